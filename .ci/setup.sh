@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that are missing, and says which: .ci/setup.sh group...
+# This is the one place that names them. Asks apt for nothing when everything is there.
+set -euo pipefail
+
+declare -A packages=(
+  # build the library, the tests, the examples and the benchmarks; draw the pictures
+  [build]="g++ cmake ninja-build pkgconf libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev
+           libbenchmark-dev gnuplot-nox"
+  # second compiler, thread sanitizer, layout, lint; graphs drawn in the tests; a cache for the four builds
+  [ci]="clang-16 libclang-rt-16-dev libomp-16-dev clang-format clang-tidy-16 shellcheck graphviz git ccache"
+  # the other side of bench/compare.sh
+  [compare]="libtorch-dev"
+)
+
+missing=()
+for group in "$@"; do
+  for package in ${packages[$group]:?"no such group: $group"}; do
+    status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$status" = installed ] || missing+=("$package")
+  done
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+if ! command -v apt-get >/dev/null; then
+  echo "heed: this script installs packages on Debian and its kin only. Install what they stand for yourself," >&2
+  echo "then: cmake --preset release && cmake --build --preset release" >&2
+  echo "Packages: ${missing[*]}" >&2
+  exit 1
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  as_root=(sudo)
+  if ! command -v sudo >/dev/null; then
+    echo "heed: these packages are missing, and neither root nor sudo is at hand. As root:" >&2
+    echo "  apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+fi
+
+echo "heed: installing ${missing[*]}" >&2
+apt() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o Dpkg::Use-Pty=0 "$@" </dev/null >&2
+}
+apt update
+apt install --yes --no-install-recommends "${missing[@]}"
