@@ -1,0 +1,35 @@
+#pragma once
+
+#include <vector>
+
+#include "autograd/node.h"
+
+namespace heed {
+
+struct GradOptions {
+  std::vector<Tensor> grad_outputs = {};  // the incoming gradients; a one-element output may do without
+  bool create_graph = false;              // record the gradient's own computation, to differentiate it again
+  bool retain_graph = false;              // keep the graph for another pass; create_graph implies it
+  bool allow_unused = false;              // an input that outputs do not depend on: undefined, not an error
+};
+
+/// Adds the gradient of sum_k <outputs_k, gradients_k> to the `grad()` of every leaf behind the outputs.
+void backward(const std::vector<Tensor>& outputs, const GradOptions& options = {},
+              std::source_location line = std::source_location::current());
+
+/// The gradients of sum_k <outputs_k, grad_outputs_k> with respect to `inputs`, in their order and shapes.
+/// Touches no tensor's grad(), so threads that share leaves but no graph may run it at the same time.
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         const GradOptions& options = {},
+                         std::source_location line = std::source_location::current());
+
+/// The same for one output, written grad(y, {x, w}, true) when the result is to be differentiated again.
+std::vector<Tensor> grad(const Tensor& output, const std::vector<Tensor>& inputs, bool create_graph = false,
+                         std::source_location line = std::source_location::current());
+
+namespace detail {
+/// grad() with create_graph that does not look behind `inputs`; undefined where unused. For Note [Twins].
+std::vector<Tensor> grad_up_to(const Tensor& output, const std::vector<Tensor>& inputs, const Tensor& g);
+}  // namespace detail
+
+}  // namespace heed

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <utility>
+
+namespace heed {
+
+namespace detail {
+inline thread_local constinit bool grad_enabled = true;
+}
+
+/// Whether operations record how to differentiate themselves, in this thread. On at the start.
+inline bool grad_enabled() { return detail::grad_enabled; }
+
+/// Switches recording on or off until the end of the scope.
+class GradMode {
+ public:
+  explicit GradMode(bool enabled) : before_(std::exchange(detail::grad_enabled, enabled)) {}
+  ~GradMode() { detail::grad_enabled = before_; }
+  GradMode(const GradMode&) = delete;
+  GradMode& operator=(const GradMode&) = delete;
+
+ private:
+  bool before_;
+};
+
+/// `NoGrad guard;`: nothing is recorded until the end of the scope. For evaluation and updates.
+class NoGrad : public GradMode {
+ public:
+  NoGrad() : GradMode(false) {}
+};
+
+}  // namespace heed

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace heed {
+
+/// Takes a hook out again. Letting the handle go leaves the hook in place.
+class HookHandle {
+ public:
+  HookHandle() = default;
+  explicit HookHandle(std::function<void()> remove) : remove_(std::move(remove)) {}
+  void remove() {
+    if (remove_) std::exchange(remove_, nullptr)();
+  }
+
+ private:
+  std::function<void()> remove_;
+};
+
+/// Functions to be called in the order they were added, each removable by its handle.
+template <class F>
+class Hooks {
+ public:
+  HookHandle add(F hook) {
+    const auto entry = std::make_shared<F>(std::move(hook));
+    hooks_->push_back(entry);
+    return HookHandle([list = std::weak_ptr(hooks_), entry = std::weak_ptr(entry)] {
+      if (const auto hooks = list.lock()) std::erase(*hooks, entry.lock());
+    });
+  }
+  bool empty() const { return hooks_->empty(); }
+  /// Calls visit(hook) for each; a hook may remove itself or others meanwhile.
+  template <class Visit>
+  void each(Visit&& visit) const {
+    for (const auto& hook : std::vector(*hooks_)) visit(*hook);
+  }
+
+ private:
+  std::shared_ptr<std::vector<std::shared_ptr<F>>> hooks_ =
+      std::make_shared<std::vector<std::shared_ptr<F>>>();
+};
+
+}  // namespace heed

@@ -1,0 +1,204 @@
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <new>
+#include <source_location>
+#include <type_traits>
+#include <vector>
+
+#include "autograd/grad_mode.h"
+#include "autograd/hooks.h"
+#include "autograd/operand.h"
+#include "tensor/tensor.h"
+
+namespace heed {
+
+/// A tensor kept by a gradient rule. Reading it back checks that nobody has written into it since; see
+/// Note [Versions]. Capture by `[b = save(b)]` and read by `b()`.
+class Saved {
+ public:
+  explicit Saved(const Tensor& tensor)
+      : tensor_(tensor), version_(tensor.defined() ? tensor.body().storage->version : 0) {}
+  const Tensor& operator()() const {
+    if (tensor_.defined() && tensor_.body().storage->version != version_) [[unlikely]]
+      overwritten();
+    return tensor_;
+  }
+
+ private:
+  [[noreturn]] void overwritten() const;
+  Tensor tensor_;
+  int64_t version_;
+};
+
+inline Saved save(const Tensor& tensor) { return Saved(tensor); }
+
+namespace detail {
+
+/// How to handle a closure whose type has been forgotten: a gradient rule inside a node.
+struct RuleTable {
+  size_t size;
+  bool reads_result;
+  void (*move)(void* to, void* from);
+  Tensor (*call)(void* rule, const Tensor& g, const Tensor& y);
+  void (*destroy)(void* rule);
+};
+
+template <class Rule>
+inline constexpr RuleTable rule_table = {
+    sizeof(Rule),
+    !std::invocable<Rule&, const Tensor&>,
+    [](void* to, void* from) { new (to) Rule(std::move(*static_cast<Rule*>(from))); },
+    [](void* rule, const Tensor& g, const Tensor& y) -> Tensor {
+      if constexpr (std::invocable<Rule&, const Tensor&>)
+        return (*static_cast<Rule*>(rule))(g);
+      else
+        return (*static_cast<Rule*>(rule))(g, y);
+    },
+    [](void* rule) { static_cast<Rule*>(rule)->~Rule(); },
+};
+
+/// The path of the module whose forward is running in this thread, "" outside; nn sets it.
+inline thread_local constinit const char* module_path = "";
+
+}  // namespace detail
+
+/// An input of an operation and the formula of its gradient: {a, [b = save(b)](const Tensor& g) { return g *
+/// b(); }}. `g` is the incoming gradient; a rule of two arguments also gets `y`, the result. Returning an
+/// undefined tensor means zero. Refers to the closure; lives no longer than the call of `record`.
+class Edge {
+ public:
+  template <class Rule>
+  Edge(const Operand& input, Rule&& rule)
+      : input(input),
+        rule(const_cast<std::remove_cvref_t<Rule>*>(&rule)),
+        table(&detail::rule_table<std::remove_cvref_t<Rule>>) {
+    static_assert(alignof(std::remove_cvref_t<Rule>) <= alignof(std::max_align_t));
+  }
+
+  const Operand& input;
+  void* rule;
+  const detail::RuleTable* table;
+};
+
+/// The gradients of all inputs of a joint rule, in their order; undefined means zero.
+using Gradients = std::vector<Tensor>;
+/// One rule for inputs whose gradients share work: (g, y) -> gradients.
+using JointRule = std::function<Gradients(const Tensor& g, const Tensor& y)>;
+/// The forward of a joint rule in public operations: inputs -> result. See Note [Twins].
+using Twin = std::function<Tensor(const std::vector<Tensor>& inputs)>;
+
+/// The record of one operation, or a leaf that gathers a gradient. A node knows its inputs' nodes, never its
+/// own result: the result's body holds the node, so the other way round would be a cycle. A node that needs
+/// the result's values keeps a view of them without history.
+class Node : public History {
+ public:
+  struct Input {
+    Ref<Node> node;  // null when this input needs no gradient
+    const detail::RuleTable* table = nullptr;
+    void* rule = nullptr;
+  };
+  struct Joint {
+    JointRule rule;
+    Twin twin;
+    std::vector<Saved> inputs;
+  };
+
+  static Ref<Node> leaf(const Tensor& x);
+  static Node* of(const Tensor& x) { return static_cast<Node*>(x.body().history.get()); }
+
+  bool is_leaf() const { return input_count == 0; }
+  Input* inputs() { return reinterpret_cast<Input*>(this + 1); }
+  const Input* inputs() const { return reinterpret_cast<const Input*>(this + 1); }
+
+  /// Given the gradient of the result, calls deliver(node of the input, its gradient) for every input whose
+  /// node wants(node) one.
+  template <class Wants, class Deliver>
+  void differentiate(const Tensor& g, Wants&& wants, Deliver&& deliver);
+  /// Drops the rules and what they saved; the graph's outline stays.
+  void forget();
+  void release() noexcept override;
+
+  const char* name;
+  const char* module;  // path of the module that ran this, or ""
+  std::source_location line;
+  Shape shape;  // of the result
+  DType dtype;
+  bool keeps_grad = false;
+  bool leads = true;  // to an input whose gradient the running pass wants
+  bool forgotten = false;
+  int32_t input_count = 0;
+  uint32_t bytes = 0;
+  uint64_t run = 0;  // the backward pass that is using this node, 0 for none
+  Tensor pending;    // the gradient gathered so far in that pass
+  Tensor grad;       // leaves, and others after retain_grad()
+  std::unique_ptr<Hooks<std::function<Tensor(const Tensor&)>>> hooks;
+  std::unique_ptr<Joint> joint;
+  Tensor result;  // without history; only for rules that read it
+  int64_t result_version = 0;
+
+ private:
+  friend Tensor record(const char*, Tensor, std::initializer_list<Edge>);
+  friend Tensor record(const char*, Tensor, const std::vector<Operand>&, JointRule, Twin);
+  Node(const char* name, const Tensor& value, std::source_location line, int32_t inputs, size_t bytes);
+  static Node* make(const char* name, const Tensor& value, std::source_location line, size_t inputs,
+                    size_t rule_bytes);
+  Tensor result_with_history();
+  Gradients joint_gradients(const Tensor& g);
+  void destroy() noexcept;
+
+  Node* next_ = nullptr;  // in the list of nodes to free
+};
+
+/// Attaches to `value`, freshly computed, how to differentiate it. Does nothing when nothing needs a
+/// gradient.
+Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges);
+
+/// The same for an operation whose gradients share work.
+///
+/// Note [Twins]: such an operation comes with its forward written in public operations. When a derivative of
+/// the gradient is wanted, the engine runs the twin on fresh views of the inputs and differentiates that, so
+/// no second derivative is ever written by hand. The twin is also what runs under HEED_REFERENCE=1, and what
+/// tests hold the fast form against.
+Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule, Twin twin);
+
+/// "at file:line", for messages.
+std::string at(std::source_location line);
+
+/// True when HEED_REFERENCE=1 is set: operations with a twin run the twin.
+bool reference_mode();
+
+namespace detail {
+/// The node whose rule is running in this thread, for messages.
+inline thread_local constinit const Node* running = nullptr;
+}  // namespace detail
+
+template <class Wants, class Deliver>
+void Node::differentiate(const Tensor& g, Wants&& wants, Deliver&& deliver) {
+  check(!forgotten, "backward: the graph of ", name,
+        " was used before and freed; give retain_graph = true the first time, "
+        "or compute the result anew");
+  struct Running {
+    const Node* before;
+    ~Running() { detail::running = before; }
+  } restore{std::exchange(detail::running, this)};
+  if (joint) {
+    Gradients gradients = joint_gradients(g);
+    for (int32_t i = 0; i < input_count; ++i)
+      if (inputs()[i].node && wants(*inputs()[i].node) && gradients[static_cast<size_t>(i)].defined())
+        deliver(*inputs()[i].node, std::move(gradients[static_cast<size_t>(i)]));
+    return;
+  }
+  const Tensor y = result.defined() ? result_with_history() : Tensor();
+  for (int32_t i = 0; i < input_count; ++i) {
+    Input& input = inputs()[i];
+    if (!input.node || !wants(*input.node)) continue;
+    Tensor gradient = input.table->call(input.rule, g, y);
+    if (gradient.defined()) deliver(*input.node, std::move(gradient));
+  }
+}
+
+}  // namespace heed

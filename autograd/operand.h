@@ -1,0 +1,58 @@
+#pragma once
+
+#include <concepts>
+#include <source_location>
+
+#include "tensor/tensor.h"
+
+namespace heed {
+
+/// An argument of an operation: a tensor, or a C++ number, and the line of the caller. Made by implicit
+/// conversion, so that `a + b` knows where it was written; lives no longer than the call.
+class Operand {
+ public:
+  /// No tensor: an optional argument that was not given.
+  Operand() = default;
+  Operand(const Tensor& tensor, std::source_location line = std::source_location::current())
+      : tensor_(&tensor), line_(line) {}
+  template <class Number>
+  requires std::integral<Number> || std::floating_point<Number> Operand(
+      Number number, std::source_location line = std::source_location::current())
+      : number_(static_cast<double>(number)), is_number_(true), line_(line) {}
+
+  const Tensor& tensor() const { return tensor_ ? *tensor_ : own_; }
+  operator const Tensor&() const { return tensor(); }
+  const Tensor* operator->() const { return &tensor(); }
+  bool defined() const { return tensor().defined(); }
+  std::source_location line() const { return line_; }
+
+  bool is_number() const { return is_number_; }
+  double number() const { return number_; }
+  /// From here on this operand is `tensor`; the line stays.
+  void become(Tensor tensor) {
+    own_ = std::move(tensor);
+    tensor_ = nullptr;
+    is_number_ = false;
+  }
+
+ private:
+  const Tensor* tensor_ = nullptr;
+  Tensor own_;
+  double number_ = 0;
+  bool is_number_ = false;
+  std::source_location line_;
+};
+
+/// Numbers among the operands take the dtype of the tensors; tensors of different dtypes are an error.
+void adopt(const char* op, Operand& a, Operand& b);
+
+/// Throws unless `x` is float32 or float64.
+void check_floating(const char* op, const Operand& x);
+/// Throws unless `x` is int64.
+void check_indices(const char* op, const Operand& x);
+
+inline int64_t check_dim(const char* op, const Operand& x, int64_t dim) {
+  return check_dim(op, x->dim(), dim);
+}
+
+}  // namespace heed

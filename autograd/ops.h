@@ -1,0 +1,202 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "autograd/operand.h"
+#include "tensor/create.h"
+#include "tensor/tensor.h"
+
+/// Every differentiable operation: names and meanings are PyTorch's. `x`, `a`, `b` broadcast where there are
+/// two of them; a C++ number may stand for any of them and takes the dtype of the other.
+namespace heed {
+
+/// Dimensions to work over: 1, -1, {0, 2}; none at all means all of them.
+struct Dims : Shape {
+  Dims() = default;
+  template <std::integral Number>
+  Dims(Number dim) : Shape{static_cast<int64_t>(dim)} {}
+  Dims(std::initializer_list<int64_t> dims) : Shape(dims) {}
+  Dims(const Shape& dims) : Shape(dims) {}
+};
+
+/// What max, min, sort and topk along a dimension return: the values, and where they stood (int64).
+struct ValuesIndices {
+  Tensor values;
+  Tensor indices;
+};
+
+// ---- elementwise, one operand: shape in = shape out -------------------------------------------------------
+
+Tensor abs(Operand x);
+Tensor exp(Operand x);
+Tensor expm1(Operand x);
+Tensor log(Operand x);
+Tensor log1p(Operand x);
+Tensor sqrt(Operand x);
+Tensor rsqrt(Operand x);       // 1 / sqrt(x)
+Tensor reciprocal(Operand x);  // 1 / x
+Tensor square(Operand x);
+Tensor neg(Operand x);
+Tensor sin(Operand x);
+Tensor cos(Operand x);
+Tensor tanh(Operand x);
+Tensor sigmoid(Operand x);  // 1 / (1 + exp(-x))
+Tensor erf(Operand x);
+Tensor sign(Operand x);
+Tensor floor(Operand x);
+Tensor relu(Operand x);
+Tensor silu(Operand x);  // x sigmoid(x)
+Tensor leaky_relu(Operand x, double negative_slope = 0.01);
+Tensor elu(Operand x, double alpha = 1);  // x > 0 ? x : alpha (exp(x) - 1)
+Tensor softplus(Operand x, double beta = 1,
+                double threshold = 20);  // log(1 + exp(beta x)) / beta, x above it
+Tensor clamp(Operand x, std::optional<double> min, std::optional<double> max);
+enum class Gelu { none, tanh };
+Tensor gelu(Operand x, Gelu approximate = Gelu::none);  // x Phi(x), or its tanh approximation
+
+// ---- elementwise, two or three operands
+// --------------------------------------------------------------------
+
+Tensor add(Operand a, Operand b, double alpha = 1);  // a + alpha b
+Tensor sub(Operand a, Operand b, double alpha = 1);  // a - alpha b
+Tensor mul(Operand a, Operand b);
+enum class Rounding { none, floor, trunc };
+Tensor div(Operand a, Operand b, Rounding rounding = Rounding::none);
+Tensor pow(Operand a, Operand b);
+Tensor maximum(Operand a, Operand b);
+Tensor minimum(Operand a, Operand b);
+Tensor where(Operand condition, Operand a, Operand b);       // condition ? a : b
+Tensor masked_fill(Operand x, Operand mask, Operand value);  // mask ? value : x
+
+Tensor eq(Operand a, Operand b);  // comparisons give bool
+Tensor ne(Operand a, Operand b);
+Tensor lt(Operand a, Operand b);
+Tensor le(Operand a, Operand b);
+Tensor gt(Operand a, Operand b);
+Tensor ge(Operand a, Operand b);
+Tensor logical_and(Operand a, Operand b);
+Tensor logical_or(Operand a, Operand b);
+Tensor logical_not(Operand x);
+Tensor isnan(Operand x);
+Tensor isfinite(Operand x);
+
+inline Tensor operator+(Operand a, Operand b) { return add(a, b); }
+inline Tensor operator-(Operand a, Operand b) { return sub(a, b); }
+inline Tensor operator*(Operand a, Operand b) { return mul(a, b); }
+inline Tensor operator/(Operand a, Operand b) { return div(a, b); }
+inline Tensor operator-(Operand x) { return neg(x); }
+inline Tensor operator==(Operand a, Operand b) { return eq(a, b); }
+inline Tensor operator!=(Operand a, Operand b) { return ne(a, b); }
+inline Tensor operator<(Operand a, Operand b) { return lt(a, b); }
+inline Tensor operator<=(Operand a, Operand b) { return le(a, b); }
+inline Tensor operator>(Operand a, Operand b) { return gt(a, b); }
+inline Tensor operator>=(Operand a, Operand b) { return ge(a, b); }
+
+// ---- reductions: the dims are left out, or kept with size 1
+// ------------------------------------------------
+
+Tensor sum(Operand x, Dims dims = {}, bool keepdim = false);
+Tensor mean(Operand x, Dims dims = {}, bool keepdim = false);
+Tensor amax(Operand x, Dims dims = {}, bool keepdim = false);  // ties share the gradient
+Tensor amin(Operand x, Dims dims = {}, bool keepdim = false);
+Tensor logsumexp(Operand x, Dims dims, bool keepdim = false);  // log sum exp(x), without overflow
+Tensor var(Operand x, Dims dims = {}, double correction = 1, bool keepdim = false);  // over n - correction
+Tensor std(Operand x, Dims dims = {}, double correction = 1, bool keepdim = false);
+Tensor prod(Operand x);
+Tensor prod(Operand x, int64_t dim, bool keepdim = false);
+Tensor max(Operand x);
+Tensor min(Operand x);
+ValuesIndices max(Operand x, int64_t dim, bool keepdim = false);  // the first of equals has the gradient
+ValuesIndices min(Operand x, int64_t dim, bool keepdim = false);
+Tensor argmax(Operand x, std::optional<int64_t> dim = {},
+              bool keepdim = false);  // int64; without dim: of the flat x
+Tensor argmin(Operand x, std::optional<int64_t> dim = {}, bool keepdim = false);
+Tensor cumsum(Operand x, int64_t dim);
+Tensor any(Operand x, Dims dims = {}, bool keepdim = false);  // bool
+Tensor all(Operand x, Dims dims = {}, bool keepdim = false);
+Tensor sum_to(Operand x,
+              const Shape& shape);  // undoes broadcasting: sums x to a shape that broadcasts to its own
+
+// ---- products
+// ------------------------------------------------------------------------------------------------
+
+Tensor matmul(Operand a, Operand b);  // [..., n, k] x [..., k, m]; vectors as in PyTorch
+Tensor mm(Operand a, Operand b);      // [n, k] x [k, m]
+Tensor bmm(Operand a, Operand b);     // [B, n, k] x [B, k, m]
+Tensor mv(Operand a, Operand x);      // [n, k] x [k]
+Tensor dot(Operand a, Operand b);     // [k] x [k] -> a scalar
+Tensor outer(Operand a, Operand b);   // [n], [m] -> [n, m]
+Tensor addmm(Operand x, Operand a, Operand b, double beta = 1, double alpha = 1);  // beta x + alpha a b
+Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands);     // "bij,bjk->bik"
+Tensor linear(Operand x, Operand weight, Operand bias = {});  // [..., in], [out, in], [out] -> x W^T + b
+
+// ---- shape: views of the same memory where the strides allow it
+// ------------------------------------------------
+
+Tensor alias(Operand x);  // a second name with a history of its own
+Tensor clone(Operand x);  // a copy, contiguous
+Tensor contiguous(Operand x);
+Tensor to(Operand x, DType dtype);
+Tensor transpose(Operand x, int64_t dim0 = -2, int64_t dim1 = -1);
+Tensor t(Operand x);  // a matrix transposed; vectors and scalars as they are
+Tensor permute(Operand x, const Shape& dims);
+Tensor reshape(Operand x, const Shape& shape);  // one size may be -1
+Tensor view(Operand x, const Shape& shape);     // reshape that refuses to copy
+Tensor expand(Operand x, const Shape& shape);   // -1 keeps a size
+Tensor broadcast_to(Operand x, const Shape& shape);
+Tensor squeeze(Operand x);
+Tensor squeeze(Operand x, int64_t dim);
+Tensor unsqueeze(Operand x, int64_t dim);
+Tensor flatten(Operand x, int64_t start_dim = 0, int64_t end_dim = -1);
+Tensor narrow(Operand x, int64_t dim, int64_t start, int64_t length);
+Tensor select(Operand x, int64_t dim, int64_t index);
+Tensor slice(Operand x, int64_t dim, int64_t start, int64_t end, int64_t step = 1);
+std::vector<Tensor> split(Operand x, int64_t size, int64_t dim = 0);
+std::vector<Tensor> chunk(Operand x, int64_t chunks, int64_t dim = 0);
+Tensor cat(const std::vector<Tensor>& tensors, int64_t dim = 0);
+Tensor stack(const std::vector<Tensor>& tensors, int64_t dim = 0);
+Tensor flip(Operand x, const Shape& dims);
+Tensor repeat(Operand x, const Shape& sizes);
+Tensor tril(Operand x, int64_t diagonal = 0);
+Tensor triu(Operand x, int64_t diagonal = 0);
+Tensor pad(Operand x, const Shape& pads,
+           double value = 0);  // before and after, last dimension first; negative crops
+
+// ---- indexing: positions are int64
+// -------------------------------------------------------------------------------
+
+Tensor gather(Operand x, int64_t dim, Operand index);
+Tensor index_select(Operand x, int64_t dim, Operand index);
+Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src);
+Tensor index(Operand x, const std::vector<Index>& items);  // x[{...}]
+Tensor embedding(Operand weight, Operand index, std::optional<int64_t> padding_idx = {});
+Tensor one_hot(Operand index, int64_t num_classes = -1);
+ValuesIndices topk(Operand x, int64_t k, int64_t dim = -1, bool largest = true);
+ValuesIndices sort(Operand x, int64_t dim = -1, bool descending = false);  // stable
+Tensor argsort(Operand x, int64_t dim = -1, bool descending = false);
+
+// ---- softmax and normalisation
+// -------------------------------------------------------------------------------------
+
+Tensor softmax(Operand x, int64_t dim);
+Tensor log_softmax(Operand x, int64_t dim);
+/// (x - mean) / sqrt(var + eps) over the last dimensions, of `normalized_shape`, times weight plus bias.
+Tensor layer_norm(Operand x, const Shape& normalized_shape, Operand weight = {}, Operand bias = {},
+                  double eps = 1e-5);
+/// x / sqrt(mean(x^2) + eps) over the last dimensions, times weight.
+Tensor rms_norm(Operand x, const Shape& normalized_shape, Operand weight = {}, double eps = 1e-6);
+
+// ---- in place, under NoGrad: each returns its first operand
+// ----------------------------------------------------------
+
+Tensor copy_(Operand x, Operand source);  // source broadcasts to x
+Tensor fill_(Operand x, double value);
+Tensor zero_(Operand x);
+Tensor add_(Operand x, Operand other, double alpha = 1);
+Tensor sub_(Operand x, Operand other, double alpha = 1);
+Tensor mul_(Operand x, Operand other);
+Tensor div_(Operand x, Operand other);
+
+}  // namespace heed

@@ -1,0 +1,274 @@
+#include "tensor/kernels/elementwise.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "autograd/node.h"
+#include "autograd/ops.h"
+
+namespace heed {
+
+// In the rules g is the incoming gradient, y the result. The last line of a rule is its formula in public
+// operations, which can be differentiated again; a line above it is the same in one pass.
+
+Tensor abs(Operand x) {
+  return record("abs", kernel::abs(x), {{x, [x = save(x)](const Tensor& g) { return g * sign(x()); }}});
+}
+
+Tensor exp(Operand x) {
+  check_floating("exp", x);
+  return record("exp", kernel::exp(x), {{x, [](const Tensor& g, const Tensor& y) { return g * y; }}});
+}
+
+Tensor expm1(Operand x) {
+  check_floating("expm1", x);
+  return record("expm1", kernel::expm1(x),
+                {{x, [](const Tensor& g, const Tensor& y) { return g * (y + 1); }}});
+}
+
+Tensor log(Operand x) {
+  check_floating("log", x);
+  return record("log", kernel::log(x), {{x, [x = save(x)](const Tensor& g) { return g / x(); }}});
+}
+
+Tensor log1p(Operand x) {
+  check_floating("log1p", x);
+  return record("log1p", kernel::log1p(x), {{x, [x = save(x)](const Tensor& g) { return g / (x() + 1); }}});
+}
+
+Tensor sqrt(Operand x) {
+  check_floating("sqrt", x);
+  return record("sqrt", kernel::sqrt(x), {{x, [](const Tensor& g, const Tensor& y) { return g / (2 * y); }}});
+}
+
+Tensor rsqrt(Operand x) {
+  check_floating("rsqrt", x);
+  return record("rsqrt", kernel::rsqrt(x),
+                {{x, [](const Tensor& g, const Tensor& y) { return -0.5 * g * y * y * y; }}});
+}
+
+Tensor reciprocal(Operand x) {
+  check_floating("reciprocal", x);
+  return record("reciprocal", kernel::reciprocal(x),
+                {{x, [](const Tensor& g, const Tensor& y) { return -g * y * y; }}});
+}
+
+Tensor square(Operand x) {
+  return record("square", kernel::square(x), {{x, [x = save(x)](const Tensor& g) { return g * (2 * x()); }}});
+}
+
+Tensor neg(Operand x) {
+  return record("neg", kernel::neg(x), {{x, [](const Tensor& g) { return -g; }}});
+}
+
+Tensor sin(Operand x) {
+  check_floating("sin", x);
+  return record("sin", kernel::sin(x), {{x, [x = save(x)](const Tensor& g) { return g * cos(x()); }}});
+}
+
+Tensor cos(Operand x) {
+  check_floating("cos", x);
+  return record("cos", kernel::cos(x), {{x, [x = save(x)](const Tensor& g) { return -g * sin(x()); }}});
+}
+
+Tensor tanh(Operand x) {
+  check_floating("tanh", x);
+  return record("tanh", kernel::tanh(x), {{x, [](const Tensor& g, const Tensor& y) {
+                                             if (!grad_enabled()) return kernel::tanh_backward(g, y);
+                                             return g * (1 - y * y);
+                                           }}});
+}
+
+Tensor sigmoid(Operand x) {
+  check_floating("sigmoid", x);
+  return record("sigmoid", kernel::sigmoid(x), {{x, [](const Tensor& g, const Tensor& y) {
+                                                   if (!grad_enabled()) return kernel::sigmoid_backward(g, y);
+                                                   return g * y * (1 - y);
+                                                 }}});
+}
+
+// erf'(x) = 2 / sqrt(pi) exp(-x^2)
+Tensor erf(Operand x) {
+  check_floating("erf", x);
+  return record("erf", kernel::erf(x), {{x, [x = save(x)](const Tensor& g) {
+                                           return g * (2 * std::numbers::inv_sqrtpi) * exp(-square(x()));
+                                         }}});
+}
+
+// Flat everywhere but at the jumps: the gradient is zero.
+Tensor sign(Operand x) {
+  return record("sign", kernel::sign(x), {{x, [](const Tensor& g) { return 0 * g; }}});
+}
+
+Tensor floor(Operand x) {
+  return record("floor", kernel::floor(x), {{x, [](const Tensor& g) { return 0 * g; }}});
+}
+
+Tensor relu(Operand x) {
+  return record("relu", kernel::relu(x), {{x, [](const Tensor& g, const Tensor& y) {
+                                             if (!grad_enabled()) return kernel::relu_backward(g, y);
+                                             return where(y > 0, g, 0);
+                                           }}});
+}
+
+Tensor silu(Operand x) {
+  check_floating("silu", x);
+  return record("silu", kernel::silu(x), {{x, [x = save(x)](const Tensor& g) {
+                                             if (!grad_enabled()) return kernel::silu_backward(g, x());
+                                             const Tensor s = sigmoid(x());
+                                             return g * s * (1 + x() * (1 - s));
+                                           }}});
+}
+
+Tensor leaky_relu(Operand x, double negative_slope) {
+  check_floating("leaky_relu", x);
+  return record("leaky_relu", kernel::leaky_relu(x, negative_slope),
+                {{x, [x = save(x), negative_slope](const Tensor& g) {
+                    return where(x() > 0, g, negative_slope * g);
+                  }}});
+}
+
+Tensor elu(Operand x, double alpha) {
+  check_floating("elu", x);
+  return record("elu", kernel::elu(x, alpha), {{x, [x = save(x), alpha](const Tensor& g) {
+                                                  return where(x() > 0, g, g * alpha * exp(minimum(x(), 0)));
+                                                }}});
+}
+
+Tensor softplus(Operand x, double beta, double threshold) {
+  check_floating("softplus", x);
+  return record("softplus", kernel::softplus(x, beta, threshold),
+                {{x, [x = save(x), beta, threshold](const Tensor& g) {
+                    return where(x() * beta > threshold, g, g * sigmoid(beta * x()));
+                  }}});
+}
+
+// Inside the bounds and at them the gradient passes.
+Tensor clamp(Operand x, std::optional<double> min, std::optional<double> max) {
+  check(min || max, "clamp: give a lower bound, an upper one, or both");
+  return record("clamp", kernel::clamp(x, min, max), {{x, [x = save(x), min, max](const Tensor& g) {
+                                                         Tensor inside = x() == x();
+                                                         if (min) inside = logical_and(inside, x() >= *min);
+                                                         if (max) inside = logical_and(inside, x() <= *max);
+                                                         return where(inside, g, 0);
+                                                       }}});
+}
+
+// Phi(x) = (1 + erf(x / sqrt 2)) / 2, phi its derivative; d(x Phi(x)) = Phi(x) + x phi(x).
+// The approximation: x (1 + tanh u) / 2 with u = sqrt(2 / pi) (x + 0.044715 x^3).
+Tensor gelu(Operand x, Gelu approximate) {
+  check_floating("gelu", x);
+  using namespace std::numbers;
+  if (approximate == Gelu::tanh)
+    return record("gelu", kernel::gelu_tanh(x),
+                  {{x, [x = save(x)](const Tensor& g) {
+                      const Tensor squared = square(x());
+                      const Tensor u = tanh(sqrt2 * inv_sqrtpi * x() * (1 + 0.044715 * squared));
+                      const Tensor du = sqrt2 * inv_sqrtpi * (1 + 3 * 0.044715 * squared);
+                      return g * (0.5 * (1 + u) + 0.5 * x() * (1 - square(u)) * du);
+                    }}});
+  return record("gelu", kernel::gelu(x),
+                {{x, [x = save(x)](const Tensor& g) {
+                    if (!grad_enabled()) return kernel::gelu_backward(g, x());
+                    const Tensor below = 0.5 * (1 + erf(x() / sqrt2));
+                    return g * (below + x() * (inv_sqrtpi / sqrt2) * exp(-0.5 * square(x())));
+                  }}});
+}
+
+Tensor add(Operand a, Operand b, double alpha) {
+  adopt("add", a, b);
+  return record("add", kernel::add(a, b, alpha),
+                {{a, [](const Tensor& g) { return g; }},
+                 {b, [alpha](const Tensor& g) { return alpha == 1 ? g : alpha * g; }}});
+}
+
+Tensor sub(Operand a, Operand b, double alpha) {
+  adopt("sub", a, b);
+  return record(
+      "sub", kernel::sub(a, b, alpha),
+      {{a, [](const Tensor& g) { return g; }}, {b, [alpha](const Tensor& g) { return -alpha * g; }}});
+}
+
+// da = g b,  db = g a
+Tensor mul(Operand a, Operand b) {
+  adopt("mul", a, b);
+  return record("mul", kernel::mul(a, b),
+                {{a, [b = save(b)](const Tensor& g) { return g * b(); }},
+                 {b, [a = save(a)](const Tensor& g) { return g * a(); }}});
+}
+
+// da = g / b,  db = -g a / b^2; a rounded quotient is flat
+Tensor div(Operand a, Operand b, Rounding rounding) {
+  adopt("div", a, b);
+  check_floating("div", a);
+  const Tensor quotient = kernel::div(a, b);
+  if (rounding != Rounding::none)
+    return record("div", rounding == Rounding::floor ? kernel::floor(quotient) : kernel::trunc(quotient),
+                  {{a, [](const Tensor& g) { return 0 * g; }}, {b, [](const Tensor& g) { return 0 * g; }}});
+  return record("div", quotient,
+                {{a, [b = save(b)](const Tensor& g) { return g / b(); }},
+                 {b, [a = save(a), b = save(b)](const Tensor& g) { return -g * a() / b() / b(); }}});
+}
+
+// da = g b a^(b-1),  db = g a^b log(a); both zero where the factor in front is, whatever the power says
+Tensor pow(Operand a, Operand b) {
+  adopt("pow", a, b);
+  check_floating("pow", a);
+  return record("pow", kernel::pow(a, b),
+                {{a, [a = save(a), b = save(b)](
+                         const Tensor& g) { return where(b() == 0, 0, g * b() * pow(a(), b() - 1)); }},
+                 {b, [a = save(a), b = save(b)](const Tensor& g, const Tensor& y) {
+                    const Tensor flat = logical_and(a() == 0, b() >= 0);
+                    return where(flat, 0, g * y * log(where(flat, 1, a())));
+                  }}});
+}
+
+// The larger operand has the gradient; equals share it.
+Tensor maximum(Operand a, Operand b) {
+  adopt("maximum", a, b);
+  const auto share = [](const Tensor& g, const Tensor& mine, const Tensor& other) {
+    return where(mine == other, 0.5 * g, where(mine > other, g, 0));
+  };
+  return record("maximum", kernel::maximum(a, b),
+                {{a, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, a(), b()); }},
+                 {b, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, b(), a()); }}});
+}
+
+Tensor minimum(Operand a, Operand b) {
+  adopt("minimum", a, b);
+  const auto share = [](const Tensor& g, const Tensor& mine, const Tensor& other) {
+    return where(mine == other, 0.5 * g, where(mine < other, g, 0));
+  };
+  return record("minimum", kernel::minimum(a, b),
+                {{a, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, a(), b()); }},
+                 {b, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, b(), a()); }}});
+}
+
+Tensor where(Operand condition, Operand a, Operand b) {
+  check(condition->dtype() == boolean, "where: the condition is ", condition->dtype(), " ",
+        condition->shape(), "; it must be bool, such as x > 0");
+  adopt("where", a, b);
+  return record("where", kernel::where(condition, a, b),
+                {{a, [c = save(condition)](const Tensor& g) { return where(c(), g, 0); }},
+                 {b, [c = save(condition)](const Tensor& g) { return where(c(), 0, g); }}});
+}
+
+Tensor masked_fill(Operand x, Operand mask, Operand value) {
+  check(!value.defined() || value->dim() == 0, "masked_fill: the value has shape ",
+        value.defined() ? value->shape() : Shape{}, "; it must be one number");
+  return where(mask, value, x);
+}
+
+Tensor eq(Operand a, Operand b) { return adopt("eq", a, b), kernel::eq(a, b); }
+Tensor ne(Operand a, Operand b) { return adopt("ne", a, b), kernel::ne(a, b); }
+Tensor lt(Operand a, Operand b) { return adopt("lt", a, b), kernel::lt(a, b); }
+Tensor le(Operand a, Operand b) { return adopt("le", a, b), kernel::le(a, b); }
+Tensor gt(Operand a, Operand b) { return adopt("gt", a, b), kernel::lt(b, a); }
+Tensor ge(Operand a, Operand b) { return adopt("ge", a, b), kernel::le(b, a); }
+Tensor logical_and(Operand a, Operand b) { return kernel::logical_and(a, b); }
+Tensor logical_or(Operand a, Operand b) { return kernel::logical_or(a, b); }
+Tensor logical_not(Operand x) { return kernel::logical_not(x); }
+Tensor isnan(Operand x) { return kernel::isnan(x); }
+Tensor isfinite(Operand x) { return kernel::isfinite(x); }
+
+}  // namespace heed

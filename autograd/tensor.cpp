@@ -1,0 +1,49 @@
+// The members of Tensor that need the engine.
+#include "autograd/engine.h"
+#include "autograd/ops.h"
+
+namespace heed {
+
+const Tensor& Tensor::requires_grad_(bool requires_grad) const {
+  if (requires_grad == this->requires_grad()) return *this;
+  check(!this->requires_grad() || is_leaf(), "requires_grad_: a tensor computed by ",
+        requires_grad ? "" : Node::of(*this)->name, " has a history; take detach() of it");
+  check(!requires_grad || is_floating(dtype()), "requires_grad_: a ", dtype(),
+        " tensor has no gradient; only floating ones do");
+  body().history = requires_grad ? Ref<History>(Node::leaf(*this).get()) : Ref<History>();
+  return *this;
+}
+
+bool Tensor::is_leaf() const { return !requires_grad() || Node::of(*this)->is_leaf(); }
+
+Tensor Tensor::grad() const { return requires_grad() ? Node::of(*this)->grad : Tensor(); }
+
+void Tensor::set_grad(const Tensor& grad) const {
+  check(requires_grad(), "set_grad: a tensor of shape ", shape(), " does not require a gradient");
+  check(!grad.defined() || (grad.shape() == shape() && grad.dtype() == dtype()), "set_grad: the tensor is ",
+        dtype(), " ", shape(), " and its gradient ", grad.defined() ? to_string(grad.shape()) : "");
+  Node::of(*this)->grad = grad;
+}
+
+void Tensor::retain_grad() const {
+  check(requires_grad(), "retain_grad: a tensor of shape ", shape(), " does not require a gradient");
+  Node::of(*this)->keeps_grad = !is_leaf();
+}
+
+void Tensor::backward(std::source_location line) const { heed::backward({*this}, {}, line); }
+
+void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph,
+                      std::source_location line) const {
+  heed::backward({*this},
+                 {.grad_outputs = {gradient}, .create_graph = create_graph, .retain_graph = retain_graph},
+                 line);
+}
+
+HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
+  check(requires_grad(), "register_hook: a tensor of shape ", shape(), " does not require a gradient");
+  Node& node = *Node::of(*this);
+  if (!node.hooks) node.hooks = std::make_unique<Hooks<std::function<Tensor(const Tensor&)>>>();
+  return node.hooks->add(std::move(hook));
+}
+
+}  // namespace heed

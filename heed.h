@@ -1,0 +1,13 @@
+#pragma once
+
+/// The whole library: #include <heed.h>.
+
+#include "autograd/engine.h"
+#include "autograd/grad_mode.h"
+#include "autograd/ops.h"
+#include "tensor/create.h"
+#include "tensor/index.h"
+#include "tensor/memory.h"
+#include "tensor/parallel.h"
+#include "tensor/random.h"
+#include "tensor/tensor.h"

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "tensor/random.h"
+#include "tensor/tensor.h"
+
+namespace heed {
+
+Tensor zeros(const Shape& shape, DType dtype = float32);
+Tensor ones(const Shape& shape, DType dtype = float32);
+Tensor full(const Shape& shape, double value, DType dtype = float32);
+Tensor zeros_like(const Tensor& x);
+Tensor ones_like(const Tensor& x);
+/// start, start + step, ... below end.
+Tensor arange(double start, double end, double step = 1, DType dtype = float32);
+/// `count` values from start to end, both included.
+Tensor linspace(double start, double end, int64_t count, DType dtype = float32);
+/// The identity matrix; m columns when given.
+Tensor eye(int64_t n, int64_t m = -1, DType dtype = float32);
+
+/// Numbers as they are written in braces: {1, 2}, {{1, 2}, {3, 4}}. Every row must have the same length.
+class Literal {
+ public:
+  template <class Number>
+  requires std::is_arithmetic_v<Number> Literal(Number value)
+      : value_(static_cast<double>(value)), leaf_(true) {}
+  Literal(std::initializer_list<Literal> items) : items_(items) {}
+
+ private:
+  friend Tensor tensor(const Literal& values, DType dtype);
+  Shape shape() const;
+  void write(const Shape& shape, int64_t depth, std::vector<double>& out) const;
+
+  double value_ = 0;
+  bool leaf_ = false;
+  std::vector<Literal> items_;
+};
+
+/// tensor({{1, 2}, {3, 4}}), tensor({1, 2}, int64), tensor(3.5): a tensor from nested values.
+Tensor tensor(const Literal& values, DType dtype = float32);
+
+/// A tensor from values in row-major order, of the dtype that stores T unless another is given.
+template <class T>
+Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype = dtype_of<T>);
+
+/// Random tensors; without a generator they draw from the thread's default one, see manual_seed.
+Tensor rand(const Shape& shape, DType dtype = float32, Generator* generator = nullptr);  // uniform in [0, 1)
+Tensor randn(const Shape& shape, DType dtype = float32,
+             Generator* generator = nullptr);  // normal, mean 0, variance 1
+Tensor randint(int64_t low, int64_t high, const Shape& shape,
+               Generator* generator = nullptr);              // int64 in [low, high)
+Tensor randperm(int64_t n, Generator* generator = nullptr);  // int64, 0 to n-1 in random order
+
+}  // namespace heed

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tensor/error.h"
+
+namespace heed {
+
+/// What an element is. A property of the value, known at run time; never a template parameter of a tensor.
+enum class DType : uint8_t { float32, float64, int64, boolean };
+
+inline constexpr DType float32 = DType::float32;
+inline constexpr DType float64 = DType::float64;
+inline constexpr DType int64 = DType::int64;
+inline constexpr DType boolean = DType::boolean;
+
+constexpr int64_t size_of(DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return 4;
+    case DType::float64:
+      return 8;
+    case DType::int64:
+      return 8;
+    case DType::boolean:
+      return 1;
+  }
+  return 0;
+}
+
+constexpr bool is_floating(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
+
+constexpr const char* name_of(DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return "float32";
+    case DType::float64:
+      return "float64";
+    case DType::int64:
+      return "int64";
+    case DType::boolean:
+      return "bool";
+  }
+  return "?";
+}
+
+inline std::string to_string(DType dtype) { return name_of(dtype); }
+
+/// The dtype that stores a C++ type.
+template <class T>
+inline constexpr DType dtype_of = [] {
+  if constexpr (std::is_same_v<T, float>) return DType::float32;
+  if constexpr (std::is_same_v<T, double>) return DType::float64;
+  if constexpr (std::is_same_v<T, int64_t>) return DType::int64;
+  if constexpr (std::is_same_v<T, bool>) return DType::boolean;
+}();
+
+/// A type as a value, so that a generic lambda can be told which one it runs for.
+template <class T>
+struct Type {
+  using type = T;
+};
+
+/// Calls `f(Type<T>{})` with the C++ type that `dtype` stores: visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
+/// ... }).
+template <class F>
+decltype(auto) visit_dtype(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::float32:
+      return f(Type<float>{});
+    case DType::float64:
+      return f(Type<double>{});
+    case DType::int64:
+      return f(Type<int64_t>{});
+    default:
+      return f(Type<bool>{});
+  }
+}
+
+/// The same for kernels that exist for floating types alone.
+template <class F>
+decltype(auto) visit_floating(DType dtype, F&& f) {
+  check(is_floating(dtype), "expected a floating tensor, got ", dtype, "; convert with to(x, float32)");
+  if (dtype == DType::float32) return f(Type<float>{});
+  return f(Type<double>{});
+}
+
+}  // namespace heed

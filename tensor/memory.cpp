@@ -1,0 +1,195 @@
+#include "tensor/memory.h"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+namespace heed {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kSmallest = 64;
+constexpr size_t kLargeBytes = size_t{1} << 16;  // from here on the shared lists
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kMostCachedPerThread = size_t{1} << 22;
+constexpr size_t kMostCachedShared = size_t{1} << 30;
+constexpr int kClasses = 4 * 40;
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+#else
+constexpr bool kSanitized = false;
+#endif
+
+// Four classes to each doubling: 64, 80, 96, 112, 128, 160, ... so that at most a fifth is wasted.
+int class_of(size_t bytes) {
+  if (bytes <= kSmallest) return 0;
+  const size_t last = bytes - 1;
+  const int log = std::bit_width(last) - 1;
+  return 4 * (log - 6) + static_cast<int>((last >> (log - 2)) & 3) + 1;
+}
+
+size_t class_bytes(int size_class) {
+  const size_t step = static_cast<size_t>(size_class % 4) + 4;
+  const size_t bytes = (step << (size_class / 4)) << 4;
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+struct FreeBlock {
+  FreeBlock* next;
+};
+
+using Lists = std::array<FreeBlock*, kClasses>;
+
+struct Shared {
+  std::mutex mutex;
+  Lists lists{};
+  size_t cached = 0;
+};
+
+// Never destroyed: tensors of static lifetime are released after main.
+Shared& shared() {
+  static Shared& instance = *new Shared;
+  return instance;
+}
+
+std::atomic<size_t> live_bytes{0};
+std::atomic<size_t> peak_bytes{0};
+
+bool cache_enabled() {
+  static const bool enabled = !kSanitized && std::getenv("HEED_NO_CACHE") == nullptr;
+  return enabled;
+}
+
+void* system_allocate(size_t bytes) {
+  const bool huge = bytes >= 2 * kHugePage;
+  const size_t alignment = huge ? kHugePage : kAlignment;
+  void* block = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (!block) return nullptr;
+  if (huge) madvise(block, bytes, MADV_HUGEPAGE);
+  return block;
+}
+
+void* push(FreeBlock*& head, void* block) {
+  head = new (block) FreeBlock{head};
+  return block;
+}
+
+void* pop(FreeBlock*& head) {
+  FreeBlock* block = head;
+  if (block) head = block->next;
+  return block;
+}
+
+void free_all(Lists& lists) noexcept {
+  for (FreeBlock*& head : lists)
+    while (void* block = pop(head)) std::free(block);
+}
+
+// The small blocks of one thread. When the thread ends they go to the shared lists; a tensor that is
+// released later still, by another thread_local's destructor, goes to the system.
+struct ThreadCache {
+  Lists lists{};
+  size_t cached = 0;
+  ~ThreadCache();
+};
+
+thread_local bool thread_cache_gone = false;
+thread_local ThreadCache thread_cache;
+
+ThreadCache::~ThreadCache() {
+  thread_cache_gone = true;
+  free_all(lists);
+}
+
+void count(size_t bytes) {
+  const size_t live = live_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  size_t peak = peak_bytes.load(std::memory_order_relaxed);
+  while (live > peak && !peak_bytes.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace
+
+void* allocate(size_t bytes) {
+  const int size_class = class_of(bytes);
+  const bool large = bytes >= kLargeBytes;
+  if (large) count(bytes);
+  void* block = nullptr;
+  if (cache_enabled() && size_class < kClasses) {
+    if (!large && !thread_cache_gone) {
+      block = pop(thread_cache.lists[static_cast<size_t>(size_class)]);
+      if (block) thread_cache.cached -= class_bytes(size_class);
+    } else if (large) {
+      const std::lock_guard lock(shared().mutex);
+      block = pop(shared().lists[static_cast<size_t>(size_class)]);
+      if (block) shared().cached -= class_bytes(size_class);
+    }
+  }
+  if (!block) {
+    const size_t whole = size_class < kClasses ? class_bytes(size_class) : bytes;
+    block = system_allocate(whole);
+    if (!block) {
+      release_cached_memory();
+      block = system_allocate(whole);
+    }
+  }
+  if (!block) {
+    if (large) live_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+    throw std::bad_alloc();
+  }
+  return block;
+}
+
+void release(void* block, size_t bytes) noexcept {
+  if (!block) return;
+  const int size_class = class_of(bytes);
+  const bool large = bytes >= kLargeBytes;
+  if (large) live_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+  if (cache_enabled() && size_class < kClasses) {
+    const size_t whole = class_bytes(size_class);
+    if (!large && !thread_cache_gone && thread_cache.cached + whole <= kMostCachedPerThread) {
+      thread_cache.cached += whole;
+      push(thread_cache.lists[static_cast<size_t>(size_class)], block);
+      return;
+    }
+    if (large) {
+      const std::lock_guard lock(shared().mutex);
+      if (shared().cached + whole <= kMostCachedShared) {
+        shared().cached += whole;
+        push(shared().lists[static_cast<size_t>(size_class)], block);
+        return;
+      }
+    }
+  }
+  std::free(block);
+}
+
+void release_cached_memory() noexcept {
+  if (!thread_cache_gone) {
+    free_all(thread_cache.lists);
+    thread_cache.cached = 0;
+  }
+  const std::lock_guard lock(shared().mutex);
+  free_all(shared().lists);
+  shared().cached = 0;
+}
+
+MemoryUse memory_use() noexcept {
+  return {live_bytes.load(std::memory_order_relaxed), peak_bytes.load(std::memory_order_relaxed)};
+}
+
+void reset_peak_memory() noexcept { peak_bytes.store(live_bytes.load(std::memory_order_relaxed)); }
+
+}  // namespace heed

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+
+namespace heed {
+
+/// Blocks of memory that are kept and given out again, sorted by size class, because a fresh page costs more
+/// than the arithmetic done on it. Every block is 64-byte aligned. Small classes are cached per thread
+/// without a lock; large ones are shared. A block may be released on another thread than it came from.
+/// With HEED_NO_CACHE=1 in the environment, and under AddressSanitizer, every block is malloc's own.
+void* allocate(size_t bytes);
+
+/// Gives a block back; `bytes` is what was asked for.
+void release(void* block, size_t bytes) noexcept;
+
+/// Returns what is cached and unused to the system.
+void release_cached_memory() noexcept;
+
+/// Bytes handed out and not yet released, and the highest that this has been since the last reset.
+struct MemoryUse {
+  size_t live;
+  size_t peak;
+};
+MemoryUse memory_use() noexcept;
+void reset_peak_memory() noexcept;
+
+}  // namespace heed

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+namespace heed {
+
+/// A counter-based generator (Philox 4x32-10; Salmon et al., 2011): value i of a stream is a function of the
+/// seed, the stream and i alone, so any number of threads draw the same numbers, and a state is three
+/// integers.
+class Generator {
+ public:
+  explicit Generator(uint64_t seed = 0, uint64_t stream = 0) : seed_(seed), stream_(stream) {}
+
+  /// An independent generator: the same seed, another stream. split(k) is the same whenever it is asked for.
+  Generator split(uint64_t k) const;
+  /// Reserves the next `count` positions and returns the first; position p gives bits(p).
+  uint64_t reserve(uint64_t count) {
+    const uint64_t first = position_;
+    position_ += count;
+    return first;
+  }
+  /// 64 random bits of a position.
+  uint64_t bits(uint64_t position) const;
+  /// One double in [0, 1).
+  double uniform();
+  /// One integer in [low, high).
+  int64_t integer(int64_t low, int64_t high);
+
+  uint64_t seed() const { return seed_; }
+  uint64_t stream() const { return stream_; }
+  uint64_t position() const { return position_; }
+  void set_position(uint64_t position) { position_ = position; }
+
+ private:
+  uint64_t seed_;
+  uint64_t stream_;
+  uint64_t position_ = 0;
+};
+
+/// The generator of this thread, used where none is given.
+Generator& default_generator();
+/// Starts this thread's default generator anew: the same seed, the same numbers.
+void manual_seed(uint64_t seed);
+
+}  // namespace heed

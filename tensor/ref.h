@@ -1,0 +1,65 @@
+#pragma once
+
+#include <sys/single_threaded.h>
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace heed {
+
+/// A reference count inside the object it counts. Plain arithmetic while the process has one thread, atomic
+/// from the moment it has two: the C library tells.
+class RefCount {
+ public:
+  void add() {
+    if (__libc_single_threaded)
+      count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    else
+      count_.fetch_add(1, std::memory_order_relaxed);
+  }
+  /// True when the last reference is gone.
+  bool drop() {
+    if (__libc_single_threaded) {
+      const int64_t left = count_.load(std::memory_order_relaxed) - 1;
+      count_.store(left, std::memory_order_relaxed);
+      return left == 0;
+    }
+    return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+  int64_t value() const { return count_.load(std::memory_order_acquire); }
+
+ private:
+  std::atomic<int64_t> count_{0};
+};
+
+/// A pointer that shares what it points to. T has a public RefCount `references` and a `release()` that
+/// frees it; both are called through the pointer, so T may be incomplete where no Ref to it is copied.
+template <class T>
+class Ref {
+ public:
+  Ref() = default;
+  explicit Ref(T* object) : object_(object) {
+    if (object_) object_->references.add();
+  }
+  Ref(const Ref& other) : Ref(other.object_) {}
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Ref() {
+    if (object_ && object_->references.drop()) object_->release();
+  }
+
+  T* get() const { return object_; }
+  T* operator->() const { return object_; }
+  T& operator*() const { return *object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+  bool unique() const { return object_ && object_->references.value() == 1; }
+
+ private:
+  T* object_ = nullptr;
+};
+
+}  // namespace heed

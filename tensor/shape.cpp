@@ -1,0 +1,106 @@
+#include "tensor/shape.h"
+
+#include <algorithm>
+
+namespace heed {
+
+void Shape::resize(int64_t rank) {
+  if (rank > capacity_) {
+    const int64_t capacity = std::max<int64_t>(rank, 2 * capacity_);
+    auto* grown = new int64_t[static_cast<size_t>(capacity)]();
+    std::copy(begin(), end(), grown);
+    delete[] far_;
+    far_ = grown;
+    capacity_ = static_cast<int32_t>(capacity);
+  }
+  for (int64_t i = rank_; i < rank; ++i) data()[i] = 0;
+  rank_ = static_cast<int32_t>(rank);
+}
+
+void Shape::insert(int64_t at, int64_t value) {
+  push_back(value);
+  std::rotate(begin() + at, end() - 1, end());
+}
+
+void Shape::erase(int64_t at) {
+  std::copy(begin() + at + 1, end(), begin() + at);
+  resize(rank_ - 1);
+}
+
+std::string to_string(const Shape& shape) {
+  std::string text = "[";
+  for (int64_t i = 0; i < shape.rank(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+int64_t numel(const Shape& shape) {
+  int64_t product = 1;
+  bool overflow = false, zero = false;
+  for (const int64_t size : shape) {
+    check(size >= 0, "shape ", shape, ": a size is negative");
+    zero |= size == 0;
+    if (!zero) overflow |= __builtin_mul_overflow(product, size, &product);
+  }
+  if (zero) return 0;
+  check(!overflow, "shape ", shape, ": too many elements");
+  return product;
+}
+
+Strides contiguous_strides(const Shape& shape) {
+  Strides strides = shape;
+  int64_t step = 1;
+  for (int64_t i = shape.rank() - 1; i >= 0; --i) {
+    strides[i] = step;
+    step *= std::max<int64_t>(shape[i], 1);
+  }
+  return strides;
+}
+
+Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b) {
+  const Shape& longer = a.rank() >= b.rank() ? a : b;
+  const Shape& shorter = a.rank() >= b.rank() ? b : a;
+  Shape result = longer;
+  const int64_t lead = longer.rank() - shorter.rank();
+  for (int64_t i = 0; i < shorter.rank(); ++i) {
+    const int64_t m = longer[lead + i], n = shorter[i];
+    check(m == n || m == 1 || n == 1, op, ": shapes ", a, " and ", b,
+          " do not broadcast: aligned at the right, sizes must be equal or 1, and ", m, " meets ", n);
+    if (m == 1) result[lead + i] = n;
+  }
+  return result;
+}
+
+int64_t check_dim(const char* op, int64_t rank, int64_t dim) {
+  const int64_t limit = std::max<int64_t>(rank, 1);  // a scalar answers to dim 0 and -1
+  check(-limit <= dim && dim < limit, op, ": dim ", dim, " is out of range for a tensor of rank ", rank,
+        ": use ", -limit, " to ", limit - 1);
+  return dim < 0 ? dim + limit : dim;
+}
+
+Shape check_dims(const char* op, int64_t rank, const Shape& dims) {
+  Shape sorted;
+  if (dims.empty()) {
+    for (int64_t i = 0; i < rank; ++i) sorted.push_back(i);
+    return sorted;
+  }
+  for (const int64_t dim : dims) sorted.push_back(check_dim(op, rank, dim));
+  std::sort(sorted.begin(), sorted.end());
+  check(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(), op, ": dims ", dims,
+        " name the same dimension twice");
+  if (rank == 0) sorted.resize(0);
+  return sorted;
+}
+
+Shape reduced_shape(const Shape& shape, const Shape& dims, bool keepdim) {
+  Shape result;
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    const bool reduced = std::find(dims.begin(), dims.end(), i) != dims.end();
+    if (!reduced)
+      result.push_back(shape[i]);
+    else if (keepdim)
+      result.push_back(1);
+  }
+  return result;
+}
+
+}  // namespace heed

@@ -1,0 +1,190 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "tensor/dtype.h"
+#include "tensor/ref.h"
+#include "tensor/shape.h"
+#include "tensor/storage.h"
+
+namespace heed {
+
+class Tensor;
+class HookHandle;
+
+/// How a tensor came to be, for whoever asks for derivatives. Autograd's nodes derive from it; this room
+/// only counts references to it and lets go of it.
+class History {
+ public:
+  virtual ~History() = default;
+  virtual void release() noexcept = 0;
+  RefCount references;
+};
+
+/// One item of an index x[{...}]: a position, a slice, everything, a new axis, an ellipsis, or a tensor of
+/// int64 positions or bools.
+class Index;
+
+/// What a tensor handle points to: a view of shared storage, and the history if gradients flow through it.
+struct TensorBody {
+  void release() noexcept;
+
+  RefCount references;
+  DType dtype = DType::float32;
+  int64_t offset = 0;  // of the first element, in elements
+  int64_t numel = 0;
+  Shape shape;
+  Strides strides;  // in elements; 0 repeats, negative is not used
+  Ref<Storage> storage;
+  Ref<History> history;
+};
+
+/// A tensor: numbers of one dtype arranged in a shape. A handle that is cheap to copy; copies name the same
+/// values. Operations are free functions (autograd/ops.h): sum(x, 0), transpose(x), x + y.
+/// Members describe the tensor or steer its gradient.
+class Tensor {
+ public:
+  /// An undefined tensor: a place for one.
+  Tensor() = default;
+
+  /// A tensor of its own memory, contiguous, values not set.
+  static Tensor empty(const Shape& shape, DType dtype = float32);
+  /// A second view of this tensor's storage, without history. `offset` is in elements from the storage start.
+  Tensor view_as(const Shape& shape, const Strides& strides, int64_t offset) const;
+  /// The same view without history: gradients stop here.
+  Tensor detach() const { return view_as(body().shape, body().strides, body().offset); }
+
+  bool defined() const { return bool(body_); }
+  const Shape& shape() const { return body().shape; }
+  const Strides& strides() const { return body().strides; }
+  DType dtype() const { return body().dtype; }
+  /// The number of dimensions.
+  int64_t dim() const { return body().shape.rank(); }
+  /// The size along one dimension; -1 is the last.
+  int64_t size(int64_t dim) const { return shape()[check_dim("size", this->dim(), dim)]; }
+  int64_t numel() const { return body().numel; }
+  /// True when the elements stand in row-major order without gaps.
+  bool is_contiguous() const;
+
+  /// The first element, for reading. Elements stand `strides()` apart.
+  template <class T>
+  const T* data() const {
+    check_type(dtype_of<T>);
+    return reinterpret_cast<const T*>(body().storage->data) + body().offset;
+  }
+  /// The first element, for writing. Counts as a write: what was saved for gradients before refuses later.
+  template <class T>
+  T* mutable_data(std::source_location line = std::source_location::current()) const {
+    body().storage->wrote("mutable_data", line);
+    return const_cast<T*>(data<T>());
+  }
+  /// The one value of a tensor with one element.
+  template <class T = double>
+  T item() const {
+    T value{};
+    read_item([&](auto element) { value = static_cast<T>(element); });
+    return value;
+  }
+  /// All values in row-major order, converted to T.
+  template <class T>
+  std::vector<T> to_vector() const {
+    std::vector<T> values;
+    values.reserve(static_cast<size_t>(numel()));
+    for_each([&](auto element) { values.push_back(static_cast<T>(element)); });
+    return values;
+  }
+  /// Calls f with every element in row-major order. For printing and tests, not for speed.
+  template <class F>
+  void for_each(F&& f) const;
+
+  /// x[2], x[{0, slice(1, 4)}], x[{all, mask}]: see Index. Differentiable.
+  Tensor operator[](const Index& item) const;
+  Tensor operator[](std::initializer_list<Index> items) const;
+
+  // What follows needs the engine and is defined in autograd/.
+
+  bool requires_grad() const { return body_ && body_->history; }
+  /// Makes a leaf that gathers a gradient, or stops that. Floating tensors without history only.
+  const Tensor& requires_grad_(bool requires_grad = true) const;
+  /// True when no operation made this tensor: a parameter, an input.
+  bool is_leaf() const;
+  /// The gradient gathered by backward(); undefined before. Leaves have one, others after retain_grad().
+  Tensor grad() const;
+  /// Replaces the gradient; an undefined tensor drops it.
+  void set_grad(const Tensor& grad) const;
+  void retain_grad() const;
+  /// Adds d(this)/d(leaf) to the gradient of every leaf behind this scalar.
+  void backward(std::source_location line = std::source_location::current()) const;
+  /// The same for a tensor of any shape, given its incoming gradient.
+  void backward(const Tensor& gradient, bool retain_graph = false, bool create_graph = false,
+                std::source_location line = std::source_location::current()) const;
+  /// Calls `hook` with the gradient of this tensor whenever it is complete. A hook may return another
+  /// gradient to go on with, or an undefined tensor to leave it. The handle removes it again.
+  HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
+
+  // For kernels and the engine.
+
+  TensorBody& body() const {
+    if (!body_) [[unlikely]]
+      undefined();
+    return *body_;
+  }
+  /// True when this handle alone holds the body, and the body alone the storage.
+  bool unique() const { return body_.unique() && body_->storage.unique(); }
+  bool same_as(const Tensor& other) const { return body_.get() == other.body_.get(); }
+
+ private:
+  friend struct TensorBody;
+  explicit Tensor(TensorBody* body) : body_(body) {}
+  [[noreturn]] static void undefined();
+  void check_type(DType wanted) const;
+  template <class F>
+  void read_item(F&& f) const;
+
+  Ref<TensorBody> body_;
+};
+
+/// Readable text: values, dtype and shape; the middle of large tensors is left out.
+std::string to_string(const Tensor& x);
+std::ostream& operator<<(std::ostream& out, const Tensor& x);
+
+/// Calls f(offset) for the offset of every element in row-major order, counted from the first.
+template <class F>
+void for_each_offset(const Shape& shape, const Strides& strides, F&& f) {
+  const int64_t rank = shape.rank();
+  Shape at = Shape::filled(rank, 0);
+  int64_t offset = 0;
+  for (int64_t left = numel(shape); left > 0; --left) {
+    f(offset);
+    for (int64_t d = rank - 1; d >= 0; --d) {
+      offset += strides[d];
+      if (++at[d] < shape[d]) break;
+      offset -= strides[d] * shape[d];
+      at[d] = 0;
+    }
+  }
+}
+
+template <class F>
+void Tensor::for_each(F&& f) const {
+  visit_dtype(dtype(), [&]<class T>(Type<T>) {
+    const T* first = data<T>();
+    for_each_offset(shape(), strides(), [&](int64_t offset) { f(first[offset]); });
+  });
+}
+
+template <class F>
+void Tensor::read_item(F&& f) const {
+  check(numel() == 1, "item: a tensor of shape ", shape(), " has ", numel(), " elements, not one");
+  for_each(f);
+}
+
+}  // namespace heed
