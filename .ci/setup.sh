@@ -8,7 +8,7 @@ declare -A packages=(
   [build]="g++ cmake ninja-build pkgconf libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev
            libbenchmark-dev gnuplot-nox"
   # second compiler, thread sanitizer, layout, lint; graphs drawn in the tests; a cache for the four builds
-  [ci]="clang-16 libclang-rt-16-dev libomp-16-dev clang-format clang-tidy-16 shellcheck graphviz git ccache"
+  [ci]="clang-16 libclang-rt-16-dev libomp-16-dev clang-format clang-tidy-16 shellcheck graphviz ccache"
   # the other side of bench/compare.sh
   [compare]="libtorch-dev"
 )
