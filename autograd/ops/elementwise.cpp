@@ -97,17 +97,17 @@ Tensor erf(Operand x) {
 
 // Flat everywhere but at the jumps: the gradient is zero.
 Tensor sign(Operand x) {
-  return record("sign", kernel::sign(x), {{x, [](const Tensor& g) { return 0 * g; }}});
+  return record("sign", kernel::sign(x), {{x, [](const Tensor& g) { return zeros_like(g); }}});
 }
 
 Tensor floor(Operand x) {
-  return record("floor", kernel::floor(x), {{x, [](const Tensor& g) { return 0 * g; }}});
+  return record("floor", kernel::floor(x), {{x, [](const Tensor& g) { return zeros_like(g); }}});
 }
 
 Tensor relu(Operand x) {
   return record("relu", kernel::relu(x), {{x, [](const Tensor& g, const Tensor& y) {
                                              if (!grad_enabled()) return kernel::relu_backward(g, y);
-                                             return where(y > 0, g, 0);
+                                             return where(y <= 0, 0, g);
                                            }}});
 }
 
@@ -204,7 +204,8 @@ Tensor div(Operand a, Operand b, Rounding rounding) {
   const Tensor quotient = kernel::div(a, b);
   if (rounding != Rounding::none)
     return record("div", rounding == Rounding::floor ? kernel::floor(quotient) : kernel::trunc(quotient),
-                  {{a, [](const Tensor& g) { return 0 * g; }}, {b, [](const Tensor& g) { return 0 * g; }}});
+                  {{a, [](const Tensor& g) { return zeros_like(g); }},
+                   {b, [](const Tensor& g) { return zeros_like(g); }}});
   return record("div", quotient,
                 {{a, [b = save(b)](const Tensor& g) { return g / b(); }},
                  {b, [a = save(a), b = save(b)](const Tensor& g) { return -g * a() / b() / b(); }}});

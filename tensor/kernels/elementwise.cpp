@@ -159,7 +159,7 @@ Tensor sigmoid_backward(const Tensor& g, const Tensor& y) {
   return zip(g, y, [](auto g_, auto v) { return g_ * v * (1 - v); });
 }
 Tensor relu_backward(const Tensor& g, const Tensor& y) {
-  return zip(g, y, [](auto g_, auto v) { return v > 0 ? g_ : decltype(g_)(0); });
+  return zip(g, y, [](auto g_, auto v) { return v <= 0 ? decltype(g_)(0) : g_; });
 }
 Tensor gelu_backward(const Tensor& g, const Tensor& x) {
   return zip(g, x, [](auto g_, auto v) {

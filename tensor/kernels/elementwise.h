@@ -42,7 +42,7 @@ Tensor gelu_tanh(const Tensor& x);
 // their gradients in one pass, from the incoming g and the operand x or the result y
 Tensor tanh_backward(const Tensor& g, const Tensor& y);     // g (1 - y^2)
 Tensor sigmoid_backward(const Tensor& g, const Tensor& y);  // g y (1 - y)
-Tensor relu_backward(const Tensor& g, const Tensor& y);     // y > 0 ? g : 0
+Tensor relu_backward(const Tensor& g, const Tensor& y);     // y <= 0 ? 0 : g
 Tensor gelu_backward(const Tensor& g, const Tensor& x);     // g (Phi(x) + x phi(x))
 Tensor silu_backward(const Tensor& g, const Tensor& x);     // g s (1 + x (1 - s)), s = sigmoid(x)
 
