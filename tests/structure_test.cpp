@@ -1,0 +1,249 @@
+// What the project promises about its own files: includes point one way, every source has its test, every op
+// its row. The checks take the root of a tree, so that faults can be planted in a copy and must be found.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Findings = std::vector<std::string>;
+
+// A room may include itself and the rooms before it.
+const std::array<std::string, 3> rooms = {"tensor", "autograd", "nn"};
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<std::string> read_lines(const fs::path& path) {
+  std::vector<std::string> lines;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// Headers and sources under root/folder, as paths from root, in a fixed order.
+std::vector<fs::path> sources(const fs::path& root, const std::string& folder) {
+  std::vector<fs::path> found;
+  if (!fs::exists(root / folder)) return found;
+  for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+    const fs::path extension = entry.path().extension();
+    if (extension == ".h" || extension == ".cpp") found.push_back(fs::relative(entry.path(), root));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+bool under(const fs::path& path, const std::string& folder) {
+  return path.generic_string().starts_with(folder + "/");
+}
+
+// Everything wrong with the includes of one file in rooms[rank]; rank == rooms.size() is the umbrella header.
+void check_file_includes(const fs::path& root, const fs::path& file, size_t rank, Findings& findings) {
+  static const std::regex pattern(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
+  const auto visible = rooms.begin() + static_cast<std::ptrdiff_t>(std::min(rank + 1, rooms.size()));
+
+  int number = 0;
+  for (const std::string& line : read_lines(root / file)) {
+    ++number;
+    std::smatch match;
+    if (!std::regex_search(line, match, pattern)) continue;
+    const std::string what = match[2];
+    const auto report = [&](const std::string& rule) {
+      findings.push_back(file.generic_string() + ":" + std::to_string(number) + ": includes " + what + ": " +
+                         rule);
+    };
+
+    if (match[1] == "<") {
+      // Standard headers have neither a dot nor a slash. Sources may include others; a user's compile time
+      // may not.
+      const bool standard = what.find_first_of("./") == std::string::npos || what.starts_with("sys/");
+      if (file.extension() == ".h" && !standard) report("a header includes only the standard library");
+      continue;
+    }
+    if (!fs::exists(root / what)) {
+      report("not a path from the project root");
+    } else if (std::none_of(rooms.begin(), visible,
+                            [&](const std::string& room) { return under(what, room); })) {
+      report("a room may include only itself and the rooms before it (tensor, autograd, nn)");
+    } else if (file.extension() == ".h" && under(what, "tensor/kernels") && !under(file, "tensor/kernels")) {
+      report("kernels are not installed, so no other header may need them");
+    }
+  }
+}
+
+Findings check_includes(const fs::path& root) {
+  Findings findings;
+  for (size_t rank = 0; rank < rooms.size(); ++rank)
+    for (const fs::path& file : sources(root, rooms[rank])) check_file_includes(root, file, rank, findings);
+  check_file_includes(root, "heed.h", rooms.size(), findings);
+  return findings;
+}
+
+// tensor/shape.h and tensor/shape.cpp are tested by tests/tensor/shape_test.cpp. The families in autograd/ops
+// have no file each: the rows of op_cases.cpp, which check_op_rows() counts, are their tests.
+Findings check_mirrors(const fs::path& root) {
+  std::set<fs::path> wanted;
+  for (const std::string& room : rooms)
+    for (const fs::path& file : sources(root, room))
+      if (!under(file, "autograd/ops"))
+        wanted.insert("tests" / file.parent_path() / (file.stem().string() + "_test.cpp"));
+
+  Findings findings;
+  for (const fs::path& test : wanted)
+    if (read(root / test).find("TEST_CASE") == std::string::npos)
+      findings.push_back(test.generic_string() + ": is missing or tests nothing");
+  return findings;
+}
+
+// The ops that autograd/ops.h declares: functions with a result, in the first column as clang-format leaves
+// them. Operators are spellings of named ops, and a name that ends in _ writes in place and has no
+// derivative.
+std::set<std::string> declared_ops(const fs::path& root) {
+  static const std::regex pattern(R"(^(?:inline )?(?:Tensor|[A-Z]\w*|std::\w+<.*>) (\w*[a-z0-9])\()");
+  std::set<std::string> ops;
+  for (const std::string& line : read_lines(root / "autograd/ops.h")) {
+    std::smatch match;
+    if (std::regex_search(line, match, pattern)) ops.insert(match[1]);
+  }
+  return ops;
+}
+
+// The ops that have a row in tests/autograd/op_cases.cpp: {"name", ... or {.op = "name", ... at the start of
+// a line.
+std::set<std::string> tested_ops(const fs::path& root) {
+  static const std::regex pattern(R"re(^\s*\{(?:\.op = )?"(\w+))re");
+  std::set<std::string> ops;
+  for (const std::string& line : read_lines(root / "tests/autograd/op_cases.cpp")) {
+    std::smatch match;
+    if (std::regex_search(line, match, pattern)) ops.insert(match[1]);
+  }
+  return ops;
+}
+
+Findings check_op_rows(const fs::path& root) {
+  const std::set<std::string> declared = declared_ops(root), tested = tested_ops(root);
+  Findings findings;
+  for (const std::string& op : declared)
+    if (!tested.contains(op)) findings.push_back("op_cases.cpp: no row for " + op + " of autograd/ops.h");
+  for (const std::string& op : tested)
+    if (!declared.contains(op))
+      findings.push_back("op_cases.cpp: a row for " + op + ", which autograd/ops.h lacks");
+  return findings;
+}
+
+void require_none(const Findings& findings) {
+  for (const std::string& finding : findings) FAIL_CHECK(finding);
+}
+
+// A copy of what the checks read, gone at the end of the scope.
+class Copy {
+ public:
+  Copy() : root_(fs::path(HEED_BINARY_DIR) / "structure_test") {
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+    for (const std::string folder : {"tensor", "autograd", "nn", "tests"})
+      if (fs::exists(fs::path(HEED_SOURCE_DIR) / folder))  // first day
+        fs::copy(fs::path(HEED_SOURCE_DIR) / folder, root_ / folder, fs::copy_options::recursive);
+    fs::copy(fs::path(HEED_SOURCE_DIR) / "heed.h", root_ / "heed.h");
+  }
+  ~Copy() { fs::remove_all(root_); }
+  Copy(const Copy&) = delete;
+  Copy& operator=(const Copy&) = delete;
+
+  const fs::path& root() const { return root_; }
+  void append(const fs::path& file, const std::string& text) const {
+    fs::create_directories((root_ / file).parent_path());
+    std::ofstream(root_ / file, std::ios::app) << text;
+  }
+
+ private:
+  fs::path root_;
+};
+
+// What `after` has and `before` has not: a fault in the tree itself is reported once, and not by these tests
+// too.
+Findings added(const Findings& before, const Findings& after) {
+  Findings difference;
+  std::copy_if(after.begin(), after.end(), std::back_inserter(difference), [&](const std::string& finding) {
+    return std::find(before.begin(), before.end(), finding) == before.end();
+  });
+  return difference;
+}
+
+bool only_says(const Findings& findings, const std::string& text) {
+  return findings.size() == 1 && findings[0].find(text) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("includes point up the list of rooms") { require_none(check_includes(HEED_SOURCE_DIR)); }
+
+// may_fail: until every room has its tests.
+TEST_CASE("every source has its test file" * doctest::may_fail()) {
+  require_none(check_mirrors(HEED_SOURCE_DIR));
+}
+
+TEST_CASE("every op has a row in the table of op tests" * doctest::may_fail()) {
+  CHECK(declared_ops(HEED_SOURCE_DIR).size() > 100);  // else the pattern no longer fits the header
+  require_none(check_op_rows(HEED_SOURCE_DIR));
+}
+
+TEST_CASE("a planted include is found") {
+  const Copy copy;
+  copy.append("nn/planted.h", "#pragma once\n");
+  const Findings before = check_includes(copy.root());
+  const auto planted = [&](const fs::path& file, const std::string& include, const std::string& rule) {
+    const std::string text = read(copy.root() / file);
+    copy.append(file, "#include " + include + "\n");
+    CHECK_MESSAGE(only_says(added(before, check_includes(copy.root())), rule), file.string(), " includes ",
+                  include);
+    std::ofstream(copy.root() / file) << text;
+  };
+  const std::string direction = "only itself and the rooms before it";
+  planted("tensor/shape.cpp", "\"autograd/node.h\"", direction);
+  planted("tensor/kernels/elementwise.cpp", "\"autograd/ops.h\"", direction);
+  planted("autograd/engine.cpp", "\"nn/planted.h\"", direction);
+  planted("nn/module.cpp", "\"heed.h\"", direction);
+  planted("nn/module.cpp", "\"tests/structure_test.cpp\"", direction);
+  planted("nn/module.cpp", "\"module.h\"", "not a path from the project root");
+  planted("nn/module.h", "<nlohmann/json.hpp>", "only the standard library");
+  planted("heed.h", "<cblas.h>", "only the standard library");
+  planted("autograd/node.h", "\"tensor/kernels/elementwise.h\"", "kernels are not installed");
+}
+
+TEST_CASE("a source without its test is found") {
+  const Copy copy;
+  const Findings before = check_mirrors(copy.root());
+  const auto now = [&] { return added(before, check_mirrors(copy.root())); };
+  copy.append("nn/layers/planted.h", "#pragma once\n");
+  CHECK(only_says(now(), "tests/nn/layers/planted_test.cpp"));
+  copy.append("tests/nn/layers/planted_test.cpp", "// a file alone is no test\n");
+  CHECK(only_says(now(), "tests/nn/layers/planted_test.cpp"));
+  copy.append("tests/nn/layers/planted_test.cpp", "TEST_CASE(\"planted\") {}\n");
+  require_none(now());
+}
+
+TEST_CASE("an op without its row and a row without its op are found") {
+  const Copy copy;
+  const Findings before = check_op_rows(copy.root());
+  const auto now = [&] { return added(before, check_op_rows(copy.root())); };
+  copy.append("autograd/ops.h", "Tensor planted_op(Operand x, int64_t dim);\n");
+  CHECK(only_says(now(), "no row for planted_op"));
+  copy.append("tests/autograd/op_cases.cpp",
+              "    {\"planted_op\", [](auto& in) { return in[0]; }, {{2}}},\n");
+  require_none(now());
+  copy.append("tests/autograd/op_cases.cpp", "    {.op = \"planted_row\", .call = {}},\n");
+  CHECK(only_says(now(), "planted_row, which autograd/ops.h lacks"));
+}
