@@ -4,6 +4,7 @@
 
 #include "autograd/engine.h"
 #include "autograd/grad_mode.h"
+#include "autograd/gradcheck.h"
 #include "autograd/ops.h"
 #include "tensor/create.h"
 #include "tensor/index.h"
