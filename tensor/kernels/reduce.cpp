@@ -1,0 +1,350 @@
+#include "tensor/kernels/reduce.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/loop.h"
+#include "tensor/parallel.h"
+
+namespace heed::kernel {
+namespace {
+
+// A reduction joins values by an associative operation. `Near` is the type that a short run of values is
+// joined in, `Wide` the type of all else, so that a float32 sum over millions is as good as its dtype.
+
+template <class T>
+struct Sum {
+  using Near = T;
+  using Wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
+  static constexpr T start = 0;
+  static auto join(auto a, auto b) { return a + b; }
+};
+
+template <class T>
+struct Product {
+  using Near = std::conditional_t<std::is_same_v<T, float>, double, T>;
+  using Wide = Near;
+  static constexpr Near start = 1;
+  static auto join(auto a, auto b) { return a * b; }
+};
+
+template <class T>
+struct Maximum {
+  using Near = T;
+  using Wide = T;
+  static constexpr T start = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                                  : std::numeric_limits<T>::lowest();
+  static auto join(auto a, auto b) { return a > b || a != a ? a : b; }
+};
+
+template <class T>
+struct Minimum {
+  using Near = T;
+  using Wide = T;
+  static constexpr T start = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                                                  : std::numeric_limits<T>::max();
+  static auto join(auto a, auto b) { return a < b || a != a ? a : b; }
+};
+
+constexpr int64_t kLanes = 32;  // values joined side by side, each lane on its own
+constexpr int64_t kRun = 64;    // values that one lane joins before it is widened
+constexpr int64_t kRows = 8;    // rows that are joined before they are widened
+constexpr int64_t kWidth = 1024;
+
+// The loops of one reduction over one dtype, behind plain pointers, so that what drives them exists once.
+struct Loops {
+  int64_t wide_bytes;
+  void (*start)(void* wide, int64_t n);
+  /// Joins the n values of a line, `step` apart, to one wide value.
+  void (*line)(void* wide, const void* x, int64_t n, int64_t step);
+  /// Joins `rows` rows of n values to n wide values.
+  void (*rows)(void* wide, const void* x, int64_t rows, int64_t row_step, int64_t n, int64_t step);
+  void (*join)(void* wide, const void* other, int64_t n);
+  void (*finish)(void* out, const void* wide, int64_t n, double divisor);
+};
+
+template <class R, class T, int Step>
+void line(typename R::Wide& wide, const T* x, int64_t n, int64_t step) {
+  using Near = typename R::Near;
+  if constexpr (Step == 1) step = 1;
+  while (n >= kLanes) {
+    Near lane[kLanes];
+    std::fill_n(lane, kLanes, Near(R::start));
+    const int64_t runs = std::min(n / kLanes, kRun);
+    for (int64_t r = 0; r < runs; ++r, x += kLanes * step) {
+      HEED_VECTORIZE
+      for (int64_t l = 0; l < kLanes; ++l) lane[l] = R::join(lane[l], Near(x[l * step]));
+    }
+    for (int64_t half = kLanes / 2; half > 0; half /= 2)
+      for (int64_t l = 0; l < half; ++l) lane[l] = R::join(lane[l], lane[l + half]);
+    wide = R::join(wide, typename R::Wide(lane[0]));
+    n -= runs * kLanes;
+  }
+  for (int64_t i = 0; i < n; ++i) wide = R::join(wide, typename R::Wide(x[i * step]));
+}
+
+template <class R, class T, int Step>
+void rows(typename R::Wide* wide, const T* x, int64_t rows, int64_t row_step, int64_t n, int64_t step) {
+  using Near = typename R::Near;
+  using Wide = typename R::Wide;
+  if constexpr (Step == 1) step = 1;
+  for (; rows >= kRows; rows -= kRows, x += kRows * row_step) {
+    HEED_VECTORIZE
+    for (int64_t i = 0; i < n; ++i) {
+      const T* at = x + i * step;
+      const auto pair = [&](int64_t r) {
+        return R::join(Near(at[r * row_step]), Near(at[(r + 1) * row_step]));
+      };
+      const Near all = R::join(R::join(pair(0), pair(2)), R::join(pair(4), pair(6)));
+      wide[i] = R::join(wide[i], Wide(all));
+    }
+  }
+  for (; rows > 0; --rows, x += row_step) {
+    HEED_VECTORIZE
+    for (int64_t i = 0; i < n; ++i) wide[i] = R::join(wide[i], Wide(x[i * step]));
+  }
+}
+
+template <template <class> class Reduction, class T>
+const Loops loops_of = [] {
+  using R = Reduction<T>;
+  using Wide = typename R::Wide;
+  return Loops{
+      sizeof(Wide),
+      [](void* wide, int64_t n) { std::fill_n(static_cast<Wide*>(wide), n, Wide(R::start)); },
+      [](void* wide, const void* x, int64_t n, int64_t step) {
+        const auto run = step == 1 ? line<R, T, 1> : line<R, T, -1>;
+        run(*static_cast<Wide*>(wide), static_cast<const T*>(x), n, step);
+      },
+      [](void* wide, const void* x, int64_t count, int64_t row_step, int64_t n, int64_t step) {
+        const auto run = step == 1 ? rows<R, T, 1> : rows<R, T, -1>;
+        run(static_cast<Wide*>(wide), static_cast<const T*>(x), count, row_step, n, step);
+      },
+      [](void* wide, const void* other, int64_t n) {
+        auto* a = static_cast<Wide*>(wide);
+        const auto* b = static_cast<const Wide*>(other);
+        for (int64_t i = 0; i < n; ++i) a[i] = R::join(a[i], b[i]);
+      },
+      [](void* out, const void* wide, int64_t n, double divisor) {
+        auto* y = static_cast<T*>(out);
+        const auto* w = static_cast<const Wide*>(wide);
+        if constexpr (std::is_floating_point_v<T>) {
+          for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(w[i] / static_cast<Wide>(divisor));
+        } else {
+          for (int64_t i = 0; i < n; ++i) y[i] = w[i];
+        }
+      },
+  };
+}();
+
+// Some dimensions of x, in elements. Neighbours that are one run of memory are merged.
+struct Lattice {
+  Shape sizes;
+  Strides steps;
+
+  void add(int64_t size, int64_t step) {
+    if (size == 1) return;
+    const int64_t last = sizes.rank() - 1;
+    if (last >= 0 && steps[last] == size * step) {
+      sizes[last] *= size;
+      steps[last] = step;
+    } else {
+      sizes.push_back(size);
+      steps.push_back(step);
+    }
+  }
+  int64_t inner_size() const { return sizes.empty() ? 1 : sizes.back(); }
+  int64_t inner_step() const { return steps.empty() ? 0 : steps.back(); }
+  /// Where the inner run number `index` starts.
+  int64_t offset(int64_t index) const {
+    int64_t offset = 0;
+    for (int64_t d = sizes.rank() - 2; d >= 0; index /= sizes[d--]) offset += index % sizes[d] * steps[d];
+    return offset;
+  }
+};
+
+struct Plan {
+  Lattice kept, reduced;
+  int64_t outputs = 1, inputs = 1;  // of the result; of x for each of them
+};
+
+Plan plan(const Tensor& x, const Shape& dims) {
+  Plan p;
+  Shape reduced = dims;
+  // The order inside a reduction is free: memory's own order merges best.
+  std::sort(reduced.begin(), reduced.end(), [&](int64_t a, int64_t b) {
+    return x.strides()[a] != x.strides()[b] ? x.strides()[a] > x.strides()[b] : a < b;
+  });
+  for (const int64_t d : reduced) {
+    p.reduced.add(x.shape()[d], x.strides()[d]);
+    p.inputs *= x.shape()[d];
+  }
+  for (int64_t d = 0; d < x.dim(); ++d) {
+    if (std::binary_search(dims.begin(), dims.end(), d)) continue;
+    p.kept.add(x.shape()[d], x.strides()[d]);
+    p.outputs *= x.shape()[d];
+  }
+  return p;
+}
+
+// A share of the work: results [first, first + count) of what one part of their inputs gives.
+// Cut by the sizes alone, and the parts of one result are joined in order: see Note [Same bits].
+class Reduction {
+ public:
+  Reduction(const Loops& loops, const Tensor& x, const Shape& dims, const Tensor& y, double divisor)
+      : loops_(loops),
+        plan_(plan(x, dims)),
+        x_(reinterpret_cast<const char*>(x.body().storage->data) + x.body().offset * size_of(x.dtype())),
+        y_(reinterpret_cast<char*>(y.body().storage->data)),
+        x_bytes_(size_of(x.dtype())),
+        y_bytes_(size_of(y.dtype())),
+        divisor_(divisor) {}
+
+  void run() {
+    if (plan_.outputs == 0) return;
+    if (plan_.inputs == 0) {
+      parts_ = 1;
+      return parallel_for(plan_.outputs, kWidth,
+                          [&](int64_t begin, int64_t end) { store(0, begin, end - begin, [](void*) {}); });
+    }
+    const bool by_rows = plan_.kept.inner_size() > 1 && plan_.kept.inner_step() < plan_.reduced.inner_step();
+    by_rows ? run_rows() : run_lines();
+    if (parts_ == 1) return;
+    parallel_for(plan_.outputs, kWidth, [&](int64_t begin, int64_t end) {
+      char* first = partial(0, begin);
+      for (int64_t part = 1; part < parts_; ++part) loops_.join(first, partial(part, begin), end - begin);
+      loops_.finish(y_ + begin * y_bytes_, first, end - begin, divisor_);
+    });
+  }
+
+ private:
+  // The inputs of one result are lines of memory, cut into pieces when long.
+  void run_lines() {
+    const Lattice& lines = plan_.reduced;
+    const int64_t n = lines.inner_size(), step = lines.inner_step();
+    const int64_t pieces = (n + kBlock - 1) / kBlock;
+    const int64_t items = plan_.inputs / n * pieces;
+    const int64_t items_at_once = std::max<int64_t>(1, kBlock / n);
+    cut((items + items_at_once - 1) / items_at_once);
+    const int64_t width = plan_.kept.inner_size(), width_step = plan_.kept.inner_step();
+    parallel_for(plan_.outputs * parts_, std::max<int64_t>(1, kBlock / plan_.inputs),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t task = begin; task < end; ++task) {
+                     const int64_t result = task / parts_, part = task % parts_;
+                     const int64_t base = plan_.kept.offset(result / width) + result % width * width_step;
+                     store(part, result, 1, [&](void* wide) {
+                       const int64_t last = std::min(items, (part + 1) * items_at_once);
+                       for (int64_t item = part * items_at_once; item < last; ++item) {
+                         const int64_t start = item % pieces * kBlock;
+                         const int64_t offset = base + lines.offset(item / pieces) + start * step;
+                         loops_.line(wide, x_ + offset * x_bytes_, std::min(kBlock, n - start), step);
+                       }
+                     });
+                   }
+                 });
+  }
+
+  // Neighbouring results stand side by side in memory: rows of them are joined one to the other.
+  void run_rows() {
+    const Lattice &kept = plan_.kept, &reduced = plan_.reduced;
+    const int64_t n = kept.inner_size(), step = kept.inner_step();
+    const int64_t chunks = (n + kWidth - 1) / kWidth;
+    const int64_t rows_in_run = reduced.inner_size(), row_step = reduced.inner_step();
+    const int64_t rows_at_once = std::max<int64_t>(128, kBlock / std::min(n, kWidth));
+    cut((plan_.inputs + rows_at_once - 1) / rows_at_once);
+    const int64_t work = std::min(n, kWidth) * std::min(plan_.inputs, rows_at_once);
+    parallel_for(plan_.outputs / n * chunks * parts_, std::max<int64_t>(1, kBlock / work),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t task = begin; task < end; ++task) {
+                     const int64_t part = task % parts_, outer = task / parts_ / chunks;
+                     const int64_t column = task / parts_ % chunks * kWidth;
+                     const int64_t count = std::min(kWidth, n - column);
+                     const int64_t base = kept.offset(outer) + column * step;
+                     store(part, outer * n + column, count, [&](void* wide) {
+                       const int64_t last = std::min(plan_.inputs, (part + 1) * rows_at_once);
+                       for (int64_t row = part * rows_at_once; row < last;) {
+                         const int64_t start = row % rows_in_run;
+                         const int64_t rows = std::min(last - row, rows_in_run - start);
+                         const int64_t offset = base + reduced.offset(row / rows_in_run) + start * row_step;
+                         loops_.rows(wide, x_ + offset * x_bytes_, rows, row_step, count, step);
+                         row += rows;
+                       }
+                     });
+                   }
+                 });
+  }
+
+  void cut(int64_t parts) {
+    parts_ = parts;
+    if (parts > 1) partial_ = Tensor::empty({parts * plan_.outputs, loops_.wide_bytes}, boolean);
+  }
+
+  char* partial(int64_t part, int64_t result) {
+    return reinterpret_cast<char*>(partial_.body().storage->data) +
+           (part * plan_.outputs + result) * loops_.wide_bytes;
+  }
+
+  template <class Fill>
+  void store(int64_t part, int64_t result, int64_t count, const Fill& fill) {
+    alignas(64) char own[kWidth * sizeof(int64_t)];
+    void* wide = parts_ == 1 ? own : partial(part, result);
+    loops_.start(wide, count);
+    fill(wide);
+    if (parts_ == 1) loops_.finish(y_ + result * y_bytes_, wide, count, divisor_);
+  }
+
+  const Loops& loops_;
+  const Plan plan_;
+  const char* x_;
+  char* y_;
+  const int64_t x_bytes_, y_bytes_;
+  const double divisor_;
+  int64_t parts_ = 1;
+  Tensor partial_;  // [parts, outputs] wide values
+};
+
+Tensor reduce(const Loops& loops, const Tensor& x, const Shape& dims, bool keepdim, double divisor = 1) {
+  Tensor y = Tensor::empty(reduced_shape(x.shape(), dims, keepdim), x.dtype());
+  Reduction(loops, x, dims, y, divisor).run();
+  return y;
+}
+
+template <template <class> class R>
+const Loops& number_loops(DType dtype) {
+  if (dtype == float32) return loops_of<R, float>;
+  return dtype == float64 ? loops_of<R, double> : loops_of<R, int64_t>;
+}
+
+Tensor counted(const Tensor& x) { return x.dtype() == boolean ? cast(x, int64) : x; }
+
+}  // namespace
+
+Tensor sum(const Tensor& x, const Shape& dims, bool keepdim) {
+  const Tensor numbers = counted(x);
+  return reduce(number_loops<Sum>(numbers.dtype()), numbers, dims, keepdim);
+}
+
+Tensor mean(const Tensor& x, const Shape& dims, bool keepdim) {
+  check(is_floating(x.dtype()), "mean: expected a floating tensor, got ", x.dtype());
+  double count = 1;
+  for (const int64_t d : dims) count *= static_cast<double>(x.shape()[d]);
+  return reduce(number_loops<Sum>(x.dtype()), x, dims, keepdim, count);
+}
+
+Tensor prod(const Tensor& x, const Shape& dims, bool keepdim) {
+  const Tensor numbers = counted(x);
+  return reduce(number_loops<Product>(numbers.dtype()), numbers, dims, keepdim);
+}
+
+Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) {
+  return reduce(x.dtype() == boolean ? loops_of<Maximum, bool> : number_loops<Maximum>(x.dtype()), x, dims,
+                keepdim);
+}
+
+Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) {
+  return reduce(x.dtype() == boolean ? loops_of<Minimum, bool> : number_loops<Minimum>(x.dtype()), x, dims,
+                keepdim);
+}
+
+}  // namespace heed::kernel
