@@ -86,4 +86,12 @@ decltype(auto) visit_floating(DType dtype, F&& f) {
   return f(Type<double>{});
 }
 
+/// The same for kernels that exist for all but bool.
+template <class F>
+decltype(auto) visit_numbers(DType dtype, F&& f) {
+  check(dtype != boolean, "expected numbers, got a bool tensor; convert with to(x, int64)");
+  if (dtype == int64) return f(Type<int64_t>{});
+  return visit_floating(dtype, f);
+}
+
 }  // namespace heed

@@ -15,13 +15,6 @@ Tensor map(const Tensor& x, const F& f) {
   return y;
 }
 
-template <class Visit>
-decltype(auto) visit_numbers(DType dtype, Visit&& visit) {
-  check(dtype != boolean, "expected numbers, got a bool tensor; convert with to(x, int64)");
-  if (dtype == int64) return visit(Type<int64_t>{});
-  return visit_floating(dtype, visit);
-}
-
 template <class F>
 Tensor map_numbers(const Tensor& x, const F& f) {
   Tensor y = Tensor::empty(x.shape(), x.dtype());

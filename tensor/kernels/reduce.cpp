@@ -347,4 +347,115 @@ Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) {
                 keepdim);
 }
 
+Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim) {
+  Tensor largest = amax(x, dims, true);
+  largest = where(isfinite(largest), largest, full({}, 0, x.dtype()));
+  const Tensor y = log(sum(exp(sub(x, largest)), dims, keepdim));
+  return add(y, largest.view_as(y.shape(), y.strides(), 0));
+}
+
+Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {
+  const Tensor squares = square(sub(x, mean(x, dims, true)));
+  return reduce(number_loops<Sum>(x.dtype()), squares, dims, keepdim, divisor);
+}
+
+namespace {
+
+// A contiguous tensor as [outer, n, inner] around one dimension. Calls f(first, width) for stretches of
+// neighbouring lines along n: element i of line l of a stretch stands at first + i * inner + l.
+struct Lines {
+  int64_t outer = 1, n = 1, inner = 1;
+
+  Lines(const Shape& shape, int64_t dim) {
+    for (int64_t d = 0; d < shape.rank(); ++d) (d < dim ? outer : d == dim ? n : inner) *= shape[d];
+  }
+  /// f(first, line, width): `line` counts lines, as a result without dimension n does.
+  template <class F>
+  void each(const F& f) const {
+    if (outer == 0 || inner == 0) return;
+    const int64_t chunks = (inner + kWidth - 1) / kWidth;
+    const int64_t at_once = std::max<int64_t>(1, kBlock / std::max<int64_t>(1, n * std::min(inner, kWidth)));
+    parallel_for(outer * chunks, at_once, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t start = task % chunks * kWidth;
+        f(task / chunks * n * inner + start, task / chunks * inner + start, std::min(kWidth, inner - start));
+      }
+    });
+  }
+};
+
+template <template <class> class R>
+Extreme extreme(const Tensor& strided, int64_t dim, bool keepdim) {
+  const Tensor x = contiguous(strided);
+  const Shape shape = reduced_shape(x.shape(), {dim}, keepdim);
+  const Extreme y{Tensor::empty(shape, x.dtype()), Tensor::empty(shape, int64)};
+  const Lines lines(x.shape(), dim);
+  visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
+    T* values = y.values.mutable_data<T>();
+    int64_t* indices = y.indices.mutable_data<int64_t>();
+    lines.each([&, in = x.data<T>()](int64_t first, int64_t line, int64_t width) {
+      std::copy_n(in + first, width, values + line);
+      std::fill_n(indices + line, width, 0);
+      for (int64_t i = 1; i < lines.n; ++i)
+        for (int64_t l = 0; l < width; ++l) {
+          const T best = values[line + l], next = in[first + i * lines.inner + l];
+          const bool better = R<T>::join(best, next) != best && best == best;
+          values[line + l] = better ? next : best;
+          indices[line + l] = better ? i : indices[line + l];
+        }
+    });
+  });
+  return y;
+}
+
+}  // namespace
+
+Extreme max(const Tensor& x, int64_t dim, bool keepdim) { return extreme<Maximum>(x, dim, keepdim); }
+Extreme min(const Tensor& x, int64_t dim, bool keepdim) { return extreme<Minimum>(x, dim, keepdim); }
+
+Tensor cumsum(const Tensor& strided, int64_t dim, bool reverse) {
+  const Tensor x = contiguous(counted(strided));
+  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  const Lines lines(x.shape(), dim);
+  visit_numbers(x.dtype(), [&]<class T>(Type<T>) {
+    using Wide = typename Sum<T>::Wide;
+    lines.each([&, in = x.data<T>(), out = y.mutable_data<T>()](int64_t first, int64_t, int64_t width) {
+      Wide total[kWidth];
+      std::fill_n(total, width, Wide(0));
+      for (int64_t i = 0; i < lines.n; ++i) {
+        const int64_t at = first + (reverse ? lines.n - 1 - i : i) * lines.inner;
+        for (int64_t l = 0; l < width; ++l) out[at + l] = static_cast<T>(total[l] += in[at + l]);
+      }
+    });
+  });
+  return y;
+}
+
+Tensor prod_backward(const Tensor& strided_g, const Tensor& strided, int64_t dim) {
+  const Tensor x = contiguous(strided), g = contiguous(strided_g);
+  Tensor dx = Tensor::empty(x.shape(), x.dtype());
+  const Lines lines(x.shape(), dim);
+  visit_floating(x.dtype(), [&]<class T>(Type<T>) {
+    lines.each([&, in = x.data<T>(), out = dx.mutable_data<T>(), incoming = g.data<T>()](
+                   int64_t first, int64_t line, int64_t width) {
+      const Tensor product_before = Tensor::empty({lines.n}, float64);
+      double* before = product_before.mutable_data<double>();
+      for (int64_t l = 0; l < width; ++l) {
+        double product = 1;
+        for (int64_t i = 0; i < lines.n; ++i) {
+          before[i] = product;
+          product *= in[first + i * lines.inner + l];
+        }
+        product = incoming[line + l];
+        for (int64_t i = lines.n - 1; i >= 0; --i) {
+          const int64_t at = first + i * lines.inner + l;
+          out[at] = static_cast<T>(before[i] * product);
+          product *= in[at];
+        }
+      }
+    });
+  });
+  return dx;
+}
+
 }  // namespace heed::kernel
