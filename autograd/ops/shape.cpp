@@ -1,0 +1,272 @@
+#include <algorithm>
+#include <numeric>
+
+#include "autograd/node.h"
+#include "autograd/ops.h"
+#include "tensor/kernels/elementwise.h"
+
+namespace heed {
+namespace {
+
+// The strides that let the elements be seen in another shape, in the same row-major order, without a copy;
+// nothing when there are none. Walks both shapes from the left: a group of old dimensions that is one run of
+// memory is divided among the new dimensions with the same number of elements.
+std::optional<Strides> strides_for(const Tensor& x, const Shape& shape) {
+  if (x.numel() == 0) return contiguous_strides(shape);
+  Shape old_sizes, old_strides;
+  for (int64_t d = 0; d < x.dim(); ++d) {
+    if (x.shape()[d] == 1) continue;
+    old_sizes.push_back(x.shape()[d]);
+    old_strides.push_back(x.strides()[d]);
+  }
+  Strides strides = Shape::filled(shape.rank(), 1);
+  int64_t old_begin = 0, new_begin = 0;
+  while (old_begin < old_sizes.rank()) {
+    int64_t old_end = old_begin + 1, new_end = new_begin + 1;
+    int64_t old_count = old_sizes[old_begin], new_count = shape[new_begin];
+    while (old_count != new_count) {
+      if (old_count < new_count)
+        old_count *= old_sizes[old_end++];
+      else
+        new_count *= shape[new_end++];
+    }
+    for (int64_t d = old_begin; d + 1 < old_end; ++d)
+      if (old_strides[d] != old_sizes[d + 1] * old_strides[d + 1]) return {};
+    int64_t step = old_strides[old_end - 1];
+    for (int64_t d = new_end - 1; d >= new_begin; --d) {
+      strides[d] = step;
+      step *= shape[d];
+    }
+    old_begin = old_end;
+    new_begin = new_end;
+  }
+  return strides;
+}
+
+// The wanted shape with -1 replaced by what the number of elements leaves.
+Shape infer(const char* op, const Tensor& x, const Shape& wanted) {
+  Shape shape = wanted;
+  int64_t* open = std::find(shape.begin(), shape.end(), -1);
+  if (open != shape.end()) {
+    *open = 1;
+    check(std::find(open + 1, shape.end(), -1) == shape.end(), op, ": shape ", wanted,
+          " leaves more than one size open; only one may be -1");
+    const int64_t rest = numel(shape);
+    check(rest != 0 && x.numel() % rest == 0, op, ": x is ", x.shape(), " with ", x.numel(),
+          " elements, and no size in place of -1 makes ", wanted, " hold as many");
+    *open = x.numel() / rest;
+  }
+  check(numel(shape) == x.numel(), op, ": x is ", x.shape(), " with ", x.numel(), " elements, and ", wanted,
+        " has ", numel(shape), "; the number must stay the same");
+  return shape;
+}
+
+// The same elements in the same order, in another shape.
+Tensor reshaped(const char* op, const Operand& x, const Shape& shape, bool may_copy) {
+  const std::optional<Strides> strides = strides_for(x, shape);
+  check(strides.has_value() || may_copy, op, ": x of shape ", x->shape(), " and strides ", x->strides(),
+        " cannot be seen as ", shape, " without a copy; use reshape");
+  Tensor y = strides ? x->view_as(shape, *strides, x->body().offset)
+                     : kernel::clone(x).view_as(shape, contiguous_strides(shape), 0);
+  return record(op, std::move(y), {{x, [from = x->shape()](const Tensor& g) { return reshape(g, from); }}});
+}
+
+void check_has_dims(const char* op, const Tensor& x) {
+  check(x.dim() > 0, op, ": x is a scalar and has no dimension to take a part of");
+}
+
+// Positions start, start + step, ... along dim: `count` of them, known to be inside.
+Tensor positions(const Tensor& x, int64_t dim, int64_t start, int64_t count, int64_t step) {
+  Shape shape = x.shape();
+  Strides strides = x.strides();
+  shape[dim] = count;
+  const int64_t offset = count ? start * strides[dim] : 0;
+  strides[dim] *= step;
+  return x.view_as(shape, strides, x.body().offset + offset);
+}
+
+Tensor strided(const char* op, Operand x, int64_t dim, int64_t start, int64_t count, int64_t step);
+
+// The transpose of `positions`: zeros with x at positions start, start + step, ... of a dimension of `size`.
+Tensor spread(Operand x, int64_t dim, int64_t size, int64_t start, int64_t step) {
+  const int64_t count = x->shape()[dim];
+  Shape shape = x->shape();
+  shape[dim] = size;
+  Tensor y = kernel::full(shape, 0, x->dtype());
+  kernel::copy_into(positions(y, dim, start, count, step), x);
+  return record("spread", std::move(y),
+                {{x, [=](const Tensor& g) { return strided("strided", g, dim, start, count, step); }}});
+}
+
+Tensor strided(const char* op, Operand x, int64_t dim, int64_t start, int64_t count, int64_t step) {
+  return record(op, positions(x, dim, start, count, step),
+                {{x, [dim, size = x->shape()[dim], start, step](const Tensor& g) {
+                    return spread(g, dim, size, start, step);
+                  }}});
+}
+
+}  // namespace
+
+// In the rules g is the incoming gradient.
+
+Tensor alias(Operand x) {
+  return record("alias", x->detach(), {{x, [](const Tensor& g) { return g; }}});
+}
+
+Tensor clone(Operand x) {
+  return record("clone", kernel::clone(x), {{x, [](const Tensor& g) { return g; }}});
+}
+
+Tensor contiguous(Operand x) {
+  if (x->is_contiguous()) return x.tensor();
+  return record("contiguous", kernel::clone(x), {{x, [](const Tensor& g) { return g; }}});
+}
+
+Tensor to(Operand x, DType dtype) {
+  if (x->dtype() == dtype) return x.tensor();
+  Tensor y = kernel::cast(x, dtype);
+  if (!is_floating(dtype)) return y;
+  return record("to", std::move(y), {{x, [from = x->dtype()](const Tensor& g) { return to(g, from); }}});
+}
+
+Tensor transpose(Operand x, int64_t dim0, int64_t dim1) {
+  dim0 = check_dim("transpose", x, dim0);
+  dim1 = check_dim("transpose", x, dim1);
+  Shape shape = x->shape();
+  Strides strides = x->strides();
+  std::swap(shape[dim0], shape[dim1]);
+  std::swap(strides[dim0], strides[dim1]);
+  return record("transpose", x->view_as(shape, strides, x->body().offset),
+                {{x, [dim0, dim1](const Tensor& g) { return transpose(g, dim0, dim1); }}});
+}
+
+Tensor t(Operand x) {
+  check(x->dim() <= 2, "t: x is ", x->shape(),
+        "; only matrices are transposed by t, use transpose or permute");
+  return x->dim() < 2 ? x.tensor() : transpose(x, 0, 1);
+}
+
+// y has the dimensions of x in the order `dims`; the gradient goes back in the inverse order.
+Tensor permute(Operand x, const Shape& dims) {
+  const int64_t rank = x->dim();
+  check(dims.rank() == rank, "permute: x is ", x->shape(), " and dims are ", dims, "; name each of its ",
+        rank, " dimensions once");
+  if (rank > 0) check_dims("permute", rank, dims);
+  Shape shape = x->shape(), inverse = x->shape();
+  Strides strides = x->strides();
+  for (int64_t d = 0; d < rank; ++d) {
+    const int64_t from = check_dim("permute", rank, dims[d]);
+    shape[d] = x->shape()[from];
+    strides[d] = x->strides()[from];
+    inverse[from] = d;
+  }
+  return record("permute", x->view_as(shape, strides, x->body().offset),
+                {{x, [inverse](const Tensor& g) { return permute(g, inverse); }}});
+}
+
+Tensor reshape(Operand x, const Shape& shape) {
+  if (shape == x->shape()) return x.tensor();
+  return reshaped("reshape", x, infer("reshape", x, shape), true);
+}
+
+Tensor view(Operand x, const Shape& shape) { return reshaped("view", x, infer("view", x, shape), false); }
+
+// Repeats by stride 0. The engine sums the gradient back over what was repeated.
+Tensor expand(Operand x, const Shape& shape) {
+  const int64_t lead = shape.rank() - x->dim();
+  check(lead >= 0, "expand: x is ", x->shape(), " and the shape ", shape,
+        " has fewer dimensions; new ones are added in front");
+  Shape sizes = shape;
+  Strides strides = Shape::filled(shape.rank(), 0);
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    const int64_t own = d < lead ? 1 : x->shape()[d - lead];
+    if (shape[d] == -1 && d >= lead) sizes[d] = own;
+    check(sizes[d] >= 0 && (sizes[d] == own || own == 1), "expand: x is ", x->shape(),
+          " and the wanted shape ", shape, "; aligned at the right, only sizes of 1 can grow",
+          d < lead ? ", and -1 keeps only a size that is there" : "");
+    if (d >= lead && own == sizes[d]) strides[d] = x->strides()[d - lead];
+  }
+  numel(sizes);
+  return record("expand", x->view_as(sizes, strides, x->body().offset),
+                {{x, [](const Tensor& g) { return g; }}});
+}
+
+Tensor broadcast_to(Operand x, const Shape& shape) {
+  return shape == x->shape() ? x.tensor() : expand(x, shape);
+}
+
+Tensor squeeze(Operand x) {
+  Shape shape;
+  for (const int64_t size : x->shape())
+    if (size != 1) shape.push_back(size);
+  return reshaped("squeeze", x, shape, false);
+}
+
+Tensor squeeze(Operand x, int64_t dim) {
+  dim = check_dim("squeeze", x, dim);
+  Shape shape = x->shape();
+  if (!shape.empty() && shape[dim] == 1) shape.erase(dim);
+  return reshaped("squeeze", x, shape, false);
+}
+
+Tensor unsqueeze(Operand x, int64_t dim) {
+  dim = check_dim("unsqueeze", x->dim() + 1, dim);
+  Shape shape = x->shape();
+  shape.insert(dim, 1);
+  return reshaped("unsqueeze", x, shape, false);
+}
+
+Tensor flatten(Operand x, int64_t start_dim, int64_t end_dim) {
+  start_dim = check_dim("flatten", x, start_dim);
+  end_dim = check_dim("flatten", x, end_dim);
+  check(start_dim <= end_dim, "flatten: start_dim ", start_dim, " comes after end_dim ", end_dim,
+        " of a tensor of shape ", x->shape());
+  if (x->dim() == 0) return reshape(x, {1});
+  Shape shape(x->shape().data(), start_dim + 1);
+  for (int64_t d = start_dim + 1; d <= end_dim; ++d) shape[start_dim] *= x->shape()[d];
+  for (int64_t d = end_dim + 1; d < x->dim(); ++d) shape.push_back(x->shape()[d]);
+  return reshape(x, shape);
+}
+
+Tensor narrow(Operand x, int64_t dim, int64_t start, int64_t length) {
+  check_has_dims("narrow", x);
+  dim = check_dim("narrow", x, dim);
+  const int64_t size = x->shape()[dim];
+  const int64_t first = start < 0 ? start + size : start;
+  check(0 <= first && first <= size && 0 <= length && length <= size - first, "narrow: start ", start,
+        " and length ", length, " do not lie in dimension ", dim, " of x ", x->shape());
+  return strided("narrow", x, dim, first, length, 1);
+}
+
+Tensor select(Operand x, int64_t dim, int64_t index) {
+  check_has_dims("select", x);
+  dim = check_dim("select", x, dim);
+  const int64_t size = x->shape()[dim];
+  check(-size <= index && index < size, "select: index ", index, " is out of range for dimension ", dim,
+        " of x ", x->shape());
+  if (index < 0) index += size;
+  Shape shape = x->shape();
+  Strides strides = x->strides();
+  const int64_t offset = x->body().offset + index * strides[dim];
+  shape.erase(dim);
+  strides.erase(dim);
+  return record("select", x->view_as(shape, strides, offset),
+                {{x, [=](const Tensor& g) { return spread(unsqueeze(g, dim), dim, size, index, 1); }}});
+}
+
+// As in Python: negative bounds count from the back, bounds outside are moved to the edge.
+Tensor slice(Operand x, int64_t dim, int64_t start, int64_t end, int64_t step) {
+  check_has_dims("slice", x);
+  dim = check_dim("slice", x, dim);
+  check(step > 0, "slice: step ", step, " is not positive");
+  const int64_t size = x->shape()[dim];
+  const auto inside = [size](int64_t bound) {
+    return std::clamp<int64_t>(bound < 0 ? bound + size : bound, 0, size);
+  };
+  const int64_t first = inside(start);
+  const int64_t span = std::max<int64_t>(inside(end) - first, 0);
+  const int64_t count = span / step + (span % step != 0);
+  return strided("slice", x, dim, first, count, count > 1 ? step : 1);
+}
+
+}  // namespace heed

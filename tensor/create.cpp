@@ -1,0 +1,93 @@
+#include "tensor/create.h"
+
+#include <cmath>
+
+#include "tensor/kernels/elementwise.h"
+
+namespace heed {
+namespace {
+
+// A vector whose element i is value(i).
+template <class F>
+Tensor tabulate(int64_t count, DType dtype, const F& value) {
+  Tensor y = Tensor::empty({count}, dtype);
+  visit_dtype(dtype, [&]<class T>(Type<T>) {
+    T* out = y.mutable_data<T>();
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(value(i));
+  });
+  return y;
+}
+
+}  // namespace
+
+Tensor zeros(const Shape& shape, DType dtype) { return kernel::full(shape, 0, dtype); }
+Tensor ones(const Shape& shape, DType dtype) { return kernel::full(shape, 1, dtype); }
+Tensor full(const Shape& shape, double value, DType dtype) { return kernel::full(shape, value, dtype); }
+Tensor zeros_like(const Tensor& x) { return kernel::full(x.shape(), 0, x.dtype()); }
+Tensor ones_like(const Tensor& x) { return kernel::full(x.shape(), 1, x.dtype()); }
+
+Tensor arange(double start, double end, double step, DType dtype) {
+  const double steps = std::ceil((end - start) / step);
+  check(step != 0 && steps >= 0 && steps < 0x1p53, "arange: from ", start, " to ", end, " in steps of ", step,
+        ": the step must lead from start to end");
+  return tabulate(static_cast<int64_t>(steps), dtype, [=](int64_t i) { return start + double(i) * step; });
+}
+
+// Counted from both ends, so that the last value is `end` to the last bit.
+Tensor linspace(double start, double end, int64_t count, DType dtype) {
+  check(count >= 0, "linspace: a count of ", count, " values; it must not be negative");
+  const double step = count > 1 ? (end - start) / double(count - 1) : 0;
+  return tabulate(count, dtype, [=](int64_t i) {
+    return i < (count + 1) / 2 ? start + double(i) * step : end - double(count - 1 - i) * step;
+  });
+}
+
+Tensor eye(int64_t n, int64_t m, DType dtype) {
+  if (m < 0) m = n;
+  Tensor y = zeros({n, m}, dtype);
+  kernel::fill(y.view_as({std::min(n, m)}, {m + 1}, 0), 1);
+  return y;
+}
+
+Shape Literal::shape() const {
+  if (leaf_) return {};
+  Shape shape{static_cast<int64_t>(items_.size())};
+  if (!items_.empty())
+    for (const int64_t size : items_[0].shape()) shape.push_back(size);
+  return shape;
+}
+
+void Literal::write(const Shape& shape, int64_t depth, std::vector<double>& out) const {
+  check(leaf_ == (depth == shape.rank()) && (leaf_ || static_cast<int64_t>(items_.size()) == shape[depth]),
+        "tensor: the nested values are ragged: a row at depth ", depth, " does not fit the shape ", shape,
+        " of the first rows");
+  if (leaf_) out.push_back(value_);
+  for (const Literal& item : items_) item.write(shape, depth + 1, out);
+}
+
+Tensor tensor(const Literal& values, DType dtype) {
+  const Shape shape = values.shape();
+  std::vector<double> flat;
+  values.write(shape, 0, flat);
+  return from_vector(flat, shape, dtype);
+}
+
+template <class T>
+Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype) {
+  check(numel(shape) == static_cast<int64_t>(values.size()), "from_vector: ", values.size(),
+        " values for shape ", shape, " of ", numel(shape), " elements");
+  Tensor y = Tensor::empty(shape, dtype);
+  visit_dtype(dtype, [&]<class To>(Type<To>) {
+    To* out = y.mutable_data<To>();
+    for (const auto value : values) *out++ = static_cast<To>(value);
+  });
+  return y;
+}
+
+template Tensor from_vector(const std::vector<float>&, const Shape&, DType);
+template Tensor from_vector(const std::vector<double>&, const Shape&, DType);
+template Tensor from_vector(const std::vector<int64_t>&, const Shape&, DType);
+template Tensor from_vector(const std::vector<int>&, const Shape&, DType);
+template Tensor from_vector(const std::vector<bool>&, const Shape&, DType);
+
+}  // namespace heed
