@@ -51,8 +51,8 @@ Tensor silu(Operand x);  // x sigmoid(x)
 Tensor leaky_relu(Operand x, double negative_slope = 0.01);
 Tensor elu(Operand x, double alpha = 1);  // x > 0 ? x : alpha (exp(x) - 1)
 Tensor softplus(Operand x, double beta = 1,
-                double threshold = 20);  // log(1 + exp(beta x)) / beta, x above it
-Tensor clamp(Operand x, std::optional<double> min, std::optional<double> max);
+                double threshold = 20);                       // log(1 + exp(beta x)) / beta, x above it
+Tensor clamp(Operand x, Operand min = {}, Operand max = {});  // bounds are numbers, tensors, or left out
 enum class Gelu { none, tanh };
 Tensor gelu(Operand x, Gelu approximate = Gelu::none);  // x Phi(x), or its tanh approximation
 
@@ -146,8 +146,7 @@ Tensor reshape(Operand x, const Shape& shape);  // one size may be -1
 Tensor view(Operand x, const Shape& shape);     // reshape that refuses to copy
 Tensor expand(Operand x, const Shape& shape);   // -1 keeps a size
 Tensor broadcast_to(Operand x, const Shape& shape);
-Tensor squeeze(Operand x);
-Tensor squeeze(Operand x, int64_t dim);
+Tensor squeeze(Operand x, Dims dims = {});  // those of the dims that have size 1 go
 Tensor unsqueeze(Operand x, int64_t dim);
 Tensor flatten(Operand x, int64_t start_dim = 0, int64_t end_dim = -1);
 Tensor narrow(Operand x, int64_t dim, int64_t start, int64_t length);

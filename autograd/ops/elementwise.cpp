@@ -143,15 +143,27 @@ Tensor softplus(Operand x, double beta, double threshold) {
                   }}});
 }
 
-// Inside the bounds and at them the gradient passes.
-Tensor clamp(Operand x, std::optional<double> min, std::optional<double> max) {
-  check(min || max, "clamp: give a lower bound, an upper one, or both");
-  return record("clamp", kernel::clamp(x, min, max), {{x, [x = save(x), min, max](const Tensor& g) {
-                                                         Tensor inside = x() == x();
-                                                         if (min) inside = logical_and(inside, x() >= *min);
-                                                         if (max) inside = logical_and(inside, x() <= *max);
-                                                         return where(inside, g, 0);
-                                                       }}});
+// Inside the bounds and at them x has the gradient; a bound has it where it stands for x. Where the bounds
+// cross, the upper one holds.
+Tensor clamp(Operand x, Operand min, Operand max) {
+  const auto given = [](const Operand& bound) { return bound.is_number() || bound.defined(); };
+  check(given(min) || given(max), "clamp: give a lower bound, an upper one, or both");
+  if (min.defined() || max.defined()) {
+    Operand y = x;
+    if (given(min)) y.become(where(logical_or(y >= min, isnan(y)), y, min));
+    if (given(max)) y.become(where(logical_or(y <= max, isnan(y)), y, max));
+    return y;
+  }
+  const auto number = [&](const Operand& bound) {
+    return given(bound) ? std::optional(bound.number()) : std::nullopt;
+  };
+  return record("clamp", kernel::clamp(x, number(min), number(max)),
+                {{x, [x = save(x), low = number(min), high = number(max)](const Tensor& g) {
+                    Tensor inside = x() == x();
+                    if (low) inside = logical_and(inside, x() >= *low);
+                    if (high) inside = logical_and(inside, x() <= *high);
+                    return where(inside, g, 0);
+                  }}});
 }
 
 // Phi(x) = (1 + erf(x / sqrt 2)) / 2, phi its derivative; d(x Phi(x)) = Phi(x) + x phi(x).

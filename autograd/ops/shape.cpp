@@ -195,17 +195,12 @@ Tensor broadcast_to(Operand x, const Shape& shape) {
   return shape == x->shape() ? x.tensor() : expand(x, shape);
 }
 
-Tensor squeeze(Operand x) {
+Tensor squeeze(Operand x, Dims dims) {
+  const Shape chosen = check_dims("squeeze", x->dim(), dims);
   Shape shape;
-  for (const int64_t size : x->shape())
-    if (size != 1) shape.push_back(size);
-  return reshaped("squeeze", x, shape, false);
-}
-
-Tensor squeeze(Operand x, int64_t dim) {
-  dim = check_dim("squeeze", x, dim);
-  Shape shape = x->shape();
-  if (!shape.empty() && shape[dim] == 1) shape.erase(dim);
+  for (int64_t d = 0; d < x->dim(); ++d)
+    if (x->shape()[d] != 1 || std::find(chosen.begin(), chosen.end(), d) == chosen.end())
+      shape.push_back(x->shape()[d]);
   return reshaped("squeeze", x, shape, false);
 }
 
