@@ -1,5 +1,6 @@
 #include "autograd/node.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -12,6 +13,11 @@ namespace {
 constexpr size_t kRuleAlignment = alignof(std::max_align_t);
 
 size_t rule_space(size_t size) { return (size + kRuleAlignment - 1) / kRuleAlignment * kRuleAlignment; }
+
+std::atomic<bool> reference = [] {
+  const char* value = std::getenv("HEED_REFERENCE");
+  return value && *value && std::strcmp(value, "0") != 0;
+}();
 
 std::source_location line_of(const Operand& input) { return input.line(); }
 
@@ -30,13 +36,8 @@ std::string at(std::source_location line) {
   return std::string("at ") + line.file_name() + ":" + std::to_string(line.line());
 }
 
-bool reference_mode() {
-  static const bool on = [] {
-    const char* value = std::getenv("HEED_REFERENCE");
-    return value && std::strcmp(value, "0") != 0 && *value;
-  }();
-  return on;
-}
+bool reference_mode() { return reference.load(std::memory_order_relaxed); }
+void set_reference_mode(bool on) { reference.store(on, std::memory_order_relaxed); }
 
 Node::Node(const char* name, const Tensor& value, std::source_location line, int32_t inputs, size_t bytes)
     : name(name),

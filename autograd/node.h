@@ -168,8 +168,9 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
 /// "at file:line", for messages.
 std::string at(std::source_location line);
 
-/// True when HEED_REFERENCE=1 is set: operations with a twin run the twin.
+/// True when operations with a twin run the twin: at the start when HEED_REFERENCE=1 is set.
 bool reference_mode();
+void set_reference_mode(bool on);
 
 namespace detail {
 /// The node whose rule is running in this thread, for messages.
