@@ -6,6 +6,8 @@
 #include "autograd/grad_mode.h"
 #include "autograd/gradcheck.h"
 #include "autograd/ops.h"
+#include "nn/module.h"
+#include "nn/parameter.h"
 #include "tensor/create.h"
 #include "tensor/index.h"
 #include "tensor/memory.h"

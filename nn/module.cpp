@@ -1,0 +1,348 @@
+#include "nn/module.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <typeinfo>
+
+#include "autograd/ops.h"
+#include "tensor/kernels/elementwise.h"
+
+namespace heed {
+namespace {
+
+struct Member {
+  std::string name;
+  OwnedTensor* tensor;
+  bool learned;
+  bool persistent;
+};
+
+// All parameters and buffers under all their names, in the order of visiting.
+class Members : public Visitor {
+ public:
+  std::vector<Member> list;
+
+  // Each tensor once, under its first name.
+  std::vector<Member> once() const {
+    std::set<const TensorBody*> seen;
+    std::vector<Member> first;
+    for (const Member& member : list)
+      if (seen.insert(&member.tensor->body()).second) first.push_back(member);
+    return first;
+  }
+
+ protected:
+  void parameter(const std::string& path, Parameter& member) override { add({path, &member, true, true}); }
+  void buffer(const std::string& path, Buffer& member, bool persistent) override {
+    add({path, &member, false, persistent});
+  }
+
+ private:
+  void add(Member member) {
+    check(names_.insert(member.name).second, "visit: two members have the name \"", member.name,
+          "\"; give every member a name of its own");
+    list.push_back(std::move(member));
+  }
+  std::set<std::string> names_;
+};
+
+class Modules : public Visitor {
+ public:
+  std::vector<NamedModule> list;
+  std::vector<Module*> children_first;
+
+ protected:
+  void module(const std::string& path, Module& module) override {
+    if (seen_.insert(&module).second) list.push_back({path, &module});
+  }
+  void after_module(Module& module) override {
+    if (left_.insert(&module).second) children_first.push_back(&module);
+  }
+
+ private:
+  std::set<const Module*> seen_, left_;
+};
+
+// What a member goes by in messages: "float32 [4, 3]".
+std::string kind(const Tensor& x) { return to_string(x.dtype()) + " " + to_string(x.shape()); }
+
+}  // namespace
+
+Visitor::Inside::Inside(Visitor& visitor, std::string_view name)
+    : path_(visitor.path_), length_(visitor.path_.size()) {
+  if (!path_.empty() && !name.empty()) path_ += '.';
+  path_ += name;
+}
+
+void Visitor::operator()(std::string_view name, Parameter& member) {
+  const Inside inside(*this, name);
+  if (member.defined()) parameter(path_, member);
+}
+
+void Visitor::operator()(std::string_view name, Buffer& member, bool persistent) {
+  const Inside inside(*this, name);
+  if (member.defined()) buffer(path_, member, persistent);
+}
+
+void Visitor::operator()(std::string_view name, Module& member) {
+  const Inside inside(*this, name);
+  module(path_, member);
+  member.visit(*this);
+  after_module(member);
+}
+
+Module::Module(Module&& other) noexcept : training_(other.training_), hooks_(std::move(other.hooks_)) {
+  if (hooks_) hooks_->module = this;
+}
+
+Module& Module::operator=(const Module& other) {
+  training_ = other.training_;
+  place_ = other.place_;
+  return *this;
+}
+
+// Walking changes nothing by itself, so it serves const modules too.
+void Module::walk(Visitor& v) const { v("", const_cast<Module&>(*this)); }
+
+std::vector<NamedTensor> Module::named_parameters() const {
+  Members members;
+  walk(members);
+  std::vector<NamedTensor> found;
+  for (const Member& member : members.once())
+    if (member.learned) found.push_back({member.name, *member.tensor});
+  return found;
+}
+
+std::vector<NamedTensor> Module::named_buffers() const {
+  Members members;
+  walk(members);
+  std::vector<NamedTensor> found;
+  for (const Member& member : members.once())
+    if (!member.learned) found.push_back({member.name, *member.tensor});
+  return found;
+}
+
+std::vector<Tensor> Module::parameters() const {
+  std::vector<Tensor> found;
+  for (NamedTensor& parameter : named_parameters()) found.push_back(std::move(parameter.tensor));
+  return found;
+}
+
+std::vector<NamedModule> Module::named_modules() const {
+  Modules modules;
+  walk(modules);
+  return modules.list;
+}
+
+int64_t Module::parameter_count() const {
+  int64_t count = 0;
+  for (const Tensor& parameter : parameters()) count += parameter.numel();
+  return count;
+}
+
+StateDict Module::state_dict() const {
+  Members members;
+  walk(members);
+  StateDict state;
+  for (const Member& member : members.list)
+    if (member.persistent) state[member.name] = member.tensor->detach();
+  return state;
+}
+
+LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
+  Members members;
+  walk(members);
+  std::vector<std::pair<const OwnedTensor*, Tensor>> writes;
+  std::set<const TensorBody*> given;
+  std::set<std::string> known;
+  LoadReport report;
+  struct Row {
+    const char* what;
+    std::string name, model, file;
+  };
+  std::vector<Row> rows;
+
+  for (const Member& member : members.list) {
+    if (!member.persistent) continue;
+    known.insert(member.name);
+    const auto it = state.find(member.name);
+    if (it == state.end()) continue;
+    const Tensor& own = *member.tensor;
+    const Tensor& value = it->second;
+    given.insert(&own.body());
+    if (!value.defined() || value.shape() != own.shape())
+      rows.push_back({"shape", member.name, to_string(own.shape()),
+                      value.defined() ? to_string(value.shape()) : "undefined"});
+    else if (value.dtype() != own.dtype() && !(is_floating(value.dtype()) && is_floating(own.dtype())))
+      rows.push_back({"dtype", member.name, kind(own), kind(value)});
+    else
+      writes.push_back({member.tensor, value});
+  }
+  for (const Member& member : members.list)
+    if (member.persistent && !given.contains(&member.tensor->body())) {
+      report.missing.push_back(member.name);
+      if (strict) rows.push_back({"missing", member.name, to_string(member.tensor->shape()), "-"});
+    }
+  for (const auto& [name, value] : state)
+    if (!known.contains(name)) {
+      report.unexpected.push_back(name);
+      if (strict) rows.push_back({"unexpected", name, "-", value.defined() ? to_string(value.shape()) : "-"});
+    }
+
+  if (!rows.empty()) {
+    size_t name_width = 4, model_width = 5;
+    for (const Row& row : rows) {
+      name_width = std::max(name_width, row.name.size());
+      model_width = std::max(model_width, row.model.size());
+    }
+    const auto pad = [](std::string text, size_t width) {
+      return text.resize(std::max(text.size(), width), ' '), text + "  ";
+    };
+    std::string table = "\n  " + pad("", 10) + pad("name", name_width) + pad("model", model_width) + "given";
+    for (const Row& row : rows)
+      table +=
+          "\n  " + pad(row.what, 10) + pad(row.name, name_width) + pad(row.model, model_width) + row.file;
+    fail("load_state_dict: ", rows.size(), rows.size() == 1 ? " name does" : " names do", " not fit ",
+         type_name(), "; nothing was changed", table);
+  }
+
+  for (auto& [own, value] : writes) {  // values that are a member's own memory must survive the first writes
+    for (const Member& member : members.list)
+      if (value.body().storage.get() == member.tensor->body().storage.get()) {
+        value = kernel::clone(value);
+        break;
+      }
+  }
+  for (const auto& [own, value] : writes) {
+    kernel::copy_into(*own, value);
+    own->body().storage->wrote("load_state_dict", {});
+  }
+  return report;
+}
+
+void Module::train(bool training) {
+  for (const NamedModule& part : named_modules()) part.module->training_ = training;
+}
+
+void Module::to(DType dtype) {
+  check(is_floating(dtype), "to: a module computes in float32 or float64, not in ", dtype);
+  Members members;
+  walk(members);
+  for (const Member& member : members.once())
+    if (is_floating(member.tensor->dtype())) member.tensor->to_(dtype);
+}
+
+void Module::requires_grad_(bool requires_grad) {
+  for (const Tensor& parameter : parameters()) parameter.requires_grad_(requires_grad);
+}
+
+void Module::zero_grad() {
+  for (const Tensor& parameter : parameters())
+    if (parameter.requires_grad()) parameter.set_grad(Tensor());
+}
+
+void Module::apply(const std::function<void(Module&)>& f) {
+  Modules modules;
+  walk(modules);
+  for (Module* module : modules.children_first) f(*module);
+}
+
+detail::ModuleHooks& Module::hooks() {
+  if (!hooks_) hooks_ = std::make_shared<detail::ModuleHooks>(detail::ModuleHooks{this, {}, {}, {}});
+  return *hooks_;
+}
+
+HookHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
+  return hooks().before.add(std::move(hook));
+}
+HookHandle Module::register_forward_hook(ForwardHook hook) { return hooks().after.add(std::move(hook)); }
+HookHandle Module::register_backward_hook(BackwardHook hook) { return hooks().backward.add(std::move(hook)); }
+
+std::string Module::type_name() const {
+  const char* mangled = typeid(*this).name();
+  const std::unique_ptr<char, void (*)(void*)> readable(
+      abi::__cxa_demangle(mangled, nullptr, nullptr, nullptr), std::free);
+  std::string name = readable ? readable.get() : mangled;
+  const size_t arguments = name.find('<');
+  const size_t colon = name.rfind(':', arguments);
+  return colon == std::string::npos ? name : name.substr(colon + 1);
+}
+
+namespace detail {
+namespace {
+
+// Paths live for ever, because nodes of graphs that outlive every module point to them. There are only as
+// many as there are different texts.
+const char* interned(const std::string& path) {
+  static std::mutex mutex;
+  static auto& paths = *new std::set<std::string>;
+  const std::lock_guard lock(mutex);
+  return paths.insert(path).first->c_str();
+}
+
+// An Error that names its module already.
+class PlacedError : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace
+
+const char* Call::find_path(const Module& root) const {
+  static std::atomic<uint64_t> roots{0};
+  uint64_t id = root.place_.id;
+  if (id == 0) {
+    const uint64_t fresh = ++roots;
+    if (root.place_.id.compare_exchange_strong(id, fresh)) id = fresh;
+  }
+  const char* found = nullptr;
+  for (const NamedModule& part : root.named_modules()) {
+    Place& place = part.module->place_;
+    if (place.root.load(std::memory_order_acquire) != id) {
+      place.path.store(interned(part.name), std::memory_order_relaxed);
+      place.root.store(id, std::memory_order_release);
+    }
+    if (part.module == &module_) found = place.path.load(std::memory_order_relaxed);
+  }
+  return found ? found : module_path;  // not a member: it counts as part of the module that calls it
+}
+
+void Call::before(const std::vector<Tensor>& inputs) const {
+  module_.hooks_->before.each([&](const auto& hook) { hook(module_, inputs); });
+}
+
+Tensor Call::after(const std::vector<Tensor>& inputs, const Tensor& output) const {
+  Tensor y = output;
+  const auto take = [](Tensor& x, Tensor replaced) {
+    if (replaced.defined()) x = std::move(replaced);
+  };
+  module_.hooks_->after.each([&](const auto& hook) { take(y, hook(module_, inputs, y)); });
+  if (!y.requires_grad() || !heed::grad_enabled() || module_.hooks_->backward.empty()) return y;
+  // The hook sits on a node of this call's own: y may be a leaf, or an input that is returned as it came.
+  y = alias(y);
+  y.register_hook([hooks = std::weak_ptr(module_.hooks_), take](Tensor g) {
+    if (const auto alive = hooks.lock())
+      alive->backward.each([&](const auto& hook) { take(g, hook(*alive->module, g)); });
+    return g;
+  });
+  return y;
+}
+
+void Call::rethrow() const {
+  try {
+    throw;
+  } catch (const PlacedError&) {
+    throw;
+  } catch (const Error& error) {
+    const std::string where = outer_ ? path() : "";
+    if (where.empty()) throw;
+    throw PlacedError("in " + where + ": " + error.what());
+  }
+}
+
+}  // namespace detail
+}  // namespace heed

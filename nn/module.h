@@ -1,0 +1,336 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "autograd/grad_mode.h"
+#include "autograd/hooks.h"
+#include "autograd/node.h"
+#include "nn/parameter.h"
+
+namespace heed {
+
+class Module;
+class Visitor;
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+struct NamedModule {
+  std::string name;
+  Module* module;
+};
+
+/// Values by name, under the names that PyTorch gives them.
+using StateDict = std::map<std::string, Tensor>;
+
+/// Anything that names its learning members, module or not: a score, a normaliser.
+template <class T>
+concept Visitable = requires(T& part, Visitor& v) {
+  part.visit(v);
+};
+
+/// What `Module::visit` tells the members to. It knows the path of names that led here:
+/// "encoder.layers.0.weight".
+class Visitor {
+ public:
+  virtual ~Visitor() = default;
+
+  void operator()(std::string_view name, Parameter& member);
+  /// A buffer that is not persistent follows to(dtype) but is not part of the state dict.
+  void operator()(std::string_view name, Buffer& member, bool persistent = true);
+  void operator()(std::string_view name, Module& member);
+  template <Visitable Part>
+  void operator()(std::string_view name, Part& member) {
+    if constexpr (std::is_base_of_v<Module, Part>) {
+      (*this)(name, static_cast<Module&>(member));
+    } else {
+      const Inside inside(*this, name);
+      member.visit(*this);
+    }
+  }
+  /// Lists are numbered: layers.0, layers.1.
+  template <class Member>
+  void operator()(std::string_view name, std::vector<Member>& members) {
+    const Inside inside(*this, name);
+    size_t number = 0;
+    for (Member& member : members) (*this)(std::to_string(number++), member);
+  }
+  /// Optional members and those behind a pointer, where there is one.
+  template <class Pointer>
+  requires requires(Pointer& p) {
+    static_cast<bool>(p), p.operator*();
+  } &&(!std::is_base_of_v<Tensor, Pointer>)void operator()(std::string_view name, Pointer& member) {
+    if (member) (*this)(name, *member);
+  }
+
+ protected:
+  virtual void parameter(const std::string&, Parameter&) {}
+  virtual void buffer(const std::string&, Buffer&, bool /*persistent*/) {}
+  /// Called before the members of the module.
+  virtual void module(const std::string&, Module&) {}
+  virtual void after_module(Module&) {}
+
+ private:
+  class Inside {
+   public:
+    Inside(Visitor& visitor, std::string_view name);
+    ~Inside() { path_.resize(length_); }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    std::string& path_;
+    size_t length_;
+  };
+  friend class Module;
+  std::string path_;
+};
+
+/// A hook may return nothing, or a tensor to go on with instead of the one it was given.
+template <class... Args>
+class Hook : public std::function<Tensor(Args...)> {
+ public:
+  template <class F>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, Hook> && std::is_invocable_v<F&, Args...>) Hook(F f)
+      : std::function<Tensor(Args...)>([f = std::move(f)](Args... args) mutable -> Tensor {
+          if constexpr (std::is_void_v<std::invoke_result_t<F&, Args...>>)
+            return f(args...), Tensor();
+          else
+            return f(args...);
+        }) {}
+};
+using ForwardPreHook = std::function<void(const Module&, const std::vector<Tensor>& inputs)>;
+using ForwardHook = Hook<const Module&, const std::vector<Tensor>&, const Tensor&>;
+using BackwardHook = Hook<const Module&, const Tensor&>;
+
+namespace detail {
+
+/// Hooks on calls of a module. A graph may outlive the module, so backward hooks look here for it.
+struct ModuleHooks {
+  const Module* module;
+  Hooks<ForwardPreHook> before;
+  Hooks<ForwardHook> after;
+  Hooks<BackwardHook> backward;
+};
+
+/// Where a module stands in the outermost module it was last called in. Belongs to this very object: copies
+/// and moved modules start without, and an assignment forgets, since the members may have changed places.
+struct Place {
+  Place() = default;
+  Place(const Place&) noexcept {}
+  Place& operator=(const Place&) noexcept {
+    root = id = 0;
+    return *this;
+  }
+  std::atomic<uint64_t> id = 0;        // of this module as an outermost one; 0: not given yet
+  std::atomic<uint64_t> root = 0;      // id of the outermost module that `path` starts from
+  std::atomic<const char*> path = "";  // kept for ever, see Note [Module paths]
+};
+
+class Call;
+
+}  // namespace detail
+
+/// What a load did not find a place for, with strict = false.
+struct LoadReport {
+  std::vector<std::string> missing;     // names of the module that were not given
+  std::vector<std::string> unexpected;  // names given that the module does not have
+};
+
+/// The base of all layers and models: members with names. Derive from Layer<Self>, not from this.
+class Module {
+ public:
+  Module() = default;
+  Module(const Module& other) : training_(other.training_) {}  // hooks stay with the original
+  Module(Module&& other) noexcept;
+  Module& operator=(const Module& other);
+  virtual ~Module() = default;
+
+  /// Names every parameter, buffer and child once: v("weight", weight). Nothing else is to be registered.
+  virtual void visit(Visitor&) {}
+
+  /// Each parameter once, tied ones under their first name. The tensors are the parameters themselves.
+  std::vector<Tensor> parameters() const;
+  std::vector<NamedTensor> named_parameters() const;
+  std::vector<NamedTensor> named_buffers() const;
+  /// This module under "", then all modules inside, each once.
+  std::vector<NamedModule> named_modules() const;
+  int64_t parameter_count() const;
+
+  /// All parameters and persistent buffers under all their names. They share the values: clone what is to
+  /// stay.
+  StateDict state_dict() const;
+  /// Writes the values into the parameters and buffers of the same names, converting float32 and float64.
+  /// If any name is missing, unexpected or has another shape, throws one table of them and changes nothing;
+  /// with strict = false missing and unexpected names are returned instead. Of tied names one suffices.
+  LoadReport load_state_dict(const StateDict& state, bool strict = true);
+
+  /// Training is the state at the start. It changes what layers such as Dropout do, and nothing about
+  /// gradients; NoGrad stops those.
+  void train(bool training = true);
+  void eval() { train(false); }
+  bool training() const { return training_; }
+
+  /// All floating parameters and buffers, in place.
+  void to(DType dtype);
+  void requires_grad_(bool requires_grad = true);
+  /// Drops all gradients.
+  void zero_grad();
+  /// Calls f for every module inside, children before parents, and for this one last.
+  void apply(const std::function<void(Module&)>& f);
+
+  /// hook(module, inputs) before forward; the inputs are the tensors among the arguments.
+  HookHandle register_forward_pre_hook(ForwardPreHook hook);
+  /// hook(module, inputs, output) after forward, for each tensor that it returned; may replace it.
+  HookHandle register_forward_hook(ForwardHook hook);
+  /// hook(module, gradient) in backward when the gradient of a tensor that forward returned is complete and
+  /// before it goes into the module; may replace it.
+  HookHandle register_backward_hook(BackwardHook hook);
+
+  /// The name of the class: "Linear".
+  std::string type_name() const;
+
+ private:
+  friend class detail::Call;
+  void walk(Visitor& v) const;
+  detail::ModuleHooks& hooks();
+
+  bool training_ = true;
+  std::shared_ptr<detail::ModuleHooks> hooks_;
+  mutable detail::Place place_;
+};
+
+namespace detail {
+
+template <class... Args>
+std::vector<Tensor> tensors_among(const Args&... args) {
+  std::vector<Tensor> found;
+  const auto take = [&found](const auto& arg) {
+    if constexpr (std::is_base_of_v<Tensor, std::remove_cvref_t<decltype(arg)>>) found.push_back(arg);
+  };
+  (take(args), ...);
+  static_cast<void>(take);
+  return found;
+}
+
+// The tensors of a result: one, or those of a pair, tuple or vector, or of what tensors() returns.
+template <class Result, class F>
+void each_tensor(Result& result, F&& f) {
+  if constexpr (std::is_base_of_v<Tensor, Result>) {
+    f(static_cast<Tensor&>(result));
+  } else if constexpr (requires { result.tensors(); }) {
+    auto&& tensors = result.tensors();
+    each_tensor(tensors, f);
+  } else if constexpr (requires { std::tuple_size<Result>::value; }) {
+    std::apply([&](auto&... part) { (each_tensor(part, f), ...); }, result);
+  } else if constexpr (requires { result.begin(), result.end(), result.size(); }) {
+    for (auto& part : result) each_tensor(part, f);
+  }
+}
+
+/// The running call of a module: a link of the chain of calls in this thread.
+///
+/// Note [Module paths]: nodes and errors name the module that made them by its path from the outermost module
+/// that is being called. Modules do not know their parents, so that they copy and move like any value;
+/// instead the first call inside another module walks `visit` of the outermost one and leaves the path with
+/// every module on the way. Later calls only compare a number.
+class Call {
+ public:
+  explicit Call(const Module& module)
+      : module_(module), outer_(std::exchange(innermost, this)), path_before_(module_path) {
+    if (outer_ && heed::grad_enabled()) module_path = path();
+  }
+  ~Call() {
+    innermost = outer_;
+    module_path = path_before_;
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  bool hooked() const { return module_.hooks_ != nullptr; }
+  void before(const std::vector<Tensor>& inputs) const;
+  Tensor after(const std::vector<Tensor>& inputs, const Tensor& output) const;
+  /// Inside a catch block: goes on throwing, an Error with the path of the module where it arose.
+  [[noreturn]] void rethrow() const;
+
+ private:
+  const char* path() const {
+    const Call* root = this;
+    while (root->outer_) root = root->outer_;
+    const uint64_t id = root->module_.place_.id.load(std::memory_order_relaxed);
+    if (id != 0 && module_.place_.root.load(std::memory_order_acquire) == id) [[likely]]
+      return module_.place_.path.load(std::memory_order_relaxed);
+    return find_path(root->module_);
+  }
+  const char* find_path(const Module& root) const;
+
+  inline static thread_local constinit const Call* innermost = nullptr;
+  const Module& module_;
+  const Call* outer_;
+  const char* path_before_;
+};
+
+}  // namespace detail
+
+/// The base of every layer and model; `Self` is the class itself. A layer is members, a constructor,
+/// `forward` and `visit`; it is called like a function:
+///
+///   class Scale : public Layer<Scale> {
+///    public:
+///     explicit Scale(int64_t features) : weight(ones({features})) {}
+///     Tensor forward(const Tensor& x) const { return x * weight; }  // [..., features] -> same
+///     void visit(Visitor& v) override { v("weight", weight); }
+///
+///     Parameter weight;
+///   };
+///   const Scale scale(3);
+///   const Tensor y = scale(x);
+///
+/// The call runs the hooks and knows the module's path for messages; then it is forward(arguments...).
+template <class Self>
+class Layer : public Module {
+ public:
+  template <class... Args>
+  auto operator()(Args&&... args) const requires requires(const Self& self) {
+    self.forward(std::forward<Args>(args)...);
+  }
+  { return call(static_cast<const Self&>(*this), std::forward<Args>(args)...); }
+  template <class... Args>
+  auto operator()(Args&&... args) requires requires(Self& self) {
+    self.forward(std::forward<Args>(args)...);
+  }
+  { return call(static_cast<Self&>(*this), std::forward<Args>(args)...); }
+
+ private:
+  template <class Me, class... Args>
+  static auto call(Me& self, Args&&... args) {
+    const detail::Call call(self);
+    try {
+      if (!call.hooked()) [[likely]]
+        return self.forward(std::forward<Args>(args)...);
+      const std::vector<Tensor> inputs = detail::tensors_among(args...);
+      call.before(inputs);
+      if constexpr (std::is_void_v<decltype(self.forward(std::forward<Args>(args)...))>) {
+        return self.forward(std::forward<Args>(args)...);
+      } else {
+        auto result = self.forward(std::forward<Args>(args)...);
+        detail::each_tensor(result, [&](Tensor& output) { output = call.after(inputs, output); });
+        return result;
+      }
+    } catch (...) {
+      call.rethrow();
+    }
+  }
+};
+
+}  // namespace heed

@@ -1,0 +1,61 @@
+#include "nn/parameter.h"
+
+#include "autograd/node.h"
+#include "tensor/kernels/elementwise.h"
+
+namespace heed {
+
+OwnedTensor::OwnedTensor(Tensor values, bool learns) : learns_(learns) {
+  if (!values.defined()) return;
+  const bool ours = values.unique() && values.is_contiguous() && !values.requires_grad();
+  static_cast<Tensor&>(*this) = ours ? std::move(values) : kernel::clone(values);
+  if (learns) requires_grad_();
+}
+
+OwnedTensor::OwnedTensor(const OwnedTensor& other) : Tensor(), learns_(other.learns_) {
+  if (!other.defined()) return;
+  static_cast<Tensor&>(*this) = kernel::clone(other);
+  if (other.requires_grad()) requires_grad_();  // a copy of a frozen parameter is frozen
+}
+
+OwnedTensor& OwnedTensor::operator=(const Tensor& values) {
+  if (defined() && values.defined()) {
+    if (same_as(values)) return *this;
+    check(values.shape() == shape(), "assignment to a parameter: it has shape ", shape(), " and the values ",
+          values.shape(), "; values are written in place, so the shapes must be equal");
+    const bool overlap = values.body().storage.get() == body().storage.get();
+    kernel::copy_into(*this, overlap ? kernel::clone(values) : values);
+    body().storage->wrote("assignment to a parameter", {});
+  } else {
+    static_cast<Tensor&>(*this) = OwnedTensor(values, learns_);
+  }
+  return *this;
+}
+
+OwnedTensor& OwnedTensor::operator=(OwnedTensor&& other) {
+  if (defined() && other.defined() && other.shape() == shape())
+    return *this = static_cast<const Tensor&>(other);
+  static_cast<Tensor&>(*this) = static_cast<Tensor&&>(other);
+  return *this;
+}
+
+void OwnedTensor::to_(DType dtype) const {
+  if (!defined() || dtype == this->dtype()) return;
+  check(is_floating(this->dtype()) && is_floating(dtype), "to: a ", this->dtype(),
+        " member of a module cannot become ", dtype, "; only floating ones change, to float32 or float64");
+  TensorBody& own = body();
+  const Tensor converted = kernel::cast(*this, dtype);
+  // What was saved for gradients before must refuse, so the new memory goes on counting versions.
+  converted.body().storage->version = own.storage->version;
+  converted.body().storage->wrote("to", {});
+  own.storage = converted.body().storage;
+  own.strides = converted.strides();
+  own.offset = 0;
+  own.dtype = dtype;
+  if (!requires_grad()) return;
+  Node& leaf = *Node::of(*this);
+  leaf.dtype = dtype;
+  if (leaf.grad.defined()) leaf.grad = kernel::cast(leaf.grad, dtype);
+}
+
+}  // namespace heed

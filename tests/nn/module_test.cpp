@@ -1,0 +1,354 @@
+#include "nn/module.h"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <tuple>
+
+#include "autograd/engine.h"
+#include "autograd/ops.h"
+#include "tensor/create.h"
+
+using namespace heed;
+
+namespace {
+
+struct Scale : Layer<Scale> {
+  explicit Scale(double value, int64_t size = 2) : weight(full({size}, value)) {}
+  Tensor forward(const Tensor& x) const {
+    check(x.size(-1) == weight.size(0), "scale: x is ", x.shape());
+    return x * weight;
+  }
+  void visit(Visitor& v) override { v("weight", weight); }
+  Parameter weight;
+};
+
+struct Counter : Layer<Counter> {
+  Tensor forward(const Tensor& x) {
+    calls = calls + 1;
+    return x + calls;
+  }
+  void visit(Visitor& v) override {
+    v("calls", calls);
+    v("scratch", scratch, false);
+  }
+  Buffer calls{full({}, 0)};
+  Buffer scratch{full({3}, 0)};
+};
+
+struct Shifter {  // not a module, yet it learns
+  Tensor operator()(const Tensor& x) const { return x + shift; }
+  void visit(Visitor& v) { v("shift", shift); }
+  Parameter shift{full({}, 1)};
+};
+
+struct Model : Layer<Model> {
+  Model() { layers.assign(2, Scale(2)); }
+  Tensor forward(const Tensor& x) {
+    Tensor y = x;
+    for (const Scale& layer : layers) y = layer(y);
+    if (extra) y = (*extra)(y);
+    return counter(shifter(y));
+  }
+  void visit(Visitor& v) override {
+    v("layers", layers);
+    v("extra", extra);
+    v("shifter", shifter);
+    v("counter", counter);
+    v("absent", absent);
+    v("tied", layers[0].weight);
+  }
+  std::vector<Scale> layers;
+  std::optional<Scale> extra;
+  Shifter shifter;
+  Counter counter;
+  Parameter absent;
+};
+
+std::vector<std::string> names(const std::vector<NamedTensor>& list) {
+  std::vector<std::string> found;
+  for (const NamedTensor& entry : list) found.push_back(entry.name);
+  return found;
+}
+
+std::vector<std::string> names(const StateDict& state) {
+  std::vector<std::string> found;
+  for (const auto& [name, value] : state) found.push_back(name);
+  return found;
+}
+
+using Names = std::vector<std::string>;
+
+struct Pair : Layer<Pair> {
+  std::tuple<Tensor, Tensor> forward(const Tensor& x, int copies) const { return {x * copies, x + copies}; }
+};
+
+struct Silent : Layer<Silent> {
+  void forward(const Tensor&) const { ++calls; }
+  mutable int calls = 0;
+};
+
+}  // namespace
+
+TEST_CASE("names come from visit: lists, options, plain types, tied weights") {
+  Model model;
+  CHECK(names(model.named_parameters()) == Names{"layers.0.weight", "layers.1.weight", "shifter.shift"});
+  CHECK(names(model.named_buffers()) == Names{"counter.calls", "counter.scratch"});
+  CHECK(names(model.state_dict()) ==
+        Names{"counter.calls", "layers.0.weight", "layers.1.weight", "shifter.shift", "tied"});
+  model.extra.emplace(3);
+  CHECK(names(model.named_parameters()) ==
+        Names{"layers.0.weight", "layers.1.weight", "extra.weight", "shifter.shift"});
+  CHECK(model.parameter_count() == 7);
+  CHECK(model.parameters()[0].same_as(model.layers[0].weight));
+  Names modules;
+  for (const NamedModule& entry : model.named_modules()) modules.push_back(entry.name);
+  CHECK(modules == Names{"", "layers.0", "layers.1", "extra", "counter"});
+  CHECK(model.type_name() == "Model");
+}
+
+TEST_CASE("two members of one name are an error") {
+  struct Twice : Layer<Twice> {
+    void visit(Visitor& v) override {
+      v("weight", a);
+      v("weight", b);
+    }
+    Parameter a{full({1}, 0)}, b{full({1}, 0)};
+  };
+  CHECK_THROWS_WITH_AS(Twice().parameters(),
+                       "visit: two members have the name \"weight\"; give every member a name of its own",
+                       Error);
+}
+
+TEST_CASE("copies have values of their own, moved modules keep theirs, assignment writes in place") {
+  Model model;
+  Model copy = model;
+  copy.layers[0].weight = full({2}, 7);
+  CHECK(model.layers[0].weight.to_vector<float>() == std::vector<float>{2, 2});
+  const Tensor held = model.layers[0].weight;
+  const float* memory = held.data<float>();
+  model = copy;
+  CHECK(held.same_as(model.layers[0].weight));
+  CHECK(held.data<float>() == memory);
+  CHECK(held.to_vector<float>() == std::vector<float>{7, 7});
+  const Model moved = std::move(model);
+  CHECK(held.same_as(moved.layers[0].weight));
+}
+
+TEST_CASE("train, eval, to, requires_grad_, zero_grad and apply reach every part in place") {
+  Model model;
+  model.eval();
+  CHECK_FALSE(model.training());
+  CHECK_FALSE(model.layers[1].training());
+  model.train();
+  CHECK(model.counter.training());
+
+  const Tensor held = model.layers[1].weight;
+  model.to(float64);
+  CHECK(held.dtype() == float64);
+  CHECK(model.counter.scratch.dtype() == float64);
+  model(full({2}, 1, float64)).backward(full({2}, 1, float64));
+  CHECK(held.grad().to_vector<double>() == std::vector<double>{2, 2});
+  model.zero_grad();
+  CHECK_FALSE(held.grad().defined());
+  model.requires_grad_(false);
+  CHECK_FALSE(held.requires_grad());
+  CHECK_THROWS_WITH_AS(model.to(int64), "to: a module computes in float32 or float64, not in int64", Error);
+
+  std::vector<std::string> order;
+  model.apply([&](Module& part) { order.push_back(part.type_name()); });
+  CHECK(order == Names{"Scale", "Scale", "Counter", "Model"});
+}
+
+TEST_CASE("a state dict can be loaded back, converting float32 and float64") {
+  Model model, other;
+  model.layers[0].weight = full({2}, 5);
+  model(full({2}, 1));
+  model.to(float64);
+  other.load_state_dict(model.state_dict());
+  CHECK(other.layers[0].weight.dtype() == float32);
+  CHECK(other.layers[0].weight.to_vector<float>() == std::vector<float>{5, 5});
+  CHECK(other.counter.calls.item() == 1);
+
+  StateDict state = model.state_dict();
+  state.erase("tied");  // the other name of the same member is enough
+  CHECK(other.load_state_dict(state).missing.empty());
+
+  Model swapped;
+  swapped.layers[1].weight = full({2}, 9);
+  state = swapped.state_dict();
+  std::swap(state["layers.0.weight"], state["layers.1.weight"]);
+  state.erase("tied");
+  swapped.load_state_dict(state);
+  CHECK(swapped.layers[0].weight.to_vector<float>() == std::vector<float>{9, 9});
+  CHECK(swapped.layers[1].weight.to_vector<float>() == std::vector<float>{2, 2});
+}
+
+TEST_CASE("a state dict that does not fit is refused as one table and changes nothing") {
+  Model model;
+  StateDict state = model.state_dict();
+  for (auto& [name, value] : state) value = full(value.shape(), 42);
+  state.erase("shifter.shift");
+  state["layers.1.weight"] = full({3}, 1);
+  state["counter.calls"] = full({}, 1, int64);
+  state["head.weight"] = full({4, 2}, 1);
+  CHECK_THROWS_WITH_AS(model.load_state_dict(state),
+                       "load_state_dict: 4 names do not fit Model; nothing was changed\n"
+                       "              name             model       given\n"
+                       "  shape       layers.1.weight  [2]         [3]\n"
+                       "  dtype       counter.calls    float32 []  int64 []\n"
+                       "  missing     shifter.shift    []          -\n"
+                       "  unexpected  head.weight      -           [4, 2]",
+                       Error);
+  CHECK(model.layers[0].weight.to_vector<float>() == std::vector<float>{2, 2});
+  CHECK_THROWS_AS(model.load_state_dict(state, false), Error);
+
+  state = model.state_dict();
+  state.erase("shifter.shift");
+  state["head.weight"] = full({4, 2}, 1);
+  const LoadReport report = model.load_state_dict(state, false);
+  CHECK(report.missing == Names{"shifter.shift"});
+  CHECK(report.unexpected == Names{"head.weight"});
+}
+
+TEST_CASE("any arguments and results; const layers with const forward") {
+  const Scale scale(3);
+  CHECK(scale(full({2}, 1)).to_vector<float>() == std::vector<float>{3, 3});
+  const Pair pair;
+  const auto [product, total] = pair(full({1}, 2), 5);
+  CHECK(product.item() == 10);
+  CHECK(total.item() == 7);
+  const Silent silent;
+  silent(full({1}, 0));
+  CHECK(silent.calls == 1);
+  static_assert(!std::is_invocable_v<const Counter&, Tensor>);
+  static_assert(std::is_invocable_v<Counter&, Tensor>);
+  static_assert(!std::is_invocable_v<const Scale&, int, int>);
+}
+
+TEST_CASE("forward hooks see inputs and output, may replace it, and can be removed") {
+  Scale scale(3);
+  std::string log;
+  HookHandle before =
+      scale.register_forward_pre_hook([&](const Module& m, const std::vector<Tensor>& inputs) {
+        log += "before " + m.type_name() + " " + std::to_string(inputs.size()) + ";";
+      });
+  HookHandle see =
+      scale.register_forward_hook([&](const Module&, const std::vector<Tensor>& inputs, const Tensor& y) {
+        log += "after " + std::to_string(static_cast<int>(inputs[0].item() + y.item())) + ";";
+      });
+  HookHandle replace = scale.register_forward_hook(
+      [](const Module&, const std::vector<Tensor>&, const Tensor& y) { return y * 2; });
+  Tensor x = full({1}, 5);
+  Scale one(1, 1);
+  scale.weight = Parameter();
+  scale.weight = full({1}, 3);
+  CHECK(scale(x).item() == 30);
+  CHECK(log == "before Scale 1;after 20;");
+  const Scale copy = scale;  // hooks stay with the original
+  CHECK(copy(x).item() == 15);
+  const Scale moved = std::move(scale);
+  CHECK(moved(x).item() == 30);
+  replace.remove();
+  see.remove();
+  before.remove();
+  CHECK(moved(x).item() == 15);
+  CHECK(log == "before Scale 1;after 20;before Scale 1;after 20;");
+
+  Pair pair;
+  int outputs = 0;
+  pair.register_forward_hook([&](const Module&, const std::vector<Tensor>&, const Tensor&) { ++outputs; });
+  pair(x, 2);
+  CHECK(outputs == 2);
+  Silent silent;
+  silent.register_forward_pre_hook([&](const Module&, const std::vector<Tensor>&) { ++outputs; });
+  silent(x);
+  CHECK(outputs == 3);
+}
+
+TEST_CASE("backward hooks see the gradient of the output, may replace it, and outlive nothing") {
+  auto scale = std::make_unique<Scale>(3, 1);
+  const Tensor x = full({1}, 5);
+  x.requires_grad_();
+  std::vector<double> seen;
+  HookHandle see =
+      scale->register_backward_hook([&](const Module&, const Tensor& g) { seen.push_back(g.item()); });
+  HookHandle twice = scale->register_backward_hook([](const Module&, const Tensor& g) { return g * 2; });
+  (*scale)(x).backward();
+  CHECK(seen == std::vector<double>{1});
+  CHECK(x.grad().item() == 6);
+  twice.remove();
+  x.set_grad(Tensor());
+  (*scale)(x).backward();
+  CHECK(x.grad().item() == 3);
+  see.remove();
+  (*scale)(x).backward();
+  CHECK(seen.size() == 2);
+
+  scale->register_backward_hook([&](const Module&, const Tensor&) { seen.push_back(0); });
+  const Tensor y = (*scale)(x);
+  scale.reset();
+  y.backward();
+  CHECK(seen.size() == 2);
+}
+
+TEST_CASE("errors name the module where they arose, once") {
+  struct Outer : Layer<Outer> {
+    explicit Outer(Model inner) : inner(std::move(inner)) {}
+    Tensor forward(const Tensor& x) { return inner(x); }
+    void visit(Visitor& v) override { v("inner", inner); }
+    Model inner;
+  };
+  Model model;
+  model.layers.push_back(Scale(1, 3));
+  CHECK_THROWS_WITH_AS(model(full({2}, 1)), "in layers.2: scale: x is [2]", Error);
+  {
+    const NoGrad guard;
+    CHECK_THROWS_WITH_AS(model(full({2}, 1)), "in layers.2: scale: x is [2]", Error);
+  }
+  Outer outer(std::move(model));
+  CHECK_THROWS_WITH_AS(outer(full({2}, 1)), "in inner.layers.2: scale: x is [2]", Error);
+  outer.inner.layers.erase(outer.inner.layers.begin());
+  CHECK_THROWS_WITH_AS(outer(full({2}, 1)), "in inner.layers.1: scale: x is [2]", Error);
+}
+
+TEST_CASE("operations know the path of their module; copies and moved modules find theirs anew") {
+  struct Probe : Layer<Probe> {
+    std::string forward() const { return detail::module_path; }
+  };
+  struct Holder : Layer<Holder> {
+    std::vector<std::string> forward() const {
+      std::vector<std::string> paths;
+      for (const Probe& probe : probes) paths.push_back(probe());
+      paths.push_back(Probe()());  // not a member
+      return paths;
+    }
+    void visit(Visitor& v) override { v("probes", probes); }
+    std::vector<Probe> probes = std::vector<Probe>(2);
+  };
+  struct Top : Layer<Top> {
+    std::vector<std::string> forward() const { return holder(); }
+    void visit(Visitor& v) override { v("holder", holder); }
+    Holder holder;
+  };
+  CHECK(Probe()() == "");
+  Top top;
+  CHECK(top() == Names{"holder.probes.0", "holder.probes.1", "holder"});
+  CHECK(top() == Names{"holder.probes.0", "holder.probes.1", "holder"});
+  CHECK(top.holder() == Names{"probes.0", "probes.1", ""});
+  top.holder.probes.emplace_back();
+  CHECK(top()[2] == "holder.probes.2");
+  std::swap(top.holder.probes[0], top.holder.probes[1]);
+  CHECK(top()[0] == "holder.probes.0");
+  top.holder.probes.erase(top.holder.probes.begin());
+  CHECK(top() == Names{"holder.probes.0", "holder.probes.1", "holder"});
+  const Top copy = top;
+  CHECK(copy.holder() == Names{"probes.0", "probes.1", ""});
+  CHECK(std::string(detail::module_path) == "");
+
+  Model model;
+  const Tensor y = model.layers[0](full({2}, 1));
+  CHECK(std::string(Node::of(y)->module) == "");
+  const Tensor z = model(full({2}, 1));
+  CHECK(std::string(Node::of(z)->module) == "counter");
+}
