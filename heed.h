@@ -14,3 +14,4 @@
 #include "tensor/parallel.h"
 #include "tensor/random.h"
 #include "tensor/tensor.h"
+#include "tensor/version.h"

@@ -2,27 +2,51 @@
 
 #include <omp.h>
 
+#include <atomic>
+#include <cstdio>
 #include <exception>
 
 #include "tensor/error.h"
 
-extern "C" void openblas_set_num_threads(int threads);
+extern "C" {
+void openblas_set_num_threads(int threads);
+int openblas_get_parallel();
+}
 
 namespace heed {
+namespace {
 
-int num_threads() { return omp_get_max_threads(); }
+// Debian has a flavour of OpenBLAS without threads, and calling that one from several gives wrong numbers.
+bool blas_allows_threads() {
+  static const bool allows = [] {
+    if (openblas_get_parallel() != 0) return true;
+    std::fputs(
+        "heed: the OpenBLAS that was loaded is the serial one, which is wrong when called from "
+        "several threads; using one thread (install libopenblas0-openmp)\n",
+        stderr);
+    return false;
+  }();
+  return allows;
+}
+
+// OpenMP keeps its own number for every thread that calls it; this one is the whole process's.
+std::atomic<int>& threads_in_use() {
+  static std::atomic<int> threads = blas_allows_threads() ? omp_get_max_threads() : 1;
+  return threads;
+}
+
+// OpenBLAS starts with as many threads as the machine has cores; see Note [Same bits].
+const bool blas_is_told = (openblas_set_num_threads(1), true);
+
+}  // namespace
+
+int num_threads() { return threads_in_use().load(std::memory_order_relaxed); }
 
 void set_num_threads(int threads) {
   check(threads >= 1 && threads <= 1024, "set_num_threads: ", threads,
         " is not a number of threads from 1 to 1024");
-  omp_set_num_threads(threads);
-  openblas_set_num_threads(1);  // see Note [Same bits]
+  if (blas_allows_threads()) threads_in_use() = threads;
 }
-
-namespace {
-// OpenBLAS starts with as many threads as the machine has cores; before main it is told to use one.
-const bool blas_is_serial = (openblas_set_num_threads(1), true);
-}  // namespace
 
 namespace detail {
 
@@ -32,7 +56,7 @@ void run_blocks(int64_t blocks, void (*body)(void*, int64_t), void* context) {
     return;
   }
   std::exception_ptr error;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(num_threads())
   for (int64_t i = 0; i < blocks; ++i) {
     try {
       body(context, i);

@@ -5,7 +5,8 @@
 
 namespace heed {
 
-/// Threads that kernels may use, at least 1. The pool is OpenMP's; OMP_NUM_THREADS sets the start value.
+/// Threads that kernels may use, at least 1, in the whole process. The pool is OpenMP's; OMP_NUM_THREADS sets
+/// the start value.
 int num_threads();
 void set_num_threads(int threads);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace heed {
@@ -37,7 +38,10 @@ class Generator {
   uint64_t position_ = 0;
 };
 
-/// The generator of this thread, used where none is given.
+/// The function behind it: 128 random bits of a counter and a key.
+std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
+
+/// The generator of this thread, used where none is given. In every thread it starts with seed 0.
 Generator& default_generator();
 /// Starts this thread's default generator anew: the same seed, the same numbers.
 void manual_seed(uint64_t seed);
