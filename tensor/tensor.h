@@ -94,7 +94,7 @@ class Tensor {
     return value;
   }
   /// All values in row-major order, converted to T.
-  template <class T>
+  template <class T = double>
   std::vector<T> to_vector() const {
     std::vector<T> values;
     values.reserve(static_cast<size_t>(numel()));
