@@ -9,8 +9,8 @@ declare -A packages=(
            libbenchmark-dev gnuplot-nox"
   # second compiler, thread sanitizer, layout, lint; graphs drawn in the tests; a cache for the four builds
   [ci]="clang-16 libclang-rt-16-dev libomp-16-dev clang-format clang-tidy-16 shellcheck graphviz ccache"
-  # the other side of bench/compare.sh
-  [compare]="libtorch-dev"
+  # bench/compare.sh: the other side, and what reads the timings
+  [compare]="libtorch-dev jq"
 )
 
 missing=()
