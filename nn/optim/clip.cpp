@@ -1,0 +1,52 @@
+#include "nn/optim/clip.h"
+
+#include <cmath>
+
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/optim.h"
+
+namespace heed {
+namespace {
+
+std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters) {
+  std::vector<Tensor> gradients;
+  for (const Tensor& p : parameters)
+    if (const Tensor g = p.grad(); g.defined()) gradients.push_back(g);
+  return gradients;
+}
+
+}  // namespace
+
+double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type) {
+  check(max_norm >= 0 && norm_type > 0, "clip_grad_norm_: max_norm ", max_norm, ", norm_type ", norm_type,
+        "; the first must be at least 0, the second above 0");
+  const std::vector<Tensor> gradients = gradients_of(parameters);
+  const bool largest = std::isinf(norm_type);
+  double norm = 0;
+  for (const Tensor& g : gradients) {
+    const double part = kernel::sum_of_powers(g, norm_type);
+    norm = largest ? (part > norm || std::isnan(part) ? part : norm) : norm + part;
+  }
+  if (norm_type == 2)
+    norm = std::sqrt(norm);
+  else if (!largest)
+    norm = std::pow(norm, 1 / norm_type);
+
+  const double scale = max_norm / (norm + 1e-6);
+  if (scale >= 1) return norm;  // a NaN goes on into the gradients
+  for (const Tensor& g : gradients) {
+    kernel::mul_into(g, kernel::full({}, scale, g.dtype()));
+    g.body().storage->wrote("clip_grad_norm_", std::source_location::current());
+  }
+  return norm;
+}
+
+void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
+  check(clip_value >= 0, "clip_grad_value_: clip_value is ", clip_value, "; it must be at least 0");
+  for (const Tensor& g : gradients_of(parameters)) {
+    kernel::copy_into(g, kernel::clamp(g, -clip_value, clip_value));
+    g.body().storage->wrote("clip_grad_value_", std::source_location::current());
+  }
+}
+
+}  // namespace heed

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace heed {
+
+/// Scales all gradients together so that their norm, taken as of one long vector, is at most max_norm:
+/// each is multiplied by min(1, max_norm / (norm + 1e-6)). norm_type may be infinity, for the largest
+/// magnitude. Returns the norm from before. Parameters without a gradient are passed over.
+double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type = 2);
+
+/// Limits every element of every gradient to [-clip_value, clip_value].
+void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value);
+
+}  // namespace heed

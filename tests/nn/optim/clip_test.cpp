@@ -1,0 +1,57 @@
+#include "nn/optim/clip.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "autograd/ops.h"
+
+using namespace heed;
+
+namespace {
+
+std::vector<Tensor> with_gradients(const std::vector<std::vector<double>>& gradients) {
+  std::vector<Tensor> params;
+  for (const auto& g : gradients) {
+    const Shape shape{static_cast<int64_t>(g.size())};
+    params.push_back(zeros(shape, float64).requires_grad_());
+    params.back().set_grad(from_vector(g, shape));
+  }
+  params.push_back(zeros({2}, float64).requires_grad_());  // one without
+  return params;
+}
+
+}  // namespace
+
+TEST_CASE("clip_grad_norm_: one norm over all gradients, returned as it was") {
+  const auto params = with_gradients({{3, 0}, {0, -4}});
+  CHECK(clip_grad_norm_(params, 10) == 5);
+  CHECK(params[0].grad().to_vector<double>() == std::vector<double>{3, 0});
+  CHECK(clip_grad_norm_(params, 1) == 5);
+  CHECK(params[0].grad().to_vector<double>()[0] == doctest::Approx(0.6).epsilon(1e-6));
+  CHECK(params[1].grad().to_vector<double>()[1] == doctest::Approx(-0.8).epsilon(1e-6));
+  CHECK(!params[2].grad().defined());
+}
+
+TEST_CASE("clip_grad_norm_: other norms, and what is not a number") {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(clip_grad_norm_(with_gradients({{3, 0}, {0, -4}}), 100, 1) == 7);
+  CHECK(clip_grad_norm_(with_gradients({{3, 0}, {0, -4}}), 100, inf) == 4);
+  CHECK(clip_grad_norm_(with_gradients({{3, 0}, {0, -4}}), 100, 3) == doctest::Approx(std::cbrt(91.0)));
+  CHECK(clip_grad_norm_({}, 1) == 0);
+  CHECK(std::isnan(clip_grad_norm_(with_gradients({{1, nan, 2}}), 1)));
+  CHECK(std::isnan(clip_grad_norm_(with_gradients({{1, nan, 2}}), 1, inf)));
+  CHECK_THROWS_WITH(
+      clip_grad_norm_({}, -1),
+      "clip_grad_norm_: max_norm -1, norm_type 2; the first must be at least 0, the second above 0");
+}
+
+TEST_CASE("clip_grad_value_: every element by itself") {
+  const auto params = with_gradients({{3, -0.25}, {0.5, -4}});
+  clip_grad_value_(params, 0.5);
+  CHECK(params[0].grad().to_vector<double>() == std::vector<double>{0.5, -0.25});
+  CHECK(params[1].grad().to_vector<double>() == std::vector<double>{0.5, -0.5});
+  CHECK_THROWS_WITH(clip_grad_value_(params, -1),
+                    "clip_grad_value_: clip_value is -1; it must be at least 0");
+}

@@ -1,0 +1,30 @@
+#include "tensor/kernels/optim.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "tensor/create.h"
+#include "tensor/kernels/elementwise.h"
+
+using namespace heed;
+
+TEST_CASE("optimiser kernels: a gradient of any strides, a parameter longer than one block") {
+  const int64_t n = 20'001;
+  const Tensor p = kernel::full({n}, 1, float64);
+  const Tensor g = kernel::full({1}, 2, float64).view_as({n}, {0}, 0);  // expanded
+  kernel::sgd_step(p, g, {}, {.lr = 0.25, .weight_decay = 1, .maximize = false}, {});
+  for (const double value : p.to_vector<double>()) REQUIRE(value == 0.25);
+}
+
+TEST_CASE("sum_of_powers: over blocks, for every power") {
+  const double inf = std::numeric_limits<double>::infinity();
+  const int64_t n = 20'001;
+  const Tensor x = kernel::full({n}, -2, float32);
+  CHECK(kernel::sum_of_powers(x, 2) == 4.0 * static_cast<double>(n));
+  CHECK(kernel::sum_of_powers(x, 1) == 2.0 * static_cast<double>(n));
+  CHECK(kernel::sum_of_powers(x, 0) == static_cast<double>(n));
+  CHECK(kernel::sum_of_powers(x, 3) == 8.0 * static_cast<double>(n));
+  CHECK(kernel::sum_of_powers(x, inf) == 2);
+  CHECK(kernel::sum_of_powers(Tensor::empty({0}), 2) == 0);
+}
