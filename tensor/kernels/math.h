@@ -49,8 +49,7 @@ struct Reduced {
   }
   /// exp(r) - 1 - r = r^2 q(r); q for |r| <= log(2) / 2.
   float tail() const {
-    return r * r *
-           polynomial(r, 0.499999940f, 0.166665211f, 0.0416683890f, 0.00836871658f, 0.00138146271f);
+    return r * r * polynomial(r, 0.499999940f, 0.166665211f, 0.0416683890f, 0.00836871658f, 0.00138146271f);
   }
 };
 
@@ -115,8 +114,8 @@ inline float erf(float x) {
   const float t = x * x;
   const float p = detail::polynomial(t, 1.12837911f, 0.191147342f, 0.0528305434f, 0.00379312690f,
                                      0.000284746056f, 2.03427931e-06f);
-  const float q = detail::polynomial(t, 1.0f, 0.502732635f, 0.114400678f, 0.0150247207f, 0.00116781401f,
-                                     3.79213707e-05f);
+  const float q =
+      detail::polynomial(t, 1.0f, 0.502732635f, 0.114400678f, 0.0150247207f, 0.00116781401f, 3.79213707e-05f);
   return detail::clamp(x * p / q, -1.0f, 1.0f);
 }
 

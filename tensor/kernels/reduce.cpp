@@ -4,8 +4,7 @@
 #include <limits>
 
 #include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/loop.h"
-#include "tensor/parallel.h"
+#include "tensor/kernels/lines.h"
 
 namespace heed::kernel {
 namespace {
@@ -47,62 +46,49 @@ struct Minimum {
   static auto join(auto a, auto b) { return a < b || a != a ? a : b; }
 };
 
-constexpr int64_t kLanes = 32;  // values joined side by side, each lane on its own
-constexpr int64_t kRun = 64;    // values that one lane joins before it is widened
-constexpr int64_t kRows = 8;    // rows that are joined before they are widened
-constexpr int64_t kWidth = 1024;
+constexpr int64_t kRun = 64 * kLanes;  // values of a line that are joined before they are widened
+constexpr int64_t kRows = 8;           // rows that are joined before they are widened
 
 // The loops of one reduction over one dtype, behind plain pointers, so that what drives them exists once.
 struct Loops {
   int64_t wide_bytes;
   void (*start)(void* wide, int64_t n);
-  /// Joins the n values of a line, `step` apart, to one wide value.
-  void (*line)(void* wide, const void* x, int64_t n, int64_t step);
-  /// Joins `rows` rows of n values to n wide values.
-  void (*rows)(void* wide, const void* x, int64_t rows, int64_t row_step, int64_t n, int64_t step);
+  /// Joins a line of n values to one wide value.
+  void (*line)(void* wide, const void* x, int64_t n);
+  /// Joins `rows` rows of n values, `step` apart, to n wide values.
+  void (*rows)(void* wide, const void* x, int64_t rows, int64_t step, int64_t n);
   void (*join)(void* wide, const void* other, int64_t n);
   void (*finish)(void* out, const void* wide, int64_t n, double divisor);
 };
 
-template <class R, class T, int Step>
-void line(typename R::Wide& wide, const T* x, int64_t n, int64_t step) {
+template <class R, class T>
+void line(typename R::Wide& wide, const T* x, int64_t n) {
   using Near = typename R::Near;
-  if constexpr (Step == 1) step = 1;
-  while (n >= kLanes) {
-    Near lane[kLanes];
-    std::fill_n(lane, kLanes, Near(R::start));
-    const int64_t runs = std::min(n / kLanes, kRun);
-    for (int64_t r = 0; r < runs; ++r, x += kLanes * step) {
-      HEED_VECTORIZE
-      for (int64_t l = 0; l < kLanes; ++l) lane[l] = R::join(lane[l], Near(x[l * step]));
-    }
-    for (int64_t half = kLanes / 2; half > 0; half /= 2)
-      for (int64_t l = 0; l < half; ++l) lane[l] = R::join(lane[l], lane[l + half]);
-    wide = R::join(wide, typename R::Wide(lane[0]));
-    n -= runs * kLanes;
+  for (int64_t start = 0; start < n; start += kRun, x += kRun) {
+    const Near run = join_line(
+        std::min(kRun, n - start), Near(R::start), [x](int64_t i) { return Near(x[i]); },
+        [](Near a, Near b) { return Near(R::join(a, b)); });
+    wide = R::join(wide, typename R::Wide(run));
   }
-  for (int64_t i = 0; i < n; ++i) wide = R::join(wide, typename R::Wide(x[i * step]));
 }
 
-template <class R, class T, int Step>
-void rows(typename R::Wide* wide, const T* x, int64_t rows, int64_t row_step, int64_t n, int64_t step) {
+template <class R, class T>
+void rows(typename R::Wide* wide, const T* x, int64_t rows, int64_t step, int64_t n) {
   using Near = typename R::Near;
   using Wide = typename R::Wide;
-  if constexpr (Step == 1) step = 1;
-  for (; rows >= kRows; rows -= kRows, x += kRows * row_step) {
+  for (; rows >= kRows; rows -= kRows, x += kRows * step) {
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) {
-      const T* at = x + i * step;
       const auto pair = [&](int64_t r) {
-        return R::join(Near(at[r * row_step]), Near(at[(r + 1) * row_step]));
+        return R::join(Near(x[i + r * step]), Near(x[i + (r + 1) * step]));
       };
       const Near all = R::join(R::join(pair(0), pair(2)), R::join(pair(4), pair(6)));
       wide[i] = R::join(wide[i], Wide(all));
     }
   }
-  for (; rows > 0; --rows, x += row_step) {
+  for (; rows > 0; --rows, x += step) {
     HEED_VECTORIZE
-    for (int64_t i = 0; i < n; ++i) wide[i] = R::join(wide[i], Wide(x[i * step]));
+    for (int64_t i = 0; i < n; ++i) wide[i] = R::join(wide[i], Wide(x[i]));
   }
 }
 
@@ -113,13 +99,11 @@ const Loops loops_of = [] {
   return Loops{
       sizeof(Wide),
       [](void* wide, int64_t n) { std::fill_n(static_cast<Wide*>(wide), n, Wide(R::start)); },
-      [](void* wide, const void* x, int64_t n, int64_t step) {
-        const auto run = step == 1 ? line<R, T, 1> : line<R, T, -1>;
-        run(*static_cast<Wide*>(wide), static_cast<const T*>(x), n, step);
+      [](void* wide, const void* x, int64_t n) {
+        line<R>(*static_cast<Wide*>(wide), static_cast<const T*>(x), n);
       },
-      [](void* wide, const void* x, int64_t count, int64_t row_step, int64_t n, int64_t step) {
-        const auto run = step == 1 ? rows<R, T, 1> : rows<R, T, -1>;
-        run(static_cast<Wide*>(wide), static_cast<const T*>(x), count, row_step, n, step);
+      [](void* wide, const void* x, int64_t count, int64_t step, int64_t n) {
+        rows<R>(static_cast<Wide*>(wide), static_cast<const T*>(x), count, step, n);
       },
       [](void* wide, const void* other, int64_t n) {
         auto* a = static_cast<Wide*>(wide);
@@ -167,6 +151,14 @@ struct Lattice {
 struct Plan {
   Lattice kept, reduced;
   int64_t outputs = 1, inputs = 1;  // of the result; of x for each of them
+  /// Whether neighbouring results come from neighbouring values, and not the inputs of one result.
+  bool by_rows() const {
+    return kept.inner_size() > 1 && (reduced.sizes.empty() || kept.inner_step() < reduced.inner_step());
+  }
+  bool dense() const {
+    const Lattice& inner = by_rows() ? kept : reduced;
+    return inner.inner_size() == 1 || inner.inner_step() == 1;
+  }
 };
 
 Plan plan(const Tensor& x, const Shape& dims) {
@@ -188,13 +180,13 @@ Plan plan(const Tensor& x, const Shape& dims) {
   return p;
 }
 
-// A share of the work: results [first, first + count) of what one part of their inputs gives.
-// Cut by the sizes alone, and the parts of one result are joined in order: see Note [Same bits].
+// The inputs of each result are cut into parts by the sizes alone, and what the parts give is joined in
+// order: see Note [Same bits].
 class Reduction {
  public:
-  Reduction(const Loops& loops, const Tensor& x, const Shape& dims, const Tensor& y, double divisor)
+  Reduction(const Loops& loops, const Plan& plan, const Tensor& x, const Tensor& y, double divisor)
       : loops_(loops),
-        plan_(plan(x, dims)),
+        plan_(plan),
         x_(reinterpret_cast<const char*>(x.body().storage->data) + x.body().offset * size_of(x.dtype())),
         y_(reinterpret_cast<char*>(y.body().storage->data)),
         x_bytes_(size_of(x.dtype())),
@@ -208,8 +200,7 @@ class Reduction {
       return parallel_for(plan_.outputs, kWidth,
                           [&](int64_t begin, int64_t end) { store(0, begin, end - begin, [](void*) {}); });
     }
-    const bool by_rows = plan_.kept.inner_size() > 1 && plan_.kept.inner_step() < plan_.reduced.inner_step();
-    by_rows ? run_rows() : run_lines();
+    plan_.by_rows() ? run_rows() : run_lines();
     if (parts_ == 1) return;
     parallel_for(plan_.outputs, kWidth, [&](int64_t begin, int64_t end) {
       char* first = partial(0, begin);
@@ -222,7 +213,7 @@ class Reduction {
   // The inputs of one result are lines of memory, cut into pieces when long.
   void run_lines() {
     const Lattice& lines = plan_.reduced;
-    const int64_t n = lines.inner_size(), step = lines.inner_step();
+    const int64_t n = lines.inner_size();
     const int64_t pieces = (n + kBlock - 1) / kBlock;
     const int64_t items = plan_.inputs / n * pieces;
     const int64_t items_at_once = std::max<int64_t>(1, kBlock / n);
@@ -237,8 +228,8 @@ class Reduction {
                        const int64_t last = std::min(items, (part + 1) * items_at_once);
                        for (int64_t item = part * items_at_once; item < last; ++item) {
                          const int64_t start = item % pieces * kBlock;
-                         const int64_t offset = base + lines.offset(item / pieces) + start * step;
-                         loops_.line(wide, x_ + offset * x_bytes_, std::min(kBlock, n - start), step);
+                         const int64_t offset = base + lines.offset(item / pieces) + start;
+                         loops_.line(wide, x_ + offset * x_bytes_, std::min(kBlock, n - start));
                        }
                      });
                    }
@@ -248,9 +239,9 @@ class Reduction {
   // Neighbouring results stand side by side in memory: rows of them are joined one to the other.
   void run_rows() {
     const Lattice &kept = plan_.kept, &reduced = plan_.reduced;
-    const int64_t n = kept.inner_size(), step = kept.inner_step();
+    const int64_t n = kept.inner_size();
     const int64_t chunks = (n + kWidth - 1) / kWidth;
-    const int64_t rows_in_run = reduced.inner_size(), row_step = reduced.inner_step();
+    const int64_t rows_in_run = reduced.inner_size(), step = reduced.inner_step();
     const int64_t rows_at_once = std::max<int64_t>(128, kBlock / std::min(n, kWidth));
     cut((plan_.inputs + rows_at_once - 1) / rows_at_once);
     const int64_t work = std::min(n, kWidth) * std::min(plan_.inputs, rows_at_once);
@@ -260,14 +251,14 @@ class Reduction {
                      const int64_t part = task % parts_, outer = task / parts_ / chunks;
                      const int64_t column = task / parts_ % chunks * kWidth;
                      const int64_t count = std::min(kWidth, n - column);
-                     const int64_t base = kept.offset(outer) + column * step;
+                     const int64_t base = kept.offset(outer) + column;
                      store(part, outer * n + column, count, [&](void* wide) {
                        const int64_t last = std::min(plan_.inputs, (part + 1) * rows_at_once);
                        for (int64_t row = part * rows_at_once; row < last;) {
                          const int64_t start = row % rows_in_run;
                          const int64_t rows = std::min(last - row, rows_in_run - start);
-                         const int64_t offset = base + reduced.offset(row / rows_in_run) + start * row_step;
-                         loops_.rows(wide, x_ + offset * x_bytes_, rows, row_step, count, step);
+                         const int64_t offset = base + reduced.offset(row / rows_in_run) + start * step;
+                         loops_.rows(wide, x_ + offset * x_bytes_, rows, step, count);
                          row += rows;
                        }
                      });
@@ -295,7 +286,7 @@ class Reduction {
   }
 
   const Loops& loops_;
-  const Plan plan_;
+  const Plan& plan_;
   const char* x_;
   char* y_;
   const int64_t x_bytes_, y_bytes_;
@@ -304,9 +295,11 @@ class Reduction {
   Tensor partial_;  // [parts, outputs] wide values
 };
 
-Tensor reduce(const Loops& loops, const Tensor& x, const Shape& dims, bool keepdim, double divisor = 1) {
+Tensor reduce(const Loops& loops, Tensor x, const Shape& dims, bool keepdim, double divisor = 1) {
   Tensor y = Tensor::empty(reduced_shape(x.shape(), dims, keepdim), x.dtype());
-  Reduction(loops, x, dims, y, divisor).run();
+  Plan in = plan(x, dims);
+  if (!in.dense()) in = plan(x = contiguous(x), dims);
+  Reduction(loops, in, x, y, divisor).run();
   return y;
 }
 
@@ -360,29 +353,6 @@ Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {
 }
 
 namespace {
-
-// A contiguous tensor as [outer, n, inner] around one dimension. Calls f(first, width) for stretches of
-// neighbouring lines along n: element i of line l of a stretch stands at first + i * inner + l.
-struct Lines {
-  int64_t outer = 1, n = 1, inner = 1;
-
-  Lines(const Shape& shape, int64_t dim) {
-    for (int64_t d = 0; d < shape.rank(); ++d) (d < dim ? outer : d == dim ? n : inner) *= shape[d];
-  }
-  /// f(first, line, width): `line` counts lines, as a result without dimension n does.
-  template <class F>
-  void each(const F& f) const {
-    if (outer == 0 || inner == 0) return;
-    const int64_t chunks = (inner + kWidth - 1) / kWidth;
-    const int64_t at_once = std::max<int64_t>(1, kBlock / std::max<int64_t>(1, n * std::min(inner, kWidth)));
-    parallel_for(outer * chunks, at_once, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t start = task % chunks * kWidth;
-        f(task / chunks * n * inner + start, task / chunks * inner + start, std::min(kWidth, inner - start));
-      }
-    });
-  }
-};
 
 template <template <class> class R>
 Extreme extreme(const Tensor& strided, int64_t dim, bool keepdim) {

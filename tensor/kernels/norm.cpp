@@ -1,0 +1,102 @@
+#include "tensor/kernels/norm.h"
+
+#include <cmath>
+
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/lines.h"
+#include "tensor/kernels/reduce.h"
+
+namespace heed::kernel {
+namespace {
+
+template <class T>
+const T* data_or_null(const Tensor& x) {
+  return x.defined() ? x.data<T>() : nullptr;
+}
+
+Tensor dense(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
+
+// Rows that share one partial sum of the gradients of weight and bias: see Note [Same bits].
+int64_t rows_at_once(int64_t n) { return std::max<int64_t>(64, kBlock / std::max<int64_t>(1, n)); }
+
+}  // namespace
+
+Normed norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strided_weight,
+            const Tensor& strided_bias, double eps) {
+  const Tensor x = contiguous(strided), weight = dense(strided_weight), bias = dense(strided_bias);
+  const int64_t rows = n == 0 ? 0 : x.numel() / n;
+  Normed out{Tensor::empty(x.shape(), x.dtype()), {}, Tensor::empty({rows}, x.dtype())};
+  if (centre == Centre::mean) out.mean = Tensor::empty({rows}, x.dtype());
+  visit_floating(x.dtype(), [&]<class T>(Type<T>) {
+    const T *in = x.data<T>(), *w = data_or_null<T>(weight), *b = data_or_null<T>(bias);
+    T *y = out.y.mutable_data<T>(), *scales = out.scale.mutable_data<T>();
+    T* means = centre == Centre::mean ? out.mean.mutable_data<T>() : nullptr;
+    parallel_for(rows, std::max<int64_t>(1, kBlock / n), [=](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        const T* x_row = in + r * n;
+        T* y_row = y + r * n;
+        T mean = 0;
+        if (means)
+          mean = means[r] =
+              static_cast<T>(sum_line(n, [=](int64_t i) { return x_row[i]; }) / static_cast<double>(n));
+        const double squares = sum_line(n, [=](int64_t i) { return (x_row[i] - mean) * (x_row[i] - mean); });
+        const T scale = scales[r] = static_cast<T>(1 / std::sqrt(squares / static_cast<double>(n) + eps));
+        const auto xhat = [=](int64_t i) { return (x_row[i] - mean) * scale; };
+        if (w && b) {
+          HEED_VECTORIZE
+          for (int64_t i = 0; i < n; ++i) y_row[i] = xhat(i) * w[i] + b[i];
+        } else {
+          HEED_VECTORIZE
+          for (int64_t i = 0; i < n; ++i) y_row[i] = xhat(i);
+          for (int64_t i = 0; w && i < n; ++i) y_row[i] *= w[i];
+          for (int64_t i = 0; b && i < n; ++i) y_row[i] += b[i];
+        }
+      }
+    });
+  });
+  return out;
+}
+
+// With h = g weight:  dx = scale (h - mean(h) - xhat mean(h xhat)), without mean(h) where nothing is
+// centred;  dweight = sum over rows of g xhat,  dbias = sum over rows of g.
+NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int64_t n,
+                            const Tensor& strided_weight, const Normed& forward) {
+  const Tensor g = contiguous(strided_g), x = contiguous(strided);
+  const Tensor weight = strided_weight.defined() ? contiguous(strided_weight) : full({n}, 1, x.dtype());
+  const int64_t rows = n == 0 ? 0 : x.numel() / n, at_once = rows_at_once(n);
+  const int64_t blocks = (rows + at_once - 1) / at_once;
+  const Tensor dx = Tensor::empty(x.shape(), x.dtype());
+  const Tensor dweights = Tensor::empty({blocks, n}, x.dtype()),
+               dbiases = Tensor::empty({blocks, n}, x.dtype());
+  visit_floating(x.dtype(), [&]<class T>(Type<T>) {
+    const T *in = x.data<T>(), *incoming = g.data<T>(), *w = weight.data<T>();
+    const T *scales = forward.scale.data<T>(), *means = data_or_null<T>(forward.mean);
+    T *out = dx.mutable_data<T>(), *dws = dweights.mutable_data<T>(), *dbs = dbiases.mutable_data<T>();
+    parallel_for(rows, at_once, [=](int64_t begin, int64_t end) {
+      T *dw = dws + begin / at_once * n, *db = dbs + begin / at_once * n;
+      std::fill_n(dw, n, T(0));
+      std::fill_n(db, n, T(0));
+      for (int64_t r = begin; r < end; ++r) {
+        const T *g_row = incoming + r * n, *x_row = in + r * n;
+        T* dx_row = out + r * n;
+        const T mean = means ? means[r] : T(0), scale = scales[r];
+        const auto xhat = [=](int64_t i) { return (x_row[i] - mean) * scale; };
+        const auto mean_of = [=](const auto& f) {
+          return static_cast<T>(sum_line(n, f) / static_cast<double>(n));
+        };
+        const T along = mean_of([=](int64_t i) { return g_row[i] * w[i] * xhat(i); });
+        const T offset = means ? mean_of([=](int64_t i) { return g_row[i] * w[i]; }) : T(0);
+        HEED_VECTORIZE
+        for (int64_t i = 0; i < n; ++i) {
+          const T h = xhat(i);
+          dx_row[i] = scale * (g_row[i] * w[i] - offset - h * along);
+          dw[i] += g_row[i] * h;
+          db[i] += g_row[i];
+        }
+      }
+    });
+  });
+  return {dx, sum(dweights, {0}, false), sum(dbiases, {0}, false)};
+}
+
+}  // namespace heed::kernel

@@ -1,0 +1,130 @@
+#include "tensor/kernels/softmax.h"
+
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/lines.h"
+#include "tensor/kernels/math.h"
+
+namespace heed::kernel {
+namespace {
+
+enum class Form { plain, log };
+
+// One line of n neighbouring values: y_i = exp(x_i - m) / s, or its logarithm, with m the largest x and
+// s = sum_i exp(x_i - m), which lies between 1 and n. A line of -inf alone gives NaN.
+template <class T>
+void softmax_line(Form form, const T* x, T* y, int64_t n) {
+  const T most = join_line(
+      n, -std::numeric_limits<T>::infinity(), [x](int64_t i) { return x[i]; },
+      [](T a, T b) { return b > a ? b : a; });
+  HEED_VECTORIZE
+  for (int64_t i = 0; i < n; ++i) y[i] = math::exp(x[i] - most);
+  const double sum = sum_line(n, [y](int64_t i) { return y[i]; });
+  if (form == Form::log) {
+    const T log_sum = static_cast<T>(std::log(sum));
+    HEED_VECTORIZE
+    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - most) - log_sum;
+  } else {
+    const T scale = static_cast<T>(1 / sum);
+    HEED_VECTORIZE
+    for (int64_t i = 0; i < n; ++i) y[i] *= scale;
+  }
+}
+
+template <class T>
+void softmax_line_backward(Form form, const T* g, const T* y, T* dx, int64_t n) {
+  if (form == Form::log) {
+    const T sum = static_cast<T>(sum_line(n, [g](int64_t i) { return g[i]; }));
+    HEED_VECTORIZE
+    for (int64_t i = 0; i < n; ++i) dx[i] = g[i] - math::exp(y[i]) * sum;
+  } else {
+    const T dot = static_cast<T>(sum_line(n, [g, y](int64_t i) { return g[i] * y[i]; }));
+    HEED_VECTORIZE
+    for (int64_t i = 0; i < n; ++i) dx[i] = y[i] * (g[i] - dot);
+  }
+}
+
+// The same for `width` lines side by side, whose values stand `step` apart: line by line in the inner loop.
+template <class T>
+void softmax_lines(Form form, const T* x, T* y, int64_t n, int64_t step, int64_t width) {
+  T most[kWidth], shift[kWidth];
+  double sum[kWidth];
+  std::fill_n(most, width, -std::numeric_limits<T>::infinity());
+  std::fill_n(sum, width, 0.0);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t l = 0; l < width; ++l) most[l] = x[i * step + l] > most[l] ? x[i * step + l] : most[l];
+  for (int64_t i = 0; i < n; ++i) {
+    HEED_VECTORIZE
+    for (int64_t l = 0; l < width; ++l) y[i * step + l] = math::exp(x[i * step + l] - most[l]);
+    for (int64_t l = 0; l < width; ++l) sum[l] += y[i * step + l];
+  }
+  for (int64_t l = 0; l < width; ++l)
+    shift[l] = static_cast<T>(form == Form::log ? std::log(sum[l]) : 1 / sum[l]);
+  for (int64_t i = 0; i < n; ++i) {
+    HEED_VECTORIZE
+    for (int64_t l = 0; l < width; ++l)
+      y[i * step + l] =
+          form == Form::log ? (x[i * step + l] - most[l]) - shift[l] : y[i * step + l] * shift[l];
+  }
+}
+
+template <class T>
+void softmax_lines_backward(Form form, const T* g, const T* y, T* dx, int64_t n, int64_t step,
+                            int64_t width) {
+  double sum[kWidth];
+  T dot[kWidth];
+  std::fill_n(sum, width, 0.0);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t l = 0; l < width; ++l)
+      sum[l] += form == Form::log ? g[i * step + l] : g[i * step + l] * y[i * step + l];
+  for (int64_t l = 0; l < width; ++l) dot[l] = static_cast<T>(sum[l]);
+  for (int64_t at = 0; at < n * step; at += step) {
+    HEED_VECTORIZE
+    for (int64_t l = 0; l < width; ++l)
+      dx[at + l] =
+          form == Form::log ? g[at + l] - math::exp(y[at + l]) * dot[l] : y[at + l] * (g[at + l] - dot[l]);
+  }
+}
+
+Tensor forward(Form form, const Tensor& strided, int64_t dim) {
+  const Tensor x = contiguous(strided);
+  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  const Lines lines(x.shape(), dim);
+  visit_floating(x.dtype(), [&]<class T>(Type<T>) {
+    lines.each([&, in = x.data<T>(), out = y.mutable_data<T>()](int64_t first, int64_t, int64_t width) {
+      if (lines.inner == 1)
+        softmax_line(form, in + first, out + first, lines.n);
+      else
+        softmax_lines(form, in + first, out + first, lines.n, lines.inner, width);
+    });
+  });
+  return y;
+}
+
+Tensor backward(Form form, const Tensor& strided_g, const Tensor& strided_y, int64_t dim) {
+  const Tensor g = contiguous(strided_g), y = contiguous(strided_y);
+  Tensor dx = Tensor::empty(y.shape(), y.dtype());
+  const Lines lines(y.shape(), dim);
+  visit_floating(y.dtype(), [&]<class T>(Type<T>) {
+    lines.each([&, from = g.data<T>(), at = y.data<T>(), to = dx.mutable_data<T>()](int64_t first, int64_t,
+                                                                                    int64_t width) {
+      if (lines.inner == 1)
+        softmax_line_backward(form, from + first, at + first, to + first, lines.n);
+      else
+        softmax_lines_backward(form, from + first, at + first, to + first, lines.n, lines.inner, width);
+    });
+  });
+  return dx;
+}
+
+}  // namespace
+
+Tensor softmax(const Tensor& x, int64_t dim) { return forward(Form::plain, x, dim); }
+Tensor log_softmax(const Tensor& x, int64_t dim) { return forward(Form::log, x, dim); }
+Tensor softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
+  return backward(Form::plain, g, y, dim);
+}
+Tensor log_softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
+  return backward(Form::log, g, y, dim);
+}
+
+}  // namespace heed::kernel

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "tensor/tensor.h"
+
+namespace heed::kernel {
+
+// Along `dim`; results are new and contiguous.
+Tensor softmax(const Tensor& x, int64_t dim);
+Tensor log_softmax(const Tensor& x, int64_t dim);
+Tensor softmax_backward(const Tensor& g, const Tensor& y, int64_t dim);      // y (g - sum(g y))
+Tensor log_softmax_backward(const Tensor& g, const Tensor& y, int64_t dim);  // g - exp(y) sum(g)
+
+}  // namespace heed::kernel
