@@ -154,8 +154,7 @@ class Copy {
     fs::remove_all(root_);
     fs::create_directories(root_);
     for (const std::string folder : {"tensor", "autograd", "nn", "tests"})
-      if (fs::exists(fs::path(HEED_SOURCE_DIR) / folder))  // first day
-        fs::copy(fs::path(HEED_SOURCE_DIR) / folder, root_ / folder, fs::copy_options::recursive);
+      fs::copy(fs::path(HEED_SOURCE_DIR) / folder, root_ / folder, fs::copy_options::recursive);
     fs::copy(fs::path(HEED_SOURCE_DIR) / "heed.h", root_ / "heed.h");
   }
   ~Copy() { fs::remove_all(root_); }
