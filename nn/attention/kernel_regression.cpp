@@ -1,0 +1,105 @@
+#include "nn/attention/kernel_regression.h"
+
+#include <limits>
+
+#include "autograd/ops.h"
+#include "nn/attention/pooling.h"
+
+namespace heed {
+
+const char* name_of(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::gaussian:
+      return "gaussian";
+    case Kernel::boxcar:
+      return "boxcar";
+    case Kernel::epanechnikov:
+      return "epanechnikov";
+    case Kernel::triangular:
+      return "triangular";
+    case Kernel::constant:
+      return "constant";
+  }
+  return "?";
+}
+
+Tensor kernel_value(Kernel kernel, Operand squared_distance) {
+  const Tensor& s = squared_distance;
+  switch (kernel) {
+    case Kernel::gaussian:
+      return exp(-0.5 * s);
+    case Kernel::boxcar:
+      return to(s < 1, s.dtype());
+    case Kernel::epanechnikov:
+      return relu(1 - s);
+    case Kernel::triangular: {
+      // The root's slope at 0 is infinite, that of |q - k| is not: keep the root away from 0.
+      const Tensor apart = s > 0;
+      return relu(1 - where(apart, sqrt(where(apart, s, 1)), 0));
+    }
+    case Kernel::constant:
+      return ones_like(s);
+  }
+  fail("kernel_value: not a kernel");
+}
+
+Tensor squared_distances(Operand queries, Operand keys, Operand w) {
+  check(queries->dim() >= 1 && keys->dim() >= 1 && (queries->dim() == 1) == (keys->dim() == 1),
+        "squared_distances: queries are ", queries->shape(), ", keys ", keys->shape(),
+        "; both must be numbers, [T], or vectors, [..., T, d]");
+  if (queries->dim() == 1) return square((unsqueeze(queries, 1) - unsqueeze(keys, 0)) * w);
+  check(queries->size(-1) == keys->size(-1), "squared_distances: queries are ", queries->shape(), ", keys ",
+        keys->shape(), "; a distance needs vectors of one width");
+  const Tensor difference = unsqueeze(queries, -2) - unsqueeze(keys, -3);  // [..., Tq, Tk, d]
+  return sum(square(difference * w), -1);
+}
+
+Tensor kernel_weights(Operand queries, Operand keys, Kernel kernel, Operand w, Operand may_attend) {
+  const Tensor s = squared_distances(queries, keys, w);
+  Tensor allowed = isfinite(s);
+  if (may_attend.defined()) allowed = logical_and(allowed, may_attend);
+
+  if (kernel == Kernel::gaussian) {
+    // A row of nothing but -inf would be NaN; such a row is given zeros, and all of it left out afterwards.
+    const double inf = std::numeric_limits<double>::infinity();
+    const Tensor none = where(any(allowed, -1, true), full({}, -inf, s.dtype()), 0);
+    return where(allowed, softmax(where(allowed, -0.5 * s, none), -1), 0);
+  }
+  const Tensor value = where(allowed, kernel_value(kernel, s), 0);
+  const Tensor total = sum(value, -1, true);
+  return value / where(total > 0, total, 1);
+}
+
+NadarayaWatson::NadarayaWatson(const NadarayaWatsonOptions& options) : kernel(options.kernel) {
+  check(!options.learn || (kernel != Kernel::boxcar && kernel != Kernel::constant), "NadarayaWatson: the ",
+        kernel,
+        " kernel has no slope in w, so w cannot be learned; take gaussian, epanechnikov or triangular");
+  const Tensor value = full({1}, options.w, options.dtype);
+  if (options.learn)
+    w = value;
+  else
+    fixed_w = value;
+}
+
+Tensor NadarayaWatson::weights(const Tensor& queries, const Tensor& keys, OwnPoint own) const {
+  const Tensor& width = w.defined() ? static_cast<const Tensor&>(w) : fixed_w;
+  if (own == OwnPoint::keep) return kernel_weights(queries, keys, kernel, width);
+  const int64_t n = keys.size(keys.dim() == 1 ? 0 : -2);
+  check(queries.shape() == keys.shape(), "NadarayaWatson: queries are ", queries.shape(), ", keys ",
+        keys.shape(), "; to exclude each point from its own prediction, give the keys as queries");
+  return kernel_weights(queries, keys, kernel, width, eye(n) == 0);
+}
+
+Tensor NadarayaWatson::forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
+                               OwnPoint own) const {
+  return attention_pool(weights(queries, keys, own), values);
+}
+
+void NadarayaWatson::visit(Visitor& v) {
+  if (w.defined())
+    v("w", w);
+  else
+    v("w", fixed_w);
+}
+
+}  // namespace heed

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "nn/module.h"
+
+namespace heed {
+
+/// How much a key counts, given its distance u from the query in units of the kernel's width.
+enum class Kernel {
+  gaussian,      // exp(-u^2 / 2)
+  boxcar,        // 1 where u < 1, else 0
+  epanechnikov,  // max(0, 1 - u^2)
+  triangular,    // max(0, 1 - u)
+  constant,      // 1: every key counts the same, which is average pooling
+};
+
+const char* name_of(Kernel kernel);
+inline std::string to_string(Kernel kernel) { return name_of(kernel); }
+
+/// K(u), given the squares u^2.
+Tensor kernel_value(Kernel kernel, Operand squared_distance);
+
+/// The squares of |q_i - k_j| w, [..., Tq, Tk]. Queries and keys are numbers, [Tq] and [Tk], or vectors of
+/// one width, [..., Tq, d] and [..., Tk, d]; w is one number and 1/w the kernel's width.
+Tensor squared_distances(Operand queries, Operand keys, Operand w);
+
+/// The attention weights of kernel regression: K(|q_i - k_j| w) over its sum over the keys.
+///
+///   may_attend  broadcasts to [..., Tq, Tk]; true where the query may use the key; all, if not given
+///   returns     [..., Tq, Tk], rows that sum to 1
+///
+/// A query without support, because all keys are out of the kernel's reach or masked, has the weights 0 and
+/// the gradient 0. The Gaussian kernel's weights are softmax(-((q - k) w)^2 / 2), so that far keys do not
+/// underflow: however far, the nearest counts most.
+Tensor kernel_weights(Operand queries, Operand keys, Kernel kernel = Kernel::gaussian, Operand w = 1,
+                      Operand may_attend = {});
+
+/// Whether a point that is predicted is among its own keys.
+enum class OwnPoint { keep, exclude };
+
+struct NadarayaWatsonOptions {
+  Kernel kernel = Kernel::gaussian;
+  double w = 1;        // 1/w is the kernel's width
+  bool learn = false;  // w is a parameter; otherwise there is none
+  DType dtype = float32;
+};
+
+/// Kernel regression (Nadaraya 1964, Watson 1964): f(q) = sum_i K(|q - k_i| w) v_i / sum_j K(|q - k_j| w).
+/// The data are the model: keys and values are given with every call.
+///
+///   queries  [Tq] or [..., Tq, d]
+///   keys     [Tk] or [..., Tk, d]
+///   values   [Tk] or [..., Tk, dv]
+///   returns  [..., Tq] or [..., Tq, dv]
+///
+/// To learn w, predict the keys themselves with OwnPoint::exclude. Kept, each would be predicted best by
+/// itself alone, as w grows without bound; excluded, the training loss is leave-one-out cross-validation.
+class NadarayaWatson : public Layer<NadarayaWatson> {
+ public:
+  explicit NadarayaWatson(const NadarayaWatsonOptions& options = {});
+
+  Tensor forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
+                 OwnPoint own = OwnPoint::keep) const;
+  /// The attention weights behind forward, [..., Tq, Tk].
+  Tensor weights(const Tensor& queries, const Tensor& keys, OwnPoint own = OwnPoint::keep) const;
+  void visit(Visitor& v) override;
+
+  Kernel kernel;
+  Parameter w;     // [1], absent when fixed
+  Buffer fixed_w;  // [1], absent when learned; "w" in the state dict all the same
+};
+
+}  // namespace heed

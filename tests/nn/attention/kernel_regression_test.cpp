@@ -1,0 +1,261 @@
+#include "nn/attention/kernel_regression.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "autograd/engine.h"
+#include "autograd/ops.h"
+#include "nn/attention/pooling.h"
+#include "nn/optim/sgd.h"
+#include "tests/support/parity.h"
+
+using namespace heed;
+using parity::Json;
+
+namespace {
+
+constexpr Kernel kKernels[] = {Kernel::gaussian, Kernel::boxcar, Kernel::epanechnikov, Kernel::triangular,
+                               Kernel::constant};
+
+Tensor numbers(const std::vector<double>& values) {
+  return from_vector(values, {static_cast<int64_t>(values.size())});
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+  REQUIRE(a.shape() == b.shape());
+  return max(abs(a - b)).item();
+}
+
+bool has_nan(const Tensor& x) { return any(isnan(x)).item() != 0; }
+
+}  // namespace
+
+// covers: C-000-06
+TEST_CASE("kernels: values as their formulas say") {
+  const Tensor squares = numbers({0, 0.25, 1, 4});
+  const auto of = [&](Kernel kernel) { return kernel_value(kernel, squares).to_vector<double>(); };
+  const auto gaussian = of(Kernel::gaussian);
+  for (const size_t i : {0u, 1u, 2u, 3u})
+    CHECK(gaussian[i] == doctest::Approx(std::exp(-0.5 * squares.to_vector<double>()[i])).epsilon(1e-14));
+  CHECK(of(Kernel::boxcar) == std::vector<double>{1, 1, 0, 0});
+  CHECK(of(Kernel::epanechnikov) == std::vector<double>{1, 0.75, 0, 0});
+  CHECK(of(Kernel::triangular) == std::vector<double>{1, 0.5, 0, 0});
+  CHECK(of(Kernel::constant) == std::vector<double>{1, 1, 1, 1});
+}
+
+// covers: C-000-05 C-000-06
+TEST_CASE("kernel regression: the constant kernel is average pooling") {
+  const Tensor x = numbers({0, 1, 5}), y = numbers({2, 4, 9});
+  const NadarayaWatson average({.kernel = Kernel::constant, .dtype = float64});
+  for (const double prediction : average(numbers({-7, 0.5, 100}), x, y).to_vector<double>())
+    CHECK(prediction == doctest::Approx(5).epsilon(1e-15));
+}
+
+// covers: C-000-07
+TEST_CASE("kernel regression: nearer keys weigh more, and equal kernels of the k nearest are their mean") {
+  manual_seed(7);
+  const Tensor q = rand({20}, float64), k = rand({15}, float64);
+  for (const Kernel kernel : kKernels) {
+    INFO(name_of(kernel));
+    const auto w = kernel_weights(q, k, kernel, 2).to_vector<double>();
+    const auto d = squared_distances(q, k, 1).to_vector<double>();
+    for (size_t i = 0; i < 20; ++i) {
+      double total = 0;
+      for (size_t a = 0; a < 15; ++a) {
+        total += w[i * 15 + a];
+        for (size_t b = 0; b < 15; ++b)
+          if (d[i * 15 + a] < d[i * 15 + b]) REQUIRE(w[i * 15 + a] >= w[i * 15 + b]);
+      }
+      CHECK((total == 0 || total == doctest::Approx(1).epsilon(1e-12)));
+    }
+  }
+  // A boxcar that reaches just the three nearest of 0 is three nearest neighbours.
+  const Tensor x = numbers({-0.4, 0.1, 0.3, 0.9, -2}), y = numbers({3, 6, 9, 100, 100});
+  const NadarayaWatson box({.kernel = Kernel::boxcar, .w = 2, .dtype = float64});
+  CHECK(box(numbers({0}), x, y).item() == doctest::Approx(6).epsilon(1e-15));
+}
+
+// covers: C-000-11
+TEST_CASE("kernel regression: the Gaussian kernel is a softmax, gradients too") {
+  manual_seed(3);
+  const auto leaf = [](const Tensor& x) { return x.requires_grad_(), x; };
+  const Tensor q = leaf(randn({6}, float64)), k = leaf(randn({9}, float64)), v = leaf(randn({9}, float64));
+  const Tensor w = leaf(full({1}, 1.7, float64));
+  const Tensor difference = (unsqueeze(q, 1) - unsqueeze(k, 0)) * w;
+  const Tensor by_softmax = attention_pool(softmax(-square(difference) / 2, 1), v);
+  const Tensor value = kernel_value(Kernel::gaussian, square(difference));
+  const Tensor by_kernel = attention_pool(value / sum(value, 1, true), v);
+  const Tensor by_library = attention_pool(kernel_weights(q, k, Kernel::gaussian, w), v);
+  const Tensor direction = randn({6}, float64);
+  const auto gradients_of = [&](const Tensor& y) {
+    return grad({sum(y * direction)}, {q, k, v, w}, {.retain_graph = true});
+  };
+  const auto expected = gradients_of(by_softmax);
+  for (const Tensor& other : {by_kernel, by_library}) {
+    CHECK(largest_difference(other, by_softmax) < 1e-14);
+    const auto gradients = gradients_of(other);
+    for (size_t i = 0; i < 4; ++i) CHECK(largest_difference(gradients[i], expected[i]) < 1e-13);
+  }
+  // Only the square of w comes in.
+  CHECK(largest_difference(kernel_weights(q, k, Kernel::gaussian, -w),
+                           kernel_weights(q, k, Kernel::gaussian, w)) == 0);
+}
+
+// covers: C-100-02 C-000-06
+TEST_CASE("kernel regression: a query without support gives 0 with gradient 0, never NaN") {
+  for (const Kernel kernel : {Kernel::boxcar, Kernel::epanechnikov, Kernel::triangular}) {
+    INFO(name_of(kernel));
+    const Tensor q = numbers({0, 50}).requires_grad_(), k = numbers({0, 0.5}).requires_grad_();
+    const Tensor v = numbers({1, 3}).requires_grad_(), w = full({1}, 1, float64).requires_grad_();
+    const Tensor weights = kernel_weights(q, k, kernel, w);
+    const Tensor y = attention_pool(weights, v);
+    CHECK(select(y, 0, 1).item() == 0);
+    CHECK(sum(select(weights, 0, 1)).item() == 0);
+    sum(y).backward();
+    for (const Tensor& x : {q, k, v, w})
+      if (x.grad().defined()) CHECK(!has_nan(x.grad()));
+    CHECK(v.grad().defined());
+    if (q.grad().defined()) CHECK(select(q.grad(), 0, 1).item() == 0);
+  }
+  for (const Kernel kernel : kKernels) {  // masked altogether
+    INFO(name_of(kernel));
+    const Tensor q = numbers({0, 1}).requires_grad_(), v = numbers({1, 3});
+    const Tensor mask = tensor({{1, 1}, {0, 0}}, boolean);
+    const Tensor y = attention_pool(kernel_weights(q, numbers({0, 0.5}), kernel, 0.5, mask), v);
+    CHECK(select(y, 0, 1).item() == 0);
+    if (!y.requires_grad()) continue;
+    sum(y).backward();
+    CHECK(!has_nan(q.grad()));
+    CHECK(select(q.grad(), 0, 1).item() == 0);
+  }
+  // So far that exp underflows, yet the nearest counts most; so far that the square overflows.
+  CHECK(kernel_weights(numbers({1e6}), numbers({0, 1}), Kernel::gaussian, 1).to_vector<double>() ==
+        std::vector<double>{0, 1});
+  CHECK(!has_nan(kernel_weights(full({1}, 1e30), full({2}, 0), Kernel::gaussian, 1)));
+}
+
+// covers: C-000-12
+TEST_CASE("NadarayaWatson: with fixed w there is nothing to learn; saved and loaded all the same") {
+  NadarayaWatson fixed({.w = 3});
+  CHECK(fixed.parameter_count() == 0);
+  CHECK(fixed.state_dict().at("w").item() == 3);
+  NadarayaWatson learned({.w = 2, .learn = true});
+  CHECK(learned.parameter_count() == 1);
+  learned.load_state_dict(fixed.state_dict());
+  CHECK(learned.w.item() == 3);
+  CHECK_THROWS_WITH(
+      NadarayaWatson({.kernel = Kernel::boxcar, .learn = true}),
+      "NadarayaWatson: the boxcar kernel has no slope in w, so w cannot be learned; take gaussian, "
+      "epanechnikov or triangular");
+}
+
+// covers: C-000-18
+TEST_CASE("NadarayaWatson: vector queries and values of different widths") {
+  manual_seed(5);
+  const Tensor q = randn({2, 4, 3}, float64), k = randn({2, 6, 3}, float64), v = randn({2, 6, 5}, float64);
+  const NadarayaWatson model({.w = 0.7, .dtype = float64});
+  const Tensor y = model(q, k, v);
+  CHECK(y.shape() == Shape{2, 4, 5});
+  const Tensor one = select(select(q, 0, 1), 0, 2);  // query 2 of batch entry 1, by hand
+  const Tensor distance = sum(square(select(k, 0, 1) - one), 1);
+  const Tensor alpha = softmax(-0.5 * 0.49 * distance, 0);
+  CHECK(largest_difference(select(select(y, 0, 1), 0, 2), mv(transpose(select(v, 0, 1)), alpha)) < 1e-14);
+  CHECK_THROWS_WITH(
+      model(randn({4, 2}, float64), randn({6, 3}, float64), randn({6}, float64)),
+      doctest::Contains(
+          "squared_distances: queries are [4, 2], keys [6, 3]; a distance needs vectors of one width"));
+}
+
+// covers: C-000-14 C-000-15
+TEST_CASE("NadarayaWatson: a point among its own keys is memorised as w grows; excluded, it is not") {
+  const Tensor x = numbers({0, 1, 2, 3}), y = numbers({1, -1, 1, -1});
+  const auto loss = [&](double w, OwnPoint own) {
+    const NadarayaWatson model({.w = w, .dtype = float64});
+    return mean(square(model(x, x, y, own) - y)).item();
+  };
+  CHECK(loss(10, OwnPoint::keep) < 1e-20);
+  CHECK(loss(10, OwnPoint::keep) < loss(1, OwnPoint::keep));
+  CHECK(loss(10, OwnPoint::exclude) == doctest::Approx(4).epsilon(1e-12));
+  CHECK(loss(-1, OwnPoint::exclude) == loss(1, OwnPoint::exclude));
+  const NadarayaWatson model({.dtype = float64});
+  CHECK_THROWS_WITH(
+      model(numbers({1}), x, y, OwnPoint::exclude),
+      doctest::Contains("NadarayaWatson: queries are [1], keys [4]; to exclude each point from its own "
+                        "prediction, give the keys as queries"));
+}
+
+TEST_CASE("NadarayaWatson: the reference weights, outputs and gradients") {
+  const parity::Cases cases("nn.json");
+  int run = 0;
+  for (const Json& one_case : cases) {
+    if (one_case["op"] != "NadarayaWatson") continue;
+    ++run;
+    INFO(one_case["id"].get<std::string>());
+    const auto input = [&](const char* name) {
+      return cases.tensor(one_case["inputs"][name]).requires_grad_();
+    };
+    const Tensor q = input("queries"), k = input("keys"), v = input("values");
+    const std::string name = one_case["config"]["kernel"];
+    // The reference calls the triangular kernel "epanechnikov".
+    const Kernel kernel = name == "gaussian"   ? Kernel::gaussian
+                          : name == "boxcar"   ? Kernel::boxcar
+                          : name == "constant" ? Kernel::constant
+                                               : Kernel::triangular;
+    const Tensor weights = kernel_weights(q, k, kernel, 1 / one_case["config"].value("bandwidth", 1.0));
+    const Tensor output = attention_pool(weights, v);
+    std::vector<Tensor> outputs, cotangents;
+    for (const Json& wanted : one_case["outputs"]) {
+      const Tensor& got = wanted["name"] == "weights" ? weights : output;
+      CHECK(parity::difference(got.detach(), cases.tensor(wanted["tensor"]), parity::tolerance(one_case)) ==
+            "");
+      if (!wanted.contains("cotangent") || !got.requires_grad()) continue;
+      outputs.push_back(got);
+      cotangents.push_back(cases.tensor(wanted["cotangent"]));
+    }
+    backward(outputs, {.grad_outputs = cotangents});
+    for (const auto& entry : one_case["input_grads"].items()) {
+      const Tensor& x = entry.key() == "queries" ? q : entry.key() == "keys" ? k : v;
+      const Tensor got = x.grad().defined() ? x.grad() : zeros_like(x.detach());
+      CHECK(parity::difference(got, cases.tensor(entry.value()), parity::tolerance(one_case)) == "");
+    }
+  }
+  CHECK(run > 0);
+}
+
+// covers: C-000-14
+TEST_CASE("NadarayaWatson: learning w follows the reference, loss by loss") {
+  const parity::Cases cases("nn.json");
+  int run = 0;
+  for (const Json& one_case : cases) {
+    if (one_case["group"] != "NWRegression") continue;
+    ++run;
+    INFO(one_case["id"].get<std::string>());
+    const auto input = [&](const char* name) { return cases.tensor(one_case["inputs"][name]); };
+    const Tensor x = input("x_train"), y = input("y_train");
+    NadarayaWatson model({.w = input("w0").item(), .learn = true, .dtype = x.dtype()});
+    SGD optimizer(model.parameters(), {.lr = one_case["config"]["lr"].get<double>()});
+    const bool total = one_case["config"]["reduction"] == "sum";
+    const auto losses = cases.tensor(one_case["losses"]).to_vector<double>();
+    const auto slopes = cases.tensor(one_case["w_grads"]).to_vector<double>();
+    const auto after = cases.tensor(one_case["w_after_step"]).to_vector<double>();
+    const auto tolerance = parity::tolerance(one_case);
+    const auto near = [&](double got, double want) {
+      return std::abs(got - want) <= tolerance.absolute + tolerance.relative * std::abs(want);
+    };
+    for (size_t step = 0; step < losses.size(); ++step) {
+      optimizer.zero_grad();
+      const Tensor errors = square(model(x, x, y, OwnPoint::exclude) - y);
+      const Tensor loss = total ? sum(errors) : mean(errors);
+      loss.backward();
+      CHECK(near(loss.item(), losses[step]));
+      CHECK(near(model.w.grad().item(), slopes[step]));
+      optimizer.step();
+      CHECK(near(model.w.item(), after[step]));
+    }
+    const NoGrad guard;
+    CHECK(parity::difference(model(input("x_test"), x, y), cases.tensor(one_case["y_pred"]), tolerance) ==
+          "");
+  }
+  CHECK(run > 0);
+}
