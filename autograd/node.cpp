@@ -58,7 +58,7 @@ Node* Node::make(const char* name, const Tensor& value, std::source_location lin
 
 Ref<Node> Node::leaf(const Tensor& x) { return Ref<Node>(make("leaf", x, {}, 0, 0)); }
 
-Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges) {
+Tensor record(const char* name, Tensor value, std::span<const Edge> edges) {
   if (!grad_enabled()) return value;
   size_t rule_bytes = 0;
   bool any = false;
@@ -69,7 +69,7 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges)
   }
   if (!any) return value;
 
-  Node* node = Node::make(name, value, line_of(edges.begin()->input), edges.size(), rule_bytes);
+  Node* node = Node::make(name, value, line_of(edges.front().input), edges.size(), rule_bytes);
   char* space = reinterpret_cast<char*>(node) + (node->bytes - rule_bytes);
   Node::Input* input = node->inputs();
   for (const Edge& edge : edges) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <source_location>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -141,7 +142,7 @@ class Node : public History {
   int64_t result_version = 0;
 
  private:
-  friend Tensor record(const char*, Tensor, std::initializer_list<Edge>);
+  friend Tensor record(const char*, Tensor, std::span<const Edge>);
   friend Tensor record(const char*, Tensor, const std::vector<Operand>&, JointRule, Twin);
   Node(const char* name, const Tensor& value, std::source_location line, int32_t inputs, size_t bytes);
   static Node* make(const char* name, const Tensor& value, std::source_location line, size_t inputs,
@@ -155,7 +156,10 @@ class Node : public History {
 
 /// Attaches to `value`, freshly computed, how to differentiate it. Does nothing when nothing needs a
 /// gradient.
-Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges);
+Tensor record(const char* name, Tensor value, std::span<const Edge> edges);
+inline Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges) {
+  return record(name, std::move(value), std::span(edges.begin(), edges.size()));
+}
 
 /// The same for an operation whose gradients share work.
 ///

@@ -154,8 +154,10 @@ Tensor select(Operand x, int64_t dim, int64_t index);
 Tensor slice(Operand x, int64_t dim, int64_t start, int64_t end, int64_t step = 1);
 std::vector<Tensor> split(Operand x, int64_t size, int64_t dim = 0);
 std::vector<Tensor> chunk(Operand x, int64_t chunks, int64_t dim = 0);
-Tensor cat(const std::vector<Tensor>& tensors, int64_t dim = 0);
-Tensor stack(const std::vector<Tensor>& tensors, int64_t dim = 0);
+Tensor cat(const std::vector<Tensor>& tensors, int64_t dim = 0,
+           std::source_location line = std::source_location::current());
+Tensor stack(const std::vector<Tensor>& tensors, int64_t dim = 0,
+             std::source_location line = std::source_location::current());
 Tensor flip(Operand x, const Shape& dims);
 Tensor repeat(Operand x, const Shape& sizes);
 Tensor tril(Operand x, int64_t diagonal = 0);
@@ -166,12 +168,16 @@ Tensor pad(Operand x, const Shape& pads,
 // ---- indexing: positions are int64
 // -------------------------------------------------------------------------------
 
-Tensor gather(Operand x, int64_t dim, Operand index);
-Tensor index_select(Operand x, int64_t dim, Operand index);
-Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src);
-Tensor index(Operand x, const std::vector<Index>& items);  // x[{...}]
+Tensor gather(Operand x, int64_t dim, Operand index);        // y[i, j] = x[i, index[i, j]] for dim 1
+Tensor index_select(Operand x, int64_t dim, Operand index);  // y[i, j] = x[i, index[j]] for dim 1
+Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src);  // x[i, index[i, j]] += src[i, j]
+/// x[{...}]: views for positions, slices and new axes; int64 tensors broadcast to one another and pick, and a
+/// bool tensor stands for the positions of its true elements. The picked dimensions come out where they
+/// stood, or first when others stood between them.
+Tensor index(Operand x, const std::vector<Index>& items);
+/// Rows of weight [N, E] by index [...]: [..., E]. The row padding_idx has no gradient.
 Tensor embedding(Operand weight, Operand index, std::optional<int64_t> padding_idx = {});
-Tensor one_hot(Operand index, int64_t num_classes = -1);
+Tensor one_hot(Operand index, int64_t num_classes = -1);  // [...] -> [..., C], int64; -1: largest + 1 classes
 ValuesIndices topk(Operand x, int64_t k, int64_t dim = -1, bool largest = true);
 ValuesIndices sort(Operand x, int64_t dim = -1, bool descending = false);  // stable
 Tensor argsort(Operand x, int64_t dim = -1, bool descending = false);

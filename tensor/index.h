@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <source_location>
+#include <type_traits>
 
 #include "tensor/tensor.h"
 
@@ -24,22 +26,26 @@ inline constexpr struct Ellipsis {
 inline constexpr struct NewAxis {
 } new_axis;  // a dimension of size 1
 
+/// One item of x[{...}], and the line where it was written.
 class Index {
  public:
   enum class Kind { position, slice, ellipsis, new_axis, tensor };
+  using Line = std::source_location;
 
   template <class Integer>
-  requires std::is_integral_v<Integer> Index(Integer position)
-      : kind(Kind::position), position(static_cast<int64_t>(position)) {}
-  Index(Slice range) : kind(Kind::slice), range(range) {}
-  Index(Ellipsis) : kind(Kind::ellipsis) {}
-  Index(NewAxis) : kind(Kind::new_axis) {}
-  Index(const Tensor& positions) : kind(Kind::tensor), tensor(positions) {}
+  requires std::is_integral_v<Integer> Index(Integer position, Line line = Line::current())
+      : kind(Kind::position), position(static_cast<int64_t>(position)), line(line) {}
+  Index(Slice range, Line line = Line::current()) : kind(Kind::slice), range(range), line(line) {}
+  Index(Ellipsis, Line line = Line::current()) : kind(Kind::ellipsis), line(line) {}
+  Index(NewAxis, Line line = Line::current()) : kind(Kind::new_axis), line(line) {}
+  Index(const Tensor& positions, Line line = Line::current())
+      : kind(Kind::tensor), tensor(positions), line(line) {}
 
   Kind kind;
   int64_t position = 0;
   Slice range;
   Tensor tensor;  // int64 positions, or bools that select
+  Line line;
 };
 
 }  // namespace heed

@@ -264,4 +264,155 @@ Tensor slice(Operand x, int64_t dim, int64_t start, int64_t end, int64_t step) {
   return strided("slice", x, dim, first, count, count > 1 ? step : 1);
 }
 
+// Parts of `size` along dim, the last one shorter.
+std::vector<Tensor> split(Operand x, int64_t size, int64_t dim) {
+  check_has_dims("split", x);
+  dim = check_dim("split", x, dim);
+  const int64_t whole = x->shape()[dim];
+  check(size > 0 || (size == 0 && whole == 0), "split: parts of size ", size, " of dimension ", dim, " of x ",
+        x->shape(), "; the size must be positive");
+  std::vector<Tensor> parts;
+  for (int64_t start = 0; start < whole || parts.empty(); start += size)
+    parts.push_back(narrow(x, dim, start, std::min(size, whole - start)));
+  return parts;
+}
+
+// At most `chunks` parts of equal size, the last one shorter.
+std::vector<Tensor> chunk(Operand x, int64_t chunks, int64_t dim) {
+  check_has_dims("chunk", x);
+  check(chunks > 0, "chunk: ", chunks, " parts of x ", x->shape(), "; there must be at least one");
+  dim = check_dim("chunk", x, dim);
+  const int64_t whole = x->shape()[dim];
+  if (whole == 0) return std::vector<Tensor>(static_cast<size_t>(chunks), narrow(x, dim, 0, 0));
+  return split(x, (whole - 1) / chunks + 1, dim);
+}
+
+// Each tensor's gradient is its part of g. As in PyTorch a tensor of shape [0] fits everywhere.
+Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, std::source_location line) {
+  struct Part {
+    int64_t dim, start, size;
+    Tensor operator()(const Tensor& g) { return narrow(g, dim, start, size); }
+  };
+  const auto skipped = [](const Tensor& x) { return x.shape() == Shape{0}; };
+  const auto first = std::find_if_not(tensors.begin(), tensors.end(), skipped);
+  check(!tensors.empty(), "cat: there are no tensors to join");
+  const Tensor& model = first == tensors.end() ? tensors.front() : *first;
+  check_has_dims("cat", model);
+  dim = check_dim("cat", model, dim);
+
+  Shape shape = model.shape();
+  shape[dim] = 0;
+  std::vector<Operand> inputs;
+  std::vector<Part> parts;
+  for (const Tensor& x : tensors) {
+    check(x.dtype() == model.dtype(), "cat: tensors of dtypes ", model.dtype(), " and ", x.dtype(),
+          "; convert one with to()");
+    if (skipped(x) && !skipped(model)) continue;
+    Shape rest = x.shape();
+    if (x.dim() == model.dim()) rest[dim] = model.shape()[dim];
+    check(rest == model.shape(), "cat: shapes ", model.shape(), " and ", x.shape(),
+          " differ outside of dimension ", dim);
+    inputs.emplace_back(x, line);
+    parts.push_back({dim, shape[dim], x.shape()[dim]});
+    shape[dim] += x.shape()[dim];
+  }
+
+  Tensor y = Tensor::empty(shape, model.dtype());
+  std::vector<Edge> edges;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    kernel::copy_into(positions(y, dim, parts[i].start, parts[i].size, 1), inputs[i]);
+    edges.emplace_back(inputs[i], parts[i]);
+  }
+  return record("cat", std::move(y), edges);
+}
+
+Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, std::source_location line) {
+  check(!tensors.empty(), "stack: there are no tensors to join");
+  dim = check_dim("stack", tensors.front().dim() + 1, dim);
+  std::vector<Tensor> rows;
+  for (const Tensor& x : tensors) {
+    check(x.shape() == tensors.front().shape(), "stack: shapes ", tensors.front().shape(), " and ", x.shape(),
+          " differ");
+    rows.push_back(unsqueeze({x, line}, dim));
+  }
+  return cat(rows, dim, line);
+}
+
+// Reads backwards: a copy of x seen from its last element with negative strides.
+Tensor flip(Operand x, const Shape& dims) {
+  Strides strides = x->strides();
+  int64_t offset = x->body().offset;
+  if (!dims.empty() && x->numel() > 0)
+    for (const int64_t d : check_dims("flip", x->dim(), dims)) {
+      offset += (x->shape()[d] - 1) * strides[d];
+      strides[d] = -strides[d];
+    }
+  return record("flip", kernel::clone(x->view_as(x->shape(), strides, offset)),
+                {{x, [dims](const Tensor& g) { return flip(g, dims); }}});
+}
+
+// Each dimension n becomes [r, n] with stride 0 along r, and both become one of size r n.
+Tensor repeat(Operand x, const Shape& sizes) {
+  const int64_t lead = sizes.rank() - x->dim();
+  check(lead >= 0, "repeat: x is ", x->shape(), " and sizes are ", sizes, "; give one for each dimension");
+  Shape apart, repeated, joined;
+  for (int64_t d = 0; d < sizes.rank(); ++d) {
+    check(sizes[d] >= 0, "repeat: sizes ", sizes, ": a number of times is negative");
+    const int64_t size = d < lead ? 1 : x->shape()[d - lead];
+    for (const int64_t one : {int64_t{1}, size}) apart.push_back(one);
+    for (const int64_t one : {sizes[d], size}) repeated.push_back(one);
+    joined.push_back(numel({sizes[d], size}));
+  }
+  return reshape(expand(reshape(x, apart), repeated), joined);
+}
+
+namespace {
+
+// x where keep(column - row) holds in its last two dimensions, and 0 elsewhere.
+template <class Keep>
+Tensor triangle(const char* op, const Tensor& x, const Keep& keep) {
+  check(x.dim() >= 2, op, ": x is ", x.shape(), "; it must be a matrix or a batch of them");
+  const Tensor rows = arange(0, static_cast<double>(x.size(-2)), 1, int64);
+  const Tensor columns = arange(0, static_cast<double>(x.size(-1)), 1, int64);
+  return kernel::where(keep(columns - unsqueeze(rows, 1)), x, kernel::full({}, 0, x.dtype()));
+}
+
+}  // namespace
+
+Tensor tril(Operand x, int64_t diagonal) {
+  return record("tril", triangle("tril", x, [=](const Tensor& above) { return above <= diagonal; }),
+                {{x, [=](const Tensor& g) { return tril(g, diagonal); }}});
+}
+
+Tensor triu(Operand x, int64_t diagonal) {
+  return record("triu", triangle("triu", x, [=](const Tensor& above) { return above >= diagonal; }),
+                {{x, [=](const Tensor& g) { return triu(g, diagonal); }}});
+}
+
+// Padding and cropping undo each other: the gradient is padded by the negative amounts.
+Tensor pad(Operand x, const Shape& pads, double value) {
+  check(pads.rank() % 2 == 0 && pads.rank() / 2 <= x->dim(), "pad: x is ", x->shape(), " and pads are ", pads,
+        "; give two for each dimension, the last dimension first");
+  Shape shape = x->shape(), back = pads;
+  for (int64_t& amount : back) amount = -amount;
+  for (int64_t i = 0; i < pads.rank(); i += 2) {
+    int64_t& size = shape[x->dim() - 1 - i / 2];
+    check(!__builtin_add_overflow(size, pads[i], &size) &&
+              !__builtin_add_overflow(size, pads[i + 1], &size) && size >= 0,
+          "pad: x is ", x->shape(), " and pads are ", pads, "; no size may become negative");
+  }
+  Tensor y = kernel::full(shape, value, x->dtype());
+  Tensor from = x->detach(), into = y;
+  for (int64_t i = 0; i < pads.rank(); i += 2) {
+    const int64_t dim = x->dim() - 1 - i / 2;
+    const int64_t before = pads[i];
+    const int64_t first = std::max<int64_t>(-before, 0);
+    const int64_t count = std::min(x->shape()[dim] - first, shape[dim] - std::max<int64_t>(before, 0));
+    from = positions(from, dim, first, std::max<int64_t>(count, 0), 1);
+    into = positions(into, dim, std::max<int64_t>(before, 0), std::max<int64_t>(count, 0), 1);
+  }
+  kernel::copy_into(into, from);
+  return record("pad", std::move(y), {{x, [back](const Tensor& g) { return pad(g, back); }}});
+}
+
 }  // namespace heed

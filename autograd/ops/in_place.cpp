@@ -1,0 +1,77 @@
+#include "autograd/grad_mode.h"
+#include "autograd/ops.h"
+#include "tensor/kernels/elementwise.h"
+
+namespace heed {
+namespace {
+
+// Checks that x may be written to and says in its storage that it was: see Note [Versions].
+void begin_write(const char* op, const Operand& x) {
+  check(!grad_enabled(), op,
+        ": writes in place run only under NoGrad; put `NoGrad guard;` before it, or "
+        "compute a new tensor");
+  check(!x.is_number(), op, ": the first operand is a number; it must be the tensor to write to");
+  for (int64_t d = 0; d < x->dim(); ++d)
+    check(x->strides()[d] != 0 || x->shape()[d] <= 1, op, ": x ", x->shape(),
+          " is expanded, several of its elements are one in memory; write into a clone");
+  x->body().storage->wrote(op, x.line());
+}
+
+// What is read while x is written: a copy of it when the two share memory in any way but element by element.
+Tensor apart(const char* op, const Tensor& x, const Tensor& source) {
+  check(broadcast_shapes(op, x.shape(), source.shape()) == x.shape(), op, ": x is ", x.shape(),
+        " and the other operand ", source.shape(), ", which does not broadcast to it");
+  const TensorBody &a = x.body(), &b = source.body();
+  const bool same_view = a.offset == b.offset && a.shape == b.shape && a.strides == b.strides;
+  return a.storage.get() == b.storage.get() && !same_view ? kernel::clone(source) : source;
+}
+
+template <class Update>
+Tensor update(const char* op, Operand x, Operand other, const Update& change) {
+  adopt(op, x, other);
+  const Tensor from = apart(op, x, other);
+  begin_write(op, x);
+  change(x.tensor(), from);
+  return x;
+}
+
+}  // namespace
+
+Tensor copy_(Operand x, Operand source) {
+  if (source.is_number()) return fill_(x, source.number());
+  const Tensor from = apart("copy_", x, source);
+  begin_write("copy_", x);
+  kernel::copy_into(x, from);
+  return x;
+}
+
+Tensor fill_(Operand x, double value) {
+  begin_write("fill_", x);
+  kernel::fill(x, value);
+  return x;
+}
+
+Tensor zero_(Operand x) {
+  begin_write("zero_", x);
+  kernel::fill(x, 0);
+  return x;
+}
+
+Tensor add_(Operand x, Operand other, double alpha) {
+  return update("add_", x, other,
+                [=](const Tensor& out, const Tensor& b) { kernel::add_into(out, b, alpha); });
+}
+
+Tensor sub_(Operand x, Operand other, double alpha) {
+  return update("sub_", x, other,
+                [=](const Tensor& out, const Tensor& b) { kernel::sub_into(out, b, alpha); });
+}
+
+Tensor mul_(Operand x, Operand other) { return update("mul_", x, other, kernel::mul_into); }
+
+Tensor div_(Operand x, Operand other) {
+  check_floating("div_", x);
+  return update("div_", x, other, kernel::div_into);
+}
+
+}  // namespace heed

@@ -1,0 +1,209 @@
+#include "tensor/kernels/index.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/loop.h"
+#include "tensor/parallel.h"
+
+namespace heed::kernel {
+namespace {
+
+[[noreturn, gnu::cold, gnu::noinline]] void outside(const char* op, int64_t position, int64_t dim,
+                                                    const Tensor& x) {
+  fail(op, ": position ", position, " is out of range for dimension ", dim, " of x ", x.shape(),
+       ": use 0 to ", x.shape()[dim] - 1);
+}
+
+inline bool inside(int64_t position, int64_t size) {
+  return static_cast<uint64_t>(position) < static_cast<uint64_t>(size);
+}
+
+// Calls f(offsets) with the offsets, one for each list of strides, of the first element of every line along
+// dim.
+template <size_t N, class F>
+void each_line(const Shape& shape, int64_t dim, const std::array<const Strides*, N>& strides, const F& f) {
+  Shape sizes = shape;
+  sizes[dim] = 1;
+  const int64_t lines = numel(sizes);
+  parallel_for(lines, std::max<int64_t>(1, kBlock / std::max<int64_t>(shape[dim], 1)),
+               [&](int64_t begin, int64_t end) {
+                 Shape at = sizes;
+                 std::array<int64_t, N> offset{};
+                 int64_t left = begin;
+                 for (int64_t d = sizes.rank() - 1; d >= 0; --d) {
+                   at[d] = left % sizes[d];
+                   left /= sizes[d];
+                   for (size_t k = 0; k < N; ++k) offset[k] += at[d] * (*strides[k])[d];
+                 }
+                 for (int64_t line = begin; line < end; ++line) {
+                   f(offset);
+                   for (int64_t d = sizes.rank() - 1; d >= 0; --d) {
+                     for (size_t k = 0; k < N; ++k) offset[k] += (*strides[k])[d];
+                     if (++at[d] < sizes[d]) break;
+                     for (size_t k = 0; k < N; ++k) offset[k] -= sizes[d] * (*strides[k])[d];
+                     at[d] = 0;
+                   }
+                 }
+               });
+}
+
+// x as [outer, n, inner] around dim.
+int64_t count_before(const Shape& shape, int64_t dim) { return numel(Shape(shape.data(), dim)); }
+int64_t count_after(const Shape& shape, int64_t dim) {
+  return numel(Shape(shape.data() + dim + 1, shape.rank() - dim - 1));
+}
+
+Tensor last_swapped_with(const Tensor& x, int64_t dim) {
+  Shape shape = x.shape();
+  Strides strides = x.strides();
+  std::swap(shape[dim], shape[shape.rank() - 1]);
+  std::swap(strides[dim], strides[shape.rank() - 1]);
+  return x.view_as(shape, strides, x.body().offset);
+}
+
+}  // namespace
+
+Tensor gather(const char* op, const Tensor& x, int64_t dim, const Tensor& index) {
+  Tensor y = Tensor::empty(index.shape(), x.dtype());
+  const int64_t n = index.shape()[dim], size = x.shape()[dim];
+  const int64_t from_step = x.strides()[dim], index_step = index.strides()[dim], step = y.strides()[dim];
+  const auto* positions = index.data<int64_t>();
+  visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
+    const T* from = x.data<T>();
+    T* out = y.mutable_data<T>();
+    each_line<3>(index.shape(), dim, {&x.strides(), &index.strides(), &y.strides()}, [&](const auto& at) {
+      for (int64_t i = 0; i < n; ++i) {
+        const int64_t position = positions[at[1] + i * index_step];
+        if (!inside(position, size)) outside(op, position, dim, x);
+        out[at[2] + i * step] = from[at[0] + position * from_step];
+      }
+    });
+  });
+  return y;
+}
+
+// Lines along dim do not share elements, and one thread adds up a whole line in order.
+void scatter_add_into(const char* op, const Tensor& out, int64_t dim, const Tensor& index,
+                      const Tensor& src) {
+  const int64_t n = index.shape()[dim], size = out.shape()[dim];
+  const int64_t step = out.strides()[dim], index_step = index.strides()[dim], src_step = src.strides()[dim];
+  const auto* positions = index.data<int64_t>();
+  visit_numbers(out.dtype(), [&]<class T>(Type<T>) {
+    const T* from = src.data<T>();
+    T* to = out.mutable_data<T>();
+    each_line<3>(index.shape(), dim, {&out.strides(), &index.strides(), &src.strides()}, [&](const auto& at) {
+      for (int64_t i = 0; i < n; ++i) {
+        const int64_t position = positions[at[1] + i * index_step];
+        if (!inside(position, size)) outside(op, position, dim, out);
+        to[at[0] + position * step] += from[at[2] + i * src_step];
+      }
+    });
+  });
+}
+
+Tensor index_select(const char* op, const Tensor& x, int64_t dim, const Tensor& index) {
+  const int64_t m = index.numel(), n = x.shape()[dim];
+  const int64_t outer = count_before(x.shape(), dim), inner = count_after(x.shape(), dim);
+  Shape shape = x.shape();
+  shape[dim] = m;
+  if (!x.is_contiguous() || inner < 8) {  // element by element: the positions repeat over the other dims
+    Strides strides = Shape::filled(shape.rank(), 0);
+    strides[dim] = index.strides().empty() ? 0 : index.strides()[0];
+    return gather(op, x, dim, index.view_as(shape, strides, index.body().offset));
+  }
+  Tensor y = Tensor::empty(shape, x.dtype());
+  const Tensor packed = contiguous(index);
+  const auto* positions = packed.data<int64_t>();
+  visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
+    const T* from = x.data<T>();
+    T* out = y.mutable_data<T>();
+    parallel_for(outer * m, std::max<int64_t>(1, kBlock / inner), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t position = positions[row % m];
+        if (!inside(position, n)) outside(op, position, dim, x);
+        std::memcpy(out + row * inner, from + (row / m * n + position) * inner,
+                    static_cast<size_t>(inner) * sizeof(T));
+      }
+    });
+  });
+  return y;
+}
+
+// The rows of `out` are dealt out to the parts, each of which reads all positions and adds to its own rows.
+void index_add_into(const char* op, const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
+  const int64_t m = index.numel(), n = out.shape()[dim];
+  const int64_t outer = count_before(out.shape(), dim), inner = count_after(out.shape(), dim);
+  const auto parts = static_cast<int64_t>(
+      std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(m * inner / kBlock, 1, 16))));
+  const Tensor packed = contiguous(index), rows = contiguous(src);
+  const auto* positions = packed.data<int64_t>();
+  visit_numbers(out.dtype(), [&]<class T>(Type<T>) {
+    const T* from = rows.data<T>();
+    T* to = out.mutable_data<T>();
+    const int64_t tasks_at_once = std::max<int64_t>(1, kBlock * parts / std::max<int64_t>(m * inner, 1));
+    parallel_for(outer * parts, tasks_at_once, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t block = task / parts, part = task % parts;
+        for (int64_t i = 0; i < m; ++i) {
+          const int64_t position = positions[i];
+          if (!inside(position, n)) outside(op, position, dim, out);
+          if ((position & (parts - 1)) != part) continue;
+          T* sum = to + (block * n + position) * inner;
+          const T* row = from + (block * m + i) * inner;
+          HEED_VECTORIZE
+          for (int64_t k = 0; k < inner; ++k) sum[k] += row[k];
+        }
+      }
+    });
+  });
+}
+
+Tensor positions_of_true(const Tensor& mask) {
+  const Tensor packed = contiguous(mask);
+  const bool* set = packed.data<bool>();
+  const int64_t n = packed.numel();
+  Tensor y = Tensor::empty({std::count(set, set + n, true)}, int64);
+  auto* out = y.mutable_data<int64_t>();
+  for (int64_t i = 0; i < n; ++i)
+    if (set[i]) *out++ = i;
+  return y;
+}
+
+Tensor order(const Tensor& x, int64_t dim, int64_t k, bool descending) {
+  const Tensor keys = contiguous(last_swapped_with(x, dim));
+  const int64_t n = x.shape()[dim];
+  Shape shape = keys.shape();
+  shape[shape.rank() - 1] = k;
+  Tensor y = Tensor::empty(shape, int64);
+  auto* out = y.mutable_data<int64_t>();
+  visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
+    const T* all = keys.data<T>();
+    const int64_t lines = n ? keys.numel() / n : 0;
+    parallel_for(lines, std::max<int64_t>(1, kBlock / 16 / std::max<int64_t>(n, 1)),
+                 [&](int64_t begin, int64_t end) {
+                   const Tensor scratch = Tensor::empty({n}, int64);
+                   auto* places = scratch.mutable_data<int64_t>();
+                   for (int64_t line = begin; line < end; ++line) {
+                     const T* key = all + line * n;
+                     const auto less = [](T a, T b) { return a < b || (b != b && a == a); };
+                     const auto before = [&](int64_t a, int64_t b) {
+                       const T u = descending ? key[b] : key[a], v = descending ? key[a] : key[b];
+                       return less(u, v) || (!less(v, u) && a < b);
+                     };
+                     std::iota(places, places + n, int64_t{0});
+                     if (k < n)
+                       std::partial_sort(places, places + k, places + n, before);
+                     else
+                       std::sort(places, places + n, before);
+                     std::copy(places, places + k, out + line * k);
+                   }
+                 });
+  });
+  return contiguous(last_swapped_with(y, dim));
+}
+
+}  // namespace heed::kernel
