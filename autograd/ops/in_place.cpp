@@ -26,36 +26,31 @@ Tensor apart(const char* op, const Tensor& x, const Tensor& source) {
   return a.storage.get() == b.storage.get() && !same_view ? kernel::clone(source) : source;
 }
 
-template <class Update>
-Tensor update(const char* op, Operand x, Operand other, const Update& change) {
-  adopt(op, x, other);
-  const Tensor from = apart(op, x, other);
+Tensor fill(const char* op, const Operand& x, double value) {
   begin_write(op, x);
-  change(x.tensor(), from);
+  kernel::fill(x, value);
+  return x;
+}
+
+template <class Change>
+Tensor update(const char* op, Operand x, Operand other, const Change& change) {
+  begin_write(op, x);
+  adopt(op, x, other);
+  change(x.tensor(), apart(op, x, other));
   return x;
 }
 
 }  // namespace
 
 Tensor copy_(Operand x, Operand source) {
-  if (source.is_number()) return fill_(x, source.number());
-  const Tensor from = apart("copy_", x, source);
+  if (source.is_number()) return fill("copy_", x, source.number());
   begin_write("copy_", x);
-  kernel::copy_into(x, from);
+  kernel::copy_into(x, apart("copy_", x, source));
   return x;
 }
 
-Tensor fill_(Operand x, double value) {
-  begin_write("fill_", x);
-  kernel::fill(x, value);
-  return x;
-}
-
-Tensor zero_(Operand x) {
-  begin_write("zero_", x);
-  kernel::fill(x, 0);
-  return x;
-}
+Tensor fill_(Operand x, double value) { return fill("fill_", x, value); }
+Tensor zero_(Operand x) { return fill("zero_", x, 0); }
 
 Tensor add_(Operand x, Operand other, double alpha) {
   return update("add_", x, other,

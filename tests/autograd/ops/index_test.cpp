@@ -1,0 +1,246 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "autograd/gradcheck.h"
+#include "heed.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+Tensor counted(const Shape& shape) { return reshape(arange(0, static_cast<double>(numel(shape))), shape); }
+
+Tensor leaf(const Shape& shape) {
+  Generator generator(7);
+  return randn(shape, float64, &generator).requires_grad_();
+}
+
+using Inputs = const std::vector<Tensor>&;
+
+template <class F>
+void check_derivatives(const F& f, std::initializer_list<Shape> shapes) {
+  std::vector<Tensor> inputs;
+  for (const Shape& shape : shapes) inputs.push_back(leaf(shape));
+  const GradcheckReport first = gradcheck(f, inputs), second = gradgradcheck(f, inputs);
+  CHECK_MESSAGE(first, first.message);
+  CHECK_MESSAGE(second, second.message);
+}
+
+}  // namespace
+
+TEST_CASE("gather takes one element of a line for each position") {
+  const Tensor x = counted({2, 3});
+  CHECK(values(gather(x, 1, tensor({{2, 0}, {1, 1}}, int64))) == std::vector<double>{2, 0, 4, 4});
+  CHECK(values(gather(x, 0, tensor({{1, 0}}, int64))) == std::vector<double>{3, 1});
+  CHECK(values(gather(transpose(x), -1, tensor({{1}, {0}, {1}}, int64))) == std::vector<double>{3, 1, 5});
+  CHECK(gather(tensor(4), 0, tensor(0, int64)).shape() == Shape{});
+  CHECK(gather(counted({3}), 0, tensor(2, int64)).item() == 2);
+  CHECK(gather(x, 1, zeros({2, 0}, int64)).shape() == Shape{2, 0});
+  CHECK(message([&] { gather(x, 1, tensor({{3}}, int64)); }) ==
+        "gather: position 3 is out of range for dimension 1 of x [2, 3]: use 0 to 2");
+  CHECK(message([&] { gather(x, 1, tensor({{-1}}, int64)); }).find("position -1") != std::string::npos);
+  CHECK(message([&] { gather(x, 1, tensor({1}, int64)); }) ==
+        "gather: the index [1] must have the rank of x [2, 3] and be no larger outside of dimension 1");
+  CHECK(message([&] { gather(x, 1, zeros({3, 1}, int64)); }).find("no larger outside") != std::string::npos);
+  CHECK(message([&] { gather(x, 1, zeros({2, 1})); }).find("positions must be int64") != std::string::npos);
+}
+
+TEST_CASE("index_select takes slices") {
+  const Tensor x = counted({3, 2, 10});
+  const Tensor index = tensor({2, 0, 2}, int64);
+  CHECK(values(index_select(x, 0, index)) == values(stack({x[2], x[0], x[2]})));
+  CHECK(values(index_select(x, -1, index)) ==
+        values(stack({x[{ellipsis, 2}], x[{ellipsis, 0}], x[{ellipsis, 2}]}, 2)));
+  CHECK(values(index_select(transpose(x, 0, 2), 2, index)) ==
+        values(transpose(index_select(x, 0, index), 0, 2)));
+  CHECK(index_select(x, 1, zeros({0}, int64)).shape() == Shape{3, 0, 10});
+  CHECK(index_select(x, 0, tensor(1, int64)).shape() == Shape{1, 2, 10});
+  CHECK(index_select(tensor(4), 0, tensor({0}, int64)).shape() == Shape{});
+  CHECK(message([&] { index_select(x, 0, tensor({3}, int64)); }) ==
+        "index_select: position 3 is out of range for dimension 0 of x [3, 2, 10]: use 0 to 2");
+  CHECK(message([&] {
+          index_select(zeros({0, 9}), 0, tensor({0}, int64));
+        }).find("position 0") != std::string::npos);
+  CHECK(message([&] {
+          index_select(x, 0, zeros({1, 1}, int64));
+        }).find("must be a vector") != std::string::npos);
+}
+
+TEST_CASE("scatter_add adds where several meet") {
+  const Tensor x = ones({2, 3});
+  const Tensor src = tensor({{1, 2, 3}, {4, 5, 6}});
+  CHECK(values(scatter_add(x, 1, tensor({{0, 0, 2}, {1, 1, 1}}, int64), src)) ==
+        std::vector<double>{4, 1, 4, 1, 16, 1});
+  CHECK(values(scatter_add(x, 0, tensor({{1, 1}}, int64), src)) == std::vector<double>{1, 1, 1, 2, 3, 1});
+  CHECK(values(x) == std::vector<double>(6, 1));
+  CHECK(scatter_add(tensor(1), 0, tensor(0, int64), tensor(2)).item() == 3);
+  CHECK(message([&] { scatter_add(x, 1, tensor({{3}}, int64), src); }).find("scatter_add: position 3") == 0);
+  CHECK(message([&] {
+          scatter_add(x, 1, zeros({2, 4}, int64), src);
+        }).find("is larger than src") != std::string::npos);
+  CHECK(message([&] {
+          scatter_add(x, 1, zeros({1, 1}, int64), to(src, float64));
+        }).find("one dtype") != std::string::npos);
+}
+
+TEST_CASE("an index of positions, slices, new axes and an ellipsis is a view") {
+  const Tensor x = counted({2, 3, 4});
+  CHECK(values(x[1]) == values(select(x, 0, 1)));
+  CHECK(values(x[-1]) == values(x[1]));
+  CHECK(x[{0, 1, 2}].item() == 6);
+  CHECK(values(x[{whole, 1, slice(1, 3)}]) == std::vector<double>{5, 6, 17, 18});
+  CHECK(values(x[{ellipsis, -1}]) == std::vector<double>{3, 7, 11, 15, 19, 23});
+  CHECK(values(x[{0, ellipsis, 0}]) == std::vector<double>{0, 4, 8});
+  CHECK(values(x[{0, slice(-2, {}), slice({}, {}, 3)}]) == std::vector<double>{4, 7, 8, 11});
+  CHECK(x[{new_axis, ellipsis, new_axis}].shape() == Shape{1, 2, 3, 4, 1});
+  CHECK(x[{0, new_axis}].shape() == Shape{1, 3, 4});
+  CHECK(x[ellipsis].shape() == x.shape());
+  CHECK(x[{slice(1, {}), 0}].body().storage.get() == x.body().storage.get());
+  CHECK(message([&] { x[2]; }) == "index: position 2 is out of range for dimension 0 of [2, 3, 4]");
+  CHECK(message([&] { x[{0, 0, 0, 0}]; }) == "index: the items stand for 4 dimensions, and x is [2, 3, 4]");
+  CHECK(message([&] { x[{ellipsis, ellipsis}]; }) == "index: an index has one ellipsis at most");
+  CHECK(message([&] { tensor(1)[0]; }).find("stand for 1 dimensions") != std::string::npos);
+}
+
+TEST_CASE("an index of int64 tensors picks; several broadcast") {
+  const Tensor x = counted({3, 4, 5});
+  const Tensor i = tensor({2, -1, 0}, int64), j = tensor({{1}, {-4}}, int64);
+  CHECK(values(x[i]) == values(stack({x[2], x[2], x[0]})));
+  CHECK(x[{whole, j}].shape() == Shape{3, 2, 1, 5});
+  CHECK(values(x[{whole, j}]) == values(stack({x[{whole, 1}], x[{whole, 0}]}, 1)));
+  CHECK(x[{i, j}].shape() == Shape{2, 3, 5});
+  CHECK(values(x[{i, j}][1]) == values(stack({x[{2, 0}], x[{2, 0}], x[{0, 0}]})));
+  // With a slice between them the picked dimensions come first, next to each other they stay.
+  CHECK(x[{i, whole, i}].shape() == Shape{3, 4});
+  CHECK(x[{i, whole, tensor({4, 3, 2}, int64)}].shape() == Shape{3, 4});
+  CHECK(values(x[{i, whole, tensor({4, 3, 2}, int64)}]) ==
+        values(stack({x[{2, whole, 4}], x[{2, whole, 3}], x[{0, whole, 2}]})));
+  CHECK(x[{whole, j, tensor({0, 1, 2}, int64)}].shape() == Shape{3, 2, 3});
+  CHECK(values(transpose(x, 0, 2)[{whole, tensor({0, 3}, int64), tensor({1, 2}, int64)}]) ==
+        values(stack({x[{1, 0}], x[{2, 3}]}, 1)));
+  CHECK(x[{0, whole, i}].shape() == Shape{4, 3});
+  CHECK(x[{i, new_axis, j}].shape() == Shape{2, 3, 1, 5});
+  CHECK(x[{ellipsis, i}].shape() == Shape{3, 4, 3});
+  CHECK(x[tensor(1, int64)].shape() == Shape{4, 5});  // a scalar is a position
+  CHECK(x[zeros({0}, int64)].shape() == Shape{0, 4, 5});
+  CHECK(message([&] {
+          x[tensor({0, 3}, int64)];
+        }) == "index: position 3 is out of range for dimension 0 of [3, 4, 5]");
+  CHECK(message([&] { x[{i, tensor({0, 1}, int64)}]; }).find("do not broadcast") != std::string::npos);
+  CHECK(message([&] { x[tensor({0.5})]; }).find("int64 positions or bools, and this is float32") !=
+        std::string::npos);
+}
+
+TEST_CASE("an index of bools selects") {
+  const Tensor x = counted({2, 3, 2});
+  const Tensor rows = tensor({{true, false, true}, {false, true, false}}, boolean);
+  CHECK(values(x[rows]) == std::vector<double>{0, 1, 4, 5, 8, 9});
+  CHECK(values(x[{0, tensor({false, true, true}, boolean)}]) == std::vector<double>{2, 3, 4, 5});
+  CHECK(values(x[x > 9]) == std::vector<double>{10, 11});
+  CHECK(x[zeros({2}, boolean)].shape() == Shape{0, 3, 2});
+  CHECK(values(x[{rows, tensor({0, 1, 0}, int64)}]) == std::vector<double>{0, 5, 8});
+  CHECK(x[tensor(true, boolean)].shape() == Shape{1, 2, 3, 2});
+  CHECK(x[tensor(false, boolean)].shape() == Shape{0, 2, 3, 2});
+  CHECK(values(tensor(3)[tensor(true, boolean)]) == std::vector<double>{3});
+  CHECK(message([&] { x[zeros({3}, boolean)]; }) ==
+        "index: a mask of shape [3] stands at dimension 0 of [2, 3, 2]; it must have the sizes there");
+}
+
+TEST_CASE("embedding reads rows; the padding row has no gradient") {
+  const Tensor weight = counted({4, 9}).requires_grad_();
+  const Tensor index = tensor({{1, 3}, {1, 0}}, int64);
+  const Tensor y = embedding(weight, index, -1);
+  CHECK(y.shape() == Shape{2, 2, 9});
+  CHECK(values(y[{0, 1}]) == values(weight[3]));
+  sum(y).backward();
+  CHECK(values(weight.grad()[{whole, 0}]) == std::vector<double>{1, 2, 0, 0});
+  CHECK(embedding(weight, tensor(2, int64)).shape() == Shape{9});
+  CHECK(embedding(weight, zeros({0, 2}, int64)).shape() == Shape{0, 2, 9});
+  CHECK(message([&] { embedding(weight, tensor({4}, int64)); }) ==
+        "embedding: position 4 is out of range for dimension 0 of x [4, 9]: use 0 to 3");
+  CHECK(message([&] { embedding(weight, index, 4); }).find("padding_idx 4 is out of range") !=
+        std::string::npos);
+  CHECK(message([&] { embedding(weight, zeros({1})); }).find("positions must be int64") != std::string::npos);
+  CHECK(message([&] { embedding(zeros({3}), index); }).find("must be [N, E]") != std::string::npos);
+}
+
+TEST_CASE("an index overwritten before backward is refused") {
+  const Tensor weight = leaf({3, 2}), index = tensor({0, 1}, int64);
+  const Tensor y = sum(embedding(weight, index));
+  {
+    NoGrad guard;
+    fill_(index, 2);
+  }
+  CHECK(message([&] { y.backward(); }).find("was overwritten by fill_") != std::string::npos);
+}
+
+TEST_CASE("one_hot") {
+  CHECK(values(one_hot(tensor({1, 0}, int64), 3)) == std::vector<double>{0, 1, 0, 1, 0, 0});
+  CHECK(one_hot(tensor({{2}}, int64)).shape() == Shape{1, 1, 3});
+  CHECK(one_hot(tensor(0, int64), 2).dtype() == int64);
+  CHECK(one_hot(zeros({0}, int64), 2).shape() == Shape{0, 2});
+  CHECK(message([] { one_hot(tensor({3}, int64), 3); }).find("not classes 0 to 2") != std::string::npos);
+  CHECK(message([] { one_hot(tensor({-1}, int64)); }).find("reaches from -1") != std::string::npos);
+  CHECK(message([] { one_hot(zeros({0}, int64)); }).find("does not tell") != std::string::npos);
+}
+
+TEST_CASE("sort keeps equals in their order, and NaN is above all") {
+  const Tensor x = tensor({2, 1, NAN, 2, 0});
+  CHECK(argsort(x).to_vector<int64_t>() == std::vector<int64_t>{4, 1, 0, 3, 2});
+  CHECK(argsort(x, 0, true).to_vector<int64_t>() == std::vector<int64_t>{2, 0, 3, 1, 4});
+  const auto [sorted, places] = sort(transpose(tensor({{3, 1}, {2, 4}})), 1);
+  CHECK(values(sorted) == std::vector<double>{2, 3, 1, 4});
+  CHECK(places.to_vector<int64_t>() == std::vector<int64_t>{1, 0, 0, 1});
+  CHECK(values(sort(tensor({{3, 1}, {2, 4}}), 0).values) == std::vector<double>{2, 1, 3, 4});
+  CHECK(sort(tensor(3)).indices.item<int64_t>() == 0);
+  CHECK(sort(zeros({2, 0})).values.shape() == Shape{2, 0});
+  CHECK(values(sort(tensor({true, false}, boolean)).values) == std::vector<double>{0, 1});
+}
+
+TEST_CASE("topk finds the largest or smallest in order") {
+  const Tensor x = tensor({{1, 5, 3, 5}, {8, 6, 7, 0}});
+  const auto [top, places] = topk(x, 3);
+  CHECK(values(top) == std::vector<double>{5, 5, 3, 8, 7, 6});
+  CHECK(places.to_vector<int64_t>() == std::vector<int64_t>{1, 3, 2, 0, 2, 1});
+  CHECK(values(topk(x, 1, 0, false).values) == std::vector<double>{1, 5, 3, 0});
+  CHECK(topk(x, 0).values.shape() == Shape{2, 0});
+  CHECK(topk(tensor(2), 1).values.item() == 2);
+  CHECK(message([&] { topk(x, 5); }) == "topk: k is 5, and x [2, 4] has 4 elements along dimension 1");
+}
+
+TEST_CASE("first and second derivatives of picking") {
+  const Tensor i = tensor({{0, 2}, {2, 2}}, int64), row = tensor({1, 0, 1}, int64);
+  check_derivatives([&](Inputs x) { return square(gather(x[0], 1, i)); }, {{2, 3}});
+  check_derivatives([&](Inputs x) { return square(index_select(x[0], 1, row)); }, {{2, 2, 9}});
+  check_derivatives([&](Inputs x) { return square(scatter_add(x[0], 1, i, x[1])); }, {{2, 3}, {2, 3}});
+  check_derivatives([&](Inputs x) { return square(x[0][{row, whole, row}]); }, {{2, 2, 2}});
+  check_derivatives([&](Inputs x) { return square(x[0][{whole, row, 1}]); }, {{2, 2, 2}});
+  check_derivatives([&](Inputs x) { return square(x[0][x[0] > 0]); }, {{3, 2}});
+  check_derivatives([&](Inputs x) { return square(embedding(x[0], i)); }, {{3, 2}});
+  // The padding row's gradient is zero by definition, so only the gradient's own derivative can be checked.
+  CHECK(gradgradcheck([&](Inputs x) { return square(embedding(x[0], i, 2)); }, {leaf({3, 2})}));
+  check_derivatives([&](Inputs x) { return square(sort(x[0], 0).values); }, {{3, 2}});
+  check_derivatives([&](Inputs x) { return square(topk(x[0], 2).values); }, {{2, 3}});
+}
+
+TEST_CASE("gradients of picking have the same bits at every number of threads" *
+          doctest::test_suite("threads")) {
+  Generator generator(3);
+  const int before = num_threads();
+  const Tensor g = randn({5000, 64}, float32, &generator);
+  const Tensor index = randint(0, 300, {5000}, &generator);
+  std::vector<std::vector<float>> found;
+  for (const int threads : {1, 2, 3, 7}) {
+    set_num_threads(threads);
+    const Tensor weight = zeros({300, 64}).requires_grad_();
+    embedding(weight, index).backward(g);
+    const Tensor x = zeros({300, 64}).requires_grad_();
+    gather(x, 0, expand(unsqueeze(index, 1), {5000, 64})).backward(g);
+    found.push_back(cat({weight.grad(), x.grad()}).to_vector<float>());
+  }
+  set_num_threads(before);
+  for (const auto& other : found) CHECK(other == found[0]);
+  CHECK(std::equal(found[0].begin(), found[0].begin() + 300 * 64, found[0].begin() + 300 * 64));
+}
