@@ -5,8 +5,7 @@
 namespace heed {
 namespace {
 
-// Checks that x may be written to and says in its storage that it was: see Note [Versions].
-void begin_write(const char* op, const Operand& x) {
+void check_writable(const char* op, const Operand& x) {
   check(!grad_enabled(), op,
         ": writes in place run only under NoGrad; put `NoGrad guard;` before it, or "
         "compute a new tensor");
@@ -14,7 +13,6 @@ void begin_write(const char* op, const Operand& x) {
   for (int64_t d = 0; d < x->dim(); ++d)
     check(x->strides()[d] != 0 || x->shape()[d] <= 1, op, ": x ", x->shape(),
           " is expanded, several of its elements are one in memory; write into a clone");
-  x->body().storage->wrote(op, x.line());
 }
 
 // What is read while x is written: a copy of it when the two share memory in any way but element by element.
@@ -26,17 +24,23 @@ Tensor apart(const char* op, const Tensor& x, const Tensor& source) {
   return a.storage.get() == b.storage.get() && !same_view ? kernel::clone(source) : source;
 }
 
+// See Note [Versions].
+void wrote(const char* op, const Operand& x) { x->body().storage->wrote(op, x.line()); }
+
 Tensor fill(const char* op, const Operand& x, double value) {
-  begin_write(op, x);
+  check_writable(op, x);
+  wrote(op, x);
   kernel::fill(x, value);
   return x;
 }
 
 template <class Change>
 Tensor update(const char* op, Operand x, Operand other, const Change& change) {
-  begin_write(op, x);
+  check_writable(op, x);
   adopt(op, x, other);
-  change(x.tensor(), apart(op, x, other));
+  const Tensor from = apart(op, x, other);
+  wrote(op, x);
+  change(x.tensor(), from);
   return x;
 }
 
@@ -44,8 +48,10 @@ Tensor update(const char* op, Operand x, Operand other, const Change& change) {
 
 Tensor copy_(Operand x, Operand source) {
   if (source.is_number()) return fill("copy_", x, source.number());
-  begin_write("copy_", x);
-  kernel::copy_into(x, apart("copy_", x, source));
+  check_writable("copy_", x);
+  const Tensor from = apart("copy_", x, source);
+  wrote("copy_", x);
+  kernel::copy_into(x, from);
   return x;
 }
 

@@ -89,6 +89,7 @@ TEST_CASE("what may not be written to is refused") {
         std::string::npos);
   CHECK(message([&] { div_(zeros({2}, int64), 2); }).find("div_: x is int64") == 0);
   CHECK(message([&] { add_(2, x); }).find("the first operand is a number") != std::string::npos);
+  CHECK(x.body().storage->writer == nullptr);  // refused writes are none
   CHECK(message([&] { fill_(Tensor(), 1); }).find("undefined") != std::string::npos);
   CHECK(values(x) == std::vector<double>(4, 0));
 }
