@@ -19,7 +19,9 @@ std::atomic<bool> reference = [] {
   return value && *value && std::strcmp(value, "0") != 0;
 }();
 
-std::source_location line_of(const Operand& input) { return input.line(); }
+std::source_location line_of(const Operand& input) {
+  return detail::called_at ? *detail::called_at : input.line();
+}
 
 }  // namespace
 
@@ -131,6 +133,7 @@ Gradients Node::joint_gradients(const Tensor& g) {
     views.push_back(inputs()[i].node ? alias(x) : x);
     if (inputs()[i].node) wanted.push_back(views.back());
   }
+  const CalledAt here(line);
   const Tensor y = joint->twin(views);
   const Gradients found = detail::grad_up_to(y, wanted, g);
   Gradients all(static_cast<size_t>(input_count));

@@ -177,9 +177,28 @@ bool reference_mode();
 void set_reference_mode(bool on);
 
 namespace detail {
+/// Where the user called the function said in terms of operations that is running; null outside.
+inline thread_local constinit const std::source_location* called_at = nullptr;
+
 /// The node whose rule is running in this thread, for messages.
 inline thread_local constinit const Node* running = nullptr;
 }  // namespace detail
+
+/// For a function said in terms of operations: until the end of the scope they are recorded at the line of
+/// its caller, which is the one to name in messages. The outermost such line holds.
+class CalledAt {
+ public:
+  explicit CalledAt(std::source_location line) : line_(line), before_(detail::called_at) {
+    if (!before_) detail::called_at = &line_;
+  }
+  ~CalledAt() { detail::called_at = before_; }
+  CalledAt(const CalledAt&) = delete;
+  CalledAt& operator=(const CalledAt&) = delete;
+
+ private:
+  std::source_location line_;
+  const std::source_location* before_;
+};
 
 template <class Wants, class Deliver>
 void Node::differentiate(const Tensor& g, Wants&& wants, Deliver&& deliver) {

@@ -129,7 +129,8 @@ Tensor mv(Operand a, Operand x);      // [n, k] x [k]
 Tensor dot(Operand a, Operand b);     // [k] x [k] -> a scalar
 Tensor outer(Operand a, Operand b);   // [n], [m] -> [n, m]
 Tensor addmm(Operand x, Operand a, Operand b, double beta = 1, double alpha = 1);  // beta x + alpha a b
-Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands);     // "bij,bjk->bik"
+Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands,
+              std::source_location line = std::source_location::current());  // "bij,bjk->bik"
 Tensor linear(Operand x, Operand weight, Operand bias = {});  // [..., in], [out, in], [out] -> x W^T + b
 
 // ---- shape: views of the same memory where the strides allow it
@@ -153,6 +154,7 @@ Tensor narrow(Operand x, int64_t dim, int64_t start, int64_t length);
 Tensor select(Operand x, int64_t dim, int64_t index);
 Tensor slice(Operand x, int64_t dim, int64_t start, int64_t end, int64_t step = 1);
 std::vector<Tensor> split(Operand x, int64_t size, int64_t dim = 0);
+std::vector<Tensor> split(Operand x, const Shape& sizes, int64_t dim = 0);  // parts of these sizes
 std::vector<Tensor> chunk(Operand x, int64_t chunks, int64_t dim = 0);
 Tensor cat(const std::vector<Tensor>& tensors, int64_t dim = 0,
            std::source_location line = std::source_location::current());
@@ -192,19 +194,6 @@ Tensor layer_norm(Operand x, const Shape& normalized_shape, Operand weight = {},
                   double eps = 1e-5);
 /// x / sqrt(mean(x^2) + eps) over the last dimensions, times weight.
 Tensor rms_norm(Operand x, const Shape& normalized_shape, Operand weight = {}, double eps = 1e-6);
-
-// ---- losses: the others are made of these operations, see nn/functional.h
-
-/// How a loss for each element becomes one number; batchmean is the sum over the size of dimension 0.
-enum class Reduction { none, mean, sum, batchmean };
-struct SoftmaxCrossEntropyOptions {
-  Tensor weight = {};  // [C], one for each class
-  int64_t ignore_index = -100;
-  double label_smoothing = 0;
-  Reduction reduction = Reduction::mean;  // over the weights of the targets that count
-};
-/// -weight[target] log_softmax(x)[target]: x [..., C], target [...] int64
-Tensor softmax_cross_entropy(Operand x, Operand target, const SoftmaxCrossEntropyOptions& options = {});
 
 // ---- in place, under NoGrad: each returns its first operand
 // ----------------------------------------------------------

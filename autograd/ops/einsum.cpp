@@ -171,7 +171,8 @@ Term contract(Term a, Term b, const Labels& kept) {
 
 // Operands are multiplied from left to right; a letter is summed as soon as no later operand and not the
 // result names it. All in public operations: there is no rule here.
-Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands) {
+Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, std::source_location line) {
+  const CalledAt here(line);
   const Equation parsed = parse(equation);
   check(!operands.empty() && parsed.inputs.size() == operands.size(), "einsum \"", equation, "\": it names ",
         parsed.inputs.size(), " operands, and there are ", operands.size());

@@ -137,7 +137,7 @@ Tensor product_of_halves(Tensor x, int64_t dim, bool keepdim) {
 // dx_i = g times the product of all others, which is y / x_i only where nothing is 0.
 Tensor prod(Operand x, int64_t dim, bool keepdim) {
   dim = check_dim("prod", x, dim);
-  if (x->dim() == 0) return prod(reshape(x, {1}), 0);
+  if (x->dim() == 0) return prod({reshape(x, {1}), x.line()}, 0);
   const Twin twin = [dim, keepdim](const std::vector<Tensor>& in) {
     return product_of_halves(in[0], dim, keepdim);
   };
@@ -150,7 +150,7 @@ Tensor prod(Operand x, int64_t dim, bool keepdim) {
       twin);
 }
 
-Tensor prod(Operand x) { return prod(reshape(x, {-1}), 0); }
+Tensor prod(Operand x) { return prod({reshape(x, {-1}), x.line()}, 0); }
 
 Tensor max(Operand x) { return amax(x); }
 Tensor min(Operand x) { return amin(x); }

@@ -277,6 +277,24 @@ std::vector<Tensor> split(Operand x, int64_t size, int64_t dim) {
   return parts;
 }
 
+std::vector<Tensor> split(Operand x, const Shape& sizes, int64_t dim) {
+  check_has_dims("split", x);
+  dim = check_dim("split", x, dim);
+  const auto fits = [&](bool fit) {
+    check(fit, "split: sizes ", sizes, " do not add up to dimension ", dim, " of x ", x->shape());
+  };
+  const int64_t whole = x->shape()[dim];
+  std::vector<Tensor> parts;
+  int64_t start = 0;
+  for (const int64_t size : sizes) {
+    fits(size >= 0 && size <= whole - start);
+    parts.push_back(narrow(x, dim, start, size));
+    start += size;
+  }
+  fits(start == whole);
+  return parts;
+}
+
 // At most `chunks` parts of equal size, the last one shorter.
 std::vector<Tensor> chunk(Operand x, int64_t chunks, int64_t dim) {
   check_has_dims("chunk", x);
