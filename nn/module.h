@@ -138,7 +138,6 @@ struct Place {
 };
 
 class Call;
-class Watch;
 
 }  // namespace detail
 
@@ -203,7 +202,6 @@ class Module {
 
  private:
   friend class detail::Call;
-  friend class detail::Watch;
   void walk(Visitor& v) const;
   detail::ModuleHooks& hooks();
 

@@ -107,16 +107,16 @@ Findings check_mirrors(const fs::path& root) {
   return findings;
 }
 
-// The ops that autograd/ops.h declares: functions with a result, in the first column as clang-format leaves
-// them. Operators are spellings of named ops, and a name that ends in _ writes in place and has no
-// derivative.
+// The ops that autograd/ops.h and nn/functional.h declare: functions with a result, in the first column as
+// clang-format leaves them. Operators are spellings of named ops.
 std::set<std::string> declared_ops(const fs::path& root) {
-  static const std::regex pattern(R"(^(?:inline )?(?:Tensor|[A-Z]\w*|std::\w+<.*>) (\w*[a-z0-9])\()");
+  static const std::regex pattern(R"(^(?:inline )?(?:Tensor|[A-Z]\w*|std::\w+<.*>) (\w+)\()");
   std::set<std::string> ops;
-  for (const std::string& line : read_lines(root / "autograd/ops.h")) {
-    std::smatch match;
-    if (std::regex_search(line, match, pattern)) ops.insert(match[1]);
-  }
+  for (const std::string header : {"autograd/ops.h"})
+    for (const std::string& line : read_lines(root / header)) {
+      std::smatch match;
+      if (std::regex_search(line, match, pattern)) ops.insert(match[1]);
+    }
   return ops;
 }
 
@@ -136,10 +136,10 @@ Findings check_op_rows(const fs::path& root) {
   const std::set<std::string> declared = declared_ops(root), tested = tested_ops(root);
   Findings findings;
   for (const std::string& op : declared)
-    if (!tested.contains(op)) findings.push_back("op_cases.cpp: no row for " + op + " of autograd/ops.h");
+    if (!tested.contains(op)) findings.push_back("op_cases.cpp: no row for " + op);
   for (const std::string& op : tested)
     if (!declared.contains(op))
-      findings.push_back("op_cases.cpp: a row for " + op + ", which autograd/ops.h lacks");
+      findings.push_back("op_cases.cpp: a row for " + op + ", which is not declared");
   return findings;
 }
 
@@ -244,5 +244,5 @@ TEST_CASE("an op without its row and a row without its op are found") {
               "    {\"planted_op\", [](auto& in) { return in[0]; }, {{2}}},\n");
   require_none(now());
   copy.append("tests/autograd/op_cases.cpp", "    {.op = \"planted_row\", .call = {}},\n");
-  CHECK(only_says(now(), "planted_row, which autograd/ops.h lacks"));
+  CHECK(only_says(now(), "planted_row, which is not declared"));
 }

@@ -1,0 +1,319 @@
+#include "tests/autograd/op_cases.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "autograd/grad_mode.h"
+#include "tensor/create.h"
+#include "tensor/index.h"
+
+namespace heed::test {
+namespace {
+
+// ---- plain loops, for what has no gradient to check ----
+
+template <class F>
+Tensor each(const Inputs& in, DType dtype, F f) {
+  const std::vector<double> a = in[0].to_vector<double>(), b = in.back().to_vector<double>();
+  std::vector<double> y(a.size());
+  for (size_t i = 0; i < y.size(); ++i) y[i] = static_cast<double>(f(a[i], b[i % b.size()]));
+  return from_vector(y, in[0].shape(), dtype);
+}
+
+template <class F>
+Tensor compare_each(const Inputs& in, F f) {
+  return each(in, boolean, f);
+}
+
+// For every row of a matrix: the position of the first element that `better` prefers to all others.
+template <class Better>
+Tensor best_of_rows(const Tensor& x, Better better) {
+  std::vector<int64_t> best;
+  for (int64_t r = 0; r < x.size(0); ++r) {
+    const std::vector<double> row = x[r].to_vector<double>();
+    best.push_back(std::min_element(row.begin(), row.end(), better) - row.begin());
+  }
+  return from_vector(best, {x.size(0)});
+}
+
+std::vector<int64_t> order_of(const std::vector<double>& row, bool descending) {
+  std::vector<int64_t> order(row.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
+    const double a = row[static_cast<size_t>(i)], b = row[static_cast<size_t>(j)];
+    return descending ? a > b : a < b;
+  });
+  return order;
+}
+
+Tensor order_of_rows(const Tensor& x, bool descending) {
+  std::vector<int64_t> all;
+  for (int64_t r = 0; r < x.size(0); ++r)
+    for (const int64_t i : order_of(x[r].to_vector<double>(), descending)) all.push_back(i);
+  return from_vector(all, x.shape());
+}
+
+const double inf = std::numeric_limits<double>::infinity();
+
+// The same numbers, but for a NaN and infinities at fixed places.
+Tensor with_nonfinite(const Tensor& x) {
+  std::vector<double> values = x.to_vector<double>();
+  values[0] = std::nan("");
+  values[1] = inf;
+  values[2] = -inf;
+  return from_vector(values, x.shape(), x.dtype());
+}
+
+const Input scalar{};
+
+}  // namespace
+
+// clang-format off
+const std::vector<OpCase>& op_cases() {
+  static const std::vector<OpCase> rows = {
+      // elementwise, one operand
+      {"abs", [](auto& in) { return abs(in[0]); }, {{2, 3}}},
+      {"exp", [](auto& in) { return exp(in[0]); }, {{2, 3}}},
+      {"expm1", [](auto& in) { return expm1(in[0]); }, {{2, 3}}},
+      {.op = "log", .call = [](auto& in) { return log(in[0]); }, .inputs = {{2, 3}}, .low = 0.3, .high = 3},
+      {.op = "log1p", .call = [](auto& in) { return log1p(in[0]); }, .inputs = {{2, 3}}, .low = -0.5, .high = 3},
+      {.op = "sqrt", .call = [](auto& in) { return sqrt(in[0]); }, .inputs = {{2, 3}}, .low = 0.3, .high = 3},
+      {.op = "rsqrt", .call = [](auto& in) { return rsqrt(in[0]); }, .inputs = {{2, 3}}, .low = 0.5, .high = 3},
+      {.op = "reciprocal", .call = [](auto& in) { return reciprocal(in[0]); }, .inputs = {{2, 3}}, .low = 0.5, .high = 3},
+      {"square", [](auto& in) { return square(in[0]); }, {{2, 3}}},
+      {"neg", [](auto& in) { return -in[0]; }, {{2, 3}}},
+      {"sin", [](auto& in) { return sin(in[0]); }, {{2, 3}}},
+      {"cos", [](auto& in) { return cos(in[0]); }, {{2, 3}}},
+      {"tanh", [](auto& in) { return tanh(in[0]); }, {{2, 3}}},
+      {"sigmoid", [](auto& in) { return sigmoid(in[0]); }, {{2, 3}}},
+      {"erf", [](auto& in) { return erf(in[0]); }, {{2, 3}}},
+      {"sign", [](auto& in) { return sign(in[0]); }, {{2, 3}}},
+      {.op = "floor", .call = [](auto& in) { return floor(in[0]); }, .inputs = {{2, 3}}, .low = 0.1, .high = 0.9},
+      {"relu", [](auto& in) { return relu(in[0]); }, {{3, 4}}},
+      {"silu", [](auto& in) { return silu(in[0]); }, {{2, 3}}},
+      {"leaky_relu", [](auto& in) { return leaky_relu(in[0], 0.2); }, {{3, 4}}},
+      {"elu", [](auto& in) { return elu(in[0], 1.5); }, {{3, 4}}},
+      {"softplus", [](auto& in) { return softplus(in[0]); }, {{2, 3}}},
+      {"softplus", [](auto& in) { return softplus(in[0], 2, 0.5); }, {{3, 4}}},
+      {"clamp", [](auto& in) { return clamp(in[0], -0.5, 0.5); }, {{3, 4}}},
+      {"clamp", [](auto& in) { return clamp(in[0], {}, 0.2); }, {{3, 4}}},
+      {.op = "clamp", .call = [](auto& in) { return clamp(in[0], in[1], in[2]); },
+       .inputs = {{3, 4}, between(-0.6, -0.1, {3, 4}), between(0.1, 0.6, {3, 4})}, .broadcasts = true, .records = "where"},
+      {"gelu", [](auto& in) { return gelu(in[0]); }, {{2, 3}}},
+      {"gelu", [](auto& in) { return gelu(in[0], Gelu::tanh); }, {{2, 3}}},
+
+      // elementwise, two or three operands
+      {.op = "add", .call = [](auto& in) { return in[0] + in[1]; }, .inputs = {{2, 3}, {2, 3}}, .broadcasts = true},
+      {.op = "add", .call = [](auto& in) { return add(in[0], in[1], -2.5); }, .inputs = {{2, 3}, {2, 3}}, .broadcasts = true},
+      {.op = "sub", .call = [](auto& in) { return in[0] - in[1]; }, .inputs = {{2, 3}, {2, 3}}, .broadcasts = true},
+      {.op = "sub", .call = [](auto& in) { return sub(2, in[0], 3); }, .inputs = {{2, 3}}},
+      {.op = "mul", .call = [](auto& in) { return in[0] * in[1]; }, .inputs = {{2, 3}, {2, 3}}, .broadcasts = true},
+      {.op = "mul", .call = [](auto& in) { return in[0] * 2; }, .inputs = {{2, 3}}},
+      {.op = "div", .call = [](auto& in) { return in[0] / in[1]; }, .inputs = {{2, 3}, {2, 3}}, .low = 0.5, .high = 2, .broadcasts = true},
+      {.op = "div", .call = [](auto& in) { return div(in[0], in[1], Rounding::floor); },
+       .inputs = {between(0.1, 0.9, {2, 3}), between(1, 2, {2, 3})}, .broadcasts = true},
+      {.op = "div", .call = [](auto& in) { return div(in[0], in[1], Rounding::trunc); },
+       .inputs = {between(0.1, 0.9, {2, 3}), between(1, 2, {2, 3})}, .broadcasts = true},
+      {.op = "pow", .call = [](auto& in) { return pow(in[0], in[1]); }, .inputs = {{2, 3}, {2, 3}}, .low = 0.5, .high = 2, .broadcasts = true},
+      {.op = "pow", .call = [](auto& in) { return pow(in[0], 3); }, .inputs = {{2, 3}}},
+      {.op = "pow", .call = [](auto& in) { return pow(2, in[0]); }, .inputs = {{2, 3}}},
+      {.op = "maximum", .call = [](auto& in) { return maximum(in[0], in[1]); }, .inputs = {{3, 4}, {3, 4}}, .broadcasts = true},
+      {.op = "minimum", .call = [](auto& in) { return minimum(in[0], in[1]); }, .inputs = {{3, 4}, {3, 4}}, .broadcasts = true},
+      {.op = "where", .call = [](auto& in) { return where(in[0], in[1], in[2]); }, .inputs = {mask({2, 3}), {2, 3}, {2, 3}}, .broadcasts = true},
+      {.op = "masked_fill", .call = [](auto& in) { return masked_fill(in[0], in[1], in[2]); }, .inputs = {{2, 3}, mask({2, 3}), scalar}, .records = "where"},
+      {.op = "masked_fill", .call = [](auto& in) { return masked_fill(in[0], in[1], -1e9); }, .inputs = {{2, 3}, mask({3})}, .empty = {{0, 3}, mask({3})}, .records = "where"},
+
+      // comparisons and logic: bool, without gradients
+      {.op = "eq", .call = [](auto& in) { return in[0] == in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
+       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a == b; }); }},
+      {.op = "ne", .call = [](auto& in) { return in[0] != in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
+       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a != b; }); }},
+      {.op = "lt", .call = [](auto& in) { return in[0] < in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
+       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a < b; }); }},
+      {.op = "le", .call = [](auto& in) { return in[0] <= in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
+       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a <= b; }); }},
+      {.op = "gt", .call = [](auto& in) { return in[0] > in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
+       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a > b; }); }},
+      {.op = "ge", .call = [](auto& in) { return in[0] >= in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
+       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a >= b; }); }},
+      {.op = "eq", .call = [](auto& in) { return in[0] == 1; }, .inputs = {positions(3, {3, 4})},
+       .plain = [](auto& in) { return compare_each(in, [](double a, double) { return a == 1; }); }},
+      {.op = "logical_and", .call = [](auto& in) { return logical_and(in[0], in[1]); }, .inputs = {mask({3, 4}), mask({3, 4})}, .broadcasts = true,
+       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a != 0 && b != 0; }); }},
+      {.op = "logical_or", .call = [](auto& in) { return logical_or(in[0], in[1]); }, .inputs = {mask({3, 4}), mask({3, 4})}, .broadcasts = true,
+       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a != 0 || b != 0; }); }},
+      {.op = "logical_not", .call = [](auto& in) { return logical_not(in[0]); }, .inputs = {mask({3, 4})},
+       .plain = [](auto& in) { return compare_each(in, [](double a, double) { return a == 0; }); }},
+      {.op = "isnan", .call = [](auto& in) { return isnan(with_nonfinite(in[0])); }, .inputs = {integers(0, 3, {2, 3})}, .empty = {integers(0, 3, {2, 2})},
+       .plain = [](auto& in) { return compare_each({with_nonfinite(in[0])}, [](double a, double) { return a != a; }); }},
+      {.op = "isfinite", .call = [](auto& in) { return isfinite(with_nonfinite(in[0])); }, .inputs = {integers(0, 3, {2, 3})}, .empty = {integers(0, 3, {2, 2})},
+       .plain = [](auto& in) { return compare_each({with_nonfinite(in[0])}, [](double a, double) { return a - a == 0; }); }},
+
+      // reductions
+      {"sum", [](auto& in) { return sum(in[0]); }, {{2, 3}}},
+      {"sum", [](auto& in) { return sum(in[0], {0, -1}); }, {{2, 3, 2}}},
+      {"sum", [](auto& in) { return sum(in[0], 1, true); }, {{2, 3, 2}}},
+      {"mean", [](auto& in) { return mean(in[0]); }, {{2, 3}}},
+      {"mean", [](auto& in) { return mean(in[0], {0, 2}, true); }, {{2, 3, 2}}},
+      {.op = "amax", .call = [](auto& in) { return amax(in[0]); }, .inputs = {{3, 4}}, .refuses_empty = true},
+      {"amax", [](auto& in) { return amax(in[0], 1); }, {{3, 4}}},
+      {.op = "amin", .call = [](auto& in) { return amin(in[0]); }, .inputs = {{3, 4}}, .refuses_empty = true},
+      {"amin", [](auto& in) { return amin(in[0], {1, 2}, true); }, {{3, 2, 2}}},
+      {"logsumexp", [](auto& in) { return logsumexp(in[0], 1); }, {{2, 3}}},
+      {"logsumexp", [](auto& in) { return logsumexp(in[0], {0, 1}, true); }, {{2, 3, 2}}},
+      {"var", [](auto& in) { return var(in[0]); }, {{2, 3}}},
+      {"var", [](auto& in) { return var(in[0], {0, 2}, 0, true); }, {{2, 3, 2}}},
+      {"std", [](auto& in) { return heed::std(in[0]); }, {{2, 3}}},
+      {"std", [](auto& in) { return heed::std(in[0], -1, 0.5); }, {{2, 4}}},
+      {"prod", [](auto& in) { return prod(in[0]); }, {{2, 3}}},
+      {"prod", [](auto& in) { return prod(in[0], 1, true); }, {{2, 3, 2}}},
+      {.op = "prod", .call = [](auto& in) { return prod(in[0] * in[1], 1); }, .inputs = {{3, 3}, integers(0, 2, {3, 3})}, .records = "mul"},  // zeros
+      {.op = "max", .call = [](auto& in) { return max(in[0]); }, .inputs = {{3, 4}}, .refuses_empty = true, .records = "amax"},
+      {"max", [](auto& in) { return max(in[0], 1); }, {{3, 4}}},
+      {"max", [](auto& in) { return max(in[0], -2, true); }, {{2, 3, 2}}},
+      {.op = "min", .call = [](auto& in) { return min(in[0]); }, .inputs = {{3, 4}}, .refuses_empty = true, .records = "amin"},
+      {"min", [](auto& in) { return min(in[0], 1); }, {{3, 4}}},
+      {.op = "argmax", .call = [](auto& in) { return argmax(in[0], 1); }, .inputs = {integers(0, 5, {3, 4})},
+       .plain = [](auto& in) { return best_of_rows(in[0], [](double a, double b) { return a > b; }); }},
+      {.op = "argmax", .call = [](auto& in) { return argmax(in[0]); }, .inputs = {integers(0, 9, {3, 4})}, .refuses_empty = true,
+       .plain = [](auto& in) { return reshape(best_of_rows(reshape(in[0], {1, 12}), [](double a, double b) { return a > b; }), {}); }},
+      {.op = "argmin", .call = [](auto& in) { return argmin(in[0], 1, true); }, .inputs = {integers(0, 5, {3, 4})},
+       .plain = [](auto& in) { return unsqueeze(best_of_rows(in[0], [](double a, double b) { return a < b; }), 1); }},
+      {"cumsum", [](auto& in) { return cumsum(in[0], 1); }, {{2, 3, 2}}},
+      {"cumsum", [](auto& in) { return cumsum(in[0], -1); }, {{2, 3}}},
+      {.op = "any", .call = [](auto& in) { return any(in[0]); }, .inputs = {mask({3, 4})},
+       .plain = [](auto& in) { bool y = false; in[0].for_each([&](auto x) { y = y || x != 0; }); return full({}, y, boolean); }},
+      {.op = "any", .call = [](auto& in) { return any(in[0], 1); }, .inputs = {mask({3, 2})},
+       .plain = [](auto& in) { return logical_or(in[0][{whole, 0}], in[0][{whole, 1}]); }},
+      {.op = "all", .call = [](auto& in) { return all(in[0]); }, .inputs = {mask({3, 4})},
+       .plain = [](auto& in) { bool y = true; in[0].for_each([&](auto x) { y = y && x != 0; }); return full({}, y, boolean); }},
+      {.op = "all", .call = [](auto& in) { return all(in[0], 1, true); }, .inputs = {mask({3, 2})},
+       .plain = [](auto& in) { return unsqueeze(logical_and(in[0][{whole, 0}], in[0][{whole, 1}]), 1); }},
+      {"sum_to", [](auto& in) { return sum_to(in[0], {3, 1}); }, {{2, 3, 2}}},
+
+      // products
+      {"matmul", [](auto& in) { return matmul(in[0], in[1]); }, {{2, 3}, {3, 4}}},
+      {"matmul", [](auto& in) { return matmul(in[0], in[1]); }, {{2, 2, 3}, {2, 3, 2}}},
+      {.op = "matmul", .call = [](auto& in) { return matmul(in[0], in[1]); }, .inputs = {{2, 1, 2, 3}, {2, 3, 2}}, .empty = {{0, 1, 2, 3}, {2, 3, 2}}},
+      {.op = "matmul", .call = [](auto& in) { return matmul(in[0], in[1]); }, .inputs = {{3}, {3, 2}}, .records = "mv"},
+      {.op = "matmul", .call = [](auto& in) { return matmul(in[0], in[1]); }, .inputs = {{2, 3}, {3}}, .records = "mv"},
+      {.op = "matmul", .call = [](auto& in) { return matmul(in[0], in[1]); }, .inputs = {{3}, {3}}, .records = "dot"},
+      {.op = "matmul", .call = [](auto& in) { return matmul(in[0], in[1]); }, .inputs = {{2, 2, 3}, {3, 2}}, .empty = {{2, 2, 0}, {0, 2}}},
+      {"mm", [](auto& in) { return mm(in[0], in[1]); }, {{2, 3}, {3, 4}}},
+      {"bmm", [](auto& in) { return bmm(in[0], in[1]); }, {{2, 3, 2}, {2, 2, 3}}},
+      {"mv", [](auto& in) { return mv(in[0], in[1]); }, {{2, 3}, {3}}},
+      {"dot", [](auto& in) { return dot(in[0], in[1]); }, {{3}, {3}}},
+      {.op = "outer", .call = [](auto& in) { return outer(in[0], in[1]); }, .inputs = {{2}, {3}}, .records = "mul"},
+      {"addmm", [](auto& in) { return addmm(in[0], in[1], in[2], 0.5, 2); }, {{2, 4}, {2, 3}, {3, 4}}},
+      {.op = "addmm", .call = [](auto& in) { return addmm(in[0], in[1], in[2]); }, .inputs = {{4}, {2, 3}, {3, 4}}, .empty = {{4}, {0, 3}, {3, 4}}},
+      {.op = "einsum", .call = [](auto& in) { return einsum("bij,bjk->bik", {in[0], in[1]}); }, .inputs = {{2, 3, 2}, {2, 2, 3}}, .records = "matmul"},
+      {.op = "einsum", .call = [](auto& in) { return einsum("bhqd,bhkd->bhqk", {in[0], in[1]}); }, .inputs = {{2, 2, 2, 3}, {2, 2, 3, 3}}, .records = "matmul"},
+      {.op = "einsum", .call = [](auto& in) { return einsum("i,j", {in[0], in[1]}); }, .inputs = {{2}, {3}}, .records = "matmul mul"},
+      {.op = "einsum", .call = [](auto& in) { return einsum("ij->j", {in[0]}); }, .inputs = {{2, 3}}, .records = "matmul"},
+      {.op = "einsum", .call = [](auto& in) { return einsum("...i,ij->...j", {in[0], in[1]}); }, .inputs = {{2, 2, 3}, {3, 2}}, .empty = {{0, 2, 3}, {3, 2}}, .records = "matmul"},
+      {.op = "einsum", .call = [](auto& in) { return einsum("ij,jk,kl->il", {in[0], in[1], in[2]}); }, .inputs = {{2, 3}, {3, 2}, {2, 2}}, .empty = {{0, 3}, {3, 2}, {2, 2}}, .records = "matmul"},
+      {.op = "linear", .call = [](auto& in) { return linear(in[0], in[1], in[2]); }, .inputs = {{2, 3}, {4, 3}, {4}}},
+      {.op = "linear", .call = [](auto& in) { return linear(in[0], in[1], in[2]); }, .inputs = {{2, 2, 3}, {4, 3}, {4}}},
+      {.op = "linear", .call = [](auto& in) { return linear(in[0], in[1]); }, .inputs = {{3}, {2, 3}}, .empty = {{3}, {0, 3}}},
+
+      // shape
+      {"alias", [](auto& in) { return alias(in[0]); }, {{2, 3}}},
+      {"clone", [](auto& in) { return clone(in[0]); }, {{2, 3}}},
+      {"contiguous", [](auto& in) { return contiguous(in[0]); }, {{2, 3}}},
+      {"contiguous", [](auto& in) { return contiguous(transpose(in[0])); }, {{2, 3}}},
+      {"to", [](auto& in) { return to(in[0], float64); }, {{2, 3}}},
+      {"transpose", [](auto& in) { return transpose(in[0]); }, {{2, 3}}},
+      {"transpose", [](auto& in) { return transpose(in[0], 0, -1); }, {{2, 3, 2}}},
+      {"t", [](auto& in) { return t(in[0]); }, {{2, 3}}},
+      {"permute", [](auto& in) { return permute(in[0], {2, 0, 1}); }, {{2, 3, 2}}},
+      {.op = "reshape", .call = [](auto& in) { return reshape(in[0], {3, -1}); }, .inputs = {{2, 3}}},
+      {.op = "reshape", .call = [](auto& in) { return reshape(transpose(in[0]), {6}); }, .inputs = {{2, 3}}, .refuses_empty = true},
+      {.op = "view", .call = [](auto& in) { return view(in[0], {3, 2}); }, .inputs = {{2, 3}}, .refuses_empty = true, .refuses_strides = true},
+      {.op = "expand", .call = [](auto& in) { return expand(in[0], {2, 3, -1}); }, .inputs = {{3, 1}}, .empty = {{3, 0}}},
+      {.op = "broadcast_to", .call = [](auto& in) { return broadcast_to(in[0], {2, 3, 2}); }, .inputs = {{3, 1}}, .refuses_empty = true},
+      {"squeeze", [](auto& in) { return squeeze(in[0]); }, {{2, 1, 3, 1}}},
+      {"squeeze", [](auto& in) { return squeeze(in[0], {1, 2}); }, {{2, 1, 3, 1}}},
+      {"unsqueeze", [](auto& in) { return unsqueeze(in[0], -1); }, {{2, 3}}},
+      {"flatten", [](auto& in) { return flatten(in[0]); }, {{2, 3, 2}}},
+      {"flatten", [](auto& in) { return flatten(in[0], 1); }, {{2, 3, 2}}},
+      {"narrow", [](auto& in) { return narrow(in[0], 1, 1, 2); }, {{2, 4}}},
+      {"select", [](auto& in) { return select(in[0], 1, -1); }, {{2, 3}}},
+      {"slice", [](auto& in) { return heed::slice(in[0], 1, 1, 5, 2); }, {{2, 6}}},
+      {"split", [](auto& in) { return split(in[0], 2, 1); }, {{2, 5}}},
+      {"split", [](auto& in) { return split(in[0], {1, 3}, 1); }, {{2, 4}}},
+      {"chunk", [](auto& in) { return chunk(in[0], 3, 1); }, {{2, 5}}},
+      {"cat", [](auto& in) { return cat({in[0], in[1]}, 1); }, {{2, 3}, {2, 2}}},
+      {.op = "cat", .call = [](auto& in) { return cat({in[0], in[1], in[0]}); }, .inputs = {{2, 3}, {1, 3}}, .empty = {{0, 3}, {0, 3}}},
+      {"stack", [](auto& in) { return stack({in[0], in[1]}, 1); }, {{2, 3}, {2, 3}}},
+      {"flip", [](auto& in) { return flip(in[0], {0, 1}); }, {{2, 3}}},
+      {"repeat", [](auto& in) { return repeat(in[0], {2, 1, 3}); }, {{2, 3}}},
+      {"tril", [](auto& in) { return tril(in[0]); }, {{3, 3}}},
+      {"tril", [](auto& in) { return tril(in[0], 1); }, {{2, 2, 3}}},
+      {"triu", [](auto& in) { return triu(in[0], -1); }, {{3, 3}}},
+      {"pad", [](auto& in) { return pad(in[0], {1, 2}); }, {{2, 3}}},
+      {"pad", [](auto& in) { return pad(in[0], {-1, 1, 1, 0}, 2.5); }, {{2, 3}}},
+
+      // indexing
+      {"gather", [](auto& in) { return gather(in[0], 1, in[1]); }, {{2, 3}, positions(3, {2, 4})}},
+      {.op = "index_select", .call = [](auto& in) { return index_select(in[0], 1, in[1]); }, .inputs = {{2, 3}, positions(3, {5})}},
+      {.op = "index_select", .call = [](auto& in) { return index_select(in[0], 0, in[1]); }, .inputs = {{2, 3}, positions(2, {3})}, .empty = {{2, 3}, positions(2, {0})}},
+      {"scatter_add", [](auto& in) { return scatter_add(in[0], 1, in[1], in[2]); }, {{2, 3}, positions(3, {2, 4}), {2, 4}}},
+      {"index", [](auto& in) { return in[0][{whole, 1}]; }, {{2, 3}}},
+      {"index", [](auto& in) { return in[0][{ellipsis, new_axis, slice(1, {}, 2)}]; }, {{2, 5}}},
+      {.op = "index", .call = [](auto& in) { return in[0][in[1]]; }, .inputs = {{3, 2}, positions(3, {2, 2})}, .empty = {{3, 2}, positions(3, {0, 2})}},
+      {.op = "index", .call = [](auto& in) { return in[0][{in[1], in[2]}]; }, .inputs = {{3, 2}, positions(3, {4}), positions(2, {4})},
+       .empty = {{3, 2}, positions(3, {0}), positions(2, {0})}},
+      {.op = "index", .call = [](auto& in) { return in[0][{whole, in[1] > 0}]; }, .inputs = {{2, 4}, positions(2, {4})}},
+      {.op = "embedding", .call = [](auto& in) { return embedding(in[0], in[1]); }, .inputs = {{4, 3}, positions(4, {2, 3})}, .empty = {{4, 3}, positions(4, {0, 3})}},
+      {.op = "one_hot", .call = [](auto& in) { return one_hot(in[0], 4); }, .inputs = {positions(4, {2, 3})},
+       .plain = [](auto& in) { return to(unsqueeze(in[0], -1) == arange(0, 4, 1, int64), int64); }},
+      {.op = "topk", .call = [](auto& in) { return topk(in[0], 2); }, .inputs = {{3, 4}}, .records = "gather"},
+      {.op = "topk", .call = [](auto& in) { return topk(in[0], 2, 1, false); }, .inputs = {{2, 3, 2}}, .records = "gather"},
+      {.op = "sort", .call = [](auto& in) { return sort(in[0], 1); }, .inputs = {{2, 4}}, .records = "gather"},
+      {.op = "sort", .call = [](auto& in) { return sort(in[0], 0, true); }, .inputs = {{4, 2}}, .records = "gather"},
+      {.op = "argsort", .call = [](auto& in) { return argsort(in[0], 1, true); }, .inputs = {integers(0, 3, {3, 5})},
+       .plain = [](auto& in) { return order_of_rows(in[0], true); }},
+      {.op = "argsort", .call = [](auto& in) { return argsort(in[0]); }, .inputs = {integers(0, 3, {3, 5})},
+       .plain = [](auto& in) { return order_of_rows(in[0], false); }},
+
+      // softmax and normalisation
+      {"softmax", [](auto& in) { return softmax(in[0], -1); }, {{2, 3}}},
+      {"softmax", [](auto& in) { return softmax(in[0], 1); }, {{2, 3, 2}}},
+      {"log_softmax", [](auto& in) { return log_softmax(in[0], -1); }, {{2, 3}}},
+      {"log_softmax", [](auto& in) { return log_softmax(in[0], 0); }, {{3, 2}}},
+      {.op = "layer_norm", .call = [](auto& in) { return layer_norm(in[0], {3}, in[1], in[2]); }, .inputs = {{2, 3}, {3}, {3}}, .empty = {{0, 3}, {3}, {3}}},
+      {.op = "layer_norm", .call = [](auto& in) { return layer_norm(in[0], {2, 3}, in[1], in[2], 0.1); }, .inputs = {{4, 2, 3}, {2, 3}, {2, 3}}},
+      {"layer_norm", [](auto& in) { return layer_norm(in[0], {3}); }, {{2, 3}}},
+      {.op = "layer_norm", .call = [](auto& in) { return layer_norm(in[0], {4}, in[1]); }, .inputs = {{2, 4}, {4}}},
+      {.op = "layer_norm", .call = [](auto& in) { return layer_norm(in[0], {4}, {}, in[1]); }, .inputs = {{2, 4}, {4}}},
+      {.op = "rms_norm", .call = [](auto& in) { return rms_norm(in[0], {3}, in[1]); }, .inputs = {{2, 3}, {3}}},
+      {"rms_norm", [](auto& in) { return rms_norm(in[0], {2, 3}); }, {{2, 2, 3}}},
+
+      // in place
+      {.op = "copy_", .call = [](auto& in) { return copy_(in[0], in[1]); }, .inputs = {{2, 3}, {3}}, .empty = {{0, 3}, {3}},
+       .plain = [](auto& in) { return clone(expand(in[1], {2, 3})); }, .in_place = true},
+      {.op = "fill_", .call = [](auto& in) { return fill_(in[0], 2.5); }, .inputs = {{2, 3}},
+       .plain = [](auto& in) { return full({2, 3}, 2.5, in[0].dtype()); }, .in_place = true},
+      {.op = "zero_", .call = [](auto& in) { return zero_(in[0]); }, .inputs = {{2, 3}},
+       .plain = [](auto& in) { return zeros_like(in[0]); }, .in_place = true},
+      {.op = "add_", .call = [](auto& in) { return add_(in[0], in[1], 2); }, .inputs = {{2, 3}, {3}}, .empty = {{0, 3}, {3}},
+       .plain = [](auto& in) { return each(in, float64, [](double a, double b) { return a + 2 * b; }); }, .in_place = true},
+      {.op = "sub_", .call = [](auto& in) { return sub_(in[0], in[1], 2); }, .inputs = {{2, 3}, {3}}, .empty = {{0, 3}, {3}},
+       .plain = [](auto& in) { return each(in, float64, [](double a, double b) { return a - 2 * b; }); }, .in_place = true},
+      {.op = "mul_", .call = [](auto& in) { return mul_(in[0], in[1]); }, .inputs = {{2, 3}, {3}}, .empty = {{0, 3}, {3}},
+       .plain = [](auto& in) { return each(in, float64, [](double a, double b) { return a * b; }); }, .in_place = true},
+      {.op = "div_", .call = [](auto& in) { return div_(in[0], in[1]); }, .inputs = {{2, 3}, {3}}, .low = 0.5, .high = 2, .empty = {{0, 3}, {3}},
+       .plain = [](auto& in) { return each(in, float64, [](double a, double b) { return a / b; }); }, .in_place = true},
+  };
+  return rows;
+}
+// clang-format on
+
+std::string name_of(const OpCase& row) {
+  const std::string file = row.call.line.file_name();
+  return std::string(row.op) + " (" + file.substr(file.rfind('/') + 1) + ":" +
+         std::to_string(row.call.line.line()) + ")";
+}
+
+}  // namespace heed::test

@@ -1,0 +1,508 @@
+#include "tests/autograd/op_checks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "autograd/engine.h"
+#include "autograd/grad_mode.h"
+#include "autograd/gradcheck.h"
+#include "autograd/node.h"
+#include "tensor/create.h"
+#include "tests/support/parity.h"
+
+namespace heed::test {
+namespace {
+
+enum class Layout { contiguous, transposed, stepped, repeated };
+constexpr Layout layouts[] = {Layout::transposed, Layout::stepped, Layout::repeated};
+
+const char* name_of(Layout layout) {
+  switch (layout) {
+    case Layout::transposed:
+      return "transposed";
+    case Layout::stepped:
+      return "stepped";
+    case Layout::repeated:
+      return "repeated";
+    default:
+      return "contiguous";
+  }
+}
+
+// Memory whose elements are not neighbours, seen in this shape.
+Tensor room_for(const Shape& shape, DType dtype, Layout layout) {
+  const int64_t rank = shape.rank();
+  if (layout == Layout::transposed && rank >= 2) {
+    Shape stored = shape;
+    std::swap(stored[rank - 2], stored[rank - 1]);
+    Strides strides = contiguous_strides(stored);
+    std::swap(strides[rank - 2], strides[rank - 1]);
+    return Tensor::empty(stored, dtype).view_as(shape, strides, 0);
+  }
+  if (layout == Layout::stepped) {
+    Shape stored = shape;
+    if (rank == 0) return Tensor::empty({3}, dtype).view_as(shape, {}, 1);
+    stored[rank - 1] = 2 * stored[rank - 1] + 1;
+    Strides strides = contiguous_strides(stored);
+    strides[rank - 1] = 2;
+    return Tensor::empty(stored, dtype).view_as(shape, strides, 1);
+  }
+  if (layout == Layout::repeated && rank > 0 && shape[0] > 1) {
+    Shape stored = shape;
+    stored[0] = 1;
+    Strides strides = contiguous_strides(stored);
+    strides[0] = 0;
+    return Tensor::empty(stored, dtype).view_as(shape, strides, 0);
+  }
+  return Tensor::empty(shape, dtype);
+}
+
+// The inputs of a row, the same numbers at every call. All are float32 numbers, whatever the dtype.
+Inputs make(const OpCase& row, const std::vector<Input>& inputs, DType dtype = float64) {
+  Generator generator(7);
+  Inputs made;
+  for (const Input& input : inputs) {
+    const bool own_range = input.low < input.high;
+    const double low = own_range ? input.low : row.low, high = own_range ? input.high : row.high;
+    const DType type = input.kind == Input::Kind::positions ? int64
+                       : input.kind == Input::Kind::mask    ? boolean
+                                                            : dtype;
+    Tensor x = Tensor::empty(input.shape, type);
+    visit_dtype(type, [&]<class T>(Type<T>) {
+      T* out = x.numel() > 0 ? x.mutable_data<T>() : nullptr;
+      for (int64_t i = 0; i < x.numel(); ++i) {
+        const double value = static_cast<float>(low + (high - low) * generator.uniform());
+        out[i] = static_cast<T>(input.integral() ? std::floor(value) : value);
+      }
+    });
+    made.push_back(x);
+  }
+  return made;
+}
+
+Inputs make(const OpCase& row) { return make(row, row.inputs); }
+
+// The same values in other memory. Repeated memory keeps the first of each.
+Tensor laid_out(const Tensor& x, Layout layout) {
+  Tensor y = room_for(x.shape(), x.dtype(), layout);
+  visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
+    const std::vector<T> values = x.to_vector<T>();
+    if (values.empty()) return;
+    T* out = y.mutable_data<T>();
+    size_t next = values.size();
+    std::vector<int64_t> offsets;
+    for_each_offset(y.shape(), y.strides(), [&](int64_t offset) { offsets.push_back(offset); });
+    while (next-- > 0) out[offsets[next]] = values[next];
+  });
+  return y;
+}
+
+// Which inputs are to get a gradient: bit i for input i.
+using Subset = uint64_t;
+
+Subset all_differentiable(const std::vector<Input>& inputs) {
+  Subset subset = 0;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].differentiable()) subset |= Subset{1} << i;
+  return subset;
+}
+
+Inputs leaves_of(const Inputs& in, Subset wanted) {
+  Inputs leaves;
+  for (size_t i = 0; i < in.size(); ++i)
+    if (wanted >> i & 1) leaves.push_back(in[i].requires_grad_());
+  return leaves;
+}
+
+// Numbers without a pattern, the same for every layout and dtype.
+Tensor cotangent(const Tensor& y) {
+  Tensor c = Tensor::empty(y.shape(), y.dtype());
+  visit_floating(y.dtype(), [&]<class T>(Type<T>) {
+    T* out = c.numel() > 0 ? c.mutable_data<T>() : nullptr;
+    for (int64_t i = 0; i < c.numel(); ++i)
+      out[i] = static_cast<T>(std::cos(3.7 * static_cast<double>(i) + 1));
+  });
+  return c;
+}
+
+// Gradients of the sum over outputs of <output, cotangent>; zeros where an input was not used.
+Inputs gradients(const Outputs& outputs, const Inputs& leaves, bool create_graph = false) {
+  Inputs used, incoming, found(leaves.size());
+  for (const Tensor& y : outputs)
+    if (y.requires_grad()) {
+      used.push_back(y);
+      incoming.push_back(cotangent(y));
+    }
+  if (!used.empty())
+    found =
+        grad(used, leaves, {.grad_outputs = incoming, .create_graph = create_graph, .allow_unused = true});
+  for (size_t i = 0; i < found.size(); ++i)
+    if (!found[i].defined()) found[i] = zeros_like(leaves[i]);
+  return found;
+}
+
+struct Result {
+  Inputs outputs, grads;
+};
+
+Result run(const OpCase& row, const Inputs& in, Subset wanted, bool create_graph = false) {
+  const GradMode mode(grad_enabled() && !row.in_place);
+  const Inputs leaves = leaves_of(in, wanted);
+  const Outputs outputs = row.call(in);
+  return {outputs, gradients(outputs, leaves, create_graph)};
+}
+
+class Report {
+ public:
+  explicit Report(const OpCase& row) : row_(row) {}
+  template <class... Parts>
+  void found(const Parts&... parts) {
+    std::string text = heed::test::name_of(row_) + ": ";
+    (detail::append(text, parts), ...);
+    findings_.push_back(std::move(text));
+  }
+  /// Runs a check; what it throws is a finding.
+  template <class F>
+  void guard(const std::string& what, F&& check) {
+    try {
+      check();
+    } catch (const std::exception& error) {
+      found(what, ": ", error.what());
+    }
+  }
+  void compare(const std::string& what, const Inputs& got, const Inputs& want, double tolerance) {
+    if (got.size() != want.size()) return found(what, ": ", got.size(), " tensors, not ", want.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      const std::string difference = parity::difference(got[i], want[i], {tolerance, tolerance});
+      if (!difference.empty()) found(what, " ", i, " ", difference);
+    }
+  }
+  void compare(const std::string& what, const Result& got, const Result& want, double tolerance) {
+    compare(what + ", output", got.outputs, want.outputs, tolerance);
+    compare(what + ", gradient", got.grads, want.grads, tolerance);
+  }
+  Findings take() { return std::move(findings_); }
+
+ private:
+  const OpCase& row_;
+  Findings findings_;
+};
+
+bool has_gradient(const OpCase& row) { return !row.in_place && all_differentiable(row.inputs) != 0; }
+
+std::string describe(Subset subset) {
+  std::string text = "gradient of";
+  for (int i = 0; subset >> i; ++i)
+    if (subset >> i & 1) text += " " + std::to_string(i);
+  return text;
+}
+
+void check_both_orders(Report& report, const std::string& what, const OpCase& row,
+                       const std::function<Inputs()>& fresh) {
+  report.guard(what, [&] {
+    const GradcheckReport first = gradcheck(row.call, fresh());
+    if (!first) report.found(what, ": ", first.message);
+  });
+  report.guard(what, [&] {
+    const GradcheckReport second = gradgradcheck(row.call, fresh());
+    if (!second) report.found(what, ": ", second.message);
+  });
+}
+
+}  // namespace
+
+Findings check_gradients(const OpCase& row) {
+  Report report(row);
+  if (!has_gradient(row)) return {};
+  const Subset all = all_differentiable(row.inputs);
+  for (Subset subset = all; subset != 0; subset = (subset - 1) & all)
+    check_both_orders(report, describe(subset), row, [&] {
+      Inputs in = make(row);
+      leaves_of(in, subset);
+      return in;
+    });
+
+  const auto same = [&](const Input& input) { return input.shape == row.inputs[0].shape; };
+  if (row.inputs.size() > 1 && (all & 1) && std::all_of(row.inputs.begin(), row.inputs.end(), same) &&
+      all == (Subset{1} << row.inputs.size()) - 1) {
+    const Inputs in = make(row);
+    in[0].requires_grad_();
+    const auto call = [&](const Inputs& x) -> Inputs { return row.call(Inputs(row.inputs.size(), x[0])); };
+    report.guard("one tensor for all", [&] {
+      const GradcheckReport first = gradcheck(call, {in[0]}), second = gradgradcheck(call, {in[0]});
+      if (!first) report.found("one tensor for all: ", first.message);
+      if (!second) report.found("one tensor for all: ", second.message);
+    });
+  }
+  return report.take();
+}
+
+Findings check_broadcast(const OpCase& row) {
+  Report report(row);
+  if (!row.broadcasts) return {};
+  for (size_t i = 0; i < row.inputs.size(); ++i) {
+    std::vector<Shape> smaller = {{}};
+    for (int64_t d = 0; d < row.inputs[i].shape.rank(); ++d) {
+      Shape shape = row.inputs[i].shape;
+      shape[d] = 1;
+      smaller.push_back(shape);
+    }
+    if (row.inputs[i].shape.rank() > 0) {
+      smaller.push_back(row.inputs[i].shape);
+      smaller.back().erase(0);
+    }
+    for (const Shape& shape : smaller) {
+      std::vector<Input> inputs = row.inputs;
+      inputs[i].shape = shape;
+      const std::string what = "input " + std::to_string(i) + " of shape " + to_string(shape);
+      const Subset all = all_differentiable(inputs);
+      if (all == 0 || row.in_place)
+        report.guard(what, [&] { row.call(make(row, inputs)); });
+      else
+        check_both_orders(report, what, row, [&] {
+          Inputs in = make(row, inputs);
+          leaves_of(in, all);
+          return in;
+        });
+      // Broadcasting is what expanding first would be.
+      if (row.in_place) continue;
+      report.guard(what, [&] {
+        const Inputs small = make(row, inputs);
+        Inputs big = small;
+        big[i] = laid_out(broadcast_to(small[i], row.inputs[i].shape), Layout::contiguous);
+        report.compare(what, row.call(small), row.call(big), 1e-12);
+      });
+    }
+  }
+  return report.take();
+}
+
+Findings check_layouts(const OpCase& row) {
+  Report report(row);
+  const Subset wanted = row.in_place ? 0 : all_differentiable(row.inputs);
+  for (const Layout layout : layouts)
+    for (size_t which = 0; which <= row.inputs.size(); ++which) {  // one input alone, then all
+      const bool everyone = which == row.inputs.size();
+      if (everyone && row.inputs.size() == 1) continue;
+      if (row.in_place && layout == Layout::repeated && (which == 0 || everyone)) continue;
+      const std::string what =
+          std::string(name_of(layout)) + (everyone ? " inputs" : " input " + std::to_string(which));
+      try {
+        Inputs strided = make(row), plain;
+        for (size_t i = 0; i < strided.size(); ++i)
+          if (everyone || i == which) strided[i] = laid_out(strided[i], layout);
+        for (const Tensor& x : strided) plain.push_back(laid_out(x, Layout::contiguous));
+        report.compare(what, run(row, strided, wanted), run(row, plain, wanted), 1e-12);
+      } catch (const Error& error) {
+        if (!row.refuses_strides) report.found(what, ": ", error.what());
+      }
+    }
+  return report.take();
+}
+
+Findings check_empty(const OpCase& row) {
+  Report report(row);
+  std::vector<Input> inputs = row.empty;
+  if (inputs.empty()) {
+    inputs = row.inputs;
+    if (inputs.empty() || inputs[0].shape.empty()) return {};
+    const int64_t first = inputs[0].shape[0];
+    for (Input& input : inputs)
+      if (!input.shape.empty() && input.shape[0] == first) input.shape[0] = 0;
+  }
+  try {
+    const Result result = run(row, make(row, inputs), row.in_place ? 0 : all_differentiable(inputs));
+    if (row.refuses_empty) report.found("empty: gave a result instead of an Error");
+    for (const Tensor& g : result.grads)
+      g.for_each([&](auto value) {
+        if (value != 0) report.found("empty: a gradient of shape ", g.shape(), " is not zero");
+      });
+  } catch (const Error& error) {
+    if (!row.refuses_empty) report.found("empty: ", error.what());
+  }
+  return report.take();
+}
+
+Findings check_precision(const OpCase& row) {
+  Report report(row);
+  const Subset wanted = row.in_place ? 0 : all_differentiable(row.inputs);
+  report.guard("float32", [&] {
+    const Result single = run(row, make(row, row.inputs, float32), wanted);
+    const Result reference = run(row, make(row, row.inputs, float64), wanted);
+    const auto compare = [&](const char* what, const Inputs& got, const Inputs& want) {
+      if (got.size() != want.size())
+        return report.found("float32: ", got.size(), " ", what, "s, not ", want.size());
+      for (size_t i = 0; i < got.size(); ++i) {
+        const bool floating = is_floating(want[i].dtype());
+        const std::string difference =
+            parity::difference(floating ? to(got[i].detach(), want[i].dtype()) : got[i], want[i],
+                               {row.float_tolerance, row.float_tolerance});
+        if (!difference.empty()) report.found("float32: ", what, " ", i, " ", difference);
+      }
+    };
+    compare("output", single.outputs, reference.outputs);
+    compare("gradient", single.grads, reference.grads);
+  });
+  return report.take();
+}
+
+Findings check_fused(const OpCase& row) {
+  Report report(row);
+  const Subset wanted = row.in_place ? 0 : all_differentiable(row.inputs);
+  report.guard("fused", [&] {
+    const Result fused = run(row, make(row), wanted);
+    report.compare("one pass against recorded", fused, run(row, make(row), wanted, true), 1e-10);
+    struct Reference {
+      const bool before = reference_mode();
+      Reference() { set_reference_mode(!before); }
+      ~Reference() { set_reference_mode(before); }
+    } switched;
+    report.compare("operation against twin", fused, run(row, make(row), wanted), 1e-10);
+  });
+  return report.take();
+}
+
+namespace {
+
+// Ways to overwrite a tensor; each returns the name that the message must have.
+struct Writer {
+  const char* name;
+  void (*write)(const Tensor& x);
+};
+
+const Writer writers[] = {
+    {"add_", [](const Tensor& x) { add_(x, 1); }},
+    {"mul_", [](const Tensor& x) { mul_(x, 3); }},
+    {"fill_", [](const Tensor& x) { fill_(x, 0); }},
+    {"copy_", [](const Tensor& x) { copy_(x, ones(x.shape(), x.dtype())); }},
+    {"mutable_data",
+     [](const Tensor& x) {
+       visit_dtype(x.dtype(),
+                   [&]<class T>(Type<T>) { *x.mutable_data<T>() = static_cast<T>(*x.data<T>() == 0); });
+     }},
+    {"fill_",  // through a view
+     [](const Tensor& x) { fill_(x.dim() > 0 ? select(x, 0, 0) : x.detach(), 0); }},
+};
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// The gradient is exact, or the message says who and where.
+void check_overwrite(Report& report, const OpCase& row, const std::string& what, const Writer& writer,
+                     const Inputs& want, const std::function<Inputs()>& gradient) {
+  Inputs got;
+  try {
+    got = gradient();
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    const std::string file = std::string(row.call.line.file_name()) + ":";
+    if (!contains(message, std::string(writer.name) + " at " + __FILE__ ":"))
+      report.found(what, ": the message does not say that and where ", writer.name, " wrote: ", message);
+    const std::string op = message.substr(0, message.find(':'));
+    const bool named = op == row.op || contains(" " + std::string(row.records) + " ", " " + op + " ");
+    if (!named || !contains(message, file))
+      report.found(what, ": the message does not say that and where ", row.op, " saved: ", message);
+    return;
+  }
+  report.compare(what + ", gradient", got, want, 1e-12);
+}
+
+}  // namespace
+
+Findings check_overwritten(const OpCase& row) {
+  Report report(row);
+  if (!has_gradient(row)) return {};
+  const Subset wanted = all_differentiable(row.inputs);
+  const Result exact = run(row, make(row), wanted);
+  const size_t victims = row.inputs.size() + exact.outputs.size();
+  const auto victim_of = [&](size_t i, const Inputs& in, const Outputs& out) {
+    return i < in.size() ? in[i] : out[i - in.size()];
+  };
+  const auto write = [&](const Writer& writer, const Tensor& x) {
+    const NoGrad guard;
+    try {
+      writer.write(x);
+    } catch (const Error&) {
+      return false;  // a bool cannot be multiplied, a repeated tensor not be written
+    }
+    return true;
+  };
+
+  for (size_t v = 0; v < victims; ++v)
+    for (const Writer& writer : writers) {
+      const std::string what = (v < row.inputs.size() ? "input " + std::to_string(v)
+                                                      : "output " + std::to_string(v - row.inputs.size())) +
+                               " overwritten by " + writer.name;
+      report.guard(what, [&] {
+        for (const bool create_graph : {false, true}) {
+          const Inputs in = make(row), leaves = leaves_of(in, wanted);
+          const Outputs out = row.call(in);
+          if (!write(writer, victim_of(v, in, out))) return;
+          check_overwrite(report, row, what, writer, exact.grads,
+                          [&] { return gradients(out, leaves, create_graph); });
+        }
+      });
+      report.guard(what + " before the second derivative", [&] {
+        const auto second = [&](bool overwrite) {
+          const Inputs in = make(row), leaves = leaves_of(in, wanted);
+          const Outputs out = row.call(in);
+          const Inputs first = gradients(out, leaves, true);
+          if (overwrite) write(writer, victim_of(v, in, out));
+          return gradients(first, leaves);
+        };
+        Inputs got;
+        try {
+          got = second(true);
+        } catch (const Error& error) {
+          if (!contains(error.what(), std::string(writer.name) + " at "))
+            report.found(what, " before the second derivative: ", error.what());
+          return;
+        }
+        report.compare(what + " before the second derivative, gradient", got, second(false), 1e-12);
+      });
+    }
+  return report.take();
+}
+
+Findings check_plain(const OpCase& row) {
+  Report report(row);
+  if (!row.plain) return {};
+  report.guard("plain", [&] {
+    const NoGrad guard;
+    const Outputs want = row.plain(make(row));
+    const Inputs in = make(row);
+    const Outputs got = row.call(in);
+    report.compare("against plain numbers, output", got, want, 1e-12);
+    if (row.in_place && !got[0].same_as(in[0])) report.found("does not give back its operand");
+  });
+  if (!row.in_place) return report.take();
+  const Inputs in = make(row);
+  const int64_t version = in[0].body().storage->version;
+  try {
+    row.call(in);
+    report.found("writes while operations are recorded");
+  } catch (const Error&) {
+  }
+  report.guard("in place", [&] {
+    const NoGrad guard;
+    row.call(in);
+    if (in[0].body().storage->version == version) report.found("does not count its write");
+  });
+  return report.take();
+}
+
+Findings check_row(const OpCase& row) {
+  Report report(row);
+  Findings all;
+  for (const auto& check : {check_gradients, check_broadcast, check_layouts, check_empty, check_precision,
+                            check_fused, check_overwritten, check_plain})
+    report.guard("failed", [&] {
+      for (std::string& finding : check(row)) all.push_back(std::move(finding));
+    });
+  for (std::string& finding : report.take()) all.push_back(std::move(finding));
+  return all;
+}
+
+}  // namespace heed::test

@@ -1,0 +1,231 @@
+// Every row of the table, and faults planted to see that the checks find them.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "autograd/node.h"
+#include "autograd/ops.h"
+#include "tensor/create.h"
+#include "tests/autograd/op_cases.h"
+#include "tests/autograd/op_checks.h"
+
+using namespace heed;
+using namespace heed::test;
+
+TEST_CASE("operators: every row withstands every check") {
+  for (const OpCase& row : op_cases())
+    for (const std::string& finding : check_row(row)) FAIL_CHECK(finding);
+}
+
+namespace {
+
+bool finds(const Findings& findings, const std::string& text) {
+  for (const std::string& finding : findings)
+    if (finding.find(text) != std::string::npos) return true;
+  return false;
+}
+
+// Ops as somebody might write them. Each is right but for one thing.
+
+Tensor plain_square(const Tensor& x) {
+  const NoGrad guard;
+  return x * x;
+}
+
+// The rule forgets the factor 2.
+Tensor wrong_rule(Operand x) {
+  return record("planted", plain_square(x), {{x, [x = save(x)](const Tensor& g) { return g * x(); }}});
+}
+
+// The gradient is right, but a constant: it cannot be differentiated again.
+Tensor wrong_second(Operand x) {
+  return record("planted", plain_square(x),
+                {{x, [x = save(x)](const Tensor& g) { return g * (2 * x().detach()); }}});
+}
+
+// The gradient of b is that of a where both need one.
+Tensor wrong_pair(Operand a, Operand b) {
+  const auto rule = [b = save(b)](const Tensor& g) { return g * b(); };
+  return record("planted", clone(mul(a->detach(), b->detach())), {{a, rule}, {b, rule}});
+}
+
+// Right for operands of one shape; takes a row of a matrix for a broadcast one.
+Tensor wrong_broadcast(Operand a, Operand b) {
+  const Tensor y = a->detach() * b->detach();
+  return record("planted", y,
+                {{a, [b = save(b)](const Tensor& g) { return g * b(); }},
+                 {b, [a = save(a), b = save(b)](const Tensor& g) {
+                    const Tensor d = g * a();
+                    return d.shape() == b().shape() ? d : reshape(d.dim() > 0 ? select(d, 0, 0) : d, {-1});
+                  }}});
+}
+
+// Reads memory in a row, whatever the strides.
+Tensor wrong_strides(Operand x) {
+  Tensor y = Tensor::empty(x->shape(), x->dtype());
+  visit_floating(x->dtype(), [&]<class T>(Type<T>) {
+    for (int64_t i = 0; i < y.numel(); ++i)
+      y.mutable_data<T>()[i] = 3 * x->data<T>()[std::min<int64_t>(i, 1)];
+  });
+  return y;
+}
+
+// Computes in float32 whatever the dtype is.
+Tensor wrong_precision(Operand x) {
+  return record("planted", to(exp(to(x->detach(), float32)), x->dtype()),
+                {{x, [](const Tensor& g, const Tensor& y) { return g * y; }}});
+}
+
+// Is far less exact in float32 than it could be: 1 - cos(x) for small x.
+Tensor cancels(Operand x) { return (1 - cos(x)) / square(x); }
+
+// Keeps the operand without save().
+Tensor wrong_save(Operand x) {
+  return record("planted", plain_square(x), {{x, [x = x.tensor()](const Tensor& g) { return g * (2 * x); }}});
+}
+
+// Refuses, but does not say who and where.
+Tensor wrong_message(Operand x) {
+  const int64_t version = x->body().storage->version;
+  return record("planted", plain_square(x), {{x, [x = x.tensor(), version](const Tensor& g) {
+                                                check(x.body().storage->version == version, "overwritten");
+                                                return g * (2 * x);
+                                              }}});
+}
+
+// One pass and recorded form differ.
+Tensor wrong_one_pass(Operand x) {
+  return record("planted", plain_square(x), {{x, [x = save(x)](const Tensor& g) {
+                                                if (!grad_enabled()) return g * (2.001 * x());
+                                                return g * (2 * x());
+                                              }}});
+}
+
+// The twin is another function.
+Tensor wrong_twin(Operand x) {
+  const Twin twin = [](const std::vector<Tensor>& in) { return in[0] * in[0] * in[0]; };
+  if (reference_mode()) return twin({x});
+  return record(
+      "planted", plain_square(x), {x},
+      [x = save(x)](const Tensor& g, const Tensor&) -> Gradients { return {g * (2 * x())}; }, twin);
+}
+
+// Looks at the first element even where there is none.
+Tensor wrong_empty(Operand x) {
+  check(x->numel() > 0, "planted: nothing there");
+  return clone(x);
+}
+
+// Gives a broken gradient for no elements.
+Tensor wrong_empty_gradient(Operand x, Operand weight) {
+  return record(
+      "planted", x->detach() * weight->detach(),
+      {{weight, [x = save(x)](const Tensor& g) { return sum(g * x(), 0) / (x().numel() ? 1 : 0); }}});
+}
+
+Tensor wrong_in_place(Operand x) {
+  visit_floating(x->dtype(), [&]<class T>(Type<T>) {
+    T* out = const_cast<T*>(x->data<T>());
+    for (int64_t i = 0; i < x->numel(); ++i) out[i] = 7;
+  });
+  return x;
+}
+
+Tensor wrong_comparison(Operand a, Operand b) { return a <= b; }
+
+}  // namespace
+
+TEST_CASE("operators: planted faults are found") {
+  const OpCase good = {"square", [](auto& in) { return square(in[0]); }, {{2, 3}}};
+  CHECK(check_row(good).empty());
+
+  const OpCase rule = {"planted", [](auto& in) { return wrong_rule(in[0]); }, {{2, 3}}};
+  CHECK(finds(check_gradients(rule), "numeric gradient"));
+
+  const OpCase second = {"planted", [](auto& in) { return wrong_second(in[0]); }, {{2, 3}}};
+  CHECK_FALSE(finds(check_gradients(second), "gradient of 0: input"));
+  CHECK(finds(check_gradients(second), "of the gradient: "));
+
+  const OpCase pair = {"planted", [](auto& in) { return wrong_pair(in[0], in[1]); }, {{2, 3}, {2, 3}}};
+  CHECK(finds(check_gradients(pair), "gradient of 1:"));
+  CHECK(finds(check_gradients(pair), "gradient of 0 1:"));
+  CHECK_FALSE(finds(check_gradients(pair), "gradient of 0:"));
+
+  const OpCase broadcast = {.op = "planted",
+                            .call = [](auto& in) { return wrong_broadcast(in[0], in[1]); },
+                            .inputs = {{2, 3}, {2, 3}},
+                            .broadcasts = true};
+  CHECK(check_gradients(broadcast).empty());
+  CHECK(finds(check_broadcast(broadcast), "input 1 of shape [3]"));
+
+  // A row that says it broadcasts where the operator does not.
+  const OpCase shapes = {.op = "planted",
+                         .call = [](auto& in) { return mm(in[0], in[1]); },
+                         .inputs = {{2, 2}, {2, 2}},
+                         .broadcasts = true};
+  CHECK_FALSE(check_broadcast(shapes).empty());
+
+  const OpCase strides = {"planted", [](auto& in) { return wrong_strides(in[0]); }, {{2, 3}}};
+  CHECK(finds(check_layouts(strides), "transposed input 0"));
+  CHECK(finds(check_layouts(strides), "stepped input 0"));
+
+  const OpCase precision = {"planted", [](auto& in) { return wrong_precision(in[0]); }, {{2, 3}}};
+  CHECK(finds(check_gradients(precision), "numeric gradient"));
+
+  const OpCase inexact = {.op = "planted",
+                          .call = [](auto& in) { return cancels(in[0]); },
+                          .inputs = {{2, 3}},
+                          .low = 0.01,
+                          .high = 0.02};
+  CHECK(finds(check_precision(inexact), "float32: output"));
+
+  const OpCase saves = {"planted", [](auto& in) { return wrong_save(in[0]); }, {{2, 3}}};
+  for (const char* writer : {"add_", "mul_", "fill_", "copy_", "mutable_data"})
+    CHECK(finds(check_overwritten(saves), std::string("input 0 overwritten by ") + writer + ", gradient"));
+
+  const OpCase message = {"planted", [](auto& in) { return wrong_message(in[0]); }, {{2, 3}}};
+  CHECK(finds(check_overwritten(message), "does not say that and where add_ wrote"));
+  CHECK(finds(check_overwritten(message), "does not say that and where planted saved"));
+
+  const OpCase one_pass = {"planted", [](auto& in) { return wrong_one_pass(in[0]); }, {{2, 3}}};
+  CHECK(finds(check_fused(one_pass), "one pass against recorded, gradient"));
+
+  const OpCase twin = {"planted", [](auto& in) { return wrong_twin(in[0]); }, {{2, 3}}};
+  CHECK(finds(check_fused(twin), "operation against twin, output"));
+  CHECK(finds(check_gradients(twin), "of the gradient: "));
+
+  const OpCase empty = {"planted", [](auto& in) { return wrong_empty(in[0]); }, {{2, 3}}};
+  CHECK(finds(check_empty(empty), "nothing there"));
+  const OpCase lenient = {.op = "planted",
+                          .call = [](auto& in) { return clone(in[0]); },
+                          .inputs = {{2, 3}},
+                          .refuses_empty = true};
+  CHECK(finds(check_empty(lenient), "instead of an Error"));
+  const OpCase gradient = {
+      "planted", [](auto& in) { return wrong_empty_gradient(in[0], in[1]); }, {{2, 3}, {3}}};
+  CHECK(finds(check_empty(gradient), "is not zero"));
+
+  const OpCase in_place = {.op = "planted",
+                           .call = [](auto& in) { return wrong_in_place(in[0]); },
+                           .inputs = {{2, 3}},
+                           .plain =
+                               [](auto& in) {
+                                 return full({2, 3}, 7, in[0].dtype());
+                               },
+                           .in_place = true};
+  CHECK(finds(check_plain(in_place), "writes while operations are recorded"));
+  CHECK(finds(check_plain(in_place), "does not count its write"));
+
+  const OpCase comparison = {.op = "planted",
+                             .call = [](auto& in) { return wrong_comparison(in[0], in[1]); },
+                             .inputs = {integers(0, 2, {3, 4}), integers(0, 2, {3, 4})},
+                             .plain = [](auto& in) { return in[0] < in[1]; }};
+  CHECK(finds(check_plain(comparison), "against plain numbers"));
+}
+
+TEST_CASE("operators: what throws something else, or crashes on nothing, is a finding and not the end") {
+  const OpCase throws = {
+      "planted", [](auto& in) -> Tensor { throw std::runtime_error(in.empty() ? "" : "thrown"); }, {{2, 3}}};
+  CHECK(finds(check_gradients(throws), "thrown"));
+  CHECK(finds(check_precision(throws), "thrown"));
+}
