@@ -195,6 +195,19 @@ Tensor layer_norm(Operand x, const Shape& normalized_shape, Operand weight = {},
 /// x / sqrt(mean(x^2) + eps) over the last dimensions, times weight.
 Tensor rms_norm(Operand x, const Shape& normalized_shape, Operand weight = {}, double eps = 1e-6);
 
+// ---- losses: the others are made of these operations, see nn/functional.h
+
+/// How a loss for each element becomes one number; batchmean is the sum over the size of dimension 0.
+enum class Reduction { none, mean, sum, batchmean };
+struct SoftmaxCrossEntropyOptions {
+  Tensor weight = {};  // [C], one for each class
+  int64_t ignore_index = -100;
+  double label_smoothing = 0;
+  Reduction reduction = Reduction::mean;  // over the weights of the targets that count
+};
+/// -weight[target] log_softmax(x)[target]: x [..., C], target [...] int64
+Tensor softmax_cross_entropy(Operand x, Operand target, const SoftmaxCrossEntropyOptions& options = {});
+
 // ---- in place, under NoGrad: each returns its first operand
 // ----------------------------------------------------------
 

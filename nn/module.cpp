@@ -9,6 +9,7 @@
 #include <typeinfo>
 
 #include "autograd/ops.h"
+#include "nn/table.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {
@@ -194,20 +195,10 @@ LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
     }
 
   if (!rows.empty()) {
-    size_t name_width = 4, model_width = 5;
-    for (const Row& row : rows) {
-      name_width = std::max(name_width, row.name.size());
-      model_width = std::max(model_width, row.model.size());
-    }
-    const auto pad = [](std::string text, size_t width) {
-      return text.resize(std::max(text.size(), width), ' '), text + "  ";
-    };
-    std::string table = "\n  " + pad("", 10) + pad("name", name_width) + pad("model", model_width) + "given";
-    for (const Row& row : rows)
-      table +=
-          "\n  " + pad(row.what, 10) + pad(row.name, name_width) + pad(row.model, model_width) + row.file;
+    Table table({"", "name", "model", "given"});
+    for (const Row& row : rows) table.add({row.what, row.name, row.model, row.file});
     fail("load_state_dict: ", rows.size(), rows.size() == 1 ? " name does" : " names do", " not fit ",
-         type_name(), "; nothing was changed", table);
+         type_name(), "; nothing was changed\n", table.to_string("  "));
   }
 
   for (auto& [own, value] : writes) {  // values that are a member's own memory must survive the first writes

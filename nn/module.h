@@ -138,6 +138,7 @@ struct Place {
 };
 
 class Call;
+class Watch;
 
 }  // namespace detail
 
@@ -202,6 +203,7 @@ class Module {
 
  private:
   friend class detail::Call;
+  friend class detail::Watch;
   void walk(Visitor& v) const;
   detail::ModuleHooks& hooks();
 

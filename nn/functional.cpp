@@ -1,0 +1,231 @@
+#include "nn/functional.h"
+
+#include <cmath>
+#include <limits>
+
+#include "autograd/node.h"
+#include "nn/attention/pooling.h"
+
+namespace heed::F {
+namespace {
+
+void check_same(const char* loss, const Operand& input, const Operand& target) {
+  check_floating(loss, input);
+  check(input->shape() == target->shape(), loss, ": input is ", input->shape(), ", target is ",
+        target->shape(), "; they must be equal, a loss broadcasts nothing (view or squeeze one of them)");
+  check(input->dtype() == target->dtype(), loss, ": input is ", input->dtype(), ", target is ",
+        target->dtype(), "; convert the target with to(target, ", input->dtype(), ")");
+}
+
+Tensor reduce(const char* loss, const Tensor& each, Reduction reduction) {
+  switch (reduction) {
+    case Reduction::none:
+      return each;
+    case Reduction::mean:
+      return mean(each);
+    case Reduction::sum:
+      return sum(each);
+    default:
+      fail(loss, ": the reduction is none, mean or sum; batchmean belongs to kl_div");
+  }
+}
+
+void check_weight(const char* loss, const char* name, const Tensor& weight, const Operand& input) {
+  if (!weight.defined()) return;
+  const Shape joint = broadcast_shapes(loss, weight.shape(), input->shape());
+  check(joint == input->shape(), loss, ": ", name, " is ", weight.shape(), ", input is ", input->shape(),
+        "; ", name, " must broadcast to the input");
+}
+
+// Where the classes stand in [N, C, d...] or [C].
+int64_t class_dim(const Operand& input) { return input->dim() > 1 ? 1 : 0; }
+
+// The shape without its classes.
+Shape without_classes(const Operand& input) {
+  Shape shape = input->shape();
+  shape.erase(class_dim(input));
+  return shape;
+}
+
+void check_classes(const char* loss, const Operand& input, const Operand& target) {
+  check_floating(loss, input);
+  check(input->dim() > 0 && target->shape() == without_classes(input), loss, ": input is ", input->shape(),
+        ", target is ", target->shape(), "; with classes in ",
+        input->dim() > 1 ? "dimension 1 the target has the input's shape without it"
+                         : "the only dimension the target is one number");
+}
+
+}  // namespace
+
+Tensor dropout(Operand x, double p, bool training, Generator* generator) {
+  check_floating("dropout", x);
+  check(p >= 0 && p <= 1, "dropout: p is ", p, "; a probability lies in [0, 1]");
+  if (!training || p == 0) return x.tensor();
+  const Tensor kept = rand(x->shape(), x->dtype(), generator) >= p;
+  return x * where(kept, full({}, p < 1 ? 1 / (1 - p) : 0, x->dtype()), 0);
+}
+
+Tensor mse_loss(Operand input, Operand target, Reduction reduction) {
+  check_same("mse_loss", input, target);
+  return reduce("mse_loss", square(input - target), reduction);
+}
+
+Tensor l1_loss(Operand input, Operand target, Reduction reduction) {
+  check_same("l1_loss", input, target);
+  return reduce("l1_loss", abs(input - target), reduction);
+}
+
+Tensor smooth_l1_loss(Operand input, Operand target, Reduction reduction, double beta) {
+  check_same("smooth_l1_loss", input, target);
+  check(beta >= 0, "smooth_l1_loss: beta is ", beta, "; it must not be negative");
+  if (beta == 0) return l1_loss(input, target, reduction);
+  const Tensor d = abs(input - target);
+  return reduce("smooth_l1_loss", where(d < beta, square(d) * (0.5 / beta), d - 0.5 * beta), reduction);
+}
+
+Tensor huber_loss(Operand input, Operand target, Reduction reduction, double delta) {
+  check_same("huber_loss", input, target);
+  check(delta > 0, "huber_loss: delta is ", delta, "; it must be positive");
+  const Tensor d = abs(input - target);
+  return reduce("huber_loss", where(d < delta, square(d) * 0.5, (d - 0.5 * delta) * delta), reduction);
+}
+
+// t log t is 0 at t = 0.
+Tensor kl_div(Operand input, Operand target, const KlDivOptions& options) {
+  check_same("kl_div", input, target);
+  Tensor each;
+  if (options.log_target) {
+    each = exp(target) * (target - input);
+  } else {
+    const Tensor zero = target == 0;
+    each = where(zero, 0, target * log(where(zero, 1, target))) - target * input;
+  }
+  if (options.reduction != Reduction::batchmean) return reduce("kl_div", each, options.reduction);
+  return sum(each) / static_cast<double>(input->dim() > 0 ? input->size(0) : 1);
+}
+
+Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& options) {
+  check_same("binary_cross_entropy", input, target);
+  check_weight("binary_cross_entropy", "weight", options.weight, input);
+  check(!options.pos_weight.defined(), "binary_cross_entropy: pos_weight needs logits");
+  check(input->numel() == 0 || (min(input).item() >= 0 && max(input).item() <= 1),
+        "binary_cross_entropy: the input must be probabilities, in [0, 1]; for logits take "
+        "binary_cross_entropy_with_logits");
+  Tensor each = (target - 1) * clamp(log1p(-input), -100, {}) - target * clamp(log(input), -100, {});
+  if (options.weight.defined()) each = each * options.weight;
+  return reduce("binary_cross_entropy", each, options.reduction);
+}
+
+// -log sigmoid(x) = softplus(-x) and -log(1 - sigmoid(x)) = x + softplus(-x), so the loss is
+// (1 - t) x + (1 + (p - 1) t) softplus(-x).
+Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const BceOptions& options) {
+  const char* name = "binary_cross_entropy_with_logits";
+  check_same(name, input, target);
+  check_weight(name, "weight", options.weight, input);
+  check_weight(name, "pos_weight", options.pos_weight, input);
+  Tensor wrong = softplus(-input, 1, 40);  // at 40 the formula and its limit agree to the last bit
+  if (options.pos_weight.defined()) wrong = (1 + (options.pos_weight - 1) * target) * wrong;
+  Tensor each = (1 - target) * input + wrong;
+  if (options.weight.defined()) each = each * options.weight;
+  return reduce(name, each, options.reduction);
+}
+
+Tensor nll_loss(Operand input, Operand target, const NllOptions& options) {
+  check_indices("nll_loss", target);
+  check_classes("nll_loss", input, target);
+  const int64_t dim = class_dim(input), classes = input->shape()[dim];
+  check(!options.weight.defined() || options.weight.shape() == Shape{classes}, "nll_loss: the weight is ",
+        options.weight.defined() ? options.weight.shape() : Shape{}, " and must be ", Shape{classes},
+        ", one for each class");
+
+  const Tensor counts = target != options.ignore_index;
+  const Tensor valid = logical_and(target >= 0, target < classes);
+  check(all(logical_or(valid, logical_not(counts))).item<bool>(), "nll_loss: the classes are 0 to ",
+        classes - 1, " and a target is none of them; targets that do not count are ", options.ignore_index,
+        " (ignore_index)");
+  const Tensor safe = where(counts, target, 0);
+  Tensor weight = to(counts, input->dtype());
+  if (options.weight.defined())
+    weight = weight * reshape(index_select(options.weight, 0, flatten(safe)), safe.shape());
+  const Tensor picked = squeeze(gather(input, dim, unsqueeze(safe, dim)), dim);
+  const Tensor each = where(counts, -picked * weight, 0);
+  if (options.reduction == Reduction::mean) return sum(each) / sum(weight);
+  return reduce("nll_loss", each, options.reduction);
+}
+
+Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& options) {
+  check_floating("cross_entropy", input);
+  const int64_t dim = class_dim(input);
+  // Classes last: [N, C, d...] -> [N, d..., C]
+  Operand logits = input;
+  if (input->dim() > 2) {
+    Shape order;
+    for (int64_t d = 0; d < input->dim(); ++d)
+      if (d != dim) order.push_back(d);
+    order.push_back(dim);
+    logits.become(permute(input, order));
+  }
+  if (!is_floating(target->dtype())) {
+    check_classes("cross_entropy", input, target);
+    return softmax_cross_entropy(
+        logits, target, {options.weight, options.ignore_index, options.label_smoothing, options.reduction});
+  }
+
+  check_same("cross_entropy", input, target);
+  check(input->dim() > 0, "cross_entropy: the input is one number; it must have a dimension of classes");
+  const int64_t classes = input->shape()[dim];
+  check(!options.weight.defined() || options.weight.shape() == Shape{classes},
+        "cross_entropy: the weight is ", options.weight.defined() ? options.weight.shape() : Shape{},
+        " and must be ", Shape{classes}, ", one for each class");
+  const double s = options.label_smoothing;
+  check(s >= 0 && s <= 1, "cross_entropy: label_smoothing is ", s, "; it lies in [0, 1]");
+  Tensor shares = s > 0 ? target * (1 - s) + s / static_cast<double>(classes) : target.tensor();
+  if (options.weight.defined()) {
+    Shape along = Shape::filled(input->dim(), 1);
+    along[dim] = classes;
+    shares = shares * reshape(options.weight, along);
+  }
+  const Tensor each = -sum(shares * log_softmax(input, dim), dim);
+  if (options.reduction == Reduction::mean) return sum(each) / static_cast<double>(each.numel());
+  return reduce("cross_entropy", each, options.reduction);
+}
+
+Attention scaled_dot_product_attention(Operand query, Operand key, Operand value,
+                                       const AttentionOptions& options) {
+  const char* name = "scaled_dot_product_attention";
+  check_floating(name, query);
+  check(query->dim() >= 2 && key->dim() >= 2 && value->dim() >= 2 && query->size(-1) == key->size(-1) &&
+            key->size(-2) == value->size(-2),
+        name, ": query is ", query->shape(), ", key is ", key->shape(), ", value is ", value->shape(),
+        "; they must be [..., Tq, D], [..., Tk, D], [..., Tk, Dv]");
+
+  // Score.                                                                           [..., Tq, Tk]
+  const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query->size(-1))));
+  Tensor scores = matmul(query * scale, transpose(key));
+
+  // Normalise. Scores of -inf get the weight 0; a row of nothing else gets 0 everywhere.
+  Tensor allowed = options.mask;
+  if (allowed.defined() && allowed.dtype() != boolean) {
+    scores = scores + allowed;
+    allowed = Tensor();
+  }
+  if (options.is_causal) {
+    const Tensor earlier = to(tril(ones({query->size(-2), key->size(-2)})), boolean);
+    allowed = allowed.defined() ? logical_and(allowed, earlier) : earlier;
+  }
+  Tensor weights;
+  if (allowed.defined()) {
+    const Tensor some = any(allowed, -1, true);
+    const double nothing = -std::numeric_limits<double>::infinity();
+    weights = softmax(where(allowed, scores, where(some, full({}, nothing, scores.dtype()), 0)), -1);
+    if (!all(some).item<bool>()) weights = where(some, weights, 0);
+  } else {
+    weights = softmax(scores, -1);
+  }
+  weights = dropout(weights, options.dropout_p);
+
+  // Weighted sum.                                                                    [..., Tq, Dv]
+  return {attention_pool(weights, value), options.need_weights ? weights : Tensor()};
+}
+
+}  // namespace heed::F

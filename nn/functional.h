@@ -1,0 +1,99 @@
+#pragma once
+
+#include <optional>
+#include <tuple>
+
+#include "autograd/ops.h"
+
+/// What layers compute, without their state. Names and meanings are PyTorch's.
+namespace heed::F {
+
+using heed::elu, heed::gelu, heed::leaky_relu, heed::log_softmax, heed::one_hot, heed::relu, heed::sigmoid,
+    heed::silu, heed::softmax, heed::softplus, heed::tanh;
+using heed::embedding, heed::layer_norm, heed::linear, heed::rms_norm;
+
+/// While training, zeroes each value with probability p and multiplies the others by 1 / (1 - p); otherwise
+/// x. Draws from the thread's default generator when none is given.
+Tensor dropout(Operand x, double p = 0.5, bool training = true, Generator* generator = nullptr);
+
+// ---- losses: input and target have one shape, which is checked; nothing is broadcast but weights
+// -----------
+
+/// (input - target)^2
+Tensor mse_loss(Operand input, Operand target, Reduction reduction = Reduction::mean);
+/// |input - target|
+Tensor l1_loss(Operand input, Operand target, Reduction reduction = Reduction::mean);
+/// With d = |input - target|: d^2 / (2 beta) where d < beta, else d - beta / 2
+Tensor smooth_l1_loss(Operand input, Operand target, Reduction reduction = Reduction::mean, double beta = 1);
+/// With d = |input - target|: d^2 / 2 where d < delta, else delta (d - delta / 2)
+Tensor huber_loss(Operand input, Operand target, Reduction reduction = Reduction::mean, double delta = 1);
+
+struct KlDivOptions {
+  Reduction reduction = Reduction::mean;  // batchmean is the divergence: the sum over the size of dim 0
+  bool log_target = false;                // the target holds log-probabilities too
+};
+/// target (log(target) - input), for log-probabilities `input`
+Tensor kl_div(Operand input, Operand target, const KlDivOptions& options = {});
+
+struct BceOptions {
+  Tensor weight = {};  // broadcasts to the input
+  Reduction reduction = Reduction::mean;
+  Tensor pos_weight = {};  // of the positive class; broadcasts to the input; with logits only
+};
+/// -weight (target log(input) + (1 - target) log(1 - input)), logarithms not below -100
+Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& options = {});
+/// The same of sigmoid(input), without overflow: target log(sigmoid(input)) is multiplied by pos_weight
+Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const BceOptions& options = {});
+
+struct NllOptions {
+  Tensor weight = {};           // [C], one for each class
+  int64_t ignore_index = -100;  // targets of this value count for nothing
+  Reduction reduction = Reduction::mean;
+};
+/// -weight[target] input[target]: the likelihood of the right classes, from log-probabilities.
+///
+///   input      [N, C, d...], or [C]
+///   target     [N, d...], or []    int64 in [0, C)
+///   returns    [N, d...] unreduced; the mean is over the weights of the targets that count
+Tensor nll_loss(Operand input, Operand target, const NllOptions& options = {});
+
+struct CrossEntropyOptions {
+  Tensor weight = {};           // [C], one for each class
+  int64_t ignore_index = -100;  // targets of this value count for nothing
+  Reduction reduction = Reduction::mean;
+  double label_smoothing = 0;  // this share of each target is spread evenly over all classes
+};
+/// -weight[target] log_softmax(input)[target], in one pass over the logits.
+///
+///   input      [N, C, d...], or [C]
+///   target     [N, d...], or []    int64 in [0, C); or of the input's shape: probabilities of the classes
+///   returns    [N, d...] unreduced; the mean is over the weights of the targets that count, with
+///              probabilities over their number
+Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& options = {});
+
+// ---- attention
+// ----------------------------------------------------------------------------------------------
+
+struct AttentionOptions {
+  Tensor mask = {};  // broadcasts to [..., Tq, Tk]; bool: true = may attend; floating: added to the scores
+  bool is_causal = false;            // query i attends to keys 0 to i
+  double dropout_p = 0;              // of the weights
+  std::optional<double> scale = {};  // of the scores; without: 1 / sqrt(D)
+  bool need_weights = false;
+};
+struct Attention {
+  Tensor output;   // [..., Tq, Dv]
+  Tensor weights;  // [..., Tq, Tk], after dropout; undefined unless need_weights
+  auto tensors() { return std::tie(output, weights); }
+};
+/// softmax(query key^T scale) value: score, normalise, weighted sum.
+///
+///   query      [..., Tq, D]
+///   key        [..., Tk, D]
+///   value      [..., Tk, Dv]
+///
+/// A query that may attend to nothing gives 0.
+Attention scaled_dot_product_attention(Operand query, Operand key, Operand value,
+                                       const AttentionOptions& options = {});
+
+}  // namespace heed::F

@@ -1,0 +1,117 @@
+#include "nn/init.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tensor/kernels/elementwise.h"
+
+namespace heed::init {
+
+Tensor constant(const Shape& shape, double value) { return full(shape, value); }
+
+Tensor uniform(const Shape& shape, double low, double high, Generator* generator) {
+  check(low <= high, "init::uniform: low is ", low, ", high is ", high, "; low must not be above high");
+  const Tensor unit = rand(shape, float32, generator);
+  return kernel::add(kernel::mul(unit, full({}, high - low)), full({}, low));
+}
+
+Tensor uniform_for(int64_t fan, const Shape& shape, Generator* generator) {
+  const double bound = fan > 0 ? 1 / std::sqrt(static_cast<double>(fan)) : 0;
+  return uniform(shape, -bound, bound, generator);
+}
+
+Tensor normal(const Shape& shape, double mean, double std, Generator* generator) {
+  check(std >= 0, "init::normal: std is ", std, "; it must not be negative");
+  const Tensor unit = randn(shape, float32, generator);
+  return kernel::add(kernel::mul(unit, full({}, std)), full({}, mean));
+}
+
+Fans fans(const Shape& shape) {
+  check(shape.rank() >= 2, "init: a weight of shape ", shape,
+        " has no fan in and fan out; it needs two dimensions at least, [out, in]");
+  int64_t window = 1;
+  for (int64_t d = 2; d < shape.rank(); ++d) window *= shape[d];
+  return {shape[1] * window, shape[0] * window};
+}
+
+double gain(Nonlinearity nonlinearity, double negative_slope) {
+  switch (nonlinearity) {
+    case Nonlinearity::tanh:
+      return 5.0 / 3;
+    case Nonlinearity::relu:
+      return std::sqrt(2.0);
+    case Nonlinearity::leaky_relu:
+      return std::sqrt(2 / (1 + negative_slope * negative_slope));
+    case Nonlinearity::selu:
+      return 0.75;
+    default:
+      return 1;
+  }
+}
+
+namespace {
+
+// A uniform variable in [-b, b) has variance b^2 / 3.
+Tensor symmetric(const Shape& shape, double std, Generator* generator) {
+  const double bound = std::sqrt(3.0) * std;
+  return uniform(shape, -bound, bound, generator);
+}
+
+// A weight without inputs or outputs has no values, so any deviation will do.
+double xavier_std(const Shape& shape, double gain) {
+  const auto [in, out] = fans(shape);
+  return in + out > 0 ? gain * std::sqrt(2.0 / static_cast<double>(in + out)) : 0;
+}
+
+double kaiming_std(const Shape& shape, const KaimingOptions& options) {
+  const Fans both = fans(shape);
+  const int64_t fan = options.fan == Fan::in ? both.in : both.out;
+  return fan > 0 ? gain(options.nonlinearity, options.negative_slope) / std::sqrt(static_cast<double>(fan))
+                 : 0;
+}
+
+}  // namespace
+
+Tensor xavier_uniform(const Shape& shape, double gain, Generator* generator) {
+  return symmetric(shape, xavier_std(shape, gain), generator);
+}
+
+Tensor xavier_normal(const Shape& shape, double gain, Generator* generator) {
+  return normal(shape, 0, xavier_std(shape, gain), generator);
+}
+
+Tensor kaiming_uniform(const Shape& shape, KaimingOptions options) {
+  return symmetric(shape, kaiming_std(shape, options), options.generator);
+}
+
+Tensor kaiming_normal(const Shape& shape, KaimingOptions options) {
+  return normal(shape, 0, kaiming_std(shape, options), options.generator);
+}
+
+// Gram and Schmidt on normal vectors: what is left of each after its part along those before it, twice,
+// because the first time leaves rounding errors.
+Tensor orthogonal(const Shape& shape, double gain, Generator* generator) {
+  check(shape.rank() >= 2, "init::orthogonal: shape ", shape, " is not that of a matrix");
+  const int64_t rows = shape[0], columns = rows > 0 ? numel(shape) / rows : 0;
+  const int64_t count = std::min(rows, columns), length = std::max(rows, columns);
+  const Tensor vectors = randn({count, length}, float64, generator);
+  auto* const first = vectors.mutable_data<double>();
+  const auto dot = [length](const double* a, const double* b) {
+    return std::inner_product(a, a + length, b, 0.0);
+  };
+  for (double* v = first; v != first + count * length; v += length) {
+    for (int again = 0; again < 2; ++again)
+      for (const double* u = first; u != v; u += length) {
+        const double along = dot(u, v);
+        for (int64_t i = 0; i < length; ++i) v[i] -= along * u[i];
+      }
+    const double scale = 1 / std::sqrt(dot(v, v));
+    for (int64_t i = 0; i < length; ++i) v[i] *= scale;
+  }
+  const Tensor matrix = rows <= columns ? vectors : vectors.view_as({rows, columns}, {1, rows}, 0);
+  const Tensor scaled = kernel::cast(kernel::mul(matrix, full({}, gain, float64)), float32);
+  return scaled.view_as(shape, contiguous_strides(shape), 0);
+}
+
+}  // namespace heed::init

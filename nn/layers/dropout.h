@@ -1,0 +1,26 @@
+#pragma once
+
+#include "nn/functional.h"
+#include "nn/module.h"
+
+namespace heed {
+
+/// While training, each value is zeroed with probability p, independently, and the others are multiplied by
+/// 1 / (1 - p), so that the expectation stays (Srivastava et al., 2014). In eval the identity.
+///
+///   x          [...]
+///   returns    same shape
+///
+/// The draws are the thread's default generator's: the same seed gives the same ones on any number of
+/// threads.
+class Dropout : public Layer<Dropout> {
+ public:
+  explicit Dropout(double p = 0.5) : p(p) {
+    check(p >= 0 && p <= 1, "Dropout: p is ", p, "; a probability lies in [0, 1]");
+  }
+  Tensor forward(const Tensor& x) const { return F::dropout(x, p, training()); }
+
+  double p;
+};
+
+}  // namespace heed

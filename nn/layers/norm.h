@@ -1,0 +1,75 @@
+#pragma once
+
+#include <limits>
+#include <optional>
+
+#include "autograd/ops.h"
+#include "nn/init.h"
+#include "nn/module.h"
+
+namespace heed {
+
+struct LayerNormOptions {
+  double eps = 1e-5;
+  bool elementwise_affine = true;  // learn weight and bias
+  bool bias = true;
+};
+
+/// y = (x - mean) / sqrt(var + eps) * weight + bias, mean and variance over the last dimensions
+///
+///   x          [..., normalized_shape]; LayerNorm(64), LayerNorm({8, 64})
+///   returns    same shape
+///
+/// Start: weight one, bias zero.
+class LayerNorm : public Layer<LayerNorm> {
+ public:
+  explicit LayerNorm(const Dims& normalized_shape, LayerNormOptions options = {})
+      : normalized_shape(normalized_shape),
+        eps(options.eps),
+        weight(options.elementwise_affine ? init::ones(normalized_shape) : Tensor()),
+        bias(options.elementwise_affine && options.bias ? init::zeros(normalized_shape) : Tensor()) {}
+
+  Tensor forward(const Tensor& x) const { return layer_norm(x, normalized_shape, weight, bias, eps); }
+
+  void visit(Visitor& v) override {
+    v("weight", weight);
+    v("bias", bias);
+  }
+
+  Shape normalized_shape;
+  double eps;
+  Parameter weight, bias;  // [normalized_shape]
+};
+
+struct RMSNormOptions {
+  std::optional<double> eps = {};  // without: the distance of 1 to the next number of the dtype of x
+  bool elementwise_affine = true;
+};
+
+/// y = x / sqrt(mean(x^2) + eps) * weight, the mean over the last dimensions (Zhang and Sennrich, 2019)
+///
+///   x          [..., normalized_shape]
+///   returns    same shape
+///
+/// Start: weight one.
+class RMSNorm : public Layer<RMSNorm> {
+ public:
+  explicit RMSNorm(const Dims& normalized_shape, RMSNormOptions options = {})
+      : normalized_shape(normalized_shape),
+        eps(options.eps),
+        weight(options.elementwise_affine ? init::ones(normalized_shape) : Tensor()) {}
+
+  Tensor forward(const Tensor& x) const {
+    const double smallest = x.dtype() == float64 ? std::numeric_limits<double>::epsilon()
+                                                 : double{std::numeric_limits<float>::epsilon()};
+    return rms_norm(x, normalized_shape, weight, eps.value_or(smallest));
+  }
+
+  void visit(Visitor& v) override { v("weight", weight); }
+
+  Shape normalized_shape;
+  std::optional<double> eps;
+  Parameter weight;  // [normalized_shape]
+};
+
+}  // namespace heed

@@ -1,0 +1,68 @@
+#include "nn/table.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+
+namespace heed {
+namespace {
+
+struct Range {
+  uint32_t first, last;
+};
+
+// The blocks of wide characters and of combining marks, coarsely (Unicode Standard Annex 11).
+constexpr Range kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},  {0x3041, 0xA4CF}, {0xAC00, 0xD7A3},
+                           {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},  {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6},
+                           {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
+constexpr Range kCombining[] = {{0x0300, 0x036F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
+
+template <size_t n>
+bool within(const Range (&ranges)[n], uint32_t c) {
+  return std::any_of(std::begin(ranges), std::end(ranges),
+                     [c](Range range) { return range.first <= c && c <= range.last; });
+}
+
+bool is_number(const std::string& cell) {
+  return cell.find_first_not_of("0123456789.,+-eE%") == std::string::npos;  // and empty cells, and "-"
+}
+
+}  // namespace
+
+int64_t display_width(const std::string& text) {
+  int64_t width = 0;
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i++]);
+    uint32_t c = lead < 0x80 ? lead : lead < 0xE0 ? lead & 0x1Fu : lead < 0xF0 ? lead & 0x0Fu : lead & 0x07u;
+    while (i < text.size() && (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80)
+      c = c << 6 | (static_cast<unsigned char>(text[i++]) & 0x3Fu);
+    width += within(kCombining, c) ? 0 : within(kWide, c) ? 2 : 1;
+  }
+  return width;
+}
+
+std::string Table::to_string(const std::string& indent) const {
+  const size_t columns = rows_[0].size();
+  std::vector<int64_t> width(columns, 0);
+  std::vector<bool> right(columns, rows_.size() > 1);
+  for (size_t r = 0; r < rows_.size(); ++r)
+    for (size_t c = 0; c < columns; ++c) {
+      width[c] = std::max(width[c], display_width(rows_[r][c]));
+      if (r > 0 && !is_number(rows_[r][c])) right[c] = false;
+    }
+  std::string text;
+  for (const auto& row : rows_) {
+    if (!text.empty()) text += '\n';
+    std::string line = indent;
+    for (size_t c = 0; c < columns; ++c) {
+      const std::string space(static_cast<size_t>(width[c] - display_width(row[c])), ' ');
+      if (c > 0) line += "  ";
+      line += right[c] ? space + row[c] : row[c] + space;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line;
+  }
+  return text;
+}
+
+}  // namespace heed

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace heed {
+
+/// How many columns a terminal gives to UTF-8 text: Chinese, Japanese and Korean characters take two,
+/// combining marks none.
+int64_t display_width(const std::string& text);
+
+/// Text in aligned columns, two spaces apart; columns whose cells below the header are numbers are aligned at
+/// the right.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
+  /// A cell for each column of the header.
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  /// A line for each row, the header first, `indent` before each; no newline at the end.
+  std::string to_string(const std::string& indent = "") const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace heed

@@ -1,0 +1,241 @@
+#include "nn/functional.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "autograd/gradcheck.h"
+#include "autograd/node.h"
+#include "tensor/parallel.h"
+
+using namespace heed;
+
+namespace {
+
+std::vector<double> read(const Tensor& x) { return x.to_vector<double>(); }
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+TEST_CASE("dropout keeps the expectation, passes the gradient of what it kept, and is the identity in eval") {
+  manual_seed(1);
+  const Tensor x = full({100, 100}, 2).requires_grad_();
+  const Tensor y = F::dropout(x, 0.25);
+  int64_t dropped = 0;
+  for (const double value : read(y)) {
+    const bool zero = value == 0;
+    CHECK((zero || value == doctest::Approx(2 / 0.75)));
+    dropped += zero;
+  }
+  CHECK(dropped > 2300);
+  CHECK(dropped < 2700);
+  y.backward(ones({100, 100}));
+  CHECK(read(x.grad() * 2) == read(y));
+  CHECK(F::dropout(x, 0.25, false).same_as(x));
+  CHECK(F::dropout(x, 0).same_as(x));
+  CHECK(read(F::dropout(tensor({1, 2}), 1)) == std::vector<double>{0, 0});
+  CHECK_THROWS_WITH_AS(F::dropout(x, 1.5), "dropout: p is 1.5; a probability lies in [0, 1]", Error);
+}
+
+TEST_CASE("dropout draws from the generator it is given; each call anew") {
+  const Tensor x = ones({1000});
+  Generator a(7), b(7);
+  const auto first = read(F::dropout(x, 0.5, true, &a));
+  CHECK(first == read(F::dropout(x, 0.5, true, &b)));
+  CHECK(first != read(F::dropout(x, 0.5, true, &a)));
+  manual_seed(7);
+  CHECK(first == read(F::dropout(x, 0.5)));
+}
+
+TEST_CASE("dropout and losses give the same bits on any number of threads" * doctest::test_suite("threads")) {
+  const auto run = [](int threads) {
+    set_num_threads(threads);
+    manual_seed(2);
+    const Tensor x = randn({900, 257}).requires_grad_();
+    const Tensor target = randint(0, 257, {900});
+    const Tensor loss = F::cross_entropy(F::dropout(x, 0.3), target, {.label_smoothing = 0.1});
+    loss.backward();
+    auto values = read(x.grad());
+    values.push_back(loss.item());
+    return values;
+  };
+  const int before = num_threads();
+  const auto one = run(1);
+  for (const int threads : {2, 3, 7}) CHECK((run(threads) == one));
+  set_num_threads(before);
+}
+
+TEST_CASE("losses of elements, by hand") {
+  const Tensor x = tensor({0, 1, 4}), t = tensor({0, 3, 3});
+  CHECK(read(F::mse_loss(x, t, Reduction::none)) == std::vector<double>{0, 4, 1});
+  CHECK(F::mse_loss(x, t).item() == doctest::Approx(5.0 / 3));
+  CHECK(F::l1_loss(x, t, Reduction::sum).item() == 3);
+  CHECK(read(F::smooth_l1_loss(x, t, Reduction::none, 2)) == std::vector<double>{0, 1, 0.25});
+  CHECK(read(F::smooth_l1_loss(x, t, Reduction::none, 0)) == std::vector<double>{0, 2, 1});
+  CHECK(read(F::huber_loss(x, t, Reduction::none, 1.5)) == std::vector<double>{0, 1.875, 0.5});
+  CHECK(F::kl_div(tensor({-1, -2}), tensor({0, 1}), {.reduction = Reduction::sum}).item() == 2);
+  CHECK(F::kl_div(tensor({{-1, -2}}), tensor({{0, 0}}), {Reduction::batchmean, true}).item() == 3);
+  CHECK(F::binary_cross_entropy(tensor({0.5, 0}), tensor({1, 1}), {.reduction = Reduction::sum}).item() ==
+        doctest::Approx(100 + std::log(2.0)));
+}
+
+TEST_CASE("the shapes of prediction and target must be equal") {
+  CHECK_THROWS_WITH_AS(
+      F::mse_loss(ones({3}), ones({3, 1})),
+      "mse_loss: input is [3], target is [3, 1]; they must be equal, a loss broadcasts nothing (view "
+      "or squeeze one of them)",
+      Error);
+  const Tensor a = ones({2, 3}), b = ones({3});
+  CHECK_THROWS_AS(F::l1_loss(a, b), Error);
+  CHECK_THROWS_AS(F::smooth_l1_loss(a, b), Error);
+  CHECK_THROWS_AS(F::huber_loss(a, b), Error);
+  CHECK_THROWS_AS(F::kl_div(a, b), Error);
+  CHECK_THROWS_AS(F::binary_cross_entropy(a, b), Error);
+  CHECK_THROWS_AS(F::binary_cross_entropy_with_logits(a, b), Error);
+  CHECK_THROWS_AS(F::cross_entropy(a, b), Error);
+  CHECK_THROWS_WITH_AS(
+      F::mse_loss(ones({3}), ones({3}, float64)),
+      "mse_loss: input is float32, target is float64; convert the target with to(target, float32)", Error);
+  CHECK_THROWS_WITH_AS(
+      F::cross_entropy(ones({4, 3}), zeros({3}, int64)),
+      "cross_entropy: input is [4, 3], target is [3]; with classes in dimension 1 the target has the "
+      "input's shape without it",
+      Error);
+  CHECK_THROWS_AS(F::nll_loss(ones({4, 3}), zeros({4, 1}, int64)), Error);
+  CHECK_THROWS_WITH_AS(F::mse_loss(a, a, Reduction::batchmean),
+                       "mse_loss: the reduction is none, mean or sum; batchmean belongs to kl_div", Error);
+}
+
+TEST_CASE("losses do not overflow") {
+  const Tensor x = tensor({1e4, -1e4, 1e4, -1e4}).requires_grad_(), t = tensor({1, 0, 0, 1});
+  const Tensor loss = F::binary_cross_entropy_with_logits(x, t, {.reduction = Reduction::none});
+  CHECK(read(loss) == std::vector<double>{0, 0, 1e4, 1e4});
+  loss.backward(ones({4}));
+  CHECK(read(x.grad()) == std::vector<double>{0, 0, 1, -1});
+  const Tensor logits = tensor({{1e4, 0}, {0, 1e4}}).requires_grad_();
+  const Tensor each = F::cross_entropy(logits, tensor({0, 0}, int64), {.reduction = Reduction::none});
+  CHECK(read(each) == std::vector<double>{0, 1e4});
+  each.backward(ones({2}));
+  CHECK(read(logits.grad()) == std::vector<double>{0, 0, -1, 1});
+}
+
+TEST_CASE("cross entropy: fused, composed, by nll_loss and by probabilities is one thing") {
+  Generator generator(3);
+  const Tensor x = randn({5, 4, 3}, float64, &generator), w = rand({4}, float64, &generator);
+  Tensor target = randint(0, 4, {5, 3}, &generator);
+  target.mutable_data<int64_t>()[2] = -100;
+  for (const Reduction reduction : {Reduction::none, Reduction::mean, Reduction::sum})
+    for (const double smoothing : {0.0, 0.3}) {
+      const F::CrossEntropyOptions options{w, -100, reduction, smoothing};
+      const Tensor fused = F::cross_entropy(x, target, options);
+      set_reference_mode(true);
+      const Tensor composed = F::cross_entropy(x, target, options);
+      set_reference_mode(false);
+      CHECK(fused.shape() == composed.shape());
+      CHECK(max(abs(fused - composed)).item() < 1e-12);
+      if (smoothing == 0) {
+        const Tensor nll = F::nll_loss(log_softmax(x, 1), target, {w, -100, reduction});
+        CHECK(max(abs(fused - nll)).item() < 1e-12);
+      }
+    }
+  const Tensor all = randint(0, 4, {5, 3}, &generator);
+  const Tensor probabilities = permute(to(one_hot(all, 4), float64), {0, 2, 1});
+  CHECK(F::cross_entropy(x, all, {.label_smoothing = 0.2}).item() ==
+        doctest::Approx(F::cross_entropy(x, probabilities, {.label_smoothing = 0.2}).item()).epsilon(1e-12));
+}
+
+TEST_CASE("cross entropy: gradients of first and second order, of every reduction") {
+  const Tensor target = tensor({2, 0, -1}, int64), w = tensor({1, 2, 0.5}, float64);
+  for (const Reduction reduction : {Reduction::none, Reduction::mean, Reduction::sum})
+    for (const double smoothing : {0.0, 0.3}) {
+      Generator generator(3);
+      const Tensor x = randn({3, 3}, float64, &generator).requires_grad_();
+      const auto f = [&](const std::vector<Tensor>& in) {
+        return F::cross_entropy(in[0], target, {w, -1, reduction, smoothing});
+      };
+      CHECK(gradcheck(f, {x}));
+      CHECK(gradgradcheck(f, {x}));
+    }
+}
+
+TEST_CASE("cross entropy: what was saved may not be overwritten; nothing that counts gives NaN") {
+  const Tensor x = ones({2, 3}).requires_grad_(), target = zeros({2}, int64), w = ones({3});
+  Tensor loss = F::cross_entropy(x, target, {.weight = w});
+  target.mutable_data<int64_t>()[0] = 1;
+  CHECK_THROWS_AS(loss.backward(), Error);
+  loss = F::cross_entropy(x, target, {.weight = w});
+  w.mutable_data<float>()[0] = 2;
+  CHECK_THROWS_AS(loss.backward(), Error);
+  CHECK(std::isnan(F::cross_entropy(x, full({2}, -100, int64)).item()));
+  CHECK(F::cross_entropy(x, full({2}, -100, int64), {.reduction = Reduction::sum}).item() == 0);
+  CHECK(F::cross_entropy(zeros({0, 3}), zeros({0}, int64), {.reduction = Reduction::sum}).item() == 0);
+  CHECK(F::cross_entropy(tensor({0, 0}), tensor(1, int64)).item() == doctest::Approx(std::log(2.0)));
+}
+
+TEST_CASE("losses: what cannot be is said") {
+  const Tensor x = ones({2, 3}), t = zeros({2}, int64);
+  CHECK_THROWS_WITH_AS(F::cross_entropy(x, t, {.weight = ones({2})}),
+                       "cross_entropy: the weight is float32 [2] and must be float32 [3], one for each class",
+                       Error);
+  CHECK_THROWS_AS(F::cross_entropy(x, t, {.label_smoothing = 1.5}), Error);
+  CHECK_THROWS_AS(F::cross_entropy(x, full({2}, 3, int64)), Error);
+  CHECK_THROWS_AS(F::nll_loss(x, full({2}, 3, int64)), Error);
+  CHECK_THROWS_AS(F::nll_loss(x, t, {.weight = ones({2})}), Error);
+  CHECK_THROWS_AS(F::nll_loss(x, ones({2})), Error);
+  CHECK_THROWS_AS(F::cross_entropy(x, t, {.weight = ones({3}).requires_grad_()}), Error);
+  CHECK_THROWS_AS(F::cross_entropy(x, t, {.reduction = Reduction::batchmean}), Error);
+  CHECK_THROWS_AS(F::binary_cross_entropy(x * 2, x), Error);
+  CHECK_THROWS_AS(F::binary_cross_entropy_with_logits(x, x, {.weight = ones({4, 2, 3})}), Error);
+  CHECK_THROWS_AS(F::smooth_l1_loss(x, x, Reduction::mean, -1), Error);
+  CHECK_THROWS_AS(F::huber_loss(x, x, Reduction::mean, 0), Error);
+}
+
+// covers: C-001-02
+TEST_CASE("attention: the worked example, and masks") {
+  const Tensor q = tensor({{1, 0, 1}, {0, 1, 1}}), k = tensor({{1, 0, 0}, {0, 1, 1}});
+  const Tensor v = tensor({{1, 0}, {0, 1}});
+  const auto [y, weights] = F::scaled_dot_product_attention(q, k, v, {.need_weights = true});
+  // scores [[1, 1], [0, 2]] / sqrt 3
+  const double e = std::exp(2 / std::sqrt(3.0));
+  const auto w = read(weights);
+  CHECK(w[0] == doctest::Approx(0.5));
+  CHECK(w[3] == doctest::Approx(e / (1 + e)));
+  CHECK(read(y)[3] == doctest::Approx(e / (1 + e)));
+  CHECK_FALSE(F::scaled_dot_product_attention(q, k, v).weights.defined());
+
+  const auto causal = F::scaled_dot_product_attention(q, k, v, {.is_causal = true, .need_weights = true});
+  CHECK(read(causal.weights)[0] == 1);
+  CHECK(read(causal.weights)[1] == 0);
+  const Tensor mask = tensor({{0, 1}, {0, 0}}) > 0;
+  const Tensor leaf = q.detach().requires_grad_();
+  const auto masked = F::scaled_dot_product_attention(leaf, k, v, {.mask = mask, .need_weights = true});
+  CHECK(read(masked.weights) == std::vector<double>{0, 1, 0, 0});  // the second may attend to nothing
+  CHECK(read(masked.output) == std::vector<double>{0, 1, 0, 0});
+  masked.output.backward(ones({2, 2}));
+  CHECK(read(leaf.grad()) == std::vector<double>{0, 0, 0, 0, 0, 0});
+  const auto added = F::scaled_dot_product_attention(
+      q, k, v, {.mask = tensor({{-kNone, 0}, {0, -kNone}}), .need_weights = true});
+  CHECK(read(added.weights) == std::vector<double>{0, 1, 1, 0});
+  const auto even = F::scaled_dot_product_attention(q, k, v, {.scale = 0, .need_weights = true});
+  CHECK(read(even.weights) == std::vector<double>{0.5, 0.5, 0.5, 0.5});
+}
+
+// covers: C-000-18
+TEST_CASE("attention: sizes of queries, keys and values may differ; batches broadcast") {
+  Generator generator(1);
+  const Tensor q = randn({2, 3, 4, 5}, float64, &generator), k = randn({3, 6, 5}, float64, &generator);
+  const Tensor v = randn({3, 6, 7}, float64, &generator);
+  CHECK(F::scaled_dot_product_attention(q, k, v).output.shape() == Shape{2, 3, 4, 7});
+  const auto f = [](const std::vector<Tensor>& in) {
+    return F::scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true}).output;
+  };
+  CHECK(gradcheck(f, {q.requires_grad_(), k.requires_grad_(), v.requires_grad_()}));
+  CHECK_THROWS_WITH_AS(
+      F::scaled_dot_product_attention(q, v, v),
+      "scaled_dot_product_attention: query is [2, 3, 4, 5], key is [3, 6, 7], value is [3, 6, 7]; they "
+      "must be [..., Tq, D], [..., Tk, D], [..., Tk, Dv]",
+      Error);
+}

@@ -1,0 +1,102 @@
+#include "nn/init.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "autograd/ops.h"
+
+using namespace heed;
+
+namespace {
+
+struct Moments {
+  double mean, std, least, most;
+};
+
+Moments moments(const Tensor& x) {
+  const std::vector<double> v = x.to_vector<double>();
+  double sum = 0, squares = 0;
+  for (const double a : v) sum += a;
+  const double mean = sum / static_cast<double>(v.size());
+  for (const double a : v) squares += (a - mean) * (a - mean);
+  return {mean, std::sqrt(squares / static_cast<double>(v.size())), *std::min_element(v.begin(), v.end()),
+          *std::max_element(v.begin(), v.end())};
+}
+
+// Uniform in [-bound, bound), drawn often enough to come near the bounds.
+void check_uniform(const Tensor& x, double bound) {
+  const Moments m = moments(x);
+  CHECK(std::abs(m.mean) < 0.02 * bound);
+  CHECK(m.std == doctest::Approx(bound / std::sqrt(3.0)).epsilon(0.02));
+  CHECK(m.least >= -bound * (1 + 1e-6));
+  CHECK(m.least < -0.99 * bound);
+  CHECK(m.most <= bound * (1 + 1e-6));
+  CHECK(m.most > 0.99 * bound);
+}
+
+void check_normal(const Tensor& x, double std) {
+  const Moments m = moments(x);
+  CHECK(std::abs(m.mean) < 0.03 * std);
+  CHECK(m.std == doctest::Approx(std).epsilon(0.02));
+  CHECK(m.most > 3 * std);
+}
+
+}  // namespace
+
+TEST_CASE("fans count the window") {
+  CHECK(init::fans({3, 5}).in == 5);
+  CHECK(init::fans({3, 5}).out == 3);
+  CHECK(init::fans({3, 5, 2, 2}).in == 20);
+  CHECK(init::fans({3, 5, 2, 2}).out == 12);
+  CHECK_THROWS_WITH_AS(
+      init::xavier_uniform({3}),
+      "init: a weight of shape [3] has no fan in and fan out; it needs two dimensions at least, [out, in]",
+      Error);
+}
+
+TEST_CASE("gains") {
+  using init::Nonlinearity;
+  CHECK(init::gain(Nonlinearity::linear) == 1);
+  CHECK(init::gain(Nonlinearity::tanh) == doctest::Approx(5.0 / 3));
+  CHECK(init::gain(Nonlinearity::relu) == doctest::Approx(std::sqrt(2)));
+  CHECK(init::gain(Nonlinearity::leaky_relu, 2) == doctest::Approx(std::sqrt(0.4)));
+}
+
+TEST_CASE("laws") {
+  manual_seed(1);
+  check_uniform(init::uniform({200, 100}, -3, 3), 3);
+  check_uniform(init::uniform_for(16, {200, 100}), 0.25);
+  check_uniform(init::xavier_uniform({200, 100}, 2), 2 * std::sqrt(6.0 / 300));
+  check_uniform(init::kaiming_uniform({200, 100}), std::sqrt(6.0 / 100));
+  check_uniform(init::kaiming_uniform({200, 100}, {.negative_slope = std::sqrt(5.0)}), 0.1);
+  check_uniform(init::kaiming_uniform({200, 100}, {.fan = init::Fan::out}), std::sqrt(6.0 / 200));
+  check_normal(init::normal({200, 100}, 0, 0.5), 0.5);
+  check_normal(init::xavier_normal({200, 100}), std::sqrt(2.0 / 300));
+  check_normal(init::kaiming_normal({200, 100}, {.nonlinearity = init::Nonlinearity::linear}), 0.1);
+  CHECK(moments(init::normal({5000}, 7, 0.1)).mean == doctest::Approx(7).epsilon(0.001));
+  CHECK(init::constant({2}, 0.5).to_vector<float>() == std::vector<float>{0.5, 0.5});
+  CHECK(init::xavier_uniform({0, 0}).numel() == 0);
+}
+
+TEST_CASE("the same seed or generator gives the same values") {
+  manual_seed(5);
+  const auto first = init::kaiming_normal({4, 4}).to_vector<float>();
+  CHECK(init::kaiming_normal({4, 4}).to_vector<float>() != first);
+  manual_seed(5);
+  CHECK(init::kaiming_normal({4, 4}).to_vector<float>() == first);
+  Generator a(9), b(9);
+  CHECK(init::xavier_uniform({4, 4}, 1, &a).to_vector<float>() ==
+        init::xavier_uniform({4, 4}, 1, &b).to_vector<float>());
+}
+
+TEST_CASE("orthogonal: rows, or columns, of length gain at right angles") {
+  for (const Shape& shape : {Shape{3, 7}, Shape{7, 3}, Shape{3, 2, 2}}) {
+    const Tensor w = to(reshape(init::orthogonal(shape, 2), {shape[0], -1}), float64);
+    const Tensor product = w.size(0) <= w.size(1) ? matmul(w, transpose(w)) : matmul(transpose(w), w);
+    const int64_t n = product.size(0);
+    CHECK(max(abs(product - 4 * eye(n, n, float64))).item() < 1e-6);
+  }
+  CHECK(init::orthogonal({0, 3}).numel() == 0);
+}

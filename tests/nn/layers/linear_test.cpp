@@ -1,0 +1,66 @@
+#include "nn/layers/linear.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "autograd/gradcheck.h"
+#include "tests/support/leaves.h"
+
+using namespace heed;
+
+TEST_CASE("Linear: x W^T + b, names, leaves") {
+  Linear layer(2, 3);
+  layer.weight = tensor({{1, 2}, {3, 4}, {5, 6}});
+  layer.bias = tensor({10, 20, 30});
+  const Tensor y = layer(tensor({{1, 1}, {0, 2}}));
+  CHECK(y.to_vector<float>() == std::vector<float>{13, 27, 41, 14, 28, 42});
+  CHECK(layer(ones({4, 5, 2})).shape() == Shape{4, 5, 3});
+  CHECK(layer(ones({2})).shape() == Shape{3});
+  CHECK(layer.in_features() == 2);
+  CHECK(layer.out_features() == 3);
+  REQUIRE(layer.named_parameters().size() == 2);
+  CHECK(layer.named_parameters()[0].name == "weight");
+  CHECK(layer.named_parameters()[1].name == "bias");
+  CHECK(test::forgotten_leaves(y, layer) == "");
+  const Linear bare(2, 3, {.bias = false});
+  CHECK(bare.parameters().size() == 1);
+  CHECK(test::forgotten_leaves(bare(ones({1, 2})), bare) == "");
+}
+
+TEST_CASE("Linear: starts uniform within 1 / sqrt(in)") {
+  manual_seed(1);
+  const Linear layer(100, 200);
+  for (const Tensor& parameter : layer.parameters()) {
+    const double most = max(abs(parameter)).item();
+    CHECK(most <= 0.1);
+    CHECK(most > 0.095);
+  }
+  manual_seed(1);
+  CHECK(Linear(100, 200).weight.to_vector<float>() == layer.weight.to_vector<float>());
+}
+
+TEST_CASE("Linear: the whole layer in float64 for gradient checks") {
+  Linear layer(3, 2);
+  layer.to(float64);
+  const Tensor x = randn({4, 3}, float64);
+  CHECK(gradcheck([&](const std::vector<Tensor>&) { return layer(x); }, layer.parameters()));
+}
+
+TEST_CASE("Linear: sizes that do not fit") {
+  CHECK_THROWS_AS(Linear(-1, 2), Error);
+  CHECK_THROWS_AS(Linear(2, 3)(ones({4, 3})), Error);
+  CHECK(Linear(0, 2)(ones({4, 0})).shape() == Shape{4, 2});
+}
+
+TEST_CASE("a leaf that visit forgets is found") {
+  struct Forgetful : Layer<Forgetful> {
+    Tensor forward(const Tensor& x) const { return inner(x) * scale; }
+    void visit(Visitor& v) override { v("inner", inner); }
+    Linear inner{2, 2};
+    Parameter scale{ones({2})};
+  };
+  const Forgetful layer;
+  const Tensor x = ones({1, 2}).requires_grad_();
+  CHECK(test::forgotten_leaves(layer(x), layer, {x}) == "a leaf of shape [2] is not in parameters()\n");
+}

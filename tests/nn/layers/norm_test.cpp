@@ -1,0 +1,49 @@
+#include "nn/layers/norm.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "autograd/gradcheck.h"
+#include "tests/support/leaves.h"
+
+using namespace heed;
+
+TEST_CASE("LayerNorm: mean 0 and variance 1 over the last dimensions, names, leaves") {
+  const LayerNorm layer({2, 2}, {.eps = 0});
+  const Tensor x = tensor({{{1, 2}, {3, 4}}});
+  const Tensor y = layer(x);
+  const double unit = std::sqrt(1.25);
+  CHECK(y.to_vector<double>()[0] == doctest::Approx(-1.5 / unit));
+  CHECK(y.to_vector<double>()[3] == doctest::Approx(1.5 / unit));
+  CHECK(layer.named_parameters()[0].name == "weight");
+  CHECK(layer.named_parameters()[1].name == "bias");
+  CHECK(layer.weight.shape() == Shape{2, 2});
+  CHECK(test::forgotten_leaves(y, layer) == "");
+  CHECK(LayerNorm(4).eps == 1e-5);
+  CHECK(LayerNorm(4, {.bias = false}).parameters().size() == 1);
+  CHECK(LayerNorm(4, {.elementwise_affine = false}).parameters().empty());
+  CHECK_THROWS_AS(LayerNorm(4)(ones({2, 3})), Error);
+}
+
+TEST_CASE("RMSNorm: root mean square 1 over the last dimension") {
+  const RMSNorm layer(2);
+  const Tensor x = tensor({{3, 4}});
+  const Tensor y = layer(x);
+  CHECK(y.to_vector<double>()[0] == doctest::Approx(3 / std::sqrt(12.5)));
+  CHECK(test::forgotten_leaves(y, layer) == "");
+  CHECK(layer.named_parameters().size() == 1);
+  CHECK(RMSNorm(2, {.eps = 12.5})(x).to_vector<double>()[1] == doctest::Approx(4 / 5.0));
+  CHECK(RMSNorm(2, {.elementwise_affine = false}).parameters().empty());
+}
+
+TEST_CASE("norms: gradients of first and second order") {
+  LayerNorm layer(3);
+  RMSNorm rms(3);
+  layer.to(float64);
+  rms.to(float64);
+  const auto f = [&](const std::vector<Tensor>& in) { return layer(in[0]) * rms(in[0]); };
+  const Tensor x = randn({4, 3}, float64).requires_grad_();
+  CHECK(gradcheck(f, {x}));
+  CHECK(gradgradcheck(f, {x}));
+}

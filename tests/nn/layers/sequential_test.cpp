@@ -1,0 +1,83 @@
+#include "nn/layers/sequential.h"
+
+#include <doctest/doctest.h>
+
+#include "nn/layers/activation.h"
+#include "nn/layers/dropout.h"
+#include "nn/layers/linear.h"
+#include "tests/support/leaves.h"
+
+using namespace heed;
+
+namespace {
+
+Tensor twice(const Tensor& x) { return x * 2; }
+
+std::vector<std::string> names(const Module& module) {
+  std::vector<std::string> found;
+  for (const NamedTensor& parameter : module.named_parameters()) found.push_back(parameter.name);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("Sequential: parts in turn, numbered, of any callable kind") {
+  const Tensor shift = ones({3});
+  Sequential model(
+      Linear(4, 3), ReLU(), [shift](const Tensor& x) { return x + shift; }, twice,
+      Sequential(Tanh(), Linear(3, 2)));
+  CHECK(names(model) == std::vector<std::string>{"0.weight", "0.bias", "4.1.weight", "4.1.bias"});
+  CHECK(model.size() == 5);
+  const Tensor x = randn({5, 4});
+  const Tensor y = model(x);
+  const auto& first = model.get<Linear>(0);
+  const auto& last = model.get<Sequential>(4).get<Linear>(1);
+  CHECK(y.to_vector<float>() == last(tanh((relu(first(x)) + 1) * 2)).to_vector<float>());
+  CHECK(test::forgotten_leaves(y, model) == "");
+  CHECK_THROWS_WITH_AS(model.get<Linear>(1), "Sequential: part 1 is of another type", Error);
+  CHECK_THROWS_WITH_AS(model.get<Linear>(5), "Sequential: there is no part 5 among 5", Error);
+  CHECK(Sequential()(x).same_as(x));
+}
+
+TEST_CASE("Sequential: errors and graphs name the part") {
+  Sequential model(Linear(4, 3), Sequential(Linear(5, 2)));
+  try {
+    model(ones({1, 4}));
+    FAIL("must throw");
+  } catch (const Error& error) {
+    CHECK(std::string(error.what()).starts_with("in 1.0: linear: "));
+  }
+}
+
+TEST_CASE("Sequential: copies are apart, assignment writes in place, moves keep identity") {
+  Sequential a(Linear(2, 2), Dropout(), [n = 1](const Tensor& x) { return x * n; });
+  Sequential b = a;
+  const Tensor at_a = a.get<Linear>(0).weight;
+  CHECK_FALSE(at_a.same_as(b.get<Linear>(0).weight));
+  b.get<Linear>(0).weight = full({2, 2}, 5);
+  CHECK(at_a.to_vector<float>() != b.get<Linear>(0).weight.to_vector<float>());
+  b.eval();
+  a = b;
+  CHECK(at_a.same_as(a.get<Linear>(0).weight));
+  CHECK(at_a.to_vector<float>() == std::vector<float>(4, 5));
+  CHECK_FALSE(a.get<Dropout>(1).training());
+  const Tensor at_b = b.get<Linear>(0).weight;
+  std::swap(a, b);
+  CHECK(at_a.same_as(b.get<Linear>(0).weight));
+  CHECK(at_b.same_as(a.get<Linear>(0).weight));
+  a = Sequential(ReLU());
+  CHECK(a.parameters().empty());
+  CHECK(a.size() == 1);
+}
+
+TEST_CASE("Sequential: a model in float64, trained and switched as one") {
+  Sequential model(Linear(2, 2), Dropout(0.9));
+  model.to(float64);
+  model.eval();
+  const Tensor x = ones({1, 2}, float64);
+  CHECK(model(x).to_vector<double>() == model(x).to_vector<double>());
+  CHECK(model(x).dtype() == float64);
+  Sequential grown;
+  for (int i = 0; i < 3; ++i) grown.push_back(Linear(2, 2));
+  CHECK(names(grown).back() == "2.bias");
+}

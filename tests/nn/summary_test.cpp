@@ -1,0 +1,56 @@
+#include "nn/summary.h"
+
+#include <doctest/doctest.h>
+
+#include "nn/layers/activation.h"
+#include "nn/layers/dropout.h"
+#include "nn/layers/linear.h"
+#include "nn/layers/sequential.h"
+
+using namespace heed;
+
+TEST_CASE("a summary has a row for each module and changes nothing") {
+  Sequential model(Linear(784, 128), ReLU(), Dropout(0.5), Linear(128, 10));
+  model.get<Linear>(0).weight.requires_grad_(false);
+  model.get<Dropout>(2).eval();
+  manual_seed(3);
+  const Summary s = summary(model, zeros({64, 784}));
+  CHECK(default_generator().position() == 0);  // eval: no dropout
+  CHECK(model.training());
+  CHECK_FALSE(model.get<Dropout>(2).training());
+  CHECK(s.parameters == 784 * 128 + 128 + 1290);
+  CHECK(s.trainable == 128 + 1290);
+  CHECK(s.flops == 2 * 64 * (784 * 128 + 128 * 10));
+  REQUIRE(s.rows.size() == 5);
+  CHECK(s.rows[1].path == "0");
+  CHECK(s.rows[1].inputs[0] == Shape{64, 784});
+  CHECK(s.rows[1].outputs[0] == Shape{64, 128});
+  CHECK(s.rows[1].flops == 2 * 64 * 784 * 128);
+  CHECK(s.rows[2].parameters == 0);
+  CHECK(to_string(s) ==
+        "path     type        input      output     parameters       FLOPs\n"
+        "(model)  Sequential  [64, 784]  [64, 10]      101,770  13,008,896\n"
+        "0        Linear      [64, 784]  [64, 128]     100,480  12,845,056\n"
+        "1        ReLU        [64, 128]  [64, 128]           0           0\n"
+        "2        Dropout     [64, 128]  [64, 128]           0           0\n"
+        "3        Linear      [64, 128]  [64, 10]        1,290     163,840\n"
+        "parameters 101,770, trainable 1,418, FLOPs 13,008,896");
+  model(zeros({2, 784}));  // the watching is over
+  CHECK(summary(model, zeros({1, 784})).rows[0].calls == 1);
+}
+
+TEST_CASE("a module that runs twice counts twice; after an error nothing stays behind") {
+  struct Twice : Layer<Twice> {
+    Tensor forward(const Tensor& x) const { return inner(inner(x)); }
+    void visit(Visitor& v) override { v("inner", inner); }
+    Linear inner{4, 4};
+  };
+  Twice twice;
+  CHECK_THROWS_AS(summary(twice, zeros({1, 5})), Error);
+  CHECK(twice.inner.training());
+  const Summary s = summary(twice, zeros({1, 4}));
+  CHECK(s.rows[1].calls == 2);
+  CHECK(s.rows[1].flops == 2 * 2 * 16);
+  CHECK(s.rows[1].outputs.size() == 1);
+  CHECK(s.flops == 64);
+}
