@@ -3,8 +3,10 @@
 /// The whole library: #include <heed.h>.
 
 #include "autograd/engine.h"
+#include "autograd/function.h"
 #include "autograd/grad_mode.h"
 #include "autograd/gradcheck.h"
+#include "autograd/graph.h"
 #include "autograd/ops.h"
 #include "nn/attention/kernel_regression.h"
 #include "nn/attention/leave_one_out.h"

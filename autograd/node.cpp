@@ -105,10 +105,12 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].defined() && inputs[i]->requires_grad())
       node->inputs()[i].node = Ref<Node>(Node::of(inputs[i]));
-    node->joint->inputs.push_back(save(inputs[i]));
+    if (node->joint->twin) node->joint->inputs.push_back(save(inputs[i]));
   }
-  node->result = value.detach();
-  node->result_version = value.body().storage->version;
+  if (node->joint->twin) {
+    node->result = value.detach();
+    node->result_version = value.body().storage->version;
+  }
   value.body().history = Ref<History>(node);
   return value;
 }
@@ -126,6 +128,7 @@ Tensor Node::result_with_history() {
 }
 
 Gradients Node::joint_gradients(const Tensor& g) {
+  if (!joint->twin) return joint->rule(g, Tensor());
   if (!grad_enabled()) return joint->rule(g, result_with_history());
   std::vector<Tensor> views, wanted;
   for (int32_t i = 0; i < input_count; ++i) {

@@ -166,7 +166,8 @@ inline Tensor record(const char* name, Tensor value, std::initializer_list<Edge>
 /// Note [Twins]: such an operation comes with its forward written in public operations. When a derivative of
 /// the gradient is wanted, the engine runs the twin on fresh views of the inputs and differentiates that, so
 /// no second derivative is ever written by hand. The twin is also what runs under HEED_REFERENCE=1, and what
-/// tests hold the fast form against.
+/// tests hold the fast form against. Without a twin (null) the rule itself must be in public operations, and
+/// its second argument is undefined.
 Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule, Twin twin);
 
 /// "at file:line", for messages.

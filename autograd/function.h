@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "autograd/node.h"
+
+namespace heed {
+
+namespace detail {
+
+template <class F, size_t... I>
+constexpr bool takes(std::index_sequence<I...>) {
+  return std::invocable<const F&, decltype(static_cast<void>(I), std::declval<const Tensor&>())...>;
+}
+/// The number of tensors that F takes.
+template <class F, size_t N = 1>
+constexpr size_t input_count() {
+  static_assert(N <= 8, "the forward must take 1 to 8 tensors: [](const Tensor& x, const Tensor& y) {...}");
+  if constexpr (takes<F>(std::make_index_sequence<N>()))
+    return N;
+  else
+    return input_count<F, N + 1>();
+}
+
+inline Gradients as_gradients(Tensor gradient) { return {std::move(gradient)}; }
+inline Gradients as_gradients(Gradients gradients) { return gradients; }
+template <size_t N>
+Gradients as_gradients(const std::array<Tensor, N>& gradients) {
+  return {gradients.begin(), gradients.end()};
+}
+
+template <size_t>
+using OneOperand = Operand;
+
+template <class Forward, class Backward, class Inputs>
+class CustomFunction;
+
+template <class Forward, class Backward, size_t... I>
+class CustomFunction<Forward, Backward, std::index_sequence<I...>> {
+ public:
+  CustomFunction(const char* name, Forward forward, Backward backward)
+      : name_(name), forward_(std::move(forward)), backward_(std::move(backward)) {}
+
+  Tensor operator()(OneOperand<I>... inputs) const {
+    (check(!inputs.is_number(), name_, ": an input is a number; write tensor(", inputs.number(), ")"), ...);
+    Tensor y = [&] {
+      const NoGrad guard;
+      return Tensor(forward_(inputs.tensor()...)).detach();
+    }();
+    return record(
+        name_, std::move(y), {inputs...},
+        [name = name_, backward = backward_, saved = std::array{save(inputs)...}](const Tensor& g,
+                                                                                  const Tensor&) {
+          Gradients gradients = as_gradients(backward(g, saved[I]()...));
+          check(gradients.size() == sizeof...(I), name, ": the gradient rule gave ", gradients.size(),
+                " gradients for ", sizeof...(I), " inputs; give one for each, undefined where there is none");
+          return gradients;
+        },
+        nullptr);
+  }
+
+ private:
+  const char* name_;
+  Forward forward_;
+  Backward backward_;
+};
+
+}  // namespace detail
+
+/// An operation of your own, from a forward and its gradient:
+///
+///   const auto cube = function(
+///       "cube", [](const Tensor& x) { return x * x * x; },
+///       [](const Tensor& g, const Tensor& x) { return g * 3 * x * x; });
+///   Tensor y = cube(x);
+///
+///   name      a literal: errors and graphs show it
+///   forward   (x, ...) -> y, with 1 to 8 inputs; runs without recording, so it may use loops over data()
+///   backward  (g, x, ...) -> the gradient of each input: a Tensor for one, a std::vector or std::array for
+///             several; undefined means zero. Written in operations, it can be differentiated again.
+///
+/// Errors when run: a number of gradients other than that of the inputs; an input overwritten before
+/// backward.
+template <class Forward, class Backward>
+auto function(const char* name, Forward forward, Backward backward) {
+  using Inputs = std::make_index_sequence<detail::input_count<Forward>()>;
+  return detail::CustomFunction<Forward, Backward, Inputs>(name, std::move(forward), std::move(backward));
+}
+
+}  // namespace heed
