@@ -38,6 +38,15 @@ Tensor run_hooks(const Node& node, Tensor g) {
   return g;
 }
 
+// Undoes the broadcasting of the operand that `node` made.
+[[gnu::noinline]] Tensor fitted(const Node& node, const Tensor& g) {
+  const std::string rule =
+      std::string("the gradient rule of ") + (detail::running ? detail::running->name : "?");
+  check(g.dtype() == node.dtype && broadcast_shapes(rule.c_str(), g.shape(), node.shape) == g.shape(), rule,
+        " gave ", g.dtype(), " ", g.shape(), " for an input that is ", node.dtype, " ", node.shape);
+  return sum_to(g, node.shape);
+}
+
 void gather(Node& node, Tensor g) {
   if (!node.grad.defined())
     node.grad = owned(std::move(g));
@@ -84,7 +93,7 @@ class Pass {
       if (found && up_to_) continue;
       node.differentiate(
           g, [&](const Node& input) { return wants(input); },
-          [&](Node& input, Tensor gradient) { deliver(input, sum_to(gradient, input.shape)); });
+          [&](Node& input, Tensor gradient) { deliver(input, std::move(gradient)); });
       if (!keep_graph) node.forget();
     }
     for (Node* leaf : leaves_) gather(*leaf, run_hooks(*leaf, std::exchange(leaf->pending, Tensor())));
@@ -121,8 +130,9 @@ class Pass {
 
   bool enter(Node& node) const {
     if (node.run == id_) return false;
-    check(node.run == 0, "backward: ", node.name, " ", at(node.line),
-          " is part of a backward pass that is still running; differentiate another graph inside hooks");
+    if (node.run != 0) [[unlikely]]
+      fail("backward: ", node.name, " ", at(node.line),
+           " is part of a backward pass that is still running; differentiate another graph inside hooks");
     node.run = id_;
     return true;
   }
@@ -137,9 +147,8 @@ class Pass {
   }
 
   void deliver(Node& node, Tensor g) {
-    check(g.shape() == node.shape, "the gradient rule of ",
-          detail::running ? detail::running->name : "backward", " gave shape ", g.shape(),
-          " for an input of shape ", node.shape);
+    if (g.shape() != node.shape || g.dtype() != node.dtype) [[unlikely]]
+      g = fitted(node, g);
     if (!node.is_leaf()) return accumulate(node.pending, std::move(g));
     if (targets_) return (void)store(node, std::move(g));
     if (!node.pending.defined()) leaves_.push_back(&node);

@@ -50,6 +50,7 @@ void OwnedTensor::to_(DType dtype) const {
   converted.body().storage->wrote("to", {});
   own.storage = converted.body().storage;
   own.strides = converted.strides();
+  own.contiguous = true;
   own.offset = 0;
   own.dtype = dtype;
   if (!requires_grad()) return;

@@ -97,20 +97,30 @@ void free_all(Lists& lists) noexcept {
     while (void* block = pop(head)) std::free(block);
 }
 
-// The small blocks of one thread. When the thread ends they go to the shared lists; a tensor that is
-// released later still, by another thread_local's destructor, goes to the system.
+// The small blocks of one thread: plain data, so that reaching it costs nothing. `room` counts the bytes that
+// may still be added; it is 0 before the first release and after the thread's end, which is when a
+// thread_local's destructor may still release tensors.
 struct ThreadCache {
-  Lists lists{};
-  size_t cached = 0;
-  ~ThreadCache();
+  Lists lists;
+  size_t room;
+  enum { fresh, open, closed } state;
+};
+thread_local constinit ThreadCache thread_cache{};
+
+struct Closer {
+  ~Closer() {
+    thread_cache.state = ThreadCache::closed;
+    thread_cache.room = 0;
+    free_all(thread_cache.lists);
+  }
 };
 
-thread_local bool thread_cache_gone = false;
-thread_local ThreadCache thread_cache;
-
-ThreadCache::~ThreadCache() {
-  thread_cache_gone = true;
-  free_all(lists);
+bool open_thread_cache() {
+  if (thread_cache.state != ThreadCache::fresh || !cache_enabled()) return false;
+  static thread_local const Closer closer;  // its destructor runs at the thread's end
+  thread_cache.state = ThreadCache::open;
+  thread_cache.room = kMostCachedPerThread;
+  return true;
 }
 
 void count(size_t bytes) {
@@ -124,26 +134,27 @@ void count(size_t bytes) {
 
 void* allocate(size_t bytes) {
   const int size_class = class_of(bytes);
+  const size_t whole = size_class < kClasses ? class_bytes(size_class) : bytes;
   const bool large = bytes >= kLargeBytes;
-  if (large) count(bytes);
   void* block = nullptr;
-  if (cache_enabled() && size_class < kClasses) {
-    if (!large && !thread_cache_gone) {
-      block = pop(thread_cache.lists[static_cast<size_t>(size_class)]);
-      if (block) thread_cache.cached -= class_bytes(size_class);
-    } else if (large) {
+  if (!large) {
+    block = pop(thread_cache.lists[static_cast<size_t>(size_class)]);
+    if (block) [[likely]] {
+      thread_cache.room += whole;
+      return block;
+    }
+  } else {
+    count(bytes);
+    if (cache_enabled() && size_class < kClasses) {
       const std::lock_guard lock(shared().mutex);
       block = pop(shared().lists[static_cast<size_t>(size_class)]);
-      if (block) shared().cached -= class_bytes(size_class);
+      if (block) shared().cached -= whole;
     }
   }
+  if (!block) block = system_allocate(whole);
   if (!block) {
-    const size_t whole = size_class < kClasses ? class_bytes(size_class) : bytes;
+    release_cached_memory();
     block = system_allocate(whole);
-    if (!block) {
-      release_cached_memory();
-      block = system_allocate(whole);
-    }
   }
   if (!block) {
     if (large) live_bytes.fetch_sub(bytes, std::memory_order_relaxed);
@@ -155,16 +166,17 @@ void* allocate(size_t bytes) {
 void release(void* block, size_t bytes) noexcept {
   if (!block) return;
   const int size_class = class_of(bytes);
-  const bool large = bytes >= kLargeBytes;
-  if (large) live_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-  if (cache_enabled() && size_class < kClasses) {
+  if (bytes < kLargeBytes) {
     const size_t whole = class_bytes(size_class);
-    if (!large && !thread_cache_gone && thread_cache.cached + whole <= kMostCachedPerThread) {
-      thread_cache.cached += whole;
+    if (thread_cache.room >= whole || open_thread_cache()) [[likely]] {
+      thread_cache.room -= whole;
       push(thread_cache.lists[static_cast<size_t>(size_class)], block);
       return;
     }
-    if (large) {
+  } else {
+    live_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+    if (cache_enabled() && size_class < kClasses) {
+      const size_t whole = class_bytes(size_class);
       const std::lock_guard lock(shared().mutex);
       if (shared().cached + whole <= kMostCachedShared) {
         shared().cached += whole;
@@ -177,10 +189,8 @@ void release(void* block, size_t bytes) noexcept {
 }
 
 void release_cached_memory() noexcept {
-  if (!thread_cache_gone) {
-    free_all(thread_cache.lists);
-    thread_cache.cached = 0;
-  }
+  free_all(thread_cache.lists);
+  if (thread_cache.state == ThreadCache::open) thread_cache.room = kMostCachedPerThread;
   const std::lock_guard lock(shared().mutex);
   free_all(shared().lists);
   shared().cached = 0;

@@ -27,15 +27,17 @@ class Shape {
     return shape;
   }
 
-  Shape(const Shape& other) { *this = other; }
+  Shape(const Shape& other) {
+    if (other.far_) [[unlikely]]
+      *this = other;
+    else
+      copy_near(other);
+  }
   Shape(Shape&& other) noexcept { *this = static_cast<Shape&&>(other); }
   Shape& operator=(const Shape& other) {
     if (this == &other) return *this;
-    if (other.rank_ <= kInline && !far_) [[likely]] {
-      rank_ = other.rank_;
-      for (int64_t i = 0; i < kInline; ++i) near_[i] = other.near_[i];
-      if (other.far_)
-        for (int64_t i = 0; i < rank_; ++i) near_[i] = other.far_[i];
+    if (!far_ && !other.far_) [[likely]] {
+      copy_near(other);
       return *this;
     }
     resize(other.rank_);
@@ -78,12 +80,18 @@ class Shape {
 
   bool operator==(const Shape& other) const {
     if (rank_ != other.rank_) return false;
+    const int64_t *mine = data(), *others = other.data();
     for (int64_t i = 0; i < rank_; ++i)
-      if (data()[i] != other.data()[i]) return false;
+      if (mine[i] != others[i]) return false;
     return true;
   }
 
  private:
+  void copy_near(const Shape& other) {
+    rank_ = other.rank_;
+    for (int64_t i = 0; i < kInline; ++i) near_[i] = other.near_[i];
+  }
+
   static constexpr int64_t kInline = 6;
   int64_t near_[kInline] = {};
   int64_t* far_ = nullptr;

@@ -3,6 +3,19 @@
 #include <new>
 
 namespace heed {
+namespace {
+
+// True when elements of these strides stand one after the other.
+bool is_row_major(const Shape& shape, const Strides& strides, int64_t count) {
+  int64_t expected = 1;
+  for (int64_t d = shape.rank() - 1; d >= 0; --d) {
+    if (shape[d] != 1 && strides[d] != expected) return count == 0;
+    expected *= shape[d];
+  }
+  return true;
+}
+
+}  // namespace
 
 void TensorBody::release() noexcept {
   this->~TensorBody();
@@ -15,37 +28,28 @@ Tensor Tensor::empty(const Shape& shape, DType dtype) {
   check(!__builtin_mul_overflow(count, size_of(dtype), &bytes) && bytes <= (int64_t{1} << 47),
         "a tensor of shape ", shape, " and dtype ", dtype, " does not fit into memory");
   Ref<Storage> storage = Storage::make(bytes);
-  Tensor result(new (allocate(sizeof(TensorBody))) TensorBody);
-  TensorBody& body = *result.body_;
-  body.dtype = dtype;
-  body.numel = count;
-  body.shape = shape;
-  body.strides = contiguous_strides(shape);
-  body.storage = std::move(storage);
-  return result;
+  return Tensor(new (allocate(sizeof(TensorBody))) TensorBody{.references = {},
+                                                              .dtype = dtype,
+                                                              .numel = count,
+                                                              .shape = shape,
+                                                              .strides = contiguous_strides(shape),
+                                                              .storage = std::move(storage),
+                                                              .history = {}});
 }
 
 Tensor Tensor::view_as(const Shape& shape, const Strides& strides, int64_t offset) const {
   const TensorBody& from = body();
-  Tensor result(new (allocate(sizeof(TensorBody))) TensorBody);
-  TensorBody& view = *result.body_;
-  view.dtype = from.dtype;
-  view.offset = offset;
-  view.numel = heed::numel(shape);
-  view.shape = shape;
-  view.strides = strides;
-  view.storage = from.storage;
-  return result;
-}
-
-bool Tensor::is_contiguous() const {
-  const TensorBody& b = body();
-  int64_t expected = 1;
-  for (int64_t d = b.shape.rank() - 1; d >= 0; --d) {
-    if (b.shape[d] != 1 && b.strides[d] != expected) return b.numel == 0;
-    expected *= b.shape[d];
-  }
-  return true;
+  const int64_t count = heed::numel(shape);
+  return Tensor(new (allocate(sizeof(TensorBody)))
+                    TensorBody{.references = {},
+                               .dtype = from.dtype,
+                               .contiguous = is_row_major(shape, strides, count),
+                               .offset = offset,
+                               .numel = count,
+                               .shape = shape,
+                               .strides = strides,
+                               .storage = from.storage,
+                               .history = {}});
 }
 
 void Tensor::undefined() {

@@ -39,6 +39,7 @@ struct TensorBody {
 
   RefCount references;
   DType dtype = DType::float32;
+  bool contiguous = true;
   int64_t offset = 0;  // of the first element, in elements
   int64_t numel = 0;
   Shape shape;
@@ -72,7 +73,7 @@ class Tensor {
   int64_t size(int64_t dim) const { return shape()[check_dim("size", this->dim(), dim)]; }
   int64_t numel() const { return body().numel; }
   /// True when the elements stand in row-major order without gaps.
-  bool is_contiguous() const;
+  bool is_contiguous() const { return body().contiguous; }
 
   /// The first element, for reading. Elements stand `strides()` apart.
   template <class T>

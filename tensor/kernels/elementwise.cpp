@@ -22,27 +22,28 @@ Tensor map_numbers(const Tensor& x, const F& f) {
   return y;
 }
 
-Shape result_shape(const Tensor& a, const Tensor& b) {
-  return a.shape() == b.shape() ? a.shape() : broadcast_shapes("elementwise operation", a.shape(), b.shape());
+Tensor empty_result(const Tensor& a, const Tensor& b, DType dtype) {
+  if (a.shape() == b.shape()) return Tensor::empty(a.shape(), dtype);
+  return Tensor::empty(broadcast_shapes("elementwise operation", a.shape(), b.shape()), dtype);
 }
 
 template <class F>
 Tensor zip(const Tensor& a, const Tensor& b, const F& f) {
-  Tensor y = Tensor::empty(result_shape(a, b), a.dtype());
+  Tensor y = empty_result(a, b, a.dtype());
   visit_floating(a.dtype(), [&]<class T>(Type<T>) { apply<T, T, T>(f, y, a, b); });
   return y;
 }
 
 template <class F>
 Tensor zip_numbers(const Tensor& a, const Tensor& b, const F& f) {
-  Tensor y = Tensor::empty(result_shape(a, b), a.dtype());
+  Tensor y = empty_result(a, b, a.dtype());
   visit_numbers(a.dtype(), [&]<class T>(Type<T>) { apply<T, T, T>(f, y, a, b); });
   return y;
 }
 
 template <class F>
 Tensor compare(const Tensor& a, const Tensor& b, const F& f) {
-  Tensor y = Tensor::empty(result_shape(a, b), boolean);
+  Tensor y = empty_result(a, b, boolean);
   visit_dtype(a.dtype(), [&]<class T>(Type<T>) { apply<bool, T, T>(f, y, a, b); });
   return y;
 }
