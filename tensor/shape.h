@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -89,7 +90,7 @@ class Shape {
  private:
   void copy_near(const Shape& other) {
     rank_ = other.rank_;
-    for (int64_t i = 0; i < kInline; ++i) near_[i] = other.near_[i];
+    std::memcpy(near_, other.near_, sizeof near_);
   }
 
   static constexpr int64_t kInline = 6;
