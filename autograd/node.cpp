@@ -64,18 +64,18 @@ Tensor record(const char* name, Tensor value, std::span<const Edge> edges) {
   if (!grad_enabled()) return value;
   size_t rule_bytes = 0;
   bool any = false;
-  for (const Edge& edge : edges) {
-    if (!edge.input.defined() || !edge.input->requires_grad()) continue;
-    any = true;
-    rule_bytes += rule_space(edge.table->size);
-  }
+  for (const Edge& edge : edges)
+    if (edge.input.requires_grad()) {
+      any = true;
+      rule_bytes += rule_space(edge.table->size);
+    }
   if (!any) return value;
 
-  Node* node = Node::make(name, value, line_of(edges.front().input), edges.size(), rule_bytes);
+  Node* node = Node::make(name, value, edges.front().input.line(), edges.size(), rule_bytes);
   char* space = reinterpret_cast<char*>(node) + (node->bytes - rule_bytes);
   Node::Input* input = node->inputs();
   for (const Edge& edge : edges) {
-    if (edge.input.defined() && edge.input->requires_grad()) {
+    if (edge.input.requires_grad()) {
       input->node = Ref<Node>(Node::of(edge.input));
       input->table = edge.table;
       input->rule = space;
@@ -95,16 +95,15 @@ Tensor record(const char* name, Tensor value, std::span<const Edge> edges) {
 Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule, Twin twin) {
   if (!grad_enabled()) return value;
   bool any = false;
-  for (const Operand& input : inputs) any |= input.defined() && input->requires_grad();
+  for (const Operand& input : inputs) any |= input.requires_grad();
   if (!any) return value;
 
-  Node* node = Node::make(name, value, line_of(inputs.front()), inputs.size(), 0);
+  Node* node = Node::make(name, value, inputs.front().line(), inputs.size(), 0);
   node->joint = std::make_unique<Node::Joint>();
   node->joint->rule = std::move(rule);
   node->joint->twin = std::move(twin);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].defined() && inputs[i]->requires_grad())
-      node->inputs()[i].node = Ref<Node>(Node::of(inputs[i]));
+    if (inputs[i].requires_grad()) node->inputs()[i].node = Ref<Node>(Node::of(inputs[i]));
     if (node->joint->twin) node->joint->inputs.push_back(save(inputs[i]));
   }
   if (node->joint->twin) {
@@ -146,7 +145,7 @@ Gradients Node::joint_gradients(const Tensor& g) {
 }
 
 void Node::forget() {
-  if (is_leaf()) return;
+  if (is_leaf() || forgotten) return;
   for (int32_t i = 0; i < input_count; ++i)
     if (Input& input = inputs()[i]; input.rule) {
       input.table->destroy(input.rule);

@@ -24,6 +24,7 @@ class Operand {
   operator const Tensor&() const { return tensor(); }
   const Tensor* operator->() const { return &tensor(); }
   bool defined() const { return tensor().defined(); }
+  bool requires_grad() const { return tensor().requires_grad(); }
   std::source_location line() const { return line_; }
 
   bool is_number() const { return is_number_; }

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -13,7 +14,6 @@ namespace heed {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kSmallest = 64;
 constexpr size_t kLargeBytes = size_t{1} << 16;  // from here on the shared lists
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kMostCachedPerThread = size_t{1} << 22;
@@ -32,18 +32,21 @@ constexpr bool kSanitized = false;
 constexpr bool kSanitized = false;
 #endif
 
-// Four classes to each doubling: 64, 80, 96, 112, 128, 160, ... so that at most a fifth is wasted.
+// Multiples of 64 up to 1024, from there four classes to each doubling: 1280, 1536, 1792, 2048, 2560, ...
+constexpr size_t kFine = 1024;
+constexpr int kFineClasses = static_cast<int>(kFine / kAlignment);
+
 int class_of(size_t bytes) {
-  if (bytes <= kSmallest) return 0;
   const size_t last = bytes - 1;
+  if (bytes <= kFine) return static_cast<int>(last / kAlignment);
   const int log = std::bit_width(last) - 1;
-  return 4 * (log - 6) + static_cast<int>((last >> (log - 2)) & 3) + 1;
+  return kFineClasses + 4 * (log - 10) + static_cast<int>((last >> (log - 2)) & 3);
 }
 
 size_t class_bytes(int size_class) {
-  const size_t step = static_cast<size_t>(size_class % 4) + 4;
-  const size_t bytes = (step << (size_class / 4)) << 4;
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  if (size_class < kFineClasses) return (static_cast<size_t>(size_class) + 1) * kAlignment;
+  const int coarse = size_class - kFineClasses;
+  return (static_cast<size_t>(coarse % 4) + 5) << (8 + coarse / 4);
 }
 
 struct FreeBlock {
@@ -133,6 +136,7 @@ void count(size_t bytes) {
 }  // namespace
 
 void* allocate(size_t bytes) {
+  bytes = std::max<size_t>(bytes, 1);
   const int size_class = class_of(bytes);
   const size_t whole = size_class < kClasses ? class_bytes(size_class) : bytes;
   const bool large = bytes >= kLargeBytes;
@@ -165,6 +169,7 @@ void* allocate(size_t bytes) {
 
 void release(void* block, size_t bytes) noexcept {
   if (!block) return;
+  bytes = std::max<size_t>(bytes, 1);
   const int size_class = class_of(bytes);
   if (bytes < kLargeBytes) {
     const size_t whole = class_bytes(size_class);

@@ -48,10 +48,10 @@ int64_t numel(const Shape& shape) {
 
 Strides contiguous_strides(const Shape& shape) {
   Strides strides = shape;
-  int64_t step = 1;
+  uint64_t step = 1;  // may wrap around where a size is 0 and no stride is ever used
   for (int64_t i = shape.rank() - 1; i >= 0; --i) {
-    strides[i] = step;
-    step *= std::max<int64_t>(shape[i], 1);
+    strides[i] = static_cast<int64_t>(step);
+    step *= static_cast<uint64_t>(std::max<int64_t>(shape[i], 1));
   }
   return strides;
 }

@@ -23,8 +23,18 @@ void TensorBody::release() noexcept {
 }
 
 Tensor Tensor::empty(const Shape& shape, DType dtype) {
-  const int64_t count = heed::numel(shape);
-  int64_t bytes = 0;
+  // Number of elements and strides in one walk; sizes that are negative, zero or too large take another look.
+  int64_t count = 1, bytes = 0;
+  Strides strides = shape;
+  bool odd = false;
+  for (int64_t d = shape.rank() - 1; d >= 0; --d) {
+    strides[d] = count;
+    odd |= __builtin_mul_overflow(count, shape[d], &count) || shape[d] <= 0;
+  }
+  if (odd) [[unlikely]] {
+    count = heed::numel(shape);
+    strides = contiguous_strides(shape);
+  }
   check(!__builtin_mul_overflow(count, size_of(dtype), &bytes) && bytes <= (int64_t{1} << 47),
         "a tensor of shape ", shape, " and dtype ", dtype, " does not fit into memory");
   Ref<Storage> storage = Storage::make(bytes);
@@ -32,7 +42,7 @@ Tensor Tensor::empty(const Shape& shape, DType dtype) {
                                                               .dtype = dtype,
                                                               .numel = count,
                                                               .shape = shape,
-                                                              .strides = contiguous_strides(shape),
+                                                              .strides = strides,
                                                               .storage = std::move(storage),
                                                               .history = {}});
 }

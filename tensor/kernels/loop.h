@@ -28,6 +28,12 @@ using Line = void (*)(const void* f, int64_t n, char* const* at, const int64_t* 
 /// Cuts the result's elements into lines and runs them all; operands broadcast to the result's shape.
 void run_lines(const Tensor& out, std::initializer_list<const Tensor*> in, Line line, const void* f);
 
+template <class T>
+char* first_of(const Tensor& x) {
+  const TensorBody& body = x.body();
+  return reinterpret_cast<char*>(body.storage->data) + body.offset * static_cast<int64_t>(sizeof(T));
+}
+
 // One loop for each pattern of steps known at compile time, so that the compiler can vectorise it; step -1
 // stands for one that is known at run time only.
 template <int Out, int... In, class Result, class F, class... Operand, size_t... I>
@@ -65,13 +71,19 @@ void run_line(const F& f, int64_t n, char* const* at, const int64_t* step, std::
 template <class Result, class... Operand, class F, class... In>
 void apply(const F& f, const Tensor& out, const In&... in) {
   static_assert(sizeof...(Operand) == sizeof...(In));
-  detail::run_lines(
-      out, {static_cast<const Tensor*>(&in)...},
-      [](const void* function, int64_t n, char* const* at, const int64_t* step) {
-        detail::run_line<Result, Operand...>(*static_cast<const F*>(function), n, at, step,
-                                             std::index_sequence_for<Operand...>{});
-      },
-      &f);
+  const detail::Line line = [](const void* function, int64_t n, char* const* at, const int64_t* step) {
+    detail::run_line<Result, Operand...>(*static_cast<const F*>(function), n, at, step,
+                                         std::index_sequence_for<Operand...>{});
+  };
+  // The usual case, tested first: few elements, in one run. (An operand that broadcasts and has as many
+  // elements as the result has its shape, but for leading dimensions of size 1.)
+  const int64_t n = out.numel();
+  if (n <= kBlock && out.is_contiguous() && ((in.is_contiguous() && in.numel() == n) && ...)) {
+    char* const at[] = {detail::first_of<Result>(out), detail::first_of<Operand>(in)...};
+    constexpr int64_t step[] = {1, (static_cast<void>(sizeof(In)), 1)...};
+    return line(&f, n, at, step);
+  }
+  detail::run_lines(out, {static_cast<const Tensor*>(&in)...}, line, &f);
 }
 
 }  // namespace heed::kernel
