@@ -23,8 +23,8 @@ void accumulate(Tensor& sum, Tensor g) {
     sum = kernel::add(sum, g);
 }
 
-// A leaf's gradient has memory of its own: it is not the seed, nor another leaf's gradient.
-Tensor owned(Tensor g) { return grad_enabled() || (g.unique() && g.is_contiguous()) ? g : kernel::clone(g); }
+// What is handed out has memory of its own: it is not the seed, nor the gradient of another tensor.
+Tensor owned(Tensor g) { return g.unique() && g.is_contiguous() ? std::move(g) : clone(g); }
 
 Tensor run_hooks(const Node& node, Tensor g) {
   if (node.hooks)
@@ -50,11 +50,32 @@ Tensor run_hooks(const Node& node, Tensor g) {
 void gather(Node& node, Tensor g) {
   if (!node.grad.defined())
     node.grad = owned(std::move(g));
-  else if (grad_enabled() || node.grad.requires_grad())
+  else if (grad_enabled() || node.grad.requires_grad() || !node.grad.is_contiguous())
     node.grad = node.grad + g;
-  else
+  else {
     kernel::add_into(node.grad, g);
+    node.grad.body().storage->wrote("backward", {});
+  }
 }
+
+// A vector that leaves its memory to the next one of its kind in this thread.
+template <class T>
+class Scratch : public std::vector<T> {
+ public:
+  Scratch() { this->swap(spare()); }
+  ~Scratch() {
+    this->clear();
+    if (this->capacity() <= 65536) this->swap(spare());
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+ private:
+  static std::vector<T>& spare() {
+    static thread_local std::vector<T> spare;
+    return spare;
+  }
+};
 
 // One walk backwards over the graph behind some outputs. Each node's gradient is complete when its turn
 // comes, because every node that uses it has had its turn before: the reverse of an order in which inputs
@@ -96,13 +117,18 @@ class Pass {
           [&](Node& input, Tensor gradient) { deliver(input, std::move(gradient)); });
       if (!keep_graph) node.forget();
     }
-    for (Node* leaf : leaves_) gather(*leaf, run_hooks(*leaf, std::exchange(leaf->pending, Tensor())));
-    if (targets_)
-      for (const auto& [node, slot] : slots_)
-        if (node->is_leaf() && found_[slot].defined()) found_[slot] = run_hooks(*node, found_[slot]);
+    // Whatever can throw has run before the first gradient is added.
+    for (Node* leaf : leaves_) leaf->pending = run_hooks(*leaf, std::move(leaf->pending));
+    for (Node* leaf : leaves_) gather(*leaf, std::exchange(leaf->pending, Tensor()));
+    for (const auto& [node, slot] : slots_)
+      if (node->is_leaf() && found_[slot].defined()) found_[slot] = run_hooks(*node, std::move(found_[slot]));
   }
 
-  std::vector<Tensor> take() { return std::move(found_); }
+  std::vector<Tensor> take() {
+    for (Tensor& g : found_)
+      if (g.defined() && !up_to_) g = owned(std::move(g));
+    return std::move(found_);
+  }
 
  private:
   struct Frame {
@@ -174,8 +200,8 @@ class Pass {
   std::vector<Slot> slots_;  // targets by address
   std::vector<Tensor> found_;
   std::vector<std::pair<Node*, Tensor>> seeds_;
-  std::vector<Node*> order_, leaves_;
-  std::vector<Frame> stack_;
+  Scratch<Node*> order_, leaves_;
+  Scratch<Frame> stack_;
 };
 
 void seed_all(Pass& pass, const char* op, const std::vector<Tensor>& outputs,
