@@ -71,7 +71,7 @@ Tensor record(const char* name, Tensor value, std::span<const Edge> edges) {
     }
   if (!any) return value;
 
-  Node* node = Node::make(name, value, edges.front().input.line(), edges.size(), rule_bytes);
+  Node* node = Node::make(name, value, line_of(edges.front().input), edges.size(), rule_bytes);
   char* space = reinterpret_cast<char*>(node) + (node->bytes - rule_bytes);
   Node::Input* input = node->inputs();
   for (const Edge& edge : edges) {
@@ -98,7 +98,7 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
   for (const Operand& input : inputs) any |= input.requires_grad();
   if (!any) return value;
 
-  Node* node = Node::make(name, value, inputs.front().line(), inputs.size(), 0);
+  Node* node = Node::make(name, value, line_of(inputs.front()), inputs.size(), 0);
   node->joint = std::make_unique<Node::Joint>();
   node->joint->rule = std::move(rule);
   node->joint->twin = std::move(twin);
