@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "tensor/kernels/loop.h"
 #include "tensor/parallel.h"
@@ -10,45 +11,68 @@
 /// Loops along one dimension, where the values of a line have to do with each other.
 namespace heed::kernel {
 
-inline constexpr int64_t kLanes = 32;   // values joined side by side, each lane on its own
 inline constexpr int64_t kWidth = 512;  // neighbouring lines that are worked on together
+inline constexpr int64_t kRun = 2048;   // values that are joined in their own type before it is widened
 
-namespace detail {
-template <int64_t Half, class T, class Join>
-void fold(T* lane, const Join& join) {
-  if constexpr (Half > 0) {
-    for (int64_t l = 0; l < Half; ++l) lane[l] = join(lane[l], lane[l + Half]);
-    fold<Half / 2>(lane, join);
+#if defined(__AVX512F__)
+inline constexpr int64_t kVectorBytes = 64;
+#elif defined(__AVX__)
+inline constexpr int64_t kVectorBytes = 32;
+#else
+inline constexpr int64_t kVectorBytes = 16;
+#endif
+
+/// As many values as one register holds; +, *, < and ?: work on all of them at once.
+template <class T>
+struct Pack {
+  static constexpr int64_t size = kVectorBytes / static_cast<int64_t>(sizeof(T));
+  using Values [[gnu::vector_size(kVectorBytes)]] = T;
+  static Values load(const T* x) {
+    Values values;
+    std::memcpy(&values, x, sizeof values);
+    return values;
   }
-}
-}  // namespace detail
+};
 
-/// start, f(0), ..., f(n - 1) put together by an associative `join`; vector code, the same for equal n.
-template <class T, class F, class Join>
-T join_line(int64_t n, T start, const F& f, const Join& join) {
+/// start, f(x[0]...), ..., f(x[n - 1]...) put together by an associative `join`. A compiler must not reorder
+/// sums of floats by itself, so this is written in packs, four of them to hide how long a sum takes. `f` and
+/// `join` are lambdas over auto: they get numbers as well as packs. The order depends on n alone.
+template <class T, class Join, class F, class... X>
+T join_line(int64_t n, T start, const Join& join, const F& f, const X*... x) {
+  constexpr int64_t size = Pack<T>::size;
   int64_t i = 0;
-  if (n >= kLanes) {
-    T lane[kLanes];
-    for (int64_t l = 0; l < kLanes; ++l) lane[l] = f(l);
-    for (i = kLanes; i + kLanes <= n; i += kLanes)
-      for (int64_t l = 0; l < kLanes; ++l) lane[l] = join(lane[l], f(i + l));
-    detail::fold<kLanes / 2>(lane, join);
+  if (n >= size) {
+    const auto at = [&](int64_t first) { return f(Pack<X>::load(x + first)...); };
+    auto a = at(0);
+    i = size;
+    if (n >= 4 * size) {
+      auto b = at(size), c = at(2 * size), d = at(3 * size);
+      for (i = 4 * size; i + 4 * size <= n; i += 4 * size) {
+        a = join(a, at(i));
+        b = join(b, at(i + size));
+        c = join(c, at(i + 2 * size));
+        d = join(d, at(i + 3 * size));
+      }
+      a = join(join(a, b), join(c, d));
+    }
+    for (; i + size <= n; i += size) a = join(a, at(i));
+    T lane[size];
+    std::memcpy(lane, &a, sizeof lane);
+    for (int64_t half = size / 2; half > 0; half /= 2)
+      for (int64_t l = 0; l < half; ++l) lane[l] = join(lane[l], lane[l + half]);
     start = join(start, lane[0]);
   }
-  for (; i < n; ++i) start = join(start, f(i));
+  for (; i < n; ++i) start = join(start, f(x[i]...));
   return start;
 }
 
-/// f(0) + ... + f(n - 1), in the type of f over short runs and in double from run to run.
-template <class F>
-double sum_line(int64_t n, const F& f) {
-  constexpr int64_t run = 64 * kLanes;
-  using T = decltype(f(n));
+/// f(x[0]...) + ... + f(x[n - 1]...), in double from run to run.
+template <class F, class T, class... X>
+double sum_line(int64_t n, const F& f, const T* first, const X*... more) {
   double total = 0;
-  for (int64_t start = 0; start < n; start += run)
+  for (int64_t i = 0; i < n; i += kRun)
     total += join_line(
-        std::min(run, n - start), T(0), [&](int64_t i) { return f(start + i); },
-        [](T a, T b) { return a + b; });
+        std::min(kRun, n - i), T(0), [](auto a, auto b) { return a + b; }, f, first + i, (more + i)...);
   return total;
 }
 

@@ -14,6 +14,11 @@ const T* data_or_null(const Tensor& x) {
   return x.defined() ? x.data<T>() : nullptr;
 }
 
+template <class F, class T, class... X>
+T average(int64_t n, const F& f, const T* first, const X*... more) {
+  return static_cast<T>(sum_line(n, f, first, more...) / static_cast<double>(n));
+}
+
 Tensor dense(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
 
 // Rows that share one partial sum of the gradients of weight and bias: see Note [Same bits].
@@ -37,10 +42,11 @@ Normed norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strid
         T* y_row = y + r * n;
         T mean = 0;
         if (means)
-          mean = means[r] =
-              static_cast<T>(sum_line(n, [=](int64_t i) { return x_row[i]; }) / static_cast<double>(n));
-        const double squares = sum_line(n, [=](int64_t i) { return (x_row[i] - mean) * (x_row[i] - mean); });
-        const T scale = scales[r] = static_cast<T>(1 / std::sqrt(squares / static_cast<double>(n) + eps));
+          mean = means[r] = average(
+              n, [](auto v) { return v; }, x_row);
+        const T variance = average(
+            n, [=](auto v) { return (v - mean) * (v - mean); }, x_row);
+        const T scale = scales[r] = static_cast<T>(1 / std::sqrt(static_cast<double>(variance) + eps));
         const auto xhat = [=](int64_t i) { return (x_row[i] - mean) * scale; };
         if (w && b) {
           HEED_VECTORIZE
@@ -81,11 +87,11 @@ NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int6
         T* dx_row = out + r * n;
         const T mean = means ? means[r] : T(0), scale = scales[r];
         const auto xhat = [=](int64_t i) { return (x_row[i] - mean) * scale; };
-        const auto mean_of = [=](const auto& f) {
-          return static_cast<T>(sum_line(n, f) / static_cast<double>(n));
-        };
-        const T along = mean_of([=](int64_t i) { return g_row[i] * w[i] * xhat(i); });
-        const T offset = means ? mean_of([=](int64_t i) { return g_row[i] * w[i]; }) : T(0);
+        const T along = average(
+            n, [=](auto g_, auto w_, auto v) { return g_ * w_ * ((v - mean) * scale); }, g_row, w, x_row);
+        const T offset = means ? average(
+                                     n, [](auto g_, auto w_) { return g_ * w_; }, g_row, w)
+                               : T(0);
         HEED_VECTORIZE
         for (int64_t i = 0; i < n; ++i) {
           const T h = xhat(i);

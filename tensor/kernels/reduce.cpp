@@ -9,12 +9,11 @@
 namespace heed::kernel {
 namespace {
 
-// A reduction joins values by an associative operation. `Near` is the type that a short run of values is
-// joined in, `Wide` the type of all else, so that a float32 sum over millions is as good as its dtype.
+// A reduction joins values, or packs of them, by an associative operation. `Wide` is the type in which the
+// joins of short runs are joined, so that a float32 sum over millions is as good as its dtype.
 
 template <class T>
 struct Sum {
-  using Near = T;
   using Wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
   static constexpr T start = 0;
   static auto join(auto a, auto b) { return a + b; }
@@ -22,32 +21,31 @@ struct Sum {
 
 template <class T>
 struct Product {
-  using Near = std::conditional_t<std::is_same_v<T, float>, double, T>;
-  using Wide = Near;
-  static constexpr Near start = 1;
+  using Wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
+  static constexpr T start = 1;
   static auto join(auto a, auto b) { return a * b; }
 };
 
 template <class T>
 struct Maximum {
-  using Near = T;
   using Wide = T;
   static constexpr T start = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
                                                                   : std::numeric_limits<T>::lowest();
-  static auto join(auto a, auto b) { return a > b || a != a ? a : b; }
+  static auto join(auto a, auto b) { return ((a > b) | (a != a)) ? a : b; }
 };
 
 template <class T>
 struct Minimum {
-  using Near = T;
   using Wide = T;
   static constexpr T start = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                             : sizeof(T) == 1                     ? T(1)
                                                                   : std::numeric_limits<T>::max();
-  static auto join(auto a, auto b) { return a < b || a != a ? a : b; }
+  static auto join(auto a, auto b) { return ((a < b) | (a != a)) ? a : b; }
 };
 
-constexpr int64_t kRun = 64 * kLanes;  // values of a line that are joined before they are widened
-constexpr int64_t kRows = 8;           // rows that are joined before they are widened
+using Bool = unsigned char;  // bools, in packs
+
+constexpr int64_t kRows = 8;  // rows that are joined before they are widened
 
 // The loops of one reduction over one dtype, behind plain pointers, so that what drives them exists once.
 struct Loops {
@@ -63,26 +61,22 @@ struct Loops {
 
 template <class R, class T>
 void line(typename R::Wide& wide, const T* x, int64_t n) {
-  using Near = typename R::Near;
-  for (int64_t start = 0; start < n; start += kRun, x += kRun) {
-    const Near run = join_line(
-        std::min(kRun, n - start), Near(R::start), [x](int64_t i) { return Near(x[i]); },
-        [](Near a, Near b) { return Near(R::join(a, b)); });
+  for (int64_t i = 0; i < n; i += kRun) {
+    const T run = join_line(
+        std::min(kRun, n - i), R::start, [](auto a, auto b) { return R::join(a, b); },
+        [](auto v) { return v; }, x + i);
     wide = R::join(wide, typename R::Wide(run));
   }
 }
 
 template <class R, class T>
 void rows(typename R::Wide* wide, const T* x, int64_t rows, int64_t step, int64_t n) {
-  using Near = typename R::Near;
   using Wide = typename R::Wide;
   for (; rows >= kRows; rows -= kRows, x += kRows * step) {
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) {
-      const auto pair = [&](int64_t r) {
-        return R::join(Near(x[i + r * step]), Near(x[i + (r + 1) * step]));
-      };
-      const Near all = R::join(R::join(pair(0), pair(2)), R::join(pair(4), pair(6)));
+      const auto pair = [&](int64_t r) { return R::join(x[i + r * step], x[i + (r + 1) * step]); };
+      const T all = R::join(R::join(pair(0), pair(2)), R::join(pair(4), pair(6)));
       wide[i] = R::join(wide[i], Wide(all));
     }
   }
@@ -331,12 +325,12 @@ Tensor prod(const Tensor& x, const Shape& dims, bool keepdim) {
 }
 
 Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) {
-  return reduce(x.dtype() == boolean ? loops_of<Maximum, bool> : number_loops<Maximum>(x.dtype()), x, dims,
+  return reduce(x.dtype() == boolean ? loops_of<Maximum, Bool> : number_loops<Maximum>(x.dtype()), x, dims,
                 keepdim);
 }
 
 Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) {
-  return reduce(x.dtype() == boolean ? loops_of<Minimum, bool> : number_loops<Minimum>(x.dtype()), x, dims,
+  return reduce(x.dtype() == boolean ? loops_of<Minimum, Bool> : number_loops<Minimum>(x.dtype()), x, dims,
                 keepdim);
 }
 

@@ -13,18 +13,18 @@ enum class Form { plain, log };
 // s = sum_i exp(x_i - m), which lies between 1 and n. A line of -inf alone gives NaN.
 template <class T>
 void softmax_line(Form form, const T* x, T* y, int64_t n) {
+  const auto itself = [](auto v) { return v; };
   const T most = join_line(
-      n, -std::numeric_limits<T>::infinity(), [x](int64_t i) { return x[i]; },
-      [](T a, T b) { return b > a ? b : a; });
+      n, -std::numeric_limits<T>::infinity(), [](auto a, auto b) { return b > a ? b : a; }, itself, x);
   HEED_VECTORIZE
   for (int64_t i = 0; i < n; ++i) y[i] = math::exp(x[i] - most);
-  const double sum = sum_line(n, [y](int64_t i) { return y[i]; });
+  const double sum = sum_line(n, itself, y);
   if (form == Form::log) {
     const T log_sum = static_cast<T>(std::log(sum));
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - most) - log_sum;
   } else {
-    const T scale = static_cast<T>(1 / sum);
+    const T scale = 1 / static_cast<T>(sum);
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) y[i] *= scale;
   }
@@ -33,11 +33,13 @@ void softmax_line(Form form, const T* x, T* y, int64_t n) {
 template <class T>
 void softmax_line_backward(Form form, const T* g, const T* y, T* dx, int64_t n) {
   if (form == Form::log) {
-    const T sum = static_cast<T>(sum_line(n, [g](int64_t i) { return g[i]; }));
+    const T sum = static_cast<T>(sum_line(
+        n, [](auto g_) { return g_; }, g));
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) dx[i] = g[i] - math::exp(y[i]) * sum;
   } else {
-    const T dot = static_cast<T>(sum_line(n, [g, y](int64_t i) { return g[i] * y[i]; }));
+    const T dot = static_cast<T>(sum_line(
+        n, [](auto g_, auto y_) { return g_ * y_; }, g, y));
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) dx[i] = y[i] * (g[i] - dot);
   }
