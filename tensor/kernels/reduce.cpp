@@ -116,32 +116,6 @@ const Loops loops_of = [] {
   };
 }();
 
-// Some dimensions of x, in elements. Neighbours that are one run of memory are merged.
-struct Lattice {
-  Shape sizes;
-  Strides steps;
-
-  void add(int64_t size, int64_t step) {
-    if (size == 1) return;
-    const int64_t last = sizes.rank() - 1;
-    if (last >= 0 && steps[last] == size * step) {
-      sizes[last] *= size;
-      steps[last] = step;
-    } else {
-      sizes.push_back(size);
-      steps.push_back(step);
-    }
-  }
-  int64_t inner_size() const { return sizes.empty() ? 1 : sizes.back(); }
-  int64_t inner_step() const { return steps.empty() ? 0 : steps.back(); }
-  /// Where the inner run number `index` starts.
-  int64_t offset(int64_t index) const {
-    int64_t offset = 0;
-    for (int64_t d = sizes.rank() - 2; d >= 0; index /= sizes[d--]) offset += index % sizes[d] * steps[d];
-    return offset;
-  }
-};
-
 struct Plan {
   Lattice kept, reduced;
   int64_t outputs = 1, inputs = 1;  // of the result; of x for each of them
