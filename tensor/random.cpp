@@ -3,37 +3,58 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <tuple>
 #include <utility>
 
 #include "tensor/create.h"
+#include "tensor/kernels/math.h"
 #include "tensor/parallel.h"
 
 namespace heed {
 namespace {
 
-// One round: two 32-bit factors give two 64-bit products, whose halves are mixed with the rest and the key.
-inline std::array<uint32_t, 4> ten_rounds(std::array<uint32_t, 4> c, std::array<uint32_t, 2> key) {
-  for (int round = 0; round < 10; ++round) {
-    const uint64_t a = uint64_t{0xD2511F53} * c[0];
-    const uint64_t b = uint64_t{0xCD9E8D57} * c[2];
-    c = {static_cast<uint32_t>(b >> 32) ^ c[1] ^ key[0], static_cast<uint32_t>(b),
-         static_cast<uint32_t>(a >> 32) ^ c[3] ^ key[1], static_cast<uint32_t>(a)};
-    key[0] += 0x9E3779B9;
-    key[1] += 0xBB67AE85;
-  }
-  return c;
-}
-
 constexpr uint32_t low_half(uint64_t x) { return static_cast<uint32_t>(x); }
 constexpr uint32_t high_half(uint64_t x) { return static_cast<uint32_t>(x >> 32); }
 
-// The seed is the key; the counter is the position, two to a block of 128 bits, and the stream.
-inline std::pair<uint64_t, uint64_t> block_of(const Generator& generator, uint64_t block) {
-  const auto word = ten_rounds(
-      {low_half(block), high_half(block), low_half(generator.stream()), high_half(generator.stream())},
-      {low_half(generator.seed()), high_half(generator.seed())});
-  return {uint64_t{word[1]} << 32 | word[0], uint64_t{word[3]} << 32 | word[2]};
+// Philox for `Lanes` counters at once, word by word, so that the loops over lanes become vector code. In each
+// round two words give 64-bit products, whose halves are mixed with the other words and the key.
+template <size_t Lanes>
+struct Counters {
+  std::array<std::array<uint32_t, Lanes>, 4> words;
+
+  void mix(std::array<uint32_t, 2> key) {
+    auto& [c0, c1, c2, c3] = words;
+    for (int round = 0; round < 10; ++round) {
+      for (size_t i = 0; i < Lanes; ++i) {
+        const uint64_t a = uint64_t{0xD2511F53} * c0[i], b = uint64_t{0xCD9E8D57} * c2[i];
+        c0[i] = high_half(b) ^ c1[i] ^ key[0];
+        c1[i] = low_half(b);
+        c2[i] = high_half(a) ^ c3[i] ^ key[1];
+        c3[i] = low_half(a);
+      }
+      key[0] += 0x9E3779B9;
+      key[1] += 0xBB67AE85;
+    }
+  }
+};
+
+// Bits of positions 2 block, 2 block + 1, ...: the seed is the key, the counter is the block and the stream.
+template <size_t Lanes>
+std::array<uint64_t, 2 * Lanes> bits_from(const Generator& generator, uint64_t block) {
+  Counters<Lanes> counters;
+  auto& [c0, c1, c2, c3] = counters.words;
+  for (size_t i = 0; i < Lanes; ++i) {
+    c0[i] = low_half(block + i);
+    c1[i] = high_half(block + i);
+    c2[i] = low_half(generator.stream());
+    c3[i] = high_half(generator.stream());
+  }
+  counters.mix({low_half(generator.seed()), high_half(generator.seed())});
+  std::array<uint64_t, 2 * Lanes> bits;
+  for (size_t i = 0; i < Lanes; ++i) {
+    bits[2 * i] = uint64_t{c1[i]} << 32 | c0[i];
+    bits[2 * i + 1] = uint64_t{c3[i]} << 32 | c2[i];
+  }
+  return bits;
 }
 
 // The product's upper half: 64 random bits become a number below `range`. What it favours it favours by less
@@ -46,11 +67,11 @@ uint64_t below(uint64_t range, uint64_t bits) {
 template <class T>
 T unit(uint64_t bits) {  // [0, 1), as finely as T can be even
   constexpr int digits = std::is_same_v<T, float> ? 24 : 53;
-  return static_cast<T>(bits >> (64 - digits)) * (T(1) / T(uint64_t{1} << digits));
+  using Signed = std::conditional_t<std::is_same_v<T, float>, int32_t, int64_t>;  // quicker to convert
+  return static_cast<T>(static_cast<Signed>(bits >> (64 - digits))) * (T(1) / T(uint64_t{1} << digits));
 }
 
-// y[i] = value(bits of the i-th next position). Positions are made some at a time, in a loop of its own that
-// the compiler turns into vector code.
+// y[i] = value(bits of the i-th next position)
 template <class T, class F>
 void fill_random(const Tensor& y, Generator* generator, const F& value) {
   if (!generator) generator = &default_generator();
@@ -58,14 +79,12 @@ void fill_random(const Tensor& y, Generator* generator, const F& value) {
   const uint64_t first = generator->reserve(static_cast<uint64_t>(count));
   T* out = y.mutable_data<T>();
   parallel_for(count, 16384, [&, source = *generator](int64_t begin, int64_t end) {
-    constexpr int64_t kAtOnce = 128;
-    std::array<uint64_t, 2 * kAtOnce> bits{};
+    constexpr size_t kLanes = 32;
     while (begin < end) {
       const uint64_t position = first + static_cast<uint64_t>(begin);
-      const int64_t skip = static_cast<int64_t>(position % 2);
-      const int64_t n = std::min(end - begin, 2 * kAtOnce - skip);
-      for (uint64_t i = 0; i < static_cast<uint64_t>(skip + n + 1) / 2; ++i)
-        std::tie(bits[2 * i], bits[2 * i + 1]) = block_of(source, position / 2 + i);
+      const auto bits = bits_from<kLanes>(source, position / 2);
+      const auto skip = static_cast<int64_t>(position % 2);
+      const int64_t n = std::min<int64_t>(end - begin, 2 * kLanes - skip);
       for (int64_t i = 0; i < n; ++i) out[begin + i] = value(bits[static_cast<size_t>(skip + i)]);
       begin += n;
     }
@@ -75,7 +94,10 @@ void fill_random(const Tensor& y, Generator* generator, const F& value) {
 }  // namespace
 
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
-  return ten_rounds(counter, key);
+  const auto [c0, c1, c2, c3] = counter;
+  Counters<1> one{{{{c0}, {c1}, {c2}, {c3}}}};
+  one.mix(key);
+  return {one.words[0][0], one.words[1][0], one.words[2][0], one.words[3][0]};
 }
 
 // The stream of a part is a mix of its parent's and k (the finaliser of SplitMix64, which is one to one).
@@ -86,10 +108,7 @@ Generator Generator::split(uint64_t k) const {
   return Generator(seed_, mix ^ (mix >> 31));
 }
 
-uint64_t Generator::bits(uint64_t position) const {
-  const auto [even, odd] = block_of(*this, position / 2);
-  return position % 2 ? odd : even;
-}
+uint64_t Generator::bits(uint64_t position) const { return bits_from<1>(*this, position / 2)[position % 2]; }
 
 double Generator::uniform() { return unit<double>(bits(reserve(1))); }
 
@@ -108,7 +127,9 @@ void manual_seed(uint64_t seed) { default_generator() = Generator(seed); }
 
 Tensor rand(const Shape& shape, DType dtype, Generator* generator) {
   Tensor y = Tensor::empty(shape, dtype);
-  visit_floating(dtype, [&]<class T>(Type<T>) { fill_random<T>(y, generator, unit<T>); });
+  visit_floating(dtype, [&]<class T>(Type<T>) {
+    fill_random<T>(y, generator, [](uint64_t bits) { return unit<T>(bits); });
+  });
   return y;
 }
 
@@ -120,7 +141,7 @@ Tensor randn(const Shape& shape, DType dtype, Generator* generator) {
     fill_random<T>(y, generator, [](uint64_t bits) {
       const T u = (T(high_half(bits)) + T(1)) * T(0x1p-32);
       const T v = (T(low_half(bits)) + T(1)) * T(0x1p-32);
-      return std::sqrt(T(-2) * std::log(u)) * std::cos(T(2) * std::numbers::pi_v<T> * v);
+      return std::sqrt(T(-2) * math::log(u)) * std::cos(T(2) * std::numbers::pi_v<T> * v);
     });
   });
   return y;

@@ -67,19 +67,26 @@ Tensor last_swapped_with(const Tensor& x, int64_t dim) {
 
 }  // namespace
 
+// Walks the lines of the last dimension, whatever dim is: they are closest in memory.
 Tensor gather(const char* op, const Tensor& x, int64_t dim, const Tensor& index) {
   Tensor y = Tensor::empty(index.shape(), x.dtype());
-  const int64_t n = index.shape()[dim], size = x.shape()[dim];
-  const int64_t from_step = x.strides()[dim], index_step = index.strides()[dim], step = y.strides()[dim];
-  const auto* positions = index.data<int64_t>();
+  const int64_t last = index.dim() - 1;
+  const int64_t n = index.shape()[last], size = x.shape()[dim], to_position = x.strides()[dim];
+  Strides elsewhere = x.strides();
+  elsewhere[dim] = 0;
+  const int64_t step = elsewhere[last], index_step = index.strides()[last];
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
     const T* from = x.data<T>();
     T* out = y.mutable_data<T>();
-    each_line<3>(index.shape(), dim, {&x.strides(), &index.strides(), &y.strides()}, [&](const auto& at) {
+    const auto* positions = index.data<int64_t>();
+    each_line<3>(index.shape(), last, {&elsewhere, &index.strides(), &y.strides()}, [&](const auto& at) {
+      const T* line = from + at[0];
+      const int64_t* places = positions + at[1];
+      T* to = out + at[2];
       for (int64_t i = 0; i < n; ++i) {
-        const int64_t position = positions[at[1] + i * index_step];
+        const int64_t position = places[i * index_step];
         if (!inside(position, size)) outside(op, position, dim, x);
-        out[at[2] + i * step] = from[at[0] + position * from_step];
+        to[i] = line[i * step + position * to_position];
       }
     });
   });
