@@ -88,7 +88,10 @@ Tensor cast(const Tensor& x, DType dtype) {
   return y;
 }
 
-Tensor clone(const Tensor& x) { return cast(x, x.dtype()); }
+Tensor clone(const Tensor& x) {
+  Tensor y = detail::turned(x);
+  return y.defined() ? y : cast(x, x.dtype());
+}
 Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : clone(x); }
 
 void add_into(const Tensor& out, const Tensor& x, double alpha) {

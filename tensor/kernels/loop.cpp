@@ -10,25 +10,44 @@ namespace {
 
 constexpr size_t kMost = 3;      // operands
 constexpr int64_t kChunk = 512;  // elements in a buffer
+constexpr int64_t kTile = 32;    // lines and columns of a tile that is turned
 
 char* first_of(const Tensor& x) {
   const TensorBody& body = x.body();
   return reinterpret_cast<char*>(body.storage->data) + body.offset * size_of(body.dtype);
 }
 
-// Moves n elements between memory, where they stand `step` apart, and a buffer.
-template <class Word>
-void move(bool gather, void* memory, int64_t step, void* buffer, int64_t n) {
-  auto* far = static_cast<Word*>(memory);
-  auto* near = static_cast<Word*>(buffer);
+// Calls f with an unsigned integer of as many bytes as an element: what moves elements needs no more.
+template <class F>
+void visit_width(int64_t width, const F& f) {
+  if (width == 4) return f(uint32_t{});
+  if (width == 8) return f(uint64_t{});
+  f(uint8_t{});
+}
+
+// Moves n elements between memory, where they stand `step` apart, and a buffer, where they stand `gap` apart.
+template <class Word, class Gap>
+void move_line(bool gather, Word* far, int64_t step, Word* near, Gap gap, int64_t n) {
   if (!gather)
-    for (int64_t i = 0; i < n; ++i) far[i * step] = near[i];
+    for (int64_t i = 0; i < n; ++i) far[i * step] = near[i * gap];
   else if (step == 0)
-    std::fill_n(near, n, *far);
+    for (int64_t i = 0; i < n; ++i) near[i * gap] = *far;
   else if (step == 1)
-    std::copy_n(far, n, near);
+    for (int64_t i = 0; i < n; ++i) near[i * gap] = far[i];
   else
-    for (int64_t i = 0; i < n; ++i) near[i] = far[i * step];
+    for (int64_t i = 0; i < n; ++i) near[i * gap] = far[i * step];
+}
+
+// Moves lines of `size` elements, in memory a stride apart. The longer of the two dimensions is the inner
+// loop.
+template <class Word>
+void move_lines(bool gather, Word* far, int64_t size, int64_t step, int64_t stride, Word* near,
+                int64_t lines) {
+  constexpr std::integral_constant<int64_t, 1> one;
+  if (lines <= size)
+    for (int64_t i = 0; i < lines; ++i) move_line(gather, far + i * stride, step, near + i * size, one, size);
+  else
+    for (int64_t i = 0; i < size; ++i) move_line(gather, far + i * step, stride, near + i, size, lines);
 }
 
 // A tensor as an operand, or the result: its elements in the row-major order of the result's shape.
@@ -38,9 +57,7 @@ class Stream {
   Stream(const Tensor& x, const Shape& shape) : first_(first_of(x)), width_(size_of(x.dtype())) {
     dense_ = x.is_contiguous() && x.shape() == shape;
     if (dense_) return;
-    const int64_t lead = shape.rank() - x.dim();
-    for (int64_t d = 0; d < shape.rank(); ++d)
-      lattice_.add(shape[d], d < lead || x.shape()[d - lead] == 1 ? 0 : x.strides()[d - lead]);
+    lattice_ = Lattice(x, shape);
     dense_ = lattice_.sizes.rank() == 1 && lattice_.inner_step() == 1;
   }
 
@@ -49,27 +66,23 @@ class Stream {
   char* at(int64_t index) const { return first_ + index * width_; }
   /// Elements [begin, begin + n) to the buffer, or back.
   void move(bool gather, int64_t begin, int64_t n, void* buffer) const {
-    const auto move_words = width_ == 4   ? &detail::move<uint32_t>
-                            : width_ == 8 ? &detail::move<uint64_t>
-                                          : &detail::move<uint8_t>;
-    const int64_t size = lattice_.inner_size(), step = lattice_.inner_step(),
-                  outer = lattice_.sizes.rank() - 1;
-    int64_t offset = lattice_.offset(begin / size), start = begin % size;
-    Shape at = Shape::filled(std::max<int64_t>(outer, 0), 0);
-    for (int64_t d = outer - 1, left = begin / size; d >= 0; left /= lattice_.sizes[d--])
-      at[d] = left % lattice_.sizes[d];
-    for (auto* to = static_cast<char*>(buffer); n > 0; start = 0) {
-      const int64_t count = std::min(n, size - start);
-      move_words(gather, first_ + (offset + start * step) * width_, step, to, count);
-      to += count * width_;
-      n -= count;
-      for (int64_t d = outer - 1; d >= 0; --d) {
-        offset += lattice_.steps[d];
-        if (++at[d] < lattice_.sizes[d]) break;
-        offset -= lattice_.steps[d] * at[d];
-        at[d] = 0;
+    const int64_t size = lattice_.inner_size(), step = lattice_.inner_step();
+    const int64_t outer = lattice_.sizes.rank() - 1;
+    const int64_t lines = outer < 1 ? 1 : lattice_.sizes[outer - 1];
+    const int64_t stride = outer < 1 ? 0 : lattice_.steps[outer - 1];
+    visit_width(width_, [&]<class Word>(Word) {
+      auto* near = static_cast<Word*>(buffer);
+      while (n > 0) {  // part of a line, or as many whole lines as stand a stride apart
+        const int64_t line = begin / size, start = begin % size;
+        auto* far = reinterpret_cast<Word*>(first_) + lattice_.offset(line) + start * step;
+        const int64_t whole = start > 0 ? 0 : std::min(n / size, lines - line % lines);
+        const int64_t count = whole > 0 ? whole * size : std::min(n, size - start);
+        move_lines(gather, far, std::min(size, count), step, stride, near, std::max<int64_t>(whole, 1));
+        near += count;
+        begin += count;
+        n -= count;
       }
-    }
+    });
   }
 
  private:
@@ -79,7 +92,60 @@ class Stream {
   Lattice lattice_;
 };
 
+// The dimension along which the elements lie closest in memory, or -1 when it is the last, as usual.
+int64_t crossing(const Lattice& lattice) {
+  const int64_t last = lattice.sizes.rank() - 1;
+  int64_t closest = last;
+  for (int64_t d = 0; d < last; ++d)
+    if (lattice.steps[d] != 0 && std::abs(lattice.steps[d]) < std::abs(lattice.steps[closest])) closest = d;
+  return closest == last ? -1 : closest;
+}
+
+// Copies `lines` lines of n elements, whose neighbours are close across the lines, by way of a tile that
+// stays in the cache. The lines of the copy are `stride` apart.
+template <class Word>
+void turn_tile(const Word* from, int64_t step, int64_t across, int64_t n, int64_t lines, Word* to,
+               int64_t stride) {
+  Word tile[kTile][kTile];
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t line = 0; line < lines; ++line) tile[line][i] = from[i * step + line * across];
+  for (int64_t line = 0; line < lines; ++line) std::copy_n(tile[line], n, to + line * stride);
+}
+
 }  // namespace
+
+Tensor turned(const Tensor& x) {
+  if (x.is_contiguous() || x.numel() < kTile * kTile) return Tensor();
+  const Lattice lattice(x, x.shape());
+  const int64_t across = crossing(lattice), last = lattice.sizes.rank() - 1;
+  if (across < 0) return Tensor();
+
+  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  const Strides strides = contiguous_strides(lattice.sizes);
+  const int64_t n = lattice.sizes[last], lines = lattice.sizes[across];
+  const auto tiles_in = [](int64_t size) { return (size + kTile - 1) / kTile; };
+  const int64_t tiles = x.numel() / (n * lines) * tiles_in(n) * tiles_in(lines);
+  visit_width(size_of(x.dtype()), [&]<class Word>(Word) {
+    const auto* from = reinterpret_cast<const Word*>(first_of(x));
+    auto* to = reinterpret_cast<Word*>(first_of(y));
+    parallel_for(tiles, kBlock / (kTile * kTile), [&](int64_t begin, int64_t end) {
+      for (int64_t tile = begin; tile < end; ++tile) {
+        const int64_t i = tile % tiles_in(n) * kTile, line = tile / tiles_in(n) % tiles_in(lines) * kTile;
+        int64_t source = i * lattice.steps[last] + line * lattice.steps[across];
+        int64_t target = i + line * strides[across], left = tile / tiles_in(n) / tiles_in(lines);
+        for (int64_t d = last - 1; d >= 0; --d) {
+          if (d == across) continue;
+          source += left % lattice.sizes[d] * lattice.steps[d];
+          target += left % lattice.sizes[d] * strides[d];
+          left /= lattice.sizes[d];
+        }
+        turn_tile(from + source, lattice.steps[last], lattice.steps[across], std::min(kTile, n - i),
+                  std::min(kTile, lines - line), to + target, strides[across]);
+      }
+    });
+  });
+  return y;
+}
 
 void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop loop, const void* f) {
   const int64_t total = out.numel();
@@ -105,9 +171,14 @@ void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop l
   }
 
   const Stream result(out, out.shape());
+  std::array<Tensor, kMost> copies;
   std::array<Stream, kMost> operands;
-  std::transform(in.begin(), in.end(), operands.begin(),
-                 [&](const Tensor* x) { return Stream(*x, out.shape()); });
+  size_t k = 0;
+  for (const Tensor* x : in) {
+    copies[k] = turned(*x);
+    operands[k] = Stream(copies[k].defined() ? copies[k] : *x, out.shape());
+    ++k;
+  }
   parallel_for(total, kBlock, [&](int64_t begin, int64_t end) {
     alignas(64) char buffers[kMost + 1][kChunk * sizeof(int64_t)];
     std::array<const void*, kMost> at;

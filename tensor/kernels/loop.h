@@ -24,6 +24,14 @@ struct Lattice {
   Shape sizes;
   Strides steps;
 
+  Lattice() = default;
+  /// All of x, broadcast to the shape.
+  Lattice(const Tensor& x, const Shape& shape) {
+    const int64_t lead = shape.rank() - x.dim();
+    for (int64_t d = 0; d < shape.rank(); ++d)
+      add(shape[d], d < lead || x.shape()[d - lead] == 1 ? 0 : x.strides()[d - lead]);
+  }
+
   void add(int64_t size, int64_t step) {
     if (size == 1) return;
     const int64_t last = sizes.rank() - 1;
@@ -49,6 +57,10 @@ namespace detail {
 
 /// Computes n neighbouring elements of the result from n of every operand.
 using Loop = void (*)(const void* f, int64_t n, void* out, const void* const* in);
+
+/// A row-major copy of x if its neighbours in memory are not neighbours in its last dimension, as in a
+/// transposed matrix, and it is not small; else an undefined tensor.
+Tensor turned(const Tensor& x);
 
 /// Runs the loop over all elements of the result, to whose shape the operands broadcast. What does not stand
 /// in row-major order without gaps goes through a buffer, a few hundred elements at a time; so each function
