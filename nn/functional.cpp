@@ -58,6 +58,7 @@ void check_classes(const char* loss, const Operand& input, const Operand& target
 }  // namespace
 
 Tensor dropout(Operand x, double p, bool training, Generator* generator) {
+  const CalledAt here(x.line());
   check_floating("dropout", x);
   check(p >= 0 && p <= 1, "dropout: p is ", p, "; a probability lies in [0, 1]");
   if (!training || p == 0) return x.tensor();
@@ -66,16 +67,19 @@ Tensor dropout(Operand x, double p, bool training, Generator* generator) {
 }
 
 Tensor mse_loss(Operand input, Operand target, Reduction reduction) {
+  const CalledAt here(input.line());
   check_same("mse_loss", input, target);
   return reduce("mse_loss", square(input - target), reduction);
 }
 
 Tensor l1_loss(Operand input, Operand target, Reduction reduction) {
+  const CalledAt here(input.line());
   check_same("l1_loss", input, target);
   return reduce("l1_loss", abs(input - target), reduction);
 }
 
 Tensor smooth_l1_loss(Operand input, Operand target, Reduction reduction, double beta) {
+  const CalledAt here(input.line());
   check_same("smooth_l1_loss", input, target);
   check(beta >= 0, "smooth_l1_loss: beta is ", beta, "; it must not be negative");
   if (beta == 0) return l1_loss(input, target, reduction);
@@ -84,6 +88,7 @@ Tensor smooth_l1_loss(Operand input, Operand target, Reduction reduction, double
 }
 
 Tensor huber_loss(Operand input, Operand target, Reduction reduction, double delta) {
+  const CalledAt here(input.line());
   check_same("huber_loss", input, target);
   check(delta > 0, "huber_loss: delta is ", delta, "; it must be positive");
   const Tensor d = abs(input - target);
@@ -92,6 +97,7 @@ Tensor huber_loss(Operand input, Operand target, Reduction reduction, double del
 
 // t log t is 0 at t = 0.
 Tensor kl_div(Operand input, Operand target, const KlDivOptions& options) {
+  const CalledAt here(input.line());
   check_same("kl_div", input, target);
   Tensor each;
   if (options.log_target) {
@@ -105,6 +111,7 @@ Tensor kl_div(Operand input, Operand target, const KlDivOptions& options) {
 }
 
 Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& options) {
+  const CalledAt here(input.line());
   check_same("binary_cross_entropy", input, target);
   check_weight("binary_cross_entropy", "weight", options.weight, input);
   check(!options.pos_weight.defined(), "binary_cross_entropy: pos_weight needs logits");
@@ -119,6 +126,7 @@ Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& opt
 // -log sigmoid(x) = softplus(-x) and -log(1 - sigmoid(x)) = x + softplus(-x), so the loss is
 // (1 - t) x + (1 + (p - 1) t) softplus(-x).
 Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const BceOptions& options) {
+  const CalledAt here(input.line());
   const char* name = "binary_cross_entropy_with_logits";
   check_same(name, input, target);
   check_weight(name, "weight", options.weight, input);
@@ -131,6 +139,7 @@ Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const Bce
 }
 
 Tensor nll_loss(Operand input, Operand target, const NllOptions& options) {
+  const CalledAt here(input.line());
   check_indices("nll_loss", target);
   check_classes("nll_loss", input, target);
   const int64_t dim = class_dim(input), classes = input->shape()[dim];
@@ -154,6 +163,7 @@ Tensor nll_loss(Operand input, Operand target, const NllOptions& options) {
 }
 
 Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& options) {
+  const CalledAt here(input.line());
   check_floating("cross_entropy", input);
   const int64_t dim = class_dim(input);
   // Classes last: [N, C, d...] -> [N, d..., C]
@@ -192,6 +202,7 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
 
 Attention scaled_dot_product_attention(Operand query, Operand key, Operand value,
                                        const AttentionOptions& options) {
+  const CalledAt here(query.line());
   const char* name = "scaled_dot_product_attention";
   check_floating(name, query);
   check(query->dim() >= 2 && key->dim() >= 2 && value->dim() >= 2 && query->size(-1) == key->size(-1) &&

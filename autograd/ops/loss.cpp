@@ -50,19 +50,19 @@ Tensor softmax_cross_entropy(Operand x, Operand target, const SoftmaxCrossEntrop
   const double weights = kernel::total_weight(targets, classes);
   const double total = reduction == Reduction::mean ? weights : 1;
   if (reference_mode()) {
+    const CalledAt here(x.line());
     const Tensor q = class_shares(targets, classes, x->dtype());
     const Tensor loss = -sum(where(q == 0, 0, q * log_softmax(x, -1)), -1);
     return reduction == Reduction::none ? loss : sum(loss) / total;
   }
 
   const Tensor logits = kernel::contiguous(x);
-  const Tensor lse = kernel::logsumexp(logits, {x->dim() - 1}, false);
-  Tensor loss = kernel::cross_entropy(logits, lse, targets);
+  auto [loss, lse] = kernel::cross_entropy(logits, targets);
   if (reduction != Reduction::none)
     loss = kernel::div(kernel::sum(loss, check_dims("cross_entropy", loss.dim(), {}), false),
                        full({}, total, loss.dtype()));
-  auto rule = [x = save(x), target = save(targets.target), weight = save(targets.weight), lse, s, reduction,
-               total, ignore_index = options.ignore_index](const Tensor& g) {
+  auto rule = [x = save(x), target = save(targets.target), weight = save(targets.weight), lse = lse, s,
+               reduction, total, ignore_index = options.ignore_index](const Tensor& g) {
     const kernel::ClassTargets saved{target(), weight(), ignore_index, s};
     const Tensor rows = reduction == Reduction::none ? g : expand(g / total, saved.target.shape());
     if (!grad_enabled())

@@ -1,7 +1,9 @@
 #include "tensor/kernels/loss.h"
 
+#include <cmath>
+
 #include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/loop.h"
+#include "tensor/kernels/lines.h"
 #include "tensor/kernels/math.h"
 #include "tensor/kernels/reduce.h"
 #include "tensor/parallel.h"
@@ -40,32 +42,35 @@ double total_weight(const ClassTargets& targets, int64_t classes) {
   return total;
 }
 
-Tensor cross_entropy(const Tensor& x, const Tensor& logsumexp, const ClassTargets& targets) {
-  Tensor loss = Tensor::empty(targets.target.shape(), x.dtype());
+CrossEntropy cross_entropy(const Tensor& x, const ClassTargets& targets) {
+  const CrossEntropy y{Tensor::empty(targets.target.shape(), x.dtype()),
+                       Tensor::empty(targets.target.shape(), x.dtype())};
   const int64_t classes = x.shape().back();
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     const Weights<T> w(targets, classes);
     const T smoothing = static_cast<T>(targets.smoothing), share = smoothing / static_cast<T>(classes);
-    const T *logits = x.data<T>(), *lse = logsumexp.data<T>();
+    const T* logits = x.data<T>();
     const auto* target = targets.target.data<int64_t>();
-    T* out = loss.mutable_data<T>();
-    parallel_for(loss.numel(), rows_at_once(classes), [&](int64_t begin, int64_t end) {
+    T *loss = y.loss.mutable_data<T>(), *lse = y.logsumexp.mutable_data<T>();
+    parallel_for(y.loss.numel(), rows_at_once(classes), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         const int64_t t = target[r];
-        if (t == targets.ignore_index) {
-          out[r] = 0;
-          continue;
-        }
+        lse[r] = loss[r] = 0;
+        if (t == targets.ignore_index) continue;
         const T* row = logits + r * classes;
-        out[r] = (1 - smoothing) * w[t] * (lse[r] - row[t]);
-        if (smoothing == 0) continue;
-        T even = 0;  // sum_j w_j (-log p_j)
-        for (int64_t j = 0; j < classes; ++j) even += w[j] * (lse[r] - row[j]);
-        out[r] += share * even;
+        const T most = join_line(
+            classes, row[0], [row](int64_t j) { return row[j]; }, [](T a, T b) { return b > a ? b : a; });
+        const double sum = sum_line(classes, [row, most](int64_t j) { return math::exp(row[j] - most); });
+        const T all = most + static_cast<T>(std::log(sum));
+        lse[r] = all;
+        loss[r] = (1 - smoothing) * w[t] * (all - row[t]);
+        if (smoothing != 0)
+          loss[r] +=
+              share * static_cast<T>(sum_line(classes, [&](int64_t j) { return w[j] * (all - row[j]); }));
       }
     });
   });
-  return loss;
+  return y;
 }
 
 Tensor cross_entropy_backward(const Tensor& g, const Tensor& x, const Tensor& logsumexp,

@@ -18,8 +18,11 @@ struct ClassTargets {
 
 /// The sum of w_t over the rows that are not ignored. Throws for a target that is no class.
 double total_weight(const ClassTargets& targets, int64_t classes);
-/// A loss for each row, given log sum exp of each.
-Tensor cross_entropy(const Tensor& x, const Tensor& logsumexp, const ClassTargets& targets);
+/// A loss for each row, and the log sum exp of its logits for the gradient.
+struct CrossEntropy {
+  Tensor loss, logsumexp;
+};
+CrossEntropy cross_entropy(const Tensor& x, const ClassTargets& targets);
 /// g has a value for each row.
 Tensor cross_entropy_backward(const Tensor& g, const Tensor& x, const Tensor& logsumexp,
                               const ClassTargets& targets);

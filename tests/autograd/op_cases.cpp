@@ -290,6 +290,15 @@ const std::vector<OpCase>& op_cases() {
       {.op = "rms_norm", .call = [](auto& in) { return rms_norm(in[0], {3}, in[1]); }, .inputs = {{2, 3}, {3}}},
       {"rms_norm", [](auto& in) { return rms_norm(in[0], {2, 3}); }, {{2, 2, 3}}},
 
+      // losses
+      {.op = "softmax_cross_entropy", .call = [](auto& in) { return softmax_cross_entropy(in[0], in[1]); }, .inputs = {{4, 3}, positions(3, {4})},
+       .records = "cross_entropy"},
+      {.op = "softmax_cross_entropy",
+       .call = [](auto& in) {
+         return softmax_cross_entropy(in[0], in[1], {.weight = {}, .ignore_index = 1, .label_smoothing = 0.2, .reduction = Reduction::none});
+       },
+       .inputs = {{2, 3, 4}, positions(4, {2, 3})}, .records = "cross_entropy"},
+
       // in place
       {.op = "copy_", .call = [](auto& in) { return copy_(in[0], in[1]); }, .inputs = {{2, 3}, {3}}, .empty = {{0, 3}, {3}},
        .plain = [](auto& in) { return clone(expand(in[1], {2, 3})); }, .in_place = true},

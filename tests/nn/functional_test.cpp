@@ -193,6 +193,14 @@ TEST_CASE("losses: what cannot be is said") {
   CHECK_THROWS_AS(F::huber_loss(x, x, Reduction::mean, 0), Error);
 }
 
+TEST_CASE("losses are recorded where they were called") {
+  const Tensor x = ones({2, 3}).requires_grad_();
+  const uint32_t line = std::source_location::current().line() + 1;
+  const Tensor loss = F::mse_loss(x, ones({2, 3}));
+  CHECK(Node::of(loss)->line.line() == line);
+  CHECK(std::string(Node::of(loss)->line.file_name()).ends_with("functional_test.cpp"));
+}
+
 // covers: C-001-02
 TEST_CASE("attention: the worked example, and masks") {
   const Tensor q = tensor({{1, 0, 1}, {0, 1, 1}}), k = tensor({{1, 0, 0}, {0, 1, 1}});
