@@ -35,8 +35,9 @@ std::atomic<int>& threads_in_use() {
   return threads;
 }
 
-// OpenBLAS starts with as many threads as the machine has cores; see Note [Same bits].
-const bool blas_is_told = (openblas_set_num_threads(1), true);
+// OpenBLAS starts with as many threads as the machine has cores; see Note [Same bits]. It hands what it is
+// told on to OpenMP, so OpenMP's own number has to be read before.
+const bool blas_is_told = (threads_in_use(), openblas_set_num_threads(1), true);
 
 }  // namespace
 
