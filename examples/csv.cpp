@@ -1,0 +1,195 @@
+#include "examples/csv.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+#include "tensor/error.h"
+
+namespace program {
+namespace {
+
+std::string_view trim(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+constexpr const char* kEmpty = "is empty";
+constexpr const char* kText = "is not a number";
+
+// A number and nothing else; the reason if it is not one.
+const char* parse(std::string_view text, double& value) {
+  text = trim(text);
+  if (text.empty()) return kEmpty;
+  if (text.front() == '+') text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end != text.data() + text.size() || error == std::errc::invalid_argument) return kText;
+  if (error == std::errc::result_out_of_range) return "does not fit a 64-bit number";
+  return std::isfinite(value) ? nullptr : "is not a finite number";
+}
+
+bool is_text(std::string_view field) {
+  double number;
+  const char* wrong = parse(field, number);
+  return wrong && (wrong == kEmpty || wrong == kText);
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : path_(path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream bytes;
+    heed::check(bool(file) && (bytes << file.rdbuf()), path,
+                ": cannot be read; is it there, and is it a file?");
+    text_ = std::move(bytes).str();
+    rest_ = text_;
+    if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);
+    heed::check(!rest_.starts_with("\xFF\xFE") && !rest_.starts_with("\xFE\xFF"), path,
+                ": is UTF-16 text; save it as UTF-8");
+    for (const char candidate : {',', ';', '\t'})
+      if (rest_.substr(0, rest_.find_first_of("\r\n")).find(candidate) != rest_.npos) {
+        separator_ = candidate;
+        break;
+      }
+  }
+
+  /// The next row that is not empty; false at the end. `line` is where it starts.
+  bool next(std::vector<std::string>& fields) {
+    do {
+      if (rest_.empty()) return false;
+      line = next_line_;
+      read_row(fields);
+    } while (fields.size() == 1 && trim(fields[0]).empty());
+    return true;
+  }
+
+  /// "data.csv, line 3"
+  std::string place() const { return path_ + ", line " + std::to_string(line); }
+
+  int64_t line = 1;
+
+ private:
+  void read_row(std::vector<std::string>& fields) {
+    fields.clear();
+    while (true) {
+      fields.push_back(read_field());
+      if (rest_.empty()) return;
+      const char after = rest_.front();
+      rest_.remove_prefix(1);
+      if (after == separator_) continue;
+      if (after == '\r' && rest_.starts_with('\n')) rest_.remove_prefix(1);
+      ++next_line_;
+      return;
+    }
+  }
+
+  std::string read_field() {
+    const char stops[] = {separator_, '\r', '\n', '\0'};
+    const auto plain = [&] {
+      const size_t size = std::min(rest_.find_first_of(std::string_view(stops, 3)), rest_.size());
+      const std::string_view field = rest_.substr(0, size);
+      rest_.remove_prefix(size);
+      return field;
+    };
+    const size_t quote = rest_.find_first_not_of(" \t");
+    if (quote == rest_.npos || rest_[quote] != '"' || separator_ == '\t') return std::string(plain());
+
+    rest_.remove_prefix(quote + 1);
+    std::string field;
+    while (true) {
+      const size_t size = rest_.find('"');
+      heed::check(size != rest_.npos, place(), ": a quoted field is not closed by a second \"");
+      field += rest_.substr(0, size);
+      rest_.remove_prefix(size + 1);
+      if (!rest_.starts_with('"')) break;
+      field += '"';
+      rest_.remove_prefix(1);
+    }
+    for (const char c : field) next_line_ += c == '\n';
+    heed::check(trim(plain()).empty(), place(), ": text after the closing \" of a field");
+    return field;
+  }
+
+  std::string path_, text_;
+  std::string_view rest_;
+  char separator_ = ',';
+  int64_t next_line_ = 1;
+};
+
+std::string list(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+// The place of the column that the user asks for; without a wish, `otherwise`.
+size_t find_column(const Reader& reader, const std::vector<std::string>& names, bool header,
+                   const std::string& wish, size_t otherwise) {
+  size_t found = otherwise;
+  if (!wish.empty()) {
+    found = names.size();
+    for (size_t i = 0; header && i < names.size(); ++i)
+      if (names[i] == wish) {
+        heed::check(found == names.size(), reader.place(), ": column \"", wish,
+                    "\" is there twice; give its number, from 1");
+        found = i;
+      }
+    size_t number = 0;
+    const auto [end, error] = std::from_chars(wish.data(), wish.data() + wish.size(), number);
+    if (found == names.size() && error == std::errc() && end == wish.data() + wish.size() && number >= 1)
+      found = number - 1;
+  }
+  heed::check(found < names.size(), reader.place(), ": there is no column ",
+              wish.empty() ? std::to_string(otherwise + 1) : "\"" + wish + "\"", "; there are ", names.size(),
+              header ? ": " + list(names) : std::string(", without names"));
+  return found;
+}
+
+}  // namespace
+
+Columns read_csv(const std::string& path, const std::string& x, const std::string& y) {
+  Reader reader(path);
+  std::vector<std::string> fields;
+  heed::check(reader.next(fields), path, ": is empty");
+
+  // A first line that is all text is a header; so is one with a text that was asked for as a column.
+  double number = 0;
+  std::vector<std::string> names;
+  bool header = false;
+  size_t texts = 0;
+  for (const std::string& field : fields) {
+    names.emplace_back(trim(field));
+    if (!is_text(field)) continue;
+    ++texts;
+    header = header || (!names.back().empty() && (names.back() == x || names.back() == y));
+  }
+  header = header || texts == names.size();
+  const size_t x_at = find_column(reader, names, header, x, 0);
+  const size_t y_at = find_column(reader, names, header, y, x_at == 1 && !x.empty() ? 0 : 1);
+  heed::check(x_at != y_at, reader.place(), ": x and y are the same column, ", x_at + 1,
+              "; give --x and --y");
+  const auto name_of = [&](size_t column) {
+    return header ? names[column] : "column " + std::to_string(column + 1);
+  };
+
+  Columns columns{name_of(x_at), name_of(y_at), {}, {}};
+  const auto read = [&](size_t column) {
+    const char* wrong = parse(fields[column], number);
+    heed::check(!wrong, reader.place(), ", ", header ? "column \"" + names[column] + "\"" : name_of(column),
+                ": \"", fields[column].substr(0, 40), "\" ", wrong ? wrong : "");
+    return number;
+  };
+  if (header && !reader.next(fields)) return columns;
+  do {
+    heed::check(fields.size() == names.size(), reader.place(), ": ", fields.size(),
+                " fields, and the first line has ", names.size());
+    columns.x.push_back(read(x_at));
+    columns.y.push_back(read(y_at));
+  } while (reader.next(fields));
+  return columns;
+}
+
+}  // namespace program

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace program {
+
+/// Two columns of numbers read from a file.
+struct Columns {
+  std::string x_name, y_name;
+  std::vector<double> x, y;
+};
+
+/// Reads two columns of a table in text: fields separated by commas (or semicolons, or tabs, whichever the
+/// first line has), quoted fields as in RFC 4180, lines ended by LF or CRLF, with or without a byte order
+/// mark. The first line may be a header. A column is given by its name or by its number from 1; without
+/// names, x is the first and y the second. Other columns may hold anything, empty lines are passed over.
+///
+/// Throws heed::Error naming the file, the line and the column of whatever is wrong: the file or a column is
+/// missing, a row has more or fewer fields than the first, a field is empty, no number, or not finite.
+Columns read_csv(const std::string& path, const std::string& x, const std::string& y);
+
+}  // namespace program

@@ -1,0 +1,243 @@
+#include "examples/program.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <new>
+#include <nlohmann/json.hpp>
+
+#include "tensor/error.h"
+#include "tensor/parallel.h"
+#include "tensor/version.h"
+
+namespace program {
+
+namespace fs = std::filesystem;
+
+struct Program::Options {
+  CLI::App app;
+  nlohmann::ordered_json results = nlohmann::ordered_json::object();
+};
+
+Program::Program(std::string name, const std::string& description)
+    : name_(std::move(name)), options_(std::make_unique<Options>()) {
+  CLI::App& app = options_->app;
+  app.name(name_);
+  app.description(description);
+  app.add_flag("--version", version_, "Print the version, the flavour of OpenBLAS, the number of threads");
+  app.add_option("--seed", seed, "Seed of all random numbers")->capture_default_str();
+  app.add_option("--threads", threads_, "Threads to compute with (default: one for each core)")
+      ->check(CLI::Range(1, 1024));
+  option("--out", out, "Folder for pictures and tables, made if it is not there");
+  option("--json", json_, "File for the results as JSON; - is standard output, and then nothing else");
+}
+
+Program::~Program() = default;
+
+void Program::option(const std::string& name, std::string& value, const std::string& help) {
+  const auto not_empty = [](const std::string& text) {
+    return std::string(text.empty() ? "an empty text names nothing" : "");
+  };
+  options_->app.add_option(name, value, help)->check(CLI::Validator(not_empty, ""));
+}
+void Program::option(const std::string& name, int64_t& value, const std::string& help) {
+  options_->app.add_option(name, value, help)->capture_default_str();
+}
+void Program::option(const std::string& name, double& value, const std::string& help) {
+  options_->app.add_option(name, value, help)->capture_default_str();
+}
+void Program::flag(const std::string& name, bool& value, const std::string& help) {
+  options_->app.add_flag(name, value, help);
+}
+
+namespace {
+
+// Better to know before the work than after it that its result cannot be kept. Writes nothing.
+void check_place(const fs::path& path, bool folder) {
+  fs::path there = fs::absolute(path);
+  if (!folder && fs::exists(there)) {
+    heed::check(!fs::is_directory(there) && access(there.c_str(), W_OK) == 0, path.string(),
+                ": cannot be written; is it a file, and may you write it?");
+    return;
+  }
+  if (!folder) there = there.parent_path();
+  while (folder && !fs::exists(there) && there.has_relative_path()) there = there.parent_path();
+  heed::check(fs::is_directory(there) && access(there.c_str(), W_OK) == 0, path.string(),
+              ": cannot be written; ", there.string(),
+              fs::is_directory(there) ? " is not yours to write to" : " is no folder");
+}
+
+}  // namespace
+
+int Program::run(int argc, char** argv, const std::function<void()>& body) {
+  try {
+    options_->app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return options_->app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    if (threads_ > 0) heed::set_num_threads(static_cast<int>(threads_));
+    if (version_) {
+      std::cout << name_ << ", " << heed::build_info() << "\n";
+    } else {
+      if (draws()) check_place(out, true);
+      if (!json_.empty() && json_ != "-") check_place(json_, false);
+      body();
+      finish();
+    }
+    heed::check(bool(std::cout.flush()), "standard output cannot be written");
+    return 0;
+  } catch (const std::bad_alloc&) {
+    std::cerr << name_ << ": there is not enough memory for this\n";
+  } catch (const std::exception& error) {
+    std::cerr << name_ << ": " << error.what() << "\n";
+  }
+  return 2;
+}
+
+void Program::finish() {
+  const std::string json = options_->results.dump(2) + "\n";
+  if (json_ == "-")
+    std::cout << json;
+  else if (!json_.empty())
+    write_file(json_, json);
+  if (!pictures_.empty()) text() << "\n";
+  for (const std::string& picture : pictures_) text() << picture << "\n";
+}
+
+std::ostream& Program::text() { return json_ == "-" ? std::cerr : std::cout; }
+
+bool Program::colour() {
+  const char* no = std::getenv("NO_COLOR");
+  return (!no || !*no) && isatty(json_ == "-" ? STDERR_FILENO : STDOUT_FILENO);
+}
+
+namespace {
+
+template <class Value>
+void put(nlohmann::ordered_json& results, const std::string& name, const Value& value) {
+  std::string pointer = "/" + name;
+  std::replace(pointer.begin(), pointer.end(), '.', '/');
+  results[nlohmann::ordered_json::json_pointer(pointer)] = value;
+}
+
+}  // namespace
+
+void Program::result(const std::string& name, double value) { put(options_->results, name, value); }
+void Program::result(const std::string& name, int64_t value) { put(options_->results, name, value); }
+void Program::result(const std::string& name, const std::string& value) {
+  put(options_->results, name, value);
+}
+
+void write_file(const std::string& path, const std::string& contents) {
+  std::error_code error;
+  const bool special = fs::exists(path, error) && !fs::is_regular_file(path, error);
+  const std::string beside = special ? path : path + ".part" + std::to_string(getpid());
+  std::ofstream file(beside, std::ios::binary);
+  file << contents;
+  file.close();
+  const bool written = bool(file) && (special || std::rename(beside.c_str(), path.c_str()) == 0);
+  if (!written && !special) std::remove(beside.c_str());
+  heed::check(written, path, ": cannot be written; is the folder there, and may you write into it?");
+}
+
+void Program::write(const std::string& file, const std::string& contents) {
+  std::error_code error;
+  fs::create_directories(out, error);
+  heed::check(fs::is_directory(out), out, ": this folder cannot be made");
+  write_file((fs::path(out) / file).string(), contents);
+}
+
+namespace {
+
+// Runs gnuplot on a file in `folder`. False when there is no gnuplot.
+bool run_gnuplot(const std::string& folder, const std::string& script) {
+  const pid_t child = fork();
+  heed::check(child >= 0, "gnuplot: no new process can be started");
+  if (child == 0) {
+    if (chdir(folder.c_str()) != 0) _exit(1);
+    execlp("gnuplot", "gnuplot", script.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return false;
+  heed::check(WIFEXITED(status) && WEXITSTATUS(status) == 0, "gnuplot could not draw ", folder, "/", script,
+              "; run it there to see why");
+  return true;
+}
+
+// What all pictures have in common. Colours are Okabe and Ito's, told apart by colour-blind readers too.
+constexpr const char* kStyle = R"(set encoding utf8
+set border 3 linecolor '#555555'
+set tics nomirror textcolor '#333333'
+set grid linecolor '#e6e6e6' linetype 1
+set key noenhanced textcolor '#333333'
+set title font ',15'
+)";
+
+}  // namespace
+
+void Program::plot(const std::string& file, const std::string& commands) {
+  const std::string picture = file + ".svg", part = picture + ".part";
+  write(file + ".gp",
+        "set terminal svg size 960,600 font 'Helvetica,Arial,sans-serif,13' background '#ffffff'\n"
+        "if (!exists('target')) target = '" +
+            picture + "'\nset output target\n" + kStyle + commands);
+  if (gnuplot_missing_) return;
+  write(file + ".tmp.gp", "target = '" + part + "'\nload '" + file + ".gp'\n");
+  const bool drawn = run_gnuplot(out, file + ".tmp.gp");
+  const fs::path folder(out);
+  fs::remove(folder / (file + ".tmp.gp"));
+  gnuplot_missing_ = !drawn;
+  if (!drawn) {
+    text() << "\ngnuplot is not installed, so there are no pictures; the data and the commands to draw them "
+              "are in "
+           << out << " (apt-get install gnuplot-nox, then gnuplot *.gp there)\n";
+    return;
+  }
+  fs::rename(folder / part, folder / picture);
+  pictures_.push_back((folder / picture).string());
+}
+
+Progress::Progress(std::string what, int64_t steps)
+    : what_(std::move(what)), steps_(steps), terminal_(isatty(STDERR_FILENO)) {}
+
+Progress::~Progress() {
+  if (visible_ && terminal_) std::cerr << "\r\033[K" << std::flush;
+}
+
+void Progress::step() {
+  ++done_;
+  const auto now = Clock::now();
+  const std::chrono::duration<double> wait(terminal_ ? (visible_ ? 0.1 : 1) : 10);
+  if (now - said_ < wait || done_ >= steps_) return;
+  said_ = now;
+  visible_ = true;
+  const double spent = std::chrono::duration<double>(now - start_).count();
+  const double left = spent / static_cast<double>(done_) * static_cast<double>(steps_ - done_);
+  char line[160];
+  std::snprintf(line, sizeof line, "%s: %d %%, about %.0f s left", what_.c_str(),
+                static_cast<int>(100 * done_ / steps_), std::ceil(left));
+  if (terminal_)
+    std::cerr << "\r\033[K" << line << std::flush;
+  else
+    std::cerr << line << "\n";
+}
+
+std::string short_number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+}  // namespace program

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <vector>
+
+/// What all example programs share: options, output, pictures.
+namespace program {
+
+/// A program with the options --seed, --threads, --out, --json, --version and --help, and with its own.
+///
+///   program::Program self("name", "What it does.");
+///   self.option("--epochs", epochs, "Passes over the data");
+///   return self.run(argc, argv, [&] { ...; self.result("loss", loss); });
+class Program {
+ public:
+  Program(std::string name, const std::string& description);
+  ~Program();
+
+  void option(const std::string& name, std::string& value, const std::string& help);
+  void option(const std::string& name, int64_t& value, const std::string& help);
+  void option(const std::string& name, double& value, const std::string& help);
+  void flag(const std::string& name, bool& value, const std::string& help);
+
+  /// Reads the options, runs `body`, writes what it gave to `result`, lists the pictures that it drew. A
+  /// wrong option and every heed::Error end with a message and exit code 2.
+  int run(int argc, char** argv, const std::function<void()>& body);
+
+  /// Where the program talks to its reader: standard output, or standard error when --json - claims it.
+  std::ostream& text();
+  /// True when text() may be coloured: a terminal, and NO_COLOR is not set.
+  bool colour();
+
+  /// A number for --json under a dotted name: result("data.n", 50) gives {"data": {"n": 50}}.
+  void result(const std::string& name, double value);
+  void result(const std::string& name, int64_t value);
+  void result(const std::string& name, const std::string& value);
+
+  /// True with --out.
+  bool draws() const { return !out.empty(); }
+  /// Writes a file into the --out folder, all or nothing.
+  void write(const std::string& file, const std::string& contents);
+  /// Draws `file`.svg by gnuplot from commands that may read what was written before; keeps the commands
+  /// beside it as `file`.gp. The paths of all pictures are the last that is printed. Without gnuplot it says
+  /// so, once, and leaves the data.
+  void plot(const std::string& file, const std::string& commands);
+  uint64_t seed = 1;
+  std::string out;
+
+ private:
+  void finish();
+  struct Options;
+  std::string name_, json_;
+  int64_t threads_ = 0;
+  bool version_ = false;
+  std::unique_ptr<Options> options_;
+  std::vector<std::string> pictures_;
+  bool gnuplot_missing_ = false;
+};
+
+/// Says on standard error how far a long computation is and how long it will still take: one line that
+/// changes on a terminal, a line every ten seconds elsewhere. Silent if it is over at once.
+class Progress {
+ public:
+  Progress(std::string what, int64_t steps);
+  ~Progress();
+  void step();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string what_;
+  int64_t steps_, done_ = 0;
+  Clock::time_point start_ = Clock::now(), said_ = start_;
+  bool terminal_, visible_ = false;
+};
+
+/// "1.095", "0.0124", "3.2e-07": four digits that count.
+std::string short_number(double value);
+
+/// Writes a file so that nobody ever sees half of it: beside its place first, then renamed. What is no file,
+/// a pipe or a device, is written to as it is.
+void write_file(const std::string& path, const std::string& contents);
+
+}  // namespace program
