@@ -112,7 +112,7 @@ Findings check_mirrors(const fs::path& root) {
 std::set<std::string> declared_ops(const fs::path& root) {
   static const std::regex pattern(R"(^(?:inline )?(?:Tensor|[A-Z]\w*|std::\w+<.*>) (\w+)\()");
   std::set<std::string> ops;
-  for (const std::string header : {"autograd/ops.h"})
+  for (const std::string header : {"autograd/ops.h", "nn/functional.h"})
     for (const std::string& line : read_lines(root / header)) {
       std::smatch match;
       if (std::regex_search(line, match, pattern)) ops.insert(match[1]);

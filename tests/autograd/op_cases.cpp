@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "autograd/grad_mode.h"
+#include "nn/functional.h"
 #include "tensor/create.h"
 #include "tensor/index.h"
 
@@ -290,14 +291,49 @@ const std::vector<OpCase>& op_cases() {
       {.op = "rms_norm", .call = [](auto& in) { return rms_norm(in[0], {3}, in[1]); }, .inputs = {{2, 3}, {3}}},
       {"rms_norm", [](auto& in) { return rms_norm(in[0], {2, 3}); }, {{2, 2, 3}}},
 
-      // losses
-      {.op = "softmax_cross_entropy", .call = [](auto& in) { return softmax_cross_entropy(in[0], in[1]); }, .inputs = {{4, 3}, positions(3, {4})},
-       .records = "cross_entropy"},
+      // nn/functional: losses, dropout, attention
+      {"mse_loss", [](auto& in) { return F::mse_loss(in[0], in[1]); }, {{2, 3}, {2, 3}}},
+      {"mse_loss", [](auto& in) { return F::mse_loss(in[0], in[1], Reduction::none); }, {{2, 3}, {2, 3}}},
+      {"l1_loss", [](auto& in) { return F::l1_loss(in[0], in[1]); }, {{2, 3}, between(2, 3, {2, 3})}},
+      {"smooth_l1_loss", [](auto& in) { return F::smooth_l1_loss(in[0], in[1]); }, {{3, 4}, {3, 4}}},
+      {"smooth_l1_loss", [](auto& in) { return F::smooth_l1_loss(in[0], in[1], Reduction::sum, 0); }, {{2, 3}, between(2, 3, {2, 3})}},
+      {"huber_loss", [](auto& in) { return F::huber_loss(in[0], in[1], Reduction::sum, 0.7); }, {{3, 4}, {3, 4}}},
+      {"kl_div", [](auto& in) { return F::kl_div(in[0], in[1]); }, {{2, 3}, between(0.1, 1, {2, 3})}},
+      {"kl_div", [](auto& in) { return F::kl_div(in[0], in[1], {.reduction = Reduction::batchmean, .log_target = true}); }, {{2, 3}, {2, 3}}},
+      {.op = "binary_cross_entropy", .call = [](auto& in) { return F::binary_cross_entropy(in[0], in[1]); }, .inputs = {{2, 3}, {2, 3}}, .low = 0.1, .high = 0.9},
+      {.op = "binary_cross_entropy_with_logits",
+       .call = [](auto& in) { return F::binary_cross_entropy_with_logits(in[0], in[1], {.weight = in[2], .pos_weight = in[3]}); },
+       .inputs = {{2, 3}, between(0.1, 0.9, {2, 3}), constant(0.5, 2, {3}), constant(0.5, 2, {3})}, .empty = {{0, 3}, {0, 3}, {3}, {3}}},
+      {"binary_cross_entropy_with_logits", [](auto& in) { return F::binary_cross_entropy_with_logits(in[0], in[1]); }, {{2, 3}, {2, 3}}},
+      {.op = "nll_loss", .call = [](auto& in) { return F::nll_loss(in[0], in[1], {.weight = in[2], .ignore_index = 2}); },
+       .inputs = {{5, 3}, positions(3, {5}), constant(0.5, 2, {3})}},
+      {"nll_loss", [](auto& in) { return F::nll_loss(in[0], in[1], {.reduction = Reduction::sum}); }, {{2, 3, 2}, positions(3, {2, 2})}},
+      {.op = "softmax_cross_entropy", .call = [](auto& in) { return softmax_cross_entropy(in[0], in[1], {.reduction = Reduction::none}); },
+       .inputs = {{4, 3}, positions(3, {4})}, .records = "cross_entropy"},
       {.op = "softmax_cross_entropy",
        .call = [](auto& in) {
          return softmax_cross_entropy(in[0], in[1], {.weight = {}, .ignore_index = 1, .label_smoothing = 0.2, .reduction = Reduction::none});
        },
        .inputs = {{2, 3, 4}, positions(4, {2, 3})}, .records = "cross_entropy"},
+      {"cross_entropy", [](auto& in) { return F::cross_entropy(in[0], in[1]); }, {{4, 3}, positions(3, {4})}},
+      {.op = "cross_entropy",
+       .call = [](auto& in) { return F::cross_entropy(in[0], in[1], {.weight = in[2], .ignore_index = 2, .label_smoothing = 0.2}); },
+       .inputs = {{5, 3}, positions(3, {5}), constant(0.5, 2, {3})}},
+      {"cross_entropy", [](auto& in) { return F::cross_entropy(in[0], in[1], {.reduction = Reduction::none}); }, {{2, 3, 2}, positions(3, {2, 2})}},
+      {"cross_entropy", [](auto& in) { return F::cross_entropy(in[0], in[1], {.label_smoothing = 0.1}); }, {{4, 3}, constant(0.1, 0.9, {4, 3})}},
+      {"dropout", [](auto& in) { Generator generator(3); return F::dropout(in[0], 0.4, true, &generator); }, {{3, 4}}},
+      {"scaled_dot_product_attention", [](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2]).output; }, {{2, 3, 2}, {2, 3, 2}, {2, 3, 2}}},
+      {"scaled_dot_product_attention", [](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true}).output; },
+       {{2, 2, 3, 2}, {2, 2, 4, 2}, {2, 2, 4, 3}}},
+      {"scaled_dot_product_attention",
+       [](auto& in) {
+         const F::Attention result = F::scaled_dot_product_attention(in[0], in[1], in[2], {.mask = in[3], .need_weights = true});
+         return std::vector<Tensor>{result.output, result.weights};
+       },
+       {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}, mask({3, 4})}},
+      {"scaled_dot_product_attention",
+       [](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2], {.mask = in[3], .scale = 0.3}).output; },
+       {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}, constant(-1, 1, {3, 4})}},
 
       // in place
       {.op = "copy_", .call = [](auto& in) { return copy_(in[0], in[1]); }, .inputs = {{2, 3}, {3}}, .empty = {{0, 3}, {3}},

@@ -1,0 +1,455 @@
+// Every operator against reference values and gradients: the `core` cases of ops.json must all pass, cases of
+// the `extended` tier run where heed has the operator.
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "autograd/engine.h"
+#include "autograd/ops.h"
+#include "nn/functional.h"
+#include "tensor/create.h"
+#include "tensor/index.h"
+#include "tests/support/parity.h"
+
+using namespace heed;
+using parity::Json;
+
+namespace {
+
+// A tensor that the case gives, and the gradient it must get.
+struct Leaf {
+  std::string name;
+  Tensor tensor;
+  std::string grad;
+};
+
+// The arguments of one case by name. What is not there has PyTorch's default, as in PyTorch null counts as
+// not there; what is there and nobody asked for is a fault.
+class Arguments {
+ public:
+  Arguments(const parity::Cases& cases, const Json& json) : cases_(cases), json_(json) {}
+
+  bool has(const char* name) {
+    asked_.insert(name);
+    return json_.contains(name) && json_[name] != Json{{"value", nullptr}};
+  }
+  Tensor tensor(const char* name) { return has(name) ? make(json_[name], name) : Tensor(); }
+  Operand operand(const char* name) {
+    Operand operand;
+    if (has(name))
+      operand =
+          json_[name].contains("value") ? Operand(number(name, 0)) : (operand.become(tensor(name)), operand);
+    return operand;
+  }
+  std::vector<Tensor> tensors(const char* name) {
+    std::vector<Tensor> made;
+    for (const Json& item : list(name)) made.push_back(make(item, name));
+    return made;
+  }
+  const Json& list(const char* name) { return argument(name).at("list"); }
+  const Json& argument(const char* name) {
+    check(has(name), "argument ", name, " is missing");
+    return json_[name];
+  }
+
+  const Json& raw(const char* name) {  // null is a value too
+    asked_.insert(name);
+    return json_.at(name);
+  }
+  const Json& value(const char* name) { return argument(name).at("value"); }
+  int64_t integer(const char* name) { return value(name).get<int64_t>(); }
+  int64_t integer(const char* name, int64_t otherwise) { return has(name) ? integer(name) : otherwise; }
+  double number(const char* name, double otherwise) {
+    return has(name) ? parity::number(value(name)) : otherwise;
+  }
+  bool flag(const char* name, bool otherwise) { return has(name) ? value(name).get<bool>() : otherwise; }
+  std::string text(const char* name, const char* otherwise) {
+    return has(name) ? value(name).get<std::string>() : otherwise;
+  }
+  bool is_list(const char* name) {
+    return has(name) && json_[name].contains("value") && value(name).is_array();
+  }
+  Shape sizes(const char* name) {  // a list, or one number
+    if (!is_list(name)) return {integer(name)};
+    return value(name).get<std::vector<int64_t>>();
+  }
+  Dims dims(const char* name) { return has(name) ? Dims(sizes(name)) : Dims(); }
+
+  Tensor make(const Json& json, const char* name) {
+    Tensor x = cases_.tensor(json.at("tensor"));
+    if (json.contains("grad")) {
+      x.requires_grad_();
+      leaves.push_back({name, x, json["grad"]});
+    }
+    for (const Json& step : json.value("view", Json::array())) {
+      const std::string kind = step.at(0);
+      if (kind == "transpose")
+        x = transpose(x, step.at(1).get<int64_t>(), step.at(2).get<int64_t>());
+      else if (kind == "slice")
+        x = heed::slice(x, step.at(1).get<int64_t>(), step.at(2).get<int64_t>(), step.at(3).get<int64_t>(),
+                        step.at(4).get<int64_t>());
+      else
+        fail("unknown view ", kind);
+    }
+    return x;
+  }
+
+  void check_all_asked() const {
+    for (const auto& item : json_.items())
+      check(asked_.contains(item.key()), "argument ", item.key(), " is not known");
+  }
+
+  std::vector<Leaf> leaves;
+
+ private:
+  const parity::Cases& cases_;
+  const Json& json_;
+  std::set<std::string> asked_;
+};
+
+// A list of numbers or bools, nested or not, as a tensor of positions or a mask.
+Tensor positions(const Json& json) {
+  Shape shape;
+  const Json* inner = &json;
+  for (; inner->is_array(); inner = &inner->at(0)) {
+    shape.push_back(static_cast<int64_t>(inner->size()));
+    if (inner->empty()) return Tensor::empty(shape, int64);
+  }
+  const bool mask = inner->is_boolean();
+  Tensor x = Tensor::empty(shape, mask ? boolean : int64);
+  int64_t next = 0;
+  const std::function<void(const Json&)> write = [&](const Json& part) {
+    if (part.is_array())
+      for (const Json& item : part) write(item);
+    else if (mask)
+      x.mutable_data<bool>()[next++] = part.get<bool>();
+    else
+      x.mutable_data<int64_t>()[next++] = part.get<int64_t>();
+  };
+  write(json);
+  check(next == x.numel(), "ragged index ", json.dump());
+  return x;
+}
+
+Index index_item(Arguments& a, const Json& json) {
+  const auto maybe = [](const Json& bound) {
+    return bound.is_null() ? std::nullopt : std::optional(bound.get<int64_t>());
+  };
+  if (json.contains("tensor")) return a.make(json, "index");
+  if (json.contains("ellipsis")) return ellipsis;
+  if (json.contains("slice")) {
+    const Json& slice = json["slice"];
+    return Slice{maybe(slice.at(0)), maybe(slice.at(1)), maybe(slice.at(2)).value_or(1)};
+  }
+  const Json& value = json.at("value");
+  if (value.is_null()) return new_axis;
+  if (value.is_number_integer()) return value.get<int64_t>();
+  check(value.is_array(), "unknown index ", json.dump());
+  return positions(value);
+}
+
+std::vector<Index> index_items(Arguments& a) {
+  const Json& json = a.raw("index");  // null is a new axis here
+  std::vector<Index> items;
+  if (json.contains("list")) {
+    for (const Json& item : json["list"]) items.push_back(index_item(a, item));
+  } else if (json.contains("value") && json["value"].is_array() && !json["value"].empty() &&
+             json["value"][0].is_array()) {
+    for (const Json& item : json["value"]) items.push_back(positions(item));
+  } else {
+    items.push_back(index_item(a, json));
+  }
+  return items;
+}
+
+using Outputs = std::vector<Tensor>;
+using Call = std::function<Outputs(Arguments&)>;
+
+Outputs both(const ValuesIndices& result) { return {result.values, result.indices}; }
+
+Outputs split_of(Arguments& a, const char* sizes) {
+  const Tensor x = a.tensor("input");
+  const int64_t dim = a.integer("dim", 0);
+  return a.is_list(sizes) ? split(x, a.sizes(sizes), dim) : split(x, a.integer(sizes), dim);
+}
+
+// max(x), max(x, dim, keepdim), max(x, other)
+template <class Full, class Along, class Pair>
+Call extreme(Full full, Along along, Pair pair) {
+  return [=](Arguments& a) -> Outputs {
+    const Tensor x = a.tensor("input");
+    if (a.has("other")) return {pair(x, a.operand("other"))};
+    if (a.has("dim")) return both(along(x, a.integer("dim"), a.flag("keepdim", false)));
+    return {full(x)};
+  };
+}
+
+// var and std: `unbiased` is a correction of 1 or 0.
+template <class F>
+Call spread(F f) {
+  return [f](Arguments& a) -> Outputs {
+    const double correction = a.number("correction", a.flag("unbiased", true) ? 1 : 0);
+    return {f(a.tensor("input"), a.dims("dim"), correction, a.flag("keepdim", false))};
+  };
+}
+
+std::optional<int64_t> optional_dim(Arguments& a) {
+  return a.has("dim") ? std::optional(a.integer("dim")) : std::nullopt;
+}
+
+Reduction reduction_of(Arguments& a) {
+  const std::string name = a.text("reduction", "mean");
+  if (name == "none") return Reduction::none;
+  if (name == "sum") return Reduction::sum;
+  if (name == "batchmean") return Reduction::batchmean;
+  check(name == "mean", "reduction ", name, " is not known");
+  return Reduction::mean;
+}
+
+F::BceOptions bce_options(Arguments& a) {
+  return {.weight = a.tensor("weight"), .reduction = reduction_of(a), .pos_weight = a.tensor("pos_weight")};
+}
+
+Outputs attention(Arguments& a) {
+  a.flag("need_attn_weights", false);  // the cases want them always
+  check(a.number("dropout_p", 0) == 0, "dropout_p must be 0");
+  F::AttentionOptions options{
+      .mask = a.tensor("attn_mask"), .is_causal = a.flag("is_causal", false), .need_weights = true};
+  if (a.has("scale")) options.scale = a.number("scale", 1);
+  const F::Attention result =
+      F::scaled_dot_product_attention(a.tensor("input"), a.tensor("key"), a.tensor("value"), options);
+  return {result.output, result.weights};
+}
+
+#define UNARY(op)                                                         \
+  {                                                                       \
+#op, [](Arguments & a) -> Outputs { return {op(a.tensor("input"))}; } \
+  }
+#define BINARY(op)                                                                             \
+  {                                                                                            \
+#op, [](Arguments & a) -> Outputs { return {op(a.operand("input"), a.operand("other"))}; } \
+  }
+#define REDUCTION(op)                                                                                  \
+  {                                                                                                    \
+#op, [](Arguments &                                                                                \
+            a) -> Outputs { return {op(a.tensor("input"), a.dims("dim"), a.flag("keepdim", false))}; } \
+  }
+#define CALL(...) [](Arguments& a) -> Outputs { return __VA_ARGS__; }
+
+const std::map<std::string, Call>& operators() {
+  static const std::map<std::string, Call> table = {
+      UNARY(abs), UNARY(cos), UNARY(erf), UNARY(exp), UNARY(expm1), UNARY(floor), UNARY(isfinite), UNARY(isnan),
+      UNARY(log), UNARY(log1p), UNARY(logical_not), UNARY(neg), UNARY(reciprocal), UNARY(relu), UNARY(rsqrt),
+      UNARY(sigmoid), UNARY(sign), UNARY(silu), UNARY(sin), UNARY(sqrt), UNARY(square), UNARY(t), UNARY(tanh),
+      BINARY(bmm), BINARY(dot), BINARY(eq), BINARY(ge), BINARY(gt), BINARY(le), BINARY(logical_and),
+      BINARY(logical_or), BINARY(lt), BINARY(matmul), BINARY(maximum), BINARY(minimum), BINARY(mm), BINARY(mul),
+      BINARY(ne),
+      REDUCTION(all), REDUCTION(amax), REDUCTION(amin), REDUCTION(any), REDUCTION(logsumexp), REDUCTION(mean),
+      REDUCTION(sum),
+
+      {"add", CALL({add(a.operand("input"), a.operand("other"), a.number("alpha", 1))})},
+      {"sub", CALL({sub(a.operand("input"), a.operand("other"), a.number("alpha", 1))})},
+      {"div", [](Arguments& a) -> Outputs {
+         const std::string mode = a.text("rounding_mode", "none");
+         check(mode == "none" || mode == "floor" || mode == "trunc", "rounding_mode ", mode, " is not known");
+         return {div(a.operand("input"), a.operand("other"),
+                     mode == "floor"   ? Rounding::floor
+                     : mode == "trunc" ? Rounding::trunc
+                                       : Rounding::none)};
+       }},
+      {"pow", CALL({pow(a.operand("input"), a.operand("exponent"))})},
+      {"where", CALL({where(a.tensor("condition"), a.operand("input"), a.operand("other"))})},
+      {"masked_fill", CALL({masked_fill(a.tensor("input"), a.tensor("mask"), a.operand("value"))})},
+      {"clamp", CALL({clamp(a.tensor("input"), a.operand("min"), a.operand("max"))})},
+      {"elu", CALL({elu(a.tensor("input"), a.number("alpha", 1))})},
+      {"leaky_relu", CALL({leaky_relu(a.tensor("input"), a.number("negative_slope", 0.01))})},
+      {"softplus", CALL({softplus(a.tensor("input"), a.number("beta", 1), a.number("threshold", 20))})},
+      {"gelu", [](Arguments& a) -> Outputs {
+         const std::string approximate = a.text("approximate", "none");
+         check(approximate == "none" || approximate == "tanh", "approximate ", approximate, " is not known");
+         return {gelu(a.tensor("input"), approximate == "tanh" ? Gelu::tanh : Gelu::none)};
+       }},
+
+      {"max", extreme([](auto& x) { return max(x); }, [](auto& x, int64_t dim, bool keep) { return max(x, dim, keep); },
+                      [](auto& x, const Operand& other) { return maximum(x, other); })},
+      {"min", extreme([](auto& x) { return min(x); }, [](auto& x, int64_t dim, bool keep) { return min(x, dim, keep); },
+                      [](auto& x, const Operand& other) { return minimum(x, other); })},
+      {"var", spread([](const auto&... all) { return var(all...); })},
+      {"std", spread([](const auto&... all) { return heed::std(all...); })},
+      {"prod", [](Arguments& a) -> Outputs {
+         const Tensor x = a.tensor("input");
+         const bool keepdim = a.flag("keepdim", false);
+         return {a.has("dim") ? prod(x, a.integer("dim"), keepdim) : prod(x)};
+       }},
+      {"argmax", CALL({argmax(a.tensor("input"), optional_dim(a), a.flag("keepdim", false))})},
+      {"argmin", CALL({argmin(a.tensor("input"), optional_dim(a), a.flag("keepdim", false))})},
+      {"cumsum", CALL({cumsum(a.tensor("input"), a.integer("dim"))})},
+      {"softmax", CALL({softmax(a.tensor("input"), a.integer("dim"))})},
+      {"log_softmax", CALL({log_softmax(a.tensor("input"), a.integer("dim"))})},
+      {"layer_norm", CALL({layer_norm(a.tensor("input"), a.sizes("normalized_shape"), a.tensor("weight"),
+                                      a.tensor("bias"), a.number("eps", 1e-5))})},
+
+      {"mv", CALL({mv(a.tensor("input"), a.tensor("vec"))})},
+      {"outer", CALL({outer(a.tensor("input"), a.tensor("vec2"))})},
+      {"addmm", CALL({addmm(a.tensor("input"), a.tensor("mat1"), a.tensor("mat2"), a.number("beta", 1),
+                            a.number("alpha", 1))})},
+      {"einsum", CALL({einsum(a.text("equation", ""), a.tensors("tensors"))})},
+      {"linear", CALL({linear(a.tensor("input"), a.tensor("weight"), a.tensor("bias"))})},
+
+      {"transpose", CALL({transpose(a.tensor("input"), a.integer("dim0"), a.integer("dim1"))})},
+      {"permute", CALL({permute(a.tensor("input"), a.sizes("dims"))})},
+      {"reshape", CALL({reshape(a.tensor("input"), a.sizes("shape"))})},
+      {"view", CALL({view(a.tensor("input"), a.sizes("shape"))})},
+      {"expand", CALL({expand(a.tensor("input"), a.sizes("shape"))})},
+      {"broadcast_to", CALL({broadcast_to(a.tensor("input"), a.sizes("shape"))})},
+      {"squeeze", CALL({squeeze(a.tensor("input"), a.dims("dim"))})},
+      {"unsqueeze", CALL({unsqueeze(a.tensor("input"), a.integer("dim"))})},
+      {"flatten", CALL({flatten(a.tensor("input"), a.integer("start_dim", 0), a.integer("end_dim", -1))})},
+      {"narrow", CALL({narrow(a.tensor("input"), a.integer("dim"), a.integer("start"), a.integer("length"))})},
+      {"select", CALL({select(a.tensor("input"), a.integer("dim"), a.integer("index"))})},
+      {"split", [](Arguments& a) { return split_of(a, "split_size"); }},
+      {"chunk", CALL(chunk(a.tensor("input"), a.integer("chunks"), a.integer("dim", 0)))},
+      {"cat", CALL({cat(a.tensors("tensors"), a.integer("dim", 0))})},
+      {"stack", CALL({stack(a.tensors("tensors"), a.integer("dim", 0))})},
+      {"flip", CALL({flip(a.tensor("input"), a.sizes("dims"))})},
+      {"repeat", CALL({repeat(a.tensor("input"), a.sizes("sizes"))})},
+      {"tril", CALL({tril(a.tensor("input"), a.integer("diagonal", 0))})},
+      {"triu", CALL({triu(a.tensor("input"), a.integer("diagonal", 0))})},
+      {"pad", [](Arguments& a) -> Outputs {
+         check(a.text("mode", "constant") == "constant", "pad: only constant is in this tier");
+         return {pad(a.tensor("input"), a.sizes("pad"), a.number("value", 0))};
+       }},
+
+      {"getitem", [](Arguments& a) -> Outputs {
+         const Tensor x = a.tensor("input");
+         return {heed::index(x, index_items(a))};
+       }},
+      {"gather", [](Arguments& a) -> Outputs {
+         a.flag("sparse_grad", false);
+         return {gather(a.tensor("input"), a.integer("dim"), a.tensor("index"))};
+       }},
+      {"index_select", CALL({index_select(a.tensor("input"), a.integer("dim"), a.tensor("index"))})},
+      {"scatter_add", CALL({scatter_add(a.tensor("input"), a.integer("dim"), a.tensor("index"), a.tensor("src"))})},
+      {"embedding", [](Arguments& a) -> Outputs {
+         const auto padding = a.has("padding_idx") ? std::optional(a.integer("padding_idx")) : std::nullopt;
+         return {embedding(a.tensor("input"), a.tensor("index"), padding)};
+       }},
+      {"one_hot", CALL({one_hot(a.tensor("input"), a.integer("num_classes", -1))})},
+      {"topk", [](Arguments& a) {
+         a.flag("sorted", true);  // heed's is always sorted
+         return both(topk(a.tensor("input"), a.integer("k"), a.integer("dim", -1), a.flag("largest", true)));
+       }},
+      {"sort", [](Arguments& a) {
+         a.flag("stable", false);  // heed's always is
+         return both(sort(a.tensor("input"), a.integer("dim", -1), a.flag("descending", false)));
+       }},
+      {"argsort", [](Arguments& a) -> Outputs {
+         a.flag("stable", false);
+         return {argsort(a.tensor("input"), a.integer("dim", -1), a.flag("descending", false))};
+       }},
+
+      {"mse_loss", CALL({F::mse_loss(a.tensor("input"), a.tensor("target"), reduction_of(a))})},
+      {"l1_loss", CALL({F::l1_loss(a.tensor("input"), a.tensor("target"), reduction_of(a))})},
+      {"smooth_l1_loss",
+       CALL({F::smooth_l1_loss(a.tensor("input"), a.tensor("target"), reduction_of(a), a.number("beta", 1))})},
+      {"huber_loss", CALL({F::huber_loss(a.tensor("input"), a.tensor("target"), reduction_of(a), a.number("delta", 1))})},
+      {"kl_div", CALL({F::kl_div(a.tensor("input"), a.tensor("target"),
+                                 {.reduction = reduction_of(a), .log_target = a.flag("log_target", false)})})},
+      {"binary_cross_entropy", CALL({F::binary_cross_entropy(a.tensor("input"), a.tensor("target"), bce_options(a))})},
+      {"binary_cross_entropy_with_logits",
+       CALL({F::binary_cross_entropy_with_logits(a.tensor("input"), a.tensor("target"), bce_options(a))})},
+      {"nll_loss", CALL({F::nll_loss(a.tensor("input"), a.tensor("target"),
+                                     {.weight = a.tensor("weight"),
+                                      .ignore_index = a.integer("ignore_index", -100),
+                                      .reduction = reduction_of(a)})})},
+      {"cross_entropy", CALL({F::cross_entropy(a.tensor("input"), a.tensor("target"),
+                                               {.weight = a.tensor("weight"),
+                                                .ignore_index = a.integer("ignore_index", -100),
+                                                .reduction = reduction_of(a),
+                                                .label_smoothing = a.number("label_smoothing", 0)})})},
+      {"scaled_dot_product_attention", attention},
+
+      // Of the extended tier: other names for what is there.
+      {"T", CALL({t(a.tensor("input"))})},
+      {"mT", [](Arguments& a) -> Outputs {
+         const Tensor x = a.tensor("input");
+         return {x.dim() < 2 ? t(x) : transpose(x)};
+       }},
+      {"ravel", CALL({flatten(a.tensor("input"))})},
+      {"split_with_sizes", [](Arguments& a) { return split_of(a, "sizes"); }},
+  };
+  return table;
+}
+
+// What is wrong with one case; "" if nothing is.
+std::string run(const parity::Cases& cases, const Json& json, const Call& call) {
+  Arguments arguments(cases, json.at("args"));
+  const Outputs outputs = call(arguments);
+  arguments.check_all_asked();
+
+  const parity::Tolerance tolerance = parity::tolerance(json);
+  const Json& wanted = json.at("outputs");
+  if (outputs.size() != wanted.size())
+    return std::to_string(outputs.size()) + " outputs instead of " + std::to_string(wanted.size());
+  std::string wrong;
+  const auto compare = [&](const std::string& what, const Tensor& got, const Tensor& want) {
+    const std::string difference = parity::difference(got, want, tolerance);
+    if (!difference.empty()) wrong += "\n    " + what + " " + difference;
+  };
+
+  Outputs differentiated, cotangents;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    compare("output " + std::to_string(i), outputs[i], cases.tensor(wanted[i].at("tensor")));
+    if (!wanted[i].contains("cotangent") || !outputs[i].requires_grad()) continue;
+    differentiated.push_back(outputs[i]);
+    cotangents.push_back(cases.tensor(wanted[i]["cotangent"]));
+  }
+  if (!differentiated.empty()) backward(differentiated, {.grad_outputs = cotangents});
+  for (const Leaf& leaf : arguments.leaves) {
+    const Tensor grad = leaf.tensor.grad();
+    compare("gradient of " + leaf.name, grad.defined() ? grad : zeros_like(leaf.tensor),
+            cases.tensor(leaf.grad));
+  }
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("operators: reference values and gradients") {
+  const parity::Cases cases("ops.json");
+  std::map<std::string, int64_t> passed, count;
+  std::set<std::string> missing;
+  for (const Json& json : cases) {
+    const std::string tier = json.at("tier"), op = json.at("op"), id = json.at("id");
+    const auto found = operators().find(op);
+    if (found == operators().end() && tier != "core") {
+      missing.insert(op);
+      continue;
+    }
+    ++count[tier];
+    std::string wrong;
+    try {
+      wrong =
+          found == operators().end() ? "operator " + op + " is not known" : run(cases, json, found->second);
+    } catch (const std::exception& error) {
+      wrong = error.what();
+    }
+    if (wrong.empty())
+      ++passed[tier];
+    else
+      FAIL_CHECK(id, ": ", wrong);
+  }
+  CHECK(count["core"] > 0);
+  CHECK(passed["core"] == count["core"]);
+  std::printf(
+      "parity: %lld core cases passed of %lld; %lld extended ones of %lld, %zu extended operators not "
+      "offered\n",
+      static_cast<long long>(passed["core"]), static_cast<long long>(count["core"]),
+      static_cast<long long>(passed["extended"]), static_cast<long long>(count["extended"]), missing.size());
+}
