@@ -15,14 +15,31 @@ int64_t rows_at_once(int64_t classes) { return std::max<int64_t>(1, kBlock / std
 
 template <class T>
 struct Weights {
-  explicit Weights(const ClassTargets& targets, int64_t classes)
-      : each(targets.weight.defined() ? targets.weight.data<T>() : nullptr),
-        sum(each ? static_cast<T>(kernel::sum(targets.weight, {0}, false).template item<double>())
-                 : static_cast<T>(classes)) {}
-  T operator[](int64_t j) const { return each ? each[j] : T(1); }
+  Weights(const ClassTargets& targets, int64_t classes, DType dtype)
+      : tensor(targets.weight.defined() ? targets.weight : full({classes}, 1, dtype)),
+        each(tensor.data<T>()),
+        sum(static_cast<T>(kernel::sum(tensor, {0}, false).template item<double>())) {}
+  T operator[](int64_t j) const { return each[j]; }
+  Tensor tensor;
   const T* each;
   T sum;
 };
+
+template <class T>
+T log_sum_exp(const T* x, int64_t n) {
+  const auto itself = [](auto v) { return v; };
+  const T most = join_line(
+      n, x[0], [](auto a, auto b) { return b > a ? b : a; }, itself, x);
+  T part[kRun];
+  double sum = 0;
+  for (int64_t start = 0; start < n; start += kRun) {
+    const int64_t count = std::min(kRun, n - start);
+    HEED_VECTORIZE
+    for (int64_t i = 0; i < count; ++i) part[i] = math::exp(x[start + i] - most);
+    sum += sum_line(count, itself, part);
+  }
+  return most + static_cast<T>(std::log(sum));
+}
 
 }  // namespace
 
@@ -47,7 +64,7 @@ CrossEntropy cross_entropy(const Tensor& x, const ClassTargets& targets) {
                        Tensor::empty(targets.target.shape(), x.dtype())};
   const int64_t classes = x.shape().back();
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    const Weights<T> w(targets, classes);
+    const Weights<T> w(targets, classes, x.dtype());
     const T smoothing = static_cast<T>(targets.smoothing), share = smoothing / static_cast<T>(classes);
     const T* logits = x.data<T>();
     const auto* target = targets.target.data<int64_t>();
@@ -58,15 +75,13 @@ CrossEntropy cross_entropy(const Tensor& x, const ClassTargets& targets) {
         lse[r] = loss[r] = 0;
         if (t == targets.ignore_index) continue;
         const T* row = logits + r * classes;
-        const T most = join_line(
-            classes, row[0], [row](int64_t j) { return row[j]; }, [](T a, T b) { return b > a ? b : a; });
-        const double sum = sum_line(classes, [row, most](int64_t j) { return math::exp(row[j] - most); });
-        const T all = most + static_cast<T>(std::log(sum));
+        const T all = log_sum_exp(row, classes);
         lse[r] = all;
         loss[r] = (1 - smoothing) * w[t] * (all - row[t]);
-        if (smoothing != 0)
-          loss[r] +=
-              share * static_cast<T>(sum_line(classes, [&](int64_t j) { return w[j] * (all - row[j]); }));
+        if (smoothing == 0) continue;
+        const double even = sum_line(
+            classes, [all](auto weight, auto v) { return weight * (all - v); }, w.each, row);
+        loss[r] += share * static_cast<T>(even);
       }
     });
   });
@@ -78,7 +93,7 @@ Tensor cross_entropy_backward(const Tensor& g, const Tensor& x, const Tensor& lo
   Tensor dx = Tensor::empty(x.shape(), x.dtype());
   const int64_t classes = x.shape().back();
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    const Weights<T> w(targets, classes);
+    const Weights<T> w(targets, classes, x.dtype());
     const T smoothing = static_cast<T>(targets.smoothing), share = smoothing / static_cast<T>(classes);
     const T *logits = x.data<T>(), *lse = logsumexp.data<T>(), *gradient = g.data<T>();
     const auto* target = targets.target.data<int64_t>();
