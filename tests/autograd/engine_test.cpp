@@ -1,0 +1,365 @@
+#include "autograd/engine.h"
+
+#include <doctest/doctest.h>
+#include <link.h>
+#include <pthread.h>
+
+#include <functional>
+#include <thread>
+
+#include "autograd/function.h"
+#include "autograd/ops.h"
+#include "tensor/memory.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+using Values = std::vector<double>;
+
+Tensor leaf(const Literal& values) { return tensor(values, float64).requires_grad_(); }
+
+// Runs f on a thread with a stack of 64 KiB. The C library takes the thread-local variables of all libraries
+// out of the stack (60 KiB for OpenBLAS), so they come on top.
+void on_small_stack(const std::function<void()>& f) {
+  size_t stack = 64 * 1024;
+  dl_iterate_phdr(
+      [](dl_phdr_info* library, size_t, void* sum) {
+        for (int i = 0; i < library->dlpi_phnum; ++i)
+          if (library->dlpi_phdr[i].p_type == PT_TLS)
+            *static_cast<size_t*>(sum) += library->dlpi_phdr[i].p_memsz;
+        return 0;
+      },
+      &stack);
+  pthread_attr_t attributes;
+  REQUIRE(pthread_attr_init(&attributes) == 0);
+  REQUIRE(pthread_attr_setstacksize(&attributes, stack) == 0);
+  pthread_t thread;
+  const auto call = [](void* context) -> void* {
+    (*static_cast<const std::function<void()>*>(context))();
+    return nullptr;
+  };
+  REQUIRE(pthread_create(&thread, &attributes, call, const_cast<void*>(static_cast<const void*>(&f))) == 0);
+  REQUIRE(pthread_join(thread, nullptr) == 0);
+  pthread_attr_destroy(&attributes);
+}
+
+// y + x, y * 1 and relu(y) in turn, `count` operations in all: one that saves nothing, one that saves an
+// operand and one that reads its result. The derivative is the number of additions.
+Tensor chain(const Tensor& x, int64_t count) {
+  Tensor y = x;
+  for (int64_t i = 0; i < count; ++i) y = i % 3 == 0 ? y + x : i % 3 == 1 ? y * 1 : relu(y);
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE("gradients gather in leaves, pass after pass, until they are dropped") {
+  const Tensor x = leaf({1, 2}), w = leaf({3, 4}), constant = tensor({5, 6}, float64);
+  for (const double passes : {1.0, 2.0, 3.0}) {
+    sum(x * w + x * constant).backward();
+    CHECK(values(x.grad()) == Values{passes * 8, passes * 10});
+    CHECK(values(w.grad()) == Values{passes * 1, passes * 2});
+  }
+  CHECK_FALSE(constant.grad().defined());
+  x.set_grad({});
+  sum(x).backward();
+  CHECK(values(x.grad()) == Values{1, 1});
+  CHECK_FALSE(x.grad().requires_grad());
+}
+
+TEST_CASE("a value that is used several times gets the sum of what its uses send back") {
+  const Tensor x = leaf(3);
+  const Tensor y = x * x;  // the inner node waits for both of its users
+  const Tensor z = y * x + y + x;
+  z.backward();
+  CHECK(x.grad().item() == 27 + 6 + 1);
+
+  const Tensor a = leaf(2);
+  Tensor doubled = a;
+  for (int i = 0; i < 60; ++i) doubled = doubled + doubled;  // 2^60 paths, 60 nodes
+  doubled.backward();
+  CHECK(a.grad().item() == 0x1p60);
+}
+
+TEST_CASE("several outputs, each with its incoming gradient") {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = x * 2, z = sum(x * x), s = y * y;
+  backward({y, z, s}, {.grad_outputs = {tensor({1, 10}, float64), Tensor(), tensor({1, 1}, float64)}});
+  CHECK(values(x.grad()) == Values{2 + 2 + 8, 20 + 4 + 16});
+
+  const Tensor a = leaf({1, 2}), b = a * 3;
+  const auto found = grad({b, b}, {a, b}, {.grad_outputs = {ones({2}, float64), ones({2}, float64)}});
+  CHECK(values(found[0]) == Values{6, 6});
+  CHECK(values(found[1]) == Values{2, 2});  // an output is an input too
+  CHECK_FALSE(a.grad().defined());          // grad() touches no tensor's gradient
+}
+
+TEST_CASE("an output may be a leaf") {
+  const Tensor x = leaf(3);
+  x.backward();
+  CHECK(x.grad().item() == 1);
+  CHECK(grad(x, {x})[0].item() == 1);
+}
+
+TEST_CASE("grad goes to the inputs it is asked for, in their order, leaves or not") {
+  const Tensor x = leaf(2), w = leaf(5);
+  const Tensor h = x * w, y = h * h;
+  const auto found = grad({y}, {w, h, x, w}, {.retain_graph = true});
+  CHECK(found[0].item() == 2 * 10 * 2);
+  CHECK(found[1].item() == 20);
+  CHECK(found[2].item() == 2 * 10 * 5);
+  CHECK(found[3].item() == 40);
+  CHECK_FALSE(w.grad().defined());
+
+  // What does not lead to a wanted input is not computed.
+  int calls = 0;
+  const auto counted = function(
+      "counted", [](const Tensor& v) { return v * 1; },
+      [&calls](const Tensor& g, const Tensor&) { return ++calls, g; });
+  const Tensor z = counted(x) * w;
+  grad({z}, {w}, {.retain_graph = true});
+  CHECK(calls == 0);
+  grad(z, {x});
+  CHECK(calls == 1);
+}
+
+TEST_CASE("higher derivatives") {
+  const Tensor x = leaf({2, -3});
+  Tensor derivative = square(square(x));  // x^4, 4 x^3, 12 x^2, 24 x, 24
+  const std::vector<Values> expected = {{32, -108}, {48, 108}, {48, -72}, {24, 24}};
+  for (const Values& want : expected) {
+    derivative = grad(sum(derivative), {x}, true)[0];
+    CHECK(values(derivative) == want);
+  }
+  CHECK_FALSE(x.grad().defined());
+
+  // The gradient's own gradient through backward(): d/dx (3 x^2)^2 = 36 x^3.
+  const Tensor u = leaf(2);
+  const Tensor slope = grad(u * u * u, {u}, true)[0];
+  square(slope).backward();
+  CHECK(u.grad().item() == 36 * 8);
+
+  // Gathered with a history, the gradient can be differentiated; dropping it frees its graph.
+  const Tensor v = leaf(3);
+  (v * v * v).backward(Tensor(), false, true);
+  CHECK(v.grad().requires_grad());
+  CHECK(grad(v.grad(), {v})[0].item() == 18);
+  v.set_grad({});
+}
+
+TEST_CASE("a second pass is exact where the graph was kept, and refused where it was freed") {
+  const Tensor x = leaf({1, 2});
+  const Tensor h = x * x;
+  const Tensor y = sum(h * x);
+  y.backward(Tensor(), true);
+  CHECK(values(x.grad()) == Values{3, 12});
+  y.backward();
+  CHECK(values(x.grad()) == Values{6, 24});
+  CHECK(message([&] { y.backward(); }) ==
+        "backward: the graph of sum was used before and freed; give retain_graph = true the first time, or "
+        "compute the result anew");
+  CHECK(message([&] { sum(h).backward(); }).find("the graph of mul was used before") != std::string::npos);
+  CHECK(message([&] { grad(y, {x}); }).find("the graph of sum was used before") != std::string::npos);
+  CHECK(values(x.grad()) == Values{6, 24});  // a refused pass adds nothing
+}
+
+TEST_CASE("gradients share memory with nothing") {
+  const Tensor a = leaf({1, 2}), b = leaf({3, 4}), seed = tensor({1, 1}, float64);
+  const auto memory = [](const Tensor& x) { return static_cast<const void*>(x.data<double>()); };
+  const auto apart = [&](const std::vector<Tensor>& tensors) {
+    for (size_t i = 0; i < tensors.size(); ++i)
+      for (size_t j = 0; j < i; ++j)
+        if (memory(tensors[i]) == memory(tensors[j])) return false;
+    return true;
+  };
+  const Tensor y = a + b;  // passes its gradient on as it is
+  y.retain_grad();
+  y.backward(seed, true);
+  CHECK(apart({seed, a.grad(), b.grad(), y.grad()}));
+  const auto found = grad({y}, {a, b, y}, {.grad_outputs = {seed}});
+  CHECK(apart({seed, found[0], found[1], found[2], a.grad(), b.grad(), y.grad()}));
+  CHECK(apart({a.grad(), grad({a}, {a}, {.grad_outputs = {seed}})[0], seed}));
+
+  a.set_grad({});
+  a.backward(seed);
+  CHECK(apart({seed, a.grad()}));
+  a.backward(seed);
+  CHECK(values(seed) == Values{1, 1});
+  CHECK(values(a.grad()) == Values{2, 2});
+  CHECK(values(b.grad()) == Values{1, 1});
+
+  // Views are laid out anew: a transposed gradient is not a view of another's memory either.
+  const Tensor m = leaf({{1, 2, 3}, {4, 5, 6}});
+  transpose(m).backward(zeros({3, 2}, float64));
+  CHECK(m.grad().is_contiguous());
+  expand(a, {3, 2}).backward(expand(seed, {3, 2}));
+  CHECK(values(a.grad()) == Values{5, 5});
+}
+
+TEST_CASE("an overwritten operand is an error that names both operations and both lines") {
+  const Tensor x = leaf({1, 2}), other = tensor({3, 4}, float64);
+  const auto here = [](int line) { return std::string(__FILE__) + ":" + std::to_string(line); };
+  const Tensor y = sum(x * other);
+  const int saved = __LINE__ - 1;
+  NoGrad guard;
+  fill_(other, 0);
+  const int wrote = __LINE__ - 1;
+  CHECK(message([&] { y.backward(); }) == "mul: a tensor of shape [2], saved at " + here(saved) +
+                                              " for the gradient, was overwritten by fill_ at " +
+                                              here(wrote) + "; write into a clone, or after backward()");
+  CHECK_FALSE(x.grad().defined());
+
+  const GradMode recording(true);
+  const Tensor z = exp(x);
+  const int computed = __LINE__ - 1;
+  z.mutable_data<double>()[0] = 0;
+  CHECK(message([&] { sum(z).backward(); }) ==
+        "exp: its result of shape [2], computed at " + here(computed) +
+            " and needed for the gradient, was overwritten by mutable_data at " + here(computed + 2) +
+            "; write into a clone, or after backward()");
+}
+
+TEST_CASE("bad requests are refused") {
+  const Tensor x = leaf({1, 2}), constant = ones({2}, float64);
+  const Tensor y = x * 2;
+  const auto refused = [](const auto& f, const std::string& text) {
+    const std::string got = message(f);
+    CHECK_MESSAGE(got.find(text) != std::string::npos, got);
+  };
+  refused([&] { y.backward(); }, "backward: a tensor of shape [2] is not one number; sum it to a loss first");
+  refused([&] { sum(constant).backward(); }, "backward: a tensor of shape [] does not depend on anything");
+  refused([&] { y.backward(ones({3}, float64)); },
+          "the output is float64 [2], its incoming gradient float64 [3]");
+  refused([&] { y.backward(ones({2})); }, "its incoming gradient float32 [2]");
+  refused([&] { backward({y, y}, {.grad_outputs = {constant}}); }, "2 outputs and 1 incoming gradients");
+  refused([&] { grad(sum(y), {constant}); }, "grad: an input of shape [2] does not require a gradient");
+  const Tensor unused = leaf({1, 2, 3});
+  refused(
+      [&] {
+        grad({sum(y)}, {x, unused}, {.retain_graph = true});
+      },
+      "grad: input 1 of shape [3] was not used for the outputs; leave it out, or set allow_unused");
+  const auto found = grad({sum(y)}, {x, unused}, {.allow_unused = true});
+  CHECK(values(found[0]) == Values{2, 2});
+  CHECK_FALSE(found[1].defined());
+}
+
+TEST_CASE("a graph is freed with its result, and its saved values after backward") {
+  const size_t before = memory_use().live;
+  const int64_t n = 32 * 1024;  // doubles: blocks that memory_use counts
+  std::weak_ptr<int> held;
+  const auto build = [&] {
+    const auto token = std::make_shared<int>();
+    held = token;
+    const auto marked = function(
+        "marked", [](const Tensor& v) { return v * 2; },
+        [token](const Tensor& g, const Tensor&) { return g * 2; });
+    const Tensor x = rand({n}, float64).requires_grad_();
+    Tensor h = exp(marked(x));  // reads its result
+    h = layer_norm(h, {n});     // a joint rule
+    return sum(softmax(h, 0) * tanh(h) * h);
+  };
+  {
+    const Tensor y = build();
+    CHECK_FALSE(held.expired());
+  }
+  CHECK(held.expired());
+  CHECK(memory_use().live == before);
+  {
+    const Tensor y = build();
+    y.backward();
+    CHECK(held.expired());  // the outline of the graph is left, its rules are gone
+    CHECK(memory_use().live <=
+          before + 2 * sizeof(double) * static_cast<size_t>(n) + 1024);  // x and its gradient
+  }
+  CHECK(memory_use().live == before);
+  {
+    const Tensor x = rand({n}, float64).requires_grad_();
+    const Tensor g = grad(sum(exp(x) * layer_norm(x, {n})), {x}, true)[0];
+    sum(g * g).backward();
+    CHECK(memory_use().live > before);
+  }
+  CHECK(memory_use().live == before);
+}
+
+TEST_CASE("a pass that throws leaves the graph as it can be used again") {
+  const Tensor x = leaf(2);
+  const HookHandle hook = x.register_hook([](const Tensor&) -> Tensor { throw Error("stop"); });
+  const Tensor y = x * x + x * 3;
+  CHECK(message([&] { y.backward(Tensor(), true); }) == "stop");
+  CHECK_FALSE(x.grad().defined());
+  HookHandle(hook).remove();
+  y.backward();
+  CHECK(x.grad().item() == 7);
+}
+
+TEST_CASE("a hook may differentiate another graph, and not the one that is running") {
+  const Tensor x = leaf(3);
+  const Tensor y = x * x, z = y * y;
+  double inner = 0;
+  HookHandle hook = y.register_hook([&](const Tensor&) {
+    const GradMode recording(true);
+    const Tensor u = leaf(5);
+    inner = grad(u * u * u, {u})[0].item();
+    return Tensor();
+  });
+  z.backward(Tensor(), true);
+  CHECK(inner == 75);
+  CHECK(x.grad().item() == 4 * 27);
+  hook.remove();
+  y.register_hook([&](const Tensor&) { return grad(z, {x})[0]; });
+  CHECK(message([&] { z.backward(); }).find("is part of a backward pass that is still running") !=
+        std::string::npos);
+}
+
+TEST_CASE("threads differentiate at once" * doctest::test_suite("threads")) {
+  const Tensor shared = leaf({1, 2, 3});
+  constexpr int kThreads = 4, kRounds = 200;
+  std::vector<Values> by_grad(kThreads), by_backward(kThreads);
+  std::vector<std::thread> threads;
+  for (int k = 0; k < kThreads; ++k)
+    threads.emplace_back([&, k] {
+      const Tensor own = leaf({1, 2, 3});
+      for (int round = 0; round < kRounds; ++round) {
+        by_grad[k] = values(grad(sum(exp(shared * k) * shared), {shared})[0]);  // a leaf of all
+        sum(own * own * (k + shared.detach())).backward();
+      }
+      by_backward[k] = values(own.grad());
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK_FALSE(shared.grad().defined());
+  for (int k = 0; k < kThreads; ++k) {
+    CHECK(by_grad[k] == values(grad(sum(exp(shared * k) * shared), {shared})[0]));
+    for (int i = 1; i <= 3; ++i) CHECK(by_backward[k][i - 1] == kRounds * 2 * i * (k + i));
+  }
+}
+
+TEST_CASE("a graph made by one thread is differentiated and freed by others" *
+          doctest::test_suite("threads")) {
+  const Tensor x = leaf({1, 2});
+  Tensor y;
+  std::thread([&] { y = sum(chain(x, 999)); }).join();
+  std::thread([&] { y.backward(Tensor(), true); }).join();
+  CHECK(values(x.grad()) == Values{334, 334});
+  std::thread([z = std::move(y)] {}).join();
+}
+
+TEST_CASE("a million operations in 64 KiB of stack" * doctest::test_suite("slow")) {
+  double first = 0, second = 0;
+  on_small_stack([&] {
+    const Tensor x = leaf(1);
+    {
+      const Tensor y = chain(x, 1000000);
+      y.backward(Tensor(), true);
+      first = x.grad().item();
+    }  // freed with all that it has saved
+    const Tensor slope = grad(square(chain(x, 200000)), {x}, true)[0];
+    slope.backward();
+    second = x.grad().item();
+  });
+  CHECK(first == 333334 + 1);
+  const double slope = 66667 + 1;
+  CHECK(second == first + 2 * slope * slope);
+}
