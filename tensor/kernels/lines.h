@@ -34,6 +34,16 @@ struct Pack {
   }
 };
 
+/// The values of a pack put together, halves first.
+template <int64_t half, class Values, class Join, size_t... I>
+auto join_pack(const Values& a, const Join& join, std::index_sequence<I...> lanes) {
+  if constexpr (half == 0)
+    return a[0];
+  else
+    return join_pack<half / 2>(join(a, __builtin_shufflevector(a, a, ((I + half) % sizeof...(I))...)), join,
+                               lanes);
+}
+
 /// start, f(x[0]...), ..., f(x[n - 1]...) put together by an associative `join`. A compiler must not reorder
 /// sums of floats by itself, so this is written in packs, four of them to hide how long a sum takes. `f` and
 /// `join` are lambdas over auto: they get numbers as well as packs. The order depends on n alone.
@@ -56,11 +66,7 @@ T join_line(int64_t n, T start, const Join& join, const F& f, const X*... x) {
       a = join(join(a, b), join(c, d));
     }
     for (; i + size <= n; i += size) a = join(a, at(i));
-    T lane[size];
-    std::memcpy(lane, &a, sizeof lane);
-    for (int64_t half = size / 2; half > 0; half /= 2)
-      for (int64_t l = 0; l < half; ++l) lane[l] = join(lane[l], lane[l + half]);
-    start = join(start, lane[0]);
+    start = join(start, join_pack<size / 2>(a, join, std::make_index_sequence<size>{}));
   }
   for (; i < n; ++i) start = join(start, f(x[i]...));
   return start;
