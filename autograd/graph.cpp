@@ -98,14 +98,14 @@ std::string graph_dot(const Tensor& y) {
   std::string dot = "digraph heed {\n  node [shape=box, fontname=\"sans-serif\"];\n";
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = *graph.nodes[i];
-    const std::string self = "  n" + std::to_string(i);
-    dot += self + " [label=\"" + escaped(node.name) + "\\n" + value_of(node);
+    const std::string self = "n" + std::to_string(i);
+    dot += "  " + self + " [label=\"" + escaped(node.name) + "\\n" + value_of(node);
     for (const std::string& more : {std::string(node.module), line_of(node)})
       if (!more.empty()) dot += "\\n" + escaped(more);
     dot += node.is_leaf() ? "\", style=filled, fillcolor=lightgrey];\n" : "\"];\n";
     for (int32_t k = 0; k < node.input_count; ++k)
       if (const Node* input = node.inputs()[k].node.get())
-        dot += "  n" + std::to_string(graph.number.at(input)) + " ->" + self + ";\n";
+        dot += "  n" + std::to_string(graph.number.at(input)) + " -> " + self + ";\n";
   }
   return dot + "}\n";
 }

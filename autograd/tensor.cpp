@@ -21,7 +21,8 @@ Tensor Tensor::grad() const { return requires_grad() ? Node::of(*this)->grad : T
 void Tensor::set_grad(const Tensor& grad) const {
   check(requires_grad(), "set_grad: a tensor of shape ", shape(), " does not require a gradient");
   check(!grad.defined() || (grad.shape() == shape() && grad.dtype() == dtype()), "set_grad: the tensor is ",
-        dtype(), " ", shape(), " and its gradient ", grad.defined() ? to_string(grad.shape()) : "");
+        dtype(), " ", shape(), " and its gradient ",
+        grad.defined() ? to_string(grad.dtype()) + " " + to_string(grad.shape()) : "");
   Node::of(*this)->grad = grad;
 }
 
