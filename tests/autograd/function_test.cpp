@@ -1,0 +1,111 @@
+#include "autograd/function.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+
+#include "autograd/engine.h"
+#include "autograd/gradcheck.h"
+#include "autograd/ops.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+using Values = std::vector<double>;
+using Inputs = std::vector<Tensor>;
+
+Tensor leaf(const Literal& values) { return tensor(values, float64).requires_grad_(); }
+
+}  // namespace
+
+TEST_CASE("an operation of one's own in six lines") {
+  const Tensor x = leaf({1, 2});
+
+  const auto cube = function(
+      "cube", [](const Tensor& v) { return v * v * v; },
+      [](const Tensor& g, const Tensor& v) { return g * 3 * v * v; });
+  const Tensor y = cube(x);
+
+  CHECK(values(y) == Values{1, 8});
+  const int line = __LINE__ - 3;
+  CHECK(std::string(Node::of(y)->name) == "cube");
+  CHECK(Node::of(y)->line.line() == line);
+  const auto f = [&](const Inputs& in) { return cube(in[0]); };
+  CHECK(gradcheck(f, {x}));
+  CHECK(gradgradcheck(f, {x}));
+  CHECK_FALSE(cube(x.detach()).requires_grad());
+  sum(cube(cube(x))).backward();  // x^9
+  CHECK(values(x.grad()) == Values{9, 9 * 256});
+}
+
+TEST_CASE("several inputs; gradients as a vector or an array; undefined is zero") {
+  const auto lists = function(
+      "lists", [](const Tensor& a, const Tensor& b, const Tensor&) { return a * b; },
+      [](const Tensor& g, const Tensor& a, const Tensor& b, const Tensor&) {
+        return Inputs{g * b, g * a, Tensor()};
+      });
+  const auto arrays = function(
+      "arrays", [](const Tensor& a, const Tensor& b) { return a * b; },
+      [](const Tensor& g, const Tensor& a, const Tensor& b) {
+        return std::array{g * b, g * a};
+      });
+  const Tensor a = leaf({1, 2}), b = leaf({{3}, {4}}), c = leaf(5);  // b broadcasts against a
+  CHECK(gradcheck([&](const Inputs& in) { return lists(in[0], in[1], in[2]); }, {a, b, c}));
+  CHECK(gradgradcheck([&](const Inputs& in) { return arrays(in[0], in[1]); }, {a, b}));
+  CHECK_FALSE(grad({sum(lists(a, b, c))}, {c}, {.allow_unused = true})[0].defined());
+  CHECK(values(grad(sum(arrays(a, a)), {a})[0]) == Values{2, 4});
+}
+
+TEST_CASE("the forward is not recorded and may loop over memory") {
+  bool recorded = true;
+  const auto half = function(
+      "half",
+      [&](const Tensor& x) {
+        recorded = grad_enabled();
+        Tensor y = Tensor::empty(x.shape(), x.dtype());
+        for (int64_t i = 0; i < x.numel(); ++i) y.mutable_data<double>()[i] = x.data<double>()[i] / 2;
+        return y;
+      },
+      [](const Tensor& g, const Tensor&) { return g / 2; });
+  CHECK(gradcheck([&](const Inputs& in) { return half(in[0]); }, {leaf({1, 2, 3})}));
+  CHECK_FALSE(recorded);
+
+  // Handing an input through does not make it its own gradient's history.
+  const auto same = function(
+      "same", [](const Tensor& x) { return x; }, [](const Tensor& g, const Tensor&) { return g; });
+  const Tensor x = leaf({1, 2}), y = same(x);
+  CHECK_FALSE(y.same_as(x));
+  sum(y).backward();
+  CHECK(values(x.grad()) == Values{1, 1});
+  CHECK(x.is_leaf());
+}
+
+TEST_CASE("mistakes are named") {
+  const Tensor x = leaf({1, 2});
+  const auto plus = [](const Tensor& a, const Tensor& b) { return a + b; };
+  const auto too_few =
+      function("too_few", plus, [](const Tensor& g, const Tensor&, const Tensor&) { return g; });
+  CHECK(message([&] { sum(too_few(x, x)).backward(); }) ==
+        "too_few: the gradient rule gave 1 gradients for 2 inputs; give one for each, undefined where there "
+        "is none");
+  const auto misshapen = function(
+      "misshapen", [](const Tensor& v) { return v * 1; },
+      [](const Tensor&, const Tensor&) { return ones({3}, float64); });
+  CHECK(message([&] {
+          sum(misshapen(x)).backward();
+        }).find("the gradient rule of misshapen: shapes [3] and [2]") == 0);
+  CHECK(message([&] { too_few(x, 2.5); }) == "too_few: an input is a number; write tensor(2.5)");
+
+  const auto square_of = function(
+      "square_of", [](const Tensor& v) { return v * v; },
+      [](const Tensor& g, const Tensor& v) { return 2 * g * v; });
+  const Tensor y = square_of(x);
+  {
+    const NoGrad guard;
+    mul_(x, 2);
+  }
+  CHECK(message([&] { sum(y).backward(); }).find("square_of: a tensor of shape [2], saved at") == 0);
+}

@@ -1,0 +1,98 @@
+#include "autograd/hooks.h"
+
+#include <doctest/doctest.h>
+
+#include "autograd/engine.h"
+#include "autograd/ops.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+std::string run(const Hooks<std::function<void(std::string&)>>& hooks) {
+  std::string order;
+  hooks.each([&](const auto& hook) { hook(order); });
+  return order;
+}
+}  // namespace
+
+TEST_CASE("hooks run in their order until their handle removes them") {
+  Hooks<std::function<void(std::string&)>> hooks;
+  CHECK(hooks.empty());
+  std::vector<HookHandle> handles;
+  for (const char* name : {"a", "b", "c"})
+    handles.push_back(hooks.add([name](std::string& order) { order += name; }));
+  CHECK(run(hooks) == "abc");
+  handles[1].remove();
+  CHECK(run(hooks) == "ac");
+  handles[1].remove();  // again: nothing happens
+  handles.clear();      // letting go of the handles removes nothing
+  CHECK(run(hooks) == "ac");
+  HookHandle().remove();
+}
+
+TEST_CASE("a hook may remove itself, others, and add more while they run") {
+  Hooks<std::function<void(std::string&)>> hooks;
+  HookHandle first, last;
+  first = hooks.add([&](std::string& order) {
+    order += "1";
+    first.remove();
+    last.remove();
+    hooks.add([](std::string& more) { more += "4"; });
+  });
+  hooks.add([](std::string& order) { order += "2"; });
+  last = hooks.add([](std::string& order) { order += "3"; });
+  const std::string order = run(hooks);
+  CHECK(order.starts_with("12"));
+  CHECK(run(hooks) == "24");
+}
+
+TEST_CASE("a handle may outlive its hooks") {
+  HookHandle handle;
+  {
+    Hooks<std::function<void(std::string&)>> hooks;
+    handle = hooks.add([](std::string&) {});
+  }
+  handle.remove();
+}
+
+TEST_CASE("tensor hooks see the complete gradient and may replace it") {
+  const Tensor x = tensor({1, 2}, float64).requires_grad_();
+  const Tensor h = x * 3;
+  std::vector<std::vector<double>> seen;
+  HookHandle look = h.register_hook([&](const Tensor& g) {
+    seen.push_back(values(g));
+    return Tensor();
+  });
+  HookHandle halve = h.register_hook([](const Tensor& g) { return g / 2; });
+  HookHandle negate = x.register_hook([](const Tensor& g) { return -g; });
+  const Tensor y = sum(h + h * h);
+  y.backward(Tensor(), true);
+  CHECK(seen == std::vector<std::vector<double>>{{7, 13}});  // once, with both uses in it
+  CHECK(values(x.grad()) == std::vector<double>{-10.5, -19.5});
+  CHECK(values(grad({y}, {x}, {.retain_graph = true})[0]) == std::vector<double>{-10.5, -19.5});
+  CHECK(values(grad({y}, {h}, {.retain_graph = true})[0]) == std::vector<double>{3.5, 6.5});
+
+  look.remove();
+  halve.remove();
+  negate.remove();
+  x.set_grad({});
+  y.backward(Tensor(), true);
+  CHECK(seen.size() == 3);
+  CHECK(values(x.grad()) == std::vector<double>{21, 39});
+
+  // Removed while it runs: this time yes, the next time no.
+  int calls = 0;
+  HookHandle once;
+  once = h.register_hook([&](const Tensor&) {
+    ++calls;
+    once.remove();
+    return Tensor();
+  });
+  y.backward(Tensor(), true);
+  y.backward(Tensor(), true);
+  CHECK(calls == 1);
+
+  h.register_hook([](const Tensor& g) { return sum(g); });
+  CHECK(message([&] { y.backward(); }) == "hook on mul: the gradient has shape [2] and the hook returned []");
+}

@@ -1,0 +1,215 @@
+#include "autograd/node.h"
+
+#include <doctest/doctest.h>
+
+#include "autograd/engine.h"
+#include "autograd/graph.h"
+#include "autograd/ops.h"
+#include "tensor/index.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+using Values = std::vector<double>;
+
+Tensor leaf(const Literal& values) { return tensor(values, float64).requires_grad_(); }
+Tensor fresh(const Tensor& x) { return clone(x.detach()); }
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// a^2 b as a joint rule; it and its twin count their calls.
+Tensor joint(Operand a, Operand b, int& rules, int& twins) {
+  const auto forward = [](const Tensor& u, const Tensor& v) { return square(u) * v; };
+  return record(
+      "joint", fresh(forward(a, b)), {a, b},
+      [a = save(a), b = save(b), &rules](const Tensor& g, const Tensor&) -> Gradients {
+        ++rules;
+        return {g * 2 * a() * b(), g * square(a())};
+      },
+      [forward, &twins](const std::vector<Tensor>& in) { return ++twins, forward(in[0], in[1]); });
+}
+
+struct Reference {
+  Reference() { set_reference_mode(true); }
+  ~Reference() { set_reference_mode(false); }
+};
+
+}  // namespace
+
+TEST_CASE("record keeps only what leads to a gradient") {
+  const Tensor x = leaf(2), constant = tensor(3, float64);
+  bool first = false, second = false;
+  const auto token = std::make_shared<int>();
+  const auto product = [&](const Tensor& a, const Tensor& b) {
+    return record("product", fresh(a * b),
+                  {{a,
+                    [&first, token, b](const Tensor& g) {
+                      first = true;
+                      return g * b;
+                    }},
+                   {b, [&second, token, a](const Tensor& g) {
+                      second = true;
+                      return g * a;
+                    }}});
+  };
+  CHECK_FALSE(product(constant, constant).requires_grad());
+  {
+    const NoGrad guard;
+    CHECK_FALSE(product(x, x).requires_grad());
+  }
+  CHECK(token.use_count() == 1);
+  {
+    const Tensor y = product(x, constant);
+    CHECK(token.use_count() == 2);  // the other rule is dropped at once
+    y.backward(Tensor(), true);
+    CHECK(values(x.grad()) == Values{3});
+  }
+  CHECK(token.use_count() == 1);
+  CHECK(first);
+  CHECK_FALSE(second);
+}
+
+TEST_CASE("a node says what it is") {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = exp(x);
+  const int line = __LINE__ - 1;
+  const Node& node = *Node::of(y);
+  CHECK(std::string(node.name) == "exp");
+  CHECK(node.shape == Shape{2});
+  CHECK(node.dtype == float64);
+  CHECK(node.line.line() == line);
+  CHECK(std::string(node.line.file_name()) == __FILE__);
+  CHECK(node.input_count == 1);
+  CHECK(node.inputs()[0].node.get() == Node::of(x));
+  CHECK(Node::of(x)->is_leaf());
+  CHECK_FALSE(node.is_leaf());
+  CHECK(node.result.defined());
+  CHECK_FALSE(node.result.requires_grad());        // it knows its result's values, never its result
+  CHECK_FALSE(Node::of(x + 1)->result.defined());  // and those only where a rule reads them
+  CHECK(at(node.line) == "at " __FILE__ ":" + std::to_string(line));
+  CHECK(at({}) == "at an unknown line");
+}
+
+TEST_CASE("rules of one and of two arguments, with closures of any size") {
+  const Tensor x = leaf({1, 2});
+  struct Large {
+    double weights[33];
+  } large{};
+  large.weights[32] = 5;
+  Tensor seen;
+  const Tensor y = record("both", fresh(x * 3),
+                          {{x, [large](const Tensor& g) { return g * large.weights[32]; }},
+                           {x, [&seen](const Tensor& g, const Tensor& result) {
+                              seen = result;
+                              return g * result;
+                            }}});
+  sum(y).backward();
+  CHECK(values(seen) == Values{3, 6});
+  CHECK(values(x.grad()) == Values{5 + 3, 5 + 6});
+
+  // Undefined means zero.
+  const Tensor z = record("none", fresh(x), {{x, [](const Tensor&) { return Tensor(); }}});
+  CHECK_FALSE(grad({sum(z)}, {x}, {.allow_unused = true})[0].defined());
+}
+
+TEST_CASE("what a rule returns is summed to its input's shape, and must broadcast from it") {
+  const Tensor x = leaf({{1}, {2}});  // [2, 1]
+  const auto returning = [&](const Tensor& g) {
+    return record("odd", ones({2, 3}, float64), {{x, [g](const Tensor&) { return g; }}});
+  };
+  sum(returning(ones({4, 2, 3}, float64))).backward();
+  CHECK(values(x.grad()) == Values{12, 12});
+  CHECK(message([&] {
+          sum(returning(ones({2, 3}))).backward();
+        }) == "the gradient rule of odd gave float32 [2, 3] for an input that is float64 [2, 1]");
+  CHECK(contains(message([&] {
+                   sum(returning(ones({3, 1}, float64))).backward();
+                 }),
+                 "the gradient rule of odd: shapes [3, 1] and [2, 1] do not broadcast"));
+  CHECK(contains(message([&] { sum(returning(ones({1}, float64))).backward(); }),
+                 "gave float64 [1] for an input that is float64 [2, 1]"));
+}
+
+TEST_CASE("what is saved is checked when it is read, and only then") {
+  const Tensor x = leaf({1, 2}), other = tensor({3, 4}, float64);
+  CHECK(save(other)().same_as(other));
+  CHECK_FALSE(save(Tensor())().defined());
+  const Saved saved = save(other), view = save(other[0]);
+  const Tensor sum_y = sum(x + other), product = sum(x * other);
+  {
+    const NoGrad guard;
+    add_(other, 1);
+  }
+  CHECK(contains(message([&] { saved(); }), "a gradient rule: a tensor of shape [2], saved "));
+  CHECK(contains(message([&] { view(); }), "was overwritten by add_ at "));  // views share their memory
+  sum_y.backward();                                                          // no rule reads it
+  CHECK(values(x.grad()) == Values{1, 1});
+  CHECK(contains(message([&] { product.backward(); }), "mul: a tensor of shape [2], saved at "));
+}
+
+TEST_CASE("a joint rule gives all gradients at once; its twin gives their derivatives") {
+  int rules = 0, twins = 0;
+  const Tensor a = leaf({1, 2}), b = leaf({3, 4});
+  sum(joint(a, b, rules, twins)).backward();
+  CHECK(rules == 1);
+  CHECK(twins == 0);
+  CHECK(values(a.grad()) == Values{6, 16});
+  CHECK(values(b.grad()) == Values{1, 4});
+
+  const auto first = grad(sum(joint(a, b, rules, twins)), {a, b}, true);
+  CHECK(rules == 1);
+  CHECK(twins == 1);
+  CHECK(values(first[0]) == Values{6, 16});
+  const auto second = grad(sum(first[0]), {a, b});
+  CHECK(values(second[0]) == Values{6, 8});
+  CHECK(values(second[1]) == Values{2, 4});
+
+  // One tensor in several places: square(a) a, derivatives 3 a^2 and 6 a, each place counted once.
+  const Tensor slope = grad(sum(joint(a, a, rules, twins)), {a}, true)[0];
+  CHECK(values(slope) == Values{3, 12});
+  CHECK(values(grad(sum(slope), {a})[0]) == Values{6, 12});
+
+  // An input that needs none.
+  const Tensor constant = tensor({3, 4}, float64);
+  CHECK(values(grad(sum(joint(a, constant, rules, twins)), {a}, true)[0]) == Values{6, 16});
+
+  const Tensor y = joint(a, b, rules, twins);
+  {
+    const NoGrad guard;
+    fill_(b, 0);
+  }
+  CHECK(contains(message([&] { grad(sum(y), {a}, true); }), "joint: a tensor of shape [2], saved at "));
+}
+
+TEST_CASE("reference mode runs the twins") {
+  const Tensor x = leaf({1, 2, 3});
+  CHECK_FALSE(reference_mode());
+  const Tensor fast = layer_norm(x, {3});
+  const Reference guard;
+  CHECK(reference_mode());
+  const Tensor slow = layer_norm(x, {3});
+  CHECK(std::string(Node::of(fast)->name) == "layer_norm");
+  CHECK(graph_nodes(slow).size() > graph_nodes(fast).size());
+  for (size_t i = 0; i < 3; ++i) CHECK(values(fast)[i] == doctest::Approx(values(slow)[i]));
+}
+
+TEST_CASE("what is said in operations is recorded at its caller's line") {
+  const Tensor x = leaf({1, 2});
+  const auto twice = [](Operand v) {
+    const CalledAt here(v.line());
+    return v * 2;
+  };
+  const auto outer = [&](Operand v) {
+    const CalledAt here(v.line());
+    return twice(exp(v));
+  };
+  const Tensor y = outer(x);
+  const int line = __LINE__ - 1;
+  CHECK(Node::of(y)->line.line() == line);
+  CHECK(Node::of(y)->inputs()[0].node->line.line() == line);
+  CHECK(Node::of(x * 2)->line.line() == __LINE__);  // until the end of the scope
+}

@@ -1,0 +1,96 @@
+// The members of Tensor that autograd/tensor.cpp defines.
+#include <doctest/doctest.h>
+
+#include "autograd/hooks.h"
+#include "autograd/ops.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+using Values = std::vector<double>;
+}
+
+TEST_CASE("leaves are what no operation made") {
+  const Tensor x = ones({2});
+  CHECK(x.is_leaf());
+  CHECK_FALSE(x.requires_grad());
+  CHECK_FALSE(x.grad().defined());
+  CHECK(x.requires_grad_().same_as(x));
+  CHECK(x.requires_grad());
+  CHECK(x.is_leaf());
+  const Tensor other_name = x;
+  CHECK(other_name.requires_grad());  // a copy of the handle is the same tensor
+
+  const Tensor y = x * 2, cut = y.detach();
+  CHECK_FALSE(y.is_leaf());
+  CHECK(cut.is_leaf());
+  CHECK_FALSE(cut.requires_grad());
+  CHECK(cut.data<float>() == y.data<float>());
+  CHECK_FALSE((cut * 2).requires_grad());
+
+  x.requires_grad_(false);
+  CHECK_FALSE(x.requires_grad());
+  CHECK(y.requires_grad());
+  CHECK(x.requires_grad_(false).same_as(x));
+}
+
+TEST_CASE("requires_grad_ refuses what can have no gradient of its own") {
+  CHECK(message([] { ones({2}, int64).requires_grad_(); }) ==
+        "requires_grad_: a int64 tensor has no gradient; only floating ones do");
+  CHECK(message([] { ones({2}, boolean).requires_grad_(); }).find("a bool tensor") != std::string::npos);
+  const Tensor y = exp(ones({2}).requires_grad_());
+  CHECK(message([&] { y.requires_grad_(false); }) ==
+        "requires_grad_: a tensor computed by exp has a history; take detach() of it");
+  CHECK(message([&] { y.requires_grad_(); }).empty());
+  CHECK(message([] { Tensor().requires_grad_(); }).find("undefined") != std::string::npos);
+}
+
+TEST_CASE("a gradient can be set, replaced and dropped") {
+  const Tensor x = ones({2}, float64).requires_grad_();
+  const Tensor g = tensor({3, 4}, float64);
+  x.set_grad(g);
+  CHECK(values(x.grad()) == Values{3, 4});
+  sum(x).backward();
+  CHECK(values(x.grad()) == Values{4, 5});
+  x.set_grad({});
+  CHECK_FALSE(x.grad().defined());
+  CHECK(message([&] { x.set_grad(ones({3}, float64)); }) ==
+        "set_grad: the tensor is float64 [2] and its gradient float64 [3]");
+  CHECK(message([&] { x.set_grad(ones({2})); }) ==
+        "set_grad: the tensor is float64 [2] and its gradient float32 [2]");
+  CHECK(message([&] { ones({2}).set_grad(ones({2})); }) ==
+        "set_grad: a tensor of shape [2] does not require a gradient");
+}
+
+TEST_CASE("tensors between keep their gradient on request") {
+  const Tensor x = tensor({1, 2}, float64).requires_grad_();
+  const Tensor h = x * 3, y = sum(h * h);
+  h.retain_grad();
+  x.retain_grad();  // leaves do so anyway
+  y.backward(Tensor(), true);
+  CHECK(values(h.grad()) == Values{6, 12});
+  CHECK_FALSE(y.grad().defined());
+  y.backward();
+  CHECK(values(h.grad()) == Values{12, 24});
+  CHECK(values(x.grad()) == Values{36, 72});
+  CHECK(message([] { ones({2}).retain_grad(); }).find("retain_grad: a tensor of shape [2] does not") == 0);
+}
+
+TEST_CASE("backward with an incoming gradient, kept graph and recorded gradient") {
+  const Tensor x = tensor({1, 2}, float64).requires_grad_();
+  const Tensor y = x * x;
+  y.backward(tensor({1, 10}, float64), true);
+  CHECK(values(x.grad()) == Values{2, 40});
+  CHECK_FALSE(x.grad().requires_grad());
+  x.set_grad({});
+  y.backward(ones({2}, float64), false, true);
+  CHECK(x.grad().requires_grad());
+  sum(x.grad()).backward();
+  CHECK(values(x.grad()) == Values{2 + 2, 4 + 2});
+  x.set_grad({});
+  CHECK(message([&] { ones({}).backward(); }).find("does not depend on anything that requires a gradient") !=
+        std::string::npos);
+  CHECK(message([] { ones({2}).register_hook({}); }) ==
+        "register_hook: a tensor of shape [2] does not require a gradient");
+}
