@@ -24,11 +24,30 @@ constexpr const char* kText = "is not a number";
 const char* parse(std::string_view text, double& value) {
   text = trim(text);
   if (text.empty()) return kEmpty;
-  if (text.front() == '+') text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size() || error == std::errc::invalid_argument) return kText;
   if (error == std::errc::result_out_of_range) return "does not fit a 64-bit number";
   return std::isfinite(value) ? nullptr : "is not a finite number";
+}
+
+bool is_utf8(std::string_view text) {
+  size_t following = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (following > 0 ? (byte & 0xC0) != 0x80 : byte >= 0x80 && (byte < 0xC2 || byte > 0xF4)) return false;
+    following = following > 0 ? following - 1 : byte < 0xC2 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
+  }
+  return following == 0;
+}
+
+// A field as an error shows it: on one line, and not all of a long one.
+std::string shown(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 32) c = ' ';
+  size_t size = std::min<size_t>(text.size(), 40);
+  while (size < text.size() && size > 0 && (text[size] & 0xC0) == 0x80) --size;
+  return "\"" + text.substr(0, size) + (size < text.size() ? "...\"" : "\"");
 }
 
 bool is_text(std::string_view field) {
@@ -42,13 +61,14 @@ class Reader {
   explicit Reader(const std::string& path) : path_(path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream bytes;
-    heed::check(bool(file) && (bytes << file.rdbuf()), path,
+    if (file.peek() != std::ifstream::traits_type::eof()) bytes << file.rdbuf();
+    heed::check(!file.bad() && (file || file.eof()), path,
                 ": cannot be read; is it there, and is it a file?");
     text_ = std::move(bytes).str();
+    heed::check(is_utf8(text_) && text_.find('\0') == text_.npos, path,
+                ": is not UTF-8 text; save it as CSV in UTF-8");
     rest_ = text_;
     if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);
-    heed::check(!rest_.starts_with("\xFF\xFE") && !rest_.starts_with("\xFE\xFF"), path,
-                ": is UTF-16 text; save it as UTF-8");
     for (const char candidate : {',', ';', '\t'})
       if (rest_.substr(0, rest_.find_first_of("\r\n")).find(candidate) != rest_.npos) {
         separator_ = candidate;
@@ -101,7 +121,8 @@ class Reader {
     std::string field;
     while (true) {
       const size_t size = rest_.find('"');
-      heed::check(size != rest_.npos, place(), ": a quoted field is not closed by a second \"");
+      heed::check(size != rest_.npos, place(),
+                  ": a quoted field is not closed by a second \"; add it, or double the first");
       field += rest_.substr(0, size);
       rest_.remove_prefix(size + 1);
       if (!rest_.starts_with('"')) break;
@@ -109,7 +130,8 @@ class Reader {
       rest_.remove_prefix(1);
     }
     for (const char c : field) next_line_ += c == '\n';
-    heed::check(trim(plain()).empty(), place(), ": text after the closing \" of a field");
+    heed::check(trim(plain()).empty(), place(),
+                ": text after the closing \" of a field; a \" within it is written \"\"");
     return field;
   }
 
@@ -121,7 +143,7 @@ class Reader {
 
 std::string list(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + shown(name);
   return text;
 }
 
@@ -133,8 +155,8 @@ size_t find_column(const Reader& reader, const std::vector<std::string>& names, 
     found = names.size();
     for (size_t i = 0; header && i < names.size(); ++i)
       if (names[i] == wish) {
-        heed::check(found == names.size(), reader.place(), ": column \"", wish,
-                    "\" is there twice; give its number, from 1");
+        heed::check(found == names.size(), reader.place(), ": column ", shown(wish),
+                    " is there twice; give its number, from 1");
         found = i;
       }
     size_t number = 0;
@@ -143,8 +165,10 @@ size_t find_column(const Reader& reader, const std::vector<std::string>& names, 
       found = number - 1;
   }
   heed::check(found < names.size(), reader.place(), ": there is no column ",
-              wish.empty() ? std::to_string(otherwise + 1) : "\"" + wish + "\"", "; there are ", names.size(),
-              header ? ": " + list(names) : std::string(", without names"));
+              wish.empty() ? std::to_string(otherwise + 1) : shown(wish), "; there ",
+              names.size() == 1 ? "is one" : "are " + std::to_string(names.size()),
+              header ? ": " + list(names) : std::string(", without names"),
+              names.size() == 1 ? "; fields are separated by commas, semicolons or tabs" : "");
   return found;
 }
 
@@ -170,7 +194,7 @@ Columns read_csv(const std::string& path, const std::string& x, const std::strin
   const size_t x_at = find_column(reader, names, header, x, 0);
   const size_t y_at = find_column(reader, names, header, y, x_at == 1 && !x.empty() ? 0 : 1);
   heed::check(x_at != y_at, reader.place(), ": x and y are the same column, ", x_at + 1,
-              "; give --x and --y");
+              "; name two different ones by --x and --y");
   const auto name_of = [&](size_t column) {
     return header ? names[column] : "column " + std::to_string(column + 1);
   };
@@ -178,14 +202,18 @@ Columns read_csv(const std::string& path, const std::string& x, const std::strin
   Columns columns{name_of(x_at), name_of(y_at), {}, {}};
   const auto read = [&](size_t column) {
     const char* wrong = parse(fields[column], number);
-    heed::check(!wrong, reader.place(), ", ", header ? "column \"" + names[column] + "\"" : name_of(column),
-                ": \"", fields[column].substr(0, 40), "\" ", wrong ? wrong : "");
+    if (wrong)
+      heed::fail(reader.place(), ", ", header ? "column " + shown(names[column]) : name_of(column), ": ",
+                 shown(fields[column]), " ", wrong,
+                 fields[column].find(',') == std::string::npos ? "; correct it or take the row out"
+                                                               : "; write a decimal point, not a comma");
     return number;
   };
   if (header && !reader.next(fields)) return columns;
   do {
-    heed::check(fields.size() == names.size(), reader.place(), ": ", fields.size(),
-                " fields, and the first line has ", names.size());
+    heed::check(fields.size() == names.size(), reader.place(), ": the row has ", fields.size(),
+                fields.size() == 1 ? " field" : " fields", ", the first line has ", names.size(),
+                "; every row needs as many (a text that holds a separator is put in \"\")");
     columns.x.push_back(read(x_at));
     columns.y.push_back(read(y_at));
   } while (reader.next(fields));

@@ -21,7 +21,7 @@ std::string quote(const std::string& text) {
 
 std::string titles(const Labels& labels) {
   return "set title " + quote(labels.title) + " noenhanced\nset xlabel " + quote(labels.x) +
-         " noenhanced\nset ylabel " + quote(labels.y) + " noenhanced\n";
+         " noenhanced offset 0,0.4\nset ylabel " + quote(labels.y) + " noenhanced\n";
 }
 
 std::string row(std::initializer_list<double> values) {
@@ -41,16 +41,16 @@ HeatMap heat_map(const Numbers& queries, const Numbers& keys, double w) {
     return from_vector(values, {static_cast<int64_t>(values.size())});
   };
   const Tensor all_keys = column(keys);
-  const size_t n = keys.size(), columns = std::min<size_t>(n, 100);
+  const size_t n = keys.size(), each = (n + 199) / 200, columns = (n + each - 1) / each;
   HeatMap map{queries, Numbers(columns), {}, static_cast<int64_t>(n), 0};
-  for (size_t j = n; j-- > 0;) map.keys[j * columns / n] = keys[j];
+  for (size_t j = n; j-- > 0;) map.keys[j / each] = keys[j];
   const NoGrad guard;
   for (const double query : queries) {  // one by one, so that a million keys fit
     const Numbers weights =
         kernel_weights(column({query}), all_keys, Kernel::gaussian, full({}, w, float64)).to_vector<double>();
     map.rows.emplace_back(columns);
     for (size_t j = 0; j < n; ++j) {
-      map.rows.back()[j * columns / n] += weights[j];
+      map.rows.back()[j / each] += weights[j];
       if (weights[j] > 0)
         map.entropy -= weights[j] * std::log(weights[j]) / static_cast<double>(queries.size());
     }
@@ -67,7 +67,7 @@ void draw_fits(Program& self, const Labels& labels, const Numbers& x, const Numb
   self.write("fits_points.csv", points);
 
   std::string lines = "x";
-  for (const Curve& curve : curves) lines += "," + curve.name;
+  for (const Curve& curve : curves) lines += ",\"" + curve.name + "\"";
   lines += "\n";
   for (size_t i = 0; i < curve_x.size(); ++i) {
     lines += to_string(curve_x[i]);
@@ -79,9 +79,12 @@ void draw_fits(Program& self, const Labels& labels, const Numbers& x, const Numb
   const char* styles[] = {"lw 2 dt 2 lc '#777777'", "lw 2.5 lc '#E69F00'", "lw 3 lc '#0072B2'",
                           "lw 1.5 dt 3 lc '#000000'"};
   std::string plot = kComma + titles(labels) +
-                     "set key outside below center horizontal Left reverse\nplot 'fits_points.csv' every ::1 "
+                     "set key below horizontal title ' '\nplot 'fits_points.csv' every ::1 "
                      "with points pt 7 ps " +
-                     (x.size() > 500 ? "0.3" : "0.6") + " lc '#b0b0b0' title 'data" +
+                     (x.size() > 500  ? "0.3"
+                      : x.size() > 20 ? "0.6"
+                                      : "1.1") +
+                     " lc '#b0b0b0' title 'data" +
                      (each > 1 ? ", every " + std::to_string(each) + "th" : "") + "'";
   for (size_t i = 0; i < curves.size(); ++i)
     plot += ", \\\n  'fits.csv' every ::1 using 1:" + std::to_string(i + 2) + " with lines " + styles[i] +
@@ -144,18 +147,16 @@ void draw_losses(Program& self, const Search& search) {
       steps += row({double(i), double(step), descent.ws[step], descent.losses[step]});
     const std::string mine = "($1==" + std::to_string(i) + " ? ";
     const std::string colour = kColours[i % std::size(kColours)];
-    const std::string name =
-        "from w = " + short_number(descent.ws[0]) + (i == 0 ? ", the rule of thumb" : "");
+    const std::string name = "from w = " + short_number(descent.ws[0]) + ", " + descent.from;
     descents += std::string(i ? ", \\\n" : "") + "  'loss.csv' every ::1 using " + mine +
                 "$2 : NaN):4 with lines lw 2.5 lc '" + colour + "' title " + quote(name);
-    ways += ", \\\n  'loss.csv' every ::1 using " + mine +
-            "$3 : NaN):4 with linespoints lw 1.5 pt 7 ps 0.4 lc '" + colour + "' title " +
-            quote("descent " + name);
+    ways += ", \\\n  'loss.csv' every ::1 using " + mine + "$3 : NaN):4 with points pt 7 ps 0.5 lc '" +
+            colour + "' title " + quote("descent " + name);
   }
   self.write("loss.csv", steps);
   self.plot("loss",
             kComma + titles({"Learning w by gradient descent", "step", "leave-one-out loss, best so far"}) +
-                "plot \\\n" + descents + "\n");
+                "set key below horizontal title ' '\nplot \\\n" + descents + "\n");
 
   std::string grid = "w,leave_one_out,training\n";
   for (size_t i = 1; i < search.grid.size(); ++i)
@@ -168,15 +169,19 @@ void draw_losses(Program& self, const Search& search) {
   size_t first = 1, last = loss.size() - 1;
   while (first + 1 < last && std::abs(loss[first + 1] - loss[0]) <= some) ++first;
   while (last > first + 1 && std::abs(loss[last - 1] - loss.back()) <= some) --last;
-  const double left = std::min(search.grid[first], search.w) / 2,
-               right = std::max(search.grid[last], search.w) * 2;
+  double left = std::min(search.grid[first], search.w), right = std::max(search.grid[last], search.w);
+  for (const Descent& descent : search.descents)
+    for (const double w : descent.ws) {
+      left = std::min(left, w);
+      right = std::max(right, w);
+    }
   self.plot("landscape",
             kComma +
                 titles({"A point among its own keys is memorised as w grows; left out, it judges w",
                         "w = 1 / width of the kernel", "mean squared error"}) +
-                "set logscale x\nset xrange [" + to_string(left) + ":" + to_string(right) +
-                "]\nset key outside below center horizontal Left reverse\nset arrow from " +
-                to_string(search.w) + ", graph 0 to " + to_string(search.w) +
+                "set logscale x\nset xrange [" + to_string(left / 2) + ":" + to_string(2 * right) +
+                "]\nset key below horizontal title ' '\nset arrow from " + to_string(search.w) +
+                ", graph 0 to " + to_string(search.w) +
                 ", graph 1 nohead lw 1 dt 2 lc '#333333'\nset label " +
                 quote("w = " + short_number(search.w)) + " at " + to_string(search.w) +
                 ", graph 0.96 offset 0.6,0\nplot 'landscape.csv' every ::1 using 1:2 with lines lw 2.5 lc "
@@ -201,7 +206,7 @@ void draw_query(Program& self, const Labels& labels, const Numbers& x, const Num
   self.write("one_query.csv", table);
   const std::string q = to_string(query), f = to_string(prediction);
   self.plot("one_query", kComma + titles(labels) + "set arrow from " + q + ", graph 0 to " + q + ", " + f +
-                             " nohead lw 1.5 dt 2 lc '#D55E00'\nset key outside bottom center "
+                             " nohead lw 1.5 dt 2 lc '#D55E00'\nset key below title ' ' "
                              "horizontal\nplot 'one_query.csv' every ::1 using 1:2:(0.25 + 2.2 * sqrt($3 / " +
                              to_string(largest) +
                              ")) with points pt 7 ps variable lc rgb '#900072B2' title 'values; area: the "

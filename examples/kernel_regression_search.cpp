@@ -59,7 +59,7 @@ Search search_width(const std::vector<double>& x, const std::vector<double>& y, 
   const size_t n = x.size();
   const int per_decade = n <= 5000 ? 64 : n <= 200'000 ? 16 : 8;
   const int steps = n <= 20'000 ? 200 : n <= 200'000 ? 40 : 12;
-  const size_t starts = n <= 20'000 ? 5 : n <= 200'000 ? 3 : 1;
+  const size_t deepest = n <= 20'000 ? 3 : 1;
 
   const auto bounds = points.bounds();
   const auto [least, most] = std::minmax_element(x.begin(), x.end());
@@ -80,12 +80,13 @@ Search search_width(const std::vector<double>& x, const std::vector<double>& y, 
   const std::vector<double>& loss = search.loss;
   std::vector<size_t> valleys;
   for (size_t i = 0; i < loss.size(); ++i)
-    if ((i == 0 || loss[i] < loss[i - 1]) && (i + 1 == loss.size() || loss[i] <= loss[i + 1]))
+    if (i > 0 && i + 1 < loss.size() && loss[i] < (1 - 1e-9) * loss[i - 1] && loss[i] <= loss[i + 1])
       valleys.push_back(i);
   std::stable_sort(valleys.begin(), valleys.end(), [&](size_t a, size_t b) { return loss[a] < loss[b]; });
-  search.w = search.grid_w = search.grid[valleys[0]];
-  search.grid_loss = loss[valleys[0]];
-  valleys.resize(std::min(valleys.size(), starts));
+  valleys.resize(std::min(valleys.size(), deepest));
+  const size_t lowest = static_cast<size_t>(std::min_element(loss.begin(), loss.end()) - loss.begin());
+  search.w = search.grid_w = search.grid[lowest];
+  search.grid_loss = loss[lowest];
 
   // With few points the loss is the attention layer's own; with many the same without its n x n weights.
   const Tensor keys = from_vector(x, {static_cast<int64_t>(n)}),
@@ -94,11 +95,18 @@ Search search_width(const std::vector<double>& x, const std::vector<double>& y, 
     if (n > 256) return points.loss(model.w);
     return mean(square(model(keys, keys, values, OwnPoint::exclude) - values));
   };
-  Progress progress("descending", static_cast<int64_t>(valleys.size()) + 1);
-  search.descents.push_back(descend(loss_of, rule_of_thumb(x), steps));
-  for (const size_t valley : valleys) {
+  const double thumb = rule_of_thumb(x);
+  std::vector<std::pair<double, std::string>> starts = {{thumb, "the rule of thumb"}};
+  if (n <= 20'000) {
+    starts.emplace_back(thumb / 8, "an eighth of it");
+    starts.emplace_back(thumb * 8, "eight times it");
+  }
+  for (const size_t valley : valleys) starts.emplace_back(search.grid[valley], "a valley of the grid");
+  Progress progress("descending", static_cast<int64_t>(starts.size()));
+  for (const auto& [start, name] : starts) {
+    search.descents.push_back(descend(loss_of, start, steps));
+    search.descents.back().from = name;
     progress.step();
-    search.descents.push_back(descend(loss_of, search.grid[valley], steps));
   }
 
   double best = search.grid_loss;

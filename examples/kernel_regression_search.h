@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "nn/attention/leave_one_out.h"
@@ -9,6 +10,7 @@ namespace program {
 
 /// One gradient descent on w.
 struct Descent {
+  std::string from;                // what the start is
   double w = 0, loss = 0;          // the best it found
   std::vector<double> ws, losses;  // the best so far, step by step
 };
@@ -16,13 +18,13 @@ struct Descent {
 struct Search {
   std::vector<double> grid, loss, training;  // the leave-one-out and the training loss of every w tried
   double grid_w = 0, grid_loss = 0;          // the best of these
-  std::vector<Descent> descents;  // from the rule of thumb, then from the deepest valleys of the grid
-  double w = 0;                   // the best of all
+  std::vector<Descent> descents;             // the first from the rule of thumb
+  double w = 0;                              // the best of all
 };
 
 /// Minimises the leave-one-out loss over w > 0. There may be several minima, and the least may be at either
-/// end, where the kernel is flat or only the nearest neighbour counts; so the score on a grid between the two
-/// comes first, and gradient descent starts from each of its deepest valleys.
+/// end, where the kernel is flat or only the nearest neighbour counts. So the score on a grid between the two
+/// comes first, and gradient descent starts from its deepest valleys as well as from rules of thumb.
 Search search_width(const std::vector<double>& x, const std::vector<double>& y,
                     const heed::LeaveOneOut& points);
 

@@ -5,9 +5,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -33,7 +36,15 @@ Program::Program(std::string name, const std::string& description)
   app.name(name_);
   app.description(description);
   app.add_flag("--version", version_, "Print the version, the flavour of OpenBLAS, the number of threads");
-  app.add_option("--seed", seed, "Seed of all random numbers")->capture_default_str();
+  const auto whole = [](const std::string& text) {
+    uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool right = error == std::errc() && end == text.data() + text.size();
+    return std::string(right ? "" : "a seed is a whole number from 0 to 2^64 - 1, not " + text);
+  };
+  app.add_option("--seed", seed, "Seed of all random numbers")
+      ->capture_default_str()
+      ->check(CLI::Validator(whole, ""));
   app.add_option("--threads", threads_, "Threads to compute with (default: one for each core)")
       ->check(CLI::Range(1, 1024));
   option("--out", out, "Folder for pictures and tables, made if it is not there");
@@ -81,7 +92,7 @@ int Program::run(int argc, char** argv, const std::function<void()>& body) {
   try {
     options_->app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return options_->app.exit(error) == 0 ? 0 : 2;
+    return options_->app.exit(error) == 0 && std::cout.flush() ? 0 : 2;
   }
   try {
     if (threads_ > 0) heed::set_num_threads(static_cast<int>(threads_));
@@ -141,18 +152,20 @@ void write_file(const std::string& path, const std::string& contents) {
   std::error_code error;
   const bool special = fs::exists(path, error) && !fs::is_regular_file(path, error);
   const std::string beside = special ? path : path + ".part" + std::to_string(getpid());
+  errno = 0;
   std::ofstream file(beside, std::ios::binary);
   file << contents;
   file.close();
   const bool written = bool(file) && (special || std::rename(beside.c_str(), path.c_str()) == 0);
+  const int wrong = errno;
   if (!written && !special) std::remove(beside.c_str());
-  heed::check(written, path, ": cannot be written; is the folder there, and may you write into it?");
+  heed::check(written, path, ": cannot be written: ", std::strerror(wrong));
 }
 
 void Program::write(const std::string& file, const std::string& contents) {
   std::error_code error;
   fs::create_directories(out, error);
-  heed::check(fs::is_directory(out), out, ": this folder cannot be made");
+  heed::check(fs::is_directory(out), out, ": cannot be made: ", error.message());
   write_file((fs::path(out) / file).string(), contents);
 }
 
@@ -181,7 +194,7 @@ constexpr const char* kStyle = R"(set encoding utf8
 set border 3 linecolor '#555555'
 set tics nomirror textcolor '#333333'
 set grid linecolor '#e6e6e6' linetype 1
-set key noenhanced textcolor '#333333'
+set key noenhanced textcolor '#333333' Left reverse spacing 1.15
 set title font ',15'
 )";
 

@@ -9,9 +9,12 @@ if [ $# -gt 0 ] && [[ $1 != -* ]]; then
   program=$1
   shift
 fi
-if [ ! -f "$root/examples/$program.cpp" ] || [ "$program" = program ]; then
+# A source with a header of its own is shared by the programs.
+if [ ! -f "$root/examples/$program.cpp" ] || [ -f "$root/examples/$program.h" ]; then
   echo "run.sh: there is no example $program; there are:" >&2
-  for file in "$root"/examples/*.cpp; do basename "$file" .cpp; done | grep -vx program >&2
+  for file in "$root"/examples/*.cpp; do
+    [ -f "${file%.cpp}.h" ] || basename "$file" .cpp >&2
+  done
   exit 2
 fi
 
@@ -35,8 +38,3 @@ if [ -z "$out" ]; then
 fi
 
 "$root/build/release/examples/$program" "$@"
-
-if [[ " $* " != *" --json - "* && -d $out ]]; then
-  echo
-  find "$out" -name '*.svg' | sort
-fi

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "examples/kernel_regression_pictures.h"
+#include "examples/kernel_regression_search.h"
+#include "examples/program.h"
+#include "nn/attention/leave_one_out.h"
+
+/// The tables that examples/kernel_regression prints and writes.
+namespace program {
+
+struct Data {
+  Labels labels;
+  Numbers x, y;            // sorted by x
+  Numbers test_x, test_y;  // without noise; of the built-in data alone
+};
+
+/// One of the three models: the mean, a kernel of fixed width, the learned one. They differ in w alone.
+struct Model {
+  std::string key, name;
+  int parameters;
+  double w;
+  heed::LeaveOneOut::Score score;
+  double test_mse = 0;
+};
+
+/// [n], float64.
+heed::Tensor column(const Numbers& values);
+
+/// Parameters, training loss, leave-one-out loss, and test MSE where there is a test set.
+void print_models(std::ostream& text, const Data& data, const std::vector<Model>& models);
+/// The learned width beside the cross-validated one, and where the narrowest of kernels would end.
+void print_width(std::ostream& text, const heed::LeaveOneOut& points, const Search& search);
+/// Every kernel at both widths. Where a kernel of bounded reach finds no key, it predicts 0.
+void print_kernels(std::ostream& text, const Data& data, double learned_w);
+/// One query against all keys: the weights, and how they mix the values.
+void print_query(Program& self, const Data& data, const Numbers& weights, double query, double w,
+                 double answer);
+/// predictions.csv. The mean of (y - prediction)^2 over the data rows is the leave-one-out loss, over the
+/// test rows the test MSE.
+void write_predictions(Program& self, const Data& data, const heed::LeaveOneOut& points,
+                       const std::vector<Model>& models);
+
+}  // namespace program

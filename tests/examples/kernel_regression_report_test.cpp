@@ -1,0 +1,53 @@
+#include "examples/kernel_regression_report.h"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+using namespace program;
+
+namespace {
+
+const Data data{{"title", "x", "y"}, {0, 1, 2, 3, 4, 5}, {0, 2, 1, 3, 2, 4}, {}, {}};
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+TEST_CASE("print_models: a row for each, the test MSE where there is a test set") {
+  const heed::LeaveOneOut points(data.x, data.y);
+  const std::vector<Model> models = {{"fixed", "fixed kernel", 0, 1, points.score(1), 0.25}};
+  std::ostringstream without, with;
+  print_models(without, data, models);
+  CHECK(!contains(without.str(), "test MSE"));
+  CHECK(contains(without.str(), short_number(points.score(1).loss)));
+  Data tested = data;
+  tested.test_x = tested.test_y = {1};
+  print_models(with, tested, models);
+  CHECK(contains(with.str(), "test MSE"));
+  CHECK(contains(with.str(), "0.25"));
+}
+
+// covers: C-000-06
+TEST_CASE("print_kernels: boxcar of width 2 is the mean of the nearest two, and some kernels find no key") {
+  std::ostringstream text;
+  print_kernels(text, data, 2);
+  // w = 1 reaches no neighbour at distance 1, nor does w = 2: 0 is predicted, the loss is the mean of y^2.
+  CHECK(contains(text.str(), "boxcar                        5.667 (6)                  5.667 (6)"));
+  std::ostringstream wide;
+  print_kernels(wide, data, 0.6);
+  // The ends have one neighbour: errors 2, 2; the others two: 1.5, 1.5, 1.5, 1.5.
+  CHECK(contains(wide.str(), "boxcar                        5.667 (6)                  2.833 (0)"));
+}
+
+TEST_CASE("print_width: says when the least loss is at an end") {
+  std::ostringstream flat, narrow;
+  const heed::LeaveOneOut zigzag({1, 2, 3, 4}, {1, -1, 1, -1});
+  print_width(flat, zigzag, search_width({1, 2, 3, 4}, {1, -1, 1, -1}, zigzag));
+  CHECK(contains(flat.str(), "No kernel predicts better than the mean"));
+  const heed::LeaveOneOut pairs({0, 1, 10, 12}, {5, 5, -3, -3});
+  Search at_end;
+  at_end.w = at_end.grid_w = pairs.bounds().nearest;
+  print_width(narrow, pairs, at_end);
+  CHECK(contains(narrow.str(), "only the nearest neighbour counts"));
+}

@@ -1,0 +1,114 @@
+#include "examples/kernel_regression_search.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tensor/random.h"
+
+using Numbers = std::vector<double>;
+
+namespace {
+
+// The leave-one-out loss by its definition, each kernel value relative to the nearest key's.
+double loss_at(const Numbers& x, const Numbers& y, double w) {
+  double loss = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    double nearest = std::numeric_limits<double>::infinity();
+    for (size_t j = 0; j < x.size(); ++j)
+      if (j != i) nearest = std::min(nearest, std::abs(x[i] - x[j]));
+    double k = 0, error = 0;
+    for (size_t j = 0; j < x.size(); ++j) {
+      if (j == i) continue;
+      const double d = std::abs(x[i] - x[j]);
+      const double value = std::exp(-0.5 * ((d - nearest) * w) * ((d + nearest) * w));
+      k += value;
+      error += value * (y[j] - y[i]);
+    }
+    loss += (error / k) * (error / k) / static_cast<double>(x.size());
+  }
+  return loss;
+}
+
+// The least loss over 300 widths a factor of e, from flat to narrower than the smallest gap can tell.
+double least_loss(const Numbers& x, const Numbers& y) {
+  Numbers sorted = x;
+  std::sort(sorted.begin(), sorted.end());
+  const double range = sorted.back() - sorted.front();
+  double gap = range;
+  for (size_t i = 1; i < x.size(); ++i)
+    if (sorted[i] > sorted[i - 1]) gap = std::min(gap, sorted[i] - sorted[i - 1]);
+  double least = loss_at(x, y, 0);
+  const double low = std::log(1e-3 / range), high = std::log(30 / gap) + 0.5 * std::log(range / gap);
+  for (double log_w = low; log_w < high; log_w += 1.0 / 300)
+    least = std::min(least, loss_at(x, y, std::exp(log_w)));
+  return least;
+}
+
+void check_least(const Numbers& x, const Numbers& y) {
+  const auto search = program::search_width(x, y, heed::LeaveOneOut(x, y));
+  const double least = least_loss(x, y);
+  CHECK(loss_at(x, y, search.w) <= least * (1 + 1e-9) + 1e-12 * loss_at(x, y, 0));
+  CHECK(search.w > 0);
+  for (const auto& descent : search.descents) {
+    REQUIRE(!descent.losses.empty());
+    CHECK(std::is_sorted(descent.losses.rbegin(), descent.losses.rend()));  // never up
+  }
+}
+
+}  // namespace
+
+// covers: C-000-16
+TEST_CASE("search: the least of several minima, in data of many kinds") {
+  heed::Generator random(3);
+  const auto uniform = [&](double low, double high) { return low + (high - low) * random.uniform(); };
+  for (int round = 0; round < 3; ++round) {
+    for (const double unit : {1.0, 1e9, 1e-9}) {
+      CAPTURE(round);
+      CAPTURE(unit);
+      Numbers clusters, values;  // near each other within, far apart between, a wave within each
+      for (int c = 0; c < 3; ++c) {
+        const double middle = uniform(-100, 100), width = std::pow(10, uniform(-3, 1));
+        for (int i = 0; i < 6; ++i) {
+          const double z = uniform(-1, 1);
+          clusters.push_back(unit * (middle + width * z));
+          values.push_back(c + 2 * std::sin(4 * z) + uniform(-0.3, 0.3));
+        }
+      }
+      check_least(clusters, values);
+
+      Numbers x, periodic, steps, ties, noise, outliers;
+      for (int i = 0; i < 20; ++i) {
+        const double z = uniform(0, 10);
+        x.push_back(unit * z);
+        ties.push_back(unit * std::floor(z / 3));
+        periodic.push_back(std::sin(5 * z) + 0.3 * z + uniform(-0.2, 0.2));
+        steps.push_back(std::floor(z / 2));
+        noise.push_back(uniform(-1, 1));
+        outliers.push_back(noise.back() * (i % 5 == 0 ? 1e5 : 1));
+      }
+      for (const Numbers& y : {periodic, steps, noise, outliers}) check_least(x, y);
+      check_least(ties, periodic);
+    }
+    Numbers x, y;  // few
+    for (int i = 0; i < 3 + round; ++i) {
+      x.push_back(std::pow(10, uniform(-6, 6)));
+      y.push_back(uniform(-1, 1));
+    }
+    check_least(x, y);
+  }
+}
+
+TEST_CASE("search: where the least loss is at an end") {
+  const Numbers x = {1, 2, 3, 4, 5, 6, 7, 8};
+  const heed::LeaveOneOut zigzag(x, {1, -1, 1, -1, 1, -1, 1, -1});  // near points are no help
+  CHECK(program::search_width(x, {1, -1, 1, -1, 1, -1, 1, -1}, zigzag).w <= zigzag.bounds().flat);
+  const Numbers pairs = {0, 1, 10, 11, 20, 21, 30, 31}, same = {5, 5, -3, -3, 8, 8, 0, 0};
+  const auto narrow = program::search_width(pairs, same, heed::LeaveOneOut(pairs, same));
+  CHECK(loss_at(pairs, same, narrow.w) < 1e-10);
+  const Numbers level(8, 4.5);
+  const heed::LeaveOneOut flat(x, level);
+  CHECK(program::search_width(x, level, flat).w <= flat.bounds().flat);  // all alike: the smoothest
+}

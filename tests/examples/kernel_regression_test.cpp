@@ -1,0 +1,212 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/support/program.h"
+
+using Json = nlohmann::json;
+
+namespace {
+
+const std::string motorcycle = HEED_SOURCE_DIR "/examples/data/motorcycle.csv";
+
+Run run(const std::string& arguments) { return run_program("kernel_regression", arguments); }
+
+Json results(const std::string& arguments) {
+  const Run done = run(arguments + " --json -");
+  CAPTURE(done.err);
+  REQUIRE(done.code == 0);
+  return Json::parse(done.out);
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+// The numbers of predictions.csv: x, y, average, fixed, learned, for one set of rows.
+std::vector<std::vector<double>> predictions(const std::string& path, const std::string& set) {
+  std::istringstream lines(read_file(path));
+  std::vector<std::vector<double>> rows;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(set + ",")) continue;
+    std::istringstream fields(line.substr(set.size() + 1));
+    rows.emplace_back();
+    for (std::string field; std::getline(fields, field, ',');) rows.back().push_back(std::stod(field));
+  }
+  return rows;
+}
+
+double mean_squared_error(const std::vector<std::vector<double>>& rows, size_t model) {
+  double sum = 0;
+  for (const auto& row : rows) sum += (row[1] - row[model]) * (row[1] - row[model]);
+  return sum / static_cast<double>(rows.size());
+}
+
+// Rows x, f(x) with a little noise that is the same everywhere.
+template <class F>
+std::string table(int64_t n, const F& f) {
+  std::string text = "x,y\n";
+  uint64_t state = 1;
+  for (int64_t i = 0; i < n; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    const double x = static_cast<double>(i) * 10 / static_cast<double>(n);
+    const double noise = static_cast<double>(state >> 40) / (1 << 24) - 0.5;
+    char line[64];
+    std::snprintf(line, sizeof line, "%.9g,%.9g\n", x, f(x) + noise);
+    text += line;
+  }
+  return text;
+}
+
+}  // namespace
+
+// covers: C-000-05 C-000-14 C-000-16
+TEST_CASE("kernel_regression: the motorcycle data give the known width and losses") {
+  const Json json = results("--csv " + motorcycle);
+  CHECK(json["data"]["n"] == 133);
+  CHECK(std::abs(json["average"]["loo_mse"].get<double>() - 2352.71) < 0.005);
+  CHECK(json["fixed"]["w"] == 1);
+  CHECK(json["fixed"]["loo_mse"].get<double>() == doctest::Approx(597.0606).epsilon(1e-6));
+  CHECK(std::abs(json["learned"]["w"].get<double>() - 1.095) < 0.002);
+  CHECK(std::abs(json["learned"]["loo_mse"].get<double>() - 595.94) < 0.005);
+  CHECK(json["learned"]["bandwidth"].get<double>() * json["learned"]["w"].get<double>() ==
+        doctest::Approx(1).epsilon(1e-12));
+  CHECK(json["learned"]["loo_mse"] <= json["grid"]["loo_mse"]);
+  CHECK(json["grid"]["w"].get<double>() == doctest::Approx(json["learned"]["w"].get<double>()).epsilon(0.05));
+  CHECK(!json["learned"].contains("test_mse"));  // there is no test set
+}
+
+// covers: C-000-05 C-000-14 C-000-17
+TEST_CASE("kernel_regression: learned is better than fixed, fixed than the mean, whatever the seed") {
+  for (int seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    const Json json = results("--seed " + std::to_string(seed));
+    CHECK(json["learned"]["test_mse"] < json["fixed"]["test_mse"]);
+    CHECK(json["fixed"]["test_mse"] < json["average"]["test_mse"]);
+    CHECK(json["average"]["test_mse"].get<double>() == doctest::Approx(0.9).epsilon(0.15));
+    CHECK(json["learned"]["loo_mse"] < json["fixed"]["loo_mse"]);
+    CHECK(json["learned"]["entropy"] < json["fixed"]["entropy"]);
+  }
+}
+
+// covers: C-000-02 C-000-06 C-000-12 C-000-15
+TEST_CASE("kernel_regression: the tables that it prints") {
+  const Run done = run("");
+  CHECK(done.code == 0);
+  for (const char* part : {
+           "parameters            w  training loss  leave-one-out       test MSE",
+           "mean of all               0            0",
+           "fixed kernel              0            1",  // the data are the model: nothing is learned
+           "learned kernel            1        3.198",
+           "cross-validated on a grid",
+           "training loss 0, as each point remembers itself",
+           "boxcar",
+           "epanechnikov",
+           "triangular",
+           "One query against all keys",
+           "sum of weight x value",
+       }) {
+    CAPTURE(part);
+    CHECK(contains(done.out, part));
+  }
+  // The constant kernel is the mean of the others: the same loss, to the last digit that is printed.
+  CHECK(contains(done.out, "constant                      1.116 (0)                  1.116 (0)"));
+}
+
+// covers: C-000-04 C-000-16
+TEST_CASE("kernel_regression: built-in data, predictions, pictures' data") {
+  const Folder folder;
+  const Json json = results("--seed 5 --out " + folder.path.string());
+  const auto data = predictions(folder / "predictions.csv", "data"),
+             test = predictions(folder / "predictions.csv", "test");
+  REQUIRE(data.size() == 50);
+  REQUIRE(test.size() == 50);
+  const auto truth = [](double x) { return 2 * std::sin(x) + std::pow(x, 0.8); };
+  double variance = 0;
+  for (const auto& row : data) {
+    CHECK((row[0] >= 0 && row[0] < 5));
+    variance += std::pow(row[1] - truth(row[0]), 2) / 50;
+  }
+  CHECK(std::sqrt(variance) == doctest::Approx(0.5).epsilon(0.25));
+  for (size_t i = 0; i < 50; ++i) {
+    CHECK(test[i][0] == doctest::Approx(static_cast<double>(i) / 10));
+    CHECK(test[i][1] == doctest::Approx(truth(test[i][0])));
+  }
+  // What is written is what is reported.
+  const char* models[] = {"average", "fixed", "learned"};
+  for (size_t m = 0; m < 3; ++m) {
+    CHECK(mean_squared_error(data, 2 + m) == doctest::Approx(json[models[m]]["loo_mse"].get<double>()));
+    CHECK(mean_squared_error(test, 2 + m) == doctest::Approx(json[models[m]]["test_mse"].get<double>()));
+  }
+  for (const char* picture :
+       {"fits", "attention_before", "attention_after", "loss", "landscape", "one_query"})
+    CHECK(std::filesystem::exists(folder / picture + ".gp"));
+}
+
+TEST_CASE("kernel_regression: --out ends with the paths of the pictures") {
+  if (std::system("gnuplot --version >/dev/null 2>&1") != 0) return;
+  const Folder folder;
+  const Run done = run("--csv " + motorcycle + " --out " + folder.path.string());
+  REQUIRE(done.code == 0);
+  CHECK(done.out.ends_with("\n" + folder / "one_query.svg" + "\n"));
+  for (const char* picture :
+       {"fits", "attention_before", "attention_after", "loss", "landscape", "one_query"}) {
+    CAPTURE(picture);
+    CHECK(contains(done.out, "\n" + folder / picture + ".svg\n"));
+    const std::string svg = read_file(folder / picture + ".svg");
+    CHECK(svg.starts_with("<?xml"));
+    CHECK(svg.ends_with("</svg>\n\n"));
+  }
+}
+
+TEST_CASE("kernel_regression: data that cannot be right end with 2, and nothing is written") {
+  const Folder folder;
+  for (const auto& [contents, part] : std::vector<std::pair<std::string, std::string>>{
+           {"", "is empty"},
+           {"x,y\n1,2\n2,3\n", "has 2 rows of data; at least 3 are needed"},
+           {"x,y\n4,2\n4,3\n4,1\n", "every x is 4, so x tells nothing about y"},
+           {"x,y\n1,2\n2,a\n3,1\n", "line 3, column \"y\": \"a\" is not a number"},
+           {"x,y\n1,2\n2,nan\n3,1\n", "line 3, column \"y\": \"nan\" is not a finite number"},
+           {"x,y\n1,2\n2\n3,1\n", "line 3: the row has 1 field"},
+           {"x,y\n1e200,2\n2,2\n3,1\n", "numbers from 2 to 1e+200 cannot be squared"},
+           {"x,y\n1e-300,2\n2e-300,2\n3e-300,1\n", "cannot be squared"},
+       }) {
+    CAPTURE(contents);
+    const Run wrong =
+        run("--csv " + folder.write("a.csv", contents) + " --out " + folder / "out" + " --json -");
+    CHECK(wrong.code == 2);
+    CHECK(wrong.out.empty());
+    CHECK(contains(wrong.err, "a.csv"));
+    CHECK(contains(wrong.err, part));
+    CHECK(!std::filesystem::exists(folder / "out"));
+  }
+  CHECK(run("--csv " + folder / "missing.csv").code == 2);
+  CHECK(run("--csv " + motorcycle + " --x nothing").code == 2);
+}
+
+TEST_CASE("kernel_regression: extreme units change nothing but w") {
+  const Folder folder;
+  const std::string rows[] = {"1,2\n2,3\n3,5\n4,4\n5,4.5\n7,1\n",
+                              "1e9,2\n2e9,3\n3e9,5\n4e9,4\n5e9,4.5\n7e9,1\n",
+                              "1e-9,2\n2e-9,3\n3e-9,5\n4e-9,4\n5e-9,4.5\n7e-9,1\n"};
+  const Json one = results("--csv " + folder.write("a.csv", rows[0]));
+  const double scales[] = {1, 1e9, 1e-9};
+  for (size_t i = 1; i < 3; ++i) {
+    const Json other = results("--csv " + folder.write("a.csv", rows[i]));
+    CHECK(other["learned"]["loo_mse"].get<double>() ==
+          doctest::Approx(one["learned"]["loo_mse"].get<double>()).epsilon(1e-9));
+    CHECK(other["learned"]["w"].get<double>() * scales[i] ==
+          doctest::Approx(one["learned"]["w"].get<double>()).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("kernel_regression: many rows, the same bits on any number of threads" *
+          doctest::test_suite("threads")) {
+  const Folder folder;
+  const std::string file = folder.write("a.csv", table(3000, [](double x) { return std::sin(4 * x); }));
+  const std::string one = run("--csv " + file + " --json - --threads 1").out;
+  CHECK(Json::parse(one)["learned"]["loo_mse"].get<double>() == doctest::Approx(1.0 / 12).epsilon(0.05));
+  for (const char* threads : {"2", "3", "7"})
+    CHECK(run("--csv " + file + " --json - --threads " + threads).out == one);
+}

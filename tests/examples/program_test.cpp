@@ -1,0 +1,118 @@
+#include "examples/program.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "examples/csv.h"
+#include "tests/support/expect.h"
+#include "tests/support/program.h"
+
+namespace {
+
+Run run(const std::string& arguments, const std::string& before = "") {
+  return run_program("kernel_regression", arguments, before);
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+TEST_CASE("program: --help and --version") {
+  const Run help = run("--help");
+  CHECK(help.code == 0);
+  for (const char* option : {"--seed", "--threads", "--out", "--json", "--version", "--csv", "--x", "--y"})
+    CHECK(contains(help.out, option));
+  const Run version = run("--version --threads 3");
+  CHECK(version.code == 0);
+  CHECK(contains(version.out, "heed 0."));
+  CHECK(contains(version.out, "OpenBLAS 0."));
+  CHECK(contains(version.out, " openmp "));
+  CHECK(contains(version.out, ", 3 threads\n"));
+}
+
+TEST_CASE("program: OMP_NUM_THREADS is what is used without --threads, and without both every core is") {
+  CHECK(contains(run("--version", "OMP_NUM_THREADS=5").out, ", 5 threads\n"));
+  CHECK(contains(run("--version", "OMP_NUM_THREADS=1").out, ", 1 thread\n"));
+}
+
+TEST_CASE("program: a wrong option ends with 2 and says which") {
+  for (const auto& [arguments, part] : std::vector<std::pair<std::string, std::string>>{
+           {"--threads -1", "--threads"},
+           {"--threads 0", "--threads"},
+           {"--threads two", "--threads"},
+           {"--seed -1", "a seed is a whole number"},
+           {"--seed 1.5", "a seed is a whole number"},
+           {"--seed 18446744073709551616", "a seed is a whole number"},
+           {"--nonsense", "--nonsense"},
+           {"extra", "extra"},
+           {"--csv", "--csv"},
+           {"--out ''", "--out"},
+           {"--x a", "--csv"},
+       }) {
+    CAPTURE(arguments);
+    const Run wrong = run(arguments);
+    CHECK(wrong.code == 2);
+    CHECK(wrong.out.empty());
+    CHECK(contains(wrong.err, part));
+  }
+}
+
+TEST_CASE("program: a result that cannot be kept ends with 2") {
+  const Folder folder;
+  const std::string file = folder.write("file", "");
+  for (const std::string& arguments : {
+           "--out " + file,
+           "--out " + file + "/deeper",
+           "--json " + folder / "missing/a.json",
+           "--json " + folder.path.string(),
+           std::string("--json /dev/full"),
+       }) {
+    CAPTURE(arguments);
+    const Run wrong = run(arguments);
+    CHECK(wrong.code == 2);
+    CHECK(contains(wrong.err, "cannot be written"));
+  }
+  for (const char* arguments : {"", "--json -", "--version", "--help"})
+    CHECK(run(std::string(arguments) + " >/dev/full 2>/dev/null; exit $?; :").code == 2);
+  CHECK(std::filesystem::is_character_file("/dev/full"));
+}
+
+TEST_CASE("program: --json FILE holds what --json - prints, alone on standard output") {
+  const Folder folder;
+  const Run to_output = run("--json -"), to_file = run("--json " + folder / "a.json");
+  CHECK(to_output.code == 0);
+  CHECK(to_file.code == 0);
+  CHECK(to_output.out == read_file(folder / "a.json"));
+  CHECK(to_output.err == to_file.out);
+  CHECK(nlohmann::json::parse(to_output.out)["data"]["n"] == 50);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);  // nothing left beside it
+}
+
+TEST_CASE("program: without gnuplot the data are written and the reader is told") {
+  const Folder folder;
+  const Run done = run("--out " + folder / "new/deep", "env PATH=/nonexistent");
+  CHECK(done.code == 0);
+  CHECK(contains(done.out, "gnuplot is not installed"));
+  CHECK(!contains(done.out, ".svg\n"));
+  CHECK(contains(read_file(folder / "new/deep/fits.gp"), "plot 'fits_points.csv'"));
+  CHECK(std::filesystem::exists(folder / "new/deep/predictions.csv"));
+}
+
+TEST_CASE("program: no colour for a pipe") { CHECK(!contains(run("").out, "\033")); }
+
+TEST_CASE("program: a file is written whole or not at all") {
+  const Folder folder;
+  program::write_file(folder / "a", "old");
+  program::write_file(folder / "a", "new");
+  CHECK(read_file(folder / "a") == "new");
+  CHECK(contains(message([&] { program::write_file(folder / "b/a", ""); }), "No such file or directory"));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
+}
+
+TEST_CASE("program: four digits that count") {
+  CHECK(program::short_number(1.09479) == "1.095");
+  CHECK(program::short_number(2352.71) == "2353");
+  CHECK(program::short_number(3.2e-7) == "3.2e-07");
+}

@@ -1,0 +1,38 @@
+#include "tests/support/program.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+Run run_program(const std::string& name, const std::string& arguments, const std::string& before) {
+  const Folder folder;
+  const std::string command = before + " '" HEED_BINARY_DIR "/examples/" + name + "' " + arguments +
+                              " </dev/null >'" + folder / "out" + "' 2>'" + folder / "err" + "'";
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(folder / "out"), read_file(folder / "err")};
+}
+
+Folder::Folder() {
+  static int count = 0;
+  path = std::filesystem::temp_directory_path() /
+         ("heed_test_" + std::to_string(getpid()) + "_" + std::to_string(count++));
+  std::filesystem::create_directories(path);
+}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
+
+std::string Folder::write(const std::string& file, const std::string& contents) const {
+  std::ofstream(*this / file, std::ios::binary) << contents;
+  return *this / file;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+/// What a program answered.
+struct Run {
+  int code;         // exit code
+  std::string out;  // standard output
+  std::string err;  // standard error
+};
+
+/// Runs build/<preset>/examples/`name` with arguments as a shell reads them. `before` comes before the name:
+/// environment variables, say.
+Run run_program(const std::string& name, const std::string& arguments, const std::string& before = "");
+
+/// A new folder, gone with its contents at the end of the scope.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string operator/(const std::string& file) const { return (path / file).string(); }
+  /// The path of a new file.
+  std::string write(const std::string& file, const std::string& contents) const;
+
+  std::filesystem::path path;
+};
+
+std::string read_file(const std::string& path);
