@@ -7,9 +7,10 @@ namespace {
 
 // True when elements of these strides stand one after the other.
 bool is_row_major(const Shape& shape, const Strides& strides, int64_t count) {
+  if (count == 0) return true;  // and the product of the other sizes may be any number
   int64_t expected = 1;
   for (int64_t d = shape.rank() - 1; d >= 0; --d) {
-    if (shape[d] != 1 && strides[d] != expected) return count == 0;
+    if (shape[d] != 1 && strides[d] != expected) return false;
     expected *= shape[d];
   }
   return true;
