@@ -1,0 +1,106 @@
+#include "tensor/create.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+using Values = std::vector<double>;
+constexpr DType dtypes[] = {float32, float64, int64, boolean};
+}  // namespace
+
+TEST_CASE("zeros, ones, full and their likes") {
+  for (const DType dtype : dtypes)
+    for (const Shape& shape :
+         {Shape{}, Shape{3}, Shape{2, 3}, Shape{0}, Shape{2, 0}, Shape{1, 1, 1, 1, 1, 1, 2}}) {
+      const auto is = [&](const Tensor& x, double value) {
+        return x.shape() == shape && x.dtype() == dtype && x.is_contiguous() && !x.requires_grad() &&
+               values(x) == Values(static_cast<size_t>(numel(shape)), value);
+      };
+      CHECK(is(zeros(shape, dtype), 0));
+      CHECK(is(ones(shape, dtype), 1));
+      CHECK(is(zeros_like(ones(shape, dtype)), 0));
+      CHECK(is(ones_like(zeros(shape, dtype)), 1));
+      if (dtype != boolean) CHECK(is(full(shape, -7, dtype), -7));
+    }
+  CHECK(zeros({2}).dtype() == float32);
+  CHECK(full({}, 0.1).item<float>() == 0.1f);
+  CHECK(full({}, 0.1, float64).item() == 0.1);
+  CHECK(full({}, 2.9, int64).item() == 2);
+  CHECK(full({}, 0.5, boolean).item<bool>());
+  CHECK(message([] { zeros({2, -1}); }) == "shape [2, -1]: a size is negative");
+}
+
+TEST_CASE("arange counts from start to below end") {
+  CHECK(values(arange(0, 4)) == Values{0, 1, 2, 3});
+  CHECK(values(arange(1, 2, 0.25, float64)) == Values{1, 1.25, 1.5, 1.75});
+  CHECK(values(arange(5, 0, -2, int64)) == Values{5, 3, 1});
+  CHECK(values(arange(0, 0.5)) == Values{0});
+  CHECK(arange(3, 3).shape() == Shape{0});
+  CHECK(arange(0, 3, 1, int64).dtype() == int64);
+  CHECK(values(arange(0, 1, 0.1, float64))[9] == 0.9);  // multiples, not sums of steps
+  for (const auto& f : {+[] { arange(0, 5, 0); }, +[] { arange(0, 5, -1); }, +[] { arange(5, 0); },
+                        +[] { arange(0, NAN); }, +[] { arange(0, INFINITY); }, +[] { arange(0, 1, 1e-300); }})
+    CHECK(message(f).find("the step must lead from start to end") != std::string::npos);
+}
+
+TEST_CASE("linspace has both ends") {
+  CHECK(values(linspace(0, 1, 5)) == Values{0, 0.25, 0.5, 0.75, 1});
+  CHECK(values(linspace(3, -3, 3, float64)) == Values{3, 0, -3});
+  CHECK(values(linspace(2, 5, 1)) == Values{2});
+  CHECK(linspace(2, 5, 0).shape() == Shape{0});
+  const Values tenths = values(linspace(0.1, 0.7, 13, float64));
+  CHECK(tenths.front() == 0.1);
+  CHECK(tenths.back() == 0.7);
+  CHECK(message([] { linspace(0, 1, -1); }) == "linspace: a count of -1 values; it must not be negative");
+}
+
+TEST_CASE("eye is one on the diagonal") {
+  CHECK(values(eye(2)) == Values{1, 0, 0, 1});
+  CHECK(values(eye(2, 3, int64)) == Values{1, 0, 0, 0, 1, 0});
+  CHECK(values(eye(3, 1, boolean)) == Values{1, 0, 0});
+  CHECK(eye(0).shape() == Shape{0, 0});
+  CHECK(eye(2, 0).shape() == Shape{2, 0});
+  CHECK(message([] { eye(-1); }).find("a size is negative") != std::string::npos);
+}
+
+TEST_CASE("tensors from nested values") {
+  CHECK(tensor(2.5).shape() == Shape{});
+  CHECK(tensor(2.5).item() == 2.5);
+  CHECK(tensor({1, 2.5, 3}).shape() == Shape{3});
+  const Tensor x = tensor({{{1, 2}}, {{3, 4}}, {{5, 6}}}, int64);
+  CHECK(x.shape() == Shape{3, 1, 2});
+  CHECK(x.dtype() == int64);
+  CHECK(values(x) == Values{1, 2, 3, 4, 5, 6});
+  CHECK(values(tensor({true, false}, boolean)) == Values{1, 0});
+  CHECK(tensor({}).shape() == Shape{0});
+  CHECK(tensor({{}, {}}).shape() == Shape{2, 0});
+
+  const auto ragged = [](const Literal& values) { return message([&] { tensor(values); }); };
+  CHECK(ragged({{1, 2}, {3}}) ==
+        "tensor: the nested values are ragged: a row at depth 1 does not fit the shape [2, 2] of the first "
+        "rows");
+  CHECK(ragged({{1}, {2, 3}}).find("ragged") != std::string::npos);
+  CHECK(ragged({1, {2}}).find("ragged") != std::string::npos);
+  CHECK(ragged({{1}, 2}).find("ragged") != std::string::npos);
+  CHECK(ragged({{}, {1}}).find("ragged") != std::string::npos);
+}
+
+TEST_CASE("tensors from vectors") {
+  CHECK(from_vector(std::vector<float>{1, 2}, {2}).dtype() == float32);
+  CHECK(from_vector(std::vector<double>{1, 2}, {1, 2}).dtype() == float64);
+  CHECK(from_vector(std::vector<int64_t>{1, int64_t{1} << 60}, {2}).to_vector<int64_t>()[1] == int64_t{1}
+                                                                                                   << 60);
+  CHECK(from_vector(std::vector<bool>{true, false, true}, {3}).dtype() == boolean);
+  const Tensor x = from_vector(std::vector<int>{1, 2, 3, 4, 5, 6}, {2, 3}, float64);
+  CHECK(x.shape() == Shape{2, 3});
+  CHECK(values(x) == Values{1, 2, 3, 4, 5, 6});
+  CHECK(from_vector(std::vector<float>{}, {0, 2}).numel() == 0);
+  CHECK(message([] {
+          from_vector(std::vector<float>{1, 2}, {3});
+        }) == "from_vector: 2 values for shape [3] of 3 elements");
+}

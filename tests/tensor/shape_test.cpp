@@ -1,0 +1,134 @@
+#include "tensor/shape.h"
+
+#include <doctest/doctest.h>
+
+#include <utility>
+
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+Shape counted(int64_t rank) {
+  Shape shape;
+  for (int64_t i = 0; i < rank; ++i) shape.push_back(i + 1);
+  return shape;
+}
+}  // namespace
+
+TEST_CASE("shapes of any length are values") {
+  for (const int64_t rank : {0, 1, 5, 6, 7, 8, 20}) {
+    const Shape shape = counted(rank);
+    CHECK(shape.rank() == rank);
+    CHECK(shape.empty() == (rank == 0));
+    for (const int64_t other_rank : {0, 3, 6, 7, 30}) {
+      Shape copied = counted(other_rank), moved = counted(other_rank), source = shape;
+      copied = shape;
+      CHECK(copied == shape);
+      moved = std::move(source);
+      CHECK(moved == shape);
+      CHECK((shape == counted(other_rank)) == (rank == other_rank));
+      moved.push_back(9);
+      CHECK(copied == shape);  // no shared memory
+    }
+    Shape self = shape;
+    Shape& alias = self;
+    self = alias;
+    CHECK(self == shape);
+    self = std::move(alias);
+    CHECK(self == shape);
+    self.resize(rank + 2);
+    CHECK(self[rank + 1] == 0);
+    self[rank] = 5;
+    self.resize(rank);
+    CHECK(self == shape);
+    self.resize(rank + 1);
+    CHECK(self.back() == 0);  // and not what stood there before
+  }
+  CHECK(Shape({1, 2}) == Shape(std::vector<int64_t>{1, 2}));
+  CHECK_FALSE(Shape({1, 2}) == Shape{1, 3});
+  CHECK(Shape::filled(3, 7) == Shape{7, 7, 7});
+}
+
+TEST_CASE("sizes can be put in and taken out") {
+  Shape shape{1, 2, 3};
+  shape.insert(0, 9);
+  shape.insert(4, 8);
+  shape.insert(2, 7);
+  CHECK(shape == Shape{9, 1, 7, 2, 3, 8});
+  shape.insert(6, 6);  // beyond those inside the object
+  shape.erase(0);
+  shape.erase(5);
+  shape.erase(1);
+  CHECK(shape == Shape{1, 2, 3, 8});
+  CHECK(to_string(shape) == "[1, 2, 3, 8]");
+  CHECK(to_string(Shape{}) == "[]");
+}
+
+TEST_CASE("numel refuses what cannot be counted") {
+  CHECK(numel({}) == 1);
+  CHECK(numel({2, 3, 4}) == 24);
+  CHECK(numel({0}) == 0);
+  const int64_t large = int64_t{1} << 40;
+  CHECK(numel({large, large, 0}) == 0);
+  CHECK(numel({0, large, large}) == 0);
+  CHECK(numel({large, 1 << 22}) == int64_t{1} << 62);
+  CHECK(message([&] { numel({large, 1 << 23}); }) == "shape [1099511627776, 8388608]: too many elements");
+  CHECK(message([&] { numel({large, large}); }).find("too many elements") != std::string::npos);
+  CHECK(message([] { numel({2, -1, 0}); }) == "shape [2, -1, 0]: a size is negative");
+}
+
+TEST_CASE("row-major strides") {
+  CHECK(contiguous_strides({}) == Strides{});
+  CHECK(contiguous_strides({5}) == Strides{1});
+  CHECK(contiguous_strides({2, 3, 4}) == Strides{12, 4, 1});
+  CHECK(contiguous_strides({2, 0, 4}) == Strides{4, 4, 1});
+  CHECK(contiguous_strides(counted(7)) == Strides{5040, 2520, 840, 210, 42, 7, 1});
+}
+
+TEST_CASE("broadcasting") {
+  const struct {
+    Shape a, b, both;
+  } rows[] = {{{}, {}, {}},
+              {{}, {2, 3}, {2, 3}},
+              {{3}, {2, 3}, {2, 3}},
+              {{2, 1}, {3}, {2, 3}},
+              {{4, 1, 5}, {3, 1}, {4, 3, 5}},
+              {{0}, {1}, {0}},
+              {{2, 1}, {1, 0}, {2, 0}},
+              {{1, 1, 1, 1, 1, 1, 1}, {2}, {1, 1, 1, 1, 1, 1, 2}}};
+  for (const auto& row : rows) {
+    CHECK(broadcast_shapes("op", row.a, row.b) == row.both);
+    CHECK(broadcast_shapes("op", row.b, row.a) == row.both);
+  }
+  CHECK(
+      message([] {
+        broadcast_shapes("op", {2, 3}, {4, 2, 2});
+      }) ==
+      "op: shapes [2, 3] and [4, 2, 2] do not broadcast: aligned at the right, sizes must be equal or 1, and "
+      "2 meets 3");
+  CHECK_FALSE(message([] { broadcast_shapes("op", {0}, {2}); }).empty());
+}
+
+TEST_CASE("dims count from both ends") {
+  CHECK(check_dim("op", 3, 0) == 0);
+  CHECK(check_dim("op", 3, 2) == 2);
+  CHECK(check_dim("op", 3, -1) == 2);
+  CHECK(check_dim("op", 3, -3) == 0);
+  CHECK(check_dim("op", 0, 0) == 0);
+  CHECK(check_dim("op", 0, -1) == 0);
+  CHECK(message([] { check_dim("op", 3, 3); }) ==
+        "op: dim 3 is out of range for a tensor of rank 3: use -3 to 2");
+  CHECK_FALSE(message([] { check_dim("op", 3, -4); }).empty());
+  CHECK_FALSE(message([] { check_dim("op", 0, 1); }).empty());
+
+  CHECK(check_dims("op", 3, {}) == Shape{0, 1, 2});
+  CHECK(check_dims("op", 3, {-1, 0}) == Shape{0, 2});
+  CHECK(check_dims("op", 0, {}) == Shape{});
+  CHECK(check_dims("op", 0, {-1}) == Shape{});
+  CHECK(message([] { check_dims("op", 3, {2, -1}); }) == "op: dims [2, -1] name the same dimension twice");
+
+  CHECK(reduced_shape({2, 3, 4}, {0, 2}, false) == Shape{3});
+  CHECK(reduced_shape({2, 3, 4}, {0, 2}, true) == Shape{1, 3, 1});
+  CHECK(reduced_shape({2, 3}, {}, false) == Shape{2, 3});
+}

@@ -1,0 +1,42 @@
+#include "tensor/storage.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+
+#include "tensor/create.h"
+
+using namespace heed;
+
+TEST_CASE("storage is aligned memory of its own") {
+  for (const int64_t bytes : {0, 1, 63, 64, 65, 4096, 1 << 20}) {
+    const Ref<Storage> a = Storage::make(bytes), b = Storage::make(bytes);
+    CHECK(a->bytes == bytes);
+    CHECK(reinterpret_cast<uintptr_t>(a->data) % 64 == 0);
+    CHECK(a->data != b->data);
+    CHECK(a->references.value() == 1);
+    std::memset(a->data, 1, static_cast<size_t>(bytes));
+    std::memset(b->data, 2, static_cast<size_t>(bytes));
+    if (bytes > 0) CHECK(a->data[bytes - 1] == 1);
+  }
+}
+
+TEST_CASE("a write leaves its name, its line and a new version") {
+  const Ref<Storage> storage = Storage::make(8);
+  CHECK(storage->version == 0);
+  CHECK(storage->writer == nullptr);
+  storage->wrote("add_", std::source_location::current());
+  CHECK(storage->version == 1);
+  CHECK(std::string(storage->writer) == "add_");
+  CHECK(storage->writer_line.line() == __LINE__ - 3);
+
+  const Tensor x = Tensor::empty({3}), view = x.detach();
+  CHECK(x.body().storage->version == 0);
+  view.mutable_data<float>();  // views share the record as they share the values
+  CHECK(x.body().storage->version == 1);
+  CHECK(std::string(x.body().storage->writer) == "mutable_data");
+  CHECK(x.body().storage->writer_line.line() == __LINE__ - 3);
+  x.data<float>();
+  CHECK(x.body().storage->version == 1);
+}

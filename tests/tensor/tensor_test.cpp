@@ -1,0 +1,133 @@
+#include "tensor/tensor.h"
+
+#include <doctest/doctest.h>
+
+#include "tensor/create.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+using Values = std::vector<double>;
+constexpr int64_t kLarge = int64_t{1} << 40;
+
+Tensor counted(const Shape& shape, DType dtype = float32) {
+  return arange(0, static_cast<double>(numel(shape)), 1, dtype).view_as(shape, contiguous_strides(shape), 0);
+}
+
+}  // namespace
+
+TEST_CASE("a tensor describes itself") {
+  for (const Shape& shape : {Shape{}, Shape{3}, Shape{2, 3}, Shape{0}, Shape{2, 0, 3},
+                             Shape{1, 2, 1, 2, 1, 2, 1, 2}, Shape{0, kLarge, kLarge}})
+    for (const DType dtype : {float32, float64, int64, boolean}) {
+      const Tensor x = Tensor::empty(shape, dtype);
+      CHECK(x.defined());
+      CHECK(x.shape() == shape);
+      CHECK(x.strides() == contiguous_strides(shape));
+      CHECK(x.dtype() == dtype);
+      CHECK(x.dim() == shape.rank());
+      CHECK(x.numel() == numel(shape));
+      CHECK(x.is_contiguous());
+      CHECK(x.unique());
+      CHECK(reinterpret_cast<uintptr_t>(x.body().storage->data) % 64 == 0);
+      CHECK(x.detach().is_contiguous());
+      CHECK(x.to_vector<double>().size() == static_cast<size_t>(numel(shape)));
+    }
+  const Tensor x = Tensor::empty({2, 3});
+  CHECK(x.size(0) == 2);
+  CHECK(x.size(-1) == 3);
+  CHECK(message([&] { x.size(2); }) == "size: dim 2 is out of range for a tensor of rank 2: use -2 to 1");
+}
+
+TEST_CASE("handles share, views share memory") {
+  const Tensor x = counted({2, 3}), name = x;
+  CHECK(name.same_as(x));
+  CHECK_FALSE(x.unique());
+  const Tensor row = x.view_as({3}, {1}, 3), column = x.view_as({2}, {3}, 1);
+  CHECK_FALSE(row.same_as(x));
+  CHECK(values(row) == Values{3, 4, 5});
+  CHECK(values(column) == Values{1, 4});
+  row.mutable_data<float>()[1] = 9;
+  CHECK(values(x) == Values{0, 1, 2, 3, 9, 5});
+  const Tensor detached = x.detach();
+  CHECK_FALSE(detached.same_as(x));
+  CHECK(detached.data<float>() == x.data<float>());
+  Tensor alone = counted({2});
+  CHECK(alone.unique());
+  const Tensor view = alone.detach();
+  CHECK_FALSE(alone.unique());  // the handle is alone with its body, the body not with the memory
+}
+
+TEST_CASE("what is contiguous") {
+  const Tensor x = counted({4, 6});
+  const auto contiguous = [&](const Shape& shape, const Strides& strides) {
+    return x.view_as(shape, strides, 0).is_contiguous();
+  };
+  CHECK(contiguous({4, 6}, {6, 1}));
+  CHECK(contiguous({24}, {1}));
+  CHECK(contiguous({}, {}));
+  CHECK(contiguous({1}, {17}));  // the stride of a single element is never used
+  CHECK(contiguous({4, 1, 6}, {6, 3, 1}));
+  CHECK(contiguous({0, 6}, {1, 4}));  // nor are those of none
+  CHECK(contiguous({3, 6}, {6, 1}));
+  CHECK_FALSE(contiguous({6, 4}, {1, 6}));
+  CHECK_FALSE(contiguous({4, 3}, {6, 1}));
+  CHECK_FALSE(contiguous({4, 3}, {6, 2}));
+  CHECK_FALSE(contiguous({4}, {0}));
+}
+
+TEST_CASE("elements are visited in row-major order, whatever the strides") {
+  const Tensor x = counted({2, 3});
+  CHECK(values(x.view_as({3, 2}, {1, 3}, 0)) == Values{0, 3, 1, 4, 2, 5});
+  CHECK(values(x.view_as({2, 2}, {3, 2}, 0)) == Values{0, 2, 3, 5});
+  CHECK(values(x.view_as({2, 2}, {0, 1}, 4)) == Values{4, 5, 4, 5});
+  CHECK(values(x.view_as({}, {}, 5)) == Values{5});
+  CHECK(values(x.view_as({0, 3}, {3, 1}, 0)).empty());
+  CHECK(values(x.view_as({1, 1, 1, 1, 1, 3, 2}, {0, 0, 0, 0, 0, 1, 3}, 0)) == Values{0, 3, 1, 4, 2, 5});
+  std::vector<int64_t> offsets;
+  for_each_offset({2, 2}, {1, 10}, [&](int64_t offset) { offsets.push_back(offset); });
+  CHECK(offsets == std::vector<int64_t>{0, 10, 1, 11});
+}
+
+TEST_CASE("values are read in the element's type or converted") {
+  const Tensor x = counted({2}, int64);
+  CHECK(x.data<int64_t>()[1] == 1);
+  CHECK(x.to_vector<float>() == std::vector<float>{0, 1});
+  CHECK(message([&] { x.data<float>(); }) ==
+        "the elements are int64, not float32; convert with to(x, float32)");
+  CHECK(tensor(2.75).item() == 2.75);
+  CHECK(tensor({{2.75}}).item<int>() == 2);
+  CHECK(tensor({true}, boolean).item<bool>());
+  CHECK(from_vector(std::vector<int64_t>{(int64_t{1} << 60) + 1}, {}).item<int64_t>() ==
+        (int64_t{1} << 60) + 1);
+  CHECK(message([&] { x.item(); }) == "item: a tensor of shape [2] has 2 elements, not one");
+  CHECK(message([] { zeros({0}).item(); }) == "item: a tensor of shape [0] has 0 elements, not one");
+}
+
+TEST_CASE("an undefined tensor says so") {
+  const Tensor none;
+  CHECK_FALSE(none.defined());
+  CHECK_FALSE(none.requires_grad());
+  const std::string text =
+      "this tensor is undefined: it was default-constructed or moved from, and has no values";
+  CHECK(message([&] { none.shape(); }) == text);
+  CHECK(message([&] { none.data<float>(); }) == text);
+  CHECK(message([&] { none.item(); }) == text);
+  CHECK(message([&] { none.detach(); }) == text);
+  Tensor x = zeros({1});
+  const Tensor moved = std::move(x);
+  CHECK_FALSE(x.defined());  // NOLINT: what a move leaves behind
+  CHECK(moved.defined());
+}
+
+TEST_CASE("sizes that cannot be are refused before memory is asked for") {
+  CHECK(message([] { Tensor::empty({3, -2}); }) == "shape [3, -2]: a size is negative");
+  CHECK(message([] { Tensor::empty({kLarge, kLarge}); }).find("too many elements") != std::string::npos);
+  CHECK(message([] {
+          Tensor::empty({kLarge, 1 << 22});
+        }) == "a tensor of shape [1099511627776, 4194304] and dtype float32 does not fit into memory");
+  CHECK(message([] { Tensor::empty({int64_t{1} << 46}, float64); }).find("does not fit into memory") !=
+        std::string::npos);
+}
