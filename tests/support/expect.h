@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "tensor/parallel.h"
 #include "tensor/tensor.h"
 
 /// All elements in row-major order, as doubles.
@@ -18,3 +19,15 @@ std::string message(F&& f) {
   }
   return "";
 }
+
+/// Kernels use this many threads until the end of the scope.
+class Threads {
+ public:
+  explicit Threads(int count) : before_(heed::num_threads()) { heed::set_num_threads(count); }
+  ~Threads() { heed::set_num_threads(before_); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_;
+};

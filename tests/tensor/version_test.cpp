@@ -2,17 +2,18 @@
 
 #include <doctest/doctest.h>
 
-#include "tensor/parallel.h"
-
-using namespace heed;
+#include "tests/support/expect.h"
 
 TEST_CASE("build_info says what runs here") {
-  const std::string info = build_info();
-  CHECK(info.starts_with("heed 0."));
-  CHECK(info.find(", OpenBLAS 0.") != std::string::npos);
-  CHECK(info.find(" openmp ") != std::string::npos);
-  const std::string threads =
-      num_threads() == 1 ? ", 1 thread" : ", " + std::to_string(num_threads()) + " threads";
-  CHECK(info.ends_with(threads));
-  CHECK(info.find('\n') == std::string::npos);
+  const std::string one = [] {
+    const Threads threads(1);
+    return heed::build_info();
+  }();
+  CHECK(one.starts_with("heed 0."));
+  CHECK(one.find(", OpenBLAS 0.") != std::string::npos);
+  CHECK(one.find(" openmp ") != std::string::npos);
+  CHECK(one.ends_with(", 1 thread"));
+  CHECK(one.find('\n') == std::string::npos);
+  const Threads threads(3);
+  CHECK(heed::build_info().ends_with(", 3 threads"));
 }

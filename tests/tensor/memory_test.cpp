@@ -1,0 +1,147 @@
+#include "tensor/memory.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "tensor/create.h"
+
+using namespace heed;
+
+namespace {
+
+constexpr size_t kCounted = size_t{1} << 16;  // from here on blocks count as used and are shared by threads
+
+// Whether blocks are kept at all.
+bool caching() {
+#if defined(__SANITIZE_ADDRESS__)
+  return false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  return false;
+#endif
+#endif
+  return std::getenv("HEED_NO_CACHE") == nullptr;
+}
+
+const size_t sizes[] = {0,    1,    63,   64,    65,       127,          1023,   1024,    1025,   1279,
+                        1280, 1281, 4095, 65535, kCounted, kCounted + 1, 100000, 1 << 20, 5 << 20};
+
+}  // namespace
+
+TEST_CASE("blocks are aligned, whole, and apart from each other") {
+  struct Block {
+    unsigned char* data;
+    size_t bytes;
+    unsigned char mark;
+  };
+  for (int round = 0; round < 2; ++round) {  // the second from what the first left
+    std::vector<Block> blocks;
+    for (const size_t bytes : sizes)
+      for (int k = 0; k < 3; ++k) {
+        blocks.push_back({static_cast<unsigned char*>(allocate(bytes)), bytes,
+                          static_cast<unsigned char>(blocks.size() + 1)});
+        CHECK(reinterpret_cast<uintptr_t>(blocks.back().data) % 64 == 0);
+        std::memset(blocks.back().data, blocks.back().mark, bytes);
+      }
+    for (const Block& block : blocks) {
+      size_t wrong = 0;
+      for (size_t i = 0; i < block.bytes; ++i) wrong += block.data[i] != block.mark;
+      CHECK(wrong == 0);
+      release(block.data, block.bytes);
+    }
+  }
+  release(nullptr, 10);
+}
+
+TEST_CASE("a released block is given out again") {
+  if (!caching()) return;
+  for (const size_t bytes : sizes) {
+    void* first = allocate(bytes);
+    release(first, bytes);
+    void* second = allocate(bytes);
+    CHECK(second == first);
+    void* third = allocate(bytes);
+    CHECK(third != second);
+    release(second, bytes);
+    release(third, bytes);
+  }
+  // Sizes of one class share blocks: 1025 to 1280 bytes.
+  void* block = allocate(1025);
+  release(block, 1025);
+  void* same = allocate(1280);
+  CHECK(same == block);
+  void* larger = allocate(1281);
+  release(same, 1280);
+  CHECK(larger != block);
+  release(larger, 1281);
+
+  Tensor x = zeros({1000});
+  const void* memory = x.body().storage->data;
+  x = Tensor();
+  CHECK(ones({1000}).body().storage->data == memory);
+}
+
+TEST_CASE("live bytes and their peak") {
+  const MemoryUse before = memory_use();
+  reset_peak_memory();
+  CHECK(memory_use().peak == before.live);
+  void* a = allocate(2 * kCounted);
+  void* b = allocate(kCounted);
+  CHECK(memory_use().live == before.live + 3 * kCounted);
+  release(a, 2 * kCounted);
+  CHECK(memory_use().live == before.live + kCounted);
+  CHECK(memory_use().peak == before.live + 3 * kCounted);
+  reset_peak_memory();
+  CHECK(memory_use().peak == before.live + kCounted);
+  release(b, kCounted);
+  CHECK(memory_use().live == before.live);
+  {
+    const Tensor x = zeros({1 << 20}), view = x.detach();
+    CHECK(memory_use().live >= before.live + (4 << 20));
+    CHECK(memory_use().live < before.live + (4 << 20) + 4096);
+  }
+  CHECK(memory_use().live == before.live);
+}
+
+TEST_CASE("what is cached can be given back, what is in use stays") {
+  const Tensor kept = full({100000}, 3);
+  for (const size_t bytes : sizes) release(allocate(bytes), bytes);
+  release_cached_memory();
+  release_cached_memory();
+  CHECK(kept.to_vector<float>() == std::vector<float>(100000, 3));
+  release(allocate(100), 100);
+}
+
+TEST_CASE("more than there is of memory is an error") {
+#if !defined(__SANITIZE_ADDRESS__)  // which stops the program
+  const MemoryUse before = memory_use();
+  CHECK_THROWS_AS(allocate(size_t{1} << 60), std::bad_alloc);
+  CHECK(memory_use().live == before.live);
+#endif
+}
+
+TEST_CASE("blocks are released by other threads, and by threads that end" * doctest::test_suite("threads")) {
+  const size_t before = memory_use().live;
+  std::vector<Tensor> made(64);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::thread> threads;
+    for (size_t k = 0; k < 4; ++k)
+      threads.emplace_back([&, k] {
+        for (size_t i = k; i < made.size(); i += 4)  // frees what another thread made the last time
+          made[i] = full({i % 2 ? 100 : 40000}, static_cast<double>(i));
+      });
+    for (std::thread& thread : threads) thread.join();
+    std::rotate(made.begin(), made.begin() + 1, made.end());
+  }
+  for (const Tensor& x : made)
+    CHECK(x.to_vector<float>() == std::vector<float>(static_cast<size_t>(x.numel()), x.data<float>()[0]));
+  made.clear();
+  CHECK(memory_use().live == before);
+}
