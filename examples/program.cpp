@@ -171,21 +171,24 @@ void Program::write(const std::string& file, const std::string& contents) {
 
 namespace {
 
-// Runs gnuplot on a file in `folder`. False when there is no gnuplot.
-bool run_gnuplot(const std::string& folder, const std::string& script) {
+// Runs a program on a file in `folder`. False when there is no such program.
+bool run_tool(const std::string& folder, std::vector<std::string> command) {
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   const pid_t child = fork();
-  heed::check(child >= 0, "gnuplot: no new process can be started");
+  heed::check(child >= 0, command[0], ": no new process can be started");
   if (child == 0) {
     if (chdir(folder.c_str()) != 0) _exit(1);
-    execlp("gnuplot", "gnuplot", script.c_str(), static_cast<char*>(nullptr));
+    execvp(arguments[0], arguments.data());
     _exit(127);
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return false;
-  heed::check(WIFEXITED(status) && WEXITSTATUS(status) == 0, "gnuplot could not draw ", folder, "/", script,
-              "; run it there to see why");
+  heed::check(WIFEXITED(status) && WEXITSTATUS(status) == 0, command[0], " could not draw ", folder, "/",
+              command.back(), "; run it there to see why");
   return true;
 }
 
@@ -208,9 +211,8 @@ void Program::plot(const std::string& file, const std::string& commands) {
             picture + "'\nset output target\n" + kStyle + commands);
   if (gnuplot_missing_) return;
   write(file + ".tmp.gp", "target = '" + part + "'\nload '" + file + ".gp'\n");
-  const bool drawn = run_gnuplot(out, file + ".tmp.gp");
-  const fs::path folder(out);
-  fs::remove(folder / (file + ".tmp.gp"));
+  const bool drawn = run_tool(out, {"gnuplot", file + ".tmp.gp"});
+  fs::remove(fs::path(out) / (file + ".tmp.gp"));
   gnuplot_missing_ = !drawn;
   if (!drawn) {
     text() << "\ngnuplot is not installed, so there are no pictures; the data and the commands to draw them "
@@ -218,7 +220,18 @@ void Program::plot(const std::string& file, const std::string& commands) {
            << out << " (apt-get install gnuplot-nox, then gnuplot *.gp there)\n";
     return;
   }
-  fs::rename(folder / part, folder / picture);
+  add_picture(part, picture);
+}
+
+void Program::draw_graph(const std::string& file, const std::string& dot) {
+  write(file + ".dot", dot);
+  const std::string picture = file + ".svg", part = picture + ".part";
+  if (run_tool(out, {"dot", "-Tsvg", "-o", part, file + ".dot"})) add_picture(part, picture);
+}
+
+void Program::add_picture(const std::string& drawn, const std::string& picture) {
+  const fs::path folder(out);
+  fs::rename(folder / drawn, folder / picture);
   pictures_.push_back((folder / picture).string());
 }
 

@@ -48,11 +48,14 @@ class Program {
   /// beside it as `file`.gp. The paths of all pictures are the last that is printed. Without gnuplot it says
   /// so, once, and leaves the data.
   void plot(const std::string& file, const std::string& commands);
+  /// Writes `file`.dot, and draws it as `file`.svg where graphviz is installed.
+  void draw_graph(const std::string& file, const std::string& dot);
   uint64_t seed = 1;
   std::string out;
 
  private:
   void finish();
+  void add_picture(const std::string& drawn, const std::string& picture);
   struct Options;
   std::string name_, json_;
   int64_t threads_ = 0;

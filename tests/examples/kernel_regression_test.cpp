@@ -142,6 +142,10 @@ TEST_CASE("kernel_regression: built-in data, predictions, pictures' data") {
   for (const char* picture :
        {"fits", "attention_before", "attention_after", "loss", "landscape", "one_query"})
     CHECK(std::filesystem::exists(folder / picture + ".gp"));
+  const std::string graph = read_file(folder / "graph.dot");
+  CHECK(contains(graph, "softmax\\n[50, 50] float64"));
+  const bool drawn = std::system("dot -V >/dev/null 2>&1") == 0;
+  CHECK(std::filesystem::exists(folder / "graph.svg") == drawn);
 }
 
 TEST_CASE("kernel_regression: --out ends with the paths of the pictures") {
