@@ -178,8 +178,8 @@ Tensor neg(const Tensor& x) { return map_numbers(x, [](auto v) { return -v; }); 
 Tensor square(const Tensor& x) { return map_numbers(x, [](auto v) { return v * v; }); }
 Tensor relu(const Tensor& x) { return map_numbers(x, [](auto v) { return v < 0 ? decltype(v)(0) : v; }); }
 Tensor sign(const Tensor& x) { return map_numbers(x, [](auto v) { return (v > 0) - (v < 0); }); }
-Tensor floor(const Tensor& x) { return map_numbers(x, [](auto v) { return std::floor(v); }); }
-Tensor trunc(const Tensor& x) { return map_numbers(x, [](auto v) { return std::trunc(v); }); }
+Tensor floor(const Tensor& x) { return x.dtype() == int64 ? clone(x) : map(x, [](auto v) { return std::floor(v); }); }
+Tensor trunc(const Tensor& x) { return x.dtype() == int64 ? clone(x) : map(x, [](auto v) { return std::trunc(v); }); }
 Tensor add(const Tensor& a, const Tensor& b, double alpha) {
   if (alpha == 1) return zip_numbers(a, b, [](auto u, auto v) { return u + v; });
   return zip_numbers(a, b, [alpha](auto u, auto v) { return u + static_cast<decltype(u)>(alpha) * v; });
