@@ -1,0 +1,84 @@
+#include "tensor/kernels/lines.h"
+
+#include <doctest/doctest.h>
+
+#include <mutex>
+#include <set>
+
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+constexpr auto plus = [](auto a, auto b) { return a + b; };
+constexpr auto largest = [](auto a, auto b) { return a > b ? a : b; };
+constexpr auto itself = [](auto v) { return v; };
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("a line is joined whole, whatever its length", T, float, double, int64_t) {
+  constexpr int64_t size = kernel::Pack<T>::size;
+  std::vector<T> x(1000);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<T>((i * 7919) % 1000) - 500;  // whole: sums are exact
+  for (int64_t n = 0; n <= 10 * size + 3; ++n) {
+    T sum = 3, top = -1000, products = 0;
+    for (size_t i = 0; i < static_cast<size_t>(n); ++i) {
+      sum += x[i + 1];
+      top = std::max(top, x[i + 1]);
+      products += x[i] * x[i + 1];
+    }
+    CHECK(kernel::join_line(n, T(3), plus, itself, x.data() + 1) == sum);
+    CHECK(kernel::join_line(n, T(-1000), largest, itself, x.data() + 1) == top);
+    CHECK(kernel::join_line(
+              n, T(0), plus, [](auto a, auto b) { return a * b; }, x.data(), x.data() + 1) == products);
+  }
+}
+
+TEST_CASE("sums are joined in double from run to run") {
+  for (const int64_t n :
+       {int64_t{0}, int64_t{1}, kernel::kRun - 1, kernel::kRun, kernel::kRun + 1, 5 * kernel::kRun + 7}) {
+    const std::vector<float> ones(static_cast<size_t>(n), 1);
+    CHECK(kernel::sum_line(n, itself, ones.data()) == static_cast<double>(n));
+    CHECK(kernel::sum_line(
+              n, [](auto a, auto b) { return a + b; }, ones.data(), ones.data()) ==
+          static_cast<double>(2 * n));
+  }
+  const std::vector<float> many(1 << 25, 1);  // a float stops counting at 2^24
+  CHECK(kernel::sum_line(1 << 25, itself, many.data()) == double(1 << 25));
+}
+
+TEST_CASE("every line of a tensor is visited once, in stretches of neighbours") {
+  for (const Shape& shape :
+       {Shape{4, 5, 6}, Shape{7}, Shape{3, 2, kernel::kWidth - 1}, Shape{2, 3, kernel::kWidth},
+        Shape{2, 2, 2 * kernel::kWidth + 1}, Shape{0, 3, 2}, Shape{3, 0, 2}, Shape{300, 400}})
+    for (int64_t dim = 0; dim < shape.rank(); ++dim) {
+      const kernel::Lines lines(shape, dim);
+      CHECK(lines.n == shape[dim]);
+      CHECK(lines.outer * lines.n * lines.inner == numel(shape));
+      const Strides strides = contiguous_strides(shape);
+      std::vector<int64_t> starts;  // of line 0, 1, ...: where its first element stands
+      if (lines.outer * lines.inner > 0) {
+        Shape others = shape;
+        others[dim] = 1;
+        for_each_offset(others, strides, [&](int64_t offset) { starts.push_back(offset); });
+      }
+      std::vector<int64_t> seen(starts.size(), -1);
+      bool fits = true;
+      std::mutex mutex;
+      lines.each([&](int64_t first, int64_t line, int64_t width) {
+        const std::lock_guard lock(mutex);
+        fits = fits && 1 <= width && width <= kernel::kWidth;
+        for (int64_t l = 0; l < width; ++l) {
+          int64_t& place = seen.at(static_cast<size_t>(line + l));
+          fits = fits && place == -1;
+          place = first + l;
+        }
+      });
+      CHECK(fits);
+      if (numel(shape) == 0) continue;
+      CHECK(seen == starts);
+      CHECK(lines.inner == strides[dim]);
+    }
+}

@@ -1,0 +1,132 @@
+#include "tensor/kernels/math.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "tensor/create.h"
+#include "tensor/kernels/elementwise.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kTiny = std::numeric_limits<float>::denorm_min();
+constexpr float kLeast = std::numeric_limits<float>::min();
+constexpr float kMost = std::numeric_limits<float>::max();
+
+// Each function as the library computes it, compiled with all of its optimisation; as the C library does in
+// double; and the largest error that math.h promises, in units in the last place.
+const struct Function {
+  std::string name;
+  Tensor (*kernel)(const Tensor&);
+  double (*exact)(double);
+  double ulp;
+} functions[] = {
+    {"exp", kernel::exp, [](double x) { return std::exp(x); }, 1},
+    {"expm1", kernel::expm1, [](double x) { return std::expm1(x); }, 1.5},
+    {"log", kernel::log, [](double x) { return std::log(x); }, 1},
+    {"log1p", kernel::log1p, [](double x) { return std::log1p(x); }, 1.5},
+    {"tanh", kernel::tanh, [](double x) { return std::tanh(x); }, 3},
+    {"erf", kernel::erf, [](double x) { return std::erf(x); }, 5.5},
+};
+
+// |y - exact| in units of the last place that a float of that size has.
+double ulps(float y, double exact) {
+  if (std::isnan(exact)) return std::isnan(y) ? 0 : INFINITY;
+  if (std::fabs(exact) > kMost) return y == static_cast<float>(exact) || std::fabs(y) == kMost ? 0 : INFINITY;
+  if (exact == 0) return y == 0 ? 0 : INFINITY;
+  const int exponent = std::max(std::ilogb(exact), -126);
+  return std::fabs(y - exact) / std::ldexp(1, exponent - 23);
+}
+
+// The argument with the largest error of f among x, and that error.
+std::pair<float, double> worst(const Function& f, const std::vector<float>& x) {
+  const auto y = f.kernel(from_vector(x, {static_cast<int64_t>(x.size())})).to_vector<float>();
+  std::pair<float, double> found{0, -1};
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double error = ulps(y[i], f.exact(x[i]));
+    if (!(error <= found.second)) found = {x[i], error};
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("float32 functions keep the accuracy they promise, over all floats") {
+  std::vector<float> x;  // every 2503rd, of all signs and sizes
+  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 2503) {
+    const float value = std::bit_cast<float>(static_cast<uint32_t>(bits));
+    if (std::isfinite(value)) x.push_back(value);
+  }
+  for (int i = -110 * 256; i <= 110 * 256; ++i) x.push_back(static_cast<float>(i) / 256);  // where they bend
+  for (const Function& f : functions) {
+    const auto [at, error] = worst(f, x);
+    CHECK_MESSAGE(error <= f.ulp, f.name, " of ", at, " is off by ", error, " ulp");
+  }
+}
+
+TEST_CASE("special values") {
+  const std::vector<float> x = {0,
+                                -0.0f,
+                                kInf,
+                                -kInf,
+                                kNaN,
+                                1,
+                                -1,
+                                -2,
+                                kTiny,
+                                -kTiny,
+                                kLeast,
+                                kMost,
+                                -kMost,
+                                88.722839f,
+                                88.72284f,
+                                -87.3f,
+                                -103.9f,
+                                -104.1f,
+                                std::nextafter(-1.0f, 0.0f)};
+  for (const Function& f : functions) {
+    const auto y = f.kernel(from_vector(x, {static_cast<int64_t>(x.size())})).to_vector<float>();
+    for (size_t i = 0; i < x.size(); ++i)
+      CHECK_MESSAGE(ulps(y[i], f.exact(x[i])) <= f.ulp, f.name, "(", x[i], ") is ", y[i]);
+  }
+  const auto exp_of = kernel::exp(tensor({-100, -103})).to_vector<float>();
+  CHECK(exp_of[0] > 0);  // results without the leading bit
+  CHECK(exp_of[1] > 0);
+  CHECK(std::signbit(kernel::tanh(tensor(-0.0)).item<float>()));
+  CHECK(std::signbit(kernel::erf(tensor(-0.0)).item<float>()));
+}
+
+TEST_CASE("float64 functions are the C library's") {
+  Generator generator(1);
+  const Tensor x = randn({1000}, float64, &generator);
+  const auto in = x.to_vector<double>();
+  for (const Function& f : functions) {
+    const auto y = f.kernel(x).to_vector<double>();
+    size_t wrong = 0;
+    for (size_t i = 0; i < in.size(); ++i) {
+      const double exact = f.exact(in[i]);
+      wrong += !(y[i] == exact || (std::isnan(y[i]) && std::isnan(exact)));
+    }
+    CHECK_MESSAGE(wrong == 0, f.name);
+  }
+}
+
+TEST_CASE("a result depends on the argument alone, not on its place") {
+  Generator generator(2);
+  const Tensor x = randn({300}, float32, &generator);
+  for (const Function& f : functions) {
+    const auto whole = f.kernel(x).to_vector<float>();
+    size_t wrong = 0;
+    for (int64_t start = 0; start < 40; ++start)
+      for (const int64_t n : {1, 3, 8, 15, 16, 17, 33}) {
+        const auto part = f.kernel(x.view_as({n}, {1}, start)).to_vector<float>();
+        wrong += std::memcmp(part.data(), whole.data() + start, part.size() * sizeof(float)) != 0;
+      }
+    CHECK_MESSAGE(wrong == 0, f.name);
+  }
+}
