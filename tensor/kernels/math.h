@@ -82,10 +82,10 @@ inline float log(float x) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const bool small = x < std::numeric_limits<float>::min();  // the leading bit is not there: scale by 2^23
   const float scaled = small ? x * 0x1p23f : x;
-  constexpr int32_t start = std::bit_cast<int32_t>(0.707106781f);
-  const int32_t bits = std::bit_cast<int32_t>(scaled) - start;
+  constexpr uint32_t start = std::bit_cast<uint32_t>(0.707106781f);
+  const auto bits = static_cast<int32_t>(std::bit_cast<uint32_t>(scaled) - start);
   const float k = static_cast<float>((bits >> 23) - (small ? 23 : 0));
-  const float f = std::bit_cast<float>((bits & 0x7fffff) + start) - 1;
+  const float f = std::bit_cast<float>((static_cast<uint32_t>(bits) & 0x7fffff) + start) - 1;
   const float q = detail::polynomial(f, 0.333333313f, -0.250008196f, 0.200012282f, -0.166233584f,
                                      0.142017245f, -0.131601393f, 0.127617732f, -0.0763484016f);
   const float y = k * 0x1.62e4p-1f + (f + (f * f * (f * q - 0.5f) + k * 0x1.7f7d1cp-20f));
