@@ -32,7 +32,8 @@ Tensor run_hooks(const Node& node, Tensor g) {
       const Tensor replaced = hook(g);
       if (!replaced.defined()) return;
       check(replaced.shape() == g.shape() && replaced.dtype() == g.dtype(), "hook on ", node.name,
-            ": the gradient has shape ", g.shape(), " and the hook returned ", replaced.shape());
+            ": the gradient is ", g.dtype(), " ", g.shape(), " and the hook returned ", replaced.dtype(), " ",
+            replaced.shape());
       g = replaced;
     });
   return g;

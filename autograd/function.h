@@ -50,6 +50,9 @@ class CustomFunction<Forward, Backward, std::index_sequence<I...>> {
       const NoGrad guard;
       return Tensor(forward_(inputs.tensor()...)).detach();
     }();
+    check(y.defined() && is_floating(y.dtype()), name_, ": the forward gave ",
+          y.defined() ? to_string(y.dtype()) : "an undefined tensor",
+          "; a gradient needs float32 or float64");
     return record(
         name_, std::move(y), {inputs...},
         [name = name_, backward = backward_, saved = std::array{save(inputs)...}](const Tensor& g,

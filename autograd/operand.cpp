@@ -10,8 +10,8 @@ namespace {
 void become_like(const char* op, Operand& number, const Tensor& other) {
   const double value = number.number();
   const DType dtype = other.dtype();
-  check(is_floating(dtype) || (dtype == int64 && value == std::trunc(value)) ||
-            (dtype == boolean && (value == 0 || value == 1)),
+  const bool whole = value == std::trunc(value) && value >= -0x1p63 && value < 0x1p63;
+  check(is_floating(dtype) || (dtype == int64 && whole) || (dtype == boolean && (value == 0 || value == 1)),
         op, ": the number ", value, " does not fit a ", dtype,
         " tensor; convert the tensor with to(x, float32)");
   number.become(kernel::full({}, value, dtype));

@@ -15,6 +15,8 @@ Tensor zeros_like(const Tensor& x);
 Tensor ones_like(const Tensor& x);
 /// start, start + step, ... below end.
 Tensor arange(double start, double end, double step = 1, DType dtype = float32);
+/// 0, 1, ... below end.
+inline Tensor arange(double end, DType dtype = float32) { return arange(0, end, 1, dtype); }
 /// `count` values from start to end, both included.
 Tensor linspace(double start, double end, int64_t count, DType dtype = float32);
 /// The identity matrix; m columns when given.

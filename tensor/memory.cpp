@@ -10,6 +10,8 @@
 #include <mutex>
 #include <new>
 
+#include "tensor/error.h"
+
 namespace heed {
 namespace {
 
@@ -162,7 +164,7 @@ void* allocate(size_t bytes) {
   }
   if (!block) {
     if (large) live_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-    throw std::bad_alloc();
+    fail("memory: the system does not give ", whole, " bytes more; use smaller tensors or batches");
   }
   return block;
 }

@@ -29,6 +29,7 @@ struct Style {
   }
   std::string write(double value) const {
     char text[40];
+    if (std::isnan(value)) return "nan";  // without a sign
     std::snprintf(text, sizeof text, kind == whole ? "%.0f" : kind == fixed ? "%.4f" : "%.4e", value);
     return text;
   }

@@ -159,6 +159,7 @@ Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator* generat
 
 // Fisher and Yates: each place from the last down swaps with one of those before it or itself.
 Tensor randperm(int64_t n, Generator* generator) {
+  check(n >= 0, "randperm: n is ", n, "; it must not be negative");
   if (!generator) generator = &default_generator();
   Tensor y = arange(0, static_cast<double>(n), 1, int64);
   auto* out = y.mutable_data<int64_t>();

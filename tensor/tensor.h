@@ -64,7 +64,8 @@ class Tensor {
   Tensor detach() const { return view_as(body().shape, body().strides, body().offset); }
 
   bool defined() const { return bool(body_); }
-  const Shape& shape() const { return body().shape; }
+  const Shape& shape() const& { return body().shape; }
+  Shape shape() && { return body().shape; }
   const Strides& strides() const { return body().strides; }
   DType dtype() const { return body().dtype; }
   /// The number of dimensions.

@@ -155,6 +155,7 @@ Tensor clamp(Operand x, Operand min, Operand max) {
     return y;
   }
   const auto number = [&](const Operand& bound) {
+    if (Operand like = x, same = bound; given(bound) && !is_floating(x->dtype())) adopt("clamp", like, same);
     return given(bound) ? std::optional(bound.number()) : std::nullopt;
   };
   return record("clamp", kernel::clamp(x, number(min), number(max)),

@@ -244,9 +244,10 @@ Tensor one_hot(Operand index, int64_t num_classes) {
   });
   check(num_classes != -1 || index->numel() > 0, "one_hot: an empty index of shape ", index->shape(),
         " does not tell the number of classes; give it");
+  check(num_classes >= -1 && 0 <= least && (num_classes == -1 ? most < 0x1p53 : most < num_classes),
+        "one_hot: the index reaches from ", least, " to ", most, " for num_classes = ", num_classes,
+        "; classes count from 0");
   if (num_classes == -1) num_classes = most + 1;
-  check(num_classes > 0 && 0 <= least && most < num_classes, "one_hot: the index reaches from ", least,
-        " to ", most, ", which are not classes 0 to ", num_classes - 1);
   return to(unsqueeze(index, -1) == arange(0, static_cast<double>(num_classes), 1, int64), int64);
 }
 

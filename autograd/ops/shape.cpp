@@ -395,15 +395,21 @@ Tensor triangle(const char* op, const Tensor& x, const Keep& keep) {
   return kernel::where(keep(columns - unsqueeze(rows, 1)), x, kernel::full({}, 0, x.dtype()));
 }
 
+// A diagonal beyond any matrix, as a number that is exact in double.
+double near(int64_t diagonal) {
+  constexpr int64_t far = int64_t{1} << 52;
+  return static_cast<double>(std::clamp(diagonal, -far, far));
+}
+
 }  // namespace
 
 Tensor tril(Operand x, int64_t diagonal) {
-  return record("tril", triangle("tril", x, [=](const Tensor& above) { return above <= diagonal; }),
+  return record("tril", triangle("tril", x, [=](const Tensor& above) { return above <= near(diagonal); }),
                 {{x, [=](const Tensor& g) { return tril(g, diagonal); }}});
 }
 
 Tensor triu(Operand x, int64_t diagonal) {
-  return record("triu", triangle("triu", x, [=](const Tensor& above) { return above >= diagonal; }),
+  return record("triu", triangle("triu", x, [=](const Tensor& above) { return above >= near(diagonal); }),
                 {{x, [=](const Tensor& g) { return triu(g, diagonal); }}});
 }
 

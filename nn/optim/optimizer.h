@@ -95,7 +95,10 @@ class OptimizerWith : public Optimizer {
  protected:
   OptimizerWith(const char* name, Names names) : Optimizer(name, names) {}
   virtual void check_options(const Options& options) const = 0;
-  double& lr_of(size_t group) override { return options_.at(group).lr; }
+  double& lr_of(size_t group) override {
+    check(group < options_.size(), name_, ": group ", group, " of ", options_.size(), "; they count from 0");
+    return options_[group].lr;
+  }
   const Options& of(size_t group) const { return options_[group]; }
 
  private:

@@ -88,17 +88,16 @@ namespace {
 // The cycle runs through rates or momenta first -> most -> last, in two phases; or in three, passing `first`
 // again on the way down.
 double one_cycle(const OneCycleOptions& o, int64_t t, double first, double most, double last) {
-  check(o.total_steps > 1 && o.pct_start > 0 && o.pct_start < 1, "OneCycleLR: total_steps is ", o.total_steps,
-        ", pct_start ", o.pct_start, "; the first must be at least 2, the second between 0 and 1");
-  check(t < o.total_steps, "OneCycleLR: step ", t, " of a cycle of total_steps = ", o.total_steps,
-        " steps, which count from 0");
+  check(o.total_steps > 1 && o.pct_start >= 0 && o.pct_start <= 1, "OneCycleLR: total_steps is ",
+        o.total_steps, ", pct_start ", o.pct_start, "; the first must be at least 2, the second in [0, 1]");
+  check(t <= o.total_steps, "OneCycleLR: step ", t, " of a cycle of total_steps = ", o.total_steps, " steps");
   const auto anneal = [&](double from, double to, double part) {
     return o.linear ? from + (to - from) * part
                     : to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * part));
   };
   const double end = real(o.total_steps - 1);
   const double up = o.pct_start * real(o.total_steps) - 1;
-  const double now = real(t);
+  const double now = std::min(real(t), end);  // a last step after the cycle changes nothing
   if (now <= up) return up > 0 ? anneal(first, most, now / up) : most;
   if (!o.three_phase) return anneal(most, last, (now - up) / (end - up));
   const double down = 2 * o.pct_start * real(o.total_steps) - 2;

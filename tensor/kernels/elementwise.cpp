@@ -64,6 +64,7 @@ T sigmoid_of(T x) {
 }  // namespace
 
 void fill(const Tensor& out, double value) {
+  check(out.dtype() != int64 || (value >= -0x1p63 && value < 0x1p63), "fill: ", value, " is not an int64");
   visit_dtype(out.dtype(),
               [&]<class T>(Type<T>) { apply<T>([v = static_cast<T>(value)] { return v; }, out); });
 }

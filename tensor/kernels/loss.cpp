@@ -60,8 +60,8 @@ double total_weight(const ClassTargets& targets, int64_t classes) {
 }
 
 CrossEntropy cross_entropy(const Tensor& x, const ClassTargets& targets) {
-  const CrossEntropy y{Tensor::empty(targets.target.shape(), x.dtype()),
-                       Tensor::empty(targets.target.shape(), x.dtype())};
+  CrossEntropy y{Tensor::empty(targets.target.shape(), x.dtype()),
+                 Tensor::empty(targets.target.shape(), x.dtype())};
   const int64_t classes = x.shape().back();
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     const Weights<T> w(targets, classes, x.dtype());

@@ -36,29 +36,30 @@ Normed norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strid
     const T *in = x.data<T>(), *w = data_or_null<T>(weight), *b = data_or_null<T>(bias);
     T *y = out.y.mutable_data<T>(), *scales = out.scale.mutable_data<T>();
     T* means = centre == Centre::mean ? out.mean.mutable_data<T>() : nullptr;
-    parallel_for(rows, std::max<int64_t>(1, kBlock / n), [=](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        const T* x_row = in + r * n;
-        T* y_row = y + r * n;
-        T mean = 0;
-        if (means)
-          mean = means[r] = average(
-              n, [](auto v) { return v; }, x_row);
-        const T variance = average(
-            n, [=](auto v) { return (v - mean) * (v - mean); }, x_row);
-        const T scale = scales[r] = static_cast<T>(1 / std::sqrt(static_cast<double>(variance) + eps));
-        const auto xhat = [=](int64_t i) { return (x_row[i] - mean) * scale; };
-        if (w && b) {
-          HEED_VECTORIZE
-          for (int64_t i = 0; i < n; ++i) y_row[i] = xhat(i) * w[i] + b[i];
-        } else {
-          HEED_VECTORIZE
-          for (int64_t i = 0; i < n; ++i) y_row[i] = xhat(i);
-          for (int64_t i = 0; w && i < n; ++i) y_row[i] *= w[i];
-          for (int64_t i = 0; b && i < n; ++i) y_row[i] += b[i];
-        }
-      }
-    });
+    parallel_for(
+        rows, std::max<int64_t>(1, kBlock / std::max<int64_t>(1, n)), [=](int64_t begin, int64_t end) {
+          for (int64_t r = begin; r < end; ++r) {
+            const T* x_row = in + r * n;
+            T* y_row = y + r * n;
+            T mean = 0;
+            if (means)
+              mean = means[r] = average(
+                  n, [](auto v) { return v; }, x_row);
+            const T variance = average(
+                n, [=](auto v) { return (v - mean) * (v - mean); }, x_row);
+            const T scale = scales[r] = static_cast<T>(1 / std::sqrt(static_cast<double>(variance) + eps));
+            const auto xhat = [=](int64_t i) { return (x_row[i] - mean) * scale; };
+            if (w && b) {
+              HEED_VECTORIZE
+              for (int64_t i = 0; i < n; ++i) y_row[i] = xhat(i) * w[i] + b[i];
+            } else {
+              HEED_VECTORIZE
+              for (int64_t i = 0; i < n; ++i) y_row[i] = xhat(i);
+              for (int64_t i = 0; w && i < n; ++i) y_row[i] *= w[i];
+              for (int64_t i = 0; b && i < n; ++i) y_row[i] += b[i];
+            }
+          }
+        });
   });
   return out;
 }

@@ -107,11 +107,12 @@ const Loops loops_of = [] {
       [](void* out, const void* wide, int64_t n, double divisor) {
         auto* y = static_cast<T*>(out);
         const auto* w = static_cast<const Wide*>(wide);
-        if constexpr (std::is_floating_point_v<T>) {
-          for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(w[i] / static_cast<Wide>(divisor));
-        } else {
-          for (int64_t i = 0; i < n; ++i) y[i] = w[i];
-        }
+        const auto quotient = [divisor](Wide value) {
+          if constexpr (std::is_floating_point_v<T>)
+            return static_cast<T>(value / static_cast<Wide>(divisor));
+          return static_cast<T>(value);
+        };
+        for (int64_t i = 0; i < n; ++i) y[i] = quotient(w[i]);
       },
   };
 }();
@@ -326,7 +327,7 @@ template <template <class> class R>
 Extreme extreme(const Tensor& strided, int64_t dim, bool keepdim) {
   const Tensor x = contiguous(strided);
   const Shape shape = reduced_shape(x.shape(), {dim}, keepdim);
-  const Extreme y{Tensor::empty(shape, x.dtype()), Tensor::empty(shape, int64)};
+  Extreme y{Tensor::empty(shape, x.dtype()), Tensor::empty(shape, int64)};
   const Lines lines(x.shape(), dim);
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
     T* values = y.values.mutable_data<T>();

@@ -32,6 +32,8 @@ TEST_CASE("zeros, ones, full and their likes") {
   CHECK(full({}, 0.1, float64).item() == 0.1);
   CHECK(full({}, 2.9, int64).item() == 2);
   CHECK(full({}, 0.5, boolean).item<bool>());
+  CHECK(message([] { full({}, 0x1p63, int64); }) == "fill: 9223372036854775808 is not an int64");
+  CHECK_THROWS_AS(full({}, std::nan(""), int64), Error);
   CHECK(message([] { zeros({2, -1}); }) == "shape [2, -1]: a size is negative");
 }
 
@@ -40,6 +42,8 @@ TEST_CASE("arange counts from start to below end") {
   CHECK(values(arange(1, 2, 0.25, float64)) == Values{1, 1.25, 1.5, 1.75});
   CHECK(values(arange(5, 0, -2, int64)) == Values{5, 3, 1});
   CHECK(values(arange(0, 0.5)) == Values{0});
+  CHECK(values(arange(3)) == Values{0, 1, 2});
+  CHECK(arange(3, int64).dtype() == int64);
   CHECK(arange(3, 3).shape() == Shape{0});
   CHECK(arange(0, 3, 1, int64).dtype() == int64);
   CHECK(values(arange(0, 1, 0.1, float64))[9] == 0.9);  // multiples, not sums of steps

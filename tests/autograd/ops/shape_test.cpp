@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "autograd/gradcheck.h"
 #include "heed.h"
 #include "tests/support/expect.h"
@@ -239,4 +241,13 @@ TEST_CASE("first and second derivatives of the shape operations") {
   both([](Inputs x) { return square(repeat(x[0], {2, 1, 2})); }, {{2, 1}});
   both([](Inputs x) { return square(tril(x[0])) + triu(square(x[0]), 1); }, {{3, 3}});
   both([](Inputs x) { return square(pad(x[0], {1, -1, 0, 2}, 3)); }, {{2, 3}});
+}
+
+TEST_CASE("tril, triu: diagonals far outside") {
+  const Tensor x = counted({2, 3});
+  constexpr int64_t most = std::numeric_limits<int64_t>::max(), least = std::numeric_limits<int64_t>::min();
+  CHECK(values(tril(x, most)) == values(x));
+  CHECK(values(triu(x, least)) == values(x));
+  CHECK(values(tril(x, least)) == std::vector<double>(6, 0));
+  CHECK(values(triu(x, most)) == std::vector<double>(6, 0));
 }

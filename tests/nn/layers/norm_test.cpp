@@ -47,3 +47,11 @@ TEST_CASE("norms: gradients of first and second order") {
   CHECK(gradcheck(f, {x}));
   CHECK(gradgradcheck(f, {x}));
 }
+
+TEST_CASE("norms of no features") {
+  const Tensor x = zeros({2, 0}).requires_grad_();
+  CHECK(LayerNorm(0)(x).shape() == Shape{2, 0});
+  CHECK(RMSNorm(0)(x).shape() == Shape{2, 0});
+  sum(LayerNorm(0)(x)).backward();
+  CHECK(x.grad().shape() == Shape{2, 0});
+}

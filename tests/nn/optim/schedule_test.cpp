@@ -77,11 +77,10 @@ TEST_CASE("OneCycleLR: rate up and down, momentum down and up") {
   CHECK(optimizer.options().betas[0] == doctest::Approx(0.95 - 0.1 / 2.3));
   schedule.set_epoch(10);
   CHECK(optimizer.lr() == doctest::Approx(0.04 / 1e4));
-  CHECK_THROWS_WITH(schedule.step(),
-                    "OneCycleLR: step 11 of a cycle of total_steps = 11 steps, which count from 0");
+  schedule.step();  // after the last step of the optimiser
+  CHECK_THROWS_WITH(schedule.step(), "OneCycleLR: step 12 of a cycle of total_steps = 11 steps");
 
-  OneCycleLR three(optimizer, {1.0},
-                   {.total_steps = 12, .pct_start = 0.25, .linear = true, .three_phase = true});
+  OneCycleLR three(optimizer, 1, {.total_steps = 12, .pct_start = 0.25, .linear = true, .three_phase = true});
   three.set_epoch(2);
   CHECK(optimizer.lr() == doctest::Approx(1));
   three.set_epoch(4);
