@@ -16,7 +16,7 @@ std::vector<const Node*> graph_nodes(const Tensor& y);
 std::vector<const Node*> graph_leaves(const Tensor& y);
 
 /// The graph as text, a line for each node: its number, operation, shape and dtype, the numbers of its inputs
-/// (- for one without a gradient), the module that ran it, and where your code called it.
+/// (- for one without a gradient), the module that ran it, and the line that called it.
 ///
 ///   0  leaf [3, 2] float32
 ///   1  linear [4, 3] float32  <- -, 0  in layers.0  at train.cpp:12

@@ -218,7 +218,8 @@ Attention scaled_dot_product_attention(Operand query, Operand key, Operand value
   Tensor allowed = options.mask;
   if (allowed.defined() && allowed.dtype() != boolean) {
     scores = scores + allowed;
-    allowed = Tensor();
+    allowed = allowed != -std::numeric_limits<double>::infinity();
+    if (all(allowed).item<bool>()) allowed = Tensor();
   }
   if (options.is_causal) {
     const Tensor earlier = to(tril(ones({query->size(-2), key->size(-2)})), boolean);

@@ -241,7 +241,7 @@ Tensor pow(Operand a, Operand b) {
 Tensor maximum(Operand a, Operand b) {
   adopt("maximum", a, b);
   const auto share = [](const Tensor& g, const Tensor& mine, const Tensor& other) {
-    return where(mine == other, 0.5 * g, where(mine > other, g, 0));
+    return where(mine == other, 0.5 * g, where(mine < other, 0, g));
   };
   return record("maximum", kernel::maximum(a, b),
                 {{a, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, a(), b()); }},
@@ -251,7 +251,7 @@ Tensor maximum(Operand a, Operand b) {
 Tensor minimum(Operand a, Operand b) {
   adopt("minimum", a, b);
   const auto share = [](const Tensor& g, const Tensor& mine, const Tensor& other) {
-    return where(mine == other, 0.5 * g, where(mine < other, g, 0));
+    return where(mine == other, 0.5 * g, where(mine > other, 0, g));
   };
   return record("minimum", kernel::minimum(a, b),
                 {{a, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, a(), b()); }},

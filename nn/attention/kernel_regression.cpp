@@ -56,12 +56,12 @@ Tensor squared_distances(Operand queries, Operand keys, Operand w) {
 
 Tensor kernel_weights(Operand queries, Operand keys, Kernel kernel, Operand w, Operand may_attend) {
   const Tensor s = squared_distances(queries, keys, w);
-  Tensor allowed = isfinite(s);
+  const double inf = std::numeric_limits<double>::infinity();
+  Tensor allowed = s != inf;  // NaN stays and shows
   if (may_attend.defined()) allowed = logical_and(allowed, may_attend);
 
   if (kernel == Kernel::gaussian) {
     // A row of nothing but -inf would be NaN; such a row is given zeros, and all of it left out afterwards.
-    const double inf = std::numeric_limits<double>::infinity();
     const Tensor none = where(any(allowed, -1, true), full({}, -inf, s.dtype()), 0);
     return where(allowed, softmax(where(allowed, -0.5 * s, none), -1), 0);
   }

@@ -30,7 +30,7 @@ Tensor squared_distances(Operand queries, Operand keys, Operand w);
 ///
 /// A query without support, because all keys are out of the kernel's reach or masked, has the weights 0 and
 /// the gradient 0. The Gaussian kernel's weights are softmax(-((q - k) w)^2 / 2), so that far keys do not
-/// underflow: however far, the nearest counts most.
+/// underflow: the nearest counts most however far it is, until the square of its distance is infinite.
 Tensor kernel_weights(Operand queries, Operand keys, Kernel kernel = Kernel::gaussian, Operand w = 1,
                       Operand may_attend = {});
 

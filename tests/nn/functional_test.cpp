@@ -247,3 +247,13 @@ TEST_CASE("attention: sizes of queries, keys and values may differ; batches broa
       "must be [..., Tq, D], [..., Tk, D], [..., Tk, Dv]",
       Error);
 }
+
+TEST_CASE("attention: a query that may attend to nothing gives 0, whichever the mask") {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Tensor q = ones({2, 3}), v = ones({2, 2});
+  const Tensor rows = tensor({{0, 0}, {-inf, -inf}});
+  for (const Tensor& mask : {rows, rows == 0}) {
+    const Tensor y = F::scaled_dot_product_attention(q, q, v, {.mask = mask}).output;
+    CHECK(y.to_vector<double>() == std::vector<double>{1, 1, 0, 0});
+  }
+}

@@ -23,3 +23,8 @@ TEST_CASE("columns are aligned, numbers at the right") {
         "  b         8");
   CHECK(Table({"a", "b"}).to_string() == "a  b");
 }
+
+TEST_CASE("a row must have a cell for each column") {
+  Table table({"a", "b"});
+  CHECK_THROWS_WITH_AS(table.add({"x"}), "Table: a row of 1 cells for 2 columns", Error);
+}
