@@ -64,7 +64,9 @@ Tensor Tensor::view_as(const Shape& shape, const Strides& strides, int64_t offse
 }
 
 void Tensor::undefined() {
-  fail("this tensor is undefined: it was default-constructed or moved from, and has no values");
+  fail(
+      "a tensor that is needed here is undefined: default-constructed, moved from, or a plain number was "
+      "given");
 }
 
 void Tensor::check_type(DType wanted) const {

@@ -31,7 +31,7 @@ TEST_CASE("an operand is a tensor or a number, and the line where it was written
   CHECK_FALSE(number.defined());
   CHECK_FALSE(none.defined());
   CHECK_FALSE(none.requires_grad());
-  CHECK(message([&] { none->shape(); }).find("this tensor is undefined") == 0);
+  CHECK(message([&] { none->shape(); }).find("a tensor that is needed here is undefined") == 0);
 
   CHECK(line_of(x).line() == __LINE__);
   CHECK(line_of(3).line() == __LINE__);

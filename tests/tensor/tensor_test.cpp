@@ -111,7 +111,8 @@ TEST_CASE("an undefined tensor says so") {
   CHECK_FALSE(none.defined());
   CHECK_FALSE(none.requires_grad());
   const std::string text =
-      "this tensor is undefined: it was default-constructed or moved from, and has no values";
+      "a tensor that is needed here is undefined: default-constructed, moved from, or a plain number was "
+      "given";
   CHECK(message([&] { none.shape(); }) == text);
   CHECK(message([&] { none.data<float>(); }) == text);
   CHECK(message([&] { none.item(); }) == text);
