@@ -177,7 +177,7 @@ class Pass {
     if (g.shape() != node.shape || g.dtype() != node.dtype) [[unlikely]]
       g = fitted(node, g);
     if (!node.is_leaf()) return accumulate(node.pending, std::move(g));
-    if (targets_) return (void)store(node, std::move(g));
+    if (targets_) return (void)store(node, g);
     if (!node.pending.defined()) leaves_.push_back(&node);
     accumulate(node.pending, std::move(g));
   }

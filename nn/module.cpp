@@ -101,6 +101,7 @@ Module::Module(Module&& other) noexcept : training_(other.training_), hooks_(std
 }
 
 Module& Module::operator=(const Module& other) {
+  if (this == &other) return *this;
   training_ = other.training_;
   place_ = other.place_;
   return *this;

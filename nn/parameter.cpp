@@ -12,6 +12,7 @@ OwnedTensor::OwnedTensor(Tensor values, bool learns) : learns_(learns) {
   if (learns) requires_grad_();
 }
 
+// NOLINTNEXTLINE(bugprone-copy-constructor-init,readability-redundant-member-init): a copy has its own values
 OwnedTensor::OwnedTensor(const OwnedTensor& other) : Tensor(), learns_(other.learns_) {
   if (!other.defined()) return;
   static_cast<Tensor&>(*this) = kernel::clone(other);
@@ -32,6 +33,7 @@ OwnedTensor& OwnedTensor::operator=(const Tensor& values) {
   return *this;
 }
 
+// NOLINTNEXTLINE(*-noexcept-move-constructor,bugprone-exception-escape)
 OwnedTensor& OwnedTensor::operator=(OwnedTensor&& other) {
   if (defined() && other.defined() && other.shape() == shape())
     return *this = static_cast<const Tensor&>(other);

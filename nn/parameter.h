@@ -20,6 +20,8 @@ class OwnedTensor : public Tensor {
  public:
   OwnedTensor& operator=(const Tensor& values);
   OwnedTensor& operator=(const OwnedTensor& other) { return *this = static_cast<const Tensor&>(other); }
+  // May throw: it writes values.
+  // NOLINTNEXTLINE(*-noexcept-move-constructor,bugprone-exception-escape)
   OwnedTensor& operator=(OwnedTensor&& other);
   /// Changes the dtype of this very tensor and of its gradient; every holder sees it.
   void to_(DType dtype) const;

@@ -45,6 +45,13 @@ struct Minimum {
 
 using Bool = unsigned char;  // bools, in packs
 
+// Means alone have a divisor other than 1, and they are of floats.
+template <class T, class Wide>
+T quotient(Wide value, double divisor) {
+  if constexpr (std::is_floating_point_v<T>) value /= static_cast<Wide>(divisor);
+  return static_cast<T>(value);
+}
+
 constexpr int64_t kRows = 8;  // rows that are joined before they are widened
 
 // The loops of one reduction over one dtype, behind plain pointers, so that what drives them exists once.
@@ -107,12 +114,7 @@ const Loops loops_of = [] {
       [](void* out, const void* wide, int64_t n, double divisor) {
         auto* y = static_cast<T*>(out);
         const auto* w = static_cast<const Wide*>(wide);
-        const auto quotient = [divisor](Wide value) {
-          if constexpr (std::is_floating_point_v<T>)
-            return static_cast<T>(value / static_cast<Wide>(divisor));
-          return static_cast<T>(value);
-        };
-        for (int64_t i = 0; i < n; ++i) y[i] = quotient(w[i]);
+        for (int64_t i = 0; i < n; ++i) y[i] = quotient<T>(w[i], divisor);
       },
   };
 }();
