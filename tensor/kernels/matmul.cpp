@@ -121,12 +121,12 @@ int64_t tail_step(const Tensor& x, int64_t from_end) {
   return d < 0 || x.shape()[d] == 1 ? 0 : x.strides()[d];
 }
 
-// How far to cut one of n and m: see Note [Same bits]. Blocks of 64 to 512 rows (or columns, if there are
-// more of them) lose nothing against one large call, and four of them share out well.
+// How far to cut one of n and m: see Note [Same bits]. Each block packs the other operand anew, so blocks are
+// as large as sharing allows: halves, of at most 1024 rows (or columns, if there are more of them).
 int64_t block_of(int64_t longer, double work_of_one) {
   const auto up = [](int64_t x) { return (x + 63) / 64 * 64; };
   const auto enough = static_cast<int64_t>(2 * kWorth / std::max(work_of_one, 1.0));
-  return std::max(up(enough + 1), std::min<int64_t>(up((longer + 3) / 4), 512));
+  return std::max(up(enough + 1), std::min<int64_t>(up((longer + 1) / 2), 1024));
 }
 
 template <class T>
