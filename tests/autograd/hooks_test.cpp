@@ -94,5 +94,6 @@ TEST_CASE("tensor hooks see the complete gradient and may replace it") {
   CHECK(calls == 1);
 
   h.register_hook([](const Tensor& g) { return sum(g); });
-  CHECK(message([&] { y.backward(); }) == "hook on mul: the gradient is float64 [2] and the hook returned float64 []");
+  CHECK(message([&] { y.backward(); }) ==
+        "hook on mul: the gradient is float64 [2] and the hook returned float64 []");
 }

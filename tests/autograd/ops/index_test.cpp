@@ -181,7 +181,8 @@ TEST_CASE("one_hot") {
   CHECK(one_hot(tensor({{2}}, int64)).shape() == Shape{1, 1, 3});
   CHECK(one_hot(tensor(0, int64), 2).dtype() == int64);
   CHECK(one_hot(zeros({0}, int64), 2).shape() == Shape{0, 2});
-  CHECK(message([] { one_hot(tensor({3}, int64), 3); }).find("to 3 for num_classes = 3") != std::string::npos);
+  CHECK(message([] { one_hot(tensor({3}, int64), 3); }).find("to 3 for num_classes = 3") !=
+        std::string::npos);
   CHECK(message([] { one_hot(tensor({-1}, int64)); }).find("reaches from -1") != std::string::npos);
   CHECK(message([] { one_hot(zeros({0}, int64)); }).find("does not tell") != std::string::npos);
 }

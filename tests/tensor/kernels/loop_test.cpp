@@ -56,7 +56,8 @@ TEST_CASE("results may be strided, and be one of the operands") {
   const Tensor out = transpose(whole_tensor);
   kernel::apply<double, double>([](double v) { return v; }, out, counted({50, 40}));
   CHECK(values(out) == values(counted({50, 40})));
-  kernel::apply<double, double, double>([](double u, double v) { return u + v; }, out, out, counted({50, 40}));
+  kernel::apply<double, double, double>([](double u, double v) { return u + v; }, out, out,
+                                        counted({50, 40}));
   CHECK(values(out) == values(2 * counted({50, 40})));
   const Tensor middle = slice(whole_tensor, 1, 1, 50, 3);
   kernel::apply<double>([] { return 7.0; }, middle);
