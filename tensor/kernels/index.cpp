@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/loop.h"
+#include "tensor/kernels/lines.h"
 #include "tensor/parallel.h"
 
 namespace heed::kernel {
@@ -49,12 +49,6 @@ void each_line(const Shape& shape, int64_t dim, const std::array<const Strides*,
                    }
                  }
                });
-}
-
-// x as [outer, n, inner] around dim.
-int64_t count_before(const Shape& shape, int64_t dim) { return numel(Shape(shape.data(), dim)); }
-int64_t count_after(const Shape& shape, int64_t dim) {
-  return numel(Shape(shape.data() + dim + 1, shape.rank() - dim - 1));
 }
 
 Tensor last_swapped_with(const Tensor& x, int64_t dim) {
@@ -113,8 +107,9 @@ void scatter_add_into(const char* op, const Tensor& out, int64_t dim, const Tens
 }
 
 Tensor index_select(const char* op, const Tensor& x, int64_t dim, const Tensor& index) {
-  const int64_t m = index.numel(), n = x.shape()[dim];
-  const int64_t outer = count_before(x.shape(), dim), inner = count_after(x.shape(), dim);
+  const int64_t m = index.numel();
+  const Lines lines(x.shape(), dim);
+  const int64_t outer = lines.outer, n = lines.n, inner = lines.inner;
   Shape shape = x.shape();
   shape[dim] = m;
   if (!x.is_contiguous() || inner < 8) {  // element by element: the positions repeat over the other dims
@@ -142,8 +137,9 @@ Tensor index_select(const char* op, const Tensor& x, int64_t dim, const Tensor& 
 
 // The rows of `out` are dealt out to the parts, each of which reads all positions and adds to its own rows.
 void index_add_into(const char* op, const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
-  const int64_t m = index.numel(), n = out.shape()[dim];
-  const int64_t outer = count_before(out.shape(), dim), inner = count_after(out.shape(), dim);
+  const int64_t m = index.numel();
+  const Lines lines(out.shape(), dim);
+  const int64_t outer = lines.outer, n = lines.n, inner = lines.inner;
   const auto parts = static_cast<int64_t>(
       std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(m * inner / kBlock, 1, 16))));
   const Tensor packed = contiguous(index), rows = contiguous(src);
