@@ -11,6 +11,8 @@
 
 namespace bench {
 
+namespace side = heed;  // what workloads written once for both sides call
+
 using heed::Shape;
 using heed::Tensor;
 

@@ -1,5 +1,5 @@
 // Elementwise operations on N values, forward and backward.
-#include "bench.h"
+#include <bench.h>  // of the side that is built
 
 namespace bench {
 namespace {
@@ -25,9 +25,9 @@ void add_elementwise() {
       count_bytes(state, 6 * 4 * n);
     })->Unit(benchmark::kMillisecond);
 
-    unary("exp", n, [](const Tensor& x) { return heed::exp(x); });
-    unary("tanh", n, [](const Tensor& x) { return heed::tanh(x); });
-    unary("gelu", n, [](const Tensor& x) { return heed::gelu(x); });  // the exact one, with erf
+    unary("exp", n, [](const Tensor& x) { return side::exp(x); });
+    unary("tanh", n, [](const Tensor& x) { return side::tanh(x); });
+    unary("gelu", n, [](const Tensor& x) { return side::gelu(x); });  // the exact one, with erf
   }
 }
 

@@ -1,5 +1,5 @@
 // Operations over the rows of x [rows, cols], forward and backward.
-#include "bench.h"
+#include <bench.h>  // of the side that is built
 
 namespace bench {
 namespace {
@@ -17,7 +17,7 @@ void add_rows() {
   for (const Size size : {Size{4096, 64}, {4096, 512}, {512, 8192}}) {
     add("softmax/" + size.name(), [size](State& state) {
       const Tensor x = leaf({size.rows, size.cols});
-      time_forward_backward(state, {x}, [&] { return heed::softmax(x, -1); });
+      time_forward_backward(state, {x}, [&] { return side::softmax(x, -1); });
       count_bytes(state, size.bytes());
     })->Unit(benchmark::kMillisecond);
   }
@@ -27,7 +27,7 @@ void add_rows() {
     add("layer_norm/" + size.name(), [size](State& state) {
       const Tensor x = leaf({size.rows, size.cols}), scale = leaf({size.cols}), shift = leaf({size.cols});
       time_forward_backward(state, {x, scale, shift},
-                            [&] { return heed::layer_norm(x, {size.cols}, scale, shift, 1e-5); });
+                            [&] { return side::layer_norm(x, {size.cols}, scale, shift, 1e-5); });
       count_bytes(state, size.bytes());
     })->Unit(benchmark::kMillisecond);
   }

@@ -13,6 +13,8 @@
 
 namespace bench {
 
+namespace side = torch;  // what workloads written once for both sides call
+
 using torch::Tensor;
 
 // Standard normal values that require a gradient.
