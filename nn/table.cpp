@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <iterator>
 
+#include "nn/text/utf8.h"
+
 namespace heed {
 namespace {
 
@@ -32,10 +34,8 @@ bool is_number(const std::string& cell) {
 int64_t display_width(const std::string& text) {
   int64_t width = 0;
   for (size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i++]);
-    uint32_t c = lead < 0x80 ? lead : lead < 0xE0 ? lead & 0x1Fu : lead < 0xF0 ? lead & 0x0Fu : lead & 0x07u;
-    while (i < text.size() && (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80)
-      c = c << 6 | (static_cast<unsigned char>(text[i++]) & 0x3Fu);
+    const auto [c, size] = first_character(std::string_view(text).substr(i));
+    i += std::max<size_t>(size, 1);  // a byte that is not UTF-8 is shown as one column
     width += within(kCombining, c) ? 0 : within(kWide, c) ? 2 : 1;
   }
   return width;

@@ -1,0 +1,49 @@
+#include "nn/text/batch.h"
+
+#include <algorithm>
+
+#include "tensor/create.h"
+
+namespace heed {
+
+PaddedBatch pad_batch(const std::vector<Ids>& sequences, int64_t length) {
+  Ids lengths;
+  for (const Ids& ids : sequences) lengths.push_back(static_cast<int64_t>(ids.size()));
+  for (const int64_t n : lengths) length = std::max(length, n);
+  const auto batch = static_cast<int64_t>(sequences.size());
+  PaddedBatch padded{full({batch, length}, Vocabulary::pad, int64), from_vector(lengths, {batch})};
+  auto* row = padded.ids.mutable_data<int64_t>();
+  for (const Ids& ids : sequences) {
+    std::copy(ids.begin(), ids.end(), row);
+    row += length;
+  }
+  return padded;
+}
+
+TeacherForcing teacher_forcing(const std::vector<Ids>& targets, int64_t length) {
+  std::vector<Ids> inputs = targets, labels = targets;
+  for (Ids& ids : inputs) ids.insert(ids.begin(), Vocabulary::bos);
+  for (Ids& ids : labels) ids.push_back(Vocabulary::eos);
+  const PaddedBatch padded = pad_batch(labels, length);
+  return {pad_batch(inputs, length).ids, padded.ids, padded.lengths};
+}
+
+std::vector<std::vector<int64_t>> bucket_batches(const std::vector<int64_t>& lengths, int64_t batch_size,
+                                                 Generator& generator) {
+  check(batch_size >= 1, "bucket_batches: batch_size is ", batch_size, "; it must be at least 1");
+  const auto n = static_cast<int64_t>(lengths.size());
+  std::vector<int64_t> order = randperm(n, &generator).to_vector<int64_t>();
+  const auto length = [&](int64_t example) { return lengths[static_cast<size_t>(example)]; };
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return length(a) < length(b); });
+  std::vector<std::vector<int64_t>> sorted, batches;
+  for (auto first = order.begin(); first != order.end();) {
+    const auto end = first + std::min<int64_t>(batch_size, order.end() - first);
+    sorted.emplace_back(first, end);
+    first = end;
+  }
+  for (const int64_t b : randperm(static_cast<int64_t>(sorted.size()), &generator).to_vector<int64_t>())
+    batches.push_back(std::move(sorted[static_cast<size_t>(b)]));
+  return batches;
+}
+
+}  // namespace heed

@@ -1,0 +1,96 @@
+#include "nn/text/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "tensor/error.h"
+
+namespace heed {
+namespace {
+
+// The n-grams of a text and how often each occurs.
+std::map<Tokens, int64_t> count_ngrams(const Tokens& text, int64_t n) {
+  std::map<Tokens, int64_t> counts;
+  for (auto first = text.begin(); text.end() - first >= n; ++first) ++counts[Tokens(first, first + n)];
+  return counts;
+}
+
+int64_t length(const Tokens& text) { return static_cast<int64_t>(text.size()); }
+
+void check_pairs(const char* name, size_t candidates, size_t references) {
+  check(candidates == references, name, ": ", candidates, " candidates for ", references,
+        " references; each needs its own");
+}
+
+}  // namespace
+
+Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<std::vector<Tokens>>& references,
+          bool smooth) {
+  check_pairs("bleu", candidates.size(), references.size());
+  std::array<int64_t, 4> matches{}, totals{};
+  int64_t c = 0, r = 0;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const Tokens& candidate = candidates[i];
+    check(!references[i].empty(), "bleu: candidate ", i, " has no reference");
+    const auto closest =
+        std::min_element(references[i].begin(), references[i].end(), [&](const Tokens& a, const Tokens& b) {
+          const auto distance = [&](const Tokens& x) { return std::abs(length(x) - length(candidate)); };
+          return std::pair(distance(a), length(a)) < std::pair(distance(b), length(b));
+        });
+    c += length(candidate);
+    r += length(*closest);
+    for (int64_t n = 1; n <= 4; ++n) {
+      std::map<Tokens, int64_t> most;
+      for (const Tokens& reference : references[i])
+        for (const auto& [ngram, count] : count_ngrams(reference, n))
+          most[ngram] = std::max(most[ngram], count);
+      for (const auto& [ngram, count] : count_ngrams(candidate, n)) {
+        const auto found = most.find(ngram);
+        if (found != most.end()) matches[n - 1] += std::min(count, found->second);
+        totals[n - 1] += count;
+      }
+    }
+  }
+
+  Bleu result{0, {}, c == 0 ? 0 : std::exp(std::min(0.0, 1 - double(r) / double(c)))};
+  double logs = 0;
+  for (size_t n = 0; n < 4; ++n) {
+    const int64_t extra = smooth && n > 0 && c > 0 ? 1 : 0;
+    const int64_t total = totals[n] + extra;
+    result.precisions[n] = total == 0 ? 0 : double(matches[n] + extra) / double(total);
+    logs += std::log(result.precisions[n]);
+  }
+  result.score = result.brevity_penalty * std::exp(logs / 4);  // log 0 = -inf: 0
+  return result;
+}
+
+Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<Tokens>& references, bool smooth) {
+  std::vector<std::vector<Tokens>> lists;
+  for (const Tokens& reference : references) lists.push_back({reference});
+  return bleu(candidates, lists, smooth);
+}
+
+double exact_match(const std::vector<Tokens>& candidates, const std::vector<Tokens>& references) {
+  check_pairs("exact_match", candidates.size(), references.size());
+  double equal = 0;
+  for (size_t i = 0; i < candidates.size(); ++i) equal += candidates[i] == references[i];
+  return candidates.empty() ? 0 : equal / static_cast<double>(candidates.size());
+}
+
+int64_t edit_distance(const Tokens& a, const Tokens& b) {
+  // row[j]: the distance of the first i tokens of a to the first j of b
+  std::vector<int64_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), int64_t{0});
+  for (const std::string& token : a) {
+    int64_t diagonal = row[0]++;
+    for (size_t j = 1; j <= b.size(); ++j)
+      diagonal = std::exchange(
+          row[j], std::min({diagonal + (token == b[j - 1] ? 0 : 1), row[j] + 1, row[j - 1] + 1}));
+  }
+  return row.back();
+}
+
+}  // namespace heed

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "nn/text/tokenise.h"
+
+namespace heed {
+
+struct Bleu {
+  double score;                      // in [0, 1]
+  std::array<double, 4> precisions;  // of n-grams, n = 1 to 4
+  double brevity_penalty;
+};
+/// How much candidates share with their references, over a whole corpus (Papineni et al., 2002):
+///
+///   p_n    = sum of min(count in candidate, most in a reference) / sum of counts in candidates, over all
+///   n-grams score  = exp(min(0, 1 - r / c)) (p_1 p_2 p_3 p_4)^(1/4)
+///
+/// c is the length of all candidates, r that of all references (the closest to the candidate, the shorter of
+/// two, where there are several). A p_n without n-grams is 0, and so is the score where one of them is 0;
+/// `smooth` adds one to both sums of p_n for n > 1, for single sentences.
+Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<Tokens>& references, bool smooth = false);
+Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<std::vector<Tokens>>& references,
+          bool smooth = false);
+
+/// The share of candidates that equal their reference; 0 of none.
+double exact_match(const std::vector<Tokens>& candidates, const std::vector<Tokens>& references);
+
+/// The fewest tokens to insert, delete or replace that make `b` of `a` (Levenshtein).
+int64_t edit_distance(const Tokens& a, const Tokens& b);
+
+}  // namespace heed

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "nn/text/vocabulary.h"
+#include "tensor/tensor.h"
+
+namespace heed {
+
+/// One step of a decoder that keeps its own state (a hidden state, a cache of keys and values), a row for
+/// each sentence in the making.
+///
+///   tokens   [N] int64   the last token of each row; <bos> at the first step
+///   parents  [N] int64   the row of the step before that each row continues: the state is to be reordered by
+///                        index_select(state, 0, parents). At the first step: the sentences 0 to B - 1
+///   returns  [N, V]      log-probabilities of the next token; -inf for one that may not come
+using DecodeStep = std::function<Tensor(const Tensor& tokens, const Tensor& parents)>;
+
+struct Hypothesis {
+  Ids tokens;              // without <bos> and <eos>
+  double log_probability;  // of the tokens, and of <eos> if it ended
+  double score;            // log_probability / length^alpha; the length counts <eos>
+  bool ended;              // false: cut off at max_length
+};
+
+struct SearchOptions {
+  int64_t max_length = 100;  // tokens, <eos> counted
+  int64_t width = 1;         // beams
+  double alpha = 1;          // length normalisation: 0 prefers short sentences, 1 is the mean over tokens
+};
+
+/// Beam search for a batch of sentences. At every step the `width` most probable continuations of each
+/// sentence are kept, the lower row and token first among equals; one that ends gives up its place. Rows
+/// whose sentence is finished are not computed any more.
+///
+/// Returns up to `width` hypotheses for each sentence, the best score first. No step is recorded for
+/// gradients.
+std::vector<std::vector<Hypothesis>> beam_search(const DecodeStep& step, int64_t batch,
+                                                 const SearchOptions& options = {});
+
+/// The most probable token at every step, for each sentence: beam search of width 1.
+std::vector<Ids> greedy_search(const DecodeStep& step, int64_t batch, int64_t max_length = 100);
+
+}  // namespace heed

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace heed {
+
+/// The character that a text begins with.
+struct Utf8Character {
+  uint32_t code;  // of Unicode
+  size_t size;    // in bytes: 1 to 4; 0 where the text is empty or does not begin with UTF-8
+};
+/// Overlong forms, surrogates and codes above U+10FFFF are not UTF-8 (RFC 3629).
+Utf8Character first_character(std::string_view text);
+
+/// Throws unless all of `text` is UTF-8, with `what` it is and the position of the first byte that is wrong.
+void check_utf8(std::string_view what, std::string_view text);
+
+}  // namespace heed

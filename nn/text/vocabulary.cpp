@@ -1,0 +1,88 @@
+#include "nn/text/vocabulary.h"
+
+#include <algorithm>
+#include <map>
+
+#include "nn/text/utf8.h"
+#include "tensor/error.h"
+
+namespace heed {
+namespace {
+
+constexpr const char* kSpecial[] = {"<pad>", "<bos>", "<eos>", "<unk>"};
+
+}  // namespace
+
+Vocabulary::Vocabulary(const std::vector<Tokens>& texts, int64_t min_count) {
+  check(min_count >= 1, "Vocabulary: min_count is ", min_count, "; it must be at least 1");
+  for (const char* token : kSpecial) add(token);
+  std::map<std::string, int64_t> counts;
+  for (const Tokens& text : texts)
+    for (const std::string& token : text) ++counts[token];
+  std::vector<std::pair<std::string, int64_t>> found(counts.begin(), counts.end());
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (const auto& [token, count] : found)
+    if (count >= min_count && !contains(token)) add(token);
+}
+
+void Vocabulary::add(std::string token) {
+  check(!token.empty(), "Vocabulary: token ", size(), " is empty");
+  check_utf8("Vocabulary", token);
+  check(token.find_first_of("\r\n") == std::string::npos, "Vocabulary: token ", size(),
+        " holds a line break; a vocabulary is saved with a token on each line");
+  const bool added = ids_.emplace(token, size()).second;
+  check(added, "Vocabulary: token \"", token, "\" is there twice, as ", id(token), " and ", size());
+  tokens_.push_back(std::move(token));
+}
+
+int64_t Vocabulary::id(const std::string& token) const {
+  const auto found = ids_.find(token);
+  return found == ids_.end() ? unk : found->second;
+}
+
+const std::string& Vocabulary::token(int64_t id) const {
+  check(id >= 0 && id < size(), "Vocabulary: there is no id ", id, "; the ids are 0 to ", size() - 1);
+  return tokens_[static_cast<size_t>(id)];
+}
+
+Ids Vocabulary::encode(const Tokens& tokens) const {
+  Ids ids;
+  for (const std::string& token : tokens) ids.push_back(id(token));
+  return ids;
+}
+
+Tokens Vocabulary::decode(const Ids& ids) const {
+  Tokens tokens;
+  for (const int64_t id : ids) {
+    if (id == eos) break;
+    if (id != pad && id != bos) tokens.push_back(token(id));
+  }
+  return tokens;
+}
+
+std::string Vocabulary::to_text() const {
+  std::string text;
+  for (const std::string& token : tokens_) text += token + '\n';
+  return text;
+}
+
+Vocabulary Vocabulary::from_text(std::string_view text) {
+  Vocabulary read;
+  int64_t line = 0;
+  for (; !text.empty(); ++line) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view token = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (token.ends_with('\r')) token.remove_suffix(1);
+    if (line < unk + 1)
+      check(token == kSpecial[line], "Vocabulary: line ", line + 1, " is \"", token, "\" and must be ",
+            kSpecial[line], "; is this a saved vocabulary?");
+    else
+      read.add(std::string(token));
+  }
+  check(line > unk, "Vocabulary: the text has ", line, " lines; the first four are <pad> <bos> <eos> <unk>");
+  return read;
+}
+
+}  // namespace heed

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "nn/text/tokenise.h"
+
+namespace heed {
+
+/// A text as the ids of its tokens.
+using Ids = std::vector<int64_t>;
+
+/// Tokens and their ids, 0 to size() - 1. The first four are not words:
+///   0 <pad> fills a batch   1 <bos> begins a sentence   2 <eos> ends it   3 <unk> stands for every unknown
+///   token
+/// Tokens are not empty, UTF-8, and hold no line break, so that a vocabulary is a text: a token on each line.
+class Vocabulary {
+ public:
+  static constexpr int64_t pad = 0, bos = 1, eos = 2, unk = 3;
+
+  Vocabulary() : Vocabulary(std::vector<Tokens>()) {}
+  /// Every token that `texts` have at least min_count times: the most frequent first, then by its bytes, so
+  /// that the order of the texts is of no consequence.
+  explicit Vocabulary(const std::vector<Tokens>& texts, int64_t min_count = 1);
+
+  int64_t size() const { return static_cast<int64_t>(tokens_.size()); }
+  bool contains(const std::string& token) const { return ids_.contains(token); }
+  /// The id of a token; unk if it is unknown.
+  int64_t id(const std::string& token) const;
+  const std::string& token(int64_t id) const;
+  /// Without <bos> and <eos>, which belong to batches: see teacher_forcing.
+  Ids encode(const Tokens& tokens) const;
+  /// The tokens before the first <eos>, without <pad> and <bos>.
+  Tokens decode(const Ids& ids) const;
+
+  /// A token on each line, in the order of their ids; for a file, or for the metadata of one.
+  std::string to_text() const;
+  /// Reads what to_text() wrote; lines may end in CRLF.
+  static Vocabulary from_text(std::string_view text);
+
+ private:
+  void add(std::string token);
+
+  std::vector<std::string> tokens_;
+  std::unordered_map<std::string, int64_t> ids_;
+};
+
+}  // namespace heed

@@ -1,0 +1,64 @@
+#include "nn/text/batch.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/support/expect.h"
+
+using namespace heed;
+using Numbers = std::vector<double>;
+
+TEST_CASE("pad_batch: one tensor, <pad> behind the shorter rows") {
+  const PaddedBatch batch = pad_batch({{5, 6, 7}, {}, {8}});
+  CHECK(batch.ids.shape() == Shape{3, 3});
+  CHECK(batch.ids.dtype() == int64);
+  CHECK(values(batch.ids) == Numbers{5, 6, 7, 0, 0, 0, 8, 0, 0});
+  CHECK(values(batch.lengths) == Numbers{3, 0, 1});
+  CHECK(values(pad_batch({{5}}, 3).ids) == Numbers{5, 0, 0});
+  CHECK(pad_batch({{5, 6}}, 1).ids.shape() == Shape{1, 2});
+  CHECK(pad_batch({}).ids.shape() == Shape{0, 0});
+  CHECK(pad_batch({{}}).ids.shape() == Shape{1, 0});
+}
+
+// covers: C-100-05
+TEST_CASE("teacher_forcing: the input is one step behind the labels") {
+  const TeacherForcing taught = teacher_forcing({{5, 6}, {7}, {}});
+  CHECK(values(taught.input) == Numbers{1, 5, 6, 1, 7, 0, 1, 0, 0});
+  CHECK(values(taught.labels) == Numbers{5, 6, 2, 7, 2, 0, 2, 0, 0});
+  CHECK(values(taught.lengths) == Numbers{3, 2, 1});
+  CHECK(values(teacher_forcing({{5}}, 4).input) == Numbers{1, 5, 0, 0});
+  CHECK(values(teacher_forcing({{5}}, 4).labels) == Numbers{5, 2, 0, 0});
+}
+
+TEST_CASE(
+    "bucket_batches: every example once, similar lengths, another order each epoch, the same for a seed") {
+  std::vector<int64_t> lengths;
+  Generator random(3);
+  for (int64_t i = 0; i < 103; ++i) lengths.push_back(random.integer(1, 20));
+  Generator one(7), two(7);
+  const auto batches = bucket_batches(lengths, 10, one);
+  CHECK(batches == bucket_batches(lengths, 10, two));
+  CHECK(batches != bucket_batches(lengths, 10, one));
+
+  std::vector<int64_t> all;
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+  size_t small = 0;
+  for (const auto& batch : batches) {
+    small += batch.size() == 3;
+    CHECK((batch.size() == 10 || batch.size() == 3));
+    all.insert(all.end(), batch.begin(), batch.end());
+    ranges.emplace_back(lengths[size_t(batch.front())], lengths[size_t(batch.back())]);
+  }
+  CHECK(small == 1);
+  CHECK_FALSE(std::is_sorted(ranges.begin(), ranges.end()));  // the batches are shuffled
+  std::sort(ranges.begin(), ranges.end());
+  for (size_t i = 0; i + 1 < ranges.size(); ++i) CHECK(ranges[i].second <= ranges[i + 1].first);
+  std::sort(all.begin(), all.end());
+  for (size_t i = 0; i < all.size(); ++i) CHECK(all[i] == int64_t(i));
+
+  CHECK(bucket_batches({}, 4, one).empty());
+  CHECK(bucket_batches({5}, 4, one) == std::vector<std::vector<int64_t>>{{0}});
+  CHECK(message([&] { bucket_batches({1}, 0, one); }) ==
+        "bucket_batches: batch_size is 0; it must be at least 1");
+}

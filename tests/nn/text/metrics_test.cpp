@@ -1,0 +1,95 @@
+#include "nn/text/metrics.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+using Corpus = std::vector<Tokens>;
+
+Tokens words(const char* text) { return split_words(text); }
+
+bool near(double a, double b) { return std::abs(a - b) < 1e-14; }
+
+}  // namespace
+
+// covers: C-100-05
+TEST_CASE("bleu: by hand") {
+  // 6 words, the reference has 6: unigrams 5 of 6, bigrams 3 of 5, trigrams 2 of 4, 4-grams 1 of 3.
+  const Bleu one = bleu(Corpus{words("the cat sat on a mat")}, Corpus{words("the cat sat on the mat")});
+  CHECK(near(one.precisions[0], 5 / 6.));
+  CHECK(near(one.precisions[1], 3 / 5.));
+  CHECK(near(one.precisions[2], 2 / 4.));
+  CHECK(near(one.precisions[3], 1 / 3.));
+  CHECK(one.brevity_penalty == 1);
+  CHECK(near(one.score, std::pow(5. / 6 * 3 / 5 * 1 / 2 * 1 / 3, 0.25)));
+
+  // Counts are summed over the corpus before they are divided, and so are the lengths: c = 9, r = 11.
+  const Bleu two = bleu(Corpus{words("the cat sat on a mat"), words("I love China")},
+                        Corpus{words("the cat sat on the mat"), words("I do love China !")});
+  CHECK(near(two.precisions[0], 8 / 9.));
+  CHECK(near(two.precisions[1], 4 / 7.));
+  CHECK(near(two.precisions[2], 2 / 5.));
+  CHECK(near(two.precisions[3], 1 / 3.));
+  CHECK(near(two.brevity_penalty, std::exp(1 - 11 / 9.)));
+  CHECK(near(two.score, std::exp(1 - 11 / 9.) * std::pow(8. / 9 * 4 / 7 * 2 / 5 * 1 / 3, 0.25)));
+}
+
+TEST_CASE("bleu: counts are clipped by the reference that has most, the closest length is taken") {
+  // The example of Papineni et al.: 2 of 7 unigrams.
+  const Bleu the =
+      bleu(Corpus{words("the the the the the the the")},
+           std::vector<Corpus>{{words("the cat is on the mat"), words("there is a cat on the mat")}});
+  CHECK(near(the.precisions[0], 2 / 7.));
+  CHECK(the.score == 0);
+  CHECK(the.brevity_penalty == 1);
+  // 3 words; references of 2 and of 4 are as close: the shorter one.
+  CHECK(bleu(Corpus{words("a b c")}, std::vector<Corpus>{{words("a b c d"), words("a b")}}).brevity_penalty ==
+        1);
+  CHECK(
+      near(bleu(Corpus{words("a b c")}, std::vector<Corpus>{{words("a b c d"), words("a")}}).brevity_penalty,
+           std::exp(-1 / 3.)));
+}
+
+TEST_CASE("bleu: perfect, hopeless, short and empty") {
+  const Corpus long_one{words("I ate an apple in Beijing yesterday")};
+  CHECK(bleu(long_one, long_one).score == doctest::Approx(1).epsilon(1e-15));
+  CHECK(bleu(long_one, Corpus{words("x")}).score == 0);
+  const Corpus three{words("I love China")};
+  CHECK(bleu(three, three).score == 0);  // it has no 4-gram
+  CHECK(bleu(three, three, true).score == doctest::Approx(1).epsilon(1e-15));
+  // Smoothed: 2 of 3, (1 + 1) of (2 + 1), (0 + 1) of (1 + 1), (0 + 1) of (0 + 1)
+  CHECK(near(bleu(three, Corpus{words("I love you")}, true).score, std::pow(2. / 3 * 2 / 3 * 1 / 2, 0.25)));
+  CHECK(bleu(three, Corpus{words("x y z")}, true).score == 0);
+  for (const bool smooth : {false, true}) {
+    CHECK(bleu(Corpus{{}}, three, smooth).score == 0);
+    CHECK(bleu(three, Corpus{{}}, smooth).score == 0);
+    CHECK(bleu(Corpus{{}}, Corpus{{}}, smooth).score == 0);
+    CHECK(bleu(Corpus{}, Corpus{}, smooth).score == 0);
+  }
+  CHECK(message([&] { bleu(three, Corpus{}); }) == "bleu: 1 candidates for 0 references; each needs its own");
+  CHECK(message([&] { bleu(three, std::vector<Corpus>{{}}); }) == "bleu: candidate 0 has no reference");
+}
+
+TEST_CASE("exact_match and edit_distance") {
+  CHECK(exact_match({{"a", "b"}, {"c"}, {}}, {{"a", "b"}, {"d"}, {}}) == doctest::Approx(2 / 3.));
+  CHECK(exact_match({}, {}) == 0);
+  CHECK(message([] { exact_match({{"a"}}, {}); }).starts_with("exact_match: 1 candidates for 0 references"));
+
+  const auto distance = [](const char* a, const char* b) {
+    return edit_distance(split_characters(a), split_characters(b));
+  };
+  CHECK(distance("kitten", "sitting") == 3);
+  CHECK(distance("sunday", "saturday") == 3);
+  CHECK(distance("我爱中国", "我喜欢中国") == 2);
+  CHECK(distance("ab", "ba") == 2);
+  CHECK(distance("abc", "abc") == 0);
+  CHECK(distance("", "abc") == 3);
+  CHECK(distance("abc", "") == 3);
+  CHECK(distance("", "") == 0);
+}

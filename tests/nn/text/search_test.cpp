@@ -1,0 +1,212 @@
+#include "nn/text/search.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "autograd/grad_mode.h"
+#include "autograd/ops.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// A language model that remembers all: random log-probabilities of the next token for each sentence and
+// prefix. A token is a number below `tokens`; 2 is <eos>. As a decoder its state is the prefix of each row.
+class Model {
+ public:
+  Model(uint64_t seed, int64_t tokens) : seed_(seed), tokens_(tokens) {}
+
+  Tensor next(const Ids& prefix) const {  // the first of a prefix is the sentence
+    uint64_t at = 17;
+    for (const int64_t token : prefix) at = at * 31 + uint64_t(token) + 1;
+    Generator random(seed_, at);
+    return log_softmax(2 * randn({tokens_}, float64, &random), 0);
+  }
+
+  DecodeStep decoder() {
+    prefixes_.clear();
+    return [this](const Tensor& tokens, const Tensor& parents) {
+      CHECK_FALSE(grad_enabled());
+      const Ids token = tokens.to_vector<int64_t>(), parent = parents.to_vector<int64_t>();
+      std::vector<Ids> continued;
+      std::vector<Tensor> rows;
+      for (size_t i = 0; i < token.size(); ++i) {
+        if (prefixes_.empty()) CHECK(token[i] == Vocabulary::bos);
+        continued.push_back(prefixes_.empty() ? Ids{parent[i]} : prefixes_.at(size_t(parent[i])));
+        if (!prefixes_.empty()) continued.back().push_back(token[i]);
+        rows.push_back(next(continued.back()));
+      }
+      prefixes_ = continued;
+      most_rows = std::max(most_rows, rows.size());
+      return stack(rows);
+    };
+  }
+
+  // Every sentence that continues `prefix`, and its score; cut off at max_length.
+  void all(const Ids& prefix, double log_probability, int64_t max_length, double alpha,
+           std::vector<Hypothesis>& out) const {
+    const auto length = int64_t(prefix.size());  // of the tokens and the one to come
+    const std::vector<double> log_p = next(prefix).to_vector();
+    for (int64_t token = 0; token < tokens_; ++token) {
+      const double total = log_probability + log_p[size_t(token)];
+      Ids longer = prefix;
+      if (token != Vocabulary::eos) longer.push_back(token);
+      if (token == Vocabulary::eos || length == max_length)
+        out.push_back({Ids(longer.begin() + 1, longer.end()), total, total / std::pow(double(length), alpha),
+                       token == Vocabulary::eos});
+      else
+        all(longer, total, max_length, alpha, out);
+    }
+  }
+
+  size_t most_rows = 0;
+
+ private:
+  uint64_t seed_;
+  int64_t tokens_;
+  std::vector<Ids> prefixes_;
+};
+
+// A step that gives the same log-probabilities to every row.
+DecodeStep always(const std::vector<double>& log_probabilities) {
+  return [=](const Tensor& tokens, const Tensor&) {
+    const auto v = int64_t(log_probabilities.size());
+    return expand(from_vector(log_probabilities, {1, v}), {tokens.size(0), v});
+  };
+}
+
+}  // namespace
+
+// covers: C-100-05
+TEST_CASE("beam_search: as wide as all prefixes it finds the best of all sentences") {
+  for (uint64_t seed = 0; seed < 40; ++seed)
+    for (const double alpha : {0.0, 0.6, 1.0, 2.0}) {
+      CAPTURE(seed);
+      Model model(seed, 4);
+      const auto found = beam_search(model.decoder(), 2, {.max_length = 4, .width = 256, .alpha = alpha});
+      for (int64_t sentence = 0; sentence < 2; ++sentence) {
+        std::vector<Hypothesis> every;
+        model.all({sentence}, 0, 4, alpha, every);
+        const Hypothesis* best = &every[0];
+        for (const Hypothesis& one : every)
+          if (one.score > best->score) best = &one;
+        const Hypothesis& got = found[size_t(sentence)].front();
+        REQUIRE(got.tokens == best->tokens);
+        REQUIRE(got.ended == best->ended);
+        REQUIRE(got.score == doctest::Approx(best->score).epsilon(1e-14));
+        REQUIRE(got.log_probability == doctest::Approx(best->log_probability).epsilon(1e-14));
+        REQUIRE(found[size_t(sentence)].size() == every.size());  // 1 + 3 + 9 + 27 * 4 = 121
+      }
+    }
+}
+
+// covers: C-100-05
+TEST_CASE("greedy_search: the most probable token at every step, a batch as each sentence alone") {
+  int64_t ends = 0, cuts = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Model model(seed, 7);
+    const std::vector<Ids> found = greedy_search(model.decoder(), 5, 12);
+    for (int64_t sentence = 0; sentence < 5; ++sentence) {
+      Ids prefix{sentence};
+      bool ended = false;
+      while (!ended && prefix.size() <= 12) {
+        const int64_t token = argmax(model.next(prefix)).item<int64_t>();
+        ended = token == Vocabulary::eos;
+        if (!ended) prefix.push_back(token);
+      }
+      (ended ? ends : cuts) += 1;
+      REQUIRE(found[size_t(sentence)] == Ids(prefix.begin() + 1, prefix.end()));
+    }
+    const auto beams = beam_search(model.decoder(), 5, {.max_length = 12, .width = 1});
+    for (size_t sentence = 0; sentence < 5; ++sentence) CHECK(beams[sentence][0].tokens == found[sentence]);
+  }
+  CHECK(ends > 10);  // both ways to finish are met
+  CHECK(cuts > 5);
+}
+
+TEST_CASE("beam_search: a batch gives what each sentence gives alone, no more rows than beams") {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Model model(seed, 6);
+    const SearchOptions options{.max_length = 8, .width = 3};
+    const auto found = beam_search(model.decoder(), 4, options);
+    CHECK(model.most_rows <= 12);
+    for (int64_t sentence = 0; sentence < 4; ++sentence) {
+      Model one(seed, 6);
+      const DecodeStep step = one.decoder();
+      const auto alone = beam_search(
+          [&, first = true](const Tensor& tokens, const Tensor& parents) mutable {
+            const Tensor rows = std::exchange(first, false) ? parents + sentence : parents;
+            return step(tokens, rows);
+          },
+          1, options);
+      const auto& list = found[size_t(sentence)];
+      REQUIRE(list.size() == 3);
+      REQUIRE(alone[0].size() == 3);
+      for (size_t i = 0; i < 3; ++i) {
+        CHECK(alone[0][i].tokens == list[i].tokens);
+        CHECK(alone[0][i].score == list[i].score);
+        if (i > 0) CHECK(list[i - 1].score >= list[i].score);
+      }
+    }
+  }
+}
+
+TEST_CASE("beam_search: a wider beam finds what greedy search misses") {
+  // After 4 nothing is sure; after 5 the end is certain. Greedy takes 4 (0.6), the best is 5 (0.4).
+  const DecodeStep step = [](const Tensor& tokens, const Tensor&) {
+    std::vector<Tensor> rows;
+    for (const int64_t token : tokens.to_vector<int64_t>())
+      rows.push_back(log(token == 1   ? tensor({0, 0, 0, 0, .6, .4}, float64)
+                         : token == 4 ? tensor({.2, .2, .3, .1, .1, .1}, float64)
+                                      : tensor({0, 0, 1, 0, 0, 0}, float64)));
+    return stack(rows);
+  };
+  CHECK(greedy_search(step, 1) == std::vector<Ids>{{4}});
+  const auto found = beam_search(step, 1, {.width = 2, .alpha = 0});
+  CHECK(found[0][0].tokens == Ids{5});
+  CHECK(found[0][0].score == doctest::Approx(std::log(0.4)).epsilon(1e-14));
+  CHECK(found[0][0].ended);
+}
+
+TEST_CASE("beam_search: the length limit, normalisation and ties") {
+  // Never <eos>: cut off. Among equals the lower token.
+  const auto cut =
+      beam_search(always({-2, -1, -kInfinity, -1}), 1, {.max_length = 3, .width = 2, .alpha = 1});
+  CHECK(cut[0][0].tokens == Ids{1, 1, 1});
+  CHECK(cut[0][1].tokens == Ids{1, 1, 3});
+  CHECK(cut[0][0].score == -1);
+  CHECK(cut[0][0].log_probability == -3);
+  CHECK_FALSE(cut[0][0].ended);
+  CHECK(greedy_search(always({-1, -1, -1}), 2, 2) == std::vector<Ids>{{0, 0}, {0, 0}});
+  // <eos> at once costs 1.5, a longer sentence less for each token, counting <eos> itself.
+  const DecodeStep step = always({-kInfinity, -kInfinity, -1.5, -1});
+  CHECK(beam_search(step, 1, {.max_length = 3, .width = 50, .alpha = 0})[0][0].tokens.empty());
+  CHECK(beam_search(step, 1, {.max_length = 3, .width = 50, .alpha = 1})[0][0].tokens == Ids{3, 3, 3});
+  CHECK(beam_search(step, 1, {.max_length = 3, .width = 50, .alpha = 1})[0][1].score ==
+        doctest::Approx(-3.5 / 3).epsilon(1e-14));
+  CHECK(beam_search(step, 0).empty());
+}
+
+TEST_CASE("beam_search: what is wrong") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(message([&] { beam_search(always({-1, nan, -1}), 1); }) == "beam_search: a log-probability is NaN");
+  CHECK(message([&] {
+          greedy_search(always({-kInfinity, -kInfinity, -kInfinity}), 2);
+        }) == "beam_search: no token can follow: all log-probabilities of sentence 0 are -inf");
+  CHECK(message([] {
+          beam_search(always({-1, -1, -1}), 1, {.width = 0});
+        }).find("width 0") != std::string::npos);
+  CHECK(message([] { greedy_search(always({-1, -1, -1}), 1, 0); }).find("max_length 0") != std::string::npos);
+  CHECK(message([] {
+          beam_search([](auto&, auto&) { return zeros({3, 4}); }, 2);
+        }) == "beam_search: the step answered [3, 4] for 2 rows; it must give log-probabilities [2, V]");
+  CHECK(message([] {
+          beam_search([](auto&, auto&) { return zeros({2, 4}, int64); }, 2);
+        }).find("float") != std::string::npos);
+}

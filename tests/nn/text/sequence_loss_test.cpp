@@ -1,0 +1,112 @@
+#include "nn/text/sequence_loss.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "autograd/engine.h"
+#include "nn/functional.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+struct Loss {
+  double value;
+  std::vector<double> gradient;
+};
+
+template <class F>
+Loss loss_of(const Tensor& logits, F&& f) {
+  logits.requires_grad_();
+  const Tensor loss = f(logits);
+  loss.backward();
+  return {loss.item(), logits.grad().to_vector()};
+}
+
+}  // namespace
+
+TEST_CASE("sequence_loss: by hand") {
+  // Two classes; row 0 has both tokens, row 1 the first. -log softmax: log(1 + e^-1), log 2, log(1 + e^2)
+  const Tensor logits = tensor({{{1, 0}, {3, 3}}, {{2, 0}, {9, -9}}}, float64);
+  const Tensor targets = tensor({{0, 1}, {1, 1}}, int64), lengths = tensor({2, 1}, int64);
+  const double a = std::log1p(std::exp(-1)), b = std::log(2), c = std::log1p(std::exp(2));
+  CHECK(sequence_loss(logits, targets, lengths).item() == doctest::Approx((a + b + c) / 3).epsilon(1e-14));
+  CHECK(sequence_loss(logits, targets, lengths, {.reduction = Reduction::sum}).item() ==
+        doctest::Approx(a + b + c).epsilon(1e-14));
+  const Tensor each = sequence_loss(logits, targets, lengths, {.reduction = Reduction::none});
+  CHECK(each.shape() == Shape{2, 2});
+  CHECK(each.to_vector()[2] == doctest::Approx(c).epsilon(1e-14));
+  CHECK(each.to_vector()[3] == 0);
+  // Without lengths target 0, which is <pad>, does not count.
+  CHECK(sequence_loss(logits, targets).item() == doctest::Approx((b + c + 18) / 3).epsilon(1e-7));
+  CHECK(sequence_loss(logits, targets, lengths, {.label_smoothing = 0.25}).item() ==
+        doctest::Approx(F::cross_entropy(tensor({{1, 0}, {3, 3}, {2, 0}}, float64), tensor({0, 1, 1}, int64),
+                                         {.label_smoothing = 0.25})
+                            .item())
+            .epsilon(1e-14));
+}
+
+// covers: C-100-05
+TEST_CASE("sequence_loss: padding changes neither loss nor gradient") {
+  for (const DType dtype : {float32, float64})
+    for (const double garbage :
+         {1e3, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+      CAPTURE(garbage);
+      const Tensor logits = randn({3, 7, 11}, dtype), targets = randint(1, 11, {3, 7});
+      const Tensor lengths = tensor({7, 3, 5}, int64);
+      const Tensor more = cat({logits.detach(), full({3, 50, 11}, garbage, dtype)}, 1);
+      const Tensor more_targets = cat({targets, full({3, 50}, 999, int64)}, 1);
+      const Loss before =
+          loss_of(logits, [&](const Tensor& x) { return sequence_loss(x, targets, lengths); });
+      const Loss after =
+          loss_of(more, [&](const Tensor& x) { return sequence_loss(x, more_targets, lengths); });
+      const double rounding = dtype == float32 ? 1e-6 : 1e-14;
+      CHECK(std::abs(after.value - before.value) < rounding);
+      const auto want = values(pad(from_vector(before.gradient, {3, 7, 11}), {0, 0, 0, 50}));
+      double worst = 0;
+      for (size_t i = 0; i < want.size(); ++i) worst = std::max(worst, std::abs(after.gradient[i] - want[i]));
+      CHECK(worst <= rounding);
+      for (const size_t t : {3, 4, 5, 6}) CHECK(before.gradient[(7 + t) * 11] == 0);  // row 1 behind its end
+    }
+}
+
+// covers: C-100-05
+TEST_CASE("sequence_loss: <pad> as the only sign of the end") {
+  const Tensor logits = randn({2, 4, 5}, float64);
+  const Tensor targets = tensor({{1, 2, 3, 4}, {4, 0, 0, 0}}, int64);
+  const Loss by_length = loss_of(logits, [&](const Tensor& x) {
+    return sequence_loss(x, targets, tensor({4, 1}, int64));
+  });
+  const Loss by_pad = loss_of(logits.detach(), [&](const Tensor& x) { return sequence_loss(x, targets); });
+  CHECK(by_length.value == by_pad.value);
+  CHECK(by_length.gradient == by_pad.gradient);
+}
+
+TEST_CASE("sequence_loss: what is wrong") {
+  const Tensor logits = zeros({2, 3, 4}), targets = ones({2, 3}, int64);
+  CHECK(message([&] {
+          sequence_loss(logits, ones({2, 4}, int64));
+        }) ==
+        "sequence_loss: the logits are [2, 3, 4], the targets [2, 4]; they must be [B, T, C] and [B, T]");
+  CHECK(message([&] {
+          sequence_loss(zeros({3, 4}), ones({3}, int64));
+        }).find("[B, T, C]") != std::string::npos);
+  CHECK(message([&] {
+          sequence_loss(logits, targets, tensor({1, 2, 3}, int64));
+        }) ==
+        "sequence_loss: the lengths are [3], the targets [2, 3]; there must be one length for each row");
+  for (const auto& lengths : {tensor({4, 1}, int64), tensor({-1, 1}, int64)})
+    CHECK(message([&] { sequence_loss(logits, targets, lengths); }) ==
+          "sequence_loss: a length lies outside 0 to 3, the size of the targets");
+  CHECK(message([&] {
+          sequence_loss(logits, targets, tensor({0, 0}, int64));
+        }) == "sequence_loss: no token counts, so there is no mean; every sequence is padding");
+  CHECK(message([&] {
+          sequence_loss(logits, zeros({2, 3}, int64));
+        }).find("no token counts") != std::string::npos);
+  CHECK(message([&] { sequence_loss(logits, zeros({2, 3})); }).find("int64") != std::string::npos);
+  CHECK(sequence_loss(logits, targets, tensor({0, 0}, int64), {.reduction = Reduction::sum}).item() == 0);
+}

@@ -1,0 +1,36 @@
+#include "nn/text/utf8.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+TEST_CASE("utf8: the first character and its size") {
+  const auto is = [](std::string_view text, uint32_t code, size_t size) {
+    const auto first = first_character(text);
+    return first.code == code && first.size == size;
+  };
+  CHECK(is("ab", 'a', 1));
+  CHECK(is(std::string_view("\0b", 2), 0, 1));
+  CHECK(is("éa", 0xE9, 2));
+  CHECK(is("我爱", 0x6211, 3));
+  CHECK(is("\U0001F600", 0x1F600, 4));
+  CHECK(is("\u07FF", 0x7FF, 2));
+  CHECK(is("\u0800", 0x800, 3));
+  CHECK(is("\uFFFF", 0xFFFF, 3));
+  CHECK(is("\U0010FFFF", 0x10FFFF, 4));
+  // Nothing; a follower alone; cut off; overlong; surrogates; above U+10FFFF; no lead byte at all.
+  for (const char* wrong : {"", "\x80", "\xE6\x88", "\xE6\x88g", "\xC0\x80", "\xC1\xBF", "\xE0\x9F\xBF",
+                            "\xF0\x8F\xBF\xBF", "\xED\xA0\x80", "\xED\xBF\xBF", "\xF4\x90\x80\x80", "\xFF"})
+    CHECK(is(wrong, 0, 0));
+}
+
+TEST_CASE("utf8: an error names the byte") {
+  CHECK(message([] { check_utf8("split", "我爱中国, ok"); }) == "");
+  CHECK(message([] { check_utf8("split", "我a\xFFz"); }) ==
+        "split: byte 4 of the text is not UTF-8; save the text in UTF-8");
+  CHECK(message([] { check_utf8("split", "ab\xE6\x88"); }).starts_with("split: byte 2 of the text"));
+}

@@ -1,0 +1,57 @@
+#include "nn/text/vocabulary.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+TEST_CASE("vocabulary: special tokens first, then by count, then by bytes") {
+  const Vocabulary v({{"b", "a", "c"}, {"c", "中", "<eos>"}, {"a", "c", "<eos>"}});
+  CHECK(v.to_text() == "<pad>\n<bos>\n<eos>\n<unk>\nc\na\nb\n中\n");
+  CHECK(v.size() == 8);
+  CHECK(Vocabulary({{"中", "c"}, {"<eos>", "b"}, {"a", "c", "a", "c"}}).to_text() == v.to_text());
+  CHECK(Vocabulary({{"b", "a", "c"}, {"c"}, {"a", "c"}}, 2).to_text() ==
+        "<pad>\n<bos>\n<eos>\n<unk>\nc\na\n");
+  CHECK(Vocabulary().size() == 4);
+  CHECK(Vocabulary::pad == Vocabulary().id("<pad>"));
+  CHECK(Vocabulary::bos == Vocabulary().id("<bos>"));
+  CHECK(Vocabulary::eos == Vocabulary().id("<eos>"));
+  CHECK(Vocabulary::unk == Vocabulary().id("<unk>"));
+}
+
+TEST_CASE("vocabulary: to ids and back") {
+  const Vocabulary v({{"a", "a", "b"}});
+  CHECK(v.encode({"b", "x", "a"}) == Ids{5, 3, 4});
+  CHECK(v.contains("a"));
+  CHECK_FALSE(v.contains("x"));
+  CHECK(v.decode({1, 4, 0, 5, 3, 2, 4}) == Tokens{"a", "b", "<unk>"});
+  CHECK(v.decode({}).empty());
+  CHECK(v.decode(v.encode({"a", "b", "a"})) == Tokens{"a", "b", "a"});
+  CHECK(message([&] { v.token(6); }) == "Vocabulary: there is no id 6; the ids are 0 to 5");
+  CHECK(message([&] { v.decode({4, -1}); }) == "Vocabulary: there is no id -1; the ids are 0 to 5");
+}
+
+TEST_CASE("vocabulary: saved as text and read again") {
+  const Vocabulary v({{"我", "爱", "我", "中", " ", "<"}});
+  CHECK(Vocabulary::from_text(v.to_text()).to_text() == v.to_text());
+  CHECK(Vocabulary::from_text(v.to_text()).encode({"爱", "我"}) == v.encode({"爱", "我"}));
+  CHECK(Vocabulary::from_text("<pad>\r\n<bos>\r\n<eos>\r\n<unk>\r\nb\r\na").encode({"a", "b"}) == Ids{5, 4});
+}
+
+TEST_CASE("vocabulary: what is wrong") {
+  const std::string special = "<pad>\n<bos>\n<eos>\n<unk>\n";
+  const auto refusal = [](const std::string& text) { return message([&] { Vocabulary::from_text(text); }); };
+  CHECK(refusal("<pad>\nthe\n") ==
+        "Vocabulary: line 2 is \"the\" and must be <bos>; is this a saved vocabulary?");
+  CHECK(refusal("") == "Vocabulary: the text has 0 lines; the first four are <pad> <bos> <eos> <unk>");
+  CHECK(refusal("<pad>\n<bos>\n<eos>\n") ==
+        "Vocabulary: the text has 3 lines; the first four are <pad> <bos> <eos> <unk>");
+  CHECK(refusal(special + "a\nb\na\n") == "Vocabulary: token \"a\" is there twice, as 4 and 6");
+  CHECK(refusal(special + "a\n\nb\n") == "Vocabulary: token 5 is empty");
+  CHECK(refusal(special + "a\xFF\n") ==
+        "Vocabulary: byte 1 of the text is not UTF-8; save the text in UTF-8");
+  CHECK(message([] { Vocabulary({{"a\nb"}}); }) ==
+        "Vocabulary: token 4 holds a line break; a vocabulary is saved with a token on each line");
+  CHECK(message([] { Vocabulary({{"a"}}, 0); }) == "Vocabulary: min_count is 0; it must be at least 1");
+}
