@@ -10,9 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -146,20 +144,6 @@ void Program::result(const std::string& name, double value) { put(options_->resu
 void Program::result(const std::string& name, int64_t value) { put(options_->results, name, value); }
 void Program::result(const std::string& name, const std::string& value) {
   put(options_->results, name, value);
-}
-
-void write_file(const std::string& path, const std::string& contents) {
-  std::error_code error;
-  const bool special = fs::exists(path, error) && !fs::is_regular_file(path, error);
-  const std::string beside = special ? path : path + ".part" + std::to_string(getpid());
-  errno = 0;
-  std::ofstream file(beside, std::ios::binary);
-  file << contents;
-  file.close();
-  const bool written = bool(file) && (special || std::rename(beside.c_str(), path.c_str()) == 0);
-  const int wrong = errno;
-  if (!written && !special) std::remove(beside.c_str());
-  heed::check(written, path, ": cannot be written: ", std::strerror(wrong));
 }
 
 void Program::write(const std::string& file, const std::string& contents) {

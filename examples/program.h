@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "nn/file.h"
+
 /// What all example programs share: options, output, pictures.
 namespace program {
 
@@ -84,8 +86,6 @@ class Progress {
 /// "1.095", "0.0124", "3.2e-07": four digits that count.
 std::string short_number(double value);
 
-/// Writes a file so that nobody ever sees half of it: beside its place first, then renamed. What is no file,
-/// a pipe or a device, is written to as it is.
-void write_file(const std::string& path, const std::string& contents);
+using heed::write_file;
 
 }  // namespace program

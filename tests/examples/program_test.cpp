@@ -102,15 +102,6 @@ TEST_CASE("program: without gnuplot the data are written and the reader is told"
 
 TEST_CASE("program: no colour for a pipe") { CHECK(!contains(run("").out, "\033")); }
 
-TEST_CASE("program: a file is written whole or not at all") {
-  const Folder folder;
-  program::write_file(folder / "a", "old");
-  program::write_file(folder / "a", "new");
-  CHECK(read_file(folder / "a") == "new");
-  CHECK(contains(message([&] { program::write_file(folder / "b/a", ""); }), "No such file or directory"));
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
-}
-
 TEST_CASE("program: four digits that count") {
   CHECK(program::short_number(1.09479) == "1.095");
   CHECK(program::short_number(2352.71) == "2353");

@@ -14,6 +14,7 @@
 #include "nn/layers/linear.h"
 #include "nn/layers/norm.h"
 #include "nn/layers/sequential.h"
+#include "nn/safetensors.h"
 #include "tests/support/leaves.h"
 #include "tests/support/parity.h"
 
@@ -178,10 +179,8 @@ const std::map<std::string, Build>& builders() {
 std::string run(const parity::Cases& cases, const Json& one) {
   const Subject subject = builders().at(one.at("op"))(one.at("config"));
   StateDict given;
-  if (one.contains("state_dict_file")) {
-    const parity::Data file(parity::folder() + "/" + one["state_dict_file"].get<std::string>());
-    for (const std::string& name : file.names()) given[name] = file(name);
-  }
+  if (one.contains("state_dict_file"))
+    given = load_safetensors(parity::folder() + "/" + one["state_dict_file"].get<std::string>()).tensors;
   if (one.contains("params"))
     for (const auto& [name, tensor] : one["params"].items()) given[name] = cases.tensor(tensor);
   if (subject.module) {

@@ -2,12 +2,12 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <limits>
 
-#include "tensor/error.h"
+#include "nn/safetensors.h"
+#include "tensor/kernels/elementwise.h"
 
 namespace heed::parity {
 namespace {
@@ -16,14 +16,6 @@ std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   check(file.good(), "parity: cannot open ", path, "; HEED_PARITY_DIR names the folder of the cases");
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-DType dtype_named(const std::string& name) {
-  if (name == "F32") return float32;
-  if (name == "F64") return float64;
-  if (name == "I64") return int64;
-  if (name == "BOOL") return boolean;
-  fail("parity: dtype ", name, " is none of F32, F64, I64, BOOL");
 }
 
 template <class... Parts>
@@ -63,46 +55,15 @@ double number(const Json& value) {
   return value.get<double>();
 }
 
-Data::Data(const std::string& path) : path_(path), bytes_(read_file(path)) {
-  uint64_t length = 0;
-  check(bytes_.size() >= 8, "parity: ", path, " is too short");
-  std::memcpy(&length, bytes_.data(), 8);
-  check(length <= bytes_.size() - 8, "parity: the header of ", path, " is longer than the file");
-  const Json header = Json::parse(bytes_.begin() + 8, bytes_.begin() + 8 + static_cast<int64_t>(length));
-  for (const auto& [name, entry] : header.items()) {
-    if (name == "__metadata__") continue;
-    const Shape shape = entry.at("shape").get<std::vector<int64_t>>();
-    const DType dtype = dtype_named(entry.at("dtype"));
-    const size_t begin = entry.at("data_offsets").at(0), end = entry.at("data_offsets").at(1);
-    check(end <= bytes_.size() - 8 - length &&
-              end - begin == static_cast<size_t>(numel(shape) * size_of(dtype)),
-          "parity: ", path, ": the size of ", name, " does not fit its shape ", shape);
-    entries_[name] = {dtype, shape, begin + 8 + length};
-  }
-}
-
-Tensor Data::operator()(const std::string& name) const {
-  const auto found = entries_.find(name);
-  check(found != entries_.end(), "parity: ", path_, " has no tensor ", name);
-  const Entry& entry = found->second;
-  Tensor x = Tensor::empty(entry.shape, entry.dtype);
-  visit_dtype(entry.dtype, [&]<class T>(Type<T>) {
-    if (x.numel() > 0)
-      std::memcpy(x.mutable_data<T>(), bytes_.data() + entry.begin,
-                  static_cast<size_t>(x.numel() * size_of(entry.dtype)));
-  });
-  return x;
-}
-
-std::vector<std::string> Data::names() const {
-  std::vector<std::string> names;
-  for (const auto& entry : entries_) names.push_back(entry.first);
-  return names;
-}
-
 Cases::Cases(const std::string& file)
     : json_(Json::parse(read_file(folder() + "/" + file))),
-      data_(folder() + "/" + json_.at("data").get<std::string>()) {}
+      tensors_(load_safetensors(folder() + "/" + json_.at("data").get<std::string>()).tensors) {}
+
+Tensor Cases::tensor(const std::string& name) const {
+  const auto found = tensors_.find(name);
+  check(found != tensors_.end(), "parity: there is no tensor ", name);
+  return kernel::clone(found->second);
+}
 
 Tolerance tolerance(const Json& one_case) {
   return {number(one_case.at("tol").at("rtol")), number(one_case.at("tol").at("atol"))};

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tensor/tensor.h"
+#include "nn/module.h"
 
 /// Reference cases: what an operator or a module must give, values and gradients, as stored in tests/data.
-/// HEED_PARITY_DIR names another folder with files of the same names and form.
+/// HEED_PARITY_DIR names another folder with files of the same names and form. Tensors come through the
+/// library's own load_safetensors, which tests/nn/safetensors_test.cpp holds to bytes written by hand.
 namespace heed::parity {
 
 using Json = nlohmann::json;
@@ -19,36 +18,18 @@ std::string folder();
 /// A number as the cases write it: 2, 0.5, "inf", "-inf", "nan".
 double number(const Json& value);
 
-/// The tensors of one .safetensors file, F32, F64, I64 or BOOL, by name. (The library's own loader is under
-/// test elsewhere; this one is for good files.)
-class Data {
- public:
-  explicit Data(const std::string& path);
-  /// A fresh copy, so that no case sees what another one wrote.
-  Tensor operator()(const std::string& name) const;
-  std::vector<std::string> names() const;
-
- private:
-  struct Entry {
-    DType dtype;
-    Shape shape;
-    size_t begin;
-  };
-  std::string path_, bytes_;
-  std::map<std::string, Entry> entries_;
-};
-
 /// The cases of one file, "ops.json", and the tensors they name.
 class Cases {
  public:
   explicit Cases(const std::string& file);
   Json::const_iterator begin() const { return json_.at("cases").begin(); }
   Json::const_iterator end() const { return json_.at("cases").end(); }
-  Tensor tensor(const std::string& name) const { return data_(name); }
+  /// A fresh copy, so that no case sees what another one wrote.
+  Tensor tensor(const std::string& name) const;
 
  private:
   Json json_;
-  Data data_;
+  StateDict tensors_;
 };
 
 /// How far a floating result may be off: |got - want| <= absolute + relative |want|.

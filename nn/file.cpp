@@ -1,0 +1,157 @@
+#include "nn/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "tensor/kernels/elementwise.h"
+
+namespace heed {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "tensors are stored as they stand in memory");
+
+// Some systems move at most 2 GB at once.
+constexpr uint64_t kMost = uint64_t{1} << 30;
+
+// Where a file stands, links followed; the path itself when it does not exist yet.
+std::string real_path(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
+  return real ? real.get() : path;
+}
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+}  // namespace
+
+// Without O_NONBLOCK, opening a pipe would wait for somebody to write.
+FileReader::FileReader(const char* op, const std::string& path)
+    : op_(op), path_(path), fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  require(fd_ >= 0, "cannot be opened: ", std::strerror(errno));
+  struct stat found {};
+  if (fstat(fd_, &found) == 0 && S_ISREG(found.st_mode)) {
+    left_ = static_cast<uint64_t>(found.st_size);
+    return;
+  }
+  close(fd_);
+  require(false, S_ISDIR(found.st_mode) ? "is a folder" : "is not a regular file");
+}
+
+FileReader::~FileReader() { close(fd_); }
+
+void FileReader::read(void* to, uint64_t count) {
+  require(count <= left_, "ends too early: ", count, " bytes are wanted and ", left_, " are left");
+  for (auto* at = static_cast<char*>(to); count > 0;) {
+    const ssize_t got = ::read(fd_, at, std::min(count, kMost));
+    if (got < 0 && errno == EINTR) continue;
+    require(got >= 0, "cannot be read: ", std::strerror(errno));
+    require(got > 0, "became shorter while it was read");
+    at += got, count -= static_cast<uint64_t>(got), left_ -= static_cast<uint64_t>(got);
+  }
+}
+
+std::string FileReader::read(uint64_t count, const char* what) {
+  require(count <= left_, what, " takes ", count, " bytes, and the file has ", left_, " there");
+  std::string bytes(count, '\0');
+  read(bytes.data(), count);
+  return bytes;
+}
+
+void FileReader::read(const Tensor& x, std::string_view name) {
+  unsigned char* bytes = x.body().storage->data;
+  const int64_t count = x.numel() * size_of(x.dtype());
+  read(bytes, static_cast<uint64_t>(count));
+  if (x.dtype() != boolean) return;
+  const auto* wrong = std::find_if(bytes, bytes + count, [](unsigned char byte) { return byte > 1; });
+  require(wrong == bytes + count, name, "element ", wrong - bytes, " is a bool stored as ", int{*wrong},
+          "; it must be 0 or 1");
+}
+
+FileWriter::FileWriter(const char* op, const std::string& path) : op_(op), path_(real_path(path)) {
+  struct stat old {};
+  const bool exists = stat(path_.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) {
+    fd_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    require(fd_ >= 0);
+    return;
+  }
+  static std::atomic<int64_t> count = 0;
+  do {
+    beside_ = folder_of(path_) + "/.heed-" + std::to_string(getpid()) + "-" + std::to_string(count++);
+    fd_ = open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (fd_ < 0 && errno == EEXIST);
+  require(fd_ >= 0);
+  if (exists) fchmod(fd_, old.st_mode & 07777);
+}
+
+FileWriter::~FileWriter() {
+  if (fd_ >= 0) close(fd_);
+  if (!beside_.empty()) unlink(beside_.c_str());
+}
+
+void FileWriter::require(bool condition) const {
+  check(condition, op_, ": ", path_, ": cannot be written: ", std::strerror(errno));
+}
+
+void FileWriter::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd_, bytes.data(), std::min<uint64_t>(bytes.size(), kMost));
+    if (put < 0 && errno == EINTR) continue;
+    require(put >= 0);
+    bytes.remove_prefix(static_cast<size_t>(put));
+  }
+}
+
+void FileWriter::write(const Tensor& x) {
+  const Tensor whole = kernel::contiguous(x);
+  const int64_t size = size_of(x.dtype());
+  write({reinterpret_cast<const char*>(whole.body().storage->data + whole.body().offset * size),
+         static_cast<size_t>(x.numel() * size)});
+}
+
+void FileWriter::finish() {
+  if (!beside_.empty()) require(fsync(fd_) == 0);
+  require(close(std::exchange(fd_, -1)) == 0);
+  if (beside_.empty()) return;
+  require(std::rename(beside_.c_str(), path_.c_str()) == 0);
+  beside_.clear();
+  // The new name is on the disk when its folder is. Not every file system can promise that.
+  const int folder = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  const bool kept = fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP;
+  const int wrong = errno;
+  close(folder);
+  errno = wrong;
+  require(kept);
+}
+
+void write_file(const std::string& path, std::string_view contents) {
+  FileWriter file("write_file", path);
+  file.write(contents);
+  file.finish();
+}
+
+std::optional<int64_t> byte_count(const Shape& shape, int64_t element) {
+  int64_t bytes = element;
+  bool empty = false;
+  for (const int64_t size : shape) {
+    empty |= size == 0;
+    if (size != 0 && __builtin_mul_overflow(bytes, size, &bytes)) return std::nullopt;
+  }
+  return empty ? 0 : bytes;
+}
+
+}  // namespace heed

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tensor/tensor.h"
+
+/// Files as the library reads and writes them: bytes of tensors are row-major and little-endian.
+namespace heed {
+
+/// Reads a regular file from its beginning. Errors name the operation and the path.
+class FileReader {
+ public:
+  FileReader(const char* op, const std::string& path);
+  ~FileReader();
+  FileReader(const FileReader&) = delete;
+  FileReader& operator=(const FileReader&) = delete;
+
+  /// How many bytes come after those read.
+  uint64_t left() const { return left_; }
+  void read(void* to, uint64_t count);
+  /// `count` more bytes; refused without asking for memory when the file has fewer.
+  std::string read(uint64_t count, const char* what);
+  /// All values of a tensor that Tensor::empty made. The bytes of bools are 0 or 1.
+  void read(const Tensor& x, std::string_view name);
+
+  template <class... Parts>
+  void require(bool condition, const Parts&... parts) const {
+    if (!condition) [[unlikely]]
+      fail(op_, ": ", path_, ": ", parts...);
+  }
+
+ private:
+  const char* op_;
+  std::string path_;
+  int fd_;
+  uint64_t left_ = 0;
+};
+
+/// Writes a file so that nobody ever sees half of it: beside its place until finish() has it on the disk and
+/// renames it; without finish() nothing is left. What is no file, a pipe or a device, is written as it is.
+class FileWriter {
+ public:
+  FileWriter(const char* op, const std::string& path);
+  ~FileWriter();
+  FileWriter(const FileWriter&) = delete;
+  FileWriter& operator=(const FileWriter&) = delete;
+
+  void write(std::string_view bytes);
+  void write(const Tensor& x);
+  void finish();
+
+ private:
+  void require(bool condition) const;
+
+  const char* op_;
+  std::string path_;
+  std::string beside_;  // empty when there is nothing to rename
+  int fd_ = -1;
+};
+
+/// The same in one call: a text, a page, a picture.
+void write_file(const std::string& path, std::string_view contents);
+
+/// The bytes of a tensor with elements of a size; nothing when 63 bits cannot count them, even where another
+/// size is 0.
+std::optional<int64_t> byte_count(const Shape& shape, int64_t element);
+
+}  // namespace heed

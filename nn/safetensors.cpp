@@ -1,0 +1,329 @@
+#include "nn/safetensors.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "nn/file.h"
+
+// The file: the length of the header in 8 bytes, the header in JSON, and the data that its offsets count in.
+//
+//   {"weight": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "__metadata__": {"format": "pt"}}
+namespace heed {
+namespace {
+
+using Json = nlohmann::json;
+using Handler = nlohmann::json_sax<Json>;
+
+constexpr uint64_t kLongestHeader = 100'000'000;
+constexpr size_t kDeepest = 64;  // levels of lists and objects, all but three of them in fields that we skip
+constexpr const char* kMetadata = "__metadata__";
+
+// A name as messages show it: short, and readable whatever its bytes.
+std::string readable(const std::string& name) {
+  constexpr size_t kLongest = 100;
+  const std::string cut = name.size() <= kLongest ? name : name.substr(0, kLongest) + "...";
+  return Json(cut).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+struct Kind {
+  const char* name;
+  int64_t size;  // of a stored element, in bytes
+  DType dtype;   // that it becomes
+  void (*read)(FileReader& file, const Tensor& x, std::string_view name);
+};
+
+struct Entry {
+  std::string name, dtype;
+  std::vector<uint64_t> shape, offsets;
+};
+
+// What the header says, taken down while it is parsed: so a name that comes twice is seen, and no level of
+// nesting costs more than a place on a list.
+class Header : public Handler {
+ public:
+  explicit Header(const FileReader& file) : file_(file) {}
+
+  std::vector<Entry> entries;
+  Metadata metadata;
+
+  bool null() override { return value("null"); }
+  bool boolean(bool) override { return value("a boolean"); }
+  bool number_integer(number_integer_t) override { return value("a negative number"); }
+  bool number_float(number_float_t, const string_t&) override {
+    return value("a number with a fraction, an exponent or more than 64 bits");
+  }
+  bool binary(binary_t&) override { return value("binary"); }
+  bool number_unsigned(number_unsigned_t number) override {
+    if (place() != Place::numbers) return value("a number");
+    numbers().push_back(number);
+    return true;
+  }
+  bool string(string_t& text) override {
+    if (place() == Place::metadata)
+      metadata[key_] = text;
+    else if (place() == Place::entry && key_ == "dtype")
+      entries.back().dtype = text;
+    else
+      return value("a string");
+    return true;
+  }
+  bool start_object(size_t) override {
+    if (place() == Place::file) return open(Place::names);
+    if (place() == Place::names) return open(key_ == kMetadata ? Place::metadata : Place::entry);
+    return value("an object"), open(Place::ignored);
+  }
+  bool start_array(size_t) override {
+    if (place() == Place::entry && (key_ == "shape" || key_ == "data_offsets")) return open(Place::numbers);
+    return value("a list"), open(Place::ignored);
+  }
+  bool key(string_t& name) override {
+    key_ = name;
+    file_.require(open_.back().names.insert(name).second, where(), "comes twice");
+    if (place() == Place::names && name != kMetadata) entries.push_back({name, {}, {}, {}});
+    return true;
+  }
+  bool end_object() override {
+    if (place() == Place::entry)
+      for (const char* field : {"dtype", "shape", "data_offsets"})
+        file_.require(open_.back().names.contains(field), "tensor ", readable(entries.back().name),
+                      " has no ", field);
+    return end_array();
+  }
+  bool end_array() override {
+    open_.pop_back();
+    return true;
+  }
+  bool parse_error(size_t position, const std::string&, const Json::exception& error) override {
+    std::string why = error.what();
+    why.resize(std::min({why.find("; last read"), why.find(" parsing '"), why.size()}));
+    const size_t syntax = why.find("syntax error");
+    file_.require(false, "the header is not JSON at its byte ", position, ": ",
+                  syntax == std::string::npos ? "a number is too large" : why.substr(syntax));
+    return false;
+  }
+
+ private:
+  enum class Place { file, names, metadata, entry, numbers, ignored };
+  struct Level {
+    Place place;
+    std::set<std::string> names;
+  };
+
+  Place place() const { return open_.empty() ? Place::file : open_.back().place; }
+  std::vector<uint64_t>& numbers() { return key_ == "shape" ? entries.back().shape : entries.back().offsets; }
+  bool open(Place place) {
+    file_.require(open_.size() < kDeepest, where(), "is nested more than ", kDeepest, " levels deep");
+    open_.push_back({place, {}});
+    return true;
+  }
+  // A value of which nothing is to be kept: refused, unless it belongs to a field that is none of ours.
+  bool value(const char* what) const {
+    const auto must_be = [&](const char* wanted) {
+      file_.require(false, where(), "is ", what, " and must be ", wanted);
+    };
+    if (place() == Place::file || place() == Place::names) must_be("an object");
+    if (place() == Place::metadata) must_be("a string");
+    if (place() == Place::entry && key_ == "dtype") must_be("a string");
+    if (place() == Place::entry && (key_ == "shape" || key_ == "data_offsets")) must_be("a list");
+    file_.require(place() != Place::numbers, where(), "holds ", what,
+                  " and must hold whole numbers from 0, below 2^64");
+    return true;
+  }
+  std::string where() const {
+    if (place() == Place::file) return "the header ";
+    if (place() == Place::names) return (key_ == kMetadata ? "" : "tensor ") + readable(key_) + " ";
+    if (place() == Place::metadata) return std::string(kMetadata) + ": " + readable(key_) + " ";
+    return "tensor " + readable(entries.back().name) + ": " + readable(key_) + " ";
+  }
+
+  const FileReader& file_;
+  std::vector<Level> open_;
+  std::string key_;
+};
+
+// Sign, 5 bits of exponent, 10 of fraction.
+float from_half(uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const float sign = bits >> 15 ? -1.0F : 1.0F;
+  if (exponent == 31 && fraction != 0) return std::numeric_limits<float>::quiet_NaN();
+  if (exponent == 31) return sign * std::numeric_limits<float>::infinity();
+  return sign *
+         std::ldexp(static_cast<float>(exponent ? 1024 + fraction : fraction), std::max(exponent, 1) - 25);
+}
+
+// The upper half of a float32.
+float from_brain(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
+
+template <class Element>
+int64_t from_integer(Element value) {
+  return value;
+}
+
+void read_same(FileReader& file, const Tensor& x, std::string_view name) { file.read(x, name); }
+
+template <class Element, auto convert>
+void read_as(FileReader& file, const Tensor& x, std::string_view) {
+  constexpr int64_t kBlock = 4096;
+  Element block[kBlock];
+  auto* out = x.mutable_data<decltype(convert(Element{}))>();
+  for (int64_t at = 0; at < x.numel(); at += kBlock) {
+    const int64_t count = std::min(kBlock, x.numel() - at);
+    file.read(block, static_cast<uint64_t>(count) * sizeof(Element));
+    std::transform(block, block + count, out + at, convert);
+  }
+}
+
+template <class Element>
+constexpr Kind integer(const char* name) {
+  return {name, sizeof(Element), int64, read_as<Element, from_integer<Element>>};
+}
+
+// Those that are stored as they are in memory stand first: saving looks here too.
+constexpr Kind kKinds[] = {
+    {"F32", 4, float32, read_same},
+    {"F64", 8, float64, read_same},
+    {"I64", 8, int64, read_same},
+    {"BOOL", 1, boolean, read_same},
+    {"F16", 2, float32, read_as<uint16_t, from_half>},
+    {"BF16", 2, float32, read_as<uint16_t, from_brain>},
+    integer<int8_t>("I8"),
+    integer<int16_t>("I16"),
+    integer<int32_t>("I32"),
+    integer<uint8_t>("U8"),
+    integer<uint16_t>("U16"),
+    integer<uint32_t>("U32"),
+};
+
+const char* name_of_kind(DType dtype) {
+  return std::find_if(kKinds, std::end(kKinds), [dtype](const Kind& kind) { return kind.dtype == dtype; })
+      ->name;
+}
+
+// An entry that fits the file.
+struct Stored {
+  std::string name;
+  const Kind* kind;
+  Shape shape;
+  uint64_t begin, end;
+};
+
+Stored checked(const FileReader& file, const Entry& entry) {
+  const std::string tensor = "tensor " + readable(entry.name) + ": ";
+  const auto* kind =
+      std::find_if(kKinds, std::end(kKinds), [&](const Kind& known) { return known.name == entry.dtype; });
+  if (kind == std::end(kKinds)) {
+    std::string known;
+    for (const Kind& each : kKinds) known += std::string(known.empty() ? "" : ", ") + each.name;
+    file.require(false, tensor, "dtype ", readable(entry.dtype), " is none of ", known);
+  }
+  file.require(entry.offsets.size() == 2, tensor, "data_offsets are ", entry.offsets.size(),
+               " numbers and must be two, begin and end");
+  const uint64_t begin = entry.offsets[0], end = entry.offsets[1];
+  file.require(begin <= end && end <= file.left(), tensor, "data_offsets [", begin, ", ", end,
+               "] do not lie within the ", file.left(), " bytes of data");
+  Shape shape;
+  for (const uint64_t size : entry.shape) {
+    file.require(size <= std::numeric_limits<int64_t>::max(), tensor, "a size of ", size, " is too large");
+    shape.push_back(static_cast<int64_t>(size));
+  }
+  const std::optional<int64_t> bytes = byte_count(shape, kind->size);
+  file.require(bytes.has_value(), tensor, "the sizes of shape ", shape, " multiplied are too large");
+  file.require(static_cast<uint64_t>(*bytes) == end - begin, tensor, "shape ", shape, " of ", kind->name,
+               " takes ", *bytes, " bytes, and data_offsets [", begin, ", ", end, "] hold ", end - begin);
+  return {entry.name, kind, std::move(shape), begin, end};
+}
+
+// All tensors in the order of their data, which they fill without holes.
+std::vector<Stored> checked(const FileReader& file, const std::vector<Entry>& entries) {
+  std::vector<Stored> tensors;
+  for (const Entry& entry : entries) tensors.push_back(checked(file, entry));
+  std::sort(tensors.begin(), tensors.end(), [](const Stored& a, const Stored& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  uint64_t at = 0;
+  for (const Stored& tensor : tensors) {
+    file.require(tensor.begin == at, "tensor ", readable(tensor.name), " begins at byte ", tensor.begin,
+                 " of the data and must begin at byte ", at, ", where the one before it ends");
+    at = tensor.end;
+  }
+  file.require(at == file.left(), "the tensors end at byte ", at, " of the data, which has ", file.left());
+  return tensors;
+}
+
+void check_utf8(const char* what, const std::string& text) {
+  try {
+    static_cast<void>(Json(text).dump());
+  } catch (const Json::exception&) {
+    fail("save_safetensors: ", what, " ", readable(text), " is not UTF-8");
+  }
+}
+
+}  // namespace
+
+void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata) {
+  Json header = Json::object();
+  if (!metadata.empty()) header[kMetadata] = metadata;
+  for (const auto& [key, text] : metadata)
+    check_utf8("the metadata key", key), check_utf8("the metadata text", text);
+
+  // Wide elements first, so that all stand aligned.
+  std::vector<const Tensor*> order;
+  int64_t at = 0;
+  for (const int64_t size : {8, 4, 1})
+    for (const auto& [name, x] : tensors) {
+      check(x.defined(), "save_safetensors: tensor ", readable(name), " is undefined");
+      if (size_of(x.dtype()) != size) continue;
+      check(name != kMetadata, "save_safetensors: no tensor can be called ", kMetadata,
+            ", where texts stand");
+      check_utf8("the name", name);
+      const int64_t end = at + x.numel() * size;
+      header[name] = {{"dtype", name_of_kind(x.dtype())},
+                      {"shape", std::vector<int64_t>(x.shape().begin(), x.shape().end())},
+                      {"data_offsets", {at, end}}};
+      order.push_back(&x);
+      at = end;
+    }
+
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const uint64_t length = text.size();
+  check(length <= kLongestHeader, "save_safetensors: ", path, ": names, shapes and metadata take ", length,
+        " bytes, and the format allows ", kLongestHeader);
+  FileWriter file("save_safetensors", path);
+  file.write({reinterpret_cast<const char*>(&length), sizeof length});
+  file.write(text);
+  for (const Tensor* x : order) file.write(*x);
+  file.finish();
+}
+
+Safetensors load_safetensors(const std::string& path) {
+  FileReader file("load_safetensors", path);
+  uint64_t length = 0;
+  file.require(file.left() >= sizeof length, "has ", file.left(),
+               " bytes and must begin with 8, the length of its header");
+  file.read(&length, sizeof length);
+  file.require(length <= kLongestHeader, "its header takes ", length, " bytes, and the format allows ",
+               kLongestHeader);
+  const std::string text = file.read(length, "its header");
+  file.require(text.starts_with('{'), "its header does not begin with {");
+  // The parser would take it for the end.
+  const size_t zero = text.find('\0');
+  file.require(zero == std::string::npos, "the header is not JSON at its byte ", zero, ": it is 0");
+
+  Header header(file);
+  Json::sax_parse(text, &header);
+  Safetensors loaded{{}, std::move(header.metadata)};
+  for (const Stored& stored : checked(file, header.entries)) {
+    const Tensor x = Tensor::empty(stored.shape, stored.kind->dtype);
+    stored.kind->read(file, x, "tensor " + readable(stored.name) + ": ");
+    loaded.tensors.emplace(stored.name, x);
+  }
+  return loaded;
+}
+
+}  // namespace heed
