@@ -189,6 +189,12 @@ Tensor argsort(Operand x, int64_t dim = -1, bool descending = false);
 
 Tensor softmax(Operand x, int64_t dim);
 Tensor log_softmax(Operand x, int64_t dim);
+/// softmax over the positions where the mask is true and x above -inf; 0 elsewhere. A line without any is 0
+/// and has the gradient 0. The mask is bool and broadcasts with x.
+Tensor masked_softmax(Operand x, Operand mask = {}, int64_t dim = -1);
+/// The probabilities nearest to x: max(x - t, 0), with t such that they sum to 1; many are exactly 0 (Martins
+/// and Astudillo 2016). Masks as in masked_softmax.
+Tensor sparsemax(Operand x, Operand mask = {}, int64_t dim = -1);
 /// (x - mean) / sqrt(var + eps) over the last dimensions, of `normalized_shape`, times weight plus bias.
 Tensor layer_norm(Operand x, const Shape& normalized_shape, Operand weight = {}, Operand bias = {},
                   double eps = 1e-5);

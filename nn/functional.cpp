@@ -213,27 +213,12 @@ Attention scaled_dot_product_attention(Operand query, Operand key, Operand value
   // Score.                                                                           [..., Tq, Tk]
   const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query->size(-1))));
   Tensor scores = matmul(query * scale, transpose(key));
+  if (options.bias.defined()) scores = scores + options.bias;
 
-  // Normalise. Scores of -inf get the weight 0; a row of nothing else gets 0 everywhere.
-  Tensor allowed = options.mask;
-  if (allowed.defined() && allowed.dtype() != boolean) {
-    scores = scores + allowed;
-    allowed = allowed != -std::numeric_limits<double>::infinity();
-    if (all(allowed).item<bool>()) allowed = Tensor();
-  }
-  if (options.is_causal) {
-    const Tensor earlier = to(tril(ones({query->size(-2), key->size(-2)})), boolean);
-    allowed = allowed.defined() ? logical_and(allowed, earlier) : earlier;
-  }
-  Tensor weights;
-  if (allowed.defined()) {
-    const Tensor some = any(allowed, -1, true);
-    const double nothing = -std::numeric_limits<double>::infinity();
-    weights = softmax(where(allowed, scores, where(some, full({}, nothing, scores.dtype()), 0)), -1);
-    if (!all(some).item<bool>()) weights = where(some, weights, 0);
-  } else {
-    weights = softmax(scores, -1);
-  }
+  // Normalise. A row of scores without any above -inf gets 0 everywhere.
+  Mask mask = options.mask;
+  if (options.is_causal) mask = mask & Mask(to(tril(ones({query->size(-2), key->size(-2)})), boolean));
+  Tensor weights = masked_softmax(scores, mask.allowed());
   weights = dropout(weights, options.dropout_p);
 
   // Weighted sum.                                                                    [..., Tq, Dv]

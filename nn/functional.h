@@ -4,12 +4,13 @@
 #include <tuple>
 
 #include "autograd/ops.h"
+#include "nn/attention/mask.h"
 
 /// What layers compute, without their state. Names and meanings are PyTorch's.
 namespace heed::F {
 
-using heed::elu, heed::gelu, heed::leaky_relu, heed::log_softmax, heed::one_hot, heed::relu, heed::sigmoid,
-    heed::silu, heed::softmax, heed::softplus, heed::tanh;
+using heed::elu, heed::gelu, heed::leaky_relu, heed::log_softmax, heed::masked_softmax, heed::one_hot,
+    heed::relu, heed::sigmoid, heed::silu, heed::softmax, heed::softplus, heed::sparsemax, heed::tanh;
 using heed::embedding, heed::layer_norm, heed::linear, heed::rms_norm;
 
 /// While training, zeroes each value with probability p and multiplies the others by 1 / (1 - p); otherwise
@@ -75,7 +76,8 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
 // ----------------------------------------------------------------------------------------------
 
 struct AttentionOptions {
-  Tensor mask = {};  // broadcasts to [..., Tq, Tk]; bool: true = may attend; floating: added to the scores
+  Mask mask = {};                    // which query may attend to which key; broadcasts to [..., Tq, Tk]
+  Tensor bias = {};                  // added to the scores; broadcasts to them
   bool is_causal = false;            // query i attends to keys 0 to i
   double dropout_p = 0;              // of the weights
   std::optional<double> scale = {};  // of the scores; without: 1 / sqrt(D)

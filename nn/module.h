@@ -240,6 +240,9 @@ void each_tensor(Result& result, F&& f) {
   }
 }
 
+/// The number of those in this thread that read module_path without recording, see AttentionScope.
+inline thread_local constinit int paths_wanted = 0;
+
 /// The running call of a module: a link of the chain of calls in this thread.
 ///
 /// Note [Module paths]: nodes and errors name the module that made them by its path from the outermost module
@@ -250,7 +253,7 @@ class Call {
  public:
   explicit Call(const Module& module)
       : module_(module), outer_(std::exchange(innermost, this)), path_before_(module_path) {
-    if (outer_ && heed::grad_enabled()) module_path = path();
+    if (outer_ && (heed::grad_enabled() || paths_wanted > 0)) module_path = path();
   }
   ~Call() {
     innermost = outer_;

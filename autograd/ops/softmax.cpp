@@ -1,21 +1,70 @@
 #include "tensor/kernels/softmax.h"
 
+#include <algorithm>
+#include <limits>
+
+#include "autograd/grad_mode.h"
 #include "autograd/node.h"
 #include "autograd/ops.h"
+#include "tensor/kernels/elementwise.h"
 
 namespace heed {
+namespace {
 
-// y_i = exp(x_i) / sum_j exp(x_j)
+// With y_i = exp(x_i) / sum_j exp(x_j):
 //
 //   dy_j/dx_i = y_j ([i == j] - y_i)   =>   dx = y (g - sum_j g_j y_j)
+//
+// A line of zeros, which masked_softmax has, gets the gradient 0 by the same formula.
+Tensor softmax_gradient(const Tensor& g, const Tensor& y, int64_t dim) {
+  if (!grad_enabled()) return kernel::softmax_backward(g, y, dim);
+  return y * (g - sum(g * y, dim, true));
+}
+
+// x with -inf where the mask is false.
+Tensor masked(const char* name, const Operand& x, const Operand& mask) {
+  check_floating(name, x);
+  if (!mask.defined()) return x.tensor();
+  check(mask->dtype() == boolean, name, ": the mask is ", mask->dtype(), " ", mask->shape(),
+        "; it must be bool, true = may attend (an additive bias is added to x)");
+  broadcast_shapes(name, x->shape(), mask->shape());
+  return kernel::where(mask, x, kernel::full({}, -std::numeric_limits<double>::infinity(), x->dtype()));
+}
+
+}  // namespace
+
 Tensor softmax(Operand x, int64_t dim) {
   check_floating("softmax", x);
   dim = check_dim("softmax", x, dim);
-  return record("softmax", kernel::softmax(x, dim), {{x, [dim](const Tensor& g, const Tensor& y) {
-                                                        if (!grad_enabled())
-                                                          return kernel::softmax_backward(g, y, dim);
-                                                        return y * (g - sum(g * y, dim, true));
-                                                      }}});
+  return record("softmax", kernel::softmax(x, dim),
+                {{x, [dim](const Tensor& g, const Tensor& y) { return softmax_gradient(g, y, dim); }}});
+}
+
+Tensor masked_softmax(Operand x, Operand mask, int64_t dim) {
+  const Tensor seen = masked("masked_softmax", x, mask);
+  dim = check_dim("masked_softmax", seen, dim);
+  return record("masked_softmax", kernel::masked_softmax(seen, dim),
+                {{x, [dim](const Tensor& g, const Tensor& y) { return softmax_gradient(g, y, dim); }}});
+}
+
+// y_i = max(x_i - t, 0) with t such that sum_i y_i = 1: with S the i where y_i > 0,
+// t = (sum_{j in S} x_j - 1) / |S|.
+//
+//   dy_j/dx_i = [i == j] - 1 / |S|  for i, j in S   =>   dx = [y > 0] (g - mean_{j in S} g_j)
+Tensor sparsemax(Operand x, Operand mask, int64_t dim) {
+  const Tensor seen = masked("sparsemax", x, mask);
+  dim = check_dim("sparsemax", seen, dim);
+  const int64_t last = std::max<int64_t>(seen.dim() - 1, 0);
+  const auto value = [&] {
+    const NoGrad no_records;
+    return transpose(kernel::sparsemax(transpose(seen, dim, last)), dim, last);
+  };
+  return record("sparsemax", seen.dim() == 0 ? kernel::sparsemax(seen) : value(),
+                {{x, [dim](const Tensor& g, const Tensor& y) {
+                    const Tensor support = to(y > 0, y.dtype());
+                    const Tensor size = maximum(sum(support, dim, true), 1);
+                    return support * (g - sum(g * support, dim, true) / size);
+                  }}});
 }
 
 // y_i = x_i - log sum_j exp(x_j)

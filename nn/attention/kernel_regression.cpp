@@ -1,7 +1,5 @@
 #include "nn/attention/kernel_regression.h"
 
-#include <limits>
-
 #include "autograd/ops.h"
 #include "nn/attention/pooling.h"
 
@@ -54,18 +52,11 @@ Tensor squared_distances(Operand queries, Operand keys, Operand w) {
   return sum(square(difference * w), -1);
 }
 
-Tensor kernel_weights(Operand queries, Operand keys, Kernel kernel, Operand w, Operand may_attend) {
+Tensor kernel_weights(Operand queries, Operand keys, Kernel kernel, Operand w, const Mask& mask) {
   const Tensor s = squared_distances(queries, keys, w);
-  const double inf = std::numeric_limits<double>::infinity();
-  Tensor allowed = s != inf;  // NaN stays and shows
-  if (may_attend.defined()) allowed = logical_and(allowed, may_attend);
-
-  if (kernel == Kernel::gaussian) {
-    // A row of nothing but -inf would be NaN; such a row is given zeros, and all of it left out afterwards.
-    const Tensor none = where(any(allowed, -1, true), full({}, -inf, s.dtype()), 0);
-    return where(allowed, softmax(where(allowed, -0.5 * s, none), -1), 0);
-  }
-  const Tensor value = where(allowed, kernel_value(kernel, s), 0);
+  if (kernel == Kernel::gaussian) return masked_softmax(-0.5 * s, mask.allowed());
+  Tensor value = kernel_value(kernel, s);
+  if (!mask.everything()) value = where(mask.allowed(), value, 0);
   const Tensor total = sum(value, -1, true);
   return value / where(total > 0, total, 1);
 }

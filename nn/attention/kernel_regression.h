@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nn/attention/mask.h"
 #include "nn/module.h"
 
 namespace heed {
@@ -25,14 +26,14 @@ Tensor squared_distances(Operand queries, Operand keys, Operand w);
 
 /// The attention weights of kernel regression: K(|q_i - k_j| w) over its sum over the keys.
 ///
-///   may_attend  broadcasts to [..., Tq, Tk]; true where the query may use the key; all, if not given
-///   returns     [..., Tq, Tk], rows that sum to 1
+///   mask     which queries may use which keys
+///   returns  [..., Tq, Tk], rows that sum to 1
 ///
 /// A query without support, because all keys are out of the kernel's reach or masked, has the weights 0 and
 /// the gradient 0. The Gaussian kernel's weights are softmax(-((q - k) w)^2 / 2), so that far keys do not
 /// underflow: the nearest counts most however far it is, until the square of its distance is infinite.
 Tensor kernel_weights(Operand queries, Operand keys, Kernel kernel = Kernel::gaussian, Operand w = 1,
-                      Operand may_attend = {});
+                      const Mask& mask = {});
 
 /// Whether a point that is predicted is among its own keys.
 enum class OwnPoint { keep, exclude };

@@ -1,6 +1,6 @@
 #include "nn/attention/pooling.h"
 
-#include "autograd/ops.h"
+#include "nn/attention/capture.h"
 
 namespace heed {
 
@@ -10,6 +10,8 @@ Tensor attention_pool(Operand weights, Operand values) {
   check(weights->size(-1) == values->size(values->dim() == 1 ? 0 : -2), "attention_pool: weights ",
         weights->shape(), " are for ", weights->size(-1), " keys, values ", values->shape(), " for ",
         values->size(values->dim() == 1 ? 0 : -2), "; each key needs one value");
+  if (attention_captured()) [[unlikely]]
+    capture_attention(weights);
   return matmul(weights, values);
 }
 

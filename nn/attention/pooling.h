@@ -1,13 +1,14 @@
 #pragma once
 
-#include "autograd/operand.h"
-#include "tensor/tensor.h"
+#include "nn/attention/normaliser.h"
+#include "nn/attention/score.h"
+#include "nn/functional.h"
 
 namespace heed {
 
-/// Attention pooling: a query q against pairs of a key and a value is answered by the weighted mean of the
-/// values, f(q) = sum_i alpha(q, k_i) v_i. Kernel regression and every attention layer end in this function;
-/// they differ in how the weights come about.
+/// The third of the three stages of attention: a query q against pairs of a key and a value is answered by
+/// the weighted mean of the values, f(q) = sum_i alpha(q, k_i) v_i. Kernel regression and every attention
+/// layer end in this function; they differ in how the weights come about. An AttentionScope sees them here.
 ///
 ///   weights  [..., Tq, Tk]   alpha: one row for each query, one column for each key
 ///   values   [..., Tk, dv]   or [Tk] for values that are numbers
@@ -15,5 +16,46 @@ namespace heed {
 ///
 /// The width of queries and keys need not be that of the values: only the weights come in here.
 Tensor attention_pool(Operand weights, Operand values);
+
+struct AttentionPoolingOptions {
+  double dropout = 0;  // of the weights, while training
+};
+
+/// Attention in its three stages, each of which may be replaced: score, normalise, weighted sum.
+///
+///   queries  [..., Tq, dq]
+///   keys     [..., Tk, dk]
+///   values   [..., Tk, dv]
+///   mask     broadcasts to [..., Tq, Tk]; true = may attend
+///   returns  output [..., Tq, dv] and weights [..., Tq, Tk]
+///
+/// A query that may attend to nothing gives 0. The state dict has the names of the score's members.
+template <Score ScoreType, Normaliser NormaliserType = SoftmaxNormaliser>
+class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType>> {
+ public:
+  explicit AttentionPooling(ScoreType score, NormaliserType normaliser = {},
+                            AttentionPoolingOptions options = {})
+      : score(std::move(score)), normaliser(std::move(normaliser)), dropout(options.dropout) {}
+
+  F::Attention forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
+                       const Mask& mask = {}) const {
+    const Tensor scores = score(queries, keys);
+    const Tensor weights = F::dropout(normaliser(scores, mask), dropout, this->training());
+    return {attention_pool(weights, values), weights};
+  }
+  /// With one tensor for keys and values.
+  F::Attention forward(const Tensor& queries, const Tensor& keys, const Mask& mask = {}) const {
+    return forward(queries, keys, keys, mask);
+  }
+
+  void visit(Visitor& v) override {
+    detail::visit_part(score, v);
+    detail::visit_part(normaliser, v);
+  }
+
+  ScoreType score;
+  NormaliserType normaliser;
+  double dropout;
+};
 
 }  // namespace heed

@@ -7,15 +7,27 @@
 namespace heed::kernel {
 namespace {
 
-enum class Form { plain, log };
+enum class Form { plain, masked, log };
+
+// What is taken off before exp. A masked line of -inf alone stays at exp(-inf) = 0.
+template <class T>
+T shift_of(Form form, T most) {
+  return form == Form::masked && most == -std::numeric_limits<T>::infinity() ? 0 : most;
+}
+
+template <class T>
+T scale_of(double sum) {
+  return static_cast<T>(sum == 0 ? 0 : 1 / sum);
+}
 
 // One line of n neighbouring values: y_i = exp(x_i - m) / s, or its logarithm, with m the largest x and
-// s = sum_i exp(x_i - m), which lies between 1 and n. A line of -inf alone gives NaN.
+// s = sum_i exp(x_i - m), which lies between 1 and n. A line of -inf alone gives NaN, masked 0.
 template <class T>
 void softmax_line(Form form, const T* x, T* y, int64_t n) {
   const auto itself = [](auto v) { return v; };
-  const T most = join_line(
-      n, -std::numeric_limits<T>::infinity(), [](auto a, auto b) { return b > a ? b : a; }, itself, x);
+  const T most = shift_of(form, join_line(
+                                    n, -std::numeric_limits<T>::infinity(),
+                                    [](auto a, auto b) { return b > a ? b : a; }, itself, x));
   HEED_VECTORIZE
   for (int64_t i = 0; i < n; ++i) y[i] = math::exp(x[i] - most);
   const double sum = sum_line(n, itself, y);
@@ -24,7 +36,7 @@ void softmax_line(Form form, const T* x, T* y, int64_t n) {
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - most) - log_sum;
   } else {
-    const T scale = 1 / static_cast<T>(sum);
+    const T scale = scale_of<T>(sum);
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) y[i] *= scale;
   }
@@ -54,13 +66,14 @@ void softmax_lines(Form form, const T* x, T* y, int64_t n, int64_t step, int64_t
   std::fill_n(sum, width, 0.0);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t l = 0; l < width; ++l) most[l] = x[i * step + l] > most[l] ? x[i * step + l] : most[l];
+  for (int64_t l = 0; l < width; ++l) most[l] = shift_of(form, most[l]);
   for (int64_t i = 0; i < n; ++i) {
     HEED_VECTORIZE
     for (int64_t l = 0; l < width; ++l) y[i * step + l] = math::exp(x[i * step + l] - most[l]);
     for (int64_t l = 0; l < width; ++l) sum[l] += y[i * step + l];
   }
   for (int64_t l = 0; l < width; ++l)
-    shift[l] = static_cast<T>(form == Form::log ? std::log(sum[l]) : 1 / sum[l]);
+    shift[l] = form == Form::log ? static_cast<T>(std::log(sum[l])) : scale_of<T>(sum[l]);
   for (int64_t i = 0; i < n; ++i) {
     HEED_VECTORIZE
     for (int64_t l = 0; l < width; ++l)
@@ -85,6 +98,30 @@ void softmax_lines_backward(Form form, const T* g, const T* y, T* dx, int64_t n,
       dx[at + l] =
           form == Form::log ? g[at + l] - math::exp(y[at + l]) * dot[l] : y[at + l] * (g[at + l] - dot[l]);
   }
+}
+
+// The threshold is (s_k - 1) / k, with s_k the sum of the k largest x and k the most for which the k-th of
+// them is above it. The largest are brought to the front by a heap, so that a sparse line costs little more
+// than n.
+template <class T>
+void sparsemax_line(const T* x, T* y, int64_t n) {
+  if (std::any_of(x, x + n, [](T v) { return !(v < std::numeric_limits<T>::infinity()); })) {
+    std::fill_n(y, n, std::numeric_limits<T>::quiet_NaN());
+    return;
+  }
+  std::copy_n(x, n, y);
+  std::make_heap(y, y + n);
+  const T most = n == 0 ? 0 : shift_of(Form::masked, y[0]);
+  double sum = 0, threshold = 0;
+  for (int64_t k = 1; k <= n; ++k) {
+    const double value = static_cast<double>(y[0]) - most;
+    if (!(value > threshold || k == 1)) break;
+    sum += value;
+    threshold = (sum - 1) / static_cast<double>(k);
+    std::pop_heap(y, y + (n - k + 1));
+  }
+  for (int64_t i = 0; i < n; ++i)
+    y[i] = static_cast<T>(std::max(0.0, static_cast<double>(x[i]) - most - threshold));
 }
 
 Tensor forward(Form form, const Tensor& strided, int64_t dim) {
@@ -121,12 +158,25 @@ Tensor backward(Form form, const Tensor& strided_g, const Tensor& strided_y, int
 }  // namespace
 
 Tensor softmax(const Tensor& x, int64_t dim) { return forward(Form::plain, x, dim); }
+Tensor masked_softmax(const Tensor& x, int64_t dim) { return forward(Form::masked, x, dim); }
 Tensor log_softmax(const Tensor& x, int64_t dim) { return forward(Form::log, x, dim); }
 Tensor softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
   return backward(Form::plain, g, y, dim);
 }
 Tensor log_softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
   return backward(Form::log, g, y, dim);
+}
+
+Tensor sparsemax(const Tensor& strided) {
+  const Tensor x = contiguous(strided);
+  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  const Lines lines(x.shape(), std::max<int64_t>(x.dim() - 1, 0));
+  visit_floating(x.dtype(), [&]<class T>(Type<T>) {
+    lines.each([&, in = x.data<T>(), out = y.mutable_data<T>()](int64_t first, int64_t, int64_t) {
+      sparsemax_line(in + first, out + first, lines.n);
+    });
+  });
+  return y;
 }
 
 }  // namespace heed::kernel

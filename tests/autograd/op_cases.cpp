@@ -283,6 +283,15 @@ const std::vector<OpCase>& op_cases() {
       {"softmax", [](auto& in) { return softmax(in[0], 1); }, {{2, 3, 2}}},
       {"log_softmax", [](auto& in) { return log_softmax(in[0], -1); }, {{2, 3}}},
       {"log_softmax", [](auto& in) { return log_softmax(in[0], 0); }, {{3, 2}}},
+      {.op = "masked_softmax", .call = [](auto& in) { return masked_softmax(in[0], in[1]); }, .inputs = {{4, 3}, mask({4, 3})},
+       .broadcasts = true, .plain = [](auto& in) {
+         const Tensor e = where(in[1], exp(in[0]), 0), total = sum(e, -1, true);
+         return e / where(total > 0, total, 1);
+       }},
+      {.op = "masked_softmax", .call = [](auto& in) { return masked_softmax(in[0], in[1], 0); }, .inputs = {{4, 3}, mask({4, 3})}},
+      {.op = "masked_softmax", .call = [](auto& in) { return masked_softmax(in[0]); }, .inputs = {{2, 3}}, .plain = [](auto& in) { return softmax(in[0], -1); }},
+      {.op = "sparsemax", .call = [](auto& in) { return sparsemax(in[0]); }, .inputs = {{4, 5}}},
+      {.op = "sparsemax", .call = [](auto& in) { return sparsemax(in[0], in[1], 0); }, .inputs = {{5, 2}, mask({5, 2})}},
       {.op = "layer_norm", .call = [](auto& in) { return layer_norm(in[0], {3}, in[1], in[2]); }, .inputs = {{2, 3}, {3}, {3}}, .empty = {{0, 3}, {3}, {3}}},
       {.op = "layer_norm", .call = [](auto& in) { return layer_norm(in[0], {2, 3}, in[1], in[2], 0.1); }, .inputs = {{4, 2, 3}, {2, 3}, {2, 3}}},
       {"layer_norm", [](auto& in) { return layer_norm(in[0], {3}); }, {{2, 3}}},
@@ -333,10 +342,10 @@ const std::vector<OpCase>& op_cases() {
          const F::Attention result = F::scaled_dot_product_attention(in[0], in[1], in[2], {.mask = in[3], .need_weights = true});
          return std::vector<Tensor>{result.output, result.weights};
        },
-       .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}, mask({3, 4})}, .records = "matmul where"},
+       .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}, mask({3, 4})}, .records = "matmul"},
       {.op = "scaled_dot_product_attention",
-       .call = [](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2], {.mask = in[3], .scale = 0.3}).output; },
-       .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}, constant(-1, 1, {3, 4})}, .records = "matmul"},
+       .call = [](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2], {.bias = in[3], .scale = 0.3}).output; },
+       .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}, {3, 4}}, .records = "matmul"},
 
       // in place
       {.op = "copy_", .call = [](auto& in) { return copy_(in[0], in[1]); }, .inputs = {{2, 3}, {3}}, .empty = {{0, 3}, {3}},

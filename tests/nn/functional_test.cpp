@@ -225,7 +225,7 @@ TEST_CASE("attention: the worked example, and masks") {
   masked.output.backward(ones({2, 2}));
   CHECK(read(leaf.grad()) == std::vector<double>{0, 0, 0, 0, 0, 0});
   const auto added = F::scaled_dot_product_attention(
-      q, k, v, {.mask = tensor({{-kNone, 0}, {0, -kNone}}), .need_weights = true});
+      q, k, v, {.bias = tensor({{-kNone, 0}, {0, -kNone}}), .need_weights = true});
   CHECK(read(added.weights) == std::vector<double>{0, 1, 1, 0});
   const auto even = F::scaled_dot_product_attention(q, k, v, {.scale = 0, .need_weights = true});
   CHECK(read(even.weights) == std::vector<double>{0.5, 0.5, 0.5, 0.5});
@@ -252,8 +252,9 @@ TEST_CASE("attention: a query that may attend to nothing gives 0, whichever the 
   const double inf = std::numeric_limits<double>::infinity();
   const Tensor q = ones({2, 3}), v = ones({2, 2});
   const Tensor rows = tensor({{0, 0}, {-inf, -inf}});
-  for (const Tensor& mask : {rows, rows == 0}) {
-    const Tensor y = F::scaled_dot_product_attention(q, q, v, {.mask = mask}).output;
+  for (const F::AttentionOptions& options :
+       {F::AttentionOptions{.mask = rows == 0}, F::AttentionOptions{.bias = rows}}) {
+    const Tensor y = F::scaled_dot_product_attention(q, q, v, options).output;
     CHECK(y.to_vector<double>() == std::vector<double>{1, 1, 0, 0});
   }
 }

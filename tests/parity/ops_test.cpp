@@ -219,8 +219,12 @@ F::BceOptions bce_options(Arguments& a) {
 Outputs attention(Arguments& a) {
   a.flag("need_attn_weights", false);  // the cases want them always
   check(a.number("dropout_p", 0) == 0, "dropout_p must be 0");
-  F::AttentionOptions options{
-      .mask = a.tensor("attn_mask"), .is_causal = a.flag("is_causal", false), .need_weights = true};
+  F::AttentionOptions options{.is_causal = a.flag("is_causal", false), .need_weights = true};
+  const Tensor mask = a.tensor("attn_mask");
+  if (mask.defined() && mask.dtype() == boolean)
+    options.mask = mask;
+  else
+    options.bias = mask;
   if (a.has("scale")) options.scale = a.number("scale", 1);
   const F::Attention result =
       F::scaled_dot_product_attention(a.tensor("input"), a.tensor("key"), a.tensor("value"), options);

@@ -1,13 +1,23 @@
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
+#include "autograd/ops.h"
 #include "tensor/parallel.h"
 #include "tensor/tensor.h"
 
 /// All elements in row-major order, as doubles.
 inline std::vector<double> values(const heed::Tensor& x) { return x.to_vector<double>(); }
+
+/// The largest distance between elements of tensors of one shape, infinite for other shapes and NaN.
+inline double largest_difference(const heed::Tensor& a, const heed::Tensor& b) {
+  if (a.shape() != b.shape()) return INFINITY;
+  if (a.numel() == 0) return 0;
+  const double most = max(abs(to(a, heed::float64) - to(b, heed::float64))).item();
+  return most >= 0 ? most : INFINITY;
+}
 
 /// The text of the Error that f throws; "" when it throws none.
 template <class F>

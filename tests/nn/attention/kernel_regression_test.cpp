@@ -8,6 +8,7 @@
 #include "autograd/ops.h"
 #include "nn/attention/pooling.h"
 #include "nn/optim/sgd.h"
+#include "tests/support/expect.h"
 #include "tests/support/parity.h"
 
 using namespace heed;
@@ -20,11 +21,6 @@ constexpr Kernel kKernels[] = {Kernel::gaussian, Kernel::boxcar, Kernel::epanech
 
 Tensor numbers(const std::vector<double>& values) {
   return from_vector(values, {static_cast<int64_t>(values.size())});
-}
-
-double largest_difference(const Tensor& a, const Tensor& b) {
-  REQUIRE(a.shape() == b.shape());
-  return max(abs(a - b)).item();
 }
 
 bool has_nan(const Tensor& x) { return any(isnan(x)).item() != 0; }

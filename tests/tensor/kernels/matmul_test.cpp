@@ -8,6 +8,7 @@
 #include "tensor/create.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/parallel.h"
+#include "tests/support/expect.h"
 
 using namespace heed;
 
@@ -21,14 +22,6 @@ Tensor numbers(const Shape& shape, DType dtype, double phase = 0) {
     value[i] =
         std::sin(phase + 12.9898 * static_cast<double>(i % 9973) + 0.1 * static_cast<double>(i / 9973));
   return kernel::cast(x, dtype);
-}
-
-double largest_difference(const Tensor& a, const Tensor& b) {
-  const auto x = a.to_vector<double>(), y = b.to_vector<double>();
-  REQUIRE(a.shape() == b.shape());
-  double largest = 0;
-  for (size_t i = 0; i < x.size(); ++i) largest = std::max(largest, std::abs(x[i] - y[i]));
-  return largest;
 }
 
 bool same_bits(const Tensor& a, const Tensor& b) {

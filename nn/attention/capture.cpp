@@ -1,0 +1,43 @@
+#include "nn/attention/capture.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "nn/module.h"
+
+namespace heed {
+namespace {
+
+thread_local constinit AttentionScope* innermost = nullptr;
+
+}  // namespace
+
+AttentionScope::AttentionScope() : outer_(std::exchange(innermost, this)) { ++detail::paths_wanted; }
+
+AttentionScope::~AttentionScope() {
+  innermost = outer_;
+  --detail::paths_wanted;
+}
+
+const Tensor& AttentionScope::weights(const std::string& module, int64_t step) const {
+  std::string known;
+  for (const CapturedAttention& call : calls_) {
+    if (call.module == module && call.step == step) return call.weights;
+    known += (known.empty() ? "\"" : ", \"") + call.module + "\" " + std::to_string(call.step);
+  }
+  fail("AttentionScope: there is no call ", step, " of the module \"", module,
+       "\"; there are: ", known.empty() ? "none" : known);
+}
+
+bool attention_captured() { return innermost != nullptr; }
+
+void capture_attention(const Tensor& weights) {
+  for (AttentionScope* scope = innermost; scope; scope = scope->outer_) {
+    const std::string module = detail::module_path;
+    const auto step = std::count_if(scope->calls_.begin(), scope->calls_.end(),
+                                    [&](const CapturedAttention& call) { return call.module == module; });
+    scope->calls_.push_back({module, step, weights.detach()});
+  }
+}
+
+}  // namespace heed

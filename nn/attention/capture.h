@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace heed {
+
+/// The weights of one attention call.
+struct CapturedAttention {
+  std::string module;  // its path from the outermost module called: "decoder.layers.0.self_attn", "" outside
+  int64_t step;        // how many calls of this module came before it
+  Tensor weights;      // [..., Tq, Tk] without history; with several heads [B, H, Tq, Tk]
+};
+
+/// Records the weights of every attention call of this thread while it exists:
+///
+///   AttentionScope scope;
+///   const Tensor y = model(x);
+///   for (const CapturedAttention& call : scope.calls()) ...
+///
+/// Models know nothing of it, results are the same bit for bit, and without a scope nothing is kept. Scopes
+/// nest: the outer one records what the inner one does.
+class AttentionScope {
+ public:
+  AttentionScope();
+  ~AttentionScope();
+  AttentionScope(const AttentionScope&) = delete;
+  AttentionScope& operator=(const AttentionScope&) = delete;
+
+  /// In the order of the calls.
+  const std::vector<CapturedAttention>& calls() const { return calls_; }
+  /// The weights of one call. Error, with the modules and steps there are, when there is none.
+  const Tensor& weights(const std::string& module, int64_t step = 0) const;
+
+ private:
+  friend void capture_attention(const Tensor& weights);
+  std::vector<CapturedAttention> calls_;
+  AttentionScope* outer_;
+};
+
+/// Whether a scope records in this thread.
+bool attention_captured();
+/// Tells the scopes of this thread about weights, [..., Tq, Tk]; attention_pool calls it for its own.
+void capture_attention(const Tensor& weights);
+
+}  // namespace heed

@@ -1,0 +1,75 @@
+#include "nn/attention/mask.h"
+
+#include <ostream>
+
+#include "autograd/ops.h"
+
+namespace heed {
+namespace {
+
+// How far key j stands before query i, [queries, past + queries]; negative behind it.
+Tensor distance(const char* name, int64_t queries, int64_t past) {
+  check(queries >= 0 && past >= 0, name, ": ", queries, " queries after ", past,
+        " keys; neither may be negative");
+  return unsqueeze(arange(queries, int64) + past, 1) - arange(past + queries, int64);
+}
+
+}  // namespace
+
+Mask::Mask(const Tensor& allowed) : allowed_(allowed) {
+  check(!allowed.defined() || allowed.dtype() == boolean, "Mask: given ", allowed.dtype(), " ",
+        allowed.shape(), "; a mask is bool, true = may attend (numbers to add to the scores are a bias)");
+}
+
+Mask Mask::causal(int64_t queries, int64_t past) { return distance("Mask::causal", queries, past) >= 0; }
+
+Mask Mask::window(int64_t queries, int64_t before, int64_t after, int64_t past) {
+  check(before >= 0 && after >= 0, "Mask::window: ", before, " keys before and ", after,
+        " behind; neither may be negative");
+  const Tensor d = distance("Mask::window", queries, past);
+  return logical_and(d <= before, d >= -after);
+}
+
+Mask Mask::lengths(const Tensor& lengths, int64_t keys) {
+  check(lengths.defined() && lengths.dtype() == int64 && (lengths.dim() == 1 || lengths.dim() == 2),
+        "Mask::lengths: lengths are int64 [B], or [B, Tq] with one for each query");
+  check(all(logical_and(lengths >= 0, lengths <= keys)).item<bool>(), "Mask::lengths: ", lengths,
+        " must lie between 0 and the ", keys, " keys");
+  const Tensor each = lengths.dim() == 1 ? unsqueeze(lengths, 1) : lengths;
+  return arange(keys, int64) < unsqueeze(each, -1);
+}
+
+Mask operator&(const Mask& a, const Mask& b) {
+  if (a.everything() || b.everything()) return a.everything() ? b : a;
+  return logical_and(a.allowed_, b.allowed_);
+}
+
+Mask operator|(const Mask& a, const Mask& b) {
+  if (a.everything() || b.everything()) return {};
+  return logical_or(a.allowed_, b.allowed_);
+}
+
+Mask operator~(const Mask& a) { return a.everything() ? zeros({1, 1}, boolean) : logical_not(a.allowed_); }
+
+Mask Mask::for_heads() const {
+  return !everything() && allowed_.dim() == 3 ? Mask(unsqueeze(allowed_, 1)) : *this;
+}
+
+std::string to_string(const Mask& mask) {
+  if (mask.everything()) return "everything may attend to everything\n";
+  const Shape& shape = mask.allowed().shape();
+  const auto allowed = mask.allowed().to_vector<double>();
+  const size_t keys = shape.empty() ? 1 : static_cast<size_t>(shape.back());
+  const size_t queries = shape.rank() > 1 ? static_cast<size_t>(shape[shape.rank() - 2]) : 1;
+  std::string text;
+  for (size_t i = 0; i < allowed.size(); ++i) {
+    if (i > 0 && i % (queries * keys) == 0) text += '\n';
+    text += allowed[i] != 0 ? 'x' : '.';
+    if ((i + 1) % keys == 0) text += '\n';
+  }
+  return text;
+}
+
+std::ostream& operator<<(std::ostream& out, const Mask& mask) { return out << to_string(mask); }
+
+}  // namespace heed

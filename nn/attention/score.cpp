@@ -1,0 +1,105 @@
+#include "nn/attention/score.h"
+
+#include <cmath>
+
+#include "nn/attention/kernel_regression.h"
+
+namespace heed {
+namespace {
+
+Tensor dot_products(const char* name, const Tensor& q, const Tensor& k) {
+  check(q.dim() >= 2 && k.dim() >= 2 && q.size(-1) == k.size(-1), name, ": queries are ", q.shape(),
+        ", keys ", k.shape(),
+        "; they must be [..., Tq, d] and [..., Tk, d] of one width (bilinear and additive scores take two)");
+  return matmul(q, transpose(k));
+}
+
+constexpr LinearOptions kNoBias = {.bias = false};
+
+}  // namespace
+
+std::string detail::listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+Tensor DotScore::operator()(const Tensor& q, const Tensor& k) const { return dot_products("DotScore", q, k); }
+
+Tensor ScaledDotScore::operator()(const Tensor& q, const Tensor& k) const {
+  const double d = static_cast<double>(q.dim() == 0 ? 1 : q.size(-1));
+  return dot_products("ScaledDotScore", q * (1 / std::sqrt(d)), k);
+}
+
+AdditiveScore::AdditiveScore(int64_t query_dim, int64_t key_dim, int64_t hidden)
+    : W_q(query_dim, hidden, kNoBias), W_k(key_dim, hidden, kNoBias), w_v(hidden, 1, kNoBias) {}
+
+Tensor AdditiveScore::operator()(const Tensor& q, const Tensor& k) const {
+  const Tensor f = tanh(unsqueeze(W_q(q), -2) + unsqueeze(W_k(k), -3));  // [..., Tq, Tk, hidden]
+  return squeeze(w_v(f), -1);
+}
+
+void AdditiveScore::visit(Visitor& v) {
+  v("W_q", W_q);
+  v("W_k", W_k);
+  v("w_v", w_v);
+}
+
+BilinearScore::BilinearScore(int64_t query_dim, int64_t key_dim, Order order)
+    : order(order),
+      W(order == Order::query_key ? Linear(key_dim, query_dim, kNoBias)
+                                  : Linear(query_dim, key_dim, kNoBias)) {}
+
+Tensor BilinearScore::operator()(const Tensor& q, const Tensor& k) const {
+  return order == Order::query_key ? dot_products("BilinearScore", q, W(k))
+                                   : dot_products("BilinearScore", W(q), k);
+}
+
+void BilinearScore::visit(Visitor& v) { v("W", W); }
+
+LowRankBilinearScore::LowRankBilinearScore(int64_t query_dim, int64_t key_dim, int64_t rank)
+    : L(query_dim, rank, kNoBias), H(key_dim, rank, kNoBias) {}
+
+Tensor LowRankBilinearScore::operator()(const Tensor& q, const Tensor& k) const {
+  return dot_products("LowRankBilinearScore", L(q), H(k));
+}
+
+void LowRankBilinearScore::visit(Visitor& v) {
+  v("L", L);
+  v("H", H);
+}
+
+DenseScore::DenseScore(int64_t query_dim, int64_t key_dim) : W(key_dim, query_dim) {}
+
+Tensor DenseScore::operator()(const Tensor& q, const Tensor& k) const {
+  return dot_products("DenseScore", q, tanh(W(k)));
+}
+
+void DenseScore::visit(Visitor& v) { v("W", W); }
+
+GaussianScore::GaussianScore(double w) : w(full({1}, w)) {}
+
+Tensor GaussianScore::operator()(const Tensor& q, const Tensor& k) const {
+  return -0.5 * squared_distances(q, k, w);
+}
+
+void GaussianScore::visit(Visitor& v) { v("w", w); }
+
+const std::vector<std::string>& score_names() {
+  static const std::vector<std::string> names = {"dot",      "scaled_dot", "additive", "bilinear",
+                                                 "low_rank", "dense",      "gaussian"};
+  return names;
+}
+
+AnyScore make_score(const std::string& name, int64_t query_dim, int64_t key_dim, int64_t hidden) {
+  if (name == "dot") return DotScore();
+  if (name == "scaled_dot") return ScaledDotScore();
+  if (name == "additive") return AdditiveScore(query_dim, key_dim, hidden);
+  if (name == "bilinear") return BilinearScore(query_dim, key_dim);
+  if (name == "low_rank") return LowRankBilinearScore(query_dim, key_dim, hidden);
+  if (name == "dense") return DenseScore(query_dim, key_dim);
+  if (name == "gaussian") return GaussianScore();
+  fail("make_score: there is no score ", name, "; there are ", detail::listed(score_names()));
+}
+
+}  // namespace heed

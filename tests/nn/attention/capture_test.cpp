@@ -1,0 +1,67 @@
+#include "nn/attention/capture.h"
+
+#include <doctest/doctest.h>
+
+#include "autograd/grad_mode.h"
+#include "nn/attention/pooling.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+struct Two : Layer<Two> {
+  Tensor forward(const Tensor& x) const {
+    const Tensor y = first(x, x).output;
+    return second(second(y, x).output, x).output;
+  }
+  void visit(Visitor& v) override {
+    v("first", first);
+    v("second", second);
+  }
+  AttentionPooling<DotScore> first{DotScore()};
+  AttentionPooling<AdditiveScore> second{AdditiveScore(4, 4, 3)};
+};
+
+}  // namespace
+
+TEST_CASE("AttentionScope: every call's weights, by module path and step; results stay the same bits") {
+  const Two model;
+  const Tensor x = randn({2, 5, 4});
+  const Tensor outside = model(x);
+  for (const bool recording : {true, false}) {
+    const GradMode mode(recording);
+    AttentionScope scope;
+    const Tensor inside = model(x);
+    CHECK(values(inside) == values(outside));
+    REQUIRE(scope.calls().size() == 3);
+    CHECK(scope.calls()[0].module == "first");
+    CHECK(scope.calls()[1].module == "second");
+    CHECK(scope.calls()[1].step == 0);
+    CHECK(scope.calls()[2].step == 1);
+    CHECK(largest_difference(scope.weights("first"), softmax(matmul(x, transpose(x)), -1)) == 0);
+    CHECK_FALSE(scope.weights("second", 1).requires_grad());
+    CHECK(scope.weights("second", 1).shape() == Shape{2, 5, 5});
+  }
+  CHECK_FALSE(attention_captured());
+}
+
+TEST_CASE("AttentionScope: scopes nest; calls outside modules have no path") {
+  AttentionScope outer;
+  const Tensor weights = full({1, 2}, 0.5);
+  attention_pool(weights, ones({2, 3}));
+  {
+    const AttentionScope inner;
+    attention_pool(weights, ones({2, 3}));
+    CHECK(inner.calls().size() == 1);
+    CHECK(inner.calls()[0].step == 0);
+  }
+  attention_pool(weights, ones({2, 3}));
+  CHECK(outer.calls().size() == 3);
+  CHECK(outer.calls()[2].step == 2);
+  CHECK(values(outer.weights("", 2)) == std::vector<double>{0.5, 0.5});
+  CHECK_THROWS_WITH_AS(
+      outer.weights("decoder"),
+      "AttentionScope: there is no call 0 of the module \"decoder\"; there are: \"\" 0, \"\" 1, \"\" 2",
+      Error);
+}

@@ -1,0 +1,77 @@
+#include "nn/attention/mask.h"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+#include "autograd/ops.h"
+
+using namespace heed;
+
+// covers: C-100-01
+TEST_CASE("Mask: causal, window and lengths, as text") {
+  CHECK(to_string(Mask::causal(3)) == "x..\nxx.\nxxx\n");
+  CHECK(to_string(Mask::causal(2, 2)) == "xxx.\nxxxx\n");  // two queries after two cached keys
+  CHECK(to_string(Mask::window(4, 1, 0)) == "x...\nxx..\n.xx.\n..xx\n");
+  CHECK(to_string(Mask::window(3, 0, 1)) == "xx.\n.xx\n..x\n");
+  CHECK(to_string(Mask::window(1, 1, 5, 3)) == "..xx\n");
+
+  const Mask one_each = Mask::lengths(tensor({2, 0, 3}, int64), 3);
+  CHECK(one_each.allowed().shape() == Shape{3, 1, 3});
+  CHECK(to_string(one_each) == "xx.\n\n...\n\nxxx\n");
+  const Mask every_query = Mask::lengths(tensor({{1, 2}, {3, 0}}, int64), 3);
+  CHECK(every_query.allowed().shape() == Shape{2, 2, 3});
+  CHECK(to_string(every_query) == "x..\nxx.\n\nxxx\n...\n");
+
+  std::ostringstream out;
+  out << Mask(tensor({{1, 0}}, boolean));
+  CHECK(out.str() == "x.\n");
+}
+
+// covers: C-100-01
+TEST_CASE("Mask: and, or, not; masks broadcast to one another") {
+  const Mask causal = Mask::causal(3), near = Mask::window(3, 1, 1);
+  CHECK(to_string(causal & near) == "x..\nxx.\n.xx\n");
+  CHECK(to_string(causal | near) == "xx.\nxxx\nxxx\n");
+  CHECK(to_string(~causal) == ".xx\n..x\n...\n");
+  const Mask both = causal & Mask::lengths(tensor({3, 1}, int64), 3);
+  CHECK(both.allowed().shape() == Shape{2, 3, 3});
+  CHECK(to_string(both) == "x..\nxx.\nxxx\n\nx..\nx..\nx..\n");
+}
+
+TEST_CASE("Mask: everything is a mask too") {
+  const Mask everything, causal = Mask::causal(2);
+  CHECK(everything.everything());
+  CHECK(to_string(everything) == "everything may attend to everything\n");
+  CHECK(to_string(everything & causal) == to_string(causal));
+  CHECK(to_string(causal & everything) == to_string(causal));
+  CHECK((everything | causal).everything());
+  CHECK((causal | everything).everything());
+  CHECK((everything & everything).everything());
+  CHECK(to_string(~everything & causal) == "..\n..\n");
+  CHECK(to_string(~everything | causal) == to_string(causal));
+  CHECK(to_string(Mask(zeros({2, 0}, boolean))) == "");
+  CHECK(Mask::causal(0).allowed().shape() == Shape{0, 0});
+}
+
+TEST_CASE("Mask: three dimensions hold for every head") {
+  CHECK(Mask::lengths(tensor({1, 2}, int64), 4).for_heads().allowed().shape() == Shape{2, 1, 1, 4});
+  CHECK(Mask::causal(4).for_heads().allowed().shape() == Shape{4, 4});
+  CHECK(Mask(ones({2, 3, 1, 4}, boolean)).for_heads().allowed().shape() == Shape{2, 3, 1, 4});
+  CHECK(Mask().for_heads().everything());
+}
+
+TEST_CASE("Mask: what is none is refused with a reason") {
+  CHECK_THROWS_WITH_AS(Mask(zeros({2, 2})),
+                       "Mask: given float32 [2, 2]; a mask is bool, true = may attend (numbers to add to the "
+                       "scores are a bias)",
+                       Error);
+  CHECK_THROWS_WITH_AS(Mask::causal(-1), "Mask::causal: -1 queries after 0 keys; neither may be negative",
+                       Error);
+  CHECK_THROWS_WITH_AS(Mask::window(2, -1, 0),
+                       "Mask::window: -1 keys before and 0 behind; neither may be negative", Error);
+  CHECK_THROWS_WITH_AS(Mask::lengths(zeros({2}), 3),
+                       "Mask::lengths: lengths are int64 [B], or [B, Tq] with one for each query", Error);
+  CHECK_THROWS_AS(Mask::lengths(tensor({4}, int64), 3), Error);
+  CHECK_THROWS_AS(Mask::lengths(tensor({-1}, int64), 3), Error);
+}

@@ -1,0 +1,138 @@
+#include "nn/attention/score.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "autograd/engine.h"
+#include "autograd/gradcheck.h"
+#include "autograd/ops.h"
+#include "tensor/index.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+// A score in float64 against a formula for one query and one key; gradients of queries, keys and members.
+template <class S, class F>
+void check_score(S score, int64_t dq, int64_t dk, const F& formula) {
+  struct Members : Layer<Members> {
+    explicit Members(S s) : score(std::move(s)) {}
+    void visit(Visitor& v) override { detail::visit_part(score, v); }
+    S score;
+  } module(std::move(score));
+  module.to(float64);
+  Generator generator(7);
+  const Tensor q = randn({2, 3, dq}, float64, &generator).requires_grad_();
+  const Tensor k = randn({2, 4, dk}, float64, &generator).requires_grad_();
+  const Tensor scores = module.score(q, k);
+  REQUIRE(scores.shape() == Shape{2, 3, 4});
+  for (int64_t b = 0; b < 2; ++b)
+    for (int64_t i = 0; i < 3; ++i)
+      for (int64_t j = 0; j < 4; ++j) {
+        const Tensor one = formula(module.score, q[{b, i}].detach(), k[{b, j}].detach());
+        CHECK(scores[{b, i, j}].item() == doctest::Approx(one.item()).epsilon(1e-12));
+      }
+  std::vector<Tensor> inputs = {q, k};
+  for (const Tensor& p : module.parameters()) inputs.push_back(p);
+  const auto f = [&](const std::vector<Tensor>& in) { return module.score(in[0], in[1]); };
+  CHECK(gradcheck(f, inputs));
+  CHECK(gradgradcheck(f, inputs));
+}
+
+}  // namespace
+
+// covers: C-002-05
+TEST_CASE("DotScore: q . k") {
+  check_score(DotScore(), 5, 5, [](auto&, const Tensor& q, const Tensor& k) { return dot(q, k); });
+}
+
+// covers: C-002-08
+TEST_CASE("ScaledDotScore: q . k / sqrt(d)") {
+  check_score(ScaledDotScore(), 5, 5,
+              [](auto&, const Tensor& q, const Tensor& k) { return dot(q, k) / std::sqrt(5.0); });
+}
+
+// covers: C-002-07
+TEST_CASE("AdditiveScore: w_v . tanh(W_q q + W_k k), queries and keys of different widths") {
+  check_score(AdditiveScore(2, 5, 4), 2, 5, [](auto& s, const Tensor& q, const Tensor& k) {
+    return dot(s.w_v.weight[0], tanh(mv(s.W_q.weight, q) + mv(s.W_k.weight, k)));
+  });
+}
+
+// covers: C-002-09
+TEST_CASE("BilinearScore: q . (W k), in either order") {
+  check_score(BilinearScore(2, 5), 2, 5, [](auto& s, const Tensor& q, const Tensor& k) {
+    REQUIRE(s.W.weight.shape() == Shape{2, 5});
+    return dot(q, mv(s.W.weight, k));
+  });
+  check_score(BilinearScore(2, 5, Order::key_query), 2, 5, [](auto& s, const Tensor& q, const Tensor& k) {
+    REQUIRE(s.W.weight.shape() == Shape{5, 2});
+    return dot(k, mv(s.W.weight, q));
+  });
+}
+
+// covers: C-002-09
+TEST_CASE("LowRankBilinearScore: W = L^T H makes the bilinear score two linear maps and a dot") {
+  check_score(LowRankBilinearScore(3, 5, 2), 3, 5, [](auto& s, const Tensor& q, const Tensor& k) {
+    return dot(mv(s.L.weight, q), mv(s.H.weight, k));
+  });
+  const LowRankBilinearScore low(3, 5, 2);
+  const BilinearScore full(3, 5);
+  {
+    const NoGrad guard;
+    copy_(full.W.weight, matmul(t(low.L.weight), low.H.weight));
+  }
+  const Tensor q = randn({4, 3}), k = randn({6, 5});
+  CHECK(largest_difference(full(q, k), low(q, k)) < 1e-5);
+}
+
+// covers: C-002-06
+TEST_CASE("DenseScore: q . tanh(W k + b), which is not the additive score") {
+  check_score(DenseScore(3, 5), 3, 5, [](auto& s, const Tensor& q, const Tensor& k) {
+    return dot(q, tanh(mv(s.W.weight, k) + s.W.bias));
+  });
+}
+
+// covers: C-000-11
+TEST_CASE("GaussianScore: -(|q - k| w)^2 / 2 with a w to learn") {
+  check_score(GaussianScore(1.5), 3, 3,
+              [](auto&, const Tensor& q, const Tensor& k) { return -0.5 * sum(square((q - k) * 1.5)); });
+}
+
+TEST_CASE("AnyScore: any score at run time; a copy has values of its own") {
+  for (const std::string& name : score_names()) {
+    INFO(name);
+    CHECK(make_score(name, 4, 4, 3)(randn({2, 4}), randn({5, 4})).shape() == Shape{2, 5});
+  }
+  CHECK_THROWS_WITH_AS(make_score("cosine", 4, 4, 3),
+                       "make_score: there is no score cosine; there are dot, scaled_dot, additive, bilinear, "
+                       "low_rank, dense, gaussian",
+                       Error);
+  AnyScore score = GaussianScore(2);
+  AnyScore copy = score;
+  struct Double : Visitor {
+    void parameter(const std::string& name, Parameter& w) override {
+      CHECK(name == "w");
+      w = w * 2;
+    }
+  } doubled;
+  const NoGrad guard;
+  copy.visit(doubled);
+  const Tensor q = zeros({1, 1}), k = ones({1, 1});
+  CHECK(score(q, k).item() == -2);
+  CHECK(copy(q, k).item() == -8);
+  score = copy;
+  CHECK(score(q, k).item() == -8);
+}
+
+TEST_CASE("scores: widths that do not fit are named") {
+  CHECK_THROWS_WITH_AS(
+      DotScore()(zeros({2, 3}), zeros({4, 5})),
+      "DotScore: queries are [2, 3], keys [4, 5]; they must be [..., Tq, d] and [..., Tk, d] of one "
+      "width (bilinear and additive scores take two)",
+      Error);
+  CHECK_THROWS_AS(ScaledDotScore()(zeros({}), zeros({4, 5})), Error);
+  CHECK_THROWS_AS(AdditiveScore(3, 4, 5)(zeros({2, 4}), zeros({2, 3})), Error);
+}
