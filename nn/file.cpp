@@ -76,7 +76,8 @@ void FileReader::read(const Tensor& x, std::string_view name) {
   read(bytes, static_cast<uint64_t>(count));
   if (x.dtype() != boolean) return;
   const auto* wrong = std::find_if(bytes, bytes + count, [](unsigned char byte) { return byte > 1; });
-  require(wrong == bytes + count, name, "element ", wrong - bytes, " is a bool stored as ", int{*wrong},
+  if (wrong == bytes + count) return;
+  require(false, name, "element ", wrong - bytes, " is a bool stored as ", int{*wrong},
           "; it must be 0 or 1");
 }
 
