@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nn/file.h"
+#include "nn/text/utf8.h"
 
 // The file: the length of the header in 8 bytes, the header in JSON, and the data that its offsets count in.
 //
@@ -255,12 +256,8 @@ std::vector<Stored> checked(const FileReader& file, const std::vector<Entry>& en
   return tensors;
 }
 
-void check_utf8(const char* what, const std::string& text) {
-  try {
-    static_cast<void>(Json(text).dump());
-  } catch (const Json::exception&) {
-    fail("save_safetensors: ", what, " ", readable(text), " is not UTF-8");
-  }
+void check_text(const char* what, const std::string& text) {
+  check(valid_utf8(text) == text.size(), "save_safetensors: ", what, " ", readable(text), " is not UTF-8");
 }
 
 }  // namespace
@@ -269,7 +266,7 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
   Json header = Json::object();
   if (!metadata.empty()) header[kMetadata] = metadata;
   for (const auto& [key, text] : metadata)
-    check_utf8("the metadata key", key), check_utf8("the metadata text", text);
+    check_text("the metadata key", key), check_text("the metadata text", text);
 
   // Wide elements first, so that all stand aligned.
   std::vector<const Tensor*> order;
@@ -280,7 +277,7 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
       if (size_of(x.dtype()) != size) continue;
       check(name != kMetadata, "save_safetensors: no tensor can be called ", kMetadata,
             ", where texts stand");
-      check_utf8("the name", name);
+      check_text("the name", name);
       const int64_t end = at + x.numel() * size;
       header[name] = {{"dtype", name_of_kind(x.dtype())},
                       {"shape", std::vector<int64_t>(x.shape().begin(), x.shape().end())},

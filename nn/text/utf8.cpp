@@ -22,12 +22,15 @@ Utf8Character first_character(std::string_view text) {
   return {code, size};
 }
 
+size_t valid_utf8(std::string_view text) {
+  size_t valid = 0;
+  while (const size_t size = first_character(text.substr(valid)).size) valid += size;
+  return valid;
+}
+
 void check_utf8(std::string_view what, std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const size_t size = first_character(text.substr(i)).size;
-    check(size > 0, what, ": byte ", i, " of the text is not UTF-8; save the text in UTF-8");
-    i += size;
-  }
+  const size_t valid = valid_utf8(text);
+  check(valid == text.size(), what, ": byte ", valid, " of the text is not UTF-8; save the text in UTF-8");
 }
 
 }  // namespace heed

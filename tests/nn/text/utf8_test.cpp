@@ -29,6 +29,8 @@ TEST_CASE("utf8: the first character and its size") {
 }
 
 TEST_CASE("utf8: an error names the byte") {
+  CHECK(valid_utf8("我a\xFFz") == 4);
+  CHECK(valid_utf8("我a") == 4);
   CHECK(message([] { check_utf8("split", "我爱中国, ok"); }) == "");
   CHECK(message([] { check_utf8("split", "我a\xFFz"); }) ==
         "split: byte 4 of the text is not UTF-8; save the text in UTF-8");
