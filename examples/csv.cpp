@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "nn/text/utf8.h"
 #include "tensor/error.h"
 
 namespace program {
@@ -31,16 +32,6 @@ const char* parse(std::string_view text, double& value) {
   return std::isfinite(value) ? nullptr : "is not a finite number";
 }
 
-bool is_utf8(std::string_view text) {
-  size_t following = 0;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (following > 0 ? (byte & 0xC0) != 0x80 : byte >= 0x80 && (byte < 0xC2 || byte > 0xF4)) return false;
-    following = following > 0 ? following - 1 : byte < 0xC2 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
-  }
-  return following == 0;
-}
-
 // A field as an error shows it: on one line, and not all of a long one.
 std::string shown(std::string text) {
   for (char& c : text)
@@ -59,13 +50,8 @@ bool is_text(std::string_view field) {
 class Reader {
  public:
   explicit Reader(const std::string& path) : path_(path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream bytes;
-    if (file.peek() != std::ifstream::traits_type::eof()) bytes << file.rdbuf();
-    heed::check(!file.bad() && (file || file.eof()), path,
-                ": cannot be read; is it there, and is it a file?");
-    text_ = std::move(bytes).str();
-    heed::check(is_utf8(text_) && text_.find('\0') == text_.npos, path,
+    text_ = read_file(path);
+    heed::check(heed::valid_utf8(text_) == text_.size() && text_.find('\0') == text_.npos, path,
                 ": is not UTF-8 text; save it as CSV in UTF-8");
     rest_ = text_;
     if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);
@@ -173,6 +159,14 @@ size_t find_column(const Reader& reader, const std::vector<std::string>& names, 
 }
 
 }  // namespace
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  if (file.peek() != std::ifstream::traits_type::eof()) bytes << file.rdbuf();
+  heed::check(!file.bad() && (file || file.eof()), path, ": cannot be read; is it there, and is it a file?");
+  return std::move(bytes).str();
+}
 
 Columns read_csv(const std::string& path, const std::string& x, const std::string& y) {
   Reader reader(path);

@@ -5,6 +5,9 @@
 
 namespace program {
 
+/// All bytes of a file or a pipe.
+std::string read_file(const std::string& path);
+
 /// Two columns of numbers read from a file.
 struct Columns {
   std::string x_name, y_name;
