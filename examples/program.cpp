@@ -15,6 +15,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
+#include "autograd/ops.h"
 #include "tensor/error.h"
 #include "tensor/parallel.h"
 #include "tensor/version.h"
@@ -62,6 +63,10 @@ void Program::option(const std::string& name, int64_t& value, const std::string&
 }
 void Program::option(const std::string& name, double& value, const std::string& help) {
   options_->app.add_option(name, value, help)->capture_default_str();
+}
+void Program::choice(const std::string& name, std::string& value, const std::vector<std::string>& names,
+                     const std::string& help) {
+  options_->app.add_option(name, value, help)->capture_default_str()->check(CLI::IsMember(names));
 }
 void Program::flag(const std::string& name, bool& value, const std::string& help) {
   options_->app.add_flag(name, value, help);
@@ -138,12 +143,26 @@ void put(nlohmann::ordered_json& results, const std::string& name, const Value& 
   results[nlohmann::ordered_json::json_pointer(pointer)] = value;
 }
 
+nlohmann::ordered_json nested(const heed::Tensor& x) {
+  if (x.dim() == 0) return x.item<double>();
+  auto list = nlohmann::ordered_json::array();
+  for (int64_t i = 0; i < x.size(0); ++i) list.push_back(nested(heed::select(x, 0, i)));
+  return list;
+}
+
 }  // namespace
 
 void Program::result(const std::string& name, double value) { put(options_->results, name, value); }
 void Program::result(const std::string& name, int64_t value) { put(options_->results, name, value); }
 void Program::result(const std::string& name, const std::string& value) {
   put(options_->results, name, value);
+}
+
+void Program::result(const std::string& name, const std::vector<std::string>& values) {
+  put(options_->results, name, values);
+}
+void Program::result(const std::string& name, const heed::Tensor& values) {
+  put(options_->results, name, nested(values.detach()));
 }
 
 void Program::write(const std::string& file, const std::string& contents) {

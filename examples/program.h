@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nn/file.h"
+#include "tensor/tensor.h"
 
 /// What all example programs share: options, output, pictures.
 namespace program {
@@ -26,6 +27,9 @@ class Program {
   void option(const std::string& name, std::string& value, const std::string& help);
   void option(const std::string& name, int64_t& value, const std::string& help);
   void option(const std::string& name, double& value, const std::string& help);
+  /// One of `names`.
+  void choice(const std::string& name, std::string& value, const std::vector<std::string>& names,
+              const std::string& help);
   void flag(const std::string& name, bool& value, const std::string& help);
 
   /// Reads the options, runs `body`, writes what it gave to `result`, lists the pictures that it drew. A
@@ -37,10 +41,13 @@ class Program {
   /// True when text() may be coloured: a terminal, and NO_COLOR is not set.
   bool colour();
 
-  /// A number for --json under a dotted name: result("data.n", 50) gives {"data": {"n": 50}}.
+  /// A value for --json under a dotted name: result("data.n", 50) gives {"data": {"n": 50}}, and "rows.0.n",
+  /// "rows.1.n" a list of two objects. Tensors become nested lists.
   void result(const std::string& name, double value);
   void result(const std::string& name, int64_t value);
   void result(const std::string& name, const std::string& value);
+  void result(const std::string& name, const std::vector<std::string>& values);
+  void result(const std::string& name, const heed::Tensor& values);
 
   /// True with --out.
   bool draws() const { return !out.empty(); }

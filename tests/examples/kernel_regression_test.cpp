@@ -15,12 +15,7 @@ const std::string motorcycle = HEED_SOURCE_DIR "/examples/data/motorcycle.csv";
 
 Run run(const std::string& arguments) { return run_program("kernel_regression", arguments); }
 
-Json results(const std::string& arguments) {
-  const Run done = run(arguments + " --json -");
-  CAPTURE(done.err);
-  REQUIRE(done.code == 0);
-  return Json::parse(done.out);
-}
+Json results(const std::string& arguments) { return results_of("kernel_regression", arguments); }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 

@@ -1,11 +1,13 @@
 #include "tests/support/program.h"
 
+#include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 Run run_program(const std::string& name, const std::string& arguments, const std::string& before) {
   const Folder folder;
@@ -35,4 +37,11 @@ std::string Folder::write(const std::string& file, const std::string& contents) 
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
+}
+
+nlohmann::json results_of(const std::string& name, const std::string& arguments) {
+  const Run done = run_program(name, arguments + " --json -");
+  CAPTURE(done.err);
+  REQUIRE(done.code == 0);
+  return nlohmann::json::parse(done.out);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 /// What a program answered.
@@ -13,6 +14,9 @@ struct Run {
 /// Runs build/<preset>/examples/`name` with arguments as a shell reads them. `before` comes before the name:
 /// environment variables, say.
 Run run_program(const std::string& name, const std::string& arguments, const std::string& before = "");
+
+/// The same with --json -: its results. A failure of the program fails the test.
+nlohmann::json results_of(const std::string& name, const std::string& arguments);
 
 /// A new folder, gone with its contents at the end of the scope.
 class Folder {

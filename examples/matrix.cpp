@@ -1,0 +1,80 @@
+#include "examples/matrix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "tensor/create.h"
+
+namespace program {
+
+Matrix::Matrix(std::initializer_list<std::vector<double>> lines)
+    : Matrix(lines.size(), lines.size() ? lines.begin()->size() : 0) {
+  values.clear();
+  for (const auto& line : lines) values.insert(values.end(), line.begin(), line.end());
+}
+
+Matrix::Matrix(const heed::Tensor& matrix)
+    : rows(static_cast<size_t>(matrix.size(0))),
+      columns(static_cast<size_t>(matrix.size(1))),
+      values(matrix.to_vector<double>()) {}
+
+heed::Tensor Matrix::tensor() const {
+  return heed::from_vector(values, {static_cast<int64_t>(rows), static_cast<int64_t>(columns)});
+}
+
+Matrix operator*(const Matrix& a, const Matrix& b) {
+  heed::check(a.columns == b.rows, "a product of [", a.rows, ", ", a.columns, "] and [", b.rows, ", ",
+              b.columns, "]");
+  Matrix product(a.rows, b.columns);
+  for (size_t i = 0; i < a.rows; ++i)
+    for (size_t j = 0; j < b.columns; ++j)
+      for (size_t k = 0; k < a.columns; ++k) product(i, j) += a(i, k) * b(k, j);
+  return product;
+}
+
+Matrix operator*(double factor, const Matrix& a) {
+  Matrix product = a;
+  for (double& value : product.values) value *= factor;
+  return product;
+}
+
+Matrix transpose(const Matrix& a) {
+  Matrix turned(a.columns, a.rows);
+  for (size_t i = 0; i < a.rows; ++i)
+    for (size_t j = 0; j < a.columns; ++j) turned(j, i) = a(i, j);
+  return turned;
+}
+
+Matrix softmax_rows(const Matrix& a) {
+  Matrix y(a.rows, a.columns);
+  for (size_t i = 0; i < a.rows; ++i) {
+    double most = a(i, 0), sum = 0;
+    for (size_t j = 1; j < a.columns; ++j) most = std::max(most, a(i, j));
+    for (size_t j = 0; j < a.columns; ++j) sum += y(i, j) = std::exp(a(i, j) - most);
+    for (size_t j = 0; j < a.columns; ++j) y(i, j) /= sum;
+  }
+  return y;
+}
+
+double largest_difference(const Matrix& a, const Matrix& b) {
+  double most = a.rows == b.rows && a.columns == b.columns ? 0 : INFINITY;
+  for (size_t i = 0; i < std::min(a.values.size(), b.values.size()); ++i)
+    most = std::max(most, std::fabs(a.values[i] - b.values[i]));
+  return most;
+}
+
+void print(std::ostream& out, const std::string& title, const Matrix& a) {
+  constexpr size_t kShown = 8;
+  char text[32];
+  out << title << "   [" << a.rows << ", " << a.columns << "]\n";
+  for (size_t i = 0; i < a.rows; ++i) {
+    for (size_t j = 0; j < std::min(a.columns, kShown); ++j) {
+      std::snprintf(text, sizeof text, "%10.4f", a(i, j) == 0 ? 0 : a(i, j));
+      out << text;
+    }
+    out << (a.columns > kShown ? "  ...\n" : "\n");
+  }
+}
+
+}  // namespace program

@@ -1,0 +1,139 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/program.h"
+
+using Json = nlohmann::json;
+using Rows = std::vector<std::vector<double>>;
+
+namespace {
+
+Json results(const std::string& example) { return results_of("attention_by_hand", "--example " + example); }
+
+Rows rows(const Json& matrix) { return matrix.get<Rows>(); }
+
+double apart(const Json& a, const Rows& b) {
+  const Rows x = rows(a);
+  double most = x.size() == b.size() ? 0 : INFINITY;
+  for (size_t i = 0; i < x.size() && i < b.size(); ++i) {
+    if (x[i].size() != b[i].size()) return INFINITY;
+    for (size_t j = 0; j < b[i].size(); ++j) most = std::max(most, std::fabs(x[i][j] - b[i][j]));
+  }
+  return most;
+}
+
+std::string text_of(const std::string& example) {
+  const Run done = run_program("attention_by_hand", "--example " + example);
+  CHECK(done.code == 0);
+  return done.out;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+// covers: C-004-06 C-001-02
+TEST_CASE("attention_by_hand: the worked example, forward and backward") {
+  const Json r = results("worked");
+  CHECK(apart(r["scores"], {{1, 1}, {1, 2}}) == 0);
+  CHECK(apart(r["scaled"], {{0.57735, 0.57735}, {0.57735, 1.15470}}) < 1e-5);
+  CHECK(apart(r["weights"], {{0.5, 0.5}, {0.3595, 0.6405}}) < 5e-5);
+  const double a = 1 / (1 + std::exp(1 / std::sqrt(3.0)));  // weight of the first key in row 2
+  CHECK(apart(r["output"], {{2, 3}, {a + 3 * (1 - a), 2 * a + 4 * (1 - a)}}) < 1e-14);
+  // dZ = a (1 - a) (7 - 3) between the two keys, over sqrt 3; rows of dQ are its product with K.
+  const double s = 0.25 * 4 / std::sqrt(3.0), u = a * (1 - a) * 4 / std::sqrt(3.0);
+  CHECK(apart(r["grad"]["Q"], {{-s, 0, s}, {-u, 0, u}}) < 1e-14);
+  CHECK(apart(r["grad"]["K"], {{-s, -u, -s - u}, {s, u, s + u}}) < 1e-14);
+  CHECK(apart(r["grad"]["V"], {{0.5 + a, 0.5 + a}, {1.5 - a, 1.5 - a}}) < 1e-14);
+  for (const char* of : {"Q", "K", "V"}) CHECK(apart(r["autograd"][of], rows(r["grad"][of])) <= 1e-12);
+  const std::string text = text_of("worked");
+  for (const char* step : {"scores = Q K^T: a row for each query, a column for each key   [2, 2]",
+                           "0.3595    0.6405", "dV = weights^T dO   [2, 2]", "dQ = dscores K   [2, 3]"})
+    CHECK(contains(text, step));
+}
+
+// covers: C-004-09
+TEST_CASE("attention_by_hand: Thinking Machines divides by 8") {
+  const Json r = results("thinking-machines");
+  CHECK(apart(r["scores"], {{112, 96}, {72, 32}}) == 0);
+  CHECK(apart(r["scaled"], {{14, 12}, {9, 4}}) == 0);
+  CHECK(apart(r["weights"], {{0.8808, 0.1192}, {0.9933, 0.0067}}) < 5e-5);
+  CHECK(rows(r["output"])[0].size() == 64);
+  for (const char* of : {"Q", "K", "V"}) CHECK(apart(r["autograd"][of], rows(r["grad"][of])) <= 1e-12);
+  CHECK(contains(text_of("thinking-machines"), "scaled = scores / sqrt(64) = scores / 8"));
+}
+
+// covers: C-001-12
+TEST_CASE("attention_by_hand: one output row is a ledger of weight times value, summed over the sources") {
+  const Json r = results("mix");
+  const Rows ledger = rows(r["ledger"]), weights = rows(r["weights"]);
+  const Rows values = {{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}};
+  Rows sum = {{0, 0, 0}};
+  for (size_t j = 0; j < 4; ++j)
+    for (size_t c = 0; c < 3; ++c) {
+      CHECK(ledger[j][c] == doctest::Approx(weights[0][j] * values[j][c]).epsilon(1e-14));
+      sum[0][c] += ledger[j][c];
+    }
+  CHECK(apart(r["output"], sum) < 1e-14);
+  CHECK(contains(text_of("mix"), "cat      0.7508"));
+}
+
+// covers: C-002-14
+TEST_CASE("attention_by_hand: four inputs, four outputs, z_i = sum_j a_ij x_j") {
+  const Json r = results("four");
+  const Rows a = rows(r["weights"]), x = {{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}};
+  Rows z(4, std::vector<double>(3));
+  for (size_t i = 0; i < 4; ++i)
+    for (size_t j = 0; j < 4; ++j)
+      for (size_t c = 0; c < 3; ++c) z[i][c] += a[i][j] * x[j][c];
+  CHECK(apart(r["output"], z) < 1e-14);
+  CHECK(contains(text_of("four"),
+                 "z_1 = 0.3202 x_1 + 0.1798 x_2 + 0.1798 x_3 + 0.3202 x_4 = (1.14, 0.5393, 0.5)"));
+}
+
+// covers: C-100-07
+TEST_CASE("attention_by_hand: with K = V the slope in the query is the covariance of the keys") {
+  const Json r = results("covariance");
+  const Rows keys = {{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}};
+  const std::vector<double> q = {0.5, -0.2, 0.8};
+  for (const std::string kind : {"dot", "scaled_dot", "gaussian"}) {
+    INFO(kind);
+    std::vector<double> a(4), mean(3);
+    double total = 0;
+    for (size_t j = 0; j < 4; ++j) {
+      double s = 0;
+      for (size_t c = 0; c < 3; ++c)
+        s += kind == "gaussian" ? -0.49 / 2 * std::pow(q[c] - keys[j][c], 2) : q[c] * keys[j][c];
+      total += a[j] = std::exp(kind == "scaled_dot" ? s / std::sqrt(3.0) : s);
+    }
+    for (size_t j = 0; j < 4; ++j)
+      for (size_t c = 0; c < 3; ++c) mean[c] += (a[j] / total) * keys[j][c];
+    Rows want(3, std::vector<double>(3));
+    const double factor = kind == "dot" ? 1 : kind == "gaussian" ? 0.49 : 1 / std::sqrt(3.0);
+    for (size_t j = 0; j < 4; ++j)
+      for (size_t b = 0; b < 3; ++b)
+        for (size_t c = 0; c < 3; ++c)
+          want[b][c] += factor * a[j] / total * (keys[j][b] - mean[b]) * (keys[j][c] - mean[c]);
+    CHECK(apart(r[kind]["jacobian"], want) < 1e-12);
+    CHECK(apart(r[kind]["covariance"], want) < 1e-12);
+  }
+}
+
+// covers: C-100-08
+TEST_CASE("attention_by_hand: the order of backward, and the gradient of a broadcast operand") {
+  const Json r = results("graph");
+  CHECK(r["autograd"]["x"] == 216);
+  CHECK(r["grad"]["in_order"] == 216);
+  CHECK(r["grad"]["too_early"] == 108);
+  CHECK(r["autograd"]["bias"].get<std::vector<double>>() == std::vector<double>{11, 22, 33});
+  CHECK(apart(r["grad"]["bias"], {{11, 22, 33}}) == 0);
+  CHECK(contains(text_of("graph"), "dx = 18 * 2x = 108, half of it lost"));
+}
+
+TEST_CASE("attention_by_hand: what it does not know it refuses") {
+  const Run done = run_program("attention_by_hand", "--example all");
+  CHECK(done.code == 2);
+  CHECK(contains(done.err, "worked"));
+}
