@@ -1,0 +1,152 @@
+#include "nn/attention/multi_head.h"
+
+namespace heed {
+namespace {
+
+int64_t check_heads(int64_t embed_dim, int64_t num_heads) {
+  check(embed_dim > 0 && num_heads > 0, "MultiheadAttention: embed_dim is ", embed_dim, ", num_heads ",
+        num_heads, "; both must be positive");
+  const int64_t rest = embed_dim % num_heads;
+  check(rest == 0, "MultiheadAttention: embed_dim ", embed_dim, " does not divide into ", num_heads,
+        " heads of one width; an embed_dim of ", embed_dim - rest + num_heads, " does");
+  return num_heads;
+}
+
+// [B, T, H D] -> [B, H, T, D], a view
+Tensor split_heads(const Tensor& x, int64_t heads) {
+  return transpose(view(x, {x.size(0), x.size(1), heads, x.size(2) / heads}), 1, 2);
+}
+
+// [B, H, T, D] -> [B, T, H D]
+Tensor merge_heads(const Tensor& x) {
+  return reshape(transpose(x, 1, 2), {x.size(0), x.size(2), x.size(1) * x.size(3)});
+}
+
+}  // namespace
+
+// Joining copies what is held: little beside the work of attending to it, and no copy of the cache changes.
+void KeyValueCache::append(const Tensor& keys, const Tensor& values) {
+  check(keys.dim() == 4 && values.dim() == 4 && keys.size(2) == values.size(2), "KeyValueCache: keys are ",
+        keys.shape(), ", values ", values.shape(), "; they must be [B, H, T, D] and [B, H, T, Dv]");
+  if (length() == 0) {
+    keys_ = keys;
+    values_ = values;
+    return;
+  }
+  check(keys.size(0) == keys_.size(0) && keys.size(1) == keys_.size(1), "KeyValueCache: keys ", keys.shape(),
+        " do not go on from those held, ", keys_.shape(), " (select the rows of the batch?)");
+  keys_ = cat({keys_, keys}, 2);
+  values_ = cat({values_, values}, 2);
+}
+
+void KeyValueCache::roll_back(int64_t length) {
+  check(length >= 0 && length <= this->length(), "KeyValueCache: cannot roll back to ", length,
+        " positions, it holds ", this->length());
+  if (length == this->length()) return;
+  keys_ = narrow(keys_, 2, 0, length);
+  values_ = narrow(values_, 2, 0, length);
+}
+
+void KeyValueCache::select(const Tensor& rows) {
+  if (!keys_.defined()) return;
+  keys_ = index_select(keys_, 0, rows);
+  values_ = index_select(values_, 0, rows);
+}
+
+MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
+                                       MultiheadAttentionOptions options)
+    : embed_dim(embed_dim),
+      num_heads(check_heads(embed_dim, num_heads)),
+      kdim(options.kdim.value_or(embed_dim)),
+      vdim(options.vdim.value_or(embed_dim)),
+      dropout(options.dropout),
+      in_proj_bias(options.bias ? init::zeros({3 * embed_dim}) : Tensor()),
+      out_proj(embed_dim, embed_dim, {.bias = options.bias}) {
+  check(dropout >= 0 && dropout <= 1, "MultiheadAttention: dropout is ", dropout,
+        "; a probability lies in [0, 1]");
+  if (kdim == embed_dim && vdim == embed_dim) {
+    in_proj_weight = init::xavier_uniform({3 * embed_dim, embed_dim});
+  } else {
+    q_proj_weight = init::xavier_uniform({embed_dim, embed_dim});
+    k_proj_weight = init::xavier_uniform({embed_dim, kdim});
+    v_proj_weight = init::xavier_uniform({embed_dim, vdim});
+  }
+  if (options.bias) out_proj.bias = init::zeros({embed_dim});
+  if (options.rotary) rotary.emplace(embed_dim / num_heads);
+}
+
+void MultiheadAttention::visit(Visitor& v) {
+  v("in_proj_weight", in_proj_weight);
+  v("q_proj_weight", q_proj_weight);
+  v("k_proj_weight", k_proj_weight);
+  v("v_proj_weight", v_proj_weight);
+  v("in_proj_bias", in_proj_bias);
+  v("out_proj", out_proj);
+  v("rotary", rotary);
+}
+
+// Queries (0), keys (1) or values (2) of all heads: [B, T, width] -> [B, H, T, D]. Three products with a
+// third of the rows each: parts of one large result would cost a gradient as large as it for every part.
+Tensor MultiheadAttention::project(const Tensor& x, int64_t which) const {
+  const auto rows = [&](const Tensor& whole) { return narrow(whole, 0, which * embed_dim, embed_dim); };
+  const Parameter* own[] = {&q_proj_weight, &k_proj_weight, &v_proj_weight};
+  const Tensor weight = in_proj_weight.defined() ? rows(in_proj_weight) : Tensor(*own[which]);
+  return split_heads(linear(x, weight, in_proj_bias.defined() ? rows(in_proj_bias) : Tensor()), num_heads);
+}
+
+F::Attention MultiheadAttention::forward(const Tensor& query, const Tensor& key, const Tensor& value,
+                                         const AttendOptions& options) const {
+  const bool held = !key.defined() && !value.defined();
+  check(query.dim() == 2 || query.dim() == 3, "MultiheadAttention: the query is ", query.shape(),
+        "; it must be [B, Tq, ", embed_dim, "], or [Tq, ", embed_dim, "] without a batch");
+  check(query.size(-1) == embed_dim, "MultiheadAttention: the query is ", query.shape(), ", embed_dim is ",
+        embed_dim, "; its last size must be that");
+  if (held)
+    check(options.cache && options.cache->length() > 0,
+          "MultiheadAttention: there are no keys and values, and no cache that holds some");
+  else
+    check(key.defined() && value.defined() && key.dim() == query.dim() && value.dim() == query.dim() &&
+              key.size(-1) == kdim && value.size(-1) == vdim && key.size(-2) == value.size(-2),
+          "MultiheadAttention: the query is ", query.shape(), ", the key ",
+          key.defined() ? key.shape() : Shape{}, ", the value ", value.defined() ? value.shape() : Shape{},
+          "; they must be [B, Tq, ", embed_dim, "], [B, Tk, ", kdim, "] and [B, Tk, ", vdim,
+          "], or all without B");
+  if (query.dim() == 2) {
+    const auto batch = [](const Tensor& x) { return x.defined() ? unsqueeze(x, 0) : x; };
+    const bool self = query.same_as(key);
+    const Tensor x = batch(query);
+    auto [output, weights] = forward(x, self ? x : batch(key), batch(value), options);
+    return {squeeze(output, 0), weights.defined() ? squeeze(weights, 0) : weights};
+  }
+
+  // Project.                                                                        each [B, H, T, D]
+  Tensor q = project(query, 0), k, v;
+  if (!held) {
+    k = project(key, 1);
+    v = project(value, 2);
+  }
+  if (rotary) {
+    const int64_t past = options.cache ? options.cache->length() : 0;
+    check(query.same_as(key), "MultiheadAttention: rotary positions are for self-attention");
+    q = (*rotary)(q, past);
+    k = (*rotary)(k, past);
+  }
+  if (options.cache) {
+    if (!held) options.cache->append(k, v);
+    k = options.cache->keys();
+    v = options.cache->values();
+  }
+
+  // Attend, head by head.
+  auto [heads, weights] = F::scaled_dot_product_attention(q, k, v,
+                                                          {.mask = options.mask.for_heads(),
+                                                           .bias = options.bias,
+                                                           .dropout_p = training() ? dropout : 0,
+                                                           .need_weights = options.need_weights});
+  if (weights.defined() && options.average_attn_weights) weights = mean(weights, 1);
+
+  // Join.                                                            [B, H, Tq, D] -> [B, Tq, E]
+  return {out_proj(merge_heads(heads)), weights};
+}
+
+}  // namespace heed

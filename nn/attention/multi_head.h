@@ -1,0 +1,89 @@
+#pragma once
+
+#include <optional>
+
+#include "nn/attention/position.h"
+#include "nn/functional.h"
+#include "nn/layers/linear.h"
+
+namespace heed {
+
+/// The projected keys and values of positions that attention has seen, so that decoding does not compute
+/// them again. A value: a copy stays as it is when the other goes on. Keeps history, so gradients flow
+/// through it where recording is on.
+class KeyValueCache {
+ public:
+  /// Adds positions: keys [B, H, t, D], values [B, H, t, Dv]. Error for another B or H than those held.
+  void append(const Tensor& keys, const Tensor& values);
+  /// Forgets all positions but the first `length`.
+  void roll_back(int64_t length);
+  /// Row i of the batch becomes what row rows[i] was; rows is int64 [B'], with repetitions as in beam search.
+  void select(const Tensor& rows);
+
+  int64_t length() const { return keys_.defined() ? keys_.size(2) : 0; }
+  const Tensor& keys() const { return keys_; }      // [B, H, length, D], undefined while empty
+  const Tensor& values() const { return values_; }  // [B, H, length, Dv]
+
+ private:
+  Tensor keys_, values_;
+};
+
+struct MultiheadAttentionOptions {
+  bool bias = true;                  // of all projections
+  double dropout = 0;                // of the weights, while training
+  std::optional<int64_t> kdim = {};  // width of the keys, embed_dim without
+  std::optional<int64_t> vdim = {};  // width of the values
+  bool rotary = false;               // turn queries and keys by their positions; self-attention only
+};
+
+/// How one call attends.
+struct AttendOptions {
+  Mask mask = {};    // broadcasts to [B, H, Tq, Tk]; [B, Tq, Tk] holds for every head
+  Tensor bias = {};  // added to the scores; broadcasts to [B, H, Tq, Tk]
+  bool need_weights = false;
+  bool average_attn_weights = true;  // weights [B, Tq, Tk], the mean over the heads; else [B, H, Tq, Tk]
+  KeyValueCache* cache = nullptr;    // attend to all it holds, after adding the keys and values given
+};
+
+/// Attention with several heads: softmax(Q K^T / sqrt(D)) V per head, heads joined and projected.
+///
+///   query      [B, Tq, E]     E = embed_dim, H heads of width D = E / H
+///   key        [B, Tk, kdim]  give the query alone for self-attention;
+///   value      [B, Tk, vdim]  both undefined: nothing new, the cache has it all
+///   returns    output [B, Tq, E], and weights when asked for
+///
+/// Without a batch all are [T, E] and the results have no B. Batches come first, always. A query that may
+/// attend to nothing gives the bias of out_proj.
+///
+/// Start: projections Xavier uniform, out_proj as Linear, biases zero. State dict: in_proj_weight, or with
+/// kdim or vdim q_proj_weight, k_proj_weight, v_proj_weight; in_proj_bias, out_proj.weight, out_proj.bias.
+class MultiheadAttention : public Layer<MultiheadAttention> {
+ public:
+  MultiheadAttention(int64_t embed_dim, int64_t num_heads, MultiheadAttentionOptions options = {});
+
+  F::Attention forward(const Tensor& query, const Tensor& key, const Tensor& value,
+                       const AttendOptions& options) const;
+  F::Attention forward(const Tensor& query, const Tensor& key, const Tensor& value,
+                       const Mask& mask = {}) const {
+    return forward(query, key, value, AttendOptions{.mask = mask});
+  }
+  F::Attention forward(const Tensor& x, const AttendOptions& options) const {
+    return forward(x, x, x, options);
+  }
+  F::Attention forward(const Tensor& x, const Mask& mask = {}) const { return forward(x, x, x, mask); }
+
+  void visit(Visitor& v) override;
+
+  int64_t embed_dim, num_heads, kdim, vdim;
+  double dropout;
+  std::optional<RotaryPosition> rotary;
+  Parameter in_proj_weight;                               // [3E, E]: the rows of W_q, W_k, W_v
+  Parameter q_proj_weight, k_proj_weight, v_proj_weight;  // [E, E], [E, kdim], [E, vdim], in its place
+  Parameter in_proj_bias;                                 // [3E], undefined without bias
+  Linear out_proj;                                        // [E, E]
+
+ private:
+  Tensor project(const Tensor& x, int64_t which) const;
+};
+
+}  // namespace heed

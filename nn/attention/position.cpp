@@ -1,0 +1,67 @@
+#include "nn/attention/position.h"
+
+#include <cmath>
+
+#include "autograd/ops.h"
+#include "nn/init.h"
+
+namespace heed {
+namespace {
+
+void check_positions(const char* name, const Tensor& x, int64_t width, int64_t offset) {
+  check(x.dim() >= 2 && x.size(-1) == width, name, ": x is ", x.shape(), "; it must be [..., T, ", width,
+        "]");
+  check(offset >= 0, name, ": the first position is ", offset, "; positions count from 0");
+}
+
+// p / 10000^(2i/width) for the pairs i: [length, ceil(width / 2)]. In float64, for far positions.
+Tensor angles(int64_t length, int64_t offset, int64_t width) {
+  const double step = -2 * std::log(10000.0) / static_cast<double>(width);
+  const Tensor frequency = exp(arange((width + 1) / 2, float64) * step);
+  return unsqueeze(arange(length, float64) + offset, 1) * frequency;
+}
+
+}  // namespace
+
+SinusoidalPosition::SinusoidalPosition(int64_t embed_dim) : embed_dim(embed_dim) {
+  check(embed_dim > 0, "SinusoidalPosition: embed_dim is ", embed_dim, "; it must be positive");
+}
+
+Tensor SinusoidalPosition::table(int64_t length, int64_t offset, DType dtype) const {
+  check(length >= 0 && offset >= 0, "SinusoidalPosition: ", length, " positions from ", offset,
+        " on; neither may be negative");
+  const Tensor angle = angles(length, offset, embed_dim);
+  return heed::to(narrow(flatten(stack({sin(angle), cos(angle)}, -1), 1), 1, 0, embed_dim), dtype);
+}
+
+Tensor SinusoidalPosition::forward(const Tensor& x, int64_t offset) const {
+  check_positions("SinusoidalPosition", x, embed_dim, offset);
+  return x + table(x.size(-2), offset, x.dtype());
+}
+
+LearnedPosition::LearnedPosition(int64_t max_length, int64_t embed_dim)
+    : weight(init::normal({max_length, embed_dim}, 0, 0.02)) {}
+
+Tensor LearnedPosition::forward(const Tensor& x, int64_t offset) const {
+  check_positions("LearnedPosition", x, weight.size(1), offset);
+  const int64_t length = x.size(-2), most = weight.size(0);
+  check(offset <= most && length <= most - offset, "LearnedPosition: x ", x.shape(), " has positions up to ",
+        offset, " + ", length, ", and ", most, " were made (a larger max_length?)");
+  return x + narrow(weight, 0, offset, length);
+}
+
+RotaryPosition::RotaryPosition(int64_t dim) : dim(dim) {
+  check(dim > 0 && dim % 2 == 0, "RotaryPosition: dim is ", dim,
+        "; it must be even and positive: pairs are turned");
+}
+
+// (a, b) -> (a cos - b sin, b cos + a sin)
+Tensor RotaryPosition::forward(const Tensor& x, int64_t offset) const {
+  check_positions("RotaryPosition", x, dim, offset);
+  const Tensor angle = angles(x.size(-2), offset, dim);
+  const Tensor c = heed::to(cos(angle), x.dtype()), s = heed::to(sin(angle), x.dtype());
+  const Tensor a = slice(x, -1, 0, dim, 2), b = slice(x, -1, 1, dim, 2);
+  return flatten(stack({a * c - b * s, b * c + a * s}, -1), -2);
+}
+
+}  // namespace heed

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "nn/module.h"
+
+/// Attention does not know the order of its inputs; these tell it where each one stands. `offset` is the
+/// position of the first one: in cached decoding, how many came before.
+namespace heed {
+
+/// y = x + PE, with PE[p, 2i] = sin(p / 10000^(2i/E)) and PE[p, 2i+1] = cos of the same (Vaswani et al.,
+/// 2017)
+///
+///   x          [..., T, embed_dim]; an odd width ends with a sine
+///   returns    same shape
+///
+/// PE[p + d] is PE[p] with each pair turned by an angle that depends on d alone. Any number of positions;
+/// nothing in the state dict.
+class SinusoidalPosition : public Layer<SinusoidalPosition> {
+ public:
+  explicit SinusoidalPosition(int64_t embed_dim);
+  Tensor forward(const Tensor& x, int64_t offset = 0) const;
+  /// PE at `length` positions from `offset` on: [length, embed_dim].
+  Tensor table(int64_t length, int64_t offset = 0, DType dtype = float32) const;
+
+  int64_t embed_dim;
+};
+
+/// y = x + weight[p]: a learned vector for each of max_length positions
+///
+///   x          [..., T, embed_dim]
+///   returns    same shape
+///
+/// Start: normal with mean 0 and standard deviation 0.02. State dict: weight.
+class LearnedPosition : public Layer<LearnedPosition> {
+ public:
+  LearnedPosition(int64_t max_length, int64_t embed_dim);
+  Tensor forward(const Tensor& x, int64_t offset = 0) const;
+  void visit(Visitor& v) override { v("weight", weight); }
+
+  Parameter weight;  // [max_length, embed_dim]
+};
+
+/// Turns each pair (x[2i], x[2i+1]) by the angle p / 10000^(2i/D) (Su et al., 2021). A product of a query and
+/// a key turned so depends on their positions' distance only.
+///
+///   x          [..., T, dim], queries or keys of one head
+///   returns    same shape
+///
+/// Any number of positions; nothing in the state dict.
+class RotaryPosition : public Layer<RotaryPosition> {
+ public:
+  explicit RotaryPosition(int64_t dim);
+  Tensor forward(const Tensor& x, int64_t offset = 0) const;
+
+  int64_t dim;
+};
+
+}  // namespace heed

@@ -1,0 +1,305 @@
+#include "nn/attention/multi_head.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "autograd/engine.h"
+#include "autograd/gradcheck.h"
+#include "nn/attention/capture.h"
+#include "nn/attention/pooling.h"
+#include "nn/layers/embedding.h"
+#include "tensor/index.h"
+#include "tests/support/expect.h"
+#include "tests/support/leaves.h"
+
+using namespace heed;
+
+namespace {
+
+// The rows of head h in the projection `which` (0 q, 1 k, 2 v): [D, E].
+Tensor head_rows(const MultiheadAttention& attention, int64_t which, int64_t h) {
+  const int64_t D = attention.embed_dim / attention.num_heads;
+  return narrow(attention.in_proj_weight, 0, which * attention.embed_dim + h * D, D);
+}
+
+MultiheadAttention in_double(int64_t embed_dim, int64_t heads, MultiheadAttentionOptions options = {}) {
+  MultiheadAttention attention(embed_dim, heads, options);
+  attention.to(float64);
+  return attention;
+}
+
+// Output and weights of one head by the formula, each entry by itself: x [T, E].
+struct OneHead {
+  Tensor output, weights;  // [T, D], [T, T]
+};
+OneHead one_head(const MultiheadAttention& attention, const Tensor& x, int64_t h) {
+  const NoGrad no_history;
+  const Tensor q = matmul(x, t(head_rows(attention, 0, h))), k = matmul(x, t(head_rows(attention, 1, h)));
+  const Tensor v = matmul(x, t(head_rows(attention, 2, h)));
+  const int64_t T = x.size(0), D = q.size(1);
+  Tensor weights = zeros({T, T}, float64);
+  for (int64_t i = 0; i < T; ++i) {
+    double total = 0;
+    for (int64_t j = 0; j < T; ++j) total += std::exp(dot(q[i], k[j]).item() / std::sqrt(double(D)));
+    for (int64_t j = 0; j < T; ++j)
+      fill_(weights[{i, j}], std::exp(dot(q[i], k[j]).item() / std::sqrt(double(D))) / total);
+  }
+  return {matmul(weights, v), weights};
+}
+
+}  // namespace
+
+// covers: C-004-11 C-001-03 C-001-09 C-001-02
+TEST_CASE("MultiheadAttention: a loop over heads with W_Q, W_K, W_V of their own gives the same") {
+  manual_seed(3);
+  const MultiheadAttention attention = in_double(12, 3, {.bias = false});
+  const Tensor x = randn({1, 5, 12}, float64);
+  const auto [y, weights] = attention(x, AttendOptions{.need_weights = true, .average_attn_weights = false});
+  REQUIRE(weights.shape() == Shape{1, 3, 5, 5});
+  std::vector<Tensor> outputs;
+  for (int64_t h = 0; h < 3; ++h) {
+    const auto [output, of_head] = one_head(attention, x[0], h);
+    CHECK(largest_difference(weights[{0, h}], of_head) < 1e-12);
+    outputs.push_back(output);
+  }
+  // Softmax runs over the keys: each query's row sums to 1, the columns do not.
+  CHECK(largest_difference(sum(weights, -1), ones({1, 3, 5}, float64)) < 1e-12);
+  CHECK(largest_difference(sum(weights, -2), ones({1, 3, 5}, float64)) > 1e-3);
+  CHECK(largest_difference(y[0], matmul(cat(outputs, 1), t(attention.out_proj.weight))) < 1e-12);
+  const Tensor mean_weights = attention(x, AttendOptions{.need_weights = true}).weights;
+  CHECK(largest_difference(mean_weights, mean(weights, 1)) < 1e-15);
+  CHECK_FALSE(attention(x).weights.defined());
+}
+
+// covers: C-004-12
+TEST_CASE("MultiheadAttention: joining the heads and W_O is the sum over heads of their slices of W_O") {
+  manual_seed(4);
+  const MultiheadAttention attention = in_double(16, 8);
+  const Tensor x = randn({1, 4, 16}, float64);
+  Tensor y = expand(attention.out_proj.bias, {4, 16});
+  for (int64_t h = 0; h < 8; ++h)
+    y = y + matmul(one_head(attention, x[0], h).output, t(narrow(attention.out_proj.weight, 1, h * 2, 2)));
+  CHECK(largest_difference(attention(x).output[0], y) < 1e-12);
+}
+
+// covers: C-003-15
+TEST_CASE("MultiheadAttention: with keys that are values and no projections it is plain attention") {
+  MultiheadAttention attention = in_double(6, 1);
+  attention.in_proj_weight = cat({eye(6, 6, float64), eye(6, 6, float64), eye(6, 6, float64)});
+  attention.out_proj.weight = eye(6, 6, float64);
+  const Tensor q = randn({2, 3, 6}, float64), x = randn({2, 5, 6}, float64);
+  const Tensor alpha = softmax(matmul(q, transpose(x)) / std::sqrt(6.0), -1);
+  CHECK(largest_difference(attention(q, x, x).output, matmul(alpha, x)) < 1e-12);
+}
+
+// covers: C-002-12
+TEST_CASE("MultiheadAttention: every output sees every input; when causal, none that comes later") {
+  manual_seed(5);
+  const MultiheadAttention attention = in_double(8, 2);
+  const int64_t T = 5;
+  const Tensor x = randn({T, 8}, float64).requires_grad_();
+  for (const bool causal : {false, true}) {
+    const Tensor y = attention(x, causal ? Mask::causal(T) : Mask()).output;
+    for (int64_t i = 0; i < T; ++i) {
+      const Tensor d = grad({y[i]}, {x}, {.grad_outputs = {randn({8}, float64)}, .retain_graph = true})[0];
+      for (int64_t j = 0; j < T; ++j) {
+        const double size = max(abs(d[j])).item();
+        CHECK((causal && j > i ? size == 0 : size > 1e-6));
+      }
+    }
+  }
+}
+
+// covers: C-001-01
+TEST_CASE("attention gives a token meaning from its context") {
+  manual_seed(6);
+  const Embedding embedding(10, 8);
+  const MultiheadAttention attention(8, 2);
+  const auto cosine = [](const Tensor& a, const Tensor& b) {
+    return (dot(a, b) / sqrt(dot(a, a) * dot(b, b))).item();
+  };
+  // "bank" is 4 in both sentences.
+  const Tensor river = embedding(tensor({1, 4, 2}, int64)), money = embedding(tensor({7, 4, 9}, int64));
+  CHECK(cosine(river[1], money[1]) == doctest::Approx(1).epsilon(1e-6));
+  CHECK(cosine(attention(river).output[1], attention(money).output[1]) < 0.99);
+}
+
+// covers: C-004-08
+TEST_CASE("MultiheadAttention: names, start values, and heads that do not divide") {
+  const MultiheadAttention attention(8, 2);
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : attention.named_parameters()) names.push_back(name);
+  CHECK(names ==
+        std::vector<std::string>{"in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"});
+  CHECK(attention.in_proj_weight.shape() == Shape{24, 8});
+  CHECK(max(abs(attention.in_proj_bias)).item() == 0);
+  const double bound = std::sqrt(6.0 / 32), most = max(abs(attention.in_proj_weight)).item();
+  CHECK(most <= bound);
+  CHECK(most > 0.9 * bound);
+
+  const MultiheadAttention cross(8, 2, {.bias = false, .kdim = 3, .vdim = 5});
+  names.clear();
+  for (const auto& [name, tensor] : cross.named_parameters()) names.push_back(name);
+  CHECK(names ==
+        std::vector<std::string>{"q_proj_weight", "k_proj_weight", "v_proj_weight", "out_proj.weight"});
+  CHECK(cross(ones({2, 4, 8}), ones({2, 6, 3}), ones({2, 6, 5})).output.shape() == Shape{2, 4, 8});
+  CHECK_THROWS_WITH_AS(MultiheadAttention(10, 4),
+                       "MultiheadAttention: embed_dim 10 does not divide into 4 heads of one width; an "
+                       "embed_dim of 12 does",
+                       Error);
+  CHECK_THROWS_AS(MultiheadAttention(8, 0), Error);
+  CHECK_THROWS_AS(MultiheadAttention(8, 2, {.dropout = 2}), Error);
+  CHECK_THROWS_WITH_AS(cross(ones({2, 4, 8}), ones({2, 6, 3}), ones({2, 7, 5})),
+                       doctest::Contains("the query is [2, 4, 8], the key [2, 6, 3], the value [2, 7, 5]; "
+                                         "they must be [B, Tq, 8], [B, Tk, 3] and [B, Tk, 5]"),
+                       Error);
+  CHECK_THROWS_AS(attention(ones({8})), Error);
+  CHECK_THROWS_AS(attention(ones({2, 4, 7})), Error);
+}
+
+TEST_CASE("MultiheadAttention: gradients of inputs and parameters; no leaf is forgotten") {
+  manual_seed(7);
+  for (const bool separate : {false, true}) {
+    const MultiheadAttention attention =
+        separate ? in_double(4, 2, {.kdim = 3, .vdim = 5}) : in_double(4, 2, {.rotary = true});
+    const Tensor q = randn({2, 3, 4}, float64).requires_grad_();
+    const Tensor k = separate ? randn({2, 4, 3}, float64).requires_grad_() : q;
+    const Tensor v = separate ? randn({2, 4, 5}, float64).requires_grad_() : q;
+    const auto f = [&](const std::vector<Tensor>&) { return attention(q, k, v).output; };
+    std::vector<Tensor> inputs = attention.parameters();
+    inputs.push_back(q);
+    if (separate) inputs.insert(inputs.end(), {k, v});
+    CHECK(gradcheck(f, inputs));
+    CHECK(test::forgotten_leaves(attention(q, k, v).output, attention, {q, k, v}) == "");
+  }
+}
+
+TEST_CASE("MultiheadAttention: masks of every rank, biases, inputs without a batch") {
+  manual_seed(8);
+  const MultiheadAttention attention(8, 2);
+  const Tensor x = randn({3, 4, 8});
+  const auto weights = [&](const Mask& mask) {
+    return attention(x, AttendOptions{.mask = mask, .need_weights = true, .average_attn_weights = false})
+        .weights;
+  };
+  const Mask lengths = Mask::lengths(tensor({4, 1, 2}, int64), 4);
+  for (const Mask& mask :
+       {Mask::causal(4), lengths, lengths & Mask::causal(4), Mask(rand({3, 2, 4, 4}) < 0.5)}) {
+    const Tensor forbidden = logical_not(broadcast_to(mask.for_heads().allowed(), {3, 2, 4, 4}));
+    CHECK(max(where(forbidden, weights(mask), 0)).item() == 0);
+    CHECK(min(where(forbidden, 1, weights(mask))).item() > 0);
+  }
+  // Nothing to attend to: the bias of the projection is left.
+  const Tensor alone = attention(x, Mask::lengths(tensor({4, 0, 2}, int64), 4)).output;
+  CHECK(largest_difference(alone[1], expand(attention.out_proj.bias, {4, 8})) == 0);
+
+  const Tensor far = where(Mask::causal(4).allowed(), 0.0, -INFINITY);
+  CHECK(largest_difference(attention(x, AttendOptions{.bias = to(far, float32)}).output,
+                           attention(x, Mask::causal(4)).output) < 1e-6);
+  const auto [y, w] = attention(x[0], AttendOptions{.need_weights = true});
+  CHECK(y.shape() == Shape{4, 8});
+  CHECK(w.shape() == Shape{4, 4});
+  CHECK(largest_difference(y, attention(x).output[0]) < 1e-6);
+  CHECK(attention(ones({0, 4, 8})).output.shape() == Shape{0, 4, 8});
+}
+
+TEST_CASE("MultiheadAttention: dropout of weights while training; scopes see [B, H, Tq, Tk] under its path") {
+  struct Model : Layer<Model> {
+    Tensor forward(const Tensor& x) const { return attention(x).output; }
+    void visit(Visitor& v) override { v("attention", attention); }
+    MultiheadAttention attention{8, 2, {.dropout = 0.5}};
+  } model;
+  const Tensor x = randn({3, 16, 8});
+  AttentionScope scope;
+  model(x);
+  model.eval();
+  model(x);
+  const auto dropped = [&](int64_t step) {
+    return mean(to(scope.weights("attention", step) == 0, float32)).item();
+  };
+  CHECK(scope.weights("attention").shape() == Shape{3, 2, 16, 16});
+  CHECK(dropped(0) == doctest::Approx(0.5).epsilon(0.1));
+  CHECK(dropped(1) == 0);
+}
+
+TEST_CASE("padding 50 positions more changes nothing in multi-head attention") {
+  manual_seed(9);
+  MultiheadAttention attention = in_double(8, 2);
+  const Tensor lengths = tensor({3, 5}, int64), x = randn({2, 5, 8}, float64);
+  const Tensor g =
+      randn({2, 5, 8}, float64) * to(unsqueeze(arange(5, int64) < unsqueeze(lengths, 1), -1), float64);
+  std::vector<Tensor> first;
+  for (const int64_t more : {0, 50}) {
+    const Tensor padded = pad(x, {0, 0, 0, more}, 7).requires_grad_();
+    const Tensor y = attention(padded, Mask::lengths(lengths, 5 + more)).output;
+    attention.zero_grad();
+    y.backward(pad(g, {0, 0, 0, more}));
+    std::vector<Tensor> found = {narrow(y, 1, 0, 5), narrow(padded.grad(), 1, 0, 5)};
+    for (const Tensor& p : attention.parameters()) found.push_back(p.grad());
+    for (size_t i = 0; i < first.size(); ++i) {
+      CHECK(largest_difference(found[i], first[i]) < 1e-12);
+    }
+    first = found;
+  }
+}
+
+// covers: C-100-06
+TEST_CASE("KeyValueCache: attention step by step equals attention at once, rotary or not, with gradients") {
+  manual_seed(10);
+  for (const bool rotary : {false, true})
+    for (const int64_t step : {1, 2}) {
+      const MultiheadAttention attention = in_double(8, 2, {.rotary = rotary});
+      const Tensor x = randn({3, 6, 8}, float64).requires_grad_(), g = randn({3, 6, 8}, float64);
+      const Tensor whole = attention(x, Mask::causal(6)).output;
+      KeyValueCache cache;
+      std::vector<Tensor> parts;
+      for (int64_t t = 0; t < 6; t += step)
+        parts.push_back(
+            attention(narrow(x, 1, t, step), AttendOptions{.mask = Mask::causal(step, t), .cache = &cache})
+                .output);
+      CHECK(cache.length() == 6);
+      CHECK(cache.keys().shape() == Shape{3, 2, 6, 4});
+      CHECK(largest_difference(cat(parts, 1), whole) < 1e-12);
+      const auto of_whole = grad({whole}, {x, attention.in_proj_weight}, {.grad_outputs = {g}});
+      const auto of_parts = grad({cat(parts, 1)}, {x, attention.in_proj_weight}, {.grad_outputs = {g}});
+      for (size_t i = 0; i < 2; ++i) CHECK(largest_difference(of_parts[i], of_whole[i]) < 1e-12);
+    }
+}
+
+// covers: C-100-06
+TEST_CASE("KeyValueCache: keys and values of a memory are computed once; roll back; rows of the batch") {
+  manual_seed(11);
+  const MultiheadAttention attention = in_double(8, 2);
+  const Tensor x = randn({3, 2, 8}, float64), memory = randn({3, 5, 8}, float64);
+  KeyValueCache cache;
+  const Tensor y = attention(x, memory, memory, AttendOptions{.cache = &cache}).output;
+  CHECK(largest_difference(y, attention(x, memory, memory).output) == 0);
+  const Tensor none;
+  CHECK(largest_difference(attention(x, none, none, AttendOptions{.cache = &cache}).output, y) == 0);
+  CHECK(cache.length() == 5);
+
+  KeyValueCache copy = cache;
+  copy.roll_back(2);
+  CHECK(largest_difference(attention(x, none, none, AttendOptions{.cache = &copy}).output,
+                           attention(x, narrow(memory, 1, 0, 2), narrow(memory, 1, 0, 2)).output) < 1e-12);
+  CHECK(cache.length() == 5);
+  const Tensor rows = tensor({2, 2, 0, 1}, int64);
+  cache.select(rows);
+  CHECK(largest_difference(
+            attention(index_select(x, 0, rows), none, none, AttendOptions{.cache = &cache}).output,
+            index_select(y, 0, rows)) < 1e-12);
+
+  CHECK_THROWS_WITH_AS(cache.roll_back(6), "KeyValueCache: cannot roll back to 6 positions, it holds 5",
+                       Error);
+  CHECK_THROWS_WITH_AS(
+      attention(x, memory, memory, AttendOptions{.cache = &cache}),
+      doctest::Contains("KeyValueCache: keys [3, 2, 5, 4] do not go on from those held, [4, 2, 5, 4]"),
+      Error);
+  CHECK_THROWS_WITH_AS(attention(x, none, none),
+                       doctest::Contains("there are no keys and values, and no cache that holds some"),
+                       Error);
+  const MultiheadAttention turned = in_double(8, 2, {.rotary = true});
+  CHECK_THROWS_WITH_AS(turned(x, memory, memory),
+                       doctest::Contains("rotary positions are for self-attention"), Error);
+}

@@ -1,0 +1,92 @@
+#include "nn/attention/position.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "autograd/gradcheck.h"
+#include "autograd/ops.h"
+#include "tensor/index.h"
+#include "tests/support/expect.h"
+#include "tests/support/leaves.h"
+
+using namespace heed;
+
+// covers: C-100-03
+TEST_CASE("SinusoidalPosition: sines and cosines of p / 10000^(2i/E), odd widths too") {
+  for (const int64_t width : {1, 2, 5, 8}) {
+    const SinusoidalPosition position(width);
+    const Tensor table = position.table(7, 3, float64);
+    REQUIRE(table.shape() == Shape{7, width});
+    for (int64_t p = 0; p < 7; ++p)
+      for (int64_t c = 0; c < width; ++c) {
+        const double angle = static_cast<double>(p + 3) /
+                             std::pow(10000.0, static_cast<double>(c / 2 * 2) / static_cast<double>(width));
+        CHECK(select(select(table, 0, p), 0, c).item() ==
+              doctest::Approx(c % 2 ? std::cos(angle) : std::sin(angle)).epsilon(1e-12));
+      }
+    const Tensor x = randn({2, 7, width});
+    CHECK(largest_difference(position(x, 3), x + position.table(7, 3)) == 0);
+    CHECK(largest_difference(position(narrow(x, 1, 4, 3), 4), narrow(position(x), 1, 4, 3)) == 0);
+  }
+  CHECK(SinusoidalPosition(4).state_dict().empty());
+  CHECK(SinusoidalPosition(4)(ones({0, 4})).shape() == Shape{0, 4});
+}
+
+// covers: C-100-03
+TEST_CASE("SinusoidalPosition: PE(p + d) is PE(p), each pair turned by an angle that depends on d alone") {
+  const int64_t width = 6, length = 40;
+  const Tensor table = SinusoidalPosition(width).table(length, 0, float64);
+  for (const int64_t d : {1, 5, 17})
+    for (int64_t i = 0; i < width / 2; ++i) {
+      const double turn = static_cast<double>(d) / std::pow(10000.0, 2.0 * static_cast<double>(i) / 6.0);
+      // (sin(a + t), cos(a + t)) = (sin a, cos a) R
+      const Tensor R = tensor({{std::cos(turn), -std::sin(turn)}, {std::sin(turn), std::cos(turn)}}, float64);
+      const Tensor pair = narrow(table, 1, 2 * i, 2);
+      CHECK(largest_difference(narrow(pair, 0, d, length - d), matmul(narrow(pair, 0, 0, length - d), R)) <
+            1e-12);
+    }
+}
+
+// covers: C-100-03
+TEST_CASE("LearnedPosition: a row for each position, up to max_length") {
+  const LearnedPosition position(4, 3);
+  const Tensor x = randn({2, 3, 3});
+  CHECK(largest_difference(position(x), x + narrow(position.weight, 0, 0, 3)) == 0);
+  CHECK(largest_difference(position(x, 1), x + narrow(position.weight, 0, 1, 3)) == 0);
+  CHECK(position.named_parameters().at(0).name == "weight");
+  CHECK(test::forgotten_leaves(position(x), position) == "");
+  CHECK_THROWS_WITH_AS(position(x, 2),
+                       doctest::Contains("LearnedPosition: x [2, 3, 3] has positions up to 2 + 3, and 4 were "
+                                         "made (a larger max_length?)"),
+                       Error);
+  CHECK_THROWS_AS(position(x, INT64_MAX), Error);
+  CHECK_THROWS_AS(position(x, -1), Error);
+  CHECK_THROWS_WITH_AS(position(ones({2, 3, 4})),
+                       doctest::Contains("LearnedPosition: x is [2, 3, 4]; it must be [..., T, 3]"), Error);
+}
+
+TEST_CASE("RotaryPosition: pairs turn by the position; products depend on the distance only") {
+  const RotaryPosition rotary(6);
+  manual_seed(1);
+  const Tensor q = randn({1, 6}, float64), k = randn({1, 6}, float64);
+  const auto product = [&](int64_t i, int64_t j) { return sum(rotary(q, i) * rotary(k, j)).item(); };
+  CHECK(rotary(q).to_vector<double>() == q.to_vector<double>());
+  CHECK(product(3, 1) == doctest::Approx(product(19, 17)).epsilon(1e-12));
+  CHECK(product(3, 1) != doctest::Approx(product(1, 3)).epsilon(1e-3));
+  CHECK(product(3, 1) != doctest::Approx(product(3, 2)).epsilon(1e-3));
+
+  // The first pair turns by p itself, the last by p / 10000^(4/6).
+  const Tensor e = tensor({{1, 0, 0, 0, 0, 1}, {1, 0, 0, 0, 0, 1}}, float64);
+  const auto turned = rotary(e, 4)[1].to_vector<double>();
+  const double slow = 5 / std::pow(10000.0, 4.0 / 6.0);
+  CHECK(turned[0] == doctest::Approx(std::cos(5.0)));
+  CHECK(turned[1] == doctest::Approx(std::sin(5.0)));
+  CHECK(turned[4] == doctest::Approx(-std::sin(slow)));
+  CHECK(turned[5] == doctest::Approx(std::cos(slow)));
+
+  const Tensor x = randn({2, 3, 6}, float64).requires_grad_();
+  CHECK(gradcheck([&](const std::vector<Tensor>& in) { return rotary(in[0], 2); }, {x}));
+  CHECK(rotary.state_dict().empty());
+  CHECK_THROWS_WITH_AS(RotaryPosition(5), doctest::Contains("dim is 5; it must be even and positive"), Error);
+}
