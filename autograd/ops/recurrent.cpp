@@ -1,0 +1,89 @@
+#include "autograd/node.h"
+#include "autograd/ops.h"
+
+namespace heed {
+namespace {
+
+// One step in public operations: what the input gives to the gates, x [B, G H], and the state before,
+// [B, S], make the state after. a = W h + b is what the state gives to the gates.
+Tensor step(Recurrence kind, const Tensor& x, const Tensor& state, const Tensor& weight, const Tensor& bias,
+            const Tensor& projection) {
+  const int64_t width = weight.size(1);  // of h
+  const Tensor h = kind == Recurrence::lstm ? narrow(state, 1, 0, width) : state;
+  const Tensor a = linear(h, weight, bias);
+  switch (kind) {
+    case Recurrence::rnn_tanh:
+      return tanh(x + a);
+    case Recurrence::rnn_relu:
+      return relu(x + a);
+    case Recurrence::gru: {
+      const std::vector<Tensor> from_x = chunk(x, 3, 1), from_h = chunk(a, 3, 1);
+      const Tensor r = sigmoid(from_x[0] + from_h[0]);
+      const Tensor z = sigmoid(from_x[1] + from_h[1]);
+      const Tensor n = tanh(from_x[2] + r * from_h[2]);
+      return (1 - z) * n + z * h;
+    }
+    case Recurrence::lstm: {
+      const std::vector<Tensor> gates = chunk(x + a, 4, 1);
+      const Tensor i = sigmoid(gates[0]), f = sigmoid(gates[1]), g = tanh(gates[2]), o = sigmoid(gates[3]);
+      const Tensor c = f * narrow(state, 1, width, g.size(1)) + i * g;
+      const Tensor out = o * tanh(c);
+      return cat({projection.defined() ? linear(out, projection) : out, c}, 1);
+    }
+  }
+  fail("recurrence: not a kind of recurrence");
+}
+
+// The steps one after another; a sequence that has ended keeps its state.
+Tensor steps(Recurrence kind, const Tensor& x, Tensor state, const Tensor& weight, const Tensor& bias,
+             const RecurrenceOptions& options) {
+  const int64_t count = x.size(0);
+  std::vector<Tensor> states(static_cast<size_t>(count));
+  for (int64_t done = 0; done < count; ++done) {
+    const int64_t t = options.reverse ? count - 1 - done : done;
+    Tensor next = step(kind, select(x, 0, t), state, weight, bias, options.projection);
+    if (options.lengths.defined()) next = where(unsqueeze(options.lengths > t, 1), next, state);
+    state = states[static_cast<size_t>(t)] = next;
+  }
+  return stack(states);
+}
+
+}  // namespace
+
+int64_t gate_count(Recurrence kind) { return kind == Recurrence::gru ? 3 : kind == Recurrence::lstm ? 4 : 1; }
+
+Tensor recurrence(Recurrence kind, Operand x, Operand state, Operand weight, Operand bias,
+                  const RecurrenceOptions& options) {
+  const CalledAt here(x.line());
+  check_floating("recurrence", x);
+  check(x->dim() == 3 && x->size(0) > 0, "recurrence: x is ", x->shape(),
+        "; it must be [T, B, gates], with one step at least");
+  const int64_t batch = x->size(1), gates = x->size(2), hidden = gates / gate_count(kind);
+  const bool projects = options.projection.defined();
+  check(!projects || kind == Recurrence::lstm, "recurrence: only an lstm has a projection");
+  const int64_t width = projects && options.projection.dim() == 2 ? options.projection.size(0) : hidden;
+
+  const auto check_operand = [&](const char* name, const Tensor& operand, const Shape& shape) {
+    if (!operand.defined()) return;
+    check(operand.shape() == shape, "recurrence: ", name, " is ", operand.shape(), ", x is ", x->shape(),
+          "; ", name, " must be ", shape);
+    check(operand.dtype() == x->dtype(), "recurrence: x is ", x->dtype(), ", ", name, " is ", operand.dtype(),
+          "; they must have one dtype, convert one with to(x, ", x->dtype(), ")");
+  };
+  const Shape state_shape{batch, kind == Recurrence::lstm ? width + hidden : hidden};
+  check(gates == hidden * gate_count(kind), "recurrence: x is ", x->shape(), "; its last size must be ",
+        gate_count(kind), " times the hidden size");
+  check_operand("the weight", weight, {gates, width});
+  check_operand("the bias", bias, {gates});
+  check_operand("the state", state, state_shape);
+  check_operand("the projection", options.projection, {width, hidden});
+  if (options.lengths.defined()) {
+    check_indices("recurrence", options.lengths);
+    check(options.lengths.shape() == Shape{batch}, "recurrence: lengths are ", options.lengths.shape(),
+          ", x is ", x->shape(), "; there must be one for each sequence, [", batch, "]");
+  }
+  return steps(kind, x, state.defined() ? state.tensor() : zeros(state_shape, x->dtype()), weight, bias,
+               options);
+}
+
+}  // namespace heed

@@ -1,0 +1,153 @@
+#include "nn/recurrent/recurrent.h"
+
+#include "nn/functional.h"
+
+namespace heed {
+namespace {
+
+Parameter start(int64_t hidden, const Shape& shape) { return init::uniform_for(hidden, shape); }
+
+void check_state(const char* layer, const char* state, const Tensor& given, const Shape& shape) {
+  if (!given.defined()) return;
+  check(given.shape() == shape, layer, ": ", state, " is ", given.shape(), "; for this input it must be ",
+        shape);
+}
+
+}  // namespace
+
+Recurrence rnn_kind(init::Nonlinearity nonlinearity) {
+  check(nonlinearity == init::Nonlinearity::tanh || nonlinearity == init::Nonlinearity::relu,
+        "RNN: the nonlinearity is tanh or relu");
+  return nonlinearity == init::Nonlinearity::tanh ? Recurrence::rnn_tanh : Recurrence::rnn_relu;
+}
+
+RecurrentWeights::RecurrentWeights(Recurrence kind, int64_t input_size, int64_t hidden_size, bool bias,
+                                   int64_t proj_size)
+    : kind(kind) {
+  constexpr int64_t most = int64_t{1} << 28;
+  check(input_size >= 0 && input_size <= most && hidden_size > 0 && hidden_size <= most,
+        "a recurrent layer: input_size is ", input_size, ", hidden_size ", hidden_size,
+        "; neither may be negative or above ", most, ", hidden_size not 0");
+  check(proj_size >= 0 && proj_size < hidden_size, "a recurrent layer: proj_size is ", proj_size,
+        ", hidden_size ", hidden_size, "; proj_size must be smaller, and 0 stands for none");
+  const int64_t rows = gate_count(kind) * hidden_size;
+  weight_ih = start(hidden_size, {rows, input_size});
+  weight_hh = start(hidden_size, {rows, proj_size > 0 ? proj_size : hidden_size});
+  if (bias) {
+    bias_ih = start(hidden_size, {rows});
+    bias_hh = start(hidden_size, {rows});
+  }
+  if (proj_size > 0) weight_hr = start(hidden_size, {proj_size, hidden_size});
+}
+
+void RecurrentWeights::name(Visitor& v, const std::string& suffix) {
+  v("weight_ih" + suffix, weight_ih);
+  v("weight_hh" + suffix, weight_hh);
+  v("bias_ih" + suffix, bias_ih);
+  v("bias_hh" + suffix, bias_hh);
+  v("weight_hr" + suffix, weight_hr);
+}
+
+Tensor RecurrentWeights::step(const char* cell, const Tensor& x, const Tensor& h, const Tensor& c) const {
+  check((x.dim() == 1 || x.dim() == 2) && x.shape().back() == input_size(), cell, ": x is ", x.shape(),
+        "; it must be [B, ", input_size(), "] or [", input_size(), "]");
+  const bool batched = x.dim() == 2;
+  const Shape shape = batched ? Shape{x.size(0), hidden_size()} : Shape{hidden_size()};
+  check_state(cell, "h", h, shape);
+  check_state(cell, "c", c, shape);
+  Tensor state = h;
+  if (c.defined() || (h.defined() && kind == Recurrence::lstm))
+    state = cat({h.defined() ? h : zeros_like(c), c.defined() ? c : zeros_like(h)}, -1);
+  if (state.defined() && !batched) state = unsqueeze(state, 0);
+  const Tensor gates = linear(x, weight_ih, bias_ih);
+  const Tensor y =
+      recurrence(kind, unsqueeze(batched ? gates : unsqueeze(gates, 0), 0), state, weight_hh, bias_hh);
+  return batched ? select(y, 0, 0) : select(select(y, 0, 0), 0, 0);
+}
+
+RecurrentStack::RecurrentStack(const char* name, Recurrence kind, int64_t input_size, int64_t hidden_size,
+                               const RecurrentOptions& options)
+    : options(options), name_(name) {
+  check(options.num_layers > 0, name, ": num_layers is ", options.num_layers, "; there must be one at least");
+  check(options.dropout >= 0 && options.dropout <= 1, name, ": dropout is ", options.dropout,
+        "; a probability lies in [0, 1]");
+  check(options.proj_size == 0 || kind == Recurrence::lstm, name, ": only an LSTM has a proj_size");
+  const int64_t directions = options.bidirectional ? 2 : 1;
+  const int64_t width = options.proj_size > 0 ? options.proj_size : hidden_size;
+  for (int64_t k = 0; k < options.num_layers * directions; ++k)
+    weights.emplace_back(kind, k < directions ? input_size : directions * width, hidden_size, options.bias,
+                         options.proj_size);
+}
+
+void RecurrentStack::name_all(Visitor& v) {
+  const size_t directions = options.bidirectional ? 2 : 1;
+  for (size_t k = 0; k < weights.size(); ++k)
+    weights[k].name(v, "_l" + std::to_string(k / directions) + (k % directions == 1 ? "_reverse" : ""));
+}
+
+// Sequences keep the order of dimensions that they are given in, so that products over all steps read and
+// write them as they stand; only the recurrence itself sees time first.
+RecurrentStack::Result RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Tensor& c_0,
+                                           const Tensor& lengths, bool training) const {
+  const bool batched = given.dim() == 3, batch_first = options.batch_first && batched;
+  check((batched || given.dim() == 2) && given.size(-1) == input_size(), name_, ": x is ", given.shape(),
+        "; it must be ", options.batch_first ? "[B, T, " : "[T, B, ", input_size(), "], or [T, ",
+        input_size(), "] without a batch");
+  const int64_t time = batch_first ? 1 : 0;
+  Tensor x = batched ? given : unsqueeze(given, 1);
+  const int64_t steps = x.size(time), batch = x.size(1 - time), hidden = hidden_size();
+  const int64_t width = weights.front().weight_hh.size(1), count = static_cast<int64_t>(weights.size());
+  check(steps > 0, name_, ": x is ", given.shape(), "; a sequence must have one step at least");
+  const auto time_first = [&](const Tensor& t) { return batch_first ? transpose(t, 0, 1) : t; };
+
+  const auto start_state = [&](const char* name, const Tensor& state, int64_t size) {
+    check_state(name_, name, state, batched ? Shape{count, batch, size} : Shape{count, size});
+    return state.defined() && !batched ? unsqueeze(state, 1) : state;  // [layers * directions, B, size]
+  };
+  const bool lstm = weights.front().kind == Recurrence::lstm;
+  Tensor state = start_state("h_0", h_0, width);
+  const Tensor c_start = start_state("c_0", c_0, hidden);
+  if (lstm && (state.defined() || c_start.defined()))
+    state = cat({state.defined() ? state : zeros({count, batch, width}, x.dtype()),
+                 c_start.defined() ? c_start : zeros({count, batch, hidden}, x.dtype())},
+                2);
+
+  Tensor valid;  // [T, B, 1], or [B, T, 1]
+  if (lengths.defined()) {
+    check(lengths.dtype() == int64, name_, ": lengths are ", lengths.dtype(), "; they must be int64");
+    check(batched && lengths.shape() == Shape{batch}, name_, ": lengths are ", lengths.shape(), ", x is ",
+          given.shape(),
+          batched ? "; there must be one for each sequence" : "; without a batch give the sequence alone");
+    for (const int64_t length : lengths.to_vector<int64_t>())
+      check(length >= 0 && length <= steps, name_, ": a length is ", length, ", x is ", given.shape(),
+            "; lengths must be from 0 to ", steps);
+    valid = unsqueeze(time_first(unsqueeze(arange(0, steps, 1, int64), 1) < lengths), 2);
+    x = where(valid, x, 0);  // whatever stands there: 0 times an infinity would be felt in gradients
+  }
+
+  std::vector<Tensor> last_h, last_c;
+  const size_t directions = options.bidirectional ? 2 : 1;
+  for (size_t k = 0; k < weights.size(); k += directions) {
+    std::vector<Tensor> outputs;
+    for (size_t direction = 0; direction < directions; ++direction) {
+      const RecurrentWeights& w = weights[k + direction];
+      const bool reverse = direction == 1;
+      const Tensor before =
+          state.defined() ? select(state, 0, static_cast<int64_t>(k + direction)) : Tensor();
+      const Tensor states =
+          recurrence(w.kind, time_first(linear(x, w.weight_ih, w.bias_ih)), before, w.weight_hh, w.bias_hh,
+                     {.lengths = lengths, .reverse = reverse, .projection = w.weight_hr});
+      const Tensor last = select(states, 0, reverse ? 0 : steps - 1);
+      outputs.push_back(time_first(lstm ? narrow(states, 2, 0, width) : states));
+      last_h.push_back(lstm ? narrow(last, 1, 0, width) : last);
+      if (lstm) last_c.push_back(narrow(last, 1, width, hidden));
+    }
+    x = directions == 1 ? outputs[0] : cat(outputs, 2);
+    if (k + directions < weights.size()) x = F::dropout(x, options.dropout, training);
+  }
+  if (valid.defined()) x = where(valid, x, 0);
+  const auto result = [&](const Tensor& t) { return batched ? t : squeeze(t, 1); };
+  return {result(x), result(stack(last_h)), lstm ? result(stack(last_c)) : Tensor()};
+}
+
+}  // namespace heed

@@ -1,0 +1,336 @@
+// What RNN, GRU and LSTM share; each test runs over the three.
+#include "nn/recurrent/recurrent.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "autograd/engine.h"
+#include "autograd/gradcheck.h"
+#include "nn/functional.h"
+#include "nn/layers/embedding.h"
+#include "nn/layers/linear.h"
+#include "nn/optim/adam.h"
+#include "nn/recurrent/gru.h"
+#include "nn/recurrent/lstm.h"
+#include "nn/recurrent/rnn.h"
+#include "tensor/index.h"
+#include "tests/support/expect.h"
+#include "tests/support/leaves.h"
+
+using namespace heed;
+
+namespace {
+
+struct Answer {
+  Tensor output, h_n, c_n;
+};
+
+// Calls a layer of any kind. c_0 is given to an LSTM alone.
+Answer ask(const RNN& layer, const Tensor& x, const Tensor& h_0, const Tensor&, const Tensor& lengths) {
+  const auto [output, h_n] = layer(x, h_0, lengths);
+  return {output, h_n, {}};
+}
+Answer ask(const GRU& layer, const Tensor& x, const Tensor& h_0, const Tensor&, const Tensor& lengths) {
+  const auto [output, h_n] = layer(x, h_0, lengths);
+  return {output, h_n, {}};
+}
+Answer ask(const LSTM& layer, const Tensor& x, const Tensor& h_0, const Tensor& c_0, const Tensor& lengths) {
+  const auto [output, h_n, c_n] = layer(x, h_0, c_0, lengths);
+  return {output, h_n, c_n};
+}
+template <class Layer>
+Answer ask(const Layer& layer, const Tensor& x, const Tensor& lengths = {}) {
+  return ask(layer, x, Tensor(), Tensor(), lengths);
+}
+
+Tensor lengths_of(const std::vector<int64_t>& lengths) {
+  return from_vector(lengths, {static_cast<int64_t>(lengths.size())});
+}
+
+double apart(const Tensor& a, const Tensor& b) {
+  REQUIRE(a.shape() == b.shape());
+  return a.numel() == 0 ? 0 : max(abs(a - b)).item();
+}
+
+template <class Layer>
+Layer make(int64_t input, int64_t hidden, const RecurrentOptions& options = {}) {
+  manual_seed(3);
+  Layer layer(input, hidden, options);
+  layer.to(float64);
+  return layer;
+}
+
+// One direction of one layer, as a layer of its own.
+template <class Layer>
+Layer part(const Layer& whole, size_t k) {
+  const RecurrentWeights& w = whole.weights[k];
+  Layer layer(w.input_size(), w.hidden_size());
+  layer.to(float64);
+  layer.weights[0].weight_ih = w.weight_ih;
+  layer.weights[0].weight_hh = w.weight_hh;
+  layer.weights[0].bias_ih = w.bias_ih;
+  layer.weights[0].bias_hh = w.bias_hh;
+  return layer;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("recurrent layers: two directions and two layers are four runs by hand", L, RNN, GRU,
+                   LSTM) {
+  const L layer = make<L>(3, 2, {.num_layers = 2, .bidirectional = true});
+  const Tensor x = randn({5, 4, 3}, float64);
+  const Tensor h_0 = randn({4, 4, 2}, float64), c_0 = randn({4, 4, 2}, float64);
+  Tensor below = x;
+  std::vector<Tensor> h_n, c_n;
+  for (size_t k = 0; k < 4; k += 2) {
+    const auto start = [&](const Tensor& state, size_t at) {
+      return narrow(state, 0, static_cast<int64_t>(at), 1);
+    };
+    const Answer there = ask(part(layer, k), below, start(h_0, k), start(c_0, k), {});
+    const Answer back = ask(part(layer, k + 1), flip(below, {0}), start(h_0, k + 1), start(c_0, k + 1), {});
+    below = cat({there.output, flip(back.output, {0})}, 2);
+    for (const Answer& answer : {there, back}) {
+      h_n.push_back(answer.h_n);
+      c_n.push_back(answer.c_n);
+    }
+  }
+  const Answer got = ask(layer, x, h_0, c_0, {});
+  CHECK(apart(got.output, below) < 1e-14);
+  CHECK(apart(got.h_n, cat(h_n)) < 1e-14);
+  if (got.c_n.defined()) CHECK(apart(got.c_n, cat(c_n)) < 1e-14);
+}
+
+TEST_CASE_TEMPLATE("recurrent layers: batch_first and a single sequence are other orders of the same", L, RNN,
+                   GRU, LSTM) {
+  const RecurrentOptions options{.num_layers = 2, .bidirectional = true};
+  RecurrentOptions batch_first = options;
+  batch_first.batch_first = true;
+  const L layer = make<L>(3, 2, options), other = make<L>(3, 2, batch_first);
+  const Tensor x = randn({5, 4, 3}, float64), lengths = lengths_of({5, 0, 3, 1});
+  const Tensor h_0 = randn({4, 4, 2}, float64), c_0 = randn({4, 4, 2}, float64);
+  const Answer want = ask(layer, x, h_0, c_0, lengths);
+  const Answer got = ask(other, transpose(x, 0, 1), h_0, c_0, lengths);
+  CHECK(got.output.is_contiguous());
+  CHECK(apart(got.output, transpose(want.output, 0, 1)) < 1e-14);
+  CHECK(apart(got.h_n, want.h_n) < 1e-14);
+  for (const L* one : {&layer, &other}) {
+    const Answer alone = ask(*one, select(x, 1, 0), select(h_0, 1, 0), select(c_0, 1, 0), {});
+    CHECK(apart(alone.output, select(want.output, 1, 0)) < 1e-14);
+    CHECK(apart(alone.h_n, select(want.h_n, 1, 0)) < 1e-14);
+    if (alone.c_n.defined()) CHECK(apart(alone.c_n, select(want.c_n, 1, 0)) < 1e-14);
+  }
+}
+
+TEST_CASE_TEMPLATE("recurrent layers: with lengths each sequence is as if it were alone", L, RNN, GRU, LSTM) {
+  const L layer = make<L>(3, 2, {.num_layers = 2, .bidirectional = true});
+  const Tensor x = randn({6, 5, 3}, float64);
+  const Tensor h_0 = randn({4, 5, 2}, float64), c_0 = randn({4, 5, 2}, float64);
+  const std::vector<int64_t> lengths = {4, 6, 1, 0, 3};
+  const Answer got = ask(layer, x, h_0, c_0, lengths_of(lengths));
+  for (int64_t b = 0; b < 5; ++b) {
+    const int64_t length = lengths[static_cast<size_t>(b)];
+    const Tensor h = select(h_0, 1, b), c = select(c_0, 1, b);
+    CHECK(apart(select(narrow(got.output, 0, length, 6 - length), 1, b), zeros({6 - length, 4}, float64)) ==
+          0);
+    if (length == 0) {
+      CHECK(apart(select(got.h_n, 1, b), h) == 0);
+      if (got.c_n.defined()) CHECK(apart(select(got.c_n, 1, b), c) == 0);
+      continue;
+    }
+    const Answer alone = ask(layer, narrow(select(x, 1, b), 0, 0, length), h, c, {});
+    CHECK(apart(select(narrow(got.output, 0, 0, length), 1, b), alone.output) < 1e-14);
+    CHECK(apart(select(got.h_n, 1, b), alone.h_n) < 1e-14);
+    if (got.c_n.defined()) CHECK(apart(select(got.c_n, 1, b), alone.c_n) < 1e-14);
+  }
+}
+
+TEST_CASE_TEMPLATE("recurrent layers: 50 steps of padding, whatever stands there, change nothing", L, RNN,
+                   GRU, LSTM) {
+  const L layer = make<L>(3, 4, {.num_layers = 2, .batch_first = true, .bidirectional = true});
+  const Tensor lengths = lengths_of({2, 6, 0, 5});
+  const Tensor x = randn({4, 6, 3}, float64);
+  const Tensor cotangent = randn({4, 6, 8}, float64), state_cotangent = randn({4, 4, 4}, float64);
+  std::vector<Tensor> before;
+  for (const double filling : {0.0, 1e300, std::nan("")}) {
+    const int64_t more = filling == 0 ? 0 : 50;
+    const Tensor padded = cat({x, full({4, more, 3}, filling, float64)}, 1).requires_grad_();
+    const Answer got = ask(layer, padded, lengths);
+    const Tensor output = narrow(got.output, 1, 0, 6);
+    CHECK(apart(narrow(got.output, 1, 6, more), zeros({4, more, 8}, float64)) == 0);
+    Tensor loss = sum(output * cotangent) + sum(got.h_n * state_cotangent);
+    if (got.c_n.defined()) loss = loss + sum(square(got.c_n));
+    std::vector<Tensor> inputs = layer.parameters();
+    inputs.push_back(padded);
+    std::vector<Tensor> now = grad(loss, inputs);
+    CHECK(apart(narrow(now.back(), 1, 6, more), zeros({4, more, 3}, float64)) == 0);
+    now.back() = narrow(now.back(), 1, 0, 6);
+    now.insert(now.end(), {output.detach(), got.h_n.detach(), loss.detach()});
+    if (!before.empty())
+      for (size_t i = 0; i < now.size(); ++i) CHECK(apart(now[i], before[i]) < 1e-12);
+    before = now;
+  }
+}
+
+TEST_CASE_TEMPLATE("recurrent layers: gradients of first and second order, names, leaves", L, RNN, GRU,
+                   LSTM) {
+  const L layer = make<L>(2, 2, {.num_layers = 2, .bidirectional = true});
+  const Tensor x = randn({3, 2, 2}, float64).requires_grad_();
+  const Tensor h_0 = randn({4, 2, 2}, float64).requires_grad_();
+  const Tensor c_0 = randn({4, 2, 2}, float64).requires_grad_();
+  const Tensor lengths = lengths_of({3, 2});
+  const bool lstm = std::is_same_v<L, LSTM>;
+  std::vector<Tensor> inputs = layer.parameters();
+  inputs.insert(inputs.end(), {x, h_0});
+  if (lstm) inputs.push_back(c_0);
+  const auto all = [&](const std::vector<Tensor>&) {
+    const Answer got = ask(layer, x, h_0, c_0, lengths);
+    return lstm ? std::vector{got.output, got.h_n, got.c_n} : std::vector{got.output, got.h_n};
+  };
+  CHECK(gradcheck(all, inputs));
+  const Answer got = ask(layer, x, lengths);
+  CHECK(test::forgotten_leaves(got.output, layer, {x}) == "");
+  sum(got.output).backward();
+  for (const NamedTensor& parameter : layer.named_parameters()) {
+    REQUIRE_MESSAGE(parameter.tensor.grad().defined(), parameter.name);
+    CHECK_MESSAGE(max(abs(parameter.tensor.grad())).item() > 0, parameter.name);
+  }
+
+  const L small = make<L>(1, 1, {.bidirectional = true});
+  const Tensor y = randn({2, 2, 1}, float64).requires_grad_();
+  std::vector<Tensor> few = small.parameters();
+  few.push_back(y);
+  const Tensor ends = lengths_of({2, 1});
+  CHECK(gradgradcheck([&](const std::vector<Tensor>&) { return ask(small, y, ends).output; }, few));
+}
+
+TEST_CASE_TEMPLATE("recurrent layers: the names of a state dict are PyTorch's", L, RNN, GRU, LSTM) {
+  const auto names = [](const L& layer) {
+    std::string all;
+    for (const NamedTensor& parameter : layer.named_parameters()) all += parameter.name + " ";
+    return all;
+  };
+  CHECK(names(L(3, 2)) == "weight_ih_l0 weight_hh_l0 bias_ih_l0 bias_hh_l0 ");
+  CHECK(names(L(3, 2, {.num_layers = 2, .bias = false, .bidirectional = true})) ==
+        "weight_ih_l0 weight_hh_l0 weight_ih_l0_reverse weight_hh_l0_reverse "
+        "weight_ih_l1 weight_hh_l1 weight_ih_l1_reverse weight_hh_l1_reverse ");
+  const StateDict state = L(3, 2, {.num_layers = 2, .bidirectional = true}).state_dict();
+  const int64_t gates = gate_count(L(3, 2).weights[0].kind);
+  CHECK(state.size() == 16);
+  CHECK(state.at("weight_ih_l0").shape() == Shape{gates * 2, 3});
+  CHECK(state.at("weight_ih_l1_reverse").shape() == Shape{gates * 2, 4});
+  CHECK(state.at("weight_hh_l1").shape() == Shape{gates * 2, 2});
+  CHECK(state.at("bias_hh_l0_reverse").shape() == Shape{gates * 2});
+}
+
+TEST_CASE("recurrent layers: start uniform within 1 / sqrt(hidden)") {
+  manual_seed(1);
+  const GRU layer(200, 100);
+  for (const Tensor& parameter : layer.parameters()) {
+    const double most = max(abs(parameter)).item();
+    CHECK(most <= 0.1);
+    CHECK(most > 0.095);
+  }
+}
+
+TEST_CASE_TEMPLATE("recurrent layers: dropout is between layers, while training", L, RNN, GRU, LSTM) {
+  const Tensor x = randn({4, 3, 2}, float64);
+  L dropping = make<L>(2, 8, {.num_layers = 2, .dropout = 0.5});
+  const L plain = make<L>(2, 8, {.num_layers = 2}), one = make<L>(2, 8, {.dropout = 0.5});
+  CHECK(apart(ask(one, x).output, ask(make<L>(2, 8), x).output) == 0);
+  CHECK(apart(ask(dropping, x).output, ask(plain, x).output) > 1e-3);
+  CHECK(apart(narrow(ask(dropping, x).h_n, 0, 0, 1), narrow(ask(plain, x).h_n, 0, 0, 1)) == 0);
+  dropping.eval();
+  CHECK(apart(ask(dropping, x).output, ask(plain, x).output) == 0);
+}
+
+TEST_CASE_TEMPLATE("recurrent layers: hooks see each result and may replace it", L, RNN, GRU, LSTM) {
+  L layer(2, 2);
+  int count = 0;
+  const HookHandle handle =
+      layer.register_forward_hook([&](const Module&, const std::vector<Tensor>&, const Tensor& y) {
+        ++count;
+        return y * 0;
+      });
+  const Answer got = ask(layer, ones({1, 1, 2}));
+  CHECK(count == (got.c_n.defined() ? 3 : 2));
+  CHECK(values(got.output) == std::vector<double>{0, 0});
+}
+
+TEST_CASE_TEMPLATE("recurrent layers: what does not fit", L, RNN, GRU, LSTM) {
+  const L layer(3, 2, {.bidirectional = true});
+  const std::string name = layer.type_name() + ": ";
+  const Tensor x = ones({4, 5, 3});
+  const auto says = [&](auto&& f, const std::string& text) {
+    const std::string got = message(f);
+    CHECK_MESSAGE(got.starts_with(name + text), got);
+  };
+  says([&] { layer(ones({4, 5, 2})); }, "x is [4, 5, 2]; it must be [T, B, 3], or [T, 3] without a batch");
+  says([&] { layer(ones({3})); }, "x is [3]; it must be [T, B, 3]");
+  says([&] { layer(Tensor(ones({0, 5, 3}))); }, "x is [0, 5, 3]; a sequence must have one step at least");
+  says([&] { layer(x, ones({2, 4, 2})); }, "h_0 is [2, 4, 2]; for this input it must be [2, 5, 2]");
+  says([&] { layer(ones({4, 3}), ones({2, 1, 2})); }, "h_0 is [2, 1, 2]; for this input it must be [2, 2]");
+  says(
+      [&] {
+        ask(layer, x, lengths_of({1, 2}));
+      },
+      "lengths are [2], x is [4, 5, 3]; there must be one for each sequence");
+  says(
+      [&] {
+        ask(layer, ones({4, 3}), lengths_of({1}));
+      },
+      "lengths are [1], x is [4, 3]; without a batch give the sequence alone");
+  says([&] { ask(layer, x, ones({5})); }, "lengths are float32; they must be int64");
+  says(
+      [&] {
+        ask(layer, x, lengths_of({1, 2, 3, 4, 5}));
+      },
+      "a length is 5, x is [4, 5, 3]; lengths must be from 0 to 4");
+  says([&] { ask(layer, x, lengths_of({1, -1, 3, 4, 0})); }, "a length is -1");
+  says([&] { L(3, 2, {.num_layers = 0}); }, "num_layers is 0; there must be one at least");
+  says([&] { L(3, 2, {.dropout = 1.5}); }, "dropout is 1.5; a probability lies in [0, 1]");
+  CHECK(message([&] { L(3, 0); }).find("hidden_size 0") != std::string::npos);
+  CHECK(message([&] { L(-1, 2); }).find("input_size is -1") != std::string::npos);
+  CHECK(message([&] { L(3, int64_t{1} << 62); }) != "");
+  CHECK(message([&] { layer(ones({4, 5, 3}, float64)); }).find("float64") != std::string::npos);
+  CHECK(ask(layer, ones({4, 0, 3})).output.shape() == Shape{4, 0, 4});
+  CHECK(ask(layer, ones({4, 0, 3}), lengths_of({})).h_n.shape() == Shape{2, 0, 2});
+}
+
+namespace {
+
+// Reads symbols and says at the end which was the first.
+template <class L>
+class Recall : public Layer<Recall<L>> {
+ public:
+  Tensor forward(const Tensor& symbols) const {  // [B, T] -> [B, 8]
+    return head(select(ask(memory, embedding(symbols)).output, 1, -1));
+  }
+  void visit(Visitor& v) override {
+    v("embedding", embedding);
+    v("memory", memory);
+    v("head", head);
+  }
+
+  Embedding embedding{8, 16};
+  L memory{16, 32, {.batch_first = true}};
+  Linear head{32, 8};
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("recurrent layers: learn to remember the first of six symbols", L, RNN, GRU, LSTM) {
+  manual_seed(5);
+  Recall<L> model;
+  Adam adam(model.parameters(), {.lr = 0.01});
+  for (int step = 0; step < 200; ++step) {
+    const Tensor symbols = randint(0, 8, {64, 6});
+    adam.zero_grad();
+    F::cross_entropy(model(symbols), select(symbols, 1, 0)).backward();
+    adam.step();
+  }
+  const NoGrad guard;
+  const Tensor symbols = randint(0, 8, {256, 6});
+  const Tensor right = argmax(model(symbols), -1) == select(symbols, 1, 0);
+  CHECK(mean(to(right, float32)).item() > 0.95);
+}
