@@ -135,6 +135,11 @@ const std::vector<std::pair<const char*, Function>> operations = {
      [](auto& in) { return pow(in[1], in[0]) * tanh(in[0]) + where(in[0] > 0, erf(in[0]), log(in[1])); }},
     {"dropout", [](auto& in) { return F::dropout(in[0], 0.3); }},
     {"kl_div", [](auto& in) { return F::kl_div(in[0], in[1]); }},
+    {"recurrence",
+     [](auto& in) {
+       const Tensor x = reshape(in[0], {10, 100, 600}), weight = 0.05 * reshape(in[1], {-1, 200});
+       return recurrence(Recurrence::gru, x, {}, narrow(weight, 0, 0, 600));
+     }},
     {"attention",
      [](auto& in) {
        const Tensor q = reshape(in[0], {6, 10, 100, 100}), k = reshape(in[1], {6, 10, 100, 100});

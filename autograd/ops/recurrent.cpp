@@ -1,3 +1,5 @@
+#include "tensor/kernels/recurrent.h"
+
 #include "autograd/node.h"
 #include "autograd/ops.h"
 
@@ -36,13 +38,13 @@ Tensor step(Recurrence kind, const Tensor& x, const Tensor& state, const Tensor&
 
 // The steps one after another; a sequence that has ended keeps its state.
 Tensor steps(Recurrence kind, const Tensor& x, Tensor state, const Tensor& weight, const Tensor& bias,
-             const RecurrenceOptions& options) {
+             const Tensor& lengths, const RecurrenceOptions& options) {
   const int64_t count = x.size(0);
   std::vector<Tensor> states(static_cast<size_t>(count));
   for (int64_t done = 0; done < count; ++done) {
     const int64_t t = options.reverse ? count - 1 - done : done;
     Tensor next = step(kind, select(x, 0, t), state, weight, bias, options.projection);
-    if (options.lengths.defined()) next = where(unsqueeze(options.lengths > t, 1), next, state);
+    if (lengths.defined()) next = where(unsqueeze(lengths > t, 1), next, state);
     state = states[static_cast<size_t>(t)] = next;
   }
   return stack(states);
@@ -82,8 +84,29 @@ Tensor recurrence(Recurrence kind, Operand x, Operand state, Operand weight, Ope
     check(options.lengths.shape() == Shape{batch}, "recurrence: lengths are ", options.lengths.shape(),
           ", x is ", x->shape(), "; there must be one for each sequence, [", batch, "]");
   }
-  return steps(kind, x, state.defined() ? state.tensor() : zeros(state_shape, x->dtype()), weight, bias,
-               options);
+
+  const Twin twin = [kind, options, lengths = save(options.lengths),
+                     state_shape](const std::vector<Tensor>& in) {
+    const Tensor start = in[1].defined() ? in[1] : zeros(state_shape, in[0].dtype());
+    return steps(kind, in[0], start, in[2], in[3], lengths(), options);
+  };
+  if (reference_mode() || projects) return twin({x, state, weight, bias});
+
+  const auto how = [kind, reverse = options.reverse](const Tensor& lengths) {
+    return kernel::Recurrence{static_cast<kernel::Cell>(kind), reverse, lengths};
+  };
+  const bool differentiates = grad_enabled() && (x.requires_grad() || state.requires_grad() ||
+                                                 weight.requires_grad() || bias.requires_grad());
+  const kernel::States forward = kernel::recur(how(options.lengths), x, state, weight, bias, differentiates);
+  return record(
+      "recurrence", forward.y, {x, state, weight, bias},
+      [how, gates = forward.gates, state = save(state), weight = save(weight),
+       lengths = save(options.lengths)](const Tensor& g, const Tensor& y) {
+        kernel::RecurrenceGradients d =
+            kernel::recur_backward(how(lengths()), g, state(), weight(), {y, gates});
+        return Gradients{d.x, d.state, d.weight, d.bias};
+      },
+      twin);
 }
 
 }  // namespace heed

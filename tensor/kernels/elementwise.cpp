@@ -56,11 +56,6 @@ void update(const Tensor& out, const Tensor& x, const F& f) {
 constexpr double kInvSqrt2 = 0.70710678118654752440;
 constexpr double kInvSqrt2Pi = 0.39894228040143267794;
 
-template <class T>
-T sigmoid_of(T x) {
-  return T(1) / (T(1) + math::exp(-x));
-}
-
 }  // namespace
 
 void fill(const Tensor& out, double value) {
@@ -119,9 +114,9 @@ Tensor reciprocal(const Tensor& x) { return map(x, [](auto v) { return 1 / v; })
 Tensor sin(const Tensor& x) { return map(x, [](auto v) { return std::sin(v); }); }
 Tensor cos(const Tensor& x) { return map(x, [](auto v) { return std::cos(v); }); }
 Tensor tanh(const Tensor& x) { return map(x, [](auto v) { return math::tanh(v); }); }
-Tensor sigmoid(const Tensor& x) { return map(x, [](auto v) { return sigmoid_of(v); }); }
+Tensor sigmoid(const Tensor& x) { return map(x, [](auto v) { return math::sigmoid(v); }); }
 Tensor erf(const Tensor& x) { return map(x, [](auto v) { return math::erf(v); }); }
-Tensor silu(const Tensor& x) { return map(x, [](auto v) { return v * sigmoid_of(v); }); }
+Tensor silu(const Tensor& x) { return map(x, [](auto v) { return v * math::sigmoid(v); }); }
 // clang-format on
 
 Tensor leaky_relu(const Tensor& x, double slope) {
@@ -168,7 +163,7 @@ Tensor gelu_backward(const Tensor& g, const Tensor& x) {
 }
 Tensor silu_backward(const Tensor& g, const Tensor& x) {
   return zip(g, x, [](auto g_, auto v) {
-    const auto s = sigmoid_of(v);
+    const auto s = math::sigmoid(v);
     return g_ * s * (1 + v * (1 - s));
   });
 }

@@ -119,4 +119,9 @@ inline float erf(float x) {
   return detail::clamp(x * p / q, -1.0f, 1.0f);
 }
 
+template <class T>
+T sigmoid(T x) {
+  return 1 / (1 + exp(-x));
+}
+
 }  // namespace heed::math

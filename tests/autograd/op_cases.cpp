@@ -301,12 +301,12 @@ const std::vector<OpCase>& op_cases() {
       {"rms_norm", [](auto& in) { return rms_norm(in[0], {2, 3}); }, {{2, 2, 3}}},
 
       // recurrence; some inputs are of one shape, so that one tensor stands in several places
-      {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::rnn_tanh, in[0], in[1], in[2], in[3]); }, .inputs = {{3, 2, 2}, {2, 2}, {2, 2}, {2}}, .empty = {{3, 0, 2}, {0, 2}, {2, 2}, {2}}, .records = "linear add tanh"},
-      {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::rnn_relu, in[0], in[1], in[2], in[3], {.lengths = in[4], .reverse = true}); }, .inputs = {{3, 2, 2}, {2, 2}, {2, 2}, {2}, positions(4, {2})}, .low = 0.1, .empty = {{3, 0, 2}, {0, 2}, {2, 2}, {2}, positions(4, {0})}, .records = "linear add relu"},
-      {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::gru, in[0], in[1], in[2], in[3], {.reverse = true}); }, .inputs = {{3, 2, 6}, {2, 2}, {6, 2}, {6}}, .empty = {{3, 0, 6}, {0, 2}, {6, 2}, {6}}, .records = "linear mul"},
-      {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::gru, in[0], {}, in[1], {}, {.lengths = in[2]}); }, .inputs = {{3, 4, 6}, {6, 2}, positions(4, {4})}, .empty = {{3, 0, 6}, {6, 2}, positions(4, {0})}, .records = "linear mul"},
-      {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::lstm, in[0], in[1], in[2], in[3], {.lengths = in[4]}); }, .inputs = {{2, 3, 8}, {3, 4}, {8, 2}, {8}, positions(3, {3})}, .empty = {{2, 0, 8}, {0, 4}, {8, 2}, {8}, positions(3, {0})}, .records = "linear mul"},
-      {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::lstm, in[0], {}, in[1], in[2], {.reverse = true}); }, .inputs = {{2, 3, 4}, {4, 1}, {4}}, .empty = {{2, 0, 4}, {4, 1}, {4}}, .records = "linear mul"},
+      {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::rnn_tanh, in[0], in[1], in[2], in[3]); }, .inputs = {{3, 2, 2}, {2, 2}, {2, 2}, {2}}, .empty = {{3, 0, 2}, {0, 2}, {2, 2}, {2}}},
+      {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::rnn_relu, in[0], in[1], in[2], in[3], {.lengths = in[4], .reverse = true}); }, .inputs = {{3, 2, 2}, {2, 2}, {2, 2}, {2}, positions(4, {2})}, .low = 0.1, .empty = {{3, 0, 2}, {0, 2}, {2, 2}, {2}, positions(4, {0})}},
+      {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::gru, in[0], in[1], in[2], in[3], {.reverse = true}); }, .inputs = {{3, 2, 6}, {2, 2}, {6, 2}, {6}}, .empty = {{3, 0, 6}, {0, 2}, {6, 2}, {6}}},
+      {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::gru, in[0], {}, in[1], {}, {.lengths = in[2]}); }, .inputs = {{3, 4, 6}, {6, 2}, positions(4, {4})}, .empty = {{3, 0, 6}, {6, 2}, positions(4, {0})}},
+      {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::lstm, in[0], in[1], in[2], in[3], {.lengths = in[4]}); }, .inputs = {{2, 3, 8}, {3, 4}, {8, 2}, {8}, positions(3, {3})}, .empty = {{2, 0, 8}, {0, 4}, {8, 2}, {8}, positions(3, {0})}},
+      {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::lstm, in[0], {}, in[1], in[2], {.reverse = true}); }, .inputs = {{2, 3, 4}, {4, 1}, {4}}, .empty = {{2, 0, 4}, {4, 1}, {4}}},
       {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::lstm, in[0], in[1], in[2], in[3], {.projection = in[4]}); }, .inputs = {{2, 3, 8}, {3, 3}, {8, 1}, {8}, {1, 2}}, .empty = {{2, 0, 8}, {0, 3}, {8, 1}, {8}, {1, 2}}, .records = "linear mul"},
 
       // nn/functional: losses, dropout, attention

@@ -1,0 +1,282 @@
+#include "tensor/kernels/recurrent.h"
+
+#include <algorithm>
+
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/loop.h"
+#include "tensor/kernels/math.h"
+#include "tensor/kernels/matmul.h"
+#include "tensor/kernels/reduce.h"
+#include "tensor/parallel.h"
+
+namespace heed::kernel {
+namespace {
+
+// Sequences do not meet, so each thread walks some of them through all steps: see Note [Same bits]. As each
+// share reads the whole weight at every step, there are few: halves, of at most 64 sequences.
+int64_t sequences_at_once(int64_t batch) {
+  return std::clamp<int64_t>((batch + 1) / 2, std::min<int64_t>(batch, 16), 64);
+}
+
+// The vector of sequence b at step t.
+template <class T>
+struct Vectors {
+  T* data;
+  int64_t t_step, b_step;
+  T* at(int64_t t, int64_t b) const { return data + t * t_step + b * b_step; }
+};
+
+template <class T>
+Vectors<const T> read(const Tensor& x) {
+  return {x.data<T>(), x.strides()[0], x.strides()[1]};
+}
+template <class T>
+Vectors<T> write(const Tensor& x) {
+  return {x.mutable_data<T>(), x.strides()[0], x.strides()[1]};
+}
+
+// x itself where the values of its last dimension are neighbours.
+Tensor with_rows(const Tensor& x) { return x.strides().back() == 1 ? x : contiguous(x); }
+
+// [T, B, n] with the dimensions in memory as in `like`.
+Tensor ordered_as(const Tensor& like, int64_t n) {
+  const int64_t steps = like.size(0), batch = like.size(1);
+  if (like.strides()[0] >= like.strides()[1]) return Tensor::empty({steps, batch, n}, like.dtype());
+  return Tensor::empty({batch, steps, n}, like.dtype()).view_as({steps, batch, n}, {n, steps * n, 1}, 0);
+}
+
+// All vectors as the rows of a matrix, in the order of memory.
+Tensor as_matrix(const Tensor& x) {
+  const int64_t n = x.size(2);
+  return x.view_as({x.size(0) * x.size(1), n}, {n, 1}, x.body().offset);
+}
+
+int64_t saved_gates(Cell cell) { return cell == Cell::gru || cell == Cell::lstm ? 4 : 1; }
+
+// One sequence, one step: `a` is W h and becomes what is saved of the gates.
+template <class T>
+void step(Cell cell, int64_t n, const T* x, const T* bias, const T* before, T* a, T* y) {
+  const auto sum = [=](int64_t i) { return x[i] + (a[i] + bias[i]); };
+  switch (cell) {
+    case Cell::rnn_tanh:
+      HEED_VECTORIZE
+      for (int64_t i = 0; i < n; ++i) y[i] = math::tanh(sum(i));
+      return;
+    case Cell::rnn_relu:
+      for (int64_t i = 0; i < n; ++i) y[i] = sum(i) < 0 ? T(0) : sum(i);
+      return;
+    case Cell::gru:
+      HEED_VECTORIZE
+      for (int64_t i = 0; i < n; ++i) {
+        const T r = math::sigmoid(sum(i)), z = math::sigmoid(sum(n + i));
+        const T inner = a[2 * n + i] + bias[2 * n + i];
+        const T candidate = math::tanh(x[2 * n + i] + r * inner);
+        a[i] = r;
+        a[n + i] = z;
+        a[2 * n + i] = inner;
+        a[3 * n + i] = candidate;
+        y[i] = (1 - z) * candidate + z * before[i];
+      }
+      return;
+    case Cell::lstm:
+      HEED_VECTORIZE
+      for (int64_t i = 0; i < n; ++i) {
+        const T in = math::sigmoid(sum(i)), forget = math::sigmoid(sum(n + i));
+        const T candidate = math::tanh(sum(2 * n + i)), out = math::sigmoid(sum(3 * n + i));
+        const T c = forget * before[n + i] + in * candidate;
+        a[i] = in;
+        a[n + i] = forget;
+        a[2 * n + i] = candidate;
+        a[3 * n + i] = out;
+        y[i] = out * math::tanh(c);
+        y[n + i] = c;
+      }
+      return;
+  }
+}
+
+// The step back: d is the gradient of the state after it and becomes that part of the gradient of the state
+// before it which does not go through W h. dx and da are the gradients of x and of W h + b, one and the same
+// but for gru.
+template <class T>
+void step_back(Cell cell, int64_t n, const T* gates, const T* before, const T* y, T* d, T* dx, T* da) {
+  switch (cell) {
+    case Cell::rnn_tanh:
+      for (int64_t i = 0; i < n; ++i) dx[i] = d[i] * (1 - y[i] * y[i]);
+      std::fill_n(d, n, T(0));
+      return;
+    case Cell::rnn_relu:
+      for (int64_t i = 0; i < n; ++i) dx[i] = y[i] > 0 ? d[i] : T(0);
+      std::fill_n(d, n, T(0));
+      return;
+    case Cell::gru:
+      HEED_VECTORIZE
+      for (int64_t i = 0; i < n; ++i) {
+        const T r = gates[i], z = gates[n + i], inner = gates[2 * n + i], candidate = gates[3 * n + i];
+        const T dn = d[i] * (1 - z) * (1 - candidate * candidate);
+        const T dr = dn * inner * r * (1 - r);
+        const T dz = d[i] * (before[i] - candidate) * z * (1 - z);
+        dx[i] = da[i] = dr;
+        dx[n + i] = da[n + i] = dz;
+        dx[2 * n + i] = dn;
+        da[2 * n + i] = dn * r;
+        d[i] *= z;
+      }
+      return;
+    case Cell::lstm:
+      HEED_VECTORIZE
+      for (int64_t i = 0; i < n; ++i) {
+        const T in = gates[i], forget = gates[n + i], candidate = gates[2 * n + i], out = gates[3 * n + i];
+        const T shown = math::tanh(y[n + i]);
+        const T dc = d[n + i] + d[i] * out * (1 - shown * shown);
+        dx[i] = dc * candidate * in * (1 - in);
+        dx[n + i] = dc * before[n + i] * forget * (1 - forget);
+        dx[2 * n + i] = dc * in * (1 - candidate * candidate);
+        dx[3 * n + i] = d[i] * shown * out * (1 - out);
+        d[i] = 0;
+        d[n + i] = dc * forget;
+      }
+      return;
+  }
+}
+
+// What forward and backward have in common: sizes, and where the states before each step are.
+template <class T>
+class Walk {
+ public:
+  Walk(const Recurrence& how, const Tensor& y, const Tensor& state, int64_t hidden)
+      : steps(y.size(0)),
+        batch(y.size(1)),
+        hidden(hidden),
+        width(y.size(2)),
+        cell(how.cell),
+        from_zero(!state.defined()),
+        reverse_(how.reverse),
+        lengths_(how.lengths.defined() ? contiguous(how.lengths) : Tensor()),
+        first_(from_zero ? zeros_of(y) : contiguous(state)),
+        start_{first_.data<T>(), 0, from_zero ? 0 : first_.strides()[0]},
+        y_(read<T>(y)) {}
+
+  /// The step that is done as number `index`.
+  int64_t step(int64_t index) const { return reverse_ ? steps - 1 - index : index; }
+  bool ended(int64_t t, int64_t b) const { return lengths_.defined() && t >= lengths_.data<int64_t>()[b]; }
+  /// Where to find the states before the step number `index`.
+  Vectors<const T> before(int64_t index) const {
+    if (index == 0) return start_;
+    return {y_.at(step(index - 1), 0), 0, y_.b_step};
+  }
+
+  int64_t steps, batch, hidden, width;
+  Cell cell;
+  bool from_zero;
+
+ private:
+  static Tensor zeros_of(const Tensor& y) { return full({y.size(2)}, 0, y.dtype()); }
+
+  bool reverse_;
+  Tensor lengths_, first_;
+  Vectors<const T> start_, y_;
+};
+
+template <class T>
+void run(const Recurrence& how, const Tensor& x_tensor, const Tensor& state, const Tensor& weight,
+         const Tensor& bias, const States& out) {
+  const int64_t hidden = weight.size(1), rows = weight.size(0);
+  const Walk<T> walk(how, out.y, state, hidden);
+  const Vectors<const T> x = read<T>(x_tensor);
+  const Vectors<T> y = write<T>(out.y), gates = write<T>(out.gates);
+  const Matrix<const T> w{weight.data<T>(), hidden, 1};
+  const T* b_data = bias.data<T>();
+  parallel_for(walk.batch, sequences_at_once(walk.batch), [&](int64_t begin, int64_t end) {
+    for (int64_t index = 0; index < walk.steps; ++index) {
+      const int64_t t = walk.step(index);
+      const Vectors<const T> before = walk.before(index);
+      if (index == 0 && walk.from_zero)
+        for (int64_t b = begin; b < end; ++b) std::fill_n(gates.at(t, b), rows, T(0));
+      else
+        multiply<T>(end - begin, rows, hidden, T(1), {before.at(0, begin), before.b_step, 1}, w.transposed(),
+                    T(0), {gates.at(t, begin), gates.b_step, 1});
+      for (int64_t b = begin; b < end; ++b)
+        if (walk.ended(t, b))
+          std::copy_n(before.at(0, b), walk.width, y.at(t, b));
+        else
+          step(walk.cell, hidden, x.at(t, b), b_data, before.at(0, b), gates.at(t, b), y.at(t, b));
+    }
+  });
+}
+
+// The state's gradient goes back from step to step; that of the weight is one product over all steps at the
+// end, for which the states before them are lined up.
+template <class T>
+void run_back(const Recurrence& how, const Tensor& g_tensor, const Tensor& state, const Tensor& weight,
+              const States& forward, const Tensor& dstate, const Tensor& dx_tensor, const Tensor& da_tensor,
+              const Tensor& h_tensor) {
+  const int64_t hidden = weight.size(1), rows = weight.size(0);
+  const Walk<T> walk(how, forward.y, state, hidden);
+  const Vectors<const T> g = read<T>(g_tensor), y = read<T>(forward.y);
+  const Vectors<const T> gates = forward.gates.defined() ? read<T>(forward.gates) : y;
+  const Vectors<T> dx = write<T>(dx_tensor), da = write<T>(da_tensor), h = write<T>(h_tensor);
+  T* d_data = dstate.mutable_data<T>();
+  const Matrix<const T> w{weight.data<T>(), hidden, 1};
+  parallel_for(walk.batch, sequences_at_once(walk.batch), [&](int64_t begin, int64_t end) {
+    std::fill(d_data + begin * walk.width, d_data + end * walk.width, T(0));
+    for (int64_t index = walk.steps - 1; index >= 0; --index) {
+      const int64_t t = walk.step(index);
+      const Vectors<const T> before = walk.before(index);
+      for (int64_t b = begin; b < end; ++b) {
+        T* d = d_data + b * walk.width;
+        const T* up = g.at(t, b);
+        for (int64_t i = 0; i < walk.width; ++i) d[i] += up[i];
+        std::copy_n(before.at(0, b), hidden, h.at(t, b));
+        if (walk.ended(t, b)) {
+          std::fill_n(dx.at(t, b), rows, T(0));
+          std::fill_n(da.at(t, b), rows, T(0));
+        } else {
+          step_back(walk.cell, hidden, gates.at(t, b), before.at(0, b), y.at(t, b), d, dx.at(t, b),
+                    da.at(t, b));
+        }
+      }
+      if (index > 0 || !walk.from_zero)
+        multiply<T>(end - begin, hidden, rows, T(1), {da.at(t, begin), da.b_step, 1}, w, T(1),
+                    {d_data + begin * walk.width, walk.width, 1});
+    }
+  });
+}
+
+}  // namespace
+
+States recur(const Recurrence& how, const Tensor& strided_x, const Tensor& state,
+             const Tensor& strided_weight, const Tensor& strided_bias, bool keep_gates) {
+  const Tensor x = with_rows(strided_x), weight = contiguous(strided_weight);
+  const int64_t hidden = weight.size(1), saved = saved_gates(how.cell) * hidden;
+  const Tensor bias =
+      strided_bias.defined() ? contiguous(strided_bias) : full({weight.size(0)}, 0, x.dtype());
+  const bool keep = keep_gates && saved > hidden;
+  States out{ordered_as(x, how.cell == Cell::lstm ? 2 * hidden : hidden), {}};
+  // What is not kept is overwritten at each step.
+  out.gates = keep ? ordered_as(x, saved)
+                   : Tensor::empty({x.size(1), saved}, x.dtype())
+                         .view_as({x.size(0), x.size(1), saved}, {0, saved, 1}, 0);
+  product_flops() += 2 * x.size(0) * x.size(1) * weight.numel();
+  visit_floating(x.dtype(), [&]<class T>(Type<T>) { run<T>(how, x, state, weight, bias, out); });
+  if (!keep) out.gates = Tensor();
+  return out;
+}
+
+RecurrenceGradients recur_backward(const Recurrence& how, const Tensor& strided_g, const Tensor& state,
+                                   const Tensor& strided_weight, const States& forward) {
+  const Tensor g = with_rows(strided_g), weight = contiguous(strided_weight);
+  const Tensor& y = forward.y;
+  const Tensor dstate = Tensor::empty({y.size(1), y.size(2)}, y.dtype());
+  const Tensor dx = ordered_as(y, weight.size(0));
+  const Tensor da = how.cell == Cell::gru ? ordered_as(y, weight.size(0)) : dx;
+  const Tensor h = ordered_as(y, weight.size(1));
+  product_flops() += 2 * y.size(0) * y.size(1) * weight.numel();
+  visit_floating(y.dtype(),
+                 [&]<class T>(Type<T>) { run_back<T>(how, g, state, weight, forward, dstate, dx, da, h); });
+  const Tensor rows = as_matrix(da);
+  const Tensor columns = rows.view_as({rows.size(1), rows.size(0)}, {1, rows.size(1)}, rows.body().offset);
+  return {dx, dstate, matmul(columns, as_matrix(h)), sum(rows, {0}, false)};
+}
+
+}  // namespace heed::kernel
