@@ -1,0 +1,189 @@
+#include "nn/attention/heat_map.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "nn/table.h"
+#include "nn/text/utf8.h"
+#include "tensor/index.h"
+
+namespace heed {
+namespace detail {
+
+std::string escaped(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    const char* entity = c == '<'   ? "&lt;"
+                         : c == '>' ? "&gt;"
+                         : c == '&' ? "&amp;"
+                         : c == '"' ? "&quot;"
+                                    : nullptr;
+    safe += entity ? entity : std::string(1, c);
+  }
+  return safe;
+}
+
+}  // namespace detail
+
+namespace {
+
+// Colours at 0, 1/2 and 1, linear between them: light to dark, so that grey prints keep the order.
+constexpr int kColours[3][3] = {{247, 251, 255}, {107, 174, 214}, {8, 48, 107}};
+
+std::string colour_of(double weight) {
+  const double place = weight > 0 ? std::min(weight, 1.0) * 2 : 0;  // NaN as 0
+  const int from = place < 1 ? 0 : 1;
+  const auto mixed = [&](int i) {
+    const double low = kColours[from][i], high = kColours[from + 1][i];
+    return static_cast<unsigned>(std::lround(low + (place - from) * (high - low)));
+  };
+  char text[8];
+  std::snprintf(text, sizeof text, "#%06x", mixed(0) << 16 | mixed(1) << 8 | mixed(2));
+  return text;
+}
+
+std::string number(double weight) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4f", weight);
+  return text;
+}
+
+// <name a="1" b="2"
+std::string tag(const char* name, std::initializer_list<std::pair<const char*, int64_t>> attributes) {
+  std::string text = "<" + std::string(name);
+  for (const auto& [key, value] : attributes)
+    text += " " + std::string(key) + "=\"" + std::to_string(value) + "\"";
+  return text;
+}
+
+std::string label(int64_t x, int64_t y, const char* anchor, const std::string& text) {
+  return tag("text", {{"x", x}, {"y", y}}) + " text-anchor=\"" + anchor + "\">" + detail::escaped(text) +
+         "</text>\n";
+}
+
+// A label of at most 16 columns, a cut marked.
+std::string shortened(const std::string& text) {
+  constexpr int64_t kColumns = 16;
+  if (display_width(text) <= kColumns) return text;
+  std::string cut;
+  while (true) {
+    const std::string next =
+        text.substr(cut.size(), first_character(std::string_view(text).substr(cut.size())).size);
+    if (display_width(cut + next) >= kColumns) return cut + "…";
+    cut += next;
+  }
+}
+
+// Where everything stands, in pixels, and how many positions a cell stands for in each direction.
+struct Layout {
+  explicit Layout(const AttentionMap& map)
+      : queries(static_cast<int64_t>(map.queries.size())), keys(static_cast<int64_t>(map.keys.size())) {
+    constexpr double kCells = 40000;  // of a picture
+    const int64_t heads = std::max<int64_t>(map.heads(), 1), longest = std::max<int64_t>({queries, keys, 1});
+    const auto most =
+        std::max(static_cast<int64_t>(std::sqrt(kCells / static_cast<double>(heads))), int64_t{8});
+    each = (longest + most - 1) / most;
+    columns = (keys + each - 1) / each;
+    rows = (queries + each - 1) / each;
+    cell = std::clamp<int64_t>(480 / std::max<int64_t>({columns, rows, 1}), 3, 28);
+    letters = each == 1 && cell >= 8 ? std::min<int64_t>(cell * 3 / 4, 13) : 0;
+    left = std::max<int64_t>(room(map.queries), 80);
+    const int64_t slanted = room(map.keys) * 7 / 10;
+    top = 36 + std::max<int64_t>(slanted, 12);
+    width = std::max<int64_t>(left + columns * cell + slanted + 16, 200);
+    height = top + rows * cell + 20;
+  }
+  // What the longest label takes.
+  int64_t room(const Tokens& tokens) const {
+    int64_t longest = 0;
+    for (const std::string& token : tokens) longest = std::max(longest, display_width(shortened(token)));
+    return letters == 0 ? 0 : longest * letters * 5 / 8 + 10;
+  }
+
+  int64_t queries, keys, each, columns, rows, cell, letters, left, top, width, height;
+};
+
+// The largest weight of a cell.
+double largest(const std::vector<double>& weights, const Layout& at, int64_t row, int64_t column) {
+  double most = -INFINITY;
+  for (int64_t q = row * at.each; q < std::min((row + 1) * at.each, at.queries); ++q)
+    for (int64_t k = column * at.each; k < std::min((column + 1) * at.each, at.keys); ++k)
+      if (const double weight = weights[static_cast<size_t>(q * at.keys + k)]; !(weight <= most))
+        most = weight;
+  return most;
+}
+
+std::string cells(const AttentionMap& map, const Layout& at, int64_t head) {
+  const std::vector<double> weights = map.weights[head].to_vector<double>();
+  const auto span = [&](const char* kind, const Tokens& tokens, int64_t i) {
+    if (at.each == 1) return tokens[static_cast<size_t>(i)];
+    const auto last = std::min((i + 1) * at.each, static_cast<int64_t>(tokens.size())) - 1;
+    return kind + std::to_string(i * at.each) + " to " + std::to_string(last);
+  };
+  std::string svg;
+  for (int64_t row = 0; row < at.rows; ++row)
+    for (int64_t column = 0; column < at.columns; ++column) {
+      const double weight = largest(weights, at, row, column);
+      svg += tag("rect", {{"x", at.left + column * at.cell},
+                          {"y", at.top + row * at.cell},
+                          {"width", at.cell},
+                          {"height", at.cell}}) +
+             " fill=\"" + colour_of(weight) + "\"><title>" +
+             detail::escaped(span("queries ", map.queries, row) + " → " + span("keys ", map.keys, column)) +
+             ": " + number(weight) + "</title></rect>\n";
+    }
+  return svg;
+}
+
+std::string panel(const AttentionMap& map, const Layout& at, int64_t head) {
+  std::string title = map.module.empty() ? "attention" : map.module;
+  if (map.heads() > 1) title += ", head " + std::to_string(head);
+  std::string svg = "<g font-size=\"14\">" + label(at.width / 2, 18, "middle", title) + "</g>\n" +
+                    label(at.left - 6, at.top - 6, "end", "query \\ key");
+  if (at.letters > 0) {
+    // Letters hang below the middle of their cell by a third of their size.
+    const int64_t middle = at.cell / 2 + at.letters / 3;
+    svg += "<g font-size=\"" + std::to_string(at.letters) + "\">\n";
+    for (int64_t q = 0; q < at.rows; ++q)
+      svg += label(at.left - 6, at.top + q * at.cell + middle, "end",
+                   shortened(map.queries[static_cast<size_t>(q)]));
+    for (int64_t k = 0; k < at.columns; ++k)
+      svg += "<g transform=\"translate(" + std::to_string(at.left + k * at.cell + middle) + " " +
+             std::to_string(at.top - 6) + ") rotate(-45)\">" +
+             label(0, 0, "start", shortened(map.keys[static_cast<size_t>(k)])) + "</g>\n";
+    svg += "</g>\n";
+  }
+  return svg + cells(map, at, head);
+}
+
+std::string legend(int64_t y) {
+  std::string svg = "<defs><linearGradient id=\"scale\">";
+  for (const double place : {0.0, 0.5, 1.0})
+    svg += "<stop offset=\"" +
+           std::string(place == 0   ? "0"
+                       : place == 1 ? "1"
+                                    : "0.5") +
+           "\" stop-color=\"" + colour_of(place) + "\"/>";
+  svg += "</linearGradient></defs>\n";
+  svg += label(24, y + 11, "end", "0") + tag("rect", {{"x", 30}, {"y", y}, {"width", 120}, {"height", 14}}) +
+         " fill=\"url(#scale)\" stroke=\"#888\"/>\n" + label(156, y + 11, "start", "1");
+  return svg;
+}
+
+}  // namespace
+
+std::string attention_svg(const AttentionMap& map) {
+  const Layout at(map);
+  const int64_t across = std::clamp<int64_t>(map.heads(), 1, 4), down = (map.heads() + across - 1) / across;
+  const int64_t width = across * at.width, height = down * at.height + 30;
+  std::string svg = tag("svg xmlns=\"http://www.w3.org/2000/svg\"", {{"width", width}, {"height", height}}) +
+                    " font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n";
+  svg += tag("rect", {{"width", width}, {"height", height}}) + " fill=\"#fff\"/>\n";
+  for (int64_t head = 0; head < map.heads(); ++head)
+    svg += "<g transform=\"translate(" + std::to_string(head % across * at.width) + " " +
+           std::to_string(head / across * at.height) + ")\">\n" + panel(map, at, head) + "</g>\n";
+  return svg + legend(down * at.height) + "</svg>\n";
+}
+
+}  // namespace heed

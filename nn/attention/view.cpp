@@ -1,0 +1,131 @@
+#include "nn/attention/view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "autograd/ops.h"
+#include "nn/table.h"
+#include "nn/text/utf8.h"
+#include "tensor/index.h"
+
+namespace heed {
+namespace {
+
+int64_t size_of(const Tokens& tokens) { return static_cast<int64_t>(tokens.size()); }
+const std::string& at(const Tokens& tokens, int64_t i) { return tokens[static_cast<size_t>(i)]; }
+
+// Control characters would break lines, steer terminals, and may not stand in XML.
+std::string visible(const std::string& token) {
+  check_utf8("AttentionMap: a token", token);
+  std::string shown;
+  for (size_t i = 0; i < token.size();) {
+    const auto [code, size] = first_character(std::string_view(token).substr(i));
+    if (code < 0x20)
+      shown += {'\xE2', '\x90', static_cast<char>(0x80 + code)};  // U+2400 and on
+    else if ((code >= 0x7F && code < 0xA0) || code == 0xFFFE || code == 0xFFFF)
+      shown += "\uFFFD";
+    else
+      shown += token.substr(i, size);
+    i += size;
+  }
+  return shown;
+}
+
+Tokens shown(const Tensor& weights, Tokens tokens, int64_t dim, const char* kind) {
+  check(size_of(tokens) == weights.size(dim), "AttentionMap: ", tokens.size(), " ", kind,
+        " tokens for weights ", weights.shape(), ", which have ", weights.size(dim), " ", kind,
+        " positions; give a token for each, padding too");
+  std::transform(tokens.begin(), tokens.end(), tokens.begin(), visible);
+  return tokens;
+}
+
+std::string decimals(double x, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", digits, x);
+  return text;
+}
+
+double within_1(double weight) { return weight > 0 ? std::min(weight, 1.0) : 0; }  // NaN as 0
+
+}  // namespace
+
+AttentionMap::AttentionMap(const Tensor& all, Tokens query_tokens, Tokens key_tokens,
+                           AttentionMapOptions options)
+    : module(visible(options.module)), step(options.step) {
+  check(all.dim() >= 2 && all.dim() <= 4, "AttentionMap: weights ", all.shape(),
+        " must be [B, H, Tq, Tk], [B, Tq, Tk] or [Tq, Tk]");
+  const int64_t batches = all.dim() > 2 ? all.size(0) : 1;
+  check(options.batch >= 0 && options.batch < batches, "AttentionMap: entry ", options.batch,
+        " of the batch is wanted, and weights ", all.shape(), " have ", batches);
+  queries = shown(all, std::move(query_tokens), -2, "query");
+  keys = shown(all, std::move(key_tokens), -1, "key");
+  const Tensor one = all.dim() > 2 ? all.detach()[options.batch] : all.detach();
+  weights = contiguous(to(one.dim() > 2 ? one : unsqueeze(one, 0), float64));
+}
+
+std::vector<double> AttentionMap::row(int64_t query, int64_t head) const {
+  check(query >= 0 && query < size_of(queries), "AttentionMap: query ", query, " of ", queries.size());
+  check(head >= mean && head < heads(), "AttentionMap: head ", head, " of ", heads());
+  const Tensor of_heads = weights[{whole, query}];  // [H, Tk]
+  return (head == mean ? heed::mean(of_heads, 0) : of_heads[head]).to_vector<double>();
+}
+
+Tensor stacked_steps(const AttentionScope& scope, const std::string& module) {
+  int64_t most = 0;
+  for (const CapturedAttention& call : scope.calls())
+    if (call.module == module) most = std::max(most, call.weights.size(-1));
+  std::vector<Tensor> steps;
+  for (const CapturedAttention& call : scope.calls())
+    if (call.module == module) steps.push_back(pad(call.weights, {0, most - call.weights.size(-1)}));
+  if (steps.empty()) static_cast<void>(scope.weights(module));  // throws, with the modules there are
+  return cat(steps, -2);
+}
+
+StateDict captured_weights(const AttentionScope& scope) {
+  StateDict named;
+  for (const CapturedAttention& call : scope.calls())
+    named[call.module + "/" + std::to_string(call.step)] = call.weights;
+  return named;
+}
+
+std::string attention_line(const AttentionMap& map, int64_t query, Look look, int64_t head) {
+  const std::vector<double> row = map.row(query, head);
+  if (look == Look::plain) {
+    Table table({at(map.queries, query), "weight"});
+    for (size_t k = 0; k < row.size(); ++k) table.add({map.keys[k], decimals(row[k], 4)});
+    return table.to_string();
+  }
+  // White to blue in the 256 colours of terminals, all light enough for black and red letters.
+  constexpr int kShades[] = {231, 195, 189, 153, 147, 111, 75};
+  const std::string red = "1;38;5;160", black = "38;5;16";
+  std::string line;
+  if (!map.own()) line = "\033[" + red + "m" + at(map.queries, query) + "\033[0m ";
+  for (size_t k = 0; k < row.size(); ++k) {
+    const int shade = kShades[std::lround(within_1(row[k]) * (std::size(kShades) - 1))];
+    const bool current = map.own() && static_cast<int64_t>(k) == query;
+    line += "\033[" + (current ? red : black) + ";48;5;" + std::to_string(shade) + "m " + map.keys[k] +
+            " \033[0m";
+  }
+  return line;
+}
+
+std::string attention_text(const AttentionMap& map, Look look, int64_t head) {
+  if (look == Look::coloured) {
+    std::string lines;
+    for (int64_t q = 0; q < size_of(map.queries); ++q)
+      lines += (q > 0 ? "\n" : "") + attention_line(map, q, look, head);
+    return lines;
+  }
+  Tokens header = {""};
+  header.insert(header.end(), map.keys.begin(), map.keys.end());
+  Table table(header);
+  for (int64_t q = 0; q < size_of(map.queries); ++q) {
+    Tokens cells = {at(map.queries, q)};
+    for (const double weight : map.row(q, head)) cells.push_back(decimals(weight, 2));
+    table.add(std::move(cells));
+  }
+  return table.to_string();
+}
+
+}  // namespace heed

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "nn/attention/capture.h"
+#include "nn/module.h"
+#include "nn/text/tokenise.h"
+
+/// What an AttentionScope recorded, for people to look at and for other programs to read:
+///
+///   AttentionScope scope;
+///   model(source, target);
+///   const AttentionMap map(scope.weights("decoder.cross"), target_tokens, source_tokens);
+///   std::cout << attention_text(map, Look::coloured);
+///   write_file("cross.svg", attention_svg(map));                        // nn/attention/heat_map.h
+///   write_file("attention.html", attention_page({map}));                 // nn/attention/page.h
+///   save_safetensors("attention.safetensors", captured_weights(scope));  // nn/safetensors.h
+///   save_npy("cross.npy", scope.weights("decoder.cross"));               // nn/npy.h
+namespace heed {
+
+struct AttentionMapOptions {
+  std::string module = "";  // as captions show it
+  int64_t step = 0;
+  int64_t batch = 0;  // which entry of the batch
+};
+
+/// The weights of one attention call for one entry of the batch, with the tokens they belong to.
+struct AttentionMap {
+  static constexpr int64_t mean = -1;  // in place of a head: the mean of all heads
+
+  /// Weights [B, H, Tq, Tk], [B, Tq, Tk] or [Tq, Tk] and a token in UTF-8 for each query and each key; Error
+  /// where the numbers differ. Control characters become their pictures: a line feed is shown as ␊.
+  AttentionMap(const Tensor& weights, Tokens queries, Tokens keys, AttentionMapOptions options = {});
+
+  int64_t heads() const { return weights.size(0); }
+  /// The weights of one query, a number for each key.
+  std::vector<double> row(int64_t query, int64_t head = mean) const;
+  /// Whether a sentence attends to itself.
+  bool own() const { return queries == keys; }
+
+  Tokens queries, keys;
+  Tensor weights;  // float64 [H, Tq, Tk]
+  std::string module;
+  int64_t step;
+};
+
+/// The calls of one module as one matrix, as a decoder makes them that attends step by step: weights
+/// [..., Tq, Tk] of every step, one below the other. Keys that were not there yet have the weight 0.
+Tensor stacked_steps(const AttentionScope& scope, const std::string& module);
+
+/// All that a scope recorded, under the names module/step.
+StateDict captured_weights(const AttentionScope& scope);
+
+/// How a text is to be shown: with the colours of terminals, or by plain letters and numbers.
+enum class Look { plain, coloured };
+
+/// What one query attends to. In colour one line: the current word red and the keys shaded by their weights;
+/// plainly a table of keys and weights.
+std::string attention_line(const AttentionMap& map, int64_t query, Look look,
+                           int64_t head = AttentionMap::mean);
+/// All queries. In colour such a line for each; plainly one table, keys on its columns, queries on its rows.
+std::string attention_text(const AttentionMap& map, Look look, int64_t head = AttentionMap::mean);
+
+}  // namespace heed

@@ -1,0 +1,112 @@
+#include "nn/attention/heat_map.h"
+
+#include <doctest/doctest.h>
+
+#include "autograd/ops.h"
+#include "tensor/create.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+int64_t count(const std::string& text, const std::string& part) {
+  int64_t n = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++n;
+  return n;
+}
+
+// Elements open and close in order, and text and attributes hold no bare < or &.
+void check_well_formed(const std::string& xml) {
+  std::vector<std::string> open;
+  for (size_t at = 0; at < xml.size();) {
+    if (xml[at] == '&') {
+      const std::string entity = xml.substr(at, xml.find(';', at) + 1 - at);
+      CHECK_MESSAGE((entity == "&lt;" || entity == "&gt;" || entity == "&amp;" || entity == "&quot;"),
+                    entity);
+    }
+    if (xml[at] != '<') {
+      ++at;
+      continue;
+    }
+    const size_t end = xml.find('>', at);
+    const std::string inside = xml.substr(at + 1, end - at - 1);
+    REQUIRE(inside.find('<') == std::string::npos);
+    CHECK(count(inside, "\"") % 2 == 0);
+    if (inside[0] == '/') {
+      REQUIRE(!open.empty());
+      CHECK(inside.substr(1) == open.back());
+      open.pop_back();
+    } else if (inside.back() != '/') {
+      open.push_back(inside.substr(0, inside.find(' ')));
+    }
+    at = end + 1;
+  }
+  CHECK(open.empty());
+}
+
+}  // namespace
+
+TEST_CASE("attention_svg: one cell, to the letter") {
+  CHECK(
+      attention_svg(AttentionMap(tensor({{0.5}}), {"I"}, {"我"})) ==
+      R"svg(<svg xmlns="http://www.w3.org/2000/svg" width="200" height="132" font-family="sans-serif" font-size="12" fill="#222">
+<rect width="200" height="132" fill="#fff"/>
+<g transform="translate(0 0)">
+<g font-size="14"><text x="100" y="18" text-anchor="middle">attention</text>
+</g>
+<text x="74" y="48" text-anchor="end">query \ key</text>
+<g font-size="13">
+<text x="74" y="72" text-anchor="end">I</text>
+<g transform="translate(98 48) rotate(-45)"><text x="0" y="0" text-anchor="start">我</text>
+</g>
+</g>
+<rect x="80" y="54" width="28" height="28" fill="#6baed6"><title>I → 我: 0.5000</title></rect>
+</g>
+<defs><linearGradient id="scale"><stop offset="0" stop-color="#f7fbff"/><stop offset="0.5" stop-color="#6baed6"/><stop offset="1" stop-color="#08306b"/></linearGradient></defs>
+<text x="24" y="113" text-anchor="end">0</text>
+<rect x="30" y="102" width="120" height="14" fill="url(#scale)" stroke="#888"/>
+<text x="156" y="113" text-anchor="start">1</text>
+</svg>
+)svg");
+}
+
+TEST_CASE("attention_svg: a panel for each head, a titled cell for each weight, tokens escaped") {
+  const Tokens queries = {"<bos>", "a&b", "\"q\""}, keys = {"k'", "]]>"};
+  const std::string svg =
+      attention_svg(AttentionMap(full({1, 5, 3, 2}, 0.5), queries, keys, {.module = "layers.<0>"}));
+  check_well_formed(svg);
+  CHECK(count(svg, "<rect") == 5 * 6 + 2);  // and the ground, and the legend
+  CHECK(count(svg, "<title>&lt;bos&gt; → ]]&gt;: 0.5000</title>") == 5);
+  CHECK(count(svg, "layers.&lt;0&gt;, head 4<") == 1);
+  CHECK(count(svg, ">a&amp;b</text>") == 5);
+  CHECK(count(svg, "http") == 1);  // the name space
+}
+
+TEST_CASE("attention_svg: colours go from light to dark, and stay within the scale") {
+  const std::string svg =
+      attention_svg(AttentionMap(tensor({{0, 0.5, 1, -3, 9, std::nan("")}}), {"q"}, Tokens(6, "k")));
+  CHECK(count(svg, "\"#f7fbff\"><title>q → k: 0.0000") == 1);
+  CHECK(count(svg, "\"#6baed6\"><title>q → k: 0.5000") == 1);
+  CHECK(count(svg, "\"#08306b\"><title>q → k: 1.0000") == 1);
+  CHECK(count(svg, "\"#f7fbff\"><title>q → k: -3.0000") == 1);
+  CHECK(count(svg, "\"#08306b\"><title>q → k: 9.0000") == 1);
+  CHECK(count(svg, "\"#f7fbff\"><title>q → k: nan") == 1);
+}
+
+TEST_CASE("attention_svg: many weights share cells, which show the largest; nothing to show is no error") {
+  Tensor weights = zeros({1000, 900});
+  weights.mutable_data<float>()[900 * 999 + 899] = 0.75F;
+  const std::string svg = attention_svg(AttentionMap(weights, Tokens(1000, "q"), Tokens(900, "k")));
+  check_well_formed(svg);
+  CHECK(count(svg, "<rect") == 200 * 180 + 2);
+  CHECK(count(svg, "<title>queries 995 to 999 → keys 895 to 899: 0.7500</title>") == 1);
+  check_well_formed(attention_svg(AttentionMap(zeros({3, 0}), Tokens(3, "q"), {})));
+}
+
+TEST_CASE("attention_svg: long tokens are cut between characters") {
+  const std::string svg =
+      attention_svg(AttentionMap(ones({1, 1}), {"注意力注意力注意力"}, {"abcdefghijklmnop"}));
+  CHECK(count(svg, ">注意力注意力注…</text>") == 1);
+  CHECK(count(svg, ">abcdefghijklmnop</text>") == 1);
+}

@@ -1,0 +1,124 @@
+#include "nn/attention/view.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "nn/attention/pooling.h"
+#include "nn/npy.h"
+#include "nn/safetensors.h"
+#include "tensor/create.h"
+#include "tensor/index.h"
+#include "tests/support/expect.h"
+#include "tests/support/program.h"
+
+using namespace heed;
+
+namespace {
+
+const Tokens zh = {"我", "爱", "中国"}, en = {"I", "love", "China"};
+
+AttentionMap translation() { return AttentionMap(tensor({{1, 0, 0}, {0.25, 0.5, 0.25}, {0, 0, 1}}), en, zh); }
+
+}  // namespace
+
+TEST_CASE("attention_text: plainly a table, wide characters aligned, keys on columns and queries on rows") {
+  CHECK(attention_text(translation(), Look::plain) ==
+        "         我    爱  中国\n"
+        "I      1.00  0.00  0.00\n"
+        "love   0.25  0.50  0.25\n"
+        "China  0.00  0.00  1.00");
+  CHECK(attention_line(translation(), 1, Look::plain) ==
+        "love  weight\n"
+        "我    0.2500\n"
+        "爱    0.5000\n"
+        "中国  0.2500");
+  CHECK(attention_text(AttentionMap(zeros({0, 2}), {}, {"a", "b"}), Look::plain) == "  a  b");
+}
+
+// covers: C-003-18
+TEST_CASE("attention_line: in colour the current word is red and the others are shaded by their weights") {
+  // One sentence: the current word stands among the others.
+  const AttentionMap own(tensor({{1, 0, 0}, {0.25, 0.5, 0.25}, {0, 1, 0}}), zh, zh);
+  CHECK(attention_line(own, 1, Look::coloured) ==
+        "\033[38;5;16;48;5;189m 我 \033[0m"
+        "\033[1;38;5;160;48;5;153m 爱 \033[0m"
+        "\033[38;5;16;48;5;189m 中国 \033[0m");
+  // Two sentences: it stands before them. Weights below 0, above 1 and NaN do no harm.
+  const AttentionMap cross(tensor({{-1, 0.75, 7, std::nan("")}}), {"I"}, {"a", "b", "c", "d"});
+  const std::string line =
+      "\033[1;38;5;160mI\033[0m "
+      "\033[38;5;16;48;5;231m a \033[0m\033[38;5;16;48;5;111m b \033[0m"
+      "\033[38;5;16;48;5;75m c \033[0m\033[38;5;16;48;5;231m d \033[0m";
+  CHECK(attention_line(cross, 0, Look::coloured) == line);
+  CHECK(attention_text(cross, Look::coloured) == line);
+  const std::string three = attention_text(own, Look::coloured);
+  CHECK(std::count(three.begin(), three.end(), '\n') == 2);
+  CHECK(three.ends_with(attention_line(own, 2, Look::coloured)));
+}
+
+TEST_CASE("AttentionMap: one entry of a batch, each head or their mean") {
+  const Tensor weights = rand({2, 3, 4, 5});
+  const Tokens queries(4, "q"), keys(5, "k");
+  const AttentionMap map(weights, queries, keys, {.module = "layers.0", .step = 2, .batch = 1});
+  CHECK(map.heads() == 3);
+  CHECK(map.module == "layers.0");
+  CHECK(map.step == 2);
+  CHECK(map.row(3, 2) == values(weights[{1, 2, 3}]));
+  CHECK(map.row(0) == values(mean(to(weights[{1, whole, 0}], float64), 0)));
+  CHECK(AttentionMap(transpose(rand({2, 5, 4})), queries, keys).heads() == 1);
+}
+
+TEST_CASE("AttentionMap: what steers terminals or cannot stand in XML is made visible") {
+  const AttentionMap map(ones({1, 4}), {"\n"}, {"\x1b[31m", "\u009b", "\x7f", "\uffff"});
+  CHECK(map.queries == Tokens{"␊"});
+  CHECK(map.keys == Tokens{"␛[31m", "\uFFFD", "\uFFFD", "\uFFFD"});
+}
+
+TEST_CASE("AttentionMap: errors name the tokens and the sizes") {
+  const Tensor weights = ones({2, 3, 4});
+  const Tokens three(3, "q"), four(4, "k");
+  CHECK(message([&] { AttentionMap(weights, four, four); }) ==
+        "AttentionMap: 4 query tokens for weights [2, 3, 4], which have 3 query positions; give a token for "
+        "each, padding too");
+  CHECK(
+      message([&] { AttentionMap(weights, three, three); }) ==
+      "AttentionMap: 3 key tokens for weights [2, 3, 4], which have 4 key positions; give a token for each, "
+      "padding too");
+  CHECK(message([&] { AttentionMap(weights, three, four, {.batch = 2}); }) ==
+        "AttentionMap: entry 2 of the batch is wanted, and weights [2, 3, 4] have 2");
+  CHECK(message([&] { AttentionMap(ones({3}), three, four); }) ==
+        "AttentionMap: weights [3] must be [B, H, Tq, Tk], [B, Tq, Tk] or [Tq, Tk]");
+  CHECK(message([&] { AttentionMap(ones({1, 1}), {"\xff"}, {"k"}); }).starts_with("AttentionMap: a token"));
+  const AttentionMap map(weights, three, four);
+  CHECK(message([&] { map.row(3); }) == "AttentionMap: query 3 of 3");
+  CHECK(message([&] { map.row(0, 1); }) == "AttentionMap: head 1 of 1");
+  CHECK(message([&] { map.row(0, -2); }) == "AttentionMap: head -2 of 1");
+}
+
+TEST_CASE("stacked_steps: the calls of a module one below the other; later keys were not there before") {
+  AttentionScope scope;
+  for (int64_t keys = 1; keys <= 3; ++keys)
+    attention_pool(full({2, 1, keys}, 1.0 / static_cast<double>(keys), float64), ones({2, keys, 1}, float64));
+  const Tensor steps = stacked_steps(scope, "");
+  CHECK(steps.shape() == Shape{2, 3, 3});
+  CHECK(values(steps[1]) == std::vector<double>{1, 0, 0, 0.5, 0.5, 0, 1 / 3.0, 1 / 3.0, 1 / 3.0});
+  CHECK(message([&] { stacked_steps(scope, "decoder"); }) ==
+        "AttentionScope: there is no call 0 of the module \"decoder\"; there are: \"\" 0, \"\" 1, \"\" 2");
+}
+
+TEST_CASE("captured_weights: all calls by name, for files that other programs read") {
+  AttentionScope scope;
+  const Tensor first = softmax(randn({2, 3, 4}), -1), second = softmax(randn({2, 1, 5}), -1);
+  attention_pool(first, ones({2, 4, 1}));
+  attention_pool(second, ones({2, 5, 1}));
+  const Folder folder;
+  save_safetensors(folder / "weights.safetensors", captured_weights(scope));
+  const StateDict loaded = load_safetensors(folder / "weights.safetensors").tensors;
+  REQUIRE(loaded.size() == 2);
+  CHECK(largest_difference(loaded.at("/0"), first) == 0);
+  CHECK(largest_difference(loaded.at("/1"), second) == 0);
+  save_npy(folder / "second.npy", scope.weights("", 1));
+  CHECK(largest_difference(load_npy(folder / "second.npy"), second) == 0);
+}
