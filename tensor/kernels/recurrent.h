@@ -6,6 +6,7 @@
 /// lstm 2 H, h and c side by side. The formulas stand in autograd/ops.h.
 namespace heed::kernel {
 
+/// In the order of heed::Recurrence.
 enum class Cell { rnn_tanh, rnn_relu, gru, lstm };
 
 struct Recurrence {
