@@ -1,0 +1,73 @@
+#include "nn/transformer/decoder.h"
+
+namespace heed {
+
+void DecoderCache::roll_back(int64_t length) {
+  for (DecoderLayerCache& layer : layers) layer.self.roll_back(length);
+}
+
+void DecoderCache::select(const Tensor& rows) {
+  for (DecoderLayerCache& layer : layers) {
+    layer.self.select(rows);
+    layer.memory.select(rows);
+  }
+}
+
+TransformerDecoderLayer::TransformerDecoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options)
+    : options(options),
+      self_attn(d_model, nhead, {.bias = options.bias, .dropout = options.dropout, .rotary = options.rotary}),
+      multihead_attn(d_model, nhead, {.bias = options.bias, .dropout = options.dropout}),
+      linear1(d_model, options.dim_feedforward, {.bias = options.bias}),
+      linear2(options.dim_feedforward, d_model, {.bias = options.bias}),
+      norm1(d_model, {.eps = options.layer_norm_eps, .bias = options.bias}),
+      norm2(d_model, {.eps = options.layer_norm_eps, .bias = options.bias}),
+      norm3(d_model, {.eps = options.layer_norm_eps, .bias = options.bias}) {}
+
+Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory, const Mask& tgt_mask,
+                                        const Mask& memory_mask, DecoderLayerCache* cache) const {
+  const AttendOptions own = {.mask = tgt_mask, .cache = cache ? &cache->self : nullptr};
+  const AttendOptions other = {.mask = memory_mask, .cache = cache ? &cache->memory : nullptr};
+  const Tensor source = cache && cache->memory.length() > 0 ? Tensor() : memory;
+
+  const auto attend = [&](const Tensor& x) { return self_attn(x, own).output; };
+  const auto look = [&](const Tensor& x) { return multihead_attn(x, source, source, other).output; };
+  const auto think = [&](const Tensor& x) {
+    return detail::feed_forward(x, linear1, linear2, options, training());
+  };
+  Tensor x = detail::residual(tgt, norm1, options, training(), attend);
+  x = detail::residual(x, norm2, options, training(), look);
+  return detail::residual(x, norm3, options, training(), think);
+}
+
+void TransformerDecoderLayer::visit(Visitor& v) {
+  v("self_attn", self_attn);
+  v("multihead_attn", multihead_attn);
+  v("linear1", linear1);
+  v("linear2", linear2);
+  v("norm1", norm1);
+  v("norm2", norm2);
+  v("norm3", norm3);
+}
+
+TransformerDecoder::TransformerDecoder(int64_t d_model, int64_t nhead, int64_t num_layers,
+                                       TransformerOptions options) {
+  for (int64_t i = 0; i < num_layers; ++i) layers.emplace_back(d_model, nhead, options);
+  if (options.final_norm)
+    norm.emplace(d_model, LayerNormOptions{.eps = options.layer_norm_eps, .bias = options.bias});
+}
+
+Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const Mask& tgt_mask,
+                                   const Mask& memory_mask, DecoderCache* cache) const {
+  if (cache) cache->layers.resize(layers.size());
+  Tensor x = tgt;
+  for (size_t i = 0; i < layers.size(); ++i)
+    x = layers[i](x, memory, tgt_mask, memory_mask, cache ? &cache->layers[i] : nullptr);
+  return norm ? (*norm)(x) : x;
+}
+
+void TransformerDecoder::visit(Visitor& v) {
+  v("layers", layers);
+  v("norm", norm);
+}
+
+}  // namespace heed
