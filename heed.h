@@ -15,6 +15,7 @@
 #include "nn/attention/mask.h"
 #include "nn/attention/multi_head.h"
 #include "nn/attention/normaliser.h"
+#include "nn/attention/page.h"
 #include "nn/attention/pooling.h"
 #include "nn/attention/position.h"
 #include "nn/attention/score.h"
