@@ -16,9 +16,9 @@ constexpr const char* kHead = R"html(
 <link rel="icon" href="data:,">
 <style>
   :root { color-scheme: light dark; --ink: #08418a; --shade: #74aef5; --text: #1c1e21; --faint: #5c6370;
-          --paper: #fff; --line: #d9dce1; --now: #c8102e }
+          --paper: #fff; --line: #d9dce1; --now: #c8102e; --mark: #c8102e }
   @media (prefers-color-scheme: dark) {
-    :root { --ink: #8cc4ff; --shade: #245fae; --text: #e6e8eb; --faint: #a0a7b3; --paper: #16181c; --line: #363b44; --now: #d3213f }
+    :root { --ink: #8cc4ff; --shade: #245fae; --text: #e6e8eb; --faint: #a0a7b3; --paper: #16181c; --line: #363b44; --now: #d3213f; --mark: #ff7584 }
   }
   body { margin: 1.5rem auto; max-width: 84rem; padding: 0 1rem; background: var(--paper); color: var(--text);
          font: 15px/1.5 system-ui, sans-serif }
@@ -31,8 +31,8 @@ constexpr const char* kHead = R"html(
                  background: color-mix(in srgb, var(--shade) calc(var(--weight, 0) * 100%), transparent) }
   .tokens [data-pick] { cursor: pointer } .tokens .now { background: var(--now); color: #fff }
   svg { display: block; max-width: 100%; height: auto } svg text { fill: var(--text) } [data-only] { cursor: pointer }
-  svg .now { fill: var(--now); font-weight: bold } rect { fill: var(--ink) } line { stroke: var(--ink); stroke-width: 2 }
-  .frame { fill: none; stroke: var(--line) } .row { fill: none; stroke: var(--now); stroke-width: 2; pointer-events: none }
+  svg .now { fill: var(--mark); font-weight: bold } rect { fill: var(--ink) } line { stroke: var(--ink); stroke-width: 2 }
+  .frame { fill: none; stroke: var(--line) } .row { fill: none; stroke: var(--mark); stroke-width: 2; pointer-events: none }
   :is(.tokens, svg, button):focus-visible { outline: 2px solid var(--now); outline-offset: 2px }
   .scale { display: inline-block; width: 8rem; height: .8rem; vertical-align: middle; border: 1px solid var(--line);
            background: linear-gradient(to right, transparent, var(--ink)) }

@@ -20,7 +20,7 @@
 namespace heed {
 
 struct AttentionMapOptions {
-  std::string module = "";  // as captions show it
+  std::string module = {};  // as captions show it
   int64_t step = 0;
   int64_t batch = 0;  // which entry of the batch
 };
