@@ -1,9 +1,10 @@
 #include "nn/functional.h"
 
-#include <cmath>
 #include <limits>
 
+#include "autograd/grad_mode.h"
 #include "autograd/node.h"
+#include "nn/attention/capture.h"
 #include "nn/attention/pooling.h"
 
 namespace heed::F {
@@ -210,19 +211,16 @@ Attention scaled_dot_product_attention(Operand query, Operand key, Operand value
         name, ": query is ", query->shape(), ", key is ", key->shape(), ", value is ", value->shape(),
         "; they must be [..., Tq, D], [..., Tk, D], [..., Tk, Dv]");
 
-  // Score.                                                                           [..., Tq, Tk]
-  const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query->size(-1))));
-  Tensor scores = matmul(query * scale, transpose(key));
-  if (options.bias.defined()) scores = scores + options.bias;
-
-  // Normalise. A row of scores without any above -inf gets 0 everywhere.
-  Mask mask = options.mask;
-  if (options.is_causal) mask = mask & Mask(to(tril(ones({query->size(-2), key->size(-2)})), boolean));
-  Tensor weights = masked_softmax(scores, mask.allowed());
-  weights = dropout(weights, options.dropout_p);
-
-  // Weighted sum.                                                                    [..., Tq, Dv]
-  return {attention_pool(weights, value), options.need_weights ? weights : Tensor()};
+  const AttentionScores scores{options.mask.allowed(), options.bias, options.is_causal, options.scale};
+  if (options.need_weights || options.dropout_p > 0 || !detail::can_block_attention(query, key, scores)) {
+    const Tensor weights = dropout(attention_weights(query, key, scores), options.dropout_p);
+    return {attention_pool(weights, value), options.need_weights ? weights : Tensor()};
+  }
+  if (attention_captured()) [[unlikely]] {
+    const NoGrad no_records;  // the weights for the scope alone; the output comes as it does outside
+    capture_attention(attention_weights(query, key, scores));
+  }
+  return {blocked_attention(query, key, value, scores), {}};
 }
 
 }  // namespace heed::F

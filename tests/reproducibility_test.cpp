@@ -145,6 +145,12 @@ const std::vector<std::pair<const char*, Function>> operations = {
        const Tensor q = reshape(in[0], {6, 10, 100, 100}), k = reshape(in[1], {6, 10, 100, 100});
        return F::scaled_dot_product_attention(q, k, k, {.is_causal = true}).output;
      }},
+    {"attention with one head",
+     [](auto& in) {
+       const Tensor q = in[0][{whole, slice(0, 48)}], k = in[1][{whole, slice(0, 48)}];
+       return F::scaled_dot_product_attention(q, k, in[0], {.mask = in[2][{whole, slice(0, 600)}] < 400})
+           .output;
+     }},
 };
 
 std::vector<float> differentiate(const Function& f, int threads) {

@@ -97,30 +97,6 @@ bool readable(const Tensor& x) {
          std::max(x.strides()[row], x.strides()[col]) <= kMost;
 }
 
-// x itself if BLAS can read it, else a copy, in which a matrix that is repeated stands once.
-Tensor dense(const Tensor& x) {
-  if (readable(x)) return x;
-  Shape shape = x.shape();
-  for (int64_t d = 0; d < x.dim() - 2; ++d)
-    if (x.strides()[d] == 0 && shape[d] > 0) shape[d] = 1;
-  return clone(x.view_as(shape, x.strides(), x.body().offset));
-}
-
-// The steps of x along each leading dimension of `shape`, which it broadcasts to.
-Strides lead_steps(const Tensor& x, const Shape& shape) {
-  Strides steps = Shape::filled(shape.rank() - 2, 0);
-  const int64_t missing = shape.rank() - x.dim();
-  for (int64_t d = std::max<int64_t>(missing, 0); d < steps.rank(); ++d)
-    if (x.shape()[d - missing] != 1) steps[d] = x.strides()[d - missing];
-  return steps;
-}
-
-// The step of x along its last dimension or the last but one, 0 where x is repeated.
-int64_t tail_step(const Tensor& x, int64_t from_end) {
-  const int64_t d = x.dim() - from_end;
-  return d < 0 || x.shape()[d] == 1 ? 0 : x.strides()[d];
-}
-
 // How far to cut one of n and m: see Note [Same bits]. Each block packs the other operand anew, so blocks are
 // as large as sharing allows: halves, of at most 1024 rows (or columns, if there are more of them).
 int64_t block_of(int64_t longer, double work_of_one) {
@@ -190,6 +166,27 @@ Shape result_shape(const Tensor& a, const Tensor& b) {
 }
 
 }  // namespace
+
+Tensor for_blas(const Tensor& x) {
+  if (readable(x)) return x;
+  Shape shape = x.shape();
+  for (int64_t d = 0; d < x.dim() - 2; ++d)
+    if (x.strides()[d] == 0 && shape[d] > 0) shape[d] = 1;
+  return clone(x.view_as(shape, x.strides(), x.body().offset));
+}
+
+Strides lead_steps(const Tensor& x, const Shape& shape) {
+  Strides steps = Shape::filled(shape.rank() - 2, 0);
+  const int64_t missing = shape.rank() - x.dim();
+  for (int64_t d = std::max<int64_t>(missing, 0); d < steps.rank(); ++d)
+    if (x.shape()[d - missing] != 1) steps[d] = x.strides()[d - missing];
+  return steps;
+}
+
+int64_t tail_step(const Tensor& x, int64_t from_end) {
+  const int64_t d = x.dim() - from_end;
+  return d < 0 || x.shape()[d] == 1 ? 0 : x.strides()[d];
+}
 
 int64_t& product_flops() {
   static thread_local constinit int64_t flops = 0;
@@ -274,7 +271,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start, double alph
   // One matrix b for all of a: its rows make one long product.
   const bool one_b = b.dim() == 2 && a.dim() > 2 && (!start.defined() || start.dim() <= 1) &&
                      out.numel() / b.shape().back() <= kMost;
-  const Tensor left = dense(one_b ? as_rows(a) : a), right = dense(b);
+  const Tensor left = for_blas(one_b ? as_rows(a) : a), right = for_blas(b);
   const Tensor target = one_b ? as_rows(out) : out;
   visit_floating(a.dtype(),
                  [&]<class T>(Type<T>) { run<T>(target, left, right, start, static_cast<T>(alpha)); });

@@ -19,6 +19,15 @@ Tensor matmul_by_definition(const Tensor& a, const Tensor& b, const Tensor& star
 /// x [..., k] as a matrix [N, k] with all leading dimensions in one; a view where the strides allow it.
 Tensor as_rows(const Tensor& x);
 
+/// x itself if BLAS can read its matrices, else a copy, in which a matrix that is repeated stands once.
+Tensor for_blas(const Tensor& x);
+
+/// The steps of x along each leading dimension of `shape`, all but the last two, which it broadcasts to.
+Strides lead_steps(const Tensor& x, const Shape& shape);
+
+/// The step of x along its last dimension (1) or the last but one (2), 0 where x is repeated.
+int64_t tail_step(const Tensor& x, int64_t from_end);
+
 /// Floating-point operations of products in this thread so far, two for a multiplication and its addition.
 int64_t& product_flops();
 

@@ -341,20 +341,27 @@ const std::vector<OpCase>& op_cases() {
       {"cross_entropy", [](auto& in) { return F::cross_entropy(in[0], in[1], {.reduction = Reduction::none}); }, {{2, 3, 2}, positions(3, {2, 2})}},
       {"cross_entropy", [](auto& in) { return F::cross_entropy(in[0], in[1], {.label_smoothing = 0.1}); }, {{4, 3}, constant(0.1, 0.9, {4, 3})}},
       {"dropout", [](auto& in) { Generator generator(3); return F::dropout(in[0], 0.4, true, &generator); }, {{3, 4}}},
+      {.op = "attention_weights", .call = [](auto& in) { return attention_weights(in[0], in[1], {.mask = in[2], .bias = in[3]}); },
+       .inputs = {{2, 3, 2}, {2, 4, 2}, mask({3, 4}), {3, 4}}, .records = "matmul masked_softmax"},
+      {.op = "blocked_attention", .call = [](auto& in) { return blocked_attention(in[0], in[1], in[2]); }, .inputs = {{2, 3, 2}, {2, 3, 2}, {2, 3, 2}},
+       .records = "matmul"},
+      {.op = "blocked_attention",
+       .call = [](auto& in) { return blocked_attention(in[0], in[1], in[2], {.mask = in[3], .bias = in[4], .is_causal = true, .scale = 0.3}); },
+       .inputs = {{2, 3, 2}, {4, 2}, {2, 4, 3}, mask({3, 4}), constant(-1, 1, {2, 1, 4})}, .records = "matmul"},
       {.op = "scaled_dot_product_attention", .call = [](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2]).output; },
-       .inputs = {{2, 3, 2}, {2, 3, 2}, {2, 3, 2}}, .records = "matmul"},
+       .inputs = {{2, 3, 2}, {2, 3, 2}, {2, 3, 2}}, .records = "matmul blocked_attention"},
       {.op = "scaled_dot_product_attention",
        .call = [](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true}).output; },
-       .inputs = {{2, 2, 3, 2}, {2, 2, 4, 2}, {2, 2, 4, 3}}, .records = "matmul"},
+       .inputs = {{2, 2, 3, 2}, {2, 2, 4, 2}, {2, 2, 4, 3}}, .records = "matmul blocked_attention"},
       {.op = "scaled_dot_product_attention",
        .call = [](auto& in) {
          const F::Attention result = F::scaled_dot_product_attention(in[0], in[1], in[2], {.mask = in[3], .need_weights = true});
          return std::vector<Tensor>{result.output, result.weights};
        },
-       .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}, mask({3, 4})}, .records = "matmul"},
+       .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}, mask({3, 4})}, .records = "matmul blocked_attention"},
       {.op = "scaled_dot_product_attention",
        .call = [](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2], {.bias = in[3], .scale = 0.3}).output; },
-       .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}, {3, 4}}, .records = "matmul"},
+       .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}, {3, 4}}, .records = "matmul blocked_attention"},
 
       // in place
       {.op = "copy_", .call = [](auto& in) { return copy_(in[0], in[1]); }, .inputs = {{2, 3}, {3}}, .empty = {{0, 3}, {3}},

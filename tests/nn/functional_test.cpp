@@ -6,9 +6,12 @@
 #include <functional>
 #include <limits>
 
+#include "autograd/engine.h"
 #include "autograd/gradcheck.h"
 #include "autograd/node.h"
+#include "nn/attention/capture.h"
 #include "tensor/parallel.h"
+#include "tests/support/expect.h"
 
 using namespace heed;
 
@@ -256,5 +259,29 @@ TEST_CASE("attention: a query that may attend to nothing gives 0, whichever the 
        {F::AttentionOptions{.mask = rows == 0}, F::AttentionOptions{.bias = rows}}) {
     const Tensor y = F::scaled_dot_product_attention(q, q, v, options).output;
     CHECK(y.to_vector<double>() == std::vector<double>{1, 1, 0, 0});
+  }
+}
+
+TEST_CASE("attention: the same bits inside a scope that captures, whichever way is taken") {
+  const Tensor k = randn({2, 140, 8}), v = randn({2, 140, 5}), bias = randn({140});
+  const Mask mask = rand({140, 140}) < 0.5;
+  for (const auto& options : {F::AttentionOptions{}, F::AttentionOptions{.is_causal = true},
+                              F::AttentionOptions{.mask = mask, .bias = bias, .scale = 0.2},
+                              F::AttentionOptions{.bias = bias.detach().requires_grad_()},
+                              F::AttentionOptions{.need_weights = true}}) {
+    const Tensor q = randn({2, 140, 8}).requires_grad_();
+    const auto run = [&] {
+      const Tensor y = F::scaled_dot_product_attention(q, k, v, options).output;
+      return std::pair(values(y), values(grad({sum(square(y))}, {q})[0]));
+    };
+    const auto outside = run();
+    const AttentionScope scope;
+    CHECK(run() == outside);
+    REQUIRE(scope.calls().size() == 1);
+    F::AttentionOptions asked = options;
+    asked.need_weights = true;
+    CHECK(largest_difference(scope.weights(""), F::scaled_dot_product_attention(q, k, v, asked).weights) ==
+          0);
+    CHECK_FALSE(scope.weights("").requires_grad());
   }
 }

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "tensor/tensor.h"
+
+/// Attention whose weights never stand in memory as a whole: y = softmax(scale q k^T + bias) v.
+///
+///   q        [..., Tq, D]
+///   k        [..., Tk, D]
+///   v        [..., Tk, Dv]    leading dimensions broadcast
+namespace heed::kernel {
+
+/// What decides, beside q and k, how much each key counts. `allowed` (bool) and `bias` may be undefined; they
+/// broadcast to [..., Tq, Tk], which their last two sizes must not enlarge.
+struct AttentionRule {
+  double scale;
+  Tensor allowed = {};
+  Tensor bias = {};
+  bool causal = false;  // query i sees the keys 0 to i
+};
+
+struct Attended {
+  Tensor y;           // [..., Tq, Dv], 0 where a query may attend to nothing
+  Tensor log_totals;  // [..., Tq], log sum_j exp(s_j), by which the gradient finds the weights again
+};
+Attended attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule);
+
+/// The gradients, with all leading dimensions of the result.
+struct AttentionGradients {
+  Tensor q, k, v;
+};
+AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
+                                      const AttentionRule& rule, const Attended& forward);
+
+}  // namespace heed::kernel
