@@ -91,7 +91,21 @@ void check_place(const fs::path& path, bool folder) {
 
 }  // namespace
 
+namespace {
+
+// Threads of libgomp that have nothing to do spin for a while, which on a busy machine makes everything many
+// times slower. It reads how long when it is loaded, so the program starts itself anew with a short while.
+void wait_without_spinning(char** argv) {
+  for (const char* setting : {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"})
+    if (std::getenv(setting)) return;
+  setenv("GOMP_SPINCOUNT", "10000", 1);
+  execv("/proc/self/exe", argv);  // comes back only where it cannot: then as it is
+}
+
+}  // namespace
+
 int Program::run(int argc, char** argv, const std::function<void()>& body) {
+  wait_without_spinning(argv);
   try {
     options_->app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -170,6 +184,11 @@ void Program::write(const std::string& file, const std::string& contents) {
   fs::create_directories(out, error);
   heed::check(fs::is_directory(out), out, ": cannot be made: ", error.message());
   write_file((fs::path(out) / file).string(), contents);
+}
+
+void Program::write_picture(const std::string& file, const std::string& contents) {
+  write(file, contents);
+  pictures_.push_back((fs::path(out) / file).string());
 }
 
 namespace {

@@ -53,6 +53,8 @@ class Program {
   bool draws() const { return !out.empty(); }
   /// Writes a file into the --out folder, all or nothing.
   void write(const std::string& file, const std::string& contents);
+  /// The same for a picture or a page, whose path is among the last that is printed.
+  void write_picture(const std::string& file, const std::string& contents);
   /// Draws `file`.svg by gnuplot from commands that may read what was written before; keeps the commands
   /// beside it as `file`.gp. The paths of all pictures are the last that is printed. Without gnuplot it says
   /// so, once, and leaves the data.

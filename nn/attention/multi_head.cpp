@@ -22,15 +22,6 @@ Tensor merge_heads(const Tensor& x) {
   return reshape(transpose(x, 1, 2), {x.size(0), x.size(2), x.size(1) * x.size(3)});
 }
 
-// A mask or bias must broadcast to the scores and never make them larger.
-void check_limit(const char* what, const Tensor& limit, const Shape& scores) {
-  if (!limit.defined()) return;
-  Shape together = limit.shape();
-  if (together.rank() <= scores.rank()) together = broadcast_shapes("MultiheadAttention", together, scores);
-  check(together == scores, "MultiheadAttention: the ", what, " is ", limit.shape(), ", the scores ", scores,
-        "; it must broadcast to them, [B, H, Tq, Tk]");
-}
-
 }  // namespace
 
 // Joining copies what is held: little beside the work of attending to it, and no copy of the cache changes.
@@ -128,13 +119,6 @@ F::Attention MultiheadAttention::forward(const Tensor& query, const Tensor& key,
     return {squeeze(output, 0), weights.defined() ? squeeze(weights, 0) : weights};
   }
 
-  const int64_t past = options.cache ? options.cache->length() : 0;
-  const Shape scores{query.size(0), num_heads, query.size(1), past + (held ? 0 : key.size(1))};
-  const Mask mask = options.mask.for_heads();
-  check_limit("mask", mask.allowed(), scores);
-  check_limit("bias", options.bias, scores);
-  check(!rotary || query.same_as(key), "MultiheadAttention: rotary positions are for self-attention");
-
   // Project.                                                                        each [B, H, T, D]
   Tensor q = project(query, 0), k, v;
   if (!held) {
@@ -142,6 +126,8 @@ F::Attention MultiheadAttention::forward(const Tensor& query, const Tensor& key,
     v = project(value, 2);
   }
   if (rotary) {
+    const int64_t past = options.cache ? options.cache->length() : 0;
+    check(query.same_as(key), "MultiheadAttention: rotary positions are for self-attention");
     q = (*rotary)(q, past);
     k = (*rotary)(k, past);
   }
@@ -153,7 +139,7 @@ F::Attention MultiheadAttention::forward(const Tensor& query, const Tensor& key,
 
   // Attend, head by head.
   auto [heads, weights] = F::scaled_dot_product_attention(q, k, v,
-                                                          {.mask = mask,
+                                                          {.mask = options.mask.for_heads(),
                                                            .bias = options.bias,
                                                            .dropout_p = training() ? dropout : 0,
                                                            .need_weights = options.need_weights});

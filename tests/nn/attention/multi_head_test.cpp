@@ -296,17 +296,6 @@ TEST_CASE("KeyValueCache: keys and values of a memory are computed once; roll ba
       attention(x, memory, memory, AttendOptions{.cache = &cache}),
       doctest::Contains("KeyValueCache: keys [3, 2, 5, 4] do not go on from those held, [4, 2, 5, 4]"),
       Error);
-  // A mask that would make more queries than there are: that of the whole sequence, given for one step.
-  KeyValueCache step;
-  attention(narrow(x, 1, 0, 1), AttendOptions{.cache = &step});
-  CHECK_THROWS_WITH_AS(
-      attention(narrow(x, 1, 1, 1), AttendOptions{.mask = Mask::causal(2), .cache = &step}),
-      doctest::Contains("the mask is [2, 2], the scores [3, 2, 1, 2]; it must broadcast to them"), Error);
-  CHECK(step.length() == 1);
-  CHECK_THROWS_WITH_AS(attention(x, memory, memory, AttendOptions{.bias = zeros({2, 3, 2, 5}, float64)}),
-                       doctest::Contains("[2, 3, 2, 5]"), Error);
-  CHECK_THROWS_WITH_AS(attention(x, memory, memory, AttendOptions{.bias = zeros({1, 1, 1, 1, 1}, float64)}),
-                       doctest::Contains("the bias is [1, 1, 1, 1, 1]"), Error);
   CHECK_THROWS_WITH_AS(attention(x, none, none),
                        doctest::Contains("there are no keys and values, and no cache that holds some"),
                        Error);

@@ -1,0 +1,295 @@
+// Chinese to English, from a toy corpus to a model that translates sentences it has never seen.
+//
+//   rnn          a recurrent encoder hands one vector c to a recurrent decoder: the bottleneck
+//   attention    the decoder looks back at every encoder state: c_i = sum_j a_ij h_j
+//   transformer  attention everywhere, and nothing recurrent
+//
+// The corpus comes from a small grammar in which the two languages order their words differently, so that a
+// translation is no copying from left to right. Test sentences are new combinations of known words.
+
+#include <heed.h>
+
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <ostream>
+
+#include "examples/program.h"
+#include "examples/translation.h"
+
+using namespace heed;
+using namespace program;
+
+namespace {
+
+const std::string kShown = "我爱中国";
+
+struct Options {
+  std::string model = "attention", attention, pairs, text;
+  int64_t steps = 1300, batch = 64, beams = 1;
+  double lr = 3e-3;
+};
+
+// What the options leave open, and what contradicts.
+void settle(Options& options) {
+  if (options.attention == "none") {
+    check(options.model != "transformer",
+          "--attention none: a transformer is nothing without; take --model rnn");
+    options.model = "rnn";
+  }
+  if (options.model != "attention") {
+    check(options.attention.empty() || options.attention == "none",
+          "--attention chooses the score of --model attention; --model ", options.model,
+          options.model == "rnn" ? " has none" : " has scaled dot products of its own");
+    options.attention = "none";
+  } else if (options.attention.empty()) {
+    options.attention = "additive";
+  }
+  check(options.steps > 0 && options.batch > 0 && options.beams > 0 && options.lr > 0,
+        "--steps, --batch, --beams and --lr must be above 0");
+}
+
+// Teacher forcing with Adam; the rate warms up, then falls to 0. Returns the mean losses of tenths of the
+// training.
+std::vector<double> train(const Translation& translation, const std::vector<Pair>& pairs,
+                          const Options& options, uint64_t seed) {
+  std::vector<int64_t> lengths;
+  for (const Pair& pair : pairs) lengths.push_back(std::ssize(tokenise(pair.source)));
+  Adam optimizer(translation.module().parameters(), {.lr = options.lr});
+  const auto steps = static_cast<double>(options.steps);
+  LambdaLR schedule(optimizer, [steps](int64_t t) {
+    return std::min({1.0, static_cast<double>(t + 1) / (0.08 * steps), 1 - static_cast<double>(t) / steps});
+  });
+  Generator order(seed, 1);
+  std::vector<std::vector<int64_t>> batches;
+  std::vector<double> losses;
+  double sum = 0;
+  int64_t summed = 0;
+  Progress progress("training", options.steps);
+  for (int64_t step = 0; step < options.steps; ++step) {
+    if (batches.empty()) batches = bucket_batches(lengths, options.batch, order);
+    std::vector<Pair> some;
+    for (const int64_t i : batches.back()) some.push_back(pairs[static_cast<size_t>(i)]);
+    batches.pop_back();
+
+    const Tensor loss = translation.loss(some);
+    check(std::isfinite(loss.item()), "the loss is ", loss.item(), " at step ", step,
+          "; take a smaller --lr");
+    optimizer.zero_grad();
+    loss.backward();
+    clip_grad_norm_(translation.module().parameters(), 1);
+    optimizer.step();
+    schedule.step();
+    progress.step();
+
+    sum += loss.item();
+    ++summed;
+    if ((step + 1) * 10 / options.steps == step * 10 / options.steps) continue;
+    losses.push_back(sum / static_cast<double>(summed));
+    sum = 0;
+    summed = 0;
+  }
+  return losses;
+}
+
+struct Share {
+  int64_t right = 0, of = 0;
+  double value() const { return of ? static_cast<double>(right) / static_cast<double>(of) : 0; }
+};
+
+// Exact matches by the length of the source, and of three parts of about the same size by length.
+struct Lengths {
+  std::map<int64_t, Share> each;
+  Share thirds[3];
+};
+
+Lengths by_length(const std::vector<Tokens>& sources, const std::vector<Tokens>& translations,
+                  const std::vector<Tokens>& references) {
+  Lengths result;
+  std::vector<size_t> order(sources.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return sources[a].size() < sources[b].size(); });
+  for (size_t i = 0; i < order.size(); ++i) {
+    const bool right = translations[order[i]] == references[order[i]];
+    for (Share* share : {&result.each[std::ssize(sources[order[i]])], &result.thirds[3 * i / order.size()]}) {
+      share->of += 1;
+      share->right += right;
+    }
+  }
+  return result;
+}
+
+// The alignment of one sentence: on the terminal, and for --json.
+void show_alignment(Program& self, const Translation& translation, const Tokens& source,
+                    const Tokens& target) {
+  const AttentionMap map = translation.alignment(source, target);
+  self.text() << "\nwhich words each word was made from:\n"
+              << attention_text(map, self.colour() ? Look::coloured : Look::plain);
+  self.result("alignment.source", source);
+  self.result("alignment.target", target);
+  self.result("alignment.weights", narrow(map.weights[0], 0, 0, std::ssize(target)));
+}
+
+// The pages and heat maps of some sentences.
+void draw_attention(Program& self, const Translation& translation, const std::vector<Tokens>& sources,
+                    const std::vector<Tokens>& translations) {
+  std::vector<AttentionMap> maps;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    self.write_picture("alignment_" + std::to_string(i + 1) + ".svg",
+                       attention_svg(translation.alignment(sources[i], translations[i])));
+    for (AttentionMap& map : translation.attention(sources[i], translations[i])) {
+      map.module = join(sources[i]) + ": " + map.module;
+      maps.push_back(std::move(map));
+    }
+  }
+  self.write_picture("attention.html", attention_page(maps));
+}
+
+void draw_lengths(Program& self, const Lengths& lengths) {
+  std::string data = "length,sentences,exact_match\n";
+  for (const auto& [length, share] : lengths.each)
+    data +=
+        std::to_string(length) + "," + std::to_string(share.of) + "," + short_number(share.value()) + "\n";
+  self.write("by_length.csv", data);
+  self.plot("by_length",
+            "set datafile separator ','\nset title 'Exact translations of unseen sentences'\n"
+            "set xlabel 'characters of the source'\nset ylabel 'share'\nset yrange [0:1.05]\n"
+            "set boxwidth 0.7\nset style fill solid\nunset key\n"
+            "plot 'by_length.csv' skip 1 using 1:3 with boxes linecolor '#0072b2'\n");
+}
+
+void print_lengths(Program& self, const Lengths& lengths) {
+  Table table({"length", "sentences", "exact match", ""});
+  int64_t row = 0;
+  for (const auto& [length, share] : lengths.each) {
+    table.add({std::to_string(length), std::to_string(share.of), short_number(share.value()),
+               std::string(static_cast<size_t>(std::lround(20 * share.value())), '#')});
+    const std::string name = "by_length." + std::to_string(row++);
+    self.result(name + ".length", length);
+    self.result(name + ".n", share.of);
+    self.result(name + ".exact_match", share.value());
+  }
+  self.text() << "\n" << table.to_string() << "\nby thirds, short to long:";
+  const char* names[] = {"shortest", "middle", "longest"};
+  for (int i = 0; i < 3; ++i) {
+    self.text() << (i ? ", " : " ") << short_number(lengths.thirds[i].value());
+    self.result(std::string("thirds.") + names[i], lengths.thirds[i].value());
+  }
+  self.text() << "\n";
+}
+
+void learn(Program& self, const Options& options, const std::string& file) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  manual_seed(self.seed);
+  Generator random(self.seed);
+  const auto pairs = options.pairs.empty() ? generate_corpus(random) : read_pairs(options.pairs);
+  Split parts = split(pairs, self.seed);
+  const bool unseen = !parts.test.empty();
+  if (!unseen) parts.test = parts.train;
+
+  const Translation translation(options.model, options.attention, parts.train);
+  std::ostream& text = self.text();
+  text << parts.train.size() << " pairs to learn from; " << translation.options().source_words << " and "
+       << translation.options().target_words << " different words\n"
+       << options.model
+       << (translation.attends() && options.model == "attention" ? " (" + options.attention + ")" : "")
+       << ": " << translation.module().parameter_count() << " parameters, " << options.steps << " steps of "
+       << options.batch << " pairs\n"
+       << std::flush;
+  const std::vector<double> losses = train(translation, parts.train, options, self.seed);
+  text << "loss:";
+  for (const double loss : losses) text << " " << short_number(loss);
+
+  std::vector<Tokens> sources, references;
+  for (const Pair& pair : parts.test) {
+    sources.push_back(tokenise(pair.source));
+    references.push_back(tokenise(pair.target));
+  }
+  const std::vector<Tokens> translations = translation.translate(sources, options.beams);
+  const double exact = exact_match(translations, references), score = bleu(translations, references).score;
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  text << "\n\n"
+       << parts.test.size()
+       << (unseen ? " unseen sentences"
+                  : " sentences of the training (each has a rare word, so none was left out)")
+       << ": exact match " << short_number(exact) << ", BLEU " << short_number(score) << ", after "
+       << short_number(seconds) << " s\n";
+  self.result("model", options.model);
+  self.result("exact_match", exact);
+  self.result("bleu", score);
+  self.result("seconds", seconds);
+  self.result("loss", losses.back());
+  const Lengths lengths = by_length(sources, translations, references);
+  print_lengths(self, lengths);
+
+  // Samples: the sentence everybody knows where it is, then others of the test, mistakes first.
+  std::vector<size_t> samples;
+  const auto add = [&](const auto& wanted, size_t most) {
+    for (size_t i = 0; i < sources.size() && samples.size() < most; ++i)
+      if (std::find(samples.begin(), samples.end(), i) == samples.end() && wanted(i)) samples.push_back(i);
+  };
+  add([&](size_t i) { return parts.test[i].source == kShown; }, 1);
+  add([&](size_t) { return true; }, 6);
+  add([&](size_t i) { return translations[i] != references[i]; }, 10);
+  Table table({"source", "translation", ""});
+  for (const size_t i : samples)
+    table.add({parts.test[i].source, join(translations[i]),
+               translations[i] == references[i] ? "" : "should be: " + join(references[i])});
+  text << "\n" << table.to_string() << "\n";
+
+  draw_lengths(self, lengths);
+  translation.save(file);
+  if (!translation.attends()) return;
+  show_alignment(self, translation, sources[samples[0]], translations[samples[0]]);
+  std::vector<Tokens> shown_sources, shown_translations;
+  for (size_t i = 0; i < std::min<size_t>(4, samples.size()); ++i) {
+    shown_sources.push_back(sources[samples[i]]);
+    shown_translations.push_back(translations[samples[i]]);
+  }
+  draw_attention(self, translation, shown_sources, shown_translations);
+}
+
+void answer(Program& self, const Options& options, const std::string& file) {
+  const Translation translation = Translation::load(file);
+  const Tokens source = translation.source_tokens(options.text);
+  const Tokens target = translation.translate({source}, options.beams)[0];
+  self.text() << join(target) << "\n";
+  self.result("text", options.text);
+  self.result("translation", join(target));
+  if (translation.attends()) show_alignment(self, translation, source, target);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Program self(
+      "translate",
+      "Learns to translate Chinese to English in about a minute, and shows what it attends to. Writes the "
+      "model, pictures and a page of what it attends to into --out, by default out/translate.");
+  self.out = "out/translate";
+  Options options;
+  std::vector<std::string> attentions = {"none"};
+  attentions.insert(attentions.end(), score_names().begin(), score_names().end());
+  self.choice("--model", options.model, {"rnn", "attention", "transformer"}, "What to train");
+  self.choice("--attention", options.attention, attentions,
+              "How the attention model scores (default: additive)");
+  self.option("--text", options.text,
+              "Translate this with the model of the last training; nothing is trained");
+  self.option("--pairs", options.pairs,
+              "Train on this file instead: a sentence, a tab, its translation on each line");
+  self.option("--steps", options.steps, "Steps of training");
+  self.option("--batch", options.batch, "Pairs in a step");
+  self.option("--lr", options.lr, "Largest learning rate");
+  self.option("--beams", options.beams, "Width of beam search; 1 is greedy");
+  return self.run(argc, argv, [&] {
+    settle(options);
+    const std::string file = self.out + "/translate.safetensors";
+    if (options.text.empty())
+      learn(self, options, file);
+    else
+      answer(self, options, file);
+  });
+}

@@ -1,0 +1,140 @@
+#include "examples/translation.h"
+
+#include <algorithm>
+
+using namespace heed;
+
+namespace program {
+namespace {
+
+constexpr int64_t kLongest = 100;  // tokens of a translation
+
+std::vector<Tokens> sides(const std::vector<Pair>& pairs, std::string Pair::*side) {
+  std::vector<Tokens> all;
+  for (const Pair& pair : pairs) all.push_back(tokenise(pair.*side));
+  return all;
+}
+
+std::vector<Ids> encoded(const Vocabulary& vocabulary, const std::vector<Tokens>& sentences) {
+  std::vector<Ids> all;
+  for (const Tokens& tokens : sentences) all.push_back(vocabulary.encode(tokens));
+  return all;
+}
+
+// While it exists the module is in evaluation and nothing is recorded.
+class Asking {
+ public:
+  explicit Asking(Module& module) : module_(module), training_(module.training()) { module.eval(); }
+  ~Asking() { module_.train(training_); }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+
+ private:
+  Module& module_;
+  bool training_;
+  NoGrad guard_;
+};
+
+const std::string& required(const Metadata& metadata, const std::string& path, const std::string& name) {
+  const auto it = metadata.find(name);
+  check(it != metadata.end(), path, ": has no \"", name,
+        "\" in its metadata; it was not written by translate");
+  return it->second;
+}
+
+}  // namespace
+
+Translation::Translation(TranslatorOptions options, Vocabulary source, Vocabulary target)
+    : source_(std::move(source)), target_(std::move(target)), options_(std::move(options)) {
+  options_.source_words = source_.size();
+  options_.target_words = target_.size();
+  translator_ = make_translator(options_);
+}
+
+Translation::Translation(const std::string& model, const std::string& attention,
+                         const std::vector<Pair>& pairs)
+    : Translation(TranslatorOptions{model, attention, 0, 0}, Vocabulary(sides(pairs, &Pair::source)),
+                  Vocabulary(sides(pairs, &Pair::target))) {}
+
+Translation Translation::load(const std::string& path) {
+  const auto [tensors, metadata] = load_safetensors(path);
+  const auto text = [&](const std::string& name) { return required(metadata, path, name); };
+  Translation loaded({text("model"), text("attention"), 0, 0}, Vocabulary::from_text(text("source")),
+                     Vocabulary::from_text(text("target")));
+  loaded.module().load_state_dict(tensors);
+  return loaded;
+}
+
+void Translation::save(const std::string& path) const {
+  save_safetensors(path, module().state_dict(),
+                   {{"model", options_.model},
+                    {"attention", options_.attention},
+                    {"source", source_.to_text()},
+                    {"target", target_.to_text()}});
+}
+
+Tokens Translation::source_tokens(const std::string& sentence) const {
+  static const Tokens marks = {"。", "？", "！", ".", "?", "!"};
+  Tokens tokens = tokenise(sentence);
+  while (!tokens.empty() && !source_.contains(tokens.back()) &&
+         std::find(marks.begin(), marks.end(), tokens.back()) != marks.end())
+    tokens.pop_back();
+  check(!tokens.empty(), "there is nothing to translate in \"", sentence, "\"");
+  Tokens unknown;
+  for (const std::string& token : tokens)
+    if (!source_.contains(token) && std::find(unknown.begin(), unknown.end(), token) == unknown.end())
+      unknown.push_back(token);
+  check(unknown.empty(), "\"", sentence, "\": the model has never seen ", detail::listed(unknown),
+        "; it knows the ", source_.size() - 4, " words of its training alone (--pairs trains on others)");
+  return tokens;
+}
+
+Tensor Translation::loss(const std::vector<Pair>& pairs) const {
+  const PaddedBatch source = pad_batch(encoded(source_, sides(pairs, &Pair::source)));
+  const TeacherForcing target = teacher_forcing(encoded(target_, sides(pairs, &Pair::target)));
+  return sequence_loss(translator_->logits(source, target.input), target.labels, target.lengths);
+}
+
+std::vector<Tokens> Translation::translate(const std::vector<Tokens>& sources, int64_t beams) const {
+  constexpr size_t kBatch = 256;
+  const Asking asking(module());
+  std::vector<Tokens> translations;
+  for (size_t first = 0; first < sources.size(); first += kBatch) {
+    const std::vector<Tokens> some(
+        sources.begin() + static_cast<long>(first),
+        sources.begin() + static_cast<long>(std::min(first + kBatch, sources.size())));
+    const DecodeStep step = translator_->decoder(pad_batch(encoded(source_, some)));
+    for (const auto& best : beam_search(step, std::ssize(some), {.max_length = kLongest, .width = beams}))
+      translations.push_back(target_.decode(best.front().tokens));
+  }
+  return translations;
+}
+
+std::vector<AttentionMap> Translation::attention(const Tokens& source, const Tokens& target) const {
+  const Asking asking(module());
+  const TeacherForcing forced = teacher_forcing(encoded(target_, std::vector<Tokens>{target}));
+  AttentionScope scope;
+  translator_->logits(pad_batch(encoded(source_, std::vector<Tokens>{source})), forced.input);
+
+  Tokens given = target, answered = target;
+  given.insert(given.begin(), "<bos>");
+  answered.emplace_back("<eos>");
+  std::vector<AttentionMap> maps;
+  for (const CapturedAttention& call : scope.calls()) {
+    const bool to_itself = call.module.find("self_attn") != std::string::npos;
+    const bool reads = call.module.find("encoder") != std::string::npos;
+    const Tokens& queries = reads ? source : to_itself ? given : answered;
+    maps.emplace_back(call.weights, queries, to_itself ? queries : source,
+                      AttentionMapOptions{.module = call.module, .step = call.step});
+  }
+  return maps;
+}
+
+AttentionMap Translation::alignment(const Tokens& source, const Tokens& target) const {
+  for (const AttentionMap& map : attention(source, target))
+    if (map.module == translator_->alignment_module())
+      return AttentionMap(mean(map.weights, 0), map.queries, map.keys, {.module = map.module});
+  fail("a model without attention has no alignment");
+}
+
+}  // namespace program

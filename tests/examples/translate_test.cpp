@@ -1,0 +1,90 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/program.h"
+
+using Json = nlohmann::json;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+// covers: C-100-05
+TEST_CASE("translate: trains, saves, draws, and translates with what it saved") {
+  const Folder folder;
+  const std::string out = " --out '" + folder / "out" + "'";
+  const Json r = results_of("translate", "--steps 25 --batch 16 --threads 1" + out);
+  for (const char* key : {"exact_match", "bleu", "seconds"}) CHECK(r[key].is_number());
+  int64_t sentences = 0;
+  for (const Json& row : r["by_length"]) {
+    CHECK(row["exact_match"].is_number());
+    sentences += row["n"].get<int64_t>();
+  }
+  CHECK(sentences == 600);
+  CHECK(r["alignment"]["source"] == Json({"我", "爱", "中", "国"}));
+  CHECK(r["alignment"]["weights"].size() == r["alignment"]["target"].size());
+  CHECK(contains(read_file(folder / "out/attention.html"), "<!DOCTYPE html>"));
+  CHECK(contains(read_file(folder / "out/alignment_1.svg"), "中"));
+  const Json answer = results_of("translate", "--text 我昨天在北京吃了苹果" + out);
+  CHECK(answer["translation"].is_string());
+  const Run unknown = run_program("translate", "--text 我爱鳄鱼" + out);
+  CHECK(unknown.code == 2);
+  CHECK(contains(unknown.err, "never seen 鳄, 鱼"));
+}
+
+TEST_CASE("translate: a user's own pairs, one to a line") {
+  const Folder folder;
+  std::string text;
+  for (const char* who : {"ich", "du", "er", "sie", "wir"})
+    for (const char* what : {"tee", "wasser", "milch"})
+      text += std::string(who) + " mag " + what + "\t" + what + " gefällt " + who + "\n";
+  const std::string file = folder.write("pairs.tsv", text), out = " --out '" + folder / "out" + "'";
+  const Json r = results_of("translate", "--pairs '" + file + "' --steps 60 --threads 1" + out);
+  CHECK(r["loss"].get<double>() < 1);
+  const Run broken = run_program("translate", "--pairs '" + folder.write("bad.tsv", "no tab\n") + "'" + out);
+  CHECK(broken.code == 2);
+  CHECK(contains(broken.err, "bad.tsv"));
+}
+
+TEST_CASE("translate: options that contradict are refused") {
+  const auto refused = [](const std::string& arguments) {
+    const Run done = run_program("translate", arguments);
+    CHECK(done.code == 2);
+    return done.err;
+  };
+  CHECK(contains(refused("--model transformer --attention none"), "take --model rnn"));
+  CHECK(contains(refused("--model transformer --attention dot"), "scaled dot products of its own"));
+  CHECK(contains(refused("--model rnn --attention dot"), "has none"));
+  CHECK(contains(refused("--model lstm"), "--model"));
+  CHECK(contains(refused("--steps 0"), "must be above 0"));
+  CHECK(contains(refused("--text 我 --out /nowhere/at/all"), "/nowhere/at/all"));
+}
+
+TEST_SUITE("slow") {
+  // covers: C-003-01 C-003-02 C-003-04 C-003-05
+  TEST_CASE("translate: attention translates unseen sentences, and without it the long ones suffer") {
+    const Folder folder;
+    const auto learn = [&](const std::string& arguments) {
+      return results_of("translate", arguments + " --steps 800 --out '" + folder / "out" + "'");
+    };
+    const Json with = learn("--attention additive"), without = learn("--attention none");
+    CHECK(with["exact_match"].get<double>() >= 0.95);
+    const double gap_short =
+        with["thirds"]["shortest"].get<double>() - without["thirds"]["shortest"].get<double>();
+    const double gap_long =
+        with["thirds"]["longest"].get<double>() - without["thirds"]["longest"].get<double>();
+    CHECK(gap_long > 0.1);
+    CHECK(gap_long > gap_short + 0.05);  // it widens
+    CHECK_FALSE(without.contains("alignment"));
+
+    CHECK(with["alignment"]["target"] == Json({"I", "love", "China"}));
+    const auto a = with["alignment"]["weights"].get<std::vector<std::vector<double>>>();
+    for (const size_t i : {0u, 1u})
+      CHECK(std::max_element(a[i].begin(), a[i].end()) - a[i].begin() == static_cast<long>(i));
+    CHECK(a[2][2] + a[2][3] > 0.6);
+  }
+}

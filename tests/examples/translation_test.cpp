@@ -1,0 +1,74 @@
+#include "examples/translation.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/expect.h"
+#include "tests/support/program.h"
+
+using namespace heed;
+using namespace program;
+
+namespace {
+
+const std::vector<Pair> kPairs = {{"我爱中国", "I love China"},
+                                  {"他爱茶", "he loves tea"},
+                                  {"我去中国", "I go to China"},
+                                  {"他去北京", "he goes to Beijing"}};
+
+}  // namespace
+
+// covers: C-000-01
+TEST_CASE("Translation: a saved one translates as before, bit for bit") {
+  const Folder folder;
+  for (const auto& [model, attention] : std::vector<std::pair<std::string, std::string>>{
+           {"rnn", "none"}, {"attention", "bilinear"}, {"transformer", "none"}}) {
+    INFO(model);
+    manual_seed(1);
+    const Translation translation(model, attention, kPairs);
+    Adam optimizer(translation.module().parameters(), {.lr = 1e-2});
+    double first = 0, last = 0;
+    for (int step = 0; step < 60; ++step) {
+      optimizer.zero_grad();
+      const Tensor loss = translation.loss(kPairs);
+      loss.backward();
+      optimizer.step();
+      (step == 0 ? first : last) = loss.item();
+    }
+    CHECK(last < 0.1 * first);
+    const std::string path = folder / (model + ".safetensors");
+    translation.save(path);
+    const Translation loaded = Translation::load(path);
+    CHECK(loaded.options().model == model);
+    CHECK(loaded.module().training());  // asking left it as it was
+    const std::vector<Tokens> sources = {{"我", "爱", "中", "国"}, {"他", "去", "北", "京"}};
+    const auto answers = loaded.translate(sources);
+    CHECK(answers == translation.translate(sources));
+    CHECK(answers[1] == Tokens{"he", "goes", "to", "Beijing"});
+    CHECK(loaded.translate(sources, 3) == translation.translate(sources, 3));
+    CHECK(loaded.attends() == (model != "rnn"));
+    if (!loaded.attends()) {
+      CHECK_THROWS_WITH_AS(loaded.alignment(sources[0], answers[0]),
+                           "a model without attention has no alignment", Error);
+      continue;
+    }
+    const AttentionMap map = loaded.alignment(sources[0], {"I", "love", "China"});
+    CHECK(map.weights.shape() == Shape{1, 4, 4});
+    CHECK(map.queries == Tokens{"I", "love", "China", "<eos>"});
+    CHECK(map.keys == sources[0]);
+    CHECK(largest_difference(sum(map.weights, -1), ones({1, 4}, float64)) < 1e-6);
+    CHECK(loaded.attention(sources[0], {"I"}).size() == (model == "transformer" ? 6 : 1));
+  }
+}
+
+TEST_CASE("Translation: unknown words are named, marks at the end left out") {
+  const Translation translation("attention", "dot", kPairs);
+  CHECK(translation.source_tokens("我爱北京。") == Tokens{"我", "爱", "北", "京"});
+  const std::string error = message([&] { translation.source_tokens("我爱猫和狗和猫"); });
+  CHECK(error.find("never seen 猫, 和, 狗;") != error.npos);
+  CHECK(message([&] { translation.source_tokens(" ?"); }) == "there is nothing to translate in \" ?\"");
+  const Folder folder;
+  save_safetensors(folder / "other.safetensors", {{"w", ones({1})}});
+  CHECK(message([&] {
+          Translation::load(folder / "other.safetensors");
+        }).find("was not written by translate") != std::string::npos);
+}
