@@ -1,0 +1,90 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/program.h"
+
+using Json = nlohmann::json;
+
+namespace {
+
+Json results(const std::string& arguments) {
+  const Run done = run_program("complexity", arguments + " --json -");
+  CAPTURE(done.err);
+  REQUIRE(done.code == 0);
+  return Json::parse(done.out);
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+// covers: C-003-19
+TEST_CASE("complexity: what is counted is the formula, linear in T for all but attention") {
+  const Json work = results("--part work --longest 512 --width 16 --kernel 5 --threads 1")["work"];
+  REQUIRE(work["lengths"] == Json({128, 256, 512}));
+  for (size_t i = 0; i < 3; ++i) {
+    const double T = work["lengths"][i], d = 16;
+    CHECK(work["recurrent"]["counted"][i] == 6 * T * d * d);
+    CHECK(work["convolution"]["counted"][i] == 5 * T * d * d);
+    CHECK(work["attention"]["counted"][i] == 2 * T * T * d);
+    for (const char* layer : {"recurrent", "convolution", "attention"})
+      CHECK(work[layer]["seconds"][i] > 0);  // how long is not a matter for a test
+  }
+  for (const char* layer : {"recurrent", "convolution", "attention"}) {
+    CHECK(work[layer]["counted"] == work[layer]["formula"]);
+    CHECK(work[layer]["theory"] == (layer == std::string("attention") ? 2 : 1));
+    CHECK(std::abs(work[layer]["exponent"].get<double>() - work[layer]["theory"].get<double>()) < 1e-9);
+    CHECK(std::isfinite(work[layer]["time_exponent"].get<double>()));
+  }
+}
+
+// covers: C-003-20
+TEST_CASE("complexity: attention's memory is quadratic, and linear in tiles") {
+  const Json memory = results("--part memory --longest 2048 --width 32 --threads 1")["memory"];
+  for (const char* form : {"materialised", "blocked"}) {
+    CAPTURE(form);
+    CHECK(memory[form]["theory"] == (form == std::string("blocked") ? 1 : 2));
+    CHECK(std::abs(memory[form]["exponent"].get<double>() - memory[form]["theory"].get<double>()) < 0.15);
+  }
+  CHECK(memory["materialised"]["bytes"].back() > 20 * memory["blocked"]["bytes"].back().get<double>());
+}
+
+// covers: C-002-13
+TEST_CASE("complexity: attention recalls the first token at any distance, a plain recurrent net does not") {
+  const Json recall = results("--part recall --reach 64 --steps 250 --threads 1")["recall"];
+  REQUIRE(recall["lengths"] == Json({8, 16, 32, 64}));
+  for (size_t i = 0; i < 4; ++i) CHECK(recall["attention"]["accuracy"][i] > 0.95);
+  CHECK(recall["rnn"]["accuracy"][3] < 0.5);
+  CHECK(recall["gru"]["accuracy"][3] < 0.5);
+  for (const char* model : {"rnn", "gru", "attention"})
+    CHECK(std::abs(recall[model]["parameters"].get<double>() - 5000) < 200);
+}
+
+TEST_CASE("complexity: tables and pictures") {
+  const Folder folder;
+  const Run done = run_program("complexity", "--part memory --longest 512 --out '" + folder / "out" + "'");
+  REQUIRE(done.code == 0);
+  CHECK(contains(done.out, "materialised"));
+  CHECK(contains(done.out, "theory T^2"));
+  CHECK(contains(read_file(folder / "out/memory.csv"), "T,materialised,blocked\n128,"));
+  CHECK(contains(read_file(folder / "out/memory.gp"), "set logscale y"));
+}
+
+TEST_CASE("complexity: bad options end with a message and code 2") {
+  const auto refused = [](const std::string& arguments, const std::string& text) {
+    const Run done = run_program("complexity", arguments);
+    CAPTURE(done.err);
+    CHECK(done.code == 2);
+    CHECK(contains(done.err, text));
+  };
+  refused("--part words", "--part words is none of work, memory, recall and all");
+  refused("--longest 600", "--longest 600 is not 512, 1024, 2048, 4096 or 8192");
+  refused("--longest 0", "--longest 0 is not");
+  refused("--width 0", "--width 0 must lie between 1 and 1024");
+  refused("--kernel 1", "--kernel 1 must lie between 2 and 64");
+  refused("--reach 100", "--reach 100 is not 8, 16, 32, 64, 128, 256 or 512");
+  refused("--steps -3", "--steps -3 must lie between 1 and 100000");
+  refused("--steps many", "steps");
+}
