@@ -1,40 +1,65 @@
 #!/usr/bin/env bash
-# From a clone to pictures: ./examples/run.sh [program [arguments]], by default kernel_regression.
-# Installs what is missing (.ci/setup.sh), builds, runs the program, and ends with the paths of what it drew.
+# From a clone to pictures: ./examples/run.sh [program] [options]. By itself it runs kernel_regression and translate, and
+# names the others; options alone are for kernel_regression. Installs what is missing (.ci/setup.sh), builds, runs, and
+# ends with the paths of what was drawn.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
-program=kernel_regression
-if [ $# -gt 0 ] && [[ $1 != -* ]]; then
-  program=$1
+# The programs but those given, each with the first line of its source. A source with a header of its own is shared by
+# the programs.
+list() {
+  local file name
+  for file in "$root"/examples/*.cpp; do
+    name=$(basename "$file" .cpp)
+    [ -f "${file%.cpp}.h" ] || [[ " $* " == *" $name "* ]] ||
+      printf '  %-20s%s\n' "$name" "$(sed -n '1s|^// ||p' "$file")"
+  done
+}
+
+programs=(kernel_regression)
+if [ $# -eq 0 ]; then
+  programs=(kernel_regression translate)
+elif [[ $1 != -* ]]; then
+  programs=("$1")
   shift
 fi
-# A source with a header of its own is shared by the programs.
-if [ ! -f "$root/examples/$program.cpp" ] || [ -f "$root/examples/$program.h" ]; then
-  echo "run.sh: there is no example $program; there are:" >&2
-  for file in "$root"/examples/*.cpp; do
-    [ -f "${file%.cpp}.h" ] || basename "$file" .cpp >&2
-  done
-  exit 2
-fi
-
-# Standard output is the program's alone: --json - must give nothing but JSON.
-"$root/.ci/setup.sh" build
-(cd "$root" && cmake --preset release && cmake --build --preset release --target "$program") >&2
-
-out=
-next=
-for argument in "$@"; do
-  case $argument in
-    --out=*) out=${argument#--out=} ;;
-    *) [ "$next" = --out ] && out=$argument ;;
-  esac
-  next=$argument
+for program in "${programs[@]}"; do
+  if [ ! -f "$root/examples/$program.cpp" ] || [ -f "$root/examples/$program.h" ]; then
+    echo "run.sh: there is no example $program; there are:" >&2
+    list >&2
+    exit 2
+  fi
 done
-if [ -z "$out" ]; then
-  out=$root/out/$program
-  out=${out#"$PWD/"}
-  set -- "$@" --out "$out"
-fi
 
-"$root/build/release/examples/$program" "$@"
+# Standard output is the programs' alone: --json - must give nothing but JSON.
+"$root/.ci/setup.sh" build
+(cd "$root" && cmake --preset release && cmake --build --preset release --target "${programs[@]}") >&2
+
+# run program options: writes into out/program unless the options say where.
+run() {
+  local program=$1 out=$root/out/$1 argument
+  shift
+  for argument in "$@"; do
+    [[ $argument != --out && $argument != --out=* ]] || out=
+  done
+  if [ -n "$out" ]; then
+    set -- "$@" --out "${out#"$PWD/"}"
+  fi
+  "$root/build/release/examples/$program" "$@"
+}
+
+if [ ${#programs[@]} -eq 1 ]; then
+  run "${programs[0]}" "$@"
+  exit
+fi
+start=$(mktemp)
+trap 'rm -f "$start"' EXIT
+for program in "${programs[@]}"; do
+  printf '\n%s: %s\n\n' "$program" "$(sed -n '1s|^// ||p' "$root/examples/$program.cpp")"
+  run "$program"
+done
+printf '\nThere is more; %s NAME runs it, and NAME --help says what it can do:\n' "$0"
+list "${programs[@]}"
+printf '\nDrawn:\n'
+out=$root/out
+find "${programs[@]/#/${out#"$PWD/"}/}" -newer "$start" \( -name '*.svg' -o -name '*.html' \) | sort
