@@ -16,8 +16,8 @@ void check_positions(const char* name, const Tensor& x, int64_t width, int64_t o
 
 // p / 10000^(2i/width) for the pairs i: [length, ceil(width / 2)]. In float64, for far positions.
 Tensor angles(int64_t length, int64_t offset, int64_t width) {
-  const double step = -2 * std::log(10000.0) / static_cast<double>(width);
-  const Tensor frequency = exp(arange(0, std::ceil(0.5 * static_cast<double>(width)), 1, float64) * step);
+  const auto E = static_cast<double>(width);
+  const Tensor frequency = exp(arange(0, E, 2, float64) * (-std::log(10000.0) / E));
   return unsqueeze(arange(length, float64) + offset, 1) * frequency;
 }
 
