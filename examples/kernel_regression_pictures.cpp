@@ -210,7 +210,10 @@ void draw_query(Program& self, const Labels& labels, const Numbers& x, const Num
                              "horizontal\nplot 'one_query.csv' every ::1 using 1:2:(0.25 + 2.2 * sqrt($3 / " +
                              to_string(largest) +
                              ")) with points pt 7 ps variable lc rgb '#900072B2' title 'values; area: the "
-                             "weight of their key', \\\n  '-' using 1:2 with "
+                             "weight of their key', \\\n  '' every ::1 using 1:($3 > " +
+                             to_string(std::max(0.25 * largest, 0.03)) +
+                             " ? $2 : NaN):(sprintf('%.2f', $3)) with labels font ',10' notitle, \\\n  '-' "
+                             "using 1:2 with "
                              "points pt 9 ps 1.8 lc '#D55E00' title 'the query and its answer, the weighted "
                              "mean of the values'\n" +
                              q + "," + f + "\ne\n");

@@ -62,7 +62,18 @@ TEST_CASE("attention_by_hand: Thinking Machines divides by 8") {
   CHECK(apart(r["weights"], {{0.8808, 0.1192}, {0.9933, 0.0067}}) < 5e-5);
   CHECK(rows(r["output"])[0].size() == 64);
   for (const char* of : {"Q", "K", "V"}) CHECK(apart(r["autograd"][of], rows(r["grad"][of])) <= 1e-12);
-  CHECK(contains(text_of("thinking-machines"), "scaled = scores / sqrt(64) = scores / 8"));
+  const std::string text = text_of("thinking-machines");
+  size_t at = 0;  // every step, one after the other
+  for (const char* step :
+       {"-- project: Q = X W_Q, K = X W_K, V = X W_V", "Q   [2, 64]", "K   [2, 64]", "V: its width",
+        "scores = Q K^T: a row for each query, a column for each key   [2, 2]\n  112.0000   96.0000",
+        "scaled = scores / sqrt(64) = scores / 8   [2, 2]\n   14.0000   12.0000",
+        "weights = softmax over the keys: each row sums to 1   [2, 2]\n    0.8808    0.1192",
+        "output = weights V: values are mixed, not keys   [2, 64]"}) {
+    INFO(step);
+    at = text.find(step, at);
+    REQUIRE(at != text.npos);
+  }
 }
 
 // covers: C-001-12

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -74,6 +75,7 @@ TEST_CASE("kernel_regression: the motorcycle data give the known width and losse
 
 // covers: C-000-05 C-000-14 C-000-17
 TEST_CASE("kernel_regression: learned is better than fixed, fixed than the mean, whatever the seed") {
+  std::vector<double> w, learned, fixed;
   for (int seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     const Json json = results("--seed " + std::to_string(seed));
@@ -82,10 +84,21 @@ TEST_CASE("kernel_regression: learned is better than fixed, fixed than the mean,
     CHECK(json["average"]["test_mse"].get<double>() == doctest::Approx(0.9).epsilon(0.15));
     CHECK(json["learned"]["loo_mse"] < json["fixed"]["loo_mse"]);
     CHECK(json["learned"]["entropy"] < json["fixed"]["entropy"]);
+    w.push_back(json["learned"]["w"]);
+    learned.push_back(json["learned"]["test_mse"]);
+    fixed.push_back(json["fixed"]["test_mse"]);
   }
+  const auto median_within = [](std::vector<double> all, double low, double high) {
+    std::sort(all.begin(), all.end());
+    CHECK(all[10] > low);
+    CHECK(all[10] < high);
+  };
+  median_within(w, 3, 6);
+  median_within(learned, 0.04, 0.06);
+  median_within(fixed, 0.3, 0.5);
 }
 
-// covers: C-000-02 C-000-06 C-000-12 C-000-15
+// covers: C-000-06 C-000-12 C-000-15
 TEST_CASE("kernel_regression: the tables that it prints") {
   const Run done = run("");
   CHECK(done.code == 0);
@@ -107,6 +120,36 @@ TEST_CASE("kernel_regression: the tables that it prints") {
   }
   // The constant kernel is the mean of the others: the same loss, to the last digit that is printed.
   CHECK(contains(done.out, "constant                      1.116 (0)                  1.116 (0)"));
+}
+
+// covers: C-000-02
+TEST_CASE("kernel_regression: the figure of one query is drawn from the run, the weights on it") {
+  const Folder folder;
+  const Json json = results("--seed 5 --out " + folder.path.string());
+  const double w = json["learned"]["w"];
+  std::istringstream lines(read_file(folder / "one_query.csv"));
+  std::string line;
+  std::getline(lines, line);
+  CHECK(line == "x,y,weight");
+  std::vector<double> x, weights;
+  double answer = 0, kernels = 0;
+  for (double one_x, y, weight; std::getline(lines, line);) {
+    REQUIRE(std::sscanf(line.c_str(), "%lf,%lf,%lf", &one_x, &y, &weight) == 3);
+    x.push_back(one_x);
+    weights.push_back(weight);
+    answer += weight * y;
+    kernels += std::exp(-std::pow((2.5 - one_x) * w, 2) / 2);
+  }
+  REQUIRE(x.size() == 50);
+  for (size_t i = 0; i < 50; ++i)
+    CHECK(weights[i] == doctest::Approx(std::exp(-std::pow((2.5 - x[i]) * w, 2) / 2) / kernels));
+  // The picture shows the weights as areas and as numbers, and the answer that they mix.
+  const std::string plot = read_file(folder / "one_query.gp");
+  CHECK(contains(plot, "sqrt($3 / "));
+  CHECK(contains(plot, "(sprintf('%.2f', $3)) with labels"));
+  double drawn = 0;
+  REQUIRE(std::sscanf(plot.c_str() + plot.rfind("\n2.5,"), "\n2.5,%lf", &drawn) == 1);
+  CHECK(drawn == doctest::Approx(answer).epsilon(1e-9));
 }
 
 // covers: C-000-04 C-000-16

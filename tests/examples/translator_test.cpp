@@ -67,6 +67,32 @@ TEST_CASE("translators: padding changes nothing, gradients neither") {
   }
 }
 
+// covers: C-003-04
+TEST_CASE(
+    "translators: a_ij is of decoder state i and encoder state j, and the decoder is given sum_j a_ij h_j") {
+  manual_seed(5);
+  const auto translator = make_translator({"attention", "additive", 12, 9});
+  translator->module().eval();
+  const auto look = [&](const Ids& source, const Ids& target) {
+    AttentionScope scope;
+    const Tensor logits = translator->logits(pad_batch({source}), teacher_forcing({target}).input);
+    return std::pair(scope.weights(translator->alignment_module()), logits);
+  };
+  const auto [a, logits] = look({4, 5, 6, 7}, {4, 5, 6});
+  REQUIRE(a.size(-1) == 4);  // the encoder states; one row for <bos> and each token given
+  REQUIRE(a.size(-2) == 4);
+  CHECK(largest_difference(sum(a, -1), ones_like(sum(a, -1))) < 1e-6);
+  const auto row = [](const Tensor& x, int64_t i) { return select(x, -2, i); };
+  const auto [other, other_logits] = look({4, 5, 6, 7}, {8, 5, 6});  // only decoder states 1 to 3 are others
+  CHECK(largest_difference(row(a, 0), row(other, 0)) == 0);
+  for (const int64_t i : {1, 2, 3}) CHECK(largest_difference(row(a, i), row(other, i)) > 1e-6);
+  const auto [third, third_logits] = look({4, 5, 6, 9}, {4, 5, 6});
+  for (const int64_t i : {0, 1, 2, 3}) {
+    CHECK(largest_difference(row(a, i), row(third, i)) > 1e-6);
+    CHECK(largest_difference(row(logits, i), row(third_logits, i)) > 1e-6);
+  }
+}
+
 TEST_CASE("translators: only those that attend have an alignment, and every parameter learns") {
   for (const TranslatorOptions& options : kModels) {
     INFO(options.model, " ", options.attention);

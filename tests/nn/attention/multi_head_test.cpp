@@ -7,6 +7,7 @@
 #include "autograd/engine.h"
 #include "autograd/gradcheck.h"
 #include "nn/attention/capture.h"
+#include "nn/attention/kernel_regression.h"
 #include "nn/attention/pooling.h"
 #include "nn/layers/embedding.h"
 #include "tensor/index.h"
@@ -93,6 +94,26 @@ TEST_CASE("MultiheadAttention: with keys that are values and no projections it i
   CHECK(largest_difference(attention(q, x, x).output, matmul(alpha, x)) < 1e-12);
 }
 
+// covers: C-000-01 C-000-09
+TEST_CASE("multi-head attention and kernel regression end in the same pooling of values by weights") {
+  manual_seed(13);
+  const MultiheadAttention attention = in_double(6, 2);
+  const Tensor query = randn({1, 3, 6}, float64), key = randn({1, 4, 6}, float64);
+  const Tensor value = randn({1, 4, 6}, float64);
+  AttentionScope scope;
+  const Tensor heads =
+      attention(query, key, value, AttendOptions{.need_weights = true, .average_attn_weights = false}).output;
+  const NadarayaWatson regression({.w = 2, .dtype = float64});
+  const Tensor answers = regression(query, key, value);
+  REQUIRE(scope.calls().size() == 2);  // attention_pool tells the scope
+  const Tensor of_heads = scope.calls()[0].weights, of_regression = scope.calls()[1].weights;
+  std::vector<Tensor> outputs;
+  for (int64_t h = 0; h < 2; ++h)
+    outputs.push_back(attention_pool(of_heads[{0, h}], matmul(value[0], t(head_rows(attention, 2, h)))));
+  CHECK(largest_difference(heads[0], matmul(cat(outputs, 1), t(attention.out_proj.weight))) < 1e-12);
+  CHECK(largest_difference(answers, attention_pool(of_regression, value)) == 0);
+}
+
 // covers: C-002-12
 TEST_CASE("MultiheadAttention: every output sees every input; when causal, none that comes later") {
   manual_seed(5);
@@ -158,6 +179,7 @@ TEST_CASE("MultiheadAttention: names, start values, and heads that do not divide
   CHECK_THROWS_AS(attention(ones({2, 4, 7})), Error);
 }
 
+// covers: C-001-03
 TEST_CASE("MultiheadAttention: gradients of inputs and parameters; no leaf is forgotten") {
   manual_seed(7);
   for (const bool separate : {false, true}) {

@@ -35,17 +35,27 @@ TEST_CASE("SinusoidalPosition: sines and cosines of p / 10000^(2i/E), odd widths
 
 // covers: C-100-03
 TEST_CASE("SinusoidalPosition: PE(p + d) is PE(p), each pair turned by an angle that depends on d alone") {
-  const int64_t width = 6, length = 40;
-  const Tensor table = SinusoidalPosition(width).table(length, 0, float64);
-  for (const int64_t d : {1, 5, 17})
-    for (int64_t i = 0; i < width / 2; ++i) {
-      const double turn = static_cast<double>(d) / std::pow(10000.0, 2.0 * static_cast<double>(i) / 6.0);
-      // (sin(a + t), cos(a + t)) = (sin a, cos a) R
-      const Tensor R = tensor({{std::cos(turn), -std::sin(turn)}, {std::sin(turn), std::cos(turn)}}, float64);
-      const Tensor pair = narrow(table, 1, 2 * i, 2);
-      CHECK(largest_difference(narrow(pair, 0, d, length - d), matmul(narrow(pair, 0, 0, length - d), R)) <
-            1e-12);
+  const int64_t length = 40;
+  for (const int64_t width : {6, 7}) {
+    const Tensor table = SinusoidalPosition(width).table(length, 0, float64);
+    for (const int64_t d : {1, 5, 17}) {
+      const auto turn = [&](int64_t i) {
+        return static_cast<double>(d) / std::pow(10000.0, static_cast<double>(2 * i) / double(width));
+      };
+      for (int64_t i = 0; i < width / 2; ++i) {
+        const double c = std::cos(turn(i)), s = std::sin(turn(i));
+        const Tensor R = tensor({{c, -s}, {s, c}}, float64);  // (sin(a + t), cos(a + t)) = (sin a, cos a) R
+        const Tensor pair = narrow(table, 1, 2 * i, 2), turned = matmul(narrow(pair, 0, 0, length - d), R);
+        CHECK(largest_difference(narrow(pair, 0, d, length - d), turned) < 1e-12);
+      }
+      if (width % 2 == 0) continue;
+      // The sine that is left over turns with the cosine that is not in the table.
+      const double p = 11, f = turn(width / 2) / static_cast<double>(d);
+      CHECK(table[{11 + d, width - 1}].item() ==
+            doctest::Approx(std::sin(p * f) * std::cos(turn(width / 2)) +
+                            std::cos(p * f) * std::sin(turn(width / 2))));
     }
+  }
 }
 
 // covers: C-100-03

@@ -24,6 +24,7 @@ std::vector<Tensor> with_gradients(const std::vector<std::vector<double>>& gradi
 
 }  // namespace
 
+// covers: C-100-05
 TEST_CASE("clip_grad_norm_: one norm over all gradients, returned as it was") {
   const auto params = with_gradients({{3, 0}, {0, -4}});
   CHECK(clip_grad_norm_(params, 10) == 5);
