@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <numeric>
 #include <ostream>
@@ -253,6 +254,7 @@ void learn(Program& self, const Options& options, const std::string& file) {
 }
 
 void answer(Program& self, const Options& options, const std::string& file) {
+  check(std::filesystem::exists(file), file, ": there is no model yet; translate without --text trains one");
   const Translation translation = Translation::load(file);
   const Tokens source = translation.source_tokens(options.text);
   const Tokens target = translation.translate({source}, options.beams)[0];

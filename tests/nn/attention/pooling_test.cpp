@@ -123,7 +123,8 @@ TEST_CASE("attention: 10,000 random masks, empty rows among them, equal a plain 
     const Tensor v = randn({m, dv}, dtype).requires_grad_(), g = randn({n, dv}, dtype);
     const double share = draw.uniform();
     const Tensor allowed = rand({n, m}) < share;
-    const Tensor y = F::scaled_dot_product_attention(q, k, v, {.mask = allowed}).output;
+    const Tensor y =
+        F::scaled_dot_product_attention(q, k, v, {.mask = allowed, .need_weights = trial % 3 == 0}).output;
     y.backward(g);
 
     const auto Q = values(q), K = values(k), V = values(v), G = values(g), A = values(allowed);
