@@ -1,0 +1,116 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/program.h"
+
+using Json = nlohmann::json;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+// covers: C-002-10
+TEST_CASE("scores: each score learns which key belongs to a query, and needs all its parameters for it") {
+  const Json rows = results_of("scores", "--normaliser softmax --steps 400")["scores"];
+  const std::map<std::string, std::pair<int64_t, size_t>> known = {
+      // parameters: numbers, tensors; width 8, 32 hidden units
+      {"dot", {64, 1}},
+      {"scaled_dot", {64, 1}},
+      {"additive", {32 * 8 + 32 * 8 + 32, 3}},
+      {"bilinear", {64, 1}},
+      {"low_rank", {2 * 64, 2}},
+      {"dense", {64 + 8, 2}},
+      {"gaussian", {64 + 8 + 1, 3}}};
+  REQUIRE(rows.size() == known.size());
+  for (const Json& row : rows) {
+    const std::string score = row["score"];
+    CAPTURE(score);
+    REQUIRE(known.count(score) == 1);
+    const auto [numbers, tensors] = known.at(score);
+    CHECK(row["normaliser"] == "softmax");
+    CHECK(row["parameters"] == numbers);
+    CHECK(row["accuracy_before"] < 0.3);  // 1 of 8 by chance
+    CHECK(row["accuracy"] > 0.95);
+    CHECK(row["loss"] < 0.1 * row["loss_before"].get<double>());
+    CHECK(row["zeros"] == 0);
+    CHECK(row["entropy"] < 1);  // of log 8 = 2.08 for equal weights
+    CHECK(row["forgotten"].size() == tensors);
+    for (const Json& forgotten : row["forgotten"]) {
+      const std::string parameter = forgotten["parameter"];
+      CAPTURE(parameter);
+      CHECK(forgotten["loss"] > 1.3 * row["loss"].get<double>());
+      if (contains(parameter, "weight")) CHECK(forgotten["accuracy"] < 0.5);
+    }
+  }
+}
+
+TEST_CASE("scores: every score learns with weights that are exactly zero, too") {
+  const Json all = results_of("scores", "--steps 150");
+  CHECK(all["scores"].size() == 21);
+  for (const Json& row : all["scores"]) {
+    const std::string score = row["score"], normaliser = row["normaliser"];
+    CAPTURE(score);
+    CAPTURE(normaliser);
+    CHECK(row["accuracy"] > (normaliser == "hard" ? 0.7 : 0.9));  // hard: of the keys that were drawn
+    CHECK(row["loss"] < 0.4 * row["loss_before"].get<double>());
+    if (normaliser == "hard") CHECK(row["zeros"] == 0.875);
+    if (normaliser == "hard") CHECK(row["entropy"] == 0);
+    if (normaliser == "sparsemax") CHECK(row["zeros"] > 0.6);
+    if (normaliser == "softmax") CHECK(row["zeros"] == 0);
+  }
+  // One alone gives what it gives among all.
+  const Json one = results_of("scores", "--steps 150 --score dense --normaliser hard");
+  REQUIRE(one["scores"].size() == 1);
+  CHECK(one["scores"][0]["loss"] == all["scores"][17]["loss"]);
+  CHECK(one["hard"] == all["hard"]);
+  CHECK(results_of("scores", "--steps 150 --score dense --normaliser hard --seed 2")["scores"][0]["loss"] !=
+        one["scores"][0]["loss"]);
+}
+
+// covers: C-003-12
+TEST_CASE("scores: the mean of S hard choices tends to the soft output as 1/sqrt(S)") {
+  for (const char* seed : {"1", "2"}) {
+    const std::string arguments = "--score dot --normaliser hard --steps 1 --seed " + std::string(seed);
+    const Json rows = results_of("scores", arguments)["hard"];
+    REQUIRE(rows.size() == 4);
+    for (size_t i = 0; i < 4; ++i) {
+      CHECK(rows[i]["samples"] == std::pow(10, i + 1));
+      CHECK(rows[i]["distance"].get<double>() ==
+            doctest::Approx(rows[i]["expected"].get<double>()).epsilon(0.2));
+      CHECK(rows[i]["expected"].get<double>() * std::pow(10, 0.5 * static_cast<double>(i)) ==
+            doctest::Approx(rows[0]["expected"].get<double>()));
+    }
+  }
+}
+
+TEST_CASE("scores: tables and heat maps") {
+  const Folder folder;
+  const Run done = run_program("scores", "--score additive --steps 20 --out " + folder.path.string());
+  CHECK(done.code == 0);
+  for (const char* part : {"score     normaliser  parameters", "additive  sparsemax", "W_q.weight  [32, 8]",
+                           "distance sqrt(S)", "additive.svg"})
+    CHECK(contains(done.out, part));
+  const std::string picture = read_file(folder / "additive.svg");
+  CHECK(contains(picture, "<svg"));
+  CHECK(contains(picture, "additive, softmax"));
+}
+
+TEST_CASE("scores: what cannot be done is an error before the work") {
+  const auto refused = [](const std::string& arguments, const std::string& reason) {
+    const Run done = run_program("scores", arguments);
+    CHECK(done.code == 2);
+    CAPTURE(done.err);
+    CHECK(contains(done.err, reason));
+  };
+  refused("--steps 0", "--steps 0: must be from 1 to 1000000");
+  refused("--score cosine", "low_rank");
+  refused("--normaliser max", "sparsemax");
+  refused("--compare depth", "scale");
+  refused("--compare scale --score dot", "--compare scale trains nothing");
+}
