@@ -29,7 +29,10 @@ namespace {
 constexpr int64_t kWidth = 8, kKeys = 8, kValues = 4, kHidden = 32, kBatch = 32, kTest = 128;
 
 struct Task {
-  Tensor queries, keys, values;  // [B, T, d], [B, T, d], [B, T, 4]; query i belongs to key i
+  Tensor queries, keys, values;  // [B, T, d], [B, T, d], [B, T, 4]
+  // Queries stand in the reverse order of their keys. Models see no places, so that any order will do but the
+  // same: there a score that takes queries for keys would be right, too.
+  Tensor answers() const { return flip(values, {-2}); }
 };
 
 struct Relation {
@@ -38,7 +41,7 @@ struct Relation {
   Task draw(int64_t batch) const {
     const Tensor x = randn({batch, kKeys, kWidth});
     const Tensor z = x * (std::sqrt(kWidth) / sqrt(sum(square(x), -1, true)));
-    return {F::linear(z, rotation), z + offset, randn({batch, kKeys, kValues})};
+    return {flip(F::linear(z, rotation), {-2}), z + offset, randn({batch, kKeys, kValues})};
   }
 };
 
@@ -72,8 +75,9 @@ Measured measure(const Pooling& model, const Task& task) {
   const NoGrad guard;
   const auto [output, weights] = model(task.queries, task.keys, task.values);
   const auto share = [](const Tensor& of) { return mean(to(of, float64)).item(); };
-  return {F::mse_loss(output, task.values).item(), share(argmax(weights, -1) == arange(kKeys, int64)),
-          mean(row_entropy(weights)).item(), share(weights == 0)};
+  return {F::mse_loss(output, task.answers()).item(),
+          share(argmax(weights, -1) == flip(arange(kKeys, int64), {0})), mean(row_entropy(weights)).item(),
+          share(weights == 0)};
 }
 
 // The mean of S hard choices beside the soft output. Their distance, root mean square over the queries, is
@@ -142,7 +146,7 @@ void train(Pooling& model, const Relation& relation, int64_t steps, Progress& pr
     adam.set_lr(0.02 * (1 - static_cast<double>(step) / static_cast<double>(steps)));
     adam.zero_grad();
     const Task task = relation.draw(kBatch);
-    F::mse_loss(model(task.queries, task.keys, task.values).output, task.values).backward();
+    F::mse_loss(model(task.queries, task.keys, task.values).output, task.answers()).backward();
     adam.step();
     progress.step();
   }
@@ -181,8 +185,10 @@ void train_scores(Program& self, const std::vector<std::string>& scores,
       forget(self, place, score, model, test, parameters);
       if (!self.draws()) continue;
       const NoGrad guard;
+      Tokens queries = numbered("q");
+      std::reverse(queries.begin(), queries.end());
       const Tensor weights = model(test.queries, test.keys, test.values).weights;
-      self.write_picture(score + ".svg", attention_svg(AttentionMap(weights, numbered("q"), numbered("k"),
+      self.write_picture(score + ".svg", attention_svg(AttentionMap(weights, queries, numbered("k"),
                                                                     {.module = score + ", " + normaliser})));
     }
   }
