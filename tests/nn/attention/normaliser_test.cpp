@@ -78,6 +78,8 @@ TEST_CASE("HardNormaliser: one key each; the mean of draws tends to soft attenti
   double mean = 0, square = 0;
   for (int i = 0; i < 4; ++i) mean += p[i] * x[i], square += p[i] * x[i] * x[i];
   CHECK(at_1000 == doctest::Approx(std::sqrt((square - mean * mean) / 1000)).epsilon(0.2));
+  const Tensor shares = heed::mean(HardNormaliser()(expand(scores, {100'000, 4}), {}), 0);
+  CHECK(largest_difference(shares, softmax(scores, -1)[0]) < 0.007);  // four standard deviations at the most
 }
 
 TEST_CASE("HardNormaliser: weights are 0 and 1, masked keys are never drawn, the gradient is the softmax's") {

@@ -1,0 +1,164 @@
+// Every concept of tests/data/concepts.txt is held by a test, which says so in the line above it, and shown
+// by a command, which README's table gives. The checks take texts, so that faults can be planted and must be
+// found.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/program.h"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Findings = std::vector<std::string>;
+using Ids = std::set<std::string>;
+using Texts = std::map<std::string, std::string>;  // by path
+
+const fs::path root = HEED_SOURCE_DIR;
+const std::string mark = std::string("//") + " covers:";
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+Ids ids_in(const std::string& text) {
+  static const std::regex pattern(R"(C-\d{3}-\d{2})");
+  Ids ids;
+  for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match)
+    ids.insert(match->str());
+  return ids;
+}
+
+Ids concepts() {
+  Ids ids;
+  for (const std::string& line : lines_of(read_file(root / "tests/data/concepts.txt")))
+    ids.insert(line.substr(0, line.find(' ')));
+  return ids;
+}
+
+Texts tests() {
+  Texts texts;
+  for (const auto& entry : fs::recursive_directory_iterator(root / "tests"))
+    if (entry.path().extension() == ".cpp") texts[entry.path().string()] = read_file(entry.path());
+  return texts;
+}
+
+// Each id is cited right above a test case, and what is cited is an id.
+Findings check_citations(const Texts& texts, const Ids& concepts) {
+  static const std::regex citation(R"(^\s*)" + mark + R"(( C-\d{3}-\d{2})+$)"),
+      test_case(R"(^\s*TEST_CASE\()");
+  Findings findings;
+  Ids cited;
+  for (const auto& [path, text] : texts) {
+    const auto lines = lines_of(text);
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (lines[i].find(mark) == std::string::npos) continue;
+      const std::string where = path + ":" + std::to_string(i + 1) + ": ";
+      if (!std::regex_search(lines[i], citation))
+        findings.push_back(where + "a citation is ids and nothing else");
+      if (i + 1 == lines.size() || !std::regex_search(lines[i + 1], test_case))
+        findings.push_back(where + "the next line is no test case");
+      for (const std::string& id : ids_in(lines[i])) {
+        cited.insert(id);
+        if (!concepts.contains(id)) findings.push_back(where + "there is no concept " + id);
+      }
+    }
+  }
+  for (const std::string& id : concepts)
+    if (!cited.contains(id)) findings.push_back(id + ": no test holds it");
+  return findings;
+}
+
+// Rows | ids | what | `command` |: each id has one, and the command's program is there.
+Findings check_table(const std::string& readme, const Ids& concepts) {
+  static const std::regex row(R"(^\| (C-[^|]*) \| [^|]+ \| `(?:\./build/release/)?(\S+)[^`]*`.*\|$)");
+  Findings findings;
+  Ids shown;
+  for (const std::string& line : lines_of(readme)) {
+    if (!line.starts_with("| C-")) continue;
+    std::smatch match;
+    if (!std::regex_match(line, match, row)) {
+      findings.push_back("no row of id, what and command: " + line);
+      continue;
+    }
+    const std::string program = match[2];
+    if (program != "tests/heed_tests" && !fs::exists(root / "examples" / (program + ".cpp")))
+      findings.push_back(line.substr(2, 8) + ": there is no program " + program);
+    for (const std::string& id : ids_in(match[1])) {
+      if (!shown.insert(id).second) findings.push_back(id + ": has two rows");
+      if (!concepts.contains(id)) findings.push_back(id + ": there is no such concept");
+    }
+  }
+  for (const std::string& id : concepts)
+    if (!shown.contains(id)) findings.push_back(id + ": README shows no command");
+  return findings;
+}
+
+void require_none(const Findings& findings) {
+  for (const std::string& finding : findings) FAIL_CHECK(finding);
+}
+
+}  // namespace
+
+TEST_CASE("every concept is held by a test, and every test cites concepts that there are") {
+  CHECK(concepts().size() == 53);
+  require_none(check_citations(tests(), concepts()));
+}
+
+TEST_CASE("README's table names every concept with a command") {
+  require_none(check_table(read_file(root / "README.md"), concepts()));
+}
+
+// covers: C-000-01
+TEST_CASE("every signature of attention has the same three names: query, key, value") {
+  for (const auto& [file, function] :
+       std::vector<std::pair<std::string, std::string>>{{"autograd/ops.h", "blocked_attention"},
+                                                        {"nn/functional.h", "scaled_dot_product_attention"},
+                                                        {"nn/attention/pooling.h", "forward"},
+                                                        {"nn/attention/multi_head.h", "forward"},
+                                                        {"nn/attention/kernel_regression.h", "forward"}}) {
+    INFO(file);
+    const std::string type = R"((?:const Tensor&|Operand)\s+)";
+    const std::regex signature(R"(\b)" + function + R"(\()" + type + R"((?:query|queries),\s*)" + type +
+                               R"(keys?,\s*)" + type + R"(values?\b)");
+    CHECK(std::regex_search(read_file(root / file), signature));
+  }
+}
+
+TEST_CASE("faults in citations and in the table are found") {
+  const Ids two = {"C-000-01", "C-000-02"};
+  const std::string one = "  " + mark + " C-000-01\n  TEST_CASE(\"a\") {}\n";
+  const std::string other = mark + " C-000-02\n";
+  const auto citations = [&](const std::string& text) { return check_citations({{"a.cpp", text}}, two); };
+  CHECK(citations(one + other + "TEST_CASE(\"b\") {}\n") == Findings{});
+  CHECK(citations(one) == Findings{"C-000-02: no test holds it"});
+  CHECK(citations(one + other) == Findings{"a.cpp:3: the next line is no test case"});
+  CHECK(citations(one + other + "\nTEST_CASE(\"b\") {}\n") ==
+        Findings{"a.cpp:3: the next line is no test case"});
+  CHECK(citations(one + mark + " C-000-02 C-000-03\nTEST_CASE(\"b\")\n") ==
+        Findings{"a.cpp:3: there is no concept C-000-03"});
+  CHECK(citations(one + mark + " C-000-02, loosely\nTEST_CASE(\"b\")\n") ==
+        Findings{"a.cpp:3: a citation is ids and nothing else"});
+
+  const std::string first = "| C-000-01 | a | `kernel_regression --seed 1` |\n";
+  const auto table = [&](const std::string& text) { return check_table(text, two); };
+  CHECK(table(first + "| C-000-02 | b | `./build/release/tests/heed_tests -tc=\"b\"` |\n") == Findings{});
+  CHECK(table(first) == Findings{"C-000-02: README shows no command"});
+  CHECK(table("| C-000-01 C-000-02 | a | `regression` |\n") ==
+        Findings{"C-000-01: there is no program regression"});
+  CHECK(table(first + "| C-000-02 | b | |\n") ==
+        Findings{"no row of id, what and command: | C-000-02 | b | |", "C-000-02: README shows no command"});
+  CHECK(table("| C-000-01 C-000-02 C-000-03 | a | `scores` |\n").size() >= 1);
+}
