@@ -59,7 +59,7 @@ struct MappedScore {
 
 AnyScore learned_score(const std::string& name) {
   const int64_t hidden = name == "low_rank" ? kWidth : kHidden;  // the relation has rank d
-  const AnyScore score = make_score(name, kWidth, kWidth, hidden);
+  AnyScore score = make_score(name, kWidth, kWidth, hidden);
   if (name == "dot" || name == "scaled_dot" || name == "gaussian")
     return MappedScore{Linear(kWidth, kWidth, {.bias = name == "gaussian"}), score};
   return score;
