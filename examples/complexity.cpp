@@ -325,7 +325,7 @@ void show_recall(Program& self, int64_t reach, int64_t steps) {
     };
     run(0, Reader(RNN(32, 50, {.batch_first = true}), 50));
     run(1, Reader(GRU(32, 24, {.batch_first = true}), 24));
-    run(2, Reader(MultiheadAttention(32, 1), 32));
+    run(2, Reader(MultiheadAttention(32, 4), 32));
   }
 
   std::ostream& out = self.text();
