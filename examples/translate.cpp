@@ -28,7 +28,7 @@ const std::string kShown = "我爱中国";
 
 struct Options {
   std::string model = "attention", attention, pairs, text;
-  int64_t steps = 1300, batch = 64, beams = 1;
+  int64_t steps = 0, batch = 64, beams = 1;
   double lr = 3e-3;
 };
 
@@ -47,6 +47,7 @@ void settle(Options& options) {
   } else if (options.attention.empty()) {
     options.attention = "additive";
   }
+  if (options.steps == 0) options.steps = options.model == "transformer" ? 1000 : 1300;
   check(options.steps > 0 && options.batch > 0 && options.beams > 0 && options.lr > 0,
         "--steps, --batch, --beams and --lr must be above 0");
 }
@@ -282,7 +283,7 @@ int main(int argc, char** argv) {
               "Translate this with the model of the last training; nothing is trained");
   self.option("--pairs", options.pairs,
               "Train on this file instead: a sentence, a tab, its translation on each line");
-  self.option("--steps", options.steps, "Steps of training");
+  self.option("--steps", options.steps, "Steps of training; 0: 1300, for the transformer 1000");
   self.option("--batch", options.batch, "Pairs in a step");
   self.option("--lr", options.lr, "Largest learning rate");
   self.option("--beams", options.beams, "Width of beam search; 1 is greedy");

@@ -66,7 +66,7 @@ class RecurrentTranslator : public Layer<RecurrentTranslator>, public Translator
   std::string alignment_module() const override { return attention ? "attention" : ""; }
 
  private:
-  static constexpr int64_t kEmbedding = 64, kHidden = 128;
+  static constexpr int64_t kEmbedding = 64, kHidden = 96;
 
   struct State {
     Tensor states;   // [B, S, H]: h
@@ -149,7 +149,7 @@ class TransformerTranslator : public Layer<TransformerTranslator>, public Transl
   std::string alignment_module() const override { return "transformer.decoder.layers.1.multihead_attn"; }
 
  private:
-  static constexpr int64_t kWidth = 128, kHeads = 4;
+  static constexpr int64_t kWidth = 96, kHeads = 4;
 
   Tensor embed(const Embedding& table, const Tensor& ids, int64_t offset = 0) const {
     const Tensor x = table(ids) * std::sqrt(static_cast<double>(kWidth));

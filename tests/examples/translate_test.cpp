@@ -60,7 +60,7 @@ TEST_CASE("translate: options that contradict are refused") {
   CHECK(contains(refused("--model transformer --attention dot"), "scaled dot products of its own"));
   CHECK(contains(refused("--model rnn --attention dot"), "has none"));
   CHECK(contains(refused("--model lstm"), "--model"));
-  CHECK(contains(refused("--steps 0"), "must be above 0"));
+  CHECK(contains(refused("--steps -1"), "must be above 0"));
   CHECK(contains(refused("--text 我 --out /tmp"), "there is no model yet"));
   CHECK(contains(refused("--text 我 --out /nowhere/at/all"), "/nowhere/at/all"));
 }
