@@ -72,6 +72,8 @@ void Program::flag(const std::string& name, bool& value, const std::string& help
   options_->app.add_flag(name, value, help);
 }
 
+bool Program::given(const std::string& name) const { return options_->app.count(name) > 0; }
+
 namespace {
 
 // Better to know before the work than after it that its result cannot be kept. Writes nothing.

@@ -32,6 +32,9 @@ class Program {
               const std::string& help);
   void flag(const std::string& name, bool& value, const std::string& help);
 
+  /// Whether the caller named this option.
+  bool given(const std::string& name) const;
+
   /// Reads the options, runs `body`, writes what it gave to `result`, lists the pictures that it drew. A
   /// wrong option and every heed::Error end with a message and exit code 2.
   int run(int argc, char** argv, const std::function<void()>& body);

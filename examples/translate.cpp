@@ -288,6 +288,9 @@ int main(int argc, char** argv) {
   self.option("--lr", options.lr, "Largest learning rate");
   self.option("--beams", options.beams, "Width of beam search; 1 is greedy");
   return self.run(argc, argv, [&] {
+    for (const char* name : {"--model", "--attention", "--pairs", "--steps", "--batch", "--lr"})
+      check(options.text.empty() || !self.given(name), name,
+            " is for training; --text asks the model that the last training saved");
     settle(options);
     const std::string file = self.out + "/translate.safetensors";
     if (options.text.empty())

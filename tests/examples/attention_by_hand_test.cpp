@@ -84,10 +84,13 @@ TEST_CASE("attention_by_hand: one output row is a ledger of weight times value, 
   Rows sum = {{0, 0, 0}};
   for (size_t j = 0; j < 4; ++j)
     for (size_t c = 0; c < 3; ++c) {
-      CHECK(ledger[j][c] == doctest::Approx(weights[0][j] * values[j][c]).epsilon(1e-14));
+      CHECK(ledger[j][c] == doctest::Approx(weights[1][j] * values[j][c]).epsilon(1e-14));
       sum[0][c] += ledger[j][c];
     }
-  CHECK(apart(r["output"], sum) < 1e-14);
+  CHECK(apart(Json::array({r["output"][1]}), sum) < 1e-14);
+  for (size_t j = 0; j < 4; ++j)  // the slope of the row in each value is its weight
+    for (size_t c = 0; c < 3; ++c)
+      CHECK(r["autograd"]["V"][j][c].get<double>() == doctest::Approx(weights[1][j]));
   CHECK(contains(text_of("mix"), "cat      0.7508"));
 }
 
@@ -141,6 +144,18 @@ TEST_CASE("attention_by_hand: the order of backward, and the gradient of a broad
   CHECK(r["autograd"]["bias"].get<std::vector<double>>() == std::vector<double>{11, 22, 33});
   CHECK(apart(r["grad"]["bias"], {{11, 22, 33}}) == 0);
   CHECK(contains(text_of("graph"), "dx = 18 * 2x = 108, half of it lost"));
+}
+
+TEST_CASE(
+    "attention_by_hand: gradients of every example of attention equal autograd's; the weights are drawn") {
+  for (const char* example : {"worked", "thinking-machines", "mix", "four"}) {
+    INFO(example);
+    const Folder folder;
+    const Json r = results_of("attention_by_hand",
+                              std::string("--example ") + example + " --out '" + folder / "out" + "'");
+    for (const char* of : {"Q", "K", "V"}) CHECK(apart(r["autograd"][of], rows(r["grad"][of])) <= 1e-12);
+    CHECK(contains(read_file(folder / "out/weights.svg"), "<svg"));
+  }
 }
 
 TEST_CASE("attention_by_hand: what it does not know it refuses") {
