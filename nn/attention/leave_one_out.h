@@ -12,9 +12,9 @@ namespace heed {
 ///
 ///   loss(w) = 1/n sum_i (y_i - sum_{j != i} a_ij y_j)^2,   a_i = softmax_j(-((x_i - x_j) w)^2 / 2)
 ///
-/// The same as NadarayaWatson with exclude_self followed by mse_loss, to rounding, but on sorted data with
-/// memory linear in n and time about n log n: for many rows, where an n x n matrix of weights is too much.
-/// w = 0 is the plain mean of the others; as w grows, the prediction tends to the nearest others.
+/// The same as NadarayaWatson with OwnPoint::exclude followed by mse_loss, to rounding, but on sorted data
+/// with memory linear in n and time about n log n: for many rows, where an n x n matrix of weights is too
+/// much. w = 0 is the plain mean of the others; as w grows, the prediction tends to the nearest others.
 class LeaveOneOut {
  public:
   /// Two lists of n finite numbers, n at least 2, in any order.

@@ -1,5 +1,6 @@
 #include "nn/attention/mask.h"
 
+#include <algorithm>
 #include <ostream>
 
 #include "autograd/ops.h"
@@ -27,7 +28,8 @@ Mask Mask::window(int64_t queries, int64_t before, int64_t after, int64_t past) 
   check(before >= 0 && after >= 0, "Mask::window: ", before, " keys before and ", after,
         " behind; neither may be negative");
   const Tensor d = distance("Mask::window", queries, past);
-  return logical_and(d <= before, d >= -after);
+  const int64_t all = past + queries;  // no distance is larger
+  return logical_and(d <= std::min(before, all), d >= -std::min(after, all));
 }
 
 Mask Mask::lengths(const Tensor& lengths, int64_t keys) {

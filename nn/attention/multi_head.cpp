@@ -64,6 +64,8 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
       out_proj(embed_dim, embed_dim, {.bias = options.bias}) {
   check(dropout >= 0 && dropout <= 1, "MultiheadAttention: dropout is ", dropout,
         "; a probability lies in [0, 1]");
+  check(kdim > 0 && vdim > 0, "MultiheadAttention: kdim is ", kdim, ", vdim ", vdim,
+        "; both must be positive");
   if (kdim == embed_dim && vdim == embed_dim) {
     in_proj_weight = init::xavier_uniform({3 * embed_dim, embed_dim});
   } else {
@@ -106,7 +108,8 @@ F::Attention MultiheadAttention::forward(const Tensor& query, const Tensor& key,
           "MultiheadAttention: there are no keys and values, and no cache that holds some");
   else
     check(key.defined() && value.defined() && key.dim() == query.dim() && value.dim() == query.dim() &&
-              key.size(-1) == kdim && value.size(-1) == vdim && key.size(-2) == value.size(-2),
+              key.size(-1) == kdim && value.size(-1) == vdim && key.size(-2) == value.size(-2) &&
+              (query.dim() == 2 || (key.size(0) == query.size(0) && value.size(0) == query.size(0))),
           "MultiheadAttention: the query is ", query.shape(), ", the key ",
           key.defined() ? key.shape() : Shape{}, ", the value ", value.defined() ? value.shape() : Shape{},
           "; they must be [B, Tq, ", embed_dim, "], [B, Tk, ", kdim, "] and [B, Tk, ", vdim,

@@ -9,6 +9,7 @@ namespace heed {
 namespace {
 
 void check_positions(const char* name, const Tensor& x, int64_t width, int64_t offset) {
+  check_floating(name, x);
   check(x.dim() >= 2 && x.size(-1) == width, name, ": x is ", x.shape(), "; it must be [..., T, ", width,
         "]");
   check(offset >= 0, name, ": the first position is ", offset, "; positions count from 0");
@@ -30,6 +31,7 @@ SinusoidalPosition::SinusoidalPosition(int64_t embed_dim) : embed_dim(embed_dim)
 Tensor SinusoidalPosition::table(int64_t length, int64_t offset, DType dtype) const {
   check(length >= 0 && offset >= 0, "SinusoidalPosition: ", length, " positions from ", offset,
         " on; neither may be negative");
+  check(is_floating(dtype), "SinusoidalPosition: a table of ", dtype, "; sines need float32 or float64");
   const Tensor angle = angles(length, offset, embed_dim);
   return heed::to(narrow(flatten(stack({sin(angle), cos(angle)}, -1), 1), 1, 0, embed_dim), dtype);
 }

@@ -15,8 +15,9 @@ struct Bleu {
 };
 /// How much candidates share with their references, over a whole corpus (Papineni et al., 2002):
 ///
-///   p_n    = sum of min(count in candidate, most in a reference) / sum of counts in candidates, over all
-///   n-grams score  = exp(min(0, 1 - r / c)) (p_1 p_2 p_3 p_4)^(1/4)
+///   p_n    = sum over n-grams of min(count in candidate, most in a reference) / of the count in candidate
+///
+///   score  = exp(min(0, 1 - r / c)) (p_1 p_2 p_3 p_4)^(1/4)
 ///
 /// c is the length of all candidates, r that of all references (the closest to the candidate, the shorter of
 /// two, where there are several). A p_n without n-grams is 0, and so is the score where one of them is 0;

@@ -40,6 +40,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const DecodeStep& step, int64_t
   check(batch >= 0 && options.width >= 1 && options.max_length >= 1 && std::isfinite(options.alpha),
         "beam_search: batch ", batch, ", width ", options.width, ", max_length ", options.max_length,
         ", alpha ", options.alpha, "; width and max_length must be at least 1, alpha finite");
+  check(static_cast<bool>(step), "beam_search: there is no step");
   const NoGrad guard;
   std::vector<std::vector<Hypothesis>> results(static_cast<size_t>(batch));
   std::vector<Beam> beams;

@@ -1,9 +1,15 @@
 #include "nn/text/tokenise.h"
 
+#include <algorithm>
+
 #include "nn/text/utf8.h"
 
 namespace heed {
 namespace {
+
+// Marks that stand right behind a word, and those of Chinese, which are as wide as a character.
+const Tokens kClosing = {".",  ",",  ";",  ":",  "?",  "!",  ")",  "]", "}",
+                         "。", "，", "；", "：", "？", "！", "）", "、"};
 
 bool is_space(uint32_t c) {
   return c == ' ' || (c >= '\t' && c <= '\r') || c == 0x85 || c == 0xA0 || c == 0x1680 ||
@@ -63,8 +69,7 @@ Tokens split_words(std::string_view text) {
 std::string join_words(const Tokens& tokens) {
   std::string text;
   for (const std::string& token : tokens) {
-    const bool closes =
-        token.size() == 1 && std::string_view(".,;:?!)]}").find(token[0]) != std::string::npos;
+    const bool closes = std::find(kClosing.begin(), kClosing.end(), token) != kClosing.end();
     if (!text.empty() && !closes) text += ' ';
     text += token;
   }

@@ -16,7 +16,7 @@ struct DecoderLayerCache {
 /// The state of decoding step by step: give each call only the new positions.
 ///
 ///   DecoderCache cache;
-///   for (...) next = decoder(embed(token, cache.length()), memory, {}, memory_mask, &cache);
+///   for (...) next = decoder(embed(token, cache.length()), memory, Mask(), memory_mask, &cache);
 ///
 /// The memory is read by the first call and remembered. A copy is a state of its own.
 struct DecoderCache {

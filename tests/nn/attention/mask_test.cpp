@@ -15,6 +15,7 @@ TEST_CASE("Mask: causal, window and lengths, as text") {
   CHECK(to_string(Mask::window(4, 1, 0)) == "x...\nxx..\n.xx.\n..xx\n");
   CHECK(to_string(Mask::window(3, 0, 1)) == "xx.\n.xx\n..x\n");
   CHECK(to_string(Mask::window(1, 1, 5, 3)) == "..xx\n");
+  CHECK(to_string(Mask::window(2, INT64_MAX, INT64_MAX)) == "xx\nxx\n");
 
   const Mask one_each = Mask::lengths(tensor({2, 0, 3}, int64), 3);
   CHECK(one_each.allowed().shape() == Shape{3, 1, 3});
