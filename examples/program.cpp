@@ -100,7 +100,7 @@ namespace {
 void wait_without_spinning(char** argv) {
   for (const char* setting : {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"})
     if (std::getenv(setting)) return;
-  setenv("GOMP_SPINCOUNT", "10000", 1);
+  setenv("GOMP_SPINCOUNT", "1000", 1);
   execv("/proc/self/exe", argv);  // comes back only where it cannot: then as it is
 }
 

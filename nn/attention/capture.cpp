@@ -15,7 +15,9 @@ thread_local constinit AttentionScope* innermost = nullptr;
 AttentionScope::AttentionScope() : outer_(std::exchange(innermost, this)) { ++detail::paths_wanted; }
 
 AttentionScope::~AttentionScope() {
-  innermost = outer_;
+  AttentionScope** at = &innermost;  // scopes may end in any order
+  while (*at && *at != this) at = &(*at)->outer_;
+  if (*at) *at = outer_;
   --detail::paths_wanted;
 }
 

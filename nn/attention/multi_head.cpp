@@ -134,19 +134,25 @@ F::Attention MultiheadAttention::forward(const Tensor& query, const Tensor& key,
     q = (*rotary)(q, past);
     k = (*rotary)(k, past);
   }
+  KeyValueCache grown;  // takes the cache's place when all has gone well
   if (options.cache) {
-    if (!held) options.cache->append(k, v);
-    k = options.cache->keys();
-    v = options.cache->values();
+    grown = *options.cache;
+    if (!held) grown.append(k, v);
+    k = grown.keys();
+    v = grown.values();
   }
 
-  // Attend, head by head.
-  auto [heads, weights] = F::scaled_dot_product_attention(q, k, v,
-                                                          {.mask = options.mask.for_heads(),
-                                                           .bias = options.bias,
-                                                           .dropout_p = training() ? dropout : 0,
-                                                           .need_weights = options.need_weights});
+  // Attend, head by head. A bias of three dimensions is for every head, like a mask.
+  const bool per_batch = options.bias.defined() && options.bias.dim() == 3;
+  auto [heads, weights] =
+      F::scaled_dot_product_attention(q, k, v,
+                                      {.mask = options.mask.for_heads(),
+                                       .bias = per_batch ? unsqueeze(options.bias, 1) : options.bias,
+                                       .dropout_p = training() ? dropout : 0,
+                                       .need_weights = options.need_weights});
   if (weights.defined() && options.average_attn_weights) weights = mean(weights, 1);
+
+  if (options.cache) *options.cache = std::move(grown);
 
   // Join.                                                            [B, H, Tq, D] -> [B, Tq, E]
   return {out_proj(merge_heads(heads)), weights};

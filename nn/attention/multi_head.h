@@ -39,7 +39,7 @@ struct MultiheadAttentionOptions {
 /// How one call attends.
 struct AttendOptions {
   Mask mask = {};    // broadcasts to [B, H, Tq, Tk]; [B, Tq, Tk] holds for every head
-  Tensor bias = {};  // added to the scores; broadcasts to [B, H, Tq, Tk]
+  Tensor bias = {};  // added to the scores; of the same shapes
   bool need_weights = false;
   bool average_attn_weights = true;  // weights [B, Tq, Tk], the mean over the heads; else [B, H, Tq, Tk]
   KeyValueCache* cache = nullptr;    // attend to all it holds, after adding the keys and values given

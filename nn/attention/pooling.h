@@ -29,7 +29,8 @@ struct AttentionPoolingOptions {
 ///   mask     broadcasts to [..., Tq, Tk]; true = may attend
 ///   returns  output [..., Tq, dv] and weights [..., Tq, Tk]
 ///
-/// A query that may attend to nothing gives 0. The state dict has the names of the score's members.
+/// A query that may attend to nothing gives 0. The state dict has the names of the score's members,
+/// and those of the normaliser behind "normaliser.".
 template <Score ScoreType, Normaliser NormaliserType = SoftmaxNormaliser>
 class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType>> {
  public:
@@ -50,7 +51,7 @@ class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType
 
   void visit(Visitor& v) override {
     detail::visit_part(score, v);
-    detail::visit_part(normaliser, v);
+    if constexpr (Visitable<NormaliserType>) v("normaliser", normaliser);
   }
 
   ScoreType score;

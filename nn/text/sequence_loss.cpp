@@ -23,6 +23,10 @@ Tensor sequence_loss(Operand logits, Operand targets, Operand lengths, const Seq
   } else {
     counts = targets != Vocabulary::pad;
   }
+  check(
+      all(logical_or(logical_not(counts), logical_and(targets >= 0, targets < logits->size(2)))).item<bool>(),
+      "sequence_loss: a target that counts is none of the ", logits->size(2), " classes, 0 to ",
+      logits->size(2) - 1, " (is the vocabulary larger than the last layer?)");
   check(options.reduction != Reduction::mean || any(counts).item<bool>(),
         "sequence_loss: no token counts, so there is no mean; every sequence is padding");
   return softmax_cross_entropy(

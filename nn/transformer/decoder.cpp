@@ -25,9 +25,10 @@ TransformerDecoderLayer::TransformerDecoderLayer(int64_t d_model, int64_t nhead,
 
 Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory, const Mask& tgt_mask,
                                         const Mask& memory_mask, DecoderLayerCache* cache) const {
-  const AttendOptions own = {.mask = tgt_mask, .cache = cache ? &cache->self : nullptr};
-  const AttendOptions other = {.mask = memory_mask, .cache = cache ? &cache->memory : nullptr};
-  const Tensor source = cache && cache->memory.length() > 0 ? Tensor() : memory;
+  DecoderLayerCache grown = cache ? *cache : DecoderLayerCache();  // an error leaves the cache as it was
+  const AttendOptions own = {.mask = tgt_mask, .cache = cache ? &grown.self : nullptr};
+  const AttendOptions other = {.mask = memory_mask, .cache = cache ? &grown.memory : nullptr};
+  const Tensor source = grown.memory.length() > 0 ? Tensor() : memory;
 
   const auto attend = [&](const Tensor& x) { return self_attn(x, own).output; };
   const auto look = [&](const Tensor& x) { return multihead_attn(x, source, source, other).output; };
@@ -36,7 +37,9 @@ Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory,
   };
   Tensor x = detail::residual(tgt, norm1, options, training(), attend);
   x = detail::residual(x, norm2, options, training(), look);
-  return detail::residual(x, norm3, options, training(), think);
+  x = detail::residual(x, norm3, options, training(), think);
+  if (cache) *cache = std::move(grown);
+  return x;
 }
 
 void TransformerDecoderLayer::visit(Visitor& v) {
@@ -59,11 +62,14 @@ TransformerDecoder::TransformerDecoder(int64_t d_model, int64_t nhead, int64_t n
 
 Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const Mask& tgt_mask,
                                    const Mask& memory_mask, DecoderCache* cache) const {
-  if (cache) cache->layers.resize(layers.size());
+  DecoderCache grown = cache ? *cache : DecoderCache();
+  grown.layers.resize(layers.size());
   Tensor x = tgt;
   for (size_t i = 0; i < layers.size(); ++i)
-    x = layers[i](x, memory, tgt_mask, memory_mask, cache ? &cache->layers[i] : nullptr);
-  return norm ? (*norm)(x) : x;
+    x = layers[i](x, memory, tgt_mask, memory_mask, cache ? &grown.layers[i] : nullptr);
+  if (norm) x = (*norm)(x);
+  if (cache) *cache = std::move(grown);
+  return x;
 }
 
 void TransformerDecoder::visit(Visitor& v) {

@@ -65,3 +65,13 @@ TEST_CASE("AttentionScope: scopes nest; calls outside modules have no path") {
       "AttentionScope: there is no call 0 of the module \"decoder\"; there are: \"\" 0, \"\" 1, \"\" 2",
       Error);
 }
+
+TEST_CASE("AttentionScope: scopes may end in any order") {
+  const Tensor weights = full({1, 2}, 0.5);
+  auto first = std::make_unique<AttentionScope>(), second = std::make_unique<AttentionScope>();
+  first.reset();
+  attention_pool(weights, ones({2, 3}));
+  CHECK(second->calls().size() == 1);
+  second.reset();
+  CHECK_FALSE(attention_captured());
+}

@@ -325,3 +325,22 @@ TEST_CASE("KeyValueCache: keys and values of a memory are computed once; roll ba
   CHECK_THROWS_WITH_AS(turned(x, memory, memory),
                        doctest::Contains("rotary positions are for self-attention"), Error);
 }
+
+TEST_CASE(
+    "MultiheadAttention: a call that fails leaves its cache as it was; a bias of one batch is for every "
+    "head") {
+  manual_seed(6);
+  const MultiheadAttention attention(8, 2);
+  const Tensor x = randn({2, 3, 8});
+  KeyValueCache cache;
+  attention(x, AttendOptions{.cache = &cache});
+  CHECK_THROWS_AS(attention(x, AttendOptions{.mask = Mask::causal(5), .cache = &cache}), Error);
+  CHECK(cache.length() == 3);
+
+  const Tensor bias = randn({2, 3, 3});
+  const Tensor each = attention(x, AttendOptions{.bias = bias}).output;
+  for (int64_t b = 0; b < 2; ++b) {
+    const Tensor alone = attention(narrow(x, 0, b, 1), AttendOptions{.bias = select(bias, 0, b)}).output;
+    CHECK(max(abs(narrow(each, 0, b, 1) - alone)).item() < 1e-6);
+  }
+}

@@ -175,3 +175,17 @@ TEST_CASE("attention: 10,000 random masks, empty rows among them, equal a plain 
   CHECK(worst < 1e-5);
   CHECK(empty_rows > 1000);
 }
+
+TEST_CASE("AttentionPooling: a score and a normaliser may name their members alike") {
+  struct Sharp {
+    Tensor operator()(const Tensor& scores, const Mask& mask) const {
+      return masked_softmax(scores * w, mask.allowed());
+    }
+    void visit(Visitor& v) { v("w", w); }
+    Parameter w = full({1}, 2);
+  };
+  const AttentionPooling pooling{GaussianScore(3), Sharp()};
+  const StateDict state = pooling.state_dict();
+  CHECK(state.at("w").item() == 3);
+  CHECK(state.at("normaliser.w").item() == 2);
+}

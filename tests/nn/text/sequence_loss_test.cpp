@@ -110,3 +110,10 @@ TEST_CASE("sequence_loss: what is wrong") {
   CHECK(message([&] { sequence_loss(logits, zeros({2, 3})); }).find("int64") != std::string::npos);
   CHECK(sequence_loss(logits, targets, tensor({0, 0}, int64), {.reduction = Reduction::sum}).item() == 0);
 }
+
+TEST_CASE("sequence_loss: a target that counts must be a class") {
+  for (const int64_t wrong : {-100, -1, 2})
+    CHECK_THROWS_AS(sequence_loss(zeros({1, 2, 2}), from_vector(std::vector<int64_t>{0, wrong}, {1, 2}),
+                                  tensor({2}, int64)),
+                    Error);
+}
