@@ -1,8 +1,8 @@
 #include "nn/attention/capture.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "autograd/ops.h"
 #include "nn/module.h"
 
 namespace heed {
@@ -36,9 +36,8 @@ bool attention_captured() { return innermost != nullptr; }
 void capture_attention(const Tensor& weights) {
   for (AttentionScope* scope = innermost; scope; scope = scope->outer_) {
     const std::string module = detail::module_path;
-    const auto step = std::count_if(scope->calls_.begin(), scope->calls_.end(),
-                                    [&](const CapturedAttention& call) { return call.module == module; });
-    scope->calls_.push_back({module, step, weights.detach()});
+    const NoGrad guard;
+    scope->calls_.push_back({module, scope->steps_[module]++, clone(weights)});
   }
 }
 

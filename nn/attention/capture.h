@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ class AttentionScope {
  private:
   friend void capture_attention(const Tensor& weights);
   std::vector<CapturedAttention> calls_;
+  std::map<std::string, int64_t> steps_;  // of each module so far
   AttentionScope* outer_;
 };
 
