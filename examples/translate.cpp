@@ -220,6 +220,7 @@ void learn(Program& self, const Options& options, const std::string& file) {
        << ": exact match " << short_number(exact) << ", BLEU " << short_number(score) << ", after "
        << short_number(seconds) << " s\n";
   self.result("model", options.model);
+  self.result("tested_on", std::string(unseen ? "unseen sentences" : "training sentences"));
   self.result("exact_match", exact);
   self.result("bleu", score);
   self.result("seconds", seconds);

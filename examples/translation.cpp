@@ -59,6 +59,9 @@ Translation::Translation(const std::string& model, const std::string& attention,
 Translation Translation::load(const std::string& path) {
   const auto [tensors, metadata] = load_safetensors(path);
   const auto text = [&](const std::string& name) { return required(metadata, path, name); };
+  const std::string& model = required(metadata, path, "model");
+  check(model == "rnn" || model == "attention" || model == "transformer", path, ": is of a model \"", model,
+        "\", which translate does not know; train one anew");
   Translation loaded({text("model"), text("attention"), 0, 0}, Vocabulary::from_text(text("source")),
                      Vocabulary::from_text(text("target")));
   loaded.module().load_state_dict(tensors);

@@ -8,11 +8,15 @@
 namespace heed {
 namespace {
 
-// How far key j stands before query i, [queries, past + queries]; negative behind it.
-Tensor distance(const char* name, int64_t queries, int64_t past) {
+// The positions of the queries, [queries, 1], and of all keys, [past + queries].
+struct Positions {
+  Tensor queries, keys;
+};
+
+Positions positions(const char* name, int64_t queries, int64_t past) {
   check(queries >= 0 && past >= 0, name, ": ", queries, " queries after ", past,
         " keys; neither may be negative");
-  return unsqueeze(arange(queries, int64) + past, 1) - arange(past + queries, int64);
+  return {unsqueeze(arange(queries, int64) + past, 1), arange(past + queries, int64)};
 }
 
 }  // namespace
@@ -22,14 +26,17 @@ Mask::Mask(const Tensor& allowed) : allowed_(allowed) {
         allowed.shape(), "; a mask is bool, true = may attend (numbers to add to the scores are a bias)");
 }
 
-Mask Mask::causal(int64_t queries, int64_t past) { return distance("Mask::causal", queries, past) >= 0; }
+Mask Mask::causal(int64_t queries, int64_t past) {
+  const auto [q, k] = positions("Mask::causal", queries, past);
+  return k <= q;
+}
 
 Mask Mask::window(int64_t queries, int64_t before, int64_t after, int64_t past) {
   check(before >= 0 && after >= 0, "Mask::window: ", before, " keys before and ", after,
         " behind; neither may be negative");
-  const Tensor d = distance("Mask::window", queries, past);
+  const auto [q, k] = positions("Mask::window", queries, past);
   const int64_t all = past + queries;  // no distance is larger
-  return logical_and(d <= std::min(before, all), d >= -std::min(after, all));
+  return logical_and(k >= q - std::min(before, all), k <= q + std::min(after, all));
 }
 
 Mask Mask::lengths(const Tensor& lengths, int64_t keys) {

@@ -35,8 +35,9 @@ void KeyValueCache::append(const Tensor& keys, const Tensor& values) {
   }
   check(keys.size(0) == keys_.size(0) && keys.size(1) == keys_.size(1), "KeyValueCache: keys ", keys.shape(),
         " do not go on from those held, ", keys_.shape(), " (select the rows of the batch?)");
-  keys_ = cat({keys_, keys}, 2);
+  Tensor all_keys = cat({keys_, keys}, 2);
   values_ = cat({values_, values}, 2);
+  keys_ = std::move(all_keys);
 }
 
 void KeyValueCache::roll_back(int64_t length) {

@@ -62,6 +62,9 @@ TransformerDecoder::TransformerDecoder(int64_t d_model, int64_t nhead, int64_t n
 
 Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const Mask& tgt_mask,
                                    const Mask& memory_mask, DecoderCache* cache) const {
+  check(!cache || cache->layers.empty() || cache->layers.size() == layers.size(),
+        "TransformerDecoder: the cache is of ", cache ? cache->layers.size() : 0, " layers, and there are ",
+        layers.size());
   DecoderCache grown = cache ? *cache : DecoderCache();
   grown.layers.resize(layers.size());
   Tensor x = tgt;
