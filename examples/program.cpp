@@ -44,7 +44,8 @@ Program::Program(std::string name, const std::string& description)
   app.add_option("--seed", seed, "Seed of all random numbers")
       ->capture_default_str()
       ->check(CLI::Validator(whole, ""));
-  app.add_option("--threads", threads_, "Threads to compute with (default: one for each core)")
+  app.add_option("--threads", threads_,
+                 "Threads to compute with (default: what the program says, else one for each core)")
       ->check(CLI::Range(1, 1024));
   option("--out", out, "Folder for pictures and tables, made if it is not there");
   option("--json", json_, "File for the results as JSON; - is standard output, and then nothing else");
@@ -93,27 +94,14 @@ void check_place(const fs::path& path, bool folder) {
 
 }  // namespace
 
-namespace {
-
-// Threads of libgomp that have nothing to do spin for a while, which on a busy machine makes everything many
-// times slower. It reads how long when it is loaded, so the program starts itself anew with a short while.
-void wait_without_spinning(char** argv) {
-  for (const char* setting : {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"})
-    if (std::getenv(setting)) return;
-  setenv("GOMP_SPINCOUNT", "1000", 1);
-  execv("/proc/self/exe", argv);  // comes back only where it cannot: then as it is
-}
-
-}  // namespace
-
 int Program::run(int argc, char** argv, const std::function<void()>& body) {
-  wait_without_spinning(argv);
   try {
     options_->app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return options_->app.exit(error) == 0 && std::cout.flush() ? 0 : 2;
   }
   try {
+    if (threads_ == 0 && !std::getenv("OMP_NUM_THREADS")) threads_ = default_threads;
     if (threads_ > 0) heed::set_num_threads(static_cast<int>(threads_));
     if (version_) {
       std::cout << name_ << ", " << heed::build_info() << "\n";

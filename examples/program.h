@@ -65,6 +65,7 @@ class Program {
   /// Writes `file`.dot, and draws it as `file`.svg where graphviz is installed.
   void draw_graph(const std::string& file, const std::string& dot);
   uint64_t seed = 1;
+  int64_t default_threads = 0;  // where neither --threads nor OMP_NUM_THREADS says it; 0: one for each core
   std::string out;
 
  private:
