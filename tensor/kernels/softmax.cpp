@@ -115,7 +115,7 @@ void sparsemax_line(const T* x, T* y, int64_t n) {
   double sum = 0, threshold = 0;
   for (int64_t k = 1; k <= n; ++k) {
     const double value = static_cast<double>(y[0]) - most;
-    if (!(value > threshold || k == 1)) break;
+    if (k > 1 && !(value > threshold)) break;
     sum += value;
     threshold = (sum - 1) / static_cast<double>(k);
     std::pop_heap(y, y + (n - k + 1));
