@@ -109,8 +109,7 @@ class TransformerTranslator : public Layer<TransformerTranslator>, public Transl
       : source(word_table(options.source_words, kWidth)),
         target(word_table(options.target_words, kWidth)),
         position(kWidth),
-        transformer(kWidth, kHeads, 2, 2,
-                    {.dim_feedforward = 2 * kWidth, .dropout = 0, .norm_first = true}),
+        transformer(kWidth, kHeads, 2, 2, {.dim_feedforward = 2 * kWidth, .dropout = 0, .norm_first = true}),
         output(kWidth, options.target_words) {
     const NoGrad guard;
     for (Embedding* table : {&source, &target})
