@@ -228,7 +228,7 @@ void learn(Program& self, const Options& options, const std::string& file) {
   const Lengths lengths = by_length(sources, translations, references);
   print_lengths(self, lengths);
 
-  // Samples: the sentence everybody knows where it is, then others of the test, mistakes first.
+  // Samples: the sentence everybody knows where it is, then some of the test as they come, then mistakes.
   std::vector<size_t> samples;
   const auto add = [&](const auto& wanted, size_t most) {
     for (size_t i = 0; i < sources.size() && samples.size() < most; ++i)

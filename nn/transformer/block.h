@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "nn/functional.h"
 #include "nn/layers/linear.h"
 #include "nn/layers/norm.h"
@@ -33,6 +36,16 @@ Tensor residual(const Tensor& x, const LayerNorm& norm, const TransformerOptions
 /// W_2 activation(W_1 x + b_1) + b_2, for each position by itself: [..., E] -> [..., E]
 Tensor feed_forward(const Tensor& x, const Linear& linear1, const Linear& linear2,
                     const TransformerOptions& options, bool training);
+
+/// Fills a stack: its layers, each with start values of its own, and with final_norm the norm behind them.
+template <class Layer>
+void build_stack(const char* name, std::vector<Layer>& layers, std::optional<LayerNorm>& norm,
+                 int64_t d_model, int64_t nhead, int64_t num_layers, const TransformerOptions& options) {
+  check(num_layers >= 0, name, ": num_layers is ", num_layers, "; it must not be negative");
+  for (int64_t i = 0; i < num_layers; ++i) layers.emplace_back(d_model, nhead, options);
+  if (options.final_norm)
+    norm.emplace(d_model, LayerNormOptions{.eps = options.layer_norm_eps, .bias = options.bias});
+}
 
 }  // namespace detail
 }  // namespace heed

@@ -54,10 +54,7 @@ void TransformerDecoderLayer::visit(Visitor& v) {
 
 TransformerDecoder::TransformerDecoder(int64_t d_model, int64_t nhead, int64_t num_layers,
                                        TransformerOptions options) {
-  check(num_layers >= 0, "TransformerDecoder: num_layers is ", num_layers, "; it must not be negative");
-  for (int64_t i = 0; i < num_layers; ++i) layers.emplace_back(d_model, nhead, options);
-  if (options.final_norm)
-    norm.emplace(d_model, LayerNormOptions{.eps = options.layer_norm_eps, .bias = options.bias});
+  detail::build_stack("TransformerDecoder", layers, norm, d_model, nhead, num_layers, options);
 }
 
 Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const Mask& tgt_mask,

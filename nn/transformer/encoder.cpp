@@ -29,10 +29,7 @@ void TransformerEncoderLayer::visit(Visitor& v) {
 
 TransformerEncoder::TransformerEncoder(int64_t d_model, int64_t nhead, int64_t num_layers,
                                        TransformerOptions options) {
-  check(num_layers >= 0, "TransformerEncoder: num_layers is ", num_layers, "; it must not be negative");
-  for (int64_t i = 0; i < num_layers; ++i) layers.emplace_back(d_model, nhead, options);
-  if (options.final_norm)
-    norm.emplace(d_model, LayerNormOptions{.eps = options.layer_norm_eps, .bias = options.bias});
+  detail::build_stack("TransformerEncoder", layers, norm, d_model, nhead, num_layers, options);
 }
 
 Tensor TransformerEncoder::forward(const Tensor& src, const Mask& mask) const {
