@@ -72,7 +72,7 @@ class Header {
     expect(quote == '"' || take('\''), "a text in quotes");
     const size_t end = text_.find(quote, at_);
     expect(end != std::string::npos, "a quote at the end");
-    const std::string word = text_.substr(at_, end - at_);
+    std::string word = text_.substr(at_, end - at_);
     at_ = end + 1;
     return word;
   }
@@ -152,7 +152,7 @@ Tensor load_npy(const std::string& path) {
                " does not fit the ", file.left(), " bytes of values");
   Shape stored = header.shape;
   if (header.fortran_order) std::reverse(stored.begin(), stored.end());
-  const Tensor x = Tensor::empty(stored, *dtype);
+  Tensor x = Tensor::empty(stored, *dtype);
   file.read(x, "");
   if (!header.fortran_order) return x;
   Strides strides = x.strides();

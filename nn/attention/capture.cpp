@@ -21,7 +21,7 @@ AttentionScope::~AttentionScope() {
   --detail::paths_wanted;
 }
 
-const Tensor& AttentionScope::weights(const std::string& module, int64_t step) const {
+Tensor AttentionScope::weights(const std::string& module, int64_t step) const {
   std::string known;
   for (const CapturedAttention& call : calls_) {
     if (call.module == module && call.step == step) return call.weights;

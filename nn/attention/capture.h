@@ -33,7 +33,7 @@ class AttentionScope {
   /// In the order of the calls.
   const std::vector<CapturedAttention>& calls() const { return calls_; }
   /// The weights of one call. Error, with the modules and steps there are, when there is none.
-  const Tensor& weights(const std::string& module, int64_t step = 0) const;
+  Tensor weights(const std::string& module, int64_t step = 0) const;
 
  private:
   friend void capture_attention(const Tensor& weights);

@@ -118,7 +118,7 @@ class Scores {
   // s = the scores of the tile, -inf where it may not be attended to. False, and no s, if that is everywhere.
   bool operator()(int64_t head, const Tile& t, const Matrix<T>& s) const {
     const Matrix<const bool> allowed = allowed_[head];
-    if (allowed.data && !any(allowed, t)) return false;
+    if (allowed.data != nullptr && !any(allowed, t)) return false;
     multiply<T>(t.rows, t.columns, D_, scale_, {q_[head].at(t.i, 0), q_.first.row_step, q_.first.col_step},
                 Matrix<const T>{k_[head].at(t.j, 0), k_.first.row_step, k_.first.col_step}.transposed(), T(0),
                 s);
@@ -126,11 +126,11 @@ class Scores {
     constexpr T none = -std::numeric_limits<T>::infinity();
     for (int64_t r = 0; r < t.rows; ++r) {
       T* row = s.at(r, 0);
-      if (bias.data) {
+      if (bias.data != nullptr) {
         const T* b = bias.at(t.i + r, t.j);
         for (int64_t c = 0; c < t.columns; ++c) row[c] += b[c * bias.col_step];
       }
-      if (allowed.data) {
+      if (allowed.data != nullptr) {
         const bool* a = allowed.at(t.i + r, t.j);
         for (int64_t c = 0; c < t.columns; ++c) row[c] = a[c * allowed.col_step] ? row[c] : none;
       }

@@ -71,8 +71,9 @@ const struct Reduction {
     {"var",
      [](const Tensor& x, const Shape& dims, bool keepdim) { return kernel::var(x, dims, 2.5, keepdim); },
      [](const Values& v) {
+       const double mean = mean_of(v);
        double total = 0;
-       for (const double x : v) total += (x - mean_of(v)) * (x - mean_of(v));
+       for (const double x : v) total += (x - mean) * (x - mean);
        return total / 2.5;
      },
      false},
