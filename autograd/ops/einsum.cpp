@@ -77,32 +77,6 @@ Labels labels_for(std::string_view equation, size_t operand, const std::string& 
   return labels;
 }
 
-// x[..., i, ..., i, ...] -> its diagonal, at the end: the two dimensions as one of n * n, every n + 1-th.
-Term take_diagonals(Term term, std::string_view equation) {
-  for (size_t i = 0; i < term.labels.size(); ++i) {
-    const size_t j = term.labels.find(term.labels[i], i + 1);
-    if (j == Labels::npos) continue;
-    const char label = term.labels[i];
-    const int64_t n = term.x.shape()[static_cast<int64_t>(i)], m = term.x.shape()[static_cast<int64_t>(j)];
-    check(n == m, "einsum \"", equation, "\": '", std::string(1, label), "' is ", n, " and ", m,
-          " in one operand of shape ", term.x.shape(), "; a diagonal needs equal sizes");
-    Shape order;
-    for (int64_t d = 0; d < term.x.dim(); ++d)
-      if (d != static_cast<int64_t>(i) && d != static_cast<int64_t>(j)) order.push_back(d);
-    Shape flat;
-    for (const int64_t d : order) flat.push_back(term.x.shape()[d]);
-    flat.push_back(n * n);
-    order.push_back(static_cast<int64_t>(i));
-    order.push_back(static_cast<int64_t>(j));
-    term.x = slice(reshape(permute(term.x, order), flat), -1, 0, n * n, n + 1);
-    term.labels.erase(j, 1);
-    term.labels.erase(i, 1);
-    term.labels += label;
-    i = static_cast<size_t>(-1);  // the labels moved: look from the start
-  }
-  return term;
-}
-
 Term sum_out(Term term, const Labels& kept) {
   const Labels gone = where_in(term.labels, kept, false);
   if (gone.empty()) return term;
@@ -116,12 +90,25 @@ Tensor arrange(const Term& term, const Labels& labels) {
   Shape order;
   for (const char label : labels)
     if (has(term.labels, label)) order.push_back(static_cast<int64_t>(term.labels.find(label)));
-  bool moved = false;
-  for (int64_t d = 0; d < order.rank(); ++d) moved |= order[d] != d;
-  Tensor x = moved ? permute(term.x, order) : term.x;
+  Tensor x = permute(term.x, order);
   for (size_t d = 0; d < labels.size(); ++d)
     if (!has(term.labels, labels[d])) x = unsqueeze(x, static_cast<int64_t>(d));
   return x;
+}
+
+// x[..., i, ..., i, ...] -> its diagonal: the sum over j of x[..., i, ..., j, ...] where i is j.
+Term take_diagonals(Term term, std::string_view equation) {
+  constexpr char kOther = 127;  // the label of j
+  for (size_t i = 0; i < term.labels.size(); ++i)
+    for (size_t j; (j = term.labels.find(term.labels[i], i + 1)) != Labels::npos;) {
+      const int64_t n = term.x.size(static_cast<int64_t>(i)), m = term.x.size(static_cast<int64_t>(j));
+      check(n == m, "einsum \"", equation, "\": '", std::string(1, term.labels[i]), "' is ", n, " and ", m,
+            " in one operand of shape ", term.x.shape(), "; a diagonal needs equal sizes");
+      term.labels[j] = kOther;
+      const Tensor equal = arrange({eye(n, n, boolean), {term.labels[i], kOther}}, term.labels);
+      term = sum_out({where(equal, term.x, 0), term.labels}, where_in(term.labels, {kOther}, false));
+    }
+  return term;
 }
 
 int64_t count(const Tensor& x, size_t from, size_t to) {
@@ -146,7 +133,7 @@ Term contract(Term a, Term b, const Labels& kept) {
       const auto mine = static_cast<int64_t>(term.labels.find(label));
       if (shape[mine] == 1) shape[mine] = other.x.shape()[static_cast<int64_t>(other.labels.find(label))];
     }
-    if (shape != term.x.shape()) term.x = expand(term.x, shape);
+    term.x = broadcast_to(term.x, shape);
   };
   match(a, b);
   match(b, a);
@@ -157,14 +144,14 @@ Term contract(Term a, Term b, const Labels& kept) {
     Shape shape(x.shape().data(), static_cast<int64_t>(leads));
     shape.push_back(count(x, leads, middle));
     shape.push_back(count(x, middle, static_cast<size_t>(x.dim())));
-    return shape == x.shape() ? x : reshape(x, shape);
+    return reshape(x, shape);
   };
   const Tensor y = matmul(matrices(from_a, leads + left.size()), matrices(from_b, leads + summed.size()));
   Shape shape(y.shape().data(), static_cast<int64_t>(leads));
   for (size_t d = 0; d < left.size(); ++d) shape.push_back(from_a.shape()[static_cast<int64_t>(leads + d)]);
   for (size_t d = 0; d < right.size(); ++d)
     shape.push_back(from_b.shape()[static_cast<int64_t>(leads + summed.size() + d)]);
-  return {shape == y.shape() ? y : reshape(y, shape), result};
+  return {reshape(y, shape), result};
 }
 
 }  // namespace
@@ -234,8 +221,7 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, st
     for (size_t later = i + 1; later < terms.size(); ++later) kept += terms[later].labels;
     result = contract(result, terms[i], kept);
   }
-  const Tensor y = arrange(sum_out(result, output), output);
-  return y.same_as(operands[0]) ? alias(y) : y;
+  return arrange(sum_out(result, output), output);
 }
 
 }  // namespace heed

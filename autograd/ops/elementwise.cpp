@@ -8,49 +8,70 @@
 
 namespace heed {
 
-// In the rules g is the incoming gradient, y the result. The last line of a rule is its formula in public
-// operations, which can be differentiated again; a line above it is the same in one pass.
+namespace {
+
+// y = f(x) on floating numbers. The rule is given g, the incoming gradient, and x, or g and y.
+template <class Rule>
+Tensor by_operand(const char* name, Tensor (*f)(const Tensor&), const Operand& x, Rule rule) {
+  check_floating(name, x);
+  return record(name, f(x), {{x, [rule, x = save(x)](const Tensor& g) { return rule(g, x()); }}});
+}
+template <class Rule>
+Tensor by_result(const char* name, Tensor (*f)(const Tensor&), const Operand& x, Rule rule) {
+  check_floating(name, x);
+  return record(name, f(x), {{x, rule}});
+}
+
+}  // namespace
+
+// The last line of a rule is its formula in public operations, which can be differentiated again; a line
+// above it is the same in one pass.
+
+// clang-format off
+Tensor exp(Operand x) { return by_result("exp", kernel::exp, x, [](auto& g, auto& y) { return g * y; }); }
+Tensor expm1(Operand x) { return by_result("expm1", kernel::expm1, x, [](auto& g, auto& y) { return g * (y + 1); }); }
+Tensor log(Operand x) { return by_operand("log", kernel::log, x, [](auto& g, auto& x_) { return g / x_; }); }
+Tensor log1p(Operand x) { return by_operand("log1p", kernel::log1p, x, [](auto& g, auto& x_) { return g / (x_ + 1); }); }
+Tensor sqrt(Operand x) { return by_result("sqrt", kernel::sqrt, x, [](auto& g, auto& y) { return g / (2 * y); }); }
+Tensor rsqrt(Operand x) { return by_result("rsqrt", kernel::rsqrt, x, [](auto& g, auto& y) { return -0.5 * g * y * y * y; }); }
+Tensor reciprocal(Operand x) { return by_result("reciprocal", kernel::reciprocal, x, [](auto& g, auto& y) { return -g * y * y; }); }
+Tensor sin(Operand x) { return by_operand("sin", kernel::sin, x, [](auto& g, auto& x_) { return g * cos(x_); }); }
+Tensor cos(Operand x) { return by_operand("cos", kernel::cos, x, [](auto& g, auto& x_) { return -g * sin(x_); }); }
+// clang-format on
+
+Tensor tanh(Operand x) {
+  return by_result("tanh", kernel::tanh, x, [](const Tensor& g, const Tensor& y) {
+    if (!grad_enabled()) return kernel::tanh_backward(g, y);
+    return g * (1 - y * y);
+  });
+}
+
+Tensor sigmoid(Operand x) {
+  return by_result("sigmoid", kernel::sigmoid, x, [](const Tensor& g, const Tensor& y) {
+    if (!grad_enabled()) return kernel::sigmoid_backward(g, y);
+    return g * y * (1 - y);
+  });
+}
+
+// erf'(x) = 2 / sqrt(pi) exp(-x^2)
+Tensor erf(Operand x) {
+  return by_operand("erf", kernel::erf, x, [](const Tensor& g, const Tensor& x_) {
+    return g * (2 * std::numbers::inv_sqrtpi) * exp(-square(x_));
+  });
+}
+
+Tensor silu(Operand x) {
+  return by_operand("silu", kernel::silu, x, [](const Tensor& g, const Tensor& x_) {
+    if (!grad_enabled()) return kernel::silu_backward(g, x_);
+    const Tensor s = sigmoid(x_);
+    return g * s * (1 + x_ * (1 - s));
+  });
+}
+
+// Numbers of any dtype.
 
 Tensor abs(Operand x) {
   return record("abs", kernel::abs(x), {{x, [x = save(x)](const Tensor& g) { return g * sign(x()); }}});
-}
-
-Tensor exp(Operand x) {
-  check_floating("exp", x);
-  return record("exp", kernel::exp(x), {{x, [](const Tensor& g, const Tensor& y) { return g * y; }}});
-}
-
-Tensor expm1(Operand x) {
-  check_floating("expm1", x);
-  return record("expm1", kernel::expm1(x),
-                {{x, [](const Tensor& g, const Tensor& y) { return g * (y + 1); }}});
-}
-
-Tensor log(Operand x) {
-  check_floating("log", x);
-  return record("log", kernel::log(x), {{x, [x = save(x)](const Tensor& g) { return g / x(); }}});
-}
-
-Tensor log1p(Operand x) {
-  check_floating("log1p", x);
-  return record("log1p", kernel::log1p(x), {{x, [x = save(x)](const Tensor& g) { return g / (x() + 1); }}});
-}
-
-Tensor sqrt(Operand x) {
-  check_floating("sqrt", x);
-  return record("sqrt", kernel::sqrt(x), {{x, [](const Tensor& g, const Tensor& y) { return g / (2 * y); }}});
-}
-
-Tensor rsqrt(Operand x) {
-  check_floating("rsqrt", x);
-  return record("rsqrt", kernel::rsqrt(x),
-                {{x, [](const Tensor& g, const Tensor& y) { return -0.5 * g * y * y * y; }}});
-}
-
-Tensor reciprocal(Operand x) {
-  check_floating("reciprocal", x);
-  return record("reciprocal", kernel::reciprocal(x),
-                {{x, [](const Tensor& g, const Tensor& y) { return -g * y * y; }}});
 }
 
 Tensor square(Operand x) {
@@ -59,40 +80,6 @@ Tensor square(Operand x) {
 
 Tensor neg(Operand x) {
   return record("neg", kernel::neg(x), {{x, [](const Tensor& g) { return -g; }}});
-}
-
-Tensor sin(Operand x) {
-  check_floating("sin", x);
-  return record("sin", kernel::sin(x), {{x, [x = save(x)](const Tensor& g) { return g * cos(x()); }}});
-}
-
-Tensor cos(Operand x) {
-  check_floating("cos", x);
-  return record("cos", kernel::cos(x), {{x, [x = save(x)](const Tensor& g) { return -g * sin(x()); }}});
-}
-
-Tensor tanh(Operand x) {
-  check_floating("tanh", x);
-  return record("tanh", kernel::tanh(x), {{x, [](const Tensor& g, const Tensor& y) {
-                                             if (!grad_enabled()) return kernel::tanh_backward(g, y);
-                                             return g * (1 - y * y);
-                                           }}});
-}
-
-Tensor sigmoid(Operand x) {
-  check_floating("sigmoid", x);
-  return record("sigmoid", kernel::sigmoid(x), {{x, [](const Tensor& g, const Tensor& y) {
-                                                   if (!grad_enabled()) return kernel::sigmoid_backward(g, y);
-                                                   return g * y * (1 - y);
-                                                 }}});
-}
-
-// erf'(x) = 2 / sqrt(pi) exp(-x^2)
-Tensor erf(Operand x) {
-  check_floating("erf", x);
-  return record("erf", kernel::erf(x), {{x, [x = save(x)](const Tensor& g) {
-                                           return g * (2 * std::numbers::inv_sqrtpi) * exp(-square(x()));
-                                         }}});
 }
 
 // Flat everywhere but at the jumps: the gradient is zero.
@@ -108,15 +95,6 @@ Tensor relu(Operand x) {
   return record("relu", kernel::relu(x), {{x, [](const Tensor& g, const Tensor& y) {
                                              if (!grad_enabled()) return kernel::relu_backward(g, y);
                                              return where(y <= 0, 0, g);
-                                           }}});
-}
-
-Tensor silu(Operand x) {
-  check_floating("silu", x);
-  return record("silu", kernel::silu(x), {{x, [x = save(x)](const Tensor& g) {
-                                             if (!grad_enabled()) return kernel::silu_backward(g, x());
-                                             const Tensor s = sigmoid(x());
-                                             return g * s * (1 + x() * (1 - s));
                                            }}});
 }
 
@@ -170,22 +148,19 @@ Tensor clamp(Operand x, Operand min, Operand max) {
 // Phi(x) = (1 + erf(x / sqrt 2)) / 2, phi its derivative; d(x Phi(x)) = Phi(x) + x phi(x).
 // The approximation: x (1 + tanh u) / 2 with u = sqrt(2 / pi) (x + 0.044715 x^3).
 Tensor gelu(Operand x, Gelu approximate) {
-  check_floating("gelu", x);
   using namespace std::numbers;
   if (approximate == Gelu::tanh)
-    return record("gelu", kernel::gelu_tanh(x),
-                  {{x, [x = save(x)](const Tensor& g) {
-                      const Tensor squared = square(x());
-                      const Tensor u = tanh(sqrt2 * inv_sqrtpi * x() * (1 + 0.044715 * squared));
-                      const Tensor du = sqrt2 * inv_sqrtpi * (1 + 3 * 0.044715 * squared);
-                      return g * (0.5 * (1 + u) + 0.5 * x() * (1 - square(u)) * du);
-                    }}});
-  return record("gelu", kernel::gelu(x),
-                {{x, [x = save(x)](const Tensor& g) {
-                    if (!grad_enabled()) return kernel::gelu_backward(g, x());
-                    const Tensor below = 0.5 * (1 + erf(x() / sqrt2));
-                    return g * (below + x() * (inv_sqrtpi / sqrt2) * exp(-0.5 * square(x())));
-                  }}});
+    return by_operand("gelu", kernel::gelu_tanh, x, [](const Tensor& g, const Tensor& x_) {
+      const Tensor squared = square(x_);
+      const Tensor u = tanh(sqrt2 * inv_sqrtpi * x_ * (1 + 0.044715 * squared));
+      const Tensor du = sqrt2 * inv_sqrtpi * (1 + 3 * 0.044715 * squared);
+      return g * (0.5 * (1 + u) + 0.5 * x_ * (1 - square(u)) * du);
+    });
+  return by_operand("gelu", kernel::gelu, x, [](const Tensor& g, const Tensor& x_) {
+    if (!grad_enabled()) return kernel::gelu_backward(g, x_);
+    const Tensor below = 0.5 * (1 + erf(x_ / sqrt2));
+    return g * (below + x_ * (inv_sqrtpi / sqrt2) * exp(-0.5 * square(x_)));
+  });
 }
 
 Tensor add(Operand a, Operand b, double alpha) {
@@ -237,26 +212,24 @@ Tensor pow(Operand a, Operand b) {
                   }}});
 }
 
-// The larger operand has the gradient; equals share it.
-Tensor maximum(Operand a, Operand b) {
-  adopt("maximum", a, b);
-  const auto share = [](const Tensor& g, const Tensor& mine, const Tensor& other) {
-    return where(mine == other, 0.5 * g, where(mine < other, 0, g));
+namespace {
+
+// The operand that does not lose has the gradient; equals share it.
+Tensor better(const char* name, Tensor (*f)(const Tensor&, const Tensor&), Tensor (*loses)(Operand, Operand),
+              Operand a, Operand b) {
+  adopt(name, a, b);
+  const auto share = [loses](const Tensor& g, const Tensor& mine, const Tensor& other) {
+    return where(mine == other, 0.5 * g, where(loses(mine, other), 0, g));
   };
-  return record("maximum", kernel::maximum(a, b),
+  return record(name, f(a, b),
                 {{a, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, a(), b()); }},
                  {b, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, b(), a()); }}});
 }
 
-Tensor minimum(Operand a, Operand b) {
-  adopt("minimum", a, b);
-  const auto share = [](const Tensor& g, const Tensor& mine, const Tensor& other) {
-    return where(mine == other, 0.5 * g, where(mine > other, 0, g));
-  };
-  return record("minimum", kernel::minimum(a, b),
-                {{a, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, a(), b()); }},
-                 {b, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, b(), a()); }}});
-}
+}  // namespace
+
+Tensor maximum(Operand a, Operand b) { return better("maximum", kernel::maximum, lt, a, b); }
+Tensor minimum(Operand a, Operand b) { return better("minimum", kernel::minimum, gt, a, b); }
 
 Tensor where(Operand condition, Operand a, Operand b) {
   check(condition->dtype() == boolean, "where: the condition is ", condition->dtype(), " ",

@@ -16,14 +16,12 @@ void check_lattice(const char* op, const char* name, const Tensor& x, int64_t di
         " and be no larger outside of dimension ", dim);
 }
 
-Tensor zeros_of(const Shape& shape, DType dtype) { return kernel::full(shape, 0, dtype); }
-
 // The transpose of index_select: zeros of `size` along dim, to whose positions index the slices of g are
 // added.
 Tensor index_add(Operand g, int64_t dim, int64_t size, const Saved& index) {
   Shape shape = g->shape();
   shape[dim] = size;
-  Tensor y = zeros_of(shape, g->dtype());
+  Tensor y = zeros(shape, g->dtype());
   kernel::index_add_into("index_add", y, dim, index(), g);
   return record("index_add", std::move(y),
                 {{g, [dim, index](const Tensor& h) { return index_select(h, dim, index()); }}});
@@ -39,7 +37,7 @@ Tensor gather(Operand x, int64_t dim, Operand index) {
   check_lattice("gather", "x", x, dim, index);
   return record("gather", kernel::gather("gather", x, dim, index),
                 {{x, [dim, shape = x->shape(), i = save(index)](const Tensor& g) {
-                    return scatter_add(zeros_of(shape, g.dtype()), dim, i(), g);
+                    return scatter_add(zeros(shape, g.dtype()), dim, i(), g);
                   }}});
 }
 

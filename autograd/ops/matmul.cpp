@@ -17,20 +17,18 @@ void check_rank(const char* op, const Operand& a, const char* name, int64_t rank
         rank == 1 ? " dimension" : " dimensions", a->dim() > 0 ? ", matmul takes other ranks" : "");
 }
 
+void check_ranks(const char* op, Operand& a, int64_t rank_a, Operand& b, int64_t rank_b) {
+  check_operands(op, a, b);
+  check_rank(op, a, "a", rank_a);
+  check_rank(op, b, "b", rank_b);
+}
+
 // The last size of a meets the size of b along `dim`.
 void check_inner(const char* op, const Tensor& a, const Tensor& b, int64_t dim) {
   check(a.shape().back() == b.shape()[dim], op, ": inner sizes differ: a is ", a.shape(), ", b is ",
         b.shape(), "; a's last size must equal b's ",
         b.dim() == 1 ? "only one" : "second-to-last (transpose(b)?)");
 }
-
-Tensor column(const Tensor& x) { return x.view_as({x.numel(), 1}, {x.strides()[0], 1}, x.body().offset); }
-Tensor row(const Tensor& x) {
-  return x.view_as({1, x.numel()}, {x.numel(), x.strides()[0]}, x.body().offset);
-}
-
-// A fresh result, seen in another shape.
-Tensor as(const Shape& shape, const Tensor& y) { return y.view_as(shape, contiguous_strides(shape), 0); }
 
 // All leading dimensions in one: [..., k] -> [N, k].
 Tensor rows(const Tensor& x) {
@@ -53,53 +51,35 @@ Tensor product(const char* op, const Operand& a, const Operand& b) {
 }  // namespace
 
 Tensor mm(Operand a, Operand b) {
-  check_operands("mm", a, b);
-  check_rank("mm", a, "a", 2);
-  check_rank("mm", b, "b", 2);
+  check_ranks("mm", a, 2, b, 2);
   check_inner("mm", a, b, 0);
   return product("mm", a, b);
 }
 
 Tensor bmm(Operand a, Operand b) {
-  check_operands("bmm", a, b);
-  check_rank("bmm", a, "a", 3);
-  check_rank("bmm", b, "b", 3);
+  check_ranks("bmm", a, 3, b, 3);
   check(a->shape()[0] == b->shape()[0], "bmm: a is ", a->shape(), ", b is ", b->shape(),
         "; their first sizes must be equal (matmul broadcasts them)");
   check_inner("bmm", a, b, 1);
   return product("bmm", a, b);
 }
 
-// a [n, k], x [k]:   y_i = sum_l a_il x_l,   da = g x^T,   dx = a^T g
-Tensor mv(Operand a, Operand x) {
-  check_operands("mv", a, x);
-  check_rank("mv", a, "a", 2);
-  check_rank("mv", x, "x", 1);
-  check_inner("mv", a, x, 0);
-  return record("mv", as({a->shape()[0]}, kernel::matmul(a, column(x))),
-                {{a, [x = save(x)](const Tensor& g) { return outer(g, x()); }},
-                 {x, [a = save(a)](const Tensor& g) { return mv(transpose(a()), g); }}});
+Tensor mv(Operand a, Operand b) {
+  check_ranks("mv", a, 2, b, 1);
+  check_inner("mv", a, b, 0);
+  return matmul(a, b);
 }
 
-// y = sum_l a_l b_l,   da = g b,   db = g a
 Tensor dot(Operand a, Operand b) {
-  check_operands("dot", a, b);
-  check_rank("dot", a, "a", 1);
-  check_rank("dot", b, "b", 1);
+  check_ranks("dot", a, 1, b, 1);
   check_inner("dot", a, b, 0);
-  return record("dot", as({}, kernel::matmul(row(a), column(b))),
-                {{a, [b = save(b)](const Tensor& g) { return g * b(); }},
-                 {b, [a = save(a)](const Tensor& g) { return g * a(); }}});
+  return matmul(a, b);
 }
 
-// a [n], b [m]:   y_ij = a_i b_j,   da = g b,   db = g^T a
+// a [n], b [m]:   y_ij = a_i b_j
 Tensor outer(Operand a, Operand b) {
-  check_operands("outer", a, b);
-  check_rank("outer", a, "a", 1);
-  check_rank("outer", b, "b", 1);
-  return record("outer", kernel::matmul(column(a), row(b)),
-                {{a, [b = save(b)](const Tensor& g) { return mv(g, b()); }},
-                 {b, [a = save(a)](const Tensor& g) { return mv(transpose(g), a()); }}});
+  check_ranks("outer", a, 1, b, 1);
+  return product("outer", {unsqueeze(a, 1), a.line()}, {unsqueeze(b, 0), b.line()});
 }
 
 // A vector on the left stands as a row, on the right as a column, and its dimension is left out of the
@@ -109,37 +89,30 @@ Tensor matmul(Operand a, Operand b) {
   check(a->dim() > 0 && b->dim() > 0, "matmul: a is ", a->shape(), ", b is ", b->shape(),
         "; both need a dimension to sum over, a * b multiplies by a number");
   check_inner("matmul", a, b, b->dim() == 1 ? 0 : b->dim() - 2);
-  if (a->dim() == 1 && b->dim() == 1) return dot(a, b);
-  if (a->dim() == 2 && b->dim() == 1) return mv(a, b);
-  if (a->dim() == 1 && b->dim() == 2) return mv({transpose(b), b.line()}, a);
-  if (b->dim() == 1) return squeeze(product("matmul", a, {unsqueeze(b, 1), b.line()}), -1);
-  if (a->dim() == 1) return squeeze(product("matmul", {unsqueeze(a, 0), a.line()}, b), -2);
+  const bool row = a->dim() == 1, column = b->dim() == 1;
+  if (row) a.become(unsqueeze(a, 0));
+  if (column) b.become(unsqueeze(b, 1));
   if (a->dim() > 2 && b->dim() > 2)
     broadcast_shapes("matmul: leading dimensions", Shape(a->shape().data(), a->dim() - 2),
                      Shape(b->shape().data(), b->dim() - 2));
-  return product("matmul", a, b);
+  Tensor y = product("matmul", a, b);
+  if (column) y = squeeze({y, a.line()}, -1);
+  return row ? squeeze({y, a.line()}, column ? -1 : -2) : y;
 }
 
 // y = beta x + alpha a b;   with beta = 0, x counts for nothing, NaN included
 Tensor addmm(Operand x, Operand a, Operand b, double beta, double alpha) {
-  check_operands("addmm", a, b);
+  check_ranks("addmm", a, 2, b, 2);
   adopt("addmm", x, a);
-  check_rank("addmm", a, "a", 2);
-  check_rank("addmm", b, "b", 2);
   check_inner("addmm", a, b, 0);
   const Shape shape{a->shape()[0], b->shape()[1]};
   check(broadcast_shapes("addmm", x->shape(), shape) == shape, "addmm: x is ", x->shape(), ", the product ",
         shape, "; x must broadcast to it");
-  const Tensor start = beta == 0   ? Tensor()
-                       : beta == 1 ? x.tensor()
-                                   : kernel::mul(x, kernel::full({}, beta, x->dtype()));
-  return record(
-      "addmm", kernel::matmul(a, b, start, alpha),
-      {{x, [beta](const Tensor& g) { return beta == 0   ? zeros_like(g)
-                                            : beta == 1 ? g
-                                                        : g * beta; }},
-       {a, [b = save(b), alpha](const Tensor& g) { return alpha * mm(g, transpose(b())); }},
-       {b, [a = save(a), alpha](const Tensor& g) { return alpha * mm(transpose(a()), g); }}});
+  const Tensor start = beta == 0 ? Tensor() : kernel::mul(x, kernel::full({}, beta, x->dtype()));
+  return record("addmm", kernel::matmul(a, b, start, alpha),
+                {{x, [beta](const Tensor& g) { return beta * g; }},
+                 {a, [b = save(b), alpha](const Tensor& g) { return alpha * mm(g, transpose(b())); }},
+                 {b, [a = save(a), alpha](const Tensor& g) { return alpha * mm(transpose(a()), g); }}});
 }
 
 // x [..., in], weight [out, in], bias [out]:   y = x W^T + b
@@ -162,9 +135,11 @@ Tensor linear(Operand x, Operand weight, Operand bias) {
   shape[shape.rank() - 1] = out;
   const Tensor w = weight->view_as({weight->shape()[1], out}, {weight->strides()[1], weight->strides()[0]},
                                    weight->body().offset);
-  const Tensor& wide = x.tensor();
-  Tensor y = kernel::matmul(wide.dim() == 1 ? row(wide) : wide, w, bias);
-  if (x->dim() == 1) y = as(shape, y);
+  const Tensor wide = x->dim() > 1
+                          ? x.tensor()
+                          : x->view_as({1, x->numel()}, {x->numel(), x->strides()[0]}, x->body().offset);
+  Tensor y = kernel::matmul(wide, w, bias);
+  if (x->dim() == 1) y = y.view_as(shape, {1}, 0);
   return record("linear", std::move(y),
                 {{x, [w = save(weight)](const Tensor& g) { return matmul(g, w()); }},
                  {weight, [x = save(x)](const Tensor& g) { return mm(transpose(rows(g)), rows(x())); }},

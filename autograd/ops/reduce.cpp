@@ -21,16 +21,33 @@ void check_some(const char* op, const Operand& x, const Shape& dims) {
           " there is no ", op);
 }
 
-// Operands equal to the result share its gradient; what is NaN has NaN.
-Tensor share(const Tensor& g, const Tensor& y, const Tensor& x, const Shape& dims) {
-  const Tensor hit = to(x == restore(y, x.shape(), dims), x.dtype());
-  return restore(g, x.shape(), dims) * hit / sum(hit, dims, true);
+// Values equal to the extreme one share its gradient; what is NaN has NaN.
+Tensor extreme(const char* op, Tensor (*of)(const Tensor&, const Shape&, bool), const Operand& x, Shape dims,
+               bool keepdim) {
+  dims = check_dims(op, x->dim(), dims);
+  check_some(op, x, dims);
+  return record(op, of(x, dims, keepdim), {{x, [dims, x = save(x)](const Tensor& g, const Tensor& y) {
+                                              const Shape& shape = x().shape();
+                                              const Tensor hit =
+                                                  to(x() == restore(y, shape, dims), g.dtype());
+                                              return restore(g, shape, dims) * hit / sum(hit, dims, true);
+                                            }}});
 }
 
-// g at the places that `index` names along one dimension, 0 elsewhere.
-Tensor place(const Tensor& g, const Tensor& index, const Shape& shape, int64_t dim) {
-  const Shape kept = reduced_shape(shape, {dim}, true);
-  return scatter_add(zeros(shape, g.dtype()), dim, reshape(index, kept), reshape(g, kept));
+using Extremes = kernel::Extreme (*)(const Tensor&, int64_t, bool);
+
+// The first of equals has the gradient.
+ValuesIndices first_extreme(const char* op, Extremes extremes, const Operand& x, int64_t dim, bool keepdim) {
+  dim = check_dim(op, x, dim);
+  check_some(op, x, {dim});
+  const kernel::Extreme y = extremes(x, dim, keepdim);
+  return {record(op, y.values,
+                 {{x,
+                   [dim, shape = x->shape(), at = save(y.indices)](const Tensor& g) {
+                     const Shape kept = reduced_shape(shape, {dim}, true);
+                     return scatter_add(zeros(shape, g.dtype()), dim, reshape(at(), kept), reshape(g, kept));
+                   }}}),
+          y.indices};
 }
 
 }  // namespace
@@ -51,22 +68,8 @@ Tensor mean(Operand x, Dims dims, bool keepdim) {
                   }}});
 }
 
-// Equal largest values share the gradient.
-Tensor amax(Operand x, Dims dims, bool keepdim) {
-  dims = check_dims("amax", x->dim(), dims);
-  check_some("amax", x, dims);
-  return record(
-      "amax", kernel::amax(x, dims, keepdim),
-      {{x, [dims, x = save(x)](const Tensor& g, const Tensor& y) { return share(g, y, x(), dims); }}});
-}
-
-Tensor amin(Operand x, Dims dims, bool keepdim) {
-  dims = check_dims("amin", x->dim(), dims);
-  check_some("amin", x, dims);
-  return record(
-      "amin", kernel::amin(x, dims, keepdim),
-      {{x, [dims, x = save(x)](const Tensor& g, const Tensor& y) { return share(g, y, x(), dims); }}});
-}
+Tensor amax(Operand x, Dims dims, bool keepdim) { return extreme("amax", kernel::amax, x, dims, keepdim); }
+Tensor amin(Operand x, Dims dims, bool keepdim) { return extreme("amin", kernel::amin, x, dims, keepdim); }
 
 // y = log sum_i exp(x_i)   =>   dx_i = g exp(x_i - y)
 Tensor logsumexp(Operand x, Dims dims, bool keepdim) {
@@ -79,75 +82,39 @@ Tensor logsumexp(Operand x, Dims dims, bool keepdim) {
                   }}});
 }
 
-namespace {
-
-// n - correction, of the variance over n values; no less than 0, which makes it infinite or NaN.
-double freedom(const Tensor& x, const Shape& dims, double correction) {
-  double count = 1;
-  for (const int64_t d : dims) count *= static_cast<double>(x.shape()[d]);
-  return std::max(0.0, count - correction);
-}
-
-Tensor deviation(const Tensor& x, const Shape& dims) { return x - mean(x, dims, true); }
-
-}  // namespace
-
-// y = sum_i (x_i - mean)^2 / f, f = n - correction   =>   dx_i = g 2 (x_i - mean) / f
+// y = sum_i (x_i - mean)^2 / f, f = n - correction but no less than 0   =>   dx_i = g 2 (x_i - mean) / f
 Tensor var(Operand x, Dims dims, double correction, bool keepdim) {
   check_floating("var", x);
   dims = check_dims("var", x->dim(), dims);
-  const double f = freedom(x, dims, correction);
+  double f = 1;
+  for (const int64_t d : dims) f *= static_cast<double>(x->shape()[d]);
+  f = std::max(0.0, f - correction);
   return record("var", kernel::var(x, dims, f, keepdim), {{x, [dims, f, x = save(x)](const Tensor& g) {
                                                              return restore(g, x().shape(), dims) * (2 / f) *
-                                                                    deviation(x(), dims);
+                                                                    (x() - mean(x(), dims, true));
                                                            }}});
 }
 
-// y = sqrt(var)   =>   dx_i = g (x_i - mean) / (f y), and 0 where all x are equal
+// sqrt(var), with the gradient 0 where all x are equal.
 Tensor std(Operand x, Dims dims, double correction, bool keepdim) {
-  check_floating("std", x);
-  dims = check_dims("std", x->dim(), dims);
-  const double f = freedom(x, dims, correction);
-  return record("std", kernel::sqrt(kernel::var(x, dims, f, keepdim)),
-                {{x, [dims, f, x = save(x)](const Tensor& g, const Tensor& y) {
-                    const Tensor scale = g / f / where(y == 0, std::numeric_limits<double>::infinity(), y);
-                    return restore(scale, x().shape(), dims) * deviation(x(), dims);
-                  }}});
+  const CalledAt here(x.line());
+  const Tensor v = var(x, dims, correction, keepdim);
+  return where(v == 0, 0, sqrt(where(v == 0, 1, v)));
 }
 
-namespace {
-
-// The product along `dim`, halves against halves: the same in products of two, whose rules hold at zeros.
-Tensor product_of_halves(Tensor x, int64_t dim, bool keepdim) {
-  const Shape shape = reduced_shape(x.shape(), {dim}, keepdim);
-  if (x.size(dim) == 0) return ones(shape, x.dtype());
-  Tensor odd;
-  for (int64_t n = x.size(dim); n > 1; n /= 2) {
-    if (n % 2 == 1) {
-      const Tensor last = narrow(x, dim, n - 1, 1);
-      odd = odd.defined() ? odd * last : last;
-    }
-    x = narrow(x, dim, 0, n / 2) * narrow(x, dim, n / 2, n / 2);
-  }
-  return reshape(odd.defined() ? x * odd : x, shape);
-}
-
-}  // namespace
-
-// dx_i = g times the product of all others, which is y / x_i only where nothing is 0.
+// Halves times halves: products of two, whose rules hold at zeros.
 Tensor prod(Operand x, int64_t dim, bool keepdim) {
+  const CalledAt here(x.line());
+  if (x->dim() == 0) return prod(reshape(x, {1}), dim);
   dim = check_dim("prod", x, dim);
-  if (x->dim() == 0) return prod({reshape(x, {1}), x.line()}, 0);
-  const Twin twin = [dim, keepdim](const std::vector<Tensor>& in) {
-    return product_of_halves(in[0], dim, keepdim);
-  };
-  if (reference_mode() && is_floating(x->dtype())) return twin({x});
-  return record(
-      "prod", kernel::prod(x, {dim}, keepdim), {x},
-      [dim, x = save(x)](const Tensor& g, const Tensor&) {
-        return Gradients{kernel::prod_backward(g, x(), dim)};
-      },
-      twin);
+  const Shape shape = reduced_shape(x->shape(), {dim}, keepdim);
+  Tensor y = x->dtype() == boolean ? to(x, int64) : x.tensor();
+  if (x->size(dim) == 0) return ones(shape, y.dtype());
+  for (int64_t n = x->size(dim); n > 1; n = y.size(dim)) {
+    const Tensor pairs = narrow(y, dim, 0, n / 2) * narrow(y, dim, n / 2, n / 2);
+    y = n % 2 == 0 ? pairs : cat({pairs, narrow(y, dim, n - 1, 1)}, dim);
+  }
+  return reshape(y, shape);
 }
 
 Tensor prod(Operand x) { return prod({reshape(x, {-1}), x.line()}, 0); }
@@ -155,43 +122,21 @@ Tensor prod(Operand x) { return prod({reshape(x, {-1}), x.line()}, 0); }
 Tensor max(Operand x) { return amax(x); }
 Tensor min(Operand x) { return amin(x); }
 
-// The first of the largest has the gradient.
 ValuesIndices max(Operand x, int64_t dim, bool keepdim) {
-  dim = check_dim("max", x, dim);
-  check_some("max", x, {dim});
-  const kernel::Extreme y = kernel::max(x, dim, keepdim);
-  return {record("max", y.values,
-                 {{x, [dim, shape = x->shape(),
-                       at = save(y.indices)](const Tensor& g) { return place(g, at(), shape, dim); }}}),
-          y.indices};
+  return first_extreme("max", kernel::max, x, dim, keepdim);
 }
-
 ValuesIndices min(Operand x, int64_t dim, bool keepdim) {
-  dim = check_dim("min", x, dim);
-  check_some("min", x, {dim});
-  const kernel::Extreme y = kernel::min(x, dim, keepdim);
-  return {record("min", y.values,
-                 {{x, [dim, shape = x->shape(),
-                       at = save(y.indices)](const Tensor& g) { return place(g, at(), shape, dim); }}}),
-          y.indices};
+  return first_extreme("min", kernel::min, x, dim, keepdim);
 }
 
 namespace {
 
-using Extremes = kernel::Extreme (*)(const Tensor&, int64_t, bool);
-
 Tensor where_extreme(const char* op, Extremes extremes, const Operand& x, std::optional<int64_t> dim,
                      bool keepdim) {
-  if (dim) {
-    const int64_t along = check_dim(op, x, *dim);
-    check_some(op, x, {along});
-    return extremes(x, along, keepdim).indices;
-  }
-  check(x->numel() > 0, op, ": x is ", x->shape(), ", and of no values there is no ", op);
-  const Tensor row = kernel::contiguous(x);
-  const Tensor flat = row.view_as({row.numel()}, {1}, row.body().offset);
-  const Shape shape = keepdim ? Shape::filled(x->dim(), 1) : Shape{};
-  return extremes(flat, 0, true).indices.view_as(shape, contiguous_strides(shape), 0);
+  check_some(op, x, check_dims(op, x->dim(), dim ? Dims(*dim) : Dims()));
+  if (dim) return extremes(x, check_dim(op, x, *dim), keepdim).indices;
+  const NoGrad no_records;
+  return reshape(extremes(reshape(x, {-1}), 0, true).indices, Shape::filled(keepdim ? x->dim() : 0, 1));
 }
 
 }  // namespace

@@ -71,8 +71,9 @@ Tensor reshaped(const char* op, const Operand& x, const Shape& shape, bool may_c
   return record(op, std::move(y), {{x, [from = x->shape()](const Tensor& g) { return reshape(g, from); }}});
 }
 
-void check_has_dims(const char* op, const Tensor& x) {
+int64_t check_part(const char* op, const Tensor& x, int64_t dim) {
   check(x.dim() > 0, op, ": x is a scalar and has no dimension to take a part of");
+  return check_dim(op, x, dim);
 }
 
 // Positions start, start + step, ... along dim: `count` of them, known to be inside.
@@ -224,8 +225,7 @@ Tensor flatten(Operand x, int64_t start_dim, int64_t end_dim) {
 }
 
 Tensor narrow(Operand x, int64_t dim, int64_t start, int64_t length) {
-  check_has_dims("narrow", x);
-  dim = check_dim("narrow", x, dim);
+  dim = check_part("narrow", x, dim);
   const int64_t size = x->shape()[dim];
   const int64_t first = start < 0 ? start + size : start;
   check(0 <= first && first <= size && 0 <= length && length <= size - first, "narrow: start ", start,
@@ -234,8 +234,7 @@ Tensor narrow(Operand x, int64_t dim, int64_t start, int64_t length) {
 }
 
 Tensor select(Operand x, int64_t dim, int64_t index) {
-  check_has_dims("select", x);
-  dim = check_dim("select", x, dim);
+  dim = check_part("select", x, dim);
   const int64_t size = x->shape()[dim];
   check(-size <= index && index < size, "select: index ", index, " is out of range for dimension ", dim,
         " of x ", x->shape());
@@ -251,8 +250,7 @@ Tensor select(Operand x, int64_t dim, int64_t index) {
 
 // As in Python: negative bounds count from the back, bounds outside are moved to the edge.
 Tensor slice(Operand x, int64_t dim, int64_t start, int64_t end, int64_t step) {
-  check_has_dims("slice", x);
-  dim = check_dim("slice", x, dim);
+  dim = check_part("slice", x, dim);
   check(step > 0, "slice: step ", step, " is not positive");
   const int64_t size = x->shape()[dim];
   const auto inside = [size](int64_t bound) {
@@ -266,8 +264,7 @@ Tensor slice(Operand x, int64_t dim, int64_t start, int64_t end, int64_t step) {
 
 // Parts of `size` along dim, the last one shorter.
 std::vector<Tensor> split(Operand x, int64_t size, int64_t dim) {
-  check_has_dims("split", x);
-  dim = check_dim("split", x, dim);
+  dim = check_part("split", x, dim);
   const int64_t whole = x->shape()[dim];
   check(size > 0 || (size == 0 && whole == 0), "split: parts of size ", size, " of dimension ", dim, " of x ",
         x->shape(), "; the size must be positive");
@@ -278,8 +275,7 @@ std::vector<Tensor> split(Operand x, int64_t size, int64_t dim) {
 }
 
 std::vector<Tensor> split(Operand x, const Shape& sizes, int64_t dim) {
-  check_has_dims("split", x);
-  dim = check_dim("split", x, dim);
+  dim = check_part("split", x, dim);
   const auto fits = [&](bool fit) {
     check(fit, "split: sizes ", sizes, " do not add up to dimension ", dim, " of x ", x->shape());
   };
@@ -297,9 +293,8 @@ std::vector<Tensor> split(Operand x, const Shape& sizes, int64_t dim) {
 
 // At most `chunks` parts of equal size, the last one shorter.
 std::vector<Tensor> chunk(Operand x, int64_t chunks, int64_t dim) {
-  check_has_dims("chunk", x);
   check(chunks > 0, "chunk: ", chunks, " parts of x ", x->shape(), "; there must be at least one");
-  dim = check_dim("chunk", x, dim);
+  dim = check_part("chunk", x, dim);
   const int64_t whole = x->shape()[dim];
   if (whole == 0) return std::vector<Tensor>(static_cast<size_t>(chunks), narrow(x, dim, 0, 0));
   return split(x, (whole - 1) / chunks + 1, dim);
@@ -315,8 +310,7 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, std::source_location
   const auto first = std::find_if_not(tensors.begin(), tensors.end(), skipped);
   check(!tensors.empty(), "cat: there are no tensors to join");
   const Tensor& model = first == tensors.end() ? tensors.front() : *first;
-  check_has_dims("cat", model);
-  dim = check_dim("cat", model, dim);
+  dim = check_part("cat", model, dim);
 
   Shape shape = model.shape();
   shape[dim] = 0;
@@ -386,32 +380,20 @@ Tensor repeat(Operand x, const Shape& sizes) {
 
 namespace {
 
-// x where keep(column - row) holds in its last two dimensions, and 0 elsewhere.
-template <class Keep>
-Tensor triangle(const char* op, const Tensor& x, const Keep& keep) {
-  check(x.dim() >= 2, op, ": x is ", x.shape(), "; it must be a matrix or a batch of them");
-  const Tensor rows = arange(0, static_cast<double>(x.size(-2)), 1, int64);
-  const Tensor columns = arange(0, static_cast<double>(x.size(-1)), 1, int64);
-  return kernel::where(keep(columns - unsqueeze(rows, 1)), x, kernel::full({}, 0, x.dtype()));
-}
-
-// A diagonal beyond any matrix, as a number that is exact in double.
-double near(int64_t diagonal) {
-  constexpr int64_t far = int64_t{1} << 52;
-  return static_cast<double>(std::clamp(diagonal, -far, far));
+// x where keep(column - row, diagonal) holds in its last two dimensions, and 0 elsewhere.
+Tensor triangle(const char* op, Operand x, int64_t diagonal, Tensor (*keep)(Operand, Operand)) {
+  const CalledAt here(x.line());
+  check(x->dim() >= 2, op, ": x is ", x->shape(), "; it must be a matrix or a batch of them");
+  const Tensor rows = arange(static_cast<double>(x->size(-2)), int64);
+  const Tensor columns = arange(static_cast<double>(x->size(-1)), int64);
+  constexpr int64_t far = int64_t{1} << 52;  // beyond any matrix, and exact in double
+  return where(keep(columns - unsqueeze(rows, 1), std::clamp(diagonal, -far, far)), x, 0);
 }
 
 }  // namespace
 
-Tensor tril(Operand x, int64_t diagonal) {
-  return record("tril", triangle("tril", x, [=](const Tensor& above) { return above <= near(diagonal); }),
-                {{x, [=](const Tensor& g) { return tril(g, diagonal); }}});
-}
-
-Tensor triu(Operand x, int64_t diagonal) {
-  return record("triu", triangle("triu", x, [=](const Tensor& above) { return above >= near(diagonal); }),
-                {{x, [=](const Tensor& g) { return triu(g, diagonal); }}});
-}
+Tensor tril(Operand x, int64_t diagonal) { return triangle("tril", x, diagonal, le); }
+Tensor triu(Operand x, int64_t diagonal) { return triangle("triu", x, diagonal, ge); }
 
 // Padding and cropping undo each other: the gradient is padded by the negative amounts.
 Tensor pad(Operand x, const Shape& pads, double value) {

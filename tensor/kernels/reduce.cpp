@@ -20,13 +20,6 @@ struct Sum {
 };
 
 template <class T>
-struct Product {
-  using Wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
-  static constexpr T start = 1;
-  static auto join(auto a, auto b) { return a * b; }
-};
-
-template <class T>
 struct Maximum {
   using Wide = T;
   static constexpr T start = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
@@ -296,11 +289,6 @@ Tensor mean(const Tensor& x, const Shape& dims, bool keepdim) {
   return reduce(number_loops<Sum>(x.dtype()), x, dims, keepdim, count);
 }
 
-Tensor prod(const Tensor& x, const Shape& dims, bool keepdim) {
-  const Tensor numbers = counted(x);
-  return reduce(number_loops<Product>(numbers.dtype()), numbers, dims, keepdim);
-}
-
 Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) {
   return reduce(x.dtype() == boolean ? loops_of<Maximum, Bool> : number_loops<Maximum>(x.dtype()), x, dims,
                 keepdim);
@@ -370,33 +358,6 @@ Tensor cumsum(const Tensor& strided, int64_t dim, bool reverse) {
     });
   });
   return y;
-}
-
-Tensor prod_backward(const Tensor& strided_g, const Tensor& strided, int64_t dim) {
-  const Tensor x = contiguous(strided), g = contiguous(strided_g);
-  Tensor dx = Tensor::empty(x.shape(), x.dtype());
-  const Lines lines(x.shape(), dim);
-  visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    lines.each([&, in = x.data<T>(), out = dx.mutable_data<T>(), incoming = g.data<T>()](
-                   int64_t first, int64_t line, int64_t width) {
-      const Tensor product_before = Tensor::empty({lines.n}, float64);
-      double* before = product_before.mutable_data<double>();
-      for (int64_t l = 0; l < width; ++l) {
-        double product = 1;
-        for (int64_t i = 0; i < lines.n; ++i) {
-          before[i] = product;
-          product *= in[first + i * lines.inner + l];
-        }
-        product = incoming[line + l];
-        for (int64_t i = lines.n - 1; i >= 0; --i) {
-          const int64_t at = first + i * lines.inner + l;
-          out[at] = static_cast<T>(before[i] * product);
-          product *= in[at];
-        }
-      }
-    });
-  });
-  return dx;
 }
 
 }  // namespace heed::kernel

@@ -8,7 +8,6 @@ namespace heed::kernel {
 
 Tensor sum(const Tensor& x, const Shape& dims, bool keepdim);  // int64 and bool are counted in int64
 Tensor mean(const Tensor& x, const Shape& dims, bool keepdim);
-Tensor prod(const Tensor& x, const Shape& dims, bool keepdim);
 Tensor amax(const Tensor& x, const Shape& dims, bool keepdim);  // NaN wins; -inf, or the least, of nothing
 Tensor amin(const Tensor& x, const Shape& dims, bool keepdim);
 /// log sum exp(x), shifted by the largest so that nothing overflows.
@@ -25,9 +24,5 @@ Extreme min(const Tensor& x, int64_t dim, bool keepdim);
 
 /// y_i = x_0 + ... + x_i along `dim`; in reverse x_i + ... + x_last.
 Tensor cumsum(const Tensor& x, int64_t dim, bool reverse = false);
-
-/// g times the product of all others along `dim`; g has the shape of x with one value along it, or without
-/// it.
-Tensor prod_backward(const Tensor& g, const Tensor& x, int64_t dim);
 
 }  // namespace heed::kernel

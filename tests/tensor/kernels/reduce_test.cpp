@@ -50,13 +50,6 @@ const struct Reduction {
 } reductions[] = {
     {"sum", kernel::sum, sum_of, true},
     {"mean", kernel::mean, mean_of, false},
-    {"prod", kernel::prod,
-     [](const Values& v) {
-       double product = 1;
-       for (const double x : v) product *= x;
-       return product;
-     },
-     true},
     {"amax", kernel::amax,
      [](const Values& v) { return v.empty() ? -kInf : *std::max_element(v.begin(), v.end()); }, true},
     {"amin", kernel::amin,
@@ -151,7 +144,6 @@ TEST_CASE("nothing to reduce") {
   const Tensor x = zeros({2, 0});
   CHECK(is(kernel::sum(x, {1}, false), {2}, 0));
   CHECK(is(kernel::sum(x, {0}, false), {0}, 0));
-  CHECK(is(kernel::prod(x, {0, 1}, true), {1, 1}, 1));
   CHECK(is(kernel::mean(x, {1}, false), {2}, kNaN));
   CHECK(is(kernel::amax(x, {1}, true), {2, 1}, -kInf));
   CHECK(is(kernel::amin(x, {1}, false), {2}, kInf));
@@ -165,7 +157,6 @@ TEST_CASE("int64 and bool are counted in int64") {
   const Tensor mask = tensor({{true, false, true}, {true, true, true}}, boolean);
   CHECK(kernel::sum(mask, {1}, false).dtype() == int64);
   CHECK(values(kernel::sum(mask, {1}, false)) == Values{2, 3});
-  CHECK(values(kernel::prod(mask, {1}, false)) == Values{0, 1});
   CHECK(values(kernel::cumsum(mask, 1)) == Values{1, 1, 2, 1, 2, 3});
   CHECK(kernel::amax(mask, {0}, false).dtype() == boolean);
   CHECK(values(kernel::amax(mask, {0}, false)) == Values{1, 1, 1});
@@ -234,13 +225,6 @@ TEST_CASE("running sums") {
   CHECK(values(kernel::cumsum(x, 1, true)) == Values{6, 5, 3, 15, 11, 6});
   CHECK(values(kernel::cumsum(transpose(x), 0)) == Values{1, 4, 3, 9, 6, 15});
   CHECK(kernel::cumsum(ones({(1 << 24) + 4}), 0).data<float>()[(1 << 24) + 3] == (1 << 24) + 4);  // in double
-}
-
-TEST_CASE("the gradient of a product, with zeros among the factors") {
-  const Tensor x = tensor({{2, 3, 4}, {0, 3, 4}, {0, 0, 4}}, float64), g = tensor({1, 10, 100}, float64);
-  CHECK(values(kernel::prod_backward(g, x, 1)) == Values{12, 8, 6, 120, 0, 0, 0, 0, 0});
-  CHECK(values(kernel::prod_backward(unsqueeze(g, 0), transpose(x), 0)) ==
-        Values{12, 120, 0, 8, 0, 0, 6, 0, 0});
 }
 
 TEST_CASE("the same bits on any number of threads") {
