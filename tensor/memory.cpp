@@ -22,14 +22,10 @@ constexpr size_t kMostCachedPerThread = size_t{1} << 22;
 constexpr size_t kMostCachedShared = size_t{1} << 30;
 constexpr int kClasses = 4 * 40;
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__has_feature)
+constexpr bool kSanitized = __has_feature(address_sanitizer);
+#elif defined(__SANITIZE_ADDRESS__)
 constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 #else
 constexpr bool kSanitized = false;
 #endif

@@ -1,6 +1,5 @@
 #include "tensor/kernels/softmax.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "autograd/grad_mode.h"
@@ -54,12 +53,7 @@ Tensor masked_softmax(Operand x, Operand mask, int64_t dim) {
 Tensor sparsemax(Operand x, Operand mask, int64_t dim) {
   const Tensor seen = masked("sparsemax", x, mask);
   dim = check_dim("sparsemax", seen, dim);
-  const int64_t last = std::max<int64_t>(seen.dim() - 1, 0);
-  const auto value = [&] {
-    const NoGrad no_records;
-    return transpose(kernel::sparsemax(transpose(seen, dim, last)), dim, last);
-  };
-  return record("sparsemax", seen.dim() == 0 ? kernel::sparsemax(seen) : value(),
+  return record("sparsemax", kernel::sparsemax(seen, dim),
                 {{x, [dim](const Tensor& g, const Tensor& y) {
                     const Tensor support = to(y > 0, y.dtype());
                     const Tensor size = maximum(sum(support, dim, true), 1);

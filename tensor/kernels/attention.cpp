@@ -119,9 +119,8 @@ class Scores {
   bool operator()(int64_t head, const Tile& t, const Matrix<T>& s) const {
     const Matrix<const bool> allowed = allowed_[head];
     if (allowed.data != nullptr && !any(allowed, t)) return false;
-    multiply<T>(t.rows, t.columns, D_, scale_, {q_[head].at(t.i, 0), q_.first.row_step, q_.first.col_step},
-                Matrix<const T>{k_[head].at(t.j, 0), k_.first.row_step, k_.first.col_step}.transposed(), T(0),
-                s);
+    multiply<T>(t.rows, t.columns, D_, scale_, q_[head].from(t.i, 0), k_[head].from(t.j, 0).transposed(),
+                T(0), s);
     const Matrix<const T> bias = bias_[head];
     constexpr T none = -std::numeric_limits<T>::infinity();
     for (int64_t r = 0; r < t.rows; ++r) {
@@ -188,9 +187,8 @@ void attend(const Sizes& sizes, const Scores<T>& scores, bool causal, const Matr
       if (started && fade != 1)
         for (int64_t c = 0; c < Dv; ++c) y[r * Dv + c] *= fade;
     }
-    multiply<T>(rows, Dv, t.columns, T(1), {s.data, s.row_step, 1},
-                {values[head].at(t.j, 0), values.first.row_step, values.first.col_step}, T(started ? 1 : 0),
-                {y, Dv, 1});
+    multiply<T>(rows, Dv, t.columns, T(1), {s.data, s.row_step, 1}, values[head].from(t.j, 0),
+                T(started ? 1 : 0), {y, Dv, 1});
     started = true;
   });
   for (int64_t r = 0; r < rows; ++r) {
@@ -264,10 +262,6 @@ AttentionGradients attention_backward(const Tensor& strided_g, const Tensor& str
       const Matrix<const T> g_i{all_g + first * Dv, Dv, 1};
       const T *y_i = all_y + first * Dv, *totals = log_totals + first;
       const Matrix<T> dq_i{to_q + first * D, D, 1};
-      const auto part = [&](const Matrices<T>& all, int64_t from) {
-        const Matrix<const T> one = all[head];
-        return Matrix<const T>{one.at(from, 0), one.row_step, one.col_step};
-      };
       T along[kRows];  // g_i . y_i
       for (int64_t r = 0; r < rows; ++r)
         along[r] = static_cast<T>(sum_line(
@@ -277,7 +271,7 @@ AttentionGradients attention_backward(const Tensor& strided_g, const Tensor& str
         const Matrix<T> p{scratch, t.columns, 1}, ds{scratch + rows * t.columns, t.columns, 1};
         const Matrix<const T> p_read{p.data, t.columns, 1}, ds_read{ds.data, t.columns, 1};
         if (!scores(head, t, p)) return;
-        multiply<T>(rows, t.columns, Dv, T(1), g_i, part(values, t.j).transposed(), T(0), ds);
+        multiply<T>(rows, t.columns, Dv, T(1), g_i, values[head].from(t.j, 0).transposed(), T(0), ds);
         for (int64_t r = 0; r < rows; ++r) {
           T *p_row = p.at(r, 0), *ds_row = ds.at(r, 0);
           const T total = totals[r], mean = along[r];
@@ -289,9 +283,9 @@ AttentionGradients attention_backward(const Tensor& strided_g, const Tensor& str
         }
         const T scale = static_cast<T>(rule.scale);
         multiply<T>(t.columns, Dv, rows, T(1), p_read.transposed(), g_i, T(1), {dv_head + t.j * Dv, Dv, 1});
-        multiply<T>(t.columns, D, rows, scale, ds_read.transposed(), part(queries, i), T(1),
+        multiply<T>(t.columns, D, rows, scale, ds_read.transposed(), queries[head].from(i, 0), T(1),
                     {dk_head + t.j * D, D, 1});
-        multiply<T>(rows, D, t.columns, scale, ds_read, part(keys, t.j), T(started ? 1 : 0), dq_i);
+        multiply<T>(rows, D, t.columns, scale, ds_read, keys[head].from(t.j, 0), T(started ? 1 : 0), dq_i);
         started = true;
       });
       if (!started) std::fill_n(dq_i.data, rows * D, T(0));

@@ -28,35 +28,15 @@ template <size_t N, class F>
 void each_line(const Shape& shape, int64_t dim, const std::array<const Strides*, N>& strides, const F& f) {
   Shape sizes = shape;
   sizes[dim] = 1;
-  const int64_t lines = numel(sizes);
-  parallel_for(lines, std::max<int64_t>(1, kBlock / std::max<int64_t>(shape[dim], 1)),
+  parallel_for(numel(sizes), std::max<int64_t>(1, kBlock / std::max<int64_t>(shape[dim], 1)),
                [&](int64_t begin, int64_t end) {
-                 Shape at = sizes;
-                 std::array<int64_t, N> offset{};
-                 int64_t left = begin;
-                 for (int64_t d = sizes.rank() - 1; d >= 0; --d) {
-                   at[d] = left % sizes[d];
-                   left /= sizes[d];
-                   for (size_t k = 0; k < N; ++k) offset[k] += at[d] * (*strides[k])[d];
-                 }
                  for (int64_t line = begin; line < end; ++line) {
+                   std::array<int64_t, N> offset{};
+                   for (int64_t d = sizes.rank() - 1, left = line; d >= 0; left /= sizes[d--])
+                     for (size_t k = 0; k < N; ++k) offset[k] += left % sizes[d] * (*strides[k])[d];
                    f(offset);
-                   for (int64_t d = sizes.rank() - 1; d >= 0; --d) {
-                     for (size_t k = 0; k < N; ++k) offset[k] += (*strides[k])[d];
-                     if (++at[d] < sizes[d]) break;
-                     for (size_t k = 0; k < N; ++k) offset[k] -= sizes[d] * (*strides[k])[d];
-                     at[d] = 0;
-                   }
                  }
                });
-}
-
-Tensor last_swapped_with(const Tensor& x, int64_t dim) {
-  Shape shape = x.shape();
-  Strides strides = x.strides();
-  std::swap(shape[dim], shape[shape.rank() - 1]);
-  std::swap(strides[dim], strides[shape.rank() - 1]);
-  return x.view_as(shape, strides, x.body().offset);
 }
 
 }  // namespace

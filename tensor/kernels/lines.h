@@ -82,6 +82,16 @@ double sum_line(int64_t n, const F& f, const T* first, const X*... more) {
   return total;
 }
 
+/// x with `dim` and the last dimension in each other's place.
+inline Tensor last_swapped_with(const Tensor& x, int64_t dim) {
+  if (dim >= x.dim() - 1) return x;
+  Shape shape = x.shape();
+  Strides strides = x.strides();
+  std::swap(shape[dim], shape[shape.rank() - 1]);
+  std::swap(strides[dim], strides[shape.rank() - 1]);
+  return x.view_as(shape, strides, x.body().offset);
+}
+
 /// A contiguous tensor as [outer, n, inner] around one dimension.
 struct Lines {
   int64_t outer = 1, n = 1, inner = 1;

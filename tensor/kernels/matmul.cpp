@@ -278,35 +278,4 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start, double alph
   return out;
 }
 
-Tensor matmul_by_definition(const Tensor& a, const Tensor& b, const Tensor& start, double alpha) {
-  Tensor out = Tensor::empty(result_shape(a, b), a.dtype());
-  if (start.defined())
-    copy_into(out, start);
-  else
-    fill(out, 0);
-  const Shape& shape = out.shape();
-  const int64_t rank = shape.rank(), n = shape[rank - 2], m = shape[rank - 1], k = a.shape().back();
-  const Strides a_lead = lead_steps(a, shape), b_lead = lead_steps(b, shape);
-  visit_floating(a.dtype(), [&]<class T>(Type<T>) {
-    T* y = out.mutable_data<T>();
-    for (int64_t batch = 0; batch * n * m < out.numel(); ++batch) {
-      Matrix<const T> a_now{a.data<T>(), a.strides()[a.dim() - 2], a.strides().back()};
-      Matrix<const T> b_now{b.data<T>(), b.strides()[b.dim() - 2], b.strides().back()};
-      for (int64_t d = rank - 3, left = batch; d >= 0; left /= shape[d], --d) {
-        a_now.data += left % shape[d] * a_lead[d];
-        b_now.data += left % shape[d] * b_lead[d];
-      }
-      for (int64_t i = 0; i < n; ++i)
-        for (int64_t j = 0; j < m; ++j) {
-          double sum = 0;
-          for (int64_t l = 0; l < k; ++l)
-            sum += static_cast<double>(*a_now.at(i, l)) * static_cast<double>(*b_now.at(l, j));
-          T& value = *y++;
-          value = static_cast<T>(static_cast<double>(value) + alpha * sum);
-        }
-    }
-  });
-  return out;
-}
-
 }  // namespace heed::kernel

@@ -12,10 +12,6 @@ namespace heed::kernel {
 ///   returns  [..., n, m]
 Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start = {}, double alpha = 1);
 
-/// The same by its definition, y_ij = start_ij + alpha sum_l a_il b_lj, in float64: what matmul is tested
-/// against.
-Tensor matmul_by_definition(const Tensor& a, const Tensor& b, const Tensor& start = {}, double alpha = 1);
-
 /// x [..., k] as a matrix [N, k] with all leading dimensions in one; a view where the strides allow it.
 Tensor as_rows(const Tensor& x);
 
@@ -38,6 +34,7 @@ struct Matrix {
   int64_t row_step, col_step;
 
   T* at(int64_t i, int64_t j) const { return data + i * row_step + j * col_step; }
+  Matrix from(int64_t i, int64_t j) const { return {at(i, j), row_step, col_step}; }
   Matrix transposed() const { return {data, col_step, row_step}; }
 };
 

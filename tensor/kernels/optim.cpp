@@ -12,11 +12,6 @@ namespace {
 
 constexpr int64_t kSweep = 8192;  // elements one thread takes at a time: several tensors of it fit its cache
 
-template <class T>
-T* first_of(const Tensor& x) {
-  return const_cast<T*>(x.data<T>());
-}
-
 // Calls update(p, g, memory...) for every element, g being the gradient as the step starts with it. What
 // update changes through its references is stored.
 template <class T, class Update, class... Memory>
@@ -30,8 +25,19 @@ void sweep(const Tensor& p, const Tensor& g, const StepOptions& step, const Upda
       HEED_VECTORIZE
       for (int64_t i = begin; i < end; ++i) update(p_[i], sign * g_[i] + decay * p_[i], memory_[i]...);
     };
-    run(first_of<T>(p), gradient.data<T>(), first_of<T>(memory)...);
+    run(detail::first_of<T>(p), gradient.data<T>(), detail::first_of<T>(memory)...);
   });
+}
+
+// The gradient as a step starts with it.
+Tensor started(const Tensor& p, const Tensor& g, const StepOptions& step) {
+  return add(step.maximize ? neg(g) : g, p, step.weight_decay);
+}
+
+// out <- keep out + fresh x
+void fade(const Tensor& out, const Tensor& x, double keep, double fresh) {
+  mul_into(out, full({}, keep, out.dtype()));
+  add_into(out, x, fresh);
 }
 
 }  // namespace
@@ -42,19 +48,11 @@ void sgd_step(const Tensor& p, const Tensor& g, const Tensor& v, const StepOptio
     const T lr = static_cast<T>(step.lr), mu = static_cast<T>(momentum.momentum);
     const T fresh = static_cast<T>(1 - momentum.dampening);
     if (!v.defined()) return sweep<T>(p, g, step, [=](T& p_, T g_) { p_ -= lr * g_; });
-    if (momentum.nesterov)
-      return sweep<T>(
-          p, g, step,
-          [=](T& p_, T g_, T& v_) {
-            v_ = mu * v_ + fresh * g_;
-            p_ -= lr * (g_ + mu * v_);
-          },
-          v);
     sweep<T>(
         p, g, step,
-        [=](T& p_, T g_, T& v_) {
+        [=, nesterov = momentum.nesterov](T& p_, T g_, T& v_) {
           v_ = mu * v_ + fresh * g_;
-          p_ -= lr * v_;
+          p_ -= lr * (nesterov ? g_ + mu * v_ : v_);
         },
         v);
   });
@@ -96,52 +94,25 @@ void adam_step(const Tensor& p, const Tensor& g, const Tensor& m, const Tensor& 
   });
 }
 
+// The two that follow take several passes: few train by them.
+
 void rmsprop_step(const Tensor& p, const Tensor& g, const Tensor& v, const Tensor& mean, const Tensor& b,
                   const StepOptions& step, const RMSprop& rmsprop) {
-  visit_floating(p.dtype(), [&]<class T>(Type<T>) {
-    const T lr = static_cast<T>(step.lr), eps = static_cast<T>(rmsprop.eps);
-    const T mu = static_cast<T>(rmsprop.momentum);
-    const T alpha = static_cast<T>(rmsprop.alpha), fresh = static_cast<T>(1 - rmsprop.alpha);
-    const auto plain = [=](T g_, T& v_) {
-      v_ = alpha * v_ + fresh * g_ * g_;
-      return g_ / (std::sqrt(v_) + eps);
-    };
-    const auto centred = [=](T g_, T& v_, T& mean_) {
-      v_ = alpha * v_ + fresh * g_ * g_;
-      mean_ = alpha * mean_ + fresh * g_;
-      return g_ / (std::sqrt(v_ - mean_ * mean_) + eps);
-    };
-    const auto move = [=](T& p_, T d, T& b_) {
-      b_ = mu * b_ + d;
-      p_ -= lr * b_;
-    };
-    if (!mean.defined() && !b.defined())
-      sweep<T>(
-          p, g, step, [=](T& p_, T g_, T& v_) { p_ -= lr * plain(g_, v_); }, v);
-    else if (!mean.defined())
-      sweep<T>(
-          p, g, step, [=](T& p_, T g_, T& v_, T& b_) { move(p_, plain(g_, v_), b_); }, v, b);
-    else if (!b.defined())
-      sweep<T>(
-          p, g, step, [=](T& p_, T g_, T& v_, T& mean_) { p_ -= lr * centred(g_, v_, mean_); }, v, mean);
-    else
-      sweep<T>(
-          p, g, step, [=](T& p_, T g_, T& v_, T& mean_, T& b_) { move(p_, centred(g_, v_, mean_), b_); }, v,
-          mean, b);
-  });
+  Tensor d = started(p, g, step), spread = v;
+  fade(v, square(d), rmsprop.alpha, 1 - rmsprop.alpha);
+  if (mean.defined()) {
+    fade(mean, d, rmsprop.alpha, 1 - rmsprop.alpha);
+    spread = sub(v, square(mean));
+  }
+  d = div(d, add(sqrt(spread), full({}, rmsprop.eps, p.dtype())));
+  if (b.defined()) fade(b, d, rmsprop.momentum, 1);
+  sub_into(p, b.defined() ? b : d, step.lr);
 }
 
-void adagrad_step(const Tensor& p, const Tensor& g, const Tensor& s, const StepOptions& step, double eps_) {
-  visit_floating(p.dtype(), [&]<class T>(Type<T>) {
-    const T lr = static_cast<T>(step.lr), eps = static_cast<T>(eps_);
-    sweep<T>(
-        p, g, step,
-        [=](T& p_, T g_, T& s_) {
-          s_ += g_ * g_;
-          p_ -= lr * g_ / (std::sqrt(s_) + eps);
-        },
-        s);
-  });
+void adagrad_step(const Tensor& p, const Tensor& g, const Tensor& s, const StepOptions& step, double eps) {
+  const Tensor d = started(p, g, step);
+  add_into(s, square(d));
+  sub_into(p, div(d, add(sqrt(s), full({}, eps, p.dtype()))), step.lr);
 }
 
 double sum_of_powers(const Tensor& x, double p) {

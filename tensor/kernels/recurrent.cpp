@@ -153,7 +153,7 @@ class Walk {
         from_zero(!state.defined()),
         reverse_(how.reverse),
         lengths_(how.lengths.defined() ? contiguous(how.lengths) : Tensor()),
-        first_(from_zero ? zeros_of(y) : contiguous(state)),
+        first_(from_zero ? full({y.size(2)}, 0, y.dtype()) : contiguous(state)),
         start_{first_.data<T>(), 0, from_zero ? 0 : first_.strides()[0]},
         y_(read<T>(y)) {}
 
@@ -171,8 +171,6 @@ class Walk {
   bool from_zero;
 
  private:
-  static Tensor zeros_of(const Tensor& y) { return full({y.size(2)}, 0, y.dtype()); }
-
   bool reverse_;
   Tensor lengths_, first_;
   Vectors<const T> start_, y_;

@@ -57,49 +57,6 @@ void softmax_line_backward(Form form, const T* g, const T* y, T* dx, int64_t n) 
   }
 }
 
-// The same for `width` lines side by side, whose values stand `step` apart: line by line in the inner loop.
-template <class T>
-void softmax_lines(Form form, const T* x, T* y, int64_t n, int64_t step, int64_t width) {
-  T most[kWidth], shift[kWidth];
-  double sum[kWidth];
-  std::fill_n(most, width, -std::numeric_limits<T>::infinity());
-  std::fill_n(sum, width, 0.0);
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t l = 0; l < width; ++l) most[l] = x[i * step + l] > most[l] ? x[i * step + l] : most[l];
-  for (int64_t l = 0; l < width; ++l) most[l] = shift_of(form, most[l]);
-  for (int64_t i = 0; i < n; ++i) {
-    HEED_VECTORIZE
-    for (int64_t l = 0; l < width; ++l) y[i * step + l] = math::exp(x[i * step + l] - most[l]);
-    for (int64_t l = 0; l < width; ++l) sum[l] += y[i * step + l];
-  }
-  for (int64_t l = 0; l < width; ++l)
-    shift[l] = form == Form::log ? static_cast<T>(std::log(sum[l])) : scale_of<T>(sum[l]);
-  for (int64_t i = 0; i < n; ++i) {
-    HEED_VECTORIZE
-    for (int64_t l = 0; l < width; ++l)
-      y[i * step + l] =
-          form == Form::log ? (x[i * step + l] - most[l]) - shift[l] : y[i * step + l] * shift[l];
-  }
-}
-
-template <class T>
-void softmax_lines_backward(Form form, const T* g, const T* y, T* dx, int64_t n, int64_t step,
-                            int64_t width) {
-  double sum[kWidth];
-  T dot[kWidth];
-  std::fill_n(sum, width, 0.0);
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t l = 0; l < width; ++l)
-      sum[l] += form == Form::log ? g[i * step + l] : g[i * step + l] * y[i * step + l];
-  for (int64_t l = 0; l < width; ++l) dot[l] = static_cast<T>(sum[l]);
-  for (int64_t at = 0; at < n * step; at += step) {
-    HEED_VECTORIZE
-    for (int64_t l = 0; l < width; ++l)
-      dx[at + l] =
-          form == Form::log ? g[at + l] - math::exp(y[at + l]) * dot[l] : y[at + l] * (g[at + l] - dot[l]);
-  }
-}
-
 // The threshold is (s_k - 1) / k, with s_k the sum of the k largest x and k the most for which the k-th of
 // them is above it. The largest are brought to the front by a heap, so that a sparse line costs little more
 // than n.
@@ -124,35 +81,30 @@ void sparsemax_line(const T* x, T* y, int64_t n) {
     y[i] = static_cast<T>(std::max(0.0, static_cast<double>(x[i]) - most - threshold));
 }
 
-Tensor forward(Form form, const Tensor& strided, int64_t dim) {
-  const Tensor x = contiguous(strided);
-  Tensor y = Tensor::empty(x.shape(), x.dtype());
-  const Lines lines(x.shape(), dim);
-  visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    lines.each([&, in = x.data<T>(), out = y.mutable_data<T>()](int64_t first, int64_t, int64_t width) {
-      if (lines.inner == 1)
-        softmax_line(form, in + first, out + first, lines.n);
-      else
-        softmax_lines(form, in + first, out + first, lines.n, lines.inner, width);
-    });
+// Calls f(line of a, line of b, line of the result, n) for every line along dim, which is made the last for
+// that; b may be undefined.
+template <class F>
+Tensor by_lines(const Tensor& strided_a, const Tensor& strided_b, int64_t dim, const F& f) {
+  const Tensor a = contiguous(last_swapped_with(strided_a, dim));
+  const Tensor b = strided_b.defined() ? contiguous(last_swapped_with(strided_b, dim)) : a;
+  Tensor y = Tensor::empty(a.shape(), a.dtype());
+  const Lines lines(a.shape(), std::max<int64_t>(a.dim() - 1, 0));
+  visit_floating(a.dtype(), [&]<class T>(Type<T>) {
+    lines.each(
+        [&, from_a = a.data<T>(), from_b = b.data<T>(), to = y.mutable_data<T>()](
+            int64_t first, int64_t, int64_t) { f(from_a + first, from_b + first, to + first, lines.n); });
   });
-  return y;
+  return contiguous(last_swapped_with(y, dim));
 }
 
-Tensor backward(Form form, const Tensor& strided_g, const Tensor& strided_y, int64_t dim) {
-  const Tensor g = contiguous(strided_g), y = contiguous(strided_y);
-  Tensor dx = Tensor::empty(y.shape(), y.dtype());
-  const Lines lines(y.shape(), dim);
-  visit_floating(y.dtype(), [&]<class T>(Type<T>) {
-    lines.each([&, from = g.data<T>(), at = y.data<T>(), to = dx.mutable_data<T>()](int64_t first, int64_t,
-                                                                                    int64_t width) {
-      if (lines.inner == 1)
-        softmax_line_backward(form, from + first, at + first, to + first, lines.n);
-      else
-        softmax_lines_backward(form, from + first, at + first, to + first, lines.n, lines.inner, width);
-    });
+Tensor forward(Form form, const Tensor& x, int64_t dim) {
+  return by_lines(x, {}, dim, [form](auto* x_, auto*, auto* y, int64_t n) { softmax_line(form, x_, y, n); });
+}
+
+Tensor backward(Form form, const Tensor& g, const Tensor& y, int64_t dim) {
+  return by_lines(g, y, dim, [form](auto* g_, auto* y_, auto* dx, int64_t n) {
+    softmax_line_backward(form, g_, y_, dx, n);
   });
-  return dx;
 }
 
 }  // namespace
@@ -166,17 +118,8 @@ Tensor softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
 Tensor log_softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
   return backward(Form::log, g, y, dim);
 }
-
-Tensor sparsemax(const Tensor& strided) {
-  const Tensor x = contiguous(strided);
-  Tensor y = Tensor::empty(x.shape(), x.dtype());
-  const Lines lines(x.shape(), std::max<int64_t>(x.dim() - 1, 0));
-  visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    lines.each([&, in = x.data<T>(), out = y.mutable_data<T>()](int64_t first, int64_t, int64_t) {
-      sparsemax_line(in + first, out + first, lines.n);
-    });
-  });
-  return y;
+Tensor sparsemax(const Tensor& x, int64_t dim) {
+  return by_lines(x, {}, dim, [](auto* x_, auto*, auto* y, int64_t n) { sparsemax_line(x_, y, n); });
 }
 
 }  // namespace heed::kernel
