@@ -7,7 +7,6 @@
 #include "autograd/ops.h"
 
 namespace heed {
-
 namespace {
 
 // y = f(x) on floating numbers. The rule is given g, the incoming gradient, and x, or g and y.

@@ -106,15 +106,8 @@ Picked picked_by(const Tensor& mask, int64_t dim, const Tensor& x) {
 }
 
 int64_t dims_taken(const Index& item) {
-  switch (item.kind) {
-    case Index::Kind::ellipsis:
-    case Index::Kind::new_axis:
-      return 0;
-    case Index::Kind::tensor:
-      return item.tensor.dtype() == boolean ? item.tensor.dim() : 1;
-    default:
-      return 1;
-  }
+  if (item.kind == Index::Kind::tensor && item.tensor.dtype() == boolean) return item.tensor.dim();
+  return item.kind != Index::Kind::ellipsis && item.kind != Index::Kind::new_axis;
 }
 
 // y with the picked elements in place of the dimensions that were picked from.

@@ -1,7 +1,6 @@
 #include "tensor/kernels/reduce.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "autograd/node.h"
 #include "autograd/ops.h"
@@ -26,12 +25,12 @@ Tensor extreme(const char* op, Tensor (*of)(const Tensor&, const Shape&, bool), 
                bool keepdim) {
   dims = check_dims(op, x->dim(), dims);
   check_some(op, x, dims);
-  return record(op, of(x, dims, keepdim), {{x, [dims, x = save(x)](const Tensor& g, const Tensor& y) {
-                                              const Shape& shape = x().shape();
-                                              const Tensor hit =
-                                                  to(x() == restore(y, shape, dims), g.dtype());
-                                              return restore(g, shape, dims) * hit / sum(hit, dims, true);
-                                            }}});
+  auto rule = [dims, x = save(x)](const Tensor& g, const Tensor& y) {
+    const Shape& shape = x().shape();
+    const Tensor hit = to(x() == restore(y, shape, dims), g.dtype());
+    return restore(g, shape, dims) * hit / sum(hit, dims, true);
+  };
+  return record(op, of(x, dims, keepdim), {{x, std::move(rule)}});
 }
 
 using Extremes = kernel::Extreme (*)(const Tensor&, int64_t, bool);
@@ -41,13 +40,11 @@ ValuesIndices first_extreme(const char* op, Extremes extremes, const Operand& x,
   dim = check_dim(op, x, dim);
   check_some(op, x, {dim});
   const kernel::Extreme y = extremes(x, dim, keepdim);
-  return {record(op, y.values,
-                 {{x,
-                   [dim, shape = x->shape(), at = save(y.indices)](const Tensor& g) {
-                     const Shape kept = reduced_shape(shape, {dim}, true);
-                     return scatter_add(zeros(shape, g.dtype()), dim, reshape(at(), kept), reshape(g, kept));
-                   }}}),
-          y.indices};
+  auto rule = [dim, shape = x->shape(), at = save(y.indices)](const Tensor& g) {
+    const Shape kept = reduced_shape(shape, {dim}, true);
+    return scatter_add(zeros(shape, g.dtype()), dim, reshape(at(), kept), reshape(g, kept));
+  };
+  return {record(op, y.values, {{x, std::move(rule)}}), y.indices};
 }
 
 }  // namespace
@@ -89,10 +86,10 @@ Tensor var(Operand x, Dims dims, double correction, bool keepdim) {
   double f = 1;
   for (const int64_t d : dims) f *= static_cast<double>(x->shape()[d]);
   f = std::max(0.0, f - correction);
-  return record("var", kernel::var(x, dims, f, keepdim), {{x, [dims, f, x = save(x)](const Tensor& g) {
-                                                             return restore(g, x().shape(), dims) * (2 / f) *
-                                                                    (x() - mean(x(), dims, true));
-                                                           }}});
+  auto rule = [dims, f, x = save(x)](const Tensor& g) {
+    return restore(g, x().shape(), dims) * (2 / f) * (x() - mean(x(), dims, true));
+  };
+  return record("var", kernel::var(x, dims, f, keepdim), {{x, std::move(rule)}});
 }
 
 // sqrt(var), with the gradient 0 where all x are equal.
