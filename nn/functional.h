@@ -1,7 +1,7 @@
 #pragma once
 
+#include <array>
 #include <optional>
-#include <tuple>
 
 #include "autograd/ops.h"
 #include "nn/attention/mask.h"
@@ -86,7 +86,7 @@ struct AttentionOptions {
 struct Attention {
   Tensor output;   // [..., Tq, Dv]
   Tensor weights;  // [..., Tq, Tk], after dropout; undefined unless need_weights
-  auto tensors() { return std::tie(output, weights); }
+  std::array<Tensor*, 2> tensors() { return {&output, &weights}; }
 };
 /// softmax(query key^T scale) value: score, normalise, weighted sum.
 ///

@@ -13,6 +13,15 @@
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {
+
+// Hooks on calls of a module. A graph may outlive the module, so backward hooks look here for it.
+struct detail::ModuleHooks {
+  const Module* module;
+  Hooks<ForwardPreHook> before;
+  Hooks<ForwardHook> after;
+  Hooks<BackwardHook> backward;
+};
+
 namespace {
 
 struct Member {

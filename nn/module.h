@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -115,14 +116,6 @@ using BackwardHook = Hook<const Module&, const Tensor&>;
 
 namespace detail {
 
-/// Hooks on calls of a module. A graph may outlive the module, so backward hooks look here for it.
-struct ModuleHooks {
-  const Module* module;
-  Hooks<ForwardPreHook> before;
-  Hooks<ForwardHook> after;
-  Hooks<BackwardHook> backward;
-};
-
 /// Where a module stands in the outermost module it was last called in. Belongs to this very object: copies
 /// and moved modules start without, and an assignment forgets, since the members may have changed places.
 struct Place {
@@ -139,6 +132,7 @@ struct Place {
 
 class Call;
 class Watch;
+struct ModuleHooks;
 
 }  // namespace detail
 
@@ -225,14 +219,13 @@ std::vector<Tensor> tensors_among(const Args&... args) {
   return found;
 }
 
-// The tensors of a result: one, or those of a pair, tuple or vector, or of what tensors() returns.
+// The tensors of a result: one, or those of a pair, tuple or vector, or those that tensors() points to.
 template <class Result, class F>
 void each_tensor(Result& result, F&& f) {
   if constexpr (std::is_base_of_v<Tensor, Result>) {
     f(static_cast<Tensor&>(result));
   } else if constexpr (requires { result.tensors(); }) {
-    auto&& tensors = result.tensors();
-    each_tensor(tensors, f);
+    for (Tensor* part : result.tensors()) f(*part);
   } else if constexpr (requires { std::tuple_size<Result>::value; }) {
     std::apply([&](auto&... part) { (each_tensor(part, f), ...); }, result);
   } else if constexpr (requires { result.begin(), result.end(), result.size(); }) {

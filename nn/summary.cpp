@@ -35,36 +35,36 @@ namespace detail {
 
 Watch::Watch(const Module& model) {
   for (const auto& [name, module] : model.named_modules()) {
-    modules_.push_back(module);
-    training_.push_back(module->training());
+    const size_t i = modules_.size();
+    Watched& watched = modules_.emplace_back(Watched{module, module->training()});
     summary_.rows.push_back(
         {.path = name, .type = module->type_name(), .parameters = module->parameter_count()});
-  }
-  before_.resize(modules_.size());
-  for (size_t i = 0; i < modules_.size(); ++i) {
-    hooks_.push_back(
-        modules_[i]->register_forward_pre_hook([this, i](const Module&, const std::vector<Tensor>& inputs) {
+    watched.before =
+        module->register_forward_pre_hook([this, i](const Module&, const std::vector<Tensor>& inputs) {
           SummaryRow& row = summary_.rows[i];
           if (row.calls++ == 0) row.inputs = shapes_of(inputs);
-          before_[i] = row.flops - kernel::product_flops();
-        }));
-    hooks_.push_back(modules_[i]->register_forward_hook(
+          modules_[i].flops_before = row.flops - kernel::product_flops();
+        });
+    watched.after = module->register_forward_hook(
         [this, i](const Module&, const std::vector<Tensor>&, const Tensor& output) {
           SummaryRow& row = summary_.rows[i];
           if (row.calls == 1) row.outputs.push_back(output.shape());
-          row.flops = before_[i] + kernel::product_flops();
-        }));
+          row.flops = modules_[i].flops_before + kernel::product_flops();
+        });
   }
-  modules_.front()->eval();
+  modules_.front().module->eval();
 }
 
 Watch::~Watch() {
-  for (HookHandle& hook : hooks_) hook.remove();
-  for (size_t i = 0; i < modules_.size(); ++i) modules_[i]->training_ = training_[i];
+  for (Watched& watched : modules_) {
+    watched.before.remove();
+    watched.after.remove();
+    watched.module->training_ = watched.training;
+  }
 }
 
 Summary Watch::finish() {
-  for (const Tensor& parameter : modules_.front()->parameters()) {
+  for (const Tensor& parameter : modules_.front().module->parameters()) {
     summary_.parameters += parameter.numel();
     if (parameter.requires_grad()) summary_.trainable += parameter.numel();
   }

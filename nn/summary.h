@@ -40,10 +40,13 @@ class Watch {
   Summary finish();
 
  private:
-  std::vector<Module*> modules_;
-  std::vector<bool> training_;
-  std::vector<HookHandle> hooks_;
-  std::vector<int64_t> before_;  // flops of earlier calls, less the thread's count when the last one began
+  struct Watched {
+    Module* module;
+    bool training;
+    HookHandle before = {}, after = {};
+    int64_t flops_before = 0;  // of earlier calls, less the thread's count when the last one began
+  };
+  std::vector<Watched> modules_;  // as the rows of the summary
   Summary summary_;
 };
 

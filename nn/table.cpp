@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "nn/text/utf8.h"
+#include "tensor/error.h"
 
 namespace heed {
 namespace {
@@ -39,6 +40,14 @@ int64_t display_width(const std::string& text) {
     width += within(kCombining, c) ? 0 : within(kWide, c) ? 2 : 1;
   }
   return width;
+}
+
+Table::Table(std::vector<std::string> header) : rows_{std::move(header)} {}
+
+void Table::add(std::vector<std::string> cells) {
+  check(cells.size() == rows_.front().size(), "Table: a row of ", cells.size(), " cells for ",
+        rows_.front().size(), " columns");
+  rows_.push_back(std::move(cells));
 }
 
 std::string Table::to_string(const std::string& indent) const {

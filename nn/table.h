@@ -3,8 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "tensor/error.h"
-
 namespace heed {
 
 /// How many columns a terminal gives to UTF-8 text: Chinese, Japanese and Korean characters take two,
@@ -15,13 +13,9 @@ int64_t display_width(const std::string& text);
 /// the right.
 class Table {
  public:
-  explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
+  explicit Table(std::vector<std::string> header);
   /// A cell for each column of the header.
-  void add(std::vector<std::string> cells) {
-    check(cells.size() == rows_.front().size(), "Table: a row of ", cells.size(), " cells for ",
-          rows_.front().size(), " columns");
-    rows_.push_back(std::move(cells));
-  }
+  void add(std::vector<std::string> cells);
   /// A line for each row, the header first, `indent` before each; no newline at the end.
   std::string to_string(const std::string& indent = "") const;
 

@@ -35,7 +35,7 @@ struct HardNormaliser {
 };
 
 /// Any normaliser, chosen at run time.
-using AnyNormaliser = detail::AnyPart<Tensor(const Tensor&, const Mask&)>;
+using AnyNormaliser = AnyPart<const Tensor&, const Mask&>;
 
 /// The normaliser of a name among normaliser_names(). Error for another name.
 AnyNormaliser make_normaliser(const std::string& name);

@@ -50,7 +50,7 @@ class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType
   }
 
   void visit(Visitor& v) override {
-    detail::visit_part(score, v);
+    if constexpr (Visitable<ScoreType>) score.visit(v);
     if constexpr (Visitable<NormaliserType>) v("normaliser", normaliser);
   }
 

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <concepts>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "nn/any_part.h"
 #include "nn/layers/linear.h"
 
 /// The first of the three stages of attention: how well a key fits a query.
@@ -96,52 +96,10 @@ namespace detail {
 /// "dot, additive"
 std::string listed(const std::vector<std::string>& names);
 
-template <class Part>
-void visit_part(Part& part, Visitor& v) {
-  if constexpr (Visitable<Part>) part.visit(v);
-}
-
-/// A part of a layer that is chosen at run time: anything that is called so. A copy has values of its own.
-template <class Signature>
-class AnyPart;
-
-template <class... Args>
-class AnyPart<Tensor(Args...)> {
- public:
-  template <class Part>
-  requires(!std::same_as<Part, AnyPart> && std::is_invocable_r_v<Tensor, const Part&, Args...>)
-      AnyPart(Part part)
-      : held_(std::make_unique<Holder<Part>>(std::move(part))) {}
-  AnyPart(const AnyPart& other) : held_(other.held_->clone()) {}
-  AnyPart(AnyPart&&) noexcept = default;
-  AnyPart& operator=(AnyPart other) noexcept { return held_.swap(other.held_), *this; }
-  ~AnyPart() = default;
-
-  Tensor operator()(Args... args) const { return held_->call(args...); }
-  void visit(Visitor& v) { held_->visit(v); }
-
- private:
-  struct Held {
-    virtual ~Held() = default;
-    virtual std::unique_ptr<Held> clone() const = 0;
-    virtual Tensor call(Args... args) const = 0;
-    virtual void visit(Visitor& v) = 0;
-  };
-  template <class Part>
-  struct Holder final : Held {
-    explicit Holder(Part p) : part(std::move(p)) {}
-    std::unique_ptr<Held> clone() const override { return std::make_unique<Holder>(part); }
-    Tensor call(Args... args) const override { return part(args...); }
-    void visit(Visitor& v) override { visit_part(part, v); }
-    Part part;
-  };
-  std::unique_ptr<Held> held_;
-};
-
 }  // namespace detail
 
 /// Any score, chosen at run time.
-using AnyScore = detail::AnyPart<Tensor(const Tensor&, const Tensor&)>;
+using AnyScore = AnyPart<const Tensor&, const Tensor&>;
 
 /// The score of a name among score_names(); `hidden` is the width inside `additive` and the rank of
 /// `low_rank`. Error for another name.

@@ -4,6 +4,9 @@
 
 namespace heed {
 
+Adagrad::Adagrad(const std::vector<Tensor>& params, const AdagradOptions& options)
+    : Adagrad(std::vector{ParamGroup<AdagradOptions>{params, options}}) {}
+
 Adagrad::Adagrad(const std::vector<ParamGroup<AdagradOptions>>& groups)
     : OptimizerWith("Adagrad", {"sum", nullptr, nullptr}) {
   for (const auto& group : groups) add_param_group(group);

@@ -18,8 +18,7 @@ struct AdagradOptions {
 ///   s <- s + g^2,  p <- p - lr g / (sqrt(s) + eps)
 class Adagrad : public OptimizerWith<AdagradOptions> {
  public:
-  explicit Adagrad(const std::vector<Tensor>& params, const AdagradOptions& options = {})
-      : Adagrad(std::vector<ParamGroup<AdagradOptions>>{{params, options}}) {}
+  explicit Adagrad(const std::vector<Tensor>& params, const AdagradOptions& options = {});
   explicit Adagrad(const std::vector<ParamGroup<AdagradOptions>>& groups);
 
  private:

@@ -4,14 +4,24 @@
 
 namespace heed {
 
+Adam::Adam(const std::vector<Tensor>& params, const AdamOptions& options)
+    : Adam(std::vector{ParamGroup<AdamOptions>{params, options}}) {}
+
+Adam::Adam(const std::vector<ParamGroup<AdamOptions>>& groups) : Adam("Adam", groups, false) {}
+
 Adam::Adam(const char* name, const std::vector<ParamGroup<AdamOptions>>& groups, bool decoupled)
     : OptimizerWith(name, {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}), decoupled_(decoupled) {
   for (const auto& group : groups) add_param_group(group);
 }
 
+AdamW::AdamW(const std::vector<Tensor>& params, const AdamWOptions& options)
+    : AdamW(std::vector{ParamGroup<AdamWOptions>{params, options}}) {}
+
 AdamW::AdamW(const std::vector<ParamGroup<AdamWOptions>>& groups) : Adam("AdamW", {}, true) {
   for (const auto& group : groups) add_param_group({group.params, group.options});
 }
+
+double* Adam::momentum(size_t group) { return options(group).betas.data(); }
 
 void Adam::check_options(const AdamOptions& o) const {
   check(o.lr >= 0 && o.eps >= 0 && o.weight_decay >= 0, name_, ": lr ", o.lr, ", eps ", o.eps,

@@ -23,10 +23,9 @@ struct AdamOptions {
 /// amsgrad puts the largest v so far for v.
 class Adam : public OptimizerWith<AdamOptions> {
  public:
-  explicit Adam(const std::vector<Tensor>& params, const AdamOptions& options = {})
-      : Adam(std::vector<ParamGroup<AdamOptions>>{{params, options}}) {}
-  explicit Adam(const std::vector<ParamGroup<AdamOptions>>& groups) : Adam("Adam", groups, false) {}
-  double* momentum(size_t group) override { return options(group).betas.data(); }
+  explicit Adam(const std::vector<Tensor>& params, const AdamOptions& options = {});
+  explicit Adam(const std::vector<ParamGroup<AdamOptions>>& groups);
+  double* momentum(size_t group) override;
 
  protected:
   Adam(const char* name, const std::vector<ParamGroup<AdamOptions>>& groups, bool decoupled);
@@ -53,8 +52,7 @@ struct AdamWOptions {
 /// does not pass through the moments.
 class AdamW : public Adam {
  public:
-  explicit AdamW(const std::vector<Tensor>& params, const AdamWOptions& options = {})
-      : AdamW(std::vector<ParamGroup<AdamWOptions>>{{params, options}}) {}
+  explicit AdamW(const std::vector<Tensor>& params, const AdamWOptions& options = {});
   explicit AdamW(const std::vector<ParamGroup<AdamWOptions>>& groups);
 };
 

@@ -4,10 +4,15 @@
 
 namespace heed {
 
+RMSprop::RMSprop(const std::vector<Tensor>& params, const RMSpropOptions& options)
+    : RMSprop(std::vector{ParamGroup<RMSpropOptions>{params, options}}) {}
+
 RMSprop::RMSprop(const std::vector<ParamGroup<RMSpropOptions>>& groups)
     : OptimizerWith("RMSprop", {"square_avg", "grad_avg", "momentum_buffer"}) {
   for (const auto& group : groups) add_param_group(group);
 }
+
+double* RMSprop::momentum(size_t group) { return &options(group).momentum; }
 
 void RMSprop::check_options(const RMSpropOptions& o) const {
   check(o.lr >= 0 && o.alpha >= 0 && o.eps >= 0 && o.weight_decay >= 0 && o.momentum >= 0, "RMSprop: lr ",

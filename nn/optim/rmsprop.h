@@ -22,10 +22,9 @@ struct RMSpropOptions {
 /// the step.
 class RMSprop : public OptimizerWith<RMSpropOptions> {
  public:
-  explicit RMSprop(const std::vector<Tensor>& params, const RMSpropOptions& options = {})
-      : RMSprop(std::vector<ParamGroup<RMSpropOptions>>{{params, options}}) {}
+  explicit RMSprop(const std::vector<Tensor>& params, const RMSpropOptions& options = {});
   explicit RMSprop(const std::vector<ParamGroup<RMSpropOptions>>& groups);
-  double* momentum(size_t group) override { return &options(group).momentum; }
+  double* momentum(size_t group) override;
 
  private:
   void check_options(const RMSpropOptions& options) const override;

@@ -4,10 +4,15 @@
 
 namespace heed {
 
+SGD::SGD(const std::vector<Tensor>& params, const SGDOptions& options)
+    : SGD(std::vector{ParamGroup<SGDOptions>{params, options}}) {}
+
 SGD::SGD(const std::vector<ParamGroup<SGDOptions>>& groups)
     : OptimizerWith("SGD", {"momentum_buffer", nullptr, nullptr}) {
   for (const auto& group : groups) add_param_group(group);
 }
+
+double* SGD::momentum(size_t group) { return &options(group).momentum; }
 
 void SGD::check_options(const SGDOptions& o) const {
   check(o.lr >= 0 && o.momentum >= 0 && o.weight_decay >= 0, "SGD: lr ", o.lr, ", momentum ", o.momentum,

@@ -19,10 +19,9 @@ struct SGDOptions {
 ///   p <- p - lr v                         Nesterov: p <- p - lr (g + momentum v)
 class SGD : public OptimizerWith<SGDOptions> {
  public:
-  explicit SGD(const std::vector<Tensor>& params, const SGDOptions& options = {})
-      : SGD(std::vector<ParamGroup<SGDOptions>>{{params, options}}) {}
+  explicit SGD(const std::vector<Tensor>& params, const SGDOptions& options = {});
   explicit SGD(const std::vector<ParamGroup<SGDOptions>>& groups);
-  double* momentum(size_t group) override { return &options(group).momentum; }
+  double* momentum(size_t group) override;
 
  private:
   void check_options(const SGDOptions& options) const override;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tuple>
+#include <array>
 
 #include "nn/recurrent/recurrent.h"
 
@@ -9,14 +9,14 @@ namespace heed {
 /// What LSTMCell returns.
 struct LSTMState {
   Tensor h, c;
-  auto tensors() { return std::tie(h, c); }
+  std::array<Tensor*, 2> tensors() { return {&h, &c}; }
 };
 
 /// What LSTM returns.
 struct LSTMResult {
   Tensor output;    // h of the last layer after each step
   Tensor h_n, c_n;  // of all layers after the last step
-  auto tensors() { return std::tie(output, h_n, c_n); }
+  std::array<Tensor*, 3> tensors() { return {&output, &h_n, &c_n}; }
 };
 
 /// One step of long short-term memory (Hochreiter and Schmidhuber, 1997; Gers et al., 2000):

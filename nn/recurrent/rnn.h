@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tuple>
+#include <array>
 
 #include "nn/recurrent/recurrent.h"
 
@@ -10,7 +10,7 @@ namespace heed {
 struct RecurrentResult {
   Tensor output;  // the states of the last layer after each step
   Tensor h_n;     // the states of all layers after the last step
-  auto tensors() { return std::tie(output, h_n); }
+  std::array<Tensor*, 2> tensors() { return {&output, &h_n}; }
 };
 
 /// One step of the plain recurrent network (Elman, 1990): h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu.

@@ -1,7 +1,6 @@
 #include "nn/text/vocabulary.h"
 
 #include <algorithm>
-#include <map>
 
 #include "nn/text/utf8.h"
 #include "tensor/error.h"
@@ -35,6 +34,8 @@ void Vocabulary::add(std::string token) {
   check(added, "Vocabulary: token \"", token, "\" is there twice, as ", id(token), " and ", size());
   tokens_.push_back(std::move(token));
 }
+
+bool Vocabulary::contains(const std::string& token) const { return ids_.contains(token); }
 
 int64_t Vocabulary::id(const std::string& token) const {
   const auto found = ids_.find(token);

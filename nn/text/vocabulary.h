@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "nn/text/tokenise.h"
@@ -21,13 +21,12 @@ class Vocabulary {
  public:
   static constexpr int64_t pad = 0, bos = 1, eos = 2, unk = 3;
 
-  Vocabulary() : Vocabulary(std::vector<Tokens>()) {}
   /// Every token that `texts` have at least min_count times: the most frequent first, then by its bytes, so
   /// that the order of the texts is of no consequence.
-  explicit Vocabulary(const std::vector<Tokens>& texts, int64_t min_count = 1);
+  explicit Vocabulary(const std::vector<Tokens>& texts = {}, int64_t min_count = 1);
 
   int64_t size() const { return static_cast<int64_t>(tokens_.size()); }
-  bool contains(const std::string& token) const { return ids_.contains(token); }
+  bool contains(const std::string& token) const;
   /// The id of a token; unk if it is unknown.
   int64_t id(const std::string& token) const;
   const std::string& token(int64_t id) const;
@@ -45,7 +44,7 @@ class Vocabulary {
   void add(std::string token);
 
   std::vector<std::string> tokens_;
-  std::unordered_map<std::string, int64_t> ids_;
+  std::map<std::string, int64_t> ids_;
 };
 
 }  // namespace heed

@@ -1,9 +1,116 @@
 #pragma once
 
-#include "nn/transformer/decoder.h"
-#include "nn/transformer/encoder.h"
+#include <optional>
+#include <vector>
+
+#include "nn/attention/multi_head.h"
+#include "nn/layers/norm.h"
 
 namespace heed {
+
+enum class Activation { relu, gelu };
+
+/// Choices for the layers of a transformer and for stacks of them.
+struct TransformerOptions {
+  int64_t dim_feedforward = 2048;
+  double dropout = 0.1;  // of attention weights, inside the feed-forward part, and of what each part adds
+  Activation activation = Activation::relu;
+  double layer_norm_eps = 1e-5;
+  bool norm_first = false;  // x + f(norm(x)) instead of norm(x + f(x)): deep stacks train without warm-up
+  bool bias = true;
+  bool rotary = false;      // turn queries and keys of self-attention by their positions
+  bool final_norm = false;  // of a stack: a LayerNorm behind the last layer, as norm_first wants it
+};
+
+/// Self-attention, then a feed-forward part for each position; each adds to its input, with a LayerNorm.
+///
+///   src        [B, T, E]; without a batch [T, E]
+///   mask       broadcasts to [B, H, T, T]; [B, T, T] holds for every head: Mask::lengths(lengths, T)
+///   returns    same shape as src
+///
+/// State dict: self_attn.*, linear1.*, linear2.*, norm1.*, norm2.*
+class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
+ public:
+  TransformerEncoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options = {});
+  Tensor forward(const Tensor& src, const Mask& mask = {}) const;
+  void visit(Visitor& v) override;
+
+  TransformerOptions options;
+  MultiheadAttention self_attn;
+  Linear linear1, linear2;  // [dim_feedforward, E], [E, dim_feedforward]
+  LayerNorm norm1, norm2;
+};
+
+/// Layers one behind the other, each with start values of its own. State dict: layers.{i}.*, and with
+/// final_norm norm.*
+class TransformerEncoder : public Layer<TransformerEncoder> {
+ public:
+  TransformerEncoder(int64_t d_model, int64_t nhead, int64_t num_layers, TransformerOptions options = {});
+  Tensor forward(const Tensor& src, const Mask& mask = {}) const;
+  void visit(Visitor& v) override;
+
+  std::vector<TransformerEncoderLayer> layers;
+  std::optional<LayerNorm> norm;
+};
+
+/// What one decoder layer need not compute again: keys and values of the target so far and of the memory.
+struct DecoderLayerCache {
+  KeyValueCache self, memory;
+};
+
+/// The state of decoding step by step: give each call only the new positions.
+///
+///   DecoderCache cache;
+///   for (...) next = decoder(embed(token, cache.length()), memory, Mask(), memory_mask, &cache);
+///
+/// The memory is read by the first call and remembered. A copy is a state of its own.
+struct DecoderCache {
+  std::vector<DecoderLayerCache> layers;
+
+  /// How many target positions it holds.
+  int64_t length() const;
+  /// Forgets all target positions but the first `length`.
+  void roll_back(int64_t length);
+  /// Row i of the batch goes on from what row rows[i] was, target and memory; int64 [B'].
+  void select(const Tensor& rows);
+};
+
+/// Self-attention, attention to the memory, then a feed-forward part for each position; each adds to its
+/// input, with a LayerNorm.
+///
+///   tgt          [B, T, E]; without a batch [T, E]
+///   memory       [B, S, E], what the encoder gave
+///   tgt_mask     broadcasts to [B, H, T, T]: Mask::causal(T); with a cache to [B, H, T, past + T], and one
+///                new position needs none
+///   memory_mask  broadcasts to [B, H, T, S]: Mask::lengths(lengths, S)
+///   returns      same shape as tgt
+///
+/// State dict: self_attn.*, multihead_attn.*, linear1.*, linear2.*, norm1.*, norm2.*, norm3.*
+class TransformerDecoderLayer : public Layer<TransformerDecoderLayer> {
+ public:
+  TransformerDecoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options = {});
+  Tensor forward(const Tensor& tgt, const Tensor& memory, const Mask& tgt_mask = {},
+                 const Mask& memory_mask = {}, DecoderLayerCache* cache = nullptr) const;
+  void visit(Visitor& v) override;
+
+  TransformerOptions options;
+  MultiheadAttention self_attn, multihead_attn;
+  Linear linear1, linear2;  // [dim_feedforward, E], [E, dim_feedforward]
+  LayerNorm norm1, norm2, norm3;
+};
+
+/// Layers one behind the other, each with start values of its own. State dict: layers.{i}.*, and with
+/// final_norm norm.*
+class TransformerDecoder : public Layer<TransformerDecoder> {
+ public:
+  TransformerDecoder(int64_t d_model, int64_t nhead, int64_t num_layers, TransformerOptions options = {});
+  Tensor forward(const Tensor& tgt, const Tensor& memory, const Mask& tgt_mask = {},
+                 const Mask& memory_mask = {}, DecoderCache* cache = nullptr) const;
+  void visit(Visitor& v) override;
+
+  std::vector<TransformerDecoderLayer> layers;
+  std::optional<LayerNorm> norm;
+};
 
 /// Encoder and decoder (Vaswani et al., 2017), without embeddings, positions and the projection to words.
 /// Both stacks end in a LayerNorm, whatever final_norm says.
@@ -20,13 +127,8 @@ class Transformer : public Layer<Transformer> {
   Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers, int64_t num_decoder_layers,
               TransformerOptions options = {});
   Tensor forward(const Tensor& src, const Tensor& tgt, const Mask& src_mask = {}, const Mask& tgt_mask = {},
-                 const Mask& memory_mask = {}) const {
-    return decoder(tgt, encoder(src, src_mask), tgt_mask, memory_mask);
-  }
-  void visit(Visitor& v) override {
-    v("encoder", encoder);
-    v("decoder", decoder);
-  }
+                 const Mask& memory_mask = {}) const;
+  void visit(Visitor& v) override;
 
   TransformerEncoder encoder;
   TransformerDecoder decoder;

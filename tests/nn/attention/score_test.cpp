@@ -19,7 +19,9 @@ template <class S, class F>
 void check_score(S score, int64_t dq, int64_t dk, const F& formula) {
   struct Members : Layer<Members> {
     explicit Members(S s) : score(std::move(s)) {}
-    void visit(Visitor& v) override { detail::visit_part(score, v); }
+    void visit(Visitor& v) override {
+      if constexpr (Visitable<S>) score.visit(v);
+    }
     S score;
   } module(std::move(score));
   module.to(float64);

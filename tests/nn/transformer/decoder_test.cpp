@@ -1,4 +1,4 @@
-#include "nn/transformer/decoder.h"
+#include "nn/transformer/transformer.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "nn/transformer/encoder.h"
+#include "nn/transformer/transformer.h"
 
 #include <doctest/doctest.h>
 
@@ -37,6 +37,19 @@ TEST_CASE("TransformerEncoderLayer: attention and feed-forward, each with residu
   }
   const TransformerEncoderLayer bare(8, 2, {.dim_feedforward = 12, .bias = false});
   CHECK(bare.parameters().size() == 6);
+}
+
+TEST_CASE("TransformerEncoderLayer: dropout of what each part adds and inside it; gelu") {
+  const Tensor src = randn({2, 3, 4});
+  TransformerEncoderLayer last(4, 2, {.dim_feedforward = 6, .dropout = 1});
+  CHECK(largest_difference(last(src), last.norm2(last.norm1(src))) == 0);
+  const TransformerEncoderLayer first(4, 2, {.dim_feedforward = 6, .dropout = 1, .norm_first = true});
+  CHECK(largest_difference(first(src), src) == 0);
+
+  const TransformerEncoderLayer smooth(4, 2,
+                                       {.dim_feedforward = 6, .dropout = 0, .activation = Activation::gelu});
+  const Tensor x = smooth.norm1(src + smooth.self_attn(src).output);
+  CHECK(largest_difference(smooth(src), smooth.norm2(x + smooth.linear2(gelu(smooth.linear1(x))))) == 0);
 }
 
 TEST_CASE("TransformerEncoder: layers of their own, names, dropout, captured weights by path") {

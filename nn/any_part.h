@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "nn/module.h"
+
+namespace heed {
+
+/// A part of a layer whose type is chosen at run time: anything that is called with Args and returns a
+/// tensor. A copy has values of its own; assigning a part of the same type writes the values in place.
+template <class... Args>
+class AnyPart {
+ public:
+  template <class Part>
+  requires(!std::is_same_v<Part, AnyPart> && std::is_invocable_r_v<Tensor, Part&, Args...>) AnyPart(Part part)
+      : held_(std::make_unique<Holder<Part>>(std::move(part))) {}
+  AnyPart(const AnyPart& other) : held_(other.held_->clone()) {}
+  AnyPart(AnyPart&&) noexcept = default;
+  AnyPart& operator=(const AnyPart& other) {
+    if (!held_ || !held_->assign(*other.held_)) *this = AnyPart(other);
+    return *this;
+  }
+  AnyPart& operator=(AnyPart&&) noexcept = default;
+  ~AnyPart() = default;
+
+  Tensor operator()(Args... args) const { return held_->call(args...); }
+  void visit(Visitor& v) { held_->visit(v); }
+  /// What is held, if it is of this type; null otherwise.
+  template <class Part>
+  Part* get() const {
+    auto* holder = dynamic_cast<Holder<Part>*>(held_.get());
+    return holder ? &holder->part : nullptr;
+  }
+
+ private:
+  struct Held {
+    virtual ~Held() = default;
+    virtual std::unique_ptr<Held> clone() const = 0;
+    virtual bool assign(const Held& other) = 0;
+    virtual Tensor call(Args... args) = 0;
+    virtual void visit(Visitor& v) = 0;
+  };
+  template <class Part>
+  struct Holder final : Held {
+    explicit Holder(Part p) : part(std::move(p)) {}
+    std::unique_ptr<Held> clone() const override { return std::make_unique<Holder>(part); }
+    bool assign(const Held& other) override {
+      if constexpr (std::is_copy_assignable_v<Part>)  // lambdas with captures are not
+        if (const auto* same = dynamic_cast<const Holder*>(&other)) return part = same->part, true;
+      return false;
+    }
+    Tensor call(Args... args) override { return part(args...); }
+    void visit(Visitor& v) override {
+      if constexpr (std::is_base_of_v<Module, Part>)
+        v("", part);
+      else if constexpr (Visitable<Part>)
+        part.visit(v);
+    }
+    Part part;
+  };
+  std::unique_ptr<Held> held_;
+};
+
+}  // namespace heed
