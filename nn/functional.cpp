@@ -38,6 +38,12 @@ void check_weight(const char* loss, const char* name, const Tensor& weight, cons
         "; ", name, " must broadcast to the input");
 }
 
+void check_class_weight(const char* loss, const Tensor& weight, int64_t classes) {
+  if (!weight.defined()) return;
+  check(weight.shape() == Shape{classes}, loss, ": the weight is ", weight.shape(), " and must be ",
+        Shape{classes}, ", one for each class");
+}
+
 // Where the classes stand in [N, C, d...] or [C].
 int64_t class_dim(const Operand& input) { return input->dim() > 1 ? 1 : 0; }
 
@@ -144,9 +150,7 @@ Tensor nll_loss(Operand input, Operand target, const NllOptions& options) {
   check_indices("nll_loss", target);
   check_classes("nll_loss", input, target);
   const int64_t dim = class_dim(input), classes = input->shape()[dim];
-  check(!options.weight.defined() || options.weight.shape() == Shape{classes}, "nll_loss: the weight is ",
-        options.weight.defined() ? options.weight.shape() : Shape{}, " and must be ", Shape{classes},
-        ", one for each class");
+  check_class_weight("nll_loss", options.weight, classes);
 
   const Tensor counts = target != options.ignore_index;
   const Tensor valid = logical_and(target >= 0, target < classes);
@@ -185,9 +189,7 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
   check_same("cross_entropy", input, target);
   check(input->dim() > 0, "cross_entropy: the input is one number; it must have a dimension of classes");
   const int64_t classes = input->shape()[dim];
-  check(!options.weight.defined() || options.weight.shape() == Shape{classes},
-        "cross_entropy: the weight is ", options.weight.defined() ? options.weight.shape() : Shape{},
-        " and must be ", Shape{classes}, ", one for each class");
+  check_class_weight("cross_entropy", options.weight, classes);
   const double s = options.label_smoothing;
   check(s >= 0 && s <= 1, "cross_entropy: label_smoothing is ", s, "; it lies in [0, 1]");
   Tensor shares = s > 0 ? target * (1 - s) + s / static_cast<double>(classes) : target.tensor();

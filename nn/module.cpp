@@ -119,23 +119,17 @@ Module& Module::operator=(const Module& other) {
 // Walking changes nothing by itself, so it serves const modules too.
 void Module::walk(Visitor& v) const { v("", const_cast<Module&>(*this)); }
 
-std::vector<NamedTensor> Module::named_parameters() const {
+std::vector<NamedTensor> Module::named(bool learned) const {
   Members members;
   walk(members);
   std::vector<NamedTensor> found;
   for (const Member& member : members.once())
-    if (member.learned) found.push_back({member.name, *member.tensor});
+    if (member.learned == learned) found.push_back({member.name, *member.tensor});
   return found;
 }
 
-std::vector<NamedTensor> Module::named_buffers() const {
-  Members members;
-  walk(members);
-  std::vector<NamedTensor> found;
-  for (const Member& member : members.once())
-    if (!member.learned) found.push_back({member.name, *member.tensor});
-  return found;
-}
+std::vector<NamedTensor> Module::named_parameters() const { return named(true); }
+std::vector<NamedTensor> Module::named_buffers() const { return named(false); }
 
 std::vector<Tensor> Module::parameters() const {
   std::vector<Tensor> found;
@@ -171,11 +165,12 @@ LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
   std::set<const TensorBody*> given;
   std::set<std::string> known;
   LoadReport report;
-  struct Row {
-    const char* what;
-    std::string name, model, file;
+  Table table({"", "name", "model", "given"});
+  int64_t misfits = 0;
+  const auto misfit = [&](const char* what, const std::string& name, std::string model, std::string file) {
+    ++misfits;
+    table.add({what, name, std::move(model), std::move(file)});
   };
-  std::vector<Row> rows;
 
   for (const Member& member : members.list) {
     if (!member.persistent) continue;
@@ -186,30 +181,26 @@ LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
     const Tensor& value = it->second;
     given.insert(&own.body());
     if (!value.defined() || value.shape() != own.shape())
-      rows.push_back({"shape", member.name, to_string(own.shape()),
-                      value.defined() ? to_string(value.shape()) : "undefined"});
+      misfit("shape", member.name, to_string(own.shape()),
+             value.defined() ? to_string(value.shape()) : "undefined");
     else if (value.dtype() != own.dtype() && !(is_floating(value.dtype()) && is_floating(own.dtype())))
-      rows.push_back({"dtype", member.name, kind(own), kind(value)});
+      misfit("dtype", member.name, kind(own), kind(value));
     else
       writes.push_back({member.tensor, value});
   }
   for (const Member& member : members.list)
     if (member.persistent && !given.contains(&member.tensor->body())) {
       report.missing.push_back(member.name);
-      if (strict) rows.push_back({"missing", member.name, to_string(member.tensor->shape()), "-"});
+      if (strict) misfit("missing", member.name, to_string(member.tensor->shape()), "-");
     }
   for (const auto& [name, value] : state)
     if (!known.contains(name)) {
       report.unexpected.push_back(name);
-      if (strict) rows.push_back({"unexpected", name, "-", value.defined() ? to_string(value.shape()) : "-"});
+      if (strict) misfit("unexpected", name, "-", value.defined() ? to_string(value.shape()) : "-");
     }
 
-  if (!rows.empty()) {
-    Table table({"", "name", "model", "given"});
-    for (const Row& row : rows) table.add({row.what, row.name, row.model, row.file});
-    fail("load_state_dict: ", rows.size(), rows.size() == 1 ? " name does" : " names do", " not fit ",
-         type_name(), "; nothing was changed\n", table.to_string("  "));
-  }
+  check(misfits == 0, "load_state_dict: ", misfits, misfits == 1 ? " name does" : " names do", " not fit ",
+        type_name(), "; nothing was changed\n", table.to_string("  "));
 
   for (auto& [own, value] : writes) {  // values that are a member's own memory must survive the first writes
     for (const Member& member : members.list)

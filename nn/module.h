@@ -199,6 +199,7 @@ class Module {
   friend class detail::Call;
   friend class detail::Watch;
   void walk(Visitor& v) const;
+  std::vector<NamedTensor> named(bool learned) const;
   detail::ModuleHooks& hooks();
 
   bool training_ = true;

@@ -159,12 +159,8 @@ std::string panel(const AttentionMap& map, const Layout& at, int64_t head) {
 
 std::string legend(int64_t y) {
   std::string svg = "<defs><linearGradient id=\"scale\">";
-  for (const double place : {0.0, 0.5, 1.0})
-    svg += "<stop offset=\"" +
-           std::string(place == 0   ? "0"
-                       : place == 1 ? "1"
-                                    : "0.5") +
-           "\" stop-color=\"" + colour_of(place) + "\"/>";
+  for (const std::string place : {"0", "0.5", "1"})
+    svg += "<stop offset=\"" + place + "\" stop-color=\"" + colour_of(std::stod(place)) + "\"/>";
   svg += "</linearGradient></defs>\n";
   svg += label(24, y + 11, "end", "0") + tag("rect", {{"x", 30}, {"y", y}, {"width", 120}, {"height", 14}}) +
          " fill=\"url(#scale)\" stroke=\"#888\"/>\n" + label(156, y + 11, "start", "1");

@@ -39,12 +39,6 @@ Tensor AdditiveScore::operator()(const Tensor& q, const Tensor& k) const {
   return squeeze(w_v(f), -1);
 }
 
-void AdditiveScore::visit(Visitor& v) {
-  v("W_q", W_q);
-  v("W_k", W_k);
-  v("w_v", w_v);
-}
-
 BilinearScore::BilinearScore(int64_t query_dim, int64_t key_dim, Order order)
     : order(order),
       W(order == Order::query_key ? Linear(key_dim, query_dim, kNoBias)
@@ -55,8 +49,6 @@ Tensor BilinearScore::operator()(const Tensor& q, const Tensor& k) const {
                                    : dot_products("BilinearScore", W(q), k);
 }
 
-void BilinearScore::visit(Visitor& v) { v("W", W); }
-
 LowRankBilinearScore::LowRankBilinearScore(int64_t query_dim, int64_t key_dim, int64_t rank)
     : L(query_dim, rank, kNoBias), H(key_dim, rank, kNoBias) {}
 
@@ -64,26 +56,13 @@ Tensor LowRankBilinearScore::operator()(const Tensor& q, const Tensor& k) const 
   return dot_products("LowRankBilinearScore", L(q), H(k));
 }
 
-void LowRankBilinearScore::visit(Visitor& v) {
-  v("L", L);
-  v("H", H);
-}
-
-DenseScore::DenseScore(int64_t query_dim, int64_t key_dim) : W(key_dim, query_dim) {}
-
 Tensor DenseScore::operator()(const Tensor& q, const Tensor& k) const {
   return dot_products("DenseScore", q, tanh(W(k)));
 }
 
-void DenseScore::visit(Visitor& v) { v("W", W); }
-
-GaussianScore::GaussianScore(double w) : w(full({1}, w)) {}
-
 Tensor GaussianScore::operator()(const Tensor& q, const Tensor& k) const {
   return -0.5 * squared_distances(q, k, w);
 }
-
-void GaussianScore::visit(Visitor& v) { v("w", w); }
 
 const std::vector<std::string>& score_names() {
   static const std::vector<std::string> names = {"dot",      "scaled_dot", "additive", "bilinear",

@@ -46,7 +46,11 @@ struct ScaledDotScore {
 struct AdditiveScore {
   AdditiveScore(int64_t query_dim, int64_t key_dim, int64_t hidden);
   Tensor operator()(const Tensor& q, const Tensor& k) const;
-  void visit(Visitor& v);
+  void visit(Visitor& v) {
+    v("W_q", W_q);
+    v("W_k", W_k);
+    v("w_v", w_v);
+  }
 
   Linear W_q, W_k, w_v;  // [hidden, dq], [hidden, dk], [1, hidden], no biases
 };
@@ -58,7 +62,7 @@ enum class Order { query_key, key_query };
 struct BilinearScore {
   BilinearScore(int64_t query_dim, int64_t key_dim, Order order = Order::query_key);
   Tensor operator()(const Tensor& q, const Tensor& k) const;
-  void visit(Visitor& v);
+  void visit(Visitor& v) { v("W", W); }
 
   Order order;
   Linear W;  // no bias
@@ -68,25 +72,28 @@ struct BilinearScore {
 struct LowRankBilinearScore {
   LowRankBilinearScore(int64_t query_dim, int64_t key_dim, int64_t rank);
   Tensor operator()(const Tensor& q, const Tensor& k) const;
-  void visit(Visitor& v);
+  void visit(Visitor& v) {
+    v("L", L);
+    v("H", H);
+  }
 
   Linear L, H;  // [rank, dq], [rank, dk], no biases
 };
 
 /// q . tanh(W k + b): one dense layer on the keys.
 struct DenseScore {
-  DenseScore(int64_t query_dim, int64_t key_dim);
+  DenseScore(int64_t query_dim, int64_t key_dim) : W(key_dim, query_dim) {}
   Tensor operator()(const Tensor& q, const Tensor& k) const;
-  void visit(Visitor& v);
+  void visit(Visitor& v) { v("W", W); }
 
   Linear W;  // [dq, dk] and bias [dq]
 };
 
 /// -(|q - k| w)^2 / 2: with softmax, kernel regression with the Gaussian kernel, whose width is 1/w.
 struct GaussianScore {
-  explicit GaussianScore(double w = 1);
+  explicit GaussianScore(double w = 1) : w(full({1}, w)) {}
   Tensor operator()(const Tensor& q, const Tensor& k) const;
-  void visit(Visitor& v);
+  void visit(Visitor& v) { v("w", w); }
 
   Parameter w;  // [1]
 };

@@ -64,6 +64,8 @@ AttentionMap::AttentionMap(const Tensor& all, Tokens query_tokens, Tokens key_to
   weights = contiguous(to(one.dim() > 2 ? one : unsqueeze(one, 0), float64));
 }
 
+bool AttentionMap::own() const { return queries == keys; }
+
 std::vector<double> AttentionMap::row(int64_t query, int64_t head) const {
   check(query >= 0 && query < size_of(queries), "AttentionMap: query ", query, " of ", queries.size());
   check(head >= mean && head < heads(), "AttentionMap: head ", head, " of ", heads());

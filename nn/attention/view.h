@@ -37,7 +37,7 @@ struct AttentionMap {
   /// The weights of one query, a number for each key.
   std::vector<double> row(int64_t query, int64_t head = mean) const;
   /// Whether a sentence attends to itself.
-  bool own() const { return queries == keys; }
+  bool own() const;
 
   Tokens queries, keys;
   Tensor weights;  // float64 [H, Tq, Tk]

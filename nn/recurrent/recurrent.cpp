@@ -150,4 +150,13 @@ RecurrentStack::Result RecurrentStack::run(const Tensor& given, const Tensor& h_
   return {result(x), result(stack(last_h)), lstm ? result(stack(last_c)) : Tensor()};
 }
 
+RNN::RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options)
+    : RecurrentStack("RNN", rnn_kind(options.nonlinearity), input_size, hidden_size, options) {}
+
+GRU::GRU(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options)
+    : RecurrentStack("GRU", Recurrence::gru, input_size, hidden_size, options) {}
+
+LSTM::LSTM(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options)
+    : RecurrentStack("LSTM", Recurrence::lstm, input_size, hidden_size, options) {}
+
 }  // namespace heed

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -7,7 +8,6 @@
 #include "nn/init.h"
 #include "nn/module.h"
 
-/// What RNN, GRU and LSTM share: their parameters, and the walk over layers and directions.
 namespace heed {
 
 struct RecurrentCellOptions {
@@ -74,6 +74,152 @@ class RecurrentStack {
 
  private:
   const char* name_;
+};
+
+/// What RNN and GRU return.
+struct RecurrentResult {
+  Tensor output;  // the states of the last layer after each step
+  Tensor h_n;     // the states of all layers after the last step
+  std::array<Tensor*, 2> tensors() { return {&output, &h_n}; }
+};
+
+/// One step of the plain recurrent network (Elman, 1990): h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu.
+///
+///   x          [B, input_size], or [input_size]
+///   h          [B, hidden_size], or [hidden_size]; zero if not given
+///   returns    the shape of h
+///
+/// Start: everything uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)).
+class RNNCell : public Layer<RNNCell>, public RecurrentWeights {
+ public:
+  RNNCell(int64_t input_size, int64_t hidden_size, const RecurrentCellOptions& options = {})
+      : RecurrentWeights(rnn_kind(options.nonlinearity), input_size, hidden_size, options.bias) {}
+
+  Tensor forward(const Tensor& x, const Tensor& h = {}) const { return step("RNNCell", x, h); }
+  void visit(Visitor& v) override { name(v); }
+};
+
+/// The plain recurrent network over a sequence: RNNCell at each step, in layers and one or two directions.
+///
+///   x          [T, B, input_size]; [B, T, input_size] with batch_first, which is false unless you say
+///              otherwise, as in PyTorch; or [T, input_size] for a single sequence
+///   h_0        [L, B, hidden_size], or [L, hidden_size] for a single sequence, where L = num_layers, twice
+///              that if bidirectional: layer 0 forward, layer 0 reverse, layer 1 forward, ...; zero if not
+///              given
+///   lengths    [B] int64 from 0 to T: how many steps of each sequence count; all, if not given
+///   output     [T, B, hidden_size], twice as wide if bidirectional: forward, then reverse
+///   h_n        [L, B, hidden_size], in the order of h_0
+///
+/// With lengths the output is 0 after a sequence's last step, h_n is the state at its last step, and the
+/// reverse direction starts there: what stands in x after it changes nothing. A sequence of length 0 keeps
+/// h_0.
+///
+///   const auto [output, h_n] = rnn(x, Tensor(), lengths);
+///
+/// Start: everything uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)).
+/// Errors: sizes that do not fit; a length that is negative or beyond T; no step at all.
+class RNN : public Layer<RNN>, public RecurrentStack {
+ public:
+  RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {});
+
+  RecurrentResult forward(const Tensor& x, const Tensor& h_0 = {}, const Tensor& lengths = {}) const {
+    const auto [output, h_n, c_n] = run(x, h_0, {}, lengths, training());
+    return {output, h_n};
+  }
+  void visit(Visitor& v) override { name_all(v); }
+};
+
+/// One step of the gated recurrent unit (Cho et al., 2014), in the form with the reset gate after the
+/// product:
+///
+///   r  = sigmoid(W_ir x + b_ir + W_hr h + b_hr)        how much of the state the candidate sees
+///   z  = sigmoid(W_iz x + b_iz + W_hz h + b_hz)        how much of the state stays
+///   n  = tanh(W_in x + b_in + r (W_hn h + b_hn))       the candidate
+///   h' = (1 - z) n + z h
+///
+///   x          [B, input_size], or [input_size]
+///   h          [B, hidden_size], or [hidden_size]; zero if not given
+///   returns    the shape of h
+///
+/// The rows of r, z and n stand in this order in the weights. Start: as RNNCell.
+class GRUCell : public Layer<GRUCell>, public RecurrentWeights {
+ public:
+  GRUCell(int64_t input_size, int64_t hidden_size, const RecurrentCellOptions& options = {})
+      : RecurrentWeights(Recurrence::gru, input_size, hidden_size, options.bias) {}
+
+  Tensor forward(const Tensor& x, const Tensor& h = {}) const { return step("GRUCell", x, h); }
+  void visit(Visitor& v) override { name(v); }
+};
+
+/// GRUCell over a sequence, in layers and one or two directions. Shapes, lengths, start and errors are those
+/// of RNN:
+///
+///   const auto [output, h_n] = gru(x);               // or gru(x, h_0), gru(x, h_0, lengths)
+class GRU : public Layer<GRU>, public RecurrentStack {
+ public:
+  GRU(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {});
+
+  RecurrentResult forward(const Tensor& x, const Tensor& h_0 = {}, const Tensor& lengths = {}) const {
+    const auto [output, h_n, c_n] = run(x, h_0, {}, lengths, training());
+    return {output, h_n};
+  }
+  void visit(Visitor& v) override { name_all(v); }
+};
+
+/// What LSTMCell returns.
+struct LSTMState {
+  Tensor h, c;
+  std::array<Tensor*, 2> tensors() { return {&h, &c}; }
+};
+
+/// What LSTM returns.
+struct LSTMResult {
+  Tensor output;    // h of the last layer after each step
+  Tensor h_n, c_n;  // of all layers after the last step
+  std::array<Tensor*, 3> tensors() { return {&output, &h_n, &c_n}; }
+};
+
+/// One step of long short-term memory (Hochreiter and Schmidhuber, 1997; Gers et al., 2000):
+///
+///   i, f, o = sigmoid(W_i x + b_i + W_h h + b_h), each with rows of its own      what to write, keep, show
+///   g  = tanh(W_ig x + b_ig + W_hg h + b_hg)                                     the candidate
+///   c' = f c + i g
+///   h' = o tanh(c')
+///
+///   x          [B, input_size], or [input_size]
+///   h, c       [B, hidden_size], or [hidden_size]; zero if not given
+///   returns    h' and c', shaped as h
+///
+/// The rows of i, f, g and o stand in this order in the weights. Start: as RNNCell.
+class LSTMCell : public Layer<LSTMCell>, public RecurrentWeights {
+ public:
+  LSTMCell(int64_t input_size, int64_t hidden_size, const RecurrentCellOptions& options = {})
+      : RecurrentWeights(Recurrence::lstm, input_size, hidden_size, options.bias) {}
+
+  LSTMState forward(const Tensor& x, const Tensor& h = {}, const Tensor& c = {}) const {
+    const std::vector<Tensor> parts = chunk(step("LSTMCell", x, h, c), 2, -1);
+    return {parts[0], parts[1]};
+  }
+  void visit(Visitor& v) override { name(v); }
+};
+
+/// LSTMCell over a sequence, in layers and one or two directions. Shapes, lengths, start and errors are those
+/// of RNN; c_0 and c_n are shaped as h_0 and h_n:
+///
+///   const auto [output, h_n, c_n] = lstm(x);         // or lstm(x, h_0, c_0), lstm(x, h_0, c_0, lengths)
+///
+/// With proj_size P each h' is projected, h' = W_hr (o tanh(c')), and h_0, h_n and output are P wide where
+/// they would be hidden_size wide (Sak et al., 2014).
+class LSTM : public Layer<LSTM>, public RecurrentStack {
+ public:
+  LSTM(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {});
+
+  LSTMResult forward(const Tensor& x, const Tensor& h_0 = {}, const Tensor& c_0 = {},
+                     const Tensor& lengths = {}) const {
+    const auto [output, h_n, c_n] = run(x, h_0, c_0, lengths, training());
+    return {output, h_n, c_n};
+  }
+  void visit(Visitor& v) override { name_all(v); }
 };
 
 }  // namespace heed

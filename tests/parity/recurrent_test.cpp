@@ -1,9 +1,7 @@
 // The reference cases of recurrent layers and cells.
 #include <doctest/doctest.h>
 
-#include "nn/recurrent/gru.h"
-#include "nn/recurrent/lstm.h"
-#include "nn/recurrent/rnn.h"
+#include "nn/recurrent/recurrent.h"
 #include "tests/parity/nn_cases.h"
 
 using namespace heed;

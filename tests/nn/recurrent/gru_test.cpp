@@ -1,4 +1,4 @@
-#include "nn/recurrent/gru.h"
+#include "nn/recurrent/recurrent.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "nn/recurrent/lstm.h"
+#include "nn/recurrent/recurrent.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "nn/recurrent/rnn.h"
+#include "nn/recurrent/recurrent.h"
 
 #include <doctest/doctest.h>
 
