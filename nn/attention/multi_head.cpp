@@ -61,6 +61,7 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
       kdim(options.kdim.value_or(embed_dim)),
       vdim(options.vdim.value_or(embed_dim)),
       dropout(options.dropout),
+      rotary(options.rotary),
       in_proj_bias(options.bias ? init::zeros({3 * embed_dim}) : Tensor()),
       out_proj(embed_dim, embed_dim, {.bias = options.bias}) {
   check(dropout >= 0 && dropout <= 1, "MultiheadAttention: dropout is ", dropout,
@@ -75,7 +76,7 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
     v_proj_weight = init::xavier_uniform({embed_dim, vdim});
   }
   if (options.bias) out_proj.bias = init::zeros({embed_dim});
-  if (options.rotary) rotary.emplace(embed_dim / num_heads);
+  if (rotary) RotaryPosition(embed_dim / num_heads);  // an odd width is an error at once
 }
 
 void MultiheadAttention::visit(Visitor& v) {
@@ -85,7 +86,6 @@ void MultiheadAttention::visit(Visitor& v) {
   v("v_proj_weight", v_proj_weight);
   v("in_proj_bias", in_proj_bias);
   v("out_proj", out_proj);
-  v("rotary", rotary);
 }
 
 // Queries (0), keys (1) or values (2) of all heads: [B, T, width] -> [B, H, T, D]. Three products with a
@@ -132,8 +132,9 @@ F::Attention MultiheadAttention::forward(const Tensor& query, const Tensor& key,
   if (rotary) {
     const int64_t past = options.cache ? options.cache->length() : 0;
     check(query.same_as(key), "MultiheadAttention: rotary positions are for self-attention");
-    q = (*rotary)(q, past);
-    k = (*rotary)(k, past);
+    const RotaryPosition turn(embed_dim / num_heads);
+    q = turn.forward(q, past);
+    k = turn.forward(k, past);
   }
   KeyValueCache grown;  // takes the cache's place when all has gone well
   if (options.cache) {

@@ -76,7 +76,7 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
 
   int64_t embed_dim, num_heads, kdim, vdim;
   double dropout;
-  std::optional<RotaryPosition> rotary;
+  bool rotary;
   Parameter in_proj_weight;                               // [3E, E]: the rows of W_q, W_k, W_v
   Parameter q_proj_weight, k_proj_weight, v_proj_weight;  // [E, E], [E, kdim], [E, vdim], in its place
   Parameter in_proj_bias;                                 // [3E], undefined without bias

@@ -24,4 +24,6 @@ Tensor Sequential::forward(const Tensor& x) const {
   return y;
 }
 
+void Sequential::visit(Visitor& v) { v("", parts_); }
+
 }  // namespace heed

@@ -79,6 +79,9 @@ RecurrentStack::RecurrentStack(const char* name, Recurrence kind, int64_t input_
                          options.proj_size);
 }
 
+int64_t RecurrentStack::input_size() const { return weights.front().input_size(); }
+int64_t RecurrentStack::hidden_size() const { return weights.front().hidden_size(); }
+
 void RecurrentStack::name_all(Visitor& v) {
   const size_t directions = options.bidirectional ? 2 : 1;
   for (size_t k = 0; k < weights.size(); ++k)

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tensor/error.h"
+
 using namespace heed;
 
 TEST_CASE("widths: wide characters take two columns, combining marks none, broken text does no harm") {
