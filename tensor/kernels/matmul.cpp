@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/loop.h"
+#include "tensor/kernels/lines.h"
 #include "tensor/parallel.h"
 
 namespace heed::kernel {
@@ -48,27 +48,14 @@ void gemv(CBLAS_TRANSPOSE ta, int rows, int cols, double alpha, const double* a,
           int step, double* y, int y_step) {
   cblas_dgemv(CblasRowMajor, ta, rows, cols, alpha, a, lda, x, step, 1, y, y_step);
 }
-float blas_dot(int n, const float* a, int a_step, const float* b, int b_step) {
-  return cblas_sdot(n, a, a_step, b, b_step);
-}
-double blas_dot(int n, const double* a, int a_step, const double* b, int b_step) {
-  return cblas_ddot(n, a, a_step, b, b_step);
-}
-
-// Short products are not worth a call: eight or sixteen running sums side by side make one vector.
 template <class T>
 T dot(int64_t n, const T* a, int64_t a_step, const T* b, int64_t b_step) {
-  if (n > 128 || a_step != 1 || b_step != 1)
-    return blas_dot(static_cast<int>(n), a, static_cast<int>(a_step), b, static_cast<int>(b_step));
-  constexpr int64_t kLanes = 64 / sizeof(T);
-  T lanes[kLanes] = {};
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] += a[i + lane] * b[i + lane];
-  for (int64_t lane = 0; i < n; ++i, ++lane) lanes[lane] += a[i] * b[i];
-  for (int64_t half = kLanes / 2; half > 0; half /= 2)
-    for (int64_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
-  return lanes[0];
+  T sum = 0;
+  if (a_step == 1 && b_step == 1)  // in vectors, which a call of BLAS pays for late
+    return join_line(
+        n, sum, [](auto u, auto v) { return u + v; }, [](auto u, auto v) { return u * v; }, a, b);
+  for (int64_t i = 0; i < n; ++i) sum += a[i * a_step] * b[i * b_step];
+  return sum;
 }
 
 // How BLAS calls a matrix: as it stands, or transposed, and the distance between its rows or columns.
@@ -204,7 +191,7 @@ void multiply(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matri
   if (n == 0 || m == 0) return;
   if (k == 0) return scale(n, m, beta, out);
   if (n == 1 && m == 1) {
-    const T sum = alpha * dot(k, a.data, k == 1 ? 1 : a.col_step, b.data, k == 1 ? 1 : b.row_step);
+    const T sum = alpha * dot(k, a.data, a.col_step, b.data, b.row_step);
     *out.data = beta == 0 ? sum : beta * *out.data + sum;
     return;
   }
@@ -212,10 +199,7 @@ void multiply(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matri
     for (int64_t i = 0; i < n; ++i) {
       const T factor = alpha * *a.at(i, 0);
       T* row = out.at(i, 0);
-      if (beta == 0)
-        for (int64_t j = 0; j < m; ++j) row[j] = factor * *b.at(0, j);
-      else
-        for (int64_t j = 0; j < m; ++j) row[j] = beta * row[j] + factor * *b.at(0, j);
+      for (int64_t j = 0; j < m; ++j) row[j] = (beta == 0 ? T(0) : beta * row[j]) + factor * *b.at(0, j);
     }
     return;
   }
