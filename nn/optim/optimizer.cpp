@@ -5,6 +5,7 @@
 #include "autograd/grad_mode.h"
 #include "tensor/create.h"
 #include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/optim.h"
 
 namespace heed {
 
@@ -112,6 +113,111 @@ void Optimizer::load_state_dict(const std::map<std::string, Tensor>& state) {
         name_);
   states_ = std::move(states);
   for (size_t group = 0; group < groups_.size(); ++group) set_lr(group, rates[group]);
+}
+
+SGD::SGD(const std::vector<Tensor>& params, const SGDOptions& options)
+    : SGD(std::vector{ParamGroup<SGDOptions>{params, options}}) {}
+
+SGD::SGD(const std::vector<ParamGroup<SGDOptions>>& groups)
+    : OptimizerWith("SGD", {"momentum_buffer", nullptr, nullptr}) {
+  for (const auto& group : groups) add_param_group(group);
+}
+
+double* SGD::momentum(size_t group) { return &options(group).momentum; }
+
+void SGD::check_options(const SGDOptions& o) const {
+  check(o.lr >= 0 && o.momentum >= 0 && o.weight_decay >= 0, "SGD: lr ", o.lr, ", momentum ", o.momentum,
+        ", weight_decay ", o.weight_decay, "; none may be negative");
+  check(!o.nesterov || (o.momentum > 0 && o.dampening == 0), "SGD: nesterov with momentum ", o.momentum,
+        " and dampening ", o.dampening, "; it needs a momentum and no dampening");
+}
+
+void SGD::update(size_t group, const Tensor& p, const Tensor& g, State& state) {
+  const SGDOptions& o = of(group);
+  const bool first = !state.tensors[0].defined();
+  const Tensor v = remembered(state, 0, p, o.momentum != 0);
+  kernel::sgd_step(p, g, v, {o.lr, o.weight_decay, o.maximize},
+                   {o.momentum, first ? 0 : o.dampening, o.nesterov});
+}
+
+Adam::Adam(const std::vector<Tensor>& params, const AdamOptions& options)
+    : Adam(std::vector{ParamGroup<AdamOptions>{params, options}}) {}
+
+Adam::Adam(const std::vector<ParamGroup<AdamOptions>>& groups) : Adam("Adam", groups, false) {}
+
+Adam::Adam(const char* name, const std::vector<ParamGroup<AdamOptions>>& groups, bool decoupled)
+    : OptimizerWith(name, {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}), decoupled_(decoupled) {
+  for (const auto& group : groups) add_param_group(group);
+}
+
+AdamW::AdamW(const std::vector<Tensor>& params, const AdamWOptions& options)
+    : AdamW(std::vector{ParamGroup<AdamWOptions>{params, options}}) {}
+
+AdamW::AdamW(const std::vector<ParamGroup<AdamWOptions>>& groups) : Adam("AdamW", {}, true) {
+  for (const auto& group : groups) add_param_group({group.params, group.options});
+}
+
+double* Adam::momentum(size_t group) { return options(group).betas.data(); }
+
+void Adam::check_options(const AdamOptions& o) const {
+  check(o.lr >= 0 && o.eps >= 0 && o.weight_decay >= 0, name_, ": lr ", o.lr, ", eps ", o.eps,
+        ", weight_decay ", o.weight_decay, "; none may be negative");
+  for (const double beta : o.betas)
+    check(beta >= 0 && beta < 1, name_, ": betas are ", o.betas[0], " and ", o.betas[1],
+          "; each must be at least 0 and below 1");
+}
+
+void Adam::update(size_t group, const Tensor& p, const Tensor& g, State& state) {
+  const AdamOptions& o = of(group);
+  const Tensor m = remembered(state, 0, p), v = remembered(state, 1, p);
+  const Tensor largest_v = remembered(state, 2, p, o.amsgrad);
+  kernel::adam_step(p, g, m, v, largest_v, {o.lr, o.weight_decay, o.maximize},
+                    {o.betas[0], o.betas[1], o.eps, state.step, decoupled_});
+}
+
+RMSprop::RMSprop(const std::vector<Tensor>& params, const RMSpropOptions& options)
+    : RMSprop(std::vector{ParamGroup<RMSpropOptions>{params, options}}) {}
+
+RMSprop::RMSprop(const std::vector<ParamGroup<RMSpropOptions>>& groups)
+    : OptimizerWith("RMSprop", {"square_avg", "grad_avg", "momentum_buffer"}) {
+  for (const auto& group : groups) add_param_group(group);
+}
+
+double* RMSprop::momentum(size_t group) { return &options(group).momentum; }
+
+void RMSprop::check_options(const RMSpropOptions& o) const {
+  check(o.lr >= 0 && o.alpha >= 0 && o.eps >= 0 && o.weight_decay >= 0 && o.momentum >= 0, "RMSprop: lr ",
+        o.lr, ", alpha ", o.alpha, ", eps ", o.eps, ", weight_decay ", o.weight_decay, ", momentum ",
+        o.momentum, "; none may be negative");
+}
+
+void RMSprop::update(size_t group, const Tensor& p, const Tensor& g, State& state) {
+  const RMSpropOptions& o = of(group);
+  const Tensor v = remembered(state, 0, p), mean = remembered(state, 1, p, o.centered);
+  const Tensor b = remembered(state, 2, p, o.momentum > 0);
+  kernel::rmsprop_step(p, g, v, mean, b, {o.lr, o.weight_decay, o.maximize}, {o.alpha, o.eps, o.momentum});
+}
+
+Adagrad::Adagrad(const std::vector<Tensor>& params, const AdagradOptions& options)
+    : Adagrad(std::vector{ParamGroup<AdagradOptions>{params, options}}) {}
+
+Adagrad::Adagrad(const std::vector<ParamGroup<AdagradOptions>>& groups)
+    : OptimizerWith("Adagrad", {"sum", nullptr, nullptr}) {
+  for (const auto& group : groups) add_param_group(group);
+}
+
+void Adagrad::check_options(const AdagradOptions& o) const {
+  check(o.lr >= 0 && o.lr_decay >= 0 && o.weight_decay >= 0 && o.initial_accumulator_value >= 0 && o.eps >= 0,
+        "Adagrad: lr ", o.lr, ", lr_decay ", o.lr_decay, ", weight_decay ", o.weight_decay,
+        ", initial_accumulator_value ", o.initial_accumulator_value, ", eps ", o.eps,
+        "; none may be negative");
+}
+
+void Adagrad::update(size_t group, const Tensor& p, const Tensor& g, State& state) {
+  const AdagradOptions& o = of(group);
+  const Tensor sum = remembered(state, 0, p, true, o.initial_accumulator_value);
+  const double lr = o.lr / (1 + static_cast<double>(state.step - 1) * o.lr_decay);
+  kernel::adagrad_step(p, g, sum, {lr, o.weight_decay, o.maximize}, o.eps);
 }
 
 }  // namespace heed

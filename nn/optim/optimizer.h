@@ -105,4 +105,127 @@ class OptimizerWith : public Optimizer {
   std::vector<Options> options_;
 };
 
+struct SGDOptions {
+  double lr = 1e-3;
+  double momentum = 0;
+  double dampening = 0;
+  double weight_decay = 0;  // adds weight_decay p to the gradient
+  bool nesterov = false;
+  bool maximize = false;
+};
+
+/// Stochastic gradient descent. With momentum the steps follow a running sum of gradients:
+///
+///   v <- momentum v + (1 - dampening) g   (v <- g at the first step)
+///   p <- p - lr v                         Nesterov: p <- p - lr (g + momentum v)
+class SGD : public OptimizerWith<SGDOptions> {
+ public:
+  explicit SGD(const std::vector<Tensor>& params, const SGDOptions& options = {});
+  explicit SGD(const std::vector<ParamGroup<SGDOptions>>& groups);
+  double* momentum(size_t group) override;
+
+ private:
+  void check_options(const SGDOptions& options) const override;
+  void update(size_t group, const Tensor& p, const Tensor& g, State& state) override;
+};
+
+struct AdamOptions {
+  double lr = 1e-3;
+  std::array<double, 2> betas = {0.9, 0.999};
+  double eps = 1e-8;
+  double weight_decay = 0;  // adds weight_decay p to the gradient
+  bool amsgrad = false;
+  bool maximize = false;
+};
+
+/// Adam (Kingma and Ba, 2015): steps of about lr, scaled by running means of the gradient and its square.
+///
+///   m <- beta1 m + (1 - beta1) g,  v <- beta2 v + (1 - beta2) g^2
+///   p <- p - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
+///
+/// amsgrad puts the largest v so far for v.
+class Adam : public OptimizerWith<AdamOptions> {
+ public:
+  explicit Adam(const std::vector<Tensor>& params, const AdamOptions& options = {});
+  explicit Adam(const std::vector<ParamGroup<AdamOptions>>& groups);
+  double* momentum(size_t group) override;
+
+ protected:
+  Adam(const char* name, const std::vector<ParamGroup<AdamOptions>>& groups, bool decoupled);
+
+ private:
+  void check_options(const AdamOptions& options) const override;
+  void update(size_t group, const Tensor& p, const Tensor& g, State& state) override;
+
+  bool decoupled_;
+};
+
+struct AdamWOptions {
+  double lr = 1e-3;
+  std::array<double, 2> betas = {0.9, 0.999};
+  double eps = 1e-8;
+  double weight_decay = 0.01;  // p <- p - lr weight_decay p before the step
+  bool amsgrad = false;
+  bool maximize = false;
+
+  operator AdamOptions() const { return {lr, betas, eps, weight_decay, amsgrad, maximize}; }
+};
+
+/// Adam with decoupled weight decay (Loshchilov and Hutter, 2019): the decay shrinks the parameter itself and
+/// does not pass through the moments.
+class AdamW : public Adam {
+ public:
+  explicit AdamW(const std::vector<Tensor>& params, const AdamWOptions& options = {});
+  explicit AdamW(const std::vector<ParamGroup<AdamWOptions>>& groups);
+};
+
+struct RMSpropOptions {
+  double lr = 1e-2;
+  double alpha = 0.99;
+  double eps = 1e-8;
+  double weight_decay = 0;
+  double momentum = 0;
+  bool centered = false;
+  bool maximize = false;
+};
+
+/// RMSprop (Hinton, 2012): the gradient over the root of a running mean of its square.
+///
+///   v <- alpha v + (1 - alpha) g^2,  p <- p - lr g / (sqrt(v) + eps)
+///
+/// centered: v less the square of the running mean of g. momentum: b <- momentum b + the quotient, and b is
+/// the step.
+class RMSprop : public OptimizerWith<RMSpropOptions> {
+ public:
+  explicit RMSprop(const std::vector<Tensor>& params, const RMSpropOptions& options = {});
+  explicit RMSprop(const std::vector<ParamGroup<RMSpropOptions>>& groups);
+  double* momentum(size_t group) override;
+
+ private:
+  void check_options(const RMSpropOptions& options) const override;
+  void update(size_t group, const Tensor& p, const Tensor& g, State& state) override;
+};
+
+struct AdagradOptions {
+  double lr = 1e-2;
+  double lr_decay = 0;  // step t has the rate lr / (1 + (t - 1) lr_decay)
+  double weight_decay = 0;
+  double initial_accumulator_value = 0;
+  double eps = 1e-10;
+  bool maximize = false;
+};
+
+/// Adagrad (Duchi, Hazan and Singer, 2011): the gradient over the root of the sum of all its squares.
+///
+///   s <- s + g^2,  p <- p - lr g / (sqrt(s) + eps)
+class Adagrad : public OptimizerWith<AdagradOptions> {
+ public:
+  explicit Adagrad(const std::vector<Tensor>& params, const AdagradOptions& options = {});
+  explicit Adagrad(const std::vector<ParamGroup<AdagradOptions>>& groups);
+
+ private:
+  void check_options(const AdagradOptions& options) const override;
+  void update(size_t group, const Tensor& p, const Tensor& g, State& state) override;
+};
+
 }  // namespace heed

@@ -7,7 +7,7 @@
 #include "autograd/engine.h"
 #include "autograd/ops.h"
 #include "nn/attention/pooling.h"
-#include "nn/optim/sgd.h"
+#include "nn/optim/optimizer.h"
 #include "tests/support/expect.h"
 #include "tests/support/parity.h"
 

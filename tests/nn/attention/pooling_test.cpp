@@ -6,7 +6,7 @@
 
 #include "autograd/engine.h"
 #include "nn/layers/linear.h"
-#include "nn/optim/adam.h"
+#include "nn/optim/optimizer.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -1,4 +1,4 @@
-#include "nn/optim/adam.h"
+#include "nn/optim/optimizer.h"
 
 #include <doctest/doctest.h>
 

@@ -7,12 +7,8 @@
 #include <numeric>
 
 #include "autograd/ops.h"
-#include "nn/optim/adagrad.h"
-#include "nn/optim/adam.h"
 #include "nn/optim/clip.h"
-#include "nn/optim/rmsprop.h"
 #include "nn/optim/schedule.h"
-#include "nn/optim/sgd.h"
 #include "tests/support/parity.h"
 
 using namespace heed;

@@ -6,8 +6,7 @@
 #include <numbers>
 
 #include "autograd/ops.h"
-#include "nn/optim/adam.h"
-#include "nn/optim/sgd.h"
+#include "nn/optim/optimizer.h"
 
 using namespace heed;
 

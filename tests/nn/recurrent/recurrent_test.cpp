@@ -10,7 +10,7 @@
 #include "nn/functional.h"
 #include "nn/layers/embedding.h"
 #include "nn/layers/linear.h"
-#include "nn/optim/adam.h"
+#include "nn/optim/optimizer.h"
 #include "tensor/index.h"
 #include "tests/support/expect.h"
 #include "tests/support/leaves.h"

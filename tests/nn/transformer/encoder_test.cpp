@@ -5,7 +5,7 @@
 #include "autograd/gradcheck.h"
 #include "nn/attention/capture.h"
 #include "nn/layers/embedding.h"
-#include "nn/optim/adam.h"
+#include "nn/optim/optimizer.h"
 #include "tensor/index.h"
 #include "tests/support/expect.h"
 #include "tests/support/leaves.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "nn/layers/embedding.h"
-#include "nn/optim/adam.h"
+#include "nn/optim/optimizer.h"
 #include "tests/support/expect.h"
 #include "tests/support/leaves.h"
 
