@@ -239,7 +239,7 @@ Tensor as_rows(const Tensor& x) {
     rows *= x.shape()[d];
   }
   if (!one_run) return as_rows(clone(x));
-  return x.view_as({rows, x.shape()[last]}, {step ? step : x.shape()[last], x.strides()[last]},
+  return x.view_as({rows, x.shape()[last]}, {rows > 1 ? step : x.shape()[last], x.strides()[last]},
                    x.body().offset);
 }
 

@@ -202,3 +202,12 @@ TEST_CASE("einsum: bad equations are explained") {
   CHECK_THROWS_WITH_AS(einsum("ij,jk", {a, zeros({3, 2}, float64)}), message("one dtype"), Error);
   CHECK_THROWS_WITH_AS(einsum("", {}), message("operands"), Error);
 }
+
+TEST_CASE("matmul: one value that stands for a whole batch, as the gradient of a sum does") {
+  const Tensor ones_3d = expand(full({}, 1, float64), {3, 4, 5}), b = leaf({5, 2});
+  CHECK(matmul(ones_3d, b).to_vector<double>() == matmul(clone(ones_3d), b).to_vector<double>());
+  const Tensor x = leaf({3, 4, 5});
+  sum(matmul(x, b)).backward();
+  const auto got = x.grad().to_vector<double>(), want = sum(b, 1).to_vector<double>();
+  for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(want[i % 5]));
+}
