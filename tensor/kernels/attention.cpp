@@ -36,26 +36,22 @@ constexpr double kWorth = 1 << 20;  // multiplications that pay for waking a thr
 
 // The number of heads, which is what each matrix of the leading dimensions is called here, and the sizes.
 struct Sizes {
-  Shape result;  // [..., Tq, Dv]
+  Shape lead, result;  // [...] and [..., Tq, Dv]
   int64_t heads, Tq, Tk, D, Dv;
   int64_t row_tiles;
 
   Sizes(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule)
       : Tq(q.size(-2)), Tk(k.size(-2)), D(q.size(-1)), Dv(v.size(-1)), row_tiles((Tq + kRows - 1) / kRows) {
-    Shape lead;
     for (const Tensor& x : {q, k, v, rule.allowed, rule.bias})
       if (x.defined() && x.dim() > 2)
         lead = broadcast_shapes("attention", lead, Shape(x.shape().data(), x.dim() - 2));
     heads = numel(lead);
-    result = with(lead, Tq, Dv);
-  }
-  static Shape with(Shape lead, int64_t rows, int64_t columns) {
-    lead.push_back(rows);
-    lead.push_back(columns);
-    return lead;
+    result = shape(Tq, Dv);
   }
   Shape shape(int64_t rows, int64_t columns) const {
-    return with(Shape(result.data(), result.rank() - 2), rows, columns);
+    Shape all = lead;
+    for (const int64_t size : {rows, columns}) all.push_back(size);
+    return all;
   }
   double products() const {
     return static_cast<double>(Tq) * static_cast<double>(Tk) * static_cast<double>(D + Dv);
