@@ -9,27 +9,31 @@
 namespace heed::kernel {
 namespace {
 
+template <class T>
+const T* data_or_null(const Tensor& x) {
+  return x.defined() ? x.data<T>() : nullptr;
+}
+
 template <class F, class T, class... X>
 T average(int64_t n, const F& f, const T* first, const X*... more) {
   return static_cast<T>(sum_line(n, f, first, more...) / static_cast<double>(n));
 }
 
-// The parameter of each of n columns, all `otherwise` where it is left out.
-Tensor columns(const Tensor& parameter, int64_t n, double otherwise, DType dtype) {
-  return parameter.defined() ? contiguous(parameter) : full({n}, otherwise, dtype);
-}
+Tensor dense(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
+
+// Rows that share one partial sum of the gradients of weight and bias: see Note [Same bits].
+int64_t rows_at_once(int64_t n) { return std::max<int64_t>(64, kBlock / std::max<int64_t>(1, n)); }
 
 }  // namespace
 
 Normed norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strided_weight,
             const Tensor& strided_bias, double eps) {
-  const Tensor x = contiguous(strided), weight = columns(strided_weight, n, 1, x.dtype()),
-               bias = columns(strided_bias, n, 0, x.dtype());
+  const Tensor x = contiguous(strided), weight = dense(strided_weight), bias = dense(strided_bias);
   const int64_t rows = n == 0 ? 0 : x.numel() / n;
   Normed out{Tensor::empty(x.shape(), x.dtype()), {}, Tensor::empty({rows}, x.dtype())};
   if (centre == Centre::mean) out.mean = Tensor::empty({rows}, x.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    const T *in = x.data<T>(), *w = weight.data<T>(), *b = bias.data<T>();
+    const T *in = x.data<T>(), *w = data_or_null<T>(weight), *b = data_or_null<T>(bias);
     T *y = out.y.mutable_data<T>(), *scales = out.scale.mutable_data<T>();
     T* means = centre == Centre::mean ? out.mean.mutable_data<T>() : nullptr;
     parallel_for(
@@ -44,8 +48,16 @@ Normed norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strid
             const T variance = average(
                 n, [=](auto v) { return (v - mean) * (v - mean); }, x_row);
             const T scale = scales[r] = static_cast<T>(1 / std::sqrt(static_cast<double>(variance) + eps));
-            HEED_VECTORIZE
-            for (int64_t i = 0; i < n; ++i) y_row[i] = (x_row[i] - mean) * scale * w[i] + b[i];
+            const auto xhat = [=](int64_t i) { return (x_row[i] - mean) * scale; };
+            if (w && b) {
+              HEED_VECTORIZE
+              for (int64_t i = 0; i < n; ++i) y_row[i] = xhat(i) * w[i] + b[i];
+            } else {
+              HEED_VECTORIZE
+              for (int64_t i = 0; i < n; ++i) y_row[i] = xhat(i);
+              for (int64_t i = 0; w && i < n; ++i) y_row[i] *= w[i];
+              for (int64_t i = 0; b && i < n; ++i) y_row[i] += b[i];
+            }
           }
         });
   });
@@ -57,18 +69,15 @@ Normed norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strid
 NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int64_t n,
                             const Tensor& strided_weight, const Normed& forward) {
   const Tensor g = contiguous(strided_g), x = contiguous(strided);
-  const Tensor weight = columns(strided_weight, n, 1, x.dtype());
-  const int64_t rows = n == 0 ? 0 : x.numel() / n;
-  // Rows that share one partial sum of the gradients of weight and bias: see Note [Same bits].
-  const int64_t at_once = std::max<int64_t>(64, kBlock / std::max<int64_t>(1, n));
+  const Tensor weight = strided_weight.defined() ? contiguous(strided_weight) : full({n}, 1, x.dtype());
+  const int64_t rows = n == 0 ? 0 : x.numel() / n, at_once = rows_at_once(n);
   const int64_t blocks = (rows + at_once - 1) / at_once;
   const Tensor dx = Tensor::empty(x.shape(), x.dtype());
   const Tensor dweights = Tensor::empty({blocks, n}, x.dtype()),
                dbiases = Tensor::empty({blocks, n}, x.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     const T *in = x.data<T>(), *incoming = g.data<T>(), *w = weight.data<T>();
-    const T *scales = forward.scale.data<T>(),
-            *means = forward.mean.defined() ? forward.mean.data<T>() : nullptr;
+    const T *scales = forward.scale.data<T>(), *means = data_or_null<T>(forward.mean);
     T *out = dx.mutable_data<T>(), *dws = dweights.mutable_data<T>(), *dbs = dbiases.mutable_data<T>();
     parallel_for(rows, at_once, [=](int64_t begin, int64_t end) {
       T *dw = dws + begin / at_once * n, *db = dbs + begin / at_once * n;
@@ -78,6 +87,7 @@ NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int6
         const T *g_row = incoming + r * n, *x_row = in + r * n;
         T* dx_row = out + r * n;
         const T mean = means ? means[r] : T(0), scale = scales[r];
+        const auto xhat = [=](int64_t i) { return (x_row[i] - mean) * scale; };
         const T along = average(
             n, [=](auto g_, auto w_, auto v) { return g_ * w_ * ((v - mean) * scale); }, g_row, w, x_row);
         const T offset = means ? average(
@@ -85,7 +95,7 @@ NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int6
                                : T(0);
         HEED_VECTORIZE
         for (int64_t i = 0; i < n; ++i) {
-          const T h = (x_row[i] - mean) * scale;
+          const T h = xhat(i);
           dx_row[i] = scale * (g_row[i] * w[i] - offset - h * along);
           dw[i] += g_row[i] * h;
           db[i] += g_row[i];
