@@ -11,6 +11,7 @@ Sequential& Sequential::operator=(const Sequential& other) {
   return *this;
 }
 
+// NOLINTNEXTLINE(*-noexcept-move-constructor)
 Sequential& Sequential::operator=(Sequential&& other) {
   if (!parts_.empty()) return *this = std::as_const(other);
   Layer::operator=(other);

@@ -24,6 +24,8 @@ class Sequential : public Layer<Sequential> {
   Sequential(Sequential&&) noexcept = default;
   /// Like the assignment of its parts: in place, where they are of the same type.
   Sequential& operator=(const Sequential& other);
+  // May throw: it writes values.
+  // NOLINTNEXTLINE(*-noexcept-move-constructor)
   Sequential& operator=(Sequential&& other);
 
   template <class Callable>
