@@ -27,7 +27,7 @@ struct ValuesIndices {
   Tensor indices;
 };
 
-// ---- elementwise, one operand: shape in = shape out -------------------------------------------------------
+// ---- elementwise, one operand: shape in = shape out
 
 Tensor abs(Operand x);
 Tensor exp(Operand x);
@@ -57,7 +57,6 @@ enum class Gelu { none, tanh };
 Tensor gelu(Operand x, Gelu approximate = Gelu::none);  // x Phi(x), or its tanh approximation
 
 // ---- elementwise, two or three operands
-// --------------------------------------------------------------------
 
 Tensor add(Operand a, Operand b, double alpha = 1);  // a + alpha b
 Tensor sub(Operand a, Operand b, double alpha = 1);  // a - alpha b
@@ -95,7 +94,6 @@ inline Tensor operator>(Operand a, Operand b) { return gt(a, b); }
 inline Tensor operator>=(Operand a, Operand b) { return ge(a, b); }
 
 // ---- reductions: the dims are left out, or kept with size 1
-// ------------------------------------------------
 
 Tensor sum(Operand x, Dims dims = {}, bool keepdim = false);
 Tensor mean(Operand x, Dims dims = {}, bool keepdim = false);
@@ -120,7 +118,6 @@ Tensor sum_to(Operand x,
               const Shape& shape);  // undoes broadcasting: sums x to a shape that broadcasts to its own
 
 // ---- products
-// ------------------------------------------------------------------------------------------------
 
 Tensor matmul(Operand a, Operand b);  // [..., n, k] x [..., k, m]; vectors as in PyTorch
 Tensor mm(Operand a, Operand b);      // [n, k] x [k, m]
@@ -134,7 +131,6 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands,
 Tensor linear(Operand x, Operand weight, Operand bias = {});  // [..., in], [out, in], [out] -> x W^T + b
 
 // ---- shape: views of the same memory where the strides allow it
-// ------------------------------------------------
 
 Tensor alias(Operand x);  // a second name with a history of its own
 Tensor clone(Operand x);  // a copy, contiguous
@@ -168,7 +164,6 @@ Tensor pad(Operand x, const Shape& pads,
            double value = 0);  // before and after, last dimension first; negative crops
 
 // ---- indexing: positions are int64
-// -------------------------------------------------------------------------------
 
 Tensor gather(Operand x, int64_t dim, Operand index);        // y[i, j] = x[i, index[i, j]] for dim 1
 Tensor index_select(Operand x, int64_t dim, Operand index);  // y[i, j] = x[i, index[j]] for dim 1
@@ -185,7 +180,6 @@ ValuesIndices sort(Operand x, int64_t dim = -1, bool descending = false);  // st
 Tensor argsort(Operand x, int64_t dim = -1, bool descending = false);
 
 // ---- softmax and normalisation
-// -------------------------------------------------------------------------------------
 
 Tensor softmax(Operand x, int64_t dim);
 Tensor log_softmax(Operand x, int64_t dim);
@@ -259,7 +253,6 @@ struct SoftmaxCrossEntropyOptions {
 Tensor softmax_cross_entropy(Operand x, Operand target, const SoftmaxCrossEntropyOptions& options = {});
 
 // ---- in place, under NoGrad: each returns its first operand
-// ----------------------------------------------------------
 
 Tensor copy_(Operand x, Operand source);  // source broadcasts to x
 Tensor fill_(Operand x, double value);

@@ -54,6 +54,9 @@ Shape without_classes(const Operand& input) {
   return shape;
 }
 
+// The leading dimensions of a batch of matrices.
+Shape without_matrix(const Operand& x) { return Shape(x->shape().data(), x->dim() - 2); }
+
 void check_classes(const char* loss, const Operand& input, const Operand& target) {
   check_floating(loss, input);
   check(input->dim() > 0 && target->shape() == without_classes(input), loss, ": input is ", input->shape(),
@@ -64,10 +67,14 @@ void check_classes(const char* loss, const Operand& input, const Operand& target
 
 }  // namespace
 
+void check_dropout(const char* layer, const char* argument, double p) {
+  check(p >= 0 && p <= 1, layer, ": ", argument, " is ", p, "; a probability lies in [0, 1]");
+}
+
 Tensor dropout(Operand x, double p, bool training, Generator* generator) {
   const CalledAt here(x.line());
   check_floating("dropout", x);
-  check(p >= 0 && p <= 1, "dropout: p is ", p, "; a probability lies in [0, 1]");
+  check_dropout("dropout", "p", p);
   if (!training || p == 0) return x.tensor();
   const Tensor kept = rand(x->shape(), x->dtype(), generator) >= p;
   return x * where(kept, full({}, p < 1 ? 1 / (1 - p) : 0, x->dtype()), 0);
@@ -213,6 +220,15 @@ Attention scaled_dot_product_attention(Operand query, Operand key, Operand value
         name, ": query is ", query->shape(), ", key is ", key->shape(), ", value is ", value->shape(),
         "; they must be [..., Tq, D], [..., Tk, D], [..., Tk, Dv]");
 
+  const Shape lead = broadcast_shapes(
+      name, broadcast_shapes(name, without_matrix(query), without_matrix(key)), without_matrix(value));
+  Shape of_scores = lead;
+  of_scores.push_back(query->size(-2));
+  of_scores.push_back(key->size(-2));
+  detail::check_fits_scores(name, "mask", options.mask.allowed(), of_scores);
+  detail::check_fits_scores(name, "bias", options.bias, of_scores);
+  key.become(options.mask.cleared(key));
+  value.become(options.mask.cleared(value));
   const AttentionScores scores{options.mask.allowed(), options.bias, options.is_causal, options.scale};
   if (options.need_weights || options.dropout_p > 0 || !detail::can_block_attention(query, key, scores)) {
     const Tensor weights = dropout(attention_weights(query, key, scores), options.dropout_p);

@@ -13,12 +13,14 @@ using heed::elu, heed::gelu, heed::leaky_relu, heed::log_softmax, heed::masked_s
     heed::relu, heed::sigmoid, heed::silu, heed::softmax, heed::softplus, heed::sparsemax, heed::tanh;
 using heed::embedding, heed::layer_norm, heed::linear, heed::rms_norm;
 
+/// Throws unless p is a probability.
+void check_dropout(const char* layer, const char* argument, double p);
+
 /// While training, zeroes each value with probability p and multiplies the others by 1 / (1 - p); otherwise
 /// x. Draws from the thread's default generator when none is given.
 Tensor dropout(Operand x, double p = 0.5, bool training = true, Generator* generator = nullptr);
 
 // ---- losses: input and target have one shape, which is checked; nothing is broadcast but weights
-// -----------
 
 /// (input - target)^2
 Tensor mse_loss(Operand input, Operand target, Reduction reduction = Reduction::mean);
@@ -73,7 +75,6 @@ struct CrossEntropyOptions {
 Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& options = {});
 
 // ---- attention
-// ----------------------------------------------------------------------------------------------
 
 struct AttentionOptions {
   Mask mask = {};                    // which query may attend to which key; broadcasts to [..., Tq, Tk]
@@ -94,7 +95,9 @@ struct Attention {
 ///   key        [..., Tk, D]
 ///   value      [..., Tk, Dv]
 ///
-/// A query that may attend to nothing gives 0.
+/// A query that may attend to nothing gives 0. A key that no query may attend to counts for nothing, even if
+/// it or its value is NaN or infinite; where some may, NaN and infinities spoil the others too, as in
+/// PyTorch.
 Attention scaled_dot_product_attention(Operand query, Operand key, Operand value,
                                        const AttentionOptions& options = {});
 

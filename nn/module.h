@@ -295,7 +295,8 @@ class Call {
 ///   const Scale scale(3);
 ///   const Tensor y = scale(x);
 ///
-/// The call runs the hooks and knows the module's path for messages; then it is forward(arguments...).
+/// The call runs the hooks and knows the module's path for messages; then it is forward(arguments...). A call
+/// cannot guess what braces stand for, so they need a type: m(q, AttendOptions{.need_weights = true}).
 template <class Self>
 class Layer : public Module {
  public:

@@ -20,14 +20,14 @@ void check_some(const char* op, const Operand& x, const Shape& dims) {
           " there is no ", op);
 }
 
-// Values equal to the extreme one share its gradient; what is NaN has NaN.
+// Values equal to the extreme one share its gradient; where there is NaN, those that are.
 Tensor extreme(const char* op, Tensor (*of)(const Tensor&, const Shape&, bool), const Operand& x, Shape dims,
                bool keepdim) {
   dims = check_dims(op, x->dim(), dims);
   check_some(op, x, dims);
   auto rule = [dims, x = save(x)](const Tensor& g, const Tensor& y) {
     const Shape& shape = x().shape();
-    const Tensor hit = to(x() == restore(y, shape, dims), g.dtype());
+    const Tensor hit = to(logical_or(x() == restore(y, shape, dims), isnan(x())), g.dtype());
     return restore(g, shape, dims) * hit / sum(hit, dims, true);
   };
   return record(op, of(x, dims, keepdim), {{x, std::move(rule)}});

@@ -1,8 +1,10 @@
 #include "nn/attention/mask.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
+#include "autograd/grad_mode.h"
 #include "autograd/ops.h"
 
 namespace heed {
@@ -60,6 +62,17 @@ Mask operator|(const Mask& a, const Mask& b) {
 
 Mask operator~(const Mask& a) { return a.everything() ? zeros({1, 1}, boolean) : logical_not(a.allowed_); }
 
+// A sum is finite only if all of its terms are, and is the cheapest look at them.
+Tensor Mask::cleared(const Tensor& x) const {
+  const auto finite = [&] {
+    const NoGrad no_records;
+    return std::isfinite(sum(x).item());
+  };
+  if (everything() || finite()) return x;
+  const Tensor seen = allowed_.dim() > 1 ? any(allowed_, -2) : allowed_;  // [..., Tk]
+  return where(unsqueeze(seen, -1), x, 0);
+}
+
 Mask Mask::for_heads() const {
   return !everything() && allowed_.dim() == 3 ? Mask(unsqueeze(allowed_, 1)) : *this;
 }
@@ -80,5 +93,15 @@ std::string to_string(const Mask& mask) {
 }
 
 std::ostream& operator<<(std::ostream& out, const Mask& mask) { return out << to_string(mask); }
+
+void detail::check_fits_scores(const char* layer, const char* what, const Tensor& x, const Shape& scores) {
+  if (!x.defined()) return;
+  const int64_t lead = scores.rank() - x.dim();
+  bool fits = lead >= 0;
+  for (int64_t d = 0; fits && d < x.dim(); ++d) fits = x.size(d) == 1 || x.size(d) == scores[lead + d];
+  check(fits, layer, ": the ", what, " is ", x.shape(),
+        " and must broadcast to the scores, [..., Tq, Tk] = ", scores,
+        ": aligned at the right each of its sizes is the same or 1");
+}
 
 }  // namespace heed

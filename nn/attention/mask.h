@@ -36,6 +36,9 @@ class Mask {
   bool everything() const { return !allowed_.defined(); }
   /// bool [..., Tq, Tk]; undefined when nothing is masked.
   const Tensor& allowed() const { return allowed_; }
+  /// Keys or values [..., Tk, d] with 0 for those that no query may attend to, if anything in x is NaN or
+  /// infinite: 0 times that would be NaN, in the output and in gradients. Else x itself.
+  Tensor cleared(const Tensor& x) const;
   /// For scores [B, H, Tq, Tk]: a mask [B, Tq, Tk] holds for every head, others stay as they are.
   Mask for_heads() const;
 
@@ -47,5 +50,10 @@ class Mask {
 /// matrices of a batch.
 std::string to_string(const Mask& mask);
 std::ostream& operator<<(std::ostream& out, const Mask& mask);
+
+namespace detail {
+/// Throws unless x, a mask or a bias or undefined, broadcasts to scores of this shape, [..., Tq, Tk].
+void check_fits_scores(const char* layer, const char* what, const Tensor& x, const Shape& scores);
+}  // namespace detail
 
 }  // namespace heed

@@ -64,10 +64,13 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
       rotary(options.rotary),
       in_proj_bias(options.bias ? init::zeros({3 * embed_dim}) : Tensor()),
       out_proj(embed_dim, embed_dim, {.bias = options.bias}) {
-  check(dropout >= 0 && dropout <= 1, "MultiheadAttention: dropout is ", dropout,
-        "; a probability lies in [0, 1]");
+  F::check_dropout("MultiheadAttention", "dropout", dropout);
   check(kdim > 0 && vdim > 0, "MultiheadAttention: kdim is ", kdim, ", vdim ", vdim,
         "; both must be positive");
+  check(!options.rotary || (kdim == embed_dim && vdim == embed_dim && embed_dim / num_heads % 2 == 0),
+        "MultiheadAttention: rotary positions turn pairs and are for self-attention: embed_dim is ",
+        embed_dim, ", kdim ", kdim, ", vdim ", vdim, ", the width of a head ", embed_dim / num_heads,
+        "; the first three must be equal and the last even");
   if (kdim == embed_dim && vdim == embed_dim) {
     in_proj_weight = init::xavier_uniform({3 * embed_dim, embed_dim});
   } else {
@@ -146,12 +149,15 @@ F::Attention MultiheadAttention::forward(const Tensor& query, const Tensor& key,
 
   // Attend, head by head. A bias of three dimensions is for every head, like a mask.
   const bool per_batch = options.bias.defined() && options.bias.dim() == 3;
-  auto [heads, weights] =
-      F::scaled_dot_product_attention(q, k, v,
-                                      {.mask = options.mask.for_heads(),
-                                       .bias = per_batch ? unsqueeze(options.bias, 1) : options.bias,
-                                       .dropout_p = training() ? dropout : 0,
-                                       .need_weights = options.need_weights});
+  const Mask mask = options.mask.for_heads();
+  const Tensor bias = per_batch ? unsqueeze(options.bias, 1) : options.bias;
+  for (const auto& [what, x] : {std::pair("mask", mask.allowed()), std::pair("bias", bias)})
+    detail::check_fits_scores("MultiheadAttention", what, x, {q.size(0), num_heads, q.size(2), k.size(2)});
+  auto [heads, weights] = F::scaled_dot_product_attention(q, k, v,
+                                                          {.mask = mask,
+                                                           .bias = bias,
+                                                           .dropout_p = training() ? dropout : 0,
+                                                           .need_weights = options.need_weights});
   if (weights.defined() && options.average_attn_weights) weights = mean(weights, 1);
 
   if (options.cache) *options.cache = std::move(grown);

@@ -36,13 +36,16 @@ class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType
  public:
   explicit AttentionPooling(ScoreType score, NormaliserType normaliser = {},
                             AttentionPoolingOptions options = {})
-      : score(std::move(score)), normaliser(std::move(normaliser)), dropout(options.dropout) {}
+      : score(std::move(score)), normaliser(std::move(normaliser)), dropout(options.dropout) {
+    F::check_dropout("AttentionPooling", "dropout", dropout);
+  }
 
   F::Attention forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
                        const Mask& mask = {}) const {
-    const Tensor scores = score(queries, keys);
+    const Tensor clear = mask.cleared(keys), scores = score(queries, clear);
+    detail::check_fits_scores("AttentionPooling", "mask", mask.allowed(), scores.shape());
     const Tensor weights = F::dropout(normaliser(scores, mask), dropout, this->training());
-    return {attention_pool(weights, values), weights};
+    return {attention_pool(weights, values.same_as(keys) ? clear : mask.cleared(values)), weights};
   }
   /// With one tensor for keys and values.
   F::Attention forward(const Tensor& queries, const Tensor& keys, const Mask& mask = {}) const {

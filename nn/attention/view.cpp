@@ -55,12 +55,18 @@ AttentionMap::AttentionMap(const Tensor& all, Tokens query_tokens, Tokens key_to
     : module(visible(options.module)), step(options.step) {
   check(all.dim() >= 2 && all.dim() <= 4, "AttentionMap: weights ", all.shape(),
         " must be [B, H, Tq, Tk], [B, Tq, Tk] or [Tq, Tk]");
-  const int64_t batches = all.dim() > 2 ? all.size(0) : 1;
+  check(!options.heads || all.dim() < 4, "AttentionMap: weights ", all.shape(), " have heads behind a batch",
+        " already; heads = true is for [H, Tq, Tk]");
+  const bool batched = all.dim() > (options.heads ? 3 : 2);
+  const int64_t batches = batched ? all.size(0) : 1;
   check(options.batch >= 0 && options.batch < batches, "AttentionMap: entry ", options.batch,
         " of the batch is wanted, and weights ", all.shape(), " have ", batches);
   queries = shown(all, std::move(query_tokens), -2, "query");
   keys = shown(all, std::move(key_tokens), -1, "key");
-  const Tensor one = all.dim() > 2 ? all.detach()[options.batch] : all.detach();
+  if (batches > 1)
+    module += (module.empty() ? "entry " : ", entry ") + std::to_string(options.batch) + " of " +
+              std::to_string(batches);
+  const Tensor one = batched ? all.detach()[options.batch] : all.detach();
   weights = contiguous(to(one.dim() > 2 ? one : unsqueeze(one, 0), float64));
 }
 

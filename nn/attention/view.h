@@ -22,15 +22,17 @@ namespace heed {
 struct AttentionMapOptions {
   std::string module = {};  // as captions show it
   int64_t step = 0;
-  int64_t batch = 0;  // which entry of the batch
+  int64_t batch = 0;   // which entry of the batch
+  bool heads = false;  // weights [X, Tq, Tk] are of X heads of one entry, not of X entries
 };
 
 /// The weights of one attention call for one entry of the batch, with the tokens they belong to.
 struct AttentionMap {
   static constexpr int64_t mean = -1;  // in place of a head: the mean of all heads
 
-  /// Weights [B, H, Tq, Tk], [B, Tq, Tk] or [Tq, Tk] and a token in UTF-8 for each query and each key; Error
-  /// where the numbers differ. Control characters become their pictures: a line feed is shown as ␊.
+  /// Weights [B, H, Tq, Tk], [B, Tq, Tk] or [Tq, Tk], with options.heads [H, Tq, Tk], and a token in UTF-8
+  /// for each query and each key; Error where the numbers differ. Control characters become their pictures: a
+  /// line feed is shown as ␊. Of several entries the caption says which one it is.
   AttentionMap(const Tensor& weights, Tokens queries, Tokens keys, AttentionMapOptions options = {});
 
   int64_t heads() const { return weights.size(0); }

@@ -15,9 +15,7 @@ namespace heed {
 /// threads.
 class Dropout : public Layer<Dropout> {
  public:
-  explicit Dropout(double p = 0.5) : p(p) {
-    check(p >= 0 && p <= 1, "Dropout: p is ", p, "; a probability lies in [0, 1]");
-  }
+  explicit Dropout(double p = 0.5) : p(p) { F::check_dropout("Dropout", "p", p); }
   Tensor forward(const Tensor& x) const { return F::dropout(x, p, training()); }
 
   double p;

@@ -25,9 +25,9 @@ RecurrentWeights::RecurrentWeights(Recurrence kind, int64_t input_size, int64_t 
                                    int64_t proj_size)
     : kind(kind) {
   constexpr int64_t most = int64_t{1} << 28;
-  check(input_size >= 0 && input_size <= most && hidden_size > 0 && hidden_size <= most,
+  check(input_size > 0 && input_size <= most && hidden_size > 0 && hidden_size <= most,
         "a recurrent layer: input_size is ", input_size, ", hidden_size ", hidden_size,
-        "; neither may be negative or above ", most, ", hidden_size not 0");
+        "; both must be from 1 to ", most);
   check(proj_size >= 0 && proj_size < hidden_size, "a recurrent layer: proj_size is ", proj_size,
         ", hidden_size ", hidden_size, "; proj_size must be smaller, and 0 stands for none");
   const int64_t rows = gate_count(kind) * hidden_size;
@@ -69,8 +69,7 @@ RecurrentStack::RecurrentStack(const char* name, Recurrence kind, int64_t input_
                                const RecurrentOptions& options)
     : options(options), name_(name) {
   check(options.num_layers > 0, name, ": num_layers is ", options.num_layers, "; there must be one at least");
-  check(options.dropout >= 0 && options.dropout <= 1, name, ": dropout is ", options.dropout,
-        "; a probability lies in [0, 1]");
+  F::check_dropout(name, "dropout", options.dropout);
   check(options.proj_size == 0 || kind == Recurrence::lstm, name, ": only an LSTM has a proj_size");
   const int64_t directions = options.bidirectional ? 2 : 1;
   const int64_t width = options.proj_size > 0 ? options.proj_size : hidden_size;

@@ -7,6 +7,7 @@
 namespace heed {
 
 PaddedBatch pad_batch(const std::vector<Ids>& sequences, int64_t length) {
+  check(length >= 0, "pad_batch: length is ", length, "; it must not be negative");
   Ids lengths;
   for (const Ids& ids : sequences) lengths.push_back(static_cast<int64_t>(ids.size()));
   for (const int64_t n : lengths) length = std::max(length, n);
@@ -31,6 +32,8 @@ TeacherForcing teacher_forcing(const std::vector<Ids>& targets, int64_t length) 
 std::vector<std::vector<int64_t>> bucket_batches(const std::vector<int64_t>& lengths, int64_t batch_size,
                                                  Generator& generator) {
   check(batch_size >= 1, "bucket_batches: batch_size is ", batch_size, "; it must be at least 1");
+  for (const int64_t length : lengths)
+    check(length >= 0, "bucket_batches: a length is ", length, "; none may be negative");
   const auto n = static_cast<int64_t>(lengths.size());
   std::vector<int64_t> order = randperm(n, &generator).to_vector<int64_t>();
   const auto length = [&](int64_t example) { return lengths[static_cast<size_t>(example)]; };

@@ -15,13 +15,14 @@ struct Bleu {
 };
 /// How much candidates share with their references, over a whole corpus (Papineni et al., 2002):
 ///
-///   p_n    = sum over n-grams of min(count in candidate, most in a reference) / of the count in candidate
-///
+///   p_n    = (sum of min(count, most)) / (sum of count)
 ///   score  = exp(min(0, 1 - r / c)) (p_1 p_2 p_3 p_4)^(1/4)
 ///
-/// c is the length of all candidates, r that of all references (the closest to the candidate, the shorter of
-/// two, where there are several). A p_n without n-grams is 0, and so is the score where one of them is 0;
-/// `smooth` adds one to both sums of p_n for n > 1, for single sentences.
+/// The sums are over the n-grams of all candidates: `count` is how often the candidate has one, `most` the
+/// most that one of its references has it. c is the length of all candidates, r that of all references (the
+/// closest to the candidate, the shorter of two, where there are several). A p_n without n-grams is 0, and so
+/// is the score where one of them is 0; `smooth` adds one to both sums of p_n for n > 1, for single
+/// sentences.
 Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<Tokens>& references, bool smooth = false);
 Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<std::vector<Tokens>>& references,
           bool smooth = false);

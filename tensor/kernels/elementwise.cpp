@@ -22,6 +22,27 @@ Tensor map_numbers(const Tensor& x, const F& f) {
   return y;
 }
 
+// For sums and products: integers as unsigned ones, which wrap around where signed ones are undefined.
+template <class F>
+void visit_wrapping(DType dtype, const F& f) {
+  visit_numbers(dtype, [&]<class T>(Type<T>) {
+    f(Type<std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>>());
+  });
+}
+
+template <class T>
+T factor(double x) {
+  if constexpr (std::is_floating_point_v<T>) return static_cast<T>(x);
+  return static_cast<T>(static_cast<int64_t>(x));
+}
+
+template <class F>
+Tensor map_wrapping(const Tensor& x, const F& f) {
+  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  visit_wrapping(x.dtype(), [&]<class T>(Type<T>) { apply<T, T>(f, y, x); });
+  return y;
+}
+
 Tensor empty_result(const Tensor& a, const Tensor& b, DType dtype) {
   if (a.shape() == b.shape()) return Tensor::empty(a.shape(), dtype);
   return Tensor::empty(broadcast_shapes("elementwise operation", a.shape(), b.shape()), dtype);
@@ -42,6 +63,13 @@ Tensor zip_numbers(const Tensor& a, const Tensor& b, const F& f) {
 }
 
 template <class F>
+Tensor zip_wrapping(const Tensor& a, const Tensor& b, const F& f) {
+  Tensor y = empty_result(a, b, a.dtype());
+  visit_wrapping(a.dtype(), [&]<class T>(Type<T>) { apply<T, T, T>(f, y, a, b); });
+  return y;
+}
+
+template <class F>
 Tensor compare(const Tensor& a, const Tensor& b, const F& f) {
   Tensor y = empty_result(a, b, boolean);
   visit_dtype(a.dtype(), [&]<class T>(Type<T>) { apply<bool, T, T>(f, y, a, b); });
@@ -50,7 +78,7 @@ Tensor compare(const Tensor& a, const Tensor& b, const F& f) {
 
 template <class F>
 void update(const Tensor& out, const Tensor& x, const F& f) {
-  visit_numbers(out.dtype(), [&]<class T>(Type<T>) { apply<T, T, T>(f, out, out, x); });
+  visit_wrapping(out.dtype(), [&]<class T>(Type<T>) { apply<T, T, T>(f, out, out, x); });
 }
 
 constexpr double kInvSqrt2 = 0.70710678118654752440;
@@ -92,7 +120,7 @@ Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : clone(x); }
 
 void add_into(const Tensor& out, const Tensor& x, double alpha) {
   if (alpha == 1) return update(out, x, [](auto a, auto b) { return a + b; });
-  update(out, x, [alpha](auto a, auto b) { return a + static_cast<decltype(a)>(alpha) * b; });
+  update(out, x, [alpha](auto a, auto b) { return a + factor<decltype(a)>(alpha) * b; });
 }
 void sub_into(const Tensor& out, const Tensor& x, double alpha) { add_into(out, x, -alpha); }
 void mul_into(const Tensor& out, const Tensor& x) {
@@ -170,21 +198,21 @@ Tensor silu_backward(const Tensor& g, const Tensor& x) {
 
 // clang-format off
 Tensor abs(const Tensor& x) { return map_numbers(x, [](auto v) { return v < 0 ? -v : v; }); }
-Tensor neg(const Tensor& x) { return map_numbers(x, [](auto v) { return -v; }); }
-Tensor square(const Tensor& x) { return map_numbers(x, [](auto v) { return v * v; }); }
+Tensor neg(const Tensor& x) { return map_wrapping(x, [](auto v) { return -v; }); }
+Tensor square(const Tensor& x) { return map_wrapping(x, [](auto v) { return v * v; }); }
 Tensor relu(const Tensor& x) { return map_numbers(x, [](auto v) { return v < 0 ? decltype(v)(0) : v; }); }
 Tensor sign(const Tensor& x) { return map_numbers(x, [](auto v) { return (v > 0) - (v < 0); }); }
 Tensor floor(const Tensor& x) { return x.dtype() == int64 ? clone(x) : map(x, [](auto v) { return std::floor(v); }); }
 Tensor trunc(const Tensor& x) { return x.dtype() == int64 ? clone(x) : map(x, [](auto v) { return std::trunc(v); }); }
 Tensor add(const Tensor& a, const Tensor& b, double alpha) {
-  if (alpha == 1) return zip_numbers(a, b, [](auto u, auto v) { return u + v; });
-  return zip_numbers(a, b, [alpha](auto u, auto v) { return u + static_cast<decltype(u)>(alpha) * v; });
+  if (alpha == 1) return zip_wrapping(a, b, [](auto u, auto v) { return u + v; });
+  return zip_wrapping(a, b, [alpha](auto u, auto v) { return u + factor<decltype(u)>(alpha) * v; });
 }
 Tensor sub(const Tensor& a, const Tensor& b, double alpha) {
-  if (alpha == 1) return zip_numbers(a, b, [](auto u, auto v) { return u - v; });
+  if (alpha == 1) return zip_wrapping(a, b, [](auto u, auto v) { return u - v; });
   return add(a, b, -alpha);
 }
-Tensor mul(const Tensor& a, const Tensor& b) { return zip_numbers(a, b, [](auto u, auto v) { return u * v; }); }
+Tensor mul(const Tensor& a, const Tensor& b) { return zip_wrapping(a, b, [](auto u, auto v) { return u * v; }); }
 Tensor div(const Tensor& a, const Tensor& b) { return zip(a, b, [](auto u, auto v) { return u / v; }); }
 Tensor pow(const Tensor& a, const Tensor& b) { return zip(a, b, [](auto u, auto v) { return std::pow(u, v); }); }
 Tensor maximum(const Tensor& a, const Tensor& b) {

@@ -267,10 +267,12 @@ Tensor reduce(const Loops& loops, Tensor x, const Shape& dims, bool keepdim, dou
   return y;
 }
 
-template <template <class> class R>
+// Sums and products take integers for unsigned ones (Whole), which wrap around where signed ones are
+// undefined.
+template <template <class> class R, class Whole = int64_t>
 const Loops& number_loops(DType dtype) {
   if (dtype == float32) return loops_of<R, float>;
-  return dtype == float64 ? loops_of<R, double> : loops_of<R, int64_t>;
+  return dtype == float64 ? loops_of<R, double> : loops_of<R, Whole>;
 }
 
 Tensor counted(const Tensor& x) { return x.dtype() == boolean ? cast(x, int64) : x; }
@@ -279,14 +281,14 @@ Tensor counted(const Tensor& x) { return x.dtype() == boolean ? cast(x, int64) :
 
 Tensor sum(const Tensor& x, const Shape& dims, bool keepdim) {
   const Tensor numbers = counted(x);
-  return reduce(number_loops<Sum>(numbers.dtype()), numbers, dims, keepdim);
+  return reduce(number_loops<Sum, uint64_t>(numbers.dtype()), numbers, dims, keepdim);
 }
 
 Tensor mean(const Tensor& x, const Shape& dims, bool keepdim) {
   check(is_floating(x.dtype()), "mean: expected a floating tensor, got ", x.dtype());
   double count = 1;
   for (const int64_t d : dims) count *= static_cast<double>(x.shape()[d]);
-  return reduce(number_loops<Sum>(x.dtype()), x, dims, keepdim, count);
+  return reduce(number_loops<Sum, uint64_t>(x.dtype()), x, dims, keepdim, count);
 }
 
 Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) {
@@ -308,7 +310,7 @@ Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim) {
 
 Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {
   const Tensor squares = square(sub(x, mean(x, dims, true)));
-  return reduce(number_loops<Sum>(x.dtype()), squares, dims, keepdim, divisor);
+  return reduce(number_loops<Sum, uint64_t>(x.dtype()), squares, dims, keepdim, divisor);
 }
 
 namespace {
@@ -347,13 +349,14 @@ Tensor cumsum(const Tensor& strided, int64_t dim, bool reverse) {
   Tensor y = Tensor::empty(x.shape(), x.dtype());
   const Lines lines(x.shape(), dim);
   visit_numbers(x.dtype(), [&]<class T>(Type<T>) {
-    using Wide = typename Sum<T>::Wide;
+    using Wide = typename Sum<std::conditional_t<std::is_integral_v<T>, uint64_t, T>>::Wide;
     lines.each([&, in = x.data<T>(), out = y.mutable_data<T>()](int64_t first, int64_t, int64_t width) {
       Wide total[kWidth];
       std::fill_n(total, width, Wide(0));
       for (int64_t i = 0; i < lines.n; ++i) {
         const int64_t at = first + (reverse ? lines.n - 1 - i : i) * lines.inner;
-        for (int64_t l = 0; l < width; ++l) out[at + l] = static_cast<T>(total[l] += in[at + l]);
+        for (int64_t l = 0; l < width; ++l)
+          out[at + l] = static_cast<T>(total[l] += static_cast<Wide>(in[at + l]));
       }
     });
   });

@@ -285,3 +285,42 @@ TEST_CASE("attention: the same bits inside a scope that captures, whichever way 
     CHECK_FALSE(scope.weights("").requires_grad());
   }
 }
+
+// covers: C-100-01
+TEST_CASE("attention: what stands in keys that no query may attend to counts for nothing, in either form") {
+  const Tensor q = randn({2, 3, 4}), k = randn({2, 5, 4}), v = randn({2, 5, 4});
+  const Mask padding = Mask::lengths(tensor({5, 3}, int64), 5);
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const bool need_weights : {false, true})
+    for (const Mask& mask : {padding, Mask(broadcast_to(padding.allowed(), {2, 3, 5}))})
+      for (const double bad : {std::nan(""), inf, 0.0}) {
+        const auto run = [&](double filler) {
+          const Tensor seen = transpose(padding.allowed());
+          const std::vector<Tensor> in = {q.detach().requires_grad_(),
+                                          where(seen, k, filler).detach().requires_grad_(),
+                                          where(seen, v, filler).detach().requires_grad_()};
+          const Tensor y = F::scaled_dot_product_attention(in[0], in[1], in[2],
+                                                           {.mask = mask, .need_weights = need_weights})
+                               .output;
+          std::vector<Tensor> all = grad({sum(square(y))}, in);
+          all.push_back(y);
+          return all;
+        };
+        const std::vector<Tensor> clean = run(1), spoilt = run(bad);
+        for (size_t i = 0; i < clean.size(); ++i) CHECK(largest_difference(clean[i], spoilt[i]) < 1e-6);
+      }
+}
+
+TEST_CASE("attention: a mask or bias that does not broadcast to the scores is named with the call") {
+  const Tensor x = ones({2, 3, 4});
+  CHECK(
+      message([&] {
+        F::scaled_dot_product_attention(x, x, x, {.mask = ones({2, 4, 3}, boolean)});
+      }) ==
+      "scaled_dot_product_attention: the mask is [2, 4, 3] and must broadcast to the scores, [..., Tq, Tk] = "
+      "[2, 3, 3]: aligned at the right each of its sizes is the same or 1");
+  for (const bool need_weights : {false, true})
+    CHECK(message([&] {
+            F::scaled_dot_product_attention(x, x, x, {.bias = ones({4}), .need_weights = need_weights});
+          }).find("the bias is [4] and must") != std::string::npos);
+}

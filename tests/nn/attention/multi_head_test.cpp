@@ -175,6 +175,18 @@ TEST_CASE("MultiheadAttention: names, start values, and heads that do not divide
                        doctest::Contains("the query is [2, 4, 8], the key [2, 6, 3], the value [2, 7, 5]; "
                                          "they must be [B, Tq, 8], [B, Tk, 3] and [B, Tk, 5]"),
                        Error);
+  CHECK(message([&] {
+          attention(ones({2, 4, 8}), Mask(ones({1, 1, 1, 4, 4}, boolean)));
+        }).starts_with("MultiheadAttention: the mask is [1, 1, 1, 4, 4] and must broadcast to the scores"));
+  for (const MultiheadAttentionOptions& options :
+       {MultiheadAttentionOptions{.kdim = 0}, MultiheadAttentionOptions{.vdim = -1}})
+    CHECK(message([&] { MultiheadAttention(8, 2, options); }).find("both must be positive") !=
+          std::string::npos);
+  CHECK(message([] { MultiheadAttention(6, 2, {.rotary = true}); }) ==
+        "MultiheadAttention: rotary positions turn pairs and are for self-attention: embed_dim is 6, kdim 6, "
+        "vdim 6, the width of a head 3; the first three must be equal and the last even");
+  CHECK(message([] { MultiheadAttention(8, 2, {.kdim = 4, .rotary = true}); }).find("kdim 4") !=
+        std::string::npos);
   CHECK_THROWS_AS(attention(ones({8})), Error);
   CHECK_THROWS_AS(attention(ones({2, 4, 7})), Error);
 }

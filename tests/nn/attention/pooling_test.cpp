@@ -189,3 +189,26 @@ TEST_CASE("AttentionPooling: a score and a normaliser may name their members ali
   CHECK(state.at("w").item() == 3);
   CHECK(state.at("normaliser.w").item() == 2);
 }
+
+TEST_CASE("AttentionPooling: padding may hold anything; masks that do not fit and bad dropout are refused") {
+  const Mask mask = Mask::lengths(tensor({2}, int64), 3);
+  const auto run = [&](double filler) {
+    manual_seed(1);
+    const AttentionPooling pooling{AdditiveScore(2, 2, 4)};
+    const Tensor q = ones({1, 1, 2}), k = tensor({{{1, 2}, {3, 4}, {filler, filler}}});
+    const Tensor y = pooling(q, k, mask).output;
+    y.backward(ones_like(y));
+    std::vector<double> all = values(y);
+    for (const Tensor& p : pooling.parameters())
+      for (const double g : values(p.grad())) all.push_back(g);
+    return all;
+  };
+  CHECK(run(std::nan("")) == run(0));
+  const Tensor x = ones({1, 3, 2});
+  CHECK(message([&] { AttentionPooling{DotScore()}(x, x, Mask(ones({4}, boolean))); }) ==
+        "AttentionPooling: the mask is [4] and must broadcast to the scores, [..., Tq, Tk] = [1, 3, 3]: "
+        "aligned "
+        "at the right each of its sizes is the same or 1");
+  CHECK(message([] { AttentionPooling(DotScore(), SoftmaxNormaliser(), {.dropout = -1}); }) ==
+        "AttentionPooling: dropout is -1; a probability lies in [0, 1]");
+}

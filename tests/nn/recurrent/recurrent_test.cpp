@@ -288,6 +288,7 @@ TEST_CASE_TEMPLATE("recurrent layers: what does not fit", L, RNN, GRU, LSTM) {
   says([&] { L(3, 2, {.dropout = 1.5}); }, "dropout is 1.5; a probability lies in [0, 1]");
   CHECK(message([&] { L(3, 0); }).find("hidden_size 0") != std::string::npos);
   CHECK(message([&] { L(-1, 2); }).find("input_size is -1") != std::string::npos);
+  CHECK(message([&] { L(0, 2); }).find("input_size is 0") != std::string::npos);
   CHECK(message([&] { L(3, int64_t{1} << 62); }) != "");
   CHECK(message([&] { layer(ones({4, 5, 3}, float64)); }).find("float64") != std::string::npos);
   CHECK(ask(layer, ones({4, 0, 3})).output.shape() == Shape{4, 0, 4});

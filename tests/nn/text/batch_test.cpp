@@ -17,6 +17,7 @@ TEST_CASE("pad_batch: one tensor, <pad> behind the shorter rows") {
   CHECK(values(batch.lengths) == Numbers{3, 0, 1});
   CHECK(values(pad_batch({{5}}, 3).ids) == Numbers{5, 0, 0});
   CHECK(pad_batch({{5, 6}}, 1).ids.shape() == Shape{1, 2});
+  CHECK(message([] { pad_batch({{5}}, -1); }) == "pad_batch: length is -1; it must not be negative");
   CHECK(pad_batch({}).ids.shape() == Shape{0, 0});
   CHECK(pad_batch({{}}).ids.shape() == Shape{1, 0});
 }
@@ -61,4 +62,7 @@ TEST_CASE(
   CHECK(bucket_batches({5}, 4, one) == std::vector<std::vector<int64_t>>{{0}});
   CHECK(message([&] { bucket_batches({1}, 0, one); }) ==
         "bucket_batches: batch_size is 0; it must be at least 1");
+  CHECK(message([&] {
+          bucket_batches({1, -2}, 1, one);
+        }) == "bucket_batches: a length is -2; none may be negative");
 }

@@ -296,3 +296,18 @@ TEST_CASE("kernels name what they cannot take") {
   CHECK(message([] { kernel::mul(ones({2}), ones({3})); }).find("shapes [2] and [3] do not broadcast") !=
         std::string::npos);
 }
+
+TEST_CASE("sums and products of int64 wrap around") {
+  constexpr int64_t most = std::numeric_limits<int64_t>::max(), least = std::numeric_limits<int64_t>::min();
+  using Whole = std::vector<int64_t>;
+  const Tensor x = from_vector(Whole{most, least}, {2}), y = from_vector(Whole{most, 2}, {2});
+  CHECK((x + 1).to_vector<int64_t>() == Whole{least, least + 1});
+  CHECK((x - 1).to_vector<int64_t>() == Whole{most - 1, most});
+  CHECK(sub(x, x, 2).to_vector<int64_t>() == Whole{-most, least});
+  CHECK((x * 2).to_vector<int64_t>() == Whole{-2, 0});
+  CHECK(square(x).to_vector<int64_t>() == Whole{1, 0});
+  CHECK((-x).to_vector<int64_t>() == Whole{-most, least});
+  CHECK(sum(y).item<int64_t>() == least + 1);
+  CHECK(prod(y).item<int64_t>() == -2);
+  CHECK(cumsum(y, 0).to_vector<int64_t>() == Whole{most, least + 1});
+}
