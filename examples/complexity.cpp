@@ -53,7 +53,10 @@ double exponent(const std::vector<int64_t>& lengths, const Numbers& y) {
   return above / below;
 }
 
-Tensor row(const Numbers& values) { return from_vector(values, {static_cast<int64_t>(values.size())}); }
+template <class T>
+Tensor row(const std::vector<T>& values) {
+  return from_vector(values, {std::ssize(values)});
+}
 
 // A name and a column for each length, then what follows.
 void print_row(std::ostream& out, const std::string& name, const std::vector<std::string>& columns,
@@ -188,7 +191,7 @@ void show_work(Program& self, int64_t longest, int64_t width, int64_t k) {
   print_row(out, "multiply-adds", columns(lengths, short_number), "fitted");
   std::vector<std::string> names;
   std::vector<Numbers> seconds;
-  self.result("work.lengths", row(Numbers(lengths.begin(), lengths.end())));
+  self.result("work.lengths", row(lengths));
   for (const Work& work : layers) {
     const double fitted = exponent(lengths, work.counted);
     print_row(
@@ -242,7 +245,7 @@ void show_memory(Program& self, int64_t longest, int64_t width) {
   std::ostream& out = self.text();
   out << "Memory of attention, forward and backward, 4 heads of width " << width << "\n\n";
   print_row(out, "MB at most", columns(lengths, short_number), "fitted");
-  self.result("memory.lengths", row(Numbers(lengths.begin(), lengths.end())));
+  self.result("memory.lengths", row(lengths));
   for (size_t i = 0; i < keys.size(); ++i) {
     const double theory = i == 0 ? 2 : 1, fitted = exponent(lengths, bytes[i]);
     print_row(out, keys[i], columns(bytes[i], [](double b) { return short_number(b / 1e6); }),
@@ -332,7 +335,7 @@ void show_recall(Program& self, int64_t reach, int64_t steps) {
   out << "Recall of the first token at the end of T, after " << steps << " steps of training; chance is "
       << short_number(1.0 / kSymbols) << "\n\n";
   print_row(out, "accuracy", columns(lengths, short_number), "parameters");
-  self.result("recall.lengths", row(Numbers(lengths.begin(), lengths.end())));
+  self.result("recall.lengths", row(lengths));
   for (size_t i = 0; i < keys.size(); ++i) {
     print_row(out, keys[i], columns(accuracy[i], short_number), std::to_string(parameters[i]));
     self.result("recall." + keys[i] + ".accuracy", row(accuracy[i]));

@@ -446,8 +446,13 @@ std::vector<Pair> read_pairs(const std::string& path) {
     heed::check(line.find('\t', tab + 1) == line.npos, place,
                 ": has more than one tab; a line is a sentence, a tab, its translation");
     Pair pair{Text(trim(line.substr(0, tab))), Text(trim(line.substr(tab + 1)))};
-    heed::check(!tokenise(pair.source).empty(), place, ": the sentence before the tab is empty");
-    heed::check(!tokenise(pair.target).empty(), place, ": the translation after the tab is empty");
+    for (const bool before : {true, false}) {
+      const auto count = std::ssize(tokenise(before ? pair.source : pair.target));
+      const char* what = before ? ": the sentence before the tab " : ": the translation after the tab ";
+      heed::check(count > 0, place, what, "is empty");
+      heed::check(count <= kLongestSentence, place, what, "has ", count, " words or characters, and at most ",
+                  kLongestSentence, " are taken");
+    }
     if (known.insert(pair.source + '\t' + pair.target).second) pairs.push_back(std::move(pair));
   }
   heed::check(pairs.size() >= 10, path, ": has ", pairs.size(),

@@ -28,9 +28,12 @@ struct Pair {
 /// asks for the future.
 std::vector<Pair> generate_corpus(heed::Generator& generator, int64_t count = 6000);
 
+constexpr int64_t kLongestSentence = 200;  // attention in a batch of such still fits in memory
+
 /// Reads a file of pairs: on each line a sentence, a tab, its translation. UTF-8, with or without a byte
 /// order mark, lines ended by LF or CRLF; empty lines are passed over, repeated pairs taken once. Throws
-/// heed::Error naming the file and line of what is wrong; fewer than 10 pairs are too few.
+/// heed::Error naming the file and line of what is wrong; fewer than 10 pairs are too few, and more than
+/// kLongestSentence words or characters in a sentence too many.
 std::vector<Pair> read_pairs(const std::string& path);
 
 /// Chinese by characters, English by words; a sentence that is mixed is taken for what it begins with.

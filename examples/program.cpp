@@ -148,7 +148,8 @@ void put(nlohmann::ordered_json& results, const std::string& name, const Value& 
 }
 
 nlohmann::ordered_json nested(const heed::Tensor& x) {
-  if (x.dim() == 0) return x.item<double>();
+  if (x.dim() == 0 && x.dtype() == heed::int64) return x.item<int64_t>();
+  if (x.dim() == 0) return x.item();
   auto list = nlohmann::ordered_json::array();
   for (int64_t i = 0; i < x.size(0); ++i) list.push_back(nested(heed::select(x, 0, i)));
   return list;

@@ -123,12 +123,18 @@ Lengths by_length(const std::vector<Tokens>& sources, const std::vector<Tokens>&
   return result;
 }
 
-// The alignment of one sentence: on the terminal, and for --json.
+// The alignment of one sentence: on the terminal if it is not too wide, and for --json.
 void show_alignment(Program& self, const Translation& translation, const Tokens& source,
                     const Tokens& target) {
   const AttentionMap map = translation.alignment(source, target);
-  self.text() << "\nwhich words each word was made from:\n"
-              << attention_text(map, self.colour() ? Look::coloured : Look::plain);
+  constexpr size_t kWidest = 40;  // words in a row of a terminal
+  if (source.size() <= kWidest && target.size() <= kWidest) {
+    self.text() << "\nwhich words each word was made from:\n"
+                << attention_text(map, self.colour() ? Look::coloured : Look::plain);
+  } else {
+    self.text() << "\nwhich words each word was made from is too much for a terminal: see alignment.svg\n";
+    self.write_picture("alignment.svg", attention_svg(map));
+  }
   self.result("alignment.source", source);
   self.result("alignment.target", target);
   self.result("alignment.weights", narrow(map.weights[0], 0, 0, std::ssize(target)));
@@ -286,7 +292,8 @@ int main(int argc, char** argv) {
   self.option("--text", options.text,
               "Translate this with the model of the last training; nothing is trained");
   self.option("--pairs", options.pairs,
-              "Train on this file instead: a sentence, a tab, its translation on each line");
+              "Train on this file instead: a sentence, a tab, its translation on each line, of at most " +
+                  std::to_string(kLongestSentence) + " words or characters each");
   self.option("--steps", options.steps, "Steps of training; 0: 1300, for the transformer 800");
   self.option("--batch", options.batch, "Pairs in a step");
   self.option("--lr", options.lr, "Largest learning rate");

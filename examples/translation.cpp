@@ -1,6 +1,9 @@
 #include "examples/translation.h"
 
 #include <algorithm>
+#include <cstdio>
+
+#include "nn/text/utf8.h"
 
 using namespace heed;
 
@@ -42,6 +45,53 @@ const std::string& required(const Metadata& metadata, const std::string& path, c
   return it->second;
 }
 
+// Control characters, joiners, marks of direction and the like; no reader sees them, and terminals obey some.
+bool is_hidden(uint32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || (c >= 0x200B && c <= 0x200F) ||
+         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || (c >= 0xE000 && c <= 0xF8FF) ||
+         (c >= 0xFE00 && c <= 0xFE0F) || c == 0xFEFF || (c >= 0xFFF0 && c <= 0xFFFB) || c >= 0xE0000;
+}
+
+// The text as messages show it: hidden characters as U+200B.
+std::string printable(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const auto [code, size] = first_character(text);
+    char number[16];
+    std::snprintf(number, sizeof number, "U+%04X", static_cast<unsigned>(code));
+    shown += is_hidden(code) ? std::string(number) : std::string(text.substr(0, size));
+    text.remove_prefix(size);
+  }
+  return shown;
+}
+
+// Whether a token begins with a digit or a Latin letter, as the words do that stand among Chinese characters.
+bool is_latin(const std::string& token) {
+  const uint32_t c = first_character(token).code, lower = c | 0x20;
+  return (c >= '0' && c <= '9') || (lower >= 'a' && lower <= 'z') || (c >= 0xC0 && c < 0x250);
+}
+
+// The tokens of a sentence that are not in the vocabulary, each once; Latin ones that stand together as one.
+Tokens unknown_words(const std::string& sentence, const Tokens& tokens, const Vocabulary& vocabulary) {
+  Tokens all, unknown;
+  size_t end = 0;
+  bool open = false;  // the last one may go on
+  for (const std::string& token : tokens) {
+    const size_t at = sentence.find(token, end);
+    const bool strange = !vocabulary.contains(token), latin = is_latin(token);
+    if (strange && latin && open && at == end)
+      all.back() += token;
+    else if (strange)
+      all.push_back(token);
+    open = strange && latin;
+    end = at + token.size();
+  }
+  for (const std::string& word : all)
+    if (std::find(unknown.begin(), unknown.end(), printable(word)) == unknown.end())
+      unknown.push_back(printable(word));
+  return unknown;
+}
+
 }  // namespace
 
 Translation::Translation(TranslatorOptions options, Vocabulary source, Vocabulary target)
@@ -62,10 +112,15 @@ Translation Translation::load(const std::string& path) {
   const std::string& model = required(metadata, path, "model");
   check(model == "rnn" || model == "attention" || model == "transformer", path, ": is of a model \"", model,
         "\", which translate does not know; train one anew");
-  Translation loaded({text("model"), text("attention"), 0, 0}, Vocabulary::from_text(text("source")),
-                     Vocabulary::from_text(text("target")));
-  loaded.module().load_state_dict(tensors);
-  return loaded;
+  const std::string attention = text("attention"), source = text("source"), target = text("target");
+  try {
+    Translation loaded({model, attention, 0, 0}, Vocabulary::from_text(source),
+                       Vocabulary::from_text(target));
+    loaded.module().load_state_dict(tensors);
+    return loaded;
+  } catch (const Error& error) {
+    fail(path, ": is damaged: ", error.what());
+  }
 }
 
 void Translation::save(const std::string& path) const {
@@ -77,18 +132,19 @@ void Translation::save(const std::string& path) const {
 }
 
 Tokens Translation::source_tokens(const std::string& sentence) const {
+  check_utf8("--text", sentence);
   static const Tokens marks = {"。", "？", "！", ".", "?", "!"};
   Tokens tokens = tokenise(sentence);
   while (!tokens.empty() && !source_.contains(tokens.back()) &&
          std::find(marks.begin(), marks.end(), tokens.back()) != marks.end())
     tokens.pop_back();
-  check(!tokens.empty(), "there is nothing to translate in \"", sentence, "\"");
-  Tokens unknown;
-  for (const std::string& token : tokens)
-    if (!source_.contains(token) && std::find(unknown.begin(), unknown.end(), token) == unknown.end())
-      unknown.push_back(token);
-  check(unknown.empty(), "\"", sentence, "\": the model has never seen ", detail::listed(unknown),
-        "; it knows the ", source_.size() - 4, " words of its training alone (--pairs trains on others)");
+  check(!tokens.empty(), "--text: there is nothing to translate in \"", printable(sentence), "\"");
+  check(std::ssize(tokens) <= kLongestSentence, "--text: has ", tokens.size(),
+        " words or characters; a sentence has at most ", kLongestSentence);
+  const Tokens unknown = unknown_words(sentence, tokens, source_);
+  check(unknown.empty(), "--text: \"", printable(sentence), "\": the model has never seen ",
+        detail::listed(unknown), "; it knows the ", source_.size() - 4,
+        " words of its training alone (--pairs trains on others)");
   return tokens;
 }
 

@@ -18,8 +18,8 @@ class Translation {
   static Translation load(const std::string& path);
   void save(const std::string& path) const;
 
-  /// The tokens of a sentence to translate. Punctuation at the end that the model does not know is left out;
-  /// every other unknown word is an Error that names it.
+  /// The tokens of a sentence to translate, --text of the program. Punctuation at the end that the model does
+  /// not know is left out; every other unknown word is an Error that names it.
   heed::Tokens source_tokens(const std::string& sentence) const;
 
   /// The mean cross entropy of the target's words, each from the true ones before it.

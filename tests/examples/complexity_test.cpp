@@ -24,6 +24,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 TEST_CASE("complexity: what is counted is the formula, linear in T for all but attention") {
   const Json work = results("--part work --longest 512 --width 16 --kernel 5 --threads 1")["work"];
   REQUIRE(work["lengths"] == Json({128, 256, 512}));
+  CHECK(work["lengths"][0].is_number_integer());
   for (size_t i = 0; i < 3; ++i) {
     const double T = work["lengths"][i], d = 16;
     CHECK(work["recurrent"]["counted"][i] == 6 * T * d * d);

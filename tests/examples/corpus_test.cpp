@@ -156,6 +156,11 @@ TEST_CASE("pairs of a user: many spellings, and what is wrong with a file") {
   CHECK(refusal("a\tb\tc\n") ==
         "p.tsv, line 1: has more than one tab; a line is a sentence, a tab, its translation");
   CHECK(refusal("a\tb\n\n\tc\n") == "p.tsv, line 3: the sentence before the tab is empty");
+  std::string many;
+  for (int i = 0; i <= program::kLongestSentence; ++i) many += "a ";
+  CHECK(refusal("a\tb\n" + many + "\tb\n") ==
+        "p.tsv, line 2: the sentence before the tab has 201 words or characters, and at most 200 are taken");
+  CHECK(refusal("a\tb\n我\t" + many).starts_with("p.tsv, line 2: the translation after the tab has 201 "));
   CHECK(refusal("a\t \r\n") == "p.tsv, line 1: the translation after the tab is empty");
   CHECK(refusal("a\tb\n我\t\xE7\x88\n") ==
         "p.tsv, line 2: byte 4 of the text is not UTF-8; save the text in UTF-8");

@@ -34,6 +34,13 @@ TEST_CASE("translate: trains, saves, draws, and translates with what it saved") 
   const Run unknown = run_program("translate", "--text 我爱鳄鱼" + out);
   CHECK(unknown.code == 2);
   CHECK(contains(unknown.err, "never seen 鳄, 鱼"));
+  CHECK(contains(run_program("translate", "--text ''" + out).err, "--text"));
+  std::string text;
+  for (int i = 0; i < 41; ++i) text += "我";
+  const Run wide = run_program("translate", "--text " + text + out);
+  CHECK(wide.code == 0);
+  CHECK(contains(wide.out, "too much for a terminal: see alignment.svg"));
+  CHECK(contains(wide.out, folder / "out/alignment.svg"));
 }
 
 TEST_CASE("translate: a user's own pairs, one to a line") {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
@@ -65,10 +67,33 @@ TEST_CASE("Translation: unknown words are named, marks at the end left out") {
   CHECK(translation.source_tokens("我爱北京。") == Tokens{"我", "爱", "北", "京"});
   const std::string error = message([&] { translation.source_tokens("我爱猫和狗和猫"); });
   CHECK(error.find("never seen 猫, 和, 狗;") != error.npos);
-  CHECK(message([&] { translation.source_tokens(" ?"); }) == "there is nothing to translate in \" ?\"");
+  const auto refusal = [&](const std::string& text) {
+    return message([&] { translation.source_tokens(text); });
+  };
+  CHECK(refusal(" ?") == "--text: there is nothing to translate in \" ?\"");
+  CHECK(refusal("我爱pizza和 C3PO pizza").find("never seen pizza, 和, C3PO;") != error.npos);
+  CHECK(refusal("我\x1b[31m\u202e爱")
+            .starts_with("--text: \"我U+001B[31mU+202E爱\": the model has never seen U+001B, "));
+  CHECK(refusal("我\xff") == "--text: byte 3 of the text is not UTF-8; save the text in UTF-8");
+  std::string longest;
+  for (int i = 0; i <= kLongestSentence; ++i) longest += "我";
+  CHECK(refusal(longest) == "--text: has 201 words or characters; a sentence has at most 200");
   const Folder folder;
   save_safetensors(folder / "other.safetensors", {{"w", ones({1})}});
   CHECK(message([&] {
           Translation::load(folder / "other.safetensors");
         }).find("was not written by translate") != std::string::npos);
+  translation.save(folder / "model.safetensors");
+  const auto [tensors, metadata] = load_safetensors(folder / "model.safetensors");
+  for (const auto& [name, value, why] :
+       std::vector<std::array<std::string, 3>>{{"model", "x", "is of a model \"x\""},
+                                               {"attention", "", "there is no score"},
+                                               {"source", "", ""}}) {
+    Metadata damaged = metadata;
+    damaged[name] = value;
+    save_safetensors(folder / "damaged.safetensors", tensors, damaged);
+    const std::string text = message([&] { Translation::load(folder / "damaged.safetensors"); });
+    CHECK(text.starts_with(folder / "damaged.safetensors: "));
+    CHECK(text.find(why) != std::string::npos);
+  }
 }
