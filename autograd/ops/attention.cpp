@@ -68,6 +68,7 @@ Tensor blocked_attention(Operand query, Operand key, Operand value, const Attent
   const Twin twin = [rule](const std::vector<Tensor>& in) {
     return matmul(attention_weights(in[0], in[1], rule()), in[2]);
   };
+  const CalledAt here(query.line());
   if (reference_mode()) return twin({query, key, value});
 
   const kernel::AttentionRule by{scale, scores.mask, scores.bias, scores.is_causal};

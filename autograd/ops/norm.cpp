@@ -43,6 +43,7 @@ Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& s
     if (in[1].defined()) y = y * in[1];
     return in[2].defined() ? y + in[2] : y;
   };
+  const CalledAt here(x.line());
   if (reference_mode()) return twin({x, weight, bias});
 
   const int64_t n = numel(shape);

@@ -151,17 +151,34 @@ void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop l
   const int64_t total = out.numel();
   if (total == 0) return;
   const size_t count = in.size();
+  bool dense = out.is_contiguous();
+  for (const Tensor* x : in) dense = dense && x->shape() == out.shape() && x->is_contiguous();
+
+  if (dense) {  // the usual case: a tenth of a small operation is saved by not asking further
+    std::array<const char*, kMost> first;
+    std::array<int64_t, kMost> width;
+    size_t k = 0;
+    for (const Tensor* x : in) {
+      first[k] = first_of(*x);
+      width[k++] = size_of(x->dtype());
+    }
+    char* result = first_of(out);
+    return parallel_for(total, kBlock, [&](int64_t begin, int64_t end) {
+      std::array<const void*, kMost> at;
+      for (size_t i = 0; i < count; ++i) at[i] = first[i] + begin * width[i];
+      loop(f, end - begin, result + begin * size_of(out.dtype()), at.data());
+    });
+  }
+
   const Stream result(out, out.shape());
-  bool dense = result.dense();
   std::array<Tensor, kMost> copies;
   std::array<Stream, kMost> operands;
   size_t k = 0;
   for (const Tensor* x : in) {
     copies[k] = turned(*x);
     operands[k] = Stream(copies[k].defined() ? copies[k] : *x, out.shape());
-    dense &= operands[k++].dense();
+    ++k;
   }
-  const int64_t chunk = dense ? kBlock : kChunk;
   parallel_for(total, kBlock, [&](int64_t begin, int64_t end) {
     alignas(64) char buffers[kMost + 1][kChunk * sizeof(int64_t)];
     std::array<const void*, kMost> at;
@@ -169,8 +186,8 @@ void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop l
       at[i] = buffers[i];
       if (operands[i].one_value()) operands[i].move(true, begin, std::min(kChunk, end - begin), buffers[i]);
     }
-    for (int64_t start = begin; start < end; start += chunk) {
-      const int64_t n = std::min(chunk, end - start);
+    for (int64_t start = begin; start < end; start += kChunk) {
+      const int64_t n = std::min(kChunk, end - start);
       for (size_t i = 0; i < count; ++i) {
         if (operands[i].dense())
           at[i] = operands[i].at(start);
