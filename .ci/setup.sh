@@ -7,7 +7,7 @@ declare -A packages=(
   # build the library, the tests, the examples and the benchmarks; draw the pictures
   [build]="g++ cmake ninja-build pkgconf libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev
            libbenchmark-dev gnuplot-nox"
-  # second compiler, thread sanitizer, layout, lint; graphs drawn and a page opened in the tests; a cache for four
+  # second compiler, thread sanitizer, layout, lint; graphs drawn and a page opened in the tests; a cache for three
   # builds
   [ci]="clang-16 libclang-rt-16-dev libomp-16-dev clang-format clang-tidy-16 shellcheck graphviz chromium ccache"
   # bench/compare.sh: the other side, and what reads the timings

@@ -79,7 +79,6 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
     v_proj_weight = init::xavier_uniform({embed_dim, vdim});
   }
   if (options.bias) out_proj.bias = init::zeros({embed_dim});
-  if (rotary) RotaryPosition(embed_dim / num_heads);  // an odd width is an error at once
 }
 
 void MultiheadAttention::visit(Visitor& v) {
