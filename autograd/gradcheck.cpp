@@ -72,7 +72,7 @@ double inner(const Values& a, const Values& b) {
 
 std::string position(int64_t index, const Shape& shape) {
   Shape at = shape;
-  for (int64_t d = shape.rank() - 1; d >= 0; --d) {
+  for (int64_t d = shape.dim() - 1; d >= 0; --d) {
     at[d] = index % shape[d];
     index /= shape[d];
   }

@@ -44,6 +44,15 @@ class Operand {
   std::source_location line_;
 };
 
+/// Dimensions to work over: 1, -1, {0, 2}; none at all means all of them.
+struct Dims : Shape {
+  Dims() = default;
+  template <std::integral Number>
+  Dims(Number dim) : Shape{static_cast<int64_t>(dim)} {}
+  Dims(std::initializer_list<int64_t> dims) : Shape(dims) {}
+  Dims(const Shape& dims) : Shape(dims) {}
+};
+
 /// Numbers among the operands take the dtype of the tensors; tensors of different dtypes are an error.
 void adopt(const char* op, Operand& a, Operand& b);
 

@@ -6,8 +6,8 @@
 
 #include "examples/kernel_regression_pictures.h"
 #include "examples/kernel_regression_search.h"
+#include "examples/leave_one_out.h"
 #include "examples/program.h"
-#include "nn/attention/leave_one_out.h"
 
 /// The tables that examples/kernel_regression prints and writes.
 namespace program {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "nn/attention/leave_one_out.h"
+#include "examples/leave_one_out.h"
 
 /// The search for the width of a Gaussian kernel, by examples/kernel_regression.
 namespace program {

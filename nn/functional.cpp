@@ -4,8 +4,8 @@
 
 #include "autograd/grad_mode.h"
 #include "autograd/node.h"
-#include "nn/attention/capture.h"
 #include "nn/attention/pooling.h"
+#include "nn/view/capture.h"
 
 namespace heed::F {
 namespace {

@@ -28,10 +28,10 @@ Tensor normal(const Shape& shape, double mean, double std, Generator* generator)
 }
 
 Fans fans(const Shape& shape) {
-  check(shape.rank() >= 2, "init: a weight of shape ", shape,
+  check(shape.dim() >= 2, "init: a weight of shape ", shape,
         " has no fan in and fan out; it needs two dimensions at least, [out, in]");
   int64_t window = 1;
-  for (int64_t d = 2; d < shape.rank(); ++d) window *= shape[d];
+  for (int64_t d = 2; d < shape.dim(); ++d) window *= shape[d];
   return {shape[1] * window, shape[0] * window};
 }
 
@@ -92,7 +92,7 @@ Tensor kaiming_normal(const Shape& shape, KaimingOptions options) {
 // Gram and Schmidt on normal vectors: what is left of each after its part along those before it, twice,
 // because the first time leaves rounding errors.
 Tensor orthogonal(const Shape& shape, double gain, Generator* generator) {
-  check(shape.rank() >= 2, "init::orthogonal: shape ", shape, " is not that of a matrix");
+  check(shape.dim() >= 2, "init::orthogonal: shape ", shape, " is not that of a matrix");
   const int64_t rows = shape[0], columns = rows > 0 ? numel(shape) / rows : 0;
   const int64_t count = std::min(rows, columns), length = std::max(rows, columns);
   const Tensor vectors = randn({count, length}, float64, generator);

@@ -9,7 +9,7 @@
 #include <typeinfo>
 
 #include "autograd/ops.h"
-#include "nn/table.h"
+#include "nn/view/table.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {

@@ -95,7 +95,7 @@ class Header {
       at_ += static_cast<size_t>(end - begin);
       sizes.push_back(size);
       if (take(',')) continue;
-      expect(sizes.rank() > 1, "',': one size alone is written (3,)");
+      expect(sizes.dim() > 1, "',': one size alone is written (3,)");
       need(')');
       break;
     }

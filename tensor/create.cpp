@@ -58,7 +58,7 @@ Shape Literal::shape() const {
 }
 
 void Literal::write(const Shape& shape, int64_t depth, std::vector<double>& out) const {
-  check(leaf_ == (depth == shape.rank()) && (leaf_ || static_cast<int64_t>(items_.size()) == shape[depth]),
+  check(leaf_ == (depth == shape.dim()) && (leaf_ || static_cast<int64_t>(items_.size()) == shape[depth]),
         "tensor: the nested values are ragged: a row at depth ", depth, " does not fit the shape ", shape,
         " of the first rows");
   if (leaf_) out.push_back(value_);

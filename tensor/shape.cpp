@@ -29,7 +29,7 @@ void Shape::erase(int64_t at) {
 
 std::string to_string(const Shape& shape) {
   std::string text = "[";
-  for (int64_t i = 0; i < shape.rank(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+  for (int64_t i = 0; i < shape.dim(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
   return text + "]";
 }
 
@@ -49,7 +49,7 @@ int64_t numel(const Shape& shape) {
 Strides contiguous_strides(const Shape& shape) {
   Strides strides = shape;
   uint64_t step = 1;  // may wrap around where a size is 0 and no stride is ever used
-  for (int64_t i = shape.rank() - 1; i >= 0; --i) {
+  for (int64_t i = shape.dim() - 1; i >= 0; --i) {
     strides[i] = static_cast<int64_t>(step);
     step *= static_cast<uint64_t>(std::max<int64_t>(shape[i], 1));
   }
@@ -57,11 +57,11 @@ Strides contiguous_strides(const Shape& shape) {
 }
 
 Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b) {
-  const Shape& longer = a.rank() >= b.rank() ? a : b;
-  const Shape& shorter = a.rank() >= b.rank() ? b : a;
+  const Shape& longer = a.dim() >= b.dim() ? a : b;
+  const Shape& shorter = a.dim() >= b.dim() ? b : a;
   Shape result = longer;
-  const int64_t lead = longer.rank() - shorter.rank();
-  for (int64_t i = 0; i < shorter.rank(); ++i) {
+  const int64_t lead = longer.dim() - shorter.dim();
+  for (int64_t i = 0; i < shorter.dim(); ++i) {
     const int64_t m = longer[lead + i], n = shorter[i];
     check(m == n || m == 1 || n == 1, op, ": shapes ", a, " and ", b,
           " do not broadcast: aligned at the right, sizes must be equal or 1, and ", m, " meets ", n);
@@ -93,7 +93,7 @@ Shape check_dims(const char* op, int64_t rank, const Shape& dims) {
 
 Shape reduced_shape(const Shape& shape, const Shape& dims, bool keepdim) {
   Shape result;
-  for (int64_t i = 0; i < shape.rank(); ++i) {
+  for (int64_t i = 0; i < shape.dim(); ++i) {
     const bool reduced = std::find(dims.begin(), dims.end(), i) != dims.end();
     if (!reduced)
       result.push_back(shape[i]);

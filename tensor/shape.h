@@ -59,7 +59,7 @@ class Shape {
   }
   ~Shape() { delete[] far_; }
 
-  int64_t rank() const { return rank_; }
+  int64_t dim() const { return rank_; }
   bool empty() const { return rank_ == 0; }
   int64_t* data() { return far_ ? far_ : near_; }
   const int64_t* data() const { return far_ ? far_ : near_; }

@@ -9,7 +9,7 @@ namespace {
 bool is_row_major(const Shape& shape, const Strides& strides, int64_t count) {
   if (count == 0) return true;  // and the product of the other sizes may be any number
   int64_t expected = 1;
-  for (int64_t d = shape.rank() - 1; d >= 0; --d) {
+  for (int64_t d = shape.dim() - 1; d >= 0; --d) {
     if (shape[d] != 1 && strides[d] != expected) return false;
     expected *= shape[d];
   }
@@ -28,7 +28,7 @@ Tensor Tensor::empty(const Shape& shape, DType dtype) {
   int64_t count = 1, bytes = 0;
   Strides strides = shape;
   bool odd = false;
-  for (int64_t d = shape.rank() - 1; d >= 0; --d) {
+  for (int64_t d = shape.dim() - 1; d >= 0; --d) {
     strides[d] = count;
     odd |= __builtin_mul_overflow(count, shape[d], &count) || shape[d] <= 0;
   }

@@ -69,7 +69,7 @@ class Tensor {
   const Strides& strides() const { return body().strides; }
   DType dtype() const { return body().dtype; }
   /// The number of dimensions.
-  int64_t dim() const { return body().shape.rank(); }
+  int64_t dim() const { return body().shape.dim(); }
   /// The size along one dimension; -1 is the last.
   int64_t size(int64_t dim) const { return shape()[check_dim("size", this->dim(), dim)]; }
   int64_t numel() const { return body().numel; }
@@ -161,7 +161,7 @@ std::ostream& operator<<(std::ostream& out, const Tensor& x);
 /// Calls f(offset) for the offset of every element in row-major order, counted from the first.
 template <class F>
 void for_each_offset(const Shape& shape, const Strides& strides, F&& f) {
-  const int64_t rank = shape.rank();
+  const int64_t rank = shape.dim();
   Shape at = Shape::filled(rank, 0);
   int64_t offset = 0;
   for (int64_t left = numel(shape); left > 0; --left) {

@@ -124,7 +124,7 @@ TEST_CASE("README's table names every concept with a command") {
 // covers: C-000-01
 TEST_CASE("every signature of attention has the same three names: query, key, value") {
   for (const auto& [file, function] :
-       std::vector<std::pair<std::string, std::string>>{{"autograd/ops.h", "blocked_attention"},
+       std::vector<std::pair<std::string, std::string>>{{"autograd/ops/attention.h", "blocked_attention"},
                                                         {"nn/functional.h", "scaled_dot_product_attention"},
                                                         {"nn/attention/pooling.h", "forward"},
                                                         {"nn/attention/multi_head.h", "forward"},

@@ -107,12 +107,15 @@ Findings check_mirrors(const fs::path& root) {
   return findings;
 }
 
-// The ops that autograd/ops.h and nn/functional.h declare: functions with a result, in the first column as
+// The ops that autograd/ops/*.h and nn/functional.h declare: functions with a result, in the first column as
 // clang-format leaves them. Operators are spellings of named ops.
 std::set<std::string> declared_ops(const fs::path& root) {
   static const std::regex pattern(R"(^(?:inline )?(?:Tensor|[A-Z]\w*|std::\w+<.*>) (\w+)\()");
   std::set<std::string> ops;
-  for (const std::string header : {"autograd/ops.h", "nn/functional.h"})
+  std::vector<fs::path> headers = sources(root, "autograd/ops");
+  std::erase_if(headers, [](const fs::path& file) { return file.extension() != ".h"; });
+  headers.push_back("nn/functional.h");
+  for (const fs::path& header : headers)
     for (const std::string& line : read_lines(root / header)) {
       std::smatch match;
       if (std::regex_search(line, match, pattern)) ops.insert(match[1]);
@@ -235,7 +238,7 @@ TEST_CASE("an op without its row and a row without its op are found") {
   const Copy copy;
   const Findings before = check_op_rows(copy.root());
   const auto now = [&] { return added(before, check_op_rows(copy.root())); };
-  copy.append("autograd/ops.h", "Tensor planted_op(Operand x, int64_t dim);\n");
+  copy.append("autograd/ops/shape.h", "Tensor planted_op(Operand x, int64_t dim);\n");
   CHECK(only_says(now(), "no row for planted_op"));
   copy.append("tests/autograd/op_cases.cpp",
               "    {\"planted_op\", [](auto& in) { return in[0]; }, {{2}}},\n");

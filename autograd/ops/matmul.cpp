@@ -132,7 +132,7 @@ Tensor linear(Operand x, Operand weight, Operand bias) {
   }
 
   Shape shape = x->shape();
-  shape[shape.rank() - 1] = out;
+  shape[shape.dim() - 1] = out;
   const Tensor w = weight->view_as({weight->shape()[1], out}, {weight->strides()[1], weight->strides()[0]},
                                    weight->body().offset);
   const Tensor wide = x->dim() > 1

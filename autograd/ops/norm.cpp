@@ -11,7 +11,7 @@ using kernel::Centre;
 // The last dimensions, which `normalized_shape` names; weight and bias must have that shape, too.
 Shape check_rows(const char* op, const Operand& x, const Shape& normalized_shape, const Operand& weight,
                  const Operand& bias) {
-  const int64_t lead = x->dim() - normalized_shape.rank();
+  const int64_t lead = x->dim() - normalized_shape.dim();
   bool fits = !normalized_shape.empty() && lead >= 0;
   Shape dims;
   for (int64_t d = lead; fits && d < x->dim(); ++d) {

@@ -170,7 +170,7 @@ Tensor sum_to(Operand x, const Shape& shape) {
   if (x->shape() == shape) return x.tensor();
   check(broadcast_shapes("sum_to", x->shape(), shape) == x->shape(), "sum_to: ", shape,
         " does not broadcast to the shape of x, ", x->shape());
-  const int64_t lead = x->dim() - shape.rank();
+  const int64_t lead = x->dim() - shape.dim();
   Shape dims;
   for (int64_t d = 0; d < x->dim(); ++d)
     if (d < lead || (shape[d - lead] == 1 && x->shape()[d] != 1)) dims.push_back(d);

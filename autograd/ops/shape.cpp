@@ -19,9 +19,9 @@ std::optional<Strides> strides_for(const Tensor& x, const Shape& shape) {
     old_sizes.push_back(x.shape()[d]);
     old_strides.push_back(x.strides()[d]);
   }
-  Strides strides = Shape::filled(shape.rank(), 1);
+  Strides strides = Shape::filled(shape.dim(), 1);
   int64_t old_begin = 0, new_begin = 0;
-  while (old_begin < old_sizes.rank()) {
+  while (old_begin < old_sizes.dim()) {
     int64_t old_end = old_begin + 1, new_end = new_begin + 1;
     int64_t old_count = old_sizes[old_begin], new_count = shape[new_begin];
     while (old_count != new_count) {
@@ -150,8 +150,8 @@ Tensor t(Operand x) {
 // y has the dimensions of x in the order `dims`; the gradient goes back in the inverse order.
 Tensor permute(Operand x, const Shape& dims) {
   const int64_t rank = x->dim();
-  check(dims.rank() == rank, "permute: x is ", x->shape(), " and dims are ", dims, "; name each of its ",
-        rank, " dimensions once");
+  check(dims.dim() == rank, "permute: x is ", x->shape(), " and dims are ", dims, "; name each of its ", rank,
+        " dimensions once");
   if (rank > 0) check_dims("permute", rank, dims);
   Shape shape = x->shape(), inverse = x->shape();
   Strides strides = x->strides();
@@ -174,12 +174,12 @@ Tensor view(Operand x, const Shape& shape) { return reshaped("view", x, infer("v
 
 // Repeats by stride 0. The engine sums the gradient back over what was repeated.
 Tensor expand(Operand x, const Shape& shape) {
-  const int64_t lead = shape.rank() - x->dim();
+  const int64_t lead = shape.dim() - x->dim();
   check(lead >= 0, "expand: x is ", x->shape(), " and the shape ", shape,
         " has fewer dimensions; new ones are added in front");
   Shape sizes = shape;
-  Strides strides = Shape::filled(shape.rank(), 0);
-  for (int64_t d = 0; d < shape.rank(); ++d) {
+  Strides strides = Shape::filled(shape.dim(), 0);
+  for (int64_t d = 0; d < shape.dim(); ++d) {
     const int64_t own = d < lead ? 1 : x->shape()[d - lead];
     if (shape[d] == -1 && d >= lead) sizes[d] = own;
     check(sizes[d] >= 0 && (sizes[d] == own || own == 1), "expand: x is ", x->shape(),
@@ -365,10 +365,10 @@ Tensor flip(Operand x, const Shape& dims) {
 
 // Each dimension n becomes [r, n] with stride 0 along r, and both become one of size r n.
 Tensor repeat(Operand x, const Shape& sizes) {
-  const int64_t lead = sizes.rank() - x->dim();
+  const int64_t lead = sizes.dim() - x->dim();
   check(lead >= 0, "repeat: x is ", x->shape(), " and sizes are ", sizes, "; give one for each dimension");
   Shape apart, repeated, joined;
-  for (int64_t d = 0; d < sizes.rank(); ++d) {
+  for (int64_t d = 0; d < sizes.dim(); ++d) {
     check(sizes[d] >= 0, "repeat: sizes ", sizes, ": a number of times is negative");
     const int64_t size = d < lead ? 1 : x->shape()[d - lead];
     for (const int64_t one : {int64_t{1}, size}) apart.push_back(one);
@@ -397,11 +397,11 @@ Tensor triu(Operand x, int64_t diagonal) { return triangle("triu", x, diagonal, 
 
 // Padding and cropping undo each other: the gradient is padded by the negative amounts.
 Tensor pad(Operand x, const Shape& pads, double value) {
-  check(pads.rank() % 2 == 0 && pads.rank() / 2 <= x->dim(), "pad: x is ", x->shape(), " and pads are ", pads,
+  check(pads.dim() % 2 == 0 && pads.dim() / 2 <= x->dim(), "pad: x is ", x->shape(), " and pads are ", pads,
         "; give two for each dimension, the last dimension first");
   Shape shape = x->shape(), back = pads;
   for (int64_t& amount : back) amount = -amount;
-  for (int64_t i = 0; i < pads.rank(); i += 2) {
+  for (int64_t i = 0; i < pads.dim(); i += 2) {
     int64_t& size = shape[x->dim() - 1 - i / 2];
     check(!__builtin_add_overflow(size, pads[i], &size) &&
               !__builtin_add_overflow(size, pads[i + 1], &size) && size >= 0,
@@ -409,7 +409,7 @@ Tensor pad(Operand x, const Shape& pads, double value) {
   }
   Tensor y = kernel::full(shape, value, x->dtype());
   Tensor from = x->detach(), into = y;
-  for (int64_t i = 0; i < pads.rank(); i += 2) {
+  for (int64_t i = 0; i < pads.dim(); i += 2) {
     const int64_t dim = x->dim() - 1 - i / 2;
     const int64_t before = pads[i];
     const int64_t first = std::max<int64_t>(-before, 0);

@@ -82,7 +82,7 @@ std::string to_string(const Mask& mask) {
   const Shape& shape = mask.allowed().shape();
   const auto allowed = mask.allowed().to_vector<double>();
   const size_t keys = shape.empty() ? 1 : static_cast<size_t>(shape.back());
-  const size_t queries = shape.rank() > 1 ? static_cast<size_t>(shape[shape.rank() - 2]) : 1;
+  const size_t queries = shape.dim() > 1 ? static_cast<size_t>(shape[shape.dim() - 2]) : 1;
   std::string text;
   for (size_t i = 0; i < allowed.size(); ++i) {
     if (i > 0 && i % (queries * keys) == 0) text += '\n';
@@ -96,7 +96,7 @@ std::ostream& operator<<(std::ostream& out, const Mask& mask) { return out << to
 
 void detail::check_fits_scores(const char* layer, const char* what, const Tensor& x, const Shape& scores) {
   if (!x.defined()) return;
-  const int64_t lead = scores.rank() - x.dim();
+  const int64_t lead = scores.dim() - x.dim();
   bool fits = lead >= 0;
   for (int64_t d = 0; fits && d < x.dim(); ++d) fits = x.size(d) == 1 || x.size(d) == scores[lead + d];
   check(fits, layer, ": the ", what, " is ", x.shape(),

@@ -1,6 +1,6 @@
 #include "nn/attention/pooling.h"
 
-#include "nn/attention/capture.h"
+#include "nn/view/capture.h"
 
 namespace heed {
 

@@ -68,12 +68,12 @@ struct Matrices {
   Matrices(const Tensor& x, const Shape& result) {
     if (!x.defined()) return;
     first = {x.data<T>(), tail_step(x, 2), tail_step(x, 1)};
-    lead = Shape(result.data(), result.rank() - 2);
+    lead = Shape(result.data(), result.dim() - 2);
     steps = lead_steps(x, result);
   }
   Matrix<const T> operator[](int64_t head) const {
     Matrix<const T> one = first;
-    for (int64_t d = lead.rank() - 1; d >= 0; head /= lead[d--]) one.data += head % lead[d] * steps[d];
+    for (int64_t d = lead.dim() - 1; d >= 0; head /= lead[d--]) one.data += head % lead[d] * steps[d];
     return one;
   }
 };

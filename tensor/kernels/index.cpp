@@ -32,7 +32,7 @@ void each_line(const Shape& shape, int64_t dim, const std::array<const Strides*,
                [&](int64_t begin, int64_t end) {
                  for (int64_t line = begin; line < end; ++line) {
                    std::array<int64_t, N> offset{};
-                   for (int64_t d = sizes.rank() - 1, left = line; d >= 0; left /= sizes[d--])
+                   for (int64_t d = sizes.dim() - 1, left = line; d >= 0; left /= sizes[d--])
                      for (size_t k = 0; k < N; ++k) offset[k] += left % sizes[d] * (*strides[k])[d];
                    f(offset);
                  }
@@ -93,7 +93,7 @@ Tensor index_select(const char* op, const Tensor& x, int64_t dim, const Tensor& 
   Shape shape = x.shape();
   shape[dim] = m;
   if (!x.is_contiguous() || inner < 8) {  // element by element: the positions repeat over the other dims
-    Strides strides = Shape::filled(shape.rank(), 0);
+    Strides strides = Shape::filled(shape.dim(), 0);
     strides[dim] = index.strides().empty() ? 0 : index.strides()[0];
     return gather(op, x, dim, index.view_as(shape, strides, index.body().offset));
   }
@@ -160,7 +160,7 @@ Tensor order(const Tensor& x, int64_t dim, int64_t k, bool descending) {
   const Tensor keys = contiguous(last_swapped_with(x, dim));
   const int64_t n = x.shape()[dim];
   Shape shape = keys.shape();
-  shape[shape.rank() - 1] = k;
+  shape[shape.dim() - 1] = k;
   Tensor y = Tensor::empty(shape, int64);
   auto* out = y.mutable_data<int64_t>();
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {

@@ -87,8 +87,8 @@ inline Tensor last_swapped_with(const Tensor& x, int64_t dim) {
   if (dim >= x.dim() - 1) return x;
   Shape shape = x.shape();
   Strides strides = x.strides();
-  std::swap(shape[dim], shape[shape.rank() - 1]);
-  std::swap(strides[dim], strides[shape.rank() - 1]);
+  std::swap(shape[dim], shape[shape.dim() - 1]);
+  std::swap(strides[dim], strides[shape.dim() - 1]);
   return x.view_as(shape, strides, x.body().offset);
 }
 
@@ -97,7 +97,7 @@ struct Lines {
   int64_t outer = 1, n = 1, inner = 1;
 
   Lines(const Shape& shape, int64_t dim) {
-    for (int64_t d = 0; d < shape.rank(); ++d) (d < dim ? outer : d == dim ? n : inner) *= shape[d];
+    for (int64_t d = 0; d < shape.dim(); ++d) (d < dim ? outer : d == dim ? n : inner) *= shape[d];
   }
   /// Calls f(first, line, width) for stretches of `width` neighbouring lines, at most kWidth: element i of
   /// the stretch's line l stands at first + i * inner + l, and its lines are line, line + 1, ... of all.

@@ -58,16 +58,16 @@ class Stream {
     dense_ = x.is_contiguous() && x.shape() == shape;
     if (dense_) return;
     lattice_ = Lattice(x, shape);
-    dense_ = lattice_.sizes.rank() == 1 && lattice_.inner_step() == 1;
+    dense_ = lattice_.sizes.dim() == 1 && lattice_.inner_step() == 1;
   }
 
   bool dense() const { return dense_; }
-  bool one_value() const { return !dense_ && lattice_.sizes.rank() <= 1 && lattice_.inner_step() == 0; }
+  bool one_value() const { return !dense_ && lattice_.sizes.dim() <= 1 && lattice_.inner_step() == 0; }
   char* at(int64_t index) const { return first_ + index * width_; }
   /// Elements [begin, begin + n) to the buffer, or back.
   void move(bool gather, int64_t begin, int64_t n, void* buffer) const {
     const int64_t size = lattice_.inner_size(), step = lattice_.inner_step();
-    const int64_t outer = lattice_.sizes.rank() - 1;
+    const int64_t outer = lattice_.sizes.dim() - 1;
     const int64_t lines = outer < 1 ? 1 : lattice_.sizes[outer - 1];
     const int64_t stride = outer < 1 ? 0 : lattice_.steps[outer - 1];
     visit_width(width_, [&]<class Word>(Word) {
@@ -94,7 +94,7 @@ class Stream {
 
 // The dimension along which the elements lie closest in memory, or -1 when it is the last, as usual.
 int64_t crossing(const Lattice& lattice) {
-  const int64_t last = lattice.sizes.rank() - 1;
+  const int64_t last = lattice.sizes.dim() - 1;
   int64_t closest = last;
   for (int64_t d = 0; d < last; ++d)
     if (lattice.steps[d] != 0 && std::abs(lattice.steps[d]) < std::abs(lattice.steps[closest])) closest = d;
@@ -117,7 +117,7 @@ void turn_tile(const Word* from, int64_t step, int64_t across, int64_t n, int64_
 Tensor turned(const Tensor& x) {
   if (x.is_contiguous() || x.numel() < kTile * kTile) return Tensor();
   const Lattice lattice(x, x.shape());
-  const int64_t across = crossing(lattice), last = lattice.sizes.rank() - 1;
+  const int64_t across = crossing(lattice), last = lattice.sizes.dim() - 1;
   if (across < 0) return Tensor();
 
   Tensor y = Tensor::empty(x.shape(), x.dtype());

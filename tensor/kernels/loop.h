@@ -27,14 +27,14 @@ struct Lattice {
   Lattice() = default;
   /// All of x, broadcast to the shape.
   Lattice(const Tensor& x, const Shape& shape) {
-    const int64_t lead = shape.rank() - x.dim();
-    for (int64_t d = 0; d < shape.rank(); ++d)
+    const int64_t lead = shape.dim() - x.dim();
+    for (int64_t d = 0; d < shape.dim(); ++d)
       add(shape[d], d < lead || x.shape()[d - lead] == 1 ? 0 : x.strides()[d - lead]);
   }
 
   void add(int64_t size, int64_t step) {
     if (size == 1) return;
-    const int64_t last = sizes.rank() - 1;
+    const int64_t last = sizes.dim() - 1;
     if (last >= 0 && steps[last] == size * step) {
       sizes[last] *= size;
       steps[last] = step;
@@ -48,7 +48,7 @@ struct Lattice {
   /// Where the run number `index` along the innermost dimension starts, in elements from the first.
   int64_t offset(int64_t index) const {
     int64_t offset = 0;
-    for (int64_t d = sizes.rank() - 2; d >= 0; index /= sizes[d--]) offset += index % sizes[d] * steps[d];
+    for (int64_t d = sizes.dim() - 2; d >= 0; index /= sizes[d--]) offset += index % sizes[d] * steps[d];
     return offset;
   }
 };

@@ -95,7 +95,7 @@ int64_t block_of(int64_t longer, double work_of_one) {
 template <class T>
 void run(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& start, T alpha) {
   const Shape& shape = out.shape();
-  const int64_t rank = shape.rank();
+  const int64_t rank = shape.dim();
   const int64_t n = shape[rank - 2], m = shape[rank - 1], k = a.shape().back();
   const bool by_rows = n >= m;
   const int64_t longer = std::max(n, m);
@@ -163,9 +163,9 @@ Tensor for_blas(const Tensor& x) {
 }
 
 Strides lead_steps(const Tensor& x, const Shape& shape) {
-  Strides steps = Shape::filled(shape.rank() - 2, 0);
-  const int64_t missing = shape.rank() - x.dim();
-  for (int64_t d = std::max<int64_t>(missing, 0); d < steps.rank(); ++d)
+  Strides steps = Shape::filled(shape.dim() - 2, 0);
+  const int64_t missing = shape.dim() - x.dim();
+  for (int64_t d = std::max<int64_t>(missing, 0); d < steps.dim(); ++d)
     if (x.shape()[d - missing] != 1) steps[d] = x.strides()[d - missing];
   return steps;
 }

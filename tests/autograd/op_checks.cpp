@@ -32,7 +32,7 @@ const char* name_of(Layout layout) {
 
 // Memory whose elements are not neighbours, seen in this shape.
 Tensor room_for(const Shape& shape, DType dtype, Layout layout) {
-  const int64_t rank = shape.rank();
+  const int64_t rank = shape.dim();
   if (layout == Layout::transposed && rank >= 2) {
     Shape stored = shape;
     std::swap(stored[rank - 2], stored[rank - 1]);
@@ -243,12 +243,12 @@ Findings check_broadcast(const OpCase& row) {
   if (!row.broadcasts) return {};
   for (size_t i = 0; i < row.inputs.size(); ++i) {
     std::vector<Shape> smaller = {{}};
-    for (int64_t d = 0; d < row.inputs[i].shape.rank(); ++d) {
+    for (int64_t d = 0; d < row.inputs[i].shape.dim(); ++d) {
       Shape shape = row.inputs[i].shape;
       shape[d] = 1;
       smaller.push_back(shape);
     }
-    if (row.inputs[i].shape.rank() > 0) {
+    if (row.inputs[i].shape.dim() > 0) {
       smaller.push_back(row.inputs[i].shape);
       smaller.back().erase(0);
     }

@@ -9,7 +9,7 @@
 #include "autograd/engine.h"
 #include "autograd/gradcheck.h"
 #include "autograd/node.h"
-#include "nn/attention/capture.h"
+#include "nn/view/capture.h"
 #include "tensor/parallel.h"
 #include "tests/support/expect.h"
 

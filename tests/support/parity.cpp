@@ -27,7 +27,7 @@ std::string join(const Parts&... parts) {
 
 std::string at_position(int64_t flat, const Shape& shape) {
   Shape position = shape;
-  for (int64_t d = shape.rank() - 1; d >= 0; flat /= shape[d--]) position[d] = flat % shape[d];
+  for (int64_t d = shape.dim() - 1; d >= 0; flat /= shape[d--]) position[d] = flat % shape[d];
   return to_string(position);
 }
 

@@ -19,7 +19,7 @@ Shape counted(int64_t rank) {
 TEST_CASE("shapes of any length are values") {
   for (const int64_t rank : {0, 1, 5, 6, 7, 8, 20}) {
     const Shape shape = counted(rank);
-    CHECK(shape.rank() == rank);
+    CHECK(shape.dim() == rank);
     CHECK(shape.empty() == (rank == 0));
     for (const int64_t other_rank : {0, 3, 6, 7, 30}) {
       Shape copied = counted(other_rank), moved = counted(other_rank), source = shape;

@@ -27,7 +27,7 @@ TEST_CASE("a tensor describes itself") {
       CHECK(x.shape() == shape);
       CHECK(x.strides() == contiguous_strides(shape));
       CHECK(x.dtype() == dtype);
-      CHECK(x.dim() == shape.rank());
+      CHECK(x.dim() == shape.dim());
       CHECK(x.numel() == numel(shape));
       CHECK(x.is_contiguous());
       CHECK(x.unique());

@@ -6,10 +6,10 @@
 
 #include "autograd/engine.h"
 #include "autograd/gradcheck.h"
-#include "nn/attention/capture.h"
 #include "nn/attention/kernel_regression.h"
 #include "nn/attention/pooling.h"
 #include "nn/layers/embedding.h"
+#include "nn/view/capture.h"
 #include "tensor/index.h"
 #include "tests/support/expect.h"
 #include "tests/support/leaves.h"

@@ -3,9 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "autograd/gradcheck.h"
-#include "nn/attention/capture.h"
 #include "nn/layers/embedding.h"
 #include "nn/optim/optimizer.h"
+#include "nn/view/capture.h"
 #include "tensor/index.h"
 #include "tests/support/expect.h"
 #include "tests/support/leaves.h"

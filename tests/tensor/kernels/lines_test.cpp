@@ -53,7 +53,7 @@ TEST_CASE("every line of a tensor is visited once, in stretches of neighbours") 
   for (const Shape& shape :
        {Shape{4, 5, 6}, Shape{7}, Shape{3, 2, kernel::kWidth - 1}, Shape{2, 3, kernel::kWidth},
         Shape{2, 2, 2 * kernel::kWidth + 1}, Shape{0, 3, 2}, Shape{3, 0, 2}, Shape{300, 400}})
-    for (int64_t dim = 0; dim < shape.rank(); ++dim) {
+    for (int64_t dim = 0; dim < shape.dim(); ++dim) {
       const kernel::Lines lines(shape, dim);
       CHECK(lines.n == shape[dim]);
       CHECK(lines.outer * lines.n * lines.inner == numel(shape));

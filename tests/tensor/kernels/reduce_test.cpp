@@ -131,7 +131,7 @@ TEST_CASE("sizes about blocks, rows and stretches of lines") {
   for (const int64_t n : {block - 1, block, block + 1, 2 * block + 1}) check_reductions(scaled({n}), {0});
   for (const Shape& shape : {Shape{3, block + 1}, Shape{block + 1, 3}, Shape{129, 513}, Shape{700, 511},
                              Shape{2, 7, 512}, Shape{2, 9, 513}})
-    for (int64_t dim = 0; dim < shape.rank(); ++dim) check_reductions(scaled(shape), {dim});
+    for (int64_t dim = 0; dim < shape.dim(); ++dim) check_reductions(scaled(shape), {dim});
   check_reductions(transpose(scaled({600, 70})), {0});
   check_reductions(transpose(scaled({600, 70})), {1});
   check_reductions(permute(scaled({2, 300, 120}), {0, 2, 1}), {0, 2});

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "nn/attention/view.h"
+#include "nn/view/text.h"
 
 namespace heed {
 

@@ -1,4 +1,4 @@
-#include "nn/attention/view.h"
+#include "nn/view/text.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "nn/attention/leave_one_out.h"
+#include "examples/leave_one_out.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
-#include "nn/summary.h"
+#include "nn/view/summary.h"
 
 #include <ostream>
 
-#include "nn/table.h"
+#include "nn/view/table.h"
 #include "tensor/kernels/matmul.h"
 
 namespace heed {

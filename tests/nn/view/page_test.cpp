@@ -1,4 +1,4 @@
-#include "nn/attention/page.h"
+#include "nn/view/page.h"
 
 #include <doctest/doctest.h>
 

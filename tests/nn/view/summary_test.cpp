@@ -1,4 +1,4 @@
-#include "nn/summary.h"
+#include "nn/view/summary.h"
 
 #include <doctest/doctest.h>
 

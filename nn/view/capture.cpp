@@ -1,4 +1,4 @@
-#include "nn/attention/capture.h"
+#include "nn/view/capture.h"
 
 #include <utility>
 

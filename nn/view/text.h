@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "nn/attention/capture.h"
 #include "nn/module.h"
 #include "nn/text/tokenise.h"
+#include "nn/view/capture.h"
 
 /// What an AttentionScope recorded, for people to look at and for other programs to read:
 ///
@@ -13,8 +13,8 @@
 ///   model(source, target);
 ///   const AttentionMap map(scope.weights("decoder.cross"), target_tokens, source_tokens);
 ///   std::cout << attention_text(map, Look::coloured);
-///   write_file("cross.svg", attention_svg(map));                        // nn/attention/heat_map.h
-///   write_file("attention.html", attention_page({map}));                 // nn/attention/page.h
+///   write_file("cross.svg", attention_svg(map));                        // nn/view/heat_map.h
+///   write_file("attention.html", attention_page({map}));                 // nn/view/page.h
 ///   save_safetensors("attention.safetensors", captured_weights(scope));  // nn/safetensors.h
 ///   save_npy("cross.npy", scope.weights("decoder.cross"));               // nn/npy.h
 namespace heed {

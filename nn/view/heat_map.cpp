@@ -1,11 +1,11 @@
-#include "nn/attention/heat_map.h"
+#include "nn/view/heat_map.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
-#include "nn/table.h"
 #include "nn/text/utf8.h"
+#include "nn/view/table.h"
 #include "tensor/index.h"
 
 namespace heed {

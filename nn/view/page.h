@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "nn/attention/view.h"
+#include "nn/view/text.h"
 
 namespace heed {
 

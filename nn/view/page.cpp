@@ -1,9 +1,9 @@
-#include "nn/attention/page.h"
+#include "nn/view/page.h"
 
 #include <cmath>
 
 #include "autograd/ops.h"
-#include "nn/attention/heat_map.h"
+#include "nn/view/heat_map.h"
 
 namespace heed {
 namespace {

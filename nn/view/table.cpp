@@ -1,4 +1,4 @@
-#include "nn/table.h"
+#include "nn/view/table.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "nn/attention/heat_map.h"
+#include "nn/view/heat_map.h"
 
 #include <doctest/doctest.h>
 

@@ -1,12 +1,12 @@
-#include "nn/attention/view.h"
+#include "nn/view/text.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 #include "autograd/ops.h"
-#include "nn/table.h"
 #include "nn/text/utf8.h"
+#include "nn/view/table.h"
 #include "tensor/index.h"
 
 namespace heed {

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+
+#include "autograd/operand.h"
+
+/// Reductions: the dims are left out, or kept with size 1.
+namespace heed {
+
+/// What max, min, sort and topk along a dimension return: the values, and where they stood (int64).
+struct ValuesIndices {
+  Tensor values;
+  Tensor indices;
+};
+
+Tensor sum(Operand x, Dims dims = {}, bool keepdim = false);
+Tensor mean(Operand x, Dims dims = {}, bool keepdim = false);
+Tensor amax(Operand x, Dims dims = {}, bool keepdim = false);  // ties share the gradient
+Tensor amin(Operand x, Dims dims = {}, bool keepdim = false);
+Tensor logsumexp(Operand x, Dims dims, bool keepdim = false);  // log sum exp(x), without overflow
+Tensor var(Operand x, Dims dims = {}, double correction = 1, bool keepdim = false);  // over n - correction
+Tensor std(Operand x, Dims dims = {}, double correction = 1, bool keepdim = false);
+Tensor prod(Operand x);
+Tensor prod(Operand x, int64_t dim, bool keepdim = false);
+Tensor max(Operand x);
+Tensor min(Operand x);
+ValuesIndices max(Operand x, int64_t dim, bool keepdim = false);  // the first of equals has the gradient
+ValuesIndices min(Operand x, int64_t dim, bool keepdim = false);
+Tensor argmax(Operand x, std::optional<int64_t> dim = {},
+              bool keepdim = false);  // int64; without dim: of the flat x
+Tensor argmin(Operand x, std::optional<int64_t> dim = {}, bool keepdim = false);
+Tensor cumsum(Operand x, int64_t dim);
+Tensor any(Operand x, Dims dims = {}, bool keepdim = false);  // bool
+Tensor all(Operand x, Dims dims = {}, bool keepdim = false);
+Tensor sum_to(Operand x,
+              const Shape& shape);  // undoes broadcasting: sums x to a shape that broadcasts to its own
+
+}  // namespace heed
