@@ -13,24 +13,42 @@ Tensor tabulate(int64_t count, DType dtype, const F& value) {
   Tensor y = Tensor::empty({count}, dtype);
   visit_dtype(dtype, [&]<class T>(Type<T>) {
     T* out = y.mutable_data<T>();
-    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(value(i));
+    for (int64_t i = 0; i < count; ++i) out[i] = Number(value(i)).to<T>();
   });
   return y;
+}
+
+__extension__ using Wide = __int128;  // holds the difference of any two int64
+
+double narrow(double value) { return value; }
+int64_t narrow(Wide value) { return static_cast<int64_t>(value); }
+
+double count_steps(double distance, double step) { return std::ceil(distance / step); }
+Wide count_steps(Wide distance, Wide step) { return distance / step + (distance % step != 0); }
+
+// start, start + step, ... before end, computed in T: double or Wide.
+template <class T>
+Tensor steps(T start, T end, T step, DType dtype) {
+  const T distance = end - start;
+  const bool leads = step > 0 ? distance >= 0 : step < 0 && distance <= 0;
+  const T count = leads ? count_steps(distance, step) : 0;
+  check(leads && count < T(0x1p53), "arange: from ", narrow(start), " to ", narrow(end), " in steps of ",
+        narrow(step), ": the step must lead from start to end");
+  return tabulate(static_cast<int64_t>(count), dtype, [=](int64_t i) { return narrow(start + T(i) * step); });
 }
 
 }  // namespace
 
 Tensor zeros(const Shape& shape, DType dtype) { return kernel::full(shape, 0, dtype); }
 Tensor ones(const Shape& shape, DType dtype) { return kernel::full(shape, 1, dtype); }
-Tensor full(const Shape& shape, double value, DType dtype) { return kernel::full(shape, value, dtype); }
+Tensor full(const Shape& shape, Number value, DType dtype) { return kernel::full(shape, value, dtype); }
 Tensor zeros_like(const Tensor& x) { return kernel::full(x.shape(), 0, x.dtype()); }
 Tensor ones_like(const Tensor& x) { return kernel::full(x.shape(), 1, x.dtype()); }
 
-Tensor arange(double start, double end, double step, DType dtype) {
-  const double steps = std::ceil((end - start) / step);
-  check(step != 0 && steps >= 0 && steps < 0x1p53, "arange: from ", start, " to ", end, " in steps of ", step,
-        ": the step must lead from start to end");
-  return tabulate(static_cast<int64_t>(steps), dtype, [=](int64_t i) { return start + double(i) * step; });
+Tensor arange(Number start, Number end, Number step, DType dtype) {
+  return start.is_integer() && end.is_integer() && step.is_integer()
+             ? steps(Wide{start.to<int64_t>()}, Wide{end.to<int64_t>()}, Wide{step.to<int64_t>()}, dtype)
+             : steps(start.to<double>(), end.to<double>(), step.to<double>(), dtype);
 }
 
 // Counted from both ends, so that the last value is `end` to the last bit.
@@ -57,7 +75,7 @@ Shape Literal::shape() const {
   return shape;
 }
 
-void Literal::write(const Shape& shape, int64_t depth, std::vector<double>& out) const {
+void Literal::write(const Shape& shape, int64_t depth, std::vector<Number>& out) const {
   check(leaf_ == (depth == shape.dim()) && (leaf_ || static_cast<int64_t>(items_.size()) == shape[depth]),
         "tensor: the nested values are ragged: a row at depth ", depth, " does not fit the shape ", shape,
         " of the first rows");
@@ -67,7 +85,7 @@ void Literal::write(const Shape& shape, int64_t depth, std::vector<double>& out)
 
 Tensor tensor(const Literal& values, DType dtype) {
   const Shape shape = values.shape();
-  std::vector<double> flat;
+  std::vector<Number> flat;
   values.write(shape, 0, flat);
   return from_vector(flat, shape, dtype);
 }
@@ -79,11 +97,12 @@ Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype
   Tensor y = Tensor::empty(shape, dtype);
   visit_dtype(dtype, [&]<class To>(Type<To>) {
     To* out = y.mutable_data<To>();
-    for (const auto value : values) *out++ = static_cast<To>(value);
+    for (const auto value : values) *out++ = Number(value).to<To>();
   });
   return y;
 }
 
+template Tensor from_vector(const std::vector<Number>&, const Shape&, DType);
 template Tensor from_vector(const std::vector<float>&, const Shape&, DType);
 template Tensor from_vector(const std::vector<double>&, const Shape&, DType);
 template Tensor from_vector(const std::vector<int64_t>&, const Shape&, DType);

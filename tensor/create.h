@@ -3,20 +3,23 @@
 #include <initializer_list>
 #include <vector>
 
+#include "tensor/number.h"
 #include "tensor/random.h"
 #include "tensor/tensor.h"
 
 namespace heed {
 
+// A value that a dtype cannot hold is refused: for int64 one that is not whole, for bool all but 0 and 1.
+
 Tensor zeros(const Shape& shape, DType dtype = float32);
 Tensor ones(const Shape& shape, DType dtype = float32);
-Tensor full(const Shape& shape, double value, DType dtype = float32);
+Tensor full(const Shape& shape, Number value, DType dtype = float32);
 Tensor zeros_like(const Tensor& x);
 Tensor ones_like(const Tensor& x);
-/// start, start + step, ... below end.
-Tensor arange(double start, double end, double step = 1, DType dtype = float32);
+/// start, start + step, ... before end; integers are counted exactly.
+Tensor arange(Number start, Number end, Number step = 1, DType dtype = float32);
 /// 0, 1, ... below end.
-inline Tensor arange(double end, DType dtype = float32) { return arange(0, end, 1, dtype); }
+inline Tensor arange(Number end, DType dtype = float32) { return arange(0, end, 1, dtype); }
 /// `count` values from start to end, both included.
 Tensor linspace(double start, double end, int64_t count, DType dtype = float32);
 /// The identity matrix; m columns when given.
@@ -25,17 +28,16 @@ Tensor eye(int64_t n, int64_t m = -1, DType dtype = float32);
 /// Numbers as they are written in braces: {1, 2}, {{1, 2}, {3, 4}}. Every row must have the same length.
 class Literal {
  public:
-  template <class Number>
-  requires std::is_arithmetic_v<Number> Literal(Number value)
-      : value_(static_cast<double>(value)), leaf_(true) {}
+  template <class T>
+  requires std::is_arithmetic_v<T> Literal(T value) : value_(value), leaf_(true) {}
   Literal(std::initializer_list<Literal> items) : items_(items) {}
 
  private:
   friend Tensor tensor(const Literal& values, DType dtype);
   Shape shape() const;
-  void write(const Shape& shape, int64_t depth, std::vector<double>& out) const;
+  void write(const Shape& shape, int64_t depth, std::vector<Number>& out) const;
 
-  double value_ = 0;
+  Number value_ = 0;
   bool leaf_ = false;
   std::vector<Literal> items_;
 };

@@ -161,7 +161,7 @@ Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator* generat
 Tensor randperm(int64_t n, Generator* generator) {
   check(n >= 0, "randperm: n is ", n, "; it must not be negative");
   if (!generator) generator = &default_generator();
-  Tensor y = arange(0, static_cast<double>(n), 1, int64);
+  Tensor y = arange(n, int64);
   auto* out = y.mutable_data<int64_t>();
   for (int64_t i = n - 1; i > 0; --i) std::swap(out[i], out[generator->integer(0, i + 1)]);
   return y;

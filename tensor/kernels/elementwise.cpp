@@ -86,13 +86,11 @@ constexpr double kInvSqrt2Pi = 0.39894228040143267794;
 
 }  // namespace
 
-void fill(const Tensor& out, double value) {
-  check(out.dtype() != int64 || (value >= -0x1p63 && value < 0x1p63), "fill: ", value, " is not an int64");
-  visit_dtype(out.dtype(),
-              [&]<class T>(Type<T>) { apply<T>([v = static_cast<T>(value)] { return v; }, out); });
+void fill(const Tensor& out, Number value) {
+  visit_dtype(out.dtype(), [&]<class T>(Type<T>) { apply<T>([v = value.to<T>()] { return v; }, out); });
 }
 
-Tensor full(const Shape& shape, double value, DType dtype) {
+Tensor full(const Shape& shape, Number value, DType dtype) {
   Tensor y = Tensor::empty(shape, dtype);
   fill(y, value);
   return y;

@@ -2,18 +2,19 @@
 
 #include <optional>
 
+#include "tensor/number.h"
 #include "tensor/tensor.h"
 
 /// One value in, one value out. Results are new and contiguous; operands may have any strides and broadcast.
 /// Operands of one call have one dtype unless said otherwise.
 namespace heed::kernel {
 
-Tensor full(const Shape& shape, double value, DType dtype);
+Tensor full(const Shape& shape, Number value, DType dtype);
 Tensor clone(const Tensor& x);       // contiguous
 Tensor contiguous(const Tensor& x);  // x itself if it is
 Tensor cast(const Tensor& x, DType dtype);
 void copy_into(const Tensor& out, const Tensor& x);  // x broadcasts to out and takes its dtype
-void fill(const Tensor& out, double value);
+void fill(const Tensor& out, Number value);          // refuses what does not fit the dtype
 void add_into(const Tensor& out, const Tensor& x, double alpha = 1);  // out += alpha x
 void sub_into(const Tensor& out, const Tensor& x, double alpha = 1);
 void mul_into(const Tensor& out, const Tensor& x);

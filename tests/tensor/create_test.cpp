@@ -30,11 +30,34 @@ TEST_CASE("zeros, ones, full and their likes") {
   CHECK(zeros({2}).dtype() == float32);
   CHECK(full({}, 0.1).item<float>() == 0.1f);
   CHECK(full({}, 0.1, float64).item() == 0.1);
-  CHECK(full({}, 2.9, int64).item() == 2);
-  CHECK(full({}, 0.5, boolean).item<bool>());
-  CHECK(message([] { full({}, 0x1p63, int64); }) == "fill: 9223372036854775808 is not an int64");
-  CHECK_THROWS_AS(full({}, std::nan(""), int64), Error);
   CHECK(message([] { zeros({2, -1}); }) == "shape [2, -1]: a size is negative");
+}
+
+TEST_CASE("a value that the dtype cannot hold is refused") {
+  for (const auto& f : {+[] { full({}, 2.7, int64); },
+                        +[] {
+                          tensor({1, 2.7}, int64);
+                        },
+                        +[] { arange(2.7, 5, 1, int64); }, +[] { arange(0, 5.4, 2.7, int64); },
+                        +[] { linspace(0, 2.7, 2, int64); }, +[] { from_vector<double>({2.7}, {1}, int64); }})
+    CHECK(message(f).find("the number 2.7 does not fit a int64 tensor") != std::string::npos);
+  for (const auto& f : {+[] { full({2}, 2, boolean); },
+                        +[] {
+                          tensor({0, 2}, boolean);
+                        },
+                        +[] { arange(3, boolean); }, +[] { from_vector<int>({2}, {1}, boolean); }})
+    CHECK(message(f).find("the number 2 does not fit a bool tensor") != std::string::npos);
+  CHECK_THROWS_AS(full({}, NAN, int64), Error);
+  CHECK_THROWS_AS(full({}, 0x1p63, int64), Error);
+}
+
+TEST_CASE("integers that a double rounds stay exact") {
+  const int64_t big = (int64_t{1} << 53) + 1;
+  CHECK(full({2}, big, int64).to_vector<int64_t>() == std::vector<int64_t>{big, big});
+  CHECK(tensor({big, -big}, int64).to_vector<int64_t>() == std::vector<int64_t>{big, -big});
+  CHECK(arange(big, big + 3, 1, int64).to_vector<int64_t>() == std::vector<int64_t>{big, big + 1, big + 2});
+  CHECK(arange(INT64_MIN, INT64_MAX, INT64_MAX, int64).to_vector<int64_t>() ==
+        std::vector<int64_t>{INT64_MIN, -1, INT64_MAX - 1});
 }
 
 TEST_CASE("arange counts from start to below end") {
