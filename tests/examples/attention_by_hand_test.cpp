@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/expect.h"
 #include "tests/support/program.h"
 
 using Json = nlohmann::json;
@@ -17,10 +18,7 @@ Rows rows(const Json& matrix) { return matrix.get<Rows>(); }
 double apart(const Json& a, const Rows& b) {
   const Rows x = rows(a);
   double most = x.size() == b.size() ? 0 : INFINITY;
-  for (size_t i = 0; i < x.size() && i < b.size(); ++i) {
-    if (x[i].size() != b[i].size()) return INFINITY;
-    for (size_t j = 0; j < b[i].size(); ++j) most = std::max(most, std::fabs(x[i][j] - b[i][j]));
-  }
+  for (size_t i = 0; i < x.size() && i < b.size(); ++i) most = std::max(most, largest_difference(x[i], b[i]));
   return most;
 }
 

@@ -1,87 +1,138 @@
 #include "tests/parity/nn_cases.h"
 
-#include <doctest/doctest.h>
+#include <set>
 
 #include "autograd/engine.h"
 #include "nn/safetensors.h"
+#include "tensor/create.h"
 #include "tests/support/leaves.h"
 
 namespace heed::parity {
 namespace {
 
-// What is wrong with one case; "" if nothing is.
-std::string run(const Cases& cases, const Json& one, const Build& build) {
-  const Subject subject = build(one.at("config"), one.value("call", Json::object()));
+std::string run_module(const Cases& cases, const Json& one, const Fields& fields, const Build& build) {
+  const Fields config("configuration key", fields["config"]),
+      call("call argument", one.value("call", Json::object()));
+  fields.has("call");
+  const Subject subject = build(config, call);
   StateDict given;
-  if (one.contains("state_dict_file"))
-    given = load_safetensors(folder() + "/" + one["state_dict_file"].get<std::string>()).tensors;
-  if (one.contains("params"))
-    for (const auto& [name, tensor] : one["params"].items()) given[name] = cases.tensor(tensor);
+  if (fields.has("state_dict_file"))
+    given = load_safetensors(folder() + "/" + fields["state_dict_file"].get<std::string>()).tensors;
+  if (fields.has("params"))
+    for (const auto& [name, tensor] : fields["params"].items()) given[name] = cases.tensor(tensor);
+  check(subject.module || given.empty(), "parameters for what has none");
   if (subject.module) {
     subject.module->to(one.at("dtype") == "F64" ? float64 : float32);
     subject.module->load_state_dict(given);
   }
 
-  Inputs inputs;
-  const Json& input_grads = one.at("input_grads");
-  for (const auto& [name, tensor] : one.at("inputs").items()) {
-    inputs[name] = cases.tensor(tensor);
-    if (input_grads.contains(name)) inputs[name].requires_grad_();
+  const Json &input_grads = fields["input_grads"], &param_grads = fields["param_grads"];
+  std::map<std::string, Tensor> tensors;
+  std::vector<Tensor> leaves;
+  for (const auto& [name, tensor] : fields["inputs"].items()) {
+    leaves.push_back(tensors[name] = cases.tensor(tensor));
+    if (input_grads.contains(name)) leaves.back().requires_grad_();
   }
+  const Inputs inputs(tensors);
   const Outputs outputs = subject.call(inputs);
+  inputs.check_all_asked();
+  config.check_all_asked();
+  call.check_all_asked();
 
-  std::string wrong;
-  const auto compare = [&](const std::string& what, const Tensor& got, const Tensor& want) {
-    const std::string far = got.defined() ? difference(got, want, tolerance(one)) : "is undefined";
-    if (!far.empty()) wrong += "\n    " + what + " " + far;
-  };
-  const Json& wanted = one.at("outputs");
-  REQUIRE(outputs.size() == wanted.size());
-  Outputs differentiated, cotangents;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    compare(wanted[i].at("name"), outputs[i], cases.tensor(wanted[i].at("tensor")));
-    if (!wanted[i].contains("cotangent") || !outputs[i].requires_grad()) continue;
-    differentiated.push_back(outputs[i]);
-    cotangents.push_back(cases.tensor(wanted[i]["cotangent"]));
-    if (subject.module) {
-      std::vector<Tensor> leaves;
-      for (const auto& [name, tensor] : inputs)
-        if (tensor.defined()) leaves.push_back(tensor);
-      wrong += test::forgotten_leaves(outputs[i], *subject.module, leaves);
-    }
+  Differences differences(cases, one);
+  if (subject.module)
+    for (const Tensor& output : outputs)
+      if (const std::string leaf = test::forgotten_leaves(output, *subject.module, leaves); !leaf.empty())
+        differences.found(leaf);
+  fields.has("outputs");
+  differences.outputs(outputs);
+  for (const auto& [name, tensor] : input_grads.items()) {
+    const Tensor &input = inputs.all().at(name), grad = input.grad();
+    differences.compare("gradient of " + name, grad.defined() ? grad : zeros_like(input), tensor);
   }
-  if (!differentiated.empty()) backward(differentiated, {.grad_outputs = cotangents});
-
-  for (const auto& [name, tensor] : input_grads.items())
-    compare("gradient of " + name, inputs[name].grad(), cases.tensor(tensor));
-  if (!subject.module) return wrong;
-  const Json& param_grads = one.at("param_grads");
+  if (!subject.module) return differences.text();
   for (const auto& [name, parameter] : subject.module->named_parameters()) {
     if (param_grads.contains(name))
-      compare("gradient of " + name, parameter.grad(), cases.tensor(param_grads[name]));
+      differences.compare("gradient of " + name, parameter.grad(), param_grads[name]);
     else if (parameter.grad().defined())
-      wrong += "\n    " + name + " has a gradient and must have none";
+      differences.found(name + " has a gradient and must have none");
   }
+  for (const auto& item : param_grads.items())
+    check(given.contains(item.key()), "a gradient for ", item.key(), ", which is no parameter");
+  return differences.text();
+}
+
+// Choices of MultiheadAttention that heed does not offer, made for a model that nobody builds any more.
+bool offered(const Json& one) {
+  for (const char* key : {"add_bias_kv", "add_zero_attn"})
+    if (one.contains("config") && one["config"].value(key, false)) return false;
+  return true;
+}
+
+std::string run(const Cases& cases, const Json& one) {
+  static const std::set<std::string> groups = {"Activation",
+                                               "Attention",
+                                               "AttentionPooling",
+                                               "Cell",
+                                               "Dropout",
+                                               "Embedding",
+                                               "GRU",
+                                               "LSTM",
+                                               "LayerNorm",
+                                               "Linear",
+                                               "Loss",
+                                               "Train",
+                                               "MultiheadAttention",
+                                               "NWRegression",
+                                               "Optim",
+                                               "RMSNorm",
+                                               "PositionalEncoding",
+                                               "RNN",
+                                               "Transformer",
+                                               "TransformerDecoder",
+                                               "TransformerEncoder",
+                                               "Sequential"};
+  const Fields fields("field", one);
+  for (const char* name : {"id", "dtype", "tags", "tol"})
+    check(fields.has(name), "field ", name, " is missing");
+  const std::string op = fields["op"], group = fields["group"];
+  check(groups.contains(group), "group ", group, " is not known");
+  if (!offered(one)) return "";
+  const auto build = builds().find(op);
+  const auto training = trainings().find(op);
+  check(build != builds().end() || training != trainings().end(), "op ", op, " is not known");
+  const std::string wrong = build != builds().end() ? run_module(cases, one, fields, build->second)
+                                                    : training->second(cases, one, fields);
+  fields.check_all_asked();
   return wrong;
 }
 
 }  // namespace
 
-void check_groups(const std::set<std::string>& groups, const std::map<std::string, Build>& builders) {
-  const Cases cases("nn.json");
-  int count = 0;
-  for (const Json& one : cases) {
-    if (!groups.contains(one.at("group"))) continue;
-    ++count;
-    std::string wrong;
-    try {
-      wrong = run(cases, one, builders.at(one.at("op")));
-    } catch (const std::exception& error) {
-      wrong = std::string("\n    threw: ") + error.what();
-    }
-    if (!wrong.empty()) FAIL_CHECK(one.at("id").get<std::string>(), wrong);
-  }
-  CHECK(count > 0);
+Inputs::Inputs(std::map<std::string, Tensor> tensors)
+    : tensors_(std::move(tensors)), names_("input", [this] {
+        Json names = Json::object();
+        for (const auto& item : tensors_) names[item.first] = true;
+        return names;
+      }()) {}
+
+const Tensor& Inputs::operator[](const std::string& name) const {
+  static const Tensor none;
+  return names_.has(name) ? tensors_.at(name) : none;
+}
+
+const Builds& builds() {
+  static const Builds all = [] {
+    Builds joined = layers();
+    joined.insert(attentions().begin(), attentions().end());
+    joined.insert(recurrents().begin(), recurrents().end());
+    return joined;
+  }();
+  return all;
+}
+
+std::vector<std::string> nn_findings(const Cases& cases) {
+  return findings(cases, [&](const Json& one) { return run(cases, one); });
 }
 
 }  // namespace heed::parity

@@ -1,164 +1,107 @@
-// The reference cases of layers and losses.
+// Every case of nn.json: modules, losses, attention, optimisers, training.
 #include <doctest/doctest.h>
 
-#include <map>
-#include <memory>
-#include <regex>
+#include <filesystem>
 
-#include "nn/functional.h"
-#include "nn/layers/activation.h"
-#include "nn/layers/embedding.h"
-#include "nn/layers/linear.h"
-#include "nn/layers/norm.h"
-#include "nn/layers/sequential.h"
-#include "tests/parity/nn_cases.h"
+#include "autograd/ops.h"
+#include "tensor/create.h"
+#include "tests/parity/expression.h"
+#include "tests/support/expect.h"
 
 using namespace heed;
-using parity::Build, parity::Inputs, parity::Json, parity::optional, parity::Outputs, parity::Subject;
+using namespace heed::parity;
 
-namespace {
+// covers: C-000-14
+TEST_CASE("modules, losses, optimisers and training agree with the reference cases") {
+  const Cases cases("nn.json");
+  CHECK(cases.size() > 0);
+  for (const std::string& finding : nn_findings(cases)) FAIL_CHECK(finding);
 
-template <class M>
-Subject unary(M layer) {
-  const auto module = std::make_shared<M>(std::move(layer));
-  return {module, [module](Inputs& in) { return Outputs{(*module)(in["input"])}; }};
+  std::set<std::string> used;
+  for (const Json& one : cases) used.insert(one.value("state_dict_file", ""));
+  for (const auto& entry : std::filesystem::directory_iterator(folder() + "/statedicts"))
+    CHECK_MESSAGE(used.contains("statedicts/" + entry.path().filename().string()), entry.path());
 }
 
-Shape shape_of(const Json& sizes) {
-  return sizes.is_array() ? Shape(sizes.get<std::vector<int64_t>>()) : Shape{sizes.get<int64_t>()};
-}
-
-// "Linear(4,6)"
-void push_layer(Sequential& model, const std::string& text) {
-  static const std::regex form(R"((\w+)\(([^)]*)\))");
-  std::smatch match;
-  REQUIRE(std::regex_match(text, match, form));
-  const std::string name = match[1];
-  const std::string values = match[2];
-  const Json arguments = Json::parse("[" + values + "]");
-  const auto integer = [&](size_t i) { return arguments.at(i).get<int64_t>(); };
-  if (name == "Linear") return model.push_back(Linear(integer(0), integer(1)));
-  if (name == "LayerNorm") return model.push_back(LayerNorm(integer(0)));
-  if (name == "RMSNorm") return model.push_back(RMSNorm(integer(0)));
-  if (name == "ReLU") return model.push_back(ReLU());
-  if (name == "GELU") return model.push_back(GELU());
-  if (name == "Tanh") return model.push_back(Tanh());
-  if (name == "Sigmoid") return model.push_back(Sigmoid());
-  if (name == "SiLU") return model.push_back(SiLU());
-  if (name == "Identity") return model.push_back(Identity());
-  if (name == "Flatten") return model.push_back(Flatten());
-  FAIL("no layer ", text);
-}
-
-Reduction reduction_of(const Json& config) {
-  static const std::map<std::string, Reduction> names = {{"none", Reduction::none},
-                                                         {"mean", Reduction::mean},
-                                                         {"sum", Reduction::sum},
-                                                         {"batchmean", Reduction::batchmean}};
-  return names.at(config.value("reduction", "mean"));
-}
-
-template <class F>
-Build loss(F call) {
-  return [call](const Json& config, const Json&) {
-    return Subject{nullptr, [call, config](Inputs& in) { return Outputs{call(in, config)}; }};
+TEST_CASE("modules: what a reference case has and the driver does not know is named") {
+  const Json linear =
+      Json::parse(R"({"id": "case", "group": "Linear", "op": "Linear", "dtype": "F64", "tags": [],
+      "config": {"in_features": 2, "out_features": 1, "bias": false}, "call": {}, "params": {"weight": "w"},
+      "inputs": {"input": "x"}, "outputs": [{"name": "output", "tensor": "y"}], "param_grads": {},
+      "input_grads": {}, "tol": {"rtol": 0, "atol": 0}})");
+  const Json encoder = Json::parse(R"({"id": "case", "group": "Transformer", "op": "TransformerEncoderLayer",
+      "config": {"d_model": 2, "nhead": 1, "dim_feedforward": 2}, "inputs": {"src": "x"}, "params": null})");
+  const Json sgd = Json::parse(R"({"id": "case", "group": "Optim", "op": "SGD", "dtype": "F64", "tags": [],
+      "kind": "explicit_gradients", "steps": 1, "config": {"lr": 0.5}, "initial": {"weight": "w"},
+      "gradients": {"weight": "g"}, "after_step": {"weight": "half"}, "lr": "rate", "tol": {"rtol": 0, "atol": 0}})");
+  const StateDict tensors = {{"x", full({1, 2}, 1, float64)},       {"y", full({1, 1}, 4, float64)},
+                             {"w", full({1, 2}, 2, float64)},       {"g", full({1, 1, 2}, 2, float64)},
+                             {"half", full({1, 1, 2}, 1, float64)}, {"rate", full({1, 1}, 0.5, float64)}};
+  const auto wrong = [&](Json one, const char* patch) {
+    one.merge_patch(Json::parse(patch));
+    const auto found = nn_findings({{{"cases", {one}}}, tensors});
+    return found.empty() ? "" : found.at(0);
   };
+  const auto patched = [&](const char* patch) { return wrong(linear, patch); };
+  CHECK(patched("{}") == "");
+  CHECK(patched(R"({"group": "Linea"})") == "case: group Linea is not known");
+  CHECK(patched(R"({"op": "Linea"})") == "case: op Linea is not known");
+  CHECK(patched(R"({"config": {"device": "cpu"}})") == "case: configuration key device is not known");
+  CHECK(patched(R"({"config": {"add_zero_attn": false}})") ==
+        "case: configuration key add_zero_attn is not known");
+  CHECK(patched(R"({"config": {"add_zero_attn": true}})") == "");  // is not offered
+  CHECK(patched(R"({"call": {"fast": true}})") == "case: call argument fast is not known");
+  CHECK(patched(R"({"tags": ["sparse"]})") == "case: tag sparse is not known");
+  CHECK(patched(R"({"dtype": "BF16"})") == "case: dtype BF16 is not known");
+  CHECK(patched(R"({"inputs": {"mask": "x"}})") == "case: input mask is not known");
+  CHECK(patched(R"({"buffers": {}})") == "case: field buffers is not known");
+  CHECK(patched(R"({"param_grads": {"bias": "x"}})") == "case: a gradient for bias, which is no parameter");
+  CHECK(patched(R"({"param_grads": {"weight": "w"}})").find("gradient of weight is undefined") !=
+        std::string::npos);
+  CHECK(patched(R"({"outputs": []})") == "case: 1 outputs instead of 0");
+  CHECK(patched(R"({"op": "mse_loss"})") == "case: parameters for what has none");
+
+  Json transformer = linear;
+  transformer.merge_patch(encoder);
+  CHECK(wrong(transformer, R"({"config": {"activation": "silu"}})") ==
+        "case: configuration key activation: the value silu is not known");
+  CHECK(wrong(sgd, "{}") == "");
+  CHECK(wrong(sgd, R"({"after_step": {"weight": "g"}})").find("step 0: weight 2 of 2 differ") !=
+        std::string::npos);
+  CHECK(wrong(sgd, R"({"config": {"fused": true}})") == "case: optimizer key fused is not known");
+  CHECK(wrong(sgd, R"({"scheduler": {"name": "CyclicLR", "config": {}}})") ==
+        "case: scheduler CyclicLR is not known");
+  CHECK(wrong(sgd, R"({"scheduler": {"name": "StepLR", "config": {"step_size": 1, "verbose": 1}}})") ==
+        "case: scheduler key verbose is not known");
+  CHECK(wrong(sgd, R"({"param_groups": [{"params": ["bias"]}]})") == "case: there is no parameter bias");
+  CHECK(wrong(sgd, R"({"kind": "closure"})") == "case: kind \"closure\" is not known");
 }
 
-const std::map<std::string, Build>& builders() {
-  using Config = const Json&;
-  static const std::map<std::string, Build> table = {
-      {"Linear",
-       [](Config c, Config) {
-         return unary(Linear(c.at("in_features"), c.at("out_features"), {.bias = c.value("bias", true)}));
-       }},
-      {"Embedding",
-       [](Config c, Config) {
-         return unary(Embedding(c.at("num_embeddings"), c.at("embedding_dim"),
-                                {.padding_idx = optional<int64_t>(c, "padding_idx")}));
-       }},
-      {"LayerNorm",
-       [](Config c, Config) {
-         return unary(LayerNorm(shape_of(c.at("normalized_shape")),
-                                {.eps = c.value("eps", 1e-5),
-                                 .elementwise_affine = c.value("elementwise_affine", true),
-                                 .bias = c.value("bias", true)}));
-       }},
-      {"RMSNorm",
-       [](Config c, Config) {
-         return unary(RMSNorm(
-             shape_of(c.at("normalized_shape")),
-             {.eps = optional<double>(c, "eps"), .elementwise_affine = c.value("elementwise_affine", true)}));
-       }},
-      {"Sequential",
-       [](Config c, Config) {
-         Sequential model;
-         for (const Json& layer : c.at("layers")) push_layer(model, layer);
-         return unary(std::move(model));
-       }},
-      {"ReLU", [](Config, Config) { return unary(ReLU()); }},
-      {"GELU",
-       [](Config c, Config) {
-         return unary(GELU(c.value("approximate", "none") == "tanh" ? Gelu::tanh : Gelu::none));
-       }},
-      {"Tanh", [](Config, Config) { return unary(Tanh()); }},
-      {"Sigmoid", [](Config, Config) { return unary(Sigmoid()); }},
-      {"SiLU", [](Config, Config) { return unary(SiLU()); }},
-      {"ELU", [](Config c, Config) { return unary(ELU(c.value("alpha", 1.0))); }},
-      {"Softplus",
-       [](Config c, Config) { return unary(Softplus(c.value("beta", 1.0), c.value("threshold", 20.0))); }},
-      {"LeakyReLU", [](Config c, Config) { return unary(LeakyReLU(c.value("negative_slope", 0.01))); }},
-      {"Softmax", [](Config c, Config) { return unary(Softmax(c.at("dim").get<int64_t>())); }},
-      {"LogSoftmax", [](Config c, Config) { return unary(LogSoftmax(c.at("dim").get<int64_t>())); }},
-      {"Flatten",
-       [](Config c, Config) { return unary(Flatten(c.value("start_dim", 1), c.value("end_dim", -1))); }},
-      {"Identity", [](Config, Config) { return unary(Identity()); }},
+TEST_CASE("models in words: layers by name, and what Python computes with them") {
+  Program program(
+      "src=Embedding(5,4,padding_idx=0), enc=LSTM(4,3,batch_first=True), tgt=Embedding(6,4), "
+      "dec=LSTM(4,3,batch_first=True), fc=Sequential(LayerNorm(3), Linear(3,6)); _, state = enc(src(x)); "
+      "out, end = dec(tgt(y[:, :-1]), state); logits = fc(out); "
+      "loss = F.cross_entropy(logits.reshape(-1, 6), y[:, 1:].flatten(), ignore_index=5)");
+  CHECK(program.parameter_count() == 5 * 4 + 6 * 4 + 2 * (12 * 7 + 24) + 6 + 24);
+  CHECK(program.state_dict().contains("fc.1.weight"));
+  const Tensor x = tensor({{1, 2, 3}}, int64), y = tensor({{1, 5, 2}}, int64);
+  CHECK(program.forward({{"x", x}, {"y", y}}).item() == doctest::Approx(std::log(6.0)).epsilon(0.5));
 
-      {"mse_loss",
-       loss([](Inputs& in, Config c) { return F::mse_loss(in["input"], in["target"], reduction_of(c)); })},
-      {"l1_loss",
-       loss([](Inputs& in, Config c) { return F::l1_loss(in["input"], in["target"], reduction_of(c)); })},
-      {"smooth_l1_loss", loss([](Inputs& in, Config c) {
-         return F::smooth_l1_loss(in["input"], in["target"], reduction_of(c), c.value("beta", 1.0));
-       })},
-      {"huber_loss", loss([](Inputs& in, Config c) {
-         return F::huber_loss(in["input"], in["target"], reduction_of(c), c.value("delta", 1.0));
-       })},
-      {"kl_div", loss([](Inputs& in, Config c) {
-         return F::kl_div(in["input"], in["target"],
-                          {.reduction = reduction_of(c), .log_target = c.value("log_target", false)});
-       })},
-      {"binary_cross_entropy", loss([](Inputs& in, Config c) {
-         return F::binary_cross_entropy(
-             in["input"], in["target"],
-             {.weight = in["weight"], .reduction = reduction_of(c), .pos_weight = {}});
-       })},
-      {"binary_cross_entropy_with_logits", loss([](Inputs& in, Config c) {
-         return F::binary_cross_entropy_with_logits(
-             in["input"], in["target"],
-             {.weight = in["weight"], .reduction = reduction_of(c), .pos_weight = in["pos_weight"]});
-       })},
-      {"nll_loss", loss([](Inputs& in, Config c) {
-         return F::nll_loss(in["input"], in["target"],
-                            {.weight = in["weight"],
-                             .ignore_index = c.value("ignore_index", -100),
-                             .reduction = reduction_of(c)});
-       })},
-      {"cross_entropy", loss([](Inputs& in, Config c) {
-         return F::cross_entropy(in["input"], in["target"],
-                                 {.weight = in["weight"],
-                                  .ignore_index = c.value("ignore_index", -100),
-                                  .reduction = reduction_of(c),
-                                  .label_smoothing = c.value("label_smoothing", 0.0)});
-       })},
-  };
-  return table;
-}
-
-}  // namespace
-
-TEST_CASE("modules and losses agree with the reference cases") {
-  parity::check_groups(
-      {"Linear", "Embedding", "LayerNorm", "RMSNorm", "Sequential", "Activation", "Dropout", "Loss"},
-      builders());
+  const Names names = {{"m", {.tensor = tensor({{1, 2}, {3, 4}})}}};
+  const auto value = [&](const char* text) { return values(evaluate(text, names).tensor); };
+  using Numbers = std::vector<double>;
+  CHECK(value("m[..., last].unsqueeze(0).squeeze(dim=0)") == Numbers{2, 4});
+  CHECK(value("m.permute((1, 0)).mean(dim=1)") == Numbers{2, 3});
+  CHECK(value("m[1:].transpose(0, 1).view(2)") == Numbers{3, 4});
+  for (const auto& [text, what] : std::map<const char*, const char*>{
+           {"median(m)", "median in median(m) is not known"},
+           {"m.median()", ".median() in m.median() is not known"},
+           {"m.grad", ".grad in m.grad is not known"},
+           {"n", "n in n is not known"},
+           {"m+m", "cannot read +m in m+m"},
+           {"m(m)", " is called with 1 tensors"},
+           {"Linear(2, 3, bias=False, device=1)", "argument of Linear device is not known"},
+           {"Linear(2, 3, 4, 5)", "Linear is made with 4 arguments"}})
+    CHECK(message([&, text = text] { evaluate(text, names); }) == what);
 }

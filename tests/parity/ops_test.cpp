@@ -1,8 +1,7 @@
-// Every operator against reference values and gradients: the `core` cases of ops.json must all pass, cases of
-// the `extended` tier run where heed has the operator.
+// Every operator against reference values and gradients: the `core` cases of ops.json must all pass, and so must
+// those of the `extended` tier but for the operators that are listed here as not offered.
 #include <doctest/doctest.h>
 
-#include <cstdio>
 #include <functional>
 #include <map>
 #include <optional>
@@ -33,18 +32,15 @@ struct Leaf {
 // not there; what is there and nobody asked for is a fault.
 class Arguments {
  public:
-  Arguments(const parity::Cases& cases, const Json& json) : cases_(cases), json_(json) {}
+  Arguments(const parity::Cases& cases, const Json& json) : cases_(cases), fields_("argument", json) {}
 
-  bool has(const char* name) {
-    asked_.insert(name);
-    return json_.contains(name) && json_[name] != Json{{"value", nullptr}};
-  }
-  Tensor tensor(const char* name) { return has(name) ? make(json_[name], name) : Tensor(); }
+  bool has(const char* name) { return fields_.has(name) && fields_[name] != Json{{"value", nullptr}}; }
+  Tensor tensor(const char* name) { return has(name) ? make(raw(name), name) : Tensor(); }
   Operand operand(const char* name) {
     Operand operand;
     if (has(name))
       operand =
-          json_[name].contains("value") ? Operand(number(name, 0)) : (operand.become(tensor(name)), operand);
+          raw(name).contains("value") ? Operand(number(name, 0)) : (operand.become(tensor(name)), operand);
     return operand;
   }
   std::vector<Tensor> tensors(const char* name) {
@@ -55,13 +51,9 @@ class Arguments {
   const Json& list(const char* name) { return argument(name).at("list"); }
   const Json& argument(const char* name) {
     check(has(name), "argument ", name, " is missing");
-    return json_[name];
+    return raw(name);
   }
-
-  const Json& raw(const char* name) {  // null is a value too
-    asked_.insert(name);
-    return json_.at(name);
-  }
+  const Json& raw(const char* name) { return fields_[name]; }  // {"value": null} is a value too
   const Json& value(const char* name) { return argument(name).at("value"); }
   int64_t integer(const char* name) { return value(name).get<int64_t>(); }
   int64_t integer(const char* name, int64_t otherwise) { return has(name) ? integer(name) : otherwise; }
@@ -73,7 +65,7 @@ class Arguments {
     return has(name) ? value(name).get<std::string>() : otherwise;
   }
   bool is_list(const char* name) {
-    return has(name) && json_[name].contains("value") && value(name).is_array();
+    return has(name) && raw(name).contains("value") && value(name).is_array();
   }
   Shape sizes(const char* name) {  // a list, or one number
     if (!is_list(name)) return {integer(name)};
@@ -100,17 +92,13 @@ class Arguments {
     return x;
   }
 
-  void check_all_asked() const {
-    for (const auto& item : json_.items())
-      check(asked_.contains(item.key()), "argument ", item.key(), " is not known");
-  }
+  void check_all_asked() const { fields_.check_all_asked(); }
 
   std::vector<Leaf> leaves;
 
  private:
   const parity::Cases& cases_;
-  const Json& json_;
-  std::set<std::string> asked_;
+  parity::Fields fields_;
 };
 
 // A list of numbers or bools, nested or not, as a tensor of positions or a mask.
@@ -231,19 +219,11 @@ Outputs attention(Arguments& a) {
   return {result.output, result.weights};
 }
 
-#define UNARY(op)                                                         \
-  {                                                                       \
-#op, [](Arguments & a) -> Outputs { return {op(a.tensor("input"))}; } \
-  }
-#define BINARY(op)                                                                             \
-  {                                                                                            \
-#op, [](Arguments & a) -> Outputs { return {op(a.operand("input"), a.operand("other"))}; } \
-  }
-#define REDUCTION(op)                                                                                  \
-  {                                                                                                    \
-#op, [](Arguments &                                                                                \
-            a) -> Outputs { return {op(a.tensor("input"), a.dims("dim"), a.flag("keepdim", false))}; } \
-  }
+// clang-format off
+#define UNARY(op) {#op, [](Arguments& a) -> Outputs { return {op(a.tensor("input"))}; }}
+#define BINARY(op) {#op, [](Arguments& a) -> Outputs { return {op(a.operand("input"), a.operand("other"))}; }}
+#define REDUCTION(op) \
+  {#op, [](Arguments& a) -> Outputs { return {op(a.tensor("input"), a.dims("dim"), a.flag("keepdim", false))}; }}
 #define CALL(...) [](Arguments& a) -> Outputs { return __VA_ARGS__; }
 
 const std::map<std::string, Call>& operators() {
@@ -391,69 +371,96 @@ const std::map<std::string, Call>& operators() {
   return table;
 }
 
-// What is wrong with one case; "" if nothing is.
-std::string run(const parity::Cases& cases, const Json& json, const Call& call) {
+// Operators of the extended tier that heed does not offer: each is a line or two of those it has, or belongs to
+// fields other than neural networks.
+const std::set<std::string> not_offered = {
+    "acos", "acosh", "addbmm", "addcdiv", "addcmul", "addmv", "addr", "aminmax", "arccos", "arcsin",
+    "arctan", "argwhere", "asin", "asinh", "atan", "atan2", "atanh", "baddbmm", "batch_norm", "bilinear",
+    "bincount", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "block_diag", "bucketize",
+    "cartesian_prod", "cauchy", "cdist", "ceil", "celu", "cholesky", "clamp_max", "clamp_min",
+    "combinations", "conv1d", "conv2d", "copysign", "corrcoef", "cosh", "cosine_embedding_loss",
+    "cosine_similarity", "count_nonzero", "cov", "cross", "cummax", "cummin", "cumprod",
+    "cumulative_trapezoid", "deg2rad", "det", "diag", "diag_embed", "diagflat", "diagonal", "diff",
+    "digamma", "dist", "dsplit", "dstack", "erfc", "erfinv", "exp2", "expand_as", "float_power", "fmax",
+    "fmin", "fmod", "frac", "gaussian_nll_loss", "gcd", "ger", "glu", "group_norm", "hardshrink",
+    "hardsigmoid", "hardswish", "hardtanh", "heaviside", "hinge_embedding_loss", "histc", "hsplit",
+    "hstack", "hypot", "igamma", "index_add", "index_copy", "index_fill", "index_put", "inner",
+    "instance_norm", "inv", "isclose", "isinf", "isneginf", "isposinf", "kron", "kthvalue", "lcm", "ldexp",
+    "lerp", "lgamma", "linspace", "log10", "log2", "logaddexp", "logaddexp2", "logcumsumexp", "logdet",
+    "logical_xor", "logit", "logsigmoid", "logspace", "margin_ranking_loss", "masked_scatter",
+    "masked_select", "matrix_exp", "matrix_power", "max_pool1d", "max_pool2d", "median", "meshgrid", "mish",
+    "mode", "moveaxis", "movedim", "msort", "multi_dot", "multi_margin_loss", "multilabel_margin_loss",
+    "multilabel_soft_margin_loss", "mvlgamma", "nan_to_num", "nanmean", "nanmedian", "nansum",
+    "narrow_copy", "negative", "nextafter", "nonzero", "norm", "normalize", "ones_like",
+    "pairwise_distance", "pixel_shuffle", "poisson_nll_loss", "polar", "polygamma", "positive", "prelu",
+    "put", "quantile", "rad2deg", "relu6", "remainder", "renorm", "repeat_interleave", "resize", "roll",
+    "rot90", "round", "rrelu", "rsub", "scatter", "scatter_reduce", "searchsorted", "selu", "sgn", "sinc",
+    "sinh", "soft_margin_loss", "softmin", "softshrink", "softsign", "special_erf", "std_mean", "swapaxes",
+    "swapdims", "take", "take_along_dim", "tan", "tanhshrink", "tensordot", "threshold", "tile", "trace",
+    "trapezoid", "trapz", "tril_indices", "triplet_margin_loss", "true_divide", "trunc", "unbind",
+    "unflatten", "unfold", "unique", "vander", "var_mean", "vdot", "vector_norm", "view_as", "vsplit",
+    "vstack", "xlogy", "zeros_like", "zeta"
+};
+// clang-format on
+
+std::string run(const parity::Cases& cases, const Json& json) {
+  const std::string op = json.at("op"), tier = json.at("tier");
+  check(tier == "core" || tier == "extended", "tier ", tier, " is not known");
+  const auto call = operators().find(op);
+  if (call == operators().end()) {
+    check(tier == "extended" && not_offered.contains(op), "operator ", op, " is not known");
+    return "";
+  }
   Arguments arguments(cases, json.at("args"));
-  const Outputs outputs = call(arguments);
+  const Outputs outputs = call->second(arguments);
   arguments.check_all_asked();
 
-  const parity::Tolerance tolerance = parity::tolerance(json);
-  const Json& wanted = json.at("outputs");
-  if (outputs.size() != wanted.size())
-    return std::to_string(outputs.size()) + " outputs instead of " + std::to_string(wanted.size());
-  std::string wrong;
-  const auto compare = [&](const std::string& what, const Tensor& got, const Tensor& want) {
-    const std::string difference = parity::difference(got, want, tolerance);
-    if (!difference.empty()) wrong += "\n    " + what + " " + difference;
-  };
-
-  Outputs differentiated, cotangents;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    compare("output " + std::to_string(i), outputs[i], cases.tensor(wanted[i].at("tensor")));
-    if (!wanted[i].contains("cotangent") || !outputs[i].requires_grad()) continue;
-    differentiated.push_back(outputs[i]);
-    cotangents.push_back(cases.tensor(wanted[i]["cotangent"]));
-  }
-  if (!differentiated.empty()) backward(differentiated, {.grad_outputs = cotangents});
+  parity::Differences differences(cases, json);
+  differences.outputs(outputs);
   for (const Leaf& leaf : arguments.leaves) {
     const Tensor grad = leaf.tensor.grad();
-    compare("gradient of " + leaf.name, grad.defined() ? grad : zeros_like(leaf.tensor),
-            cases.tensor(leaf.grad));
+    differences.compare("gradient of " + leaf.name, grad.defined() ? grad : zeros_like(leaf.tensor),
+                        leaf.grad);
   }
-  return wrong;
+  return differences.text();
+}
+
+std::vector<std::string> findings(const parity::Cases& cases) {
+  return parity::findings(cases, [&](const Json& one) { return run(cases, one); });
 }
 
 }  // namespace
 
 TEST_CASE("operators: reference values and gradients") {
   const parity::Cases cases("ops.json");
-  std::map<std::string, int64_t> passed, count;
-  std::set<std::string> missing;
-  for (const Json& json : cases) {
-    const std::string tier = json.at("tier"), op = json.at("op"), id = json.at("id");
-    const auto found = operators().find(op);
-    if (found == operators().end() && tier != "core") {
-      missing.insert(op);
-      continue;
-    }
-    ++count[tier];
-    std::string wrong;
-    try {
-      wrong =
-          found == operators().end() ? "operator " + op + " is not known" : run(cases, json, found->second);
-    } catch (const std::exception& error) {
-      wrong = error.what();
-    }
-    if (wrong.empty())
-      ++passed[tier];
-    else
-      FAIL_CHECK(id, ": ", wrong);
-  }
-  CHECK(count["core"] > 0);
-  CHECK(passed["core"] == count["core"]);
-  std::printf(
-      "parity: %lld core cases passed of %lld; %lld extended ones of %lld, %zu extended operators not "
-      "offered\n",
-      static_cast<long long>(passed["core"]), static_cast<long long>(count["core"]),
-      static_cast<long long>(passed["extended"]), static_cast<long long>(count["extended"]), missing.size());
+  CHECK(cases.size() > 0);
+  for (const std::string& finding : findings(cases)) FAIL_CHECK(finding);
+  for (const std::string& op : not_offered) CHECK_MESSAGE(!operators().contains(op), op, " is offered");
+}
+
+TEST_CASE("operators: what a reference case has and the driver does not know is named") {
+  const Json good =
+      Json::parse(R"({"id": "case", "tier": "core", "op": "sum", "dtype": "F64", "tags": ["broadcast"],
+      "args": {"input": {"tensor": "x"}, "dim": {"value": 0}}, "outputs": [{"tensor": "y"}],
+      "tol": {"rtol": 0, "atol": 0}})");
+  const auto wrong = [&](const char* patch) {
+    Json one = good;
+    one.merge_patch(Json::parse(patch));
+    const auto found =
+        findings({{{"cases", {one}}}, {{"x", full({2}, 1, float64)}, {"y", full({}, 2, float64)}}});
+    return found.empty() ? "" : found.at(0);
+  };
+  CHECK(wrong("{}") == "");
+  CHECK(wrong(R"({"op": "summ"})") == "case: operator summ is not known");
+  CHECK(wrong(R"({"op": "atan2"})") == "case: operator atan2 is not known");  // not of the core
+  CHECK(wrong(R"({"op": "atan2", "tier": "extended"})") == "");
+  CHECK(wrong(R"({"tier": "rare"})") == "case: tier rare is not known");
+  CHECK(wrong(R"({"tags": ["sparse"]})") == "case: tag sparse is not known");
+  CHECK(wrong(R"({"dtype": "F16"})") == "case: dtype F16 is not known");
+  CHECK(wrong(R"({"args": {"out": {"tensor": "y"}}})") == "case: argument out is not known");
+  CHECK(wrong(R"({"args": {"input": {"tensor": "x", "view": [["flip", 0]]}}})") == "case: unknown view flip");
+  CHECK(wrong(R"({"args": {"input": {"tensor": "z"}}})") == "case: parity: there is no tensor z");
+  CHECK(wrong(R"({"outputs": [{"tensor": "y"}, {"tensor": "y"}]})") == "case: 1 outputs instead of 2");
+  CHECK(wrong(R"({"args": {"dim": null}, "outputs": [{"tensor": "x"}]})") ==
+        "case: \n    output 0 shape is [] and must be [2]");
 }

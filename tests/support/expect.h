@@ -11,12 +11,20 @@
 /// All elements in row-major order, as doubles.
 inline std::vector<double> values(const heed::Tensor& x) { return x.to_vector<double>(); }
 
-/// The largest distance between elements of tensors of one shape, infinite for other shapes and NaN.
+/// The largest distance between numbers at the same place. NaN is no distance from NaN and infinitely far from all
+/// else, as an infinity is from all but itself; so are lists of other lengths from each other.
+inline double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return INFINITY;
+  double most = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
+    const double distance = std::abs(a[i] - b[i]);
+    if (!(distance <= most)) most = std::isnan(distance) ? INFINITY : distance;
+  }
+  return most;
+}
 inline double largest_difference(const heed::Tensor& a, const heed::Tensor& b) {
-  if (a.shape() != b.shape()) return INFINITY;
-  if (a.numel() == 0) return 0;
-  const double most = max(abs(to(a, heed::float64) - to(b, heed::float64))).item();
-  return most >= 0 ? most : INFINITY;
+  return a.shape() == b.shape() ? largest_difference(values(a), values(b)) : INFINITY;
 }
 
 /// The text of the Error that f throws; "" when it throws none.

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 
+#include "autograd/engine.h"
 #include "nn/safetensors.h"
 #include "tensor/kernels/elementwise.h"
 
@@ -55,9 +56,33 @@ double number(const Json& value) {
   return value.get<double>();
 }
 
-Cases::Cases(const std::string& file)
-    : json_(Json::parse(read_file(folder() + "/" + file))),
-      tensors_(load_safetensors(folder() + "/" + json_.at("data").get<std::string>()).tensors) {}
+Fields::Fields(std::string what, Json object)
+    : what_(std::move(what)),
+      object_(std::make_shared<const Json>(std::move(object))),
+      asked_(std::make_shared<std::set<std::string>>()) {}
+
+bool Fields::has(const std::string& name) const {
+  asked_->insert(name);
+  return object_->contains(name) && !(*object_)[name].is_null();
+}
+
+const Json& Fields::operator[](const std::string& name) const {
+  check(has(name), what_, " ", name, " is missing");
+  return (*object_)[name];
+}
+
+void Fields::check_all_asked() const {
+  for (const auto& field : object_->items())
+    check(asked_->contains(field.key()), what_, " ", field.key(), " is not known");
+}
+
+Cases::Cases(const std::string& file) : json_(Json::parse(read_file(folder() + "/" + file))) {
+  tensors_ = load_safetensors(folder() + "/" + json_.at("data").get<std::string>()).tensors;
+  check(json_.at("format") == 1 && json_.at("count") == size(), "parity: ", file, " has ", size(),
+        " cases and must have ", json_.at("count").dump(), ", of format 1");
+}
+
+Cases::Cases(Json json, StateDict tensors) : json_(std::move(json)), tensors_(std::move(tensors)) {}
 
 Tensor Cases::tensor(const std::string& name) const {
   const auto found = tensors_.find(name);
@@ -90,6 +115,51 @@ std::string difference(const Tensor& got, const Tensor& want, Tolerance toleranc
     return join(wrong, " of ", want.numel(), " differ, most at ", at_position(worst, want.shape()), ": is ",
                 value(mine), " and must be ", value(reference));
   });
+}
+
+void Differences::compare(const std::string& what, const Tensor& got, const Json& name) {
+  compare(what, got, cases_.tensor(name));
+}
+
+void Differences::compare(const std::string& what, const Tensor& got, const Tensor& want) {
+  const std::string text = difference(got.defined() ? got.detach() : got, want, tolerance_);
+  if (!text.empty()) found(what + " " + text);
+}
+
+void Differences::outputs(const std::vector<Tensor>& got) {
+  const Json& wanted = one_.at("outputs");
+  check(got.size() == wanted.size(), got.size(), " outputs instead of ", wanted.size());
+  std::vector<Tensor> differentiated, cotangents;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const std::string name = wanted[i].value("name", "output " + std::to_string(i));
+    compare(name, got[i], wanted[i].at("tensor"));
+    if (!wanted[i].contains("cotangent") || !got[i].requires_grad()) continue;
+    differentiated.push_back(got[i]);
+    cotangents.push_back(cases_.tensor(wanted[i]["cotangent"]));
+  }
+  if (!differentiated.empty()) backward(differentiated, {.grad_outputs = cotangents});
+}
+
+std::vector<std::string> findings(const Cases& cases, const Run& run) {
+  // What a tag says is in the case itself: none changes how it runs.
+  static const std::set<std::string> tags = {"bidirectional", "broadcast", "convention",
+                                             "extended",      "nonfinite", "noncontiguous",
+                                             "padding_idx",   "scalar0d",  "zero_size"};
+  std::vector<std::string> found;
+  for (const Json& one : cases) {
+    std::string wrong;
+    try {
+      for (const std::string tag : one.at("tags")) check(tags.contains(tag), "tag ", tag, " is not known");
+      const std::string dtype = one.at("dtype");
+      check(dtype == "F32" || dtype == "F64" || dtype == "I64" || dtype == "BOOL", "dtype ", dtype,
+            " is not known");
+      wrong = run(one);
+    } catch (const std::exception& error) {
+      wrong = error.what();
+    }
+    if (!wrong.empty()) found.push_back(one.at("id").get<std::string>() + ": " + wrong);
+  }
+  return found;
 }
 
 }  // namespace heed::parity

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tensor/create.h"
+#include "tests/support/expect.h"
 
 using namespace heed;
 using parity::difference;
@@ -38,6 +39,17 @@ TEST_CASE("parity: NaN equals NaN, an infinity only itself") {
   CHECK(difference(values<double>({inf}), values<double>({-inf}), loose) != "");
   CHECK(difference(values<double>({inf}), values<double>({1}), {.absolute = 1}) != "");
   CHECK(difference(values<double>({1e308}), values<double>({inf}), loose) != "");
+}
+
+TEST_CASE("largest_difference: NaN and infinities are far from all but themselves") {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(largest_difference({1, 5, -3}, {1, 4.5, -1}) == 2);
+  CHECK(largest_difference({nan, inf, 1}, {nan, inf, 1}) == 0);
+  CHECK(largest_difference({nan, 1}, {2, 1}) == inf);
+  CHECK(largest_difference({1, 2}, {nan, 5}) == inf);
+  CHECK(largest_difference({inf}, {-inf}) == inf);
+  CHECK(largest_difference({1, 2}, {1}) == inf);
+  CHECK(largest_difference(zeros({2}), zeros({2, 1})) == inf);
 }
 
 TEST_CASE("parity: dtype, shape and integers are exact") {

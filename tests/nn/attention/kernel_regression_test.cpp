@@ -7,12 +7,9 @@
 #include "autograd/engine.h"
 #include "autograd/ops.h"
 #include "nn/attention/pooling.h"
-#include "nn/optim/optimizer.h"
 #include "tests/support/expect.h"
-#include "tests/support/parity.h"
 
 using namespace heed;
-using parity::Json;
 
 namespace {
 
@@ -179,79 +176,4 @@ TEST_CASE("NadarayaWatson: a point among its own keys is memorised as w grows; e
       model(numbers({1}), x, y, OwnPoint::exclude),
       doctest::Contains("NadarayaWatson: queries are [1], keys [4]; to exclude each point from its own "
                         "prediction, give the keys as queries"));
-}
-
-TEST_CASE("NadarayaWatson: the reference weights, outputs and gradients") {
-  const parity::Cases cases("nn.json");
-  int run = 0;
-  for (const Json& one_case : cases) {
-    if (one_case["op"] != "NadarayaWatson") continue;
-    ++run;
-    INFO(one_case["id"].get<std::string>());
-    const auto input = [&](const char* name) {
-      return cases.tensor(one_case["inputs"][name]).requires_grad_();
-    };
-    const Tensor q = input("queries"), k = input("keys"), v = input("values");
-    const std::string name = one_case["config"]["kernel"];
-    // The reference calls the triangular kernel "epanechnikov".
-    const Kernel kernel = name == "gaussian"   ? Kernel::gaussian
-                          : name == "boxcar"   ? Kernel::boxcar
-                          : name == "constant" ? Kernel::constant
-                                               : Kernel::triangular;
-    const Tensor weights = kernel_weights(q, k, kernel, 1 / one_case["config"].value("bandwidth", 1.0));
-    const Tensor output = attention_pool(weights, v);
-    std::vector<Tensor> outputs, cotangents;
-    for (const Json& wanted : one_case["outputs"]) {
-      const Tensor& got = wanted["name"] == "weights" ? weights : output;
-      CHECK(parity::difference(got.detach(), cases.tensor(wanted["tensor"]), parity::tolerance(one_case)) ==
-            "");
-      if (!wanted.contains("cotangent") || !got.requires_grad()) continue;
-      outputs.push_back(got);
-      cotangents.push_back(cases.tensor(wanted["cotangent"]));
-    }
-    backward(outputs, {.grad_outputs = cotangents});
-    for (const auto& entry : one_case["input_grads"].items()) {
-      const Tensor& x = entry.key() == "queries" ? q : entry.key() == "keys" ? k : v;
-      const Tensor got = x.grad().defined() ? x.grad() : zeros_like(x.detach());
-      CHECK(parity::difference(got, cases.tensor(entry.value()), parity::tolerance(one_case)) == "");
-    }
-  }
-  CHECK(run > 0);
-}
-
-// covers: C-000-14
-TEST_CASE("NadarayaWatson: learning w follows the reference, loss by loss") {
-  const parity::Cases cases("nn.json");
-  int run = 0;
-  for (const Json& one_case : cases) {
-    if (one_case["group"] != "NWRegression") continue;
-    ++run;
-    INFO(one_case["id"].get<std::string>());
-    const auto input = [&](const char* name) { return cases.tensor(one_case["inputs"][name]); };
-    const Tensor x = input("x_train"), y = input("y_train");
-    NadarayaWatson model({.w = input("w0").item(), .learn = true, .dtype = x.dtype()});
-    SGD optimizer(model.parameters(), {.lr = one_case["config"]["lr"].get<double>()});
-    const bool total = one_case["config"]["reduction"] == "sum";
-    const auto losses = cases.tensor(one_case["losses"]).to_vector<double>();
-    const auto slopes = cases.tensor(one_case["w_grads"]).to_vector<double>();
-    const auto after = cases.tensor(one_case["w_after_step"]).to_vector<double>();
-    const auto tolerance = parity::tolerance(one_case);
-    const auto near = [&](double got, double want) {
-      return std::abs(got - want) <= tolerance.absolute + tolerance.relative * std::abs(want);
-    };
-    for (size_t step = 0; step < losses.size(); ++step) {
-      optimizer.zero_grad();
-      const Tensor errors = square(model(x, x, y, OwnPoint::exclude) - y);
-      const Tensor loss = total ? sum(errors) : mean(errors);
-      loss.backward();
-      CHECK(near(loss.item(), losses[step]));
-      CHECK(near(model.w.grad().item(), slopes[step]));
-      optimizer.step();
-      CHECK(near(model.w.item(), after[step]));
-    }
-    const NoGrad guard;
-    CHECK(parity::difference(model(input("x_test"), x, y), cases.tensor(one_case["y_pred"]), tolerance) ==
-          "");
-  }
-  CHECK(run > 0);
 }

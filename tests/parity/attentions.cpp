@@ -1,0 +1,249 @@
+// Attention, positions and transformers as the reference cases name them. Masks there are true where attention is
+// not allowed, and sequences come first unless batch_first is set.
+#include <cmath>
+
+#include "nn/attention/kernel_regression.h"
+#include "nn/attention/multi_head.h"
+#include "nn/attention/pooling.h"
+#include "nn/transformer/transformer.h"
+#include "tests/parity/nn_cases.h"
+
+namespace heed::parity {
+namespace {
+
+// [L, N, E] <-> [N, L, E] where the case has sequences first; sequences without a batch stay.
+Tensor swapped(const Fields& config, const Tensor& x) {
+  return config.get("batch_first", false) || x.dim() != 3 ? x : transpose(x, 0, 1);
+}
+
+// Masks [L, S], [N * heads, L, S] and, of the keys, [N, S]: what may attend, and what is added to the scores.
+struct Limits {
+  Mask mask;
+  Tensor bias;
+
+  void attention(const Tensor& limit, int64_t heads) {
+    if (!limit.defined()) return;
+    add(limit.dim() == 3 ? reshape(limit, {limit.size(0) / heads, heads, limit.size(1), limit.size(2)})
+                         : limit);
+  }
+  void keys(const Tensor& limit) {
+    if (limit.defined()) add(limit.dim() == 2 ? unsqueeze(unsqueeze(limit, 1), 1) : limit);
+  }
+
+ private:
+  void add(const Tensor& limit) {
+    if (limit.dtype() == boolean)
+      mask = mask & ~Mask(limit);
+    else
+      bias = bias.defined() ? bias + limit : limit;
+  }
+};
+
+Limits limits(const Inputs& in, int64_t heads, const char* attention, const char* keys) {
+  Limits limits;
+  limits.attention(in[attention], heads);
+  limits.keys(in[keys]);
+  return limits;
+}
+
+// TODO-BIAS
+Mask limit(const Inputs& in, const Fields& config, const char* attention, const char* keys) {
+  const Limits both = limits(in, config["nhead"], attention, keys);
+  return both.bias.defined() ? both.mask & Mask(both.bias > -INFINITY) : both.mask;
+}
+
+Subject multi_head(const Fields& c, const Fields& call) {
+  const auto module =
+      std::make_shared<MultiheadAttention>(c["embed_dim"], c["num_heads"],
+                                           MultiheadAttentionOptions{.bias = c.get("bias", true),
+                                                                     .kdim = c.optional<int64_t>("kdim"),
+                                                                     .vdim = c.optional<int64_t>("vdim")});
+  c.has("add_bias_kv"), c.has("add_zero_attn");  // where they are true the case does not come here
+  return {module, [=](const Inputs& in) {
+            const Limits both = limits(in, module->num_heads, "attn_mask", "key_padding_mask");
+            const AttendOptions options{.mask = both.mask,
+                                        .bias = both.bias,
+                                        .need_weights = call.get("need_weights", true),
+                                        .average_attn_weights = call.get("average_attn_weights", true)};
+            const Tensor query = swapped(c, in["query"]);
+            const bool self = !in["key"].defined();
+            check(call.get("self_attention", self) == self, "self_attention does not fit the inputs");
+            const auto [y, weights] = (*module)(query, self ? query : swapped(c, in["key"]),
+                                                self ? query : swapped(c, in["value"]), options);
+            Outputs outputs = {swapped(c, y)};
+            if (weights.defined()) outputs.push_back(weights);
+            return outputs;
+          }};
+}
+
+TransformerOptions options_of(const Fields& c) {
+  return {.dim_feedforward = c.get("dim_feedforward", 2048),
+          .dropout = c.get("dropout", 0.0),
+          .activation =
+              c.choice<Activation>("activation", {{"relu", Activation::relu}, {"gelu", Activation::gelu}}),
+          .layer_norm_eps = c.get("layer_norm_eps", 1e-5),
+          .norm_first = c.get("norm_first", false),
+          .bias = c.get("bias", true),
+          .final_norm = c.get("final_norm", false)};
+}
+
+Subject encoder(const auto& module, const Fields& c) {
+  return {module, [=](const Inputs& in) {
+            const Mask mask =
+                limit(in, c, in["mask"].defined() ? "mask" : "src_mask", "src_key_padding_mask");
+            return Outputs{swapped(c, (*module)(swapped(c, in["src"]), mask))};
+          }};
+}
+
+Subject decoder(const auto& module, const Fields& c) {
+  return {
+      module, [=](const Inputs& in) {
+        const Mask own = limit(in, c, "tgt_mask", "tgt_key_padding_mask");
+        const Mask other = limit(in, c, "memory_mask", "memory_key_padding_mask");
+        return Outputs{swapped(c, (*module)(swapped(c, in["tgt"]), swapped(c, in["memory"]), own, other))};
+      }};
+}
+
+Subject transformer(const Fields& c, const Fields&) {
+  const auto module = std::make_shared<Transformer>(c["d_model"], c["nhead"], c["num_encoder_layers"],
+                                                    c["num_decoder_layers"], options_of(c));
+  return {module, [=](const Inputs& in) {
+            const Mask source = limit(in, c, "src_mask", "src_key_padding_mask");
+            const Mask own = limit(in, c, "tgt_mask", "tgt_key_padding_mask");
+            const Mask other = limit(in, c, "memory_mask", "memory_key_padding_mask");
+            return Outputs{
+                swapped(c, (*module)(swapped(c, in["src"]), swapped(c, in["tgt"]), source, own, other))};
+          }};
+}
+
+// Lengths [N] or [N, Q], or none.
+Mask lengths_of(const Inputs& in, int64_t keys) {
+  return in["valid_lens"].defined() ? Mask::lengths(in["valid_lens"], keys) : Mask();
+}
+
+template <class S>
+Subject pooling(S score) {
+  const auto module = std::make_shared<AttentionPooling<S>>(std::move(score));
+  return {module, [module](const Inputs& in) {
+            const auto [y, weights] =
+                (*module)(in["queries"], in["keys"], in["values"], lengths_of(in, in["keys"].size(1)));
+            return Outputs{y, weights};
+          }};
+}
+
+// Linear maps under names of their own around heads of scaled dot products.
+struct ValidLenMultiHead : Layer<ValidLenMultiHead> {
+  ValidLenMultiHead(int64_t width, int64_t heads, bool bias)
+      : heads(heads),
+        W_q(width, width, {.bias = bias}),
+        W_k(width, width, {.bias = bias}),
+        W_v(width, width, {.bias = bias}),
+        W_o(width, width, {.bias = bias}) {}
+  Tensor forward(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const {
+    const auto split = [&](const Tensor& x) {
+      return transpose(reshape(x, {x.size(0), x.size(1), heads, -1}), 1, 2);
+    };
+    const auto [y, weights] = F::scaled_dot_product_attention(split(W_q(q)), split(W_k(k)), split(W_v(v)),
+                                                              {.mask = mask.for_heads()});
+    return W_o(flatten(transpose(y, 1, 2), 2));
+  }
+  void visit(Visitor& v) override {
+    v("W_q", W_q);
+    v("W_k", W_k);
+    v("W_v", W_v);
+    v("W_o", W_o);
+  }
+  int64_t heads;
+  Linear W_q, W_k, W_v, W_o;
+};
+
+}  // namespace
+
+const Builds& attentions() {
+  using Config = const Fields&;
+  static const Builds table = {
+      {"MultiheadAttention", multi_head},
+      {"TransformerEncoderLayer",
+       [](Config c, Config) {
+         return encoder(std::make_shared<TransformerEncoderLayer>(c["d_model"], c["nhead"], options_of(c)),
+                        c);
+       }},
+      {"TransformerEncoder",
+       [](Config c, Config) {
+         return encoder(
+             std::make_shared<TransformerEncoder>(c["d_model"], c["nhead"], c["num_layers"], options_of(c)),
+             c);
+       }},
+      {"TransformerDecoderLayer",
+       [](Config c, Config) {
+         return decoder(std::make_shared<TransformerDecoderLayer>(c["d_model"], c["nhead"], options_of(c)),
+                        c);
+       }},
+      {"TransformerDecoder",
+       [](Config c, Config) {
+         return decoder(
+             std::make_shared<TransformerDecoder>(c["d_model"], c["nhead"], c["num_layers"], options_of(c)),
+             c);
+       }},
+      {"Transformer", transformer},
+      {"PositionalEncoding",
+       [](Config c, Config) {
+         const auto module = std::make_shared<SinusoidalPosition>(c["num_hiddens"]);
+         check(c.get("dropout", 0.0) == 0, "dropout must be 0");
+         const auto most = c.optional<int64_t>("steps");
+         return Subject{module, [=](const Inputs& in) {
+                          const Tensor& x = in["x"];
+                          check(!most || x.size(1) <= *most, "more positions than steps");
+                          return Outputs{(*module)(x), module->table(x.size(1), 0, x.dtype())};
+                        }};
+       }},
+      {"masked_softmax",
+       [](Config, Config) {
+         return Subject{nullptr, [](const Inputs& in) {
+                          const Tensor& scores = in["scores"];
+                          return Outputs{masked_softmax(scores, lengths_of(in, scores.size(-1)).allowed())};
+                        }};
+       }},
+      {"AdditiveAttention",
+       [](Config c, Config) {
+         return pooling(AdditiveScore(c["query_size"], c["key_size"], c["num_hiddens"]));
+       }},
+      {"BilinearAttention",
+       [](Config c, Config) { return pooling(BilinearScore(c["query_size"], c["key_size"])); }},
+      {"DotProductAttention",
+       [](Config c, Config) {
+         check(c.get("scale", 1.0) == 1, "scale must be 1");
+         return pooling(DotScore());
+       }},
+      {"ScaledDotProductAttention",
+       [](Config c, Config) {
+         check(c.get<std::string>("scale", "1/sqrt(d)") == "1/sqrt(d)", "scale must be 1/sqrt(d)");
+         return pooling(ScaledDotScore());
+       }},
+      {"ValidLenMultiHeadAttention",
+       [](Config c, Config) {
+         const auto module =
+             std::make_shared<ValidLenMultiHead>(c["num_hiddens"], c["num_heads"], c.get("bias", false));
+         return Subject{module, [module](const Inputs& in) {
+                          return Outputs{(*module)(in["queries"], in["keys"], in["values"],
+                                                   lengths_of(in, in["keys"].size(1)))};
+                        }};
+       }},
+      {"NadarayaWatson",
+       [](Config c, Config) {
+         const Kernel kernel =
+             c.choice<Kernel>("kernel", {{"gaussian", Kernel::gaussian},
+                                         {"boxcar", Kernel::boxcar},
+                                         {"constant", Kernel::constant},
+                                         {"epanechnikov", Kernel::triangular}});  // as d2l calls it
+         const double w = 1 / c.get("bandwidth", 1.0);
+         return Subject{nullptr, [=](const Inputs& in) {
+                          const Tensor weights = kernel_weights(in["queries"], in["keys"], kernel, w);
+                          return Outputs{attention_pool(weights, in["values"]), weights};
+                        }};
+       }},
+  };
+  return table;
+}
+
+}  // namespace heed::parity

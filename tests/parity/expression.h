@@ -1,0 +1,42 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/parity/nn_cases.h"
+
+namespace heed::parity {
+
+/// What an expression stands for: a tensor, a layer, several values, or a constant.
+struct Value {
+  Tensor tensor = {};
+  std::string type = {};  // of a layer
+  Subject layer = {};
+  std::vector<Value> items = {};
+  Json constant = {};  // an integer, true, false
+};
+using Names = std::map<std::string, Value>;
+
+/// The value of an expression as Python writes it: "fc(rnn(emb(x)).output[:, -1])".
+Value evaluate(const std::string& expression, const Names& names);
+
+/// A model in words, as cases of training give it:
+///
+///   emb=Embedding(11,6), rnn=GRU(6,7), fc=Linear(7,3); y = fc(rnn(emb(x)).output); loss = mse_loss(y, z)
+///
+/// The layers are members under their names, and the other statements are the forward, which returns `loss`. A
+/// layer without a name is called `model`, and its parameters have no prefix.
+class Program : public Layer<Program> {
+ public:
+  explicit Program(const std::string& text);
+  Tensor forward(const std::map<std::string, Tensor>& inputs) const;
+  void visit(Visitor& v) override;
+
+ private:
+  std::vector<std::pair<std::vector<std::string>, std::string>> statements_;  // names = expression
+  Names layers_;
+};
+
+}  // namespace heed::parity
