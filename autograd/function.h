@@ -11,15 +11,19 @@ namespace heed {
 
 namespace detail {
 
-template <class F, size_t... I>
+template <size_t>
+using OneTensor = const Tensor&;
+template <size_t>
+using OneOperand = Operand;
+
+template <class F, class... Before, size_t... I>
 constexpr bool takes(std::index_sequence<I...>) {
-  return std::invocable<const F&, decltype(static_cast<void>(I), std::declval<const Tensor&>())...>;
+  return std::invocable<const F&, Before..., OneTensor<I>...>;
 }
-/// The number of tensors that F takes.
+/// The number of tensors that F takes, 9 when it takes none of 1 to 8.
 template <class F, size_t N = 1>
 constexpr size_t input_count() {
-  static_assert(N <= 8, "the forward must take 1 to 8 tensors: [](const Tensor& x, const Tensor& y) {...}");
-  if constexpr (takes<F>(std::make_index_sequence<N>()))
+  if constexpr (N > 8 || takes<F>(std::make_index_sequence<N>()))
     return N;
   else
     return input_count<F, N + 1>();
@@ -31,9 +35,6 @@ template <size_t N>
 Gradients as_gradients(const std::array<Tensor, N>& gradients) {
   return {gradients.begin(), gradients.end()};
 }
-
-template <size_t>
-using OneOperand = Operand;
 
 template <class Forward, class Backward, class Inputs>
 class CustomFunction;
@@ -57,7 +58,9 @@ class CustomFunction<Forward, Backward, std::index_sequence<I...>> {
         name_, std::move(y), {inputs...},
         [name = name_, backward = backward_, saved = std::array{save(inputs)...}](const Tensor& g,
                                                                                   const Tensor&) {
-          Gradients gradients = as_gradients(backward(g, saved[I]()...));
+          Gradients gradients;
+          if constexpr (std::invocable<const Backward&, const Tensor&, OneTensor<I>...>)
+            gradients = as_gradients(backward(g, saved[I]()...));
           check(gradients.size() == sizeof...(I), name, ": the gradient rule gave ", gradients.size(),
                 " gradients for ", sizeof...(I), " inputs; give one for each, undefined where there is none");
           return gradients;
@@ -89,7 +92,12 @@ class CustomFunction<Forward, Backward, std::index_sequence<I...>> {
 /// backward.
 template <class Forward, class Backward>
 auto function(const char* name, Forward forward, Backward backward) {
-  using Inputs = std::make_index_sequence<detail::input_count<Forward>()>;
+  constexpr size_t n = detail::input_count<Forward>();
+  using Inputs = std::make_index_sequence<n>;
+  static_assert(n <= 8, "the forward must take 1 to 8 tensors: [](const Tensor& x, const Tensor& y) {...}");
+  static_assert(n > 8 || detail::takes<Backward, const Tensor&>(Inputs()),
+                "the backward must take the incoming gradient and then every input of the forward: "
+                "[](const Tensor& g, const Tensor& x) {...}");
   return detail::CustomFunction<Forward, Backward, Inputs>(name, std::move(forward), std::move(backward));
 }
 

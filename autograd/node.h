@@ -56,7 +56,7 @@ inline constexpr RuleTable rule_table = {
     [](void* rule, const Tensor& g, const Tensor& y) -> Tensor {
       if constexpr (std::invocable<Rule&, const Tensor&>)
         return (*static_cast<Rule*>(rule))(g);
-      else
+      else if constexpr (std::invocable<Rule&, const Tensor&, const Tensor&>)
         return (*static_cast<Rule*>(rule))(g, y);
     },
     [](void* rule) { static_cast<Rule*>(rule)->~Rule(); },
@@ -67,9 +67,13 @@ inline thread_local constinit const char* module_path = "";
 
 }  // namespace detail
 
-/// An input of an operation and the formula of its gradient: {a, [b = save(b)](const Tensor& g) { return g *
-/// b(); }}. `g` is the incoming gradient; a rule of two arguments also gets `y`, the result. Returning an
-/// undefined tensor means zero. Refers to the closure; lives no longer than the call of `record`.
+/// An input of an operation and the formula of its gradient:
+///
+///   {a, [b = save(b)](const Tensor& g) { return g * b(); }}
+///
+/// `g` is the incoming gradient; a rule of two arguments also gets `y`, the result. Returning an undefined
+/// tensor means zero. An edge refers to the closure, which `record` moves into the node, and lives no longer
+/// than that call: so the closure is a temporary, or one that is given away with std::move.
 class Edge {
  public:
   template <class Rule>
@@ -77,7 +81,15 @@ class Edge {
       : input(input),
         rule(const_cast<std::remove_cvref_t<Rule>*>(&rule)),
         table(&detail::rule_table<std::remove_cvref_t<Rule>>) {
-    static_assert(alignof(std::remove_cvref_t<Rule>) <= alignof(std::max_align_t));
+    using Closure = std::remove_cvref_t<Rule>;
+    static_assert(std::same_as<Rule, Closure>,
+                  "record moves the gradient rule of an Edge away: give a lambda written in place or "
+                  "std::move(rule), and each Edge a rule of its own");
+    static_assert(
+        std::invocable<Closure&, const Tensor&> || std::invocable<Closure&, const Tensor&, const Tensor&>,
+        "the gradient rule of an Edge takes (const Tensor& g), or (const Tensor& g, const Tensor& y) "
+        "with the result");
+    static_assert(alignof(Closure) <= alignof(std::max_align_t));
   }
 
   const Operand& input;

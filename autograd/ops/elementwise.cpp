@@ -18,7 +18,7 @@ Tensor by_operand(const char* name, Tensor (*f)(const Tensor&), const Operand& x
 template <class Rule>
 Tensor by_result(const char* name, Tensor (*f)(const Tensor&), const Operand& x, Rule rule) {
   check_floating(name, x);
-  return record(name, f(x), {{x, rule}});
+  return record(name, f(x), {{x, std::move(rule)}});
 }
 
 }  // namespace

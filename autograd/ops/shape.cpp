@@ -333,7 +333,7 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, std::source_location
   std::vector<Edge> edges;
   for (size_t i = 0; i < parts.size(); ++i) {
     kernel::copy_into(positions(y, dim, parts[i].start, parts[i].size, 1), inputs[i]);
-    edges.emplace_back(inputs[i], parts[i]);
+    edges.emplace_back(inputs[i], std::move(parts[i]));
   }
   return record("cat", std::move(y), edges);
 }

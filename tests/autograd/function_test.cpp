@@ -8,6 +8,7 @@
 #include "autograd/engine.h"
 #include "autograd/gradcheck.h"
 #include "autograd/ops.h"
+#include "tests/support/compile.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -109,4 +110,20 @@ TEST_CASE("mistakes are named") {
     mul_(x, 2);
   }
   CHECK(message([&] { sum(y).backward(); }).find("square_of: a tensor of shape [2], saved at") == 0);
+}
+
+TEST_CASE("a forward or backward that takes the wrong tensors is refused by the compiler in one line") {
+  const std::vector<std::string> errors = compile_errors(R"(
+#include "autograd/function.h"
+using namespace heed;
+void f(const Tensor& x) {
+  const auto forward = [](const Tensor& a, const Tensor& b) { return a; };
+  const auto short_of_b = function("f", forward, [](const Tensor& g, const Tensor& a) { return g; });
+  short_of_b(x, x);
+  function("g", [](int n) { return n; }, [](const Tensor& g) { return g; });
+})");
+  REQUIRE(errors.size() == 2);
+  CHECK(errors[0].find("the backward must take the incoming gradient and then every input of the forward") !=
+        std::string::npos);
+  CHECK(errors[1].find("the forward must take 1 to 8 tensors") != std::string::npos);
 }

@@ -6,6 +6,7 @@
 #include "autograd/graph.h"
 #include "autograd/ops.h"
 #include "tensor/index.h"
+#include "tests/support/compile.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -115,6 +116,28 @@ TEST_CASE("rules of one and of two arguments, with closures of any size") {
   // Undefined means zero.
   const Tensor z = record("none", fresh(x), {{x, [](const Tensor&) { return Tensor(); }}});
   CHECK_FALSE(grad({sum(z)}, {x}, {.allow_unused = true})[0].defined());
+}
+
+TEST_CASE("a rule that an edge cannot take is refused by the compiler in one line") {
+  const std::vector<std::string> errors = compile_errors(R"(
+#include "autograd/node.h"
+using namespace heed;
+void f(const Tensor& x) {
+  auto rule = [](const Tensor& g) { return g; };
+  const auto constant = [](const Tensor& g) { return g; };
+  const Operand a = x;
+  Edge{a, rule};
+  Edge{a, constant};
+  Edge{a, []() { return Tensor(); }};
+  Edge{a, [](const Tensor& g, const Tensor&, const Tensor&) { return g; }};
+  Edge{a, std::move(rule)};
+  Edge{a, [](const Tensor& g, const Tensor& y) { return y; }};
+})");
+  REQUIRE(errors.size() == 4);
+  for (const size_t i : {0, 1})
+    CHECK(contains(errors[i], "record moves the gradient rule of an Edge away: give a lambda written in "));
+  for (const size_t i : {2, 3})
+    CHECK(contains(errors[i], "the gradient rule of an Edge takes (const Tensor& g), or (const Tensor& g, "));
 }
 
 TEST_CASE("what a rule returns is summed to its input's shape, and must broadcast from it") {

@@ -45,8 +45,8 @@ Tensor wrong_second(Operand x) {
 
 // The gradient of b is that of a where both need one.
 Tensor wrong_pair(Operand a, Operand b) {
-  const auto rule = [b = save(b)](const Tensor& g) { return g * b(); };
-  return record("planted", clone(mul(a->detach(), b->detach())), {{a, rule}, {b, rule}});
+  const auto rule = [&] { return [b = save(b)](const Tensor& g) { return g * b(); }; };
+  return record("planted", clone(mul(a->detach(), b->detach())), {{a, rule()}, {b, rule()}});
 }
 
 // Right for operands of one shape; takes a row of a matrix for a broadcast one.

@@ -1,0 +1,23 @@
+#include "tests/support/compile.h"
+
+#include <cstdlib>
+#include <sstream>
+
+#include "tests/support/program.h"
+
+#ifndef HEED_CXX
+#define HEED_CXX "c++"
+#endif
+
+std::vector<std::string> compile_errors(const std::string& source) {
+  const Folder folder;
+  const std::string command = "LC_ALL=C '" HEED_CXX "' -std=c++20 -fsyntax-only -I'" HEED_SOURCE_DIR "' '" +
+                              folder.write("source.cpp", source) + "' 2>'" + folder / "err" + "'";
+  const bool refused = std::system(command.c_str()) != 0;
+  std::vector<std::string> errors;
+  std::istringstream lines(read_file(folder / "err"));
+  for (std::string line; std::getline(lines, line);)
+    if (line.find("error: ") != std::string::npos) errors.push_back(line);
+  if (refused && errors.empty()) errors.push_back("the compiler did not run");
+  return errors;
+}
