@@ -93,7 +93,7 @@ Tensor recurrence(Recurrence kind, Operand x, Operand state, Operand weight, Ope
   if (reference_mode() || projects) return twin({x, state, weight, bias});
 
   const auto how = [kind, reverse = options.reverse](const Tensor& lengths) {
-    return kernel::Recurrence{static_cast<kernel::Cell>(kind), reverse, lengths};
+    return kernel::Steps{static_cast<kernel::Cell>(kind), reverse, lengths};
   };
   const bool differentiates = grad_enabled() && (x.requires_grad() || state.requires_grad() ||
                                                  weight.requires_grad() || bias.requires_grad());

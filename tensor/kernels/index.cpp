@@ -7,7 +7,6 @@
 
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/lines.h"
-#include "tensor/parallel.h"
 
 namespace heed::kernel {
 namespace {
@@ -22,21 +21,12 @@ inline bool inside(int64_t position, int64_t size) {
   return static_cast<uint64_t>(position) < static_cast<uint64_t>(size);
 }
 
-// Calls f(offsets) with the offsets, one for each list of strides, of the first element of every line along
-// dim.
-template <size_t N, class F>
-void each_line(const Shape& shape, int64_t dim, const std::array<const Strides*, N>& strides, const F& f) {
-  Shape sizes = shape;
-  sizes[dim] = 1;
-  parallel_for(numel(sizes), std::max<int64_t>(1, kBlock / std::max<int64_t>(shape[dim], 1)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t line = begin; line < end; ++line) {
-                   std::array<int64_t, N> offset{};
-                   for (int64_t d = sizes.dim() - 1, left = line; d >= 0; left /= sizes[d--])
-                     for (size_t k = 0; k < N; ++k) offset[k] += left % sizes[d] * (*strides[k])[d];
-                   f(offset);
-                 }
-               });
+// Where the lines along dim start in memory of these strides, in row-major order of the other dimensions.
+Lattice lines(const Shape& shape, const Strides& strides, int64_t dim) {
+  Lattice others;
+  for (int64_t d = 0; d < shape.dim(); ++d)
+    if (d != dim) others.add(shape[d], strides[d]);
+  return others;
 }
 
 }  // namespace
@@ -49,18 +39,19 @@ Tensor gather(const char* op, const Tensor& x, int64_t dim, const Tensor& index)
   Strides elsewhere = x.strides();
   elsewhere[dim] = 0;
   const int64_t step = elsewhere[last], index_step = index.strides()[last];
+  const Lattice x_lines = lines(index.shape(), elsewhere, last),
+                index_lines = lines(index.shape(), index.strides(), last);
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
     const T* from = x.data<T>();
     T* out = y.mutable_data<T>();
     const auto* positions = index.data<int64_t>();
-    each_line<3>(index.shape(), last, {&elsewhere, &index.strides(), &y.strides()}, [&](const auto& at) {
-      const T* line = from + at[0];
-      const int64_t* places = positions + at[1];
-      T* to = out + at[2];
+    each_row(n == 0 ? 0 : y.numel() / n, n, [&](int64_t line) {
+      const T* x_line = from + x_lines.at(line);
+      const int64_t* places = positions + index_lines.at(line);
       for (int64_t i = 0; i < n; ++i) {
         const int64_t position = places[i * index_step];
         if (!inside(position, size)) outside(op, position, dim, x);
-        to[i] = line[i * step + position * to_position];
+        out[line * n + i] = x_line[i * step + position * to_position];
       }
     });
   });
@@ -72,15 +63,21 @@ void scatter_add_into(const char* op, const Tensor& out, int64_t dim, const Tens
                       const Tensor& src) {
   const int64_t n = index.shape()[dim], size = out.shape()[dim];
   const int64_t step = out.strides()[dim], index_step = index.strides()[dim], src_step = src.strides()[dim];
+  const Lattice out_lines = lines(index.shape(), out.strides(), dim);
+  const Lattice index_lines = lines(index.shape(), index.strides(), dim);
+  const Lattice src_lines = lines(index.shape(), src.strides(), dim);
   const auto* positions = index.data<int64_t>();
   visit_numbers(out.dtype(), [&]<class T>(Type<T>) {
-    const T* from = src.data<T>();
-    T* to = out.mutable_data<T>();
-    each_line<3>(index.shape(), dim, {&out.strides(), &index.strides(), &src.strides()}, [&](const auto& at) {
+    const auto* from = detail::first_of<const Wrapping<T>>(src);
+    auto* to = detail::first_of<Wrapping<T>>(out);
+    each_row(n == 0 ? 0 : index.numel() / n, n, [&](int64_t line) {
+      auto* out_line = to + out_lines.at(line);
+      const auto* src_line = from + src_lines.at(line);
+      const int64_t* places = positions + index_lines.at(line);
       for (int64_t i = 0; i < n; ++i) {
-        const int64_t position = positions[at[1] + i * index_step];
+        const int64_t position = places[i * index_step];
         if (!inside(position, size)) outside(op, position, dim, out);
-        to[at[0] + position * step] += from[at[2] + i * src_step];
+        out_line[position * step] += src_line[i * src_step];
       }
     });
   });
@@ -103,13 +100,11 @@ Tensor index_select(const char* op, const Tensor& x, int64_t dim, const Tensor& 
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
     const T* from = x.data<T>();
     T* out = y.mutable_data<T>();
-    parallel_for(outer * m, std::max<int64_t>(1, kBlock / inner), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const int64_t position = positions[row % m];
-        if (!inside(position, n)) outside(op, position, dim, x);
-        std::memcpy(out + row * inner, from + (row / m * n + position) * inner,
-                    static_cast<size_t>(inner) * sizeof(T));
-      }
+    each_row(outer * m, inner, [&](int64_t row) {
+      const int64_t position = positions[row % m];
+      if (!inside(position, n)) outside(op, position, dim, x);
+      std::memcpy(out + row * inner, from + (row / m * n + position) * inner,
+                  static_cast<size_t>(inner) * sizeof(T));
     });
   });
   return y;
@@ -125,21 +120,18 @@ void index_add_into(const char* op, const Tensor& out, int64_t dim, const Tensor
   const Tensor packed = contiguous(index), rows = contiguous(src);
   const auto* positions = packed.data<int64_t>();
   visit_numbers(out.dtype(), [&]<class T>(Type<T>) {
-    const T* from = rows.data<T>();
-    T* to = out.mutable_data<T>();
-    const int64_t tasks_at_once = std::max<int64_t>(1, kBlock * parts / std::max<int64_t>(m * inner, 1));
-    parallel_for(outer * parts, tasks_at_once, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t block = task / parts, part = task % parts;
-        for (int64_t i = 0; i < m; ++i) {
-          const int64_t position = positions[i];
-          if (!inside(position, n)) outside(op, position, dim, out);
-          if ((position & (parts - 1)) != part) continue;
-          T* sum = to + (block * n + position) * inner;
-          const T* row = from + (block * m + i) * inner;
-          HEED_VECTORIZE
-          for (int64_t k = 0; k < inner; ++k) sum[k] += row[k];
-        }
+    const auto* from = detail::first_of<const Wrapping<T>>(rows);
+    auto* to = detail::first_of<Wrapping<T>>(out);
+    each_row(outer * parts, m * inner / parts, [&](int64_t task) {
+      const int64_t block = task / parts, part = task % parts;
+      for (int64_t i = 0; i < m; ++i) {
+        const int64_t position = positions[i];
+        if (!inside(position, n)) outside(op, position, dim, out);
+        if ((position & (parts - 1)) != part) continue;
+        auto* sum = to + (block * n + position) * inner;
+        const auto* row = from + (block * m + i) * inner;
+        HEED_VECTORIZE
+        for (int64_t k = 0; k < inner; ++k) sum[k] += row[k];
       }
     });
   });
@@ -165,26 +157,24 @@ Tensor order(const Tensor& x, int64_t dim, int64_t k, bool descending) {
   auto* out = y.mutable_data<int64_t>();
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
     const T* all = keys.data<T>();
-    const int64_t lines = n ? keys.numel() / n : 0;
-    parallel_for(lines, std::max<int64_t>(1, kBlock / 16 / std::max<int64_t>(n, 1)),
-                 [&](int64_t begin, int64_t end) {
-                   const Tensor scratch = Tensor::empty({n}, int64);
-                   auto* places = scratch.mutable_data<int64_t>();
-                   for (int64_t line = begin; line < end; ++line) {
-                     const T* key = all + line * n;
-                     const auto less = [](T a, T b) { return a < b || (b != b && a == a); };
-                     const auto before = [&](int64_t a, int64_t b) {
-                       const T u = descending ? key[b] : key[a], v = descending ? key[a] : key[b];
-                       return less(u, v) || (!less(v, u) && a < b);
-                     };
-                     std::iota(places, places + n, int64_t{0});
-                     if (k < n)
-                       std::partial_sort(places, places + k, places + n, before);
-                     else
-                       std::sort(places, places + n, before);
-                     std::copy(places, places + k, out + line * k);
-                   }
-                 });
+    const auto less = [](T a, T b) { return a < b || (b != b && a == a); };
+    parallel_for(n == 0 ? 0 : keys.numel() / n, rows_per_block(16 * n), [&](int64_t begin, int64_t end) {
+      const Tensor scratch = Tensor::empty({n}, int64);
+      auto* places = scratch.mutable_data<int64_t>();
+      for (int64_t line = begin; line < end; ++line) {
+        const T* key = all + line * n;
+        const auto before = [&](int64_t a, int64_t b) {
+          const T u = descending ? key[b] : key[a], v = descending ? key[a] : key[b];
+          return less(u, v) || (!less(v, u) && a < b);
+        };
+        std::iota(places, places + n, int64_t{0});
+        if (k < n)
+          std::partial_sort(places, places + k, places + n, before);
+        else
+          std::sort(places, places + n, before);
+        std::copy(places, places + k, out + line * k);
+      }
+    });
   });
   return contiguous(last_swapped_with(y, dim));
 }

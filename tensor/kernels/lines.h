@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "tensor/kernels/loop.h"
+#include "tensor/kernels/math.h"
 #include "tensor/parallel.h"
 #include "tensor/shape.h"
 
@@ -13,6 +14,17 @@ namespace heed::kernel {
 
 inline constexpr int64_t kWidth = 512;  // neighbouring lines that are worked on together
 inline constexpr int64_t kRun = 2048;   // values that are joined in their own type before it is widened
+
+/// Rows of n elements that one thread takes at a time.
+inline int64_t rows_per_block(int64_t n) { return std::max<int64_t>(1, kBlock / std::max<int64_t>(1, n)); }
+
+/// Calls f(r) for each of the rows 0, 1, ... of n elements, shared among threads.
+template <class F>
+void each_row(int64_t rows, int64_t n, const F& f) {
+  parallel_for(rows, rows_per_block(n), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) f(r);
+  });
+}
 
 #if defined(__AVX512F__)
 inline constexpr int64_t kVectorBytes = 64;
@@ -82,6 +94,23 @@ double sum_line(int64_t n, const F& f, const T* first, const X*... more) {
   return total;
 }
 
+inline constexpr auto itself = [](auto v) { return v; };
+
+/// The largest of `most` and the x; NaN is passed over, but for a line that starts with it.
+template <class T>
+T max_line(int64_t n, T most, const T* x) {
+  return join_line(
+      n, most, [](auto a, auto b) { return b > a ? b : a; }, itself, x);
+}
+
+/// y_i = exp(x_i - shift), where y may be x; returns the sum of the y.
+template <class T>
+double exp_line(int64_t n, const T* x, T shift, T* y) {
+  HEED_VECTORIZE
+  for (int64_t i = 0; i < n; ++i) y[i] = math::exp(x[i] - shift);
+  return sum_line(n, itself, y);
+}
+
 /// x with `dim` and the last dimension in each other's place.
 inline Tensor last_swapped_with(const Tensor& x, int64_t dim) {
   if (dim >= x.dim() - 1) return x;
@@ -105,12 +134,9 @@ struct Lines {
   void each(const F& f) const {
     if (outer == 0 || inner == 0) return;
     const int64_t chunks = (inner + kWidth - 1) / kWidth;
-    const int64_t at_once = std::max<int64_t>(1, kBlock / std::max<int64_t>(1, n * std::min(inner, kWidth)));
-    parallel_for(outer * chunks, at_once, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t start = task % chunks * kWidth;
-        f(task / chunks * n * inner + start, task / chunks * inner + start, std::min(kWidth, inner - start));
-      }
+    each_row(outer * chunks, n * std::min(inner, kWidth), [&](int64_t stretch) {
+      const int64_t block = stretch / chunks, start = stretch % chunks * kWidth;
+      f(block * n * inner + start, block * inner + start, std::min(kWidth, inner - start));
     });
   }
 };

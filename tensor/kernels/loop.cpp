@@ -12,11 +12,6 @@ constexpr size_t kMost = 3;      // operands
 constexpr int64_t kChunk = 512;  // elements in a buffer
 constexpr int64_t kTile = 32;    // lines and columns of a tile that is turned
 
-char* first_of(const Tensor& x) {
-  const TensorBody& body = x.body();
-  return reinterpret_cast<char*>(body.storage->data) + body.offset * size_of(body.dtype);
-}
-
 // Calls f with an unsigned integer of as many bytes as an element: what moves elements needs no more.
 template <class F>
 void visit_width(int64_t width, const F& f) {
@@ -54,7 +49,7 @@ void move_lines(bool gather, Word* far, int64_t size, int64_t step, int64_t stri
 class Stream {
  public:
   Stream() = default;
-  Stream(const Tensor& x, const Shape& shape) : first_(first_of(x)), width_(size_of(x.dtype())) {
+  Stream(const Tensor& x, const Shape& shape) : first_(first_byte(x)), width_(size_of(x.dtype())) {
     dense_ = x.is_contiguous() && x.shape() == shape;
     if (dense_) return;
     lattice_ = Lattice(x, shape);
@@ -126,8 +121,8 @@ Tensor turned(const Tensor& x) {
   const auto tiles_in = [](int64_t size) { return (size + kTile - 1) / kTile; };
   const int64_t tiles = x.numel() / (n * lines) * tiles_in(n) * tiles_in(lines);
   visit_width(size_of(x.dtype()), [&]<class Word>(Word) {
-    const auto* from = reinterpret_cast<const Word*>(first_of(x));
-    auto* to = reinterpret_cast<Word*>(first_of(y));
+    const auto* from = reinterpret_cast<const Word*>(first_byte(x));
+    auto* to = reinterpret_cast<Word*>(first_byte(y));
     parallel_for(tiles, kBlock / (kTile * kTile), [&](int64_t begin, int64_t end) {
       for (int64_t tile = begin; tile < end; ++tile) {
         const int64_t i = tile % tiles_in(n) * kTile, line = tile / tiles_in(n) % tiles_in(lines) * kTile;
@@ -159,10 +154,10 @@ void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop l
     std::array<int64_t, kMost> width;
     size_t k = 0;
     for (const Tensor* x : in) {
-      first[k] = first_of(*x);
+      first[k] = first_byte(*x);
       width[k++] = size_of(x->dtype());
     }
-    char* result = first_of(out);
+    char* result = first_byte(out);
     return parallel_for(total, kBlock, [&](int64_t begin, int64_t end) {
       std::array<const void*, kMost> at;
       for (size_t i = 0; i < count; ++i) at[i] = first[i] + begin * width[i];

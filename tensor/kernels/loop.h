@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -17,6 +18,11 @@ namespace heed::kernel {
 
 /// Elements that one thread takes at a time: enough to pay for waking it.
 inline constexpr int64_t kBlock = 32768;
+
+/// The type in which elements of type T are added and multiplied: integers as unsigned ones, which wrap
+/// around where signed ones are undefined.
+template <class T>
+using Wrapping = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
 
 /// Some dimensions of a tensor, with the steps from element to element along each. Size 1 is left out, and
 /// neighbours that are one run of memory are merged, so that what is left is short.
@@ -45,7 +51,24 @@ struct Lattice {
   }
   int64_t inner_size() const { return sizes.empty() ? 1 : sizes.back(); }
   int64_t inner_step() const { return steps.empty() ? 0 : steps.back(); }
-  /// Where the run number `index` along the innermost dimension starts, in elements from the first.
+  /// Where the element number `index` stands, in elements from the first.
+  int64_t at(int64_t index) const {
+    if (sizes.empty()) return 0;
+    int64_t offset = 0, d = sizes.dim() - 1;
+    for (; d > 0; index /= sizes[d--]) offset += index % sizes[d] * steps[d];
+    return offset + index * steps[0];
+  }
+  /// Calls f(offset, n) for the stretches along the innermost dimension that the elements [begin, end)
+  /// consist of.
+  template <class F>
+  void each_stretch(int64_t begin, int64_t end, const F& f) const {
+    for (const int64_t size = inner_size(); begin < end;) {
+      const int64_t start = begin % size, n = std::min(end - begin, size - start);
+      f(offset(begin / size) + start * inner_step(), n);
+      begin += n;
+    }
+  }
+  /// Where the run number `index` along the innermost dimension starts.
   int64_t offset(int64_t index) const {
     int64_t offset = 0;
     for (int64_t d = sizes.dim() - 2; d >= 0; index /= sizes[d--]) offset += index % sizes[d] * steps[d];
@@ -67,6 +90,11 @@ Tensor turned(const Tensor& x);
 /// needs one loop, which is the one that becomes vector code.
 void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop loop, const void* f);
 
+/// The first element, for reading and writing, and its first byte. Does not count as a write.
+inline char* first_byte(const Tensor& x) {
+  const TensorBody& body = x.body();
+  return reinterpret_cast<char*>(body.storage->data) + body.offset * size_of(body.dtype);
+}
 template <class T>
 T* first_of(const Tensor& x) {
   const TensorBody& body = x.body();

@@ -3,18 +3,31 @@
 #include <cblas.h>
 #include <omp.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/lines.h"
-#include "tensor/parallel.h"
 
 namespace heed::kernel {
 namespace {
 
+// OpenBLAS. It counts in ints and reads matrices one of whose steps is 1 while the other jumps over whole
+// rows or columns. Another product of matrices would stand beside blas_product(): multiply() alone chooses.
+
+constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+
+bool readable(const Tensor& x) {
+  const int64_t rows = x.size(-2), columns = x.size(-1);
+  const int64_t row_step = x.strides()[x.dim() - 2], col_step = x.strides()[x.dim() - 1];
+  const auto is_dense = [](int64_t lines, int64_t n, int64_t line_step, int64_t step) {
+    return (n == 1 || step == 1) && (lines == 1 || line_step >= std::max<int64_t>(n, 1));
+  };
+  return (is_dense(rows, columns, row_step, col_step) || is_dense(columns, rows, col_step, row_step)) &&
+         std::max(row_step, col_step) <= kMost;
+}
+
 // OpenBLAS built with OpenMP takes its number of threads from omp_get_max_threads() at every call outside of
-// a parallel loop, whatever openblas_set_num_threads said: see Note [Same bits].
+// a parallel loop, whatever openblas_set_num_threads said: see Note [Same bits] in tensor/parallel.h.
 class OneThread {
  public:
   OneThread() : before_(omp_in_parallel() ? 1 : omp_get_max_threads()) {
@@ -30,24 +43,46 @@ class OneThread {
   int before_;
 };
 
-// One name for float and double.
+template <class T>
+constexpr auto gemm = cblas_dgemm;
+template <>
+constexpr auto gemm<float> = cblas_sgemm;
+template <class T>
+constexpr auto gemv = cblas_dgemv;
+template <>
+constexpr auto gemv<float> = cblas_sgemv;
 
-void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int n, int m, int k, float alpha, const float* a, int lda,
-          const float* b, int ldb, float beta, float* c, int ldc) {
-  cblas_sgemm(CblasRowMajor, ta, tb, n, m, k, alpha, a, lda, b, ldb, beta, c, ldc);
+// How BLAS calls a matrix: as it stands, or transposed, and the distance between its rows or columns.
+struct Layout {
+  CBLAS_TRANSPOSE trans;
+  int lead;
+
+  template <class T>
+  explicit Layout(const Matrix<T>& x)
+      : trans(x.col_step == 1 ? CblasNoTrans : CblasTrans),
+        lead(static_cast<int>(x.col_step == 1 ? x.row_step : x.col_step)) {}
+};
+
+// out = alpha a b + beta out
+template <class T>
+void blas_product(int n, int m, int k, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> out) {
+  const OneThread guard;
+  const Layout of_a(a), of_b(b);
+  gemm<T>(CblasRowMajor, of_a.trans, of_b.trans, n, m, k, alpha, a.data, of_a.lead, b.data, of_b.lead, beta,
+          out.data, static_cast<int>(out.row_step));
 }
-void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int n, int m, int k, double alpha, const double* a, int lda,
-          const double* b, int ldb, double beta, double* c, int ldc) {
-  cblas_dgemm(CblasRowMajor, ta, tb, n, m, k, alpha, a, lda, b, ldb, beta, c, ldc);
+
+// y [n] += alpha a [n, k] x [k]
+template <class T>
+void blas_times_vector(int n, int k, T alpha, Matrix<const T> a, const T* x, int64_t x_step, T* y,
+                       int64_t y_step) {
+  const OneThread guard;
+  const Layout of_a(a);
+  const bool stands = of_a.trans == CblasNoTrans;
+  gemv<T>(CblasRowMajor, of_a.trans, stands ? n : k, stands ? k : n, alpha, a.data, of_a.lead, x,
+          static_cast<int>(x_step), 1, y, static_cast<int>(y_step));
 }
-void gemv(CBLAS_TRANSPOSE ta, int rows, int cols, float alpha, const float* a, int lda, const float* x,
-          int step, float* y, int y_step) {
-  cblas_sgemv(CblasRowMajor, ta, rows, cols, alpha, a, lda, x, step, 1, y, y_step);
-}
-void gemv(CBLAS_TRANSPOSE ta, int rows, int cols, double alpha, const double* a, int lda, const double* x,
-          int step, double* y, int y_step) {
-  cblas_dgemv(CblasRowMajor, ta, rows, cols, alpha, a, lda, x, step, 1, y, y_step);
-}
+
 template <class T>
 T dot(int64_t n, const T* a, int64_t a_step, const T* b, int64_t b_step) {
   T sum = 0;
@@ -58,103 +93,90 @@ T dot(int64_t n, const T* a, int64_t a_step, const T* b, int64_t b_step) {
   return sum;
 }
 
-// How BLAS calls a matrix: as it stands, or transposed, and the distance between its rows or columns.
-struct Layout {
-  CBLAS_TRANSPOSE trans;
-  int lead;
-};
-
-Layout layout(int64_t row_step, int64_t col_step) {
-  if (col_step == 1) return {CblasNoTrans, static_cast<int>(row_step)};
-  return {CblasTrans, static_cast<int>(col_step)};
-}
-
 template <class T>
 void scale(int64_t n, int64_t m, T beta, Matrix<T> out) {
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < m; ++j) *out.at(i, j) = beta == 0 ? T(0) : beta * *out.at(i, j);
 }
 
-constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-constexpr double kWorth = 1 << 20;  // multiplications that pay for waking a thread
+// How the matrices [n, m] of a result are cut into tiles for the threads, along the longer side: see Note
+// [Same bits] in tensor/parallel.h. Each tile packs one operand anew, so tiles are as large as sharing
+// allows: halves, of at most 1024 rows (or columns, if there are more of them).
+//
+//                    m
+//              +-----------+
+//            k |     b     |
+//        k     +-----------+
+//     +-----+  +-----------+
+//     |  a  |  |  tile 0   |    where n >= m, rows of a and of the result are cut,
+//   n +- - -+  +- - - - - -+    else columns of b and of the result
+//     |     |  |  tile 1   |
+//     +-----+  +-----------+
+struct Tiles {
+  int64_t n, m, size, count, at_once;
 
-bool readable(const Tensor& x) {
-  const int64_t row = x.dim() - 2, col = x.dim() - 1;
-  return is_dense(x.shape()[row], x.shape()[col], x.strides()[row], x.strides()[col]) &&
-         std::max(x.strides()[row], x.strides()[col]) <= kMost;
-}
+  Tiles(int64_t n, int64_t m, int64_t k) : n(n), m(m) {
+    const auto up = [](int64_t x) { return (x + 63) / 64 * 64; };
+    const int64_t longer = std::max(n, m);
+    const double work = static_cast<double>(n) * static_cast<double>(m) * static_cast<double>(k);
+    const int64_t least = products_per_block(work / static_cast<double>(longer) / 2);
+    size = std::max(up(least), std::min<int64_t>(up((longer + 1) / 2), 1024));
+    count = (longer + size - 1) / size;
+    at_once = products_per_block(work / static_cast<double>(count));
+  }
+  Tile operator[](int64_t index) const {
+    const int64_t first = index * size;
+    if (n >= m) return {first, std::min(size, n - first), 0, m};
+    return {0, n, first, std::min(size, m - first)};
+  }
+};
 
-// How far to cut one of n and m: see Note [Same bits]. Each block packs the other operand anew, so blocks are
-// as large as sharing allows: halves, of at most 1024 rows (or columns, if there are more of them).
-int64_t block_of(int64_t longer, double work_of_one) {
-  const auto up = [](int64_t x) { return (x + 63) / 64 * 64; };
-  const auto enough = static_cast<int64_t>(2 * kWorth / std::max(work_of_one, 1.0));
-  return std::max(up(enough + 1), std::min<int64_t>(up((longer + 1) / 2), 1024));
-}
-
+// out [..., n, m] = start + alpha a [..., n, k] b [..., k, m], any of which broadcasts to out's leading
+// dimensions
 template <class T>
 void run(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& start, T alpha) {
-  const Shape& shape = out.shape();
-  const int64_t rank = shape.dim();
-  const int64_t n = shape[rank - 2], m = shape[rank - 1], k = a.shape().back();
-  const bool by_rows = n >= m;
-  const int64_t longer = std::max(n, m);
-  const double work = static_cast<double>(n) * static_cast<double>(m) * static_cast<double>(k);
-  const int64_t block = block_of(longer, work / static_cast<double>(longer));
-  const int64_t blocks = (longer + block - 1) / block;
-  const int64_t batches = out.numel() / (n * m);
-  const auto at_once = static_cast<int64_t>(1 + kWorth * static_cast<double>(blocks) / std::max(work, 1.0));
-
-  const Matrix<const T> all_a{a.data<T>(), a.strides()[a.dim() - 2], a.strides().back()};
-  const Matrix<const T> all_b{b.data<T>(), b.strides()[b.dim() - 2], b.strides().back()};
-  const Matrix<const T> all_start{start.defined() ? start.data<T>() : nullptr,
-                                  start.defined() ? tail_step(start, 2) : 0,
-                                  start.defined() ? tail_step(start, 1) : 0};
-  const Matrix<T> all_out{const_cast<T*>(out.data<T>()), m, 1};
-  const Strides a_lead = lead_steps(a, shape), b_lead = lead_steps(b, shape),
-                start_lead = start.defined() ? lead_steps(start, shape) : Strides();
-
-  parallel_for(batches * blocks, at_once, [&](int64_t begin, int64_t end) {
-    for (int64_t item = begin; item < end; ++item) {
-      const int64_t batch = item / blocks, first = item % blocks * block;
-      Matrix<const T> a_now = all_a, b_now = all_b, start_now = all_start;
-      int64_t left = batch;
-      for (int64_t d = rank - 3; d >= 0; --d) {
-        const int64_t position = left % shape[d];
-        left /= shape[d];
-        a_now.data += position * a_lead[d];
-        b_now.data += position * b_lead[d];
-        if (start_now.data) start_now.data += position * start_lead[d];
+  const int64_t n = out.size(-2), m = out.size(-1), k = a.size(-1);
+  const Shape lead = leading(out);
+  const Matrices<const T> all_a(a, lead, n, k), all_b(b, lead, k, m), all_start(start, lead, n, m);
+  const Matrices<T> all_out(out);
+  const Tiles tiles(n, m, k);
+  parallel_for(out.numel() / (n * m) * tiles.count, tiles.at_once, [&](int64_t begin, int64_t end) {
+    for (int64_t index = begin; index < end; ++index) {
+      const int64_t matrix = index / tiles.count;
+      const Tile t = tiles[index % tiles.count];
+      const Matrix<T> y = all_out[matrix].from(t.i, t.j);
+      if (start.defined()) {
+        const Matrix<const T> from = all_start[matrix].from(t.i, t.j);
+        for (int64_t r = 0; r < t.rows; ++r)
+          for (int64_t c = 0; c < t.columns; ++c) *y.at(r, c) = *from.at(r, c);
       }
-      Matrix<T> out_now{all_out.data + batch * n * m, m, 1};
-      const int64_t i = by_rows ? first : 0, j = by_rows ? 0 : first;
-      const int64_t rows = by_rows ? std::min(block, n - first) : n;
-      const int64_t cols = by_rows ? m : std::min(block, m - first);
-      a_now.data = a_now.at(i, 0);
-      b_now.data = b_now.at(0, j);
-      out_now.data = out_now.at(i, j);
-      if (start_now.data)
-        for (int64_t r = 0; r < rows; ++r)
-          for (int64_t c = 0; c < cols; ++c) *out_now.at(r, c) = *start_now.at(i + r, j + c);
-      multiply<T>(rows, cols, k, alpha, a_now, b_now, T(start_now.data ? 1 : 0), out_now);
+      multiply<T>(t.rows, t.columns, k, alpha, all_a[matrix].from(t.i, 0), all_b[matrix].from(0, t.j),
+                  T(start.defined() ? 1 : 0), y);
     }
   });
 }
 
 Shape result_shape(const Tensor& a, const Tensor& b) {
-  const int64_t ra = a.dim() - 2, rb = b.dim() - 2;
-  Shape shape = ra == 0 ? Shape(b.shape().data(), rb)
-                : rb == 0
-                    ? Shape(a.shape().data(), ra)
-                    : broadcast_shapes("matmul", Shape(a.shape().data(), ra), Shape(b.shape().data(), rb));
-  shape.push_back(a.shape()[ra]);
-  shape.push_back(b.shape()[rb + 1]);
+  Shape shape = a.dim() == 2   ? leading(b)
+                : b.dim() == 2 ? leading(a)
+                               : broadcast_shapes("matmul", leading(a), leading(b));
+  for (const int64_t size : {a.size(-2), b.size(-1)}) shape.push_back(size);
   return shape;
+}
+
+// x [..., k] as a matrix [N, k] with all leading dimensions in one; a view where the strides allow it.
+Tensor as_rows(const Tensor& x) {
+  const int64_t last = x.dim() - 1, k = x.shape()[last];
+  Lattice rows;
+  for (int64_t d = 0; d < last; ++d) rows.add(x.shape()[d], x.strides()[d]);
+  if (rows.sizes.dim() > 1) return as_rows(clone(x));
+  return x.view_as({rows.inner_size(), k}, {rows.sizes.empty() ? k : rows.inner_step(), x.strides()[last]},
+                   x.body().offset);
 }
 
 }  // namespace
 
-Tensor for_blas(const Tensor& x) {
+Tensor for_products(const Tensor& x) {
   if (readable(x)) return x;
   Shape shape = x.shape();
   for (int64_t d = 0; d < x.dim() - 2; ++d)
@@ -162,27 +184,9 @@ Tensor for_blas(const Tensor& x) {
   return clone(x.view_as(shape, x.strides(), x.body().offset));
 }
 
-Strides lead_steps(const Tensor& x, const Shape& shape) {
-  Strides steps = Shape::filled(shape.dim() - 2, 0);
-  const int64_t missing = shape.dim() - x.dim();
-  for (int64_t d = std::max<int64_t>(missing, 0); d < steps.dim(); ++d)
-    if (x.shape()[d - missing] != 1) steps[d] = x.strides()[d - missing];
-  return steps;
-}
-
-int64_t tail_step(const Tensor& x, int64_t from_end) {
-  const int64_t d = x.dim() - from_end;
-  return d < 0 || x.shape()[d] == 1 ? 0 : x.strides()[d];
-}
-
 int64_t& product_flops() {
   static thread_local constinit int64_t flops = 0;
   return flops;
-}
-
-bool is_dense(int64_t rows, int64_t cols, int64_t row_step, int64_t col_step) {
-  return ((cols == 1 || col_step == 1) && (rows == 1 || row_step >= std::max<int64_t>(cols, 1))) ||
-         ((rows == 1 || row_step == 1) && (cols == 1 || col_step >= std::max<int64_t>(rows, 1)));
 }
 
 template <class T>
@@ -193,32 +197,23 @@ void multiply(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matri
   if (n == 1 && m == 1) {
     const T sum = alpha * dot(k, a.data, a.col_step, b.data, b.row_step);
     *out.data = beta == 0 ? sum : beta * *out.data + sum;
-    return;
-  }
-  if (k == 1) {
+  } else if (k == 1) {
     for (int64_t i = 0; i < n; ++i) {
       const T factor = alpha * *a.at(i, 0);
       T* row = out.at(i, 0);
       for (int64_t j = 0; j < m; ++j) row[j] = (beta == 0 ? T(0) : beta * row[j]) + factor * *b.at(0, j);
     }
-    return;
-  }
-  const OneThread guard;
-  if (n == 1 || m == 1) {  // a matrix times a vector
+  } else if (n == 1 || m == 1) {
     if (beta != 1) scale(n, m, beta, out);
-    const bool left = m == 1;
-    const Matrix<const T> matrix = left ? a : b.transposed();  // [rows, k]
-    const int64_t rows = left ? n : m;
-    const Layout l = layout(matrix.row_step, matrix.col_step);
-    const int stored_rows = static_cast<int>(l.trans == CblasNoTrans ? rows : k);
-    const int stored_cols = static_cast<int>(l.trans == CblasNoTrans ? k : rows);
-    return gemv(l.trans, stored_rows, stored_cols, alpha, matrix.data, l.lead, left ? b.data : a.data,
-                static_cast<int>(left ? b.row_step : a.col_step), out.data,
-                static_cast<int>(left ? out.row_step : 1));
+    if (m == 1)
+      blas_times_vector<T>(static_cast<int>(n), static_cast<int>(k), alpha, a, b.data, b.row_step, out.data,
+                           out.row_step);
+    else
+      blas_times_vector<T>(static_cast<int>(m), static_cast<int>(k), alpha, b.transposed(), a.data,
+                           a.col_step, out.data, 1);
+  } else {
+    blas_product<T>(static_cast<int>(n), static_cast<int>(m), static_cast<int>(k), alpha, a, b, beta, out);
   }
-  const Layout la = layout(a.row_step, a.col_step), lb = layout(b.row_step, b.col_step);
-  gemm(la.trans, lb.trans, static_cast<int>(n), static_cast<int>(m), static_cast<int>(k), alpha, a.data,
-       la.lead, b.data, lb.lead, beta, out.data, static_cast<int>(out.row_step));
 }
 
 template void multiply(int64_t, int64_t, int64_t, float, Matrix<const float>, Matrix<const float>, float,
@@ -226,36 +221,18 @@ template void multiply(int64_t, int64_t, int64_t, float, Matrix<const float>, Ma
 template void multiply(int64_t, int64_t, int64_t, double, Matrix<const double>, Matrix<const double>, double,
                        Matrix<double>);
 
-Tensor as_rows(const Tensor& x) {
-  const int64_t last = x.dim() - 1;
-  int64_t rows = 1, step = 0;
-  bool one_run = true;
-  for (int64_t d = last - 1; d >= 0; --d) {
-    if (x.shape()[d] == 1) continue;
-    if (rows == 1)
-      step = x.strides()[d];
-    else
-      one_run = one_run && x.strides()[d] == step * rows;
-    rows *= x.shape()[d];
-  }
-  if (!one_run) return as_rows(clone(x));
-  return x.view_as({rows, x.shape()[last]}, {rows > 1 ? step : x.shape()[last], x.strides()[last]},
-                   x.body().offset);
-}
-
 Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start, double alpha) {
-  Tensor out = Tensor::empty(result_shape(a, b), a.dtype());
+  const Tensor out = Tensor::empty(result_shape(a, b), a.dtype());
   if (out.numel() == 0) return out;
-  const int64_t k = a.shape().back();
-  for (const int64_t size : {a.shape()[a.dim() - 2], k, b.shape().back()})
-    check(size <= kMost, "matmul: a is ", a.shape(), ", b is ", b.shape(),
-          "; BLAS counts rows and columns in 31 bits, cut the operands into pieces");
+  const int64_t n = a.size(-2), k = a.size(-1), m = b.size(-1);
+  check(std::max({n, k, m}) <= kMost, "matmul: a is ", a.shape(), ", b is ", b.shape(),
+        "; BLAS counts rows and columns in 31 bits, cut the operands into pieces");
   product_flops() += 2 * out.numel() * k;
 
   // One matrix b for all of a: its rows make one long product.
-  const bool one_b = b.dim() == 2 && a.dim() > 2 && (!start.defined() || start.dim() <= 1) &&
-                     out.numel() / b.shape().back() <= kMost;
-  const Tensor left = for_blas(one_b ? as_rows(a) : a), right = for_blas(b);
+  const bool one_b =
+      b.dim() == 2 && a.dim() > 2 && (!start.defined() || start.dim() <= 1) && out.numel() / m <= kMost;
+  const Tensor left = for_products(one_b ? as_rows(a) : a), right = for_products(b);
   const Tensor target = one_b ? as_rows(out) : out;
   visit_floating(a.dtype(),
                  [&]<class T>(Type<T>) { run<T>(target, left, right, start, static_cast<T>(alpha)); });

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+
+#include "tensor/kernels/loop.h"
 #include "tensor/tensor.h"
 
 namespace heed::kernel {
@@ -12,20 +15,10 @@ namespace heed::kernel {
 ///   returns  [..., n, m]
 Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start = {}, double alpha = 1);
 
-/// x [..., k] as a matrix [N, k] with all leading dimensions in one; a view where the strides allow it.
-Tensor as_rows(const Tensor& x);
-
-/// x itself if BLAS can read its matrices, else a copy, in which a matrix that is repeated stands once.
-Tensor for_blas(const Tensor& x);
-
-/// The steps of x along each leading dimension of `shape`, all but the last two, which it broadcasts to.
-Strides lead_steps(const Tensor& x, const Shape& shape);
-
-/// The step of x along its last dimension (1) or the last but one (2), 0 where x is repeated.
-int64_t tail_step(const Tensor& x, int64_t from_end);
-
 /// Floating-point operations of products in this thread so far, two for a multiplication and its addition.
 int64_t& product_flops();
+
+// What other kernels build products of.
 
 /// A matrix in memory: element (i, j) stands at data[i * row_step + j * col_step].
 template <class T>
@@ -36,15 +29,57 @@ struct Matrix {
   T* at(int64_t i, int64_t j) const { return data + i * row_step + j * col_step; }
   Matrix from(int64_t i, int64_t j) const { return {at(i, j), row_step, col_step}; }
   Matrix transposed() const { return {data, col_step, row_step}; }
+  operator Matrix<const T>() const requires(!std::is_const_v<T>) { return {data, row_step, col_step}; }
 };
 
-/// out [n, m] = alpha a [n, k] b [k, m] + beta out, by one thread; with beta = 0 out need not be set.
-/// The sizes fit in 31 bits, out.col_step is 1, and a and b pass is_dense(): the caller sees to it.
+/// A part of a matrix: its rows from i and its columns from j on.
+struct Tile {
+  int64_t i, rows, j, columns;
+};
+
+/// All dimensions but the last two.
+inline Shape leading(const Tensor& x) { return Shape(x.shape().data(), x.dim() - 2); }
+
+/// The matrices of a tensor in row-major order of its leading dimensions. Those of an undefined tensor have
+/// no data.
+template <class T>
+class Matrices {
+ public:
+  /// x broadcast to [lead..., rows, columns].
+  Matrices(const Tensor& x, const Shape& lead, int64_t rows, int64_t columns) {
+    if (!x.defined()) return;
+    const auto step = [&x](int64_t from_end, int64_t size) {
+      const int64_t d = x.dim() - from_end;
+      return d < 0 || x.shape()[d] != size ? 0 : x.strides()[d];
+    };
+    for (int64_t d = 0; d < lead.dim(); ++d) lead_.add(lead[d], step(lead.dim() + 2 - d, lead[d]));
+    first_ = {detail::first_of<T>(x), step(2, rows), step(1, columns)};
+  }
+  /// x as it is.
+  explicit Matrices(const Tensor& x) : Matrices(x, leading(x), x.size(-2), x.size(-1)) {}
+
+  Matrix<T> operator[](int64_t index) const {
+    return {first_.data + lead_.at(index), first_.row_step, first_.col_step};
+  }
+
+ private:
+  Lattice lead_;
+  Matrix<T> first_{nullptr, 0, 0};
+};
+
+/// x itself if multiply() can read its matrices, else a copy, in which a matrix that is repeated stands once.
+Tensor for_products(const Tensor& x);
+
+/// out [n, m] = alpha a [n, k] b [k, m] + beta out, by one thread; with beta = 0 out need not be set. a and b
+/// are matrices of for_products(), transposed or not, out.col_step is 1, and the sizes fit in 31 bits: the
+/// caller sees to it.
 template <class T>
 void multiply(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b, T beta,
               Matrix<T> out);
 
-/// True when one of the steps is 1 and the other jumps over whole rows or columns: what BLAS can read.
-bool is_dense(int64_t rows, int64_t cols, int64_t row_step, int64_t col_step);
+/// Products, each of so many multiplications, that one thread takes at a time: enough to pay for waking it.
+inline int64_t products_per_block(double multiplications) {
+  return static_cast<int64_t>(1 + (1 << 20) / std::max(multiplications, 1.0));
+}
 
 }  // namespace heed::kernel

@@ -21,9 +21,6 @@ T average(int64_t n, const F& f, const T* first, const X*... more) {
 
 Tensor dense(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
 
-// Rows that share one partial sum of the gradients of weight and bias: see Note [Same bits].
-int64_t rows_at_once(int64_t n) { return std::max<int64_t>(64, kBlock / std::max<int64_t>(1, n)); }
-
 }  // namespace
 
 Normed norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strided_weight,
@@ -36,41 +33,41 @@ Normed norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strid
     const T *in = x.data<T>(), *w = data_or_null<T>(weight), *b = data_or_null<T>(bias);
     T *y = out.y.mutable_data<T>(), *scales = out.scale.mutable_data<T>();
     T* means = centre == Centre::mean ? out.mean.mutable_data<T>() : nullptr;
-    parallel_for(
-        rows, std::max<int64_t>(1, kBlock / std::max<int64_t>(1, n)), [=](int64_t begin, int64_t end) {
-          for (int64_t r = begin; r < end; ++r) {
-            const T* x_row = in + r * n;
-            T* y_row = y + r * n;
-            T mean = 0;
-            if (means)
-              mean = means[r] = average(
-                  n, [](auto v) { return v; }, x_row);
-            const T variance = average(
-                n, [=](auto v) { return (v - mean) * (v - mean); }, x_row);
-            const T scale = scales[r] = static_cast<T>(1 / std::sqrt(static_cast<double>(variance) + eps));
-            const auto xhat = [=](int64_t i) { return (x_row[i] - mean) * scale; };
-            if (w && b) {
-              HEED_VECTORIZE
-              for (int64_t i = 0; i < n; ++i) y_row[i] = xhat(i) * w[i] + b[i];
-            } else {
-              HEED_VECTORIZE
-              for (int64_t i = 0; i < n; ++i) y_row[i] = xhat(i);
-              for (int64_t i = 0; w && i < n; ++i) y_row[i] *= w[i];
-              for (int64_t i = 0; b && i < n; ++i) y_row[i] += b[i];
-            }
-          }
-        });
+    each_row(rows, n, [=](int64_t r) {
+      const T* x_row = in + r * n;
+      T* y_row = y + r * n;
+      const T mean = means ? means[r] = average(n, itself, x_row) : T(0);
+      const T variance = average(
+          n, [=](auto v) { return (v - mean) * (v - mean); }, x_row);
+      const T scale = scales[r] = static_cast<T>(1 / std::sqrt(static_cast<double>(variance) + eps));
+      const auto xhat = [=](int64_t i) { return (x_row[i] - mean) * scale; };
+      if (w && b) {
+        HEED_VECTORIZE
+        for (int64_t i = 0; i < n; ++i) y_row[i] = xhat(i) * w[i] + b[i];
+      } else {
+        HEED_VECTORIZE
+        for (int64_t i = 0; i < n; ++i) y_row[i] = xhat(i);
+        for (int64_t i = 0; w && i < n; ++i) y_row[i] *= w[i];
+        for (int64_t i = 0; b && i < n; ++i) y_row[i] += b[i];
+      }
+    });
   });
   return out;
 }
 
-// With h = g weight:  dx = scale (h - mean(h) - xhat mean(h xhat)), without mean(h) where nothing is
-// centred;  dweight = sum over rows of g xhat,  dbias = sum over rows of g.
+// With h = g weight:
+//
+//   dx       scale (h - mean(h) - xhat mean(h xhat)), without mean(h) where nothing is centred
+//   dweight  sum over rows of g xhat
+//   dbias    sum over rows of g
 NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int64_t n,
                             const Tensor& strided_weight, const Normed& forward) {
   const Tensor g = contiguous(strided_g), x = contiguous(strided);
   const Tensor weight = strided_weight.defined() ? contiguous(strided_weight) : full({n}, 1, x.dtype());
-  const int64_t rows = n == 0 ? 0 : x.numel() / n, at_once = rows_at_once(n);
+  const int64_t rows = n == 0 ? 0 : x.numel() / n;
+  // Rows that share one partial sum of the gradients of weight and bias: see Note [Same bits] in
+  // tensor/parallel.h.
+  const int64_t at_once = std::max<int64_t>(64, rows_per_block(n));
   const int64_t blocks = (rows + at_once - 1) / at_once;
   const Tensor dx = Tensor::empty(x.shape(), x.dtype());
   const Tensor dweights = Tensor::empty({blocks, n}, x.dtype()),

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/loop.h"
-#include "tensor/parallel.h"
+#include "tensor/kernels/lines.h"
 
 namespace heed::kernel {
 namespace {
@@ -34,6 +33,11 @@ Tensor started(const Tensor& p, const Tensor& g, const StepOptions& step) {
   return add(step.maximize ? neg(g) : g, p, step.weight_decay);
 }
 
+// g / (sqrt(v) + eps)
+Tensor normalized(const Tensor& g, const Tensor& v, double eps) {
+  return div(g, add(sqrt(v), full({}, eps, g.dtype())));
+}
+
 // out <- keep out + fresh x
 void fade(const Tensor& out, const Tensor& x, double keep, double fresh) {
   mul_into(out, full({}, keep, out.dtype()));
@@ -47,14 +51,16 @@ void sgd_step(const Tensor& p, const Tensor& g, const Tensor& v, const StepOptio
   visit_floating(p.dtype(), [&]<class T>(Type<T>) {
     const T lr = static_cast<T>(step.lr), mu = static_cast<T>(momentum.momentum);
     const T fresh = static_cast<T>(1 - momentum.dampening);
-    if (!v.defined()) return sweep<T>(p, g, step, [=](T& p_, T g_) { p_ -= lr * g_; });
-    sweep<T>(
-        p, g, step,
-        [=, nesterov = momentum.nesterov](T& p_, T g_, T& v_) {
-          v_ = mu * v_ + fresh * g_;
-          p_ -= lr * (nesterov ? g_ + mu * v_ : v_);
-        },
-        v);
+    const auto update = [=, nesterov = momentum.nesterov](T& p_, T g_, auto&... velocity) {
+      T d = g_;
+      [[maybe_unused]] const auto remember = [&](T& v_) {
+        v_ = mu * v_ + fresh * g_;
+        d = nesterov ? g_ + mu * v_ : v_;
+      };
+      (remember(velocity), ...);
+      p_ -= lr * d;
+    };
+    v.defined() ? sweep<T>(p, g, step, update, v) : sweep<T>(p, g, step, update);
   });
 }
 
@@ -71,26 +77,18 @@ void adam_step(const Tensor& p, const Tensor& g, const Tensor& m, const Tensor& 
     const T beta2 = static_cast<T>(adam.beta2), fresh2 = static_cast<T>(1 - adam.beta2);
     const T size = static_cast<T>(step.lr / correction1), eps = static_cast<T>(adam.eps);
     const T root = static_cast<T>(1 / std::sqrt(correction2));
-    const auto moments = [=](T g_, T& m_, T& v_) {
+    const auto update = [=](T& p_, T g_, T& m_, T& v_, auto&... largest) {
       m_ = beta1 * m_ + fresh1 * g_;
       v_ = beta2 * v_ + fresh2 * g_ * g_;
+      T spread = v_;
+      [[maybe_unused]] const auto raise = [&](T& most) { spread = most = v_ > most ? v_ : most; };
+      (raise(largest), ...);
+      p_ = keep * p_ - size * m_ / (std::sqrt(spread) * root + eps);
     };
-    if (!largest_v.defined())
-      return sweep<T>(
-          p, g, coupled,
-          [=](T& p_, T g_, T& m_, T& v_) {
-            moments(g_, m_, v_);
-            p_ = keep * p_ - size * m_ / (std::sqrt(v_) * root + eps);
-          },
-          m, v);
-    sweep<T>(
-        p, g, coupled,
-        [=](T& p_, T g_, T& m_, T& v_, T& most) {
-          moments(g_, m_, v_);
-          most = v_ > most ? v_ : most;
-          p_ = keep * p_ - size * m_ / (std::sqrt(most) * root + eps);
-        },
-        m, v, largest_v);
+    if (largest_v.defined())
+      sweep<T>(p, g, coupled, update, m, v, largest_v);
+    else
+      sweep<T>(p, g, coupled, update, m, v);
   });
 }
 
@@ -104,7 +102,7 @@ void rmsprop_step(const Tensor& p, const Tensor& g, const Tensor& v, const Tenso
     fade(mean, d, rmsprop.alpha, 1 - rmsprop.alpha);
     spread = sub(v, square(mean));
   }
-  d = div(d, add(sqrt(spread), full({}, rmsprop.eps, p.dtype())));
+  d = normalized(d, spread, rmsprop.eps);
   if (b.defined()) fade(b, d, rmsprop.momentum, 1);
   sub_into(p, b.defined() ? b : d, step.lr);
 }
@@ -112,7 +110,7 @@ void rmsprop_step(const Tensor& p, const Tensor& g, const Tensor& v, const Tenso
 void adagrad_step(const Tensor& p, const Tensor& g, const Tensor& s, const StepOptions& step, double eps) {
   const Tensor d = started(p, g, step);
   add_into(s, square(d));
-  sub_into(p, div(d, add(sqrt(s), full({}, eps, p.dtype()))), step.lr);
+  sub_into(p, normalized(d, s, eps), step.lr);
 }
 
 double sum_of_powers(const Tensor& x, double p) {
@@ -125,18 +123,18 @@ double sum_of_powers(const Tensor& x, double p) {
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     const T* first = values.data<T>();
     parallel_for(x.numel(), kSweep, [&](int64_t begin, int64_t end) {
-      std::array<double, 8> lanes{};  // sums side by side, so that the loop becomes vector code
+      double lanes[8] = {};  // sums side by side, so that the loop becomes vector code
       const auto add = [&](auto&& power) {
         for (int64_t i = begin; i < end; i += 8)
           for (int64_t l = 0; l < 8; ++l) {
             const double value = i + l < end ? std::abs(static_cast<double>(first[i + l])) : 0;
-            lanes[static_cast<size_t>(l)] = join(lanes[static_cast<size_t>(l)], power(value));
+            lanes[l] = join(lanes[l], power(value));
           }
       };
       if (p == 2)
         add([](double v) { return v * v; });
       else if (p == 1 || largest)
-        add([](double v) { return v; });
+        add(itself);
       else if (p == 0)
         add([](double v) { return double(v != 0); });
       else

@@ -12,27 +12,17 @@
 namespace heed::kernel {
 namespace {
 
-// Sequences do not meet, so each thread walks some of them through all steps: see Note [Same bits]. As each
-// share reads the whole weight at every step, there are few: halves, of at most 64 sequences.
+// Sequences do not meet, so each thread walks some of them through all steps: see Note [Same bits] in
+// tensor/parallel.h. As each share reads the whole weight at every step, there are few: halves, of at most 64
+// sequences.
 int64_t sequences_at_once(int64_t batch) {
   return std::clamp<int64_t>((batch + 1) / 2, std::min<int64_t>(batch, 16), 64);
 }
 
-// The vector of sequence b at step t.
+// The vectors of x [T, B, n] as a matrix: at(t, b) is the first element of that of sequence b at step t.
 template <class T>
-struct Vectors {
-  T* data;
-  int64_t t_step, b_step;
-  T* at(int64_t t, int64_t b) const { return data + t * t_step + b * b_step; }
-};
-
-template <class T>
-Vectors<const T> read(const Tensor& x) {
-  return {x.data<T>(), x.strides()[0], x.strides()[1]};
-}
-template <class T>
-Vectors<T> write(const Tensor& x) {
-  return {x.mutable_data<T>(), x.strides()[0], x.strides()[1]};
+Matrix<T> vectors(const Tensor& x) {
+  return {detail::first_of<T>(x), x.strides()[0], x.strides()[1]};
 }
 
 // x itself where the values of its last dimension are neighbours.
@@ -51,13 +41,13 @@ Tensor as_matrix(const Tensor& x) {
   return x.view_as({x.size(0) * x.size(1), n}, {n, 1}, x.body().offset);
 }
 
-int64_t saved_gates(Cell cell) { return cell == Cell::gru || cell == Cell::lstm ? 4 : 1; }
+int64_t saved_gates(Cell kind) { return kind == Cell::gru || kind == Cell::lstm ? 4 : 1; }
 
 // One sequence, one step: `a` is W h and becomes what is saved of the gates.
 template <class T>
-void step(Cell cell, int64_t n, const T* x, const T* bias, const T* before, T* a, T* y) {
+void step(Cell kind, int64_t n, const T* x, const T* bias, const T* before, T* a, T* y) {
   const auto sum = [=](int64_t i) { return x[i] + (a[i] + bias[i]); };
-  switch (cell) {
+  switch (kind) {
     case Cell::rnn_tanh:
       HEED_VECTORIZE
       for (int64_t i = 0; i < n; ++i) y[i] = math::tanh(sum(i));
@@ -99,8 +89,8 @@ void step(Cell cell, int64_t n, const T* x, const T* bias, const T* before, T* a
 // before it which does not go through W h. dx and da are the gradients of x and of W h + b, one and the same
 // but for gru.
 template <class T>
-void step_back(Cell cell, int64_t n, const T* gates, const T* before, const T* y, T* d, T* dx, T* da) {
-  switch (cell) {
+void step_back(Cell kind, int64_t n, const T* gates, const T* before, const T* y, T* d, T* dx, T* da) {
+  switch (kind) {
     case Cell::rnn_tanh:
       for (int64_t i = 0; i < n; ++i) dx[i] = d[i] * (1 - y[i] * y[i]);
       std::fill_n(d, n, T(0));
@@ -144,113 +134,110 @@ void step_back(Cell cell, int64_t n, const T* gates, const T* before, const T* y
 template <class T>
 class Walk {
  public:
-  Walk(const Recurrence& how, const Tensor& y, const Tensor& state, int64_t hidden)
+  Walk(const Steps& how, const Tensor& y, const Tensor& state, const Tensor& weight)
       : steps(y.size(0)),
         batch(y.size(1)),
-        hidden(hidden),
+        hidden(weight.size(1)),
         width(y.size(2)),
-        cell(how.cell),
+        rows(weight.size(0)),
+        kind(how.kind),
         from_zero(!state.defined()),
+        weight{weight.data<T>(), hidden, 1},
         reverse_(how.reverse),
         lengths_(how.lengths.defined() ? contiguous(how.lengths) : Tensor()),
-        first_(from_zero ? full({y.size(2)}, 0, y.dtype()) : contiguous(state)),
-        start_{first_.data<T>(), 0, from_zero ? 0 : first_.strides()[0]},
-        y_(read<T>(y)) {}
+        first_(from_zero ? full({width}, 0, y.dtype()) : contiguous(state)),
+        y_(vectors<const T>(y)) {}
 
   /// The step that is done as number `index`.
   int64_t step(int64_t index) const { return reverse_ ? steps - 1 - index : index; }
   bool ended(int64_t t, int64_t b) const { return lengths_.defined() && t >= lengths_.data<int64_t>()[b]; }
-  /// Where to find the states before the step number `index`.
-  Vectors<const T> before(int64_t index) const {
-    if (index == 0) return start_;
-    return {y_.at(step(index - 1), 0), 0, y_.b_step};
+  /// The states before the step number `index`, as rows [B, S].
+  Matrix<const T> before(int64_t index) const {
+    if (index == 0) return {first_.data<T>(), from_zero ? 0 : width, 1};
+    return {y_.at(step(index - 1), 0), y_.col_step, 1};
   }
 
-  int64_t steps, batch, hidden, width;
-  Cell cell;
+  int64_t steps, batch, hidden, width, rows;
+  Cell kind;
   bool from_zero;
+  Matrix<const T> weight;
 
  private:
   bool reverse_;
   Tensor lengths_, first_;
-  Vectors<const T> start_, y_;
+  Matrix<const T> y_;
 };
 
 template <class T>
-void run(const Recurrence& how, const Tensor& x_tensor, const Tensor& state, const Tensor& weight,
-         const Tensor& bias, const States& out) {
-  const int64_t hidden = weight.size(1), rows = weight.size(0);
-  const Walk<T> walk(how, out.y, state, hidden);
-  const Vectors<const T> x = read<T>(x_tensor);
-  const Vectors<T> y = write<T>(out.y), gates = write<T>(out.gates);
-  const Matrix<const T> w{weight.data<T>(), hidden, 1};
-  const T* b_data = bias.data<T>();
+void run(const Steps& how, const Tensor& all_x, const Tensor& state, const Tensor& weight, const Tensor& bias,
+         const States& out) {
+  const Walk<T> walk(how, out.y, state, weight);
+  const Matrix<const T> x = vectors<const T>(all_x);
+  const Matrix<T> y = vectors<T>(out.y), gates = vectors<T>(out.gates);
+  const T* bias_data = bias.data<T>();
   parallel_for(walk.batch, sequences_at_once(walk.batch), [&](int64_t begin, int64_t end) {
     for (int64_t index = 0; index < walk.steps; ++index) {
       const int64_t t = walk.step(index);
-      const Vectors<const T> before = walk.before(index);
+      const Matrix<const T> before = walk.before(index);
       if (index == 0 && walk.from_zero)
-        for (int64_t b = begin; b < end; ++b) std::fill_n(gates.at(t, b), rows, T(0));
+        for (int64_t b = begin; b < end; ++b) std::fill_n(gates.at(t, b), walk.rows, T(0));
       else
-        multiply<T>(end - begin, rows, hidden, T(1), {before.at(0, begin), before.b_step, 1}, w.transposed(),
-                    T(0), {gates.at(t, begin), gates.b_step, 1});
+        multiply<T>(end - begin, walk.rows, walk.hidden, 1, before.from(begin, 0), walk.weight.transposed(),
+                    0, {gates.at(t, begin), gates.col_step, 1});
       for (int64_t b = begin; b < end; ++b)
         if (walk.ended(t, b))
-          std::copy_n(before.at(0, b), walk.width, y.at(t, b));
+          std::copy_n(before.at(b, 0), walk.width, y.at(t, b));
         else
-          step(walk.cell, hidden, x.at(t, b), b_data, before.at(0, b), gates.at(t, b), y.at(t, b));
+          step(walk.kind, walk.hidden, x.at(t, b), bias_data, before.at(b, 0), gates.at(t, b), y.at(t, b));
     }
   });
 }
 
 // The state's gradient goes back from step to step; that of the weight is one product over all steps at the
-// end, for which the states before them are lined up.
+// end, for which the states before them are lined up in all_h [T, B, H].
 template <class T>
-void run_back(const Recurrence& how, const Tensor& g_tensor, const Tensor& state, const Tensor& weight,
-              const States& forward, const Tensor& dstate, const Tensor& dx_tensor, const Tensor& da_tensor,
-              const Tensor& h_tensor) {
-  const int64_t hidden = weight.size(1), rows = weight.size(0);
-  const Walk<T> walk(how, forward.y, state, hidden);
-  const Vectors<const T> g = read<T>(g_tensor), y = read<T>(forward.y);
-  const Vectors<const T> gates = forward.gates.defined() ? read<T>(forward.gates) : y;
-  const Vectors<T> dx = write<T>(dx_tensor), da = write<T>(da_tensor), h = write<T>(h_tensor);
-  T* d_data = dstate.mutable_data<T>();
-  const Matrix<const T> w{weight.data<T>(), hidden, 1};
+void run_back(const Steps& how, const Tensor& all_g, const Tensor& state, const Tensor& weight,
+              const States& forward, const Tensor& dstate, const Tensor& all_dx, const Tensor& all_da,
+              const Tensor& all_h) {
+  const Walk<T> walk(how, forward.y, state, weight);
+  const Matrix<const T> g = vectors<const T>(all_g), y = vectors<const T>(forward.y);
+  const Matrix<const T> gates = forward.gates.defined() ? vectors<const T>(forward.gates) : y;
+  const Matrix<T> dx = vectors<T>(all_dx), da = vectors<T>(all_da), h = vectors<T>(all_h);
+  const Matrix<T> d{dstate.mutable_data<T>(), walk.width, 1};
   parallel_for(walk.batch, sequences_at_once(walk.batch), [&](int64_t begin, int64_t end) {
-    std::fill(d_data + begin * walk.width, d_data + end * walk.width, T(0));
+    std::fill(d.at(begin, 0), d.at(end, 0), T(0));
     for (int64_t index = walk.steps - 1; index >= 0; --index) {
       const int64_t t = walk.step(index);
-      const Vectors<const T> before = walk.before(index);
+      const Matrix<const T> before = walk.before(index);
       for (int64_t b = begin; b < end; ++b) {
-        T* d = d_data + b * walk.width;
+        T* d_row = d.at(b, 0);
         const T* up = g.at(t, b);
-        for (int64_t i = 0; i < walk.width; ++i) d[i] += up[i];
-        std::copy_n(before.at(0, b), hidden, h.at(t, b));
+        for (int64_t i = 0; i < walk.width; ++i) d_row[i] += up[i];
+        std::copy_n(before.at(b, 0), walk.hidden, h.at(t, b));
         if (walk.ended(t, b)) {
-          std::fill_n(dx.at(t, b), rows, T(0));
-          std::fill_n(da.at(t, b), rows, T(0));
+          for (T* none : {dx.at(t, b), da.at(t, b)}) std::fill_n(none, walk.rows, T(0));
         } else {
-          step_back(walk.cell, hidden, gates.at(t, b), before.at(0, b), y.at(t, b), d, dx.at(t, b),
+          step_back(walk.kind, walk.hidden, gates.at(t, b), before.at(b, 0), y.at(t, b), d_row, dx.at(t, b),
                     da.at(t, b));
         }
       }
       if (index > 0 || !walk.from_zero)
-        multiply<T>(end - begin, hidden, rows, T(1), {da.at(t, begin), da.b_step, 1}, w, T(1),
-                    {d_data + begin * walk.width, walk.width, 1});
+        multiply<T>(end - begin, walk.hidden, walk.rows, 1, {da.at(t, begin), da.col_step, 1}, walk.weight, 1,
+                    d.from(begin, 0));
     }
   });
 }
 
 }  // namespace
 
-States recur(const Recurrence& how, const Tensor& strided_x, const Tensor& state,
-             const Tensor& strided_weight, const Tensor& strided_bias, bool keep_gates) {
+States recur(const Steps& how, const Tensor& strided_x, const Tensor& state, const Tensor& strided_weight,
+             const Tensor& strided_bias, bool keep_gates) {
   const Tensor x = with_rows(strided_x), weight = contiguous(strided_weight);
-  const int64_t hidden = weight.size(1), saved = saved_gates(how.cell) * hidden;
+  const int64_t hidden = weight.size(1), saved = saved_gates(how.kind) * hidden;
   const Tensor bias =
       strided_bias.defined() ? contiguous(strided_bias) : full({weight.size(0)}, 0, x.dtype());
   const bool keep = keep_gates && saved > hidden;
-  States out{ordered_as(x, how.cell == Cell::lstm ? 2 * hidden : hidden), {}};
+  States out{ordered_as(x, how.kind == Cell::lstm ? 2 * hidden : hidden), {}};
   // What is not kept is overwritten at each step.
   out.gates = keep ? ordered_as(x, saved)
                    : Tensor::empty({x.size(1), saved}, x.dtype())
@@ -261,13 +248,13 @@ States recur(const Recurrence& how, const Tensor& strided_x, const Tensor& state
   return out;
 }
 
-RecurrenceGradients recur_backward(const Recurrence& how, const Tensor& strided_g, const Tensor& state,
+RecurrenceGradients recur_backward(const Steps& how, const Tensor& strided_g, const Tensor& state,
                                    const Tensor& strided_weight, const States& forward) {
   const Tensor g = with_rows(strided_g), weight = contiguous(strided_weight);
   const Tensor& y = forward.y;
   const Tensor dstate = Tensor::empty({y.size(1), y.size(2)}, y.dtype());
   const Tensor dx = ordered_as(y, weight.size(0));
-  const Tensor da = how.cell == Cell::gru ? ordered_as(y, weight.size(0)) : dx;
+  const Tensor da = how.kind == Cell::gru ? ordered_as(y, weight.size(0)) : dx;
   const Tensor h = ordered_as(y, weight.size(1));
   product_flops() += 2 * y.size(0) * y.size(1) * weight.numel();
   visit_floating(y.dtype(),

@@ -36,8 +36,6 @@ struct Minimum {
   static auto join(auto a, auto b) { return ((a < b) | (a != a)) ? a : b; }
 };
 
-using Bool = unsigned char;  // bools, in packs
-
 // Means alone have a divisor other than 1, and they are of floats.
 template <class T, class Wide>
 T quotient(Wide value, double divisor) {
@@ -63,8 +61,7 @@ template <class R, class T>
 void line(typename R::Wide& wide, const T* x, int64_t n) {
   for (int64_t i = 0; i < n; i += kRun) {
     const T run = join_line(
-        std::min(kRun, n - i), R::start, [](auto a, auto b) { return R::join(a, b); },
-        [](auto v) { return v; }, x + i);
+        std::min(kRun, n - i), R::start, [](auto a, auto b) { return R::join(a, b); }, itself, x + i);
     wide = R::join(wide, typename R::Wide(run));
   }
 }
@@ -112,9 +109,26 @@ const Loops loops_of = [] {
   };
 }();
 
+// The dimensions of x that are kept, and those that are reduced over.
 struct Plan {
   Lattice kept, reduced;
   int64_t outputs = 1, inputs = 1;  // of the result; of x for each of them
+
+  Plan(const Tensor& x, const Shape& dims) {
+    Shape by_step = dims;  // the order inside a reduction is free: memory's own order merges best
+    std::sort(by_step.begin(), by_step.end(), [&](int64_t a, int64_t b) {
+      return x.strides()[a] != x.strides()[b] ? x.strides()[a] > x.strides()[b] : a < b;
+    });
+    for (const int64_t d : by_step) {
+      reduced.add(x.shape()[d], x.strides()[d]);
+      inputs *= x.shape()[d];
+    }
+    for (int64_t d = 0; d < x.dim(); ++d) {
+      if (std::binary_search(dims.begin(), dims.end(), d)) continue;
+      kept.add(x.shape()[d], x.strides()[d]);
+      outputs *= x.shape()[d];
+    }
+  }
   /// Whether neighbouring results come from neighbouring values, and not the inputs of one result.
   bool by_rows() const {
     return kept.inner_size() > 1 && (reduced.sizes.empty() || kept.inner_step() < reduced.inner_step());
@@ -125,128 +139,88 @@ struct Plan {
   }
 };
 
-Plan plan(const Tensor& x, const Shape& dims) {
-  Plan p;
-  Shape reduced = dims;
-  // The order inside a reduction is free: memory's own order merges best.
-  std::sort(reduced.begin(), reduced.end(), [&](int64_t a, int64_t b) {
-    return x.strides()[a] != x.strides()[b] ? x.strides()[a] > x.strides()[b] : a < b;
-  });
-  for (const int64_t d : reduced) {
-    p.reduced.add(x.shape()[d], x.strides()[d]);
-    p.inputs *= x.shape()[d];
-  }
-  for (int64_t d = 0; d < x.dim(); ++d) {
-    if (std::binary_search(dims.begin(), dims.end(), d)) continue;
-    p.kept.add(x.shape()[d], x.strides()[d]);
-    p.outputs *= x.shape()[d];
-  }
-  return p;
-}
+// How the inputs of each result are cut into parts, by the sizes alone: into a number of rows; or into as
+// many whole lines as make a block, while a line longer than that is cut into blocks.
+//
+//   |   length   |   length   | len|          rows, or lines: one part a period
+//   |length|length|le|length|length|le|       long lines of size period: parts_in_period = 3
+//   |<--- period --->|
+struct Parts {
+  int64_t inputs, length, period, parts_in_period = 1;
 
-// The inputs of each result are cut into parts by the sizes alone, and what the parts give is joined in
-// order: see Note [Same bits].
+  Parts(const Plan& plan, int64_t width) : inputs(plan.inputs) {
+    const int64_t n = std::max<int64_t>(1, plan.reduced.inner_size());  // of a line
+    length = period = plan.by_rows() ? std::max<int64_t>(128, rows_per_block(width)) : n * rows_per_block(n);
+    if (plan.by_rows() || n <= kBlock) return;
+    length = kBlock;
+    parts_in_period = (n + kBlock - 1) / kBlock;
+  }
+  int64_t count() const { return std::max<int64_t>(1, (inputs + period - 1) / period * parts_in_period); }
+  int64_t begin(int64_t part) const {
+    return part / parts_in_period * period + part % parts_in_period * length;
+  }
+  int64_t end(int64_t part) const {
+    return std::min({begin(part) + length, (part / parts_in_period + 1) * period, inputs});
+  }
+};
+
+// A task joins one part of the inputs of `width` neighbouring results, fewer at the end of a row, or of one
+// result. When there are several parts, what they give is joined in order: see Note [Same bits] in
+// tensor/parallel.h.
 class Reduction {
  public:
   Reduction(const Loops& loops, const Plan& plan, const Tensor& x, const Tensor& y, double divisor)
       : loops_(loops),
         plan_(plan),
-        x_(reinterpret_cast<const char*>(x.body().storage->data) + x.body().offset * size_of(x.dtype())),
-        y_(reinterpret_cast<char*>(y.body().storage->data)),
+        x_(detail::first_byte(x)),
+        y_(detail::first_byte(y)),
         x_bytes_(size_of(x.dtype())),
         y_bytes_(size_of(y.dtype())),
-        divisor_(divisor) {}
+        divisor_(divisor),
+        width_(plan.by_rows() ? std::min(kWidth, plan.kept.inner_size()) : 1),
+        parts_(plan, width_),
+        count_(parts_.count()) {}
 
   void run() {
     if (plan_.outputs == 0) return;
-    if (plan_.inputs == 0) {
-      parts_ = 1;
-      return parallel_for(plan_.outputs, kWidth,
-                          [&](int64_t begin, int64_t end) { store(0, begin, end - begin, [](void*) {}); });
-    }
-    plan_.by_rows() ? run_rows() : run_lines();
-    if (parts_ == 1) return;
+    if (count_ > 1) partial_ = Tensor::empty({count_ * plan_.outputs, loops_.wide_bytes}, boolean);
+    const int64_t n = plan_.kept.inner_size(), chunks = (n + width_ - 1) / width_;
+    each_row(plan_.outputs / n * chunks * count_, width_ * std::min(plan_.inputs, parts_.length),
+             [&](int64_t task) {
+               const int64_t chunk = task / count_, column = chunk % chunks * width_;
+               join_part(task % count_, chunk / chunks * n + column, std::min(width_, n - column));
+             });
+    if (count_ == 1) return;
     parallel_for(plan_.outputs, kWidth, [&](int64_t begin, int64_t end) {
       char* first = partial(0, begin);
-      for (int64_t part = 1; part < parts_; ++part) loops_.join(first, partial(part, begin), end - begin);
-      loops_.finish(y_ + begin * y_bytes_, first, end - begin, divisor_);
+      for (int64_t part = 1; part < count_; ++part) loops_.join(first, partial(part, begin), end - begin);
+      finish(begin, first, end - begin);
     });
   }
 
  private:
-  // The inputs of one result are lines of memory, cut into pieces when long.
-  void run_lines() {
-    const Lattice& lines = plan_.reduced;
-    const int64_t n = lines.inner_size();
-    const int64_t pieces = (n + kBlock - 1) / kBlock;
-    const int64_t items = plan_.inputs / n * pieces;
-    const int64_t items_at_once = std::max<int64_t>(1, kBlock / n);
-    cut((items + items_at_once - 1) / items_at_once);
-    const int64_t width = plan_.kept.inner_size(), width_step = plan_.kept.inner_step();
-    parallel_for(plan_.outputs * parts_, std::max<int64_t>(1, kBlock / plan_.inputs),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t task = begin; task < end; ++task) {
-                     const int64_t result = task / parts_, part = task % parts_;
-                     const int64_t base = plan_.kept.offset(result / width) + result % width * width_step;
-                     store(part, result, 1, [&](void* wide) {
-                       const int64_t last = std::min(items, (part + 1) * items_at_once);
-                       for (int64_t item = part * items_at_once; item < last; ++item) {
-                         const int64_t start = item % pieces * kBlock;
-                         const int64_t offset = base + lines.offset(item / pieces) + start;
-                         loops_.line(wide, x_ + offset * x_bytes_, std::min(kBlock, n - start));
-                       }
-                     });
-                   }
-                 });
+  // One part of the inputs of the results `first` to `first + n`.
+  void join_part(int64_t part, int64_t first, int64_t n) {
+    alignas(64) char own[kWidth * sizeof(int64_t)];
+    void* wide = count_ == 1 ? own : partial(part, first);
+    loops_.start(wide, n);
+    const int64_t base = plan_.kept.at(first), step = plan_.reduced.inner_step();
+    plan_.reduced.each_stretch(parts_.begin(part), parts_.end(part), [&](int64_t offset, int64_t inputs) {
+      const char* x = x_ + (base + offset) * x_bytes_;
+      if (plan_.by_rows())
+        loops_.rows(wide, x, inputs, step, n);
+      else
+        loops_.line(wide, x, inputs);
+    });
+    if (count_ == 1) finish(first, wide, n);
   }
 
-  // Neighbouring results stand side by side in memory: rows of them are joined one to the other.
-  void run_rows() {
-    const Lattice &kept = plan_.kept, &reduced = plan_.reduced;
-    const int64_t n = kept.inner_size();
-    const int64_t chunks = (n + kWidth - 1) / kWidth;
-    const int64_t rows_in_run = reduced.inner_size(), step = reduced.inner_step();
-    const int64_t rows_at_once = std::max<int64_t>(128, kBlock / std::min(n, kWidth));
-    cut((plan_.inputs + rows_at_once - 1) / rows_at_once);
-    const int64_t work = std::min(n, kWidth) * std::min(plan_.inputs, rows_at_once);
-    parallel_for(plan_.outputs / n * chunks * parts_, std::max<int64_t>(1, kBlock / work),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t task = begin; task < end; ++task) {
-                     const int64_t part = task % parts_, outer = task / parts_ / chunks;
-                     const int64_t column = task / parts_ % chunks * kWidth;
-                     const int64_t count = std::min(kWidth, n - column);
-                     const int64_t base = kept.offset(outer) + column;
-                     store(part, outer * n + column, count, [&](void* wide) {
-                       const int64_t last = std::min(plan_.inputs, (part + 1) * rows_at_once);
-                       for (int64_t row = part * rows_at_once; row < last;) {
-                         const int64_t start = row % rows_in_run;
-                         const int64_t rows = std::min(last - row, rows_in_run - start);
-                         const int64_t offset = base + reduced.offset(row / rows_in_run) + start * step;
-                         loops_.rows(wide, x_ + offset * x_bytes_, rows, step, count);
-                         row += rows;
-                       }
-                     });
-                   }
-                 });
-  }
-
-  void cut(int64_t parts) {
-    parts_ = parts;
-    if (parts > 1) partial_ = Tensor::empty({parts * plan_.outputs, loops_.wide_bytes}, boolean);
+  void finish(int64_t first, const void* wide, int64_t n) {
+    loops_.finish(y_ + first * y_bytes_, wide, n, divisor_);
   }
 
   char* partial(int64_t part, int64_t result) {
-    return reinterpret_cast<char*>(partial_.body().storage->data) +
-           (part * plan_.outputs + result) * loops_.wide_bytes;
-  }
-
-  template <class Fill>
-  void store(int64_t part, int64_t result, int64_t count, const Fill& fill) {
-    alignas(64) char own[kWidth * sizeof(int64_t)];
-    void* wide = parts_ == 1 ? own : partial(part, result);
-    loops_.start(wide, count);
-    fill(wide);
-    if (parts_ == 1) loops_.finish(y_ + result * y_bytes_, wide, count, divisor_);
+    return detail::first_byte(partial_) + (part * plan_.outputs + result) * loops_.wide_bytes;
   }
 
   const Loops& loops_;
@@ -255,24 +229,32 @@ class Reduction {
   char* y_;
   const int64_t x_bytes_, y_bytes_;
   const double divisor_;
-  int64_t parts_ = 1;
-  Tensor partial_;  // [parts, outputs] wide values
+  const int64_t width_;
+  const Parts parts_;
+  const int64_t count_;
+  Tensor partial_;  // [count, outputs] wide values
 };
 
 Tensor reduce(const Loops& loops, Tensor x, const Shape& dims, bool keepdim, double divisor = 1) {
-  Tensor y = Tensor::empty(reduced_shape(x.shape(), dims, keepdim), x.dtype());
-  Plan in = plan(x, dims);
-  if (!in.dense()) in = plan(x = contiguous(x), dims);
-  Reduction(loops, in, x, y, divisor).run();
+  const Tensor y = Tensor::empty(reduced_shape(x.shape(), dims, keepdim), x.dtype());
+  Plan plan(x, dims);
+  if (!plan.dense()) plan = Plan(x = contiguous(x), dims);
+  Reduction(loops, plan, x, y, divisor).run();
   return y;
 }
 
-// Sums and products take integers for unsigned ones (Whole), which wrap around where signed ones are
-// undefined.
-template <template <class> class R, class Whole = int64_t>
-const Loops& number_loops(DType dtype) {
-  if (dtype == float32) return loops_of<R, float>;
-  return dtype == float64 ? loops_of<R, double> : loops_of<R, Whole>;
+// Sums over one dtype.
+const Loops& sums(DType dtype) {
+  if (dtype == float32) return loops_of<Sum, float>;
+  return dtype == float64 ? loops_of<Sum, double> : loops_of<Sum, Wrapping<int64_t>>;
+}
+
+template <template <class> class R>
+Tensor most(const Tensor& x, const Shape& dims, bool keepdim) {
+  const Loops& loops = visit_dtype(x.dtype(), []<class T>(Type<T>) -> const Loops& {
+    return loops_of<R, std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>>;  // bools, in packs
+  });
+  return reduce(loops, x, dims, keepdim);
 }
 
 Tensor counted(const Tensor& x) { return x.dtype() == boolean ? cast(x, int64) : x; }
@@ -281,25 +263,18 @@ Tensor counted(const Tensor& x) { return x.dtype() == boolean ? cast(x, int64) :
 
 Tensor sum(const Tensor& x, const Shape& dims, bool keepdim) {
   const Tensor numbers = counted(x);
-  return reduce(number_loops<Sum, uint64_t>(numbers.dtype()), numbers, dims, keepdim);
+  return reduce(sums(numbers.dtype()), numbers, dims, keepdim);
 }
 
 Tensor mean(const Tensor& x, const Shape& dims, bool keepdim) {
   check(is_floating(x.dtype()), "mean: expected a floating tensor, got ", x.dtype());
   double count = 1;
   for (const int64_t d : dims) count *= static_cast<double>(x.shape()[d]);
-  return reduce(number_loops<Sum, uint64_t>(x.dtype()), x, dims, keepdim, count);
+  return reduce(sums(x.dtype()), x, dims, keepdim, count);
 }
 
-Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) {
-  return reduce(x.dtype() == boolean ? loops_of<Maximum, Bool> : number_loops<Maximum>(x.dtype()), x, dims,
-                keepdim);
-}
-
-Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) {
-  return reduce(x.dtype() == boolean ? loops_of<Minimum, Bool> : number_loops<Minimum>(x.dtype()), x, dims,
-                keepdim);
-}
+Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) { return most<Maximum>(x, dims, keepdim); }
+Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) { return most<Minimum>(x, dims, keepdim); }
 
 Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim) {
   Tensor largest = amax(x, dims, true);
@@ -310,7 +285,7 @@ Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim) {
 
 Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {
   const Tensor squares = square(sub(x, mean(x, dims, true)));
-  return reduce(number_loops<Sum, uint64_t>(x.dtype()), squares, dims, keepdim, divisor);
+  return reduce(sums(x.dtype()), squares, dims, keepdim, divisor);
 }
 
 namespace {
@@ -349,7 +324,7 @@ Tensor cumsum(const Tensor& strided, int64_t dim, bool reverse) {
   Tensor y = Tensor::empty(x.shape(), x.dtype());
   const Lines lines(x.shape(), dim);
   visit_numbers(x.dtype(), [&]<class T>(Type<T>) {
-    using Wide = typename Sum<std::conditional_t<std::is_integral_v<T>, uint64_t, T>>::Wide;
+    using Wide = typename Sum<Wrapping<T>>::Wide;
     lines.each([&, in = x.data<T>(), out = y.mutable_data<T>()](int64_t first, int64_t, int64_t width) {
       Wide total[kWidth];
       std::fill_n(total, width, Wide(0));

@@ -2,7 +2,6 @@
 
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/lines.h"
-#include "tensor/kernels/math.h"
 
 namespace heed::kernel {
 namespace {
@@ -15,28 +14,18 @@ T shift_of(Form form, T most) {
   return form == Form::masked && most == -std::numeric_limits<T>::infinity() ? 0 : most;
 }
 
-template <class T>
-T scale_of(double sum) {
-  return static_cast<T>(sum == 0 ? 0 : 1 / sum);
-}
-
 // One line of n neighbouring values: y_i = exp(x_i - m) / s, or its logarithm, with m the largest x and
 // s = sum_i exp(x_i - m), which lies between 1 and n. A line of -inf alone gives NaN, masked 0.
 template <class T>
 void softmax_line(Form form, const T* x, T* y, int64_t n) {
-  const auto itself = [](auto v) { return v; };
-  const T most = shift_of(form, join_line(
-                                    n, -std::numeric_limits<T>::infinity(),
-                                    [](auto a, auto b) { return b > a ? b : a; }, itself, x));
-  HEED_VECTORIZE
-  for (int64_t i = 0; i < n; ++i) y[i] = math::exp(x[i] - most);
-  const double sum = sum_line(n, itself, y);
+  const T most = shift_of(form, max_line(n, -std::numeric_limits<T>::infinity(), x));
+  const double sum = exp_line(n, x, most, y);
   if (form == Form::log) {
     const T log_sum = static_cast<T>(std::log(sum));
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - most) - log_sum;
   } else {
-    const T scale = scale_of<T>(sum);
+    const T scale = static_cast<T>(sum == 0 ? 0 : 1 / sum);
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) y[i] *= scale;
   }
@@ -45,8 +34,7 @@ void softmax_line(Form form, const T* x, T* y, int64_t n) {
 template <class T>
 void softmax_line_backward(Form form, const T* g, const T* y, T* dx, int64_t n) {
   if (form == Form::log) {
-    const T sum = static_cast<T>(sum_line(
-        n, [](auto g_) { return g_; }, g));
+    const T sum = static_cast<T>(sum_line(n, itself, g));
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) dx[i] = g[i] - math::exp(y[i]) * sum;
   } else {
@@ -87,12 +75,13 @@ template <class F>
 Tensor by_lines(const Tensor& strided_a, const Tensor& strided_b, int64_t dim, const F& f) {
   const Tensor a = contiguous(last_swapped_with(strided_a, dim));
   const Tensor b = strided_b.defined() ? contiguous(last_swapped_with(strided_b, dim)) : a;
-  Tensor y = Tensor::empty(a.shape(), a.dtype());
-  const Lines lines(a.shape(), std::max<int64_t>(a.dim() - 1, 0));
+  const Tensor y = Tensor::empty(a.shape(), a.dtype());
+  const int64_t n = a.dim() == 0 ? 1 : a.size(-1);
   visit_floating(a.dtype(), [&]<class T>(Type<T>) {
-    lines.each(
-        [&, from_a = a.data<T>(), from_b = b.data<T>(), to = y.mutable_data<T>()](
-            int64_t first, int64_t, int64_t) { f(from_a + first, from_b + first, to + first, lines.n); });
+    each_row(n == 0 ? 0 : a.numel() / n, n,
+             [&, from_a = a.data<T>(), from_b = b.data<T>(), to = y.mutable_data<T>()](int64_t r) {
+               f(from_a + r * n, from_b + r * n, to + r * n, n);
+             });
   });
   return contiguous(last_swapped_with(y, dim));
 }

@@ -2,43 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include "heed.h"
-#include "tests/support/expect.h"
+#include "tests/support/twins.h"
 
 using namespace heed;
-
-namespace {
-
-// The operation and its gradients against the same in public operations: how far apart, relative to the
-// larger of 1 and the value.
-double against_twin(Recurrence kind, const Tensor& x, const Tensor& state, const Tensor& weight,
-                    const Tensor& bias, const RecurrenceOptions& options) {
-  std::vector<std::vector<Tensor>> results;
-  for (const bool reference : {false, true}) {
-    set_reference_mode(reference);
-    std::vector<Tensor> inputs;
-    for (const Tensor& input : {x, state, weight, bias})
-      inputs.push_back(input.defined() ? input.detach().requires_grad_() : input);
-    const Tensor y = recurrence(kind, inputs[0], inputs[1], inputs[2], inputs[3], options);
-    set_reference_mode(false);
-    backward(
-        {y},
-        {.grad_outputs = {sin(
-             arange(double(y.numel()), y.dtype()).view_as(y.shape(), contiguous_strides(y.shape()), 0))}});
-    std::vector<Tensor>& result = results.emplace_back(std::vector<Tensor>{y.detach()});
-    for (const Tensor& input : inputs)
-      if (input.defined()) result.push_back(input.grad());
-  }
-  double worst = 0;
-  for (size_t i = 0; i < results[0].size(); ++i) {
-    const Tensor &got = results[0][i], &want = results[1][i];
-    REQUIRE(got.shape() == want.shape());
-    worst = std::max(worst, max(abs(got - want) / maximum(1, abs(want))).item());
-  }
-  return worst;
-}
-
-}  // namespace
 
 TEST_CASE("recurrence: steps in one pass give what public operations give") {
   Generator generator(4);
@@ -54,23 +20,26 @@ TEST_CASE("recurrence: steps in one pass give what public operations give") {
         // Memory has time first, or the batch.
         const Tensor x = other_way ? transpose(randn({batch, steps, gates}, float64, &generator), 0, 1)
                                    : randn({steps, batch, gates}, float64, &generator);
+        const auto apart = [&](const Tensors& in, const RecurrenceOptions& options) {
+          return from_twin([&](auto& t) { return recurrence(kind, t[0], t[1], t[2], t[3], options); }, in);
+        };
         INFO("kind ", static_cast<int>(kind), ", batch ", batch, ", other way ", other_way);
-        CHECK(against_twin(kind, x, state, weight, bias, {.lengths = lengths, .reverse = other_way}) < 1e-12);
-        CHECK(against_twin(kind, x, {}, weight, {}, {.reverse = !other_way}) < 1e-12);
-        CHECK(against_twin(kind, to(x, float32), {}, to(weight, float32), to(bias, float32),
-                           {.lengths = lengths}) < 1e-4);
-        const Tensor y = recurrence(kind, x, state, weight);
-        CHECK(transpose(y, 0, 1).is_contiguous() == (other_way || batch == 1));
+        CHECK(apart({x, state, weight, bias}, {.lengths = lengths, .reverse = other_way}) < 1e-12);
+        CHECK(apart({x, {}, weight, {}}, {.reverse = !other_way}) < 1e-12);
+        CHECK(apart({to(x, float32), {}, to(weight, float32), to(bias, float32)}, {.lengths = lengths}) <
+              1e-4);
         // Rows of weights and states that stand apart, or in one place.
-        const Tensor wide = cat({weight, weight}, 1);
-        CHECK(against_twin(kind, x, select(state, 0, 0).view_as({batch, size}, {0, 1}, 0),
-                           narrow(wide, 1, 0, hidden), bias, {}) < 1e-12);
+        CHECK(
+            apart({x, expand(state[0], {batch, size}), narrow(cat({weight, weight}, 1), 1, 0, hidden), bias},
+                  {}) < 1e-12);
+        const Tensor y = recurrence(kind, x, state, weight);
+        CHECK((reference_mode() || transpose(y, 0, 1).is_contiguous() == (other_way || batch == 1)));
       }
 }
 
 TEST_CASE("recurrence: without a gradient the gates of one step suffice") {
   const Tensor x = randn({50, 2, 12}), weight = randn({12, 3}), state = randn({2, 6});
-  const kernel::Recurrence how{kernel::Cell::lstm, false, {}};
+  const kernel::Steps how{kernel::Cell::lstm, false, {}};
   const kernel::States kept = kernel::recur(how, x, state, weight, {}, true);
   const kernel::States bare = kernel::recur(how, x, state, weight, {}, false);
   CHECK(kept.gates.shape() == Shape{50, 2, 12});
