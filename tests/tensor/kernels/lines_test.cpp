@@ -2,18 +2,15 @@
 
 #include <doctest/doctest.h>
 
-#include <mutex>
-#include <set>
-
 #include "tests/support/expect.h"
 
 using namespace heed;
+using kernel::itself;
 
 namespace {
 
 constexpr auto plus = [](auto a, auto b) { return a + b; };
 constexpr auto largest = [](auto a, auto b) { return a > b ? a : b; };
-constexpr auto itself = [](auto v) { return v; };
 
 }  // namespace
 
@@ -47,38 +44,4 @@ TEST_CASE("sums are joined in double from run to run") {
   }
   const std::vector<float> many(1 << 25, 1);  // a float stops counting at 2^24
   CHECK(kernel::sum_line(1 << 25, itself, many.data()) == double(1 << 25));
-}
-
-TEST_CASE("every line of a tensor is visited once, in stretches of neighbours") {
-  for (const Shape& shape :
-       {Shape{4, 5, 6}, Shape{7}, Shape{3, 2, kernel::kWidth - 1}, Shape{2, 3, kernel::kWidth},
-        Shape{2, 2, 2 * kernel::kWidth + 1}, Shape{0, 3, 2}, Shape{3, 0, 2}, Shape{300, 400}})
-    for (int64_t dim = 0; dim < shape.dim(); ++dim) {
-      const kernel::Lines lines(shape, dim);
-      CHECK(lines.n == shape[dim]);
-      CHECK(lines.outer * lines.n * lines.inner == numel(shape));
-      const Strides strides = contiguous_strides(shape);
-      std::vector<int64_t> starts;  // of line 0, 1, ...: where its first element stands
-      if (lines.outer * lines.inner > 0) {
-        Shape others = shape;
-        others[dim] = 1;
-        for_each_offset(others, strides, [&](int64_t offset) { starts.push_back(offset); });
-      }
-      std::vector<int64_t> seen(starts.size(), -1);
-      bool fits = true;
-      std::mutex mutex;
-      lines.each([&](int64_t first, int64_t line, int64_t width) {
-        const std::lock_guard lock(mutex);
-        fits = fits && 1 <= width && width <= kernel::kWidth;
-        for (int64_t l = 0; l < width; ++l) {
-          int64_t& place = seen.at(static_cast<size_t>(line + l));
-          fits = fits && place == -1;
-          place = first + l;
-        }
-      });
-      CHECK(fits);
-      if (numel(shape) == 0) continue;
-      CHECK(seen == starts);
-      CHECK(lines.inner == strides[dim]);
-    }
 }
