@@ -41,10 +41,9 @@ Tensor run_hooks(const Node& node, Tensor g) {
 
 // Undoes the broadcasting of the operand that `node` made.
 [[gnu::noinline]] Tensor fitted(const Node& node, const Tensor& g) {
-  const std::string rule =
-      std::string("the gradient rule of ") + (detail::running ? detail::running->name : "?");
-  check(g.dtype() == node.dtype && broadcast_shapes(rule.c_str(), g.shape(), node.shape) == g.shape(), rule,
-        " gave ", g.dtype(), " ", g.shape(), " for an input that is ", node.dtype, " ", node.shape);
+  check(g.dtype() == node.dtype &&
+            broadcast_shapes(g.shape(), node.shape, "the gradient", "the input") == g.shape(),
+        "the rule gave ", g.dtype(), " ", g.shape(), " for an input that is ", node.dtype, " ", node.shape);
   return sum_to(g, node.shape);
 }
 

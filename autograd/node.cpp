@@ -20,22 +20,20 @@ std::atomic<bool> reference = [] {
 }();
 
 std::source_location line_of(const Operand& input) {
-  return detail::called_at ? *detail::called_at : input.line();
+  const Calling* outermost = detail::calling;
+  return outermost && outermost->role == Calling::Role::operation ? outermost->line : input.line();
 }
 
 }  // namespace
 
 void Saved::overwritten() const {
-  const Node* node = detail::running;
+  const Calling* rule = Calling::rule();
+  const Calling here(rule ? rule->name : "a gradient rule", rule ? rule->line : std::source_location(),
+                     Calling::Role::rule);
   const Storage& storage = *tensor_.body().storage;
-  fail(node ? node->name : "a gradient rule", ": a tensor of shape ", tensor_.shape(), ", saved ",
-       node ? at(node->line) : "", " for the gradient, was overwritten by ", storage.writer, " ",
-       at(storage.writer_line), "; write into a clone, or after backward()");
-}
-
-std::string at(std::source_location line) {
-  if (line.line() == 0) return "at an unknown line";
-  return std::string("at ") + line.file_name() + ":" + std::to_string(line.line());
+  fail(here.name, ": a tensor of shape ", tensor_.shape(), ", saved ", at(here.line),
+       " for the gradient, was overwritten by ", storage.writer, " ", at(storage.writer_line),
+       "; write into a clone, or after backward()");
 }
 
 bool reference_mode() { return reference.load(std::memory_order_relaxed); }
@@ -135,7 +133,7 @@ Gradients Node::joint_gradients(const Tensor& g) {
     views.push_back(inputs()[i].node ? alias(x) : x);
     if (inputs()[i].node) wanted.push_back(views.back());
   }
-  const CalledAt here(line);
+  const Calling here(name, line);
   const Tensor y = joint->twin(views);
   const Gradients found = detail::grad_up_to(y, wanted, g);
   Gradients all(static_cast<size_t>(input_count));

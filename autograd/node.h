@@ -182,46 +182,16 @@ inline Tensor record(const char* name, Tensor value, std::initializer_list<Edge>
 /// its second argument is undefined.
 Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule, Twin twin);
 
-/// "at file:line", for messages.
-std::string at(std::source_location line);
-
 /// True when operations with a twin run the twin: at the start when HEED_REFERENCE=1 is set.
 bool reference_mode();
 void set_reference_mode(bool on);
-
-namespace detail {
-/// Where the user called the function said in terms of operations that is running; null outside.
-inline thread_local constinit const std::source_location* called_at = nullptr;
-
-/// The node whose rule is running in this thread, for messages.
-inline thread_local constinit const Node* running = nullptr;
-}  // namespace detail
-
-/// For a function said in terms of operations: until the end of the scope they are recorded at the line of
-/// its caller, which is the one to name in messages. The outermost such line holds.
-class CalledAt {
- public:
-  explicit CalledAt(std::source_location line) : line_(line), before_(detail::called_at) {
-    if (!before_) detail::called_at = &line_;
-  }
-  ~CalledAt() { detail::called_at = before_; }
-  CalledAt(const CalledAt&) = delete;
-  CalledAt& operator=(const CalledAt&) = delete;
-
- private:
-  std::source_location line_;
-  const std::source_location* before_;
-};
 
 template <class Wants, class Deliver>
 void Node::differentiate(const Tensor& g, Wants&& wants, Deliver&& deliver) {
   check(!forgotten, "backward: the graph of ", name,
         " was used before and freed; give retain_graph = true the first time, "
         "or compute the result anew");
-  struct Running {
-    const Node* before;
-    ~Running() { detail::running = before; }
-  } restore{std::exchange(detail::running, this)};
+  const Calling rule(name, line, Calling::Role::rule);
   if (joint) {
     Gradients gradients = joint_gradients(g);
     for (int32_t i = 0; i < input_count; ++i)

@@ -3,22 +3,26 @@
 #include <concepts>
 #include <source_location>
 
+#include "tensor/number.h"
 #include "tensor/tensor.h"
 
 namespace heed {
 
 /// An argument of an operation: a tensor, or a C++ number, and the line of the caller. Made by implicit
-/// conversion, so that `a + b` knows where it was written; lives no longer than the call.
+/// conversion, so that `a + b` knows where it was written. Refers to a tensor that has a name and owns one that has
+/// none: `Operand o = x + y;` is safe, `Operand o = x;` lives no longer than x.
 class Operand {
  public:
   /// No tensor: an optional argument that was not given.
   Operand() = default;
   Operand(const Tensor& tensor, std::source_location line = std::source_location::current())
       : tensor_(&tensor), line_(line) {}
-  template <class Number>
-  requires std::integral<Number> || std::floating_point<Number> Operand(
-      Number number, std::source_location line = std::source_location::current())
-      : number_(static_cast<double>(number)), is_number_(true), line_(line) {}
+  Operand(Tensor&& tensor, std::source_location line = std::source_location::current())
+      : own_(std::move(tensor)), line_(line) {}
+  template <class T>
+  requires std::integral<T> || std::floating_point<T> Operand(
+      T number, std::source_location line = std::source_location::current())
+      : number_(number), is_number_(true), line_(line) {}
 
   const Tensor& tensor() const { return tensor_ ? *tensor_ : own_; }
   operator const Tensor&() const { return tensor(); }
@@ -28,7 +32,7 @@ class Operand {
   std::source_location line() const { return line_; }
 
   bool is_number() const { return is_number_; }
-  double number() const { return number_; }
+  Number number() const { return number_; }
   /// From here on this operand is `tensor`; the line stays.
   void become(Tensor tensor) {
     own_ = std::move(tensor);
@@ -39,7 +43,7 @@ class Operand {
  private:
   const Tensor* tensor_ = nullptr;
   Tensor own_;
-  double number_ = 0;
+  Number number_ = 0;
   bool is_number_ = false;
   std::source_location line_;
 };
@@ -47,22 +51,21 @@ class Operand {
 /// Dimensions to work over: 1, -1, {0, 2}; none at all means all of them.
 struct Dims : Shape {
   Dims() = default;
-  template <std::integral Number>
-  Dims(Number dim) : Shape{static_cast<int64_t>(dim)} {}
+  template <std::integral Integer>
+  Dims(Integer dim) : Shape{static_cast<int64_t>(dim)} {}
+  Dims(bool) = delete;  // sum(x, true): write sum(x, {}, true), or name the dimension
   Dims(std::initializer_list<int64_t> dims) : Shape(dims) {}
   Dims(const Shape& dims) : Shape(dims) {}
 };
 
 /// Numbers among the operands take the dtype of the tensors; tensors of different dtypes are an error.
-void adopt(const char* op, Operand& a, Operand& b);
+void adopt(Operand& a, Operand& b);
 
 /// Throws unless `x` is float32 or float64.
-void check_floating(const char* op, const Operand& x);
+void check_floating(const Operand& x);
 /// Throws unless `x` is int64.
-void check_indices(const char* op, const Operand& x);
+void check_indices(const Operand& x);
 
-inline int64_t check_dim(const char* op, const Operand& x, int64_t dim) {
-  return check_dim(op, x->dim(), dim);
-}
+inline int64_t check_dim(const Operand& x, int64_t dim) { return check_dim(x->dim(), dim); }
 
 }  // namespace heed

@@ -227,7 +227,7 @@ LeaveOneOut::Score LeaveOneOut::score(double w) const {
 }
 
 Tensor LeaveOneOut::loss(Operand w) const {
-  check_floating("leave_one_out", w);
+  check_floating(w);
   const Score at = score(w->item());
   Tensor value = Tensor::empty(w->shape(), w->dtype());
   visit_floating(w->dtype(), [&]<class T>(Type<T>) { *value.mutable_data<T>() = static_cast<T>(at.loss); });

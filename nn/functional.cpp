@@ -10,15 +10,15 @@
 namespace heed::F {
 namespace {
 
-void check_same(const char* loss, const Operand& input, const Operand& target) {
-  check_floating(loss, input);
-  check(input->shape() == target->shape(), loss, ": input is ", input->shape(), ", target is ",
-        target->shape(), "; they must be equal, a loss broadcasts nothing (view or squeeze one of them)");
-  check(input->dtype() == target->dtype(), loss, ": input is ", input->dtype(), ", target is ",
-        target->dtype(), "; convert the target with to(target, ", input->dtype(), ")");
+void check_same(const Operand& input, const Operand& target) {
+  check_floating(input);
+  check(input->shape() == target->shape(), "input is ", input->shape(), ", target is ", target->shape(),
+        "; they must be equal, a loss broadcasts nothing (view or squeeze one of them)");
+  check(input->dtype() == target->dtype(), "input is ", input->dtype(), ", target is ", target->dtype(),
+        "; convert the target with to(target, ", input->dtype(), ")");
 }
 
-Tensor reduce(const char* loss, const Tensor& each, Reduction reduction) {
+Tensor reduce(const Tensor& each, Reduction reduction) {
   switch (reduction) {
     case Reduction::none:
       return each;
@@ -27,21 +27,21 @@ Tensor reduce(const char* loss, const Tensor& each, Reduction reduction) {
     case Reduction::sum:
       return sum(each);
     default:
-      fail(loss, ": the reduction is none, mean or sum; batchmean belongs to kl_div");
+      fail("the reduction is none, mean or sum; batchmean belongs to kl_div");
   }
 }
 
-void check_weight(const char* loss, const char* name, const Tensor& weight, const Operand& input) {
+void check_weight(const char* name, const Tensor& weight, const Operand& input) {
   if (!weight.defined()) return;
-  const Shape joint = broadcast_shapes(loss, weight.shape(), input->shape());
-  check(joint == input->shape(), loss, ": ", name, " is ", weight.shape(), ", input is ", input->shape(),
-        "; ", name, " must broadcast to the input");
+  const Shape joint = broadcast_shapes(weight.shape(), input->shape(), name, "input");
+  check(joint == input->shape(), name, " is ", weight.shape(), ", input is ", input->shape(), "; ", name,
+        " must broadcast to the input");
 }
 
-void check_class_weight(const char* loss, const Tensor& weight, int64_t classes) {
+void check_class_weight(const Tensor& weight, int64_t classes) {
   if (!weight.defined()) return;
-  check(weight.shape() == Shape{classes}, loss, ": the weight is ", weight.shape(), " and must be ",
-        Shape{classes}, ", one for each class");
+  check(weight.shape() == Shape{classes}, "the weight is ", weight.shape(), " and must be ", Shape{classes},
+        ", one for each class");
 }
 
 // Where the classes stand in [N, C, d...] or [C].
@@ -57,9 +57,9 @@ Shape without_classes(const Operand& input) {
 // The leading dimensions of a batch of matrices.
 Shape without_matrix(const Operand& x) { return Shape(x->shape().data(), x->dim() - 2); }
 
-void check_classes(const char* loss, const Operand& input, const Operand& target) {
-  check_floating(loss, input);
-  check(input->dim() > 0 && target->shape() == without_classes(input), loss, ": input is ", input->shape(),
+void check_classes(const Operand& input, const Operand& target) {
+  check_floating(input);
+  check(input->dim() > 0 && target->shape() == without_classes(input), "input is ", input->shape(),
         ", target is ", target->shape(), "; with classes in ",
         input->dim() > 1 ? "dimension 1 the target has the input's shape without it"
                          : "the only dimension the target is one number");
@@ -72,8 +72,8 @@ void check_dropout(const char* layer, const char* argument, double p) {
 }
 
 Tensor dropout(Operand x, double p, bool training, Generator* generator) {
-  const CalledAt here(x.line());
-  check_floating("dropout", x);
+  const Calling here("dropout", x.line());
+  check_floating(x);
   check_dropout("dropout", "p", p);
   if (!training || p == 0) return x.tensor();
   const Tensor kept = rand(x->shape(), x->dtype(), generator) >= p;
@@ -81,38 +81,38 @@ Tensor dropout(Operand x, double p, bool training, Generator* generator) {
 }
 
 Tensor mse_loss(Operand input, Operand target, Reduction reduction) {
-  const CalledAt here(input.line());
-  check_same("mse_loss", input, target);
-  return reduce("mse_loss", square(input - target), reduction);
+  const Calling here("mse_loss", input.line());
+  check_same(input, target);
+  return reduce(square(input - target), reduction);
 }
 
 Tensor l1_loss(Operand input, Operand target, Reduction reduction) {
-  const CalledAt here(input.line());
-  check_same("l1_loss", input, target);
-  return reduce("l1_loss", abs(input - target), reduction);
+  const Calling here("l1_loss", input.line());
+  check_same(input, target);
+  return reduce(abs(input - target), reduction);
 }
 
 Tensor smooth_l1_loss(Operand input, Operand target, Reduction reduction, double beta) {
-  const CalledAt here(input.line());
-  check_same("smooth_l1_loss", input, target);
-  check(beta >= 0, "smooth_l1_loss: beta is ", beta, "; it must not be negative");
+  const Calling here("smooth_l1_loss", input.line());
+  check_same(input, target);
+  check(beta >= 0, "beta is ", beta, "; it must not be negative");
   if (beta == 0) return l1_loss(input, target, reduction);
   const Tensor d = abs(input - target);
-  return reduce("smooth_l1_loss", where(d < beta, square(d) * (0.5 / beta), d - 0.5 * beta), reduction);
+  return reduce(where(d < beta, square(d) * (0.5 / beta), d - 0.5 * beta), reduction);
 }
 
 Tensor huber_loss(Operand input, Operand target, Reduction reduction, double delta) {
-  const CalledAt here(input.line());
-  check_same("huber_loss", input, target);
-  check(delta > 0, "huber_loss: delta is ", delta, "; it must be positive");
+  const Calling here("huber_loss", input.line());
+  check_same(input, target);
+  check(delta > 0, "delta is ", delta, "; it must be positive");
   const Tensor d = abs(input - target);
-  return reduce("huber_loss", where(d < delta, square(d) * 0.5, (d - 0.5 * delta) * delta), reduction);
+  return reduce(where(d < delta, square(d) * 0.5, (d - 0.5 * delta) * delta), reduction);
 }
 
 // t log t is 0 at t = 0.
 Tensor kl_div(Operand input, Operand target, const KlDivOptions& options) {
-  const CalledAt here(input.line());
-  check_same("kl_div", input, target);
+  const Calling here("kl_div", input.line());
+  check_same(input, target);
   Tensor each;
   if (options.log_target) {
     each = exp(target) * (target - input);
@@ -120,49 +120,48 @@ Tensor kl_div(Operand input, Operand target, const KlDivOptions& options) {
     const Tensor zero = target == 0;
     each = where(zero, 0, target * log(where(zero, 1, target))) - target * input;
   }
-  if (options.reduction != Reduction::batchmean) return reduce("kl_div", each, options.reduction);
+  if (options.reduction != Reduction::batchmean) return reduce(each, options.reduction);
   return sum(each) / static_cast<double>(input->dim() > 0 ? input->size(0) : 1);
 }
 
 Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& options) {
-  const CalledAt here(input.line());
-  check_same("binary_cross_entropy", input, target);
-  check_weight("binary_cross_entropy", "weight", options.weight, input);
-  check(!options.pos_weight.defined(), "binary_cross_entropy: pos_weight needs logits");
+  const Calling here("binary_cross_entropy", input.line());
+  check_same(input, target);
+  check_weight("weight", options.weight, input);
+  check(!options.pos_weight.defined(), "pos_weight needs logits");
   check(input->numel() == 0 || (min(input).item() >= 0 && max(input).item() <= 1),
-        "binary_cross_entropy: the input must be probabilities, in [0, 1]; for logits take "
+        "the input must be probabilities, in [0, 1]; for logits take "
         "binary_cross_entropy_with_logits");
   Tensor each = (target - 1) * clamp(log1p(-input), -100, {}) - target * clamp(log(input), -100, {});
   if (options.weight.defined()) each = each * options.weight;
-  return reduce("binary_cross_entropy", each, options.reduction);
+  return reduce(each, options.reduction);
 }
 
 // -log sigmoid(x) = softplus(-x) and -log(1 - sigmoid(x)) = x + softplus(-x), so the loss is
 // (1 - t) x + (1 + (p - 1) t) softplus(-x).
 Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const BceOptions& options) {
-  const CalledAt here(input.line());
-  const char* name = "binary_cross_entropy_with_logits";
-  check_same(name, input, target);
-  check_weight(name, "weight", options.weight, input);
-  check_weight(name, "pos_weight", options.pos_weight, input);
+  const Calling here("binary_cross_entropy_with_logits", input.line());
+  check_same(input, target);
+  check_weight("weight", options.weight, input);
+  check_weight("pos_weight", options.pos_weight, input);
   Tensor wrong = softplus(-input, 1, 40);  // at 40 the formula and its limit agree to the last bit
   if (options.pos_weight.defined()) wrong = (1 + (options.pos_weight - 1) * target) * wrong;
   Tensor each = (1 - target) * input + wrong;
   if (options.weight.defined()) each = each * options.weight;
-  return reduce(name, each, options.reduction);
+  return reduce(each, options.reduction);
 }
 
 Tensor nll_loss(Operand input, Operand target, const NllOptions& options) {
-  const CalledAt here(input.line());
-  check_indices("nll_loss", target);
-  check_classes("nll_loss", input, target);
+  const Calling here("nll_loss", input.line());
+  check_indices(target);
+  check_classes(input, target);
   const int64_t dim = class_dim(input), classes = input->shape()[dim];
-  check_class_weight("nll_loss", options.weight, classes);
+  check_class_weight(options.weight, classes);
 
   const Tensor counts = target != options.ignore_index;
   const Tensor valid = logical_and(target >= 0, target < classes);
-  check(all(logical_or(valid, logical_not(counts))).item<bool>(), "nll_loss: the classes are 0 to ",
-        classes - 1, " and a target is none of them; targets that do not count are ", options.ignore_index,
+  check(all(logical_or(valid, logical_not(counts))).item<bool>(), "the classes are 0 to ", classes - 1,
+        " and a target is none of them; targets that do not count are ", options.ignore_index,
         " (ignore_index)");
   const Tensor safe = where(counts, target, 0);
   Tensor weight = to(counts, input->dtype());
@@ -171,12 +170,12 @@ Tensor nll_loss(Operand input, Operand target, const NllOptions& options) {
   const Tensor picked = squeeze(gather(input, dim, unsqueeze(safe, dim)), dim);
   const Tensor each = where(counts, -picked * weight, 0);
   if (options.reduction == Reduction::mean) return sum(each) / sum(weight);
-  return reduce("nll_loss", each, options.reduction);
+  return reduce(each, options.reduction);
 }
 
 Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& options) {
-  const CalledAt here(input.line());
-  check_floating("cross_entropy", input);
+  const Calling here("cross_entropy", input.line());
+  check_floating(input);
   const int64_t dim = class_dim(input);
   // Classes last: [N, C, d...] -> [N, d..., C]
   Operand logits = input;
@@ -188,17 +187,17 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
     logits.become(permute(input, order));
   }
   if (!is_floating(target->dtype())) {
-    check_classes("cross_entropy", input, target);
+    check_classes(input, target);
     return softmax_cross_entropy(
         logits, target, {options.weight, options.ignore_index, options.label_smoothing, options.reduction});
   }
 
-  check_same("cross_entropy", input, target);
-  check(input->dim() > 0, "cross_entropy: the input is one number; it must have a dimension of classes");
+  check_same(input, target);
+  check(input->dim() > 0, "the input is one number; it must have a dimension of classes");
   const int64_t classes = input->shape()[dim];
-  check_class_weight("cross_entropy", options.weight, classes);
+  check_class_weight(options.weight, classes);
   const double s = options.label_smoothing;
-  check(s >= 0 && s <= 1, "cross_entropy: label_smoothing is ", s, "; it lies in [0, 1]");
+  check(s >= 0 && s <= 1, "label_smoothing is ", s, "; it lies in [0, 1]");
   Tensor shares = s > 0 ? target * (1 - s) + s / static_cast<double>(classes) : target.tensor();
   if (options.weight.defined()) {
     Shape along = Shape::filled(input->dim(), 1);
@@ -207,21 +206,22 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
   }
   const Tensor each = -sum(shares * log_softmax(input, dim), dim);
   if (options.reduction == Reduction::mean) return sum(each) / static_cast<double>(each.numel());
-  return reduce("cross_entropy", each, options.reduction);
+  return reduce(each, options.reduction);
 }
 
 Attention scaled_dot_product_attention(Operand query, Operand key, Operand value,
                                        const AttentionOptions& options) {
-  const CalledAt here(query.line());
+  const Calling here("scaled_dot_product_attention", query.line());
   const char* name = "scaled_dot_product_attention";
-  check_floating(name, query);
+  check_floating(query);
   check(query->dim() >= 2 && key->dim() >= 2 && value->dim() >= 2 && query->size(-1) == key->size(-1) &&
             key->size(-2) == value->size(-2),
-        name, ": query is ", query->shape(), ", key is ", key->shape(), ", value is ", value->shape(),
+        "query is ", query->shape(), ", key is ", key->shape(), ", value is ", value->shape(),
         "; they must be [..., Tq, D], [..., Tk, D], [..., Tk, Dv]");
 
   const Shape lead = broadcast_shapes(
-      name, broadcast_shapes(name, without_matrix(query), without_matrix(key)), without_matrix(value));
+      broadcast_shapes(without_matrix(query), without_matrix(key), "query before [T, D]", "key"),
+      without_matrix(value), "query and key before [T, D]", "value");
   Shape of_scores = lead;
   of_scores.push_back(query->size(-2));
   of_scores.push_back(key->size(-2));

@@ -8,4 +8,21 @@ std::string to_string(double value) {
   return std::string(text, end);
 }
 
+std::string at(std::source_location line) {
+  if (line.line() == 0) return "at an unknown line";
+  return std::string("at ") + line.file_name() + ":" + std::to_string(line.line());
+}
+
+void detail::raise(std::string message) {
+  const Calling *scope = calling, *rule = Calling::rule();
+  if (!scope) throw Error(message);
+  const std::string name = std::string(scope->name) + ": ";
+  const bool named = message.starts_with(name);
+  if (named && scope == rule) throw Error(message);  // says all itself
+  if (!named) message = name + message;
+  if (scope != rule && scope->line.line() != 0) message += "; called " + at(scope->line);
+  if (rule) message += std::string("; in the gradient rule of ") + rule->name + ", called " + at(rule->line);
+  throw Error(message);
+}
+
 }  // namespace heed

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -19,7 +20,18 @@ class Error : public std::runtime_error {
 /// The shortest decimal that reads back as the same number: 0.1, 3, 1e-08, inf, nan.
 std::string to_string(double value);
 
+/// "at file:line", for messages.
+std::string at(std::source_location line);
+
+class Calling;
+
 namespace detail {
+
+/// The scope that counts in this thread; null outside of all operations.
+inline thread_local constinit const Calling* calling = nullptr;
+
+/// Throws an Error with the message, in the name of the operation that is running.
+[[noreturn]] void raise(std::string message);
 
 template <class Part>
 void append(std::string& message, const Part& part) {
@@ -36,12 +48,48 @@ void append(std::string& message, const Part& part) {
 
 }  // namespace detail
 
-/// Throws an Error whose message is the parts one after the other: texts, numbers, shapes, dtypes.
+/// The name of the operation that the user called and the line of the call, until the end of the scope. Every
+/// public operation opens one first:
+///
+///   const Calling here("add", a.line());
+///
+/// Note [Calling]: operations are made of others, and the one that counts is the outermost, which the user wrote:
+/// an error in `where` below `masked_fill` is one of masked_fill, and what is recorded below it is recorded at its
+/// line. While backward() runs the gradient rule of a node, that rule is a scope of its own: operations in it count
+/// anew, and an error names them and the rule.
+class Calling {
+ public:
+  enum class Role { operation, rule };
+
+  explicit Calling(const char* name, std::source_location line = {}, Role role = Role::operation)
+      : name(name), line(line), role(role), before_(detail::calling) {
+    if (!before_ || role == Role::rule || before_->role == Role::rule) detail::calling = this;
+  }
+  ~Calling() { detail::calling = before_; }
+  Calling(const Calling&) = delete;
+  Calling& operator=(const Calling&) = delete;
+
+  /// The gradient rule that is running in this thread, or null.
+  static const Calling* rule() {
+    const Calling* scope = detail::calling;
+    return !scope || scope->role == Role::rule ? scope : scope->before_;
+  }
+
+  const char* name;
+  std::source_location line;
+  Role role;
+
+ private:
+  const Calling* before_;  // null, or what counts again after this one
+};
+
+/// Throws an Error whose message is the parts one after the other: texts, numbers, shapes, dtypes. While an
+/// operation runs, its name comes before them and the line where it was called after them.
 template <class... Parts>
 [[noreturn, gnu::cold, gnu::noinline]] void fail(const Parts&... parts) {
   std::string message;
   (detail::append(message, parts), ...);
-  throw Error(message);
+  detail::raise(std::move(message));
 }
 
 /// Throws unless `condition` holds. The message is put together only when it is needed.

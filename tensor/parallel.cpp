@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 #include "tensor/error.h"
 
@@ -57,14 +58,17 @@ void run_blocks(int64_t blocks, void (*body)(void*, int64_t), void* context) {
     return;
   }
   std::exception_ptr error;
+  const Calling* const calling = detail::calling;
 #pragma omp parallel for schedule(static) num_threads(num_threads())
   for (int64_t i = 0; i < blocks; ++i) {
+    const Calling* const own = std::exchange(detail::calling, calling);  // for messages
     try {
       body(context, i);
     } catch (...) {
 #pragma omp critical(heed_parallel_error)
       error = std::current_exception();
     }
+    detail::calling = own;
   }
   if (error) std::rethrow_exception(error);
 }

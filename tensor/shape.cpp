@@ -56,36 +56,36 @@ Strides contiguous_strides(const Shape& shape) {
   return strides;
 }
 
-Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b) {
+Shape broadcast_shapes(const Shape& a, const Shape& b, const char* name_a, const char* name_b) {
   const Shape& longer = a.dim() >= b.dim() ? a : b;
   const Shape& shorter = a.dim() >= b.dim() ? b : a;
   Shape result = longer;
   const int64_t lead = longer.dim() - shorter.dim();
   for (int64_t i = 0; i < shorter.dim(); ++i) {
     const int64_t m = longer[lead + i], n = shorter[i];
-    check(m == n || m == 1 || n == 1, op, ": shapes ", a, " and ", b,
-          " do not broadcast: aligned at the right, sizes must be equal or 1, and ", m, " meets ", n);
+    check(m == n || m == 1 || n == 1, name_a, " is ", a, ", ", name_b, " is ", b,
+          ": they do not broadcast; aligned at the right, sizes must be equal or 1, and ", m, " meets ", n);
     if (m == 1) result[lead + i] = n;
   }
   return result;
 }
 
-int64_t check_dim(const char* op, int64_t rank, int64_t dim) {
+int64_t check_dim(int64_t rank, int64_t dim) {
   const int64_t limit = std::max<int64_t>(rank, 1);  // a scalar answers to dim 0 and -1
-  check(-limit <= dim && dim < limit, op, ": dim ", dim, " is out of range for a tensor of rank ", rank,
-        ": use ", -limit, " to ", limit - 1);
+  check(-limit <= dim && dim < limit, "dim ", dim, " is out of range for a tensor of rank ", rank, ": use ",
+        -limit, " to ", limit - 1);
   return dim < 0 ? dim + limit : dim;
 }
 
-Shape check_dims(const char* op, int64_t rank, const Shape& dims) {
+Shape check_dims(int64_t rank, const Shape& dims) {
   Shape sorted;
   if (dims.empty()) {
     for (int64_t i = 0; i < rank; ++i) sorted.push_back(i);
     return sorted;
   }
-  for (const int64_t dim : dims) sorted.push_back(check_dim(op, rank, dim));
+  for (const int64_t dim : dims) sorted.push_back(check_dim(rank, dim));
   std::sort(sorted.begin(), sorted.end());
-  check(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(), op, ": dims ", dims,
+  check(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(), "dims ", dims,
         " name the same dimension twice");
   if (rank == 0) sorted.resize(0);
   return sorted;

@@ -112,14 +112,15 @@ int64_t numel(const Shape& shape);
 /// Strides of a row-major tensor without gaps.
 Strides contiguous_strides(const Shape& shape);
 
-/// The shape that `a` and `b` broadcast to: aligned at the right, sizes equal or one of them 1.
-Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b);
+/// The shape that `a` and `b` broadcast to: aligned at the right, sizes equal or one of them 1. The names are for
+/// the message.
+Shape broadcast_shapes(const Shape& a, const Shape& b, const char* name_a = "a", const char* name_b = "b");
 
 /// `dim` counted from the front: -1 is the last. Throws when it is outside [-rank, rank).
-int64_t check_dim(const char* op, int64_t rank, int64_t dim);
+int64_t check_dim(int64_t rank, int64_t dim);
 
 /// Every dim of the list counted from the front, sorted, each once; no dims at all means all of them.
-Shape check_dims(const char* op, int64_t rank, const Shape& dims);
+Shape check_dims(int64_t rank, const Shape& dims);
 
 /// The shape after reducing over `dims` (as check_dims returns them): size 1 with keepdim, else left out.
 Shape reduced_shape(const Shape& shape, const Shape& dims, bool keepdim);

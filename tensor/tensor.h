@@ -71,7 +71,10 @@ class Tensor {
   /// The number of dimensions.
   int64_t dim() const { return body().shape.dim(); }
   /// The size along one dimension; -1 is the last.
-  int64_t size(int64_t dim) const { return shape()[check_dim("size", this->dim(), dim)]; }
+  int64_t size(int64_t dim) const {
+    const Calling here("size");
+    return shape()[check_dim(this->dim(), dim)];
+  }
   int64_t numel() const { return body().numel; }
   /// True when the elements stand in row-major order without gaps.
   bool is_contiguous() const { return body().contiguous; }

@@ -8,10 +8,10 @@
 namespace heed {
 namespace {
 
-void check_attention(const char* op, const Operand& query, const Operand& key) {
-  check_floating(op, query);
-  check(query->dim() >= 2 && key->dim() >= 2 && query->size(-1) == key->size(-1), op, ": query is ",
-        query->shape(), ", key is ", key->shape(), "; they must be [..., Tq, D] and [..., Tk, D]");
+void check_attention(const Operand& query, const Operand& key) {
+  check_floating(query);
+  check(query->dim() >= 2 && key->dim() >= 2 && query->size(-1) == key->size(-1), "query is ", query->shape(),
+        ", key is ", key->shape(), "; they must be [..., Tq, D] and [..., Tk, D]");
 }
 
 double scale_of(const AttentionScores& scores, const Tensor& query) {
@@ -29,8 +29,8 @@ bool fits(const Tensor& x, int64_t Tq, int64_t Tk) {
 }  // namespace
 
 Tensor attention_weights(Operand query, Operand key, const AttentionScores& scores) {
-  const CalledAt here(query.line());
-  check_attention("attention_weights", query, key);
+  const Calling here("attention_weights", query.line());
+  check_attention(query, key);
   Tensor s = matmul(query * scale_of(scores, query), transpose(key));
   if (scores.bias.defined()) s = s + scores.bias;
   Tensor mask = scores.mask;
@@ -47,19 +47,24 @@ bool detail::can_block_attention(const Tensor& query, const Tensor& key, const A
 }
 
 Tensor blocked_attention(Operand query, Operand key, Operand value, const AttentionScores& scores) {
-  const char* op = "blocked_attention";
-  check_attention(op, query, key);
-  check(value->dim() >= 2 && value->size(-2) == key->size(-2), op, ": key is ", key->shape(), ", value is ",
+  const Calling here("blocked_attention", query.line());
+  check_attention(query, key);
+  check(value->dim() >= 2 && value->size(-2) == key->size(-2), "key is ", key->shape(), ", value is ",
         value->shape(), "; they must be [..., Tk, D] and [..., Tk, Dv]");
   for (const Tensor& x : {key.tensor(), value.tensor(), scores.bias})
-    check(!x.defined() || x.dtype() == query->dtype(), op, ": query is ", query->dtype(), ", another is ",
+    check(!x.defined() || x.dtype() == query->dtype(), "query is ", query->dtype(), ", another is ",
           x.defined() ? x.dtype() : float32, "; query, key, value and bias must have one dtype");
-  check(!scores.mask.defined() || scores.mask.dtype() == boolean, op,
-        ": the mask must be bool, true = may attend");
-  check(
-      detail::can_block_attention(query, key, scores), op, ": query is ", query->shape(), ", key is ",
-      key->shape(),
-      "; mask and bias must broadcast to [..., Tq, Tk], and a bias that needs a gradient needs the weights");
+  for (const Tensor& x : {scores.mask, scores.bias}) {
+    if (!x.defined()) continue;
+    const bool is_mask = x.same_as(scores.mask);
+    check(!is_mask || x.dtype() == boolean, "the mask is ", x.dtype(), " ", x.shape(),
+          "; it must be bool, true = may attend");
+    check(fits(x, query->size(-2), key->size(-2)), "query is ", query->shape(), ", key is ", key->shape(),
+          ", ", is_mask ? "mask is " : "bias is ", x.shape(),
+          "; mask and bias must broadcast to [..., Tq, Tk]");
+  }
+  check(detail::can_block_attention(query, key, scores),
+        "the bias needs a gradient, and so the weights: use attention_weights");
 
   const double scale = scale_of(scores, query);
   const auto rule = [mask = save(scores.mask), bias = save(scores.bias), scale, causal = scores.is_causal] {
@@ -68,13 +73,12 @@ Tensor blocked_attention(Operand query, Operand key, Operand value, const Attent
   const Twin twin = [rule](const std::vector<Tensor>& in) {
     return matmul(attention_weights(in[0], in[1], rule()), in[2]);
   };
-  const CalledAt here(query.line());
   if (reference_mode()) return twin({query, key, value});
 
   const kernel::AttentionRule by{scale, scores.mask, scores.bias, scores.is_causal};
   const kernel::Attended forward = kernel::attention(query, key, value, by);
   return record(
-      op, forward.y, {query, key, value},
+      "blocked_attention", forward.y, {query, key, value},
       [q = save(query), k = save(key), v = save(value), rule, log_totals = forward.log_totals](
           const Tensor& g, const Tensor& y) {
         const AttentionScores now = rule();

@@ -34,7 +34,7 @@ struct Equation {
 Equation parse(std::string_view text) {
   Equation equation;
   equation.inputs.emplace_back();
-  const auto bad = [&](const auto&... parts) { fail("einsum \"", text, "\": ", parts...); };
+  const auto bad = [&](const auto&... parts) { fail("\"", text, "\": ", parts...); };
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     std::string& part = equation.output ? *equation.output : equation.inputs.back();
@@ -61,12 +61,12 @@ Equation parse(std::string_view text) {
 }
 
 // Labels for the dimensions of one operand: an ellipsis takes as many as the letters leave.
-Labels labels_for(std::string_view equation, size_t operand, const std::string& letters, int64_t rank) {
+Labels labels_for(std::string_view equation, size_t operand, const std::string& letters, const Tensor& x) {
+  const int64_t rank = x.dim();
   const bool ellipsis = has(letters, '.');
   const int64_t named = static_cast<int64_t>(letters.size()) - ellipsis;
-  check(ellipsis ? rank >= named : rank == named, "einsum \"", equation, "\": operand ", operand, " has ",
-        rank, " dimensions and ", named, " letters",
-        ellipsis ? "" : "; write ... for the dimensions without one");
+  check(ellipsis ? rank >= named : rank == named, "\"", equation, "\": operand ", operand, " is ", x.shape(),
+        " and has ", named, " letters", ellipsis ? "" : "; write ... for the dimensions without one");
   Labels labels;
   for (const char c : letters) {
     if (c != '.')
@@ -102,7 +102,7 @@ Term take_diagonals(Term term, std::string_view equation) {
   for (size_t i = 0; i < term.labels.size(); ++i)
     for (size_t j; (j = term.labels.find(term.labels[i], i + 1)) != Labels::npos;) {
       const int64_t n = term.x.size(static_cast<int64_t>(i)), m = term.x.size(static_cast<int64_t>(j));
-      check(n == m, "einsum \"", equation, "\": '", std::string(1, term.labels[i]), "' is ", n, " and ", m,
+      check(n == m, "\"", equation, "\": '", std::string(1, term.labels[i]), "' is ", n, " and ", m,
             " in one operand of shape ", term.x.shape(), "; a diagonal needs equal sizes");
       term.labels[j] = kOther;
       const Tensor equal = arrange({eye(n, n, boolean), {term.labels[i], kOther}}, term.labels);
@@ -159,9 +159,9 @@ Term contract(Term a, Term b, const Labels& kept) {
 // Operands are multiplied from left to right; a letter is summed as soon as no later operand and not the
 // result names it. All in public operations: there is no rule here.
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, std::source_location line) {
-  const CalledAt here(line);
+  const Calling here("einsum", line);
   const Equation parsed = parse(equation);
-  check(!operands.empty() && parsed.inputs.size() == operands.size(), "einsum \"", equation, "\": it names ",
+  check(!operands.empty() && parsed.inputs.size() == operands.size(), "\"", equation, "\": it names ",
         parsed.inputs.size(), " operands, and there are ", operands.size());
 
   std::vector<Term> terms;
@@ -169,8 +169,8 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, st
   int64_t under_ellipsis = 0;
   for (size_t i = 0; i < operands.size(); ++i) {
     const Tensor& x = operands[i];
-    const Labels labels = labels_for(equation, i, parsed.inputs[i], x.dim());
-    check(x.dtype() == operands[0].dtype(), "einsum \"", equation, "\": operand ", i, " is ", x.dtype(),
+    const Labels labels = labels_for(equation, i, parsed.inputs[i], x);
+    check(x.dtype() == operands[0].dtype(), "\"", equation, "\": operand ", i, " is ", x.dtype(),
           ", operand 0 ", operands[0].dtype(), "; they must have one dtype, convert with to(x, ",
           operands[0].dtype(), ")");
     all += labels;
@@ -189,9 +189,9 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, st
         if (e == Labels::npos) continue;
         const int64_t n = term.x.shape()[static_cast<int64_t>(d)],
                       m = other.x.shape()[static_cast<int64_t>(e)];
-        check(n == m || n == 1 || m == 1, "einsum \"", equation, "\": ",
+        check(n == m || n == 1 || m == 1, "\"", equation, "\": ",
               term.labels[d] < 'A' ? "a dimension under ..." : "'" + std::string(1, term.labels[d]) + "'",
-              " is ", n, " in one operand and ", m, " in another");
+              " is ", n, " in ", term.x.shape(), " and ", m, " in ", other.x.shape());
       }
 
   Labels output;
@@ -201,10 +201,8 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, st
         output += ellipsis;
         continue;
       }
-      check(has(all, c), "einsum \"", equation, "\": '", std::string(1, c),
-            "' in the result is in no operand");
-      check(!has(output, c), "einsum \"", equation, "\": '", std::string(1, c),
-            "' stands twice in the result");
+      check(has(all, c), "\"", equation, "\": '", std::string(1, c), "' in the result is in no operand");
+      check(!has(output, c), "\"", equation, "\": '", std::string(1, c), "' stands twice in the result");
       output += c;
     }
   } else {  // the letters that stand once, in alphabetical order

@@ -12,12 +12,14 @@ namespace {
 // y = f(x) on floating numbers. The rule is given g, the incoming gradient, and x, or g and y.
 template <class Rule>
 Tensor by_operand(const char* name, Tensor (*f)(const Tensor&), const Operand& x, Rule rule) {
-  check_floating(name, x);
+  const Calling here(name, x.line());
+  check_floating(x);
   return record(name, f(x), {{x, [rule, x = save(x)](const Tensor& g) { return rule(g, x()); }}});
 }
 template <class Rule>
 Tensor by_result(const char* name, Tensor (*f)(const Tensor&), const Operand& x, Rule rule) {
-  check_floating(name, x);
+  const Calling here(name, x.line());
+  check_floating(x);
   return record(name, f(x), {{x, std::move(rule)}});
 }
 
@@ -70,27 +72,33 @@ Tensor silu(Operand x) {
 // Numbers of any dtype.
 
 Tensor abs(Operand x) {
+  const Calling here("abs", x.line());
   return record("abs", kernel::abs(x), {{x, [x = save(x)](const Tensor& g) { return g * sign(x()); }}});
 }
 
 Tensor square(Operand x) {
+  const Calling here("square", x.line());
   return record("square", kernel::square(x), {{x, [x = save(x)](const Tensor& g) { return g * (2 * x()); }}});
 }
 
 Tensor neg(Operand x) {
+  const Calling here("neg", x.line());
   return record("neg", kernel::neg(x), {{x, [](const Tensor& g) { return -g; }}});
 }
 
 // Flat everywhere but at the jumps: the gradient is zero.
 Tensor sign(Operand x) {
+  const Calling here("sign", x.line());
   return record("sign", kernel::sign(x), {{x, [](const Tensor& g) { return zeros_like(g); }}});
 }
 
 Tensor floor(Operand x) {
+  const Calling here("floor", x.line());
   return record("floor", kernel::floor(x), {{x, [](const Tensor& g) { return zeros_like(g); }}});
 }
 
 Tensor relu(Operand x) {
+  const Calling here("relu", x.line());
   return record("relu", kernel::relu(x), {{x, [](const Tensor& g, const Tensor& y) {
                                              if (!grad_enabled()) return kernel::relu_backward(g, y);
                                              return where(y <= 0, 0, g);
@@ -98,7 +106,8 @@ Tensor relu(Operand x) {
 }
 
 Tensor leaky_relu(Operand x, double negative_slope) {
-  check_floating("leaky_relu", x);
+  const Calling here("leaky_relu", x.line());
+  check_floating(x);
   return record("leaky_relu", kernel::leaky_relu(x, negative_slope),
                 {{x, [x = save(x), negative_slope](const Tensor& g) {
                     return where(x() > 0, g, negative_slope * g);
@@ -106,14 +115,16 @@ Tensor leaky_relu(Operand x, double negative_slope) {
 }
 
 Tensor elu(Operand x, double alpha) {
-  check_floating("elu", x);
+  const Calling here("elu", x.line());
+  check_floating(x);
   return record("elu", kernel::elu(x, alpha), {{x, [x = save(x), alpha](const Tensor& g) {
                                                   return where(x() > 0, g, g * alpha * exp(minimum(x(), 0)));
                                                 }}});
 }
 
 Tensor softplus(Operand x, double beta, double threshold) {
-  check_floating("softplus", x);
+  const Calling here("softplus", x.line());
+  check_floating(x);
   return record("softplus", kernel::softplus(x, beta, threshold),
                 {{x, [x = save(x), beta, threshold](const Tensor& g) {
                     return where(x() * beta > threshold, g, g * sigmoid(beta * x()));
@@ -123,8 +134,9 @@ Tensor softplus(Operand x, double beta, double threshold) {
 // Inside the bounds and at them x has the gradient; a bound has it where it stands for x. Where the bounds
 // cross, the upper one holds.
 Tensor clamp(Operand x, Operand min, Operand max) {
+  const Calling here("clamp", x.line());
   const auto given = [](const Operand& bound) { return bound.is_number() || bound.defined(); };
-  check(given(min) || given(max), "clamp: give a lower bound, an upper one, or both");
+  check(given(min) || given(max), "give a lower bound, an upper one, or both");
   if (min.defined() || max.defined()) {
     Operand y = x;
     if (given(min)) y.become(where(logical_or(y >= min, isnan(y)), y, min));
@@ -132,8 +144,8 @@ Tensor clamp(Operand x, Operand min, Operand max) {
     return y;
   }
   const auto number = [&](const Operand& bound) {
-    if (Operand like = x, same = bound; given(bound) && !is_floating(x->dtype())) adopt("clamp", like, same);
-    return given(bound) ? std::optional(bound.number()) : std::nullopt;
+    if (Operand like = x, same = bound; given(bound) && !is_floating(x->dtype())) adopt(like, same);
+    return given(bound) ? std::optional(bound.number().to<double>()) : std::nullopt;
   };
   return record("clamp", kernel::clamp(x, number(min), number(max)),
                 {{x, [x = save(x), low = number(min), high = number(max)](const Tensor& g) {
@@ -163,14 +175,16 @@ Tensor gelu(Operand x, Gelu approximate) {
 }
 
 Tensor add(Operand a, Operand b, double alpha) {
-  adopt("add", a, b);
+  const Calling here("add", a.line());
+  adopt(a, b);
   return record("add", kernel::add(a, b, alpha),
                 {{a, [](const Tensor& g) { return g; }},
                  {b, [alpha](const Tensor& g) { return alpha == 1 ? g : alpha * g; }}});
 }
 
 Tensor sub(Operand a, Operand b, double alpha) {
-  adopt("sub", a, b);
+  const Calling here("sub", a.line());
+  adopt(a, b);
   return record(
       "sub", kernel::sub(a, b, alpha),
       {{a, [](const Tensor& g) { return g; }}, {b, [alpha](const Tensor& g) { return -alpha * g; }}});
@@ -178,7 +192,8 @@ Tensor sub(Operand a, Operand b, double alpha) {
 
 // da = g b,  db = g a
 Tensor mul(Operand a, Operand b) {
-  adopt("mul", a, b);
+  const Calling here("mul", a.line());
+  adopt(a, b);
   return record("mul", kernel::mul(a, b),
                 {{a, [b = save(b)](const Tensor& g) { return g * b(); }},
                  {b, [a = save(a)](const Tensor& g) { return g * a(); }}});
@@ -186,8 +201,9 @@ Tensor mul(Operand a, Operand b) {
 
 // da = g / b,  db = -g a / b^2; a rounded quotient is flat
 Tensor div(Operand a, Operand b, Rounding rounding) {
-  adopt("div", a, b);
-  check_floating("div", a);
+  const Calling here("div", a.line());
+  adopt(a, b);
+  check_floating(a);
   const Tensor quotient = kernel::div(a, b);
   if (rounding != Rounding::none)
     return record("div", rounding == Rounding::floor ? kernel::floor(quotient) : kernel::trunc(quotient),
@@ -200,8 +216,9 @@ Tensor div(Operand a, Operand b, Rounding rounding) {
 
 // da = g b a^(b-1),  db = g a^b log(a); both zero where the factor in front is, whatever the power says
 Tensor pow(Operand a, Operand b) {
-  adopt("pow", a, b);
-  check_floating("pow", a);
+  const Calling here("pow", a.line());
+  adopt(a, b);
+  check_floating(a);
   return record("pow", kernel::pow(a, b),
                 {{a, [a = save(a), b = save(b)](
                          const Tensor& g) { return where(b() == 0, 0, g * b() * pow(a(), b() - 1)); }},
@@ -216,7 +233,8 @@ namespace {
 // The operand that does not lose has the gradient; equals share it.
 Tensor better(const char* name, Tensor (*f)(const Tensor&, const Tensor&), Tensor (*loses)(Operand, Operand),
               Operand a, Operand b) {
-  adopt(name, a, b);
+  const Calling here(name, a.line());
+  adopt(a, b);
   const auto share = [loses](const Tensor& g, const Tensor& mine, const Tensor& other) {
     return where(mine == other, 0.5 * g, where(loses(mine, other), 0, g));
   };
@@ -231,30 +249,66 @@ Tensor maximum(Operand a, Operand b) { return better("maximum", kernel::maximum,
 Tensor minimum(Operand a, Operand b) { return better("minimum", kernel::minimum, gt, a, b); }
 
 Tensor where(Operand condition, Operand a, Operand b) {
-  check(condition->dtype() == boolean, "where: the condition is ", condition->dtype(), " ",
-        condition->shape(), "; it must be bool, such as x > 0");
-  adopt("where", a, b);
+  const Calling here("where", condition.line());
+  check(condition->dtype() == boolean, "the condition is ", condition->dtype(), " ", condition->shape(),
+        "; it must be bool, such as x > 0");
+  adopt(a, b);
   return record("where", kernel::where(condition, a, b),
                 {{a, [c = save(condition)](const Tensor& g) { return where(c(), g, 0); }},
                  {b, [c = save(condition)](const Tensor& g) { return where(c(), 0, g); }}});
 }
 
 Tensor masked_fill(Operand x, Operand mask, Operand value) {
-  check(!value.defined() || value->dim() == 0, "masked_fill: the value has shape ",
+  const Calling here("masked_fill", x.line());
+  check(!value.defined() || value->dim() == 0, "the value has shape ",
         value.defined() ? value->shape() : Shape{}, "; it must be one number");
+  broadcast_shapes(x->shape(), mask->shape(), "x", "mask");
   return where(mask, value, x);
 }
 
-Tensor eq(Operand a, Operand b) { return adopt("eq", a, b), kernel::eq(a, b); }
-Tensor ne(Operand a, Operand b) { return adopt("ne", a, b), kernel::ne(a, b); }
-Tensor lt(Operand a, Operand b) { return adopt("lt", a, b), kernel::lt(a, b); }
-Tensor le(Operand a, Operand b) { return adopt("le", a, b), kernel::le(a, b); }
-Tensor gt(Operand a, Operand b) { return adopt("gt", a, b), kernel::lt(b, a); }
-Tensor ge(Operand a, Operand b) { return adopt("ge", a, b), kernel::le(b, a); }
-Tensor logical_and(Operand a, Operand b) { return kernel::logical_and(a, b); }
-Tensor logical_or(Operand a, Operand b) { return kernel::logical_or(a, b); }
-Tensor logical_not(Operand x) { return kernel::logical_not(x); }
-Tensor isnan(Operand x) { return kernel::isnan(x); }
-Tensor isfinite(Operand x) { return kernel::isfinite(x); }
+Tensor eq(Operand a, Operand b) {
+  const Calling here("eq", a.line());
+  return adopt(a, b), kernel::eq(a, b);
+}
+Tensor ne(Operand a, Operand b) {
+  const Calling here("ne", a.line());
+  return adopt(a, b), kernel::ne(a, b);
+}
+Tensor lt(Operand a, Operand b) {
+  const Calling here("lt", a.line());
+  return adopt(a, b), kernel::lt(a, b);
+}
+Tensor le(Operand a, Operand b) {
+  const Calling here("le", a.line());
+  return adopt(a, b), kernel::le(a, b);
+}
+Tensor gt(Operand a, Operand b) {
+  const Calling here("gt", a.line());
+  return adopt(a, b), kernel::lt(b, a);
+}
+Tensor ge(Operand a, Operand b) {
+  const Calling here("ge", a.line());
+  return adopt(a, b), kernel::le(b, a);
+}
+Tensor logical_and(Operand a, Operand b) {
+  const Calling here("logical_and", a.line());
+  return kernel::logical_and(a, b);
+}
+Tensor logical_or(Operand a, Operand b) {
+  const Calling here("logical_or", a.line());
+  return kernel::logical_or(a, b);
+}
+Tensor logical_not(Operand x) {
+  const Calling here("logical_not", x.line());
+  return kernel::logical_not(x);
+}
+Tensor isnan(Operand x) {
+  const Calling here("isnan", x.line());
+  return kernel::isnan(x);
+}
+Tensor isfinite(Operand x) {
+  const Calling here("isfinite", x.line());
+  return kernel::isfinite(x);
+}
 
 }  // namespace heed

@@ -5,19 +5,19 @@
 namespace heed {
 namespace {
 
-void check_writable(const char* op, const Operand& x) {
-  check(!grad_enabled(), op,
-        ": writes in place run only under NoGrad; put `NoGrad guard;` before it, or "
+void check_writable(const Operand& x) {
+  check(!grad_enabled(),
+        "writes in place run only under NoGrad; put `NoGrad guard;` before it, or "
         "compute a new tensor");
-  check(!x.is_number(), op, ": the first operand is a number; it must be the tensor to write to");
+  check(!x.is_number(), "the first operand is a number; it must be the tensor to write to");
   for (int64_t d = 0; d < x->dim(); ++d)
-    check(x->strides()[d] != 0 || x->shape()[d] <= 1, op, ": x ", x->shape(),
+    check(x->strides()[d] != 0 || x->shape()[d] <= 1, "x ", x->shape(),
           " is expanded, several of its elements are one in memory; write into a clone");
 }
 
 // What is read while x is written: a copy of it when the two share memory in any way but element by element.
-Tensor apart(const char* op, const Tensor& x, const Tensor& source) {
-  check(broadcast_shapes(op, x.shape(), source.shape()) == x.shape(), op, ": x is ", x.shape(),
+Tensor apart(const Tensor& x, const Tensor& source) {
+  check(broadcast_shapes(x.shape(), source.shape()) == x.shape(), "x is ", x.shape(),
         " and the other operand ", source.shape(), ", which does not broadcast to it");
   const TensorBody &a = x.body(), &b = source.body();
   const bool same_view = a.offset == b.offset && a.shape == b.shape && a.strides == b.strides;
@@ -27,8 +27,9 @@ Tensor apart(const char* op, const Tensor& x, const Tensor& source) {
 // See Note [Versions].
 void wrote(const char* op, const Operand& x) { x->body().storage->wrote(op, x.line()); }
 
-Tensor fill(const char* op, const Operand& x, double value) {
-  check_writable(op, x);
+Tensor fill(const char* op, const Operand& x, Number value) {
+  const Calling here(op, x.line());
+  check_writable(x);
   wrote(op, x);
   kernel::fill(x, value);
   return x;
@@ -36,9 +37,10 @@ Tensor fill(const char* op, const Operand& x, double value) {
 
 template <class Change>
 Tensor update(const char* op, Operand x, Operand other, const Change& change) {
-  check_writable(op, x);
-  adopt(op, x, other);
-  const Tensor from = apart(op, x, other);
+  const Calling here(op, x.line());
+  check_writable(x);
+  adopt(x, other);
+  const Tensor from = apart(x, other);
   wrote(op, x);
   change(x.tensor(), from);
   return x;
@@ -47,15 +49,16 @@ Tensor update(const char* op, Operand x, Operand other, const Change& change) {
 }  // namespace
 
 Tensor copy_(Operand x, Operand source) {
+  const Calling here("copy_", x.line());
   if (source.is_number()) return fill("copy_", x, source.number());
-  check_writable("copy_", x);
-  const Tensor from = apart("copy_", x, source);
+  check_writable(x);
+  const Tensor from = apart(x, source);
   wrote("copy_", x);
   kernel::copy_into(x, from);
   return x;
 }
 
-Tensor fill_(Operand x, double value) { return fill("fill_", x, value); }
+Tensor fill_(Operand x, Number value) { return fill("fill_", x, value); }
 Tensor zero_(Operand x) { return fill("zero_", x, 0); }
 
 Tensor add_(Operand x, Operand other, double alpha) {
@@ -71,7 +74,8 @@ Tensor sub_(Operand x, Operand other, double alpha) {
 Tensor mul_(Operand x, Operand other) { return update("mul_", x, other, kernel::mul_into); }
 
 Tensor div_(Operand x, Operand other) {
-  check_floating("div_", x);
+  const Calling here("div_", x.line());
+  check_floating(x);
   return update("div_", x, other, kernel::div_into);
 }
 

@@ -6,7 +6,7 @@
 namespace heed {
 
 Tensor copy_(Operand x, Operand source);  // source broadcasts to x
-Tensor fill_(Operand x, double value);
+Tensor fill_(Operand x, Number value);
 Tensor zero_(Operand x);
 Tensor add_(Operand x, Operand other, double alpha = 1);
 Tensor sub_(Operand x, Operand other, double alpha = 1);

@@ -28,29 +28,27 @@ Tensor class_shares(const kernel::ClassTargets& targets, int64_t classes, DType 
 //
 //   dx = g (p sum_j q_j - q)
 Tensor softmax_cross_entropy(Operand x, Operand target, const SoftmaxCrossEntropyOptions& options) {
-  check_floating("cross_entropy", x);
-  check_indices("cross_entropy", target);
+  const Calling here("softmax_cross_entropy", x.line());
+  check_floating(x);
+  check_indices(target);
   const Tensor& w = options.weight;
   const double s = options.label_smoothing;
   const int64_t classes = x->dim() > 0 ? x->shape().back() : 0;
-  check(x->dim() > 0 && target->shape() == Shape(x->shape().data(), x->dim() - 1),
-        "cross_entropy: the logits are ", x->shape(), ", the targets ", target->shape(),
-        "; there must be one target for each row of classes");
-  check(s >= 0 && s <= 1, "cross_entropy: label_smoothing is ", s, "; it lies in [0, 1]");
-  check(!w.defined() || (w.shape() == Shape{classes} && w.dtype() == x->dtype()),
-        "cross_entropy: the weight is ", w.defined() ? w.dtype() : x->dtype(), " ",
-        w.defined() ? w.shape() : Shape{}, " and must be ", x->dtype(), " ", Shape{classes},
-        ", one for each class");
-  check(!w.requires_grad(), "cross_entropy: class weights have no gradient; pass weight.detach()");
+  check(x->dim() > 0 && target->shape() == Shape(x->shape().data(), x->dim() - 1), "the logits are ",
+        x->shape(), ", the targets ", target->shape(), "; there must be one target for each row of classes");
+  check(s >= 0 && s <= 1, "label_smoothing is ", s, "; it lies in [0, 1]");
+  check(!w.defined() || (w.shape() == Shape{classes} && w.dtype() == x->dtype()), "the weight is ",
+        w.defined() ? w.dtype() : x->dtype(), " ", w.defined() ? w.shape() : Shape{}, " and must be ",
+        x->dtype(), " ", Shape{classes}, ", one for each class");
+  check(!w.requires_grad(), "class weights have no gradient; pass weight.detach()");
   const Reduction reduction = options.reduction;
-  check(reduction != Reduction::batchmean, "cross_entropy: the reduction is none, mean or sum");
+  check(reduction != Reduction::batchmean, "the reduction is none, mean or sum");
 
   const kernel::ClassTargets targets{kernel::contiguous(target), w.defined() ? kernel::contiguous(w) : w,
                                      options.ignore_index, s};
   const double weights = kernel::total_weight(targets, classes);
   const double total = reduction == Reduction::mean ? weights : 1;
   if (reference_mode()) {
-    const CalledAt here(x.line());
     const Tensor q = class_shares(targets, classes, x->dtype());
     const Tensor loss = -sum(where(q == 0, 0, q * log_softmax(x, -1)), -1);
     return reduction == Reduction::none ? loss : sum(loss) / total;
@@ -59,8 +57,7 @@ Tensor softmax_cross_entropy(Operand x, Operand target, const SoftmaxCrossEntrop
   const Tensor logits = kernel::contiguous(x);
   auto [loss, lse] = kernel::cross_entropy(logits, targets);
   if (reduction != Reduction::none)
-    loss = kernel::div(kernel::sum(loss, check_dims("cross_entropy", loss.dim(), {}), false),
-                       full({}, total, loss.dtype()));
+    loss = kernel::div(kernel::sum(loss, check_dims(loss.dim(), {}), false), full({}, total, loss.dtype()));
   auto rule = [x = save(x), target = save(targets.target), weight = save(targets.weight), lse = lse, s,
                reduction, total, ignore_index = options.ignore_index](const Tensor& g) {
     const kernel::ClassTargets saved{target(), weight(), ignore_index, s};

@@ -7,27 +7,26 @@
 namespace heed {
 namespace {
 
-void check_operands(const char* op, Operand& a, Operand& b) {
-  adopt(op, a, b);
-  check_floating(op, a);
+void check_operands(Operand& a, Operand& b) {
+  adopt(a, b);
+  check_floating(a);
 }
 
-void check_rank(const char* op, const Operand& a, const char* name, int64_t rank) {
-  check(a->dim() == rank, op, ": ", name, " is ", a->shape(), "; it must have ", rank,
+void check_rank(const Operand& a, const char* name, int64_t rank) {
+  check(a->dim() == rank, name, " is ", a->shape(), "; it must have ", rank,
         rank == 1 ? " dimension" : " dimensions", a->dim() > 0 ? ", matmul takes other ranks" : "");
 }
 
-void check_ranks(const char* op, Operand& a, int64_t rank_a, Operand& b, int64_t rank_b) {
-  check_operands(op, a, b);
-  check_rank(op, a, "a", rank_a);
-  check_rank(op, b, "b", rank_b);
+void check_ranks(Operand& a, int64_t rank_a, Operand& b, int64_t rank_b) {
+  check_operands(a, b);
+  check_rank(a, "a", rank_a);
+  check_rank(b, "b", rank_b);
 }
 
 // The last size of a meets the size of b along `dim`.
-void check_inner(const char* op, const Tensor& a, const Tensor& b, int64_t dim) {
-  check(a.shape().back() == b.shape()[dim], op, ": inner sizes differ: a is ", a.shape(), ", b is ",
-        b.shape(), "; a's last size must equal b's ",
-        b.dim() == 1 ? "only one" : "second-to-last (transpose(b)?)");
+void check_inner(const Tensor& a, const Tensor& b, int64_t dim) {
+  check(a.shape().back() == b.shape()[dim], "inner sizes differ: a is ", a.shape(), ", b is ", b.shape(),
+        "; a's last size must equal b's ", b.dim() == 1 ? "only one" : "second-to-last (transpose(b)?)");
 }
 
 // All leading dimensions in one: [..., k] -> [N, k].
@@ -51,50 +50,56 @@ Tensor product(const char* op, const Operand& a, const Operand& b) {
 }  // namespace
 
 Tensor mm(Operand a, Operand b) {
-  check_ranks("mm", a, 2, b, 2);
-  check_inner("mm", a, b, 0);
+  const Calling here("mm", a.line());
+  check_ranks(a, 2, b, 2);
+  check_inner(a, b, 0);
   return product("mm", a, b);
 }
 
 Tensor bmm(Operand a, Operand b) {
-  check_ranks("bmm", a, 3, b, 3);
-  check(a->shape()[0] == b->shape()[0], "bmm: a is ", a->shape(), ", b is ", b->shape(),
+  const Calling here("bmm", a.line());
+  check_ranks(a, 3, b, 3);
+  check(a->shape()[0] == b->shape()[0], "a is ", a->shape(), ", b is ", b->shape(),
         "; their first sizes must be equal (matmul broadcasts them)");
-  check_inner("bmm", a, b, 1);
+  check_inner(a, b, 1);
   return product("bmm", a, b);
 }
 
 Tensor mv(Operand a, Operand b) {
-  check_ranks("mv", a, 2, b, 1);
-  check_inner("mv", a, b, 0);
+  const Calling here("mv", a.line());
+  check_ranks(a, 2, b, 1);
+  check_inner(a, b, 0);
   return matmul(a, b);
 }
 
 Tensor dot(Operand a, Operand b) {
-  check_ranks("dot", a, 1, b, 1);
-  check_inner("dot", a, b, 0);
+  const Calling here("dot", a.line());
+  check_ranks(a, 1, b, 1);
+  check_inner(a, b, 0);
   return matmul(a, b);
 }
 
 // a [n], b [m]:   y_ij = a_i b_j
 Tensor outer(Operand a, Operand b) {
-  check_ranks("outer", a, 1, b, 1);
+  const Calling here("outer", a.line());
+  check_ranks(a, 1, b, 1);
   return product("outer", {unsqueeze(a, 1), a.line()}, {unsqueeze(b, 0), b.line()});
 }
 
 // A vector on the left stands as a row, on the right as a column, and its dimension is left out of the
 // result.
 Tensor matmul(Operand a, Operand b) {
-  check_operands("matmul", a, b);
-  check(a->dim() > 0 && b->dim() > 0, "matmul: a is ", a->shape(), ", b is ", b->shape(),
+  const Calling here("matmul", a.line());
+  check_operands(a, b);
+  check(a->dim() > 0 && b->dim() > 0, "a is ", a->shape(), ", b is ", b->shape(),
         "; both need a dimension to sum over, a * b multiplies by a number");
-  check_inner("matmul", a, b, b->dim() == 1 ? 0 : b->dim() - 2);
+  check_inner(a, b, b->dim() == 1 ? 0 : b->dim() - 2);
   const bool row = a->dim() == 1, column = b->dim() == 1;
   if (row) a.become(unsqueeze(a, 0));
   if (column) b.become(unsqueeze(b, 1));
   if (a->dim() > 2 && b->dim() > 2)
-    broadcast_shapes("matmul: leading dimensions", Shape(a->shape().data(), a->dim() - 2),
-                     Shape(b->shape().data(), b->dim() - 2));
+    broadcast_shapes(Shape(a->shape().data(), a->dim() - 2), Shape(b->shape().data(), b->dim() - 2),
+                     "the batch of a", "the batch of b");
   Tensor y = product("matmul", a, b);
   if (column) y = squeeze({y, a.line()}, -1);
   return row ? squeeze({y, a.line()}, column ? -1 : -2) : y;
@@ -102,12 +107,13 @@ Tensor matmul(Operand a, Operand b) {
 
 // y = beta x + alpha a b;   with beta = 0, x counts for nothing, NaN included
 Tensor addmm(Operand x, Operand a, Operand b, double beta, double alpha) {
-  check_ranks("addmm", a, 2, b, 2);
-  adopt("addmm", x, a);
-  check_inner("addmm", a, b, 0);
+  const Calling here("addmm", x.line());
+  check_ranks(a, 2, b, 2);
+  adopt(x, a);
+  check_inner(a, b, 0);
   const Shape shape{a->shape()[0], b->shape()[1]};
-  check(broadcast_shapes("addmm", x->shape(), shape) == shape, "addmm: x is ", x->shape(), ", the product ",
-        shape, "; x must broadcast to it");
+  check(broadcast_shapes(x->shape(), shape, "x", "the product") == shape, "x is ", x->shape(),
+        ", the product ", shape, "; x must broadcast to it");
   const Tensor start = beta == 0 ? Tensor() : kernel::mul(x, kernel::full({}, beta, x->dtype()));
   return record("addmm", kernel::matmul(a, b, start, alpha),
                 {{x, [beta](const Tensor& g) { return beta * g; }},
@@ -118,17 +124,18 @@ Tensor addmm(Operand x, Operand a, Operand b, double beta, double alpha) {
 // x [..., in], weight [out, in], bias [out]:   y = x W^T + b
 //   dx = g W,   dW = g^T x over all rows,   db = sum of g over all rows (the broadcasting undone)
 Tensor linear(Operand x, Operand weight, Operand bias) {
-  check_operands("linear", x, weight);
-  check(x->dim() > 0, "linear: x is a scalar; its last dimension must hold the features");
-  check_rank("linear", weight, "the weight", 2);
-  check(x->shape().back() == weight->shape()[1], "linear: x is ", x->shape(), ", the weight ",
-        weight->shape(), " for ", weight->shape()[1], " features in and ", weight->shape()[0],
-        " out; x's last size must be ", weight->shape()[1]);
+  const Calling here("linear", x.line());
+  check_operands(x, weight);
+  check(x->dim() > 0, "x is a scalar; its last dimension must hold the features");
+  check_rank(weight, "the weight", 2);
+  check(x->shape().back() == weight->shape()[1], "x is ", x->shape(), ", the weight ", weight->shape(),
+        " for ", weight->shape()[1], " features in and ", weight->shape()[0], " out; x's last size must be ",
+        weight->shape()[1]);
   const int64_t out = weight->shape()[0];
   if (bias.defined() || bias.is_number()) {
-    adopt("linear", bias, weight);
-    check(bias->shape() == Shape{out}, "linear: the bias is ", bias->shape(), ", the weight ",
-          weight->shape(), "; the bias must be [", out, "]");
+    adopt(bias, weight);
+    check(bias->shape() == Shape{out}, "the bias is ", bias->shape(), ", the weight ", weight->shape(),
+          "; the bias must be [", out, "]");
   }
 
   Shape shape = x->shape();

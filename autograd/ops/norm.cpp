@@ -9,7 +9,7 @@ namespace {
 using kernel::Centre;
 
 // The last dimensions, which `normalized_shape` names; weight and bias must have that shape, too.
-Shape check_rows(const char* op, const Operand& x, const Shape& normalized_shape, const Operand& weight,
+Shape check_rows(const Operand& x, const Shape& normalized_shape, const Operand& weight,
                  const Operand& bias) {
   const int64_t lead = x->dim() - normalized_shape.dim();
   bool fits = !normalized_shape.empty() && lead >= 0;
@@ -18,13 +18,13 @@ Shape check_rows(const char* op, const Operand& x, const Shape& normalized_shape
     fits = x->shape()[d] == normalized_shape[d - lead];
     dims.push_back(d);
   }
-  check(fits, op, ": normalized_shape is ", normalized_shape, " and x ", x->shape(),
+  check(fits, "normalized_shape is ", normalized_shape, " and x ", x->shape(),
         "; x must end in normalized_shape");
   const auto check_parameter = [&](const char* name, const Operand& p) {
     if (!p.defined()) return;
-    check(p->shape() == normalized_shape, op, ": ", name, " has shape ", p->shape(),
+    check(p->shape() == normalized_shape, name, " has shape ", p->shape(),
           "; it must be that of normalized_shape, ", normalized_shape);
-    check(p->dtype() == x->dtype(), op, ": x is ", x->dtype(), ", ", name, " is ", p->dtype(),
+    check(p->dtype() == x->dtype(), "x is ", x->dtype(), ", ", name, " is ", p->dtype(),
           "; they must have one dtype, convert one with to(x, ", x->dtype(), ")");
   };
   check_parameter("weight", weight);
@@ -35,15 +35,15 @@ Shape check_rows(const char* op, const Operand& x, const Shape& normalized_shape
 // Both norms. The three gradients come from one walk over the rows.
 Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& shape, const Operand& weight,
                  const Operand& bias, double eps) {
-  check_floating(op, x);
-  const Shape dims = check_rows(op, x, shape, weight, bias);
+  const Calling here(op, x.line());
+  check_floating(x);
+  const Shape dims = check_rows(x, shape, weight, bias);
   const Twin twin = [centre, dims, eps](const std::vector<Tensor>& in) {
     const Tensor deviation = centre == Centre::mean ? in[0] - mean(in[0], dims, true) : in[0];
     Tensor y = deviation * rsqrt(mean(square(deviation), dims, true) + eps);
     if (in[1].defined()) y = y * in[1];
     return in[2].defined() ? y + in[2] : y;
   };
-  const CalledAt here(x.line());
   if (reference_mode()) return twin({x, weight, bias});
 
   const int64_t n = numel(shape);

@@ -33,7 +33,7 @@ Tensor step(Recurrence kind, const Tensor& x, const Tensor& state, const Tensor&
       return cat({projection.defined() ? linear(out, projection) : out, c}, 1);
     }
   }
-  fail("recurrence: not a kind of recurrence");
+  fail("not a kind of recurrence");
 }
 
 // The steps one after another; a sequence that has ended keeps its state.
@@ -56,33 +56,33 @@ int64_t gate_count(Recurrence kind) { return kind == Recurrence::gru ? 3 : kind 
 
 Tensor recurrence(Recurrence kind, Operand x, Operand state, Operand weight, Operand bias,
                   const RecurrenceOptions& options) {
-  const CalledAt here(x.line());
-  check_floating("recurrence", x);
-  check(x->dim() == 3 && x->size(0) > 0, "recurrence: x is ", x->shape(),
+  const Calling here("recurrence", x.line());
+  check_floating(x);
+  check(x->dim() == 3 && x->size(0) > 0, "x is ", x->shape(),
         "; it must be [T, B, gates], with one step at least");
   const int64_t batch = x->size(1), gates = x->size(2), hidden = gates / gate_count(kind);
   const bool projects = options.projection.defined();
-  check(!projects || kind == Recurrence::lstm, "recurrence: only an lstm has a projection");
+  check(!projects || kind == Recurrence::lstm, "only an lstm has a projection");
   const int64_t width = projects && options.projection.dim() == 2 ? options.projection.size(0) : hidden;
 
   const auto check_operand = [&](const char* name, const Tensor& operand, const Shape& shape) {
     if (!operand.defined()) return;
-    check(operand.shape() == shape, "recurrence: ", name, " is ", operand.shape(), ", x is ", x->shape(),
-          "; ", name, " must be ", shape);
-    check(operand.dtype() == x->dtype(), "recurrence: x is ", x->dtype(), ", ", name, " is ", operand.dtype(),
+    check(operand.shape() == shape, name, " is ", operand.shape(), ", x is ", x->shape(), "; ", name,
+          " must be ", shape);
+    check(operand.dtype() == x->dtype(), "x is ", x->dtype(), ", ", name, " is ", operand.dtype(),
           "; they must have one dtype, convert one with to(x, ", x->dtype(), ")");
   };
   const Shape state_shape{batch, kind == Recurrence::lstm ? width + hidden : hidden};
-  check(gates == hidden * gate_count(kind), "recurrence: x is ", x->shape(), "; its last size must be ",
-        gate_count(kind), " times the hidden size");
+  check(gates == hidden * gate_count(kind), "x is ", x->shape(), "; its last size must be ", gate_count(kind),
+        " times the hidden size");
   check_operand("the weight", weight, {gates, width});
   check_operand("the bias", bias, {gates});
   check_operand("the state", state, state_shape);
   check_operand("the projection", options.projection, {width, hidden});
   if (options.lengths.defined()) {
-    check_indices("recurrence", options.lengths);
-    check(options.lengths.shape() == Shape{batch}, "recurrence: lengths are ", options.lengths.shape(),
-          ", x is ", x->shape(), "; there must be one for each sequence, [", batch, "]");
+    check_indices(options.lengths);
+    check(options.lengths.shape() == Shape{batch}, "lengths are ", options.lengths.shape(), ", x is ",
+          x->shape(), "; there must be one for each sequence, [", batch, "]");
   }
 
   const Twin twin = [kind, options, lengths = save(options.lengths),

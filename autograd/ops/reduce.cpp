@@ -14,17 +14,18 @@ Tensor restore(const Tensor& y, const Shape& shape, const Shape& dims) {
   return expand(reshape(y, reduced_shape(shape, dims, true)), shape);
 }
 
-void check_some(const char* op, const Operand& x, const Shape& dims) {
+void check_some(const Operand& x, const Shape& dims) {
   for (const int64_t d : dims)
-    check(d >= x->dim() || x->shape()[d] > 0, op, ": x is ", x->shape(), ", and of no values along dim ", d,
-          " there is no ", op);
+    check(d >= x->dim() || x->shape()[d] > 0, "x is ", x->shape(), ", which has no values along dim ", d,
+          " to choose from");
 }
 
 // Values equal to the extreme one share its gradient; where there is NaN, those that are.
 Tensor extreme(const char* op, Tensor (*of)(const Tensor&, const Shape&, bool), const Operand& x, Shape dims,
                bool keepdim) {
-  dims = check_dims(op, x->dim(), dims);
-  check_some(op, x, dims);
+  const Calling here(op, x.line());
+  dims = check_dims(x->dim(), dims);
+  check_some(x, dims);
   auto rule = [dims, x = save(x)](const Tensor& g, const Tensor& y) {
     const Shape& shape = x().shape();
     const Tensor hit = to(logical_or(x() == restore(y, shape, dims), isnan(x())), g.dtype());
@@ -37,8 +38,9 @@ using Extremes = kernel::Extreme (*)(const Tensor&, int64_t, bool);
 
 // The first of equals has the gradient.
 ValuesIndices first_extreme(const char* op, Extremes extremes, const Operand& x, int64_t dim, bool keepdim) {
-  dim = check_dim(op, x, dim);
-  check_some(op, x, {dim});
+  const Calling here(op, x.line());
+  dim = check_dim(x, dim);
+  check_some(x, {dim});
   const kernel::Extreme y = extremes(x, dim, keepdim);
   auto rule = [dim, shape = x->shape(), at = save(y.indices)](const Tensor& g) {
     const Shape kept = reduced_shape(shape, {dim}, true);
@@ -50,14 +52,16 @@ ValuesIndices first_extreme(const char* op, Extremes extremes, const Operand& x,
 }  // namespace
 
 Tensor sum(Operand x, Dims dims, bool keepdim) {
-  dims = check_dims("sum", x->dim(), dims);
+  const Calling here("sum", x.line());
+  dims = check_dims(x->dim(), dims);
   return record("sum", kernel::sum(x, dims, keepdim),
                 {{x, [shape = x->shape(), dims](const Tensor& g) { return restore(g, shape, dims); }}});
 }
 
 Tensor mean(Operand x, Dims dims, bool keepdim) {
-  check_floating("mean", x);
-  dims = check_dims("mean", x->dim(), dims);
+  const Calling here("mean", x.line());
+  check_floating(x);
+  dims = check_dims(x->dim(), dims);
   return record("mean", kernel::mean(x, dims, keepdim),
                 {{x, [shape = x->shape(), dims](const Tensor& g) {
                     const double share = static_cast<double>(g.numel()) / static_cast<double>(numel(shape));
@@ -70,8 +74,9 @@ Tensor amin(Operand x, Dims dims, bool keepdim) { return extreme("amin", kernel:
 
 // y = log sum_i exp(x_i)   =>   dx_i = g exp(x_i - y)
 Tensor logsumexp(Operand x, Dims dims, bool keepdim) {
-  check_floating("logsumexp", x);
-  dims = check_dims("logsumexp", x->dim(), dims);
+  const Calling here("logsumexp", x.line());
+  check_floating(x);
+  dims = check_dims(x->dim(), dims);
   return record("logsumexp", kernel::logsumexp(x, dims, keepdim),
                 {{x, [dims, x = save(x)](const Tensor& g, const Tensor& y) {
                     const Shape& shape = x().shape();
@@ -81,8 +86,9 @@ Tensor logsumexp(Operand x, Dims dims, bool keepdim) {
 
 // y = sum_i (x_i - mean)^2 / f, f = n - correction but no less than 0   =>   dx_i = g 2 (x_i - mean) / f
 Tensor var(Operand x, Dims dims, double correction, bool keepdim) {
-  check_floating("var", x);
-  dims = check_dims("var", x->dim(), dims);
+  const Calling here("var", x.line());
+  check_floating(x);
+  dims = check_dims(x->dim(), dims);
   double f = 1;
   for (const int64_t d : dims) f *= static_cast<double>(x->shape()[d]);
   f = std::max(0.0, f - correction);
@@ -94,16 +100,16 @@ Tensor var(Operand x, Dims dims, double correction, bool keepdim) {
 
 // sqrt(var), with the gradient 0 where all x are equal.
 Tensor std(Operand x, Dims dims, double correction, bool keepdim) {
-  const CalledAt here(x.line());
+  const Calling here("std", x.line());
   const Tensor v = var(x, dims, correction, keepdim);
   return where(v == 0, 0, sqrt(where(v == 0, 1, v)));
 }
 
 // Halves times halves: products of two, whose rules hold at zeros.
 Tensor prod(Operand x, int64_t dim, bool keepdim) {
-  const CalledAt here(x.line());
+  const Calling here("prod", x.line());
   if (x->dim() == 0) return prod(reshape(x, {1}), dim);
-  dim = check_dim("prod", x, dim);
+  dim = check_dim(x, dim);
   const Shape shape = reduced_shape(x->shape(), {dim}, keepdim);
   Tensor y = x->dtype() == boolean ? to(x, int64) : x.tensor();
   if (x->size(dim) == 0) return ones(shape, y.dtype());
@@ -114,10 +120,19 @@ Tensor prod(Operand x, int64_t dim, bool keepdim) {
   return reshape(y, shape);
 }
 
-Tensor prod(Operand x) { return prod({reshape(x, {-1}), x.line()}, 0); }
+Tensor prod(Operand x) {
+  const Calling here("prod", x.line());
+  return prod({reshape(x, {-1}), x.line()}, 0);
+}
 
-Tensor max(Operand x) { return amax(x); }
-Tensor min(Operand x) { return amin(x); }
+Tensor max(Operand x) {
+  const Calling here("max", x.line());
+  return amax(x);
+}
+Tensor min(Operand x) {
+  const Calling here("min", x.line());
+  return amin(x);
+}
 
 ValuesIndices max(Operand x, int64_t dim, bool keepdim) {
   return first_extreme("max", kernel::max, x, dim, keepdim);
@@ -130,8 +145,9 @@ namespace {
 
 Tensor where_extreme(const char* op, Extremes extremes, const Operand& x, std::optional<int64_t> dim,
                      bool keepdim) {
-  check_some(op, x, check_dims(op, x->dim(), dim ? Dims(*dim) : Dims()));
-  if (dim) return extremes(x, check_dim(op, x, *dim), keepdim).indices;
+  const Calling here(op, x.line());
+  check_some(x, check_dims(x->dim(), dim ? Dims(*dim) : Dims()));
+  if (dim) return extremes(x, check_dim(x, *dim), keepdim).indices;
   const NoGrad no_records;
   return reshape(extremes(reshape(x, {-1}), 0, true).indices, Shape::filled(keepdim ? x->dim() : 0, 1));
 }
@@ -156,20 +172,26 @@ Tensor running_sum(const Operand& x, int64_t dim, bool reverse) {
 
 }  // namespace
 
-Tensor cumsum(Operand x, int64_t dim) { return running_sum(x, check_dim("cumsum", x, dim), false); }
+Tensor cumsum(Operand x, int64_t dim) {
+  const Calling here("cumsum", x.line());
+  return running_sum(x, check_dim(x, dim), false);
+}
 
 Tensor any(Operand x, Dims dims, bool keepdim) {
-  return kernel::amax(kernel::cast(x, boolean), check_dims("any", x->dim(), dims), keepdim);
+  const Calling here("any", x.line());
+  return kernel::amax(kernel::cast(x, boolean), check_dims(x->dim(), dims), keepdim);
 }
 
 Tensor all(Operand x, Dims dims, bool keepdim) {
-  return kernel::amin(kernel::cast(x, boolean), check_dims("all", x->dim(), dims), keepdim);
+  const Calling here("all", x.line());
+  return kernel::amin(kernel::cast(x, boolean), check_dims(x->dim(), dims), keepdim);
 }
 
 Tensor sum_to(Operand x, const Shape& shape) {
+  const Calling here("sum_to", x.line());
   if (x->shape() == shape) return x.tensor();
-  check(broadcast_shapes("sum_to", x->shape(), shape) == x->shape(), "sum_to: ", shape,
-        " does not broadcast to the shape of x, ", x->shape());
+  check(broadcast_shapes(x->shape(), shape) == x->shape(), shape, " does not broadcast to the shape of x, ",
+        x->shape());
   const int64_t lead = x->dim() - shape.dim();
   Shape dims;
   for (int64_t d = 0; d < x->dim(); ++d)

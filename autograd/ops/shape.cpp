@@ -44,19 +44,19 @@ std::optional<Strides> strides_for(const Tensor& x, const Shape& shape) {
 }
 
 // The wanted shape with -1 replaced by what the number of elements leaves.
-Shape infer(const char* op, const Tensor& x, const Shape& wanted) {
+Shape infer(const Tensor& x, const Shape& wanted) {
   Shape shape = wanted;
   int64_t* open = std::find(shape.begin(), shape.end(), -1);
   if (open != shape.end()) {
     *open = 1;
-    check(std::find(open + 1, shape.end(), -1) == shape.end(), op, ": shape ", wanted,
+    check(std::find(open + 1, shape.end(), -1) == shape.end(), "shape ", wanted,
           " leaves more than one size open; only one may be -1");
     const int64_t rest = numel(shape);
-    check(rest != 0 && x.numel() % rest == 0, op, ": x is ", x.shape(), " with ", x.numel(),
+    check(rest != 0 && x.numel() % rest == 0, "x is ", x.shape(), " with ", x.numel(),
           " elements, and no size in place of -1 makes ", wanted, " hold as many");
     *open = x.numel() / rest;
   }
-  check(numel(shape) == x.numel(), op, ": x is ", x.shape(), " with ", x.numel(), " elements, and ", wanted,
+  check(numel(shape) == x.numel(), "x is ", x.shape(), " with ", x.numel(), " elements, and ", wanted,
         " has ", numel(shape), "; the number must stay the same");
   return shape;
 }
@@ -64,16 +64,16 @@ Shape infer(const char* op, const Tensor& x, const Shape& wanted) {
 // The same elements in the same order, in another shape.
 Tensor reshaped(const char* op, const Operand& x, const Shape& shape, bool may_copy) {
   const std::optional<Strides> strides = strides_for(x, shape);
-  check(strides.has_value() || may_copy, op, ": x of shape ", x->shape(), " and strides ", x->strides(),
+  check(strides.has_value() || may_copy, "x of shape ", x->shape(), " and strides ", x->strides(),
         " cannot be seen as ", shape, " without a copy; use reshape");
   Tensor y = strides ? x->view_as(shape, *strides, x->body().offset)
                      : kernel::clone(x).view_as(shape, contiguous_strides(shape), 0);
   return record(op, std::move(y), {{x, [from = x->shape()](const Tensor& g) { return reshape(g, from); }}});
 }
 
-int64_t check_part(const char* op, const Tensor& x, int64_t dim) {
-  check(x.dim() > 0, op, ": x is a scalar and has no dimension to take a part of");
-  return check_dim(op, x, dim);
+int64_t check_part(const Tensor& x, int64_t dim) {
+  check(x.dim() > 0, "x is a scalar and has no dimension to take a part of");
+  return check_dim(x, dim);
 }
 
 // Positions start, start + step, ... along dim: `count` of them, known to be inside.
@@ -111,19 +111,23 @@ Tensor strided(const char* op, Operand x, int64_t dim, int64_t start, int64_t co
 // In the rules g is the incoming gradient.
 
 Tensor alias(Operand x) {
+  const Calling here("alias", x.line());
   return record("alias", x->detach(), {{x, [](const Tensor& g) { return g; }}});
 }
 
 Tensor clone(Operand x) {
+  const Calling here("clone", x.line());
   return record("clone", kernel::clone(x), {{x, [](const Tensor& g) { return g; }}});
 }
 
 Tensor contiguous(Operand x) {
+  const Calling here("contiguous", x.line());
   if (x->is_contiguous()) return x.tensor();
   return record("contiguous", kernel::clone(x), {{x, [](const Tensor& g) { return g; }}});
 }
 
 Tensor to(Operand x, DType dtype) {
+  const Calling here("to", x.line());
   if (x->dtype() == dtype) return x.tensor();
   Tensor y = kernel::cast(x, dtype);
   if (!is_floating(dtype)) return y;
@@ -131,8 +135,9 @@ Tensor to(Operand x, DType dtype) {
 }
 
 Tensor transpose(Operand x, int64_t dim0, int64_t dim1) {
-  dim0 = check_dim("transpose", x, dim0);
-  dim1 = check_dim("transpose", x, dim1);
+  const Calling here("transpose", x.line());
+  dim0 = check_dim(x, dim0);
+  dim1 = check_dim(x, dim1);
   Shape shape = x->shape();
   Strides strides = x->strides();
   std::swap(shape[dim0], shape[dim1]);
@@ -142,21 +147,22 @@ Tensor transpose(Operand x, int64_t dim0, int64_t dim1) {
 }
 
 Tensor t(Operand x) {
-  check(x->dim() <= 2, "t: x is ", x->shape(),
-        "; only matrices are transposed by t, use transpose or permute");
+  const Calling here("t", x.line());
+  check(x->dim() <= 2, "x is ", x->shape(), "; only matrices are transposed by t, use transpose or permute");
   return x->dim() < 2 ? x.tensor() : transpose(x, 0, 1);
 }
 
 // y has the dimensions of x in the order `dims`; the gradient goes back in the inverse order.
 Tensor permute(Operand x, const Shape& dims) {
+  const Calling here("permute", x.line());
   const int64_t rank = x->dim();
-  check(dims.dim() == rank, "permute: x is ", x->shape(), " and dims are ", dims, "; name each of its ", rank,
+  check(dims.dim() == rank, "x is ", x->shape(), " and dims are ", dims, "; name each of its ", rank,
         " dimensions once");
-  if (rank > 0) check_dims("permute", rank, dims);
+  if (rank > 0) check_dims(rank, dims);
   Shape shape = x->shape(), inverse = x->shape();
   Strides strides = x->strides();
   for (int64_t d = 0; d < rank; ++d) {
-    const int64_t from = check_dim("permute", rank, dims[d]);
+    const int64_t from = check_dim(rank, dims[d]);
     shape[d] = x->shape()[from];
     strides[d] = x->strides()[from];
     inverse[from] = d;
@@ -166,24 +172,29 @@ Tensor permute(Operand x, const Shape& dims) {
 }
 
 Tensor reshape(Operand x, const Shape& shape) {
+  const Calling here("reshape", x.line());
   if (shape == x->shape()) return x.tensor();
-  return reshaped("reshape", x, infer("reshape", x, shape), true);
+  return reshaped("reshape", x, infer(x, shape), true);
 }
 
-Tensor view(Operand x, const Shape& shape) { return reshaped("view", x, infer("view", x, shape), false); }
+Tensor view(Operand x, const Shape& shape) {
+  const Calling here("view", x.line());
+  return reshaped("view", x, infer(x, shape), false);
+}
 
 // Repeats by stride 0. The engine sums the gradient back over what was repeated.
 Tensor expand(Operand x, const Shape& shape) {
+  const Calling here("expand", x.line());
   const int64_t lead = shape.dim() - x->dim();
-  check(lead >= 0, "expand: x is ", x->shape(), " and the shape ", shape,
+  check(lead >= 0, "x is ", x->shape(), " and the shape ", shape,
         " has fewer dimensions; new ones are added in front");
   Shape sizes = shape;
   Strides strides = Shape::filled(shape.dim(), 0);
   for (int64_t d = 0; d < shape.dim(); ++d) {
     const int64_t own = d < lead ? 1 : x->shape()[d - lead];
     if (shape[d] == -1 && d >= lead) sizes[d] = own;
-    check(sizes[d] >= 0 && (sizes[d] == own || own == 1), "expand: x is ", x->shape(),
-          " and the wanted shape ", shape, "; aligned at the right, only sizes of 1 can grow",
+    check(sizes[d] >= 0 && (sizes[d] == own || own == 1), "x is ", x->shape(), " and the wanted shape ",
+          shape, "; aligned at the right, only sizes of 1 can grow",
           d < lead ? ", and -1 keeps only a size that is there" : "");
     if (d >= lead && own == sizes[d]) strides[d] = x->strides()[d - lead];
   }
@@ -193,11 +204,13 @@ Tensor expand(Operand x, const Shape& shape) {
 }
 
 Tensor broadcast_to(Operand x, const Shape& shape) {
+  const Calling here("broadcast_to", x.line());
   return shape == x->shape() ? x.tensor() : expand(x, shape);
 }
 
 Tensor squeeze(Operand x, Dims dims) {
-  const Shape chosen = check_dims("squeeze", x->dim(), dims);
+  const Calling here("squeeze", x.line());
+  const Shape chosen = check_dims(x->dim(), dims);
   Shape shape;
   for (int64_t d = 0; d < x->dim(); ++d)
     if (x->shape()[d] != 1 || std::find(chosen.begin(), chosen.end(), d) == chosen.end())
@@ -206,16 +219,18 @@ Tensor squeeze(Operand x, Dims dims) {
 }
 
 Tensor unsqueeze(Operand x, int64_t dim) {
-  dim = check_dim("unsqueeze", x->dim() + 1, dim);
+  const Calling here("unsqueeze", x.line());
+  dim = check_dim(x->dim() + 1, dim);
   Shape shape = x->shape();
   shape.insert(dim, 1);
   return reshaped("unsqueeze", x, shape, false);
 }
 
 Tensor flatten(Operand x, int64_t start_dim, int64_t end_dim) {
-  start_dim = check_dim("flatten", x, start_dim);
-  end_dim = check_dim("flatten", x, end_dim);
-  check(start_dim <= end_dim, "flatten: start_dim ", start_dim, " comes after end_dim ", end_dim,
+  const Calling here("flatten", x.line());
+  start_dim = check_dim(x, start_dim);
+  end_dim = check_dim(x, end_dim);
+  check(start_dim <= end_dim, "start_dim ", start_dim, " comes after end_dim ", end_dim,
         " of a tensor of shape ", x->shape());
   if (x->dim() == 0) return reshape(x, {1});
   Shape shape(x->shape().data(), start_dim + 1);
@@ -225,19 +240,21 @@ Tensor flatten(Operand x, int64_t start_dim, int64_t end_dim) {
 }
 
 Tensor narrow(Operand x, int64_t dim, int64_t start, int64_t length) {
-  dim = check_part("narrow", x, dim);
+  const Calling here("narrow", x.line());
+  dim = check_part(x, dim);
   const int64_t size = x->shape()[dim];
   const int64_t first = start < 0 ? start + size : start;
-  check(0 <= first && first <= size && 0 <= length && length <= size - first, "narrow: start ", start,
-        " and length ", length, " do not lie in dimension ", dim, " of x ", x->shape());
+  check(0 <= first && first <= size && 0 <= length && length <= size - first, "start ", start, " and length ",
+        length, " do not lie in dimension ", dim, " of x ", x->shape());
   return strided("narrow", x, dim, first, length, 1);
 }
 
 Tensor select(Operand x, int64_t dim, int64_t index) {
-  dim = check_part("select", x, dim);
+  const Calling here("select", x.line());
+  dim = check_part(x, dim);
   const int64_t size = x->shape()[dim];
-  check(-size <= index && index < size, "select: index ", index, " is out of range for dimension ", dim,
-        " of x ", x->shape());
+  check(-size <= index && index < size, "index ", index, " is out of range for dimension ", dim, " of x ",
+        x->shape());
   if (index < 0) index += size;
   Shape shape = x->shape();
   Strides strides = x->strides();
@@ -250,8 +267,9 @@ Tensor select(Operand x, int64_t dim, int64_t index) {
 
 // As in Python: negative bounds count from the back, bounds outside are moved to the edge.
 Tensor slice(Operand x, int64_t dim, int64_t start, int64_t end, int64_t step) {
-  dim = check_part("slice", x, dim);
-  check(step > 0, "slice: step ", step, " is not positive");
+  const Calling here("slice", x.line());
+  dim = check_part(x, dim);
+  check(step > 0, "step ", step, " is not positive");
   const int64_t size = x->shape()[dim];
   const auto inside = [size](int64_t bound) {
     return std::clamp<int64_t>(bound < 0 ? bound + size : bound, 0, size);
@@ -264,9 +282,10 @@ Tensor slice(Operand x, int64_t dim, int64_t start, int64_t end, int64_t step) {
 
 // Parts of `size` along dim, the last one shorter.
 std::vector<Tensor> split(Operand x, int64_t size, int64_t dim) {
-  dim = check_part("split", x, dim);
+  const Calling here("split", x.line());
+  dim = check_part(x, dim);
   const int64_t whole = x->shape()[dim];
-  check(size > 0 || (size == 0 && whole == 0), "split: parts of size ", size, " of dimension ", dim, " of x ",
+  check(size > 0 || (size == 0 && whole == 0), "parts of size ", size, " of dimension ", dim, " of x ",
         x->shape(), "; the size must be positive");
   std::vector<Tensor> parts;
   for (int64_t start = 0; start < whole || parts.empty(); start += size)
@@ -275,9 +294,10 @@ std::vector<Tensor> split(Operand x, int64_t size, int64_t dim) {
 }
 
 std::vector<Tensor> split(Operand x, const Shape& sizes, int64_t dim) {
-  dim = check_part("split", x, dim);
+  const Calling here("split", x.line());
+  dim = check_part(x, dim);
   const auto fits = [&](bool fit) {
-    check(fit, "split: sizes ", sizes, " do not add up to dimension ", dim, " of x ", x->shape());
+    check(fit, "sizes ", sizes, " do not add up to dimension ", dim, " of x ", x->shape());
   };
   const int64_t whole = x->shape()[dim];
   std::vector<Tensor> parts;
@@ -293,8 +313,9 @@ std::vector<Tensor> split(Operand x, const Shape& sizes, int64_t dim) {
 
 // At most `chunks` parts of equal size, the last one shorter.
 std::vector<Tensor> chunk(Operand x, int64_t chunks, int64_t dim) {
-  check(chunks > 0, "chunk: ", chunks, " parts of x ", x->shape(), "; there must be at least one");
-  dim = check_part("chunk", x, dim);
+  const Calling here("chunk", x.line());
+  check(chunks > 0, chunks, " parts of x ", x->shape(), "; there must be at least one");
+  dim = check_part(x, dim);
   const int64_t whole = x->shape()[dim];
   if (whole == 0) return std::vector<Tensor>(static_cast<size_t>(chunks), narrow(x, dim, 0, 0));
   return split(x, (whole - 1) / chunks + 1, dim);
@@ -302,27 +323,28 @@ std::vector<Tensor> chunk(Operand x, int64_t chunks, int64_t dim) {
 
 // Each tensor's gradient is its part of g. As in PyTorch a tensor of shape [0] fits everywhere.
 Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, std::source_location line) {
+  const Calling here("cat", line);
   struct Part {
     int64_t dim, start, size;
     Tensor operator()(const Tensor& g) { return narrow(g, dim, start, size); }
   };
   const auto skipped = [](const Tensor& x) { return x.shape() == Shape{0}; };
   const auto first = std::find_if_not(tensors.begin(), tensors.end(), skipped);
-  check(!tensors.empty(), "cat: there are no tensors to join");
+  check(!tensors.empty(), "there are no tensors to join");
   const Tensor& model = first == tensors.end() ? tensors.front() : *first;
-  dim = check_part("cat", model, dim);
+  dim = check_part(model, dim);
 
   Shape shape = model.shape();
   shape[dim] = 0;
   std::vector<Operand> inputs;
   std::vector<Part> parts;
   for (const Tensor& x : tensors) {
-    check(x.dtype() == model.dtype(), "cat: tensors of dtypes ", model.dtype(), " and ", x.dtype(),
+    check(x.dtype() == model.dtype(), "tensors of dtypes ", model.dtype(), " and ", x.dtype(),
           "; convert one with to()");
     if (skipped(x) && !skipped(model)) continue;
     Shape rest = x.shape();
     if (x.dim() == model.dim()) rest[dim] = model.shape()[dim];
-    check(rest == model.shape(), "cat: shapes ", model.shape(), " and ", x.shape(),
+    check(rest == model.shape(), "shapes ", model.shape(), " and ", x.shape(),
           " differ outside of dimension ", dim);
     inputs.emplace_back(x, line);
     parts.push_back({dim, shape[dim], x.shape()[dim]});
@@ -339,11 +361,12 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, std::source_location
 }
 
 Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, std::source_location line) {
-  check(!tensors.empty(), "stack: there are no tensors to join");
-  dim = check_dim("stack", tensors.front().dim() + 1, dim);
+  const Calling here("stack", line);
+  check(!tensors.empty(), "there are no tensors to join");
+  dim = check_dim(tensors.front().dim() + 1, dim);
   std::vector<Tensor> rows;
   for (const Tensor& x : tensors) {
-    check(x.shape() == tensors.front().shape(), "stack: shapes ", tensors.front().shape(), " and ", x.shape(),
+    check(x.shape() == tensors.front().shape(), "shapes ", tensors.front().shape(), " and ", x.shape(),
           " differ");
     rows.push_back(unsqueeze({x, line}, dim));
   }
@@ -352,10 +375,11 @@ Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, std::source_locati
 
 // Reads backwards: a copy of x seen from its last element with negative strides.
 Tensor flip(Operand x, const Shape& dims) {
+  const Calling here("flip", x.line());
   Strides strides = x->strides();
   int64_t offset = x->body().offset;
   if (!dims.empty() && x->numel() > 0)
-    for (const int64_t d : check_dims("flip", x->dim(), dims)) {
+    for (const int64_t d : check_dims(x->dim(), dims)) {
       offset += (x->shape()[d] - 1) * strides[d];
       strides[d] = -strides[d];
     }
@@ -365,11 +389,12 @@ Tensor flip(Operand x, const Shape& dims) {
 
 // Each dimension n becomes [r, n] with stride 0 along r, and both become one of size r n.
 Tensor repeat(Operand x, const Shape& sizes) {
+  const Calling here("repeat", x.line());
   const int64_t lead = sizes.dim() - x->dim();
-  check(lead >= 0, "repeat: x is ", x->shape(), " and sizes are ", sizes, "; give one for each dimension");
+  check(lead >= 0, "x is ", x->shape(), " and sizes are ", sizes, "; give one for each dimension");
   Shape apart, repeated, joined;
   for (int64_t d = 0; d < sizes.dim(); ++d) {
-    check(sizes[d] >= 0, "repeat: sizes ", sizes, ": a number of times is negative");
+    check(sizes[d] >= 0, "sizes ", sizes, ": a number of times is negative");
     const int64_t size = d < lead ? 1 : x->shape()[d - lead];
     for (const int64_t one : {int64_t{1}, size}) apart.push_back(one);
     for (const int64_t one : {sizes[d], size}) repeated.push_back(one);
@@ -382,8 +407,8 @@ namespace {
 
 // x where keep(column - row, diagonal) holds in its last two dimensions, and 0 elsewhere.
 Tensor triangle(const char* op, Operand x, int64_t diagonal, Tensor (*keep)(Operand, Operand)) {
-  const CalledAt here(x.line());
-  check(x->dim() >= 2, op, ": x is ", x->shape(), "; it must be a matrix or a batch of them");
+  const Calling here(op, x.line());
+  check(x->dim() >= 2, "x is ", x->shape(), "; it must be a matrix or a batch of them");
   const Tensor rows = arange(static_cast<double>(x->size(-2)), int64);
   const Tensor columns = arange(static_cast<double>(x->size(-1)), int64);
   constexpr int64_t far = int64_t{1} << 52;  // beyond any matrix, and exact in double
@@ -397,7 +422,8 @@ Tensor triu(Operand x, int64_t diagonal) { return triangle("triu", x, diagonal, 
 
 // Padding and cropping undo each other: the gradient is padded by the negative amounts.
 Tensor pad(Operand x, const Shape& pads, double value) {
-  check(pads.dim() % 2 == 0 && pads.dim() / 2 <= x->dim(), "pad: x is ", x->shape(), " and pads are ", pads,
+  const Calling here("pad", x.line());
+  check(pads.dim() % 2 == 0 && pads.dim() / 2 <= x->dim(), "x is ", x->shape(), " and pads are ", pads,
         "; give two for each dimension, the last dimension first");
   Shape shape = x->shape(), back = pads;
   for (int64_t& amount : back) amount = -amount;
@@ -405,7 +431,7 @@ Tensor pad(Operand x, const Shape& pads, double value) {
     int64_t& size = shape[x->dim() - 1 - i / 2];
     check(!__builtin_add_overflow(size, pads[i], &size) &&
               !__builtin_add_overflow(size, pads[i + 1], &size) && size >= 0,
-          "pad: x is ", x->shape(), " and pads are ", pads, "; no size may become negative");
+          "x is ", x->shape(), " and pads are ", pads, "; no size may become negative");
   }
   Tensor y = kernel::full(shape, value, x->dtype());
   Tensor from = x->detach(), into = y;

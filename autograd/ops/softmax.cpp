@@ -21,27 +21,29 @@ Tensor softmax_gradient(const Tensor& g, const Tensor& y, int64_t dim) {
 }
 
 // x with -inf where the mask is false.
-Tensor masked(const char* name, const Operand& x, const Operand& mask) {
-  check_floating(name, x);
+Tensor masked(const Operand& x, const Operand& mask) {
+  check_floating(x);
   if (!mask.defined()) return x.tensor();
-  check(mask->dtype() == boolean, name, ": the mask is ", mask->dtype(), " ", mask->shape(),
+  check(mask->dtype() == boolean, "the mask is ", mask->dtype(), " ", mask->shape(),
         "; it must be bool, true = may attend (an additive bias is added to x)");
-  broadcast_shapes(name, x->shape(), mask->shape());
+  broadcast_shapes(x->shape(), mask->shape(), "x", "mask");
   return kernel::where(mask, x, kernel::full({}, -std::numeric_limits<double>::infinity(), x->dtype()));
 }
 
 }  // namespace
 
 Tensor softmax(Operand x, int64_t dim) {
-  check_floating("softmax", x);
-  dim = check_dim("softmax", x, dim);
+  const Calling here("softmax", x.line());
+  check_floating(x);
+  dim = check_dim(x, dim);
   return record("softmax", kernel::softmax(x, dim),
                 {{x, [dim](const Tensor& g, const Tensor& y) { return softmax_gradient(g, y, dim); }}});
 }
 
 Tensor masked_softmax(Operand x, Operand mask, int64_t dim) {
-  const Tensor seen = masked("masked_softmax", x, mask);
-  dim = check_dim("masked_softmax", seen, dim);
+  const Calling here("masked_softmax", x.line());
+  const Tensor seen = masked(x, mask);
+  dim = check_dim(seen, dim);
   return record("masked_softmax", kernel::masked_softmax(seen, dim),
                 {{x, [dim](const Tensor& g, const Tensor& y) { return softmax_gradient(g, y, dim); }}});
 }
@@ -51,8 +53,9 @@ Tensor masked_softmax(Operand x, Operand mask, int64_t dim) {
 //
 //   dy_j/dx_i = [i == j] - 1 / |S|  for i, j in S   =>   dx = [y > 0] (g - mean_{j in S} g_j)
 Tensor sparsemax(Operand x, Operand mask, int64_t dim) {
-  const Tensor seen = masked("sparsemax", x, mask);
-  dim = check_dim("sparsemax", seen, dim);
+  const Calling here("sparsemax", x.line());
+  const Tensor seen = masked(x, mask);
+  dim = check_dim(seen, dim);
   return record("sparsemax", kernel::sparsemax(seen, dim),
                 {{x, [dim](const Tensor& g, const Tensor& y) {
                     const Tensor support = to(y > 0, y.dtype());
@@ -65,8 +68,9 @@ Tensor sparsemax(Operand x, Operand mask, int64_t dim) {
 //
 //   dy_j/dx_i = [i == j] - exp(y_i)   =>   dx = g - exp(y) sum_j g_j
 Tensor log_softmax(Operand x, int64_t dim) {
-  check_floating("log_softmax", x);
-  dim = check_dim("log_softmax", x, dim);
+  const Calling here("log_softmax", x.line());
+  check_floating(x);
+  dim = check_dim(x, dim);
   return record("log_softmax", kernel::log_softmax(x, dim), {{x, [dim](const Tensor& g, const Tensor& y) {
                                                                 if (!grad_enabled())
                                                                   return kernel::log_softmax_backward(g, y,

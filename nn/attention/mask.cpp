@@ -23,9 +23,11 @@ Positions positions(const char* name, int64_t queries, int64_t past) {
 
 }  // namespace
 
-Mask::Mask(const Tensor& allowed) : allowed_(allowed) {
-  check(!allowed.defined() || allowed.dtype() == boolean, "Mask: given ", allowed.dtype(), " ",
-        allowed.shape(), "; a mask is bool, true = may attend (numbers to add to the scores are a bias)");
+Mask::Mask(const Tensor& allowed, std::source_location line) : allowed_(allowed) {
+  if (!allowed.defined()) return;
+  const Calling here("Mask", line);
+  check(allowed.dtype() == boolean, "given ", allowed.dtype(), " ", allowed.shape(),
+        "; a mask is bool, true = may attend (numbers to add to the scores are a bias)");
 }
 
 Mask Mask::causal(int64_t queries, int64_t past) {

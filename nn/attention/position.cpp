@@ -9,7 +9,8 @@ namespace heed {
 namespace {
 
 void check_positions(const char* name, const Tensor& x, int64_t width, int64_t offset) {
-  check_floating(name, x);
+  const Calling here(name);
+  check_floating(x);
   check(x.dim() >= 2 && x.size(-1) == width, name, ": x is ", x.shape(), "; it must be [..., T, ", width,
         "]");
   check(offset >= 0, name, ": the first position is ", offset, "; positions count from 0");

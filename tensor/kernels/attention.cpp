@@ -47,7 +47,7 @@ struct Sizes {
   Sizes(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule)
       : Tq(q.size(-2)), Tk(k.size(-2)), D(q.size(-1)), Dv(v.size(-1)), strips((Tq + kRows - 1) / kRows) {
     for (const Tensor& x : {q, k, v, rule.allowed, rule.bias})
-      if (x.defined() && x.dim() > 2) lead = broadcast_shapes("attention", lead, leading(x));
+      if (x.defined() && x.dim() > 2) lead = broadcast_shapes(lead, leading(x));
     heads = numel(lead);
   }
   Shape shape(int64_t rows, int64_t columns) const {

@@ -45,7 +45,7 @@ Tensor map_wrapping(const Tensor& x, const F& f) {
 
 Tensor empty_result(const Tensor& a, const Tensor& b, DType dtype) {
   if (a.shape() == b.shape()) return Tensor::empty(a.shape(), dtype);
-  return Tensor::empty(broadcast_shapes("elementwise operation", a.shape(), b.shape()), dtype);
+  return Tensor::empty(broadcast_shapes(a.shape(), b.shape()), dtype);
 }
 
 template <class F>
@@ -237,8 +237,7 @@ Tensor clamp(const Tensor& x, std::optional<double> min, std::optional<double> m
 }
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
-  const Shape shape =
-      broadcast_shapes("where", condition.shape(), broadcast_shapes("where", a.shape(), b.shape()));
+  const Shape shape = broadcast_shapes(condition.shape(), broadcast_shapes(a.shape(), b.shape()));
   Tensor y = Tensor::empty(shape, a.dtype());
   visit_dtype(a.dtype(), [&]<class T>(Type<T>) {
     apply<T, bool, T, T>([](bool c, T u, T v) { return c ? u : v; }, y, condition, a, b);

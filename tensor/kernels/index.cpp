@@ -11,10 +11,9 @@
 namespace heed::kernel {
 namespace {
 
-[[noreturn, gnu::cold, gnu::noinline]] void outside(const char* op, int64_t position, int64_t dim,
-                                                    const Tensor& x) {
-  fail(op, ": position ", position, " is out of range for dimension ", dim, " of x ", x.shape(),
-       ": use 0 to ", x.shape()[dim] - 1);
+[[noreturn, gnu::cold, gnu::noinline]] void outside(int64_t position, int64_t dim, const Tensor& x) {
+  fail("position ", position, " is out of range for dimension ", dim, " of x ", x.shape(), ": use 0 to ",
+       x.shape()[dim] - 1);
 }
 
 inline bool inside(int64_t position, int64_t size) {
@@ -32,7 +31,7 @@ Lattice lines(const Shape& shape, const Strides& strides, int64_t dim) {
 }  // namespace
 
 // Walks the lines of the last dimension, whatever dim is: they are closest in memory.
-Tensor gather(const char* op, const Tensor& x, int64_t dim, const Tensor& index) {
+Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
   Tensor y = Tensor::empty(index.shape(), x.dtype());
   const int64_t last = index.dim() - 1;
   const int64_t n = index.shape()[last], size = x.shape()[dim], to_position = x.strides()[dim];
@@ -50,7 +49,7 @@ Tensor gather(const char* op, const Tensor& x, int64_t dim, const Tensor& index)
       const int64_t* places = positions + index_lines.at(line);
       for (int64_t i = 0; i < n; ++i) {
         const int64_t position = places[i * index_step];
-        if (!inside(position, size)) outside(op, position, dim, x);
+        if (!inside(position, size)) outside(position, dim, x);
         out[line * n + i] = x_line[i * step + position * to_position];
       }
     });
@@ -59,8 +58,7 @@ Tensor gather(const char* op, const Tensor& x, int64_t dim, const Tensor& index)
 }
 
 // Lines along dim do not share elements, and one thread adds up a whole line in order.
-void scatter_add_into(const char* op, const Tensor& out, int64_t dim, const Tensor& index,
-                      const Tensor& src) {
+void scatter_add_into(const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
   const int64_t n = index.shape()[dim], size = out.shape()[dim];
   const int64_t step = out.strides()[dim], index_step = index.strides()[dim], src_step = src.strides()[dim];
   const Lattice out_lines = lines(index.shape(), out.strides(), dim);
@@ -76,14 +74,14 @@ void scatter_add_into(const char* op, const Tensor& out, int64_t dim, const Tens
       const int64_t* places = positions + index_lines.at(line);
       for (int64_t i = 0; i < n; ++i) {
         const int64_t position = places[i * index_step];
-        if (!inside(position, size)) outside(op, position, dim, out);
+        if (!inside(position, size)) outside(position, dim, out);
         out_line[position * step] += src_line[i * src_step];
       }
     });
   });
 }
 
-Tensor index_select(const char* op, const Tensor& x, int64_t dim, const Tensor& index) {
+Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
   const int64_t m = index.numel();
   const Lines lines(x.shape(), dim);
   const int64_t outer = lines.outer, n = lines.n, inner = lines.inner;
@@ -92,7 +90,7 @@ Tensor index_select(const char* op, const Tensor& x, int64_t dim, const Tensor& 
   if (!x.is_contiguous() || inner < 8) {  // element by element: the positions repeat over the other dims
     Strides strides = Shape::filled(shape.dim(), 0);
     strides[dim] = index.strides().empty() ? 0 : index.strides()[0];
-    return gather(op, x, dim, index.view_as(shape, strides, index.body().offset));
+    return gather(x, dim, index.view_as(shape, strides, index.body().offset));
   }
   Tensor y = Tensor::empty(shape, x.dtype());
   const Tensor packed = contiguous(index);
@@ -102,7 +100,7 @@ Tensor index_select(const char* op, const Tensor& x, int64_t dim, const Tensor& 
     T* out = y.mutable_data<T>();
     each_row(outer * m, inner, [&](int64_t row) {
       const int64_t position = positions[row % m];
-      if (!inside(position, n)) outside(op, position, dim, x);
+      if (!inside(position, n)) outside(position, dim, x);
       std::memcpy(out + row * inner, from + (row / m * n + position) * inner,
                   static_cast<size_t>(inner) * sizeof(T));
     });
@@ -111,7 +109,7 @@ Tensor index_select(const char* op, const Tensor& x, int64_t dim, const Tensor& 
 }
 
 // The rows of `out` are dealt out to the parts, each of which reads all positions and adds to its own rows.
-void index_add_into(const char* op, const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
+void index_add_into(const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
   const int64_t m = index.numel();
   const Lines lines(out.shape(), dim);
   const int64_t outer = lines.outer, n = lines.n, inner = lines.inner;
@@ -126,7 +124,7 @@ void index_add_into(const char* op, const Tensor& out, int64_t dim, const Tensor
       const int64_t block = task / parts, part = task % parts;
       for (int64_t i = 0; i < m; ++i) {
         const int64_t position = positions[i];
-        if (!inside(position, n)) outside(op, position, dim, out);
+        if (!inside(position, n)) outside(position, dim, out);
         if ((position & (parts - 1)) != part) continue;
         auto* sum = to + (block * n + position) * inner;
         const auto* row = from + (block * m + i) * inner;

@@ -49,9 +49,8 @@ double total_weight(const ClassTargets& targets, int64_t classes) {
   for (int64_t r = 0; r < targets.target.numel(); ++r) {
     const int64_t t = target[r];
     if (t == targets.ignore_index) continue;
-    check(t >= 0 && t < classes, "cross_entropy: the target at position ", r, " is ", t,
-          ", and the classes are 0 to ", classes - 1, "; targets that do not count are ",
-          targets.ignore_index, " (ignore_index)");
+    check(t >= 0 && t < classes, "the target at position ", r, " is ", t, ", and the classes are 0 to ",
+          classes - 1, "; targets that do not count are ", targets.ignore_index, " (ignore_index)");
     total += weight.empty() ? 1 : weight[static_cast<size_t>(t)];
   }
   return total;

@@ -159,7 +159,7 @@ void run(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& star
 Shape result_shape(const Tensor& a, const Tensor& b) {
   Shape shape = a.dim() == 2   ? leading(b)
                 : b.dim() == 2 ? leading(a)
-                               : broadcast_shapes("matmul", leading(a), leading(b));
+                               : broadcast_shapes(leading(a), leading(b));
   for (const int64_t size : {a.size(-2), b.size(-1)}) shape.push_back(size);
   return shape;
 }
@@ -225,7 +225,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start, double alph
   const Tensor out = Tensor::empty(result_shape(a, b), a.dtype());
   if (out.numel() == 0) return out;
   const int64_t n = a.size(-2), k = a.size(-1), m = b.size(-1);
-  check(std::max({n, k, m}) <= kMost, "matmul: a is ", a.shape(), ", b is ", b.shape(),
+  check(std::max({n, k, m}) <= kMost, "a is ", a.shape(), ", b is ", b.shape(),
         "; BLAS counts rows and columns in 31 bits, cut the operands into pieces");
   product_flops() += 2 * out.numel() * k;
 

@@ -267,7 +267,7 @@ Tensor sum(const Tensor& x, const Shape& dims, bool keepdim) {
 }
 
 Tensor mean(const Tensor& x, const Shape& dims, bool keepdim) {
-  check(is_floating(x.dtype()), "mean: expected a floating tensor, got ", x.dtype());
+  check(is_floating(x.dtype()), "expected a floating tensor, got ", x.dtype());
   double count = 1;
   for (const int64_t d : dims) count *= static_cast<double>(x.shape()[d]);
   return reduce(sums(x.dtype()), x, dims, keepdim, count);

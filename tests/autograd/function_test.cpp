@@ -98,7 +98,7 @@ TEST_CASE("mistakes are named") {
       [](const Tensor&, const Tensor&) { return ones({3}, float64); });
   CHECK(message([&] {
           sum(misshapen(x)).backward();
-        }).find("the gradient rule of misshapen: shapes [3] and [2]") == 0);
+        }).find("misshapen: the gradient is [3], the input is [2]") == 0);
   CHECK(message([&] { too_few(x, 2.5); }) == "too_few: an input is a number; write tensor(2.5)");
 
   const auto square_of = function(

@@ -149,11 +149,12 @@ TEST_CASE("what a rule returns is summed to its input's shape, and must broadcas
   CHECK(values(x.grad()) == Values{12, 12});
   CHECK(message([&] {
           sum(returning(ones({2, 3}))).backward();
-        }) == "the gradient rule of odd gave float32 [2, 3] for an input that is float64 [2, 1]");
+        }) ==
+        "odd: the rule gave float32 [2, 3] for an input that is float64 [2, 1]; in the gradient rule of odd");
   CHECK(contains(message([&] {
                    sum(returning(ones({3, 1}, float64))).backward();
                  }),
-                 "the gradient rule of odd: shapes [3, 1] and [2, 1] do not broadcast"));
+                 "odd: the gradient is [3, 1], the input is [2, 1]: they do not broadcast"));
   CHECK(contains(message([&] { sum(returning(ones({1}, float64))).backward(); }),
                  "gave float64 [1] for an input that is float64 [2, 1]"));
 }
@@ -223,11 +224,11 @@ TEST_CASE("reference mode runs the twins") {
 TEST_CASE("what is said in operations is recorded at its caller's line") {
   const Tensor x = leaf({1, 2});
   const auto twice = [](Operand v) {
-    const CalledAt here(v.line());
+    const Calling here("twice", v.line());
     return v * 2;
   };
   const auto outer = [&](Operand v) {
-    const CalledAt here(v.line());
+    const Calling here("outer", v.line());
     return twice(exp(v));
   };
   const Tensor y = outer(x);

@@ -94,7 +94,8 @@ struct OpCase {
   Call plain = {};
   /// Writes into its first input; `plain` must give the same values, and recording must be an Error.
   bool in_place = false;
-  /// Operations that error messages may name instead, this one being said in terms of them: "matmul where".
+  /// Other operations that error messages may name: those that this one records, being said in terms of them, and
+  /// those that `call` makes beside it: "matmul where".
   const char* records = "";
   /// Of float32 against float64, relative to the larger of 1 and the value.
   double float_tolerance = 1e-5;

@@ -162,13 +162,13 @@ class Report {
     (detail::append(text, parts), ...);
     findings_.push_back(std::move(text));
   }
-  /// Runs a check; what it throws is a finding.
+  /// Runs a check; what it throws is a finding, of its own kind: it says nothing about the fault that was looked for.
   template <class F>
   void guard(const std::string& what, F&& check) {
     try {
       check();
     } catch (const std::exception& error) {
-      found(what, ": ", error.what());
+      found(what, " threw: ", error.what());
     }
   }
   void compare(const std::string& what, const Inputs& got, const Inputs& want, double tolerance) {
@@ -389,6 +389,12 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+// Whether the message begins with the name of the operation, or of one that the row says it may name.
+bool names(const OpCase& row, const std::string& message) {
+  const std::string op = message.substr(0, message.find(':'));
+  return op == row.op || contains(" " + std::string(row.records) + " ", " " + op + " ");
+}
+
 // The gradient is exact, or the message says who and where.
 void check_overwrite(Report& report, const OpCase& row, const std::string& what, const Writer& writer,
                      const Inputs& want, const std::function<Inputs()>& gradient) {
@@ -400,10 +406,8 @@ void check_overwrite(Report& report, const OpCase& row, const std::string& what,
     const std::string file = std::string(row.call.line.file_name()) + ":";
     if (!contains(message, std::string(writer.name) + " at " + __FILE__ ":"))
       report.found(what, ": the message does not say that and where ", writer.name, " wrote: ", message);
-    const std::string op = message.substr(0, message.find(':'));
-    const bool named = op == row.op || contains(" " + std::string(row.records) + " ", " " + op + " ") ||
-                       reference_mode();  // a twin's operations save under names of their own
-    if (!named || !contains(message, file))
+    // A twin's operations save under names of their own.
+    if (!(names(row, message) || reference_mode()) || !contains(message, file))
       report.found(what, ": the message does not say that and where ", row.op, " saved: ", message);
     return;
   }
@@ -494,11 +498,44 @@ Findings check_plain(const OpCase& row) {
   return report.take();
 }
 
+Findings check_refusals(const OpCase& row) {
+  Report report(row);
+  const NoGrad guard;
+  const std::string file = std::string("; called at ") + row.call.line.file_name() + ":";
+  using namespace std::string_literals;
+  int refusals = 0;
+  for (size_t i = 0; i < row.inputs.size(); ++i)
+    for (const char* wrong : {"undefined", "dtype", "shape"}) {
+      Inputs in = make(row);
+      const DType dtype = in[i].dtype(), other = is_floating(dtype) ? boolean : float64;
+      in[i] = wrong == "undefined"s ? Tensor()
+              : wrong == "dtype"s   ? zeros(in[i].shape(), other)
+                                    : zeros({7, 5, 11, 13}, dtype);
+      try {
+        row.call(in);
+        continue;
+      } catch (const Error& error) {
+        const std::string text = error.what();
+        const size_t at = text.find(file);
+        const int first = static_cast<int>(row.call.line.line());
+        const int line = at == std::string::npos ? 0 : std::atoi(text.c_str() + at + file.size());
+        const std::string said = text.substr(0, at);
+        const bool shown =
+            wrong == "undefined"s || contains(said, "[") || contains(said, heed::name_of(other));
+        if (!names(row, said) || line < first || line > first + 4 || !shown)
+          report.found("input ", i, ", ", wrong, ": who refused what, and where it was called? ", text);
+        ++refusals;
+      }
+    }
+  if (refusals == 0 && !row.inputs.empty()) report.found("refuses nothing");
+  return report.take();
+}
+
 Findings check_row(const OpCase& row) {
   Report report(row);
   Findings all;
   for (const auto& check : {check_gradients, check_broadcast, check_layouts, check_empty, check_precision,
-                            check_fused, check_overwritten, check_plain})
+                            check_fused, check_overwritten, check_plain, check_refusals})
     report.guard("failed", [&] {
       for (std::string& finding : check(row)) all.push_back(std::move(finding));
     });

@@ -30,6 +30,10 @@ Findings check_overwritten(const OpCase& row);
 /// The values against `plain`; operations in place also give back their operand and refuse to be recorded.
 Findings check_plain(const OpCase& row);
 
+/// Called with an undefined tensor, another dtype or another shape in each place: an Error names the operation that
+/// was called, an operand by its shape or dtype, and the line of the call.
+Findings check_refusals(const OpCase& row);
+
 /// All of the above.
 Findings check_row(const OpCase& row);
 

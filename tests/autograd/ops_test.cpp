@@ -8,6 +8,7 @@
 #include "tensor/create.h"
 #include "tests/autograd/op_cases.h"
 #include "tests/autograd/op_checks.h"
+#include "tests/support/expect.h"
 
 using namespace heed;
 using namespace heed::test;
@@ -88,7 +89,8 @@ Tensor wrong_save(Operand x) {
 Tensor wrong_message(Operand x) {
   const int64_t version = x->body().storage->version;
   return record("planted", plain_square(x), {{x, [x = x.tensor(), version](const Tensor& g) {
-                                                check(x.body().storage->version == version, "overwritten");
+                                                if (x.body().storage->version != version)
+                                                  throw Error("overwritten");
                                                 return g * (2 * x);
                                               }}});
 }
@@ -222,6 +224,35 @@ TEST_CASE("operators: planted faults are found") {
                              .inputs = {integers(0, 2, {3, 4}), integers(0, 2, {3, 4})},
                              .plain = [](auto& in) { return in[0] < in[1]; }};
   CHECK(finds(check_plain(comparison), "against plain numbers"));
+}
+
+TEST_CASE("operators: an error names the operation that was called, its operands and the caller's line") {
+  const Tensor a = ones({2, 3}), b = ones({4}), mask = ones({2, 4}, boolean);
+  const std::string rule =
+      ": they do not broadcast; aligned at the right, sizes must be equal or 1, and 3 meets 4";
+  const int line = __LINE__ + 1;
+  const std::string whole = whole_message([&] { a + b; });
+  CHECK(whole == "add: a is [2, 3], b is [4]" + rule + "; called at " __FILE__ ":" + std::to_string(line));
+  CHECK(message([&] { maximum(a, b); }) == "maximum: a is [2, 3], b is [4]" + rule);
+  CHECK(message([&] { masked_fill(a, mask, 0); }) == "masked_fill: x is [2, 3], mask is [2, 4]" + rule);
+  CHECK(message([&] { a* ones({2}, float64); }) ==
+        "mul: a is float32 [2, 3], b is float64 [2]; operands must have one dtype, convert one with to(x, "
+        "float64)");
+}
+
+TEST_CASE("operators: an error below a gradient rule names the operation, the rule and both lines") {
+  const auto faulty = [](Operand x) {
+    const Calling here("faulty", x.line());
+    return record("faulty", clone(x->detach()), {{x, [](const Tensor& g) { return g + ones({7}); }}});
+  };
+  const int inner = __LINE__ - 2, outer = __LINE__ + 1;
+  const Tensor y = faulty(ones({2, 3}).requires_grad_());
+  const std::string file = std::string(" called at ") + __FILE__ + ":";
+  CHECK(whole_message([&] { sum(y).backward(); }) ==
+        "add: a is [2, 3], b is [7]: they do not broadcast; aligned at the right, sizes must be equal or 1, "
+        "and 3 meets 7;" +
+            file + std::to_string(inner) + "; in the gradient rule of faulty," + file +
+            std::to_string(outer));
 }
 
 TEST_CASE("operators: what throws something else, or crashes on nothing, is a finding and not the end") {

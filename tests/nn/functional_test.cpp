@@ -40,7 +40,8 @@ TEST_CASE("dropout keeps the expectation, passes the gradient of what it kept, a
   CHECK(F::dropout(x, 0.25, false).same_as(x));
   CHECK(F::dropout(x, 0).same_as(x));
   CHECK(read(F::dropout(tensor({1, 2}), 1)) == std::vector<double>{0, 0});
-  CHECK_THROWS_WITH_AS(F::dropout(x, 1.5), "dropout: p is 1.5; a probability lies in [0, 1]", Error);
+  CHECK_THROWS_WITH_AS(F::dropout(x, 1.5),
+                       doctest::Contains("dropout: p is 1.5; a probability lies in [0, 1]"), Error);
 }
 
 TEST_CASE("dropout draws from the generator it is given; each call anew") {
@@ -88,8 +89,9 @@ TEST_CASE("losses of elements, by hand") {
 TEST_CASE("the shapes of prediction and target must be equal") {
   CHECK_THROWS_WITH_AS(
       F::mse_loss(ones({3}), ones({3, 1})),
-      "mse_loss: input is [3], target is [3, 1]; they must be equal, a loss broadcasts nothing (view "
-      "or squeeze one of them)",
+      doctest::Contains(
+          "mse_loss: input is [3], target is [3, 1]; they must be equal, a loss broadcasts nothing (view "
+          "or squeeze one of them)"),
       Error);
   const Tensor a = ones({2, 3}), b = ones({3});
   CHECK_THROWS_AS(F::l1_loss(a, b), Error);
@@ -101,15 +103,19 @@ TEST_CASE("the shapes of prediction and target must be equal") {
   CHECK_THROWS_AS(F::cross_entropy(a, b), Error);
   CHECK_THROWS_WITH_AS(
       F::mse_loss(ones({3}), ones({3}, float64)),
-      "mse_loss: input is float32, target is float64; convert the target with to(target, float32)", Error);
+      doctest::Contains(
+          "mse_loss: input is float32, target is float64; convert the target with to(target, float32)"),
+      Error);
   CHECK_THROWS_WITH_AS(
       F::cross_entropy(ones({4, 3}), zeros({3}, int64)),
-      "cross_entropy: input is [4, 3], target is [3]; with classes in dimension 1 the target has the "
-      "input's shape without it",
+      doctest::Contains(
+          "cross_entropy: input is [4, 3], target is [3]; with classes in dimension 1 the target has the "
+          "input's shape without it"),
       Error);
   CHECK_THROWS_AS(F::nll_loss(ones({4, 3}), zeros({4, 1}, int64)), Error);
-  CHECK_THROWS_WITH_AS(F::mse_loss(a, a, Reduction::batchmean),
-                       "mse_loss: the reduction is none, mean or sum; batchmean belongs to kl_div", Error);
+  CHECK_THROWS_WITH_AS(
+      F::mse_loss(a, a, Reduction::batchmean),
+      doctest::Contains("mse_loss: the reduction is none, mean or sum; batchmean belongs to kl_div"), Error);
 }
 
 TEST_CASE("losses do not overflow") {
@@ -180,9 +186,11 @@ TEST_CASE("cross entropy: what was saved may not be overwritten; nothing that co
 
 TEST_CASE("losses: what cannot be is said") {
   const Tensor x = ones({2, 3}), t = zeros({2}, int64);
-  CHECK_THROWS_WITH_AS(F::cross_entropy(x, t, {.weight = ones({2})}),
-                       "cross_entropy: the weight is float32 [2] and must be float32 [3], one for each class",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      F::cross_entropy(x, t, {.weight = ones({2})}),
+      doctest::Contains(
+          "cross_entropy: the weight is float32 [2] and must be float32 [3], one for each class"),
+      Error);
   CHECK_THROWS_AS(F::cross_entropy(x, t, {.label_smoothing = 1.5}), Error);
   CHECK_THROWS_AS(F::cross_entropy(x, full({2}, 3, int64)), Error);
   CHECK_THROWS_AS(F::nll_loss(x, full({2}, 3, int64)), Error);
@@ -246,8 +254,9 @@ TEST_CASE("attention: sizes of queries, keys and values may differ; batches broa
   CHECK(gradcheck(f, {q.requires_grad_(), k.requires_grad_(), v.requires_grad_()}));
   CHECK_THROWS_WITH_AS(
       F::scaled_dot_product_attention(q, v, v),
-      "scaled_dot_product_attention: query is [2, 3, 4, 5], key is [3, 6, 7], value is [3, 6, 7]; they "
-      "must be [..., Tq, D], [..., Tk, D], [..., Tk, Dv]",
+      doctest::Contains(
+          "scaled_dot_product_attention: query is [2, 3, 4, 5], key is [3, 6, 7], value is [3, 6, 7]; they "
+          "must be [..., Tq, D], [..., Tk, D], [..., Tk, Dv]"),
       Error);
 }
 

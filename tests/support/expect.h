@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -29,13 +30,20 @@ inline double largest_difference(const heed::Tensor& a, const heed::Tensor& b) {
 
 /// The text of the Error that f throws; "" when it throws none.
 template <class F>
-std::string message(F&& f) {
+std::string whole_message(F&& f) {
   try {
     f();
   } catch (const heed::Error& error) {
     return error.what();
   }
   return "";
+}
+
+/// The same without the line of the caller, which it ends with when an operation or a gradient rule refuses.
+template <class F>
+std::string message(F&& f) {
+  const std::string text = whole_message(f);
+  return text.substr(0, std::min(text.find("; called at "), text.find(", called at ")));
 }
 
 /// Kernels use this many threads until the end of the scope.

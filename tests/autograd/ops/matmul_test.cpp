@@ -102,16 +102,18 @@ TEST_CASE("products: bad operands are told apart") {
   const Tensor a = zeros({32, 784}), b = zeros({128, 784});
   CHECK_THROWS_WITH_AS(
       matmul(a, b),
-      "matmul: inner sizes differ: a is [32, 784], b is [128, 784]; a's last size must equal "
-      "b's second-to-last (transpose(b)?)",
+      doctest::Contains(
+          "matmul: inner sizes differ: a is [32, 784], b is [128, 784]; a's last size must equal "
+          "b's second-to-last (transpose(b)?)"),
       Error);
   CHECK_THROWS_WITH_AS(matmul(a, zeros({3})), doctest::Contains("a's last size must equal b's only one"),
                        Error);
   CHECK_THROWS_WITH_AS(matmul(a, tensor(2)), doctest::Contains("a * b multiplies by a number"), Error);
   CHECK_THROWS_WITH_AS(matmul(a, 2), doctest::Contains("a * b multiplies by a number"), Error);
-  CHECK_THROWS_WITH_AS(matmul(zeros({2, 3, 4}), zeros({3, 4, 5})),
-                       doctest::Contains("matmul: leading dimensions: shapes [2] and [3] do not broadcast"),
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      matmul(zeros({2, 3, 4}), zeros({3, 4, 5})),
+      doctest::Contains("matmul: the batch of a is [2], the batch of b is [3]: they do not broadcast"),
+      Error);
   CHECK_THROWS_WITH_AS(matmul(a, to(b, float64)), doctest::Contains("operands must have one dtype"), Error);
   CHECK_THROWS_WITH_AS(matmul(to(a, int64), to(b, int64)), doctest::Contains("convert with to(x, float32)"),
                        Error);
@@ -121,7 +123,7 @@ TEST_CASE("products: bad operands are told apart") {
                        doctest::Contains("first sizes must be equal"), Error);
   CHECK_THROWS_WITH_AS(dot(a, b), doctest::Contains("dot: a is [32, 784]; it must have 1 dimension"), Error);
   CHECK_THROWS_WITH_AS(addmm(zeros({7}), a, transpose(b)),
-                       doctest::Contains("[7] and [32, 128] do not broadcast"), Error);
+                       doctest::Contains("x is [7], the product is [32, 128]: they do not broadcast"), Error);
   CHECK_THROWS_WITH_AS(addmm(zeros({1, 32, 128}), a, transpose(b)),
                        doctest::Contains("x must broadcast to it"), Error);
   CHECK_THROWS_WITH_AS(linear(zeros({2, 5}), b), doctest::Contains("x's last size must be 784"), Error);
@@ -186,7 +188,7 @@ TEST_CASE("einsum: bad equations are explained") {
   const Tensor a = zeros({2, 3});
   const auto message = [](const char* text) { return doctest::Contains(text); };
   CHECK_THROWS_WITH_AS(einsum("ij,jk", {a}), message("it names 2 operands, and there are 1"), Error);
-  CHECK_THROWS_WITH_AS(einsum("ijk", {a}), message("operand 0 has 2 dimensions and 3 letters"), Error);
+  CHECK_THROWS_WITH_AS(einsum("ijk", {a}), message("operand 0 is [2, 3] and has 3 letters"), Error);
   CHECK_THROWS_WITH_AS(einsum("i", {a}), message("write ... for the dimensions without one"), Error);
   CHECK_THROWS_WITH_AS(einsum("i1", {a}), message("'1' at position 1 is not a letter"), Error);
   CHECK_THROWS_WITH_AS(einsum("i.j", {a}), message("'.' at position 1"), Error);
@@ -197,7 +199,7 @@ TEST_CASE("einsum: bad equations are explained") {
   CHECK_THROWS_WITH_AS(einsum("ij->k", {a}), message("'k' in the result is in no operand"), Error);
   CHECK_THROWS_WITH_AS(einsum("ij->ii", {a}), message("'i' stands twice in the result"), Error);
   CHECK_THROWS_WITH_AS(einsum("ii", {a}), message("a diagonal needs equal sizes"), Error);
-  CHECK_THROWS_WITH_AS(einsum("ij,jk", {a, a}), message("'j' is 3 in one operand and 2 in another"), Error);
+  CHECK_THROWS_WITH_AS(einsum("ij,jk", {a, a}), message("'j' is 3 in [2, 3] and 2 in [2, 3]"), Error);
   CHECK_THROWS_WITH_AS(einsum("...,...", {a, zeros({4})}), message("a dimension under ... is 3"), Error);
   CHECK_THROWS_WITH_AS(einsum("ij,jk", {a, zeros({3, 2}, float64)}), message("one dtype"), Error);
   CHECK_THROWS_WITH_AS(einsum("", {}), message("operands"), Error);

@@ -82,7 +82,7 @@ TEST_CASE("reshape and view say what does not fit") {
           reshape(x, {-1, 5});
         }) == "reshape: x is [4, 6] with 24 elements, and no size in place of -1 makes [-1, 5] hold as many");
   CHECK(message([&] { reshape(x, {-1, -1}); }).find("only one may be -1") != std::string::npos);
-  CHECK(message([&] { reshape(x, {-2, -12}); }) == "shape [-2, -12]: a size is negative");
+  CHECK(message([&] { reshape(x, {-2, -12}); }) == "reshape: shape [-2, -12]: a size is negative");
   CHECK(message([&] { reshape(zeros({0}), {-1, 0}); }).find("no size in place of -1") != std::string::npos);
   CHECK(message([&] { view(transpose(x), {24}); }) ==
         "view: x of shape [6, 4] and strides [1, 6] cannot be seen as [24] without a copy; use reshape");

@@ -63,16 +63,21 @@ TEST_CASE("Mask: three dimensions hold for every head") {
 }
 
 TEST_CASE("Mask: what is none is refused with a reason") {
-  CHECK_THROWS_WITH_AS(Mask(zeros({2, 2})),
-                       "Mask: given float32 [2, 2]; a mask is bool, true = may attend (numbers to add to the "
-                       "scores are a bias)",
+  CHECK_THROWS_WITH_AS(
+      Mask(zeros({2, 2})),
+      doctest::Contains(
+          "Mask: given float32 [2, 2]; a mask is bool, true = may attend (numbers to add to the "
+          "scores are a bias)"),
+      Error);
+  CHECK_THROWS_WITH_AS(Mask::causal(-1),
+                       doctest::Contains("Mask::causal: -1 queries after 0 keys; neither may be negative"),
                        Error);
-  CHECK_THROWS_WITH_AS(Mask::causal(-1), "Mask::causal: -1 queries after 0 keys; neither may be negative",
-                       Error);
-  CHECK_THROWS_WITH_AS(Mask::window(2, -1, 0),
-                       "Mask::window: -1 keys before and 0 behind; neither may be negative", Error);
-  CHECK_THROWS_WITH_AS(Mask::lengths(zeros({2}), 3),
-                       "Mask::lengths: lengths are int64 [B], or [B, Tq] with one for each query", Error);
+  CHECK_THROWS_WITH_AS(
+      Mask::window(2, -1, 0),
+      doctest::Contains("Mask::window: -1 keys before and 0 behind; neither may be negative"), Error);
+  CHECK_THROWS_WITH_AS(
+      Mask::lengths(zeros({2}), 3),
+      doctest::Contains("Mask::lengths: lengths are int64 [B], or [B, Tq] with one for each query"), Error);
   CHECK_THROWS_AS(Mask::lengths(tensor({4}, int64), 3), Error);
   CHECK_THROWS_AS(Mask::lengths(tensor({-1}, int64), 3), Error);
 }

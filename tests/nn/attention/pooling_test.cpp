@@ -42,11 +42,13 @@ TEST_CASE("attention_pool: any weights will do; queries, keys and values each ha
 TEST_CASE("attention_pool: sizes that do not fit are named") {
   CHECK_THROWS_WITH(
       attention_pool(zeros({2, 3}), zeros({4, 5})),
-      "attention_pool: weights [2, 3] are for 3 keys, values [4, 5] for 4; each key needs one value");
+      doctest::Contains(
+          "attention_pool: weights [2, 3] are for 3 keys, values [4, 5] for 4; each key needs one value"));
   CHECK_THROWS_WITH(
       attention_pool(zeros({}), zeros({4})),
-      "attention_pool: weights are [], values [4]; weights must be [..., queries, keys], values "
-      "[..., keys, width]");
+      doctest::Contains(
+          "attention_pool: weights are [], values [4]; weights must be [..., queries, keys], values "
+          "[..., keys, width]"));
 }
 
 // covers: C-002-03 C-003-15
