@@ -9,11 +9,17 @@
 namespace heed::kernel {
 namespace {
 
-// A reduction joins values, or packs of them, by an associative operation. `Wide` is the type in which the
-// joins of short runs are joined, so that a float32 sum over millions is as good as its dtype.
+// Bools as bytes, of which there are packs.
+template <class T>
+using Packable = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
+
+// A reduction joins values, or packs of them, by an associative operation. `Value` is the type in which it
+// takes elements of type T; `Wide` that in which the joins of short runs are joined, so that a float32 sum over
+// millions is as good as its dtype.
 
 template <class T>
 struct Sum {
+  using Value = Wrapping<Packable<T>>;
   using Wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
   static constexpr T start = 0;
   static auto join(auto a, auto b) { return a + b; }
@@ -21,6 +27,7 @@ struct Sum {
 
 template <class T>
 struct Maximum {
+  using Value = Packable<T>;
   using Wide = T;
   static constexpr T start = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
                                                                   : std::numeric_limits<T>::lowest();
@@ -29,6 +36,7 @@ struct Maximum {
 
 template <class T>
 struct Minimum {
+  using Value = Packable<T>;
   using Wide = T;
   static constexpr T start = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
                              : sizeof(T) == 1                     ? T(1)
@@ -36,29 +44,11 @@ struct Minimum {
   static auto join(auto a, auto b) { return ((a < b) | (a != a)) ? a : b; }
 };
 
-// Means alone have a divisor other than 1, and they are of floats.
-template <class T, class Wide>
-T quotient(Wide value, double divisor) {
-  if constexpr (std::is_floating_point_v<T>) value /= static_cast<Wide>(divisor);
-  return static_cast<T>(value);
-}
-
 constexpr int64_t kRows = 8;  // rows that are joined before they are widened
 
-// The loops of one reduction over one dtype, behind plain pointers, so that what drives them exists once.
-struct Loops {
-  int64_t wide_bytes;
-  void (*start)(void* wide, int64_t n);
-  /// Joins a line of n values to one wide value.
-  void (*line)(void* wide, const void* x, int64_t n);
-  /// Joins `rows` rows of n values, `step` apart, to n wide values.
-  void (*rows)(void* wide, const void* x, int64_t rows, int64_t step, int64_t n);
-  void (*join)(void* wide, const void* other, int64_t n);
-  void (*finish)(void* out, const void* wide, int64_t n, double divisor);
-};
-
+// Joins a line of n values to one wide value.
 template <class R, class T>
-void line(typename R::Wide& wide, const T* x, int64_t n) {
+void join_values(typename R::Wide& wide, const T* x, int64_t n) {
   for (int64_t i = 0; i < n; i += kRun) {
     const T run = join_line(
         std::min(kRun, n - i), R::start, [](auto a, auto b) { return R::join(a, b); }, itself, x + i);
@@ -66,8 +56,9 @@ void line(typename R::Wide& wide, const T* x, int64_t n) {
   }
 }
 
+// Joins rows of n values, `step` apart, to n wide values.
 template <class R, class T>
-void rows(typename R::Wide* wide, const T* x, int64_t rows, int64_t step, int64_t n) {
+void join_rows(typename R::Wide* wide, const T* x, int64_t rows, int64_t step, int64_t n) {
   using Wide = typename R::Wide;
   for (; rows >= kRows; rows -= kRows, x += kRows * step) {
     HEED_VECTORIZE
@@ -82,32 +73,6 @@ void rows(typename R::Wide* wide, const T* x, int64_t rows, int64_t step, int64_
     for (int64_t i = 0; i < n; ++i) wide[i] = R::join(wide[i], Wide(x[i]));
   }
 }
-
-template <template <class> class Reduction, class T>
-const Loops loops_of = [] {
-  using R = Reduction<T>;
-  using Wide = typename R::Wide;
-  return Loops{
-      sizeof(Wide),
-      [](void* wide, int64_t n) { std::fill_n(static_cast<Wide*>(wide), n, Wide(R::start)); },
-      [](void* wide, const void* x, int64_t n) {
-        line<R>(*static_cast<Wide*>(wide), static_cast<const T*>(x), n);
-      },
-      [](void* wide, const void* x, int64_t count, int64_t step, int64_t n) {
-        rows<R>(static_cast<Wide*>(wide), static_cast<const T*>(x), count, step, n);
-      },
-      [](void* wide, const void* other, int64_t n) {
-        auto* a = static_cast<Wide*>(wide);
-        const auto* b = static_cast<const Wide*>(other);
-        for (int64_t i = 0; i < n; ++i) a[i] = R::join(a[i], b[i]);
-      },
-      [](void* out, const void* wide, int64_t n, double divisor) {
-        auto* y = static_cast<T*>(out);
-        const auto* w = static_cast<const Wide*>(wide);
-        for (int64_t i = 0; i < n; ++i) y[i] = quotient<T>(w[i], divisor);
-      },
-  };
-}();
 
 // The dimensions of x that are kept, and those that are reduced over.
 struct Plan {
@@ -167,15 +132,15 @@ struct Parts {
 // A task joins one part of the inputs of `width` neighbouring results, fewer at the end of a row, or of one
 // result. When there are several parts, what they give is joined in order: see Note [Same bits] in
 // tensor/parallel.h.
+template <class R, class T>
 class Reduction {
  public:
-  Reduction(const Loops& loops, const Plan& plan, const Tensor& x, const Tensor& y, double divisor)
-      : loops_(loops),
-        plan_(plan),
-        x_(detail::first_byte(x)),
-        y_(detail::first_byte(y)),
-        x_bytes_(size_of(x.dtype())),
-        y_bytes_(size_of(y.dtype())),
+  using Wide = typename R::Wide;
+
+  Reduction(const Plan& plan, const Tensor& x, const Tensor& y, double divisor)
+      : plan_(plan),
+        x_(detail::first_of<const T>(x)),
+        y_(detail::first_of<T>(y)),
         divisor_(divisor),
         width_(plan.by_rows() ? std::min(kWidth, plan.kept.inner_size()) : 1),
         parts_(plan, width_),
@@ -183,51 +148,56 @@ class Reduction {
 
   void run() {
     if (plan_.outputs == 0) return;
-    if (count_ > 1) partial_ = Tensor::empty({count_ * plan_.outputs, loops_.wide_bytes}, boolean);
+    if (count_ > 1) partial_ = Tensor::empty({count_ * plan_.outputs, sizeof(Wide)}, boolean);
     const int64_t n = plan_.kept.inner_size(), chunks = (n + width_ - 1) / width_;
-    each_row(plan_.outputs / n * chunks * count_, width_ * std::min(plan_.inputs, parts_.length),
-             [&](int64_t task) {
-               const int64_t chunk = task / count_, column = chunk % chunks * width_;
-               join_part(task % count_, chunk / chunks * n + column, std::min(width_, n - column));
-             });
+    const int64_t tasks = plan_.outputs / n * chunks * count_;
+    each_row(tasks, width_ * std::min(plan_.inputs, parts_.length), [&](int64_t task) {
+      const int64_t chunk = task / count_, column = chunk % chunks * width_;
+      join_part(task % count_, chunk / chunks * n + column, std::min(width_, n - column));
+    });
     if (count_ == 1) return;
     parallel_for(plan_.outputs, kWidth, [&](int64_t begin, int64_t end) {
-      char* first = partial(0, begin);
-      for (int64_t part = 1; part < count_; ++part) loops_.join(first, partial(part, begin), end - begin);
-      finish(begin, first, end - begin);
+      Wide* all = partial(0, begin);
+      for (int64_t part = 1; part < count_; ++part) {
+        const Wide* other = partial(part, begin);
+        for (int64_t i = 0; i < end - begin; ++i) all[i] = R::join(all[i], other[i]);
+      }
+      finish(begin, all, end - begin);
     });
   }
 
  private:
   // One part of the inputs of the results `first` to `first + n`.
   void join_part(int64_t part, int64_t first, int64_t n) {
-    alignas(64) char own[kWidth * sizeof(int64_t)];
-    void* wide = count_ == 1 ? own : partial(part, first);
-    loops_.start(wide, n);
-    const int64_t base = plan_.kept.at(first), step = plan_.reduced.inner_step();
+    alignas(64) Wide own[kWidth];
+    Wide* wide = count_ == 1 ? own : partial(part, first);
+    std::fill_n(wide, n, Wide(R::start));
+    const T* x = x_ + plan_.kept.at(first);
     plan_.reduced.each_stretch(parts_.begin(part), parts_.end(part), [&](int64_t offset, int64_t inputs) {
-      const char* x = x_ + (base + offset) * x_bytes_;
       if (plan_.by_rows())
-        loops_.rows(wide, x, inputs, step, n);
+        join_rows<R>(wide, x + offset, inputs, plan_.reduced.inner_step(), n);
       else
-        loops_.line(wide, x, inputs);
+        join_values<R>(*wide, x + offset, inputs);
     });
     if (count_ == 1) finish(first, wide, n);
   }
 
-  void finish(int64_t first, const void* wide, int64_t n) {
-    loops_.finish(y_ + first * y_bytes_, wide, n, divisor_);
+  // Means alone have a divisor other than 1, and they are of floats.
+  void finish(int64_t first, const Wide* wide, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+      if constexpr (std::is_floating_point_v<T>)
+        y_[first + i] = static_cast<T>(wide[i] / static_cast<Wide>(divisor_));
+      else
+        y_[first + i] = static_cast<T>(wide[i]);
   }
 
-  char* partial(int64_t part, int64_t result) {
-    return detail::first_byte(partial_) + (part * plan_.outputs + result) * loops_.wide_bytes;
+  Wide* partial(int64_t part, int64_t result) {
+    return reinterpret_cast<Wide*>(detail::first_of<bool>(partial_)) + part * plan_.outputs + result;
   }
 
-  const Loops& loops_;
   const Plan& plan_;
-  const char* x_;
-  char* y_;
-  const int64_t x_bytes_, y_bytes_;
+  const T* x_;
+  T* y_;
   const double divisor_;
   const int64_t width_;
   const Parts parts_;
@@ -235,26 +205,16 @@ class Reduction {
   Tensor partial_;  // [count, outputs] wide values
 };
 
-Tensor reduce(const Loops& loops, Tensor x, const Shape& dims, bool keepdim, double divisor = 1) {
+template <template <class> class R>
+Tensor reduce(Tensor x, const Shape& dims, bool keepdim, double divisor = 1) {
   const Tensor y = Tensor::empty(reduced_shape(x.shape(), dims, keepdim), x.dtype());
   Plan plan(x, dims);
   if (!plan.dense()) plan = Plan(x = contiguous(x), dims);
-  Reduction(loops, plan, x, y, divisor).run();
-  return y;
-}
-
-// Sums over one dtype.
-const Loops& sums(DType dtype) {
-  if (dtype == float32) return loops_of<Sum, float>;
-  return dtype == float64 ? loops_of<Sum, double> : loops_of<Sum, Wrapping<int64_t>>;
-}
-
-template <template <class> class R>
-Tensor most(const Tensor& x, const Shape& dims, bool keepdim) {
-  const Loops& loops = visit_dtype(x.dtype(), []<class T>(Type<T>) -> const Loops& {
-    return loops_of<R, std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>>;  // bools, in packs
+  visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
+    using Value = typename R<T>::Value;
+    Reduction<R<Value>, Value>(plan, x, y, divisor).run();
   });
-  return reduce(loops, x, dims, keepdim);
+  return y;
 }
 
 Tensor counted(const Tensor& x) { return x.dtype() == boolean ? cast(x, int64) : x; }
@@ -262,19 +222,18 @@ Tensor counted(const Tensor& x) { return x.dtype() == boolean ? cast(x, int64) :
 }  // namespace
 
 Tensor sum(const Tensor& x, const Shape& dims, bool keepdim) {
-  const Tensor numbers = counted(x);
-  return reduce(sums(numbers.dtype()), numbers, dims, keepdim);
+  return reduce<Sum>(counted(x), dims, keepdim);
 }
 
 Tensor mean(const Tensor& x, const Shape& dims, bool keepdim) {
   check(is_floating(x.dtype()), "expected a floating tensor, got ", x.dtype());
   double count = 1;
   for (const int64_t d : dims) count *= static_cast<double>(x.shape()[d]);
-  return reduce(sums(x.dtype()), x, dims, keepdim, count);
+  return reduce<Sum>(x, dims, keepdim, count);
 }
 
-Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) { return most<Maximum>(x, dims, keepdim); }
-Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) { return most<Minimum>(x, dims, keepdim); }
+Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) { return reduce<Maximum>(x, dims, keepdim); }
+Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) { return reduce<Minimum>(x, dims, keepdim); }
 
 Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim) {
   Tensor largest = amax(x, dims, true);
@@ -285,7 +244,7 @@ Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim) {
 
 Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {
   const Tensor squares = square(sub(x, mean(x, dims, true)));
-  return reduce(sums(x.dtype()), squares, dims, keepdim, divisor);
+  return reduce<Sum>(squares, dims, keepdim, divisor);
 }
 
 namespace {
