@@ -18,17 +18,21 @@ void backward(const std::vector<Tensor>& outputs, const GradOptions& options = {
               std::source_location line = std::source_location::current());
 
 /// The gradients of sum_k <outputs_k, grad_outputs_k> with respect to `inputs`, in their order and shapes.
-/// Touches no tensor's grad(), so threads that share leaves but no graph may run it at the same time.
+/// Touches no leaf's grad(), so threads that share leaves but no graph may run it at the same time.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const GradOptions& options = {},
                          std::source_location line = std::source_location::current());
 
 /// The same for one output, written grad(y, {x, w}, true) when the result is to be differentiated again.
-std::vector<Tensor> grad(const Tensor& output, const std::vector<Tensor>& inputs, bool create_graph = false,
-                         std::source_location line = std::source_location::current());
+inline std::vector<Tensor> grad(const Tensor& output, const std::vector<Tensor>& inputs,
+                                bool create_graph = false,
+                                std::source_location line = std::source_location::current()) {
+  return grad(std::vector{output}, inputs, {.create_graph = create_graph}, line);
+}
 
 namespace detail {
-/// grad() with create_graph that does not look behind `inputs`; undefined where unused. For Note [Twins].
+/// grad() with create_graph that does not look behind `inputs`; undefined where unused. For Note [Twins] in
+/// autograd/node.h.
 std::vector<Tensor> grad_up_to(const Tensor& output, const std::vector<Tensor>& inputs, const Tensor& g);
 }  // namespace detail
 

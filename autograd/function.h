@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -36,44 +37,6 @@ Gradients as_gradients(const std::array<Tensor, N>& gradients) {
   return {gradients.begin(), gradients.end()};
 }
 
-template <class Forward, class Backward, class Inputs>
-class CustomFunction;
-
-template <class Forward, class Backward, size_t... I>
-class CustomFunction<Forward, Backward, std::index_sequence<I...>> {
- public:
-  CustomFunction(const char* name, Forward forward, Backward backward)
-      : name_(name), forward_(std::move(forward)), backward_(std::move(backward)) {}
-
-  Tensor operator()(OneOperand<I>... inputs) const {
-    (check(!inputs.is_number(), name_, ": an input is a number; write tensor(", inputs.number(), ")"), ...);
-    Tensor y = [&] {
-      const NoGrad guard;
-      return Tensor(forward_(inputs.tensor()...)).detach();
-    }();
-    check(y.defined() && is_floating(y.dtype()), name_, ": the forward gave ",
-          y.defined() ? to_string(y.dtype()) : "an undefined tensor",
-          "; a gradient needs float32 or float64");
-    return record(
-        name_, std::move(y), {inputs...},
-        [name = name_, backward = backward_, saved = std::array{save(inputs)...}](const Tensor& g,
-                                                                                  const Tensor&) {
-          Gradients gradients;
-          if constexpr (std::invocable<const Backward&, const Tensor&, OneTensor<I>...>)
-            gradients = as_gradients(backward(g, saved[I]()...));
-          check(gradients.size() == sizeof...(I), name, ": the gradient rule gave ", gradients.size(),
-                " gradients for ", sizeof...(I), " inputs; give one for each, undefined where there is none");
-          return gradients;
-        },
-        nullptr);
-  }
-
- private:
-  const char* name_;
-  Forward forward_;
-  Backward backward_;
-};
-
 }  // namespace detail
 
 /// An operation of your own, from a forward and its gradient:
@@ -83,7 +46,7 @@ class CustomFunction<Forward, Backward, std::index_sequence<I...>> {
 ///       [](const Tensor& g, const Tensor& x) { return g * 3 * x * x; });
 ///   Tensor y = cube(x);
 ///
-///   name      a literal: errors and graphs show it
+///   name      errors and graphs show it
 ///   forward   (x, ...) -> y, with 1 to 8 inputs; runs without recording, so it may use loops over data()
 ///   backward  (g, x, ...) -> the gradient of each input: a Tensor for one, a std::vector or std::array for
 ///             several; undefined means zero. Written in operations, it can be differentiated again.
@@ -91,14 +54,39 @@ class CustomFunction<Forward, Backward, std::index_sequence<I...>> {
 /// Errors when run: a number of gradients other than that of the inputs; an input overwritten before
 /// backward.
 template <class Forward, class Backward>
-auto function(const char* name, Forward forward, Backward backward) {
+auto function(std::string name, Forward forward, Backward backward) {
   constexpr size_t n = detail::input_count<Forward>();
   using Inputs = std::make_index_sequence<n>;
+  constexpr bool fits = n > 8 || detail::takes<Backward, const Tensor&>(Inputs());
   static_assert(n <= 8, "the forward must take 1 to 8 tensors: [](const Tensor& x, const Tensor& y) {...}");
-  static_assert(n > 8 || detail::takes<Backward, const Tensor&>(Inputs()),
+  static_assert(fits,
                 "the backward must take the incoming gradient and then every input of the forward: "
                 "[](const Tensor& g, const Tensor& x) {...}");
-  return detail::CustomFunction<Forward, Backward, Inputs>(name, std::move(forward), std::move(backward));
+  return [&]<size_t... I>(std::index_sequence<I...>) {
+    return [name = std::move(name), forward = std::move(forward),
+            backward = std::move(backward)](detail::OneOperand<I>... inputs) -> Tensor {
+      if constexpr (n <= 8 && fits) {  // else the compiler has said what is wrong
+        const Calling here(name.c_str(), std::array{inputs.line()...}[0]);
+        (check(!inputs.is_number(), "an input is a number; write tensor(", inputs.number(), ")"), ...);
+        Tensor y = [&] {
+          const NoGrad guard;
+          return Tensor(forward(inputs.tensor()...)).detach();
+        }();
+        check(y.defined() && is_floating(y.dtype()), "the forward gave ",
+              y.defined() ? to_string(y.dtype()) : "an undefined tensor",
+              "; a gradient needs float32 or float64");
+        JointRule rule = [name, backward, saved = std::array{save(inputs)...}](const Tensor& g,
+                                                                               const Tensor&) {
+          Gradients gradients = detail::as_gradients(backward(g, saved[I]()...));
+          check(gradients.size() == sizeof...(I), name, ": the gradient rule gave ", gradients.size(),
+                " gradients for ", sizeof...(I), " inputs; give one for each, undefined where there is none");
+          return gradients;
+        };
+        return record(name.c_str(), std::move(y), {inputs...}, std::move(rule), nullptr);
+      }
+    };
+  }
+  (Inputs());
 }
 
 }  // namespace heed

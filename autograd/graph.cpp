@@ -25,27 +25,17 @@ struct Numbered {
   std::unordered_map<const Node*, size_t> number;
 };
 
-// Depth first, inputs before their users; the stack is ours, since graphs are deep.
+// Inputs before their users.
 Numbered number_nodes(const Tensor& y) {
   Numbered graph;
   if (!y.requires_grad()) return graph;
-  constexpr size_t kOpen = static_cast<size_t>(-1);
-  std::vector<std::pair<const Node*, int32_t>> stack;
-  const auto enter = [&](const Node* node) {
-    if (node && graph.number.emplace(node, kOpen).second) stack.emplace_back(node, 0);
-  };
-  enter(Node::of(y));
-  while (!stack.empty()) {
-    const Node* node = stack.back().first;
-    const int32_t next = stack.back().second++;
-    if (next < node->input_count) {
-      enter(node->inputs()[next].node.get());
-      continue;
-    }
-    graph.number[node] = graph.nodes.size();
-    graph.nodes.push_back(node);
-    stack.pop_back();
-  }
+  std::vector<detail::Step> stack;
+  detail::walk(
+      *Node::of(y), stack, [&](Node& node) { return graph.number.emplace(&node, 0).second; },
+      [&](Node& node) {
+        graph.number[&node] = graph.nodes.size();
+        graph.nodes.push_back(&node);
+      });
   return graph;
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "autograd/engine.h"
 #include "autograd/ops.h"
@@ -18,6 +19,8 @@ std::atomic<bool> reference = [] {
   const char* value = std::getenv("HEED_REFERENCE");
   return value && *value && std::strcmp(value, "0") != 0;
 }();
+
+std::mutex kept_mutex;  // of every Node::kept and what it points to
 
 std::source_location line_of(const Operand& input) {
   const Calling* outermost = detail::calling;
@@ -39,6 +42,39 @@ void Saved::overwritten() const {
 bool reference_mode() { return reference.load(std::memory_order_relaxed); }
 void set_reference_mode(bool on) { reference.store(on, std::memory_order_relaxed); }
 
+KeptGradient::KeptGradient(const Tensor& x)
+    : stand_in(x.detach()), came_late(x.body().saved && x.body().references.value() > 1) {}
+
+void KeptGradient::belong_to(Ref<Node> node) {
+  if (node.get() == node_.get()) return;
+  stand_in.body().history = Ref<History>(node.get());
+  Tensor dropped;  // goes after the lock, since its graph may hold more of these; so does the old node
+  const std::lock_guard lock(kept_mutex);
+  if (node_ && node_->kept == this) node_->kept = nullptr;
+  if (node) node->kept = this;
+  std::swap(node_, node);
+  std::swap(gradient, dropped);
+}
+
+Tensor Node::gradient() const {
+  const std::lock_guard lock(kept_mutex);
+  return kept ? kept->gradient : Tensor();
+}
+
+void Node::set_gradient(Tensor g) {
+  const std::lock_guard lock(kept_mutex);
+  if (kept) std::swap(kept->gradient, g);  // what was there goes after the lock
+}
+
+void Node::check_gradient(const Tensor& g) const {
+  const std::lock_guard lock(kept_mutex);
+  check(!kept || !kept->came_late || !g.requires_grad(), name, ": the gradient of a tensor of shape ", shape,
+        " has a history and could never be freed, because an operation had saved the tensor before ",
+        is_leaf() ? "requires_grad_()" : "retain_grad()",
+        " was called; call it before the tensor is used, or use grad(outputs, {tensor}, "
+        "true) instead");
+}
+
 Node::Node(const char* name, const Tensor& value, std::source_location line, int32_t inputs, size_t bytes)
     : name(name),
       module(detail::module_path),
@@ -48,15 +84,19 @@ Node::Node(const char* name, const Tensor& value, std::source_location line, int
       input_count(inputs),
       bytes(static_cast<uint32_t>(bytes)) {}
 
-Node* Node::make(const char* name, const Tensor& value, std::source_location line, size_t inputs,
-                 size_t rule_bytes) {
-  const size_t bytes = rule_space(sizeof(Node) + inputs * sizeof(Input)) + rule_bytes;
-  Node* node = new (allocate(bytes)) Node(name, value, line, static_cast<int32_t>(inputs), bytes);
+// In one block: the node, its inputs, the rules, the name.
+Ref<History> Node::make(const char* name, const Tensor& value, std::source_location line, size_t inputs,
+                        size_t rule_bytes) {
+  const size_t name_bytes = std::strlen(name) + 1;
+  const size_t bytes = rule_space(sizeof(Node) + inputs * sizeof(Input)) + rule_bytes + name_bytes;
+  char* block = static_cast<char*>(allocate(bytes));
+  char* own_name = static_cast<char*>(std::memcpy(block + bytes - name_bytes, name, name_bytes));
+  Node* node = new (block) Node(own_name, value, line, static_cast<int32_t>(inputs), bytes);
   for (size_t i = 0; i < inputs; ++i) new (node->inputs() + i) Input;
-  return node;
+  return Ref<History>(node);
 }
 
-Ref<Node> Node::leaf(const Tensor& x) { return Ref<Node>(make("leaf", x, {}, 0, 0)); }
+Ref<History> Node::leaf(const Tensor& x) { return make("leaf", x, {}, 0, 0); }
 
 Tensor record(const char* name, Tensor value, std::span<const Edge> edges) {
   if (!grad_enabled()) return value;
@@ -69,24 +109,23 @@ Tensor record(const char* name, Tensor value, std::span<const Edge> edges) {
     }
   if (!any) return value;
 
-  Node* node = Node::make(name, value, line_of(edges.front().input), edges.size(), rule_bytes);
-  char* space = reinterpret_cast<char*>(node) + (node->bytes - rule_bytes);
-  Node::Input* input = node->inputs();
+  Ref<History> history = Node::make(name, value, line_of(edges.front().input), edges.size(), rule_bytes);
+  Node& node = static_cast<Node&>(*history);
+  Node::Input* input = node.inputs();
+  char* space =
+      reinterpret_cast<char*>(&node) + rule_space(sizeof(Node) + edges.size() * sizeof(Node::Input));
   for (const Edge& edge : edges) {
     if (edge.input.requires_grad()) {
       input->node = Ref<Node>(Node::of(edge.input));
       input->table = edge.table;
-      input->rule = space;
       edge.table->move(space, edge.rule);
+      input->rule = space;  // there is one now, for forget() to destroy
       space += rule_space(edge.table->size);
-      if (edge.table->reads_result && !node->result.defined()) {
-        node->result = value.detach();
-        node->result_version = value.body().storage->version;
-      }
+      if (edge.table->reads_result && !node.result.defined()) node.keep_result(value);
     }
     ++input;
   }
-  value.body().history = Ref<History>(node);
+  value.body().history = std::move(history);
   return value;
 }
 
@@ -96,20 +135,21 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
   for (const Operand& input : inputs) any |= input.requires_grad();
   if (!any) return value;
 
-  Node* node = Node::make(name, value, line_of(inputs.front()), inputs.size(), 0);
-  node->joint = std::make_unique<Node::Joint>();
-  node->joint->rule = std::move(rule);
-  node->joint->twin = std::move(twin);
+  Ref<History> history = Node::make(name, value, line_of(inputs.front()), inputs.size(), 0);
+  Node& node = static_cast<Node&>(*history);
+  node.joint = std::make_unique<Node::Joint>(Node::Joint{std::move(rule), std::move(twin), {}});
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].requires_grad()) node->inputs()[i].node = Ref<Node>(Node::of(inputs[i]));
-    if (node->joint->twin) node->joint->inputs.push_back(save(inputs[i]));
+    if (inputs[i].requires_grad()) node.inputs()[i].node = Ref<Node>(Node::of(inputs[i]));
+    if (node.joint->twin) node.joint->inputs.push_back(save(inputs[i]));
   }
-  if (node->joint->twin) {
-    node->result = value.detach();
-    node->result_version = value.body().storage->version;
-  }
-  value.body().history = Ref<History>(node);
+  if (node.joint->twin) node.keep_result(value);
+  value.body().history = std::move(history);
   return value;
+}
+
+void Node::keep_result(const Tensor& value) {
+  result = value.detach();
+  result_version = value.body().storage->version;
 }
 
 // The values of the result, as a tensor of this node: what a rule reads as `y` and may differentiate through.
@@ -151,6 +191,7 @@ void Node::forget() {
     }
   joint.reset();
   result = Tensor();
+  hooks.reset();  // one that holds a later result would keep this node alive
   forgotten = true;
 }
 

@@ -17,12 +17,44 @@
 
 namespace heed {
 
+class Node;
+
+/// The gradient of a leaf, or of another tensor after retain_grad().
+///
+/// Note [Kept gradients]: with create_graph a gradient has a history, which leads back to the node of the
+/// tensor that it belongs to. If that node owned it, the two would keep each other alive for ever. So the
+/// tensor's body owns it, and no graph owns that body: gradient rules save a stand-in, a second body of the
+/// same values and node. The gradient goes with the last handle of its tensor, whatever else is kept.
+class KeptGradient : public Companion {
+ public:
+  explicit KeptGradient(const Tensor& x);
+  ~KeptGradient() override { belong_to({}); }
+  /// Makes `node` the one that finds the gradient here, and drops the gradient of the one before.
+  void belong_to(Ref<Node> node);
+
+  const Tensor stand_in;
+  const bool came_late;  // a rule holds the body itself: a gradient with a history would never be freed
+  Tensor gradient;
+
+ private:
+  Ref<Node> node_;
+};
+
 /// A tensor kept by a gradient rule. Reading it back checks that nobody has written into it since; see
-/// Note [Versions]. Capture by `[b = save(b)]` and read by `b()`.
+/// Note [Versions] in tensor/storage.h. Capture by `[b = save(b)]` and read by `b()`.
 class Saved {
  public:
-  explicit Saved(const Tensor& tensor)
-      : tensor_(tensor), version_(tensor.defined() ? tensor.body().storage->version : 0) {}
+  explicit Saved(const Tensor& tensor) {
+    if (!tensor.defined()) return;
+    TensorBody& body = tensor.body();
+    if (body.companion) {
+      tensor_ = static_cast<const KeptGradient&>(*body.companion).stand_in;
+    } else {
+      body.saved.store(true, std::memory_order_relaxed);
+      tensor_ = tensor;
+    }
+    version_ = body.storage->version;
+  }
   const Tensor& operator()() const {
     if (tensor_.defined() && tensor_.body().storage->version != version_) [[unlikely]]
       overwritten();
@@ -32,7 +64,7 @@ class Saved {
  private:
   [[noreturn]] void overwritten() const;
   Tensor tensor_;
-  int64_t version_;
+  int64_t version_ = 0;
 };
 
 inline Saved save(const Tensor& tensor) { return Saved(tensor); }
@@ -101,7 +133,7 @@ class Edge {
 using Gradients = std::vector<Tensor>;
 /// One rule for inputs whose gradients share work: (g, y) -> gradients.
 using JointRule = std::function<Gradients(const Tensor& g, const Tensor& y)>;
-/// The forward of a joint rule in public operations: inputs -> result. See Note [Twins].
+/// The forward of a joint rule in public operations: inputs -> result. See Note [Twins] at record.
 using Twin = std::function<Tensor(const std::vector<Tensor>& inputs)>;
 
 /// The record of one operation, or a leaf that gathers a gradient. A node knows its inputs' nodes, never its
@@ -120,7 +152,7 @@ class Node : public History {
     std::vector<Saved> inputs;
   };
 
-  static Ref<Node> leaf(const Tensor& x);
+  static Ref<History> leaf(const Tensor& x);
   static Node* of(const Tensor& x) { return static_cast<Node*>(x.body().history.get()); }
 
   bool is_leaf() const { return input_count == 0; }
@@ -131,11 +163,16 @@ class Node : public History {
   /// node wants(node) one.
   template <class Wants, class Deliver>
   void differentiate(const Tensor& g, Wants&& wants, Deliver&& deliver);
-  /// Drops the rules and what they saved; the graph's outline stays.
+  /// The gradient gathered so far, while somebody holds the tensor: of leaves, and after retain_grad().
+  Tensor gradient() const;
+  void set_gradient(Tensor g);
+  /// Throws where set_gradient(g) would make a cycle that is never freed.
+  void check_gradient(const Tensor& g) const;
+  /// Drops the rules, what they saved, and the hooks; the graph's outline stays.
   void forget();
   void release() noexcept override;
 
-  const char* name;
+  const char* name;    // a copy in this node's block
   const char* module;  // path of the module that ran this, or ""
   std::source_location line;
   Shape shape;  // of the result
@@ -145,9 +182,9 @@ class Node : public History {
   bool forgotten = false;
   int32_t input_count = 0;
   uint32_t bytes = 0;
-  uint64_t run = 0;  // the backward pass that is using this node, 0 for none
-  Tensor pending;    // the gradient gathered so far in that pass
-  Tensor grad;       // leaves, and others after retain_grad()
+  uint64_t run = 0;              // the backward pass that is using this node, 0 for none
+  Tensor pending;                // the gradient gathered so far in that pass
+  KeptGradient* kept = nullptr;  // guarded by a mutex: the tensor may go at any time
   std::unique_ptr<Hooks<std::function<Tensor(const Tensor&)>>> hooks;
   std::unique_ptr<Joint> joint;
   Tensor result;  // without history; only for rules that read it
@@ -157,8 +194,9 @@ class Node : public History {
   friend Tensor record(const char*, Tensor, std::span<const Edge>);
   friend Tensor record(const char*, Tensor, const std::vector<Operand>&, JointRule, Twin);
   Node(const char* name, const Tensor& value, std::source_location line, int32_t inputs, size_t bytes);
-  static Node* make(const char* name, const Tensor& value, std::source_location line, size_t inputs,
-                    size_t rule_bytes);
+  static Ref<History> make(const char* name, const Tensor& value, std::source_location line, size_t inputs,
+                           size_t rule_bytes);
+  void keep_result(const Tensor& value);
   Tensor result_with_history();
   Gradients joint_gradients(const Tensor& g);
   void destroy() noexcept;
@@ -167,7 +205,7 @@ class Node : public History {
 };
 
 /// Attaches to `value`, freshly computed, how to differentiate it. Does nothing when nothing needs a
-/// gradient.
+/// gradient. The name is copied.
 Tensor record(const char* name, Tensor value, std::span<const Edge> edges);
 inline Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges) {
   return record(name, std::move(value), std::span(edges.begin(), edges.size()));
@@ -182,15 +220,38 @@ inline Tensor record(const char* name, Tensor value, std::initializer_list<Edge>
 /// its second argument is undefined.
 Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule, Twin twin);
 
+namespace detail {
+/// A node on the way down a graph, and which of its inputs comes next.
+struct Step {
+  Node* node;
+  int32_t next;
+};
+
+/// Walks the graph behind `root`, depth first: leave(node) is called for every node that enter(node) lets in,
+/// inputs first. Each time that a node is met enter() is asked, so it lets each in once. `stack` is empty at
+/// the start and the end; it is not the machine's, since graphs are deep.
+template <class Stack, class Enter, class Leave>
+void walk(Node& root, Stack& stack, Enter&& enter, Leave&& leave) {
+  if (enter(root)) stack.push_back({&root, 0});
+  while (!stack.empty()) {
+    Node& node = *stack.back().node;
+    if (stack.back().next < node.input_count) {
+      Node* input = node.inputs()[stack.back().next++].node.get();
+      if (input && enter(*input)) stack.push_back({input, 0});
+    } else {
+      leave(node);
+      stack.pop_back();
+    }
+  }
+}
+}  // namespace detail
+
 /// True when operations with a twin run the twin: at the start when HEED_REFERENCE=1 is set.
 bool reference_mode();
 void set_reference_mode(bool on);
 
 template <class Wants, class Deliver>
 void Node::differentiate(const Tensor& g, Wants&& wants, Deliver&& deliver) {
-  check(!forgotten, "backward: the graph of ", name,
-        " was used before and freed; give retain_graph = true the first time, "
-        "or compute the result anew");
   const Calling rule(name, line, Calling::Role::rule);
   if (joint) {
     Gradients gradients = joint_gradients(g);

@@ -3,6 +3,16 @@
 #include "autograd/ops.h"
 
 namespace heed {
+namespace {
+
+// See Note [Kept gradients] in autograd/node.h.
+void keep_gradient(const Tensor& x) {
+  TensorBody& body = x.body();
+  if (!body.companion) body.companion = std::make_unique<KeptGradient>(x);
+  static_cast<KeptGradient&>(*body.companion).belong_to(Ref<Node>(Node::of(x)));
+}
+
+}  // namespace
 
 const Tensor& Tensor::requires_grad_(bool requires_grad) const {
   if (requires_grad == this->requires_grad()) return *this;
@@ -10,25 +20,29 @@ const Tensor& Tensor::requires_grad_(bool requires_grad) const {
         requires_grad ? "" : Node::of(*this)->name, " has a history; take detach() of it");
   check(!requires_grad || is_floating(dtype()), "requires_grad_: a ", dtype(),
         " tensor has no gradient; only floating ones do");
-  body().history = requires_grad ? Ref<History>(Node::leaf(*this).get()) : Ref<History>();
+  body().history = requires_grad ? Node::leaf(*this) : Ref<History>();
+  keep_gradient(*this);
   return *this;
 }
 
 bool Tensor::is_leaf() const { return !requires_grad() || Node::of(*this)->is_leaf(); }
 
-Tensor Tensor::grad() const { return requires_grad() ? Node::of(*this)->grad : Tensor(); }
+Tensor Tensor::grad() const { return requires_grad() ? Node::of(*this)->gradient() : Tensor(); }
 
 void Tensor::set_grad(const Tensor& grad) const {
   check(requires_grad(), "set_grad: a tensor of shape ", shape(), " does not require a gradient");
   check(!grad.defined() || (grad.shape() == shape() && grad.dtype() == dtype()), "set_grad: the tensor is ",
         dtype(), " ", shape(), " and its gradient ",
         grad.defined() ? to_string(grad.dtype()) + " " + to_string(grad.shape()) : "");
-  Node::of(*this)->grad = grad;
+  Node::of(*this)->check_gradient(grad);
+  Node::of(*this)->set_gradient(grad);
 }
 
 void Tensor::retain_grad() const {
   check(requires_grad(), "retain_grad: a tensor of shape ", shape(), " does not require a gradient");
-  Node::of(*this)->keeps_grad = !is_leaf();
+  if (is_leaf()) return;  // which does so anyway
+  Node::of(*this)->keeps_grad = true;
+  keep_gradient(*this);
 }
 
 void Tensor::backward(std::source_location line) const { heed::backward({*this}, {}, line); }

@@ -45,20 +45,22 @@ void OwnedTensor::to_(DType dtype) const {
   if (!defined() || dtype == this->dtype()) return;
   check(is_floating(this->dtype()) && is_floating(dtype), "to: a ", this->dtype(),
         " member of a module cannot become ", dtype, "; only floating ones change, to float32 or float64");
-  TensorBody& own = body();
   const Tensor converted = kernel::cast(*this, dtype);
   // What was saved for gradients before must refuse, so the new memory goes on counting versions.
-  converted.body().storage->version = own.storage->version;
+  converted.body().storage->version = body().storage->version;
   converted.body().storage->wrote("to", {});
-  own.storage = converted.body().storage;
-  own.strides = converted.strides();
-  own.contiguous = true;
-  own.offset = 0;
-  own.dtype = dtype;
+  for (const Tensor& x : {save(*this)(), static_cast<const Tensor&>(*this)}) {  // and what rules save of it
+    TensorBody& own = x.body();
+    own.storage = converted.body().storage;
+    own.strides = converted.strides();
+    own.contiguous = true;
+    own.offset = 0;
+    own.dtype = dtype;
+  }
   if (!requires_grad()) return;
   Node& leaf = *Node::of(*this);
   leaf.dtype = dtype;
-  if (leaf.grad.defined()) leaf.grad = kernel::cast(leaf.grad, dtype);
+  if (const Tensor g = leaf.gradient(); g.defined()) leaf.set_gradient(kernel::cast(g, dtype));
 }
 
 }  // namespace heed

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -29,6 +30,12 @@ class History {
   RefCount references;
 };
 
+/// Whatever autograd keeps beside a tensor; it goes with the tensor.
+class Companion {
+ public:
+  virtual ~Companion() = default;
+};
+
 /// One item of an index x[{...}]: a position, a slice, everything, a new axis, an ellipsis, or a tensor of
 /// int64 positions or bools.
 class Index;
@@ -40,12 +47,14 @@ struct TensorBody {
   RefCount references;
   DType dtype = DType::float32;
   bool contiguous = true;
-  int64_t offset = 0;  // of the first element, in elements
+  std::atomic<bool> saved = false;  // a gradient rule has held this body
+  int64_t offset = 0;               // of the first element, in elements
   int64_t numel = 0;
   Shape shape;
   Strides strides;  // in elements; 0 repeats, negative is not used
   Ref<Storage> storage;
   Ref<History> history;
+  std::unique_ptr<Companion> companion = nullptr;
 };
 
 /// A tensor: numbers of one dtype arranged in a shape. A handle that is cheap to copy; copies name the same
@@ -121,7 +130,8 @@ class Tensor {
   const Tensor& requires_grad_(bool requires_grad = true) const;
   /// True when no operation made this tensor: a parameter, an input.
   bool is_leaf() const;
-  /// The gradient gathered by backward(); undefined before. Leaves have one, others after retain_grad().
+  /// The gradient gathered by backward(); undefined before. Leaves have one, others after retain_grad(). It
+  /// goes with the last handle of this tensor.
   Tensor grad() const;
   /// Replaces the gradient; an undefined tensor drops it.
   void set_grad(const Tensor& grad) const;
@@ -132,7 +142,8 @@ class Tensor {
   void backward(const Tensor& gradient, bool retain_graph = false, bool create_graph = false,
                 std::source_location line = std::source_location::current()) const;
   /// Calls `hook` with the gradient of this tensor whenever it is complete. A hook may return another
-  /// gradient to go on with, or an undefined tensor to leave it. The handle removes it again.
+  /// gradient to go on with, or an undefined tensor to leave it. The handle removes it again. A hook of a leaf
+  /// that holds the leaf itself keeps it alive for ever: capture leaf.detach().
   HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
 
   // For kernels and the engine.

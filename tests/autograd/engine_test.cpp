@@ -8,7 +8,9 @@
 #include <thread>
 
 #include "autograd/function.h"
+#include "autograd/hooks.h"
 #include "autograd/ops.h"
+#include "nn/optim/clip.h"
 #include "tensor/memory.h"
 #include "tests/support/expect.h"
 
@@ -229,6 +231,12 @@ TEST_CASE("bad requests are refused") {
     CHECK_MESSAGE(got.find(text) != std::string::npos, got);
   };
   refused([&] { y.backward(); }, "backward: a tensor of shape [2] is not one number; sum it to a loss first");
+  const auto names_this_line = [](const std::string& text, int line) {
+    CHECK_MESSAGE(text.ends_with("; called at " __FILE__ ":" + std::to_string(line)), text);
+  };
+  names_this_line(whole_message([&] { y.backward(); }), __LINE__);
+  names_this_line(whole_message([&] { backward({y, y}, {.grad_outputs = {y}}); }), __LINE__);
+  names_this_line(whole_message([&] { grad(sum(y), {constant}); }), __LINE__);
   refused([&] { sum(constant).backward(); }, "backward: a tensor of shape [] does not depend on anything");
   refused([&] { y.backward(ones({3}, float64)); },
           "the output is float64 [2], its incoming gradient float64 [3]");
@@ -284,15 +292,113 @@ TEST_CASE("a graph is freed with its result, and its saved values after backward
   CHECK(memory_use().live == before);
 }
 
-TEST_CASE("a pass that throws leaves the graph as it can be used again") {
-  const Tensor x = leaf(2);
-  const HookHandle hook = x.register_hook([](const Tensor&) -> Tensor { throw Error("stop"); });
-  const Tensor y = x * x + x * 3;
-  CHECK(message([&] { y.backward(Tensor(), true); }) == "stop");
-  CHECK_FALSE(x.grad().defined());
-  HookHandle(hook).remove();
-  y.backward();
-  CHECK(x.grad().item() == 7);
+TEST_CASE("a gradient with a history is freed with its tensor, whatever else is kept") {
+  const size_t before = memory_use().live;
+  for (size_t kept = 0; kept < 32; ++kept) {
+    CAPTURE(kept);
+    std::vector<Tensor> keep;
+    std::weak_ptr<int> node_of_x;
+    {
+      const auto token = std::make_shared<int>();
+      node_of_x = token;
+      const Tensor x = rand({8192}, float64).requires_grad_();  // a block that memory_use counts
+      x.register_hook([token](const Tensor&) { return Tensor(); });
+      const Tensor h = x * x;
+      h.retain_grad();
+      const Tensor u = exp(h) * h * x, loss = sum(u * u);
+      loss.backward(Tensor(), false, true);
+      grad(loss, {x}, true);  // added to the gradient of h
+      REQUIRE((x.grad().requires_grad() && h.grad().requires_grad()));
+      h.set_grad(h.grad() * h);
+      const Tensor all[] = {x, h, loss, x.grad(), h.grad()};
+      for (size_t i = 0; i < 5; ++i)
+        if (kept >> i & 1) keep.push_back(all[i]);
+    }
+    CHECK(node_of_x.expired() == keep.empty());
+    keep.clear();
+    CHECK(node_of_x.expired());
+    CHECK(memory_use().live == before);
+  }
+}
+
+TEST_CASE("a gradient with a history that nothing could free is refused") {
+  const Tensor x = leaf({1, 2}), constant = leaf({3, 4}).detach();
+  const Tensor h = x * constant, y = sum(h * h);  // both are saved from here on
+  h.retain_grad();
+  CHECK(
+      message([&] { grad(y, {x}, true); })
+          .find(
+              "mul: the gradient of a tensor of shape [2] has a history and could never be freed, because an "
+              "operation had saved the tensor before retain_grad() was called; call it before the tensor is "
+              "used, or use grad(outputs, {tensor}, true) instead") != std::string::npos);
+  CHECK_FALSE(h.grad().defined());
+  constant.requires_grad_();
+  CHECK(message([&] {
+          sum(h * constant).backward(Tensor(), true, true);
+        }).find("had saved the tensor before requires_grad_() was called") != std::string::npos);
+  y.backward();  // one without a history is kept as ever
+  CHECK(values(h.grad()) == Values{6, 16});
+
+  const Tensor once = tensor({3, 4}, float64);
+  sum(x * once).backward();  // saved, and let go of
+  once.requires_grad_();
+  sum(once * once).backward(Tensor(), false, true);
+  CHECK(once.grad().requires_grad());
+}
+
+TEST_CASE("more is added to a gradient with a history, and what others hold of it stays") {
+  const Tensor x = leaf(3);
+  (x * x * x).backward(Tensor(), false, true);
+  const Tensor first = x.grad();
+  (x * x).backward();
+  CHECK(x.grad().item() == 27 + 6);
+  CHECK_FALSE(x.grad().requires_grad());
+  (x * x).backward(Tensor(), false, true);
+  (x * x).backward(Tensor(), false, true);
+  CHECK(x.grad().item() == 27 + 6 + 6 + 6);
+  CHECK(grad(x.grad(), {x})[0].item() == 2 + 2);
+  CHECK(first.item() == 27);
+  CHECK(grad(first, {x})[0].item() == 18);
+}
+
+TEST_CASE("a gradient that a graph has saved does not change unseen") {
+  const Tensor x = leaf({3, 4}), w = leaf({1, 2});
+  const auto overwritten = [&](const auto& change) {
+    x.set_grad({});
+    sum(x * x).backward();
+    const Tensor y = sum(w * x.grad());
+    change();
+    return message([&] { y.backward(); });
+  };
+  const auto by = [](const std::string& who, int line) {
+    return "was overwritten by " + who + " at " + __FILE__ + ":" + std::to_string(line);
+  };
+  CHECK(overwritten([] {}).empty());
+  CHECK(overwritten([&] { sum(x).backward(); }).find(by("backward", __LINE__)) != std::string::npos);
+  CHECK(overwritten([&] { clip_grad_norm_({x}, 1); }).find("overwritten by clip_grad_norm_") !=
+        std::string::npos);
+  CHECK(overwritten([&] { clip_grad_value_({x}, 1); }).find("overwritten by clip_grad_value_") !=
+        std::string::npos);
+}
+
+TEST_CASE("a pass that throws adds no gradient, and leaves the graph as it can be used again") {
+  for (size_t thrower = 0; thrower < 4; ++thrower) {
+    const Tensor a = leaf(2), b = leaf(3), c = leaf(5), h = a * b;
+    h.retain_grad();
+    const Tensor y = h * c;
+    c.set_grad(tensor(100, float64));
+    const Tensor all[] = {a, b, c, h};
+    HookHandle hook = all[thrower].register_hook([](const Tensor&) -> Tensor { throw Error("stop"); });
+    CHECK(message([&] { y.backward(Tensor(), true); }) == "stop");
+    for (const Tensor& x : {a, b, h}) CHECK_FALSE(x.grad().defined());
+    CHECK(c.grad().item() == 100);
+    hook.remove();
+    y.backward();
+    CHECK(a.grad().item() == 15);
+    CHECK(b.grad().item() == 10);
+    CHECK(c.grad().item() == 106);
+    CHECK(h.grad().item() == 5);
+  }
 }
 
 TEST_CASE("a hook may differentiate another graph, and not the one that is running") {
@@ -344,6 +450,19 @@ TEST_CASE("a graph made by one thread is differentiated and freed by others" *
   std::thread([&] { y.backward(Tensor(), true); }).join();
   CHECK(values(x.grad()) == Values{334, 334});
   std::thread([z = std::move(y)] {}).join();
+}
+
+TEST_CASE("a tensor may go while another thread gives it a gradient with a history" *
+          doctest::test_suite("threads")) {
+  const size_t before = memory_use().live;
+  for (int round = 0; round < 100; ++round) {
+    Tensor x = rand({8192}, float64).requires_grad_();
+    Tensor y = sum(x * x * x);
+    std::thread other([y = std::move(y)] { y.backward(Tensor(), false, true); });
+    x = Tensor();
+    other.join();
+  }
+  CHECK(memory_use().live == before);
 }
 
 TEST_CASE("a million operations in 64 KiB of stack" * doctest::test_suite("slow")) {

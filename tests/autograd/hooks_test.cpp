@@ -97,3 +97,15 @@ TEST_CASE("tensor hooks see the complete gradient and may replace it") {
   CHECK(message([&] { y.backward(); }) ==
         "hook on mul: the gradient is float64 [2] and the hook returned float64 []");
 }
+
+TEST_CASE("hooks go with the graph that they hang on, what they hold with them") {
+  std::weak_ptr<int> held;
+  {
+    const auto token = std::make_shared<int>();
+    held = token;
+    const Tensor x = tensor({1, 2}, float64).requires_grad_(), h = x * 3, y = sum(h * h);
+    h.register_hook([token, y](const Tensor&) { return Tensor(); });  // y's graph holds h, and h's hook y
+    y.backward();
+  }
+  CHECK(held.expired());
+}
