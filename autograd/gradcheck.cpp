@@ -63,10 +63,11 @@ std::vector<Tensor> cotangents_for(const std::vector<Tensor>& outputs, uint64_t 
   return cotangents;
 }
 
-double inner(const Values& a, const Values& b) {
+// <a, b - c>
+double inner(const Values& a, const Values& b, const Values& c) {
   double sum = 0;
   for (size_t k = 0; k < a.size(); ++k)
-    for (size_t i = 0; i < a[k].size(); ++i) sum += a[k][i] * b[k][i];
+    for (size_t i = 0; i < a[k].size(); ++i) sum += a[k][i] * (b[k][i] - c[k][i]);
   return sum;
 }
 
@@ -81,8 +82,8 @@ std::string position(int64_t index, const Shape& shape) {
 
 }  // namespace
 
-GradcheckReport detail::gradcheck(const Function& f, const std::vector<Tensor>& inputs,
-                                  GradcheckOptions options) {
+GradcheckReport gradcheck(const CheckedFunction& f, const std::vector<Tensor>& inputs,
+                          GradcheckOptions options) {
   const std::vector<size_t> wanted = wanted_inputs("gradcheck", inputs);
   std::vector<Tensor> leaves;
   for (const size_t i : wanted) leaves.push_back(inputs[i]);
@@ -103,13 +104,13 @@ GradcheckReport detail::gradcheck(const Function& f, const std::vector<Tensor>& 
   }
 
   GradcheckReport report;
-  const auto compare = [&](double wanted_value, double value, auto&& describe) {
-    const double error = std::abs(wanted_value - value) / std::max(1.0, std::abs(wanted_value));
-    const bool bad = !(error <= options.tolerance);  // NaN is bad
-    if (error <= report.error || (std::isnan(report.error) && !report.ok)) return;
+  // True when these two are farther apart than any before, and the report is to name their place.
+  const auto farthest = [&](double expected, double found) {
+    const double error = std::abs(expected - found) / std::max(1.0, std::abs(expected));
+    if (error <= report.error || (std::isnan(report.error) && !report.ok)) return false;
     report.error = error;
-    report.ok = report.ok && !bad;
-    describe();
+    report.ok = report.ok && error <= options.tolerance;  // NaN is not
+    return true;
   };
 
   const Values again = values();
@@ -118,12 +119,10 @@ GradcheckReport detail::gradcheck(const Function& f, const std::vector<Tensor>& 
   for (size_t k = 0; k < again.size(); ++k)
     for (size_t i = 0; i < again[k].size(); ++i) {
       const double a = recorded[k].at(i), b = again[k][i];
-      if (std::isnan(a) && std::isnan(b)) continue;
-      compare(a, b, [&] {
-        report.where = "output " + std::to_string(k) + ", element " + std::to_string(i);
-        report.message = report.where + " is " + to_string(a) + " when recorded and " + to_string(b) +
-                         " under NoGrad; is there something random in f?";
-      });
+      if ((std::isnan(a) && std::isnan(b)) || !farthest(a, b)) continue;
+      report.where = "output " + std::to_string(k) + ", element " + std::to_string(i);
+      report.message = report.where + " is " + to_string(a) + " when recorded and " + to_string(b) +
+                       " under NoGrad; is there something random in f?";
     }
   if (!report.ok) return report;
 
@@ -137,28 +136,25 @@ GradcheckReport detail::gradcheck(const Function& f, const std::vector<Tensor>& 
         return values();
       };
       const double above = before + options.step, below = before - options.step;
-      Values difference = values_at(above);
-      const Values lower = values_at(below);
+      const Values upper = values_at(above), lower = values_at(below);
       x.mutable_data<double>()[offset] = before;
-      for (size_t k = 0; k < lower.size(); ++k)
-        for (size_t i = 0; i < lower[k].size(); ++i) difference[k][i] -= lower[k][i];
 
-      const double numeric = inner(cotangents, difference) / (above - below);
+      const double numeric = inner(cotangents, upper, lower) / (above - below);
       const double found = analytic[n][static_cast<size_t>(index)];
-      compare(numeric, found, [&] {
+      if (farthest(numeric, found)) {
         report.where = "input " + std::to_string(wanted[n]) + " of shape " + to_string(x.shape()) +
                        ", element " + position(index, x.shape());
         report.message =
             report.where + ": numeric gradient " + to_string(numeric) + ", analytic " + to_string(found);
-      });
+      }
       ++index;
     });
   }
   return report;
 }
 
-GradcheckReport detail::gradgradcheck(const Function& f, const std::vector<Tensor>& inputs,
-                                      GradcheckOptions options) {
+GradcheckReport gradgradcheck(const CheckedFunction& f, const std::vector<Tensor>& inputs,
+                              GradcheckOptions options) {
   const std::vector<size_t> wanted = wanted_inputs("gradgradcheck", inputs);
   std::vector<Tensor> all = inputs;
   {
@@ -179,7 +175,7 @@ GradcheckReport detail::gradgradcheck(const Function& f, const std::vector<Tenso
     return gradients(floating(f(x)), cotangents, leaves, create_graph);
   };
   ++options.seed;
-  GradcheckReport report = detail::gradcheck(gradient, all, options);
+  GradcheckReport report = gradcheck(gradient, all, options);
   if (!report.message.empty()) report.message = "of the gradient: " + report.message;
   return report;
 }

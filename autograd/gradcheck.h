@@ -24,45 +24,43 @@ struct GradcheckReport {
   explicit operator bool() const { return ok; }
 };
 
-namespace detail {
-using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
-GradcheckReport gradcheck(const Function& f, const std::vector<Tensor>& inputs, GradcheckOptions options);
-GradcheckReport gradgradcheck(const Function& f, const std::vector<Tensor>& inputs, GradcheckOptions options);
+/// What is checked: a function (const std::vector<Tensor>&) -> Tensor, or -> std::vector<Tensor>. Refers to it,
+/// and lives no longer than the call.
+class CheckedFunction {
+ public:
+  template <class F>
+  CheckedFunction(const F& f)
+      : call_([&f](const std::vector<Tensor>& inputs) -> std::vector<Tensor> {
+          if constexpr (std::convertible_to<std::invoke_result_t<const F&, const std::vector<Tensor>&>,
+                                            Tensor>)
+            return {f(inputs)};
+          else
+            return f(inputs);
+        }) {}
+  std::vector<Tensor> operator()(const std::vector<Tensor>& inputs) const { return call_(inputs); }
 
-template <class F>
-Function function_of(const F& f) {
-  return [&f](const std::vector<Tensor>& inputs) -> std::vector<Tensor> {
-    if constexpr (std::convertible_to<std::invoke_result_t<const F&, const std::vector<Tensor>&>, Tensor>)
-      return {f(inputs)};
-    else
-      return f(inputs);
-  };
-}
-}  // namespace detail
+ private:
+  std::function<std::vector<Tensor>(const std::vector<Tensor>&)> call_;
+};
 
 /// Holds the gradient of f against central differences: with random c_k, for every element of every input
 /// that requires a gradient,
 ///
 ///   d/dx sum_k <c_k, f(x)_k>  =  sum_k <c_k, f(x + h)_k - f(x - h)_k> / 2h
 ///
-///   f       (const std::vector<Tensor>&) -> Tensor, or a std::vector of them; outputs not floating are left
-///   out inputs  those that require a gradient are float64 and are moved by h in place, so f may also read
-///   them
-///           from elsewhere, as a module reads its parameters: gradcheck([&](auto&) { return layer(x); },
-///           layer.parameters())
+///   f       outputs that are not floating are left out
+///   inputs  those that require a gradient are float64 and are moved by h in place, so f may also read them
+///           from elsewhere, as a module reads its parameters:
+///           gradcheck([&](auto&) { return layer(x); }, layer.parameters())
 ///
 /// Errors: no input requires a gradient; one is not float64, or has several elements in one place.
-template <class F>
-GradcheckReport gradcheck(const F& f, const std::vector<Tensor>& inputs, GradcheckOptions options = {}) {
-  return detail::gradcheck(detail::function_of(f), inputs, options);
-}
+GradcheckReport gradcheck(const CheckedFunction& f, const std::vector<Tensor>& inputs,
+                          GradcheckOptions options = {});
 
 /// The same for the gradient: the map from inputs and incoming gradients to the gradients of the inputs is
 /// itself put through gradcheck. Its analytic side differentiates the rules in public operations, its numeric
 /// side reads their one-pass forms, so the two are held against each other as well.
-template <class F>
-GradcheckReport gradgradcheck(const F& f, const std::vector<Tensor>& inputs, GradcheckOptions options = {}) {
-  return detail::gradgradcheck(detail::function_of(f), inputs, options);
-}
+GradcheckReport gradgradcheck(const CheckedFunction& f, const std::vector<Tensor>& inputs,
+                              GradcheckOptions options = {});
 
 }  // namespace heed
