@@ -153,8 +153,8 @@ int main(int argc, char** argv) {
 
     // One query, key by key: attention pooling.
     const double query = queries[queries.size() / 2];
-    const Tensor alpha =
-        kernel_weights(column({query}), column(data.x), Kernel::gaussian, full({}, w, float64));  // [1, n]
+    const Tensor alpha = kernel_weights(column({query}), column(data.x), SmoothingKernel::gaussian,
+                                        full({}, w, float64));  // [1, n]
     const double answer = attention_pool(alpha, column(data.y)).item();
     const Numbers weights = alpha.to_vector<double>();
     print_query(self, data, weights, query, w, answer);

@@ -47,7 +47,8 @@ HeatMap heat_map(const Numbers& queries, const Numbers& keys, double w) {
   const NoGrad guard;
   for (const double query : queries) {  // one by one, so that a million keys fit
     const Numbers weights =
-        kernel_weights(column({query}), all_keys, Kernel::gaussian, full({}, w, float64)).to_vector<double>();
+        kernel_weights(column({query}), all_keys, SmoothingKernel::gaussian, full({}, w, float64))
+            .to_vector<double>();
     map.rows.emplace_back(columns);
     for (size_t j = 0; j < n; ++j) {
       map.rows.back()[j / each] += weights[j];

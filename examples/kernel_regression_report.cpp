@@ -58,8 +58,9 @@ void print_kernels(std::ostream& text, const Data& data, double learned_w) {
   text << format("%-16s %26s %26s\n", "leave-one-out", "loss (without support)", "loss (without support)");
   const Tensor x = column(data.x), y = column(data.y);
   const NoGrad guard;
-  for (const Kernel kernel :
-       {Kernel::gaussian, Kernel::boxcar, Kernel::epanechnikov, Kernel::triangular, Kernel::constant}) {
+  for (const SmoothingKernel kernel :
+       {SmoothingKernel::gaussian, SmoothingKernel::boxcar, SmoothingKernel::epanechnikov,
+        SmoothingKernel::triangular, SmoothingKernel::constant}) {
     text << format("%-16s", name_of(kernel));
     for (const double w : {1.0, learned_w}) {
       const NadarayaWatson model({.kernel = kernel, .w = w, .dtype = float64});

@@ -44,25 +44,22 @@ void check_class_weight(const Tensor& weight, int64_t classes) {
         ", one for each class");
 }
 
-// Where the classes stand in [N, C, d...] or [C].
-int64_t class_dim(const Operand& input) { return input->dim() > 1 ? 1 : 0; }
-
-// The shape without its classes.
-Shape without_classes(const Operand& input) {
-  Shape shape = input->shape();
-  shape.erase(class_dim(input));
-  return shape;
+// Where the classes are in [N, C, d...] or [C], unless something else is said.
+int64_t class_dim(const Operand& input, std::optional<int64_t> said = {}) {
+  check_floating(input);
+  check(input->dim() > 0, "the input is one number; it must have a dimension of classes");
+  return check_dim(input, said.value_or(input->dim() > 1 ? 1 : 0));
 }
 
 // The leading dimensions of a batch of matrices.
 Shape without_matrix(const Operand& x) { return Shape(x->shape().data(), x->dim() - 2); }
 
-void check_classes(const Operand& input, const Operand& target) {
-  check_floating(input);
-  check(input->dim() > 0 && target->shape() == without_classes(input), "input is ", input->shape(),
-        ", target is ", target->shape(), "; with classes in ",
-        input->dim() > 1 ? "dimension 1 the target has the input's shape without it"
-                         : "the only dimension the target is one number");
+void check_classes(const Operand& input, const Operand& target, int64_t dim) {
+  Shape rest = input->shape();
+  rest.erase(dim);
+  check(target->shape() == rest, "input is ", input->shape(), ", target is ", target->shape(),
+        "; with classes in dimension ", dim, " the target must be ", rest,
+        "; class_dim = -1 says that the last has them");
 }
 
 }  // namespace
@@ -154,8 +151,8 @@ Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const Bce
 Tensor nll_loss(Operand input, Operand target, const NllOptions& options) {
   const Calling here("nll_loss", input.line());
   check_indices(target);
-  check_classes(input, target);
   const int64_t dim = class_dim(input), classes = input->shape()[dim];
+  check_classes(input, target, dim);
   check_class_weight(options.weight, classes);
 
   const Tensor counts = target != options.ignore_index;
@@ -175,25 +172,15 @@ Tensor nll_loss(Operand input, Operand target, const NllOptions& options) {
 
 Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& options) {
   const Calling here("cross_entropy", input.line());
-  check_floating(input);
-  const int64_t dim = class_dim(input);
-  // Classes last: [N, C, d...] -> [N, d..., C]
-  Operand logits = input;
-  if (input->dim() > 2) {
-    Shape order;
-    for (int64_t d = 0; d < input->dim(); ++d)
-      if (d != dim) order.push_back(d);
-    order.push_back(dim);
-    logits.become(permute(input, order));
-  }
+  const int64_t dim = class_dim(input, options.class_dim);
   if (!is_floating(target->dtype())) {
-    check_classes(input, target);
-    return softmax_cross_entropy(
-        logits, target, {options.weight, options.ignore_index, options.label_smoothing, options.reduction});
+    check_classes(input, target, dim);
+    CrossEntropyOptions there = options;
+    there.class_dim = dim;
+    return softmax_cross_entropy(input, target, there);
   }
 
   check_same(input, target);
-  check(input->dim() > 0, "the input is one number; it must have a dimension of classes");
   const int64_t classes = input->shape()[dim];
   check_class_weight(options.weight, classes);
   const double s = options.label_smoothing;
@@ -212,7 +199,6 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
 Attention scaled_dot_product_attention(Operand query, Operand key, Operand value,
                                        const AttentionOptions& options) {
   const Calling here("scaled_dot_product_attention", query.line());
-  const char* name = "scaled_dot_product_attention";
   check_floating(query);
   check(query->dim() >= 2 && key->dim() >= 2 && value->dim() >= 2 && query->size(-1) == key->size(-1) &&
             key->size(-2) == value->size(-2),
@@ -225,20 +211,20 @@ Attention scaled_dot_product_attention(Operand query, Operand key, Operand value
   Shape of_scores = lead;
   of_scores.push_back(query->size(-2));
   of_scores.push_back(key->size(-2));
-  detail::check_fits_scores(name, "mask", options.mask.allowed(), of_scores);
-  detail::check_fits_scores(name, "bias", options.bias, of_scores);
-  key.become(options.mask.cleared(key));
-  value.become(options.mask.cleared(value));
-  const AttentionScores scores{options.mask.allowed(), options.bias, options.is_causal, options.scale};
-  if (options.need_weights || options.dropout_p > 0 || !detail::can_block_attention(query, key, scores)) {
-    const Tensor weights = dropout(attention_weights(query, key, scores), options.dropout_p);
+  const Mask mask(options.mask);
+  detail::check_fits_scores("mask", mask, of_scores);
+  detail::check_fits_scores("bias", options.bias, of_scores);
+  key.become(mask.cleared(key));
+  value.become(mask.cleared(value));
+  if (detail::needs_weights(options)) {
+    const Tensor weights = dropout(attention_weights(query, key, options), options.dropout_p);
     return {attention_pool(weights, value), options.need_weights ? weights : Tensor()};
   }
   if (attention_captured()) [[unlikely]] {
     const NoGrad no_records;  // the weights for the scope alone; the output comes as it does outside
-    capture_attention(attention_weights(query, key, scores));
+    capture_attention(attention_weights(query, key, options));
   }
-  return {blocked_attention(query, key, value, scores), {}};
+  return {blocked_attention(query, key, value, options), {}};
 }
 
 }  // namespace heed::F

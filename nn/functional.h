@@ -60,15 +60,10 @@ struct NllOptions {
 ///   returns    [N, d...] unreduced; the mean is over the weights of the targets that count
 Tensor nll_loss(Operand input, Operand target, const NllOptions& options = {});
 
-struct CrossEntropyOptions {
-  Tensor weight = {};           // [C], one for each class
-  int64_t ignore_index = -100;  // targets of this value count for nothing
-  Reduction reduction = Reduction::mean;
-  double label_smoothing = 0;  // this share of each target is spread evenly over all classes
-};
+using heed::CrossEntropyOptions;
 /// -weight[target] log_softmax(input)[target], in one pass over the logits.
 ///
-///   input      [N, C, d...], or [C]
+///   input      [N, C, d...], or [C]; with class_dim = -1 [..., C], the logits of [B, T] tokens say
 ///   target     [N, d...], or []    int64 in [0, C); or of the input's shape: probabilities of the classes
 ///   returns    [N, d...] unreduced; the mean is over the weights of the targets that count, with
 ///              probabilities over their number
@@ -76,14 +71,7 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
 
 // ---- attention
 
-struct AttentionOptions {
-  Mask mask = {};                    // which query may attend to which key; broadcasts to [..., Tq, Tk]
-  Tensor bias = {};                  // added to the scores; broadcasts to them
-  bool is_causal = false;            // query i attends to keys 0 to i
-  double dropout_p = 0;              // of the weights
-  std::optional<double> scale = {};  // of the scores; without: 1 / sqrt(D)
-  bool need_weights = false;
-};
+using heed::AttentionOptions;
 struct Attention {
   Tensor output;   // [..., Tq, Dv]
   Tensor weights;  // [..., Tq, Tk], after dropout; undefined unless need_weights

@@ -130,7 +130,7 @@ TEST_CASE("every signature of attention has the same three names: query, key, va
                                                         {"nn/attention/multi_head.h", "forward"},
                                                         {"nn/attention/kernel_regression.h", "forward"}}) {
     INFO(file);
-    const std::string type = R"((?:const Tensor&|Operand)\s+)";
+    const std::string type = R"((?:const (?:Tensor|Keys)&|Operand)\s+)";
     const std::regex signature(R"(\b)" + function + R"(\()" + type + R"((?:query|queries),\s*)" + type +
                                R"(keys?,\s*)" + type + R"(values?\b)");
     CHECK(std::regex_search(read_file(root / file), signature));

@@ -14,8 +14,13 @@ void check_attention(const Operand& query, const Operand& key) {
         ", key is ", key->shape(), "; they must be [..., Tq, D] and [..., Tk, D]");
 }
 
-double scale_of(const AttentionScores& scores, const Tensor& query) {
-  return scores.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
+double scale_of(const AttentionOptions& options, const Tensor& query) {
+  return options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
+}
+
+kernel::AttentionRule rule_of(const AttentionOptions& options, const Tensor& query) {
+  return {scale_of(options, query), options.mask, options.bias,
+          options.is_causal ? options.past : kernel::AttentionRule::everything};
 }
 
 // Whether x, a mask or a bias, leaves the sizes [..., Tq, Tk] of the scores as they are.
@@ -28,62 +33,60 @@ bool fits(const Tensor& x, int64_t Tq, int64_t Tk) {
 
 }  // namespace
 
-Tensor attention_weights(Operand query, Operand key, const AttentionScores& scores) {
+Tensor attention_weights(Operand query, Operand key, const AttentionOptions& options) {
   const Calling here("attention_weights", query.line());
   check_attention(query, key);
-  Tensor s = matmul(query * scale_of(scores, query), transpose(key));
-  if (scores.bias.defined()) s = s + scores.bias;
-  Tensor mask = scores.mask;
-  if (scores.is_causal) {
-    const Tensor past = to(tril(ones({query->size(-2), key->size(-2)})), boolean);
-    mask = mask.defined() ? logical_and(mask, past) : past;
+  Tensor s = matmul(query * scale_of(options, query), transpose(key));
+  if (options.bias.defined()) s = s + options.bias;
+  Tensor mask = options.mask;
+  if (options.is_causal) {
+    const Tensor seen = to(tril(ones({query->size(-2), key->size(-2)}), options.past), boolean);
+    mask = mask.defined() ? logical_and(mask, seen) : seen;
   }
   return masked_softmax(s, mask);
 }
 
-bool detail::can_block_attention(const Tensor& query, const Tensor& key, const AttentionScores& scores) {
-  return fits(scores.mask, query.size(-2), key.size(-2)) && fits(scores.bias, query.size(-2), key.size(-2)) &&
-         !(heed::grad_enabled() && scores.bias.requires_grad());
+bool detail::needs_weights(const AttentionOptions& options) {
+  return options.need_weights || options.dropout_p > 0 ||
+         (heed::grad_enabled() && options.bias.requires_grad());
 }
 
-Tensor blocked_attention(Operand query, Operand key, Operand value, const AttentionScores& scores) {
+Tensor blocked_attention(Operand query, Operand key, Operand value, const AttentionOptions& options) {
   const Calling here("blocked_attention", query.line());
   check_attention(query, key);
   check(value->dim() >= 2 && value->size(-2) == key->size(-2), "key is ", key->shape(), ", value is ",
         value->shape(), "; they must be [..., Tk, D] and [..., Tk, Dv]");
-  for (const Tensor& x : {key.tensor(), value.tensor(), scores.bias})
+  for (const Tensor& x : {key.tensor(), value.tensor(), options.bias})
     check(!x.defined() || x.dtype() == query->dtype(), "query is ", query->dtype(), ", another is ",
           x.defined() ? x.dtype() : float32, "; query, key, value and bias must have one dtype");
-  for (const Tensor& x : {scores.mask, scores.bias}) {
+  for (const Tensor& x : {options.mask, options.bias}) {
     if (!x.defined()) continue;
-    const bool is_mask = x.same_as(scores.mask);
+    const bool is_mask = x.same_as(options.mask);
     check(!is_mask || x.dtype() == boolean, "the mask is ", x.dtype(), " ", x.shape(),
           "; it must be bool, true = may attend");
     check(fits(x, query->size(-2), key->size(-2)), "query is ", query->shape(), ", key is ", key->shape(),
           ", ", is_mask ? "mask is " : "bias is ", x.shape(),
           "; mask and bias must broadcast to [..., Tq, Tk]");
   }
-  check(detail::can_block_attention(query, key, scores),
-        "the bias needs a gradient, and so the weights: use attention_weights");
+  check(!detail::needs_weights(options),
+        "need_weights, dropout_p and a bias that needs a gradient need the weights: use attention_weights");
 
-  const double scale = scale_of(scores, query);
-  const auto rule = [mask = save(scores.mask), bias = save(scores.bias), scale, causal = scores.is_causal] {
-    return AttentionScores{mask(), bias(), causal, scale};
+  const auto saved = [mask = save(options.mask), bias = save(options.bias), causal = options.is_causal,
+                      past = options.past, scale = options.scale] {
+    return AttentionOptions{mask(), bias(), causal, past, 0, scale};
   };
-  const Twin twin = [rule](const std::vector<Tensor>& in) {
-    return matmul(attention_weights(in[0], in[1], rule()), in[2]);
+  const Twin twin = [saved](const std::vector<Tensor>& in) {
+    return matmul(attention_weights(in[0], in[1], saved()), in[2]);
   };
   if (reference_mode()) return twin({query, key, value});
 
-  const kernel::AttentionRule by{scale, scores.mask, scores.bias, scores.is_causal};
-  const kernel::Attended forward = kernel::attention(query, key, value, by);
+  const kernel::Attended forward = kernel::attention(query, key, value, rule_of(options, query));
   return record(
       "blocked_attention", forward.y, {query, key, value},
-      [q = save(query), k = save(key), v = save(value), rule, log_totals = forward.log_totals](
+      [q = save(query), k = save(key), v = save(value), saved, log_totals = forward.log_totals](
           const Tensor& g, const Tensor& y) {
-        const AttentionScores now = rule();
-        kernel::AttentionGradients d = kernel::attention_backward(
-            g, q(), k(), v(), {*now.scale, now.mask, now.bias, now.is_causal}, {y, log_totals});
+        kernel::AttentionGradients d =
+            kernel::attention_backward(g, q(), k(), v(), rule_of(saved(), q()), {y, log_totals});
         return Gradients{d.q, d.k, d.v};
       },
       twin);

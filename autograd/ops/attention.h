@@ -7,22 +7,25 @@
 /// Attention from queries and keys.
 namespace heed {
 
-/// What decides, beside the products of query and key, how much each key counts.
-struct AttentionScores {
+/// How queries attend to keys.
+struct AttentionOptions {
   Tensor mask = {};                  // bool, true = may attend; broadcasts to the scores
   Tensor bias = {};                  // added to the scores; broadcasts to them
-  bool is_causal = false;            // query i attends to keys 0 to i
-  std::optional<double> scale = {};  // of the products; without: 1 / sqrt(D)
+  bool is_causal = false;            // query i attends to the keys 0 to past + i
+  int64_t past = 0;                  // how many keys are before the first query, as in cached decoding
+  double dropout_p = 0;              // of the weights
+  std::optional<double> scale = {};  // of the products of query and key; without: 1 / sqrt(D)
+  bool need_weights = false;
 };
-/// softmax(scale query key^T + bias) over the keys that the mask allows, 0 where there is none: query [...,
-/// Tq, D], key [..., Tk, D] -> [..., Tq, Tk]
-Tensor attention_weights(Operand query, Operand key, const AttentionScores& scores = {});
+/// softmax(scale query key^T + bias) over the keys that the mask allows, 0 where there is none; before dropout:
+/// query [..., Tq, D], key [..., Tk, D] -> [..., Tq, Tk]
+Tensor attention_weights(Operand query, Operand key, const AttentionOptions& options = {});
 /// The product of attention_weights and value, [..., Tk, Dv] -> [..., Tq, Dv], in tiles: the weights never
 /// stand in memory, which is linear in Tq + Tk. What is masked in a whole tile is not read at all.
-Tensor blocked_attention(Operand query, Operand key, Operand value, const AttentionScores& scores = {});
+Tensor blocked_attention(Operand query, Operand key, Operand value, const AttentionOptions& options = {});
 namespace detail {
-/// False where blocked_attention would refuse: a bias needs a gradient, or mask and bias enlarge the scores.
-bool can_block_attention(const Tensor& query, const Tensor& key, const AttentionScores& scores);
+/// Whether the weights must stand in memory as a whole: they are wanted, or some dropped, or the bias learns.
+bool needs_weights(const AttentionOptions& options);
 }  // namespace detail
 
 }  // namespace heed

@@ -23,14 +23,22 @@ Tensor class_shares(const kernel::ClassTargets& targets, int64_t classes, DType 
 
 // loss_r = -sum_j q_rj log p_rj with p = softmax(x), q constant; reduced by sum_r loss_r / total
 //
-//   x        [..., C]
+//   x        [..., C], or with the classes elsewhere, a permuted view
 //   target   [...]                          returns [...], or one number
 //
 //   dx = g (p sum_j q_j - q)
-Tensor softmax_cross_entropy(Operand x, Operand target, const SoftmaxCrossEntropyOptions& options) {
+Tensor softmax_cross_entropy(Operand x, Operand target, const CrossEntropyOptions& options) {
   const Calling here("softmax_cross_entropy", x.line());
   check_floating(x);
   check_indices(target);
+  if (options.class_dim && x->dim() > 1) {
+    const int64_t from = check_dim(x, *options.class_dim);
+    Shape order;
+    for (int64_t d = 0; d < x->dim(); ++d)
+      if (d != from) order.push_back(d);
+    order.push_back(from);
+    if (from != x->dim() - 1) x.become(permute(x, order));
+  }
   const Tensor& w = options.weight;
   const double s = options.label_smoothing;
   const int64_t classes = x->dim() > 0 ? x->shape().back() : 0;

@@ -5,37 +5,26 @@
 
 namespace heed {
 
-const char* name_of(Kernel kernel) {
-  switch (kernel) {
-    case Kernel::gaussian:
-      return "gaussian";
-    case Kernel::boxcar:
-      return "boxcar";
-    case Kernel::epanechnikov:
-      return "epanechnikov";
-    case Kernel::triangular:
-      return "triangular";
-    case Kernel::constant:
-      return "constant";
-  }
-  return "?";
+const char* name_of(SmoothingKernel kernel) {
+  constexpr const char* names[] = {"gaussian", "boxcar", "epanechnikov", "triangular", "constant"};
+  return names[static_cast<size_t>(kernel)];
 }
 
-Tensor kernel_value(Kernel kernel, Operand squared_distance) {
+Tensor kernel_value(SmoothingKernel kernel, Operand squared_distance) {
   const Tensor& s = squared_distance;
   switch (kernel) {
-    case Kernel::gaussian:
+    case SmoothingKernel::gaussian:
       return exp(-0.5 * s);
-    case Kernel::boxcar:
+    case SmoothingKernel::boxcar:
       return to(s < 1, s.dtype());
-    case Kernel::epanechnikov:
+    case SmoothingKernel::epanechnikov:
       return relu(1 - s);
-    case Kernel::triangular: {
+    case SmoothingKernel::triangular: {
       // The root's slope at 0 is infinite, that of |q - k| is not: keep the root away from 0.
       const Tensor apart = s > 0;
       return relu(1 - where(apart, sqrt(where(apart, s, 1)), 0));
     }
-    case Kernel::constant:
+    case SmoothingKernel::constant:
       return ones_like(s);
   }
   fail("kernel_value: not a kernel");
@@ -52,9 +41,9 @@ Tensor squared_distances(Operand queries, Operand keys, Operand w) {
   return sum(square(difference * w), -1);
 }
 
-Tensor kernel_weights(Operand queries, Operand keys, Kernel kernel, Operand w, const Mask& mask) {
+Tensor kernel_weights(Operand queries, Operand keys, SmoothingKernel kernel, Operand w, const Mask& mask) {
   const Tensor s = squared_distances(queries, keys, w);
-  if (kernel == Kernel::gaussian) return masked_softmax(-0.5 * s, mask.allowed());
+  if (kernel == SmoothingKernel::gaussian) return masked_softmax(-0.5 * s, mask.allowed());
   Tensor value = kernel_value(kernel, s);
   if (!mask.everything()) value = where(mask.allowed(), value, 0);
   const Tensor total = sum(value, -1, true);
@@ -62,8 +51,8 @@ Tensor kernel_weights(Operand queries, Operand keys, Kernel kernel, Operand w, c
 }
 
 NadarayaWatson::NadarayaWatson(const NadarayaWatsonOptions& options) : kernel(options.kernel) {
-  check(!options.learn || (kernel != Kernel::boxcar && kernel != Kernel::constant), "NadarayaWatson: the ",
-        kernel,
+  check(!options.learn || (kernel != SmoothingKernel::boxcar && kernel != SmoothingKernel::constant),
+        "NadarayaWatson: the ", kernel,
         " kernel has no slope in w, so w cannot be learned; take gaussian, epanechnikov or triangular");
   const Tensor value = full({1}, options.w, options.dtype);
   if (options.learn)

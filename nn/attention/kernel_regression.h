@@ -6,7 +6,7 @@
 namespace heed {
 
 /// How much a key counts, given its distance u from the query in units of the kernel's width.
-enum class Kernel {
+enum class SmoothingKernel {
   gaussian,      // exp(-u^2 / 2)
   boxcar,        // 1 where u < 1, else 0
   epanechnikov,  // max(0, 1 - u^2)
@@ -14,11 +14,11 @@ enum class Kernel {
   constant,      // 1: every key counts the same, which is average pooling
 };
 
-const char* name_of(Kernel kernel);
-inline std::string to_string(Kernel kernel) { return name_of(kernel); }
+const char* name_of(SmoothingKernel kernel);
+inline std::string to_string(SmoothingKernel kernel) { return name_of(kernel); }
 
 /// K(u), given the squares u^2.
-Tensor kernel_value(Kernel kernel, Operand squared_distance);
+Tensor kernel_value(SmoothingKernel kernel, Operand squared_distance);
 
 /// The squares of |q_i - k_j| w, [..., Tq, Tk]. Queries and keys are numbers, [Tq] and [Tk], or vectors of
 /// one width, [..., Tq, d] and [..., Tk, d]; w is one number and 1/w the kernel's width.
@@ -32,14 +32,14 @@ Tensor squared_distances(Operand queries, Operand keys, Operand w);
 /// A query without support, because all keys are out of the kernel's reach or masked, has the weights 0 and
 /// the gradient 0. The Gaussian kernel's weights are softmax(-((q - k) w)^2 / 2), so that far keys do not
 /// underflow: the nearest counts most however far it is, until the square of its distance is infinite.
-Tensor kernel_weights(Operand queries, Operand keys, Kernel kernel = Kernel::gaussian, Operand w = 1,
-                      const Mask& mask = {});
+Tensor kernel_weights(Operand queries, Operand keys, SmoothingKernel kernel = SmoothingKernel::gaussian,
+                      Operand w = 1, const Mask& mask = {});
 
 /// Whether a point that is predicted is among its own keys.
 enum class OwnPoint { keep, exclude };
 
 struct NadarayaWatsonOptions {
-  Kernel kernel = Kernel::gaussian;
+  SmoothingKernel kernel = SmoothingKernel::gaussian;
   double w = 1;        // 1/w is the kernel's width
   bool learn = false;  // w is a parameter; otherwise there is none
   DType dtype = float32;
@@ -65,7 +65,7 @@ class NadarayaWatson : public Layer<NadarayaWatson> {
   Tensor weights(const Tensor& queries, const Tensor& keys, OwnPoint own = OwnPoint::keep) const;
   void visit(Visitor& v) override;
 
-  Kernel kernel;
+  SmoothingKernel kernel;
   Parameter w;     // [1], absent when fixed
   Buffer fixed_w;  // [1], absent when learned; "w" in the state dict all the same
 };

@@ -8,20 +8,6 @@
 #include "autograd/ops.h"
 
 namespace heed {
-namespace {
-
-// The positions of the queries, [queries, 1], and of all keys, [past + queries].
-struct Positions {
-  Tensor queries, keys;
-};
-
-Positions positions(const char* name, int64_t queries, int64_t past) {
-  check(queries >= 0 && past >= 0, name, ": ", queries, " queries after ", past,
-        " keys; neither may be negative");
-  return {unsqueeze(arange(queries, int64) + past, 1), arange(past + queries, int64)};
-}
-
-}  // namespace
 
 Mask::Mask(const Tensor& allowed, std::source_location line) : allowed_(allowed) {
   if (!allowed.defined()) return;
@@ -30,16 +16,13 @@ Mask::Mask(const Tensor& allowed, std::source_location line) : allowed_(allowed)
         "; a mask is bool, true = may attend (numbers to add to the scores are a bias)");
 }
 
-Mask Mask::causal(int64_t queries, int64_t past) {
-  const auto [q, k] = positions("Mask::causal", queries, past);
-  return k <= q;
-}
+Mask Mask::causal(int64_t queries, int64_t past) { return window(queries, INT64_MAX, 0, past); }
 
 Mask Mask::window(int64_t queries, int64_t before, int64_t after, int64_t past) {
-  check(before >= 0 && after >= 0, "Mask::window: ", before, " keys before and ", after,
-        " behind; neither may be negative");
-  const auto [q, k] = positions("Mask::window", queries, past);
+  check(queries >= 0 && past >= 0 && before >= 0 && after >= 0, "Mask: ", queries, " queries after ", past,
+        " keys, ", before, " keys before and ", after, " behind each; none may be negative");
   const int64_t all = past + queries;  // no distance is larger
+  const Tensor q = unsqueeze(arange(queries, int64) + past, 1), k = arange(all, int64);
   return logical_and(k >= q - std::min(before, all), k <= q + std::min(after, all));
 }
 
@@ -75,10 +58,6 @@ Tensor Mask::cleared(const Tensor& x) const {
   return where(unsqueeze(seen, -1), x, 0);
 }
 
-Mask Mask::for_heads() const {
-  return !everything() && allowed_.dim() == 3 ? Mask(unsqueeze(allowed_, 1)) : *this;
-}
-
 std::string to_string(const Mask& mask) {
   if (mask.everything()) return "everything may attend to everything\n";
   const Shape& shape = mask.allowed().shape();
@@ -96,14 +75,15 @@ std::string to_string(const Mask& mask) {
 
 std::ostream& operator<<(std::ostream& out, const Mask& mask) { return out << to_string(mask); }
 
-void detail::check_fits_scores(const char* layer, const char* what, const Tensor& x, const Shape& scores) {
+void detail::check_fits_scores(const char* what, const Tensor& x, const Shape& scores) {
   if (!x.defined()) return;
-  const int64_t lead = scores.dim() - x.dim();
-  bool fits = lead >= 0;
-  for (int64_t d = 0; fits && d < x.dim(); ++d) fits = x.size(d) == 1 || x.size(d) == scores[lead + d];
-  check(fits, layer, ": the ", what, " is ", x.shape(),
-        " and must broadcast to the scores, [..., Tq, Tk] = ", scores,
+  bool fits = x.dim() <= scores.dim();
+  for (int64_t d = 1; fits && d <= x.dim(); ++d)
+    fits = x.size(-d) == 1 || x.size(-d) == scores[scores.dim() - d];
+  check(fits, "the ", what, " is ", x.shape(), " and must broadcast to the scores, [..., Tq, Tk] = ", scores,
         ": aligned at the right each of its sizes is the same or 1");
 }
+
+Tensor detail::for_heads(const Tensor& x) { return x.defined() && x.dim() == 3 ? unsqueeze(x, 1) : x; }
 
 }  // namespace heed

@@ -6,12 +6,14 @@
 
 namespace heed {
 
+struct AttendOptions;
+
 /// Which query may attend to which key: true = may attend. A value, made once and given to any attention:
 ///
 ///   const Mask mask = Mask::causal(5) & Mask::lengths(tensor({5, 3}, int64), 5);
 ///
 /// It broadcasts to the scores [..., Tq, Tk]. A query that may attend to nothing gives the output 0 with the
-/// gradient 0. Biases, numbers that are added to the scores, are no masks and go their own way.
+/// gradient 0. Biases, numbers that are added to the scores, are no masks: see AttendOptions.
 class Mask {
  public:
   /// Every query may attend to every key.
@@ -19,7 +21,7 @@ class Mask {
   /// bool [..., Tq, Tk], sizes of 1 broadcast. Error for another dtype.
   Mask(const Tensor& allowed, std::source_location line = std::source_location::current());
 
-  /// Query i stands at position past + i and attends to the keys 0 to past + i: [queries, past + queries].
+  /// Query i has the position past + i and attends to the keys 0 to past + i: [queries, past + queries].
   /// `past` is the number of keys before the first query, as in cached decoding.
   static Mask causal(int64_t queries, int64_t past = 0);
   /// Keys from `before` positions before the query to `after` behind it: [queries, past + queries].
@@ -36,11 +38,12 @@ class Mask {
   bool everything() const { return !allowed_.defined(); }
   /// bool [..., Tq, Tk]; undefined when nothing is masked.
   const Tensor& allowed() const { return allowed_; }
+  operator const Tensor&() const { return allowed_; }
+  /// Where a call takes AttendOptions, a mask alone will do.
+  operator AttendOptions() const;
   /// Keys or values [..., Tk, d] with 0 for those that no query may attend to, if anything in x is NaN or
   /// infinite: 0 times that would be NaN, in the output and in gradients. Else x itself.
   Tensor cleared(const Tensor& x) const;
-  /// For scores [B, H, Tq, Tk]: a mask [B, Tq, Tk] holds for every head, others stay as they are.
-  Mask for_heads() const;
 
  private:
   Tensor allowed_;
@@ -53,7 +56,9 @@ std::ostream& operator<<(std::ostream& out, const Mask& mask);
 
 namespace detail {
 /// Throws unless x, a mask or a bias or undefined, broadcasts to scores of this shape, [..., Tq, Tk].
-void check_fits_scores(const char* layer, const char* what, const Tensor& x, const Shape& scores);
+void check_fits_scores(const char* what, const Tensor& x, const Shape& scores);
+/// For scores [B, H, Tq, Tk]: a mask or bias [B, Tq, Tk] holds for every head, others stay as they are.
+Tensor for_heads(const Tensor& x);
 }  // namespace detail
 
 }  // namespace heed

@@ -93,47 +93,48 @@ void MultiheadAttention::visit(Visitor& v) {
 // Queries (0), keys (1) or values (2) of all heads: [B, T, width] -> [B, H, T, D]. Three products with a
 // third of the rows each: parts of one large result would cost a gradient as large as it for every part.
 Tensor MultiheadAttention::project(const Tensor& x, int64_t which) const {
+  if (!x.defined()) return x;
   const auto rows = [&](const Tensor& whole) { return narrow(whole, 0, which * embed_dim, embed_dim); };
   const Parameter* own[] = {&q_proj_weight, &k_proj_weight, &v_proj_weight};
   const Tensor weight = in_proj_weight.defined() ? rows(in_proj_weight) : Tensor(*own[which]);
   return split_heads(linear(x, weight, in_proj_bias.defined() ? rows(in_proj_bias) : Tensor()), num_heads);
 }
 
+void MultiheadAttention::check_inputs(const Tensor& query, const Tensor& key, const Tensor& value,
+                                      const KeyValueCache* cache) const {
+  check((query.dim() == 2 || query.dim() == 3) && query.size(-1) == embed_dim,
+        "MultiheadAttention: the query is ", query.shape(), "; it must be [B, Tq, ", embed_dim, "], or [Tq, ",
+        embed_dim, "] without a batch");
+  check(!rotary || query.same_as(key), "MultiheadAttention: rotary positions are for self-attention");
+  if (!key.defined() && !value.defined()) {
+    check(cache && cache->length() > 0,
+          "MultiheadAttention: there are no keys and values, and no cache that holds some");
+    return;
+  }
+  const auto fits = [&](const Tensor& x, int64_t width) {
+    return x.defined() && x.dim() == query.dim() && x.size(-1) == width &&
+           (x.dim() == 2 || x.size(0) == query.size(0));
+  };
+  const auto shape = [](const Tensor& x) { return x.defined() ? x.shape() : Shape{}; };
+  check(fits(key, kdim) && fits(value, vdim) && key.size(-2) == value.size(-2),
+        "MultiheadAttention: the query is ", query.shape(), ", the key ", shape(key), ", the value ",
+        shape(value), "; they must be [B, Tq, ", embed_dim, "], [B, Tk, ", kdim, "] and [B, Tk, ", vdim,
+        "], or all without B");
+}
+
 F::Attention MultiheadAttention::forward(const Tensor& query, const Tensor& key, const Tensor& value,
                                          const AttendOptions& options) const {
-  const bool held = !key.defined() && !value.defined();
-  check(query.dim() == 2 || query.dim() == 3, "MultiheadAttention: the query is ", query.shape(),
-        "; it must be [B, Tq, ", embed_dim, "], or [Tq, ", embed_dim, "] without a batch");
-  check(query.size(-1) == embed_dim, "MultiheadAttention: the query is ", query.shape(), ", embed_dim is ",
-        embed_dim, "; its last size must be that");
-  if (held)
-    check(options.cache && options.cache->length() > 0,
-          "MultiheadAttention: there are no keys and values, and no cache that holds some");
-  else
-    check(key.defined() && value.defined() && key.dim() == query.dim() && value.dim() == query.dim() &&
-              key.size(-1) == kdim && value.size(-1) == vdim && key.size(-2) == value.size(-2) &&
-              (query.dim() == 2 || (key.size(0) == query.size(0) && value.size(0) == query.size(0))),
-          "MultiheadAttention: the query is ", query.shape(), ", the key ",
-          key.defined() ? key.shape() : Shape{}, ", the value ", value.defined() ? value.shape() : Shape{},
-          "; they must be [B, Tq, ", embed_dim, "], [B, Tk, ", kdim, "] and [B, Tk, ", vdim,
-          "], or all without B");
+  check_inputs(query, key, value, options.cache);
   if (query.dim() == 2) {
     const auto batch = [](const Tensor& x) { return x.defined() ? unsqueeze(x, 0) : x; };
-    const bool self = query.same_as(key);
     const Tensor x = batch(query);
-    auto [output, weights] = forward(x, self ? x : batch(key), batch(value), options);
+    auto [output, weights] = forward(x, query.same_as(key) ? x : batch(key), batch(value), options);
     return {squeeze(output, 0), weights.defined() ? squeeze(weights, 0) : weights};
   }
 
-  // Project.                                                                        each [B, H, T, D]
-  Tensor q = project(query, 0), k, v;
-  if (!held) {
-    k = project(key, 1);
-    v = project(value, 2);
-  }
+  Tensor q = project(query, 0), k = project(key, 1), v = project(value, 2);  // each [B, H, T, D]
+  const int64_t past = options.cache && k.defined() ? options.cache->length() : 0;
   if (rotary) {
-    const int64_t past = options.cache ? options.cache->length() : 0;
-    check(query.same_as(key), "MultiheadAttention: rotary positions are for self-attention");
     const RotaryPosition turn(embed_dim / num_heads);
     q = turn.forward(q, past);
     k = turn.forward(k, past);
@@ -141,28 +142,22 @@ F::Attention MultiheadAttention::forward(const Tensor& query, const Tensor& key,
   KeyValueCache grown;  // takes the cache's place when all has gone well
   if (options.cache) {
     grown = *options.cache;
-    if (!held) grown.append(k, v);
+    if (k.defined()) grown.append(k, v);
     k = grown.keys();
     v = grown.values();
   }
 
-  // Attend, head by head. A bias of three dimensions is for every head, like a mask.
-  const bool per_batch = options.bias.defined() && options.bias.dim() == 3;
-  const Mask mask = options.mask.for_heads();
-  const Tensor bias = per_batch ? unsqueeze(options.bias, 1) : options.bias;
-  for (const auto& [what, x] : {std::pair("mask", mask.allowed()), std::pair("bias", bias)})
-    detail::check_fits_scores("MultiheadAttention", what, x, {q.size(0), num_heads, q.size(2), k.size(2)});
   auto [heads, weights] = F::scaled_dot_product_attention(q, k, v,
-                                                          {.mask = mask,
-                                                           .bias = bias,
+                                                          {.mask = detail::for_heads(options.mask),
+                                                           .bias = detail::for_heads(options.bias),
+                                                           .is_causal = options.is_causal,
+                                                           .past = past,
                                                            .dropout_p = training() ? dropout : 0,
                                                            .need_weights = options.need_weights});
   if (weights.defined() && options.average_attn_weights) weights = mean(weights, 1);
-
+  const Tensor output = out_proj(merge_heads(heads));  // [B, Tq, E]
   if (options.cache) *options.cache = std::move(grown);
-
-  // Join.                                                            [B, H, Tq, D] -> [B, Tq, E]
-  return {out_proj(merge_heads(heads)), weights};
+  return {output, weights};
 }
 
 }  // namespace heed

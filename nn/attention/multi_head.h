@@ -36,20 +36,23 @@ struct MultiheadAttentionOptions {
   bool rotary = false;               // turn queries and keys by their positions; self-attention only
 };
 
-/// How one call attends.
+/// How one call attends. A Mask alone is such options too.
 struct AttendOptions {
-  Mask mask = {};    // broadcasts to [B, H, Tq, Tk]; [B, Tq, Tk] holds for every head
-  Tensor bias = {};  // added to the scores; of the same shapes
+  Mask mask = {};          // broadcasts to [B, H, Tq, Tk]; [B, Tq, Tk] holds for every head
+  Tensor bias = {};        // added to the scores; of the same shapes
+  bool is_causal = false;  // no query attends to later positions: Mask::causal without its memory
   bool need_weights = false;
   bool average_attn_weights = true;  // weights [B, Tq, Tk], the mean over the heads; else [B, H, Tq, Tk]
   KeyValueCache* cache = nullptr;    // attend to all it holds, after adding the keys and values given
 };
+inline Mask::operator AttendOptions() const { return {.mask = *this}; }
 
 /// Attention with several heads: softmax(Q K^T / sqrt(D)) V per head, heads joined and projected.
 ///
 ///   query      [B, Tq, E]     E = embed_dim, H heads of width D = E / H
 ///   key        [B, Tk, kdim]  give the query alone for self-attention;
 ///   value      [B, Tk, vdim]  both undefined: nothing new, the cache has it all
+///   options    a Mask, or AttendOptions
 ///   returns    output [B, Tq, E], and weights when asked for
 ///
 /// Without a batch all are [T, E] and the results have no B. Batches come first, always. A query that may
@@ -62,15 +65,10 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
   MultiheadAttention(int64_t embed_dim, int64_t num_heads, MultiheadAttentionOptions options = {});
 
   F::Attention forward(const Tensor& query, const Tensor& key, const Tensor& value,
-                       const AttendOptions& options) const;
-  F::Attention forward(const Tensor& query, const Tensor& key, const Tensor& value,
-                       const Mask& mask = {}) const {
-    return forward(query, key, value, AttendOptions{.mask = mask});
-  }
-  F::Attention forward(const Tensor& x, const AttendOptions& options) const {
+                       const AttendOptions& options = {}) const;
+  F::Attention forward(const Tensor& x, const AttendOptions& options = {}) const {
     return forward(x, x, x, options);
   }
-  F::Attention forward(const Tensor& x, const Mask& mask = {}) const { return forward(x, x, x, mask); }
 
   void visit(Visitor& v) override;
 
@@ -83,6 +81,8 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
   Linear out_proj;                                        // [E, E]
 
  private:
+  void check_inputs(const Tensor& query, const Tensor& key, const Tensor& value,
+                    const KeyValueCache* cache) const;
   Tensor project(const Tensor& x, int64_t which) const;
 };
 

@@ -24,15 +24,21 @@ struct AttentionPoolingOptions {
 /// Attention in its three stages, each of which may be replaced: score, normalise, weighted sum.
 ///
 ///   queries  [..., Tq, dq]
-///   keys     [..., Tk, dk]
+///   keys     [..., Tk, dk]; Keys where they stay the same over many calls
 ///   values   [..., Tk, dv]
 ///   mask     broadcasts to [..., Tq, Tk]; true = may attend
 ///   returns  output [..., Tq, dv] and weights [..., Tq, Tk]
 ///
 /// A query that may attend to nothing gives 0. The state dict has the names of the score's members,
 /// and those of the normaliser behind "normaliser.".
-template <Score ScoreType, Normaliser NormaliserType = SoftmaxNormaliser>
+template <class ScoreType, class NormaliserType = SoftmaxNormaliser>
 class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType>> {
+  static_assert(Score<ScoreType>,
+                "AttentionPooling: a score has Tensor operator()(const Tensor& q, const Tensor& k) const");
+  static_assert(
+      Normaliser<NormaliserType>,
+      "AttentionPooling: a normaliser has Tensor operator()(const Tensor& scores, const Mask&) const");
+
  public:
   explicit AttentionPooling(ScoreType score, NormaliserType normaliser = {},
                             AttentionPoolingOptions options = {})
@@ -40,15 +46,16 @@ class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType
     F::check_dropout("AttentionPooling", "dropout", dropout);
   }
 
-  F::Attention forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
+  F::Attention forward(const Tensor& queries, const Keys& keys, const Tensor& values,
                        const Mask& mask = {}) const {
-    const Tensor clear = mask.cleared(keys), scores = score(queries, clear);
-    detail::check_fits_scores("AttentionPooling", "mask", mask.allowed(), scores.shape());
+    const Tensor clear = mask.cleared(keys);
+    const Tensor scores = clear.same_as(keys) ? score(queries, keys) : score(queries, Keys(clear));
+    detail::check_fits_scores("mask", mask, scores.shape());
     const Tensor weights = F::dropout(normaliser(scores, mask), dropout, this->training());
     return {attention_pool(weights, values.same_as(keys) ? clear : mask.cleared(values)), weights};
   }
   /// With one tensor for keys and values.
-  F::Attention forward(const Tensor& queries, const Tensor& keys, const Mask& mask = {}) const {
+  F::Attention forward(const Tensor& queries, const Keys& keys, const Mask& mask = {}) const {
     return forward(queries, keys, keys, mask);
   }
 

@@ -1,5 +1,6 @@
 #include "nn/attention/position.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "autograd/ops.h"
@@ -15,6 +16,8 @@ void check_positions(const char* name, const Tensor& x, int64_t width, int64_t o
         "]");
   check(offset >= 0, name, ": the first position is ", offset, "; positions count from 0");
 }
+
+constexpr int64_t kKept = 1 << 14;  // positions that a table is kept for
 
 // p / 10000^(2i/width) for the pairs i: [length, ceil(width / 2)]. In float64, for far positions.
 Tensor angles(int64_t length, int64_t offset, int64_t width) {
@@ -33,8 +36,16 @@ Tensor SinusoidalPosition::table(int64_t length, int64_t offset, DType dtype) co
   check(length >= 0 && offset >= 0, "SinusoidalPosition: ", length, " positions from ", offset,
         " on; neither may be negative");
   check(is_floating(dtype), "SinusoidalPosition: a table of ", dtype, "; sines need float32 or float64");
-  const Tensor angle = angles(length, offset, embed_dim);
-  return heed::to(narrow(flatten(stack({sin(angle), cos(angle)}, -1), 1), 1, 0, embed_dim), dtype);
+  const auto rows = [&](int64_t first, int64_t count) {
+    const Tensor angle = angles(count, first, embed_dim);
+    return heed::to(narrow(flatten(stack({sin(angle), cos(angle)}, -1), 1), 1, 0, embed_dim), dtype);
+  };
+  if (offset > kKept - length) return rows(offset, length);
+  const std::lock_guard guard(kept_.lock);
+  Tensor& table = kept_.table;
+  if (!table.defined() || table.dtype() != dtype || table.size(0) < offset + length)
+    table = rows(0, std::min(kKept, 2 * (offset + length)));
+  return narrow(table, 0, offset, length);
 }
 
 Tensor SinusoidalPosition::forward(const Tensor& x, int64_t offset) const {
@@ -43,7 +54,7 @@ Tensor SinusoidalPosition::forward(const Tensor& x, int64_t offset) const {
 }
 
 LearnedPosition::LearnedPosition(int64_t max_length, int64_t embed_dim)
-    : weight(init::normal({max_length, embed_dim}, 0, 0.02)) {}
+    : weight(init::normal({max_length, embed_dim}, 0, std::sqrt(0.5))) {}
 
 Tensor LearnedPosition::forward(const Tensor& x, int64_t offset) const {
   check_positions("LearnedPosition", x, weight.size(1), offset);

@@ -1,19 +1,20 @@
 #pragma once
 
+#include <mutex>
+
 #include "nn/module.h"
 
-/// Attention does not know the order of its inputs; these tell it where each one stands. `offset` is the
-/// position of the first one: in cached decoding, how many came before.
+/// Attention does not know the order of its inputs; these layers tell it their positions. `offset` is that of
+/// the first one: in cached decoding, how many came before.
 namespace heed {
 
-/// y = x + PE, with PE[p, 2i] = sin(p / 10000^(2i/E)) and PE[p, 2i+1] = cos of the same (Vaswani et al.,
-/// 2017)
+/// y = x + PE, with PE[p, 2i] = sin(p / 10000^(2i/E)), PE[p, 2i+1] = cos of the same (Vaswani et al., 2017)
 ///
 ///   x          [..., T, embed_dim]; an odd width ends with a sine
 ///   returns    same shape
 ///
 /// PE[p + d] is PE[p] with each pair turned by an angle that depends on d alone. Any number of positions;
-/// nothing in the state dict.
+/// nothing in the state dict. The first positions are computed once and kept, for the dtype last asked for.
 class SinusoidalPosition : public Layer<SinusoidalPosition> {
  public:
   explicit SinusoidalPosition(int64_t embed_dim);
@@ -22,6 +23,17 @@ class SinusoidalPosition : public Layer<SinusoidalPosition> {
   Tensor table(int64_t length, int64_t offset = 0, DType dtype = float32) const;
 
   int64_t embed_dim;
+
+ private:
+  /// The table of the first positions; a copy of the layer makes its own. Threads share it.
+  struct Kept {
+    Kept() = default;
+    Kept(const Kept&) {}
+    Kept& operator=(const Kept&) { return *this; }
+    std::mutex lock;
+    Tensor table;
+  };
+  mutable Kept kept_;
 };
 
 /// y = x + weight[p]: a learned vector for each of max_length positions
@@ -29,7 +41,8 @@ class SinusoidalPosition : public Layer<SinusoidalPosition> {
 ///   x          [..., T, embed_dim]
 ///   returns    same shape
 ///
-/// Start: normal with mean 0 and standard deviation 0.02. State dict: weight.
+/// Start: normal with mean 0 and variance 1/2, as large as sinusoids are. Much smaller, positions are drowned
+/// by the embeddings that they are added to, and learning is slow. State dict: weight.
 class LearnedPosition : public Layer<LearnedPosition> {
  public:
   LearnedPosition(int64_t max_length, int64_t embed_dim);

@@ -24,6 +24,16 @@ std::string detail::listed(const std::vector<std::string>& names) {
   return text;
 }
 
+const Tensor& Keys::through(const Linear& map) const {
+  const auto version = [](const Tensor& x) { return x.defined() ? x.body().storage->version : 0; };
+  const Source now{&map, version(map.weight) + version(map.bias), grad_enabled()};
+  if (source_ != now) {
+    mapped_ = map(*this);
+    source_ = now;
+  }
+  return mapped_;
+}
+
 Tensor DotScore::operator()(const Tensor& q, const Tensor& k) const { return dot_products("DotScore", q, k); }
 
 Tensor ScaledDotScore::operator()(const Tensor& q, const Tensor& k) const {
@@ -34,8 +44,8 @@ Tensor ScaledDotScore::operator()(const Tensor& q, const Tensor& k) const {
 AdditiveScore::AdditiveScore(int64_t query_dim, int64_t key_dim, int64_t hidden)
     : W_q(query_dim, hidden, kNoBias), W_k(key_dim, hidden, kNoBias), w_v(hidden, 1, kNoBias) {}
 
-Tensor AdditiveScore::operator()(const Tensor& q, const Tensor& k) const {
-  const Tensor f = tanh(unsqueeze(W_q(q), -2) + unsqueeze(W_k(k), -3));  // [..., Tq, Tk, hidden]
+Tensor AdditiveScore::operator()(const Tensor& q, const Keys& k) const {
+  const Tensor f = tanh(unsqueeze(W_q(q), -2) + unsqueeze(k.through(W_k), -3));  // [..., Tq, Tk, hidden]
   return squeeze(w_v(f), -1);
 }
 
@@ -44,20 +54,20 @@ BilinearScore::BilinearScore(int64_t query_dim, int64_t key_dim, Order order)
       W(order == Order::query_key ? Linear(key_dim, query_dim, kNoBias)
                                   : Linear(query_dim, key_dim, kNoBias)) {}
 
-Tensor BilinearScore::operator()(const Tensor& q, const Tensor& k) const {
-  return order == Order::query_key ? dot_products("BilinearScore", q, W(k))
+Tensor BilinearScore::operator()(const Tensor& q, const Keys& k) const {
+  return order == Order::query_key ? dot_products("BilinearScore", q, k.through(W))
                                    : dot_products("BilinearScore", W(q), k);
 }
 
 LowRankBilinearScore::LowRankBilinearScore(int64_t query_dim, int64_t key_dim, int64_t rank)
     : L(query_dim, rank, kNoBias), H(key_dim, rank, kNoBias) {}
 
-Tensor LowRankBilinearScore::operator()(const Tensor& q, const Tensor& k) const {
-  return dot_products("LowRankBilinearScore", L(q), H(k));
+Tensor LowRankBilinearScore::operator()(const Tensor& q, const Keys& k) const {
+  return dot_products("LowRankBilinearScore", L(q), k.through(H));
 }
 
-Tensor DenseScore::operator()(const Tensor& q, const Tensor& k) const {
-  return dot_products("DenseScore", q, tanh(W(k)));
+Tensor DenseScore::operator()(const Tensor& q, const Keys& k) const {
+  return dot_products("DenseScore", q, tanh(k.through(W)));
 }
 
 Tensor GaussianScore::operator()(const Tensor& q, const Tensor& k) const {

@@ -25,10 +25,37 @@
 ///     Parameter beta = ones({1});
 ///   };
 ///   AttentionPooling pooling{CosineScore()};
+///
+/// One that maps the keys by a Linear, before it compares them with queries, may take `const Keys& k` and ask
+/// k.through(W).
 namespace heed {
 
+/// Keys that one query after another is compared with, as in a decoder's loop: what a score makes of the keys
+/// alone is computed once. Any tensor is such keys.
+///
+///   const Keys keys(states);
+///   for (...) context = attention(query, keys, states, mask).output;
+///
+/// For one thread at a time.
+class Keys : public Tensor {
+ public:
+  Keys(const Tensor& keys) : Tensor(keys) {}
+  /// map(keys), computed anew only when `map` is another one, or was written to, or recording was switched.
+  const Tensor& through(const Linear& map) const;
+
+ private:
+  struct Source {
+    const Linear* map = nullptr;
+    int64_t versions = 0;
+    bool recorded = false;
+    bool operator==(const Source&) const = default;
+  };
+  mutable Source source_;
+  mutable Tensor mapped_;
+};
+
 template <class S>
-concept Score = requires(const S& score, const Tensor& q, const Tensor& k) {
+concept Score = requires(const S& score, const Tensor& q, const Keys& k) {
   { score(q, k) } -> std::convertible_to<Tensor>;
 };
 
@@ -45,7 +72,7 @@ struct ScaledDotScore {
 /// w_v . tanh(W_q q + W_k k) (Bahdanau, Cho and Bengio 2015)
 struct AdditiveScore {
   AdditiveScore(int64_t query_dim, int64_t key_dim, int64_t hidden);
-  Tensor operator()(const Tensor& q, const Tensor& k) const;
+  Tensor operator()(const Tensor& q, const Keys& k) const;
   void visit(Visitor& v) {
     v("W_q", W_q);
     v("W_k", W_k);
@@ -55,13 +82,11 @@ struct AdditiveScore {
   Linear W_q, W_k, w_v;  // [hidden, dq], [hidden, dk], [1, hidden], no biases
 };
 
-/// Which of the two stands to the left of W.
-enum class Order { query_key, key_query };
-
 /// q . (W k) with W [dq, dk], or in the other order k . (W q) with W [dk, dq] (Luong, Pham and Manning 2015).
 struct BilinearScore {
+  enum class Order { query_key, key_query };
   BilinearScore(int64_t query_dim, int64_t key_dim, Order order = Order::query_key);
-  Tensor operator()(const Tensor& q, const Tensor& k) const;
+  Tensor operator()(const Tensor& q, const Keys& k) const;
   void visit(Visitor& v) { v("W", W); }
 
   Order order;
@@ -71,7 +96,7 @@ struct BilinearScore {
 /// (L q) . (H k): the bilinear score with W = L^T H of rank at most `rank`.
 struct LowRankBilinearScore {
   LowRankBilinearScore(int64_t query_dim, int64_t key_dim, int64_t rank);
-  Tensor operator()(const Tensor& q, const Tensor& k) const;
+  Tensor operator()(const Tensor& q, const Keys& k) const;
   void visit(Visitor& v) {
     v("L", L);
     v("H", H);
@@ -83,7 +108,7 @@ struct LowRankBilinearScore {
 /// q . tanh(W k + b): one dense layer on the keys.
 struct DenseScore {
   DenseScore(int64_t query_dim, int64_t key_dim) : W(key_dim, query_dim) {}
-  Tensor operator()(const Tensor& q, const Tensor& k) const;
+  Tensor operator()(const Tensor& q, const Keys& k) const;
   void visit(Visitor& v) { v("W", W); }
 
   Linear W;  // [dq, dk] and bias [dq]
@@ -106,7 +131,7 @@ std::string listed(const std::vector<std::string>& names);
 }  // namespace detail
 
 /// Any score, chosen at run time.
-using AnyScore = AnyPart<const Tensor&, const Tensor&>;
+using AnyScore = AnyPart<const Tensor&, const Keys&>;
 
 /// The score of a name among score_names(); `hidden` is the width inside `additive` and the rank of
 /// `low_rank`. Error for another name.

@@ -13,6 +13,13 @@ void check_state(const char* layer, const char* state, const Tensor& given, cons
         shape);
 }
 
+// The state as `recurrence` takes it, for an lstm h and c side by side. What is not given is zero.
+Tensor joined(Recurrence kind, const Tensor& h, const Shape& h_shape, const Tensor& c, const Shape& c_shape,
+              DType dtype) {
+  if (kind != Recurrence::lstm || (!h.defined() && !c.defined())) return h;
+  return cat({h.defined() ? h : zeros(h_shape, dtype), c.defined() ? c : zeros(c_shape, dtype)}, -1);
+}
+
 }  // namespace
 
 Recurrence rnn_kind(init::Nonlinearity nonlinearity) {
@@ -55,14 +62,11 @@ Tensor RecurrentWeights::step(const char* cell, const Tensor& x, const Tensor& h
   const Shape shape = batched ? Shape{x.size(0), hidden_size()} : Shape{hidden_size()};
   check_state(cell, "h", h, shape);
   check_state(cell, "c", c, shape);
-  Tensor state = h;
-  if (c.defined() || (h.defined() && kind == Recurrence::lstm))
-    state = cat({h.defined() ? h : zeros_like(c), c.defined() ? c : zeros_like(h)}, -1);
-  if (state.defined() && !batched) state = unsqueeze(state, 0);
-  const Tensor gates = linear(x, weight_ih, bias_ih);
-  const Tensor y =
-      recurrence(kind, unsqueeze(batched ? gates : unsqueeze(gates, 0), 0), state, weight_hh, bias_hh);
-  return batched ? select(y, 0, 0) : select(select(y, 0, 0), 0, 0);
+  const auto batch = [&](const Tensor& t) { return batched || !t.defined() ? t : unsqueeze(t, 0); };
+  const Tensor gates = batch(linear(x, weight_ih, bias_ih));
+  const Tensor state = batch(joined(kind, h, shape, c, shape, x.dtype()));
+  const Tensor y = select(recurrence(kind, unsqueeze(gates, 0), state, weight_hh, bias_hh), 0, 0);
+  return batched ? y : select(y, 0, 0);
 }
 
 RecurrentStack::RecurrentStack(const char* name, Recurrence kind, int64_t input_size, int64_t hidden_size,
@@ -87,44 +91,48 @@ void RecurrentStack::name_all(Visitor& v) {
     weights[k].name(v, "_l" + std::to_string(k / directions) + (k % directions == 1 ? "_reverse" : ""));
 }
 
+// [T, B, 1]: which steps count.
+Tensor RecurrentStack::valid_steps(const Tensor& lengths, const Tensor& x, int64_t steps,
+                                   int64_t batch) const {
+  check(lengths.dtype() == int64, name_, ": lengths are ", lengths.dtype(), "; they must be int64");
+  check(x.dim() == 3 && lengths.shape() == Shape{batch}, name_, ": lengths are ", lengths.shape(), ", x is ",
+        x.shape(),
+        x.dim() == 3 ? "; there must be one for each sequence" : "; without a batch give the sequence alone");
+  for (const int64_t length : lengths.to_vector<int64_t>())
+    check(length >= 0 && length <= steps, name_, ": a length is ", length, ", x is ", x.shape(),
+          "; lengths must be from 0 to ", steps);
+  return unsqueeze(unsqueeze(arange(steps, int64), 1) < lengths, 2);
+}
+
 // Sequences keep the order of dimensions that they are given in, so that products over all steps read and
-// write them as they stand; only the recurrence itself sees time first.
-RecurrentStack::Result RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Tensor& c_0,
-                                           const Tensor& lengths, bool training) const {
-  const bool batched = given.dim() == 3, batch_first = options.batch_first && batched;
+// write them as they are; only the recurrence itself sees time first.
+LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Tensor& c_0,
+                               const Tensor& lengths, bool training) const {
+  const bool batched = given.dim() == 3;
   check((batched || given.dim() == 2) && given.size(-1) == input_size(), name_, ": x is ", given.shape(),
         "; it must be ", options.batch_first ? "[B, T, " : "[T, B, ", input_size(), "], or [T, ",
         input_size(), "] without a batch");
-  const int64_t time = batch_first ? 1 : 0;
+  const int64_t time = options.batch_first && batched ? 1 : 0;
   Tensor x = batched ? given : unsqueeze(given, 1);
   const int64_t steps = x.size(time), batch = x.size(1 - time), hidden = hidden_size();
   const int64_t width = weights.front().weight_hh.size(1), count = static_cast<int64_t>(weights.size());
   check(steps > 0, name_, ": x is ", given.shape(), "; a sequence must have one step at least");
-  const auto time_first = [&](const Tensor& t) { return batch_first ? transpose(t, 0, 1) : t; };
+  const auto time_first = [&](const Tensor& t) { return time == 1 ? transpose(t, 0, 1) : t; };
 
-  const auto start_state = [&](const char* name, const Tensor& state, int64_t size) {
-    check_state(name_, name, state, batched ? Shape{count, batch, size} : Shape{count, size});
-    return state.defined() && !batched ? unsqueeze(state, 1) : state;  // [layers * directions, B, size]
+  const auto state_shape = [&](int64_t size) {
+    return batched ? Shape{count, batch, size} : Shape{count, size};
   };
-  const bool lstm = weights.front().kind == Recurrence::lstm;
-  Tensor state = start_state("h_0", h_0, width);
-  const Tensor c_start = start_state("c_0", c_0, hidden);
-  if (lstm && (state.defined() || c_start.defined()))
-    state = cat({state.defined() ? state : zeros({count, batch, width}, x.dtype()),
-                 c_start.defined() ? c_start : zeros({count, batch, hidden}, x.dtype())},
-                2);
+  check_state(name_, "h_0", h_0, state_shape(width));
+  check_state(name_, "c_0", c_0, state_shape(hidden));
+  const Recurrence kind = weights.front().kind;
+  const bool lstm = kind == Recurrence::lstm;
+  Tensor state = joined(kind, h_0, state_shape(width), c_0, state_shape(hidden), x.dtype());
+  if (state.defined() && !batched) state = unsqueeze(state, 1);  // [layers * directions, B, size]
 
-  Tensor valid;  // [T, B, 1], or [B, T, 1]
+  Tensor valid;
   if (lengths.defined()) {
-    check(lengths.dtype() == int64, name_, ": lengths are ", lengths.dtype(), "; they must be int64");
-    check(batched && lengths.shape() == Shape{batch}, name_, ": lengths are ", lengths.shape(), ", x is ",
-          given.shape(),
-          batched ? "; there must be one for each sequence" : "; without a batch give the sequence alone");
-    for (const int64_t length : lengths.to_vector<int64_t>())
-      check(length >= 0 && length <= steps, name_, ": a length is ", length, ", x is ", given.shape(),
-            "; lengths must be from 0 to ", steps);
-    valid = unsqueeze(time_first(unsqueeze(arange(0, steps, 1, int64), 1) < lengths), 2);
-    x = where(valid, x, 0);  // whatever stands there: 0 times an infinity would be felt in gradients
+    valid = time_first(valid_steps(lengths, given, steps, batch));
+    x = where(valid, x, 0);  // whatever is there: 0 times an infinity would be felt in gradients
   }
 
   std::vector<Tensor> last_h, last_c;
@@ -137,7 +145,7 @@ RecurrentStack::Result RecurrentStack::run(const Tensor& given, const Tensor& h_
       const Tensor before =
           state.defined() ? select(state, 0, static_cast<int64_t>(k + direction)) : Tensor();
       const Tensor states =
-          recurrence(w.kind, time_first(linear(x, w.weight_ih, w.bias_ih)), before, w.weight_hh, w.bias_hh,
+          recurrence(kind, time_first(linear(x, w.weight_ih, w.bias_ih)), before, w.weight_hh, w.bias_hh,
                      {.lengths = lengths, .reverse = reverse, .projection = w.weight_hr});
       const Tensor last = select(states, 0, reverse ? 0 : steps - 1);
       outputs.push_back(time_first(lstm ? narrow(states, 2, 0, width) : states));
@@ -151,14 +159,5 @@ RecurrentStack::Result RecurrentStack::run(const Tensor& given, const Tensor& h_
   const auto result = [&](const Tensor& t) { return batched ? t : squeeze(t, 1); };
   return {result(x), result(stack(last_h)), lstm ? result(stack(last_c)) : Tensor()};
 }
-
-RNN::RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options)
-    : RecurrentStack("RNN", rnn_kind(options.nonlinearity), input_size, hidden_size, options) {}
-
-GRU::GRU(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options)
-    : RecurrentStack("GRU", Recurrence::gru, input_size, hidden_size, options) {}
-
-LSTM::LSTM(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options)
-    : RecurrentStack("LSTM", Recurrence::lstm, input_size, hidden_size, options) {}
 
 }  // namespace heed

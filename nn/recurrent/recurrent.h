@@ -21,7 +21,7 @@ struct RecurrentOptions {
   bool bias = true;
   bool batch_first = false;    // sequences are [B, T, ...] instead of [T, B, ...]; states are not concerned
   double dropout = 0;          // of the outputs of each layer but the last, while training
-  bool bidirectional = false;  // a second pass from the end; outputs stand side by side
+  bool bidirectional = false;  // a second pass from the end; outputs are joined
   int64_t proj_size = 0;       // of LSTM: h is projected to this size; 0 for none
 };
 
@@ -52,6 +52,20 @@ class RecurrentWeights {
   Tensor step(const char* cell, const Tensor& x, const Tensor& h, const Tensor& c = {}) const;
 };
 
+/// What RNN and GRU return.
+struct RecurrentResult {
+  Tensor output;  // the states of the last layer after each step
+  Tensor h_n;     // the states of all layers after the last step
+  std::array<Tensor*, 2> tensors() { return {&output, &h_n}; }
+};
+
+/// What LSTM returns.
+struct LSTMResult {
+  Tensor output;    // h of the last layer after each step
+  Tensor h_n, c_n;  // of all layers after the last step
+  std::array<Tensor*, 3> tensors() { return {&output, &h_n, &c_n}; }
+};
+
 /// Layers of one kind, each in one or two directions.
 class RecurrentStack {
  public:
@@ -62,25 +76,18 @@ class RecurrentStack {
   std::vector<RecurrentWeights> weights;  // layer 0 forward, layer 0 reverse, layer 1 forward, ...
 
  protected:
-  struct Result {
-    Tensor output, h_n, c_n;
-  };
   RecurrentStack(const char* name, Recurrence kind, int64_t input_size, int64_t hidden_size,
                  const RecurrentOptions& options);
   /// Parameters are called weight_ih_l0, ..., weight_ih_l0_reverse, ..., weight_ih_l1, ...
   void name_all(Visitor& v);
-  Result run(const Tensor& x, const Tensor& h_0, const Tensor& c_0, const Tensor& lengths,
-             bool training) const;
+  /// Without c_n, unless the kind is lstm.
+  LSTMResult run(const Tensor& x, const Tensor& h_0, const Tensor& c_0, const Tensor& lengths,
+                 bool training) const;
 
  private:
-  const char* name_;
-};
+  Tensor valid_steps(const Tensor& lengths, const Tensor& x, int64_t steps, int64_t batch) const;
 
-/// What RNN and GRU return.
-struct RecurrentResult {
-  Tensor output;  // the states of the last layer after each step
-  Tensor h_n;     // the states of all layers after the last step
-  std::array<Tensor*, 2> tensors() { return {&output, &h_n}; }
+  const char* name_;
 };
 
 /// One step of the plain recurrent network (Elman, 1990): h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu.
@@ -120,7 +127,8 @@ class RNNCell : public Layer<RNNCell>, public RecurrentWeights {
 /// Errors: sizes that do not fit; a length that is negative or beyond T; no step at all.
 class RNN : public Layer<RNN>, public RecurrentStack {
  public:
-  RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {});
+  RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})
+      : RecurrentStack("RNN", rnn_kind(options.nonlinearity), input_size, hidden_size, options) {}
 
   RecurrentResult forward(const Tensor& x, const Tensor& h_0 = {}, const Tensor& lengths = {}) const {
     const auto [output, h_n, c_n] = run(x, h_0, {}, lengths, training());
@@ -157,7 +165,8 @@ class GRUCell : public Layer<GRUCell>, public RecurrentWeights {
 ///   const auto [output, h_n] = gru(x);               // or gru(x, h_0), gru(x, h_0, lengths)
 class GRU : public Layer<GRU>, public RecurrentStack {
  public:
-  GRU(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {});
+  GRU(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})
+      : RecurrentStack("GRU", Recurrence::gru, input_size, hidden_size, options) {}
 
   RecurrentResult forward(const Tensor& x, const Tensor& h_0 = {}, const Tensor& lengths = {}) const {
     const auto [output, h_n, c_n] = run(x, h_0, {}, lengths, training());
@@ -170,13 +179,6 @@ class GRU : public Layer<GRU>, public RecurrentStack {
 struct LSTMState {
   Tensor h, c;
   std::array<Tensor*, 2> tensors() { return {&h, &c}; }
-};
-
-/// What LSTM returns.
-struct LSTMResult {
-  Tensor output;    // h of the last layer after each step
-  Tensor h_n, c_n;  // of all layers after the last step
-  std::array<Tensor*, 3> tensors() { return {&output, &h_n, &c_n}; }
 };
 
 /// One step of long short-term memory (Hochreiter and Schmidhuber, 1997; Gers et al., 2000):
@@ -212,12 +214,12 @@ class LSTMCell : public Layer<LSTMCell>, public RecurrentWeights {
 /// they would be hidden_size wide (Sak et al., 2014).
 class LSTM : public Layer<LSTM>, public RecurrentStack {
  public:
-  LSTM(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {});
+  LSTM(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})
+      : RecurrentStack("LSTM", Recurrence::lstm, input_size, hidden_size, options) {}
 
   LSTMResult forward(const Tensor& x, const Tensor& h_0 = {}, const Tensor& c_0 = {},
                      const Tensor& lengths = {}) const {
-    const auto [output, h_n, c_n] = run(x, h_0, c_0, lengths, training());
-    return {output, h_n, c_n};
+    return run(x, h_0, c_0, lengths, training());
   }
   void visit(Visitor& v) override { name_all(v); }
 };

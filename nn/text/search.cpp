@@ -10,7 +10,7 @@
 namespace heed {
 namespace {
 
-// A sentence in the making. Rows of one sentence stand together, the best first.
+// An unfinished sentence. Rows of one sentence are neighbours, the best first.
 struct Beam {
   int64_t sentence;
   Ids tokens;
@@ -78,7 +78,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const DecodeStep& step, int64_t
 
       for (const auto& [parent, token, log_probability] : candidates) {
         Ids sequence = beams[parent].tokens;
-        const bool ended = token == Vocabulary::eos;
+        const bool ended = token == options.end;
         if (!ended) sequence.push_back(token);
         if (ended || length == options.max_length) {
           const double score = log_probability / std::pow(static_cast<double>(length), options.alpha);
@@ -100,9 +100,10 @@ std::vector<std::vector<Hypothesis>> beam_search(const DecodeStep& step, int64_t
   return results;
 }
 
-std::vector<Ids> greedy_search(const DecodeStep& step, int64_t batch, int64_t max_length) {
+std::vector<Ids> greedy_search(const DecodeStep& step, int64_t batch, int64_t max_length,
+                               std::optional<int64_t> end) {
   std::vector<Ids> sentences;
-  for (auto& found : beam_search(step, batch, {.max_length = max_length}))
+  for (auto& found : beam_search(step, batch, {.max_length = max_length, .end = end}))
     sentences.push_back(std::move(found.front().tokens));
   return sentences;
 }

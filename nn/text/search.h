@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "nn/text/vocabulary.h"
@@ -10,7 +11,7 @@
 namespace heed {
 
 /// One step of a decoder that keeps its own state (a hidden state, a cache of keys and values), a row for
-/// each sentence in the making.
+/// each unfinished sentence.
 ///
 ///   tokens   [N] int64   the last token of each row; <bos> at the first step
 ///   parents  [N] int64   the row of the step before that each row continues: the state is to be reordered by
@@ -19,16 +20,17 @@ namespace heed {
 using DecodeStep = std::function<Tensor(const Tensor& tokens, const Tensor& parents)>;
 
 struct Hypothesis {
-  Ids tokens;              // without <bos> and <eos>
-  double log_probability;  // of the tokens, and of <eos> if it ended
-  double score;            // log_probability / length^alpha; the length counts <eos>
+  Ids tokens;              // without <bos> and the end token
+  double log_probability;  // of the tokens, and of the end if it ended
+  double score;            // log_probability / length^alpha; the length counts the end
   bool ended;              // false: cut off at max_length
 };
 
 struct SearchOptions {
-  int64_t max_length = 100;  // tokens, <eos> counted
+  int64_t max_length = 100;  // tokens, the end counted
   int64_t width = 1;         // beams
   double alpha = 1;          // length normalisation: 0 prefers short sentences, 1 is the mean over tokens
+  std::optional<int64_t> end = Vocabulary::eos;  // std::nullopt: nothing ends before max_length
 };
 
 /// Beam search for a batch of sentences. At every step the `width` most probable continuations of each
@@ -40,7 +42,9 @@ struct SearchOptions {
 std::vector<std::vector<Hypothesis>> beam_search(const DecodeStep& step, int64_t batch,
                                                  const SearchOptions& options = {});
 
-/// The most probable token at every step, for each sentence: beam search of width 1.
-std::vector<Ids> greedy_search(const DecodeStep& step, int64_t batch, int64_t max_length = 100);
+/// The most probable token at every step, for each sentence: beam search of width 1. Without an end token,
+/// std::nullopt, every sentence has max_length tokens.
+std::vector<Ids> greedy_search(const DecodeStep& step, int64_t batch, int64_t max_length = 100,
+                               std::optional<int64_t> end = Vocabulary::eos);
 
 }  // namespace heed

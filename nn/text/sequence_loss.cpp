@@ -30,7 +30,7 @@ Tensor sequence_loss(Operand logits, Operand targets, Operand lengths, const Seq
         "no token counts, so there is no mean; every sequence is padding");
   return softmax_cross_entropy(
       logits, where(counts, targets, ignored),
-      {.ignore_index = ignored, .label_smoothing = options.label_smoothing, .reduction = options.reduction});
+      {.ignore_index = ignored, .reduction = options.reduction, .label_smoothing = options.label_smoothing});
 }
 
 }  // namespace heed

@@ -14,8 +14,12 @@ namespace heed {
 using Ids = std::vector<int64_t>;
 
 /// Tokens and their ids, 0 to size() - 1. The first four are not words:
-///   0 <pad> fills a batch   1 <bos> begins a sentence   2 <eos> ends it   3 <unk> stands for every unknown
-///   token
+///
+///   0 <pad>  fills a batch
+///   1 <bos>  begins a sentence
+///   2 <eos>  ends it
+///   3 <unk>  replaces every unknown token
+///
 /// Tokens are not empty, UTF-8, and hold no line break, so that a vocabulary is a text: a token on each line.
 class Vocabulary {
  public:

@@ -7,8 +7,9 @@ namespace {
 template <class Part>
 Tensor residual(const Tensor& x, const LayerNorm& norm, const TransformerOptions& options, bool training,
                 const Part& f) {
-  if (options.norm_first) return x + F::dropout(f(norm(x)), options.dropout, training);
-  return norm(x + F::dropout(f(x), options.dropout, training));
+  const double p = options.residual_dropout.value_or(options.dropout);
+  if (options.norm_first) return x + F::dropout(f(norm(x)), p, training);
+  return norm(x + F::dropout(f(x), p, training));
 }
 
 // W_2 activation(W_1 x + b_1) + b_2, for each position by itself: [..., E] -> [..., E]
@@ -16,7 +17,31 @@ Tensor feed_forward(const Tensor& x, const Linear& linear1, const Linear& linear
                     const TransformerOptions& options, bool training) {
   const Tensor h = linear1(x);
   const Tensor active = options.activation == Activation::relu ? relu(h) : gelu(h);
-  return linear2(F::dropout(active, options.dropout, training));
+  return linear2(F::dropout(active, options.feedforward_dropout.value_or(options.dropout), training));
+}
+
+MultiheadAttentionOptions attention_options(const TransformerOptions& options, bool rotary) {
+  return {
+      .bias = options.bias, .dropout = options.attention_dropout.value_or(options.dropout), .rotary = rotary};
+}
+
+LayerNormOptions norm_options(const TransformerOptions& options) {
+  return {.eps = options.layer_norm_eps, .bias = options.bias};
+}
+
+TransformerOptions checked(const char* layer, const TransformerOptions& options) {
+  F::check_dropout(layer, "dropout", options.dropout);
+  F::check_dropout(layer, "feedforward_dropout", options.feedforward_dropout.value_or(0));
+  F::check_dropout(layer, "residual_dropout", options.residual_dropout.value_or(0));
+  return options;
+}
+
+// Layers have caches of their own and return no weights.
+void check_attends(const char* layer, const AttendOptions& options) {
+  check(
+      !options.cache && !options.need_weights, layer,
+      ": cache and need_weights are for one attention; here a DecoderCache is an argument of its own, and an "
+      "AttentionScope sees the weights");
 }
 
 // Fills a stack: its layers, each with start values of its own, and with final_norm the norm behind them.
@@ -25,8 +50,7 @@ void build_stack(const char* name, std::vector<Layer>& layers, std::optional<Lay
                  int64_t d_model, int64_t nhead, int64_t num_layers, const TransformerOptions& options) {
   check(num_layers >= 0, name, ": num_layers is ", num_layers, "; it must not be negative");
   for (int64_t i = 0; i < num_layers; ++i) layers.emplace_back(d_model, nhead, options);
-  if (options.final_norm)
-    norm.emplace(d_model, LayerNormOptions{.eps = options.layer_norm_eps, .bias = options.bias});
+  if (options.final_norm) norm.emplace(d_model, norm_options(options));
 }
 
 TransformerOptions with_final_norm(TransformerOptions options) {
@@ -37,18 +61,19 @@ TransformerOptions with_final_norm(TransformerOptions options) {
 }  // namespace
 
 TransformerEncoderLayer::TransformerEncoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options)
-    : options(options),
-      self_attn(d_model, nhead, {.bias = options.bias, .dropout = options.dropout, .rotary = options.rotary}),
+    : options(checked("TransformerEncoderLayer", options)),
+      self_attn(d_model, nhead, attention_options(options, options.rotary)),
       linear1(d_model, options.dim_feedforward, {.bias = options.bias}),
       linear2(options.dim_feedforward, d_model, {.bias = options.bias}),
-      norm1(d_model, {.eps = options.layer_norm_eps, .bias = options.bias}),
-      norm2(d_model, {.eps = options.layer_norm_eps, .bias = options.bias}) {}
+      norm1(d_model, norm_options(options)),
+      norm2(d_model, norm_options(options)) {}
 
-Tensor TransformerEncoderLayer::forward(const Tensor& src, const Mask& mask) const {
-  const auto attend = [&](const Tensor& x) { return self_attn(x, mask).output; };
-  const auto think = [&](const Tensor& x) { return feed_forward(x, linear1, linear2, options, training()); };
-  const Tensor x = residual(src, norm1, options, training(), attend);
-  return residual(x, norm2, options, training(), think);
+Tensor TransformerEncoderLayer::forward(const Tensor& src, const AttendOptions& self) const {
+  check_attends("TransformerEncoderLayer", self);
+  const auto attention = [&](const Tensor& x) { return self_attn(x, self).output; };
+  const auto feed = [&](const Tensor& x) { return feed_forward(x, linear1, linear2, options, training()); };
+  const Tensor x = residual(src, norm1, options, training(), attention);
+  return residual(x, norm2, options, training(), feed);
 }
 
 void TransformerEncoderLayer::visit(Visitor& v) {
@@ -64,9 +89,9 @@ TransformerEncoder::TransformerEncoder(int64_t d_model, int64_t nhead, int64_t n
   build_stack("TransformerEncoder", layers, norm, d_model, nhead, num_layers, options);
 }
 
-Tensor TransformerEncoder::forward(const Tensor& src, const Mask& mask) const {
+Tensor TransformerEncoder::forward(const Tensor& src, const AttendOptions& self) const {
   Tensor x = src;
-  for (const TransformerEncoderLayer& layer : layers) x = layer(x, mask);
+  for (const TransformerEncoderLayer& layer : layers) x = layer(x, self);
   return norm ? (*norm)(x) : x;
 }
 
@@ -89,28 +114,35 @@ void DecoderCache::select(const Tensor& rows) {
 }
 
 TransformerDecoderLayer::TransformerDecoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options)
-    : options(options),
-      self_attn(d_model, nhead, {.bias = options.bias, .dropout = options.dropout, .rotary = options.rotary}),
-      multihead_attn(d_model, nhead, {.bias = options.bias, .dropout = options.dropout}),
+    : options(checked("TransformerDecoderLayer", options)),
+      self_attn(d_model, nhead, attention_options(options, options.rotary)),
+      multihead_attn(d_model, nhead, attention_options(options, false)),
       linear1(d_model, options.dim_feedforward, {.bias = options.bias}),
       linear2(options.dim_feedforward, d_model, {.bias = options.bias}),
-      norm1(d_model, {.eps = options.layer_norm_eps, .bias = options.bias}),
-      norm2(d_model, {.eps = options.layer_norm_eps, .bias = options.bias}),
-      norm3(d_model, {.eps = options.layer_norm_eps, .bias = options.bias}) {}
+      norm1(d_model, norm_options(options)),
+      norm2(d_model, norm_options(options)),
+      norm3(d_model, norm_options(options)) {}
 
-Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory, const Mask& tgt_mask,
-                                        const Mask& memory_mask, DecoderLayerCache* cache) const {
+Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory, const AttendOptions& self,
+                                        const AttendOptions& cross, DecoderLayerCache* cache) const {
+  check_attends("TransformerDecoderLayer", self);
+  check_attends("TransformerDecoderLayer", cross);
   DecoderLayerCache grown = cache ? *cache : DecoderLayerCache();  // an error leaves the cache as it was
-  const AttendOptions own = {.mask = tgt_mask, .cache = cache ? &grown.self : nullptr};
-  const AttendOptions other = {.mask = memory_mask, .cache = cache ? &grown.memory : nullptr};
+  AttendOptions to_self = self, to_memory = cross;
+  if (cache) {
+    to_self.cache = &grown.self;
+    to_memory.cache = &grown.memory;
+  }
   const Tensor source = grown.memory.length() > 0 ? Tensor() : memory;
 
-  const auto attend = [&](const Tensor& x) { return self_attn(x, own).output; };
-  const auto look = [&](const Tensor& x) { return multihead_attn(x, source, source, other).output; };
-  const auto think = [&](const Tensor& x) { return feed_forward(x, linear1, linear2, options, training()); };
-  Tensor x = residual(tgt, norm1, options, training(), attend);
-  x = residual(x, norm2, options, training(), look);
-  x = residual(x, norm3, options, training(), think);
+  const auto self_attention = [&](const Tensor& x) { return self_attn(x, to_self).output; };
+  const auto cross_attention = [&](const Tensor& x) {
+    return multihead_attn(x, source, source, to_memory).output;
+  };
+  const auto feed = [&](const Tensor& x) { return feed_forward(x, linear1, linear2, options, training()); };
+  Tensor x = residual(tgt, norm1, options, training(), self_attention);
+  x = residual(x, norm2, options, training(), cross_attention);
+  x = residual(x, norm3, options, training(), feed);
   if (cache) *cache = std::move(grown);
   return x;
 }
@@ -130,8 +162,8 @@ TransformerDecoder::TransformerDecoder(int64_t d_model, int64_t nhead, int64_t n
   build_stack("TransformerDecoder", layers, norm, d_model, nhead, num_layers, options);
 }
 
-Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const Mask& tgt_mask,
-                                   const Mask& memory_mask, DecoderCache* cache) const {
+Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const AttendOptions& self,
+                                   const AttendOptions& cross, DecoderCache* cache) const {
   check(!cache || cache->layers.empty() || cache->layers.size() == layers.size(),
         "TransformerDecoder: the cache is of ", cache ? cache->layers.size() : 0, " layers, and there are ",
         layers.size());
@@ -139,7 +171,7 @@ Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, cons
   grown.layers.resize(layers.size());
   Tensor x = tgt;
   for (size_t i = 0; i < layers.size(); ++i)
-    x = layers[i](x, memory, tgt_mask, memory_mask, cache ? &grown.layers[i] : nullptr);
+    x = layers[i](x, memory, self, cross, cache ? &grown.layers[i] : nullptr);
   if (norm) x = (*norm)(x);
   if (cache) *cache = std::move(grown);
   return x;
@@ -159,9 +191,9 @@ Transformer::Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_lay
     if (parameter.dim() > 1) copy_(parameter, init::xavier_uniform(parameter.shape()));
 }
 
-Tensor Transformer::forward(const Tensor& src, const Tensor& tgt, const Mask& src_mask, const Mask& tgt_mask,
-                            const Mask& memory_mask) const {
-  return decoder(tgt, encoder(src, src_mask), tgt_mask, memory_mask);
+Tensor Transformer::forward(const Tensor& src, const Tensor& tgt, const AttendOptions& encoder_self,
+                            const AttendOptions& decoder_self, const AttendOptions& cross) const {
+  return decoder(tgt, encoder(src, encoder_self), decoder_self, cross);
 }
 
 void Transformer::visit(Visitor& v) {

@@ -13,7 +13,10 @@ enum class Activation { relu, gelu };
 /// Choices for the layers of a transformer and for stacks of them.
 struct TransformerOptions {
   int64_t dim_feedforward = 2048;
-  double dropout = 0.1;  // of attention weights, inside the feed-forward part, and of what each part adds
+  double dropout = 0.1;  // at each of the three places below that says nothing of its own
+  std::optional<double> attention_dropout = {};    // of the attention weights
+  std::optional<double> feedforward_dropout = {};  // of the activations inside the feed-forward part
+  std::optional<double> residual_dropout = {};     // of what each part adds to its input
   Activation activation = Activation::relu;
   double layer_norm_eps = 1e-5;
   bool norm_first = false;  // x + f(norm(x)) instead of norm(x + f(x)): deep stacks train without warm-up
@@ -25,14 +28,15 @@ struct TransformerOptions {
 /// Self-attention, then a feed-forward part for each position; each adds to its input, with a LayerNorm.
 ///
 ///   src        [B, T, E]; without a batch [T, E]
-///   mask       broadcasts to [B, H, T, T]; [B, T, T] holds for every head: Mask::lengths(lengths, T)
+///   self       how positions attend to one another: a Mask, such as Mask::lengths(lengths, T), or
+///              AttendOptions{.bias = ..., .is_causal = true}; of the scores' shape, [B, H, T, T]
 ///   returns    same shape as src
 ///
 /// State dict: self_attn.*, linear1.*, linear2.*, norm1.*, norm2.*
 class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
  public:
   TransformerEncoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options = {});
-  Tensor forward(const Tensor& src, const Mask& mask = {}) const;
+  Tensor forward(const Tensor& src, const AttendOptions& self = {}) const;
   void visit(Visitor& v) override;
 
   TransformerOptions options;
@@ -46,7 +50,7 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
 class TransformerEncoder : public Layer<TransformerEncoder> {
  public:
   TransformerEncoder(int64_t d_model, int64_t nhead, int64_t num_layers, TransformerOptions options = {});
-  Tensor forward(const Tensor& src, const Mask& mask = {}) const;
+  Tensor forward(const Tensor& src, const AttendOptions& self = {}) const;
   void visit(Visitor& v) override;
 
   std::vector<TransformerEncoderLayer> layers;
@@ -61,7 +65,7 @@ struct DecoderLayerCache {
 /// The state of decoding step by step: give each call only the new positions.
 ///
 ///   DecoderCache cache;
-///   for (...) next = decoder(embed(token, cache.length()), memory, Mask(), memory_mask, &cache);
+///   for (...) next = decoder(embed(token, cache.length()), memory, causal, memory_mask, &cache);
 ///
 /// The memory is read by the first call and remembered. A copy is a state of its own.
 struct DecoderCache {
@@ -80,17 +84,17 @@ struct DecoderCache {
 ///
 ///   tgt          [B, T, E]; without a batch [T, E]
 ///   memory       [B, S, E], what the encoder gave
-///   tgt_mask     broadcasts to [B, H, T, T]: Mask::causal(T); with a cache to [B, H, T, past + T], and one
-///                new position needs none
-///   memory_mask  broadcasts to [B, H, T, S]: Mask::lengths(lengths, S)
+///   self         how the target attends to itself: AttendOptions{.is_causal = true}, or a Mask and a bias of
+///                the scores' shape, [B, H, T, T]; with a cache [B, H, T, past + T]
+///   cross        how it attends to the memory, [B, H, T, S]: Mask::lengths(lengths, S)
 ///   returns      same shape as tgt
 ///
 /// State dict: self_attn.*, multihead_attn.*, linear1.*, linear2.*, norm1.*, norm2.*, norm3.*
 class TransformerDecoderLayer : public Layer<TransformerDecoderLayer> {
  public:
   TransformerDecoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options = {});
-  Tensor forward(const Tensor& tgt, const Tensor& memory, const Mask& tgt_mask = {},
-                 const Mask& memory_mask = {}, DecoderLayerCache* cache = nullptr) const;
+  Tensor forward(const Tensor& tgt, const Tensor& memory, const AttendOptions& self = {},
+                 const AttendOptions& cross = {}, DecoderLayerCache* cache = nullptr) const;
   void visit(Visitor& v) override;
 
   TransformerOptions options;
@@ -104,8 +108,8 @@ class TransformerDecoderLayer : public Layer<TransformerDecoderLayer> {
 class TransformerDecoder : public Layer<TransformerDecoder> {
  public:
   TransformerDecoder(int64_t d_model, int64_t nhead, int64_t num_layers, TransformerOptions options = {});
-  Tensor forward(const Tensor& tgt, const Tensor& memory, const Mask& tgt_mask = {},
-                 const Mask& memory_mask = {}, DecoderCache* cache = nullptr) const;
+  Tensor forward(const Tensor& tgt, const Tensor& memory, const AttendOptions& self = {},
+                 const AttendOptions& cross = {}, DecoderCache* cache = nullptr) const;
   void visit(Visitor& v) override;
 
   std::vector<TransformerDecoderLayer> layers;
@@ -115,10 +119,10 @@ class TransformerDecoder : public Layer<TransformerDecoder> {
 /// Encoder and decoder (Vaswani et al., 2017), without embeddings, positions and the projection to words.
 /// Both stacks end in a LayerNorm, whatever final_norm says.
 ///
-///   src          [B, S, E]
-///   tgt          [B, T, E]
-///   src_mask, tgt_mask, memory_mask   broadcast to [B, H, S, S], [B, H, T, T], [B, H, T, S]
-///   returns      [B, T, E]
+///   src            [B, S, E]
+///   tgt            [B, T, E]
+///   encoder_self, decoder_self, cross   as the stacks take them
+///   returns        [B, T, E]
 ///
 /// Start: matrices Xavier uniform. State dict: encoder.layers.{i}.*, encoder.norm.*, decoder.layers.{i}.*,
 /// decoder.norm.*
@@ -126,8 +130,8 @@ class Transformer : public Layer<Transformer> {
  public:
   Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers, int64_t num_decoder_layers,
               TransformerOptions options = {});
-  Tensor forward(const Tensor& src, const Tensor& tgt, const Mask& src_mask = {}, const Mask& tgt_mask = {},
-                 const Mask& memory_mask = {}) const;
+  Tensor forward(const Tensor& src, const Tensor& tgt, const AttendOptions& encoder_self = {},
+                 const AttendOptions& decoder_self = {}, const AttendOptions& cross = {}) const;
   void visit(Visitor& v) override;
 
   TransformerEncoder encoder;

@@ -88,14 +88,14 @@ struct Inputs {
         scale(static_cast<T>(rule.scale)),
         bias(rule.bias, sizes.lead, sizes.Tq, sizes.Tk),
         allowed(rule.allowed, sizes.lead, sizes.Tq, sizes.Tk),
-        causal(rule.causal) {}
+        past(rule.past) {}
 
   // Calls f(tile) for the tiles of the strip of queries from i on, up to the last key that one of them may
   // attend to by its position.
   template <class F>
   void each_tile(int64_t i, const F& f) const {
     const int64_t rows = std::min(kRows, sizes.Tq - i);
-    const int64_t keys = causal ? std::min(sizes.Tk, i + rows) : sizes.Tk;
+    const int64_t keys = std::min(sizes.Tk, past + i + rows);
     for (int64_t j = 0; j < keys; j += kColumns) f(Tile{i, rows, j, std::min(kColumns, keys - j)});
   }
 
@@ -113,8 +113,7 @@ struct Inputs {
         for (int64_t c = 0; c < t.columns; ++c) row[c] += *b.at(r, c);
       if (a.data)
         for (int64_t c = 0; c < t.columns; ++c) row[c] = *a.at(r, c) ? row[c] : none;
-      if (causal)
-        for (int64_t c = std::max<int64_t>(0, t.i + r + 1 - t.j); c < t.columns; ++c) row[c] = none;
+      for (int64_t c = std::max<int64_t>(0, past + t.i + r + 1 - t.j); c < t.columns; ++c) row[c] = none;
     }
     return true;
   }
@@ -132,7 +131,7 @@ struct Inputs {
   const T scale;
   const Matrices<const T> bias;
   const Matrices<const bool> allowed;
-  const bool causal;
+  const int64_t past;
 };
 
 // The softmax of one query's scores, which arrive tile after tile.

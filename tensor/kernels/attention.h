@@ -12,10 +12,11 @@ namespace heed::kernel {
 /// What decides, beside q and k, how much each key counts. `allowed` (bool) and `bias` may be undefined; they
 /// broadcast to [..., Tq, Tk], which their last two sizes must not enlarge.
 struct AttentionRule {
+  static constexpr int64_t everything = int64_t{1} << 62;
   double scale;
   Tensor allowed = {};
   Tensor bias = {};
-  bool causal = false;  // query i sees the keys 0 to i
+  int64_t past = everything;  // query i sees the keys 0 to past + i
 };
 
 struct Attended {

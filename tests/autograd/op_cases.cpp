@@ -320,7 +320,7 @@ const std::vector<OpCase>& op_cases() {
        .inputs = {{4, 3}, positions(3, {4})}, .records = "cross_entropy"},
       {.op = "softmax_cross_entropy",
        .call = [](auto& in) {
-         return softmax_cross_entropy(in[0], in[1], {.weight = {}, .ignore_index = 1, .label_smoothing = 0.2, .reduction = Reduction::none});
+         return softmax_cross_entropy(in[0], in[1], {.weight = {}, .ignore_index = 1, .reduction = Reduction::none, .label_smoothing = 0.2});
        },
        .inputs = {{2, 3, 4}, positions(4, {2, 3})}, .records = "cross_entropy"},
       {"cross_entropy", [](auto& in) { return F::cross_entropy(in[0], in[1]); }, {{4, 3}, positions(3, {4})}},
@@ -328,6 +328,7 @@ const std::vector<OpCase>& op_cases() {
        .call = [](auto& in) { return F::cross_entropy(in[0], in[1], {.weight = in[2], .ignore_index = 2, .label_smoothing = 0.2}); },
        .inputs = {{5, 3}, positions(3, {5}), constant(0.5, 2, {3})}},
       {"cross_entropy", [](auto& in) { return F::cross_entropy(in[0], in[1], {.reduction = Reduction::none}); }, {{2, 3, 2}, positions(3, {2, 2})}},
+      {"cross_entropy", [](auto& in) { return F::cross_entropy(in[0], in[1], {.class_dim = -1}); }, {{2, 2, 3}, positions(3, {2, 2})}},
       {"cross_entropy", [](auto& in) { return F::cross_entropy(in[0], in[1], {.label_smoothing = 0.1}); }, {{4, 3}, constant(0.1, 0.9, {4, 3})}},
       {"dropout", [](auto& in) { Generator generator(3); return F::dropout(in[0], 0.4, true, &generator); }, {{3, 4}}},
       {.op = "attention_weights", .call = [](auto& in) { return attention_weights(in[0], in[1], {.mask = in[2], .bias = in[3]}); },

@@ -87,7 +87,7 @@ TEST_CASE("leave_one_out: the same as kernel regression that excludes each point
   const Tensor x = from_vector(data.x, {60}), y = from_vector(data.y, {60});
   for (const double value : {0.01, 0.8, 5.0}) {
     const Tensor w = full({1}, value, float64).requires_grad_();
-    const Tensor weights = kernel_weights(x, x, Kernel::gaussian, w, eye(60) == 0);
+    const Tensor weights = kernel_weights(x, x, SmoothingKernel::gaussian, w, eye(60) == 0);
     const Tensor by_matrix = mean(square(mv(weights, y) - y));
     const Tensor by_sweep = points.loss(w);
     CHECK(by_sweep.item() == doctest::Approx(by_matrix.item()).epsilon(1e-12));

@@ -1,6 +1,5 @@
 // Attention, positions and transformers as the reference cases name them. Masks there are true where attention is
 // not allowed, and sequences come first unless batch_first is set.
-#include <cmath>
 
 #include "nn/attention/kernel_regression.h"
 #include "nn/attention/multi_head.h"
@@ -16,41 +15,28 @@ Tensor swapped(const Fields& config, const Tensor& x) {
   return config.get("batch_first", false) || x.dim() != 3 ? x : transpose(x, 0, 1);
 }
 
-// Masks [L, S], [N * heads, L, S] and, of the keys, [N, S]: what may attend, and what is added to the scores.
-struct Limits {
-  Mask mask;
-  Tensor bias;
-
-  void attention(const Tensor& limit, int64_t heads) {
-    if (!limit.defined()) return;
-    add(limit.dim() == 3 ? reshape(limit, {limit.size(0) / heads, heads, limit.size(1), limit.size(2)})
-                         : limit);
+// Masks [L, S], [N * heads, L, S] and, of the keys, [N, S]: bool, true = may not attend, or numbers that are
+// added to the scores.
+class Limits {
+ public:
+  Limits(const Inputs& in, int64_t heads, const char* attention, const char* keys) {
+    const Tensor limit = in[attention], of_keys = in[keys];
+    if (limit.defined())
+      add(limit.dim() == 3 ? reshape(limit, {limit.size(0) / heads, heads, limit.size(1), limit.size(2)})
+                           : limit);
+    if (of_keys.defined()) add(of_keys.dim() == 2 ? unsqueeze(unsqueeze(of_keys, 1), 1) : of_keys);
   }
-  void keys(const Tensor& limit) {
-    if (limit.defined()) add(limit.dim() == 2 ? unsqueeze(unsqueeze(limit, 1), 1) : limit);
-  }
+  operator AttendOptions() const { return options_; }
 
  private:
   void add(const Tensor& limit) {
     if (limit.dtype() == boolean)
-      mask = mask & ~Mask(limit);
+      options_.mask = options_.mask & ~Mask(limit);
     else
-      bias = bias.defined() ? bias + limit : limit;
+      options_.bias = options_.bias.defined() ? options_.bias + limit : limit;
   }
+  AttendOptions options_;
 };
-
-Limits limits(const Inputs& in, int64_t heads, const char* attention, const char* keys) {
-  Limits limits;
-  limits.attention(in[attention], heads);
-  limits.keys(in[keys]);
-  return limits;
-}
-
-// TODO-BIAS
-Mask limit(const Inputs& in, const Fields& config, const char* attention, const char* keys) {
-  const Limits both = limits(in, config["nhead"], attention, keys);
-  return both.bias.defined() ? both.mask & Mask(both.bias > -INFINITY) : both.mask;
-}
 
 Subject multi_head(const Fields& c, const Fields& call) {
   const auto module =
@@ -60,11 +46,9 @@ Subject multi_head(const Fields& c, const Fields& call) {
                                                                      .vdim = c.optional<int64_t>("vdim")});
   c.has("add_bias_kv"), c.has("add_zero_attn");  // where they are true the case does not come here
   return {module, [=](const Inputs& in) {
-            const Limits both = limits(in, module->num_heads, "attn_mask", "key_padding_mask");
-            const AttendOptions options{.mask = both.mask,
-                                        .bias = both.bias,
-                                        .need_weights = call.get("need_weights", true),
-                                        .average_attn_weights = call.get("average_attn_weights", true)};
+            AttendOptions options = Limits(in, module->num_heads, "attn_mask", "key_padding_mask");
+            options.need_weights = call.get("need_weights", true);
+            options.average_attn_weights = call.get("average_attn_weights", true);
             const Tensor query = swapped(c, in["query"]);
             const bool self = !in["key"].defined();
             check(call.get("self_attention", self) == self, "self_attention does not fit the inputs");
@@ -89,18 +73,18 @@ TransformerOptions options_of(const Fields& c) {
 
 Subject encoder(const auto& module, const Fields& c) {
   return {module, [=](const Inputs& in) {
-            const Mask mask =
-                limit(in, c, in["mask"].defined() ? "mask" : "src_mask", "src_key_padding_mask");
-            return Outputs{swapped(c, (*module)(swapped(c, in["src"]), mask))};
+            const char* name = in["mask"].defined() ? "mask" : "src_mask";
+            const AttendOptions self = Limits(in, c["nhead"], name, "src_key_padding_mask");
+            return Outputs{swapped(c, (*module)(swapped(c, in["src"]), self))};
           }};
 }
 
 Subject decoder(const auto& module, const Fields& c) {
   return {
       module, [=](const Inputs& in) {
-        const Mask own = limit(in, c, "tgt_mask", "tgt_key_padding_mask");
-        const Mask other = limit(in, c, "memory_mask", "memory_key_padding_mask");
-        return Outputs{swapped(c, (*module)(swapped(c, in["tgt"]), swapped(c, in["memory"]), own, other))};
+        const AttendOptions self = Limits(in, c["nhead"], "tgt_mask", "tgt_key_padding_mask");
+        const AttendOptions cross = Limits(in, c["nhead"], "memory_mask", "memory_key_padding_mask");
+        return Outputs{swapped(c, (*module)(swapped(c, in["tgt"]), swapped(c, in["memory"]), self, cross))};
       }};
 }
 
@@ -108,11 +92,11 @@ Subject transformer(const Fields& c, const Fields&) {
   const auto module = std::make_shared<Transformer>(c["d_model"], c["nhead"], c["num_encoder_layers"],
                                                     c["num_decoder_layers"], options_of(c));
   return {module, [=](const Inputs& in) {
-            const Mask source = limit(in, c, "src_mask", "src_key_padding_mask");
-            const Mask own = limit(in, c, "tgt_mask", "tgt_key_padding_mask");
-            const Mask other = limit(in, c, "memory_mask", "memory_key_padding_mask");
+            const AttendOptions source = Limits(in, c["nhead"], "src_mask", "src_key_padding_mask");
+            const AttendOptions self = Limits(in, c["nhead"], "tgt_mask", "tgt_key_padding_mask");
+            const AttendOptions cross = Limits(in, c["nhead"], "memory_mask", "memory_key_padding_mask");
             return Outputs{
-                swapped(c, (*module)(swapped(c, in["src"]), swapped(c, in["tgt"]), source, own, other))};
+                swapped(c, (*module)(swapped(c, in["src"]), swapped(c, in["tgt"]), source, self, cross))};
           }};
 }
 
@@ -144,7 +128,7 @@ struct ValidLenMultiHead : Layer<ValidLenMultiHead> {
       return transpose(reshape(x, {x.size(0), x.size(1), heads, -1}), 1, 2);
     };
     const auto [y, weights] = F::scaled_dot_product_attention(split(W_q(q)), split(W_k(k)), split(W_v(v)),
-                                                              {.mask = mask.for_heads()});
+                                                              {.mask = heed::detail::for_heads(mask)});
     return W_o(flatten(transpose(y, 1, 2), 2));
   }
   void visit(Visitor& v) override {
@@ -231,11 +215,11 @@ const Builds& attentions() {
        }},
       {"NadarayaWatson",
        [](Config c, Config) {
-         const Kernel kernel =
-             c.choice<Kernel>("kernel", {{"gaussian", Kernel::gaussian},
-                                         {"boxcar", Kernel::boxcar},
-                                         {"constant", Kernel::constant},
-                                         {"epanechnikov", Kernel::triangular}});  // as d2l calls it
+         const SmoothingKernel kernel = c.choice<SmoothingKernel>(
+             "kernel", {{"gaussian", SmoothingKernel::gaussian},
+                        {"boxcar", SmoothingKernel::boxcar},
+                        {"constant", SmoothingKernel::constant},
+                        {"epanechnikov", SmoothingKernel::triangular}});  // as d2l calls it
          const double w = 1 / c.get("bandwidth", 1.0);
          return Subject{nullptr, [=](const Inputs& in) {
                           const Tensor weights = kernel_weights(in["queries"], in["keys"], kernel, w);

@@ -13,8 +13,9 @@ using namespace heed;
 
 namespace {
 
-constexpr Kernel kKernels[] = {Kernel::gaussian, Kernel::boxcar, Kernel::epanechnikov, Kernel::triangular,
-                               Kernel::constant};
+constexpr SmoothingKernel kKernels[] = {SmoothingKernel::gaussian, SmoothingKernel::boxcar,
+                                        SmoothingKernel::epanechnikov, SmoothingKernel::triangular,
+                                        SmoothingKernel::constant};
 
 Tensor numbers(const std::vector<double>& values) {
   return from_vector(values, {static_cast<int64_t>(values.size())});
@@ -27,20 +28,20 @@ bool has_nan(const Tensor& x) { return any(isnan(x)).item() != 0; }
 // covers: C-000-06
 TEST_CASE("kernels: values as their formulas say") {
   const Tensor squares = numbers({0, 0.25, 1, 4});
-  const auto of = [&](Kernel kernel) { return kernel_value(kernel, squares).to_vector<double>(); };
-  const auto gaussian = of(Kernel::gaussian);
+  const auto of = [&](SmoothingKernel kernel) { return kernel_value(kernel, squares).to_vector<double>(); };
+  const auto gaussian = of(SmoothingKernel::gaussian);
   for (const size_t i : {0u, 1u, 2u, 3u})
     CHECK(gaussian[i] == doctest::Approx(std::exp(-0.5 * squares.to_vector<double>()[i])).epsilon(1e-14));
-  CHECK(of(Kernel::boxcar) == std::vector<double>{1, 1, 0, 0});
-  CHECK(of(Kernel::epanechnikov) == std::vector<double>{1, 0.75, 0, 0});
-  CHECK(of(Kernel::triangular) == std::vector<double>{1, 0.5, 0, 0});
-  CHECK(of(Kernel::constant) == std::vector<double>{1, 1, 1, 1});
+  CHECK(of(SmoothingKernel::boxcar) == std::vector<double>{1, 1, 0, 0});
+  CHECK(of(SmoothingKernel::epanechnikov) == std::vector<double>{1, 0.75, 0, 0});
+  CHECK(of(SmoothingKernel::triangular) == std::vector<double>{1, 0.5, 0, 0});
+  CHECK(of(SmoothingKernel::constant) == std::vector<double>{1, 1, 1, 1});
 }
 
 // covers: C-000-05 C-000-06
 TEST_CASE("kernel regression: the constant kernel is average pooling") {
   const Tensor x = numbers({0, 1, 5}), y = numbers({2, 4, 9});
-  const NadarayaWatson average({.kernel = Kernel::constant, .dtype = float64});
+  const NadarayaWatson average({.kernel = SmoothingKernel::constant, .dtype = float64});
   for (const double prediction : average(numbers({-7, 0.5, 100}), x, y).to_vector<double>())
     CHECK(prediction == doctest::Approx(5).epsilon(1e-15));
 }
@@ -49,7 +50,7 @@ TEST_CASE("kernel regression: the constant kernel is average pooling") {
 TEST_CASE("kernel regression: nearer keys weigh more, and equal kernels of the k nearest are their mean") {
   manual_seed(7);
   const Tensor q = rand({20}, float64), k = rand({15}, float64);
-  for (const Kernel kernel : kKernels) {
+  for (const SmoothingKernel kernel : kKernels) {
     INFO(name_of(kernel));
     const auto w = kernel_weights(q, k, kernel, 2).to_vector<double>();
     const auto d = squared_distances(q, k, 1).to_vector<double>();
@@ -65,7 +66,7 @@ TEST_CASE("kernel regression: nearer keys weigh more, and equal kernels of the k
   }
   // A boxcar that reaches just the three nearest of 0 is three nearest neighbours.
   const Tensor x = numbers({-0.4, 0.1, 0.3, 0.9, -2}), y = numbers({3, 6, 9, 100, 100});
-  const NadarayaWatson box({.kernel = Kernel::boxcar, .w = 2, .dtype = float64});
+  const NadarayaWatson box({.kernel = SmoothingKernel::boxcar, .w = 2, .dtype = float64});
   CHECK(box(numbers({0}), x, y).item() == doctest::Approx(6).epsilon(1e-15));
 }
 
@@ -77,9 +78,9 @@ TEST_CASE("kernel regression: the Gaussian kernel is a softmax, gradients too") 
   const Tensor w = leaf(full({1}, 1.7, float64));
   const Tensor difference = (unsqueeze(q, 1) - unsqueeze(k, 0)) * w;
   const Tensor by_softmax = attention_pool(softmax(-square(difference) / 2, 1), v);
-  const Tensor value = kernel_value(Kernel::gaussian, square(difference));
+  const Tensor value = kernel_value(SmoothingKernel::gaussian, square(difference));
   const Tensor by_kernel = attention_pool(value / sum(value, 1, true), v);
-  const Tensor by_library = attention_pool(kernel_weights(q, k, Kernel::gaussian, w), v);
+  const Tensor by_library = attention_pool(kernel_weights(q, k, SmoothingKernel::gaussian, w), v);
   const Tensor direction = randn({6}, float64);
   const auto gradients_of = [&](const Tensor& y) {
     return grad({sum(y * direction)}, {q, k, v, w}, {.retain_graph = true});
@@ -91,13 +92,14 @@ TEST_CASE("kernel regression: the Gaussian kernel is a softmax, gradients too") 
     for (size_t i = 0; i < 4; ++i) CHECK(largest_difference(gradients[i], expected[i]) < 1e-13);
   }
   // Only the square of w comes in.
-  CHECK(largest_difference(kernel_weights(q, k, Kernel::gaussian, -w),
-                           kernel_weights(q, k, Kernel::gaussian, w)) == 0);
+  CHECK(largest_difference(kernel_weights(q, k, SmoothingKernel::gaussian, -w),
+                           kernel_weights(q, k, SmoothingKernel::gaussian, w)) == 0);
 }
 
 // covers: C-100-02 C-000-06
 TEST_CASE("kernel regression: a query without support gives 0 with gradient 0, never NaN") {
-  for (const Kernel kernel : {Kernel::boxcar, Kernel::epanechnikov, Kernel::triangular}) {
+  for (const SmoothingKernel kernel :
+       {SmoothingKernel::boxcar, SmoothingKernel::epanechnikov, SmoothingKernel::triangular}) {
     INFO(name_of(kernel));
     const Tensor q = numbers({0, 50}).requires_grad_(), k = numbers({0, 0.5}).requires_grad_();
     const Tensor v = numbers({1, 3}).requires_grad_(), w = full({1}, 1, float64).requires_grad_();
@@ -111,7 +113,7 @@ TEST_CASE("kernel regression: a query without support gives 0 with gradient 0, n
     CHECK(v.grad().defined());
     if (q.grad().defined()) CHECK(select(q.grad(), 0, 1).item() == 0);
   }
-  for (const Kernel kernel : kKernels) {  // masked altogether
+  for (const SmoothingKernel kernel : kKernels) {  // masked altogether
     INFO(name_of(kernel));
     const Tensor q = numbers({0, 1}).requires_grad_(), v = numbers({1, 3});
     const Tensor mask = tensor({{1, 1}, {0, 0}}, boolean);
@@ -123,9 +125,9 @@ TEST_CASE("kernel regression: a query without support gives 0 with gradient 0, n
     CHECK(select(q.grad(), 0, 1).item() == 0);
   }
   // So far that exp underflows, yet the nearest counts most; so far that the square overflows.
-  CHECK(kernel_weights(numbers({1e6}), numbers({0, 1}), Kernel::gaussian, 1).to_vector<double>() ==
+  CHECK(kernel_weights(numbers({1e6}), numbers({0, 1}), SmoothingKernel::gaussian, 1).to_vector<double>() ==
         std::vector<double>{0, 1});
-  CHECK(!has_nan(kernel_weights(full({1}, 1e30), full({2}, 0), Kernel::gaussian, 1)));
+  CHECK(!has_nan(kernel_weights(full({1}, 1e30), full({2}, 0), SmoothingKernel::gaussian, 1)));
 }
 
 // covers: C-000-12
@@ -138,7 +140,7 @@ TEST_CASE("NadarayaWatson: with fixed w there is nothing to learn; saved and loa
   learned.load_state_dict(fixed.state_dict());
   CHECK(learned.w.item() == 3);
   CHECK_THROWS_WITH(
-      NadarayaWatson({.kernel = Kernel::boxcar, .learn = true}),
+      NadarayaWatson({.kernel = SmoothingKernel::boxcar, .learn = true}),
       "NadarayaWatson: the boxcar kernel has no slope in w, so w cannot be learned; take gaussian, "
       "epanechnikov or triangular");
 }

@@ -7,6 +7,7 @@
 #include "autograd/engine.h"
 #include "nn/layers/linear.h"
 #include "nn/optim/optimizer.h"
+#include "tensor/index.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -51,8 +52,33 @@ TEST_CASE("attention_pool: sizes that do not fit are named") {
           "[..., keys, width]"));
 }
 
+// covers: C-002-03
+TEST_CASE("AttentionPooling: exactly three stages, each fed by the one before and each replaceable") {
+  const Tensor q = randn({2, 3, 4}), k = randn({2, 5, 6}), v = randn({2, 5, 7});
+  const Tensor some_scores = randn({2, 3, 5}), some_weights = randn({2, 3, 5});
+  const Mask mask = Mask::lengths(tensor({5, 2}, int64), 5);
+  std::string stages;
+  const auto score = [&](const Tensor& queries, const Tensor& keys) {
+    stages += "score ";
+    CHECK(queries.same_as(q));
+    CHECK(keys.same_as(k));
+    return some_scores;
+  };
+  const auto normaliser = [&](const Tensor& scores, const Mask& given) {
+    stages += "normalise ";
+    CHECK(scores.same_as(some_scores));
+    CHECK(given.allowed().same_as(mask.allowed()));
+    return some_weights;
+  };
+  const AttentionPooling pooling{score, normaliser};
+  const auto [y, weights] = pooling(q, k, v, mask);
+  CHECK(stages == "score normalise ");
+  CHECK(weights.same_as(some_weights));
+  CHECK(largest_difference(y, matmul(some_weights, v)) == 0);
+}
+
 // covers: C-002-03 C-003-15
-TEST_CASE("AttentionPooling: score, normalise, weighted sum; keys that are values are given once") {
+TEST_CASE("AttentionPooling: with an additive score and softmax; keys that are values are given once") {
   manual_seed(2);
   const Tensor q = randn({2, 3, 4}), k = randn({2, 5, 6});
   const Mask mask = Mask::lengths(tensor({5, 2}, int64), 5);
@@ -67,7 +93,54 @@ TEST_CASE("AttentionPooling: score, normalise, weighted sum; keys that are value
   CHECK(names == std::vector<std::string>{"W_k.weight", "W_q.weight", "w_v.weight"});
 }
 
-// covers: C-002-03 C-002-10
+TEST_CASE(
+    "Keys: a decoder's loop maps them once, with the same results and gradients, and anew when it must") {
+  manual_seed(3);
+  const Mask mask = Mask::lengths(tensor({5, 2}, int64), 5);
+  for (const std::string name : {"additive", "bilinear", "low_rank", "dense", "dot"}) {
+    INFO(name);
+    AttentionPooling<AnyScore> pooling(make_score(name, 4, 4, 3));
+    pooling.to(float64);
+    const Tensor states = randn({2, 5, 4}, float64).requires_grad_(), q = randn({2, 3, 4}, float64);
+    const auto loop = [&](const Keys& keys, bool held) {
+      std::vector<Tensor> contexts;
+      for (int64_t t = 0; t < 3; ++t)
+        contexts.push_back(held ? pooling(narrow(q, 1, t, 1), keys, states, mask).output
+                                : pooling(narrow(q, 1, t, 1), states, mask).output);
+      return cat(contexts, 1);
+    };
+    const auto results = [&](bool held) {
+      const Tensor y = loop(states, held);
+      std::vector<Tensor> leaves = pooling.parameters();
+      leaves.push_back(states);
+      std::vector<Tensor> all = grad({sum(square(y))}, leaves);
+      all.push_back(y);
+      return all;
+    };
+    const auto once = results(true), each = results(false);
+    CHECK(largest_difference(once.back(), each.back()) == 0);
+    for (size_t i = 0; i < once.size(); ++i) CHECK(largest_difference(once[i], each[i]) < 1e-12);
+
+    // Held over a change of mode and of the weights.
+    const Keys keys(states);
+    {
+      const NoGrad guard;
+      CHECK_FALSE(loop(keys, true).requires_grad());
+    }
+    CHECK(grad({sum(loop(keys, true))}, {states})[0].defined());
+    {
+      const NoGrad guard;
+      for (const Tensor& p : pooling.parameters()) mul_(p, -2);
+    }
+    CHECK(largest_difference(loop(keys, true), loop(keys, false)) == 0);
+  }
+  const Linear W(4, 3), other(4, 3);
+  const Keys keys(ones({5, 4}));
+  CHECK(keys.through(W).same_as(keys.through(W)));
+  CHECK(largest_difference(keys.through(other), other(keys)) == 0);
+}
+
+// covers: C-002-10
 TEST_CASE("AttentionPooling: any score with any normaliser and any mask trains") {
   for (const std::string& score : score_names())
     for (const std::string& normaliser : normaliser_names())
@@ -116,65 +189,44 @@ TEST_CASE("attention: 10,000 random masks, empty rows among them, equal a plain 
   manual_seed(17);
   Generator& draw = default_generator();
   int empty_rows = 0;
-  double worst = 0;
   for (int trial = 0; trial < 10'000; ++trial) {
     const int64_t n = draw.integer(1, 5), m = draw.integer(1, 6), d = draw.integer(1, 4),
                   dv = draw.integer(1, 4);
     const DType dtype = trial % 2 ? float32 : float64;
-    const Tensor q = randn({n, d}, dtype).requires_grad_(), k = randn({m, d}, dtype).requires_grad_();
-    const Tensor v = randn({m, dv}, dtype).requires_grad_(), g = randn({n, dv}, dtype);
-    const double share = draw.uniform();
-    const Tensor allowed = rand({n, m}) < share;
-    const Tensor y =
-        F::scaled_dot_product_attention(q, k, v, {.mask = allowed, .need_weights = trial % 3 == 0}).output;
-    y.backward(g);
-
-    const auto Q = values(q), K = values(k), V = values(v), G = values(g), A = values(allowed);
-    const auto at = [](const std::vector<double>& x, int64_t columns, int64_t i, int64_t j) {
-      return x[static_cast<size_t>(i * columns + j)];
+    const Tensor q = randn({n, d}, dtype), k = randn({m, d}, dtype), v = randn({m, dv}, dtype);
+    const Tensor allowed = rand({n, m}) < draw.uniform(), g = randn({n, dv}, dtype);
+    const auto results = [&](DType precision, const auto& attend) {
+      std::vector<Tensor> in;
+      for (const Tensor& x : {q, k, v}) in.push_back(to(x, precision).detach().requires_grad_());
+      const Tensor y = attend(in[0], in[1], in[2]);
+      std::vector<Tensor> all = grad({sum(y * to(g, precision))}, in);
+      all.push_back(y);
+      return all;
     };
-    std::vector<double> Y(static_cast<size_t>(n * dv)), dQ(Q.size()), dK(K.size()), dV(V.size());
-    for (int64_t i = 0; i < n; ++i) {
-      std::vector<double> a(static_cast<size_t>(m)), da(static_cast<size_t>(m));
-      double total = 0, mean = 0;
-      for (int64_t j = 0; j < m; ++j) {
-        double s = 0;
-        for (int64_t c = 0; c < d; ++c) s += at(Q, d, i, c) * at(K, d, j, c);
-        total += a[static_cast<size_t>(j)] =
-            at(A, m, i, j) != 0 ? std::exp(s / std::sqrt(static_cast<double>(d))) : 0;
-      }
-      empty_rows += total == 0;
-      for (size_t j = 0; j < a.size(); ++j) {
-        const auto key = static_cast<int64_t>(j);
-        a[j] = total > 0 ? a[j] / total : 0;
-        for (int64_t c = 0; c < dv; ++c) {
-          Y[static_cast<size_t>(i * dv + c)] += a[j] * at(V, dv, key, c);
-          dV[static_cast<size_t>(key * dv + c)] += a[j] * at(G, dv, i, c);
-          da[j] += at(V, dv, key, c) * at(G, dv, i, c);
+    const auto got = results(dtype, [&](const Tensor& Q, const Tensor& K, const Tensor& V) {
+      return F::scaled_dot_product_attention(Q, K, V, {.mask = allowed, .need_weights = trial % 3 == 0})
+          .output;
+    });
+    // Each query by itself over the keys that it may attend to.
+    const auto want = results(float64, [&](const Tensor& Q, const Tensor& K, const Tensor& V) {
+      std::vector<Tensor> rows;
+      for (int64_t i = 0; i < n; ++i) {
+        Tensor sums = 0 * sum(Q) + zeros({dv}, float64), total = zeros({}, float64);
+        for (int64_t j = 0; j < m; ++j) {
+          if (!allowed[{i, j}].item<bool>()) continue;
+          const Tensor e = exp(dot(Q[i], K[j]) / std::sqrt(static_cast<double>(d)));
+          sums = sums + e * V[j];
+          total = total + e;
         }
-        mean += a[j] * da[j];
+        const bool empty = total.item() == 0;
+        empty_rows += empty;
+        rows.push_back(empty ? sums : sums / total);
       }
-      for (size_t j = 0; j < a.size(); ++j) {
-        const double ds = a[j] * (da[j] - mean) / std::sqrt(static_cast<double>(d));
-        for (int64_t c = 0; c < d; ++c) {
-          dQ[static_cast<size_t>(i * d + c)] += ds * at(K, d, static_cast<int64_t>(j), c);
-          dK[j * static_cast<size_t>(d) + static_cast<size_t>(c)] += ds * at(Q, d, i, c);
-        }
-      }
-    }
-    const auto compare = [&](const Tensor& got, const std::vector<double>& want) {
-      const auto x = values(got);
-      REQUIRE(x.size() == want.size());
-      for (size_t i = 0; i < x.size(); ++i)
-        worst = std::isnan(x[i]) ? INFINITY
-                                 : std::max(worst, std::fabs(x[i] - want[i]) / (1 + std::fabs(want[i])));
-    };
-    compare(y, Y);
-    compare(q.grad(), dQ);
-    compare(k.grad(), dK);
-    compare(v.grad(), dV);
+      return stack(rows) + 0 * (sum(K) + sum(V));
+    });
+    for (size_t i = 0; i < got.size(); ++i)
+      REQUIRE(largest_difference(got[i], want[i]) < 1e-5 * (1 + max(abs(want[i])).item()));
   }
-  CHECK(worst < 1e-5);
   CHECK(empty_rows > 1000);
 }
 
@@ -207,10 +259,10 @@ TEST_CASE("AttentionPooling: padding may hold anything; masks that do not fit an
   };
   CHECK(run(std::nan("")) == run(0));
   const Tensor x = ones({1, 3, 2});
-  CHECK(message([&] { AttentionPooling{DotScore()}(x, x, Mask(ones({4}, boolean))); }) ==
-        "AttentionPooling: the mask is [4] and must broadcast to the scores, [..., Tq, Tk] = [1, 3, 3]: "
-        "aligned "
-        "at the right each of its sizes is the same or 1");
+  CHECK(
+      message([&] { AttentionPooling{DotScore()}(x, x, Mask(ones({4}, boolean))); })
+          .find("the mask is [4] and must broadcast to the scores, [..., Tq, Tk] = [1, 3, 3]: aligned at the "
+                "right each of its sizes is the same or 1") != std::string::npos);
   CHECK(message([] { AttentionPooling(DotScore(), SoftmaxNormaliser(), {.dropout = -1}); }) ==
         "AttentionPooling: dropout is -1; a probability lies in [0, 1]");
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <thread>
 
 #include "autograd/gradcheck.h"
 #include "autograd/ops.h"
@@ -31,6 +32,33 @@ TEST_CASE("SinusoidalPosition: sines and cosines of p / 10000^(2i/E), odd widths
   }
   CHECK(SinusoidalPosition(4).state_dict().empty());
   CHECK(SinusoidalPosition(4)(ones({0, 4})).shape() == Shape{0, 4});
+}
+
+TEST_CASE(
+    "SinusoidalPosition: the table is computed once, anew when longer or of another dtype, by any thread") {
+  const SinusoidalPosition position(6);
+  const auto same = [](const Tensor& a, const Tensor& b) { return a.data<float>() == b.data<float>(); };
+  const Tensor first = position.table(5);
+  CHECK(same(position.table(5), first));
+  CHECK(same(position.table(3, 2), narrow(first, 0, 2, 3)));
+  const Tensor longer = position.table(100);
+  CHECK_FALSE(same(longer, first));
+  CHECK(largest_difference(narrow(longer, 0, 0, 5), first) == 0);
+  CHECK(largest_difference(position.table(100, 0, float64), longer) < 1e-7);
+  const int64_t far = int64_t{1} << 40;  // no table up to there
+  CHECK(position.table(2, far, float64)[{1, 0}].item() ==
+        doctest::Approx(std::sin(static_cast<double>(far + 1))).epsilon(1e-9));
+  const SinusoidalPosition copy = position;
+  CHECK(largest_difference(copy.table(100), longer) == 0);
+  std::vector<std::thread> threads;
+  std::vector<Tensor> tables(4);
+  for (Tensor& table : tables)
+    threads.emplace_back([&] {
+      for (int64_t length = 1; length < 200; ++length) table = position.table(length, 0, float64);
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const Tensor& table : tables)
+    CHECK(largest_difference(table, SinusoidalPosition(6).table(199, 0, float64)) == 0);
 }
 
 // covers: C-100-03
@@ -65,6 +93,9 @@ TEST_CASE("LearnedPosition: a row for each position, up to max_length") {
   CHECK(largest_difference(position(x), x + narrow(position.weight, 0, 0, 3)) == 0);
   CHECK(largest_difference(position(x, 1), x + narrow(position.weight, 0, 1, 3)) == 0);
   CHECK(position.named_parameters().at(0).name == "weight");
+  const Tensor many = LearnedPosition(1000, 32).weight;  // as large as sinusoids
+  CHECK(mean(square(many)).item() ==
+        doctest::Approx(mean(square(SinusoidalPosition(32).table(1000))).item()).epsilon(0.02));
   CHECK(test::forgotten_leaves(position(x), position) == "");
   CHECK_THROWS_WITH_AS(position(x, 2),
                        doctest::Contains("LearnedPosition: x [2, 3, 3] has positions up to 2 + 3, and 4 were "

@@ -69,10 +69,11 @@ TEST_CASE("BilinearScore: q . (W k), in either order") {
     REQUIRE(s.W.weight.shape() == Shape{2, 5});
     return dot(q, mv(s.W.weight, k));
   });
-  check_score(BilinearScore(2, 5, Order::key_query), 2, 5, [](auto& s, const Tensor& q, const Tensor& k) {
-    REQUIRE(s.W.weight.shape() == Shape{5, 2});
-    return dot(k, mv(s.W.weight, q));
-  });
+  check_score(BilinearScore(2, 5, BilinearScore::Order::key_query), 2, 5,
+              [](auto& s, const Tensor& q, const Tensor& k) {
+                REQUIRE(s.W.weight.shape() == Shape{5, 2});
+                return dot(k, mv(s.W.weight, q));
+              });
 }
 
 // covers: C-002-09

@@ -1,9 +1,11 @@
-// What RNN, GRU and LSTM share; each test runs over the three.
+// RNN, GRU and LSTM, and their cells: most tests run over the three. The formulas of the cells and of all
+// steps are held by the reference cases, tests/parity/recurrent_test.cpp.
 #include "nn/recurrent/recurrent.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "autograd/engine.h"
 #include "autograd/gradcheck.h"
@@ -18,6 +20,10 @@
 using namespace heed;
 
 namespace {
+
+using RnnPair = std::pair<RNN, RNNCell>;
+using GruPair = std::pair<GRU, GRUCell>;
+using LstmPair = std::pair<LSTM, LSTMCell>;
 
 struct Answer {
   Tensor output, h_n, c_n;
@@ -43,11 +49,6 @@ Answer ask(const Layer& layer, const Tensor& x, const Tensor& lengths = {}) {
 
 Tensor lengths_of(const std::vector<int64_t>& lengths) {
   return from_vector(lengths, {static_cast<int64_t>(lengths.size())});
-}
-
-double apart(const Tensor& a, const Tensor& b) {
-  REQUIRE(a.shape() == b.shape());
-  return a.numel() == 0 ? 0 : max(abs(a - b)).item();
 }
 
 template <class Layer>
@@ -93,9 +94,32 @@ TEST_CASE_TEMPLATE("recurrent layers: two directions and two layers are four run
     }
   }
   const Answer got = ask(layer, x, h_0, c_0, {});
-  CHECK(apart(got.output, below) < 1e-14);
-  CHECK(apart(got.h_n, cat(h_n)) < 1e-14);
-  if (got.c_n.defined()) CHECK(apart(got.c_n, cat(c_n)) < 1e-14);
+  CHECK(largest_difference(got.output, below) < 1e-14);
+  CHECK(largest_difference(got.h_n, cat(h_n)) < 1e-14);
+  if (got.c_n.defined()) CHECK(largest_difference(got.c_n, cat(c_n)) < 1e-14);
+}
+
+TEST_CASE_TEMPLATE("recurrent layers: a loop of cells gives the same", Pair, RnnPair, GruPair, LstmPair) {
+  for (const bool bias : {true, false})
+    for (const auto nonlinearity : {init::Nonlinearity::tanh, init::Nonlinearity::relu}) {
+      const auto layer = make<typename Pair::first_type>(3, 4, {.nonlinearity = nonlinearity, .bias = bias});
+      typename Pair::second_type cell(3, 4, {.bias = bias, .nonlinearity = nonlinearity});
+      cell.to(float64);
+      static_cast<RecurrentWeights&>(cell) = layer.weights[0];
+      CHECK(cell.parameters().size() == (bias ? 4 : 2));
+      const Tensor x = randn({5, 2, 3}, float64);
+      const Answer whole = ask(layer, x);
+      Tensor h, c;
+      for (int64_t t = 0; t < 5; ++t) {
+        if constexpr (std::is_same_v<typename Pair::first_type, LSTM>)
+          std::tie(h, c) = std::pair(cell(x[t], h, c).h, cell(x[t], h, c).c);
+        else
+          h = cell(x[t], h);
+        CHECK(largest_difference(h, whole.output[t]) < 1e-14);
+      }
+      if (c.defined()) CHECK(largest_difference(c, whole.c_n[0]) < 1e-14);
+      CHECK(test::forgotten_leaves(h, cell) == "");
+    }
 }
 
 TEST_CASE_TEMPLATE("recurrent layers: batch_first and a single sequence are other orders of the same", L, RNN,
@@ -109,13 +133,13 @@ TEST_CASE_TEMPLATE("recurrent layers: batch_first and a single sequence are othe
   const Answer want = ask(layer, x, h_0, c_0, lengths);
   const Answer got = ask(other, transpose(x, 0, 1), h_0, c_0, lengths);
   CHECK(got.output.is_contiguous());
-  CHECK(apart(got.output, transpose(want.output, 0, 1)) < 1e-14);
-  CHECK(apart(got.h_n, want.h_n) < 1e-14);
+  CHECK(largest_difference(got.output, transpose(want.output, 0, 1)) < 1e-14);
+  CHECK(largest_difference(got.h_n, want.h_n) < 1e-14);
   for (const L* one : {&layer, &other}) {
     const Answer alone = ask(*one, select(x, 1, 0), select(h_0, 1, 0), select(c_0, 1, 0), {});
-    CHECK(apart(alone.output, select(want.output, 1, 0)) < 1e-14);
-    CHECK(apart(alone.h_n, select(want.h_n, 1, 0)) < 1e-14);
-    if (alone.c_n.defined()) CHECK(apart(alone.c_n, select(want.c_n, 1, 0)) < 1e-14);
+    CHECK(largest_difference(alone.output, select(want.output, 1, 0)) < 1e-14);
+    CHECK(largest_difference(alone.h_n, select(want.h_n, 1, 0)) < 1e-14);
+    if (alone.c_n.defined()) CHECK(largest_difference(alone.c_n, select(want.c_n, 1, 0)) < 1e-14);
   }
 }
 
@@ -128,17 +152,17 @@ TEST_CASE_TEMPLATE("recurrent layers: with lengths each sequence is as if it wer
   for (int64_t b = 0; b < 5; ++b) {
     const int64_t length = lengths[static_cast<size_t>(b)];
     const Tensor h = select(h_0, 1, b), c = select(c_0, 1, b);
-    CHECK(apart(select(narrow(got.output, 0, length, 6 - length), 1, b), zeros({6 - length, 4}, float64)) ==
-          0);
+    CHECK(largest_difference(select(narrow(got.output, 0, length, 6 - length), 1, b),
+                             zeros({6 - length, 4}, float64)) == 0);
     if (length == 0) {
-      CHECK(apart(select(got.h_n, 1, b), h) == 0);
-      if (got.c_n.defined()) CHECK(apart(select(got.c_n, 1, b), c) == 0);
+      CHECK(largest_difference(select(got.h_n, 1, b), h) == 0);
+      if (got.c_n.defined()) CHECK(largest_difference(select(got.c_n, 1, b), c) == 0);
       continue;
     }
     const Answer alone = ask(layer, narrow(select(x, 1, b), 0, 0, length), h, c, {});
-    CHECK(apart(select(narrow(got.output, 0, 0, length), 1, b), alone.output) < 1e-14);
-    CHECK(apart(select(got.h_n, 1, b), alone.h_n) < 1e-14);
-    if (got.c_n.defined()) CHECK(apart(select(got.c_n, 1, b), alone.c_n) < 1e-14);
+    CHECK(largest_difference(select(narrow(got.output, 0, 0, length), 1, b), alone.output) < 1e-14);
+    CHECK(largest_difference(select(got.h_n, 1, b), alone.h_n) < 1e-14);
+    if (got.c_n.defined()) CHECK(largest_difference(select(got.c_n, 1, b), alone.c_n) < 1e-14);
   }
 }
 
@@ -154,17 +178,17 @@ TEST_CASE_TEMPLATE("recurrent layers: 50 steps of padding, whatever stands there
     const Tensor padded = cat({x, full({4, more, 3}, filling, float64)}, 1).requires_grad_();
     const Answer got = ask(layer, padded, lengths);
     const Tensor output = narrow(got.output, 1, 0, 6);
-    CHECK(apart(narrow(got.output, 1, 6, more), zeros({4, more, 8}, float64)) == 0);
+    CHECK(largest_difference(narrow(got.output, 1, 6, more), zeros({4, more, 8}, float64)) == 0);
     Tensor loss = sum(output * cotangent) + sum(got.h_n * state_cotangent);
     if (got.c_n.defined()) loss = loss + sum(square(got.c_n));
     std::vector<Tensor> inputs = layer.parameters();
     inputs.push_back(padded);
     std::vector<Tensor> now = grad(loss, inputs);
-    CHECK(apart(narrow(now.back(), 1, 6, more), zeros({4, more, 3}, float64)) == 0);
+    CHECK(largest_difference(narrow(now.back(), 1, 6, more), zeros({4, more, 3}, float64)) == 0);
     now.back() = narrow(now.back(), 1, 0, 6);
     now.insert(now.end(), {output.detach(), got.h_n.detach(), loss.detach()});
     if (!before.empty())
-      for (size_t i = 0; i < now.size(); ++i) CHECK(apart(now[i], before[i]) < 1e-12);
+      for (size_t i = 0; i < now.size(); ++i) CHECK(largest_difference(now[i], before[i]) < 1e-12);
     before = now;
   }
 }
@@ -234,11 +258,11 @@ TEST_CASE_TEMPLATE("recurrent layers: dropout is between layers, while training"
   const Tensor x = randn({4, 3, 2}, float64);
   L dropping = make<L>(2, 8, {.num_layers = 2, .dropout = 0.5});
   const L plain = make<L>(2, 8, {.num_layers = 2}), one = make<L>(2, 8, {.dropout = 0.5});
-  CHECK(apart(ask(one, x).output, ask(make<L>(2, 8), x).output) == 0);
-  CHECK(apart(ask(dropping, x).output, ask(plain, x).output) > 1e-3);
-  CHECK(apart(narrow(ask(dropping, x).h_n, 0, 0, 1), narrow(ask(plain, x).h_n, 0, 0, 1)) == 0);
+  CHECK(largest_difference(ask(one, x).output, ask(make<L>(2, 8), x).output) == 0);
+  CHECK(largest_difference(ask(dropping, x).output, ask(plain, x).output) > 1e-3);
+  CHECK(largest_difference(narrow(ask(dropping, x).h_n, 0, 0, 1), narrow(ask(plain, x).h_n, 0, 0, 1)) == 0);
   dropping.eval();
-  CHECK(apart(ask(dropping, x).output, ask(plain, x).output) == 0);
+  CHECK(largest_difference(ask(dropping, x).output, ask(plain, x).output) == 0);
 }
 
 TEST_CASE_TEMPLATE("recurrent layers: hooks see each result and may replace it", L, RNN, GRU, LSTM) {
@@ -260,7 +284,7 @@ TEST_CASE_TEMPLATE("recurrent layers: what does not fit", L, RNN, GRU, LSTM) {
   const Tensor x = ones({4, 5, 3});
   const auto says = [&](auto&& f, const std::string& text) {
     const std::string got = message(f);
-    CHECK_MESSAGE(got.starts_with(name + text), got);
+    CHECK_MESSAGE(got.find(name + text) != std::string::npos, got);
   };
   says([&] { layer(ones({4, 5, 2})); }, "x is [4, 5, 2]; it must be [T, B, 3], or [T, 3] without a batch");
   says([&] { layer(ones({3})); }, "x is [3]; it must be [T, B, 3]");
@@ -293,6 +317,43 @@ TEST_CASE_TEMPLATE("recurrent layers: what does not fit", L, RNN, GRU, LSTM) {
   CHECK(message([&] { layer(ones({4, 5, 3}, float64)); }).find("float64") != std::string::npos);
   CHECK(ask(layer, ones({4, 0, 3})).output.shape() == Shape{4, 0, 4});
   CHECK(ask(layer, ones({4, 0, 3}), lengths_of({})).h_n.shape() == Shape{2, 0, 2});
+}
+
+TEST_CASE("recurrent layers and cells: what does not fit one of them") {
+  CHECK(message([] { RNN(2, 2, {.nonlinearity = init::Nonlinearity::sigmoid}); }) ==
+        "RNN: the nonlinearity is tanh or relu");
+  CHECK(message([] { RNN(2, 2, {.proj_size = 1}); }) == "RNN: only an LSTM has a proj_size");
+  CHECK(message([] { LSTM(2, 2, {.proj_size = 2}); }).find("proj_size is 2, hidden_size 2") !=
+        std::string::npos);
+  CHECK(message([] {
+          RNNCell(3, 2)(ones({4, 2}));
+        }).find("RNNCell: x is [4, 2]; it must be [B, 3] or [3]") != std::string::npos);
+  CHECK(message([] {
+          RNNCell(3, 2)(ones({4, 3}), ones({2}));
+        }).find("RNNCell: h is [2]; for this input it must be [4, 2]") != std::string::npos);
+  const LSTMCell cell(1, 1);
+  CHECK(message([&] {
+          cell(ones({4, 1}), ones({4, 1}), ones({1}));
+        }).find("LSTMCell: c is [1]; for this input it must be [4, 1]") != std::string::npos);
+  // A state that is not given is zero, alone or with the other.
+  CHECK(cell(tensor({0.8F}), tensor({0.0F})).h.item() == cell(tensor({0.8F})).h.item());
+  CHECK(cell(tensor({0.8F}), Tensor(), tensor({0.0F})).c.item() == cell(tensor({0.8F})).c.item());
+}
+
+TEST_CASE("LSTM: a projection makes h narrower than c") {
+  LSTM layer(3, 4, {.num_layers = 2, .batch_first = true, .bidirectional = true, .proj_size = 2});
+  layer.to(float64);
+  const Tensor x = randn({2, 5, 3}, float64), lengths = lengths_of({5, 3});
+  const auto [output, h_n, c_n] = layer(x, Tensor(), Tensor(), lengths);
+  CHECK(output.shape() == Shape{2, 5, 4});
+  CHECK(h_n.shape() == Shape{4, 2, 2});
+  CHECK(c_n.shape() == Shape{4, 2, 4});
+  CHECK(layer.state_dict().at("weight_hr_l1_reverse").shape() == Shape{2, 4});
+  CHECK(layer.state_dict().at("weight_hh_l0").shape() == Shape{16, 2});
+  CHECK(gradcheck([&](const std::vector<Tensor>&) { return layer(x).output; }, {layer.weights[0].weight_hr}));
+  CHECK(message([&] {
+          layer(x, zeros({4, 2, 4}, float64));
+        }).find("LSTM: h_0 is [4, 2, 4]; for this input it must be [4, 2, 2]") != std::string::npos);
 }
 
 namespace {

@@ -191,6 +191,14 @@ TEST_CASE("beam_search: the length limit, normalisation and ties") {
   CHECK(beam_search(step, 1, {.max_length = 3, .width = 50, .alpha = 1})[0][1].score ==
         doctest::Approx(-3.5 / 3).epsilon(1e-14));
   CHECK(beam_search(step, 0).empty());
+  // Of a fixed length: <eos>, token 2, is a token like others.
+  const DecodeStep likes_2 = always({-3, -2, -1, -2});
+  CHECK(greedy_search(likes_2, 2, 4) == std::vector<Ids>{{}, {}});
+  CHECK(greedy_search(likes_2, 2, 4, std::nullopt) == std::vector<Ids>{{2, 2, 2, 2}, {2, 2, 2, 2}});
+  CHECK(greedy_search(likes_2, 1, 4, 3) == std::vector<Ids>{{2, 2, 2, 2}});
+  const auto two = beam_search(likes_2, 1, {.max_length = 3, .width = 2, .end = 1});
+  CHECK(two[0][0].tokens == Ids{2, 2, 2});
+  CHECK_FALSE(two[0][0].ended);
 }
 
 TEST_CASE("beam_search: what is wrong") {

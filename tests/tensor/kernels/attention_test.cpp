@@ -14,11 +14,11 @@ using namespace heed;
 namespace {
 
 // attention_weights times the values: what blocked_attention must give.
-Tensor twin(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionScores& scores) {
+Tensor twin(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& scores) {
   return matmul(attention_weights(q, k, scores), v);
 }
 
-void check_like_twin(const std::string& what, const Tensors& in, const AttentionScores& scores = {},
+void check_like_twin(const std::string& what, const Tensors& in, const AttentionOptions& scores = {},
                      double tolerance = 0) {
   if (tolerance == 0) tolerance = in[0].dtype() == float32 ? 1e-4 : 1e-12;
   const Tensors got =
@@ -175,7 +175,7 @@ TEST_CASE("the memory of blocked attention is linear, of the composed one quadra
     const Tensor x = randn({T, 16}).requires_grad_();
     reset_peak_memory();
     const size_t before = memory_use().live;
-    sum(f(x, x, x, AttentionScores{})).backward();
+    sum(f(x, x, x, AttentionOptions{})).backward();
     return static_cast<double>(memory_use().peak - before);
   };
   malloc_trim(0);
@@ -203,7 +203,7 @@ TEST_CASE("blocked attention gives the same bits on any number of threads") {
 TEST_CASE("blocked attention refuses what it cannot do") {
   const Tensor q = ones({3, 4}), k = ones({5, 4}), v = ones({5, 2});
   const auto says = [](const Tensor& query, const Tensor& key, const Tensor& value,
-                       const AttentionScores& scores, const std::string& text) {
+                       const AttentionOptions& scores, const std::string& text) {
     CHECK(message([&] { blocked_attention(query, key, value, scores); }).find(text) != std::string::npos);
   };
   says(q, k, ones({6, 2}), {}, "key is [5, 4], value is [6, 2]; they must be [..., Tk, D] and [..., Tk, Dv]");
