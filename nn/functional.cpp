@@ -45,7 +45,7 @@ void check_class_weight(const Tensor& weight, int64_t classes) {
 }
 
 // Where the classes are in [N, C, d...] or [C], unless something else is said.
-int64_t class_dim(const Operand& input, std::optional<int64_t> said = {}) {
+int64_t class_dim(const Operand& input, std::optional<int64_t> said) {
   check_floating(input);
   check(input->dim() > 0, "the input is one number; it must have a dimension of classes");
   return check_dim(input, said.value_or(input->dim() > 1 ? 1 : 0));
@@ -148,10 +148,11 @@ Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const Bce
   return reduce(each, options.reduction);
 }
 
-Tensor nll_loss(Operand input, Operand target, const NllOptions& options) {
+Tensor nll_loss(Operand input, Operand target, const CrossEntropyOptions& options) {
   const Calling here("nll_loss", input.line());
   check_indices(target);
-  const int64_t dim = class_dim(input), classes = input->shape()[dim];
+  check(options.label_smoothing == 0, "label_smoothing is for cross_entropy");
+  const int64_t dim = class_dim(input, options.class_dim), classes = input->shape()[dim];
   check_classes(input, target, dim);
   check_class_weight(options.weight, classes);
 

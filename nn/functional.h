@@ -48,22 +48,18 @@ Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& opt
 /// The same of sigmoid(input), without overflow: target log(sigmoid(input)) is multiplied by pos_weight
 Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const BceOptions& options = {});
 
-struct NllOptions {
-  Tensor weight = {};           // [C], one for each class
-  int64_t ignore_index = -100;  // targets of this value count for nothing
-  Reduction reduction = Reduction::mean;
-};
-/// -weight[target] input[target]: the likelihood of the right classes, from log-probabilities.
+using heed::CrossEntropyOptions;
+/// -weight[target] input[target]: the likelihood of the right classes, from log-probabilities. Of the options
+/// label_smoothing is not for it.
 ///
-///   input      [N, C, d...], or [C]
+///   input      [N, C, d...], or [C]; with class_dim = -1 [..., C]
 ///   target     [N, d...], or []    int64 in [0, C)
 ///   returns    [N, d...] unreduced; the mean is over the weights of the targets that count
-Tensor nll_loss(Operand input, Operand target, const NllOptions& options = {});
+Tensor nll_loss(Operand input, Operand target, const CrossEntropyOptions& options = {});
 
-using heed::CrossEntropyOptions;
 /// -weight[target] log_softmax(input)[target], in one pass over the logits.
 ///
-///   input      [N, C, d...], or [C]; with class_dim = -1 [..., C], the logits of [B, T] tokens say
+///   input      [N, C, d...], or [C]; with class_dim = -1 [..., C], such as [B, T, C] for a text
 ///   target     [N, d...], or []    int64 in [0, C); or of the input's shape: probabilities of the classes
 ///   returns    [N, d...] unreduced; the mean is over the weights of the targets that count, with
 ///              probabilities over their number

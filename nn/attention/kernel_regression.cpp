@@ -64,10 +64,9 @@ NadarayaWatson::NadarayaWatson(const NadarayaWatsonOptions& options) : kernel(op
 Tensor NadarayaWatson::weights(const Tensor& queries, const Tensor& keys, OwnPoint own) const {
   const Tensor& width = w.defined() ? static_cast<const Tensor&>(w) : fixed_w;
   if (own == OwnPoint::keep) return kernel_weights(queries, keys, kernel, width);
-  const int64_t n = keys.size(keys.dim() == 1 ? 0 : -2);
   check(queries.shape() == keys.shape(), "NadarayaWatson: queries are ", queries.shape(), ", keys ",
         keys.shape(), "; to exclude each point from its own prediction, give the keys as queries");
-  return kernel_weights(queries, keys, kernel, width, eye(n) == 0);
+  return kernel_weights(queries, keys, kernel, width, eye(keys.size(keys.dim() == 1 ? 0 : -2)) == 0);
 }
 
 Tensor NadarayaWatson::forward(const Tensor& queries, const Tensor& keys, const Tensor& values,

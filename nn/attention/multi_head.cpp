@@ -28,15 +28,12 @@ Tensor merge_heads(const Tensor& x) {
 void KeyValueCache::append(const Tensor& keys, const Tensor& values) {
   check(keys.dim() == 4 && values.dim() == 4 && keys.size(2) == values.size(2), "KeyValueCache: keys are ",
         keys.shape(), ", values ", values.shape(), "; they must be [B, H, T, D] and [B, H, T, Dv]");
-  if (length() == 0) {
-    keys_ = keys;
-    values_ = values;
-    return;
-  }
-  check(keys.size(0) == keys_.size(0) && keys.size(1) == keys_.size(1), "KeyValueCache: keys ", keys.shape(),
-        " do not go on from those held, ", keys_.shape(), " (select the rows of the batch?)");
-  Tensor all_keys = cat({keys_, keys}, 2);
-  values_ = cat({values_, values}, 2);
+  const bool first = length() == 0;
+  check(first || (keys.size(0) == keys_.size(0) && keys.size(1) == keys_.size(1)), "KeyValueCache: keys ",
+        keys.shape(), " do not go on from those held, ", first ? Shape{} : keys_.shape(),
+        " (select the rows of the batch?)");
+  Tensor all_keys = first ? keys : cat({keys_, keys}, 2);
+  values_ = first ? values : cat({values_, values}, 2);
   keys_ = std::move(all_keys);
 }
 

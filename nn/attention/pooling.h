@@ -33,11 +33,12 @@ struct AttentionPoolingOptions {
 /// and those of the normaliser behind "normaliser.".
 template <class ScoreType, class NormaliserType = SoftmaxNormaliser>
 class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType>> {
-  static_assert(Score<ScoreType>,
-                "AttentionPooling: a score has Tensor operator()(const Tensor& q, const Tensor& k) const");
   static_assert(
-      Normaliser<NormaliserType>,
-      "AttentionPooling: a normaliser has Tensor operator()(const Tensor& scores, const Mask&) const");
+      Score<ScoreType>,
+      "AttentionPooling: a score is called as Tensor operator()(const Tensor& q, const Tensor& k) const");
+  static_assert(Normaliser<NormaliserType>,
+                "AttentionPooling: a normaliser is called as Tensor operator()(const Tensor& scores, const "
+                "Mask&) const");
 
  public:
   explicit AttentionPooling(ScoreType score, NormaliserType normaliser = {},

@@ -36,7 +36,7 @@ RecurrentWeights::RecurrentWeights(Recurrence kind, int64_t input_size, int64_t 
         "a recurrent layer: input_size is ", input_size, ", hidden_size ", hidden_size,
         "; both must be from 1 to ", most);
   check(proj_size >= 0 && proj_size < hidden_size, "a recurrent layer: proj_size is ", proj_size,
-        ", hidden_size ", hidden_size, "; proj_size must be smaller, and 0 stands for none");
+        ", hidden_size ", hidden_size, "; proj_size must be smaller, and 0 means none");
   const int64_t rows = gate_count(kind) * hidden_size;
   weight_ih = start(hidden_size, {rows, input_size});
   weight_hh = start(hidden_size, {rows, proj_size > 0 ? proj_size : hidden_size});
@@ -91,19 +91,6 @@ void RecurrentStack::name_all(Visitor& v) {
     weights[k].name(v, "_l" + std::to_string(k / directions) + (k % directions == 1 ? "_reverse" : ""));
 }
 
-// [T, B, 1]: which steps count.
-Tensor RecurrentStack::valid_steps(const Tensor& lengths, const Tensor& x, int64_t steps,
-                                   int64_t batch) const {
-  check(lengths.dtype() == int64, name_, ": lengths are ", lengths.dtype(), "; they must be int64");
-  check(x.dim() == 3 && lengths.shape() == Shape{batch}, name_, ": lengths are ", lengths.shape(), ", x is ",
-        x.shape(),
-        x.dim() == 3 ? "; there must be one for each sequence" : "; without a batch give the sequence alone");
-  for (const int64_t length : lengths.to_vector<int64_t>())
-    check(length >= 0 && length <= steps, name_, ": a length is ", length, ", x is ", x.shape(),
-          "; lengths must be from 0 to ", steps);
-  return unsqueeze(unsqueeze(arange(steps, int64), 1) < lengths, 2);
-}
-
 // Sequences keep the order of dimensions that they are given in, so that products over all steps read and
 // write them as they are; only the recurrence itself sees time first.
 LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Tensor& c_0,
@@ -131,7 +118,10 @@ LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Ten
 
   Tensor valid;
   if (lengths.defined()) {
-    valid = time_first(valid_steps(lengths, given, steps, batch));
+    check(batched && lengths.shape() == Shape{batch}, name_, ": lengths are ", lengths.shape(), ", x is ",
+          given.shape(),
+          batched ? "; there must be one for each sequence" : "; without a batch give the sequence alone");
+    valid = time_first(transpose(transpose(Mask::lengths(lengths, steps).allowed(), 1, 2), 0, 1));
     x = where(valid, x, 0);  // whatever is there: 0 times an infinity would be felt in gradients
   }
 

@@ -85,8 +85,6 @@ class RecurrentStack {
                  bool training) const;
 
  private:
-  Tensor valid_steps(const Tensor& lengths, const Tensor& x, int64_t steps, int64_t batch) const;
-
   const char* name_;
 };
 
@@ -118,7 +116,7 @@ class RNNCell : public Layer<RNNCell>, public RecurrentWeights {
 ///   h_n        [L, B, hidden_size], in the order of h_0
 ///
 /// With lengths the output is 0 after a sequence's last step, h_n is the state at its last step, and the
-/// reverse direction starts there: what stands in x after it changes nothing. A sequence of length 0 keeps
+/// reverse direction starts there: what x holds after it changes nothing. A sequence of length 0 keeps
 /// h_0.
 ///
 ///   const auto [output, h_n] = rnn(x, Tensor(), lengths);
@@ -149,7 +147,7 @@ class RNN : public Layer<RNN>, public RecurrentStack {
 ///   h          [B, hidden_size], or [hidden_size]; zero if not given
 ///   returns    the shape of h
 ///
-/// The rows of r, z and n stand in this order in the weights. Start: as RNNCell.
+/// The weights have the rows of r, z and n in this order. Start: as RNNCell.
 class GRUCell : public Layer<GRUCell>, public RecurrentWeights {
  public:
   GRUCell(int64_t input_size, int64_t hidden_size, const RecurrentCellOptions& options = {})
@@ -192,7 +190,7 @@ struct LSTMState {
 ///   h, c       [B, hidden_size], or [hidden_size]; zero if not given
 ///   returns    h' and c', shaped as h
 ///
-/// The rows of i, f, g and o stand in this order in the weights. Start: as RNNCell.
+/// The weights have the rows of i, f, g and o in this order. Start: as RNNCell.
 class LSTMCell : public Layer<LSTMCell>, public RecurrentWeights {
  public:
   LSTMCell(int64_t input_size, int64_t hidden_size, const RecurrentCellOptions& options = {})

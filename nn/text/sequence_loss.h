@@ -4,18 +4,15 @@
 
 namespace heed {
 
-struct SequenceLossOptions {
-  double label_smoothing = 0;  // this share of each target is spread evenly over all classes
-  Reduction reduction = Reduction::mean;
-};
-/// Cross entropy over the valid tokens of padded sequences, those at t < lengths[b]: whatever stands after
+/// Cross entropy over the valid tokens of padded sequences, those at t < lengths[b]: whatever comes after
 /// them changes neither the loss nor a gradient.
 ///
 ///   logits   [B, T, C]
 ///   targets  [B, T]     int64 in [0, C)
 ///   lengths  [B]        int64 in [0, T]; without: every target counts that is not <pad>
+///   options  weight, reduction and label_smoothing
 ///   returns  the mean over the tokens that count, an error if none does; [B, T] unreduced, 0 at the others
 Tensor sequence_loss(Operand logits, Operand targets, Operand lengths = {},
-                     const SequenceLossOptions& options = {});
+                     const CrossEntropyOptions& options = {});
 
 }  // namespace heed

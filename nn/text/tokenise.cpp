@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-// Marks that stand right behind a word, and those of Chinese, which are as wide as a character.
+// Marks written right behind a word, and those of Chinese, which are as wide as a character.
 const Tokens kClosing = {".",  ",",  ";",  ":",  "?",  "!",  ")",  "]", "}",
                          "。", "，", "；", "：", "？", "！", "）", "、"};
 
@@ -31,7 +31,7 @@ bool is_mark(uint32_t c) {
          (c >= 0x3008 && c <= 0x3011) || (c >= 0x3014 && c <= 0x301F);
 }
 
-// Whether the mark c ties what stands before it to what comes next.
+// Whether the mark c ties the character before it to the next.
 bool joins(uint32_t before, uint32_t c, uint32_t after) {
   if (c == '.' || c == ',') return is_digit(before) && is_digit(after);
   const auto is_letter = [](uint32_t x) { return x != 0 && !is_space(x) && !is_mark(x); };
@@ -49,18 +49,13 @@ Tokens split_words(std::string_view text) {
     const auto [c, size] = first_character(text);
     const std::string_view character = text.substr(0, size);
     text.remove_prefix(size);
-    if (open && joins(before, c, first_character(text).code)) {
+    const bool within = open && joins(before, c, first_character(text).code);
+    const bool in_word = within || (!is_space(c) && !is_mark(c));
+    if (in_word && open)
       words.back() += character;
-    } else if (is_space(c) || is_mark(c)) {
-      open = false;
-      if (!is_space(c)) words.emplace_back(character);
-    } else {
-      if (open)
-        words.back() += character;
-      else
-        words.emplace_back(character);
-      open = true;
-    }
+    else if (!is_space(c))
+      words.emplace_back(character);
+    open = in_word;
     before = c;
   }
   return words;

@@ -13,7 +13,7 @@ struct Utf8Character {
 /// Overlong forms, surrogates and codes above U+10FFFF are not UTF-8 (RFC 3629).
 Utf8Character first_character(std::string_view text);
 
-/// How many bytes stand before the first that is not UTF-8: text.size() if all of it is.
+/// The number of bytes before the first that is not UTF-8: text.size() if all of it is.
 size_t valid_utf8(std::string_view text);
 
 /// Throws unless all of `text` is UTF-8, with `what` it is and the position of the first byte that is wrong.

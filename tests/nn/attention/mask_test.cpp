@@ -78,7 +78,9 @@ TEST_CASE("Mask: what is none is refused with a reason") {
       Error);
   CHECK_THROWS_WITH_AS(
       Mask::lengths(zeros({2}), 3),
-      doctest::Contains("Mask::lengths: lengths are int64 [B], or [B, Tq] with one for each query"), Error);
+      doctest::Contains(
+          "Mask::lengths: given float32 [2]; lengths are int64 [B], or [B, Tq] with one for each query"),
+      Error);
   CHECK_THROWS_AS(Mask::lengths(tensor({4}, int64), 3), Error);
   CHECK_THROWS_AS(Mask::lengths(tensor({-1}, int64), 3), Error);
 }

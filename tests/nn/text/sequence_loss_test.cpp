@@ -42,11 +42,10 @@ TEST_CASE("sequence_loss: by hand") {
   CHECK(each.to_vector()[3] == 0);
   // Without lengths target 0, which is <pad>, does not count.
   CHECK(sequence_loss(logits, targets).item() == doctest::Approx((b + c + 18) / 3).epsilon(1e-7));
-  CHECK(sequence_loss(logits, targets, lengths, {.label_smoothing = 0.25}).item() ==
-        doctest::Approx(F::cross_entropy(tensor({{1, 0}, {3, 3}, {2, 0}}, float64), tensor({0, 1, 1}, int64),
-                                         {.label_smoothing = 0.25})
-                            .item())
-            .epsilon(1e-14));
+  CrossEntropyOptions options{.weight = tensor({1, 3}, float64), .label_smoothing = 0.25};
+  const Tensor valid = tensor({{1, 0}, {3, 3}, {2, 0}}, float64);
+  CHECK(sequence_loss(logits, targets, lengths, options).item() ==
+        doctest::Approx(F::cross_entropy(valid, tensor({0, 1, 1}, int64), options).item()).epsilon(1e-14));
 }
 
 // covers: C-100-05
@@ -97,8 +96,8 @@ TEST_CASE("sequence_loss: what is wrong") {
         }) ==
         "sequence_loss: the lengths are [3], the targets [2, 3]; there must be one length for each row");
   for (const auto& lengths : {tensor({4, 1}, int64), tensor({-1, 1}, int64)})
-    CHECK(message([&] { sequence_loss(logits, targets, lengths); }) ==
-          "sequence_loss: a length lies outside 0 to 3, the size of the targets");
+    CHECK(message([&] { sequence_loss(logits, targets, lengths); }).find("lengths must be from 0 to 3") !=
+          std::string::npos);
   CHECK(message([&] {
           sequence_loss(logits, targets, tensor({0, 0}, int64));
         }) == "sequence_loss: no token counts, so there is no mean; every sequence is padding");
