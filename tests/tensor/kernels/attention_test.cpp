@@ -210,6 +210,8 @@ TEST_CASE("blocked attention refuses what it cannot do") {
   says(q, ones({5, 3}), v, {}, "query is [3, 4], key is [5, 3]; they must be [..., Tq, D] and [..., Tk, D]");
   says(q, k, ones({5, 2}, float64), {}, "must have one dtype");
   says(q, k, v, {.mask = ones({3, 5})}, "must be bool");
-  says(q, k, v, {.bias = ones({3, 5}).requires_grad_()}, "the bias needs a gradient, and so the weights");
+  for (const AttentionOptions& options :
+       {AttentionOptions{.bias = ones({3, 5}).requires_grad_()}, {.dropout_p = 0.5}, {.need_weights = true}})
+    says(q, k, v, options, "a bias that needs a gradient need the weights: use attention_weights");
   says(ones({1, 4}), k, v, {.mask = ones({2, 5}, boolean)}, "must broadcast to [..., Tq, Tk]");
 }
