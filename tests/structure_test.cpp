@@ -146,6 +146,27 @@ Findings check_op_rows(const fs::path& root) {
   return findings;
 }
 
+// The paths in quotes that a file includes.
+std::vector<std::string> included(const fs::path& file) {
+  static const std::regex pattern(R"re(^\s*#\s*include\s*"([^"]+)")re");
+  std::vector<std::string> found;
+  for (const std::string& line : read_lines(file)) {
+    std::smatch match;
+    if (std::regex_search(line, match, pattern)) found.push_back(match[1]);
+  }
+  return found;
+}
+
+// Whoever includes autograd/ops.h has every family of operations.
+Findings check_families(const fs::path& root) {
+  const std::vector<std::string> all = included(root / "autograd/ops.h");
+  Findings findings;
+  for (const fs::path& file : sources(root, "autograd/ops"))
+    if (file.extension() == ".h" && std::find(all.begin(), all.end(), file.generic_string()) == all.end())
+      findings.push_back("autograd/ops.h does not include " + file.generic_string());
+  return findings;
+}
+
 void require_none(const Findings& findings) {
   for (const std::string& finding : findings) FAIL_CHECK(finding);
 }
@@ -197,6 +218,13 @@ TEST_CASE("every source has its test file") { require_none(check_mirrors(HEED_SO
 TEST_CASE("every op has a row in the table of op tests") {
   CHECK(declared_ops(HEED_SOURCE_DIR).size() > 100);  // else the pattern no longer fits the header
   require_none(check_op_rows(HEED_SOURCE_DIR));
+}
+
+TEST_CASE("every family of operations is in autograd/ops.h") {
+  require_none(check_families(HEED_SOURCE_DIR));
+  const Copy copy;
+  copy.append("autograd/ops/planted.h", "#pragma once\n");
+  CHECK(check_families(copy.root()) == Findings{"autograd/ops.h does not include autograd/ops/planted.h"});
 }
 
 TEST_CASE("a planted include is found") {

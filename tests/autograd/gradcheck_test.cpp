@@ -15,9 +15,6 @@ namespace {
 using Inputs = std::vector<Tensor>;
 
 Tensor leaf(const Literal& values) { return tensor(values, float64).requires_grad_(); }
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 }  // namespace
 

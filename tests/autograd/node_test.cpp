@@ -18,10 +18,6 @@ using Values = std::vector<double>;
 Tensor leaf(const Literal& values) { return tensor(values, float64).requires_grad_(); }
 Tensor fresh(const Tensor& x) { return clone(x.detach()); }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 // a^2 b as a joint rule; it and its twin count their calls.
 Tensor joint(Operand a, Operand b, int& rules, int& twins) {
   const auto forward = [](const Tensor& u, const Tensor& v) { return square(u) * v; };

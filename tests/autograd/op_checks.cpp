@@ -9,6 +9,7 @@
 #include "autograd/gradcheck.h"
 #include "autograd/node.h"
 #include "tensor/create.h"
+#include "tests/support/expect.h"
 #include "tests/support/parity.h"
 
 namespace heed::test {
@@ -384,10 +385,6 @@ const Writer writers[] = {
     {"fill_",  // through a view
      [](const Tensor& x) { fill_(x.dim() > 0 ? select(x, 0, 0) : x.detach(), 0); }},
 };
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // Whether the message begins with the name of the operation, or of one that the row says it may name.
 bool names(const OpCase& row, const std::string& message) {

@@ -28,8 +28,6 @@ std::string text_of(const std::string& example) {
   return done.out;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
 }  // namespace
 
 // covers: C-004-06 C-001-02

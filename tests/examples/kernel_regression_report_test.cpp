@@ -1,4 +1,5 @@
 #include "examples/kernel_regression_report.h"
+#include "tests/support/expect.h"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +10,6 @@ using namespace program;
 namespace {
 
 const Data data{{"title", "x", "y"}, {0, 1, 2, 3, 4, 5}, {0, 2, 1, 3, 2, 4}, {}, {}};
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 }  // namespace
 

@@ -15,8 +15,6 @@ Run run(const std::string& arguments, const std::string& before = "") {
   return run_program("kernel_regression", arguments, before);
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
 }  // namespace
 
 TEST_CASE("program: --help and --version") {

@@ -88,6 +88,15 @@ TEST_CASE("a write is noticed by what was saved for the gradient") {
   CHECK_THROWS_AS(y.backward(values({1, 1})), Error);
 }
 
+TEST_CASE("a parameter may be assigned its own values in another order") {
+  for (const Shape& order : {Shape{2, 0, 1}, Shape{1, 0, 2}, Shape{0, 2, 1}}) {
+    const Tensor cube = reshape(arange(0, 1000), {10, 10, 10});
+    Parameter a(clone(cube));
+    a = permute(a, order);
+    CHECK(read(a) == read(permute(cube, order)));
+  }
+}
+
 TEST_CASE("absent parameters") {
   Parameter none;
   CHECK_FALSE(none.defined());

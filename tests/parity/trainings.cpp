@@ -11,39 +11,29 @@
 namespace heed::parity {
 namespace {
 
-SGDOptions read(const Fields& c, SGDOptions o) {
-  return {.lr = c.get("lr", o.lr),
-          .momentum = c.get("momentum", o.momentum),
-          .dampening = c.get("dampening", o.dampening),
-          .weight_decay = c.get("weight_decay", o.weight_decay),
-          .nesterov = c.get("nesterov", o.nesterov),
-          .maximize = c.get("maximize", o.maximize)};
+// Options by name, each left as it is where the case does not say it: read(c, "lr", o.lr, "eps", o.eps).
+void read(const Fields&) {}
+template <class T, class... Others>
+void read(const Fields& c, const char* name, T& option, Others&... others) {
+  option = c.get(name, option);
+  read(c, others...);
 }
-template <class Options>  // of Adam and AdamW
-Options read(const Fields& c, Options o) {
-  return {.lr = c.get("lr", o.lr),
-          .betas = c.get("betas", o.betas),
-          .eps = c.get("eps", o.eps),
-          .weight_decay = c.get("weight_decay", o.weight_decay),
-          .amsgrad = c.get("amsgrad", o.amsgrad),
-          .maximize = c.get("maximize", o.maximize)};
+
+void read_all(const Fields& c, SGDOptions& o) {
+  read(c, "lr", o.lr, "momentum", o.momentum, "dampening", o.dampening, "weight_decay", o.weight_decay);
+  read(c, "nesterov", o.nesterov, "maximize", o.maximize);
 }
-RMSpropOptions read(const Fields& c, RMSpropOptions o) {
-  return {.lr = c.get("lr", o.lr),
-          .alpha = c.get("alpha", o.alpha),
-          .eps = c.get("eps", o.eps),
-          .weight_decay = c.get("weight_decay", o.weight_decay),
-          .momentum = c.get("momentum", o.momentum),
-          .centered = c.get("centered", o.centered),
-          .maximize = c.get("maximize", o.maximize)};
+void read_all(const Fields& c, auto& o) {  // of Adam and AdamW
+  read(c, "lr", o.lr, "betas", o.betas, "eps", o.eps, "weight_decay", o.weight_decay);
+  read(c, "amsgrad", o.amsgrad, "maximize", o.maximize);
 }
-AdagradOptions read(const Fields& c, AdagradOptions o) {
-  return {.lr = c.get("lr", o.lr),
-          .lr_decay = c.get("lr_decay", o.lr_decay),
-          .weight_decay = c.get("weight_decay", o.weight_decay),
-          .initial_accumulator_value = c.get("initial_accumulator_value", o.initial_accumulator_value),
-          .eps = c.get("eps", o.eps),
-          .maximize = c.get("maximize", o.maximize)};
+void read_all(const Fields& c, RMSpropOptions& o) {
+  read(c, "lr", o.lr, "alpha", o.alpha, "eps", o.eps, "weight_decay", o.weight_decay);
+  read(c, "momentum", o.momentum, "centered", o.centered, "maximize", o.maximize);
+}
+void read_all(const Fields& c, AdagradOptions& o) {
+  read(c, "lr", o.lr, "lr_decay", o.lr_decay, "eps", o.eps, "weight_decay", o.weight_decay);
+  read(c, "initial_accumulator_value", o.initial_accumulator_value, "maximize", o.maximize);
 }
 
 using Params = std::vector<NamedTensor>;
@@ -56,11 +46,13 @@ std::vector<Tensor> tensors_of(const Params& params) {
 
 template <class Kind, class Options>
 std::unique_ptr<Optimizer> optimizer(const Fields& config, const Json& groups, const Params& params) {
-  const Options options = read(config, Options());
+  Options options;
+  read_all(config, options);
   std::vector<ParamGroup<Options>> built;
   for (const Json& json : groups) {
     const Fields group("key of a parameter group", json);
-    built.push_back({{}, read(group, options)});
+    built.push_back({{}, options});
+    read_all(group, built.back().options);
     for (const std::string name : group["params"]) {
       const auto found =
           std::find_if(params.begin(), params.end(), [&](const auto& p) { return p.name == name; });

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "autograd/ops.h"
+#include "tensor/create.h"
 #include "tensor/parallel.h"
 #include "tensor/tensor.h"
 
@@ -26,6 +27,15 @@ inline double largest_difference(const std::vector<double>& a, const std::vector
 }
 inline double largest_difference(const heed::Tensor& a, const heed::Tensor& b) {
   return a.shape() == b.shape() ? largest_difference(values(a), values(b)) : INFINITY;
+}
+
+/// 0, 1, 2, ... in this shape.
+inline heed::Tensor counted(const heed::Shape& shape, heed::DType dtype = heed::float32) {
+  return reshape(heed::arange(0, static_cast<double>(heed::numel(shape)), 1, dtype), shape);
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
 }
 
 /// The text of the Error that f throws; "" when it throws none.

@@ -12,10 +12,6 @@ namespace {
 using Values = std::vector<double>;
 constexpr int64_t kLarge = int64_t{1} << 40;
 
-Tensor counted(const Shape& shape, DType dtype = float32) {
-  return arange(0, static_cast<double>(numel(shape)), 1, dtype).view_as(shape, contiguous_strides(shape), 0);
-}
-
 }  // namespace
 
 TEST_CASE("a tensor describes itself") {

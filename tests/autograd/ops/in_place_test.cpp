@@ -5,10 +5,6 @@
 
 using namespace heed;
 
-namespace {
-Tensor counted(const Shape& shape) { return reshape(arange(0, static_cast<double>(numel(shape))), shape); }
-}  // namespace
-
 TEST_CASE("writes in place change the tensor and every view of it") {
   NoGrad guard;
   const Tensor x = counted({2, 3});
@@ -30,19 +26,30 @@ TEST_CASE("writes in place change the tensor and every view of it") {
   CHECK(values(add_(counts, 3)) == std::vector<double>{4, 4});
 }
 
-TEST_CASE("operands that overlap are read before they are written") {
+TEST_CASE("operands that overlap are read before they are written, however long") {
   NoGrad guard;
-  const Tensor x = counted({5});
-  copy_(slice(x, 0, 1, 5), slice(x, 0, 0, 4));
-  CHECK(values(x) == std::vector<double>{0, 0, 1, 2, 3});
-  const Tensor square = counted({2, 2});
-  add_(square, transpose(square));
-  CHECK(values(square) == std::vector<double>{0, 3, 3, 6});
-  const Tensor y = tensor({{1, 2}, {3, 4}});
-  mul_(y, y[0]);  // broadcasts its own first row
-  CHECK(values(y) == std::vector<double>{1, 4, 3, 8});
-  add_(y, y);
-  CHECK(values(y) == std::vector<double>{2, 8, 6, 16});
+  for (const int64_t n : {2, 5, 60, 3000}) {  // the loop reads into a buffer of some hundred elements
+    CAPTURE(n);
+    const Tensor x = counted({n}), y = counted({n});
+    const Tensor shifted = cat({x[{slice(0, 1)}], slice(x, 0, 0, n - 1)});
+    copy_(slice(x, 0, 1, n), slice(x, 0, 0, n - 1));
+    CHECK(values(x) == values(shifted));
+    const Tensor sums = slice(y, 0, 1, n) + slice(y, 0, 0, n - 1);
+    add_(slice(y, 0, 1, n), slice(y, 0, 0, n - 1));
+    CHECK(values(slice(y, 0, 1, n)) == values(sums));
+
+    const Tensor rows = counted({5, n}), products = rows * clone(rows[1]);
+    mul_(rows, rows[1]);  // broadcasts a row of its own
+    CHECK(values(rows) == values(products));
+    add_(rows, rows);
+    CHECK(values(rows) == values(products * 2));
+  }
+  for (const int64_t n : {2, 10, 40})  // the same memory in another order
+    for (const Shape& order : {Shape{2, 0, 1}, Shape{1, 0, 2}, Shape{0, 2, 1}}) {
+      const Tensor cube = counted({n, n, n}), sum = cube + permute(cube, order);
+      add_(cube, permute(cube, order));
+      CHECK(values(cube) == values(sum));
+    }
 }
 
 TEST_CASE("each write raises the version and leaves its name and line") {

@@ -230,6 +230,22 @@ TEST_CASE("attention: 10,000 random masks, empty rows among them, equal a plain 
   CHECK(empty_rows > 1000);
 }
 
+// covers: C-100-01
+TEST_CASE("attention: NaN behind a key that nobody sees clears no key that somebody sees") {
+  manual_seed(4);
+  const Tensor q = randn({3, 4}), k = randn({3, 4}), v = randn({3, 4});
+  const Tensor mask = tensor({{1, 0, 0}, {1, 1, 0}, {0, 1, 0}}, boolean);
+  const Tensor last = tensor({{0}, {0}, {1}}, boolean);
+  for (const bool need_weights : {false, true}) {
+    const auto run = [&](double filler) {
+      return F::scaled_dot_product_attention(q, where(last, filler, k), where(last, filler, v),
+                                             {.mask = mask, .need_weights = need_weights})
+          .output;
+    };
+    CHECK(largest_difference(run(std::nan("")), run(0)) < 1e-6);
+  }
+}
+
 TEST_CASE("AttentionPooling: a score and a normaliser may name their members alike") {
   struct Sharp {
     Tensor operator()(const Tensor& scores, const Mask& mask) const {

@@ -64,6 +64,18 @@ TEST_CASE("schedules: each group keeps its own base, and an epoch can be gone to
   CHECK(optimizer.lr(1) == doctest::Approx(0.05));
 }
 
+TEST_CASE("OneCycleLR: every group has its own rate, and all have the momentum of the cycle") {
+  const Tensor a = full({1}, 0).requires_grad_(), b = full({1}, 0).requires_grad_();
+  Adam optimizer({{{a}, {}}, {{b}, {.betas = {0.5, 0.9}}}});
+  OneCycleLR schedule(optimizer, std::vector<double>{1, 2},
+                      {.total_steps = 11, .pct_start = 0.3, .linear = true});
+  schedule.set_epoch(1);
+  for (const size_t group : {0u, 1u}) {
+    CHECK(optimizer.lr(group) == doctest::Approx((group + 1.0) * (0.04 + 0.96 / 2.3)));
+    CHECK(optimizer.options(group).betas[0] == doctest::Approx(0.95 - 0.1 / 2.3));
+  }
+}
+
 TEST_CASE("OneCycleLR: rate up and down, momentum down and up") {
   const Tensor p = full({1}, 0).requires_grad_();
   Adam optimizer({p});
