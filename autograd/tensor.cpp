@@ -14,7 +14,7 @@ void keep_gradient(const Tensor& x) {
 
 }  // namespace
 
-const Tensor& Tensor::requires_grad_(bool requires_grad) const {
+const Tensor& Tensor::requires_grad_(bool requires_grad) const& {
   if (requires_grad == this->requires_grad()) return *this;
   check(!this->requires_grad() || is_leaf(), "requires_grad_: a tensor computed by ",
         requires_grad ? "" : Node::of(*this)->name, " has a history; take detach() of it");

@@ -16,8 +16,8 @@ struct Matrix {
   Matrix(std::initializer_list<std::vector<double>> lines);
   explicit Matrix(const heed::Tensor& matrix);
 
-  double& operator()(size_t i, size_t j) { return values[i * columns + j]; }
-  double operator()(size_t i, size_t j) const { return values[i * columns + j]; }
+  double& operator()(size_t i, size_t j) & { return values[i * columns + j]; }
+  double operator()(size_t i, size_t j) const& { return values[i * columns + j]; }
   /// float64 [rows, columns].
   heed::Tensor tensor() const;
 

@@ -33,8 +33,9 @@ class Translation {
   std::vector<heed::AttentionMap> attention(const heed::Tokens& source, const heed::Tokens& target) const;
   bool attends() const { return !translator_->alignment_module().empty(); }
 
-  heed::Module& module() const { return translator_->module(); }
-  const TranslatorOptions& options() const { return options_; }
+  heed::Module& module() const& { return translator_->module(); }
+  heed::Module& module() && = delete;  // it would die with the temporary
+  TranslatorOptions options() const { return options_; }
 
  private:
   Translation(TranslatorOptions options, heed::Vocabulary source, heed::Vocabulary target);

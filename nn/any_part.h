@@ -29,10 +29,12 @@ class AnyPart {
   void visit(Visitor& v) { held_->visit(v); }
   /// What is held, if it is of this type; null otherwise.
   template <class Part>
-  Part* get() const {
+  Part* get() const& {
     auto* holder = dynamic_cast<Holder<Part>*>(held_.get());
     return holder ? &holder->part : nullptr;
   }
+  template <class Part>
+  Part* get() && = delete;  // the part would die with the temporary
 
  private:
   struct Held {

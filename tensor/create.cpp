@@ -63,7 +63,7 @@ Tensor linspace(double start, double end, int64_t count, DType dtype) {
 Tensor eye(int64_t n, int64_t m, DType dtype) {
   if (m < 0) m = n;
   Tensor y = zeros({n, m}, dtype);
-  kernel::fill(y.view_as({std::min(n, m)}, {m + 1}, 0), 1);
+  kernel::fill(TensorBody::view(y, {std::min(n, m)}, {m + 1}), 1);
   return y;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tensor/error.h"
+#include "tensor/print.h"
 
 namespace heed {
 
@@ -15,34 +16,17 @@ inline constexpr DType float64 = DType::float64;
 inline constexpr DType int64 = DType::int64;
 inline constexpr DType boolean = DType::boolean;
 
+/// The bytes of an element.
 constexpr int64_t size_of(DType dtype) {
-  switch (dtype) {
-    case DType::float32:
-      return 4;
-    case DType::float64:
-      return 8;
-    case DType::int64:
-      return 8;
-    case DType::boolean:
-      return 1;
-  }
-  return 0;
+  constexpr int64_t sizes[] = {4, 8, 8, 1};
+  return sizes[static_cast<int>(dtype)];
 }
 
 constexpr bool is_floating(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
 constexpr const char* name_of(DType dtype) {
-  switch (dtype) {
-    case DType::float32:
-      return "float32";
-    case DType::float64:
-      return "float64";
-    case DType::int64:
-      return "int64";
-    case DType::boolean:
-      return "bool";
-  }
-  return "?";
+  constexpr const char* names[] = {"float32", "float64", "int64", "bool"};
+  return names[static_cast<int>(dtype)];
 }
 
 inline std::string to_string(DType dtype) { return name_of(dtype); }
@@ -62,8 +46,8 @@ struct Type {
   using type = T;
 };
 
-/// Calls `f(Type<T>{})` with the C++ type that `dtype` stores: visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
-/// ... }).
+/// Calls `f(Type<T>{})` with the C++ type that `dtype` stores:
+/// visit_dtype(x.dtype(), [&]<class T>(Type<T>) { ... }).
 template <class F>
 decltype(auto) visit_dtype(DType dtype, F&& f) {
   switch (dtype) {

@@ -9,18 +9,21 @@
 
 namespace heed {
 
-/// Positions start, start + step, ... before end; an end that is left out is the end of the dimension.
+/// Positions start, start + step, ... before end; an end that is left out, {}, is the end of the dimension.
 /// Negative positions count from the back. The step is positive.
 struct Slice {
-  std::optional<int64_t> start = {}, end = {};
-  int64_t step = 1;
+  constexpr explicit Slice(std::optional<int64_t> start = {}, std::optional<int64_t> end = {},
+                           int64_t step = 1)
+      : start(start), end(end), step(step) {}
+  std::optional<int64_t> start, end;
+  int64_t step;
 };
 
 inline Slice slice(std::optional<int64_t> start, std::optional<int64_t> end = {}, int64_t step = 1) {
-  return {start, end, step};
+  return Slice(start, end, step);
 }
 
-inline constexpr Slice whole{};  // all positions of a dimension
+inline constexpr Slice whole;  // all positions of a dimension
 inline constexpr struct Ellipsis {
 } ellipsis;  // as many whole dimensions as are left
 inline constexpr struct NewAxis {

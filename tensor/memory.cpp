@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "tensor/error.h"
 
@@ -19,6 +20,7 @@ constexpr size_t kAlignment = 64;
 constexpr size_t kLargeBytes = size_t{1} << 16;  // from here on the shared lists
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kMostCachedPerThread = size_t{1} << 22;
+constexpr int64_t kMostUnsettled = kLargeBytes;
 constexpr size_t kMostCachedShared = size_t{1} << 30;
 constexpr int kClasses = 4 * 40;
 
@@ -53,10 +55,24 @@ struct FreeBlock {
 
 using Lists = std::array<FreeBlock*, kClasses>;
 
+// The small blocks of one thread: plain data, so that reaching it costs nothing. `room` counts the bytes that
+// may still be added. It and `batch` are 0 before the first release and after the thread's end, which is when a
+// thread_local's destructor may still release tensors.
+struct ThreadCache {
+  Lists lists;
+  size_t room;
+  int64_t batch;                   // bytes that may be unsettled
+  std::atomic<int64_t> unsettled;  // handed out less given back, and not in live_bytes; written by its thread
+  ThreadCache* next;               // of the open ones
+  enum { fresh, open, closed } state;
+};
+thread_local constinit ThreadCache thread_cache{};
+
 struct Shared {
   std::mutex mutex;
   Lists lists{};
   size_t cached = 0;
+  ThreadCache* threads = nullptr;  // the open ones
 };
 
 // Never destroyed: tensors of static lifetime are released after main.
@@ -65,8 +81,28 @@ Shared& shared() {
   return instance;
 }
 
-std::atomic<size_t> live_bytes{0};
-std::atomic<size_t> peak_bytes{0};
+std::atomic<int64_t> live_bytes{0};
+std::atomic<int64_t> peak_bytes{0};
+
+void raise_peak(int64_t live) {
+  int64_t peak = peak_bytes.load(std::memory_order_relaxed);
+  while (live > peak && !peak_bytes.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
+  }
+}
+
+void settle() {
+  const int64_t bytes = thread_cache.unsettled.load(std::memory_order_relaxed);
+  thread_cache.unsettled.store(0, std::memory_order_relaxed);
+  raise_peak(live_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes);
+}
+
+// Counts bytes handed out or, negative, given back.
+void count(int64_t bytes) {
+  const int64_t unsettled = thread_cache.unsettled.load(std::memory_order_relaxed) + bytes;
+  thread_cache.unsettled.store(unsettled, std::memory_order_relaxed);
+  if (unsettled >= thread_cache.batch || -unsettled >= thread_cache.batch) [[unlikely]]
+    settle();
+}
 
 bool cache_enabled() {
   static const bool enabled = !kSanitized && std::getenv("HEED_NO_CACHE") == nullptr;
@@ -98,21 +134,17 @@ void free_all(Lists& lists) noexcept {
     while (void* block = pop(head)) std::free(block);
 }
 
-// The small blocks of one thread: plain data, so that reaching it costs nothing. `room` counts the bytes that
-// may still be added; it is 0 before the first release and after the thread's end, which is when a
-// thread_local's destructor may still release tensors.
-struct ThreadCache {
-  Lists lists;
-  size_t room;
-  enum { fresh, open, closed } state;
-};
-thread_local constinit ThreadCache thread_cache{};
-
 struct Closer {
   ~Closer() {
+    settle();
     thread_cache.state = ThreadCache::closed;
     thread_cache.room = 0;
+    thread_cache.batch = 0;
     free_all(thread_cache.lists);
+    const std::lock_guard lock(shared().mutex);
+    ThreadCache** at = &shared().threads;
+    while (*at != &thread_cache) at = &(*at)->next;
+    *at = thread_cache.next;
   }
 };
 
@@ -121,14 +153,10 @@ bool open_thread_cache() {
   static thread_local const Closer closer;  // its destructor runs at the thread's end
   thread_cache.state = ThreadCache::open;
   thread_cache.room = kMostCachedPerThread;
+  thread_cache.batch = kMostUnsettled;
+  const std::lock_guard lock(shared().mutex);
+  thread_cache.next = std::exchange(shared().threads, &thread_cache);
   return true;
-}
-
-void count(size_t bytes) {
-  const size_t live = live_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  size_t peak = peak_bytes.load(std::memory_order_relaxed);
-  while (live > peak && !peak_bytes.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
-  }
 }
 
 }  // namespace
@@ -137,55 +165,47 @@ void* allocate(size_t bytes) {
   bytes = std::max<size_t>(bytes, 1);
   const int size_class = class_of(bytes);
   const size_t whole = size_class < kClasses ? class_bytes(size_class) : bytes;
-  const bool large = bytes >= kLargeBytes;
   void* block = nullptr;
-  if (!large) {
+  if (bytes < kLargeBytes) {
     block = pop(thread_cache.lists[static_cast<size_t>(size_class)]);
     if (block) [[likely]] {
       thread_cache.room += whole;
+      count(static_cast<int64_t>(bytes));
       return block;
     }
-  } else {
-    count(bytes);
-    if (cache_enabled() && size_class < kClasses) {
-      const std::lock_guard lock(shared().mutex);
-      block = pop(shared().lists[static_cast<size_t>(size_class)]);
-      if (block) shared().cached -= whole;
-    }
+  } else if (cache_enabled() && size_class < kClasses) {
+    const std::lock_guard lock(shared().mutex);
+    block = pop(shared().lists[static_cast<size_t>(size_class)]);
+    if (block) shared().cached -= whole;
   }
   if (!block) block = system_allocate(whole);
   if (!block) {
     release_cached_memory();
     block = system_allocate(whole);
   }
-  if (!block) {
-    if (large) live_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-    fail("memory: the system does not give ", whole, " bytes more; use smaller tensors or batches");
-  }
+  if (!block) fail("memory: the system does not give ", whole, " bytes more; use smaller tensors or batches");
+  count(static_cast<int64_t>(bytes));
   return block;
 }
 
 void release(void* block, size_t bytes) noexcept {
   if (!block) return;
   bytes = std::max<size_t>(bytes, 1);
+  count(-static_cast<int64_t>(bytes));
   const int size_class = class_of(bytes);
+  const size_t whole = size_class < kClasses ? class_bytes(size_class) : bytes;
   if (bytes < kLargeBytes) {
-    const size_t whole = class_bytes(size_class);
     if (thread_cache.room >= whole || open_thread_cache()) [[likely]] {
       thread_cache.room -= whole;
       push(thread_cache.lists[static_cast<size_t>(size_class)], block);
       return;
     }
-  } else {
-    live_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-    if (cache_enabled() && size_class < kClasses) {
-      const size_t whole = class_bytes(size_class);
-      const std::lock_guard lock(shared().mutex);
-      if (shared().cached + whole <= kMostCachedShared) {
-        shared().cached += whole;
-        push(shared().lists[static_cast<size_t>(size_class)], block);
-        return;
-      }
+  } else if (cache_enabled() && size_class < kClasses) {
+    const std::lock_guard lock(shared().mutex);
+    if (shared().cached + whole <= kMostCachedShared) {
+      shared().cached += whole;
+      push(shared().lists[static_cast<size_t>(size_class)], block);
+      return;
     }
   }
   std::free(block);
@@ -200,9 +220,14 @@ void release_cached_memory() noexcept {
 }
 
 MemoryUse memory_use() noexcept {
-  return {live_bytes.load(std::memory_order_relaxed), peak_bytes.load(std::memory_order_relaxed)};
+  const std::lock_guard lock(shared().mutex);
+  int64_t live = live_bytes.load(std::memory_order_relaxed);
+  for (const ThreadCache* thread = shared().threads; thread; thread = thread->next)
+    live += thread->unsettled.load(std::memory_order_relaxed);
+  raise_peak(live);
+  return {static_cast<size_t>(live), static_cast<size_t>(peak_bytes.load(std::memory_order_relaxed))};
 }
 
-void reset_peak_memory() noexcept { peak_bytes.store(live_bytes.load(std::memory_order_relaxed)); }
+void reset_peak_memory() noexcept { peak_bytes = static_cast<int64_t>(memory_use().live); }
 
 }  // namespace heed

@@ -16,7 +16,9 @@ void release(void* block, size_t bytes) noexcept;
 /// Returns what is cached and unused to the system.
 void release_cached_memory() noexcept;
 
-/// Bytes handed out and not yet released, and the highest that this has been since the last reset.
+/// Bytes that allocate() has handed out and nobody has released: the values of tensors and some 300 bytes of
+/// bookkeeping for each, graphs, buffers of running kernels. `peak` is the most there has been since the last
+/// reset; of blocks below 64 KiB it may miss 64 KiB in each thread.
 struct MemoryUse {
   size_t live;
   size_t peak;

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ostream>
 
 #include "tensor/tensor.h"
 
@@ -114,7 +113,5 @@ std::string to_string(const Tensor& x) {
   if (!x.defined()) return "an undefined tensor";
   return (x.numel() ? Printer(x).text() : "[]") + " " + name_of(x.dtype()) + " " + to_string(x.shape());
 }
-
-std::ostream& operator<<(std::ostream& out, const Tensor& x) { return out << to_string(x); }
 
 }  // namespace heed

@@ -4,29 +4,6 @@
 
 namespace heed {
 
-void Shape::resize(int64_t rank) {
-  if (rank > capacity_) {
-    const int64_t capacity = std::max<int64_t>(rank, 2 * capacity_);
-    auto* grown = new int64_t[static_cast<size_t>(capacity)]();
-    std::copy(begin(), end(), grown);
-    delete[] far_;
-    far_ = grown;
-    capacity_ = static_cast<int32_t>(capacity);
-  }
-  for (int64_t i = rank_; i < rank; ++i) data()[i] = 0;
-  rank_ = static_cast<int32_t>(rank);
-}
-
-void Shape::insert(int64_t at, int64_t value) {
-  push_back(value);
-  std::rotate(begin() + at, end() - 1, end());
-}
-
-void Shape::erase(int64_t at) {
-  std::copy(begin() + at + 1, end(), begin() + at);
-  resize(rank_ - 1);
-}
-
 std::string to_string(const Shape& shape) {
   std::string text = "[";
   for (int64_t i = 0; i < shape.dim(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
@@ -87,8 +64,7 @@ Shape check_dims(int64_t rank, const Shape& dims) {
   std::sort(sorted.begin(), sorted.end());
   check(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(), "dims ", dims,
         " name the same dimension twice");
-  if (rank == 0) sorted.resize(0);
-  return sorted;
+  return rank > 0 ? sorted : Shape();
 }
 
 Shape reduced_shape(const Shape& shape, const Shape& dims, bool keepdim) {

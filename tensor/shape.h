@@ -1,103 +1,79 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "tensor/error.h"
+#include "tensor/print.h"
 
 namespace heed {
 
-/// A short list of sizes. Up to six stand inside the object, so that making a tensor of usual rank needs no
-/// second block of memory; longer ones go to the heap.
+/// A list of sizes, one for each dimension: at most eight, which stand inside the object, so that a shape is
+/// copied like a number. More are an Error, wherever they come from.
 class Shape {
  public:
+  static constexpr int64_t kMaxDim = 8;
+
   Shape() = default;
-  Shape(std::initializer_list<int64_t> values) : Shape(values.begin(), static_cast<int64_t>(values.size())) {}
-  Shape(const std::vector<int64_t>& values) : Shape(values.data(), static_cast<int64_t>(values.size())) {}
-  Shape(const int64_t* values, int64_t rank) {
-    resize(rank);
-    for (int64_t i = 0; i < rank; ++i) data()[i] = values[i];
+  Shape(std::initializer_list<int64_t> sizes) : Shape(sizes.begin(), static_cast<int64_t>(sizes.size())) {}
+  Shape(const std::vector<int64_t>& sizes) : Shape(sizes.data(), static_cast<int64_t>(sizes.size())) {}
+  Shape(const int64_t* sizes, int64_t dim) {
+    resize(dim);
+    std::copy_n(sizes, dim, sizes_);
   }
-  static Shape filled(int64_t rank, int64_t value) {
+  static Shape filled(int64_t dim, int64_t size) {
     Shape shape;
-    shape.resize(rank);
-    for (int64_t& size : shape) size = value;
+    shape.resize(dim);
+    std::fill(shape.begin(), shape.end(), size);
     return shape;
   }
 
-  Shape(const Shape& other) {
-    if (other.far_) [[unlikely]]
-      *this = other;
-    else
-      copy_near(other);
-  }
-  Shape(Shape&& other) noexcept { *this = static_cast<Shape&&>(other); }
-  Shape& operator=(const Shape& other) {
-    if (this == &other) return *this;
-    if (!far_ && !other.far_) [[likely]] {
-      copy_near(other);
-      return *this;
-    }
-    resize(other.rank_);
-    for (int64_t i = 0; i < rank_; ++i) data()[i] = other[i];
-    return *this;
-  }
-  Shape& operator=(Shape&& other) noexcept {
-    if (this == &other) return *this;
-    delete[] far_;
-    for (int64_t i = 0; i < kInline; ++i) near_[i] = other.near_[i];
-    rank_ = other.rank_;
-    capacity_ = other.capacity_;
-    far_ = other.far_;
-    other.far_ = nullptr;
-    other.rank_ = 0;
-    other.capacity_ = kInline;
-    return *this;
-  }
-  ~Shape() { delete[] far_; }
+  /// The number of dimensions.
+  int64_t dim() const { return dim_; }
+  bool empty() const { return dim_ == 0; }
+  int64_t& operator[](int64_t i) & { return sizes_[i]; }
+  int64_t operator[](int64_t i) const& { return sizes_[i]; }
+  int64_t back() const { return sizes_[dim_ - 1]; }
 
-  int64_t dim() const { return rank_; }
-  bool empty() const { return rank_ == 0; }
-  int64_t* data() { return far_ ? far_ : near_; }
-  const int64_t* data() const { return far_ ? far_ : near_; }
-  int64_t& operator[](int64_t i) { return data()[i]; }
-  int64_t operator[](int64_t i) const { return data()[i]; }
-  int64_t* begin() { return data(); }
-  int64_t* end() { return data() + rank_; }
-  const int64_t* begin() const { return data(); }
-  const int64_t* end() const { return data() + rank_; }
-  int64_t back() const { return data()[rank_ - 1]; }
+  const int64_t* data() const& { return sizes_; }
+  int64_t* begin() & { return sizes_; }
+  int64_t* end() & { return sizes_ + dim_; }
+  const int64_t* begin() const& { return sizes_; }
+  const int64_t* end() const& { return sizes_ + dim_; }
+  const int64_t* data() const&& = delete;  // of a temporary: keep the shape in a variable
+  const int64_t* begin() const&& = delete;
+  const int64_t* end() const&& = delete;
 
-  void resize(int64_t rank);
-  void push_back(int64_t value) {
-    resize(rank_ + 1);
-    data()[rank_ - 1] = value;
+  /// To more dimensions, of size 0, or to fewer.
+  void resize(int64_t dim) {
+    if (dim > kMaxDim) [[unlikely]]
+      fail("a shape of ", dim, " dimensions; a tensor has at most ", kMaxDim);
+    for (int64_t i = dim_; i < dim; ++i) sizes_[i] = 0;
+    dim_ = dim;
   }
-  void insert(int64_t at, int64_t value);
-  void erase(int64_t at);
+  void push_back(int64_t size) {
+    resize(dim_ + 1);
+    sizes_[dim_ - 1] = size;
+  }
+  void insert(int64_t at, int64_t size) {
+    push_back(size);
+    std::rotate(sizes_ + at, end() - 1, end());
+  }
+  void erase(int64_t at) {
+    std::copy(sizes_ + at + 1, sizes_ + dim_, sizes_ + at);
+    --dim_;
+  }
 
   bool operator==(const Shape& other) const {
-    if (rank_ != other.rank_) return false;
-    const int64_t *mine = data(), *others = other.data();
-    for (int64_t i = 0; i < rank_; ++i)
-      if (mine[i] != others[i]) return false;
-    return true;
+    return dim_ == other.dim_ && std::equal(begin(), end(), other.begin());
   }
 
  private:
-  void copy_near(const Shape& other) {
-    rank_ = other.rank_;
-    std::memcpy(near_, other.near_, sizeof near_);
-  }
-
-  static constexpr int64_t kInline = 6;
-  int64_t near_[kInline] = {};
-  int64_t* far_ = nullptr;
-  int32_t rank_ = 0;
-  int32_t capacity_ = kInline;
+  int64_t sizes_[kMaxDim] = {};
+  int64_t dim_ = 0;
 };
 
 /// Distances between neighbours along each dimension, in elements.

@@ -48,14 +48,14 @@ Tensor Tensor::empty(const Shape& shape, DType dtype) {
                                                               .history = {}});
 }
 
-Tensor Tensor::view_as(const Shape& shape, const Strides& strides, int64_t offset) const {
-  const TensorBody& from = body();
+Tensor TensorBody::view(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
+  const TensorBody& from = of(x);
   const int64_t count = heed::numel(shape);
   return Tensor(new (allocate(sizeof(TensorBody)))
                     TensorBody{.references = {},
                                .dtype = from.dtype,
                                .contiguous = is_row_major(shape, strides, count),
-                               .offset = offset,
+                               .offset = from.offset + offset,
                                .numel = count,
                                .shape = shape,
                                .strides = strides,

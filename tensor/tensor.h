@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -41,7 +40,14 @@ class Companion {
 class Index;
 
 /// What a tensor handle points to: a view of shared storage, and the history if gradients flow through it.
+/// For kernels and the engine, which reach it by TensorBody::of(x).
 struct TensorBody {
+  static TensorBody& of(const Tensor& x);
+  /// A second view of the storage of x, without history; `offset` counts elements from the first of x. Nobody
+  /// checks that the elements are there.
+  static Tensor view(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset = 0);
+  /// True when this handle alone holds the body, and the body alone the storage.
+  static bool unique(const Tensor& x);
   void release() noexcept;
 
   RefCount references;
@@ -67,15 +73,16 @@ class Tensor {
 
   /// A tensor of its own memory, contiguous, values not set.
   static Tensor empty(const Shape& shape, DType dtype = float32);
-  /// A second view of this tensor's storage, without history. `offset` is in elements from the storage start.
-  Tensor view_as(const Shape& shape, const Strides& strides, int64_t offset) const;
-  /// The same view without history: gradients stop here.
-  Tensor detach() const { return view_as(body().shape, body().strides, body().offset); }
+  /// The same values without history: gradients stop here.
+  Tensor detach() const { return TensorBody::view(*this, body().shape, body().strides); }
+  /// True for two handles of one tensor.
+  bool same_as(const Tensor& other) const { return body_.get() == other.body_.get(); }
 
   bool defined() const { return bool(body_); }
   const Shape& shape() const& { return body().shape; }
   Shape shape() && { return body().shape; }
-  const Strides& strides() const { return body().strides; }
+  const Strides& strides() const& { return body().strides; }
+  Strides strides() && { return body().strides; }
   DType dtype() const { return body().dtype; }
   /// The number of dimensions.
   int64_t dim() const { return body().shape.dim(); }
@@ -119,7 +126,7 @@ class Tensor {
   template <class F>
   void for_each(F&& f) const;
 
-  /// x[2], x[{0, slice(1, 4)}], x[{all, mask}]: see Index. Differentiable.
+  /// x[2], x[{0, Slice(1, 4)}], x[{whole, mask}]: see Index. Differentiable.
   Tensor operator[](const Index& item) const;
   Tensor operator[](std::initializer_list<Index> items) const;
 
@@ -127,7 +134,10 @@ class Tensor {
 
   bool requires_grad() const { return body_ && body_->history; }
   /// Makes a leaf that gathers a gradient, or stops that. Floating tensors without history only.
-  const Tensor& requires_grad_(bool requires_grad = true) const;
+  const Tensor& requires_grad_(bool requires_grad = true) const&;
+  Tensor requires_grad_(bool requires_grad = true) && {
+    return static_cast<const Tensor&>(*this).requires_grad_(requires_grad);
+  }
   /// True when no operation made this tensor: a parameter, an input.
   bool is_leaf() const;
   /// The gradient gathered by backward(); undefined before. Leaves have one, others after retain_grad(). It
@@ -146,16 +156,17 @@ class Tensor {
   /// that holds the leaf itself keeps it alive for ever: capture leaf.detach().
   HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
 
-  // For kernels and the engine.
+  // For kernels and the engine, which move to TensorBody.
 
+  Tensor view_as(const Shape& shape, const Strides& strides, int64_t offset) const {
+    return TensorBody::view(*this, shape, strides, offset - body().offset);
+  }
+  bool unique() const { return TensorBody::unique(*this); }
   TensorBody& body() const {
     if (!body_) [[unlikely]]
       undefined();
     return *body_;
   }
-  /// True when this handle alone holds the body, and the body alone the storage.
-  bool unique() const { return body_.unique() && body_->storage.unique(); }
-  bool same_as(const Tensor& other) const { return body_.get() == other.body_.get(); }
 
  private:
   friend struct TensorBody;
@@ -170,17 +181,18 @@ class Tensor {
 
 /// Readable text: values, dtype and shape; the middle of large tensors is left out.
 std::string to_string(const Tensor& x);
-std::ostream& operator<<(std::ostream& out, const Tensor& x);
+
+inline TensorBody& TensorBody::of(const Tensor& x) { return x.body(); }
+inline bool TensorBody::unique(const Tensor& x) { return x.body_.unique() && x.body_->storage.unique(); }
 
 /// Calls f(offset) for the offset of every element in row-major order, counted from the first.
 template <class F>
 void for_each_offset(const Shape& shape, const Strides& strides, F&& f) {
-  const int64_t rank = shape.dim();
-  Shape at = Shape::filled(rank, 0);
+  Shape at = Shape::filled(shape.dim(), 0);
   int64_t offset = 0;
   for (int64_t left = numel(shape); left > 0; --left) {
     f(offset);
-    for (int64_t d = rank - 1; d >= 0; --d) {
+    for (int64_t d = shape.dim() - 1; d >= 0; --d) {
       offset += strides[d];
       if (++at[d] < shape[d]) break;
       offset -= strides[d] * shape[d];

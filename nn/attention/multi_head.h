@@ -21,8 +21,8 @@ class KeyValueCache {
   void select(const Tensor& rows);
 
   int64_t length() const { return keys_.defined() ? keys_.size(2) : 0; }
-  const Tensor& keys() const { return keys_; }      // [B, H, length, D], undefined while empty
-  const Tensor& values() const { return values_; }  // [B, H, length, Dv]
+  Tensor keys() const { return keys_; }      // [B, H, length, D], undefined while empty
+  Tensor values() const { return values_; }  // [B, H, length, Dv]
 
  private:
   Tensor keys_, values_;

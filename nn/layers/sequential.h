@@ -41,12 +41,14 @@ class Sequential : public Layer<Sequential> {
   size_t size() const { return parts_.size(); }
   /// Part i, which must be of this type: model.get<Linear>(0).weight
   template <class Part>
-  Part& get(size_t i) const {
+  Part& get(size_t i) const& {
     check(i < size(), "Sequential: there is no part ", i, " among ", size());
     auto* part = parts_[i].template get<Part>();
     check(part != nullptr, "Sequential: part ", i, " is of another type");
     return *part;
   }
+  template <class Part>
+  Part& get(size_t i) && = delete;  // the part would die with the temporary
 
  private:
   std::vector<AnyPart<const Tensor&>> parts_;

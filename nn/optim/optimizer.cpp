@@ -40,7 +40,7 @@ void Optimizer::step(std::source_location line) {
       const Tensor values = kernel::contiguous(p.detach());
       update(group, values, g.detach(), state);
       if (!p.is_contiguous()) kernel::copy_into(p, values);
-      p.body().storage->wrote(name_, line);
+      TensorBody::of(p).storage->wrote(name_, line);
     }
 }
 
@@ -123,7 +123,7 @@ SGD::SGD(const std::vector<ParamGroup<SGDOptions>>& groups)
   for (const auto& group : groups) add_param_group(group);
 }
 
-double* SGD::momentum(size_t group) { return &options(group).momentum; }
+double* SGD::momentum(size_t group) & { return &options(group).momentum; }
 
 void SGD::check_options(const SGDOptions& o) const {
   check(o.lr >= 0 && o.momentum >= 0 && o.weight_decay >= 0, "SGD: lr ", o.lr, ", momentum ", o.momentum,
@@ -157,7 +157,7 @@ AdamW::AdamW(const std::vector<ParamGroup<AdamWOptions>>& groups) : Adam("AdamW"
   for (const auto& group : groups) add_param_group({group.params, group.options});
 }
 
-double* Adam::momentum(size_t group) { return options(group).betas.data(); }
+double* Adam::momentum(size_t group) & { return options(group).betas.data(); }
 
 void Adam::check_options(const AdamOptions& o) const {
   check(o.lr >= 0 && o.eps >= 0 && o.weight_decay >= 0, name_, ": lr ", o.lr, ", eps ", o.eps,
@@ -183,7 +183,7 @@ RMSprop::RMSprop(const std::vector<ParamGroup<RMSpropOptions>>& groups)
   for (const auto& group : groups) add_param_group(group);
 }
 
-double* RMSprop::momentum(size_t group) { return &options(group).momentum; }
+double* RMSprop::momentum(size_t group) & { return &options(group).momentum; }
 
 void RMSprop::check_options(const RMSpropOptions& o) const {
   check(o.lr >= 0 && o.alpha >= 0 && o.eps >= 0 && o.weight_decay >= 0 && o.momentum >= 0, "RMSprop: lr ",

@@ -40,12 +40,12 @@ class Optimizer {
 
   /// The number of groups, and the parameters of one.
   size_t groups() const { return groups_.size(); }
-  const std::vector<Tensor>& params(size_t group) const { return groups_.at(group); }
+  std::vector<Tensor> params(size_t group) const { return groups_.at(group); }
   double lr(size_t group = 0) const { return const_cast<Optimizer*>(this)->lr_of(group); }
   void set_lr(double lr);                // of all groups
   void set_lr(size_t group, double lr);  // of one
   /// The momentum (SGD, RMSprop) or first beta (Adam, AdamW) of a group; null if this optimiser has none.
-  virtual double* momentum(size_t /*group*/) { return nullptr; }
+  virtual double* momentum(size_t /*group*/) & { return nullptr; }
 
   /// What is remembered, under the place of the parameter among all ("3.exp_avg", "3.step"), and the learning
   /// rates ("lr.0"). The tensors share the values: clone what is to stay.
@@ -84,7 +84,7 @@ template <class Options>
 class OptimizerWith : public Optimizer {
  public:
   /// The options of a group, to be read or changed.
-  Options& options(size_t group = 0) { return options_.at(group); }
+  Options& options(size_t group = 0) & { return options_.at(group); }
   /// Parameters that join later.
   void add_param_group(ParamGroup<Options> group) {
     check_options(group.options);
@@ -122,7 +122,7 @@ class SGD : public OptimizerWith<SGDOptions> {
  public:
   explicit SGD(const std::vector<Tensor>& params, const SGDOptions& options = {});
   explicit SGD(const std::vector<ParamGroup<SGDOptions>>& groups);
-  double* momentum(size_t group) override;
+  double* momentum(size_t group) & override;
 
  private:
   void check_options(const SGDOptions& options) const override;
@@ -148,7 +148,7 @@ class Adam : public OptimizerWith<AdamOptions> {
  public:
   explicit Adam(const std::vector<Tensor>& params, const AdamOptions& options = {});
   explicit Adam(const std::vector<ParamGroup<AdamOptions>>& groups);
-  double* momentum(size_t group) override;
+  double* momentum(size_t group) & override;
 
  protected:
   Adam(const char* name, const std::vector<ParamGroup<AdamOptions>>& groups, bool decoupled);
@@ -199,7 +199,7 @@ class RMSprop : public OptimizerWith<RMSpropOptions> {
  public:
   explicit RMSprop(const std::vector<Tensor>& params, const RMSpropOptions& options = {});
   explicit RMSprop(const std::vector<ParamGroup<RMSpropOptions>>& groups);
-  double* momentum(size_t group) override;
+  double* momentum(size_t group) & override;
 
  private:
   void check_options(const RMSpropOptions& options) const override;

@@ -42,7 +42,7 @@ int64_t Vocabulary::id(const std::string& token) const {
   return found == ids_.end() ? unk : found->second;
 }
 
-const std::string& Vocabulary::token(int64_t id) const {
+std::string Vocabulary::token(int64_t id) const {
   check(id >= 0 && id < size(), "Vocabulary: there is no id ", id, "; the ids are 0 to ", size() - 1);
   return tokens_[static_cast<size_t>(id)];
 }

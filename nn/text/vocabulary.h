@@ -33,7 +33,7 @@ class Vocabulary {
   bool contains(const std::string& token) const;
   /// The id of a token; unk if it is unknown.
   int64_t id(const std::string& token) const;
-  const std::string& token(int64_t id) const;
+  std::string token(int64_t id) const;
   /// Without <bos> and <eos>, which belong to batches: see teacher_forcing.
   Ids encode(const Tokens& tokens) const;
   /// The tokens before the first <eos>, without <pad> and <bos>.

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tensor/tensor.h"
@@ -31,7 +32,8 @@ class AttentionScope {
   AttentionScope& operator=(const AttentionScope&) = delete;
 
   /// In the order of the calls.
-  const std::vector<CapturedAttention>& calls() const { return calls_; }
+  const std::vector<CapturedAttention>& calls() const& { return calls_; }
+  std::vector<CapturedAttention> calls() && { return std::move(calls_); }
   /// The weights of one call. Error, with the modules and steps there are, when there is none.
   Tensor weights(const std::string& module, int64_t step = 0) const;
 

@@ -22,7 +22,7 @@ TEST_CASE("the items of an index") {
   CHECK(made(positions).kind == Index::Kind::tensor);
   CHECK(made(positions).tensor.same_as(positions));
   CHECK(made(3).line.line() == __LINE__);
-  CHECK(made(slice(1)).line.line() == __LINE__);
+  CHECK(made(Slice(1)).line.line() == __LINE__);
 }
 
 TEST_CASE("slices may leave out what is usual") {
@@ -32,9 +32,9 @@ TEST_CASE("slices may leave out what is usual") {
            index.range.step == step;
   };
   CHECK(is(whole, {}, {}, 1));
-  CHECK(is(slice(2), 2, {}, 1));
-  CHECK(is(slice(1, -1), 1, -1, 1));
-  CHECK(is(slice({}, 4), {}, 4, 1));
-  CHECK(is(slice(0, 9, 3), 0, 9, 3));
-  CHECK(is(Slice{.step = 2}, {}, {}, 2));
+  CHECK(is(Slice(2), 2, {}, 1));
+  CHECK(is(Slice(1, -1), 1, -1, 1));
+  CHECK(is(Slice({}, 4), {}, 4, 1));
+  CHECK(is(Slice(0, 9, 3), 0, 9, 3));
+  CHECK(is(Slice({}, {}, 2), {}, {}, 2));
 }

@@ -15,7 +15,7 @@ using namespace heed;
 
 namespace {
 
-constexpr size_t kCounted = size_t{1} << 16;  // from here on blocks count as used and are shared by threads
+constexpr size_t kShared = size_t{1} << 16;  // from here on blocks are shared by threads
 
 // Whether blocks are kept at all.
 bool caching() {
@@ -29,8 +29,8 @@ bool caching() {
   return std::getenv("HEED_NO_CACHE") == nullptr;
 }
 
-const size_t sizes[] = {0,    1,    63,   64,    65,       127,          1023,   1024,    1025,   1279,
-                        1280, 1281, 4095, 65535, kCounted, kCounted + 1, 100000, 1 << 20, 5 << 20};
+const size_t sizes[] = {0,    1,    63,   64,    65,      127,         1023,   1024,    1025,   1279,
+                        1280, 1281, 4095, 65535, kShared, kShared + 1, 100000, 1 << 20, 5 << 20};
 
 }  // namespace
 
@@ -82,24 +82,29 @@ TEST_CASE("a released block is given out again") {
   release(larger, 1281);
 
   Tensor x = zeros({1000});
-  const void* memory = x.body().storage->data;
+  const void* memory = TensorBody::of(x).storage->data;
   x = Tensor();
-  CHECK(ones({1000}).body().storage->data == memory);
+  CHECK(TensorBody::of(ones({1000})).storage->data == memory);
 }
 
 TEST_CASE("live bytes and their peak") {
+  constexpr size_t kMany = 64 * kShared;
+  const auto peak_is = [](size_t bytes) {  // but for the small blocks of other threads
+    const size_t peak = memory_use().peak;
+    return peak + 8 * kShared > bytes && peak < bytes + 8 * kShared;
+  };
   const MemoryUse before = memory_use();
   reset_peak_memory();
   CHECK(memory_use().peak == before.live);
-  void* a = allocate(2 * kCounted);
-  void* b = allocate(kCounted);
-  CHECK(memory_use().live == before.live + 3 * kCounted);
-  release(a, 2 * kCounted);
-  CHECK(memory_use().live == before.live + kCounted);
-  CHECK(memory_use().peak == before.live + 3 * kCounted);
+  void* a = allocate(2 * kMany);
+  void* b = allocate(kMany);
+  CHECK(memory_use().live == before.live + 3 * kMany);
+  release(a, 2 * kMany);
+  CHECK(memory_use().live == before.live + kMany);
+  CHECK(peak_is(before.live + 3 * kMany));
   reset_peak_memory();
-  CHECK(memory_use().peak == before.live + kCounted);
-  release(b, kCounted);
+  CHECK(memory_use().peak == before.live + kMany);
+  release(b, kMany);
   CHECK(memory_use().live == before.live);
   {
     const Tensor x = zeros({1 << 20}), view = x.detach();
@@ -107,6 +112,41 @@ TEST_CASE("live bytes and their peak") {
     CHECK(memory_use().live < before.live + (4 << 20) + 4096);
   }
   CHECK(memory_use().live == before.live);
+}
+
+TEST_CASE("small blocks are counted as well") {
+  const MemoryUse before = memory_use();
+  std::vector<Tensor> small(1000);
+  for (Tensor& x : small) x = zeros({100});
+  const size_t grown = memory_use().live - before.live;
+  CHECK(grown >= 1000 * 100 * sizeof(float));
+  CHECK(grown <= 1000 * (100 * sizeof(float) + 400));
+  small.clear();
+  CHECK(memory_use().live == before.live);
+  CHECK(memory_use().peak >= before.live + grown);
+
+  reset_peak_memory();
+  std::vector<void*> blocks(2000);
+  for (size_t i = 0; i < blocks.size(); ++i) release(allocate(1000), 1000);
+  CHECK(memory_use().peak < before.live + 1000 * 1000);
+  for (void*& block : blocks) block = allocate(1000);
+  for (void* block : blocks) release(block, 1000);
+  CHECK(memory_use().peak > before.live + 1000 * 1000);  // although nobody asked meanwhile
+}
+
+TEST_CASE("small blocks count in every thread, and after it" * doctest::test_suite("threads")) {
+  const size_t before = memory_use().live;
+  std::vector<void*> blocks(8);
+  size_t inside = 0;
+  std::thread([&] {
+    release(allocate(100), 100);
+    for (void*& block : blocks) block = allocate(100);
+    std::thread([&] { inside = memory_use().live; }).join();  // asked elsewhere
+  }).join();
+  CHECK(inside == before + 800);
+  CHECK(memory_use().live == before + 800);
+  for (void* block : blocks) release(block, 100);
+  CHECK(memory_use().live == before);
 }
 
 TEST_CASE("what is cached can be given back, what is in use stays") {

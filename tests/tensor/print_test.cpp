@@ -44,8 +44,9 @@ TEST_CASE("values stand in columns, followed by dtype and shape") {
   };
   for (const auto& row : rows) CHECK(to_string(row.x) == row.text);
   std::ostringstream out;
-  out << tensor({1, 2});
-  CHECK(out.str() == "[1, 2] float32 [2]");
+  const Tensor x = tensor({1, 2});
+  out << x << ", " << x.shape() << " of " << x.dtype() << ", at most " << Number(3);
+  CHECK(out.str() == "[1, 2] float32 [2], [2] of float32, at most 3");
 }
 
 TEST_CASE("the middle of large tensors is left out, long rows are broken") {

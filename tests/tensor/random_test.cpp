@@ -190,7 +190,7 @@ TEST_CASE("integers reach both ends of their range, and no farther") {
   CHECK(*std::max_element(wide.begin(), wide.end()) > 8e18);
   CHECK(message([] { randint(3, 3, {1}); }) == "randint: there is no integer from 3 to below 3");
   CHECK(message([] { Generator().integer(1, 0); }) == "integer: there is no integer from 1 to below 0");
-  CHECK(message([] { rand({2}, int64); }).find("expected a floating tensor") == 0);
+  CHECK(message([] { rand({2}, int64); }).find("rand: expected a floating tensor") == 0);
 }
 
 TEST_CASE("permutations") {

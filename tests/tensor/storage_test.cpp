@@ -32,11 +32,11 @@ TEST_CASE("a write leaves its name, its line and a new version") {
   CHECK(storage->writer_line.line() == __LINE__ - 3);
 
   const Tensor x = Tensor::empty({3}), view = x.detach();
-  CHECK(x.body().storage->version == 0);
+  CHECK(TensorBody::of(x).storage->version == 0);
   view.mutable_data<float>();  // views share the record as they share the values
-  CHECK(x.body().storage->version == 1);
-  CHECK(std::string(x.body().storage->writer) == "mutable_data");
-  CHECK(x.body().storage->writer_line.line() == __LINE__ - 3);
+  CHECK(TensorBody::of(x).storage->version == 1);
+  CHECK(std::string(TensorBody::of(x).storage->writer) == "mutable_data");
+  CHECK(TensorBody::of(x).storage->writer_line.line() == __LINE__ - 3);
   x.data<float>();
-  CHECK(x.body().storage->version == 1);
+  CHECK(TensorBody::of(x).storage->version == 1);
 }
