@@ -3,41 +3,24 @@
 #include <omp.h>
 
 #include <atomic>
-#include <cstdio>
 #include <exception>
 #include <utility>
 
 #include "tensor/error.h"
 
-extern "C" {
-void openblas_set_num_threads(int threads);
-int openblas_get_parallel();
-}
+extern "C" void openblas_set_num_threads(int threads);
 
 namespace heed {
 namespace {
 
-// Debian has a flavour of OpenBLAS without threads, and calling that one from several gives wrong numbers.
-bool blas_allows_threads() {
-  static const bool allows = [] {
-    if (openblas_get_parallel() != 0) return true;
-    std::fputs(
-        "heed: the OpenBLAS that was loaded is the serial one, which is wrong when called from "
-        "several threads; using one thread (install libopenblas0-openmp)\n",
-        stderr);
-    return false;
-  }();
-  return allows;
-}
-
 // OpenMP keeps its own number for every thread that calls it; this one is the whole process's.
 std::atomic<int>& threads_in_use() {
-  static std::atomic<int> threads = blas_allows_threads() ? omp_get_max_threads() : 1;
+  static std::atomic<int> threads = omp_get_max_threads();
   return threads;
 }
 
-// OpenBLAS starts with as many threads as the machine has cores; see Note [Same bits]. It hands what it is
-// told on to OpenMP, so OpenMP's own number has to be read before.
+// OpenBLAS starts with as many threads as the machine has cores; see Note [Same bits] in tensor/parallel.h. It
+// hands what it is told on to OpenMP, so OpenMP's own number has to be read before.
 const bool blas_is_told = (threads_in_use(), openblas_set_num_threads(1), true);
 
 }  // namespace
@@ -47,7 +30,7 @@ int num_threads() { return threads_in_use().load(std::memory_order_relaxed); }
 void set_num_threads(int threads) {
   check(threads >= 1 && threads <= 1024, "set_num_threads: ", threads,
         " is not a number of threads from 1 to 1024");
-  if (blas_allows_threads()) threads_in_use() = threads;
+  threads_in_use() = threads;
 }
 
 namespace detail {
@@ -57,7 +40,8 @@ void run_blocks(int64_t blocks, void (*body)(void*, int64_t), void* context) {
     for (int64_t i = 0; i < blocks; ++i) body(context, i);
     return;
   }
-  std::exception_ptr error;
+  std::exception_ptr error;  // of the lowest block that fails, as without threads
+  int64_t failed = blocks;
   const Calling* const calling = detail::calling;
 #pragma omp parallel for schedule(static) num_threads(num_threads())
   for (int64_t i = 0; i < blocks; ++i) {
@@ -66,7 +50,10 @@ void run_blocks(int64_t blocks, void (*body)(void*, int64_t), void* context) {
       body(context, i);
     } catch (...) {
 #pragma omp critical(heed_parallel_error)
-      error = std::current_exception();
+      if (i < failed) {
+        failed = i;
+        error = std::current_exception();
+      }
     }
     detail::calling = own;
   }

@@ -77,6 +77,9 @@ TEST_CASE("an error inside reaches the caller, and the next loop runs" * doctest
     const auto failing = [] { parallel_for(9, 1, [](int64_t i, int64_t) { check(i != 5, "block ", i); }); };
     CHECK(message(failing) == "block 5");
     CHECK(blocks_of(9, 1).size() == 9);
+    for (int round = 0; round < 20; ++round)  // of several the lowest block's, as in a loop without threads
+      CHECK(message([] { parallel_for(9, 1, [](int64_t i, int64_t) { check(i < 3, "block ", i); }); }) ==
+            "block 3");
   }
 }
 
