@@ -32,35 +32,53 @@ Tensor steps(T start, T end, T step, DType dtype) {
   const T distance = end - start;
   const bool leads = step > 0 ? distance >= 0 : step < 0 && distance <= 0;
   const T count = leads ? count_steps(distance, step) : 0;
-  check(leads && count < T(0x1p53), "arange: from ", narrow(start), " to ", narrow(end), " in steps of ",
+  check(leads && count < T(0x1p53), "from ", narrow(start), " to ", narrow(end), " in steps of ",
         narrow(step), ": the step must lead from start to end");
   return tabulate(static_cast<int64_t>(count), dtype, [=](int64_t i) { return narrow(start + T(i) * step); });
 }
 
 }  // namespace
 
-Tensor zeros(const Shape& shape, DType dtype) { return kernel::full(shape, 0, dtype); }
-Tensor ones(const Shape& shape, DType dtype) { return kernel::full(shape, 1, dtype); }
-Tensor full(const Shape& shape, Number value, DType dtype) { return kernel::full(shape, value, dtype); }
-Tensor zeros_like(const Tensor& x) { return kernel::full(x.shape(), 0, x.dtype()); }
-Tensor ones_like(const Tensor& x) { return kernel::full(x.shape(), 1, x.dtype()); }
+Tensor zeros(const Shape& shape, DType dtype, std::source_location line) {
+  const Calling here("zeros", line);
+  return kernel::full(shape, 0, dtype);
+}
+Tensor ones(const Shape& shape, DType dtype, std::source_location line) {
+  const Calling here("ones", line);
+  return kernel::full(shape, 1, dtype);
+}
+Tensor full(const Shape& shape, Number value, DType dtype, std::source_location line) {
+  const Calling here("full", line);
+  return kernel::full(shape, value, dtype);
+}
+Tensor zeros_like(const Tensor& x, std::source_location line) {
+  const Calling here("zeros_like", line);
+  return kernel::full(x.shape(), 0, x.dtype());
+}
+Tensor ones_like(const Tensor& x, std::source_location line) {
+  const Calling here("ones_like", line);
+  return kernel::full(x.shape(), 1, x.dtype());
+}
 
-Tensor arange(Number start, Number end, Number step, DType dtype) {
+Tensor arange(Number start, Number end, Number step, DType dtype, std::source_location line) {
+  const Calling here("arange", line);
   return start.is_integer() && end.is_integer() && step.is_integer()
              ? steps(Wide{start.to<int64_t>()}, Wide{end.to<int64_t>()}, Wide{step.to<int64_t>()}, dtype)
              : steps(start.to<double>(), end.to<double>(), step.to<double>(), dtype);
 }
 
 // Counted from both ends, so that the last value is `end` to the last bit.
-Tensor linspace(double start, double end, int64_t count, DType dtype) {
-  check(count >= 0, "linspace: a count of ", count, " values; it must not be negative");
+Tensor linspace(double start, double end, int64_t count, DType dtype, std::source_location line) {
+  const Calling here("linspace", line);
+  check(count >= 0, "a count of ", count, " values; it must not be negative");
   const double step = count > 1 ? (end - start) / double(count - 1) : 0;
   return tabulate(count, dtype, [=](int64_t i) {
     return i < (count + 1) / 2 ? start + double(i) * step : end - double(count - 1 - i) * step;
   });
 }
 
-Tensor eye(int64_t n, int64_t m, DType dtype) {
+Tensor eye(int64_t n, int64_t m, DType dtype, std::source_location line) {
+  const Calling here("eye", line);
   if (m < 0) m = n;
   Tensor y = zeros({n, m}, dtype);
   kernel::fill(TensorBody::view(y, {std::min(n, m)}, {m + 1}), 1);
@@ -77,13 +95,14 @@ Shape Literal::shape() const {
 
 void Literal::write(const Shape& shape, int64_t depth, std::vector<Number>& out) const {
   check(leaf_ == (depth == shape.dim()) && (leaf_ || static_cast<int64_t>(items_.size()) == shape[depth]),
-        "tensor: the nested values are ragged: a row at depth ", depth, " does not fit the shape ", shape,
+        "the nested values are ragged: a row at depth ", depth, " does not fit the shape ", shape,
         " of the first rows");
   if (leaf_) out.push_back(value_);
   for (const Literal& item : items_) item.write(shape, depth + 1, out);
 }
 
-Tensor tensor(const Literal& values, DType dtype) {
+Tensor tensor(const Literal& values, DType dtype, std::source_location line) {
+  const Calling here("tensor", line);
   const Shape shape = values.shape();
   std::vector<Number> flat;
   values.write(shape, 0, flat);
@@ -91,9 +110,10 @@ Tensor tensor(const Literal& values, DType dtype) {
 }
 
 template <class T>
-Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype) {
-  check(numel(shape) == static_cast<int64_t>(values.size()), "from_vector: ", values.size(),
-        " values for shape ", shape, " of ", numel(shape), " elements");
+Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype, std::source_location line) {
+  const Calling here("from_vector", line);
+  check(numel(shape) == static_cast<int64_t>(values.size()), values.size(), " values for shape ", shape,
+        " of ", numel(shape), " elements");
   Tensor y = Tensor::empty(shape, dtype);
   visit_dtype(dtype, [&]<class To>(Type<To>) {
     To* out = y.mutable_data<To>();
@@ -102,11 +122,11 @@ Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype
   return y;
 }
 
-template Tensor from_vector(const std::vector<Number>&, const Shape&, DType);
-template Tensor from_vector(const std::vector<float>&, const Shape&, DType);
-template Tensor from_vector(const std::vector<double>&, const Shape&, DType);
-template Tensor from_vector(const std::vector<int64_t>&, const Shape&, DType);
-template Tensor from_vector(const std::vector<int>&, const Shape&, DType);
-template Tensor from_vector(const std::vector<bool>&, const Shape&, DType);
+template Tensor from_vector(const std::vector<Number>&, const Shape&, DType, std::source_location);
+template Tensor from_vector(const std::vector<float>&, const Shape&, DType, std::source_location);
+template Tensor from_vector(const std::vector<double>&, const Shape&, DType, std::source_location);
+template Tensor from_vector(const std::vector<int64_t>&, const Shape&, DType, std::source_location);
+template Tensor from_vector(const std::vector<int>&, const Shape&, DType, std::source_location);
+template Tensor from_vector(const std::vector<bool>&, const Shape&, DType, std::source_location);
 
 }  // namespace heed

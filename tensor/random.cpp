@@ -125,7 +125,8 @@ Generator& default_generator() {
 
 void manual_seed(uint64_t seed) { default_generator() = Generator(seed); }
 
-Tensor rand(const Shape& shape, DType dtype, Generator* generator) {
+Tensor rand(const Shape& shape, DType dtype, Generator* generator, std::source_location line) {
+  const Calling here("rand", line);
   Tensor y = Tensor::empty(shape, dtype);
   visit_floating(dtype, [&]<class T>(Type<T>) {
     fill_random<T>(y, generator, [](uint64_t bits) { return unit<T>(bits); });
@@ -135,7 +136,8 @@ Tensor rand(const Shape& shape, DType dtype, Generator* generator) {
 
 // Box and Muller: with u, v uniform in (0, 1], sqrt(-2 log u) cos(2 pi v) is normal. u and v are the two
 // halves of one position's bits.
-Tensor randn(const Shape& shape, DType dtype, Generator* generator) {
+Tensor randn(const Shape& shape, DType dtype, Generator* generator, std::source_location line) {
+  const Calling here("randn", line);
   Tensor y = Tensor::empty(shape, dtype);
   visit_floating(dtype, [&]<class T>(Type<T>) {
     fill_random<T>(y, generator, [](uint64_t bits) {
@@ -147,8 +149,10 @@ Tensor randn(const Shape& shape, DType dtype, Generator* generator) {
   return y;
 }
 
-Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator* generator) {
-  check(low < high, "randint: there is no integer from ", low, " to below ", high);
+Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator* generator,
+               std::source_location line) {
+  const Calling here("randint", line);
+  check(low < high, "there is no integer from ", low, " to below ", high);
   const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
   Tensor y = Tensor::empty(shape, int64);
   fill_random<int64_t>(y, generator, [=](uint64_t bits) {
@@ -158,8 +162,9 @@ Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator* generat
 }
 
 // Fisher and Yates: each place from the last down swaps with one of those before it or itself.
-Tensor randperm(int64_t n, Generator* generator) {
-  check(n >= 0, "randperm: n is ", n, "; it must not be negative");
+Tensor randperm(int64_t n, Generator* generator, std::source_location line) {
+  const Calling here("randperm", line);
+  check(n >= 0, "n is ", n, "; it must not be negative");
   if (!generator) generator = &default_generator();
   Tensor y = arange(n, int64);
   auto* out = y.mutable_data<int64_t>();

@@ -30,7 +30,7 @@ TEST_CASE("zeros, ones, full and their likes") {
   CHECK(zeros({2}).dtype() == float32);
   CHECK(full({}, 0.1).item<float>() == 0.1f);
   CHECK(full({}, 0.1, float64).item() == 0.1);
-  CHECK(message([] { zeros({2, -1}); }) == "shape [2, -1]: a size is negative");
+  CHECK(message([] { zeros({2, -1}); }) == "zeros: shape [2, -1]: a size is negative");
 }
 
 TEST_CASE("a value that the dtype cannot hold is refused") {
@@ -49,6 +49,16 @@ TEST_CASE("a value that the dtype cannot hold is refused") {
     CHECK(message(f).find("the number 2 does not fit a bool tensor") != std::string::npos);
   CHECK_THROWS_AS(full({}, NAN, int64), Error);
   CHECK_THROWS_AS(full({}, 0x1p63, int64), Error);
+}
+
+TEST_CASE("an error names the function and where it was called") {
+  const auto line = std::source_location::current();
+  const std::string here = "; called at " + std::string(line.file_name()) + ":";
+  CHECK(whole_message([] { full({}, 2.7, int64); }) ==
+        "full: the number 2.7 does not fit a int64 tensor; convert the tensor with to(x, float32)" + here +
+            std::to_string(line.line() + 2));
+  CHECK(whole_message([] { randperm(-1); }) ==
+        "randperm: n is -1; it must not be negative" + here + std::to_string(line.line() + 5));
 }
 
 TEST_CASE("integers that a double rounds stay exact") {
