@@ -48,12 +48,23 @@ class Operand {
   std::source_location line_;
 };
 
+/// A dimension: a whole number and no bool, so that softmax(x, true) does not compile.
+class Dim {
+ public:
+  template <std::integral Integer>
+  requires(!std::same_as<Integer, bool>) Dim(Integer dim) : dim_(static_cast<int64_t>(dim)) {}
+  operator int64_t() const { return dim_; }
+
+ private:
+  int64_t dim_;
+};
+
 /// Dimensions to work over: 1, -1, {0, 2}; none at all means all of them.
 struct Dims : Shape {
   Dims() = default;
   template <std::integral Integer>
-  Dims(Integer dim) : Shape{static_cast<int64_t>(dim)} {}
-  Dims(bool) = delete;  // sum(x, true): write sum(x, {}, true), or name the dimension
+  requires(!std::same_as<Integer, bool>) Dims(Integer dim) : Shape{static_cast<int64_t>(dim)} {}
+  Dims(Dim dim) : Shape{dim} {}
   Dims(std::initializer_list<int64_t> dims) : Shape(dims) {}
   Dims(const Shape& dims) : Shape(dims) {}
 };

@@ -8,8 +8,8 @@
 /// may stand for either.
 namespace heed {
 
-Tensor add(Operand a, Operand b, double alpha = 1);  // a + alpha b
-Tensor sub(Operand a, Operand b, double alpha = 1);  // a - alpha b
+Tensor add(Operand a, Operand b, Number alpha = 1);  // a + alpha b
+Tensor sub(Operand a, Operand b, Number alpha = 1);  // a - alpha b
 Tensor mul(Operand a, Operand b);
 enum class Rounding { none, floor, trunc };
 Tensor div(Operand a, Operand b, Rounding rounding = Rounding::none);
@@ -21,6 +21,8 @@ Tensor lt(Operand a, Operand b);
 Tensor le(Operand a, Operand b);
 Tensor gt(Operand a, Operand b);
 Tensor ge(Operand a, Operand b);
+Tensor logical_and(Operand a, Operand b);
+Tensor logical_or(Operand a, Operand b);
 
 inline Tensor operator+(Operand a, Operand b) { return add(std::move(a), std::move(b)); }
 inline Tensor operator-(Operand a, Operand b) { return sub(std::move(a), std::move(b)); }

@@ -1,217 +1,232 @@
-#include "tensor/kernels/elementwise.h"
+#include "autograd/ops/elementwise.h"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "autograd/node.h"
-#include "autograd/ops.h"
+#include "autograd/ops/arithmetic.h"
+#include "tensor/create.h"
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/map.h"
+#include "tensor/kernels/math.h"
 
 namespace heed {
 namespace {
 
-// y = f(x) on floating numbers. The rule is given g, the incoming gradient, and x, or g and y.
-template <class Rule>
-Tensor by_operand(const char* name, Tensor (*f)(const Tensor&), const Operand& x, Rule rule) {
+using kernel::numbers, kernel::wrapping, kernel::zip;
+
+// An operation is its name, its operand, the formula for one element and the rule, which gives the gradient of x from
+// g, the incoming one, and x. The last line of a rule is its formula in public operations, which can be
+// differentiated again; a line above it is the same in one pass.
+template <class F, class Rule, class Dtypes = kernel::Floating>
+Tensor map(const char* name, const Operand& x, const F& f, Rule rule, Dtypes dtypes = {}) {
   const Calling here(name, x.line());
-  check_floating(x);
-  return record(name, f(x), {{x, [rule, x = save(x)](const Tensor& g) { return rule(g, x()); }}});
+  if constexpr (std::is_same_v<Dtypes, kernel::Floating>) check_floating(x);
+  return record(name, kernel::map(x, f, dtypes),
+                {{x, [rule = std::move(rule), x = save(x)](const Tensor& g) { return rule(g, x()); }}});
 }
-template <class Rule>
-Tensor by_result(const char* name, Tensor (*f)(const Tensor&), const Operand& x, Rule rule) {
+
+// The same with a rule of g and y, the result, or of g alone.
+template <class F, class Rule, class Dtypes = kernel::Floating>
+Tensor map_result(const char* name, const Operand& x, const F& f, Rule rule, Dtypes dtypes = {}) {
   const Calling here(name, x.line());
-  check_floating(x);
-  return record(name, f(x), {{x, std::move(rule)}});
+  if constexpr (std::is_same_v<Dtypes, kernel::Floating>) check_floating(x);
+  return record(name, kernel::map(x, f, dtypes), {{x, std::move(rule)}});
 }
 
 }  // namespace
 
-// The last line of a rule is its formula in public operations, which can be differentiated again; a line
-// above it is the same in one pass.
-
 // clang-format off
-Tensor exp(Operand x) { return by_result("exp", kernel::exp, x, [](auto& g, auto& y) { return g * y; }); }
-Tensor expm1(Operand x) { return by_result("expm1", kernel::expm1, x, [](auto& g, auto& y) { return g * (y + 1); }); }
-Tensor log(Operand x) { return by_operand("log", kernel::log, x, [](auto& g, auto& x_) { return g / x_; }); }
-Tensor log1p(Operand x) { return by_operand("log1p", kernel::log1p, x, [](auto& g, auto& x_) { return g / (x_ + 1); }); }
-Tensor sqrt(Operand x) { return by_result("sqrt", kernel::sqrt, x, [](auto& g, auto& y) { return g / (2 * y); }); }
-Tensor rsqrt(Operand x) { return by_result("rsqrt", kernel::rsqrt, x, [](auto& g, auto& y) { return -0.5 * g * y * y * y; }); }
-Tensor reciprocal(Operand x) { return by_result("reciprocal", kernel::reciprocal, x, [](auto& g, auto& y) { return -g * y * y; }); }
-Tensor sin(Operand x) { return by_operand("sin", kernel::sin, x, [](auto& g, auto& x_) { return g * cos(x_); }); }
-Tensor cos(Operand x) { return by_operand("cos", kernel::cos, x, [](auto& g, auto& x_) { return -g * sin(x_); }); }
+Tensor exp(Operand x) { return map_result("exp", x, [](auto v) { return math::exp(v); }, [](auto& g, auto& y) { return g * y; }); }
+Tensor expm1(Operand x) { return map_result("expm1", x, [](auto v) { return math::expm1(v); }, [](auto& g, auto& y) { return g * (y + 1); }); }
+Tensor log(Operand x) { return map("log", x, [](auto v) { return math::log(v); }, [](auto& g, auto& x_) { return g / x_; }); }
+Tensor log1p(Operand x) { return map("log1p", x, [](auto v) { return math::log1p(v); }, [](auto& g, auto& x_) { return g / (x_ + 1); }); }
+Tensor sqrt(Operand x) { return map_result("sqrt", x, [](auto v) { return std::sqrt(v); }, [](auto& g, auto& y) { return g / (2 * y); }); }
+Tensor rsqrt(Operand x) { return map_result("rsqrt", x, [](auto v) { return 1 / std::sqrt(v); }, [](auto& g, auto& y) { return -0.5 * g * y * y * y; }); }
+Tensor reciprocal(Operand x) { return map_result("reciprocal", x, [](auto v) { return 1 / v; }, [](auto& g, auto& y) { return -g * y * y; }); }
+Tensor sin(Operand x) { return map("sin", x, [](auto v) { return std::sin(v); }, [](auto& g, auto& x_) { return g * cos(x_); }); }
+Tensor cos(Operand x) { return map("cos", x, [](auto v) { return std::cos(v); }, [](auto& g, auto& x_) { return -g * sin(x_); }); }
+Tensor square(Operand x) { return map("square", x, [](auto v) { return v * v; }, [](auto& g, auto& x_) { return g * (2 * x_); }, wrapping); }
+Tensor abs(Operand x) { return map("abs", x, [](auto v) { return v < 0 ? -v : v; }, [](auto& g, auto& x_) { return g * sign(x_); }, numbers); }
 // clang-format on
 
+// Flat everywhere but at the jumps: the gradient is zero.
+Tensor sign(Operand x) {
+  return map_result(
+      "sign", x, [](auto v) { return (v > 0) - (v < 0); }, [](const Tensor& g) { return zeros_like(g); },
+      numbers);
+}
+
+Tensor floor(Operand x) {
+  const auto f = [](auto v) {
+    if constexpr (std::is_integral_v<decltype(v)>)
+      return v;
+    else
+      return std::floor(v);
+  };
+  return map_result(
+      "floor", x, f, [](const Tensor& g) { return zeros_like(g); }, numbers);
+}
+
 Tensor tanh(Operand x) {
-  return by_result("tanh", kernel::tanh, x, [](const Tensor& g, const Tensor& y) {
-    if (!grad_enabled()) return kernel::tanh_backward(g, y);
-    return g * (1 - y * y);
-  });
+  return map_result(
+      "tanh", x, [](auto v) { return math::tanh(v); },
+      [](const Tensor& g, const Tensor& y) {
+        if (!grad_enabled()) return zip(g, y, [](auto g_, auto v) { return g_ * (1 - v * v); });
+        return g * (1 - y * y);
+      });
 }
 
 Tensor sigmoid(Operand x) {
-  return by_result("sigmoid", kernel::sigmoid, x, [](const Tensor& g, const Tensor& y) {
-    if (!grad_enabled()) return kernel::sigmoid_backward(g, y);
-    return g * y * (1 - y);
-  });
+  return map_result(
+      "sigmoid", x, [](auto v) { return math::sigmoid(v); },
+      [](const Tensor& g, const Tensor& y) {
+        if (!grad_enabled()) return zip(g, y, [](auto g_, auto v) { return g_ * v * (1 - v); });
+        return g * y * (1 - y);
+      });
 }
 
 // erf'(x) = 2 / sqrt(pi) exp(-x^2)
 Tensor erf(Operand x) {
-  return by_operand("erf", kernel::erf, x, [](const Tensor& g, const Tensor& x_) {
-    return g * (2 * std::numbers::inv_sqrtpi) * exp(-square(x_));
-  });
+  return map(
+      "erf", x, [](auto v) { return math::erf(v); },
+      [](const Tensor& g, const Tensor& x_) {
+        return g * (2 * std::numbers::inv_sqrtpi) * exp(-square(x_));
+      });
 }
 
+// With s the sigmoid:   y = x s(x),   dx = g s (1 + x (1 - s))
 Tensor silu(Operand x) {
-  return by_operand("silu", kernel::silu, x, [](const Tensor& g, const Tensor& x_) {
-    if (!grad_enabled()) return kernel::silu_backward(g, x_);
-    const Tensor s = sigmoid(x_);
-    return g * s * (1 + x_ * (1 - s));
-  });
-}
-
-// Numbers of any dtype.
-
-Tensor abs(Operand x) {
-  const Calling here("abs", x.line());
-  return record("abs", kernel::abs(x), {{x, [x = save(x)](const Tensor& g) { return g * sign(x()); }}});
-}
-
-Tensor square(Operand x) {
-  const Calling here("square", x.line());
-  return record("square", kernel::square(x), {{x, [x = save(x)](const Tensor& g) { return g * (2 * x()); }}});
-}
-
-Tensor neg(Operand x) {
-  const Calling here("neg", x.line());
-  return record("neg", kernel::neg(x), {{x, [](const Tensor& g) { return -g; }}});
-}
-
-// Flat everywhere but at the jumps: the gradient is zero.
-Tensor sign(Operand x) {
-  const Calling here("sign", x.line());
-  return record("sign", kernel::sign(x), {{x, [](const Tensor& g) { return zeros_like(g); }}});
-}
-
-Tensor floor(Operand x) {
-  const Calling here("floor", x.line());
-  return record("floor", kernel::floor(x), {{x, [](const Tensor& g) { return zeros_like(g); }}});
+  return map(
+      "silu", x, [](auto v) { return v * math::sigmoid(v); },
+      [](const Tensor& g, const Tensor& x_) {
+        if (!grad_enabled())
+          return zip(g, x_, [](auto g_, auto v) {
+            const auto s = math::sigmoid(v);
+            return g_ * s * (1 + v * (1 - s));
+          });
+        const Tensor s = sigmoid(x_);
+        return g * s * (1 + x_ * (1 - s));
+      });
 }
 
 Tensor relu(Operand x) {
-  const Calling here("relu", x.line());
-  return record("relu", kernel::relu(x), {{x, [](const Tensor& g, const Tensor& y) {
-                                             if (!grad_enabled()) return kernel::relu_backward(g, y);
-                                             return where(y <= 0, 0, g);
-                                           }}});
+  return map_result(
+      "relu", x, [](auto v) { return v < 0 ? decltype(v)(0) : v; },
+      [](const Tensor& g, const Tensor& y) {
+        if (!grad_enabled()) return zip(g, y, [](auto g_, auto v) { return v <= 0 ? decltype(g_)(0) : g_; });
+        return where(y <= 0, 0, g);
+      },
+      numbers);
 }
 
 Tensor leaky_relu(Operand x, double negative_slope) {
-  const Calling here("leaky_relu", x.line());
-  check_floating(x);
-  return record("leaky_relu", kernel::leaky_relu(x, negative_slope),
-                {{x, [x = save(x), negative_slope](const Tensor& g) {
-                    return where(x() > 0, g, negative_slope * g);
-                  }}});
+  return map(
+      "leaky_relu", x, [=](auto v) { return v > 0 ? v : static_cast<decltype(v)>(negative_slope) * v; },
+      [=](const Tensor& g, const Tensor& x_) { return where(x_ > 0, g, negative_slope * g); });
 }
 
 Tensor elu(Operand x, double alpha) {
-  const Calling here("elu", x.line());
-  check_floating(x);
-  return record("elu", kernel::elu(x, alpha), {{x, [x = save(x), alpha](const Tensor& g) {
-                                                  return where(x() > 0, g, g * alpha * exp(minimum(x(), 0)));
-                                                }}});
+  return map(
+      "elu", x, [=](auto v) { return v > 0 ? v : static_cast<decltype(v)>(alpha) * math::expm1(v); },
+      [=](const Tensor& g, const Tensor& x_) { return where(x_ > 0, g, g * alpha * exp(minimum(x_, 0))); });
 }
 
 Tensor softplus(Operand x, double beta, double threshold) {
-  const Calling here("softplus", x.line());
-  check_floating(x);
-  return record("softplus", kernel::softplus(x, beta, threshold),
-                {{x, [x = save(x), beta, threshold](const Tensor& g) {
-                    return where(x() * beta > threshold, g, g * sigmoid(beta * x()));
-                  }}});
+  const auto f = [=](auto v) {
+    using T = decltype(v);
+    const T scaled = T(beta) * v;
+    return scaled > T(threshold) ? v : math::log1p(math::exp(scaled)) / T(beta);
+  };
+  return map("softplus", x, f, [=](const Tensor& g, const Tensor& x_) {
+    return where(x_ * beta > threshold, g, g * sigmoid(beta * x_));
+  });
 }
+
+namespace {
+
+constexpr double kInvSqrt2Pi = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+
+// Phi(x), the probability that a normal variable is below x. Its derivative is phi(x) = exp(-x^2 / 2) / sqrt(2 pi).
+Tensor normal_cdf(Operand x) {
+  return map(
+      "normal_cdf", x, [](auto v) { return math::normal_cdf(v); },
+      [](const Tensor& g, const Tensor& x_) { return g * kInvSqrt2Pi * exp(-0.5 * square(x_)); });
+}
+
+// x (1 + tanh u) / 2 = x s(2 u) with s the sigmoid, and 2 u = sqrt(8 / pi) (x + 0.044715 x^3): nothing cancels where
+// the result is small.
+Tensor gelu_tanh(const Operand& x) {
+  const auto f = [](auto v) {
+    using T = decltype(v);
+    return v * math::sigmoid(T(4 * kInvSqrt2Pi) * (v + T(0.044715) * v * v * v));
+  };
+  return map("gelu", x, f, [](const Tensor& g, const Tensor& x_) {
+    const Tensor squared = square(x_);
+    const Tensor u = 4 * kInvSqrt2Pi * x_ * (1 + 0.044715 * squared);
+    const Tensor du = 4 * kInvSqrt2Pi * (1 + 3 * 0.044715 * squared);
+    const Tensor s = sigmoid(u);
+    return g * s * (1 + x_ * sigmoid(-u) * du);
+  });
+}
+
+}  // namespace
+
+// y = x Phi(x),   dx = g (Phi(x) + x phi(x))
+Tensor gelu(Operand x, Gelu approximate) {
+  if (approximate == Gelu::tanh) return gelu_tanh(x);
+  return map(
+      "gelu", x, [](auto v) { return v * math::normal_cdf(v); },
+      [](const Tensor& g, const Tensor& x_) {
+        if (!grad_enabled())
+          return zip(g, x_, [](auto g_, auto v) {
+            using T = decltype(v);
+            return g_ * (math::normal_cdf(v) + v * T(kInvSqrt2Pi) * math::exp(T(-0.5) * v * v));
+          });
+        return g * (normal_cdf(x_) + x_ * kInvSqrt2Pi * exp(-0.5 * square(x_)));
+      });
+}
+
+namespace {
+
+// Numbers as bounds.
+Tensor clamp_between(const Operand& x, std::optional<Number> min, std::optional<Number> max) {
+  Tensor y = Tensor::empty(x->shape(), x->dtype());
+  visit_numbers(x->dtype(), [&]<class T>(Type<T>) {
+    const std::optional<T> low = min ? std::optional(min->to<T>()) : std::nullopt;
+    const std::optional<T> high = max ? std::optional(max->to<T>()) : std::nullopt;
+    const auto f = [low, high](T v) {
+      if (low && v < *low) v = *low;
+      if (high && v > *high) v = *high;
+      return v;
+    };
+    kernel::apply<T, T>(f, y, x.tensor());
+  });
+  return record("clamp", y, {{x, [x = save(x), min, max](const Tensor& g) {
+                                Tensor inside = x() == x();
+                                if (min) inside = logical_and(inside, x() >= min->to<double>());
+                                if (max) inside = logical_and(inside, x() <= max->to<double>());
+                                return where(inside, g, 0);
+                              }}});
+}
+
+}  // namespace
 
 // Inside the bounds and at them x has the gradient; a bound has it where it stands for x. Where the bounds
 // cross, the upper one holds.
 Tensor clamp(Operand x, Operand min, Operand max) {
   const Calling here("clamp", x.line());
-  const auto given = [](const Operand& bound) { return bound.is_number() || bound.defined(); };
-  check(given(min) || given(max), "give a lower bound, an upper one, or both");
-  if (min.defined() || max.defined()) {
-    Operand y = x;
-    if (given(min)) y.become(where(logical_or(y >= min, isnan(y)), y, min));
-    if (given(max)) y.become(where(logical_or(y <= max, isnan(y)), y, max));
-    return y;
-  }
-  const auto number = [&](const Operand& bound) {
-    if (Operand like = x, same = bound; given(bound) && !is_floating(x->dtype())) adopt(like, same);
-    return given(bound) ? std::optional(bound.number().to<double>()) : std::nullopt;
+  const auto number = [](const Operand& bound) {
+    return bound.is_number() ? std::optional(bound.number()) : std::nullopt;
   };
-  return record("clamp", kernel::clamp(x, number(min), number(max)),
-                {{x, [x = save(x), low = number(min), high = number(max)](const Tensor& g) {
-                    Tensor inside = x() == x();
-                    if (low) inside = logical_and(inside, x() >= *low);
-                    if (high) inside = logical_and(inside, x() <= *high);
-                    return where(inside, g, 0);
-                  }}});
-}
-
-// Phi(x) = (1 + erf(x / sqrt 2)) / 2, phi its derivative; d(x Phi(x)) = Phi(x) + x phi(x).
-// The approximation: x (1 + tanh u) / 2 with u = sqrt(2 / pi) (x + 0.044715 x^3).
-Tensor gelu(Operand x, Gelu approximate) {
-  using namespace std::numbers;
-  if (approximate == Gelu::tanh)
-    return by_operand("gelu", kernel::gelu_tanh, x, [](const Tensor& g, const Tensor& x_) {
-      const Tensor squared = square(x_);
-      const Tensor u = tanh(sqrt2 * inv_sqrtpi * x_ * (1 + 0.044715 * squared));
-      const Tensor du = sqrt2 * inv_sqrtpi * (1 + 3 * 0.044715 * squared);
-      return g * (0.5 * (1 + u) + 0.5 * x_ * (1 - square(u)) * du);
-    });
-  return by_operand("gelu", kernel::gelu, x, [](const Tensor& g, const Tensor& x_) {
-    if (!grad_enabled()) return kernel::gelu_backward(g, x_);
-    const Tensor below = 0.5 * (1 + erf(x_ / sqrt2));
-    return g * (below + x_ * (inv_sqrtpi / sqrt2) * exp(-0.5 * square(x_)));
-  });
-}
-
-Tensor add(Operand a, Operand b, double alpha) {
-  const Calling here("add", a.line());
-  adopt(a, b);
-  return record("add", kernel::add(a, b, alpha),
-                {{a, [](const Tensor& g) { return g; }},
-                 {b, [alpha](const Tensor& g) { return alpha == 1 ? g : alpha * g; }}});
-}
-
-Tensor sub(Operand a, Operand b, double alpha) {
-  const Calling here("sub", a.line());
-  adopt(a, b);
-  return record(
-      "sub", kernel::sub(a, b, alpha),
-      {{a, [](const Tensor& g) { return g; }}, {b, [alpha](const Tensor& g) { return -alpha * g; }}});
-}
-
-// da = g b,  db = g a
-Tensor mul(Operand a, Operand b) {
-  const Calling here("mul", a.line());
-  adopt(a, b);
-  return record("mul", kernel::mul(a, b),
-                {{a, [b = save(b)](const Tensor& g) { return g * b(); }},
-                 {b, [a = save(a)](const Tensor& g) { return g * a(); }}});
-}
-
-// da = g / b,  db = -g a / b^2; a rounded quotient is flat
-Tensor div(Operand a, Operand b, Rounding rounding) {
-  const Calling here("div", a.line());
-  adopt(a, b);
-  check_floating(a);
-  const Tensor quotient = kernel::div(a, b);
-  if (rounding != Rounding::none)
-    return record("div", rounding == Rounding::floor ? kernel::floor(quotient) : kernel::trunc(quotient),
-                  {{a, [](const Tensor& g) { return zeros_like(g); }},
-                   {b, [](const Tensor& g) { return zeros_like(g); }}});
-  return record("div", quotient,
-                {{a, [b = save(b)](const Tensor& g) { return g / b(); }},
-                 {b, [a = save(a), b = save(b)](const Tensor& g) { return -g * a() / b() / b(); }}});
+  check(number(min) || number(max) || min.defined() || max.defined(), "x is ", x->shape(),
+        "; give a lower bound, an upper one, or both");
+  if (!min.defined() && !max.defined()) return clamp_between(x, number(min), number(max));
+  Operand y = x;
+  if (number(min) || min.defined()) y.become(where(logical_or(y >= min, isnan(y)), y, min));
+  if (number(max) || max.defined()) y.become(where(logical_or(y <= max, isnan(y)), y, max));
+  return y;
 }
 
 // da = g b a^(b-1),  db = g a^b log(a); both zero where the factor in front is, whatever the power says
@@ -219,7 +234,7 @@ Tensor pow(Operand a, Operand b) {
   const Calling here("pow", a.line());
   adopt(a, b);
   check_floating(a);
-  return record("pow", kernel::pow(a, b),
+  return record("pow", zip(a, b, [](auto u, auto v) { return std::pow(u, v); }),
                 {{a, [a = save(a), b = save(b)](
                          const Tensor& g) { return where(b() == 0, 0, g * b() * pow(a(), b() - 1)); }},
                  {b, [a = save(a), b = save(b)](const Tensor& g, const Tensor& y) {
@@ -231,22 +246,28 @@ Tensor pow(Operand a, Operand b) {
 namespace {
 
 // The operand that does not lose has the gradient; equals share it.
-Tensor better(const char* name, Tensor (*f)(const Tensor&, const Tensor&), Tensor (*loses)(Operand, Operand),
-              Operand a, Operand b) {
+template <class F>
+Tensor extreme_of_two(const char* name, const F& f, Tensor (*loses)(Operand, Operand), Operand a, Operand b) {
   const Calling here(name, a.line());
   adopt(a, b);
   const auto share = [loses](const Tensor& g, const Tensor& mine, const Tensor& other) {
     return where(mine == other, 0.5 * g, where(loses(mine, other), 0, g));
   };
-  return record(name, f(a, b),
+  return record(name, zip(a, b, f, numbers),
                 {{a, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, a(), b()); }},
                  {b, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, b(), a()); }}});
 }
 
 }  // namespace
 
-Tensor maximum(Operand a, Operand b) { return better("maximum", kernel::maximum, lt, a, b); }
-Tensor minimum(Operand a, Operand b) { return better("minimum", kernel::minimum, gt, a, b); }
+Tensor maximum(Operand a, Operand b) {
+  return extreme_of_two(
+      "maximum", [](auto u, auto v) { return u > v || u != u ? u : v; }, lt, a, b);
+}
+Tensor minimum(Operand a, Operand b) {
+  return extreme_of_two(
+      "minimum", [](auto u, auto v) { return u < v || u != u ? u : v; }, gt, a, b);
+}
 
 Tensor where(Operand condition, Operand a, Operand b) {
   const Calling here("where", condition.line());
@@ -266,49 +287,20 @@ Tensor masked_fill(Operand x, Operand mask, Operand value) {
   return where(mask, value, x);
 }
 
-Tensor eq(Operand a, Operand b) {
-  const Calling here("eq", a.line());
-  return adopt(a, b), kernel::eq(a, b);
+namespace {
+
+template <class F>
+Tensor test(const char* name, const Operand& x, const F& f) {
+  const Calling here(name, x.line());
+  return kernel::test(x, f);
 }
-Tensor ne(Operand a, Operand b) {
-  const Calling here("ne", a.line());
-  return adopt(a, b), kernel::ne(a, b);
-}
-Tensor lt(Operand a, Operand b) {
-  const Calling here("lt", a.line());
-  return adopt(a, b), kernel::lt(a, b);
-}
-Tensor le(Operand a, Operand b) {
-  const Calling here("le", a.line());
-  return adopt(a, b), kernel::le(a, b);
-}
-Tensor gt(Operand a, Operand b) {
-  const Calling here("gt", a.line());
-  return adopt(a, b), kernel::lt(b, a);
-}
-Tensor ge(Operand a, Operand b) {
-  const Calling here("ge", a.line());
-  return adopt(a, b), kernel::le(b, a);
-}
-Tensor logical_and(Operand a, Operand b) {
-  const Calling here("logical_and", a.line());
-  return kernel::logical_and(a, b);
-}
-Tensor logical_or(Operand a, Operand b) {
-  const Calling here("logical_or", a.line());
-  return kernel::logical_or(a, b);
-}
-Tensor logical_not(Operand x) {
-  const Calling here("logical_not", x.line());
-  return kernel::logical_not(x);
-}
-Tensor isnan(Operand x) {
-  const Calling here("isnan", x.line());
-  return kernel::isnan(x);
-}
-Tensor isfinite(Operand x) {
-  const Calling here("isfinite", x.line());
-  return kernel::isfinite(x);
-}
+
+}  // namespace
+
+// clang-format off
+Tensor logical_not(Operand x) { return test("logical_not", x, [](auto v) { return !v; }); }
+Tensor isnan(Operand x) { return test("isnan", x, [](auto v) { return v != v; }); }
+Tensor isfinite(Operand x) { return test("isfinite", x, [](auto v) { return v - v == 0; }); }
+// clang-format on
 
 }  // namespace heed

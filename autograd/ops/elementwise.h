@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "autograd/operand.h"
 
 /// Functions of each element by itself.
@@ -36,8 +38,6 @@ Tensor maximum(Operand a, Operand b);
 Tensor minimum(Operand a, Operand b);
 Tensor where(Operand condition, Operand a, Operand b);       // condition ? a : b
 Tensor masked_fill(Operand x, Operand mask, Operand value);  // mask ? value : x
-Tensor logical_and(Operand a, Operand b);
-Tensor logical_or(Operand a, Operand b);
 Tensor logical_not(Operand x);
 Tensor isnan(Operand x);
 Tensor isfinite(Operand x);

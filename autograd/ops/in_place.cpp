@@ -1,6 +1,8 @@
+#include "autograd/ops/in_place.h"
+
 #include "autograd/grad_mode.h"
-#include "autograd/ops.h"
 #include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/map.h"
 
 namespace heed {
 namespace {
@@ -16,7 +18,7 @@ void check_writable(const Operand& x) {
 }
 
 // What is read while x is written: a copy of it when the two share memory in any way but element by element.
-Tensor apart(const Tensor& x, const Tensor& source) {
+Tensor unshared(const Tensor& x, const Tensor& source) {
   check(broadcast_shapes(x.shape(), source.shape()) == x.shape(), "x is ", x.shape(),
         " and the other operand ", source.shape(), ", which does not broadcast to it");
   const TensorBody &a = x.body(), &b = source.body();
@@ -35,14 +37,15 @@ Tensor fill(const char* op, const Operand& x, Number value) {
   return x;
 }
 
-template <class Change>
-Tensor update(const char* op, Operand x, Operand other, const Change& change) {
+// x = f(x, other), element by element.
+template <class F, class Dtypes = kernel::WrappingNumbers>
+Tensor update(const char* op, Operand x, Operand other, const F& f, Dtypes dtypes = {}) {
   const Calling here(op, x.line());
   check_writable(x);
   adopt(x, other);
-  const Tensor from = apart(x, other);
+  const Tensor from = unshared(x, other);
   wrote(op, x);
-  change(x.tensor(), from);
+  kernel::update(x, from, f, dtypes);
   return x;
 }
 
@@ -52,7 +55,7 @@ Tensor copy_(Operand x, Operand source) {
   const Calling here("copy_", x.line());
   if (source.is_number()) return fill("copy_", x, source.number());
   check_writable(x);
-  const Tensor from = apart(x, source);
+  const Tensor from = unshared(x, source);
   wrote("copy_", x);
   kernel::copy_into(x, from);
   return x;
@@ -61,22 +64,30 @@ Tensor copy_(Operand x, Operand source) {
 Tensor fill_(Operand x, Number value) { return fill("fill_", x, value); }
 Tensor zero_(Operand x) { return fill("zero_", x, 0); }
 
-Tensor add_(Operand x, Operand other, double alpha) {
-  return update("add_", x, other,
-                [=](const Tensor& out, const Tensor& b) { kernel::add_into(out, b, alpha); });
+Tensor add_(Operand x, Operand other, Number alpha) {
+  const Calling here("add_", x.line());
+  check_writable(x);
+  const kernel::Factor factor(alpha, x->dtype());
+  if (factor.as<double>() == 1) return update("add_", x, other, [](auto a, auto b) { return a + b; });
+  return update("add_", x, other, [factor](auto a, auto b) { return a + factor.as<decltype(a)>() * b; });
 }
 
-Tensor sub_(Operand x, Operand other, double alpha) {
-  return update("sub_", x, other,
-                [=](const Tensor& out, const Tensor& b) { kernel::sub_into(out, b, alpha); });
+Tensor sub_(Operand x, Operand other, Number alpha) {
+  const Calling here("sub_", x.line());
+  check_writable(x);
+  const kernel::Factor factor(alpha, x->dtype());
+  return update("sub_", x, other, [factor](auto a, auto b) { return a - factor.as<decltype(a)>() * b; });
 }
 
-Tensor mul_(Operand x, Operand other) { return update("mul_", x, other, kernel::mul_into); }
+Tensor mul_(Operand x, Operand other) {
+  return update("mul_", x, other, [](auto a, auto b) { return a * b; });
+}
 
 Tensor div_(Operand x, Operand other) {
   const Calling here("div_", x.line());
   check_floating(x);
-  return update("div_", x, other, kernel::div_into);
+  return update(
+      "div_", x, other, [](auto a, auto b) { return a / b; }, kernel::floating);
 }
 
 }  // namespace heed

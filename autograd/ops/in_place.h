@@ -8,8 +8,8 @@ namespace heed {
 Tensor copy_(Operand x, Operand source);  // source broadcasts to x
 Tensor fill_(Operand x, Number value);
 Tensor zero_(Operand x);
-Tensor add_(Operand x, Operand other, double alpha = 1);
-Tensor sub_(Operand x, Operand other, double alpha = 1);
+Tensor add_(Operand x, Operand other, Number alpha = 1);
+Tensor sub_(Operand x, Operand other, Number alpha = 1);
 Tensor mul_(Operand x, Operand other);
 Tensor div_(Operand x, Operand other);
 

@@ -3,6 +3,7 @@
 #include "autograd/node.h"
 #include "autograd/ops.h"
 #include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/map.h"
 #include "tensor/kernels/reduce.h"
 
 namespace heed {
@@ -65,7 +66,8 @@ Tensor softmax_cross_entropy(Operand x, Operand target, const CrossEntropyOption
   const Tensor logits = kernel::contiguous(x);
   auto [loss, lse] = kernel::cross_entropy(logits, targets);
   if (reduction != Reduction::none)
-    loss = kernel::div(kernel::sum(loss, check_dims(loss.dim(), {}), false), full({}, total, loss.dtype()));
+    loss = kernel::map(kernel::sum(loss, check_dims(loss.dim(), {}), false),
+                       [total](auto sum) { return sum / static_cast<decltype(sum)>(total); });
   auto rule = [x = save(x), target = save(targets.target), weight = save(targets.weight), lse = lse, s,
                reduction, total, ignore_index = options.ignore_index](const Tensor& g) {
     const kernel::ClassTargets saved{target(), weight(), ignore_index, s};

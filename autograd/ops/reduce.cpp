@@ -106,13 +106,13 @@ Tensor std(Operand x, Dims dims, double correction, bool keepdim) {
 }
 
 // Halves times halves: products of two, whose rules hold at zeros.
-Tensor prod(Operand x, int64_t dim, bool keepdim) {
+Tensor prod(Operand x, Dim dim, bool keepdim) {
   const Calling here("prod", x.line());
   if (x->dim() == 0) return prod(reshape(x, {1}), dim);
   dim = check_dim(x, dim);
   const Shape shape = reduced_shape(x->shape(), {dim}, keepdim);
   Tensor y = x->dtype() == boolean ? to(x, int64) : x.tensor();
-  if (x->size(dim) == 0) return ones(shape, y.dtype());
+  if (x->size(dim) == 0) return sum(y, dim, keepdim) + 1;  // of no factors, with the history of x
   for (int64_t n = x->size(dim); n > 1; n = y.size(dim)) {
     const Tensor pairs = narrow(y, dim, 0, n / 2) * narrow(y, dim, n / 2, n / 2);
     y = n % 2 == 0 ? pairs : cat({pairs, narrow(y, dim, n - 1, 1)}, dim);
@@ -134,16 +134,16 @@ Tensor min(Operand x) {
   return amin(x);
 }
 
-ValuesIndices max(Operand x, int64_t dim, bool keepdim) {
+ValuesIndices max(Operand x, Dim dim, bool keepdim) {
   return first_extreme("max", kernel::max, x, dim, keepdim);
 }
-ValuesIndices min(Operand x, int64_t dim, bool keepdim) {
+ValuesIndices min(Operand x, Dim dim, bool keepdim) {
   return first_extreme("min", kernel::min, x, dim, keepdim);
 }
 
 namespace {
 
-Tensor where_extreme(const char* op, Extremes extremes, const Operand& x, std::optional<int64_t> dim,
+Tensor where_extreme(const char* op, Extremes extremes, const Operand& x, std::optional<Dim> dim,
                      bool keepdim) {
   const Calling here(op, x.line());
   check_some(x, check_dims(x->dim(), dim ? Dims(*dim) : Dims()));
@@ -154,11 +154,11 @@ Tensor where_extreme(const char* op, Extremes extremes, const Operand& x, std::o
 
 }  // namespace
 
-Tensor argmax(Operand x, std::optional<int64_t> dim, bool keepdim) {
+Tensor argmax(Operand x, std::optional<Dim> dim, bool keepdim) {
   return where_extreme("argmax", kernel::max, x, dim, keepdim);
 }
 
-Tensor argmin(Operand x, std::optional<int64_t> dim, bool keepdim) {
+Tensor argmin(Operand x, std::optional<Dim> dim, bool keepdim) {
   return where_extreme("argmin", kernel::min, x, dim, keepdim);
 }
 
@@ -172,7 +172,7 @@ Tensor running_sum(const Operand& x, int64_t dim, bool reverse) {
 
 }  // namespace
 
-Tensor cumsum(Operand x, int64_t dim) {
+Tensor cumsum(Operand x, Dim dim) {
   const Calling here("cumsum", x.line());
   return running_sum(x, check_dim(x, dim), false);
 }

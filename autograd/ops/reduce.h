@@ -20,16 +20,21 @@ Tensor amin(Operand x, Dims dims = {}, bool keepdim = false);
 Tensor logsumexp(Operand x, Dims dims, bool keepdim = false);  // log sum exp(x), without overflow
 Tensor var(Operand x, Dims dims = {}, double correction = 1, bool keepdim = false);  // over n - correction
 Tensor std(Operand x, Dims dims = {}, double correction = 1, bool keepdim = false);
+// var(x, 0, true) would be a correction of 1
+template <std::same_as<bool> Bool>
+Tensor var(Operand x, Dims dims, Bool correction, bool keepdim = false) = delete;
+template <std::same_as<bool> Bool>
+Tensor std(Operand x, Dims dims, Bool correction, bool keepdim = false) = delete;
 Tensor prod(Operand x);
-Tensor prod(Operand x, int64_t dim, bool keepdim = false);
+Tensor prod(Operand x, Dim dim, bool keepdim = false);
 Tensor max(Operand x);
 Tensor min(Operand x);
-ValuesIndices max(Operand x, int64_t dim, bool keepdim = false);  // the first of equals has the gradient
-ValuesIndices min(Operand x, int64_t dim, bool keepdim = false);
-Tensor argmax(Operand x, std::optional<int64_t> dim = {},
+ValuesIndices max(Operand x, Dim dim, bool keepdim = false);  // the first of equals has the gradient
+ValuesIndices min(Operand x, Dim dim, bool keepdim = false);
+Tensor argmax(Operand x, std::optional<Dim> dim = {},
               bool keepdim = false);  // int64; without dim: of the flat x
-Tensor argmin(Operand x, std::optional<int64_t> dim = {}, bool keepdim = false);
-Tensor cumsum(Operand x, int64_t dim);
+Tensor argmin(Operand x, std::optional<Dim> dim = {}, bool keepdim = false);
+Tensor cumsum(Operand x, Dim dim);
 Tensor any(Operand x, Dims dims = {}, bool keepdim = false);  // bool
 Tensor all(Operand x, Dims dims = {}, bool keepdim = false);
 Tensor sum_to(Operand x,

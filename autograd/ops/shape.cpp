@@ -326,7 +326,10 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, std::source_location
   const Calling here("cat", line);
   struct Part {
     int64_t dim, start, size;
-    Tensor operator()(const Tensor& g) { return narrow(g, dim, start, size); }
+    bool skipped;
+    Tensor operator()(const Tensor& g) {
+      return skipped ? zeros({0}, g.dtype()) : narrow(g, dim, start, size);
+    }
   };
   const auto skipped = [](const Tensor& x) { return x.shape() == Shape{0}; };
   const auto first = std::find_if_not(tensors.begin(), tensors.end(), skipped);
@@ -341,20 +344,23 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, std::source_location
   for (const Tensor& x : tensors) {
     check(x.dtype() == model.dtype(), "tensors of dtypes ", model.dtype(), " and ", x.dtype(),
           "; convert one with to()");
-    if (skipped(x) && !skipped(model)) continue;
+    inputs.emplace_back(x, line);
+    if (skipped(x) && !skipped(model)) {
+      parts.push_back({0, 0, 0, true});
+      continue;
+    }
     Shape rest = x.shape();
     if (x.dim() == model.dim()) rest[dim] = model.shape()[dim];
     check(rest == model.shape(), "shapes ", model.shape(), " and ", x.shape(),
           " differ outside of dimension ", dim);
-    inputs.emplace_back(x, line);
-    parts.push_back({dim, shape[dim], x.shape()[dim]});
+    parts.push_back({dim, shape[dim], x.shape()[dim], false});
     shape[dim] += x.shape()[dim];
   }
 
   Tensor y = Tensor::empty(shape, model.dtype());
   std::vector<Edge> edges;
   for (size_t i = 0; i < parts.size(); ++i) {
-    kernel::copy_into(positions(y, dim, parts[i].start, parts[i].size, 1), inputs[i]);
+    if (!parts[i].skipped) kernel::copy_into(positions(y, dim, parts[i].start, parts[i].size, 1), inputs[i]);
     edges.emplace_back(inputs[i], std::move(parts[i]));
   }
   return record("cat", std::move(y), edges);
@@ -378,11 +384,10 @@ Tensor flip(Operand x, const Shape& dims) {
   const Calling here("flip", x.line());
   Strides strides = x->strides();
   int64_t offset = x->body().offset;
-  if (!dims.empty() && x->numel() > 0)
-    for (const int64_t d : check_dims(x->dim(), dims)) {
-      offset += (x->shape()[d] - 1) * strides[d];
-      strides[d] = -strides[d];
-    }
+  for (const int64_t d : dims.empty() ? dims : check_dims(x->dim(), dims)) {
+    if (x->numel() > 0) offset += (x->shape()[d] - 1) * strides[d];
+    strides[d] = -strides[d];
+  }
   return record("flip", kernel::clone(x->view_as(x->shape(), strides, offset)),
                 {{x, [dims](const Tensor& g) { return flip(g, dims); }}});
 }
@@ -421,7 +426,7 @@ Tensor tril(Operand x, int64_t diagonal) { return triangle("tril", x, diagonal, 
 Tensor triu(Operand x, int64_t diagonal) { return triangle("triu", x, diagonal, ge); }
 
 // Padding and cropping undo each other: the gradient is padded by the negative amounts.
-Tensor pad(Operand x, const Shape& pads, double value) {
+Tensor pad(Operand x, const Shape& pads, Number value) {
   const Calling here("pad", x.line());
   check(pads.dim() % 2 == 0 && pads.dim() / 2 <= x->dim(), "x is ", x->shape(), " and pads are ", pads,
         "; give two for each dimension, the last dimension first");

@@ -37,6 +37,6 @@ Tensor repeat(Operand x, const Shape& sizes);
 Tensor tril(Operand x, int64_t diagonal = 0);
 Tensor triu(Operand x, int64_t diagonal = 0);
 Tensor pad(Operand x, const Shape& pads,
-           double value = 0);  // before and after, last dimension first; negative crops
+           Number value = 0);  // before and after, last dimension first; negative crops
 
 }  // namespace heed

@@ -32,7 +32,7 @@ Tensor masked(const Operand& x, const Operand& mask) {
 
 }  // namespace
 
-Tensor softmax(Operand x, int64_t dim) {
+Tensor softmax(Operand x, Dim dim) {
   const Calling here("softmax", x.line());
   check_floating(x);
   dim = check_dim(x, dim);
@@ -40,7 +40,7 @@ Tensor softmax(Operand x, int64_t dim) {
                 {{x, [dim](const Tensor& g, const Tensor& y) { return softmax_gradient(g, y, dim); }}});
 }
 
-Tensor masked_softmax(Operand x, Operand mask, int64_t dim) {
+Tensor masked_softmax(Operand x, Operand mask, Dim dim) {
   const Calling here("masked_softmax", x.line());
   const Tensor seen = masked(x, mask);
   dim = check_dim(seen, dim);
@@ -52,7 +52,7 @@ Tensor masked_softmax(Operand x, Operand mask, int64_t dim) {
 // t = (sum_{j in S} x_j - 1) / |S|.
 //
 //   dy_j/dx_i = [i == j] - 1 / |S|  for i, j in S   =>   dx = [y > 0] (g - mean_{j in S} g_j)
-Tensor sparsemax(Operand x, Operand mask, int64_t dim) {
+Tensor sparsemax(Operand x, Operand mask, Dim dim) {
   const Calling here("sparsemax", x.line());
   const Tensor seen = masked(x, mask);
   dim = check_dim(seen, dim);
@@ -67,7 +67,7 @@ Tensor sparsemax(Operand x, Operand mask, int64_t dim) {
 // y_i = x_i - log sum_j exp(x_j)
 //
 //   dy_j/dx_i = [i == j] - exp(y_i)   =>   dx = g - exp(y) sum_j g_j
-Tensor log_softmax(Operand x, int64_t dim) {
+Tensor log_softmax(Operand x, Dim dim) {
   const Calling here("log_softmax", x.line());
   check_floating(x);
   dim = check_dim(x, dim);

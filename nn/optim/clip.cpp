@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "autograd/ops/elementwise.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/optim.h"
 
@@ -44,7 +45,7 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
 void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
   check(clip_value >= 0, "clip_grad_value_: clip_value is ", clip_value, "; it must be at least 0");
   for (const Tensor& g : gradients_of(parameters)) {
-    kernel::copy_into(g, kernel::clamp(g, -clip_value, clip_value));
+    kernel::copy_into(g, clamp(g.detach(), -clip_value, clip_value));
     g.body().storage->wrote("clip_grad_value_", std::source_location::current());
   }
 }

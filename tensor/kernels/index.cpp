@@ -87,6 +87,11 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
   const int64_t outer = lines.outer, n = lines.n, inner = lines.inner;
   Shape shape = x.shape();
   shape[dim] = m;
+  if (numel(shape) == 0)  // nothing is read, and yet a position must be one
+    index.for_each([&](auto element) {
+      const auto position = static_cast<int64_t>(element);
+      if (!inside(position, n)) outside(position, dim, x);
+    });
   if (!x.is_contiguous() || inner < 8) {  // element by element: the positions repeat over the other dims
     Strides strides = Shape::filled(shape.dim(), 0);
     strides[dim] = index.strides().empty() ? 0 : index.strides()[0];

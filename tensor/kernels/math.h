@@ -19,6 +19,7 @@ inline double log(double x) { return std::log(x); }
 inline double log1p(double x) { return std::log1p(x); }
 inline double tanh(double x) { return std::tanh(x); }
 inline double erf(double x) { return std::erf(x); }
+inline double normal_cdf(double x) { return 0.5 * std::erfc(-0.70710678118654752440 * x); }
 
 namespace detail {
 
@@ -117,6 +118,17 @@ inline float erf(float x) {
   const float q =
       detail::polynomial(t, 1.0f, 0.502732635f, 0.114400678f, 0.0150247207f, 0.00116781401f, 3.79213707e-05f);
   return detail::clamp(x * p / q, -1.0f, 1.0f);
+}
+
+// Phi(x), the probability that a normal variable is below x: Phi(-z) = exp(-z^2 / 2) p(z) / q(z) for z >= 0, so that
+// nothing cancels where it is small.
+inline float normal_cdf(float x) {
+  const float z = detail::clamp(std::abs(x), 0.0f, 15.0f);  // beyond, the exponential is 0
+  const float p = detail::polynomial(z, 0.5f, 0.439271599f, 0.183960229f, 0.0408780910f, 0.00415276783f);
+  const float q =
+      detail::polynomial(z, 1.0f, 1.67642820f, 1.20551157f, 0.471385151f, 0.102472298f, 0.0104093337f);
+  const float below = exp(-0.5f * x * x) * (p / q);
+  return x < 0 ? below : 1 - below;
 }
 
 template <class T>

@@ -5,6 +5,7 @@
 
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/lines.h"
+#include "tensor/kernels/map.h"
 
 namespace heed::kernel {
 namespace {
@@ -30,12 +31,12 @@ void sweep(const Tensor& p, const Tensor& g, const StepOptions& step, const Upda
 
 // The gradient as a step starts with it.
 Tensor started(const Tensor& p, const Tensor& g, const StepOptions& step) {
-  return add(step.maximize ? neg(g) : g, p, step.weight_decay);
+  return add(step.maximize ? map(g, [](auto v) { return -v; }) : g, p, step.weight_decay);
 }
 
 // g / (sqrt(v) + eps)
 Tensor normalized(const Tensor& g, const Tensor& v, double eps) {
-  return div(g, add(sqrt(v), full({}, eps, g.dtype())));
+  return zip(g, v, [eps](auto g_, auto v_) { return g_ / (std::sqrt(v_) + static_cast<decltype(v_)>(eps)); });
 }
 
 // out <- keep out + fresh x
@@ -104,13 +105,13 @@ void rmsprop_step(const Tensor& p, const Tensor& g, const Tensor& v, const Tenso
   }
   d = normalized(d, spread, rmsprop.eps);
   if (b.defined()) fade(b, d, rmsprop.momentum, 1);
-  sub_into(p, b.defined() ? b : d, step.lr);
+  add_into(p, b.defined() ? b : d, -step.lr);
 }
 
 void adagrad_step(const Tensor& p, const Tensor& g, const Tensor& s, const StepOptions& step, double eps) {
   const Tensor d = started(p, g, step);
   add_into(s, square(d));
-  sub_into(p, normalized(d, s, eps), step.lr);
+  add_into(p, normalized(d, s, eps), -step.lr);
 }
 
 double sum_of_powers(const Tensor& x, double p) {

@@ -5,6 +5,8 @@
 
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/lines.h"
+#include "tensor/kernels/map.h"
+#include "tensor/kernels/math.h"
 
 namespace heed::kernel {
 namespace {
@@ -237,8 +239,9 @@ Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) { return reduce<Mi
 
 Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim) {
   Tensor largest = amax(x, dims, true);
-  largest = where(isfinite(largest), largest, full({}, 0, x.dtype()));
-  const Tensor y = log(sum(exp(sub(x, largest)), dims, keepdim));
+  largest = map(largest, [](auto v) { return v - v == 0 ? v : 0; });
+  const Tensor parts = zip(x, largest, [](auto v, auto most) { return math::exp(v - most); });
+  const Tensor y = map(sum(parts, dims, keepdim), [](auto v) { return math::log(v); });
   return add(y, largest.view_as(y.shape(), y.strides(), 0));
 }
 

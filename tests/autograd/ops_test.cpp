@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <functional>
 
+#include "autograd/grad_mode.h"
 #include "autograd/node.h"
 #include "autograd/ops.h"
 #include "tensor/create.h"
@@ -269,4 +271,89 @@ TEST_CASE("max and min: of several NaN each has a share of the gradient, and not
     most(x).backward();
     CHECK(x.grad().to_vector<double>() == std::vector<double>{0, 0.5, 0, 0.5});
   }
+}
+
+TEST_CASE("prod over nothing and cat of nothing keep the history") {
+  const Tensor x = ones({3, 0}).requires_grad_(), y = ones({0}).requires_grad_();
+  CHECK(values(prod(x, 1)) == std::vector<double>{1, 1, 1});
+  sum(prod(x, 1)).backward();
+  CHECK(x.grad().shape() == Shape{3, 0});
+  sum(cat({y, ones({2, 2})}, 1)).backward();
+  CHECK(y.grad().shape() == Shape{0});
+}
+
+TEST_CASE("a fraction is no int64: refused, not cut off") {
+  const Tensor x = ones({2}, int64);
+  const NoGrad guard;
+  for (const auto& [name, call] : std::vector<std::pair<std::string, std::function<void()>>>{
+           {"add", [&] { add(x, x, 0.5); }},
+           {"sub", [&] { sub(x, x, 0.5); }},
+           {"add_", [&] { add_(x, x, 0.5); }},
+           {"sub_", [&] { sub_(x, x, 0.5); }},
+           {"fill_", [&] { fill_(x, 2.7); }},
+           {"copy_", [&] { copy_(x, 2.7); }},
+           {"pad",
+            [&] {
+              pad(x, {1, 1}, 2.7);
+            }},
+           {"clamp", [&] { clamp(x, 0.5); }},
+           {"masked_fill", [&] { masked_fill(x, x > 0, 2.7); }},
+           {"where", [&] { where(x > 0, x, 2.7); }}}) {
+    const std::string text = message(call);
+    CHECK_MESSAGE(text.starts_with(name + ": the number "), name, ": ", text);
+    CHECK(text.find(" does not fit a int64 tensor") != std::string::npos);
+  }
+  CHECK(add(x, x, 2).to_vector<int64_t>() == std::vector<int64_t>{3, 3});
+  CHECK(values(x) == std::vector<double>{1, 1});
+}
+
+TEST_CASE("positions and dims are checked where no element is read") {
+  const Tensor five = tensor({5}, int64);
+  CHECK(message([&] {
+          index_select(ones({2, 0}), 0, five);
+        }).find("position 5 is out of range") != std::string::npos);
+  CHECK(message([&] {
+          embedding(ones({2, 0}), five);
+        }).find("position 5 is out of range") != std::string::npos);
+  CHECK(message([&] { flip(ones({2, 0}), {0, 0}); }).find("same dimension twice") != std::string::npos);
+  CHECK(message([&] { flip(ones({2, 0}), {2}); }).find("out of range") != std::string::npos);
+}
+
+namespace {
+
+template <class X>
+concept TakesBoolForDim = requires(X x) {
+  sum(x, true);
+}
+|| requires(X x) { amax(x, true); }
+|| requires(X x) { max(x, true); }
+|| requires(X x) { prod(x, true); }
+|| requires(X x) { argmax(x, true); }
+|| requires(X x) { softmax(x, true); }
+|| requires(X x) { cumsum(x, true); }
+|| requires(X x) { var(x, 0, true); }
+|| requires(X x) { heed::std(x, 0, true); };
+static_assert(!TakesBoolForDim<Tensor>, "a bool is no dimension and no correction");
+
+}  // namespace
+
+TEST_CASE("gelu keeps its digits where it is small, and its sign") {
+  for (const Gelu kind : {Gelu::none, Gelu::tanh})
+    for (const bool backward : {false, true}) {
+      const Tensor x = linspace(-9, 9, 20001).requires_grad_(),
+                   exact = to(x.detach(), float64).requires_grad_();
+      const Tensor y = gelu(x, kind), want = gelu(exact, kind);
+      sum(y).backward();
+      sum(want).backward();
+      const std::vector<double> at = values(x);
+      const std::vector<double> got = values(backward ? x.grad() : y),
+                                true_ = values(backward ? exact.grad() : want);
+      for (size_t i = 0; i < got.size(); ++i) {
+        // The derivative is 0 near -0.75; beside it its error is relative to the terms that cancel.
+        const double scale =
+            backward ? std::max(std::abs(true_[i]), std::abs(at[i]) < 2 ? 0.1 : 0.0) : std::abs(true_[i]);
+        if (!(std::abs(got[i] - true_[i]) <= 1e-5 * scale + 1e-44))
+          FAIL("gelu ", backward ? "gradient" : "value", " at ", at[i], ": ", got[i], " and not ", true_[i]);
+      }
+    }
 }

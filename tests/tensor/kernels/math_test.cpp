@@ -4,8 +4,8 @@
 
 #include <cstring>
 
+#include "autograd/ops/elementwise.h"
 #include "tensor/create.h"
-#include "tensor/kernels/elementwise.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -22,16 +22,16 @@ constexpr float kMost = std::numeric_limits<float>::max();
 // double; and the largest error that math.h promises, in units in the last place.
 const struct Function {
   std::string name;
-  Tensor (*kernel)(const Tensor&);
+  Tensor (*kernel)(Operand);
   double (*exact)(double);
   double ulp;
 } functions[] = {
-    {"exp", kernel::exp, [](double x) { return std::exp(x); }, 1},
-    {"expm1", kernel::expm1, [](double x) { return std::expm1(x); }, 1.5},
-    {"log", kernel::log, [](double x) { return std::log(x); }, 1},
-    {"log1p", kernel::log1p, [](double x) { return std::log1p(x); }, 1.5},
-    {"tanh", kernel::tanh, [](double x) { return std::tanh(x); }, 3},
-    {"erf", kernel::erf, [](double x) { return std::erf(x); }, 5.5},
+    {"exp", heed::exp, [](double x) { return std::exp(x); }, 1},
+    {"expm1", heed::expm1, [](double x) { return std::expm1(x); }, 1.5},
+    {"log", heed::log, [](double x) { return std::log(x); }, 1},
+    {"log1p", heed::log1p, [](double x) { return std::log1p(x); }, 1.5},
+    {"tanh", heed::tanh, [](double x) { return std::tanh(x); }, 3},
+    {"erf", heed::erf, [](double x) { return std::erf(x); }, 5.5},
 };
 
 // |y - exact| in units of the last place that a float of that size has.
@@ -94,11 +94,11 @@ TEST_CASE("special values") {
     for (size_t i = 0; i < x.size(); ++i)
       CHECK_MESSAGE(ulps(y[i], f.exact(x[i])) <= f.ulp, f.name, "(", x[i], ") is ", y[i]);
   }
-  const auto exp_of = kernel::exp(tensor({-100, -103})).to_vector<float>();
+  const auto exp_of = heed::exp(tensor({-100, -103})).to_vector<float>();
   CHECK(exp_of[0] > 0);  // results without the leading bit
   CHECK(exp_of[1] > 0);
-  CHECK(std::signbit(kernel::tanh(tensor(-0.0)).item<float>()));
-  CHECK(std::signbit(kernel::erf(tensor(-0.0)).item<float>()));
+  CHECK(std::signbit(heed::tanh(tensor(-0.0)).item<float>()));
+  CHECK(std::signbit(heed::erf(tensor(-0.0)).item<float>()));
 }
 
 TEST_CASE("float64 functions are the C library's") {

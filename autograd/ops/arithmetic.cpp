@@ -1,0 +1,87 @@
+#include "autograd/ops/arithmetic.h"
+
+#include <cmath>
+
+#include "autograd/node.h"
+#include "tensor/create.h"
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/map.h"
+
+namespace heed {
+
+Tensor add(Operand a, Operand b, Number alpha) {
+  const Calling here("add", a.line());
+  adopt(a, b);
+  return record("add", kernel::add(a, b, alpha),
+                {{a, [](const Tensor& g) { return g; }},
+                 {b, [by = alpha.to<double>()](const Tensor& g) { return by == 1 ? g : by * g; }}});
+}
+
+Tensor sub(Operand a, Operand b, Number alpha) {
+  const Calling here("sub", a.line());
+  adopt(a, b);
+  const kernel::Factor factor(alpha, a->dtype());
+  const auto scaled = [factor](auto u, auto v) { return u - factor.as<decltype(u)>() * v; };
+  return record("sub",
+                factor.as<double>() == 1 ? kernel::sub(a, b) : kernel::zip(a, b, scaled, kernel::wrapping),
+                {{a, [](const Tensor& g) { return g; }},
+                 {b, [by = -alpha.to<double>()](const Tensor& g) { return by * g; }}});
+}
+
+// da = g b,  db = g a
+Tensor mul(Operand a, Operand b) {
+  const Calling here("mul", a.line());
+  adopt(a, b);
+  return record("mul", kernel::mul(a, b),
+                {{a, [b = save(b)](const Tensor& g) { return g * b(); }},
+                 {b, [a = save(a)](const Tensor& g) { return g * a(); }}});
+}
+
+// da = g / b,  db = -g a / b^2; a rounded quotient is flat
+Tensor div(Operand a, Operand b, Rounding rounding) {
+  const Calling here("div", a.line());
+  adopt(a, b);
+  check_floating(a);
+  const auto flat = [] { return [](const Tensor& g) { return zeros_like(g); }; };
+  if (rounding == Rounding::floor)
+    return record("div", kernel::zip(a, b, [](auto u, auto v) { return std::floor(u / v); }),
+                  {{a, flat()}, {b, flat()}});
+  if (rounding == Rounding::trunc)
+    return record("div", kernel::zip(a, b, [](auto u, auto v) { return std::trunc(u / v); }),
+                  {{a, flat()}, {b, flat()}});
+  return record("div", kernel::zip(a, b, [](auto u, auto v) { return u / v; }),
+                {{a, [b = save(b)](const Tensor& g) { return g / b(); }},
+                 {b, [a = save(a), b = save(b)](const Tensor& g) { return -g * a() / b() / b(); }}});
+}
+
+Tensor neg(Operand x) {
+  const Calling here("neg", x.line());
+  return record("neg",
+                kernel::map(
+                    x, [](auto v) { return -v; }, kernel::wrapping),
+                {{x, [](const Tensor& g) { return -g; }}});
+}
+
+namespace {
+
+template <class F>
+Tensor compare(const char* name, Operand a, Operand b, const F& f) {
+  const Calling here(name, a.line());
+  adopt(a, b);
+  return kernel::compare(a, b, f);
+}
+
+}  // namespace
+
+// clang-format off
+Tensor eq(Operand a, Operand b) { return compare("eq", a, b, [](auto u, auto v) { return u == v; }); }
+Tensor ne(Operand a, Operand b) { return compare("ne", a, b, [](auto u, auto v) { return u != v; }); }
+Tensor lt(Operand a, Operand b) { return compare("lt", a, b, [](auto u, auto v) { return u < v; }); }
+Tensor le(Operand a, Operand b) { return compare("le", a, b, [](auto u, auto v) { return u <= v; }); }
+Tensor gt(Operand a, Operand b) { return compare("gt", a, b, [](auto u, auto v) { return u > v; }); }
+Tensor ge(Operand a, Operand b) { return compare("ge", a, b, [](auto u, auto v) { return u >= v; }); }
+Tensor logical_and(Operand a, Operand b) { return compare("logical_and", a, b, [](auto u, auto v) { return u && v; }); }
+Tensor logical_or(Operand a, Operand b) { return compare("logical_or", a, b, [](auto u, auto v) { return u || v; }); }
+// clang-format on
+
+}  // namespace heed

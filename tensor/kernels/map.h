@@ -1,0 +1,91 @@
+#pragma once
+
+#include "tensor/kernels/loop.h"
+#include "tensor/number.h"
+
+/// Kernels from a formula for one element. `f` is a lambda over `auto` and runs for the dtype at hand:
+///
+///   map(x, [](auto v) { return math::exp(v); })
+///   zip(a, b, [](auto u, auto v) { return u * v; }, wrapping)
+///
+/// Results are new and contiguous. Operands have one dtype and any strides, and two of them broadcast.
+namespace heed::kernel {
+
+/// The dtypes that a formula is for; all but these are refused.
+inline constexpr struct Floating {
+  void operator()(DType dtype, const auto& run) const { visit_floating(dtype, run); }
+} floating;
+inline constexpr struct Numbers {
+  void operator()(DType dtype, const auto& run) const { visit_numbers(dtype, run); }
+} numbers;
+/// Numbers, with int64 as an unsigned type, whose sums and products wrap around where signed ones are undefined.
+inline constexpr struct WrappingNumbers {
+  void operator()(DType dtype, const auto& run) const {
+    visit_numbers(dtype, [&]<class T>(Type<T>) { run(Type<Wrapping<T>>()); });
+  }
+} wrapping;
+
+namespace detail {
+inline Tensor empty_result(const Tensor& a, const Tensor& b, DType dtype) {
+  if (a.shape() == b.shape()) return Tensor::empty(a.shape(), dtype);
+  return Tensor::empty(broadcast_shapes(a.shape(), b.shape()), dtype);
+}
+}  // namespace detail
+
+/// f(x)
+template <class F, class Dtypes = Floating>
+Tensor map(const Tensor& x, const F& f, Dtypes dtypes = {}) {
+  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  dtypes(x.dtype(), [&]<class T>(Type<T>) { apply<T, T>(f, y, x); });
+  return y;
+}
+
+/// f(a, b)
+template <class F, class Dtypes = Floating>
+Tensor zip(const Tensor& a, const Tensor& b, const F& f, Dtypes dtypes = {}) {
+  Tensor y = detail::empty_result(a, b, a.dtype());
+  dtypes(a.dtype(), [&]<class T>(Type<T>) { apply<T, T, T>(f, y, a, b); });
+  return y;
+}
+
+/// out = f(out, x), in place; x broadcasts to out.
+template <class F, class Dtypes = WrappingNumbers>
+void update(const Tensor& out, const Tensor& x, const F& f, Dtypes dtypes = {}) {
+  dtypes(out.dtype(), [&]<class T>(Type<T>) { apply<T, T, T>(f, out, out, x); });
+}
+
+/// f(x), a bool, for every dtype
+template <class F>
+Tensor test(const Tensor& x, const F& f) {
+  Tensor y = Tensor::empty(x.shape(), boolean);
+  visit_dtype(x.dtype(), [&]<class T>(Type<T>) { apply<bool, T>(f, y, x); });
+  return y;
+}
+
+/// f(a, b), a bool, for every dtype
+template <class F>
+Tensor compare(const Tensor& a, const Tensor& b, const F& f) {
+  Tensor y = detail::empty_result(a, b, boolean);
+  visit_dtype(a.dtype(), [&]<class T>(Type<T>) { apply<bool, T, T>(f, y, a, b); });
+  return y;
+}
+
+/// A number that formulas multiply by: refused if the dtype cannot hold it, then read without a check.
+class Factor {
+ public:
+  Factor(Number number, DType dtype)
+      : real_(number.to<double>()), whole_(dtype == int64 ? number.to<int64_t>() : 0) {}
+  template <class T>
+  T as() const {
+    if constexpr (std::is_floating_point_v<T>)
+      return static_cast<T>(real_);
+    else
+      return static_cast<T>(whole_);
+  }
+
+ private:
+  double real_;
+  int64_t whole_;
+};
+
+}  // namespace heed::kernel
