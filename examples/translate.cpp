@@ -130,7 +130,7 @@ void show_alignment(Program& self, const Translation& translation, const Tokens&
   constexpr size_t kWidest = 40;  // words in a row of a terminal
   if (source.size() <= kWidest && target.size() <= kWidest) {
     self.text() << "\nwhich words each word was made from:\n"
-                << attention_text(map, self.colour() ? Look::coloured : Look::plain);
+                << attention_text(map, self.colour() ? TextStyle::coloured : TextStyle::plain);
   } else {
     self.text() << "\nwhich words each word was made from is too much for a terminal: see alignment.svg\n";
     self.write_picture("alignment.svg", attention_svg(map));

@@ -5,7 +5,6 @@
 #include "autograd/grad_mode.h"
 #include "autograd/node.h"
 #include "nn/attention/pooling.h"
-#include "nn/view/capture.h"
 
 namespace heed::F {
 namespace {

@@ -9,7 +9,7 @@
 #include <typeinfo>
 
 #include "autograd/ops.h"
-#include "nn/view/table.h"
+#include "nn/table.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {
@@ -304,6 +304,8 @@ const char* Call::find_path(const Module& root) const {
 }
 
 void Call::before(const std::vector<Tensor>& inputs) const {
+  if (call_observer) call_observer->before(module_, inputs);
+  if (!module_.hooks_) return;
   module_.hooks_->before.each([&](const auto& hook) { hook(module_, inputs); });
 }
 
@@ -312,8 +314,11 @@ Tensor Call::after(const std::vector<Tensor>& inputs, const Tensor& output) cons
   const auto take = [](Tensor& x, Tensor replaced) {
     if (replaced.defined()) x = std::move(replaced);
   };
-  module_.hooks_->after.each([&](const auto& hook) { take(y, hook(module_, inputs, y)); });
-  if (!y.requires_grad() || !heed::grad_enabled() || module_.hooks_->backward.empty()) return y;
+  if (module_.hooks_)
+    module_.hooks_->after.each([&](const auto& hook) { take(y, hook(module_, inputs, y)); });
+  if (call_observer) call_observer->after(module_, y);
+  if (!module_.hooks_ || !y.requires_grad() || !heed::grad_enabled() || module_.hooks_->backward.empty())
+    return y;
   // The hook sits on a node of this call's own: y may be a leaf, or an input that is returned as it came.
   y = alias(y);
   y.register_hook([hooks = std::weak_ptr(module_.hooks_), take](Tensor g) {

@@ -131,8 +131,19 @@ struct Place {
 };
 
 class Call;
-class Watch;
 struct ModuleHooks;
+
+/// Sees the calls of all modules in this thread, and changes none: they compute as in eval() while it watches.
+class CallObserver {
+ public:
+  virtual void before(const Module& module, const std::vector<Tensor>& inputs) = 0;
+  /// For each tensor that the call returned.
+  virtual void after(const Module& module, const Tensor& output) = 0;
+
+ protected:
+  ~CallObserver() = default;
+};
+inline thread_local constinit CallObserver* call_observer = nullptr;
 
 }  // namespace detail
 
@@ -174,7 +185,7 @@ class Module {
   /// gradients; NoGrad stops those.
   void train(bool training = true);
   void eval() { train(false); }
-  bool training() const { return training_; }
+  bool training() const { return training_ && !detail::call_observer; }
 
   /// All floating parameters and buffers, in place.
   void to(DType dtype);
@@ -197,7 +208,6 @@ class Module {
 
  private:
   friend class detail::Call;
-  friend class detail::Watch;
   void walk(Visitor& v) const;
   std::vector<NamedTensor> named(bool learned) const;
   detail::ModuleHooks& hooks();
@@ -256,7 +266,7 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  bool hooked() const { return module_.hooks_ != nullptr; }
+  bool hooked() const { return module_.hooks_ || call_observer; }
   void before(const std::vector<Tensor>& inputs) const;
   Tensor after(const std::vector<Tensor>& inputs, const Tensor& output) const;
   /// Inside a catch block: goes on throwing, an Error with the path of the module where it arose.

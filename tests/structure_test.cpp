@@ -1,4 +1,4 @@
-// What the project promises about its own files: includes point one way, every source has its test, every op
+// The project's promises about its own files: includes point one way, every source has its test, every op
 // its row. The checks take the root of a tree, so that faults can be planted in a copy and must be found.
 #include <doctest/doctest.h>
 
@@ -77,6 +77,8 @@ void check_file_includes(const fs::path& root, const fs::path& file, size_t rank
     } else if (std::none_of(rooms.begin(), visible,
                             [&](const std::string& room) { return under(what, room); })) {
       report("a room may include only itself and the rooms before it (tensor, autograd, nn)");
+    } else if (under(what, "nn/view") && rank < rooms.size() && !under(file, "nn/view")) {
+      report("the mathematics does not know what shows it (nn/view)");
     } else if (file.extension() == ".h" && under(what, "tensor/kernels") && !under(file, "tensor/kernels")) {
       report("kernels are not installed, so no other header may need them");
     }
@@ -245,6 +247,7 @@ TEST_CASE("a planted include is found") {
   planted("nn/module.cpp", "\"heed.h\"", direction);
   planted("nn/module.cpp", "\"tests/structure_test.cpp\"", direction);
   planted("nn/module.cpp", "\"module.h\"", "not a path from the project root");
+  planted("nn/module.cpp", "\"nn/view/capture.h\"", "does not know what shows it");
   planted("nn/module.h", "<nlohmann/json.hpp>", "only the standard library");
   planted("heed.h", "<cblas.h>", "only the standard library");
   planted("autograd/node.h", "\"tensor/kernels/elementwise.h\"", "kernels are not installed");

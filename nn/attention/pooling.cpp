@@ -1,7 +1,5 @@
 #include "nn/attention/pooling.h"
 
-#include "nn/view/capture.h"
-
 namespace heed {
 
 Tensor attention_pool(Operand weights, Operand values) {

@@ -8,7 +8,7 @@ namespace heed {
 
 /// The third of the three stages of attention: a query q against pairs of a key and a value is answered by
 /// the weighted mean of the values, f(q) = sum_i alpha(q, k_i) v_i. Kernel regression and every attention
-/// layer end in this function; they differ in how the weights come about. An AttentionScope sees them here.
+/// layer end in this function; they differ in how the weights come about.
 ///
 ///   weights  [..., Tq, Tk]   alpha: one row for each query, one column for each key
 ///   values   [..., Tk, dv]   or [Tk] for values that are numbers
@@ -16,6 +16,21 @@ namespace heed {
 ///
 /// The width of queries and keys need not be that of the values: only the weights come in here.
 Tensor attention_pool(Operand weights, Operand values);
+
+namespace detail {
+
+/// Set by whoever records the attention of this thread: AttentionScope in nn/view/capture.h.
+using AttentionObserver = void(const Tensor& weights);
+inline thread_local constinit AttentionObserver* attention_observer = nullptr;
+
+}  // namespace detail
+
+/// Whether the attention of this thread is recorded.
+inline bool attention_captured() { return detail::attention_observer != nullptr; }
+/// Records weights, [..., Tq, Tk], where somebody wants them; attention_pool does it for its own.
+inline void capture_attention(const Tensor& weights) {
+  if (attention_captured()) detail::attention_observer(weights);
+}
 
 struct AttentionPoolingOptions {
   double dropout = 0;  // of the weights, while training

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "autograd/ops.h"
+#include "nn/attention/pooling.h"
 #include "nn/module.h"
 
 namespace heed {
@@ -12,12 +13,16 @@ thread_local constinit AttentionScope* innermost = nullptr;
 
 }  // namespace
 
-AttentionScope::AttentionScope() : outer_(std::exchange(innermost, this)) { ++detail::paths_wanted; }
+AttentionScope::AttentionScope() : outer_(std::exchange(innermost, this)) {
+  detail::attention_observer = record;
+  ++detail::paths_wanted;
+}
 
 AttentionScope::~AttentionScope() {
   AttentionScope** at = &innermost;  // scopes may end in any order
   while (*at && *at != this) at = &(*at)->outer_;
   if (*at) *at = outer_;
+  if (!innermost) detail::attention_observer = nullptr;
   --detail::paths_wanted;
 }
 
@@ -31,14 +36,11 @@ Tensor AttentionScope::weights(const std::string& module, int64_t step) const {
        "\"; there are: ", known.empty() ? "none" : known);
 }
 
-bool attention_captured() { return innermost != nullptr; }
-
-void capture_attention(const Tensor& weights) {
-  for (AttentionScope* scope = innermost; scope; scope = scope->outer_) {
-    const std::string module = detail::module_path;
-    const NoGrad guard;
-    scope->calls_.push_back({module, scope->steps_[module]++, clone(weights)});
-  }
+void AttentionScope::record(const Tensor& weights) {
+  const NoGrad guard;
+  const Tensor seen = weights;  // which may stand in the list of a scope, and that grows
+  for (AttentionScope* scope = innermost; scope; scope = scope->outer_)
+    scope->calls_.push_back({detail::module_path, scope->steps_[detail::module_path]++, clone(seen)});
 }
 
 }  // namespace heed

@@ -38,15 +38,11 @@ class AttentionScope {
   Tensor weights(const std::string& module, int64_t step = 0) const;
 
  private:
-  friend void capture_attention(const Tensor& weights);
+  static void record(const Tensor& weights);
+
   std::vector<CapturedAttention> calls_;
   std::map<std::string, int64_t> steps_;  // of each module so far
   AttentionScope* outer_;
 };
-
-/// Whether a scope records in this thread.
-bool attention_captured();
-/// Tells the scopes of this thread about weights, [..., Tq, Tk]; attention_pool calls it for its own.
-void capture_attention(const Tensor& weights);
 
 }  // namespace heed

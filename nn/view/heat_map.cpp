@@ -4,24 +4,22 @@
 #include <cmath>
 #include <cstdio>
 
-#include "nn/text/utf8.h"
-#include "nn/view/table.h"
+#include "nn/table.h"
+#include "nn/text/tokenise.h"
 #include "tensor/index.h"
 
 namespace heed {
 namespace detail {
 
+std::string replaced(std::string text, const std::string& part, const std::string& by) {
+  for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += by.size())
+    text.replace(at, part.size(), by);
+  return text;
+}
+
 std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    const char* entity = c == '<'   ? "&lt;"
-                         : c == '>' ? "&gt;"
-                         : c == '&' ? "&amp;"
-                         : c == '"' ? "&quot;"
-                                    : nullptr;
-    safe += entity ? entity : std::string(1, c);
-  }
-  return safe;
+  const std::string safe = replaced(replaced(text, "&", "&amp;"), "<", "&lt;");
+  return replaced(replaced(safe, ">", "&gt;"), "\"", "&quot;");
 }
 
 }  // namespace detail
@@ -43,12 +41,6 @@ std::string colour_of(double weight) {
   return text;
 }
 
-std::string number(double weight) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4f", weight);
-  return text;
-}
-
 // <name a="1" b="2"
 std::string tag(const char* name, std::initializer_list<std::pair<const char*, int64_t>> attributes) {
   std::string text = "<" + std::string(name);
@@ -67,18 +59,16 @@ std::string shortened(const std::string& text) {
   constexpr int64_t kColumns = 16;
   if (display_width(text) <= kColumns) return text;
   std::string cut;
-  while (true) {
-    const std::string next =
-        text.substr(cut.size(), first_character(std::string_view(text).substr(cut.size())).size);
-    if (display_width(cut + next) >= kColumns) return cut + "…";
-    cut += next;
+  for (const std::string& character : split_characters(text, true)) {
+    if (display_width(cut + character) >= kColumns) break;
+    cut += character;
   }
+  return cut + "…";
 }
 
-// Where everything stands, in pixels, and how many positions a cell stands for in each direction.
+// The places of everything in pixels, and how many positions share a cell in each direction.
 struct Layout {
-  explicit Layout(const AttentionMap& map)
-      : queries(static_cast<int64_t>(map.queries.size())), keys(static_cast<int64_t>(map.keys.size())) {
+  explicit Layout(const AttentionMap& map) : queries(std::ssize(map.queries)), keys(std::ssize(map.keys)) {
     constexpr double kCells = 40000;  // of a picture
     const int64_t heads = std::max<int64_t>(map.heads(), 1), longest = std::max<int64_t>({queries, keys, 1});
     const auto most =
@@ -118,7 +108,7 @@ std::string cells(const AttentionMap& map, const Layout& at, int64_t head) {
   const std::vector<double> weights = map.weights[head].to_vector<double>();
   const auto span = [&](const char* kind, const Tokens& tokens, int64_t i) {
     if (at.each == 1) return tokens[static_cast<size_t>(i)];
-    const auto last = std::min((i + 1) * at.each, static_cast<int64_t>(tokens.size())) - 1;
+    const int64_t last = std::min<int64_t>((i + 1) * at.each, std::ssize(tokens)) - 1;
     return kind + std::to_string(i * at.each) + " to " + std::to_string(last);
   };
   std::string svg;
@@ -131,7 +121,7 @@ std::string cells(const AttentionMap& map, const Layout& at, int64_t head) {
                           {"height", at.cell}}) +
              " fill=\"" + colour_of(weight) + "\"><title>" +
              detail::escaped(span("queries ", map.queries, row) + " → " + span("keys ", map.keys, column)) +
-             ": " + number(weight) + "</title></rect>\n";
+             ": " + decimals(weight, 4) + "</title></rect>\n";
     }
   return svg;
 }

@@ -13,6 +13,8 @@ std::string attention_svg(const AttentionMap& map);
 
 namespace detail {
 
+/// `text` with `by` in place of every `part`.
+std::string replaced(std::string text, const std::string& part, const std::string& by);
 /// A text as it may stand in XML and HTML, between tags and in quotes.
 std::string escaped(const std::string& text);
 

@@ -1,8 +1,11 @@
 #include "nn/view/summary.h"
 
+#include <map>
 #include <ostream>
+#include <utility>
 
-#include "nn/view/table.h"
+#include "autograd/grad_mode.h"
+#include "nn/table.h"
 #include "tensor/kernels/matmul.h"
 
 namespace heed {
@@ -22,57 +25,62 @@ std::string joined(const std::vector<Shape>& shapes) {
   return text.empty() ? "-" : text;
 }
 
-std::vector<Shape> shapes_of(const std::vector<Tensor>& tensors) {
-  std::vector<Shape> shapes;
-  for (const Tensor& x : tensors)
-    if (x.defined()) shapes.push_back(x.shape());
-  return shapes;
-}
+// Fills in a summary from the calls that it sees, until it goes.
+class SummaryObserver final : public detail::CallObserver {
+ public:
+  explicit SummaryObserver(const Module& model) {
+    for (const auto& [name, module] : model.named_modules()) {
+      watched_[module] = {summary.rows.size()};
+      summary.rows.push_back(
+          {.path = name, .type = module->type_name(), .parameters = module->parameter_count()});
+    }
+    for (const Tensor& parameter : model.parameters()) {
+      summary.parameters += parameter.numel();
+      if (parameter.requires_grad()) summary.trainable += parameter.numel();
+    }
+  }
+  ~SummaryObserver() { detail::call_observer = outer_; }
+  SummaryObserver(const SummaryObserver&) = delete;
+  SummaryObserver& operator=(const SummaryObserver&) = delete;
+
+  void before(const Module& module, const std::vector<Tensor>& inputs) override {
+    const auto at = watched_.find(&module);
+    if (at == watched_.end()) return;  // visit does not name it
+    SummaryRow& row = summary.rows[at->second.row];
+    if (row.calls++ == 0)
+      for (const Tensor& x : inputs)
+        if (x.defined()) row.inputs.push_back(x.shape());
+    at->second.flops_before = row.flops - kernel::product_flops();
+  }
+
+  void after(const Module& module, const Tensor& output) override {
+    const auto at = watched_.find(&module);
+    if (at == watched_.end()) return;
+    SummaryRow& row = summary.rows[at->second.row];
+    if (row.calls == 1) row.outputs.push_back(output.shape());
+    row.flops = at->second.flops_before + kernel::product_flops();
+    summary.flops = summary.rows.front().flops;
+  }
+
+  Summary summary;
+
+ private:
+  struct Watched {
+    size_t row;
+    int64_t flops_before = 0;  // of earlier calls, less the thread's count when the last one began
+  };
+  std::map<const Module*, Watched> watched_;
+  CallObserver* outer_ = std::exchange(detail::call_observer, this);
+};
 
 }  // namespace
 
-namespace detail {
-
-Watch::Watch(const Module& model) {
-  for (const auto& [name, module] : model.named_modules()) {
-    const size_t i = modules_.size();
-    Watched& watched = modules_.emplace_back(Watched{module, module->training()});
-    summary_.rows.push_back(
-        {.path = name, .type = module->type_name(), .parameters = module->parameter_count()});
-    watched.before =
-        module->register_forward_pre_hook([this, i](const Module&, const std::vector<Tensor>& inputs) {
-          SummaryRow& row = summary_.rows[i];
-          if (row.calls++ == 0) row.inputs = shapes_of(inputs);
-          modules_[i].flops_before = row.flops - kernel::product_flops();
-        });
-    watched.after = module->register_forward_hook(
-        [this, i](const Module&, const std::vector<Tensor>&, const Tensor& output) {
-          SummaryRow& row = summary_.rows[i];
-          if (row.calls == 1) row.outputs.push_back(output.shape());
-          row.flops = modules_[i].flops_before + kernel::product_flops();
-        });
-  }
-  modules_.front().module->eval();
+Summary detail::summarise(const Module& model, const std::function<void()>& call) {
+  const NoGrad guard;
+  SummaryObserver observer(model);
+  call();
+  return std::move(observer.summary);
 }
-
-Watch::~Watch() {
-  for (Watched& watched : modules_) {
-    watched.before.remove();
-    watched.after.remove();
-    watched.module->training_ = watched.training;
-  }
-}
-
-Summary Watch::finish() {
-  for (const Tensor& parameter : modules_.front().module->parameters()) {
-    summary_.parameters += parameter.numel();
-    if (parameter.requires_grad()) summary_.trainable += parameter.numel();
-  }
-  summary_.flops = summary_.rows.front().flops;
-  return std::move(summary_);
-}
-
-}  // namespace detail
 
 std::string to_string(const Summary& summary) {
   Table table({"path", "type", "input", "output", "parameters", "FLOPs"});

@@ -1,9 +1,10 @@
 #pragma once
 
+#include <functional>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
-#include "autograd/grad_mode.h"
 #include "nn/module.h"
 
 namespace heed {
@@ -30,35 +31,16 @@ std::ostream& operator<<(std::ostream& out, const Summary& summary);
 
 namespace detail {
 
-/// Watches the calls of all modules of a model, in eval, until it goes.
-class Watch {
- public:
-  explicit Watch(const Module& model);
-  ~Watch();
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-  Summary finish();
-
- private:
-  struct Watched {
-    Module* module;
-    bool training;
-    HookHandle before = {}, after = {};
-    int64_t flops_before = 0;  // of earlier calls, less the thread's count when the last one began
-  };
-  std::vector<Watched> modules_;  // as the rows of the summary
-  Summary summary_;
-};
+/// The summary of what `call` does with the modules of `model`.
+Summary summarise(const Module& model, const std::function<void()>& call);
 
 }  // namespace detail
 
-/// Calls model(inputs...) once, in eval and without recording, and tells what happened in each module.
+/// Calls model(inputs...) once, as in eval() and without recording, and tells what happened in each module. The
+/// model stays as it was.
 template <class Model, class... Inputs>
 Summary summary(Model& model, const Inputs&... inputs) {
-  const NoGrad guard;
-  detail::Watch watch(model);
-  model(inputs...);
-  return watch.finish();
+  return detail::summarise(model, [&] { model(inputs...); });
 }
 
 }  // namespace heed

@@ -2,18 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "autograd/ops.h"
+#include "nn/table.h"
 #include "nn/text/utf8.h"
-#include "nn/view/table.h"
 #include "tensor/index.h"
 
 namespace heed {
 namespace {
-
-int64_t size_of(const Tokens& tokens) { return static_cast<int64_t>(tokens.size()); }
-const std::string& at(const Tokens& tokens, int64_t i) { return tokens[static_cast<size_t>(i)]; }
 
 // Control characters would break lines, steer terminals, and may not stand in XML.
 std::string visible(const std::string& token) {
@@ -33,20 +29,12 @@ std::string visible(const std::string& token) {
 }
 
 Tokens shown(const Tensor& weights, Tokens tokens, int64_t dim, const char* kind) {
-  check(size_of(tokens) == weights.size(dim), "AttentionMap: ", tokens.size(), " ", kind,
+  check(std::ssize(tokens) == weights.size(dim), "AttentionMap: ", tokens.size(), " ", kind,
         " tokens for weights ", weights.shape(), ", which have ", weights.size(dim), " ", kind,
         " positions; give a token for each, padding too");
   std::transform(tokens.begin(), tokens.end(), tokens.begin(), visible);
   return tokens;
 }
-
-std::string decimals(double x, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", digits, x);
-  return text;
-}
-
-double within_1(double weight) { return weight > 0 ? std::min(weight, 1.0) : 0; }  // NaN as 0
 
 }  // namespace
 
@@ -73,7 +61,7 @@ AttentionMap::AttentionMap(const Tensor& all, Tokens query_tokens, Tokens key_to
 bool AttentionMap::own() const { return queries == keys; }
 
 std::vector<double> AttentionMap::row(int64_t query, int64_t head) const {
-  check(query >= 0 && query < size_of(queries), "AttentionMap: query ", query, " of ", queries.size());
+  check(query >= 0 && query < std::ssize(queries), "AttentionMap: query ", query, " of ", queries.size());
   check(head >= mean && head < heads(), "AttentionMap: head ", head, " of ", heads());
   const Tensor of_heads = weights[{whole, query}];  // [H, Tk]
   return (head == mean ? heed::mean(of_heads, 0) : of_heads[head]).to_vector<double>();
@@ -97,10 +85,11 @@ StateDict captured_weights(const AttentionScope& scope) {
   return named;
 }
 
-std::string attention_line(const AttentionMap& map, int64_t query, Look look, int64_t head) {
+std::string attention_line(const AttentionMap& map, int64_t query, TextStyle style, int64_t head) {
   const std::vector<double> row = map.row(query, head);
-  if (look == Look::plain) {
-    Table table({at(map.queries, query), "weight"});
+  const std::string& current = map.queries[static_cast<size_t>(query)];
+  if (style == TextStyle::plain) {
+    Table table({current, "weight"});
     for (size_t k = 0; k < row.size(); ++k) table.add({map.keys[k], decimals(row[k], 4)});
     return table.to_string();
   }
@@ -108,28 +97,29 @@ std::string attention_line(const AttentionMap& map, int64_t query, Look look, in
   constexpr int kShades[] = {231, 195, 189, 153, 147, 111, 75};
   const std::string red = "1;38;5;160", black = "38;5;16";
   std::string line;
-  if (!map.own()) line = "\033[" + red + "m" + at(map.queries, query) + "\033[0m ";
+  if (!map.own()) line = "\033[" + red + "m" + current + "\033[0m ";
   for (size_t k = 0; k < row.size(); ++k) {
-    const int shade = kShades[std::lround(within_1(row[k]) * (std::size(kShades) - 1))];
-    const bool current = map.own() && static_cast<int64_t>(k) == query;
-    line += "\033[" + (current ? red : black) + ";48;5;" + std::to_string(shade) + "m " + map.keys[k] +
-            " \033[0m";
+    const double weight = row[k] > 0 ? std::min(row[k], 1.0) : 0;  // NaN as 0
+    const int shade = kShades[std::lround(weight * (std::size(kShades) - 1))];
+    const bool itself = map.own() && static_cast<int64_t>(k) == query;
+    line +=
+        "\033[" + (itself ? red : black) + ";48;5;" + std::to_string(shade) + "m " + map.keys[k] + " \033[0m";
   }
   return line;
 }
 
-std::string attention_text(const AttentionMap& map, Look look, int64_t head) {
-  if (look == Look::coloured) {
+std::string attention_text(const AttentionMap& map, TextStyle style, int64_t head) {
+  if (style == TextStyle::coloured) {
     std::string lines;
-    for (int64_t q = 0; q < size_of(map.queries); ++q)
-      lines += (q > 0 ? "\n" : "") + attention_line(map, q, look, head);
+    for (int64_t q = 0; q < std::ssize(map.queries); ++q)
+      lines += (q > 0 ? "\n" : "") + attention_line(map, q, style, head);
     return lines;
   }
   Tokens header = {""};
   header.insert(header.end(), map.keys.begin(), map.keys.end());
   Table table(header);
-  for (int64_t q = 0; q < size_of(map.queries); ++q) {
-    Tokens cells = {at(map.queries, q)};
+  for (int64_t q = 0; q < std::ssize(map.queries); ++q) {
+    Tokens cells = {map.queries[static_cast<size_t>(q)]};
     for (const double weight : map.row(q, head)) cells.push_back(decimals(weight, 2));
     table.add(std::move(cells));
   }

@@ -12,7 +12,7 @@
 ///   AttentionScope scope;
 ///   model(source, target);
 ///   const AttentionMap map(scope.weights("decoder.cross"), target_tokens, source_tokens);
-///   std::cout << attention_text(map, Look::coloured);
+///   std::cout << attention_text(map, TextStyle::coloured);
 ///   write_file("cross.svg", attention_svg(map));                        // nn/view/heat_map.h
 ///   write_file("attention.html", attention_page({map}));                 // nn/view/page.h
 ///   save_safetensors("attention.safetensors", captured_weights(scope));  // nn/safetensors.h
@@ -55,13 +55,13 @@ Tensor stacked_steps(const AttentionScope& scope, const std::string& module);
 StateDict captured_weights(const AttentionScope& scope);
 
 /// How a text is to be shown: with the colours of terminals, or by plain letters and numbers.
-enum class Look { plain, coloured };
+enum class TextStyle { plain, coloured };
 
 /// What one query attends to. In colour one line: the current word red and the keys shaded by their weights;
 /// plainly a table of keys and weights.
-std::string attention_line(const AttentionMap& map, int64_t query, Look look,
+std::string attention_line(const AttentionMap& map, int64_t query, TextStyle style,
                            int64_t head = AttentionMap::mean);
 /// All queries. In colour such a line for each; plainly one table, keys on its columns, queries on its rows.
-std::string attention_text(const AttentionMap& map, Look look, int64_t head = AttentionMap::mean);
+std::string attention_text(const AttentionMap& map, TextStyle style, int64_t head = AttentionMap::mean);
 
 }  // namespace heed

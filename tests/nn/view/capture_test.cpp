@@ -75,3 +75,13 @@ TEST_CASE("AttentionScope: scopes may end in any order") {
   second.reset();
   CHECK_FALSE(attention_captured());
 }
+
+TEST_CASE("AttentionScope: what a scope recorded may be attended with again, inside two scopes") {
+  AttentionScope outer;
+  AttentionScope inner;
+  attention_pool(full({1, 2}, 0.5), ones({2, 3}));
+  for (int i = 0; i < 4; ++i) attention_pool(inner.calls()[0].weights, ones({2, 3}));
+  REQUIRE(outer.calls().size() == 5);
+  for (const CapturedAttention& call : outer.calls())
+    CHECK(values(call.weights) == std::vector<double>{0.5, 0.5});
+}

@@ -24,24 +24,24 @@ AttentionMap translation() { return AttentionMap(tensor({{1, 0, 0}, {0.25, 0.5, 
 }  // namespace
 
 TEST_CASE("attention_text: plainly a table, wide characters aligned, keys on columns and queries on rows") {
-  CHECK(attention_text(translation(), Look::plain) ==
+  CHECK(attention_text(translation(), TextStyle::plain) ==
         "         我    爱  中国\n"
         "I      1.00  0.00  0.00\n"
         "love   0.25  0.50  0.25\n"
         "China  0.00  0.00  1.00");
-  CHECK(attention_line(translation(), 1, Look::plain) ==
+  CHECK(attention_line(translation(), 1, TextStyle::plain) ==
         "love  weight\n"
         "我    0.2500\n"
         "爱    0.5000\n"
         "中国  0.2500");
-  CHECK(attention_text(AttentionMap(zeros({0, 2}), {}, {"a", "b"}), Look::plain) == "  a  b");
+  CHECK(attention_text(AttentionMap(zeros({0, 2}), {}, {"a", "b"}), TextStyle::plain) == "  a  b");
 }
 
 // covers: C-003-18
 TEST_CASE("attention_line: in colour the current word is red and the others are shaded by their weights") {
   // One sentence: the current word stands among the others.
   const AttentionMap own(tensor({{1, 0, 0}, {0.25, 0.5, 0.25}, {0, 1, 0}}), zh, zh);
-  CHECK(attention_line(own, 1, Look::coloured) ==
+  CHECK(attention_line(own, 1, TextStyle::coloured) ==
         "\033[38;5;16;48;5;189m 我 \033[0m"
         "\033[1;38;5;160;48;5;153m 爱 \033[0m"
         "\033[38;5;16;48;5;189m 中国 \033[0m");
@@ -51,11 +51,11 @@ TEST_CASE("attention_line: in colour the current word is red and the others are 
       "\033[1;38;5;160mI\033[0m "
       "\033[38;5;16;48;5;231m a \033[0m\033[38;5;16;48;5;111m b \033[0m"
       "\033[38;5;16;48;5;75m c \033[0m\033[38;5;16;48;5;231m d \033[0m";
-  CHECK(attention_line(cross, 0, Look::coloured) == line);
-  CHECK(attention_text(cross, Look::coloured) == line);
-  const std::string three = attention_text(own, Look::coloured);
+  CHECK(attention_line(cross, 0, TextStyle::coloured) == line);
+  CHECK(attention_text(cross, TextStyle::coloured) == line);
+  const std::string three = attention_text(own, TextStyle::coloured);
   CHECK(std::count(three.begin(), three.end(), '\n') == 2);
-  CHECK(three.ends_with(attention_line(own, 2, Look::coloured)));
+  CHECK(three.ends_with(attention_line(own, 2, TextStyle::coloured)));
 }
 
 TEST_CASE("AttentionMap: one entry of a batch, each head or their mean") {

@@ -1,4 +1,4 @@
-#include "nn/view/table.h"
+#include "nn/table.h"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,8 @@
-#include "nn/view/table.h"
+#include "nn/table.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <iterator>
 
 #include "nn/text/utf8.h"
@@ -40,6 +41,12 @@ int64_t display_width(const std::string& text) {
     width += within(kCombining, c) ? 0 : within(kWide, c) ? 2 : 1;
   }
   return width;
+}
+
+std::string decimals(double x, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", digits, x);
+  return text;
 }
 
 Table::Table(std::vector<std::string> header) : rows_{std::move(header)} {}

@@ -10,6 +10,9 @@ namespace heed {
 /// combining marks none.
 int64_t display_width(const std::string& text);
 
+/// A number with so many digits after the point.
+std::string decimals(double x, int digits);
+
 /// Text in aligned columns, two spaces apart; columns whose cells below the header are numbers are aligned at
 /// the right.
 class Table {
