@@ -24,9 +24,9 @@ constexpr double kClose = 1e-12;
 
 // The distance between what was computed by hand and by the library; an error when they are not the same.
 double agree(const std::string& what, const Matrix& by_hand, const Tensor& by_library) {
-  const double apart = largest_difference(by_hand, Matrix(by_library));
-  check(apart <= kClose, what, " by hand and by the library differ by ", apart);
-  return apart;
+  const double distance = largest_difference(by_hand, Matrix(by_library));
+  check(distance <= kClose, what, " by hand and by the library differ by ", distance);
+  return distance;
 }
 
 struct Forward {
@@ -87,9 +87,9 @@ Forward walk(Program& self, const Matrix& q, const Matrix& k, const Matrix& v, c
   output.backward(g.tensor());
   agree("weights", y.weights, weights);
   agree("output", y.output, output);
-  const double apart =
+  const double distance =
       std::max({agree("dQ", d_q, Q.grad()), agree("dK", d_k, K.grad()), agree("dV", d_v, V.grad())});
-  text << "\nautograd gives the same, to " << short_number(apart) << "\n";
+  text << "\nautograd gives the same, to " << short_number(distance) << "\n";
 
   self.result("scores", y.scores.tensor());
   self.result("scaled", y.scaled.tensor());

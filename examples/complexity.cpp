@@ -1,4 +1,4 @@
-// What a layer costs as sequences grow: counted, measured, and beside the theory.
+// The cost of a layer as sequences grow: counted, measured, and beside the theory.
 //
 //   work      multiply-adds and time of one layer over T positions of width d
 //
@@ -7,10 +7,10 @@
 //               convolution       k T d^2         1                (T - 1) / (k - 1), that many layers
 //               self-attention    2 T^2 d         1                1
 //
-//   memory    the most bytes alive in attention, forward and backward: T^2 where the weights stand in memory,
+//   memory    the most bytes alive in attention, forward and backward: T^2 where all weights are kept,
 //             T where they come and go in tiles
-//   recall    which token stood first, asked at the end of T: what a state must carry over T steps, attention
-//             looks up
+//   recall    which token was the first, asked at the end of T: a state must carry it over T steps,
+//             attention looks it up
 //
 // An exponent is the slope of a line through the logarithms at the three largest T.
 
@@ -260,9 +260,9 @@ void show_memory(Program& self, int64_t longest, int64_t width) {
 
 // ---- recall
 
-constexpr int64_t kSymbols = 8;  // one of them stands first; as many others are noise
+constexpr int64_t kSymbols = 8;  // one of them comes first; as many others are noise
 
-// ids [B, T] and which symbol stood first, [B].
+// ids [B, T] and which symbol came first, [B].
 struct Batch {
   Tensor ids, first;
 };
@@ -271,8 +271,8 @@ Batch draw(int64_t size, int64_t length) {
   return {cat({unsqueeze(first, 1), randint(kSymbols, 2 * kSymbols, {size, length - 1})}, 1), first};
 }
 
-// What a layer makes of a sequence [B, T, E] at its end: the last state of a recurrent one, and for attention
-// what the last position finds.
+// The answer of a layer at the end of a sequence [B, T, E]: the last state of a recurrent one, and for
+// attention what the last position finds.
 template <class Recurrent>
 Tensor last_of(const Recurrent& layer, const Tensor& x) {
   return layer(x).h_n[0];

@@ -75,8 +75,8 @@ Model evaluate(const Data& data, const LeaveOneOut& points, const char* key, con
   return model;
 }
 
-// Where the attention weights are looked at: the test set, or 60 places between neighbours evenly through the
-// data.
+// The queries whose attention weights are shown: the test set, or 60 places between neighbours, evenly through
+// the data.
 Numbers queries_for(const Data& data) {
   Numbers queries = data.test_x;
   const size_t last = data.x.size() - 1, count = std::min<size_t>(60, last);
@@ -106,7 +106,7 @@ void draw(Program& self, const Data& data, const LeaveOneOut& points, const std:
   draw_query(self, titled("One query against all keys"), data.x, data.y, weights, query, answer);
 }
 
-// What a step of learning differentiates: the leave-one-out loss, from the parameter to the number.
+// The graph that a step of learning differentiates: the leave-one-out loss, from the parameter to the number.
 std::string loss_graph(const Data& data, double w) {
   const NadarayaWatson model({.w = w, .learn = true, .dtype = float64});
   const auto part = [](const Numbers& all) {
@@ -143,7 +143,7 @@ int main(int argc, char** argv) {
     print_width(text, points, search);
     if (data.x.size() <= 1000) print_kernels(text, data, w);
 
-    // What a query looks at: many keys a little before learning, few keys much after.
+    // Before learning a query looks a little at many keys, afterwards much at a few.
     const Numbers queries = queries_for(data);
     const HeatMap before = heat_map(queries, data.x, 1), after = heat_map(queries, data.x, w);
     text << "\nrow entropy of the attention weights: " << short_number(before.entropy) << " at w = 1, "

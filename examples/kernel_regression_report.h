@@ -23,7 +23,7 @@ struct Model {
   std::string key, name;
   int parameters;
   double w;
-  heed::LeaveOneOut::Score score;
+  LeaveOneOut::Score score;
   double test_mse = 0;
 };
 
@@ -33,7 +33,7 @@ heed::Tensor column(const Numbers& values);
 /// Parameters, training loss, leave-one-out loss, and test MSE where there is a test set.
 void print_models(std::ostream& text, const Data& data, const std::vector<Model>& models);
 /// The learned width beside the cross-validated one, and where the narrowest of kernels would end.
-void print_width(std::ostream& text, const heed::LeaveOneOut& points, const Search& search);
+void print_width(std::ostream& text, const LeaveOneOut& points, const Search& search);
 /// Every kernel at both widths. Where a kernel of bounded reach finds no key, it predicts 0.
 void print_kernels(std::ostream& text, const Data& data, double learned_w);
 /// One query against all keys: the weights, and how they mix the values.
@@ -41,7 +41,7 @@ void print_query(Program& self, const Data& data, const Numbers& weights, double
                  double answer);
 /// predictions.csv. The mean of (y - prediction)^2 over the data rows is the leave-one-out loss, over the
 /// test rows the test MSE.
-void write_predictions(Program& self, const Data& data, const heed::LeaveOneOut& points,
+void write_predictions(Program& self, const Data& data, const LeaveOneOut& points,
                        const std::vector<Model>& models);
 
 }  // namespace program

@@ -25,8 +25,8 @@ Descent descend(const Loss& loss_of, double start, int steps) {
     const Tensor loss = loss_of(model);
     loss.backward();
     const double w = model.w.item(), moved = std::abs(w - best.w);
-    const bool better = step == 0 || loss.item() < best.loss;
-    if (better) {
+    const bool lower = step == 0 || loss.item() < best.loss;
+    if (lower) {
       best.w = w;
       best.loss = loss.item();
       gradient = model.w.grad();
@@ -35,7 +35,7 @@ Descent descend(const Loss& loss_of, double start, int steps) {
     best.losses.push_back(best.loss);
     if (gradient.item() == 0 || moved < 1e-9 * std::abs(best.w)) break;
     optimizer.set_lr(step == 0 ? 0.1 * start / std::abs(gradient.item())
-                               : optimizer.lr() * (better ? 1.3 : 0.4));
+                               : optimizer.lr() * (lower ? 1.3 : 0.4));
     model.w = full({1}, best.w, float64);
     model.w.set_grad(gradient);
     optimizer.step();

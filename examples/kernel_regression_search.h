@@ -25,7 +25,6 @@ struct Search {
 /// Minimises the leave-one-out loss over w > 0. There may be several minima, and the least may be at either
 /// end, where the kernel is flat or only the nearest neighbour counts. So the score on a grid between the two
 /// comes first, and gradient descent starts from its deepest valleys as well as from rules of thumb.
-Search search_width(const std::vector<double>& x, const std::vector<double>& y,
-                    const heed::LeaveOneOut& points);
+Search search_width(const std::vector<double>& x, const std::vector<double>& y, const LeaveOneOut& points);
 
 }  // namespace program

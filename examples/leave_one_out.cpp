@@ -12,8 +12,10 @@
 #include "tensor/kernels/math.h"
 #include "tensor/parallel.h"
 
-namespace heed {
+namespace program {
 namespace {
+
+using namespace heed;
 
 // Lengths below are in units of the kernel's width 1/w: u = (x - c) w, so that K = exp(-(t - u)^2 / 2).
 
@@ -22,7 +24,7 @@ using Lanes = std::array<double, kLanes>;
 
 double total(const Lanes& lanes) { return std::accumulate(lanes.begin(), lanes.end(), 0.0); }
 
-// What a prediction needs: sums over the keys of K and K y, and their derivatives by log w.
+// A prediction's sums over the keys of K and K y, and their derivatives by log w.
 struct Sums {
   double k = 0, ky = 0, dk = 0, dky = 0;
 };
@@ -72,8 +74,8 @@ Sums direct(const std::vector<double>& x, const std::vector<double>& y, double q
 
 // Many queries t near a centre share the sums over the keys u:
 //
-//   sum_j exp(-(t - u_j)^2 / 2) y_j = exp(-t^2 / 2) sum_k t^k M_k,   M_k = sum_j exp(-u_j^2 / 2) u_j^k y_j /
-//   k!
+//   sum_j exp(-(t - u_j)^2 / 2) y_j = exp(-t^2 / 2) sum_k t^k M_k
+//   M_k = sum_j exp(-u_j^2 / 2) u_j^k y_j / k!
 //
 // With |t| <= 1/2 the terms after the 25th are below 1e-20 of the sum of the kernel values.
 constexpr int kTerms = 26;
@@ -298,4 +300,4 @@ LeaveOneOut::Bounds LeaveOneOut::bounds() const {
   return {1e-9 / range, 9 / root_gap};
 }
 
-}  // namespace heed
+}  // namespace program

@@ -5,7 +5,7 @@
 #include "autograd/operand.h"
 #include "tensor/tensor.h"
 
-namespace heed {
+namespace program {
 
 /// Gaussian kernel regression on numbers, each point predicted from all the others: the score by which a
 /// kernel's width is chosen.
@@ -21,7 +21,7 @@ class LeaveOneOut {
   LeaveOneOut(const std::vector<double>& x, const std::vector<double>& y);
 
   /// The loss at w (a scalar tensor) with its derivative; a derivative of that is refused.
-  Tensor loss(Operand w) const;
+  heed::Tensor loss(heed::Operand w) const;
 
   struct Score {
     double loss;      // as above
@@ -56,4 +56,4 @@ class LeaveOneOut {
   double mean_ = 0;
 };
 
-}  // namespace heed
+}  // namespace program

@@ -59,8 +59,10 @@ Matrix softmax_rows(const Matrix& a) {
 
 double largest_difference(const Matrix& a, const Matrix& b) {
   double most = a.rows == b.rows && a.columns == b.columns ? 0 : INFINITY;
-  for (size_t i = 0; i < std::min(a.values.size(), b.values.size()); ++i)
-    most = std::max(most, std::fabs(a.values[i] - b.values[i]));
+  for (size_t i = 0; i < std::min(a.values.size(), b.values.size()); ++i) {
+    const double distance = std::fabs(a.values[i] - b.values[i]);
+    most = std::isnan(distance) ? INFINITY : std::max(most, distance);
+  }
   return most;
 }
 

@@ -29,6 +29,7 @@ Matrix operator*(const Matrix& a, const Matrix& b);  // the matrix product
 Matrix operator*(double factor, const Matrix& a);
 Matrix transpose(const Matrix& a);
 Matrix softmax_rows(const Matrix& a);
+/// Infinite for other sizes and NaN.
 double largest_difference(const Matrix& a, const Matrix& b);
 
 /// "scores = Q K^T   [2, 2]" and the numbers below; of wide matrices the first columns.

@@ -177,6 +177,11 @@ void Program::write(const std::string& file, const std::string& contents) {
   write_file((fs::path(out) / file).string(), contents);
 }
 
+void Program::remove(const std::string& file) {
+  std::error_code ignored;
+  fs::remove(fs::path(out) / file, ignored);
+}
+
 void Program::write_picture(const std::string& file, const std::string& contents) {
   write(file, contents);
   pictures_.push_back((fs::path(out) / file).string());
@@ -205,7 +210,7 @@ bool run_tool(const std::string& folder, std::vector<std::string> command) {
   return true;
 }
 
-// What all pictures have in common. Colours are Okabe and Ito's, told apart by colour-blind readers too.
+// The style of all pictures. Colours are Okabe and Ito's, told apart by colour-blind readers too.
 constexpr const char* kStyle = R"(set encoding utf8
 set border 3 linecolor '#555555'
 set tics nomirror textcolor '#333333'
@@ -222,10 +227,11 @@ void Program::plot(const std::string& file, const std::string& commands) {
         "set terminal svg size 960,600 font 'Helvetica,Arial,sans-serif,13' background '#ffffff'\n"
         "if (!exists('target')) target = '" +
             picture + "'\nset output target\n" + kStyle + commands);
+  remove(picture);
   if (gnuplot_missing_) return;
   write(file + ".tmp.gp", "target = '" + part + "'\nload '" + file + ".gp'\n");
   const bool drawn = run_tool(out, {"gnuplot", file + ".tmp.gp"});
-  fs::remove(fs::path(out) / (file + ".tmp.gp"));
+  remove(file + ".tmp.gp");
   gnuplot_missing_ = !drawn;
   if (!drawn) {
     text() << "\ngnuplot is not installed, so there are no pictures; the data and the commands to draw them "
@@ -239,6 +245,7 @@ void Program::plot(const std::string& file, const std::string& commands) {
 void Program::draw_graph(const std::string& file, const std::string& dot) {
   write(file + ".dot", dot);
   const std::string picture = file + ".svg", part = picture + ".part";
+  remove(picture);
   if (run_tool(out, {"dot", "-Tsvg", "-o", part, file + ".dot"})) add_picture(part, picture);
 }
 

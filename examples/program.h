@@ -11,7 +11,7 @@
 #include "nn/file.h"
 #include "tensor/tensor.h"
 
-/// What all example programs share: options, output, pictures.
+/// Shared by all example programs: options, output, pictures.
 namespace program {
 
 /// A program with the options --seed, --threads, --out, --json, --version and --help, and with its own.
@@ -56,7 +56,9 @@ class Program {
   bool draws() const { return !out.empty(); }
   /// Writes a file into the --out folder, all or nothing.
   void write(const std::string& file, const std::string& contents);
-  /// The same for a picture or a page, whose path is among the last that is printed.
+  /// Removes a file of an earlier run in the --out folder, which would be taken for this run's.
+  void remove(const std::string& file);
+  /// The same as write() for a picture or a page, whose path is among the last that is printed.
   void write_picture(const std::string& file, const std::string& contents);
   /// Draws `file`.svg by gnuplot from commands that may read what was written before; keeps the commands
   /// beside it as `file`.gp. The paths of all pictures are the last that is printed. Without gnuplot it says

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From a clone to pictures: ./examples/run.sh [program] [options]. By itself it runs kernel_regression and translate, and
-# names the others; options alone are for kernel_regression. Installs what is missing (.ci/setup.sh), builds, runs, and
-# ends with the paths of what was drawn.
+# names the others; options alone are for kernel_regression. Builds (.ci/build.sh), runs, and ends with the paths of
+# what was drawn.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -32,8 +32,7 @@ for program in "${programs[@]}"; do
 done
 
 # Standard output is the programs' alone: --json - must give nothing but JSON.
-"$root/.ci/setup.sh" build
-(cd "$root" && cmake --preset release && cmake --build --preset release --target "${programs[@]}") >&2
+"$root/.ci/build.sh" "${programs[@]}" >&2
 
 # run program options: writes into out/program unless the options say where.
 run() {

@@ -93,12 +93,12 @@ void hard_choices(Program& self) {
   int64_t row = 0;
   for (const int64_t samples : {10, 100, 1000, 10000}) {
     const double S = static_cast<double>(samples);
-    Tensor apart = zeros(soft.shape(), float64);
+    Tensor difference = zeros(soft.shape(), float64);
     for (int64_t done = 0; done < samples; done += at_once) {
       const Tensor all = expand(scores, {std::min(at_once, samples - done), queries, kKeys});
-      apart = apart + sum(attention_pool(HardNormaliser()(all, {}), v) - soft, 0) / S;
+      difference = difference + sum(attention_pool(HardNormaliser()(all, {}), v) - soft, 0) / S;
     }
-    const double distance = std::sqrt(mean(sum(square(apart), -1)).item());
+    const double distance = std::sqrt(mean(sum(square(difference), -1)).item());
     const double expected = std::sqrt(variance / S);
     table.add({std::to_string(samples), short_number(distance), short_number(expected),
                short_number(distance * std::sqrt(S))});
@@ -118,7 +118,7 @@ Tokens numbered(const std::string& letter) {
   return tokens;
 }
 
-// What is left when one parameter is that of a model never trained, and the others stay as they were learned.
+// Measures what is left when one parameter is that of a model never trained, the others as they were learned.
 void forget(Program& self, const std::string& place, const std::string& score, const Pooling& model,
             const Task& test, Table& table) {
   const NoGrad guard;

@@ -32,7 +32,7 @@ struct Options {
   double lr = 3e-3;
 };
 
-// What the options leave open, and what contradicts.
+// Fills in the defaults that depend on the model, and refuses options that contradict each other.
 void settle(Options& options) {
   if (options.attention == "none") {
     check(options.model != "transformer",
@@ -128,9 +128,10 @@ void show_alignment(Program& self, const Translation& translation, const Tokens&
                     const Tokens& target) {
   const AttentionMap map = translation.alignment(source, target);
   constexpr size_t kWidest = 40;  // words in a row of a terminal
+  self.remove("alignment.svg");
   if (source.size() <= kWidest && target.size() <= kWidest) {
     self.text() << "\nwhich words each word was made from:\n"
-                << attention_text(map, self.colour() ? TextStyle::coloured : TextStyle::plain);
+                << attention_text(map, self.colour() ? TextStyle::coloured : TextStyle::plain) << "\n";
   } else {
     self.text() << "\nwhich words each word was made from is too much for a terminal: see alignment.svg\n";
     self.write_picture("alignment.svg", attention_svg(map));
@@ -140,13 +141,15 @@ void show_alignment(Program& self, const Translation& translation, const Tokens&
   self.result("alignment.weights", narrow(map.weights[0], 0, 0, std::ssize(target)));
 }
 
-// The pages and heat maps of some sentences.
+constexpr size_t kDrawn = 4;  // sentences with a heat map
+std::string alignment_file(size_t i) { return "alignment_" + std::to_string(i + 1) + ".svg"; }
+
+// The page and the heat maps of some sentences.
 void draw_attention(Program& self, const Translation& translation, const std::vector<Tokens>& sources,
                     const std::vector<Tokens>& translations) {
   std::vector<AttentionMap> maps;
   for (size_t i = 0; i < sources.size(); ++i) {
-    self.write_picture("alignment_" + std::to_string(i + 1) + ".svg",
-                       attention_svg(translation.alignment(sources[i], translations[i])));
+    self.write_picture(alignment_file(i), attention_svg(translation.alignment(sources[i], translations[i])));
     for (AttentionMap& map : translation.attention(sources[i], translations[i])) {
       map.module = join(sources[i]) + ": " + map.module;
       maps.push_back(std::move(map));
@@ -251,10 +254,13 @@ void learn(Program& self, const Options& options, const std::string& file) {
 
   draw_lengths(self, lengths);
   translation.save(file);
+  // The model before is gone, and so is what it attended to.
+  for (const char* drawn : {"alignment.svg", "attention.html"}) self.remove(drawn);
+  for (size_t i = 0; i < kDrawn; ++i) self.remove(alignment_file(i));
   if (!translation.attends()) return;
   show_alignment(self, translation, sources[samples[0]], translations[samples[0]]);
   std::vector<Tokens> shown_sources, shown_translations;
-  for (size_t i = 0; i < std::min<size_t>(4, samples.size()); ++i) {
+  for (size_t i = 0; i < std::min(kDrawn, samples.size()); ++i) {
     shown_sources.push_back(sources[samples[i]]);
     shown_translations.push_back(translations[samples[i]]);
   }

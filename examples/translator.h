@@ -14,7 +14,8 @@ struct TranslatorOptions {
   int64_t source_words, target_words;
 };
 
-/// What programs know of a model. `source` are the sentences to translate, `input` what the decoder is given.
+/// A model as programs see it. `source` are the sentences to translate, `input` the tokens given to the
+/// decoder.
 class Translator {
  public:
   virtual ~Translator() = default;

@@ -6,7 +6,7 @@
 
 namespace heed {
 
-/// How many columns a terminal gives to UTF-8 text: Chinese, Japanese and Korean characters take two,
+/// The columns that UTF-8 text takes on a terminal: Chinese, Japanese and Korean characters take two,
 /// combining marks none.
 int64_t display_width(const std::string& text);
 

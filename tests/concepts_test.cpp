@@ -2,6 +2,7 @@
 // by a command, which README's table gives. The checks take texts, so that faults can be planted and must be
 // found.
 #include <doctest/doctest.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -81,9 +82,28 @@ Findings check_citations(const Texts& texts, const Ids& concepts) {
   return findings;
 }
 
-// Rows | ids | what | `command` |: each id has one, and the command's program is there.
-Findings check_table(const std::string& readme, const Ids& concepts) {
-  static const std::regex row(R"(^\| (C-[^|]*) \| [^|]+ \| `(?:\./build/release/)?(\S+)[^`]*`.*\|$)");
+// Whether each name of doctest's -tc="a*b,c" finds a test case.
+bool finds(const std::string& filter, const Texts& tests) {
+  static const std::string start = "TEST_CASE(\"";
+  const auto found = [&](const std::string& name) {
+    for (const auto& [path, text] : tests)
+      for (size_t at = text.find(start); at != text.npos; at = text.find(start, at + 1)) {
+        const size_t begin = at + start.size();
+        const std::string test = text.substr(begin, text.find('"', begin) - begin);
+        if (fnmatch(name.c_str(), test.c_str(), 0) == 0) return true;
+      }
+    return false;
+  };
+  std::istringstream names(filter);
+  bool all = true;
+  for (std::string name; std::getline(names, name, ',');) all = all && found(name);
+  return all;
+}
+
+// Rows | ids | what | `command` |: each id has one, and the command's program or test case is there.
+Findings check_table(const std::string& readme, const Ids& concepts, const Texts& tests) {
+  static const std::regex row(
+      R"re(^\| (C-[^|]*) \| [^|]+ \| `(?:\./)?(\S+)(?: -tc="([^"]*)")?[^`]*`.*\|$)re");
   Findings findings;
   Ids shown;
   for (const std::string& line : lines_of(readme)) {
@@ -93,8 +113,9 @@ Findings check_table(const std::string& readme, const Ids& concepts) {
       findings.push_back("no row of id, what and command: " + line);
       continue;
     }
-    const std::string program = match[2];
-    if (program != "tests/heed_tests" && !fs::exists(root / "examples" / (program + ".cpp")))
+    const std::string program = match[2], filter = match[3];
+    if (!finds(filter, tests)) findings.push_back(line.substr(2, 8) + ": there is no test " + filter);
+    if (program != "tests/run.sh" && !fs::exists(root / "examples" / (program + ".cpp")))
       findings.push_back(line.substr(2, 8) + ": there is no program " + program);
     for (const std::string& id : ids_in(match[1])) {
       if (!shown.insert(id).second) findings.push_back(id + ": has two rows");
@@ -118,7 +139,7 @@ TEST_CASE("every concept is held by a test, and every test cites concepts that t
 }
 
 TEST_CASE("README's table names every concept with a command") {
-  require_none(check_table(read_file(root / "README.md"), concepts()));
+  require_none(check_table(read_file(root / "README.md"), concepts(), tests()));
 }
 
 // covers: C-000-01
@@ -153,8 +174,12 @@ TEST_CASE("faults in citations and in the table are found") {
         Findings{"a.cpp:3: a citation is ids and nothing else"});
 
   const std::string first = "| C-000-01 | a | `kernel_regression --seed 1` |\n";
-  const auto table = [&](const std::string& text) { return check_table(text, two); };
-  CHECK(table(first + "| C-000-02 | b | `./build/release/tests/heed_tests -tc=\"b\"` |\n") == Findings{});
+  const auto table = [&](const std::string& text) {
+    return check_table(text, two, {{"a.cpp", "TEST_CASE(\"a b\") {}"}});
+  };
+  const std::string run = "| C-000-02 | b | `./tests/run.sh -tc=";
+  CHECK(table(first + run + "\"*b,a*b\"` |\n") == Findings{});
+  CHECK(table(first + run + "\"*b,c*\"` |\n") == Findings{"C-000-02: there is no test *b,c*"});
   CHECK(table(first) == Findings{"C-000-02: README shows no command"});
   CHECK(table("| C-000-01 C-000-02 | a | `regression` |\n") ==
         Findings{"C-000-01: there is no program regression"});

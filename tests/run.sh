@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# From a clone to tested: ./tests/run.sh [arguments of ctest], such as -L fast.
-# Installs what is missing (.ci/setup.sh), builds, runs every test.
+# From a clone to tested: ./tests/run.sh [arguments of ctest], such as -L fast; or ./tests/run.sh -tc="*masks*", the test
+# cases of these names alone. Builds first (.ci/build.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-.ci/setup.sh build
-cmake --preset release
-cmake --build --preset release --target heed_tests programs  # not bench/: libtorch's side takes minutes
-ctest --preset release --parallel "$(nproc)" "$@"
+.ci/build.sh heed_tests programs  # not bench/: libtorch's side takes minutes
+if [[ ${1-} == -tc=* ]]; then
+  build/release/tests/heed_tests "$@"
+else
+  ctest --preset release --parallel "$(nproc)" "$@"
+fi

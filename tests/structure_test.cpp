@@ -197,7 +197,7 @@ class Copy {
   fs::path root_;
 };
 
-// What `after` has and `before` has not: a fault in the tree itself is reported once, and not by these tests
+// The findings of `after` that `before` has not: a fault in the tree itself is reported once, and not by these tests
 // too.
 Findings added(const Findings& before, const Findings& after) {
   Findings difference;

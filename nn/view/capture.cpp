@@ -38,7 +38,7 @@ Tensor AttentionScope::weights(const std::string& module, int64_t step) const {
 
 void AttentionScope::record(const Tensor& weights) {
   const NoGrad guard;
-  const Tensor seen = weights;  // which may stand in the list of a scope, and that grows
+  const Tensor seen = weights;  // which may be in the list of a scope, and that grows
   for (AttentionScope* scope = innermost; scope; scope = scope->outer_)
     scope->calls_.push_back({detail::module_path, scope->steps_[detail::module_path]++, clone(seen)});
 }

@@ -84,7 +84,7 @@ struct Layout {
     width = std::max<int64_t>(left + columns * cell + slanted + 16, 200);
     height = top + rows * cell + 20;
   }
-  // What the longest label takes.
+  // Pixels for the longest label.
   int64_t room(const Tokens& tokens) const {
     int64_t longest = 0;
     for (const std::string& token : tokens) longest = std::max(longest, display_width(shortened(token)));

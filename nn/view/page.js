@@ -101,7 +101,7 @@ function drawLines() {
   $('lines').replaceChildren(svg);
 }
 
-// What changes with the current token alone.
+// Redraws what depends on the current token alone.
 function markQuery() {
   drawSentence();
   const frame = $('heat').querySelector('.row'), {cell, top} = frame.dataset;

@@ -36,8 +36,8 @@ Summary summarise(const Module& model, const std::function<void()>& call);
 
 }  // namespace detail
 
-/// Calls model(inputs...) once, as in eval() and without recording, and tells what happened in each module. The
-/// model stays as it was.
+/// Calls model(inputs...) once, as in eval() and without recording, and tells what happened in each module.
+/// The model stays as it was.
 template <class Model, class... Inputs>
 Summary summary(Model& model, const Inputs&... inputs) {
   return detail::summarise(model, [&] { model(inputs...); });

@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-// Control characters would break lines, steer terminals, and may not stand in XML.
+// Control characters would break lines, steer terminals, and XML forbids most of them.
 std::string visible(const std::string& token) {
   check_utf8("AttentionMap: a token", token);
   std::string shown;

@@ -7,7 +7,7 @@
 #include "nn/text/tokenise.h"
 #include "nn/view/capture.h"
 
-/// What an AttentionScope recorded, for people to look at and for other programs to read:
+/// The weights that an AttentionScope recorded, for people to look at and for other programs to read:
 ///
 ///   AttentionScope scope;
 ///   model(source, target);
@@ -54,10 +54,10 @@ Tensor stacked_steps(const AttentionScope& scope, const std::string& module);
 /// All that a scope recorded, under the names module/step.
 StateDict captured_weights(const AttentionScope& scope);
 
-/// How a text is to be shown: with the colours of terminals, or by plain letters and numbers.
+/// Text with the colours of terminals, or plain letters and numbers.
 enum class TextStyle { plain, coloured };
 
-/// What one query attends to. In colour one line: the current word red and the keys shaded by their weights;
+/// The weights of one query. In colour one line: the current word red and the keys shaded by their weights;
 /// plainly a table of keys and weights.
 std::string attention_line(const AttentionMap& map, int64_t query, TextStyle style,
                            int64_t head = AttentionMap::mean);

@@ -8,22 +8,10 @@
 
 using Json = nlohmann::json;
 
-namespace {
-
-Json results(const std::string& arguments) {
-  const Run done = run_program("complexity", arguments + " --json -");
-  CAPTURE(done.err);
-  REQUIRE(done.code == 0);
-  return Json::parse(done.out);
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
-}  // namespace
-
 // covers: C-003-19
 TEST_CASE("complexity: what is counted is the formula, linear in T for all but attention") {
-  const Json work = results("--part work --longest 512 --width 16 --kernel 5 --threads 1")["work"];
+  const Json work =
+      results_of("complexity", "--part work --longest 512 --width 16 --kernel 5 --threads 1")["work"];
   REQUIRE(work["lengths"] == Json({128, 256, 512}));
   CHECK(work["lengths"][0].is_number_integer());
   for (size_t i = 0; i < 3; ++i) {
@@ -45,7 +33,8 @@ TEST_CASE("complexity: what is counted is the formula, linear in T for all but a
 // covers: C-003-20
 TEST_CASE("complexity: attention's memory is quadratic, and linear in tiles") {
   if (heed::reference_mode()) return;  // the twin of attention in tiles is the materialised one
-  const Json memory = results("--part memory --longest 2048 --width 32 --threads 1")["memory"];
+  const Json memory =
+      results_of("complexity", "--part memory --longest 2048 --width 32 --threads 1")["memory"];
   for (const char* form : {"materialised", "blocked"}) {
     CAPTURE(form);
     CHECK(memory[form]["theory"] == (form == std::string("blocked") ? 1 : 2));
@@ -56,7 +45,7 @@ TEST_CASE("complexity: attention's memory is quadratic, and linear in tiles") {
 
 // covers: C-002-13
 TEST_CASE("complexity: attention recalls the first token at any distance, a plain recurrent net does not") {
-  const Json recall = results("--part recall --reach 64 --steps 250 --threads 1")["recall"];
+  const Json recall = results_of("complexity", "--part recall --reach 64 --steps 250 --threads 1")["recall"];
   REQUIRE(recall["lengths"] == Json({8, 16, 32, 64}));
   for (size_t i = 0; i < 4; ++i) CHECK(recall["attention"]["accuracy"][i] > 0.95);
   CHECK(recall["rnn"]["accuracy"][3] < 0.5);
@@ -76,18 +65,14 @@ TEST_CASE("complexity: tables and pictures") {
 }
 
 TEST_CASE("complexity: bad options end with a message and code 2") {
-  const auto refused = [](const std::string& arguments, const std::string& text) {
-    const Run done = run_program("complexity", arguments);
-    CAPTURE(done.err);
-    CHECK(done.code == 2);
-    CHECK(contains(done.err, text));
-  };
-  refused("--part words", "--part words is none of work, memory, recall and all");
-  refused("--longest 600", "--longest 600 is not 512, 1024, 2048, 4096 or 8192");
-  refused("--longest 0", "--longest 0 is not");
-  refused("--width 0", "--width 0 must lie between 1 and 1024");
-  refused("--kernel 1", "--kernel 1 must lie between 2 and 64");
-  refused("--reach 100", "--reach 100 is not 8, 16, 32, 64, 128, 256 or 512");
-  refused("--steps -3", "--steps -3 must lie between 1 and 100000");
-  refused("--steps many", "steps");
+  for (const auto& [arguments, text] : std::vector<std::pair<std::string, std::string>>{
+           {"--part words", "--part words is none of work, memory, recall and all"},
+           {"--longest 600", "--longest 600 is not 512, 1024, 2048, 4096 or 8192"},
+           {"--longest 0", "--longest 0 is not"},
+           {"--width 0", "--width 0 must lie between 1 and 1024"},
+           {"--kernel 1", "--kernel 1 must lie between 2 and 64"},
+           {"--reach 100", "--reach 100 is not 8, 16, 32, 64, 128, 256 or 512"},
+           {"--steps -3", "--steps -3 must lie between 1 and 100000"},
+           {"--steps many", "steps"}})
+    CHECK(contains(refusal_of("complexity", arguments), text));
 }

@@ -5,6 +5,8 @@
 
 #include <sstream>
 
+#include "tests/support/program.h"
+
 using namespace program;
 
 namespace {
@@ -14,7 +16,7 @@ const Data data{{"title", "x", "y"}, {0, 1, 2, 3, 4, 5}, {0, 2, 1, 3, 2, 4}, {},
 }  // namespace
 
 TEST_CASE("print_models: a row for each, the test MSE where there is a test set") {
-  const heed::LeaveOneOut points(data.x, data.y);
+  const program::LeaveOneOut points(data.x, data.y);
   const std::vector<Model> models = {{"fixed", "fixed kernel", 0, 1, points.score(1), 0.25}};
   std::ostringstream without, with;
   print_models(without, data, models);
@@ -41,10 +43,10 @@ TEST_CASE("print_kernels: boxcar of width 2 is the mean of the nearest two, and 
 
 TEST_CASE("print_width: says when the least loss is at an end") {
   std::ostringstream flat, narrow;
-  const heed::LeaveOneOut zigzag({1, 2, 3, 4}, {1, -1, 1, -1});
+  const program::LeaveOneOut zigzag({1, 2, 3, 4}, {1, -1, 1, -1});
   print_width(flat, zigzag, search_width({1, 2, 3, 4}, {1, -1, 1, -1}, zigzag));
   CHECK(contains(flat.str(), "No kernel predicts better than the mean"));
-  const heed::LeaveOneOut pairs({0, 1, 10, 12}, {5, 5, -3, -3});
+  const program::LeaveOneOut pairs({0, 1, 10, 12}, {5, 5, -3, -3});
   Search at_end;
   at_end.w = at_end.grid_w = pairs.bounds().nearest;
   print_width(narrow, pairs, at_end);

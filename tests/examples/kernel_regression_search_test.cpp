@@ -48,7 +48,7 @@ double least_loss(const Numbers& x, const Numbers& y) {
 }
 
 void check_least(const Numbers& x, const Numbers& y) {
-  const auto search = program::search_width(x, y, heed::LeaveOneOut(x, y));
+  const auto search = program::search_width(x, y, program::LeaveOneOut(x, y));
   const double least = least_loss(x, y);
   CHECK(loss_at(x, y, search.w) <= least * (1 + 1e-9) + 1e-12 * loss_at(x, y, 0));
   CHECK(search.w > 0);
@@ -103,12 +103,12 @@ TEST_CASE("search: the least of several minima, in data of many kinds") {
 
 TEST_CASE("search: where the least loss is at an end") {
   const Numbers x = {1, 2, 3, 4, 5, 6, 7, 8};
-  const heed::LeaveOneOut zigzag(x, {1, -1, 1, -1, 1, -1, 1, -1});  // near points are no help
+  const program::LeaveOneOut zigzag(x, {1, -1, 1, -1, 1, -1, 1, -1});  // near points are no help
   CHECK(program::search_width(x, {1, -1, 1, -1, 1, -1, 1, -1}, zigzag).w <= zigzag.bounds().flat);
   const Numbers pairs = {0, 1, 10, 11, 20, 21, 30, 31}, same = {5, 5, -3, -3, 8, 8, 0, 0};
-  const auto narrow = program::search_width(pairs, same, heed::LeaveOneOut(pairs, same));
+  const auto narrow = program::search_width(pairs, same, program::LeaveOneOut(pairs, same));
   CHECK(loss_at(pairs, same, narrow.w) < 1e-10);
   const Numbers level(8, 4.5);
-  const heed::LeaveOneOut flat(x, level);
+  const program::LeaveOneOut flat(x, level);
   CHECK(program::search_width(x, level, flat).w <= flat.bounds().flat);  // all alike: the smoothest
 }

@@ -18,8 +18,6 @@ Run run(const std::string& arguments) { return run_program("kernel_regression", 
 
 Json results(const std::string& arguments) { return results_of("kernel_regression", arguments); }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
 // The numbers of predictions.csv: x, y, average, fixed, learned, for one set of rows.
 std::vector<std::vector<double>> predictions(const std::string& path, const std::string& set) {
   std::istringstream lines(read_file(path));

@@ -11,6 +11,7 @@
 #include "tensor/parallel.h"
 
 using namespace heed;
+using program::LeaveOneOut;
 
 namespace {
 

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <sstream>
 
 #include "autograd/ops.h"
@@ -16,6 +17,7 @@ TEST_CASE("Matrix: products, transposes and softmax equal the library's") {
   CHECK(largest_difference(softmax_rows(a), Matrix(heed::softmax(a.tensor(), -1))) < 1e-15);
   CHECK(largest_difference(a, a) == 0);
   CHECK(largest_difference(a, b) > 1e300);
+  CHECK(largest_difference({{1, NAN, 2}}, {{1, 1, 2}}) > 1e300);
   CHECK_THROWS_AS(a * a, heed::Error);
 }
 

@@ -9,11 +9,7 @@
 
 using Json = nlohmann::json;
 
-namespace {
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
-}  // namespace
+namespace {}  // namespace
 
 // covers: C-002-10
 TEST_CASE("scores: each score learns which key belongs to a query, and needs all its parameters for it") {
@@ -98,15 +94,9 @@ TEST_CASE("scores: tables and heat maps") {
 }
 
 TEST_CASE("scores: what cannot be done is an error before the work") {
-  const auto refused = [](const std::string& arguments, const std::string& reason) {
-    const Run done = run_program("scores", arguments);
-    CHECK(done.code == 2);
-    CAPTURE(done.err);
-    CHECK(contains(done.err, reason));
-  };
-  refused("--steps 0", "--steps 0: must be from 1 to 1000000");
-  refused("--score cosine", "low_rank");
-  refused("--normaliser max", "sparsemax");
-  refused("--compare depth", "scale");
-  refused("--compare scale --score dot", "--compare scale trains nothing");
+  CHECK(contains(refusal_of("scores", "--steps 0"), "--steps 0: must be from 1 to 1000000"));
+  CHECK(contains(refusal_of("scores", "--score cosine"), "low_rank"));
+  CHECK(contains(refusal_of("scores", "--normaliser max"), "sparsemax"));
+  CHECK(contains(refusal_of("scores", "--compare depth"), "scale"));
+  CHECK(contains(refusal_of("scores", "--compare scale --score dot"), "--compare scale trains nothing"));
 }

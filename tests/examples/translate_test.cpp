@@ -7,11 +7,7 @@
 
 using Json = nlohmann::json;
 
-namespace {
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
-}  // namespace
+namespace {}  // namespace
 
 // covers: C-100-05
 TEST_CASE("translate: trains, saves, draws, and translates with what it saved") {
@@ -41,6 +37,16 @@ TEST_CASE("translate: trains, saves, draws, and translates with what it saved") 
   CHECK(wide.code == 0);
   CHECK(contains(wide.out, "too much for a terminal: see alignment.svg"));
   CHECK(contains(wide.out, folder / "out/alignment.svg"));
+
+  // Nothing that was drawn for the text or the model before stays beside what is new.
+  const auto drawn = [&](const std::string& file) { return std::filesystem::exists(folder / "out/" + file); };
+  const Run narrow = run_program("translate", "--text 我爱中国" + out);
+  CHECK_FALSE(drawn("alignment.svg"));
+  CHECK(narrow.out.ends_with("\n"));
+  CHECK_FALSE(narrow.out.ends_with("\n\n"));
+  results_of("translate", "--attention none --steps 5 --batch 16 --threads 1" + out);
+  for (int i = 1; i <= 4; ++i) CHECK_FALSE(drawn("alignment_" + std::to_string(i) + ".svg"));
+  CHECK_FALSE(drawn("attention.html"));
 }
 
 TEST_CASE("translate: a user's own pairs, one to a line") {
@@ -58,11 +64,7 @@ TEST_CASE("translate: a user's own pairs, one to a line") {
 }
 
 TEST_CASE("translate: options that contradict are refused") {
-  const auto refused = [](const std::string& arguments) {
-    const Run done = run_program("translate", arguments);
-    CHECK(done.code == 2);
-    return done.err;
-  };
+  const auto refused = [](const std::string& arguments) { return refusal_of("translate", arguments); };
   CHECK(contains(refused("--model transformer --attention none"), "take --model rnn"));
   CHECK(contains(refused("--model transformer --attention dot"), "scaled dot products of its own"));
   CHECK(contains(refused("--model rnn --attention dot"), "has none"));

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "tests/support/expect.h"
@@ -17,6 +18,26 @@ const std::vector<Pair> kPairs = {{"我爱中国", "I love China"},
                                   {"我去中国", "I go to China"},
                                   {"他去北京", "he goes to Beijing"}};
 
+// Learns from 32 random pairs a step; the losses of the first and the last step.
+std::pair<double, double> train(const Translation& translation, const std::vector<Pair>& pairs, int steps,
+                                double lr) {
+  Adam optimizer(translation.module().parameters(), {.lr = lr});
+  Generator random(1);
+  double first = 0, last = 0;
+  for (int step = 0; step < steps; ++step) {
+    std::vector<Pair> some;
+    for (int i = 0; i < 32; ++i)
+      some.push_back(pairs[static_cast<size_t>(random.uniform() * static_cast<double>(pairs.size()))]);
+    optimizer.zero_grad();
+    const Tensor loss = translation.loss(some);
+    loss.backward();
+    clip_grad_norm_(translation.module().parameters(), 1);
+    optimizer.step();
+    (step == 0 ? first : last) = loss.item();
+  }
+  return {first, last};
+}
+
 }  // namespace
 
 // covers: C-000-01
@@ -27,15 +48,7 @@ TEST_CASE("Translation: a saved one translates as before, bit for bit") {
     INFO(model);
     manual_seed(1);
     const Translation translation(model, attention, kPairs);
-    Adam optimizer(translation.module().parameters(), {.lr = 1e-2});
-    double first = 0, last = 0;
-    for (int step = 0; step < 60; ++step) {
-      optimizer.zero_grad();
-      const Tensor loss = translation.loss(kPairs);
-      loss.backward();
-      optimizer.step();
-      (step == 0 ? first : last) = loss.item();
-    }
+    const auto [first, last] = train(translation, kPairs, 60, 1e-2);
     CHECK(last < 0.1 * first);
     const std::string path = folder / (model + ".safetensors");
     translation.save(path);
@@ -96,4 +109,62 @@ TEST_CASE("Translation: unknown words are named, marks at the end left out") {
     CHECK(text.starts_with(folder / "damaged.safetensors: "));
     CHECK(text.find(why) != std::string::npos);
   }
+}
+
+// covers: C-003-02
+TEST_CASE("Translation: one vector is enough for short sentences; the longer, the more attention gains") {
+  const std::vector<std::string> digits = {"一", "二", "三", "四", "五", "六", "七", "八"};
+  Generator random(2);
+  const auto sentences = [&](size_t count, int shortest, int longest) {
+    std::vector<Pair> pairs(count);
+    for (Pair& pair : pairs) {
+      const int length = shortest + static_cast<int>(random.uniform() * (longest - shortest + 1));
+      for (int i = 0; i < length; ++i) {
+        const auto digit = static_cast<size_t>(random.uniform() * 8);
+        pair.source += digits[digit];
+        pair.target += (i ? " d" : "d") + std::to_string(digit);
+      }
+    }
+    return pairs;
+  };
+  const std::vector<Pair> pairs = sentences(2000, 2, 10), two = sentences(200, 2, 2),
+                          ten = sentences(200, 10, 10);
+  const auto losses = [&](const std::string& model, const std::string& attention) {
+    manual_seed(1);
+    const Translation translation(model, attention, pairs);
+    train(translation, pairs, 120, 5e-3);
+    translation.module().eval();
+    const NoGrad guard;
+    return std::pair(translation.loss(two).item(), translation.loss(ten).item());
+  };
+  const auto [two_with, ten_with] = losses("attention", "dot");
+  const auto [two_without, ten_without] = losses("rnn", "none");
+  CHECK(ten_without - ten_with > 0.3);
+  CHECK(ten_without - ten_with > two_without - two_with + 0.3);  // 0.7 and 0.1 where this was written
+}
+
+// covers: C-003-05
+TEST_CASE("Translation: 我爱中国, never seen, is translated, and each word is aligned with its own") {
+  using Words = std::vector<std::pair<std::string, std::string>>;
+  std::vector<Pair> pairs;
+  for (const auto& [who, subject] : Words{{"我", "I"}, {"他", "he"}, {"老师", "Ann"}, {"我们", "we"}})
+    for (const auto& [when, time] : Words{{"", ""}, {"今天", " today"}, {"每天", " always"}})
+      for (const auto& [does, verb] :
+           Words{{"爱", " love"}, {"看", " see"}, {"喜欢", " like"}, {"画", " draw"}})
+        for (const auto& [what, object] :
+             Words{{"中国", " China"}, {"北京", " Beijing"}, {"茶", " tea"}, {"书", " books"}})
+          if (const std::string source = who + when + does + what; source != "我爱中国")
+            pairs.push_back({source, subject + verb + object + time});
+  manual_seed(1);
+  const Translation translation("attention", "additive", pairs);
+  train(translation, pairs, 120, 5e-3);
+  const Tokens source = {"我", "爱", "中", "国"}, target = {"I", "love", "China"};
+  CHECK(translation.translate({source})[0] == target);
+  const AttentionMap map = translation.alignment(source, target);
+  for (const size_t i : {0u, 1u}) {
+    const std::vector<double> weights = map.row(static_cast<int64_t>(i));
+    CHECK(std::max_element(weights.begin(), weights.end()) - weights.begin() == static_cast<long>(i));
+  }
+  const std::vector<double> china = map.row(2);
+  CHECK(china[2] + china[3] > 0.6);
 }

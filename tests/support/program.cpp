@@ -10,10 +10,13 @@
 #include <nlohmann/json.hpp>
 
 Run run_program(const std::string& name, const std::string& arguments, const std::string& before) {
+  return run_shell(before + " '" HEED_BINARY_DIR "/examples/" + name + "' " + arguments);
+}
+
+Run run_shell(const std::string& command) {
   const Folder folder;
-  const std::string command = before + " '" HEED_BINARY_DIR "/examples/" + name + "' " + arguments +
-                              " </dev/null >'" + folder / "out" + "' 2>'" + folder / "err" + "'";
-  const int status = std::system(command.c_str());
+  const int status =
+      std::system((command + " </dev/null >'" + folder / "out" + "' 2>'" + folder / "err" + "'").c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(folder / "out"), read_file(folder / "err")};
 }
 
@@ -37,6 +40,13 @@ std::string Folder::write(const std::string& file, const std::string& contents) 
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string refusal_of(const std::string& name, const std::string& arguments) {
+  const Run done = run_program(name, arguments);
+  CAPTURE(arguments);
+  CHECK(done.code == 2);
+  return done.err;
 }
 
 nlohmann::json results_of(const std::string& name, const std::string& arguments) {

@@ -18,6 +18,16 @@ Run run_program(const std::string& name, const std::string& arguments, const std
 /// The same with --json -: its results. A failure of the program fails the test.
 nlohmann::json results_of(const std::string& name, const std::string& arguments);
 
+/// What the program says when it ends with 2, as it must.
+std::string refusal_of(const std::string& name, const std::string& arguments);
+
+/// What a shell makes of a command.
+Run run_shell(const std::string& command);
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
+}
+
 /// A new folder, gone with its contents at the end of the scope.
 class Folder {
  public:
