@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "autograd/ops.h"
 #include "nn/table.h"
 #include "nn/text/tokenise.h"
 #include "tensor/index.h"
@@ -41,17 +42,22 @@ std::string colour_of(double weight) {
   return text;
 }
 
-// <name a="1" b="2"
-std::string tag(const char* name, std::initializer_list<std::pair<const char*, int64_t>> attributes) {
-  std::string text = "<" + std::string(name);
-  for (const auto& [key, value] : attributes)
-    text += " " + std::string(key) + "=\"" + std::to_string(value) + "\"";
+// Texts and numbers one after the other.
+template <class... Parts>
+std::string joined(const Parts&... parts) {
+  std::string text;
+  (detail::append(text, parts), ...);
   return text;
 }
 
 std::string label(int64_t x, int64_t y, const char* anchor, const std::string& text) {
-  return tag("text", {{"x", x}, {"y", y}}) + " text-anchor=\"" + anchor + "\">" + detail::escaped(text) +
-         "</text>\n";
+  return joined("<text x=\"", x, "\" y=\"", y, "\" text-anchor=\"", anchor, "\">", detail::escaped(text),
+                "</text>\n");
+}
+
+std::string rectangle(int64_t x, int64_t y, int64_t width, int64_t height, const std::string& rest) {
+  return joined("<rect x=\"", x, "\" y=\"", y, "\" width=\"", width, "\" height=\"", height, "\" ", rest,
+                "\n");
 }
 
 // A label of at most 16 columns, a cut marked.
@@ -68,7 +74,8 @@ std::string shortened(const std::string& text) {
 
 // The places of everything in pixels, and how many positions share a cell in each direction.
 struct Layout {
-  explicit Layout(const AttentionMap& map) : queries(std::ssize(map.queries)), keys(std::ssize(map.keys)) {
+  explicit Layout(const AttentionMap& map) {
+    const int64_t queries = std::ssize(map.queries), keys = std::ssize(map.keys);
     constexpr double kCells = 40000;  // of a picture
     const int64_t heads = std::max<int64_t>(map.heads(), 1), longest = std::max<int64_t>({queries, keys, 1});
     const auto most =
@@ -91,38 +98,30 @@ struct Layout {
     return letters == 0 ? 0 : longest * letters * 5 / 8 + 10;
   }
 
-  int64_t queries, keys, each, columns, rows, cell, letters, left, top, width, height;
+  int64_t each, columns, rows, cell, letters, left, top, width, height;
 };
 
-// The largest weight of a cell.
-double largest(const std::vector<double>& weights, const Layout& at, int64_t row, int64_t column) {
-  double most = -INFINITY;
-  for (int64_t q = row * at.each; q < std::min((row + 1) * at.each, at.queries); ++q)
-    for (int64_t k = column * at.each; k < std::min((column + 1) * at.each, at.keys); ++k)
-      if (const double weight = weights[static_cast<size_t>(q * at.keys + k)]; !(weight <= most))
-        most = weight;
-  return most;
-}
-
 std::string cells(const AttentionMap& map, const Layout& at, int64_t head) {
-  const std::vector<double> weights = map.weights[head].to_vector<double>();
+  // The weights that share a cell.
+  const auto part = [&](const Tensor& weights, int64_t dim, int64_t i) {
+    const int64_t first = i * at.each;
+    return narrow(weights, dim, first, std::min(at.each, weights.size(dim) - first));
+  };
   const auto span = [&](const char* kind, const Tokens& tokens, int64_t i) {
     if (at.each == 1) return tokens[static_cast<size_t>(i)];
-    const int64_t last = std::min<int64_t>((i + 1) * at.each, std::ssize(tokens)) - 1;
-    return kind + std::to_string(i * at.each) + " to " + std::to_string(last);
+    return joined(kind, i * at.each, " to ", std::min<int64_t>((i + 1) * at.each, std::ssize(tokens)) - 1);
   };
   std::string svg;
-  for (int64_t row = 0; row < at.rows; ++row)
+  for (int64_t row = 0; row < at.rows; ++row) {
+    const Tensor weights = part(map.weights[head], 0, row);
     for (int64_t column = 0; column < at.columns; ++column) {
-      const double weight = largest(weights, at, row, column);
-      svg += tag("rect", {{"x", at.left + column * at.cell},
-                          {"y", at.top + row * at.cell},
-                          {"width", at.cell},
-                          {"height", at.cell}}) +
-             " fill=\"" + colour_of(weight) + "\"><title>" +
-             detail::escaped(span("queries ", map.queries, row) + " → " + span("keys ", map.keys, column)) +
-             ": " + decimals(weight, 4) + "</title></rect>\n";
+      const double weight = max(part(weights, 1, column)).item();
+      const std::string tokens = span("queries ", map.queries, row) + " → " + span("keys ", map.keys, column);
+      svg += rectangle(at.left + column * at.cell, at.top + row * at.cell, at.cell, at.cell,
+                       joined("fill=\"", colour_of(weight), "\"><title>", detail::escaped(tokens), ": ",
+                              decimals(weight, 4), "</title></rect>"));
     }
+  }
   return svg;
 }
 
@@ -134,14 +133,14 @@ std::string panel(const AttentionMap& map, const Layout& at, int64_t head) {
   if (at.letters > 0) {
     // Letters hang below the middle of their cell by a third of their size.
     const int64_t middle = at.cell / 2 + at.letters / 3;
-    svg += "<g font-size=\"" + std::to_string(at.letters) + "\">\n";
+    svg += joined("<g font-size=\"", at.letters, "\">\n");
     for (int64_t q = 0; q < at.rows; ++q)
       svg += label(at.left - 6, at.top + q * at.cell + middle, "end",
                    shortened(map.queries[static_cast<size_t>(q)]));
     for (int64_t k = 0; k < at.columns; ++k)
-      svg += "<g transform=\"translate(" + std::to_string(at.left + k * at.cell + middle) + " " +
-             std::to_string(at.top - 6) + ") rotate(-45)\">" +
-             label(0, 0, "start", shortened(map.keys[static_cast<size_t>(k)])) + "</g>\n";
+      svg += joined("<g transform=\"translate(", at.left + k * at.cell + middle, " ", at.top - 6,
+                    ") rotate(-45)\">", label(0, 0, "start", shortened(map.keys[static_cast<size_t>(k)])),
+                    "</g>\n");
     svg += "</g>\n";
   }
   return svg + cells(map, at, head);
@@ -151,10 +150,9 @@ std::string legend(int64_t y) {
   std::string svg = "<defs><linearGradient id=\"scale\">";
   for (const std::string place : {"0", "0.5", "1"})
     svg += "<stop offset=\"" + place + "\" stop-color=\"" + colour_of(std::stod(place)) + "\"/>";
-  svg += "</linearGradient></defs>\n";
-  svg += label(24, y + 11, "end", "0") + tag("rect", {{"x", 30}, {"y", y}, {"width", 120}, {"height", 14}}) +
-         " fill=\"url(#scale)\" stroke=\"#888\"/>\n" + label(156, y + 11, "start", "1");
-  return svg;
+  return svg + "</linearGradient></defs>\n" + label(24, y + 11, "end", "0") +
+         rectangle(30, y, 120, 14, "fill=\"url(#scale)\" stroke=\"#888\"/>") +
+         label(156, y + 11, "start", "1");
 }
 
 }  // namespace
@@ -163,12 +161,12 @@ std::string attention_svg(const AttentionMap& map) {
   const Layout at(map);
   const int64_t across = std::clamp<int64_t>(map.heads(), 1, 4), down = (map.heads() + across - 1) / across;
   const int64_t width = across * at.width, height = down * at.height + 30;
-  std::string svg = tag("svg xmlns=\"http://www.w3.org/2000/svg\"", {{"width", width}, {"height", height}}) +
-                    " font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n";
-  svg += tag("rect", {{"width", width}, {"height", height}}) + " fill=\"#fff\"/>\n";
+  std::string svg = joined("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", width, "\" height=\"",
+                           height, "\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n",
+                           rectangle(0, 0, width, height, "fill=\"#fff\"/>"));
   for (int64_t head = 0; head < map.heads(); ++head)
-    svg += "<g transform=\"translate(" + std::to_string(head % across * at.width) + " " +
-           std::to_string(head / across * at.height) + ")\">\n" + panel(map, at, head) + "</g>\n";
+    svg += joined("<g transform=\"translate(", head % across * at.width, " ", head / across * at.height,
+                  ")\">\n", panel(map, at, head), "</g>\n");
   return svg + legend(down * at.height) + "</svg>\n";
 }
 

@@ -51,7 +51,7 @@ TEST_CASE("attention_svg: one cell, to the letter") {
   CHECK(
       attention_svg(AttentionMap(tensor({{0.5}}), {"I"}, {"我"})) ==
       R"svg(<svg xmlns="http://www.w3.org/2000/svg" width="200" height="132" font-family="sans-serif" font-size="12" fill="#222">
-<rect width="200" height="132" fill="#fff"/>
+<rect x="0" y="0" width="200" height="132" fill="#fff"/>
 <g transform="translate(0 0)">
 <g font-size="14"><text x="100" y="18" text-anchor="middle">attention</text>
 </g>
