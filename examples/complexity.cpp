@@ -322,8 +322,7 @@ void show_recall(Program& self, int64_t reach, int64_t steps) {
   Progress progress("recall", static_cast<int64_t>(3 * lengths.size()) * steps);
   for (const int64_t length : lengths) {
     const auto run = [&](size_t i, auto model) {
-      parameters[i] = 0;
-      for (const Tensor& p : model.parameters()) parameters[i] += p.numel();
+      parameters[i] = model.parameter_count();
       accuracy[i].push_back(train(model, length, steps, progress));
     };
     run(0, Reader(RNN(32, 50, {.batch_first = true}), 50));

@@ -37,9 +37,6 @@ constexpr const char* kColours[] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7", 
 }  // namespace
 
 HeatMap heat_map(const Numbers& queries, const Numbers& keys, double w) {
-  const auto column = [](const Numbers& values) {
-    return from_vector(values, {static_cast<int64_t>(values.size())});
-  };
   const Tensor all_keys = column(keys);
   const size_t n = keys.size(), each = (n + 199) / 200, columns = (n + each - 1) / each;
   HeatMap map{queries, Numbers(columns), {}, static_cast<int64_t>(n), 0};

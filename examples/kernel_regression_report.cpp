@@ -23,8 +23,6 @@ std::string format(const char* text, Args... args) {
 
 }  // namespace
 
-Tensor column(const Numbers& values) { return from_vector(values, {static_cast<int64_t>(values.size())}); }
-
 void print_models(std::ostream& text, const Data& data, const std::vector<Model>& models) {
   const bool test = !data.test_x.empty();
   text << format("\n%-16s %10s %12s %14s %14s%s\n", "", "parameters", "w", "training loss", "leave-one-out",

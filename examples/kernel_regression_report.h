@@ -27,9 +27,6 @@ struct Model {
   double test_mse = 0;
 };
 
-/// [n], float64.
-heed::Tensor column(const Numbers& values);
-
 /// Parameters, training loss, leave-one-out loss, and test MSE where there is a test set.
 void print_models(std::ostream& text, const Data& data, const std::vector<Model>& models);
 /// The learned width beside the cross-validated one, and where the narrowest of kernels would end.

@@ -55,6 +55,8 @@ double rule_of_thumb(const std::vector<double>& x) {
 
 }  // namespace
 
+Tensor column(const std::vector<double>& values) { return from_vector(values, {std::ssize(values)}); }
+
 Search search_width(const std::vector<double>& x, const std::vector<double>& y, const LeaveOneOut& points) {
   const size_t n = x.size();
   const int per_decade = n <= 5000 ? 64 : n <= 200'000 ? 16 : 8;
@@ -89,8 +91,7 @@ Search search_width(const std::vector<double>& x, const std::vector<double>& y, 
   search.grid_loss = loss[lowest];
 
   // With few points the loss is the attention layer's own; with many the same without its n x n weights.
-  const Tensor keys = from_vector(x, {static_cast<int64_t>(n)}),
-               values = from_vector(y, {static_cast<int64_t>(n)});
+  const Tensor keys = column(x), values = column(y);
   const Loss loss_of = [&](const NadarayaWatson& model) {
     if (n > 256) return points.loss(model.w);
     return mean(square(model(keys, keys, values, OwnPoint::exclude) - values));

@@ -8,6 +8,9 @@
 /// The search for the width of a Gaussian kernel, by examples/kernel_regression.
 namespace program {
 
+/// [n], float64.
+heed::Tensor column(const std::vector<double>& values);
+
 /// One gradient descent on w.
 struct Descent {
   std::string from;                // what the start is

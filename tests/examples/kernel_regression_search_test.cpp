@@ -4,53 +4,33 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "tensor/random.h"
 
+using program::LeaveOneOut;
 using Numbers = std::vector<double>;
 
 namespace {
 
-// The leave-one-out loss by its definition, each kernel value relative to the nearest key's.
-double loss_at(const Numbers& x, const Numbers& y, double w) {
-  double loss = 0;
-  for (size_t i = 0; i < x.size(); ++i) {
-    double nearest = std::numeric_limits<double>::infinity();
-    for (size_t j = 0; j < x.size(); ++j)
-      if (j != i) nearest = std::min(nearest, std::abs(x[i] - x[j]));
-    double k = 0, error = 0;
-    for (size_t j = 0; j < x.size(); ++j) {
-      if (j == i) continue;
-      const double d = std::abs(x[i] - x[j]);
-      const double value = std::exp(-0.5 * ((d - nearest) * w) * ((d + nearest) * w));
-      k += value;
-      error += value * (y[j] - y[i]);
-    }
-    loss += (error / k) * (error / k) / static_cast<double>(x.size());
-  }
-  return loss;
-}
-
 // The least loss over 300 widths a factor of e, from flat to narrower than the smallest gap can tell.
-double least_loss(const Numbers& x, const Numbers& y) {
+double least_loss(const Numbers& x, const LeaveOneOut& points) {
   Numbers sorted = x;
   std::sort(sorted.begin(), sorted.end());
   const double range = sorted.back() - sorted.front();
   double gap = range;
   for (size_t i = 1; i < x.size(); ++i)
     if (sorted[i] > sorted[i - 1]) gap = std::min(gap, sorted[i] - sorted[i - 1]);
-  double least = loss_at(x, y, 0);
+  double least = points.score(0).loss;
   const double low = std::log(1e-3 / range), high = std::log(30 / gap) + 0.5 * std::log(range / gap);
   for (double log_w = low; log_w < high; log_w += 1.0 / 300)
-    least = std::min(least, loss_at(x, y, std::exp(log_w)));
+    least = std::min(least, points.score(std::exp(log_w)).loss);
   return least;
 }
 
 void check_least(const Numbers& x, const Numbers& y) {
-  const auto search = program::search_width(x, y, program::LeaveOneOut(x, y));
-  const double least = least_loss(x, y);
-  CHECK(loss_at(x, y, search.w) <= least * (1 + 1e-9) + 1e-12 * loss_at(x, y, 0));
+  const LeaveOneOut points(x, y);
+  const auto search = program::search_width(x, y, points);
+  CHECK(points.score(search.w).loss <= least_loss(x, points) * (1 + 1e-9) + 1e-12 * points.score(0).loss);
   CHECK(search.w > 0);
   for (const auto& descent : search.descents) {
     REQUIRE(!descent.losses.empty());
@@ -103,12 +83,12 @@ TEST_CASE("search: the least of several minima, in data of many kinds") {
 
 TEST_CASE("search: where the least loss is at an end") {
   const Numbers x = {1, 2, 3, 4, 5, 6, 7, 8};
-  const program::LeaveOneOut zigzag(x, {1, -1, 1, -1, 1, -1, 1, -1});  // near points are no help
+  const LeaveOneOut zigzag(x, {1, -1, 1, -1, 1, -1, 1, -1});  // near points are no help
   CHECK(program::search_width(x, {1, -1, 1, -1, 1, -1, 1, -1}, zigzag).w <= zigzag.bounds().flat);
   const Numbers pairs = {0, 1, 10, 11, 20, 21, 30, 31}, same = {5, 5, -3, -3, 8, 8, 0, 0};
-  const auto narrow = program::search_width(pairs, same, program::LeaveOneOut(pairs, same));
-  CHECK(loss_at(pairs, same, narrow.w) < 1e-10);
+  const LeaveOneOut points(pairs, same);
+  CHECK(points.score(program::search_width(pairs, same, points).w).loss < 1e-10);
   const Numbers level(8, 4.5);
-  const program::LeaveOneOut flat(x, level);
+  const LeaveOneOut flat(x, level);
   CHECK(program::search_width(x, level, flat).w <= flat.bounds().flat);  // all alike: the smoothest
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tensor/random.h"
 #include "tests/support/program.h"
 
 using Json = nlohmann::json;
@@ -35,22 +36,6 @@ double mean_squared_error(const std::vector<std::vector<double>>& rows, size_t m
   double sum = 0;
   for (const auto& row : rows) sum += (row[1] - row[model]) * (row[1] - row[model]);
   return sum / static_cast<double>(rows.size());
-}
-
-// Rows x, f(x) with a little noise that is the same everywhere.
-template <class F>
-std::string table(int64_t n, const F& f) {
-  std::string text = "x,y\n";
-  uint64_t state = 1;
-  for (int64_t i = 0; i < n; ++i) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    const double x = static_cast<double>(i) * 10 / static_cast<double>(n);
-    const double noise = static_cast<double>(state >> 40) / (1 << 24) - 0.5;
-    char line[64];
-    std::snprintf(line, sizeof line, "%.9g,%.9g\n", x, f(x) + noise);
-    text += line;
-  }
-  return text;
 }
 
 }  // namespace
@@ -207,8 +192,6 @@ TEST_CASE("kernel_regression: data that cannot be right end with 2, and nothing 
            {"x,y\n1,2\n2,3\n", "has 2 rows of data; at least 3 are needed"},
            {"x,y\n4,2\n4,3\n4,1\n", "every x is 4, so x tells nothing about y"},
            {"x,y\n1,2\n2,a\n3,1\n", "line 3, column \"y\": \"a\" is not a number"},
-           {"x,y\n1,2\n2,nan\n3,1\n", "line 3, column \"y\": \"nan\" is not a finite number"},
-           {"x,y\n1,2\n2\n3,1\n", "line 3: the row has 1 field"},
            {"x,y\n1e200,2\n2,2\n3,1\n", "numbers from 2 to 1e+200 cannot be squared"},
            {"x,y\n1e-300,2\n2e-300,2\n3e-300,1\n", "cannot be squared"},
        }) {
@@ -244,7 +227,11 @@ TEST_CASE("kernel_regression: extreme units change nothing but w") {
 TEST_CASE("kernel_regression: many rows, the same bits on any number of threads" *
           doctest::test_suite("threads")) {
   const Folder folder;
-  const std::string file = folder.write("a.csv", table(3000, [](double x) { return std::sin(4 * x); }));
+  heed::Generator random(1);
+  std::string table;
+  for (int i = 0; i < 3000; ++i)
+    table += std::to_string(i / 300.0) + "," + std::to_string(std::sin(i / 75.0) + random.uniform()) + "\n";
+  const std::string file = folder.write("a.csv", table);
   const std::string one = run("--csv " + file + " --json - --threads 1").out;
   CHECK(Json::parse(one)["learned"]["loo_mse"].get<double>() == doctest::Approx(1.0 / 12).epsilon(0.05));
   for (const char* threads : {"2", "3", "7"})
