@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/expect.h"
 #include "tests/support/program.h"
 
 namespace fs = std::filesystem;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "autograd/node.h"
+#include "tests/support/expect.h"
 #include "tests/support/program.h"
 
 using Json = nlohmann::json;

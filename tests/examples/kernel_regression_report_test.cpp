@@ -5,8 +5,6 @@
 
 #include <sstream>
 
-#include "tests/support/program.h"
-
 using namespace program;
 
 namespace {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "tensor/random.h"
+#include "tests/support/expect.h"
 #include "tests/support/program.h"
 
 using Json = nlohmann::json;

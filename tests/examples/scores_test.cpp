@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/expect.h"
 #include "tests/support/program.h"
 
 using Json = nlohmann::json;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/expect.h"
 #include "tests/support/program.h"
 
 using Json = nlohmann::json;

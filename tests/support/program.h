@@ -24,10 +24,6 @@ std::string refusal_of(const std::string& name, const std::string& arguments);
 /// What a shell makes of a command.
 Run run_shell(const std::string& command);
 
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != text.npos;
-}
-
 /// A new folder, gone with its contents at the end of the scope.
 class Folder {
  public:
