@@ -18,8 +18,6 @@ namespace heed {
 namespace {
 
 using Json = nlohmann::json;
-using Handler = nlohmann::json_sax<Json>;
-
 constexpr uint64_t kLongestHeader = 100'000'000;
 constexpr size_t kDeepest = 64;  // levels of lists and objects, all but three of them in fields that we skip
 constexpr const char* kMetadata = "__metadata__";
@@ -38,114 +36,59 @@ struct Kind {
   void (*read)(FileReader& file, const Tensor& x, std::string_view name);
 };
 
-struct Entry {
-  std::string name, dtype;
-  std::vector<uint64_t> shape, offsets;
-};
+// What stands where something else must be.
+std::string found(const Json& value) {
+  return value.is_number() ? value.dump() : std::string("a JSON ") + value.type_name();
+}
 
-// What the header says, taken down while it is parsed: so a name that comes twice is seen, and no level of
-// nesting costs more than a place on a list.
-class Header : public Handler {
- public:
-  explicit Header(const FileReader& file) : file_(file) {}
+bool is_field(const std::string& name) {
+  return name == "dtype" || name == "shape" || name == "data_offsets";
+}
 
-  std::vector<Entry> entries;
-  Metadata metadata;
-
-  bool null() override { return value("null"); }
-  bool boolean(bool) override { return value("a boolean"); }
-  bool number_integer(number_integer_t) override { return value("a negative number"); }
-  bool number_float(number_float_t, const string_t&) override {
-    return value("a number with a fraction, an exponent or more than 64 bits");
-  }
-  bool binary(binary_t&) override { return value("binary"); }
-  bool number_unsigned(number_unsigned_t number) override {
-    if (place() != Place::numbers) return value("a number");
-    numbers().push_back(number);
-    return true;
-  }
-  bool string(string_t& text) override {
-    if (place() == Place::metadata)
-      metadata[key_] = text;
-    else if (place() == Place::entry && key_ == "dtype")
-      entries.back().dtype = text;
-    else
-      return value("a string");
-    return true;
-  }
-  bool start_object(size_t) override {
-    if (place() == Place::file) return open(Place::names);
-    if (place() == Place::names) return open(key_ == kMetadata ? Place::metadata : Place::entry);
-    return value("an object"), open(Place::ignored);
-  }
-  bool start_array(size_t) override {
-    if (place() == Place::entry && (key_ == "shape" || key_ == "data_offsets")) return open(Place::numbers);
-    return value("a list"), open(Place::ignored);
-  }
-  bool key(string_t& name) override {
-    key_ = name;
-    file_.require(open_.back().names.insert(name).second, where(), "comes twice");
-    if (place() == Place::names && name != kMetadata) entries.push_back({name, {}, {}, {}});
-    return true;
-  }
-  bool end_object() override {
-    if (place() == Place::entry)
-      for (const char* field : {"dtype", "shape", "data_offsets"})
-        file_.require(open_.back().names.contains(field), "tensor ", readable(entries.back().name),
-                      " has no ", field);
-    return end_array();
-  }
-  bool end_array() override {
-    open_.pop_back();
-    return true;
-  }
-  bool parse_error(size_t position, const std::string&, const Json::exception& error) override {
+// The header; fields of tensors that are none of ours are left out. Keys and levels are watched while it is parsed,
+// since the result shows neither a name that came twice nor how deep the parser had to go.
+Json parse(const FileReader& file, const std::string& text) {
+  std::vector<std::set<std::string>> names;  // in the objects that are open
+  std::string tensor;
+  const auto watch = [&](int depth, Json::parse_event_t event, const Json& parsed) {
+    const auto level = static_cast<size_t>(depth);
+    if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
+      file.require(level < kDeepest, "the header is nested more than ", kDeepest, " levels deep");
+      names.resize(level);
+      names.emplace_back();
+    }
+    if (event != Json::parse_event_t::key) return true;
+    const std::string& key = parsed.get_ref<const std::string&>();
+    if (level == 1) tensor = (key == kMetadata ? "" : "tensor ") + readable(key);
+    file.require(names[level - 1].insert(key).second, tensor, level == 1 ? "" : ": " + readable(key),
+                 " comes twice");
+    return level != 2 || is_field(key) || tensor == readable(kMetadata);
+  };
+  try {
+    return Json::parse(text, watch);
+  } catch (const Json::parse_error& error) {
     std::string why = error.what();
     why.resize(std::min({why.find("; last read"), why.find(" parsing '"), why.size()}));
-    const size_t syntax = why.find("syntax error");
-    file_.require(false, "the header is not JSON at its byte ", position, ": ",
-                  syntax == std::string::npos ? "a number is too large" : why.substr(syntax));
-    return false;
+    file.require(false, "the header is not JSON at its byte ", error.byte, ": ",
+                 why.substr(why.find("syntax error")));
+  } catch (const Json::out_of_range&) {
+    file.require(false, "the header holds a number that is too large");
   }
+  return {};
+}
 
- private:
-  enum class Place { file, names, metadata, entry, numbers, ignored };
-  struct Level {
-    Place place;
-    std::set<std::string> names;
-  };
-
-  Place place() const { return open_.empty() ? Place::file : open_.back().place; }
-  std::vector<uint64_t>& numbers() { return key_ == "shape" ? entries.back().shape : entries.back().offsets; }
-  bool open(Place place) {
-    file_.require(open_.size() < kDeepest, where(), "is nested more than ", kDeepest, " levels deep");
-    open_.push_back({place, {}});
-    return true;
+Metadata metadata_of(const FileReader& file, const Json& header) {
+  Metadata metadata;
+  if (!header.contains(kMetadata)) return metadata;
+  const Json& texts = header[kMetadata];
+  file.require(texts.is_object(), readable(kMetadata), " is ", found(texts), " and must be an object");
+  for (const auto& [key, text] : texts.items()) {
+    file.require(text.is_string(), readable(kMetadata), ": ", readable(key), " is ", found(text),
+                 " and must be a string");
+    metadata[key] = text.get<std::string>();
   }
-  // A value of which nothing is to be kept: refused, unless it belongs to a field that is none of ours.
-  bool value(const char* what) const {
-    const auto must_be = [&](const char* wanted) {
-      file_.require(false, where(), "is ", what, " and must be ", wanted);
-    };
-    if (place() == Place::file || place() == Place::names) must_be("an object");
-    if (place() == Place::metadata) must_be("a string");
-    if (place() == Place::entry && key_ == "dtype") must_be("a string");
-    if (place() == Place::entry && (key_ == "shape" || key_ == "data_offsets")) must_be("a list");
-    file_.require(place() != Place::numbers, where(), "holds ", what,
-                  " and must hold whole numbers from 0, below 2^64");
-    return true;
-  }
-  std::string where() const {
-    if (place() == Place::file) return "the header ";
-    if (place() == Place::names) return (key_ == kMetadata ? "" : "tensor ") + readable(key_) + " ";
-    if (place() == Place::metadata) return std::string(kMetadata) + ": " + readable(key_) + " ";
-    return "tensor " + readable(entries.back().name) + ": " + readable(key_) + " ";
-  }
-
-  const FileReader& file_;
-  std::vector<Level> open_;
-  std::string key_;
-};
+  return metadata;
+}
 
 // Sign, 5 bits of exponent, 10 of fraction.
 float from_half(uint16_t bits) {
@@ -213,22 +156,37 @@ struct Stored {
   uint64_t begin, end;
 };
 
-Stored checked(const FileReader& file, const Entry& entry) {
-  const std::string tensor = "tensor " + readable(entry.name) + ": ";
+std::vector<uint64_t> numbers(const FileReader& file, const std::string& what, const Json& list) {
+  file.require(list.is_array(), what, " is ", found(list), " and must be an array");
+  for (const Json& number : list)
+    file.require(number.is_number_unsigned(), what, " holds ", found(number),
+                 " and must hold whole numbers from 0, below 2^64");
+  return list;
+}
+
+Stored checked(const FileReader& file, const std::string& name, const Json& entry) {
+  std::string tensor = "tensor " + readable(name);
+  file.require(entry.is_object(), tensor, " is ", found(entry), " and must be an object");
+  for (const char* field : {"dtype", "shape", "data_offsets"})
+    file.require(entry.contains(field), tensor, " has no ", field);
+  tensor += ": ";
+  const Json& dtype = entry["dtype"];
+  file.require(dtype.is_string(), tensor, "dtype is ", found(dtype), " and must be a string");
   const auto* kind =
-      std::find_if(kKinds, std::end(kKinds), [&](const Kind& known) { return known.name == entry.dtype; });
+      std::find_if(kKinds, std::end(kKinds), [&](const Kind& known) { return known.name == dtype; });
   if (kind == std::end(kKinds)) {
     std::string known;
     for (const Kind& each : kKinds) known += std::string(known.empty() ? "" : ", ") + each.name;
-    file.require(false, tensor, "dtype ", readable(entry.dtype), " is none of ", known);
+    file.require(false, tensor, "dtype ", readable(dtype), " is none of ", known);
   }
-  file.require(entry.offsets.size() == 2, tensor, "data_offsets are ", entry.offsets.size(),
+  const auto offsets = numbers(file, tensor + "data_offsets", entry["data_offsets"]);
+  file.require(offsets.size() == 2, tensor, "data_offsets are ", offsets.size(),
                " numbers and must be two, begin and end");
-  const uint64_t begin = entry.offsets[0], end = entry.offsets[1];
+  const uint64_t begin = offsets[0], end = offsets[1];
   file.require(begin <= end && end <= file.left(), tensor, "data_offsets [", begin, ", ", end,
                "] do not lie within the ", file.left(), " bytes of data");
   Shape shape;
-  for (const uint64_t size : entry.shape) {
+  for (const uint64_t size : numbers(file, tensor + "shape", entry["shape"])) {
     file.require(size <= std::numeric_limits<int64_t>::max(), tensor, "a size of ", size, " is too large");
     shape.push_back(static_cast<int64_t>(size));
   }
@@ -236,13 +194,14 @@ Stored checked(const FileReader& file, const Entry& entry) {
   file.require(bytes.has_value(), tensor, "the sizes of shape ", shape, " multiplied are too large");
   file.require(static_cast<uint64_t>(*bytes) == end - begin, tensor, "shape ", shape, " of ", kind->name,
                " takes ", *bytes, " bytes, and data_offsets [", begin, ", ", end, "] hold ", end - begin);
-  return {entry.name, kind, std::move(shape), begin, end};
+  return {name, kind, std::move(shape), begin, end};
 }
 
 // All tensors in the order of their data, which they fill without holes.
-std::vector<Stored> checked(const FileReader& file, const std::vector<Entry>& entries) {
+std::vector<Stored> checked(const FileReader& file, const Json& header) {
   std::vector<Stored> tensors;
-  for (const Entry& entry : entries) tensors.push_back(checked(file, entry));
+  for (const auto& [name, entry] : header.items())
+    if (name != kMetadata) tensors.push_back(checked(file, name, entry));
   std::sort(tensors.begin(), tensors.end(), [](const Stored& a, const Stored& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
@@ -312,10 +271,9 @@ Safetensors load_safetensors(const std::string& path) {
   const size_t zero = text.find('\0');
   file.require(zero == std::string::npos, "the header is not JSON at its byte ", zero, ": it is 0");
 
-  Header header(file);
-  Json::sax_parse(text, &header);
-  Safetensors loaded{{}, std::move(header.metadata)};
-  for (const Stored& stored : checked(file, header.entries)) {
+  const Json header = parse(file, text);
+  Safetensors loaded{{}, metadata_of(file, header)};
+  for (const Stored& stored : checked(file, header)) {
     const Tensor x = Tensor::empty(stored.shape, stored.kind->dtype);
     stored.kind->read(file, x, "tensor " + readable(stored.name) + ": ");
     loaded.tensors.emplace(stored.name, x);
