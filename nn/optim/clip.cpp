@@ -18,7 +18,8 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters) {
 
 }  // namespace
 
-double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type) {
+double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
+                       std::source_location line) {
   check(max_norm >= 0 && norm_type > 0, "clip_grad_norm_: max_norm ", max_norm, ", norm_type ", norm_type,
         "; the first must be at least 0, the second above 0");
   const std::vector<Tensor> gradients = gradients_of(parameters);
@@ -37,16 +38,16 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   if (scale >= 1) return norm;  // a NaN goes on into the gradients
   for (const Tensor& g : gradients) {
     kernel::mul_into(g, kernel::full({}, scale, g.dtype()));
-    g.body().storage->wrote("clip_grad_norm_", std::source_location::current());
+    g.body().storage->wrote("clip_grad_norm_", line);
   }
   return norm;
 }
 
-void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
+void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value, std::source_location line) {
   check(clip_value >= 0, "clip_grad_value_: clip_value is ", clip_value, "; it must be at least 0");
   for (const Tensor& g : gradients_of(parameters)) {
     kernel::copy_into(g, clamp(g.detach(), -clip_value, clip_value));
-    g.body().storage->wrote("clip_grad_value_", std::source_location::current());
+    g.body().storage->wrote("clip_grad_value_", line);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <source_location>
 #include <vector>
 
 #include "tensor/tensor.h"
@@ -8,10 +9,13 @@ namespace heed {
 
 /// Scales all gradients together so that their norm, taken as of one long vector, is at most max_norm:
 /// each is multiplied by min(1, max_norm / (norm + 1e-6)). norm_type may be infinity, for the largest
-/// magnitude. Returns the norm from before. Parameters without a gradient are passed over.
-double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type = 2);
+/// magnitude. Returns the norm from before. Parameters without a gradient are passed over. A norm that is not a
+/// number makes every gradient so.
+double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type = 2,
+                       std::source_location line = std::source_location::current());
 
 /// Limits every element of every gradient to [-clip_value, clip_value].
-void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value);
+void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value,
+                      std::source_location line = std::source_location::current());
 
 }  // namespace heed

@@ -2,9 +2,9 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <source_location>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tensor/tensor.h"
@@ -16,6 +16,15 @@ template <class Options>
 struct ParamGroup {
   std::vector<Tensor> params;
   Options options = {};
+};
+
+/// What an optimiser remembers about one parameter: tensors of its shape, made when they are first asked for.
+struct OptimizerState {
+  int64_t step = 0;  // the number of this step, from 1
+  std::array<Tensor, 3> tensors;
+
+  /// tensors[slot], filled with `value` at first; undefined unless `wanted`.
+  Tensor remembered(size_t slot, const Tensor& p, bool wanted = true, double value = 0);
 };
 
 /// What all optimisers share: parameters in groups, what is remembered about each, and one step for all.
@@ -42,66 +51,83 @@ class Optimizer {
   size_t groups() const { return groups_.size(); }
   std::vector<Tensor> params(size_t group) const { return groups_.at(group); }
   double lr(size_t group = 0) const { return const_cast<Optimizer*>(this)->lr_of(group); }
-  void set_lr(double lr);                // of all groups
-  void set_lr(size_t group, double lr);  // of one
+  void set_lr(double lr);                         // of all groups
+  void set_lr(size_t group, double lr);           // of one
+  void set_lr(const std::vector<double>& rates);  // of each; an error changes none
   /// The momentum (SGD, RMSprop) or first beta (Adam, AdamW) of a group; null if this optimiser has none.
-  virtual double* momentum(size_t /*group*/) & { return nullptr; }
+  virtual double* momentum(size_t group) & = 0;
 
   /// What is remembered, under the place of the parameter among all ("3.exp_avg", "3.step"), and the learning
   /// rates ("lr.0"). The tensors share the values: clone what is to stay.
   std::map<std::string, Tensor> state_dict() const;
   /// Takes up where another optimiser of the same kind and parameters stood. Throws, and changes nothing, if
-  /// a name or shape does not belong.
+  /// a name, a shape or a number does not belong.
   void load_state_dict(const std::map<std::string, Tensor>& state);
 
- protected:
-  /// What is remembered about one parameter: tensors of its shape, made when they are first asked for.
-  struct State {
-    int64_t step = 0;
-    std::array<Tensor, 3> tensors;
-  };
-  using Names = std::array<const char*, 3>;
+  /// Points here as long as the optimiser lives.
+  std::weak_ptr<Optimizer> weak() const { return self_; }
 
-  Optimizer(const char* name, Names names) : name_(name), names_(names) {}
+ protected:
+  using Names = std::array<const char*, 3>;
+  Optimizer(const char* name, Names memory) : name_(name), memory_(memory) {}
   void add_group(const std::vector<Tensor>& params);
 
   virtual double& lr_of(size_t group) = 0;
-  /// One step of one parameter; `state.step` counts from 1.
-  virtual void update(size_t group, const Tensor& p, const Tensor& g, State& state) = 0;
-  /// state.tensors[slot], filled with `value` at first; undefined unless `wanted`.
-  static Tensor remembered(State& state, size_t slot, const Tensor& p, bool wanted = true, double value = 0);
+  virtual void step_one(size_t group, const Tensor& p, const Tensor& g, OptimizerState& state) = 0;
 
   const char* name_;  // for messages
 
  private:
-  Names names_;  // of the tensors in State
+  double checked(double lr) const;
+
+  Names memory_;  // what the tensors in OptimizerState are called
   std::vector<std::vector<Tensor>> groups_;
-  std::vector<State> states_;  // in the order of all groups' parameters
+  std::vector<OptimizerState> states_;                        // in the order of all groups' parameters
+  std::shared_ptr<Optimizer> self_{this, [](Optimizer*) {}};  // owns nothing, ends with this
 };
 
-/// The base of an optimiser with options of its own.
-template <class Options>
-class OptimizerWith : public Optimizer {
+/// An optimiser is its options, which know how to step. They have a member `lr`, and
+///
+///   static constexpr const char* kName                  for messages
+///   static constexpr std::array<const char*, 3> kMemory    names of the tensors in OptimizerState
+///   void check() const                                  throws when they cannot be
+///   void update(const Tensor& p, const Tensor& g, OptimizerState& state) const    one step of one parameter
+template <class OptionsType>
+class OptimizerOf : public Optimizer {
  public:
+  using Options = OptionsType;
+  explicit OptimizerOf(const std::vector<Tensor>& params, const Options& options = {})
+      : OptimizerOf(std::vector<ParamGroup<Options>>{{params, options}}) {}
+  explicit OptimizerOf(const std::vector<ParamGroup<Options>>& groups)
+      : Optimizer(Options::kName, Options::kMemory) {
+    for (const ParamGroup<Options>& group : groups) add_param_group(group);
+  }
+
   /// The options of a group, to be read or changed.
-  Options& options(size_t group = 0) & { return options_.at(group); }
+  Options& options(size_t group = 0) & {
+    check(group < options_.size(), name_, ": group ", group, " of ", options_.size(), "; they count from 0");
+    return options_[group];
+  }
   /// Parameters that join later.
-  void add_param_group(ParamGroup<Options> group) {
-    check_options(group.options);
+  void add_param_group(const ParamGroup<Options>& group) {
+    group.options.check();
     add_group(group.params);
     options_.push_back(group.options);
   }
-
- protected:
-  OptimizerWith(const char* name, Names names) : Optimizer(name, names) {}
-  virtual void check_options(const Options& options) const = 0;
-  double& lr_of(size_t group) override {
-    check(group < options_.size(), name_, ": group ", group, " of ", options_.size(), "; they count from 0");
-    return options_[group].lr;
+  double* momentum(size_t group) & override {
+    if constexpr (requires(Options o) { o.betas; })
+      return options(group).betas.data();
+    else if constexpr (requires(Options o) { o.momentum; })
+      return &options(group).momentum;
+    else
+      return nullptr;
   }
-  const Options& of(size_t group) const { return options_[group]; }
 
  private:
+  double& lr_of(size_t group) override { return options(group).lr; }
+  void step_one(size_t group, const Tensor& p, const Tensor& g, OptimizerState& state) override {
+    options_[group].update(p, g, state);
+  }
   std::vector<Options> options_;
 };
 
@@ -112,22 +138,18 @@ struct SGDOptions {
   double weight_decay = 0;  // adds weight_decay p to the gradient
   bool nesterov = false;
   bool maximize = false;
+
+  static constexpr const char* kName = "SGD";
+  static constexpr std::array<const char*, 3> kMemory = {"momentum_buffer"};
+  void check() const;
+  void update(const Tensor& p, const Tensor& g, OptimizerState& state) const;
 };
 
 /// Stochastic gradient descent. With momentum the steps follow a running sum of gradients:
 ///
 ///   v <- momentum v + (1 - dampening) g   (v <- g at the first step)
 ///   p <- p - lr v                         Nesterov: p <- p - lr (g + momentum v)
-class SGD : public OptimizerWith<SGDOptions> {
- public:
-  explicit SGD(const std::vector<Tensor>& params, const SGDOptions& options = {});
-  explicit SGD(const std::vector<ParamGroup<SGDOptions>>& groups);
-  double* momentum(size_t group) & override;
-
- private:
-  void check_options(const SGDOptions& options) const override;
-  void update(size_t group, const Tensor& p, const Tensor& g, State& state) override;
-};
+using SGD = OptimizerOf<SGDOptions>;
 
 struct AdamOptions {
   double lr = 1e-3;
@@ -136,6 +158,12 @@ struct AdamOptions {
   double weight_decay = 0;  // adds weight_decay p to the gradient
   bool amsgrad = false;
   bool maximize = false;
+  bool decoupled_weight_decay = false;  // p <- p - lr weight_decay p before the step instead, as AdamW
+
+  static constexpr const char* kName = "Adam";
+  static constexpr std::array<const char*, 3> kMemory = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
+  void check() const;
+  void update(const Tensor& p, const Tensor& g, OptimizerState& state) const;
 };
 
 /// Adam (Kingma and Ba, 2015): steps of about lr, scaled by running means of the gradient and its square.
@@ -144,21 +172,7 @@ struct AdamOptions {
 ///   p <- p - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
 ///
 /// amsgrad puts the largest v so far for v.
-class Adam : public OptimizerWith<AdamOptions> {
- public:
-  explicit Adam(const std::vector<Tensor>& params, const AdamOptions& options = {});
-  explicit Adam(const std::vector<ParamGroup<AdamOptions>>& groups);
-  double* momentum(size_t group) & override;
-
- protected:
-  Adam(const char* name, const std::vector<ParamGroup<AdamOptions>>& groups, bool decoupled);
-
- private:
-  void check_options(const AdamOptions& options) const override;
-  void update(size_t group, const Tensor& p, const Tensor& g, State& state) override;
-
-  bool decoupled_;
-};
+using Adam = OptimizerOf<AdamOptions>;
 
 struct AdamWOptions {
   double lr = 1e-3;
@@ -168,16 +182,18 @@ struct AdamWOptions {
   bool amsgrad = false;
   bool maximize = false;
 
-  operator AdamOptions() const { return {lr, betas, eps, weight_decay, amsgrad, maximize}; }
+  static constexpr const char* kName = "AdamW";
+  static constexpr std::array<const char*, 3> kMemory = AdamOptions::kMemory;
+  operator AdamOptions() const { return {lr, betas, eps, weight_decay, amsgrad, maximize, true}; }
+  void check() const { AdamOptions(*this).check(); }
+  void update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
+    AdamOptions(*this).update(p, g, state);
+  }
 };
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter, 2019): the decay shrinks the parameter itself and
 /// does not pass through the moments.
-class AdamW : public Adam {
- public:
-  explicit AdamW(const std::vector<Tensor>& params, const AdamWOptions& options = {});
-  explicit AdamW(const std::vector<ParamGroup<AdamWOptions>>& groups);
-};
+using AdamW = OptimizerOf<AdamWOptions>;
 
 struct RMSpropOptions {
   double lr = 1e-2;
@@ -187,6 +203,11 @@ struct RMSpropOptions {
   double momentum = 0;
   bool centered = false;
   bool maximize = false;
+
+  static constexpr const char* kName = "RMSprop";
+  static constexpr std::array<const char*, 3> kMemory = {"square_avg", "grad_avg", "momentum_buffer"};
+  void check() const;
+  void update(const Tensor& p, const Tensor& g, OptimizerState& state) const;
 };
 
 /// RMSprop (Hinton, 2012): the gradient over the root of a running mean of its square.
@@ -195,16 +216,7 @@ struct RMSpropOptions {
 ///
 /// centered: v less the square of the running mean of g. momentum: b <- momentum b + the quotient, and b is
 /// the step.
-class RMSprop : public OptimizerWith<RMSpropOptions> {
- public:
-  explicit RMSprop(const std::vector<Tensor>& params, const RMSpropOptions& options = {});
-  explicit RMSprop(const std::vector<ParamGroup<RMSpropOptions>>& groups);
-  double* momentum(size_t group) & override;
-
- private:
-  void check_options(const RMSpropOptions& options) const override;
-  void update(size_t group, const Tensor& p, const Tensor& g, State& state) override;
-};
+using RMSprop = OptimizerOf<RMSpropOptions>;
 
 struct AdagradOptions {
   double lr = 1e-2;
@@ -213,19 +225,16 @@ struct AdagradOptions {
   double initial_accumulator_value = 0;
   double eps = 1e-10;
   bool maximize = false;
+
+  static constexpr const char* kName = "Adagrad";
+  static constexpr std::array<const char*, 3> kMemory = {"sum"};
+  void check() const;
+  void update(const Tensor& p, const Tensor& g, OptimizerState& state) const;
 };
 
 /// Adagrad (Duchi, Hazan and Singer, 2011): the gradient over the root of the sum of all its squares.
 ///
 ///   s <- s + g^2,  p <- p - lr g / (sqrt(s) + eps)
-class Adagrad : public OptimizerWith<AdagradOptions> {
- public:
-  explicit Adagrad(const std::vector<Tensor>& params, const AdagradOptions& options = {});
-  explicit Adagrad(const std::vector<ParamGroup<AdagradOptions>>& groups);
-
- private:
-  void check_options(const AdagradOptions& options) const override;
-  void update(size_t group, const Tensor& p, const Tensor& g, State& state) override;
-};
+using Adagrad = OptimizerOf<AdagradOptions>;
 
 }  // namespace heed

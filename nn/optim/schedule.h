@@ -1,6 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
+#include <memory>
+#include <numbers>
 #include <vector>
 
 #include "nn/optim/optimizer.h"
@@ -13,10 +17,12 @@ namespace heed {
 ///
 ///   CosineAnnealingLR schedule(optimizer, epochs);
 ///   for (...) { ...; optimizer.step(); schedule.step(); }
+///
+/// A step that throws, because a rate would be negative or the optimiser is gone, changes nothing.
 class Schedule {
  public:
   /// rate(t, base, group) -> learning rate
-  using Rate = std::function<double(int64_t t, double base, size_t group)>;
+  using Rate = std::function<double(double t, double base, size_t group)>;
 
   Schedule(Optimizer& optimizer, Rate rate);
   virtual ~Schedule() = default;
@@ -29,55 +35,93 @@ class Schedule {
   virtual void set_epoch(int64_t epoch);
 
  protected:
-  Optimizer& optimizer_;
+  Optimizer& optimizer() const;
 
  private:
+  std::weak_ptr<Optimizer> optimizer_;
   Rate rate_;
   std::vector<double> base_;
   int64_t epoch_ = 0;
 };
 
+namespace detail {
+
+/// Throws unless `value`, an option of a schedule, is at least 1; returns it as a number to divide by.
+double positive(const char* schedule, const char* name, int64_t value);
+
+}  // namespace detail
+
 /// base gamma^floor(t / step_size)
 struct StepLR : Schedule {
-  StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1);
+  StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1)
+      : Schedule(optimizer, [=](double t, double base, size_t) {
+          return base * std::pow(gamma, std::floor(t / detail::positive("StepLR", "step_size", step_size)));
+        }) {}
 };
 
 /// base gamma^(number of milestones at or before t)
 struct MultiStepLR : Schedule {
-  MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
+  MultiStepLR(Optimizer& optimizer, const std::vector<int64_t>& milestones, double gamma = 0.1)
+      : Schedule(optimizer, [=](double t, double base, size_t) {
+          for (const int64_t milestone : milestones)
+            if (static_cast<double>(milestone) <= t) base *= gamma;
+          return base;
+        }) {}
 };
 
 /// base gamma^t
 struct ExponentialLR : Schedule {
-  ExponentialLR(Optimizer& optimizer, double gamma);
+  ExponentialLR(Optimizer& optimizer, double gamma)
+      : Schedule(optimizer, [=](double t, double base, size_t) { return base * std::pow(gamma, t); }) {}
 };
 
 /// From base start_factor straight to base end_factor in total_iters epochs, and on at that.
 struct LinearLR : Schedule {
   explicit LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1,
-                    int64_t total_iters = 5);
+                    int64_t total_iters = 5)
+      : Schedule(optimizer, [=](double t, double base, size_t) {
+          const double part = std::min(1.0, t / detail::positive("LinearLR", "total_iters", total_iters));
+          return base * (start_factor + (end_factor - start_factor) * part);
+        }) {}
 };
 
 /// eta_min + (base - eta_min) (1 + cos(pi t / T_max)) / 2
 struct CosineAnnealingLR : Schedule {
-  CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0);
+  CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0)
+      : Schedule(optimizer, [=](double t, double base, size_t) {
+          const double angle = std::numbers::pi * t / detail::positive("CosineAnnealingLR", "T_max", T_max);
+          return eta_min + (base - eta_min) * (1 + std::cos(angle)) / 2;
+        }) {}
 };
 
 /// base factor(t), with one factor for all groups or one each
 struct LambdaLR : Schedule {
   using Factor = std::function<double(int64_t t)>;
-  LambdaLR(Optimizer& optimizer, Factor factor);
-  LambdaLR(Optimizer& optimizer, std::vector<Factor> factors);
+  LambdaLR(Optimizer& optimizer, const Factor& factor)
+      : LambdaLR(optimizer, std::vector(optimizer.groups(), factor)) {}
+  LambdaLR(Optimizer& optimizer, const std::vector<Factor>& factors)
+      : Schedule(optimizer, [=](double t, double base, size_t group) {
+          check(group < factors.size(), "LambdaLR: there are ", factors.size(), " factors and more groups");
+          return base * factors[group](static_cast<int64_t>(t));
+        }) {}
 };
 
 /// base min(1, (t + 1) / steps)
 struct WarmupLR : Schedule {
-  WarmupLR(Optimizer& optimizer, int64_t steps);
+  WarmupLR(Optimizer& optimizer, int64_t steps)
+      : Schedule(optimizer, [=](double t, double base, size_t) {
+          return base * std::min(1.0, (t + 1) / detail::positive("WarmupLR", "steps", steps));
+        }) {}
 };
 
 /// base width^-1/2 min((t + 1)^-1/2, (t + 1) warmup^-3/2): the rate of "Attention is all you need"
 struct NoamLR : Schedule {
-  NoamLR(Optimizer& optimizer, int64_t width, int64_t warmup);
+  NoamLR(Optimizer& optimizer, int64_t width, int64_t warmup)
+      : Schedule(optimizer, [=](double t, double base, size_t) {
+          const double rise = (t + 1) * std::pow(detail::positive("NoamLR", "warmup", warmup), -1.5);
+          return base / std::sqrt(detail::positive("NoamLR", "width", width)) *
+                 std::min(1 / std::sqrt(t + 1), rise);
+        }) {}
 };
 
 struct OneCycleOptions {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "autograd/ops.h"
+#include "tests/support/expect.h"
 
 using namespace heed;
 
@@ -41,8 +42,11 @@ TEST_CASE("clip_grad_norm_: other norms, and what is not a number") {
   CHECK(clip_grad_norm_(with_gradients({{3, 0}, {0, -4}}), 100, inf) == 4);
   CHECK(clip_grad_norm_(with_gradients({{3, 0}, {0, -4}}), 100, 3) == doctest::Approx(std::cbrt(91.0)));
   CHECK(clip_grad_norm_({}, 1) == 0);
-  CHECK(std::isnan(clip_grad_norm_(with_gradients({{1, nan, 2}}), 1)));
-  CHECK(std::isnan(clip_grad_norm_(with_gradients({{1, nan, 2}}), 1, inf)));
+  for (const double norm_type : {2.0, inf}) {
+    const auto params = with_gradients({{1, nan, 2}, {3}});
+    CHECK(std::isnan(clip_grad_norm_(params, 1, norm_type)));
+    for (const double g : {params[0].grad().to_vector()[0], params[1].grad().item()}) CHECK(std::isnan(g));
+  }
   CHECK_THROWS_WITH(
       clip_grad_norm_({}, -1),
       "clip_grad_norm_: max_norm -1, norm_type 2; the first must be at least 0, the second above 0");
@@ -55,4 +59,17 @@ TEST_CASE("clip_grad_value_: every element by itself") {
   CHECK(params[1].grad().to_vector<double>() == std::vector<double>{0.5, -0.5});
   CHECK_THROWS_WITH(clip_grad_value_(params, -1),
                     "clip_grad_value_: clip_value is -1; it must be at least 0");
+}
+
+TEST_CASE("a gradient that a graph has saved is not clipped without a word") {
+  using Clip = void (*)(const std::vector<Tensor>&);
+  for (const auto& [name, clip] :
+       {std::pair<std::string, Clip>("norm", [](auto& p) { clip_grad_norm_(p, 1); }),
+        {"value", [](auto& p) { clip_grad_value_(p, 1); }}}) {
+    const auto params = with_gradients({{3, -4}});
+    const Tensor y = sum(square(params[0].grad().requires_grad_()));
+    clip(params);
+    const std::string writer = "was overwritten by clip_grad_" + name + "_ at " + __FILE__ + ":";
+    CHECK(message([&] { y.backward(); }).find(writer) != std::string::npos);
+  }
 }

@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "autograd/ops.h"
+#include "nn/layers/linear.h"
 #include "tensor/create.h"
+#include "tests/support/expect.h"
 
 using namespace heed;
 
@@ -48,6 +50,69 @@ TEST_CASE("optimisers: state goes from one to another, which goes on as the firs
                     "Adam: load_state_dict: 0.exp_avg has shape [3] and the parameter [4]");
 }
 
+namespace {
+
+// Calls f(name, make) for each kind of optimiser, with all that it can remember; make(parameters).
+template <class F>
+void each_kind(F&& f) {
+  using Params = std::vector<Tensor>;
+  f("SGD", [](const Params& p) { return std::make_unique<SGD>(p, SGDOptions{.lr = 0.1, .momentum = 0.9}); });
+  f("Adam",
+    [](const Params& p) { return std::make_unique<Adam>(p, AdamOptions{.lr = 0.1, .amsgrad = true}); });
+  f("AdamW", [](const Params& p) { return std::make_unique<AdamW>(p, AdamWOptions{.lr = 0.1}); });
+  f("RMSprop", [](const Params& p) {
+    return std::make_unique<RMSprop>(p, RMSpropOptions{.lr = 0.1, .momentum = 0.5, .centered = true});
+  });
+  f("Adagrad", [](const Params& p) { return std::make_unique<Adagrad>(p, AdagradOptions{.lr = 0.1}); });
+}
+
+}  // namespace
+
+TEST_CASE("optimisers: a state that cannot be is refused and changes nothing") {
+  each_kind([](const std::string& kind, auto make) {
+    CAPTURE(kind);
+    const Tensor p = leaf({1, 2});
+    const auto optimizer = make({p});
+    p.set_grad(leaf({3, -1}).detach()), optimizer->step();
+    const auto before = optimizer->state_dict();
+    const auto refused = [&](const std::string& name, const Tensor& value, const std::string& why) {
+      auto state = before;
+      for (auto& [key, x] : state) x = x + 1;  // what would be taken over
+      state[name] = value;
+      CHECK(message([&] { optimizer->load_state_dict(state); }).starts_with(kind + ": " + why));
+      for (const auto& [key, x] : optimizer->state_dict()) CHECK(values(x) == values(before.at(key)));
+    };
+    refused("lr.0", tensor(-1, float64), "a learning rate of -1; it must be at least 0");
+    refused("lr.0", tensor(NAN, float64), "a learning rate of nan; it must be at least 0");
+    for (const double step : {-3.0, 1.5})
+      refused("0.step", tensor(step, float64),
+              "load_state_dict: 0.step is " + to_string(step) + "; it must be a whole number from 0");
+    refused("1.step", tensor(1, int64), "load_state_dict: 1 of ");
+  });
+}
+
+TEST_CASE(
+    "optimisers: after a module has changed its dtype, steps go on as if it had been so from the start") {
+  each_kind([](const std::string& kind, auto make) {
+    CAPTURE(kind);
+    Linear changes(3, 2), always = changes;
+    always.to(float64);
+    const auto one = make(changes.parameters()), other = make(always.parameters());
+    for (int step = 0; step < 4; ++step) {
+      if (step == 2) changes.to(float64);
+      for (const auto& [layer, optimizer] : {std::pair(&changes, &one), std::pair(&always, &other)}) {
+        int64_t n = 0;
+        for (const Tensor& p : layer->parameters())
+          p.set_grad(reshape(to(arange(p.numel()), p.dtype()), p.shape()) * 0.25 - 0.5 * (++n + step));
+        (*optimizer)->step();
+      }
+    }
+    CHECK(changes.weight.dtype() == float64);
+    CHECK(largest_difference(changes.weight, always.weight) < 1e-6);
+    CHECK(largest_difference(changes.bias, always.bias) < 1e-6);
+  });
+}
+
 TEST_CASE("optimisers: parameters without a gradient stay, strided ones move, the write is seen") {
   const Tensor still = leaf({1, 2});
   const Tensor table = from_vector<double>({1, 2, 3, 4, 5, 6}, {2, 3});
@@ -82,6 +147,9 @@ TEST_CASE("optimisers: bad parameters and options are named") {
   CHECK(optimizer.lr(1) == 0.01);
   CHECK_THROWS_AS(optimizer.add_param_group({{a}, {}}), Error);
   CHECK_THROWS_WITH(optimizer.set_lr(-1), "SGD: a learning rate of -1; it must be at least 0");
+  CHECK_THROWS_WITH(optimizer.set_lr({0.5, -1}), "SGD: a learning rate of -1; it must be at least 0");
+  CHECK(optimizer.lr() == 0.1);
+  CHECK_THROWS_WITH(optimizer.set_lr(2, 0.1), "SGD: group 2 of 2; they count from 0");
   optimizer.set_lr(1, 0.5);
   CHECK(optimizer.options(1).lr == 0.5);
 }

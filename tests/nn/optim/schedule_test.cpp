@@ -96,8 +96,29 @@ TEST_CASE("OneCycleLR: rate up and down, momentum down and up") {
   CHECK(optimizer.lr() == doctest::Approx(1));
   three.set_epoch(4);
   CHECK(optimizer.lr() == doctest::Approx(0.04));
+  CHECK(optimizer.options().betas[0] == doctest::Approx(0.95));
+  three.set_epoch(9);  // the third phase runs from step 4 to step 11
+  CHECK(optimizer.lr() == doctest::Approx(0.04 + (0.04 / 1e4 - 0.04) * 5 / 7));
+  CHECK(optimizer.options().betas[0] == doctest::Approx(0.95));
+  three.set_epoch(11);
+  CHECK(optimizer.lr() == doctest::Approx(0.04 / 1e4));
 
   OneCycleLR cosine(optimizer, 1, {.total_steps = 20, .pct_start = 0.25, .cycle_momentum = false});
   cosine.set_epoch(2);
   CHECK(optimizer.lr() == doctest::Approx(1 + (0.04 - 1) / 2));
+}
+
+TEST_CASE("schedules: a step that throws changes nothing, and an optimiser that is gone is an error") {
+  const Tensor a = full({1}, 0).requires_grad_(), b = full({1}, 0).requires_grad_();
+  auto optimizer =
+      std::make_unique<SGD>(std::vector<ParamGroup<SGDOptions>>{{{a}, {.lr = 1}}, {{b}, {.lr = 1}}});
+  LambdaLR schedule(*optimizer, {[](int64_t t) { return 0.5 / static_cast<double>(t + 1); },
+                                 [](int64_t t) { return 1 - static_cast<double>(t); }});
+  schedule.step();
+  CHECK_THROWS_WITH(schedule.step(), "SGD: a learning rate of -1; it must be at least 0");
+  CHECK(schedule.epoch() == 1);
+  CHECK(optimizer->lr(0) == 0.25);
+  optimizer.reset();
+  CHECK_THROWS_WITH(schedule.step(),
+                    "schedule: its optimiser is gone; it must live as long as the schedule is used");
 }
