@@ -19,6 +19,11 @@ class Operand {
       : tensor_(&tensor), line_(line) {}
   Operand(Tensor&& tensor, std::source_location line = std::source_location::current())
       : own_(std::move(tensor)), line_(line) {}
+  /// What stands for a tensor, as the parameter of a layer does.
+  template <class Owner>
+  requires requires(const Owner& owner) { owner.operator const Tensor&(); }
+  Operand(const Owner& owner, std::source_location line = std::source_location::current())
+      : Operand(owner.operator const Tensor&(), line) {}
   template <class T>
   requires std::integral<T> || std::floating_point<T> Operand(
       T number, std::source_location line = std::source_location::current())

@@ -10,23 +10,29 @@ namespace heed {
 
 /// A part of a layer whose type is chosen at run time: anything that is called with Args and returns a
 /// tensor. A copy has values of its own; assigning a part of the same type writes the values in place.
+/// One that was moved from holds nothing: it has no members, and calling it is an error.
 template <class... Args>
 class AnyPart {
  public:
   template <class Part>
   requires(!std::is_same_v<Part, AnyPart> && std::is_invocable_r_v<Tensor, Part&, Args...>) AnyPart(Part part)
       : held_(std::make_unique<Holder<Part>>(std::move(part))) {}
-  AnyPart(const AnyPart& other) : held_(other.held_->clone()) {}
+  AnyPart(const AnyPart& other) : held_(other.held_ ? other.held_->clone() : nullptr) {}
   AnyPart(AnyPart&&) noexcept = default;
   AnyPart& operator=(const AnyPart& other) {
-    if (!held_ || !held_->assign(*other.held_)) *this = AnyPart(other);
+    if (!held_ || !other.held_ || !held_->assign(*other.held_)) *this = AnyPart(other);
     return *this;
   }
   AnyPart& operator=(AnyPart&&) noexcept = default;
   ~AnyPart() = default;
 
-  Tensor operator()(Args... args) const { return held_->call(args...); }
-  void visit(Visitor& v) { held_->visit(v); }
+  Tensor operator()(Args... args) const {
+    check(held_ != nullptr, "AnyPart: there is nothing to call; what it held was moved to another place");
+    return held_->call(args...);
+  }
+  void visit(Visitor& v) {
+    if (held_) held_->visit(v);
+  }
   /// What is held, if it is of this type; null otherwise.
   template <class Part>
   Part* get() const& {

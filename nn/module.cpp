@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <ostream>
 #include <set>
 #include <typeinfo>
 
@@ -77,6 +78,45 @@ class Modules : public Visitor {
   std::set<const Module*> seen_, left_;
 };
 
+// Writes the tree of modules; each level waits for its children before it goes into its parent.
+class Outline : public Visitor {
+ public:
+  std::string text;
+
+ protected:
+  void parameter(const std::string& path, Parameter& member) override { add(path, member); }
+  void buffer(const std::string& path, Buffer& member, bool) override { add(path, member); }
+  void module(const std::string& path, Module& module) override {
+    open_.push_back({path, module.type_name()});
+  }
+  void after_module(Module&) override {
+    const Level done = std::move(open_.back());
+    open_.pop_back();
+    text = done.type + "(" + done.members + ")";
+    if (!done.children.empty())
+      text = done.type + "(" + (done.members.empty() ? "" : "\n  " + done.members) + done.children + "\n)";
+    if (open_.empty()) return;
+    for (size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1))
+      text.insert(at + 1, "  ");
+    open_.back().children += "\n  (" + inside(done.path) + "): " + text;
+  }
+
+ private:
+  struct Level {
+    std::string path, type, members = {}, children = {};
+  };
+  void add(const std::string& path, const Tensor& member) {
+    std::string& all = open_.back().members;
+    all += (all.empty() ? "" : ", ") + inside(path) + " " + to_string(member.shape());
+  }
+  // The path from the module that is open: "layers.0" of "encoder.layers.0".
+  std::string inside(const std::string& path) const {
+    const size_t before = open_.back().path.size();
+    return path.substr(before == 0 ? 0 : std::min(before + 1, path.size()));
+  }
+  std::vector<Level> open_;
+};
+
 // What a member goes by in messages: "float32 [4, 3]".
 std::string kind(const Tensor& x) { return to_string(x.dtype()) + " " + to_string(x.shape()); }
 
@@ -137,10 +177,17 @@ std::vector<Tensor> Module::parameters() const {
   return found;
 }
 
-std::vector<NamedModule> Module::named_modules() const {
+std::vector<NamedModule> Module::named_modules() {
   Modules modules;
   walk(modules);
   return modules.list;
+}
+
+std::vector<ConstNamedModule> Module::named_modules() const {
+  std::vector<ConstNamedModule> found;
+  for (NamedModule& part : const_cast<Module*>(this)->named_modules())
+    found.push_back({std::move(part.name), part.module});
+  return found;
 }
 
 int64_t Module::parameter_count() const {
@@ -264,6 +311,14 @@ std::string Module::type_name() const {
   return colon == std::string::npos ? name : name.substr(colon + 1);
 }
 
+std::string to_string(const Module& module) {
+  Outline outline;
+  module.walk(outline);
+  return outline.text;
+}
+
+std::ostream& operator<<(std::ostream& out, const Module& module) { return out << to_string(module); }
+
 namespace detail {
 namespace {
 
@@ -276,6 +331,18 @@ const char* interned(const std::string& path) {
   return paths.insert(path).first->c_str();
 }
 
+// Whether a line is known and in none of heed's rooms, wherever they stood when the library was built and stand for
+// the program.
+bool is_users(std::source_location line, std::string_view header) {
+  const std::string_view file = line.file_name();
+  for (std::string_view root : {std::string_view(__FILE__), header}) {
+    root = root.substr(0, root.rfind("nn/module."));
+    for (const std::string_view room : {"tensor/", "autograd/", "nn/"})
+      if (file.starts_with(root) && file.substr(root.size()).starts_with(room)) return false;
+  }
+  return line.line() != 0;
+}
+
 // An Error that names its module already.
 class PlacedError : public Error {
  public:
@@ -284,7 +351,7 @@ class PlacedError : public Error {
 
 }  // namespace
 
-const char* Call::find_path(const Module& root) const {
+const char* ModuleCall::find_path(const Module& root) const {
   static std::atomic<uint64_t> roots{0};
   uint64_t id = root.place_.id;
   if (id == 0) {
@@ -292,7 +359,7 @@ const char* Call::find_path(const Module& root) const {
     if (root.place_.id.compare_exchange_strong(id, fresh)) id = fresh;
   }
   const char* found = nullptr;
-  for (const NamedModule& part : root.named_modules()) {
+  for (const ConstNamedModule& part : root.named_modules()) {
     Place& place = part.module->place_;
     if (place.root.load(std::memory_order_acquire) != id) {
       place.path.store(interned(part.name), std::memory_order_relaxed);
@@ -303,22 +370,20 @@ const char* Call::find_path(const Module& root) const {
   return found ? found : module_path;  // not a member: it counts as part of the module that calls it
 }
 
-void Call::before(const std::vector<Tensor>& inputs) const {
-  if (call_observer) call_observer->before(module_, inputs);
-  if (!module_.hooks_) return;
-  module_.hooks_->before.each([&](const auto& hook) { hook(module_, inputs); });
+void ModuleCall::before(const std::vector<Tensor>& inputs) const {
+  if (module_.hooks_) module_.hooks_->before.each([&](const auto& hook) { hook(module_, inputs); });
+  if (CallObserver::current) CallObserver::current->before(module_, inputs);
 }
 
-Tensor Call::after(const std::vector<Tensor>& inputs, const Tensor& output) const {
+Tensor ModuleCall::after(const std::vector<Tensor>& inputs, const Tensor& output) const {
+  if (CallObserver::current) CallObserver::current->after(module_, output);
+  if (!module_.hooks_) return output;
   Tensor y = output;
   const auto take = [](Tensor& x, Tensor replaced) {
     if (replaced.defined()) x = std::move(replaced);
   };
-  if (module_.hooks_)
-    module_.hooks_->after.each([&](const auto& hook) { take(y, hook(module_, inputs, y)); });
-  if (call_observer) call_observer->after(module_, y);
-  if (!module_.hooks_ || !y.requires_grad() || !heed::grad_enabled() || module_.hooks_->backward.empty())
-    return y;
+  module_.hooks_->after.each([&](const auto& hook) { take(y, hook(module_, inputs, y)); });
+  if (!y.requires_grad() || !heed::grad_enabled() || module_.hooks_->backward.empty()) return y;
   // The hook sits on a node of this call's own: y may be a leaf, or an input that is returned as it came.
   y = alias(y);
   y.register_hook([hooks = std::weak_ptr(module_.hooks_), take](Tensor g) {
@@ -329,15 +394,26 @@ Tensor Call::after(const std::vector<Tensor>& inputs, const Tensor& output) cons
   return y;
 }
 
-void Call::rethrow() const {
+void ModuleCall::rethrow(const char* header) const {
   try {
     throw;
   } catch (const PlacedError&) {
     throw;
   } catch (const Error& error) {
+    std::source_location line = error.line();
+    for (const ModuleCall* call = this; call && !is_users(line, header); call = call->outer_)
+      line = call->line_;
+    std::string message = error.what();
+    if (is_users(line, header)) {
+      const std::string before = "called " + at(error.line());
+      const size_t place = message.rfind(before);
+      if (place == std::string::npos)
+        message += "; called " + at(line);
+      else
+        message.replace(place, before.size(), "called " + at(line));
+    }
     const std::string where = outer_ ? path() : "";
-    if (where.empty()) throw;
-    throw PlacedError("in " + where + ": " + error.what());
+    throw PlacedError(where.empty() ? message : "in " + where + ": " + message);
   }
 }
 

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <functional>
+#include <iosfwd>
 #include <map>
 #include <memory>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -29,6 +32,11 @@ struct NamedTensor {
 struct NamedModule {
   std::string name;
   Module* module;
+};
+
+struct ConstNamedModule {
+  std::string name;
+  const Module* module;
 };
 
 /// Values by name, under the names that PyTorch gives them.
@@ -68,9 +76,8 @@ class Visitor {
   }
   /// Optional members and those behind a pointer, where there is one.
   template <class Pointer>
-  requires requires(Pointer& p) {
-    static_cast<bool>(p), p.operator*();
-  } &&(!std::is_base_of_v<Tensor, Pointer>)void operator()(std::string_view name, Pointer& member) {
+  requires requires(Pointer& p) { static_cast<bool>(p), p.operator*(); }
+  void operator()(std::string_view name, Pointer& member) {
     if (member) (*this)(name, *member);
   }
 
@@ -130,20 +137,26 @@ struct Place {
   std::atomic<const char*> path = "";  // kept for ever, see Note [Module paths]
 };
 
-class Call;
+class ModuleCall;
 struct ModuleHooks;
 
-/// Sees the calls of all modules in this thread, and changes none: they compute as in eval() while it watches.
+/// Sees all calls of modules in this thread while it lives, without a change to any of them. The modules behave
+/// as in eval meanwhile.
 class CallObserver {
  public:
+  CallObserver() : outer_(std::exchange(current, this)) {}
+  virtual ~CallObserver() { current = outer_; }
+  CallObserver(const CallObserver&) = delete;
+  CallObserver& operator=(const CallObserver&) = delete;
   virtual void before(const Module& module, const std::vector<Tensor>& inputs) = 0;
   /// For each tensor that the call returned.
   virtual void after(const Module& module, const Tensor& output) = 0;
 
- protected:
-  ~CallObserver() = default;
+  inline static thread_local constinit CallObserver* current = nullptr;
+
+ private:
+  CallObserver* outer_;
 };
-inline thread_local constinit CallObserver* call_observer = nullptr;
 
 }  // namespace detail
 
@@ -170,7 +183,8 @@ class Module {
   std::vector<NamedTensor> named_parameters() const;
   std::vector<NamedTensor> named_buffers() const;
   /// This module under "", then all modules inside, each once.
-  std::vector<NamedModule> named_modules() const;
+  std::vector<NamedModule> named_modules();
+  std::vector<ConstNamedModule> named_modules() const;
   int64_t parameter_count() const;
 
   /// All parameters and persistent buffers under all their names. They share the values: clone what is to
@@ -185,7 +199,7 @@ class Module {
   /// gradients; NoGrad stops those.
   void train(bool training = true);
   void eval() { train(false); }
-  bool training() const { return training_ && !detail::call_observer; }
+  bool training() const { return training_ && !detail::CallObserver::current; }
 
   /// All floating parameters and buffers, in place.
   void to(DType dtype);
@@ -207,7 +221,8 @@ class Module {
   std::string type_name() const;
 
  private:
-  friend class detail::Call;
+  friend class detail::ModuleCall;
+  friend std::string to_string(const Module&);
   void walk(Visitor& v) const;
   std::vector<NamedTensor> named(bool learned) const;
   detail::ModuleHooks& hooks();
@@ -217,18 +232,47 @@ class Module {
   mutable detail::Place place_;
 };
 
+/// The tree of modules, each with its type and the shapes of its own members:
+///
+///   Sequential(
+///     (0): Linear(weight [128, 784], bias [128])
+///     (1): ReLU()
+///   )
+std::string to_string(const Module& module);
+std::ostream& operator<<(std::ostream& out, const Module& module);
+
 namespace detail {
+
+/// A tensor given to a layer, and where: made by implicit conversion, as an Operand is.
+struct LayerInput {
+  template <class T>
+  requires std::is_convertible_v<const T&, const Tensor&> LayerInput(
+      const T& x, std::source_location line = std::source_location::current())
+      : tensor(x), line(line) {}
+  const Tensor& tensor;
+  std::source_location line;
+};
 
 template <class... Args>
 std::vector<Tensor> tensors_among(const Args&... args) {
   std::vector<Tensor> found;
   const auto take = [&found](const auto& arg) {
-    if constexpr (std::is_base_of_v<Tensor, std::remove_cvref_t<decltype(arg)>>) found.push_back(arg);
+    if constexpr (std::is_convertible_v<decltype(arg), const Tensor&>) found.push_back(arg);
   };
   (take(args), ...);
   static_cast<void>(take);
   return found;
 }
+
+template <class Self, class... Args>
+concept Forwards = requires(Self& self, Args&&... args) {
+  self.forward(std::forward<Args>(args)...);
+};
+
+template <class... Args>
+inline constexpr bool kTensorFirst = false;
+template <class First, class... Rest>
+inline constexpr bool kTensorFirst<First, Rest...> = std::is_convertible_v<First, const Tensor&>;
 
 // The tensors of a result: one, or those of a pair, tuple or vector, or those that tensors() points to.
 template <class Result, class F>
@@ -244,6 +288,9 @@ void each_tensor(Result& result, F&& f) {
   }
 }
 
+/// Where the program that uses heed found this header. Not const: the linker takes the program's for the library too.
+inline constinit const char* header_path = std::source_location::current().file_name();
+
 /// The number of those in this thread that read module_path without recording, see AttentionScope.
 inline thread_local constinit int paths_wanted = 0;
 
@@ -253,28 +300,29 @@ inline thread_local constinit int paths_wanted = 0;
 /// that is being called. Modules do not know their parents, so that they copy and move like any value;
 /// instead the first call inside another module walks `visit` of the outermost one and leaves the path with
 /// every module on the way. Later calls only compare a number.
-class Call {
+class ModuleCall {
  public:
-  explicit Call(const Module& module)
-      : module_(module), outer_(std::exchange(innermost, this)), path_before_(module_path) {
+  ModuleCall(const Module& module, std::source_location line)
+      : module_(module), line_(line), outer_(std::exchange(innermost, this)), path_before_(module_path) {
     if (outer_ && (heed::grad_enabled() || paths_wanted > 0)) module_path = path();
   }
-  ~Call() {
+  ~ModuleCall() {
     innermost = outer_;
     module_path = path_before_;
   }
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
+  ModuleCall(const ModuleCall&) = delete;
+  ModuleCall& operator=(const ModuleCall&) = delete;
 
-  bool hooked() const { return module_.hooks_ || call_observer; }
+  bool hooked() const { return module_.hooks_ || CallObserver::current; }
   void before(const std::vector<Tensor>& inputs) const;
   Tensor after(const std::vector<Tensor>& inputs, const Tensor& output) const;
-  /// Inside a catch block: goes on throwing, an Error with the path of the module where it arose.
-  [[noreturn]] void rethrow() const;
+  /// Inside a catch block: goes on throwing, an Error with the path of the module where it arose and the innermost
+  /// line on the way there that is not heed's own; `header` is where the program found this header.
+  [[noreturn]] void rethrow(const char* header) const;
 
  private:
   const char* path() const {
-    const Call* root = this;
+    const ModuleCall* root = this;
     while (root->outer_) root = root->outer_;
     const uint64_t id = root->module_.place_.id.load(std::memory_order_relaxed);
     if (id != 0 && module_.place_.root.load(std::memory_order_acquire) == id) [[likely]]
@@ -283,9 +331,10 @@ class Call {
   }
   const char* find_path(const Module& root) const;
 
-  inline static thread_local constinit const Call* innermost = nullptr;
+  inline static thread_local constinit const ModuleCall* innermost = nullptr;
   const Module& module_;
-  const Call* outer_;
+  std::source_location line_;  // of the caller, where it is known
+  const ModuleCall* outer_;
   const char* path_before_;
 };
 
@@ -305,26 +354,37 @@ class Call {
 ///   const Scale scale(3);
 ///   const Tensor y = scale(x);
 ///
-/// The call runs the hooks and knows the module's path for messages; then it is forward(arguments...). A call
-/// cannot guess what braces stand for, so they need a type: m(q, AttendOptions{.need_weights = true}).
+/// The call runs the hooks and knows the module's path and the caller's line for messages (the line where the
+/// first argument is a tensor); then it is forward(arguments...). A call cannot guess what braces stand for, so
+/// they need a type: m(q, AttendOptions{.need_weights = true}).
 template <class Self>
 class Layer : public Module {
  public:
   template <class... Args>
-  auto operator()(Args&&... args) const requires requires(const Self& self) {
-    self.forward(std::forward<Args>(args)...);
+  auto operator()(detail::LayerInput x, Args&&... args) const
+      requires(detail::Forwards<const Self, const Tensor&, Args...>) {
+    return call(static_cast<const Self&>(*this), x.line, x.tensor, std::forward<Args>(args)...);
   }
-  { return call(static_cast<const Self&>(*this), std::forward<Args>(args)...); }
   template <class... Args>
-  auto operator()(Args&&... args) requires requires(Self& self) {
-    self.forward(std::forward<Args>(args)...);
+  auto operator()(detail::LayerInput x,
+                  Args&&... args) requires(detail::Forwards<Self, const Tensor&, Args...>) {
+    return call(static_cast<Self&>(*this), x.line, x.tensor, std::forward<Args>(args)...);
   }
-  { return call(static_cast<Self&>(*this), std::forward<Args>(args)...); }
+  template <class... Args>
+  auto operator()(Args&&... args) const
+      requires(!detail::kTensorFirst<Args...> && detail::Forwards<const Self, Args...>) {
+    return call(static_cast<const Self&>(*this), {}, std::forward<Args>(args)...);
+  }
+  template <class... Args>
+  auto operator()(Args&&... args) requires(!detail::kTensorFirst<Args...> &&
+                                           detail::Forwards<Self, Args...>) {
+    return call(static_cast<Self&>(*this), {}, std::forward<Args>(args)...);
+  }
 
  private:
   template <class Me, class... Args>
-  static auto call(Me& self, Args&&... args) {
-    const detail::Call call(self);
+  static auto call(Me& self, std::source_location line, Args&&... args) {
+    const detail::ModuleCall call(self, line);
     try {
       if (!call.hooked()) [[likely]]
         return self.forward(std::forward<Args>(args)...);
@@ -338,7 +398,7 @@ class Layer : public Module {
         return result;
       }
     } catch (...) {
-      call.rethrow();
+      call.rethrow(detail::header_path);
     }
   }
 };

@@ -1,6 +1,7 @@
 #include "nn/parameter.h"
 
 #include "autograd/node.h"
+#include "tensor/index.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {
@@ -8,36 +9,34 @@ namespace heed {
 OwnedTensor::OwnedTensor(Tensor values, bool learns) : learns_(learns) {
   if (!values.defined()) return;
   const bool ours = values.unique() && values.is_contiguous() && !values.requires_grad();
-  static_cast<Tensor&>(*this) = ours ? std::move(values) : kernel::clone(values);
+  tensor_ = ours ? std::move(values) : kernel::clone(values);
   if (learns) requires_grad_();
 }
 
-// NOLINTNEXTLINE(bugprone-copy-constructor-init,readability-redundant-member-init): a copy has its own values
-OwnedTensor::OwnedTensor(const OwnedTensor& other) : Tensor(), learns_(other.learns_) {
+OwnedTensor::OwnedTensor(const OwnedTensor& other) : learns_(other.learns_) {
   if (!other.defined()) return;
-  static_cast<Tensor&>(*this) = kernel::clone(other);
+  tensor_ = kernel::clone(other);
   if (other.requires_grad()) requires_grad_();  // a copy of a frozen parameter is frozen
 }
 
 OwnedTensor& OwnedTensor::operator=(const Tensor& values) {
-  if (defined() && values.defined()) {
-    if (same_as(values)) return *this;
-    check(values.shape() == shape(), "assignment to a parameter: it has shape ", shape(), " and the values ",
-          values.shape(), "; values are written in place, so the shapes must be equal");
-    const bool overlap = values.body().storage.get() == body().storage.get();
-    kernel::copy_into(*this, overlap ? kernel::clone(values) : values);
-    body().storage->wrote("assignment to a parameter", {});
-  } else {
-    static_cast<Tensor&>(*this) = OwnedTensor(values, learns_);
+  if (!defined() || !values.defined()) {
+    tensor_ = OwnedTensor(values, learns_).tensor_;
+    return *this;
   }
+  if (same_as(values)) return *this;
+  check(values.shape() == shape(), "assignment to a parameter: it has shape ", shape(), " and the values ",
+        values.shape(), "; values are written in place, so the shapes must be equal");
+  const bool overlap = values.body().storage.get() == body().storage.get();
+  kernel::copy_into(tensor_, overlap ? kernel::clone(values) : values);
+  body().storage->wrote("assignment to a parameter", {});
   return *this;
 }
 
 // NOLINTNEXTLINE(*-noexcept-move-constructor,bugprone-exception-escape)
 OwnedTensor& OwnedTensor::operator=(OwnedTensor&& other) {
-  if (defined() && other.defined() && other.shape() == shape())
-    return *this = static_cast<const Tensor&>(other);
-  static_cast<Tensor&>(*this) = static_cast<Tensor&&>(other);
+  if (defined() && other.defined() && other.shape() == shape()) return *this = other.tensor_;
+  tensor_ = std::move(other.tensor_);
   return *this;
 }
 
@@ -45,11 +44,11 @@ void OwnedTensor::to_(DType dtype) const {
   if (!defined() || dtype == this->dtype()) return;
   check(is_floating(this->dtype()) && is_floating(dtype), "to: a ", this->dtype(),
         " member of a module cannot become ", dtype, "; only floating ones change, to float32 or float64");
-  const Tensor converted = kernel::cast(*this, dtype);
+  const Tensor converted = kernel::cast(tensor_, dtype);
   // What was saved for gradients before must refuse, so the new memory goes on counting versions.
   converted.body().storage->version = body().storage->version;
   converted.body().storage->wrote("to", {});
-  for (const Tensor& x : {save(*this)(), static_cast<const Tensor&>(*this)}) {  // and what rules save of it
+  for (const Tensor& x : {save(tensor_)(), tensor_}) {  // and what rules save of it
     TensorBody& own = x.body();
     own.storage = converted.body().storage;
     own.strides = converted.strides();
@@ -58,9 +57,15 @@ void OwnedTensor::to_(DType dtype) const {
     own.dtype = dtype;
   }
   if (!requires_grad()) return;
-  Node& leaf = *Node::of(*this);
+  Node& leaf = *Node::of(tensor_);
   leaf.dtype = dtype;
   if (const Tensor g = leaf.gradient(); g.defined()) leaf.set_gradient(kernel::cast(g, dtype));
+}
+
+Tensor OwnedTensor::operator[](const Index& item) const { return tensor_[item]; }
+Tensor OwnedTensor::operator[](std::initializer_list<Index> items) const { return tensor_[items]; }
+HookHandle OwnedTensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
+  return tensor_.register_hook(std::move(hook));
 }
 
 }  // namespace heed

@@ -1,6 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <source_location>
 #include <utility>
+#include <vector>
 
 #include "tensor/tensor.h"
 
@@ -14,17 +19,58 @@ namespace heed {
 ///                 that a moved tensor of another shape takes the place of the old one
 ///   undefined     is allowed and means absent; assigning to an absent one gives it values of its own
 ///
-/// `auto w = layer.weight` is therefore a copy; write `auto&`, or `Tensor` for a second name of the same
-/// values.
-class OwnedTensor : public Tensor {
+/// It is read like a tensor and goes wherever a tensor is read. `auto w = layer.weight` is a copy; write `auto&`,
+/// or `Tensor` for a second name of the same values. `Tensor& w = layer.weight` does not compile: assigning to a
+/// Tensor gives the name to other values, and the layer would lose its parameter.
+class OwnedTensor {
  public:
   OwnedTensor& operator=(const Tensor& values);
-  OwnedTensor& operator=(const OwnedTensor& other) { return *this = static_cast<const Tensor&>(other); }
+  OwnedTensor& operator=(const OwnedTensor& other) { return *this = other.tensor_; }
   // May throw: it writes values.
   // NOLINTNEXTLINE(*-noexcept-move-constructor,bugprone-exception-escape)
   OwnedTensor& operator=(OwnedTensor&& other);
+  operator const Tensor&() const& { return tensor_; }
+  operator Tensor() && { return std::move(tensor_); }
   /// Changes the dtype of this very tensor and of its gradient; every holder sees it.
   void to_(DType dtype) const;
+
+  // As the members of Tensor.
+  bool defined() const { return tensor_.defined(); }
+  const Shape& shape() const& { return tensor_.shape(); }
+  Shape shape() && { return tensor_.shape(); }
+  DType dtype() const { return tensor_.dtype(); }
+  int64_t dim() const { return tensor_.dim(); }
+  int64_t size(int64_t dim) const { return tensor_.size(dim); }
+  int64_t numel() const { return tensor_.numel(); }
+  template <class T>
+  const T* data() const {
+    return tensor_.data<T>();
+  }
+  template <class T>
+  T* mutable_data(std::source_location line = std::source_location::current()) const {
+    return tensor_.mutable_data<T>(line);
+  }
+  template <class T = double>
+  T item() const {
+    return tensor_.item<T>();
+  }
+  template <class T = double>
+  std::vector<T> to_vector() const {
+    return tensor_.to_vector<T>();
+  }
+  Tensor operator[](const Index& item) const;
+  Tensor operator[](std::initializer_list<Index> items) const;
+  Tensor detach() const { return tensor_.detach(); }
+  bool requires_grad() const { return tensor_.requires_grad(); }
+  const Tensor& requires_grad_(bool requires_grad = true) const& {
+    return tensor_.requires_grad_(requires_grad);
+  }
+  bool is_leaf() const { return tensor_.is_leaf(); }
+  Tensor grad() const { return tensor_.grad(); }
+  void set_grad(const Tensor& grad) const { tensor_.set_grad(grad); }
+  HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
+  TensorBody& body() const { return tensor_.body(); }
+  bool same_as(const Tensor& other) const { return tensor_.same_as(other); }
 
  protected:
   explicit OwnedTensor(bool learns) : learns_(learns) {}
@@ -34,6 +80,7 @@ class OwnedTensor : public Tensor {
   ~OwnedTensor() = default;
 
  private:
+  Tensor tensor_;
   bool learns_;  // values that arrive later will require a gradient
 };
 

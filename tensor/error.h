@@ -14,7 +14,13 @@ namespace heed {
 /// rule that was broken and, where there is a likely one, the mend.
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(const std::string& message, std::source_location line = {})
+      : std::runtime_error(message), line_(line) {}
+  /// Where the operation was called; its line is 0 when that is not known.
+  std::source_location line() const { return line_; }
+
+ private:
+  std::source_location line_;
 };
 
 /// The shortest decimal that reads back as the same number: 0.1, 3, 1e-08, inf, nan.

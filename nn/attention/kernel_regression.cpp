@@ -62,7 +62,7 @@ NadarayaWatson::NadarayaWatson(const NadarayaWatsonOptions& options) : kernel(op
 }
 
 Tensor NadarayaWatson::weights(const Tensor& queries, const Tensor& keys, OwnPoint own) const {
-  const Tensor& width = w.defined() ? static_cast<const Tensor&>(w) : fixed_w;
+  const Tensor width = w.defined() ? Tensor(w) : Tensor(fixed_w);
   if (own == OwnPoint::keep) return kernel_weights(queries, keys, kernel, width);
   check(queries.shape() == keys.shape(), "NadarayaWatson: queries are ", queries.shape(), ", keys ",
         keys.shape(), "; to exclude each point from its own prediction, give the keys as queries");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "autograd/ops.h"
 #include "nn/init.h"
@@ -17,16 +18,31 @@ struct EmbeddingOptions {
 ///   index      [...] int64 in [0, num_embeddings)
 ///   returns    [..., embedding_dim]
 ///
-/// Start: normal with mean 0 and variance 1; the padding row zero.
+/// Start: normal with mean 0 and variance 1, or a matrix of your own, [num_embeddings, embedding_dim]; the padding
+/// row zero. To keep given vectors as they are: embedding.requires_grad_(false).
+///
+/// A tied output projection, scores of all words by the same vectors, is one line of the model's forward and one
+/// of its visit:
+///
+///   Tensor forward(const Tensor& words) const { return F::linear(body(embedding(words)), embedding.weight); }
+///   void visit(Visitor& v) override {
+///     v("embedding", embedding);
+///     v("body", body);
+///     v("head.weight", embedding.weight);
+///   }
+///
+/// parameters() has the matrix once, the state dict under both names, and either name suffices to load it.
 class Embedding : public Layer<Embedding> {
  public:
   Embedding(int64_t num_embeddings, int64_t embedding_dim, EmbeddingOptions options = {})
-      : weight(init::normal({num_embeddings, embedding_dim})) {
+      : Embedding(init::normal({num_embeddings, embedding_dim}), options) {}
+  explicit Embedding(Tensor start, EmbeddingOptions options = {}) : weight(std::move(start)) {
+    check(weight.dim() == 2, "Embedding: the start has shape ", weight.shape(),
+          "; it must be [num_embeddings, embedding_dim]");
     if (!options.padding_idx) return;
-    const int64_t row = *options.padding_idx;
-    check(row >= -num_embeddings && row < num_embeddings, "Embedding: padding_idx ", row, " is not in [",
-          -num_embeddings, ", ", num_embeddings, ")");
-    padding_idx = row < 0 ? row + num_embeddings : row;
+    const int64_t row = *options.padding_idx, rows = weight.size(0);
+    check(row >= -rows && row < rows, "Embedding: padding_idx ", row, " is not in [", -rows, ", ", rows, ")");
+    padding_idx = row < 0 ? row + rows : row;
     const NoGrad guard;
     zero_(select(weight, 0, *padding_idx));
   }

@@ -39,9 +39,6 @@ class SummaryObserver final : public detail::CallObserver {
       if (parameter.requires_grad()) summary.trainable += parameter.numel();
     }
   }
-  ~SummaryObserver() { detail::call_observer = outer_; }
-  SummaryObserver(const SummaryObserver&) = delete;
-  SummaryObserver& operator=(const SummaryObserver&) = delete;
 
   void before(const Module& module, const std::vector<Tensor>& inputs) override {
     const auto at = watched_.find(&module);
@@ -70,7 +67,6 @@ class SummaryObserver final : public detail::CallObserver {
     int64_t flops_before = 0;  // of earlier calls, less the thread's count when the last one began
   };
   std::map<const Module*, Watched> watched_;
-  CallObserver* outer_ = std::exchange(detail::call_observer, this);
 };
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include "nn/attention/pooling.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/linear.h"
+#include "tests/support/expect.h"
 
 using namespace heed;
 
@@ -22,7 +24,7 @@ TEST_CASE("AnyPart: a layer, a function object or a lambda; get tells which") {
   CHECK(linear.get<Dropout>() == nullptr);
 }
 
-TEST_CASE("AnyPart: copies are apart, assignment writes in place, another type replaces") {
+TEST_CASE("AnyPart: copies share nothing, assignment writes in place, another type replaces") {
   Part a = Linear(2, 2), b = a;
   const Tensor at_a = a.get<Linear>()->weight;
   CHECK_FALSE(at_a.same_as(b.get<Linear>()->weight));
@@ -36,4 +38,20 @@ TEST_CASE("AnyPart: copies are apart, assignment writes in place, another type r
   a = Part(Dropout());
   CHECK(a.get<Linear>() == nullptr);
   CHECK(at_a.to_vector<float>() == std::vector<float>(4, 5));
+}
+
+TEST_CASE("AnyPart: one that was moved from is copied, visited and assigned like an empty one") {
+  AttentionPooling<AnyScore> pooling{AdditiveScore(2, 2, 3)};
+  const AttentionPooling<AnyScore> moved = std::move(pooling);
+  CHECK(moved.parameters().size() == 3);
+  const auto copy = pooling;  // NOLINT: what a moved-from layer can do is the point
+  CHECK(copy.parameters().empty());
+  CHECK(message([&] {
+          copy(ones({1, 2}), ones({1, 2}));
+        }).starts_with("AnyPart: there is nothing to call; what it held was moved to another place"));
+  auto full = moved;
+  full = copy;
+  CHECK(full.parameters().empty());
+  full = moved;
+  CHECK(full.parameters().size() == 3);
 }

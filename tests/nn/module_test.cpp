@@ -3,11 +3,16 @@
 #include <doctest/doctest.h>
 
 #include <optional>
+#include <sstream>
 #include <tuple>
 
 #include "autograd/engine.h"
 #include "autograd/ops.h"
+#include "nn/attention/multi_head.h"
+#include "nn/layers/activation.h"
+#include "nn/layers/sequential.h"
 #include "tensor/create.h"
+#include "tests/support/expect.h"
 
 using namespace heed;
 
@@ -47,6 +52,7 @@ struct Model : Layer<Model> {
   Tensor forward(const Tensor& x) {
     Tensor y = x;
     for (const Scale& layer : layers) y = layer(y);
+    static_assert(__LINE__ == kLayerCall + 1);
     if (extra) y = (*extra)(y);
     return counter(shifter(y));
   }
@@ -58,6 +64,7 @@ struct Model : Layer<Model> {
     v("absent", absent);
     v("tied", layers[0].weight);
   }
+  static constexpr int kLayerCall = 55;
   std::vector<Scale> layers;
   std::optional<Scale> extra;
   Shifter shifter;
@@ -299,18 +306,92 @@ TEST_CASE("errors name the module where they arose, once") {
     void visit(Visitor& v) override { v("inner", inner); }
     Model inner;
   };
+  const std::string line =
+      std::string(": scale: x is [2]; called at ") + __FILE__ + ":" + std::to_string(Model::kLayerCall);
   Model model;
   model.layers.push_back(Scale(1, 3));
-  CHECK_THROWS_WITH_AS(model(full({2}, 1)), "in layers.2: scale: x is [2]", Error);
+  CHECK(message([&] { model(full({2}, 1)); }) == "in layers.2" + line);
   {
     const NoGrad guard;
-    CHECK_THROWS_WITH_AS(model(full({2}, 1)), "in layers.2: scale: x is [2]", Error);
+    CHECK(message([&] { model(full({2}, 1)); }) == "in layers.2" + line);
   }
   Outer outer(std::move(model));
-  CHECK_THROWS_WITH_AS(outer(full({2}, 1)), "in inner.layers.2: scale: x is [2]", Error);
+  CHECK(message([&] { outer(full({2}, 1)); }) == "in inner.layers.2" + line);
   outer.inner.layers.erase(outer.inner.layers.begin());
-  CHECK_THROWS_WITH_AS(outer(full({2}, 1)), "in inner.layers.1: scale: x is [2]", Error);
+  CHECK(message([&] { outer(full({2}, 1)); }) == "in inner.layers.1" + line);
 }
+
+TEST_CASE("errors in layers of heed name the innermost line that is not heed's own") {
+  static const auto here = [](int line) {
+    return std::string("called at ") + __FILE__ + ":" + std::to_string(line);
+  };
+  const Tensor x = ones({2, 3, 5});
+  const Linear linear(4, 3);
+  const MultiheadAttention attention(4, 2);
+  const Sequential sequential(ReLU(), Sequential(Linear(4, 3)));
+  const auto direct = [&](auto& layer, const std::string& start) {
+    const std::string text = message([&] { layer(x); }), line = here(__LINE__);
+    CAPTURE(text);
+    CHECK(text.starts_with(start));
+    CHECK(text.find(line) != std::string::npos);
+    CHECK(text.find("called at") == text.rfind("called at"));
+  };
+  direct(linear, "linear: ");
+  direct(attention, "MultiheadAttention: ");
+  direct(sequential, "in 1.0: linear: ");
+
+  struct Block : Layer<Block> {
+    Tensor forward(const Tensor& x, int which) const {
+      if (which == 0) return linear(x);
+      if (which == 1) return attention(x).output;
+      return sequential(x);
+    }
+    void visit(Visitor& v) override {
+      v("linear", linear);
+      v("attention", attention);
+      v("sequential", sequential);
+    }
+    static int line(int which) { return __LINE__ - 9 + which; }
+    Linear linear{4, 3};
+    MultiheadAttention attention{4, 2};
+    Sequential sequential{ReLU(), Linear(4, 3)};
+  };
+  struct Model : Layer<Model> {
+    Tensor forward(const Tensor& x, int which) const { return blocks[0](x, which); }
+    void visit(Visitor& v) override { v("blocks", blocks); }
+    std::vector<Block> blocks = std::vector<Block>(1);
+  };
+  const Model model;
+  const char* starts[] = {"in blocks.0.linear: linear: ", "in blocks.0.attention: MultiheadAttention: ",
+                          "in blocks.0.sequential.1: linear: "};
+  for (int which = 0; which < 3; ++which) {
+    const std::string text = message([&] { model(x, which); });
+    CAPTURE(text);
+    CHECK(text.starts_with(starts[which]));
+    CHECK(text.find(here(Block::line(which))) != std::string::npos);
+  }
+}
+
+TEST_CASE("a module prints as the tree of its types, paths and shapes") {
+  std::ostringstream out;
+  out << Sequential(Linear(4, 3), ReLU()) << "\n" << Model();
+  CHECK(out.str() ==
+        "Sequential(\n"
+        "  (0): Linear(weight [3, 4], bias [3])\n"
+        "  (1): ReLU()\n"
+        ")\n"
+        "Model(\n"
+        "  shifter.shift [], tied [2]\n"
+        "  (layers.0): Scale(weight [2])\n"
+        "  (layers.1): Scale(weight [2])\n"
+        "  (counter): Counter(calls [], scratch [3])\n"
+        ")");
+}
+
+// A const module hands out nothing that changes it.
+static_assert(
+    std::is_same_v<decltype(std::declval<const Model&>().named_modules()[0].module), const Module*>);
+static_assert(std::is_same_v<decltype(std::declval<Model&>().named_modules()[0].module), Module*>);
 
 TEST_CASE("operations know the path of their module; copies and moved modules find theirs anew") {
   struct Probe : Layer<Probe> {

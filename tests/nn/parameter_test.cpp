@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <type_traits>
 #include <vector>
 
 #include "autograd/grad_mode.h"
@@ -57,6 +58,10 @@ TEST_CASE("a copy of a frozen parameter is frozen, a growing vector keeps identi
   CHECK_FALSE(copy.requires_grad());
 }
 
+// Assigning to a Tensor would give the name to other values, so no parameter can be taken for one.
+static_assert(!std::is_convertible_v<Parameter&, Tensor&> && !std::is_base_of_v<Tensor, Parameter>);
+static_assert(std::is_convertible_v<Parameter&, const Tensor&> && std::is_convertible_v<Parameter&, Operand>);
+
 TEST_CASE("assigning writes in place") {
   Parameter a(values({1, 2}));
   const Tensor held = a;
@@ -74,6 +79,11 @@ TEST_CASE("assigning writes in place") {
   CHECK(read(held) == std::vector<double>{8, 9});
   a = held.view_as({2}, {0}, 1);  // its own memory
   CHECK(read(held) == std::vector<double>{9, 9});
+  auto& w = a;
+  w = w * 2;
+  CHECK(a.same_as(held));
+  CHECK(a.is_leaf());
+  CHECK(read(held) == std::vector<double>{18, 18});
   CHECK_THROWS_WITH_AS(
       (a = values({1, 2, 3})),
       "assignment to a parameter: it has shape [2] and the values [3]; values are written in place, so "

@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "nn/functional.h"
 #include "tensor/index.h"
+#include "tests/support/expect.h"
 #include "tests/support/leaves.h"
 
 using namespace heed;
@@ -31,6 +33,45 @@ TEST_CASE("Embedding: the padding row starts at zero and never learns") {
   }
   CHECK_THROWS_WITH_AS(Embedding(3, 2, {.padding_idx = 3}), "Embedding: padding_idx 3 is not in [-3, 3)",
                        Error);
+}
+
+TEST_CASE("Embedding: a start of one's own, which stays the caller's") {
+  const Tensor start = tensor({{1, 2}, {3, 4}, {5, 6}});
+  const Embedding layer(start, {.padding_idx = -1});
+  CHECK(layer.weight.to_vector<float>() == std::vector<float>{1, 2, 3, 4, 0, 0});
+  CHECK(layer(tensor({1}, int64)).to_vector<float>() == std::vector<float>{3, 4});
+  CHECK(start.to_vector<float>() == std::vector<float>{1, 2, 3, 4, 5, 6});
+  CHECK(Embedding(start).weight.requires_grad());
+  CHECK_THROWS_WITH_AS(Embedding(ones({3})),
+                       "Embedding: the start has shape [3]; it must be [num_embeddings, embedding_dim]",
+                       Error);
+}
+
+TEST_CASE("Embedding: a tied output projection is one parameter under two names") {
+  struct Model : Layer<Model> {
+    Tensor forward(const Tensor& words) const { return F::linear(embedding(words), embedding.weight); }
+    void visit(Visitor& v) override {
+      v("embedding", embedding);
+      v("head.weight", embedding.weight);
+    }
+    Embedding embedding{5, 4};
+  };
+  Model model, other;
+  const Tensor words = tensor({{0, 3}}, int64), y = model(words);
+  CHECK(y.shape() == Shape{1, 2, 5});
+  CHECK(test::forgotten_leaves(y, model) == "");
+  CHECK(model.parameters().size() == 1);
+  CHECK(model.state_dict().size() == 2);
+  for (const char* name : {"embedding.weight", "head.weight"}) {
+    other.embedding.weight = zeros({5, 4});
+    CHECK(other.load_state_dict({{name, model.embedding.weight}}).missing.empty());
+    CHECK(other(words).to_vector<float>() == y.to_vector<float>());
+  }
+  // The gradient comes from both places: d/dW sum(W[words] W^T).
+  sum(y).backward();
+  const Tensor w = model.embedding.weight.detach(), rows = sum(embedding(w, words), {0, 1});
+  const Tensor want = expand(rows, {5, 4}) + expand(sum(w, 0), {5, 4}) * tensor({{1}, {0}, {0}, {1}, {0}});
+  CHECK(largest_difference(model.embedding.weight.grad(), want) < 1e-5);
 }
 
 TEST_CASE("Embedding: what is no index") {

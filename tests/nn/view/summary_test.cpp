@@ -49,6 +49,21 @@ TEST_CASE("a summary has a row for each module and changes nothing") {
   CHECK(summary(model, zeros({1, 784})).rows[0].calls == 1);
 }
 
+TEST_CASE("a summary of a const model writes nothing into it: another thread sees it in training") {
+  struct Probe : Layer<Probe> {
+    Tensor forward(const Tensor& x) const {
+      CHECK_FALSE(training());
+      std::thread([&] { elsewhere = training(); }).join();
+      return x;
+    }
+    mutable bool elsewhere = false;
+  };
+  const Probe probe;
+  CHECK(summary(probe, ones({1})).rows[0].calls == 1);
+  CHECK(probe.elsewhere);
+  CHECK(probe.training());
+}
+
 TEST_CASE("a module that runs twice counts twice; after an error nothing stays behind") {
   struct Twice : Layer<Twice> {
     Tensor forward(const Tensor& x) const { return inner(inner(x)); }
