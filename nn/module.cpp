@@ -32,16 +32,21 @@ struct Member {
   bool persistent;
 };
 
-// All parameters and buffers under all their names, in the order of visiting.
-class Members : public Visitor {
+// What visit names, in its order: all parameters and buffers under all their names, and each module once. Walking
+// changes nothing by itself, so it serves const modules too.
+class Walk : public Visitor {
  public:
-  std::vector<Member> list;
+  explicit Walk(const Module& module) { (*this)("", const_cast<Module&>(module)); }
+
+  std::vector<Member> members;
+  std::vector<NamedModule> modules;
+  std::vector<Module*> children_first;
 
   // Each tensor once, under its first name.
   std::vector<Member> once() const {
     std::set<const TensorBody*> seen;
     std::vector<Member> first;
-    for (const Member& member : list)
+    for (const Member& member : members)
       if (seen.insert(&member.tensor->body()).second) first.push_back(member);
     return first;
   }
@@ -51,31 +56,21 @@ class Members : public Visitor {
   void buffer(const std::string& path, Buffer& member, bool persistent) override {
     add({path, &member, false, persistent});
   }
-
- private:
-  void add(Member member) {
-    check(names_.insert(member.name).second, "visit: two members have the name \"", member.name,
-          "\"; give every member a name of its own");
-    list.push_back(std::move(member));
-  }
-  std::set<std::string> names_;
-};
-
-class Modules : public Visitor {
- public:
-  std::vector<NamedModule> list;
-  std::vector<Module*> children_first;
-
- protected:
   void module(const std::string& path, Module& module) override {
-    if (seen_.insert(&module).second) list.push_back({path, &module});
+    if (entered_.insert(&module).second) modules.push_back({path, &module});
   }
   void after_module(Module& module) override {
     if (left_.insert(&module).second) children_first.push_back(&module);
   }
 
  private:
-  std::set<const Module*> seen_, left_;
+  void add(Member member) {
+    check(names_.insert(member.name).second, "visit: two members have the name \"", member.name,
+          "\"; give every member a name of its own");
+    members.push_back(std::move(member));
+  }
+  std::set<std::string> names_;
+  std::set<const Module*> entered_, left_;
 };
 
 // Writes the tree of modules; each level waits for its children before it goes into its parent.
@@ -156,14 +151,9 @@ Module& Module::operator=(const Module& other) {
   return *this;
 }
 
-// Walking changes nothing by itself, so it serves const modules too.
-void Module::walk(Visitor& v) const { v("", const_cast<Module&>(*this)); }
-
 std::vector<NamedTensor> Module::named(bool learned) const {
-  Members members;
-  walk(members);
   std::vector<NamedTensor> found;
-  for (const Member& member : members.once())
+  for (const Member& member : Walk(*this).once())
     if (member.learned == learned) found.push_back({member.name, *member.tensor});
   return found;
 }
@@ -177,16 +167,11 @@ std::vector<Tensor> Module::parameters() const {
   return found;
 }
 
-std::vector<NamedModule> Module::named_modules() {
-  Modules modules;
-  walk(modules);
-  return modules.list;
-}
+std::vector<NamedModule> Module::named_modules() { return Walk(*this).modules; }
 
 std::vector<ConstNamedModule> Module::named_modules() const {
   std::vector<ConstNamedModule> found;
-  for (NamedModule& part : const_cast<Module*>(this)->named_modules())
-    found.push_back({std::move(part.name), part.module});
+  for (const NamedModule& part : Walk(*this).modules) found.push_back({part.name, part.module});
   return found;
 }
 
@@ -197,17 +182,14 @@ int64_t Module::parameter_count() const {
 }
 
 StateDict Module::state_dict() const {
-  Members members;
-  walk(members);
   StateDict state;
-  for (const Member& member : members.list)
+  for (const Member& member : Walk(*this).members)
     if (member.persistent) state[member.name] = member.tensor->detach();
   return state;
 }
 
 LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
-  Members members;
-  walk(members);
+  const std::vector<Member> members = Walk(*this).members;
   std::vector<std::pair<const OwnedTensor*, Tensor>> writes;
   std::set<const TensorBody*> given;
   std::set<std::string> known;
@@ -219,7 +201,7 @@ LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
     table.add({what, name, std::move(model), std::move(file)});
   };
 
-  for (const Member& member : members.list) {
+  for (const Member& member : members) {
     if (!member.persistent) continue;
     known.insert(member.name);
     const auto it = state.find(member.name);
@@ -235,7 +217,7 @@ LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
     else
       writes.push_back({member.tensor, value});
   }
-  for (const Member& member : members.list)
+  for (const Member& member : members)
     if (member.persistent && !given.contains(&member.tensor->body())) {
       report.missing.push_back(member.name);
       if (strict) misfit("missing", member.name, to_string(member.tensor->shape()), "-");
@@ -250,11 +232,10 @@ LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
         type_name(), "; nothing was changed\n", table.to_string("  "));
 
   for (auto& [own, value] : writes) {  // values that are a member's own memory must survive the first writes
-    for (const Member& member : members.list)
-      if (value.body().storage.get() == member.tensor->body().storage.get()) {
-        value = kernel::clone(value);
-        break;
-      }
+    const Storage* memory = value.body().storage.get();
+    if (std::any_of(members.begin(), members.end(),
+                    [&](const Member& member) { return member.tensor->body().storage.get() == memory; }))
+      value = kernel::clone(value);
   }
   for (const auto& [own, value] : writes) {
     kernel::copy_into(*own, value);
@@ -269,9 +250,7 @@ void Module::train(bool training) {
 
 void Module::to(DType dtype) {
   check(is_floating(dtype), "to: a module computes in float32 or float64, not in ", dtype);
-  Members members;
-  walk(members);
-  for (const Member& member : members.once())
+  for (const Member& member : Walk(*this).once())
     if (is_floating(member.tensor->dtype())) member.tensor->to_(dtype);
 }
 
@@ -285,9 +264,7 @@ void Module::zero_grad() {
 }
 
 void Module::apply(const std::function<void(Module&)>& f) {
-  Modules modules;
-  walk(modules);
-  for (Module* module : modules.children_first) f(*module);
+  for (Module* module : Walk(*this).children_first) f(*module);
 }
 
 detail::ModuleHooks& Module::hooks() {
@@ -313,7 +290,7 @@ std::string Module::type_name() const {
 
 std::string to_string(const Module& module) {
   Outline outline;
-  module.walk(outline);
+  outline("", const_cast<Module&>(module));
   return outline.text;
 }
 

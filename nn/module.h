@@ -222,8 +222,6 @@ class Module {
 
  private:
   friend class detail::ModuleCall;
-  friend std::string to_string(const Module&);
-  void walk(Visitor& v) const;
   std::vector<NamedTensor> named(bool learned) const;
   detail::ModuleHooks& hooks();
 
