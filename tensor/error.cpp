@@ -22,7 +22,7 @@ void detail::raise(std::string message) {
   if (!named) message = name + message;
   if (scope != rule && scope->line.line() != 0) message += "; called " + at(scope->line);
   if (rule) message += std::string("; in the gradient rule of ") + rule->name + ", called " + at(rule->line);
-  throw Error(message);
+  throw Error(message, scope != rule ? scope->line : std::source_location());
 }
 
 }  // namespace heed
