@@ -47,7 +47,7 @@ class Walk : public Visitor {
     std::set<const TensorBody*> seen;
     std::vector<Member> first;
     for (const Member& member : members)
-      if (seen.insert(&member.tensor->body()).second) first.push_back(member);
+      if (seen.insert(&TensorBody::of(*member.tensor)).second) first.push_back(member);
     return first;
   }
 
@@ -208,7 +208,7 @@ LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
     if (it == state.end()) continue;
     const Tensor& own = *member.tensor;
     const Tensor& value = it->second;
-    given.insert(&own.body());
+    given.insert(&TensorBody::of(own));
     if (!value.defined() || value.shape() != own.shape())
       misfit("shape", member.name, to_string(own.shape()),
              value.defined() ? to_string(value.shape()) : "undefined");
@@ -218,7 +218,7 @@ LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
       writes.push_back({member.tensor, value});
   }
   for (const Member& member : members)
-    if (member.persistent && !given.contains(&member.tensor->body())) {
+    if (member.persistent && !given.contains(&TensorBody::of(*member.tensor))) {
       report.missing.push_back(member.name);
       if (strict) misfit("missing", member.name, to_string(member.tensor->shape()), "-");
     }
@@ -232,14 +232,15 @@ LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
         type_name(), "; nothing was changed\n", table.to_string("  "));
 
   for (auto& [own, value] : writes) {  // values that are a member's own memory must survive the first writes
-    const Storage* memory = value.body().storage.get();
-    if (std::any_of(members.begin(), members.end(),
-                    [&](const Member& member) { return member.tensor->body().storage.get() == memory; }))
+    const Storage* memory = TensorBody::of(value).storage.get();
+    if (std::any_of(members.begin(), members.end(), [&](const Member& member) {
+          return TensorBody::of(*member.tensor).storage.get() == memory;
+        }))
       value = kernel::clone(value);
   }
   for (const auto& [own, value] : writes) {
     kernel::copy_into(*own, value);
-    own->body().storage->wrote("load_state_dict", {});
+    TensorBody::of(*own).storage->wrote("load_state_dict", {});
   }
   return report;
 }

@@ -69,7 +69,6 @@ class OwnedTensor {
   Tensor grad() const { return tensor_.grad(); }
   void set_grad(const Tensor& grad) const { tensor_.set_grad(grad); }
   HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
-  TensorBody& body() const { return tensor_.body(); }
   bool same_as(const Tensor& other) const { return tensor_.same_as(other); }
 
  protected:

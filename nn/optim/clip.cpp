@@ -38,7 +38,7 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   if (scale >= 1) return norm;  // a NaN goes on into the gradients
   for (const Tensor& g : gradients) {
     kernel::mul_into(g, kernel::full({}, scale, g.dtype()));
-    g.body().storage->wrote("clip_grad_norm_", line);
+    TensorBody::of(g).storage->wrote("clip_grad_norm_", line);
   }
   return norm;
 }
@@ -46,8 +46,8 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
 void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value, std::source_location line) {
   check(clip_value >= 0, "clip_grad_value_: clip_value is ", clip_value, "; it must be at least 0");
   for (const Tensor& g : gradients_of(parameters)) {
-    kernel::copy_into(g, clamp(g.detach(), -clip_value, clip_value));
-    g.body().storage->wrote("clip_grad_value_", line);
+    kernel::copy_into(g, kernel::clamp(g, -clip_value, clip_value));
+    TensorBody::of(g).storage->wrote("clip_grad_value_", line);
   }
 }
 
