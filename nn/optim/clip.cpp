@@ -46,7 +46,7 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
 void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value, std::source_location line) {
   check(clip_value >= 0, "clip_grad_value_: clip_value is ", clip_value, "; it must be at least 0");
   for (const Tensor& g : gradients_of(parameters)) {
-    kernel::copy_into(g, kernel::clamp(g, -clip_value, clip_value));
+    kernel::copy_into(g, clamp(g.detach(), -clip_value, clip_value));
     TensorBody::of(g).storage->wrote("clip_grad_value_", line);
   }
 }
