@@ -309,15 +309,15 @@ TEST_CASE("errors name the module where they arose, once") {
       std::string(": scale: x is [2]; called at ") + __FILE__ + ":" + std::to_string(Model::kLayerCall);
   Model model;
   model.layers.push_back(Scale(1, 3));
-  CHECK(message([&] { model(full({2}, 1)); }) == "in layers.2" + line);
+  CHECK(whole_message([&] { model(full({2}, 1)); }) == "in layers.2" + line);
   {
     const NoGrad guard;
-    CHECK(message([&] { model(full({2}, 1)); }) == "in layers.2" + line);
+    CHECK(whole_message([&] { model(full({2}, 1)); }) == "in layers.2" + line);
   }
   Outer outer(std::move(model));
-  CHECK(message([&] { outer(full({2}, 1)); }) == "in inner.layers.2" + line);
+  CHECK(whole_message([&] { outer(full({2}, 1)); }) == "in inner.layers.2" + line);
   outer.inner.layers.erase(outer.inner.layers.begin());
-  CHECK(message([&] { outer(full({2}, 1)); }) == "in inner.layers.1" + line);
+  CHECK(whole_message([&] { outer(full({2}, 1)); }) == "in inner.layers.1" + line);
 }
 
 TEST_CASE("errors in layers of heed name the innermost line that is not heed's own") {
@@ -329,7 +329,7 @@ TEST_CASE("errors in layers of heed name the innermost line that is not heed's o
   const MultiheadAttention attention(4, 2);
   const Sequential sequential(ReLU(), Sequential(Linear(4, 3)));
   const auto direct = [&](auto& layer, const std::string& start) {
-    const std::string text = message([&] { layer(x); }), line = here(__LINE__);
+    const std::string text = whole_message([&] { layer(x); }), line = here(__LINE__);
     CAPTURE(text);
     CHECK(text.starts_with(start));
     CHECK(text.find(line) != std::string::npos);
@@ -365,7 +365,7 @@ TEST_CASE("errors in layers of heed name the innermost line that is not heed's o
   const char* starts[] = {"in blocks.0.linear: linear: ", "in blocks.0.attention: MultiheadAttention: ",
                           "in blocks.0.sequential.1: linear: ", "in blocks.0: matmul: "};
   for (int which = 0; which < 4; ++which) {
-    const std::string text = message([&] { model(x, which); });
+    const std::string text = whole_message([&] { model(x, which); });
     CAPTURE(text);
     CHECK(text.starts_with(starts[which]));
     CHECK(text.find(here(Block::line(which))) != std::string::npos);

@@ -17,9 +17,11 @@ TEST_CASE("map, zip, test and compare run a formula for the dtype at hand") {
             .to_vector<int64_t>() == std::vector<int64_t>{1, 4, 9});
   CHECK(kernel::zip(a, b, sum, kernel::wrapping).to_vector<int64_t>() ==
         std::vector<int64_t>{11, 12, 13, 21, 22, 23});
-  CHECK(kernel::test(a, [](auto v) { return v > 1; }).to_vector() == std::vector<double>{0, 1, 1});
-  CHECK(kernel::compare(a, b, [](auto u, auto v) { return u * 10 == v; }).to_vector() ==
-        std::vector<double>{1, 0, 0, 0, 1, 0});
+  CHECK(kernel::test(a, [](auto v) { return static_cast<double>(v) > 1; }).to_vector() ==
+        std::vector<double>{0, 1, 1});
+  CHECK(kernel::compare(a, b, [](auto u, auto v) {
+          return static_cast<double>(u) * 10 == static_cast<double>(v);
+        }).to_vector() == std::vector<double>{1, 0, 0, 0, 1, 0});
   CHECK(message([&] { kernel::map(a, [](auto v) { return v; }); }).find("int64") != std::string::npos);
 
   constexpr int64_t largest = std::numeric_limits<int64_t>::max();
