@@ -12,9 +12,10 @@ namespace heed {
 Tensor add(Operand a, Operand b, Number alpha) {
   const Calling here("add", a.line());
   adopt(a, b);
-  return record("add", kernel::add(a, b, alpha),
-                {{a, [](const Tensor& g) { return g; }},
-                 {b, [by = alpha.to<double>()](const Tensor& g) { return by == 1 ? g : by * g; }}});
+  const auto by = alpha.to<double>();
+  return record(
+      "add", by == 1 ? kernel::add(a, b) : kernel::add(a, b, alpha),
+      {{a, [](const Tensor& g) { return g; }}, {b, [by](const Tensor& g) { return by == 1 ? g : by * g; }}});
 }
 
 Tensor sub(Operand a, Operand b, Number alpha) {
@@ -65,7 +66,7 @@ Tensor neg(Operand x) {
 namespace {
 
 template <class F>
-Tensor compare(const char* name, Operand a, Operand b, const F& f) {
+Tensor compare(const char* name, Operand& a, Operand& b, const F& f) {
   const Calling here(name, a.line());
   adopt(a, b);
   return kernel::compare(a, b, f);

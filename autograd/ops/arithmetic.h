@@ -1,7 +1,5 @@
 #pragma once
 
-#include <utility>
-
 #include "autograd/operand.h"
 
 /// Arithmetic and comparisons, element by element: what has an operator. `a` and `b` broadcast, and a C++ number
@@ -24,16 +22,16 @@ Tensor ge(Operand a, Operand b);
 Tensor logical_and(Operand a, Operand b);
 Tensor logical_or(Operand a, Operand b);
 
-inline Tensor operator+(Operand a, Operand b) { return add(std::move(a), std::move(b)); }
-inline Tensor operator-(Operand a, Operand b) { return sub(std::move(a), std::move(b)); }
-inline Tensor operator*(Operand a, Operand b) { return mul(std::move(a), std::move(b)); }
-inline Tensor operator/(Operand a, Operand b) { return div(std::move(a), std::move(b)); }
-inline Tensor operator-(Operand x) { return neg(std::move(x)); }
-inline Tensor operator==(Operand a, Operand b) { return eq(std::move(a), std::move(b)); }
-inline Tensor operator!=(Operand a, Operand b) { return ne(std::move(a), std::move(b)); }
-inline Tensor operator<(Operand a, Operand b) { return lt(std::move(a), std::move(b)); }
-inline Tensor operator<=(Operand a, Operand b) { return le(std::move(a), std::move(b)); }
-inline Tensor operator>(Operand a, Operand b) { return gt(std::move(a), std::move(b)); }
-inline Tensor operator>=(Operand a, Operand b) { return ge(std::move(a), std::move(b)); }
+inline Tensor operator+(Operand a, Operand b) { return add(a, b); }
+inline Tensor operator-(Operand a, Operand b) { return sub(a, b); }
+inline Tensor operator*(Operand a, Operand b) { return mul(a, b); }
+inline Tensor operator/(Operand a, Operand b) { return div(a, b); }
+inline Tensor operator-(Operand x) { return neg(x); }
+inline Tensor operator==(Operand a, Operand b) { return eq(a, b); }
+inline Tensor operator!=(Operand a, Operand b) { return ne(a, b); }
+inline Tensor operator<(Operand a, Operand b) { return lt(a, b); }
+inline Tensor operator<=(Operand a, Operand b) { return le(a, b); }
+inline Tensor operator>(Operand a, Operand b) { return gt(a, b); }
+inline Tensor operator>=(Operand a, Operand b) { return ge(a, b); }
 
 }  // namespace heed

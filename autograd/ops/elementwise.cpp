@@ -182,7 +182,7 @@ Tensor gelu(Operand x, Gelu approximate) {
         if (!grad_enabled())
           return zip(g, x_, [](auto g_, auto v) {
             using T = decltype(v);
-            return g_ * (math::normal_cdf(v) + v * T(kInvSqrt2Pi) * math::exp(T(-0.5) * v * v));
+            return g_ * (math::normal_cdf(v) + v * T(kInvSqrt2Pi) * math::gauss(v));
           });
         return g * (normal_cdf(x_) + x_ * kInvSqrt2Pi * exp(-0.5 * square(x_)));
       });
@@ -247,7 +247,8 @@ namespace {
 
 // The operand that does not lose has the gradient; equals share it.
 template <class F>
-Tensor extreme_of_two(const char* name, const F& f, Tensor (*loses)(Operand, Operand), Operand a, Operand b) {
+Tensor extreme_of_two(const char* name, const F& f, Tensor (*loses)(Operand, Operand), Operand& a,
+                      Operand& b) {
   const Calling here(name, a.line());
   adopt(a, b);
   const auto share = [loses](const Tensor& g, const Tensor& mine, const Tensor& other) {

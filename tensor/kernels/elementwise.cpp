@@ -34,27 +34,23 @@ Tensor clone(const Tensor& x) {
 }
 Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : clone(x); }
 
-namespace {
-
-// Calls run with a + alpha b as a formula. 1 is told apart for its speed.
-template <class Run>
-auto with_sum(Number alpha, DType dtype, const Run& run) {
-  const Factor factor(alpha, dtype);
-  if (factor.as<double>() == 1) return run([](auto a, auto b) { return a + b; });
-  return run([factor](auto a, auto b) { return a + factor.as<decltype(a)>() * b; });
-}
-
-}  // namespace
-
 void add_into(const Tensor& out, const Tensor& x, Number alpha) {
-  with_sum(alpha, out.dtype(), [&](const auto& sum) { update(out, x, sum); });
+  const Factor factor(alpha, out.dtype());
+  if (factor.as<double>() == 1) return update(out, x, [](auto u, auto v) { return u + v; });
+  update(out, x, [factor](auto u, auto v) { return u + factor.as<decltype(u)>() * v; });
 }
 void mul_into(const Tensor& out, const Tensor& x) {
   update(out, x, [](auto u, auto v) { return u * v; });
 }
 
+Tensor add(const Tensor& a, const Tensor& b) {
+  return zip(
+      a, b, [](auto u, auto v) { return u + v; }, wrapping);
+}
 Tensor add(const Tensor& a, const Tensor& b, Number alpha) {
-  return with_sum(alpha, a.dtype(), [&](const auto& sum) { return zip(a, b, sum, wrapping); });
+  const Factor factor(alpha, a.dtype());
+  return zip(
+      a, b, [factor](auto u, auto v) { return u + factor.as<decltype(u)>() * v; }, wrapping);
 }
 Tensor sub(const Tensor& a, const Tensor& b) {
   return zip(

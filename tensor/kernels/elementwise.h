@@ -17,7 +17,8 @@ void fill(const Tensor& out, Number value);          // refuses what does not fi
 void add_into(const Tensor& out, const Tensor& x, Number alpha = 1);  // out += alpha x
 void mul_into(const Tensor& out, const Tensor& x);
 
-Tensor add(const Tensor& a, const Tensor& b, Number alpha = 1);  // a + alpha b
+Tensor add(const Tensor& a, const Tensor& b);
+Tensor add(const Tensor& a, const Tensor& b, Number alpha);  // a + alpha b
 Tensor sub(const Tensor& a, const Tensor& b);
 Tensor mul(const Tensor& a, const Tensor& b);
 Tensor square(const Tensor& x);

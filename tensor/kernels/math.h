@@ -19,6 +19,7 @@ inline double log(double x) { return std::log(x); }
 inline double log1p(double x) { return std::log1p(x); }
 inline double tanh(double x) { return std::tanh(x); }
 inline double erf(double x) { return std::erf(x); }
+inline double gauss(double x) { return std::exp(-0.5 * x * x); }
 inline double normal_cdf(double x) { return 0.5 * std::erfc(-0.70710678118654752440 * x); }
 
 namespace detail {
@@ -120,15 +121,25 @@ inline float erf(float x) {
   return detail::clamp(x * p / q, -1.0f, 1.0f);
 }
 
-// Phi(x), the probability that a normal variable is below x: Phi(-z) = exp(-z^2 / 2) p(z) / q(z) for z >= 0, so that
-// nothing cancels where it is small.
+// exp(-x^2 / 2); 0 where |x| > 13.19 leaves no leading bit.
+inline float gauss(float x) {
+  const float z = std::abs(x) > 13.19f ? 13.19f : std::abs(x);
+  const detail::Reduced part(-0.5f * z * z);
+  const float e = (1 + (part.r + part.tail())) * detail::power_of_two(part.n);
+  return std::abs(x) > 13.19f ? 0 : e;
+}
+
+// Phi(x), the probability that a normal variable is below x: 1/2 + x r(x^2) for |x| < 1, and further out
+// Phi(-|x|) = exp(-x^2 / 2) p(|x|) / q(|x|), so that nothing cancels where it is small.
 inline float normal_cdf(float x) {
-  const float z = detail::clamp(std::abs(x), 0.0f, 15.0f);  // beyond, the exponential is 0
+  const float t = x * x, z = std::abs(x) > 13.19f ? 13.19f : std::abs(x);
+  const float r = detail::polynomial(t, 0.398942292f, -0.0664903522f, 0.00997328572f, -0.00118621159f,
+                                     0.000113338334f, -7.59012255e-06f);
   const float p = detail::polynomial(z, 0.5f, 0.439271599f, 0.183960229f, 0.0408780910f, 0.00415276783f);
   const float q =
       detail::polynomial(z, 1.0f, 1.67642820f, 1.20551157f, 0.471385151f, 0.102472298f, 0.0104093337f);
-  const float below = exp(-0.5f * x * x) * (p / q);
-  return x < 0 ? below : 1 - below;
+  const float tail = gauss(x) * p / q;
+  return t < 1 ? 0.5f + x * r : x < 0 ? tail : 1 - tail;
 }
 
 template <class T>
