@@ -43,17 +43,17 @@ bool reference_mode() { return reference.load(std::memory_order_relaxed); }
 void set_reference_mode(bool on) { reference.store(on, std::memory_order_relaxed); }
 
 KeptGradient::KeptGradient(const Tensor& x)
-    : stand_in(x.detach()), came_late(x.body().saved && x.body().references.value() > 1) {}
-
-void KeptGradient::belong_to(Ref<Node> node) {
-  if (node.get() == node_.get()) return;
-  stand_in.body().history = Ref<History>(node.get());
-  Tensor dropped;  // goes after the lock, since its graph may hold more of these; so does the old node
+    : stand_in(x.detach()),
+      came_late(x.body().saved && x.body().references.value() > 1),
+      node_(Node::of(x)) {
+  stand_in.body().history = x.body().history;
   const std::lock_guard lock(kept_mutex);
-  if (node_ && node_->kept == this) node_->kept = nullptr;
-  if (node) node->kept = this;
-  std::swap(node_, node);
-  std::swap(gradient, dropped);
+  node_->kept = this;
+}
+
+KeptGradient::~KeptGradient() {
+  const std::lock_guard lock(kept_mutex);
+  node_->kept = nullptr;
 }
 
 Tensor Node::gradient() const {

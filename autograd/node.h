@@ -27,17 +27,16 @@ class Node;
 /// same values and node. The gradient goes with the last handle of its tensor, whatever else is kept.
 class KeptGradient : public Companion {
  public:
+  /// From now on the node of `x` finds its gradient here.
   explicit KeptGradient(const Tensor& x);
-  ~KeptGradient() override { belong_to({}); }
-  /// Makes `node` the one that finds the gradient here, and drops the gradient of the one before.
-  void belong_to(Ref<Node> node);
+  ~KeptGradient() override;
 
   const Tensor stand_in;
   const bool came_late;  // a rule holds the body itself: a gradient with a history would never be freed
   Tensor gradient;
 
  private:
-  Ref<Node> node_;
+  const Ref<Node> node_;
 };
 
 /// A tensor kept by a gradient rule. Reading it back checks that nobody has written into it since; see

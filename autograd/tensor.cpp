@@ -3,16 +3,6 @@
 #include "autograd/ops.h"
 
 namespace heed {
-namespace {
-
-// See Note [Kept gradients] in autograd/node.h.
-void keep_gradient(const Tensor& x) {
-  TensorBody& body = x.body();
-  if (!body.companion) body.companion = std::make_unique<KeptGradient>(x);
-  static_cast<KeptGradient&>(*body.companion).belong_to(Ref<Node>(Node::of(x)));
-}
-
-}  // namespace
 
 const Tensor& Tensor::requires_grad_(bool requires_grad) const& {
   if (requires_grad == this->requires_grad()) return *this;
@@ -20,8 +10,9 @@ const Tensor& Tensor::requires_grad_(bool requires_grad) const& {
         requires_grad ? "" : Node::of(*this)->name, " has a history; take detach() of it");
   check(!requires_grad || is_floating(dtype()), "requires_grad_: a ", dtype(),
         " tensor has no gradient; only floating ones do");
+  body().companion.reset();
   body().history = requires_grad ? Node::leaf(*this) : Ref<History>();
-  keep_gradient(*this);
+  if (requires_grad) body().companion = std::make_unique<KeptGradient>(*this);
   return *this;
 }
 
@@ -42,7 +33,7 @@ void Tensor::retain_grad() const {
   check(requires_grad(), "retain_grad: a tensor of shape ", shape(), " does not require a gradient");
   if (is_leaf()) return;  // which does so anyway
   Node::of(*this)->keeps_grad = true;
-  keep_gradient(*this);
+  if (!body().companion) body().companion = std::make_unique<KeptGradient>(*this);
 }
 
 void Tensor::backward(std::source_location line) const { heed::backward({*this}, {}, line); }

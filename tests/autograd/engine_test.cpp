@@ -321,6 +321,17 @@ TEST_CASE("a gradient with a history is freed with its tensor, whatever else is 
   }
 }
 
+TEST_CASE("a tensor that keeps its gradient may go: second derivatives still pass through it") {
+  const Tensor x = leaf(3);
+  Tensor y = x * 2;
+  y.retain_grad();
+  const Tensor z = y * y * y;
+  y = Tensor();
+  const Tensor first = grad(z, {x}, true)[0];
+  CHECK(first.item() == 24 * 3 * 3);
+  CHECK(grad(first, {x})[0].item() == 48 * 3);
+}
+
 TEST_CASE("a gradient with a history that nothing could free is refused") {
   const Tensor x = leaf({1, 2}), constant = leaf({3, 4}).detach();
   const Tensor h = x * constant, y = sum(h * h);  // both are saved from here on
