@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 
-#include "autograd/ops.h"
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {
@@ -86,7 +88,7 @@ class Pass {
       sum = std::move(g);
     else if (grad_enabled())
       sum = sum + g;
-    else if (sum.unique() && sum.is_contiguous())
+    else if (TensorBody::unique(sum) && sum.is_contiguous())
       kernel::add_into(sum, g);
     else
       sum = kernel::add(sum, g);
@@ -164,7 +166,9 @@ class Pass {
   }
 
   // What is handed out has memory of its own: it is not the seed, nor the gradient of another tensor.
-  static Tensor owned(Tensor g) { return g.unique() && g.is_contiguous() ? std::move(g) : clone(g); }
+  static Tensor owned(Tensor g) {
+    return TensorBody::unique(g) && g.is_contiguous() ? std::move(g) : clone(g);
+  }
 
   void keep(Node& node, Tensor g) {
     node.pending = std::move(g);
@@ -188,7 +192,7 @@ class Pass {
     for (size_t i = 0; i < sums.size(); ++i) {
       if (const Tensor g = std::exchange(lists_.keepers[i]->pending, Tensor()); g.defined()) {
         kernel::add_into(sums[i], g);
-        sums[i].body().storage->wrote("backward", line_);
+        TensorBody::of(sums[i]).storage->wrote("backward", line_);
       } else {
         lists_.keepers[i]->set_gradient(std::move(sums[i]));
       }

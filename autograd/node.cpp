@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "autograd/engine.h"
-#include "autograd/ops.h"
+#include "autograd/ops/shape.h"
 
 namespace heed {
 namespace {
@@ -33,7 +33,7 @@ void Saved::overwritten() const {
   const Calling* rule = Calling::rule();
   const Calling here(rule ? rule->name : "a gradient rule", rule ? rule->line : std::source_location(),
                      Calling::Role::rule);
-  const Storage& storage = *tensor_.body().storage;
+  const Storage& storage = *TensorBody::of(tensor_).storage;
   fail(here.name, ": a tensor of shape ", tensor_.shape(), ", saved ", at(here.line),
        " for the gradient, was overwritten by ", storage.writer, " ", at(storage.writer_line),
        "; write into a clone, or after backward()");
@@ -44,9 +44,9 @@ void set_reference_mode(bool on) { reference.store(on, std::memory_order_relaxed
 
 KeptGradient::KeptGradient(const Tensor& x)
     : stand_in(x.detach()),
-      came_late(x.body().saved && x.body().references.value() > 1),
+      came_late(TensorBody::of(x).saved && TensorBody::of(x).references.value() > 1),
       node_(Node::of(x)) {
-  stand_in.body().history = x.body().history;
+  TensorBody::of(stand_in).history = TensorBody::of(x).history;
   const std::lock_guard lock(kept_mutex);
   node_->kept = this;
 }
@@ -125,7 +125,7 @@ Tensor record(const char* name, Tensor value, std::span<const Edge> edges) {
     }
     ++input;
   }
-  value.body().history = std::move(history);
+  TensorBody::of(value).history = std::move(history);
   return value;
 }
 
@@ -143,24 +143,24 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
     if (node.joint->twin) node.joint->inputs.push_back(save(inputs[i]));
   }
   if (node.joint->twin) node.keep_result(value);
-  value.body().history = std::move(history);
+  TensorBody::of(value).history = std::move(history);
   return value;
 }
 
 void Node::keep_result(const Tensor& value) {
   result = value.detach();
-  result_version = value.body().storage->version;
+  result_version = TensorBody::of(value).storage->version;
 }
 
 // The values of the result, as a tensor of this node: what a rule reads as `y` and may differentiate through.
 Tensor Node::result_with_history() {
-  const Storage& storage = *result.body().storage;
+  const Storage& storage = *TensorBody::of(result).storage;
   check(storage.version == result_version, name, ": its result of shape ", result.shape(), ", computed ",
         at(line), " and needed for the gradient, was overwritten by ", storage.writer ? storage.writer : "?",
         " ", at(storage.writer_line), "; write into a clone, or after backward()");
   if (!grad_enabled()) return result;
   Tensor y = result.detach();
-  y.body().history = Ref<History>(this);
+  TensorBody::of(y).history = Ref<History>(this);
   return y;
 }
 

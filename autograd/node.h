@@ -45,7 +45,7 @@ class Saved {
  public:
   explicit Saved(const Tensor& tensor) {
     if (!tensor.defined()) return;
-    TensorBody& body = tensor.body();
+    TensorBody& body = TensorBody::of(tensor);
     if (body.companion) {
       tensor_ = static_cast<const KeptGradient&>(*body.companion).stand_in;
     } else {
@@ -55,7 +55,7 @@ class Saved {
     version_ = body.storage->version;
   }
   const Tensor& operator()() const {
-    if (tensor_.defined() && tensor_.body().storage->version != version_) [[unlikely]]
+    if (tensor_.defined() && TensorBody::of(tensor_).storage->version != version_) [[unlikely]]
       overwritten();
     return tensor_;
   }
@@ -152,7 +152,7 @@ class Node : public History {
   };
 
   static Ref<History> leaf(const Tensor& x);
-  static Node* of(const Tensor& x) { return static_cast<Node*>(x.body().history.get()); }
+  static Node* of(const Tensor& x) { return static_cast<Node*>(TensorBody::of(x).history.get()); }
 
   bool is_leaf() const { return input_count == 0; }
   Input* inputs() { return reinterpret_cast<Input*>(this + 1); }

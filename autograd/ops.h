@@ -8,6 +8,7 @@
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/in_place.h"
 #include "autograd/ops/index.h"
+#include "autograd/ops/logic.h"
 #include "autograd/ops/loss.h"
 #include "autograd/ops/matmul.h"
 #include "autograd/ops/norm.h"

@@ -1,6 +1,5 @@
 // The members of Tensor that need the engine.
 #include "autograd/engine.h"
-#include "autograd/ops.h"
 
 namespace heed {
 
@@ -10,9 +9,10 @@ const Tensor& Tensor::requires_grad_(bool requires_grad) const& {
         requires_grad ? "" : Node::of(*this)->name, " has a history; take detach() of it");
   check(!requires_grad || is_floating(dtype()), "requires_grad_: a ", dtype(),
         " tensor has no gradient; only floating ones do");
-  body().companion.reset();
-  body().history = requires_grad ? Node::leaf(*this) : Ref<History>();
-  if (requires_grad) body().companion = std::make_unique<KeptGradient>(*this);
+  TensorBody& body = TensorBody::of(*this);
+  body.companion.reset();
+  body.history = requires_grad ? Node::leaf(*this) : Ref<History>();
+  if (requires_grad) body.companion = std::make_unique<KeptGradient>(*this);
   return *this;
 }
 
@@ -33,7 +33,8 @@ void Tensor::retain_grad() const {
   check(requires_grad(), "retain_grad: a tensor of shape ", shape(), " does not require a gradient");
   if (is_leaf()) return;  // which does so anyway
   Node::of(*this)->keeps_grad = true;
-  if (!body().companion) body().companion = std::make_unique<KeptGradient>(*this);
+  auto& companion = TensorBody::of(*this).companion;
+  if (!companion) companion = std::make_unique<KeptGradient>(*this);
 }
 
 void Tensor::backward(std::source_location line) const { heed::backward({*this}, {}, line); }

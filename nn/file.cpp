@@ -71,7 +71,7 @@ std::string FileReader::read(uint64_t count, const char* what) {
 }
 
 void FileReader::read(const Tensor& x, std::string_view name) {
-  unsigned char* bytes = x.body().storage->data;
+  unsigned char* bytes = TensorBody::of(x).storage->data;
   const int64_t count = x.numel() * size_of(x.dtype());
   read(bytes, static_cast<uint64_t>(count));
   if (x.dtype() != boolean) return;
@@ -119,7 +119,8 @@ void FileWriter::write(std::string_view bytes) {
 void FileWriter::write(const Tensor& x) {
   const Tensor whole = kernel::contiguous(x);
   const int64_t size = size_of(x.dtype());
-  write({reinterpret_cast<const char*>(whole.body().storage->data + whole.body().offset * size),
+  write({reinterpret_cast<const char*>(TensorBody::of(whole).storage->data +
+                                       TensorBody::of(whole).offset * size),
          static_cast<size_t>(x.numel() * size)});
 }
 

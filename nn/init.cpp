@@ -109,9 +109,9 @@ Tensor orthogonal(const Shape& shape, double gain, Generator* generator) {
     const double scale = 1 / std::sqrt(dot(v, v));
     for (int64_t i = 0; i < length; ++i) v[i] *= scale;
   }
-  const Tensor matrix = rows <= columns ? vectors : vectors.view_as({rows, columns}, {1, rows}, 0);
+  const Tensor matrix = rows <= columns ? vectors : TensorBody::view(vectors, {rows, columns}, {1, rows});
   const Tensor scaled = kernel::cast(kernel::mul(matrix, full({}, gain, float64)), float32);
-  return scaled.view_as(shape, contiguous_strides(shape), 0);
+  return TensorBody::view(scaled, shape);
 }
 
 }  // namespace heed::init

@@ -157,7 +157,7 @@ Tensor load_npy(const std::string& path) {
   if (!header.fortran_order) return x;
   Strides strides = x.strides();
   std::reverse(strides.begin(), strides.end());
-  return kernel::contiguous(x.view_as(header.shape, strides, 0));
+  return kernel::contiguous(TensorBody::view(x, header.shape, strides));
 }
 
 }  // namespace heed

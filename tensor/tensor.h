@@ -46,6 +46,8 @@ struct TensorBody {
   /// A second view of the storage of x, without history; `offset` counts elements from the first of x. Nobody
   /// checks that the elements are there.
   static Tensor view(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset = 0);
+  /// The same of a contiguous x, in another shape.
+  static Tensor view(const Tensor& x, const Shape& shape);
   /// True when this handle alone holds the body, and the body alone the storage.
   static bool unique(const Tensor& x);
   void release() noexcept;
@@ -183,6 +185,9 @@ class Tensor {
 std::string to_string(const Tensor& x);
 
 inline TensorBody& TensorBody::of(const Tensor& x) { return x.body(); }
+inline Tensor TensorBody::view(const Tensor& x, const Shape& shape) {
+  return view(x, shape, contiguous_strides(shape));
+}
 inline bool TensorBody::unique(const Tensor& x) { return x.body_.unique() && x.body_->storage.unique(); }
 
 /// Calls f(offset) for the offset of every element in row-major order, counted from the first.

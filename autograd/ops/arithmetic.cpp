@@ -63,26 +63,4 @@ Tensor neg(Operand x) {
                 {{x, [](const Tensor& g) { return -g; }}});
 }
 
-namespace {
-
-template <class F>
-Tensor compare(const char* name, Operand& a, Operand& b, const F& f) {
-  const Calling here(name, a.line());
-  adopt(a, b);
-  return kernel::compare(a, b, f);
-}
-
-}  // namespace
-
-// clang-format off
-Tensor eq(Operand a, Operand b) { return compare("eq", a, b, [](auto u, auto v) { return u == v; }); }
-Tensor ne(Operand a, Operand b) { return compare("ne", a, b, [](auto u, auto v) { return u != v; }); }
-Tensor lt(Operand a, Operand b) { return compare("lt", a, b, [](auto u, auto v) { return u < v; }); }
-Tensor le(Operand a, Operand b) { return compare("le", a, b, [](auto u, auto v) { return u <= v; }); }
-Tensor gt(Operand a, Operand b) { return compare("gt", a, b, [](auto u, auto v) { return u > v; }); }
-Tensor ge(Operand a, Operand b) { return compare("ge", a, b, [](auto u, auto v) { return u >= v; }); }
-Tensor logical_and(Operand a, Operand b) { return compare("logical_and", a, b, [](auto u, auto v) { return u && v; }); }
-Tensor logical_or(Operand a, Operand b) { return compare("logical_or", a, b, [](auto u, auto v) { return u || v; }); }
-// clang-format on
-
 }  // namespace heed

@@ -3,7 +3,12 @@
 #include <cmath>
 
 #include "autograd/node.h"
-#include "autograd/ops.h"
+#include "autograd/ops/attention.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/matmul.h"
+#include "autograd/ops/shape.h"
+#include "autograd/ops/softmax.h"
+#include "tensor/create.h"
 
 namespace heed {
 namespace {

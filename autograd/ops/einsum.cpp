@@ -2,7 +2,11 @@
 #include <string>
 
 #include "autograd/node.h"
-#include "autograd/ops.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/matmul.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
+#include "tensor/create.h"
 
 namespace heed {
 namespace {

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "autograd/node.h"
-#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/logic.h"
 #include "tensor/create.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/map.h"
@@ -269,39 +269,5 @@ Tensor minimum(Operand a, Operand b) {
   return extreme_of_two(
       "minimum", [](auto u, auto v) { return u < v || u != u ? u : v; }, gt, a, b);
 }
-
-Tensor where(Operand condition, Operand a, Operand b) {
-  const Calling here("where", condition.line());
-  check(condition->dtype() == boolean, "the condition is ", condition->dtype(), " ", condition->shape(),
-        "; it must be bool, such as x > 0");
-  adopt(a, b);
-  return record("where", kernel::where(condition, a, b),
-                {{a, [c = save(condition)](const Tensor& g) { return where(c(), g, 0); }},
-                 {b, [c = save(condition)](const Tensor& g) { return where(c(), 0, g); }}});
-}
-
-Tensor masked_fill(Operand x, Operand mask, Operand value) {
-  const Calling here("masked_fill", x.line());
-  check(!value.defined() || value->dim() == 0, "the value has shape ",
-        value.defined() ? value->shape() : Shape{}, "; it must be one number");
-  broadcast_shapes(x->shape(), mask->shape(), "x", "mask");
-  return where(mask, value, x);
-}
-
-namespace {
-
-template <class F>
-Tensor test(const char* name, const Operand& x, const F& f) {
-  const Calling here(name, x.line());
-  return kernel::test(x, f);
-}
-
-}  // namespace
-
-// clang-format off
-Tensor logical_not(Operand x) { return test("logical_not", x, [](auto v) { return !v; }); }
-Tensor isnan(Operand x) { return test("isnan", x, [](auto v) { return v != v; }); }
-Tensor isfinite(Operand x) { return test("isfinite", x, [](auto v) { return v - v == 0; }); }
-// clang-format on
 
 }  // namespace heed

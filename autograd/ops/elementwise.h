@@ -36,10 +36,5 @@ Tensor gelu(Operand x, Gelu approximate = Gelu::none);  // x Phi(x), or its tanh
 Tensor pow(Operand a, Operand b);
 Tensor maximum(Operand a, Operand b);
 Tensor minimum(Operand a, Operand b);
-Tensor where(Operand condition, Operand a, Operand b);       // condition ? a : b
-Tensor masked_fill(Operand x, Operand mask, Operand value);  // mask ? value : x
-Tensor logical_not(Operand x);
-Tensor isnan(Operand x);
-Tensor isfinite(Operand x);
 
 }  // namespace heed

@@ -21,13 +21,13 @@ void check_writable(const Operand& x) {
 Tensor unshared(const Tensor& x, const Tensor& source) {
   check(broadcast_shapes(x.shape(), source.shape()) == x.shape(), "x is ", x.shape(),
         " and the other operand ", source.shape(), ", which does not broadcast to it");
-  const TensorBody &a = x.body(), &b = source.body();
+  const TensorBody &a = TensorBody::of(x), &b = TensorBody::of(source);
   const bool same_view = a.offset == b.offset && a.shape == b.shape && a.strides == b.strides;
   return a.storage.get() == b.storage.get() && !same_view ? kernel::clone(source) : source;
 }
 
 // See Note [Versions].
-void wrote(const char* op, const Operand& x) { x->body().storage->wrote(op, x.line()); }
+void wrote(const char* op, const Operand& x) { TensorBody::of(x).storage->wrote(op, x.line()); }
 
 Tensor fill(const char* op, const Operand& x, Number value) {
   const Calling here(op, x.line());

@@ -1,7 +1,10 @@
 #include "tensor/index.h"
 
 #include "autograd/node.h"
-#include "autograd/ops.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/shape.h"
+#include "tensor/create.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/index.h"
 
@@ -80,129 +83,135 @@ Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src) {
 
 namespace {
 
-// Positions of one index tensor, counted over the `count` dimensions from `dim` on taken as one.
-struct Picked {
-  int64_t dim, count, size;
-  Tensor positions;
+// x[{...}], item by item from the left: views at once; index tensors are gathered, and pick together at the end.
+class Indexing {
+ public:
+  Indexing(const Operand& x, const std::vector<Index>& items) : y_(x), line_(x.line()) {
+    int64_t ellipses = 0;
+    for (const Index& item : items) {
+      spare_ -= dims_taken(item);
+      ellipses += item.kind == Index::Kind::ellipsis;
+    }
+    check(ellipses <= 1, "an index has one ellipsis at most");
+    check(spare_ + x->dim() >= 0, "the items stand for ", -spare_, " dimensions, and x is ", x->shape());
+    spare_ += x->dim();
+    for (const Index& item : items) take(item);
+  }
+
+  Tensor result() && { return picked_.empty() ? y_ : pick(); }
+
+ private:
+  // The positions that an index tensor names in one dimension, none negative.
+  struct Picked {
+    int64_t dim;
+    Tensor positions;
+  };
+
+  static int64_t dims_taken(const Index& item) {
+    if (item.kind == Index::Kind::tensor && item.tensor.dtype() == boolean) return item.tensor.dim();
+    return item.kind != Index::Kind::ellipsis && item.kind != Index::Kind::new_axis;
+  }
+
+  void take(const Index& item) {
+    switch (item.kind) {
+      case Index::Kind::position:
+        return take_position(item.position);
+      case Index::Kind::slice:
+        return take_slice(item.range);
+      case Index::Kind::ellipsis:
+        dim_ += spare_;
+        return;
+      case Index::Kind::new_axis:
+        y_ = unsqueeze(operand(), dim_++);
+        return;
+      case Index::Kind::tensor:
+        if (item.tensor.dtype() == boolean) return take_mask(item.tensor);
+        return take_positions(item.tensor);
+    }
+  }
+
+  void take_position(int64_t position) {
+    wrapped(position);  // an error names this dimension
+    y_ = select(operand(), dim_, position);
+  }
+
+  void take_slice(const Slice& range) {
+    if (range.start || range.end || range.step != 1)
+      y_ = slice(operand(), dim_, range.start.value_or(0), range.end.value_or(y_.size(dim_)), range.step);
+    ++dim_;
+  }
+
+  // A mask picks from all its dimensions, taken as one; one without dimensions, from a new one.
+  void take_mask(const Tensor& mask) {
+    if (mask.dim() == 0) {
+      y_ = unsqueeze(operand(), dim_);
+      return take_mask(reshape(mask, {1}));
+    }
+    const Shape covered(y_.shape().data() + dim_, std::min(mask.dim(), y_.dim() - dim_));
+    check(mask.shape() == covered, "a mask of shape ", mask.shape(), " stands at dimension ", dim_, " of ",
+          y_.shape(), "; it must have the sizes there");
+    y_ = flatten(operand(), dim_, dim_ + mask.dim() - 1);
+    picked_.push_back({dim_++, kernel::positions_of_true(mask)});
+  }
+
+  void take_positions(const Tensor& index) {
+    check(index.dtype() == int64, "an index tensor must hold int64 positions or bools, and this is ",
+          index.dtype(), " ", index.shape());
+    if (index.dim() == 0) return take_position(index.item<int64_t>());
+    const Tensor positions = Tensor::empty(index.shape(), int64);
+    auto* next = positions.mutable_data<int64_t>();
+    index.for_each([&](auto position) { *next++ = wrapped(static_cast<int64_t>(position)); });
+    picked_.push_back({dim_++, positions});
+  }
+
+  // Counted from the front of this dimension.
+  int64_t wrapped(int64_t position) const {
+    const int64_t size = y_.size(dim_);
+    check(-size <= position && position < size, "position ", position, " is out of range for dimension ",
+          dim_, " of ", y_.shape());
+    return position < 0 ? position + size : position;
+  }
+
+  // The dimensions that are picked from become one, the elements are taken from it, and what was picked takes its
+  // place; at the front, when other dimensions stood between.
+  Tensor pick() {
+    const auto count = static_cast<int64_t>(picked_.size());
+    Shape shape, order;
+    Tensor linear = zeros({}, int64);
+    bool adjacent = true;
+    for (const auto& [dim, positions] : picked_) {
+      adjacent &= dim == picked_[0].dim + order.dim();
+      shape = broadcast_shapes(shape, positions.shape());
+      linear = linear * y_.size(dim) + positions;
+      order.push_back(dim);
+    }
+    if (!adjacent) {
+      for (int64_t d = 0; d < y_.dim(); ++d)
+        if (std::find(order.begin(), order.begin() + count, d) == order.begin() + count) order.push_back(d);
+      y_ = permute(operand(), order);
+    }
+    const int64_t begin = adjacent ? picked_[0].dim : 0;
+    const Tensor y = index_select(flatten(operand(), begin, begin + count - 1), begin, flatten(linear));
+    Shape result = y.shape();
+    result.erase(begin);
+    for (int64_t d = 0; d < shape.dim(); ++d) result.insert(begin + d, shape[d]);
+    return reshape(y, result);
+  }
+
+  Operand operand() const { return {y_, line_}; }
+
+  Tensor y_;
+  const std::source_location line_;
+  int64_t spare_ = 0;  // how many dimensions an ellipsis stands for
+  int64_t dim_ = 0;    // of y, where the next item stands
+  std::vector<Picked> picked_;
 };
-
-// Negative positions count from the back.
-Tensor wrapped(const Tensor& positions, int64_t dim, const Tensor& x) {
-  const int64_t size = x.shape()[dim];
-  Tensor y = Tensor::empty(positions.shape(), int64);
-  auto* out = y.mutable_data<int64_t>();
-  positions.for_each([&](auto element) {
-    const auto position = static_cast<int64_t>(element);
-    check(-size <= position && position < size, "position ", position, " is out of range for dimension ", dim,
-          " of ", x.shape());
-    *out++ = position < 0 ? position + size : position;
-  });
-  return y;
-}
-
-// A mask over the dimensions from `dim` on.
-Picked picked_by(const Tensor& mask, int64_t dim, const Tensor& x) {
-  const Shape covered(x.shape().data() + dim, std::min(mask.dim(), x.dim() - dim));
-  check(mask.shape() == covered, "a mask of shape ", mask.shape(), " stands at dimension ", dim, " of ",
-        x.shape(), "; it must have the sizes there");
-  return {dim, mask.dim(), mask.numel(), kernel::positions_of_true(mask)};
-}
-
-int64_t dims_taken(const Index& item) {
-  if (item.kind == Index::Kind::tensor && item.tensor.dtype() == boolean) return item.tensor.dim();
-  return item.kind != Index::Kind::ellipsis && item.kind != Index::Kind::new_axis;
-}
-
-// y with the picked elements in place of the dimensions that were picked from.
-Tensor pick(Operand y, const std::vector<Picked>& picked) {
-  Shape shape = picked[0].positions.shape();
-  bool adjacent = true;
-  int64_t taken = 0, size = 1;
-  Shape front;
-  for (size_t i = 0; i < picked.size(); ++i) {
-    shape = broadcast_shapes(shape, picked[i].positions.shape());
-    adjacent &= i == 0 || picked[i].dim == picked[i - 1].dim + picked[i - 1].count;
-    taken += picked[i].count;
-    size *= picked[i].size;
-    for (int64_t d = 0; d < picked[i].count; ++d) front.push_back(picked[i].dim + d);
-  }
-  Tensor linear = picked[0].positions;
-  for (size_t i = 1; i < picked.size(); ++i)
-    linear = kernel::add(kernel::mul(linear, kernel::full({}, double(picked[i].size), int64)),
-                         picked[i].positions);
-
-  const int64_t begin = adjacent ? picked[0].dim : 0;
-  if (!adjacent) {
-    for (int64_t d = 0; d < y->dim(); ++d)
-      if (std::find(front.begin(), front.begin() + taken, d) == front.begin() + taken) front.push_back(d);
-    y.become(permute(y, front));
-  }
-  Shape joined(y->shape().data(), begin), result = joined;
-  joined.push_back(size);
-  for (const int64_t n : shape) result.push_back(n);
-  for (int64_t d = begin + taken; d < y->dim(); ++d) {
-    joined.push_back(y->shape()[d]);
-    result.push_back(y->shape()[d]);
-  }
-  return reshape(index_select(reshape(y, joined), begin, reshape(linear, {-1})), result);
-}
 
 }  // namespace
 
 Tensor index(Operand x, const std::vector<Index>& items) {
   const Calling here("index", x.line());
-  int64_t taken = 0, ellipses = 0;
-  for (const Index& item : items) {
-    taken += dims_taken(item);
-    ellipses += item.kind == Index::Kind::ellipsis;
-  }
-  check(ellipses <= 1, "an index has one ellipsis at most");
-  check(taken <= x->dim(), "the items stand for ", taken, " dimensions, and x is ", x->shape());
-
-  const int64_t rank = x->dim();
-  const std::source_location line = x.line();
-  Tensor y = x;
-  std::vector<Picked> picked;
-  int64_t dim = 0;
-  const auto take_position = [&](int64_t position) {
-    const int64_t size = y.shape()[dim];
-    check(-size <= position && position < size, "position ", position, " is out of range for dimension ", dim,
-          " of ", y.shape());
-    y = select({y, line}, dim, position);
-  };
-  for (const Index& item : items) switch (item.kind) {
-      case Index::Kind::position:
-        take_position(item.position);
-        break;
-      case Index::Kind::slice: {
-        const Slice& range = item.range;
-        if (range.start || range.end || range.step != 1)
-          y = slice({y, line}, dim, range.start.value_or(0), range.end.value_or(y.shape()[dim]), range.step);
-        ++dim;
-        break;
-      }
-      case Index::Kind::ellipsis:
-        dim += rank - taken;
-        break;
-      case Index::Kind::new_axis:
-        y = unsqueeze({y, line}, dim++);
-        break;
-      case Index::Kind::tensor:
-        check(item.tensor.dtype() == int64 || item.tensor.dtype() == boolean,
-              "an index tensor must hold int64 positions or bools, and this is ", item.tensor.dtype(), " ",
-              item.tensor.shape());
-        if (item.tensor.dtype() == boolean) {
-          if (item.tensor.dim() == 0) y = unsqueeze({y, line}, dim);  // a scalar mask picks from a new axis
-          picked.push_back(picked_by(item.tensor.dim() ? item.tensor : reshape(item.tensor, {1}), dim, y));
-          dim += picked.back().count;
-        } else if (item.tensor.dim() == 0) {
-          take_position(item.tensor.item<int64_t>());
-        } else {
-          picked.push_back({dim, 1, y.shape()[dim], wrapped(item.tensor, dim, y)});
-          ++dim;
-        }
-    }
-  return picked.empty() ? y : pick({y, line}, picked);
+  return Indexing(x, items).result();
 }
 
 Tensor Tensor::operator[](const Index& item) const { return index({*this, item.line}, {item}); }
@@ -223,7 +232,7 @@ Tensor embedding(Operand weight, Operand index, std::optional<int64_t> padding_i
   Shape shape = index->shape();
   shape.push_back(e);
   const Tensor rows = kernel::index_select(weight, 0, flat);
-  return record("embedding", rows.view_as(shape, contiguous_strides(shape), 0),
+  return record("embedding", TensorBody::view(rows, shape),
                 {{weight, [n, e, padding_idx, i = save(flat)](const Tensor& g) {
                     Tensor flat_g = reshape(g, {i().numel(), e});
                     if (padding_idx) flat_g = where(unsqueeze(i() == *padding_idx, 1), 0, flat_g);

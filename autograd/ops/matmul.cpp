@@ -1,7 +1,9 @@
 #include "tensor/kernels/matmul.h"
 
 #include "autograd/node.h"
-#include "autograd/ops.h"
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/matmul.h"
+#include "autograd/ops/shape.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {
@@ -140,13 +142,12 @@ Tensor linear(Operand x, Operand weight, Operand bias) {
 
   Shape shape = x->shape();
   shape[shape.dim() - 1] = out;
-  const Tensor w = weight->view_as({weight->shape()[1], out}, {weight->strides()[1], weight->strides()[0]},
-                                   weight->body().offset);
-  const Tensor wide = x->dim() > 1
-                          ? x.tensor()
-                          : x->view_as({1, x->numel()}, {x->numel(), x->strides()[0]}, x->body().offset);
+  const Tensor w =
+      TensorBody::view(weight, {weight->shape()[1], out}, {weight->strides()[1], weight->strides()[0]});
+  const Tensor wide =
+      x->dim() > 1 ? x.tensor() : TensorBody::view(x, {1, x->numel()}, {x->numel(), x->strides()[0]});
   Tensor y = kernel::matmul(wide, w, bias);
-  if (x->dim() == 1) y = y.view_as(shape, {1}, 0);
+  if (x->dim() == 1) y = TensorBody::view(y, shape);
   return record("linear", std::move(y),
                 {{x, [w = save(weight)](const Tensor& g) { return matmul(g, w()); }},
                  {weight, [x = save(x)](const Tensor& g) { return mm(transpose(rows(g)), rows(x())); }},

@@ -1,7 +1,11 @@
 #include "tensor/kernels/norm.h"
 
 #include "autograd/node.h"
-#include "autograd/ops.h"
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/elementwise.h"
+#include "autograd/ops/norm.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
 
 namespace heed {
 namespace {
@@ -53,9 +57,7 @@ Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& s
       [n, shape, mean = forward.mean, scale = forward.scale, x = save(x), weight = save(weight)](
           const Tensor& g, const Tensor&) {
         kernel::NormGradients d = kernel::norm_backward(g, x(), n, weight(), {{}, mean, scale});
-        const auto shaped = [&](const Tensor& row) {
-          return row.view_as(shape, contiguous_strides(shape), 0);
-        };
+        const auto shaped = [&](const Tensor& row) { return TensorBody::view(row, shape); };
         return Gradients{d.x, shaped(d.weight), shaped(d.bias)};
       },
       twin);

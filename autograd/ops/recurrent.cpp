@@ -1,7 +1,12 @@
 #include "tensor/kernels/recurrent.h"
 
 #include "autograd/node.h"
-#include "autograd/ops.h"
+#include "autograd/ops/elementwise.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/matmul.h"
+#include "autograd/ops/recurrent.h"
+#include "autograd/ops/shape.h"
+#include "tensor/create.h"
 
 namespace heed {
 namespace {

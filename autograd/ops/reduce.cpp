@@ -3,7 +3,11 @@
 #include <algorithm>
 
 #include "autograd/node.h"
-#include "autograd/ops.h"
+#include "autograd/ops/elementwise.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/shape.h"
+#include "tensor/create.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {
@@ -197,7 +201,7 @@ Tensor sum_to(Operand x, const Shape& shape) {
   for (int64_t d = 0; d < x->dim(); ++d)
     if (d < lead || (shape[d - lead] == 1 && x->shape()[d] != 1)) dims.push_back(d);
   const Tensor y = kernel::sum(x, dims, true);
-  return record("sum_to", y.view_as(shape, contiguous_strides(shape), 0),
+  return record("sum_to", TensorBody::view(y, shape),
                 {{x, [from = x->shape()](const Tensor& g) { return broadcast_to(g, from); }}});
 }
 

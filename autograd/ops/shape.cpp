@@ -2,7 +2,9 @@
 #include <numeric>
 
 #include "autograd/node.h"
-#include "autograd/ops.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/shape.h"
+#include "tensor/create.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {
@@ -66,8 +68,7 @@ Tensor reshaped(const char* op, const Operand& x, const Shape& shape, bool may_c
   const std::optional<Strides> strides = strides_for(x, shape);
   check(strides.has_value() || may_copy, "x of shape ", x->shape(), " and strides ", x->strides(),
         " cannot be seen as ", shape, " without a copy; use reshape");
-  Tensor y = strides ? x->view_as(shape, *strides, x->body().offset)
-                     : kernel::clone(x).view_as(shape, contiguous_strides(shape), 0);
+  Tensor y = strides ? TensorBody::view(x, shape, *strides) : TensorBody::view(kernel::clone(x), shape);
   return record(op, std::move(y), {{x, [from = x->shape()](const Tensor& g) { return reshape(g, from); }}});
 }
 
@@ -83,7 +84,7 @@ Tensor positions(const Tensor& x, int64_t dim, int64_t start, int64_t count, int
   shape[dim] = count;
   const int64_t offset = count ? start * strides[dim] : 0;
   strides[dim] *= step;
-  return x.view_as(shape, strides, x.body().offset + offset);
+  return TensorBody::view(x, shape, strides, offset);
 }
 
 Tensor strided(const char* op, Operand x, int64_t dim, int64_t start, int64_t count, int64_t step);
@@ -142,7 +143,7 @@ Tensor transpose(Operand x, int64_t dim0, int64_t dim1) {
   Strides strides = x->strides();
   std::swap(shape[dim0], shape[dim1]);
   std::swap(strides[dim0], strides[dim1]);
-  return record("transpose", x->view_as(shape, strides, x->body().offset),
+  return record("transpose", TensorBody::view(x, shape, strides),
                 {{x, [dim0, dim1](const Tensor& g) { return transpose(g, dim0, dim1); }}});
 }
 
@@ -167,7 +168,7 @@ Tensor permute(Operand x, const Shape& dims) {
     strides[d] = x->strides()[from];
     inverse[from] = d;
   }
-  return record("permute", x->view_as(shape, strides, x->body().offset),
+  return record("permute", TensorBody::view(x, shape, strides),
                 {{x, [inverse](const Tensor& g) { return permute(g, inverse); }}});
 }
 
@@ -199,8 +200,7 @@ Tensor expand(Operand x, const Shape& shape) {
     if (d >= lead && own == sizes[d]) strides[d] = x->strides()[d - lead];
   }
   numel(sizes);
-  return record("expand", x->view_as(sizes, strides, x->body().offset),
-                {{x, [](const Tensor& g) { return g; }}});
+  return record("expand", TensorBody::view(x, sizes, strides), {{x, [](const Tensor& g) { return g; }}});
 }
 
 Tensor broadcast_to(Operand x, const Shape& shape) {
@@ -258,10 +258,10 @@ Tensor select(Operand x, int64_t dim, int64_t index) {
   if (index < 0) index += size;
   Shape shape = x->shape();
   Strides strides = x->strides();
-  const int64_t offset = x->body().offset + index * strides[dim];
+  const int64_t offset = index * strides[dim];
   shape.erase(dim);
   strides.erase(dim);
-  return record("select", x->view_as(shape, strides, offset),
+  return record("select", TensorBody::view(x, shape, strides, offset),
                 {{x, [=](const Tensor& g) { return spread(unsqueeze(g, dim), dim, size, index, 1); }}});
 }
 
@@ -383,12 +383,12 @@ Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, std::source_locati
 Tensor flip(Operand x, const Shape& dims) {
   const Calling here("flip", x.line());
   Strides strides = x->strides();
-  int64_t offset = x->body().offset;
+  int64_t offset = 0;
   for (const int64_t d : dims.empty() ? dims : check_dims(x->dim(), dims)) {
     if (x->numel() > 0) offset += (x->shape()[d] - 1) * strides[d];
     strides[d] = -strides[d];
   }
-  return record("flip", kernel::clone(x->view_as(x->shape(), strides, offset)),
+  return record("flip", kernel::clone(TensorBody::view(x, x->shape(), strides, offset)),
                 {{x, [dims](const Tensor& g) { return flip(g, dims); }}});
 }
 

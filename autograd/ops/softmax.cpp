@@ -4,7 +4,11 @@
 
 #include "autograd/grad_mode.h"
 #include "autograd/node.h"
-#include "autograd/ops.h"
+#include "autograd/ops/elementwise.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
+#include "autograd/ops/softmax.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {

@@ -25,7 +25,7 @@ std::string detail::listed(const std::vector<std::string>& names) {
 }
 
 const Tensor& Keys::through(const Linear& map) const {
-  const auto version = [](const Tensor& x) { return x.defined() ? x.body().storage->version : 0; };
+  const auto version = [](const Tensor& x) { return x.defined() ? TensorBody::of(x).storage->version : 0; };
   const Source now{&map, version(map.weight) + version(map.bias), grad_enabled()};
   if (source_ != now) {
     mapped_ = map(*this);
