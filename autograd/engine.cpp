@@ -178,25 +178,29 @@ class Pass {
   void finish() {
     for (const auto& [node, slot] : slots_)
       if (node->is_leaf() && found_[slot].defined()) found_[slot] = run_hooks(*node, std::move(found_[slot]));
-    std::vector<Tensor> sums;
-    for (Node* node : lists_.keepers) {
+    const std::vector<Node*>& keepers = lists_.keepers;
+    for (Node* node : keepers)
       if (node->is_leaf()) node->pending = run_hooks(*node, std::move(node->pending));
-      Tensor sum = node->gradient();
-      if (!sum.defined())
-        sum = owned(std::move(node->pending));
-      else if (grad_enabled() || sum.requires_grad() || !sum.is_contiguous())
-        sum = sum + std::exchange(node->pending, Tensor());
-      node->check_gradient(sum);
-      sums.push_back(std::move(sum));
+    std::vector<Tensor> sums(keepers.size());
+    {
+      const auto lock = Node::lock_kept();
+      for (size_t i = 0; i < sums.size(); ++i) sums[i] = keepers[i]->gradient();
     }
     for (size_t i = 0; i < sums.size(); ++i) {
-      if (const Tensor g = std::exchange(lists_.keepers[i]->pending, Tensor()); g.defined()) {
+      Tensor& g = keepers[i]->pending;
+      if (!sums[i].defined())
+        sums[i] = owned(std::move(g));
+      else if (grad_enabled() || sums[i].requires_grad() || !sums[i].is_contiguous())
+        sums[i] = sums[i] + std::exchange(g, Tensor());
+      keepers[i]->check_gradient(sums[i]);
+    }
+    for (size_t i = 0; i < sums.size(); ++i)
+      if (const Tensor g = std::exchange(keepers[i]->pending, Tensor()); g.defined()) {
         kernel::add_into(sums[i], g);
         TensorBody::of(sums[i]).storage->wrote("backward", line_);
-      } else {
-        lists_.keepers[i]->set_gradient(std::move(sums[i]));
       }
-    }
+    const auto lock = Node::lock_kept();
+    for (size_t i = 0; i < sums.size(); ++i) keepers[i]->swap_gradient(sums[i]);
   }
 
   // Lists that leave their memory to the next pass of this thread.

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 
 #include "autograd/engine.h"
 #include "autograd/ops/shape.h"
@@ -19,8 +18,6 @@ std::atomic<bool> reference = [] {
   const char* value = std::getenv("HEED_REFERENCE");
   return value && *value && std::strcmp(value, "0") != 0;
 }();
-
-std::mutex kept_mutex;  // of every Node::kept and what it points to
 
 std::source_location line_of(const Operand& input) {
   const Calling* outermost = detail::calling;
@@ -47,28 +44,24 @@ KeptGradient::KeptGradient(const Tensor& x)
       came_late(TensorBody::of(x).saved && TensorBody::of(x).references.value() > 1),
       node_(Node::of(x)) {
   TensorBody::of(stand_in).history = TensorBody::of(x).history;
-  const std::lock_guard lock(kept_mutex);
+  const auto lock = Node::lock_kept();
   node_->kept = this;
 }
 
 KeptGradient::~KeptGradient() {
-  const std::lock_guard lock(kept_mutex);
+  const auto lock = Node::lock_kept();
   node_->kept = nullptr;
 }
 
-Tensor Node::gradient() const {
-  const std::lock_guard lock(kept_mutex);
-  return kept ? kept->gradient : Tensor();
-}
-
-void Node::set_gradient(Tensor g) {
-  const std::lock_guard lock(kept_mutex);
-  if (kept) std::swap(kept->gradient, g);  // what was there goes after the lock
+std::unique_lock<std::mutex> Node::lock_kept() {
+  static constinit std::mutex mutex;
+  return std::unique_lock(mutex);
 }
 
 void Node::check_gradient(const Tensor& g) const {
-  const std::lock_guard lock(kept_mutex);
-  check(!kept || !kept->came_late || !g.requires_grad(), name, ": the gradient of a tensor of shape ", shape,
+  if (!g.requires_grad()) return;
+  const auto lock = lock_kept();
+  check(!kept || !kept->came_late, name, ": the gradient of a tensor of shape ", shape,
         " has a history and could never be freed, because an operation had saved the tensor before ",
         is_leaf() ? "requires_grad_()" : "retain_grad()",
         " was called; call it before the tensor is used, or use grad(outputs, {tensor}, "

@@ -4,6 +4,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <source_location>
 #include <span>
@@ -162,10 +163,15 @@ class Node : public History {
   /// node wants(node) one.
   template <class Wants, class Deliver>
   void differentiate(const Tensor& g, Wants&& wants, Deliver&& deliver);
+  /// Held by who reads or writes a kept gradient: the tensor that it goes with may go at any time.
+  static std::unique_lock<std::mutex> lock_kept();
   /// The gradient gathered so far, while somebody holds the tensor: of leaves, and after retain_grad().
-  Tensor gradient() const;
-  void set_gradient(Tensor g);
-  /// Throws where set_gradient(g) would make a cycle that is never freed.
+  Tensor gradient() const { return kept ? kept->gradient : Tensor(); }
+  /// The old one comes out in `g`, to be let go of without the lock.
+  void swap_gradient(Tensor& g) {
+    if (kept) std::swap(kept->gradient, g);
+  }
+  /// Throws where swap_gradient(g) would make a cycle that is never freed.
   void check_gradient(const Tensor& g) const;
   /// Drops the rules, what they saved, and the hooks; the graph's outline stays.
   void forget();
@@ -183,7 +189,7 @@ class Node : public History {
   uint32_t bytes = 0;
   uint64_t run = 0;              // the backward pass that is using this node, 0 for none
   Tensor pending;                // the gradient gathered so far in that pass
-  KeptGradient* kept = nullptr;  // guarded by a mutex: the tensor may go at any time
+  KeptGradient* kept = nullptr;  // see lock_kept
   std::unique_ptr<Hooks<std::function<Tensor(const Tensor&)>>> hooks;
   std::unique_ptr<Joint> joint;
   Tensor result;  // without history; only for rules that read it

@@ -18,7 +18,11 @@ const Tensor& Tensor::requires_grad_(bool requires_grad) const& {
 
 bool Tensor::is_leaf() const { return !requires_grad() || Node::of(*this)->is_leaf(); }
 
-Tensor Tensor::grad() const { return requires_grad() ? Node::of(*this)->gradient() : Tensor(); }
+Tensor Tensor::grad() const {
+  if (!requires_grad()) return Tensor();
+  const auto lock = Node::lock_kept();
+  return Node::of(*this)->gradient();
+}
 
 void Tensor::set_grad(const Tensor& grad) const {
   check(requires_grad(), "set_grad: a tensor of shape ", shape(), " does not require a gradient");
@@ -26,7 +30,9 @@ void Tensor::set_grad(const Tensor& grad) const {
         dtype(), " ", shape(), " and its gradient ",
         grad.defined() ? to_string(grad.dtype()) + " " + to_string(grad.shape()) : "");
   Node::of(*this)->check_gradient(grad);
-  Node::of(*this)->set_gradient(grad);
+  Tensor before = grad;
+  const auto lock = Node::lock_kept();
+  Node::of(*this)->swap_gradient(before);
 }
 
 void Tensor::retain_grad() const {

@@ -57,9 +57,8 @@ void OwnedTensor::to_(DType dtype) const {
     own.dtype = dtype;
   }
   if (!requires_grad()) return;
-  Node& leaf = *Node::of(tensor_);
-  leaf.dtype = dtype;
-  if (const Tensor g = leaf.gradient(); g.defined()) leaf.set_gradient(kernel::cast(g, dtype));
+  Node::of(tensor_)->dtype = dtype;
+  if (const Tensor g = tensor_.grad(); g.defined()) tensor_.set_grad(kernel::cast(g, dtype));
 }
 
 Tensor OwnedTensor::operator[](const Index& item) const { return tensor_[item]; }

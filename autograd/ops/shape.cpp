@@ -321,47 +321,42 @@ std::vector<Tensor> chunk(Operand x, int64_t chunks, int64_t dim) {
   return split(x, (whole - 1) / chunks + 1, dim);
 }
 
-// Each tensor's gradient is its part of g. As in PyTorch a tensor of shape [0] fits everywhere.
+// Each tensor's gradient is its part of g. As in PyTorch a tensor of shape [0] fits everywhere, and adds nothing.
 Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, std::source_location line) {
   const Calling here("cat", line);
-  struct Part {
-    int64_t dim, start, size;
-    bool skipped;
-    Tensor operator()(const Tensor& g) {
-      return skipped ? zeros({0}, g.dtype()) : narrow(g, dim, start, size);
-    }
-  };
-  const auto skipped = [](const Tensor& x) { return x.shape() == Shape{0}; };
-  const auto first = std::find_if_not(tensors.begin(), tensors.end(), skipped);
   check(!tensors.empty(), "there are no tensors to join");
+  const auto adds_nothing = [](const Tensor& x) { return x.shape() == Shape{0}; };
+  const auto first = std::find_if_not(tensors.begin(), tensors.end(), adds_nothing);
   const Tensor& model = first == tensors.end() ? tensors.front() : *first;
   dim = check_part(model, dim);
 
-  Shape shape = model.shape();
-  shape[dim] = 0;
+  struct Part {
+    int64_t dim, start, size;
+    Shape shape;
+    Tensor operator()(const Tensor& g) { return reshape(narrow(g, dim, start, size), shape); }
+  };
   std::vector<Operand> inputs;
   std::vector<Part> parts;
+  Shape shape = model.shape();
+  shape[dim] = 0;
   for (const Tensor& x : tensors) {
     check(x.dtype() == model.dtype(), "tensors of dtypes ", model.dtype(), " and ", x.dtype(),
           "; convert one with to()");
-    inputs.emplace_back(x, line);
-    if (skipped(x) && !skipped(model)) {
-      parts.push_back({0, 0, 0, true});
-      continue;
-    }
-    Shape rest = x.shape();
-    if (x.dim() == model.dim()) rest[dim] = model.shape()[dim];
+    Shape rest = adds_nothing(x) ? model.shape() : x.shape();
+    if (rest.dim() == model.dim()) rest[dim] = model.shape()[dim];
     check(rest == model.shape(), "shapes ", model.shape(), " and ", x.shape(),
           " differ outside of dimension ", dim);
-    parts.push_back({dim, shape[dim], x.shape()[dim], false});
-    shape[dim] += x.shape()[dim];
+    inputs.emplace_back(x, line);
+    parts.push_back({dim, shape[dim], adds_nothing(x) ? 0 : x.size(dim), x.shape()});
+    shape[dim] += parts.back().size;
   }
 
   Tensor y = Tensor::empty(shape, model.dtype());
   std::vector<Edge> edges;
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (!parts[i].skipped) kernel::copy_into(positions(y, dim, parts[i].start, parts[i].size, 1), inputs[i]);
-    edges.emplace_back(inputs[i], std::move(parts[i]));
+    const Part& part = parts[i];
+    if (part.size > 0) kernel::copy_into(positions(y, dim, part.start, part.size, 1), inputs[i]);
+    edges.emplace_back(inputs[i], static_cast<Part&&>(parts[i]));
   }
   return record("cat", std::move(y), edges);
 }
