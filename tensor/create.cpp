@@ -7,13 +7,18 @@
 namespace heed {
 namespace {
 
-// A vector whose element i is value(i).
+Tensor filled(const char* op, const Shape& shape, Number value, DType dtype, Line line) {
+  const Calling here(op, line);
+  return kernel::full(shape, value, dtype);
+}
+
+// A tensor whose element i in row-major order is value(i).
 template <class F>
-Tensor tabulate(int64_t count, DType dtype, const F& value) {
-  Tensor y = Tensor::empty({count}, dtype);
+Tensor tabulate(const Shape& shape, DType dtype, const F& value) {
+  Tensor y = Tensor::empty(shape, dtype);
   visit_dtype(dtype, [&]<class T>(Type<T>) {
     T* out = y.mutable_data<T>();
-    for (int64_t i = 0; i < count; ++i) out[i] = Number(value(i)).to<T>();
+    for (int64_t i = 0, count = y.numel(); i < count; ++i) out[i] = Number(value(i)).to<T>();
   });
   return y;
 }
@@ -34,33 +39,26 @@ Tensor steps(T start, T end, T step, DType dtype) {
   const T count = leads ? count_steps(distance, step) : 0;
   check(leads && count < T(0x1p53), "from ", narrow(start), " to ", narrow(end), " in steps of ",
         narrow(step), ": the step must lead from start to end");
-  return tabulate(static_cast<int64_t>(count), dtype, [=](int64_t i) { return narrow(start + T(i) * step); });
+  return tabulate({static_cast<int64_t>(count)}, dtype, [=](int64_t i) { return narrow(start + T(i) * step); });
 }
 
 }  // namespace
 
-Tensor zeros(const Shape& shape, DType dtype, std::source_location line) {
-  const Calling here("zeros", line);
-  return kernel::full(shape, 0, dtype);
+Tensor zeros(const Shape& shape, DType dtype, Line line) { return filled("zeros", shape, 0, dtype, line); }
+Tensor ones(const Shape& shape, DType dtype, Line line) { return filled("ones", shape, 1, dtype, line); }
+Tensor full(const Shape& shape, Number value, DType dtype, Line line) {
+  return filled("full", shape, value, dtype, line);
 }
-Tensor ones(const Shape& shape, DType dtype, std::source_location line) {
-  const Calling here("ones", line);
-  return kernel::full(shape, 1, dtype);
-}
-Tensor full(const Shape& shape, Number value, DType dtype, std::source_location line) {
-  const Calling here("full", line);
-  return kernel::full(shape, value, dtype);
-}
-Tensor zeros_like(const Tensor& x, std::source_location line) {
+Tensor zeros_like(const Tensor& x, Line line) {
   const Calling here("zeros_like", line);
   return kernel::full(x.shape(), 0, x.dtype());
 }
-Tensor ones_like(const Tensor& x, std::source_location line) {
+Tensor ones_like(const Tensor& x, Line line) {
   const Calling here("ones_like", line);
   return kernel::full(x.shape(), 1, x.dtype());
 }
 
-Tensor arange(Number start, Number end, Number step, DType dtype, std::source_location line) {
+Tensor arange(Number start, Number end, Number step, DType dtype, Line line) {
   const Calling here("arange", line);
   return start.is_integer() && end.is_integer() && step.is_integer()
              ? steps(Wide{start.to<int64_t>()}, Wide{end.to<int64_t>()}, Wide{step.to<int64_t>()}, dtype)
@@ -68,16 +66,16 @@ Tensor arange(Number start, Number end, Number step, DType dtype, std::source_lo
 }
 
 // Counted from both ends, so that the last value is `end` to the last bit.
-Tensor linspace(double start, double end, int64_t count, DType dtype, std::source_location line) {
+Tensor linspace(double start, double end, int64_t count, DType dtype, Line line) {
   const Calling here("linspace", line);
   check(count >= 0, "a count of ", count, " values; it must not be negative");
   const double step = count > 1 ? (end - start) / double(count - 1) : 0;
-  return tabulate(count, dtype, [=](int64_t i) {
+  return tabulate({count}, dtype, [=](int64_t i) {
     return i < (count + 1) / 2 ? start + double(i) * step : end - double(count - 1 - i) * step;
   });
 }
 
-Tensor eye(int64_t n, int64_t m, DType dtype, std::source_location line) {
+Tensor eye(int64_t n, int64_t m, DType dtype, Line line) {
   const Calling here("eye", line);
   if (m < 0) m = n;
   Tensor y = zeros({n, m}, dtype);
@@ -101,7 +99,7 @@ void Literal::write(const Shape& shape, int64_t depth, std::vector<Number>& out)
   for (const Literal& item : items_) item.write(shape, depth + 1, out);
 }
 
-Tensor tensor(const Literal& values, DType dtype, std::source_location line) {
+Tensor tensor(const Literal& values, DType dtype, Line line) {
   const Calling here("tensor", line);
   const Shape shape = values.shape();
   std::vector<Number> flat;
@@ -110,23 +108,18 @@ Tensor tensor(const Literal& values, DType dtype, std::source_location line) {
 }
 
 template <class T>
-Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype, std::source_location line) {
+Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype, Line line) {
   const Calling here("from_vector", line);
   check(numel(shape) == static_cast<int64_t>(values.size()), values.size(), " values for shape ", shape,
         " of ", numel(shape), " elements");
-  Tensor y = Tensor::empty(shape, dtype);
-  visit_dtype(dtype, [&]<class To>(Type<To>) {
-    To* out = y.mutable_data<To>();
-    for (const auto value : values) *out++ = Number(value).to<To>();
-  });
-  return y;
+  return tabulate(shape, dtype, [&](int64_t i) { return values[static_cast<size_t>(i)]; });
 }
 
-template Tensor from_vector(const std::vector<Number>&, const Shape&, DType, std::source_location);
-template Tensor from_vector(const std::vector<float>&, const Shape&, DType, std::source_location);
-template Tensor from_vector(const std::vector<double>&, const Shape&, DType, std::source_location);
-template Tensor from_vector(const std::vector<int64_t>&, const Shape&, DType, std::source_location);
-template Tensor from_vector(const std::vector<int>&, const Shape&, DType, std::source_location);
-template Tensor from_vector(const std::vector<bool>&, const Shape&, DType, std::source_location);
+template Tensor from_vector(const std::vector<Number>&, const Shape&, DType, Line);
+template Tensor from_vector(const std::vector<float>&, const Shape&, DType, Line);
+template Tensor from_vector(const std::vector<double>&, const Shape&, DType, Line);
+template Tensor from_vector(const std::vector<int64_t>&, const Shape&, DType, Line);
+template Tensor from_vector(const std::vector<int>&, const Shape&, DType, Line);
+template Tensor from_vector(const std::vector<bool>&, const Shape&, DType, Line);
 
 }  // namespace heed

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <source_location>
 #include <vector>
 
 #include "tensor/number.h"
@@ -13,27 +12,27 @@ namespace heed {
 // A value that a dtype cannot hold is refused: for int64 one that is not whole, for bool all but 0 and 1.
 
 Tensor zeros(const Shape& shape, DType dtype = float32,
-             std::source_location line = std::source_location::current());
+             Line line = Line::current());
 Tensor ones(const Shape& shape, DType dtype = float32,
-            std::source_location line = std::source_location::current());
+            Line line = Line::current());
 Tensor full(const Shape& shape, Number value, DType dtype = float32,
-            std::source_location line = std::source_location::current());
-Tensor zeros_like(const Tensor& x, std::source_location line = std::source_location::current());
-Tensor ones_like(const Tensor& x, std::source_location line = std::source_location::current());
+            Line line = Line::current());
+Tensor zeros_like(const Tensor& x, Line line = Line::current());
+Tensor ones_like(const Tensor& x, Line line = Line::current());
 /// start, start + step, ... before end; integers are counted exactly.
 Tensor arange(Number start, Number end, Number step = 1, DType dtype = float32,
-              std::source_location line = std::source_location::current());
+              Line line = Line::current());
 /// 0, 1, ... below end.
 inline Tensor arange(Number end, DType dtype = float32,
-                     std::source_location line = std::source_location::current()) {
+                     Line line = Line::current()) {
   return arange(0, end, 1, dtype, line);
 }
 /// `count` values from start to end, both included.
 Tensor linspace(double start, double end, int64_t count, DType dtype = float32,
-                std::source_location line = std::source_location::current());
+                Line line = Line::current());
 /// The identity matrix; m columns when given.
 Tensor eye(int64_t n, int64_t m = -1, DType dtype = float32,
-           std::source_location line = std::source_location::current());
+           Line line = Line::current());
 
 /// Numbers as they are written in braces: {1, 2}, {{1, 2}, {3, 4}}. Every row must have the same length.
 class Literal {
@@ -43,7 +42,7 @@ class Literal {
   Literal(std::initializer_list<Literal> items) : items_(items) {}
 
  private:
-  friend Tensor tensor(const Literal& values, DType dtype, std::source_location line);
+  friend Tensor tensor(const Literal& values, DType dtype, Line line);
   Shape shape() const;
   void write(const Shape& shape, int64_t depth, std::vector<Number>& out) const;
 
@@ -54,26 +53,26 @@ class Literal {
 
 /// tensor({{1, 2}, {3, 4}}), tensor({1, 2}, int64), tensor(3.5): a tensor from nested values.
 Tensor tensor(const Literal& values, DType dtype = float32,
-              std::source_location line = std::source_location::current());
+              Line line = Line::current());
 
 /// A tensor from values in row-major order, of the dtype that stores T unless another is given.
 template <class T>
 Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype = dtype_of<T>,
-                   std::source_location line = std::source_location::current());
+                   Line line = Line::current());
 
 // Random tensors; without a generator they draw from the thread's default one, see manual_seed.
 
 /// Uniform in [0, 1).
 Tensor rand(const Shape& shape, DType dtype = float32, Generator* generator = nullptr,
-            std::source_location line = std::source_location::current());
+            Line line = Line::current());
 /// Normal, mean 0, variance 1.
 Tensor randn(const Shape& shape, DType dtype = float32, Generator* generator = nullptr,
-             std::source_location line = std::source_location::current());
+             Line line = Line::current());
 /// int64 in [low, high).
 Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator* generator = nullptr,
-               std::source_location line = std::source_location::current());
+               Line line = Line::current());
 /// int64, 0 to n - 1 in random order.
 Tensor randperm(int64_t n, Generator* generator = nullptr,
-                std::source_location line = std::source_location::current());
+                Line line = Line::current());
 
 }  // namespace heed

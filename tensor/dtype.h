@@ -46,23 +46,8 @@ struct Type {
   using type = T;
 };
 
-/// Calls `f(Type<T>{})` with the C++ type that `dtype` stores:
-/// visit_dtype(x.dtype(), [&]<class T>(Type<T>) { ... }).
-template <class F>
-decltype(auto) visit_dtype(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::float32:
-      return f(Type<float>{});
-    case DType::float64:
-      return f(Type<double>{});
-    case DType::int64:
-      return f(Type<int64_t>{});
-    default:
-      return f(Type<bool>{});
-  }
-}
-
-/// The same for kernels that exist for floating types alone.
+/// Calls `f(Type<T>{})` with the C++ type that `dtype` stores, which must be a floating one:
+/// visit_floating(x.dtype(), [&]<class T>(Type<T>) { ... }).
 template <class F>
 decltype(auto) visit_floating(DType dtype, F&& f) {
   check(is_floating(dtype), "expected a floating tensor, got ", dtype, "; convert with to(x, float32)");
@@ -70,12 +55,19 @@ decltype(auto) visit_floating(DType dtype, F&& f) {
   return f(Type<double>{});
 }
 
-/// The same for kernels that exist for all but bool.
+/// The same for every dtype but bool.
 template <class F>
 decltype(auto) visit_numbers(DType dtype, F&& f) {
   check(dtype != boolean, "expected numbers, got a bool tensor; convert with to(x, int64)");
   if (dtype == int64) return f(Type<int64_t>{});
   return visit_floating(dtype, f);
+}
+
+/// The same for every dtype.
+template <class F>
+decltype(auto) visit_dtype(DType dtype, F&& f) {
+  if (dtype == boolean) return f(Type<bool>{});
+  return visit_numbers(dtype, f);
 }
 
 }  // namespace heed

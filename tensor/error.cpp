@@ -8,7 +8,7 @@ std::string to_string(double value) {
   return std::string(text, end);
 }
 
-std::string at(std::source_location line) {
+std::string at(Line line) {
   if (line.line() == 0) return "at an unknown line";
   return std::string("at ") + line.file_name() + ":" + std::to_string(line.line());
 }
@@ -22,7 +22,7 @@ void detail::raise(std::string message) {
   if (!named) message = name + message;
   if (scope != rule && scope->line.line() != 0) message += "; called " + at(scope->line);
   if (rule) message += std::string("; in the gradient rule of ") + rule->name + ", called " + at(rule->line);
-  throw Error(message, scope != rule ? scope->line : std::source_location());
+  throw Error(message, scope != rule ? scope->line : Line());
 }
 
 }  // namespace heed

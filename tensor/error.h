@@ -10,24 +10,26 @@
 
 namespace heed {
 
+/// Where a call was written: `Line line = Line::current()` as the last parameter is the caller's line.
+using Line = std::source_location;
+
 /// The one exception of the library. The message names the operation, the operands with their shapes, the
 /// rule that was broken and, where there is a likely one, the mend.
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& message, std::source_location line = {})
-      : std::runtime_error(message), line_(line) {}
+  explicit Error(const std::string& message, Line line = {}) : std::runtime_error(message), line_(line) {}
   /// Where the operation was called; its line is 0 when that is not known.
-  std::source_location line() const { return line_; }
+  Line line() const { return line_; }
 
  private:
-  std::source_location line_;
+  Line line_;
 };
 
 /// The shortest decimal that reads back as the same number: 0.1, 3, 1e-08, inf, nan.
 std::string to_string(double value);
 
 /// "at file:line", for messages.
-std::string at(std::source_location line);
+std::string at(Line line);
 
 class Calling;
 
@@ -67,7 +69,7 @@ class Calling {
  public:
   enum class Role { operation, rule };
 
-  explicit Calling(const char* name, std::source_location line = {}, Role role = Role::operation)
+  explicit Calling(const char* name, Line line = {}, Role role = Role::operation)
       : name(name), line(line), role(role), before_(detail::calling) {
     if (!before_ || role == Role::rule || before_->role == Role::rule) detail::calling = this;
   }
@@ -82,7 +84,7 @@ class Calling {
   }
 
   const char* name;
-  std::source_location line;
+  Line line;
   Role role;
 
  private:

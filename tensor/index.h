@@ -2,15 +2,14 @@
 
 #include <cstdint>
 #include <optional>
-#include <source_location>
 #include <type_traits>
 
 #include "tensor/tensor.h"
 
 namespace heed {
 
-/// Positions start, start + step, ... before end; an end that is left out, {}, is the end of the dimension.
-/// Negative positions count from the back. The step is positive.
+/// An item of an index: positions start, start + step, ... before end; an end that is left out, {}, is the end of
+/// the dimension. Negative positions count from the back. The step is positive.
 struct Slice {
   constexpr explicit Slice(std::optional<int64_t> start = {}, std::optional<int64_t> end = {},
                            int64_t step = 1)
@@ -18,10 +17,6 @@ struct Slice {
   std::optional<int64_t> start, end;
   int64_t step;
 };
-
-inline Slice slice(std::optional<int64_t> start, std::optional<int64_t> end = {}, int64_t step = 1) {
-  return Slice(start, end, step);
-}
 
 inline constexpr Slice whole;  // all positions of a dimension
 inline constexpr struct Ellipsis {
@@ -33,7 +28,6 @@ inline constexpr struct NewAxis {
 class Index {
  public:
   enum class Kind { position, slice, ellipsis, new_axis, tensor };
-  using Line = std::source_location;
 
   template <class Integer>
   requires std::is_integral_v<Integer> Index(Integer position, Line line = Line::current())

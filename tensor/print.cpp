@@ -11,7 +11,7 @@ constexpr int64_t kMostShown = 1000;  // elements; of larger tensors the middle 
 constexpr int64_t kEdge = 3;          // what is left at both ends of each dimension then
 constexpr int64_t kLine = 100;        // characters
 
-// How the floating numbers of one tensor are written: all alike, so that they stand in columns.
+// How the floating numbers of one tensor are written: all alike, so that they form columns.
 struct Style {
   enum { whole, fixed, scientific } kind = whole;
 
@@ -26,6 +26,8 @@ struct Style {
     const bool wide = largest >= 1e8 || (kind == fixed && (largest >= 1e5 || smallest < 1e-4));
     if (wide) kind = scientific;
   }
+  static std::string write(bool value) { return value ? "true" : "false"; }
+  static std::string write(int64_t value) { return std::to_string(value); }
   std::string write(double value) const {
     char text[40];
     if (std::isnan(value)) return "nan";  // without a sign
@@ -40,14 +42,8 @@ class Printer {
     visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
       std::vector<T> shown;
       collect(x.data<T>(), 0, shown);
-      if constexpr (std::is_floating_point_v<T>) {
-        const Style style(std::vector<double>(shown.begin(), shown.end()));
-        for (const T value : shown) words_.push_back(style.write(static_cast<double>(value)));
-      } else if constexpr (std::is_same_v<T, bool>) {
-        for (const bool value : shown) words_.push_back(value ? "true" : "false");
-      } else {
-        for (const T value : shown) words_.push_back(std::to_string(value));
-      }
+      const Style style(std::vector<double>(shown.begin(), shown.end()));
+      for (const T value : shown) words_.push_back(style.write(value));
     });
     for (const std::string& word : words_) width_ = std::max(width_, word.size());
   }

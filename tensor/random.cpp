@@ -57,11 +57,15 @@ std::array<uint64_t, 2 * Lanes> bits_from(const Generator& generator, uint64_t b
   return bits;
 }
 
-// The product's upper half: 64 random bits become a number below `range`. What it favours it favours by less
-// than range / 2^64.
-uint64_t below(uint64_t range, uint64_t bits) {
-  __extension__ using Wide = unsigned __int128;
-  return static_cast<uint64_t>((Wide{range} * bits) >> 64);
+// 64 random bits as a whole number in [low, high): low and the upper half of (high - low) bits. Some numbers come
+// more often than others, by less than (high - low) / 2^64.
+auto integers(const char* op, int64_t low, int64_t high) {
+  check(low < high, op, ": there is no integer from ", low, " to below ", high);
+  const auto first = static_cast<uint64_t>(low), range = static_cast<uint64_t>(high) - first;
+  return [first, range](uint64_t bits) {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<int64_t>(first + static_cast<uint64_t>((Wide{range} * bits) >> 64));
+  };
 }
 
 template <class T>
@@ -71,9 +75,10 @@ T unit(uint64_t bits) {  // [0, 1), as finely as T can be even
   return static_cast<T>(static_cast<Signed>(bits >> (64 - digits))) * (T(1) / T(uint64_t{1} << digits));
 }
 
-// y[i] = value(bits of the i-th next position)
+// A tensor whose element i is value(bits of the i-th position from here on).
 template <class T, class F>
-void fill_random(const Tensor& y, Generator* generator, const F& value) {
+Tensor draw(const Shape& shape, Generator* generator, const F& value) {
+  Tensor y = Tensor::empty(shape, dtype_of<T>);
   if (!generator) generator = &default_generator();
   const int64_t count = y.numel();
   const uint64_t first = generator->reserve(static_cast<uint64_t>(count));
@@ -89,6 +94,7 @@ void fill_random(const Tensor& y, Generator* generator, const F& value) {
       begin += n;
     }
   });
+  return y;
 }
 
 }  // namespace
@@ -113,9 +119,7 @@ uint64_t Generator::bits(uint64_t position) const { return bits_from<1>(*this, p
 double Generator::uniform() { return unit<double>(bits(reserve(1))); }
 
 int64_t Generator::integer(int64_t low, int64_t high) {
-  check(low < high, "integer: there is no integer from ", low, " to below ", high);
-  const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
-  return static_cast<int64_t>(static_cast<uint64_t>(low) + below(range, bits(reserve(1))));
+  return integers("integer", low, high)(bits(reserve(1)));
 }
 
 Generator& default_generator() {
@@ -125,44 +129,34 @@ Generator& default_generator() {
 
 void manual_seed(uint64_t seed) { default_generator() = Generator(seed); }
 
-Tensor rand(const Shape& shape, DType dtype, Generator* generator, std::source_location line) {
+Tensor rand(const Shape& shape, DType dtype, Generator* generator, Line line) {
   const Calling here("rand", line);
-  Tensor y = Tensor::empty(shape, dtype);
-  visit_floating(dtype, [&]<class T>(Type<T>) {
-    fill_random<T>(y, generator, [](uint64_t bits) { return unit<T>(bits); });
+  return visit_floating(dtype, [&]<class T>(Type<T>) {
+    return draw<T>(shape, generator, [](uint64_t bits) { return unit<T>(bits); });
   });
-  return y;
 }
 
 // Box and Muller: with u, v uniform in (0, 1], sqrt(-2 log u) cos(2 pi v) is normal. u and v are the two
 // halves of one position's bits.
-Tensor randn(const Shape& shape, DType dtype, Generator* generator, std::source_location line) {
+Tensor randn(const Shape& shape, DType dtype, Generator* generator, Line line) {
   const Calling here("randn", line);
-  Tensor y = Tensor::empty(shape, dtype);
-  visit_floating(dtype, [&]<class T>(Type<T>) {
-    fill_random<T>(y, generator, [](uint64_t bits) {
+  return visit_floating(dtype, [&]<class T>(Type<T>) {
+    return draw<T>(shape, generator, [](uint64_t bits) {
       const T u = (T(high_half(bits)) + T(1)) * T(0x1p-32);
       const T v = (T(low_half(bits)) + T(1)) * T(0x1p-32);
       return std::sqrt(T(-2) * math::log(u)) * std::cos(T(2) * std::numbers::pi_v<T> * v);
     });
   });
-  return y;
 }
 
 Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator* generator,
-               std::source_location line) {
+               Line line) {
   const Calling here("randint", line);
-  check(low < high, "there is no integer from ", low, " to below ", high);
-  const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
-  Tensor y = Tensor::empty(shape, int64);
-  fill_random<int64_t>(y, generator, [=](uint64_t bits) {
-    return static_cast<int64_t>(static_cast<uint64_t>(low) + below(range, bits));
-  });
-  return y;
+  return draw<int64_t>(shape, generator, integers("randint", low, high));
 }
 
 // Fisher and Yates: each place from the last down swaps with one of those before it or itself.
-Tensor randperm(int64_t n, Generator* generator, std::source_location line) {
+Tensor randperm(int64_t n, Generator* generator, Line line) {
   const Calling here("randperm", line);
   check(n >= 0, "n is ", n, "; it must not be negative");
   if (!generator) generator = &default_generator();

@@ -11,8 +11,8 @@
 
 namespace heed {
 
-/// A list of sizes, one for each dimension: at most eight, which stand inside the object, so that a shape is
-/// copied like a number. More are an Error, wherever they come from.
+/// A list of sizes, one for each dimension: at most eight, kept inside the object, so that a shape is copied like
+/// a number. More are an Error, wherever they come from.
 class Shape {
  public:
   static constexpr int64_t kMaxDim = 8;
@@ -26,8 +26,7 @@ class Shape {
   }
   static Shape filled(int64_t dim, int64_t size) {
     Shape shape;
-    shape.resize(dim);
-    std::fill(shape.begin(), shape.end(), size);
+    shape.resize(dim, size);
     return shape;
   }
 
@@ -47,17 +46,14 @@ class Shape {
   const int64_t* begin() const&& = delete;
   const int64_t* end() const&& = delete;
 
-  /// To more dimensions, of size 0, or to fewer.
-  void resize(int64_t dim) {
+  /// To more dimensions, of this size, or to fewer.
+  void resize(int64_t dim, int64_t size = 0) {
     if (dim > kMaxDim) [[unlikely]]
       fail("a shape of ", dim, " dimensions; a tensor has at most ", kMaxDim);
-    for (int64_t i = dim_; i < dim; ++i) sizes_[i] = 0;
+    for (int64_t i = dim_; i < dim; ++i) sizes_[i] = size;
     dim_ = dim;
   }
-  void push_back(int64_t size) {
-    resize(dim_ + 1);
-    sizes_[dim_ - 1] = size;
-  }
+  void push_back(int64_t size) { resize(dim_ + 1, size); }
   void insert(int64_t at, int64_t size) {
     push_back(size);
     std::rotate(sizes_ + at, end() - 1, end());

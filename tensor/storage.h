@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <source_location>
 
+#include "tensor/error.h"
 #include "tensor/memory.h"
 #include "tensor/ref.h"
 
@@ -18,7 +18,7 @@ class Storage {
   /// A block for `bytes` bytes of data; header and data stand in one block.
   static Ref<Storage> make(int64_t bytes);
 
-  void wrote(const char* op, std::source_location line) {
+  void wrote(const char* op, Line line) {
     ++version;
     writer = op;
     writer_line = line;
@@ -30,7 +30,7 @@ class Storage {
   int64_t bytes;
   int64_t version = 0;
   const char* writer = nullptr;
-  std::source_location writer_line;
+  Line writer_line;
 
  private:
   explicit Storage(int64_t size) : bytes(size) {}

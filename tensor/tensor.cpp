@@ -1,11 +1,9 @@
 #include "tensor/tensor.h"
 
-#include <new>
-
 namespace heed {
 namespace {
 
-// True when elements of these strides stand one after the other.
+// True when elements of these strides follow one another.
 bool is_row_major(const Shape& shape, const Strides& strides, int64_t count) {
   if (count == 0) return true;  // and the product of the other sizes may be any number
   int64_t expected = 1;
@@ -18,10 +16,7 @@ bool is_row_major(const Shape& shape, const Strides& strides, int64_t count) {
 
 }  // namespace
 
-void TensorBody::release() noexcept {
-  this->~TensorBody();
-  heed::release(this, sizeof(TensorBody));
-}
+void TensorBody::release() noexcept { delete this; }
 
 Tensor Tensor::empty(const Shape& shape, DType dtype) {
   // Number of elements and strides in one walk; sizes that are negative, zero or too large take another look.
@@ -39,34 +34,33 @@ Tensor Tensor::empty(const Shape& shape, DType dtype) {
   check(!__builtin_mul_overflow(count, size_of(dtype), &bytes) && bytes <= (int64_t{1} << 47),
         "a tensor of shape ", shape, " and dtype ", dtype, " does not fit into memory");
   Ref<Storage> storage = Storage::make(bytes);
-  return Tensor(new (allocate(sizeof(TensorBody))) TensorBody{.references = {},
-                                                              .dtype = dtype,
-                                                              .numel = count,
-                                                              .shape = shape,
-                                                              .strides = strides,
-                                                              .storage = std::move(storage),
-                                                              .history = {}});
+  return Tensor(new TensorBody{.dtype = dtype,
+                               .numel = count,
+                               .shape = shape,
+                               .strides = strides,
+                               .storage = std::move(storage)});
 }
 
 Tensor TensorBody::view(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
   const TensorBody& from = of(x);
   const int64_t count = heed::numel(shape);
-  return Tensor(new (allocate(sizeof(TensorBody)))
-                    TensorBody{.references = {},
-                               .dtype = from.dtype,
+  return Tensor(new TensorBody{.dtype = from.dtype,
                                .contiguous = is_row_major(shape, strides, count),
                                .offset = from.offset + offset,
                                .numel = count,
                                .shape = shape,
                                .strides = strides,
-                               .storage = from.storage,
-                               .history = {}});
+                               .storage = from.storage});
 }
 
 void Tensor::undefined() {
   fail(
       "a tensor that is needed here is undefined: default-constructed, moved from, or a plain number was "
       "given");
+}
+
+void Tensor::check_one_element() const {
+  check(numel() == 1, "item: a tensor of shape ", shape(), " has ", numel(), " elements, not one");
 }
 
 void Tensor::check_type(DType wanted) const {

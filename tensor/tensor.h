@@ -6,7 +6,6 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <vector>
 
@@ -52,16 +51,19 @@ struct TensorBody {
   static bool unique(const Tensor& x);
   void release() noexcept;
 
-  RefCount references;
+  static void* operator new(size_t bytes) { return allocate(bytes); }
+  static void operator delete(void* body, size_t bytes) noexcept { heed::release(body, bytes); }
+
+  RefCount references = {};
   DType dtype = DType::float32;
   bool contiguous = true;
   std::atomic<bool> saved = false;  // a gradient rule has held this body
   int64_t offset = 0;               // of the first element, in elements
   int64_t numel = 0;
-  Shape shape;
-  Strides strides;  // in elements; 0 repeats, negative is not used
-  Ref<Storage> storage;
-  Ref<History> history;
+  Shape shape = {};
+  Strides strides = {};  // in elements; 0 repeats, negative is not used
+  Ref<Storage> storage = {};
+  Ref<History> history = {};
   std::unique_ptr<Companion> companion = nullptr;
 };
 
@@ -94,10 +96,10 @@ class Tensor {
     return shape()[check_dim(this->dim(), dim)];
   }
   int64_t numel() const { return body().numel; }
-  /// True when the elements stand in row-major order without gaps.
+  /// True when the elements are in row-major order without gaps.
   bool is_contiguous() const { return body().contiguous; }
 
-  /// The first element, for reading. Elements stand `strides()` apart.
+  /// The first element, for reading; the others are `strides()` apart.
   template <class T>
   const T* data() const {
     check_type(dtype_of<T>);
@@ -105,7 +107,7 @@ class Tensor {
   }
   /// The first element, for writing. Counts as a write: what was saved for gradients before refuses later.
   template <class T>
-  T* mutable_data(std::source_location line = std::source_location::current()) const {
+  T* mutable_data(Line line = Line::current()) const {
     body().storage->wrote("mutable_data", line);
     return const_cast<T*>(data<T>());
   }
@@ -113,7 +115,8 @@ class Tensor {
   template <class T = double>
   T item() const {
     T value{};
-    read_item([&](auto element) { value = static_cast<T>(element); });
+    check_one_element();
+    for_each([&](auto element) { value = static_cast<T>(element); });
     return value;
   }
   /// All values in row-major order, converted to T.
@@ -149,10 +152,10 @@ class Tensor {
   void set_grad(const Tensor& grad) const;
   void retain_grad() const;
   /// Adds d(this)/d(leaf) to the gradient of every leaf behind this scalar.
-  void backward(std::source_location line = std::source_location::current()) const;
+  void backward(Line line = Line::current()) const;
   /// The same for a tensor of any shape, given its incoming gradient.
   void backward(const Tensor& gradient, bool retain_graph = false, bool create_graph = false,
-                std::source_location line = std::source_location::current()) const;
+                Line line = Line::current()) const;
   /// Calls `hook` with the gradient of this tensor whenever it is complete. A hook may return another
   /// gradient to go on with, or an undefined tensor to leave it. The handle removes it again. A hook of a leaf
   /// that holds the leaf itself keeps it alive for ever: capture leaf.detach().
@@ -175,8 +178,7 @@ class Tensor {
   explicit Tensor(TensorBody* body) : body_(body) {}
   [[noreturn]] static void undefined();
   void check_type(DType wanted) const;
-  template <class F>
-  void read_item(F&& f) const;
+  void check_one_element() const;
 
   Ref<TensorBody> body_;
 };
@@ -212,12 +214,6 @@ void Tensor::for_each(F&& f) const {
     const T* first = data<T>();
     for_each_offset(shape(), strides(), [&](int64_t offset) { f(first[offset]); });
   });
-}
-
-template <class F>
-void Tensor::read_item(F&& f) const {
-  check(numel() == 1, "item: a tensor of shape ", shape(), " has ", numel(), " elements, not one");
-  for_each(f);
 }
 
 }  // namespace heed

@@ -107,7 +107,7 @@ const std::vector<std::pair<const char*, Function>> operations = {
     {"matmul", [](auto& in) { return matmul(transpose(in[0]), in[1]); }},
     {"tall matmul",
      [](auto& in) {
-       return matmul(reshape(in[0], {-1, 20}), reshape(in[1], {20, -1})[{whole, slice(0, 30)}]);
+       return matmul(reshape(in[0], {-1, 20}), reshape(in[1], {20, -1})[{whole, Slice(0, 30)}]);
      }},
     {"bmm",
      [](auto& in) {
@@ -147,8 +147,8 @@ const std::vector<std::pair<const char*, Function>> operations = {
      }},
     {"attention with one head",
      [](auto& in) {
-       const Tensor q = in[0][{whole, slice(0, 48)}], k = in[1][{whole, slice(0, 48)}];
-       return F::scaled_dot_product_attention(q, k, in[0], {.mask = in[2][{whole, slice(0, 600)}] < 400})
+       const Tensor q = in[0][{whole, Slice(0, 48)}], k = in[1][{whole, Slice(0, 48)}];
+       return F::scaled_dot_product_attention(q, k, in[0], {.mask = in[2][{whole, Slice(0, 600)}] < 400})
            .output;
      }},
 };

@@ -197,8 +197,7 @@ struct Backward {
     const T* log_total = log_totals.at(head, i);
     T mean[kRows];  // g_i . y_i
     for (int64_t r = 0; r < rows; ++r)
-      mean[r] = static_cast<T>(sum_line(
-          Dv, [](auto a, auto b) { return a * b; }, g_i.at(r, 0), y_i.at(r, 0)));
+      mean[r] = static_cast<T>(sum_line(Dv, times, g_i.at(r, 0), y_i.at(r, 0)));
     bool started = false;
     in.each_tile(i, [&](const Tile& t) {
       const Matrix<T> p{memory, t.columns, 1}, ds{memory + rows * t.columns, t.columns, 1};

@@ -36,33 +36,24 @@ Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : clone(x); }
 
 void add_into(const Tensor& out, const Tensor& x, Number alpha) {
   const Factor factor(alpha, out.dtype());
-  if (factor.as<double>() == 1) return update(out, x, [](auto u, auto v) { return u + v; });
+  if (factor.as<double>() == 1) return update(out, x, plus);
   update(out, x, [factor](auto u, auto v) { return u + factor.as<decltype(u)>() * v; });
 }
-void mul_into(const Tensor& out, const Tensor& x) {
-  update(out, x, [](auto u, auto v) { return u * v; });
-}
+void mul_into(const Tensor& out, const Tensor& x) { update(out, x, times); }
 
-Tensor add(const Tensor& a, const Tensor& b) {
-  return zip(
-      a, b, [](auto u, auto v) { return u + v; }, wrapping);
-}
+Tensor add(const Tensor& a, const Tensor& b) { return zip(a, b, plus, wrapping); }
 Tensor add(const Tensor& a, const Tensor& b, Number alpha) {
-  const Factor factor(alpha, a.dtype());
-  return zip(
-      a, b, [factor](auto u, auto v) { return u + factor.as<decltype(u)>() * v; }, wrapping);
+  const auto f = [by = Factor(alpha, a.dtype())](auto u, auto v) { return u + by.as<decltype(u)>() * v; };
+  return zip(a, b, f, wrapping);
 }
 Tensor sub(const Tensor& a, const Tensor& b) {
-  return zip(
-      a, b, [](auto u, auto v) { return u - v; }, wrapping);
+  const auto minus = [](auto u, auto v) { return u - v; };
+  return zip(a, b, minus, wrapping);
 }
-Tensor mul(const Tensor& a, const Tensor& b) {
-  return zip(
-      a, b, [](auto u, auto v) { return u * v; }, wrapping);
-}
+Tensor mul(const Tensor& a, const Tensor& b) { return zip(a, b, times, wrapping); }
 Tensor square(const Tensor& x) {
-  return map(
-      x, [](auto v) { return v * v; }, wrapping);
+  const auto f = [](auto v) { return v * v; };
+  return map(x, f, wrapping);
 }
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {

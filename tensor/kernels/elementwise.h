@@ -3,7 +3,7 @@
 #include "tensor/number.h"
 #include "tensor/tensor.h"
 
-/// One value in, one value out: what many kernels and operations share. Any other formula is a line with map.h.
+/// One value in, one value out: what many kernels and operations share. Any other formula is one line of map.h.
 /// Results are new and contiguous; operands may have any strides and broadcast. Operands of one call have one dtype
 /// unless said otherwise.
 namespace heed::kernel {

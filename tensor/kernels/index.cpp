@@ -16,16 +16,11 @@ namespace {
        x.shape()[dim] - 1);
 }
 
-inline bool inside(int64_t position, int64_t size) {
-  return static_cast<uint64_t>(position) < static_cast<uint64_t>(size);
-}
-
-// Where the lines along dim start in memory of these strides, in row-major order of the other dimensions.
-Lattice lines(const Shape& shape, const Strides& strides, int64_t dim) {
-  Lattice others;
-  for (int64_t d = 0; d < shape.dim(); ++d)
-    if (d != dim) others.add(shape[d], strides[d]);
-  return others;
+// A position along dim of x, which has `size` of them there.
+inline int64_t inside(int64_t position, int64_t size, int64_t dim, const Tensor& x) {
+  if (static_cast<uint64_t>(position) >= static_cast<uint64_t>(size)) [[unlikely]]
+    outside(position, dim, x);
+  return position;
 }
 
 }  // namespace
@@ -38,8 +33,7 @@ Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
   Strides elsewhere = x.strides();
   elsewhere[dim] = 0;
   const int64_t step = elsewhere[last], index_step = index.strides()[last];
-  const Lattice x_lines = lines(index.shape(), elsewhere, last),
-                index_lines = lines(index.shape(), index.strides(), last);
+  const Lattice x_lines(index.shape(), elsewhere, last), index_lines(index.shape(), index.strides(), last);
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
     const T* from = x.data<T>();
     T* out = y.mutable_data<T>();
@@ -48,8 +42,7 @@ Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
       const T* x_line = from + x_lines.at(line);
       const int64_t* places = positions + index_lines.at(line);
       for (int64_t i = 0; i < n; ++i) {
-        const int64_t position = places[i * index_step];
-        if (!inside(position, size)) outside(position, dim, x);
+        const int64_t position = inside(places[i * index_step], size, dim, x);
         out[line * n + i] = x_line[i * step + position * to_position];
       }
     });
@@ -61,9 +54,9 @@ Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
 void scatter_add_into(const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
   const int64_t n = index.shape()[dim], size = out.shape()[dim];
   const int64_t step = out.strides()[dim], index_step = index.strides()[dim], src_step = src.strides()[dim];
-  const Lattice out_lines = lines(index.shape(), out.strides(), dim);
-  const Lattice index_lines = lines(index.shape(), index.strides(), dim);
-  const Lattice src_lines = lines(index.shape(), src.strides(), dim);
+  const Lattice out_lines(index.shape(), out.strides(), dim);
+  const Lattice index_lines(index.shape(), index.strides(), dim);
+  const Lattice src_lines(index.shape(), src.strides(), dim);
   const auto* positions = index.data<int64_t>();
   visit_numbers(out.dtype(), [&]<class T>(Type<T>) {
     const auto* from = detail::first_of<const Wrapping<T>>(src);
@@ -73,8 +66,7 @@ void scatter_add_into(const Tensor& out, int64_t dim, const Tensor& index, const
       const auto* src_line = from + src_lines.at(line);
       const int64_t* places = positions + index_lines.at(line);
       for (int64_t i = 0; i < n; ++i) {
-        const int64_t position = places[i * index_step];
-        if (!inside(position, size)) outside(position, dim, out);
+        const int64_t position = inside(places[i * index_step], size, dim, out);
         out_line[position * step] += src_line[i * src_step];
       }
     });
@@ -88,14 +80,11 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
   Shape shape = x.shape();
   shape[dim] = m;
   if (numel(shape) == 0)  // nothing is read, and yet a position must be one
-    index.for_each([&](auto element) {
-      const auto position = static_cast<int64_t>(element);
-      if (!inside(position, n)) outside(position, dim, x);
-    });
+    index.for_each([&](auto position) { inside(static_cast<int64_t>(position), n, dim, x); });
   if (!x.is_contiguous() || inner < 8) {  // element by element: the positions repeat over the other dims
     Strides strides = Shape::filled(shape.dim(), 0);
     strides[dim] = index.strides().empty() ? 0 : index.strides()[0];
-    return gather(x, dim, index.view_as(shape, strides, index.body().offset));
+    return gather(x, dim, TensorBody::view(index, shape, strides));
   }
   Tensor y = Tensor::empty(shape, x.dtype());
   const Tensor packed = contiguous(index);
@@ -104,8 +93,7 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
     const T* from = x.data<T>();
     T* out = y.mutable_data<T>();
     each_row(outer * m, inner, [&](int64_t row) {
-      const int64_t position = positions[row % m];
-      if (!inside(position, n)) outside(position, dim, x);
+      const int64_t position = inside(positions[row % m], n, dim, x);
       std::memcpy(out + row * inner, from + (row / m * n + position) * inner,
                   static_cast<size_t>(inner) * sizeof(T));
     });
@@ -128,8 +116,7 @@ void index_add_into(const Tensor& out, int64_t dim, const Tensor& index, const T
     each_row(outer * parts, m * inner / parts, [&](int64_t task) {
       const int64_t block = task / parts, part = task % parts;
       for (int64_t i = 0; i < m; ++i) {
-        const int64_t position = positions[i];
-        if (!inside(position, n)) outside(position, dim, out);
+        const int64_t position = inside(positions[i], n, dim, out);
         if ((position & (parts - 1)) != part) continue;
         auto* sum = to + (block * n + position) * inner;
         const auto* row = from + (block * m + i) * inner;

@@ -58,7 +58,7 @@ auto join_pack(const Values& a, const Join& join, std::index_sequence<I...> lane
 
 /// start, f(x[0]...), ..., f(x[n - 1]...) put together by an associative `join`. A compiler must not reorder
 /// sums of floats by itself, so this is written in packs, four of them to hide how long a sum takes. `f` and
-/// `join` are lambdas over auto: they get numbers as well as packs. The order depends on n alone.
+/// `join` take numbers as well as packs. The order depends on n alone.
 template <class T, class Join, class F, class... X>
 T join_line(int64_t n, T start, const Join& join, const F& f, const X*... x) {
   constexpr int64_t size = Pack<T>::size;
@@ -89,18 +89,15 @@ template <class F, class T, class... X>
 double sum_line(int64_t n, const F& f, const T* first, const X*... more) {
   double total = 0;
   for (int64_t i = 0; i < n; i += kRun)
-    total += join_line(
-        std::min(kRun, n - i), T(0), [](auto a, auto b) { return a + b; }, f, first + i, (more + i)...);
+    total += join_line(std::min(kRun, n - i), T(0), plus, f, first + i, (more + i)...);
   return total;
 }
-
-inline constexpr auto itself = [](auto v) { return v; };
 
 /// The largest of `most` and the x; NaN is passed over, but for a line that starts with it.
 template <class T>
 T max_line(int64_t n, T most, const T* x) {
-  return join_line(
-      n, most, [](auto a, auto b) { return b > a ? b : a; }, itself, x);
+  const auto larger = [](auto a, auto b) { return b > a ? b : a; };
+  return join_line(n, most, larger, itself, x);
 }
 
 /// y_i = exp(x_i - shift), where y may be x; returns the sum of the y.
@@ -118,7 +115,7 @@ inline Tensor last_swapped_with(const Tensor& x, int64_t dim) {
   Strides strides = x.strides();
   std::swap(shape[dim], shape[shape.dim() - 1]);
   std::swap(strides[dim], strides[shape.dim() - 1]);
-  return x.view_as(shape, strides, x.body().offset);
+  return TensorBody::view(x, shape, strides);
 }
 
 /// A contiguous tensor as [outer, n, inner] around one dimension.
@@ -129,7 +126,7 @@ struct Lines {
     for (int64_t d = 0; d < shape.dim(); ++d) (d < dim ? outer : d == dim ? n : inner) *= shape[d];
   }
   /// Calls f(first, line, width) for stretches of `width` neighbouring lines, at most kWidth: element i of
-  /// the stretch's line l stands at first + i * inner + l, and its lines are line, line + 1, ... of all.
+  /// the stretch's line l is at first + i * inner + l, and its lines are line, line + 1, ... of all.
   template <class F>
   void each(const F& f) const {
     if (outer == 0 || inner == 0) return;

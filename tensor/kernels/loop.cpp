@@ -20,7 +20,7 @@ void visit_width(int64_t width, const F& f) {
   f(uint8_t{});
 }
 
-// Moves n elements between memory, where they stand `step` apart, and a buffer, where they stand `gap` apart.
+// Moves n elements between memory, where they are `step` apart, and a buffer, where they are `gap` apart.
 template <class Word, class Gap>
 void move_line(bool gather, Word* far, int64_t step, Word* near, Gap gap, int64_t n) {
   if (!gather)
@@ -67,9 +67,9 @@ class Stream {
     const int64_t stride = outer < 1 ? 0 : lattice_.steps[outer - 1];
     visit_width(width_, [&]<class Word>(Word) {
       auto* near = static_cast<Word*>(buffer);
-      while (n > 0) {  // part of a line, or as many whole lines as stand a stride apart
+      while (n > 0) {  // part of a line, or as many whole lines as are a stride apart
         const int64_t line = begin / size, start = begin % size;
-        auto* far = reinterpret_cast<Word*>(first_) + lattice_.offset(line) + start * step;
+        auto* far = reinterpret_cast<Word*>(first_) + lattice_.run_at(line) + start * step;
         const int64_t whole = start > 0 ? 0 : std::min(n / size, lines - line % lines);
         const int64_t count = whole > 0 ? whole * size : std::min(n, size - start);
         move_lines(gather, far, std::min(size, count), step, stride, near, std::max<int64_t>(whole, 1));
@@ -87,13 +87,12 @@ class Stream {
   Lattice lattice_;
 };
 
-// The dimension along which the elements lie closest in memory, or -1 when it is the last, as usual.
-int64_t crossing(const Lattice& lattice) {
-  const int64_t last = lattice.sizes.dim() - 1;
-  int64_t closest = last;
-  for (int64_t d = 0; d < last; ++d)
-    if (lattice.steps[d] != 0 && std::abs(lattice.steps[d]) < std::abs(lattice.steps[closest])) closest = d;
-  return closest == last ? -1 : closest;
+// The dimension along which the elements are closest in memory: the last, as usual, or an earlier one.
+int64_t closest_dim(const Strides& steps) {
+  int64_t closest = steps.dim() - 1;
+  for (int64_t d = 0; d < steps.dim() - 1; ++d)
+    if (steps[d] != 0 && std::abs(steps[d]) < std::abs(steps[closest])) closest = d;
+  return closest;
 }
 
 // Copies `lines` lines of n elements, whose neighbours are close across the lines, by way of a tile that
@@ -112,12 +111,19 @@ void turn_tile(const Word* from, int64_t step, int64_t across, int64_t n, int64_
 Tensor turned(const Tensor& x) {
   if (x.is_contiguous() || x.numel() < kTile * kTile) return Tensor();
   const Lattice lattice(x, x.shape());
-  const int64_t across = crossing(lattice), last = lattice.sizes.dim() - 1;
-  if (across < 0) return Tensor();
+  const Shape& sizes = lattice.sizes;
+  const Strides &steps = lattice.steps, strides = contiguous_strides(sizes);
+  const int64_t across = closest_dim(steps), last = sizes.dim() - 1;
+  if (across == last) return Tensor();
 
   Tensor y = Tensor::empty(x.shape(), x.dtype());
-  const Strides strides = contiguous_strides(lattice.sizes);
-  const int64_t n = lattice.sizes[last], lines = lattice.sizes[across];
+  Lattice x_others, y_others;  // the dimensions besides the two
+  for (int64_t d = 0; d < last; ++d) {
+    if (d == across) continue;
+    x_others.add(sizes[d], steps[d]);
+    y_others.add(sizes[d], strides[d]);
+  }
+  const int64_t n = sizes[last], lines = sizes[across];
   const auto tiles_in = [](int64_t size) { return (size + kTile - 1) / kTile; };
   const int64_t tiles = x.numel() / (n * lines) * tiles_in(n) * tiles_in(lines);
   visit_width(size_of(x.dtype()), [&]<class Word>(Word) {
@@ -126,16 +132,10 @@ Tensor turned(const Tensor& x) {
     parallel_for(tiles, kBlock / (kTile * kTile), [&](int64_t begin, int64_t end) {
       for (int64_t tile = begin; tile < end; ++tile) {
         const int64_t i = tile % tiles_in(n) * kTile, line = tile / tiles_in(n) % tiles_in(lines) * kTile;
-        int64_t source = i * lattice.steps[last] + line * lattice.steps[across];
-        int64_t target = i + line * strides[across], left = tile / tiles_in(n) / tiles_in(lines);
-        for (int64_t d = last - 1; d >= 0; --d) {
-          if (d == across) continue;
-          source += left % lattice.sizes[d] * lattice.steps[d];
-          target += left % lattice.sizes[d] * strides[d];
-          left /= lattice.sizes[d];
-        }
-        turn_tile(from + source, lattice.steps[last], lattice.steps[across], std::min(kTile, n - i),
-                  std::min(kTile, lines - line), to + target, strides[across]);
+        const int64_t other = tile / tiles_in(n) / tiles_in(lines);
+        turn_tile(from + x_others.at(other) + i * steps[last] + line * steps[across], steps[last],
+                  steps[across], std::min(kTile, n - i), std::min(kTile, lines - line),
+                  to + y_others.at(other) + i + line * strides[across], strides[across]);
       }
     });
   });
@@ -143,46 +143,27 @@ Tensor turned(const Tensor& x) {
 }
 
 void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop loop, const void* f) {
-  const int64_t total = out.numel();
-  if (total == 0) return;
   const size_t count = in.size();
-  bool dense = out.is_contiguous();
-  for (const Tensor* x : in) dense = dense && x->shape() == out.shape() && x->is_contiguous();
-
-  if (dense) {  // the usual case: a tenth of a small operation is saved by not asking further
-    std::array<const char*, kMost> first;
-    std::array<int64_t, kMost> width;
-    size_t k = 0;
-    for (const Tensor* x : in) {
-      first[k] = first_byte(*x);
-      width[k++] = size_of(x->dtype());
-    }
-    char* result = first_byte(out);
-    return parallel_for(total, kBlock, [&](int64_t begin, int64_t end) {
-      std::array<const void*, kMost> at;
-      for (size_t i = 0; i < count; ++i) at[i] = first[i] + begin * width[i];
-      loop(f, end - begin, result + begin * size_of(out.dtype()), at.data());
-    });
-  }
-
   const Stream result(out, out.shape());
   std::array<Tensor, kMost> copies;
   std::array<Stream, kMost> operands;
-  size_t k = 0;
-  for (const Tensor* x : in) {
-    copies[k] = turned(*x);
-    operands[k] = Stream(copies[k].defined() ? copies[k] : *x, out.shape());
-    ++k;
+  bool dense = result.dense();
+  for (size_t i = 0; i < count; ++i) {
+    const Tensor& x = *in.begin()[i];
+    copies[i] = turned(x);
+    operands[i] = Stream(copies[i].defined() ? copies[i] : x, out.shape());
+    dense &= operands[i].dense();
   }
-  parallel_for(total, kBlock, [&](int64_t begin, int64_t end) {
+  const int64_t chunk = dense ? kBlock : kChunk;  // at once, where nothing goes through a buffer
+  parallel_for(out.numel(), kBlock, [&](int64_t begin, int64_t end) {
     alignas(64) char buffers[kMost + 1][kChunk * sizeof(int64_t)];
     std::array<const void*, kMost> at;
     for (size_t i = 0; i < count; ++i) {
       at[i] = buffers[i];
       if (operands[i].one_value()) operands[i].move(true, begin, std::min(kChunk, end - begin), buffers[i]);
     }
-    for (int64_t start = begin; start < end; start += kChunk) {
-      const int64_t n = std::min(kChunk, end - start);
+    for (int64_t start = begin; start < end; start += chunk) {
+      const int64_t n = std::min(chunk, end - start);
       for (size_t i = 0; i < count; ++i) {
         if (operands[i].dense())
           at[i] = operands[i].at(start);

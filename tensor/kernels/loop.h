@@ -19,6 +19,11 @@ namespace heed::kernel {
 /// Elements that one thread takes at a time: enough to pay for waking it.
 inline constexpr int64_t kBlock = 32768;
 
+/// Formulas that several kernels share, of numbers as well as packs of them.
+inline constexpr auto itself = [](auto v) { return v; };
+inline constexpr auto plus = [](auto u, auto v) { return u + v; };
+inline constexpr auto times = [](auto u, auto v) { return u * v; };
+
 /// The type in which elements of type T are added and multiplied: integers as unsigned ones, which wrap
 /// around where signed ones are undefined.
 template <class T>
@@ -37,6 +42,11 @@ struct Lattice {
     for (int64_t d = 0; d < shape.dim(); ++d)
       add(shape[d], d < lead || x.shape()[d - lead] == 1 ? 0 : x.strides()[d - lead]);
   }
+  /// All dimensions but one: where the lines along that one start.
+  Lattice(const Shape& shape, const Strides& strides, int64_t left_out) {
+    for (int64_t d = 0; d < shape.dim(); ++d)
+      if (d != left_out) add(shape[d], strides[d]);
+  }
 
   void add(int64_t size, int64_t step) {
     if (size == 1) return;
@@ -51,28 +61,27 @@ struct Lattice {
   }
   int64_t inner_size() const { return sizes.empty() ? 1 : sizes.back(); }
   int64_t inner_step() const { return steps.empty() ? 0 : steps.back(); }
-  /// Where the element number `index` stands, in elements from the first.
-  int64_t at(int64_t index) const {
-    if (sizes.empty()) return 0;
-    int64_t offset = 0, d = sizes.dim() - 1;
-    for (; d > 0; index /= sizes[d--]) offset += index % sizes[d] * steps[d];
-    return offset + index * steps[0];
-  }
+  /// Where element number `index` is, in elements from the first.
+  int64_t at(int64_t index) const { return at(index, sizes.dim()); }
+  /// Where run number `index` along the innermost dimension starts.
+  int64_t run_at(int64_t index) const { return at(index, sizes.dim() - 1); }
   /// Calls f(offset, n) for the stretches along the innermost dimension that the elements [begin, end)
   /// consist of.
   template <class F>
   void each_stretch(int64_t begin, int64_t end, const F& f) const {
     for (const int64_t size = inner_size(); begin < end;) {
       const int64_t start = begin % size, n = std::min(end - begin, size - start);
-      f(offset(begin / size) + start * inner_step(), n);
+      f(run_at(begin / size) + start * inner_step(), n);
       begin += n;
     }
   }
-  /// Where the run number `index` along the innermost dimension starts.
-  int64_t offset(int64_t index) const {
-    int64_t offset = 0;
-    for (int64_t d = sizes.dim() - 2; d >= 0; index /= sizes[d--]) offset += index % sizes[d] * steps[d];
-    return offset;
+
+ private:
+  int64_t at(int64_t index, int64_t dims) const {
+    if (dims <= 0) return 0;
+    int64_t offset = 0, d = dims - 1;
+    for (; d > 0; index /= sizes[d--]) offset += index % sizes[d] * steps[d];
+    return offset + index * steps[0];
   }
 };
 
@@ -85,8 +94,8 @@ using Loop = void (*)(const void* f, int64_t n, void* out, const void* const* in
 /// transposed matrix, and it is not small; else an undefined tensor.
 Tensor turned(const Tensor& x);
 
-/// Runs the loop over all elements of the result, to whose shape the operands broadcast. What does not stand
-/// in row-major order without gaps goes through a buffer, a few hundred elements at a time; so each function
+/// Runs the loop over all elements of the result, to whose shape the operands broadcast. What is not in
+/// row-major order without gaps goes through a buffer, a few hundred elements at a time; so each function
 /// needs one loop, which is the one that becomes vector code.
 void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop loop, const void* f);
 

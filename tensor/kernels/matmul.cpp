@@ -87,8 +87,7 @@ template <class T>
 T dot(int64_t n, const T* a, int64_t a_step, const T* b, int64_t b_step) {
   T sum = 0;
   if (a_step == 1 && b_step == 1)  // in vectors, which a call of BLAS pays for late
-    return join_line(
-        n, sum, [](auto u, auto v) { return u + v; }, [](auto u, auto v) { return u * v; }, a, b);
+    return join_line(n, sum, plus, times, a, b);
   for (int64_t i = 0; i < n; ++i) sum += a[i * a_step] * b[i * b_step];
   return sum;
 }
@@ -157,9 +156,7 @@ void run(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& star
 }
 
 Shape result_shape(const Tensor& a, const Tensor& b) {
-  Shape shape = a.dim() == 2   ? leading(b)
-                : b.dim() == 2 ? leading(a)
-                               : broadcast_shapes(leading(a), leading(b));
+  Shape shape = broadcast_shapes(leading(a), leading(b));
   for (const int64_t size : {a.size(-2), b.size(-1)}) shape.push_back(size);
   return shape;
 }
@@ -167,11 +164,10 @@ Shape result_shape(const Tensor& a, const Tensor& b) {
 // x [..., k] as a matrix [N, k] with all leading dimensions in one; a view where the strides allow it.
 Tensor as_rows(const Tensor& x) {
   const int64_t last = x.dim() - 1, k = x.shape()[last];
-  Lattice rows;
-  for (int64_t d = 0; d < last; ++d) rows.add(x.shape()[d], x.strides()[d]);
+  const Lattice rows(x.shape(), x.strides(), last);
   if (rows.sizes.dim() > 1) return as_rows(clone(x));
-  return x.view_as({rows.inner_size(), k}, {rows.sizes.empty() ? k : rows.inner_step(), x.strides()[last]},
-                   x.body().offset);
+  return TensorBody::view(x, {rows.inner_size(), k},
+                          {rows.sizes.empty() ? k : rows.inner_step(), x.strides()[last]});
 }
 
 }  // namespace
@@ -181,7 +177,7 @@ Tensor for_products(const Tensor& x) {
   Shape shape = x.shape();
   for (int64_t d = 0; d < x.dim() - 2; ++d)
     if (x.strides()[d] == 0 && shape[d] > 0) shape[d] = 1;
-  return clone(x.view_as(shape, x.strides(), x.body().offset));
+  return clone(TensorBody::view(x, shape, x.strides()));
 }
 
 int64_t& product_flops() {

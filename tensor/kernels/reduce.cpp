@@ -27,24 +27,20 @@ struct Sum {
   static auto join(auto a, auto b) { return a + b; }
 };
 
-template <class T>
-struct Maximum {
+template <class T, bool largest>
+struct Extremum {
   using Value = Packable<T>;
   using Wide = T;
-  static constexpr T start = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
-                                                                  : std::numeric_limits<T>::lowest();
-  static auto join(auto a, auto b) { return ((a > b) | (a != a)) ? a : b; }
+  using Limits = std::numeric_limits<std::conditional_t<sizeof(T) == 1, bool, T>>;
+  static constexpr T least = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  static constexpr T most = Limits::has_infinity ? Limits::infinity() : Limits::max();
+  static constexpr T start = largest ? least : most;
+  static auto join(auto a, auto b) { return ((largest ? a > b : a < b) | (a != a)) ? a : b; }
 };
-
 template <class T>
-struct Minimum {
-  using Value = Packable<T>;
-  using Wide = T;
-  static constexpr T start = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
-                             : sizeof(T) == 1                     ? T(1)
-                                                                  : std::numeric_limits<T>::max();
-  static auto join(auto a, auto b) { return ((a < b) | (a != a)) ? a : b; }
-};
+using Maximum = Extremum<T, true>;
+template <class T>
+using Minimum = Extremum<T, false>;
 
 constexpr int64_t kRows = 8;  // rows that are joined before they are widened
 
@@ -135,32 +131,30 @@ struct Parts {
 // result. When there are several parts, what they give is joined in order: see Note [Same bits] in
 // tensor/parallel.h.
 template <class R, class T>
-class Reduction {
- public:
+struct Reduction {
   using Wide = typename R::Wide;
 
-  Reduction(const Plan& plan, const Tensor& x, const Tensor& y, double divisor)
-      : plan_(plan),
-        x_(detail::first_of<const T>(x)),
-        y_(detail::first_of<T>(y)),
-        divisor_(divisor),
-        width_(plan.by_rows() ? std::min(kWidth, plan.kept.inner_size()) : 1),
-        parts_(plan, width_),
-        count_(parts_.count()) {}
+  const Plan& plan;
+  const T* x;
+  T* y;
+  const double divisor;
+  const int64_t width = plan.by_rows() ? std::min(kWidth, plan.kept.inner_size()) : 1;
+  const Parts parts{plan, width};
+  const int64_t count = parts.count();
+  const Tensor partials = count > 1 ? Tensor::empty({count * plan.outputs, sizeof(Wide)}, boolean) : Tensor();
 
   void run() {
-    if (plan_.outputs == 0) return;
-    if (count_ > 1) partial_ = Tensor::empty({count_ * plan_.outputs, sizeof(Wide)}, boolean);
-    const int64_t n = plan_.kept.inner_size(), chunks = (n + width_ - 1) / width_;
-    const int64_t tasks = plan_.outputs / n * chunks * count_;
-    each_row(tasks, width_ * std::min(plan_.inputs, parts_.length), [&](int64_t task) {
-      const int64_t chunk = task / count_, column = chunk % chunks * width_;
-      join_part(task % count_, chunk / chunks * n + column, std::min(width_, n - column));
+    if (plan.outputs == 0) return;
+    const int64_t n = plan.kept.inner_size(), chunks = (n + width - 1) / width;
+    const int64_t tasks = plan.outputs / n * chunks * count;
+    each_row(tasks, width * std::min(plan.inputs, parts.length), [&](int64_t task) {
+      const int64_t chunk = task / count, column = chunk % chunks * width;
+      join_part(task % count, chunk / chunks * n + column, std::min(width, n - column));
     });
-    if (count_ == 1) return;
-    parallel_for(plan_.outputs, kWidth, [&](int64_t begin, int64_t end) {
+    if (count == 1) return;
+    parallel_for(plan.outputs, kWidth, [&](int64_t begin, int64_t end) {
       Wide* all = partial(0, begin);
-      for (int64_t part = 1; part < count_; ++part) {
+      for (int64_t part = 1; part < count; ++part) {
         const Wide* other = partial(part, begin);
         for (int64_t i = 0; i < end - begin; ++i) all[i] = R::join(all[i], other[i]);
       }
@@ -168,43 +162,34 @@ class Reduction {
     });
   }
 
- private:
   // One part of the inputs of the results `first` to `first + n`.
   void join_part(int64_t part, int64_t first, int64_t n) {
     alignas(64) Wide own[kWidth];
-    Wide* wide = count_ == 1 ? own : partial(part, first);
+    Wide* wide = count == 1 ? own : partial(part, first);
     std::fill_n(wide, n, Wide(R::start));
-    const T* x = x_ + plan_.kept.at(first);
-    plan_.reduced.each_stretch(parts_.begin(part), parts_.end(part), [&](int64_t offset, int64_t inputs) {
-      if (plan_.by_rows())
-        join_rows<R>(wide, x + offset, inputs, plan_.reduced.inner_step(), n);
+    const T* from = x + plan.kept.at(first);
+    plan.reduced.each_stretch(parts.begin(part), parts.end(part), [&](int64_t offset, int64_t inputs) {
+      if (plan.by_rows())
+        join_rows<R>(wide, from + offset, inputs, plan.reduced.inner_step(), n);
       else
-        join_values<R>(*wide, x + offset, inputs);
+        join_values<R>(*wide, from + offset, inputs);
     });
-    if (count_ == 1) finish(first, wide, n);
+    if (count == 1) finish(first, wide, n);
   }
 
   // Means alone have a divisor other than 1, and they are of floats.
   void finish(int64_t first, const Wide* wide, int64_t n) {
     for (int64_t i = 0; i < n; ++i)
       if constexpr (std::is_floating_point_v<T>)
-        y_[first + i] = static_cast<T>(wide[i] / static_cast<Wide>(divisor_));
+        y[first + i] = static_cast<T>(wide[i] / static_cast<Wide>(divisor));
       else
-        y_[first + i] = static_cast<T>(wide[i]);
+        y[first + i] = static_cast<T>(wide[i]);
   }
 
+  // Of [count, outputs] wide values.
   Wide* partial(int64_t part, int64_t result) {
-    return reinterpret_cast<Wide*>(detail::first_of<bool>(partial_)) + part * plan_.outputs + result;
+    return reinterpret_cast<Wide*>(detail::first_of<bool>(partials)) + part * plan.outputs + result;
   }
-
-  const Plan& plan_;
-  const T* x_;
-  T* y_;
-  const double divisor_;
-  const int64_t width_;
-  const Parts parts_;
-  const int64_t count_;
-  Tensor partial_;  // [count, outputs] wide values
 };
 
 template <template <class> class R>
@@ -214,7 +199,8 @@ Tensor reduce(Tensor x, const Shape& dims, bool keepdim, double divisor = 1) {
   if (!plan.dense()) plan = Plan(x = contiguous(x), dims);
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
     using Value = typename R<T>::Value;
-    Reduction<R<Value>, Value>(plan, x, y, divisor).run();
+    const Value* from = detail::first_of<const Value>(x);
+    Reduction<R<Value>, Value>{plan, from, detail::first_of<Value>(y), divisor}.run();
   });
   return y;
 }
@@ -242,7 +228,7 @@ Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim) {
   largest = map(largest, [](auto v) { return v - v == 0 ? v : 0; });
   const Tensor parts = zip(x, largest, [](auto v, auto most) { return math::exp(v - most); });
   const Tensor y = map(sum(parts, dims, keepdim), [](auto v) { return math::log(v); });
-  return add(y, largest.view_as(y.shape(), y.strides(), 0));
+  return add(y, TensorBody::view(largest, y.shape(), y.strides()));
 }
 
 Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {

@@ -38,8 +38,7 @@ void softmax_line_backward(Form form, const T* g, const T* y, T* dx, int64_t n) 
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) dx[i] = g[i] - math::exp(y[i]) * sum;
   } else {
-    const T dot = static_cast<T>(sum_line(
-        n, [](auto g_, auto y_) { return g_ * y_; }, g, y));
+    const T dot = static_cast<T>(sum_line(n, times, g, y));
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) dx[i] = y[i] * (g[i] - dot);
   }

@@ -232,7 +232,7 @@ const std::vector<OpCase>& op_cases() {
       {.op = "index_select", .call = [](auto& in) { return index_select(in[0], 0, in[1]); }, .inputs = {{2, 3}, positions(2, {3})}, .empty = {{2, 3}, positions(2, {0})}},
       {"scatter_add", [](auto& in) { return scatter_add(in[0], 1, in[1], in[2]); }, {{2, 3}, positions(3, {2, 4}), {2, 4}}},
       {"index", [](auto& in) { return in[0][{whole, 1}]; }, {{2, 3}}},
-      {"index", [](auto& in) { return in[0][{ellipsis, new_axis, slice(1, {}, 2)}]; }, {{2, 5}}},
+      {"index", [](auto& in) { return in[0][{ellipsis, new_axis, Slice(1, {}, 2)}]; }, {{2, 5}}},
       {.op = "index", .call = [](auto& in) { return in[0][in[1]]; }, .inputs = {{3, 2}, positions(3, {2, 2})}, .empty = {{3, 2}, positions(3, {0, 2})}},
       {.op = "index", .call = [](auto& in) { return in[0][{in[1], in[2]}]; }, .inputs = {{3, 2}, positions(3, {4}), positions(2, {4})},
        .empty = {{3, 2}, positions(3, {0}), positions(2, {0})}},

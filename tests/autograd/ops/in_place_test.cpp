@@ -16,7 +16,7 @@ TEST_CASE("writes in place change the tensor and every view of it") {
   mul_(x[0], 2);
   div_(x[1], 2);
   CHECK(values(x) == std::vector<double>{18, 4, 6, 6, 2.5, 3});
-  copy_(x[{whole, slice(1, 3)}], tensor({7, 8}, int64));
+  copy_(x[{whole, Slice(1, 3)}], tensor({7, 8}, int64));
   CHECK(values(x) == std::vector<double>{18, 7, 8, 6, 7, 8});
   zero_(select(x, 1, 0));
   fill_(x[{1, 1}], -1);
@@ -31,7 +31,7 @@ TEST_CASE("operands that overlap are read before they are written, however long"
   for (const int64_t n : {2, 5, 60, 3000}) {  // the loop reads into a buffer of some hundred elements
     CAPTURE(n);
     const Tensor x = counted({n}), y = counted({n});
-    const Tensor shifted = cat({x[{slice(0, 1)}], slice(x, 0, 0, n - 1)});
+    const Tensor shifted = cat({x[{Slice(0, 1)}], slice(x, 0, 0, n - 1)});
     copy_(slice(x, 0, 1, n), slice(x, 0, 0, n - 1));
     CHECK(values(x) == values(shifted));
     const Tensor sums = slice(y, 0, 1, n) + slice(y, 0, 0, n - 1);

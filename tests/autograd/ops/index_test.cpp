@@ -77,14 +77,14 @@ TEST_CASE("an index of positions, slices, new axes and an ellipsis is a view") {
   CHECK(values(x[1]) == values(select(x, 0, 1)));
   CHECK(values(x[-1]) == values(x[1]));
   CHECK(x[{0, 1, 2}].item() == 6);
-  CHECK(values(x[{whole, 1, slice(1, 3)}]) == std::vector<double>{5, 6, 17, 18});
+  CHECK(values(x[{whole, 1, Slice(1, 3)}]) == std::vector<double>{5, 6, 17, 18});
   CHECK(values(x[{ellipsis, -1}]) == std::vector<double>{3, 7, 11, 15, 19, 23});
   CHECK(values(x[{0, ellipsis, 0}]) == std::vector<double>{0, 4, 8});
-  CHECK(values(x[{0, slice(-2, {}), slice({}, {}, 3)}]) == std::vector<double>{4, 7, 8, 11});
+  CHECK(values(x[{0, Slice(-2, {}), Slice({}, {}, 3)}]) == std::vector<double>{4, 7, 8, 11});
   CHECK(x[{new_axis, ellipsis, new_axis}].shape() == Shape{1, 2, 3, 4, 1});
   CHECK(x[{0, new_axis}].shape() == Shape{1, 3, 4});
   CHECK(x[ellipsis].shape() == x.shape());
-  CHECK(x[{slice(1, {}), 0}].body().storage.get() == x.body().storage.get());
+  CHECK(x[{Slice(1, {}), 0}].body().storage.get() == x.body().storage.get());
   CHECK(message([&] { x[2]; }) == "index: position 2 is out of range for dimension 0 of [2, 3, 4]");
   CHECK(message([&] { x[{0, 0, 0, 0}]; }) == "index: the items stand for 4 dimensions, and x is [2, 3, 4]");
   CHECK(message([&] { x[{ellipsis, ellipsis}]; }) == "index: an index has one ellipsis at most");

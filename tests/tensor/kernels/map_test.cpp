@@ -26,7 +26,7 @@ TEST_CASE("map, zip, test and compare run a formula for the dtype at hand") {
 
   constexpr int64_t largest = std::numeric_limits<int64_t>::max();
   const Tensor x = full({2}, largest, int64);
-  kernel::update(x, a[slice(0, 2)], sum);
+  kernel::update(x, a[Slice(0, 2)], sum);
   CHECK(x.to_vector<int64_t>() ==
         std::vector<int64_t>{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::min() + 1});
 }
