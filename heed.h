@@ -54,3 +54,11 @@
 #include "tensor/random.h"
 #include "tensor/tensor.h"
 #include "tensor/version.h"
+
+namespace heed::F {
+
+using heed::elu, heed::gelu, heed::leaky_relu, heed::log_softmax, heed::masked_softmax, heed::one_hot,
+    heed::relu, heed::sigmoid, heed::silu, heed::softmax, heed::softplus, heed::sparsemax, heed::tanh;
+using heed::embedding, heed::layer_norm, heed::linear, heed::rms_norm;
+
+}  // namespace heed::F

@@ -61,10 +61,7 @@ class AnyPart {
     }
     Tensor call(Args... args) override { return part(args...); }
     void visit(Visitor& v) override {
-      if constexpr (std::is_base_of_v<Module, Part>)
-        v("", part);
-      else if constexpr (Visitable<Part>)
-        part.visit(v);
+      if constexpr (Visitable<Part>) v("", part);
     }
     Part part;
   };

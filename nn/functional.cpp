@@ -2,8 +2,7 @@
 
 #include <limits>
 
-#include "autograd/grad_mode.h"
-#include "autograd/node.h"
+#include "autograd/ops.h"
 #include "nn/attention/pooling.h"
 
 namespace heed::F {
@@ -16,6 +15,13 @@ void check_same(const Operand& input, const Operand& target) {
   check(input->dtype() == target->dtype(), "input is ", input->dtype(), ", target is ", target->dtype(),
         "; convert the target with to(target, ", input->dtype(), ")");
 }
+
+// The scope of a loss that wants one shape and dtype.
+struct Loss : Calling {
+  Loss(const char* name, const Operand& input, const Operand& target) : Calling(name, input.line()) {
+    check_same(input, target);
+  }
+};
 
 Tensor reduce(const Tensor& each, Reduction reduction) {
   switch (reduction) {
@@ -37,12 +43,6 @@ void check_weight(const char* name, const Tensor& weight, const Operand& input) 
         " must broadcast to the input");
 }
 
-void check_class_weight(const Tensor& weight, int64_t classes) {
-  if (!weight.defined()) return;
-  check(weight.shape() == Shape{classes}, "the weight is ", weight.shape(), " and must be ", Shape{classes},
-        ", one for each class");
-}
-
 // Where the classes are in [N, C, d...] or [C], unless something else is said.
 int64_t class_dim(const Operand& input, std::optional<int64_t> said) {
   check_floating(input);
@@ -52,6 +52,12 @@ int64_t class_dim(const Operand& input, std::optional<int64_t> said) {
 
 // The leading dimensions of a batch of matrices.
 Shape without_matrix(const Operand& x) { return Shape(x->shape().data(), x->dim() - 2); }
+
+void check_class_weight(const CrossEntropyOptions& options, int64_t classes) {
+  if (options.weight.defined())
+    check(options.weight.shape() == Shape{classes}, "the weight is ", options.weight.shape(), " and must be ",
+          Shape{classes}, ", one for each class");
+}
 
 void check_classes(const Operand& input, const Operand& target, int64_t dim) {
   Shape rest = input->shape();
@@ -77,20 +83,17 @@ Tensor dropout(Operand x, double p, bool training, Generator* generator) {
 }
 
 Tensor mse_loss(Operand input, Operand target, Reduction reduction) {
-  const Calling here("mse_loss", input.line());
-  check_same(input, target);
+  const Loss here("mse_loss", input, target);
   return reduce(square(input - target), reduction);
 }
 
 Tensor l1_loss(Operand input, Operand target, Reduction reduction) {
-  const Calling here("l1_loss", input.line());
-  check_same(input, target);
+  const Loss here("l1_loss", input, target);
   return reduce(abs(input - target), reduction);
 }
 
 Tensor smooth_l1_loss(Operand input, Operand target, Reduction reduction, double beta) {
-  const Calling here("smooth_l1_loss", input.line());
-  check_same(input, target);
+  const Loss here("smooth_l1_loss", input, target);
   check(beta >= 0, "beta is ", beta, "; it must not be negative");
   if (beta == 0) return l1_loss(input, target, reduction);
   const Tensor d = abs(input - target);
@@ -98,8 +101,7 @@ Tensor smooth_l1_loss(Operand input, Operand target, Reduction reduction, double
 }
 
 Tensor huber_loss(Operand input, Operand target, Reduction reduction, double delta) {
-  const Calling here("huber_loss", input.line());
-  check_same(input, target);
+  const Loss here("huber_loss", input, target);
   check(delta > 0, "delta is ", delta, "; it must be positive");
   const Tensor d = abs(input - target);
   return reduce(where(d < delta, square(d) * 0.5, (d - 0.5 * delta) * delta), reduction);
@@ -107,8 +109,7 @@ Tensor huber_loss(Operand input, Operand target, Reduction reduction, double del
 
 // t log t is 0 at t = 0.
 Tensor kl_div(Operand input, Operand target, const KlDivOptions& options) {
-  const Calling here("kl_div", input.line());
-  check_same(input, target);
+  const Loss here("kl_div", input, target);
   Tensor each;
   if (options.log_target) {
     each = exp(target) * (target - input);
@@ -121,8 +122,7 @@ Tensor kl_div(Operand input, Operand target, const KlDivOptions& options) {
 }
 
 Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& options) {
-  const Calling here("binary_cross_entropy", input.line());
-  check_same(input, target);
+  const Loss here("binary_cross_entropy", input, target);
   check_weight("weight", options.weight, input);
   check(!options.pos_weight.defined(), "pos_weight needs logits");
   check(input->numel() == 0 || (min(input).item() >= 0 && max(input).item() <= 1),
@@ -136,8 +136,7 @@ Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& opt
 // -log sigmoid(x) = softplus(-x) and -log(1 - sigmoid(x)) = x + softplus(-x), so the loss is
 // (1 - t) x + (1 + (p - 1) t) softplus(-x).
 Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const BceOptions& options) {
-  const Calling here("binary_cross_entropy_with_logits", input.line());
-  check_same(input, target);
+  const Loss here("binary_cross_entropy_with_logits", input, target);
   check_weight("weight", options.weight, input);
   check_weight("pos_weight", options.pos_weight, input);
   Tensor wrong = softplus(-input, 1, 40);  // at 40 the formula and its limit agree to the last bit
@@ -153,7 +152,7 @@ Tensor nll_loss(Operand input, Operand target, const CrossEntropyOptions& option
   check(options.label_smoothing == 0, "label_smoothing is for cross_entropy");
   const int64_t dim = class_dim(input, options.class_dim), classes = input->shape()[dim];
   check_classes(input, target, dim);
-  check_class_weight(options.weight, classes);
+  check_class_weight(options, classes);
 
   const Tensor counts = target != options.ignore_index;
   const Tensor valid = logical_and(target >= 0, target < classes);
@@ -182,7 +181,7 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
 
   check_same(input, target);
   const int64_t classes = input->shape()[dim];
-  check_class_weight(options.weight, classes);
+  check_class_weight(options, classes);
   const double s = options.label_smoothing;
   check(s >= 0 && s <= 1, "label_smoothing is ", s, "; it lies in [0, 1]");
   Tensor shares = s > 0 ? target * (1 - s) + s / static_cast<double>(classes) : target.tensor();

@@ -3,15 +3,16 @@
 #include <array>
 #include <optional>
 
-#include "autograd/ops.h"
+#include "autograd/ops/attention.h"
+#include "autograd/ops/loss.h"
 #include "nn/attention/mask.h"
+#include "tensor/random.h"
 
-/// What layers compute, without their state. Names and meanings are PyTorch's.
+/// Layers without their state: the functions that they compute. Names and meanings are PyTorch's; heed.h adds those
+/// that are operations, F::relu, F::linear.
 namespace heed::F {
 
-using heed::elu, heed::gelu, heed::leaky_relu, heed::log_softmax, heed::masked_softmax, heed::one_hot,
-    heed::relu, heed::sigmoid, heed::silu, heed::softmax, heed::softplus, heed::sparsemax, heed::tanh;
-using heed::embedding, heed::layer_norm, heed::linear, heed::rms_norm;
+using heed::AttentionOptions, heed::CrossEntropyOptions;
 
 /// Throws unless p is a probability.
 void check_dropout(const char* layer, const char* argument, double p);
@@ -48,7 +49,6 @@ Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& opt
 /// The same of sigmoid(input), without overflow: target log(sigmoid(input)) is multiplied by pos_weight
 Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const BceOptions& options = {});
 
-using heed::CrossEntropyOptions;
 /// -weight[target] input[target]: the likelihood of the right classes, from log-probabilities. Of the options
 /// label_smoothing is not for it.
 ///
@@ -67,7 +67,6 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
 
 // ---- attention
 
-using heed::AttentionOptions;
 struct Attention {
   Tensor output;   // [..., Tq, Dv]
   Tensor weights;  // [..., Tq, Tk], after dropout; undefined unless need_weights

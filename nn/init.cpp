@@ -4,7 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "tensor/kernels/elementwise.h"
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/shape.h"
 
 namespace heed::init {
 
@@ -12,8 +13,7 @@ Tensor constant(const Shape& shape, double value) { return full(shape, value); }
 
 Tensor uniform(const Shape& shape, double low, double high, Generator* generator) {
   check(low <= high, "init::uniform: low is ", low, ", high is ", high, "; low must not be above high");
-  const Tensor unit = rand(shape, float32, generator);
-  return kernel::add(kernel::mul(unit, full({}, high - low)), full({}, low));
+  return rand(shape, float32, generator) * (high - low) + low;
 }
 
 Tensor uniform_for(int64_t fan, const Shape& shape, Generator* generator) {
@@ -23,8 +23,7 @@ Tensor uniform_for(int64_t fan, const Shape& shape, Generator* generator) {
 
 Tensor normal(const Shape& shape, double mean, double std, Generator* generator) {
   check(std >= 0, "init::normal: std is ", std, "; it must not be negative");
-  const Tensor unit = randn(shape, float32, generator);
-  return kernel::add(kernel::mul(unit, full({}, std)), full({}, mean));
+  return randn(shape, float32, generator) * std + mean;
 }
 
 Fans fans(const Shape& shape) {
@@ -110,8 +109,7 @@ Tensor orthogonal(const Shape& shape, double gain, Generator* generator) {
     for (int64_t i = 0; i < length; ++i) v[i] *= scale;
   }
   const Tensor matrix = rows <= columns ? vectors : TensorBody::view(vectors, {rows, columns}, {1, rows});
-  const Tensor scaled = kernel::cast(kernel::mul(matrix, full({}, gain, float64)), float32);
-  return TensorBody::view(scaled, shape);
+  return reshape(to(matrix * gain, float32), shape);
 }
 
 }  // namespace heed::init

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
-#include <ostream>
 #include <set>
 #include <typeinfo>
 
@@ -117,27 +116,28 @@ std::string kind(const Tensor& x) { return to_string(x.dtype()) + " " + to_strin
 
 }  // namespace
 
-Visitor::Inside::Inside(Visitor& visitor, std::string_view name)
-    : path_(visitor.path_), length_(visitor.path_.size()) {
+void Visitor::inside(std::string_view name, const std::function<void()>& f) {
+  const size_t length = path_.size();
   if (!path_.empty() && !name.empty()) path_ += '.';
   path_ += name;
+  f();
+  path_.resize(length);
 }
 
 void Visitor::operator()(std::string_view name, Parameter& member) {
-  const Inside inside(*this, name);
-  if (member.defined()) parameter(path_, member);
+  if (member.defined()) inside(name, [&] { parameter(path_, member); });
 }
 
 void Visitor::operator()(std::string_view name, Buffer& member, bool persistent) {
-  const Inside inside(*this, name);
-  if (member.defined()) buffer(path_, member, persistent);
+  if (member.defined()) inside(name, [&] { buffer(path_, member, persistent); });
 }
 
 void Visitor::operator()(std::string_view name, Module& member) {
-  const Inside inside(*this, name);
-  module(path_, member);
-  member.visit(*this);
-  after_module(member);
+  inside(name, [&] {
+    module(path_, member);
+    member.visit(*this);
+    after_module(member);
+  });
 }
 
 Module::Module(Module&& other) noexcept : training_(other.training_), hooks_(std::move(other.hooks_)) {
@@ -189,55 +189,43 @@ StateDict Module::state_dict() const {
 }
 
 LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
-  const std::vector<Member> members = Walk(*this).members;
+  std::vector<Member> members = Walk(*this).members;
+  std::erase_if(members, [](const Member& member) { return !member.persistent; });
+  std::set<const Storage*> memory;  // of the members
+  for (const Member& member : members) memory.insert(TensorBody::of(*member.tensor).storage.get());
+
   std::vector<std::pair<const OwnedTensor*, Tensor>> writes;
   std::set<const TensorBody*> given;
-  std::set<std::string> known;
+  StateDict unexpected = state;
   LoadReport report;
-  Table table({"", "name", "model", "given"});
-  int64_t misfits = 0;
-  const auto misfit = [&](const char* what, const std::string& name, std::string model, std::string file) {
-    ++misfits;
-    table.add({what, name, std::move(model), std::move(file)});
-  };
-
+  Table misfits({"", "name", "model", "given"});
   for (const Member& member : members) {
-    if (!member.persistent) continue;
-    known.insert(member.name);
-    const auto it = state.find(member.name);
-    if (it == state.end()) continue;
-    const Tensor& own = *member.tensor;
-    const Tensor& value = it->second;
+    const auto entry = unexpected.extract(member.name);
+    if (entry.empty()) continue;
+    const Tensor &own = *member.tensor, &value = entry.mapped();
     given.insert(&TensorBody::of(own));
     if (!value.defined() || value.shape() != own.shape())
-      misfit("shape", member.name, to_string(own.shape()),
-             value.defined() ? to_string(value.shape()) : "undefined");
+      misfits.add({"shape", member.name, to_string(own.shape()),
+                   value.defined() ? to_string(value.shape()) : "undefined"});
     else if (value.dtype() != own.dtype() && !(is_floating(value.dtype()) && is_floating(own.dtype())))
-      misfit("dtype", member.name, kind(own), kind(value));
-    else
-      writes.push_back({member.tensor, value});
+      misfits.add({"dtype", member.name, kind(own), kind(value)});
+    else  // what stands in a member's memory must survive the first writes
+      writes.push_back({member.tensor,
+                        memory.contains(TensorBody::of(value).storage.get()) ? kernel::clone(value) : value});
   }
   for (const Member& member : members)
-    if (member.persistent && !given.contains(&TensorBody::of(*member.tensor))) {
+    if (!given.contains(&TensorBody::of(*member.tensor))) {
       report.missing.push_back(member.name);
-      if (strict) misfit("missing", member.name, to_string(member.tensor->shape()), "-");
+      if (strict) misfits.add({"missing", member.name, to_string(member.tensor->shape()), "-"});
     }
-  for (const auto& [name, value] : state)
-    if (!known.contains(name)) {
-      report.unexpected.push_back(name);
-      if (strict) misfit("unexpected", name, "-", value.defined() ? to_string(value.shape()) : "-");
-    }
-
-  check(misfits == 0, "load_state_dict: ", misfits, misfits == 1 ? " name does" : " names do", " not fit ",
-        type_name(), "; nothing was changed\n", table.to_string("  "));
-
-  for (auto& [own, value] : writes) {  // values that are a member's own memory must survive the first writes
-    const Storage* memory = TensorBody::of(value).storage.get();
-    if (std::any_of(members.begin(), members.end(), [&](const Member& member) {
-          return TensorBody::of(*member.tensor).storage.get() == memory;
-        }))
-      value = kernel::clone(value);
+  for (const auto& [name, value] : unexpected) {
+    report.unexpected.push_back(name);
+    if (strict) misfits.add({"unexpected", name, "-", value.defined() ? to_string(value.shape()) : "-"});
   }
+  check(misfits.rows() == 0, "load_state_dict: ", misfits.rows(),
+        misfits.rows() == 1 ? " name does" : " names do", " not fit ", type_name(), "; nothing was changed\n",
+        misfits.to_string("  "));
+
   for (const auto& [own, value] : writes) {
     kernel::copy_into(*own, value);
     TensorBody::of(*own).storage->wrote("load_state_dict", {});
@@ -294,8 +282,6 @@ std::string to_string(const Module& module) {
   outline("", const_cast<Module&>(module));
   return outline.text;
 }
-
-std::ostream& operator<<(std::ostream& out, const Module& module) { return out << to_string(module); }
 
 namespace detail {
 namespace {

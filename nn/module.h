@@ -3,7 +3,6 @@
 #include <atomic>
 #include <concepts>
 #include <functional>
-#include <iosfwd>
 #include <map>
 #include <memory>
 #include <source_location>
@@ -29,15 +28,13 @@ struct NamedTensor {
   Tensor tensor;
 };
 
-struct NamedModule {
+template <class AnyModule>
+struct Named {
   std::string name;
-  Module* module;
+  AnyModule* module;
 };
-
-struct ConstNamedModule {
-  std::string name;
-  const Module* module;
-};
+using NamedModule = Named<Module>;
+using ConstNamedModule = Named<const Module>;
 
 /// Values by name, under the names that PyTorch gives them.
 using StateDict = std::map<std::string, Tensor>;
@@ -48,7 +45,7 @@ concept Visitable = requires(T& part, Visitor& v) {
   part.visit(v);
 };
 
-/// What `Module::visit` tells the members to. It knows the path of names that led here:
+/// `Module::visit` tells it the members. It knows the path of names that led here:
 /// "encoder.layers.0.weight".
 class Visitor {
  public:
@@ -59,20 +56,16 @@ class Visitor {
   void operator()(std::string_view name, Buffer& member, bool persistent = true);
   void operator()(std::string_view name, Module& member);
   template <Visitable Part>
-  void operator()(std::string_view name, Part& member) {
-    if constexpr (std::is_base_of_v<Module, Part>) {
-      (*this)(name, static_cast<Module&>(member));
-    } else {
-      const Inside inside(*this, name);
-      member.visit(*this);
-    }
+  requires(!std::is_base_of_v<Module, Part>) void operator()(std::string_view name, Part& member) {
+    inside(name, [&] { member.visit(*this); });
   }
   /// Lists are numbered: layers.0, layers.1.
   template <class Member>
   void operator()(std::string_view name, std::vector<Member>& members) {
-    const Inside inside(*this, name);
-    size_t number = 0;
-    for (Member& member : members) (*this)(std::to_string(number++), member);
+    inside(name, [&] {
+      size_t number = 0;
+      for (Member& member : members) (*this)(std::to_string(number++), member);
+    });
   }
   /// Optional members and those behind a pointer, where there is one.
   template <class Pointer>
@@ -89,25 +82,14 @@ class Visitor {
   virtual void after_module(Module&) {}
 
  private:
-  class Inside {
-   public:
-    Inside(Visitor& visitor, std::string_view name);
-    ~Inside() { path_.resize(length_); }
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
-
-   private:
-    std::string& path_;
-    size_t length_;
-  };
-  friend class Module;
+  /// Calls f while the path ends with this name.
+  void inside(std::string_view name, const std::function<void()>& f);
   std::string path_;
 };
 
 /// A hook may return nothing, or a tensor to go on with instead of the one it was given.
 template <class... Args>
-class Hook : public std::function<Tensor(Args...)> {
- public:
+struct Hook : std::function<Tensor(Args...)> {
   template <class F>
   requires(!std::is_same_v<std::remove_cvref_t<F>, Hook> && std::is_invocable_v<F&, Args...>) Hook(F f)
       : std::function<Tensor(Args...)>([f = std::move(f)](Args... args) mutable -> Tensor {
@@ -237,7 +219,6 @@ class Module {
 ///     (1): ReLU()
 ///   )
 std::string to_string(const Module& module);
-std::ostream& operator<<(std::ostream& out, const Module& module);
 
 namespace detail {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nn/file.h"
+#include "nn/table.h"
 #include "nn/text/utf8.h"
 
 // The file: the length of the header in 8 bytes, the header in JSON, and the data that its offsets count in.
@@ -33,10 +34,10 @@ struct Kind {
   const char* name;
   int64_t size;  // of a stored element, in bytes
   DType dtype;   // that it becomes
-  void (*read)(FileReader& file, const Tensor& x, std::string_view name);
+  void (*read)(FileReader& file, const Tensor& x, std::string_view what);
 };
 
-// What stands where something else must be.
+// A value that is not of the right kind, as messages show it.
 std::string found(const Json& value) {
   return value.is_number() ? value.dump() : std::string("a JSON ") + value.type_name();
 }
@@ -90,57 +91,47 @@ Metadata metadata_of(const FileReader& file, const Json& header) {
   return metadata;
 }
 
-// Sign, 5 bits of exponent, 10 of fraction.
-float from_half(uint16_t bits) {
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const float sign = bits >> 15 ? -1.0F : 1.0F;
-  if (exponent == 31 && fraction != 0) return std::numeric_limits<float>::quiet_NaN();
-  if (exponent == 31) return sign * std::numeric_limits<float>::infinity();
-  return sign *
-         std::ldexp(static_cast<float>(exponent ? 1024 + fraction : fraction), std::max(exponent, 1) - 25);
-}
+// Half a float32: sign, 5 bits of exponent, 10 of fraction.
+struct Half {
+  operator float() const {
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const float sign = bits >> 15 ? -1.0F : 1.0F;
+    if (exponent == 31 && fraction != 0) return std::numeric_limits<float>::quiet_NaN();
+    if (exponent == 31) return sign * std::numeric_limits<float>::infinity();
+    const auto digits = static_cast<float>(exponent ? 1024 + fraction : fraction);
+    return sign * std::ldexp(digits, std::max(exponent, 1) - 25);
+  }
+  uint16_t bits;
+};
 
 // The upper half of a float32.
-float from_brain(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
+struct Brain {
+  operator float() const { return std::bit_cast<float>(uint32_t{bits} << 16); }
+  uint16_t bits;
+};
 
-template <class Element>
-int64_t from_integer(Element value) {
-  return value;
-}
-
-void read_same(FileReader& file, const Tensor& x, std::string_view name) { file.read(x, name); }
-
-template <class Element, auto convert>
-void read_as(FileReader& file, const Tensor& x, std::string_view) {
-  constexpr int64_t kBlock = 4096;
-  Element block[kBlock];
-  auto* out = x.mutable_data<decltype(convert(Element{}))>();
-  for (int64_t at = 0; at < x.numel(); at += kBlock) {
-    const int64_t count = std::min(kBlock, x.numel() - at);
-    file.read(block, static_cast<uint64_t>(count) * sizeof(Element));
-    std::transform(block, block + count, out + at, convert);
-  }
-}
-
-template <class Element>
-constexpr Kind integer(const char* name) {
-  return {name, sizeof(Element), int64, read_as<Element, from_integer<Element>>};
+// Elements that are stored as such and become T.
+template <class Element, class T>
+constexpr Kind kind(const char* name) {
+  return {name, sizeof(Element), dtype_of<T>, [](FileReader& file, const Tensor& x, std::string_view what) {
+            if (std::is_same_v<Element, T>) return file.read(x, what);
+            constexpr int64_t kBlock = 4096;
+            Element block[kBlock];
+            T* out = x.mutable_data<T>();
+            for (int64_t at = 0; at < x.numel(); at += kBlock) {
+              const int64_t count = std::min(kBlock, x.numel() - at);
+              file.read(block, static_cast<uint64_t>(count) * sizeof(Element));
+              std::copy_n(block, count, out + at);
+            }
+          }};
 }
 
 // Those that are stored as they are in memory stand first: saving looks here too.
 constexpr Kind kKinds[] = {
-    {"F32", 4, float32, read_same},
-    {"F64", 8, float64, read_same},
-    {"I64", 8, int64, read_same},
-    {"BOOL", 1, boolean, read_same},
-    {"F16", 2, float32, read_as<uint16_t, from_half>},
-    {"BF16", 2, float32, read_as<uint16_t, from_brain>},
-    integer<int8_t>("I8"),
-    integer<int16_t>("I16"),
-    integer<int32_t>("I32"),
-    integer<uint8_t>("U8"),
-    integer<uint16_t>("U16"),
-    integer<uint32_t>("U32"),
+    kind<float, float>("F32"),    kind<double, double>("F64"),    kind<int64_t, int64_t>("I64"),
+    kind<bool, bool>("BOOL"),     kind<Half, float>("F16"),       kind<Brain, float>("BF16"),
+    kind<int8_t, int64_t>("I8"),  kind<int16_t, int64_t>("I16"),  kind<int32_t, int64_t>("I32"),
+    kind<uint8_t, int64_t>("U8"), kind<uint16_t, int64_t>("U16"), kind<uint32_t, int64_t>("U32"),
 };
 
 const char* name_of_kind(DType dtype) {
@@ -175,9 +166,9 @@ Stored checked(const FileReader& file, const std::string& name, const Json& entr
   const auto* kind =
       std::find_if(kKinds, std::end(kKinds), [&](const Kind& known) { return known.name == dtype; });
   if (kind == std::end(kKinds)) {
-    std::string known;
-    for (const Kind& each : kKinds) known += std::string(known.empty() ? "" : ", ") + each.name;
-    file.require(false, tensor, "dtype ", readable(dtype), " is none of ", known);
+    std::vector<std::string> known;
+    for (const Kind& each : kKinds) known.push_back(each.name);
+    file.require(false, tensor, "dtype ", readable(dtype), " is none of ", detail::listed(known));
   }
   const auto offsets = numbers(file, tensor + "data_offsets", entry["data_offsets"]);
   file.require(offsets.size() == 2, tensor, "data_offsets are ", offsets.size(),

@@ -49,6 +49,12 @@ std::string decimals(double x, int digits) {
   return text;
 }
 
+std::string detail::listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 Table::Table(std::vector<std::string> header) : rows_{std::move(header)} {}
 
 void Table::add(std::vector<std::string> cells) {

@@ -13,6 +13,11 @@ int64_t display_width(const std::string& text);
 /// A number with so many digits after the point.
 std::string decimals(double x, int digits);
 
+namespace detail {
+/// "dot, additive"
+std::string listed(const std::vector<std::string>& names);
+}  // namespace detail
+
 /// Text in aligned columns, two spaces apart; columns whose cells below the header are numbers are aligned at
 /// the right.
 class Table {
@@ -20,6 +25,8 @@ class Table {
   explicit Table(std::vector<std::string> header);
   /// A cell for each column of the header.
   void add(std::vector<std::string> cells);
+  /// The number of rows below the header.
+  size_t rows() const { return rows_.size() - 1; }
   /// A line for each row, the header first, `indent` before each; no newline at the end.
   std::string to_string(const std::string& indent = "") const;
 

@@ -54,11 +54,7 @@ NadarayaWatson::NadarayaWatson(const NadarayaWatsonOptions& options) : kernel(op
   check(!options.learn || (kernel != SmoothingKernel::boxcar && kernel != SmoothingKernel::constant),
         "NadarayaWatson: the ", kernel,
         " kernel has no slope in w, so w cannot be learned; take gaussian, epanechnikov or triangular");
-  const Tensor value = full({1}, options.w, options.dtype);
-  if (options.learn)
-    w = value;
-  else
-    fixed_w = value;
+  (options.learn ? static_cast<OwnedTensor&>(w) : fixed_w) = full({1}, options.w, options.dtype);
 }
 
 Tensor NadarayaWatson::weights(const Tensor& queries, const Tensor& keys, OwnPoint own) const {
@@ -72,13 +68,6 @@ Tensor NadarayaWatson::weights(const Tensor& queries, const Tensor& keys, OwnPoi
 Tensor NadarayaWatson::forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
                                OwnPoint own) const {
   return attention_pool(weights(queries, keys, own), values);
-}
-
-void NadarayaWatson::visit(Visitor& v) {
-  if (w.defined())
-    v("w", w);
-  else
-    v("w", fixed_w);
 }
 
 }  // namespace heed

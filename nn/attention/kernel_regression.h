@@ -55,15 +55,17 @@ struct NadarayaWatsonOptions {
 ///
 /// To learn w, predict the keys themselves with OwnPoint::exclude. Kept, each would be predicted best by
 /// itself alone, as w grows without bound; excluded, the training loss is leave-one-out cross-validation.
-class NadarayaWatson : public Layer<NadarayaWatson> {
- public:
+struct NadarayaWatson : Layer<NadarayaWatson> {
   explicit NadarayaWatson(const NadarayaWatsonOptions& options = {});
 
   Tensor forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
                  OwnPoint own = OwnPoint::keep) const;
   /// The attention weights behind forward, [..., Tq, Tk].
   Tensor weights(const Tensor& queries, const Tensor& keys, OwnPoint own = OwnPoint::keep) const;
-  void visit(Visitor& v) override;
+  void visit(Visitor& v) override {  // there is only one
+    v("w", w);
+    v("w", fixed_w);
+  }
 
   SmoothingKernel kernel;
   Parameter w;     // [1], absent when fixed

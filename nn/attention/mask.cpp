@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ostream>
 
 #include "autograd/grad_mode.h"
 #include "autograd/ops.h"
@@ -74,8 +73,6 @@ std::string to_string(const Mask& mask) {
   }
   return text;
 }
-
-std::ostream& operator<<(std::ostream& out, const Mask& mask) { return out << to_string(mask); }
 
 void detail::check_fits_scores(const char* what, const Tensor& x, const Shape& scores) {
   if (!x.defined()) return;

@@ -52,7 +52,6 @@ class Mask {
 /// A line for each query, a column for each key: "x" = may attend, "." = may not; an empty line between the
 /// matrices of a batch.
 std::string to_string(const Mask& mask);
-std::ostream& operator<<(std::ostream& out, const Mask& mask);
 
 namespace detail {
 /// Throws unless x, a mask or a bias or undefined, broadcasts to scores of this shape, [..., Tq, Tk].

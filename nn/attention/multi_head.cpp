@@ -1,5 +1,7 @@
 #include "nn/attention/multi_head.h"
 
+#include "autograd/ops.h"
+
 namespace heed {
 namespace {
 
@@ -76,15 +78,6 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
     v_proj_weight = init::xavier_uniform({embed_dim, vdim});
   }
   if (options.bias) out_proj.bias = init::zeros({embed_dim});
-}
-
-void MultiheadAttention::visit(Visitor& v) {
-  v("in_proj_weight", in_proj_weight);
-  v("q_proj_weight", q_proj_weight);
-  v("k_proj_weight", k_proj_weight);
-  v("v_proj_weight", v_proj_weight);
-  v("in_proj_bias", in_proj_bias);
-  v("out_proj", out_proj);
 }
 
 // Queries (0), keys (1) or values (2) of all heads: [B, T, width] -> [B, H, T, D]. Three products with a

@@ -70,7 +70,14 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
     return forward(x, x, x, options);
   }
 
-  void visit(Visitor& v) override;
+  void visit(Visitor& v) override {
+    v("in_proj_weight", in_proj_weight);
+    v("q_proj_weight", q_proj_weight);
+    v("k_proj_weight", k_proj_weight);
+    v("v_proj_weight", v_proj_weight);
+    v("in_proj_bias", in_proj_bias);
+    v("out_proj", out_proj);
+  }
 
   int64_t embed_dim, num_heads, kdim, vdim;
   double dropout;

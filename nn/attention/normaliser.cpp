@@ -1,6 +1,8 @@
 #include "nn/attention/normaliser.h"
 
 #include "autograd/function.h"
+#include "autograd/ops.h"
+#include "nn/table.h"
 
 namespace heed {
 

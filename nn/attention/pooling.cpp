@@ -1,5 +1,7 @@
 #include "nn/attention/pooling.h"
 
+#include "autograd/ops.h"
+
 namespace heed {
 
 Tensor attention_pool(Operand weights, Operand values) {

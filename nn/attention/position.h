@@ -43,8 +43,7 @@ class SinusoidalPosition : public Layer<SinusoidalPosition> {
 ///
 /// Start: normal with mean 0 and variance 1/2, as large as sinusoids are. Much smaller, positions are drowned
 /// by the embeddings that they are added to, and learning is slow. State dict: weight.
-class LearnedPosition : public Layer<LearnedPosition> {
- public:
+struct LearnedPosition : Layer<LearnedPosition> {
   LearnedPosition(int64_t max_length, int64_t embed_dim);
   Tensor forward(const Tensor& x, int64_t offset = 0) const;
   void visit(Visitor& v) override { v("weight", weight); }
@@ -59,8 +58,7 @@ class LearnedPosition : public Layer<LearnedPosition> {
 ///   returns    same shape
 ///
 /// Any number of positions; nothing in the state dict.
-class RotaryPosition : public Layer<RotaryPosition> {
- public:
+struct RotaryPosition : Layer<RotaryPosition> {
   explicit RotaryPosition(int64_t dim);
   Tensor forward(const Tensor& x, int64_t offset = 0) const;
 

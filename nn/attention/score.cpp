@@ -2,7 +2,9 @@
 
 #include <cmath>
 
+#include "autograd/ops.h"
 #include "nn/attention/kernel_regression.h"
+#include "nn/table.h"
 
 namespace heed {
 namespace {
@@ -17,12 +19,6 @@ Tensor dot_products(const char* name, const Tensor& q, const Tensor& k) {
 constexpr LinearOptions kNoBias = {.bias = false};
 
 }  // namespace
-
-std::string detail::listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
 
 const Tensor& Keys::through(const Linear& map) const {
   const auto version = [](const Tensor& x) { return x.defined() ? TensorBody::of(x).storage->version : 0; };

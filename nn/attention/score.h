@@ -123,13 +123,6 @@ struct GaussianScore {
   Parameter w;  // [1]
 };
 
-namespace detail {
-
-/// "dot, additive"
-std::string listed(const std::vector<std::string>& names);
-
-}  // namespace detail
-
 /// Any score, chosen at run time.
 using AnyScore = AnyPart<const Tensor&, const Keys&>;
 

@@ -13,8 +13,7 @@ namespace heed {
 ///
 /// The draws are the thread's default generator's: the same seed gives the same ones on any number of
 /// threads.
-class Dropout : public Layer<Dropout> {
- public:
+struct Dropout : Layer<Dropout> {
   explicit Dropout(double p = 0.5) : p(p) { F::check_dropout("Dropout", "p", p); }
   Tensor forward(const Tensor& x) const { return F::dropout(x, p, training()); }
 

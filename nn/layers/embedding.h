@@ -3,7 +3,9 @@
 #include <optional>
 #include <utility>
 
-#include "autograd/ops.h"
+#include "autograd/ops/in_place.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/shape.h"
 #include "nn/init.h"
 #include "nn/module.h"
 
@@ -32,8 +34,7 @@ struct EmbeddingOptions {
 ///   }
 ///
 /// parameters() has the matrix once, the state dict under both names, and either name suffices to load it.
-class Embedding : public Layer<Embedding> {
- public:
+struct Embedding : Layer<Embedding> {
   Embedding(int64_t num_embeddings, int64_t embedding_dim, EmbeddingOptions options = {})
       : Embedding(init::normal({num_embeddings, embedding_dim}), options) {}
   explicit Embedding(Tensor start, EmbeddingOptions options = {}) : weight(std::move(start)) {

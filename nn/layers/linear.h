@@ -1,6 +1,6 @@
 #pragma once
 
-#include "autograd/ops.h"
+#include "autograd/ops/matmul.h"
 #include "nn/init.h"
 #include "nn/module.h"
 
@@ -16,8 +16,7 @@ struct LinearOptions {
 ///   returns    [..., out_features]
 ///
 /// Start: weight and bias uniform in [-1 / sqrt(in), 1 / sqrt(in)).
-class Linear : public Layer<Linear> {
- public:
+struct Linear : Layer<Linear> {
   Linear(int64_t in_features, int64_t out_features, LinearOptions options = {})
       : weight(init::uniform_for(in_features, {out_features, in_features})),
         bias(options.bias ? init::uniform_for(in_features, {out_features}) : Tensor()) {}

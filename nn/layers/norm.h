@@ -3,7 +3,7 @@
 #include <limits>
 #include <optional>
 
-#include "autograd/ops.h"
+#include "autograd/ops/norm.h"
 #include "nn/init.h"
 #include "nn/module.h"
 
@@ -21,8 +21,7 @@ struct LayerNormOptions {
 ///   returns    same shape
 ///
 /// Start: weight one, bias zero.
-class LayerNorm : public Layer<LayerNorm> {
- public:
+struct LayerNorm : Layer<LayerNorm> {
   explicit LayerNorm(const Dims& normalized_shape, LayerNormOptions options = {})
       : normalized_shape(normalized_shape),
         eps(options.eps),
@@ -52,8 +51,7 @@ struct RMSNormOptions {
 ///   returns    same shape
 ///
 /// Start: weight one.
-class RMSNorm : public Layer<RMSNorm> {
- public:
+struct RMSNorm : Layer<RMSNorm> {
   explicit RMSNorm(const Dims& normalized_shape, RMSNormOptions options = {})
       : normalized_shape(normalized_shape),
         eps(options.eps),

@@ -25,6 +25,4 @@ Tensor Sequential::forward(const Tensor& x) const {
   return y;
 }
 
-void Sequential::visit(Visitor& v) { v("", parts_); }
-
 }  // namespace heed

@@ -36,7 +36,7 @@ class Sequential : public Layer<Sequential> {
   }
 
   Tensor forward(const Tensor& x) const;
-  void visit(Visitor& v) override;
+  void visit(Visitor& v) override { v("", parts_); }
 
   size_t size() const { return parts_.size(); }
   /// Part i, which must be of this type: model.get<Linear>(0).weight

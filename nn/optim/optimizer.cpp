@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "autograd/grad_mode.h"
+#include "nn/table.h"
 #include "tensor/create.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/optim.h"
@@ -14,42 +15,46 @@ namespace heed {
 
 void Optimizer::add_group(const std::vector<Tensor>& params) {
   check(!params.empty(), name_, ": a group without parameters; is visit() of the model missing a line?");
-  std::vector<Tensor> all;
-  for (const auto& group : groups_) all.insert(all.end(), group.begin(), group.end());
+  std::vector<Entry> all = entries_;
   for (const Tensor& p : params) {
     check(p.defined() && is_floating(p.dtype()) && p.is_leaf(), name_, ": parameter ", all.size(),
           " is not a floating leaf; optimise the leaves that a result was computed from");
-    check(std::none_of(all.begin(), all.end(), [&](const Tensor& other) { return other.same_as(p); }), name_,
+    check(std::none_of(all.begin(), all.end(), [&](const Entry& other) { return other.p.same_as(p); }), name_,
           ": parameter ", all.size(), " of shape ", p.shape(), " is there twice; give each once");
-    all.push_back(p);
+    all.push_back({groups_, p, {}});
   }
-  groups_.push_back(params);
-  states_.resize(all.size());
+  entries_ = std::move(all);
+  ++groups_;
+}
+
+std::vector<Tensor> Optimizer::params(size_t group) const {
+  std::vector<Tensor> found;
+  for (const Entry& entry : entries_)
+    if (entry.group == group) found.push_back(entry.p);
+  check(!found.empty(), name_, ": group ", group, " of ", groups_, "; they count from 0");
+  return found;
 }
 
 void Optimizer::step(std::source_location line) {
   const NoGrad guard;
-  size_t place = 0;
-  for (size_t group = 0; group < groups_.size(); ++group)
-    for (const Tensor& p : groups_[group]) {
-      OptimizerState& state = states_[place++];
-      const Tensor g = p.grad();
-      if (!g.defined()) continue;
-      check(g.shape() == p.shape() && g.dtype() == p.dtype(), name_, ": parameter ", place - 1, " is ",
-            p.dtype(), " ", p.shape(), " and its gradient ", g.dtype(), " ", g.shape());
-      for (Tensor& memory : state.tensors)  // the model may have changed its dtype
-        if (memory.defined() && memory.dtype() != p.dtype()) memory = kernel::cast(memory, p.dtype());
-      ++state.step;
-      const Tensor values = kernel::contiguous(p.detach());
-      step_one(group, values, g.detach(), state);
-      if (!p.is_contiguous()) kernel::copy_into(p, values);
-      TensorBody::of(p).storage->wrote(name_, line);
-    }
+  for (size_t place = 0; place < entries_.size(); ++place) {
+    auto& [group, p, state] = entries_[place];
+    const Tensor g = p.grad();
+    if (!g.defined()) continue;
+    check(g.shape() == p.shape() && g.dtype() == p.dtype(), name_, ": parameter ", place, " is ", p.dtype(),
+          " ", p.shape(), " and its gradient ", g.dtype(), " ", g.shape());
+    for (Tensor& memory : state.tensors)  // the model may have changed its dtype
+      if (memory.defined() && memory.dtype() != p.dtype()) memory = kernel::cast(memory, p.dtype());
+    ++state.step;
+    const Tensor values = kernel::contiguous(p.detach());
+    step_one(group, values, g.detach(), state);
+    if (!p.is_contiguous()) kernel::copy_into(p, values);
+    TensorBody::of(p).storage->wrote(name_, line);
+  }
 }
 
 void Optimizer::zero_grad() const {
-  for (const auto& group : groups_)
-    for (const Tensor& p : group) p.set_grad({});
+  for (const Entry& entry : entries_) entry.p.set_grad({});
 }
 
 void Optimizer::set_lr(double lr) { set_lr(std::vector<double>(groups(), lr)); }
@@ -75,69 +80,58 @@ Tensor OptimizerState::remembered(size_t slot, const Tensor& p, bool wanted, dou
 
 std::map<std::string, Tensor> Optimizer::state_dict() const {
   std::map<std::string, Tensor> result;
-  for (size_t place = 0; place < states_.size(); ++place) {
+  for (size_t place = 0; place < entries_.size(); ++place) {
     const std::string prefix = std::to_string(place) + ".";
-    const OptimizerState& state = states_[place];
+    const OptimizerState& state = entries_[place].state;
     if (state.step == 0) continue;
     result[prefix + "step"] = kernel::full({}, static_cast<double>(state.step), int64);
     for (size_t slot = 0; slot < memory_.size(); ++slot)
       if (state.tensors[slot].defined()) result[prefix + memory_[slot]] = state.tensors[slot];
   }
-  for (size_t group = 0; group < groups_.size(); ++group)
+  for (size_t group = 0; group < groups_; ++group)
     result["lr." + std::to_string(group)] = kernel::full({}, lr(group), float64);
   return result;
 }
 
 void Optimizer::load_state_dict(const std::map<std::string, Tensor>& state) {
-  std::vector<OptimizerState> states(states_.size());
-  std::vector<double> rates;
-  size_t known = 0;
-  const auto find = [&](const std::string& name) -> const Tensor* {
-    const auto found = state.find(name);
-    known += found != state.end();
-    return found == state.end() ? nullptr : &found->second;
-  };
-
-  size_t place = 0;
-  for (size_t group = 0; group < groups(); ++group) {
-    const Tensor* lr = find("lr." + std::to_string(group));
-    rates.push_back(lr ? lr->item() : this->lr(group));
-    for (const Tensor& p : groups_[group]) {
-      const std::string prefix = std::to_string(place) + ".";
-      OptimizerState& own = states[place++];
-      if (const Tensor* step = find(prefix + "step")) {
-        const auto count = step->item();
-        check(count >= 0 && count == std::floor(count), name_, ": load_state_dict: ", prefix, "step is ",
-              count, "; it must be a whole number from 0");
-        own.step = static_cast<int64_t>(count);
-      }
-      for (size_t slot = 0; slot < memory_.size(); ++slot) {
-        if (!memory_[slot]) continue;
-        const Tensor* memory = find(prefix + memory_[slot]);
-        if (!memory) continue;
-        check(memory->shape() == p.shape(), name_, ": load_state_dict: ", prefix, memory_[slot],
-              " has shape ", memory->shape(), " and the parameter ", p.shape());
-        own.tensors[slot] = kernel::cast(*memory, p.dtype());
-      }
+  std::map<std::string, Tensor> rest = state;
+  std::vector<Entry> entries = entries_;
+  for (size_t place = 0; place < entries.size(); ++place) {
+    const std::string prefix = std::to_string(place) + ".";
+    const Tensor& p = entries[place].p;
+    OptimizerState& own = entries[place].state = {};
+    if (const auto step = rest.extract(prefix + "step")) {
+      const auto count = step.mapped().item();
+      check(count >= 0 && count == std::floor(count), name_, ": load_state_dict: ", prefix, "step is ", count,
+            "; it must be a whole number from 0");
+      own.step = static_cast<int64_t>(count);
     }
+    for (size_t slot = 0; slot < memory_.size() && memory_[slot]; ++slot)
+      if (const auto memory = rest.extract(prefix + memory_[slot])) {
+        check(memory.mapped().shape() == p.shape(), name_, ": load_state_dict: ", prefix, memory_[slot],
+              " has shape ", memory.mapped().shape(), " and the parameter ", p.shape());
+        own.tensors[slot] = kernel::cast(memory.mapped(), p.dtype());
+      }
   }
-  check(known == state.size(), name_, ": load_state_dict: ", state.size() - known, " of ", state.size(),
-        " entries do not belong to ", states_.size(), " parameters in ", groups(), " groups of a ", name_);
+  std::vector<double> rates;
+  for (size_t group = 0; group < groups_; ++group) {
+    const auto rate = rest.extract("lr." + std::to_string(group));
+    rates.push_back(rate ? rate.mapped().item() : lr(group));
+  }
+  check(rest.empty(), name_, ": load_state_dict: ", rest.size(), " of ", state.size(),
+        " entries do not belong to ", entries.size(), " parameters in ", groups_, " groups of a ", name_);
   set_lr(rates);  // the last that may throw, and then changes nothing
-  states_ = std::move(states);
+  entries_ = std::move(entries);
 }
 
 namespace {
 
 void check_not_negative(const char* optimizer,
                         std::initializer_list<std::pair<const char*, double>> options) {
-  bool good = true;
-  std::string all;
-  for (const auto& [name, value] : options) {
-    good &= value >= 0;
-    all += (all.empty() ? "" : ", ") + std::string(name) + " " + to_string(value);
-  }
-  check(good, optimizer, ": ", all, "; none may be negative");
+  std::vector<std::string> all;
+  for (const auto& [name, value] : options) all.push_back(std::string(name) + " " + to_string(value));
+  for (const auto& [name, value] : options)
+    check(value >= 0, optimizer, ": ", detail::listed(all), "; none may be negative");
 }
 
 }  // namespace
@@ -154,20 +148,25 @@ void SGDOptions::update(const Tensor& p, const Tensor& g, OptimizerState& state)
   kernel::sgd_step(p, g, v, {lr, weight_decay, maximize}, {momentum, first ? 0 : dampening, nesterov});
 }
 
-void AdamOptions::check() const {
-  const char* name = decoupled_weight_decay ? AdamWOptions::kName : kName;
+template <bool decoupled>
+void AnyAdamOptions<decoupled>::check() const {
+  const char* name = decoupled_weight_decay ? AdamWOptions::kName : AdamOptions::kName;
   check_not_negative(name, {{"lr", lr}, {"eps", eps}, {"weight_decay", weight_decay}});
   for (const double beta : betas)
     heed::check(beta >= 0 && beta < 1, name, ": betas are ", betas[0], " and ", betas[1],
                 "; each must be at least 0 and below 1");
 }
 
-void AdamOptions::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
+template <bool decoupled>
+void AnyAdamOptions<decoupled>::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
   const Tensor m = state.remembered(0, p), v = state.remembered(1, p);
   const Tensor largest_v = state.remembered(2, p, amsgrad);
   kernel::adam_step(p, g, m, v, largest_v, {lr, weight_decay, maximize},
                     {betas[0], betas[1], eps, state.step, decoupled_weight_decay});
 }
+
+template struct AnyAdamOptions<false>;
+template struct AnyAdamOptions<true>;
 
 void RMSpropOptions::check() const {
   check_not_negative(

@@ -27,7 +27,7 @@ struct OptimizerState {
   Tensor remembered(size_t slot, const Tensor& p, bool wanted = true, double value = 0);
 };
 
-/// What all optimisers share: parameters in groups, what is remembered about each, and one step for all.
+/// The base of all optimisers: parameters in groups, what is remembered about each, and one step for all.
 ///
 ///   AdamW optimizer(model.parameters(), {.lr = 1e-3, .weight_decay = 0.1});
 ///   optimizer.zero_grad();
@@ -48,8 +48,8 @@ class Optimizer {
   void zero_grad() const;
 
   /// The number of groups, and the parameters of one.
-  size_t groups() const { return groups_.size(); }
-  std::vector<Tensor> params(size_t group) const { return groups_.at(group); }
+  size_t groups() const { return groups_; }
+  std::vector<Tensor> params(size_t group) const;
   double lr(size_t group = 0) const { return const_cast<Optimizer*>(this)->lr_of(group); }
   void set_lr(double lr);                         // of all groups
   void set_lr(size_t group, double lr);           // of one
@@ -80,9 +80,14 @@ class Optimizer {
  private:
   double checked(double lr) const;
 
-  Names memory_;  // what the tensors in OptimizerState are called
-  std::vector<std::vector<Tensor>> groups_;
-  std::vector<OptimizerState> states_;                        // in the order of all groups' parameters
+  struct Entry {
+    size_t group;
+    Tensor p;
+    OptimizerState state;
+  };
+  Names memory_;  // of the tensors in OptimizerState
+  std::vector<Entry> entries_;
+  size_t groups_ = 0;
   std::shared_ptr<Optimizer> self_{this, [](Optimizer*) {}};  // owns nothing, ends with this
 };
 
@@ -151,20 +156,23 @@ struct SGDOptions {
 ///   p <- p - lr v                         Nesterov: p <- p - lr (g + momentum v)
 using SGD = OptimizerOf<SGDOptions>;
 
-struct AdamOptions {
+template <bool decoupled>
+struct AnyAdamOptions {
   double lr = 1e-3;
   std::array<double, 2> betas = {0.9, 0.999};
   double eps = 1e-8;
-  double weight_decay = 0;  // adds weight_decay p to the gradient
+  double weight_decay = decoupled ? 0.01 : 0;  // adds weight_decay p to the gradient
   bool amsgrad = false;
   bool maximize = false;
-  bool decoupled_weight_decay = false;  // p <- p - lr weight_decay p before the step instead, as AdamW
+  bool decoupled_weight_decay = decoupled;  // p <- p - lr weight_decay p before the step instead
 
-  static constexpr const char* kName = "Adam";
+  static constexpr const char* kName = decoupled ? "AdamW" : "Adam";
   static constexpr std::array<const char*, 3> kMemory = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
   void check() const;
   void update(const Tensor& p, const Tensor& g, OptimizerState& state) const;
 };
+using AdamOptions = AnyAdamOptions<false>;
+using AdamWOptions = AnyAdamOptions<true>;
 
 /// Adam (Kingma and Ba, 2015): steps of about lr, scaled by running means of the gradient and its square.
 ///
@@ -173,23 +181,6 @@ struct AdamOptions {
 ///
 /// amsgrad puts the largest v so far for v.
 using Adam = OptimizerOf<AdamOptions>;
-
-struct AdamWOptions {
-  double lr = 1e-3;
-  std::array<double, 2> betas = {0.9, 0.999};
-  double eps = 1e-8;
-  double weight_decay = 0.01;  // p <- p - lr weight_decay p before the step
-  bool amsgrad = false;
-  bool maximize = false;
-
-  static constexpr const char* kName = "AdamW";
-  static constexpr std::array<const char*, 3> kMemory = AdamOptions::kMemory;
-  operator AdamOptions() const { return {lr, betas, eps, weight_decay, amsgrad, maximize, true}; }
-  void check() const { AdamOptions(*this).check(); }
-  void update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
-    AdamOptions(*this).update(p, g, state);
-  }
-};
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter, 2019): the decay shrinks the parameter itself and
 /// does not pass through the moments.

@@ -24,7 +24,7 @@ void Schedule::set_epoch(int64_t epoch) {
   epoch_ = epoch;
 }
 
-double detail::positive(const char* schedule, const char* name, int64_t value) {
+double Schedule::positive(const char* schedule, const char* name, int64_t value) {
   check(value > 0, schedule, ": ", name, " is ", value, "; it must be at least 1");
   return static_cast<double>(value);
 }

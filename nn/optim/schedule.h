@@ -36,6 +36,8 @@ class Schedule {
 
  protected:
   Optimizer& optimizer() const;
+  /// Throws unless `value`, an option of a schedule, is at least 1; returns it as a number to divide by.
+  static double positive(const char* schedule, const char* name, int64_t value);
 
  private:
   std::weak_ptr<Optimizer> optimizer_;
@@ -44,18 +46,11 @@ class Schedule {
   int64_t epoch_ = 0;
 };
 
-namespace detail {
-
-/// Throws unless `value`, an option of a schedule, is at least 1; returns it as a number to divide by.
-double positive(const char* schedule, const char* name, int64_t value);
-
-}  // namespace detail
-
 /// base gamma^floor(t / step_size)
 struct StepLR : Schedule {
   StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1)
       : Schedule(optimizer, [=](double t, double base, size_t) {
-          return base * std::pow(gamma, std::floor(t / detail::positive("StepLR", "step_size", step_size)));
+          return base * std::pow(gamma, std::floor(t / positive("StepLR", "step_size", step_size)));
         }) {}
 };
 
@@ -80,7 +75,7 @@ struct LinearLR : Schedule {
   explicit LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1,
                     int64_t total_iters = 5)
       : Schedule(optimizer, [=](double t, double base, size_t) {
-          const double part = std::min(1.0, t / detail::positive("LinearLR", "total_iters", total_iters));
+          const double part = std::min(1.0, t / positive("LinearLR", "total_iters", total_iters));
           return base * (start_factor + (end_factor - start_factor) * part);
         }) {}
 };
@@ -89,7 +84,7 @@ struct LinearLR : Schedule {
 struct CosineAnnealingLR : Schedule {
   CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0)
       : Schedule(optimizer, [=](double t, double base, size_t) {
-          const double angle = std::numbers::pi * t / detail::positive("CosineAnnealingLR", "T_max", T_max);
+          const double angle = std::numbers::pi * t / positive("CosineAnnealingLR", "T_max", T_max);
           return eta_min + (base - eta_min) * (1 + std::cos(angle)) / 2;
         }) {}
 };
@@ -110,7 +105,7 @@ struct LambdaLR : Schedule {
 struct WarmupLR : Schedule {
   WarmupLR(Optimizer& optimizer, int64_t steps)
       : Schedule(optimizer, [=](double t, double base, size_t) {
-          return base * std::min(1.0, (t + 1) / detail::positive("WarmupLR", "steps", steps));
+          return base * std::min(1.0, (t + 1) / positive("WarmupLR", "steps", steps));
         }) {}
 };
 
@@ -118,9 +113,8 @@ struct WarmupLR : Schedule {
 struct NoamLR : Schedule {
   NoamLR(Optimizer& optimizer, int64_t width, int64_t warmup)
       : Schedule(optimizer, [=](double t, double base, size_t) {
-          const double rise = (t + 1) * std::pow(detail::positive("NoamLR", "warmup", warmup), -1.5);
-          return base / std::sqrt(detail::positive("NoamLR", "width", width)) *
-                 std::min(1 / std::sqrt(t + 1), rise);
+          const double rise = (t + 1) * std::pow(positive("NoamLR", "warmup", warmup), -1.5);
+          return base / std::sqrt(positive("NoamLR", "width", width)) * std::min(1 / std::sqrt(t + 1), rise);
         }) {}
 };
 

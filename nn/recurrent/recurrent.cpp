@@ -1,11 +1,10 @@
 #include "nn/recurrent/recurrent.h"
 
+#include "autograd/ops.h"
 #include "nn/functional.h"
 
 namespace heed {
 namespace {
-
-Parameter start(int64_t hidden, const Shape& shape) { return init::uniform_for(hidden, shape); }
 
 void check_state(const char* layer, const char* state, const Tensor& given, const Shape& shape) {
   if (!given.defined()) return;
@@ -38,13 +37,14 @@ RecurrentWeights::RecurrentWeights(Recurrence kind, int64_t input_size, int64_t 
   check(proj_size >= 0 && proj_size < hidden_size, "a recurrent layer: proj_size is ", proj_size,
         ", hidden_size ", hidden_size, "; proj_size must be smaller, and 0 means none");
   const int64_t rows = gate_count(kind) * hidden_size;
-  weight_ih = start(hidden_size, {rows, input_size});
-  weight_hh = start(hidden_size, {rows, proj_size > 0 ? proj_size : hidden_size});
+  const auto start = [&](const Shape& shape) { return init::uniform_for(hidden_size, shape); };
+  weight_ih = start({rows, input_size});
+  weight_hh = start({rows, proj_size > 0 ? proj_size : hidden_size});
   if (bias) {
-    bias_ih = start(hidden_size, {rows});
-    bias_hh = start(hidden_size, {rows});
+    bias_ih = start({rows});
+    bias_hh = start({rows});
   }
-  if (proj_size > 0) weight_hr = start(hidden_size, {proj_size, hidden_size});
+  if (proj_size > 0) weight_hr = start({proj_size, hidden_size});
 }
 
 void RecurrentWeights::name(Visitor& v, const std::string& suffix) {
@@ -75,20 +75,16 @@ RecurrentStack::RecurrentStack(const char* name, Recurrence kind, int64_t input_
   check(options.num_layers > 0, name, ": num_layers is ", options.num_layers, "; there must be one at least");
   F::check_dropout(name, "dropout", options.dropout);
   check(options.proj_size == 0 || kind == Recurrence::lstm, name, ": only an LSTM has a proj_size");
-  const int64_t directions = options.bidirectional ? 2 : 1;
   const int64_t width = options.proj_size > 0 ? options.proj_size : hidden_size;
-  for (int64_t k = 0; k < options.num_layers * directions; ++k)
-    weights.emplace_back(kind, k < directions ? input_size : directions * width, hidden_size, options.bias,
-                         options.proj_size);
+  for (int64_t k = 0; k < options.num_layers * directions(); ++k)
+    weights.emplace_back(kind, k < directions() ? input_size : directions() * width, hidden_size,
+                         options.bias, options.proj_size);
 }
 
-int64_t RecurrentStack::input_size() const { return weights.front().input_size(); }
-int64_t RecurrentStack::hidden_size() const { return weights.front().hidden_size(); }
-
 void RecurrentStack::name_all(Visitor& v) {
-  const size_t directions = options.bidirectional ? 2 : 1;
-  for (size_t k = 0; k < weights.size(); ++k)
-    weights[k].name(v, "_l" + std::to_string(k / directions) + (k % directions == 1 ? "_reverse" : ""));
+  for (int64_t k = 0; k < std::ssize(weights); ++k)
+    weights[static_cast<size_t>(k)].name(
+        v, "_l" + std::to_string(k / directions()) + (is_reverse(k) ? "_reverse" : ""));
 }
 
 // Sequences keep the order of dimensions that they are given in, so that products over all steps read and
@@ -102,7 +98,7 @@ LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Ten
   const int64_t time = options.batch_first && batched ? 1 : 0;
   Tensor x = batched ? given : unsqueeze(given, 1);
   const int64_t steps = x.size(time), batch = x.size(1 - time), hidden = hidden_size();
-  const int64_t width = weights.front().weight_hh.size(1), count = static_cast<int64_t>(weights.size());
+  const int64_t width = weights.front().weight_hh.size(1), count = std::ssize(weights);
   check(steps > 0, name_, ": x is ", given.shape(), "; a sequence must have one step at least");
   const auto time_first = [&](const Tensor& t) { return time == 1 ? transpose(t, 0, 1) : t; };
 
@@ -125,25 +121,22 @@ LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Ten
     x = where(valid, x, 0);  // whatever is there: 0 times an infinity would be felt in gradients
   }
 
-  std::vector<Tensor> last_h, last_c;
-  const size_t directions = options.bidirectional ? 2 : 1;
-  for (size_t k = 0; k < weights.size(); k += directions) {
-    std::vector<Tensor> outputs;
-    for (size_t direction = 0; direction < directions; ++direction) {
-      const RecurrentWeights& w = weights[k + direction];
-      const bool reverse = direction == 1;
-      const Tensor before =
-          state.defined() ? select(state, 0, static_cast<int64_t>(k + direction)) : Tensor();
-      const Tensor states =
-          recurrence(kind, time_first(linear(x, w.weight_ih, w.bias_ih)), before, w.weight_hh, w.bias_hh,
-                     {.lengths = lengths, .reverse = reverse, .projection = w.weight_hr});
-      const Tensor last = select(states, 0, reverse ? 0 : steps - 1);
-      outputs.push_back(time_first(lstm ? narrow(states, 2, 0, width) : states));
-      last_h.push_back(lstm ? narrow(last, 1, 0, width) : last);
-      if (lstm) last_c.push_back(narrow(last, 1, width, hidden));
-    }
-    x = directions == 1 ? outputs[0] : cat(outputs, 2);
-    if (k + directions < weights.size()) x = F::dropout(x, options.dropout, training);
+  std::vector<Tensor> outputs, last_h, last_c;
+  for (int64_t k = 0; k < count; ++k) {
+    const RecurrentWeights& w = weights[static_cast<size_t>(k)];
+    const bool reverse = is_reverse(k);
+    const Tensor before = state.defined() ? select(state, 0, k) : Tensor();
+    const Tensor states =
+        recurrence(kind, time_first(linear(x, w.weight_ih, w.bias_ih)), before, w.weight_hh, w.bias_hh,
+                   {.lengths = lengths, .reverse = reverse, .projection = w.weight_hr});
+    const Tensor last = select(states, 0, reverse ? 0 : steps - 1);
+    outputs.push_back(time_first(lstm ? narrow(states, 2, 0, width) : states));
+    last_h.push_back(lstm ? narrow(last, 1, 0, width) : last);
+    if (lstm) last_c.push_back(narrow(last, 1, width, hidden));
+    if (options.bidirectional && !reverse) continue;
+    x = reverse ? cat(outputs, 2) : outputs[0];
+    outputs.clear();
+    if (k + 1 < count) x = F::dropout(x, options.dropout, training);
   }
   if (valid.defined()) x = where(valid, x, 0);
   const auto result = [&](const Tensor& t) { return batched ? t : squeeze(t, 1); };

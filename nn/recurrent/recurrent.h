@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "autograd/ops.h"
+#include "autograd/ops/recurrent.h"
+#include "autograd/ops/shape.h"
 #include "nn/init.h"
 #include "nn/module.h"
 
@@ -52,25 +53,26 @@ class RecurrentWeights {
   Tensor step(const char* cell, const Tensor& x, const Tensor& h, const Tensor& c = {}) const;
 };
 
-/// What RNN and GRU return.
+/// The result of RNN and GRU.
 struct RecurrentResult {
   Tensor output;  // the states of the last layer after each step
   Tensor h_n;     // the states of all layers after the last step
   std::array<Tensor*, 2> tensors() { return {&output, &h_n}; }
 };
 
-/// What LSTM returns.
+/// The result of LSTM.
 struct LSTMResult {
   Tensor output;    // h of the last layer after each step
   Tensor h_n, c_n;  // of all layers after the last step
+  operator RecurrentResult() const { return {output, h_n}; }
   std::array<Tensor*, 3> tensors() { return {&output, &h_n, &c_n}; }
 };
 
 /// Layers of one kind, each in one or two directions.
 class RecurrentStack {
  public:
-  int64_t input_size() const;
-  int64_t hidden_size() const;
+  int64_t input_size() const { return weights.front().input_size(); }
+  int64_t hidden_size() const { return weights.front().hidden_size(); }
 
   RecurrentOptions options;
   std::vector<RecurrentWeights> weights;  // layer 0 forward, layer 0 reverse, layer 1 forward, ...
@@ -85,6 +87,8 @@ class RecurrentStack {
                  bool training) const;
 
  private:
+  int64_t directions() const { return options.bidirectional ? 2 : 1; }
+  bool is_reverse(int64_t k) const { return options.bidirectional && k % 2 == 1; }  // weights[k]
   const char* name_;
 };
 
@@ -95,8 +99,7 @@ class RecurrentStack {
 ///   returns    the shape of h
 ///
 /// Start: everything uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)).
-class RNNCell : public Layer<RNNCell>, public RecurrentWeights {
- public:
+struct RNNCell : Layer<RNNCell>, RecurrentWeights {
   RNNCell(int64_t input_size, int64_t hidden_size, const RecurrentCellOptions& options = {})
       : RecurrentWeights(rnn_kind(options.nonlinearity), input_size, hidden_size, options.bias) {}
 
@@ -123,14 +126,12 @@ class RNNCell : public Layer<RNNCell>, public RecurrentWeights {
 ///
 /// Start: everything uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)).
 /// Errors: sizes that do not fit; a length that is negative or beyond T; no step at all.
-class RNN : public Layer<RNN>, public RecurrentStack {
- public:
+struct RNN : Layer<RNN>, RecurrentStack {
   RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})
       : RecurrentStack("RNN", rnn_kind(options.nonlinearity), input_size, hidden_size, options) {}
 
   RecurrentResult forward(const Tensor& x, const Tensor& h_0 = {}, const Tensor& lengths = {}) const {
-    const auto [output, h_n, c_n] = run(x, h_0, {}, lengths, training());
-    return {output, h_n};
+    return run(x, h_0, {}, lengths, training());
   }
   void visit(Visitor& v) override { name_all(v); }
 };
@@ -148,8 +149,7 @@ class RNN : public Layer<RNN>, public RecurrentStack {
 ///   returns    the shape of h
 ///
 /// The weights have the rows of r, z and n in this order. Start: as RNNCell.
-class GRUCell : public Layer<GRUCell>, public RecurrentWeights {
- public:
+struct GRUCell : Layer<GRUCell>, RecurrentWeights {
   GRUCell(int64_t input_size, int64_t hidden_size, const RecurrentCellOptions& options = {})
       : RecurrentWeights(Recurrence::gru, input_size, hidden_size, options.bias) {}
 
@@ -161,19 +161,17 @@ class GRUCell : public Layer<GRUCell>, public RecurrentWeights {
 /// of RNN:
 ///
 ///   const auto [output, h_n] = gru(x);               // or gru(x, h_0), gru(x, h_0, lengths)
-class GRU : public Layer<GRU>, public RecurrentStack {
- public:
+struct GRU : Layer<GRU>, RecurrentStack {
   GRU(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})
       : RecurrentStack("GRU", Recurrence::gru, input_size, hidden_size, options) {}
 
   RecurrentResult forward(const Tensor& x, const Tensor& h_0 = {}, const Tensor& lengths = {}) const {
-    const auto [output, h_n, c_n] = run(x, h_0, {}, lengths, training());
-    return {output, h_n};
+    return run(x, h_0, {}, lengths, training());
   }
   void visit(Visitor& v) override { name_all(v); }
 };
 
-/// What LSTMCell returns.
+/// The result of LSTMCell.
 struct LSTMState {
   Tensor h, c;
   std::array<Tensor*, 2> tensors() { return {&h, &c}; }
@@ -191,8 +189,7 @@ struct LSTMState {
 ///   returns    h' and c', shaped as h
 ///
 /// The weights have the rows of i, f, g and o in this order. Start: as RNNCell.
-class LSTMCell : public Layer<LSTMCell>, public RecurrentWeights {
- public:
+struct LSTMCell : Layer<LSTMCell>, RecurrentWeights {
   LSTMCell(int64_t input_size, int64_t hidden_size, const RecurrentCellOptions& options = {})
       : RecurrentWeights(Recurrence::lstm, input_size, hidden_size, options.bias) {}
 
@@ -210,8 +207,7 @@ class LSTMCell : public Layer<LSTMCell>, public RecurrentWeights {
 ///
 /// With proj_size P each h' is projected, h' = W_hr (o tanh(c')), and h_0, h_n and output are P wide where
 /// they would be hidden_size wide (Sak et al., 2014).
-class LSTM : public Layer<LSTM>, public RecurrentStack {
- public:
+struct LSTM : Layer<LSTM>, RecurrentStack {
   LSTM(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})
       : RecurrentStack("LSTM", Recurrence::lstm, input_size, hidden_size, options) {}
 

@@ -1,6 +1,6 @@
 #include "nn/text/sequence_loss.h"
 
-#include "autograd/node.h"
+#include "autograd/ops.h"
 #include "nn/attention/mask.h"
 #include "nn/text/vocabulary.h"
 

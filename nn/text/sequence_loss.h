@@ -1,6 +1,6 @@
 #pragma once
 
-#include "autograd/ops.h"
+#include "autograd/ops/loss.h"
 
 namespace heed {
 

@@ -23,6 +23,30 @@ struct TransformerOptions {
   bool bias = true;
   bool rotary = false;      // turn queries and keys of self-attention by their positions
   bool final_norm = false;  // of a stack: a LayerNorm behind the last layer, as norm_first wants it
+
+  LayerNormOptions norm() const { return {.eps = layer_norm_eps, .bias = bias}; }
+};
+
+/// Layers one behind the other, each with start values of its own. State dict: layers.{i}.*, and with
+/// final_norm norm.*
+template <class Self, class LayerType>
+class TransformerStack : public Layer<Self> {
+ public:
+  void visit(Visitor& v) override {
+    v("layers", layers);
+    v("norm", norm);
+  }
+
+  std::vector<LayerType> layers;
+  std::optional<LayerNorm> norm;
+
+ protected:
+  TransformerStack(const char* name, int64_t d_model, int64_t nhead, int64_t num_layers,
+                   const TransformerOptions& options) {
+    check(num_layers >= 0, name, ": num_layers is ", num_layers, "; it must not be negative");
+    for (int64_t i = 0; i < num_layers; ++i) layers.emplace_back(d_model, nhead, options);
+    if (options.final_norm) norm.emplace(d_model, options.norm());
+  }
 };
 
 /// Self-attention, then a feed-forward part for each position; each adds to its input, with a LayerNorm.
@@ -33,11 +57,16 @@ struct TransformerOptions {
 ///   returns    same shape as src
 ///
 /// State dict: self_attn.*, linear1.*, linear2.*, norm1.*, norm2.*
-class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
- public:
+struct TransformerEncoderLayer : Layer<TransformerEncoderLayer> {
   TransformerEncoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options = {});
   Tensor forward(const Tensor& src, const AttendOptions& self = {}) const;
-  void visit(Visitor& v) override;
+  void visit(Visitor& v) override {
+    v("self_attn", self_attn);
+    v("linear1", linear1);
+    v("linear2", linear2);
+    v("norm1", norm1);
+    v("norm2", norm2);
+  }
 
   TransformerOptions options;
   MultiheadAttention self_attn;
@@ -45,16 +74,12 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
   LayerNorm norm1, norm2;
 };
 
-/// Layers one behind the other, each with start values of its own. State dict: layers.{i}.*, and with
-/// final_norm norm.*
-class TransformerEncoder : public Layer<TransformerEncoder> {
- public:
-  TransformerEncoder(int64_t d_model, int64_t nhead, int64_t num_layers, TransformerOptions options = {});
+/// TransformerEncoderLayer several times: arguments and result as there.
+struct TransformerEncoder : TransformerStack<TransformerEncoder, TransformerEncoderLayer> {
+  TransformerEncoder(int64_t d_model, int64_t nhead, int64_t num_layers,
+                     const TransformerOptions& options = {})
+      : TransformerStack("TransformerEncoder", d_model, nhead, num_layers, options) {}
   Tensor forward(const Tensor& src, const AttendOptions& self = {}) const;
-  void visit(Visitor& v) override;
-
-  std::vector<TransformerEncoderLayer> layers;
-  std::optional<LayerNorm> norm;
 };
 
 /// What one decoder layer need not compute again: keys and values of the target so far and of the memory.
@@ -90,12 +115,19 @@ struct DecoderCache {
 ///   returns      same shape as tgt
 ///
 /// State dict: self_attn.*, multihead_attn.*, linear1.*, linear2.*, norm1.*, norm2.*, norm3.*
-class TransformerDecoderLayer : public Layer<TransformerDecoderLayer> {
- public:
+struct TransformerDecoderLayer : Layer<TransformerDecoderLayer> {
   TransformerDecoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options = {});
   Tensor forward(const Tensor& tgt, const Tensor& memory, const AttendOptions& self = {},
                  const AttendOptions& cross = {}, DecoderLayerCache* cache = nullptr) const;
-  void visit(Visitor& v) override;
+  void visit(Visitor& v) override {
+    v("self_attn", self_attn);
+    v("multihead_attn", multihead_attn);
+    v("linear1", linear1);
+    v("linear2", linear2);
+    v("norm1", norm1);
+    v("norm2", norm2);
+    v("norm3", norm3);
+  }
 
   TransformerOptions options;
   MultiheadAttention self_attn, multihead_attn;
@@ -103,17 +135,13 @@ class TransformerDecoderLayer : public Layer<TransformerDecoderLayer> {
   LayerNorm norm1, norm2, norm3;
 };
 
-/// Layers one behind the other, each with start values of its own. State dict: layers.{i}.*, and with
-/// final_norm norm.*
-class TransformerDecoder : public Layer<TransformerDecoder> {
- public:
-  TransformerDecoder(int64_t d_model, int64_t nhead, int64_t num_layers, TransformerOptions options = {});
+/// TransformerDecoderLayer several times: arguments and result as there.
+struct TransformerDecoder : TransformerStack<TransformerDecoder, TransformerDecoderLayer> {
+  TransformerDecoder(int64_t d_model, int64_t nhead, int64_t num_layers,
+                     const TransformerOptions& options = {})
+      : TransformerStack("TransformerDecoder", d_model, nhead, num_layers, options) {}
   Tensor forward(const Tensor& tgt, const Tensor& memory, const AttendOptions& self = {},
                  const AttendOptions& cross = {}, DecoderCache* cache = nullptr) const;
-  void visit(Visitor& v) override;
-
-  std::vector<TransformerDecoderLayer> layers;
-  std::optional<LayerNorm> norm;
 };
 
 /// Encoder and decoder (Vaswani et al., 2017), without embeddings, positions and the projection to words.
@@ -126,13 +154,15 @@ class TransformerDecoder : public Layer<TransformerDecoder> {
 ///
 /// Start: matrices Xavier uniform. State dict: encoder.layers.{i}.*, encoder.norm.*, decoder.layers.{i}.*,
 /// decoder.norm.*
-class Transformer : public Layer<Transformer> {
- public:
+struct Transformer : Layer<Transformer> {
   Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers, int64_t num_decoder_layers,
               TransformerOptions options = {});
   Tensor forward(const Tensor& src, const Tensor& tgt, const AttendOptions& encoder_self = {},
                  const AttendOptions& decoder_self = {}, const AttendOptions& cross = {}) const;
-  void visit(Visitor& v) override;
+  void visit(Visitor& v) override {
+    v("encoder", encoder);
+    v("decoder", decoder);
+  }
 
   TransformerEncoder encoder;
   TransformerDecoder decoder;

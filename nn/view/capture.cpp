@@ -5,6 +5,7 @@
 #include "autograd/ops.h"
 #include "nn/attention/pooling.h"
 #include "nn/module.h"
+#include "nn/table.h"
 
 namespace heed {
 namespace {
@@ -27,13 +28,13 @@ AttentionScope::~AttentionScope() {
 }
 
 Tensor AttentionScope::weights(const std::string& module, int64_t step) const {
-  std::string known;
+  std::vector<std::string> known;
   for (const CapturedAttention& call : calls_) {
     if (call.module == module && call.step == step) return call.weights;
-    known += (known.empty() ? "\"" : ", \"") + call.module + "\" " + std::to_string(call.step);
+    known.push_back("\"" + call.module + "\" " + std::to_string(call.step));
   }
   fail("AttentionScope: there is no call ", step, " of the module \"", module,
-       "\"; there are: ", known.empty() ? "none" : known);
+       "\"; there are: ", known.empty() ? "none" : detail::listed(known));
 }
 
 void AttentionScope::record(const Tensor& weights) {

@@ -1,7 +1,6 @@
 #include "nn/view/summary.h"
 
 #include <map>
-#include <ostream>
 #include <utility>
 
 #include "autograd/grad_mode.h"
@@ -86,7 +85,5 @@ std::string to_string(const Summary& summary) {
   return table.to_string() + "\nparameters " + grouped(summary.parameters) + ", trainable " +
          grouped(summary.trainable) + ", FLOPs " + grouped(summary.flops);
 }
-
-std::ostream& operator<<(std::ostream& out, const Summary& summary) { return out << to_string(summary); }
 
 }  // namespace heed

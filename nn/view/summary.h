@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -27,7 +26,6 @@ struct Summary {
 
 /// An aligned table with the totals below.
 std::string to_string(const Summary& summary);
-std::ostream& operator<<(std::ostream& out, const Summary& summary);
 
 namespace detail {
 

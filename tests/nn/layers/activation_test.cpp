@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "autograd/ops.h"
+
 using namespace heed;
 
 namespace {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "autograd/ops.h"
+
 using namespace heed;
 
 TEST_CASE("Dropout: random in training, the identity in eval, the same seed the same") {

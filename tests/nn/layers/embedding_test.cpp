@@ -49,7 +49,7 @@ TEST_CASE("Embedding: a start of one's own, which stays the caller's") {
 
 TEST_CASE("Embedding: a tied output projection is one parameter under two names") {
   struct Model : Layer<Model> {
-    Tensor forward(const Tensor& words) const { return F::linear(embedding(words), embedding.weight); }
+    Tensor forward(const Tensor& words) const { return linear(embedding(words), embedding.weight); }
     void visit(Visitor& v) override {
       v("embedding", embedding);
       v("head.weight", embedding.weight);

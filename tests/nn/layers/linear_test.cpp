@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "autograd/ops.h"
 #include "tests/support/leaves.h"
 
 using namespace heed;

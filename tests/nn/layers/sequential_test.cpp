@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "autograd/ops.h"
 #include "nn/layers/activation.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/linear.h"
