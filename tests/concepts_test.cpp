@@ -1,38 +1,26 @@
 // Every concept of tests/data/concepts.txt is held by a test, which says so in the line above it, and shown
 // by a command, which README's table gives. The checks take texts, so that faults can be planted and must be
 // found.
-#include <doctest/doctest.h>
 #include <fnmatch.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <regex>
 #include <set>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "tests/support/program.h"
+
+#include "tests/support/expect.h"
 
 namespace fs = std::filesystem;
 
 namespace {
 
-using Findings = std::vector<std::string>;
 using Ids = std::set<std::string>;
-using Texts = std::map<std::string, std::string>;  // by path
+using Files = std::map<std::string, std::string>;  // texts by path
 
 const fs::path root = HEED_SOURCE_DIR;
 const std::string mark = std::string("//") + " covers:";
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 Ids ids_in(const std::string& text) {
   static const std::regex pattern(R"(C-\d{3}-\d{2})");
@@ -49,15 +37,15 @@ Ids concepts() {
   return ids;
 }
 
-Texts tests() {
-  Texts texts;
+Files tests() {
+  Files texts;
   for (const auto& entry : fs::recursive_directory_iterator(root / "tests"))
     if (entry.path().extension() == ".cpp") texts[entry.path().string()] = read_file(entry.path());
   return texts;
 }
 
 // Each id is cited right above a test case, and what is cited is an id.
-Findings check_citations(const Texts& texts, const Ids& concepts) {
+Findings check_citations(const Files& texts, const Ids& concepts) {
   static const std::regex citation(R"(^\s*)" + mark + R"(( C-\d{3}-\d{2})+$)"),
       test_case(R"(^\s*TEST_CASE\()");
   Findings findings;
@@ -83,7 +71,7 @@ Findings check_citations(const Texts& texts, const Ids& concepts) {
 }
 
 // Whether each name of doctest's -tc="a*b,c" finds a test case.
-bool finds(const std::string& filter, const Texts& tests) {
+bool finds(const std::string& filter, const Files& tests) {
   static const std::string start = "TEST_CASE(\"";
   const auto found = [&](const std::string& name) {
     for (const auto& [path, text] : tests)
@@ -94,14 +82,14 @@ bool finds(const std::string& filter, const Texts& tests) {
       }
     return false;
   };
-  std::istringstream names(filter);
-  bool all = true;
-  for (std::string name; std::getline(names, name, ',');) all = all && found(name);
-  return all;
+  std::string names = filter;
+  std::replace(names.begin(), names.end(), ',', '\n');
+  const std::vector<std::string> all = lines_of(names);
+  return std::all_of(all.begin(), all.end(), found);
 }
 
 // Rows | ids | what | `command` |: each id has one, and the command's program or test case is there.
-Findings check_table(const std::string& readme, const Ids& concepts, const Texts& tests) {
+Findings check_table(const std::string& readme, const Ids& concepts, const Files& tests) {
   static const std::regex row(
       R"re(^\| (C-[^|]*) \| [^|]+ \| `(?:\./)?(\S+)(?: -tc="([^"]*)")?[^`]*`.*\|$)re");
   Findings findings;
@@ -127,10 +115,6 @@ Findings check_table(const std::string& readme, const Ids& concepts, const Texts
   return findings;
 }
 
-void require_none(const Findings& findings) {
-  for (const std::string& finding : findings) FAIL_CHECK(finding);
-}
-
 }  // namespace
 
 TEST_CASE("every concept is held by a test, and every test cites concepts that there are") {
@@ -144,12 +128,11 @@ TEST_CASE("README's table names every concept with a command") {
 
 // covers: C-000-01
 TEST_CASE("every signature of attention has the same three names: query, key, value") {
-  for (const auto& [file, function] :
-       std::vector<std::pair<std::string, std::string>>{{"autograd/ops/attention.h", "blocked_attention"},
-                                                        {"nn/functional.h", "scaled_dot_product_attention"},
-                                                        {"nn/attention/pooling.h", "forward"},
-                                                        {"nn/attention/multi_head.h", "forward"},
-                                                        {"nn/attention/kernel_regression.h", "forward"}}) {
+  for (const auto& [file, function] : Files{{"autograd/ops/attention.h", "blocked_attention"},
+                                            {"nn/functional.h", "scaled_dot_product_attention"},
+                                            {"nn/attention/pooling.h", "forward"},
+                                            {"nn/attention/multi_head.h", "forward"},
+                                            {"nn/attention/kernel_regression.h", "forward"}}) {
     INFO(file);
     const std::string type = R"((?:const (?:Tensor|Keys)&|Operand)\s+)";
     const std::regex signature(R"(\b)" + function + R"(\()" + type + R"((?:query|queries),\s*)" + type +

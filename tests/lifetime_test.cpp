@@ -1,41 +1,28 @@
 // What the public classes hand out lives on when the object was a temporary, or cannot be asked of one.
-#include <doctest/doctest.h>
 
 #include <concepts>
-#include <string>
 #include <utility>
 
 #include "examples/translation.h"
-#include "heed.h"
+
+#include "tests/support/expect.h"
 
 using namespace heed;
 
 namespace {
 
-template <class T>
-concept LendsSizes = requires(T&& x) {
-  std::forward<T>(x).begin();
-};
-template <class T>
-concept LendsPart = requires(T&& x) {
-  std::forward<T>(x).template get<Linear>();
-};
-template <class T>
-concept LendsNumberedPart = requires(T&& x) {
-  std::forward<T>(x).template get<Linear>(0);
-};
-template <class T>
-concept LendsOptions = requires(T&& x) {
-  std::forward<T>(x).options();
-};
-template <class T>
-concept LendsMomentum = requires(T&& x) {
-  std::forward<T>(x).momentum(0);
-};
-template <class T>
-concept LendsModule = requires(T&& x) {
-  std::forward<T>(x).module();
-};
+// LENDS(Name, call): whether x.call can be asked of a T.
+#define LENDS(Name, ...)            \
+  template <class T>                \
+  concept Name = requires(T && x) { \
+    std::forward<T>(x).__VA_ARGS__; \
+  }
+LENDS(LendsSizes, begin());
+LENDS(LendsPart, template get<Linear>());
+LENDS(LendsNumberedPart, template get<Linear>(0));
+LENDS(LendsOptions, options());
+LENDS(LendsMomentum, momentum(0));
+LENDS(LendsModule, module());
 
 }  // namespace
 

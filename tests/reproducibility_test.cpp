@@ -1,25 +1,7 @@
 // The same seed gives the same bits on any number of threads: Note [Same bits] in tensor/parallel.h.
 // Sizes are such that every parallel loop has several blocks.
-#include <doctest/doctest.h>
 
-#include <cmath>
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "autograd/engine.h"
-#include "autograd/ops.h"
-#include "nn/functional.h"
-#include "nn/layers/dropout.h"
-#include "nn/layers/embedding.h"
-#include "nn/layers/linear.h"
-#include "nn/layers/norm.h"
-#include "nn/optim/clip.h"
-#include "nn/optim/optimizer.h"
-#include "tensor/create.h"
-#include "tensor/index.h"
-#include "tensor/parallel.h"
+#include "tests/support/twins.h"
 
 using namespace heed;
 
@@ -56,13 +38,12 @@ class Net : public Layer<Net> {
   Linear last{512, 10};
 };
 
-// Weights and losses after some steps of training.
-std::vector<float> train(int threads) {
-  set_num_threads(threads);
+// Losses, and weights after some steps of training.
+Tensors train() {
   manual_seed(11);
   Net net;
   Adam adam(net.parameters(), {.lr = 1e-3});
-  std::vector<float> numbers;
+  Tensors found;
   for (int step = 0; step < 3; ++step) {
     const Tensor x = randn({512, 784});
     const Tensor ids = randint(0, 5000, {512, 24}), classes = randint(0, 10, {512});
@@ -71,17 +52,15 @@ std::vector<float> train(int threads) {
     loss.backward();
     clip_grad_norm_(net.parameters(), 1);
     adam.step();
-    numbers.push_back(loss.item<float>());
+    found.push_back(loss);
   }
-  for (const Tensor& p : net.parameters())
-    for (const float value : p.to_vector<float>()) numbers.push_back(value);
-  return numbers;
+  for (const Tensor& p : net.parameters()) found.push_back(p);
+  return found;
 }
 
-using Function = std::function<Tensor(const std::vector<Tensor>&)>;
-
-// Operations that train() does not reach, on 600 x 1000 numbers; b is positive, i are positions below 600.
-const std::vector<std::pair<const char*, Function>> operations = {
+// Operations that train() does not reach, on 600 x 1000 numbers; the second are positive, the third positions below 600.
+// clang-format off
+const std::vector<std::pair<const char*, Call>> operations = {
     {"sum", [](auto& in) { return sum(in[0]); }},
     {"sum of columns", [](auto& in) { return sum(in[0] * in[1], 0); }},
     {"sum of transposed", [](auto& in) { return sum(transpose(in[0]) * transpose(in[1])); }},
@@ -90,95 +69,60 @@ const std::vector<std::pair<const char*, Function>> operations = {
     {"std of columns", [](auto& in) { return heed::std(in[0], 0); }},
     {"amax", [](auto& in) { return amax(in[0], 0); }},
     {"logsumexp of columns", [](auto& in) { return logsumexp(in[0], 0); }},
-    {"logsumexp of all",
-     [](auto& in) {
-       return logsumexp(in[0], {0, 1});
-     }},
+    {"logsumexp of all", [](auto& in) { return logsumexp(in[0], {0, 1}); }},
     {"prod", [](auto& in) { return prod(1 + 0.01 * in[0], 0); }},
     {"cumsum", [](auto& in) { return cumsum(in[0], 0) + cumsum(in[1], 1); }},
     {"softmax of columns", [](auto& in) { return softmax(in[0], 0); }},
-    {"log_softmax", [](auto& in) { return log_softmax(in[0], 1); }},
+    {"log_softmax of columns", [](auto& in) { return log_softmax(in[0], 0); }},
     {"rms_norm", [](auto& in) { return rms_norm(in[0], {1000}, in[1][0]); }},
-    {"broadcast gradients",
-     [](auto& in) {
-       return in[0][0] * in[1] + unsqueeze(in[0][{whole, 0}], 1);
-     }},
+    {"broadcast gradients", [](auto& in) { return in[0][0] * in[1] + unsqueeze(in[0][{whole, 0}], 1); }},
     {"row times column", [](auto& in) { return outer(in[0][0], in[1][1]); }},
     {"matmul", [](auto& in) { return matmul(transpose(in[0]), in[1]); }},
-    {"tall matmul",
-     [](auto& in) {
-       return matmul(reshape(in[0], {-1, 20}), reshape(in[1], {20, -1})[{whole, Slice(0, 30)}]);
-     }},
-    {"bmm",
-     [](auto& in) {
-       return bmm(reshape(in[0], {60, 100, 100}), reshape(in[1], {60, 100, 100}));
-     }},
+    {"tall matmul", [](auto& in) { return matmul(reshape(in[0], {-1, 20}), reshape(in[1], {20, -1})[{whole, Slice(0, 30)}]); }},
+    {"bmm", [](auto& in) { return bmm(reshape(in[0], {60, 100, 100}), reshape(in[1], {60, 100, 100})); }},
     {"mv", [](auto& in) { return mv(in[0], in[1][0]); }},
     {"dot", [](auto& in) { return dot(flatten(in[0]), flatten(in[1])); }},
-    {"einsum",
-     [](auto& in) {
-       return einsum("bij,bkj->ik", {reshape(in[0], {60, 100, 100}), reshape(in[1], {60, 100, 100})});
-     }},
+    {"einsum", [](auto& in) { return einsum("bij,bkj->ik", {reshape(in[0], {60, 100, 100}), reshape(in[1], {60, 100, 100})}); }},
     {"gather", [](auto& in) { return gather(in[0], 0, in[2]); }},
     {"scatter_add", [](auto& in) { return scatter_add(in[0], 0, in[2], in[1]); }},
     {"embedding", [](auto& in) { return embedding(in[0], in[2][0]); }},
-    {"index",
-     [](auto& in) {
-       return in[0][in[2][{whole, 0}]];
-     }},
+    {"index", [](auto& in) { return in[0][in[2][{whole, 0}]]; }},
     {"sort", [](auto& in) { return sort(in[0], 0).values * in[1]; }},
-    {"cat",
-     [](auto& in) {
-       return cat({in[0], flip(in[1], {0})}, 1);
-     }},
-    {"elementwise",
-     [](auto& in) { return pow(in[1], in[0]) * tanh(in[0]) + where(in[0] > 0, erf(in[0]), log(in[1])); }},
+    {"cat", [](auto& in) { return cat({in[0], flip(in[1], {0})}, 1); }},
+    {"elementwise", [](auto& in) { return pow(in[1], in[0]) * tanh(in[0]) + where(in[0] > 0, erf(in[0]), log(in[1])); }},
     {"dropout", [](auto& in) { return F::dropout(in[0], 0.3); }},
     {"kl_div", [](auto& in) { return F::kl_div(in[0], in[1]); }},
-    {"recurrence",
-     [](auto& in) {
+    {"recurrence", [](auto& in) {
        const Tensor x = reshape(in[0], {10, 100, 600}), weight = 0.05 * reshape(in[1], {-1, 200});
        return recurrence(Recurrence::gru, x, {}, narrow(weight, 0, 0, 600));
      }},
-    {"attention",
-     [](auto& in) {
+    {"attention", [](auto& in) {
        const Tensor q = reshape(in[0], {6, 10, 100, 100}), k = reshape(in[1], {6, 10, 100, 100});
        return F::scaled_dot_product_attention(q, k, k, {.is_causal = true}).output;
      }},
-    {"attention with one head",
-     [](auto& in) {
+    {"attention with one head", [](auto& in) {
        const Tensor q = in[0][{whole, Slice(0, 48)}], k = in[1][{whole, Slice(0, 48)}];
-       return F::scaled_dot_product_attention(q, k, in[0], {.mask = in[2][{whole, Slice(0, 600)}] < 400})
-           .output;
+       return F::scaled_dot_product_attention(q, k, in[0], {.mask = in[2][{whole, Slice(0, 600)}] < 400}).output;
      }},
 };
+// clang-format on
 
-std::vector<float> differentiate(const Function& f, int threads) {
-  set_num_threads(threads);
+Tensors differentiate(const Call& f) {
   manual_seed(5);
-  const Tensor a = randn({600, 1000}).requires_grad_(),
-               b = (0.1 + rand({600, 1000})).detach().requires_grad_();
-  const Tensor y = f({a, b, randint(0, 600, {600, 1000})});
-  backward({y}, {.grad_outputs = {randn(y.shape())}});
-  std::vector<float> numbers = y.to_vector<float>();
-  for (const Tensor& g : {a.grad(), b.grad()})
-    if (g.defined())
-      for (const float value : g.to_vector<float>()) numbers.push_back(value);
-  return numbers;
+  const Tensor a = randn({600, 1000}), b = 0.1 + rand({600, 1000});
+  Tensors found = value_and_gradients(f, {a, b, randint(0, 600, {600, 1000})});
+  std::erase_if(found, [](const Tensor& x) { return !x.defined(); });  // not every operation takes b
+  return found;
 }
 
-// Calls f(threads) for 1, 2, 3 and 7 threads; the results must have the same bits.
-template <class F>
-void check_same_bits(const char* what, F f) {
-  const int before = num_threads();
-  const std::vector<float> alone = f(1);
-  for (const float number : alone)
-    if (!std::isfinite(number)) {
-      FAIL_CHECK(what, " is not finite");
-      break;
-    }
-  for (const int threads : {2, 3, 7}) CHECK_MESSAGE(f(threads) == alone, what, " with ", threads, " threads");
-  set_num_threads(before);
+// The results must have the same bits on any number of threads.
+void check_same_bits(const std::string& what, const std::function<Tensors()>& f) {
+  CAPTURE(what);
+  CHECK(same_on_threads([&] {
+    const Tensors found = f();
+    for (const Tensor& x : found) CHECK(all(isfinite(x)).item<bool>());
+    return found;
+  }));
 }
 
 }  // namespace
@@ -189,17 +133,6 @@ TEST_CASE("reproducibility: training gives the same bits with 1, 2, 3 and 7 thre
 }
 
 TEST_CASE("reproducibility: every parallel loop gives the same bits" * doctest::test_suite("threads")) {
-  for (const auto& [name, f] : operations) {
-    const Function& function = f;
-    check_same_bits(name, [&](int threads) { return differentiate(function, threads); });
-  }
-}
-
-TEST_CASE("reproducibility: another seed gives other numbers") {
-  const auto first = [](uint64_t seed) {
-    manual_seed(seed);
-    return randn({100}).to_vector<float>();
-  };
-  CHECK(first(1) == first(1));
-  CHECK(first(1) != first(2));
+  for (const auto& operation : operations)
+    check_same_bits(operation.first, [&] { return differentiate(operation.second); });
 }

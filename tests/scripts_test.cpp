@@ -1,5 +1,4 @@
 // The scripts that a newcomer runs first, on a small project in place of the library.
-#include <doctest/doctest.h>
 
 #include <filesystem>
 #include <fstream>

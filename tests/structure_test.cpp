@@ -1,36 +1,30 @@
 // The project's promises about its own files: includes point one way, every source has its test, every op
 // its row. The checks take the root of a tree, so that faults can be planted in a copy and must be found.
-#include <doctest/doctest.h>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
-#include <string>
-#include <vector>
+
+#include "tests/support/expect.h"
+#include "tests/support/program.h"
 
 namespace fs = std::filesystem;
 
 namespace {
 
-using Findings = std::vector<std::string>;
-
 // A room may include itself and the rooms before it.
 const std::array<std::string, 3> rooms = {"tensor", "autograd", "nn"};
 
-std::string read(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::vector<std::string> read_lines(const fs::path& path) {
-  std::vector<std::string> lines;
-  std::ifstream in(path);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
+// The first group of a pattern in each line of a file that has it.
+std::vector<std::string> matches(const fs::path& file, const std::regex& pattern) {
+  std::vector<std::string> found;
+  for (const std::string& line : lines_of(read_file(file))) {
+    std::smatch match;
+    if (std::regex_search(line, match, pattern)) found.push_back(match[1]);
+  }
+  return found;
 }
 
 // Headers and sources under root/folder, as paths from root, in a fixed order.
@@ -55,7 +49,7 @@ void check_file_includes(const fs::path& root, const fs::path& file, size_t rank
   const auto visible = rooms.begin() + static_cast<std::ptrdiff_t>(std::min(rank + 1, rooms.size()));
 
   int number = 0;
-  for (const std::string& line : read_lines(root / file)) {
+  for (const std::string& line : lines_of(read_file(root / file))) {
     ++number;
     std::smatch match;
     if (!std::regex_search(line, match, pattern)) continue;
@@ -104,7 +98,7 @@ Findings check_mirrors(const fs::path& root) {
 
   Findings findings;
   for (const fs::path& test : wanted)
-    if (read(root / test).find("TEST_CASE") == std::string::npos)
+    if (!contains(read_file(root / test), "TEST_CASE"))
       findings.push_back(test.generic_string() + ": is missing or tests nothing");
   return findings;
 }
@@ -118,10 +112,7 @@ std::set<std::string> declared_ops(const fs::path& root) {
   std::erase_if(headers, [](const fs::path& file) { return file.extension() != ".h"; });
   headers.push_back("nn/functional.h");
   for (const fs::path& header : headers)
-    for (const std::string& line : read_lines(root / header)) {
-      std::smatch match;
-      if (std::regex_search(line, match, pattern)) ops.insert(match[1]);
-    }
+    for (const std::string& op : matches(root / header, pattern)) ops.insert(op);
   return ops;
 }
 
@@ -129,12 +120,8 @@ std::set<std::string> declared_ops(const fs::path& root) {
 // a line.
 std::set<std::string> tested_ops(const fs::path& root) {
   static const std::regex pattern(R"re(^\s*\{(?:\.op = )?"(\w+))re");
-  std::set<std::string> ops;
-  for (const std::string& line : read_lines(root / "tests/autograd/op_cases.cpp")) {
-    std::smatch match;
-    if (std::regex_search(line, match, pattern)) ops.insert(match[1]);
-  }
-  return ops;
+  const std::vector<std::string> ops = matches(root / "tests/autograd/op_cases.cpp", pattern);
+  return {ops.begin(), ops.end()};
 }
 
 Findings check_op_rows(const fs::path& root) {
@@ -148,20 +135,10 @@ Findings check_op_rows(const fs::path& root) {
   return findings;
 }
 
-// The paths in quotes that a file includes.
-std::vector<std::string> included(const fs::path& file) {
-  static const std::regex pattern(R"re(^\s*#\s*include\s*"([^"]+)")re");
-  std::vector<std::string> found;
-  for (const std::string& line : read_lines(file)) {
-    std::smatch match;
-    if (std::regex_search(line, match, pattern)) found.push_back(match[1]);
-  }
-  return found;
-}
-
 // Whoever includes autograd/ops.h has every family of operations.
 Findings check_families(const fs::path& root) {
-  const std::vector<std::string> all = included(root / "autograd/ops.h");
+  static const std::regex pattern(R"re(^\s*#\s*include\s*"([^"]+)")re");
+  const std::vector<std::string> all = matches(root / "autograd/ops.h", pattern);
   Findings findings;
   for (const fs::path& file : sources(root, "autograd/ops"))
     if (file.extension() == ".h" && std::find(all.begin(), all.end(), file.generic_string()) == all.end())
@@ -169,32 +146,17 @@ Findings check_families(const fs::path& root) {
   return findings;
 }
 
-void require_none(const Findings& findings) {
-  for (const std::string& finding : findings) FAIL_CHECK(finding);
-}
-
-// A copy of what the checks read, gone at the end of the scope.
-class Copy {
- public:
-  Copy() : root_(fs::path(HEED_BINARY_DIR) / "structure_test") {
-    fs::remove_all(root_);
-    fs::create_directories(root_);
+// A copy of what the checks read.
+struct Copy : Folder {
+  Copy() {
     for (const std::string folder : {"tensor", "autograd", "nn", "tests"})
-      fs::copy(fs::path(HEED_SOURCE_DIR) / folder, root_ / folder, fs::copy_options::recursive);
-    fs::copy(fs::path(HEED_SOURCE_DIR) / "heed.h", root_ / "heed.h");
+      fs::copy(fs::path(HEED_SOURCE_DIR) / folder, path / folder, fs::copy_options::recursive);
+    fs::copy(fs::path(HEED_SOURCE_DIR) / "heed.h", path / "heed.h");
   }
-  ~Copy() { fs::remove_all(root_); }
-  Copy(const Copy&) = delete;
-  Copy& operator=(const Copy&) = delete;
-
-  const fs::path& root() const { return root_; }
   void append(const fs::path& file, const std::string& text) const {
-    fs::create_directories((root_ / file).parent_path());
-    std::ofstream(root_ / file, std::ios::app) << text;
+    fs::create_directories((path / file).parent_path());
+    std::ofstream(path / file, std::ios::app) << text;
   }
-
- private:
-  fs::path root_;
 };
 
 // The findings of `after` that `before` has not: a fault in the tree itself is reported once, and not by these tests
@@ -208,7 +170,7 @@ Findings added(const Findings& before, const Findings& after) {
 }
 
 bool only_says(const Findings& findings, const std::string& text) {
-  return findings.size() == 1 && findings[0].find(text) != std::string::npos;
+  return findings.size() == 1 && contains(findings[0], text);
 }
 
 }  // namespace
@@ -226,19 +188,19 @@ TEST_CASE("every family of operations is in autograd/ops.h") {
   require_none(check_families(HEED_SOURCE_DIR));
   const Copy copy;
   copy.append("autograd/ops/planted.h", "#pragma once\n");
-  CHECK(check_families(copy.root()) == Findings{"autograd/ops.h does not include autograd/ops/planted.h"});
+  CHECK(check_families(copy.path) == Findings{"autograd/ops.h does not include autograd/ops/planted.h"});
 }
 
 TEST_CASE("a planted include is found") {
   const Copy copy;
   copy.append("nn/planted.h", "#pragma once\n");
-  const Findings before = check_includes(copy.root());
+  const Findings before = check_includes(copy.path);
   const auto planted = [&](const fs::path& file, const std::string& include, const std::string& rule) {
-    const std::string text = read(copy.root() / file);
+    const std::string text = read_file(copy.path / file);
     copy.append(file, "#include " + include + "\n");
-    CHECK_MESSAGE(only_says(added(before, check_includes(copy.root())), rule), file.string(), " includes ",
+    CHECK_MESSAGE(only_says(added(before, check_includes(copy.path)), rule), file.string(), " includes ",
                   include);
-    std::ofstream(copy.root() / file) << text;
+    std::ofstream(copy.path / file) << text;
   };
   const std::string direction = "only itself and the rooms before it";
   planted("tensor/shape.cpp", "\"autograd/node.h\"", direction);
@@ -255,8 +217,8 @@ TEST_CASE("a planted include is found") {
 
 TEST_CASE("a source without its test is found") {
   const Copy copy;
-  const Findings before = check_mirrors(copy.root());
-  const auto now = [&] { return added(before, check_mirrors(copy.root())); };
+  const Findings before = check_mirrors(copy.path);
+  const auto now = [&] { return added(before, check_mirrors(copy.path)); };
   copy.append("nn/layers/planted.h", "#pragma once\n");
   CHECK(only_says(now(), "tests/nn/layers/planted_test.cpp"));
   copy.append("tests/nn/layers/planted_test.cpp", "// a file alone is no test\n");
@@ -267,8 +229,8 @@ TEST_CASE("a source without its test is found") {
 
 TEST_CASE("an op without its row and a row without its op are found") {
   const Copy copy;
-  const Findings before = check_op_rows(copy.root());
-  const auto now = [&] { return added(before, check_op_rows(copy.root())); };
+  const Findings before = check_op_rows(copy.path);
+  const auto now = [&] { return added(before, check_op_rows(copy.path)); };
   copy.append("autograd/ops/shape.h", "Tensor planted_op(Operand x, int64_t dim);\n");
   CHECK(only_says(now(), "no row for planted_op"));
   copy.append("tests/autograd/op_cases.cpp",

@@ -1,10 +1,8 @@
 #include "autograd/grad_mode.h"
 
-#include <doctest/doctest.h>
+#include "tests/support/expect.h"
 
 #include <thread>
-
-#include "autograd/ops.h"
 
 using namespace heed;
 

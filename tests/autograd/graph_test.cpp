@@ -1,13 +1,8 @@
 #include "autograd/graph.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
-#include "autograd/node.h"
-#include "heed.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -1,12 +1,8 @@
 #include "tests/autograd/op_cases.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "autograd/grad_mode.h"
-#include "nn/functional.h"
-#include "tensor/create.h"
-#include "tensor/index.h"
+#include "heed.h"
 
 namespace heed::test {
 namespace {
@@ -19,11 +15,6 @@ Tensor each(const Inputs& in, DType dtype, F f) {
   std::vector<double> y(a.size());
   for (size_t i = 0; i < y.size(); ++i) y[i] = static_cast<double>(f(a[i], b[i % b.size()]));
   return from_vector(y, in[0].shape(), dtype);
-}
-
-template <class F>
-Tensor compare_each(const Inputs& in, F f) {
-  return each(in, boolean, f);
 }
 
 // For every row of a matrix: the position of the first element that `better` prefers to all others.
@@ -97,30 +88,18 @@ const std::vector<OpCase>& op_cases() {
       {.op = "masked_fill", .call = [](auto& in) { return masked_fill(in[0], in[1], -1e9); }, .inputs = {{2, 3}, mask({3})}, .empty = {{0, 3}, mask({3})}, .records = "where"},
 
       // comparisons and logic: bool, without gradients
-      {.op = "eq", .call = [](auto& in) { return in[0] == in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
-       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a == b; }); }},
-      {.op = "ne", .call = [](auto& in) { return in[0] != in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
-       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a != b; }); }},
-      {.op = "lt", .call = [](auto& in) { return in[0] < in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
-       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a < b; }); }},
-      {.op = "le", .call = [](auto& in) { return in[0] <= in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
-       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a <= b; }); }},
-      {.op = "gt", .call = [](auto& in) { return in[0] > in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
-       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a > b; }); }},
-      {.op = "ge", .call = [](auto& in) { return in[0] >= in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
-       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a >= b; }); }},
-      {.op = "eq", .call = [](auto& in) { return in[0] == 1; }, .inputs = {positions(3, {3, 4})},
-       .plain = [](auto& in) { return compare_each(in, [](double a, double) { return a == 1; }); }},
-      {.op = "logical_and", .call = [](auto& in) { return logical_and(in[0], in[1]); }, .inputs = {mask({3, 4}), mask({3, 4})}, .broadcasts = true,
-       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a != 0 && b != 0; }); }},
-      {.op = "logical_or", .call = [](auto& in) { return logical_or(in[0], in[1]); }, .inputs = {mask({3, 4}), mask({3, 4})}, .broadcasts = true,
-       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a != 0 || b != 0; }); }},
-      {.op = "logical_not", .call = [](auto& in) { return logical_not(in[0]); }, .inputs = {mask({3, 4})},
-       .plain = [](auto& in) { return compare_each(in, [](double a, double) { return a == 0; }); }},
-      {.op = "isnan", .call = [](auto& in) { return isnan(sqrt(in[0])); }, .inputs = {integers(-2, 2, {2, 3})},
-       .plain = [](auto& in) { return compare_each(in, [](double a, double) { return a < 0; }); }, .records = "sqrt"},
-      {.op = "isfinite", .call = [](auto& in) { return isfinite(log(in[0])); }, .inputs = {integers(-2, 3, {3, 4})},
-       .plain = [](auto& in) { return compare_each(in, [](double a, double) { return a > 0; }); }, .records = "log"},
+      {.op = "eq", .call = [](auto& in) { return in[0] == in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true},
+      {.op = "ne", .call = [](auto& in) { return in[0] != in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true},
+      {.op = "lt", .call = [](auto& in) { return in[0] < in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true},
+      {.op = "le", .call = [](auto& in) { return in[0] <= in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true},
+      {.op = "gt", .call = [](auto& in) { return in[0] > in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true},
+      {.op = "ge", .call = [](auto& in) { return in[0] >= in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true},
+      {.op = "eq", .call = [](auto& in) { return in[0] == 1; }, .inputs = {positions(3, {3, 4})}},
+      {.op = "logical_and", .call = [](auto& in) { return logical_and(in[0], in[1]); }, .inputs = {mask({3, 4}), mask({3, 4})}, .broadcasts = true},
+      {.op = "logical_or", .call = [](auto& in) { return logical_or(in[0], in[1]); }, .inputs = {mask({3, 4}), mask({3, 4})}, .broadcasts = true},
+      {.op = "logical_not", .call = [](auto& in) { return logical_not(in[0]); }, .inputs = {mask({3, 4})}},
+      {.op = "isnan", .call = [](auto& in) { return isnan(sqrt(in[0])); }, .inputs = {integers(-2, 2, {2, 3})}, .records = "sqrt"},
+      {.op = "isfinite", .call = [](auto& in) { return isfinite(log(in[0])); }, .inputs = {integers(-2, 3, {3, 4})}, .records = "log"},
 
       // reductions
       {"sum", [](auto& in) { return sum(in[0]); }, {{2, 3}}},
@@ -172,6 +151,9 @@ const std::vector<OpCase>& op_cases() {
       {.op = "matmul", .call = [](auto& in) { return matmul(in[0], in[1]); }, .inputs = {{2, 3}, {3}}},
       {.op = "matmul", .call = [](auto& in) { return matmul(in[0], in[1]); }, .inputs = {{3}, {3}}},
       {.op = "matmul", .call = [](auto& in) { return matmul(in[0], in[1]); }, .inputs = {{2, 2, 3}, {3, 2}}, .empty = {{2, 2, 0}, {0, 2}}},
+      {.op = "matmul", .call = [](auto& in) { return matmul(in[0], in[1]); }, .inputs = {{2, 2, 3}, {3}}, .empty = {{0, 2, 3}, {3}}},
+      {.op = "matmul", .call = [](auto& in) { return matmul(in[0], in[1]); }, .inputs = {{3}, {2, 3, 2}}, .empty = {{3}, {0, 3, 2}}},
+      {.op = "matmul", .call = [](auto& in) { return matmul(in[0], in[1]); }, .inputs = {{2, 3}, {2, 3, 2}}, .empty = {{2, 3}, {0, 3, 2}}},
       {"mm", [](auto& in) { return mm(in[0], in[1]); }, {{2, 3}, {3, 4}}},
       {"bmm", [](auto& in) { return bmm(in[0], in[1]); }, {{2, 3, 2}, {2, 2, 3}}},
       {.op = "mv", .call = [](auto& in) { return mv(in[0], in[1]); }, .inputs = {{2, 3}, {3}}, .records = "matmul"},
@@ -179,12 +161,17 @@ const std::vector<OpCase>& op_cases() {
       {.op = "outer", .call = [](auto& in) { return outer(in[0], in[1]); }, .inputs = {{2}, {3}}, .records = "mul"},
       {"addmm", [](auto& in) { return addmm(in[0], in[1], in[2], 0.5, 2); }, {{2, 4}, {2, 3}, {3, 4}}},
       {.op = "addmm", .call = [](auto& in) { return addmm(in[0], in[1], in[2]); }, .inputs = {{4}, {2, 3}, {3, 4}}, .empty = {{4}, {0, 3}, {3, 4}}},
-      {.op = "einsum", .call = [](auto& in) { return einsum("bij,bjk->bik", {in[0], in[1]}); }, .inputs = {{2, 3, 2}, {2, 2, 3}}, .records = "matmul"},
+      {.op = "addmm", .call = [](auto& in) { return addmm(in[0], in[1], in[2], 0.3, -2); }, .inputs = {{2, 1}, {2, 3}, {3, 4}}, .empty = {{0, 1}, {0, 3}, {3, 4}}},
       {.op = "einsum", .call = [](auto& in) { return einsum("bhqd,bhkd->bhqk", {in[0], in[1]}); }, .inputs = {{2, 2, 2, 3}, {2, 2, 3, 3}}, .records = "matmul"},
       {.op = "einsum", .call = [](auto& in) { return einsum("i,j", {in[0], in[1]}); }, .inputs = {{2}, {3}}, .records = "matmul mul"},
       {.op = "einsum", .call = [](auto& in) { return einsum("ij->j", {in[0]}); }, .inputs = {{2, 3}}, .records = "matmul"},
       {.op = "einsum", .call = [](auto& in) { return einsum("...i,ij->...j", {in[0], in[1]}); }, .inputs = {{2, 2, 3}, {3, 2}}, .empty = {{0, 2, 3}, {3, 2}}, .records = "matmul"},
       {.op = "einsum", .call = [](auto& in) { return einsum("ij,jk,kl->il", {in[0], in[1], in[2]}); }, .inputs = {{2, 3}, {3, 2}, {2, 2}}, .empty = {{0, 3}, {3, 2}, {2, 2}}, .records = "matmul"},
+      {.op = "einsum", .call = [](auto& in) { return einsum("ii->i", {in[0]}); }, .inputs = {{3, 3}}, .empty = {{0, 0}}},
+      {.op = "einsum", .call = [](auto& in) { return einsum("iji,j", {in[0], in[1]}); }, .inputs = {{2, 3, 2}, {3}}, .empty = {{0, 3, 0}, {3}}, .records = "matmul mul"},
+      {.op = "einsum", .call = [](auto& in) { return einsum("i,j,k->kij", {in[0], in[1], in[2]}); }, .inputs = {{2}, {3}, {2}}, .records = "matmul mul"},
+      {.op = "einsum", .call = [](auto& in) { return einsum("ij,ik,il->jkl", {in[0], in[1], in[2]}); }, .inputs = {{2, 2}, {2, 3}, {2, 2}}, .records = "matmul mul"},
+      {.op = "einsum", .call = [](auto& in) { return einsum("ij,jk->ik", {in[0], in[1]}); }, .inputs = {{2, 1}, {3, 2}}, .records = "matmul mul sum"},
       {.op = "linear", .call = [](auto& in) { return linear(in[0], in[1], in[2]); }, .inputs = {{2, 3}, {4, 3}, {4}}},
       {.op = "linear", .call = [](auto& in) { return linear(in[0], in[1], in[2]); }, .inputs = {{2, 2, 3}, {4, 3}, {4}}},
       {.op = "linear", .call = [](auto& in) { return linear(in[0], in[1]); }, .inputs = {{3}, {2, 3}}, .empty = {{3}, {0, 3}}},

@@ -1,14 +1,7 @@
 #include "tests/autograd/op_checks.h"
 
-#include <algorithm>
-#include <cmath>
 #include <functional>
 
-#include "autograd/engine.h"
-#include "autograd/grad_mode.h"
-#include "autograd/gradcheck.h"
-#include "autograd/node.h"
-#include "tensor/create.h"
 #include "tests/support/expect.h"
 #include "tests/support/parity.h"
 
@@ -16,45 +9,25 @@ namespace heed::test {
 namespace {
 
 enum class Layout { contiguous, transposed, stepped, repeated };
-constexpr Layout layouts[] = {Layout::transposed, Layout::stepped, Layout::repeated};
-
-const char* name_of(Layout layout) {
-  switch (layout) {
-    case Layout::transposed:
-      return "transposed";
-    case Layout::stepped:
-      return "stepped";
-    case Layout::repeated:
-      return "repeated";
-    default:
-      return "contiguous";
-  }
-}
+constexpr std::pair<Layout, const char*> layouts[] = {
+    {Layout::transposed, "transposed"}, {Layout::stepped, "stepped"}, {Layout::repeated, "repeated"}};
 
 // Memory whose elements are not neighbours, seen in this shape.
 Tensor room_for(const Shape& shape, DType dtype, Layout layout) {
-  const int64_t rank = shape.dim();
+  const int64_t rank = shape.dim(), last = rank - 1;
+  Shape stored = shape;
   if (layout == Layout::transposed && rank >= 2) {
-    Shape stored = shape;
-    std::swap(stored[rank - 2], stored[rank - 1]);
-    Strides strides = contiguous_strides(stored);
-    std::swap(strides[rank - 2], strides[rank - 1]);
-    return Tensor::empty(stored, dtype).view_as(shape, strides, 0);
+    std::swap(stored[last - 1], stored[last]);
+    return transpose(Tensor::empty(stored, dtype));
   }
+  if (layout == Layout::stepped && rank == 0) return Tensor::empty({3}, dtype).view_as(shape, {}, 1);
   if (layout == Layout::stepped) {
-    Shape stored = shape;
-    if (rank == 0) return Tensor::empty({3}, dtype).view_as(shape, {}, 1);
-    stored[rank - 1] = 2 * stored[rank - 1] + 1;
-    Strides strides = contiguous_strides(stored);
-    strides[rank - 1] = 2;
-    return Tensor::empty(stored, dtype).view_as(shape, strides, 1);
+    stored[last] = 2 * stored[last] + 1;
+    return heed::slice(Tensor::empty(stored, dtype), last, 1, stored[last], 2);
   }
   if (layout == Layout::repeated && rank > 0 && shape[0] > 1) {
-    Shape stored = shape;
     stored[0] = 1;
-    Strides strides = contiguous_strides(stored);
-    strides[0] = 0;
-    return Tensor::empty(stored, dtype).view_as(shape, strides, 0);
+    return expand(Tensor::empty(stored, dtype), shape);
   }
   return Tensor::empty(shape, dtype);
 }
@@ -69,15 +42,12 @@ Inputs make(const OpCase& row, const std::vector<Input>& inputs, DType dtype = f
     const DType type = input.kind == Input::Kind::positions ? int64
                        : input.kind == Input::Kind::mask    ? boolean
                                                             : dtype;
-    Tensor x = Tensor::empty(input.shape, type);
-    visit_dtype(type, [&]<class T>(Type<T>) {
-      T* out = x.numel() > 0 ? x.mutable_data<T>() : nullptr;
-      for (int64_t i = 0; i < x.numel(); ++i) {
-        const double value = static_cast<float>(low + (high - low) * generator.uniform());
-        out[i] = static_cast<T>(input.integral() ? std::floor(value) : value);
-      }
-    });
-    made.push_back(x);
+    Values numbers(static_cast<size_t>(numel(input.shape)));
+    for (double& v : numbers) {
+      v = static_cast<float>(low + (high - low) * generator.uniform());
+      if (input.integral()) v = std::floor(v);
+    }
+    made.push_back(from_vector(numbers, input.shape, type));
   }
   return made;
 }
@@ -91,10 +61,9 @@ Tensor laid_out(const Tensor& x, Layout layout) {
     const std::vector<T> values = x.to_vector<T>();
     if (values.empty()) return;
     T* out = y.mutable_data<T>();
-    size_t next = values.size();
     std::vector<int64_t> offsets;
     for_each_offset(y.shape(), y.strides(), [&](int64_t offset) { offsets.push_back(offset); });
-    while (next-- > 0) out[offsets[next]] = values[next];
+    for (size_t i = values.size(); i-- > 0;) out[offsets[i]] = values[i];
   });
   return y;
 }
@@ -117,15 +86,7 @@ Inputs leaves_of(const Inputs& in, Subset wanted) {
 }
 
 // Numbers without a pattern, the same for every layout and dtype.
-Tensor cotangent(const Tensor& y) {
-  Tensor c = Tensor::empty(y.shape(), y.dtype());
-  visit_floating(y.dtype(), [&]<class T>(Type<T>) {
-    T* out = c.numel() > 0 ? c.mutable_data<T>() : nullptr;
-    for (int64_t i = 0; i < c.numel(); ++i)
-      out[i] = static_cast<T>(std::cos(3.7 * static_cast<double>(i) + 1));
-  });
-  return c;
-}
+Tensor cotangent(const Tensor& y) { return to(cos(3.7 * counted(y.shape(), float64) + 1), y.dtype()); }
 
 // Gradients of the sum over outputs of <output, cotangent>; zeros where an input was not used.
 Inputs gradients(const Outputs& outputs, const Inputs& leaves, bool create_graph = false) {
@@ -199,16 +160,13 @@ std::string describe(Subset subset) {
   return text;
 }
 
-void check_both_orders(Report& report, const std::string& what, const OpCase& row,
-                       const std::function<Inputs()>& fresh) {
-  report.guard(what, [&] {
-    const GradcheckReport first = gradcheck(row.call, fresh());
-    if (!first) report.found(what, ": ", first.message);
-  });
-  report.guard(what, [&] {
-    const GradcheckReport second = gradgradcheck(row.call, fresh());
-    if (!second) report.found(what, ": ", second.message);
-  });
+template <class F>
+void check_both_orders(Report& report, const std::string& what, const F& call, const Inputs& in) {
+  for (const bool second : {false, true})
+    report.guard(what, [&] {
+      const GradcheckReport got = second ? gradgradcheck(call, in) : gradcheck(call, in);
+      if (!got) report.found(what, ": ", got.message);
+    });
 }
 
 }  // namespace
@@ -217,24 +175,17 @@ Findings check_gradients(const OpCase& row) {
   Report report(row);
   if (!has_gradient(row)) return {};
   const Subset all = all_differentiable(row.inputs);
-  for (Subset subset = all; subset != 0; subset = (subset - 1) & all)
-    check_both_orders(report, describe(subset), row, [&] {
-      Inputs in = make(row);
-      leaves_of(in, subset);
-      return in;
-    });
+  for (Subset subset = all; subset != 0; subset = (subset - 1) & all) {
+    const Inputs in = make(row);
+    leaves_of(in, subset);
+    check_both_orders(report, describe(subset), row.call, in);
+  }
 
   const auto same = [&](const Input& input) { return input.shape == row.inputs[0].shape; };
   if (row.inputs.size() > 1 && (all & 1) && std::all_of(row.inputs.begin(), row.inputs.end(), same) &&
       all == (Subset{1} << row.inputs.size()) - 1) {
-    const Inputs in = make(row);
-    in[0].requires_grad_();
     const auto call = [&](const Inputs& x) -> Inputs { return row.call(Inputs(row.inputs.size(), x[0])); };
-    report.guard("one tensor for all", [&] {
-      const GradcheckReport first = gradcheck(call, {in[0]}), second = gradgradcheck(call, {in[0]});
-      if (!first) report.found("one tensor for all: ", first.message);
-      if (!second) report.found("one tensor for all: ", second.message);
-    });
+    check_both_orders(report, "one tensor for all", call, {make(row)[0].requires_grad_()});
   }
   return report.take();
 }
@@ -258,14 +209,13 @@ Findings check_broadcast(const OpCase& row) {
       inputs[i].shape = shape;
       const std::string what = "input " + std::to_string(i) + " of shape " + to_string(shape);
       const Subset all = all_differentiable(inputs);
-      if (all == 0 || row.in_place)
+      if (all == 0 || row.in_place) {
         report.guard(what, [&] { row.call(make(row, inputs)); });
-      else
-        check_both_orders(report, what, row, [&] {
-          Inputs in = make(row, inputs);
-          leaves_of(in, all);
-          return in;
-        });
+      } else {
+        const Inputs in = make(row, inputs);
+        leaves_of(in, all);
+        check_both_orders(report, what, row.call, in);
+      }
       // Broadcasting is what expanding first would be.
       if (row.in_place) continue;
       report.guard(what, [&] {
@@ -282,13 +232,12 @@ Findings check_broadcast(const OpCase& row) {
 Findings check_layouts(const OpCase& row) {
   Report report(row);
   const Subset wanted = row.in_place ? 0 : all_differentiable(row.inputs);
-  for (const Layout layout : layouts)
+  for (const auto& [layout, name] : layouts)
     for (size_t which = 0; which <= row.inputs.size(); ++which) {  // one input alone, then all
       const bool everyone = which == row.inputs.size();
       if (everyone && row.inputs.size() == 1) continue;
       if (row.in_place && layout == Layout::repeated && (which == 0 || everyone)) continue;
-      const std::string what =
-          std::string(name_of(layout)) + (everyone ? " inputs" : " input " + std::to_string(which));
+      const std::string what = std::string(name) + (everyone ? " inputs" : " input " + std::to_string(which));
       try {
         Inputs strided = make(row), plain;
         for (size_t i = 0; i < strided.size(); ++i)
@@ -331,19 +280,13 @@ Findings check_precision(const OpCase& row) {
   report.guard("float32", [&] {
     const Result single = run(row, make(row, row.inputs, float32), wanted);
     const Result reference = run(row, make(row, row.inputs, float64), wanted);
-    const auto compare = [&](const char* what, const Inputs& got, const Inputs& want) {
-      if (got.size() != want.size())
-        return report.found("float32: ", got.size(), " ", what, "s, not ", want.size());
-      for (size_t i = 0; i < got.size(); ++i) {
-        const bool floating = is_floating(want[i].dtype());
-        const std::string difference =
-            parity::difference(floating ? to(got[i].detach(), want[i].dtype()) : got[i], want[i],
-                               {row.float_tolerance, row.float_tolerance});
-        if (!difference.empty()) report.found("float32: ", what, " ", i, " ", difference);
-      }
+    const auto widened = [](Inputs all) {
+      for (Tensor& x : all)
+        if (is_floating(x.dtype())) x = to(x.detach(), float64);
+      return all;
     };
-    compare("output", single.outputs, reference.outputs);
-    compare("gradient", single.grads, reference.grads);
+    report.compare("float32", {widened(single.outputs), widened(single.grads)}, reference,
+                   row.float_tolerance);
   });
   return report.take();
 }
@@ -354,11 +297,7 @@ Findings check_fused(const OpCase& row) {
   report.guard("fused", [&] {
     const Result fused = run(row, make(row), wanted);
     report.compare("one pass against recorded", fused, run(row, make(row), wanted, true), 1e-10);
-    struct Reference {
-      const bool before = reference_mode();
-      Reference() { set_reference_mode(!before); }
-      ~Reference() { set_reference_mode(before); }
-    } switched;
+    const Reference switched(!reference_mode());
     report.compare("operation against twin", fused, run(row, make(row), wanted), 1e-10);
   });
   return report.take();

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "tests/autograd/op_cases.h"
 
 /// What every row of the table must withstand. Each check returns what it found wrong, nothing when all is

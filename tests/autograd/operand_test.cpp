@@ -1,8 +1,5 @@
 #include "autograd/operand.h"
 
-#include <doctest/doctest.h>
-
-#include "tensor/create.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -54,7 +51,7 @@ TEST_CASE("an operand owns a tensor that has no name") {
   const Tensor x = ones({2});
   const Operand sum = x + x;
   zeros({2});  // would take the memory of one that is gone
-  CHECK(values(sum) == std::vector<double>{2, 2});
+  CHECK(values(sum) == Values{2, 2});
   const Operand copy = sum;
   CHECK(copy.tensor().same_as(sum.tensor()));
 }
@@ -80,7 +77,7 @@ TEST_CASE("numbers take the dtype of the tensor beside them") {
   Operand other = d;
   adopt(number, other);
   CHECK(number->shape() == Shape{});
-  CHECK(values(number) == std::vector<double>{1.5});
+  CHECK(values(number) == Values{1.5});
 }
 
 TEST_CASE("dtypes that do not fit are refused") {
@@ -93,11 +90,11 @@ TEST_CASE("dtypes that do not fit are refused") {
   CHECK(adopted(f, i).find("convert one with to(x, float32)") != std::string::npos);
   CHECK(adopted(i, f).find("convert one with to(x, float32)") != std::string::npos);
 
-  CHECK(message([&] { check_floating(i); }) ==
-        "x is int64 []; this operation is for float32 and float64, convert with to(x, float32)");
+  CHECK_ERROR(check_floating(i),
+              "x is int64 []; this operation is for float32 and float64, convert with to(x, float32)");
   CHECK(message([&] { check_floating(f), check_floating(d), check_indices(i); }).empty());
-  CHECK(message([&] { check_indices(f); }) ==
-        "positions must be int64, and they are float32 [2]; convert with to(x, int64)");
+  CHECK_ERROR(check_indices(f),
+              "positions must be int64, and they are float32 [2]; convert with to(x, int64)");
   CHECK(check_dim(f, -1) == 0);
-  CHECK(message([&] { check_dim(f, 1); }) == "dim 1 is out of range for a tensor of rank 1: use -1 to 0");
+  CHECK_ERROR(check_dim(f, 1), "dim 1 is out of range for a tensor of rank 1: use -1 to 0");
 }

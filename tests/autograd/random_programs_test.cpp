@@ -1,68 +1,53 @@
 // Random programs of operations against an interpreter that is as plain as can be: every element of a tensor
 // has a place in a vector of doubles, and every operation says by explicit indexes where its elements come
 // from. Views share places, so that what is written in place is seen where it must be.
-#include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <numeric>
 #include <random>
 #include <set>
 
-#include "autograd/grad_mode.h"
-#include "autograd/ops.h"
-#include "tensor/create.h"
-#include "tensor/index.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
 
 namespace {
 
-using Sizes = std::vector<int64_t>;  // a shape, or the index of an element
-
 constexpr double kLargest = 10;
 struct Unfit {};  // a step that would show nothing: near a jump, too large, or not for these operands
 
-int64_t product(const Sizes& sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies());
-}
-
 template <class F>
-void each(const Sizes& shape, F&& f) {
-  Sizes at(shape.size());
-  for (int64_t left = product(shape); left > 0; --left) {
+void each(const Shape& shape, F&& f) {
+  Shape at = Shape::filled(shape.dim(), 0);
+  for (int64_t left = numel(shape); left > 0; --left) {
     f(at);
-    for (size_t d = shape.size(); d-- > 0;) {
-      if (++at[d] < shape[d]) break;
-      at[d] = 0;
-    }
+    for (int64_t d = shape.dim() - 1; d >= 0 && ++at[d] == shape[d]; --d) at[d] = 0;
   }
 }
 
 struct Plain {
   double& operator[](size_t i) const { return (*memory)[places[i]]; }
-  double& operator()(const Sizes& at) const { return (*memory)[place(at)]; }
-  size_t place(const Sizes& at) const {
+  double& operator()(const Shape& at) const { return (*memory)[place(at)]; }
+  size_t place(const Shape& at) const {
     int64_t i = 0;
-    for (size_t d = 0; d < shape.size(); ++d) i = i * shape[d] + at[d];
+    for (int64_t d = 0; d < shape.dim(); ++d) i = i * shape[d] + at[d];
     return places[static_cast<size_t>(i)];
   }
 
   DType dtype;
-  Sizes shape;
-  std::shared_ptr<std::vector<double>> memory = std::make_shared<std::vector<double>>();
+  Shape shape;
+  std::shared_ptr<Values> memory = std::make_shared<Values>();
   std::vector<size_t> places = {};  // of the elements in the memory, in row-major order
 };
 using P = const Plain&;
+using T = const Tensor&;
 
 // In memory of its own; value(at) says each element.
 template <class F>
-Plain make(DType dtype, const Sizes& shape, F&& value) {
+Plain make(DType dtype, const Shape& shape, F&& value) {
   Plain y{dtype, shape};
-  each(shape, [&](const Sizes& at) {
+  each(shape, [&](const Shape& at) {
     const double v = value(at);
     y.places.push_back(y.memory->size());
     y.memory->push_back(dtype == float32 ? static_cast<float>(v) : v);
@@ -71,25 +56,25 @@ Plain make(DType dtype, const Sizes& shape, F&& value) {
 }
 // source(at) says which element of x it is.
 template <class F>
-Plain view(P x, const Sizes& shape, F&& source) {
+Plain view(P x, const Shape& shape, F&& source) {
   Plain y{x.dtype, shape, x.memory};
-  each(shape, [&](const Sizes& at) { y.places.push_back(x.place(source(at))); });
+  each(shape, [&](const Shape& at) { y.places.push_back(x.place(source(at))); });
   return y;
 }
 Plain copy(P x) {
-  return make(x.dtype, x.shape, [&](const Sizes& at) { return x(at); });
+  return make(x.dtype, x.shape, [&](const Shape& at) { return x(at); });
 }
-Plain expanded(P x, const Sizes& shape) {
-  return view(x, shape, [&](const Sizes& at) {
-    Sizes from(at.end() - static_cast<std::ptrdiff_t>(x.shape.size()), at.end());
-    for (size_t d = 0; d < from.size(); ++d) from[d] = x.shape[d] == 1 ? 0 : from[d];
+Plain expanded(P x, const Shape& shape) {
+  return view(x, shape, [&](const Shape& at) {
+    Shape from = x.shape;
+    for (int64_t d = 0; d < from.dim(); ++d) from[d] = from[d] == 1 ? 0 : at[at.dim() - from.dim() + d];
     return from;
   });
 }
-Sizes broadcast(Sizes a, Sizes b) {
-  if (a.size() < b.size()) a.swap(b);
-  b.insert(b.begin(), a.size() - b.size(), 1);
-  for (size_t d = 0; d < a.size(); ++d) {
+Shape broadcast(Shape a, Shape b) {
+  if (a.dim() < b.dim()) std::swap(a, b);
+  while (b.dim() < a.dim()) b.insert(0, 1);
+  for (int64_t d = 0; d < a.dim(); ++d) {
     if (a[d] != b[d] && a[d] != 1 && b[d] != 1) throw Unfit();
     a[d] = a[d] == 1 ? b[d] : a[d];
   }
@@ -97,50 +82,47 @@ Sizes broadcast(Sizes a, Sizes b) {
 }
 template <class F>
 Plain zip(DType dtype, P a, P b, F&& f) {
-  const Sizes shape = broadcast(a.shape, b.shape);
+  const Shape shape = broadcast(a.shape, b.shape);
   const Plain x = expanded(a, shape), y = expanded(b, shape);
-  return make(dtype, shape, [&](const Sizes& at) { return f(x(at), y(at)); });
+  return make(dtype, shape, [&](const Shape& at) { return f(x(at), y(at)); });
 }
-
-Shape to_shape(const Sizes& sizes) {
-  Shape shape = Shape::filled(static_cast<int64_t>(sizes.size()), 0);
-  std::copy(sizes.begin(), sizes.end(), shape.begin());
-  return shape;
-}
-Tensor to_tensor(P x) {
-  std::vector<double> all;
-  for (const size_t place : x.places) all.push_back((*x.memory)[place]);
-  return to(from_vector(all, to_shape(x.shape)), x.dtype);
-}
+Tensor to_tensor(P x) { return to(from_vector(*copy(x).memory, x.shape), x.dtype); }
 
 struct Step {
   std::string name;
   size_t a, b;  // the values that it takes
   std::function<Plain(P, P)> plain;
-  std::function<Tensor(const Tensor&, const Tensor&)> call;
+  std::function<Tensor(T, T)> call;
 };
-using T = const Tensor&;
 
-struct Unary {
+// Elements from other places: a view, or a copy of one.
+enum class Memory { shared, own };
+template <class Source, class Call>
+Step moved(const char* name, Memory memory, size_t a, const Shape& shape, Source source, Call call) {
+  return {name, a, a,
+          [=](P x, P) {
+            const Plain y = view(x, shape, [&](Shape at) { return source(at), at; });
+            return memory == Memory::shared ? y : copy(y);
+          },
+          [=](T x, T) { return call(x); }};
+}
+
+template <class Plainly, class Call>
+struct Function {
   const char* name;
-  double (*plain)(double);
-  Tensor (*call)(Operand);
+  Plainly plain;
+  Call call;
   bool smooth, of_integers;
 };
-const Unary unary[] = {{"neg", [](double v) { return -v; }, neg, true, true},
-                       {"square", [](double v) { return v * v; }, square, true, true},
-                       {"abs", [](double v) { return std::abs(v); }, abs, false, true},
-                       {"tanh", [](double v) { return std::tanh(v); }, tanh, true, false},
-                       {"sigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }, sigmoid, true, false},
-                       {"relu", [](double v) { return std::max(v, 0.0); }, relu, false, false}};
-struct Binary {
-  const char* name;
-  double (*plain)(double, double);
-  Tensor (*call)(Operand, Operand);
-  bool smooth, of_integers;
-};
+const Function<double (*)(double), Tensor (*)(Operand)> unary[] = {
+    {"neg", [](double v) { return -v; }, neg, true, true},
+    {"square", [](double v) { return v * v; }, square, true, true},
+    {"abs", [](double v) { return std::abs(v); }, abs, false, true},
+    {"tanh", [](double v) { return std::tanh(v); }, tanh, true, false},
+    {"sigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }, sigmoid, true, false},
+    {"relu", [](double v) { return std::max(v, 0.0); }, relu, false, false}};
 double quotient(double a, double b) { return std::abs(b) < 0.5 ? throw Unfit() : a / b; }
-const Binary binary[] = {
+const Function<double (*)(double, double), Tensor (*)(Operand, Operand)> binary[] = {
     {"add", [](double a, double b) { return a + b; }, [](Operand a, Operand b) { return a + b; }, true, true},
     {"sub", [](double a, double b) { return a - b; }, [](Operand a, Operand b) { return a - b; }, true, true},
     {"mul", [](double a, double b) { return a * b; }, mul, true, true},
@@ -151,11 +133,12 @@ class Program {
  public:
   // A smooth program has a derivative everywhere and writes nothing in place.
   Program(uint64_t seed, bool smooth) : smooth_(smooth), random_(seed) {
-    Sizes shape(static_cast<size_t>(1 + below(3)));
+    Shape shape = Shape::filled(1 + below(3), 0);
     for (int64_t& n : shape) n = below(12) ? 1 + below(4) : 0;
     for (const DType dtype :
          {float64, float64, float64, smooth ? float64 : float32, smooth ? boolean : int64}) {
-      Sizes own(shape.begin() + below(2), shape.end());
+      Shape own = shape;
+      if (below(2)) own.erase(0);
       for (int64_t& n : own) n = below(5) ? n : 1;
       plains.push_back(random_values(dtype, own, 5));
       tensors.push_back(to_tensor(plains.back()).requires_grad_(smooth && is_floating(dtype)));
@@ -172,7 +155,7 @@ class Program {
         const Step& step = steps[i - leaves];
         all += step.name + " of " + std::to_string(step.a) + ", " + std::to_string(step.b) + ": ";
       }
-      all += to_string(plains[i].dtype) + " " + to_string(to_shape(plains[i].shape));
+      all += to_string(plains[i].dtype) + " " + to_string(plains[i].shape);
     }
     return all;
   }
@@ -187,11 +170,10 @@ class Program {
   }
   Tensor loss() const {
     Tensor total = zeros({}, float64);
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      if (tensors[i].dtype() != float64) continue;
-      const Tensor k = reshape(arange(tensors[i].numel(), float64), tensors[i].shape());
-      total = total + sum(tensors[i] * cos(static_cast<double>(i) + 3 * k));
-    }
+    for (size_t i = 0; i < tensors.size(); ++i)
+      if (tensors[i].dtype() == float64)
+        total =
+            total + sum(tensors[i] * cos(static_cast<double>(i) + 3 * counted(tensors[i].shape(), float64)));
     return total;
   }
 
@@ -203,8 +185,8 @@ class Program {
  private:
   int64_t below(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
   // Numbers from -2 to 2, integers from 0 to n - 1, or bools.
-  Plain random_values(DType dtype, const Sizes& shape, int64_t n) {
-    return make(dtype, shape, [&](const Sizes&) {
+  Plain random_values(DType dtype, const Shape& shape, int64_t n) {
+    return make(dtype, shape, [&](const Shape&) {
       if (is_floating(dtype)) return static_cast<double>(below(4001)) / 1000 - 2;
       return static_cast<double>(below(dtype == boolean ? 2 : n));
     });
@@ -227,31 +209,15 @@ class Program {
 
   Step propose() {
     const size_t a = static_cast<size_t>(below(static_cast<int64_t>(plains.size())));
-    const DType dtype = plains[a].dtype;
     std::vector<size_t> alike;  // what `a` may be taken together with
     for (size_t i = 0; i < plains.size(); ++i)
-      if (plains[i].dtype == dtype) alike.push_back(i);
+      if (plains[i].dtype == plains[a].dtype) alike.push_back(i);
     const size_t b = alike[static_cast<size_t>(below(static_cast<int64_t>(alike.size())))];
-    switch (below(smooth_ ? 8 : 10)) {
-      case 0:
-      case 1:
-        return elementwise(a, b);
-      case 2:
-      case 3:
-        return viewed(a);
-      case 4:
-        return reduced(a);
-      case 5:
-        return along_a_dimension(a, b);
-      case 6:
-        return positions(a, b);
-      case 7:
-        return product_of(a, b);
-      case 8:
-        return in_place(a, b);
-      default:
-        return of_other_dtype(a, b);
-    }
+    using P_ = Program;
+    static constexpr Step (Program::*kinds[])(size_t, size_t) = {
+        &P_::elementwise, &P_::elementwise, &P_::viewed,     &P_::viewed,   &P_::reduced,
+        &P_::by_lines,    &P_::positions,   &P_::product_of, &P_::in_place, &P_::of_other_dtype};
+    return (this->*kinds[below(smooth_ ? 8 : 10)])(a, b);
   }
 
   Step elementwise(size_t a, size_t b) {
@@ -261,7 +227,7 @@ class Program {
       return f;
     };
     if (below(3) == 0) {
-      const Unary f = fits(unary[below(std::size(unary))]);
+      const auto f = fits(unary[below(std::size(unary))]);
       return {f.name, a, a,
               [=](P x, P) { return make(dtype, x.shape, [&](auto& at) { return f.plain(x(at)); }); },
               [=](T x, T) { return f.call(x); }};
@@ -276,73 +242,72 @@ class Program {
               },
               [mask = to_tensor(mask)](T x, T y) { return where(mask, x, y); }};
     }
-    const Binary f = fits(binary[below(std::size(binary))]);
+    const auto f = fits(binary[below(std::size(binary))]);
     return {f.name, a, b, [=](P x, P y) { return zip(dtype, x, y, f.plain); },
             [=](T x, T y) { return f.call(x, y); }};
   }
 
-  Step viewed(size_t a) {
-    const auto step = [a](const char* name, const Sizes& shape, auto source, auto call) {
-      return Step{name, a, a, [=](P x, P) { return view(x, shape, source); },
-                  [=](T x, T) { return call(x); }};
+  Step viewed(size_t a, size_t) {
+    Shape shape = plains[a].shape;
+    const int64_t rank = shape.dim(), d = rank ? below(rank) : 0, n = rank ? shape[d] : 1;
+    const auto step = [&](const char* name, auto source, auto call) {
+      return moved(name, Memory::shared, a, shape, source, call);
     };
-    Sizes shape = plains[a].shape;
-    const int64_t rank = static_cast<int64_t>(shape.size()), d = rank ? below(rank) : 0,
-                  n = rank ? shape[d] : 1;
     switch (below(rank ? 6 : 2)) {
       case 0:
-        shape.insert(shape.begin() + d, 1);
+        shape.insert(d, 1);
         return step(
-            "unsqueeze", shape, [=](Sizes at) { return at.erase(at.begin() + d), at; },
-            [=](T x) { return unsqueeze(x, d); });
+            "unsqueeze", [=](Shape& at) { at.erase(d); }, [=](T x) { return unsqueeze(x, d); });
       case 1:
         for (int64_t& size : shape) size = size == 1 ? 1 + below(3) : size;
-        shape.insert(shape.begin(), 1 + below(3));
+        shape.insert(0, 1 + below(3));
         return {"expand", a, a, [=](P x, P) { return expanded(x, shape); },
-                [=](T x, T) { return expand(x, to_shape(shape)); }};
+                [=](T x, T) { return expand(x, shape); }};
       case 2: {
         const int64_t e = below(rank);
         std::swap(shape[d], shape[e]);
         return step(
-            "transpose", shape, [=](Sizes at) { return std::swap(at[d], at[e]), at; },
+            "transpose", [=](Shape& at) { std::swap(at[d], at[e]); },
             [=](T x) { return transpose(x, d, e); });
       }
       case 3: {
         const int64_t start = below(n + 1), by = 1 + below(2);
         shape[d] = (n - start + by - 1) / by;
         return step(
-            "slice", shape, [=](Sizes at) { return at[d] = start + at[d] * by, at; },
+            "slice", [=](Shape& at) { at[d] = start + at[d] * by; },
             [=](T x) { return slice(x, d, start, n, by); });
       }
       case 4: {
         if (n == 0) throw Unfit();
         const int64_t i = below(n);
-        shape.erase(shape.begin() + d);
+        shape.erase(d);
         return step(
-            "select", shape, [=](Sizes at) { return at.insert(at.begin() + d, i), at; },
-            [=](T x) { return select(x, d, i); });
+            "select", [=](Shape& at) { at.insert(d, i); }, [=](T x) { return select(x, d, i); });
       }
       default: {  // a view where the elements allow it
-        const int64_t all = product(shape);
-        shape = all % 2 ? Sizes{all} : Sizes{2, all / 2};
-        const auto call = [shape](T x, T) { return reshape(x, to_shape(shape)); };
+        const int64_t all = numel(shape);
+        shape = all % 2 ? Shape{all} : Shape{2, all / 2};
+        const auto call = [shape](T x, T) { return reshape(x, shape); };
         const bool shares = call(tensors[a], {}).body().storage.get() == tensors[a].body().storage.get();
-        const auto plain = [=](P x, P) { return Plain{x.dtype, shape, x.memory, x.places}; };
-        if (shares) return {"reshape", a, a, plain, call};
-        return {"reshape", a, a, [=](P x, P y) { return copy(plain(x, y)); }, call};
+        const auto plain = [=](P x, P) {
+          const Plain y{x.dtype, shape, x.memory, x.places};
+          return shares ? y : copy(y);
+        };
+        return {"reshape", a, a, plain, call};
       }
     }
   }
 
-  Step reduced(size_t a) {
-    const Sizes shape = plains[a].shape;
+  Step reduced(size_t a, size_t) {
+    static const char* const names[] = {"sum", "mean", "amax"};
+    const Shape shape = plains[a].shape;
     const DType dtype = plains[a].dtype;
-    const int64_t kind = below(smooth_ ? 2 : 3);  // sum, mean, amax
+    const int64_t kind = below(smooth_ ? 2 : 3);
     const bool keepdim = below(2);
-    Sizes kept = shape, result, dims;
-    for (size_t d = 0; d < shape.size(); ++d) {
+    Shape kept = shape, result, dims;
+    for (int64_t d = 0; d < shape.dim(); ++d) {
       if (below(2)) {
-        dims.push_back(static_cast<int64_t>(d));
+        dims.push_back(d);
         kept[d] = 1;
         if (!keepdim) continue;
       }
@@ -350,40 +315,36 @@ class Program {
     }
     if (dims.empty() || dtype == boolean || (kind == 1 && dtype == int64)) throw Unfit();
     if (kind > 0 && plains[a].places.empty()) throw Unfit();
-    const double share =
-        kind == 1 ? static_cast<double>(product(kept)) / static_cast<double>(product(shape)) : 1;
+    const double share = kind == 1 ? static_cast<double>(numel(kept)) / static_cast<double>(numel(shape)) : 1;
     return {
-        kind == 2 ? "amax"
-        : kind    ? "mean"
-                  : "sum",
-        a, a,
+        names[kind], a, a,
         [=](P x, P) {
           const Plain y = make(float64, kept, [&](auto&) { return kind == 2 ? -kLargest : 0; });
-          each(shape, [&](Sizes at) {
+          each(shape, [&](Shape at) {
             const double v = x(at);
             for (const int64_t d : dims) at[d] = 0;
             y(at) = kind == 2 ? std::max(y(at), v) : y(at) + v * share;
           });
           return copy(Plain{dtype, result, y.memory, y.places});
         },
-        [=, over = to_shape(dims)](T x, T) {
-          return kind == 2 ? amax(x, over, keepdim) : kind ? mean(x, over, keepdim) : sum(x, over, keepdim);
+        [=](T x, T) {
+          return kind == 2 ? amax(x, dims, keepdim) : kind ? mean(x, dims, keepdim) : sum(x, dims, keepdim);
         }};
   }
 
   // Each line along a dimension is changed as a whole.
-  Step along_a_dimension(size_t a, size_t b) {
-    const Sizes shape = plains[a].shape;
+  Step by_lines(size_t a, size_t b) {
+    const Shape shape = plains[a].shape;
     if (shape.empty()) throw Unfit();
-    const int64_t d = below(static_cast<int64_t>(shape.size())), n = shape[d];
+    const int64_t d = below(shape.dim()), n = shape[d];
     const auto step = [=](const char* name, auto change, auto call) {
       return Step{name, a, a,
                   [=](P x, P) {
-                    Sizes outer = shape;
+                    Shape outer = shape;
                     outer[d] = std::min<int64_t>(n, 1);
                     const Plain y = copy(x);
-                    each(outer, [&](Sizes at) {
-                      std::vector<double> line;
+                    each(outer, [&](Shape at) {
+                      Values line;
                       for (at[d] = 0; at[d] < n; ++at[d]) line.push_back(x(at));
                       change(line);
                       for (at[d] = 0; at[d] < n; ++at[d]) y(at) = line[at[d]];
@@ -394,84 +355,74 @@ class Program {
     };
     switch (below(4)) {
       case 0:
-        return step(
-            "flip", [](auto& line) { std::reverse(line.begin(), line.end()); },
+        return moved(
+            "flip", Memory::own, a, shape, [=](Shape& at) { at[d] = n - 1 - at[d]; },
             [=](T x) { return flip(x, {d}); });
       case 1:
         if (plains[a].dtype == boolean) throw Unfit();
         return step(
-            "cumsum", [](auto& line) { std::partial_sum(line.begin(), line.end(), line.begin()); },
+            "cumsum", [](Values& line) { std::partial_sum(line.begin(), line.end(), line.begin()); },
             [=](T x) { return cumsum(x, d); });
       case 2:
         if (!is_floating(plains[a].dtype)) throw Unfit();
         return step(
             "softmax",
-            [](auto& line) {
+            [](Values& line) {
               double sum = 0;
               for (double& v : line) sum += v = std::exp(v);
               for (double& v : line) v /= sum;
             },
             [=](T x) { return softmax(x, d); });
       default: {
-        Sizes both = shape, other = plains[b].shape;
-        if (other.size() != shape.size()) throw Unfit();
+        Shape both = shape, other = plains[b].shape;
+        if (other.dim() != shape.dim()) throw Unfit();
         both[d] += std::exchange(other[d], n);
         if (other != shape) throw Unfit();
-        return {"cat", a, b,
-                [=](P x, P y) {
-                  return make(x.dtype, both,
-                              [&](Sizes at) { return at[d] < n ? x(at) : (at[d] -= n, y(at)); });
-                },
-                [=](T x, T y) {
-                  return cat({x, y}, d);
-                }};
+        const auto element = [=](P x, P y, Shape at) { return at[d] < n ? x(at) : (at[d] -= n, y(at)); };
+        return {
+            "cat", a, b,
+            [=](P x, P y) { return make(x.dtype, both, [&](const Shape& at) { return element(x, y, at); }); },
+            [=](T x, T y) {
+              return cat(std::vector<Tensor>{x, y}, d);
+            }};
       }
     }
   }
 
   // By positions along a dimension: index_select, a mask, gather, scatter_add.
   Step positions(size_t a, size_t b) {
-    Sizes shape = plains[a].shape;
+    Shape shape = plains[a].shape;
     if (shape.empty()) throw Unfit();
-    const int64_t kind = below(4), d = kind == 1 ? 0 : below(static_cast<int64_t>(shape.size())),
-                  n = shape[d];
+    const int64_t kind = below(4), d = kind == 1 ? 0 : below(shape.dim()), n = shape[d];
     if (n == 0) throw Unfit();
     shape[d] = below(5);
-    const auto step = [=](const char* name, const Sizes& to, auto at_most, auto call) {
-      return Step{
-          name, a, a,
-          [=](P x, P) {
-            return copy(view(x, to, [&](Sizes at) { return at[d] = static_cast<int64_t>(at_most(at)), at; }));
-          },
-          call};
-    };
     if (kind == 1) {
       const Plain mask = random_values(boolean, {n}, 2);
       std::vector<int64_t> rows;
       for (int64_t i = 0; i < n; ++i)
         if (mask({i})) rows.push_back(i);
       shape[0] = static_cast<int64_t>(rows.size());
-      return step(
-          "mask", shape, [rows](const Sizes& at) { return rows[at[0]]; },
-          [m = to_tensor(mask)](T x, T) { return x[m]; });
+      return moved(
+          "mask", Memory::own, a, shape, [rows](Shape& at) { at[0] = rows[at[0]]; },
+          [m = to_tensor(mask)](T x) { return x[m]; });
     }
-    const Plain places = random_values(int64, kind ? shape : Sizes{shape[d]}, n);
+    const Plain places = random_values(int64, kind ? shape : Shape{shape[d]}, n);
     const Tensor index = to_tensor(places);
+    const auto redirect = [=](Shape& at) {
+      at[d] = static_cast<int64_t>(kind ? places(at) : places({at[d]}));
+    };
     if (kind == 0)
-      return step(
-          "index_select", shape, [=](const Sizes& at) { return places({at[d]}); },
-          [=](T x, T) { return index_select(x, d, index); });
+      return moved("index_select", Memory::own, a, shape, redirect,
+                   [=](T x) { return index_select(x, d, index); });
     if (kind == 2)
-      return step(
-          "gather", shape, [=](const Sizes& at) { return places(at); },
-          [=](T x, T) { return gather(x, d, index); });
+      return moved("gather", Memory::own, a, shape, redirect, [=](T x) { return gather(x, d, index); });
     if (plains[a].dtype == boolean || plains[b].shape != shape) throw Unfit();
     return {"scatter_add", a, b,
             [=](P x, P y) {
               const Plain sum = copy(x);
-              each(shape, [&](Sizes at) {
+              each(shape, [&](Shape at) {
                 const double v = y(at);
-                at[d] = static_cast<int64_t>(places(at));
+                redirect(at);
                 sum(at) += v;
               });
               return copy(sum);
@@ -481,16 +432,16 @@ class Program {
 
   // x y^T over the last two dimensions.
   Step product_of(size_t a, size_t b) {
-    Sizes shape = plains[a].shape, right = plains[b].shape;
-    const size_t last = shape.size() - 1;
-    if (!is_floating(plains[a].dtype) || shape.size() < 2 || right.size() != shape.size()) throw Unfit();
+    Shape shape = plains[a].shape, right = plains[b].shape;
+    const int64_t last = shape.dim() - 1;
+    if (!is_floating(plains[a].dtype) || last < 1 || right.dim() != shape.dim()) throw Unfit();
     const int64_t columns = std::exchange(right[last - 1], shape[last - 1]), n = shape[last];
     if (right != shape) throw Unfit();
     shape[last] = columns;
     return {"matmul", a, b,
             [=](P x, P y) {
-              return make(x.dtype, shape, [&](Sizes row) {
-                Sizes column = row;
+              return make(x.dtype, shape, [&](Shape row) {
+                Shape column = row;
                 column[last - 1] = row[last];
                 double sum = 0;
                 for (int64_t k = 0; k < n; ++k) {
@@ -504,27 +455,30 @@ class Program {
   }
 
   Step in_place(size_t a, size_t b) {
+    static const struct {
+      const char* name;
+      double (*plain)(double, double);
+      Tensor (*call)(Operand, Operand);
+    } kinds[] = {
+        {"copy_", [](double, double v) { return v; }, [](Operand x, Operand y) { return copy_(x, y); }},
+        {"add_", [](double u, double v) { return u + v; }, [](Operand x, Operand y) { return add_(x, y); }},
+        {"mul_", [](double u, double v) { return u * v; }, [](Operand x, Operand y) { return mul_(x, y); }}};
     const Plain& target = plains[a];
     const std::set<size_t> distinct(target.places.begin(), target.places.end());
     if (target.dtype == boolean || target.places.empty() || distinct.size() != target.places.size())
       throw Unfit();
     if (broadcast(target.shape, plains[b].shape) != target.shape) throw Unfit();
-    const int64_t kind = below(3);
-    return {kind == 0   ? "copy_"
-            : kind == 1 ? "add_"
-                        : "mul_",
-            a, b,
+    const auto kind = kinds[below(3)];
+    return {kind.name, a, b,
             [=](P x, P y) {
               const Plain now = zip(x.dtype, x, y, [&](double u, double v) {
-                const double w = kind == 0 ? v : kind == 1 ? u + v : u * v;
+                const double w = kind.plain(u, v);
                 return std::abs(w) > kLargest ? throw Unfit() : w;
               });
-              each(x.shape, [&](const Sizes& at) { x(at) = now(at); });
+              each(x.shape, [&](const Shape& at) { x(at) = now(at); });
               return x;
             },
-            [=](T x, T y) { return kind == 0   ? copy_(x, y)
-                                   : kind == 1 ? add_(x, y)
-                                               : mul_(x, y); }};
+            [=](T x, T y) { return kind.call(x, y); }};
   }
 
   Step of_other_dtype(size_t a, size_t b) {
@@ -558,8 +512,8 @@ void check_program(uint64_t seed) {
     const Tensor& x = program.tensors[i];
     const Plain& wanted = program.plains[i];
     CAPTURE(i);
-    REQUIRE_MESSAGE((x.dtype() == wanted.dtype && x.shape() == to_shape(wanted.shape)), program.text());
-    const std::vector<double> got = values(x);
+    REQUIRE_MESSAGE((x.dtype() == wanted.dtype && x.shape() == wanted.shape), program.text());
+    const Values got = values(x);
     for (size_t k = 0; k < got.size(); ++k)
       if (fails(got[k], wanted[k],
                 smooth || !is_floating(x.dtype()) ? 1e-9 : 1e-3))  // others pass through float32

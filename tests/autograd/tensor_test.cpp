@@ -1,15 +1,9 @@
 // The members of Tensor that autograd/tensor.cpp defines.
-#include <doctest/doctest.h>
 
 #include "autograd/hooks.h"
-#include "autograd/ops.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
-
-namespace {
-using Values = std::vector<double>;
-}
 
 TEST_CASE("leaves are what no operation made") {
   const Tensor x = ones({2});
@@ -36,14 +30,14 @@ TEST_CASE("leaves are what no operation made") {
 }
 
 TEST_CASE("requires_grad_ refuses what can have no gradient of its own") {
-  CHECK(message([] { ones({2}, int64).requires_grad_(); }) ==
-        "requires_grad_: a int64 tensor has no gradient; only floating ones do");
-  CHECK(message([] { ones({2}, boolean).requires_grad_(); }).find("a bool tensor") != std::string::npos);
+  CHECK_ERROR(ones({2}, int64).requires_grad_(),
+              "requires_grad_: a int64 tensor has no gradient; only floating ones do");
+  CHECK_ERROR_HAS(ones({2}, boolean).requires_grad_(), "a bool tensor");
   const Tensor y = exp(ones({2}).requires_grad_());
-  CHECK(message([&] { y.requires_grad_(false); }) ==
-        "requires_grad_: a tensor computed by exp has a history; take detach() of it");
+  CHECK_ERROR(y.requires_grad_(false),
+              "requires_grad_: a tensor computed by exp has a history; take detach() of it");
   CHECK(message([&] { y.requires_grad_(); }).empty());
-  CHECK(message([] { Tensor().requires_grad_(); }).find("undefined") != std::string::npos);
+  CHECK_ERROR_HAS(Tensor().requires_grad_(), "undefined");
 }
 
 TEST_CASE("a gradient can be set, replaced and dropped") {
@@ -55,12 +49,10 @@ TEST_CASE("a gradient can be set, replaced and dropped") {
   CHECK(values(x.grad()) == Values{4, 5});
   x.set_grad({});
   CHECK_FALSE(x.grad().defined());
-  CHECK(message([&] { x.set_grad(ones({3}, float64)); }) ==
-        "set_grad: the tensor is float64 [2] and its gradient float64 [3]");
-  CHECK(message([&] { x.set_grad(ones({2})); }) ==
-        "set_grad: the tensor is float64 [2] and its gradient float32 [2]");
-  CHECK(message([&] { ones({2}).set_grad(ones({2})); }) ==
-        "set_grad: a tensor of shape [2] does not require a gradient");
+  CHECK_ERROR(x.set_grad(ones({3}, float64)),
+              "set_grad: the tensor is float64 [2] and its gradient float64 [3]");
+  CHECK_ERROR(x.set_grad(ones({2})), "set_grad: the tensor is float64 [2] and its gradient float32 [2]");
+  CHECK_ERROR(ones({2}).set_grad(ones({2})), "set_grad: a tensor of shape [2] does not require a gradient");
 }
 
 TEST_CASE("tensors between keep their gradient on request") {
@@ -77,20 +69,8 @@ TEST_CASE("tensors between keep their gradient on request") {
   CHECK(message([] { ones({2}).retain_grad(); }).find("retain_grad: a tensor of shape [2] does not") == 0);
 }
 
-TEST_CASE("backward with an incoming gradient, kept graph and recorded gradient") {
-  const Tensor x = tensor({1, 2}, float64).requires_grad_();
-  const Tensor y = x * x;
-  y.backward(tensor({1, 10}, float64), true);
-  CHECK(values(x.grad()) == Values{2, 40});
-  CHECK_FALSE(x.grad().requires_grad());
-  x.set_grad({});
-  y.backward(ones({2}, float64), false, true);
-  CHECK(x.grad().requires_grad());
-  sum(x.grad()).backward();
-  CHECK(values(x.grad()) == Values{2 + 2, 4 + 2});
-  x.set_grad({});
-  CHECK(message([&] { ones({}).backward(); }).find("does not depend on anything that requires a gradient") !=
-        std::string::npos);
-  CHECK(message([] { ones({2}).register_hook({}); }) ==
-        "register_hook: a tensor of shape [2] does not require a gradient");
+TEST_CASE("backward and register_hook refuse what needs no gradient") {
+  CHECK_ERROR_HAS(ones({}).backward(), "does not depend on anything that requires a gradient");
+  CHECK_ERROR(ones({2}).register_hook({}),
+              "register_hook: a tensor of shape [2] does not require a gradient");
 }

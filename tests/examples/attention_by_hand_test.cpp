@@ -1,13 +1,11 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
+using namespace heed;
 using Json = nlohmann::json;
-using Rows = std::vector<std::vector<double>>;
+using Rows = std::vector<Values>;
 
 namespace {
 
@@ -93,7 +91,7 @@ TEST_CASE("attention_by_hand: one output row is a ledger of weight times value, 
 TEST_CASE("attention_by_hand: four inputs, four outputs, z_i = sum_j a_ij x_j") {
   const Json r = results("four");
   const Rows a = rows(r["weights"]), x = {{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}};
-  Rows z(4, std::vector<double>(3));
+  Rows z(4, Values(3));
   for (size_t i = 0; i < 4; ++i)
     for (size_t j = 0; j < 4; ++j)
       for (size_t c = 0; c < 3; ++c) z[i][c] += a[i][j] * x[j][c];
@@ -105,26 +103,16 @@ TEST_CASE("attention_by_hand: four inputs, four outputs, z_i = sum_j a_ij x_j") 
 // covers: C-100-07
 TEST_CASE("attention_by_hand: with K = V the slope in the query is the covariance of the keys") {
   const Json r = results("covariance");
-  const Rows keys = {{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}};
-  const std::vector<double> q = {0.5, -0.2, 0.8};
-  for (const std::string kind : {"dot", "scaled_dot", "gaussian"}) {
+  const Tensor keys = tensor({{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}}, float64);
+  const Tensor q = tensor({0.5, -0.2, 0.8}, float64), products = mv(keys, q);
+  const double third = 1 / std::sqrt(3.0);
+  for (const auto& [kind, scores, factor] : {std::tuple<std::string, Tensor, double>{"dot", products, 1},
+                                             {"scaled_dot", products * third, third},
+                                             {"gaussian", -0.49 / 2 * sum(square(q - keys), 1), 0.49}}) {
     INFO(kind);
-    std::vector<double> a(4), mean(3);
-    double total = 0;
-    for (size_t j = 0; j < 4; ++j) {
-      double s = 0;
-      for (size_t c = 0; c < 3; ++c)
-        s += kind == "gaussian" ? -0.49 / 2 * std::pow(q[c] - keys[j][c], 2) : q[c] * keys[j][c];
-      total += a[j] = std::exp(kind == "scaled_dot" ? s / std::sqrt(3.0) : s);
-    }
-    for (size_t j = 0; j < 4; ++j)
-      for (size_t c = 0; c < 3; ++c) mean[c] += (a[j] / total) * keys[j][c];
-    Rows want(3, std::vector<double>(3));
-    const double factor = kind == "dot" ? 1 : kind == "gaussian" ? 0.49 : 1 / std::sqrt(3.0);
-    for (size_t j = 0; j < 4; ++j)
-      for (size_t b = 0; b < 3; ++b)
-        for (size_t c = 0; c < 3; ++c)
-          want[b][c] += factor * a[j] / total * (keys[j][b] - mean[b]) * (keys[j][c] - mean[c]);
+    const Tensor a = unsqueeze(softmax(scores, 0), 1), centred = keys - sum(a * keys, 0);
+    const Tensor covariance = factor * matmul(transpose(a * centred), centred);
+    const Rows want = {values(covariance[0]), values(covariance[1]), values(covariance[2])};
     CHECK(distance(r[kind]["jacobian"], want) < 1e-12);
     CHECK(distance(r[kind]["covariance"], want) < 1e-12);
   }
@@ -136,13 +124,12 @@ TEST_CASE("attention_by_hand: the order of backward, and the gradient of a broad
   CHECK(r["autograd"]["x"] == 216);
   CHECK(r["grad"]["in_order"] == 216);
   CHECK(r["grad"]["too_early"] == 108);
-  CHECK(r["autograd"]["bias"].get<std::vector<double>>() == std::vector<double>{11, 22, 33});
+  CHECK(r["autograd"]["bias"].get<Values>() == Values{11, 22, 33});
   CHECK(distance(r["grad"]["bias"], {{11, 22, 33}}) == 0);
   CHECK(contains(text_of("graph"), "dx = 18 * 2x = 108, half of it lost"));
 }
 
-TEST_CASE(
-    "attention_by_hand: gradients of every example of attention equal autograd's; the weights are drawn") {
+TEST_CASE("attention_by_hand: gradients of every example equal autograd's; the weights are drawn") {
   for (const char* example : {"worked", "thinking-machines", "mix", "four"}) {
     INFO(example);
     const Folder folder;

@@ -1,9 +1,5 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "autograd/node.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 

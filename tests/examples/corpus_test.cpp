@@ -1,8 +1,5 @@
 #include "examples/corpus.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -104,7 +101,7 @@ TEST_CASE("corpus: as many distinct pairs as asked for, the same for a seed, of 
 
 TEST_CASE("split: unseen sentences of words that were seen") {
   const std::vector<Pair> pairs = corpus(1);
-  std::set<std::vector<std::string>> tests;
+  std::set<Texts> tests;
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     const auto [train, test] = program::split(pairs, seed);
     CHECK(test.size() == 600);
@@ -122,7 +119,7 @@ TEST_CASE("split: unseen sentences of words that were seen") {
   }
   CHECK(tests.size() == 3);  // another seed, another test
   CHECK(program::split(pairs, 1, 0).test.size() == 2);
-  CHECK(message([&] { program::split(pairs, 1, 1); }) == "split: test_share is 1; it lies in [0, 1)");
+  CHECK_ERROR(program::split(pairs, 1, 1), "split: test_share is 1; it lies in [0, 1)");
 
   // Rare words and sentences with several translations stay in training.
   std::vector<Pair> own;
@@ -167,6 +164,6 @@ TEST_CASE("pairs of a user: many spellings, and what is wrong with a file") {
   CHECK(refusal("a\tb\na\tb\n") ==
         "p.tsv: has 1 different pairs; at least 10 are needed to train and to test");
   CHECK(refusal("") == "p.tsv: has 0 different pairs; at least 10 are needed to train and to test");
-  CHECK(message([] { program::read_pairs("/nonexistent/p.tsv"); }) ==
-        "/nonexistent/p.tsv: cannot be read; is it there, and is it a file?");
+  CHECK_ERROR(program::read_pairs("/nonexistent/p.tsv"),
+              "/nonexistent/p.tsv: cannot be read; is it there, and is it a file?");
 }

@@ -1,8 +1,7 @@
 #include "examples/kernel_regression_pictures.h"
 
-#include <doctest/doctest.h>
+#include "tests/support/expect.h"
 
-#include <cmath>
 #include <numeric>
 
 // covers: C-000-17

@@ -1,8 +1,6 @@
 #include "examples/kernel_regression_report.h"
 #include "tests/support/expect.h"
 
-#include <doctest/doctest.h>
-
 #include <sstream>
 
 using namespace program;

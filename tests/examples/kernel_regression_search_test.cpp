@@ -1,11 +1,6 @@
 #include "examples/kernel_regression_search.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "tensor/random.h"
+#include "tests/support/expect.h"
 
 using program::LeaveOneOut;
 using Numbers = std::vector<double>;

@@ -1,6 +1,3 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,8 +6,6 @@
 #include "tests/support/program.h"
 
 using Json = nlohmann::json;
-
-namespace {}  // namespace
 
 // covers: C-002-10
 TEST_CASE("scores: each score learns which key belongs to a query, and needs all its parameters for it") {

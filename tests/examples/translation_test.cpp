@@ -1,8 +1,5 @@
 #include "examples/translation.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <array>
 
 #include "tests/support/expect.h"
@@ -62,8 +59,7 @@ TEST_CASE("Translation: a saved one translates as before, bit for bit") {
     CHECK(loaded.translate(sources, 3) == translation.translate(sources, 3));
     CHECK(loaded.attends() == (model != "rnn"));
     if (!loaded.attends()) {
-      CHECK_THROWS_WITH_AS(loaded.alignment(sources[0], answers[0]),
-                           "a model without attention has no alignment", Error);
+      CHECK_ERROR(loaded.alignment(sources[0], answers[0]), "a model without attention has no alignment");
       continue;
     }
     const AttentionMap map = loaded.alignment(sources[0], {"I", "love", "China"});
@@ -78,13 +74,12 @@ TEST_CASE("Translation: a saved one translates as before, bit for bit") {
 TEST_CASE("Translation: unknown words are named, marks at the end left out") {
   const Translation translation("attention", "dot", kPairs);
   CHECK(translation.source_tokens("我爱北京。") == Tokens{"我", "爱", "北", "京"});
-  const std::string error = message([&] { translation.source_tokens("我爱猫和狗和猫"); });
-  CHECK(error.find("never seen 猫, 和, 狗;") != error.npos);
+  CHECK_ERROR_HAS(translation.source_tokens("我爱猫和狗和猫"), "never seen 猫, 和, 狗;");
   const auto refusal = [&](const std::string& text) {
     return message([&] { translation.source_tokens(text); });
   };
   CHECK(refusal(" ?") == "--text: there is nothing to translate in \" ?\"");
-  CHECK(refusal("我爱pizza和 C3PO pizza").find("never seen pizza, 和, C3PO;") != error.npos);
+  CHECK(contains(refusal("我爱pizza和 C3PO pizza"), "never seen pizza, 和, C3PO;"));
   CHECK(refusal("我\x1b[31m\u202e爱")
             .starts_with("--text: \"我U+001B[31mU+202E爱\": the model has never seen U+001B, "));
   CHECK(refusal("我\xff") == "--text: byte 3 of the text is not UTF-8; save the text in UTF-8");
@@ -93,9 +88,7 @@ TEST_CASE("Translation: unknown words are named, marks at the end left out") {
   CHECK(refusal(longest) == "--text: has 201 words or characters; a sentence has at most 200");
   const Folder folder;
   save_safetensors(folder / "other.safetensors", {{"w", ones({1})}});
-  CHECK(message([&] {
-          Translation::load(folder / "other.safetensors");
-        }).find("was not written by translate") != std::string::npos);
+  CHECK_ERROR_HAS(Translation::load(folder / "other.safetensors"), "was not written by translate");
   translation.save(folder / "model.safetensors");
   const auto [tensors, metadata] = load_safetensors(folder / "model.safetensors");
   for (const auto& [name, value, why] :
@@ -113,7 +106,7 @@ TEST_CASE("Translation: unknown words are named, marks at the end left out") {
 
 // covers: C-003-02
 TEST_CASE("Translation: one vector is enough for short sentences; the longer, the more attention gains") {
-  const std::vector<std::string> digits = {"一", "二", "三", "四", "五", "六", "七", "八"};
+  const Texts digits = {"一", "二", "三", "四", "五", "六", "七", "八"};
   Generator random(2);
   const auto sentences = [&](size_t count, int shortest, int longest) {
     std::vector<Pair> pairs(count);
@@ -162,9 +155,9 @@ TEST_CASE("Translation: 我爱中国, never seen, is translated, and each word i
   CHECK(translation.translate({source})[0] == target);
   const AttentionMap map = translation.alignment(source, target);
   for (const size_t i : {0u, 1u}) {
-    const std::vector<double> weights = map.row(static_cast<int64_t>(i));
+    const Values weights = map.row(static_cast<int64_t>(i));
     CHECK(std::max_element(weights.begin(), weights.end()) - weights.begin() == static_cast<long>(i));
   }
-  const std::vector<double> china = map.row(2);
+  const Values china = map.row(2);
   CHECK(china[2] + china[3] > 0.6);
 }

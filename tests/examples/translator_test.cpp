@@ -1,7 +1,5 @@
 #include "examples/translator.h"
 
-#include <doctest/doctest.h>
-
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -1,10 +1,5 @@
 #include "nn/any_part.h"
 
-#include <doctest/doctest.h>
-
-#include "nn/attention/pooling.h"
-#include "nn/layers/dropout.h"
-#include "nn/layers/linear.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -46,9 +41,8 @@ TEST_CASE("AnyPart: one that was moved from is copied, visited and assigned like
   CHECK(moved.parameters().size() == 3);
   const auto copy = pooling;  // NOLINT: what a moved-from layer can do is the point
   CHECK(copy.parameters().empty());
-  CHECK(message([&] {
-          copy(ones({1, 2}), ones({1, 2}));
-        }).starts_with("AnyPart: there is nothing to call; what it held was moved to another place"));
+  CHECK_ERROR_HAS(copy(ones({1, 2}), ones({1, 2})),
+                  "AnyPart: there is nothing to call; what it held was moved to another place");
   auto full = moved;
   full = copy;
   CHECK(full.parameters().empty());

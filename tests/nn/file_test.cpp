@@ -1,6 +1,5 @@
 #include "nn/file.h"
 
-#include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,7 +7,6 @@
 #include <csignal>
 #include <filesystem>
 
-#include "tensor/create.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
@@ -57,8 +55,8 @@ TEST_CASE("a file is written whole or not at all") {
   CHECK(files_in(folder) == 1);
   {
     const FullDisk full(1000);
-    CHECK(message([&] { write_file(path, std::string(1001, 'x')); }) ==
-          "write_file: " + path + ": cannot be written: File too large");
+    CHECK_ERROR(write_file(path, std::string(1001, 'x')),
+                "write_file: " + path + ": cannot be written: File too large");
   }
   CHECK(read_file(path) == "old");
   CHECK(files_in(folder) == 1);
@@ -107,21 +105,18 @@ TEST_CASE("reading stops at the end of the file, and what is no file is refused"
   CHECK(file.read(2, "a start") == "ab");
   CHECK(file.left() == 4);
   const std::string path = folder / "a";
-  CHECK(message([&] { file.read(uint64_t{1} << 62, "a rest"); }) ==
-        "load: " + path + ": a rest takes 4611686018427387904 bytes, and the file has 4 there");
+  CHECK_ERROR(file.read(uint64_t{1} << 62, "a rest"),
+              "load: " + path + ": a rest takes 4611686018427387904 bytes, and the file has 4 there");
   char byte[8];
-  CHECK(message([&] { file.read(byte, 5); }) ==
-        "load: " + path + ": ends too early: 5 bytes are wanted and 4 are left");
+  CHECK_ERROR(file.read(byte, 5), "load: " + path + ": ends too early: 5 bytes are wanted and 4 are left");
   fs::resize_file(path, 3);
-  CHECK(message([&] { file.read(byte, 4); }) == "load: " + path + ": became shorter while it was read");
+  CHECK_ERROR(file.read(byte, 4), "load: " + path + ": became shorter while it was read");
 
-  CHECK(message([&] { FileReader("load", folder / "none"); }) ==
-        "load: " + folder / "none" + ": cannot be opened: No such file or directory");
-  CHECK(message([&] { FileReader("load", folder.path); }) ==
-        "load: " + folder.path.string() + ": is a folder");
+  CHECK_ERROR(FileReader("load", folder / "none"),
+              "load: " + folder / "none" + ": cannot be opened: No such file or directory");
+  CHECK_ERROR(FileReader("load", folder.path), "load: " + folder.path.string() + ": is a folder");
   REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
-  CHECK(message([&] { FileReader("load", folder / "pipe"); }) ==
-        "load: " + folder / "pipe" + ": is not a regular file");
+  CHECK_ERROR(FileReader("load", folder / "pipe"), "load: " + folder / "pipe" + ": is not a regular file");
 }
 
 TEST_CASE("the bytes of a tensor are its values row by row") {
@@ -134,8 +129,8 @@ TEST_CASE("the bytes of a tensor are its values row by row") {
 
   const Tensor b = Tensor::empty({3}, boolean);
   const std::string path = folder.write("b", std::string("\1\0\2", 3));
-  CHECK(message([&] { FileReader("load", path).read(b, "mask: "); }) ==
-        "load: " + path + ": mask: element 2 is a bool stored as 2; it must be 0 or 1");
+  CHECK_ERROR(FileReader("load", path).read(b, "mask: "),
+              "load: " + path + ": mask: element 2 is a bool stored as 2; it must be 0 or 1");
 }
 
 TEST_CASE("byte counts") {

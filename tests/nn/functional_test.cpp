@@ -1,34 +1,15 @@
 #include "nn/functional.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <functional>
-#include <limits>
-
-#include "autograd/engine.h"
-#include "autograd/gradcheck.h"
-#include "autograd/node.h"
-#include "nn/view/capture.h"
-#include "tensor/parallel.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
-
-namespace {
-
-std::vector<double> read(const Tensor& x) { return x.to_vector<double>(); }
-
-constexpr double kNone = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 TEST_CASE("dropout keeps the expectation, passes the gradient of what it kept, and is the identity in eval") {
   manual_seed(1);
   const Tensor x = full({100, 100}, 2).requires_grad_();
   const Tensor y = F::dropout(x, 0.25);
   int64_t dropped = 0;
-  for (const double value : read(y)) {
+  for (const double value : values(y)) {
     const bool zero = value == 0;
     CHECK((zero || value == doctest::Approx(2 / 0.75)));
     dropped += zero;
@@ -36,57 +17,35 @@ TEST_CASE("dropout keeps the expectation, passes the gradient of what it kept, a
   CHECK(dropped > 2300);
   CHECK(dropped < 2700);
   y.backward(ones({100, 100}));
-  CHECK(read(x.grad() * 2) == read(y));
+  CHECK(values(x.grad() * 2) == values(y));
   CHECK(F::dropout(x, 0.25, false).same_as(x));
   CHECK(F::dropout(x, 0).same_as(x));
-  CHECK(read(F::dropout(tensor({1, 2}), 1)) == std::vector<double>{0, 0});
-  CHECK_THROWS_WITH_AS(F::dropout(x, 1.5),
-                       doctest::Contains("dropout: p is 1.5; a probability lies in [0, 1]"), Error);
+  CHECK(values(F::dropout(tensor({1, 2}), 1)) == Values{0, 0});
+  CHECK_ERROR_HAS(F::dropout(x, 1.5), "dropout: p is 1.5; a probability lies in [0, 1]");
 }
 
 TEST_CASE("dropout draws from the generator it is given; each call anew") {
   const Tensor x = ones({1000});
   Generator a(7), b(7);
-  const auto first = read(F::dropout(x, 0.5, true, &a));
-  CHECK(first == read(F::dropout(x, 0.5, true, &b)));
-  CHECK(first != read(F::dropout(x, 0.5, true, &a)));
+  const auto first = values(F::dropout(x, 0.5, true, &a));
+  CHECK(first == values(F::dropout(x, 0.5, true, &b)));
+  CHECK(first != values(F::dropout(x, 0.5, true, &a)));
   manual_seed(7);
-  CHECK(first == read(F::dropout(x, 0.5)));
-}
-
-TEST_CASE("dropout and losses give the same bits on any number of threads" * doctest::test_suite("threads")) {
-  const auto run = [](int threads) {
-    set_num_threads(threads);
-    manual_seed(2);
-    const Tensor x = randn({900, 257}).requires_grad_();
-    const Tensor target = randint(0, 257, {900});
-    const Tensor loss = F::cross_entropy(F::dropout(x, 0.3), target, {.label_smoothing = 0.1});
-    loss.backward();
-    auto values = read(x.grad());
-    values.push_back(loss.item());
-    return values;
-  };
-  const int before = num_threads();
-  const auto one = run(1);
-  for (const int threads : {2, 3, 7}) CHECK((run(threads) == one));
-  set_num_threads(before);
+  CHECK(first == values(F::dropout(x, 0.5)));
 }
 
 TEST_CASE("losses of elements where the reference cases have none") {
   const Tensor x = tensor({0, 1, 4}), t = tensor({0, 3, 3});
-  CHECK(read(F::smooth_l1_loss(x, t, Reduction::none, 0)) == std::vector<double>{0, 2, 1});
+  CHECK(values(F::smooth_l1_loss(x, t, Reduction::none, 0)) == Values{0, 2, 1});
   CHECK(F::kl_div(tensor({{-1, -2}}), tensor({{0, 0}}), {Reduction::batchmean, true}).item() == 3);
   CHECK(F::binary_cross_entropy(tensor({0.5, 0}), tensor({1, 1}), {.reduction = Reduction::sum}).item() ==
         doctest::Approx(100 + std::log(2.0)));
 }
 
 TEST_CASE("the shapes of prediction and target must be equal") {
-  CHECK_THROWS_WITH_AS(
-      F::mse_loss(ones({3}), ones({3, 1})),
-      doctest::Contains(
-          "mse_loss: input is [3], target is [3, 1]; they must be equal, a loss broadcasts nothing (view "
-          "or squeeze one of them)"),
-      Error);
+  CHECK_ERROR_HAS(F::mse_loss(ones({3}), ones({3, 1})),
+                  "mse_loss: input is [3], target is [3, 1]; they must be equal, a loss broadcasts nothing "
+                  "(view or squeeze one of them)");
   const Tensor a = ones({2, 3}), b = ones({3});
   CHECK_THROWS_AS(F::l1_loss(a, b), Error);
   CHECK_THROWS_AS(F::smooth_l1_loss(a, b), Error);
@@ -95,32 +54,27 @@ TEST_CASE("the shapes of prediction and target must be equal") {
   CHECK_THROWS_AS(F::binary_cross_entropy(a, b), Error);
   CHECK_THROWS_AS(F::binary_cross_entropy_with_logits(a, b), Error);
   CHECK_THROWS_AS(F::cross_entropy(a, b), Error);
-  CHECK_THROWS_WITH_AS(
+  CHECK_ERROR_HAS(
       F::mse_loss(ones({3}), ones({3}, float64)),
-      doctest::Contains(
-          "mse_loss: input is float32, target is float64; convert the target with to(target, float32)"),
-      Error);
-  CHECK_THROWS_WITH_AS(
-      F::cross_entropy(ones({4, 3}), zeros({3}, int64)),
-      doctest::Contains("input is [4, 3], target is [3]; with classes in dimension 1 the target must be [4]"),
-      Error);
+      "mse_loss: input is float32, target is float64; convert the target with to(target, float32)");
+  CHECK_ERROR_HAS(F::cross_entropy(ones({4, 3}), zeros({3}, int64)),
+                  "input is [4, 3], target is [3]; with classes in dimension 1 the target must be [4]");
   CHECK_THROWS_AS(F::nll_loss(ones({4, 3}), zeros({4, 1}, int64)), Error);
-  CHECK_THROWS_WITH_AS(
-      F::mse_loss(a, a, Reduction::batchmean),
-      doctest::Contains("mse_loss: the reduction is none, mean or sum; batchmean belongs to kl_div"), Error);
+  CHECK_ERROR_HAS(F::mse_loss(a, a, Reduction::batchmean),
+                  "mse_loss: the reduction is none, mean or sum; batchmean belongs to kl_div");
 }
 
 TEST_CASE("losses do not overflow") {
   const Tensor x = tensor({1e4, -1e4, 1e4, -1e4}).requires_grad_(), t = tensor({1, 0, 0, 1});
   const Tensor loss = F::binary_cross_entropy_with_logits(x, t, {.reduction = Reduction::none});
-  CHECK(read(loss) == std::vector<double>{0, 0, 1e4, 1e4});
+  CHECK(values(loss) == Values{0, 0, 1e4, 1e4});
   loss.backward(ones({4}));
-  CHECK(read(x.grad()) == std::vector<double>{0, 0, 1, -1});
+  CHECK(values(x.grad()) == Values{0, 0, 1, -1});
   const Tensor logits = tensor({{1e4, 0}, {0, 1e4}}).requires_grad_();
   const Tensor each = F::cross_entropy(logits, tensor({0, 0}, int64), {.reduction = Reduction::none});
-  CHECK(read(each) == std::vector<double>{0, 1e4});
+  CHECK(values(each) == Values{0, 1e4});
   each.backward(ones({2}));
-  CHECK(read(logits.grad()) == std::vector<double>{0, 0, -1, 1});
+  CHECK(values(logits.grad()) == Values{0, 0, -1, 1});
 }
 
 TEST_CASE("cross entropy: by nll_loss and by probabilities is one thing") {
@@ -154,21 +108,13 @@ TEST_CASE("cross entropy: classes in any dimension, as class_dim says") {
     options.class_dim = 0;
     CHECK(largest_difference(F::cross_entropy(permute(x, {2, 0, 1}), target, options), want) == 0);
   }
-  CHECK(
-      message([&] { F::cross_entropy(x, target); })
-          .find(
-              "input is [2, 3, 4], target is [2, 3]; with classes in dimension 1 the target must be [2, 4]; "
-              "class_dim = -1 says that the last has them") != std::string::npos);
+  CHECK_ERROR_HAS(F::cross_entropy(x, target),
+                  "input is [2, 3, 4], target is [2, 3]; with classes in dimension 1 the target must be [2, "
+                  "4]; class_dim = -1 says that the last has them");
 }
 
-TEST_CASE("cross entropy: what was saved may not be overwritten; nothing that counts gives NaN") {
-  const Tensor x = ones({2, 3}).requires_grad_(), target = zeros({2}, int64), w = ones({3});
-  Tensor loss = F::cross_entropy(x, target, {.weight = w});
-  target.mutable_data<int64_t>()[0] = 1;
-  CHECK_THROWS_AS(loss.backward(), Error);
-  loss = F::cross_entropy(x, target, {.weight = w});
-  w.mutable_data<float>()[0] = 2;
-  CHECK_THROWS_AS(loss.backward(), Error);
+TEST_CASE("cross entropy: nothing that counts gives NaN; one row without a batch") {
+  const Tensor x = ones({2, 3});
   CHECK(std::isnan(F::cross_entropy(x, full({2}, -100, int64)).item()));
   CHECK(F::cross_entropy(x, full({2}, -100, int64), {.reduction = Reduction::sum}).item() == 0);
   CHECK(F::cross_entropy(zeros({0, 3}), zeros({0}, int64), {.reduction = Reduction::sum}).item() == 0);
@@ -177,11 +123,8 @@ TEST_CASE("cross entropy: what was saved may not be overwritten; nothing that co
 
 TEST_CASE("losses: what cannot be is said") {
   const Tensor x = ones({2, 3}), t = zeros({2}, int64);
-  CHECK_THROWS_WITH_AS(
-      F::cross_entropy(x, t, {.weight = ones({2})}),
-      doctest::Contains(
-          "cross_entropy: the weight is float32 [2] and must be float32 [3], one for each class"),
-      Error);
+  CHECK_ERROR_HAS(F::cross_entropy(x, t, {.weight = ones({2})}),
+                  "cross_entropy: the weight is float32 [2] and must be float32 [3], one for each class");
   CHECK_THROWS_AS(F::cross_entropy(x, t, {.label_smoothing = 1.5}), Error);
   CHECK_THROWS_AS(F::cross_entropy(x, full({2}, 3, int64)), Error);
   CHECK_THROWS_AS(F::nll_loss(x, full({2}, 3, int64)), Error);
@@ -210,27 +153,28 @@ TEST_CASE("attention: the worked example, and masks") {
   const auto [y, weights] = F::scaled_dot_product_attention(q, k, v, {.need_weights = true});
   // scores [[1, 1], [0, 2]] / sqrt 3
   const double e = std::exp(2 / std::sqrt(3.0));
-  const auto w = read(weights);
+  const auto w = values(weights);
   CHECK(w[0] == doctest::Approx(0.5));
   CHECK(w[3] == doctest::Approx(e / (1 + e)));
-  CHECK(read(y)[3] == doctest::Approx(e / (1 + e)));
+  CHECK(values(y)[3] == doctest::Approx(e / (1 + e)));
   CHECK_FALSE(F::scaled_dot_product_attention(q, k, v).weights.defined());
 
   const auto causal = F::scaled_dot_product_attention(q, k, v, {.is_causal = true, .need_weights = true});
-  CHECK(read(causal.weights)[0] == 1);
-  CHECK(read(causal.weights)[1] == 0);
+  CHECK(values(causal.weights)[0] == 1);
+  CHECK(values(causal.weights)[1] == 0);
   const Tensor mask = tensor({{0, 1}, {0, 0}}) > 0;
   const Tensor leaf = q.detach().requires_grad_();
   const auto masked = F::scaled_dot_product_attention(leaf, k, v, {.mask = mask, .need_weights = true});
-  CHECK(read(masked.weights) == std::vector<double>{0, 1, 0, 0});  // the second may attend to nothing
-  CHECK(read(masked.output) == std::vector<double>{0, 1, 0, 0});
+  CHECK(values(masked.weights) == Values{0, 1, 0, 0});  // the second may attend to nothing
+  CHECK(values(masked.output) == Values{0, 1, 0, 0});
   masked.output.backward(ones({2, 2}));
-  CHECK(read(leaf.grad()) == std::vector<double>{0, 0, 0, 0, 0, 0});
-  const auto added = F::scaled_dot_product_attention(
-      q, k, v, {.bias = tensor({{-kNone, 0}, {0, -kNone}}), .need_weights = true});
-  CHECK(read(added.weights) == std::vector<double>{0, 1, 1, 0});
+  CHECK(values(leaf.grad()) == Values{0, 0, 0, 0, 0, 0});
+  for (const bool need_weights : {true, false})  // a bias of -inf is a mask
+    CHECK(values(F::scaled_dot_product_attention(
+                     q, k, v, {.bias = tensor({{-kInf, 0}, {-kInf, -kInf}}), .need_weights = need_weights})
+                     .output) == Values{0, 1, 0, 0});
   const auto even = F::scaled_dot_product_attention(q, k, v, {.scale = 0, .need_weights = true});
-  CHECK(read(even.weights) == std::vector<double>{0.5, 0.5, 0.5, 0.5});
+  CHECK(values(even.weights) == Values{0.5, 0.5, 0.5, 0.5});
 }
 
 // covers: C-000-18
@@ -243,23 +187,9 @@ TEST_CASE("attention: sizes of queries, keys and values may differ; batches broa
     return F::scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true}).output;
   };
   CHECK(gradcheck(f, {q.requires_grad_(), k.requires_grad_(), v.requires_grad_()}));
-  CHECK_THROWS_WITH_AS(
-      F::scaled_dot_product_attention(q, v, v),
-      doctest::Contains(
-          "scaled_dot_product_attention: query is [2, 3, 4, 5], key is [3, 6, 7], value is [3, 6, 7]; they "
-          "must be [..., Tq, D], [..., Tk, D], [..., Tk, Dv]"),
-      Error);
-}
-
-TEST_CASE("attention: a query that may attend to nothing gives 0, whichever the mask") {
-  const double inf = std::numeric_limits<double>::infinity();
-  const Tensor q = ones({2, 3}), v = ones({2, 2});
-  const Tensor rows = tensor({{0, 0}, {-inf, -inf}});
-  for (const F::AttentionOptions& options :
-       {F::AttentionOptions{.mask = rows == 0}, F::AttentionOptions{.bias = rows}}) {
-    const Tensor y = F::scaled_dot_product_attention(q, q, v, options).output;
-    CHECK(y.to_vector<double>() == std::vector<double>{1, 1, 0, 0});
-  }
+  CHECK_ERROR_HAS(F::scaled_dot_product_attention(q, v, v),
+                  "scaled_dot_product_attention: query is [2, 3, 4, 5], key is [3, 6, 7], value is [3, 6, "
+                  "7]; they must be [..., Tq, D], [..., Tk, D], [..., Tk, Dv]");
 }
 
 TEST_CASE("attention: the same bits inside a scope that captures, whichever way is taken") {
@@ -288,16 +218,16 @@ TEST_CASE("attention: the same bits inside a scope that captures, whichever way 
 
 // covers: C-100-01
 TEST_CASE("attention: what stands in keys that no query may attend to counts for nothing, in either form") {
-  const Tensor q = randn({2, 3, 4}), k = randn({2, 5, 4}), v = randn({2, 5, 4});
-  const Mask padding = Mask::lengths(tensor({5, 3}, int64), 5);
+  const int64_t Tq = 300, Tk = 600;  // several tiles of the blocked form
+  const Tensor q = randn({2, Tq, 4}), k = randn({2, Tk, 4}), v = randn({2, Tk, 4});
+  const Mask padding = Mask::lengths(tensor({Tk, 130}, int64), Tk);
   const AttentionOptions ways[] = {{.mask = padding},
-                                   {.mask = broadcast_to(padding.allowed(), {2, 3, 5})},
-                                   {.mask = padding & Mask::causal(3, 2)},
-                                   {.mask = padding, .is_causal = true, .past = 2}};
-  const double inf = std::numeric_limits<double>::infinity();
+                                   {.mask = padding & Mask(rand({2, Tq, Tk}) < 0.5)},
+                                   {.mask = padding & Mask::causal(Tq, Tk - Tq)},
+                                   {.mask = padding, .is_causal = true, .past = Tk - Tq}};
   for (const bool need_weights : {false, true})
     for (AttentionOptions options : ways)
-      for (const double bad : {std::nan(""), inf, 0.0}) {
+      for (const double bad : {kNaN, kInf, 0.0}) {
         const auto run = [&](double filler) {
           const Tensor seen = transpose(padding.allowed());
           const std::vector<Tensor> in = {q.detach().requires_grad_(),
@@ -316,14 +246,11 @@ TEST_CASE("attention: what stands in keys that no query may attend to counts for
 
 TEST_CASE("attention: a mask or bias that does not broadcast to the scores is named with the call") {
   const Tensor x = ones({2, 3, 4});
-  CHECK(
-      message([&] {
-        F::scaled_dot_product_attention(x, x, x, {.mask = ones({2, 4, 3}, boolean)});
-      }) ==
-      "scaled_dot_product_attention: the mask is [2, 4, 3] and must broadcast to the scores, [..., Tq, Tk] = "
-      "[2, 3, 3]: aligned at the right each of its sizes is the same or 1");
+  CHECK_ERROR(F::scaled_dot_product_attention(x, x, x, {.mask = ones({2, 4, 3}, boolean)}),
+              "scaled_dot_product_attention: the mask is [2, 4, 3] and must broadcast to the scores, [..., "
+              "Tq, Tk] = [2, 3, 3]: aligned at the right each of its sizes is the same or 1");
   for (const bool need_weights : {false, true})
-    CHECK(message([&] {
-            F::scaled_dot_product_attention(x, x, x, {.bias = ones({4}), .need_weights = need_weights});
-          }).find("the bias is [4] and must") != std::string::npos);
+    CHECK_ERROR_HAS(
+        F::scaled_dot_product_attention(x, x, x, {.bias = ones({4}), .need_weights = need_weights}),
+        "the bias is [4] and must");
 }

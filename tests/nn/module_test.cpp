@@ -1,20 +1,13 @@
 #include "nn/module.h"
 
-#include <doctest/doctest.h>
-
 #include <optional>
 #include <sstream>
 #include <tuple>
 
-#include "autograd/engine.h"
-#include "autograd/ops.h"
-#include "nn/attention/multi_head.h"
-#include "nn/layers/activation.h"
-#include "nn/layers/sequential.h"
-#include "tensor/create.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
+using test::names;
 
 namespace {
 
@@ -71,20 +64,6 @@ struct Model : Layer<Model> {
   Parameter absent;
 };
 
-std::vector<std::string> names(const std::vector<NamedTensor>& list) {
-  std::vector<std::string> found;
-  for (const NamedTensor& entry : list) found.push_back(entry.name);
-  return found;
-}
-
-std::vector<std::string> names(const StateDict& state) {
-  std::vector<std::string> found;
-  for (const auto& [name, value] : state) found.push_back(name);
-  return found;
-}
-
-using Names = std::vector<std::string>;
-
 struct Pair : Layer<Pair> {
   std::tuple<Tensor, Tensor> forward(const Tensor& x, int copies) const { return {x * copies, x + copies}; }
 };
@@ -98,18 +77,16 @@ struct Silent : Layer<Silent> {
 
 TEST_CASE("names come from visit: lists, options, plain types, tied weights") {
   Model model;
-  CHECK(names(model.named_parameters()) == Names{"layers.0.weight", "layers.1.weight", "shifter.shift"});
-  CHECK(names(model.named_buffers()) == Names{"counter.calls", "counter.scratch"});
+  CHECK(names(model.named_parameters()) == Texts{"layers.0.weight", "layers.1.weight", "shifter.shift"});
+  CHECK(names(model.named_buffers()) == Texts{"counter.calls", "counter.scratch"});
   CHECK(names(model.state_dict()) ==
-        Names{"counter.calls", "layers.0.weight", "layers.1.weight", "shifter.shift", "tied"});
+        Texts{"counter.calls", "layers.0.weight", "layers.1.weight", "shifter.shift", "tied"});
   model.extra.emplace(3);
   CHECK(names(model.named_parameters()) ==
-        Names{"layers.0.weight", "layers.1.weight", "extra.weight", "shifter.shift"});
+        Texts{"layers.0.weight", "layers.1.weight", "extra.weight", "shifter.shift"});
   CHECK(model.parameter_count() == 7);
   CHECK(model.parameters()[0].same_as(model.layers[0].weight));
-  Names modules;
-  for (const NamedModule& entry : model.named_modules()) modules.push_back(entry.name);
-  CHECK(modules == Names{"", "layers.0", "layers.1", "extra", "counter"});
+  CHECK(names(model.named_modules()) == Texts{"", "layers.0", "layers.1", "extra", "counter"});
   CHECK(model.type_name() == "Model");
 }
 
@@ -121,9 +98,8 @@ TEST_CASE("two members of one name are an error") {
     }
     Parameter a{full({1}, 0)}, b{full({1}, 0)};
   };
-  CHECK_THROWS_WITH_AS(Twice().parameters(),
-                       "visit: two members have the name \"weight\"; give every member a name of its own",
-                       Error);
+  CHECK_ERROR(Twice().parameters(),
+              "visit: two members have the name \"weight\"; give every member a name of its own");
 }
 
 TEST_CASE("copies have values of their own, moved modules keep theirs, assignment writes in place") {
@@ -154,16 +130,16 @@ TEST_CASE("train, eval, to, requires_grad_, zero_grad and apply reach every part
   CHECK(held.dtype() == float64);
   CHECK(model.counter.scratch.dtype() == float64);
   model(full({2}, 1, float64)).backward(full({2}, 1, float64));
-  CHECK(held.grad().to_vector<double>() == std::vector<double>{2, 2});
+  CHECK(held.grad().to_vector<double>() == Values{2, 2});
   model.zero_grad();
   CHECK_FALSE(held.grad().defined());
   model.requires_grad_(false);
   CHECK_FALSE(held.requires_grad());
-  CHECK_THROWS_WITH_AS(model.to(int64), "to: a module computes in float32 or float64, not in int64", Error);
+  CHECK_ERROR(model.to(int64), "to: a module computes in float32 or float64, not in int64");
 
-  std::vector<std::string> order;
+  Texts order;
   model.apply([&](Module& part) { order.push_back(part.type_name()); });
-  CHECK(order == Names{"Scale", "Scale", "Counter", "Model"});
+  CHECK(order == Texts{"Scale", "Scale", "Counter", "Model"});
 }
 
 TEST_CASE("a state dict can be loaded back, converting float32 and float64") {
@@ -198,14 +174,13 @@ TEST_CASE("a state dict that does not fit is refused as one table and changes no
   state["layers.1.weight"] = full({3}, 1);
   state["counter.calls"] = full({}, 1, int64);
   state["head.weight"] = full({4, 2}, 1);
-  CHECK_THROWS_WITH_AS(model.load_state_dict(state),
-                       "load_state_dict: 4 names do not fit Model; nothing was changed\n"
-                       "              name             model       given\n"
-                       "  shape       layers.1.weight  [2]         [3]\n"
-                       "  dtype       counter.calls    float32 []  int64 []\n"
-                       "  missing     shifter.shift    []          -\n"
-                       "  unexpected  head.weight      -           [4, 2]",
-                       Error);
+  CHECK_ERROR(model.load_state_dict(state),
+              "load_state_dict: 4 names do not fit Model; nothing was changed\n"
+              "              name             model       given\n"
+              "  shape       layers.1.weight  [2]         [3]\n"
+              "  dtype       counter.calls    float32 []  int64 []\n"
+              "  missing     shifter.shift    []          -\n"
+              "  unexpected  head.weight      -           [4, 2]");
   CHECK(model.layers[0].weight.to_vector<float>() == std::vector<float>{2, 2});
   CHECK_THROWS_AS(model.load_state_dict(state, false), Error);
 
@@ -213,8 +188,8 @@ TEST_CASE("a state dict that does not fit is refused as one table and changes no
   state.erase("shifter.shift");
   state["head.weight"] = full({4, 2}, 1);
   const LoadReport report = model.load_state_dict(state, false);
-  CHECK(report.missing == Names{"shifter.shift"});
-  CHECK(report.unexpected == Names{"head.weight"});
+  CHECK(report.missing == Texts{"shifter.shift"});
+  CHECK(report.unexpected == Texts{"head.weight"});
 }
 
 TEST_CASE("any arguments and results; const layers with const forward") {
@@ -233,22 +208,18 @@ TEST_CASE("any arguments and results; const layers with const forward") {
 }
 
 TEST_CASE("forward hooks see inputs and output, may replace it, and can be removed") {
-  Scale scale(3);
+  Scale scale(3, 1);
   std::string log;
-  HookHandle before =
-      scale.register_forward_pre_hook([&](const Module& m, const std::vector<Tensor>& inputs) {
-        log += "before " + m.type_name() + " " + std::to_string(inputs.size()) + ";";
-      });
-  HookHandle see =
-      scale.register_forward_hook([&](const Module&, const std::vector<Tensor>& inputs, const Tensor& y) {
-        log += "after " + std::to_string(static_cast<int>(inputs[0].item() + y.item())) + ";";
-      });
-  HookHandle replace = scale.register_forward_hook(
-      [](const Module&, const std::vector<Tensor>&, const Tensor& y) { return y * 2; });
-  Tensor x = full({1}, 5);
-  Scale one(1, 1);
-  scale.weight = Parameter();
-  scale.weight = full({1}, 3);
+  using Inputs = std::vector<Tensor>;
+  HookHandle before = scale.register_forward_pre_hook([&](const Module& m, const Inputs& inputs) {
+    log += "before " + m.type_name() + " " + std::to_string(inputs.size()) + ";";
+  });
+  HookHandle see = scale.register_forward_hook([&](const Module&, const Inputs& inputs, const Tensor& y) {
+    log += "after " + std::to_string(static_cast<int>(inputs[0].item() + y.item())) + ";";
+  });
+  HookHandle replace =
+      scale.register_forward_hook([](const Module&, const Inputs&, const Tensor& y) { return y * 2; });
+  const Tensor x = full({1}, 5);
   CHECK(scale(x).item() == 30);
   CHECK(log == "before Scale 1;after 20;");
   const Scale copy = scale;  // hooks stay with the original
@@ -263,11 +234,11 @@ TEST_CASE("forward hooks see inputs and output, may replace it, and can be remov
 
   Pair pair;
   int outputs = 0;
-  pair.register_forward_hook([&](const Module&, const std::vector<Tensor>&, const Tensor&) { ++outputs; });
+  pair.register_forward_hook([&](const Module&, const Inputs&, const Tensor&) { ++outputs; });
   pair(x, 2);
   CHECK(outputs == 2);
   Silent silent;
-  silent.register_forward_pre_hook([&](const Module&, const std::vector<Tensor>&) { ++outputs; });
+  silent.register_forward_pre_hook([&](const Module&, const Inputs&) { ++outputs; });
   silent(x);
   CHECK(outputs == 3);
 }
@@ -276,12 +247,12 @@ TEST_CASE("backward hooks see the gradient of the output, may replace it, and ou
   auto scale = std::make_unique<Scale>(3, 1);
   const Tensor x = full({1}, 5);
   x.requires_grad_();
-  std::vector<double> seen;
+  Values seen;
   HookHandle see =
       scale->register_backward_hook([&](const Module&, const Tensor& g) { seen.push_back(g.item()); });
   HookHandle twice = scale->register_backward_hook([](const Module&, const Tensor& g) { return g * 2; });
   (*scale)(x).backward();
-  CHECK(seen == std::vector<double>{1});
+  CHECK(seen == Values{1});
   CHECK(x.grad().item() == 6);
   twice.remove();
   x.set_grad(Tensor());
@@ -321,23 +292,19 @@ TEST_CASE("errors name the module where they arose, once") {
 }
 
 TEST_CASE("errors in layers of heed name the innermost line that is not heed's own") {
-  static const auto here = [](int line) {
-    return std::string("called at ") + __FILE__ + ":" + std::to_string(line);
+  const auto check_text = [](const std::string& text, const std::string& start, int line) {
+    CAPTURE(text);
+    CHECK(text.starts_with(start));
+    CHECK(contains(text, std::string("called at ") + __FILE__ + ":" + std::to_string(line)));
+    CHECK(text.find("called at") == text.rfind("called at"));
   };
   const Tensor x = ones({2, 3, 5});
   const Linear linear(4, 3);
   const MultiheadAttention attention(4, 2);
   const Sequential sequential(ReLU(), Sequential(Linear(4, 3)));
-  const auto direct = [&](auto& layer, const std::string& start) {
-    const std::string text = whole_message([&] { layer(x); }), line = here(__LINE__);
-    CAPTURE(text);
-    CHECK(text.starts_with(start));
-    CHECK(text.find(line) != std::string::npos);
-    CHECK(text.find("called at") == text.rfind("called at"));
-  };
-  direct(linear, "linear: ");
-  direct(attention, "MultiheadAttention: ");
-  direct(sequential, "in 1.0: linear: ");
+  check_text(whole_message([&] { linear(x); }), "linear: ", __LINE__);
+  check_text(whole_message([&] { attention(x); }), "MultiheadAttention: ", __LINE__);
+  check_text(whole_message([&] { sequential(x); }), "in 1.0: linear: ", __LINE__);
 
   struct Block : Layer<Block> {
     Tensor forward(const Tensor& x, int which) const {
@@ -364,13 +331,8 @@ TEST_CASE("errors in layers of heed name the innermost line that is not heed's o
   const Model model;
   const char* starts[] = {"in blocks.0.linear: linear: ", "in blocks.0.attention: MultiheadAttention: ",
                           "in blocks.0.sequential.1: linear: ", "in blocks.0: matmul: "};
-  for (int which = 0; which < 4; ++which) {
-    const std::string text = whole_message([&] { model(x, which); });
-    CAPTURE(text);
-    CHECK(text.starts_with(starts[which]));
-    CHECK(text.find(here(Block::line(which))) != std::string::npos);
-    CHECK(text.find("called at") == text.rfind("called at"));
-  }
+  for (int which = 0; which < 4; ++which)
+    check_text(whole_message([&] { model(x, which); }), starts[which], Block::line(which));
 }
 
 TEST_CASE("a module prints as the tree of its types, paths and shapes") {
@@ -399,8 +361,8 @@ TEST_CASE("operations know the path of their module; copies and moved modules fi
     std::string forward() const { return detail::module_path; }
   };
   struct Holder : Layer<Holder> {
-    std::vector<std::string> forward() const {
-      std::vector<std::string> paths;
+    Texts forward() const {
+      Texts paths;
       for (const Probe& probe : probes) paths.push_back(probe());
       paths.push_back(Probe()());  // not a member
       return paths;
@@ -409,23 +371,23 @@ TEST_CASE("operations know the path of their module; copies and moved modules fi
     std::vector<Probe> probes = std::vector<Probe>(2);
   };
   struct Top : Layer<Top> {
-    std::vector<std::string> forward() const { return holder(); }
+    Texts forward() const { return holder(); }
     void visit(Visitor& v) override { v("holder", holder); }
     Holder holder;
   };
   CHECK(Probe()() == "");
   Top top;
-  CHECK(top() == Names{"holder.probes.0", "holder.probes.1", "holder"});
-  CHECK(top() == Names{"holder.probes.0", "holder.probes.1", "holder"});
-  CHECK(top.holder() == Names{"probes.0", "probes.1", ""});
+  CHECK(top() == Texts{"holder.probes.0", "holder.probes.1", "holder"});
+  CHECK(top() == Texts{"holder.probes.0", "holder.probes.1", "holder"});
+  CHECK(top.holder() == Texts{"probes.0", "probes.1", ""});
   top.holder.probes.emplace_back();
   CHECK(top()[2] == "holder.probes.2");
   std::swap(top.holder.probes[0], top.holder.probes[1]);
   CHECK(top()[0] == "holder.probes.0");
   top.holder.probes.erase(top.holder.probes.begin());
-  CHECK(top() == Names{"holder.probes.0", "holder.probes.1", "holder"});
+  CHECK(top() == Texts{"holder.probes.0", "holder.probes.1", "holder"});
   const Top copy = top;
-  CHECK(copy.holder() == Names{"probes.0", "probes.1", ""});
+  CHECK(copy.holder() == Texts{"probes.0", "probes.1", ""});
   CHECK(std::string(detail::module_path) == "");
 
   Model model;

@@ -1,14 +1,8 @@
 #include "nn/safetensors.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <filesystem>
 #include <limits>
 
-#include "autograd/ops.h"
-#include "nn/layers/linear.h"
-#include "tensor/create.h"
 #include "tests/support/expect.h"
 #include "tests/support/parity.h"
 #include "tests/support/program.h"
@@ -81,8 +75,7 @@ TEST_CASE("safetensors: the bytes of a small file") {
 
 TEST_CASE("safetensors: what is saved is loaded, bit for bit") {
   const Folder folder;
-  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
-  const Tensor wide = tensor({{1, nan, -0.0}, {inf, 5e-324, -inf}}, float64);
+  const Tensor wide = tensor({{1, kNaN, -0.0}, {kInf, 5e-324, -kInf}}, float64);
   const StateDict given = {
       {"wide", wide},
       {"transposed", transpose(wide)},
@@ -120,13 +113,11 @@ TEST_CASE("safetensors: half and integer dtypes become ours without loss") {
     CHECK(x.dtype() == (dtype[0] == 'F' || dtype[0] == 'B' ? float32 : int64));
     return values(x);
   };
-  using Values = std::vector<double>;
-  const double inf = std::numeric_limits<double>::infinity();
   CHECK(load("F16", 8, std::string("\0\x3c\0\xb8\xff\x7b\1\0\xff\3\0\4\0\x7c\0\xfc", 16)) ==
-        Values{1, -0.5, 65504, 0x1p-24, 1023 * 0x1p-24, 0x1p-14, inf, -inf});
+        Values{1, -0.5, 65504, 0x1p-24, 1023 * 0x1p-24, 0x1p-14, kInf, -kInf});
   CHECK(std::isnan(load("F16", 1, "\1\x7e")[0]));
   CHECK(std::signbit(load("F16", 1, std::string("\0\x80", 2))[0]));
-  CHECK(load("BF16", 3, std::string("\x80\x3f\0\xc0\x80\xff", 6)) == Values{1, -2, -inf});
+  CHECK(load("BF16", 3, std::string("\x80\x3f\0\xc0\x80\xff", 6)) == Values{1, -2, -kInf});
   CHECK(load("I8", 2, "\x80\3") == Values{-128, 3});
   CHECK(load("U8", 2, "\xff\4") == Values{255, 4});
   CHECK(load("I16", 1, std::string("\0\x80", 2)) == Values{-32768});
@@ -166,7 +157,7 @@ TEST_CASE("safetensors: the collected good and bad files") {
       if (dtype == "F32" || dtype == "F64" || dtype == "I64" || dtype == "BOOL")
         CHECK(hex(bytes_of(x)) == want.at("hex").get<std::string>());
       else
-        CHECK(values(x) == want.at("values").get<std::vector<double>>());
+        CHECK(values(x) == want.at("values").get<Values>());
     }
   }
   CHECK(count == index.at("count"));
@@ -214,41 +205,36 @@ TEST_CASE("safetensors: a bad file is refused with its tensor or byte") {
   const auto fits = [&](const std::string& dtype, const std::string& shape, const std::string& offsets) {
     return entry(R"({"dtype":)" + dtype + R"(,"shape":)" + shape + R"(,"data_offsets":)" + offsets + "}");
   };
-  CHECK(fits("1", "[2]", "[0,8]") == R"(tensor "a": dtype is 1 and must be a string)");
-  CHECK(fits(R"(["F32"])", "[2]", "[0,8]") == R"(tensor "a": dtype is a JSON array and must be a string)");
-  CHECK(fits(R"("F32")", "2", "[0,8]") == R"(tensor "a": shape is 2 and must be an array)");
-  CHECK(fits(R"("F32")", "{}", "[0,8]") == R"(tensor "a": shape is a JSON object and must be an array)");
+  const auto wrong = [&](const char* dtype, const char* shape, const char* offsets, const std::string& why) {
+    CHECK(fits(dtype, shape, offsets) == "tensor \"a\"" + why);
+  };
+  wrong("1", "[2]", "[0,8]", ": dtype is 1 and must be a string");
+  wrong(R"(["F32"])", "[2]", "[0,8]", ": dtype is a JSON array and must be a string");
+  wrong(R"("F32")", "2", "[0,8]", ": shape is 2 and must be an array");
+  wrong(R"("F32")", "{}", "[0,8]", ": shape is a JSON object and must be an array");
   CHECK(entry(R"({"dtype":"F32","dtype":"F32")") == R"(tensor "a": "dtype" comes twice)");
   CHECK(entry(R"({"dtype":"F32","d\u0074ype":"F32")") == R"(tensor "a": "dtype" comes twice)");
   const std::string rule = " and must hold whole numbers from 0, below 2^64";
-  CHECK(fits(R"("F32")", "[-1]", "[0,8]") == R"(tensor "a": shape holds -1)" + rule);
-  CHECK(fits(R"("F32")", R"(["1"])", "[0,8]") == R"(tensor "a": shape holds a JSON string)" + rule);
-  CHECK(fits(R"("F32")", "[[1]]", "[0,8]") == R"(tensor "a": shape holds a JSON array)" + rule);
+  wrong(R"("F32")", "[-1]", "[0,8]", ": shape holds -1" + rule);
+  wrong(R"("F32")", R"(["1"])", "[0,8]", ": shape holds a JSON string" + rule);
+  wrong(R"("F32")", "[[1]]", "[0,8]", ": shape holds a JSON array" + rule);
   for (const char* number : {"-0", "1.0", "1e2", "18446744073709551616"})
     CHECK(fits(R"("F32")", "[2]", "[0," + std::string(number) + "]").ends_with(rule));
-  CHECK(
-      fits(R"("F8_E4M3")", "[8]", "[0,8]") ==
-      R"(tensor "a": dtype "F8_E4M3" is none of F32, F64, I64, BOOL, F16, BF16, I8, I16, I32, U8, U16, U32)");
-  CHECK(fits(R"("f32")", "[2]", "[0,8]").find("is none of") != std::string::npos);
-  CHECK(fits(R"("F32")", "[2]", "[0]") ==
-        R"(tensor "a": data_offsets are 1 numbers and must be two, begin and end)");
-  CHECK(fits(R"("F32")", "[2]", "[0,9]") ==
-        R"(tensor "a": data_offsets [0, 9] do not lie within the 8 bytes of data)");
-  CHECK(fits(R"("F32")", "[2]", "[8,0]") ==
-        R"(tensor "a": data_offsets [8, 0] do not lie within the 8 bytes of data)");
-  CHECK(fits(R"("F32")", "[3]", "[0,8]") ==
-        R"(tensor "a": shape [3] of F32 takes 12 bytes, and data_offsets [0, 8] hold 8)");
-  CHECK(fits(R"("F32")", "[4611686018427387904]", "[0,0]") ==
-        R"(tensor "a": the sizes of shape [4611686018427387904] multiplied are too large)");
-  CHECK(fits(R"("F32")", "[4611686018427387904,4,0]", "[0,0]").find("multiplied are too large") !=
-        std::string::npos);
-  CHECK(fits(R"("F32")", "[9223372036854775808,0]", "[0,0]") ==
-        R"(tensor "a": a size of 9223372036854775808 is too large)");
-  CHECK(fits(R"("BOOL")", "[8]", "[0,8]") ==
-        R"(tensor "a": element 0 is a bool stored as 49; it must be 0 or 1)");
+  wrong(R"("F8_E4M3")", "[8]", "[0,8]",
+        R"(: dtype "F8_E4M3" is none of F32, F64, I64, BOOL, F16, BF16, I8, I16, I32, U8, U16, U32)");
+  CHECK(contains(fits(R"("f32")", "[2]", "[0,8]"), "is none of"));
+  wrong(R"("F32")", "[2]", "[0]", ": data_offsets are 1 numbers and must be two, begin and end");
+  wrong(R"("F32")", "[2]", "[0,9]", ": data_offsets [0, 9] do not lie within the 8 bytes of data");
+  wrong(R"("F32")", "[2]", "[8,0]", ": data_offsets [8, 0] do not lie within the 8 bytes of data");
+  wrong(R"("F32")", "[3]", "[0,8]", ": shape [3] of F32 takes 12 bytes, and data_offsets [0, 8] hold 8");
+  wrong(R"("F32")", "[4611686018427387904]", "[0,0]",
+        ": the sizes of shape [4611686018427387904] multiplied are too large");
+  CHECK(contains(fits(R"("F32")", "[4611686018427387904,4,0]", "[0,0]"), "multiplied are too large"));
+  wrong(R"("F32")", "[9223372036854775808,0]", "[0,0]", ": a size of 9223372036854775808 is too large");
+  wrong(R"("BOOL")", "[8]", "[0,8]", ": element 0 is a bool stored as 49; it must be 0 or 1");
   CHECK(fits(R"("F32")", "[1]", "[0,4]") == "the tensors end at byte 4 of the data, which has 8");
-  CHECK(fits(R"("F32")", "[1]", "[4,8]") ==
-        R"(tensor "a" begins at byte 4 of the data and must begin at byte 0, where the one before it ends)");
+  wrong(R"("F32")", "[1]", "[4,8]",
+        " begins at byte 4 of the data and must begin at byte 0, where the one before it ends");
 
   const std::string whole = R"({"dtype":"F64","shape":[],"data_offsets":[0,8]})";
   CHECK(header(R"({"a":)" + whole + R"(,"a":)" + whole + "}") == R"(tensor "a" comes twice)");
@@ -295,14 +281,7 @@ TEST_CASE("safetensors: no change of a byte does worse than an error") {
   const auto load = [&](const std::string& bytes) {
     return message([&] { load_safetensors(folder.write("x", bytes)); });
   };
-  for (size_t i = 0; i < good.size(); ++i) {
-    CHECK(load(good.substr(0, i)) != "");
-    for (const char flip : {'\1', '\4', '\x80', good[i]}) {
-      std::string bad = good;
-      bad[i] = static_cast<char>(bad[i] ^ flip);
-      load(bad);
-    }
-  }
+  each_damage(good, [&](const std::string& bad) { CHECK((load(bad) != "" || bad.size() == good.size())); });
   CHECK(load(good + " ") != "");
   CHECK(load(good) == "");
 }
@@ -319,8 +298,8 @@ TEST_CASE("safetensors: what cannot be saved is refused, and the old file stays"
   CHECK(refused({{"a", Tensor()}}) == "save_safetensors: tensor \"a\" is undefined");
   CHECK(refused({{"__metadata__", ones({1})}}) ==
         "save_safetensors: no tensor can be called __metadata__, where texts stand");
-  CHECK(message([&] { save_safetensors(path + "/y", {}); }) ==
-        "save_safetensors: " + path + "/y: cannot be written: Not a directory");
+  CHECK_ERROR(save_safetensors(path + "/y", {}),
+              "save_safetensors: " + path + "/y: cannot be written: Not a directory");
   CHECK(read_file(path) == "old");
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
 }
@@ -341,14 +320,14 @@ TEST_CASE("safetensors: a module goes to a file and back") {
 
   Linear wider(4, 2);
   const std::string before = bytes_of(wider.weight);
-  CHECK(message([&] { wider.load_state_dict(load_safetensors(path).tensors); }) ==
-        "load_state_dict: 6 names do not fit Linear; nothing was changed\n"
-        "              name         model   given\n"
-        "  missing     weight       [2, 4]  -\n"
-        "  missing     bias         [2]     -\n"
-        "  unexpected  embedding    -       [2, 3]\n"
-        "  unexpected  head.bias    -       [2]\n"
-        "  unexpected  head.weight  -       [2, 3]\n"
-        "  unexpected  steps        -       []");
+  CHECK_ERROR(wider.load_state_dict(load_safetensors(path).tensors),
+              "load_state_dict: 6 names do not fit Linear; nothing was changed\n"
+              "              name         model   given\n"
+              "  missing     weight       [2, 4]  -\n"
+              "  missing     bias         [2]     -\n"
+              "  unexpected  embedding    -       [2, 3]\n"
+              "  unexpected  head.bias    -       [2]\n"
+              "  unexpected  head.weight  -       [2, 3]\n"
+              "  unexpected  steps        -       []");
   CHECK(bytes_of(wider.weight) == before);
 }

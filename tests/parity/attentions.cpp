@@ -1,10 +1,8 @@
 // Attention, positions and transformers as the reference cases name them. Masks there are true where attention is
 // not allowed, and sequences come first unless batch_first is set.
 
+#include "heed.h"
 #include "nn/attention/kernel_regression.h"
-#include "nn/attention/multi_head.h"
-#include "nn/attention/pooling.h"
-#include "nn/transformer/transformer.h"
 #include "tests/parity/nn_cases.h"
 
 namespace heed::parity {
@@ -71,7 +69,18 @@ TransformerOptions options_of(const Fields& c) {
           .final_norm = c.get("final_norm", false)};
 }
 
-Subject encoder(const auto& module, const Fields& c) {
+// A layer, or a stack of `num_layers`.
+template <class M>
+std::shared_ptr<M> made(const Fields& c) {
+  if constexpr (requires(M m) { m.layers; })
+    return std::make_shared<M>(c["d_model"], c["nhead"], c["num_layers"], options_of(c));
+  else
+    return std::make_shared<M>(c["d_model"], c["nhead"], options_of(c));
+}
+
+template <class M>
+Subject encoder(const Fields& c, const Fields&) {
+  const auto module = made<M>(c);
   return {module, [=](const Inputs& in) {
             const char* name = in["mask"].defined() ? "mask" : "src_mask";
             const AttendOptions self = Limits(in, c["nhead"], name, "src_key_padding_mask");
@@ -79,11 +88,18 @@ Subject encoder(const auto& module, const Fields& c) {
           }};
 }
 
-Subject decoder(const auto& module, const Fields& c) {
+// How the target attends to itself and to the memory.
+std::pair<AttendOptions, AttendOptions> target_limits(const Fields& c, const Inputs& in) {
+  return {Limits(in, c["nhead"], "tgt_mask", "tgt_key_padding_mask"),
+          Limits(in, c["nhead"], "memory_mask", "memory_key_padding_mask")};
+}
+
+template <class M>
+Subject decoder(const Fields& c, const Fields&) {
+  const auto module = made<M>(c);
   return {
       module, [=](const Inputs& in) {
-        const AttendOptions self = Limits(in, c["nhead"], "tgt_mask", "tgt_key_padding_mask");
-        const AttendOptions cross = Limits(in, c["nhead"], "memory_mask", "memory_key_padding_mask");
+        const auto [self, cross] = target_limits(c, in);
         return Outputs{swapped(c, (*module)(swapped(c, in["tgt"]), swapped(c, in["memory"]), self, cross))};
       }};
 }
@@ -93,8 +109,7 @@ Subject transformer(const Fields& c, const Fields&) {
                                                     c["num_decoder_layers"], options_of(c));
   return {module, [=](const Inputs& in) {
             const AttendOptions source = Limits(in, c["nhead"], "src_mask", "src_key_padding_mask");
-            const AttendOptions self = Limits(in, c["nhead"], "tgt_mask", "tgt_key_padding_mask");
-            const AttendOptions cross = Limits(in, c["nhead"], "memory_mask", "memory_key_padding_mask");
+            const auto [self, cross] = target_limits(c, in);
             return Outputs{
                 swapped(c, (*module)(swapped(c, in["src"]), swapped(c, in["tgt"]), source, self, cross))};
           }};
@@ -117,28 +132,23 @@ Subject pooling(S score) {
 
 // Linear maps under names of their own around heads of scaled dot products.
 struct ValidLenMultiHead : Layer<ValidLenMultiHead> {
-  ValidLenMultiHead(int64_t width, int64_t heads, bool bias)
-      : heads(heads),
-        W_q(width, width, {.bias = bias}),
-        W_k(width, width, {.bias = bias}),
-        W_v(width, width, {.bias = bias}),
-        W_o(width, width, {.bias = bias}) {}
+  ValidLenMultiHead(int64_t width, int64_t heads, bool bias) : heads(heads) {
+    for (const char* name : {"W_q", "W_k", "W_v", "W_o"})
+      W.emplace(name, Linear(width, width, {.bias = bias}));
+  }
   Tensor forward(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const {
-    const auto split = [&](const Tensor& x) {
-      return transpose(reshape(x, {x.size(0), x.size(1), heads, -1}), 1, 2);
+    const auto split = [&](const char* name, const Tensor& x) {
+      return transpose(reshape(W.at(name)(x), {x.size(0), x.size(1), heads, -1}), 1, 2);
     };
-    const auto [y, weights] = F::scaled_dot_product_attention(split(W_q(q)), split(W_k(k)), split(W_v(v)),
-                                                              {.mask = heed::detail::for_heads(mask)});
-    return W_o(flatten(transpose(y, 1, 2), 2));
+    const auto [y, weights] = F::scaled_dot_product_attention(
+        split("W_q", q), split("W_k", k), split("W_v", v), {.mask = heed::detail::for_heads(mask)});
+    return W.at("W_o")(flatten(transpose(y, 1, 2), 2));
   }
   void visit(Visitor& v) override {
-    v("W_q", W_q);
-    v("W_k", W_k);
-    v("W_v", W_v);
-    v("W_o", W_o);
+    for (auto& [name, map] : W) v(name, map);
   }
   int64_t heads;
-  Linear W_q, W_k, W_v, W_o;
+  std::map<std::string, Linear> W;
 };
 
 }  // namespace
@@ -147,28 +157,10 @@ const Builds& attentions() {
   using Config = const Fields&;
   static const Builds table = {
       {"MultiheadAttention", multi_head},
-      {"TransformerEncoderLayer",
-       [](Config c, Config) {
-         return encoder(std::make_shared<TransformerEncoderLayer>(c["d_model"], c["nhead"], options_of(c)),
-                        c);
-       }},
-      {"TransformerEncoder",
-       [](Config c, Config) {
-         return encoder(
-             std::make_shared<TransformerEncoder>(c["d_model"], c["nhead"], c["num_layers"], options_of(c)),
-             c);
-       }},
-      {"TransformerDecoderLayer",
-       [](Config c, Config) {
-         return decoder(std::make_shared<TransformerDecoderLayer>(c["d_model"], c["nhead"], options_of(c)),
-                        c);
-       }},
-      {"TransformerDecoder",
-       [](Config c, Config) {
-         return decoder(
-             std::make_shared<TransformerDecoder>(c["d_model"], c["nhead"], c["num_layers"], options_of(c)),
-             c);
-       }},
+      {"TransformerEncoderLayer", encoder<TransformerEncoderLayer>},
+      {"TransformerEncoder", encoder<TransformerEncoder>},
+      {"TransformerDecoderLayer", decoder<TransformerDecoderLayer>},
+      {"TransformerDecoder", decoder<TransformerDecoder>},
       {"Transformer", transformer},
       {"PositionalEncoding",
        [](Config c, Config) {

@@ -2,8 +2,7 @@
 
 #include <cctype>
 
-#include "autograd/ops.h"
-#include "tensor/index.h"
+#include "heed.h"
 
 namespace heed::parity {
 namespace {
@@ -159,7 +158,7 @@ class Reader {
   }
 
   Value atom() {
-    if (take("(")) return {.items = items(")")};
+    if (take("(")) return {.items = arguments().placed};
     if (std::isdigit(static_cast<unsigned char>(peek())) || peek() == '-') {
       const std::string sign = take("-") ? "-" : "";
       return {.constant = Json::parse(sign + word())};
@@ -209,15 +208,6 @@ class Reader {
     check(take("]"), "a ] is missing in ", text_);
     if (value.tensor.defined()) return {.tensor = heed::index(value.tensor, where)};
     return value.items.at(static_cast<size_t>(where[0].position));
-  }
-
-  Values items(const std::string& close) {
-    Values found;
-    while (!take(close)) {
-      found.push_back(expression());
-      check(take(",") || peek() == close[0], "a ", close, " is missing in ", text_);
-    }
-    return found;
   }
 
   Arguments arguments() {

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "tests/parity/nn_cases.h"
 
 namespace heed::parity {

@@ -1,11 +1,6 @@
 // Layers and losses as the reference cases name them.
+#include "heed.h"
 #include "nn/functional.h"
-#include "nn/layers/activation.h"
-#include "nn/layers/dropout.h"
-#include "nn/layers/embedding.h"
-#include "nn/layers/linear.h"
-#include "nn/layers/norm.h"
-#include "nn/layers/sequential.h"
 #include "tests/parity/expression.h"
 
 namespace heed::parity {
@@ -36,63 +31,46 @@ Reduction reduction_of(const Fields& config) {
                                                 {"batchmean", Reduction::batchmean}});
 }
 
-template <class F>
-Build loss(F call) {
-  return [call](const Fields& config, const Fields&) {
-    return Subject{nullptr, [call, config](const Inputs& in) { return Outputs{call(in, config)}; }};
-  };
-}
+// clang-format off
+#define UNARY(Kind, ...) {#Kind, []([[maybe_unused]] const Fields& c, const Fields&) { return unary(Kind(__VA_ARGS__)); }}
+#define LOSS(name, ...) \
+  {#name, [](const Fields& c, const Fields&) { \
+     return Subject{nullptr, [c](const Inputs& in) { return Outputs{F::name(in["input"], in["target"], __VA_ARGS__)}; }}; \
+   }}
+// clang-format on
 
 }  // namespace
 
 const Builds& layers() {
   using Config = const Fields&;
   static const Builds table = {
-      {"Linear",
-       [](Config c, Config) {
-         return unary(Linear(c["in_features"], c["out_features"], {.bias = c.get("bias", true)}));
-       }},
-      {"Embedding",
-       [](Config c, Config) {
-         return unary(Embedding(c["num_embeddings"], c["embedding_dim"],
-                                {.padding_idx = c.optional<int64_t>("padding_idx")}));
-       }},
-      {"LayerNorm",
-       [](Config c, Config) {
-         return unary(LayerNorm(shape_of(c["normalized_shape"]),
-                                {.eps = c.get("eps", 1e-5),
-                                 .elementwise_affine = c.get("elementwise_affine", true),
-                                 .bias = c.get("bias", true)}));
-       }},
-      {"RMSNorm",
-       [](Config c, Config) {
-         return unary(RMSNorm(
-             shape_of(c["normalized_shape"]),
-             {.eps = c.optional<double>("eps"), .elementwise_affine = c.get("elementwise_affine", true)}));
-       }},
+      UNARY(Linear, c["in_features"], c["out_features"], {.bias = c.get("bias", true)}),
+      UNARY(Embedding, c["num_embeddings"], c["embedding_dim"],
+            {.padding_idx = c.optional<int64_t>("padding_idx")}),
+      UNARY(LayerNorm, shape_of(c["normalized_shape"]),
+            {.eps = c.get("eps", 1e-5),
+             .elementwise_affine = c.get("elementwise_affine", true),
+             .bias = c.get("bias", true)}),
+      UNARY(RMSNorm, shape_of(c["normalized_shape"]),
+            {.eps = c.optional<double>("eps"), .elementwise_affine = c.get("elementwise_affine", true)}),
       {"Sequential",
        [](Config c, Config) {
          Sequential model;
          for (const Json& layer : c["layers"]) model.push_back(AnyLayer(evaluate(layer, {}).layer));
          return unary(std::move(model));
        }},
-      {"ReLU", [](Config, Config) { return unary(ReLU()); }},
-      {"GELU",
-       [](Config c, Config) {
-         return unary(GELU(c.choice<Gelu>("approximate", {{"none", Gelu::none}, {"tanh", Gelu::tanh}})));
-       }},
-      {"Tanh", [](Config, Config) { return unary(Tanh()); }},
-      {"Sigmoid", [](Config, Config) { return unary(Sigmoid()); }},
-      {"SiLU", [](Config, Config) { return unary(SiLU()); }},
-      {"ELU", [](Config c, Config) { return unary(ELU(c.get("alpha", 1.0))); }},
-      {"Softplus",
-       [](Config c, Config) { return unary(Softplus(c.get("beta", 1.0), c.get("threshold", 20.0))); }},
-      {"LeakyReLU", [](Config c, Config) { return unary(LeakyReLU(c.get("negative_slope", 0.01))); }},
-      {"Softmax", [](Config c, Config) { return unary(Softmax(c["dim"].get<int64_t>())); }},
-      {"LogSoftmax", [](Config c, Config) { return unary(LogSoftmax(c["dim"].get<int64_t>())); }},
-      {"Flatten",
-       [](Config c, Config) { return unary(Flatten(c.get("start_dim", 1), c.get("end_dim", -1))); }},
-      {"Identity", [](Config, Config) { return unary(Identity()); }},
+      UNARY(ReLU),
+      UNARY(GELU, c.choice<Gelu>("approximate", {{"none", Gelu::none}, {"tanh", Gelu::tanh}})),
+      UNARY(Tanh),
+      UNARY(Sigmoid),
+      UNARY(SiLU),
+      UNARY(ELU, c.get("alpha", 1.0)),
+      UNARY(Softplus, c.get("beta", 1.0), c.get("threshold", 20.0)),
+      UNARY(LeakyReLU, c.get("negative_slope", 0.01)),
+      UNARY(Softmax, c["dim"].get<int64_t>()),
+      UNARY(LogSoftmax, c["dim"].get<int64_t>()),
+      UNARY(Flatten, c.get("start_dim", 1), c.get("end_dim", -1)),
+      UNARY(Identity),
       {"Dropout",
        [](Config c, Config) {
          const double p = c.get("p", 0.5);
@@ -101,45 +79,21 @@ const Builds& layers() {
          return dropout;
        }},
 
-      {"mse_loss", loss([](const Inputs& in, Config c) {
-         return F::mse_loss(in["input"], in["target"], reduction_of(c));
-       })},
-      {"l1_loss", loss([](const Inputs& in, Config c) {
-         return F::l1_loss(in["input"], in["target"], reduction_of(c));
-       })},
-      {"smooth_l1_loss", loss([](const Inputs& in, Config c) {
-         return F::smooth_l1_loss(in["input"], in["target"], reduction_of(c), c.get("beta", 1.0));
-       })},
-      {"huber_loss", loss([](const Inputs& in, Config c) {
-         return F::huber_loss(in["input"], in["target"], reduction_of(c), c.get("delta", 1.0));
-       })},
-      {"kl_div", loss([](const Inputs& in, Config c) {
-         return F::kl_div(in["input"], in["target"],
-                          {.reduction = reduction_of(c), .log_target = c.get("log_target", false)});
-       })},
-      {"binary_cross_entropy", loss([](const Inputs& in, Config c) {
-         return F::binary_cross_entropy(
-             in["input"], in["target"],
-             {.weight = in["weight"], .reduction = reduction_of(c), .pos_weight = {}});
-       })},
-      {"binary_cross_entropy_with_logits", loss([](const Inputs& in, Config c) {
-         return F::binary_cross_entropy_with_logits(
-             in["input"], in["target"],
-             {.weight = in["weight"], .reduction = reduction_of(c), .pos_weight = in["pos_weight"]});
-       })},
-      {"nll_loss", loss([](const Inputs& in, Config c) {
-         return F::nll_loss(in["input"], in["target"],
-                            {.weight = in["weight"],
-                             .ignore_index = c.get("ignore_index", -100),
-                             .reduction = reduction_of(c)});
-       })},
-      {"cross_entropy", loss([](const Inputs& in, Config c) {
-         return F::cross_entropy(in["input"], in["target"],
-                                 {.weight = in["weight"],
-                                  .ignore_index = c.get("ignore_index", -100),
-                                  .reduction = reduction_of(c),
-                                  .label_smoothing = c.get("label_smoothing", 0.0)});
-       })},
+      LOSS(mse_loss, reduction_of(c)),
+      LOSS(l1_loss, reduction_of(c)),
+      LOSS(smooth_l1_loss, reduction_of(c), c.get("beta", 1.0)),
+      LOSS(huber_loss, reduction_of(c), c.get("delta", 1.0)),
+      LOSS(kl_div, {.reduction = reduction_of(c), .log_target = c.get("log_target", false)}),
+      LOSS(binary_cross_entropy, {.weight = in["weight"], .reduction = reduction_of(c), .pos_weight = {}}),
+      LOSS(binary_cross_entropy_with_logits,
+           {.weight = in["weight"], .reduction = reduction_of(c), .pos_weight = in["pos_weight"]}),
+      LOSS(nll_loss, {.weight = in["weight"],
+                      .ignore_index = c.get("ignore_index", -100),
+                      .reduction = reduction_of(c)}),
+      LOSS(cross_entropy, {.weight = in["weight"],
+                           .ignore_index = c.get("ignore_index", -100),
+                           .reduction = reduction_of(c),
+                           .label_smoothing = c.get("label_smoothing", 0.0)}),
   };
   return table;
 }

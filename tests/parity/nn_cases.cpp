@@ -1,10 +1,6 @@
 #include "tests/parity/nn_cases.h"
 
-#include <set>
-
-#include "autograd/engine.h"
-#include "nn/safetensors.h"
-#include "tensor/create.h"
+#include "heed.h"
 #include "tests/support/leaves.h"
 
 namespace heed::parity {
@@ -70,33 +66,15 @@ bool offered(const Json& one) {
 }
 
 std::string run(const Cases& cases, const Json& one) {
-  static const std::set<std::string> groups = {"Activation",
-                                               "Attention",
-                                               "AttentionPooling",
-                                               "Cell",
-                                               "Dropout",
-                                               "Embedding",
-                                               "GRU",
-                                               "LSTM",
-                                               "LayerNorm",
-                                               "Linear",
-                                               "Loss",
-                                               "Train",
-                                               "MultiheadAttention",
-                                               "NWRegression",
-                                               "Optim",
-                                               "RMSNorm",
-                                               "PositionalEncoding",
-                                               "RNN",
-                                               "Transformer",
-                                               "TransformerDecoder",
-                                               "TransformerEncoder",
-                                               "Sequential"};
+  static const std::string groups =
+      " Activation Attention AttentionPooling Cell Dropout Embedding GRU LSTM LayerNorm Linear Loss Train "
+      "MultiheadAttention NWRegression Optim RMSNorm PositionalEncoding RNN Transformer TransformerDecoder "
+      "TransformerEncoder Sequential ";
   const Fields fields("field", one);
   for (const char* name : {"id", "dtype", "tags", "tol"})
     check(fields.has(name), "field ", name, " is missing");
   const std::string op = fields["op"], group = fields["group"];
-  check(groups.contains(group), "group ", group, " is not known");
+  check(groups.find(" " + group + " ") != groups.npos, "group ", group, " is not known");
   if (!offered(one)) return "";
   const auto build = builds().find(op);
   const auto training = trainings().find(op);

@@ -1,20 +1,14 @@
 // Every operator against reference values and gradients: the `core` cases of ops.json must all pass, and so must
 // those of the `extended` tier but for the operators that are listed here as not offered.
-#include <doctest/doctest.h>
 
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "autograd/engine.h"
-#include "autograd/ops.h"
-#include "nn/functional.h"
-#include "tensor/create.h"
-#include "tensor/index.h"
 #include "tests/support/parity.h"
+
+#include "tests/support/expect.h"
 
 using namespace heed;
 using parity::Json;
@@ -64,6 +58,12 @@ class Arguments {
   std::string text(const char* name, const char* otherwise) {
     return has(name) ? value(name).get<std::string>() : otherwise;
   }
+  // What the text stands for, the first where it is missing.
+  template <class T>
+  T choice(const char* name, std::initializer_list<std::pair<const char*, T>> choices) {
+    return parity::Fields("argument", has(name) ? Json{{name, value(name)}} : Json::object())
+        .choice(name, choices);
+  }
   bool is_list(const char* name) {
     return has(name) && raw(name).contains("value") && value(name).is_array();
   }
@@ -81,13 +81,9 @@ class Arguments {
     }
     for (const Json& step : json.value("view", Json::array())) {
       const std::string kind = step.at(0);
-      if (kind == "transpose")
-        x = transpose(x, step.at(1).get<int64_t>(), step.at(2).get<int64_t>());
-      else if (kind == "slice")
-        x = heed::slice(x, step.at(1).get<int64_t>(), step.at(2).get<int64_t>(), step.at(3).get<int64_t>(),
-                        step.at(4).get<int64_t>());
-      else
-        fail("unknown view ", kind);
+      const auto at = [&](size_t i) { return step.at(i).get<int64_t>(); };
+      check(kind == "transpose" || kind == "slice", "unknown view ", kind);
+      x = kind == "transpose" ? transpose(x, at(1), at(2)) : heed::slice(x, at(1), at(2), at(3), at(4));
     }
     return x;
   }
@@ -110,19 +106,16 @@ Tensor positions(const Json& json) {
     if (inner->empty()) return Tensor::empty(shape, int64);
   }
   const bool mask = inner->is_boolean();
-  Tensor x = Tensor::empty(shape, mask ? boolean : int64);
-  int64_t next = 0;
-  const std::function<void(const Json&)> write = [&](const Json& part) {
+  std::vector<double> numbers;
+  const std::function<void(const Json&)> read = [&](const Json& part) {
     if (part.is_array())
-      for (const Json& item : part) write(item);
-    else if (mask)
-      x.mutable_data<bool>()[next++] = part.get<bool>();
+      for (const Json& item : part) read(item);
     else
-      x.mutable_data<int64_t>()[next++] = part.get<int64_t>();
+      numbers.push_back(mask ? part.get<bool>() : part.get<double>());
   };
-  write(json);
-  check(next == x.numel(), "ragged index ", json.dump());
-  return x;
+  read(json);
+  check(static_cast<int64_t>(numbers.size()) == numel(shape), "ragged index ", json.dump());
+  return from_vector(numbers, shape, mask ? boolean : int64);
 }
 
 Index index_item(Arguments& a, const Json& json) {
@@ -167,17 +160,6 @@ Outputs split_of(Arguments& a, const char* sizes) {
   return a.is_list(sizes) ? split(x, a.sizes(sizes), dim) : split(x, a.integer(sizes), dim);
 }
 
-// max(x), max(x, dim, keepdim), max(x, other)
-template <class Full, class Along, class Pair>
-Call extreme(Full full, Along along, Pair pair) {
-  return [=](Arguments& a) -> Outputs {
-    const Tensor x = a.tensor("input");
-    if (a.has("other")) return {pair(x, a.operand("other"))};
-    if (a.has("dim")) return both(along(x, a.integer("dim"), a.flag("keepdim", false)));
-    return {full(x)};
-  };
-}
-
 // var and std: `unbiased` is a correction of 1 or 0.
 template <class F>
 Call spread(F f) {
@@ -192,12 +174,10 @@ std::optional<int64_t> optional_dim(Arguments& a) {
 }
 
 Reduction reduction_of(Arguments& a) {
-  const std::string name = a.text("reduction", "mean");
-  if (name == "none") return Reduction::none;
-  if (name == "sum") return Reduction::sum;
-  if (name == "batchmean") return Reduction::batchmean;
-  check(name == "mean", "reduction ", name, " is not known");
-  return Reduction::mean;
+  return a.choice<Reduction>("reduction", {{"mean", Reduction::mean},
+                                           {"none", Reduction::none},
+                                           {"sum", Reduction::sum},
+                                           {"batchmean", Reduction::batchmean}});
 }
 
 F::BceOptions bce_options(Arguments& a) {
@@ -224,6 +204,12 @@ Outputs attention(Arguments& a) {
 #define BINARY(op) {#op, [](Arguments& a) -> Outputs { return {op(a.operand("input"), a.operand("other"))}; }}
 #define REDUCTION(op) \
   {#op, [](Arguments& a) -> Outputs { return {op(a.tensor("input"), a.dims("dim"), a.flag("keepdim", false))}; }}
+#define EXTREME(op, pair) \
+  {#op, [](Arguments& a) -> Outputs { \
+     const Tensor x = a.tensor("input"); \
+     if (a.has("other")) return {pair(x, a.operand("other"))}; \
+     return a.has("dim") ? both(op(x, a.integer("dim"), a.flag("keepdim", false))) : Outputs{op(x)}; \
+   }}
 #define CALL(...) [](Arguments& a) -> Outputs { return __VA_ARGS__; }
 
 const std::map<std::string, Call>& operators() {
@@ -239,14 +225,9 @@ const std::map<std::string, Call>& operators() {
 
       {"add", CALL({add(a.operand("input"), a.operand("other"), a.number("alpha", 1))})},
       {"sub", CALL({sub(a.operand("input"), a.operand("other"), a.number("alpha", 1))})},
-      {"div", [](Arguments& a) -> Outputs {
-         const std::string mode = a.text("rounding_mode", "none");
-         check(mode == "none" || mode == "floor" || mode == "trunc", "rounding_mode ", mode, " is not known");
-         return {div(a.operand("input"), a.operand("other"),
-                     mode == "floor"   ? Rounding::floor
-                     : mode == "trunc" ? Rounding::trunc
-                                       : Rounding::none)};
-       }},
+      {"div", CALL({div(a.operand("input"), a.operand("other"),
+                        a.choice<Rounding>("rounding_mode", {{"none", Rounding::none}, {"floor", Rounding::floor},
+                                                             {"trunc", Rounding::trunc}}))})},
       {"pow", CALL({pow(a.operand("input"), a.operand("exponent"))})},
       {"where", CALL({where(a.tensor("condition"), a.operand("input"), a.operand("other"))})},
       {"masked_fill", CALL({masked_fill(a.tensor("input"), a.tensor("mask"), a.operand("value"))})},
@@ -254,16 +235,10 @@ const std::map<std::string, Call>& operators() {
       {"elu", CALL({elu(a.tensor("input"), a.number("alpha", 1))})},
       {"leaky_relu", CALL({leaky_relu(a.tensor("input"), a.number("negative_slope", 0.01))})},
       {"softplus", CALL({softplus(a.tensor("input"), a.number("beta", 1), a.number("threshold", 20))})},
-      {"gelu", [](Arguments& a) -> Outputs {
-         const std::string approximate = a.text("approximate", "none");
-         check(approximate == "none" || approximate == "tanh", "approximate ", approximate, " is not known");
-         return {gelu(a.tensor("input"), approximate == "tanh" ? Gelu::tanh : Gelu::none)};
-       }},
+      {"gelu", CALL({gelu(a.tensor("input"),
+                          a.choice<Gelu>("approximate", {{"none", Gelu::none}, {"tanh", Gelu::tanh}}))})},
 
-      {"max", extreme([](auto& x) { return max(x); }, [](auto& x, int64_t dim, bool keep) { return max(x, dim, keep); },
-                      [](auto& x, const Operand& other) { return maximum(x, other); })},
-      {"min", extreme([](auto& x) { return min(x); }, [](auto& x, int64_t dim, bool keep) { return min(x, dim, keep); },
-                      [](auto& x, const Operand& other) { return minimum(x, other); })},
+      EXTREME(max, maximum), EXTREME(min, minimum),
       {"var", spread([](const auto&... all) { return var(all...); })},
       {"std", spread([](const auto&... all) { return heed::std(all...); })},
       {"prod", [](Arguments& a) -> Outputs {

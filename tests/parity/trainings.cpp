@@ -1,39 +1,21 @@
 // Optimisers, schedules and training runs as the reference cases name them.
 #include "autograd/engine.h"
-#include "autograd/ops.h"
-#include "nn/attention/kernel_regression.h"
-#include "nn/optim/clip.h"
-#include "nn/optim/optimizer.h"
-#include "nn/optim/schedule.h"
+#include "heed.h"
 #include "tests/parity/expression.h"
 #include "tests/parity/nn_cases.h"
 
 namespace heed::parity {
 namespace {
 
-// Options by name, each left as it is where the case does not say it: read(c, "lr", o.lr, "eps", o.eps).
-void read(const Fields&) {}
-template <class T, class... Others>
-void read(const Fields& c, const char* name, T& option, Others&... others) {
-  option = c.get(name, option);
-  read(c, others...);
-}
-
-void read_all(const Fields& c, SGDOptions& o) {
-  read(c, "lr", o.lr, "momentum", o.momentum, "dampening", o.dampening, "weight_decay", o.weight_decay);
-  read(c, "nesterov", o.nesterov, "maximize", o.maximize);
-}
-void read_all(const Fields& c, auto& o) {  // of Adam and AdamW
-  read(c, "lr", o.lr, "betas", o.betas, "eps", o.eps, "weight_decay", o.weight_decay);
-  read(c, "amsgrad", o.amsgrad, "maximize", o.maximize);
-}
-void read_all(const Fields& c, RMSpropOptions& o) {
-  read(c, "lr", o.lr, "alpha", o.alpha, "eps", o.eps, "weight_decay", o.weight_decay);
-  read(c, "momentum", o.momentum, "centered", o.centered, "maximize", o.maximize);
-}
-void read_all(const Fields& c, AdagradOptions& o) {
-  read(c, "lr", o.lr, "lr_decay", o.lr_decay, "eps", o.eps, "weight_decay", o.weight_decay);
-  read(c, "initial_accumulator_value", o.initial_accumulator_value, "maximize", o.maximize);
+// The options of an optimiser by name, each left as it is where the case does not say it.
+void read_all(const Fields& c, auto& options) {
+  const auto read = [&](const char* name, auto&& option) {
+    if constexpr (requires { option(options); }) option(options) = c.get(name, option(options));
+  };
+#define OPTION(name) read(#name, [](auto& o) -> decltype((o.name)) { return o.name; })
+  OPTION(lr), OPTION(betas), OPTION(alpha), OPTION(eps), OPTION(weight_decay), OPTION(momentum);
+  OPTION(dampening), OPTION(nesterov), OPTION(maximize), OPTION(amsgrad), OPTION(centered);
+  OPTION(lr_decay), OPTION(initial_accumulator_value);
 }
 
 using Params = std::vector<NamedTensor>;

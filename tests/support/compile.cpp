@@ -1,7 +1,6 @@
 #include "tests/support/compile.h"
 
 #include <cstdlib>
-#include <sstream>
 
 #include "tests/support/program.h"
 
@@ -15,8 +14,7 @@ std::vector<std::string> compile_errors(const std::string& source) {
                               folder.write("source.cpp", source) + "' 2>'" + folder / "err" + "'";
   const bool refused = std::system(command.c_str()) != 0;
   std::vector<std::string> errors;
-  std::istringstream lines(read_file(folder / "err"));
-  for (std::string line; std::getline(lines, line);)
+  for (const std::string& line : lines_of(read_file(folder / "err")))
     if (line.find("error: ") != std::string::npos) errors.push_back(line);
   if (refused && errors.empty()) errors.push_back("the compiler did not run");
   return errors;

@@ -1,32 +1,47 @@
 #pragma once
 
+// What tests begin with: doctest, the library, and how its results are expected to be.
+
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "autograd/ops.h"
-#include "tensor/create.h"
-#include "tensor/parallel.h"
-#include "tensor/tensor.h"
+#include "heed.h"
+#include "tests/support/leaves.h"
+
+using Values = std::vector<double>;
+using Texts = std::vector<std::string>;
+
+constexpr double kInf = INFINITY, kNaN = NAN;
 
 /// All elements in row-major order, as doubles.
-inline std::vector<double> values(const heed::Tensor& x) { return x.to_vector<double>(); }
+inline Values values(const heed::Tensor& x) { return x.to_vector<double>(); }
 
-/// The largest distance between numbers at the same place. NaN is no distance from NaN and infinitely far from all
-/// else, as an infinity is from all but itself; so are lists of other lengths from each other.
-inline double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+/// The largest distance between numbers at the same place, or its share of the second where that is above 1. NaN is
+/// no distance from NaN and infinitely far from all else, as an infinity is from all but itself; so are lists of
+/// other lengths from each other.
+enum class Difference { absolute, relative };
+inline double largest_difference(const Values& a, const Values& b, Difference kind = Difference::absolute) {
   if (a.size() != b.size()) return INFINITY;
   double most = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
-    const double distance = std::abs(a[i] - b[i]);
+    const double unit = kind == Difference::relative ? std::max(1.0, std::abs(b[i])) : 1;
+    const double distance = std::abs(a[i] - b[i]) / unit;
     if (!(distance <= most)) most = std::isnan(distance) ? INFINITY : distance;
   }
   return most;
 }
 inline double largest_difference(const heed::Tensor& a, const heed::Tensor& b) {
   return a.shape() == b.shape() ? largest_difference(values(a), values(b)) : INFINITY;
+}
+
+/// A leaf of these numbers in float64.
+inline heed::Tensor leaf(const heed::Literal& values) {
+  return heed::tensor(values, heed::float64).requires_grad_();
 }
 
 /// 0, 1, 2, ... in this shape.
@@ -55,6 +70,28 @@ std::string message(F&& f) {
   const std::string text = whole_message(f);
   return text.substr(0, std::min(text.find("; called at "), text.find(", called at ")));
 }
+
+/// Checks that the expression throws an Error that says just this before the line of the caller.
+#define CHECK_ERROR(expression, said) CHECK(message([&] { expression; }) == said)
+
+/// Checks that it throws one that says this among other things.
+#define CHECK_ERROR_HAS(expression, part)                        \
+  do {                                                           \
+    const std::string error_text = message([&] { expression; }); \
+    CHECK_MESSAGE(contains(error_text, part), error_text);       \
+  } while (false)
+
+/// Operations are their twins, or not, until the end of the scope.
+class Reference {
+ public:
+  explicit Reference(bool on) { heed::set_reference_mode(on); }
+  ~Reference() { heed::set_reference_mode(before_); }
+  Reference(const Reference&) = delete;
+  Reference& operator=(const Reference&) = delete;
+
+ private:
+  const bool before_ = heed::reference_mode();
+};
 
 /// Kernels use this many threads until the end of the scope.
 class Threads {

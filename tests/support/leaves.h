@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "nn/module.h"
 
 namespace heed::test {
@@ -11,5 +8,17 @@ namespace heed::test {
 /// line for each, "" if there are none. Catches the line that was forgotten in `visit`.
 std::string forgotten_leaves(const Tensor& output, const Module& module,
                              const std::vector<Tensor>& inputs = {});
+
+/// The names of parameters, buffers or modules, or of a state dict, in their order.
+template <class List>
+std::vector<std::string> names(const List& list) {
+  std::vector<std::string> found;
+  for (const auto& entry : list)
+    if constexpr (requires { entry.name; })
+      found.push_back(entry.name);
+    else
+      found.push_back(entry.first);
+  return found;
+}
 
 }  // namespace heed::test

@@ -2,21 +2,19 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <limits>
+#include <filesystem>
 
-#include "autograd/engine.h"
-#include "nn/safetensors.h"
+#include "heed.h"
 #include "tensor/kernels/elementwise.h"
+#include "tests/support/program.h"
 
 namespace heed::parity {
 namespace {
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  check(file.good(), "parity: cannot open ", path, "; HEED_PARITY_DIR names the folder of the cases");
-  return {std::istreambuf_iterator<char>(file), {}};
+std::string contents(const std::string& path) {
+  check(std::filesystem::exists(path), "parity: cannot open ", path,
+        "; HEED_PARITY_DIR names the folder of the cases");
+  return read_file(path);
 }
 
 template <class... Parts>
@@ -34,11 +32,9 @@ std::string at_position(int64_t flat, const Shape& shape) {
 
 // How far beyond its tolerance `got` is; 0 when it is within.
 double excess(double got, double want, Tolerance tolerance) {
-  if (std::isnan(want)) return std::isnan(got) ? 0 : std::numeric_limits<double>::infinity();
-  if (std::isinf(want)) return got == want ? 0 : std::numeric_limits<double>::infinity();
-  const double allowed = tolerance.absolute + tolerance.relative * std::fabs(want);
-  const double off = std::fabs(got - want);
-  return off <= allowed ? 0 : std::isnan(off) ? std::numeric_limits<double>::infinity() : off - allowed;
+  if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
+  const double beyond = std::fabs(got - want) - tolerance.absolute - tolerance.relative * std::fabs(want);
+  return std::isnan(beyond) || std::isinf(want) ? INFINITY : std::max(beyond, 0.0);
 }
 
 }  // namespace
@@ -49,9 +45,9 @@ std::string folder() {
 }
 
 double number(const Json& value) {
-  if (value == "inf") return std::numeric_limits<double>::infinity();
-  if (value == "-inf") return -std::numeric_limits<double>::infinity();
-  if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (value == "inf") return INFINITY;
+  if (value == "-inf") return -INFINITY;
+  if (value == "nan") return NAN;
   check(value.is_number(), "parity: ", value.dump(), " is no number");
   return value.get<double>();
 }
@@ -76,7 +72,7 @@ void Fields::check_all_asked() const {
     check(asked_->contains(field.key()), what_, " ", field.key(), " is not known");
 }
 
-Cases::Cases(const std::string& file) : json_(Json::parse(read_file(folder() + "/" + file))) {
+Cases::Cases(const std::string& file) : json_(Json::parse(contents(folder() + "/" + file))) {
   tensors_ = load_safetensors(folder() + "/" + json_.at("data").get<std::string>()).tensors;
   check(json_.at("format") == 1 && json_.at("count") == size(), "parity: ", file, " has ", size(),
         " cases and must have ", json_.at("count").dump(), ", of format 1");

@@ -1,14 +1,11 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "nn/module.h"

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 Run run_program(const std::string& name, const std::string& arguments, const std::string& before) {
   return run_shell(before + " '" HEED_BINARY_DIR "/examples/" + name + "' " + arguments);
@@ -42,10 +43,33 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+void each_damage(const std::string& bytes, const std::function<void(const std::string&)>& f) {
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    f(bytes.substr(0, i));
+    for (const char flip : {'\1', '\4', '\x80', bytes[i]}) {
+      std::string bad = bytes;
+      bad[i] = static_cast<char>(bad[i] ^ flip);
+      f(bad);
+    }
+  }
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+void require_none(const Findings& findings) {
+  for (const std::string& finding : findings) FAIL_CHECK(finding);
+}
+
 std::string refusal_of(const std::string& name, const std::string& arguments) {
   const Run done = run_program(name, arguments);
   CAPTURE(arguments);
   CHECK(done.code == 2);
+  CHECK(done.out.empty());
   return done.err;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 /// What a program answered.
 struct Run {
@@ -18,7 +20,7 @@ Run run_program(const std::string& name, const std::string& arguments, const std
 /// The same with --json -: its results. A failure of the program fails the test.
 nlohmann::json results_of(const std::string& name, const std::string& arguments);
 
-/// What the program says when it ends with 2, as it must.
+/// What the program says when it ends with 2 and nothing on standard output, as it must.
 std::string refusal_of(const std::string& name, const std::string& arguments);
 
 /// What a shell makes of a command.
@@ -40,3 +42,10 @@ class Folder {
 };
 
 std::string read_file(const std::string& path);
+/// Calls f with all that begins `bytes`, and with `bytes` after several changes of each of them.
+void each_damage(const std::string& bytes, const std::function<void(const std::string&)>& f);
+std::vector<std::string> lines_of(const std::string& text);
+
+/// What checks of the project's own files found: nothing, or the test fails.
+using Findings = std::vector<std::string>;
+void require_none(const Findings& findings);

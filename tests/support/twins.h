@@ -16,11 +16,9 @@ inline Tensors value_and_gradients(const Call& f, const Tensors& in) {
   for (const heed::Tensor& x : in)
     leaves.push_back(x.defined() && is_floating(x.dtype()) ? x.detach().requires_grad_() : x);
   const heed::Tensor y = f(leaves);
-  heed::Shape turned, dims;
-  for (int64_t d = y.dim() - 1; d >= 0; --d) {
-    turned.push_back(y.size(d));
-    dims.push_back(d);
-  }
+  heed::Shape turned = y.shape(), dims;
+  std::reverse(turned.begin(), turned.end());
+  for (int64_t d = y.dim() - 1; d >= 0; --d) dims.push_back(d);
   heed::Generator generator(3);
   heed::backward({y}, {.grad_outputs = {permute(randn(turned, y.dtype(), &generator), dims)}});
   Tensors all{y.detach()};
@@ -33,27 +31,17 @@ inline Tensors value_and_gradients(const Call& f, const Tensors& in) {
 /// infinities of one sign, do not differ; other shapes and other infinities differ infinitely.
 inline double distance(const Tensors& got, const Tensors& want) {
   double most = got.size() == want.size() ? 0 : INFINITY;
-  for (size_t i = 0; i < got.size() && i < want.size(); ++i) {
-    if (got[i].shape() != want[i].shape()) return INFINITY;
-    const std::vector<double> a = values(got[i]), b = values(want[i]);
-    for (size_t j = 0; j < a.size(); ++j) {
-      if (a[j] == b[j] || (std::isnan(a[j]) && std::isnan(b[j]))) continue;
-      const double apart = std::fabs(a[j] - b[j]) / std::max(1.0, std::fabs(b[j]));
-      if (!(apart < INFINITY)) return INFINITY;
-      most = std::max(most, apart);
-    }
-  }
+  for (size_t i = 0; i < got.size() && i < want.size(); ++i)
+    most = std::max(most, got[i].shape() == want[i].shape()
+                              ? largest_difference(values(got[i]), values(want[i]), Difference::relative)
+                              : INFINITY);
   return most;
 }
 
 /// How far f and its gradients are from those of the same call in public operations.
 inline double from_twin(const Call& f, const Tensors& in) {
-  const struct Mode {
-    bool before = heed::reference_mode();
-    ~Mode() { heed::set_reference_mode(before); }
-  } mode;
   const Tensors got = value_and_gradients(f, in);
-  heed::set_reference_mode(true);
+  const Reference twins(true);
   return distance(got, value_and_gradients(f, in));
 }
 

@@ -1,8 +1,6 @@
 #include "tensor/index.h"
 
-#include <doctest/doctest.h>
-
-#include "tensor/create.h"
+#include "tests/support/expect.h"
 
 using namespace heed;
 

@@ -1,15 +1,11 @@
 #include "tensor/memory.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
-#include <vector>
 
-#include "tensor/create.h"
+#include "tests/support/expect.h"
 
 using namespace heed;
 
@@ -161,7 +157,7 @@ TEST_CASE("what is cached can be given back, what is in use stays") {
 TEST_CASE("more than there is of memory is an error") {
 #if !defined(__SANITIZE_ADDRESS__)  // which stops the program
   const MemoryUse before = memory_use();
-  CHECK_THROWS_WITH_AS(allocate(size_t{1} << 60), doctest::Contains("1152921504606846976 bytes more"), Error);
+  CHECK_ERROR_HAS(allocate(size_t{1} << 60), "1152921504606846976 bytes more");
   CHECK(memory_use().live == before.live);
 #endif
 }

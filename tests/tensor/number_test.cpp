@@ -1,7 +1,5 @@
 #include "tensor/number.h"
 
-#include <doctest/doctest.h>
-
 #include <limits>
 
 #include "tests/support/expect.h"

@@ -1,7 +1,5 @@
 #include "tensor/parallel.h"
 
-#include <doctest/doctest.h>
-
 #include <mutex>
 #include <set>
 #include <thread>
@@ -86,7 +84,7 @@ TEST_CASE("an error inside reaches the caller, and the next loop runs" * doctest
 TEST_CASE("numbers of threads that cannot be are refused") {
   const int before = num_threads();
   for (const int threads : {0, -1, 1025})
-    CHECK(message([&] { set_num_threads(threads); }) ==
-          "set_num_threads: " + std::to_string(threads) + " is not a number of threads from 1 to 1024");
+    CHECK_ERROR(set_num_threads(threads),
+                "set_num_threads: " + std::to_string(threads) + " is not a number of threads from 1 to 1024");
   CHECK(num_threads() == before);
 }

@@ -1,15 +1,10 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <sstream>
 
-#include "autograd/ops.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
 
 TEST_CASE("values stand in columns, followed by dtype and shape") {
-  const double inf = INFINITY;
   const struct {
     Tensor x;
     const char* text;
@@ -20,7 +15,7 @@ TEST_CASE("values stand in columns, followed by dtype and shape") {
       {tensor({{1, 200}, {-3, 4}}, int64), "[[  1, 200],\n [ -3,   4]] int64 [2, 2]"},
       {tensor({true, false}, boolean), "[ true, false] bool [2]"},
       {tensor({0.5, NAN}, float64), "[0.5000,    nan] float64 [2]"},
-      {tensor({inf, -inf, NAN, 1}), "[ inf, -inf,  nan,    1] float32 [4]"},
+      {tensor({kInf, -kInf, NAN, 1}), "[ inf, -inf,  nan,    1] float32 [4]"},
       {tensor({-0.0}), "[-0] float32 [1]"},
       // Very large, very small, and both at once.
       {tensor({123456.5, 1}), "[1.2346e+05, 1.0000e+00] float32 [2]"},

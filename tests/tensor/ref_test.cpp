@@ -1,9 +1,8 @@
 #include "tensor/ref.h"
 
-#include <doctest/doctest.h>
+#include "tests/support/expect.h"
 
 #include <thread>
-#include <vector>
 
 using namespace heed;
 

@@ -1,12 +1,7 @@
 #include "tensor/shape.h"
 
-#include <doctest/doctest.h>
-
-#include <functional>
 #include <type_traits>
 
-#include "tensor/create.h"
-#include "tensor/index.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -51,28 +46,19 @@ TEST_CASE("more than eight dimensions are refused, wherever they come from") {
   const Shape most = counted(8);
   const Tensor x = ones({1, 1, 1, 1, 1, 1, 1, 1});
   const std::vector<int64_t> nine(9, 1);
-  const std::function<void()> too_many[] = {
-      [] {
-        Shape({1, 1, 1, 1, 1, 1, 1, 1, 1});
-      },
-      [&] { Shape{nine}; },
-      [&] { Shape(most).push_back(1); },
-      [&] { Shape(most).insert(0, 1); },
-      [] { Shape::filled(9, 1); },
-      [&] { unsqueeze(x, 0); },
-      [&] {
-        stack({x, x});
-      },
-      [&] { x[{new_axis}]; },
-      [&] { reshape(x, nine); },
-      [&] { expand(x, nine); },
-      [&] {
-        einsum("abcdefgh,i->abcdefghi", {x, ones({2})});
-      },
-  };
-  for (const auto& f : too_many)
-    CHECK(message(f).find("a shape of 9 dimensions; a tensor has at most 8") != std::string::npos);
-  CHECK(message([] { Shape(std::vector<int64_t>(1000, 1)); }).find("1000 dimensions") != std::string::npos);
+  const std::string text = "a shape of 9 dimensions; a tensor has at most 8";
+  CHECK_ERROR_HAS(Shape({1, 1, 1, 1, 1, 1, 1, 1, 1}), text);
+  CHECK_ERROR_HAS(Shape{nine}, text);
+  CHECK_ERROR_HAS(Shape(most).push_back(1), text);
+  CHECK_ERROR_HAS(Shape(most).insert(0, 1), text);
+  CHECK_ERROR_HAS(Shape::filled(9, 1), text);
+  CHECK_ERROR_HAS(unsqueeze(x, 0), text);
+  CHECK_ERROR_HAS(stack({x, x}), text);
+  CHECK_ERROR_HAS((x[{new_axis}]), text);
+  CHECK_ERROR_HAS(reshape(x, nine), text);
+  CHECK_ERROR_HAS(expand(x, nine), text);
+  CHECK_ERROR_HAS(einsum("abcdefgh,i->abcdefghi", {x, ones({2})}), text);
+  CHECK_ERROR_HAS(Shape(std::vector<int64_t>(1000, 1)), "1000 dimensions");
 }
 
 TEST_CASE("sizes can be put in and taken out") {
@@ -98,9 +84,9 @@ TEST_CASE("numel refuses what cannot be counted") {
   CHECK(numel({large, large, 0}) == 0);
   CHECK(numel({0, large, large}) == 0);
   CHECK(numel({large, 1 << 22}) == int64_t{1} << 62);
-  CHECK(message([&] { numel({large, 1 << 23}); }) == "shape [1099511627776, 8388608]: too many elements");
-  CHECK(message([&] { numel({large, large}); }).find("too many elements") != std::string::npos);
-  CHECK(message([] { numel({2, -1, 0}); }) == "shape [2, -1, 0]: a size is negative");
+  CHECK_ERROR(numel({large, 1 << 23}), "shape [1099511627776, 8388608]: too many elements");
+  CHECK_ERROR_HAS(numel({large, large}), "too many elements");
+  CHECK_ERROR(numel({2, -1, 0}), "shape [2, -1, 0]: a size is negative");
 }
 
 TEST_CASE("row-major strides") {
@@ -126,12 +112,9 @@ TEST_CASE("broadcasting") {
     CHECK(broadcast_shapes(row.a, row.b) == row.both);
     CHECK(broadcast_shapes(row.b, row.a) == row.both);
   }
-  CHECK(message([] {
-          broadcast_shapes({2, 3}, {4, 2, 2});
-        }) ==
-        "a is [2, 3], b is [4, 2, 2]: they do not broadcast; aligned at the right, sizes must be equal or 1, "
-        "and "
-        "2 meets 3");
+  CHECK_ERROR(broadcast_shapes({2, 3}, {4, 2, 2}),
+              "a is [2, 3], b is [4, 2, 2]: they do not broadcast; aligned at the right, sizes must be equal "
+              "or 1, and 2 meets 3");
   CHECK_FALSE(message([] { broadcast_shapes({0}, {2}); }).empty());
 }
 
@@ -142,7 +125,7 @@ TEST_CASE("dims count from both ends") {
   CHECK(check_dim(3, -3) == 0);
   CHECK(check_dim(0, 0) == 0);
   CHECK(check_dim(0, -1) == 0);
-  CHECK(message([] { check_dim(3, 3); }) == "dim 3 is out of range for a tensor of rank 3: use -3 to 2");
+  CHECK_ERROR(check_dim(3, 3), "dim 3 is out of range for a tensor of rank 3: use -3 to 2");
   CHECK_FALSE(message([] { check_dim(3, -4); }).empty());
   CHECK_FALSE(message([] { check_dim(0, 1); }).empty());
 
@@ -150,7 +133,7 @@ TEST_CASE("dims count from both ends") {
   CHECK(check_dims(3, {-1, 0}) == Shape{0, 2});
   CHECK(check_dims(0, {}) == Shape{});
   CHECK(check_dims(0, {-1}) == Shape{});
-  CHECK(message([] { check_dims(3, {2, -1}); }) == "dims [2, -1] name the same dimension twice");
+  CHECK_ERROR(check_dims(3, {2, -1}), "dims [2, -1] name the same dimension twice");
 
   CHECK(reduced_shape({2, 3, 4}, {0, 2}, false) == Shape{3});
   CHECK(reduced_shape({2, 3, 4}, {0, 2}, true) == Shape{1, 3, 1});

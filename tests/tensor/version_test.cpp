@@ -1,7 +1,5 @@
 #include "tensor/version.h"
 
-#include <doctest/doctest.h>
-
 #include "tests/support/expect.h"
 
 TEST_CASE("build_info says what runs here") {

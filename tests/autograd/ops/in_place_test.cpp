@@ -1,29 +1,13 @@
-#include <doctest/doctest.h>
-
-#include "heed.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
 
-TEST_CASE("writes in place change the tensor and every view of it") {
+// Values are held by the operators' table, and views by random programs.
+TEST_CASE("writes in place convert to the dtype of the tensor, and give it back") {
   NoGrad guard;
   const Tensor x = counted({2, 3});
-  CHECK(add_(x, 1).same_as(x));
-  CHECK(values(x) == std::vector<double>{1, 2, 3, 4, 5, 6});
-  add_(x, tensor({1, 0, 0}), 10);
-  sub_(transpose(x), tensor({{1}, {0}, {0}}), 2);
-  CHECK(values(x) == std::vector<double>{9, 2, 3, 12, 5, 6});
-  mul_(x[0], 2);
-  div_(x[1], 2);
-  CHECK(values(x) == std::vector<double>{18, 4, 6, 6, 2.5, 3});
-  copy_(x[{whole, Slice(1, 3)}], tensor({7, 8}, int64));
-  CHECK(values(x) == std::vector<double>{18, 7, 8, 6, 7, 8});
-  zero_(select(x, 1, 0));
-  fill_(x[{1, 1}], -1);
-  copy_(x[{0, 2}], 5);
-  CHECK(values(x) == std::vector<double>{0, 7, 5, 0, -1, 8});
-  const Tensor counts = ones({2}, int64);
-  CHECK(values(add_(counts, 3)) == std::vector<double>{4, 4});
+  CHECK(copy_(x, tensor({7, 8, 9}, int64)).same_as(x));
+  CHECK(values(x) == Values{7, 8, 9, 7, 8, 9});
 }
 
 TEST_CASE("operands that overlap are read before they are written, however long") {
@@ -52,51 +36,23 @@ TEST_CASE("operands that overlap are read before they are written, however long"
     }
 }
 
-TEST_CASE("each write raises the version and leaves its name and line") {
-  NoGrad guard;
-  const Tensor x = zeros({2});
-  const Storage& storage = *x.body().storage;
-  const int64_t before = storage.version;
-  fill_(x, 1);
-  add_(x, 1), sub_(x, 1), mul_(x, 1), div_(x, 1), zero_(x), copy_(x[0], 2);
-  CHECK(storage.version == before + 7);
-  CHECK(std::string(storage.writer) == "copy_");
-  CHECK(std::string(storage.writer_line.file_name()).ends_with("in_place_test.cpp"));
-  CHECK(storage.writer_line.line() == __LINE__ - 4);
-}
-
-TEST_CASE("what a rule has saved may not be overwritten before backward") {
-  const Tensor x = ones({2}).requires_grad_(), other = tensor({1, 2});
-  const Tensor y = x * other;
-  {
-    NoGrad guard;
-    add_(other, 1);
-  }
-  const std::string text = message([&] { sum(y).backward(); });
-  CHECK(text.find("mul: a tensor of shape [2], saved at") == 0);
-  CHECK(text.find("was overwritten by add_ at") != std::string::npos);
-}
-
 TEST_CASE("what may not be written to is refused") {
   const Tensor x = zeros({2, 2});
-  CHECK(
-      message([&] { add_(x, 1); }) ==
+  CHECK_ERROR(
+      add_(x, 1),
       "add_: writes in place run only under NoGrad; put `NoGrad guard;` before it, or compute a new tensor");
-  CHECK(message([&] { zero_(x); }).find("zero_: writes in place") == 0);
+  CHECK_ERROR_HAS(zero_(x), "zero_: writes in place");
   NoGrad guard;
-  CHECK(message([&] { fill_(expand(zeros({1}), {3}), 1); }) ==
-        "fill_: x [3] is expanded, several of its elements are one in memory; write into a clone");
-  CHECK(message([&] {
-          add_(zeros({2, 1}), x);
-        }) == "add_: x is [2, 1] and the other operand [2, 2], which does not broadcast to it");
-  CHECK(message([&] { copy_(x, zeros({3})); }).find("do not broadcast") != std::string::npos);
-  CHECK(message([&] { mul_(x, zeros({2}, float64)); }).find("operands must have one dtype") !=
-        std::string::npos);
-  CHECK(message([&] { add_(zeros({2}, int64), 0.5); }).find("does not fit a int64 tensor") !=
-        std::string::npos);
-  CHECK(message([&] { div_(zeros({2}, int64), 2); }).find("div_: x is int64") == 0);
-  CHECK(message([&] { add_(2, x); }).find("the first operand is a number") != std::string::npos);
+  CHECK_ERROR(fill_(expand(zeros({1}), {3}), 1),
+              "fill_: x [3] is expanded, several of its elements are one in memory; write into a clone");
+  CHECK_ERROR(add_(zeros({2, 1}), x),
+              "add_: x is [2, 1] and the other operand [2, 2], which does not broadcast to it");
+  CHECK_ERROR_HAS(copy_(x, zeros({3})), "do not broadcast");
+  CHECK_ERROR_HAS(mul_(x, zeros({2}, float64)), "operands must have one dtype");
+  CHECK_ERROR_HAS(add_(zeros({2}, int64), 0.5), "does not fit a int64 tensor");
+  CHECK_ERROR_HAS(div_(zeros({2}, int64), 2), "div_: x is int64");
+  CHECK_ERROR_HAS(add_(2, x), "the first operand is a number");
   CHECK(x.body().storage->writer == nullptr);  // refused writes are none
-  CHECK(message([&] { fill_(Tensor(), 1); }).find("undefined") != std::string::npos);
-  CHECK(values(x) == std::vector<double>(4, 0));
+  CHECK_ERROR_HAS(fill_(Tensor(), 1), "undefined");
+  CHECK(values(x) == Values(4, 0));
 }

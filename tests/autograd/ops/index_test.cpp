@@ -1,107 +1,75 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "autograd/gradcheck.h"
-#include "heed.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
 
-namespace {
-
-Tensor leaf(const Shape& shape) {
-  Generator generator(7);
-  return randn(shape, float64, &generator).requires_grad_();
-}
-
-}  // namespace
-
 TEST_CASE("gather takes one element of a line for each position") {
   const Tensor x = counted({2, 3});
-  CHECK(values(gather(x, 1, tensor({{2, 0}, {1, 1}}, int64))) == std::vector<double>{2, 0, 4, 4});
-  CHECK(values(gather(x, 0, tensor({{1, 0}}, int64))) == std::vector<double>{3, 1});
-  CHECK(values(gather(transpose(x), -1, tensor({{1}, {0}, {1}}, int64))) == std::vector<double>{3, 1, 5});
+  CHECK(values(gather(transpose(x), -1, tensor({{1}, {0}, {1}}, int64))) == Values{3, 1, 5});
   CHECK(gather(tensor(4), 0, tensor(0, int64)).shape() == Shape{});
   CHECK(gather(counted({3}), 0, tensor(2, int64)).item() == 2);
   CHECK(gather(x, 1, zeros({2, 0}, int64)).shape() == Shape{2, 0});
-  CHECK(message([&] { gather(x, 1, tensor({{3}}, int64)); }) ==
-        "gather: position 3 is out of range for dimension 1 of x [2, 3]: use 0 to 2");
-  CHECK(message([&] { gather(x, 1, tensor({{-1}}, int64)); }).find("position -1") != std::string::npos);
-  CHECK(message([&] { gather(x, 1, tensor({1}, int64)); }) ==
-        "gather: the index [1] must have the rank of x [2, 3] and be no larger outside of dimension 1");
-  CHECK(message([&] { gather(x, 1, zeros({3, 1}, int64)); }).find("no larger outside") != std::string::npos);
-  CHECK(message([&] { gather(x, 1, zeros({2, 1})); }).find("positions must be int64") != std::string::npos);
+  CHECK_ERROR(gather(x, 1, tensor({{3}}, int64)),
+              "gather: position 3 is out of range for dimension 1 of x [2, 3]: use 0 to 2");
+  CHECK_ERROR_HAS(gather(x, 1, tensor({{-1}}, int64)), "position -1");
+  CHECK_ERROR(gather(x, 1, tensor({1}, int64)),
+              "gather: the index [1] must have the rank of x [2, 3] and be no larger outside of dimension 1");
+  CHECK_ERROR_HAS(gather(x, 1, zeros({3, 1}, int64)), "no larger outside");
+  CHECK_ERROR_HAS(gather(x, 1, zeros({2, 1})), "positions must be int64");
 }
 
 TEST_CASE("index_select takes slices") {
   const Tensor x = counted({3, 2, 10});
   const Tensor index = tensor({2, 0, 2}, int64);
-  CHECK(values(index_select(x, 0, index)) == values(stack({x[2], x[0], x[2]})));
-  CHECK(values(index_select(x, -1, index)) ==
-        values(stack({x[{ellipsis, 2}], x[{ellipsis, 0}], x[{ellipsis, 2}]}, 2)));
-  CHECK(values(index_select(transpose(x, 0, 2), 2, index)) ==
+  CHECK(values(index_select(transpose(x, 0, 2), -1, index)) ==
         values(transpose(index_select(x, 0, index), 0, 2)));
   CHECK(index_select(x, 1, zeros({0}, int64)).shape() == Shape{3, 0, 10});
   CHECK(index_select(x, 0, tensor(1, int64)).shape() == Shape{1, 2, 10});
   CHECK(index_select(tensor(4), 0, tensor({0}, int64)).shape() == Shape{});
-  CHECK(message([&] { index_select(x, 0, tensor({3}, int64)); }) ==
-        "index_select: position 3 is out of range for dimension 0 of x [3, 2, 10]: use 0 to 2");
-  CHECK(message([&] {
-          index_select(zeros({0, 9}), 0, tensor({0}, int64));
-        }).find("position 0") != std::string::npos);
-  CHECK(message([&] {
-          index_select(x, 0, zeros({1, 1}, int64));
-        }).find("must be a vector") != std::string::npos);
+  CHECK_ERROR(index_select(x, 0, tensor({3}, int64)),
+              "index_select: position 3 is out of range for dimension 0 of x [3, 2, 10]: use 0 to 2");
+  CHECK_ERROR_HAS(index_select(zeros({0, 9}), 0, tensor({0}, int64)), "position 0");
+  CHECK_ERROR_HAS(index_select(x, 0, zeros({1, 1}, int64)), "must be a vector");
 }
 
 TEST_CASE("scatter_add adds where several meet") {
   const Tensor x = ones({2, 3});
   const Tensor src = tensor({{1, 2, 3}, {4, 5, 6}});
-  CHECK(values(scatter_add(x, 1, tensor({{0, 0, 2}, {1, 1, 1}}, int64), src)) ==
-        std::vector<double>{4, 1, 4, 1, 16, 1});
-  CHECK(values(scatter_add(x, 0, tensor({{1, 1}}, int64), src)) == std::vector<double>{1, 1, 1, 2, 3, 1});
-  CHECK(values(x) == std::vector<double>(6, 1));
+  CHECK(values(scatter_add(x, 1, tensor({{0, 0, 2}, {1, 1, 1}}, int64), src)) == Values{4, 1, 4, 1, 16, 1});
+  CHECK(values(x) == Values(6, 1));
   CHECK(scatter_add(tensor(1), 0, tensor(0, int64), tensor(2)).item() == 3);
-  CHECK(message([&] { scatter_add(x, 1, tensor({{3}}, int64), src); }).find("scatter_add: position 3") == 0);
-  CHECK(message([&] {
-          scatter_add(x, 1, zeros({2, 4}, int64), src);
-        }).find("is larger than src") != std::string::npos);
-  CHECK(message([&] {
-          scatter_add(x, 1, zeros({1, 1}, int64), to(src, float64));
-        }).find("one dtype") != std::string::npos);
+  CHECK_ERROR_HAS(scatter_add(x, 1, tensor({{3}}, int64), src), "scatter_add: position 3");
+  CHECK_ERROR_HAS(scatter_add(x, 1, zeros({2, 4}, int64), src), "is larger than src");
+  CHECK_ERROR_HAS(scatter_add(x, 1, zeros({1, 1}, int64), to(src, float64)), "one dtype");
 }
 
 TEST_CASE("an index of positions, slices, new axes and an ellipsis is a view") {
   const Tensor x = counted({2, 3, 4});
-  CHECK(values(x[1]) == values(select(x, 0, 1)));
-  CHECK(values(x[-1]) == values(x[1]));
+  CHECK(values(x[-1]) == values(select(x, 0, 1)));
   CHECK(x[{0, 1, 2}].item() == 6);
-  CHECK(values(x[{whole, 1, Slice(1, 3)}]) == std::vector<double>{5, 6, 17, 18});
-  CHECK(values(x[{ellipsis, -1}]) == std::vector<double>{3, 7, 11, 15, 19, 23});
-  CHECK(values(x[{0, ellipsis, 0}]) == std::vector<double>{0, 4, 8});
-  CHECK(values(x[{0, Slice(-2, {}), Slice({}, {}, 3)}]) == std::vector<double>{4, 7, 8, 11});
+  CHECK(values(x[{whole, 1, Slice(1, 3)}]) == Values{5, 6, 17, 18});
+  CHECK(values(x[{ellipsis, -1}]) == Values{3, 7, 11, 15, 19, 23});
+  CHECK(values(x[{0, ellipsis, 0}]) == Values{0, 4, 8});
+  CHECK(values(x[{0, Slice(-2, {}), Slice({}, {}, 3)}]) == Values{4, 7, 8, 11});
   CHECK(x[{new_axis, ellipsis, new_axis}].shape() == Shape{1, 2, 3, 4, 1});
   CHECK(x[{0, new_axis}].shape() == Shape{1, 3, 4});
   CHECK(x[ellipsis].shape() == x.shape());
   CHECK(x[{Slice(1, {}), 0}].body().storage.get() == x.body().storage.get());
-  CHECK(message([&] { x[2]; }) == "index: position 2 is out of range for dimension 0 of [2, 3, 4]");
-  CHECK(message([&] { x[{0, 0, 0, 0}]; }) == "index: the items stand for 4 dimensions, and x is [2, 3, 4]");
-  CHECK(message([&] { x[{ellipsis, ellipsis}]; }) == "index: an index has one ellipsis at most");
-  CHECK(message([&] { tensor(1)[0]; }).find("stand for 1 dimensions") != std::string::npos);
+  CHECK_ERROR(x[2], "index: position 2 is out of range for dimension 0 of [2, 3, 4]");
+  CHECK_ERROR((x[{0, 0, 0, 0}]), "index: the items stand for 4 dimensions, and x is [2, 3, 4]");
+  CHECK_ERROR((x[{ellipsis, ellipsis}]), "index: an index has one ellipsis at most");
+  CHECK_ERROR_HAS(tensor(1)[0], "stand for 1 dimensions");
 }
 
 TEST_CASE("an index of int64 tensors picks; several broadcast") {
   const Tensor x = counted({3, 4, 5});
   const Tensor i = tensor({2, -1, 0}, int64), j = tensor({{1}, {-4}}, int64);
-  CHECK(values(x[i]) == values(stack({x[2], x[2], x[0]})));
   CHECK(x[{whole, j}].shape() == Shape{3, 2, 1, 5});
   CHECK(values(x[{whole, j}]) == values(stack({x[{whole, 1}], x[{whole, 0}]}, 1)));
   CHECK(x[{i, j}].shape() == Shape{2, 3, 5});
   CHECK(values(x[{i, j}][1]) == values(stack({x[{2, 0}], x[{2, 0}], x[{0, 0}]})));
   // With a slice between them the picked dimensions come first, next to each other they stay.
   CHECK(x[{i, whole, i}].shape() == Shape{3, 4});
-  CHECK(x[{i, whole, tensor({4, 3, 2}, int64)}].shape() == Shape{3, 4});
   CHECK(values(x[{i, whole, tensor({4, 3, 2}, int64)}]) ==
         values(stack({x[{2, whole, 4}], x[{2, whole, 3}], x[{0, whole, 2}]})));
   CHECK(x[{whole, j, tensor({0, 1, 2}, int64)}].shape() == Shape{3, 2, 3});
@@ -112,68 +80,52 @@ TEST_CASE("an index of int64 tensors picks; several broadcast") {
   CHECK(x[{ellipsis, i}].shape() == Shape{3, 4, 3});
   CHECK(x[tensor(1, int64)].shape() == Shape{4, 5});  // a scalar is a position
   CHECK(x[zeros({0}, int64)].shape() == Shape{0, 4, 5});
-  CHECK(message([&] {
-          x[tensor({0, 3}, int64)];
-        }) == "index: position 3 is out of range for dimension 0 of [3, 4, 5]");
-  CHECK(message([&] { x[{i, tensor({0, 1}, int64)}]; }).find("do not broadcast") != std::string::npos);
-  CHECK(message([&] { x[tensor({0.5})]; }).find("int64 positions or bools, and this is float32") !=
-        std::string::npos);
+  CHECK_ERROR(x[tensor({0, 3}, int64)], "index: position 3 is out of range for dimension 0 of [3, 4, 5]");
+  CHECK_ERROR_HAS((x[{i, tensor({0, 1}, int64)}]), "do not broadcast");
+  CHECK_ERROR_HAS(x[tensor({0.5})], "int64 positions or bools, and this is float32");
 }
 
 TEST_CASE("an index of bools selects") {
   const Tensor x = counted({2, 3, 2});
   const Tensor rows = tensor({{true, false, true}, {false, true, false}}, boolean);
-  CHECK(values(x[rows]) == std::vector<double>{0, 1, 4, 5, 8, 9});
-  CHECK(values(x[{0, tensor({false, true, true}, boolean)}]) == std::vector<double>{2, 3, 4, 5});
-  CHECK(values(x[x > 9]) == std::vector<double>{10, 11});
+  CHECK(values(x[rows]) == Values{0, 1, 4, 5, 8, 9});
+  CHECK(values(x[{0, tensor({false, true, true}, boolean)}]) == Values{2, 3, 4, 5});
+  CHECK(values(x[x > 9]) == Values{10, 11});
   CHECK(x[zeros({2}, boolean)].shape() == Shape{0, 3, 2});
-  CHECK(values(x[{rows, tensor({0, 1, 0}, int64)}]) == std::vector<double>{0, 5, 8});
+  CHECK(values(x[{rows, tensor({0, 1, 0}, int64)}]) == Values{0, 5, 8});
   CHECK(x[tensor(true, boolean)].shape() == Shape{1, 2, 3, 2});
   CHECK(x[tensor(false, boolean)].shape() == Shape{0, 2, 3, 2});
-  CHECK(values(tensor(3)[tensor(true, boolean)]) == std::vector<double>{3});
-  CHECK(message([&] { x[zeros({3}, boolean)]; }) ==
-        "index: a mask of shape [3] stands at dimension 0 of [2, 3, 2]; it must have the sizes there");
+  CHECK(values(tensor(3)[tensor(true, boolean)]) == Values{3});
+  CHECK_ERROR(x[zeros({3}, boolean)],
+              "index: a mask of shape [3] stands at dimension 0 of [2, 3, 2]; it must have the sizes there");
 }
 
 TEST_CASE("embedding reads rows; the padding row has no gradient") {
   const Tensor weight = counted({4, 9}).requires_grad_();
   const Tensor index = tensor({{1, 3}, {1, 0}}, int64);
   const Tensor y = embedding(weight, index, -1);
-  CHECK(y.shape() == Shape{2, 2, 9});
   CHECK(values(y[{0, 1}]) == values(weight[3]));
   sum(y).backward();
-  CHECK(values(weight.grad()[{whole, 0}]) == std::vector<double>{1, 2, 0, 0});
+  CHECK(values(weight.grad()[{whole, 0}]) == Values{1, 2, 0, 0});
   // The padding row's gradient is zero by definition, so only the gradient's own derivative can be checked.
-  CHECK(gradgradcheck([&](const auto& x) { return square(embedding(x[0], index, 2)); }, {leaf({4, 2})}));
+  const Tensor leaf = counted({4, 2}, float64).requires_grad_();
+  CHECK(gradgradcheck([&](const auto& x) { return square(embedding(x[0], index, 2)); }, {leaf}));
   CHECK(embedding(weight, tensor(2, int64)).shape() == Shape{9});
   CHECK(embedding(weight, zeros({0, 2}, int64)).shape() == Shape{0, 2, 9});
-  CHECK(message([&] { embedding(weight, tensor({4}, int64)); }) ==
-        "embedding: position 4 is out of range for dimension 0 of x [4, 9]: use 0 to 3");
-  CHECK(message([&] { embedding(weight, index, 4); }).find("padding_idx 4 is out of range") !=
-        std::string::npos);
-  CHECK(message([&] { embedding(weight, zeros({1})); }).find("positions must be int64") != std::string::npos);
-  CHECK(message([&] { embedding(zeros({3}), index); }).find("must be [N, E]") != std::string::npos);
-}
-
-TEST_CASE("an index overwritten before backward is refused") {
-  const Tensor weight = leaf({3, 2}), index = tensor({0, 1}, int64);
-  const Tensor y = sum(embedding(weight, index));
-  {
-    NoGrad guard;
-    fill_(index, 2);
-  }
-  CHECK(message([&] { y.backward(); }).find("was overwritten by fill_") != std::string::npos);
+  CHECK_ERROR(embedding(weight, tensor({4}, int64)),
+              "embedding: position 4 is out of range for dimension 0 of x [4, 9]: use 0 to 3");
+  CHECK_ERROR_HAS(embedding(weight, index, 4), "padding_idx 4 is out of range");
+  CHECK_ERROR_HAS(embedding(weight, zeros({1})), "positions must be int64");
+  CHECK_ERROR_HAS(embedding(zeros({3}), index), "must be [N, E]");
 }
 
 TEST_CASE("one_hot") {
-  CHECK(values(one_hot(tensor({1, 0}, int64), 3)) == std::vector<double>{0, 1, 0, 1, 0, 0});
   CHECK(one_hot(tensor({{2}}, int64)).shape() == Shape{1, 1, 3});
   CHECK(one_hot(tensor(0, int64), 2).dtype() == int64);
   CHECK(one_hot(zeros({0}, int64), 2).shape() == Shape{0, 2});
-  CHECK(message([] { one_hot(tensor({3}, int64), 3); }).find("to 3 for num_classes = 3") !=
-        std::string::npos);
-  CHECK(message([] { one_hot(tensor({-1}, int64)); }).find("reaches from -1") != std::string::npos);
-  CHECK(message([] { one_hot(zeros({0}, int64)); }).find("does not tell") != std::string::npos);
+  CHECK_ERROR_HAS(one_hot(tensor({3}, int64), 3), "to 3 for num_classes = 3");
+  CHECK_ERROR_HAS(one_hot(tensor({-1}, int64)), "reaches from -1");
+  CHECK_ERROR_HAS(one_hot(zeros({0}, int64)), "does not tell");
 }
 
 TEST_CASE("sort keeps equals in their order, and NaN is above all") {
@@ -181,21 +133,19 @@ TEST_CASE("sort keeps equals in their order, and NaN is above all") {
   CHECK(argsort(x).to_vector<int64_t>() == std::vector<int64_t>{4, 1, 0, 3, 2});
   CHECK(argsort(x, 0, true).to_vector<int64_t>() == std::vector<int64_t>{2, 0, 3, 1, 4});
   const auto [sorted, places] = sort(transpose(tensor({{3, 1}, {2, 4}})), 1);
-  CHECK(values(sorted) == std::vector<double>{2, 3, 1, 4});
+  CHECK(values(sorted) == Values{2, 3, 1, 4});
   CHECK(places.to_vector<int64_t>() == std::vector<int64_t>{1, 0, 0, 1});
-  CHECK(values(sort(tensor({{3, 1}, {2, 4}}), 0).values) == std::vector<double>{2, 1, 3, 4});
   CHECK(sort(tensor(3)).indices.item<int64_t>() == 0);
   CHECK(sort(zeros({2, 0})).values.shape() == Shape{2, 0});
-  CHECK(values(sort(tensor({true, false}, boolean)).values) == std::vector<double>{0, 1});
+  CHECK(values(sort(tensor({true, false}, boolean)).values) == Values{0, 1});
 }
 
 TEST_CASE("topk finds the largest or smallest in order") {
   const Tensor x = tensor({{1, 5, 3, 5}, {8, 6, 7, 0}});
   const auto [top, places] = topk(x, 3);
-  CHECK(values(top) == std::vector<double>{5, 5, 3, 8, 7, 6});
+  CHECK(values(top) == Values{5, 5, 3, 8, 7, 6});
   CHECK(places.to_vector<int64_t>() == std::vector<int64_t>{1, 3, 2, 0, 2, 1});
-  CHECK(values(topk(x, 1, 0, false).values) == std::vector<double>{1, 5, 3, 0});
   CHECK(topk(x, 0).values.shape() == Shape{2, 0});
   CHECK(topk(tensor(2), 1).values.item() == 2);
-  CHECK(message([&] { topk(x, 5); }) == "topk: k is 5, and x [2, 4] has 4 elements along dimension 1");
+  CHECK_ERROR(topk(x, 5), "topk: k is 5, and x [2, 4] has 4 elements along dimension 1");
 }

@@ -1,20 +1,13 @@
 #include "nn/attention/normaliser.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "autograd/engine.h"
-#include "nn/attention/pooling.h"
-#include "tensor/index.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
 
 TEST_CASE("SparsemaxNormaliser: the nearest probabilities, many of them exactly 0") {
   const SparsemaxNormaliser sparse;
-  CHECK(values(sparse(tensor({{0.5, 0.25, -3}}, float64), {})) == std::vector<double>{0.625, 0.375, 0});
-  CHECK(values(sparse(tensor({{9, 1, 1}}, float64), {})) == std::vector<double>{1, 0, 0});
+  CHECK(values(sparse(tensor({{0.5, 0.25, -3}}, float64), {})) == Values{0.625, 0.375, 0});
+  CHECK(values(sparse(tensor({{9, 1, 1}}, float64), {})) == Values{1, 0, 0});
   manual_seed(3);
   for (const int64_t n : {1, 2, 7, 64, 300}) {
     const Tensor x = randn({n}, float64);
@@ -23,22 +16,20 @@ TEST_CASE("SparsemaxNormaliser: the nearest probabilities, many of them exactly 
     CHECK(largest_difference(y, relu(x - max(x - y))) < 1e-12);  // max(x - t, 0)
   }
   const Mask mask = tensor({{1, 0, 1}, {0, 0, 0}}, boolean);
-  CHECK(values(sparse(tensor({{0, 5, 0}, {1, 2, 3}}), mask)) == std::vector<double>{0.5, 0, 0.5, 0, 0, 0});
-  const double inf = std::numeric_limits<double>::infinity();
+  CHECK(values(sparse(tensor({{0, 5, 0}, {1, 2, 3}}), mask)) == Values{0.5, 0, 0.5, 0, 0, 0});
   CHECK(std::isnan(values(sparse(tensor({{0, NAN}}), {}))[0]));
-  CHECK(std::isnan(values(sparse(tensor({{0, inf}}), {}))[1]));
+  CHECK(std::isnan(values(sparse(tensor({{0, kInf}}), {}))[1]));
 }
 
 // covers: C-100-02
 TEST_CASE("SoftmaxNormaliser: what is masked counts for nothing, whatever stands there") {
-  const double inf = std::numeric_limits<double>::infinity();
   const Mask mask = tensor({{1, 1, 0}, {0, 0, 0}}, boolean);
-  const Tensor scores = tensor({{0, 0, NAN}, {inf, 1e30, -inf}}).requires_grad_();
+  const Tensor scores = tensor({{0, 0, NAN}, {kInf, 1e30, -kInf}}).requires_grad_();
   const Tensor weights = SoftmaxNormaliser()(scores, mask);
-  CHECK(values(weights) == std::vector<double>{0.5, 0.5, 0, 0, 0, 0});
+  CHECK(values(weights) == Values{0.5, 0.5, 0, 0, 0, 0});
   sum(weights * tensor({{1, 2, 3}, {4, 5, 6}})).backward();
-  CHECK(values(scores.grad()) == std::vector<double>{-0.25, 0.25, 0, 0, 0, 0});
-  CHECK(std::isnan(values(softmax(full({1, 2}, -inf), -1))[0]));  // without a mask as in PyTorch
+  CHECK(values(scores.grad()) == Values{-0.25, 0.25, 0, 0, 0, 0});
+  CHECK(std::isnan(values(softmax(full({1, 2}, -kInf), -1))[0]));  // without a mask as in PyTorch
 }
 
 // covers: C-003-12
@@ -83,7 +74,6 @@ TEST_CASE("HardNormaliser: weights are 0 and 1, masked keys are never drawn, the
 TEST_CASE("make_normaliser: by name") {
   for (const std::string& name : normaliser_names())
     CHECK(make_normaliser(name)(randn({2, 4}), {}).shape() == Shape{2, 4});
-  CHECK_THROWS_WITH_AS(make_normaliser("max"),
-                       "make_normaliser: there is no normaliser max; there are softmax, sparsemax, hard",
-                       Error);
+  CHECK_ERROR(make_normaliser("max"),
+              "make_normaliser: there is no normaliser max; there are softmax, sparsemax, hard");
 }

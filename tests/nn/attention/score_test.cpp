@@ -1,13 +1,5 @@
 #include "nn/attention/score.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "autograd/engine.h"
-#include "autograd/gradcheck.h"
-#include "autograd/ops.h"
-#include "tensor/index.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -17,13 +9,7 @@ namespace {
 // A score in float64 against a formula for one query and one key; gradients of queries, keys and members.
 template <class S, class F>
 void check_score(S score, int64_t dq, int64_t dk, const F& formula) {
-  struct Members : Layer<Members> {
-    explicit Members(S s) : score(std::move(s)) {}
-    void visit(Visitor& v) override {
-      if constexpr (Visitable<S>) score.visit(v);
-    }
-    S score;
-  } module(std::move(score));
+  AttentionPooling<S> module(std::move(score));
   module.to(float64);
   Generator generator(7);
   const Tensor q = randn({2, 3, dq}, float64, &generator).requires_grad_();
@@ -109,18 +95,15 @@ TEST_CASE("make_score: by name") {
     INFO(name);
     CHECK(make_score(name, 4, 4, 3)(randn({2, 4}), randn({5, 4})).shape() == Shape{2, 5});
   }
-  CHECK_THROWS_WITH_AS(make_score("cosine", 4, 4, 3),
-                       "make_score: there is no score cosine; there are dot, scaled_dot, additive, bilinear, "
-                       "low_rank, dense, gaussian",
-                       Error);
+  CHECK_ERROR(make_score("cosine", 4, 4, 3),
+              "make_score: there is no score cosine; there are dot, scaled_dot, additive, bilinear, "
+              "low_rank, dense, gaussian");
 }
 
 TEST_CASE("scores: widths that do not fit are named") {
-  CHECK_THROWS_WITH_AS(
-      DotScore()(zeros({2, 3}), zeros({4, 5})),
-      "DotScore: queries are [2, 3], keys [4, 5]; they must be [..., Tq, d] and [..., Tk, d] of one "
-      "width (bilinear and additive scores take two)",
-      Error);
+  CHECK_ERROR(DotScore()(zeros({2, 3}), zeros({4, 5})),
+              "DotScore: queries are [2, 3], keys [4, 5]; they must be [..., Tq, d] and [..., Tk, d] of one "
+              "width (bilinear and additive scores take two)");
   CHECK_THROWS_AS(ScaledDotScore()(zeros({}), zeros({4, 5})), Error);
   CHECK_THROWS_AS(AdditiveScore(3, 4, 5)(zeros({2, 4}), zeros({2, 3})), Error);
 }

@@ -1,27 +1,17 @@
 #include "nn/layers/linear.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "autograd/ops.h"
-#include "tests/support/leaves.h"
+#include "tests/support/expect.h"
 
 using namespace heed;
 
-TEST_CASE("Linear: x W^T + b, names, leaves") {
-  Linear layer(2, 3);
-  layer.weight = tensor({{1, 2}, {3, 4}, {5, 6}});
-  layer.bias = tensor({10, 20, 30});
+TEST_CASE("Linear: sizes, names, leaves") {
+  const Linear layer(2, 3);
   const Tensor y = layer(tensor({{1, 1}, {0, 2}}));
-  CHECK(y.to_vector<float>() == std::vector<float>{13, 27, 41, 14, 28, 42});
   CHECK(layer(ones({4, 5, 2})).shape() == Shape{4, 5, 3});
   CHECK(layer(ones({2})).shape() == Shape{3});
   CHECK(layer.in_features() == 2);
   CHECK(layer.out_features() == 3);
-  REQUIRE(layer.named_parameters().size() == 2);
-  CHECK(layer.named_parameters()[0].name == "weight");
-  CHECK(layer.named_parameters()[1].name == "bias");
+  CHECK(test::names(layer.named_parameters()) == Texts{"weight", "bias"});
   CHECK(test::forgotten_leaves(y, layer) == "");
   const Linear bare(2, 3, {.bias = false});
   CHECK(bare.parameters().size() == 1);
@@ -44,7 +34,7 @@ TEST_CASE("Linear: loading is a write, which what was saved of the weight notice
   Linear layer(2, 3);
   const Tensor y = layer(ones({1, 2}).requires_grad_());
   layer.load_state_dict(Linear(2, 3).state_dict());
-  CHECK_THROWS_WITH_AS(sum(y).backward(), doctest::Contains("overwritten by load_state_dict"), Error);
+  CHECK_ERROR_HAS(sum(y).backward(), "overwritten by load_state_dict");
 }
 
 TEST_CASE("Linear: sizes that do not fit") {

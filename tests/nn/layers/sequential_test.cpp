@@ -1,24 +1,12 @@
 #include "nn/layers/sequential.h"
 
-#include <doctest/doctest.h>
-
-#include "autograd/ops.h"
-#include "nn/layers/activation.h"
-#include "nn/layers/dropout.h"
-#include "nn/layers/linear.h"
-#include "tests/support/leaves.h"
+#include "tests/support/expect.h"
 
 using namespace heed;
 
 namespace {
 
 Tensor twice(const Tensor& x) { return x * 2; }
-
-std::vector<std::string> names(const Module& module) {
-  std::vector<std::string> found;
-  for (const NamedTensor& parameter : module.named_parameters()) found.push_back(parameter.name);
-  return found;
-}
 
 }  // namespace
 
@@ -27,7 +15,8 @@ TEST_CASE("Sequential: parts in turn, numbered, of any callable kind") {
   Sequential model(
       Linear(4, 3), ReLU(), [shift](const Tensor& x) { return x + shift; }, twice,
       Sequential(Tanh(), Linear(3, 2)));
-  CHECK(names(model) == std::vector<std::string>{"0.weight", "0.bias", "4.1.weight", "4.1.bias"});
+  CHECK(test::names(model.named_parameters()) ==
+        std::vector<std::string>{"0.weight", "0.bias", "4.1.weight", "4.1.bias"});
   CHECK(model.size() == 5);
   const Tensor x = randn({5, 4});
   const Tensor y = model(x);
@@ -35,8 +24,8 @@ TEST_CASE("Sequential: parts in turn, numbered, of any callable kind") {
   const auto& last = model.get<Sequential>(4).get<Linear>(1);
   CHECK(y.to_vector<float>() == last(tanh((relu(first(x)) + 1) * 2)).to_vector<float>());
   CHECK(test::forgotten_leaves(y, model) == "");
-  CHECK_THROWS_WITH_AS(model.get<Linear>(1), "Sequential: part 1 is of another type", Error);
-  CHECK_THROWS_WITH_AS(model.get<Linear>(5), "Sequential: there is no part 5 among 5", Error);
+  CHECK_ERROR(model.get<Linear>(1), "Sequential: part 1 is of another type");
+  CHECK_ERROR(model.get<Linear>(5), "Sequential: there is no part 5 among 5");
   CHECK(Sequential()(x).same_as(x));
 }
 
@@ -70,5 +59,5 @@ TEST_CASE("Sequential: a model in float64, trained and switched as one") {
   CHECK(model(x).dtype() == float64);
   Sequential grown;
   for (int i = 0; i < 3; ++i) grown.push_back(Linear(2, 2));
-  CHECK(names(grown).back() == "2.bias");
+  CHECK(test::names(grown.named_parameters()).back() == "2.bias");
 }

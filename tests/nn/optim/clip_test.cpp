@@ -1,18 +1,12 @@
 #include "nn/optim/clip.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-
-#include "autograd/ops.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
 
 namespace {
 
-std::vector<Tensor> with_gradients(const std::vector<std::vector<double>>& gradients) {
+std::vector<Tensor> with_gradients(const std::vector<Values>& gradients) {
   std::vector<Tensor> params;
   for (const auto& g : gradients) {
     const Shape shape{static_cast<int64_t>(g.size())};
@@ -29,7 +23,7 @@ std::vector<Tensor> with_gradients(const std::vector<std::vector<double>>& gradi
 TEST_CASE("clip_grad_norm_: one norm over all gradients, returned as it was") {
   const auto params = with_gradients({{3, 0}, {0, -4}});
   CHECK(clip_grad_norm_(params, 10) == 5);
-  CHECK(params[0].grad().to_vector<double>() == std::vector<double>{3, 0});
+  CHECK(params[0].grad().to_vector<double>() == Values{3, 0});
   CHECK(clip_grad_norm_(params, 1) == 5);
   CHECK(params[0].grad().to_vector<double>()[0] == doctest::Approx(0.6).epsilon(1e-6));
   CHECK(params[1].grad().to_vector<double>()[1] == doctest::Approx(-0.8).epsilon(1e-6));
@@ -37,39 +31,23 @@ TEST_CASE("clip_grad_norm_: one norm over all gradients, returned as it was") {
 }
 
 TEST_CASE("clip_grad_norm_: other norms, and what is not a number") {
-  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(clip_grad_norm_(with_gradients({{3, 0}, {0, -4}}), 100, 1) == 7);
-  CHECK(clip_grad_norm_(with_gradients({{3, 0}, {0, -4}}), 100, inf) == 4);
+  CHECK(clip_grad_norm_(with_gradients({{3, 0}, {0, -4}}), 100, kInf) == 4);
   CHECK(clip_grad_norm_(with_gradients({{3, 0}, {0, -4}}), 100, 3) == doctest::Approx(std::cbrt(91.0)));
   CHECK(clip_grad_norm_({}, 1) == 0);
-  for (const double norm_type : {2.0, inf}) {
-    const auto params = with_gradients({{1, nan, 2}, {3}});
+  for (const double norm_type : {2.0, kInf}) {
+    const auto params = with_gradients({{1, kNaN, 2}, {3}});
     CHECK(std::isnan(clip_grad_norm_(params, 1, norm_type)));
     for (const double g : {params[0].grad().to_vector()[0], params[1].grad().item()}) CHECK(std::isnan(g));
   }
-  CHECK_THROWS_WITH(
-      clip_grad_norm_({}, -1),
-      "clip_grad_norm_: max_norm -1, norm_type 2; the first must be at least 0, the second above 0");
+  CHECK_ERROR(clip_grad_norm_({}, -1),
+              "clip_grad_norm_: max_norm -1, norm_type 2; the first must be at least 0, the second above 0");
 }
 
 TEST_CASE("clip_grad_value_: every element by itself") {
   const auto params = with_gradients({{3, -0.25}, {0.5, -4}});
   clip_grad_value_(params, 0.5);
-  CHECK(params[0].grad().to_vector<double>() == std::vector<double>{0.5, -0.25});
-  CHECK(params[1].grad().to_vector<double>() == std::vector<double>{0.5, -0.5});
-  CHECK_THROWS_WITH(clip_grad_value_(params, -1),
-                    "clip_grad_value_: clip_value is -1; it must be at least 0");
-}
-
-TEST_CASE("a gradient that a graph has saved is not clipped without a word") {
-  using Clip = void (*)(const std::vector<Tensor>&);
-  for (const auto& [name, clip] :
-       {std::pair<std::string, Clip>("norm", [](auto& p) { clip_grad_norm_(p, 1); }),
-        {"value", [](auto& p) { clip_grad_value_(p, 1); }}}) {
-    const auto params = with_gradients({{3, -4}});
-    const Tensor y = sum(square(params[0].grad().requires_grad_()));
-    clip(params);
-    const std::string writer = "was overwritten by clip_grad_" + name + "_ at " + __FILE__ + ":";
-    CHECK(message([&] { y.backward(); }).find(writer) != std::string::npos);
-  }
+  CHECK(params[0].grad().to_vector<double>() == Values{0.5, -0.25});
+  CHECK(params[1].grad().to_vector<double>() == Values{0.5, -0.5});
+  CHECK_ERROR(clip_grad_value_(params, -1), "clip_grad_value_: clip_value is -1; it must be at least 0");
 }

@@ -1,21 +1,8 @@
 #include "nn/optim/optimizer.h"
 
-#include <doctest/doctest.h>
-
-#include "autograd/ops.h"
-#include "nn/layers/linear.h"
-#include "tensor/create.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
-
-namespace {
-
-Tensor leaf(const std::vector<double>& values) {
-  return from_vector(values, {static_cast<int64_t>(values.size())}).requires_grad_();
-}
-
-}  // namespace
 
 TEST_CASE("optimisers: state goes from one to another, which goes on as the first would") {
   const auto gradient = [](int step) { return from_vector<double>({1.0 + step, -0.5 * step, 2}, {3}); };
@@ -24,7 +11,7 @@ TEST_CASE("optimisers: state goes from one to another, which goes on as the firs
   for (int step = 0; step < 3; ++step) a.set_grad(gradient(step)), first.step();
   first.set_lr(0.05);
 
-  const Tensor b = leaf(a.to_vector<double>());
+  const Tensor b = clone(a.detach()).requires_grad_();
   Adam second({b}, {.lr = 0.1, .amsgrad = true});
   second.load_state_dict(first.state_dict());
   CHECK(second.lr() == 0.05);
@@ -41,13 +28,12 @@ TEST_CASE("optimisers: state goes from one to another, which goes on as the firs
   CHECK(state.count("0.max_exp_avg_sq") == 1);
 
   SGD other({b}, {.lr = 0.1});
-  CHECK_THROWS_WITH(
-      other.load_state_dict(state),
-      "SGD: load_state_dict: 3 of 5 entries do not belong to 1 parameters in 1 groups of a SGD");
+  CHECK_ERROR(other.load_state_dict(state),
+              "SGD: load_state_dict: 3 of 5 entries do not belong to 1 parameters in 1 groups of a SGD");
   const Tensor longer = leaf({1, 2, 3, 4});
   Adam third({longer});
-  CHECK_THROWS_WITH(third.load_state_dict(state),
-                    "Adam: load_state_dict: 0.exp_avg has shape [3] and the parameter [4]");
+  CHECK_ERROR(third.load_state_dict(state),
+              "Adam: load_state_dict: 0.exp_avg has shape [3] and the parameter [4]");
 }
 
 namespace {
@@ -91,8 +77,7 @@ TEST_CASE("optimisers: a state that cannot be is refused and changes nothing") {
   });
 }
 
-TEST_CASE(
-    "optimisers: after a module has changed its dtype, steps go on as if it had been so from the start") {
+TEST_CASE("optimisers: after a change of a module's dtype, steps go on as if it had been so always") {
   each_kind([](const std::string& kind, auto make) {
     CAPTURE(kind);
     Linear changes(3, 2), always = changes;
@@ -121,35 +106,30 @@ TEST_CASE("optimisers: parameters without a gradient stay, strided ones move, th
   const Tensor squares = sum(square(column));
   column.set_grad(from_vector<double>({10, 20}, {2}));
   optimizer.step();
-  CHECK(still.to_vector<double>() == std::vector<double>{1, 2});
-  CHECK(table.to_vector<double>() == std::vector<double>{1, -8, 3, 4, -15, 6});
-  try {
-    squares.backward();
-    FAIL("an overwritten operand went unnoticed");
-  } catch (const Error& error) {
-    CHECK(std::string(error.what()).find("SGD") != std::string::npos);
-    CHECK(std::string(error.what()).find("optimizer_test.cpp") != std::string::npos);
-  }
+  CHECK(still.to_vector<double>() == Values{1, 2});
+  CHECK(table.to_vector<double>() == Values{1, -8, 3, 4, -15, 6});
+  const std::string text = message([&] { squares.backward(); });
+  CHECK(contains(text, "SGD"));
+  CHECK(contains(text, "optimizer_test.cpp"));
   optimizer.zero_grad();
   CHECK(!column.grad().defined());
 }
 
 TEST_CASE("optimisers: bad parameters and options are named") {
   const Tensor a = leaf({1}), b = leaf({2});
-  CHECK_THROWS_WITH(SGD({a, b, a}), "SGD: parameter 2 of shape [1] is there twice; give each once");
-  CHECK_THROWS_WITH(
-      SGD({a * 2}),
-      "SGD: parameter 0 is not a floating leaf; optimise the leaves that a result was computed from");
-  CHECK_THROWS_WITH(SGD(std::vector<Tensor>{}),
-                    "SGD: a group without parameters; is visit() of the model missing a line?");
+  CHECK_ERROR(SGD({a, b, a}), "SGD: parameter 2 of shape [1] is there twice; give each once");
+  CHECK_ERROR(SGD({a * 2}),
+              "SGD: parameter 0 is not a floating leaf; optimise the leaves that a result was computed from");
+  CHECK_ERROR(SGD(std::vector<Tensor>{}),
+              "SGD: a group without parameters; is visit() of the model missing a line?");
   SGD optimizer({{{a}, {.lr = 0.1}}, {{b}, {.lr = 0.01}}});
   CHECK(optimizer.groups() == 2);
   CHECK(optimizer.lr(1) == 0.01);
   CHECK_THROWS_AS(optimizer.add_param_group({{a}, {}}), Error);
-  CHECK_THROWS_WITH(optimizer.set_lr(-1), "SGD: a learning rate of -1; it must be at least 0");
-  CHECK_THROWS_WITH(optimizer.set_lr({0.5, -1}), "SGD: a learning rate of -1; it must be at least 0");
+  CHECK_ERROR(optimizer.set_lr(-1), "SGD: a learning rate of -1; it must be at least 0");
+  CHECK_ERROR(optimizer.set_lr({0.5, -1}), "SGD: a learning rate of -1; it must be at least 0");
   CHECK(optimizer.lr() == 0.1);
-  CHECK_THROWS_WITH(optimizer.set_lr(2, 0.1), "SGD: group 2 of 2; they count from 0");
+  CHECK_ERROR(optimizer.set_lr(2, 0.1), "SGD: group 2 of 2; they count from 0");
   optimizer.set_lr(1, 0.5);
   CHECK(optimizer.options(1).lr == 0.5);
 }

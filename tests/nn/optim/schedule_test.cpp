@@ -1,12 +1,8 @@
 #include "nn/optim/schedule.h"
 
-#include <doctest/doctest.h>
+#include "tests/support/expect.h"
 
-#include <cmath>
 #include <numbers>
-
-#include "autograd/ops.h"
-#include "nn/optim/optimizer.h"
 
 using namespace heed;
 
@@ -14,19 +10,16 @@ namespace {
 
 // The rates of `count` epochs of the schedule that `make` puts on an optimiser with lr = 1.
 template <class Make>
-std::vector<double> rates(int count, Make&& make) {
+Values rates(int count, Make&& make) {
   const Tensor p = full({1}, 0).requires_grad_();
   SGD optimizer({p}, {.lr = 1});
   auto schedule = make(optimizer);
-  std::vector<double> result;
+  Values result;
   for (int t = 0; t < count; ++t, schedule->step()) result.push_back(optimizer.lr());
   return result;
 }
 
-void check_close(const std::vector<double>& got, const std::vector<double>& want) {
-  REQUIRE(got.size() == want.size());
-  for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(want[i]).epsilon(1e-12));
-}
+void check_close(const Values& got, const Values& want) { CHECK(largest_difference(got, want) < 1e-12); }
 
 template <class Kind, class... Args>
 auto make(const Args&... args) {
@@ -35,15 +28,10 @@ auto make(const Args&... args) {
 
 }  // namespace
 
-TEST_CASE("schedules: the rates by hand") {
-  check_close(rates(5, make<StepLR>(2, 0.5)), {1, 1, 0.5, 0.5, 0.25});
+TEST_CASE("schedules: the rates by hand, where the reference cases have none") {
   check_close(rates(5, make<MultiStepLR>(std::vector<int64_t>{1, 3}, 0.5)), {1, 0.5, 0.5, 0.25, 0.25});
-  check_close(rates(3, make<ExponentialLR>(0.5)), {1, 0.5, 0.25});
-  check_close(rates(6, make<LinearLR>(0.5, 1.0, 4)), {0.5, 0.625, 0.75, 0.875, 1, 1});
   check_close(rates(5, make<CosineAnnealingLR>(4, 0.2)),
               {1, 0.6 + 0.4 * std::numbers::sqrt2 / 2, 0.6, 0.6 - 0.4 * std::numbers::sqrt2 / 2, 0.2});
-  check_close(rates(3, make<LambdaLR>([](int64_t t) { return 1.0 / static_cast<double>(t + 1); })),
-              {1, 0.5, 1.0 / 3});
   check_close(rates(6, make<WarmupLR>(4)), {0.25, 0.5, 0.75, 1, 1, 1});
   const auto noam = rates(8, make<NoamLR>(16, 4));
   check_close(noam, {1 / 32.0, 2 / 32.0, 3 / 32.0, 4 / 32.0, 0.25 / std::sqrt(5.0), 0.25 / std::sqrt(6.0),
@@ -58,8 +46,8 @@ TEST_CASE("schedules: each group keeps its own base, and an epoch can be gone to
   CHECK(schedule.epoch() == 7);
   CHECK(optimizer.lr(0) == doctest::Approx(0.01));
   CHECK(optimizer.lr(1) == doctest::Approx(0.1));
-  CHECK_THROWS_WITH(schedule.set_epoch(-1), "set_epoch: -1 is not an epoch; they count from 0");
-  CHECK_THROWS_WITH(StepLR(optimizer, 0), "StepLR: step_size is 0; it must be at least 1");
+  CHECK_ERROR(schedule.set_epoch(-1), "set_epoch: -1 is not an epoch; they count from 0");
+  CHECK_ERROR(StepLR(optimizer, 0), "StepLR: step_size is 0; it must be at least 1");
   LambdaLR each(optimizer, {[](int64_t) { return 1.0; }, [](int64_t) { return 0.5; }});
   CHECK(optimizer.lr(1) == doctest::Approx(0.05));
 }
@@ -67,8 +55,7 @@ TEST_CASE("schedules: each group keeps its own base, and an epoch can be gone to
 TEST_CASE("OneCycleLR: every group has its own rate, and all have the momentum of the cycle") {
   const Tensor a = full({1}, 0).requires_grad_(), b = full({1}, 0).requires_grad_();
   Adam optimizer({{{a}, {}}, {{b}, {.betas = {0.5, 0.9}}}});
-  OneCycleLR schedule(optimizer, std::vector<double>{1, 2},
-                      {.total_steps = 11, .pct_start = 0.3, .linear = true});
+  OneCycleLR schedule(optimizer, Values{1, 2}, {.total_steps = 11, .pct_start = 0.3, .linear = true});
   schedule.set_epoch(1);
   for (const size_t group : {0u, 1u}) {
     CHECK(optimizer.lr(group) == doctest::Approx((group + 1.0) * (0.04 + 0.96 / 2.3)));
@@ -80,32 +67,26 @@ TEST_CASE("OneCycleLR: rate up and down, momentum down and up") {
   const Tensor p = full({1}, 0).requires_grad_();
   Adam optimizer({p});
   OneCycleLR schedule(optimizer, 1, {.total_steps = 11, .pct_start = 0.3, .linear = true});
+  const auto check_at = [&](OneCycleLR& cycle, int64_t epoch, double lr, double momentum) {
+    cycle.set_epoch(epoch);
+    CHECK(optimizer.lr() == doctest::Approx(lr));
+    CHECK(optimizer.options().betas[0] == doctest::Approx(momentum));
+  };
   // The peak is at step 0.3 * 11 - 1 = 2.3, the end at 10.
-  CHECK(optimizer.lr() == doctest::Approx(0.04));
-  CHECK(optimizer.options().betas[0] == doctest::Approx(0.95));
-  schedule.set_epoch(1);
-  CHECK(optimizer.lr() == doctest::Approx(0.04 + 0.96 / 2.3));
-  CHECK(optimizer.options().betas[0] == doctest::Approx(0.95 - 0.1 / 2.3));
-  schedule.set_epoch(10);
-  CHECK(optimizer.lr() == doctest::Approx(0.04 / 1e4));
+  check_at(schedule, 0, 0.04, 0.95);
+  check_at(schedule, 1, 0.04 + 0.96 / 2.3, 0.95 - 0.1 / 2.3);
+  check_at(schedule, 10, 0.04 / 1e4, 0.95);
   schedule.step();  // after the last step of the optimiser
-  CHECK_THROWS_WITH(schedule.step(), "OneCycleLR: step 12 of a cycle of total_steps = 11 steps");
+  CHECK_ERROR(schedule.step(), "OneCycleLR: step 12 of a cycle of total_steps = 11 steps");
 
   OneCycleLR three(optimizer, 1, {.total_steps = 12, .pct_start = 0.25, .linear = true, .three_phase = true});
-  three.set_epoch(2);
-  CHECK(optimizer.lr() == doctest::Approx(1));
-  three.set_epoch(4);
-  CHECK(optimizer.lr() == doctest::Approx(0.04));
-  CHECK(optimizer.options().betas[0] == doctest::Approx(0.95));
-  three.set_epoch(9);  // the third phase runs from step 4 to step 11
-  CHECK(optimizer.lr() == doctest::Approx(0.04 + (0.04 / 1e4 - 0.04) * 5 / 7));
-  CHECK(optimizer.options().betas[0] == doctest::Approx(0.95));
-  three.set_epoch(11);
-  CHECK(optimizer.lr() == doctest::Approx(0.04 / 1e4));
+  check_at(three, 2, 1, 0.85);
+  check_at(three, 4, 0.04, 0.95);
+  check_at(three, 9, 0.04 + (0.04 / 1e4 - 0.04) * 5 / 7, 0.95);  // the third phase runs from step 4 to 11
+  check_at(three, 11, 0.04 / 1e4, 0.95);
 
   OneCycleLR cosine(optimizer, 1, {.total_steps = 20, .pct_start = 0.25, .cycle_momentum = false});
-  cosine.set_epoch(2);
-  CHECK(optimizer.lr() == doctest::Approx(1 + (0.04 - 1) / 2));
+  check_at(cosine, 2, 1 + (0.04 - 1) / 2, 0.95);
 }
 
 TEST_CASE("schedules: a step that throws changes nothing, and an optimiser that is gone is an error") {
@@ -115,10 +96,10 @@ TEST_CASE("schedules: a step that throws changes nothing, and an optimiser that 
   LambdaLR schedule(*optimizer, {[](int64_t t) { return 0.5 / static_cast<double>(t + 1); },
                                  [](int64_t t) { return 1 - static_cast<double>(t); }});
   schedule.step();
-  CHECK_THROWS_WITH(schedule.step(), "SGD: a learning rate of -1; it must be at least 0");
+  CHECK_ERROR(schedule.step(), "SGD: a learning rate of -1; it must be at least 0");
   CHECK(schedule.epoch() == 1);
   CHECK(optimizer->lr(0) == 0.25);
   optimizer.reset();
-  CHECK_THROWS_WITH(schedule.step(),
-                    "schedule: its optimiser is gone; it must live as long as the schedule is used");
+  CHECK_ERROR(schedule.step(),
+              "schedule: its optimiser is gone; it must live as long as the schedule is used");
 }

@@ -2,16 +2,9 @@
 // steps are held by the reference cases, tests/parity/recurrent_test.cpp.
 #include "nn/recurrent/recurrent.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <tuple>
 
-#include "autograd/engine.h"
-#include "autograd/gradcheck.h"
-#include "tensor/index.h"
 #include "tests/support/expect.h"
-#include "tests/support/leaves.h"
 
 using namespace heed;
 
@@ -26,21 +19,29 @@ struct Answer {
 };
 
 // Calls a layer of any kind. c_0 is given to an LSTM alone.
-Answer ask(const RNN& layer, const Tensor& x, const Tensor& h_0, const Tensor&, const Tensor& lengths) {
-  const auto [output, h_n] = layer(x, h_0, lengths);
-  return {output, h_n, {}};
-}
-Answer ask(const GRU& layer, const Tensor& x, const Tensor& h_0, const Tensor&, const Tensor& lengths) {
-  const auto [output, h_n] = layer(x, h_0, lengths);
-  return {output, h_n, {}};
-}
-Answer ask(const LSTM& layer, const Tensor& x, const Tensor& h_0, const Tensor& c_0, const Tensor& lengths) {
-  const auto [output, h_n, c_n] = layer(x, h_0, c_0, lengths);
-  return {output, h_n, c_n};
+template <class Layer>
+Answer ask(const Layer& layer, const Tensor& x, const Tensor& h_0, const Tensor& c_0, const Tensor& lengths) {
+  if constexpr (std::is_same_v<Layer, LSTM>) {
+    const auto [output, h_n, c_n] = layer(x, h_0, c_0, lengths);
+    return {output, h_n, c_n};
+  } else {
+    const auto [output, h_n] = layer(x, h_0, lengths);
+    return {output, h_n, {}};
+  }
 }
 template <class Layer>
 Answer ask(const Layer& layer, const Tensor& x, const Tensor& lengths = {}) {
   return ask(layer, x, Tensor(), Tensor(), lengths);
+}
+
+// Entry b of a batch.
+Answer entry(const Answer& all, int64_t b) {
+  return {select(all.output, 1, b), select(all.h_n, 1, b),
+          all.c_n.defined() ? select(all.c_n, 1, b) : all.c_n};
+}
+double apart(const Answer& a, const Answer& b) {
+  const double c = a.c_n.defined() ? largest_difference(a.c_n, b.c_n) : 0;
+  return largest_difference(a.output, b.output) + largest_difference(a.h_n, b.h_n) + c;
 }
 
 Tensor lengths_of(const std::vector<int64_t>& lengths) {
@@ -91,14 +92,10 @@ TEST_CASE_TEMPLATE("recurrent layers: batch_first and a single sequence are othe
   const Answer want = ask(layer, x, h_0, c_0, lengths);
   const Answer got = ask(other, transpose(x, 0, 1), h_0, c_0, lengths);
   CHECK(got.output.is_contiguous());
-  CHECK(largest_difference(got.output, transpose(want.output, 0, 1)) < 1e-14);
-  CHECK(largest_difference(got.h_n, want.h_n) < 1e-14);
-  for (const L* one : {&layer, &other}) {
-    const Answer alone = ask(*one, select(x, 1, 0), select(h_0, 1, 0), select(c_0, 1, 0), {});
-    CHECK(largest_difference(alone.output, select(want.output, 1, 0)) < 1e-14);
-    CHECK(largest_difference(alone.h_n, select(want.h_n, 1, 0)) < 1e-14);
-    if (alone.c_n.defined()) CHECK(largest_difference(alone.c_n, select(want.c_n, 1, 0)) < 1e-14);
-  }
+  CHECK(apart({transpose(got.output, 0, 1), got.h_n, got.c_n}, want) < 1e-14);
+  for (const L* one : {&layer, &other})
+    CHECK(apart(ask(*one, select(x, 1, 0), select(h_0, 1, 0), select(c_0, 1, 0), {}), entry(want, 0)) <
+          1e-14);
 }
 
 TEST_CASE_TEMPLATE("recurrent layers: with lengths each sequence is as if it were alone", L, RNN, GRU, LSTM) {
@@ -112,15 +109,12 @@ TEST_CASE_TEMPLATE("recurrent layers: with lengths each sequence is as if it wer
     const Tensor h = select(h_0, 1, b), c = select(c_0, 1, b);
     CHECK(largest_difference(select(narrow(got.output, 0, length, 6 - length), 1, b),
                              zeros({6 - length, 4}, float64)) == 0);
-    if (length == 0) {
-      CHECK(largest_difference(select(got.h_n, 1, b), h) == 0);
-      if (got.c_n.defined()) CHECK(largest_difference(select(got.c_n, 1, b), c) == 0);
-      continue;
-    }
-    const Answer alone = ask(layer, narrow(select(x, 1, b), 0, 0, length), h, c, {});
-    CHECK(largest_difference(select(narrow(got.output, 0, 0, length), 1, b), alone.output) < 1e-14);
-    CHECK(largest_difference(select(got.h_n, 1, b), alone.h_n) < 1e-14);
-    if (got.c_n.defined()) CHECK(largest_difference(select(got.c_n, 1, b), alone.c_n) < 1e-14);
+    Answer one = entry(got, b);
+    one.output = narrow(one.output, 0, 0, length);
+    if (length == 0)
+      CHECK(apart(one, {one.output, h, c}) == 0);
+    else
+      CHECK(apart(one, ask(layer, narrow(select(x, 1, b), 0, 0, length), h, c, {})) < 1e-14);
   }
 }
 
@@ -192,61 +186,49 @@ TEST_CASE_TEMPLATE("recurrent layers: hooks see each result and may replace it",
       });
   const Answer got = ask(layer, ones({1, 1, 2}));
   CHECK(count == (got.c_n.defined() ? 3 : 2));
-  CHECK(values(got.output) == std::vector<double>{0, 0});
+  CHECK(values(got.output) == Values{0, 0});
 }
 
 TEST_CASE_TEMPLATE("recurrent layers: what does not fit", L, RNN, GRU, LSTM) {
   const L layer(3, 2, {.bidirectional = true});
   const std::string name = layer.type_name() + ": ";
   const Tensor x = ones({4, 5, 3});
-  const auto says = [&](auto&& f, const std::string& text) {
-    const std::string got = message(f);
-    CHECK_MESSAGE(got.find(name + text) != std::string::npos, got);
-  };
-  says([&] { layer(ones({4, 5, 2})); }, "x is [4, 5, 2]; it must be [T, B, 3], or [T, 3] without a batch");
-  says([&] { layer(ones({3})); }, "x is [3]; it must be [T, B, 3]");
-  says([&] { layer(Tensor(ones({0, 5, 3}))); }, "x is [0, 5, 3]; a sequence must have one step at least");
-  says([&] { layer(x, ones({2, 4, 2})); }, "h_0 is [2, 4, 2]; for this input it must be [2, 5, 2]");
-  says([&] { layer(ones({4, 3}), ones({2, 1, 2})); }, "h_0 is [2, 1, 2]; for this input it must be [2, 2]");
-  says(
-      [&] {
-        ask(layer, x, lengths_of({1, 2}));
-      },
-      "lengths are [2], x is [4, 5, 3]; there must be one for each sequence");
-  says(
-      [&] {
-        ask(layer, ones({4, 3}), lengths_of({1}));
-      },
-      "lengths are [1], x is [4, 3]; without a batch give the sequence alone");
+  CHECK_ERROR_HAS(layer(ones({4, 5, 2})),
+                  name + "x is [4, 5, 2]; it must be [T, B, 3], or [T, 3] without a batch");
+  CHECK_ERROR_HAS(layer(ones({3})), name + "x is [3]; it must be [T, B, 3]");
+  CHECK_ERROR_HAS(layer(Tensor(ones({0, 5, 3}))),
+                  name + "x is [0, 5, 3]; a sequence must have one step at least");
+  CHECK_ERROR_HAS(layer(x, ones({2, 4, 2})), name + "h_0 is [2, 4, 2]; for this input it must be [2, 5, 2]");
+  CHECK_ERROR_HAS(layer(ones({4, 3}), ones({2, 1, 2})),
+                  name + "h_0 is [2, 1, 2]; for this input it must be [2, 2]");
+  CHECK_ERROR_HAS(ask(layer, x, lengths_of({1, 2})),
+                  name + "lengths are [2], x is [4, 5, 3]; there must be one for each sequence");
+  CHECK_ERROR_HAS(ask(layer, ones({4, 3}), lengths_of({1})),
+                  name + "lengths are [1], x is [4, 3]; without a batch give the sequence alone");
   for (const Tensor& wrong : {ones({5}), lengths_of({1, 2, 3, 4, 5}), lengths_of({1, -1, 3, 4, 0})})
-    CHECK(message([&] { ask(layer, x, wrong); }).find("lengths") != std::string::npos);
-  says([&] { L(3, 2, {.num_layers = 0}); }, "num_layers is 0; there must be one at least");
-  says([&] { L(3, 2, {.dropout = 1.5}); }, "dropout is 1.5; a probability lies in [0, 1]");
-  CHECK(message([&] { L(3, 0); }).find("hidden_size 0") != std::string::npos);
-  CHECK(message([&] { L(-1, 2); }).find("input_size is -1") != std::string::npos);
-  CHECK(message([&] { L(0, 2); }).find("input_size is 0") != std::string::npos);
+    CHECK_ERROR_HAS(ask(layer, x, wrong), "lengths");
+  CHECK_ERROR_HAS(L(3, 2, {.num_layers = 0}), name + "num_layers is 0; there must be one at least");
+  CHECK_ERROR_HAS(L(3, 2, {.dropout = 1.5}), name + "dropout is 1.5; a probability lies in [0, 1]");
+  CHECK_ERROR_HAS(L(3, 0), "hidden_size 0");
+  CHECK_ERROR_HAS(L(-1, 2), "input_size is -1");
+  CHECK_ERROR_HAS(L(0, 2), "input_size is 0");
   CHECK(message([&] { L(3, int64_t{1} << 62); }) != "");
-  CHECK(message([&] { layer(ones({4, 5, 3}, float64)); }).find("float64") != std::string::npos);
+  CHECK_ERROR_HAS(layer(ones({4, 5, 3}, float64)), "float64");
   CHECK(ask(layer, ones({4, 0, 3})).output.shape() == Shape{4, 0, 4});
   CHECK(ask(layer, ones({4, 0, 3}), lengths_of({})).h_n.shape() == Shape{2, 0, 2});
 }
 
 TEST_CASE("recurrent layers and cells: what does not fit one of them") {
-  CHECK(message([] { RNN(2, 2, {.nonlinearity = init::Nonlinearity::sigmoid}); }) ==
-        "RNN: the nonlinearity is tanh or relu");
-  CHECK(message([] { RNN(2, 2, {.proj_size = 1}); }) == "RNN: only an LSTM has a proj_size");
-  CHECK(message([] { LSTM(2, 2, {.proj_size = 2}); }).find("proj_size is 2, hidden_size 2") !=
-        std::string::npos);
-  CHECK(message([] {
-          RNNCell(3, 2)(ones({4, 2}));
-        }).find("RNNCell: x is [4, 2]; it must be [B, 3] or [3]") != std::string::npos);
-  CHECK(message([] {
-          RNNCell(3, 2)(ones({4, 3}), ones({2}));
-        }).find("RNNCell: h is [2]; for this input it must be [4, 2]") != std::string::npos);
+  CHECK_ERROR(RNN(2, 2, {.nonlinearity = init::Nonlinearity::sigmoid}),
+              "RNN: the nonlinearity is tanh or relu");
+  CHECK_ERROR(RNN(2, 2, {.proj_size = 1}), "RNN: only an LSTM has a proj_size");
+  CHECK_ERROR_HAS(LSTM(2, 2, {.proj_size = 2}), "proj_size is 2, hidden_size 2");
+  CHECK_ERROR_HAS(RNNCell(3, 2)(ones({4, 2})), "RNNCell: x is [4, 2]; it must be [B, 3] or [3]");
+  CHECK_ERROR_HAS(RNNCell(3, 2)(ones({4, 3}), ones({2})),
+                  "RNNCell: h is [2]; for this input it must be [4, 2]");
   const LSTMCell cell(1, 1);
-  CHECK(message([&] {
-          cell(ones({4, 1}), ones({4, 1}), ones({1}));
-        }).find("LSTMCell: c is [1]; for this input it must be [4, 1]") != std::string::npos);
+  CHECK_ERROR_HAS(cell(ones({4, 1}), ones({4, 1}), ones({1})),
+                  "LSTMCell: c is [1]; for this input it must be [4, 1]");
   // A state that is not given is zero, alone or with the other.
   CHECK(cell(tensor({0.8F}), tensor({0.0F})).h.item() == cell(tensor({0.8F})).h.item());
   CHECK(cell(tensor({0.8F}), Tensor(), tensor({0.0F})).c.item() == cell(tensor({0.8F})).c.item());
@@ -263,7 +245,6 @@ TEST_CASE("LSTM: a projection makes h narrower than c") {
   CHECK(layer.state_dict().at("weight_hr_l1_reverse").shape() == Shape{2, 4});
   CHECK(layer.state_dict().at("weight_hh_l0").shape() == Shape{16, 2});
   CHECK(gradcheck([&](const std::vector<Tensor>&) { return layer(x).output; }, {layer.weights[0].weight_hr}));
-  CHECK(message([&] {
-          layer(x, zeros({4, 2, 4}, float64));
-        }).find("LSTM: h_0 is [4, 2, 4]; for this input it must be [4, 2, 2]") != std::string::npos);
+  CHECK_ERROR_HAS(layer(x, zeros({4, 2, 4}, float64)),
+                  "LSTM: h_0 is [4, 2, 4]; for this input it must be [4, 2, 2]");
 }

@@ -1,23 +1,18 @@
 #include "nn/text/batch.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
 #include "tests/support/expect.h"
 
 using namespace heed;
-using Numbers = std::vector<double>;
 
 TEST_CASE("pad_batch: one tensor, <pad> behind the shorter rows") {
   const PaddedBatch batch = pad_batch({{5, 6, 7}, {}, {8}});
   CHECK(batch.ids.shape() == Shape{3, 3});
   CHECK(batch.ids.dtype() == int64);
-  CHECK(values(batch.ids) == Numbers{5, 6, 7, 0, 0, 0, 8, 0, 0});
-  CHECK(values(batch.lengths) == Numbers{3, 0, 1});
-  CHECK(values(pad_batch({{5}}, 3).ids) == Numbers{5, 0, 0});
+  CHECK(values(batch.ids) == Values{5, 6, 7, 0, 0, 0, 8, 0, 0});
+  CHECK(values(batch.lengths) == Values{3, 0, 1});
+  CHECK(values(pad_batch({{5}}, 3).ids) == Values{5, 0, 0});
   CHECK(pad_batch({{5, 6}}, 1).ids.shape() == Shape{1, 2});
-  CHECK(message([] { pad_batch({{5}}, -1); }) == "pad_batch: length is -1; it must not be negative");
+  CHECK_ERROR(pad_batch({{5}}, -1), "pad_batch: length is -1; it must not be negative");
   CHECK(pad_batch({}).ids.shape() == Shape{0, 0});
   CHECK(pad_batch({{}}).ids.shape() == Shape{1, 0});
 }
@@ -25,15 +20,14 @@ TEST_CASE("pad_batch: one tensor, <pad> behind the shorter rows") {
 // covers: C-100-05
 TEST_CASE("teacher_forcing: the input is one step behind the labels") {
   const TeacherForcing taught = teacher_forcing({{5, 6}, {7}, {}});
-  CHECK(values(taught.input) == Numbers{1, 5, 6, 1, 7, 0, 1, 0, 0});
-  CHECK(values(taught.labels) == Numbers{5, 6, 2, 7, 2, 0, 2, 0, 0});
-  CHECK(values(taught.lengths) == Numbers{3, 2, 1});
-  CHECK(values(teacher_forcing({{5}}, 4).input) == Numbers{1, 5, 0, 0});
-  CHECK(values(teacher_forcing({{5}}, 4).labels) == Numbers{5, 2, 0, 0});
+  CHECK(values(taught.input) == Values{1, 5, 6, 1, 7, 0, 1, 0, 0});
+  CHECK(values(taught.labels) == Values{5, 6, 2, 7, 2, 0, 2, 0, 0});
+  CHECK(values(taught.lengths) == Values{3, 2, 1});
+  CHECK(values(teacher_forcing({{5}}, 4).input) == Values{1, 5, 0, 0});
+  CHECK(values(teacher_forcing({{5}}, 4).labels) == Values{5, 2, 0, 0});
 }
 
-TEST_CASE(
-    "bucket_batches: every example once, similar lengths, another order each epoch, the same for a seed") {
+TEST_CASE("bucket_batches: every example once, similar lengths, another order each epoch, one for a seed") {
   std::vector<int64_t> lengths;
   Generator random(3);
   for (int64_t i = 0; i < 103; ++i) lengths.push_back(random.integer(1, 20));
@@ -60,9 +54,6 @@ TEST_CASE(
 
   CHECK(bucket_batches({}, 4, one).empty());
   CHECK(bucket_batches({5}, 4, one) == std::vector<std::vector<int64_t>>{{0}});
-  CHECK(message([&] { bucket_batches({1}, 0, one); }) ==
-        "bucket_batches: batch_size is 0; it must be at least 1");
-  CHECK(message([&] {
-          bucket_batches({1, -2}, 1, one);
-        }) == "bucket_batches: a length is -2; none may be negative");
+  CHECK_ERROR(bucket_batches({1}, 0, one), "bucket_batches: batch_size is 0; it must be at least 1");
+  CHECK_ERROR(bucket_batches({1, -2}, 1, one), "bucket_batches: a length is -2; none may be negative");
 }

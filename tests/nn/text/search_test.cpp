@@ -1,20 +1,10 @@
 #include "nn/text/search.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <map>
-
-#include "autograd/grad_mode.h"
-#include "autograd/ops.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // A language model that remembers all: random log-probabilities of the next token for each sentence and
 // prefix. A token is a number below `tokens`; 2 is <eos>. As a decoder its state is the prefix of each row.
@@ -52,7 +42,7 @@ class Model {
   void all(const Ids& prefix, double log_probability, int64_t max_length, double alpha,
            std::vector<Hypothesis>& out) const {
     const auto length = int64_t(prefix.size());  // of the tokens and the one to come
-    const std::vector<double> log_p = next(prefix).to_vector();
+    const Values log_p = next(prefix).to_vector();
     for (int64_t token = 0; token < tokens_; ++token) {
       const double total = log_probability + log_p[size_t(token)];
       Ids longer = prefix;
@@ -74,7 +64,7 @@ class Model {
 };
 
 // A step that gives the same log-probabilities to every row.
-DecodeStep always(const std::vector<double>& log_probabilities) {
+DecodeStep always(const Values& log_probabilities) {
   return [=](const Tensor& tokens, const Tensor&) {
     const auto v = int64_t(log_probabilities.size());
     return expand(from_vector(log_probabilities, {1, v}), {tokens.size(0), v});
@@ -176,8 +166,7 @@ TEST_CASE("beam_search: a wider beam finds what greedy search misses") {
 
 TEST_CASE("beam_search: the length limit, normalisation and ties") {
   // Never <eos>: cut off. Among equals the lower token.
-  const auto cut =
-      beam_search(always({-2, -1, -kInfinity, -1}), 1, {.max_length = 3, .width = 2, .alpha = 1});
+  const auto cut = beam_search(always({-2, -1, -kInf, -1}), 1, {.max_length = 3, .width = 2, .alpha = 1});
   CHECK(cut[0][0].tokens == Ids{1, 1, 1});
   CHECK(cut[0][1].tokens == Ids{1, 1, 3});
   CHECK(cut[0][0].score == -1);
@@ -185,11 +174,11 @@ TEST_CASE("beam_search: the length limit, normalisation and ties") {
   CHECK_FALSE(cut[0][0].ended);
   CHECK(greedy_search(always({-1, -1, -1}), 2, 2) == std::vector<Ids>{{0, 0}, {0, 0}});
   // <eos> at once costs 1.5, a longer sentence less for each token, counting <eos> itself.
-  const DecodeStep step = always({-kInfinity, -kInfinity, -1.5, -1});
+  const DecodeStep step = always({-kInf, -kInf, -1.5, -1});
   CHECK(beam_search(step, 1, {.max_length = 3, .width = 50, .alpha = 0})[0][0].tokens.empty());
-  CHECK(beam_search(step, 1, {.max_length = 3, .width = 50, .alpha = 1})[0][0].tokens == Ids{3, 3, 3});
-  CHECK(beam_search(step, 1, {.max_length = 3, .width = 50, .alpha = 1})[0][1].score ==
-        doctest::Approx(-3.5 / 3).epsilon(1e-14));
+  const auto normalised = beam_search(step, 1, {.max_length = 3, .width = 50, .alpha = 1});
+  CHECK(normalised[0][0].tokens == Ids{3, 3, 3});
+  CHECK(normalised[0][1].score == doctest::Approx(-3.5 / 3).epsilon(1e-14));
   CHECK(beam_search(step, 0).empty());
   // Of a fixed length: <eos>, token 2, is a token like others.
   const DecodeStep likes_2 = always({-3, -2, -1, -2});
@@ -202,19 +191,16 @@ TEST_CASE("beam_search: the length limit, normalisation and ties") {
 }
 
 TEST_CASE("beam_search: what is wrong") {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK(message([&] { beam_search(always({-1, nan, -1}), 1); }) == "beam_search: a log-probability is NaN");
-  CHECK(message([&] {
-          greedy_search(always({-kInfinity, -kInfinity, -kInfinity}), 2);
-        }) == "beam_search: no token can follow: all log-probabilities of sentence 0 are -inf");
-  CHECK(message([] {
-          beam_search(always({-1, -1, -1}), 1, {.width = 0});
-        }).find("width 0") != std::string::npos);
-  CHECK(message([] { greedy_search(always({-1, -1, -1}), 1, 0); }).find("max_length 0") != std::string::npos);
-  CHECK(message([] {
-          beam_search([](auto&, auto&) { return zeros({3, 4}); }, 2);
-        }) == "beam_search: the step answered [3, 4] for 2 rows; it must give log-probabilities [2, V]");
-  CHECK(message([] {
-          beam_search([](auto&, auto&) { return zeros({2, 4}, int64); }, 2);
-        }).find("float") != std::string::npos);
+  CHECK_ERROR(beam_search(always({-1, kNaN, -1}), 1), "beam_search: a log-probability is NaN");
+  CHECK_ERROR(greedy_search(always({-kInf, -kInf, -kInf}), 2),
+              "beam_search: no token can follow: all log-probabilities of sentence 0 are -inf");
+  CHECK_ERROR_HAS(beam_search(always({-1, -1, -1}), 1, {.width = 0}), "width 0");
+  CHECK_ERROR_HAS(greedy_search(always({-1, -1, -1}), 1, 0), "max_length 0");
+  CHECK_ERROR(beam_search(
+                  [](auto&, auto&) {
+                    return zeros({3, 4});
+                  },
+                  2),
+              "beam_search: the step answered [3, 4] for 2 rows; it must give log-probabilities [2, V]");
+  CHECK_ERROR_HAS(beam_search([](auto&, auto&) { return zeros({2, 4}, int64); }, 2), "float");
 }

@@ -1,7 +1,5 @@
 #include "nn/text/tokenise.h"
 
-#include <doctest/doctest.h>
-
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -38,8 +36,8 @@ TEST_CASE("split_characters: one by one, spaces on request") {
 }
 
 TEST_CASE("tokenisers name the byte that is not UTF-8") {
-  CHECK(message([] { split_words("ab \xC3("); }) ==
-        "split_words: byte 3 of the text is not UTF-8; save the text in UTF-8");
-  CHECK(message([] { split_characters("我\xE7\x88"); }) ==
-        "split_characters: byte 3 of the text is not UTF-8; save the text in UTF-8");
+  CHECK_ERROR(split_words("ab \xC3("),
+              "split_words: byte 3 of the text is not UTF-8; save the text in UTF-8");
+  CHECK_ERROR(split_characters("我\xE7\x88"),
+              "split_characters: byte 3 of the text is not UTF-8; save the text in UTF-8");
 }

@@ -1,9 +1,5 @@
 #include "nn/text/utf8.h"
 
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -32,7 +28,7 @@ TEST_CASE("utf8: an error names the byte") {
   CHECK(valid_utf8("我a\xFFz") == 4);
   CHECK(valid_utf8("我a") == 4);
   CHECK(message([] { check_utf8("split", "我爱中国, ok"); }) == "");
-  CHECK(message([] { check_utf8("split", "我a\xFFz"); }) ==
-        "split: byte 4 of the text is not UTF-8; save the text in UTF-8");
+  CHECK_ERROR(check_utf8("split", "我a\xFFz"),
+              "split: byte 4 of the text is not UTF-8; save the text in UTF-8");
   CHECK(message([] { check_utf8("split", "ab\xE6\x88"); }).starts_with("split: byte 2 of the text"));
 }

@@ -1,7 +1,5 @@
 #include "nn/text/vocabulary.h"
 
-#include <doctest/doctest.h>
-
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -28,8 +26,8 @@ TEST_CASE("vocabulary: to ids and back") {
   CHECK(v.decode({1, 4, 0, 5, 3, 2, 4}) == Tokens{"a", "b", "<unk>"});
   CHECK(v.decode({}).empty());
   CHECK(v.decode(v.encode({"a", "b", "a"})) == Tokens{"a", "b", "a"});
-  CHECK(message([&] { v.token(6); }) == "Vocabulary: there is no id 6; the ids are 0 to 5");
-  CHECK(message([&] { v.decode({4, -1}); }) == "Vocabulary: there is no id -1; the ids are 0 to 5");
+  CHECK_ERROR(v.token(6), "Vocabulary: there is no id 6; the ids are 0 to 5");
+  CHECK_ERROR(v.decode({4, -1}), "Vocabulary: there is no id -1; the ids are 0 to 5");
 }
 
 TEST_CASE("vocabulary: saved as text and read again") {
@@ -51,7 +49,7 @@ TEST_CASE("vocabulary: what is wrong") {
   CHECK(refusal(special + "a\n\nb\n") == "Vocabulary: token 5 is empty");
   CHECK(refusal(special + "a\xFF\n") ==
         "Vocabulary: byte 1 of the text is not UTF-8; save the text in UTF-8");
-  CHECK(message([] { Vocabulary({{"a\nb"}}); }) ==
-        "Vocabulary: token 4 holds a line break; a vocabulary is saved with a token on each line");
-  CHECK(message([] { Vocabulary({{"a"}}, 0); }) == "Vocabulary: min_count is 0; it must be at least 1");
+  CHECK_ERROR(Vocabulary({{"a\nb"}}),
+              "Vocabulary: token 4 holds a line break; a vocabulary is saved with a token on each line");
+  CHECK_ERROR(Vocabulary({{"a"}}, 0), "Vocabulary: min_count is 0; it must be at least 1");
 }

@@ -1,9 +1,5 @@
 #include "nn/view/capture.h"
 
-#include <doctest/doctest.h>
-
-#include "autograd/grad_mode.h"
-#include "nn/attention/pooling.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -59,11 +55,10 @@ TEST_CASE("AttentionScope: scopes nest; calls outside modules have no path") {
   attention_pool(weights, ones({2, 3}));
   CHECK(outer.calls().size() == 3);
   CHECK(outer.calls()[2].step == 2);
-  CHECK(values(outer.weights("", 2)) == std::vector<double>{0.5, 0.5});
-  CHECK_THROWS_WITH_AS(
+  CHECK(values(outer.weights("", 2)) == Values{0.5, 0.5});
+  CHECK_ERROR(
       outer.weights("decoder"),
-      "AttentionScope: there is no call 0 of the module \"decoder\"; there are: \"\" 0, \"\" 1, \"\" 2",
-      Error);
+      "AttentionScope: there is no call 0 of the module \"decoder\"; there are: \"\" 0, \"\" 1, \"\" 2");
 }
 
 TEST_CASE("AttentionScope: scopes may end in any order") {
@@ -82,6 +77,5 @@ TEST_CASE("AttentionScope: what a scope recorded may be attended with again, ins
   attention_pool(full({1, 2}, 0.5), ones({2, 3}));
   for (int i = 0; i < 4; ++i) attention_pool(inner.calls()[0].weights, ones({2, 3}));
   REQUIRE(outer.calls().size() == 5);
-  for (const CapturedAttention& call : outer.calls())
-    CHECK(values(call.weights) == std::vector<double>{0.5, 0.5});
+  for (const CapturedAttention& call : outer.calls()) CHECK(values(call.weights) == Values{0.5, 0.5});
 }

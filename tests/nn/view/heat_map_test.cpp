@@ -1,9 +1,5 @@
 #include "nn/view/heat_map.h"
 
-#include <doctest/doctest.h>
-
-#include "autograd/ops.h"
-#include "tensor/create.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -18,7 +14,7 @@ int64_t count(const std::string& text, const std::string& part) {
 
 // Elements open and close in order, and text and attributes hold no bare < or &.
 void check_well_formed(const std::string& xml) {
-  std::vector<std::string> open;
+  Texts open;
   for (size_t at = 0; at < xml.size();) {
     if (xml[at] == '&') {
       const std::string entity = xml.substr(at, xml.find(';', at) + 1 - at);
@@ -86,12 +82,10 @@ TEST_CASE("attention_svg: a panel for each head, a titled cell for each weight, 
 TEST_CASE("attention_svg: colours go from light to dark, and stay within the scale") {
   const std::string svg =
       attention_svg(AttentionMap(tensor({{0, 0.5, 1, -3, 9, std::nan("")}}), {"q"}, Tokens(6, "k")));
-  CHECK(count(svg, "\"#f7fbff\"><title>q → k: 0.0000") == 1);
-  CHECK(count(svg, "\"#6baed6\"><title>q → k: 0.5000") == 1);
-  CHECK(count(svg, "\"#08306b\"><title>q → k: 1.0000") == 1);
-  CHECK(count(svg, "\"#f7fbff\"><title>q → k: -3.0000") == 1);
-  CHECK(count(svg, "\"#08306b\"><title>q → k: 9.0000") == 1);
-  CHECK(count(svg, "\"#f7fbff\"><title>q → k: nan") == 1);
+  for (const char* cell :
+       {"#f7fbff\"><title>q → k: 0.0000", "#6baed6\"><title>q → k: 0.5000", "#08306b\"><title>q → k: 1.0000",
+        "#f7fbff\"><title>q → k: -3.0000", "#08306b\"><title>q → k: 9.0000", "#f7fbff\"><title>q → k: nan"})
+    CHECK(count(svg, cell) == 1);
 }
 
 TEST_CASE("attention_svg: many weights share cells, which show the largest; nothing to show is no error") {

@@ -1,11 +1,7 @@
 #include "nn/view/page.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <cstdlib>
 
-#include "tensor/create.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
@@ -69,8 +65,9 @@ TEST_CASE("attention_page: one file that names nothing outside, data once, token
   CHECK(page.find("default-src 'none'") != std::string::npos);
   CHECK(page.find("innerHTML") == std::string::npos);
   CHECK(page.find("</script><b>") == std::string::npos);
-  CHECK(page.find(R"({"module":"decoder","step":1,"queries":["\u003cbos>","\u003c/script>\u003cb>&\"\\"],)"
-                  R"("keys":["我","爱","中国"],"weights":[[10000,0,0,null,0,20000]]})") != std::string::npos);
+  CHECK(contains(page,
+                 R"({"module":"decoder","step":1,"queries":["\u003cbos>","\u003c/script>\u003cb>&\"\\"],)"
+                 R"("keys":["我","爱","中国"],"weights":[[10000,0,0,null,0,20000]]})"));
   CHECK(attention_page({}).find("id=\"data\">[]</script>") != std::string::npos);
 }
 

@@ -1,7 +1,5 @@
 #include "tensor/kernels/index.h"
 
-#include <doctest/doctest.h>
-
 #include "tests/support/twins.h"
 
 using namespace heed;
@@ -39,7 +37,7 @@ TEST_CASE("order sorts long lines, and finds the first of them alike") {
   const Tensor x = randint(0, 50, {3, 2000}, &generator);
   const Tensor all = kernel::order(x, 1, 2000, true);
   CHECK(values(narrow(all, 1, 0, 7)) == values(kernel::order(x, 1, 7, true)));
-  const std::vector<double> sorted = values(gather(x, 1, all)[0]), places = values(all[0]);
+  const Values sorted = values(gather(x, 1, all)[0]), places = values(all[0]);
   CHECK(std::is_sorted(sorted.rbegin(), sorted.rend()));
   for (size_t i = 1; i < places.size(); ++i)
     if (sorted[i] == sorted[i - 1]) CHECK(places[i] > places[i - 1]);

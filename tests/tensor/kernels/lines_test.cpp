@@ -1,7 +1,5 @@
 #include "tensor/kernels/lines.h"
 
-#include <doctest/doctest.h>
-
 #include "tests/support/expect.h"
 
 using namespace heed;

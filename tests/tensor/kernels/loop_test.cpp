@@ -1,27 +1,20 @@
 #include "tensor/kernels/loop.h"
 
-#include <doctest/doctest.h>
-
-#include "heed.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
 
 namespace {
 
-// What apply should give, element by element through positions.
-std::vector<double> added(const Tensor& a, const Tensor& b, const Shape& shape) {
-  const std::vector<double> u = values(expand(a, shape)), v = values(expand(b, shape));
-  std::vector<double> sum(u.size());
-  for (size_t i = 0; i < u.size(); ++i) sum[i] = u[i] + 100 * v[i];
-  return sum;
-}
-
+// What apply gives is what there is element by element.
 void check_added(const Tensor& a, const Tensor& b) {
   const Shape shape = broadcast_shapes(a.shape(), b.shape());
   const Tensor out = Tensor::empty(shape, float64);
   kernel::apply<double, double, double>([](double u, double v) { return u + 100 * v; }, out, a, b);
-  CHECK(values(out) == added(a, b, shape));
+  Values want = values(expand(a, shape));
+  const Values more = values(expand(b, shape));
+  for (size_t i = 0; i < want.size(); ++i) want[i] += 100 * more[i];
+  CHECK(values(out) == want);
 }
 
 }  // namespace
@@ -58,7 +51,7 @@ TEST_CASE("results may be strided, and be one of the operands") {
   CHECK(values(out) == values(2 * counted({50, 40}, float64)));
   const Tensor middle = slice(whole_tensor, 1, 1, 50, 3);
   kernel::apply<double>([] { return 7.0; }, middle);
-  CHECK(values(middle) == std::vector<double>(40 * 17, 7));
+  CHECK(values(middle) == Values(40 * 17, 7));
   CHECK(whole_tensor[{0, 0}].item() == 0);
 }
 

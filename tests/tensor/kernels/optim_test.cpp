@@ -1,11 +1,9 @@
 #include "tensor/kernels/optim.h"
 
-#include <doctest/doctest.h>
-
 #include <limits>
 
-#include "tensor/create.h"
 #include "tensor/kernels/elementwise.h"
+#include "tests/support/expect.h"
 
 using namespace heed;
 

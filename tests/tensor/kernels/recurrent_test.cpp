@@ -1,7 +1,5 @@
 #include "tensor/kernels/recurrent.h"
 
-#include <doctest/doctest.h>
-
 #include "tests/support/twins.h"
 
 using namespace heed;
