@@ -1,10 +1,11 @@
 #include "examples/kernel_regression_pictures.h"
 
-#include <heed.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+
+#include "nn/attention/kernel_regression.h"
+#include "tensor/create.h"
 
 namespace program {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "autograd/node.h"
-#include "autograd/ops.h"
+#include "autograd/ops/arithmetic.h"
 #include "tensor/kernels/loop.h"
 #include "tensor/kernels/math.h"
 #include "tensor/parallel.h"

@@ -15,7 +15,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
-#include "autograd/ops.h"
+#include "autograd/ops/shape.h"
 #include "tensor/error.h"
 #include "tensor/parallel.h"
 #include "tensor/version.h"

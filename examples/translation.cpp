@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "autograd/ops/reduce.h"
+#include "nn/safetensors.h"
+#include "nn/table.h"
+#include "nn/text/sequence_loss.h"
 #include "nn/text/utf8.h"
 
 using namespace heed;

@@ -6,6 +6,7 @@
 
 #include "examples/corpus.h"
 #include "examples/translator.h"
+#include "nn/view/text.h"
 
 namespace program {
 

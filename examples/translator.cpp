@@ -1,5 +1,7 @@
 #include "examples/translator.h"
 
+#include <heed.h>
+
 #include <cmath>
 #include <optional>
 

@@ -1,9 +1,11 @@
 #pragma once
 
-#include <heed.h>
-
 #include <memory>
 #include <string>
+
+#include "nn/module.h"
+#include "nn/text/batch.h"
+#include "nn/text/search.h"
 
 /// Models that translate: an encoder reads the source, a decoder writes the target token by token.
 namespace program {
