@@ -57,8 +57,6 @@ Tensor steps(Recurrence kind, const Tensor& x, Tensor state, const Tensor& weigh
 
 }  // namespace
 
-int64_t gate_count(Recurrence kind) { return kind == Recurrence::gru ? 3 : kind == Recurrence::lstm ? 4 : 1; }
-
 Tensor recurrence(Recurrence kind, Operand x, Operand state, Operand weight, Operand bias,
                   const RecurrenceOptions& options) {
   const Calling here("recurrence", x.line());
@@ -98,7 +96,7 @@ Tensor recurrence(Recurrence kind, Operand x, Operand state, Operand weight, Ope
   if (reference_mode() || projects) return twin({x, state, weight, bias});
 
   const auto how = [kind, reverse = options.reverse](const Tensor& lengths) {
-    return kernel::Steps{static_cast<kernel::Cell>(kind), reverse, lengths};
+    return kernel::Steps{kind, reverse, lengths};
   };
   const bool differentiates = grad_enabled() && (x.requires_grad() || state.requires_grad() ||
                                                  weight.requires_grad() || bias.requires_grad());

@@ -32,7 +32,7 @@ Tensor clone(const Tensor& x) {
   Tensor y = detail::turned(x);
   return y.defined() ? y : cast(x, x.dtype());
 }
-Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : clone(x); }
+Tensor contiguous(const Tensor& x) { return !x.defined() || x.is_contiguous() ? x : clone(x); }
 
 void add_into(const Tensor& out, const Tensor& x, Number alpha) {
   const Factor factor(alpha, out.dtype());

@@ -10,7 +10,7 @@ namespace heed::kernel {
 
 Tensor full(const Shape& shape, Number value, DType dtype);
 Tensor clone(const Tensor& x);       // contiguous
-Tensor contiguous(const Tensor& x);  // x itself if it is
+Tensor contiguous(const Tensor& x);  // x itself if it is, or undefined
 Tensor cast(const Tensor& x, DType dtype);
 void copy_into(const Tensor& out, const Tensor& x);  // x broadcasts to out and takes its dtype
 void fill(const Tensor& out, Number value);          // refuses what does not fit the dtype

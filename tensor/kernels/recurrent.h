@@ -1,21 +1,19 @@
 #pragma once
 
+#include "tensor/recurrence.h"
 #include "tensor/tensor.h"
 
 /// One layer of a recurrent network in one direction. T steps, B sequences, G gates of size H; S is H, for
-/// lstm 2 H, h and c side by side. The formulas stand in autograd/ops/recurrent.h.
+/// lstm 2 H, h and c side by side. The formulas are those of tensor/recurrence.h.
 namespace heed::kernel {
 
-/// In the order of heed::Recurrence.
-enum class Cell { rnn_tanh, rnn_relu, gru, lstm };
-
 struct Steps {
-  Cell kind;
+  Recurrence kind;
   bool reverse;    // from the last step to the first
   Tensor lengths;  // [B] int64, or undefined: after so many steps a sequence keeps its state
 };
 
-/// What the steps leave behind. Memory has the batch first where that of x has.
+/// The results of the steps. Memory has the batch first where that of x has.
 struct States {
   Tensor y;      // [T, B, S]: the state after each step
   Tensor gates;  // [T, B, 4 H]: gru r, z, W_hn h + b_hn, n; lstm i, f, g, o; else, or unless kept, undefined

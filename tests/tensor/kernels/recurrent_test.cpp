@@ -37,7 +37,7 @@ TEST_CASE("recurrence: steps in one pass give what public operations give") {
 
 TEST_CASE("recurrence: without a gradient the gates of one step suffice") {
   const Tensor x = randn({50, 2, 12}), weight = randn({12, 3}), state = randn({2, 6});
-  const kernel::Steps how{kernel::Cell::lstm, false, {}};
+  const kernel::Steps how{Recurrence::lstm, false, {}};
   const kernel::States kept = kernel::recur(how, x, state, weight, {}, true);
   const kernel::States bare = kernel::recur(how, x, state, weight, {}, false);
   CHECK(kept.gates.shape() == Shape{50, 2, 12});
