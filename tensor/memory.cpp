@@ -22,7 +22,6 @@ constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kMostCachedPerThread = size_t{1} << 22;
 constexpr int64_t kMostUnsettled = kLargeBytes;
 constexpr size_t kMostCachedShared = size_t{1} << 30;
-constexpr int kClasses = 4 * 40;
 
 #if defined(__has_feature)
 constexpr bool kSanitized = __has_feature(address_sanitizer);
@@ -32,21 +31,19 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-// Multiples of 64 up to 1024, from there four classes to each doubling: 1280, 1536, 1792, 2048, 2560, ...
-constexpr size_t kFine = 1024;
-constexpr int kFineClasses = static_cast<int>(kFine / kAlignment);
+// The classes of blocks: multiples of 64 bytes up to 1024, from there four to each doubling: 1280, 1536, 1792, 2048,
+// 2560, ... Around a size they are 2^shift bytes apart.
+struct SizeClass {
+  size_t index, bytes;
+};
+constexpr size_t kClasses = 16 + 4 * 54;
 
-int class_of(size_t bytes) {
-  const size_t last = bytes - 1;
-  if (bytes <= kFine) return static_cast<int>(last / kAlignment);
-  const int log = std::bit_width(last) - 1;
-  return kFineClasses + 4 * (log - 10) + static_cast<int>((last >> (log - 2)) & 3);
-}
-
-size_t class_bytes(int size_class) {
-  if (size_class < kFineClasses) return (static_cast<size_t>(size_class) + 1) * kAlignment;
-  const int coarse = size_class - kFineClasses;
-  return (static_cast<size_t>(coarse % 4) + 5) << (8 + coarse / 4);
+SizeClass class_of(size_t bytes) {
+  const size_t last = std::max<size_t>(bytes, 1) - 1;
+  const bool fine = last < 1024;
+  const auto shift = static_cast<size_t>(fine ? 6 : std::bit_width(last) - 3);
+  const size_t step = last >> shift;
+  return {fine ? step : 16 + 4 * (shift - 8) + step % 4, (step + 1) << shift};
 }
 
 struct FreeBlock {
@@ -112,16 +109,18 @@ bool cache_enabled() {
 void* system_allocate(size_t bytes) {
   const bool huge = bytes >= 2 * kHugePage;
   const size_t alignment = huge ? kHugePage : kAlignment;
-  void* block = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (!block) return nullptr;
+  const size_t whole = (bytes + alignment - 1) / alignment * alignment;
+  void* block = std::aligned_alloc(alignment, whole);
+  if (!block) {
+    release_cached_memory();
+    block = std::aligned_alloc(alignment, whole);
+  }
+  if (!block) fail("memory: the system does not give ", bytes, " bytes more; use smaller tensors or batches");
   if (huge) madvise(block, bytes, MADV_HUGEPAGE);
   return block;
 }
 
-void* push(FreeBlock*& head, void* block) {
-  head = new (block) FreeBlock{head};
-  return block;
-}
+void push(FreeBlock*& head, void* block) { head = new (block) FreeBlock{head}; }
 
 void* pop(FreeBlock*& head) {
   FreeBlock* block = head;
@@ -162,50 +161,37 @@ bool open_thread_cache() {
 }  // namespace
 
 void* allocate(size_t bytes) {
-  bytes = std::max<size_t>(bytes, 1);
-  const int size_class = class_of(bytes);
-  const size_t whole = size_class < kClasses ? class_bytes(size_class) : bytes;
+  const SizeClass size = class_of(bytes);
   void* block = nullptr;
   if (bytes < kLargeBytes) {
-    block = pop(thread_cache.lists[static_cast<size_t>(size_class)]);
-    if (block) [[likely]] {
-      thread_cache.room += whole;
-      count(static_cast<int64_t>(bytes));
-      return block;
-    }
-  } else if (cache_enabled() && size_class < kClasses) {
+    block = pop(thread_cache.lists[size.index]);
+    if (block) [[likely]]
+      thread_cache.room += size.bytes;
+  } else if (cache_enabled()) {
     const std::lock_guard lock(shared().mutex);
-    block = pop(shared().lists[static_cast<size_t>(size_class)]);
-    if (block) shared().cached -= whole;
+    block = pop(shared().lists[size.index]);
+    if (block) shared().cached -= size.bytes;
   }
-  if (!block) block = system_allocate(whole);
-  if (!block) {
-    release_cached_memory();
-    block = system_allocate(whole);
-  }
-  if (!block) fail("memory: the system does not give ", whole, " bytes more; use smaller tensors or batches");
+  if (!block) [[unlikely]]
+    block = system_allocate(size.bytes);
   count(static_cast<int64_t>(bytes));
   return block;
 }
 
 void release(void* block, size_t bytes) noexcept {
   if (!block) return;
-  bytes = std::max<size_t>(bytes, 1);
   count(-static_cast<int64_t>(bytes));
-  const int size_class = class_of(bytes);
-  const size_t whole = size_class < kClasses ? class_bytes(size_class) : bytes;
+  const SizeClass size = class_of(bytes);
   if (bytes < kLargeBytes) {
-    if (thread_cache.room >= whole || open_thread_cache()) [[likely]] {
-      thread_cache.room -= whole;
-      push(thread_cache.lists[static_cast<size_t>(size_class)], block);
-      return;
+    if (thread_cache.room >= size.bytes || open_thread_cache()) [[likely]] {
+      thread_cache.room -= size.bytes;
+      return push(thread_cache.lists[size.index], block);
     }
-  } else if (cache_enabled() && size_class < kClasses) {
+  } else if (cache_enabled()) {
     const std::lock_guard lock(shared().mutex);
-    if (shared().cached + whole <= kMostCachedShared) {
-      shared().cached += whole;
-      push(shared().lists[static_cast<size_t>(size_class)], block);
-      return;
+    if (shared().cached + size.bytes <= kMostCachedShared) {
+      shared().cached += size.bytes;
+      return push(shared().lists[size.index], block);
     }
   }
   std::free(block);
