@@ -39,7 +39,8 @@ Tensor steps(T start, T end, T step, DType dtype) {
   const T count = leads ? count_steps(distance, step) : 0;
   check(leads && count < T(0x1p53), "from ", narrow(start), " to ", narrow(end), " in steps of ",
         narrow(step), ": the step must lead from start to end");
-  return tabulate({static_cast<int64_t>(count)}, dtype, [=](int64_t i) { return narrow(start + T(i) * step); });
+  return tabulate({static_cast<int64_t>(count)}, dtype,
+                  [=](int64_t i) { return narrow(start + T(i) * step); });
 }
 
 }  // namespace

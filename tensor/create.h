@@ -11,28 +11,21 @@ namespace heed {
 
 // A value that a dtype cannot hold is refused: for int64 one that is not whole, for bool all but 0 and 1.
 
-Tensor zeros(const Shape& shape, DType dtype = float32,
-             Line line = Line::current());
-Tensor ones(const Shape& shape, DType dtype = float32,
-            Line line = Line::current());
-Tensor full(const Shape& shape, Number value, DType dtype = float32,
-            Line line = Line::current());
+Tensor zeros(const Shape& shape, DType dtype = float32, Line line = Line::current());
+Tensor ones(const Shape& shape, DType dtype = float32, Line line = Line::current());
+Tensor full(const Shape& shape, Number value, DType dtype = float32, Line line = Line::current());
 Tensor zeros_like(const Tensor& x, Line line = Line::current());
 Tensor ones_like(const Tensor& x, Line line = Line::current());
 /// start, start + step, ... before end; integers are counted exactly.
-Tensor arange(Number start, Number end, Number step = 1, DType dtype = float32,
-              Line line = Line::current());
+Tensor arange(Number start, Number end, Number step = 1, DType dtype = float32, Line line = Line::current());
 /// 0, 1, ... below end.
-inline Tensor arange(Number end, DType dtype = float32,
-                     Line line = Line::current()) {
+inline Tensor arange(Number end, DType dtype = float32, Line line = Line::current()) {
   return arange(0, end, 1, dtype, line);
 }
 /// `count` values from start to end, both included.
-Tensor linspace(double start, double end, int64_t count, DType dtype = float32,
-                Line line = Line::current());
+Tensor linspace(double start, double end, int64_t count, DType dtype = float32, Line line = Line::current());
 /// The identity matrix; m columns when given.
-Tensor eye(int64_t n, int64_t m = -1, DType dtype = float32,
-           Line line = Line::current());
+Tensor eye(int64_t n, int64_t m = -1, DType dtype = float32, Line line = Line::current());
 
 /// Numbers as they are written in braces: {1, 2}, {{1, 2}, {3, 4}}. Every row must have the same length.
 class Literal {
@@ -52,8 +45,7 @@ class Literal {
 };
 
 /// tensor({{1, 2}, {3, 4}}), tensor({1, 2}, int64), tensor(3.5): a tensor from nested values.
-Tensor tensor(const Literal& values, DType dtype = float32,
-              Line line = Line::current());
+Tensor tensor(const Literal& values, DType dtype = float32, Line line = Line::current());
 
 /// A tensor from values in row-major order, of the dtype that stores T unless another is given.
 template <class T>
@@ -72,7 +64,6 @@ Tensor randn(const Shape& shape, DType dtype = float32, Generator* generator = n
 Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator* generator = nullptr,
                Line line = Line::current());
 /// int64, 0 to n - 1 in random order.
-Tensor randperm(int64_t n, Generator* generator = nullptr,
-                Line line = Line::current());
+Tensor randperm(int64_t n, Generator* generator = nullptr, Line line = Line::current());
 
 }  // namespace heed

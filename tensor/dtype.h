@@ -11,10 +11,7 @@ namespace heed {
 /// What an element is. A property of the value, known at run time; never a template parameter of a tensor.
 enum class DType : uint8_t { float32, float64, int64, boolean };
 
-inline constexpr DType float32 = DType::float32;
-inline constexpr DType float64 = DType::float64;
-inline constexpr DType int64 = DType::int64;
-inline constexpr DType boolean = DType::boolean;
+using enum DType;
 
 /// The bytes of an element.
 constexpr int64_t size_of(DType dtype) {

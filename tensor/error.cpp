@@ -1,5 +1,7 @@
 #include "tensor/error.h"
 
+#include <charconv>
+
 namespace heed {
 
 std::string to_string(double value) {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <charconv>
-#include <cstdint>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -47,9 +45,8 @@ void append(std::string& message, const Part& part) {
     message += std::string_view(part);
   } else if constexpr (std::is_floating_point_v<Part>) {
     message += to_string(static_cast<double>(part));
-  } else if constexpr (std::is_integral_v<Part>) {
-    message += std::to_string(part);
   } else {
+    using std::to_string;  // of integers; what else may be a part has its own
     message += to_string(part);
   }
 }

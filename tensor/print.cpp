@@ -23,8 +23,7 @@ struct Style {
       if (value != 0) smallest = std::min(smallest, std::fabs(value));
       largest = std::max(largest, std::fabs(value));
     }
-    const bool wide = largest >= 1e8 || (kind == fixed && (largest >= 1e5 || smallest < 1e-4));
-    if (wide) kind = scientific;
+    if (largest >= 1e8 || (kind == fixed && (largest >= 1e5 || smallest < 1e-4))) kind = scientific;
   }
   static std::string write(bool value) { return value ? "true" : "false"; }
   static std::string write(int64_t value) { return std::to_string(value); }

@@ -149,8 +149,7 @@ Tensor randn(const Shape& shape, DType dtype, Generator* generator, Line line) {
   });
 }
 
-Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator* generator,
-               Line line) {
+Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator* generator, Line line) {
   const Calling here("randint", line);
   return draw<int64_t>(shape, generator, integers("randint", low, high));
 }

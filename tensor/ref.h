@@ -12,24 +12,19 @@ namespace heed {
 /// from the moment it has two: the C library tells.
 class RefCount {
  public:
-  void add() {
-    if (__libc_single_threaded)
-      count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    else
-      count_.fetch_add(1, std::memory_order_relaxed);
-  }
+  void add() { change(1, std::memory_order_relaxed); }
   /// True when the last reference is gone.
-  bool drop() {
-    if (__libc_single_threaded) {
-      const int64_t left = count_.load(std::memory_order_relaxed) - 1;
-      count_.store(left, std::memory_order_relaxed);
-      return left == 0;
-    }
-    return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
-  }
+  bool drop() { return change(-1, std::memory_order_acq_rel) == 0; }
   int64_t value() const { return count_.load(std::memory_order_acquire); }
 
  private:
+  int64_t change(int64_t by, std::memory_order order) {
+    if (!__libc_single_threaded) return count_.fetch_add(by, order) + by;
+    const int64_t count = count_.load(std::memory_order_relaxed) + by;
+    count_.store(count, std::memory_order_relaxed);
+    return count;
+  }
+
   std::atomic<int64_t> count_{0};
 };
 

@@ -55,12 +55,10 @@ int64_t check_dim(int64_t rank, int64_t dim) {
 }
 
 Shape check_dims(int64_t rank, const Shape& dims) {
-  Shape sorted;
-  if (dims.empty()) {
+  Shape sorted = dims;
+  if (dims.empty())
     for (int64_t i = 0; i < rank; ++i) sorted.push_back(i);
-    return sorted;
-  }
-  for (const int64_t dim : dims) sorted.push_back(check_dim(rank, dim));
+  for (int64_t& dim : sorted) dim = check_dim(rank, dim);
   std::sort(sorted.begin(), sorted.end());
   check(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(), "dims ", dims,
         " name the same dimension twice");
@@ -71,10 +69,7 @@ Shape reduced_shape(const Shape& shape, const Shape& dims, bool keepdim) {
   Shape result;
   for (int64_t i = 0; i < shape.dim(); ++i) {
     const bool reduced = std::find(dims.begin(), dims.end(), i) != dims.end();
-    if (!reduced)
-      result.push_back(shape[i]);
-    else if (keepdim)
-      result.push_back(1);
+    if (keepdim || !reduced) result.push_back(reduced ? 1 : shape[i]);
   }
   return result;
 }

@@ -97,4 +97,20 @@ Shape check_dims(int64_t rank, const Shape& dims);
 /// The shape after reducing over `dims` (as check_dims returns them): size 1 with keepdim, else left out.
 Shape reduced_shape(const Shape& shape, const Shape& dims, bool keepdim);
 
+/// Calls f(offset) for the offset of every element in row-major order, counted from the first.
+template <class F>
+void for_each_offset(const Shape& shape, const Strides& strides, F&& f) {
+  Shape at = Shape::filled(shape.dim(), 0);
+  int64_t offset = 0;
+  for (int64_t left = numel(shape); left > 0; --left) {
+    f(offset);
+    for (int64_t d = shape.dim() - 1; d >= 0; --d) {
+      offset += strides[d];
+      if (++at[d] < shape[d]) break;
+      offset -= strides[d] * shape[d];
+      at[d] = 0;
+    }
+  }
+}
+
 }  // namespace heed

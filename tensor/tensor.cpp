@@ -34,11 +34,8 @@ Tensor Tensor::empty(const Shape& shape, DType dtype) {
   check(!__builtin_mul_overflow(count, size_of(dtype), &bytes) && bytes <= (int64_t{1} << 47),
         "a tensor of shape ", shape, " and dtype ", dtype, " does not fit into memory");
   Ref<Storage> storage = Storage::make(bytes);
-  return Tensor(new TensorBody{.dtype = dtype,
-                               .numel = count,
-                               .shape = shape,
-                               .strides = strides,
-                               .storage = std::move(storage)});
+  return Tensor(new TensorBody{
+      .dtype = dtype, .numel = count, .shape = shape, .strides = strides, .storage = std::move(storage)});
 }
 
 Tensor TensorBody::view(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {

@@ -5,7 +5,6 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -129,7 +128,12 @@ class Tensor {
   }
   /// Calls f with every element in row-major order. For printing and tests, not for speed.
   template <class F>
-  void for_each(F&& f) const;
+  void for_each(F&& f) const {
+    visit_dtype(dtype(), [&]<class T>(Type<T>) {
+      const T* first = data<T>();
+      for_each_offset(shape(), strides(), [&](int64_t offset) { f(first[offset]); });
+    });
+  }
 
   /// x[2], x[{0, Slice(1, 4)}], x[{whole, mask}]: see Index. Differentiable.
   Tensor operator[](const Index& item) const;
@@ -191,29 +195,5 @@ inline Tensor TensorBody::view(const Tensor& x, const Shape& shape) {
   return view(x, shape, contiguous_strides(shape));
 }
 inline bool TensorBody::unique(const Tensor& x) { return x.body_.unique() && x.body_->storage.unique(); }
-
-/// Calls f(offset) for the offset of every element in row-major order, counted from the first.
-template <class F>
-void for_each_offset(const Shape& shape, const Strides& strides, F&& f) {
-  Shape at = Shape::filled(shape.dim(), 0);
-  int64_t offset = 0;
-  for (int64_t left = numel(shape); left > 0; --left) {
-    f(offset);
-    for (int64_t d = shape.dim() - 1; d >= 0; --d) {
-      offset += strides[d];
-      if (++at[d] < shape[d]) break;
-      offset -= strides[d] * shape[d];
-      at[d] = 0;
-    }
-  }
-}
-
-template <class F>
-void Tensor::for_each(F&& f) const {
-  visit_dtype(dtype(), [&]<class T>(Type<T>) {
-    const T* first = data<T>();
-    for_each_offset(shape(), strides(), [&](int64_t offset) { f(first[offset]); });
-  });
-}
 
 }  // namespace heed

@@ -42,29 +42,23 @@ constexpr int64_t kRows = 128, kColumns = 512;
 struct Sizes {
   Shape lead;  // [...] of the result
   int64_t heads = 1, Tq, Tk, D, Dv;
-  int64_t strips;  // of queries, in a head
+  int64_t strips = (Tq + kRows - 1) / kRows;  // of queries, in a head
 
   Sizes(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule)
-      : Tq(q.size(-2)), Tk(k.size(-2)), D(q.size(-1)), Dv(v.size(-1)), strips((Tq + kRows - 1) / kRows) {
+      : Tq(q.size(-2)), Tk(k.size(-2)), D(q.size(-1)), Dv(v.size(-1)) {
     for (const Tensor& x : {q, k, v, rule.allowed, rule.bias})
       if (x.defined() && x.dim() > 2) lead = broadcast_shapes(lead, leading(x));
     heads = numel(lead);
   }
-  Shape shape(int64_t rows, int64_t columns) const {
-    Shape all = lead;
-    for (const int64_t size : {rows, columns}) all.push_back(size);
+  Shape shape(int64_t rows, int64_t columns) const { return matrix_shape(lead, rows, columns); }
+  // Counts products of [Tq, n] and [n, Tk] in every head, n being `width` in all, and returns how many
+  // multiplications they are in one head.
+  double count_products(int64_t width) const {
+    const double all = static_cast<double>(Tq) * static_cast<double>(Tk) * static_cast<double>(width);
+    product_flops() += static_cast<int64_t>(2 * static_cast<double>(heads) * all);
     return all;
   }
-  // Multiplications of one head for a product of [Tq, n] and [n, Tk].
-  double products(int64_t n) const {
-    return static_cast<double>(Tq) * static_cast<double>(Tk) * static_cast<double>(n);
-  }
 };
-
-// Adds to the count what products of so many multiplications in every head take.
-void count_products(const Sizes& sizes, double multiplications) {
-  product_flops() += static_cast<int64_t>(2 * static_cast<double>(sizes.heads) * multiplications);
-}
 
 // Calls f(task, memory) for all tasks, shared among threads. There is memory for so many tiles.
 template <class T, class F>
@@ -76,26 +70,26 @@ void each_task(const Sizes& sizes, int64_t tasks, double multiplications, int64_
   });
 }
 
-// What both passes read.
+// The operands, which both passes read.
 template <class T>
 struct Inputs {
-  Inputs(const Sizes& sizes, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule)
-      : sizes(sizes),
-        held{for_products(q), for_products(k), for_products(v)},
-        q(held[0], sizes.lead, sizes.Tq, sizes.D),
-        k(held[1], sizes.lead, sizes.Tk, sizes.D),
-        v(held[2], sizes.lead, sizes.Tk, sizes.Dv),
-        scale(static_cast<T>(rule.scale)),
-        bias(rule.bias, sizes.lead, sizes.Tq, sizes.Tk),
-        allowed(rule.allowed, sizes.lead, sizes.Tq, sizes.Tk),
-        past(rule.past) {}
+  const Sizes& sizes;
+  const AttentionRule& rule;
+  const Tensor all_q, all_k, all_v;  // as for_products() makes them
+
+  const Matrices<const T> q{all_q, sizes.lead, sizes.Tq, sizes.D};
+  const Matrices<const T> k{all_k, sizes.lead, sizes.Tk, sizes.D};
+  const Matrices<const T> v{all_v, sizes.lead, sizes.Tk, sizes.Dv};
+  const Matrices<const T> bias{rule.bias, sizes.lead, sizes.Tq, sizes.Tk};
+  const Matrices<const bool> allowed{rule.allowed, sizes.lead, sizes.Tq, sizes.Tk};
+  const T scale = static_cast<T>(rule.scale);
 
   // Calls f(tile) for the tiles of the strip of queries from i on, up to the last key that one of them may
   // attend to by its position.
   template <class F>
   void each_tile(int64_t i, const F& f) const {
     const int64_t rows = std::min(kRows, sizes.Tq - i);
-    const int64_t keys = std::min(sizes.Tk, past + i + rows);
+    const int64_t keys = std::min(sizes.Tk, rule.past + i + rows);
     for (int64_t j = 0; j < keys; j += kColumns) f(Tile{i, rows, j, std::min(kColumns, keys - j)});
   }
 
@@ -106,14 +100,14 @@ struct Inputs {
     if (a.data && !any(a, t)) return false;
     multiply<T>(t.rows, t.columns, sizes.D, scale, q[head].from(t.i, 0), k[head].from(t.j, 0).transposed(), 0,
                 s);
-    constexpr T none = -std::numeric_limits<T>::infinity();
     for (int64_t r = 0; r < t.rows; ++r) {
       T* row = s.at(r, 0);
       if (b.data)
         for (int64_t c = 0; c < t.columns; ++c) row[c] += *b.at(r, c);
       if (a.data)
-        for (int64_t c = 0; c < t.columns; ++c) row[c] = *a.at(r, c) ? row[c] : none;
-      for (int64_t c = std::max<int64_t>(0, past + t.i + r + 1 - t.j); c < t.columns; ++c) row[c] = none;
+        for (int64_t c = 0; c < t.columns; ++c) row[c] = *a.at(r, c) ? row[c] : minus_infinity<T>;
+      const int64_t unseen = rule.past + t.i + r + 1 - t.j;  // the first of them
+      for (int64_t c = std::max<int64_t>(0, unseen); c < t.columns; ++c) row[c] = minus_infinity<T>;
     }
     return true;
   }
@@ -124,27 +118,19 @@ struct Inputs {
         if (*a.at(r, c)) return true;
     return false;
   }
-
-  const Sizes& sizes;
-  const Tensor held[3];  // what the matrices are of
-  const Matrices<const T> q, k, v;
-  const T scale;
-  const Matrices<const T> bias;
-  const Matrices<const bool> allowed;
-  const int64_t past;
 };
 
 // The softmax of one query's scores, which arrive tile after tile.
 template <class T>
 struct RunningSoftmax {
-  T most = -std::numeric_limits<T>::infinity();
+  T most = minus_infinity<T>;
   double total = 0;
 
   // s = exp(s - most) for the next n scores. Returns by what factor all that came before shrinks.
   T take(int64_t n, T* s) {
     const T before = most;
     most = max_line(n, most, s);
-    const T shift = most == -std::numeric_limits<T>::infinity() ? 0 : most;  // else exp(-inf + inf)
+    const T shift = shift_of(most);
     const double sum = exp_line(n, s, shift, s);
     const T fade = math::exp(before - shift);
     total = total * static_cast<double>(fade) + sum;
@@ -181,7 +167,7 @@ void attend(const Inputs<T>& in, int64_t head, int64_t i, T* memory, const Matri
   }
 }
 
-// What the gradients are made of, and they.
+// The second pass: the operands, what the first one and the caller give, and dq.
 template <class T>
 struct Backward {
   const Inputs<T>& in;
@@ -228,12 +214,11 @@ struct Backward {
 
 Attended attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule) {
   const Sizes sizes(q, k, v, rule);
-  const double work = sizes.products(sizes.D + sizes.Dv);
-  count_products(sizes, work);
+  const double work = sizes.count_products(sizes.D + sizes.Dv);
   const Attended out{Tensor::empty(sizes.shape(sizes.Tq, sizes.Dv), q.dtype()),
                      Tensor::empty({sizes.heads, sizes.Tq}, q.dtype())};
   visit_floating(q.dtype(), [&]<class T>(Type<T>) {
-    const Inputs<T> in(sizes, q, k, v, rule);
+    const Inputs<T> in{sizes, rule, for_products(q), for_products(k), for_products(v)};
     const Matrices<T> y(out.y);
     const Matrix<T> log_totals = Matrices<T>(out.log_totals)[0];
     each_task<T>(sizes, sizes.heads * sizes.strips,
@@ -252,8 +237,7 @@ Attended attention(const Tensor& q, const Tensor& k, const Tensor& v, const Atte
 AttentionGradients attention_backward(const Tensor& strided_g, const Tensor& q, const Tensor& k,
                                       const Tensor& v, const AttentionRule& rule, const Attended& forward) {
   const Sizes sizes(q, k, v, rule);
-  const double work = 2 * sizes.products(sizes.D + sizes.Dv) + sizes.products(sizes.D);
-  count_products(sizes, work);
+  const double work = sizes.count_products(2 * (sizes.D + sizes.Dv) + sizes.D);
   const int64_t heads = sizes.heads, Tk = sizes.Tk;
   const int64_t shares =
       std::clamp<int64_t>(8 / std::max<int64_t>(1, heads), 1, std::max<int64_t>(1, sizes.strips));
@@ -267,7 +251,7 @@ AttentionGradients attention_backward(const Tensor& strided_g, const Tensor& q, 
   const Tensor all_dk = empty_shares(sizes.D), all_dv = empty_shares(sizes.Dv);
 
   visit_floating(q.dtype(), [&]<class T>(Type<T>) {
-    const Inputs<T> in(sizes, q, k, v, rule);
+    const Inputs<T> in{sizes, rule, for_products(q), for_products(k), for_products(v)};
     const Matrices<const T> log_totals(forward.log_totals);
     const Backward<T> backward{in, Matrices<const T>(g), Matrices<const T>(y), log_totals[0],
                                Matrices<T>(dq)};

@@ -2,14 +2,14 @@
 
 #include "tensor/tensor.h"
 
-/// Attention whose weights never stand in memory as a whole: y = softmax(scale q k^T + bias) v.
+/// Attention whose weights are never in memory as a whole: y = softmax(scale q k^T + bias) v.
 ///
 ///   q        [..., Tq, D]
 ///   k        [..., Tk, D]
 ///   v        [..., Tk, Dv]    leading dimensions broadcast
 namespace heed::kernel {
 
-/// What decides, beside q and k, how much each key counts. `allowed` (bool) and `bias` may be undefined; they
+/// Beside q and k, this decides how much each key counts. `allowed` (bool) and `bias` may be undefined; they
 /// broadcast to [..., Tq, Tk], which their last two sizes must not enlarge.
 struct AttentionRule {
   static constexpr int64_t everything = int64_t{1} << 62;

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "tensor/kernels/loop.h"
 #include "tensor/kernels/math.h"
 #include "tensor/parallel.h"
-#include "tensor/shape.h"
 
 /// Loops along one dimension, where the values of a line have to do with each other.
 namespace heed::kernel {
@@ -93,11 +93,20 @@ double sum_line(int64_t n, const F& f, const T* first, const X*... more) {
   return total;
 }
 
+template <class T>
+inline constexpr T minus_infinity = -std::numeric_limits<T>::infinity();
+
 /// The largest of `most` and the x; NaN is passed over, but for a line that starts with it.
 template <class T>
 T max_line(int64_t n, T most, const T* x) {
   const auto larger = [](auto a, auto b) { return b > a ? b : a; };
   return join_line(n, most, larger, itself, x);
+}
+
+/// Taken off a line before exp, lest it overflow: its largest value, or 0 where exp(-inf + inf) would be NaN.
+template <class T>
+T shift_of(T most) {
+  return most == minus_infinity<T> ? 0 : most;
 }
 
 /// y_i = exp(x_i - shift), where y may be x; returns the sum of the y.

@@ -1,7 +1,6 @@
 #include "tensor/kernels/loop.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "tensor/parallel.h"
 
@@ -49,8 +48,10 @@ void move_lines(bool gather, Word* far, int64_t size, int64_t step, int64_t stri
 class Stream {
  public:
   Stream() = default;
-  Stream(const Tensor& x, const Shape& shape) : first_(first_byte(x)), width_(size_of(x.dtype())) {
-    dense_ = x.is_contiguous() && x.shape() == shape;
+  Stream(const Tensor& x, const Shape& shape) : width_(size_of(x.dtype())) {
+    const TensorBody& body = x.body();
+    first_ = reinterpret_cast<char*>(body.storage->data) + body.offset * width_;
+    dense_ = body.contiguous && body.shape == shape;
     if (dense_) return;
     lattice_ = Lattice(x, shape);
     dense_ = lattice_.sizes.dim() == 1 && lattice_.inner_step() == 1;
@@ -127,8 +128,8 @@ Tensor turned(const Tensor& x) {
   const auto tiles_in = [](int64_t size) { return (size + kTile - 1) / kTile; };
   const int64_t tiles = x.numel() / (n * lines) * tiles_in(n) * tiles_in(lines);
   visit_width(size_of(x.dtype()), [&]<class Word>(Word) {
-    const auto* from = reinterpret_cast<const Word*>(first_byte(x));
-    auto* to = reinterpret_cast<Word*>(first_byte(y));
+    const Word* from = first_of<Word>(x);
+    Word* to = first_of<Word>(y);
     parallel_for(tiles, kBlock / (kTile * kTile), [&](int64_t begin, int64_t end) {
       for (int64_t tile = begin; tile < end; ++tile) {
         const int64_t i = tile % tiles_in(n) * kTile, line = tile / tiles_in(n) % tiles_in(lines) * kTile;

@@ -87,7 +87,7 @@ struct Lattice {
 
 namespace detail {
 
-/// Computes n neighbouring elements of the result from n of every operand.
+/// Computes n neighbouring elements of the result from n of every operand: loop() for some types.
 using Loop = void (*)(const void* f, int64_t n, void* out, const void* const* in);
 
 /// A row-major copy of x if its neighbours in memory are not neighbours in its last dimension, as in a
@@ -99,24 +99,21 @@ Tensor turned(const Tensor& x);
 /// needs one loop, which is the one that becomes vector code.
 void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop loop, const void* f);
 
-/// The first element, for reading and writing, and its first byte. Does not count as a write.
-inline char* first_byte(const Tensor& x) {
-  const TensorBody& body = x.body();
-  return reinterpret_cast<char*>(body.storage->data) + body.offset * size_of(body.dtype);
-}
+/// The first element, for reading and writing. Does not count as a write.
 template <class T>
 T* first_of(const Tensor& x) {
   const TensorBody& body = x.body();
   return reinterpret_cast<T*>(body.storage->data) + body.offset;
 }
 
-template <class Result, class... Operand, class F, size_t... I>
-void loop(const F& f, int64_t n, Result* out, const void* const* in, std::index_sequence<I...>) {
-  const auto run = [&](const Operand*... x) {
+template <class F, class Result, class... Operand>
+void loop(const void* f, int64_t n, void* out, const void* const* in) {
+  const auto run = [&f = *static_cast<const F*>(f), n, y = static_cast<Result*>(out)](const Operand*... x) {
     HEED_VECTORIZE
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Result>(f(x[i]...));
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Result>(f(x[i]...));
   };
-  run(static_cast<const Operand*>(in[I])...);
+  const auto at = [&]<size_t... I>(std::index_sequence<I...>) { run(static_cast<const Operand*>(in[I])...); };
+  at(std::index_sequence_for<Operand...>());
 }
 
 }  // namespace detail
@@ -127,10 +124,7 @@ void loop(const F& f, int64_t n, Result* out, const void* const* in, std::index_
 template <class Result, class... Operand, class F, class... In>
 void apply(const F& f, const Tensor& out, const In&... in) {
   static_assert(sizeof...(Operand) == sizeof...(In));
-  const detail::Loop loop = [](const void* function, int64_t n, void* result, const void* const* operands) {
-    detail::loop<Result, Operand...>(*static_cast<const F*>(function), n, static_cast<Result*>(result),
-                                     operands, std::index_sequence_for<Operand...>{});
-  };
+  const detail::Loop loop = detail::loop<F, Result, Operand...>;
   // The usual case, tested first: few elements, in one run. (An operand that broadcasts and has as many
   // elements as the result has its shape, but for leading dimensions of size 1.)
   const int64_t n = out.numel();

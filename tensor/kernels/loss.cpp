@@ -9,24 +9,19 @@
 namespace heed::kernel {
 namespace {
 
-// What the rows have in common: the targets, and the weight of every class.
+// Shared by all rows: the targets, and the weight of every class.
 template <class T>
 struct Classes {
-  Classes(const ClassTargets& targets, int64_t classes, DType dtype)
-      : target(targets.target.data<int64_t>()),
-        ignored(targets.ignore_index),
-        weights(targets.weight.defined() ? targets.weight : full({classes}, 1, dtype)),
-        weight(weights.data<T>()),
-        total(static_cast<T>(sum(weights, {0}, false).template item<double>())),
-        exact(1 - static_cast<T>(targets.smoothing)),
-        share(static_cast<T>(targets.smoothing) / static_cast<T>(classes)) {}
+  const ClassTargets& targets;
+  const int64_t count;
 
-  const int64_t* target;
-  int64_t ignored;
-  Tensor weights;
-  const T* weight;
-  T total;         // of the weights
-  T exact, share;  // 1 - s and s / C
+  const int64_t* target = targets.target.data<int64_t>();
+  const int64_t ignored = targets.ignore_index;
+  const Tensor weights = targets.weight.defined() ? targets.weight : full({count}, 1, dtype_of<T>);
+  const T* weight = weights.data<T>();
+  const T total = static_cast<T>(sum(weights, {0}, false).item());
+  const T smoothing = static_cast<T>(targets.smoothing);
+  const T exact = 1 - smoothing, share = smoothing / static_cast<T>(count);
 };
 
 template <class T>
@@ -43,8 +38,8 @@ T log_sum_exp(const T* x, int64_t n) {
 
 double total_weight(const ClassTargets& targets, int64_t classes) {
   const auto* target = targets.target.data<int64_t>();
-  const std::vector<double> weight =
-      targets.weight.defined() ? targets.weight.to_vector<double>() : std::vector<double>();
+  std::vector<double> weight;
+  if (targets.weight.defined()) weight = targets.weight.to_vector();
   double total = 0;
   for (int64_t r = 0; r < targets.target.numel(); ++r) {
     const int64_t t = target[r];
@@ -61,7 +56,7 @@ CrossEntropy cross_entropy(const Tensor& x, const ClassTargets& targets) {
                        Tensor::empty(targets.target.shape(), x.dtype())};
   const int64_t classes = x.shape().back();
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    const Classes<T> c(targets, classes, x.dtype());
+    const Classes<T> c{targets, classes};
     const T* logits = x.data<T>();
     T *loss = y.loss.mutable_data<T>(), *lse = y.logsumexp.mutable_data<T>();
     each_row(y.loss.numel(), classes, [&](int64_t r) {
@@ -72,9 +67,8 @@ CrossEntropy cross_entropy(const Tensor& x, const ClassTargets& targets) {
       const T all = lse[r] = log_sum_exp(row, classes);
       loss[r] = c.exact * c.weight[t] * (all - row[t]);
       if (c.share == 0) return;
-      const double even = sum_line(
-          classes, [all](auto weight, auto v) { return weight * (all - v); }, c.weight, row);
-      loss[r] += c.share * static_cast<T>(even);
+      const auto other_loss = [all](auto weight, auto v) { return weight * (all - v); };
+      loss[r] += c.share * static_cast<T>(sum_line(classes, other_loss, c.weight, row));
     });
   });
   return y;
@@ -85,7 +79,7 @@ Tensor cross_entropy_backward(const Tensor& g, const Tensor& x, const Tensor& lo
   const Tensor dx = Tensor::empty(x.shape(), x.dtype());
   const int64_t classes = x.shape().back();
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    const Classes<T> c(targets, classes, x.dtype());
+    const Classes<T> c{targets, classes};
     const T *logits = x.data<T>(), *lse = logsumexp.data<T>(), *gradient = g.data<T>();
     T* out = dx.mutable_data<T>();
     each_row(g.numel(), classes, [&](int64_t r) {

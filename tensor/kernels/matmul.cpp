@@ -12,7 +12,7 @@ namespace heed::kernel {
 namespace {
 
 // OpenBLAS. It counts in ints and reads matrices one of whose steps is 1 while the other jumps over whole
-// rows or columns. Another product of matrices would stand beside blas_product(): multiply() alone chooses.
+// rows or columns. Another product of matrices would go beside blas_product(): multiply() alone chooses.
 
 constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
 
@@ -28,20 +28,13 @@ bool readable(const Tensor& x) {
 
 // OpenBLAS built with OpenMP takes its number of threads from omp_get_max_threads() at every call outside of
 // a parallel loop, whatever openblas_set_num_threads said: see Note [Same bits] in tensor/parallel.h.
-class OneThread {
- public:
-  OneThread() : before_(omp_in_parallel() ? 1 : omp_get_max_threads()) {
-    if (before_ > 1) omp_set_num_threads(1);
-  }
-  ~OneThread() {
-    if (before_ > 1) omp_set_num_threads(before_);
-  }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-
- private:
-  int before_;
-};
+template <class F>
+void on_one_thread(const F& call_blas) {
+  const int threads = omp_in_parallel() ? 1 : omp_get_max_threads();
+  if (threads > 1) omp_set_num_threads(1);
+  call_blas();
+  if (threads > 1) omp_set_num_threads(threads);
+}
 
 template <class T>
 constexpr auto gemm = cblas_dgemm;
@@ -52,7 +45,7 @@ constexpr auto gemv = cblas_dgemv;
 template <>
 constexpr auto gemv<float> = cblas_sgemv;
 
-// How BLAS calls a matrix: as it stands, or transposed, and the distance between its rows or columns.
+// How BLAS takes a matrix: as it is, or transposed, and the distance between its rows or columns.
 struct Layout {
   CBLAS_TRANSPOSE trans;
   int lead;
@@ -66,21 +59,22 @@ struct Layout {
 // out = alpha a b + beta out
 template <class T>
 void blas_product(int n, int m, int k, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> out) {
-  const OneThread guard;
   const Layout of_a(a), of_b(b);
-  gemm<T>(CblasRowMajor, of_a.trans, of_b.trans, n, m, k, alpha, a.data, of_a.lead, b.data, of_b.lead, beta,
-          out.data, static_cast<int>(out.row_step));
+  on_one_thread([&] {
+    gemm<T>(CblasRowMajor, of_a.trans, of_b.trans, n, m, k, alpha, a.data, of_a.lead, b.data, of_b.lead, beta,
+            out.data, static_cast<int>(out.row_step));
+  });
 }
 
-// y [n] += alpha a [n, k] x [k]
+// y [n, 1] += alpha a [n, k] x [k, 1]
 template <class T>
-void blas_times_vector(int n, int k, T alpha, Matrix<const T> a, const T* x, int64_t x_step, T* y,
-                       int64_t y_step) {
-  const OneThread guard;
+void blas_times_vector(int n, int k, T alpha, Matrix<const T> a, Matrix<const T> x, Matrix<T> y) {
   const Layout of_a(a);
-  const bool stands = of_a.trans == CblasNoTrans;
-  gemv<T>(CblasRowMajor, of_a.trans, stands ? n : k, stands ? k : n, alpha, a.data, of_a.lead, x,
-          static_cast<int>(x_step), 1, y, static_cast<int>(y_step));
+  const bool turned = of_a.trans == CblasTrans;
+  on_one_thread([&] {
+    gemv<T>(CblasRowMajor, of_a.trans, turned ? k : n, turned ? n : k, alpha, a.data, of_a.lead, x.data,
+            static_cast<int>(x.row_step), 1, y.data, static_cast<int>(y.row_step));
+  });
 }
 
 template <class T>
@@ -155,12 +149,6 @@ void run(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& star
   });
 }
 
-Shape result_shape(const Tensor& a, const Tensor& b) {
-  Shape shape = broadcast_shapes(leading(a), leading(b));
-  for (const int64_t size : {a.size(-2), b.size(-1)}) shape.push_back(size);
-  return shape;
-}
-
 // x [..., k] as a matrix [N, k] with all leading dimensions in one; a view where the strides allow it.
 Tensor as_rows(const Tensor& x) {
   const int64_t last = x.dim() - 1, k = x.shape()[last];
@@ -199,14 +187,11 @@ void multiply(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matri
       T* row = out.at(i, 0);
       for (int64_t j = 0; j < m; ++j) row[j] = (beta == 0 ? T(0) : beta * row[j]) + factor * *b.at(0, j);
     }
-  } else if (n == 1 || m == 1) {
+  } else if (n == 1) {
+    multiply<T>(m, n, k, alpha, b.transposed(), a.transposed(), beta, out.transposed());
+  } else if (m == 1) {
     if (beta != 1) scale(n, m, beta, out);
-    if (m == 1)
-      blas_times_vector<T>(static_cast<int>(n), static_cast<int>(k), alpha, a, b.data, b.row_step, out.data,
-                           out.row_step);
-    else
-      blas_times_vector<T>(static_cast<int>(m), static_cast<int>(k), alpha, b.transposed(), a.data,
-                           a.col_step, out.data, 1);
+    blas_times_vector<T>(static_cast<int>(n), static_cast<int>(k), alpha, a, b, out);
   } else {
     blas_product<T>(static_cast<int>(n), static_cast<int>(m), static_cast<int>(k), alpha, a, b, beta, out);
   }
@@ -218,9 +203,9 @@ template void multiply(int64_t, int64_t, int64_t, double, Matrix<const double>, 
                        Matrix<double>);
 
 Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start, double alpha) {
-  const Tensor out = Tensor::empty(result_shape(a, b), a.dtype());
-  if (out.numel() == 0) return out;
   const int64_t n = a.size(-2), k = a.size(-1), m = b.size(-1);
+  const Tensor out = Tensor::empty(matrix_shape(broadcast_shapes(leading(a), leading(b)), n, m), a.dtype());
+  if (out.numel() == 0) return out;
   check(std::max({n, k, m}) <= kMost, "a is ", a.shape(), ", b is ", b.shape(),
         "; BLAS counts rows and columns in 31 bits, cut the operands into pieces");
   product_flops() += 2 * out.numel() * k;

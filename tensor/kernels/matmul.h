@@ -18,9 +18,9 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start = {}, double
 /// Floating-point operations of products in this thread so far, two for a multiplication and its addition.
 int64_t& product_flops();
 
-// What other kernels build products of.
+// The parts of products, for other kernels.
 
-/// A matrix in memory: element (i, j) stands at data[i * row_step + j * col_step].
+/// A matrix in memory: element (i, j) is data[i * row_step + j * col_step].
 template <class T>
 struct Matrix {
   T* data;
@@ -39,6 +39,13 @@ struct Tile {
 
 /// All dimensions but the last two.
 inline Shape leading(const Tensor& x) { return Shape(x.shape().data(), x.dim() - 2); }
+
+/// [lead..., rows, columns]
+inline Shape matrix_shape(Shape lead, int64_t rows, int64_t columns) {
+  lead.push_back(rows);
+  lead.push_back(columns);
+  return lead;
+}
 
 /// The matrices of a tensor in row-major order of its leading dimensions. Those of an undefined tensor have
 /// no data.
@@ -67,7 +74,7 @@ class Matrices {
   Matrix<T> first_{nullptr, 0, 0};
 };
 
-/// x itself if multiply() can read its matrices, else a copy, in which a matrix that is repeated stands once.
+/// x itself if multiply() can read its matrices, else a copy, which has a repeated matrix once.
 Tensor for_products(const Tensor& x);
 
 /// out [n, m] = alpha a [n, k] b [k, m] + beta out, by one thread; with beta = 0 out need not be set. a and b

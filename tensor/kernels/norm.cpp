@@ -19,13 +19,11 @@ T average(int64_t n, const F& f, const T* first, const X*... more) {
   return static_cast<T>(sum_line(n, f, first, more...) / static_cast<double>(n));
 }
 
-Tensor dense(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
-
 }  // namespace
 
 Normed norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strided_weight,
             const Tensor& strided_bias, double eps) {
-  const Tensor x = contiguous(strided), weight = dense(strided_weight), bias = dense(strided_bias);
+  const Tensor x = contiguous(strided), weight = contiguous(strided_weight), bias = contiguous(strided_bias);
   const int64_t rows = n == 0 ? 0 : x.numel() / n;
   Normed out{Tensor::empty(x.shape(), x.dtype()), {}, Tensor::empty({rows}, x.dtype())};
   if (centre == Centre::mean) out.mean = Tensor::empty({rows}, x.dtype());
@@ -37,8 +35,8 @@ Normed norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strid
       const T* x_row = in + r * n;
       T* y_row = y + r * n;
       const T mean = means ? means[r] = average(n, itself, x_row) : T(0);
-      const T variance = average(
-          n, [=](auto v) { return (v - mean) * (v - mean); }, x_row);
+      const auto square = [=](auto v) { return (v - mean) * (v - mean); };
+      const T variance = average(n, square, x_row);
       const T scale = scales[r] = static_cast<T>(1 / std::sqrt(static_cast<double>(variance) + eps));
       const auto xhat = [=](int64_t i) { return (x_row[i] - mean) * scale; };
       if (w && b) {
@@ -85,11 +83,9 @@ NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int6
         T* dx_row = out + r * n;
         const T mean = means ? means[r] : T(0), scale = scales[r];
         const auto xhat = [=](int64_t i) { return (x_row[i] - mean) * scale; };
-        const T along = average(
-            n, [=](auto g_, auto w_, auto v) { return g_ * w_ * ((v - mean) * scale); }, g_row, w, x_row);
-        const T offset = means ? average(
-                                     n, [](auto g_, auto w_) { return g_ * w_; }, g_row, w)
-                               : T(0);
+        const auto product = [=](auto g_, auto w_, auto v) { return g_ * w_ * ((v - mean) * scale); };
+        const T along = average(n, product, g_row, w, x_row);
+        const T offset = means ? average(n, times, g_row, w) : T(0);
         HEED_VECTORIZE
         for (int64_t i = 0; i < n; ++i) {
           const T h = xhat(i);

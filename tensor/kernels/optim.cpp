@@ -48,25 +48,21 @@ void fade(const Tensor& out, const Tensor& x, double keep, double fresh) {
 }  // namespace
 
 void sgd_step(const Tensor& p, const Tensor& g, const Tensor& v, const StepOptions& step,
-              const Momentum& momentum) {
+              const MomentumStep& momentum) {
   visit_floating(p.dtype(), [&]<class T>(Type<T>) {
     const T lr = static_cast<T>(step.lr), mu = static_cast<T>(momentum.momentum);
     const T fresh = static_cast<T>(1 - momentum.dampening);
-    const auto update = [=, nesterov = momentum.nesterov](T& p_, T g_, auto&... velocity) {
-      T d = g_;
-      [[maybe_unused]] const auto remember = [&](T& v_) {
-        v_ = mu * v_ + fresh * g_;
-        d = nesterov ? g_ + mu * v_ : v_;
-      };
-      (remember(velocity), ...);
-      p_ -= lr * d;
+    const auto plain = [=](T& p_, T g_) { p_ -= lr * g_; };
+    const auto with_momentum = [=, nesterov = momentum.nesterov](T& p_, T g_, T& v_) {
+      v_ = mu * v_ + fresh * g_;
+      p_ -= lr * (nesterov ? g_ + mu * v_ : v_);
     };
-    v.defined() ? sweep<T>(p, g, step, update, v) : sweep<T>(p, g, step, update);
+    v.defined() ? sweep<T>(p, g, step, with_momentum, v) : sweep<T>(p, g, step, plain);
   });
 }
 
 void adam_step(const Tensor& p, const Tensor& g, const Tensor& m, const Tensor& v, const Tensor& largest_v,
-               const StepOptions& step, const Adam& adam) {
+               const StepOptions& step, const AdamStep& adam) {
   const double t = static_cast<double>(adam.t);
   const double correction1 = 1 - std::pow(adam.beta1, t);
   const double correction2 = 1 - std::pow(adam.beta2, t);
@@ -86,17 +82,15 @@ void adam_step(const Tensor& p, const Tensor& g, const Tensor& m, const Tensor& 
       (raise(largest), ...);
       p_ = keep * p_ - size * m_ / (std::sqrt(spread) * root + eps);
     };
-    if (largest_v.defined())
-      sweep<T>(p, g, coupled, update, m, v, largest_v);
-    else
-      sweep<T>(p, g, coupled, update, m, v);
+    largest_v.defined() ? sweep<T>(p, g, coupled, update, m, v, largest_v)
+                        : sweep<T>(p, g, coupled, update, m, v);
   });
 }
 
 // The two that follow take several passes: few train by them.
 
 void rmsprop_step(const Tensor& p, const Tensor& g, const Tensor& v, const Tensor& mean, const Tensor& b,
-                  const StepOptions& step, const RMSprop& rmsprop) {
+                  const StepOptions& step, const RMSpropStep& rmsprop) {
   Tensor d = started(p, g, step), spread = v;
   fade(v, square(d), rmsprop.alpha, 1 - rmsprop.alpha);
   if (mean.defined()) {

@@ -109,14 +109,13 @@ struct Plan {
 //   |length|length|le|length|length|le|       long lines of size period: parts_in_period = 3
 //   |<--- period --->|
 struct Parts {
-  int64_t inputs, length, period, parts_in_period = 1;
+  int64_t inputs, period, length, parts_in_period;
 
   Parts(const Plan& plan, int64_t width) : inputs(plan.inputs) {
     const int64_t n = std::max<int64_t>(1, plan.reduced.inner_size());  // of a line
-    length = period = plan.by_rows() ? std::max<int64_t>(128, rows_per_block(width)) : n * rows_per_block(n);
-    if (plan.by_rows() || n <= kBlock) return;
-    length = kBlock;
-    parts_in_period = (n + kBlock - 1) / kBlock;
+    period = plan.by_rows() ? std::max<int64_t>(128, rows_per_block(width)) : n * rows_per_block(n);
+    length = plan.by_rows() ? period : std::min(period, kBlock);
+    parts_in_period = (period + length - 1) / length;
   }
   int64_t count() const { return std::max<int64_t>(1, (inputs + period - 1) / period * parts_in_period); }
   int64_t begin(int64_t part) const {
@@ -207,37 +206,6 @@ Tensor reduce(Tensor x, const Shape& dims, bool keepdim, double divisor = 1) {
 
 Tensor counted(const Tensor& x) { return x.dtype() == boolean ? cast(x, int64) : x; }
 
-}  // namespace
-
-Tensor sum(const Tensor& x, const Shape& dims, bool keepdim) {
-  return reduce<Sum>(counted(x), dims, keepdim);
-}
-
-Tensor mean(const Tensor& x, const Shape& dims, bool keepdim) {
-  check(is_floating(x.dtype()), "expected a floating tensor, got ", x.dtype());
-  double count = 1;
-  for (const int64_t d : dims) count *= static_cast<double>(x.shape()[d]);
-  return reduce<Sum>(x, dims, keepdim, count);
-}
-
-Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) { return reduce<Maximum>(x, dims, keepdim); }
-Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) { return reduce<Minimum>(x, dims, keepdim); }
-
-Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim) {
-  Tensor largest = amax(x, dims, true);
-  largest = map(largest, [](auto v) { return v - v == 0 ? v : 0; });
-  const Tensor parts = zip(x, largest, [](auto v, auto most) { return math::exp(v - most); });
-  const Tensor y = map(sum(parts, dims, keepdim), [](auto v) { return math::log(v); });
-  return add(y, TensorBody::view(largest, y.shape(), y.strides()));
-}
-
-Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {
-  const Tensor squares = square(sub(x, mean(x, dims, true)));
-  return reduce<Sum>(squares, dims, keepdim, divisor);
-}
-
-namespace {
-
 template <template <class> class R>
 Extreme extreme(const Tensor& strided, int64_t dim, bool keepdim) {
   const Tensor x = contiguous(strided);
@@ -264,8 +232,34 @@ Extreme extreme(const Tensor& strided, int64_t dim, bool keepdim) {
 
 }  // namespace
 
+Tensor sum(const Tensor& x, const Shape& dims, bool keepdim) {
+  return reduce<Sum>(counted(x), dims, keepdim);
+}
+
+Tensor mean(const Tensor& x, const Shape& dims, bool keepdim) {
+  check(is_floating(x.dtype()), "expected a floating tensor, got ", x.dtype());
+  double count = 1;
+  for (const int64_t d : dims) count *= static_cast<double>(x.shape()[d]);
+  return reduce<Sum>(x, dims, keepdim, count);
+}
+
+Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) { return reduce<Maximum>(x, dims, keepdim); }
+Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) { return reduce<Minimum>(x, dims, keepdim); }
 Extreme max(const Tensor& x, int64_t dim, bool keepdim) { return extreme<Maximum>(x, dim, keepdim); }
 Extreme min(const Tensor& x, int64_t dim, bool keepdim) { return extreme<Minimum>(x, dim, keepdim); }
+
+Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim) {
+  Tensor largest = amax(x, dims, true);
+  largest = map(largest, [](auto v) { return v - v == 0 ? v : 0; });
+  const Tensor parts = zip(x, largest, [](auto v, auto most) { return math::exp(v - most); });
+  const Tensor y = map(sum(parts, dims, keepdim), [](auto v) { return math::log(v); });
+  return add(y, TensorBody::view(largest, y.shape(), y.strides()));
+}
+
+Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {
+  const Tensor squares = square(sub(x, mean(x, dims, true)));
+  return reduce<Sum>(squares, dims, keepdim, divisor);
+}
 
 Tensor cumsum(const Tensor& strided, int64_t dim, bool reverse) {
   const Tensor x = contiguous(counted(strided));

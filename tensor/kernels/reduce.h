@@ -15,7 +15,7 @@ Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim);
 /// sum (x - mean)^2 / divisor
 Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim);
 
-/// The largest along one dimension and where it stands first; NaN counts as the largest, and as the smallest.
+/// The largest (smallest) along one dimension and its first position; NaN counts as the largest, and as the smallest.
 struct Extreme {
   Tensor values, indices;
 };

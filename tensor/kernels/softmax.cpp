@@ -8,17 +8,12 @@ namespace {
 
 enum class Form { plain, masked, log };
 
-// What is taken off before exp. A masked line of -inf alone stays at exp(-inf) = 0.
-template <class T>
-T shift_of(Form form, T most) {
-  return form == Form::masked && most == -std::numeric_limits<T>::infinity() ? 0 : most;
-}
-
 // One line of n neighbouring values: y_i = exp(x_i - m) / s, or its logarithm, with m the largest x and
 // s = sum_i exp(x_i - m), which lies between 1 and n. A line of -inf alone gives NaN, masked 0.
 template <class T>
 void softmax_line(Form form, const T* x, T* y, int64_t n) {
-  const T most = shift_of(form, max_line(n, -std::numeric_limits<T>::infinity(), x));
+  T most = max_line(n, minus_infinity<T>, x);
+  if (form == Form::masked) most = shift_of(most);
   const double sum = exp_line(n, x, most, y);
   if (form == Form::log) {
     const T log_sum = static_cast<T>(std::log(sum));
@@ -28,19 +23,6 @@ void softmax_line(Form form, const T* x, T* y, int64_t n) {
     const T scale = static_cast<T>(sum == 0 ? 0 : 1 / sum);
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) y[i] *= scale;
-  }
-}
-
-template <class T>
-void softmax_line_backward(Form form, const T* g, const T* y, T* dx, int64_t n) {
-  if (form == Form::log) {
-    const T sum = static_cast<T>(sum_line(n, itself, g));
-    HEED_VECTORIZE
-    for (int64_t i = 0; i < n; ++i) dx[i] = g[i] - math::exp(y[i]) * sum;
-  } else {
-    const T dot = static_cast<T>(sum_line(n, times, g, y));
-    HEED_VECTORIZE
-    for (int64_t i = 0; i < n; ++i) dx[i] = y[i] * (g[i] - dot);
   }
 }
 
@@ -55,7 +37,7 @@ void sparsemax_line(const T* x, T* y, int64_t n) {
   }
   std::copy_n(x, n, y);
   std::make_heap(y, y + n);
-  const T most = n == 0 ? 0 : shift_of(Form::masked, y[0]);
+  const T most = n == 0 ? 0 : shift_of(y[0]);
   double sum = 0, threshold = 0;
   for (int64_t k = 1; k <= n; ++k) {
     const double value = static_cast<double>(y[0]) - most;
@@ -89,25 +71,29 @@ Tensor forward(Form form, const Tensor& x, int64_t dim) {
   return by_lines(x, {}, dim, [form](auto* x_, auto*, auto* y, int64_t n) { softmax_line(form, x_, y, n); });
 }
 
-Tensor backward(Form form, const Tensor& g, const Tensor& y, int64_t dim) {
-  return by_lines(g, y, dim, [form](auto* g_, auto* y_, auto* dx, int64_t n) {
-    softmax_line_backward(form, g_, y_, dx, n);
-  });
-}
-
 }  // namespace
 
 Tensor softmax(const Tensor& x, int64_t dim) { return forward(Form::plain, x, dim); }
 Tensor masked_softmax(const Tensor& x, int64_t dim) { return forward(Form::masked, x, dim); }
 Tensor log_softmax(const Tensor& x, int64_t dim) { return forward(Form::log, x, dim); }
-Tensor softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
-  return backward(Form::plain, g, y, dim);
-}
-Tensor log_softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
-  return backward(Form::log, g, y, dim);
-}
 Tensor sparsemax(const Tensor& x, int64_t dim) {
   return by_lines(x, {}, dim, [](auto* x_, auto*, auto* y, int64_t n) { sparsemax_line(x_, y, n); });
+}
+
+Tensor softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
+  return by_lines(g, y, dim, []<class T>(const T* g_, const T* y_, T* dx, int64_t n) {
+    const T dot = static_cast<T>(sum_line(n, times, g_, y_));
+    HEED_VECTORIZE
+    for (int64_t i = 0; i < n; ++i) dx[i] = y_[i] * (g_[i] - dot);
+  });
+}
+
+Tensor log_softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
+  return by_lines(g, y, dim, []<class T>(const T* g_, const T* y_, T* dx, int64_t n) {
+    const T sum = static_cast<T>(sum_line(n, itself, g_));
+    HEED_VECTORIZE
+    for (int64_t i = 0; i < n; ++i) dx[i] = g_[i] - math::exp(y_[i]) * sum;
+  });
 }
 
 }  // namespace heed::kernel
