@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -33,7 +32,7 @@ class AnyPart {
   void visit(Visitor& v) {
     if (held_) held_->visit(v);
   }
-  /// What is held, if it is of this type; null otherwise.
+  /// The part that is held, if it is of this type; null otherwise.
   template <class Part>
   Part* get() const& {
     auto* holder = dynamic_cast<Holder<Part>*>(held_.get());

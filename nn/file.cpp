@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <utility>
 
 #include "tensor/kernels/elementwise.h"
@@ -19,12 +18,12 @@
 namespace heed {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "tensors are stored as they stand in memory");
+static_assert(std::endian::native == std::endian::little, "tensors are stored as they are in memory");
 
 // Some systems move at most 2 GB at once.
 constexpr uint64_t kMost = uint64_t{1} << 30;
 
-// Where a file stands, links followed; the path itself when it does not exist yet.
+// The place of a file, links followed; the path itself when it does not exist yet.
 std::string real_path(const std::string& path) {
   const std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
   return real ? real.get() : path;

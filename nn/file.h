@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include "tensor/tensor.h"
@@ -18,7 +15,7 @@ class FileReader {
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
 
-  /// How many bytes come after those read.
+  /// The number of bytes after those read.
   uint64_t left() const { return left_; }
   void read(void* to, uint64_t count);
   /// `count` more bytes; refused without asking for memory when the file has fewer.

@@ -1,7 +1,5 @@
 #include "nn/functional.h"
 
-#include <limits>
-
 #include "autograd/ops.h"
 #include "nn/attention/pooling.h"
 
@@ -24,16 +22,9 @@ struct Loss : Calling {
 };
 
 Tensor reduce(const Tensor& each, Reduction reduction) {
-  switch (reduction) {
-    case Reduction::none:
-      return each;
-    case Reduction::mean:
-      return mean(each);
-    case Reduction::sum:
-      return sum(each);
-    default:
-      fail("the reduction is none, mean or sum; batchmean belongs to kl_div");
-  }
+  check(reduction != Reduction::batchmean, "the reduction is none, mean or sum; batchmean belongs to kl_div");
+  if (reduction == Reduction::none) return each;
+  return reduction == Reduction::mean ? mean(each) : sum(each);
 }
 
 void check_weight(const char* name, const Tensor& weight, const Operand& input) {
@@ -67,11 +58,13 @@ void check_classes(const Operand& input, const Operand& target, int64_t dim) {
         "; class_dim = -1 says that the last has them");
 }
 
-}  // namespace
-
-void check_dropout(const char* layer, const char* argument, double p) {
-  check(p >= 0 && p <= 1, layer, ": ", argument, " is ", p, "; a probability lies in [0, 1]");
+// 0 at t = 0.
+Tensor t_log_t(const Tensor& t) {
+  const Tensor zero = t == 0;
+  return where(zero, 0, t * log(where(zero, 1, t)));
 }
+
+}  // namespace
 
 Tensor dropout(Operand x, double p, bool training, Generator* generator) {
   const Calling here("dropout", x.line());
@@ -107,16 +100,9 @@ Tensor huber_loss(Operand input, Operand target, Reduction reduction, double del
   return reduce(where(d < delta, square(d) * 0.5, (d - 0.5 * delta) * delta), reduction);
 }
 
-// t log t is 0 at t = 0.
 Tensor kl_div(Operand input, Operand target, const KlDivOptions& options) {
   const Loss here("kl_div", input, target);
-  Tensor each;
-  if (options.log_target) {
-    each = exp(target) * (target - input);
-  } else {
-    const Tensor zero = target == 0;
-    each = where(zero, 0, target * log(where(zero, 1, target))) - target * input;
-  }
+  const Tensor each = options.log_target ? exp(target) * (target - input) : t_log_t(target) - target * input;
   if (options.reduction != Reduction::batchmean) return reduce(each, options.reduction);
   return sum(each) / static_cast<double>(input->dim() > 0 ? input->size(0) : 1);
 }
@@ -161,8 +147,7 @@ Tensor nll_loss(Operand input, Operand target, const CrossEntropyOptions& option
         " (ignore_index)");
   const Tensor safe = where(counts, target, 0);
   Tensor weight = to(counts, input->dtype());
-  if (options.weight.defined())
-    weight = weight * reshape(index_select(options.weight, 0, flatten(safe)), safe.shape());
+  if (options.weight.defined()) weight = weight * options.weight[safe];
   const Tensor picked = squeeze(gather(input, dim, unsqueeze(safe, dim)), dim);
   const Tensor each = where(counts, -picked * weight, 0);
   if (options.reduction == Reduction::mean) return sum(each) / sum(weight);

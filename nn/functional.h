@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
 
 #include "autograd/ops/attention.h"
 #include "autograd/ops/loss.h"
@@ -15,7 +14,9 @@ namespace heed::F {
 using heed::AttentionOptions, heed::CrossEntropyOptions;
 
 /// Throws unless p is a probability.
-void check_dropout(const char* layer, const char* argument, double p);
+inline void check_dropout(const char* layer, const char* argument, double p) {
+  check(p >= 0 && p <= 1, layer, ": ", argument, " is ", p, "; a probability lies in [0, 1]");
+}
 
 /// While training, zeroes each value with probability p and multiplies the others by 1 / (1 - p); otherwise
 /// x. Draws from the thread's default generator when none is given.

@@ -9,8 +9,6 @@
 
 namespace heed::init {
 
-Tensor constant(const Shape& shape, double value) { return full(shape, value); }
-
 Tensor uniform(const Shape& shape, double low, double high, Generator* generator) {
   check(low <= high, "init::uniform: low is ", low, ", high is ", high, "; low must not be above high");
   return rand(shape, float32, generator) * (high - low) + low;
@@ -35,18 +33,9 @@ Fans fans(const Shape& shape) {
 }
 
 double gain(Nonlinearity nonlinearity, double negative_slope) {
-  switch (nonlinearity) {
-    case Nonlinearity::tanh:
-      return 5.0 / 3;
-    case Nonlinearity::relu:
-      return std::sqrt(2.0);
-    case Nonlinearity::leaky_relu:
-      return std::sqrt(2 / (1 + negative_slope * negative_slope));
-    case Nonlinearity::selu:
-      return 0.75;
-    default:
-      return 1;
-  }
+  const double leaky_relu = std::sqrt(2 / (1 + negative_slope * negative_slope));
+  const double gains[] = {1, 1, 5.0 / 3, std::sqrt(2.0), leaky_relu, 0.75};  // in the order of Nonlinearity
+  return gains[static_cast<size_t>(nonlinearity)];
 }
 
 namespace {

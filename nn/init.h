@@ -1,7 +1,5 @@
 #pragma once
 
-#include <utility>
-
 #include "tensor/create.h"
 
 /// Start values of parameters: each call makes a new tensor, init::normal({out, in}, 0, 0.02). To start a
@@ -11,7 +9,7 @@ namespace heed::init {
 
 inline Tensor zeros(const Shape& shape) { return heed::zeros(shape); }
 inline Tensor ones(const Shape& shape) { return heed::ones(shape); }
-Tensor constant(const Shape& shape, double value);
+inline Tensor constant(const Shape& shape, double value) { return full(shape, value); }
 /// Uniform in [low, high).
 Tensor uniform(const Shape& shape, double low = 0, double high = 1, Generator* generator = nullptr);
 /// Uniform in [-1 / sqrt(fan), 1 / sqrt(fan)): what linear and recurrent layers start with, where `fan` is

@@ -31,7 +31,7 @@ struct Member {
   bool persistent;
 };
 
-// What visit names, in its order: all parameters and buffers under all their names, and each module once. Walking
+// All that visit names, in its order: parameters and buffers under all their names, and each module once. Walking
 // changes nothing by itself, so it serves const modules too.
 class Walk : public Visitor {
  public:
@@ -51,9 +51,10 @@ class Walk : public Visitor {
   }
 
  protected:
-  void parameter(const std::string& path, Parameter& member) override { add({path, &member, true, true}); }
-  void buffer(const std::string& path, Buffer& member, bool persistent) override {
-    add({path, &member, false, persistent});
+  void member(const std::string& path, OwnedTensor& tensor, bool learned, bool persistent) override {
+    check(names_.insert(path).second, "visit: two members have the name \"", path,
+          "\"; give every member a name of its own");
+    members.push_back({path, &tensor, learned, persistent});
   }
   void module(const std::string& path, Module& module) override {
     if (entered_.insert(&module).second) modules.push_back({path, &module});
@@ -63,11 +64,6 @@ class Walk : public Visitor {
   }
 
  private:
-  void add(Member member) {
-    check(names_.insert(member.name).second, "visit: two members have the name \"", member.name,
-          "\"; give every member a name of its own");
-    members.push_back(std::move(member));
-  }
   std::set<std::string> names_;
   std::set<const Module*> entered_, left_;
 };
@@ -78,8 +74,10 @@ class Outline : public Visitor {
   std::string text;
 
  protected:
-  void parameter(const std::string& path, Parameter& member) override { add(path, member); }
-  void buffer(const std::string& path, Buffer& member, bool) override { add(path, member); }
+  void member(const std::string& path, OwnedTensor& tensor, bool, bool) override {
+    std::string& all = open_.back().members;
+    all += (all.empty() ? "" : ", ") + inside(path) + " " + to_string(tensor.shape());
+  }
   void module(const std::string& path, Module& module) override {
     open_.push_back({path, module.type_name()});
   }
@@ -99,10 +97,6 @@ class Outline : public Visitor {
   struct Level {
     std::string path, type, members = {}, children = {};
   };
-  void add(const std::string& path, const Tensor& member) {
-    std::string& all = open_.back().members;
-    all += (all.empty() ? "" : ", ") + inside(path) + " " + to_string(member.shape());
-  }
   // The path from the module that is open: "layers.0" of "encoder.layers.0".
   std::string inside(const std::string& path) const {
     const size_t before = open_.back().path.size();
@@ -111,7 +105,7 @@ class Outline : public Visitor {
   std::vector<Level> open_;
 };
 
-// What a member goes by in messages: "float32 [4, 3]".
+// A member as messages show it: "float32 [4, 3]".
 std::string kind(const Tensor& x) { return to_string(x.dtype()) + " " + to_string(x.shape()); }
 
 }  // namespace
@@ -124,12 +118,8 @@ void Visitor::inside(std::string_view name, const std::function<void()>& f) {
   path_.resize(length);
 }
 
-void Visitor::operator()(std::string_view name, Parameter& member) {
-  if (member.defined()) inside(name, [&] { parameter(path_, member); });
-}
-
-void Visitor::operator()(std::string_view name, Buffer& member, bool persistent) {
-  if (member.defined()) inside(name, [&] { buffer(path_, member, persistent); });
+void Visitor::tell(std::string_view name, OwnedTensor& tensor, bool learned, bool persistent) {
+  if (tensor.defined()) inside(name, [&] { member(path_, tensor, learned, persistent); });
 }
 
 void Visitor::operator()(std::string_view name, Module& member) {
@@ -157,9 +147,6 @@ std::vector<NamedTensor> Module::named(bool learned) const {
     if (member.learned == learned) found.push_back({member.name, *member.tensor});
   return found;
 }
-
-std::vector<NamedTensor> Module::named_parameters() const { return named(true); }
-std::vector<NamedTensor> Module::named_buffers() const { return named(false); }
 
 std::vector<Tensor> Module::parameters() const {
   std::vector<Tensor> found;
@@ -209,7 +196,7 @@ LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
                    value.defined() ? to_string(value.shape()) : "undefined"});
     else if (value.dtype() != own.dtype() && !(is_floating(value.dtype()) && is_floating(own.dtype())))
       misfits.add({"dtype", member.name, kind(own), kind(value)});
-    else  // what stands in a member's memory must survive the first writes
+    else  // values in a member's own memory must survive the first writes
       writes.push_back({member.tensor,
                         memory.contains(TensorBody::of(value).storage.get()) ? kernel::clone(value) : value});
   }
@@ -295,8 +282,8 @@ const char* interned(const std::string& path) {
   return paths.insert(path).first->c_str();
 }
 
-// Whether a line is known and in none of heed's rooms, wherever they stood when the library was built and stand for
-// the program.
+// Whether a line is known and in none of heed's rooms, wherever they were when the library was built and are for the
+// program.
 bool is_users(std::source_location line, std::string_view header) {
   const std::string_view file = line.file_name();
   for (std::string_view root : {std::string_view(__FILE__), header}) {

@@ -1,20 +1,12 @@
 #pragma once
 
 #include <atomic>
-#include <concepts>
-#include <functional>
 #include <map>
-#include <memory>
-#include <source_location>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
-#include "autograd/grad_mode.h"
-#include "autograd/hooks.h"
 #include "autograd/node.h"
 #include "nn/parameter.h"
 
@@ -51,9 +43,11 @@ class Visitor {
  public:
   virtual ~Visitor() = default;
 
-  void operator()(std::string_view name, Parameter& member);
+  void operator()(std::string_view name, Parameter& member) { tell(name, member, true, true); }
   /// A buffer that is not persistent follows to(dtype) but is not part of the state dict.
-  void operator()(std::string_view name, Buffer& member, bool persistent = true);
+  void operator()(std::string_view name, Buffer& member, bool persistent = true) {
+    tell(name, member, false, persistent);
+  }
   void operator()(std::string_view name, Module& member);
   template <Visitable Part>
   requires(!std::is_base_of_v<Module, Part>) void operator()(std::string_view name, Part& member) {
@@ -75,13 +69,14 @@ class Visitor {
   }
 
  protected:
-  virtual void parameter(const std::string&, Parameter&) {}
-  virtual void buffer(const std::string&, Buffer&, bool /*persistent*/) {}
+  /// A parameter or a buffer that is defined, by its path.
+  virtual void member(const std::string& path, OwnedTensor& tensor, bool learned, bool persistent) = 0;
   /// Called before the members of the module.
-  virtual void module(const std::string&, Module&) {}
-  virtual void after_module(Module&) {}
+  virtual void module(const std::string& path, Module& module) = 0;
+  virtual void after_module(Module& module) = 0;
 
  private:
+  void tell(std::string_view name, OwnedTensor& tensor, bool learned, bool persistent);
   /// Calls f while the path ends with this name.
   void inside(std::string_view name, const std::function<void()>& f);
   std::string path_;
@@ -105,7 +100,7 @@ using BackwardHook = Hook<const Module&, const Tensor&>;
 
 namespace detail {
 
-/// Where a module stands in the outermost module it was last called in. Belongs to this very object: copies
+/// The place of a module in the outermost module it was last called in. Belongs to this very object: copies
 /// and moved modules start without, and an assignment forgets, since the members may have changed places.
 struct Place {
   Place() = default;
@@ -142,7 +137,7 @@ class CallObserver {
 
 }  // namespace detail
 
-/// What a load did not find a place for, with strict = false.
+/// Names without a partner, from a load with strict = false.
 struct LoadReport {
   std::vector<std::string> missing;     // names of the module that were not given
   std::vector<std::string> unexpected;  // names given that the module does not have
@@ -162,8 +157,8 @@ class Module {
 
   /// Each parameter once, tied ones under their first name. The tensors are the parameters themselves.
   std::vector<Tensor> parameters() const;
-  std::vector<NamedTensor> named_parameters() const;
-  std::vector<NamedTensor> named_buffers() const;
+  std::vector<NamedTensor> named_parameters() const { return named(true); }
+  std::vector<NamedTensor> named_buffers() const { return named(false); }
   /// This module under "", then all modules inside, each once.
   std::vector<NamedModule> named_modules();
   std::vector<ConstNamedModule> named_modules() const;
@@ -249,9 +244,8 @@ concept Forwards = requires(Self& self, Args&&... args) {
 };
 
 template <class... Args>
-inline constexpr bool kTensorFirst = false;
-template <class First, class... Rest>
-inline constexpr bool kTensorFirst<First, Rest...> = std::is_convertible_v<First, const Tensor&>;
+inline constexpr bool kTensorFirst =
+    std::is_convertible_v<std::tuple_element_t<0, std::tuple<Args..., void>>, const Tensor&>;
 
 // The tensors of a result: one, or those of a pair, tuple or vector, or those that tensors() points to.
 template <class Result, class F>
@@ -290,7 +284,6 @@ class ModuleCall {
     module_path = path_before_;
   }
   ModuleCall(const ModuleCall&) = delete;
-  ModuleCall& operator=(const ModuleCall&) = delete;
 
   bool hooked() const { return module_.hooks_ || CallObserver::current; }
   void before(const std::vector<Tensor>& inputs) const;
@@ -322,8 +315,7 @@ class ModuleCall {
 /// The base of every layer and model; `Self` is the class itself. A layer is members, a constructor,
 /// `forward` and `visit`; it is called like a function:
 ///
-///   class Scale : public Layer<Scale> {
-///    public:
+///   struct Scale : Layer<Scale> {
 ///     explicit Scale(int64_t features) : weight(ones({features})) {}
 ///     Tensor forward(const Tensor& x) const { return x * weight; }  // [..., features] -> same
 ///     void visit(Visitor& v) override { v("weight", weight); }
@@ -334,8 +326,8 @@ class ModuleCall {
 ///   const Tensor y = scale(x);
 ///
 /// The call runs the hooks and knows the module's path and the caller's line for messages (the line where the
-/// first argument is a tensor); then it is forward(arguments...). A call cannot guess what braces stand for, so
-/// they need a type: m(q, AttendOptions{.need_weights = true}).
+/// first argument is a tensor); then it is forward(arguments...). A call cannot guess the type of braces, so
+/// they need one: m(q, AttendOptions{.need_weights = true}).
 template <class Self>
 class Layer : public Module {
  public:

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "tensor/tensor.h"
 
 namespace heed {

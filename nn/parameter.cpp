@@ -1,7 +1,6 @@
 #include "nn/parameter.h"
 
 #include "autograd/node.h"
-#include "tensor/index.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {
@@ -45,7 +44,7 @@ void OwnedTensor::to_(DType dtype) const {
   check(is_floating(this->dtype()) && is_floating(dtype), "to: a ", this->dtype(),
         " member of a module cannot become ", dtype, "; only floating ones change, to float32 or float64");
   const Tensor converted = kernel::cast(tensor_, dtype);
-  // What was saved for gradients before must refuse, so the new memory goes on counting versions.
+  // Values saved for gradients before must refuse, so the new memory goes on counting versions.
   TensorBody::of(converted).storage->version = TensorBody::of(tensor_).storage->version;
   TensorBody::of(converted).storage->wrote("to", {});
   for (const Tensor& x : {save(tensor_)(), tensor_}) {  // and what rules save of it
@@ -61,8 +60,6 @@ void OwnedTensor::to_(DType dtype) const {
   if (const Tensor g = tensor_.grad(); g.defined()) tensor_.set_grad(kernel::cast(g, dtype));
 }
 
-Tensor OwnedTensor::operator[](const Index& item) const { return tensor_[item]; }
-Tensor OwnedTensor::operator[](std::initializer_list<Index> items) const { return tensor_[items]; }
 HookHandle OwnedTensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
   return tensor_.register_hook(std::move(hook));
 }

@@ -1,11 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <initializer_list>
-#include <source_location>
 #include <utility>
-#include <vector>
 
 #include "tensor/tensor.h"
 
@@ -58,8 +53,8 @@ class OwnedTensor {
   std::vector<T> to_vector() const {
     return tensor_.to_vector<T>();
   }
-  Tensor operator[](const Index& item) const;
-  Tensor operator[](std::initializer_list<Index> items) const;
+  Tensor operator[](const Index& item) const { return tensor_[item]; }
+  Tensor operator[](std::initializer_list<Index> items) const { return tensor_[items]; }
   Tensor detach() const { return tensor_.detach(); }
   bool requires_grad() const { return tensor_.requires_grad(); }
   const Tensor& requires_grad_(bool requires_grad = true) const& {
@@ -72,7 +67,6 @@ class OwnedTensor {
   bool same_as(const Tensor& other) const { return tensor_.same_as(other); }
 
  protected:
-  explicit OwnedTensor(bool learns) : learns_(learns) {}
   OwnedTensor(Tensor values, bool learns);
   OwnedTensor(const OwnedTensor& other);
   OwnedTensor(OwnedTensor&& other) noexcept = default;
@@ -83,21 +77,16 @@ class OwnedTensor {
   bool learns_;  // values that arrive later will require a gradient
 };
 
-/// What a module learns: a floating leaf that gathers a gradient.
-class Parameter : public OwnedTensor {
+template <bool learns>
+class Owned : public OwnedTensor {
  public:
-  Parameter() : OwnedTensor(true) {}
   /// Takes the values over when nobody else holds them, and copies them otherwise.
-  Parameter(Tensor values) : OwnedTensor(std::move(values), true) {}
+  Owned(Tensor values = {}) : OwnedTensor(std::move(values), learns) {}
   using OwnedTensor::operator=;
 };
-
-/// What a module keeps but does not learn, such as a running mean. Saved with the parameters.
-class Buffer : public OwnedTensor {
- public:
-  Buffer() : OwnedTensor(false) {}
-  Buffer(Tensor values) : OwnedTensor(std::move(values), false) {}
-  using OwnedTensor::operator=;
-};
+/// A member that a module learns: a floating leaf that gathers a gradient.
+using Parameter = Owned<true>;
+/// A member that a module keeps but does not learn, such as a running mean. Saved with the parameters.
+using Buffer = Owned<false>;
 
 }  // namespace heed

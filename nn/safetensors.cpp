@@ -6,7 +6,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <vector>
 
 #include "nn/file.h"
 #include "nn/table.h"
@@ -22,6 +21,7 @@ using Json = nlohmann::json;
 constexpr uint64_t kLongestHeader = 100'000'000;
 constexpr size_t kDeepest = 64;  // levels of lists and objects, all but three of them in fields that we skip
 constexpr const char* kMetadata = "__metadata__";
+constexpr std::string_view kFields[] = {"dtype", "shape", "data_offsets"};
 
 // A name as messages show it: short, and readable whatever its bytes.
 std::string readable(const std::string& name) {
@@ -42,10 +42,6 @@ std::string found(const Json& value) {
   return value.is_number() ? value.dump() : std::string("a JSON ") + value.type_name();
 }
 
-bool is_field(const std::string& name) {
-  return name == "dtype" || name == "shape" || name == "data_offsets";
-}
-
 // The header; fields of tensors that are none of ours are left out. Keys and levels are watched while it is parsed,
 // since the result shows neither a name that came twice nor how deep the parser had to go.
 Json parse(const FileReader& file, const std::string& text) {
@@ -63,7 +59,7 @@ Json parse(const FileReader& file, const std::string& text) {
     if (level == 1) tensor = (key == kMetadata ? "" : "tensor ") + readable(key);
     file.require(names[level - 1].insert(key).second, tensor, level == 1 ? "" : ": " + readable(key),
                  " comes twice");
-    return level != 2 || is_field(key) || tensor == readable(kMetadata);
+    return level != 2 || std::count(kFields, std::end(kFields), key) > 0 || tensor == readable(kMetadata);
   };
   try {
     return Json::parse(text, watch);
@@ -126,18 +122,13 @@ constexpr Kind kind(const char* name) {
           }};
 }
 
-// Those that are stored as they are in memory stand first: saving looks here too.
+// First those that are stored as they are in memory, in the order of DType: saving looks here too.
 constexpr Kind kKinds[] = {
     kind<float, float>("F32"),    kind<double, double>("F64"),    kind<int64_t, int64_t>("I64"),
     kind<bool, bool>("BOOL"),     kind<Half, float>("F16"),       kind<Brain, float>("BF16"),
     kind<int8_t, int64_t>("I8"),  kind<int16_t, int64_t>("I16"),  kind<int32_t, int64_t>("I32"),
     kind<uint8_t, int64_t>("U8"), kind<uint16_t, int64_t>("U16"), kind<uint32_t, int64_t>("U32"),
 };
-
-const char* name_of_kind(DType dtype) {
-  return std::find_if(kKinds, std::end(kKinds), [dtype](const Kind& kind) { return kind.dtype == dtype; })
-      ->name;
-}
 
 // An entry that fits the file.
 struct Stored {
@@ -158,8 +149,7 @@ std::vector<uint64_t> numbers(const FileReader& file, const std::string& what, c
 Stored checked(const FileReader& file, const std::string& name, const Json& entry) {
   std::string tensor = "tensor " + readable(name);
   file.require(entry.is_object(), tensor, " is ", found(entry), " and must be an object");
-  for (const char* field : {"dtype", "shape", "data_offsets"})
-    file.require(entry.contains(field), tensor, " has no ", field);
+  for (const std::string_view field : kFields) file.require(entry.contains(field), tensor, " has no ", field);
   tensor += ": ";
   const Json& dtype = entry["dtype"];
   file.require(dtype.is_string(), tensor, "dtype is ", found(dtype), " and must be a string");
@@ -193,9 +183,7 @@ std::vector<Stored> checked(const FileReader& file, const Json& header) {
   std::vector<Stored> tensors;
   for (const auto& [name, entry] : header.items())
     if (name != kMetadata) tensors.push_back(checked(file, name, entry));
-  std::sort(tensors.begin(), tensors.end(), [](const Stored& a, const Stored& b) {
-    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
-  });
+  std::ranges::sort(tensors, {}, [](const Stored& tensor) { return std::pair(tensor.begin, tensor.end); });
   uint64_t at = 0;
   for (const Stored& tensor : tensors) {
     file.require(tensor.begin == at, "tensor ", readable(tensor.name), " begins at byte ", tensor.begin,
@@ -218,7 +206,7 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
   for (const auto& [key, text] : metadata)
     check_text("the metadata key", key), check_text("the metadata text", text);
 
-  // Wide elements first, so that all stand aligned.
+  // Wide elements first, so that all are aligned.
   std::vector<const Tensor*> order;
   int64_t at = 0;
   for (const int64_t size : {8, 4, 1})
@@ -229,7 +217,7 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
             ", where texts stand");
       check_text("the name", name);
       const int64_t end = at + x.numel() * size;
-      header[name] = {{"dtype", name_of_kind(x.dtype())},
+      header[name] = {{"dtype", kKinds[static_cast<size_t>(x.dtype())].name},
                       {"shape", std::vector<int64_t>(x.shape().begin(), x.shape().end())},
                       {"data_offsets", {at, end}}};
       order.push_back(&x);

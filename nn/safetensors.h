@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <string>
 
 #include "nn/module.h"
 
@@ -9,7 +8,7 @@ namespace heed {
 
 using Metadata = std::map<std::string, std::string>;
 
-/// What a .safetensors file holds.
+/// The contents of a .safetensors file.
 struct Safetensors {
   StateDict tensors;
   Metadata metadata;

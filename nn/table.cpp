@@ -11,21 +11,11 @@
 namespace heed {
 namespace {
 
-struct Range {
-  uint32_t first, last;
-};
-
 // The blocks of wide characters and of combining marks, coarsely (Unicode Standard Annex 11).
-constexpr Range kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},  {0x3041, 0xA4CF}, {0xAC00, 0xD7A3},
-                           {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},  {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6},
-                           {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
-constexpr Range kCombining[] = {{0x0300, 0x036F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
-
-template <size_t n>
-bool within(const Range (&ranges)[n], uint32_t c) {
-  return std::any_of(std::begin(ranges), std::end(ranges),
-                     [c](Range range) { return range.first <= c && c <= range.last; });
-}
+constexpr CodeRange kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},  {0x3041, 0xA4CF}, {0xAC00, 0xD7A3},
+                               {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},  {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6},
+                               {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
+constexpr CodeRange kCombining[] = {{0x0300, 0x036F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
 
 bool is_number(const std::string& cell) {
   return cell.find_first_not_of("0123456789.,+-eE%") == std::string::npos;  // and empty cells, and "-"
@@ -54,8 +44,6 @@ std::string detail::listed(const std::vector<std::string>& names) {
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
 }
-
-Table::Table(std::vector<std::string> header) : rows_{std::move(header)} {}
 
 void Table::add(std::vector<std::string> cells) {
   check(cells.size() == rows_.front().size(), "Table: a row of ", cells.size(), " cells for ",

@@ -22,7 +22,7 @@ std::string listed(const std::vector<std::string>& names);
 /// the right.
 class Table {
  public:
-  explicit Table(std::vector<std::string> header);
+  explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
   /// A cell for each column of the header.
   void add(std::vector<std::string> cells);
   /// The number of rows below the header.

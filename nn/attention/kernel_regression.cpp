@@ -12,22 +12,14 @@ const char* name_of(SmoothingKernel kernel) {
 
 Tensor kernel_value(SmoothingKernel kernel, Operand squared_distance) {
   const Tensor& s = squared_distance;
-  switch (kernel) {
-    case SmoothingKernel::gaussian:
-      return exp(-0.5 * s);
-    case SmoothingKernel::boxcar:
-      return to(s < 1, s.dtype());
-    case SmoothingKernel::epanechnikov:
-      return relu(1 - s);
-    case SmoothingKernel::triangular: {
-      // The root's slope at 0 is infinite, that of |q - k| is not: keep the root away from 0.
-      const Tensor apart = s > 0;
-      return relu(1 - where(apart, sqrt(where(apart, s, 1)), 0));
-    }
-    case SmoothingKernel::constant:
-      return ones_like(s);
-  }
-  fail("kernel_value: not a kernel");
+  if (kernel == SmoothingKernel::gaussian) return exp(-0.5 * s);
+  if (kernel == SmoothingKernel::boxcar) return to(s < 1, s.dtype());
+  if (kernel == SmoothingKernel::epanechnikov) return relu(1 - s);
+  if (kernel == SmoothingKernel::constant) return ones_like(s);
+  check(kernel == SmoothingKernel::triangular, "kernel_value: not a kernel");
+  // The root's slope at 0 is infinite, that of |q - k| is not: keep the root away from 0.
+  const Tensor apart = s > 0;
+  return relu(1 - where(apart, sqrt(where(apart, s, 1)), 0));
 }
 
 Tensor squared_distances(Operand queries, Operand keys, Operand w) {

@@ -5,7 +5,7 @@
 
 namespace heed {
 
-/// How much a key counts, given its distance u from the query in units of the kernel's width.
+/// The part that a key has in the answer, given its distance u from the query in units of the kernel's width.
 enum class SmoothingKernel {
   gaussian,      // exp(-u^2 / 2)
   boxcar,        // 1 where u < 1, else 0

@@ -15,8 +15,6 @@ Mask::Mask(const Tensor& allowed, std::source_location line) : allowed_(allowed)
         "; a mask is bool, true = may attend (numbers to add to the scores are a bias)");
 }
 
-Mask Mask::causal(int64_t queries, int64_t past) { return window(queries, INT64_MAX, 0, past); }
-
 Mask Mask::window(int64_t queries, int64_t before, int64_t after, int64_t past) {
   check(queries >= 0 && past >= 0 && before >= 0 && after >= 0, "Mask: ", queries, " queries after ", past,
         " keys, ", before, " keys before and ", after, " behind each; none may be negative");

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "tensor/tensor.h"
 
 namespace heed {
@@ -23,7 +21,7 @@ class Mask {
 
   /// Query i has the position past + i and attends to the keys 0 to past + i: [queries, past + queries].
   /// `past` is the number of keys before the first query, as in cached decoding.
-  static Mask causal(int64_t queries, int64_t past = 0);
+  static Mask causal(int64_t queries, int64_t past = 0) { return window(queries, INT64_MAX, 0, past); }
   /// Keys from `before` positions before the query to `after` behind it: [queries, past + queries].
   static Mask window(int64_t queries, int64_t before, int64_t after, int64_t past = 0);
   /// The first lengths[b] of `keys` keys: int64 [B] gives [B, 1, keys], one length for all queries; [B, Tq]

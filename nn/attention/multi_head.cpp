@@ -24,6 +24,40 @@ Tensor merge_heads(const Tensor& x) {
   return reshape(transpose(x, 1, 2), {x.size(0), x.size(2), x.size(1) * x.size(3)});
 }
 
+// Queries (0), keys (1) or values (2) of all heads: [B, T, width] -> [B, H, T, D]. Three products with a
+// third of the rows each: parts of one large result would cost a gradient as large as it for every part.
+Tensor project(const MultiheadAttention& layer, const Tensor& x, int64_t which) {
+  if (!x.defined()) return x;
+  const Parameter* own[] = {&layer.q_proj_weight, &layer.k_proj_weight, &layer.v_proj_weight};
+  const auto rows = [&](const Tensor& whole, const Tensor& otherwise) {
+    return whole.defined() ? narrow(whole, 0, which * layer.embed_dim, layer.embed_dim) : otherwise;
+  };
+  return split_heads(linear(x, rows(layer.in_proj_weight, *own[which]), rows(layer.in_proj_bias, {})),
+                     layer.num_heads);
+}
+
+void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Tensor& key,
+                  const Tensor& value, const KeyValueCache* cache) {
+  check((query.dim() == 2 || query.dim() == 3) && query.size(-1) == layer.embed_dim,
+        "MultiheadAttention: the query is ", query.shape(), "; it must be [B, Tq, ", layer.embed_dim,
+        "], or [Tq, ", layer.embed_dim, "] without a batch");
+  check(!layer.rotary || query.same_as(key), "MultiheadAttention: rotary positions are for self-attention");
+  if (!key.defined() && !value.defined()) {
+    check(cache && cache->length() > 0,
+          "MultiheadAttention: there are no keys and values, and no cache that holds some");
+    return;
+  }
+  const auto fits = [&](const Tensor& x, int64_t width) {
+    return x.defined() && x.dim() == query.dim() && x.size(-1) == width &&
+           (x.dim() == 2 || x.size(0) == query.size(0));
+  };
+  const auto shape = [](const Tensor& x) { return x.defined() ? x.shape() : Shape{}; };
+  check(fits(key, layer.kdim) && fits(value, layer.vdim) && key.size(-2) == value.size(-2),
+        "MultiheadAttention: the query is ", query.shape(), ", the key ", shape(key), ", the value ",
+        shape(value), "; they must be [B, Tq, ", layer.embed_dim, "], [B, Tk, ", layer.kdim, "] and [B, Tk, ",
+        layer.vdim, "], or all without B");
+}
+
 }  // namespace
 
 // Joining copies what is held: little beside the work of attending to it, and no copy of the cache changes.
@@ -80,41 +114,9 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
   if (options.bias) out_proj.bias = init::zeros({embed_dim});
 }
 
-// Queries (0), keys (1) or values (2) of all heads: [B, T, width] -> [B, H, T, D]. Three products with a
-// third of the rows each: parts of one large result would cost a gradient as large as it for every part.
-Tensor MultiheadAttention::project(const Tensor& x, int64_t which) const {
-  if (!x.defined()) return x;
-  const auto rows = [&](const Tensor& whole) { return narrow(whole, 0, which * embed_dim, embed_dim); };
-  const Parameter* own[] = {&q_proj_weight, &k_proj_weight, &v_proj_weight};
-  const Tensor weight = in_proj_weight.defined() ? rows(in_proj_weight) : Tensor(*own[which]);
-  return split_heads(linear(x, weight, in_proj_bias.defined() ? rows(in_proj_bias) : Tensor()), num_heads);
-}
-
-void MultiheadAttention::check_inputs(const Tensor& query, const Tensor& key, const Tensor& value,
-                                      const KeyValueCache* cache) const {
-  check((query.dim() == 2 || query.dim() == 3) && query.size(-1) == embed_dim,
-        "MultiheadAttention: the query is ", query.shape(), "; it must be [B, Tq, ", embed_dim, "], or [Tq, ",
-        embed_dim, "] without a batch");
-  check(!rotary || query.same_as(key), "MultiheadAttention: rotary positions are for self-attention");
-  if (!key.defined() && !value.defined()) {
-    check(cache && cache->length() > 0,
-          "MultiheadAttention: there are no keys and values, and no cache that holds some");
-    return;
-  }
-  const auto fits = [&](const Tensor& x, int64_t width) {
-    return x.defined() && x.dim() == query.dim() && x.size(-1) == width &&
-           (x.dim() == 2 || x.size(0) == query.size(0));
-  };
-  const auto shape = [](const Tensor& x) { return x.defined() ? x.shape() : Shape{}; };
-  check(fits(key, kdim) && fits(value, vdim) && key.size(-2) == value.size(-2),
-        "MultiheadAttention: the query is ", query.shape(), ", the key ", shape(key), ", the value ",
-        shape(value), "; they must be [B, Tq, ", embed_dim, "], [B, Tk, ", kdim, "] and [B, Tk, ", vdim,
-        "], or all without B");
-}
-
 F::Attention MultiheadAttention::forward(const Tensor& query, const Tensor& key, const Tensor& value,
                                          const AttendOptions& options) const {
-  check_inputs(query, key, value, options.cache);
+  check_inputs(*this, query, key, value, options.cache);
   if (query.dim() == 2) {
     const auto batch = [](const Tensor& x) { return x.defined() ? unsqueeze(x, 0) : x; };
     const Tensor x = batch(query);
@@ -122,7 +124,8 @@ F::Attention MultiheadAttention::forward(const Tensor& query, const Tensor& key,
     return {squeeze(output, 0), weights.defined() ? squeeze(weights, 0) : weights};
   }
 
-  Tensor q = project(query, 0), k = project(key, 1), v = project(value, 2);  // each [B, H, T, D]
+  // Each [B, H, T, D].
+  Tensor q = project(*this, query, 0), k = project(*this, key, 1), v = project(*this, value, 2);
   const int64_t past = options.cache && k.defined() ? options.cache->length() : 0;
   if (rotary) {
     const RotaryPosition turn(embed_dim / num_heads);

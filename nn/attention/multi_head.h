@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "nn/attention/position.h"
 #include "nn/functional.h"
 #include "nn/layers/linear.h"
@@ -60,8 +58,7 @@ inline Mask::operator AttendOptions() const { return {.mask = *this}; }
 ///
 /// Start: projections Xavier uniform, out_proj as Linear, biases zero. State dict: in_proj_weight, or with
 /// kdim or vdim q_proj_weight, k_proj_weight, v_proj_weight; in_proj_bias, out_proj.weight, out_proj.bias.
-class MultiheadAttention : public Layer<MultiheadAttention> {
- public:
+struct MultiheadAttention : Layer<MultiheadAttention> {
   MultiheadAttention(int64_t embed_dim, int64_t num_heads, MultiheadAttentionOptions options = {});
 
   F::Attention forward(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -86,11 +83,6 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
   Parameter q_proj_weight, k_proj_weight, v_proj_weight;  // [E, E], [E, kdim], [E, vdim], in its place
   Parameter in_proj_bias;                                 // [3E], undefined without bias
   Linear out_proj;                                        // [E, E]
-
- private:
-  void check_inputs(const Tensor& query, const Tensor& key, const Tensor& value,
-                    const KeyValueCache* cache) const;
-  Tensor project(const Tensor& x, int64_t which) const;
 };
 
 }  // namespace heed

@@ -11,8 +11,7 @@ Tensor attention_pool(Operand weights, Operand values) {
         weights->shape(), " are for ", weights->size(-1), " keys, values ", values->shape(), " for ",
         values->size(values->dim() == 1 ? 0 : -2), "; each key needs one value");
   Tensor output = matmul(weights, values);
-  if (attention_captured()) [[unlikely]]
-    capture_attention(weights);  // last: weights may be a reference into what the scope holds, which grows
+  capture_attention(weights);  // last: weights may be a reference into what the scope holds, which grows
   return output;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "nn/attention/normaliser.h"
-#include "nn/attention/score.h"
 #include "nn/functional.h"
 
 namespace heed {

@@ -28,10 +28,6 @@ Tensor angles(int64_t length, int64_t offset, int64_t width) {
 
 }  // namespace
 
-SinusoidalPosition::SinusoidalPosition(int64_t embed_dim) : embed_dim(embed_dim) {
-  check(embed_dim > 0, "SinusoidalPosition: embed_dim is ", embed_dim, "; it must be positive");
-}
-
 Tensor SinusoidalPosition::table(int64_t length, int64_t offset, DType dtype) const {
   check(length >= 0 && offset >= 0, "SinusoidalPosition: ", length, " positions from ", offset,
         " on; neither may be negative");
@@ -62,11 +58,6 @@ Tensor LearnedPosition::forward(const Tensor& x, int64_t offset) const {
   check(offset <= most && length <= most - offset, "LearnedPosition: x ", x.shape(), " has positions up to ",
         offset, " + ", length, ", and ", most, " were made (a larger max_length?)");
   return x + narrow(weight, 0, offset, length);
-}
-
-RotaryPosition::RotaryPosition(int64_t dim) : dim(dim) {
-  check(dim > 0 && dim % 2 == 0, "RotaryPosition: dim is ", dim,
-        "; it must be even and positive: pairs are turned");
 }
 
 // (a, b) -> (a cos - b sin, b cos + a sin)

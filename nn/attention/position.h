@@ -17,7 +17,9 @@ namespace heed {
 /// nothing in the state dict. The first positions are computed once and kept, for the dtype last asked for.
 class SinusoidalPosition : public Layer<SinusoidalPosition> {
  public:
-  explicit SinusoidalPosition(int64_t embed_dim);
+  explicit SinusoidalPosition(int64_t embed_dim) : embed_dim(embed_dim) {
+    check(embed_dim > 0, "SinusoidalPosition: embed_dim is ", embed_dim, "; it must be positive");
+  }
   Tensor forward(const Tensor& x, int64_t offset = 0) const;
   /// PE at `length` positions from `offset` on: [length, embed_dim].
   Tensor table(int64_t length, int64_t offset = 0, DType dtype = float32) const;
@@ -59,7 +61,10 @@ struct LearnedPosition : Layer<LearnedPosition> {
 ///
 /// Any number of positions; nothing in the state dict.
 struct RotaryPosition : Layer<RotaryPosition> {
-  explicit RotaryPosition(int64_t dim);
+  explicit RotaryPosition(int64_t dim) : dim(dim) {
+    check(dim > 0 && dim % 2 == 0, "RotaryPosition: dim is ", dim,
+          "; it must be even and positive: pairs are turned");
+  }
   Tensor forward(const Tensor& x, int64_t offset = 0) const;
 
   int64_t dim;

@@ -16,8 +16,6 @@ Tensor dot_products(const char* name, const Tensor& q, const Tensor& k) {
   return matmul(q, transpose(k));
 }
 
-constexpr LinearOptions kNoBias = {.bias = false};
-
 }  // namespace
 
 const Tensor& Keys::through(const Linear& map) const {
@@ -37,26 +35,15 @@ Tensor ScaledDotScore::operator()(const Tensor& q, const Tensor& k) const {
   return dot_products("ScaledDotScore", q * (1 / std::sqrt(d)), k);
 }
 
-AdditiveScore::AdditiveScore(int64_t query_dim, int64_t key_dim, int64_t hidden)
-    : W_q(query_dim, hidden, kNoBias), W_k(key_dim, hidden, kNoBias), w_v(hidden, 1, kNoBias) {}
-
 Tensor AdditiveScore::operator()(const Tensor& q, const Keys& k) const {
   const Tensor f = tanh(unsqueeze(W_q(q), -2) + unsqueeze(k.through(W_k), -3));  // [..., Tq, Tk, hidden]
   return squeeze(w_v(f), -1);
 }
 
-BilinearScore::BilinearScore(int64_t query_dim, int64_t key_dim, Order order)
-    : order(order),
-      W(order == Order::query_key ? Linear(key_dim, query_dim, kNoBias)
-                                  : Linear(query_dim, key_dim, kNoBias)) {}
-
 Tensor BilinearScore::operator()(const Tensor& q, const Keys& k) const {
   return order == Order::query_key ? dot_products("BilinearScore", q, k.through(W))
                                    : dot_products("BilinearScore", W(q), k);
 }
-
-LowRankBilinearScore::LowRankBilinearScore(int64_t query_dim, int64_t key_dim, int64_t rank)
-    : L(query_dim, rank, kNoBias), H(key_dim, rank, kNoBias) {}
 
 Tensor LowRankBilinearScore::operator()(const Tensor& q, const Keys& k) const {
   return dot_products("LowRankBilinearScore", L(q), k.through(H));

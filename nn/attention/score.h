@@ -1,8 +1,6 @@
 #pragma once
 
 #include <concepts>
-#include <string>
-#include <vector>
 
 #include "nn/any_part.h"
 #include "nn/layers/linear.h"
@@ -71,7 +69,10 @@ struct ScaledDotScore {
 
 /// w_v . tanh(W_q q + W_k k) (Bahdanau, Cho and Bengio 2015)
 struct AdditiveScore {
-  AdditiveScore(int64_t query_dim, int64_t key_dim, int64_t hidden);
+  AdditiveScore(int64_t query_dim, int64_t key_dim, int64_t hidden)
+      : W_q(query_dim, hidden, {.bias = false}),
+        W_k(key_dim, hidden, {.bias = false}),
+        w_v(hidden, 1, {.bias = false}) {}
   Tensor operator()(const Tensor& q, const Keys& k) const;
   void visit(Visitor& v) {
     v("W_q", W_q);
@@ -85,7 +86,10 @@ struct AdditiveScore {
 /// q . (W k) with W [dq, dk], or in the other order k . (W q) with W [dk, dq] (Luong, Pham and Manning 2015).
 struct BilinearScore {
   enum class Order { query_key, key_query };
-  BilinearScore(int64_t query_dim, int64_t key_dim, Order order = Order::query_key);
+  BilinearScore(int64_t query_dim, int64_t key_dim, Order order = Order::query_key)
+      : order(order),
+        W(order == Order::query_key ? key_dim : query_dim, order == Order::query_key ? query_dim : key_dim,
+          {.bias = false}) {}
   Tensor operator()(const Tensor& q, const Keys& k) const;
   void visit(Visitor& v) { v("W", W); }
 
@@ -95,7 +99,8 @@ struct BilinearScore {
 
 /// (L q) . (H k): the bilinear score with W = L^T H of rank at most `rank`.
 struct LowRankBilinearScore {
-  LowRankBilinearScore(int64_t query_dim, int64_t key_dim, int64_t rank);
+  LowRankBilinearScore(int64_t query_dim, int64_t key_dim, int64_t rank)
+      : L(query_dim, rank, {.bias = false}), H(key_dim, rank, {.bias = false}) {}
   Tensor operator()(const Tensor& q, const Keys& k) const;
   void visit(Visitor& v) {
     v("L", L);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <limits>
-#include <optional>
 
 #include "autograd/ops/norm.h"
 #include "nn/init.h"

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <source_location>
-#include <vector>
-
 #include "tensor/tensor.h"
 
 namespace heed {

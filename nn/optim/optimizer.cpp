@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <utility>
 
 #include "autograd/grad_mode.h"
@@ -19,7 +18,7 @@ void Optimizer::add_group(const std::vector<Tensor>& params) {
   for (const Tensor& p : params) {
     check(p.defined() && is_floating(p.dtype()) && p.is_leaf(), name_, ": parameter ", all.size(),
           " is not a floating leaf; optimise the leaves that a result was computed from");
-    check(std::none_of(all.begin(), all.end(), [&](const Entry& other) { return other.p.same_as(p); }), name_,
+    check(std::ranges::none_of(all, [&](const Entry& other) { return other.p.same_as(p); }), name_,
           ": parameter ", all.size(), " of shape ", p.shape(), " is there twice; give each once");
     all.push_back({groups_, p, {}});
   }
@@ -56,10 +55,6 @@ void Optimizer::step(std::source_location line) {
 void Optimizer::zero_grad() const {
   for (const Entry& entry : entries_) entry.p.set_grad({});
 }
-
-void Optimizer::set_lr(double lr) { set_lr(std::vector<double>(groups(), lr)); }
-
-void Optimizer::set_lr(size_t group, double lr) { lr_of(group) = checked(lr); }
 
 void Optimizer::set_lr(const std::vector<double>& rates) {
   check(rates.size() == groups(), name_, ": ", rates.size(), " learning rates for ", groups(), " groups");

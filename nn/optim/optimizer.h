@@ -2,10 +2,6 @@
 
 #include <array>
 #include <map>
-#include <memory>
-#include <source_location>
-#include <string>
-#include <vector>
 
 #include "tensor/tensor.h"
 
@@ -18,7 +14,7 @@ struct ParamGroup {
   Options options = {};
 };
 
-/// What an optimiser remembers about one parameter: tensors of its shape, made when they are first asked for.
+/// The memory of an optimiser about one parameter: tensors of its shape, made when they are first asked for.
 struct OptimizerState {
   int64_t step = 0;  // the number of this step, from 1
   std::array<Tensor, 3> tensors;
@@ -51,14 +47,15 @@ class Optimizer {
   size_t groups() const { return groups_; }
   std::vector<Tensor> params(size_t group) const;
   double lr(size_t group = 0) const { return const_cast<Optimizer*>(this)->lr_of(group); }
-  void set_lr(double lr);                         // of all groups
-  void set_lr(size_t group, double lr);           // of one
-  void set_lr(const std::vector<double>& rates);  // of each; an error changes none
+  /// Of all groups, of one, of each; an error changes none.
+  void set_lr(double lr) { set_lr(std::vector<double>(groups(), lr)); }
+  void set_lr(size_t group, double lr) { lr_of(group) = checked(lr); }
+  void set_lr(const std::vector<double>& rates);
   /// The momentum (SGD, RMSprop) or first beta (Adam, AdamW) of a group; null if this optimiser has none.
   virtual double* momentum(size_t group) & = 0;
 
-  /// What is remembered, under the place of the parameter among all ("3.exp_avg", "3.step"), and the learning
-  /// rates ("lr.0"). The tensors share the values: clone what is to stay.
+  /// The memory of each parameter under its place among all ("3.exp_avg", "3.step"), and the learning rates
+  /// ("lr.0"). The tensors share the values: clone what is to stay.
   std::map<std::string, Tensor> state_dict() const;
   /// Takes up where another optimiser of the same kind and parameters stood. Throws, and changes nothing, if
   /// a name, a shape or a number does not belong.

@@ -53,9 +53,6 @@ double one_cycle(const OneCycleOptions& o, double t, double first, double most, 
 
 }  // namespace
 
-OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, const OneCycleOptions& options)
-    : OneCycleLR(optimizer, std::vector<double>(optimizer.groups(), max_lr), options) {}
-
 OneCycleLR::OneCycleLR(Optimizer& optimizer, std::vector<double> max_lr, const OneCycleOptions& options)
     : Schedule(optimizer,
                [max_lr = std::move(max_lr), options](double t, double, size_t group) {

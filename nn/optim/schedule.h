@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <memory>
 #include <numbers>
-#include <vector>
 
 #include "nn/optim/optimizer.h"
 
@@ -134,7 +131,8 @@ struct OneCycleOptions {
 /// max_lr is one for all groups or one each.
 class OneCycleLR : public Schedule {
  public:
-  OneCycleLR(Optimizer& optimizer, double max_lr, const OneCycleOptions& options);
+  OneCycleLR(Optimizer& optimizer, double max_lr, const OneCycleOptions& options)
+      : OneCycleLR(optimizer, std::vector<double>(optimizer.groups(), max_lr), options) {}
   OneCycleLR(Optimizer& optimizer, std::vector<double> max_lr, const OneCycleOptions& options);
   void set_epoch(int64_t epoch) override;
 

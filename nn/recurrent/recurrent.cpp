@@ -47,14 +47,6 @@ RecurrentWeights::RecurrentWeights(Recurrence kind, int64_t input_size, int64_t 
   if (proj_size > 0) weight_hr = start({proj_size, hidden_size});
 }
 
-void RecurrentWeights::name(Visitor& v, const std::string& suffix) {
-  v("weight_ih" + suffix, weight_ih);
-  v("weight_hh" + suffix, weight_hh);
-  v("bias_ih" + suffix, bias_ih);
-  v("bias_hh" + suffix, bias_hh);
-  v("weight_hr" + suffix, weight_hr);
-}
-
 Tensor RecurrentWeights::step(const char* cell, const Tensor& x, const Tensor& h, const Tensor& c) const {
   check((x.dim() == 1 || x.dim() == 2) && x.shape().back() == input_size(), cell, ": x is ", x.shape(),
         "; it must be [B, ", input_size(), "] or [", input_size(), "]");

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <array>
-#include <string>
-#include <vector>
 
 #include "autograd/ops/recurrent.h"
 #include "autograd/ops/shape.h"
@@ -39,7 +37,13 @@ class RecurrentWeights {
   int64_t input_size() const { return weight_ih.size(1); }
   int64_t hidden_size() const { return weight_ih.size(0) / gate_count(kind); }
   /// weight_ih, weight_hh, bias_ih, bias_hh, each with the suffix.
-  void name(Visitor& v, const std::string& suffix = "");
+  void name(Visitor& v, const std::string& suffix = "") {
+    v("weight_ih" + suffix, weight_ih);
+    v("weight_hh" + suffix, weight_hh);
+    v("bias_ih" + suffix, bias_ih);
+    v("bias_hh" + suffix, bias_hh);
+    v("weight_hr" + suffix, weight_hr);
+  }
 
   Recurrence kind;
   Parameter weight_ih;         // [G H, in], the gates one above the other

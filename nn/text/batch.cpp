@@ -37,7 +37,7 @@ std::vector<std::vector<int64_t>> bucket_batches(const std::vector<int64_t>& len
   const auto n = static_cast<int64_t>(lengths.size());
   std::vector<int64_t> order = randperm(n, &generator).to_vector<int64_t>();
   const auto length = [&](int64_t example) { return lengths[static_cast<size_t>(example)]; };
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return length(a) < length(b); });
+  std::ranges::stable_sort(order, {}, length);
   std::vector<std::vector<int64_t>> sorted, batches;
   for (auto first = order.begin(); first != order.end();) {
     const auto end = first + std::min<int64_t>(batch_size, order.end() - first);

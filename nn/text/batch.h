@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "nn/text/vocabulary.h"
 #include "tensor/random.h"
 #include "tensor/tensor.h"
@@ -16,7 +14,7 @@ struct PaddedBatch {
 /// T is at least `length`.
 PaddedBatch pad_batch(const std::vector<Ids>& sequences, int64_t length = 0);
 
-/// What a decoder is given and what it is to answer when it learns: each token from the true ones before it,
+/// A decoder's input and the answer that it should learn to give: each token from the true ones before it,
 /// not from its own guesses (teacher forcing). For a target y_1 .. y_n, length n + 1:
 struct TeacherForcing {
   Tensor input;    // [B, T] int64: <bos> y_1 .. y_n

@@ -18,8 +18,6 @@ std::map<Tokens, int64_t> count_ngrams(const Tokens& text, int64_t n) {
   return counts;
 }
 
-int64_t length(const Tokens& text) { return static_cast<int64_t>(text.size()); }
-
 void check_pairs(const char* name, size_t candidates, size_t references) {
   check(candidates == references, name, ": ", candidates, " candidates for ", references,
         " references; each needs its own");
@@ -35,13 +33,11 @@ Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<std::vector<T
   for (size_t i = 0; i < candidates.size(); ++i) {
     const Tokens& candidate = candidates[i];
     check(!references[i].empty(), "bleu: candidate ", i, " has no reference");
-    const auto closest =
-        std::min_element(references[i].begin(), references[i].end(), [&](const Tokens& a, const Tokens& b) {
-          const auto distance = [&](const Tokens& x) { return std::abs(length(x) - length(candidate)); };
-          return std::pair(distance(a), length(a)) < std::pair(distance(b), length(b));
-        });
-    c += length(candidate);
-    r += length(*closest);
+    const auto closest = std::ranges::min_element(references[i], {}, [&](const Tokens& x) {
+      return std::pair(std::abs(std::ssize(x) - std::ssize(candidate)), std::ssize(x));
+    });
+    c += std::ssize(candidate);
+    r += std::ssize(*closest);
     for (int64_t n = 1; n <= 4; ++n) {
       std::map<Tokens, int64_t> most;
       for (const Tokens& reference : references[i])

@@ -5,21 +5,19 @@
 
 #include "autograd/grad_mode.h"
 #include "autograd/ops.h"
-#include "tensor/create.h"
 
 namespace heed {
 namespace {
 
 // An unfinished sentence. Rows of one sentence are neighbours, the best first.
 struct Beam {
-  int64_t sentence;
+  int64_t sentence, parent;  // parent: its row one step before
   Ids tokens;
   double log_probability;
 };
 
 struct Candidate {
-  size_t row;
-  int64_t token;
+  int64_t row, token;
   double log_probability;
 };
 
@@ -45,14 +43,15 @@ std::vector<std::vector<Hypothesis>> beam_search(const DecodeStep& step, int64_t
   const NoGrad guard;
   std::vector<std::vector<Hypothesis>> results(static_cast<size_t>(batch));
   std::vector<Beam> beams;
-  Ids tokens(static_cast<size_t>(batch), Vocabulary::bos), parents;
-  for (int64_t b = 0; b < batch; ++b) {
-    beams.push_back({b, {}, 0});
-    parents.push_back(b);
-  }
+  for (int64_t b = 0; b < batch; ++b) beams.push_back({b, b, {}, 0});
 
   for (int64_t length = 1; !beams.empty(); ++length) {
-    const auto rows = static_cast<int64_t>(beams.size());
+    const int64_t rows = std::ssize(beams);
+    Ids tokens, parents;
+    for (const Beam& beam : beams) {
+      tokens.push_back(beam.tokens.empty() ? Vocabulary::bos : beam.tokens.back());
+      parents.push_back(beam.parent);
+    }
     const auto [values, indices] =
         continuations(step(from_vector(tokens, {rows}), from_vector(parents, {rows})), rows, options.width);
     const std::vector<double> next_log = values.to_vector();
@@ -60,33 +59,28 @@ std::vector<std::vector<Hypothesis>> beam_search(const DecodeStep& step, int64_t
     const size_t each = next.size() / beams.size();
 
     std::vector<Beam> kept;
-    tokens.clear();
-    parents.clear();
-    for (size_t row = 0; row < beams.size();) {
-      const int64_t sentence = beams[row].sentence;
+    for (size_t first = 0; first < beams.size();) {
+      const int64_t sentence = beams[first].sentence;
       std::vector<Hypothesis>& result = results[static_cast<size_t>(sentence)];
       std::vector<Candidate> candidates;
-      for (; row < beams.size() && beams[row].sentence == sentence; ++row)
-        for (size_t i = row * each; i < (row + 1) * each; ++i)
+      for (; first < beams.size() && beams[first].sentence == sentence; ++first)
+        for (size_t i = first * each; i < (first + 1) * each; ++i)
           if (next_log[i] > -INFINITY)
-            candidates.push_back({row, next[i], beams[row].log_probability + next_log[i]});
-      std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-        return a.log_probability > b.log_probability;
-      });
+            candidates.push_back(
+                {static_cast<int64_t>(first), next[i], beams[first].log_probability + next_log[i]});
+      std::ranges::stable_sort(candidates, std::greater{}, &Candidate::log_probability);
       const size_t places = static_cast<size_t>(options.width) - result.size();
       candidates.resize(std::min(candidates.size(), places), {});
 
-      for (const auto& [parent, token, log_probability] : candidates) {
-        Ids sequence = beams[parent].tokens;
+      for (const auto& [row, token, log_probability] : candidates) {
+        Ids sequence = beams[static_cast<size_t>(row)].tokens;
         const bool ended = token == options.end;
         if (!ended) sequence.push_back(token);
         if (ended || length == options.max_length) {
           const double score = log_probability / std::pow(static_cast<double>(length), options.alpha);
           result.push_back({std::move(sequence), log_probability, score, ended});
         } else {
-          tokens.push_back(token);
-          parents.push_back(static_cast<int64_t>(parent));
-          kept.push_back({sentence, std::move(sequence), log_probability});
+          kept.push_back({sentence, row, std::move(sequence), log_probability});
         }
       }
       check(!result.empty() || (!kept.empty() && kept.back().sentence == sentence),
@@ -94,9 +88,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const DecodeStep& step, int64_t
     }
     beams = std::move(kept);
   }
-  for (auto& result : results)
-    std::stable_sort(result.begin(), result.end(),
-                     [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+  for (auto& result : results) std::ranges::stable_sort(result, std::greater{}, &Hypothesis::score);
   return results;
 }
 

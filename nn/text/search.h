@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <vector>
-
 #include "nn/text/vocabulary.h"
 #include "tensor/tensor.h"
 

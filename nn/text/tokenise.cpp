@@ -11,25 +11,21 @@ namespace {
 const Tokens kClosing = {".",  ",",  ";",  ":",  "?",  "!",  ")",  "]", "}",
                          "。", "，", "；", "：", "？", "！", "）", "、"};
 
-bool is_space(uint32_t c) {
-  return c == ' ' || (c >= '\t' && c <= '\r') || c == 0x85 || c == 0xA0 || c == 0x1680 ||
-         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
-         c == 0x3000 || c == 0xFEFF;
-}
-
-bool is_digit(uint32_t c) { return c >= '0' && c <= '9'; }
+constexpr CodeRange kSpaces[] = {{'\t', '\r'},     {' ', ' '},       {0x85, 0x85},     {0xA0, 0xA0},
+                                 {0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F},
+                                 {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
 
 // Marks of ASCII and Latin-1, the blocks of general and of Chinese punctuation, and full-width ASCII marks.
-bool is_mark(uint32_t c) {
-  const uint32_t ascii = c >= 0xFF01 && c <= 0xFF5E ? c - 0xFEE0 : c;
-  if (ascii < 0x7F) {
-    const bool letter = (ascii | 0x20) >= 'a' && (ascii | 0x20) <= 'z';
-    return ascii > ' ' && !letter && !is_digit(ascii) && ascii != '_';
-  }
-  return c == 0xA1 || c == 0xA7 || c == 0xAB || c == 0xB6 || c == 0xB7 || c == 0xBB || c == 0xBF ||
-         (c >= 0x2010 && c <= 0x2027) || (c >= 0x2030 && c <= 0x205E) || (c >= 0x3001 && c <= 0x3003) ||
-         (c >= 0x3008 && c <= 0x3011) || (c >= 0x3014 && c <= 0x301F);
-}
+constexpr CodeRange kMarks[] = {{'!', '/'},       {':', '@'},       {'[', '^'},       {'`', '`'},
+                                {'{', '~'},       {0xA1, 0xA1},     {0xA7, 0xA7},     {0xAB, 0xAB},
+                                {0xB6, 0xB7},     {0xBB, 0xBB},     {0xBF, 0xBF},     {0x2010, 0x2027},
+                                {0x2030, 0x205E}, {0x3001, 0x3003}, {0x3008, 0x3011}, {0x3014, 0x301F},
+                                {0xFF01, 0xFF0F}, {0xFF1A, 0xFF20}, {0xFF3B, 0xFF3E}, {0xFF40, 0xFF40},
+                                {0xFF5B, 0xFF5E}};
+
+bool is_space(uint32_t c) { return within(kSpaces, c); }
+bool is_mark(uint32_t c) { return within(kMarks, c); }
+bool is_digit(uint32_t c) { return c >= '0' && c <= '9'; }
 
 // Whether the mark c ties the character before it to the next.
 bool joins(uint32_t before, uint32_t c, uint32_t after) {
@@ -64,7 +60,7 @@ Tokens split_words(std::string_view text) {
 std::string join_words(const Tokens& tokens) {
   std::string text;
   for (const std::string& token : tokens) {
-    const bool closes = std::find(kClosing.begin(), kClosing.end(), token) != kClosing.end();
+    const bool closes = std::ranges::find(kClosing, token) != kClosing.end();
     if (!text.empty() && !closes) text += ' ';
     text += token;
   }

@@ -13,6 +13,17 @@ struct Utf8Character {
 /// Overlong forms, surrogates and codes above U+10FFFF are not UTF-8 (RFC 3629).
 Utf8Character first_character(std::string_view text);
 
+/// The characters first to last.
+struct CodeRange {
+  uint32_t first, last;
+};
+template <size_t n>
+bool within(const CodeRange (&ranges)[n], uint32_t code) {
+  for (const CodeRange& range : ranges)
+    if (range.first <= code && code <= range.last) return true;
+  return false;
+}
+
 /// The number of bytes before the first that is not UTF-8: text.size() if all of it is.
 size_t valid_utf8(std::string_view text);
 

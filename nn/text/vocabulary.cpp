@@ -1,16 +1,14 @@
 #include "nn/text/vocabulary.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "nn/text/utf8.h"
 #include "tensor/error.h"
 
 namespace heed {
-namespace {
 
 constexpr const char* kSpecial[] = {"<pad>", "<bos>", "<eos>", "<unk>"};
-
-}  // namespace
 
 Vocabulary::Vocabulary(const std::vector<Tokens>& texts, int64_t min_count) {
   check(min_count >= 1, "Vocabulary: min_count is ", min_count, "; it must be at least 1");
@@ -19,8 +17,7 @@ Vocabulary::Vocabulary(const std::vector<Tokens>& texts, int64_t min_count) {
   for (const Tokens& text : texts)
     for (const std::string& token : text) ++counts[token];
   std::vector<std::pair<std::string, int64_t>> found(counts.begin(), counts.end());
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(found, std::greater{}, &std::pair<std::string, int64_t>::second);
   for (const auto& [token, count] : found)
     if (count >= min_count && !contains(token)) add(token);
 }
@@ -34,8 +31,6 @@ void Vocabulary::add(std::string token) {
   check(added, "Vocabulary: token \"", token, "\" is there twice, as ", id(token), " and ", size());
   tokens_.push_back(std::move(token));
 }
-
-bool Vocabulary::contains(const std::string& token) const { return ids_.contains(token); }
 
 int64_t Vocabulary::id(const std::string& token) const {
   const auto found = ids_.find(token);
@@ -71,16 +66,14 @@ std::string Vocabulary::to_text() const {
 Vocabulary Vocabulary::from_text(std::string_view text) {
   Vocabulary read;
   int64_t line = 0;
-  for (; !text.empty(); ++line) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view token = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (token.ends_with('\r')) token.remove_suffix(1);
+  std::istringstream lines{std::string(text)};
+  for (std::string token; std::getline(lines, token); ++line) {
+    if (token.ends_with('\r')) token.pop_back();
     if (line < unk + 1)
       check(token == kSpecial[line], "Vocabulary: line ", line + 1, " is \"", token, "\" and must be ",
             kSpecial[line], "; is this a saved vocabulary?");
     else
-      read.add(std::string(token));
+      read.add(token);
   }
   check(line > unk, "Vocabulary: the text has ", line, " lines; the first four are <pad> <bos> <eos> <unk>");
   return read;

@@ -2,9 +2,6 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "nn/text/tokenise.h"
 
@@ -30,7 +27,7 @@ class Vocabulary {
   explicit Vocabulary(const std::vector<Tokens>& texts = {}, int64_t min_count = 1);
 
   int64_t size() const { return static_cast<int64_t>(tokens_.size()); }
-  bool contains(const std::string& token) const;
+  bool contains(const std::string& token) const { return ids_.contains(token); }
   /// The id of a token; unk if it is unknown.
   int64_t id(const std::string& token) const;
   std::string token(int64_t id) const;

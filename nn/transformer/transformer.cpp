@@ -70,19 +70,6 @@ Tensor TransformerEncoder::forward(const Tensor& src, const AttendOptions& self)
   return norm ? (*norm)(x) : x;
 }
 
-int64_t DecoderCache::length() const { return layers.empty() ? 0 : layers.front().self.length(); }
-
-void DecoderCache::roll_back(int64_t length) {
-  for (DecoderLayerCache& layer : layers) layer.self.roll_back(length);
-}
-
-void DecoderCache::select(const Tensor& rows) {
-  for (DecoderLayerCache& layer : layers) {
-    layer.self.select(rows);
-    layer.memory.select(rows);
-  }
-}
-
 TransformerDecoderLayer::TransformerDecoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options)
     : options(checked("TransformerDecoderLayer", options)),
       self_attn(d_model, nhead, attention_options(options, options.rotary)),
@@ -135,11 +122,6 @@ Transformer::Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_lay
   const NoGrad no_history;
   for (const Tensor& parameter : parameters())
     if (parameter.dim() > 1) copy_(parameter, init::xavier_uniform(parameter.shape()));
-}
-
-Tensor Transformer::forward(const Tensor& src, const Tensor& tgt, const AttendOptions& encoder_self,
-                            const AttendOptions& decoder_self, const AttendOptions& cross) const {
-  return decoder(tgt, encoder(src, encoder_self), decoder_self, cross);
 }
 
 }  // namespace heed

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <vector>
-
 #include "nn/attention/multi_head.h"
 #include "nn/layers/norm.h"
 
@@ -30,8 +27,13 @@ struct TransformerOptions {
 /// Layers one behind the other, each with start values of its own. State dict: layers.{i}.*, and with
 /// final_norm norm.*
 template <class Self, class LayerType>
-class TransformerStack : public Layer<Self> {
- public:
+struct TransformerStack : Layer<Self> {
+  TransformerStack(const char* name, int64_t d_model, int64_t nhead, int64_t num_layers,
+                   const TransformerOptions& options) {
+    check(num_layers >= 0, name, ": num_layers is ", num_layers, "; it must not be negative");
+    for (int64_t i = 0; i < num_layers; ++i) layers.emplace_back(d_model, nhead, options);
+    if (options.final_norm) norm.emplace(d_model, options.norm());
+  }
   void visit(Visitor& v) override {
     v("layers", layers);
     v("norm", norm);
@@ -39,14 +41,6 @@ class TransformerStack : public Layer<Self> {
 
   std::vector<LayerType> layers;
   std::optional<LayerNorm> norm;
-
- protected:
-  TransformerStack(const char* name, int64_t d_model, int64_t nhead, int64_t num_layers,
-                   const TransformerOptions& options) {
-    check(num_layers >= 0, name, ": num_layers is ", num_layers, "; it must not be negative");
-    for (int64_t i = 0; i < num_layers; ++i) layers.emplace_back(d_model, nhead, options);
-    if (options.final_norm) norm.emplace(d_model, options.norm());
-  }
 };
 
 /// Self-attention, then a feed-forward part for each position; each adds to its input, with a LayerNorm.
@@ -82,7 +76,7 @@ struct TransformerEncoder : TransformerStack<TransformerEncoder, TransformerEnco
   Tensor forward(const Tensor& src, const AttendOptions& self = {}) const;
 };
 
-/// What one decoder layer need not compute again: keys and values of the target so far and of the memory.
+/// Spares one decoder layer work done before: keys and values of the target so far and of the memory.
 struct DecoderLayerCache {
   KeyValueCache self, memory;
 };
@@ -96,12 +90,19 @@ struct DecoderLayerCache {
 struct DecoderCache {
   std::vector<DecoderLayerCache> layers;
 
-  /// How many target positions it holds.
-  int64_t length() const;
+  /// The number of target positions that it holds.
+  int64_t length() const { return layers.empty() ? 0 : layers.front().self.length(); }
   /// Forgets all target positions but the first `length`.
-  void roll_back(int64_t length);
+  void roll_back(int64_t length) {
+    for (DecoderLayerCache& layer : layers) layer.self.roll_back(length);
+  }
   /// Row i of the batch goes on from what row rows[i] was, target and memory; int64 [B'].
-  void select(const Tensor& rows);
+  void select(const Tensor& rows) {
+    for (DecoderLayerCache& layer : layers) {
+      layer.self.select(rows);
+      layer.memory.select(rows);
+    }
+  }
 };
 
 /// Self-attention, attention to the memory, then a feed-forward part for each position; each adds to its
@@ -158,7 +159,9 @@ struct Transformer : Layer<Transformer> {
   Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers, int64_t num_decoder_layers,
               TransformerOptions options = {});
   Tensor forward(const Tensor& src, const Tensor& tgt, const AttendOptions& encoder_self = {},
-                 const AttendOptions& decoder_self = {}, const AttendOptions& cross = {}) const;
+                 const AttendOptions& decoder_self = {}, const AttendOptions& cross = {}) const {
+    return decoder(tgt, encoder(src, encoder_self), decoder_self, cross);
+  }
   void visit(Visitor& v) override {
     v("encoder", encoder);
     v("decoder", decoder);

@@ -4,15 +4,11 @@
 
 #include "autograd/ops.h"
 #include "nn/attention/pooling.h"
-#include "nn/module.h"
 #include "nn/table.h"
 
 namespace heed {
-namespace {
 
-thread_local constinit AttentionScope* innermost = nullptr;
-
-}  // namespace
+static thread_local constinit AttentionScope* innermost = nullptr;
 
 AttentionScope::AttentionScope() : outer_(std::exchange(innermost, this)) {
   detail::attention_observer = record;

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <map>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "tensor/tensor.h"
 

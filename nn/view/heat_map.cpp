@@ -6,8 +6,6 @@
 
 #include "autograd/ops.h"
 #include "nn/table.h"
-#include "nn/text/tokenise.h"
-#include "tensor/index.h"
 
 namespace heed {
 namespace detail {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "nn/view/text.h"
 
 namespace heed {

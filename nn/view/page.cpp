@@ -3,7 +3,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "autograd/ops.h"
 #include "nn/view/heat_map.h"

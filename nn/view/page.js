@@ -1,6 +1,7 @@
 'use strict';
 const maps = JSON.parse(document.getElementById('data').textContent);
 const $ = id => document.getElementById(id);
+const within = (i, list) => Math.max(0, Math.min(i, list.length - 1));
 const range = n => Array.from({length: n}, (_, i) => i);
 const state = {map: 0, head: -1, query: 0, key: 0, only: false};  // head -1: the mean of all
 let weights = [];                                                 // of the map and head that are shown
@@ -113,11 +114,7 @@ function markQuery() {
 }
 
 function fillChoices() {
-  const here = maps[state.map], option = (text, value, now) => {
-    const node = make('option', {value}, text);
-    node.selected = now;
-    return node;
-  };
+  const here = maps[state.map], option = (text, value, now) => new Option(text, value, false, now);
   const firsts = maps.filter((map, i) => maps.findIndex(other => other.module === map.module) === i);
   $('layer').replaceChildren(
       ...firsts.map(map => option(nameOf(map), maps.indexOf(map), map.module === here.module)));
@@ -133,12 +130,10 @@ function fillChoices() {
 }
 
 function choose(map, head) {
-  state.map = +map;
-  state.head = Math.min(+head, maps[state.map].weights.length - 1);
-  state.query = Math.max(0, Math.min(state.query, maps[state.map].queries.length - 1));
-  state.key = 0;
-  state.only = false;
-  weights = weightsOf(maps[state.map], state.head);
+  const chosen = maps[map];
+  head = Math.min(head, chosen.weights.length - 1);
+  Object.assign(state, {map: +map, head, query: within(state.query, chosen.queries), key: 0, only: false});
+  weights = weightsOf(chosen, head);
   tip();
   fillChoices();
   drawHeat();
@@ -152,8 +147,7 @@ function tip(target, query = state.query, key = state.key) {
   if (!target) return $('tip').replaceChildren();
   const box = target.getBoundingClientRect(), weight = weights[query * keys.length + key];
   $('tip').replaceChildren(`${queries[query]} → ${keys[key]}: ${weight.toFixed(4)}`);
-  $('tip').style.left = box.x + box.width / 2 + 'px';
-  $('tip').style.top = box.y + 'px';
+  Object.assign($('tip').style, {left: box.x + box.width / 2 + 'px', top: box.y + 'px'});
 }
 
 function only(query, alone) {
@@ -179,7 +173,6 @@ document.addEventListener('keydown', event => {
   if (!moves || !picture) return;
   event.preventDefault();
   const {queries, keys} = maps[state.map];
-  const within = (i, tokens) => Math.max(0, Math.min(i, tokens.length - 1));
   state.key = within(state.key + moves[1], keys);
   only(within(state.query + moves[0], queries), picture.id === 'lines');
   const at = `[data-query="${state.query}"][data-key="${state.key}"]`;

@@ -3,7 +3,6 @@
 #include <map>
 #include <utility>
 
-#include "autograd/grad_mode.h"
 #include "nn/table.h"
 #include "tensor/kernels/matmul.h"
 

@@ -6,7 +6,6 @@
 #include "autograd/ops.h"
 #include "nn/table.h"
 #include "nn/text/utf8.h"
-#include "tensor/index.h"
 
 namespace heed {
 namespace {
@@ -32,7 +31,7 @@ Tokens shown(const Tensor& weights, Tokens tokens, int64_t dim, const char* kind
   check(std::ssize(tokens) == weights.size(dim), "AttentionMap: ", tokens.size(), " ", kind,
         " tokens for weights ", weights.shape(), ", which have ", weights.size(dim), " ", kind,
         " positions; give a token for each, padding too");
-  std::transform(tokens.begin(), tokens.end(), tokens.begin(), visible);
+  std::ranges::transform(tokens, tokens.begin(), visible);
   return tokens;
 }
 
@@ -57,8 +56,6 @@ AttentionMap::AttentionMap(const Tensor& all, Tokens query_tokens, Tokens key_to
   const Tensor one = batched ? all.detach()[options.batch] : all.detach();
   weights = contiguous(to(one.dim() > 2 ? one : unsqueeze(one, 0), float64));
 }
-
-bool AttentionMap::own() const { return queries == keys; }
 
 std::vector<double> AttentionMap::row(int64_t query, int64_t head) const {
   check(query >= 0 && query < std::ssize(queries), "AttentionMap: query ", query, " of ", queries.size());

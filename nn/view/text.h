@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "nn/module.h"
 #include "nn/text/tokenise.h"
 #include "nn/view/capture.h"
@@ -39,7 +36,7 @@ struct AttentionMap {
   /// The weights of one query, a number for each key.
   std::vector<double> row(int64_t query, int64_t head = mean) const;
   /// Whether a sentence attends to itself.
-  bool own() const;
+  bool own() const { return queries == keys; }
 
   Tokens queries, keys;
   Tensor weights;  // float64 [H, Tq, Tk]
