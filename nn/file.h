@@ -23,8 +23,7 @@ class FileReader {
   /// All values of a tensor that Tensor::empty made. The bytes of bools are 0 or 1.
   void read(const Tensor& x, std::string_view name);
 
-  template <class... Parts>
-  void require(bool condition, const Parts&... parts) const {
+  void require(bool condition, const auto&... parts) const {
     if (!condition) [[unlikely]]
       fail(op_, ": ", path_, ": ", parts...);
   }

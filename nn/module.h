@@ -227,8 +227,7 @@ struct LayerInput {
   std::source_location line;
 };
 
-template <class... Args>
-std::vector<Tensor> tensors_among(const Args&... args) {
+inline std::vector<Tensor> tensors_among(const auto&... args) {
   std::vector<Tensor> found;
   const auto take = [&found](const auto& arg) {
     if constexpr (std::is_convertible_v<decltype(arg), const Tensor&>) found.push_back(arg);

@@ -16,10 +16,7 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-const char* descr_of(DType dtype) {
-  static constexpr const char* names[] = {"<f4", "<f8", "<i8", "|b1"};
-  return names[static_cast<int>(dtype)];
-}
+constexpr const char* kDescr[] = {"<f4", "<f8", "<i8", "|b1"};  // in the order of DType
 
 class Header {
  public:
@@ -111,8 +108,8 @@ class Header {
 
 void save_npy(const std::string& path, const Tensor& x) {
   check(x.defined(), "save_npy: ", path, ": the tensor is undefined");
-  std::string header =
-      std::string("{'descr': '") + descr_of(x.dtype()) + "', 'fortran_order': False, 'shape': (";
+  std::string header = std::string("{'descr': '") + kDescr[static_cast<size_t>(x.dtype())] +
+                       "', 'fortran_order': False, 'shape': (";
   for (int64_t i = 0; i < x.dim(); ++i) header += (i ? ", " : "") + std::to_string(x.size(i));
   header += x.dim() == 1 ? ",), }" : "), }";
   const size_t before = kMagic.size() + 4, whole = (before + header.size() + 1 + 63) / 64 * 64;
@@ -142,17 +139,16 @@ Tensor load_npy(const std::string& path) {
   const std::string text = file.read(length, "its header");
   const Header header(file, text, kMagic.size() + 2 + width);
 
-  std::optional<DType> dtype;
-  for (const DType known : {float32, float64, int64, boolean})
-    if (header.descr == descr_of(known)) dtype = known;
-  file.require(dtype.has_value(), "descr is '", header.descr,
+  const auto* descr = std::ranges::find(kDescr, header.descr);
+  file.require(descr != std::end(kDescr), "descr is '", header.descr,
                "', and '<f4', '<f8', '<i8' and '|b1' are read; convert with x.astype in NumPy");
-  const std::optional<int64_t> bytes = byte_count(header.shape, size_of(*dtype));
-  file.require(bytes && static_cast<uint64_t>(*bytes) == file.left(), "shape ", header.shape, " of ", *dtype,
+  const auto dtype = static_cast<DType>(descr - kDescr);
+  const std::optional<int64_t> bytes = byte_count(header.shape, size_of(dtype));
+  file.require(bytes && static_cast<uint64_t>(*bytes) == file.left(), "shape ", header.shape, " of ", dtype,
                " does not fit the ", file.left(), " bytes of values");
   Shape stored = header.shape;
   if (header.fortran_order) std::reverse(stored.begin(), stored.end());
-  Tensor x = Tensor::empty(stored, *dtype);
+  Tensor x = Tensor::empty(stored, dtype);
   file.read(x, "");
   if (!header.fortran_order) return x;
   Strides strides = x.strides();

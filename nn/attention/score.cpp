@@ -20,7 +20,7 @@ Tensor dot_products(const char* name, const Tensor& q, const Tensor& k) {
 
 const Tensor& Keys::through(const Linear& map) const {
   const auto version = [](const Tensor& x) { return x.defined() ? TensorBody::of(x).storage->version : 0; };
-  const Source now{&map, version(map.weight) + version(map.bias), grad_enabled()};
+  const std::tuple now(&map, version(map.weight) + version(map.bias), grad_enabled());
   if (source_ != now) {
     mapped_ = map(*this);
     source_ = now;

@@ -42,13 +42,8 @@ class Keys : public Tensor {
   const Tensor& through(const Linear& map) const;
 
  private:
-  struct Source {
-    const Linear* map = nullptr;
-    int64_t versions = 0;
-    bool recorded = false;
-    bool operator==(const Source&) const = default;
-  };
-  mutable Source source_;
+  mutable std::tuple<const Linear*, int64_t, bool>
+      source_;  // of mapped_: map, its versions, whether recorded
   mutable Tensor mapped_;
 };
 

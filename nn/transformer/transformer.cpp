@@ -6,8 +6,7 @@ namespace heed {
 namespace {
 
 // x plus what a part f of a layer makes of it, normed before f or behind the sum.
-template <class Layer, class Part>
-Tensor residual(const Layer& layer, const LayerNorm& norm, const Tensor& x, const Part& f) {
+Tensor residual(const auto& layer, const LayerNorm& norm, const Tensor& x, const auto& f) {
   const TransformerOptions& options = layer.options;
   const double p = options.residual_dropout.value_or(options.dropout);
   if (options.norm_first) return x + F::dropout(f(norm(x)), p, layer.training());
@@ -15,8 +14,7 @@ Tensor residual(const Layer& layer, const LayerNorm& norm, const Tensor& x, cons
 }
 
 // W_2 activation(W_1 x + b_1) + b_2, for each position by itself: [..., E] -> [..., E]
-template <class Layer>
-Tensor feed_forward(const Layer& layer, const Tensor& x) {
+Tensor feed_forward(const auto& layer, const Tensor& x) {
   const TransformerOptions& options = layer.options;
   const Tensor h = layer.linear1(x), active = options.activation == Activation::relu ? relu(h) : gelu(h);
   const double p = options.feedforward_dropout.value_or(options.dropout);

@@ -41,8 +41,7 @@ std::string colour_of(double weight) {
 }
 
 // Texts and numbers one after the other.
-template <class... Parts>
-std::string joined(const Parts&... parts) {
+std::string joined(const auto&... parts) {
   std::string text;
   (detail::append(text, parts), ...);
   return text;

@@ -32,8 +32,7 @@ Summary summarise(const Module& model, const std::function<void()>& call);
 
 /// Calls model(inputs...) once, as in eval() and without recording, and tells what happened in each module.
 /// The model stays as it was.
-template <class Model, class... Inputs>
-Summary summary(Model& model, const Inputs&... inputs) {
+Summary summary(auto& model, const auto&... inputs) {
   return detail::summarise(model, [&] { model(inputs...); });
 }
 
