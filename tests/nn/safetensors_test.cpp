@@ -205,8 +205,8 @@ TEST_CASE("safetensors: a bad file is refused with its tensor or byte") {
   const auto fits = [&](const std::string& dtype, const std::string& shape, const std::string& offsets) {
     return entry(R"({"dtype":)" + dtype + R"(,"shape":)" + shape + R"(,"data_offsets":)" + offsets + "}");
   };
-  const auto wrong = [&](const char* dtype, const char* shape, const char* offsets, const std::string& why) {
-    CHECK(fits(dtype, shape, offsets) == "tensor \"a\"" + why);
+  const auto wrong = [&](const char* dtype, const char* shape, const char* offsets, const std::string& text) {
+    CHECK(fits(dtype, shape, offsets) == "tensor \"a\"" + text);
   };
   wrong("1", "[2]", "[0,8]", ": dtype is 1 and must be a string");
   wrong(R"(["F32"])", "[2]", "[0,8]", ": dtype is a JSON array and must be a string");
