@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
 #include "autograd/node.h"
 #include "autograd/ops/logic.h"

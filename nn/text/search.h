@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "nn/text/vocabulary.h"
 #include "tensor/tensor.h"
 
