@@ -2,7 +2,8 @@
 #include <cstdio>
 #include <string>
 
-#include "bench.h"
+#include "tensor/version.h"
+#include "workload.h"
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::string(argv[1]) == "--version") {

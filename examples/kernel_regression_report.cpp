@@ -1,12 +1,16 @@
 #include "examples/kernel_regression_report.h"
 
-#include <heed.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <numeric>
 #include <ostream>
+
+#include "autograd/ops/logic.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
+#include "nn/attention/kernel_regression.h"
+#include "nn/attention/pooling.h"
 
 namespace program {
 
@@ -63,7 +67,8 @@ void print_kernels(std::ostream& text, const Data& data, double learned_w) {
     for (const double w : {1.0, learned_w}) {
       const NadarayaWatson model({.kernel = kernel, .w = w, .dtype = float64});
       const Tensor alpha = model.weights(x, x, OwnPoint::exclude);
-      const double loss = mean(square(attention_pool(alpha, y) - y)).item();
+      const Tensor errors = attention_pool(alpha, y) - y;
+      const double loss = mean(errors * errors).item();
       const int64_t alone = static_cast<int64_t>(sum(to(sum(alpha, 1) == 0, float64)).item());
       text << format(" %18s (%lld)%*s", short_number(loss).c_str(), static_cast<long long>(alone),
                      5 - static_cast<int>(std::to_string(alone).size()), "");

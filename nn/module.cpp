@@ -8,7 +8,7 @@
 #include <set>
 #include <typeinfo>
 
-#include "autograd/ops.h"
+#include "autograd/ops/shape.h"
 #include "nn/table.h"
 #include "tensor/kernels/elementwise.h"
 

@@ -10,6 +10,7 @@
 
 #include "tests/support/program.h"
 
+#include "nn/text/vocabulary.h"
 #include "tests/support/expect.h"
 
 namespace fs = std::filesystem;

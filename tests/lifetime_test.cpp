@@ -5,6 +5,9 @@
 
 #include "examples/translation.h"
 
+#include "nn/attention/multi_head.h"
+#include "nn/layers/sequential.h"
+#include "nn/optim/optimizer.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -1,6 +1,14 @@
 // The same seed gives the same bits on any number of threads: Note [Same bits] in tensor/parallel.h.
 // Sizes are such that every parallel loop has several blocks.
 
+#include "autograd/ops/elementwise.h"
+#include "autograd/ops/recurrent.h"
+#include "nn/layers/dropout.h"
+#include "nn/layers/embedding.h"
+#include "nn/layers/linear.h"
+#include "nn/layers/norm.h"
+#include "nn/optim/clip.h"
+#include "nn/optim/optimizer.h"
 #include "tests/support/twins.h"
 
 using namespace heed;

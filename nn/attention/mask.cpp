@@ -4,7 +4,10 @@
 #include <cmath>
 
 #include "autograd/grad_mode.h"
-#include "autograd/ops.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/shape.h"
+#include "tensor/create.h"
 
 namespace heed {
 

@@ -1,6 +1,7 @@
 #include "nn/attention/multi_head.h"
 
-#include "autograd/ops.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/shape.h"
 
 namespace heed {
 namespace {

@@ -1,6 +1,6 @@
 #include "nn/attention/pooling.h"
 
-#include "autograd/ops.h"
+#include "autograd/ops/shape.h"
 
 namespace heed {
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include <limits>
 
 #include "autograd/ops/norm.h"

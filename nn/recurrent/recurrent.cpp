@@ -1,7 +1,10 @@
 #include "nn/recurrent/recurrent.h"
 
-#include "autograd/ops.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/matmul.h"
+#include "autograd/ops/shape.h"
 #include "nn/functional.h"
+#include "tensor/create.h"
 
 namespace heed {
 namespace {

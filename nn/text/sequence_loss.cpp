@@ -1,6 +1,8 @@
 #include "nn/text/sequence_loss.h"
 
-#include "autograd/ops.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
 #include "nn/attention/mask.h"
 #include "nn/text/vocabulary.h"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "autograd/ops.h"
+#include "autograd/ops/shape.h"
 #include "nn/attention/pooling.h"
 #include "nn/table.h"
 

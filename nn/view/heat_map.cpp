@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstdio>
 
-#include "autograd/ops.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
 #include "nn/table.h"
+#include "tensor/index.h"
 
 namespace heed {
 namespace detail {

@@ -4,7 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "autograd/ops.h"
+#include "autograd/ops/shape.h"
 #include "nn/view/heat_map.h"
 
 namespace heed {

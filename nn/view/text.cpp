@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/ops.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
 #include "nn/table.h"
 #include "nn/text/utf8.h"
+#include "tensor/index.h"
 
 namespace heed {
 namespace {

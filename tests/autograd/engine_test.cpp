@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "autograd/hooks.h"
+#include "autograd/ops/elementwise.h"
+#include "nn/optim/clip.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

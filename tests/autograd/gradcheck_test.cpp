@@ -1,5 +1,6 @@
 #include "autograd/gradcheck.h"
 
+#include "autograd/ops/elementwise.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "autograd/ops/elementwise.h"
+#include "nn/layers/linear.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

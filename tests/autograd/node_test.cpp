@@ -1,5 +1,7 @@
 #include "autograd/node.h"
 
+#include "autograd/graph.h"
+#include "autograd/ops/elementwise.h"
 #include "tests/support/compile.h"
 #include "tests/support/expect.h"
 

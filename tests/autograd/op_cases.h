@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "autograd/ops.h"
+#include "autograd/ops/reduce.h"
 #include "tensor/tensor.h"
 
 /// The table of operators. A row says how to call one; op_checks.h derives from it everything that an

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "autograd/ops/elementwise.h"
 #include "tests/support/expect.h"
 #include "tests/support/parity.h"
 

@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "autograd/ops/elementwise.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -33,9 +33,9 @@ TEST_CASE("requires_grad_ refuses what can have no gradient of its own") {
   CHECK_ERROR(ones({2}, int64).requires_grad_(),
               "requires_grad_: a int64 tensor has no gradient; only floating ones do");
   CHECK_ERROR_HAS(ones({2}, boolean).requires_grad_(), "a bool tensor");
-  const Tensor y = exp(ones({2}).requires_grad_());
+  const Tensor y = 2 * ones({2}).requires_grad_();
   CHECK_ERROR(y.requires_grad_(false),
-              "requires_grad_: a tensor computed by exp has a history; take detach() of it");
+              "requires_grad_: a tensor computed by mul has a history; take detach() of it");
   CHECK(message([&] { y.requires_grad_(); }).empty());
   CHECK_ERROR_HAS(Tensor().requires_grad_(), "undefined");
 }

@@ -106,9 +106,10 @@ TEST_CASE("attention_by_hand: with K = V the slope in the query is the covarianc
   const Tensor keys = tensor({{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}}, float64);
   const Tensor q = tensor({0.5, -0.2, 0.8}, float64), products = mv(keys, q);
   const double third = 1 / std::sqrt(3.0);
-  for (const auto& [kind, scores, factor] : {std::tuple<std::string, Tensor, double>{"dot", products, 1},
-                                             {"scaled_dot", products * third, third},
-                                             {"gaussian", -0.49 / 2 * sum(square(q - keys), 1), 0.49}}) {
+  for (const auto& [kind, scores, factor] :
+       {std::tuple<std::string, Tensor, double>{"dot", products, 1},
+        {"scaled_dot", products * third, third},
+        {"gaussian", -0.49 / 2 * sum((q - keys) * (q - keys), 1), 0.49}}) {
     INFO(kind);
     const Tensor a = unsqueeze(softmax(scores, 0), 1), centred = keys - sum(a * keys, 0);
     const Tensor covariance = factor * matmul(transpose(a * centred), centred);

@@ -1,11 +1,11 @@
 #include "examples/matrix.h"
 
 #include <doctest/doctest.h>
-
 #include <cmath>
 #include <sstream>
 
-#include "autograd/ops.h"
+#include "autograd/ops/shape.h"
+#include "autograd/ops/softmax.h"
 
 using namespace program;
 

@@ -2,6 +2,9 @@
 
 #include <array>
 
+#include "nn/optim/clip.h"
+#include "nn/optim/optimizer.h"
+#include "nn/safetensors.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 

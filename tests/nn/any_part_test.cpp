@@ -1,5 +1,7 @@
 #include "nn/any_part.h"
 
+#include "nn/attention/pooling.h"
+#include "nn/layers/dropout.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -1,5 +1,6 @@
 #include "nn/functional.h"
 
+#include "nn/view/capture.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -202,7 +203,7 @@ TEST_CASE("attention: the same bits inside a scope that captures, whichever way 
     const Tensor q = randn({2, 140, 8}).requires_grad_();
     const auto run = [&] {
       const Tensor y = F::scaled_dot_product_attention(q, k, v, options).output;
-      return std::pair(values(y), values(grad({sum(square(y))}, {q})[0]));
+      return std::pair(values(y), values(grad({sum(y * y)}, {q})[0]));
     };
     const auto outside = run();
     const AttentionScope scope;
@@ -235,7 +236,7 @@ TEST_CASE("attention: what stands in keys that no query may attend to counts for
                                           where(seen, v, filler).detach().requires_grad_()};
           options.need_weights = need_weights;
           const Tensor y = F::scaled_dot_product_attention(in[0], in[1], in[2], options).output;
-          std::vector<Tensor> all = grad({sum(square(y))}, in);
+          std::vector<Tensor> all = grad({sum(y * y)}, in);
           all.push_back(y);
           return all;
         };

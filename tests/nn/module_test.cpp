@@ -4,6 +4,9 @@
 #include <sstream>
 #include <tuple>
 
+#include "nn/attention/multi_head.h"
+#include "nn/layers/activation.h"
+#include "nn/layers/sequential.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "nn/layers/linear.h"
 #include "tests/support/expect.h"
 #include "tests/support/parity.h"
 #include "tests/support/program.h"

@@ -1,8 +1,13 @@
 // Attention, positions and transformers as the reference cases name them. Masks there are true where attention is
 // not allowed, and sequences come first unless batch_first is set.
 
-#include "heed.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/shape.h"
+#include "autograd/ops/softmax.h"
 #include "nn/attention/kernel_regression.h"
+#include "nn/attention/pooling.h"
+#include "nn/functional.h"
+#include "nn/transformer/transformer.h"
 #include "tests/parity/nn_cases.h"
 
 namespace heed::parity {

@@ -1,6 +1,7 @@
 #include "tests/parity/nn_cases.h"
 
-#include "heed.h"
+#include "nn/safetensors.h"
+#include "tensor/create.h"
 #include "tests/support/leaves.h"
 
 namespace heed::parity {

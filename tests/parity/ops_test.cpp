@@ -8,6 +8,8 @@
 
 #include "tests/support/parity.h"
 
+#include "autograd/ops/elementwise.h"
+#include "nn/functional.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -1,6 +1,12 @@
 // Optimisers, schedules and training runs as the reference cases name them.
 #include "autograd/engine.h"
-#include "heed.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
+#include "nn/attention/kernel_regression.h"
+#include "nn/optim/clip.h"
+#include "nn/optim/schedule.h"
+#include "tensor/index.h"
 #include "tests/parity/expression.h"
 #include "tests/parity/nn_cases.h"
 
@@ -189,7 +195,7 @@ std::string run_regression(const Cases& cases, const Json& one, const Fields& fi
   };
   for (int64_t step = 0; step < config["steps"].get<int64_t>(); ++step) {
     optimizer.zero_grad();
-    const Tensor errors = square(model(x, x, y, OwnPoint::exclude) - y);
+    const Tensor difference = model(x, x, y, OwnPoint::exclude) - y, errors = difference * difference;
     const Tensor loss = total ? sum(errors) : mean(errors);
     loss.backward();
     compare("losses", step, loss);

@@ -1,6 +1,7 @@
 #pragma once
 
-// What tests begin with: doctest, the library, and how its results are expected to be.
+// What tests begin with: doctest, operations, and how results are expected to be. Not autograd/ops/elementwise.h, where
+// most operations are added: a test that needs it says so, and the others are not built anew.
 
 #include <doctest/doctest.h>
 
@@ -9,7 +10,18 @@
 #include <string>
 #include <vector>
 
-#include "heed.h"
+#include "autograd/engine.h"
+#include "autograd/function.h"
+#include "autograd/gradcheck.h"
+#include "autograd/ops/in_place.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/matmul.h"
+#include "autograd/ops/norm.h"
+#include "autograd/ops/shape.h"
+#include "autograd/ops/softmax.h"
+#include "tensor/create.h"
+#include "tensor/parallel.h"
 #include "tests/support/leaves.h"
 
 using Values = std::vector<double>;
@@ -34,6 +46,10 @@ inline double largest_difference(const Values& a, const Values& b, Difference ki
     if (!(distance <= most)) most = std::isnan(distance) ? INFINITY : distance;
   }
   return most;
+}
+/// The largest absolute value.
+inline double magnitude(const heed::Tensor& x) {
+  return largest_difference(values(x), Values(static_cast<size_t>(x.numel()), 0));
 }
 inline double largest_difference(const heed::Tensor& a, const heed::Tensor& b) {
   return a.shape() == b.shape() ? largest_difference(values(a), values(b)) : INFINITY;

@@ -4,7 +4,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "heed.h"
+#include "autograd/engine.h"
+#include "nn/safetensors.h"
 #include "tensor/kernels/elementwise.h"
 #include "tests/support/program.h"
 

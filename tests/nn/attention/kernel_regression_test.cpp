@@ -1,5 +1,7 @@
 #include "nn/attention/kernel_regression.h"
 
+#include "autograd/ops/elementwise.h"
+#include "nn/attention/pooling.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

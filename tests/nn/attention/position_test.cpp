@@ -86,8 +86,8 @@ TEST_CASE("LearnedPosition: a row for each position, up to max_length") {
   CHECK(largest_difference(position(x, 1), x + narrow(position.weight, 0, 1, 3)) == 0);
   CHECK(position.named_parameters().at(0).name == "weight");
   const Tensor many = LearnedPosition(1000, 32).weight;  // as large as sinusoids
-  CHECK(mean(square(many)).item() ==
-        doctest::Approx(mean(square(SinusoidalPosition(32).table(1000))).item()).epsilon(0.02));
+  const Tensor table = SinusoidalPosition(32).table(1000);
+  CHECK(mean(many * many).item() == doctest::Approx(mean(table * table).item()).epsilon(0.02));
   CHECK(test::forgotten_leaves(position(x), position) == "");
   CHECK_ERROR_HAS(
       position(x, 2),

@@ -1,5 +1,7 @@
 #include "nn/attention/score.h"
 
+#include "autograd/ops/elementwise.h"
+#include "nn/attention/pooling.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

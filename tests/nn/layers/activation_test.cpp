@@ -1,6 +1,6 @@
 #include "nn/layers/activation.h"
 
-#include <doctest/doctest.h>
+#include "tests/support/expect.h"
 
 using namespace heed;
 

@@ -1,8 +1,7 @@
 #include "nn/layers/dropout.h"
+#include "tensor/create.h"
 
 #include <doctest/doctest.h>
-
-#include "autograd/ops.h"
 
 using namespace heed;
 

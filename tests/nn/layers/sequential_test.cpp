@@ -1,5 +1,8 @@
 #include "nn/layers/sequential.h"
 
+#include "nn/layers/activation.h"
+#include "nn/layers/dropout.h"
+#include "nn/layers/linear.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

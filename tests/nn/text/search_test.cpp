@@ -150,12 +150,13 @@ TEST_CASE("beam_search: a batch gives what each sentence gives alone, no more ro
 TEST_CASE("beam_search: a wider beam finds what greedy search misses") {
   // After 4 nothing is sure; after 5 the end is certain. Greedy takes 4 (0.6), the best is 5 (0.4).
   const DecodeStep step = [](const Tensor& tokens, const Tensor&) {
-    std::vector<Tensor> rows;
+    std::vector<double> logs;
     for (const int64_t token : tokens.to_vector<int64_t>())
-      rows.push_back(log(token == 1   ? tensor({0, 0, 0, 0, .6, .4}, float64)
-                         : token == 4 ? tensor({.2, .2, .3, .1, .1, .1}, float64)
-                                      : tensor({0, 0, 1, 0, 0, 0}, float64)));
-    return stack(rows);
+      for (const double p : token == 1   ? Values{0, 0, 0, 0, .6, .4}
+                            : token == 4 ? Values{.2, .2, .3, .1, .1, .1}
+                                         : Values{0, 0, 1, 0, 0, 0})
+        logs.push_back(std::log(p));
+    return from_vector(logs, {tokens.numel(), 6}, float64);
   };
   CHECK(greedy_search(step, 1) == std::vector<Ids>{{4}});
   const auto found = beam_search(step, 1, {.width = 2, .alpha = 0});

@@ -1,5 +1,6 @@
 #include "nn/text/sequence_loss.h"
 
+#include "nn/functional.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

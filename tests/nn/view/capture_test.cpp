@@ -1,5 +1,6 @@
 #include "nn/view/capture.h"
 
+#include "nn/attention/pooling.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -1,5 +1,9 @@
 #include "nn/view/summary.h"
 
+#include "nn/layers/activation.h"
+#include "nn/layers/dropout.h"
+#include "nn/layers/linear.h"
+#include "nn/layers/sequential.h"
 #include "tests/support/expect.h"
 
 #include <thread>

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "autograd/ops/attention.h"
 #include "tests/support/twins.h"
 
 using namespace heed;

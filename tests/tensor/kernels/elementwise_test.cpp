@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 
+#include "autograd/ops/elementwise.h"
 #include "tensor/kernels/loop.h"
 #include "tests/support/twins.h"
 

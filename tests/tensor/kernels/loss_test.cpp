@@ -1,5 +1,6 @@
 #include "tensor/kernels/loss.h"
 
+#include "nn/functional.h"
 #include "tensor/kernels/lines.h"
 #include "tests/support/twins.h"
 

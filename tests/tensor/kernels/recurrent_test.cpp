@@ -1,5 +1,6 @@
 #include "tensor/kernels/recurrent.h"
 
+#include "autograd/ops/recurrent.h"
 #include "tests/support/twins.h"
 
 using namespace heed;

@@ -1,5 +1,6 @@
 #include "tensor/kernels/softmax.h"
 
+#include "autograd/ops/elementwise.h"
 #include "tensor/kernels/lines.h"
 #include "tests/support/twins.h"
 
