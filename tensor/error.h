@@ -12,7 +12,7 @@ namespace heed {
 using Line = std::source_location;
 
 /// The one exception of the library. The message names the operation, the operands with their shapes, the
-/// rule that was broken and, where there is a likely one, the mend.
+/// rule that was broken and, if there is a likely one, the remedy.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, Line line = {}) : std::runtime_error(message), line_(line) {}

@@ -15,40 +15,39 @@ namespace {
 constexpr uint32_t low_half(uint64_t x) { return static_cast<uint32_t>(x); }
 constexpr uint32_t high_half(uint64_t x) { return static_cast<uint32_t>(x >> 32); }
 
+template <size_t Lanes>
+using Counters = std::array<std::array<uint32_t, Lanes>, 4>;
+
 // Philox for `Lanes` counters at once, word by word, so that the loops over lanes become vector code. In each
 // round two words give 64-bit products, whose halves are mixed with the other words and the key.
 template <size_t Lanes>
-struct Counters {
-  std::array<std::array<uint32_t, Lanes>, 4> words;
-
-  void mix(std::array<uint32_t, 2> key) {
-    auto& [c0, c1, c2, c3] = words;
-    for (int round = 0; round < 10; ++round) {
-      for (size_t i = 0; i < Lanes; ++i) {
-        const uint64_t a = uint64_t{0xD2511F53} * c0[i], b = uint64_t{0xCD9E8D57} * c2[i];
-        c0[i] = high_half(b) ^ c1[i] ^ key[0];
-        c1[i] = low_half(b);
-        c2[i] = high_half(a) ^ c3[i] ^ key[1];
-        c3[i] = low_half(a);
-      }
-      key[0] += 0x9E3779B9;
-      key[1] += 0xBB67AE85;
+void mix(Counters<Lanes>& counters, std::array<uint32_t, 2> key) {
+  auto& [c0, c1, c2, c3] = counters;
+  for (int round = 0; round < 10; ++round) {
+    for (size_t i = 0; i < Lanes; ++i) {
+      const uint64_t a = uint64_t{0xD2511F53} * c0[i], b = uint64_t{0xCD9E8D57} * c2[i];
+      c0[i] = high_half(b) ^ c1[i] ^ key[0];
+      c1[i] = low_half(b);
+      c2[i] = high_half(a) ^ c3[i] ^ key[1];
+      c3[i] = low_half(a);
     }
+    key[0] += 0x9E3779B9;
+    key[1] += 0xBB67AE85;
   }
-};
+}
 
 // Bits of positions 2 block, 2 block + 1, ...: the seed is the key, the counter is the block and the stream.
 template <size_t Lanes>
 std::array<uint64_t, 2 * Lanes> bits_from(const Generator& generator, uint64_t block) {
   Counters<Lanes> counters;
-  auto& [c0, c1, c2, c3] = counters.words;
+  auto& [c0, c1, c2, c3] = counters;
   for (size_t i = 0; i < Lanes; ++i) {
     c0[i] = low_half(block + i);
     c1[i] = high_half(block + i);
     c2[i] = low_half(generator.stream());
     c3[i] = high_half(generator.stream());
   }
-  counters.mix({low_half(generator.seed()), high_half(generator.seed())});
+  mix(counters, {low_half(generator.seed()), high_half(generator.seed())});
   std::array<uint64_t, 2 * Lanes> bits;
   for (size_t i = 0; i < Lanes; ++i) {
     bits[2 * i] = uint64_t{c1[i]} << 32 | c0[i];
@@ -101,9 +100,9 @@ Tensor draw(const Shape& shape, Generator* generator, const F& value) {
 
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
   const auto [c0, c1, c2, c3] = counter;
-  Counters<1> one{{{{c0}, {c1}, {c2}, {c3}}}};
-  one.mix(key);
-  return {one.words[0][0], one.words[1][0], one.words[2][0], one.words[3][0]};
+  Counters<1> one{{{c0}, {c1}, {c2}, {c3}}};
+  mix(one, key);
+  return {one[0][0], one[1][0], one[2][0], one[3][0]};
 }
 
 // The stream of a part is a mix of its parent's and k (the finaliser of SplitMix64, which is one to one).

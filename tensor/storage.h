@@ -15,7 +15,7 @@ namespace heed {
 /// back, so that an operand overwritten between forward and backward is an error and never a wrong number.
 class Storage {
  public:
-  /// A block for `bytes` bytes of data; header and data stand in one block.
+  /// Storage for `bytes` bytes of data, in one block with its header.
   static Ref<Storage> make(int64_t bytes);
 
   void wrote(const char* op, Line line) {

@@ -37,7 +37,7 @@ class Companion {
 /// int64 positions or bools.
 class Index;
 
-/// What a tensor handle points to: a view of shared storage, and the history if gradients flow through it.
+/// The body of a tensor handle: a view of shared storage, and the history if gradients flow through it.
 /// For kernels and the engine, which reach it by TensorBody::of(x).
 struct TensorBody {
   static TensorBody& of(const Tensor& x);
@@ -139,7 +139,7 @@ class Tensor {
   Tensor operator[](const Index& item) const;
   Tensor operator[](std::initializer_list<Index> items) const;
 
-  // What follows needs the engine and is defined in autograd/.
+  // The following need the engine and are defined in autograd/.
 
   bool requires_grad() const { return body_ && body_->history; }
   /// Makes a leaf that gathers a gradient, or stops that. Floating tensors without history only.
@@ -165,7 +165,7 @@ class Tensor {
   /// that holds the leaf itself keeps it alive for ever: capture leaf.detach().
   HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
 
-  // For kernels and the engine, which move to TensorBody.
+  // For kernels and the engine; `offset` counts from the first element of the storage.
 
   Tensor view_as(const Shape& shape, const Strides& strides, int64_t offset) const {
     return TensorBody::view(*this, shape, strides, offset - body().offset);

@@ -167,7 +167,7 @@ void attend(const Inputs<T>& in, int64_t head, int64_t i, T* memory, const Matri
   }
 }
 
-// The second pass: the operands, what the first one and the caller give, and dq.
+// The second pass: the operands, the caller's g, the results of the first one, and dq.
 template <class T>
 struct Backward {
   const Inputs<T>& in;

@@ -16,7 +16,7 @@ namespace {
        x.shape()[dim] - 1);
 }
 
-// A position along dim of x, which has `size` of them there.
+// The position, if it is one of the `size` along dim of x; else an error.
 inline int64_t inside(int64_t position, int64_t size, int64_t dim, const Tensor& x) {
   if (static_cast<uint64_t>(position) >= static_cast<uint64_t>(size)) [[unlikely]]
     outside(position, dim, x);

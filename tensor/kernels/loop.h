@@ -94,9 +94,9 @@ using Loop = void (*)(const void* f, int64_t n, void* out, const void* const* in
 /// transposed matrix, and it is not small; else an undefined tensor.
 Tensor turned(const Tensor& x);
 
-/// Runs the loop over all elements of the result, to whose shape the operands broadcast. What is not in
-/// row-major order without gaps goes through a buffer, a few hundred elements at a time; so each function
-/// needs one loop, which is the one that becomes vector code.
+/// Runs the loop over all elements of the result, to whose shape the operands broadcast. Those that are not in
+/// row-major order without gaps go through a buffer, a few hundred elements at a time; so each function needs one
+/// loop, which is the one that becomes vector code.
 void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop loop, const void* f);
 
 /// The first element, for reading and writing. Does not count as a write.

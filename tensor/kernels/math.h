@@ -41,7 +41,7 @@ struct Reduced {
   int32_t n;
   float r;
   explicit Reduced(float x) {
-    // Adding 1.5 * 2^23 leaves no bits for a fraction: the sum is rounded, and n stands in its low bits.
+    // Adding 1.5 * 2^23 leaves no bits for a fraction: the sum is rounded, and n is in its low bits.
     constexpr float shift = 0x1.8p23f;
     const float shifted = x * 1.44269504f + shift;
     const float whole = shifted - shift;
