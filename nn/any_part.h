@@ -23,7 +23,6 @@ class AnyPart {
     return *this;
   }
   AnyPart& operator=(AnyPart&&) noexcept = default;
-  ~AnyPart() = default;
 
   Tensor operator()(Args... args) const {
     check(held_ != nullptr, "AnyPart: there is nothing to call; what it held was moved to another place");

@@ -189,10 +189,9 @@ Attention scaled_dot_product_attention(Operand query, Operand key, Operand value
         "query is ", query->shape(), ", key is ", key->shape(), ", value is ", value->shape(),
         "; they must be [..., Tq, D], [..., Tk, D], [..., Tk, Dv]");
 
-  const Shape lead = broadcast_shapes(
+  Shape of_scores = broadcast_shapes(
       broadcast_shapes(without_matrix(query), without_matrix(key), "query before [T, D]", "key"),
       without_matrix(value), "query and key before [T, D]", "value");
-  Shape of_scores = lead;
   of_scores.push_back(query->size(-2));
   of_scores.push_back(key->size(-2));
   const Mask mask(options.mask);

@@ -134,13 +134,6 @@ Module::Module(Module&& other) noexcept : training_(other.training_), hooks_(std
   if (hooks_) hooks_->module = this;
 }
 
-Module& Module::operator=(const Module& other) {
-  if (this == &other) return *this;
-  training_ = other.training_;
-  place_ = other.place_;
-  return *this;
-}
-
 std::vector<NamedTensor> Module::named(bool learned) const {
   std::vector<NamedTensor> found;
   for (const Member& member : Walk(*this).once())
@@ -284,7 +277,7 @@ const char* interned(const std::string& path) {
 
 // Whether a line is known and in none of heed's rooms, wherever they were when the library was built and are for the
 // program.
-bool is_users(std::source_location line, std::string_view header) {
+bool is_users(Line line, std::string_view header) {
   const std::string_view file = line.file_name();
   for (std::string_view root : {std::string_view(__FILE__), header}) {
     root = root.substr(0, root.rfind("nn/module."));
@@ -351,7 +344,7 @@ void ModuleCall::rethrow(const char* header) const {
   } catch (const PlacedError&) {
     throw;
   } catch (const Error& error) {
-    std::source_location line = error.line();
+    Line line = error.line();
     for (const ModuleCall* call = this; call && !is_users(line, header); call = call->outer_)
       line = call->line_;
     std::string message = error.what();

@@ -37,7 +37,7 @@ concept Visitable = requires(T& part, Visitor& v) {
   part.visit(v);
 };
 
-/// `Module::visit` tells it the members. It knows the path of names that led here:
+/// Learns the members of a module from its `visit`, and keeps the path of names that leads to each:
 /// "encoder.layers.0.weight".
 class Visitor {
  public:
@@ -149,7 +149,11 @@ class Module {
   Module() = default;
   Module(const Module& other) : training_(other.training_) {}  // hooks stay with the original
   Module(Module&& other) noexcept;
-  Module& operator=(const Module& other);
+  Module& operator=(const Module& other) {
+    training_ = other.training_;
+    place_ = other.place_;
+    return *this;
+  }
   virtual ~Module() = default;
 
   /// Names every parameter, buffer and child once: v("weight", weight). Nothing else is to be registered.
@@ -220,11 +224,10 @@ namespace detail {
 /// A tensor given to a layer, and where: made by implicit conversion, as an Operand is.
 struct LayerInput {
   template <class T>
-  requires std::is_convertible_v<const T&, const Tensor&> LayerInput(
-      const T& x, std::source_location line = std::source_location::current())
+  requires std::is_convertible_v<const T&, const Tensor&> LayerInput(const T& x, Line line = Line::current())
       : tensor(x), line(line) {}
   const Tensor& tensor;
-  std::source_location line;
+  Line line;
 };
 
 inline std::vector<Tensor> tensors_among(const auto&... args) {
@@ -261,7 +264,7 @@ void each_tensor(Result& result, F&& f) {
 }
 
 /// Where the program that uses heed found this header. Not const: the linker takes the program's for the library too.
-inline constinit const char* header_path = std::source_location::current().file_name();
+inline constinit const char* header_path = Line::current().file_name();
 
 /// The number of those in this thread that read module_path without recording, see AttentionScope.
 inline thread_local constinit int paths_wanted = 0;
@@ -274,7 +277,7 @@ inline thread_local constinit int paths_wanted = 0;
 /// every module on the way. Later calls only compare a number.
 class ModuleCall {
  public:
-  ModuleCall(const Module& module, std::source_location line)
+  ModuleCall(const Module& module, Line line)
       : module_(module), line_(line), outer_(std::exchange(innermost, this)), path_before_(module_path) {
     if (outer_ && (heed::grad_enabled() || paths_wanted > 0)) module_path = path();
   }
@@ -304,7 +307,7 @@ class ModuleCall {
 
   inline static thread_local constinit const ModuleCall* innermost = nullptr;
   const Module& module_;
-  std::source_location line_;  // of the caller, where it is known
+  Line line_;  // of the caller, where it is known
   const ModuleCall* outer_;
   const char* path_before_;
 };
@@ -353,7 +356,7 @@ class Layer : public Module {
 
  private:
   template <class Me, class... Args>
-  static auto call(Me& self, std::source_location line, Args&&... args) {
+  static auto call(Me& self, Line line, Args&&... args) {
     const detail::ModuleCall call(self, line);
     try {
       if (!call.hooked()) [[likely]]

@@ -42,7 +42,7 @@ class OwnedTensor {
     return tensor_.data<T>();
   }
   template <class T>
-  T* mutable_data(std::source_location line = std::source_location::current()) const {
+  T* mutable_data(Line line = Line::current()) const {
     return tensor_.mutable_data<T>(line);
   }
   template <class T = double>

@@ -76,8 +76,7 @@ Json parse(const FileReader& file, const std::string& text) {
 
 Metadata metadata_of(const FileReader& file, const Json& header) {
   Metadata metadata;
-  if (!header.contains(kMetadata)) return metadata;
-  const Json& texts = header[kMetadata];
+  const Json texts = header.value(kMetadata, Json::object());
   file.require(texts.is_object(), readable(kMetadata), " is ", found(texts), " and must be an object");
   for (const auto& [key, text] : texts.items()) {
     file.require(text.is_string(), readable(kMetadata), ": ", readable(key), " is ", found(text),

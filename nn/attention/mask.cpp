@@ -11,7 +11,7 @@
 
 namespace heed {
 
-Mask::Mask(const Tensor& allowed, std::source_location line) : allowed_(allowed) {
+Mask::Mask(const Tensor& allowed, Line line) : allowed_(allowed) {
   if (!allowed.defined()) return;
   const Calling here("Mask", line);
   check(allowed.dtype() == boolean, "given ", allowed.dtype(), " ", allowed.shape(),

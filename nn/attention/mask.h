@@ -17,7 +17,7 @@ class Mask {
   /// Every query may attend to every key.
   Mask() = default;
   /// bool [..., Tq, Tk], sizes of 1 broadcast. Error for another dtype.
-  Mask(const Tensor& allowed, std::source_location line = std::source_location::current());
+  Mask(const Tensor& allowed, Line line = Line::current());
 
   /// Query i has the position past + i and attends to the keys 0 to past + i: [queries, past + queries].
   /// `past` is the number of keys before the first query, as in cached decoding.

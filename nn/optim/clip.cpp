@@ -18,8 +18,7 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters) {
 
 }  // namespace
 
-double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
-                       std::source_location line) {
+double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type, Line line) {
   check(max_norm >= 0 && norm_type > 0, "clip_grad_norm_: max_norm ", max_norm, ", norm_type ", norm_type,
         "; the first must be at least 0, the second above 0");
   const std::vector<Tensor> gradients = gradients_of(parameters);
@@ -43,7 +42,7 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   return norm;
 }
 
-void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value, std::source_location line) {
+void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value, Line line) {
   check(clip_value >= 0, "clip_grad_value_: clip_value is ", clip_value, "; it must be at least 0");
   for (const Tensor& g : gradients_of(parameters)) {
     kernel::copy_into(g, clamp(g.detach(), -clip_value, clip_value));

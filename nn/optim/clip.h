@@ -9,10 +9,9 @@ namespace heed {
 /// magnitude. Returns the norm from before. Parameters without a gradient are passed over. A norm that is not a
 /// number makes every gradient so.
 double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type = 2,
-                       std::source_location line = std::source_location::current());
+                       Line line = Line::current());
 
 /// Limits every element of every gradient to [-clip_value, clip_value].
-void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value,
-                      std::source_location line = std::source_location::current());
+void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value, Line line = Line::current());
 
 }  // namespace heed

@@ -34,7 +34,7 @@ std::vector<Tensor> Optimizer::params(size_t group) const {
   return found;
 }
 
-void Optimizer::step(std::source_location line) {
+void Optimizer::step(Line line) {
   const NoGrad guard;
   for (size_t place = 0; place < entries_.size(); ++place) {
     auto& [group, p, state] = entries_[place];

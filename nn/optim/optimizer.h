@@ -39,7 +39,7 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// Moves every parameter that has a gradient. Not recorded; counts as a write into the parameters.
-  void step(std::source_location line = std::source_location::current());
+  void step(Line line = Line::current());
   /// Drops the gradients of all parameters.
   void zero_grad() const;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace heed {
@@ -17,8 +18,7 @@ Utf8Character first_character(std::string_view text);
 struct CodeRange {
   uint32_t first, last;
 };
-template <size_t n>
-bool within(const CodeRange (&ranges)[n], uint32_t code) {
+inline bool within(std::span<const CodeRange> ranges, uint32_t code) {
   for (const CodeRange& range : ranges)
     if (range.first <= code && code <= range.last) return true;
   return false;

@@ -41,11 +41,6 @@ void check_attends(const char* layer, const AttendOptions& options) {
       "AttentionScope sees the weights");
 }
 
-TransformerOptions with_final_norm(TransformerOptions options) {
-  options.final_norm = true;
-  return options;
-}
-
 }  // namespace
 
 TransformerEncoderLayer::TransformerEncoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options)
@@ -84,10 +79,8 @@ Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory,
   check_attends("TransformerDecoderLayer", cross);
   DecoderLayerCache grown = cache ? *cache : DecoderLayerCache();  // an error leaves the cache as it was
   AttendOptions to_self = self, to_memory = cross;
-  if (cache) {
-    to_self.cache = &grown.self;
-    to_memory.cache = &grown.memory;
-  }
+  to_self.cache = cache ? &grown.self : nullptr;
+  to_memory.cache = cache ? &grown.memory : nullptr;
   const Tensor source = grown.memory.length() > 0 ? Tensor() : memory;
 
   Tensor x = residual(*this, norm1, tgt, [&](const Tensor& y) { return self_attn(y, to_self).output; });
@@ -115,8 +108,9 @@ Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, cons
 
 Transformer::Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers,
                          int64_t num_decoder_layers, TransformerOptions options)
-    : encoder(d_model, nhead, num_encoder_layers, with_final_norm(options)),
-      decoder(d_model, nhead, num_decoder_layers, with_final_norm(options)) {
+    : encoder(d_model, nhead, num_encoder_layers, options),
+      decoder(d_model, nhead, num_decoder_layers, options) {
+  for (auto* norm : {&encoder.norm, &decoder.norm}) norm->emplace(d_model, options.norm());
   const NoGrad no_history;
   for (const Tensor& parameter : parameters())
     if (parameter.dim() > 1) copy_(parameter, init::xavier_uniform(parameter.shape()));

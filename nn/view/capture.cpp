@@ -1,25 +1,22 @@
 #include "nn/view/capture.h"
 
-#include <utility>
-
 #include "autograd/ops/shape.h"
 #include "nn/attention/pooling.h"
 #include "nn/table.h"
 
 namespace heed {
 
-static thread_local constinit AttentionScope* innermost = nullptr;
+static thread_local std::vector<AttentionScope*> scopes;  // that exist, the outermost first
 
-AttentionScope::AttentionScope() : outer_(std::exchange(innermost, this)) {
+AttentionScope::AttentionScope() {
+  scopes.push_back(this);
   detail::attention_observer = record;
   ++detail::paths_wanted;
 }
 
 AttentionScope::~AttentionScope() {
-  AttentionScope** at = &innermost;  // scopes may end in any order
-  while (*at && *at != this) at = &(*at)->outer_;
-  if (*at) *at = outer_;
-  if (!innermost) detail::attention_observer = nullptr;
+  std::erase(scopes, this);  // scopes may end in any order
+  if (scopes.empty()) detail::attention_observer = nullptr;
   --detail::paths_wanted;
 }
 
@@ -36,7 +33,7 @@ Tensor AttentionScope::weights(const std::string& module, int64_t step) const {
 void AttentionScope::record(const Tensor& weights) {
   const NoGrad guard;
   const Tensor seen = weights;  // which may be in the list of a scope, and that grows
-  for (AttentionScope* scope = innermost; scope; scope = scope->outer_)
+  for (AttentionScope* scope : scopes)
     scope->calls_.push_back({detail::module_path, scope->steps_[detail::module_path]++, clone(seen)});
 }
 

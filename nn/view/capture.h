@@ -40,7 +40,6 @@ class AttentionScope {
 
   std::vector<CapturedAttention> calls_;
   std::map<std::string, int64_t> steps_;  // of each module so far
-  AttentionScope* outer_;
 };
 
 }  // namespace heed
