@@ -32,16 +32,12 @@ const isOwn = map => map.queries.length === map.keys.length && map.queries.every
 
 function drawSentence() {
   const map = maps[state.map], own = isOwn(map), count = map.keys.length;
-  const pick = (token, i) => tokenNode('span', token, {'data-pick': i});
-  const key = (token, i) => {
-    const node = tokenNode('span', token, {'data-key': i, ...(own && {'data-pick': i})});
-    node.style.setProperty('--weight', opacity(weights[state.query * count + i]));
-    return node;
-  };
+  const picked = i => ({'data-pick': i, ...(i === state.query && {class: 'now', 'aria-current': true})});
+  const pick = (token, i) => tokenNode('span', token, picked(i));
+  const key = (token, i) => tokenNode('span', token, {
+    'data-key': i, style: `--weight: ${opacity(weights[state.query * count + i])}`, ...(own && picked(i))});
   const queries = own ? [] : [make('div', {}, ...map.queries.map(pick))];
   $('sentence').replaceChildren(...queries, make('div', {}, ...map.keys.map(key)));
-  const now = $('sentence').querySelector(`[data-pick="${state.query}"]`);
-  if (now) now.classList.add('now'), now.setAttribute('aria-current', 'true');
 }
 
 const picture = (label, width, height, letters) => make('svg', {
