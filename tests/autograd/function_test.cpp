@@ -72,6 +72,15 @@ TEST_CASE("the forward is not recorded and may loop over memory") {
   CHECK(x.is_leaf());
 }
 
+TEST_CASE("the name may be made while the program runs") {
+  std::string name = "numbered_" + std::to_string(12345678);
+  const auto twice = function(
+      name.c_str(), [](const Tensor& x) { return x * 2; },
+      [](const Tensor& g, const Tensor&) { return g * 2; });
+  name.assign(name.size(), '?');
+  CHECK(Node::of(twice(leaf(1)))->name == std::string("numbered_12345678"));
+}
+
 TEST_CASE("mistakes are named") {
   const Tensor x = leaf({1, 2});
   const auto plus = [](const Tensor& a, const Tensor& b) { return a + b; };

@@ -1,10 +1,6 @@
 #pragma once
 
-#include <initializer_list>
 #include <source_location>
-#include <string>
-#include <type_traits>
-#include <vector>
 
 #include "autograd/ops/reduce.h"
 #include "tensor/tensor.h"
