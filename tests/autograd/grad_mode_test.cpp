@@ -1,8 +1,8 @@
 #include "autograd/grad_mode.h"
 
-#include "tests/support/expect.h"
-
 #include <thread>
+
+#include "tests/support/expect.h"
 
 using namespace heed;
 

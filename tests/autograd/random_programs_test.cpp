@@ -523,8 +523,8 @@ void check_program(uint64_t seed) {
   if (!smooth) return;
 
   program.loss().backward();
-  const auto first = program.plains.begin();
-  const std::vector<Plain> leaves(first, first + static_cast<std::ptrdiff_t>(program.leaves));
+  std::vector<Plain> leaves = program.plains;
+  leaves.resize(program.leaves);
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (leaves[i].places.empty() || leaves[i].dtype != float64) continue;
     const size_t k = seed / 2 % leaves[i].places.size();  // of each leaf one element

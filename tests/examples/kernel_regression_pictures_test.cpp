@@ -1,8 +1,8 @@
 #include "examples/kernel_regression_pictures.h"
 
-#include "tests/support/expect.h"
-
 #include <numeric>
+
+#include "tests/support/expect.h"
 
 // covers: C-000-17
 TEST_CASE("heat_map: rows of weights that sum to 1, sharper as w grows") {

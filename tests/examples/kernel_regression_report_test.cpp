@@ -1,7 +1,7 @@
 #include "examples/kernel_regression_report.h"
-#include "tests/support/expect.h"
-
 #include <sstream>
+
+#include "tests/support/expect.h"
 
 using namespace program;
 

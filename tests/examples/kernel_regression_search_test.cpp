@@ -3,13 +3,12 @@
 #include "tests/support/expect.h"
 
 using program::LeaveOneOut;
-using Numbers = std::vector<double>;
 
 namespace {
 
 // The least loss over 300 widths a factor of e, from flat to narrower than the smallest gap can tell.
-double least_loss(const Numbers& x, const LeaveOneOut& points) {
-  Numbers sorted = x;
+double least_loss(const Values& x, const LeaveOneOut& points) {
+  Values sorted = x;
   std::sort(sorted.begin(), sorted.end());
   const double range = sorted.back() - sorted.front();
   double gap = range;
@@ -22,7 +21,7 @@ double least_loss(const Numbers& x, const LeaveOneOut& points) {
   return least;
 }
 
-void check_least(const Numbers& x, const Numbers& y) {
+void check_least(const Values& x, const Values& y) {
   const LeaveOneOut points(x, y);
   const auto search = program::search_width(x, y, points);
   CHECK(points.score(search.w).loss <= least_loss(x, points) * (1 + 1e-9) + 1e-12 * points.score(0).loss);
@@ -43,18 +42,18 @@ TEST_CASE("search: the least of several minima, in data of many kinds") {
     for (const double unit : {1.0, 1e9, 1e-9}) {
       CAPTURE(round);
       CAPTURE(unit);
-      Numbers clusters, values;  // near each other within, far apart between, a wave within each
+      Values clusters, heights;  // near each other within, far apart between, a wave within each
       for (int c = 0; c < 3; ++c) {
         const double middle = uniform(-100, 100), width = std::pow(10, uniform(-3, 1));
         for (int i = 0; i < 6; ++i) {
           const double z = uniform(-1, 1);
           clusters.push_back(unit * (middle + width * z));
-          values.push_back(c + 2 * std::sin(4 * z) + uniform(-0.3, 0.3));
+          heights.push_back(c + 2 * std::sin(4 * z) + uniform(-0.3, 0.3));
         }
       }
-      check_least(clusters, values);
+      check_least(clusters, heights);
 
-      Numbers x, periodic, steps, ties, noise, outliers;
+      Values x, periodic, steps, ties, noise, outliers;
       for (int i = 0; i < 20; ++i) {
         const double z = uniform(0, 10);
         x.push_back(unit * z);
@@ -64,10 +63,10 @@ TEST_CASE("search: the least of several minima, in data of many kinds") {
         noise.push_back(uniform(-1, 1));
         outliers.push_back(noise.back() * (i % 5 == 0 ? 1e5 : 1));
       }
-      for (const Numbers& y : {periodic, steps, noise, outliers}) check_least(x, y);
+      for (const Values& y : {periodic, steps, noise, outliers}) check_least(x, y);
       check_least(ties, periodic);
     }
-    Numbers x, y;  // few
+    Values x, y;  // few
     for (int i = 0; i < 3 + round; ++i) {
       x.push_back(std::pow(10, uniform(-6, 6)));
       y.push_back(uniform(-1, 1));
@@ -77,13 +76,13 @@ TEST_CASE("search: the least of several minima, in data of many kinds") {
 }
 
 TEST_CASE("search: where the least loss is at an end") {
-  const Numbers x = {1, 2, 3, 4, 5, 6, 7, 8};
+  const Values x = {1, 2, 3, 4, 5, 6, 7, 8};
   const LeaveOneOut zigzag(x, {1, -1, 1, -1, 1, -1, 1, -1});  // near points are no help
   CHECK(program::search_width(x, {1, -1, 1, -1, 1, -1, 1, -1}, zigzag).w <= zigzag.bounds().flat);
-  const Numbers pairs = {0, 1, 10, 11, 20, 21, 30, 31}, same = {5, 5, -3, -3, 8, 8, 0, 0};
+  const Values pairs = {0, 1, 10, 11, 20, 21, 30, 31}, same = {5, 5, -3, -3, 8, 8, 0, 0};
   const LeaveOneOut points(pairs, same);
   CHECK(points.score(program::search_width(pairs, same, points).w).loss < 1e-10);
-  const Numbers level(8, 4.5);
+  const Values level(8, 4.5);
   const LeaveOneOut flat(x, level);
   CHECK(program::search_width(x, level, flat).w <= flat.bounds().flat);  // all alike: the smoothest
 }

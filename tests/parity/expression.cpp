@@ -158,7 +158,11 @@ class Reader {
   }
 
   Value atom() {
-    if (take("(")) return {.items = arguments().placed};
+    if (take("(")) {
+      const Arguments tuple = arguments();
+      check(tuple.named.empty(), "a name in a tuple in ", text_);
+      return {.items = tuple.placed};
+    }
     if (std::isdigit(static_cast<unsigned char>(peek())) || peek() == '-') {
       const std::string sign = take("-") ? "-" : "";
       return {.constant = Json::parse(sign + word())};

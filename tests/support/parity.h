@@ -5,8 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "nn/module.h"
 

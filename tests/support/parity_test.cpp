@@ -9,9 +9,7 @@ namespace {
 
 template <class T>
 Tensor values(std::initializer_list<T> list) {
-  Tensor x = Tensor::empty({static_cast<int64_t>(list.size())}, dtype_of<T>);
-  std::copy(list.begin(), list.end(), x.mutable_data<T>());
-  return x;
+  return from_vector(std::vector<T>(list), {static_cast<int64_t>(list.size())});
 }
 
 }  // namespace

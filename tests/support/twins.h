@@ -2,8 +2,6 @@
 
 #include <functional>
 
-#include "autograd/engine.h"
-#include "tensor/create.h"
 #include "tests/support/expect.h"
 
 using Tensors = std::vector<heed::Tensor>;

@@ -1,8 +1,8 @@
 #include "tensor/ref.h"
 
-#include "tests/support/expect.h"
-
 #include <thread>
+
+#include "tests/support/expect.h"
 
 using namespace heed;
 

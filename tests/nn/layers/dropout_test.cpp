@@ -1,7 +1,6 @@
 #include "nn/layers/dropout.h"
-#include "tensor/create.h"
 
-#include <doctest/doctest.h>
+#include "tests/support/expect.h"
 
 using namespace heed;
 
@@ -18,5 +17,5 @@ TEST_CASE("Dropout: random in training, the identity in eval, the same seed the 
   layer.train();
   CHECK(layer(x).to_vector<float>() != x.to_vector<float>());
   CHECK(layer.parameters().empty());
-  CHECK_THROWS_WITH_AS(Dropout(-0.1), "Dropout: p is -0.1; a probability lies in [0, 1]", Error);
+  CHECK_ERROR(Dropout(-0.1), "Dropout: p is -0.1; a probability lies in [0, 1]");
 }

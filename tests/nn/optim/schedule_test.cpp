@@ -1,8 +1,8 @@
 #include "nn/optim/schedule.h"
 
-#include "tests/support/expect.h"
-
 #include <numbers>
+
+#include "tests/support/expect.h"
 
 using namespace heed;
 

@@ -59,12 +59,10 @@ TEST_CASE("attention_page: one file that names nothing outside, data once, token
   CHECK(
       page.starts_with("<!DOCTYPE html>\n<html lang=\"zh\">\n<meta charset=\"utf-8\">\n"
                        "<title>a&lt;b &amp; &quot;c&quot;</title>"));
-  CHECK(page.find("https:") == std::string::npos);
   CHECK(page.find("http:") == page.rfind("http:"));
   CHECK(page.find("http://www.w3.org/2000/svg") != std::string::npos);
   CHECK(page.find("default-src 'none'") != std::string::npos);
-  CHECK(page.find("innerHTML") == std::string::npos);
-  CHECK(page.find("</script><b>") == std::string::npos);
+  for (const char* part : {"https:", "innerHTML", "</script><b>"}) CHECK_FALSE(contains(page, part));
   CHECK(contains(page,
                  R"({"module":"decoder","step":1,"queries":["\u003cbos>","\u003c/script>\u003cb>&\"\\"],)"
                  R"("keys":["我","爱","中国"],"weights":[[10000,0,0,null,0,20000]]})"));

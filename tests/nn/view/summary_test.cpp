@@ -1,12 +1,12 @@
 #include "nn/view/summary.h"
 
+#include <thread>
+
 #include "nn/layers/activation.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/linear.h"
 #include "nn/layers/sequential.h"
 #include "tests/support/expect.h"
-
-#include <thread>
 
 using namespace heed;
 
