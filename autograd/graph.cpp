@@ -1,6 +1,5 @@
 #include "autograd/graph.h"
 
-#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -8,17 +7,6 @@
 
 namespace heed {
 namespace {
-
-// True for the source files of this library, whose lines tell the user nothing.
-bool is_ours(std::string_view file) {
-  constexpr std::string_view here = "autograd/graph.cpp";
-  std::string_view root = std::source_location::current().file_name();
-  root.remove_suffix(std::min(root.size(), here.size()));
-  if (file.find("include/heed/") != std::string_view::npos) return true;
-  if (!file.starts_with(root)) return false;
-  file.remove_prefix(root.size());
-  return file.starts_with("tensor/") || file.starts_with("autograd/") || file.starts_with("nn/");
-}
 
 struct Numbered {
   std::vector<const Node*> nodes;
@@ -42,8 +30,7 @@ Numbered number_nodes(const Tensor& y) {
 std::string value_of(const Node& node) { return to_string(node.shape) + " " + name_of(node.dtype); }
 
 std::string line_of(const Node& node) {
-  if (node.line.line() == 0 || is_ours(node.line.file_name())) return "";
-  return node.line.file_name() + (":" + std::to_string(node.line.line()));
+  return is_users(node.line) ? node.line.file_name() + (":" + std::to_string(node.line.line())) : "";
 }
 
 // Text inside the quotes of a DOT label.

@@ -275,18 +275,6 @@ const char* interned(const std::string& path) {
   return paths.insert(path).first->c_str();
 }
 
-// Whether a line is known and in none of heed's rooms, wherever they were when the library was built and are for the
-// program.
-bool is_users(Line line, std::string_view header) {
-  const std::string_view file = line.file_name();
-  for (std::string_view root : {std::string_view(__FILE__), header}) {
-    root = root.substr(0, root.rfind("nn/module."));
-    for (const std::string_view room : {"tensor/", "autograd/", "nn/"})
-      if (file.starts_with(root) && file.substr(root.size()).starts_with(room)) return false;
-  }
-  return line.line() != 0;
-}
-
 // An Error that names its module already.
 class PlacedError : public Error {
  public:
@@ -338,17 +326,16 @@ Tensor ModuleCall::after(const std::vector<Tensor>& inputs, const Tensor& output
   return y;
 }
 
-void ModuleCall::rethrow(const char* header) const {
+void ModuleCall::rethrow() const {
   try {
     throw;
   } catch (const PlacedError&) {
     throw;
   } catch (const Error& error) {
     Line line = error.line();
-    for (const ModuleCall* call = this; call && !is_users(line, header); call = call->outer_)
-      line = call->line_;
+    for (const ModuleCall* call = this; call && !is_users(line); call = call->outer_) line = call->line_;
     std::string message = error.what();
-    if (is_users(line, header)) {
+    if (is_users(line)) {
       const std::string before = "called " + at(error.line());
       const size_t place = message.rfind(before);
       if (place == std::string::npos)

@@ -263,9 +263,6 @@ void each_tensor(Result& result, F&& f) {
   }
 }
 
-/// Where the program that uses heed found this header. Not const: the linker takes the program's for the library too.
-inline constinit const char* header_path = Line::current().file_name();
-
 /// The number of those in this thread that read module_path without recording, see AttentionScope.
 inline thread_local constinit int paths_wanted = 0;
 
@@ -291,8 +288,8 @@ class ModuleCall {
   void before(const std::vector<Tensor>& inputs) const;
   Tensor after(const std::vector<Tensor>& inputs, const Tensor& output) const;
   /// Inside a catch block: goes on throwing, an Error with the path of the module where it arose and the innermost
-  /// line on the way there that is not heed's own; `header` is where the program found this header.
-  [[noreturn]] void rethrow(const char* header) const;
+  /// line on the way there that is not heed's own.
+  [[noreturn]] void rethrow() const;
 
  private:
   const char* path() const {
@@ -371,7 +368,7 @@ class Layer : public Module {
         return result;
       }
     } catch (...) {
-      call.rethrow(detail::header_path);
+      call.rethrow();
     }
   }
 };

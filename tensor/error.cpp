@@ -15,6 +15,16 @@ std::string at(Line line) {
   return std::string("at ") + line.file_name() + ":" + std::to_string(line.line());
 }
 
+bool is_users(Line line) {
+  const std::string_view file = line.file_name();
+  for (std::string_view root : {__FILE__, detail::header_path}) {
+    root = root.substr(0, root.rfind("tensor/error."));
+    for (const std::string_view room : {"tensor/", "autograd/", "nn/"})
+      if (file.starts_with(root) && file.substr(root.size()).starts_with(room)) return false;
+  }
+  return line.line() != 0;
+}
+
 void detail::raise(std::string message) {
   const Calling *scope = calling, *rule = Calling::rule();
   if (!scope) throw Error(message);

@@ -29,9 +29,17 @@ std::string to_string(double value);
 /// "at file:line", for messages.
 std::string at(Line line);
 
+/// Whether a line is known and in none of heed's rooms, wherever they were when the library was built and are for
+/// the program.
+bool is_users(Line line);
+
 class Calling;
 
 namespace detail {
+
+/// Where the program that uses heed found this header. Not const, and in every object that includes it: the linker
+/// takes the program's for the library too.
+[[gnu::used]] inline constinit const char* header_path = Line::current().file_name();
 
 /// The scope that counts in this thread; null outside of all operations.
 inline thread_local constinit const Calling* calling = nullptr;
