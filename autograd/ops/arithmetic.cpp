@@ -23,8 +23,8 @@ Tensor sub(Operand a, Operand b, Number alpha) {
   adopt(a, b);
   const kernel::Factor factor(alpha, a->dtype());
   const auto scaled = [factor](auto u, auto v) { return u - factor.as<decltype(u)>() * v; };
-  return record("sub",
-                factor.as<double>() == 1 ? kernel::sub(a, b) : kernel::zip(a, b, scaled, kernel::wrapping),
+  const bool plain = factor.as<double>() == 1;
+  return record("sub", plain ? kernel::sub(a, b) : kernel::zip(a, b, scaled, kernel::wrapping),
                 {{a, [](const Tensor& g) { return g; }},
                  {b, [by = -alpha.to<double>()](const Tensor& g) { return by * g; }}});
 }
@@ -44,12 +44,11 @@ Tensor div(Operand a, Operand b, Rounding rounding) {
   adopt(a, b);
   check_floating(a);
   const auto flat = [] { return [](const Tensor& g) { return zeros_like(g); }; };
-  if (rounding == Rounding::floor)
-    return record("div", kernel::zip(a, b, [](auto u, auto v) { return std::floor(u / v); }),
-                  {{a, flat()}, {b, flat()}});
-  if (rounding == Rounding::trunc)
-    return record("div", kernel::zip(a, b, [](auto u, auto v) { return std::trunc(u / v); }),
-                  {{a, flat()}, {b, flat()}});
+  const auto rounded = [&](const auto& f) {
+    return record("div", kernel::zip(a, b, f), {{a, flat()}, {b, flat()}});
+  };
+  if (rounding == Rounding::floor) return rounded([](auto u, auto v) { return std::floor(u / v); });
+  if (rounding == Rounding::trunc) return rounded([](auto u, auto v) { return std::trunc(u / v); });
   return record("div", kernel::zip(a, b, [](auto u, auto v) { return u / v; }),
                 {{a, [b = save(b)](const Tensor& g) { return g / b(); }},
                  {b, [a = save(a), b = save(b)](const Tensor& g) { return -g * a() / b() / b(); }}});
@@ -57,10 +56,8 @@ Tensor div(Operand a, Operand b, Rounding rounding) {
 
 Tensor neg(Operand x) {
   const Calling here("neg", x.line());
-  return record("neg",
-                kernel::map(
-                    x, [](auto v) { return -v; }, kernel::wrapping),
-                {{x, [](const Tensor& g) { return -g; }}});
+  const auto f = [](auto v) { return -v; };
+  return record("neg", kernel::map(x, f, kernel::wrapping), {{x, [](const Tensor& g) { return -g; }}});
 }
 
 }  // namespace heed

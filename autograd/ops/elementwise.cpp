@@ -1,13 +1,11 @@
 #include "autograd/ops/elementwise.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "autograd/node.h"
 #include "autograd/ops/logic.h"
 #include "tensor/create.h"
-#include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/map.h"
 #include "tensor/kernels/math.h"
 
@@ -17,17 +15,8 @@ namespace {
 using kernel::numbers, kernel::wrapping, kernel::zip;
 
 // An operation is its name, its operand, the formula for one element and the rule, which gives the gradient of x from
-// g, the incoming one, and x. The last line of a rule is its formula in public operations, which can be
-// differentiated again; a line above it is the same in one pass.
-template <class F, class Rule, class Dtypes = kernel::Floating>
-Tensor map(const char* name, const Operand& x, const F& f, Rule rule, Dtypes dtypes = {}) {
-  const Calling here(name, x.line());
-  if constexpr (std::is_same_v<Dtypes, kernel::Floating>) check_floating(x);
-  return record(name, kernel::map(x, f, dtypes),
-                {{x, [rule = std::move(rule), x = save(x)](const Tensor& g) { return rule(g, x()); }}});
-}
-
-// The same with a rule of g and y, the result, or of g alone.
+// g, the incoming one, and y, the result, or from g alone. The last line of a rule is its formula in public operations,
+// which can be differentiated again; a line above it is the same in one pass.
 template <class F, class Rule, class Dtypes = kernel::Floating>
 Tensor map_result(const char* name, const Operand& x, const F& f, Rule rule, Dtypes dtypes = {}) {
   const Calling here(name, x.line());
@@ -35,124 +24,29 @@ Tensor map_result(const char* name, const Operand& x, const F& f, Rule rule, Dty
   return record(name, kernel::map(x, f, dtypes), {{x, std::move(rule)}});
 }
 
-}  // namespace
-
-// clang-format off
-Tensor exp(Operand x) { return map_result("exp", x, [](auto v) { return math::exp(v); }, [](auto& g, auto& y) { return g * y; }); }
-Tensor expm1(Operand x) { return map_result("expm1", x, [](auto v) { return math::expm1(v); }, [](auto& g, auto& y) { return g * (y + 1); }); }
-Tensor log(Operand x) { return map("log", x, [](auto v) { return math::log(v); }, [](auto& g, auto& x_) { return g / x_; }); }
-Tensor log1p(Operand x) { return map("log1p", x, [](auto v) { return math::log1p(v); }, [](auto& g, auto& x_) { return g / (x_ + 1); }); }
-Tensor sqrt(Operand x) { return map_result("sqrt", x, [](auto v) { return std::sqrt(v); }, [](auto& g, auto& y) { return g / (2 * y); }); }
-Tensor rsqrt(Operand x) { return map_result("rsqrt", x, [](auto v) { return 1 / std::sqrt(v); }, [](auto& g, auto& y) { return -0.5 * g * y * y * y; }); }
-Tensor reciprocal(Operand x) { return map_result("reciprocal", x, [](auto v) { return 1 / v; }, [](auto& g, auto& y) { return -g * y * y; }); }
-Tensor sin(Operand x) { return map("sin", x, [](auto v) { return std::sin(v); }, [](auto& g, auto& x_) { return g * cos(x_); }); }
-Tensor cos(Operand x) { return map("cos", x, [](auto v) { return std::cos(v); }, [](auto& g, auto& x_) { return -g * sin(x_); }); }
-Tensor square(Operand x) { return map("square", x, [](auto v) { return v * v; }, [](auto& g, auto& x_) { return g * (2 * x_); }, wrapping); }
-Tensor abs(Operand x) { return map("abs", x, [](auto v) { return v < 0 ? -v : v; }, [](auto& g, auto& x_) { return g * sign(x_); }, numbers); }
-// clang-format on
-
-// Flat everywhere but at the jumps: the gradient is zero.
-Tensor sign(Operand x) {
+// The same with a rule of g and x.
+template <class F, class Rule, class Dtypes = kernel::Floating>
+Tensor map(const char* name, const Operand& x, const F& f, Rule rule, Dtypes dtypes = {}) {
   return map_result(
-      "sign", x, [](auto v) { return (v > 0) - (v < 0); }, [](const Tensor& g) { return zeros_like(g); },
-      numbers);
+      name, x, f, [rule, x = save(x)](const Tensor& g) { return rule(g, x()); }, dtypes);
 }
 
-Tensor floor(Operand x) {
-  const auto f = [](auto v) {
-    if constexpr (std::is_integral_v<decltype(v)>)
-      return v;
-    else
-      return std::floor(v);
-  };
-  return map_result(
-      "floor", x, f, [](const Tensor& g) { return zeros_like(g); }, numbers);
+// A rule whose formula is that of tensors and of elements: in public operations, or else in one pass.
+template <class F>
+auto either_way(const F& f) {
+  return [f](const Tensor& g, const Tensor& v) { return grad_enabled() ? f(g, v) : zip(g, v, f); };
 }
 
-Tensor tanh(Operand x) {
-  return map_result(
-      "tanh", x, [](auto v) { return math::tanh(v); },
-      [](const Tensor& g, const Tensor& y) {
-        if (!grad_enabled()) return zip(g, y, [](auto g_, auto v) { return g_ * (1 - v * v); });
-        return g * (1 - y * y);
-      });
-}
-
-Tensor sigmoid(Operand x) {
-  return map_result(
-      "sigmoid", x, [](auto v) { return math::sigmoid(v); },
-      [](const Tensor& g, const Tensor& y) {
-        if (!grad_enabled()) return zip(g, y, [](auto g_, auto v) { return g_ * v * (1 - v); });
-        return g * y * (1 - y);
-      });
-}
-
-// erf'(x) = 2 / sqrt(pi) exp(-x^2)
-Tensor erf(Operand x) {
-  return map(
-      "erf", x, [](auto v) { return math::erf(v); },
-      [](const Tensor& g, const Tensor& x_) {
-        return g * (2 * std::numbers::inv_sqrtpi) * exp(-square(x_));
-      });
-}
-
-// With s the sigmoid:   y = x s(x),   dx = g s (1 + x (1 - s))
-Tensor silu(Operand x) {
-  return map(
-      "silu", x, [](auto v) { return v * math::sigmoid(v); },
-      [](const Tensor& g, const Tensor& x_) {
-        if (!grad_enabled())
-          return zip(g, x_, [](auto g_, auto v) {
-            const auto s = math::sigmoid(v);
-            return g_ * s * (1 + v * (1 - s));
-          });
-        const Tensor s = sigmoid(x_);
-        return g * s * (1 + x_ * (1 - s));
-      });
-}
-
-Tensor relu(Operand x) {
-  return map_result(
-      "relu", x, [](auto v) { return v < 0 ? decltype(v)(0) : v; },
-      [](const Tensor& g, const Tensor& y) {
-        if (!grad_enabled()) return zip(g, y, [](auto g_, auto v) { return v <= 0 ? decltype(g_)(0) : g_; });
-        return where(y <= 0, 0, g);
-      },
-      numbers);
-}
-
-Tensor leaky_relu(Operand x, double negative_slope) {
-  return map(
-      "leaky_relu", x, [=](auto v) { return v > 0 ? v : static_cast<decltype(v)>(negative_slope) * v; },
-      [=](const Tensor& g, const Tensor& x_) { return where(x_ > 0, g, negative_slope * g); });
-}
-
-Tensor elu(Operand x, double alpha) {
-  return map(
-      "elu", x, [=](auto v) { return v > 0 ? v : static_cast<decltype(v)>(alpha) * math::expm1(v); },
-      [=](const Tensor& g, const Tensor& x_) { return where(x_ > 0, g, g * alpha * exp(minimum(x_, 0))); });
-}
-
-Tensor softplus(Operand x, double beta, double threshold) {
-  const auto f = [=](auto v) {
-    using T = decltype(v);
-    const T scaled = T(beta) * v;
-    return scaled > T(threshold) ? v : math::log1p(math::exp(scaled)) / T(beta);
-  };
-  return map("softplus", x, f, [=](const Tensor& g, const Tensor& x_) {
-    return where(x_ * beta > threshold, g, g * sigmoid(beta * x_));
-  });
-}
-
-namespace {
+// The rule of what is flat everywhere but at its jumps.
+constexpr auto flat = [](const Tensor& g) { return zeros_like(g); };
 
 constexpr double kInvSqrt2Pi = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
 
 // Phi(x), the probability that a normal variable is below x. Its derivative is phi(x) = exp(-x^2 / 2) / sqrt(2 pi).
 Tensor normal_cdf(Operand x) {
-  return map(
-      "normal_cdf", x, [](auto v) { return math::normal_cdf(v); },
-      [](const Tensor& g, const Tensor& x_) { return g * kInvSqrt2Pi * exp(-0.5 * square(x_)); });
+  const auto f = [](auto v) { return math::normal_cdf(v); };
+  return map("normal_cdf", x, f,
+             [](const Tensor& g, const Tensor& x_) { return g * kInvSqrt2Pi * exp(-0.5 * square(x_)); });
 }
 
 // x (1 + tanh u) / 2 = x s(2 u) with s the sigmoid, and 2 u = sqrt(8 / pi) (x + 0.044715 x^3): nothing cancels where
@@ -170,25 +64,6 @@ Tensor gelu_tanh(const Operand& x) {
     return g * s * (1 + x_ * sigmoid(-u) * du);
   });
 }
-
-}  // namespace
-
-// y = x Phi(x),   dx = g (Phi(x) + x phi(x))
-Tensor gelu(Operand x, Gelu approximate) {
-  if (approximate == Gelu::tanh) return gelu_tanh(x);
-  return map(
-      "gelu", x, [](auto v) { return v * math::normal_cdf(v); },
-      [](const Tensor& g, const Tensor& x_) {
-        if (!grad_enabled())
-          return zip(g, x_, [](auto g_, auto v) {
-            using T = decltype(v);
-            return g_ * (math::normal_cdf(v) + v * T(kInvSqrt2Pi) * math::gauss(v));
-          });
-        return g * (normal_cdf(x_) + x_ * kInvSqrt2Pi * exp(-0.5 * square(x_)));
-      });
-}
-
-namespace {
 
 // Numbers as bounds.
 Tensor clamp_between(const Operand& x, std::optional<Number> min, std::optional<Number> max) {
@@ -211,7 +86,129 @@ Tensor clamp_between(const Operand& x, std::optional<Number> min, std::optional<
                               }}});
 }
 
+// The operand that does not lose has the gradient; equals share it.
+template <class F>
+Tensor extreme_of_two(const char* name, Operand& a, Operand& b, Tensor (*loses)(Operand, Operand),
+                      const F& f) {
+  const Calling here(name, a.line());
+  adopt(a, b);
+  const auto share = [loses](const Tensor& g, const Tensor& mine, const Tensor& other) {
+    return where(mine == other, 0.5 * g, where(loses(mine, other), 0, g));
+  };
+  return record(name, zip(a, b, f, numbers),
+                {{a, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, a(), b()); }},
+                 {b, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, b(), a()); }}});
+}
+
 }  // namespace
+
+// clang-format off
+Tensor exp(Operand x) { return map_result("exp", x, [](auto v) { return math::exp(v); }, [](auto& g, auto& y) { return g * y; }); }
+Tensor expm1(Operand x) { return map_result("expm1", x, [](auto v) { return math::expm1(v); }, [](auto& g, auto& y) { return g * (y + 1); }); }
+Tensor log(Operand x) { return map("log", x, [](auto v) { return math::log(v); }, [](auto& g, auto& x_) { return g / x_; }); }
+Tensor log1p(Operand x) { return map("log1p", x, [](auto v) { return math::log1p(v); }, [](auto& g, auto& x_) { return g / (x_ + 1); }); }
+Tensor sqrt(Operand x) { return map_result("sqrt", x, [](auto v) { return std::sqrt(v); }, [](auto& g, auto& y) { return g / (2 * y); }); }
+Tensor rsqrt(Operand x) { return map_result("rsqrt", x, [](auto v) { return 1 / std::sqrt(v); }, [](auto& g, auto& y) { return -0.5 * g * y * y * y; }); }
+Tensor reciprocal(Operand x) { return map_result("reciprocal", x, [](auto v) { return 1 / v; }, [](auto& g, auto& y) { return -g * y * y; }); }
+Tensor sin(Operand x) { return map("sin", x, [](auto v) { return std::sin(v); }, [](auto& g, auto& x_) { return g * cos(x_); }); }
+Tensor cos(Operand x) { return map("cos", x, [](auto v) { return std::cos(v); }, [](auto& g, auto& x_) { return -g * sin(x_); }); }
+Tensor square(Operand x) { return map("square", x, [](auto v) { return v * v; }, [](auto& g, auto& x_) { return g * (2 * x_); }, wrapping); }
+Tensor abs(Operand x) { return map("abs", x, [](auto v) { return v < 0 ? -v : v; }, [](auto& g, auto& x_) { return g * sign(x_); }, numbers); }
+// clang-format on
+
+Tensor sign(Operand x) {
+  const auto f = [](auto v) { return (v > 0) - (v < 0); };
+  return map_result("sign", x, f, flat, numbers);
+}
+
+Tensor floor(Operand x) {
+  const auto f = [](auto v) {
+    if constexpr (std::is_integral_v<decltype(v)>)
+      return v;
+    else
+      return std::floor(v);
+  };
+  return map_result("floor", x, f, flat, numbers);
+}
+
+Tensor tanh(Operand x) {
+  const auto f = [](auto v) { return math::tanh(v); };
+  return map_result("tanh", x, f, either_way([](const auto& g, const auto& y) { return g * (1 - y * y); }));
+}
+
+Tensor sigmoid(Operand x) {
+  const auto f = [](auto v) { return math::sigmoid(v); };
+  return map_result("sigmoid", x, f,
+                    either_way([](const auto& g, const auto& y) { return g * y * (1 - y); }));
+}
+
+// erf'(x) = 2 / sqrt(pi) exp(-x^2)
+Tensor erf(Operand x) {
+  const auto f = [](auto v) { return math::erf(v); };
+  return map("erf", x, f, [](const Tensor& g, const Tensor& x_) {
+    return g * (2 * std::numbers::inv_sqrtpi) * exp(-square(x_));
+  });
+}
+
+// With s the sigmoid:   y = x s(x),   dx = g s (1 + x (1 - s))
+Tensor silu(Operand x) {
+  const auto f = [](auto v) { return v * math::sigmoid(v); };
+  return map("silu", x, f, [](const Tensor& g, const Tensor& x_) {
+    if (!grad_enabled())
+      return zip(g, x_, [](auto g_, auto v) {
+        const auto s = math::sigmoid(v);
+        return g_ * s * (1 + v * (1 - s));
+      });
+    const Tensor s = sigmoid(x_);
+    return g * s * (1 + x_ * (1 - s));
+  });
+}
+
+Tensor relu(Operand x) {
+  const auto f = [](auto v) { return v < 0 ? decltype(v)(0) : v; };
+  const auto rule = [](const Tensor& g, const Tensor& y) {
+    if (!grad_enabled()) return zip(g, y, [](auto g_, auto v) { return v <= 0 ? decltype(g_)(0) : g_; });
+    return where(y <= 0, 0, g);
+  };
+  return map_result("relu", x, f, rule, numbers);
+}
+
+Tensor leaky_relu(Operand x, double negative_slope) {
+  const auto f = [=](auto v) { return v > 0 ? v : static_cast<decltype(v)>(negative_slope) * v; };
+  return map("leaky_relu", x, f,
+             [=](const Tensor& g, const Tensor& x_) { return where(x_ > 0, g, negative_slope * g); });
+}
+
+Tensor elu(Operand x, double alpha) {
+  const auto f = [=](auto v) { return v > 0 ? v : static_cast<decltype(v)>(alpha) * math::expm1(v); };
+  return map("elu", x, f, [=](const Tensor& g, const Tensor& x_) {
+    return where(x_ > 0, g, g * alpha * exp(minimum(x_, 0)));
+  });
+}
+
+Tensor softplus(Operand x, double beta, double threshold) {
+  const auto f = [=](auto v) {
+    using T = decltype(v);
+    const T scaled = T(beta) * v;
+    return scaled > T(threshold) ? v : math::log1p(math::exp(scaled)) / T(beta);
+  };
+  return map("softplus", x, f, [=](const Tensor& g, const Tensor& x_) {
+    return where(x_ * beta > threshold, g, g * sigmoid(beta * x_));
+  });
+}
+
+// y = x Phi(x),   dx = g (Phi(x) + x phi(x))
+Tensor gelu(Operand x, Gelu approximate) {
+  if (approximate == Gelu::tanh) return gelu_tanh(x);
+  const auto f = [](auto v) { return v * math::normal_cdf(v); };
+  return map("gelu", x, f, [](const Tensor& g, const Tensor& x_) {
+    if (!grad_enabled())
+      return zip(g, x_, [](auto g_, auto v) {
+        return g_ * (math::normal_cdf(v) + v * decltype(v)(kInvSqrt2Pi) * math::gauss(v));
+      });
+    return g * (normal_cdf(x_) + x_ * kInvSqrt2Pi * exp(-0.5 * square(x_)));
+  });
+}
 
 // Inside the bounds and at them x has the gradient; a bound has it where it stands for x. Where the bounds
 // cross, the upper one holds.
@@ -243,31 +240,11 @@ Tensor pow(Operand a, Operand b) {
                   }}});
 }
 
-namespace {
-
-// The operand that does not lose has the gradient; equals share it.
-template <class F>
-Tensor extreme_of_two(const char* name, const F& f, Tensor (*loses)(Operand, Operand), Operand& a,
-                      Operand& b) {
-  const Calling here(name, a.line());
-  adopt(a, b);
-  const auto share = [loses](const Tensor& g, const Tensor& mine, const Tensor& other) {
-    return where(mine == other, 0.5 * g, where(loses(mine, other), 0, g));
-  };
-  return record(name, zip(a, b, f, numbers),
-                {{a, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, a(), b()); }},
-                 {b, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, b(), a()); }}});
-}
-
-}  // namespace
-
 Tensor maximum(Operand a, Operand b) {
-  return extreme_of_two(
-      "maximum", [](auto u, auto v) { return u > v || u != u ? u : v; }, lt, a, b);
+  return extreme_of_two("maximum", a, b, lt, [](auto u, auto v) { return u > v || u != u ? u : v; });
 }
 Tensor minimum(Operand a, Operand b) {
-  return extreme_of_two(
-      "minimum", [](auto u, auto v) { return u < v || u != u ? u : v; }, gt, a, b);
+  return extreme_of_two("minimum", a, b, gt, [](auto u, auto v) { return u < v || u != u ? u : v; });
 }
 
 }  // namespace heed

@@ -68,7 +68,7 @@ Tensor add_(Operand x, Operand other, Number alpha) {
   const Calling here("add_", x.line());
   check_writable(x);
   const kernel::Factor factor(alpha, x->dtype());
-  if (factor.as<double>() == 1) return update("add_", x, other, [](auto a, auto b) { return a + b; });
+  if (factor.as<double>() == 1) return update("add_", x, other, kernel::plus);
   return update("add_", x, other, [factor](auto a, auto b) { return a + factor.as<decltype(a)>() * b; });
 }
 
@@ -79,15 +79,13 @@ Tensor sub_(Operand x, Operand other, Number alpha) {
   return update("sub_", x, other, [factor](auto a, auto b) { return a - factor.as<decltype(a)>() * b; });
 }
 
-Tensor mul_(Operand x, Operand other) {
-  return update("mul_", x, other, [](auto a, auto b) { return a * b; });
-}
+Tensor mul_(Operand x, Operand other) { return update("mul_", x, other, kernel::times); }
 
 Tensor div_(Operand x, Operand other) {
   const Calling here("div_", x.line());
   check_floating(x);
-  return update(
-      "div_", x, other, [](auto a, auto b) { return a / b; }, kernel::floating);
+  const auto f = [](auto a, auto b) { return a / b; };
+  return update("div_", x, other, f, kernel::floating);
 }
 
 }  // namespace heed

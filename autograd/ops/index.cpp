@@ -30,59 +30,6 @@ Tensor index_add(Operand g, int64_t dim, int64_t size, const Saved& index) {
                 {{g, [dim, index](const Tensor& h) { return index_select(h, dim, index()); }}});
 }
 
-}  // namespace
-
-Tensor gather(Operand x, int64_t dim, Operand index) {
-  const Calling here("gather", x.line());
-  check_indices(index);
-  if (x->dim() == 0) x.become(reshape(x, {1}));
-  if (index->dim() == 0) return reshape(gather(x, dim, reshape(index, {1})), {});
-  dim = check_dim(x, dim);
-  check_lattice("x", x, dim, index);
-  return record("gather", kernel::gather(x, dim, index),
-                {{x, [dim, shape = x->shape(), i = save(index)](const Tensor& g) {
-                    return scatter_add(zeros(shape, g.dtype()), dim, i(), g);
-                  }}});
-}
-
-Tensor index_select(Operand x, int64_t dim, Operand index) {
-  const Calling here("index_select", x.line());
-  check_indices(index);
-  check(index->dim() <= 1, "the index is ", index->shape(),
-        "; it must be a vector of positions, or use x[{...}]");
-  if (x->dim() == 0) return reshape(index_select(reshape(x, {1}), dim, index), {});
-  dim = check_dim(x, dim);
-  return record("index_select", kernel::index_select(x, dim, index),
-                {{x, [dim, size = x->shape()[dim], i = save(index)](const Tensor& g) {
-                    return index_add(g, dim, size, i);
-                  }}});
-}
-
-// dx = g,  dsrc = g at the positions
-Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src) {
-  const Calling here("scatter_add", x.line());
-  check_indices(index);
-  check(x->dtype() == src->dtype(), "x is ", x->dtype(), " ", x->shape(), ", src is ", src->dtype(), " ",
-        src->shape(), "; they must have one dtype");
-  if (x->dim() == 0) return reshape(scatter_add(reshape(x, {1}), dim, flatten(index), flatten(src)), {});
-  if (index->dim() == 0) index.become(reshape(index, {1}));
-  if (src->dim() == 0) src.become(reshape(src, {1}));
-  dim = check_dim(x, dim);
-  check_lattice("x", x, dim, index);
-  check_lattice("src", src, dim, index);
-  check(index->shape()[dim] <= src->shape()[dim], "the index ", index->shape(), " is larger than src ",
-        src->shape());
-  for (int64_t d = 0; d < src->dim(); ++d)
-    if (src->shape()[d] != index->shape()[d]) src.become(narrow(src, d, 0, index->shape()[d]));
-  Tensor y = kernel::clone(x);
-  kernel::scatter_add_into(y, dim, index, src);
-  return record("scatter_add", std::move(y),
-                {{x, [](const Tensor& g) { return g; }},
-                 {src, [dim, i = save(index)](const Tensor& g) { return gather(g, dim, i()); }}});
-}
-
-namespace {
-
 // x[{...}], item by item from the left: views at once; index tensors are gathered, and pick together at the end.
 class Indexing {
  public:
@@ -107,27 +54,21 @@ class Indexing {
     Tensor positions;
   };
 
+  static bool is_mask(const Index& item) {
+    return item.kind == Index::Kind::tensor && item.tensor.dtype() == boolean;
+  }
   static int64_t dims_taken(const Index& item) {
-    if (item.kind == Index::Kind::tensor && item.tensor.dtype() == boolean) return item.tensor.dim();
+    if (is_mask(item)) return item.tensor.dim();
     return item.kind != Index::Kind::ellipsis && item.kind != Index::Kind::new_axis;
   }
 
   void take(const Index& item) {
-    switch (item.kind) {
-      case Index::Kind::position:
-        return take_position(item.position);
-      case Index::Kind::slice:
-        return take_slice(item.range);
-      case Index::Kind::ellipsis:
-        dim_ += spare_;
-        return;
-      case Index::Kind::new_axis:
-        y_ = unsqueeze(operand(), dim_++);
-        return;
-      case Index::Kind::tensor:
-        if (item.tensor.dtype() == boolean) return take_mask(item.tensor);
-        return take_positions(item.tensor);
-    }
+    using Kind = Index::Kind;
+    if (item.kind == Kind::position) take_position(item.position);
+    if (item.kind == Kind::slice) take_slice(item.range);
+    if (item.kind == Kind::ellipsis) dim_ += spare_;
+    if (item.kind == Kind::new_axis) y_ = unsqueeze(operand(), dim_++);
+    if (item.kind == Kind::tensor) is_mask(item) ? take_mask(item.tensor) : take_positions(item.tensor);
   }
 
   void take_position(int64_t position) {
@@ -201,13 +142,62 @@ class Indexing {
   Operand operand() const { return {y_, line_}; }
 
   Tensor y_;
-  const std::source_location line_;
+  const Line line_;
   int64_t spare_ = 0;  // how many dimensions an ellipsis stands for
   int64_t dim_ = 0;    // of y, where the next item stands
   std::vector<Picked> picked_;
 };
 
 }  // namespace
+
+Tensor gather(Operand x, int64_t dim, Operand index) {
+  const Calling here("gather", x.line());
+  check_indices(index);
+  if (x->dim() == 0) x.become(reshape(x, {1}));
+  if (index->dim() == 0) return reshape(gather(x, dim, reshape(index, {1})), {});
+  dim = check_dim(x, dim);
+  check_lattice("x", x, dim, index);
+  return record("gather", kernel::gather(x, dim, index),
+                {{x, [dim, shape = x->shape(), i = save(index)](const Tensor& g) {
+                    return scatter_add(zeros(shape, g.dtype()), dim, i(), g);
+                  }}});
+}
+
+Tensor index_select(Operand x, int64_t dim, Operand index) {
+  const Calling here("index_select", x.line());
+  check_indices(index);
+  check(index->dim() <= 1, "the index is ", index->shape(),
+        "; it must be a vector of positions, or use x[{...}]");
+  if (x->dim() == 0) return reshape(index_select(reshape(x, {1}), dim, index), {});
+  dim = check_dim(x, dim);
+  return record("index_select", kernel::index_select(x, dim, index),
+                {{x, [dim, size = x->shape()[dim], i = save(index)](const Tensor& g) {
+                    return index_add(g, dim, size, i);
+                  }}});
+}
+
+// dx = g,  dsrc = g at the positions
+Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src) {
+  const Calling here("scatter_add", x.line());
+  check_indices(index);
+  check(x->dtype() == src->dtype(), "x is ", x->dtype(), " ", x->shape(), ", src is ", src->dtype(), " ",
+        src->shape(), "; they must have one dtype");
+  if (x->dim() == 0) return reshape(scatter_add(reshape(x, {1}), dim, flatten(index), flatten(src)), {});
+  if (index->dim() == 0) index.become(reshape(index, {1}));
+  if (src->dim() == 0) src.become(reshape(src, {1}));
+  dim = check_dim(x, dim);
+  check_lattice("x", x, dim, index);
+  check_lattice("src", src, dim, index);
+  check(index->shape()[dim] <= src->shape()[dim], "the index ", index->shape(), " is larger than src ",
+        src->shape());
+  for (int64_t d = 0; d < src->dim(); ++d)
+    if (src->shape()[d] != index->shape()[d]) src.become(narrow(src, d, 0, index->shape()[d]));
+  Tensor y = kernel::clone(x);
+  kernel::scatter_add_into(y, dim, index, src);
+  return record("scatter_add", std::move(y),
+                {{x, [](const Tensor& g) { return g; }},
+                 {src, [dim, i = save(index)](const Tensor& g) { return gather(g, dim, i()); }}});
+}
 
 Tensor index(Operand x, const std::vector<Index>& items) {
   const Calling here("index", x.line());

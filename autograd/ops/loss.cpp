@@ -40,9 +40,8 @@ Tensor softmax_cross_entropy(Operand x, Operand target, const CrossEntropyOption
   check_indices(target);
   if (options.class_dim && x->dim() > 1) {
     const int64_t from = check_dim(x, *options.class_dim);
-    Shape order;
-    for (int64_t d = 0; d < x->dim(); ++d)
-      if (d != from) order.push_back(d);
+    Shape order = check_dims(x->dim(), {});
+    order.erase(from);
     order.push_back(from);
     if (from != x->dim() - 1) x.become(permute(x, order));
   }

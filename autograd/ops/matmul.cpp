@@ -25,10 +25,11 @@ void check_ranks(Operand& a, int64_t rank_a, Operand& b, int64_t rank_b) {
   check_rank(b, "b", rank_b);
 }
 
-// The last size of a meets the size of b along `dim`.
-void check_inner(const Tensor& a, const Tensor& b, int64_t dim) {
-  check(a.shape().back() == b.shape()[dim], "inner sizes differ: a is ", a.shape(), ", b is ", b.shape(),
-        "; a's last size must equal b's ", b.dim() == 1 ? "only one" : "second-to-last (transpose(b)?)");
+// The last size of a meets the second-to-last of b, or the only one.
+void check_inner(const Tensor& a, const Tensor& b) {
+  check(a.shape().back() == b.shape()[std::max<int64_t>(b.dim() - 2, 0)], "inner sizes differ: a is ",
+        a.shape(), ", b is ", b.shape(), "; a's last size must equal b's ",
+        b.dim() == 1 ? "only one" : "second-to-last (transpose(b)?)");
 }
 
 // All leading dimensions in one: [..., k] -> [N, k].
@@ -49,12 +50,19 @@ Tensor product(const char* op, const Operand& a, const Operand& b) {
                   }}});
 }
 
+Tensor times_vector(const char* op, Operand& a, int64_t rank, Operand& b) {
+  const Calling here(op, a.line());
+  check_ranks(a, rank, b, 1);
+  check_inner(a, b);
+  return matmul(a, b);
+}
+
 }  // namespace
 
 Tensor mm(Operand a, Operand b) {
   const Calling here("mm", a.line());
   check_ranks(a, 2, b, 2);
-  check_inner(a, b, 0);
+  check_inner(a, b);
   return product("mm", a, b);
 }
 
@@ -63,23 +71,12 @@ Tensor bmm(Operand a, Operand b) {
   check_ranks(a, 3, b, 3);
   check(a->shape()[0] == b->shape()[0], "a is ", a->shape(), ", b is ", b->shape(),
         "; their first sizes must be equal (matmul broadcasts them)");
-  check_inner(a, b, 1);
+  check_inner(a, b);
   return product("bmm", a, b);
 }
 
-Tensor mv(Operand a, Operand b) {
-  const Calling here("mv", a.line());
-  check_ranks(a, 2, b, 1);
-  check_inner(a, b, 0);
-  return matmul(a, b);
-}
-
-Tensor dot(Operand a, Operand b) {
-  const Calling here("dot", a.line());
-  check_ranks(a, 1, b, 1);
-  check_inner(a, b, 0);
-  return matmul(a, b);
-}
+Tensor mv(Operand a, Operand b) { return times_vector("mv", a, 2, b); }
+Tensor dot(Operand a, Operand b) { return times_vector("dot", a, 1, b); }
 
 // a [n], b [m]:   y_ij = a_i b_j
 Tensor outer(Operand a, Operand b) {
@@ -95,7 +92,7 @@ Tensor matmul(Operand a, Operand b) {
   check_operands(a, b);
   check(a->dim() > 0 && b->dim() > 0, "a is ", a->shape(), ", b is ", b->shape(),
         "; both need a dimension to sum over, a * b multiplies by a number");
-  check_inner(a, b, b->dim() == 1 ? 0 : b->dim() - 2);
+  check_inner(a, b);
   const bool row = a->dim() == 1, column = b->dim() == 1;
   if (row) a.become(unsqueeze(a, 0));
   if (column) b.become(unsqueeze(b, 1));
@@ -112,7 +109,7 @@ Tensor addmm(Operand x, Operand a, Operand b, double beta, double alpha) {
   const Calling here("addmm", x.line());
   check_ranks(a, 2, b, 2);
   adopt(x, a);
-  check_inner(a, b, 0);
+  check_inner(a, b);
   const Shape shape{a->shape()[0], b->shape()[1]};
   check(broadcast_shapes(x->shape(), shape, "x", "the product") == shape, "x is ", x->shape(),
         ", the product ", shape, "; x must broadcast to it");

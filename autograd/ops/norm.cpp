@@ -5,7 +5,6 @@
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/norm.h"
 #include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
 
 namespace heed {
 namespace {
@@ -16,14 +15,11 @@ using kernel::Centre;
 Shape check_rows(const Operand& x, const Shape& normalized_shape, const Operand& weight,
                  const Operand& bias) {
   const int64_t lead = x->dim() - normalized_shape.dim();
-  bool fits = !normalized_shape.empty() && lead >= 0;
+  check(!normalized_shape.empty() && lead >= 0 &&
+            std::equal(normalized_shape.begin(), normalized_shape.end(), x->shape().begin() + lead),
+        "normalized_shape is ", normalized_shape, " and x ", x->shape(), "; x must end in normalized_shape");
   Shape dims;
-  for (int64_t d = lead; fits && d < x->dim(); ++d) {
-    fits = x->shape()[d] == normalized_shape[d - lead];
-    dims.push_back(d);
-  }
-  check(fits, "normalized_shape is ", normalized_shape, " and x ", x->shape(),
-        "; x must end in normalized_shape");
+  for (int64_t d = lead; d < x->dim(); ++d) dims.push_back(d);
   const auto check_parameter = [&](const char* name, const Operand& p) {
     if (!p.defined()) return;
     check(p->shape() == normalized_shape, name, " has shape ", p->shape(),

@@ -53,6 +53,21 @@ ValuesIndices first_extreme(const char* op, Extremes extremes, const Operand& x,
   return {record(op, y.values, {{x, std::move(rule)}}), y.indices};
 }
 
+Tensor where_extreme(const char* op, Extremes extremes, const Operand& x, std::optional<Dim> dim,
+                     bool keepdim) {
+  const Calling here(op, x.line());
+  check_some(x, check_dims(x->dim(), dim ? Dims(*dim) : Dims()));
+  if (dim) return extremes(x, check_dim(x, *dim), keepdim).indices;
+  const NoGrad no_records;
+  return reshape(extremes(reshape(x, {-1}), 0, true).indices, Shape::filled(keepdim ? x->dim() : 0, 1));
+}
+
+// y_i = sum over j <= i of x_j, or over j >= i: each is the other's gradient.
+Tensor running_sum(const Operand& x, int64_t dim, bool reverse) {
+  return record("cumsum", kernel::cumsum(x, dim, reverse),
+                {{x, [dim, reverse](const Tensor& g) { return running_sum(g, dim, !reverse); }}});
+}
+
 }  // namespace
 
 Tensor sum(Operand x, Dims dims, bool keepdim) {
@@ -145,19 +160,6 @@ ValuesIndices min(Operand x, Dim dim, bool keepdim) {
   return first_extreme("min", kernel::min, x, dim, keepdim);
 }
 
-namespace {
-
-Tensor where_extreme(const char* op, Extremes extremes, const Operand& x, std::optional<Dim> dim,
-                     bool keepdim) {
-  const Calling here(op, x.line());
-  check_some(x, check_dims(x->dim(), dim ? Dims(*dim) : Dims()));
-  if (dim) return extremes(x, check_dim(x, *dim), keepdim).indices;
-  const NoGrad no_records;
-  return reshape(extremes(reshape(x, {-1}), 0, true).indices, Shape::filled(keepdim ? x->dim() : 0, 1));
-}
-
-}  // namespace
-
 Tensor argmax(Operand x, std::optional<Dim> dim, bool keepdim) {
   return where_extreme("argmax", kernel::max, x, dim, keepdim);
 }
@@ -165,16 +167,6 @@ Tensor argmax(Operand x, std::optional<Dim> dim, bool keepdim) {
 Tensor argmin(Operand x, std::optional<Dim> dim, bool keepdim) {
   return where_extreme("argmin", kernel::min, x, dim, keepdim);
 }
-
-namespace {
-
-// y_i = sum over j <= i of x_j, or over j >= i: each is the other's gradient.
-Tensor running_sum(const Operand& x, int64_t dim, bool reverse) {
-  return record("cumsum", kernel::cumsum(x, dim, reverse),
-                {{x, [dim, reverse](const Tensor& g) { return running_sum(g, dim, !reverse); }}});
-}
-
-}  // namespace
 
 Tensor cumsum(Operand x, Dim dim) {
   const Calling here("cumsum", x.line());

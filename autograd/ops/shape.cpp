@@ -11,36 +11,23 @@ namespace heed {
 namespace {
 
 // The strides that let the elements be seen in another shape, in the same row-major order, without a copy;
-// nothing when there are none. Walks both shapes from the left: a group of old dimensions that is one run of
-// memory is divided among the new dimensions with the same number of elements.
+// nothing when there are none. From the right, each new dimension takes its elements from a run of memory, to
+// which old dimensions are added for as long as they continue it.
 std::optional<Strides> strides_for(const Tensor& x, const Shape& shape) {
   if (x.numel() == 0) return contiguous_strides(shape);
-  Shape old_sizes, old_strides;
-  for (int64_t d = 0; d < x.dim(); ++d) {
-    if (x.shape()[d] == 1) continue;
-    old_sizes.push_back(x.shape()[d]);
-    old_strides.push_back(x.strides()[d]);
-  }
-  Strides strides = Shape::filled(shape.dim(), 1);
-  int64_t old_begin = 0, new_begin = 0;
-  while (old_begin < old_sizes.dim()) {
-    int64_t old_end = old_begin + 1, new_end = new_begin + 1;
-    int64_t old_count = old_sizes[old_begin], new_count = shape[new_begin];
-    while (old_count != new_count) {
-      if (old_count < new_count)
-        old_count *= old_sizes[old_end++];
-      else
-        new_count *= shape[new_end++];
+  Strides strides = shape;
+  int64_t rest = 1, step = 1, old = x.dim();  // `rest` elements of the run are left, `step` apart
+  for (int64_t d = shape.dim() - 1; d >= 0; --d) {
+    while (rest % shape[d] != 0) {
+      --old;
+      if (x.shape()[old] == 1) continue;
+      if (rest == 1) step = x.strides()[old];
+      if (x.strides()[old] != rest * step) return {};
+      rest *= x.shape()[old];
     }
-    for (int64_t d = old_begin; d + 1 < old_end; ++d)
-      if (old_strides[d] != old_sizes[d + 1] * old_strides[d + 1]) return {};
-    int64_t step = old_strides[old_end - 1];
-    for (int64_t d = new_end - 1; d >= new_begin; --d) {
-      strides[d] = step;
-      step *= shape[d];
-    }
-    old_begin = old_end;
-    new_begin = new_end;
+    strides[d] = step;
+    step *= shape[d];
+    rest /= shape[d];
   }
   return strides;
 }
@@ -48,8 +35,7 @@ std::optional<Strides> strides_for(const Tensor& x, const Shape& shape) {
 // The wanted shape with -1 replaced by what the number of elements leaves.
 Shape infer(const Tensor& x, const Shape& wanted) {
   Shape shape = wanted;
-  int64_t* open = std::find(shape.begin(), shape.end(), -1);
-  if (open != shape.end()) {
+  if (int64_t* open = std::find(shape.begin(), shape.end(), -1); open != shape.end()) {
     *open = 1;
     check(std::find(open + 1, shape.end(), -1) == shape.end(), "shape ", wanted,
           " leaves more than one size open; only one may be -1");
@@ -107,6 +93,16 @@ Tensor strided(const char* op, Operand x, int64_t dim, int64_t start, int64_t co
                   }}});
 }
 
+// x where keep(column - row, diagonal) holds in its last two dimensions, and 0 elsewhere.
+Tensor triangle(const char* op, Operand x, int64_t diagonal, Tensor (*keep)(Operand, Operand)) {
+  const Calling here(op, x.line());
+  check(x->dim() >= 2, "x is ", x->shape(), "; it must be a matrix or a batch of them");
+  const Tensor rows = arange(static_cast<double>(x->size(-2)), int64);
+  const Tensor columns = arange(static_cast<double>(x->size(-1)), int64);
+  constexpr int64_t far = int64_t{1} << 52;  // beyond any matrix, and exact in double
+  return where(keep(columns - unsqueeze(rows, 1), std::clamp(diagonal, -far, far)), x, 0);
+}
+
 }  // namespace
 
 // In the rules g is the incoming gradient.
@@ -159,7 +155,7 @@ Tensor permute(Operand x, const Shape& dims) {
   const int64_t rank = x->dim();
   check(dims.dim() == rank, "x is ", x->shape(), " and dims are ", dims, "; name each of its ", rank,
         " dimensions once");
-  if (rank > 0) check_dims(rank, dims);
+  check_dims(rank, dims);
   Shape shape = x->shape(), inverse = x->shape();
   Strides strides = x->strides();
   for (int64_t d = 0; d < rank; ++d) {
@@ -199,7 +195,6 @@ Tensor expand(Operand x, const Shape& shape) {
           d < lead ? ", and -1 keeps only a size that is there" : "");
     if (d >= lead && own == sizes[d]) strides[d] = x->strides()[d - lead];
   }
-  numel(sizes);
   return record("expand", TensorBody::view(x, sizes, strides), {{x, [](const Tensor& g) { return g; }}});
 }
 
@@ -233,9 +228,11 @@ Tensor flatten(Operand x, int64_t start_dim, int64_t end_dim) {
   check(start_dim <= end_dim, "start_dim ", start_dim, " comes after end_dim ", end_dim,
         " of a tensor of shape ", x->shape());
   if (x->dim() == 0) return reshape(x, {1});
-  Shape shape(x->shape().data(), start_dim + 1);
-  for (int64_t d = start_dim + 1; d <= end_dim; ++d) shape[start_dim] *= x->shape()[d];
-  for (int64_t d = end_dim + 1; d < x->dim(); ++d) shape.push_back(x->shape()[d]);
+  Shape shape = x->shape();
+  for (; end_dim > start_dim; --end_dim) {
+    shape[start_dim] *= shape[end_dim];
+    shape.erase(end_dim);
+  }
   return reshape(x, shape);
 }
 
@@ -296,18 +293,16 @@ std::vector<Tensor> split(Operand x, int64_t size, int64_t dim) {
 std::vector<Tensor> split(Operand x, const Shape& sizes, int64_t dim) {
   const Calling here("split", x.line());
   dim = check_part(x, dim);
-  const auto fits = [&](bool fit) {
-    check(fit, "sizes ", sizes, " do not add up to dimension ", dim, " of x ", x->shape());
-  };
   const int64_t whole = x->shape()[dim];
   std::vector<Tensor> parts;
   int64_t start = 0;
   for (const int64_t size : sizes) {
-    fits(size >= 0 && size <= whole - start);
+    if (size < 0 || size > whole - start) break;
     parts.push_back(narrow(x, dim, start, size));
     start += size;
   }
-  fits(start == whole);
+  check(start == whole && static_cast<int64_t>(parts.size()) == sizes.dim(), "sizes ", sizes,
+        " do not add up to dimension ", dim, " of x ", x->shape());
   return parts;
 }
 
@@ -322,7 +317,7 @@ std::vector<Tensor> chunk(Operand x, int64_t chunks, int64_t dim) {
 }
 
 // Each tensor's gradient is its part of g. As in PyTorch a tensor of shape [0] fits everywhere, and adds nothing.
-Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, std::source_location line) {
+Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, Line line) {
   const Calling here("cat", line);
   check(!tensors.empty(), "there are no tensors to join");
   const auto adds_nothing = [](const Tensor& x) { return x.shape() == Shape{0}; };
@@ -331,9 +326,8 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, std::source_location
   dim = check_part(model, dim);
 
   struct Part {
-    int64_t dim, start, size;
+    int64_t start, size;
     Shape shape;
-    Tensor operator()(const Tensor& g) { return reshape(narrow(g, dim, start, size), shape); }
   };
   std::vector<Operand> inputs;
   std::vector<Part> parts;
@@ -347,21 +341,23 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, std::source_location
     check(rest == model.shape(), "shapes ", model.shape(), " and ", x.shape(),
           " differ outside of dimension ", dim);
     inputs.emplace_back(x, line);
-    parts.push_back({dim, shape[dim], adds_nothing(x) ? 0 : x.size(dim), x.shape()});
+    parts.push_back({shape[dim], adds_nothing(x) ? 0 : x.size(dim), x.shape()});
     shape[dim] += parts.back().size;
   }
 
   Tensor y = Tensor::empty(shape, model.dtype());
-  std::vector<Edge> edges;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const Part& part = parts[i];
-    if (part.size > 0) kernel::copy_into(positions(y, dim, part.start, part.size, 1), inputs[i]);
-    edges.emplace_back(inputs[i], static_cast<Part&&>(parts[i]));
-  }
-  return record("cat", std::move(y), edges);
+  for (size_t i = 0; i < parts.size(); ++i)
+    if (parts[i].size > 0) kernel::copy_into(positions(y, dim, parts[i].start, parts[i].size, 1), tensors[i]);
+  JointRule rule = [dim, parts = std::move(parts)](const Tensor& g, const Tensor&) {
+    Gradients gradients;
+    for (const Part& part : parts)
+      gradients.push_back(reshape(narrow(g, dim, part.start, part.size), part.shape));
+    return gradients;
+  };
+  return record("cat", std::move(y), inputs, std::move(rule), nullptr);
 }
 
-Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, std::source_location line) {
+Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, Line line) {
   const Calling here("stack", line);
   check(!tensors.empty(), "there are no tensors to join");
   dim = check_dim(tensors.front().dim() + 1, dim);
@@ -403,20 +399,6 @@ Tensor repeat(Operand x, const Shape& sizes) {
   return reshape(expand(reshape(x, apart), repeated), joined);
 }
 
-namespace {
-
-// x where keep(column - row, diagonal) holds in its last two dimensions, and 0 elsewhere.
-Tensor triangle(const char* op, Operand x, int64_t diagonal, Tensor (*keep)(Operand, Operand)) {
-  const Calling here(op, x.line());
-  check(x->dim() >= 2, "x is ", x->shape(), "; it must be a matrix or a batch of them");
-  const Tensor rows = arange(static_cast<double>(x->size(-2)), int64);
-  const Tensor columns = arange(static_cast<double>(x->size(-1)), int64);
-  constexpr int64_t far = int64_t{1} << 52;  // beyond any matrix, and exact in double
-  return where(keep(columns - unsqueeze(rows, 1), std::clamp(diagonal, -far, far)), x, 0);
-}
-
-}  // namespace
-
 Tensor tril(Operand x, int64_t diagonal) { return triangle("tril", x, diagonal, le); }
 Tensor triu(Operand x, int64_t diagonal) { return triangle("triu", x, diagonal, ge); }
 
@@ -437,11 +419,10 @@ Tensor pad(Operand x, const Shape& pads, Number value) {
   Tensor from = x->detach(), into = y;
   for (int64_t i = 0; i < pads.dim(); i += 2) {
     const int64_t dim = x->dim() - 1 - i / 2;
-    const int64_t before = pads[i];
-    const int64_t first = std::max<int64_t>(-before, 0);
-    const int64_t count = std::min(x->shape()[dim] - first, shape[dim] - std::max<int64_t>(before, 0));
-    from = positions(from, dim, first, std::max<int64_t>(count, 0), 1);
-    into = positions(into, dim, std::max<int64_t>(before, 0), std::max<int64_t>(count, 0), 1);
+    const int64_t cropped = std::max<int64_t>(-pads[i], 0), added = std::max<int64_t>(pads[i], 0);
+    const int64_t count = std::max<int64_t>(std::min(x->shape()[dim] - cropped, shape[dim] - added), 0);
+    from = positions(from, dim, cropped, count, 1);
+    into = positions(into, dim, added, count, 1);
   }
   kernel::copy_into(into, from);
   return record("pad", std::move(y), {{x, [back](const Tensor& g) { return pad(g, back); }}});
