@@ -20,7 +20,7 @@ class Pass {
  public:
   // Without targets the gradients go to the leaves; otherwise to the targets alone, and with `up_to` the walk
   // does not go behind them. The line is that of the call, for messages.
-  explicit Pass(std::source_location line, const std::vector<Tensor>* targets = nullptr, bool up_to = false)
+  Pass(Line line, const std::vector<Tensor>* targets, bool up_to)
       : line_(line), targets_(targets), up_to_(up_to) {
     if (!targets) return;
     found_.resize(targets->size());
@@ -43,11 +43,10 @@ class Pass {
     detail::walk(
         root, lists_.stack, [&](Node& node) { return !node.is_leaf() && enter(node); },
         [&](Node& node) { append(node); });
-    seeds_.push_back({&root, std::move(g)});
+    deliver(root, std::move(g));
   }
 
   void run(bool keep_graph) {
-    for (auto& [node, g] : seeds_) deliver(*node, std::move(g));
     for (auto it = lists_.order.rbegin(); it != lists_.order.rend(); ++it) {
       Node& node = **it;
       if (!node.pending.defined()) continue;
@@ -214,12 +213,11 @@ class Pass {
   }
 
   const uint64_t id_ = ++passes;
-  const std::source_location line_;
+  const Line line_;
   const std::vector<Tensor>* targets_;
   const bool up_to_;
   std::vector<Slot> slots_;  // targets by address
   std::vector<Tensor> found_;
-  std::vector<std::pair<Node*, Tensor>> seeds_;
   Lists lists_ = std::move(spare());
 };
 
@@ -244,49 +242,46 @@ void seed_all(Pass& pass, const std::vector<Tensor>& outputs, const std::vector<
   }
 }
 
-// The scopes of Calling end before the pass runs: hooks are the user's, and name their own operations.
-std::vector<Tensor> differentiate(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
-                                  const GradOptions& options, bool up_to, std::source_location line) {
+// To the leaves, or to the inputs when there are some. The scopes of Calling end before the pass runs: hooks are
+// the user's, and name their own operations.
+std::vector<Tensor> differentiate(const char* name, const std::vector<Tensor>& outputs,
+                                  const std::vector<Tensor>* inputs, const GradOptions& options, Line line,
+                                  bool up_to = false) {
   const GradMode mode(options.create_graph);
-  Pass pass(line, &inputs, up_to);
+  Pass pass(line, inputs, up_to);
   {
-    const Calling here("grad", line);
-    for (const Tensor& x : inputs)
-      check(x.requires_grad(), "an input of shape ", x.shape(),
-            " does not require a gradient; call requires_grad_() on it before computing the output");
+    const Calling here(name, line);
+    if (inputs)
+      for (const Tensor& x : *inputs)
+        check(x.requires_grad(), "an input of shape ", x.shape(),
+              " does not require a gradient; call requires_grad_() on it before computing the output");
     seed_all(pass, outputs, options.grad_outputs);
   }
   pass.run(options.retain_graph || options.create_graph);
   std::vector<Tensor> found = pass.take();
-  const Calling here("grad", line);
+  const Calling here(name, line);
   for (size_t i = 0; i < found.size(); ++i)
-    check(options.allow_unused || found[i].defined(), "input ", i, " of shape ", inputs[i].shape(),
+    check(options.allow_unused || found[i].defined(), "input ", i, " of shape ", (*inputs)[i].shape(),
           " was not used for the outputs; leave it out, or set allow_unused");
   return found;
 }
 
 }  // namespace
 
-void backward(const std::vector<Tensor>& outputs, const GradOptions& options, std::source_location line) {
-  const GradMode mode(options.create_graph);
-  Pass pass(line);
-  {
-    const Calling here("backward", line);
-    seed_all(pass, outputs, options.grad_outputs);
-  }
-  pass.run(options.retain_graph || options.create_graph);
+void backward(const std::vector<Tensor>& outputs, const GradOptions& options, Line line) {
+  differentiate("backward", outputs, nullptr, options, line);
 }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
-                         const GradOptions& options, std::source_location line) {
-  return differentiate(outputs, inputs, options, false, line);
+                         const GradOptions& options, Line line) {
+  return differentiate("grad", outputs, &inputs, options, line);
 }
 
 std::vector<Tensor> detail::grad_up_to(const Tensor& output, const std::vector<Tensor>& inputs,
                                        const Tensor& g) {
   if (!output.requires_grad()) return std::vector<Tensor>(inputs.size());
-  return differentiate({output}, inputs, {.grad_outputs = {g}, .create_graph = true, .allow_unused = true},
-                       true, {});
+  return differentiate("grad", {output}, &inputs,
+                       {.grad_outputs = {g}, .create_graph = true, .allow_unused = true}, {}, true);
 }
 
 }  // namespace heed

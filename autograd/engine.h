@@ -15,18 +15,16 @@ struct GradOptions {
 
 /// Adds the gradient of sum_k <outputs_k, gradients_k> to the `grad()` of every leaf behind the outputs.
 void backward(const std::vector<Tensor>& outputs, const GradOptions& options = {},
-              std::source_location line = std::source_location::current());
+              Line line = Line::current());
 
 /// The gradients of sum_k <outputs_k, grad_outputs_k> with respect to `inputs`, in their order and shapes.
 /// Touches no leaf's grad(), so threads that share leaves but no graph may run it at the same time.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
-                         const GradOptions& options = {},
-                         std::source_location line = std::source_location::current());
+                         const GradOptions& options = {}, Line line = Line::current());
 
 /// The same for one output, written grad(y, {x, w}, true) when the result is to be differentiated again.
 inline std::vector<Tensor> grad(const Tensor& output, const std::vector<Tensor>& inputs,
-                                bool create_graph = false,
-                                std::source_location line = std::source_location::current()) {
+                                bool create_graph = false, Line line = Line::current()) {
   return grad(std::vector{output}, inputs, {.create_graph = create_graph}, line);
 }
 

@@ -12,14 +12,12 @@ namespace heed {
 
 namespace detail {
 
-template <size_t>
-using OneTensor = const Tensor&;
-template <size_t>
-using OneOperand = Operand;
+template <class T, size_t>
+using One = T;
 
 template <class F, class... Before, size_t... I>
 constexpr bool takes(std::index_sequence<I...>) {
-  return std::invocable<const F&, Before..., OneTensor<I>...>;
+  return std::invocable<const F&, Before..., One<const Tensor&, I>...>;
 }
 /// The number of tensors that F takes, 9 when it takes none of 1 to 8.
 template <class F, size_t N = 1>
@@ -64,7 +62,7 @@ auto function(std::string name, Forward forward, Backward backward) {
                 "[](const Tensor& g, const Tensor& x) {...}");
   return [&]<size_t... I>(std::index_sequence<I...>) {
     return [name = std::move(name), forward = std::move(forward),
-            backward = std::move(backward)](detail::OneOperand<I>... inputs) -> Tensor {
+            backward = std::move(backward)](detail::One<Operand, I>... inputs) -> Tensor {
       if constexpr (n <= 8 && fits) {  // else the compiler has said what is wrong
         const Calling here(name.c_str(), std::array{inputs.line()...}[0]);
         (check(!inputs.is_number(), "an input is a number; write tensor(", inputs.number(), ")"), ...);

@@ -52,7 +52,7 @@ std::vector<Tensor> gradients(const std::vector<Tensor>& outputs, const std::vec
     found =
         grad(used, inputs, {.grad_outputs = incoming, .create_graph = create_graph, .allow_unused = true});
   for (size_t i = 0; i < found.size(); ++i)
-    if (!found[i].defined()) found[i] = zeros(inputs[i].shape(), inputs[i].dtype());
+    if (!found[i].defined()) found[i] = zeros_like(inputs[i]);
   return found;
 }
 
@@ -72,11 +72,9 @@ double inner(const Values& a, const Values& b, const Values& c) {
 }
 
 std::string position(int64_t index, const Shape& shape) {
+  const Strides strides = contiguous_strides(shape);
   Shape at = shape;
-  for (int64_t d = shape.dim() - 1; d >= 0; --d) {
-    at[d] = index % shape[d];
-    index /= shape[d];
-  }
+  for (int64_t d = 0; d < shape.dim(); ++d) at[d] = index / strides[d] % shape[d];
   return to_string(at);
 }
 

@@ -1,5 +1,6 @@
 #include "autograd/node.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -13,13 +14,15 @@ namespace {
 constexpr size_t kRuleAlignment = alignof(std::max_align_t);
 
 size_t rule_space(size_t size) { return (size + kRuleAlignment - 1) / kRuleAlignment * kRuleAlignment; }
+// Where the rules begin in the block of a node.
+size_t rules_at(size_t inputs) { return rule_space(sizeof(Node) + inputs * sizeof(Node::Input)); }
 
 std::atomic<bool> reference = [] {
   const char* value = std::getenv("HEED_REFERENCE");
   return value && *value && std::strcmp(value, "0") != 0;
 }();
 
-std::source_location line_of(const Operand& input) {
+Line line_of(const Operand& input) {
   const Calling* outermost = detail::calling;
   return outermost && outermost->role == Calling::Role::operation ? outermost->line : input.line();
 }
@@ -28,8 +31,7 @@ std::source_location line_of(const Operand& input) {
 
 void Saved::overwritten() const {
   const Calling* rule = Calling::rule();
-  const Calling here(rule ? rule->name : "a gradient rule", rule ? rule->line : std::source_location(),
-                     Calling::Role::rule);
+  const Calling here(rule ? rule->name : "a gradient rule", rule ? rule->line : Line(), Calling::Role::rule);
   const Storage& storage = *TensorBody::of(tensor_).storage;
   fail(here.name, ": a tensor of shape ", tensor_.shape(), ", saved ", at(here.line),
        " for the gradient, was overwritten by ", storage.writer, " ", at(storage.writer_line),
@@ -68,7 +70,7 @@ void Node::check_gradient(const Tensor& g) const {
         "true) instead");
 }
 
-Node::Node(const char* name, const Tensor& value, std::source_location line, int32_t inputs, size_t bytes)
+Node::Node(const char* name, const Tensor& value, Line line, int32_t inputs, size_t bytes)
     : name(name),
       module(detail::module_path),
       line(line),
@@ -78,65 +80,53 @@ Node::Node(const char* name, const Tensor& value, std::source_location line, int
       bytes(static_cast<uint32_t>(bytes)) {}
 
 // In one block: the node, its inputs, the rules, the name.
-Ref<History> Node::make(const char* name, const Tensor& value, std::source_location line, size_t inputs,
-                        size_t rule_bytes) {
+Node& Node::make(const char* name, const Tensor& value, Line line, size_t inputs, size_t rule_bytes) {
   const size_t name_bytes = std::strlen(name) + 1;
-  const size_t bytes = rule_space(sizeof(Node) + inputs * sizeof(Input)) + rule_bytes + name_bytes;
+  const size_t bytes = rules_at(inputs) + rule_bytes + name_bytes;
   char* block = static_cast<char*>(allocate(bytes));
   char* own_name = static_cast<char*>(std::memcpy(block + bytes - name_bytes, name, name_bytes));
   Node* node = new (block) Node(own_name, value, line, static_cast<int32_t>(inputs), bytes);
   for (size_t i = 0; i < inputs; ++i) new (node->inputs() + i) Input;
-  return Ref<History>(node);
+  TensorBody::of(value).history = Ref<History>(node);
+  return *node;
 }
 
-Ref<History> Node::leaf(const Tensor& x) { return make("leaf", x, {}, 0, 0); }
+void Node::make_leaf(const Tensor& x) { make("leaf", x, {}, 0, 0); }
 
-Tensor record(const char* name, Tensor value, std::span<const Edge> edges) {
+Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges) {
   if (!grad_enabled()) return value;
   size_t rule_bytes = 0;
-  bool any = false;
   for (const Edge& edge : edges)
-    if (edge.input.requires_grad()) {
-      any = true;
-      rule_bytes += rule_space(edge.table->size);
-    }
-  if (!any) return value;
+    if (edge.input.requires_grad()) rule_bytes += rule_space(edge.table->size);
+  if (rule_bytes == 0) return value;
 
-  Ref<History> history = Node::make(name, value, line_of(edges.front().input), edges.size(), rule_bytes);
-  Node& node = static_cast<Node&>(*history);
-  Node::Input* input = node.inputs();
-  char* space =
-      reinterpret_cast<char*>(&node) + rule_space(sizeof(Node) + edges.size() * sizeof(Node::Input));
+  Node& node = Node::make(name, value, line_of(edges.begin()->input), edges.size(), rule_bytes);
+  Node::Input* next = node.inputs();
+  char* space = reinterpret_cast<char*>(&node) + rules_at(edges.size());
   for (const Edge& edge : edges) {
-    if (edge.input.requires_grad()) {
-      input->node = Ref<Node>(Node::of(edge.input));
-      input->table = edge.table;
-      edge.table->move(space, edge.rule);
-      input->rule = space;  // there is one now, for forget() to destroy
-      space += rule_space(edge.table->size);
-      if (edge.table->reads_result && !node.result.defined()) node.keep_result(value);
-    }
-    ++input;
+    Node::Input& input = *next++;
+    if (!edge.input.requires_grad()) continue;
+    input.node = Ref<Node>(Node::of(edge.input));
+    input.table = edge.table;
+    edge.table->move(space, edge.rule);
+    input.rule = space;  // there is one now, for forget() to destroy
+    space += rule_space(edge.table->size);
+    if (edge.table->reads_result && !node.result.defined()) node.keep_result(value);
   }
-  TensorBody::of(value).history = std::move(history);
   return value;
 }
 
 Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule, Twin twin) {
-  if (!grad_enabled()) return value;
-  bool any = false;
-  for (const Operand& input : inputs) any |= input.requires_grad();
-  if (!any) return value;
+  const auto needs_one = [](const Operand& input) { return input.requires_grad(); };
+  if (!grad_enabled() || std::none_of(inputs.begin(), inputs.end(), needs_one)) return value;
 
-  Ref<History> history = Node::make(name, value, line_of(inputs.front()), inputs.size(), 0);
-  Node& node = static_cast<Node&>(*history);
+  Node& node = Node::make(name, value, line_of(inputs.front()), inputs.size(), 0);
   node.joint = std::make_unique<Node::Joint>(Node::Joint{std::move(rule), std::move(twin), {}});
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].requires_grad()) node.inputs()[i].node = Ref<Node>(Node::of(inputs[i]));
     if (node.joint->twin) node.joint->inputs.push_back(save(inputs[i]));
   }
   if (node.joint->twin) node.keep_result(value);
-  TensorBody::of(value).history = std::move(history);
   return value;
 }
 

@@ -6,8 +6,6 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <source_location>
-#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -108,12 +106,9 @@ inline thread_local constinit const char* module_path = "";
 /// than that call: so the closure is a temporary, or one that is given away with std::move.
 class Edge {
  public:
-  template <class Rule>
+  template <class Rule, class Closure = std::remove_cvref_t<Rule>>
   Edge(const Operand& input, Rule&& rule)
-      : input(input),
-        rule(const_cast<std::remove_cvref_t<Rule>*>(&rule)),
-        table(&detail::rule_table<std::remove_cvref_t<Rule>>) {
-    using Closure = std::remove_cvref_t<Rule>;
+      : input(input), rule(const_cast<Closure*>(&rule)), table(&detail::rule_table<Closure>) {
     static_assert(std::same_as<Rule, Closure>,
                   "record moves the gradient rule of an Edge away: give a lambda written in place or "
                   "std::move(rule), and each Edge a rule of its own");
@@ -152,7 +147,7 @@ class Node : public History {
     std::vector<Saved> inputs;
   };
 
-  static Ref<History> leaf(const Tensor& x);
+  static void make_leaf(const Tensor& x);
   static Node* of(const Tensor& x) { return static_cast<Node*>(TensorBody::of(x).history.get()); }
 
   bool is_leaf() const { return input_count == 0; }
@@ -179,7 +174,7 @@ class Node : public History {
 
   const char* name;    // a copy in this node's block
   const char* module;  // path of the module that ran this, or ""
-  std::source_location line;
+  Line line;
   Shape shape;  // of the result
   DType dtype;
   bool keeps_grad = false;
@@ -196,11 +191,10 @@ class Node : public History {
   int64_t result_version = 0;
 
  private:
-  friend Tensor record(const char*, Tensor, std::span<const Edge>);
+  friend Tensor record(const char*, Tensor, std::initializer_list<Edge>);
   friend Tensor record(const char*, Tensor, const std::vector<Operand>&, JointRule, Twin);
-  Node(const char* name, const Tensor& value, std::source_location line, int32_t inputs, size_t bytes);
-  static Ref<History> make(const char* name, const Tensor& value, std::source_location line, size_t inputs,
-                           size_t rule_bytes);
+  Node(const char* name, const Tensor& value, Line line, int32_t inputs, size_t bytes);
+  static Node& make(const char* name, const Tensor& value, Line line, size_t inputs, size_t rule_bytes);
   void keep_result(const Tensor& value);
   Tensor result_with_history();
   Gradients joint_gradients(const Tensor& g);
@@ -211,10 +205,7 @@ class Node : public History {
 
 /// Attaches to `value`, freshly computed, how to differentiate it. Does nothing when nothing needs a
 /// gradient. The name is copied.
-Tensor record(const char* name, Tensor value, std::span<const Edge> edges);
-inline Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges) {
-  return record(name, std::move(value), std::span(edges.begin(), edges.size()));
-}
+Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges);
 
 /// The same for an operation whose gradients share work.
 ///
@@ -258,18 +249,13 @@ void set_reference_mode(bool on);
 template <class Wants, class Deliver>
 void Node::differentiate(const Tensor& g, Wants&& wants, Deliver&& deliver) {
   const Calling rule(name, line, Calling::Role::rule);
-  if (joint) {
-    Gradients gradients = joint_gradients(g);
-    for (int32_t i = 0; i < input_count; ++i)
-      if (inputs()[i].node && wants(*inputs()[i].node) && gradients[static_cast<size_t>(i)].defined())
-        deliver(*inputs()[i].node, std::move(gradients[static_cast<size_t>(i)]));
-    return;
-  }
-  const Tensor y = result.defined() ? result_with_history() : Tensor();
+  Gradients together = joint ? joint_gradients(g) : Gradients();
+  const Tensor y = result.defined() && !joint ? result_with_history() : Tensor();
   for (int32_t i = 0; i < input_count; ++i) {
     Input& input = inputs()[i];
     if (!input.node || !wants(*input.node)) continue;
-    Tensor gradient = input.table->call(input.rule, g, y);
+    Tensor gradient =
+        joint ? std::move(together[static_cast<size_t>(i)]) : input.table->call(input.rule, g, y);
     if (gradient.defined()) deliver(*input.node, std::move(gradient));
   }
 }

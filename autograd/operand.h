@@ -1,7 +1,6 @@
 #pragma once
 
 #include <concepts>
-#include <source_location>
 
 #include "tensor/number.h"
 #include "tensor/tensor.h"
@@ -15,18 +14,14 @@ class Operand {
  public:
   /// No tensor: an optional argument that was not given.
   Operand() = default;
-  Operand(const Tensor& tensor, std::source_location line = std::source_location::current())
-      : tensor_(&tensor), line_(line) {}
-  Operand(Tensor&& tensor, std::source_location line = std::source_location::current())
-      : own_(std::move(tensor)), line_(line) {}
+  Operand(const Tensor& tensor, Line line = Line::current()) : tensor_(&tensor), line_(line) {}
+  Operand(Tensor&& tensor, Line line = Line::current()) : own_(std::move(tensor)), line_(line) {}
   /// What stands for a tensor, as the parameter of a layer does.
   template <class Owner>
   requires requires(const Owner& owner) { owner.operator const Tensor&(); }
-  Operand(const Owner& owner, std::source_location line = std::source_location::current())
-      : Operand(owner.operator const Tensor&(), line) {}
+  Operand(const Owner& owner, Line line = Line::current()) : Operand(owner.operator const Tensor&(), line) {}
   template <class T>
-  requires std::integral<T> || std::floating_point<T> Operand(
-      T number, std::source_location line = std::source_location::current())
+  requires std::integral<T> || std::floating_point<T> Operand(T number, Line line = Line::current())
       : number_(number), is_number_(true), line_(line) {}
 
   const Tensor& tensor() const { return tensor_ ? *tensor_ : own_; }
@@ -34,7 +29,7 @@ class Operand {
   const Tensor* operator->() const { return &tensor(); }
   bool defined() const { return tensor().defined(); }
   bool requires_grad() const { return tensor().requires_grad(); }
-  std::source_location line() const { return line_; }
+  Line line() const { return line_; }
 
   bool is_number() const { return is_number_; }
   Number number() const { return number_; }
@@ -50,7 +45,7 @@ class Operand {
   Tensor own_;
   Number number_ = 0;
   bool is_number_ = false;
-  std::source_location line_;
+  Line line_;
 };
 
 /// A dimension: a whole number and no bool, so that softmax(x, true) does not compile.

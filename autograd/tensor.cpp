@@ -11,8 +11,10 @@ const Tensor& Tensor::requires_grad_(bool requires_grad) const& {
         " tensor has no gradient; only floating ones do");
   TensorBody& body = TensorBody::of(*this);
   body.companion.reset();
-  body.history = requires_grad ? Node::leaf(*this) : Ref<History>();
-  if (requires_grad) body.companion = std::make_unique<KeptGradient>(*this);
+  body.history = Ref<History>();
+  if (!requires_grad) return *this;
+  Node::make_leaf(*this);
+  body.companion = std::make_unique<KeptGradient>(*this);
   return *this;
 }
 
@@ -43,10 +45,9 @@ void Tensor::retain_grad() const {
   if (!companion) companion = std::make_unique<KeptGradient>(*this);
 }
 
-void Tensor::backward(std::source_location line) const { heed::backward({*this}, {}, line); }
+void Tensor::backward(Line line) const { heed::backward({*this}, {}, line); }
 
-void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph,
-                      std::source_location line) const {
+void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph, Line line) const {
   heed::backward({*this},
                  {.grad_outputs = {gradient}, .create_graph = create_graph, .retain_graph = retain_graph},
                  line);

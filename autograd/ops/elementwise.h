@@ -27,8 +27,8 @@ Tensor relu(Operand x);
 Tensor silu(Operand x);  // x sigmoid(x)
 Tensor leaky_relu(Operand x, double negative_slope = 0.01);
 Tensor elu(Operand x, double alpha = 1);  // x > 0 ? x : alpha (exp(x) - 1)
-Tensor softplus(Operand x, double beta = 1,
-                double threshold = 20);                       // log(1 + exp(beta x)) / beta, x above it
+// log(1 + exp(beta x)) / beta, x where beta x is above the threshold
+Tensor softplus(Operand x, double beta = 1, double threshold = 20);
 Tensor clamp(Operand x, Operand min = {}, Operand max = {});  // bounds are numbers, tensors, or left out
 enum class Gelu { none, tanh };
 Tensor gelu(Operand x, Gelu approximate = Gelu::none);  // x Phi(x), or its tanh approximation

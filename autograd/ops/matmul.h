@@ -1,6 +1,5 @@
 #pragma once
 
-#include <source_location>
 #include <string_view>
 #include <vector>
 
@@ -16,8 +15,8 @@ Tensor mv(Operand a, Operand x);      // [n, k] x [k]
 Tensor dot(Operand a, Operand b);     // [k] x [k] -> a scalar
 Tensor outer(Operand a, Operand b);   // [n], [m] -> [n, m]
 Tensor addmm(Operand x, Operand a, Operand b, double beta = 1, double alpha = 1);  // beta x + alpha a b
-Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands,
-              std::source_location line = std::source_location::current());  // "bij,bjk->bik"
+// "bij,bjk->bik"
+Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, Line line = Line::current());
 Tensor linear(Operand x, Operand weight, Operand bias = {});  // [..., in], [out, in], [out] -> x W^T + b
 
 }  // namespace heed

@@ -31,13 +31,13 @@ Tensor max(Operand x);
 Tensor min(Operand x);
 ValuesIndices max(Operand x, Dim dim, bool keepdim = false);  // the first of equals has the gradient
 ValuesIndices min(Operand x, Dim dim, bool keepdim = false);
-Tensor argmax(Operand x, std::optional<Dim> dim = {},
-              bool keepdim = false);  // int64; without dim: of the flat x
+// int64; without dim: of the flat x
+Tensor argmax(Operand x, std::optional<Dim> dim = {}, bool keepdim = false);
 Tensor argmin(Operand x, std::optional<Dim> dim = {}, bool keepdim = false);
 Tensor cumsum(Operand x, Dim dim);
 Tensor any(Operand x, Dims dims = {}, bool keepdim = false);  // bool
 Tensor all(Operand x, Dims dims = {}, bool keepdim = false);
-Tensor sum_to(Operand x,
-              const Shape& shape);  // undoes broadcasting: sums x to a shape that broadcasts to its own
+// Undoes broadcasting: sums x to a shape that broadcasts to its own.
+Tensor sum_to(Operand x, const Shape& shape);
 
 }  // namespace heed

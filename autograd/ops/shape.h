@@ -1,6 +1,5 @@
 #pragma once
 
-#include <source_location>
 #include <vector>
 
 #include "autograd/operand.h"
@@ -28,15 +27,13 @@ Tensor slice(Operand x, int64_t dim, int64_t start, int64_t end, int64_t step = 
 std::vector<Tensor> split(Operand x, int64_t size, int64_t dim = 0);
 std::vector<Tensor> split(Operand x, const Shape& sizes, int64_t dim = 0);  // parts of these sizes
 std::vector<Tensor> chunk(Operand x, int64_t chunks, int64_t dim = 0);
-Tensor cat(const std::vector<Tensor>& tensors, int64_t dim = 0,
-           std::source_location line = std::source_location::current());
-Tensor stack(const std::vector<Tensor>& tensors, int64_t dim = 0,
-             std::source_location line = std::source_location::current());
+Tensor cat(const std::vector<Tensor>& tensors, int64_t dim = 0, Line line = Line::current());
+Tensor stack(const std::vector<Tensor>& tensors, int64_t dim = 0, Line line = Line::current());
 Tensor flip(Operand x, const Shape& dims);
 Tensor repeat(Operand x, const Shape& sizes);
 Tensor tril(Operand x, int64_t diagonal = 0);
 Tensor triu(Operand x, int64_t diagonal = 0);
-Tensor pad(Operand x, const Shape& pads,
-           Number value = 0);  // before and after, last dimension first; negative crops
+// Sizes before and after each dimension, the last one first; a negative one crops.
+Tensor pad(Operand x, const Shape& pads, Number value = 0);
 
 }  // namespace heed
