@@ -165,21 +165,33 @@ class Tensor {
   /// that holds the leaf itself keeps it alive for ever: capture leaf.detach().
   HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
 
-  // For kernels and the engine; `offset` counts from the first element of the storage.
+  // Operations are free functions; the compiler tells so who writes one of these as a member.
 
-  Tensor view_as(const Shape& shape, const Strides& strides, int64_t offset) const {
-    return TensorBody::view(*this, shape, strides, offset - body().offset);
+  template <class... Arguments>
+  Tensor sum(const Arguments&...) const {
+    static_assert(is_a_member<Arguments...>, "operations are free functions: sum(x, ...), not x.sum(...)");
+    return {};
   }
-  bool unique() const { return TensorBody::unique(*this); }
+  template <class Size = int64_t>
+  Tensor view(std::initializer_list<Size>) const {
+    static_assert(is_a_member<Size>, "operations are free functions: view(x, {...}), not x.view(...)");
+    return {};
+  }
+  template <class... Sizes>
+  Tensor view(const Sizes&...) const {
+    return view({0});
+  }
+
+ private:
+  friend struct TensorBody;
+  template <class...>
+  static constexpr bool is_a_member = false;
+  explicit Tensor(TensorBody* body) : body_(body) {}
   TensorBody& body() const {
     if (!body_) [[unlikely]]
       undefined();
     return *body_;
   }
-
- private:
-  friend struct TensorBody;
-  explicit Tensor(TensorBody* body) : body_(body) {}
   [[noreturn]] static void undefined();
   void check_type(DType wanted) const;
   void check_one_element() const;

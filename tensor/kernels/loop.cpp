@@ -49,7 +49,7 @@ class Stream {
  public:
   Stream() = default;
   Stream(const Tensor& x, const Shape& shape) : width_(size_of(x.dtype())) {
-    const TensorBody& body = x.body();
+    const TensorBody& body = TensorBody::of(x);
     first_ = reinterpret_cast<char*>(body.storage->data) + body.offset * width_;
     dense_ = body.contiguous && body.shape == shape;
     if (dense_) return;

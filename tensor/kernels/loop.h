@@ -102,7 +102,7 @@ void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop l
 /// The first element, for reading and writing. Does not count as a write.
 template <class T>
 T* first_of(const Tensor& x) {
-  const TensorBody& body = x.body();
+  const TensorBody& body = TensorBody::of(x);
   return reinterpret_cast<T*>(body.storage->data) + body.offset;
 }
 

@@ -21,7 +21,8 @@ Tensor room_for(const Shape& shape, DType dtype, Layout layout) {
     std::swap(stored[last - 1], stored[last]);
     return transpose(Tensor::empty(stored, dtype));
   }
-  if (layout == Layout::stepped && rank == 0) return Tensor::empty({3}, dtype).view_as(shape, {}, 1);
+  if (layout == Layout::stepped && rank == 0)
+    return TensorBody::view(Tensor::empty({3}, dtype), shape, {}, 1);
   if (layout == Layout::stepped) {
     stored[last] = 2 * stored[last] + 1;
     return heed::slice(Tensor::empty(stored, dtype), last, 1, stored[last], 2);
@@ -421,7 +422,7 @@ Findings check_plain(const OpCase& row) {
   });
   if (!row.in_place) return report.take();
   const Inputs in = make(row);
-  const int64_t version = in[0].body().storage->version;
+  const int64_t version = TensorBody::of(in[0]).storage->version;
   try {
     row.call(in);
     report.found("writes while operations are recorded");
@@ -430,7 +431,7 @@ Findings check_plain(const OpCase& row) {
   report.guard("in place", [&] {
     const NoGrad guard;
     row.call(in);
-    if (in[0].body().storage->version == version) report.found("does not count its write");
+    if (TensorBody::of(in[0]).storage->version == version) report.found("does not count its write");
   });
   return report.take();
 }

@@ -87,9 +87,9 @@ Tensor wrong_save(Operand x) {
 
 // Refuses, but does not say who and where.
 Tensor wrong_message(Operand x) {
-  const int64_t version = x->body().storage->version;
+  const int64_t version = TensorBody::of(x).storage->version;
   return record("planted", plain_square(x), {{x, [x = x.tensor(), version](const Tensor& g) {
-                                                if (x.body().storage->version != version)
+                                                if (TensorBody::of(x).storage->version != version)
                                                   throw Error("overwritten");
                                                 return g * (2 * x);
                                               }}});

@@ -18,7 +18,7 @@ std::string npy(const std::string& header, const std::string& values, char major
 }
 
 std::string bytes_of(const Tensor& x) {
-  return {reinterpret_cast<const char*>(x.body().storage->data),
+  return {reinterpret_cast<const char*>(TensorBody::of(x).storage->data),
           static_cast<size_t>(x.numel() * size_of(x.dtype()))};
 }
 
@@ -47,10 +47,10 @@ TEST_CASE("npy: what is saved is loaded, bit for bit") {
     CHECK(y.shape() == x.shape());
     CHECK(bytes_of(y) == bytes_of(x));
   }
-  save_npy(folder / "x.npy", wide.view_as({3, 2}, {1, 3}, 0));  // transposed
+  save_npy(folder / "x.npy", TensorBody::view(wide, {3, 2}, {1, 3}, 0));  // transposed
   const Tensor y = load_npy(folder / "x.npy");
   CHECK(y.shape() == Shape{3, 2});
-  CHECK(y.view_as({}, {}, 1).item() == kInf);
+  CHECK(TensorBody::view(y, {}, {}, 1).item() == kInf);
 }
 
 TEST_CASE("npy: versions, spellings, and columns first") {

@@ -60,6 +60,10 @@ inline heed::Tensor leaf(const heed::Literal& values) {
   return heed::tensor(values, heed::float64).requires_grad_();
 }
 
+inline bool share_memory(const heed::Tensor& a, const heed::Tensor& b) {
+  return heed::TensorBody::of(a).storage.get() == heed::TensorBody::of(b).storage.get();
+}
+
 /// 0, 1, 2, ... in this shape.
 inline heed::Tensor counted(const heed::Shape& shape, heed::DType dtype = heed::float32) {
   return reshape(heed::arange(0, static_cast<double>(heed::numel(shape)), 1, dtype), shape);

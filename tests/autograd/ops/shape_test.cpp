@@ -4,18 +4,12 @@
 
 using namespace heed;
 
-namespace {
-
-bool shares(const Tensor& a, const Tensor& b) { return a.body().storage.get() == b.body().storage.get(); }
-
-}  // namespace
-
 TEST_CASE("views share memory and reorder it") {
   const Tensor x = counted({2, 3});
   for (const Tensor& y : {transpose(x), t(x), permute(x, {-1, 0}), select(x, 1, -1), narrow(x, 1, -2, 2),
                           unsqueeze(x, -1), squeeze(x), slice(x, 1, 1, 3, 2), alias(x)})
-    CHECK(shares(y, x));
-  CHECK_FALSE(shares(clone(x), x));
+    CHECK(share_memory(y, x));
+  CHECK_FALSE(share_memory(clone(x), x));
   CHECK(values(permute(counted({2, 1, 3}), {-1, 0, 1})) == Values{0, 3, 1, 4, 2, 5});
   CHECK(values(t(x)) == values(transpose(x)));
   CHECK(t(select(x, 0, 0)).shape() == Shape{3});
@@ -37,12 +31,12 @@ TEST_CASE("slices take Python's bounds") {
 
 TEST_CASE("reshape copies only when the strides do not allow a view") {
   const Tensor x = counted({4, 6});
-  CHECK(shares(reshape(x, {2, 2, 3, 2}), x));
-  CHECK(shares(reshape(narrow(x, 0, 1, 2), {-1}), x));
-  CHECK(shares(reshape(narrow(x, 1, 0, 4), {4, 2, 2}), x));  // splits a dimension with a gap behind it
-  CHECK(shares(reshape(slice(x, 1, 0, 6, 2), {2, 2, 3}), x));
-  CHECK(shares(reshape(transpose(x), {3, 2, 4}), x));
-  CHECK_FALSE(shares(reshape(transpose(x), {24}), x));
+  CHECK(share_memory(reshape(x, {2, 2, 3, 2}), x));
+  CHECK(share_memory(reshape(narrow(x, 0, 1, 2), {-1}), x));
+  CHECK(share_memory(reshape(narrow(x, 1, 0, 4), {4, 2, 2}), x));  // splits a dimension with a gap behind it
+  CHECK(share_memory(reshape(slice(x, 1, 0, 6, 2), {2, 2, 3}), x));
+  CHECK(share_memory(reshape(transpose(x), {3, 2, 4}), x));
+  CHECK_FALSE(share_memory(reshape(transpose(x), {24}), x));
   for (const Shape& shape : {Shape{3, 2, 4}, Shape{24}})
     CHECK(values(reshape(transpose(x), shape)) == values(transpose(x)));
   CHECK(values(reshape(expand(tensor({{1}, {2}}), {2, 3}), {6})) == Values{1, 1, 1, 2, 2, 2});
@@ -70,7 +64,7 @@ TEST_CASE("expand repeats by stride 0") {
   const Tensor x = tensor({{1}, {2}});
   const Tensor y = expand(x, {3, -1, 2});
   CHECK(y.shape() == Shape{3, 2, 2});
-  CHECK(shares(y, x));
+  CHECK(share_memory(y, x));
   CHECK(values(y) == Values{1, 1, 2, 2, 1, 1, 2, 2, 1, 1, 2, 2});
   CHECK(expand(tensor(1), {0, 2}).numel() == 0);
   CHECK(broadcast_to(x, {2, 4}).shape() == Shape{2, 4});
@@ -124,7 +118,7 @@ TEST_CASE("cat and stack join, split and chunk take apart") {
 
   const std::vector<Tensor> parts = split(counted({5, 2}), 2);
   REQUIRE(parts.size() == 3);
-  CHECK(shares(parts[0], parts[1]));
+  CHECK(share_memory(parts[0], parts[1]));
   CHECK(chunk(counted({5}), 4).size() == 3);  // of size 2, as in PyTorch
   CHECK(chunk(zeros({2, 0}), 3, 1).size() == 3);
   CHECK(split(zeros({0}), 2).size() == 1);

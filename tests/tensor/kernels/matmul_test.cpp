@@ -54,8 +54,9 @@ TEST_CASE("matmul: awkward strides are read right") {
                {{4, 5}, {0, 0}, 7},                        // one number repeated
                {{4, 5}, {1, 1}, 7},                        // overlapping windows
                {{1, 5}, {1, 0}, 7},  {{1, 5}, {1, 7}, 0}, {{2, 4, 5}, {1, 7, 3}, 0}};
-  for (const auto& [shape, strides, offset] : views) compare(wide.view_as(shape, strides, offset), b);
-  compare(wide.view_as({4, 5}, {2, 9}, 0), b.view_as({5, 1}, {0, 0}, 2));
+  for (const auto& [shape, strides, offset] : views)
+    compare(TensorBody::view(wide, shape, strides, offset), b);
+  compare(TensorBody::view(wide, {4, 5}, {2, 9}, 0), TensorBody::view(b, {5, 1}, {0, 0}, 2));
 }
 
 TEST_CASE("matmul: leading dimensions broadcast, expanded ones are not copied out") {
@@ -73,7 +74,7 @@ TEST_CASE("matmul: leading dimensions broadcast, expanded ones are not copied ou
     compare(q, b({4, 8}));  // rows not in one run
     const Tensor one = a({4, 5});
     compare(expand(one, {6, 4, 5}), b({6, 5, 2}));
-    compare(one.view_as({6, 4, 3}, {0, 5, 2}, 0), b({6, 3, 2}));  // repeated and awkward
+    compare(TensorBody::view(one, {6, 4, 3}, {0, 5, 2}, 0), b({6, 3, 2}));  // repeated and awkward
   }
 }
 
@@ -89,7 +90,8 @@ TEST_CASE("matmul: infinities and NaN go through, memory that was not set does n
 TEST_CASE("matmul: sizes beyond 31 bits are refused") {
   const Tensor one = zeros({1, 1});
   const int64_t huge = int64_t{1} << 31;
-  CHECK_ERROR_HAS(kernel::matmul(one.view_as({1, huge}, {0, 0}, 0), one.view_as({huge, 1}, {0, 0}, 0)),
+  CHECK_ERROR_HAS(kernel::matmul(TensorBody::view(one, {1, huge}, {0, 0}, 0),
+                                 TensorBody::view(one, {huge, 1}, {0, 0}, 0)),
                   "BLAS counts rows and columns in 31 bits");
 }
 

@@ -8,7 +8,7 @@ using namespace heed;
 TEST_CASE("optimiser kernels: a gradient of any strides, a parameter longer than one block") {
   const int64_t n = 20'001;
   const Tensor p = kernel::full({n}, 1, float64);
-  const Tensor g = kernel::full({1}, 2, float64).view_as({n}, {0}, 0);  // expanded
+  const Tensor g = TensorBody::view(kernel::full({1}, 2, float64), {n}, {0});  // expanded
   kernel::sgd_step(p, g, {}, {.lr = 0.25, .weight_decay = 1, .maximize = false}, {});
   for (const double value : p.to_vector<double>()) REQUIRE(value == 0.25);
 }
