@@ -117,8 +117,9 @@ TEST_CASE("blocked attention with numbers that are not finite is where the compo
   for (const double bad : {NAN, INFINITY, -INFINITY})
     for (size_t which = 0; which < 2; ++which) {
       Tensors in = random.qkv(3, 4, 2, 2, {});
-      const Tensor& x = in[which];
-      in[which] = reshape(where(arange(double(x.numel())) == 3, bad, flatten(x)), x.shape());
+      const Tensor& operand = in[which];
+      in[which] =
+          reshape(where(arange(double(operand.numel())) == 3, bad, flatten(operand)), operand.shape());
       const Tensors got =
           value_and_gradients([](auto& x) { return blocked_attention(x[0], x[1], x[2]); }, in);
       const Tensors want = value_and_gradients([](auto& x) { return twin(x[0], x[1], x[2], {}); }, in);
