@@ -37,9 +37,17 @@ class Pass {
     if (lists_.order.capacity() <= 65536) spare() = std::move(lists_);
   }
 
-  // The gradient of one output; the nodes behind it are put in order, inputs first.
-  void seed(const Tensor& output, Tensor g) {
-    Node& root = *Node::of(output);
+  // The gradient of one output, 1 if undefined; the nodes behind it are put in order, inputs first.
+  void seed(const Tensor& y, Tensor g) {
+    check(y.requires_grad(), "a tensor of shape ", y.shape(),
+          " does not depend on anything that requires a gradient; call requires_grad_() on a leaf before "
+          "computing it");
+    check(g.defined() || y.numel() == 1, "a tensor of shape ", y.shape(),
+          " is not one number; sum it to a loss first, or give the incoming gradient");
+    if (!g.defined()) g = kernel::full(y.shape(), 1, y.dtype());
+    check(g.shape() == y.shape() && g.dtype() == y.dtype(), "the output is ", y.dtype(), " ", y.shape(),
+          ", its incoming gradient ", g.dtype(), " ", g.shape(), "; they must be equal");
+    Node& root = *Node::of(y);
     detail::walk(
         root, lists_.stack, [&](Node& node) { return !node.is_leaf() && enter(node); },
         [&](Node& node) { append(node); });
@@ -221,27 +229,6 @@ class Pass {
   Lists lists_ = std::move(spare());
 };
 
-void seed_all(Pass& pass, const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradients) {
-  check(gradients.empty() || gradients.size() == outputs.size(), outputs.size(), " outputs and ",
-        gradients.size(), " incoming gradients; give one for each");
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Tensor& y = outputs[i];
-    check(y.requires_grad(), "a tensor of shape ", y.shape(),
-          " does not depend on anything that requires a gradient; call requires_grad_() on a leaf before "
-          "computing it");
-    if (!gradients.empty() && gradients[i].defined()) {
-      check(gradients[i].shape() == y.shape() && gradients[i].dtype() == y.dtype(), "the output is ",
-            y.dtype(), " ", y.shape(), ", its incoming gradient ", gradients[i].dtype(), " ",
-            gradients[i].shape(), "; they must be equal");
-      pass.seed(y, gradients[i]);
-    } else {
-      check(y.numel() == 1, "a tensor of shape ", y.shape(),
-            " is not one number; sum it to a loss first, or give the incoming gradient");
-      pass.seed(y, kernel::full(y.shape(), 1, y.dtype()));
-    }
-  }
-}
-
 // To the leaves, or to the inputs when there are some. The scopes of Calling end before the pass runs: hooks are
 // the user's, and name their own operations.
 std::vector<Tensor> differentiate(const char* name, const std::vector<Tensor>& outputs,
@@ -255,7 +242,11 @@ std::vector<Tensor> differentiate(const char* name, const std::vector<Tensor>& o
       for (const Tensor& x : *inputs)
         check(x.requires_grad(), "an input of shape ", x.shape(),
               " does not require a gradient; call requires_grad_() on it before computing the output");
-    seed_all(pass, outputs, options.grad_outputs);
+    const std::vector<Tensor>& gradients = options.grad_outputs;
+    check(gradients.empty() || gradients.size() == outputs.size(), outputs.size(), " outputs and ",
+          gradients.size(), " incoming gradients; give one for each");
+    for (size_t i = 0; i < outputs.size(); ++i)
+      pass.seed(outputs[i], gradients.empty() ? Tensor() : gradients[i]);
   }
   pass.run(options.retain_graph || options.create_graph);
   std::vector<Tensor> found = pass.take();

@@ -42,15 +42,14 @@ std::vector<size_t> wanted_inputs(const char* op, const std::vector<Tensor>& inp
 // Undefined gradients are zero.
 std::vector<Tensor> gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& cotangents,
                               const std::vector<Tensor>& inputs, bool create_graph) {
-  std::vector<Tensor> used, incoming, found(inputs.size());
+  std::vector<Tensor> used, incoming;
   for (size_t k = 0; k < outputs.size(); ++k)
     if (outputs[k].requires_grad()) {
       used.push_back(outputs[k]);
       incoming.push_back(cotangents[k]);
     }
-  if (!used.empty())
-    found =
-        grad(used, inputs, {.grad_outputs = incoming, .create_graph = create_graph, .allow_unused = true});
+  std::vector<Tensor> found =
+      grad(used, inputs, {.grad_outputs = incoming, .create_graph = create_graph, .allow_unused = true});
   for (size_t i = 0; i < found.size(); ++i)
     if (!found[i].defined()) found[i] = zeros_like(inputs[i]);
   return found;

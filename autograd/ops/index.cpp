@@ -1,7 +1,6 @@
-#include "tensor/index.h"
+#include "autograd/ops/index.h"
 
 #include "autograd/node.h"
-#include "autograd/ops/index.h"
 #include "autograd/ops/logic.h"
 #include "autograd/ops/shape.h"
 #include "tensor/create.h"
@@ -128,7 +127,7 @@ class Indexing {
     }
     if (!adjacent) {
       for (int64_t d = 0; d < y_.dim(); ++d)
-        if (std::find(order.begin(), order.begin() + count, d) == order.begin() + count) order.push_back(d);
+        if (std::find(order.begin(), order.end(), d) == order.end()) order.push_back(d);
       y_ = permute(operand(), order);
     }
     const int64_t begin = adjacent ? picked_[0].dim : 0;

@@ -137,14 +137,12 @@ Tensor linear(Operand x, Operand weight, Operand bias) {
           "; the bias must be [", out, "]");
   }
 
-  Shape shape = x->shape();
-  shape[shape.dim() - 1] = out;
   const Tensor w =
       TensorBody::view(weight, {weight->shape()[1], out}, {weight->strides()[1], weight->strides()[0]});
   const Tensor wide =
       x->dim() > 1 ? x.tensor() : TensorBody::view(x, {1, x->numel()}, {x->numel(), x->strides()[0]});
   Tensor y = kernel::matmul(wide, w, bias);
-  if (x->dim() == 1) y = TensorBody::view(y, shape);
+  if (x->dim() == 1) y = TensorBody::view(y, {out});
   return record("linear", std::move(y),
                 {{x, [w = save(weight)](const Tensor& g) { return matmul(g, w()); }},
                  {weight, [x = save(x)](const Tensor& g) { return mm(transpose(rows(g)), rows(x())); }},

@@ -205,12 +205,10 @@ Tensor broadcast_to(Operand x, const Shape& shape) {
 
 Tensor squeeze(Operand x, Dims dims) {
   const Calling here("squeeze", x.line());
-  const Shape chosen = check_dims(x->dim(), dims);
-  Shape shape;
-  for (int64_t d = 0; d < x->dim(); ++d)
-    if (x->shape()[d] != 1 || std::find(chosen.begin(), chosen.end(), d) == chosen.end())
-      shape.push_back(x->shape()[d]);
-  return reshaped("squeeze", x, shape, false);
+  Shape ones;
+  for (const int64_t d : check_dims(x->dim(), dims))
+    if (x->shape()[d] == 1) ones.push_back(d);
+  return reshaped("squeeze", x, reduced_shape(x->shape(), ones, false), false);
 }
 
 Tensor unsqueeze(Operand x, int64_t dim) {
