@@ -174,7 +174,7 @@ Stored checked(const FileReader& file, const std::string& name, const Json& entr
   file.require(bytes.has_value(), tensor, "the sizes of shape ", shape, " multiplied are too large");
   file.require(static_cast<uint64_t>(*bytes) == end - begin, tensor, "shape ", shape, " of ", kind->name,
                " takes ", *bytes, " bytes, and data_offsets [", begin, ", ", end, "] hold ", end - begin);
-  return {name, kind, std::move(shape), begin, end};
+  return {name, kind, shape, begin, end};
 }
 
 // All tensors in the order of their data, which they fill without holes.

@@ -7,7 +7,7 @@
 #include "autograd/grad_mode.h"
 #include "nn/table.h"
 #include "tensor/create.h"
-#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/map.h"
 #include "tensor/kernels/optim.h"
 
 namespace heed {
@@ -139,8 +139,19 @@ void SGDOptions::check() const {
 
 void SGDOptions::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
   const bool first = !state.tensors[0].defined();
-  const Tensor v = state.remembered(0, p, momentum != 0);
-  kernel::sgd_step(p, g, v, {lr, weight_decay, maximize}, {momentum, first ? 0 : dampening, nesterov});
+  const Tensor buffer = state.remembered(0, p, momentum != 0);
+  visit_floating(p.dtype(), [&]<class T>(Type<T>) {
+    const T rate = static_cast<T>(lr), keep = static_cast<T>(momentum);
+    const T fresh = static_cast<T>(1 - (first ? 0 : dampening));
+    const auto plain = [=](T& p_, T g_) { p_ -= rate * g_; };
+    const auto with_momentum = [=, ahead = nesterov](T& p_, T g_, T& v) {
+      v = keep * v + fresh * g_;
+      p_ -= rate * (ahead ? g_ + keep * v : v);
+    };
+    const T sign = maximize ? -1 : 1, decay = static_cast<T>(weight_decay);
+    buffer.defined() ? kernel::sweep(p, g, sign, decay, with_momentum, buffer)
+                     : kernel::sweep(p, g, sign, decay, plain);
+  });
 }
 
 template <bool decoupled>
@@ -154,14 +165,56 @@ void AnyAdamOptions<decoupled>::check() const {
 
 template <bool decoupled>
 void AnyAdamOptions<decoupled>::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
-  const Tensor m = state.remembered(0, p), v = state.remembered(1, p);
-  const Tensor largest_v = state.remembered(2, p, amsgrad);
-  kernel::adam_step(p, g, m, v, largest_v, {lr, weight_decay, maximize},
-                    {betas[0], betas[1], eps, state.step, decoupled_weight_decay});
+  const Tensor mean = state.remembered(0, p), square = state.remembered(1, p);
+  const Tensor largest_square = state.remembered(2, p, amsgrad);
+  const double t = static_cast<double>(state.step);
+  const double correction1 = 1 - std::pow(betas[0], t), correction2 = 1 - std::pow(betas[1], t);
+  visit_floating(p.dtype(), [&]<class T>(Type<T>) {
+    const T keep = decoupled_weight_decay ? static_cast<T>(1 - lr * weight_decay) : T(1);
+    const T beta1 = static_cast<T>(betas[0]), fresh1 = static_cast<T>(1 - betas[0]);
+    const T beta2 = static_cast<T>(betas[1]), fresh2 = static_cast<T>(1 - betas[1]);
+    const T size = static_cast<T>(lr / correction1), least = static_cast<T>(eps);
+    const T root = static_cast<T>(1 / std::sqrt(correction2));
+    const auto move = [=](T& p_, T g_, T& m, T& v, auto&... largest) {
+      m = beta1 * m + fresh1 * g_;
+      v = beta2 * v + fresh2 * g_ * g_;
+      T spread = v;
+      [[maybe_unused]] const auto raise = [&](T& most) { spread = most = v > most ? v : most; };
+      (raise(largest), ...);
+      p_ = keep * p_ - size * m / (std::sqrt(spread) * root + least);
+    };
+    const T sign = maximize ? -1 : 1, decay = static_cast<T>(decoupled_weight_decay ? 0 : weight_decay);
+    amsgrad ? kernel::sweep(p, g, sign, decay, move, mean, square, largest_square)
+            : kernel::sweep(p, g, sign, decay, move, mean, square);
+  });
 }
 
 template struct AnyAdamOptions<false>;
 template struct AnyAdamOptions<true>;
+
+namespace {
+
+// RMSprop and Adagrad take several passes: few train by them.
+
+// The gradient as a step starts with it.
+Tensor started(const auto& options, const Tensor& p, const Tensor& g) {
+  return kernel::add(options.maximize ? kernel::map(g, [](auto v) { return -v; }) : g, p,
+                     options.weight_decay);
+}
+
+// g / (sqrt(v) + eps)
+Tensor normalized(const Tensor& g, const Tensor& v, double eps) {
+  return kernel::zip(
+      g, v, [eps](auto g_, auto v_) { return g_ / (std::sqrt(v_) + static_cast<decltype(v_)>(eps)); });
+}
+
+// out <- keep out + fresh x
+void fade(const Tensor& out, const Tensor& x, double keep, double fresh) {
+  kernel::mul_into(out, kernel::full({}, keep, out.dtype()));
+  kernel::add_into(out, x, fresh);
+}
+
+}  // namespace
 
 void RMSpropOptions::check() const {
   check_not_negative(
@@ -170,9 +223,17 @@ void RMSpropOptions::check() const {
 }
 
 void RMSpropOptions::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
-  const Tensor v = state.remembered(0, p), mean = state.remembered(1, p, centered);
-  const Tensor b = state.remembered(2, p, momentum > 0);
-  kernel::rmsprop_step(p, g, v, mean, b, {lr, weight_decay, maximize}, {alpha, eps, momentum});
+  const Tensor square = state.remembered(0, p), mean = state.remembered(1, p, centered);
+  const Tensor buffer = state.remembered(2, p, momentum > 0);
+  Tensor d = started(*this, p, g), spread = square;
+  fade(square, kernel::square(d), alpha, 1 - alpha);
+  if (centered) {
+    fade(mean, d, alpha, 1 - alpha);
+    spread = kernel::sub(square, kernel::square(mean));
+  }
+  d = normalized(d, spread, eps);
+  if (buffer.defined()) fade(buffer, d, momentum, 1);
+  kernel::add_into(p, buffer.defined() ? buffer : d, -lr);
 }
 
 void AdagradOptions::check() const {
@@ -184,9 +245,10 @@ void AdagradOptions::check() const {
 }
 
 void AdagradOptions::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
-  const Tensor sum = state.remembered(0, p, true, initial_accumulator_value);
+  const Tensor sum = state.remembered(0, p, true, initial_accumulator_value), d = started(*this, p, g);
+  kernel::add_into(sum, kernel::square(d));
   const double rate = lr / (1 + static_cast<double>(state.step - 1) * lr_decay);
-  kernel::adagrad_step(p, g, sum, {rate, weight_decay, maximize}, eps);
+  kernel::add_into(p, normalized(d, sum, eps), -rate);
 }
 
 }  // namespace heed

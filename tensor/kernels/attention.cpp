@@ -97,14 +97,14 @@ struct Inputs {
   bool scores(int64_t head, const Tile& t, const Matrix<T>& s) const {
     const Matrix<const bool> a = allowed[head].from(t.i, t.j);
     const Matrix<const T> b = bias[head].from(t.i, t.j);
-    if (a.data && !any(a, t)) return false;
+    if (a.data != nullptr && !any(a, t)) return false;
     multiply<T>(t.rows, t.columns, sizes.D, scale, q[head].from(t.i, 0), k[head].from(t.j, 0).transposed(), 0,
                 s);
     for (int64_t r = 0; r < t.rows; ++r) {
       T* row = s.at(r, 0);
       if (b.data)
         for (int64_t c = 0; c < t.columns; ++c) row[c] += *b.at(r, c);
-      if (a.data)
+      if (a.data != nullptr)
         for (int64_t c = 0; c < t.columns; ++c) row[c] = *a.at(r, c) ? row[c] : minus_infinity<T>;
       const int64_t unseen = rule.past + t.i + r + 1 - t.j;  // the first of them
       for (int64_t c = std::max<int64_t>(0, unseen); c < t.columns; ++c) row[c] = minus_infinity<T>;
@@ -215,8 +215,8 @@ struct Backward {
 Attended attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule) {
   const Sizes sizes(q, k, v, rule);
   const double work = sizes.count_products(sizes.D + sizes.Dv);
-  const Attended out{Tensor::empty(sizes.shape(sizes.Tq, sizes.Dv), q.dtype()),
-                     Tensor::empty({sizes.heads, sizes.Tq}, q.dtype())};
+  Attended out{Tensor::empty(sizes.shape(sizes.Tq, sizes.Dv), q.dtype()),
+               Tensor::empty({sizes.heads, sizes.Tq}, q.dtype())};
   visit_floating(q.dtype(), [&]<class T>(Type<T>) {
     const Inputs<T> in{sizes, rule, for_products(q), for_products(k), for_products(v)};
     const Matrices<T> y(out.y);

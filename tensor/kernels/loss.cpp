@@ -52,8 +52,8 @@ double total_weight(const ClassTargets& targets, int64_t classes) {
 }
 
 CrossEntropy cross_entropy(const Tensor& x, const ClassTargets& targets) {
-  const CrossEntropy y{Tensor::empty(targets.target.shape(), x.dtype()),
-                       Tensor::empty(targets.target.shape(), x.dtype())};
+  CrossEntropy y{Tensor::empty(targets.target.shape(), x.dtype()),
+                 Tensor::empty(targets.target.shape(), x.dtype())};
   const int64_t classes = x.shape().back();
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     const Classes<T> c{targets, classes};
@@ -76,7 +76,7 @@ CrossEntropy cross_entropy(const Tensor& x, const ClassTargets& targets) {
 
 Tensor cross_entropy_backward(const Tensor& g, const Tensor& x, const Tensor& logsumexp,
                               const ClassTargets& targets) {
-  const Tensor dx = Tensor::empty(x.shape(), x.dtype());
+  Tensor dx = Tensor::empty(x.shape(), x.dtype());
   const int64_t classes = x.shape().back();
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     const Classes<T> c{targets, classes};

@@ -204,7 +204,7 @@ template void multiply(int64_t, int64_t, int64_t, double, Matrix<const double>, 
 
 Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start, double alpha) {
   const int64_t n = a.size(-2), k = a.size(-1), m = b.size(-1);
-  const Tensor out = Tensor::empty(matrix_shape(broadcast_shapes(leading(a), leading(b)), n, m), a.dtype());
+  Tensor out = Tensor::empty(matrix_shape(broadcast_shapes(leading(a), leading(b)), n, m), a.dtype());
   if (out.numel() == 0) return out;
   check(std::max({n, k, m}) <= kMost, "a is ", a.shape(), ", b is ", b.shape(),
         "; BLAS counts rows and columns in 31 bits, cut the operands into pieces");

@@ -193,7 +193,7 @@ struct Reduction {
 
 template <template <class> class R>
 Tensor reduce(Tensor x, const Shape& dims, bool keepdim, double divisor = 1) {
-  const Tensor y = Tensor::empty(reduced_shape(x.shape(), dims, keepdim), x.dtype());
+  Tensor y = Tensor::empty(reduced_shape(x.shape(), dims, keepdim), x.dtype());
   Plan plan(x, dims);
   if (!plan.dense()) plan = Plan(x = contiguous(x), dims);
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
