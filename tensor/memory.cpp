@@ -40,10 +40,10 @@ constexpr size_t kClasses = 16 + 4 * 54;
 
 SizeClass class_of(size_t bytes) {
   const size_t last = std::max<size_t>(bytes, 1) - 1;
-  const bool fine = last < 1024;
-  const auto shift = static_cast<size_t>(fine ? 6 : std::bit_width(last) - 3);
+  if (last < 1024) return {last / 64, last / 64 * 64 + 64};
+  const auto shift = static_cast<size_t>(std::bit_width(last) - 3);
   const size_t step = last >> shift;
-  return {fine ? step : 16 + 4 * (shift - 8) + step % 4, (step + 1) << shift};
+  return {16 + 4 * (shift - 8) + step % 4, (step + 1) << shift};
 }
 
 struct FreeBlock {

@@ -34,14 +34,19 @@ class Number {
   /// The number as an element: float, double, int64_t or bool. Throws when it does not fit.
   template <class T>
   T to() const {
-    check(fits(dtype_of<T>), "the number ", *this, " does not fit a ", dtype_of<T>,
-          " tensor; convert the tensor with to(x, float32)");
+    if (!fits(dtype_of<T>)) [[unlikely]]
+      refuse(*this, dtype_of<T>);
     return is_integer_ ? static_cast<T>(integer_) : static_cast<T>(real_);
   }
 
  private:
   friend std::string to_string(Number number) {
     return number.is_integer_ ? std::to_string(number.integer_) : to_string(number.real_);
+  }
+
+  // Takes no reference to what to() reads, so that a number stays in registers.
+  [[noreturn]] static void refuse(Number number, DType dtype) {
+    fail("the number ", number, " does not fit a ", dtype, " tensor; convert the tensor with to(x, float32)");
   }
 
   bool is_integer_ = false;
