@@ -172,7 +172,7 @@ class Pass {
     return g;
   }
 
-  // What is handed out has memory of its own: it is not the seed, nor the gradient of another tensor.
+  // A gradient that is handed out has memory of its own: it is not the seed, nor the gradient of another tensor.
   static Tensor owned(Tensor g) {
     return TensorBody::unique(g) && g.is_contiguous() ? std::move(g) : clone(g);
   }

@@ -15,7 +15,7 @@ struct GradcheckOptions {
   uint64_t seed = 0;        // of the incoming gradients
 };
 
-/// What a gradient check found. `message` says where numeric and analytic gradient are farthest apart.
+/// The result of a gradient check. `message` says where numeric and analytic gradient are farthest apart.
 struct GradcheckReport {
   bool ok = true;
   double error = 0;  // the largest of |numeric - analytic| / max(1, |numeric|)
@@ -24,7 +24,7 @@ struct GradcheckReport {
   explicit operator bool() const { return ok; }
 };
 
-/// What is checked: a function (const std::vector<Tensor>&) -> Tensor, or -> std::vector<Tensor>. Refers to it,
+/// The function to check: (const std::vector<Tensor>&) -> Tensor, or -> std::vector<Tensor>. Refers to it,
 /// and lives no longer than the call.
 class CheckedFunction {
  public:

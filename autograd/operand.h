@@ -16,7 +16,7 @@ class Operand {
   Operand() = default;
   Operand(const Tensor& tensor, Line line = Line::current()) : tensor_(&tensor), line_(line) {}
   Operand(Tensor&& tensor, Line line = Line::current()) : own_(std::move(tensor)), line_(line) {}
-  /// What stands for a tensor, as the parameter of a layer does.
+  /// Anything that reads as a tensor, such as the parameter of a layer.
   template <class Owner>
   requires requires(const Owner& owner) { owner.operator const Tensor&(); }
   Operand(const Owner& owner, Line line = Line::current()) : Operand(owner.operator const Tensor&(), line) {}

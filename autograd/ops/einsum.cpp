@@ -165,7 +165,7 @@ Tensor einsum(std::string_view text, const std::vector<Tensor>& operands, Line l
                  equation.inputs.size(), " operands, and there are ", operands.size());
 
   std::vector<Term> terms;
-  Labels all;  // every label as often as it stands in the operands
+  Labels all;  // every label as often as the operands have it
   int64_t under_ellipsis = 0;
   for (size_t i = 0; i < operands.size(); ++i) {
     const Tensor& x = operands[i];
@@ -199,7 +199,7 @@ Tensor einsum(std::string_view text, const std::vector<Tensor>& operands, Line l
     equation.check(!has(output, c), "'", std::string(1, c), "' stands twice in the result");
     output += c;
   }
-  if (!equation.output)  // the letters that stand once, in alphabetical order
+  if (!equation.output)  // the letters that occur once, in alphabetical order
     for (char c = 'A'; c <= 'z'; ++c)
       if (std::count(all.begin(), all.end(), c) == 1) output += c;
 

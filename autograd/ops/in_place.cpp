@@ -17,7 +17,7 @@ void check_writable(const Operand& x) {
           " is expanded, several of its elements are one in memory; write into a clone");
 }
 
-// What is read while x is written: a copy of it when the two share memory in any way but element by element.
+// The source to read while x is written: a copy when the two share memory in any way but element by element.
 Tensor unshared(const Tensor& x, const Tensor& source) {
   check(broadcast_shapes(x.shape(), source.shape()) == x.shape(), "x is ", x.shape(),
         " and the other operand ", source.shape(), ", which does not broadcast to it");

@@ -143,7 +143,7 @@ class Indexing {
   Tensor y_;
   const Line line_;
   int64_t spare_ = 0;  // how many dimensions an ellipsis stands for
-  int64_t dim_ = 0;    // of y, where the next item stands
+  int64_t dim_ = 0;    // of y, that the next item is for
   std::vector<Picked> picked_;
 };
 

@@ -2,7 +2,7 @@
 
 #include "autograd/ops/arithmetic.h"
 
-/// What is true of each element, and choosing by it. `a` and `b` broadcast, and a C++ number may stand for either.
+/// Comparisons, truth values, and choosing by them. `a` and `b` broadcast, and a C++ number may stand for either.
 namespace heed {
 
 Tensor eq(Operand a, Operand b);  // all of these give bool

@@ -85,8 +85,7 @@ Tensor outer(Operand a, Operand b) {
   return product("outer", {unsqueeze(a, 1), a.line()}, {unsqueeze(b, 0), b.line()});
 }
 
-// A vector on the left stands as a row, on the right as a column, and its dimension is left out of the
-// result.
+// A vector is a row on the left and a column on the right, which the result leaves out.
 Tensor matmul(Operand a, Operand b) {
   const Calling here("matmul", a.line());
   check_operands(a, b);

@@ -7,7 +7,7 @@
 /// Reductions: the dims are left out, or kept with size 1.
 namespace heed {
 
-/// What max, min, sort and topk along a dimension return: the values, and where they stood (int64).
+/// The result of max, min, sort and topk along a dimension: values, and their positions in x (int64).
 struct ValuesIndices {
   Tensor values;
   Tensor indices;

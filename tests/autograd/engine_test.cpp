@@ -6,7 +6,6 @@
 #include <functional>
 #include <thread>
 
-#include "autograd/hooks.h"
 #include "autograd/ops/elementwise.h"
 #include "nn/optim/clip.h"
 #include "tests/support/expect.h"

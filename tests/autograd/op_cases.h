@@ -1,9 +1,6 @@
 #pragma once
 
-#include <source_location>
-
 #include "autograd/ops/reduce.h"
-#include "tensor/tensor.h"
 
 /// The table of operators. A row says how to call one; op_checks.h derives from it everything that an
 /// operator promises: gradients of first and second order, layouts, empty and broadcast operands, both

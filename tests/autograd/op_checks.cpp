@@ -1,7 +1,5 @@
 #include "tests/autograd/op_checks.h"
 
-#include <functional>
-
 #include "autograd/ops/elementwise.h"
 #include "tests/support/expect.h"
 #include "tests/support/parity.h"

@@ -1,8 +1,6 @@
 // Every row of the table, and faults planted to see that the checks find them.
 
-#include "autograd/grad_mode.h"
 #include "autograd/ops/elementwise.h"
-#include "tests/autograd/op_cases.h"
 #include "tests/autograd/op_checks.h"
 #include "tests/support/expect.h"
 

@@ -1,6 +1,5 @@
 // The members of Tensor that autograd/tensor.cpp defines.
 
-#include "autograd/hooks.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

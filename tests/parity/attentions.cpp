@@ -6,7 +6,6 @@
 #include "autograd/ops/softmax.h"
 #include "nn/attention/kernel_regression.h"
 #include "nn/attention/pooling.h"
-#include "nn/functional.h"
 #include "nn/transformer/transformer.h"
 #include "tests/parity/nn_cases.h"
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include "tests/support/expect.h"
 
 using Tensors = std::vector<heed::Tensor>;

@@ -2,8 +2,6 @@
 
 #include <limits>
 
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

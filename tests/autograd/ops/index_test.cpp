@@ -1,4 +1,3 @@
-#include "autograd/gradcheck.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -1,6 +1,5 @@
 #include "tensor/kernels/optim.h"
 
-#include "tensor/kernels/elementwise.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
