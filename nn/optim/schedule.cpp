@@ -1,6 +1,7 @@
 #include "nn/optim/schedule.h"
 
 namespace heed {
+
 Schedule::Schedule(Optimizer& optimizer, Rate rate) : optimizer_(optimizer.weak()), rate_(std::move(rate)) {
   for (size_t group = 0; group < optimizer.groups(); ++group) base_.push_back(optimizer.lr(group));
   Schedule::set_epoch(0);
