@@ -146,7 +146,8 @@ TEST_CASE("the memory of blocked attention is linear, of the composed one quadra
   std::ofstream("/proc/self/clear_refs") << 5;  // from now on the peak counts anew
   const double before = process_bytes("VmRSS:");
   peak(blocked_attention, 4096);
-  CHECK(process_bytes("VmHWM:") - before < 4096.0 * 4096 * sizeof(float) / 4);
+  CHECK(process_bytes("VmHWM:") - before <
+        4096.0 * 4096 * sizeof(float) / 2);  // half of one matrix of weights
 
   CHECK(peak(blocked_attention, 4096) / peak(blocked_attention, 2048) < 2.1);
   CHECK(peak(twin, 1024) / peak(twin, 512) > 3.7);
