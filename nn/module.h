@@ -150,6 +150,7 @@ class Module {
   Module(const Module& other) : training_(other.training_) {}  // hooks stay with the original
   Module(Module&& other) noexcept;
   Module& operator=(const Module& other) {
+    if (this == &other) return *this;
     training_ = other.training_;
     place_ = other.place_;
     return *this;

@@ -8,7 +8,7 @@
 using namespace heed;
 using namespace heed::parity;
 
-// covers: C-000-14
+// covers: C-000-14 C-100-04
 TEST_CASE("modules, losses, optimisers and training agree with the reference cases") {
   const Cases cases("nn.json");
   CHECK(cases.size() > 0);

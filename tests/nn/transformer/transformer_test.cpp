@@ -279,7 +279,6 @@ struct Reverser : Layer<Reverser<Position>> {
 
 }  // namespace
 
-// covers: C-100-04
 TEST_CASE("TransformerEncoder, pre- and post-norm, learns to reverse a sequence") {
   for (const bool norm_first : {false, true}) {
     manual_seed(4);
