@@ -26,7 +26,8 @@ TEST_CASE("slices take Python's bounds") {
   CHECK(values(slice(x, 0, -100, 2)) == Values{0, 1});
   CHECK(slice(x, 0, 4, 2).shape() == Shape{0});
   CHECK(values(slice(x, 0, 0, 6, int64_t{1} << 62)) == Values{0});
-  CHECK_ERROR(slice(x, 0, 0, 6, 0), "slice: step 0 is not positive");
+  for (const int step : {0, -1})
+    CHECK_ERROR(slice(x, 0, 0, 6, step), "slice: step " + std::to_string(step) + " is not positive");
 }
 
 TEST_CASE("reshape copies only when the strides do not allow a view") {
