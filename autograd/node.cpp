@@ -87,11 +87,12 @@ Node& Node::make(const char* name, const Tensor& value, Line line, size_t inputs
   char* own_name = static_cast<char*>(std::memcpy(block + bytes - name_bytes, name, name_bytes));
   Node* node = new (block) Node(own_name, value, line, static_cast<int32_t>(inputs), bytes);
   for (size_t i = 0; i < inputs; ++i) new (node->inputs() + i) Input;
-  TensorBody::of(value).history = Ref<History>(node);
   return *node;
 }
 
-void Node::make_leaf(const Tensor& x) { make("leaf", x, {}, 0, 0); }
+void Node::make_leaf(const Tensor& x) {
+  TensorBody::of(x).history = Ref<History>(&make("leaf", x, {}, 0, 0));
+}
 
 Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges) {
   if (!grad_enabled()) return value;
@@ -101,6 +102,7 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges)
   if (rule_bytes == 0) return value;
 
   Node& node = Node::make(name, value, line_of(edges.begin()->input), edges.size(), rule_bytes);
+  Ref<History> history(&node);  // of the value once its operands are taken, for it may be one of them
   Node::Input* next = node.inputs();
   char* space = reinterpret_cast<char*>(&node) + rules_at(edges.size());
   for (const Edge& edge : edges) {
@@ -113,6 +115,7 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges)
     space += rule_space(edge.table->size);
     if (edge.table->reads_result && !node.result.defined()) node.keep_result(value);
   }
+  TensorBody::of(value).history = std::move(history);
   return value;
 }
 
@@ -121,12 +124,14 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
   if (!grad_enabled() || std::none_of(inputs.begin(), inputs.end(), needs_one)) return value;
 
   Node& node = Node::make(name, value, line_of(inputs.front()), inputs.size(), 0);
+  Ref<History> history(&node);
   node.joint = std::make_unique<Node::Joint>(Node::Joint{std::move(rule), std::move(twin), {}});
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].requires_grad()) node.inputs()[i].node = Ref<Node>(Node::of(inputs[i]));
     if (node.joint->twin) node.joint->inputs.push_back(save(inputs[i]));
   }
   if (node.joint->twin) node.keep_result(value);
+  TensorBody::of(value).history = std::move(history);
   return value;
 }
 

@@ -113,6 +113,15 @@ TEST_CASE("a node has a name of its own, wherever the name was written") {
   CHECK(Node::of(z)->name == before);
 }
 
+TEST_CASE("a result that is its own operand has the operand's history behind its rule") {
+  const Tensor x = leaf(3), h = x * 2;
+  const Tensor y = record("tripled", h, {{h, [](const Tensor& g) { return 3 * g; }}});
+  const Tensor z = record(
+      "joint", y, {y}, [](const Tensor& g, const Tensor&) { return Gradients{5 * g}; }, nullptr);
+  z.backward();
+  CHECK(x.grad().item() == 2 * 3 * 5);
+}
+
 TEST_CASE("a rule that cannot be moved into its node leaves nothing behind") {
   struct Fragile {
     Fragile() = default;
