@@ -97,8 +97,8 @@ void Optimizer::load_state_dict(const std::map<std::string, Tensor>& state) {
     OptimizerState& own = entries[place].state = {};
     if (const auto step = rest.extract(prefix + "step")) {
       const auto count = step.mapped().item();
-      check(count >= 0 && count == std::floor(count), name_, ": load_state_dict: ", prefix, "step is ", count,
-            "; it must be a whole number from 0");
+      check(count >= 0 && count < 0x1p53 && count == std::floor(count), name_, ": load_state_dict: ", prefix,
+            "step is ", count, "; it must be a whole number from 0");
       own.step = static_cast<int64_t>(count);
     }
     for (size_t slot = 0; slot < memory_.size() && memory_[slot]; ++slot)
@@ -156,10 +156,9 @@ void SGDOptions::update(const Tensor& p, const Tensor& g, OptimizerState& state)
 
 template <bool decoupled>
 void AnyAdamOptions<decoupled>::check() const {
-  const char* name = decoupled_weight_decay ? AdamWOptions::kName : AdamOptions::kName;
-  check_not_negative(name, {{"lr", lr}, {"eps", eps}, {"weight_decay", weight_decay}});
+  check_not_negative(kName, {{"lr", lr}, {"eps", eps}, {"weight_decay", weight_decay}});
   for (const double beta : betas)
-    heed::check(beta >= 0 && beta < 1, name, ": betas are ", betas[0], " and ", betas[1],
+    heed::check(beta >= 0 && beta < 1, kName, ": betas are ", betas[0], " and ", betas[1],
                 "; each must be at least 0 and below 1");
 }
 
@@ -170,7 +169,7 @@ void AnyAdamOptions<decoupled>::update(const Tensor& p, const Tensor& g, Optimiz
   const double t = static_cast<double>(state.step);
   const double correction1 = 1 - std::pow(betas[0], t), correction2 = 1 - std::pow(betas[1], t);
   visit_floating(p.dtype(), [&]<class T>(Type<T>) {
-    const T keep = decoupled_weight_decay ? static_cast<T>(1 - lr * weight_decay) : T(1);
+    const T keep = decoupled ? static_cast<T>(1 - lr * weight_decay) : T(1);
     const T beta1 = static_cast<T>(betas[0]), fresh1 = static_cast<T>(1 - betas[0]);
     const T beta2 = static_cast<T>(betas[1]), fresh2 = static_cast<T>(1 - betas[1]);
     const T size = static_cast<T>(lr / correction1), least = static_cast<T>(eps);
@@ -183,7 +182,7 @@ void AnyAdamOptions<decoupled>::update(const Tensor& p, const Tensor& g, Optimiz
       (raise(largest), ...);
       p_ = keep * p_ - size * m / (std::sqrt(spread) * root + least);
     };
-    const T sign = maximize ? -1 : 1, decay = static_cast<T>(decoupled_weight_decay ? 0 : weight_decay);
+    const T sign = maximize ? -1 : 1, decay = static_cast<T>(decoupled ? 0 : weight_decay);
     amsgrad ? kernel::sweep(p, g, sign, decay, move, mean, square, largest_square)
             : kernel::sweep(p, g, sign, decay, move, mean, square);
   });

@@ -158,10 +158,9 @@ struct AnyAdamOptions {
   double lr = 1e-3;
   std::array<double, 2> betas = {0.9, 0.999};
   double eps = 1e-8;
-  double weight_decay = decoupled ? 0.01 : 0;  // adds weight_decay p to the gradient
+  double weight_decay = decoupled ? 0.01 : 0;  // adds weight_decay p to the gradient, or shrinks p itself
   bool amsgrad = false;
   bool maximize = false;
-  bool decoupled_weight_decay = decoupled;  // p <- p - lr weight_decay p before the step instead
 
   static constexpr const char* kName = decoupled ? "AdamW" : "Adam";
   static constexpr std::array<const char*, 3> kMemory = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};

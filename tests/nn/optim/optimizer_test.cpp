@@ -71,7 +71,7 @@ TEST_CASE("optimisers: a state that cannot be is refused and changes nothing") {
     };
     refused("lr.0", tensor(-1, float64), "a learning rate of -1; it must be at least 0");
     refused("lr.0", tensor(NAN, float64), "a learning rate of nan; it must be at least 0");
-    for (const double step : {-3.0, 1.5})
+    for (const double step : {-3.0, 1.5, kInf})
       refused("0.step", tensor(step, float64),
               "load_state_dict: 0.step is " + to_string(step) + "; it must be a whole number from 0");
     refused("1.step", tensor(1, int64), "load_state_dict: 1 of ");
