@@ -1,8 +1,5 @@
 #include "autograd/engine.h"
 
-#include <algorithm>
-#include <atomic>
-
 #include "autograd/ops/arithmetic.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "autograd/node.h"
 
 namespace heed {

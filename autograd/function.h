@@ -1,10 +1,6 @@
 #pragma once
 
 #include <array>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "autograd/node.h"
 

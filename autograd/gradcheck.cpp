@@ -1,8 +1,5 @@
 #include "autograd/gradcheck.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "autograd/engine.h"
 #include "tensor/create.h"
 

@@ -1,9 +1,6 @@
 #pragma once
 
 #include <concepts>
-#include <functional>
-#include <string>
-#include <vector>
 
 #include "tensor/tensor.h"
 

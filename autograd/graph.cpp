@@ -1,6 +1,5 @@
 #include "autograd/graph.h"
 
-#include <string_view>
 #include <unordered_map>
 
 #include "autograd/node.h"

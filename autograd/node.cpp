@@ -1,7 +1,5 @@
 #include "autograd/node.h"
 
-#include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 

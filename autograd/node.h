@@ -1,13 +1,7 @@
 #pragma once
 
-#include <concepts>
-#include <functional>
-#include <initializer_list>
-#include <memory>
 #include <mutex>
 #include <new>
-#include <type_traits>
-#include <vector>
 
 #include "autograd/grad_mode.h"
 #include "autograd/hooks.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <concepts>
-
 #include "tensor/number.h"
 #include "tensor/tensor.h"
 

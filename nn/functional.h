@@ -1,7 +1,5 @@
 #pragma once
 
-#include <array>
-
 #include "autograd/ops/attention.h"
 #include "autograd/ops/loss.h"
 #include "nn/attention/mask.h"

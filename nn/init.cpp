@@ -1,7 +1,5 @@
 #include "nn/init.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "autograd/ops/arithmetic.h"

@@ -1,11 +1,7 @@
 #pragma once
 
-#include <atomic>
 #include <map>
-#include <string_view>
 #include <tuple>
-#include <type_traits>
-#include <utility>
 
 #include "autograd/node.h"
 #include "nn/parameter.h"

@@ -1,6 +1,5 @@
 #include "nn/npy.h"
 
-#include <algorithm>
 #include <charconv>
 #include <set>
 

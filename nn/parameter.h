@@ -1,7 +1,5 @@
 #pragma once
 
-#include <utility>
-
 #include "tensor/tensor.h"
 
 namespace heed {

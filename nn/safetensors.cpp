@@ -1,8 +1,6 @@
 #include "nn/safetensors.h"
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>

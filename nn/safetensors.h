@@ -1,7 +1,5 @@
 #pragma once
 
-#include <map>
-
 #include "nn/module.h"
 
 namespace heed {

@@ -1,7 +1,6 @@
 #include "nn/table.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <iterator>
 

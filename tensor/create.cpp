@@ -1,7 +1,5 @@
 #include "tensor/create.h"
 
-#include <cmath>
-
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <initializer_list>
-#include <vector>
-
 #include "tensor/number.h"
 #include "tensor/random.h"
 #include "tensor/tensor.h"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "tensor/error.h"
 #include "tensor/print.h"

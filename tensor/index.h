@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <type_traits>
 
 #include "tensor/tensor.h"
 

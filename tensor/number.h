@@ -2,8 +2,6 @@
 
 #include <cmath>
 #include <concepts>
-#include <cstdint>
-#include <string>
 
 #include "tensor/dtype.h"
 

@@ -1,9 +1,6 @@
 #include "tensor/random.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numbers>
-#include <utility>
 
 #include "tensor/create.h"
 #include "tensor/kernels/math.h"

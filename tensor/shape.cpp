@@ -1,7 +1,5 @@
 #include "tensor/shape.h"
 
-#include <algorithm>
-
 namespace heed {
 
 std::string to_string(const Shape& shape) {

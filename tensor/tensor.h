@@ -1,12 +1,7 @@
 #pragma once
 
-#include <atomic>
-#include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "tensor/dtype.h"
 #include "tensor/ref.h"

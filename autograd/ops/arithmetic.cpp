@@ -1,7 +1,5 @@
 #include "autograd/ops/arithmetic.h"
 
-#include <cmath>
-
 #include "autograd/node.h"
 #include "tensor/create.h"
 #include "tensor/kernels/elementwise.h"

@@ -1,7 +1,5 @@
 #include "tensor/kernels/attention.h"
 
-#include <cmath>
-
 #include "autograd/node.h"
 #include "autograd/ops/attention.h"
 #include "autograd/ops/logic.h"

@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <string>
 
 #include "autograd/ops/logic.h"
 #include "autograd/ops/matmul.h"

@@ -1,6 +1,5 @@
 #include "autograd/ops/elementwise.h"
 
-#include <cmath>
 #include <numbers>
 
 #include "autograd/node.h"

@@ -1,7 +1,5 @@
 #include "tensor/kernels/reduce.h"
 
-#include <algorithm>
-
 #include "autograd/node.h"
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/index.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "autograd/operand.h"
 
 /// Shapes: views of the same memory where the strides allow it.

@@ -1,8 +1,5 @@
 #include "nn/attention/mask.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "autograd/grad_mode.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/logic.h"

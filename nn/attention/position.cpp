@@ -1,8 +1,5 @@
 #include "nn/attention/position.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "autograd/ops.h"
 #include "nn/init.h"
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <mutex>
-
 #include "nn/module.h"
 
 /// Attention does not know the order of its inputs; these layers tell it their positions. `offset` is that of

@@ -1,7 +1,5 @@
 #include "nn/attention/score.h"
 
-#include <cmath>
-
 #include "autograd/ops.h"
 #include "nn/attention/kernel_regression.h"
 #include "nn/table.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <concepts>
-
 #include "nn/any_part.h"
 #include "nn/layers/linear.h"
 

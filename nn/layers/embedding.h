@@ -1,7 +1,5 @@
 #pragma once
 
-#include <utility>
-
 #include "autograd/ops/in_place.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/shape.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <utility>
-
 #include "nn/any_part.h"
 
 namespace heed {

@@ -1,7 +1,5 @@
 #include "nn/optim/clip.h"
 
-#include <cmath>
-
 #include "autograd/ops/elementwise.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/optim.h"

@@ -1,9 +1,5 @@
 #include "nn/optim/optimizer.h"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "autograd/grad_mode.h"
 #include "nn/table.h"
 #include "tensor/create.h"

@@ -2,7 +2,6 @@
 
 #include "autograd/ops/logic.h"
 #include "autograd/ops/matmul.h"
-#include "autograd/ops/shape.h"
 #include "nn/functional.h"
 #include "tensor/create.h"
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <array>
-
 #include "autograd/ops/recurrent.h"
 #include "autograd/ops/shape.h"
 #include "nn/init.h"

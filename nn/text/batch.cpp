@@ -1,7 +1,5 @@
 #include "nn/text/batch.h"
 
-#include <algorithm>
-
 #include "tensor/create.h"
 
 namespace heed {

@@ -1,7 +1,5 @@
 #include "nn/view/heat_map.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "autograd/ops/reduce.h"

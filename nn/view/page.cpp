@@ -1,7 +1,5 @@
 #include "nn/view/page.h"
 
-#include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "autograd/ops/shape.h"

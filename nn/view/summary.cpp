@@ -1,8 +1,5 @@
 #include "nn/view/summary.h"
 
-#include <map>
-#include <utility>
-
 #include "nn/table.h"
 #include "tensor/kernels/matmul.h"
 

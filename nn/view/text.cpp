@@ -1,8 +1,5 @@
 #include "nn/view/text.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
 #include "nn/table.h"

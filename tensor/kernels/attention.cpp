@@ -1,8 +1,5 @@
 #include "tensor/kernels/attention.h"
 
-#include <cmath>
-#include <limits>
-
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/lines.h"
 #include "tensor/kernels/matmul.h"

@@ -1,8 +1,5 @@
 #include "tensor/kernels/index.h"
 
-#include <algorithm>
-#include <bit>
-#include <cstring>
 #include <numeric>
 
 #include "tensor/kernels/elementwise.h"

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <limits>
 
 #include "tensor/kernels/loop.h"
 #include "tensor/kernels/math.h"

@@ -1,7 +1,5 @@
 #include "tensor/kernels/loop.h"
 
-#include <algorithm>
-
 #include "tensor/parallel.h"
 
 namespace heed::kernel::detail {

@@ -1,10 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
-#include <initializer_list>
-#include <utility>
 
 #include "tensor/tensor.h"
 

@@ -1,7 +1,5 @@
 #include "tensor/kernels/loss.h"
 
-#include <cmath>
-
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/lines.h"
 #include "tensor/kernels/reduce.h"

@@ -3,8 +3,6 @@
 #include <cblas.h>
 #include <omp.h>
 
-#include <limits>
-
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/lines.h"
 

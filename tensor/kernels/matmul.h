@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-
 #include "tensor/kernels/loop.h"
 #include "tensor/tensor.h"
 

@@ -1,8 +1,5 @@
 #include "tensor/kernels/optim.h"
 
-#include <cmath>
-#include <vector>
-
 namespace heed::kernel {
 
 double sum_of_powers(const Tensor& x, double p) {

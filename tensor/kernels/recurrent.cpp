@@ -1,7 +1,5 @@
 #include "tensor/kernels/recurrent.h"
 
-#include <algorithm>
-
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/loop.h"
 #include "tensor/kernels/math.h"

@@ -1,8 +1,5 @@
 #include "tensor/kernels/reduce.h"
 
-#include <algorithm>
-#include <limits>
-
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/lines.h"
 #include "tensor/kernels/map.h"
