@@ -87,12 +87,12 @@ Findings check_includes(const fs::path& root) {
   return findings;
 }
 
-// tensor/shape.h and tensor/shape.cpp are tested by tests/tensor/shape_test.cpp. The families in autograd/ops
-// have no file each: the rows of op_cases.cpp, which check_op_rows() counts, are their tests.
+// tensor/shape.h and tensor/shape.cpp are tested by tests/tensor/shape_test.cpp, programs likewise. The families in
+// autograd/ops have no file each: the rows of op_cases.cpp, which check_op_rows() counts, are their tests.
 Findings check_mirrors(const fs::path& root) {
   std::set<fs::path> wanted;
-  for (const std::string& room : rooms)
-    for (const fs::path& file : sources(root, room))
+  for (const char* folder : {"tensor", "autograd", "nn", "examples"})
+    for (const fs::path& file : sources(root, folder))
       if (!under(file, "autograd/ops"))
         wanted.insert("tests" / file.parent_path() / (file.stem().string() + "_test.cpp"));
 
@@ -149,7 +149,7 @@ Findings check_families(const fs::path& root) {
 // A copy of what the checks read.
 struct Copy : Folder {
   Copy() {
-    for (const std::string folder : {"tensor", "autograd", "nn", "tests"})
+    for (const std::string folder : {"tensor", "autograd", "nn", "examples", "tests"})
       fs::copy(fs::path(HEED_SOURCE_DIR) / folder, path / folder, fs::copy_options::recursive);
     fs::copy(fs::path(HEED_SOURCE_DIR) / "heed.h", path / "heed.h");
   }
@@ -243,6 +243,8 @@ TEST_CASE("a source without its test is found") {
   CHECK(only_says(now(), "tests/nn/layers/planted_test.cpp"));
   copy.append("tests/nn/layers/planted_test.cpp", "TEST_CASE(\"planted\") {}\n");
   require_none(now());
+  copy.append("examples/planted.cpp", "int main() {}\n");
+  CHECK(only_says(now(), "tests/examples/planted_test.cpp"));
 }
 
 TEST_CASE("an op without its row and a row without its op are found") {

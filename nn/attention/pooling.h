@@ -65,6 +65,9 @@ class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType
                        const Mask& mask = {}) const {
     const Tensor clear = mask.cleared(keys);
     const Tensor scores = clear.same_as(keys) ? score(queries, keys) : score(queries, Keys(clear));
+    check(scores.dim() > 1 && scores.size(-2) == queries.size(-2) && scores.size(-1) == keys.size(-2),
+          "AttentionPooling: queries are ", queries.shape(), ", keys ", keys.shape(), ", but the score made ",
+          scores.shape(), "; it must be [..., Tq, Tk]");
     detail::check_fits_scores("mask", mask, scores.shape());
     const Tensor weights = F::dropout(normaliser(scores, mask), dropout, this->training());
     return {attention_pool(weights, values.same_as(keys) ? clear : mask.cleared(values)), weights};

@@ -240,6 +240,11 @@ TEST_CASE("AttentionPooling: padding may hold anything; masks that do not fit an
   CHECK_ERROR_HAS(AttentionPooling{DotScore()}(x, x, Mask(ones({4}, boolean))),
                   "the mask is [4] and must broadcast to the scores, [..., Tq, Tk] = [1, 3, 3]: aligned at "
                   "the right each of its sizes is the same or 1");
+  const auto means = [](const Tensor& q, const Tensor& k) { return mean(matmul(q, transpose(k)), -1); };
+  CHECK_ERROR(
+      AttentionPooling{means}(x, x),
+      "AttentionPooling: queries are [1, 3, 2], keys [1, 3, 2], but the score made [1, 3]; it must be "
+      "[..., Tq, Tk]");
   CHECK_ERROR(AttentionPooling(DotScore(), SoftmaxNormaliser(), {.dropout = -1}),
               "AttentionPooling: dropout is -1; a probability lies in [0, 1]");
 }
