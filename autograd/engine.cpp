@@ -21,7 +21,8 @@ class Pass {
       : line_(line), targets_(targets), up_to_(up_to) {
     if (!targets) return;
     found_.resize(targets->size());
-    for (size_t i = 0; i < targets->size(); ++i) slots_.push_back({Node::of((*targets)[i]), i});
+    for (size_t i = 0; i < targets->size(); ++i)
+      if ((*targets)[i].requires_grad()) slots_.push_back({Node::of((*targets)[i]), i});
     std::sort(slots_.begin(), slots_.end());
   }
   ~Pass() {
@@ -31,7 +32,7 @@ class Pass {
     lists_.order.clear();
     lists_.keepers.clear();
     lists_.stack.clear();
-    if (lists_.order.capacity() <= 65536) spare() = std::move(lists_);
+    if (lists_.order.capacity() <= 65536) spare_ = std::move(lists_);
   }
 
   // The gradient of one output, 1 if undefined; the nodes behind it are put in order, inputs first.
@@ -51,7 +52,8 @@ class Pass {
     deliver(root, std::move(g));
   }
 
-  void run(bool keep_graph) {
+  // Gives the gradients of the targets, each in memory of its own.
+  std::vector<Tensor> run(bool keep_graph) {
     for (auto it = lists_.order.rbegin(); it != lists_.order.rend(); ++it) {
       Node& node = **it;
       if (!node.pending.defined()) continue;
@@ -66,12 +68,6 @@ class Pass {
       if (node.keeps_grad) keep(node, std::move(g));
     }
     finish();
-  }
-
-  // The gradients of the targets, each in memory of its own.
-  std::vector<Tensor> take() {
-    for (Tensor& g : found_)
-      if (g.defined() && !up_to_) g = owned(std::move(g));
     return std::move(found_);
   }
 
@@ -182,6 +178,8 @@ class Pass {
   void finish() {
     for (const auto& [node, slot] : slots_)
       if (node->is_leaf() && found_[slot].defined()) found_[slot] = run_hooks(*node, std::move(found_[slot]));
+    for (Tensor& g : found_)
+      if (g.defined() && !up_to_) g = owned(std::move(g));
     const std::vector<Node*>& keepers = lists_.keepers;
     for (Node* node : keepers)
       if (node->is_leaf()) node->pending = run_hooks(*node, std::move(node->pending));
@@ -212,10 +210,7 @@ class Pass {
     std::vector<Node*> order, keepers;
     std::vector<detail::Step> stack;
   };
-  static Lists& spare() {
-    static thread_local Lists lists;
-    return lists;
-  }
+  static inline thread_local Lists spare_;
 
   const uint64_t id_ = ++passes;
   const Line line_;
@@ -223,7 +218,7 @@ class Pass {
   const bool up_to_;
   std::vector<Slot> slots_;  // targets by address
   std::vector<Tensor> found_;
-  Lists lists_ = std::move(spare());
+  Lists lists_ = std::move(spare_);
 };
 
 // To the leaves, or to the inputs when there are some. The scopes of Calling end before the pass runs: hooks are
@@ -235,7 +230,7 @@ std::vector<Tensor> differentiate(const char* name, const std::vector<Tensor>& o
   Pass pass(line, inputs, up_to);
   {
     const Calling here(name, line);
-    if (inputs)
+    if (inputs && !up_to)
       for (const Tensor& x : *inputs)
         check(x.requires_grad(), "an input of shape ", x.shape(),
               " does not require a gradient; call requires_grad_() on it before computing the output");
@@ -245,11 +240,10 @@ std::vector<Tensor> differentiate(const char* name, const std::vector<Tensor>& o
     for (size_t i = 0; i < outputs.size(); ++i)
       pass.seed(outputs[i], gradients.empty() ? Tensor() : gradients[i]);
   }
-  pass.run(options.retain_graph || options.create_graph);
-  std::vector<Tensor> found = pass.take();
+  std::vector<Tensor> found = pass.run(options.retain_graph || options.create_graph);
   const Calling here(name, line);
-  for (size_t i = 0; i < found.size(); ++i)
-    check(options.allow_unused || found[i].defined(), "input ", i, " of shape ", (*inputs)[i].shape(),
+  for (size_t i = 0; i < found.size() && !options.allow_unused; ++i)
+    check(found[i].defined(), "input ", i, " of shape ", (*inputs)[i].shape(),
           " was not used for the outputs; leave it out, or set allow_unused");
   return found;
 }

@@ -27,8 +27,8 @@ inline std::vector<Tensor> grad(const Tensor& output, const std::vector<Tensor>&
 }
 
 namespace detail {
-/// grad() with create_graph that does not look behind `inputs`; undefined where unused. For Note [Twins] in
-/// autograd/node.h.
+/// grad() with create_graph that does not look behind `inputs`; undefined where one is unused, or needs no
+/// gradient. For Note [Twins] in autograd/node.h.
 std::vector<Tensor> grad_up_to(const Tensor& output, const std::vector<Tensor>& inputs, const Tensor& g);
 }  // namespace detail
 

@@ -28,11 +28,7 @@ class CheckedFunction {
   template <class F>
   CheckedFunction(const F& f)
       : call_([&f](const std::vector<Tensor>& inputs) -> std::vector<Tensor> {
-          if constexpr (std::convertible_to<std::invoke_result_t<const F&, const std::vector<Tensor>&>,
-                                            Tensor>)
-            return {f(inputs)};
-          else
-            return f(inputs);
+          return {f(inputs)};  // a list stays one, a tensor becomes one
         }) {}
   std::vector<Tensor> operator()(const std::vector<Tensor>& inputs) const { return call_(inputs); }
 

@@ -25,9 +25,8 @@ template <class F>
 class Hooks {
  public:
   HookHandle add(F hook) {
-    const auto entry = std::make_shared<F>(std::move(hook));
-    hooks_->push_back(entry);
-    return HookHandle([list = std::weak_ptr(hooks_), entry = std::weak_ptr(entry)] {
+    hooks_->push_back(std::make_shared<F>(std::move(hook)));
+    return HookHandle([list = std::weak_ptr(hooks_), entry = std::weak_ptr(hooks_->back())] {
       if (const auto hooks = list.lock()) std::erase(*hooks, entry.lock());
     });
   }

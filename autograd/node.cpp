@@ -118,8 +118,7 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges)
 }
 
 Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule, Twin twin) {
-  const auto needs_one = [](const Operand& input) { return input.requires_grad(); };
-  if (!grad_enabled() || std::none_of(inputs.begin(), inputs.end(), needs_one)) return value;
+  if (!grad_enabled() || std::ranges::none_of(inputs, &Operand::requires_grad)) return value;
 
   Node& node = Node::make(name, value, line_of(inputs.front()), inputs.size(), 0);
   Ref<History> history(&node);
@@ -153,28 +152,19 @@ Tensor Node::result_with_history() {
 Gradients Node::joint_gradients(const Tensor& g) {
   if (!joint->twin) return joint->rule(g, Tensor());
   if (!grad_enabled()) return joint->rule(g, result_with_history());
-  std::vector<Tensor> views, wanted;
+  std::vector<Tensor> views;
   for (int32_t i = 0; i < input_count; ++i) {
     const Tensor& x = joint->inputs[static_cast<size_t>(i)]();
     views.push_back(inputs()[i].node ? alias(x) : x);
-    if (inputs()[i].node) wanted.push_back(views.back());
   }
   const Calling here(name, line);
-  const Tensor y = joint->twin(views);
-  const Gradients found = detail::grad_up_to(y, wanted, g);
-  Gradients all(static_cast<size_t>(input_count));
-  for (size_t i = 0, next = 0; i < all.size(); ++i)
-    if (inputs()[i].node) all[i] = found[next++];
-  return all;
+  return detail::grad_up_to(joint->twin(views), views, g);
 }
 
 void Node::forget() {
   if (is_leaf() || forgotten) return;
   for (int32_t i = 0; i < input_count; ++i)
-    if (Input& input = inputs()[i]; input.rule) {
-      input.table->destroy(input.rule);
-      input.rule = nullptr;
-    }
+    if (Input& input = inputs()[i]; input.rule) input.table->destroy(std::exchange(input.rule, nullptr));
   joint.reset();
   result = Tensor();
   hooks.reset();  // one that holds a later result would keep this node alive

@@ -26,4 +26,11 @@ void check_indices(const Operand& x) {
         "; convert with to(x, int64)");
 }
 
+void check_parameter(const char* name, const Operand& p, const Shape& shape, const Operand& x) {
+  if (!p.defined()) return;
+  check(p->shape() == shape, name, " is ", p->shape(), ", x is ", x->shape(), "; ", name, " must be ", shape);
+  check(p->dtype() == x->dtype(), "x is ", x->dtype(), ", ", name, " is ", p->dtype(),
+        "; they must have one dtype, convert one with to(x, ", x->dtype(), ")");
+}
+
 }  // namespace heed

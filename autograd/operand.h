@@ -74,6 +74,8 @@ void adopt(Operand& a, Operand& b);
 void check_floating(const Operand& x);
 /// Throws unless `x` is int64.
 void check_indices(const Operand& x);
+/// Throws unless `p`, where it is given, has this shape and the dtype of `x`.
+void check_parameter(const char* name, const Operand& p, const Shape& shape, const Operand& x);
 
 inline int64_t check_dim(const Operand& x, int64_t dim) { return check_dim(x->dim(), dim); }
 

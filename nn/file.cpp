@@ -38,12 +38,10 @@ FileReader::FileReader(const char* op, const std::string& path)
     : op_(op), path_(path), fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   require(fd_ >= 0, "cannot be opened: ", std::strerror(errno));
   struct stat found {};
-  if (fstat(fd_, &found) == 0 && S_ISREG(found.st_mode)) {
-    left_ = static_cast<uint64_t>(found.st_size);
-    return;
-  }
-  close(fd_);
-  require(false, S_ISDIR(found.st_mode) ? "is a folder" : "is not a regular file");
+  const bool regular = fstat(fd_, &found) == 0 && S_ISREG(found.st_mode);
+  if (!regular) close(fd_);
+  require(regular, S_ISDIR(found.st_mode) ? "is a folder" : "is not a regular file");
+  left_ = static_cast<uint64_t>(found.st_size);
 }
 
 FileReader::~FileReader() { close(fd_); }
@@ -70,11 +68,9 @@ void FileReader::read(const Tensor& x, std::string_view name) {
   unsigned char* bytes = TensorBody::of(x).storage->data;
   const int64_t count = x.numel() * size_of(x.dtype());
   read(bytes, static_cast<uint64_t>(count));
-  if (x.dtype() != boolean) return;
-  const auto* wrong = std::find_if(bytes, bytes + count, [](unsigned char byte) { return byte > 1; });
-  if (wrong == bytes + count) return;
-  require(false, name, "element ", wrong - bytes, " is a bool stored as ", int{*wrong},
-          "; it must be 0 or 1");
+  for (int64_t i = 0; x.dtype() == boolean && i < count; ++i)
+    require(bytes[i] <= 1, name, "element ", i, " is a bool stored as ", int{bytes[i]},
+            "; it must be 0 or 1");
 }
 
 FileWriter::FileWriter(const char* op, const std::string& path) : op_(op), path_(real_path(path)) {
@@ -144,12 +140,9 @@ void write_file(const std::string& path, std::string_view contents) {
 
 std::optional<int64_t> byte_count(const Shape& shape, int64_t element) {
   int64_t bytes = element;
-  bool empty = false;
-  for (const int64_t size : shape) {
-    empty |= size == 0;
-    if (size != 0 && __builtin_mul_overflow(bytes, size, &bytes)) return std::nullopt;
-  }
-  return empty ? 0 : bytes;
+  for (const int64_t size : shape)
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes)) return std::nullopt;
+  return std::ranges::count(shape, 0) > 0 ? 0 : bytes;
 }
 
 }  // namespace heed

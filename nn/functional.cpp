@@ -6,23 +6,20 @@
 namespace heed::F {
 namespace {
 
-void check_same(const Operand& input, const Operand& target) {
-  check_floating(input);
-  check(input->shape() == target->shape(), "input is ", input->shape(), ", target is ", target->shape(),
-        "; they must be equal, a loss broadcasts nothing (view or squeeze one of them)");
-  check(input->dtype() == target->dtype(), "input is ", input->dtype(), ", target is ", target->dtype(),
-        "; convert the target with to(target, ", input->dtype(), ")");
-}
-
 // The scope of a loss that wants one shape and dtype.
 struct Loss : Calling {
   Loss(const char* name, const Operand& input, const Operand& target) : Calling(name, input.line()) {
-    check_same(input, target);
+    check_floating(input);
+    check(input->shape() == target->shape(), "input is ", input->shape(), ", target is ", target->shape(),
+          "; they must be equal, a loss broadcasts nothing (view or squeeze one of them)");
+    check(input->dtype() == target->dtype(), "input is ", input->dtype(), ", target is ", target->dtype(),
+          "; convert the target with to(target, ", input->dtype(), ")");
   }
 };
 
-Tensor reduce(const Tensor& each, Reduction reduction) {
+Tensor reduce(Tensor each, Reduction reduction, const Tensor& weight = {}) {
   check(reduction != Reduction::batchmean, "the reduction is none, mean or sum; batchmean belongs to kl_div");
+  if (weight.defined()) each = each * weight;
   if (reduction == Reduction::none) return each;
   return reduction == Reduction::mean ? mean(each) : sum(each);
 }
@@ -56,12 +53,6 @@ void check_classes(const Operand& input, const Operand& target, int64_t dim) {
   check(target->shape() == rest, "input is ", input->shape(), ", target is ", target->shape(),
         "; with classes in dimension ", dim, " the target must be ", rest,
         "; class_dim = -1 says that the last has them");
-}
-
-// 0 at t = 0.
-Tensor t_log_t(const Tensor& t) {
-  const Tensor zero = t == 0;
-  return where(zero, 0, t * log(where(zero, 1, t)));
 }
 
 }  // namespace
@@ -102,7 +93,9 @@ Tensor huber_loss(Operand input, Operand target, Reduction reduction, double del
 
 Tensor kl_div(Operand input, Operand target, const KlDivOptions& options) {
   const Loss here("kl_div", input, target);
-  const Tensor each = options.log_target ? exp(target) * (target - input) : t_log_t(target) - target * input;
+  // 0 log 0 is 0.
+  const Tensor each = options.log_target ? exp(target) * (target - input)
+                                         : target * (log(where(target == 0, 1, target)) - input);
   if (options.reduction != Reduction::batchmean) return reduce(each, options.reduction);
   return sum(each) / static_cast<double>(input->dim() > 0 ? input->size(0) : 1);
 }
@@ -112,11 +105,9 @@ Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& opt
   check_weight("weight", options.weight, input);
   check(!options.pos_weight.defined(), "pos_weight needs logits");
   check(input->numel() == 0 || (min(input).item() >= 0 && max(input).item() <= 1),
-        "the input must be probabilities, in [0, 1]; for logits take "
-        "binary_cross_entropy_with_logits");
-  Tensor each = (target - 1) * clamp(log1p(-input), -100, {}) - target * clamp(log(input), -100, {});
-  if (options.weight.defined()) each = each * options.weight;
-  return reduce(each, options.reduction);
+        "the input must be probabilities, in [0, 1]; for logits take binary_cross_entropy_with_logits");
+  const Tensor each = (target - 1) * clamp(log1p(-input), -100, {}) - target * clamp(log(input), -100, {});
+  return reduce(each, options.reduction, options.weight);
 }
 
 // -log sigmoid(x) = softplus(-x) and -log(1 - sigmoid(x)) = x + softplus(-x), so the loss is
@@ -127,9 +118,7 @@ Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const Bce
   check_weight("pos_weight", options.pos_weight, input);
   Tensor wrong = softplus(-input, 1, 40);  // at 40 the formula and its limit agree to the last bit
   if (options.pos_weight.defined()) wrong = (1 + (options.pos_weight - 1) * target) * wrong;
-  Tensor each = (1 - target) * input + wrong;
-  if (options.weight.defined()) each = each * options.weight;
-  return reduce(each, options.reduction);
+  return reduce((1 - target) * input + wrong, options.reduction, options.weight);
 }
 
 Tensor nll_loss(Operand input, Operand target, const CrossEntropyOptions& options) {
@@ -164,7 +153,7 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
     return softmax_cross_entropy(input, target, there);
   }
 
-  check_same(input, target);
+  const Loss of_probabilities("cross_entropy", input, target);
   const int64_t classes = input->shape()[dim];
   check_class_weight(options, classes);
   const double s = options.label_smoothing;
@@ -175,9 +164,7 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
     along[dim] = classes;
     shares = shares * reshape(options.weight, along);
   }
-  const Tensor each = -sum(shares * log_softmax(input, dim), dim);
-  if (options.reduction == Reduction::mean) return sum(each) / static_cast<double>(each.numel());
-  return reduce(each, options.reduction);
+  return reduce(-sum(shares * log_softmax(input, dim), dim), options.reduction);
 }
 
 Attention scaled_dot_product_attention(Operand query, Operand key, Operand value,

@@ -44,17 +44,16 @@ Tensor symmetric(const Shape& shape, double std, Generator* generator) {
   return uniform(shape, -bound, bound, generator);
 }
 
-// A weight without inputs or outputs has no values, so any deviation will do.
+// A weight without inputs or outputs has no values, so any deviation will do, and 1 stands for their number.
 double xavier_std(const Shape& shape, double gain) {
   const auto [in, out] = fans(shape);
-  return in + out > 0 ? gain * std::sqrt(2.0 / static_cast<double>(in + out)) : 0;
+  return gain * std::sqrt(2 / std::max<double>(in + out, 1));
 }
 
 double kaiming_std(const Shape& shape, const KaimingOptions& options) {
   const Fans both = fans(shape);
   const int64_t fan = options.fan == Fan::in ? both.in : both.out;
-  return fan > 0 ? gain(options.nonlinearity, options.negative_slope) / std::sqrt(static_cast<double>(fan))
-                 : 0;
+  return gain(options.nonlinearity, options.negative_slope) / std::sqrt(std::max<double>(fan, 1));
 }
 
 }  // namespace

@@ -25,7 +25,6 @@ namespace {
 struct Member {
   std::string name;
   OwnedTensor* tensor;
-  bool learned;
   bool persistent;
 };
 
@@ -39,68 +38,48 @@ class Walk : public Visitor {
   std::vector<NamedModule> modules;
   std::vector<Module*> children_first;
 
-  // Each tensor once, under its first name.
-  std::vector<Member> once() const {
-    std::set<const TensorBody*> seen;
-    std::vector<Member> first;
-    for (const Member& member : members)
-      if (seen.insert(&TensorBody::of(*member.tensor)).second) first.push_back(member);
-    return first;
-  }
-
  protected:
-  void member(const std::string& path, OwnedTensor& tensor, bool learned, bool persistent) override {
+  void member(const std::string& path, OwnedTensor& tensor, bool persistent) override {
     check(names_.insert(path).second, "visit: two members have the name \"", path,
           "\"; give every member a name of its own");
-    members.push_back({path, &tensor, learned, persistent});
+    members.push_back({path, &tensor, persistent});
   }
   void module(const std::string& path, Module& module) override {
-    if (entered_.insert(&module).second) modules.push_back({path, &module});
-  }
-  void after_module(Module& module) override {
-    if (left_.insert(&module).second) children_first.push_back(&module);
+    const bool first = seen_.insert(&module).second;
+    if (first) modules.push_back({path, &module});
+    module.visit(*this);
+    if (first) children_first.push_back(&module);
   }
 
  private:
   std::set<std::string> names_;
-  std::set<const Module*> entered_, left_;
+  std::set<const Module*> seen_;
 };
 
-// Writes the tree of modules; each level waits for its children before it goes into its parent.
+// A module as text: its type, the members that are its own, and each module in it as text.
 class Outline : public Visitor {
  public:
-  std::string text;
+  explicit Outline(const Module& module) : type_(module.type_name()) {
+    const_cast<Module&>(module).visit(*this);
+  }
+  std::string text() const {
+    if (children_.empty()) return type_ + "(" + members_ + ")";
+    return type_ + "(" + (members_.empty() ? "" : "\n  " + members_) + children_ + "\n)";
+  }
 
  protected:
-  void member(const std::string& path, OwnedTensor& tensor, bool, bool) override {
-    std::string& all = open_.back().members;
-    all += (all.empty() ? "" : ", ") + inside(path) + " " + to_string(tensor.shape());
+  void member(const std::string& path, OwnedTensor& tensor, bool) override {
+    members_ += (members_.empty() ? "" : ", ") + path + " " + to_string(tensor.shape());
   }
   void module(const std::string& path, Module& module) override {
-    open_.push_back({path, module.type_name()});
-  }
-  void after_module(Module&) override {
-    const Level done = std::move(open_.back());
-    open_.pop_back();
-    text = done.type + "(" + done.members + ")";
-    if (!done.children.empty())
-      text = done.type + "(" + (done.members.empty() ? "" : "\n  " + done.members) + done.children + "\n)";
-    if (open_.empty()) return;
-    for (size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1))
-      text.insert(at + 1, "  ");
-    open_.back().children += "\n  (" + inside(done.path) + "): " + text;
+    std::string child = Outline(module).text();
+    for (size_t at = child.find('\n'); at != std::string::npos; at = child.find('\n', at + 1))
+      child.insert(at + 1, "  ");
+    children_ += "\n  (" + path + "): " + child;
   }
 
  private:
-  struct Level {
-    std::string path, type, members = {}, children = {};
-  };
-  // The path from the module that is open: "layers.0" of "encoder.layers.0".
-  std::string inside(const std::string& path) const {
-    const size_t before = open_.back().path.size();
-    return path.substr(before == 0 ? 0 : std::min(before + 1, path.size()));
-  }
-  std::vector<Level> open_;
+  std::string type_, members_, children_;
 };
 
 // A member as messages show it: "float32 [4, 3]".
@@ -116,26 +95,21 @@ void Visitor::inside(std::string_view name, const std::function<void()>& f) {
   path_.resize(length);
 }
 
-void Visitor::tell(std::string_view name, OwnedTensor& tensor, bool learned, bool persistent) {
-  if (tensor.defined()) inside(name, [&] { member(path_, tensor, learned, persistent); });
+void Visitor::operator()(std::string_view name, OwnedTensor& tensor, bool persistent) {
+  if (tensor.defined()) inside(name, [&] { member(path_, tensor, persistent); });
 }
 
-void Visitor::operator()(std::string_view name, Module& member) {
-  inside(name, [&] {
-    module(path_, member);
-    member.visit(*this);
-    after_module(member);
-  });
-}
-
-Module::Module(Module&& other) noexcept : training_(other.training_), hooks_(std::move(other.hooks_)) {
-  if (hooks_) hooks_->module = this;
+Module::Module(Module&& other) noexcept : training_(other.training_) {
+  own_.hooks = std::move(other.own_.hooks);
+  if (own_.hooks) own_.hooks->module = this;
 }
 
 std::vector<NamedTensor> Module::named(bool learned) const {
+  std::set<const TensorBody*> seen;  // tied ones count once, under their first name
   std::vector<NamedTensor> found;
-  for (const Member& member : Walk(*this).once())
-    if (member.learned == learned) found.push_back({member.name, *member.tensor});
+  for (const Member& member : Walk(*this).members)
+    if (member.tensor->learned() == learned && seen.insert(&TensorBody::of(*member.tensor)).second)
+      found.push_back({member.name, *member.tensor});
   return found;
 }
 
@@ -217,7 +191,7 @@ void Module::train(bool training) {
 
 void Module::to(DType dtype) {
   check(is_floating(dtype), "to: a module computes in float32 or float64, not in ", dtype);
-  for (const Member& member : Walk(*this).once())
+  for (const Member& member : Walk(*this).members)
     if (is_floating(member.tensor->dtype())) member.tensor->to_(dtype);
 }
 
@@ -235,8 +209,8 @@ void Module::apply(const std::function<void(Module&)>& f) {
 }
 
 detail::ModuleHooks& Module::hooks() {
-  if (!hooks_) hooks_ = std::make_shared<detail::ModuleHooks>(detail::ModuleHooks{this, {}, {}, {}});
-  return *hooks_;
+  if (!own_.hooks) own_.hooks = std::make_shared<detail::ModuleHooks>(detail::ModuleHooks{this, {}, {}, {}});
+  return *own_.hooks;
 }
 
 HookHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
@@ -249,17 +223,11 @@ std::string Module::type_name() const {
   const char* mangled = typeid(*this).name();
   const std::unique_ptr<char, void (*)(void*)> readable(
       abi::__cxa_demangle(mangled, nullptr, nullptr, nullptr), std::free);
-  std::string name = readable ? readable.get() : mangled;
-  const size_t arguments = name.find('<');
-  const size_t colon = name.rfind(':', arguments);
-  return colon == std::string::npos ? name : name.substr(colon + 1);
+  const std::string name = readable ? readable.get() : mangled;
+  return name.substr(name.rfind(':', name.find('<')) + 1);  // all of it where there is no colon
 }
 
-std::string to_string(const Module& module) {
-  Outline outline;
-  outline("", const_cast<Module&>(module));
-  return outline.text;
-}
+std::string to_string(const Module& module) { return Outline(module).text(); }
 
 namespace detail {
 namespace {
@@ -274,49 +242,44 @@ const char* interned(const std::string& path) {
 }
 
 // An Error that names its module already.
-class PlacedError : public Error {
- public:
+struct PlacedError : Error {
   using Error::Error;
 };
 
 }  // namespace
 
 const char* ModuleCall::find_path(const Module& root) const {
-  static std::atomic<uint64_t> roots{0};
-  uint64_t id = root.place_.id;
-  if (id == 0) {
-    const uint64_t fresh = ++roots;
-    if (root.place_.id.compare_exchange_strong(id, fresh)) id = fresh;
-  }
+  const uint64_t id = root.own_.id;
   const char* found = nullptr;
   for (const ConstNamedModule& part : root.named_modules()) {
-    Place& place = part.module->place_;
-    if (place.root.load(std::memory_order_acquire) != id) {
-      place.path.store(interned(part.name), std::memory_order_relaxed);
-      place.root.store(id, std::memory_order_release);
+    Own& own = part.module->own_;
+    if (own.root.load(std::memory_order_acquire) != id) {
+      own.path.store(interned(part.name), std::memory_order_relaxed);
+      own.root.store(id, std::memory_order_release);
     }
-    if (part.module == &module_) found = place.path.load(std::memory_order_relaxed);
+    if (part.module == &module_) found = own.path.load(std::memory_order_relaxed);
   }
   return found ? found : module_path;  // not a member: it counts as part of the module that calls it
 }
 
 void ModuleCall::before(const std::vector<Tensor>& inputs) const {
-  if (module_.hooks_) module_.hooks_->before.each([&](const auto& hook) { hook(module_, inputs); });
+  if (module_.own_.hooks) module_.own_.hooks->before.each([&](const auto& hook) { hook(module_, inputs); });
   if (CallObserver::current) CallObserver::current->before(module_, inputs);
 }
 
 Tensor ModuleCall::after(const std::vector<Tensor>& inputs, const Tensor& output) const {
   if (CallObserver::current) CallObserver::current->after(module_, output);
-  if (!module_.hooks_) return output;
+  const std::shared_ptr<ModuleHooks>& hooks = module_.own_.hooks;
+  if (!hooks) return output;
   Tensor y = output;
   const auto take = [](Tensor& x, Tensor replaced) {
     if (replaced.defined()) x = std::move(replaced);
   };
-  module_.hooks_->after.each([&](const auto& hook) { take(y, hook(module_, inputs, y)); });
-  if (!y.requires_grad() || !heed::grad_enabled() || module_.hooks_->backward.empty()) return y;
+  hooks->after.each([&](const auto& hook) { take(y, hook(module_, inputs, y)); });
+  if (!y.requires_grad() || !heed::grad_enabled() || hooks->backward.empty()) return y;
   // The hook sits on a node of this call's own: y may be a leaf, or an input that is returned as it came.
   y = alias(y);
-  y.register_hook([hooks = std::weak_ptr(module_.hooks_), take](Tensor g) {
+  y.register_hook([hooks = std::weak_ptr(hooks), take](Tensor g) {
     if (const auto alive = hooks.lock())
       alive->backward.each([&](const auto& hook) { take(g, hook(*alive->module, g)); });
     return g;

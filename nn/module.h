@@ -39,12 +39,11 @@ class Visitor {
  public:
   virtual ~Visitor() = default;
 
-  void operator()(std::string_view name, Parameter& member) { tell(name, member, true, true); }
-  /// A buffer that is not persistent follows to(dtype) but is not part of the state dict.
-  void operator()(std::string_view name, Buffer& member, bool persistent = true) {
-    tell(name, member, false, persistent);
+  /// A parameter or a buffer. One that is not persistent follows to(dtype) but is not part of the state dict.
+  void operator()(std::string_view name, OwnedTensor& member, bool persistent = true);
+  void operator()(std::string_view name, Module& member) {
+    inside(name, [&] { module(path_, member); });
   }
-  void operator()(std::string_view name, Module& member);
   template <Visitable Part>
   requires(!std::is_base_of_v<Module, Part>) void operator()(std::string_view name, Part& member) {
     inside(name, [&] { member.visit(*this); });
@@ -66,13 +65,11 @@ class Visitor {
 
  protected:
   /// A parameter or a buffer that is defined, by its path.
-  virtual void member(const std::string& path, OwnedTensor& tensor, bool learned, bool persistent) = 0;
-  /// Called before the members of the module.
+  virtual void member(const std::string& path, OwnedTensor& tensor, bool persistent) = 0;
+  /// Goes into the module, by its `visit`.
   virtual void module(const std::string& path, Module& module) = 0;
-  virtual void after_module(Module& module) = 0;
 
  private:
-  void tell(std::string_view name, OwnedTensor& tensor, bool learned, bool persistent);
   /// Calls f while the path ends with this name.
   void inside(std::string_view name, const std::function<void()>& f);
   std::string path_;
@@ -96,22 +93,25 @@ using BackwardHook = Hook<const Module&, const Tensor&>;
 
 namespace detail {
 
-/// The place of a module in the outermost module it was last called in. Belongs to this very object: copies
-/// and moved modules start without, and an assignment forgets, since the members may have changed places.
-struct Place {
-  Place() = default;
-  Place(const Place&) noexcept {}
-  Place& operator=(const Place&) noexcept {
-    root = id = 0;
-    return *this;
-  }
-  std::atomic<uint64_t> id = 0;        // of this module as an outermost one; 0: not given yet
-  std::atomic<uint64_t> root = 0;      // id of the outermost module that `path` starts from
-  std::atomic<const char*> path = "";  // kept for ever, see Note [Module paths]
-};
-
 class ModuleCall;
 struct ModuleHooks;
+
+/// What belongs to this very module and not to its copies: its hooks, and its place in the outermost module that
+/// it was last called in. Copies start without; an assignment keeps the hooks and forgets the place, since the
+/// members may have changed places.
+struct Own {
+  Own() = default;
+  Own(const Own&) noexcept {}
+  Own& operator=(const Own& other) noexcept {
+    if (this != &other) root = 0, id = ++ids;
+    return *this;
+  }
+  std::shared_ptr<ModuleHooks> hooks;
+  std::atomic<uint64_t> id = ++ids;    // of this module as an outermost one
+  std::atomic<uint64_t> root = 0;      // id of the outermost module that `path` starts from; 0: none yet
+  std::atomic<const char*> path = "";  // kept for ever, see Note [Module paths]
+  inline static std::atomic<uint64_t> ids = 0;
+};
 
 /// Sees all calls of modules in this thread while it lives, without a change to any of them. The modules behave
 /// as in eval meanwhile.
@@ -143,14 +143,9 @@ struct LoadReport {
 class Module {
  public:
   Module() = default;
-  Module(const Module& other) : training_(other.training_) {}  // hooks stay with the original
+  Module(const Module& other) = default;
   Module(Module&& other) noexcept;
-  Module& operator=(const Module& other) {
-    if (this == &other) return *this;
-    training_ = other.training_;
-    place_ = other.place_;
-    return *this;
-  }
+  Module& operator=(const Module& other) = default;
   virtual ~Module() = default;
 
   /// Names every parameter, buffer and child once: v("weight", weight). Nothing else is to be registered.
@@ -204,8 +199,7 @@ class Module {
   detail::ModuleHooks& hooks();
 
   bool training_ = true;
-  std::shared_ptr<detail::ModuleHooks> hooks_;
-  mutable detail::Place place_;
+  mutable detail::Own own_;
 };
 
 /// The tree of modules, each with its type and the shapes of its own members:
@@ -229,11 +223,10 @@ struct LayerInput {
 
 inline std::vector<Tensor> tensors_among(const auto&... args) {
   std::vector<Tensor> found;
-  const auto take = [&found](const auto& arg) {
+  [[maybe_unused]] const auto take = [&found](const auto& arg) {
     if constexpr (std::is_convertible_v<decltype(arg), const Tensor&>) found.push_back(arg);
   };
   (take(args), ...);
-  static_cast<void>(take);
   return found;
 }
 
@@ -281,7 +274,7 @@ class ModuleCall {
   }
   ModuleCall(const ModuleCall&) = delete;
 
-  bool hooked() const { return module_.hooks_ || CallObserver::current; }
+  bool hooked() const { return module_.own_.hooks || CallObserver::current; }
   void before(const std::vector<Tensor>& inputs) const;
   Tensor after(const std::vector<Tensor>& inputs, const Tensor& output) const;
   /// Inside a catch block: goes on throwing, an Error with the path of the module where it arose and the innermost
@@ -292,9 +285,9 @@ class ModuleCall {
   const char* path() const {
     const ModuleCall* root = this;
     while (root->outer_) root = root->outer_;
-    const uint64_t id = root->module_.place_.id.load(std::memory_order_relaxed);
-    if (id != 0 && module_.place_.root.load(std::memory_order_acquire) == id) [[likely]]
-      return module_.place_.path.load(std::memory_order_relaxed);
+    const uint64_t id = root->module_.own_.id.load(std::memory_order_relaxed);
+    if (module_.own_.root.load(std::memory_order_acquire) == id) [[likely]]
+      return module_.own_.path.load(std::memory_order_relaxed);
     return find_path(root->module_);
   }
   const char* find_path(const Module& root) const;

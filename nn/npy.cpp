@@ -21,11 +21,11 @@ class Header {
  public:
   Header(const FileReader& file, const std::string& text, size_t begin)
       : file_(file), text_(text), begin_(begin) {
-    need('{');
+    need("{");
     std::set<std::string> seen;
-    while (!take('}')) {
+    while (!take("}")) {
       const std::string key = quoted();
-      need(':');
+      need(":");
       if (key == "descr")
         descr = quoted();
       else if (key == "fortran_order")
@@ -35,10 +35,9 @@ class Header {
       else
         expect(false, "'descr', 'fortran_order' or 'shape'");
       expect(seen.insert(key).second, "another key: this one comes twice");
-      if (!take(',')) {
-        need('}');
-        break;
-      }
+      if (take(",")) continue;
+      need("}");
+      break;
     }
     skip();
     expect(at_ == text.size(), "the end of the header");
@@ -60,12 +59,11 @@ class Header {
     if (here) at_ += word.size();
     return here;
   }
-  bool take(char c) { return take(std::string_view(&c, 1)); }
-  void need(char c) { expect(take(c), std::string("'") + c + "'"); }
+  void need(const std::string& word) { expect(take(word), "'" + word + "'"); }
 
   std::string quoted() {
-    const char quote = take('"') ? '"' : '\'';
-    expect(quote == '"' || take('\''), "a text in quotes");
+    const char quote = take("\"") ? '"' : '\'';
+    expect(quote == '"' || take("'"), "a text in quotes");
     const size_t end = text_.find(quote, at_);
     expect(end != std::string::npos, "a quote at the end");
     std::string word = text_.substr(at_, end - at_);
@@ -80,8 +78,8 @@ class Header {
   // (), (2,), (2, 3), (2, 3,)
   Shape sizes() {
     Shape sizes;
-    need('(');
-    while (!take(')')) {
+    need("(");
+    while (!take(")")) {
       skip();
       const char *begin = text_.data() + at_, *limit = text_.data() + text_.size();
       int64_t size = 0;
@@ -90,9 +88,9 @@ class Header {
              "a size from 0 to 2^63 - 1");
       at_ += static_cast<size_t>(end - begin);
       sizes.push_back(size);
-      if (take(',')) continue;
+      if (take(",")) continue;
       expect(sizes.dim() > 1, "',': one size alone is written (3,)");
-      need(')');
+      need(")");
       break;
     }
     return sizes;
@@ -145,14 +143,13 @@ Tensor load_npy(const std::string& path) {
   const std::optional<int64_t> bytes = byte_count(header.shape, size_of(dtype));
   file.require(bytes && static_cast<uint64_t>(*bytes) == file.left(), "shape ", header.shape, " of ", dtype,
                " does not fit the ", file.left(), " bytes of values");
-  Shape stored = header.shape;
-  if (header.fortran_order) std::reverse(stored.begin(), stored.end());
-  Tensor x = Tensor::empty(stored, dtype);
+  const auto in_order = [&](Shape sizes) {  // of the file from that of the tensor, and back
+    if (header.fortran_order) std::reverse(sizes.begin(), sizes.end());
+    return sizes;
+  };
+  const Tensor x = Tensor::empty(in_order(header.shape), dtype);
   file.read(x, "");
-  if (!header.fortran_order) return x;
-  Strides strides = x.strides();
-  std::reverse(strides.begin(), strides.end());
-  return kernel::contiguous(TensorBody::view(x, header.shape, strides));
+  return kernel::contiguous(TensorBody::view(x, header.shape, in_order(x.strides())));
 }
 
 }  // namespace heed

@@ -24,6 +24,8 @@ class OwnedTensor {
   OwnedTensor& operator=(OwnedTensor&& other);
   operator const Tensor&() const& { return tensor_; }
   operator Tensor() && { return std::move(tensor_); }
+  /// Whether it is a Parameter, not a Buffer.
+  bool learned() const { return learns_; }
   /// Changes the dtype of this very tensor and of its gradient; every holder sees it.
   void to_(DType dtype) const;
 

@@ -89,8 +89,7 @@ struct Half {
   operator float() const {
     const int exponent = bits >> 10 & 31, fraction = bits & 1023;
     const float sign = bits >> 15 ? -1.0F : 1.0F;
-    if (exponent == 31 && fraction != 0) return std::numeric_limits<float>::quiet_NaN();
-    if (exponent == 31) return sign * std::numeric_limits<float>::infinity();
+    if (exponent == 31) return fraction != 0 ? NAN : sign * INFINITY;
     const auto digits = static_cast<float>(exponent ? 1024 + fraction : fraction);
     return sign * std::ldexp(digits, std::max(exponent, 1) - 25);
   }
@@ -108,14 +107,10 @@ template <class Element, class T>
 constexpr Kind kind(const char* name) {
   return {name, sizeof(Element), dtype_of<T>, [](FileReader& file, const Tensor& x, std::string_view what) {
             if (std::is_same_v<Element, T>) return file.read(x, what);
-            constexpr int64_t kBlock = 4096;
-            Element block[kBlock];
-            T* out = x.mutable_data<T>();
-            for (int64_t at = 0; at < x.numel(); at += kBlock) {
-              const int64_t count = std::min(kBlock, x.numel() - at);
-              file.read(block, static_cast<uint64_t>(count) * sizeof(Element));
-              std::copy_n(block, count, out + at);
-            }
+            const auto count = static_cast<uint64_t>(x.numel());
+            const auto stored = std::make_unique<Element[]>(count);
+            file.read(stored.get(), count * sizeof(Element));
+            std::copy_n(stored.get(), count, x.mutable_data<T>());
           }};
 }
 
@@ -150,8 +145,7 @@ Stored checked(const FileReader& file, const std::string& name, const Json& entr
   tensor += ": ";
   const Json& dtype = entry["dtype"];
   file.require(dtype.is_string(), tensor, "dtype is ", found(dtype), " and must be a string");
-  const auto* kind =
-      std::find_if(kKinds, std::end(kKinds), [&](const Kind& known) { return known.name == dtype; });
+  const auto* kind = std::ranges::find(kKinds, dtype.get<std::string>(), &Kind::name);
   if (kind == std::end(kKinds)) {
     std::vector<std::string> known;
     for (const Kind& each : kKinds) known.push_back(each.name);

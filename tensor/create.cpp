@@ -10,6 +10,11 @@ Tensor filled(const char* op, const Shape& shape, Number value, DType dtype, Lin
   return kernel::full(shape, value, dtype);
 }
 
+Tensor filled_like(const char* op, const Tensor& x, Number value, Line line) {
+  const Calling here(op, line);
+  return kernel::full(x.shape(), value, x.dtype());
+}
+
 // A tensor whose element i in row-major order is value(i).
 template <class F>
 Tensor tabulate(const Shape& shape, DType dtype, const F& value) {
@@ -48,14 +53,8 @@ Tensor ones(const Shape& shape, DType dtype, Line line) { return filled("ones", 
 Tensor full(const Shape& shape, Number value, DType dtype, Line line) {
   return filled("full", shape, value, dtype, line);
 }
-Tensor zeros_like(const Tensor& x, Line line) {
-  const Calling here("zeros_like", line);
-  return kernel::full(x.shape(), 0, x.dtype());
-}
-Tensor ones_like(const Tensor& x, Line line) {
-  const Calling here("ones_like", line);
-  return kernel::full(x.shape(), 1, x.dtype());
-}
+Tensor zeros_like(const Tensor& x, Line line) { return filled_like("zeros_like", x, 0, line); }
+Tensor ones_like(const Tensor& x, Line line) { return filled_like("ones_like", x, 1, line); }
 
 Tensor arange(Number start, Number end, Number step, DType dtype, Line line) {
   const Calling here("arange", line);

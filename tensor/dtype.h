@@ -38,9 +38,7 @@ inline constexpr DType dtype_of = [] {
 
 /// A type as a value, so that a generic lambda can be told which one it runs for.
 template <class T>
-struct Type {
-  using type = T;
-};
+struct Type {};
 
 /// Calls `f(Type<T>{})` with the C++ type that `dtype` stores, which must be a floating one:
 /// visit_floating(x.dtype(), [&]<class T>(Type<T>) { ... }).

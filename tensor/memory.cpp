@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
-#include <utility>
+#include <vector>
 
 #include "tensor/error.h"
 
@@ -60,7 +60,6 @@ struct ThreadCache {
   size_t room;
   int64_t batch;                   // bytes that may be unsettled
   std::atomic<int64_t> unsettled;  // handed out less given back, and not in live_bytes; written by its thread
-  ThreadCache* next;               // of the open ones
   enum { fresh, open, closed } state;
 };
 thread_local constinit ThreadCache thread_cache{};
@@ -69,7 +68,7 @@ struct Shared {
   std::mutex mutex;
   Lists lists{};
   size_t cached = 0;
-  ThreadCache* threads = nullptr;  // the open ones
+  std::vector<ThreadCache*> threads;  // the open ones
 };
 
 // Never destroyed: tensors of static lifetime are released after main.
@@ -88,8 +87,7 @@ void raise_peak(int64_t live) {
 }
 
 void settle() {
-  const int64_t bytes = thread_cache.unsettled.load(std::memory_order_relaxed);
-  thread_cache.unsettled.store(0, std::memory_order_relaxed);
+  const int64_t bytes = thread_cache.unsettled.exchange(0, std::memory_order_relaxed);
   raise_peak(live_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes);
 }
 
@@ -141,9 +139,7 @@ struct Closer {
     thread_cache.batch = 0;
     free_all(thread_cache.lists);
     const std::lock_guard lock(shared().mutex);
-    ThreadCache** at = &shared().threads;
-    while (*at != &thread_cache) at = &(*at)->next;
-    *at = thread_cache.next;
+    std::erase(shared().threads, &thread_cache);
   }
 };
 
@@ -154,7 +150,7 @@ bool open_thread_cache() {
   thread_cache.room = kMostCachedPerThread;
   thread_cache.batch = kMostUnsettled;
   const std::lock_guard lock(shared().mutex);
-  thread_cache.next = std::exchange(shared().threads, &thread_cache);
+  shared().threads.push_back(&thread_cache);
   return true;
 }
 
@@ -208,7 +204,7 @@ void release_cached_memory() noexcept {
 MemoryUse memory_use() noexcept {
   const std::lock_guard lock(shared().mutex);
   int64_t live = live_bytes.load(std::memory_order_relaxed);
-  for (const ThreadCache* thread = shared().threads; thread; thread = thread->next)
+  for (const ThreadCache* thread : shared().threads)
     live += thread->unsettled.load(std::memory_order_relaxed);
   raise_peak(live);
   return {static_cast<size_t>(live), static_cast<size_t>(peak_bytes.load(std::memory_order_relaxed))};

@@ -1,7 +1,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "tensor/tensor.h"
+#include "tensor/create.h"
+#include "tensor/kernels/index.h"
 
 namespace heed {
 namespace {
@@ -34,78 +35,65 @@ struct Style {
   }
 };
 
-class Printer {
- public:
-  explicit Printer(const Tensor& x) : x_(x), short_(x.numel() > kMostShown) {
-    visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
-      std::vector<T> shown;
-      collect(x.data<T>(), 0, shown);
-      const Style style(std::vector<double>(shown.begin(), shown.end()));
-      for (const T value : shown) words_.push_back(style.write(value));
-    });
-    for (const std::string& word : words_) width_ = std::max(width_, word.size());
+// x, or of a large one the kEdge positions at both ends of each dimension.
+Tensor shown_of(const Tensor& x) {
+  Tensor shown = x;
+  for (int64_t d = 0; d < x.dim() && x.numel() > kMostShown; ++d) {
+    const int64_t n = x.shape()[d];
+    if (n > 2 * kEdge) shown = kernel::index_select(shown, d, tensor({0, 1, 2, n - 3, n - 2, n - 1}, int64));
   }
+  return shown;
+}
 
-  std::string text() {
+struct Printer {
+  const Shape& whole;
+  const Tensor shown;
+  std::string text;
+  std::vector<std::string> words;
+  size_t width = 0, next = 0;  // of the words; the number of those in the text
+
+  explicit Printer(const Tensor& x) : whole(x.shape()), shown(shown_of(x)) {
+    const Style style(shown.to_vector());
+    shown.for_each([&](auto value) { words.push_back(style.write(value)); });
+    for (const std::string& word : words) width = std::max(width, word.size());
     write(0);
-    return text_;
-  }
-
- private:
-  bool cut(int64_t dim) const { return short_ && x_.shape()[dim] > 2 * kEdge; }
-  int64_t after_cut(int64_t dim) const { return x_.shape()[dim] - kEdge; }
-
-  template <class T>
-  void collect(const T* at, int64_t dim, std::vector<T>& shown) const {
-    if (dim == x_.dim()) return shown.push_back(*at);
-    for (int64_t i = 0; i < x_.shape()[dim]; ++i) {
-      if (i == kEdge && cut(dim)) i = after_cut(dim);
-      collect(at + i * x_.strides()[dim], dim + 1, shown);
-    }
   }
 
   void write(int64_t dim) {
-    if (dim == x_.dim()) {
-      const std::string& word = words_[next_++];
-      text_.append(width_ - word.size(), ' ').append(word);
+    if (dim == whole.dim()) {
+      const std::string& word = words[next++];
+      text.append(width - word.size(), ' ').append(word);
       return;
     }
-    const bool rows = dim + 1 < x_.dim();
-    const std::string new_line = std::string(static_cast<size_t>(rows ? x_.dim() - dim - 1 : 1), '\n') +
+    const bool rows = dim + 1 < whole.dim();
+    const std::string new_line = std::string(static_cast<size_t>(rows ? whole.dim() - dim - 1 : 1), '\n') +
                                  std::string(static_cast<size_t>(dim + 1), ' ');
     const int64_t in_line =
-        rows ? 1 : std::max<int64_t>((kLine - x_.dim()) / static_cast<int64_t>(width_ + 2), 1);
+        rows ? 1 : std::max<int64_t>((kLine - whole.dim()) / static_cast<int64_t>(width + 2), 1);
     int64_t written = 0;
     const auto separate = [&] {
-      if (written > 0) text_ += written % in_line ? ", " : "," + new_line;
+      if (written > 0) text += written % in_line ? ", " : "," + new_line;
       ++written;
     };
-    text_ += '[';
-    for (int64_t i = 0; i < x_.shape()[dim]; ++i) {
+    const int64_t size = shown.shape()[dim];
+    text += '[';
+    for (int64_t i = 0; i < size; ++i) {
       separate();
-      if (i == kEdge && cut(dim)) {
-        text_ += "...";
-        i = after_cut(dim);
+      if (i == kEdge && size < whole[dim]) {
+        text += "...";
         separate();
       }
       write(dim + 1);
     }
-    text_ += ']';
+    text += ']';
   }
-
-  const Tensor& x_;
-  const bool short_;
-  std::vector<std::string> words_;
-  size_t width_ = 0;
-  size_t next_ = 0;
-  std::string text_;
 };
 
 }  // namespace
 
 std::string to_string(const Tensor& x) {
   if (!x.defined()) return "an undefined tensor";
-  return (x.numel() ? Printer(x).text() : "[]") + " " + name_of(x.dtype()) + " " + to_string(x.shape());
+  return (x.numel() ? Printer(x).text : "[]") + " " + name_of(x.dtype()) + " " + to_string(x.shape());
 }
 
 }  // namespace heed

@@ -32,12 +32,11 @@ Strides contiguous_strides(const Shape& shape) {
 }
 
 Shape broadcast_shapes(const Shape& a, const Shape& b, const char* name_a, const char* name_b) {
-  const Shape& longer = a.dim() >= b.dim() ? a : b;
+  Shape result = a.dim() >= b.dim() ? a : b;
   const Shape& shorter = a.dim() >= b.dim() ? b : a;
-  Shape result = longer;
-  const int64_t lead = longer.dim() - shorter.dim();
+  const int64_t lead = result.dim() - shorter.dim();
   for (int64_t i = 0; i < shorter.dim(); ++i) {
-    const int64_t m = longer[lead + i], n = shorter[i];
+    const int64_t m = result[lead + i], n = shorter[i];
     check(m == n || m == 1 || n == 1, name_a, " is ", a, ", ", name_b, " is ", b,
           ": they do not broadcast; aligned at the right, sizes must be equal or 1, and ", m, " meets ", n);
     if (m == 1) result[lead + i] = n;

@@ -51,18 +51,8 @@ Tensor TensorBody::view(const Tensor& x, const Shape& shape, const Strides& stri
 }
 
 void Tensor::undefined() {
-  fail(
-      "a tensor that is needed here is undefined: default-constructed, moved from, or a plain number was "
-      "given");
-}
-
-void Tensor::check_one_element() const {
-  check(numel() == 1, "item: a tensor of shape ", shape(), " has ", numel(), " elements, not one");
-}
-
-void Tensor::check_type(DType wanted) const {
-  check(dtype() == wanted, "the elements are ", dtype(), ", not ", wanted, "; convert with to(x, ", wanted,
-        ")");
+  fail("a tensor that is needed here is undefined: default-constructed, moved from, or a plain number ",
+       "was given");
 }
 
 }  // namespace heed

@@ -96,7 +96,9 @@ class Tensor {
   /// The first element, for reading; the others are `strides()` apart.
   template <class T>
   const T* data() const {
-    check_type(dtype_of<T>);
+    constexpr DType wanted = dtype_of<T>;
+    check(dtype() == wanted, "the elements are ", dtype(), ", not ", wanted, "; convert with to(x, ", wanted,
+          ")");
     return reinterpret_cast<const T*>(body().storage->data) + body().offset;
   }
   /// The first element, for writing. Counts as a write: what was saved for gradients before refuses later.
@@ -108,8 +110,8 @@ class Tensor {
   /// The one value of a tensor with one element.
   template <class T = double>
   T item() const {
+    check(numel() == 1, "item: a tensor of shape ", shape(), " has ", numel(), " elements, not one");
     T value{};
-    check_one_element();
     for_each([&](auto element) { value = static_cast<T>(element); });
     return value;
   }
@@ -188,8 +190,6 @@ class Tensor {
     return *body_;
   }
   [[noreturn]] static void undefined();
-  void check_type(DType wanted) const;
-  void check_one_element() const;
 
   Ref<TensorBody> body_;
 };

@@ -26,14 +26,6 @@ kernel::AttentionRule rule_of(const AttentionOptions& options, const Tensor& que
           options.is_causal ? options.past : kernel::AttentionRule::everything};
 }
 
-// Whether x, a mask or a bias, leaves the sizes [..., Tq, Tk] of the scores as they are.
-bool fits(const Tensor& x, int64_t Tq, int64_t Tk) {
-  const auto is = [&](int64_t from_end, int64_t size) {
-    return x.dim() < from_end || x.size(-from_end) == 1 || x.size(-from_end) == size;
-  };
-  return !x.defined() || (is(2, Tq) && is(1, Tk));
-}
-
 }  // namespace
 
 Tensor attention_weights(Operand query, Operand key, const AttentionOptions& options) {
@@ -65,10 +57,13 @@ Tensor blocked_attention(Operand query, Operand key, Operand value, const Attent
   for (const Tensor& x : {options.mask, options.bias}) {
     if (!x.defined()) continue;
     const bool is_mask = x.same_as(options.mask);
+    const auto fits = [&x](int64_t from_end, int64_t size) {
+      return x.dim() < from_end || x.size(-from_end) == 1 || x.size(-from_end) == size;
+    };
     check(!is_mask || x.dtype() == boolean, "the mask is ", x.dtype(), " ", x.shape(),
           "; it must be bool, true = may attend");
-    check(fits(x, query->size(-2), key->size(-2)), "query is ", query->shape(), ", key is ", key->shape(),
-          ", ", is_mask ? "mask is " : "bias is ", x.shape(),
+    check(fits(2, query->size(-2)) && fits(1, key->size(-2)), "query is ", query->shape(), ", key is ",
+          key->shape(), ", ", is_mask ? "mask is " : "bias is ", x.shape(),
           "; mask and bias must broadcast to [..., Tq, Tk]");
   }
   check(!detail::needs_weights(options),

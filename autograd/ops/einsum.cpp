@@ -14,11 +14,9 @@ using Labels = std::string;
 
 bool has(const Labels& labels, char label) { return labels.find(label) != Labels::npos; }
 
-Labels where_in(const Labels& labels, const Labels& other, bool in) {
-  Labels found;
-  std::copy_if(labels.begin(), labels.end(), std::back_inserter(found),
-               [&](char label) { return has(other, label) == in; });
-  return found;
+Labels where_in(Labels labels, const Labels& other, bool in) {
+  std::erase_if(labels, [&](char label) { return has(other, label) != in; });
+  return labels;
 }
 
 struct Term {
@@ -130,15 +128,6 @@ Term contract(Term a, Term b, const Labels& kept) {
   if (summed.empty() && (left.empty() || right.empty()))
     return {arrange(a, result) * arrange(b, result), result};
 
-  const auto match = [&](Term& term, const Term& other) {  // size 1 meets n: repeat it
-    Shape shape = term.x.shape();
-    for (const char label : summed)
-      if (term.size(label) == 1) shape[term.dim(label)] = other.size(label);
-    term.x = broadcast_to(term.x, shape);
-  };
-  match(a, b);
-  match(b, a);
-
   const auto matrices = [&](const Term& term, const Labels& rows, const Labels& columns) {
     Shape shape = term.sizes(batch);
     shape.push_back(numel(term.sizes(rows)));
@@ -146,8 +135,7 @@ Term contract(Term a, Term b, const Labels& kept) {
     return reshape(arrange(term, batch + rows + columns), shape);
   };
   const Tensor y = matmul(matrices(a, left, summed), matrices(b, summed, right));
-  Shape shape(y.shape().data(), static_cast<int64_t>(batch.size()));
-  for (const int64_t size : a.sizes(left)) shape.push_back(size);
+  Shape shape = a.sizes(batch + left);
   for (const int64_t size : b.sizes(right)) shape.push_back(size);
   return {reshape(y, shape), result};
 }
@@ -190,6 +178,14 @@ Tensor einsum(std::string_view text, const std::vector<Tensor>& operands, Line l
                        label < 'A' ? "a dimension under ..." : "'" + std::string(1, label) + "'", " is ", n,
                        " in ", term.x.shape(), " and ", m, " in ", other.x.shape());
       }
+
+  // A dimension of size 1 is like one that is not there.
+  for (Term& term : terms) {
+    Labels ones;
+    for (const char label : term.labels)
+      if (term.size(label) == 1) ones += label;
+    if (!ones.empty()) term = {squeeze(term.x), where_in(term.labels, ones, false)};
+  }
 
   Labels output;
   for (const char c : labels_for(equation.output.value_or("."), under_ellipsis)) {

@@ -65,22 +65,21 @@ Tensor gelu_tanh(const Operand& x) {
 }
 
 // Numbers as bounds.
-Tensor clamp_between(const Operand& x, std::optional<Number> min, std::optional<Number> max) {
+Tensor clamp_between(const Operand& x, const Operand& min, const Operand& max) {
   Tensor y = Tensor::empty(x->shape(), x->dtype());
   visit_numbers(x->dtype(), [&]<class T>(Type<T>) {
-    const std::optional<T> low = min ? std::optional(min->to<T>()) : std::nullopt;
-    const std::optional<T> high = max ? std::optional(max->to<T>()) : std::nullopt;
-    const auto f = [low, high](T v) {
-      if (low && v < *low) v = *low;
-      if (high && v > *high) v = *high;
+    const T low = min.number().to<T>(), high = max.number().to<T>();
+    const auto f = [low, high, has_low = min.is_number(), has_high = max.is_number()](T v) {
+      if (has_low && v < low) v = low;
+      if (has_high && v > high) v = high;
       return v;
     };
     kernel::apply<T, T>(f, y, x.tensor());
   });
   return record("clamp", y, {{x, [x = save(x), min, max](const Tensor& g) {
                                 Tensor inside = x() == x();
-                                if (min) inside = logical_and(inside, x() >= min->to<double>());
-                                if (max) inside = logical_and(inside, x() <= max->to<double>());
+                                if (min.is_number()) inside = logical_and(inside, x() >= min);
+                                if (max.is_number()) inside = logical_and(inside, x() <= max);
                                 return where(inside, g, 0);
                               }}});
 }
@@ -121,12 +120,7 @@ Tensor sign(Operand x) {
 }
 
 Tensor floor(Operand x) {
-  const auto f = [](auto v) {
-    if constexpr (std::is_integral_v<decltype(v)>)
-      return v;
-    else
-      return std::floor(v);
-  };
+  const auto f = [](auto v) { return std::is_integral_v<decltype(v)> ? v : decltype(v)(std::floor(v)); };
   return map_result("floor", x, f, flat, numbers);
 }
 
@@ -213,15 +207,12 @@ Tensor gelu(Operand x, Gelu approximate) {
 // cross, the upper one holds.
 Tensor clamp(Operand x, Operand min, Operand max) {
   const Calling here("clamp", x.line());
-  const auto number = [](const Operand& bound) {
-    return bound.is_number() ? std::optional(bound.number()) : std::nullopt;
-  };
-  check(number(min) || number(max) || min.defined() || max.defined(), "x is ", x->shape(),
-        "; give a lower bound, an upper one, or both");
-  if (!min.defined() && !max.defined()) return clamp_between(x, number(min), number(max));
+  const auto given = [](const Operand& bound) { return bound.is_number() || bound.defined(); };
+  check(given(min) || given(max), "x is ", x->shape(), "; give a lower bound, an upper one, or both");
+  if (!min.defined() && !max.defined()) return clamp_between(x, min, max);
   Operand y = x;
-  if (number(min) || min.defined()) y.become(where(logical_or(y >= min, isnan(y)), y, min));
-  if (number(max) || max.defined()) y.become(where(logical_or(y <= max, isnan(y)), y, max));
+  if (given(min)) y.become(where(logical_or(y >= min, isnan(y)), y, min));
+  if (given(max)) y.become(where(logical_or(y <= max, isnan(y)), y, max));
   return y;
 }
 

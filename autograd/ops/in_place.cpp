@@ -68,7 +68,6 @@ Tensor add_(Operand x, Operand other, Number alpha) {
   const Calling here("add_", x.line());
   check_writable(x);
   const kernel::Factor factor(alpha, x->dtype());
-  if (factor.as<double>() == 1) return update("add_", x, other, kernel::plus);
   return update("add_", x, other, [factor](auto a, auto b) { return a + factor.as<decltype(a)>() * b; });
 }
 

@@ -32,15 +32,14 @@ Tensor index_add(Operand g, int64_t dim, int64_t size, const Saved& index) {
 // x[{...}], item by item from the left: views at once; index tensors are gathered, and pick together at the end.
 class Indexing {
  public:
-  Indexing(const Operand& x, const std::vector<Index>& items) : y_(x), line_(x.line()) {
+  Indexing(const Tensor& x, const std::vector<Index>& items) : y_(x), spare_(x.dim()) {
     int64_t ellipses = 0;
     for (const Index& item : items) {
       spare_ -= dims_taken(item);
       ellipses += item.kind == Index::Kind::ellipsis;
     }
     check(ellipses <= 1, "an index has one ellipsis at most");
-    check(spare_ + x->dim() >= 0, "the items stand for ", -spare_, " dimensions, and x is ", x->shape());
-    spare_ += x->dim();
+    check(spare_ >= 0, "the items stand for ", x.dim() - spare_, " dimensions, and x is ", x.shape());
     for (const Index& item : items) take(item);
   }
 
@@ -66,31 +65,24 @@ class Indexing {
     if (item.kind == Kind::position) take_position(item.position);
     if (item.kind == Kind::slice) take_slice(item.range);
     if (item.kind == Kind::ellipsis) dim_ += spare_;
-    if (item.kind == Kind::new_axis) y_ = unsqueeze(operand(), dim_++);
+    if (item.kind == Kind::new_axis) y_ = unsqueeze(y_, dim_++);
     if (item.kind == Kind::tensor) is_mask(item) ? take_mask(item.tensor) : take_positions(item.tensor);
   }
 
-  void take_position(int64_t position) {
-    wrapped(position);  // an error names this dimension
-    y_ = select(operand(), dim_, position);
-  }
+  void take_position(int64_t position) { y_ = select(y_, dim_, wrapped(position)); }
 
   void take_slice(const Slice& range) {
     if (range.start || range.end || range.step != 1)
-      y_ = slice(operand(), dim_, range.start.value_or(0), range.end.value_or(y_.size(dim_)), range.step);
+      y_ = slice(y_, dim_, range.start.value_or(0), range.end.value_or(y_.size(dim_)), range.step);
     ++dim_;
   }
 
   // A mask picks from all its dimensions, taken as one; one without dimensions, from a new one.
   void take_mask(const Tensor& mask) {
-    if (mask.dim() == 0) {
-      y_ = unsqueeze(operand(), dim_);
-      return take_mask(reshape(mask, {1}));
-    }
     const Shape covered(y_.shape().data() + dim_, std::min(mask.dim(), y_.dim() - dim_));
     check(mask.shape() == covered, "a mask of shape ", mask.shape(), " stands at dimension ", dim_, " of ",
           y_.shape(), "; it must have the sizes there");
-    y_ = flatten(operand(), dim_, dim_ + mask.dim() - 1);
+    y_ = mask.dim() == 0 ? unsqueeze(y_, dim_) : flatten(y_, dim_, dim_ + mask.dim() - 1);
     picked_.push_back({dim_++, kernel::positions_of_true(mask)});
   }
 
@@ -128,22 +120,19 @@ class Indexing {
     if (!adjacent) {
       for (int64_t d = 0; d < y_.dim(); ++d)
         if (std::find(order.begin(), order.end(), d) == order.end()) order.push_back(d);
-      y_ = permute(operand(), order);
+      y_ = permute(y_, order);
     }
     const int64_t begin = adjacent ? picked_[0].dim : 0;
-    const Tensor y = index_select(flatten(operand(), begin, begin + count - 1), begin, flatten(linear));
+    const Tensor y = index_select(flatten(y_, begin, begin + count - 1), begin, flatten(linear));
     Shape result = y.shape();
     result.erase(begin);
     for (int64_t d = 0; d < shape.dim(); ++d) result.insert(begin + d, shape[d]);
     return reshape(y, result);
   }
 
-  Operand operand() const { return {y_, line_}; }
-
   Tensor y_;
-  const Line line_;
-  int64_t spare_ = 0;  // how many dimensions an ellipsis stands for
-  int64_t dim_ = 0;    // of y, that the next item is for
+  int64_t spare_;    // how many dimensions an ellipsis stands for
+  int64_t dim_ = 0;  // of y, that the next item is for
   std::vector<Picked> picked_;
 };
 

@@ -58,8 +58,8 @@ Tensor softmax_cross_entropy(Operand x, Operand target, const CrossEntropyOption
   const Reduction reduction = options.reduction;
   check(reduction != Reduction::batchmean, "the reduction is none, mean or sum");
 
-  const kernel::ClassTargets targets{kernel::contiguous(target), w.defined() ? kernel::contiguous(w) : w,
-                                     options.ignore_index, s};
+  const kernel::ClassTargets targets{kernel::contiguous(target), kernel::contiguous(w), options.ignore_index,
+                                     s};
   const double weights = kernel::total_weight(targets, classes);
   const double total = reduction == Reduction::mean ? weights : 1;
   if (reference_mode()) {

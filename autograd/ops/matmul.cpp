@@ -35,8 +35,7 @@ void check_inner(const Tensor& a, const Tensor& b) {
 // All leading dimensions in one: [..., k] -> [N, k].
 Tensor rows(const Tensor& x) {
   if (x.dim() == 2) return x;
-  const int64_t last = x.dim() - 1;
-  return reshape(x, {numel(Shape(x.shape().data(), last)), x.shape()[last]});
+  return x.dim() > 2 ? flatten(x, 0, -2) : unsqueeze(x, 0);
 }
 
 // a [..., n, k], b [..., k, m]:   y = a b,   da = g b^T,   db = a^T g
@@ -50,6 +49,16 @@ Tensor product(const char* op, const Operand& a, const Operand& b) {
                   }}});
 }
 
+// Two matrices, or two batches of as many.
+Tensor of_one_rank(const char* op, Operand& a, Operand& b, int64_t rank) {
+  const Calling here(op, a.line());
+  check_ranks(a, rank, b, rank);
+  check(rank == 2 || a->shape()[0] == b->shape()[0], "a is ", a->shape(), ", b is ", b->shape(),
+        "; their first sizes must be equal (matmul broadcasts them)");
+  check_inner(a, b);
+  return product(op, a, b);
+}
+
 Tensor times_vector(const char* op, Operand& a, int64_t rank, Operand& b) {
   const Calling here(op, a.line());
   check_ranks(a, rank, b, 1);
@@ -59,22 +68,8 @@ Tensor times_vector(const char* op, Operand& a, int64_t rank, Operand& b) {
 
 }  // namespace
 
-Tensor mm(Operand a, Operand b) {
-  const Calling here("mm", a.line());
-  check_ranks(a, 2, b, 2);
-  check_inner(a, b);
-  return product("mm", a, b);
-}
-
-Tensor bmm(Operand a, Operand b) {
-  const Calling here("bmm", a.line());
-  check_ranks(a, 3, b, 3);
-  check(a->shape()[0] == b->shape()[0], "a is ", a->shape(), ", b is ", b->shape(),
-        "; their first sizes must be equal (matmul broadcasts them)");
-  check_inner(a, b);
-  return product("bmm", a, b);
-}
-
+Tensor mm(Operand a, Operand b) { return of_one_rank("mm", a, b, 2); }
+Tensor bmm(Operand a, Operand b) { return of_one_rank("bmm", a, b, 3); }
 Tensor mv(Operand a, Operand b) { return times_vector("mv", a, 2, b); }
 Tensor dot(Operand a, Operand b) { return times_vector("dot", a, 1, b); }
 
@@ -82,7 +77,7 @@ Tensor dot(Operand a, Operand b) { return times_vector("dot", a, 1, b); }
 Tensor outer(Operand a, Operand b) {
   const Calling here("outer", a.line());
   check_ranks(a, 1, b, 1);
-  return product("outer", {unsqueeze(a, 1), a.line()}, {unsqueeze(b, 0), b.line()});
+  return product("outer", unsqueeze(a, 1), unsqueeze(b, 0));
 }
 
 // A vector is a row on the left and a column on the right, which the result leaves out.
@@ -96,11 +91,10 @@ Tensor matmul(Operand a, Operand b) {
   if (row) a.become(unsqueeze(a, 0));
   if (column) b.become(unsqueeze(b, 1));
   if (a->dim() > 2 && b->dim() > 2)
-    broadcast_shapes(Shape(a->shape().data(), a->dim() - 2), Shape(b->shape().data(), b->dim() - 2),
-                     "the batch of a", "the batch of b");
+    broadcast_shapes(kernel::leading(a), kernel::leading(b), "the batch of a", "the batch of b");
   Tensor y = product("matmul", a, b);
-  if (column) y = squeeze({y, a.line()}, -1);
-  return row ? squeeze({y, a.line()}, column ? -1 : -2) : y;
+  if (column) y = squeeze(y, -1);
+  return row ? squeeze(y, column ? -1 : -2) : y;
 }
 
 // y = beta x + alpha a b;   with beta = 0, x counts for nothing, NaN included
@@ -126,20 +120,17 @@ Tensor linear(Operand x, Operand weight, Operand bias) {
   check_operands(x, weight);
   check(x->dim() > 0, "x is a scalar; its last dimension must hold the features");
   check_rank(weight, "the weight", 2);
-  check(x->shape().back() == weight->shape()[1], "x is ", x->shape(), ", the weight ", weight->shape(),
-        " for ", weight->shape()[1], " features in and ", weight->shape()[0], " out; x's last size must be ",
-        weight->shape()[1]);
-  const int64_t out = weight->shape()[0];
+  const int64_t out = weight->shape()[0], in = weight->shape()[1];
+  check(x->shape().back() == in, "x is ", x->shape(), ", the weight ", weight->shape(), " for ", in,
+        " features in and ", out, " out; x's last size must be ", in);
   if (bias.defined() || bias.is_number()) {
     adopt(bias, weight);
     check(bias->shape() == Shape{out}, "the bias is ", bias->shape(), ", the weight ", weight->shape(),
           "; the bias must be [", out, "]");
   }
 
-  const Tensor w =
-      TensorBody::view(weight, {weight->shape()[1], out}, {weight->strides()[1], weight->strides()[0]});
-  const Tensor wide =
-      x->dim() > 1 ? x.tensor() : TensorBody::view(x, {1, x->numel()}, {x->numel(), x->strides()[0]});
+  const Tensor w = TensorBody::view(weight, {in, out}, {weight->strides()[1], weight->strides()[0]});
+  const Tensor wide = x->dim() > 1 ? x.tensor() : unsqueeze(x->detach(), 0);
   Tensor y = kernel::matmul(wide, w, bias);
   if (x->dim() == 1) y = TensorBody::view(y, {out});
   return record("linear", std::move(y),

@@ -11,24 +11,13 @@ namespace {
 
 using kernel::Centre;
 
-// The last dimensions, which `normalized_shape` names; weight and bias must have that shape, too.
-Shape check_rows(const Operand& x, const Shape& normalized_shape, const Operand& weight,
-                 const Operand& bias) {
-  const int64_t lead = x->dim() - normalized_shape.dim();
-  check(!normalized_shape.empty() && lead >= 0 &&
-            std::equal(normalized_shape.begin(), normalized_shape.end(), x->shape().begin() + lead),
-        "normalized_shape is ", normalized_shape, " and x ", x->shape(), "; x must end in normalized_shape");
+// The last dimensions, which normalized_shape names.
+Shape check_rows(const Operand& x, const Shape& shape) {
+  const int64_t lead = x->dim() - shape.dim();
+  check(!shape.empty() && lead >= 0 && std::equal(shape.begin(), shape.end(), x->shape().begin() + lead),
+        "normalized_shape is ", shape, " and x ", x->shape(), "; x must end in normalized_shape");
   Shape dims;
   for (int64_t d = lead; d < x->dim(); ++d) dims.push_back(d);
-  const auto check_parameter = [&](const char* name, const Operand& p) {
-    if (!p.defined()) return;
-    check(p->shape() == normalized_shape, name, " has shape ", p->shape(),
-          "; it must be that of normalized_shape, ", normalized_shape);
-    check(p->dtype() == x->dtype(), "x is ", x->dtype(), ", ", name, " is ", p->dtype(),
-          "; they must have one dtype, convert one with to(x, ", x->dtype(), ")");
-  };
-  check_parameter("weight", weight);
-  check_parameter("bias", bias);
   return dims;
 }
 
@@ -37,7 +26,9 @@ Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& s
                  const Operand& bias, double eps) {
   const Calling here(op, x.line());
   check_floating(x);
-  const Shape dims = check_rows(x, shape, weight, bias);
+  const Shape dims = check_rows(x, shape);
+  check_parameter("weight", weight, shape, x);
+  check_parameter("bias", bias, shape, x);
   const Twin twin = [centre, dims, eps](const std::vector<Tensor>& in) {
     const Tensor deviation = centre == Centre::mean ? in[0] - mean(in[0], dims, true) : in[0];
     Tensor y = deviation * rsqrt(mean(square(deviation), dims, true) + eps);
@@ -53,8 +44,7 @@ Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& s
       [n, shape, mean = forward.mean, scale = forward.scale, x = save(x), weight = save(weight)](
           const Tensor& g, const Tensor&) {
         kernel::NormGradients d = kernel::norm_backward(g, x(), n, weight(), {{}, mean, scale});
-        const auto shaped = [&](const Tensor& row) { return TensorBody::view(row, shape); };
-        return Gradients{d.x, shaped(d.weight), shaped(d.bias)};
+        return Gradients{d.x, TensorBody::view(d.weight, shape), TensorBody::view(d.bias, shape)};
       },
       twin);
 }

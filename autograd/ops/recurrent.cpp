@@ -68,20 +68,13 @@ Tensor recurrence(Recurrence kind, Operand x, Operand state, Operand weight, Ope
   check(!projects || kind == Recurrence::lstm, "only an lstm has a projection");
   const int64_t width = projects && options.projection.dim() == 2 ? options.projection.size(0) : hidden;
 
-  const auto check_operand = [&](const char* name, const Tensor& operand, const Shape& shape) {
-    if (!operand.defined()) return;
-    check(operand.shape() == shape, name, " is ", operand.shape(), ", x is ", x->shape(), "; ", name,
-          " must be ", shape);
-    check(operand.dtype() == x->dtype(), "x is ", x->dtype(), ", ", name, " is ", operand.dtype(),
-          "; they must have one dtype, convert one with to(x, ", x->dtype(), ")");
-  };
   const Shape state_shape{batch, kind == Recurrence::lstm ? width + hidden : hidden};
   check(gates == hidden * gate_count(kind), "x is ", x->shape(), "; its last size must be ", gate_count(kind),
         " times the hidden size");
-  check_operand("the weight", weight, {gates, width});
-  check_operand("the bias", bias, {gates});
-  check_operand("the state", state, state_shape);
-  check_operand("the projection", options.projection, {width, hidden});
+  check_parameter("the weight", weight, {gates, width}, x);
+  check_parameter("the bias", bias, {gates}, x);
+  check_parameter("the state", state, state_shape, x);
+  check_parameter("the projection", options.projection, {width, hidden}, x);
   if (options.lengths.defined()) {
     check_indices(options.lengths);
     check(options.lengths.shape() == Shape{batch}, "lengths are ", options.lengths.shape(), ", x is ",
@@ -95,18 +88,16 @@ Tensor recurrence(Recurrence kind, Operand x, Operand state, Operand weight, Ope
   };
   if (reference_mode() || projects) return twin({x, state, weight, bias});
 
-  const auto how = [kind, reverse = options.reverse](const Tensor& lengths) {
-    return kernel::Steps{kind, reverse, lengths};
-  };
   const bool differentiates = grad_enabled() && (x.requires_grad() || state.requires_grad() ||
                                                  weight.requires_grad() || bias.requires_grad());
-  const kernel::States forward = kernel::recur(how(options.lengths), x, state, weight, bias, differentiates);
+  const kernel::States forward =
+      kernel::recur({kind, options.reverse, options.lengths}, x, state, weight, bias, differentiates);
   return record(
       "recurrence", forward.y, {x, state, weight, bias},
-      [how, gates = forward.gates, state = save(state), weight = save(weight),
+      [kind, reverse = options.reverse, gates = forward.gates, state = save(state), weight = save(weight),
        lengths = save(options.lengths)](const Tensor& g, const Tensor& y) {
         kernel::RecurrenceGradients d =
-            kernel::recur_backward(how(lengths()), g, state(), weight(), {y, gates});
+            kernel::recur_backward({kind, reverse, lengths()}, g, state(), weight(), {y, gates});
         return Gradients{d.x, d.state, d.weight, d.bias};
       },
       twin);

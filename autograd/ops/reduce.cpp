@@ -38,8 +38,8 @@ Tensor extreme(const char* op, Tensor (*of)(const Tensor&, const Shape&, bool), 
 
 using Extremes = kernel::Extreme (*)(const Tensor&, int64_t, bool);
 
-// The first of equals has the gradient.
-ValuesIndices first_extreme(const char* op, Extremes extremes, const Operand& x, int64_t dim, bool keepdim) {
+// The first of equals wins, and has the gradient.
+ValuesIndices winner(const char* op, Extremes extremes, const Operand& x, int64_t dim, bool keepdim) {
   const Calling here(op, x.line());
   dim = check_dim(x, dim);
   check_some(x, {dim});
@@ -139,24 +139,14 @@ Tensor prod(Operand x, Dim dim, bool keepdim) {
 
 Tensor prod(Operand x) {
   const Calling here("prod", x.line());
-  return prod({reshape(x, {-1}), x.line()}, 0);
+  return prod(reshape(x, {-1}), 0);
 }
 
-Tensor max(Operand x) {
-  const Calling here("max", x.line());
-  return amax(x);
-}
-Tensor min(Operand x) {
-  const Calling here("min", x.line());
-  return amin(x);
-}
+Tensor max(Operand x) { return extreme("max", kernel::amax, x, {}, false); }
+Tensor min(Operand x) { return extreme("min", kernel::amin, x, {}, false); }
 
-ValuesIndices max(Operand x, Dim dim, bool keepdim) {
-  return first_extreme("max", kernel::max, x, dim, keepdim);
-}
-ValuesIndices min(Operand x, Dim dim, bool keepdim) {
-  return first_extreme("min", kernel::min, x, dim, keepdim);
-}
+ValuesIndices max(Operand x, Dim dim, bool keepdim) { return winner("max", kernel::max, x, dim, keepdim); }
+ValuesIndices min(Operand x, Dim dim, bool keepdim) { return winner("min", kernel::min, x, dim, keepdim); }
 
 Tensor argmax(Operand x, std::optional<Dim> dim, bool keepdim) {
   return where_extreme("argmax", kernel::max, x, dim, keepdim);

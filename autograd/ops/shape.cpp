@@ -72,8 +72,6 @@ Tensor positions(const Tensor& x, int64_t dim, int64_t start, int64_t count, int
   return TensorBody::view(x, shape, strides, offset);
 }
 
-Tensor strided(const char* op, Operand x, int64_t dim, int64_t start, int64_t count, int64_t step);
-
 // The transpose of `positions`: zeros with x at positions start, start + step, ... of a dimension of `size`.
 Tensor spread(Operand x, int64_t dim, int64_t size, int64_t start, int64_t step) {
   const int64_t count = x->shape()[dim];
@@ -82,7 +80,7 @@ Tensor spread(Operand x, int64_t dim, int64_t size, int64_t start, int64_t step)
   Tensor y = kernel::full(shape, 0, x->dtype());
   kernel::copy_into(positions(y, dim, start, count, step), x);
   return record("spread", std::move(y),
-                {{x, [=](const Tensor& g) { return strided("strided", g, dim, start, count, step); }}});
+                {{x, [=](const Tensor& g) { return slice(g, dim, start, start + count * step, step); }}});
 }
 
 Tensor strided(const char* op, Operand x, int64_t dim, int64_t start, int64_t count, int64_t step) {
@@ -96,10 +94,9 @@ Tensor strided(const char* op, Operand x, int64_t dim, int64_t start, int64_t co
 Tensor triangle(const char* op, Operand x, int64_t diagonal, Tensor (*keep)(Operand, Operand)) {
   const Calling here(op, x.line());
   check(x->dim() >= 2, "x is ", x->shape(), "; it must be a matrix or a batch of them");
-  const Tensor rows = arange(static_cast<double>(x->size(-2)), int64);
-  const Tensor columns = arange(static_cast<double>(x->size(-1)), int64);
-  constexpr int64_t far = int64_t{1} << 52;  // beyond any matrix, and exact in double
-  return where(keep(columns - unsqueeze(rows, 1), std::clamp(diagonal, -far, far)), x, 0);
+  const Tensor rows = arange(x->size(-2), int64);
+  const Tensor columns = arange(x->size(-1), int64);
+  return where(keep(columns - unsqueeze(rows, 1), diagonal), x, 0);
 }
 
 }  // namespace
@@ -326,7 +323,6 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, Line line) {
     int64_t start, size;
     Shape shape;
   };
-  std::vector<Operand> inputs;
   std::vector<Part> parts;
   Shape shape = model.shape();
   shape[dim] = 0;
@@ -337,7 +333,6 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, Line line) {
     if (rest.dim() == model.dim()) rest[dim] = model.shape()[dim];
     check(rest == model.shape(), "shapes ", model.shape(), " and ", x.shape(),
           " differ outside of dimension ", dim);
-    inputs.emplace_back(x, line);
     parts.push_back({shape[dim], adds_nothing(x) ? 0 : x.size(dim), x.shape()});
     shape[dim] += parts.back().size;
   }
@@ -351,7 +346,7 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, Line line) {
       gradients.push_back(reshape(narrow(g, dim, part.start, part.size), part.shape));
     return gradients;
   };
-  return record("cat", std::move(y), inputs, std::move(rule), nullptr);
+  return record("cat", std::move(y), {tensors.begin(), tensors.end()}, std::move(rule), nullptr);
 }
 
 Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, Line line) {
@@ -362,7 +357,7 @@ Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, Line line) {
   for (const Tensor& x : tensors) {
     check(x.shape() == tensors.front().shape(), "shapes ", tensors.front().shape(), " and ", x.shape(),
           " differ");
-    rows.push_back(unsqueeze({x, line}, dim));
+    rows.push_back(unsqueeze(x, dim));
   }
   return cat(rows, dim, line);
 }

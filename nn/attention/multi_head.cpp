@@ -15,16 +15,6 @@ int64_t check_heads(int64_t embed_dim, int64_t num_heads) {
   return num_heads;
 }
 
-// [B, T, H D] -> [B, H, T, D], a view
-Tensor split_heads(const Tensor& x, int64_t heads) {
-  return transpose(view(x, {x.size(0), x.size(1), heads, x.size(2) / heads}), 1, 2);
-}
-
-// [B, H, T, D] -> [B, T, H D]
-Tensor merge_heads(const Tensor& x) {
-  return reshape(transpose(x, 1, 2), {x.size(0), x.size(2), x.size(1) * x.size(3)});
-}
-
 // Queries (0), keys (1) or values (2) of all heads: [B, T, width] -> [B, H, T, D]. Three products with a
 // third of the rows each: parts of one large result would cost a gradient as large as it for every part.
 Tensor project(const MultiheadAttention& layer, const Tensor& x, int64_t which) {
@@ -33,8 +23,9 @@ Tensor project(const MultiheadAttention& layer, const Tensor& x, int64_t which) 
   const auto rows = [&](const Tensor& whole, const Tensor& otherwise) {
     return whole.defined() ? narrow(whole, 0, which * layer.embed_dim, layer.embed_dim) : otherwise;
   };
-  return split_heads(linear(x, rows(layer.in_proj_weight, *own[which]), rows(layer.in_proj_bias, {})),
-                     layer.num_heads);
+  const Tensor y = linear(x, rows(layer.in_proj_weight, *own[which]), rows(layer.in_proj_bias, {}));
+  const int64_t width = layer.embed_dim / layer.num_heads;
+  return transpose(view(y, {y.size(0), y.size(1), layer.num_heads, width}), 1, 2);
 }
 
 void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Tensor& key,
@@ -149,7 +140,7 @@ F::Attention MultiheadAttention::forward(const Tensor& query, const Tensor& key,
                                                            .dropout_p = training() ? dropout : 0,
                                                            .need_weights = options.need_weights});
   if (weights.defined() && options.average_attn_weights) weights = mean(weights, 1);
-  const Tensor output = out_proj(merge_heads(heads));  // [B, Tq, E]
+  const Tensor output = out_proj(flatten(transpose(heads, 1, 2), 2));  // [B, Tq, E]
   if (options.cache) *options.cache = std::move(grown);
   return {output, weights};
 }

@@ -40,8 +40,8 @@ class Keys : public Tensor {
   const Tensor& through(const Linear& map) const;
 
  private:
-  mutable std::tuple<const Linear*, int64_t, bool>
-      source_;  // of mapped_: map, its versions, whether recorded
+  // Of mapped_: map, its versions, whether recorded.
+  mutable std::tuple<const Linear*, int64_t, bool> source_;
   mutable Tensor mapped_;
 };
 

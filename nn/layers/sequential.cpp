@@ -3,11 +3,9 @@
 namespace heed {
 
 Sequential& Sequential::operator=(const Sequential& other) {
-  if (this == &other) return *this;
   Layer::operator=(other);
-  while (size() > other.size()) parts_.pop_back();
-  for (size_t i = 0; i < size(); ++i) parts_[i] = other.parts_[i];
-  while (size() < other.size()) parts_.push_back(other.parts_[size()]);
+  parts_.reserve(other.size());  // with room for all, a vector assigns to the parts that it has
+  parts_ = other.parts_;
   return *this;
 }
 

@@ -26,10 +26,7 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
     const double part = kernel::sum_of_powers(g, norm_type);
     norm = largest ? (part > norm || std::isnan(part) ? part : norm) : norm + part;
   }
-  if (norm_type == 2)
-    norm = std::sqrt(norm);
-  else if (!largest)
-    norm = std::pow(norm, 1 / norm_type);
+  if (!largest) norm = std::pow(norm, 1 / norm_type);
 
   const double scale = max_norm / (norm + 1e-6);
   if (scale >= 1) return norm;  // a NaN goes on into the gradients

@@ -3,7 +3,6 @@
 #include "autograd/grad_mode.h"
 #include "nn/table.h"
 #include "tensor/create.h"
-#include "tensor/kernels/map.h"
 #include "tensor/kernels/optim.h"
 
 namespace heed {
@@ -63,8 +62,7 @@ double Optimizer::checked(double lr) const {
   return lr;
 }
 
-Tensor OptimizerState::remembered(size_t slot, const Tensor& p, bool wanted, double value) {
-  if (!wanted) return {};
+Tensor OptimizerState::remembered(size_t slot, const Tensor& p, double value) {
   if (!tensors[slot].defined()) tensors[slot] = kernel::full(p.shape(), value, p.dtype());
   return tensors[slot];
 }
@@ -117,8 +115,7 @@ void Optimizer::load_state_dict(const std::map<std::string, Tensor>& state) {
 
 namespace {
 
-void check_not_negative(const char* optimizer,
-                        std::initializer_list<std::pair<const char*, double>> options) {
+void refuse_negative(const char* optimizer, std::initializer_list<std::pair<const char*, double>> options) {
   std::vector<std::string> all;
   for (const auto& [name, value] : options) all.push_back(std::string(name) + " " + to_string(value));
   for (const auto& [name, value] : options)
@@ -128,31 +125,29 @@ void check_not_negative(const char* optimizer,
 }  // namespace
 
 void SGDOptions::check() const {
-  check_not_negative(kName, {{"lr", lr}, {"momentum", momentum}, {"weight_decay", weight_decay}});
+  refuse_negative(kName, {{"lr", lr}, {"momentum", momentum}, {"weight_decay", weight_decay}});
   heed::check(!nesterov || (momentum > 0 && dampening == 0), "SGD: nesterov with momentum ", momentum,
               " and dampening ", dampening, "; it needs a momentum and no dampening");
 }
 
 void SGDOptions::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
   const bool first = !state.tensors[0].defined();
-  const Tensor buffer = state.remembered(0, p, momentum != 0);
   visit_floating(p.dtype(), [&]<class T>(Type<T>) {
-    const T rate = static_cast<T>(lr), keep = static_cast<T>(momentum);
-    const T fresh = static_cast<T>(1 - (first ? 0 : dampening));
+    const T rate(lr), keep(momentum), fresh(first ? 1 : 1 - dampening);
     const auto plain = [=](T& p_, T g_) { p_ -= rate * g_; };
     const auto with_momentum = [=, ahead = nesterov](T& p_, T g_, T& v) {
       v = keep * v + fresh * g_;
       p_ -= rate * (ahead ? g_ + keep * v : v);
     };
-    const T sign = maximize ? -1 : 1, decay = static_cast<T>(weight_decay);
-    buffer.defined() ? kernel::sweep(p, g, sign, decay, with_momentum, buffer)
-                     : kernel::sweep(p, g, sign, decay, plain);
+    const T sign(maximize ? -1 : 1), decay(weight_decay);
+    momentum != 0 ? kernel::sweep(p, g, sign, decay, with_momentum, state.remembered(0, p))
+                  : kernel::sweep(p, g, sign, decay, plain);
   });
 }
 
 template <bool decoupled>
 void AnyAdamOptions<decoupled>::check() const {
-  check_not_negative(kName, {{"lr", lr}, {"eps", eps}, {"weight_decay", weight_decay}});
+  refuse_negative(kName, {{"lr", lr}, {"eps", eps}, {"weight_decay", weight_decay}});
   for (const double beta : betas)
     heed::check(beta >= 0 && beta < 1, kName, ": betas are ", betas[0], " and ", betas[1],
                 "; each must be at least 0 and below 1");
@@ -161,15 +156,12 @@ void AnyAdamOptions<decoupled>::check() const {
 template <bool decoupled>
 void AnyAdamOptions<decoupled>::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
   const Tensor mean = state.remembered(0, p), square = state.remembered(1, p);
-  const Tensor largest_square = state.remembered(2, p, amsgrad);
   const double t = static_cast<double>(state.step);
   const double correction1 = 1 - std::pow(betas[0], t), correction2 = 1 - std::pow(betas[1], t);
   visit_floating(p.dtype(), [&]<class T>(Type<T>) {
-    const T keep = decoupled ? static_cast<T>(1 - lr * weight_decay) : T(1);
-    const T beta1 = static_cast<T>(betas[0]), fresh1 = static_cast<T>(1 - betas[0]);
-    const T beta2 = static_cast<T>(betas[1]), fresh2 = static_cast<T>(1 - betas[1]);
-    const T size = static_cast<T>(lr / correction1), least = static_cast<T>(eps);
-    const T root = static_cast<T>(1 / std::sqrt(correction2));
+    const T beta1(betas[0]), fresh1(1 - betas[0]), beta2(betas[1]), fresh2(1 - betas[1]);
+    const T keep(decoupled ? 1 - lr * weight_decay : 1);
+    const T size(lr / correction1), root(1 / std::sqrt(correction2)), least(eps);
     const auto move = [=](T& p_, T g_, T& m, T& v, auto&... largest) {
       m = beta1 * m + fresh1 * g_;
       v = beta2 * v + fresh2 * g_ * g_;
@@ -178,8 +170,8 @@ void AnyAdamOptions<decoupled>::update(const Tensor& p, const Tensor& g, Optimiz
       (raise(largest), ...);
       p_ = keep * p_ - size * m / (std::sqrt(spread) * root + least);
     };
-    const T sign = maximize ? -1 : 1, decay = static_cast<T>(decoupled ? 0 : weight_decay);
-    amsgrad ? kernel::sweep(p, g, sign, decay, move, mean, square, largest_square)
+    const T sign(maximize ? -1 : 1), decay(decoupled ? 0 : weight_decay);
+    amsgrad ? kernel::sweep(p, g, sign, decay, move, mean, square, state.remembered(2, p))
             : kernel::sweep(p, g, sign, decay, move, mean, square);
   });
 }
@@ -187,63 +179,48 @@ void AnyAdamOptions<decoupled>::update(const Tensor& p, const Tensor& g, Optimiz
 template struct AnyAdamOptions<false>;
 template struct AnyAdamOptions<true>;
 
-namespace {
-
-// RMSprop and Adagrad take several passes: few train by them.
-
-// The gradient as a step starts with it.
-Tensor started(const auto& options, const Tensor& p, const Tensor& g) {
-  return kernel::add(options.maximize ? kernel::map(g, [](auto v) { return -v; }) : g, p,
-                     options.weight_decay);
-}
-
-// g / (sqrt(v) + eps)
-Tensor normalized(const Tensor& g, const Tensor& v, double eps) {
-  return kernel::zip(
-      g, v, [eps](auto g_, auto v_) { return g_ / (std::sqrt(v_) + static_cast<decltype(v_)>(eps)); });
-}
-
-// out <- keep out + fresh x
-void fade(const Tensor& out, const Tensor& x, double keep, double fresh) {
-  kernel::mul_into(out, kernel::full({}, keep, out.dtype()));
-  kernel::add_into(out, x, fresh);
-}
-
-}  // namespace
-
 void RMSpropOptions::check() const {
-  check_not_negative(
+  refuse_negative(
       kName,
       {{"lr", lr}, {"alpha", alpha}, {"eps", eps}, {"weight_decay", weight_decay}, {"momentum", momentum}});
 }
 
 void RMSpropOptions::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
-  const Tensor square = state.remembered(0, p), mean = state.remembered(1, p, centered);
-  const Tensor buffer = state.remembered(2, p, momentum > 0);
-  Tensor d = started(*this, p, g), spread = square;
-  fade(square, kernel::square(d), alpha, 1 - alpha);
-  if (centered) {
-    fade(mean, d, alpha, 1 - alpha);
-    spread = kernel::sub(square, kernel::square(mean));
-  }
-  d = normalized(d, spread, eps);
-  if (buffer.defined()) fade(buffer, d, momentum, 1);
-  kernel::add_into(p, buffer.defined() ? buffer : d, -lr);
+  const auto zeros = [&] { return kernel::full(p.shape(), 0, p.dtype()); };
+  const Tensor square = state.remembered(0, p), mean = centered ? state.remembered(1, p) : zeros();
+  const Tensor buffer = momentum > 0 ? state.remembered(2, p) : zeros();
+  visit_floating(p.dtype(), [&]<class T>(Type<T>) {
+    const T keep(alpha), fresh(1 - alpha), rate(lr), carry(momentum), least(eps);
+    const auto move = [=, has_mean = centered](T& p_, T g_, T& v, T& m, T& b) {
+      v = keep * v + fresh * g_ * g_;
+      if (has_mean) m = keep * m + fresh * g_;
+      b = carry * b + g_ / (std::sqrt(v - m * m) + least);
+      p_ -= rate * b;
+    };
+    const T sign(maximize ? -1 : 1), decay(weight_decay);
+    kernel::sweep(p, g, sign, decay, move, square, mean, buffer);
+  });
 }
 
 void AdagradOptions::check() const {
-  check_not_negative(kName, {{"lr", lr},
-                             {"lr_decay", lr_decay},
-                             {"weight_decay", weight_decay},
-                             {"initial_accumulator_value", initial_accumulator_value},
-                             {"eps", eps}});
+  refuse_negative(kName, {{"lr", lr},
+                          {"lr_decay", lr_decay},
+                          {"weight_decay", weight_decay},
+                          {"initial_accumulator_value", initial_accumulator_value},
+                          {"eps", eps}});
 }
 
 void AdagradOptions::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
-  const Tensor sum = state.remembered(0, p, true, initial_accumulator_value), d = started(*this, p, g);
-  kernel::add_into(sum, kernel::square(d));
-  const double rate = lr / (1 + static_cast<double>(state.step - 1) * lr_decay);
-  kernel::add_into(p, normalized(d, sum, eps), -rate);
+  const Tensor sum = state.remembered(0, p, initial_accumulator_value);
+  const double decayed_lr = lr / (1 + static_cast<double>(state.step - 1) * lr_decay);
+  visit_floating(p.dtype(), [&]<class T>(Type<T>) {
+    const T rate(decayed_lr), least(eps), sign(maximize ? -1 : 1), decay(weight_decay);
+    const auto move = [=](T& p_, T g_, T& s) {
+      s += g_ * g_;
+      p_ -= rate * g_ / (std::sqrt(s) + least);
+    };
+    kernel::sweep(p, g, sign, decay, move, sum);
+  });
 }
 
 }  // namespace heed

@@ -19,8 +19,8 @@ struct OptimizerState {
   int64_t step = 0;  // the number of this step, from 1
   std::array<Tensor, 3> tensors;
 
-  /// tensors[slot], filled with `value` at first; undefined unless `wanted`.
-  Tensor remembered(size_t slot, const Tensor& p, bool wanted = true, double value = 0);
+  /// tensors[slot], filled with `value` at first.
+  Tensor remembered(size_t slot, const Tensor& p, double value = 0);
 };
 
 /// The base of all optimisers: parameters in groups, what is remembered about each, and one step for all.

@@ -77,8 +77,7 @@ RecurrentStack::RecurrentStack(const char* name, Recurrence kind, int64_t input_
 
 void RecurrentStack::name_all(Visitor& v) {
   for (int64_t k = 0; k < std::ssize(weights); ++k)
-    weights[static_cast<size_t>(k)].name(
-        v, "_l" + std::to_string(k / directions()) + (is_reverse(k) ? "_reverse" : ""));
+    weights[k].name(v, "_l" + std::to_string(k / directions()) + (is_reverse(k) ? "_reverse" : ""));
 }
 
 // Sequences keep the order of dimensions that they are given in, so that products over all steps read and
@@ -117,7 +116,7 @@ LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Ten
 
   std::vector<Tensor> outputs, last_h, last_c;
   for (int64_t k = 0; k < count; ++k) {
-    const RecurrentWeights& w = weights[static_cast<size_t>(k)];
+    const RecurrentWeights& w = weights[k];
     const bool reverse = is_reverse(k);
     const Tensor before = state.defined() ? select(state, 0, k) : Tensor();
     const Tensor states =

@@ -36,14 +36,12 @@ std::vector<std::vector<int64_t>> bucket_batches(const std::vector<int64_t>& len
   std::vector<int64_t> order = randperm(n, &generator).to_vector<int64_t>();
   const auto length = [&](int64_t example) { return lengths[static_cast<size_t>(example)]; };
   std::ranges::stable_sort(order, {}, length);
-  std::vector<std::vector<int64_t>> sorted, batches;
-  for (auto first = order.begin(); first != order.end();) {
-    const auto end = first + std::min<int64_t>(batch_size, order.end() - first);
-    sorted.emplace_back(first, end);
-    first = end;
+  std::vector<std::vector<int64_t>> batches;
+  const int64_t count = n / batch_size + (n % batch_size > 0 ? 1 : 0);
+  for (const int64_t b : randperm(count, &generator).to_vector<int64_t>()) {
+    const auto first = order.begin() + b * batch_size;
+    batches.emplace_back(first, first + std::min(batch_size, order.end() - first));
   }
-  for (const int64_t b : randperm(static_cast<int64_t>(sorted.size()), &generator).to_vector<int64_t>())
-    batches.push_back(std::move(sorted[static_cast<size_t>(b)]));
   return batches;
 }
 

@@ -44,8 +44,7 @@ Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<std::vector<T
         for (const auto& [ngram, count] : count_ngrams(reference, n))
           most[ngram] = std::max(most[ngram], count);
       for (const auto& [ngram, count] : count_ngrams(candidate, n)) {
-        const auto found = most.find(ngram);
-        if (found != most.end()) matches[n - 1] += std::min(count, found->second);
+        matches[n - 1] += std::min(count, most[ngram]);
         totals[n - 1] += count;
       }
     }

@@ -55,24 +55,23 @@ std::vector<std::vector<Hypothesis>> beam_search(const DecodeStep& step, int64_t
         continuations(step(from_vector(tokens, {rows}), from_vector(parents, {rows})), rows, options.width);
     const std::vector<double> next_log = values.to_vector();
     const Ids next = indices.to_vector<int64_t>();
-    const size_t each = next.size() / beams.size();
+    const int64_t each = std::ssize(next) / rows;
 
     std::vector<Beam> kept;
-    for (size_t first = 0; first < beams.size();) {
+    for (int64_t first = 0; first < rows;) {
       const int64_t sentence = beams[first].sentence;
-      std::vector<Hypothesis>& result = results[static_cast<size_t>(sentence)];
+      std::vector<Hypothesis>& result = results[sentence];
       std::vector<Candidate> candidates;
-      for (; first < beams.size() && beams[first].sentence == sentence; ++first)
-        for (size_t i = first * each; i < (first + 1) * each; ++i)
+      for (; first < rows && beams[first].sentence == sentence; ++first)
+        for (int64_t i = first * each; i < (first + 1) * each; ++i)
           if (next_log[i] > -INFINITY)
-            candidates.push_back(
-                {static_cast<int64_t>(first), next[i], beams[first].log_probability + next_log[i]});
+            candidates.push_back({first, next[i], beams[first].log_probability + next_log[i]});
       std::ranges::stable_sort(candidates, std::greater{}, &Candidate::log_probability);
       const size_t places = static_cast<size_t>(options.width) - result.size();
       candidates.resize(std::min(candidates.size(), places), {});
 
       for (const auto& [row, token, log_probability] : candidates) {
-        Ids sequence = beams[static_cast<size_t>(row)].tokens;
+        Ids sequence = beams[row].tokens;
         const bool ended = token == options.end;
         if (!ended) sequence.push_back(token);
         if (ended || length == options.max_length) {

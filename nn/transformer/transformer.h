@@ -28,9 +28,9 @@ struct TransformerOptions {
 /// final_norm norm.*
 template <class Self, class LayerType>
 struct TransformerStack : Layer<Self> {
-  TransformerStack(const char* name, int64_t d_model, int64_t nhead, int64_t num_layers,
-                   const TransformerOptions& options) {
-    check(num_layers >= 0, name, ": num_layers is ", num_layers, "; it must not be negative");
+  TransformerStack(int64_t d_model, int64_t nhead, int64_t num_layers,
+                   const TransformerOptions& options = {}) {
+    check(num_layers >= 0, Self::kName, ": num_layers is ", num_layers, "; it must not be negative");
     for (int64_t i = 0; i < num_layers; ++i) layers.emplace_back(d_model, nhead, options);
     if (options.final_norm) norm.emplace(d_model, options.norm());
   }
@@ -70,9 +70,8 @@ struct TransformerEncoderLayer : Layer<TransformerEncoderLayer> {
 
 /// TransformerEncoderLayer several times: arguments and result as there.
 struct TransformerEncoder : TransformerStack<TransformerEncoder, TransformerEncoderLayer> {
-  TransformerEncoder(int64_t d_model, int64_t nhead, int64_t num_layers,
-                     const TransformerOptions& options = {})
-      : TransformerStack("TransformerEncoder", d_model, nhead, num_layers, options) {}
+  static constexpr const char* kName = "TransformerEncoder";  // for messages
+  using TransformerStack::TransformerStack;
   Tensor forward(const Tensor& src, const AttendOptions& self = {}) const;
 };
 
@@ -138,9 +137,8 @@ struct TransformerDecoderLayer : Layer<TransformerDecoderLayer> {
 
 /// TransformerDecoderLayer several times: arguments and result as there.
 struct TransformerDecoder : TransformerStack<TransformerDecoder, TransformerDecoderLayer> {
-  TransformerDecoder(int64_t d_model, int64_t nhead, int64_t num_layers,
-                     const TransformerOptions& options = {})
-      : TransformerStack("TransformerDecoder", d_model, nhead, num_layers, options) {}
+  static constexpr const char* kName = "TransformerDecoder";
+  using TransformerStack::TransformerStack;
   Tensor forward(const Tensor& tgt, const Tensor& memory, const AttendOptions& self = {},
                  const AttendOptions& cross = {}, DecoderCache* cache = nullptr) const;
 };

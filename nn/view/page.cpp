@@ -14,19 +14,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Weights in ten-thousandths, which are short to write.
-Json rounded(const Tensor& head) {
-  Json numbers = Json::array();
-  for (const double weight : head.to_vector<double>())
-    numbers.push_back(std::isfinite(weight) ? Json(std::llround(weight * 1e4)) : Json());
-  return numbers;
-}
-
 std::string json(const std::vector<AttentionMap>& maps) {
   Json all = Json::array();
   for (const AttentionMap& map : maps) {
     Json heads = Json::array();
-    for (const Tensor& head : split(map.weights, 1)) heads.push_back(rounded(head));
+    for (const Tensor& head : split(map.weights, 1)) {
+      Json& numbers = heads.emplace_back(Json::array());  // ten-thousandths, which are short to write
+      for (const double weight : head.to_vector<double>())
+        numbers.push_back(std::isfinite(weight) ? Json(std::llround(weight * 1e4)) : Json());
+    }
     all.push_back({{"module", map.module},
                    {"step", map.step},
                    {"queries", map.queries},

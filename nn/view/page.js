@@ -1,10 +1,10 @@
 'use strict';
-const maps = JSON.parse(document.getElementById('data').textContent);
 const $ = id => document.getElementById(id);
+const maps = JSON.parse($('data').textContent);
 const within = (i, list) => Math.max(0, Math.min(i, list.length - 1));
-const range = n => Array.from({length: n}, (_, i) => i);
 const state = {map: 0, head: -1, query: 0, key: 0, only: false};  // head -1: the mean of all
-let weights = [];                                                 // of the map and head that are shown
+let weights = [];  // [Tq][Tk], of the map and head that are shown
+let rowAt;         // where a query is in the heat map
 
 const svgNames = new Set(['svg', 'g', 'rect', 'line', 'text']);
 function make(name, attributes = {}, ...children) {
@@ -19,34 +19,36 @@ const tokenNode = (name, token, attributes) => make(name, {lang: language(token)
 const short = token => [...token].length > 14 ? [...token].slice(0, 13).join('') + '…' : token;
 const emsOf = token => [...short(token)].reduce((sum, c) => sum + (c > '\u2e7f' ? 1 : .6), 0);
 const widest = tokens => Math.max(1, ...tokens.map(emsOf));
+const label = (token, attributes) => tokenNode('text', short(token), attributes);
 
-// The weights [Tq * Tk] of one head, or the mean of all; the file has them as multiples of 1/10000.
-function weightsOf(map, head) {
-  const chosen = head < 0 ? map.weights : [map.weights[head]];
-  return range(map.queries.length * map.keys.length)
-      .map(i => chosen.reduce((sum, one) => sum + (one[i] ?? NaN), 0) / chosen.length / 1e4);
+// The weights of one head, or the mean of all; the file has them as multiples of 1/10000.
+function weightsOf({queries, keys, weights: heads}, head) {
+  const chosen = head < 0 ? heads : [heads[head]];
+  const mean = i => chosen.reduce((sum, one) => sum + (one[i] ?? NaN), 0) / chosen.length / 1e4;
+  return queries.map((_, q) => keys.map((_, k) => mean(q * keys.length + k)));
 }
 const opacity = weight => Math.min(Math.max(weight || 0, 0), 1).toFixed(3);
 const nameOf = map => map.module || 'attention';
 const isOwn = map => map.queries.length === map.keys.length && map.queries.every((q, i) => q === map.keys[i]);
 
 function drawSentence() {
-  const map = maps[state.map], own = isOwn(map), count = map.keys.length;
-  const picked = i => ({'data-pick': i, ...(i === state.query && {class: 'now', 'aria-current': true})});
+  const map = maps[state.map], own = isOwn(map), {query} = state;
+  const picked = i => ({'data-pick': i, ...(i === query && {class: 'now', 'aria-current': true})});
   const pick = (token, i) => tokenNode('span', token, picked(i));
   const key = (token, i) => tokenNode('span', token, {
-    'data-key': i, style: `--weight: ${opacity(weights[state.query * count + i])}`, ...(own && picked(i))});
+    'data-query': query, 'data-key': i, style: `--weight: ${opacity(weights[query]?.[i])}`,
+    ...(own && picked(i))});
   const queries = own ? [] : [make('div', {}, ...map.queries.map(pick))];
   $('sentence').replaceChildren(...queries, make('div', {}, ...map.keys.map(key)));
 }
 
-const picture = (label, width, height, letters) => make('svg', {
-  viewBox: `0 0 ${width} ${height}`, width, 'font-size': letters, tabindex: 0, role: 'img', 'aria-label': label});
+const picture = (name, width, height, letters) => make('svg', {
+  viewBox: `0 0 ${width} ${height}`, width, 'font-size': letters, tabindex: 0, role: 'img', 'aria-label': name});
 
-// Of more than 128 tokens several share a cell, which shows their largest weight.
-const blockOf = map => Math.ceil(Math.max(map.queries.length, map.keys.length) / 128) || 1;
 function drawHeat() {
-  const map = maps[state.map], {queries, keys} = map, each = blockOf(map);
+  const {queries, keys} = maps[state.map];
+  // Of more than 128 tokens several share a cell, which shows their largest weight.
+  const each = Math.ceil(Math.max(queries.length, keys.length) / 128) || 1;
   const rows = Math.ceil(queries.length / each), columns = Math.ceil(keys.length / each);
   const cell = Math.max(4, Math.min(32, Math.floor(560 / Math.max(rows, columns, 1))));
   const size = each === 1 && cell > 8 ? Math.min(14, cell * .75) : 0;
@@ -54,24 +56,22 @@ function drawHeat() {
   const width = columns * cell, height = rows * cell, top = slant + size * .5;
   const svg = picture('Heat map', left + width + slant, top + height + 4, size);
   svg.append(make('rect', {class: 'frame', x: left, y: top, width, height}));
-  for (let r = 0; r < rows; ++r)
-    for (let c = 0; c < columns; ++c) {
-      let best = r * each * keys.length + c * each;
-      for (let q = r * each; q < Math.min((r + 1) * each, queries.length); ++q)
-        for (let k = c * each; k < Math.min((c + 1) * each, keys.length); ++k)
-          if (weights[q * keys.length + k] > weights[best]) best = q * keys.length + k;
-      svg.append(make('rect', {
-        x: left + c * cell, y: top + r * cell, width: cell, height: cell,
-        'fill-opacity': opacity(weights[best]), 'data-query': Math.floor(best / keys.length), 'data-key': best % keys.length}));
-    }
+  rowAt = query => top + Math.floor(query / each) * cell;
+  const cells = [];
+  weights.forEach((row, query) => row.forEach((weight, key) => {
+    const column = Math.floor(key / each), at = Math.floor(query / each) * columns + column;
+    if (!cells[at] || weight > cells[at].weight) cells[at] = {weight, query, key, x: left + column * cell};
+  }));
+  for (const {weight, query, key, x} of cells)
+    svg.append(make('rect', {x, y: rowAt(query), width: cell, height: cell,
+                             'fill-opacity': opacity(weight), 'data-query': query, 'data-key': key}));
   if (size) {
-    queries.forEach((token, q) => svg.append(tokenNode('text', short(token),
-        {x: left - 6, y: top + (q + .5) * cell + size * .35, 'text-anchor': 'end', 'data-row': q})));
-    keys.forEach((token, k) => svg.append(tokenNode('text', short(token),
+    queries.forEach((token, q) => svg.append(label(token,
+        {x: left - 6, y: rowAt(q) + cell / 2 + size * .35, 'text-anchor': 'end', 'data-row': q})));
+    keys.forEach((token, k) => svg.append(label(token,
         {transform: `translate(${left + (k + .5) * cell + size * .3} ${top - 5}) rotate(-45)`})));
   }
-  svg.append(make('rect', {
-    class: 'row', x: left, y: top, width, height: cell, 'data-cell': cell, 'data-top': top}));
+  svg.append(make('rect', {class: 'row', x: left, width, height: cell}));
   $('heat').replaceChildren(svg);
 }
 
@@ -82,44 +82,42 @@ function drawLines() {
   const svg = picture('Lines between tokens', width, height, size);
   const middle = i => step * (i + .5) + 4;
   queries.forEach((token, q) => {
-    const group = make('g', {'data-from': q});
-    keys.forEach((_, k) => {
-      const weight = weights[q * keys.length + k];
-      if (weight >= .01)
-        group.append(make('line', {
-          x1: left, y1: middle(q), x2: right, y2: middle(k), 'stroke-opacity': opacity(weight),
-          'data-query': q, 'data-key': k}));
-    });
-    svg.append(group, tokenNode('text', short(token),
+    const line = (weight, k) => make('line', {
+      x1: left, y1: middle(q), x2: right, y2: middle(k), 'stroke-opacity': opacity(weight),
+      'data-query': q, 'data-key': k});
+    const lines = weights[q].flatMap((weight, k) => weight >= .01 ? line(weight, k) : []);
+    svg.append(make('g', {'data-from': q}, ...lines), label(token,
         {x: left - 8, y: middle(q) + 5, 'text-anchor': 'end', 'data-only': q, 'data-row': q}));
   });
-  keys.forEach((token, k) => svg.append(tokenNode('text', short(token),
-      {x: right + 8, y: middle(k) + 5, 'data-key': k})));
+  keys.forEach((token, k) => svg.append(label(token, {x: right + 8, y: middle(k) + 5, 'data-key': k})));
   $('lines').replaceChildren(svg);
 }
 
 // Redraws what depends on the current token alone.
 function markQuery() {
   drawSentence();
-  const frame = $('heat').querySelector('.row'), {cell, top} = frame.dataset;
-  frame.setAttribute('y', +top + Math.floor(state.query / blockOf(maps[state.map])) * cell);
+  $('heat').querySelector('.row').setAttribute('y', rowAt(state.query));
   for (const label of document.querySelectorAll('[data-row]'))
     label.classList.toggle('now', +label.dataset.row === state.query);
   for (const group of $('lines').querySelectorAll('g'))
     group.style.display = state.only && +group.dataset.from !== state.query ? 'none' : '';
 }
 
+// Fills a select: the text and value of each option, and the value that is chosen.
+function offer(id, options, value) {
+  $(id).replaceChildren(...options.map(option => new Option(...option)));
+  $(id).value = value;
+}
+
 function fillChoices() {
-  const here = maps[state.map], option = (text, value, now) => new Option(text, value, false, now);
-  const firsts = maps.filter((map, i) => maps.findIndex(other => other.module === map.module) === i);
-  $('layer').replaceChildren(
-      ...firsts.map(map => option(nameOf(map), maps.indexOf(map), map.module === here.module)));
-  const same = maps.filter(map => map.module === here.module);
-  $('step').replaceChildren(...same.map(map => option(map.step, maps.indexOf(map), map === here)));
+  const here = maps[state.map], same = maps.filter(map => map.module === here.module);
+  const firsts = maps.filter(map => map === maps.find(other => other.module === map.module));
+  offer('layer', firsts.map(map => [nameOf(map), maps.indexOf(map)]), maps.indexOf(same[0]));
+  offer('step', same.map(map => [map.step, maps.indexOf(map)]), state.map);
   $('steps').hidden = same.length < 2;
-  const heads = here.weights.length;
-  $('head').replaceChildren(...(heads > 1 ? [option('mean', -1, state.head < 0)] : []),
-                            ...range(heads).map(h => option(h, h, h === state.head || heads === 1)));
+  const heads = here.weights.map((_, head) => [head, head]);
+  if (heads.length > 1) heads.unshift(['mean', -1]);
+  offer('head', heads, heads.length > 1 ? state.head : 0);
   for (const button of document.querySelectorAll('button'))
     button.setAttribute('aria-pressed',
                         +button.dataset.map === state.map && +button.dataset.head === state.head);
@@ -139,10 +137,9 @@ function choose(map, head) {
 
 // The number behind a picture's part, above it; without one, none.
 function tip(target, query = state.query, key = state.key) {
-  const {queries, keys} = maps[state.map];
   if (!target) return $('tip').replaceChildren();
-  const box = target.getBoundingClientRect(), weight = weights[query * keys.length + key];
-  $('tip').replaceChildren(`${queries[query]} → ${keys[key]}: ${weight.toFixed(4)}`);
+  const {queries, keys} = maps[state.map], box = target.getBoundingClientRect();
+  $('tip').replaceChildren(`${queries[query]} → ${keys[key]}: ${weights[query][key].toFixed(4)}`);
   Object.assign($('tip').style, {left: box.x + box.width / 2 + 'px', top: box.y + 'px'});
 }
 
@@ -164,48 +161,32 @@ document.addEventListener('click', ({target}) => {
   else if (pick ?? query) only(+(pick ?? query), false);
 });
 document.addEventListener('keydown', event => {
-  const moves = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]}[event.key];
+  const move = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]}[event.key];
   const picture = event.target.closest('#sentence, #heat, #lines');
-  if (!moves || !picture) return;
+  if (!move || !picture) return;
   event.preventDefault();
   const {queries, keys} = maps[state.map];
-  state.key = within(state.key + moves[1], keys);
-  only(within(state.query + moves[0], queries), picture.id === 'lines');
-  const at = `[data-query="${state.query}"][data-key="${state.key}"]`;
-  tip(picture.querySelector(picture.id === 'sentence' ? `[data-key="${state.key}"]` : at) ?? event.target);
+  state.key = within(state.key + move[1], keys);
+  only(within(state.query + move[0], queries), picture.id === 'lines');
+  tip(picture.querySelector(`[data-query="${state.query}"][data-key="${state.key}"]`) ?? event.target);
 });
-document.addEventListener('focusout', () => { tip(); if (maps.length) only(state.query, false); });
+document.addEventListener('focusout', () => { tip(); only(state.query, false); });
 document.addEventListener('scroll', () => tip(), {passive: true});
 $('layer').onchange = $('step').onchange = event => choose(event.target.value, state.head);
 $('head').onchange = event => choose(state.map, event.target.value);
 
-// Small pictures are drawn when they come into view: there may be hundreds.
-const seen = new IntersectionObserver(entries => {
-  for (const {isIntersecting, target} of entries) {
-    if (!isIntersecting) continue;
-    seen.unobserve(target);
-    const map = maps[target.dataset.map], data = map.weights[target.dataset.head], canvas = target.firstChild;
-    const rows = canvas.height = Math.min(map.queries.length, 96);
-    const columns = canvas.width = Math.min(map.keys.length, 96);
-    const brush = canvas.getContext('2d');
-    brush.fillStyle = '#3b86e0';
-    for (let i = 0; i < rows * columns; ++i) {
-      const r = Math.floor(i / columns), c = i % columns;
-      const q = Math.floor(r * map.queries.length / rows), k = Math.floor(c * map.keys.length / columns);
-      brush.globalAlpha = opacity(data[q * map.keys.length + k] / 1e4);
-      brush.fillRect(c, r, 1, 1);
-    }
-  }
-});
+// A small picture of one head, a pixel for each weight.
+function small({queries, keys}, head) {
+  const image = new ImageData(keys.length || 1, queries.length || 1);
+  head.forEach((weight, i) => image.data.set([59, 134, 224, 255 * weight / 1e4], 4 * i));
+  const canvas = make('canvas', {width: image.width, height: image.height});
+  canvas.getContext('2d').putImageData(image, 0, 0);
+  return canvas;
+}
 maps.forEach((map, m) => {
   const name = nameOf(map) + (map.step ? `, step ${map.step}` : '');
-  const heads = range(map.weights.length).map(head => {
-    const title = `${name}, head ${head}`;
-    const about = {title, 'aria-label': title, 'data-map': m, 'data-head': head};
-    const button = make('button', about, make('canvas'));
-    seen.observe(button);
-    return button;
-  });
+  const heads = map.weights.map((head, h) => make('button',
+      {title: `${name}, head ${h}`, 'data-map': m, 'data-head': h}, small(map, head)));
   $('overview').append(make('div', {class: 'faint'}, name), make('div', {class: 'heads'}, ...heads));
 });
 if (maps.length) choose(0, maps[0].weights.length > 1 ? -1 : 0);

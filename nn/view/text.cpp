@@ -64,13 +64,12 @@ std::vector<double> AttentionMap::row(int64_t query, int64_t head) const {
 }
 
 Tensor stacked_steps(const AttentionScope& scope, const std::string& module) {
-  int64_t most = 0;
+  int64_t most = scope.weights(module).size(-1);  // throws where there is no call, with the modules there are
   for (const CapturedAttention& call : scope.calls())
     if (call.module == module) most = std::max(most, call.weights.size(-1));
   std::vector<Tensor> steps;
   for (const CapturedAttention& call : scope.calls())
     if (call.module == module) steps.push_back(pad(call.weights, {0, most - call.weights.size(-1)}));
-  if (steps.empty()) static_cast<void>(scope.weights(module));  // throws, with the modules there are
   return cat(steps, -2);
 }
 

@@ -57,13 +57,15 @@ struct Sizes {
   }
 };
 
-// Calls f(task, memory) for all tasks, shared among threads. There is memory for so many tiles.
+// Calls f(head, part, memory) for all parts of all heads, shared among threads. The work is the multiplications of
+// a head, and there is memory for so many tiles.
 template <class T, class F>
-void each_task(const Sizes& sizes, int64_t tasks, double multiplications, int64_t tiles, const F& f) {
+void each_part(const Sizes& sizes, int64_t parts, double work, int64_t tiles, const F& f) {
   const Shape shape{tiles, std::min(kRows, sizes.Tq), std::min(kColumns, sizes.Tk)};
-  parallel_for(tasks, products_per_block(multiplications), [&](int64_t begin, int64_t end) {
+  const int64_t at_once = products_per_block(work / static_cast<double>(std::max<int64_t>(1, parts)));
+  parallel_for(sizes.heads * parts, at_once, [&](int64_t begin, int64_t end) {
     const Tensor memory = Tensor::empty(shape, dtype_of<T>);
-    for (int64_t task = begin; task < end; ++task) f(task, memory.mutable_data<T>());
+    for (int64_t task = begin; task < end; ++task) f(task / parts, task % parts, memory.mutable_data<T>());
   });
 }
 
@@ -218,12 +220,10 @@ Attended attention(const Tensor& q, const Tensor& k, const Tensor& v, const Atte
     const Inputs<T> in{sizes, rule, for_products(q), for_products(k), for_products(v)};
     const Matrices<T> y(out.y);
     const Matrix<T> log_totals = Matrices<T>(out.log_totals)[0];
-    each_task<T>(sizes, sizes.heads * sizes.strips,
-                 work / static_cast<double>(std::max<int64_t>(1, sizes.strips)), 1,
-                 [&](int64_t task, T* memory) {
-                   const int64_t head = task / sizes.strips, i = task % sizes.strips * kRows;
-                   attend(in, head, i, memory, y[head].from(i, 0), log_totals.at(head, i));
-                 });
+    each_part<T>(sizes, sizes.strips, work, 1, [&](int64_t head, int64_t strip, T* memory) {
+      const int64_t i = strip * kRows;
+      attend(in, head, i, memory, y[head].from(i, 0), log_totals.at(head, i));
+    });
   });
   return out;
 }
@@ -236,8 +236,7 @@ AttentionGradients attention_backward(const Tensor& strided_g, const Tensor& q, 
   const Sizes sizes(q, k, v, rule);
   const double work = sizes.count_products(2 * (sizes.D + sizes.Dv) + sizes.D);
   const int64_t heads = sizes.heads, Tk = sizes.Tk;
-  const int64_t shares =
-      std::clamp<int64_t>(8 / std::max<int64_t>(1, heads), 1, std::max<int64_t>(1, sizes.strips));
+  const int64_t shares = std::max<int64_t>(1, std::min(8 / std::max<int64_t>(1, heads), sizes.strips));
   const auto empty_shares = [&](int64_t columns) {
     Shape shape = sizes.shape(Tk, columns);
     if (shares > 1) shape.insert(0, shares);
@@ -249,12 +248,10 @@ AttentionGradients attention_backward(const Tensor& strided_g, const Tensor& q, 
 
   visit_floating(q.dtype(), [&]<class T>(Type<T>) {
     const Inputs<T> in{sizes, rule, for_products(q), for_products(k), for_products(v)};
-    const Matrices<const T> log_totals(forward.log_totals);
-    const Backward<T> backward{in, Matrices<const T>(g), Matrices<const T>(y), log_totals[0],
-                               Matrices<T>(dq)};
+    const Backward<T> backward{in, Matrices<const T>(g), Matrices<const T>(y),
+                               Matrices<const T>(forward.log_totals)[0], Matrices<T>(dq)};
     const Matrices<T> dks(all_dk), dvs(all_dv);
-    each_task<T>(sizes, heads * shares, work / static_cast<double>(shares), 2, [&](int64_t task, T* memory) {
-      const int64_t head = task / shares, share = task % shares;
+    each_part<T>(sizes, shares, work, 2, [&](int64_t head, int64_t share, T* memory) {
       const Matrix<T> dk = dks[share * heads + head], dv = dvs[share * heads + head];
       std::fill_n(dk.data, Tk * sizes.D, T(0));
       std::fill_n(dv.data, Tk * sizes.Dv, T(0));

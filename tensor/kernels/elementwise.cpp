@@ -35,9 +35,7 @@ Tensor clone(const Tensor& x) {
 Tensor contiguous(const Tensor& x) { return !x.defined() || x.is_contiguous() ? x : clone(x); }
 
 void add_into(const Tensor& out, const Tensor& x, Number alpha) {
-  const Factor factor(alpha, out.dtype());
-  if (factor.as<double>() == 1) return update(out, x, plus);
-  update(out, x, [factor](auto u, auto v) { return u + factor.as<decltype(u)>() * v; });
+  update(out, x, [by = Factor(alpha, out.dtype())](auto u, auto v) { return u + by.as<decltype(u)>() * v; });
 }
 void mul_into(const Tensor& out, const Tensor& x) { update(out, x, times); }
 
@@ -46,15 +44,9 @@ Tensor add(const Tensor& a, const Tensor& b, Number alpha) {
   const auto f = [by = Factor(alpha, a.dtype())](auto u, auto v) { return u + by.as<decltype(u)>() * v; };
   return zip(a, b, f, wrapping);
 }
-Tensor sub(const Tensor& a, const Tensor& b) {
-  const auto minus = [](auto u, auto v) { return u - v; };
-  return zip(a, b, minus, wrapping);
-}
+Tensor sub(const Tensor& a, const Tensor& b) { return zip(a, b, minus, wrapping); }
 Tensor mul(const Tensor& a, const Tensor& b) { return zip(a, b, times, wrapping); }
-Tensor square(const Tensor& x) {
-  const auto f = [](auto v) { return v * v; };
-  return map(x, f, wrapping);
-}
+Tensor square(const Tensor& x) { return map(x, squared, wrapping); }
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   const Shape shape = broadcast_shapes(condition.shape(), broadcast_shapes(a.shape(), b.shape()),

@@ -91,8 +91,7 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
     T* out = y.mutable_data<T>();
     each_row(outer * m, inner, [&](int64_t row) {
       const int64_t position = inside(positions[row % m], n, dim, x);
-      std::memcpy(out + row * inner, from + (row / m * n + position) * inner,
-                  static_cast<size_t>(inner) * sizeof(T));
+      std::copy_n(from + (row / m * n + position) * inner, inner, out + row * inner);
     });
   });
   return y;

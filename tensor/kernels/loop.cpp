@@ -43,32 +43,35 @@ void move_lines(bool gather, Word* far, int64_t size, int64_t step, int64_t stri
 }
 
 // A tensor as an operand, or the result: its elements in the row-major order of the result's shape.
-class Stream {
- public:
+struct Stream {
+  char* first = nullptr;
+  int64_t width = 0;
+  bool dense = true;  // the elements are neighbours in memory, in this order
+  Lattice lattice;
+
   Stream() = default;
-  Stream(const Tensor& x, const Shape& shape) : width_(size_of(x.dtype())) {
+  Stream(const Tensor& x, const Shape& shape) : width(size_of(x.dtype())) {
     const TensorBody& body = TensorBody::of(x);
-    first_ = reinterpret_cast<char*>(body.storage->data) + body.offset * width_;
-    dense_ = body.contiguous && body.shape == shape;
-    if (dense_) return;
-    lattice_ = Lattice(x, shape);
-    dense_ = lattice_.sizes.dim() == 1 && lattice_.inner_step() == 1;
+    first = reinterpret_cast<char*>(body.storage->data) + body.offset * width;
+    dense = body.contiguous && body.shape == shape;
+    if (dense) return;
+    lattice = Lattice(x, shape);
+    dense = lattice.sizes.dim() == 1 && lattice.inner_step() == 1;
   }
 
-  bool dense() const { return dense_; }
-  bool one_value() const { return !dense_ && lattice_.sizes.dim() <= 1 && lattice_.inner_step() == 0; }
-  char* at(int64_t index) const { return first_ + index * width_; }
+  bool one_value() const { return !dense && lattice.sizes.dim() <= 1 && lattice.inner_step() == 0; }
+  char* at(int64_t index) const { return first + index * width; }
   /// Elements [begin, begin + n) to the buffer, or back.
   void move(bool gather, int64_t begin, int64_t n, void* buffer) const {
-    const int64_t size = lattice_.inner_size(), step = lattice_.inner_step();
-    const int64_t outer = lattice_.sizes.dim() - 1;
-    const int64_t lines = outer < 1 ? 1 : lattice_.sizes[outer - 1];
-    const int64_t stride = outer < 1 ? 0 : lattice_.steps[outer - 1];
-    visit_width(width_, [&]<class Word>(Word) {
+    const int64_t size = lattice.inner_size(), step = lattice.inner_step();
+    const int64_t outer = lattice.sizes.dim() - 1;
+    const int64_t lines = outer < 1 ? 1 : lattice.sizes[outer - 1];
+    const int64_t stride = outer < 1 ? 0 : lattice.steps[outer - 1];
+    visit_width(width, [&]<class Word>(Word) {
       auto* near = static_cast<Word*>(buffer);
       while (n > 0) {  // part of a line, or as many whole lines as are a stride apart
         const int64_t line = begin / size, start = begin % size;
-        auto* far = reinterpret_cast<Word*>(first_) + lattice_.run_at(line) + start * step;
+        auto* far = reinterpret_cast<Word*>(first) + lattice.run_at(line) + start * step;
         const int64_t whole = start > 0 ? 0 : std::min(n / size, lines - line % lines);
         const int64_t count = whole > 0 ? whole * size : std::min(n, size - start);
         move_lines(gather, far, std::min(size, count), step, stride, near, std::max<int64_t>(whole, 1));
@@ -78,12 +81,6 @@ class Stream {
       }
     });
   }
-
- private:
-  char* first_ = nullptr;
-  int64_t width_ = 0;
-  bool dense_ = true;
-  Lattice lattice_;
 };
 
 // The dimension along which the elements are closest in memory: the last, as usual, or an earlier one.
@@ -116,12 +113,9 @@ Tensor turned(const Tensor& x) {
   if (across == last) return Tensor();
 
   Tensor y = Tensor::empty(x.shape(), x.dtype());
-  Lattice x_others, y_others;  // the dimensions besides the two
-  for (int64_t d = 0; d < last; ++d) {
-    if (d == across) continue;
-    x_others.add(sizes[d], steps[d]);
-    y_others.add(sizes[d], strides[d]);
-  }
+  // The dimensions besides the two.
+  const Shape outer(sizes.data(), last);
+  const Lattice x_others(outer, steps, across), y_others(outer, strides, across);
   const int64_t n = sizes[last], lines = sizes[across];
   const auto tiles_in = [](int64_t size) { return (size + kTile - 1) / kTile; };
   const int64_t tiles = x.numel() / (n * lines) * tiles_in(n) * tiles_in(lines);
@@ -146,12 +140,12 @@ void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop l
   const Stream result(out, out.shape());
   std::array<Tensor, kMost> copies;
   std::array<Stream, kMost> operands;
-  bool dense = result.dense();
+  bool dense = result.dense;
   for (size_t i = 0; i < count; ++i) {
     const Tensor& x = *in.begin()[i];
     copies[i] = turned(x);
     operands[i] = Stream(copies[i].defined() ? copies[i] : x, out.shape());
-    dense &= operands[i].dense();
+    dense &= operands[i].dense;
   }
   const int64_t chunk = dense ? kBlock : kChunk;  // at once, where nothing goes through a buffer
   parallel_for(out.numel(), kBlock, [&](int64_t begin, int64_t end) {
@@ -164,13 +158,13 @@ void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop l
     for (int64_t start = begin; start < end; start += chunk) {
       const int64_t n = std::min(chunk, end - start);
       for (size_t i = 0; i < count; ++i) {
-        if (operands[i].dense())
+        if (operands[i].dense)
           at[i] = operands[i].at(start);
         else if (!operands[i].one_value())
           operands[i].move(true, start, n, buffers[i]);
       }
-      loop(f, n, result.dense() ? result.at(start) : buffers[kMost], at.data());
-      if (!result.dense()) result.move(false, start, n, buffers[kMost]);
+      loop(f, n, result.dense ? result.at(start) : buffers[kMost], at.data());
+      if (!result.dense) result.move(false, start, n, buffers[kMost]);
     }
   });
 }

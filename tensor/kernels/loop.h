@@ -17,7 +17,9 @@ inline constexpr int64_t kBlock = 32768;
 
 /// Formulas that several kernels share, of numbers as well as packs of them.
 inline constexpr auto itself = [](auto v) { return v; };
+inline constexpr auto squared = [](auto v) { return v * v; };
 inline constexpr auto plus = [](auto u, auto v) { return u + v; };
+inline constexpr auto minus = [](auto u, auto v) { return u - v; };
 inline constexpr auto times = [](auto u, auto v) { return u * v; };
 
 /// The type in which elements of type T are added and multiplied: integers as unsigned ones, which wrap

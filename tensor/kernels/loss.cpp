@@ -14,7 +14,6 @@ struct Classes {
   const int64_t count;
 
   const int64_t* target = targets.target.data<int64_t>();
-  const int64_t ignored = targets.ignore_index;
   const Tensor weights = targets.weight.defined() ? targets.weight : full({count}, 1, dtype_of<T>);
   const T* weight = weights.data<T>();
   const T total = static_cast<T>(sum(weights, {0}, false).item());
@@ -60,7 +59,7 @@ CrossEntropy cross_entropy(const Tensor& x, const ClassTargets& targets) {
     each_row(y.loss.numel(), classes, [&](int64_t r) {
       const int64_t t = c.target[r];
       lse[r] = loss[r] = 0;
-      if (t == c.ignored) return;
+      if (t == c.targets.ignore_index) return;
       const T* row = logits + r * classes;
       const T all = lse[r] = log_sum_exp(row, classes);
       loss[r] = c.exact * c.weight[t] * (all - row[t]);
@@ -84,7 +83,7 @@ Tensor cross_entropy_backward(const Tensor& g, const Tensor& x, const Tensor& lo
       const T* row = logits + r * classes;
       T* to = out + r * classes;
       const int64_t t = c.target[r];
-      if (t == c.ignored) {
+      if (t == c.targets.ignore_index) {
         std::fill_n(to, classes, T(0));
         return;
       }

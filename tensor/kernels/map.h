@@ -12,18 +12,14 @@
 namespace heed::kernel {
 
 /// The dtypes that a formula is for; all but these are refused.
-inline constexpr struct Floating {
-  void operator()(DType dtype, const auto& run) const { visit_floating(dtype, run); }
-} floating;
-inline constexpr struct Numbers {
-  void operator()(DType dtype, const auto& run) const { visit_numbers(dtype, run); }
-} numbers;
+inline constexpr auto floating = [](DType dtype, const auto& run) { visit_floating(dtype, run); };
+inline constexpr auto numbers = [](DType dtype, const auto& run) { visit_numbers(dtype, run); };
 /// Numbers, with int64 as an unsigned type, whose sums and products wrap around where signed ones are undefined.
-inline constexpr struct WrappingNumbers {
-  void operator()(DType dtype, const auto& run) const {
-    visit_numbers(dtype, [&]<class T>(Type<T>) { run(Type<Wrapping<T>>()); });
-  }
-} wrapping;
+inline constexpr auto wrapping = [](DType dtype, const auto& run) {
+  visit_numbers(dtype, [&]<class T>(Type<T>) { run(Type<Wrapping<T>>()); });
+};
+using Floating = std::remove_const_t<decltype(floating)>;
+using WrappingNumbers = std::remove_const_t<decltype(wrapping)>;
 
 namespace detail {
 inline Tensor empty_result(const Tensor& a, const Tensor& b, DType dtype) {
@@ -77,10 +73,8 @@ class Factor {
       : real_(number.to<double>()), whole_(dtype == int64 ? number.to<int64_t>() : 0) {}
   template <class T>
   T as() const {
-    if constexpr (std::is_floating_point_v<T>)
-      return static_cast<T>(real_);
-    else
-      return static_cast<T>(whole_);
+    if constexpr (std::is_floating_point_v<T>) return static_cast<T>(real_);
+    return static_cast<T>(whole_);
   }
 
  private:

@@ -25,12 +25,10 @@ inline double normal_cdf(double x) { return 0.5 * std::erfc(-0.70710678118654752
 namespace detail {
 
 /// c_0 + c_1 x + c_2 x^2 + ...
+constexpr float polynomial(float, float c) { return c; }
 template <class... More>
 constexpr float polynomial(float x, float c, More... more) {
-  if constexpr (sizeof...(more) == 0)
-    return c;
-  else
-    return c + x * polynomial(x, more...);
+  return c + x * polynomial(x, more...);
 }
 
 /// 2^n for n in [-126, 127]: the exponent field is n + 127.

@@ -7,9 +7,9 @@
 namespace heed::kernel {
 namespace {
 
-template <class T>
-const T* data_or_null(const Tensor& x) {
-  return x.defined() ? x.data<T>() : nullptr;
+// x, or a `value` for each of the n where it is undefined.
+Tensor given_or(double value, const Tensor& x, int64_t n, DType dtype) {
+  return x.defined() ? contiguous(x) : full({n}, value, dtype);
 }
 
 template <class F, class T, class... X>
@@ -21,12 +21,14 @@ T average(int64_t n, const F& f, const T* first, const X*... more) {
 
 Normed norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strided_weight,
             const Tensor& strided_bias, double eps) {
-  const Tensor x = contiguous(strided), weight = contiguous(strided_weight), bias = contiguous(strided_bias);
+  const Tensor x = contiguous(strided);
+  const Tensor weight = given_or(1, strided_weight, n, x.dtype());
+  const Tensor bias = given_or(0, strided_bias, n, x.dtype());
   const int64_t rows = n == 0 ? 0 : x.numel() / n;
   Normed out{Tensor::empty(x.shape(), x.dtype()), {}, Tensor::empty({rows}, x.dtype())};
   if (centre == Centre::mean) out.mean = Tensor::empty({rows}, x.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    const T *in = x.data<T>(), *w = data_or_null<T>(weight), *b = data_or_null<T>(bias);
+    const T *in = x.data<T>(), *w = weight.data<T>(), *b = bias.data<T>();
     T *y = out.y.mutable_data<T>(), *scales = out.scale.mutable_data<T>();
     T* means = centre == Centre::mean ? out.mean.mutable_data<T>() : nullptr;
     each_row(rows, n, [=](int64_t r) {
@@ -36,16 +38,8 @@ Normed norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strid
       const auto square = [=](auto v) { return (v - mean) * (v - mean); };
       const T variance = average(n, square, x_row);
       const T scale = scales[r] = static_cast<T>(1 / std::sqrt(static_cast<double>(variance) + eps));
-      const auto xhat = [=](int64_t i) { return (x_row[i] - mean) * scale; };
-      if (w && b) {
-        HEED_VECTORIZE
-        for (int64_t i = 0; i < n; ++i) y_row[i] = xhat(i) * w[i] + b[i];
-      } else {
-        HEED_VECTORIZE
-        for (int64_t i = 0; i < n; ++i) y_row[i] = xhat(i);
-        for (int64_t i = 0; w && i < n; ++i) y_row[i] *= w[i];
-        for (int64_t i = 0; b && i < n; ++i) y_row[i] += b[i];
-      }
+      HEED_VECTORIZE
+      for (int64_t i = 0; i < n; ++i) y_row[i] = (x_row[i] - mean) * scale * w[i] + b[i];
     });
   });
   return out;
@@ -59,18 +53,19 @@ Normed norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strid
 NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int64_t n,
                             const Tensor& strided_weight, const Normed& forward) {
   const Tensor g = contiguous(strided_g), x = contiguous(strided);
-  const Tensor weight = strided_weight.defined() ? contiguous(strided_weight) : full({n}, 1, x.dtype());
+  const Tensor weight = given_or(1, strided_weight, n, x.dtype());
   const int64_t rows = n == 0 ? 0 : x.numel() / n;
   // Rows that share one partial sum of the gradients of weight and bias: see Note [Same bits] in
   // tensor/parallel.h.
   const int64_t at_once = std::max<int64_t>(64, rows_per_block(n));
   const int64_t blocks = (rows + at_once - 1) / at_once;
   const Tensor dx = Tensor::empty(x.shape(), x.dtype());
-  const Tensor dweights = Tensor::empty({blocks, n}, x.dtype()),
-               dbiases = Tensor::empty({blocks, n}, x.dtype());
+  const Tensor dweights = Tensor::empty({blocks, n}, x.dtype());
+  const Tensor dbiases = Tensor::empty({blocks, n}, x.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     const T *in = x.data<T>(), *incoming = g.data<T>(), *w = weight.data<T>();
-    const T *scales = forward.scale.data<T>(), *means = data_or_null<T>(forward.mean);
+    const T* scales = forward.scale.data<T>();
+    const T* means = forward.mean.defined() ? forward.mean.data<T>() : nullptr;
     T *out = dx.mutable_data<T>(), *dws = dweights.mutable_data<T>(), *dbs = dbiases.mutable_data<T>();
     parallel_for(rows, at_once, [=](int64_t begin, int64_t end) {
       T *dw = dws + begin / at_once * n, *db = dbs + begin / at_once * n;
@@ -80,13 +75,13 @@ NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int6
         const T *g_row = incoming + r * n, *x_row = in + r * n;
         T* dx_row = out + r * n;
         const T mean = means ? means[r] : T(0), scale = scales[r];
-        const auto xhat = [=](int64_t i) { return (x_row[i] - mean) * scale; };
-        const auto product = [=](auto g_, auto w_, auto v) { return g_ * w_ * ((v - mean) * scale); };
+        const auto xhat = [=](auto v) { return (v - mean) * scale; };
+        const auto product = [=](auto g_, auto w_, auto v) { return g_ * w_ * xhat(v); };
         const T along = average(n, product, g_row, w, x_row);
         const T offset = means ? average(n, times, g_row, w) : T(0);
         HEED_VECTORIZE
         for (int64_t i = 0; i < n; ++i) {
-          const T h = xhat(i);
+          const T h = xhat(x_row[i]);
           dx_row[i] = scale * (g_row[i] * w[i] - offset - h * along);
           dw[i] += g_row[i] * h;
           db[i] += g_row[i];

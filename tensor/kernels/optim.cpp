@@ -21,13 +21,11 @@ double sum_of_powers(const Tensor& x, double p) {
           }
       };
       if (p == 2)
-        add([](double v) { return v * v; });
+        add(squared);
       else if (p == 1 || largest)
         add(itself);
-      else if (p == 0)
-        add([](double v) { return double(v != 0); });
       else
-        add([p](double v) { return std::pow(v, p); });
+        add([p](double v) { return v == 0 ? 0 : std::pow(v, p); });  // no 0^0
       double& part = parts[static_cast<size_t>(begin / kSweep)];
       for (const double lane : lanes) part = join(part, lane);
     });

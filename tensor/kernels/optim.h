@@ -6,8 +6,8 @@
 
 namespace heed::kernel {
 
-inline constexpr int64_t kSweep =
-    8192;  // elements one thread takes at a time: several tensors of it fit its cache
+/// Elements one thread takes at a time: several tensors of it fit its cache.
+inline constexpr int64_t kSweep = 8192;
 
 /// One pass of an optimiser over a parameter: update(p, g, memory...) for every element, where g is
 /// sign g + decay p. All have one shape and the dtype T; what update changes through its references is stored, and

@@ -72,22 +72,18 @@ void join_rows(typename R::Wide* wide, const T* x, int64_t rows, int64_t step, i
 // The dimensions of x that are kept, and those that are reduced over.
 struct Plan {
   Lattice kept, reduced;
-  int64_t outputs = 1, inputs = 1;  // of the result; of x for each of them
+  int64_t outputs, inputs;  // of the result; of x for each of them
 
   Plan(const Tensor& x, const Shape& dims) {
     Shape by_step = dims;  // the order inside a reduction is free: memory's own order merges best
     std::sort(by_step.begin(), by_step.end(), [&](int64_t a, int64_t b) {
       return x.strides()[a] != x.strides()[b] ? x.strides()[a] > x.strides()[b] : a < b;
     });
-    for (const int64_t d : by_step) {
-      reduced.add(x.shape()[d], x.strides()[d]);
-      inputs *= x.shape()[d];
-    }
-    for (int64_t d = 0; d < x.dim(); ++d) {
-      if (std::binary_search(dims.begin(), dims.end(), d)) continue;
-      kept.add(x.shape()[d], x.strides()[d]);
-      outputs *= x.shape()[d];
-    }
+    for (const int64_t d : by_step) reduced.add(x.shape()[d], x.strides()[d]);
+    for (int64_t d = 0; d < x.dim(); ++d)
+      if (!std::binary_search(dims.begin(), dims.end(), d)) kept.add(x.shape()[d], x.strides()[d]);
+    outputs = numel(kept.sizes);
+    inputs = x.numel() / std::max<int64_t>(1, outputs);
   }
   /// Whether neighbouring results come from neighbouring values, and not the inputs of one result.
   bool by_rows() const {
@@ -97,29 +93,12 @@ struct Plan {
     const Lattice& inner = by_rows() ? kept : reduced;
     return inner.inner_size() == 1 || inner.inner_step() == 1;
   }
-};
-
-// How the inputs of each result are cut into parts, by the sizes alone: into a number of rows; or into as
-// many whole lines as make a block, while a line longer than that is cut into blocks.
-//
-//   |   length   |   length   | len|          rows, or lines: one part a period
-//   |length|length|le|length|length|le|       long lines of size period: parts_in_period = 3
-//   |<--- period --->|
-struct Parts {
-  int64_t inputs, period, length, parts_in_period;
-
-  Parts(const Plan& plan, int64_t width) : inputs(plan.inputs) {
-    const int64_t n = std::max<int64_t>(1, plan.reduced.inner_size());  // of a line
-    period = plan.by_rows() ? std::max<int64_t>(128, rows_per_block(width)) : n * rows_per_block(n);
-    length = plan.by_rows() ? period : std::min(period, kBlock);
-    parts_in_period = (period + length - 1) / length;
-  }
-  int64_t count() const { return std::max<int64_t>(1, (inputs + period - 1) / period * parts_in_period); }
-  int64_t begin(int64_t part) const {
-    return part / parts_in_period * period + part % parts_in_period * length;
-  }
-  int64_t end(int64_t part) const {
-    return std::min({begin(part) + length, (part / parts_in_period + 1) * period, inputs});
+  /// The inputs of each result are cut into parts of this length: rows of `width` values; or as many whole lines as
+  /// make a block, while longer lines are cut into blocks.
+  int64_t part_length(int64_t width) const {
+    if (by_rows()) return std::max<int64_t>(128, rows_per_block(width));
+    const int64_t n = std::max<int64_t>(1, reduced.inner_size());
+    return std::min(n, kBlock) * rows_per_block(n);
   }
 };
 
@@ -135,15 +114,15 @@ struct Reduction {
   T* y;
   const double divisor;
   const int64_t width = plan.by_rows() ? std::min(kWidth, plan.kept.inner_size()) : 1;
-  const Parts parts{plan, width};
-  const int64_t count = parts.count();
+  const int64_t length = plan.part_length(width);
+  const int64_t count = std::max<int64_t>(1, (plan.inputs + length - 1) / length);  // of parts
   const Tensor partials = count > 1 ? Tensor::empty({count * plan.outputs, sizeof(Wide)}, boolean) : Tensor();
 
   void run() {
     if (plan.outputs == 0) return;
     const int64_t n = plan.kept.inner_size(), chunks = (n + width - 1) / width;
     const int64_t tasks = plan.outputs / n * chunks * count;
-    each_row(tasks, width * std::min(plan.inputs, parts.length), [&](int64_t task) {
+    each_row(tasks, width * std::min(plan.inputs, length), [&](int64_t task) {
       const int64_t chunk = task / count, column = chunk % chunks * width;
       join_part(task % count, chunk / chunks * n + column, std::min(width, n - column));
     });
@@ -164,7 +143,8 @@ struct Reduction {
     Wide* wide = count == 1 ? own : partial(part, first);
     std::fill_n(wide, n, Wide(R::start));
     const T* from = x + plan.kept.at(first);
-    plan.reduced.each_stretch(parts.begin(part), parts.end(part), [&](int64_t offset, int64_t inputs) {
+    const int64_t begin = part * length, end = std::min(begin + length, plan.inputs);
+    plan.reduced.each_stretch(begin, end, [&](int64_t offset, int64_t inputs) {
       if (plan.by_rows())
         join_rows<R>(wide, from + offset, inputs, plan.reduced.inner_step(), n);
       else
@@ -176,10 +156,7 @@ struct Reduction {
   // Means alone have a divisor other than 1, and they are of floats.
   void finish(int64_t first, const Wide* wide, int64_t n) {
     for (int64_t i = 0; i < n; ++i)
-      if constexpr (std::is_floating_point_v<T>)
-        y[first + i] = static_cast<T>(wide[i] / static_cast<Wide>(divisor));
-      else
-        y[first + i] = static_cast<T>(wide[i]);
+      y[first + i] = static_cast<T>(divisor == 1 ? wide[i] : wide[i] / static_cast<Wide>(divisor));
   }
 
   // Of [count, outputs] wide values.
@@ -246,8 +223,7 @@ Extreme max(const Tensor& x, int64_t dim, bool keepdim) { return extreme<Maximum
 Extreme min(const Tensor& x, int64_t dim, bool keepdim) { return extreme<Minimum>(x, dim, keepdim); }
 
 Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim) {
-  Tensor largest = amax(x, dims, true);
-  largest = map(largest, [](auto v) { return v - v == 0 ? v : 0; });
+  const Tensor largest = map(amax(x, dims, true), [](auto v) { return v - v == 0 ? v : 0; });
   const Tensor parts = zip(x, largest, [](auto v, auto most) { return math::exp(v - most); });
   const Tensor y = map(sum(parts, dims, keepdim), [](auto v) { return math::log(v); });
   return add(y, TensorBody::view(largest, y.shape(), y.strides()));
