@@ -12,8 +12,6 @@
 
 using namespace heed;
 
-namespace {
-
 // LENDS(Name, call): whether x.call can be asked of a T.
 #define LENDS(Name, ...)            \
   template <class T>                \
@@ -26,8 +24,6 @@ LENDS(LendsNumberedPart, template get<Linear>(0));
 LENDS(LendsOptions, options());
 LENDS(LendsMomentum, momentum(0));
 LENDS(LendsModule, module());
-
-}  // namespace
 
 TEST_CASE("what a temporary gives is the caller's") {
   static_assert(std::same_as<decltype(std::declval<Tensor>().shape()), Shape>);

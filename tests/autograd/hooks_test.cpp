@@ -4,13 +4,11 @@
 
 using namespace heed;
 
-namespace {
-std::string run(const Hooks<std::function<void(std::string&)>>& hooks) {
+static std::string run(const Hooks<std::function<void(std::string&)>>& hooks) {
   std::string order;
   hooks.each([&](const auto& hook) { hook(order); });
   return order;
 }
-}  // namespace
 
 TEST_CASE("hooks run in their order until their handle removes them") {
   Hooks<std::function<void(std::string&)>> hooks;

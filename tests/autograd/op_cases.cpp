@@ -17,11 +17,6 @@ Tensor each(const Inputs& in, DType dtype, F f) {
   return from_vector(y, in[0].shape(), dtype);
 }
 
-template <class F>
-Tensor compare_each(const Inputs& in, F f) {
-  return each(in, boolean, f);
-}
-
 // For every row of a matrix: the position of the first element that `better` prefers to all others.
 template <class Better>
 Tensor best_of_rows(const Tensor& x, Better better) {
@@ -94,25 +89,25 @@ const std::vector<OpCase>& op_cases() {
 
       // comparisons and logic: bool, without gradients
       {.op = "eq", .call = [](auto& in) { return in[0] == in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
-       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a == b; }); }},
+       .plain = [](auto& in) { return each(in, boolean, [](double a, double b) { return a == b; }); }},
       {.op = "ne", .call = [](auto& in) { return in[0] != in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
-       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a != b; }); }},
+       .plain = [](auto& in) { return each(in, boolean, [](double a, double b) { return a != b; }); }},
       {.op = "lt", .call = [](auto& in) { return in[0] < in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
-       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a < b; }); }},
+       .plain = [](auto& in) { return each(in, boolean, [](double a, double b) { return a < b; }); }},
       {.op = "le", .call = [](auto& in) { return in[0] <= in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
-       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a <= b; }); }},
+       .plain = [](auto& in) { return each(in, boolean, [](double a, double b) { return a <= b; }); }},
       {.op = "gt", .call = [](auto& in) { return in[0] > in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
-       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a > b; }); }},
+       .plain = [](auto& in) { return each(in, boolean, [](double a, double b) { return a > b; }); }},
       {.op = "ge", .call = [](auto& in) { return in[0] >= in[1]; }, .inputs = {integers(0, 3, {3, 4}), integers(0, 3, {3, 4})}, .broadcasts = true,
-       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a >= b; }); }},
+       .plain = [](auto& in) { return each(in, boolean, [](double a, double b) { return a >= b; }); }},
       {.op = "eq", .call = [](auto& in) { return in[0] == 1; }, .inputs = {positions(3, {3, 4})},
-       .plain = [](auto& in) { return compare_each(in, [](double a, double) { return a == 1; }); }},
+       .plain = [](auto& in) { return each(in, boolean, [](double a, double) { return a == 1; }); }},
       {.op = "logical_and", .call = [](auto& in) { return logical_and(in[0], in[1]); }, .inputs = {mask({3, 4}), mask({3, 4})}, .broadcasts = true,
-       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a != 0 && b != 0; }); }},
+       .plain = [](auto& in) { return each(in, boolean, [](double a, double b) { return a != 0 && b != 0; }); }},
       {.op = "logical_or", .call = [](auto& in) { return logical_or(in[0], in[1]); }, .inputs = {mask({3, 4}), mask({3, 4})}, .broadcasts = true,
-       .plain = [](auto& in) { return compare_each(in, [](double a, double b) { return a != 0 || b != 0; }); }},
+       .plain = [](auto& in) { return each(in, boolean, [](double a, double b) { return a != 0 || b != 0; }); }},
       {.op = "logical_not", .call = [](auto& in) { return logical_not(in[0]); }, .inputs = {mask({3, 4})},
-       .plain = [](auto& in) { return compare_each(in, [](double a, double) { return a == 0; }); }},
+       .plain = [](auto& in) { return each(in, boolean, [](double a, double) { return a == 0; }); }},
       {.op = "isnan", .call = [](auto& in) { return isnan(sqrt(in[0])); }, .inputs = {integers(-2, 2, {2, 3})}, .records = "sqrt"},
       {.op = "isfinite", .call = [](auto& in) { return isfinite(log(in[0])); }, .inputs = {integers(-2, 3, {3, 4})}, .records = "log"},
 

@@ -115,6 +115,8 @@ Result run(const OpCase& row, const Inputs& in, Subset wanted, bool create_graph
   return {outputs, gradients(outputs, leaves, create_graph)};
 }
 
+}  // namespace
+
 class Report {
  public:
   explicit Report(const OpCase& row) : row_(row) {}
@@ -122,7 +124,7 @@ class Report {
   void found(const Parts&... parts) {
     std::string text = heed::test::name_of(row_) + ": ";
     (detail::append(text, parts), ...);
-    findings_.push_back(std::move(text));
+    findings.push_back(std::move(text));
   }
   /// Runs a check; what it throws is a finding, of its own kind: it says nothing about the fault that was looked for.
   template <class F>
@@ -144,12 +146,14 @@ class Report {
     compare(what + ", output", got.outputs, want.outputs, tolerance);
     compare(what + ", gradient", got.grads, want.grads, tolerance);
   }
-  Findings take() { return std::move(findings_); }
+
+  Findings findings;
 
  private:
   const OpCase& row_;
-  Findings findings_;
 };
+
+namespace {
 
 bool has_gradient(const OpCase& row) { return !row.in_place && all_differentiable(row.inputs) != 0; }
 
@@ -171,9 +175,8 @@ void check_both_orders(Report& report, const std::string& what, const F& call, c
 
 }  // namespace
 
-Findings check_gradients(const OpCase& row) {
-  Report report(row);
-  if (!has_gradient(row)) return {};
+void check_gradients(const OpCase& row, Report& report) {
+  if (!has_gradient(row)) return;
   const Subset all = all_differentiable(row.inputs);
   for (Subset subset = all; subset != 0; subset = (subset - 1) & all) {
     const Inputs in = make(row);
@@ -187,12 +190,10 @@ Findings check_gradients(const OpCase& row) {
     const auto call = [&](const Inputs& x) -> Inputs { return row.call(Inputs(row.inputs.size(), x[0])); };
     check_both_orders(report, "one tensor for all", call, {make(row)[0].requires_grad_()});
   }
-  return report.take();
 }
 
-Findings check_broadcast(const OpCase& row) {
-  Report report(row);
-  if (!row.broadcasts) return {};
+void check_broadcast(const OpCase& row, Report& report) {
+  if (!row.broadcasts) return;
   for (size_t i = 0; i < row.inputs.size(); ++i) {
     std::vector<Shape> smaller = {{}};
     for (int64_t d = 0; d < row.inputs[i].shape.dim(); ++d) {
@@ -226,11 +227,9 @@ Findings check_broadcast(const OpCase& row) {
       });
     }
   }
-  return report.take();
 }
 
-Findings check_layouts(const OpCase& row) {
-  Report report(row);
+void check_layouts(const OpCase& row, Report& report) {
   const Subset wanted = row.in_place ? 0 : all_differentiable(row.inputs);
   for (const auto& [layout, name] : layouts)
     for (size_t which = 0; which <= row.inputs.size(); ++which) {  // one input alone, then all
@@ -248,15 +247,13 @@ Findings check_layouts(const OpCase& row) {
         if (!row.refuses_strides) report.found(what, ": ", error.what());
       }
     }
-  return report.take();
 }
 
-Findings check_empty(const OpCase& row) {
-  Report report(row);
+void check_empty(const OpCase& row, Report& report) {
   std::vector<Input> inputs = row.empty;
   if (inputs.empty()) {
     inputs = row.inputs;
-    if (inputs.empty() || inputs[0].shape.empty()) return {};
+    if (inputs.empty() || inputs[0].shape.empty()) return;
     const int64_t first = inputs[0].shape[0];
     for (Input& input : inputs)
       if (!input.shape.empty() && input.shape[0] == first) input.shape[0] = 0;
@@ -271,11 +268,9 @@ Findings check_empty(const OpCase& row) {
   } catch (const Error& error) {
     if (!row.refuses_empty) report.found("empty: ", error.what());
   }
-  return report.take();
 }
 
-Findings check_precision(const OpCase& row) {
-  Report report(row);
+void check_precision(const OpCase& row, Report& report) {
   const Subset wanted = row.in_place ? 0 : all_differentiable(row.inputs);
   report.guard("float32", [&] {
     const Result single = run(row, make(row, row.inputs, float32), wanted);
@@ -288,11 +283,9 @@ Findings check_precision(const OpCase& row) {
     report.compare("float32", {widened(single.outputs), widened(single.grads)}, reference,
                    row.float_tolerance);
   });
-  return report.take();
 }
 
-Findings check_fused(const OpCase& row) {
-  Report report(row);
+void check_fused(const OpCase& row, Report& report) {
   const Subset wanted = row.in_place ? 0 : all_differentiable(row.inputs);
   report.guard("fused", [&] {
     const Result fused = run(row, make(row), wanted);
@@ -300,7 +293,6 @@ Findings check_fused(const OpCase& row) {
     const Reference switched(!reference_mode());
     report.compare("operation against twin", fused, run(row, make(row), wanted), 1e-10);
   });
-  return report.take();
 }
 
 namespace {
@@ -352,9 +344,8 @@ void check_overwrite(Report& report, const OpCase& row, const std::string& what,
 
 }  // namespace
 
-Findings check_overwritten(const OpCase& row) {
-  Report report(row);
-  if (!has_gradient(row)) return {};
+void check_overwritten(const OpCase& row, Report& report) {
+  if (!has_gradient(row)) return;
   const Subset wanted = all_differentiable(row.inputs);
   const Result exact = run(row, make(row), wanted);
   const size_t victims = row.inputs.size() + exact.outputs.size();
@@ -404,12 +395,10 @@ Findings check_overwritten(const OpCase& row) {
         report.compare(what + " before the second derivative, gradient", got, second(false), 1e-12);
       });
     }
-  return report.take();
 }
 
-Findings check_plain(const OpCase& row) {
-  Report report(row);
-  if (!row.plain) return {};
+void check_plain(const OpCase& row, Report& report) {
+  if (!row.plain) return;
   report.guard("plain", [&] {
     const NoGrad guard;
     const Outputs want = row.plain(make(row));
@@ -418,7 +407,7 @@ Findings check_plain(const OpCase& row) {
     report.compare("against plain numbers, output", got, want, 1e-12);
     if (row.in_place && !got[0].same_as(in[0])) report.found("does not give back its operand");
   });
-  if (!row.in_place) return report.take();
+  if (!row.in_place) return;
   const Inputs in = make(row);
   const int64_t version = TensorBody::of(in[0]).storage->version;
   try {
@@ -431,11 +420,9 @@ Findings check_plain(const OpCase& row) {
     row.call(in);
     if (TensorBody::of(in[0]).storage->version == version) report.found("does not count its write");
   });
-  return report.take();
 }
 
-Findings check_refusals(const OpCase& row) {
-  Report report(row);
+void check_refusals(const OpCase& row, Report& report) {
   const NoGrad guard;
   const std::string file = std::string("; called at ") + row.call.line.file_name() + ":";
   using namespace std::string_literals;
@@ -464,19 +451,18 @@ Findings check_refusals(const OpCase& row) {
       }
     }
   if (refusals == 0 && !row.inputs.empty()) report.found("refuses nothing");
-  return report.take();
 }
 
-Findings check_row(const OpCase& row) {
+void check_row(const OpCase& row, Report& report) {
+  for (Check* check : {check_gradients, check_broadcast, check_layouts, check_empty, check_precision,
+                       check_fused, check_overwritten, check_plain, check_refusals})
+    report.guard("failed", [&] { check(row, report); });
+}
+
+Findings findings(const OpCase& row, Check* check) {
   Report report(row);
-  Findings all;
-  for (const auto& check : {check_gradients, check_broadcast, check_layouts, check_empty, check_precision,
-                            check_fused, check_overwritten, check_plain, check_refusals})
-    report.guard("failed", [&] {
-      for (std::string& finding : check(row)) all.push_back(std::move(finding));
-    });
-  for (std::string& finding : report.take()) all.push_back(std::move(finding));
-  return all;
+  check(row, report);
+  return report.findings;
 }
 
 }  // namespace heed::test

@@ -39,8 +39,7 @@ std::vector<Pair> read(const std::string& text) {
 // The error, without the folder.
 std::string refusal(const std::string& text) {
   const std::string error = message([&] { read(text); });
-  const size_t at = error.find("p.tsv");
-  return at == error.npos ? error : error.substr(at);
+  return error.substr(error.rfind('/') + 1);
 }
 
 }  // namespace

@@ -16,8 +16,7 @@ Columns read(const std::string& text, const std::string& x = "", const std::stri
 // The error, without the folder.
 std::string refusal(const std::string& text, const std::string& x = "", const std::string& y = "") {
   const std::string error = message([&] { read(text, x, y); });
-  const size_t at = error.find("a.csv");
-  return at == error.npos ? error : error.substr(at);
+  return error.substr(error.rfind('/') + 1);
 }
 
 }  // namespace

@@ -5,11 +5,7 @@
 
 using namespace program;
 
-namespace {
-
 const Data data{{"title", "x", "y"}, {0, 1, 2, 3, 4, 5}, {0, 2, 1, 3, 2, 4}, {}, {}};
-
-}  // namespace
 
 TEST_CASE("print_models: a row for each, the test MSE where there is a test set") {
   const program::LeaveOneOut points(data.x, data.y);

@@ -6,13 +6,9 @@
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
-namespace {
-
-Run run(const std::string& arguments, const std::string& before = "") {
+static Run run(const std::string& arguments, const std::string& before = "") {
   return run_program("kernel_regression", arguments, before);
 }
-
-}  // namespace
 
 TEST_CASE("program: --help and --version") {
   const Run help = run("--help");

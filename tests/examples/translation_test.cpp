@@ -11,16 +11,14 @@
 using namespace heed;
 using namespace program;
 
-namespace {
-
 const std::vector<Pair> kPairs = {{"我爱中国", "I love China"},
                                   {"他爱茶", "he loves tea"},
                                   {"我去中国", "I go to China"},
                                   {"他去北京", "he goes to Beijing"}};
 
 // Learns from 32 random pairs a step; the losses of the first and the last step.
-std::pair<double, double> train(const Translation& translation, const std::vector<Pair>& pairs, int steps,
-                                double lr) {
+static std::pair<double, double> train(const Translation& translation, const std::vector<Pair>& pairs,
+                                       int steps, double lr) {
   Adam optimizer(translation.module().parameters(), {.lr = lr});
   Generator random(1);
   double first = 0, last = 0;
@@ -37,8 +35,6 @@ std::pair<double, double> train(const Translation& translation, const std::vecto
   }
   return {first, last};
 }
-
-}  // namespace
 
 // covers: C-000-01
 TEST_CASE("Translation: a saved one translates as before, bit for bit") {

@@ -7,14 +7,10 @@
 using namespace heed;
 using namespace program;
 
-namespace {
-
 const std::vector<TranslatorOptions> kModels = {{"rnn", "none", 12, 9},
                                                 {"attention", "additive", 12, 9},
                                                 {"attention", "dot", 12, 9},
                                                 {"transformer", "none", 12, 9}};
-
-}  // namespace
 
 // covers: C-003-01 C-100-06
 TEST_CASE("translators: decoding step by step gives what teacher forcing gives") {

@@ -1,7 +1,7 @@
 #include "nn/functional.h"
 
 #include "nn/view/capture.h"
-#include "tests/support/expect.h"
+#include "tests/support/twins.h"
 
 using namespace heed;
 
@@ -229,18 +229,14 @@ TEST_CASE("attention: what stands in keys that no query may attend to counts for
   for (const bool need_weights : {false, true})
     for (AttentionOptions options : ways)
       for (const double bad : {kNaN, kInf, 0.0}) {
+        options.need_weights = need_weights;
+        const Tensor seen = transpose(padding.allowed());
         const auto run = [&](double filler) {
-          const Tensor seen = transpose(padding.allowed());
-          const std::vector<Tensor> in = {q.detach().requires_grad_(),
-                                          where(seen, k, filler).detach().requires_grad_(),
-                                          where(seen, v, filler).detach().requires_grad_()};
-          options.need_weights = need_weights;
-          const Tensor y = F::scaled_dot_product_attention(in[0], in[1], in[2], options).output;
-          std::vector<Tensor> all = grad({sum(y * y)}, in);
-          all.push_back(y);
-          return all;
+          return value_and_gradients(
+              [&](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2], options).output; },
+              {q, where(seen, k, filler), where(seen, v, filler)});
         };
-        const std::vector<Tensor> clean = run(1), spoilt = run(bad);
+        const Tensors clean = run(1), spoilt = run(bad);
         for (size_t i = 0; i < clean.size(); ++i)
           CHECK((all(isfinite(clean[i])).item<bool>() && largest_difference(clean[i], spoilt[i]) == 0));
       }

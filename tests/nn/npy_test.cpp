@@ -7,22 +7,13 @@
 
 using namespace heed;
 
-namespace {
-
 // A file with this header, unpadded, and these values.
-std::string npy(const std::string& header, const std::string& values, char major = 1) {
+static std::string npy(const std::string& header, const std::string& values, char major = 1) {
   std::string file = "\x93NUMPY";
   file += {major, 0, static_cast<char>(header.size()), 0};
   if (major > 1) file += std::string(2, '\0');
   return file + header + values;
 }
-
-std::string bytes_of(const Tensor& x) {
-  return {reinterpret_cast<const char*>(TensorBody::of(x).storage->data),
-          static_cast<size_t>(x.numel() * size_of(x.dtype()))};
-}
-
-}  // namespace
 
 TEST_CASE("npy: the bytes of a small file") {
   const Folder folder;

@@ -20,14 +20,6 @@ std::string file_of(const std::string& header, const std::string& data = "") {
   return length + header + data;
 }
 
-std::string bytes_of(const Tensor& x) {
-  const Tensor whole = x.is_contiguous() ? x : heed::contiguous(x.detach());
-  const int64_t size = size_of(x.dtype());
-  return {reinterpret_cast<const char*>(TensorBody::of(whole).storage->data +
-                                        TensorBody::of(whole).offset * size),
-          static_cast<size_t>(x.numel() * size)};
-}
-
 std::string hex(const std::string& bytes) {
   std::string text;
   for (const char byte : bytes)

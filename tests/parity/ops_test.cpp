@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "tests/support/parity.h"
+#include "tests/parity/nn_cases.h"
 
 #include "autograd/ops/elementwise.h"
 #include "nn/functional.h"
@@ -24,54 +24,36 @@ struct Leaf {
   std::string grad;
 };
 
+// The arguments with {"value": v} as v, in lists too.
+Json plain(Json arguments) {
+  for (Json& argument : arguments) {
+    if (argument.contains("list")) argument["list"] = plain(argument["list"]);
+    if (argument.contains("value")) argument = Json(argument["value"]);
+  }
+  return arguments;
+}
+
 // The arguments of one case by name. What is not there has PyTorch's default, as in PyTorch null counts as
 // not there; what is there and nobody asked for is a fault.
-class Arguments {
+class Arguments : public parity::Fields {
  public:
-  Arguments(const parity::Cases& cases, const Json& json) : cases_(cases), fields_("argument", json) {}
+  Arguments(const parity::Cases& cases, const Json& json) : Fields("argument", plain(json)), cases_(cases) {}
 
-  bool has(const char* name) { return fields_.has(name) && fields_[name] != Json{{"value", nullptr}}; }
-  Tensor tensor(const char* name) { return has(name) ? make(raw(name), name) : Tensor(); }
+  Tensor tensor(const char* name) { return has(name) ? make((*this)[name], name) : Tensor(); }
   Operand operand(const char* name) {
-    Operand operand;
-    if (has(name))
-      operand =
-          raw(name).contains("value") ? Operand(number(name, 0)) : (operand.become(tensor(name)), operand);
-    return operand;
+    if (!has(name)) return {};
+    const Json& argument = (*this)[name];
+    return argument.is_object() ? Operand(make(argument, name)) : Operand(parity::number(argument));
   }
   std::vector<Tensor> tensors(const char* name) {
     std::vector<Tensor> made;
-    for (const Json& item : list(name)) made.push_back(make(item, name));
+    for (const Json& item : (*this)[name].at("list")) made.push_back(make(item, name));
     return made;
   }
-  const Json& list(const char* name) { return argument(name).at("list"); }
-  const Json& argument(const char* name) {
-    check(has(name), "argument ", name, " is missing");
-    return raw(name);
-  }
-  const Json& raw(const char* name) { return fields_[name]; }  // {"value": null} is a value too
-  const Json& value(const char* name) { return argument(name).at("value"); }
-  int64_t integer(const char* name) { return value(name).get<int64_t>(); }
-  int64_t integer(const char* name, int64_t otherwise) { return has(name) ? integer(name) : otherwise; }
-  double number(const char* name, double otherwise) {
-    return has(name) ? parity::number(value(name)) : otherwise;
-  }
-  bool flag(const char* name, bool otherwise) { return has(name) ? value(name).get<bool>() : otherwise; }
-  std::string text(const char* name, const char* otherwise) {
-    return has(name) ? value(name).get<std::string>() : otherwise;
-  }
-  // What the text stands for, the first where it is missing.
-  template <class T>
-  T choice(const char* name, std::initializer_list<std::pair<const char*, T>> choices) {
-    return parity::Fields("argument", has(name) ? Json{{name, value(name)}} : Json::object())
-        .choice(name, choices);
-  }
-  bool is_list(const char* name) {
-    return has(name) && raw(name).contains("value") && value(name).is_array();
-  }
+  int64_t integer(const char* name) { return (*this)[name].get<int64_t>(); }
   Shape sizes(const char* name) {  // a list, or one number
-    if (!is_list(name)) return {integer(name)};
-    return value(name).get<std::vector<int64_t>>();
+    if (!(*this)[name].is_array()) return {integer(name)};
+    return (*this)[name].get<std::vector<int64_t>>();
   }
   Dims dims(const char* name) { return has(name) ? Dims(sizes(name)) : Dims(); }
 
@@ -90,13 +72,10 @@ class Arguments {
     return x;
   }
 
-  void check_all_asked() const { fields_.check_all_asked(); }
-
   std::vector<Leaf> leaves;
 
  private:
   const parity::Cases& cases_;
-  parity::Fields fields_;
 };
 
 // A list of numbers or bools, nested or not, as a tensor of positions or a mask.
@@ -130,24 +109,19 @@ Index index_item(Arguments& a, const Json& json) {
     const Json& slice = json["slice"];
     return Slice{maybe(slice.at(0)), maybe(slice.at(1)), maybe(slice.at(2)).value_or(1)};
   }
-  const Json& value = json.at("value");
-  if (value.is_null()) return new_axis;
-  if (value.is_number_integer()) return value.get<int64_t>();
-  check(value.is_array(), "unknown index ", json.dump());
-  return positions(value);
+  if (json.is_null()) return new_axis;
+  if (json.is_number_integer()) return json.get<int64_t>();
+  check(json.is_array(), "unknown index ", json.dump());
+  return positions(json);
 }
 
 std::vector<Index> index_items(Arguments& a) {
-  const Json& json = a.raw("index");  // null is a new axis here
+  if (!a.has("index")) return {new_axis};
+  const Json& json = a["index"];
+  const bool several = json.is_array() && !json.empty() && json[0].is_array();
+  if (!several && !json.contains("list")) return {index_item(a, json)};
   std::vector<Index> items;
-  if (json.contains("list")) {
-    for (const Json& item : json["list"]) items.push_back(index_item(a, item));
-  } else if (json.contains("value") && json["value"].is_array() && !json["value"].empty() &&
-             json["value"][0].is_array()) {
-    for (const Json& item : json["value"]) items.push_back(positions(item));
-  } else {
-    items.push_back(index_item(a, json));
-  }
+  for (const Json& item : several ? json : json["list"]) items.push_back(index_item(a, item));
   return items;
 }
 
@@ -158,44 +132,40 @@ Outputs both(const ValuesIndices& result) { return {result.values, result.indice
 
 Outputs split_of(Arguments& a, const char* sizes) {
   const Tensor x = a.tensor("input");
-  const int64_t dim = a.integer("dim", 0);
-  return a.is_list(sizes) ? split(x, a.sizes(sizes), dim) : split(x, a.integer(sizes), dim);
+  const int64_t dim = a.get("dim", 0);
+  return a[sizes].is_array() ? split(x, a.sizes(sizes), dim) : split(x, a.integer(sizes), dim);
 }
 
 // var and std: `unbiased` is a correction of 1 or 0.
 template <class F>
 Call spread(F f) {
   return [f](Arguments& a) -> Outputs {
-    const double correction = a.number("correction", a.flag("unbiased", true) ? 1 : 0);
-    return {f(a.tensor("input"), a.dims("dim"), correction, a.flag("keepdim", false))};
+    const double correction = a.get("correction", a.get("unbiased", true) ? 1.0 : 0.0);
+    return {f(a.tensor("input"), a.dims("dim"), correction, a.get("keepdim", false))};
   };
 }
 
-std::optional<int64_t> optional_dim(Arguments& a) {
-  return a.has("dim") ? std::optional(a.integer("dim")) : std::nullopt;
-}
-
-Reduction reduction_of(Arguments& a) {
-  return a.choice<Reduction>("reduction", {{"mean", Reduction::mean},
-                                           {"none", Reduction::none},
-                                           {"sum", Reduction::sum},
-                                           {"batchmean", Reduction::batchmean}});
-}
-
-F::BceOptions bce_options(Arguments& a) {
-  return {.weight = a.tensor("weight"), .reduction = reduction_of(a), .pos_weight = a.tensor("pos_weight")};
+// Losses are called as the cases of nn.json call them.
+Outputs loss(Arguments& a, const char* name) {
+  std::map<std::string, Tensor> tensors;
+  for (const char* input : {"input", "target", "weight", "pos_weight"})
+    if (a.has(input)) tensors[input] = a.tensor(input);
+  const parity::Inputs inputs(tensors);
+  Outputs outputs = parity::layers().at(name)(a, a).call(inputs);
+  inputs.check_all_asked();
+  return outputs;
 }
 
 Outputs attention(Arguments& a) {
-  a.flag("need_attn_weights", false);  // the cases want them always
-  check(a.number("dropout_p", 0) == 0, "dropout_p must be 0");
-  F::AttentionOptions options{.is_causal = a.flag("is_causal", false), .need_weights = true};
+  a.get("need_attn_weights", false);  // the cases want them always
+  check(a.get("dropout_p", 0.0) == 0, "dropout_p must be 0");
+  F::AttentionOptions options{.is_causal = a.get("is_causal", false), .need_weights = true};
   const Tensor mask = a.tensor("attn_mask");
   if (mask.defined() && mask.dtype() == boolean)
     options.mask = mask;
   else
     options.bias = mask;
-  if (a.has("scale")) options.scale = a.number("scale", 1);
+  options.scale = a.optional<double>("scale");
   const F::Attention result =
       F::scaled_dot_product_attention(a.tensor("input"), a.tensor("key"), a.tensor("value"), options);
   return {result.output, result.weights};
@@ -205,13 +175,14 @@ Outputs attention(Arguments& a) {
 #define UNARY(op) {#op, [](Arguments& a) -> Outputs { return {op(a.tensor("input"))}; }}
 #define BINARY(op) {#op, [](Arguments& a) -> Outputs { return {op(a.operand("input"), a.operand("other"))}; }}
 #define REDUCTION(op) \
-  {#op, [](Arguments& a) -> Outputs { return {op(a.tensor("input"), a.dims("dim"), a.flag("keepdim", false))}; }}
+  {#op, [](Arguments& a) -> Outputs { return {op(a.tensor("input"), a.dims("dim"), a.get("keepdim", false))}; }}
 #define EXTREME(op, pair) \
   {#op, [](Arguments& a) -> Outputs { \
      const Tensor x = a.tensor("input"); \
      if (a.has("other")) return {pair(x, a.operand("other"))}; \
-     return a.has("dim") ? both(op(x, a.integer("dim"), a.flag("keepdim", false))) : Outputs{op(x)}; \
+     return a.has("dim") ? both(op(x, a.integer("dim"), a.get("keepdim", false))) : Outputs{op(x)}; \
    }}
+#define LOSS(op) {#op, [](Arguments& a) { return loss(a, #op); }}
 #define CALL(...) [](Arguments& a) -> Outputs { return __VA_ARGS__; }
 
 const std::map<std::string, Call>& operators() {
@@ -225,8 +196,8 @@ const std::map<std::string, Call>& operators() {
       REDUCTION(all), REDUCTION(amax), REDUCTION(amin), REDUCTION(any), REDUCTION(logsumexp), REDUCTION(mean),
       REDUCTION(sum),
 
-      {"add", CALL({add(a.operand("input"), a.operand("other"), a.number("alpha", 1))})},
-      {"sub", CALL({sub(a.operand("input"), a.operand("other"), a.number("alpha", 1))})},
+      {"add", CALL({add(a.operand("input"), a.operand("other"), a.get("alpha", 1.0))})},
+      {"sub", CALL({sub(a.operand("input"), a.operand("other"), a.get("alpha", 1.0))})},
       {"div", CALL({div(a.operand("input"), a.operand("other"),
                         a.choice<Rounding>("rounding_mode", {{"none", Rounding::none}, {"floor", Rounding::floor},
                                                              {"trunc", Rounding::trunc}}))})},
@@ -234,9 +205,9 @@ const std::map<std::string, Call>& operators() {
       {"where", CALL({where(a.tensor("condition"), a.operand("input"), a.operand("other"))})},
       {"masked_fill", CALL({masked_fill(a.tensor("input"), a.tensor("mask"), a.operand("value"))})},
       {"clamp", CALL({clamp(a.tensor("input"), a.operand("min"), a.operand("max"))})},
-      {"elu", CALL({elu(a.tensor("input"), a.number("alpha", 1))})},
-      {"leaky_relu", CALL({leaky_relu(a.tensor("input"), a.number("negative_slope", 0.01))})},
-      {"softplus", CALL({softplus(a.tensor("input"), a.number("beta", 1), a.number("threshold", 20))})},
+      {"elu", CALL({elu(a.tensor("input"), a.get("alpha", 1.0))})},
+      {"leaky_relu", CALL({leaky_relu(a.tensor("input"), a.get("negative_slope", 0.01))})},
+      {"softplus", CALL({softplus(a.tensor("input"), a.get("beta", 1.0), a.get("threshold", 20.0))})},
       {"gelu", CALL({gelu(a.tensor("input"),
                           a.choice<Gelu>("approximate", {{"none", Gelu::none}, {"tanh", Gelu::tanh}}))})},
 
@@ -245,22 +216,22 @@ const std::map<std::string, Call>& operators() {
       {"std", spread([](const auto&... all) { return heed::std(all...); })},
       {"prod", [](Arguments& a) -> Outputs {
          const Tensor x = a.tensor("input");
-         const bool keepdim = a.flag("keepdim", false);
+         const bool keepdim = a.get("keepdim", false);
          return {a.has("dim") ? prod(x, a.integer("dim"), keepdim) : prod(x)};
        }},
-      {"argmax", CALL({argmax(a.tensor("input"), optional_dim(a), a.flag("keepdim", false))})},
-      {"argmin", CALL({argmin(a.tensor("input"), optional_dim(a), a.flag("keepdim", false))})},
+      {"argmax", CALL({argmax(a.tensor("input"), a.optional<int64_t>("dim"), a.get("keepdim", false))})},
+      {"argmin", CALL({argmin(a.tensor("input"), a.optional<int64_t>("dim"), a.get("keepdim", false))})},
       {"cumsum", CALL({cumsum(a.tensor("input"), a.integer("dim"))})},
       {"softmax", CALL({softmax(a.tensor("input"), a.integer("dim"))})},
       {"log_softmax", CALL({log_softmax(a.tensor("input"), a.integer("dim"))})},
       {"layer_norm", CALL({layer_norm(a.tensor("input"), a.sizes("normalized_shape"), a.tensor("weight"),
-                                      a.tensor("bias"), a.number("eps", 1e-5))})},
+                                      a.tensor("bias"), a.get("eps", 1e-5))})},
 
       {"mv", CALL({mv(a.tensor("input"), a.tensor("vec"))})},
       {"outer", CALL({outer(a.tensor("input"), a.tensor("vec2"))})},
-      {"addmm", CALL({addmm(a.tensor("input"), a.tensor("mat1"), a.tensor("mat2"), a.number("beta", 1),
-                            a.number("alpha", 1))})},
-      {"einsum", CALL({einsum(a.text("equation", ""), a.tensors("tensors"))})},
+      {"addmm", CALL({addmm(a.tensor("input"), a.tensor("mat1"), a.tensor("mat2"), a.get("beta", 1.0),
+                            a.get("alpha", 1.0))})},
+      {"einsum", CALL({einsum(a["equation"].get<std::string>(), a.tensors("tensors"))})},
       {"linear", CALL({linear(a.tensor("input"), a.tensor("weight"), a.tensor("bias"))})},
 
       {"transpose", CALL({transpose(a.tensor("input"), a.integer("dim0"), a.integer("dim1"))})},
@@ -271,20 +242,20 @@ const std::map<std::string, Call>& operators() {
       {"broadcast_to", CALL({broadcast_to(a.tensor("input"), a.sizes("shape"))})},
       {"squeeze", CALL({squeeze(a.tensor("input"), a.dims("dim"))})},
       {"unsqueeze", CALL({unsqueeze(a.tensor("input"), a.integer("dim"))})},
-      {"flatten", CALL({flatten(a.tensor("input"), a.integer("start_dim", 0), a.integer("end_dim", -1))})},
+      {"flatten", CALL({flatten(a.tensor("input"), a.get("start_dim", 0), a.get("end_dim", -1))})},
       {"narrow", CALL({narrow(a.tensor("input"), a.integer("dim"), a.integer("start"), a.integer("length"))})},
       {"select", CALL({select(a.tensor("input"), a.integer("dim"), a.integer("index"))})},
       {"split", [](Arguments& a) { return split_of(a, "split_size"); }},
-      {"chunk", CALL(chunk(a.tensor("input"), a.integer("chunks"), a.integer("dim", 0)))},
-      {"cat", CALL({cat(a.tensors("tensors"), a.integer("dim", 0))})},
-      {"stack", CALL({stack(a.tensors("tensors"), a.integer("dim", 0))})},
+      {"chunk", CALL(chunk(a.tensor("input"), a.integer("chunks"), a.get("dim", 0)))},
+      {"cat", CALL({cat(a.tensors("tensors"), a.get("dim", 0))})},
+      {"stack", CALL({stack(a.tensors("tensors"), a.get("dim", 0))})},
       {"flip", CALL({flip(a.tensor("input"), a.sizes("dims"))})},
       {"repeat", CALL({repeat(a.tensor("input"), a.sizes("sizes"))})},
-      {"tril", CALL({tril(a.tensor("input"), a.integer("diagonal", 0))})},
-      {"triu", CALL({triu(a.tensor("input"), a.integer("diagonal", 0))})},
+      {"tril", CALL({tril(a.tensor("input"), a.get("diagonal", 0))})},
+      {"triu", CALL({triu(a.tensor("input"), a.get("diagonal", 0))})},
       {"pad", [](Arguments& a) -> Outputs {
-         check(a.text("mode", "constant") == "constant", "pad: only constant is in this tier");
-         return {pad(a.tensor("input"), a.sizes("pad"), a.number("value", 0))};
+         check(a.get<std::string>("mode", "constant") == "constant", "pad: only constant is in this tier");
+         return {pad(a.tensor("input"), a.sizes("pad"), a.get("value", 0.0))};
        }},
 
       {"getitem", [](Arguments& a) -> Outputs {
@@ -292,48 +263,28 @@ const std::map<std::string, Call>& operators() {
          return {heed::index(x, index_items(a))};
        }},
       {"gather", [](Arguments& a) -> Outputs {
-         a.flag("sparse_grad", false);
+         a.get("sparse_grad", false);
          return {gather(a.tensor("input"), a.integer("dim"), a.tensor("index"))};
        }},
       {"index_select", CALL({index_select(a.tensor("input"), a.integer("dim"), a.tensor("index"))})},
       {"scatter_add", CALL({scatter_add(a.tensor("input"), a.integer("dim"), a.tensor("index"), a.tensor("src"))})},
-      {"embedding", [](Arguments& a) -> Outputs {
-         const auto padding = a.has("padding_idx") ? std::optional(a.integer("padding_idx")) : std::nullopt;
-         return {embedding(a.tensor("input"), a.tensor("index"), padding)};
-       }},
-      {"one_hot", CALL({one_hot(a.tensor("input"), a.integer("num_classes", -1))})},
+      {"embedding", CALL({embedding(a.tensor("input"), a.tensor("index"), a.optional<int64_t>("padding_idx"))})},
+      {"one_hot", CALL({one_hot(a.tensor("input"), a.get("num_classes", -1))})},
       {"topk", [](Arguments& a) {
-         a.flag("sorted", true);  // heed's is always sorted
-         return both(topk(a.tensor("input"), a.integer("k"), a.integer("dim", -1), a.flag("largest", true)));
+         a.get("sorted", true);  // heed's is always sorted
+         return both(topk(a.tensor("input"), a.integer("k"), a.get("dim", -1), a.get("largest", true)));
        }},
       {"sort", [](Arguments& a) {
-         a.flag("stable", false);  // heed's always is
-         return both(sort(a.tensor("input"), a.integer("dim", -1), a.flag("descending", false)));
+         a.get("stable", false);  // heed's always is
+         return both(sort(a.tensor("input"), a.get("dim", -1), a.get("descending", false)));
        }},
       {"argsort", [](Arguments& a) -> Outputs {
-         a.flag("stable", false);
-         return {argsort(a.tensor("input"), a.integer("dim", -1), a.flag("descending", false))};
+         a.get("stable", false);
+         return {argsort(a.tensor("input"), a.get("dim", -1), a.get("descending", false))};
        }},
 
-      {"mse_loss", CALL({F::mse_loss(a.tensor("input"), a.tensor("target"), reduction_of(a))})},
-      {"l1_loss", CALL({F::l1_loss(a.tensor("input"), a.tensor("target"), reduction_of(a))})},
-      {"smooth_l1_loss",
-       CALL({F::smooth_l1_loss(a.tensor("input"), a.tensor("target"), reduction_of(a), a.number("beta", 1))})},
-      {"huber_loss", CALL({F::huber_loss(a.tensor("input"), a.tensor("target"), reduction_of(a), a.number("delta", 1))})},
-      {"kl_div", CALL({F::kl_div(a.tensor("input"), a.tensor("target"),
-                                 {.reduction = reduction_of(a), .log_target = a.flag("log_target", false)})})},
-      {"binary_cross_entropy", CALL({F::binary_cross_entropy(a.tensor("input"), a.tensor("target"), bce_options(a))})},
-      {"binary_cross_entropy_with_logits",
-       CALL({F::binary_cross_entropy_with_logits(a.tensor("input"), a.tensor("target"), bce_options(a))})},
-      {"nll_loss", CALL({F::nll_loss(a.tensor("input"), a.tensor("target"),
-                                     {.weight = a.tensor("weight"),
-                                      .ignore_index = a.integer("ignore_index", -100),
-                                      .reduction = reduction_of(a)})})},
-      {"cross_entropy", CALL({F::cross_entropy(a.tensor("input"), a.tensor("target"),
-                                               {.weight = a.tensor("weight"),
-                                                .ignore_index = a.integer("ignore_index", -100),
-                                                .reduction = reduction_of(a),
-                                                .label_smoothing = a.number("label_smoothing", 0)})})},
+      LOSS(mse_loss), LOSS(l1_loss), LOSS(smooth_l1_loss), LOSS(huber_loss), LOSS(kl_div), LOSS(binary_cross_entropy),
+      LOSS(binary_cross_entropy_with_logits), LOSS(nll_loss), LOSS(cross_entropy),
       {"scaled_dot_product_attention", attention},
 
       // Of the extended tier: other names for what is there.

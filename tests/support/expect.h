@@ -32,6 +32,13 @@ constexpr double kInf = INFINITY, kNaN = NAN;
 /// All elements in row-major order, as doubles.
 inline Values values(const heed::Tensor& x) { return x.to_vector<double>(); }
 
+/// The bytes of all elements in row-major order.
+inline std::string bytes_of(const heed::Tensor& x) {
+  std::string bytes;
+  x.for_each([&](auto v) { bytes.append(reinterpret_cast<const char*>(&v), sizeof v); });
+  return bytes;
+}
+
 /// The largest distance between numbers at the same place, or its share of the second where that is above 1. NaN is
 /// no distance from NaN and infinitely far from all else, as an infinity is from all but itself; so are lists of
 /// other lengths from each other.
@@ -50,6 +57,11 @@ inline double largest_difference(const Values& a, const Values& b, Difference ki
 /// The largest absolute value.
 inline double magnitude(const heed::Tensor& x) {
   return largest_difference(values(x), Values(static_cast<size_t>(x.numel()), 0));
+}
+/// Whether the values come up to a bound on either side or nearly, and not beyond: those of a uniform start.
+inline bool fills(const heed::Tensor& x, double bound, double share = 0.9) {
+  const double most = magnitude(x);
+  return most <= bound && most > share * bound;
 }
 inline double largest_difference(const heed::Tensor& a, const heed::Tensor& b) {
   return a.shape() == b.shape() ? largest_difference(values(a), values(b)) : INFINITY;

@@ -54,9 +54,7 @@ double number(const Json& value) {
 }
 
 Fields::Fields(std::string what, Json object)
-    : what_(std::move(what)),
-      object_(std::make_shared<const Json>(std::move(object))),
-      asked_(std::make_shared<std::set<std::string>>()) {}
+    : what_(std::move(what)), object_(std::make_shared<const Json>(std::move(object))) {}
 
 bool Fields::has(const std::string& name) const {
   asked_->insert(name);

@@ -55,7 +55,7 @@ class Fields {
  private:
   std::string what_;
   std::shared_ptr<const Json> object_;
-  std::shared_ptr<std::set<std::string>> asked_;
+  std::shared_ptr<std::set<std::string>> asked_ = std::make_shared<std::set<std::string>>();
 };
 
 /// The cases of one file, "ops.json", and the tensors they name.

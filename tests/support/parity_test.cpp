@@ -5,14 +5,10 @@
 using namespace heed;
 using parity::difference;
 
-namespace {
-
 template <class T>
-Tensor values(std::initializer_list<T> list) {
+static Tensor values(std::initializer_list<T> list) {
   return from_vector(std::vector<T>(list), {static_cast<int64_t>(list.size())});
 }
-
-}  // namespace
 
 TEST_CASE("parity: a tolerance is absolute plus relative, and no more") {
   const Tensor want = values<double>({100, -2});

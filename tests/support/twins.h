@@ -46,8 +46,7 @@ inline bool same_on_threads(const std::function<Tensors()>& f) {
   const auto bits = [&](int threads) {
     const Threads guard(threads);
     std::string bytes;
-    for (const heed::Tensor& x : f())
-      x.for_each([&](auto v) { bytes.append(reinterpret_cast<const char*>(&v), sizeof v); });
+    for (const heed::Tensor& x : f()) bytes += bytes_of(x);
     return bytes;
   };
   const std::string one = bits(1);

@@ -4,9 +4,7 @@
 
 using namespace heed;
 
-namespace {
 constexpr DType dtypes[] = {float32, float64, int64, boolean};
-}  // namespace
 
 TEST_CASE("zeros, ones, full and their likes") {
   for (const DType dtype : dtypes)

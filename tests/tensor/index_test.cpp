@@ -4,9 +4,7 @@
 
 using namespace heed;
 
-namespace {
-Index made(Index index) { return index; }  // by the conversions that x[{...}] uses
-}  // namespace
+static Index made(Index index) { return index; }  // by the conversions that x[{...}] uses
 
 // What the items select is tested with the operation, in autograd/ops/index_test.cpp.
 TEST_CASE("the items of an index") {

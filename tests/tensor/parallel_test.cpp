@@ -8,11 +8,9 @@
 
 using namespace heed;
 
-namespace {
-
 using Blocks = std::multiset<std::pair<int64_t, int64_t>>;
 
-Blocks blocks_of(int64_t n, int64_t block) {
+static Blocks blocks_of(int64_t n, int64_t block) {
   Blocks blocks;
   std::mutex mutex;
   parallel_for(n, block, [&](int64_t begin, int64_t end) {
@@ -21,8 +19,6 @@ Blocks blocks_of(int64_t n, int64_t block) {
   });
   return blocks;
 }
-
-}  // namespace
 
 TEST_CASE("blocks follow from the sizes alone, each runs once") {
   for (const int64_t block : {1, 7, 64})

@@ -6,13 +6,11 @@
 
 using namespace heed;
 
-namespace {
-Shape counted(int64_t rank) {
+static Shape counted(int64_t rank) {
   Shape shape;
   for (int64_t i = 0; i < rank; ++i) shape.push_back(i + 1);
   return shape;
 }
-}  // namespace
 
 TEST_CASE("shapes are values") {
   static_assert(std::is_trivially_copyable_v<Shape>);

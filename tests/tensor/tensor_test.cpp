@@ -5,11 +5,7 @@
 
 using namespace heed;
 
-namespace {
-
 constexpr int64_t kLarge = int64_t{1} << 40;
-
-}  // namespace
 
 TEST_CASE("a tensor describes itself") {
   for (const Shape& shape : {Shape{}, Shape{3}, Shape{2, 3}, Shape{0}, Shape{2, 0, 3},

@@ -6,11 +6,9 @@
 
 using namespace heed;
 
-namespace {
-
 // A score in float64 against a formula for one query and one key; gradients of queries, keys and members.
 template <class S, class F>
-void check_score(S score, int64_t dq, int64_t dk, const F& formula) {
+static void check_score(S score, int64_t dq, int64_t dk, const F& formula) {
   AttentionPooling<S> module(std::move(score));
   module.to(float64);
   Generator generator(7);
@@ -30,8 +28,6 @@ void check_score(S score, int64_t dq, int64_t dk, const F& formula) {
   CHECK(gradcheck(f, inputs));
   CHECK(gradgradcheck(f, inputs));
 }
-
-}  // namespace
 
 // covers: C-002-05
 TEST_CASE("DotScore: q . k") {

@@ -4,16 +4,12 @@
 
 using namespace heed;
 
-namespace {
-
 template <class L>
-void check_values(const L& layer, Tensor (*function)(const Tensor&)) {
+static void check_values(const L& layer, Tensor (*function)(const Tensor&)) {
   const Tensor x = tensor({-1, 0, 2}, float64);
   CHECK(values(layer(x)) == values(function(x)));
   CHECK(layer.parameters().empty());
 }
-
-}  // namespace
 
 TEST_CASE("activations are their functions") {
   using T = const Tensor&;

@@ -7,11 +7,7 @@
 
 using namespace heed;
 
-namespace {
-
-Tensor twice(const Tensor& x) { return x * 2; }
-
-}  // namespace
+static Tensor twice(const Tensor& x) { return x * 2; }
 
 TEST_CASE("Sequential: parts in turn, numbered, of any callable kind") {
   const Tensor shift = ones({3});

@@ -4,9 +4,7 @@
 
 using namespace heed;
 
-namespace {
-
-std::vector<Tensor> with_gradients(const std::vector<Values>& gradients) {
+static std::vector<Tensor> with_gradients(const std::vector<Values>& gradients) {
   std::vector<Tensor> params;
   for (const auto& g : gradients) {
     const Shape shape{static_cast<int64_t>(g.size())};
@@ -16,8 +14,6 @@ std::vector<Tensor> with_gradients(const std::vector<Values>& gradients) {
   params.push_back(zeros({2}, float64).requires_grad_());  // one without
   return params;
 }
-
-}  // namespace
 
 // covers: C-100-05
 TEST_CASE("clip_grad_norm_: one norm over all gradients, returned as it was") {

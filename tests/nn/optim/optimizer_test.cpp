@@ -37,11 +37,9 @@ TEST_CASE("optimisers: state goes from one to another, which goes on as the firs
               "Adam: load_state_dict: 0.exp_avg has shape [3] and the parameter [4]");
 }
 
-namespace {
-
 // Calls f(name, make) for each kind of optimiser, with all that it can remember; make(parameters).
 template <class F>
-void each_kind(F&& f) {
+static void each_kind(F&& f) {
   using Params = std::vector<Tensor>;
   f("SGD", [](const Params& p) { return std::make_unique<SGD>(p, SGDOptions{.lr = 0.1, .momentum = 0.9}); });
   f("Adam",
@@ -52,8 +50,6 @@ void each_kind(F&& f) {
   });
   f("Adagrad", [](const Params& p) { return std::make_unique<Adagrad>(p, AdagradOptions{.lr = 0.1}); });
 }
-
-}  // namespace
 
 TEST_CASE("optimisers: a state that cannot be is refused and changes nothing") {
   each_kind([](const std::string& kind, auto make) {

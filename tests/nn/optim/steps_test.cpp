@@ -4,18 +4,14 @@
 
 using namespace heed;
 
-namespace {
-
 // After one step each with these gradients, from 0.
 template <class Kind, class Options>
-double moved(std::initializer_list<double> gradients, const Options& options) {
+static double moved(std::initializer_list<double> gradients, const Options& options) {
   const Tensor p = full({1}, 0, float64).requires_grad_();
   Kind optimizer({p}, options);
   for (const double g : gradients) p.set_grad(full({1}, g, float64)), optimizer.step();
   return p.item();
 }
-
-}  // namespace
 
 // The reference cases have the rest.
 TEST_CASE("SGD: Nesterov and ascent by hand; options that cannot be") {

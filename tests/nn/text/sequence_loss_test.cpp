@@ -1,22 +1,9 @@
 #include "nn/text/sequence_loss.h"
 
 #include "nn/functional.h"
-#include "tests/support/expect.h"
+#include "tests/support/twins.h"
 
 using namespace heed;
-
-namespace {
-
-// The loss, and its gradient.
-template <class F>
-std::pair<Tensor, Tensor> loss_of(const Tensor& logits, F&& f) {
-  logits.requires_grad_();
-  const Tensor loss = f(logits);
-  loss.backward();
-  return {loss.detach(), logits.grad()};
-}
-
-}  // namespace
 
 TEST_CASE("sequence_loss: by hand") {
   // Two classes; row 0 has both tokens, row 1 the first. -log softmax: log(1 + e^-1), log 2, log(1 + e^2)
@@ -45,16 +32,16 @@ TEST_CASE("sequence_loss: padding changes neither loss nor gradient") {
       CAPTURE(garbage);
       const Tensor logits = randn({3, 7, 11}, dtype), targets = randint(1, 11, {3, 7});
       const Tensor lengths = tensor({7, 3, 5}, int64);
-      const Tensor more = cat({logits.detach(), full({3, 50, 11}, garbage, dtype)}, 1);
+      const Tensor more = cat({logits, full({3, 50, 11}, garbage, dtype)}, 1);
       const Tensor more_targets = cat({targets, full({3, 50}, 999, int64)}, 1);
-      const auto before =
-          loss_of(logits, [&](const Tensor& x) { return sequence_loss(x, targets, lengths); });
-      const auto after =
-          loss_of(more, [&](const Tensor& x) { return sequence_loss(x, more_targets, lengths); });
+      const Tensors before =
+          value_and_gradients([&](auto& in) { return sequence_loss(in[0], targets, lengths); }, {logits});
+      const Tensors after =
+          value_and_gradients([&](auto& in) { return sequence_loss(in[0], more_targets, lengths); }, {more});
       const double rounding = dtype == float32 ? 1e-6 : 1e-14;
-      CHECK(largest_difference(after.first, before.first) < rounding);
-      CHECK(largest_difference(after.second, pad(before.second, {0, 0, 0, 50})) <= rounding);
-      const Tensor behind = narrow(before.second[1], 0, 3, 4);  // row 1 has three tokens
+      CHECK(largest_difference(after[0], before[0]) < rounding);
+      CHECK(largest_difference(after[1], pad(before[1], {0, 0, 0, 50})) <= rounding);
+      const Tensor behind = narrow(before[1][1], 0, 3, 4);  // row 1 has three tokens
       CHECK(largest_difference(behind, zeros({4, 11}, dtype)) == 0);
     }
 }
@@ -63,12 +50,15 @@ TEST_CASE("sequence_loss: padding changes neither loss nor gradient") {
 TEST_CASE("sequence_loss: <pad> as the only sign of the end") {
   const Tensor logits = randn({2, 4, 5}, float64);
   const Tensor targets = tensor({{1, 2, 3, 4}, {4, 0, 0, 0}}, int64);
-  const auto by_length = loss_of(logits, [&](const Tensor& x) {
-    return sequence_loss(x, targets, tensor({4, 1}, int64));
-  });
-  const auto by_pad = loss_of(logits.detach(), [&](const Tensor& x) { return sequence_loss(x, targets); });
-  CHECK(largest_difference(by_length.first, by_pad.first) == 0);
-  CHECK(largest_difference(by_length.second, by_pad.second) == 0);
+  const Tensors by_length = value_and_gradients(
+      [&](auto& in) {
+        return sequence_loss(in[0], targets, tensor({4, 1}, int64));
+      },
+      {logits});
+  const Tensors by_pad =
+      value_and_gradients([&](auto& in) { return sequence_loss(in[0], targets); }, {logits});
+  CHECK(largest_difference(by_length[0], by_pad[0]) == 0);
+  CHECK(largest_difference(by_length[1], by_pad[1]) == 0);
 }
 
 TEST_CASE("sequence_loss: what is wrong") {

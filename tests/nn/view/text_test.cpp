@@ -8,13 +8,11 @@
 
 using namespace heed;
 
-namespace {
-
 const Tokens zh = {"我", "爱", "中国"}, en = {"I", "love", "China"};
 
-AttentionMap translation() { return AttentionMap(tensor({{1, 0, 0}, {0.25, 0.5, 0.25}, {0, 0, 1}}), en, zh); }
-
-}  // namespace
+static AttentionMap translation() {
+  return AttentionMap(tensor({{1, 0, 0}, {0.25, 0.5, 0.25}, {0, 0, 1}}), en, zh);
+}
 
 TEST_CASE("attention_text: plainly a table, wide characters aligned, keys on columns and queries on rows") {
   CHECK(attention_text(translation(), TextStyle::plain) ==

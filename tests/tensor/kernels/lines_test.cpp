@@ -5,12 +5,8 @@
 using namespace heed;
 using kernel::itself;
 
-namespace {
-
 constexpr auto plus = [](auto a, auto b) { return a + b; };
 constexpr auto largest = [](auto a, auto b) { return a > b ? a : b; };
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("a line is joined whole, whatever its length", T, float, double, int64_t) {
   constexpr int64_t size = kernel::Pack<T>::size;

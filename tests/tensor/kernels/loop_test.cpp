@@ -4,10 +4,8 @@
 
 using namespace heed;
 
-namespace {
-
 // What apply gives is what there is element by element.
-void check_added(const Tensor& a, const Tensor& b) {
+static void check_added(const Tensor& a, const Tensor& b) {
   const Shape shape = broadcast_shapes(a.shape(), b.shape());
   const Tensor out = Tensor::empty(shape, float64);
   kernel::apply<double, double, double>([](double u, double v) { return u + 100 * v; }, out, a, b);
@@ -16,8 +14,6 @@ void check_added(const Tensor& a, const Tensor& b) {
   for (size_t i = 0; i < want.size(); ++i) want[i] += 100 * more[i];
   CHECK(values(out) == want);
 }
-
-}  // namespace
 
 TEST_CASE("operands of any strides, broadcast and crossed") {
   check_added(counted({3, 4}, float64), counted({3, 4}, float64));
