@@ -103,7 +103,9 @@ struct Own {
   Own() = default;
   Own(const Own&) noexcept {}
   Own& operator=(const Own& other) noexcept {
-    if (this != &other) root = 0, id = ++ids;
+    if (this == &other) return *this;
+    root = 0;
+    id = ++ids;
     return *this;
   }
   std::shared_ptr<ModuleHooks> hooks;
