@@ -155,7 +155,7 @@ Gradients Node::joint_gradients(const Tensor& g) {
   std::vector<Tensor> views;
   for (int32_t i = 0; i < input_count; ++i) {
     const Tensor& x = joint->inputs[static_cast<size_t>(i)]();
-    views.push_back(inputs()[i].node ? alias(x) : x);
+    views.push_back(inputs()[i].node ? alias(x) : x.defined() ? x.detach() : x);
   }
   const Calling here(name, line);
   return detail::grad_up_to(joint->twin(views), views, g);

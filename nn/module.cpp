@@ -95,7 +95,7 @@ void Visitor::inside(std::string_view name, const std::function<void()>& f) {
   path_.resize(length);
 }
 
-void Visitor::operator()(std::string_view name, OwnedTensor& tensor, bool persistent) {
+void Visitor::tell(std::string_view name, OwnedTensor& tensor, bool persistent) {
   if (tensor.defined()) inside(name, [&] { member(path_, tensor, persistent); });
 }
 

@@ -39,8 +39,11 @@ class Visitor {
  public:
   virtual ~Visitor() = default;
 
-  /// A parameter or a buffer. One that is not persistent follows to(dtype) but is not part of the state dict.
-  void operator()(std::string_view name, OwnedTensor& member, bool persistent = true);
+  void operator()(std::string_view name, Parameter& member) { tell(name, member, true); }
+  /// A buffer that is not persistent follows to(dtype) but is not part of the state dict.
+  void operator()(std::string_view name, Buffer& member, bool persistent = true) {
+    tell(name, member, persistent);
+  }
   void operator()(std::string_view name, Module& member) {
     inside(name, [&] { module(path_, member); });
   }
@@ -70,6 +73,7 @@ class Visitor {
   virtual void module(const std::string& path, Module& module) = 0;
 
  private:
+  void tell(std::string_view name, OwnedTensor& tensor, bool persistent);
   /// Calls f while the path ends with this name.
   void inside(std::string_view name, const std::function<void()>& f);
   std::string path_;

@@ -107,10 +107,14 @@ template <class Element, class T>
 constexpr Kind kind(const char* name) {
   return {name, sizeof(Element), dtype_of<T>, [](FileReader& file, const Tensor& x, std::string_view what) {
             if (std::is_same_v<Element, T>) return file.read(x, what);
-            const auto count = static_cast<uint64_t>(x.numel());
-            const auto stored = std::make_unique<Element[]>(count);
-            file.read(stored.get(), count * sizeof(Element));
-            std::copy_n(stored.get(), count, x.mutable_data<T>());
+            constexpr int64_t kBlock = 4096;
+            Element block[kBlock];
+            T* out = x.mutable_data<T>();
+            for (int64_t at = 0; at < x.numel(); at += kBlock) {
+              const int64_t count = std::min(kBlock, x.numel() - at);
+              file.read(block, static_cast<uint64_t>(count) * sizeof(Element));
+              std::copy_n(block, count, out + at);
+            }
           }};
 }
 

@@ -16,8 +16,9 @@ constexpr CodeRange kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},  {0x3041, 0
                                {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
 constexpr CodeRange kCombining[] = {{0x0300, 0x036F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
 
-// Of numbers. Empty cells and "-" count as such, too.
-constexpr const char* kDigits = "0123456789.,+-eE%";
+bool is_number(const std::string& cell) {
+  return cell.find_first_not_of("0123456789.,+-eE%") == std::string::npos;  // and empty cells, and "-"
+}
 
 }  // namespace
 
@@ -56,7 +57,7 @@ std::string Table::to_string(const std::string& indent) const {
   for (size_t r = 0; r < rows_.size(); ++r)
     for (size_t c = 0; c < columns; ++c) {
       width[c] = std::max(width[c], display_width(rows_[r][c]));
-      if (r > 0 && rows_[r][c].find_first_not_of(kDigits) != std::string::npos) right[c] = false;
+      if (r > 0 && !is_number(rows_[r][c])) right[c] = false;
     }
   std::string text;
   for (const auto& row : rows_) {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
-#include <vector>
+#include <utility>
 
 #include "tensor/error.h"
 
@@ -60,6 +60,7 @@ struct ThreadCache {
   size_t room;
   int64_t batch;                   // bytes that may be unsettled
   std::atomic<int64_t> unsettled;  // handed out less given back, and not in live_bytes; written by its thread
+  ThreadCache* next;               // of the open ones
   enum { fresh, open, closed } state;
 };
 thread_local constinit ThreadCache thread_cache{};
@@ -68,7 +69,7 @@ struct Shared {
   std::mutex mutex;
   Lists lists{};
   size_t cached = 0;
-  std::vector<ThreadCache*> threads;  // the open ones
+  ThreadCache* threads = nullptr;  // the open ones
 };
 
 // Never destroyed: tensors of static lifetime are released after main.
@@ -87,7 +88,8 @@ void raise_peak(int64_t live) {
 }
 
 void settle() {
-  const int64_t bytes = thread_cache.unsettled.exchange(0, std::memory_order_relaxed);
+  const int64_t bytes = thread_cache.unsettled.load(std::memory_order_relaxed);
+  thread_cache.unsettled.store(0, std::memory_order_relaxed);
   raise_peak(live_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes);
 }
 
@@ -139,7 +141,9 @@ struct Closer {
     thread_cache.batch = 0;
     free_all(thread_cache.lists);
     const std::lock_guard lock(shared().mutex);
-    std::erase(shared().threads, &thread_cache);
+    ThreadCache** at = &shared().threads;
+    while (*at != &thread_cache) at = &(*at)->next;
+    *at = thread_cache.next;
   }
 };
 
@@ -150,7 +154,7 @@ bool open_thread_cache() {
   thread_cache.room = kMostCachedPerThread;
   thread_cache.batch = kMostUnsettled;
   const std::lock_guard lock(shared().mutex);
-  shared().threads.push_back(&thread_cache);
+  thread_cache.next = std::exchange(shared().threads, &thread_cache);
   return true;
 }
 
@@ -204,7 +208,7 @@ void release_cached_memory() noexcept {
 MemoryUse memory_use() noexcept {
   const std::lock_guard lock(shared().mutex);
   int64_t live = live_bytes.load(std::memory_order_relaxed);
-  for (const ThreadCache* thread : shared().threads)
+  for (const ThreadCache* thread = shared().threads; thread; thread = thread->next)
     live += thread->unsettled.load(std::memory_order_relaxed);
   raise_peak(live);
   return {static_cast<size_t>(live), static_cast<size_t>(peak_bytes.load(std::memory_order_relaxed))};

@@ -38,9 +38,13 @@ struct Style {
 // x, or of a large one the kEdge positions at both ends of each dimension.
 Tensor shown_of(const Tensor& x) {
   Tensor shown = x;
-  for (int64_t d = 0; d < x.dim() && x.numel() > kMostShown; ++d) {
-    const int64_t n = x.shape()[d];
-    if (n > 2 * kEdge) shown = kernel::index_select(shown, d, tensor({0, 1, 2, n - 3, n - 2, n - 1}, int64));
+  while (x.numel() > kMostShown) {  // the longest first, so that little is copied
+    const auto longest = std::max_element(shown.shape().begin(), shown.shape().end());
+    if (*longest <= 2 * kEdge) break;
+    std::vector<int64_t> edges;
+    for (int64_t i = -kEdge; i < kEdge; ++i) edges.push_back((i + *longest) % *longest);
+    std::sort(edges.begin(), edges.end());
+    shown = kernel::index_select(shown, longest - shown.shape().begin(), from_vector(edges, {2 * kEdge}));
   }
   return shown;
 }

@@ -1,4 +1,3 @@
-
 #include "autograd/ops/logic.h"
 #include "autograd/ops/matmul.h"
 #include "autograd/ops/reduce.h"
@@ -125,7 +124,7 @@ Term contract(Term a, Term b, const Labels& kept) {
   const Labels batch = where_in(common, kept, true), summed = where_in(common, kept, false);
   const Labels left = where_in(a.labels, b.labels, false), right = where_in(b.labels, a.labels, false);
   const Labels result = batch + left + right;
-  if (summed.empty() && (left.empty() || right.empty()))
+  if (summed.empty() && (left.empty() || right.empty() || !is_floating(a.x.dtype())))
     return {arrange(a, result) * arrange(b, result), result};
 
   const auto matrices = [&](const Term& term, const Labels& rows, const Labels& columns) {

@@ -3,9 +3,10 @@
 namespace heed {
 
 Sequential& Sequential::operator=(const Sequential& other) {
+  const auto parts = other.parts_;  // of which other may be one that is assigned to
   Layer::operator=(other);
-  parts_.reserve(other.size());  // with room for all, a vector assigns to the parts that it has
-  parts_ = other.parts_;
+  parts_.reserve(parts.size());  // with room for all, a vector assigns to the parts that it has
+  parts_ = parts;
   return *this;
 }
 

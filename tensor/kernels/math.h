@@ -132,7 +132,7 @@ inline float gauss(float x) {
 // sum is smaller than its terms, r is added after c: what it rounds is a tenth of what c + r would.
 inline float normal_cdf(float x) {
   const float t = x * x, z = std::abs(x) > 13.19f ? 13.19f : std::abs(x);
-  constexpr float c = 0.398942292f;  // 1 / sqrt(2 pi), which is 1.16e-8 smaller
+  constexpr float c = 0.398942292f;  // 1 / sqrt(2 pi), rounded up
   const float r = detail::polynomial(t, -1.16e-08f, -0.0664903522f, 0.00997328572f, -0.00118621159f,
                                      0.000113338334f, -7.59012255e-06f);
   const float middle = x > -0.5f ? 0.5f + x * (c + r) : (0.5f + x * c) + x * r;

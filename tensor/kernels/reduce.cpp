@@ -94,7 +94,7 @@ struct Plan {
     return inner.inner_size() == 1 || inner.inner_step() == 1;
   }
   /// The inputs of each result are cut into parts of this length: rows of `width` values; or as many whole lines as
-  /// make a block, while longer lines are cut into blocks.
+  /// make a block, and blocks where lines are longer.
   int64_t part_length(int64_t width) const {
     if (by_rows()) return std::max<int64_t>(128, rows_per_block(width));
     const int64_t n = std::max<int64_t>(1, reduced.inner_size());

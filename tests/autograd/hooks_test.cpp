@@ -91,6 +91,19 @@ TEST_CASE("tensor hooks see the complete gradient and may replace it") {
   CHECK_ERROR(y.backward(), "hook on mul: the gradient is float64 [2] and the hook returned float64 []");
 }
 
+TEST_CASE("no hook runs for what needed no gradient when the operation was recorded") {
+  const Tensor x = tensor({{1, 2, 4}}, float64).requires_grad_(), w = tensor({1, 2, 3}, float64);
+  const Tensor y = layer_norm(x, {3}, w);
+  w.requires_grad_();
+  int calls = 0;
+  w.register_hook([&](const Tensor&) {
+    ++calls;
+    return Tensor();
+  });
+  grad(sum(y * y), {x}, true);
+  CHECK(calls == 0);
+}
+
 TEST_CASE("hooks go with the graph that they hang on, what they hold with them") {
   std::weak_ptr<int> held;
   {

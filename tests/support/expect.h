@@ -58,10 +58,10 @@ inline double largest_difference(const Values& a, const Values& b, Difference ki
 inline double magnitude(const heed::Tensor& x) {
   return largest_difference(values(x), Values(static_cast<size_t>(x.numel()), 0));
 }
-/// Whether the values come up to a bound on either side or nearly, and not beyond: those of a uniform start.
-inline bool fills(const heed::Tensor& x, double bound, double share = 0.9) {
-  const double most = magnitude(x);
-  return most <= bound && most > share * bound;
+/// Holds that the values come up to a bound on either side or nearly, and not beyond: those of a uniform start.
+inline void check_fills(const heed::Tensor& x, double bound, double share = 0.9) {
+  CHECK(magnitude(x) <= bound);
+  CHECK(magnitude(x) > share * bound);
 }
 inline double largest_difference(const heed::Tensor& a, const heed::Tensor& b) {
   return a.shape() == b.shape() ? largest_difference(values(a), values(b)) : INFINITY;

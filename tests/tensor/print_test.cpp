@@ -56,6 +56,11 @@ TEST_CASE("the middle of large tensors is left out, long rows are broken") {
         "  [1000, 1001, 1002, ..., 1197, 1198, 1199]]] int64 [2, 3, 200]");
   CHECK(to_string(zeros({3000, 2})) ==
         "[[0, 0],\n [0, 0],\n [0, 0],\n ...,\n [0, 0],\n [0, 0],\n [0, 0]] float32 [3000, 2]");
+  const Tensor wide = zeros({7, 100000});
+  reset_peak_memory();
+  const int64_t before = memory_use().peak;
+  to_string(wide);
+  CHECK(memory_use().peak - before < 100000);          // it is not copied
   const std::string all = to_string(arange(0, 1000));  // not large yet
   CHECK(all.find("...") == std::string::npos);
   CHECK(all.starts_with("[  0,   1,   2,"));

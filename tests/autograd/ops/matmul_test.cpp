@@ -74,6 +74,8 @@ TEST_CASE("einsum: values") {
   CHECK(values(einsum("ij->j", {a})) == Values{4, 6});
   CHECK(values(einsum("i,j->ij", {v, v})) == Values{1, -1, -1, 1});
   CHECK(values(einsum("ij,ij->i", {a, b})) == Values{17, 53});
+  CHECK(values(einsum("ij,ij->ij", {tensor({{1, 2}}, int64), tensor({{3}, {4}}, int64)})) ==
+        Values{3, 6, 4, 8});
   CHECK(values(einsum("ij,jk,k->i", {a, b, v})) == Values{-3, -7});
   CHECK(values(einsum("i,ij,j->", {v, a, v})) == Values{0});
   CHECK(values(einsum("...,...->...", {a, b})) == Values{5, 12, 21, 32});

@@ -145,7 +145,7 @@ TEST_CASE("MultiheadAttention: names, start values, and heads that do not divide
         Texts{"in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"});
   CHECK(attention.in_proj_weight.shape() == Shape{24, 8});
   CHECK(magnitude(attention.in_proj_bias) == 0);
-  CHECK(fills(attention.in_proj_weight, std::sqrt(6.0 / 32)));
+  check_fills(attention.in_proj_weight, std::sqrt(6.0 / 32));
 
   const MultiheadAttention cross(8, 2, {.bias = false, .kdim = 3, .vdim = 5});
   CHECK(names(cross.named_parameters()) ==

@@ -21,7 +21,7 @@ TEST_CASE("Linear: sizes, names, leaves") {
 TEST_CASE("Linear: starts uniform within 1 / sqrt(in)") {
   manual_seed(1);
   const Linear layer(100, 200);
-  for (const Tensor& parameter : layer.parameters()) CHECK(fills(parameter, 0.1, 0.95));
+  for (const Tensor& parameter : layer.parameters()) check_fills(parameter, 0.1, 0.95);
   manual_seed(1);
   CHECK(Linear(100, 200).weight.to_vector<float>() == layer.weight.to_vector<float>());
 }

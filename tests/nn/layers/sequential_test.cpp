@@ -47,6 +47,9 @@ TEST_CASE("Sequential: copies share nothing, assignment writes in place, moves k
   a = Sequential(ReLU());
   CHECK(a.parameters().empty());
   CHECK(a.size() == 1);
+  Sequential outer(Sequential(ReLU(), Linear(2, 2)), Linear(2, 2));
+  outer = outer.get<Sequential>(0);  // which goes meanwhile
+  CHECK(outer.size() == 2);
 }
 
 TEST_CASE("Sequential: a model in float64, trained and switched as one") {

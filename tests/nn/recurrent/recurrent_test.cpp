@@ -158,7 +158,7 @@ TEST_CASE_TEMPLATE("recurrent layers: gradients with lengths, in both directions
 TEST_CASE("recurrent layers: start uniform within 1 / sqrt(hidden)") {
   manual_seed(1);
   const GRU layer(200, 100);
-  for (const Tensor& parameter : layer.parameters()) CHECK(fills(parameter, 0.1, 0.95));
+  for (const Tensor& parameter : layer.parameters()) check_fills(parameter, 0.1, 0.95);
 }
 
 TEST_CASE_TEMPLATE("recurrent layers: dropout is between layers, while training", L, RNN, GRU, LSTM) {

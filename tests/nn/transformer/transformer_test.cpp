@@ -232,7 +232,7 @@ TEST_CASE("transformer stacks: layers of their own, names, dropout, a norm behin
     CHECK(transformer.state_dict().contains(name));
   CHECK(transformer.parameters().size() == 12 + 2 * 18 + 4);
   CHECK(test::forgotten_leaves(y, transformer) == "");
-  CHECK(fills(transformer.decoder.layers[0].linear1.weight, std::sqrt(6.0 / 20)));
+  check_fills(transformer.decoder.layers[0].linear1.weight, std::sqrt(6.0 / 20));
 }
 
 namespace {
