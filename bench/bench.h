@@ -3,10 +3,12 @@
 
 #include <heed.h>
 
+#include <cmath>
 #include <stdexcept>
 #include <unordered_set>
 #include <vector>
 
+#include "values.h"
 #include "workload.h"
 
 namespace bench {
@@ -18,6 +20,41 @@ using heed::Tensor;
 
 // Standard normal values that require a gradient.
 inline Tensor leaf(const Shape& shape) { return heed::randn(shape).requires_grad_(); }
+
+// Writes values for libtorch's side to start from, or to compare with its own, see values.h.
+inline void given(const std::vector<Tensor>& tensors) {
+  if (!comparing()) return;
+  const auto width = [](const Tensor& x) -> size_t { return x.dtype() == heed::int64 ? 8 : 4; };
+  size_t bytes = 0;
+  for (const Tensor& x : tensors) bytes += static_cast<size_t>(x.numel()) * width(x);
+  write_values(&bytes, sizeof bytes);
+  for (const Tensor& x : tensors) {
+    const Tensor values = heed::contiguous(x.detach());
+    const void* data =
+        width(x) == 8 ? static_cast<const void*>(values.data<int64_t>()) : values.data<float>();
+    write_values(data, static_cast<size_t>(x.numel()) * width(x));
+  }
+}
+
+// Writes a result and the gradients of the leaves.
+inline void found(const Tensor& result, const std::vector<Tensor>& leaves) {
+  if (!comparing()) return;
+  given({result});
+  std::vector<Tensor> gradients;
+  for (const Tensor& x : leaves) gradients.push_back(x.grad());
+  given(gradients);
+}
+
+// Uniform ids in [low, high), the same ones on both sides where they are compared.
+inline Tensor ids(int64_t low, int64_t high, const Shape& shape) {
+  const Tensor x = heed::randint(low, high, shape);
+  given({x});
+  return x;
+}
+
+inline Tensor cross_entropy(const Tensor& x, const Tensor& labels) {
+  return heed::F::cross_entropy(x, labels);
+}
 
 // Every leaf must have its whole gradient in its own memory: shared with no other leaf and not with the seed.
 inline void check_gradients(const std::vector<Tensor>& leaves, const Tensor& seed) {
@@ -35,14 +72,53 @@ inline void check_gradients(const std::vector<Tensor>& leaves, const Tensor& see
 // ones.
 template <class Forward>
 void time_forward_backward(State& state, const std::vector<Tensor>& leaves, Forward forward) {
-  const Tensor seed = heed::ones_like(forward());
+  given(leaves);
+  const PeakMemory memory(state);
+  Tensor seed = heed::ones_like(forward());
+  if (comparing()) seed = heed::randn(seed.shape());  // ones tell nothing of what sums to a constant
+  given({seed});
   const auto step = [&] {
     for (const Tensor& x : leaves) x.set_grad({});
     forward().backward(seed);
   };
   step();
   check_gradients(leaves, seed);
+  if (comparing()) found(forward(), leaves);
   for (auto _ : state) step();
+}
+
+// A workload runs thousands of steps on one batch; a result that left the finite numbers times something
+// else.
+inline void require_finite(State& state, const Tensor& x) {
+  if (!heed::all(heed::isfinite(x)).item<bool>())
+    state.SkipWithError("the parameters are not finite any more");
+}
+
+// Times training steps: drop the gradients, loss() with recording, backward, scale all gradients to a norm of
+// at most max_norm, update.
+template <class Loss>
+void time_training(State& state, heed::Module& model, heed::Optimizer& optimizer, Loss loss,
+                   double max_norm = INFINITY) {
+  const std::vector<Tensor> parameters = model.parameters();
+  const auto backward = [&] {
+    optimizer.zero_grad();
+    Tensor value = loss();
+    value.backward();
+    if (std::isfinite(max_norm)) heed::clip_grad_norm_(parameters, max_norm);
+    return value;
+  };
+  if (comparing()) {
+    model.eval();  // dropout draws other numbers on the other side
+    given(parameters);
+    const Tensor value = backward();
+    found(value, parameters);
+    model.train();
+  }
+  time_steps(state, [&] {
+    backward();
+    optimizer.step();
+  });
+  for (const Tensor& p : parameters) require_finite(state, p);
 }
 
 }  // namespace bench

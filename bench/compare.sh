@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# heed against libtorch on the workloads of this folder, both on the same cores of this machine, in turn.
+# heed against libtorch on the workloads of this folder, all on the same cores of this machine, in turn.
 #
 # A workload runs in a process of its own, several processes a side, alternating between the sides: a machine shared
-# with others slows down for minutes, and this way it slows down both. A process repeats the measurement 9 times for at
-# least 0.15 s each and gives their median; the smallest of the medians is compared. ratio = libtorch / heed.
+# with others slows down for minutes, and this way it slows down all. A process repeats the measurement 9 times (5 and 3
+# for the longest) for at least 0.15 s each and gives their median; the smallest of the medians is compared. Where
+# libtorch's side has a second way to do a workload (mha_step_nnmodule), its better one counts. ratio = libtorch / heed.
 # A time of op_overhead_* is that of one operation: an iteration runs 1000.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -11,15 +12,23 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 usage() {
   cat <<'END'
 usage: bench/compare.sh [options]
+  --torch FOLDER   compare with the libtorch in this folder instead of Debian's, /usr; several times: with each
   --filter REGEX   only the workloads whose names match (extended regular expression)
   --threads LIST   thread counts, such as "1 2" (default: 1)
   --rounds N       processes for each side of a workload (default: 3)
-  --json FILE      write a list of {name, threads, heed_ns, libtorch_ns, ratio, floor_ns}; - is standard output
+  --memory         instead of times: the memory that workloads need and what a program's start costs, with 1 thread
+  --json FILE      write a list of {name, threads, heed_ns, libtorch_ns, ratio, floor_ns, ns}; - is standard output
   --tuned          give libtorch an allocator that keeps its memory, its widest vector code, and OpenBLAS on OpenMP
   --help
 Installs what is missing (.ci/setup.sh), builds the release preset, and prints a row for each workload: the time of each
-side with the quartiles of its best process, the ratio, and the floor: what this machine's matrix products and memory
-need for the work at least.
+side with the quartiles of its best process, the ratio, to the fastest libtorch as well if there are several, and the
+floor: what this machine's multiply-adds and memory need for the work at least. In --json, ns has the time of each side;
+libtorch_ns and ratio are those of the fastest libtorch.
+
+PyTorch's own libtorch comes with its Python package, from which nothing else is used:
+  python3 -m venv /tmp/torch
+  /tmp/torch/bin/pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu
+  bench/compare.sh --torch /usr --torch /tmp/torch/lib/python3*/site-packages/torch
 END
 }
 
@@ -29,19 +38,42 @@ bad_flag() {
   exit 2
 }
 
+# The version of the libtorch in a folder; fails if there is none.
+version_of() {
+  local file
+  for file in "$1"/{share,lib,lib/*}/cmake/Torch/TorchConfigVersion.cmake; do
+    [ ! -f "$file" ] || { sed -n 's/^set(PACKAGE_VERSION "\(.*\)").*/\1/p' "$file"; return; }
+  done
+  return 1
+}
+
 filter=.
 threads_list=1
 rounds=3
 json=
 tuned=
+memory=
+sides=(heed)
+declare -A folder  # of each side but heed
+add_libtorch() {
+  local side
+  side=libtorch-$(version_of "$1") || return
+  [ -z "${folder[$side]-}" ] || bad_flag "--torch $1: there is a ${side/-/ } already, in ${folder[$side]}"
+  sides+=("$side")
+  folder[$side]=$(realpath "$1")
+}
+
 while [ $# -gt 0 ]; do
   case $1 in
     --help) usage; exit 0 ;;
     --tuned) tuned=yes; shift; continue ;;
-    --filter | --threads | --rounds | --json) [ $# -ge 2 ] || bad_flag "$1 needs a value" ;;
+    --memory) memory=yes; shift; continue ;;
+    --torch | --filter | --threads | --rounds | --json) [ $# -ge 2 ] || bad_flag "$1 needs a value" ;;
     *) bad_flag "no such option: $1" ;;
   esac
   case $1 in
+    --torch)
+      add_libtorch "$2" || bad_flag "--torch $2: no libtorch there, which has share/cmake/Torch/TorchConfig.cmake" ;;
     --filter) filter=$2 ;;
     --threads) threads_list=$2 ;;
     --rounds) rounds=$2 ;;
@@ -85,22 +117,33 @@ trap 'rm -rf "$work"' EXIT
 "$root/.ci/setup.sh" build
 "$root/.ci/setup.sh" compare || true  # said below, if it matters
 command -v jq >/dev/null || { echo "compare.sh: jq is missing (Debian: apt-get install jq)" >&2; exit 1; }
-echo "building"
-(cd "$root" && cmake --preset release && cmake --build --preset release --target benchmarks) >"$work/build.log" 2>&1 ||
-  { cat "$work/build.log" >&2; exit 1; }
-
-binaries=$root/build/release/bench
-sides=()
-for side in heed libtorch; do
-  if [ -x "$binaries/${side}_bench" ]; then
-    sides+=("$side")
-    echo "$side: $("$binaries/${side}_bench" --version)"
-  fi
-done
-[ ${#sides[@]} -gt 0 ] || { echo "compare.sh: neither side has been built" >&2; exit 1; }
-[[ " ${sides[*]} " == *" heed "* ]] || echo "heed: heed_bench has not been built, so libtorch's times stand alone"
-[[ " ${sides[*]} " == *" libtorch "* ]] ||
+if [ ${#sides[@]} -eq 1 ] && ! add_libtorch /usr; then
   echo "libtorch: NOT INSTALLED, so heed's times stand alone (Debian: apt-get install libtorch-dev)"
+fi
+
+# program SIDE NAME: where it is built. Every libtorch has a folder of its own, and all stay built.
+program() {
+  echo "$root/build/${1/#heed/release}/bench/${1%%-*}_$2"
+}
+
+build() {
+  cd "$root"
+  cmake --preset release
+  cmake --build --preset release --target benchmarks
+  local side
+  for side in "${sides[@]:1}"; do
+    # The prefix, since the search for its libraries must come by this folder before /usr.
+    cmake --fresh --preset release -B "build/$side" -DCMAKE_PREFIX_PATH="${folder[$side]}" \
+      -DHEED_BUILD_TESTS=OFF -DHEED_BUILD_EXAMPLES=OFF
+    cmake --build "build/$side" --target libtorch_benchmarks
+  done
+}
+
+echo "building"
+(build) >"$work/build.log" 2>&1 || { cat "$work/build.log" >&2; exit 1; }
+for side in "${sides[@]}"; do
+  echo "$side: $("$(program "$side" bench)" --version)"
+done
 
 # What --tuned sets for libtorch: no page faults for memory that it had before, and OpenBLAS on the thread pool of its
 # own loops. It believes ATEN_CPU_CAPABILITY without asking the processor, so ask first.
@@ -110,8 +153,7 @@ if [ -n "$tuned" ]; then
   if grep -qm1 'avx512f.*avx512dq.*avx512bw.*avx512vl' /proc/cpuinfo; then
     tuning+=(ATEN_CPU_CAPABILITY=avx512)
   fi
-  openblas=$(ldd "$binaries/blas" | awk '/libopenblas/ { print $3 }')  # the flavour that we link
-  tuning+=(LD_LIBRARY_PATH="${openblas%/*}")
+  for openblas in /usr/lib/*/openblas-openmp; do tuning+=(LD_LIBRARY_PATH="$openblas"); done
   echo "libtorch tuned: ${tuning[*]}"
 fi
 
@@ -123,31 +165,54 @@ pinned() {
 }
 
 # Google Benchmark marks wall-clock time in the name.
+for side in "${sides[@]}"; do
+  "$(program "$side" bench)" --benchmark_list_tests=true | sed 's|/real_time$||' >"$work/names.$side"
+done
+second_way='_nnmodule|_atsdpa'
 workloads() {
-  for side in "${sides[@]}"; do
-    "$binaries/${side}_bench" --benchmark_list_tests=true | sed 's|/real_time$||'
-  done | awk '!seen[$0]++' | grep -E -- "$filter"
+  for side in "${sides[@]}"; do cat "$work/names.$side"; done | sed -E "s/$second_way//" | awk '!seen[$0]++' |
+    if [ -z "$memory" ]; then cat; else grep -E '^(mha_step/8x256x512h8|gpt_step|attention_long/.*)$'; echo startup; fi |
+    grep -E -- "$filter"
 }
 
-# measure SIDE NAME THREADS: one process; prints [median, lower quartile, upper quartile] in ns.
-measure() {
+# ways SIDE NAME: the names that a workload has on this side.
+ways() {
+  awk -v name="$2" -v second="$second_way" '{ way = $0; sub(second, "") } $0 == name { print way }' "$work/names.$1"
+}
+
+# run SIDE NAME THREADS OPTION...: one process of it, in JSON.
+run() {
   local side=$1 name=$2 threads=$3 environment=()
+  shift 3
   [ "$side" = heed ] || environment=("${tuning[@]}")
-  pinned "$threads" env "${environment[@]}" "$binaries/${side}_bench" --benchmark_filter="^$name(/real_time)?\$" \
-    --benchmark_min_time=0.15 --benchmark_repetitions=9 --benchmark_format=json 2>"$work/stderr" |
-    jq -ce --arg name "$name" '
-      def at(part): .[(length - 1) * part | round];
-      (if $name | startswith("op_overhead") then 1000 else 1 end) as $per
-      | [.benchmarks[] | select(.run_type == "iteration")
-         | if .error_occurred then error(.error_message) else . end
-         | .real_time * {ns: 1, us: 1e3, ms: 1e6, s: 1e9}[.time_unit] / $per]
-      | sort | if length == 0 then error("no result") else [at(0.5), at(0.25), at(0.75)] end'
+  pinned "$threads" env "${environment[@]}" "$(program "$side" bench)" --benchmark_format=json \
+    --benchmark_filter="^$name(/iterations:2)?(/real_time)?\$" "$@" 2>"$work/stderr" |
+    jq -ce 'if .benchmarks == [] then error("no result") else . end
+            | .benchmarks[] | if .error_occurred then error(.error_message) else . end'
+}
+
+failed() {
+  echo "compare.sh: $1 failed: $(tail -n 3 "$work/stderr")" >&2
+  status=1
+}
+
+# measure SIDE NAME THREADS: prints [median, lower quartile, upper quartile] in ns.
+measure() {
+  local repetitions=9
+  case $2 in
+    attention_long*/4096) repetitions=5 ;;
+    attention_long*/8192) repetitions=3 ;;
+  esac
+  run "$@" --benchmark_min_time=0.15 --benchmark_repetitions=$repetitions | jq -cs --arg name "$2" '
+    def at(part): .[(length - 1) * part | round];
+    (if $name | startswith("op_overhead") then 1000 else 1 end) as $per
+    | [.[] | select(.run_type == "iteration") | .real_time * {ns: 1, us: 1e3, ms: 1e6, s: 1e9}[.time_unit] / $per]
+    | sort | [at(0.5), at(0.25), at(0.75)]'
 }
 
 # Rows of JSON to rows of the table.
 print_rows() {
-  jq -r '[.name, .threads, (.heed[0] // ""), .heed[1], .heed[2], (.libtorch[0] // ""), .libtorch[1], .libtorch[2],
-          .ratio, .floor_ns] | @tsv' | awk -F '\t' '
+  jq -r '[.name, .threads, .floor_ns, (.times[] | .[0], .[1], .[2])] | @tsv' | awk -F '\t' '
     function unit(ns) { return ns < 1e3 ? 1 : ns < 1e6 ? 1e3 : ns < 1e9 ? 1e6 : 1e9 }
     function time(ns,    u) {
       if (ns == "") return "-"
@@ -157,45 +222,132 @@ print_rows() {
     function spread(ns, low, high) {
       return ns == "" ? "" : sprintf("%.4g-%.4g", low / unit(ns), high / unit(ns))
     }
-    { printf "%-27s %7d %10s %-15s %10s %-15s %6s %10s\n", $1, $2, time($3), spread($3, $4, $5), time($6),
-             spread($6, $7, $8), $9 == "" ? "-" : sprintf("%.2f", $9), time($10) }'
+    function ratio(ns) { return ns == "" || $4 == "" ? "-" : sprintf("%.2f", ns / $4) }
+    {
+      printf "%-29s %7d", $1, $2
+      best = ""
+      for (i = 4; i < NF; i += 3) {
+        printf " %15s %-15s", time($i), spread($i, $(i + 1), $(i + 2))
+        if (i > 4) printf " %6s", ratio($i)
+        if (i > 4 && $i != "" && (best == "" || $i < best)) best = $i
+      }
+      if (NF > 9) printf " %7s", ratio(best)
+      printf " %10s\n", time($3)
+    }'
+}
+
+# The smallest floors so far, as what else the computer does slows down this measurement too.
+measure_floors() {
+  local floors=$root/build/release/bench/floors
+  floors_at=$SECONDS
+  [ -x "$floors" ] || return 0
+  pinned "$1" "$floors" >"$work/floors.new"
+  jq -s '.[0] as $best | .[1] | with_entries(.value = ([.value, $best[.key]] | map(values) | min))' \
+    "$work/floors" "$work/floors.new" >"$work/floors.best"
+  mv "$work/floors.best" "$work/floors"
+}
+
+compare_times() {
+  local threads name round turn side way times
+  printf '\n%-29s %7s %15s %-15s' name threads heed quartiles
+  for side in "${sides[@]:1}"; do printf ' %15s %-15s %6s' "$side" quartiles ratio; done
+  [ ${#sides[@]} -lt 3 ] || printf ' %7s' fastest
+  printf ' %10s\n' floor
+  for threads in $threads_list; do
+    echo '{}' >"$work/floors"
+    : >"$work/rows.now"
+    measure_floors "$threads"
+    for name in $names; do
+      : >"$work/runs"
+      for ((round = 0; round < rounds; ++round)); do
+        for ((turn = 0; turn < ${#sides[@]}; ++turn)); do
+          side=${sides[(round + turn) % ${#sides[@]}]}  # who goes first alternates too
+          for way in $(ways "$side" "$name"); do
+            if times=$(measure "$side" "$way" "$threads"); then
+              echo "{\"side\": \"$side\", \"times\": $times}" >>"$work/runs"
+            else
+              failed "$side at $way with $threads threads"
+            fi
+          done
+        done
+      done
+      jq -cs --arg name "$name" --argjson threads "$threads" --slurpfile floors "$work/floors" '
+        . as $runs
+        | {$name, $threads, floor_ns: $floors[0][$name],
+           times: [$ARGS.positional[] | . as $side | [$runs[] | select(.side == $side).times] | min_by(.[0])]}
+        | .ns = ([$ARGS.positional, [.times[][0]]] | transpose | map({(.[0]): .[1]}) | add)
+        | .heed_ns = .times[0][0] | .libtorch_ns = ([.times[1:][][0] | values] | min)
+        | .ratio = (if .heed_ns and .libtorch_ns then .libtorch_ns / .heed_ns else null end)' \
+        --args "${sides[@]}" <"$work/runs" | tee -a "$work/rows.now" | print_rows
+      [ $((SECONDS - floors_at)) -lt 120 ] || measure_floors "$threads"
+    done
+    measure_floors "$threads"
+    jq -c --slurpfile floors "$work/floors" '.floor_ns = $floors[0][.name]' "$work/rows.now" >>"$work/rows"
+  done
+  jq -rs '
+    def mean(f): map(f | values | log) | if . == [] then "-" else add / length | exp * 100 | round / 100 end;
+    map(select(.ratio)) | group_by(.threads)[]
+    | "geometric mean of \(length) ratios with \(.[0].threads) threads: \(mean(.ratio))",
+      if .[0].times | length < 3 then empty
+      else (.[0].ns | keys_unsorted[1:][]) as $side | "  to \($side) alone: \(mean(.ns[$side] / .heed_ns))" end' "$work/rows"
+  jq -s 'map({name, threads, heed_ns, libtorch_ns, ratio, floor_ns, ns})' "$work/rows" >"$work/json"
+}
+
+# memory_of SIDE NAME: rows of JSON, what three steps add to the memory of a process, and the most that it has.
+memory_of() {
+  local way
+  : >"$work/runs"
+  for way in $(ways "$1" "$2"); do
+    HEED_BENCH_MEMORY=1 run "$1" "$way" 1 >>"$work/runs" || failed "$1 at $way"
+  done
+  jq -cs --arg side "$1" --arg name "$2" 'select(. != []) | min_by(.growth_mib)
+    | {$side, name: "\($name), growth MiB", value: .growth_mib}, {$side, name: "\($name), peak MiB", value: .peak_mib}' \
+    "$work/runs"
+}
+
+# start_of SIDE: rows of JSON, what the smallest program costs.
+start_of() {
+  local program libraries run start
+  program=$(program "$1" startup)
+  strip -o "$work/stripped" "$program"
+  libraries=$(ldd "$program" | grep -o '/[^ ]*' | xargs realpath | sort -u | xargs stat -c %s | paste -sd,)
+  (
+    taskset -cp "$(tail -n 1 <<<"$cores")" $BASHPID >/dev/null
+    export OMP_NUM_THREADS=1
+    for ((run = 0; run <= 20; ++run)); do
+      start=${EPOCHREALTIME/[.,]/}
+      "$program" >"$work/number"
+      echo $((${EPOCHREALTIME/[.,]/} - start))
+    done
+  ) | tail -n 20 >"$work/runs"
+  jq -cs --arg side "$1" --argjson libraries "[$libraries]" --argjson peak "$(cut -d ' ' -f 2 "$work/number")" \
+    --argjson stripped "$(stat -c %s "$work/stripped")" '
+    [["ms", (sort | (.[9] + .[10]) / 2000)], ["peak MiB", $peak / 1024], ["program MiB", $stripped / 1048576],
+     ["libraries", ($libraries | length)], ["libraries MiB", ($libraries | add) / 1048576]][]
+    | {$side, name: "startup, \(.[0])", value: .[1]}' "$work/runs"
+}
+
+compare_memory() {
+  local name side
+  printf '\n%-44s' name
+  printf ' %15s' "${sides[@]}"
+  for name in $names; do
+    for side in "${sides[@]}"; do
+      if [ "$name" = startup ]; then start_of "$side"; else memory_of "$side" "$name"; fi
+    done >"$work/facts"
+    jq -cs 'group_by(.name)[] | {name: .[0].name} + (map({(.side): .value}) | add)' "$work/facts" | tee -a "$work/rows" |
+      jq -r '[.name, .[$ARGS.positional[]]] | @tsv' --args "${sides[@]}" | awk -F '\t' '{
+        printf "\n%-44s", $1
+        for (i = 2; i <= NF; ++i) printf " %15s", $i == "" ? "-" : sprintf("%.4g", $i)
+      }'
+  done
+  echo
+  jq -s . "$work/rows" >"$work/json"
 }
 
 status=0
+: >"$work/rows"
 names=$(workloads) || bad_flag "--filter: no workload matches '$filter'"
-printf '\n%-27s %7s %10s %-15s %10s %-15s %6s %10s\n' name threads heed quartiles libtorch quartiles ratio floor
-for threads in $threads_list; do
-  echo '{}' >"$work/floors"
-  if [ -x "$binaries/blas" ]; then
-    pinned "$threads" "$binaries/blas" --json "$work/floors" >/dev/null
-  fi
-  for name in $names; do
-    : >"$work/runs"
-    for ((round = 0; round < rounds; ++round)); do
-      for ((turn = 0; turn < ${#sides[@]}; ++turn)); do
-        side=${sides[(round + turn) % ${#sides[@]}]}  # who goes first alternates too
-        if times=$(measure "$side" "$name" "$threads"); then
-          echo "{\"side\": \"$side\", \"times\": $times}" >>"$work/runs"
-        else
-          echo "compare.sh: ${side}_bench failed at $name with $threads threads: $(tail -n 3 "$work/stderr")" >&2
-          status=1
-        fi
-      done
-    done
-    jq -cs --arg name "$name" --argjson threads "$threads" --slurpfile floors "$work/floors" '
-      def best(side): map(select(.side == side).times) | min_by(.[0]);
-      {$name, $threads, heed: best("heed"), libtorch: best("libtorch")}
-      | .ratio = (if .heed and .libtorch then .libtorch[0] / .heed[0] else null end)
-      | .floor_ns = $floors[0].floor_ns[$name]' "$work/runs" | tee -a "$work/rows" | print_rows
-  done
-done
-
-jq -rs 'group_by(.threads)[] | [.[] | .ratio | values] as $ratios | select($ratios | length > 0)
-        | "geometric mean of \($ratios | length) ratios with \(.[0].threads) threads: " +
-          "\($ratios | (map(log) | add / length | exp) * 100 | round / 100)"' "$work/rows"
-
-if [ -n "$json" ]; then
-  jq -s 'map({name, threads, heed_ns: .heed[0], libtorch_ns: .libtorch[0], ratio, floor_ns})' "$work/rows" >"$work/json"
-  if [ "$json" = - ]; then cat "$work/json" >&3; else cat "$work/json" >"$json"; fi
-fi
+if [ -n "$memory" ]; then compare_memory; else compare_times; fi
+if [ "$json" = - ]; then cat "$work/json" >&3; elif [ -n "$json" ]; then cat "$work/json" >"$json"; fi
 exit "$status"

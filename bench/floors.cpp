@@ -1,9 +1,11 @@
-// blas: what this machine allows at most, and from it the floor of each workload, on OMP_NUM_THREADS threads.
+// floors: what this machine allows at most, and from it the floor of each workload, on OMP_NUM_THREADS threads.
 //
-// floor = sum over the workload's matrix products of the time that OpenBLAS takes for them, hot in cache
-//       + bytes of everything else / bandwidth of the memory level that the workload's data fit in,
-// that is OpenBLAS and unfused single-pass loops with no overhead at all. Fusing passes can go below it.
-#include <cblas.h>
+// floor = multiply-adds of the workload's products / peak of fused multiply-adds
+//       + bytes that it must move / bandwidth of the memory level that its arrays fit in.
+//
+// A product moves its two operands and its result once; the passes between products move nothing, as they may be
+// done while the numbers pass by. Scores of attention are never stored. An optimiser reads each gradient, and reads
+// and writes what it updates.
 #include <immintrin.h>
 #include <omp.h>
 #include <sys/mman.h>
@@ -17,7 +19,6 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,41 +28,10 @@ namespace {
 constexpr double KiB = 1024, MiB = 1024 * KiB;
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();  // the machine cannot do it
 
-struct Result {
-  std::string section, name;
-  double value;
-};
-std::vector<Result> results;
-
-// Prints a line of the table at once, and keeps it for --json. A section's name carries the unit.
-double report(const std::string& section, const std::string& name, double value) {
-  if (results.empty() || results.back().section != section) std::printf("\n%s\n", section.c_str());
-  if (std::isnan(value)) {
-    std::printf("  %-34s %14s\n", name.c_str(), "-");
-  } else {
-    std::printf("  %-34s %14.*f\n", name.c_str(), value < 1000 ? 2 : 0, value);
-  }
-  std::fflush(stdout);
-  results.push_back({section, name, value});
+// Prints a line of the JSON.
+double report(const std::string& name, double value) {
+  std::printf(std::isnan(value) ? ",\n  \"%s\": null" : ",\n  \"%s\": %.1f", name.c_str(), value);
   return value;
-}
-
-// {"section": {"name": value, ...}, ...}; no name needs escaping.
-bool write_json(const char* path) {
-  std::FILE* file = std::fopen(path, "w");
-  if (file == nullptr) return false;
-  std::fprintf(file, "{\n  \"threads\": %d", omp_get_max_threads());
-  std::string section;
-  for (const Result& result : results) {
-    if (result.section != section) {
-      std::fprintf(file, "%s,\n  \"%s\": {", section.empty() ? "" : "\n  }", result.section.c_str());
-    }
-    std::fprintf(file, "%s\n    \"%s\": ", result.section != section ? "" : ",", result.name.c_str());
-    std::fprintf(file, std::isnan(result.value) ? "null" : "%.1f", result.value);
-    section = result.section;
-  }
-  std::fprintf(file, "\n  }\n}\n");
-  return std::fclose(file) == 0;
 }
 
 // Keeps the compiler from dropping a loop whose result nobody reads.
@@ -81,19 +51,16 @@ template <class Work>
 double fastest(Work work) {
   work(1);
   int64_t times = 1;
-  double best = 0;
-  for (;;) {
+  const auto batch = [&] {
     const double start = now_ns();
     work(times);
-    best = now_ns() - start;
-    if (best >= 10e6) break;
-    times *= 2;
-  }
-  for (int batch = 0; batch < 6; ++batch) {
-    const double start = now_ns();
-    work(times);
-    best = std::min(best, now_ns() - start);
-  }
+    return now_ns() - start;
+  };
+  double best = batch();
+  for (; best < 10e6; best = batch()) times *= 2;
+  const double start = now_ns();
+  do best = std::min(best, batch());
+  while (now_ns() - start < 300e6);
   return best / static_cast<double>(times);
 }
 
@@ -208,13 +175,13 @@ void measure_memory() {
   const std::unique_ptr<float, void (*)(void*)> memory(static_cast<float*>(std::aligned_alloc(64, bytes)),
                                                        std::free);
   if (memory == nullptr) {
-    std::fprintf(stderr, "blas: no memory for the measurement (768 MiB)\n");
+    std::fprintf(stderr, "floors: no memory for the measurement (768 MiB)\n");
     std::exit(1);
   }
   std::fill_n(memory.get(), bytes / sizeof(float), 1.0F);
   for (Level& level : levels) {
     const auto rate = [&](const char* name, Pass pass, int arrays) {
-      return report("bandwidth_gbs", level.name + std::string(" ") + name,
+      return report(level.name + std::string(" GB/s, ") + name,
                     bandwidth(pass, arrays, level.measured, memory.get()));
     };
     level.bandwidth = std::max({rate("memcpy", copy, 2), rate("triad", triad, 3),
@@ -239,133 +206,157 @@ double page_faults(int advice) {
          64;
 }
 
-// The time in ns of c [m, n] = a [m, k] b [k, n], measured once; 't': the operand is stored transposed.
-double sgemm(char transpose_a, char transpose_b, int m, int n, int k) {
-  const std::string name =
-      std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + " " + transpose_a + transpose_b;
-  static std::map<std::string, double> known;
-  if (const auto it = known.find(name); it != known.end()) return it->second;
+// What a workload needs: multiply-adds of products, floats moved, and weights, which an optimiser moves again.
+struct Work {
+  double products = 0, floats = 0, weights = 0;
+};
+Work operator+(Work a, Work b) {
+  return {a.products + b.products, a.floats + b.floats, a.weights + b.weights};
+}
+Work operator*(double n, Work a) { return {n * a.products, n * a.floats, n * a.weights}; }
 
-  const auto floats = [](int rows, int columns) {
-    return std::vector<float>(static_cast<size_t>(rows) * static_cast<size_t>(columns), 0.5F);
-  };
-  const std::vector<float> a = floats(m, k), b = floats(k, n);
-  std::vector<float> c = floats(m, n);
-  const bool ta = transpose_a == 't', tb = transpose_b == 't';
-  const double ns = fastest([&](int64_t times) {
-    for (int64_t i = 0; i < times; ++i) {
-      cblas_sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, m, n, k, 1,
-                  a.data(), ta ? m : k, b.data(), tb ? k : n, 0, c.data(), n);
+// Backward has two products for each of forward.
+constexpr double forward = 1, both = 3;
+
+// y [n, out] = x [n, in] W^T.
+Work linear(double n, double in, double out, double passes = both) {
+  return {passes * n * in * out, passes * (n * in + n * out + in * out), in * out};
+}
+
+// softmax(q k^T) v of `heads` heads (of every sentence) of width d; `share` of the scores is not masked.
+Work attention(double heads, double tq, double tk, double d, double share = 1, double passes = both) {
+  return {2 * passes * heads * tq * tk * d * share, 2 * passes * heads * (tq + tk) * d};
+}
+double causal(double t) { return (t + 1) / (2 * t); }
+
+// Attention of several heads with its projections: of n positions a sentence to themselves, or to m others.
+Work self_attention(double batch, double n, double width, double heads, double share = 1) {
+  return linear(batch * n, width, 3 * width) + linear(batch * n, width, width) +
+         attention(batch * heads, n, n, width / heads, share);
+}
+Work cross_attention(double batch, double n, double m, double width, double heads) {
+  return 2 * linear(batch * n, width, width) + linear(batch * m, width, 2 * width) +
+         attention(batch * heads, n, m, width / heads);
+}
+Work feed_forward(double n, double width, double hidden, double passes = both) {
+  return linear(n, width, hidden, passes) + linear(n, hidden, width, passes);
+}
+Work gru(double n, double in, double hidden) {
+  return linear(n, in, 3 * hidden) + linear(n, hidden, 3 * hidden);
+}
+
+// Additive attention of width 256: queries, keys, w_v . tanh, weighted sums of the values.
+Work additive(double queries, double keys, double scores) {
+  return linear(queries, 256, 256) + linear(keys, 256, 256) +
+         Work{both * 2 * scores * 256, both * keys * 256};
+}
+
+// Weights that no product reads.
+Work table(double rows, double width) { return {0, 0, rows * width}; }
+
+// With the update of the weights: SGD moves each 3 times, Adam 7 times, the norm of all gradients once more.
+Work trained(Work work, double moves) { return work + Work{0, moves * work.weights}; }
+
+// Encoder and decoder, 128 sentences of length t.
+Work transformer(double layers, double width, double hidden, double words, double t) {
+  return trained(layers * (self_attention(128, t, width, 4) + self_attention(128, t, width, 4, causal(t)) +
+                           cross_attention(128, t, t, width, 4) + 2 * feed_forward(128 * t, width, hidden)) +
+                     linear(128 * t, width, words) + table(2 * words, width),
+                 7);
+}
+
+// n positions of each sentence through the decoder of the small transformer, which attend to `seen` and to 16 others.
+Work decode(double batch, double n, double seen) {
+  return 2 * (linear(batch * n, 128, 6 * 128, forward) + feed_forward(batch * n, 128, 512, forward) +
+              attention(4 * batch, n, seen, 32, n > 1 ? causal(seen) : 1, forward) +
+              attention(4 * batch, n, 16, 32, 1, forward)) +
+         linear(batch, 128, 200, forward);
+}
+
+double peak_gflops = 0;
+
+// In ns. Most arrays are moved more than once: two thirds of what is moved count as distinct.
+double floor_of(Work work) {
+  const double bytes = 4 * work.floats;
+  const auto fits = [&](const Level& level) { return bytes * 2 / 3 <= level.size; };
+  return 2 * work.products / peak_gflops +
+         bytes / std::find_if(levels.begin(), levels.end(), fits)->bandwidth;
+}
+
+void add(const std::string& name, Work work) { report(name, floor_of(work)); }
+void add(const std::string& name, double size, Work work) { add(name + std::to_string(int(size)), work); }
+
+void report_floors() {
+  for (const double n : {1e6, 16e6}) {
+    add("elementwise_add/", n, {0, 6 * n});  // a, b, y; g, da, db
+    for (const char* name : {"elementwise_exp/", "elementwise_tanh/", "elementwise_gelu/"})
+      add(name, n, {0, 5 * n});  // x, y; g, x or y, dx
+  }
+  for (const double cols : {64, 512}) add("softmax/4096x", cols, {0, 5 * 4096 * cols});
+  add("softmax/512x8192", {0, 5.0 * 512 * 8192});
+  for (const double cols : {256, 1024}) add("layer_norm/4096x", cols, {0, 5 * 4096 * cols});
+  add("cross_entropy/4096x1000", {0, 3.0 * 4096 * 1000});  // x; x, dx
+
+  add("linear/64x256->256", linear(64, 256, 256));
+  add("linear/2048x256->1024", linear(2048, 256, 1024));
+  add("linear/4096x1024->1024", linear(4096, 1024, 1024));
+
+  add("kernel_regression_step", {2.0 * 50 * 49, 4.0 * 50 * 49});  // keys and values, forward and backward
+  add("mlp_step", trained(linear(64, 784, 128, both - 1) + linear(64, 128, 10), 3));  // x has no gradient
+  add("adam_step", {0, 7e7});
+
+  add("attention_scores_additive", additive(64, 640, 640));
+  add("mha_step/64x32x128h4", self_attention(64, 32, 128, 4));
+  add("mha_step/32x64x256h8", self_attention(32, 64, 256, 8));
+  add("mha_step/8x256x512h8", self_attention(8, 256, 512, 8));
+  for (const double t : {512, 1024, 2048, 4096, 8192}) {
+    add("attention_long/full/", t, attention(8, t, t, 64));
+    add("attention_long/causal/", t, attention(8, t, t, 64, causal(t)));
+  }
+
+  // Sentences fill three quarters of the padded length on the average. The GRU's encoder reads the padding too.
+  add("gru_seq2seq_step",
+      trained(2 * gru(1280, 256, 256) + additive(960, 1280, 128 * 7.5 * 7.5) + gru(960, 512, 256) +
+                  gru(960, 256, 256) + linear(960, 256, 200) + table(2 * 200, 256),
+              8));
+  add("transformer_seq2seq_step/small", transformer(2, 128, 512, 200, 12));
+  add("transformer_seq2seq_step/large", transformer(4, 256, 1024, 100, 15));
+  add("gpt_step", trained(6 * (self_attention(8, 256, 384, 6, causal(256)) + feed_forward(2048, 384, 1536)) +
+                              linear(2048, 384, 65) + table(256, 384),
+                          8));
+
+  for (const double batch : {1, 64}) {
+    // The encoder, and of its result the keys and values of the decoder.
+    const double n = 16 * batch;
+    double cached = floor_of(2 * (linear(n, 128, 6 * 128, forward) + feed_forward(n, 128, 512, forward) +
+                                  attention(4 * batch, 16, 16, 32, 1, forward)));
+    double uncached = cached;
+    for (double seen = 1; seen <= 32; ++seen) {
+      cached += floor_of(decode(batch, 1, seen));
+      uncached += floor_of(decode(batch, seen, seen));
     }
-  });
-  report("sgemm_gflops", name, 2.0 * m * n * k / ns);
-  return known[name] = ns;
-}
-
-// y = x W^T of a linear layer, and its backward: dW = g^T x and, where x has a gradient, dx = g W.
-double linear_products(int batch, int in, int out, bool input_gradient) {
-  double ns = sgemm('n', 't', batch, out, in) + sgemm('t', 'n', out, in, batch);
-  if (input_gradient) ns += sgemm('n', 'n', batch, in, out);
-  return ns;
-}
-
-// ns to move `floats` float32 values from and to the level that can hold the `live` distinct ones.
-double move(double floats, double live) {
-  for (const Level& level : levels) {
-    if (live * 4 <= level.size) return floats * 4 / level.bandwidth;
+    report("greedy_decode/nocache/" + std::to_string(int(batch)), uncached);
+    report("greedy_decode/kvcache/" + std::to_string(int(batch)), cached);
   }
-  return nothing;
-}
-
-// A workload's name and floor; the counts are passes over arrays, forward + backward.
-std::vector<Result> workload_floors() {
-  std::vector<Result> floors;
-  const auto add = [&](const std::string& name, double ns) { floors.push_back({"floor_ns", name, ns}); };
-
-  for (const char* name :
-       {"op_overhead_forward", "op_overhead_forward_nograd", "op_overhead_autograd", "op_overhead_small"}) {
-    add(name, nothing);  // overhead has no floor
-  }
-  for (const int n : {1'000'000, 16'000'000}) {
-    const std::string size = "/" + std::to_string(n);
-    add("elementwise_add" + size, move(6.0 * n, 6.0 * n));  // a, b, y; g, da, db
-    for (const char* name : {"elementwise_exp", "elementwise_tanh", "elementwise_gelu"}) {
-      add(name + size, move(5.0 * n, 4.0 * n));  // x, y; g, x or y, dx
-    }
-  }
-  for (const char* name : {"softmax/4096x64", "softmax/4096x512", "softmax/512x8192", "layer_norm/4096x256",
-                           "layer_norm/4096x1024"}) {
-    int rows = 0, cols = 0;
-    std::sscanf(std::strchr(name, '/'), "/%dx%d", &rows, &cols);
-    const double n = static_cast<double>(rows) * cols;
-    add(name, move(5 * n, 4 * n));  // x, y; g, x or y, dx
-  }
-  for (const char* name : {"linear/64x256->256", "linear/2048x256->1024", "linear/4096x1024->1024"}) {
-    int batch = 0, in = 0, out = 0;
-    std::sscanf(name, "linear/%dx%d->%d", &batch, &in, &out);
-    const double x = static_cast<double>(batch) * in, y = static_cast<double>(batch) * out,
-                 w = static_cast<double>(in) * out;
-    // Beside the products: the bias added to y (2 passes) and summed from g (1).
-    add(name, linear_products(batch, in, out, true) + move(3 * y, 2 * (x + y + w)));
-  }
-  {
-    // Over [50, 49]: subtract 2, times w 2, square and scale 2, softmax 2, weighted sum 2; backward, gradient
-    // of the weights 2, softmax 3, square 3, w 2. Keys, values and seven intermediate arrays are live.
-    const double n = 50 * 49;
-    add("kernel_regression_step", move(20 * n, 9 * n));
-  }
-  {
-    const double hidden = 64 * 128, logits = 64 * 10, weights = 784 * 128 + 128 + 128 * 10 + 10;
-    const double products = linear_products(64, 784, 128, false) + linear_products(64, 128, 10, true);
-    // Hidden: bias 2, ReLU 2; backward ReLU 3, bias 1. Logits: bias 2, loss 3, bias gradient 1. SGD: weight
-    // twice, gradient.
-    const double passes = 8 * hidden + 6 * logits + 3 * weights;
-    add("mlp_step", products + move(passes, 64 * 784 + 4 * hidden + 3 * logits + 2 * weights));
-  }
-  add("adam_step", move(7e7, 4e7));  // gradient; parameter and two moments, each read and written
-  return floors;
-}
-
-void run() {
-  std::printf("%s, %d threads\n", openblas_get_config(), omp_get_max_threads());
-
-  __builtin_cpu_init();
-  const bool avx512 = __builtin_cpu_supports("avx512f"),
-             avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  report("fma_gflops", "AVX-512", avx512 ? fma_gflops(fma_avx512, 16) : nothing);
-  report("fma_gflops", "AVX2", avx2 ? fma_gflops(fma_avx2, 8) : nothing);
-
-  measure_memory();
-
-  report("page_fault_ns_per_mib", "4 KiB pages", page_faults(MADV_NOHUGEPAGE));
-  report("page_fault_ns_per_mib", "huge pages", page_faults(MADV_HUGEPAGE));
-
-  for (const int n : {64, 128, 256, 512, 1024, 2048}) sgemm('n', 'n', n, n, n);
-  for (const Result& floor : workload_floors()) report(floor.section, floor.name, floor.value);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const char* json = nullptr;
-  for (int i = 1; i < argc; ++i) {
-    const std::string flag = argv[i];
-    if (flag == "--json" && i + 1 < argc) {
-      json = argv[++i];
-    } else if (flag == "--version") {
-      std::printf("heed %s, %s, %d threads\n", HEED_VERSION, openblas_get_config(), omp_get_max_threads());
-      return 0;
-    } else {
-      const bool help = flag == "--help";
-      std::fprintf(help ? stdout : stderr,
-                   "usage: blas [--json FILE] [--version] [--help]\nOMP_NUM_THREADS sets the threads.\n");
-      return help ? 0 : 2;
-    }
+int main(int argc, char**) {
+  if (argc > 1) {
+    std::fprintf(stderr, "usage: floors    OMP_NUM_THREADS sets the threads. Prints JSON.\n");
+    return 2;
   }
-  openblas_set_num_threads(omp_get_max_threads());
-  run();
-  if (json != nullptr && !write_json(json)) {
-    std::fprintf(stderr, "blas: cannot write %s\n", json);
-    return 1;
-  }
+  std::printf("{\n  \"threads\": %d", omp_get_max_threads());
+  __builtin_cpu_init();
+  const bool avx512 = __builtin_cpu_supports("avx512f"),
+             avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  peak_gflops = report("AVX2 GFLOP/s", avx2 ? fma_gflops(fma_avx2, 8) : nothing);
+  peak_gflops =
+      std::fmax(peak_gflops, report("AVX-512 GFLOP/s", avx512 ? fma_gflops(fma_avx512, 16) : nothing));
+  measure_memory();
+  report("page faults, 4 KiB pages, ns per MiB", page_faults(MADV_NOHUGEPAGE));
+  report("page faults, huge pages, ns per MiB", page_faults(MADV_HUGEPAGE));
+  report_floors();
+  std::printf("\n}\n");
 }

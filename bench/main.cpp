@@ -16,6 +16,9 @@ int main(int argc, char** argv) {
   bench::add_rows();
   bench::add_linear();
   bench::add_models();
+  bench::add_attention();
+  bench::add_seq2seq();
+  bench::add_gpt();
 
   benchmark::AddCustomContext("heed", heed::build_info());
   benchmark::Initialize(&argc, argv);

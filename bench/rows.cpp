@@ -31,6 +31,13 @@ void add_rows() {
       count_bytes(state, size.bytes());
     })->Unit(benchmark::kMillisecond);
   }
+
+  // Mean over the rows of -log softmax(x)[label]: 3 passes (read x; read x, write dx).
+  add("cross_entropy/4096x1000", [](State& state) {
+    const Tensor x = leaf({4096, 1000}), labels = ids(0, 1000, {4096});
+    time_forward_backward(state, {x}, [&] { return cross_entropy(x, labels); });
+    count_bytes(state, 3 * 4 * 4096 * 1000);
+  })->Unit(benchmark::kMillisecond);
 }
 
 }  // namespace bench

@@ -4,12 +4,6 @@
 namespace bench {
 namespace {
 
-// A workload runs thousands of steps on one batch; a result that left the finite numbers times something
-// else.
-void require_finite(State& state, const Tensor& x) {
-  if (!torch::isfinite(x).all().item<bool>()) state.SkipWithError("the parameters are not finite any more");
-}
-
 // Nadaraya-Watson regression with a learned kernel width: 50 queries, each over the 49 other points.
 void kernel_regression_step(State& state) {
   // Data for which w settles at 0.52. For many others the best w is 0, and a long run ends in slow denormal
@@ -33,15 +27,11 @@ void kernel_regression_step(State& state) {
 
 // A perceptron with one hidden layer, cross entropy, plain SGD.
 void mlp_step(State& state) {
-  const Tensor x = torch::randn({64, 784}), labels = torch::randint(10, {64}, torch::kInt64);
+  const Tensor x = torch::randn({64, 784}), labels = ids(0, 10, {64});
+  given({x});
   torch::nn::Sequential model(torch::nn::Linear(784, 128), torch::nn::ReLU(), torch::nn::Linear(128, 10));
   torch::optim::SGD sgd(model->parameters(), torch::optim::SGDOptions(0.01));
-  time_steps(state, [&] {
-    model->zero_grad(/*set_to_none=*/true);
-    torch::cross_entropy_loss(model->forward(x), labels).backward();
-    sgd.step();
-  });
-  require_finite(state, model->parameters().front());
+  time_training(state, *model, sgd, [&] { return cross_entropy(model->forward(x), labels); });
 }
 
 // Adam over 50 parameters of 200,000 values whose gradients are there already.
