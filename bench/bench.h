@@ -17,6 +17,7 @@ namespace side = heed;  // what workloads written once for both sides call
 
 using heed::Shape;
 using heed::Tensor;
+using NoRecording = heed::NoGrad;
 
 // Standard normal values that require a gradient.
 inline Tensor leaf(const Shape& shape) { return heed::randn(shape).requires_grad_(); }

@@ -29,6 +29,8 @@ struct Gpt : heed::Layer<Gpt> {
   heed::TransformerEncoder blocks{kWidth, 6, 6, kLayers};
 };
 
+}  // namespace
+
 void gpt_step(State& state) {
   const Tensor x = ids(0, kWords, {kBatch, kLength}), labels = ids(0, kWords, {kBatch, kLength});
   Gpt model;
@@ -37,9 +39,5 @@ void gpt_step(State& state) {
       state, model, adam, [&] { return heed::F::cross_entropy(model(x), labels, {.class_dim = -1}); }, 1);
   state.SetItemsProcessed(state.iterations() * kBatch * kLength);
 }
-
-}  // namespace
-
-void add_gpt() { add("gpt_step", gpt_step)->Unit(benchmark::kMillisecond); }
 
 }  // namespace bench

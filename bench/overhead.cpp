@@ -1,12 +1,12 @@
 // Overhead: what an operation costs besides its arithmetic. One iteration is 1000 operations.
-#include "bench.h"
+#include <bench.h>  // of the side that is built
 
 namespace bench {
 namespace {
 
 // c = a + b, 1000 times, on tensors of one element that require no gradient.
 void forward_ops(State& state) {
-  const Tensor a = heed::randn({1}), b = heed::randn({1});
+  const Tensor a = side::randn({1}), b = side::randn({1});
   time_steps(state, [&] {
     for (int i = 0; i < 1000; ++i) {
       Tensor c = a + b;
@@ -18,8 +18,8 @@ void forward_ops(State& state) {
 
 // A chain of 500 times {x = x * w; x = x + b}, then backward through it; w and b sum 500 contributions each.
 void chain(State& state, const Shape& shape) {
-  const Tensor start = heed::ones(shape), w = heed::full(shape, 0.999).requires_grad_(),
-               b = heed::full(shape, 0.001).requires_grad_();
+  const Tensor start = side::ones(shape), w = side::full(shape, 0.999).requires_grad_(),
+               b = side::full(shape, 0.001).requires_grad_();
   time_forward_backward(state, {w, b}, [&] {
     Tensor x = start;
     for (int i = 0; i < 500; ++i) {
@@ -39,7 +39,7 @@ void add_overhead() {
 
   // Recording is off.
   add("op_overhead_forward_nograd", [](State& state) {
-    const heed::NoGrad no_grad;
+    const NoRecording nothing;
     forward_ops(state);
   });
 

@@ -70,31 +70,16 @@ struct GruTranslator : heed::Layer<GruTranslator> {
   heed::Linear output{256, 200};
 };
 
-void gru_step(State& state) {
-  const Batch batch(128, 10, 200);
-  GruTranslator model;
-  heed::Adam adam(model.parameters(), {.lr = 0.005});
-  time_training(
-      state, model, adam, [&] { return loss(model(batch), batch); }, 1);
-  state.SetItemsProcessed(state.iterations() * batch.tokens());
-}
-
-struct Size {
-  const char* name;
-  int64_t layers, width, heads, feedforward, words, length;
-};
-constexpr Size small{"small", 2, 128, 4, 512, 200, 16}, large{"large", 4, 256, 4, 1024, 100, 20};
-
 // A transformer with the norms behind each sum; embeddings times sqrt(width) plus sinusoidal positions.
 struct TransformerTranslator : heed::Layer<TransformerTranslator> {
-  explicit TransformerTranslator(const Size& size)
+  explicit TransformerTranslator(const Translator& size)
       : source(size.words, size.width),
         target(size.words, size.width),
         position(size.width),
         encoder(size.width, size.heads, size.layers, options(size)),
         decoder(size.width, size.heads, size.layers, options(size)),
         output(size.width, size.words) {}
-  static heed::TransformerOptions options(const Size& size) {
+  static heed::TransformerOptions options(const Translator& size) {
     return {.dim_feedforward = size.feedforward, .dropout = 0.1, .feedforward_dropout = 0};
   }
 
@@ -122,7 +107,18 @@ struct TransformerTranslator : heed::Layer<TransformerTranslator> {
   heed::Linear output;
 };
 
-void transformer_step(State& state, const Size& size) {
+}  // namespace
+
+void gru_seq2seq_step(State& state) {
+  const Batch batch(128, 10, 200);
+  GruTranslator model;
+  heed::Adam adam(model.parameters(), {.lr = 0.005});
+  time_training(
+      state, model, adam, [&] { return loss(model(batch), batch); }, 1);
+  state.SetItemsProcessed(state.iterations() * batch.tokens());
+}
+
+void transformer_seq2seq_step(State& state, const Translator& size) {
   const Batch batch(128, size.length, size.words);
   TransformerTranslator model(size);
   heed::Adam adam(model.parameters(), {.lr = 1e-3});
@@ -154,24 +150,6 @@ void greedy_decode(State& state, bool cached, int64_t batch) {
   });
   found(words, {});
   state.SetItemsProcessed(state.iterations() * kSteps * batch);
-}
-
-}  // namespace
-
-void add_seq2seq() {
-  add("gru_seq2seq_step", gru_step)->Unit(benchmark::kMillisecond);
-  for (const Size& size : {small, large}) {
-    add(std::string("transformer_seq2seq_step/") + size.name, [size](State& state) {
-      transformer_step(state, size);
-    })->Unit(benchmark::kMillisecond);
-  }
-  for (const bool cached : {false, true}) {
-    for (const int64_t batch : {1, 64}) {
-      add(std::string("greedy_decode/") + (cached ? "kvcache/" : "nocache/") + std::to_string(batch),
-          [=](State& state) { greedy_decode(state, cached, batch); })
-          ->Unit(benchmark::kMillisecond);
-    }
-  }
 }
 
 }  // namespace bench

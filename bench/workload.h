@@ -71,14 +71,32 @@ inline void count_1000_ops(State& state) {
   state.counters["op"] = Counter(1000, Counter::kIsIterationInvariantRate | Counter::kInvert);
 }
 
-// Each registers the workloads of the file that it is named after.
+// The encoder and decoder of `layers` layers each that transformer_seq2seq_step and greedy_decode run.
+struct Translator {
+  const char* name;
+  int64_t layers, width, heads, feedforward, words, length;
+};
+inline constexpr Translator small{"small", 2, 128, 4, 512, 200, 16}, large{"large", 4, 256, 4, 1024, 100, 20};
+
+// What each side says in its own way.
+void kernel_regression_step(State& state);
+void mlp_step(State& state);
+void adam_step(State& state);
+void attention_scores_additive(State& state);
+void mha_step(State& state, int64_t batch, int64_t length, int64_t width, int64_t heads);
+void attention_long(State& state, int64_t length, bool is_causal);
+void gru_seq2seq_step(State& state);
+void transformer_seq2seq_step(State& state, const Translator& size);
+void greedy_decode(State& state, bool cached, int64_t batch);
+void gpt_step(State& state);
+std::string about();  // the library, and what it was built with
+
+// Those that are written once for both sides; each registers the workloads of the file that it is named after.
 void add_overhead();
 void add_elementwise();
 void add_rows();
 void add_linear();
-void add_models();
-void add_attention();
-void add_seq2seq();
-void add_gpt();
+void add_workloads();    // all
+void add_second_ways();  // of one side alone: other ways to do a workload, behind its name
 
 }  // namespace bench

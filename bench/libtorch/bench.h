@@ -21,6 +21,8 @@ namespace bench {
 namespace side = torch;  // what workloads written once for both sides call
 
 using torch::Tensor;
+using Shape = std::vector<int64_t>;
+using NoRecording = c10::InferenceMode;  // the faster of two ways: with NoGradGuard 20 to 40 % more
 
 // Standard normal values that require a gradient.
 inline Tensor leaf(at::IntArrayRef sizes) { return torch::randn(sizes, torch::requires_grad()); }

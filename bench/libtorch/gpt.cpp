@@ -27,6 +27,8 @@ struct Gpt : torch::nn::Module {
   Attend before = causal(kLength);
 };
 
+}  // namespace
+
 void gpt_step(State& state) {
   const Tensor x = ids(0, kWords, {kBatch, kLength}), labels = ids(0, kWords, {kBatch, kLength});
   Gpt model;
@@ -36,9 +38,5 @@ void gpt_step(State& state) {
       state, model, adam, [&] { return cross_entropy(model.forward(x).flatten(0, 1), labels.flatten()); }, 1);
   state.SetItemsProcessed(state.iterations() * kBatch * kLength);
 }
-
-}  // namespace
-
-void add_gpt() { add("gpt_step", gpt_step)->Unit(benchmark::kMillisecond); }
 
 }  // namespace bench

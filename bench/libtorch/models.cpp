@@ -2,7 +2,6 @@
 #include "bench.h"
 
 namespace bench {
-namespace {
 
 // Nadaraya-Watson regression with a learned kernel width: 50 queries, each over the 49 other points.
 void kernel_regression_step(State& state) {
@@ -45,14 +44,6 @@ void adam_step(State& state) {
   time_steps(state, [&] { adam.step(); });
   require_finite(state, parameters.front());
   count_bytes(state, 7 * 4 * 10'000'000);
-}
-
-}  // namespace
-
-void add_models() {
-  add("kernel_regression_step", kernel_regression_step)->Unit(benchmark::kMicrosecond);
-  add("mlp_step", mlp_step)->Unit(benchmark::kMicrosecond);
-  add("adam_step", adam_step)->Unit(benchmark::kMillisecond);
 }
 
 }  // namespace bench

@@ -67,21 +67,6 @@ struct GruTranslator : torch::nn::Module {
   torch::nn::Linear output = register_module("output", torch::nn::Linear(256, 200));
 };
 
-void gru_step(State& state) {
-  const Batch batch(128, 10, 200);
-  GruTranslator model;
-  torch::optim::Adam adam(model.parameters(), torch::optim::AdamOptions(0.005));
-  time_training(
-      state, model, adam, [&] { return loss(model.forward(batch), batch); }, 1);
-  state.SetItemsProcessed(state.iterations() * batch.tokens());
-}
-
-struct Size {
-  const char* name;
-  int64_t layers, width, heads, feedforward, words, length;
-  LayerOptions options() const { return {width, heads, feedforward, 0.1}; }
-};
-constexpr Size small{"small", 2, 128, 4, 512, 200, 16}, large{"large", 4, 256, 4, 1024, 100, 20};
 constexpr int64_t kLongest = 33;  // sentence of these workloads
 
 // PE[p, 2i] = sin(p / 10000^(2i/width)), PE[p, 2i + 1] = cos of the same
@@ -123,7 +108,7 @@ TORCH_MODULE(DecoderLayer);
 
 // A transformer with the norms behind each sum; embeddings times sqrt(width) plus sinusoidal positions.
 struct TransformerTranslator : torch::nn::Module {
-  explicit TransformerTranslator(const Size& size)
+  explicit TransformerTranslator(const Translator& size)
       : source(register_module("source", torch::nn::Embedding(size.words, size.width))),
         target(register_module("target", torch::nn::Embedding(size.words, size.width))),
         encoder(register_module("encoder", torch::nn::ModuleList())),
@@ -131,8 +116,9 @@ struct TransformerTranslator : torch::nn::Module {
         output(register_module("output", torch::nn::Linear(size.width, size.words))),
         positions(sinusoids(kLongest, size.width)),
         before(causal(kLongest)) {
-    for (int64_t i = 0; i < size.layers; ++i) encoder->push_back(EncoderLayer(size.options()));
-    for (int64_t i = 0; i < size.layers; ++i) decoder->push_back(DecoderLayer(size.options()));
+    const LayerOptions options{size.width, size.heads, size.feedforward, 0.1};
+    for (int64_t i = 0; i < size.layers; ++i) encoder->push_back(EncoderLayer(options));
+    for (int64_t i = 0; i < size.layers; ++i) decoder->push_back(DecoderLayer(options));
   }
 
   Tensor embed(torch::nn::Embedding& table, const Tensor& words, int64_t offset = 0) {
@@ -162,14 +148,6 @@ struct TransformerTranslator : torch::nn::Module {
   Attend before;
 };
 
-void transformer_step(State& state, const Size& size) {
-  const Batch batch(128, size.length, size.words);
-  TransformerTranslator model(size);
-  torch::optim::Adam adam(model.parameters(), torch::optim::AdamOptions(1e-3));
-  time_training(state, model, adam, [&] { return loss(model.forward(batch), batch); });
-  state.SetItemsProcessed(state.iterations() * batch.tokens());
-}
-
 // libtorch's own transformer, which drops inside the feed-forward part too and ends each stack in a norm. It
 // takes [T, B, D].
 struct StockTranslator : torch::nn::Module {
@@ -196,7 +174,26 @@ struct StockTranslator : torch::nn::Module {
   Tensor before = causal(small.length).mask;
 };
 
-void stock_step(State& state) {
+}  // namespace
+
+void gru_seq2seq_step(State& state) {
+  const Batch batch(128, 10, 200);
+  GruTranslator model;
+  torch::optim::Adam adam(model.parameters(), torch::optim::AdamOptions(0.005));
+  time_training(
+      state, model, adam, [&] { return loss(model.forward(batch), batch); }, 1);
+  state.SetItemsProcessed(state.iterations() * batch.tokens());
+}
+
+void transformer_seq2seq_step(State& state, const Translator& size) {
+  const Batch batch(128, size.length, size.words);
+  TransformerTranslator model(size);
+  torch::optim::Adam adam(model.parameters(), torch::optim::AdamOptions(1e-3));
+  time_training(state, model, adam, [&] { return loss(model.forward(batch), batch); });
+  state.SetItemsProcessed(state.iterations() * batch.tokens());
+}
+
+void transformer_seq2seq_step_nnmodule(State& state) {
   const Batch batch(128, small.length, small.words);
   StockTranslator model;
   torch::optim::Adam adam(model.parameters(), torch::optim::AdamOptions(1e-3));
@@ -236,25 +233,6 @@ void greedy_decode(State& state, bool cached, int64_t batch) {
   });
   found(state, words, {});
   state.SetItemsProcessed(state.iterations() * kSteps * batch);
-}
-
-}  // namespace
-
-void add_seq2seq() {
-  add("gru_seq2seq_step", gru_step)->Unit(benchmark::kMillisecond);
-  for (const Size& size : {small, large}) {
-    add(std::string("transformer_seq2seq_step/") + size.name, [size](State& state) {
-      transformer_step(state, size);
-    })->Unit(benchmark::kMillisecond);
-  }
-  add("transformer_seq2seq_step_nnmodule/small", stock_step)->Unit(benchmark::kMillisecond);
-  for (const bool cached : {false, true}) {
-    for (const int64_t batch : {1, 64}) {
-      add(std::string("greedy_decode/") + (cached ? "kvcache/" : "nocache/") + std::to_string(batch),
-          [=](State& state) { greedy_decode(state, cached, batch); })
-          ->Unit(benchmark::kMillisecond);
-    }
-  }
 }
 
 }  // namespace bench
