@@ -6,6 +6,8 @@ namespace bench {
 
 std::string about() { return heed::build_info(); }
 
+void prepare() {}  // heed reads OMP_NUM_THREADS itself
+
 void add_second_ways() {}
 
 }  // namespace bench

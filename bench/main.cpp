@@ -4,6 +4,7 @@
 #include "workload.h"
 
 int main(int argc, char** argv) {
+  bench::prepare();
   if (argc == 2 && std::string(argv[1]) == "--version") {
     std::printf("%s\n", bench::about().c_str());
     return 0;

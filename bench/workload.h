@@ -79,6 +79,8 @@ struct Translator {
 inline constexpr Translator small{"small", 2, 128, 4, 512, 200, 16}, large{"large", 4, 256, 4, 1024, 100, 20};
 
 // What each side says in its own way.
+void prepare();       // before anything else
+std::string about();  // the library, and what it was built with
 void kernel_regression_step(State& state);
 void mlp_step(State& state);
 void adam_step(State& state);
@@ -89,14 +91,17 @@ void gru_seq2seq_step(State& state);
 void transformer_seq2seq_step(State& state, const Translator& size);
 void greedy_decode(State& state, bool cached, int64_t batch);
 void gpt_step(State& state);
-std::string about();  // the library, and what it was built with
+void add_second_ways();  // of one side alone: other ways to do a workload, behind its name
 
 // Those that are written once for both sides; each registers the workloads of the file that it is named after.
 void add_overhead();
 void add_elementwise();
 void add_rows();
 void add_linear();
-void add_workloads();    // all
-void add_second_ways();  // of one side alone: other ways to do a workload, behind its name
+
+void add_workloads();  // all
+// In all sizes: what is run as mha_step is, and as attention_long is.
+void add_heads(const std::string& name, decltype(mha_step) step);
+void add_long(const std::string& name, decltype(attention_long) attend);
 
 }  // namespace bench

@@ -3,6 +3,26 @@
 
 namespace bench {
 
+void add_heads(const std::string& name, decltype(mha_step) step) {
+  const auto add_size = [&](const std::string& size, int64_t batch, int64_t length, int64_t width,
+                            int64_t heads) {
+    add(name + "/" + size, [=](State& state) {
+      step(state, batch, length, width, heads);
+    })->Unit(benchmark::kMillisecond);
+  };
+  add_size("64x32x128h4", 64, 32, 128, 4);
+  add_size("32x64x256h8", 32, 64, 256, 8);
+  add_size("8x256x512h8", 8, 256, 512, 8);
+}
+
+void add_long(const std::string& name, decltype(attention_long) attend) {
+  for (const bool is_causal : {false, true})
+    for (const int64_t length : {512, 1024, 2048, 4096, 8192})
+      add(name + (is_causal ? "/causal/" : "/full/") + std::to_string(length), [=](State& state) {
+        attend(state, length, is_causal);
+      })->Unit(benchmark::kMillisecond);
+}
+
 void add_workloads() {
   add_overhead();
   add_elementwise();
@@ -14,20 +34,8 @@ void add_workloads() {
   add("adam_step", adam_step)->Unit(benchmark::kMillisecond);
 
   add("attention_scores_additive", attention_scores_additive)->Unit(benchmark::kMicrosecond);
-  const auto add_heads = [](const std::string& size, int64_t batch, int64_t length, int64_t width,
-                            int64_t heads) {
-    add("mha_step/" + size, [=](State& state) {
-      mha_step(state, batch, length, width, heads);
-    })->Unit(benchmark::kMillisecond);
-  };
-  add_heads("64x32x128h4", 64, 32, 128, 4);
-  add_heads("32x64x256h8", 32, 64, 256, 8);
-  add_heads("8x256x512h8", 8, 256, 512, 8);
-  for (const bool is_causal : {false, true})
-    for (const int64_t length : {512, 1024, 2048, 4096, 8192})
-      add(std::string("attention_long/") + (is_causal ? "causal/" : "full/") + std::to_string(length),
-          [=](State& state) { attention_long(state, length, is_causal); })
-          ->Unit(benchmark::kMillisecond);
+  add_heads("mha_step", mha_step);
+  add_long("attention_long", attention_long);
 
   add("gru_seq2seq_step", gru_seq2seq_step)->Unit(benchmark::kMillisecond);
   for (const Translator& size : {small, large})

@@ -40,23 +40,14 @@ std::string about() {
          ", " + configured("CPU capability") + ", " + std::to_string(at::get_num_threads()) + " threads";
 }
 
-void add_second_ways() {
+void prepare() {
   if (const char* threads = std::getenv("OMP_NUM_THREADS")) at::set_num_threads(std::atoi(threads));
-  const auto add_heads = [](const std::string& size, int64_t batch, int64_t length, int64_t width,
-                            int64_t heads) {
-    add("mha_step_nnmodule/" + size, [=](State& state) {
-      mha_step_nnmodule(state, batch, length, width, heads);
-    })->Unit(benchmark::kMillisecond);
-  };
-  add_heads("64x32x128h4", 64, 32, 128, 4);
-  add_heads("32x64x256h8", 32, 64, 256, 8);
-  add_heads("8x256x512h8", 8, 256, 512, 8);
+}
+
+void add_second_ways() {
+  add_heads("mha_step_nnmodule", mha_step_nnmodule);
 #if TORCH_VERSION_MAJOR < 2
-  for (const bool is_causal : {false, true})
-    for (const int64_t length : {512, 1024, 2048, 4096, 8192})
-      add(std::string("attention_long_atsdpa/") + (is_causal ? "causal/" : "full/") + std::to_string(length),
-          [=](State& state) { attention_long_atsdpa(state, length, is_causal); })
-          ->Unit(benchmark::kMillisecond);
+  add_long("attention_long_atsdpa", attention_long_atsdpa);
 #endif
   add("transformer_seq2seq_step_nnmodule/small", transformer_seq2seq_step_nnmodule)
       ->Unit(benchmark::kMillisecond);
