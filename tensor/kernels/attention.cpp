@@ -97,8 +97,8 @@ struct Inputs {
     const Matrix<const bool> a = allowed[head].from(t.i, t.j);
     const Matrix<const T> b = bias[head].from(t.i, t.j);
     if (a.data != nullptr && !any(a, t)) return false;
-    multiply<T>(t.rows, t.columns, sizes.D, scale, q[head].from(t.i, 0), k[head].from(t.j, 0).transposed(), 0,
-                s);
+    multiply<T>(t.rows, t.columns, sizes.D, scale, q[head].from(t.i, 0), k[head].from(t.j, 0).transposed(),
+                {}, s);
     for (int64_t r = 0; r < t.rows; ++r) {
       T* row = s.at(r, 0);
       if (b.data)
@@ -156,7 +156,7 @@ void attend(const Inputs<T>& in, int64_t head, int64_t i, T* memory, const Matri
       if (started && fade != 1)
         for (int64_t c = 0; c < Dv; ++c) y.at(r, 0)[c] *= fade;
     }
-    multiply<T>(rows, Dv, t.columns, 1, p, in.v[head].from(t.j, 0), started ? 1 : 0, y);
+    multiply<T>(rows, Dv, t.columns, 1, p, in.v[head].from(t.j, 0), started ? y : Matrix<T>{}, y);
     started = true;
   });
   for (int64_t r = 0; r < rows; ++r) {
@@ -188,12 +188,14 @@ struct Backward {
       const Matrix<T> p{memory, t.columns, 1}, ds{memory + rows * t.columns, t.columns, 1};
       const Matrix<const T> k_j = in.k[head].from(t.j, 0), v_j = in.v[head].from(t.j, 0);
       if (!in.scores(head, t, p)) return;
-      multiply<T>(rows, t.columns, Dv, 1, g_i, v_j.transposed(), 0, ds);
+      multiply<T>(rows, t.columns, Dv, 1, g_i, v_j.transposed(), {}, ds);
       for (int64_t r = 0; r < rows; ++r)
         score_gradients(t.columns, log_total[r], mean[r], p.at(r, 0), ds.at(r, 0));
-      multiply<T>(t.columns, Dv, rows, 1, Matrix<const T>(p).transposed(), g_i, 1, dv.from(t.j, 0));
-      multiply<T>(t.columns, D, rows, in.scale, Matrix<const T>(ds).transposed(), q_i, 1, dk.from(t.j, 0));
-      multiply<T>(rows, D, t.columns, in.scale, ds, k_j, started ? 1 : 0, dq_i);
+      multiply<T>(t.columns, Dv, rows, 1, Matrix<const T>(p).transposed(), g_i, dv.from(t.j, 0),
+                  dv.from(t.j, 0));
+      multiply<T>(t.columns, D, rows, in.scale, Matrix<const T>(ds).transposed(), q_i, dk.from(t.j, 0),
+                  dk.from(t.j, 0));
+      multiply<T>(rows, D, t.columns, in.scale, ds, k_j, started ? dq_i : Matrix<T>{}, dq_i);
       started = true;
     });
     if (!started) std::fill_n(dq_i.data, rows * D, T(0));

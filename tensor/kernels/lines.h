@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstring>
-
 #include "tensor/kernels/loop.h"
 #include "tensor/kernels/math.h"
 #include "tensor/parallel.h"
@@ -36,11 +34,10 @@ template <class T>
 struct Pack {
   static constexpr int64_t size = kVectorBytes / static_cast<int64_t>(sizeof(T));
   using Values [[gnu::vector_size(kVectorBytes)]] = T;
-  static Values load(const T* x) {
-    Values values;
-    std::memcpy(&values, x, sizeof values);
-    return values;
-  }
+  // As Values, at any place: a copy by memcpy would make GCC move registers to memory and back.
+  using Anywhere [[gnu::vector_size(kVectorBytes), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
+  static Values load(const T* x) { return *reinterpret_cast<const Anywhere*>(x); }
+  static void store(T* x, const Values& values) { *reinterpret_cast<Anywhere*>(x) = values; }
 };
 
 /// The values of a pack put together, halves first.

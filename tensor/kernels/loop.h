@@ -6,8 +6,10 @@
 
 #if defined(__clang__)
 #define HEED_VECTORIZE _Pragma("clang loop vectorize(assume_safety)")
+#define HEED_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define HEED_VECTORIZE _Pragma("GCC ivdep")
+#define HEED_UNROLL _Pragma("GCC unroll 16")
 #endif
 
 namespace heed::kernel {

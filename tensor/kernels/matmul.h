@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tensor/kernels/loop.h"
-#include "tensor/tensor.h"
+#include "tensor/kernels/product.h"
 
 namespace heed::kernel {
 
@@ -17,18 +17,6 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start = {}, double
 int64_t& product_flops();
 
 // The parts of products, for other kernels.
-
-/// A matrix in memory: element (i, j) is data[i * row_step + j * col_step].
-template <class T>
-struct Matrix {
-  T* data;
-  int64_t row_step, col_step;
-
-  T* at(int64_t i, int64_t j) const { return data + i * row_step + j * col_step; }
-  Matrix from(int64_t i, int64_t j) const { return {at(i, j), row_step, col_step}; }
-  Matrix transposed() const { return {data, col_step, row_step}; }
-  operator Matrix<const T>() const requires(!std::is_const_v<T>) { return {data, row_step, col_step}; }
-};
 
 /// A part of a matrix: its rows from i and its columns from j on.
 struct Tile {
@@ -75,12 +63,12 @@ class Matrices {
 /// x itself if multiply() can read its matrices, else a copy, which has a repeated matrix once.
 Tensor for_products(const Tensor& x);
 
-/// out [n, m] = alpha a [n, k] b [k, m] + beta out, by one thread; with beta = 0 out need not be set. a and b
-/// are matrices of for_products(), transposed or not, out.col_step is 1, and the sizes fit in 31 bits: the
-/// caller sees to it.
+/// out [n, m] = start + alpha a [n, k] b [k, m], by one thread. start has any steps and may be out itself, or
+/// without data, which is 0. a and b are matrices of for_products(), transposed or not, out.col_step is 1, and the
+/// sizes fit in 31 bits: the caller sees to it.
 template <class T>
-void multiply(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b, T beta,
-              Matrix<T> out);
+void multiply(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
+              Matrix<const T> start, Matrix<T> out);
 
 /// Products, each of so many multiplications, that one thread takes at a time: enough to pay for waking it.
 inline int64_t products_per_block(double multiplications) {

@@ -177,7 +177,7 @@ States recur(const Steps& how, const Tensor& strided_x, const Tensor& state, con
         if (index == 0 && walk.from_zero)
           for (int64_t b = begin; b < end; ++b) std::fill_n(gates.at(t, b), rows, T(0));
         else
-          multiply<T>(end - begin, rows, hidden, 1, before.from(begin, 0), walk.weight.transposed(), 0,
+          multiply<T>(end - begin, rows, hidden, 1, before.from(begin, 0), walk.weight.transposed(), {},
                       {gates.at(t, begin), gates.col_step, 1});
         for (int64_t b = begin; b < end; ++b)
           if (walk.ended(t, b))
@@ -224,7 +224,7 @@ RecurrenceGradients recur_backward(const Steps& how, const Tensor& strided_g, co
         }
         if (index > 0 || !walk.from_zero)
           multiply<T>(end - begin, walk.hidden, walk.rows, 1, {da.at(t, begin), da.col_step, 1}, walk.weight,
-                      1, d.from(begin, 0));
+                      d.from(begin, 0), d.from(begin, 0));
       }
     });
   });

@@ -1,0 +1,225 @@
+#include "tensor/kernels/product.h"
+
+#include <vector>
+
+#include "tensor/kernels/lines.h"
+
+// A tile of the result, kRows x kColumns numbers, stays in registers while k runs: for each step of k one row of
+// the tile's columns of b is loaded, and each number of the tile's rows of a is multiplied with it. What a tile
+// reads must be near in memory, so b goes slab by slab, kDepth of its rows and kSlab of its columns, which are
+// copied to panels, one a tile wide each, that the second-level cache keeps; a goes in groups of rows, which are
+// copied where its numbers are far apart. Where reading b in place costs less than copying it, it stays.
+//
+//                        m
+//              +------------------+
+//              |   :   | : |      |
+//            k |   :   | : |      |  <- the slab of b: kDepth x kSlab, in panels of kColumns
+//      k       |   :   | : |      |
+//   +------+   +------------------+
+//   |      |   |   :   | : |      |
+//   |======|   |===:===|#:#|======|  <- a group of a's rows; # is the tile of registers
+// n |      |   |   :   | : |      |
+//   +------+   +------------------+
+namespace heed::kernel {
+namespace {
+
+using Vector = Pack<float>::Values;
+constexpr int kLanes = Pack<float>::size;
+constexpr int kRows = kVectorBytes == 64 ? 14 : 6;  // of the 32 or 16 registers, all but a few hold sums
+constexpr int kColumns = 2 * kLanes;
+constexpr int64_t kGroup = 8 * kRows, kDepth = 256, kSlab = 512;
+
+// R rows and C vectors of columns: out = start + a b over k. The steps are arguments, since a Matrix goes through
+// memory, which small products feel; nothing is called inside, lest the sums leave their registers.
+template <int R, int C>
+void tile(int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, int64_t b_row,
+          const float* start, int64_t start_row, float* out, int64_t out_row) {
+  Vector sum[R][C];
+  HEED_UNROLL
+  for (int r = 0; r < R; ++r) HEED_UNROLL
+  for (int c = 0; c < C; ++c)
+    sum[r][c] = start ? Pack<float>::load(start + r * start_row + c * kLanes) : Vector{};
+  for (; k > 0; --k, a += a_col, b += b_row) {
+    Vector row[C];
+    HEED_UNROLL
+    for (int c = 0; c < C; ++c) row[c] = Pack<float>::load(b + c * kLanes);
+    HEED_UNROLL
+    for (int r = 0; r < R; ++r) HEED_UNROLL
+    for (int c = 0; c < C; ++c) sum[r][c] += a[r * a_row] * row[c];
+  }
+  HEED_UNROLL
+  for (int r = 0; r < R; ++r) HEED_UNROLL
+  for (int c = 0; c < C; ++c) Pack<float>::store(out + r * out_row + c * kLanes, sum[r][c]);
+}
+
+using TileFunction = decltype(tile<1, 1>);
+template <int C, int... R>
+constexpr std::array<TileFunction*, kRows> tiles_of(std::integer_sequence<int, R...>) {
+  return {tile<R + 1, C>...};
+}
+// kTiles[C - 1][R - 1]
+constexpr std::array kTiles{tiles_of<1>(std::make_integer_sequence<int, kRows>()),
+                            tiles_of<2>(std::make_integer_sequence<int, kRows>())};
+constexpr int kWide = 8;  // vectors of a single row's tile: the sums of two would wait for themselves
+
+// Exchanges the lanes of x that have bit S with those of y that have not.
+template <int S, int... L>
+[[gnu::always_inline]] inline void exchange(Vector& x, Vector& y, std::integer_sequence<int, L...>) {
+  const Vector first = __builtin_shufflevector(x, y, (L & S ? kLanes + (L ^ S) : L)...);
+  y = __builtin_shufflevector(x, y, (L & S ? kLanes + L : L ^ S)...);
+  x = first;
+}
+
+// Rows become columns, in squares of half the size each time.
+template <int S = kLanes / 2>
+[[gnu::always_inline]] inline void transpose(Vector (&v)[kLanes]) {
+  HEED_UNROLL
+  for (int i = 0; i < kLanes; ++i)
+    if (!(i & S)) exchange<S>(v[i], v[i | S], std::make_integer_sequence<int, kLanes>());
+  if constexpr (S > 1) transpose<S / 2>(v);
+}
+
+// to [k, kLanes], whose rows are kColumns apart = alpha b [k, m] for m <= kLanes, and zeros beside.
+[[gnu::noinline]] void copy(int64_t k, int64_t m, float alpha, Matrix<const float> b, float* to) {
+  int64_t p = 0;
+  if (b.col_step == 1 && m == kLanes)
+    for (; p < k; ++p) Pack<float>::store(to + p * kColumns, alpha * Pack<float>::load(b.at(p, 0)));
+  if (b.row_step == 1)
+    for (; p + kLanes <= k; p += kLanes) {
+      Vector v[kLanes];
+      HEED_UNROLL
+      for (int i = 0; i < kLanes; ++i) v[i] = i < m ? alpha * Pack<float>::load(b.at(p, i)) : Vector{};
+      transpose(v);
+      HEED_UNROLL
+      for (int i = 0; i < kLanes; ++i) Pack<float>::store(to + (p + i) * kColumns, v[i]);
+    }
+  for (; p < k; ++p)
+    for (int64_t j = 0; j < kLanes; ++j) to[p * kColumns + j] = j < m ? alpha * *b.at(p, j) : 0;
+}
+
+// One row a [1, k] by the dense columns of b, m of them, a multiple of kLanes: squares of b are turned in registers.
+[[gnu::noinline]] void row_product(int64_t m, int64_t k, float alpha, Matrix<const float> a,
+                                   Matrix<const float> b, const float* start, float* out) {
+  for (int64_t j = 0; j < m; j += kLanes) {
+    Vector sum = start ? Pack<float>::load(start + j) : Vector{};
+    int64_t p = 0;
+    for (; p + kLanes <= k; p += kLanes) {
+      Vector v[kLanes];
+      const float* column = b.at(p, j);
+      HEED_UNROLL
+      for (int i = 0; i < kLanes; ++i, column += b.col_step) {
+        v[i] = alpha * Pack<float>::load(column);
+        __builtin_prefetch(column + kLanes * b.col_step);  // the columns after these, while k is short
+      }
+      transpose(v);
+      HEED_UNROLL
+      for (int i = 0; i < kLanes; ++i) sum += *a.at(0, p + i) * v[i];
+    }
+    for (; p < k; ++p) HEED_UNROLL
+    for (int i = 0; i < kLanes; ++i) sum[i] = std::fma(*a.at(0, p), alpha * *b.at(p, j + i), sum[i]);
+    Pack<float>::store(out + j, sum);
+  }
+}
+
+// Memory of this thread for copies.
+struct alignas(64) Line {
+  float numbers[16];
+};
+float* workspace(std::vector<Line>& lines, int64_t size) {
+  if (static_cast<int64_t>(lines.size()) * 16 < size) lines.resize(static_cast<size_t>(size + 15) / 16);
+  return lines[0].numbers;
+}
+
+}  // namespace
+
+void product(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a, Matrix<const float> b,
+             Matrix<const float> start, Matrix<float> out) {
+  // A column is a row of the transposed; an outer product, and a single number, are one loop.
+  if (m == 1 && n > 1 && alpha == 1 && out.row_step == 1 && (!start.data || start.row_step == 1))
+    return product(1, n, k, alpha, b.transposed(), a.transposed(), start.transposed(), out.transposed());
+  if (k == 1 && b.col_step == 1) {
+    for (int64_t i = 0; i < n; ++i) {
+      const float factor = *a.at(i, 0);
+      const float* before = start.data ? start.at(i, 0) : nullptr;
+      float* row = out.at(i, 0);
+      for (int64_t j = 0; j < m; ++j) row[j] = std::fma(factor, alpha * b.data[j], before ? before[j] : 0);
+    }
+    return;
+  }
+  if (n == 1 && m == 1) {
+    float sum = start.data ? *start.data : 0;
+    for (int64_t p = 0; p < k; ++p) sum = std::fma(*a.at(0, p), alpha * *b.at(p, 0), sum);
+    *out.data = sum;
+    return;
+  }
+  if (n == 1 && b.row_step == 1 && b.col_step != 1 && m >= kLanes && k > 0) {
+    const int64_t whole = m / kLanes * kLanes;
+    row_product(whole, k, alpha, a, b, start.data, out.data);
+    if (whole == m) return;
+    return product(1, m - whole, k, alpha, a, b.from(0, whole), start.data ? start.from(0, whole) : start,
+                   out.from(0, whole));
+  }
+
+  const bool b_stays = n <= 4 * kRows && b.col_step == 1 && alpha == 1;
+  int64_t done = 0;
+  if (n == 1 && b_stays)
+    for (; done + kWide * kLanes <= m; done += kWide * kLanes)
+      tile<1, kWide>(k, a.data, 0, a.col_step, b.at(0, done), b.row_step,
+                     start.data ? start.at(0, done) : nullptr, 0, out.at(0, done), 0);
+
+  static thread_local std::vector<Line> for_a, for_b;
+  const bool a_stays = a.col_step < kDepth || k <= 64 || m <= 2 * kColumns;
+  for (int64_t j = done; j < m; j += kSlab)
+    for (int64_t p = 0; p == 0 || p < k; p += kDepth) {
+      const int64_t columns = std::min(kSlab, m - j), depth = std::min(kDepth, k - p);
+      float* const panels = workspace(for_b, depth * kSlab);
+      const int64_t whole_panels = columns % kLanes == 0 ? columns : columns / kColumns * kColumns;
+      for (int64_t c = b_stays ? whole_panels : 0; c < columns; c += kLanes)
+        copy(depth, std::min<int64_t>(kLanes, columns - c), alpha, b.from(p, j + c),
+             panels + c / kColumns * kColumns * depth + c % kColumns);
+      const Matrix<const float> from = p == 0 ? start : out;
+      for (int64_t i = 0; i < n; i += kGroup) {
+        const int64_t rows = std::min(kGroup, n - i);
+        Matrix<const float> group = a.from(i, p);
+        if (!a_stays) {
+          float* const to = workspace(for_a, kGroup * depth);
+          for (int64_t r = 0; r < rows; ++r)
+            for (int64_t q = 0; q < depth; ++q) to[q * kGroup + r] = *group.at(r, q);
+          group = {to, 1, kGroup};
+        }
+        for (int64_t c = 0; c < columns; c += kColumns) {
+          const int64_t width = std::min<int64_t>(kColumns, columns - c);
+          const bool whole = width % kLanes == 0, direct = whole && b_stays;
+          const float* const panel = direct ? b.at(p, j + c) : panels + c * depth;
+          const int64_t panel_row = direct ? b.row_step : kColumns;
+          for (int64_t r = 0; r < rows; r += kRows) {
+            const int64_t some = std::min<int64_t>(kRows, rows - r);
+            TileFunction* const sum = kTiles[width > kLanes][static_cast<size_t>(some - 1)];
+            const float* const before = from.data ? from.at(i + r, j + c) : nullptr;
+            const Matrix<float> y = out.from(i + r, j + c);
+            if (whole) {
+              sum(depth, group.at(r, 0), group.row_step, group.col_step, panel, panel_row, before,
+                  from.row_step, y.data, y.row_step);
+            } else {
+              float part[kRows * kColumns] = {};
+              for (int64_t q = 0; before && q < some; ++q)
+                std::copy_n(before + q * from.row_step, width, part + q * kColumns);
+              sum(depth, group.at(r, 0), group.row_step, group.col_step, panel, panel_row,
+                  before ? part : nullptr, kColumns, part, kColumns);
+              for (int64_t q = 0; q < some; ++q) std::copy_n(part + q * kColumns, width, y.at(q, 0));
+            }
+          }
+        }
+      }
+    }
+}
+
+std::array<float, kDots> dots(int64_t k, float alpha, const Starts& a, int64_t a_step, const Starts& b,
+                              int64_t b_step) {
+  std::array<float, kDots> sums{};
+  for (int64_t p = 0; p < k; ++p) HEED_UNROLL
+  for (size_t i = 0; i < kDots; ++i) sums[i] = std::fma(a[i][p * a_step], alpha * b[i][p * b_step], sums[i]);
+  return sums;
+}
+
+}  // namespace heed::kernel

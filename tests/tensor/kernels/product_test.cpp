@@ -1,0 +1,142 @@
+#include "tensor/kernels/product.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "tensor/create.h"
+#include "tensor/random.h"
+
+#ifdef __FMA__  // without it std::fma is a function of the C library, and no caller comes here
+using namespace heed;
+using kernel::Matrix;
+
+namespace {
+
+constexpr float kUntouched = 12345;
+
+// A matrix somewhere in memory of its own, with numbers around it.
+struct Operand {
+  std::vector<float> memory;
+  int64_t first, row_step, col_step;
+
+  // Layouts: rows dense, with a gap, columns dense, with a gap, every third number, backwards, one row for all.
+  static constexpr int64_t kLayouts = 7;
+  Operand(int64_t rows, int64_t columns, int64_t layout, Generator& generator)
+      : row_step(layout == 0   ? columns
+                 : layout == 1 ? columns + 5
+                 : layout < 4  ? 1
+                 : layout == 4 ? 3 * columns + 1
+                 : layout == 5 ? -columns
+                               : 0),
+        col_step(layout == 2   ? rows
+                 : layout == 3 ? rows + 3
+                 : layout == 4 ? 3
+                 : layout == 5 ? -1
+                               : 1) {
+    const int64_t last_row = (rows - 1) * row_step, last_column = (columns - 1) * col_step;
+    const int64_t size = rows == 0 || columns == 0 ? 0 : std::abs(last_row) + std::abs(last_column) + 1;
+    const Tensor numbers = randn({size + 64}, float32, &generator);
+    memory.assign(numbers.data<float>(), numbers.data<float>() + size + 64);
+    first = 32 + (layout == 5 ? size - 1 : 0);
+  }
+  Matrix<float> matrix() { return {memory.data() + first, row_step, col_step}; }
+};
+
+// The chain that the header promises, as it is read.
+std::vector<float> by_definition(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a,
+                                 Matrix<const float> b, Matrix<const float> start) {
+  std::vector<float> sums;
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < m; ++j) {
+      float sum = start.data ? *start.at(i, j) : 0;
+      for (int64_t p = 0; p < k; ++p) sum = std::fma(*a.at(i, p), alpha * *b.at(p, j), sum);
+      sums.push_back(sum);
+    }
+  return sums;
+}
+
+// One product with random operands, bit for bit, and what stands beside the result.
+void compare(int64_t n, int64_t m, int64_t k, Generator& generator) {
+  const auto layout = [&](int64_t count) { return generator.integer(0, count); };
+  Operand a(n, k, layout(Operand::kLayouts), generator), b(k, m, layout(Operand::kLayouts), generator);
+  Operand y(n, m, layout(2), generator), start(n, m, layout(2) == 0 ? 6 : layout(2), generator);
+  const float alpha = layout(2) == 0 ? 1.0F : 0.3F;
+  const int64_t kind = layout(3);
+  const Matrix<const float> from = kind == 0 ? Matrix<float>{} : kind == 1 ? start.matrix() : y.matrix();
+  INFO(n, " x ", k, " x ", m, ", steps of a ", a.row_step, ", ", a.col_step, ", of b ", b.row_step, ", ",
+       b.col_step, ", start ", kind, ", alpha ", alpha);
+  const std::vector<float> wanted = by_definition(n, m, k, alpha, a.matrix(), b.matrix(), from);
+  std::vector<float> memory = y.memory;
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < m; ++j)
+      memory[static_cast<size_t>(y.first + i * y.row_step + j)] = wanted[static_cast<size_t>(i * m + j)];
+  kernel::product(n, m, k, alpha, a.matrix(), b.matrix(), from, y.matrix());
+  CHECK(std::memcmp(memory.data(), y.memory.data(), memory.size() * sizeof(float)) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("product: sizes 0 to 70, any steps and starts, are the chain of fused multiply-adds to the bit") {
+  Generator generator(1);
+  for (int repeat = 0; repeat < 3000; ++repeat) {
+    const auto size = [&] { return generator.integer(0, generator.integer(1, 72)); };
+    compare(size(), size(), size(), generator);
+  }
+}
+
+TEST_CASE("product: sizes beyond a slab, a group and a depth of the copies") {
+  Generator generator(2);
+  for (int repeat = 0; repeat < 30; ++repeat)
+    compare(generator.integer(1, 300), generator.integer(1, 1300), generator.integer(1, 700), generator);
+}
+
+TEST_CASE("product: a row alone, and a column alone, have the bits that they have among others") {
+  Generator generator(3);
+  for (const int64_t n : {2, 5, 33, 150})
+    for (const int64_t m : {3, 16, 40, 600})
+      for (const int64_t k : {1, 30, 300})
+        for (const int64_t layout : {0, 2}) {
+          Operand a(n, k, layout, generator), b(k, m, layout, generator);
+          std::vector<float> all(static_cast<size_t>(n * m)),
+              one(static_cast<size_t>(std::max(n, m)), kUntouched);
+          kernel::product(n, m, k, 1, a.matrix(), b.matrix(), {}, {all.data(), m, 1});
+          const int64_t i = generator.integer(0, n), j = generator.integer(0, m);
+          kernel::product(1, m, k, 1, a.matrix().from(i, 0), b.matrix(), {}, {one.data(), m, 1});
+          CHECK(std::memcmp(one.data(), all.data() + i * m, static_cast<size_t>(m) * sizeof(float)) == 0);
+          kernel::product(n, 1, k, 1, a.matrix(), b.matrix().from(0, j), {}, {one.data(), 1, 1});
+          for (int64_t r = 0; r < n; ++r)
+            CHECK(one[static_cast<size_t>(r)] == all[static_cast<size_t>(r * m + j)]);
+        }
+}
+
+TEST_CASE("product: infinities and NaN stay in their row and column") {
+  constexpr int64_t n = 30, m = 45, k = 20;
+  for (const float odd : {INFINITY, NAN}) {
+    Generator generator(4);
+    Operand a(n, k, 0, generator), b(k, m, 2, generator);
+    *a.matrix().at(7, 3) = odd;
+    std::vector<float> y(n * m);
+    kernel::product(n, m, k, 1, a.matrix(), b.matrix(), {}, {y.data(), m, 1});
+    for (size_t i = 0; i < y.size(); ++i) CHECK(std::isfinite(y[i]) == (i / m != 7));
+  }
+}
+
+TEST_CASE("dots: as many products of a row and a column, with the bits of each alone") {
+  Generator generator(5);
+  for (const int64_t k : {0, 1, 7, 49, 300})
+    for (const int64_t step : {1, 3}) {
+      Operand a(kernel::kDots, 3 * k + 1, 0, generator), b(kernel::kDots, 3 * k + 1, 0, generator);
+      kernel::Starts left, right;
+      for (size_t i = 0; i < left.size(); ++i) {
+        left[i] = a.matrix().at(static_cast<int64_t>(i), 0);
+        right[i] = b.matrix().at(static_cast<int64_t>(i), 0);
+      }
+      const auto sums = kernel::dots(k, 0.3F, left, step, right, 1);
+      for (size_t i = 0; i < sums.size(); ++i)
+        CHECK(sums[i] == by_definition(1, 1, k, 0.3F, {left[i], 0, step}, {right[i], 1, 0}, {})[0]);
+    }
+}
+#endif
