@@ -183,8 +183,8 @@ void product(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a
         Matrix<const float> group = a.from(i, p);
         if (!a_stays) {
           float* const to = workspace(for_a, kGroup * depth);
-          for (int64_t r = 0; r < rows; ++r)
-            for (int64_t q = 0; q < depth; ++q) to[q * kGroup + r] = *group.at(r, q);
+          for (int64_t q = 0; q < depth; ++q)
+            for (int64_t r = 0; r < rows; ++r) to[q * kGroup + r] = *group.at(r, q);
           group = {to, 1, kGroup};
         }
         for (int64_t c = 0; c < columns; c += kColumns) {
