@@ -130,9 +130,10 @@ void multiply_by_blas(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> 
   }
 }
 
-// How the matrices [n, m] of a result are cut into tiles for the threads, along the longer side: see Note
-// [Same bits] in tensor/parallel.h. Each tile packs one operand anew, so tiles are as large as sharing
-// allows: halves, of at most 1024 rows (or columns, if there are more of them).
+// How the matrices [n, m] of a result are cut into tiles for the threads, along the longer side. Each tile packs one
+// operand anew, so they are as few as sharing allows, of at most 1024 rows (or columns, if there are more of them),
+// and as many for each thread. What OpenBLAS computes is cut for two threads whatever their number, since there the
+// bits depend on it: see Note [Same bits] in tensor/parallel.h.
 //
 //                    m
 //              +-----------+
@@ -146,13 +147,14 @@ void multiply_by_blas(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> 
 struct Tiles {
   int64_t n, m, size, count, at_once;
 
-  Tiles(int64_t n, int64_t m, int64_t k) : n(n), m(m) {
-    const auto up = [](int64_t x) { return (x + 63) / 64 * 64; };
+  Tiles(int64_t n, int64_t m, int64_t k, int64_t threads) : n(n), m(m) {
+    const auto parts = [](int64_t x, int64_t most) { return (x + most - 1) / most; };
     const int64_t longer = std::max(n, m);
     const double work = static_cast<double>(n) * static_cast<double>(m) * static_cast<double>(k);
     const int64_t least = products_per_block(work / static_cast<double>(longer) / 2);
-    size = std::max(up(least), std::min<int64_t>(up((longer + 1) / 2), 1024));
-    count = (longer + size - 1) / size;
+    const int64_t wanted = parts(parts(longer, 1024), threads) * threads;
+    size = parts(std::max(least, parts(longer, wanted)), 64) * 64;
+    count = parts(longer, size);
     at_once = products_per_block(work / static_cast<double>(count));
   }
   Tile operator[](int64_t index) const {
@@ -191,7 +193,7 @@ void run(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& star
   if constexpr (std::is_same_v<T, float>)
     if (n == 1 && m == 1 && !start.defined() && takes_product<T>())
       return run_dots(out, all_a, all_b, k, alpha);
-  const Tiles tiles(n, m, k);
+  const Tiles tiles(n, m, k, takes_product<T>() ? num_threads() : 2);
   parallel_for(out.numel() / (n * m) * tiles.count, tiles.at_once, [&](int64_t begin, int64_t end) {
     for (int64_t index = begin; index < end; ++index) {
       const int64_t matrix = index / tiles.count;

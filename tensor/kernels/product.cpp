@@ -93,8 +93,11 @@ template <int S = kLanes / 2>
       HEED_UNROLL
       for (int i = 0; i < kLanes; ++i) Pack<float>::store(to + (p + i) * kColumns, v[i]);
     }
-  for (; p < k; ++p)
-    for (int64_t j = 0; j < kLanes; ++j) to[p * kColumns + j] = j < m ? alpha * *b.at(p, j) : 0;
+  for (; p < k; ++p) {
+    float* const row = to + p * kColumns;
+    Pack<float>::store(row, Vector{});
+    for (int64_t j = 0; j < m; ++j) row[j] = alpha * *b.at(p, j);
+  }
 }
 
 // One row a [1, k] by the dense columns of b, m of them, a multiple of kLanes: squares of b are turned in registers.
@@ -201,9 +204,10 @@ void product(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a
               sum(depth, group.at(r, 0), group.row_step, group.col_step, panel, panel_row, before,
                   from.row_step, y.data, y.row_step);
             } else {
-              float part[kRows * kColumns] = {};
+              float part[kRows * kColumns];
               for (int64_t q = 0; before && q < some; ++q)
-                std::copy_n(before + q * from.row_step, width, part + q * kColumns);
+                std::fill(std::copy_n(before + q * from.row_step, width, part + q * kColumns),
+                          part + (q + 1) * kColumns, 0.0F);
               sum(depth, group.at(r, 0), group.row_step, group.col_step, panel, panel_row,
                   before ? part : nullptr, kColumns, part, kColumns);
               for (int64_t q = 0; q < some; ++q) std::copy_n(part + q * kColumns, width, y.at(q, 0));
