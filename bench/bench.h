@@ -25,20 +25,18 @@ inline Tensor leaf(const Shape& shape) { return heed::randn(shape).requires_grad
 // Writes values for libtorch's side to start from, or to compare with its own, see values.h.
 inline void given(const std::vector<Tensor>& tensors) {
   if (!comparing()) return;
-  const auto width = [](const Tensor& x) -> size_t { return x.dtype() == heed::int64 ? 8 : 4; };
+  const auto size = [](const Tensor& x) { return static_cast<size_t>(x.numel() * heed::size_of(x.dtype())); };
   size_t bytes = 0;
-  for (const Tensor& x : tensors) bytes += static_cast<size_t>(x.numel()) * width(x);
+  for (const Tensor& x : tensors) bytes += size(x);
   write_values(&bytes, sizeof bytes);
   for (const Tensor& x : tensors) {
     const Tensor values = heed::contiguous(x.detach());
-    const void* data =
-        width(x) == 8 ? static_cast<const void*>(values.data<int64_t>()) : values.data<float>();
-    write_values(data, static_cast<size_t>(x.numel()) * width(x));
+    heed::visit_dtype(x.dtype(), [&]<class T>(heed::Type<T>) { write_values(values.data<T>(), size(x)); });
   }
 }
 
 // Writes a result and the gradients of the leaves.
-inline void found(const Tensor& result, const std::vector<Tensor>& leaves) {
+inline void found(State&, const Tensor& result, const std::vector<Tensor>& leaves) {
   if (!comparing()) return;
   given({result});
   std::vector<Tensor> gradients;
@@ -84,7 +82,7 @@ void time_forward_backward(State& state, const std::vector<Tensor>& leaves, Forw
   };
   step();
   check_gradients(leaves, seed);
-  if (comparing()) found(forward(), leaves);
+  if (comparing()) found(state, forward(), leaves);
   for (auto _ : state) step();
 }
 
@@ -96,30 +94,34 @@ inline void require_finite(State& state, const Tensor& x) {
 }
 
 // Times training steps: drop the gradients, loss() with recording, backward, scale all gradients to a norm of
-// at most max_norm, update.
+// at most max_norm, update. `compared` is the dtype in which the sides are compared: of a model with many ReLUs
+// float64, since where one is given 0 but for rounding, it has either slope.
 template <class Loss>
 void time_training(State& state, heed::Module& model, heed::Optimizer& optimizer, Loss loss,
-                   double max_norm = INFINITY) {
-  const std::vector<Tensor> parameters = model.parameters();
+                   double max_norm = INFINITY, heed::DType compared = heed::float32) {
   const auto backward = [&] {
     optimizer.zero_grad();
     Tensor value = loss();
     value.backward();
-    if (std::isfinite(max_norm)) heed::clip_grad_norm_(parameters, max_norm);
+    if (std::isfinite(max_norm)) heed::clip_grad_norm_(model.parameters(), max_norm);
     return value;
   };
   if (comparing()) {
     model.eval();  // dropout draws other numbers on the other side
+    model.to(compared);
+    const std::vector<Tensor> parameters = model.parameters();
     given(parameters);
     const Tensor value = backward();
-    found(value, parameters);
+    found(state, value, parameters);
+    optimizer.zero_grad();
+    model.to(heed::float32);
     model.train();
   }
   time_steps(state, [&] {
     backward();
     optimizer.step();
   });
-  for (const Tensor& p : parameters) require_finite(state, p);
+  for (const Tensor& p : model.parameters()) require_finite(state, p);
 }
 
 }  // namespace bench

@@ -12,12 +12,18 @@ void kernel_regression_step(State& state) {
   const Tensor q = 5 * heed::rand({50}), keys = 5 * heed::rand({50, 49});
   const Tensor values = heed::rand({50, 49}), y = heed::rand({50});
   const Tensor w = heed::rand({1}).requires_grad_();
-  time_steps(state, [&] {
+  given({q, keys, values, y, w});
+  const auto backward = [&] {
     w.set_grad({});
     const Tensor a = softmax(-square((unsqueeze(q, 1) - keys) * w) / 2, 1);      // [50, 49]
     const Tensor p = reshape(bmm(unsqueeze(a, 1), unsqueeze(values, 2)), {-1});  // [50]
     const Tensor loss = sum(square(p - y)) / 2;
     loss.backward();
+    return loss;
+  };
+  if (comparing()) found(state, backward(), {w});
+  time_steps(state, [&] {
+    backward();
     const heed::NoGrad no_grad;
     sub_(w, w.grad(), 0.001);
   });
@@ -40,8 +46,13 @@ void adam_step(State& state) {
   for (int i = 0; i < 50; ++i) {
     parameters.push_back(leaf({400, 500}));
     parameters.back().set_grad(heed::randn({400, 500}));
+    given({parameters.back(), parameters.back().grad()});
   }
   heed::Adam adam(parameters, {.lr = 1e-3, .betas = {0.9, 0.999}, .eps = 1e-8});
+  if (comparing()) {
+    adam.step();
+    for (const Tensor& p : parameters) found(state, p, {});
+  }
   time_steps(state, [&] { adam.step(); });
   require_finite(state, parameters.front());
   count_bytes(state, 7 * 4 * 10'000'000);

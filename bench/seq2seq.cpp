@@ -122,7 +122,8 @@ void transformer_seq2seq_step(State& state, const Translator& size) {
   const Batch batch(128, size.length, size.words);
   TransformerTranslator model(size);
   heed::Adam adam(model.parameters(), {.lr = 1e-3});
-  time_training(state, model, adam, [&] { return loss(model(batch), batch); });
+  time_training(
+      state, model, adam, [&] { return loss(model(batch), batch); }, INFINITY, heed::float64);
   state.SetItemsProcessed(state.iterations() * batch.tokens());
 }
 
@@ -148,7 +149,7 @@ void greedy_decode(State& state, bool cached, int64_t batch) {
       words = heed::cat({words, argmax(model.output(narrow(x, 1, -1, 1)), -1)}, 1);
     }
   });
-  found(words, {});
+  found(state, words, {});
   state.SetItemsProcessed(state.iterations() * kSteps * batch);
 }
 

@@ -36,7 +36,7 @@ inline Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const At
 #if TORCH_VERSION_MAJOR >= 2
   if (how.dropout == 0) {
     std::optional<Tensor> mask;
-    if (how.mask.defined() && !how.causal) mask = how.mask;
+    if (how.mask.defined() && !how.causal) mask = how.mask.to(q.scalar_type());
     return at::scaled_dot_product_attention(q, k, v, mask, 0, how.causal);
   }
 #endif

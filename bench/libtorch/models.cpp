@@ -11,12 +11,18 @@ void kernel_regression_step(State& state) {
   const Tensor q = torch::rand({50}) * 5, keys = torch::rand({50, 49}) * 5;
   const Tensor values = torch::rand({50, 49}), y = torch::rand({50});
   const Tensor w = torch::rand({1}).requires_grad_();
-  time_steps(state, [&] {
+  given({q, keys, values, y, w});
+  const auto backward = [&] {
     w.mutable_grad().reset();
     const Tensor a = torch::softmax(-((q.unsqueeze(1) - keys) * w).square() / 2, 1);  // [50, 49]
     const Tensor p = torch::bmm(a.unsqueeze(1), values.unsqueeze(2)).reshape({-1});   // [50]
     const Tensor loss = (p - y).square().sum() / 2;
     loss.backward();
+    return loss;
+  };
+  if (comparing()) found(state, backward(), {w});
+  time_steps(state, [&] {
+    backward();
     const torch::NoGradGuard no_grad;
     w.sub_(w.grad(), 0.001);
   });
@@ -39,8 +45,13 @@ void adam_step(State& state) {
   for (int i = 0; i < 50; ++i) {
     parameters.push_back(leaf({400, 500}));
     parameters.back().mutable_grad() = torch::randn({400, 500});
+    given({parameters.back(), parameters.back().grad()});
   }
   torch::optim::Adam adam(parameters, torch::optim::AdamOptions(1e-3).betas({0.9, 0.999}).eps(1e-8));
+  if (comparing()) {
+    adam.step();
+    for (const Tensor& p : parameters) found(state, p, {});
+  }
   time_steps(state, [&] { adam.step(); });
   require_finite(state, parameters.front());
   count_bytes(state, 7 * 4 * 10'000'000);

@@ -189,7 +189,8 @@ void transformer_seq2seq_step(State& state, const Translator& size) {
   const Batch batch(128, size.length, size.words);
   TransformerTranslator model(size);
   torch::optim::Adam adam(model.parameters(), torch::optim::AdamOptions(1e-3));
-  time_training(state, model, adam, [&] { return loss(model.forward(batch), batch); });
+  time_training(
+      state, model, adam, [&] { return loss(model.forward(batch), batch); }, INFINITY, torch::kFloat64);
   state.SetItemsProcessed(state.iterations() * batch.tokens());
 }
 
