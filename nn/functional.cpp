@@ -62,8 +62,7 @@ Tensor dropout(Operand x, double p, bool training, Generator* generator) {
   check_floating(x);
   check_dropout("dropout", "p", p);
   if (!training || p == 0) return x.tensor();
-  const Tensor kept = rand(x->shape(), x->dtype(), generator) >= p;
-  return x * where(kept, full({}, p < 1 ? 1 / (1 - p) : 0, x->dtype()), 0);
+  return x * dropout_mask(x->shape(), p, x->dtype(), generator);
 }
 
 Tensor mse_loss(Operand input, Operand target, Reduction reduction) {

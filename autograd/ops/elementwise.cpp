@@ -195,10 +195,7 @@ Tensor gelu(Operand x, Gelu approximate) {
   if (approximate == Gelu::tanh) return gelu_tanh(x);
   const auto f = [](auto v) { return v * math::normal_cdf(v); };
   return map("gelu", x, f, [](const Tensor& g, const Tensor& x_) {
-    if (!grad_enabled())
-      return zip(g, x_, [](auto g_, auto v) {
-        return g_ * (math::normal_cdf(v) + v * decltype(v)(kInvSqrt2Pi) * math::gauss(v));
-      });
+    if (!grad_enabled()) return zip(g, x_, [](auto g_, auto v) { return g_ * math::gelu_slope(v); });
     return g * (normal_cdf(x_) + x_ * kInvSqrt2Pi * exp(-0.5 * square(x_)));
   });
 }

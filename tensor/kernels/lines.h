@@ -40,39 +40,69 @@ struct Pack {
   static void store(T* x, const Values& values) { *reinterpret_cast<Anywhere*>(x) = values; }
 };
 
-/// The values of a pack put together, halves first.
-template <int64_t half, class Values, class Join, size_t... I>
-auto join_pack(const Values& a, const Join& join, std::index_sequence<I...> lanes) {
-  if constexpr (half == 0)
-    return a[0];
-  else
-    return join_pack<half / 2>(join(a, __builtin_shufflevector(a, a, ((I + half) % sizeof...(I))...)), join,
-                               lanes);
-}
+/// 64 bytes of values, in as many packs as it takes: the lanes that a line is joined in, in any register.
+template <class T>
+struct Lanes {
+  static constexpr int64_t size = 64 / static_cast<int64_t>(sizeof(T)), packs = 64 / kVectorBytes;
+  typename Pack<T>::Values pack[packs];
+
+  template <class F, class... X>
+  static Lanes of(const F& f, const X*... x) {
+    Lanes y;
+    HEED_UNROLL
+    for (int64_t p = 0; p < packs; ++p) y.pack[p] = f(Pack<X>::load(x + p * Pack<T>::size)...);
+    return y;
+  }
+  template <class Join>
+  void join(const Lanes& other, const Join& with) {
+    HEED_UNROLL
+    for (int64_t p = 0; p < packs; ++p) pack[p] = with(pack[p], other.pack[p]);
+  }
+  /// All of them put together, halves first.
+  template <class Join>
+  T joined(const Join& with) {
+    HEED_UNROLL
+    for (int64_t half = packs / 2; half > 0; half /= 2)
+      for (int64_t p = 0; p < half; ++p) pack[p] = with(pack[p], pack[p + half]);
+    return joined<Pack<T>::size / 2>(pack[0], with, std::make_index_sequence<Pack<T>::size>{});
+  }
+
+ private:
+  template <int64_t half, class Values, class Join, size_t... I>
+  static T joined(const Values& a, const Join& with, std::index_sequence<I...> lanes) {
+    if constexpr (half == 0)
+      return a[0];
+    else
+      return joined<half / 2>(with(a, __builtin_shufflevector(a, a, ((I + half) % sizeof...(I))...)), with,
+                              lanes);
+  }
+};
 
 /// start, f(x[0]...), ..., f(x[n - 1]...) put together by an associative `join`. A compiler must not reorder
-/// sums of floats by itself, so this is written in packs, four of them to hide how long a sum takes. `f` and
-/// `join` take numbers as well as packs. The order depends on n alone.
+/// sums of floats by itself, so this is written in packs, in four times 64 bytes to hide how long a sum takes. `f`
+/// and `join` take numbers as well as packs. The order depends on n alone, and not on the processor.
 template <class T, class Join, class F, class... X>
 T join_line(int64_t n, T start, const Join& join, const F& f, const X*... x) {
-  constexpr int64_t size = Pack<T>::size;
+  constexpr int64_t size = Lanes<T>::size;
   int64_t i = 0;
   if (n >= size) {
-    const auto at = [&](int64_t first) { return f(Pack<X>::load(x + first)...); };
-    auto a = at(0);
+    const auto at = [&](int64_t first) { return Lanes<T>::of(f, (x + first)...); };
+    Lanes<T> a = at(0);
     i = size;
     if (n >= 4 * size) {
-      auto b = at(size), c = at(2 * size), d = at(3 * size);
+      Lanes<T> b = at(size), c = at(2 * size), d = at(3 * size);
       for (i = 4 * size; i + 4 * size <= n; i += 4 * size) {
-        a = join(a, at(i));
-        b = join(b, at(i + size));
-        c = join(c, at(i + 2 * size));
-        d = join(d, at(i + 3 * size));
+        a.join(at(i), join);
+        b.join(at(i + size), join);
+        c.join(at(i + 2 * size), join);
+        d.join(at(i + 3 * size), join);
       }
-      a = join(join(a, b), join(c, d));
+      a.join(b, join);
+      c.join(d, join);
+      a.join(c, join);
     }
-    for (; i + size <= n; i += size) a = join(a, at(i));
-    start = join(start, join_pack<size / 2>(a, join, std::make_index_sequence<size>{}));
+    for (; i + size <= n; i += size) a.join(at(i), join);
+    start = join(start, a.joined(join));
   }
   for (; i < n; ++i) start = join(start, f(x[i]...));
   return start;
@@ -107,7 +137,7 @@ T shift_of(T most) {
 template <class T>
 double exp_line(int64_t n, const T* x, T shift, T* y) {
   HEED_VECTORIZE
-  for (int64_t i = 0; i < n; ++i) y[i] = math::exp(x[i] - shift);
+  for (int64_t i = 0; i < n; ++i) y[i] = math::exp_below(x[i] - shift);
   return sum_line(n, itself, y);
 }
 

@@ -91,7 +91,7 @@ Tensor cross_entropy_backward(const Tensor& g, const Tensor& x, const Tensor& lo
       const T all = picked + spread * c.total;
       const T shift = lse[r];
       HEED_VECTORIZE
-      for (int64_t j = 0; j < classes; ++j) to[j] = all * math::exp(row[j] - shift);
+      for (int64_t j = 0; j < classes; ++j) to[j] = all * math::exp_below(row[j] - shift);
       if (spread != 0)
         for (int64_t j = 0; j < classes; ++j) to[j] -= spread * c.weight[j];
       to[t] -= picked;

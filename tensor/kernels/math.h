@@ -14,13 +14,16 @@
 namespace heed::math {
 
 inline double exp(double x) { return std::exp(x); }
+inline double exp_below(double x) { return std::exp(x); }
 inline double expm1(double x) { return std::expm1(x); }
 inline double log(double x) { return std::log(x); }
 inline double log1p(double x) { return std::log1p(x); }
 inline double tanh(double x) { return std::tanh(x); }
 inline double erf(double x) { return std::erf(x); }
-inline double gauss(double x) { return std::exp(-0.5 * x * x); }
 inline double normal_cdf(double x) { return 0.5 * std::erfc(-0.70710678118654752440 * x); }
+inline double gelu_slope(double x) {
+  return normal_cdf(x) + x * 0.39894228040143267794 * std::exp(-0.5 * x * x);
+}
 
 namespace detail {
 
@@ -31,7 +34,7 @@ constexpr float polynomial(float x, float c, More... more) {
   return c + x * polynomial(x, more...);
 }
 
-/// 2^n for n in [-126, 127]: the exponent field is n + 127.
+/// 2^n for n in [-126, 127], and 0 for -127: the exponent field is n + 127.
 inline float power_of_two(int32_t n) { return std::bit_cast<float>((n + 127) << 23); }
 
 /// x = n log 2 + r with n whole and |r| <= log(2) / 2, for |x| < 2^20.
@@ -67,6 +70,12 @@ inline float exp(float x) {
   const int32_t half = part.n >> 1;
   const float e = 1 + (part.r + part.tail());
   return e * detail::power_of_two(half) * detail::power_of_two(part.n - half);
+}
+
+// exp(x) for x <= 0, and 0 where that has no leading bit: two thirds of the steps. 2^n is 0 at n = -127.
+inline float exp_below(float x) {
+  const detail::Reduced part(x < -87.8f ? -87.8f : x);
+  return (1 + (part.r + part.tail())) * detail::power_of_two(part.n);
 }
 
 // exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), in halves lest 2^128 overflow early.
@@ -119,28 +128,36 @@ inline float erf(float x) {
   return detail::clamp(x * p / q, -1.0f, 1.0f);
 }
 
-// exp(-x^2 / 2); 0 where |x| > 13.19 leaves no leading bit.
-inline float gauss(float x) {
-  const float z = std::abs(x) > 13.19f ? 13.19f : std::abs(x);
-  const detail::Reduced part(-0.5f * z * z);
-  const float e = (1 + (part.r + part.tail())) * detail::power_of_two(part.n);
-  return std::abs(x) > 13.19f ? 0 : e;
+namespace detail {
+
+/// For z = |x|: gauss = exp(-z^2 / 2) and ratio = Phi(-z) / gauss. From z = 13.25 on gauss is 0.
+struct Tail {
+  float z, gauss, ratio;
+  explicit Tail(float x) : z(clamp(std::abs(x), 0.0f, 13.26f)) {
+    gauss = exp_below(-0.5f * z * z);
+    ratio = polynomial(z, 0.499999718f, 0.352772821f, 0.114010808f, 0.0156580000f) /
+            polynomial(z, 1.0f, 1.50342926f, 0.927612822f, 0.285522386f, 0.0392555986f);
+  }
+};
+
+}  // namespace detail
+
+// Phi(x), the probability that a normal variable is below x: 1/2 + x q(x^2) for |x| < 1, and further out from
+// Phi(-|x|), so that nothing cancels where it is small.
+inline float normal_cdf(float x) {
+  const float t = x * x;
+  const float middle = 0.5f + x * detail::polynomial(t, 0.398942292f, -0.0664905384f, 0.00997416303f,
+                                                     -0.00118802000f, 0.000115018841f, -8.16957097e-06f);
+  const detail::Tail tail(x);
+  const float below = tail.gauss * tail.ratio;
+  return t < 1 ? middle : x < 0 ? below : 1 - below;
 }
 
-// Phi(x), the probability that a normal variable is below x: 1/2 + x (c + r(x^2)) for |x| < 1, and further out
-// Phi(-|x|) = exp(-x^2 / 2) p(|x|) / q(|x|), so that nothing cancels where it is small. From -1 to -1/2, where the
-// sum is smaller than its terms, r is added after c: what it rounds is a tenth of what c + r would.
-inline float normal_cdf(float x) {
-  const float t = x * x, z = std::abs(x) > 13.19f ? 13.19f : std::abs(x);
-  constexpr float c = 0.398942292f;  // 1 / sqrt(2 pi), rounded up
-  const float r = detail::polynomial(t, -1.16e-08f, -0.0664903522f, 0.00997328572f, -0.00118621159f,
-                                     0.000113338334f, -7.59012255e-06f);
-  const float middle = x > -0.5f ? 0.5f + x * (c + r) : (0.5f + x * c) + x * r;
-  const float p = detail::polynomial(z, 0.5f, 0.439271599f, 0.183960229f, 0.0408780910f, 0.00415276783f);
-  const float q =
-      detail::polynomial(z, 1.0f, 1.67642820f, 1.20551157f, 0.471385151f, 0.102472298f, 0.0104093337f);
-  const float tail = gauss(x) * p / q;
-  return t < 1 ? middle : x < 0 ? tail : 1 - tail;
+// The derivative of x Phi(x), which is Phi(x) + x phi(x).
+inline float gelu_slope(float x) {
+  const detail::Tail tail(x);
+  const float below = tail.gauss * (tail.ratio - 0.398942280f * tail.z);
+  return x < 0 ? below : 1 - below;
 }
 
 template <class T>

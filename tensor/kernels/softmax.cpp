@@ -8,21 +8,30 @@ namespace {
 
 enum class Form { plain, masked, log };
 
-// One line of n neighbouring values: y_i = exp(x_i - m) / s, or its logarithm, with m the largest x and
+constexpr int64_t kGroup =
+    16;  // lines that go through each step together: alone, a short one waits at every step
+
+// Lines of n neighbouring values: y_i = exp(x_i - m) / s, or its logarithm, with m the largest x and
 // s = sum_i exp(x_i - m), which lies between 1 and n. A line of -inf alone gives NaN, masked 0.
 template <class T>
-void softmax_line(Form form, const T* x, T* y, int64_t n) {
-  T most = max_line(n, minus_infinity<T>, x);
-  if (form == Form::masked) most = shift_of(most);
-  const double sum = exp_line(n, x, most, y);
-  if (form == Form::log) {
-    const T log_sum = static_cast<T>(std::log(sum));
-    HEED_VECTORIZE
-    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - most) - log_sum;
-  } else {
-    const T scale = static_cast<T>(sum == 0 ? 0 : 1 / sum);
-    HEED_VECTORIZE
-    for (int64_t i = 0; i < n; ++i) y[i] *= scale;
+void softmax_lines(Form form, const T* x, T* y, int64_t lines, int64_t n) {
+  T most[kGroup];
+  double sum[kGroup];
+  for (int64_t l = 0; l < lines; ++l) {
+    most[l] = max_line(n, minus_infinity<T>, x + l * n);
+    if (form == Form::masked) most[l] = shift_of(most[l]);
+  }
+  for (int64_t l = 0; l < lines; ++l) sum[l] = exp_line(n, x + l * n, most[l], y + l * n);
+  for (int64_t l = 0; l < lines; ++l, x += n, y += n) {
+    if (form == Form::log) {
+      const T shift = most[l], log_sum = static_cast<T>(std::log(sum[l]));
+      HEED_VECTORIZE
+      for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - shift) - log_sum;
+    } else {
+      const T scale = static_cast<T>(sum[l] == 0 ? 0 : 1 / sum[l]);
+      HEED_VECTORIZE
+      for (int64_t i = 0; i < n; ++i) y[i] *= scale;
+    }
   }
 }
 
@@ -50,25 +59,37 @@ void sparsemax_line(const T* x, T* y, int64_t n) {
     y[i] = static_cast<T>(std::max(0.0, static_cast<double>(x[i]) - most - threshold));
 }
 
-// Calls f(line of a, line of b, line of the result, n) for every line along dim, which is made the last for
-// that; b may be undefined.
+// Calls f(lines of a, of b, of the result, how many, n) for groups of the lines along dim, which is made the last
+// for that; b may be undefined.
 template <class F>
 Tensor by_lines(const Tensor& strided_a, const Tensor& strided_b, int64_t dim, const F& f) {
   const Tensor a = contiguous(last_swapped_with(strided_a, dim));
   const Tensor b = strided_b.defined() ? contiguous(last_swapped_with(strided_b, dim)) : a;
   const Tensor y = Tensor::empty(a.shape(), a.dtype());
-  const int64_t n = a.dim() == 0 ? 1 : a.size(-1);
+  const int64_t n = a.dim() == 0 ? 1 : a.size(-1), lines = n == 0 ? 0 : a.numel() / n;
+  const int64_t group = std::clamp<int64_t>(kRun / std::max<int64_t>(1, n), 1, kGroup);
   visit_floating(a.dtype(), [&]<class T>(Type<T>) {
-    each_row(n == 0 ? 0 : a.numel() / n, n,
-             [&, from_a = a.data<T>(), from_b = b.data<T>(), to = y.mutable_data<T>()](int64_t r) {
-               f(from_a + r * n, from_b + r * n, to + r * n, n);
+    each_row((lines + group - 1) / group, group * n,
+             [&, from_a = a.data<T>(), from_b = b.data<T>(), to = y.mutable_data<T>()](int64_t i) {
+               const int64_t l = i * group, at = l * n;
+               f(from_a + at, from_b + at, to + at, std::min(group, lines - l), n);
              });
   });
   return contiguous(last_swapped_with(y, dim));
 }
 
+// The same, line by line.
+template <class F>
+auto each_line(const F& f) {
+  return [f](auto* a, auto* b, auto* y, int64_t lines, int64_t n) {
+    for (; lines > 0; --lines, a += n, b += n, y += n) f(a, b, y, n);
+  };
+}
+
 Tensor forward(Form form, const Tensor& x, int64_t dim) {
-  return by_lines(x, {}, dim, [form](auto* x_, auto*, auto* y, int64_t n) { softmax_line(form, x_, y, n); });
+  return by_lines(x, {}, dim, [form](auto* x_, auto*, auto* y, int64_t lines, int64_t n) {
+    softmax_lines(form, x_, y, lines, n);
+  });
 }
 
 }  // namespace
@@ -77,23 +98,24 @@ Tensor softmax(const Tensor& x, int64_t dim) { return forward(Form::plain, x, di
 Tensor masked_softmax(const Tensor& x, int64_t dim) { return forward(Form::masked, x, dim); }
 Tensor log_softmax(const Tensor& x, int64_t dim) { return forward(Form::log, x, dim); }
 Tensor sparsemax(const Tensor& x, int64_t dim) {
-  return by_lines(x, {}, dim, [](auto* x_, auto*, auto* y, int64_t n) { sparsemax_line(x_, y, n); });
+  return by_lines(x, {}, dim,
+                  each_line([](auto* x_, auto*, auto* y, int64_t n) { sparsemax_line(x_, y, n); }));
 }
 
 Tensor softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
-  return by_lines(g, y, dim, []<class T>(const T* g_, const T* y_, T* dx, int64_t n) {
-    const T dot = static_cast<T>(sum_line(n, times, g_, y_));
-    HEED_VECTORIZE
-    for (int64_t i = 0; i < n; ++i) dx[i] = y_[i] * (g_[i] - dot);
-  });
+  return by_lines(g, y, dim, each_line([]<class T>(const T* g_, const T* y_, T* dx, int64_t n) {
+                    const T dot = static_cast<T>(sum_line(n, times, g_, y_));
+                    HEED_VECTORIZE
+                    for (int64_t i = 0; i < n; ++i) dx[i] = y_[i] * (g_[i] - dot);
+                  }));
 }
 
 Tensor log_softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
-  return by_lines(g, y, dim, []<class T>(const T* g_, const T* y_, T* dx, int64_t n) {
-    const T sum = static_cast<T>(sum_line(n, itself, g_));
-    HEED_VECTORIZE
-    for (int64_t i = 0; i < n; ++i) dx[i] = g_[i] - math::exp(y_[i]) * sum;
-  });
+  return by_lines(g, y, dim, each_line([]<class T>(const T* g_, const T* y_, T* dx, int64_t n) {
+                    const T sum = static_cast<T>(sum_line(n, itself, g_));
+                    HEED_VECTORIZE
+                    for (int64_t i = 0; i < n; ++i) dx[i] = g_[i] - math::exp_below(y_[i]) * sum;
+                  }));
 }
 
 }  // namespace heed::kernel

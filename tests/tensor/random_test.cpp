@@ -56,6 +56,28 @@ TEST_CASE("the same numbers on any number of threads") {
     }));
 }
 
+TEST_CASE(
+    "a dropout mask: 0 in a share p, else 1 / (1 - p), from half a position each, on any number of threads") {
+  constexpr int64_t n = 200001;
+  for (const DType dtype : {float32, float64})
+    for (const double p : {0.0, 0.1, 0.5, 1.0}) {
+      Generator generator(3);
+      generator.reserve(1);
+      double dropped = 0;
+      for (const double v : values(dropout_mask({n}, p, dtype, &generator))) {
+        if (v != 0) REQUIRE(v == doctest::Approx(1 / (1 - p)));
+        dropped += v == 0;
+      }
+      CHECK(std::fabs(dropped - n * p) <= 5 * std::sqrt(n * p * (1 - p)));
+      CHECK(generator.position() == 1 + (n + 1) / 2);
+    }
+  CHECK(same_on_threads([&] {
+    Generator generator(5);
+    generator.reserve(1);
+    return Tensors{dropout_mask({100001}, 0.5, float32, &generator)};
+  }));
+}
+
 TEST_CASE("the same numbers however they are asked for") {
   for (const Draw& draw : draws) {
     Generator at_once(7), in_parts(7), later(7);
