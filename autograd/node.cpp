@@ -20,6 +20,11 @@ std::atomic<bool> reference = [] {
   return value && *value && std::strcmp(value, "0") != 0;
 }();
 
+struct MadeAgain : Companion {
+  explicit MadeAgain(std::shared_ptr<const Node::Source> source) : source(std::move(source)) {}
+  const std::shared_ptr<const Node::Source> source;
+};
+
 Line line_of(const Operand& input) {
   const Calling* outermost = detail::calling;
   return outermost && outermost->role == Calling::Role::operation ? outermost->line : input.line();
@@ -34,6 +39,29 @@ void Saved::overwritten() const {
   fail(here.name, ": a tensor of shape ", tensor_.shape(), ", saved ", at(here.line),
        " for the gradient, was overwritten by ", storage.writer, " ", at(storage.writer_line),
        "; write into a clone, or after backward()");
+}
+
+Tensor Saved::without_values(const Tensor& x) {
+  const TensorBody& body = TensorBody::of(x);
+  const Node& node = *Node::of(x);
+  if (!node.joint || body.companion || body.storage->version != node.result_version) return Tensor();
+  const Tensor y = x.detach();
+  TensorBody& hollow = TensorBody::of(y);
+  hollow.storage = {};
+  hollow.history = body.history;
+  hollow.companion = std::make_unique<MadeAgain>(node.joint->source);
+  return y;
+}
+
+void Saved::make_again() const {
+  TensorBody& body = TensorBody::of(tensor_);
+  const Node::Source& source = *static_cast<const MadeAgain&>(*body.companion).source;
+  const NoGrad no_records;
+  std::vector<Tensor> inputs;
+  for (const Saved& input : source.inputs) inputs.push_back(input());
+  body.storage = TensorBody::of(source.again(inputs)).storage;
+  version_ = body.storage->version;
+  body.companion.reset();
 }
 
 bool reference_mode() { return reference.load(std::memory_order_relaxed); }
@@ -117,18 +145,24 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges)
   return value;
 }
 
-Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule, Twin twin) {
+Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule, Twin twin,
+              Twin again) {
   if (!grad_enabled() || std::ranges::none_of(inputs, &Operand::requires_grad)) return value;
 
   Node& node = Node::make(name, value, line_of(inputs.front()), inputs.size(), 0);
   Ref<History> history(&node);
-  node.joint = std::make_unique<Node::Joint>(Node::Joint{std::move(rule), std::move(twin), {}});
+  Node::Source source{{}, std::move(again)};
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].requires_grad()) node.inputs()[i].node = Ref<Node>(Node::of(inputs[i]));
-    if (node.joint->twin) node.joint->inputs.push_back(save(inputs[i]));
+    if (twin) source.inputs.push_back(save(inputs[i]));
   }
-  if (node.joint->twin) node.keep_result(value);
-  TensorBody::of(value).history = std::move(history);
+  if (twin && rule.reads_result) node.keep_result(value);
+  TensorBody& body = TensorBody::of(value);
+  body.cheap = source.again && body.contiguous;
+  node.result_version = body.storage->version;
+  node.joint = std::make_unique<Node::Joint>(
+      Node::Joint{std::move(rule), std::move(twin), std::make_shared<const Node::Source>(std::move(source))});
+  body.history = std::move(history);
   return value;
 }
 
@@ -150,11 +184,11 @@ Tensor Node::result_with_history() {
 }
 
 Gradients Node::joint_gradients(const Tensor& g) {
-  if (!joint->twin) return joint->rule(g, Tensor());
-  if (!grad_enabled()) return joint->rule(g, result_with_history());
+  if (!joint->twin) return joint->rule.run(g, Tensor());
+  if (!grad_enabled()) return joint->rule.run(g, joint->rule.reads_result ? result_with_history() : Tensor());
   std::vector<Tensor> views;
   for (int32_t i = 0; i < input_count; ++i) {
-    const Tensor& x = joint->inputs[static_cast<size_t>(i)]();
+    const Tensor& x = joint->source->inputs[static_cast<size_t>(i)]();
     views.push_back(inputs()[i].node ? alias(x) : x.defined() ? x.detach() : x);
   }
   const Calling here(name, line);

@@ -62,7 +62,7 @@ Tensor dropout(Operand x, double p, bool training, Generator* generator) {
   check_floating(x);
   check_dropout("dropout", "p", p);
   if (!training || p == 0) return x.tensor();
-  return x * dropout_mask(x->shape(), p, x->dtype(), generator);
+  return x * dropout_mask(x->shape(), DropoutFactors(p, x->numel(), generator), x->dtype());
 }
 
 Tensor mse_loss(Operand input, Operand target, Reduction reduction) {
@@ -185,7 +185,7 @@ Attention scaled_dot_product_attention(Operand query, Operand key, Operand value
   detail::check_fits_scores("bias", options.bias, of_scores);
   key.become(mask.cleared(key));
   value.become(mask.cleared(value));
-  if (detail::needs_weights(options)) {
+  if (detail::needs_weights(options) || (options.dropout_p > 0 && attention_captured())) {
     const Tensor weights = dropout(attention_weights(query, key, options), options.dropout_p);
     return {attention_pool(weights, value), options.need_weights ? weights : Tensor()};
   }

@@ -57,8 +57,8 @@ Tensor rand(const Shape& shape, DType dtype = float32, Generator* generator = nu
 /// Normal, mean 0, variance 1.
 Tensor randn(const Shape& shape, DType dtype = float32, Generator* generator = nullptr,
              Line line = Line::current());
-/// What dropout multiplies by: 0 with probability p, otherwise 1 / (1 - p).
-Tensor dropout_mask(const Shape& shape, double p, DType dtype = float32, Generator* generator = nullptr,
+/// The factors as a tensor. See random.h.
+Tensor dropout_mask(const Shape& shape, const DropoutFactors& factors, DType dtype = float32,
                     Line line = Line::current());
 /// int64 in [low, high).
 Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator* generator = nullptr,

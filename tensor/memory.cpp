@@ -6,9 +6,12 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <new>
+#include <set>
 #include <utility>
 
 #include "tensor/error.h"
@@ -17,8 +20,9 @@ namespace heed {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kLargeBytes = size_t{1} << 16;  // from here on the shared lists
+constexpr size_t kLargeBytes = size_t{1} << 16;  // from here on pieces of shared chunks
 constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kChunk = size_t{256} << 20;  // of addresses: a page is there once it is touched
 constexpr size_t kMostCachedPerThread = size_t{1} << 22;
 constexpr int64_t kMostUnsettled = kLargeBytes;
 constexpr size_t kMostCachedShared = size_t{1} << 30;
@@ -31,12 +35,14 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-// The classes of blocks: multiples of 64 bytes up to 1024, from there four to each doubling: 1280, 1536, 1792, 2048,
+size_t up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+// The classes of small blocks: multiples of 64 bytes up to 1024, from there four to each doubling: 1280, 1536, 1792, 2048,
 // 2560, ... Around a size they are 2^shift bytes apart.
 struct SizeClass {
   size_t index, bytes;
 };
-constexpr size_t kClasses = 16 + 4 * 54;
+constexpr size_t kClasses = 16 + 4 * 6;
 
 SizeClass class_of(size_t bytes) {
   const size_t last = std::max<size_t>(bytes, 1) - 1;
@@ -65,9 +71,52 @@ struct ThreadCache {
 };
 thread_local constinit ThreadCache thread_cache{};
 
+// The free pieces of large memory. A request takes the smallest that is large enough and leaves the rest; neighbours
+// that are free become one. So what the forward pass frees in large pieces serves for the gradients in small ones.
+class Pieces {
+ public:
+  void put(char* begin, size_t bytes) {
+    const auto next = by_place_.lower_bound(begin);
+    if (next != by_place_.end() && begin + bytes == next->first) bytes += erase(next);
+    if (const auto before = by_place_.lower_bound(begin); before != by_place_.begin())
+      if (const auto last = std::prev(before); last->first + last->second == begin) {
+        begin = last->first;
+        bytes += erase(last);
+      }
+    by_place_.emplace(begin, bytes);
+    by_size_.emplace(bytes, begin);
+  }
+  char* take(size_t bytes) {
+    const auto fit = by_size_.lower_bound({bytes, nullptr});
+    if (fit == by_size_.end()) return nullptr;
+    char* begin = fit->second;
+    const size_t rest = erase(by_place_.find(begin)) - bytes;
+    if (rest > 0) put(begin + bytes, rest);
+    return begin;
+  }
+  // Returns the memory, but not the addresses, to the system.
+  void give_back() const {
+    for (const auto& [begin, bytes] : by_place_) {
+      const auto place = reinterpret_cast<uintptr_t>(begin);
+      const size_t first = up(place, kHugePage), last = (place + bytes) / kHugePage * kHugePage;
+      if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+    }
+  }
+
+ private:
+  size_t erase(std::map<char*, size_t>::iterator piece) {
+    const size_t bytes = piece->second;
+    by_size_.erase({bytes, piece->first});
+    by_place_.erase(piece);
+    return bytes;
+  }
+  std::map<char*, size_t> by_place_;
+  std::set<std::pair<size_t, char*>> by_size_;
+};
+
 struct Shared {
   std::mutex mutex;
-  Lists lists{};
+  Pieces pieces;
   size_t cached = 0;
   ThreadCache* threads = nullptr;  // the open ones
 };
@@ -106,18 +155,43 @@ bool cache_enabled() {
   return enabled;
 }
 
-void* system_allocate(size_t bytes) {
-  const bool huge = bytes >= 2 * kHugePage;
-  const size_t alignment = huge ? kHugePage : kAlignment;
-  const size_t whole = (bytes + alignment - 1) / alignment * alignment;
-  void* block = std::aligned_alloc(alignment, whole);
+void* system_allocate(size_t bytes, size_t alignment = kAlignment) {
+  void* block = std::aligned_alloc(alignment, bytes);
   if (!block) {
     release_cached_memory();
-    block = std::aligned_alloc(alignment, whole);
+    block = std::aligned_alloc(alignment, bytes);
   }
   if (!block) fail("memory: the system does not give ", bytes, " bytes more; use smaller tensors or batches");
-  if (huge) madvise(block, bytes, MADV_HUGEPAGE);
   return block;
+}
+
+void* allocate_large(size_t bytes) {
+  bytes = up(bytes, kAlignment);
+  if (!cache_enabled()) return system_allocate(bytes);
+  const auto take = [bytes] {
+    const std::lock_guard lock(shared().mutex);
+    char* begin = shared().pieces.take(bytes);
+    if (begin) shared().cached -= std::min(shared().cached, bytes);
+    return begin;
+  };
+  if (char* begin = take()) return begin;
+  const size_t whole = std::max(kChunk, up(bytes, kHugePage));
+  char* chunk = static_cast<char*>(system_allocate(whole, kHugePage));
+  madvise(chunk, whole, MADV_HUGEPAGE);
+  const std::lock_guard lock(shared().mutex);
+  if (whole > bytes) shared().pieces.put(chunk + bytes, whole - bytes);
+  return chunk;
+}
+
+void release_large(void* block, size_t bytes) {
+  bytes = up(bytes, kAlignment);
+  if (!cache_enabled()) return std::free(block);
+  const std::lock_guard lock(shared().mutex);
+  shared().pieces.put(static_cast<char*>(block), bytes);
+  shared().cached += bytes;
+  if (shared().cached <= kMostCachedShared) return;
+  shared().pieces.give_back();
+  shared().cached = 0;
 }
 
 void push(FreeBlock*& head, void* block) { head = new (block) FreeBlock{head}; }
@@ -161,19 +235,17 @@ bool open_thread_cache() {
 }  // namespace
 
 void* allocate(size_t bytes) {
-  const SizeClass size = class_of(bytes);
   void* block = nullptr;
-  if (bytes < kLargeBytes) {
+  if (bytes >= kLargeBytes) {
+    block = allocate_large(bytes);
+  } else {
+    const SizeClass size = class_of(bytes);
     block = pop(thread_cache.lists[size.index]);
     if (block) [[likely]]
       thread_cache.room += size.bytes;
-  } else if (cache_enabled()) {
-    const std::lock_guard lock(shared().mutex);
-    block = pop(shared().lists[size.index]);
-    if (block) shared().cached -= size.bytes;
+    else
+      block = system_allocate(size.bytes);
   }
-  if (!block) [[unlikely]]
-    block = system_allocate(size.bytes);
   count(static_cast<int64_t>(bytes));
   return block;
 }
@@ -181,27 +253,18 @@ void* allocate(size_t bytes) {
 void release(void* block, size_t bytes) noexcept {
   if (!block) return;
   count(-static_cast<int64_t>(bytes));
+  if (bytes >= kLargeBytes) return release_large(block, bytes);
   const SizeClass size = class_of(bytes);
-  if (bytes < kLargeBytes) {
-    if (thread_cache.room >= size.bytes || open_thread_cache()) [[likely]] {
-      thread_cache.room -= size.bytes;
-      return push(thread_cache.lists[size.index], block);
-    }
-  } else if (cache_enabled()) {
-    const std::lock_guard lock(shared().mutex);
-    if (shared().cached + size.bytes <= kMostCachedShared) {
-      shared().cached += size.bytes;
-      return push(shared().lists[size.index], block);
-    }
-  }
-  std::free(block);
+  if (thread_cache.room < size.bytes && !open_thread_cache()) return std::free(block);
+  thread_cache.room -= size.bytes;
+  push(thread_cache.lists[size.index], block);
 }
 
 void release_cached_memory() noexcept {
   free_all(thread_cache.lists);
   if (thread_cache.state == ThreadCache::open) thread_cache.room = kMostCachedPerThread;
   const std::lock_guard lock(shared().mutex);
-  free_all(shared().lists);
+  shared().pieces.give_back();
   shared().cached = 0;
 }
 

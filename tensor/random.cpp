@@ -100,21 +100,18 @@ T unit(uint64_t bits) {  // [0, 1), as finely as T can be even
   return static_cast<T>(static_cast<Signed>(bits >> (64 - digits))) * (T(1) / T(uint64_t{1} << digits));
 }
 
-// A tensor whose element i is value(bits of the i-th position from here on); of 32 bits, a position gives two.
-template <class T, class Word = uint64_t, class F>
+// A tensor whose element i is value(bits of the i-th position from here on).
+template <class T, class F>
 Tensor draw(const Shape& shape, Generator* generator, const F& value) {
-  constexpr int64_t kParts = sizeof(uint64_t) / sizeof(Word);
   Tensor y = Tensor::empty(shape, dtype_of<T>);
   if (!generator) generator = &default_generator();
-  const int64_t count = y.numel();
-  const uint64_t first = generator->reserve(static_cast<uint64_t>((count + kParts - 1) / kParts));
+  const uint64_t first = generator->reserve(static_cast<uint64_t>(y.numel()));
   T* out = y.mutable_data<T>();
-  parallel_for(count, 16384, [=, source = *generator](int64_t begin, int64_t end) {
+  parallel_for(y.numel(), 16384, [=, source = *generator](int64_t begin, int64_t end) {
     while (begin < end) {
-      const uint64_t position = first + static_cast<uint64_t>(begin / kParts);
-      const auto bits = std::bit_cast<std::array<Word, 64 * kParts>>(bits_from(source, position / 2));
-      const auto skip = static_cast<int64_t>(position % 2) * kParts;
-      const int64_t n = std::min<int64_t>(end - begin, 64 * kParts - skip);
+      const uint64_t position = first + static_cast<uint64_t>(begin);
+      const auto bits = bits_from(source, position / 2);
+      const auto skip = static_cast<int64_t>(position % 2), n = std::min<int64_t>(end - begin, 64 - skip);
       HEED_VECTORIZE
       for (int64_t i = 0; i < n; ++i) out[begin + i] = value(bits[static_cast<size_t>(skip + i)]);
       begin += n;
@@ -157,6 +154,31 @@ Generator& default_generator() {
 
 void manual_seed(uint64_t seed) { default_generator() = Generator(seed); }
 
+DropoutFactors::DropoutFactors(double p, int64_t count, Generator* generator) : p_(p) {
+  check(p >= 0 && p <= 1, "p is ", p, "; a probability lies in [0, 1]");
+  if (!generator) generator = &default_generator();
+  source_ = *generator;
+  generator->reserve(static_cast<uint64_t>(count + 1) / 2);
+}
+
+// Two factors to a position, each of 32 bits.
+template <class T>
+void DropoutFactors::draw(int64_t begin, int64_t n, T* out) const {
+  const auto dropped = static_cast<uint32_t>(p_ * 0xffffffff);  // of the 2^32 words, as good as p of them
+  const T kept = static_cast<T>(p_ < 1 ? 1 / (1 - p_) : 0);
+  for (const int64_t end = begin + n; begin < end;) {
+    const uint64_t word = 2 * source_.position() + static_cast<uint64_t>(begin);
+    const auto bits = std::bit_cast<std::array<uint32_t, 128>>(bits_from(source_, word / 4));
+    const auto skip = static_cast<int64_t>(word % 4), some = std::min<int64_t>(end - begin, 128 - skip);
+    HEED_VECTORIZE
+    for (int64_t i = 0; i < some; ++i) out[i] = kept * T(bits[static_cast<size_t>(skip + i)] >= dropped);
+    begin += some;
+    out += some;
+  }
+}
+template void DropoutFactors::draw(int64_t, int64_t, float*) const;
+template void DropoutFactors::draw(int64_t, int64_t, double*) const;
+
 Tensor rand(const Shape& shape, DType dtype, Generator* generator, Line line) {
   const Calling here("rand", line);
   return visit_floating(dtype, [&]<class T>(Type<T>) {
@@ -177,13 +199,15 @@ Tensor randn(const Shape& shape, DType dtype, Generator* generator, Line line) {
   });
 }
 
-Tensor dropout_mask(const Shape& shape, double p, DType dtype, Generator* generator, Line line) {
+Tensor dropout_mask(const Shape& shape, const DropoutFactors& factors, DType dtype, Line line) {
   const Calling here("dropout_mask", line);
-  const auto dropped = static_cast<uint32_t>(p * 0xffffffff);  // of the 2^32 words, as good as p of them
-  return visit_floating(dtype, [&]<class T>(Type<T>) {
-    const T kept = static_cast<T>(p < 1 ? 1 / (1 - p) : 0);
-    return draw<T, uint32_t>(shape, generator, [=](uint32_t bits) { return kept * T(bits >= dropped); });
+  const Tensor y = Tensor::empty(shape, dtype);
+  visit_floating(dtype, [&]<class T>(Type<T>) {
+    T* out = y.mutable_data<T>();
+    parallel_for(y.numel(), 16384,
+                 [&](int64_t begin, int64_t end) { factors.draw(begin, end - begin, out + begin); });
   });
+  return y;
 }
 
 Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator* generator, Line line) {

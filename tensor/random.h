@@ -38,6 +38,23 @@ class Generator {
   uint64_t position_ = 0;
 };
 
+/// What dropout multiplies values by: 0 with probability p, else 1 / (1 - p). Drawn anew by whoever needs the factors,
+/// as often as they are needed: no mask is kept.
+class DropoutFactors {
+ public:
+  DropoutFactors() = default;  // p = 0
+  /// Takes so many factors from the generator, without one from the thread's default.
+  DropoutFactors(double p, int64_t count, Generator* generator = nullptr);
+  double p() const { return p_; }
+  /// out = the n factors from number `begin` on.
+  template <class T>
+  void draw(int64_t begin, int64_t n, T* out) const;
+
+ private:
+  double p_ = 0;
+  Generator source_;  // stands at the first
+};
+
 /// The function behind it: 128 random bits of a counter and a key.
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 

@@ -52,11 +52,12 @@ struct TensorBody {
   DType dtype = DType::float32;
   bool contiguous = true;
   std::atomic<bool> saved = false;  // a gradient rule has held this body
+  bool cheap = false;               // its history can make the values again, see Note [Values made again]
   int64_t offset = 0;               // of the first element, in elements
   int64_t numel = 0;
   Shape shape = {};
-  Strides strides = {};  // in elements; 0 repeats, negative is not used
-  Ref<Storage> storage = {};
+  Strides strides = {};       // in elements; 0 repeats, negative is not used
+  Ref<Storage> storage = {};  // none while the values are to be made again
   Ref<History> history = {};
   std::unique_ptr<Companion> companion = nullptr;
 };

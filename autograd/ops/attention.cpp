@@ -7,6 +7,7 @@
 #include "autograd/ops/shape.h"
 #include "autograd/ops/softmax.h"
 #include "tensor/create.h"
+#include "tensor/kernels/matmul.h"
 
 namespace heed {
 namespace {
@@ -21,9 +22,10 @@ double scale_of(const AttentionOptions& options, const Tensor& query) {
   return options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
 }
 
-kernel::AttentionRule rule_of(const AttentionOptions& options, const Tensor& query) {
+kernel::AttentionRule rule_of(const AttentionOptions& options, const Tensor& query,
+                              const DropoutFactors& dropout) {
   return {scale_of(options, query), options.mask, options.bias,
-          options.is_causal ? options.past : kernel::AttentionRule::everything};
+          options.is_causal ? options.past : kernel::AttentionRule::everything, dropout};
 }
 
 }  // namespace
@@ -42,8 +44,7 @@ Tensor attention_weights(Operand query, Operand key, const AttentionOptions& opt
 }
 
 bool detail::needs_weights(const AttentionOptions& options) {
-  return options.need_weights || options.dropout_p > 0 ||
-         (heed::grad_enabled() && options.bias.requires_grad());
+  return options.need_weights || (heed::grad_enabled() && options.bias.requires_grad());
 }
 
 Tensor blocked_attention(Operand query, Operand key, Operand value, const AttentionOptions& options) {
@@ -67,24 +68,33 @@ Tensor blocked_attention(Operand query, Operand key, Operand value, const Attent
           "; mask and bias must broadcast to [..., Tq, Tk]");
   }
   check(!detail::needs_weights(options),
-        "need_weights, dropout_p and a bias that needs a gradient need the weights: use attention_weights");
+        "need_weights and a bias that needs a gradient need the weights: use attention_weights");
+
+  Shape of_weights;
+  for (const Tensor& x : {query.tensor(), key.tensor(), value.tensor(), options.mask, options.bias})
+    if (x.defined() && x.dim() > 2) of_weights = broadcast_shapes(of_weights, kernel::leading(x));
+  of_weights = kernel::matrix_shape(of_weights, query->size(-2), key->size(-2));
+  const DropoutFactors dropout =
+      options.dropout_p == 0 ? DropoutFactors() : DropoutFactors(options.dropout_p, numel(of_weights));
 
   const auto saved = [mask = save(options.mask), bias = save(options.bias), causal = options.is_causal,
                       past = options.past, scale = options.scale] {
     return AttentionOptions{mask(), bias(), causal, past, 0, scale};
   };
-  const Twin twin = [saved](const std::vector<Tensor>& in) {
-    return matmul(attention_weights(in[0], in[1], saved()), in[2]);
+  const Twin twin = [saved, dropout, of_weights](const std::vector<Tensor>& in) {
+    Tensor weights = attention_weights(in[0], in[1], saved());
+    if (dropout.p() > 0) weights = weights * dropout_mask(of_weights, dropout, weights.dtype());
+    return matmul(weights, in[2]);
   };
   if (reference_mode()) return twin({query, key, value});
 
-  const kernel::Attended forward = kernel::attention(query, key, value, rule_of(options, query));
+  const kernel::Attended forward = kernel::attention(query, key, value, rule_of(options, query, dropout));
   return record(
       "blocked_attention", forward.y, {query, key, value},
-      [q = save(query), k = save(key), v = save(value), saved, log_totals = forward.log_totals](
+      [q = save(query), k = save(key), v = save(value), saved, dropout, log_totals = forward.log_totals](
           const Tensor& g, const Tensor& y) {
         kernel::AttentionGradients d =
-            kernel::attention_backward(g, q(), k(), v(), rule_of(saved(), q()), {y, log_totals});
+            kernel::attention_backward(g, q(), k(), v(), rule_of(saved(), q(), dropout), {y, log_totals});
         return Gradients{d.q, d.k, d.v};
       },
       twin);

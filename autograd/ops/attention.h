@@ -20,11 +20,11 @@ struct AttentionOptions {
 /// softmax(scale query key^T + bias) over the keys that the mask allows, 0 where there is none; before dropout:
 /// query [..., Tq, D], key [..., Tk, D] -> [..., Tq, Tk]
 Tensor attention_weights(Operand query, Operand key, const AttentionOptions& options = {});
-/// The product of attention_weights and value, [..., Tk, Dv] -> [..., Tq, Dv], in tiles: the weights are
+/// The product of attention_weights, after dropout, and value, [..., Tk, Dv] -> [..., Tq, Dv], in tiles: the weights are
 /// never in memory as a whole, which grows with Tq + Tk alone. What is masked in a whole tile is not read at all.
 Tensor blocked_attention(Operand query, Operand key, Operand value, const AttentionOptions& options = {});
 namespace detail {
-/// Whether the weights must be in memory as a whole: they are wanted, or some dropped, or the bias learns.
+/// Whether the weights must be in memory as a whole: they are wanted, or the bias learns.
 bool needs_weights(const AttentionOptions& options);
 }  // namespace detail
 

@@ -30,6 +30,19 @@ Tensor map(const char* name, const Operand& x, const F& f, Rule rule, Dtypes dty
       name, x, f, [rule, x = save(x)](const Tensor& g) { return rule(g, x()); }, dtypes);
 }
 
+// A result that is made again instead of kept, see Note [Values made again]: f and slope(g, x) are of elements, the twin
+// of the tensor x in public operations.
+template <class F, class Slope, class Same>
+Tensor map_cheap(const char* name, const Operand& x, const F& f, const Slope& slope, const Same& twin) {
+  const Calling here(name, x.line());
+  check_floating(x);
+  if (reference_mode()) return twin(x);
+  const auto again = [f](const std::vector<Tensor>& in) { return kernel::map(in[0], f); };
+  return record(
+      name, again({x}), {x}, [slope, x = save(x)](const Tensor& g) { return Gradients{zip(g, x(), slope)}; },
+      [twin](const std::vector<Tensor>& in) { return twin(in[0]); }, again);
+}
+
 // A rule whose formula is that of tensors and of elements: in public operations, or else in one pass.
 template <class F>
 auto either_way(const F& f) {
@@ -145,16 +158,13 @@ Tensor erf(Operand x) {
 
 // With s the sigmoid:   y = x s(x),   dx = g s (1 + x (1 - s))
 Tensor silu(Operand x) {
-  const auto f = [](auto v) { return v * math::sigmoid(v); };
-  return map("silu", x, f, [](const Tensor& g, const Tensor& x_) {
-    if (!grad_enabled())
-      return zip(g, x_, [](auto g_, auto v) {
-        const auto s = math::sigmoid(v);
-        return g_ * s * (1 + v * (1 - s));
-      });
-    const Tensor s = sigmoid(x_);
-    return g * s * (1 + x_ * (1 - s));
-  });
+  const auto slope = [](auto g, auto v) {
+    const auto s = math::sigmoid(v);
+    return g * s * (1 + v * (1 - s));
+  };
+  return map_cheap(
+      "silu", x, [](auto v) { return v * math::sigmoid(v); }, slope,
+      [](const Tensor& x_) { return x_ * sigmoid(x_); });
 }
 
 Tensor relu(Operand x) {
@@ -193,11 +203,10 @@ Tensor softplus(Operand x, double beta, double threshold) {
 // y = x Phi(x),   dx = g (Phi(x) + x phi(x))
 Tensor gelu(Operand x, Gelu approximate) {
   if (approximate == Gelu::tanh) return gelu_tanh(x);
-  const auto f = [](auto v) { return v * math::normal_cdf(v); };
-  return map("gelu", x, f, [](const Tensor& g, const Tensor& x_) {
-    if (!grad_enabled()) return zip(g, x_, [](auto g_, auto v) { return g_ * math::gelu_slope(v); });
-    return g * (normal_cdf(x_) + x_ * kInvSqrt2Pi * exp(-0.5 * square(x_)));
-  });
+  return map_cheap(
+      "gelu", x, [](auto v) { return v * math::normal_cdf(v); },
+      [](auto g, auto v) { return g * math::gelu_slope(v); },
+      [](const Tensor& x_) { return x_ * normal_cdf(x_); });
 }
 
 // Inside the bounds and at them x has the gradient; a bound has it where it stands for x. Where the bounds

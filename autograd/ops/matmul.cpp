@@ -113,6 +113,28 @@ Tensor addmm(Operand x, Operand a, Operand b, double beta, double alpha) {
                  {b, [a = save(a), alpha](const Tensor& g) { return alpha * mm(transpose(a()), g); }}});
 }
 
+Tensor TurnedWeights::transposed(const Tensor& weight) {
+  const TensorBody& body = TensorBody::of(weight);
+  const auto view = [&] {
+    return TensorBody::view(weight, {body.shape[1], body.shape[0]}, {body.strides[1], body.strides[0]});
+  };
+  if (!current_ || body.dtype != float32) return view();
+  std::vector<Entry>& entries = current_->entries_;
+  const auto is_of = [&](const Entry& entry) {
+    const TensorBody& met = TensorBody::of(entry.weight);
+    return met.storage.get() == body.storage.get() && met.offset == body.offset && met.shape == body.shape &&
+           met.strides == body.strides;
+  };
+  size_t& at = current_->next_;
+  if (at >= entries.size() || !is_of(entries[at]))
+    at = static_cast<size_t>(std::ranges::find_if(entries, is_of) - entries.begin());
+  if (at == entries.size()) entries.push_back({weight.detach(), -1, {}});
+  Entry& entry = entries[at++];
+  if (entry.version != body.storage->version) entry.turned = kernel::clone(view());
+  entry.version = body.storage->version;
+  return entry.turned;
+}
+
 // x [..., in], weight [out, in], bias [out]:   y = x W^T + b
 //   dx = g W,   dW = g^T x over all rows,   db = sum of g over all rows (the broadcasting undone)
 Tensor linear(Operand x, Operand weight, Operand bias) {
@@ -129,7 +151,7 @@ Tensor linear(Operand x, Operand weight, Operand bias) {
           "; the bias must be [", out, "]");
   }
 
-  const Tensor w = TensorBody::view(weight, {in, out}, {weight->strides()[1], weight->strides()[0]});
+  const Tensor w = TurnedWeights::transposed(weight);
   const Tensor wide = x->dim() > 1 ? x.tensor() : unsqueeze(x->detach(), 0);
   Tensor y = kernel::matmul(wide, w, bias);
   if (x->dim() == 1) y = TensorBody::view(y, {out});

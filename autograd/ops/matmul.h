@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "autograd/operand.h"
 
 /// Products.
@@ -15,5 +17,34 @@ Tensor addmm(Operand x, Operand a, Operand b, double beta = 1, double alpha = 1)
 // "bij,bjk->bik"
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, Line line = Line::current());
 Tensor linear(Operand x, Operand weight, Operand bias = {});  // [..., in], [out, in], [out] -> x W^T + b
+
+/// The transposes [in, out] of weights that linear() meets at every step of a decoder, with few rows each time:
+/// products read them three times as fast (a third of a step's time with one row). Each is of its weight as that is;
+/// after a write, see Note [Versions], it is made anew. For one thread at a time; a copy goes on by itself.
+class TurnedWeights {
+ public:
+  /// While it lives, linear() in this thread takes the transposes of float32 weights from here.
+  class Use {
+   public:
+    explicit Use(TurnedWeights* weights) : outer_(std::exchange(current_, weights)) {}
+    ~Use() { current_ = outer_; }
+    Use(const Use&) = delete;
+
+   private:
+    TurnedWeights* outer_;
+  };
+  /// weight^T, a view of the weight where none are kept.
+  static Tensor transposed(const Tensor& weight);
+
+ private:
+  struct Entry {
+    Tensor weight;
+    int64_t version;
+    Tensor turned;
+  };
+  inline static thread_local constinit TurnedWeights* current_ = nullptr;
+  std::vector<Entry> entries_;
+  size_t next_ = 0;  // steps meet the weights in one order: where the next one probably is
+};
 
 }  // namespace heed

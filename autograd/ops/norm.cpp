@@ -41,12 +41,15 @@ Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& s
   const kernel::Normed forward = kernel::norm(centre, x, n, weight, bias, eps);
   return record(
       op, forward.y, {x, weight, bias},
-      [n, shape, mean = forward.mean, scale = forward.scale, x = save(x), weight = save(weight)](
-          const Tensor& g, const Tensor&) {
+      [n, shape, mean = forward.mean, scale = forward.scale, x = save(x),
+       weight = save(weight)](const Tensor& g) {
         kernel::NormGradients d = kernel::norm_backward(g, x(), n, weight(), {{}, mean, scale});
         return Gradients{d.x, TensorBody::view(d.weight, shape), TensorBody::view(d.bias, shape)};
       },
-      twin);
+      twin,
+      [centre, n, eps](const std::vector<Tensor>& in) {
+        return kernel::norm(centre, in[0], n, in[1], in[2], eps).y;
+      });
 }
 
 }  // namespace

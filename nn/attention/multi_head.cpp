@@ -2,6 +2,7 @@
 
 #include "autograd/ops/index.h"
 #include "autograd/ops/shape.h"
+#include "tensor/kernels/elementwise.h"
 
 namespace heed {
 namespace {
@@ -15,8 +16,7 @@ int64_t check_heads(int64_t embed_dim, int64_t num_heads) {
   return num_heads;
 }
 
-// Queries (0), keys (1) or values (2) of all heads: [B, T, width] -> [B, H, T, D]. Three products with a
-// third of the rows each: parts of one large result would cost a gradient as large as it for every part.
+// Queries (0), keys (1) or values (2) of all heads: [B, T, width] -> [B, H, T, D].
 Tensor project(const MultiheadAttention& layer, const Tensor& x, int64_t which) {
   if (!x.defined()) return x;
   const Parameter* own[] = {&layer.q_proj_weight, &layer.k_proj_weight, &layer.v_proj_weight};
@@ -26,6 +26,18 @@ Tensor project(const MultiheadAttention& layer, const Tensor& x, int64_t which) 
   const Tensor y = linear(x, rows(layer.in_proj_weight, *own[which]), rows(layer.in_proj_bias, {}));
   const int64_t width = layer.embed_dim / layer.num_heads;
   return transpose(view(y, {y.size(0), y.size(1), layer.num_heads, width}), 1, 2);
+}
+
+// All three. For self-attention without records in one product; recorded, parts of one large result would cost a
+// gradient as large as it for every part.
+std::array<Tensor, 3> project(const MultiheadAttention& layer, const Tensor& query, const Tensor& key,
+                              const Tensor& value) {
+  if (grad_enabled() || !query.same_as(key) || !query.same_as(value))
+    return {project(layer, query, 0), project(layer, key, 1), project(layer, value, 2)};
+  const Tensor y = linear(query, layer.in_proj_weight, layer.in_proj_bias);
+  const int64_t width = layer.embed_dim / layer.num_heads;
+  const Tensor heads = permute(view(y, {y.size(0), y.size(1), 3, layer.num_heads, width}), {2, 0, 3, 1, 4});
+  return {select(heads, 0, 0), select(heads, 0, 1), select(heads, 0, 2)};
 }
 
 void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Tensor& key,
@@ -52,17 +64,62 @@ void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Te
 
 }  // namespace
 
-// Joining copies what is held: little beside the work of attending to it, and no copy of the cache changes.
+// Note [Room to grow]: without history, positions are written behind those held, into memory with room for more than
+// twice as many. What is held is never written again, since `used` is claimed by the one cache that goes on from
+// there; another that shares the memory, a copy or one rolled back, goes on in memory of its own. So a copy costs
+// nothing.
+struct KeyValueCache::Room {
+  Tensor keys, values;  // [B, capacity, H, D], [B, capacity, H, Dv]: the order in which projections give them
+  std::atomic<int64_t> used;
+
+  // [B, H, count, D]
+  static Tensor part(const Tensor& room, int64_t first, int64_t count) {
+    return transpose(narrow(room, 1, first, count), 1, 2);
+  }
+};
+
 void KeyValueCache::append(const Tensor& keys, const Tensor& values) {
   check(keys.dim() == 4 && values.dim() == 4 && keys.size(2) == values.size(2), "KeyValueCache: keys are ",
         keys.shape(), ", values ", values.shape(), "; they must be [B, H, T, D] and [B, H, T, Dv]");
-  const bool first = length() == 0;
-  check(first || (keys.size(0) == keys_.size(0) && keys.size(1) == keys_.size(1)), "KeyValueCache: keys ",
-        keys.shape(), " do not go on from those held, ", first ? Shape{} : keys_.shape(),
-        " (select the rows of the batch?)");
-  Tensor all_keys = first ? keys : cat({keys_, keys}, 2);
-  values_ = first ? values : cat({values_, values}, 2);
-  keys_ = std::move(all_keys);
+  const int64_t held = length(), total = held + keys.size(2);
+  if (held == 0) {
+    *this = {};
+    keys_ = keys;
+    values_ = values;
+    return;
+  }
+  check(keys.size(0) == keys_.size(0) && keys.size(1) == keys_.size(1), "KeyValueCache: keys ", keys.shape(),
+        " do not go on from those held, ", keys_.shape(), " (select the rows of the batch?)");
+  const auto grows = [](const Tensor& x, const Tensor& more) {
+    const Shape rest{x.size(0), x.size(1), more.size(2), x.size(3)};  // what does not fit, cat explains
+    return more.shape() == rest && x.dtype() == more.dtype() &&
+           !(grad_enabled() && (x.requires_grad() || more.requires_grad()));
+  };
+  if (!grows(keys_, keys) || !grows(values_, values)) {
+    Tensor all_keys = cat({keys_, keys}, 2);
+    values_ = cat({values_, values}, 2);
+    keys_ = std::move(all_keys);
+    room_ = nullptr;
+    return;
+  }
+
+  // No version counts it: nobody has read there.
+  const auto write = [](const Tensor& room, int64_t at, const Tensor& x) {
+    kernel::copy_into(Room::part(room, at, x.size(2)), x);
+  };
+  int64_t end = held;
+  if (!room_ || total > room_->keys.size(1) || !room_->used.compare_exchange_strong(end, total)) {
+    const auto room_for = [&](const Tensor& x) {
+      Tensor room = Tensor::empty({x.size(0), 2 * total + 16, x.size(1), x.size(3)}, x.dtype());
+      write(room, 0, x);
+      return room;
+    };
+    room_ = std::make_shared<Room>(room_for(keys_), room_for(values_), total);
+  }
+  write(room_->keys, held, keys);
+  write(room_->values, held, values);
+  keys_ = Room::part(room_->keys, 0, total);
+  values_ = Room::part(room_->values, 0, total);
 }
 
 void KeyValueCache::roll_back(int64_t length) {
@@ -75,8 +132,15 @@ void KeyValueCache::roll_back(int64_t length) {
 
 void KeyValueCache::select(const Tensor& rows) {
   if (!keys_.defined()) return;
-  keys_ = index_select(keys_, 0, rows);
-  values_ = index_select(values_, 0, rows);
+  const int64_t held = length();
+  bool stays = rows.dtype() == int64 && rows.shape() == Shape{keys_.size(0)};
+  int64_t next = 0;
+  if (stays) rows.for_each([&](auto row) { stays &= static_cast<int64_t>(row) == next++; });
+  if (stays) return;
+  const auto of = [&](const Tensor& x) { return index_select(x, 0, rows); };
+  if (room_) room_ = std::make_shared<Room>(of(room_->keys), of(room_->values), held);
+  keys_ = room_ ? Room::part(room_->keys, 0, held) : of(keys_);
+  values_ = room_ ? Room::part(room_->values, 0, held) : of(values_);
 }
 
 MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
@@ -117,7 +181,7 @@ F::Attention MultiheadAttention::forward(const Tensor& query, const Tensor& key,
   }
 
   // Each [B, H, T, D].
-  Tensor q = project(*this, query, 0), k = project(*this, key, 1), v = project(*this, value, 2);
+  auto [q, k, v] = project(*this, query, key, value);
   const int64_t past = options.cache && k.defined() ? options.cache->length() : 0;
   if (rotary) {
     const RotaryPosition turn(embed_dim / num_heads);

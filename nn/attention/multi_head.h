@@ -23,6 +23,8 @@ class KeyValueCache {
   Tensor values() const { return values_; }  // [B, H, length, Dv]
 
  private:
+  struct Room;
+  std::shared_ptr<Room> room_;  // that keys_ and values_ are views of, if any: see Note [Room to grow]
   Tensor keys_, values_;
 };
 

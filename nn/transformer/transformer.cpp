@@ -96,13 +96,14 @@ Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, cons
   check(!cache || cache->layers.empty() || cache->layers.size() == layers.size(),
         "TransformerDecoder: the cache is of ", cache ? cache->layers.size() : 0, " layers, and there are ",
         layers.size());
-  DecoderCache grown = cache ? *cache : DecoderCache();
-  grown.layers.resize(layers.size());
+  auto grown = cache ? cache->layers : std::vector<DecoderLayerCache>();
+  grown.resize(layers.size());
+  const TurnedWeights::Use use(cache ? &cache->weights : nullptr);
   Tensor x = tgt;
   for (size_t i = 0; i < layers.size(); ++i)
-    x = layers[i](x, memory, self, cross, cache ? &grown.layers[i] : nullptr);
+    x = layers[i](x, memory, self, cross, cache ? &grown[i] : nullptr);
   if (norm) x = (*norm)(x);
-  if (cache) *cache = std::move(grown);
+  if (cache) cache->layers = std::move(grown);
   return x;
 }
 

@@ -88,6 +88,7 @@ struct DecoderLayerCache {
 /// The memory is read by the first call and remembered. A copy is a state of its own.
 struct DecoderCache {
   std::vector<DecoderLayerCache> layers;
+  TurnedWeights weights;
 
   /// The number of target positions that it holds.
   int64_t length() const { return layers.empty() ? 0 : layers.front().self.length(); }

@@ -30,6 +30,10 @@
 //   dv_j = sum_i p_ij g_i
 //   ds_ij = p_ij (g_i . v_j - g_i . y_i)               since sum_j p_ij g_i . v_j = g_i . y_i
 //   dq_i = scale sum_j ds_ij k_j,   dk_j = scale sum_i ds_ij q_i
+//
+// Dropout multiplies p_ij, after it has been counted in l, by a factor f_ij that each pass draws again:
+//
+//   y_i = sum_j p_ij f_ij v_j,   dv_j = sum_i p_ij f_ij g_i,   ds_ij = p_ij (f_ij g_i . v_j - g_i . y_i)
 namespace heed::kernel {
 namespace {
 
@@ -67,6 +71,33 @@ void each_part(const Sizes& sizes, int64_t parts, double work, int64_t tiles, co
     const Tensor memory = Tensor::empty(shape, dtype_of<T>);
     for (int64_t task = begin; task < end; ++task) f(task / parts, task % parts, memory.mutable_data<T>());
   });
+}
+
+// Memory for [..., columns] whose rows lie in the order of x's: heads that are a view of [B, T, H D] go in and come
+// out without a copy.
+Tensor empty_like_rows(const Shape& shape, const Tensor& x) {
+  const Tensor memory = Tensor::empty(shape, x.dtype());
+  if (x.dim() != shape.dim()) return memory;
+  Shape order = check_dims(shape.dim() - 1, {});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return x.strides()[a] < x.strides()[b]; });
+  Strides strides = memory.strides();
+  int64_t step = shape.back();
+  for (const int64_t d : order) {
+    strides[d] = step;
+    step *= shape[d];
+  }
+  return TensorBody::view(memory, shape, strides);
+}
+
+// x, whose rows multiply() and loops can read.
+Tensor by_rows(const Tensor& x) {
+  return x.size(-1) == 1 || x.strides().back() == 1 ? for_products(x) : contiguous(x);
+}
+
+template <class T>
+void clear(const Matrix<T>& x, int64_t rows, int64_t columns) {
+  for (int64_t r = 0; r < rows; ++r) std::fill_n(x.at(r, 0), columns, T(0));
 }
 
 // The operands, which both passes read.
@@ -111,6 +142,14 @@ struct Inputs {
     return true;
   }
 
+  // What dropout multiplies the tile's weights by, drawn at once where the rows of the tile are whole.
+  const T* factors(int64_t head, const Tile& t, T* memory) const {
+    const int64_t rows = t.columns == sizes.Tk ? 1 : t.rows, n = t.rows / rows * t.columns;
+    for (int64_t r = 0; r < rows; ++r)
+      rule.dropout.draw((head * sizes.Tq + t.i + r) * sizes.Tk + t.j, n, memory + r * n);
+    return memory;
+  }
+
   static bool any(const Matrix<const bool>& a, const Tile& t) {
     for (int64_t r = 0; r < (a.row_step == 0 ? 1 : t.rows); ++r)
       for (int64_t c = 0; c < (a.col_step == 0 ? 1 : t.columns); ++c)
@@ -122,8 +161,8 @@ struct Inputs {
 // The softmax of one query's scores, which arrive tile after tile.
 template <class T>
 struct RunningSoftmax {
-  T most = minus_infinity<T>;
-  double total = 0;
+  T most;
+  double total;
 
   // s = exp(s - most) for the next n scores. Returns by what factor all that came before shrinks.
   T take(int64_t n, T* s) {
@@ -147,6 +186,7 @@ template <class T>
 void attend(const Inputs<T>& in, int64_t head, int64_t i, T* memory, const Matrix<T>& y, T* log_totals) {
   const int64_t rows = std::min(kRows, in.sizes.Tq - i), Dv = in.sizes.Dv;
   RunningSoftmax<T> softmax[kRows];
+  std::fill_n(softmax, rows, RunningSoftmax<T>{minus_infinity<T>, 0});
   bool started = false;
   in.each_tile(i, [&](const Tile& t) {
     const Matrix<T> p{memory, t.columns, 1};
@@ -155,6 +195,11 @@ void attend(const Inputs<T>& in, int64_t head, int64_t i, T* memory, const Matri
       const T fade = softmax[r].take(t.columns, p.at(r, 0));
       if (started && fade != 1)
         for (int64_t c = 0; c < Dv; ++c) y.at(r, 0)[c] *= fade;
+    }
+    if (in.rule.dropout.p() > 0) {
+      const T* f = in.factors(head, t, memory + rows * t.columns);
+      HEED_VECTORIZE
+      for (int64_t c = 0; c < rows * t.columns; ++c) memory[c] *= f[c];
     }
     multiply<T>(rows, Dv, t.columns, 1, p, in.v[head].from(t.j, 0), started ? y : Matrix<T>{}, y);
     started = true;
@@ -189,8 +234,11 @@ struct Backward {
       const Matrix<const T> k_j = in.k[head].from(t.j, 0), v_j = in.v[head].from(t.j, 0);
       if (!in.scores(head, t, p)) return;
       multiply<T>(rows, t.columns, Dv, 1, g_i, v_j.transposed(), {}, ds);
+      const bool drops = in.rule.dropout.p() > 0;
+      const T* f = drops ? in.factors(head, t, ds.at(rows, 0)) : nullptr;
       for (int64_t r = 0; r < rows; ++r)
-        score_gradients(t.columns, log_total[r], mean[r], p.at(r, 0), ds.at(r, 0));
+        score_gradients(t.columns, log_total[r], mean[r], drops ? f + r * t.columns : nullptr, p.at(r, 0),
+                        ds.at(r, 0));
       multiply<T>(t.columns, Dv, rows, 1, Matrix<const T>(p).transposed(), g_i, dv.from(t.j, 0),
                   dv.from(t.j, 0));
       multiply<T>(t.columns, D, rows, in.scale, Matrix<const T>(ds).transposed(), q_i, dk.from(t.j, 0),
@@ -198,16 +246,21 @@ struct Backward {
       multiply<T>(rows, D, t.columns, in.scale, ds, k_j, started ? dq_i : Matrix<T>{}, dq_i);
       started = true;
     });
-    if (!started) std::fill_n(dq_i.data, rows * D, T(0));
+    if (!started) clear(dq_i, rows, D);
   }
 
-  // Of one query, p: its scores become its weights, and ds: g . v_j becomes the gradient of the scores.
-  static void score_gradients(int64_t n, T log_total, T mean, T* p, T* ds) {
-    HEED_VECTORIZE
-    for (int64_t c = 0; c < n; ++c) {
-      p[c] = math::exp(p[c] - log_total);
-      ds[c] = p[c] * (ds[c] - mean);
-    }
+  // Of one query, p: its scores become its weights, times their factors f if there are some, and ds: g . v_j becomes
+  // the gradient of the scores.
+  static void score_gradients(int64_t n, T log_total, T mean, const T* f, T* p, T* ds) {
+    const auto run = [=](auto factor) {
+      HEED_VECTORIZE
+      for (int64_t c = 0; c < n; ++c) {
+        const T weight = math::exp(p[c] - log_total), by = factor(c);
+        p[c] = by * weight;
+        ds[c] = weight * (by * ds[c] - mean);
+      }
+    };
+    f ? run([f](int64_t c) { return f[c]; }) : run([](int64_t) { return T(1); });
   }
 };
 
@@ -216,16 +269,17 @@ struct Backward {
 Attended attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule) {
   const Sizes sizes(q, k, v, rule);
   const double work = sizes.count_products(sizes.D + sizes.Dv);
-  Attended out{Tensor::empty(sizes.shape(sizes.Tq, sizes.Dv), q.dtype()),
+  Attended out{empty_like_rows(sizes.shape(sizes.Tq, sizes.Dv), q),
                Tensor::empty({sizes.heads, sizes.Tq}, q.dtype())};
   visit_floating(q.dtype(), [&]<class T>(Type<T>) {
     const Inputs<T> in{sizes, rule, for_products(q), for_products(k), for_products(v)};
     const Matrices<T> y(out.y);
     const Matrix<T> log_totals = Matrices<T>(out.log_totals)[0];
-    each_part<T>(sizes, sizes.strips, work, 1, [&](int64_t head, int64_t strip, T* memory) {
-      const int64_t i = strip * kRows;
-      attend(in, head, i, memory, y[head].from(i, 0), log_totals.at(head, i));
-    });
+    each_part<T>(sizes, sizes.strips, work, rule.dropout.p() > 0 ? 2 : 1,
+                 [&](int64_t head, int64_t strip, T* memory) {
+                   const int64_t i = strip * kRows;
+                   attend(in, head, i, memory, y[head].from(i, 0), log_totals.at(head, i));
+                 });
   });
   return out;
 }
@@ -239,27 +293,29 @@ AttentionGradients attention_backward(const Tensor& strided_g, const Tensor& q, 
   const double work = sizes.count_products(2 * (sizes.D + sizes.Dv) + sizes.D);
   const int64_t heads = sizes.heads, Tk = sizes.Tk;
   const int64_t shares = std::max<int64_t>(1, std::min(8 / std::max<int64_t>(1, heads), sizes.strips));
-  const auto empty_shares = [&](int64_t columns) {
+  const auto empty_shares = [&](int64_t columns, const Tensor& x) {
     Shape shape = sizes.shape(Tk, columns);
     if (shares > 1) shape.insert(0, shares);
-    return Tensor::empty(shape, q.dtype());
+    return empty_like_rows(shape, x);
   };
-  const Tensor g = contiguous(strided_g), y = contiguous(forward.y);
-  const Tensor dq = Tensor::empty(sizes.shape(sizes.Tq, sizes.D), q.dtype());
-  const Tensor all_dk = empty_shares(sizes.D), all_dv = empty_shares(sizes.Dv);
+  const Tensor g = by_rows(strided_g), y = by_rows(forward.y);
+  const Tensor dq = empty_like_rows(sizes.shape(sizes.Tq, sizes.D), q);
+  const Tensor all_dk = empty_shares(sizes.D, k), all_dv = empty_shares(sizes.Dv, v);
 
   visit_floating(q.dtype(), [&]<class T>(Type<T>) {
     const Inputs<T> in{sizes, rule, for_products(q), for_products(k), for_products(v)};
-    const Backward<T> backward{in, Matrices<const T>(g), Matrices<const T>(y),
+    const Backward<T> backward{in, Matrices<const T>(g, sizes.lead, sizes.Tq, sizes.Dv),
+                               Matrices<const T>(y, sizes.lead, sizes.Tq, sizes.Dv),
                                Matrices<const T>(forward.log_totals)[0], Matrices<T>(dq)};
     const Matrices<T> dks(all_dk), dvs(all_dv);
-    each_part<T>(sizes, shares, work, 2, [&](int64_t head, int64_t share, T* memory) {
-      const Matrix<T> dk = dks[share * heads + head], dv = dvs[share * heads + head];
-      std::fill_n(dk.data, Tk * sizes.D, T(0));
-      std::fill_n(dv.data, Tk * sizes.Dv, T(0));
-      for (int64_t strip = share; strip < sizes.strips; strip += shares)
-        backward.strip(head, strip * kRows, memory, dk, dv);
-    });
+    each_part<T>(sizes, shares, work, rule.dropout.p() > 0 ? 3 : 2,
+                 [&](int64_t head, int64_t share, T* memory) {
+                   const Matrix<T> dk = dks[share * heads + head], dv = dvs[share * heads + head];
+                   clear(dk, Tk, sizes.D);
+                   clear(dv, Tk, sizes.Dv);
+                   for (int64_t strip = share; strip < sizes.strips; strip += shares)
+                     backward.strip(head, strip * kRows, memory, dk, dv);
+                 });
   });
   const auto joined = [&](const Tensor& parts) { return shares > 1 ? sum(parts, {0}, false) : parts; };
   return {dq, joined(all_dk), joined(all_dv)};

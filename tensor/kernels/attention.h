@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tensor/random.h"
 #include "tensor/tensor.h"
 
 /// Attention whose weights are never in memory as a whole: y = softmax(scale q k^T + bias) v.
@@ -17,15 +18,16 @@ struct AttentionRule {
   Tensor allowed = {};
   Tensor bias = {};
   int64_t past = everything;  // query i sees the keys 0 to past + i
+  DropoutFactors dropout = {};       // of the weights, [..., Tq, Tk]
 };
 
 struct Attended {
-  Tensor y;           // [..., Tq, Dv], 0 where a query may attend to nothing
+  Tensor y;  // [..., Tq, Dv], 0 where a query may attend to nothing; its rows lie in the order of q's
   Tensor log_totals;  // [..., Tq], log sum_j exp(s_j), by which the gradient finds the weights again
 };
 Attended attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule);
 
-/// The gradients, with all leading dimensions of the result.
+/// The gradients, with all leading dimensions of the result; their rows lie in the order of the operands'.
 struct AttentionGradients {
   Tensor q, k, v;
 };

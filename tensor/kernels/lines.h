@@ -40,6 +40,25 @@ struct Pack {
   static void store(T* x, const Values& values) { *reinterpret_cast<Anywhere*>(x) = values; }
 };
 
+/// Exchanges the lanes of x that have bit S with those of y that have not.
+template <int S, class Values, int... L>
+[[gnu::always_inline]] inline void exchange_lanes(Values& x, Values& y, std::integer_sequence<int, L...>) {
+  constexpr int size = sizeof...(L);
+  const Values first = __builtin_shufflevector(x, y, (L & S ? size + (L ^ S) : L)...);
+  y = __builtin_shufflevector(x, y, (L & S ? size + L : L ^ S)...);
+  x = first;
+}
+
+/// The rows of a square become its columns, in squares of half the size each time.
+template <class T, int S = Pack<T>::size / 2>
+[[gnu::always_inline]] inline void transpose_square(typename Pack<T>::Values (&v)[Pack<T>::size]) {
+  constexpr int size = Pack<T>::size;
+  HEED_UNROLL
+  for (int i = 0; i < size; ++i)
+    if (!(i & S)) exchange_lanes<S>(v[i], v[i | S], std::make_integer_sequence<int, size>());
+  if constexpr (S > 1) transpose_square<T, S / 2>(v);
+}
+
 /// 64 bytes of values, in as many packs as it takes: the lanes that a line is joined in, in any register.
 template <class T>
 struct Lanes {

@@ -62,23 +62,6 @@ constexpr std::array kTiles{tiles_of<1>(std::make_integer_sequence<int, kRows>()
                             tiles_of<2>(std::make_integer_sequence<int, kRows>())};
 constexpr int kWide = 8;  // vectors of a single row's tile: the sums of two would wait for themselves
 
-// Exchanges the lanes of x that have bit S with those of y that have not.
-template <int S, int... L>
-[[gnu::always_inline]] inline void exchange(Vector& x, Vector& y, std::integer_sequence<int, L...>) {
-  const Vector first = __builtin_shufflevector(x, y, (L & S ? kLanes + (L ^ S) : L)...);
-  y = __builtin_shufflevector(x, y, (L & S ? kLanes + L : L ^ S)...);
-  x = first;
-}
-
-// Rows become columns, in squares of half the size each time.
-template <int S = kLanes / 2>
-[[gnu::always_inline]] inline void transpose(Vector (&v)[kLanes]) {
-  HEED_UNROLL
-  for (int i = 0; i < kLanes; ++i)
-    if (!(i & S)) exchange<S>(v[i], v[i | S], std::make_integer_sequence<int, kLanes>());
-  if constexpr (S > 1) transpose<S / 2>(v);
-}
-
 // to [k, kLanes], whose rows are kColumns apart = alpha b [k, m] for m <= kLanes, and zeros beside.
 [[gnu::noinline]] void copy(int64_t k, int64_t m, float alpha, Matrix<const float> b, float* to) {
   int64_t p = 0;
@@ -89,7 +72,7 @@ template <int S = kLanes / 2>
       Vector v[kLanes];
       HEED_UNROLL
       for (int i = 0; i < kLanes; ++i) v[i] = i < m ? alpha * Pack<float>::load(b.at(p, i)) : Vector{};
-      transpose(v);
+      transpose_square<float>(v);
       HEED_UNROLL
       for (int i = 0; i < kLanes; ++i) Pack<float>::store(to + (p + i) * kColumns, v[i]);
     }
@@ -100,27 +83,32 @@ template <int S = kLanes / 2>
   }
 }
 
-// One row a [1, k] by the dense columns of b, m of them, a multiple of kLanes: squares of b are turned in registers.
+// One row a [1, k] by m dense columns of b: squares of b are turned in registers. The last square may have a column
+// more than once.
 [[gnu::noinline]] void row_product(int64_t m, int64_t k, float alpha, Matrix<const float> a,
                                    Matrix<const float> b, const float* start, float* out) {
   for (int64_t j = 0; j < m; j += kLanes) {
-    Vector sum = start ? Pack<float>::load(start + j) : Vector{};
+    const int64_t some = std::min<int64_t>(kLanes, m - j);
+    const float* columns[kLanes];
+    for (int64_t i = 0; i < kLanes; ++i) columns[i] = b.at(0, j + std::min(i, some - 1));
+    Vector sum{};
+    if (start && some == kLanes) sum = Pack<float>::load(start + j);
+    for (int64_t i = 0; start && some < kLanes && i < some; ++i) sum[i] = start[j + i];
     int64_t p = 0;
     for (; p + kLanes <= k; p += kLanes) {
       Vector v[kLanes];
-      const float* column = b.at(p, j);
       HEED_UNROLL
-      for (int i = 0; i < kLanes; ++i, column += b.col_step) {
-        v[i] = alpha * Pack<float>::load(column);
-        __builtin_prefetch(column + kLanes * b.col_step);  // the columns after these, while k is short
-      }
-      transpose(v);
+      for (int i = 0; i < kLanes; ++i) v[i] = alpha * Pack<float>::load(columns[i] + p);
+      transpose_square<float>(v);
       HEED_UNROLL
       for (int i = 0; i < kLanes; ++i) sum += *a.at(0, p + i) * v[i];
     }
-    for (; p < k; ++p) HEED_UNROLL
-    for (int i = 0; i < kLanes; ++i) sum[i] = std::fma(*a.at(0, p), alpha * *b.at(p, j + i), sum[i]);
-    Pack<float>::store(out + j, sum);
+    for (; p < k; ++p)
+      for (int i = 0; i < kLanes; ++i) sum[i] = std::fma(*a.at(0, p), alpha * columns[i][p], sum[i]);
+    if (some == kLanes)
+      Pack<float>::store(out + j, sum);
+    else
+      for (int64_t i = 0; i < some; ++i) out[j + i] = sum[i];
   }
 }
 
@@ -155,20 +143,21 @@ void product(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a
     *out.data = sum;
     return;
   }
-  if (n == 1 && b.row_step == 1 && b.col_step != 1 && m >= kLanes && k > 0) {
-    const int64_t whole = m / kLanes * kLanes;
-    row_product(whole, k, alpha, a, b, start.data, out.data);
-    if (whole == m) return;
-    return product(1, m - whole, k, alpha, a, b.from(0, whole), start.data ? start.from(0, whole) : start,
-                   out.from(0, whole));
-  }
+  if (n == 1 && b.row_step == 1 && b.col_step != 1 && k > 0)
+    return row_product(m, k, alpha, a, b, start.data, out.data);
 
   const bool b_stays = n <= 4 * kRows && b.col_step == 1 && alpha == 1;
   int64_t done = 0;
-  if (n == 1 && b_stays)
-    for (; done + kWide * kLanes <= m; done += kWide * kLanes)
-      tile<1, kWide>(k, a.data, 0, a.col_step, b.at(0, done), b.row_step,
-                     start.data ? start.at(0, done) : nullptr, 0, out.at(0, done), 0);
+  const auto row_tiles = [&](int64_t columns, TileFunction* sum) {
+    for (; done + columns <= m; done += columns)
+      sum(k, a.data, 0, a.col_step, b.at(0, done), b.row_step, start.data ? start.at(0, done) : nullptr, 0,
+          out.at(0, done), 0);
+  };
+  if (n == 1 && b_stays) {
+    row_tiles(kWide * kLanes, tile<1, kWide>);
+    row_tiles(kColumns, tile<1, 2>);
+    if (done == m) return;
+  }
 
   static thread_local std::vector<Line> for_a, for_b;
   const bool a_stays = a.col_step < kDepth || k <= 64 || m <= 2 * kColumns;

@@ -314,6 +314,8 @@ const std::vector<OpCase>& op_cases() {
       {.op = "blocked_attention",
        .call = [](auto& in) { return blocked_attention(in[0], in[1], in[2], {.mask = in[3], .bias = in[4], .is_causal = true, .scale = 0.3}); },
        .inputs = {{2, 3, 2}, {4, 2}, {2, 4, 3}, mask({3, 4}), constant(-1, 1, {2, 1, 4})}, .records = "matmul"},
+      {.op = "blocked_attention", .call = [](auto& in) { manual_seed(3); return blocked_attention(in[0], in[1], in[2], {.dropout_p = 0.4}); },
+       .inputs = {{2, 3, 2}, {2, 3, 2}, {2, 3, 2}}, .records = "mul"},
       {.op = "scaled_dot_product_attention", .call = [](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2]).output; },
        .inputs = {{2, 3, 2}, {2, 3, 2}, {2, 3, 2}}, .records = "matmul blocked_attention"},
       {.op = "scaled_dot_product_attention",

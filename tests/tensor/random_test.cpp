@@ -64,7 +64,7 @@ TEST_CASE(
       Generator generator(3);
       generator.reserve(1);
       double dropped = 0;
-      for (const double v : values(dropout_mask({n}, p, dtype, &generator))) {
+      for (const double v : values(dropout_mask({n}, DropoutFactors(p, n, &generator), dtype))) {
         if (v != 0) REQUIRE(v == doctest::Approx(1 / (1 - p)));
         dropped += v == 0;
       }
@@ -74,7 +74,7 @@ TEST_CASE(
   CHECK(same_on_threads([&] {
     Generator generator(5);
     generator.reserve(1);
-    return Tensors{dropout_mask({100001}, 0.5, float32, &generator)};
+    return Tensors{dropout_mask({100001}, DropoutFactors(0.5, 100001, &generator))};
   }));
 }
 
@@ -217,4 +217,25 @@ TEST_CASE("permutations") {
   CHECK(randperm(1000).dtype() == int64);
   CHECK(randperm(0).shape() == Shape{0});
   CHECK_FALSE(message([] { randperm(-1); }).empty());
+}
+
+TEST_CASE("dropout's factors are the same however they are drawn, and 0 as often as asked for") {
+  Generator generator(4);
+  generator.uniform();
+  const DropoutFactors dropout(0.25, 10001, &generator);
+  CHECK(generator.position() == 1 + 5001);
+  std::vector<float> all(10001), parts(all.size());
+  dropout.draw(0, 10001, all.data());
+  for (int64_t begin = 0, n = 1; begin < 10001; begin += n, n = n * 3 % 257 + 1)
+    dropout.draw(begin, std::min<int64_t>(n, 10001 - begin), parts.data() + begin);
+  CHECK(parts == all);
+  const auto zeros = static_cast<double>(std::ranges::count(all, 0.0f));
+  CHECK(std::abs(zeros / 10001 - 0.25) < 0.02);
+  CHECK(static_cast<double>(std::ranges::count(all, 1 / 0.75f)) == 10001 - zeros);
+  Generator other(4);
+  other.uniform();
+  std::vector<double> wide(all.size());
+  DropoutFactors(0.25, 10001, &other).draw(0, 10001, wide.data());
+  CHECK(std::ranges::equal(
+      all, wide, {}, [](float v) { return v == 0; }, [](double v) { return v == 0; }));
 }

@@ -283,6 +283,53 @@ TEST_CASE("KeyValueCache: keys and values of a memory are computed once; roll ba
   CHECK_ERROR_HAS(turned(x, memory, memory), "rotary positions are for self-attention");
 }
 
+// covers: C-100-06
+TEST_CASE("KeyValueCache: it grows in place, and no copy of it, longer or rolled back, changes another") {
+  manual_seed(12);
+  const NoGrad guard;
+  const Tensor keys = randn({3, 2, 9, 4}), values = randn({3, 2, 9, 5});
+  const auto append = [&](KeyValueCache& cache, int64_t from, int64_t count) {
+    cache.append(narrow(keys, 2, from, count), narrow(values, 2, from, count));
+  };
+  const auto holds = [&](const KeyValueCache& cache, const std::vector<int64_t>& positions) {
+    const Tensor at = from_vector(positions, {std::ssize(positions)});
+    CHECK(largest_difference(cache.keys(), index_select(keys, 2, at)) == 0);
+    CHECK(largest_difference(cache.values(), index_select(values, 2, at)) == 0);
+  };
+  KeyValueCache cache;
+  append(cache, 0, 1);
+  append(cache, 1, 1);
+  const KeyValueCache early = cache;
+  const Tensor before = cache.keys();
+  append(cache, 2, 2);
+  CHECK(cache.keys().data<float>() == before.data<float>());
+  KeyValueCache other = early, back = cache;
+  append(other, 5, 2);
+  back.roll_back(3);
+  append(back, 7, 1);
+  append(back, 8, 1);
+  append(cache, 4, 3);
+  holds(early, {0, 1});
+  holds(cache, {0, 1, 2, 3, 4, 5, 6});
+  holds(other, {0, 1, 5, 6});
+  holds(back, {0, 1, 2, 7, 8});
+
+  KeyValueCache same = other;
+  same.select(arange(3, int64));
+  CHECK(same.keys().data<float>() == other.keys().data<float>());
+  const Tensor rows = tensor({2, 2, 0, 1}, int64);
+  same.select(rows);
+  same.append(index_select(narrow(keys, 2, 8, 1), 0, rows), index_select(narrow(values, 2, 8, 1), 0, rows));
+  append(other, 7, 1);
+  holds(other, {0, 1, 5, 6, 7});
+  const Tensor at = tensor({0, 1, 5, 6, 8}, int64);
+  CHECK(largest_difference(same.keys(), index_select(index_select(keys, 0, rows), 2, at)) == 0);
+  CHECK_ERROR_HAS(append(same, 8, 1),
+                  "KeyValueCache: keys [3, 2, 1, 4] do not go on from those held, [4, 2, 5, 4]");
+  CHECK_THROWS_AS(other.append(randn({3, 2, 1, 3}), randn({3, 2, 1, 5})), Error);
+  holds(other, {0, 1, 5, 6, 7});
+}
+
 TEST_CASE("MultiheadAttention: a call that fails leaves its cache; a bias of a batch is for all heads") {
   manual_seed(6);
   const MultiheadAttention attention(8, 2);

@@ -112,6 +112,33 @@ TEST_CASE("blocked attention takes any strides, and broadcasts what leads") {
                                expand(random({1, 6, 1}), {3, 6, 5})});
 }
 
+TEST_CASE(
+    "blocked attention draws the factors of dropout tile by tile, again for the gradient, as the twin does") {
+  for (const DType dtype : {float32, float64}) {
+    Random random{dtype};
+    const auto with = [](const AttentionOptions& options) -> Call {
+      return [options](const Tensors& x) {
+        manual_seed(5);
+        return blocked_attention(x[0], x[1], x[2], options);
+      };
+    };
+    const double tolerance = dtype == float32 ? 1e-4 : 1e-12;
+    for (const int64_t Tq : {1, 7, 130})
+      for (const int64_t Tk : {2, 20, 513, 600}) {
+        const Tensors in = random.qkv(Tq, Tk, 5, 3, {2, 3});
+        CHECK(from_twin(with({.dropout_p = 0.3}), in) <= tolerance);
+        CHECK(from_twin(with({.mask = random.mask({Tk}), .is_causal = true, .dropout_p = 0.6}), in) <=
+              tolerance);
+        CHECK(from_twin(with({.dropout_p = 1}), in) <= tolerance);
+        CHECK(same_on_threads([&] { return value_and_gradients(with({.dropout_p = 0.3}), in); }));
+      }
+    CHECK(from_twin(with({.dropout_p = 0.3}), {random({3, 4}), random({6, 4}), random({2, 5, 6, 2})}) <=
+          tolerance);
+  }
+  CHECK_ERROR_HAS(blocked_attention(ones({3, 4}), ones({3, 4}), ones({3, 4}), {.dropout_p = 1.5}),
+                  "p is 1.5; a probability lies in [0, 1]");
+}
+
 TEST_CASE("blocked attention with numbers that are not finite is where the composed one is") {
   Random random{float32};
   for (const double bad : {NAN, INFINITY, -INFINITY})
@@ -163,7 +190,7 @@ TEST_CASE("blocked attention refuses what it cannot do") {
   CHECK_ERROR_HAS(blocked_attention(q, k, ones({5, 2}, float64)), "must have one dtype");
   CHECK_ERROR_HAS(blocked_attention(q, k, v, {.mask = ones({3, 5})}), "must be bool");
   for (const AttentionOptions& options :
-       {AttentionOptions{.bias = ones({3, 5}).requires_grad_()}, {.dropout_p = 0.5}, {.need_weights = true}})
+       {AttentionOptions{.bias = ones({3, 5}).requires_grad_()}, {.need_weights = true}})
     CHECK_ERROR_HAS(blocked_attention(q, k, v, options),
                     "a bias that needs a gradient need the weights: use attention_weights");
   CHECK_ERROR_HAS(blocked_attention(ones({1, 4}), k, v, {.mask = ones({2, 5}, boolean)}),
