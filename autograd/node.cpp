@@ -156,7 +156,7 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
     if (inputs[i].requires_grad()) node.inputs()[i].node = Ref<Node>(Node::of(inputs[i]));
     if (twin) source.inputs.push_back(save(inputs[i]));
   }
-  if (twin && rule.reads_result) node.keep_result(value);
+  if (twin && !source.again) node.keep_result(value);
   TensorBody& body = TensorBody::of(value);
   body.cheap = source.again && body.contiguous;
   node.result_version = body.storage->version;
@@ -184,8 +184,8 @@ Tensor Node::result_with_history() {
 }
 
 Gradients Node::joint_gradients(const Tensor& g) {
-  if (!joint->twin) return joint->rule.run(g, Tensor());
-  if (!grad_enabled()) return joint->rule.run(g, joint->rule.reads_result ? result_with_history() : Tensor());
+  if (!joint->twin) return joint->rule(g, Tensor());
+  if (!grad_enabled()) return joint->rule(g, result.defined() ? result_with_history() : Tensor());
   std::vector<Tensor> views;
   for (int32_t i = 0; i < input_count; ++i) {
     const Tensor& x = joint->source->inputs[static_cast<size_t>(i)]();

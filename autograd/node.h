@@ -131,18 +131,8 @@ class Edge {
 
 /// The gradients of all inputs of a joint rule, in their order; undefined means zero.
 using Gradients = std::vector<Tensor>;
-/// One rule for inputs whose gradients share work: (g) or, where it reads the result, (g, y) -> gradients.
-struct JointRule {
-  template <class Rule>
-  JointRule(Rule rule) : reads_result(!std::invocable<Rule&, const Tensor&>) {
-    if constexpr (std::invocable<Rule&, const Tensor&>)
-      run = [rule = std::move(rule)](const Tensor& g, const Tensor&) { return rule(g); };
-    else
-      run = std::move(rule);
-  }
-  std::function<Gradients(const Tensor& g, const Tensor& y)> run;
-  bool reads_result;
-};
+/// One rule for inputs whose gradients share work: (g, y) -> gradients.
+using JointRule = std::function<Gradients(const Tensor& g, const Tensor& y)>;
 /// The forward of a joint rule in public operations: inputs -> result. See Note [Twins] at record.
 using Twin = std::function<Tensor(const std::vector<Tensor>& inputs)>;
 
@@ -235,7 +225,8 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges)
 /// tests hold the fast form against. Without a twin (null) the rule itself must be in public operations, and
 /// its second argument is undefined.
 ///
-/// `again` computes the value from the inputs a second time, the same bits, for Note [Values made again].
+/// `again` computes the value from the inputs a second time, the same bits, for Note [Values made again]; the rule's
+/// second argument is then undefined.
 Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule, Twin twin,
               Twin again = nullptr);
 

@@ -175,8 +175,10 @@ void* allocate_large(size_t bytes) {
     return begin;
   };
   if (char* begin = take()) return begin;
-  const size_t whole = std::max(kChunk, up(bytes, kHugePage));
-  char* chunk = static_cast<char*>(system_allocate(whole, kHugePage));
+  size_t whole = std::max(kChunk, up(bytes, kHugePage));
+  void* block = std::aligned_alloc(kHugePage, whole);
+  if (!block) block = system_allocate(whole = up(bytes, kHugePage), kHugePage);  // where addresses are few
+  char* const chunk = static_cast<char*>(block);
   madvise(chunk, whole, MADV_HUGEPAGE);
   const std::lock_guard lock(shared().mutex);
   if (whole > bytes) shared().pieces.put(chunk + bytes, whole - bytes);

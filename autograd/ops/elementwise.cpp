@@ -39,7 +39,8 @@ Tensor map_cheap(const char* name, const Operand& x, const F& f, const Slope& sl
   if (reference_mode()) return twin(x);
   const auto again = [f](const std::vector<Tensor>& in) { return kernel::map(in[0], f); };
   return record(
-      name, again({x}), {x}, [slope, x = save(x)](const Tensor& g) { return Gradients{zip(g, x(), slope)}; },
+      name, again({x}), {x},
+      [slope, x = save(x)](const Tensor& g, const Tensor&) { return Gradients{zip(g, x(), slope)}; },
       [twin](const std::vector<Tensor>& in) { return twin(in[0]); }, again);
 }
 

@@ -41,8 +41,8 @@ Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& s
   const kernel::Normed forward = kernel::norm(centre, x, n, weight, bias, eps);
   return record(
       op, forward.y, {x, weight, bias},
-      [n, shape, mean = forward.mean, scale = forward.scale, x = save(x),
-       weight = save(weight)](const Tensor& g) {
+      [n, shape, mean = forward.mean, scale = forward.scale, x = save(x), weight = save(weight)](
+          const Tensor& g, const Tensor&) {
         kernel::NormGradients d = kernel::norm_backward(g, x(), n, weight(), {{}, mean, scale});
         return Gradients{d.x, TensorBody::view(d.weight, shape), TensorBody::view(d.bias, shape)};
       },

@@ -65,6 +65,7 @@ const std::vector<OpCase>& op_cases() {
        .inputs = {{3, 4}, between(-0.6, -0.1, {3, 4}), between(0.1, 0.6, {3, 4})}, .broadcasts = true, .records = "where"},
       {"gelu", [](auto& in) { return gelu(in[0]); }, {{2, 3}}},
       {"gelu", [](auto& in) { return gelu(in[0], Gelu::tanh); }, {{2, 3}}},
+      {.op = "gelu", .call = [](auto& in) { return matmul(gelu(in[0]), in[1]); }, .inputs = {{2, 3}, {3, 2}}, .records = "matmul"},  // made again
 
       // elementwise, two or three operands
       {.op = "add", .call = [](auto& in) { return in[0] + in[1]; }, .inputs = {{2, 3}, {2, 3}}, .broadcasts = true},
@@ -262,6 +263,7 @@ const std::vector<OpCase>& op_cases() {
       {"layer_norm", [](auto& in) { return layer_norm(in[0], {3}); }, {{2, 3}}},
       {.op = "layer_norm", .call = [](auto& in) { return layer_norm(in[0], {4}, in[1]); }, .inputs = {{2, 4}, {4}}},
       {.op = "layer_norm", .call = [](auto& in) { return layer_norm(in[0], {4}, {}, in[1]); }, .inputs = {{2, 4}, {4}}},
+      {.op = "layer_norm", .call = [](auto& in) { return matmul(layer_norm(in[0], {3}), in[1]); }, .inputs = {{2, 3}, {3, 2}}, .records = "matmul"},
       {.op = "rms_norm", .call = [](auto& in) { return rms_norm(in[0], {3}, in[1]); }, .inputs = {{2, 3}, {3}}},
       {"rms_norm", [](auto& in) { return rms_norm(in[0], {2, 3}); }, {{2, 2, 3}}},
 

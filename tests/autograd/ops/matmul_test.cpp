@@ -117,3 +117,41 @@ TEST_CASE("matmul: one value that stands for a whole batch, as the gradient of a
   sum(matmul(x, b)).backward();
   CHECK(largest_difference(x.grad(), expand(sum(b, 1), {3, 4, 5})) < 1e-12);
 }
+
+TEST_CASE(
+    "TurnedWeights: linear gives the same bits and gradients, sees writes, and forgets nothing it must "
+    "know") {
+  manual_seed(3);
+  const Tensor a = randn({48, 40}), b = randn({40, 48}), bias = randn({48}), x = randn({3, 40}),
+               row = randn({40});
+  const Tensor top = narrow(a, 0, 0, 24), bottom = narrow(a, 0, 24, 24), wide = randn({4, 5}, float64);
+  const auto results = [&] {
+    return std::vector{values(linear(x, a, bias)),      values(linear(row, a, bias)),
+                       values(linear(x, top)),          values(linear(x, bottom)),
+                       values(linear(x, transpose(b))), values(linear(randn({2, 5}, float64) * 0 + 1, wide))};
+  };
+  TurnedWeights kept;
+  for (int step = 0; step < 3; ++step) {
+    const auto expected = results();
+    {
+      const TurnedWeights::Use use(&kept);
+      CHECK(results() == expected);
+      CHECK(results() == expected);
+      CHECK(TurnedWeights::transposed(a).is_contiguous());
+      CHECK_FALSE(TurnedWeights::transposed(wide).is_contiguous());
+      const TurnedWeights::Use none(nullptr);
+      CHECK_FALSE(TurnedWeights::transposed(a).is_contiguous());
+    }
+    CHECK_FALSE(TurnedWeights::transposed(a).is_contiguous());
+    const NoGrad guard;
+    mul_(a, 2);
+    copy_(b, randn({40, 48}));
+    if (step == 1) kept = TurnedWeights(kept);
+  }
+
+  const Tensor w = randn({48, 40}).requires_grad_(), in = randn({3, 40}).requires_grad_(), g = randn({3, 48});
+  const auto gradients = [&] { return grad({linear(in, w)}, {in, w}, {.grad_outputs = {g}}); };
+  const auto expected = gradients();
+  const TurnedWeights::Use use(&kept);
+  for (size_t i = 0; i < 2; ++i) CHECK(values(gradients()[i]) == values(expected[i]));
+}
