@@ -118,7 +118,7 @@ Tensor TurnedWeights::transposed(const Tensor& weight) {
   const auto view = [&] {
     return TensorBody::view(weight, {body.shape[1], body.shape[0]}, {body.strides[1], body.strides[0]});
   };
-  if (!current_ || body.dtype != float32) return view();
+  if (!current_ || !kernel::has_own_product(body.dtype)) return view();
   std::vector<Entry>& entries = current_->entries_;
   const auto is_of = [&](const Entry& entry) {
     const TensorBody& met = TensorBody::of(entry.weight);

@@ -16,7 +16,8 @@ int64_t check_heads(int64_t embed_dim, int64_t num_heads) {
   return num_heads;
 }
 
-// Queries (0), keys (1) or values (2) of all heads: [B, T, width] -> [B, H, T, D].
+// Queries (0), keys (1) or values (2) of all heads: [B, T, width] -> [B, H, T, D]. Three products with a
+// third of the rows each: parts of one large result would cost a gradient as large as it for every part.
 Tensor project(const MultiheadAttention& layer, const Tensor& x, int64_t which) {
   if (!x.defined()) return x;
   const Parameter* own[] = {&layer.q_proj_weight, &layer.k_proj_weight, &layer.v_proj_weight};
@@ -26,18 +27,6 @@ Tensor project(const MultiheadAttention& layer, const Tensor& x, int64_t which) 
   const Tensor y = linear(x, rows(layer.in_proj_weight, *own[which]), rows(layer.in_proj_bias, {}));
   const int64_t width = layer.embed_dim / layer.num_heads;
   return transpose(view(y, {y.size(0), y.size(1), layer.num_heads, width}), 1, 2);
-}
-
-// All three. For self-attention without records in one product; recorded, parts of one large result would cost a
-// gradient as large as it for every part.
-std::array<Tensor, 3> project(const MultiheadAttention& layer, const Tensor& query, const Tensor& key,
-                              const Tensor& value) {
-  if (grad_enabled() || !query.same_as(key) || !query.same_as(value))
-    return {project(layer, query, 0), project(layer, key, 1), project(layer, value, 2)};
-  const Tensor y = linear(query, layer.in_proj_weight, layer.in_proj_bias);
-  const int64_t width = layer.embed_dim / layer.num_heads;
-  const Tensor heads = permute(view(y, {y.size(0), y.size(1), 3, layer.num_heads, width}), {2, 0, 3, 1, 4});
-  return {select(heads, 0, 0), select(heads, 0, 1), select(heads, 0, 2)};
 }
 
 void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Tensor& key,
@@ -83,9 +72,8 @@ void KeyValueCache::append(const Tensor& keys, const Tensor& values) {
         keys.shape(), ", values ", values.shape(), "; they must be [B, H, T, D] and [B, H, T, Dv]");
   const int64_t held = length(), total = held + keys.size(2);
   if (held == 0) {
-    *this = {};
-    keys_ = keys;
-    values_ = values;
+    room_ = nullptr;
+    std::tie(keys_, values_) = std::pair(keys, values);
     return;
   }
   check(keys.size(0) == keys_.size(0) && keys.size(1) == keys_.size(1), "KeyValueCache: keys ", keys.shape(),
@@ -96,28 +84,25 @@ void KeyValueCache::append(const Tensor& keys, const Tensor& values) {
            !(grad_enabled() && (x.requires_grad() || more.requires_grad()));
   };
   if (!grows(keys_, keys) || !grows(values_, values)) {
-    Tensor all_keys = cat({keys_, keys}, 2);
-    values_ = cat({values_, values}, 2);
-    keys_ = std::move(all_keys);
+    std::tie(keys_, values_) = std::pair(cat({keys_, keys}, 2), cat({values_, values}, 2));
     room_ = nullptr;
     return;
   }
 
-  // No version counts it: nobody has read there.
-  const auto write = [](const Tensor& room, int64_t at, const Tensor& x) {
-    kernel::copy_into(Room::part(room, at, x.size(2)), x);
+  const auto room_for = [&](const Tensor& x) {
+    return Tensor::empty({x.size(0), 2 * total + 16, x.size(1), x.size(3)}, x.dtype());
+  };
+  const auto write = [&](int64_t at, const Tensor& k,
+                         const Tensor& v) {  // no version counts it: nobody read there
+    kernel::copy_into(Room::part(room_->keys, at, k.size(2)), k);
+    kernel::copy_into(Room::part(room_->values, at, v.size(2)), v);
   };
   int64_t end = held;
   if (!room_ || total > room_->keys.size(1) || !room_->used.compare_exchange_strong(end, total)) {
-    const auto room_for = [&](const Tensor& x) {
-      Tensor room = Tensor::empty({x.size(0), 2 * total + 16, x.size(1), x.size(3)}, x.dtype());
-      write(room, 0, x);
-      return room;
-    };
     room_ = std::make_shared<Room>(room_for(keys_), room_for(values_), total);
+    write(0, keys_, values_);
   }
-  write(room_->keys, held, keys);
-  write(room_->values, held, values);
+  write(held, keys, values);
   keys_ = Room::part(room_->keys, 0, total);
   values_ = Room::part(room_->values, 0, total);
 }
@@ -181,7 +166,7 @@ F::Attention MultiheadAttention::forward(const Tensor& query, const Tensor& key,
   }
 
   // Each [B, H, T, D].
-  auto [q, k, v] = project(*this, query, key, value);
+  Tensor q = project(*this, query, 0), k = project(*this, key, 1), v = project(*this, value, 2);
   const int64_t past = options.cache && k.defined() ? options.cache->length() : 0;
   if (rotary) {
     const RotaryPosition turn(embed_dim / num_heads);

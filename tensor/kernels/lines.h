@@ -21,12 +21,6 @@ void each_row(int64_t rows, int64_t n, const F& f) {
   });
 }
 
-/// Asks memory for n values before they are needed; they need not exist. Rows too many for the cache gain 8 %.
-template <class T>
-void prefetch(int64_t n, const T* x) {
-  for (int64_t i = 0; i < n; i += 64 / static_cast<int64_t>(sizeof(T))) __builtin_prefetch(x + i);
-}
-
 #if defined(__AVX512F__)
 inline constexpr int64_t kVectorBytes = 64;
 #elif defined(__AVX__)
@@ -105,7 +99,8 @@ struct Lanes {
 
 /// start, f(x[0]...), ..., f(x[n - 1]...) put together by an associative `join`. A compiler must not reorder
 /// sums of floats by itself, so this is written in packs, in four times 64 bytes to hide how long a sum takes. `f`
-/// and `join` take numbers as well as packs. The order depends on n alone, and not on the processor.
+/// and `join` take numbers as well as packs. The order depends on n alone, and not on the processor; but what is left behind the last 64 bytes may or may not
+/// fuse a product with its sum there.
 template <class T, class Join, class F, class... X>
 T join_line(int64_t n, T start, const Join& join, const F& f, const X*... x) {
   constexpr int64_t size = Lanes<T>::size;

@@ -22,15 +22,7 @@ namespace {
 
 template <class T>
 bool takes_product() {
-#ifdef __FMA__
-  static const bool own = [] {
-    const char* whose = std::getenv("HEED_PRODUCTS");
-    return whose == nullptr || std::strcmp(whose, "openblas") != 0;
-  }();
-  return own && std::is_same_v<T, float>;
-#else
-  return false;
-#endif
+  return has_own_product(dtype_of<T>);
 }
 
 // OpenBLAS. It counts in ints and reads matrices one of whose steps is 1 while the other jumps over whole
@@ -216,8 +208,21 @@ Tensor as_rows(const Tensor& x) {
 
 }  // namespace
 
+bool has_own_product(DType dtype) {
+#ifdef __FMA__
+  static const bool own = [] {
+    const char* whose = std::getenv("HEED_PRODUCTS");
+    return whose == nullptr || std::strcmp(whose, "openblas") != 0;
+  }();
+  return own && dtype == float32;
+#else
+  static_cast<void>(dtype);
+  return false;
+#endif
+}
+
 Tensor for_products(const Tensor& x) {
-  if (readable(x) || (x.dtype() == float32 && takes_product<float>())) return x;
+  if (readable(x) || has_own_product(x.dtype())) return x;
   Shape shape = x.shape();
   for (int64_t d = 0; d < x.dim() - 2; ++d)
     if (x.strides()[d] == 0 && shape[d] > 0) shape[d] = 1;

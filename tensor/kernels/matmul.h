@@ -16,6 +16,10 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start = {}, double
 /// Floating-point operations of products in this thread so far, two for a multiplication and its addition.
 int64_t& product_flops();
 
+/// Whether products of this dtype are heed's own: a row's bits are then the same alone and among others, and however
+/// the operands lie in memory. See Note [Whose products].
+bool has_own_product(DType dtype);
+
 // The parts of products, for other kernels.
 
 /// A part of a matrix: its rows from i and its columns from j on.

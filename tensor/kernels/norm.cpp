@@ -34,7 +34,6 @@ Normed norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strid
     each_row(rows, n, [=](int64_t r) {
       const T* x_row = in + r * n;
       T* y_row = y + r * n;
-      prefetch(n, x_row + n);
       const T mean = means ? means[r] = average(n, itself, x_row) : T(0);
       const auto square = [=](auto v) { return (v - mean) * (v - mean); };
       const T variance = average(n, square, x_row);
@@ -75,8 +74,6 @@ NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int6
       for (int64_t r = begin; r < end; ++r) {
         const T *g_row = incoming + r * n, *x_row = in + r * n;
         T* dx_row = out + r * n;
-        prefetch(n, g_row + n);
-        prefetch(n, x_row + n);
         const T mean = means ? means[r] : T(0), scale = scales[r];
         const auto xhat = [=](auto v) { return (v - mean) * scale; };
         const auto product = [=](auto g_, auto w_, auto v) { return g_ * w_ * xhat(v); };

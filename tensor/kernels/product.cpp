@@ -146,7 +146,7 @@ void product(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a
   if (n == 1 && b.row_step == 1 && b.col_step != 1 && k > 0)
     return row_product(m, k, alpha, a, b, start.data, out.data);
 
-  const bool b_stays = n <= 4 * kRows && b.col_step == 1 && alpha == 1;
+  const bool b_stays = n <= 5 * kRows && b.col_step == 1 && alpha == 1;
   int64_t done = 0;
   const auto row_tiles = [&](int64_t columns, TileFunction* sum) {
     for (; done + columns <= m; done += columns)
