@@ -17,8 +17,8 @@ struct AttentionRule {
   double scale;
   Tensor allowed = {};
   Tensor bias = {};
-  int64_t past = everything;  // query i sees the keys 0 to past + i
-  DropoutFactors dropout = {};       // of the weights, [..., Tq, Tk]
+  int64_t past = everything;    // query i sees the keys 0 to past + i
+  DropoutFactors dropout = {};  // of the weights, [..., Tq, Tk]
 };
 
 struct Attended {
