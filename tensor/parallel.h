@@ -13,8 +13,9 @@ void set_num_threads(int threads);
 /// The numbers a loop computes must not depend on how many threads share it.
 ///
 /// Note [Same bits]: work is cut into blocks whose bounds follow from the sizes alone, each block is computed
-/// by one thread from start to end, and partial results are joined in block order. OpenBLAS is called with
-/// one thread inside such blocks, because its own splitting changes the order of sums.
+/// by one thread from start to end, and partial results are joined in block order. Heed's own products may be
+/// cut anywhere, since a number's bits depend on its row and column alone. OpenBLAS is called with one thread
+/// inside such blocks, because its own splitting changes the order of sums.
 namespace detail {
 void run_blocks(int64_t blocks, void (*body)(void*, int64_t), void* context);
 }
