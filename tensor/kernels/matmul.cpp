@@ -104,16 +104,16 @@ T dot(int64_t n, const T* a, int64_t a_step, const T* b, int64_t b_step) {
 template <class T>
 void multiply_by_blas(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
                       bool adds, Matrix<T> out) {
-  if (n == 1 && m > 1) {
-    multiply_by_blas<T>(m, n, k, alpha, b.transposed(), a.transposed(), adds, out.transposed());
-  } else if (n == 1) {
+  if (n == 1 && m == 1) {
     *out.data = (adds ? *out.data : 0) + alpha * dot(k, a.data, a.col_step, b.data, b.row_step);
-  } else if (k == 1 && out.col_step == 1) {
+  } else if (k == 1) {
     for (int64_t i = 0; i < n; ++i) {
       const T factor = alpha * *a.at(i, 0);
       T* row = out.at(i, 0);
       for (int64_t j = 0; j < m; ++j) row[j] = (adds ? row[j] : T(0)) + factor * *b.at(0, j);
     }
+  } else if (n == 1) {
+    multiply_by_blas<T>(m, n, k, alpha, b.transposed(), a.transposed(), adds, out.transposed());
   } else if (m == 1) {
     for (int64_t i = 0; i < n && !adds; ++i) *out.at(i, 0) = 0;
     blas_times_vector<T>(static_cast<int>(n), static_cast<int>(k), alpha, a, b, out);

@@ -57,6 +57,7 @@ TEST_CASE("matmul: awkward strides are read right") {
   for (const auto& [shape, strides, offset] : views)
     compare(TensorBody::view(wide, shape, strides, offset), b);
   compare(TensorBody::view(wide, {4, 5}, {2, 9}, 0), TensorBody::view(b, {5, 1}, {0, 0}, 2));
+  for (const int64_t n : {1, 4}) compare(numbers({n, 1}, float64), TensorBody::view(wide, {1, 5}, {7, 3}, 1));
 }
 
 TEST_CASE("matmul: leading dimensions broadcast, expanded ones are not copied out") {
