@@ -117,7 +117,7 @@ struct alignas(64) Line {
   float numbers[16];
 };
 float* workspace(std::vector<Line>& lines, int64_t size) {
-  if (static_cast<int64_t>(lines.size()) * 16 < size) lines.resize(static_cast<size_t>(size + 15) / 16);
+  if (static_cast<int64_t>(lines.size()) * 16 <= size) lines.resize(static_cast<size_t>(size) / 16 + 1);
   return lines[0].numbers;
 }
 
