@@ -44,7 +44,9 @@ void Saved::overwritten() const {
 Tensor Saved::without_values(const Tensor& x) {
   const TensorBody& body = TensorBody::of(x);
   const Node& node = *Node::of(x);
-  if (!node.joint || body.companion || body.storage->version != node.result_version) return Tensor();
+  if (!node.joint || body.companion || body.storage->version != node.result_version ||
+      node.joint->source->depth >= Node::Source::kDeepest)
+    return Tensor();
   const Tensor y = x.detach();
   TensorBody& hollow = TensorBody::of(y);
   hollow.storage = {};
@@ -53,9 +55,16 @@ Tensor Saved::without_values(const Tensor& x) {
   return y;
 }
 
+int64_t Saved::depth() const {
+  if (!tensor_.defined() || TensorBody::of(tensor_).storage.get()) return 0;
+  return static_cast<const MadeAgain&>(*TensorBody::of(tensor_).companion).source->depth;
+}
+
 void Saved::make_again() const {
   TensorBody& body = TensorBody::of(tensor_);
-  const Node::Source& source = *static_cast<const MadeAgain&>(*body.companion).source;
+  const std::shared_ptr<const Node::Source> kept = static_cast<const MadeAgain&>(*body.companion).source;
+  const Node::Source& source = *kept;
+  const Calling here(source.name, source.line, Calling::Role::rule);
   const NoGrad no_records;
   std::vector<Tensor> inputs;
   for (const Saved& input : source.inputs) inputs.push_back(input());
@@ -151,10 +160,12 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
 
   Node& node = Node::make(name, value, line_of(inputs.front()), inputs.size(), 0);
   Ref<History> history(&node);
-  Node::Source source{{}, std::move(again)};
+  Node::Source source{name, node.line, {}, std::move(again)};
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].requires_grad()) node.inputs()[i].node = Ref<Node>(Node::of(inputs[i]));
-    if (twin) source.inputs.push_back(save(inputs[i]));
+    if (!twin) continue;
+    source.inputs.push_back(save(inputs[i]));
+    source.depth = std::max(source.depth, 1 + source.inputs.back().depth());
   }
   if (twin && !source.again) node.keep_result(value);
   TensorBody& body = TensorBody::of(value);

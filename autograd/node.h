@@ -62,6 +62,9 @@ class Saved {
     return tensor_;
   }
 
+  /// How many operations would be made again one for the other to read it: see Note [Values made again].
+  int64_t depth() const;
+
  private:
   static Tensor without_values(const Tensor& x);  // undefined where they cannot be made again any more
   void make_again() const;
@@ -146,10 +149,15 @@ class Node : public History {
     const detail::RuleTable* table = nullptr;
     void* rule = nullptr;
   };
-  // What a result is computed from; shared with those who make it again.
+  // What a result is computed from; shared with those who make it again. Depth counts the operations that are made
+  // again one for the other: past kDeepest values are kept, lest a long chain overflow the stack.
   struct Source {
+    const char* name;
+    Line line;
     std::vector<Saved> inputs;
     Twin again;
+    int64_t depth = 0;
+    static constexpr int64_t kDeepest = 16;
   };
   struct Joint {
     JointRule rule;

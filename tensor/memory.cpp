@@ -86,6 +86,11 @@ class Pieces {
     by_place_.emplace(begin, bytes);
     by_size_.emplace(bytes, begin);
   }
+  // A chunk from the system, of which the first bytes are taken.
+  void add(char* chunk, size_t whole, size_t bytes) {
+    chunks_.emplace(chunk, whole);
+    if (whole > bytes) put(chunk + bytes, whole - bytes);
+  }
   char* take(size_t bytes) {
     const auto fit = by_size_.lower_bound({bytes, nullptr});
     if (fit == by_size_.end()) return nullptr;
@@ -94,8 +99,21 @@ class Pieces {
     if (rest > 0) put(begin + bytes, rest);
     return begin;
   }
-  // Returns the memory, but not the addresses, to the system.
-  void give_back() const {
+  // Frees the chunks that are free as a whole; of the others' free pieces it returns the memory, not the addresses.
+  void give_back() {
+    std::erase_if(chunks_, [this](const auto& chunk) {
+      const auto [begin, bytes] = chunk;
+      const auto after = by_place_.upper_bound(begin);
+      if (after == by_place_.begin()) return false;
+      const auto piece = std::prev(after);
+      const auto [first, size] = *piece;
+      if (first + size < begin + bytes) return false;
+      erase(piece);
+      if (first < begin) put(first, static_cast<size_t>(begin - first));
+      if (begin + bytes < first + size) put(begin + bytes, static_cast<size_t>(first + size - begin) - bytes);
+      std::free(begin);
+      return true;
+    });
     for (const auto& [begin, bytes] : by_place_) {
       const auto place = reinterpret_cast<uintptr_t>(begin);
       const size_t first = up(place, kHugePage), last = (place + bytes) / kHugePage * kHugePage;
@@ -110,7 +128,7 @@ class Pieces {
     by_place_.erase(piece);
     return bytes;
   }
-  std::map<char*, size_t> by_place_;
+  std::map<char*, size_t> chunks_, by_place_;
   std::set<std::pair<size_t, char*>> by_size_;
 };
 
@@ -166,6 +184,7 @@ void* system_allocate(size_t bytes, size_t alignment = kAlignment) {
 }
 
 void* allocate_large(size_t bytes) {
+  if (bytes > PTRDIFF_MAX - kChunk) fail("memory: ", bytes, " bytes are more than there are addresses");
   bytes = up(bytes, kAlignment);
   if (!cache_enabled()) return system_allocate(bytes);
   const auto take = [bytes] {
@@ -181,7 +200,7 @@ void* allocate_large(size_t bytes) {
   char* const chunk = static_cast<char*>(block);
   madvise(chunk, whole, MADV_HUGEPAGE);
   const std::lock_guard lock(shared().mutex);
-  if (whole > bytes) shared().pieces.put(chunk + bytes, whole - bytes);
+  shared().pieces.add(chunk, whole, bytes);
   return chunk;
 }
 

@@ -128,7 +128,11 @@ Tensor TurnedWeights::transposed(const Tensor& weight) {
   size_t& at = current_->next_;
   if (at >= entries.size() || !is_of(entries[at]))
     at = static_cast<size_t>(std::ranges::find_if(entries, is_of) - entries.begin());
-  if (at == entries.size()) entries.push_back({weight.detach(), -1, {}});
+  if (at == entries.size()) {
+    std::erase_if(entries, [](const Entry& entry) { return TensorBody::of(entry.weight).storage.unique(); });
+    at = entries.size();
+    entries.push_back({weight.detach(), -1, {}});
+  }
   Entry& entry = entries[at++];
   if (entry.version != body.storage->version) entry.turned = kernel::clone(view());
   entry.version = body.storage->version;

@@ -136,8 +136,7 @@ struct Inputs {
         for (int64_t c = 0; c < t.columns; ++c) row[c] += *b.at(r, c);
       if (a.data != nullptr)
         for (int64_t c = 0; c < t.columns; ++c) row[c] = *a.at(r, c) ? row[c] : minus_infinity<T>;
-      const int64_t unseen = rule.past + t.i + r + 1 - t.j;  // the first of them
-      for (int64_t c = std::max<int64_t>(0, unseen); c < t.columns; ++c) row[c] = minus_infinity<T>;
+      for (int64_t c = seen(t, r); c < t.columns; ++c) row[c] = minus_infinity<T>;
     }
     return true;
   }
@@ -148,6 +147,11 @@ struct Inputs {
     for (int64_t r = 0; r < rows; ++r)
       rule.dropout.draw((head * sizes.Tq + t.i + r) * sizes.Tk + t.j, n, memory + r * n);
     return memory;
+  }
+
+  // How many of the tile's keys its query r may attend to by its position.
+  int64_t seen(const Tile& t, int64_t r) const {
+    return std::clamp<int64_t>(rule.past + t.i + r + 1 - t.j, 0, t.columns);
   }
 
   static bool any(const Matrix<const bool>& a, const Tile& t) {
@@ -192,7 +196,10 @@ void attend(const Inputs<T>& in, int64_t head, int64_t i, T* memory, const Matri
     const Matrix<T> p{memory, t.columns, 1};
     if (!in.scores(head, t, p)) return;
     for (int64_t r = 0; r < rows; ++r) {
-      const T fade = softmax[r].take(t.columns, p.at(r, 0));
+      // The sum is over the keys that are seen, so that its bits are those of a query with no others.
+      const int64_t seen = in.seen(t, r);
+      const T fade = softmax[r].take(seen, p.at(r, 0));
+      std::fill(p.at(r, seen), p.at(r, t.columns), T(0));
       if (started && fade != 1)
         for (int64_t c = 0; c < Dv; ++c) y.at(r, 0)[c] *= fade;
     }

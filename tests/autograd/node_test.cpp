@@ -285,3 +285,11 @@ TEST_CASE("an activation is made again for who saved it, unless somebody wrote i
   }
   CHECK(values(grad({sum(product)}, {w})[0]) == values(matmul(transpose(kept), ones_)));
 }
+
+TEST_CASE("values made again: a long chain of them keeps some, so that no stack overflows") {
+  const Tensor x = ones({4}).requires_grad_();
+  Tensor y = x;
+  for (int i = 0; i < 100000; ++i) y = gelu(y);
+  sum(y).backward();
+  CHECK(all(isfinite(x.grad())).item<bool>());
+}

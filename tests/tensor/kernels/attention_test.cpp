@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "autograd/ops/attention.h"
+#include "tensor/kernels/matmul.h"
 #include "tests/support/twins.h"
 
 using namespace heed;
@@ -196,3 +197,17 @@ TEST_CASE("blocked attention refuses what it cannot do") {
   CHECK_ERROR_HAS(blocked_attention(ones({1, 4}), k, v, {.mask = ones({2, 5}, boolean)}),
                   "must broadcast to [..., Tq, Tk]");
 }
+
+#ifdef __FMA__
+TEST_CASE("attention: a query's bits do not depend on the queries and keys behind it") {
+  manual_seed(8);
+  const int64_t T = 40;
+  const Tensor q = randn({2, T, 8}), k = randn({2, T, 8}), v = randn({2, T, 8});
+  const auto upto = [](const Tensor& x, int64_t n) { return narrow(x, 1, 0, n); };
+  const Tensor all = blocked_attention(q, k, v, {.is_causal = true});
+  for (int64_t i = 0; i < T && kernel::has_own_product(float32); ++i) {
+    const Tensor one = blocked_attention(narrow(q, 1, i, 1), upto(k, i + 1), upto(v, i + 1), {});
+    CHECK(values(one) == values(narrow(all, 1, i, 1)));
+  }
+}
+#endif
