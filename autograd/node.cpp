@@ -47,7 +47,7 @@ Tensor Saved::without_values(const Tensor& x) {
   if (!node.joint || body.companion || body.storage->version != node.result_version ||
       node.joint->source->depth >= Node::Source::kDeepest)
     return Tensor();
-  const Tensor y = x.detach();
+  Tensor y = x.detach();
   TensorBody& hollow = TensorBody::of(y);
   hollow.storage = {};
   hollow.history = body.history;

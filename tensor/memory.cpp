@@ -117,7 +117,7 @@ class Pieces {
     for (const auto& [begin, bytes] : by_place_) {
       const auto place = reinterpret_cast<uintptr_t>(begin);
       const size_t first = up(place, kHugePage), last = (place + bytes) / kHugePage * kHugePage;
-      if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+      if (first < last) madvise(begin + (first - place), last - first, MADV_DONTNEED);
     }
   }
 

@@ -201,7 +201,7 @@ Tensor randn(const Shape& shape, DType dtype, Generator* generator, Line line) {
 
 Tensor dropout_mask(const Shape& shape, const DropoutFactors& factors, DType dtype, Line line) {
   const Calling here("dropout_mask", line);
-  const Tensor y = Tensor::empty(shape, dtype);
+  Tensor y = Tensor::empty(shape, dtype);
   visit_floating(dtype, [&]<class T>(Type<T>) {
     T* out = y.mutable_data<T>();
     parallel_for(y.numel(), 16384,

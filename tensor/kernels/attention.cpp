@@ -76,7 +76,7 @@ void each_part(const Sizes& sizes, int64_t parts, double work, int64_t tiles, co
 // Memory for [..., columns] whose rows lie in the order of x's: heads that are a view of [B, T, H D] go in and come
 // out without a copy.
 Tensor empty_like_rows(const Shape& shape, const Tensor& x) {
-  const Tensor memory = Tensor::empty(shape, x.dtype());
+  Tensor memory = Tensor::empty(shape, x.dtype());
   if (x.dim() != shape.dim()) return memory;
   Shape order = check_dims(shape.dim() - 1, {});
   std::stable_sort(order.begin(), order.end(),

@@ -242,7 +242,7 @@ void multiply(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matri
     if (takes_product<T>() && (!start.data || start.col_step == 1))
       return product(n, m, k, alpha, a, b, start, out);
   const bool adds = start.data != nullptr;
-  if (start.data != out.data && (adds || k == 0))
+  if (adds ? start.data != out.data : k == 0)
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < m; ++j) *out.at(i, j) = adds ? *start.at(i, j) : T(0);
   if (k == 0) return;
