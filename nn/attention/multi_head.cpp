@@ -58,30 +58,26 @@ void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Te
 // there; another that shares the memory, a copy or one rolled back, goes on in memory of its own. So a copy costs
 // nothing.
 struct KeyValueCache::Room {
-  Tensor keys, values;  // [B, capacity, H, D], [B, capacity, H, Dv]: the order in which projections give them
+  Tensor keys, values;  // [B, H, capacity, D], [B, H, capacity, Dv]: what one head reads lies together
   std::atomic<int64_t> used;
-
-  // [B, H, count, D]
-  static Tensor part(const Tensor& room, int64_t first, int64_t count) {
-    return transpose(narrow(room, 1, first, count), 1, 2);
-  }
 };
 
 void KeyValueCache::append(const Tensor& keys, const Tensor& values) {
   check(keys.dim() == 4 && values.dim() == 4 && keys.size(2) == values.size(2), "KeyValueCache: keys are ",
         keys.shape(), ", values ", values.shape(), "; they must be [B, H, T, D] and [B, H, T, Dv]");
   const int64_t held = length(), total = held + keys.size(2);
+  const auto recorded = [](const Tensor& x) { return grad_enabled() && x.requires_grad(); };
   if (held == 0) {
+    const auto own = [&](const Tensor& x) { return recorded(x) ? x : kernel::contiguous(x); };
     room_ = nullptr;
-    std::tie(keys_, values_) = std::pair(keys, values);
+    std::tie(keys_, values_) = std::pair(own(keys), own(values));
     return;
   }
   check(keys.size(0) == keys_.size(0) && keys.size(1) == keys_.size(1), "KeyValueCache: keys ", keys.shape(),
         " do not go on from those held, ", keys_.shape(), " (select the rows of the batch?)");
-  const auto grows = [](const Tensor& x, const Tensor& more) {
+  const auto grows = [&](const Tensor& x, const Tensor& more) {
     const Shape rest{x.size(0), x.size(1), more.size(2), x.size(3)};  // what does not fit, cat explains
-    return more.shape() == rest && x.dtype() == more.dtype() &&
-           !(grad_enabled() && (x.requires_grad() || more.requires_grad()));
+    return more.shape() == rest && x.dtype() == more.dtype() && !recorded(x) && !recorded(more);
   };
   if (!grows(keys_, keys) || !grows(values_, values)) {
     std::tie(keys_, values_) = std::pair(cat({keys_, keys}, 2), cat({values_, values}, 2));
@@ -90,21 +86,21 @@ void KeyValueCache::append(const Tensor& keys, const Tensor& values) {
   }
 
   const auto room_for = [&](const Tensor& x) {
-    return Tensor::empty({x.size(0), 2 * total + 16, x.size(1), x.size(3)}, x.dtype());
+    return Tensor::empty({x.size(0), x.size(1), 2 * total + 16, x.size(3)}, x.dtype());
   };
-  const auto write = [&](int64_t at, const Tensor& k,
-                         const Tensor& v) {  // no version counts it: nobody read there
-    kernel::copy_into(Room::part(room_->keys, at, k.size(2)), k);
-    kernel::copy_into(Room::part(room_->values, at, v.size(2)), v);
+  const auto write = [](const Tensor& room, int64_t at, const Tensor& x) {
+    kernel::copy_into(narrow(room, 2, at, x.size(2)), x);  // no version counts it: nobody read there
   };
   int64_t end = held;
-  if (!room_ || total > room_->keys.size(1) || !room_->used.compare_exchange_strong(end, total)) {
+  if (!room_ || total > room_->keys.size(2) || !room_->used.compare_exchange_strong(end, total)) {
     room_ = std::make_shared<Room>(room_for(keys_), room_for(values_), total);
-    write(0, keys_, values_);
+    write(room_->keys, 0, keys_);
+    write(room_->values, 0, values_);
   }
-  write(held, keys, values);
-  keys_ = Room::part(room_->keys, 0, total);
-  values_ = Room::part(room_->values, 0, total);
+  write(room_->keys, held, keys);
+  write(room_->values, held, values);
+  keys_ = narrow(room_->keys, 2, 0, total);
+  values_ = narrow(room_->values, 2, 0, total);
 }
 
 void KeyValueCache::roll_back(int64_t length) {
@@ -124,8 +120,8 @@ void KeyValueCache::select(const Tensor& rows) {
   if (stays) return;
   const auto of = [&](const Tensor& x) { return index_select(x, 0, rows); };
   if (room_) room_ = std::make_shared<Room>(of(room_->keys), of(room_->values), held);
-  keys_ = room_ ? Room::part(room_->keys, 0, held) : of(keys_);
-  values_ = room_ ? Room::part(room_->values, 0, held) : of(values_);
+  keys_ = room_ ? narrow(room_->keys, 2, 0, held) : of(keys_);
+  values_ = room_ ? narrow(room_->values, 2, 0, held) : of(values_);
 }
 
 MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,

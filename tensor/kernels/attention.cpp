@@ -28,12 +28,12 @@
 //
 //   p_ij = exp(s_ij - log_total_i)
 //   dv_j = sum_i p_ij g_i
-//   ds_ij = p_ij (g_i . v_j - g_i . y_i)               since sum_j p_ij g_i . v_j = g_i . y_i
-//   dq_i = scale sum_j ds_ij k_j,   dk_j = scale sum_i ds_ij q_i
+//   ds_ij = scale p_ij (g_i . v_j - g_i . y_i)         since sum_j p_ij g_i . v_j = g_i . y_i
+//   dq_i = sum_j ds_ij k_j,   dk_j = sum_i ds_ij q_i
 //
 // Dropout multiplies p_ij, after it has been counted in l, by a factor f_ij that each pass draws again:
 //
-//   y_i = sum_j p_ij f_ij v_j,   dv_j = sum_i p_ij f_ij g_i,   ds_ij = p_ij (f_ij g_i . v_j - g_i . y_i)
+//   y_i = sum_j p_ij f_ij v_j,   dv_j = sum_i p_ij f_ij g_i,   ds_ij = scale p_ij (f_ij g_i . v_j - g_i . y_i)
 namespace heed::kernel {
 namespace {
 
@@ -62,10 +62,10 @@ struct Sizes {
 };
 
 // Calls f(head, part, memory) for all parts of all heads, shared among threads. The work is the multiplications of
-// a head, and there is memory for so many tiles.
+// a head, and there is memory for a strip of queries and so many tiles.
 template <class T, class F>
 void each_part(const Sizes& sizes, int64_t parts, double work, int64_t tiles, const F& f) {
-  const Shape shape{tiles, std::min(kRows, sizes.Tq), std::min(kColumns, sizes.Tk)};
+  const Shape shape{std::min(kRows, sizes.Tq), sizes.D + tiles * std::min(kColumns, sizes.Tk)};
   const int64_t at_once = products_per_block(work / static_cast<double>(std::max<int64_t>(1, parts)));
   parallel_for(sizes.heads * parts, at_once, [&](int64_t begin, int64_t end) {
     const Tensor memory = Tensor::empty(shape, dtype_of<T>);
@@ -123,13 +123,21 @@ struct Inputs {
     for (int64_t j = 0; j < keys; j += kColumns) f(Tile{i, rows, j, std::min(kColumns, keys - j)});
   }
 
+  // scale q for the strip of queries from i on, in the memory given: less than to scale their scores.
+  Matrix<T> scaled_queries(int64_t head, int64_t i, T* memory) const {
+    const Matrix<T> scaled{memory, sizes.D, 1};
+    const Matrix<const T> from = q[head].from(i, 0);
+    for (int64_t r = 0; r < std::min(kRows, sizes.Tq - i); ++r)
+      for (int64_t d = 0; d < sizes.D; ++d) *scaled.at(r, d) = scale * *from.at(r, d);
+    return scaled;
+  }
+
   // s = the scores of the tile, -inf where it may not be attended to. False, and no s, if that is everywhere.
-  bool scores(int64_t head, const Tile& t, const Matrix<T>& s) const {
+  bool scores(int64_t head, const Tile& t, const Matrix<T>& scaled, const Matrix<T>& s) const {
     const Matrix<const bool> a = allowed[head].from(t.i, t.j);
     const Matrix<const T> b = bias[head].from(t.i, t.j);
     if (a.data != nullptr && !any(a, t)) return false;
-    multiply<T>(t.rows, t.columns, sizes.D, scale, q[head].from(t.i, 0), k[head].from(t.j, 0).transposed(),
-                {}, s);
+    multiply<T>(t.rows, t.columns, sizes.D, 1, scaled, k[head].from(t.j, 0).transposed(), {}, s);
     for (int64_t r = 0; r < t.rows; ++r) {
       T* row = s.at(r, 0);
       if (b.data)
@@ -191,10 +199,11 @@ void attend(const Inputs<T>& in, int64_t head, int64_t i, T* memory, const Matri
   const int64_t rows = std::min(kRows, in.sizes.Tq - i), Dv = in.sizes.Dv;
   RunningSoftmax<T> softmax[kRows];
   std::fill_n(softmax, rows, RunningSoftmax<T>{minus_infinity<T>, 0});
+  const Matrix<T> q_i = in.scaled_queries(head, i, memory);
   bool started = false;
   in.each_tile(i, [&](const Tile& t) {
-    const Matrix<T> p{memory, t.columns, 1};
-    if (!in.scores(head, t, p)) return;
+    const Matrix<T> p{q_i.at(rows, 0), t.columns, 1};
+    if (!in.scores(head, t, q_i, p)) return;
     for (int64_t r = 0; r < rows; ++r) {
       // The sum is over the keys that are seen, so that its bits are those of a query with no others.
       const int64_t seen = in.seen(t, r);
@@ -204,9 +213,9 @@ void attend(const Inputs<T>& in, int64_t head, int64_t i, T* memory, const Matri
         for (int64_t c = 0; c < Dv; ++c) y.at(r, 0)[c] *= fade;
     }
     if (in.rule.dropout.p() > 0) {
-      const T* f = in.factors(head, t, memory + rows * t.columns);
+      const T* f = in.factors(head, t, p.at(rows, 0));
       HEED_VECTORIZE
-      for (int64_t c = 0; c < rows * t.columns; ++c) memory[c] *= f[c];
+      for (int64_t c = 0; c < rows * t.columns; ++c) p.data[c] *= f[c];
     }
     multiply<T>(rows, Dv, t.columns, 1, p, in.v[head].from(t.j, 0), started ? y : Matrix<T>{}, y);
     started = true;
@@ -230,27 +239,27 @@ struct Backward {
   void strip(int64_t head, int64_t i, T* memory, const Matrix<T>& dk, const Matrix<T>& dv) const {
     const int64_t rows = std::min(kRows, in.sizes.Tq - i), D = in.sizes.D, Dv = in.sizes.Dv;
     const Matrix<const T> q_i = in.q[head].from(i, 0), g_i = g[head].from(i, 0), y_i = y[head].from(i, 0);
-    const Matrix<T> dq_i = dq[head].from(i, 0);
+    const Matrix<T> dq_i = dq[head].from(i, 0), scaled = in.scaled_queries(head, i, memory);
     const T* log_total = log_totals.at(head, i);
     T mean[kRows];  // g_i . y_i
     for (int64_t r = 0; r < rows; ++r)
       mean[r] = static_cast<T>(sum_line(Dv, times, g_i.at(r, 0), y_i.at(r, 0)));
     bool started = false;
     in.each_tile(i, [&](const Tile& t) {
-      const Matrix<T> p{memory, t.columns, 1}, ds{memory + rows * t.columns, t.columns, 1};
+      const Matrix<T> p{scaled.at(rows, 0), t.columns, 1}, ds{p.at(rows, 0), t.columns, 1};
       const Matrix<const T> k_j = in.k[head].from(t.j, 0), v_j = in.v[head].from(t.j, 0);
-      if (!in.scores(head, t, p)) return;
+      if (!in.scores(head, t, scaled, p)) return;
       multiply<T>(rows, t.columns, Dv, 1, g_i, v_j.transposed(), {}, ds);
       const bool drops = in.rule.dropout.p() > 0;
       const T* f = drops ? in.factors(head, t, ds.at(rows, 0)) : nullptr;
       for (int64_t r = 0; r < rows; ++r)
-        score_gradients(t.columns, log_total[r], mean[r], drops ? f + r * t.columns : nullptr, p.at(r, 0),
-                        ds.at(r, 0));
+        score_gradients(t.columns, in.scale, log_total[r], mean[r], drops ? f + r * t.columns : nullptr,
+                        p.at(r, 0), ds.at(r, 0));
       multiply<T>(t.columns, Dv, rows, 1, Matrix<const T>(p).transposed(), g_i, dv.from(t.j, 0),
                   dv.from(t.j, 0));
-      multiply<T>(t.columns, D, rows, in.scale, Matrix<const T>(ds).transposed(), q_i, dk.from(t.j, 0),
+      multiply<T>(t.columns, D, rows, 1, Matrix<const T>(ds).transposed(), q_i, dk.from(t.j, 0),
                   dk.from(t.j, 0));
-      multiply<T>(rows, D, t.columns, in.scale, ds, k_j, started ? dq_i : Matrix<T>{}, dq_i);
+      multiply<T>(rows, D, t.columns, 1, ds, k_j, started ? dq_i : Matrix<T>{}, dq_i);
       started = true;
     });
     if (!started) clear(dq_i, rows, D);
@@ -258,13 +267,13 @@ struct Backward {
 
   // Of one query, p: its scores become its weights, times their factors f if there are some, and ds: g . v_j becomes
   // the gradient of the scores.
-  static void score_gradients(int64_t n, T log_total, T mean, const T* f, T* p, T* ds) {
+  static void score_gradients(int64_t n, T scale, T log_total, T mean, const T* f, T* p, T* ds) {
     const auto run = [=](auto factor) {
       HEED_VECTORIZE
       for (int64_t c = 0; c < n; ++c) {
         const T weight = math::exp(p[c] - log_total), by = factor(c);
         p[c] = by * weight;
-        ds[c] = weight * (by * ds[c] - mean);
+        ds[c] = scale * weight * (by * ds[c] - mean);
       }
     };
     f ? run([f](int64_t c) { return f[c]; }) : run([](int64_t) { return T(1); });

@@ -156,6 +156,11 @@ void product(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a
   if (n == 1 && b_stays) {
     row_tiles(kWide * kLanes, tile<1, kWide>);
     row_tiles(kColumns, tile<1, 2>);
+    row_tiles(kLanes, tile<1, 1>);
+    if (done < m && m >= kLanes && start.data != out.data) {
+      done = m - kLanes;  // the last ones of a vector, some for the second time
+      row_tiles(kLanes, tile<1, 1>);
+    }
     if (done == m) return;
   }
 
