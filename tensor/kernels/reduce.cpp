@@ -180,26 +180,30 @@ Tensor reduce(Tensor x, const Shape& dims, bool keepdim, double divisor = 1) {
 
 Tensor counted(const Tensor& x) { return x.dtype() == boolean ? cast(x, int64) : x; }
 
+// The extreme of each line, then where it is first; NaN, if there is one, is the extreme.
 template <template <class> class R>
 Extreme extreme(const Tensor& strided, int64_t dim, bool keepdim) {
   const Tensor x = contiguous(strided);
-  const Shape shape = reduced_shape(x.shape(), {dim}, keepdim);
-  Extreme y{Tensor::empty(shape, x.dtype()), Tensor::empty(shape, int64)};
+  const Tensor values = reduce<R>(x, x.dim() == 0 ? Shape{} : Shape{dim}, keepdim);
+  Extreme y{values, Tensor::empty(values.shape(), int64)};
   const Lines lines(x.shape(), dim);
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
-    T* values = y.values.mutable_data<T>();
     int64_t* indices = y.indices.mutable_data<int64_t>();
-    lines.each([&, in = x.data<T>()](int64_t first, int64_t line, int64_t width) {
-      std::copy_n(in + first, width, values + line);
-      std::fill_n(indices + line, width, 0);
-      for (int64_t i = 1; i < lines.n; ++i)
-        for (int64_t l = 0; l < width; ++l) {
-          const T best = values[line + l], next = in[first + i * lines.inner + l];
-          const bool better = R<T>::join(best, next) != best && best == best;
-          values[line + l] = better ? next : best;
-          indices[line + l] = better ? i : indices[line + l];
-        }
-    });
+    lines.each(
+        [&, in = x.data<T>(), best = values.mutable_data<T>()](int64_t first, int64_t line, int64_t width) {
+          const auto found = [&](int64_t i, int64_t l) {
+            const T value = in[first + i * lines.inner + l];
+            return value == best[line + l] || value != value;
+          };
+          int64_t* at = indices + line;
+          std::fill_n(at, width, 0);
+          if (width == 1)
+            while (!found(*at, 0)) ++*at;
+          else
+            for (int64_t i = lines.n; i-- > 0;)
+              for (int64_t l = 0; l < width; ++l) at[l] = found(i, l) ? i : at[l];
+          for (int64_t l = 0; l < width; ++l) best[line + l] = in[first + at[l] * lines.inner + l];
+        });
   });
   return y;
 }
