@@ -34,3 +34,16 @@ TEST_CASE("rows that do not vary, and rows far from zero") {
   CHECK(distance({layer_norm(tensor({10000, 10001, 10002, 10003}), {4})},
                  {tensor({-1.5 * s, -0.5 * s, 0.5 * s, 1.5 * s})}) < 1e-5);
 }
+
+TEST_CASE("the gradient of so many rows that it passes the caches has the bits of a few rows alone") {
+  Generator generator(6);
+  const int64_t rows = 2100, n = 1000;
+  const Tensor x = randn({rows, n}, float32, &generator), g = randn({rows, n}, float32, &generator);
+  const auto gradient = [&](int64_t first, int64_t count) {
+    const Tensor some = clone(narrow(x, 0, first, count)).requires_grad_();
+    return grad({layer_norm(some, {n})}, {some}, {.grad_outputs = {narrow(g, 0, first, count)}}).at(0);
+  };
+  const Tensor all = gradient(0, rows);
+  for (const int64_t first : {0, 1000, 2000})
+    CHECK(largest_difference(narrow(all, 0, first, 100), gradient(first, 100)) == 0);
+}
