@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "examples/program.h"
 #include "tensor/create.h"
 
 namespace program {
@@ -39,6 +40,14 @@ Matrix operator*(double factor, const Matrix& a) {
   return product;
 }
 
+Matrix operator+(const Matrix& a, const Matrix& b) {
+  heed::check(a.rows == b.rows && a.columns == b.columns, "a sum of [", a.rows, ", ", a.columns, "] and [",
+              b.rows, ", ", b.columns, "]");
+  Matrix sum = a;
+  for (size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += b.values[i];
+  return sum;
+}
+
 Matrix transpose(const Matrix& a) {
   Matrix turned(a.columns, a.rows);
   for (size_t i = 0; i < a.rows; ++i)
@@ -57,6 +66,29 @@ Matrix softmax_rows(const Matrix& a) {
   return y;
 }
 
+Matrix row(const Matrix& a, size_t i) {
+  Matrix line(1, a.columns);
+  for (size_t j = 0; j < a.columns; ++j) line(0, j) = a(i, j);
+  return line;
+}
+
+Matrix stacked(const std::vector<Matrix>& parts) {
+  Matrix all(0, parts.at(0).columns);
+  for (const Matrix& part : parts) {
+    heed::check(part.columns == all.columns, "matrices of ", all.columns, " and ", part.columns,
+                " columns do not fit below each other");
+    all.rows += part.rows;
+    all.values.insert(all.values.end(), part.values.begin(), part.values.end());
+  }
+  return all;
+}
+
+Matrix side_by_side(const std::vector<Matrix>& parts) {
+  std::vector<Matrix> turned;
+  for (const Matrix& part : parts) turned.push_back(transpose(part));
+  return transpose(stacked(turned));
+}
+
 double largest_difference(const Matrix& a, const Matrix& b) {
   double most = a.rows == b.rows && a.columns == b.columns ? 0 : INFINITY;
   for (size_t i = 0; i < std::min(a.values.size(), b.values.size()); ++i) {
@@ -72,11 +104,19 @@ void print(std::ostream& out, const std::string& title, const Matrix& a) {
   out << title << "   [" << a.rows << ", " << a.columns << "]\n";
   for (size_t i = 0; i < a.rows; ++i) {
     for (size_t j = 0; j < std::min(a.columns, kShown); ++j) {
-      std::snprintf(text, sizeof text, "%10.4f", a(i, j) == 0 ? 0 : a(i, j));
+      const double x = a(i, j);
+      std::snprintf(text, sizeof text, "%10.4f",
+                    x == 0 || std::isnan(x) ? std::fabs(x) : x);  // no -0, no -nan
       out << text;
     }
     out << (a.columns > kShown ? "  ...\n" : "\n");
   }
+}
+
+std::string row_text(const Matrix& a, size_t i) {
+  std::string text;
+  for (size_t j = 0; j < a.columns; ++j) text += (j ? ", " : "(") + short_number(a(i, j));
+  return text + ")";
 }
 
 }  // namespace program
