@@ -4,47 +4,29 @@
 //   backward   dV = A^T dO    dA = dO V^T    dZ_ij = A_ij (dA_ij - sum_k A_ik dA_ik)
 //              dQ = dZ K / sqrt(d)    dK = dZ^T Q / sqrt(d)
 //
-// Every number is computed twice: here, by the formulas, and by the library and its gradients in float64.
+// Every number is computed twice: here, by the formulas, and by the library and its gradients in float64. The
+// examples of several heads, of masks and positions, of pooling and of gradients are in by_hand_*.cpp.
 
 #include <heed.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ostream>
 #include <utility>
 
-#include "examples/matrix.h"
-#include "examples/program.h"
+#include "examples/by_hand.h"
+#include "examples/by_hand_gradients.h"
 
 using namespace heed;
 using namespace program;
 
 namespace {
 
-constexpr double kClose = 1e-12;
-
-// The distance between what was computed by hand and by the library; an error when they are not the same.
-double agree(const std::string& what, const Matrix& by_hand, const Tensor& by_library) {
-  const double distance = largest_difference(by_hand, Matrix(by_library));
-  check(distance <= kClose, what, " by hand and by the library differ by ", distance);
-  return distance;
-}
-
-struct Forward {
-  Matrix scores, scaled, weights, output;
-};
-
-Forward forward(const Matrix& q, const Matrix& k, const Matrix& v) {
-  const Matrix scores = q * transpose(k);
-  const Matrix scaled = 1 / std::sqrt(static_cast<double>(q.columns)) * scores;
-  const Matrix weights = softmax_rows(scaled);
-  return {scores, scaled, weights, weights * v};
-}
-
-// The weights as a picture, where pictures are wanted.
-void draw(Program& self, const Matrix& weights, const Tokens& queries, const Tokens& keys) {
-  if (self.draws())
-    self.write_picture("weights.svg", attention_svg(AttentionMap(weights.tensor(), queries, keys)));
-}
+// Two formulas that all examples of `walk` share.
+const std::string kForward =
+    "S = Q Kᵀ    Z = S / √d    A = softmax of each row of Z    O = A V    (d: the width of Q and K)";
+const std::string kBackward =
+    "dV = Aᵀ dO    dA = dO Vᵀ    dZᵢⱼ = Aᵢⱼ (dAᵢⱼ − Σₖ Aᵢₖ dAᵢₖ)    dQ = dZ K / √d    dK = dZᵀ Q / √d";
 
 // Every step of attention, forward and then backward from the gradient `g` of the output. Queries and keys
 // have names.
@@ -66,20 +48,13 @@ Forward walk(Program& self, const Matrix& q, const Matrix& k, const Matrix& v, c
 
   text << "\n-- backward, from the gradient of the output\n";
   print(text, "dO", g);
-  const Matrix d_weights = g * transpose(v), d_v = transpose(y.weights) * g;
-  Matrix d_scaled = d_weights;
-  for (size_t i = 0; i < q.rows; ++i) {
-    double mean = 0;
-    for (size_t j = 0; j < k.rows; ++j) mean += y.weights(i, j) * d_weights(i, j);
-    for (size_t j = 0; j < k.rows; ++j) d_scaled(i, j) = y.weights(i, j) * (d_weights(i, j) - mean);
-  }
-  const Matrix d_scores = 1 / root * d_scaled, d_q = d_scores * k, d_k = transpose(d_scores) * q;
-  print(text, "dV = weights^T dO", d_v);
-  print(text, "dweights = dO V^T", d_weights);
-  print(text, "dscaled = weights (dweights - their weighted mean in the row): each row sums to 0", d_scaled);
-  print(text, "dscores = dscaled / " + short_number(root), d_scores);
-  print(text, "dQ = dscores K", d_q);
-  print(text, "dK = dscores^T Q", d_k);
+  const Backward d = backward(y, q, k, v, g);
+  print(text, "dV = weights^T dO", d.v);
+  print(text, "dweights = dO V^T", d.weights);
+  print(text, "dscaled = weights (dweights - their weighted mean in the row): each row sums to 0", d.scaled);
+  print(text, "dscores = dscaled / " + short_number(root), d.scores);
+  print(text, "dQ = dscores K", d.q);
+  print(text, "dK = dscores^T Q", d.k);
 
   const Tensor Q = q.tensor().requires_grad_(), K = k.tensor().requires_grad_(),
                V = v.tensor().requires_grad_();
@@ -88,27 +63,36 @@ Forward walk(Program& self, const Matrix& q, const Matrix& k, const Matrix& v, c
   agree("weights", y.weights, weights);
   agree("output", y.output, output);
   const double distance =
-      std::max({agree("dQ", d_q, Q.grad()), agree("dK", d_k, K.grad()), agree("dV", d_v, V.grad())});
+      std::max({agree("dQ", d.q, Q.grad()), agree("dK", d.k, K.grad()), agree("dV", d.v, V.grad())});
   text << "\nautograd gives the same, to " << short_number(distance) << "\n";
 
   self.result("scores", y.scores.tensor());
   self.result("scaled", y.scaled.tensor());
   self.result("weights", y.weights.tensor());
   self.result("output", y.output.tensor());
-  self.result("grad.Q", d_q.tensor());
-  self.result("grad.K", d_k.tensor());
-  self.result("grad.V", d_v.tensor());
+  self.result("grad.Q", d.q.tensor());
+  self.result("grad.K", d.k.tensor());
+  self.result("grad.V", d.v.tensor());
   self.result("autograd.Q", Q.grad());
   self.result("autograd.K", K.grad());
   self.result("autograd.V", V.grad());
-  draw(self, y.weights, queries, keys);
+  draw(self, y.weights.tensor(), queries, keys);
   return y;
 }
 
 // Two queries, two keys of width 3, two values of width 2.
 void worked(Program& self) {
-  walk(self, {{1, 0, 1}, {0, 1, 1}}, {{1, 1, 0}, {0, 1, 1}}, {{1, 2}, {3, 4}}, Matrix(2, 2, 1), {"q1", "q2"},
-       {"k1", "k2"});
+  introduce(
+      self,
+      {"Scaled dot-product attention and its gradient, step by step", kForward + "\n" + kBackward,
+       "two queries, two keys of width 3, two values of width 2; the gradient of the output is 1 everywhere",
+       "a larger score is a larger weight; every row of weights sums to 1; values are mixed, not keys"});
+  const Forward y = walk(self, {{1, 0, 1}, {0, 1, 1}}, {{1, 1, 0}, {0, 1, 1}}, {{1, 2}, {3, 4}},
+                         Matrix(2, 2, 1), {"q1", "q2"}, {"k1", "k2"});
+  conclude(self, "q1 fits both keys alike, scores " + row_text(y.scores, 0) + ", so its output " +
+                     row_text(y.output, 0) + " is the middle of the values; q2 fits k2 better, " +
+                     row_text(y.scores, 1) + ", gives it the weight " + short_number(y.weights(1, 1)) +
+                     ", and its output " + row_text(y.output, 1) + " lies nearer to v2.");
 }
 
 // Two words become queries, keys and values of width 64, so that scores are divided by 8.
@@ -126,6 +110,12 @@ void thinking_machines(Program& self) {
     w_v(0, c) = 0.25 * static_cast<double>(c % 5);
     w_v(1, c) = 1 - 0.25 * static_cast<double>(c % 3);
   }
+  introduce(
+      self,
+      {"Thinking Machines: two words become queries, keys and values",
+       "Q = X W_Q    K = X W_K    V = X W_V\n" + kForward + "\n" + kBackward,
+       "two words of width 4, projected to the width 64 by three matrices, attend to each other",
+       "what the scores are divided by, and how little of a weight a score smaller by some units leaves"});
   std::ostream& text = self.text();
   text << "-- project: Q = X W_Q, K = X W_K, V = X W_V\n";
   print(text, "X: Thinking, Machines", x);
@@ -134,28 +124,38 @@ void thinking_machines(Program& self) {
   print(text, "W_V", w_v);
   const Matrix q = x * w_q, k = x * w_k, v = x * w_v;
   text << "\n";
-  walk(self, q, k, v, Matrix(2, 64, 1.0 / 64), {"Thinking", "Machines"}, {"Thinking", "Machines"});
+  const Forward y =
+      walk(self, q, k, v, Matrix(2, 64, 1.0 / 64), {"Thinking", "Machines"}, {"Thinking", "Machines"});
   const Tensor weights[] = {t(w_q.tensor()), t(w_k.tensor()), t(w_v.tensor())};
   agree("Q", q, F::linear(x.tensor(), weights[0]));
   agree("K", k, F::linear(x.tensor(), weights[1]));
   agree("V", v, F::linear(x.tensor(), weights[2]));
+  conclude(self, "divided by √64 = 8 the scores " + row_text(y.scores, 0) + " of Thinking are " +
+                     row_text(y.scaled, 0) + ", and a difference of " +
+                     short_number(y.scaled(0, 0) - y.scaled(0, 1)) + " gives the weights " +
+                     row_text(y.weights, 0) + "; not divided, a difference of " +
+                     short_number(y.scores(0, 0) - y.scores(0, 1)) + " would leave Machines " +
+                     short_number(1 / (1 + std::exp(y.scores(0, 0) - y.scores(0, 1)))) + ".");
 }
-
-const Tokens kWords = {"the", "cat", "sat", "down"};
-const Matrix kVectors = {{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}};  // four inputs x_1 .. x_4
 
 // How one row of the output comes about: weight times value, summed over the sources.
 void mix(Program& self) {
-  const size_t row = 1;
+  const size_t cat = 1;
+  introduce(
+      self,
+      {"How one row of the output is mixed", "oᵢ = Σⱼ aᵢⱼ vⱼ\n" + kForward + "\n" + kBackward,
+       "four words attend to each other, Q = K = V = X; the gradient is that of the row of \"cat\" alone",
+       "the ledger at the end: weight times value, summed over the sources; and dV, whose rows are the "
+       "weights"});
   Matrix g(4, 3);
-  for (size_t c = 0; c < 3; ++c) g(row, c) = 1;
+  for (size_t c = 0; c < 3; ++c) g(cat, c) = 1;
   const Forward y = walk(self, kVectors, kVectors, kVectors, g, kWords, kWords);
   std::ostream& text = self.text();
-  text << "\nthe ledger of the output for \"" << kWords[row] << "\": weight x value\n";
+  text << "\nthe ledger of the output for \"" << kWords[cat] << "\": weight x value\n";
   Table table({"source", "weight", "x 1st", "x 2nd", "x 3rd"});
   Matrix ledger(4, 3), sums(1, 3);
   for (size_t j = 0; j < 4; ++j) {
-    const double a = y.weights(row, j);
+    const double a = y.weights(cat, j);
     std::vector<std::string> line = {kWords[j], short_number(a)};
     for (size_t c = 0; c < 3; ++c) {
       ledger(j, c) = a * kVectors(j, c);
@@ -167,12 +167,52 @@ void mix(Program& self) {
   }
   table.add({"sum", "1", short_number(sums(0, 0)), short_number(sums(0, 1)), short_number(sums(0, 2))});
   text << table.to_string() << "\n";
-  agree("the sum of the ledger", sums, narrow(y.output.tensor(), 0, row, 1));
+  agree("the sum of the ledger", sums, narrow(y.output.tensor(), 0, cat, 1));
   self.result("ledger", ledger.tensor());
+  conclude(self, "the output for \"cat\", " + row_text(sums, 0) + ", is " +
+                     short_number(100 * y.weights(cat, cat)) + " % its own value " + row_text(kVectors, cat) +
+                     " and the rest of the others'; the gradient of " +
+                     "a value is the weight with which it was mixed.");
 }
 
-// Self-attention: every output sees every input.
+// d z_i / d x_j of z_i = sum_j a_ij x_j, where x_i is query, key and value: [3, 3] for each pair, one above
+// and beside the other. With a_i the weights of row i and Cov_i the covariance of the keys under them
+//
+//   d z_i / d x_j = a_ij (I + (x_j - z_i) x_i^T / sqrt(d)) + [i == j] Cov_i / sqrt(d)
+Matrix blocks(const Forward& y, const Matrix& x) {
+  const size_t d = x.columns;
+  const double root = std::sqrt(static_cast<double>(d));
+  Matrix all(x.rows * d, x.rows * d);
+  for (size_t i = 0; i < x.rows; ++i)
+    for (size_t j = 0; j < x.rows; ++j)
+      for (size_t r = 0; r < d; ++r)
+        for (size_t c = 0; c < d; ++c) {
+          const double away = x(j, r) - y.output(i, r), a = y.weights(i, j);
+          all(i * d + r, j * d + c) += a * ((r == c) + away * x(i, c) / root);
+          all(i * d + r, i * d + c) += a * away * (x(j, c) - y.output(i, c)) / root;
+        }
+  return all;
+}
+
+// The norm of each block.
+Matrix norms(const Matrix& blocks, size_t d) {
+  Matrix squares(blocks.rows / d, blocks.columns / d);
+  for (size_t r = 0; r < blocks.rows; ++r)
+    for (size_t c = 0; c < blocks.columns; ++c) squares(r / d, c / d) += blocks(r, c) * blocks(r, c);
+  for (double& value : squares.values) value = std::sqrt(value);
+  return squares;
+}
+
+// Self-attention: every output sees every input, or none that comes later.
 void four(Program& self) {
+  introduce(
+      self,
+      {"Self-attention: four inputs, four outputs",
+       "zᵢ = Σⱼ aᵢⱼ xⱼ    aᵢⱼ = softmaxⱼ(xᵢ · xⱼ / √d)\n" + kForward + "\n" + kBackward +
+           "\n"
+           "∂zᵢ/∂xⱼ = aᵢⱼ (I + (xⱼ − zᵢ) xᵢᵀ / √d) + [i = j] Covᵢ / √d    Covᵢ: covariance of the x under aᵢ",
+       "four vectors of width 3 attend to one another, Q = K = V = X; the output has the gradient 1",
+       "no weight and no block ∂zᵢ/∂xⱼ is zero: each output sees each input; when causal, none later"});
   const Tokens names = {"x1", "x2", "x3", "x4"};
   const Forward y = walk(self, kVectors, kVectors, kVectors, Matrix(4, 3, 1), names, names);
   std::ostream& text = self.text();
@@ -181,110 +221,33 @@ void four(Program& self) {
     text << "z_" << i + 1 << " =";
     for (size_t j = 0; j < 4; ++j)
       text << (j ? " + " : " ") << short_number(y.weights(i, j)) << " x_" << j + 1;
-    text << " = (" << short_number(y.output(i, 0)) << ", " << short_number(y.output(i, 1)) << ", "
-         << short_number(y.output(i, 2)) << ")\n";
+    text << " = " << row_text(y.output, i) << "\n";
   }
-}
 
-// The slope of the output in the query, when values are the keys, by autograd: J_ab = d output_a / d q_b.
-Tensor jacobian(const AnyScore& score, const Tensor& query, const Tensor& keys) {
-  const Tensor q = query.detach().requires_grad_();
-  const AttentionPooling pooling{score};
-  const Tensor output = pooling(q, keys).output;
-  std::vector<Tensor> rows;
-  for (int64_t a = 0; a < output.size(1); ++a) {
-    const Tensor one = narrow(eye(output.size(1), -1, float64), 0, a, 1);
-    rows.push_back(grad({output}, {q}, {.grad_outputs = {one}, .retain_graph = true})[0]);
+  text << "\n-- what sees what: the norm of each block dz_i/dx_j, a row for each output, a column for each "
+          "input\n";
+  const Tensor x = kVectors.tensor().requires_grad_();
+  double distance = 0, least = INFINITY, later = 0;
+  for (const bool causal : {false, true}) {
+    const Forward seen = forward(kVectors, kVectors, kVectors, causal ? Mask::causal(4) : Mask());
+    const Matrix by_hand = blocks(seen, kVectors), sizes = norms(by_hand, 3);
+    const Tensor z = F::scaled_dot_product_attention(x, x, x, {.is_causal = causal}).output;
+    distance = std::max(distance, agree("the Jacobian", by_hand, jacobian(z, x)));
+    print(text, causal ? "causal: x_j may be seen by z_i where j is at most i" : "every output, every input",
+          sizes);
+    for (size_t i = 0; i < 4; ++i)
+      for (size_t j = 0; j < 4; ++j) {
+        if (!causal) least = std::min(least, sizes(i, j));
+        if (causal && j > i) later = std::max(later, sizes(i, j));
+      }
+    self.result(causal ? "jacobian.causal" : "jacobian.all", sizes.tensor());
   }
-  return cat(rows);
-}
-
-// With K = V the output is the mean of the keys under the weights, and its slope in the query their
-// covariance: a query moves the output along directions in which the keys it looks at differ.
-void covariance(Program& self) {
-  const double w = 0.7;
-  const Tensor q = tensor({{0.5, -0.2, 0.8}}, float64), k = kVectors.tensor();
-  struct Kind {
-    std::string key, title;
-    AnyScore score;
-    double factor;
-  };
-  GaussianScore gaussian(w);
-  gaussian.w.to_(float64);
-  gaussian.w = full({1}, w, float64);
-  const Kind kinds[] = {
-      {"dot", "dot score: the covariance", DotScore(), 1},
-      {"scaled_dot", "scaled dot score: over sqrt(3)", ScaledDotScore(), 1 / std::sqrt(3.0)},
-      {"gaussian", "Gaussian score: times w^2 = 0.49", gaussian, w * w}};
-  std::ostream& text = self.text();
-  print(text, "q", Matrix(q));
-  print(text, "K = V", kVectors);
-  for (const Kind& kind : kinds) {
-    const Matrix a = softmax_rows(Matrix(kind.score(q, k)));
-    const Matrix mean = a * kVectors;
-    Matrix by_hand(3, 3);
-    for (size_t j = 0; j < 4; ++j)
-      for (size_t r = 0; r < 3; ++r)
-        for (size_t c = 0; c < 3; ++c)
-          by_hand(r, c) +=
-              kind.factor * a(0, j) * (kVectors(j, r) - mean(0, r)) * (kVectors(j, c) - mean(0, c));
-    const Tensor by_autograd = jacobian(kind.score, q, k);
-    text << "\n-- " << kind.title << "\n";
-    print(text, "weights", a);
-    print(text, "sum_j a_j (k_j - mean)(k_j - mean)^T, with its factor", by_hand);
-    text << "the Jacobian by autograd differs by "
-         << short_number(agree("the Jacobian", by_hand, by_autograd)) << "\n";
-    if (kind.key == "dot") draw(self, a, {"q"}, kWords);
-    self.result(kind.key + ".covariance", by_hand.tensor());
-    self.result(kind.key + ".jacobian", by_autograd);
-  }
-}
-
-// Why backward needs an order, and why the gradient of a broadcast operand is a sum.
-void graph(Program& self) {
-  std::ostream& text = self.text();
-  const Tensor x = tensor(3, float64).requires_grad_();
-  const Tensor a = x * x;  // used twice: by b and by y
-  const Tensor b = a * 2;
-  const Tensor y = a * b;  // 2 x^4
-  text << "x = 3    a = x x    b = 2 a    y = a b = 2 x^4\n\n" << graph_text(y) << "\n";
-
-  // a's gradient has two parts: from y at once, b, and from y by way of b, 2 a. The rule of a = x x may run
-  // once both are there; run when the first arrives it misses the second.
-  const double from_y = b.item(), from_b = 2 * a.item(), slope = 2 * x.item();
-  const double too_early = from_y * slope, in_order = (from_y + from_b) * slope;
-  text << "in an order in which no node runs before all that use its result (y, b, a):\n"
-       << "  da = " << from_y << " from y + " << from_b << " from b = " << from_y + from_b << "\n"
-       << "  dx = da 2x = " << in_order << "\n"
-       << "as soon as the first gradient arrives (y, a, b):\n"
-       << "  dx = " << from_y << " * 2x = " << too_early << ", half of it lost\n";
-  y.backward();
-  check(std::fabs(x.grad().item() - in_order) <= kClose, "dx by hand and by autograd differ");
-  text << "autograd: dx = " << x.grad().item() << ", and 8 x^3 = " << 8 * 27 << "\n";
-
-  const Tensor m = tensor({{1, 2, 3}, {4, 5, 6}}, float64).requires_grad_();
-  const Tensor bias = tensor({10, 20, 30}, float64).requires_grad_();
-  const Tensor g = tensor({{1, 2, 3}, {10, 20, 30}}, float64);
-  (m + bias).backward(g);
-  text << "\nbias [3] is added to each row of m [2, 3]: each of its numbers is used twice, so its gradient "
-          "is the sum\n"
-       << "of the gradients of both uses, as for a above\n";
-  print(text, "the gradient of m + bias", Matrix(g));
-  print(text, "the gradient of bias: its sum over the rows", Matrix(unsqueeze(bias.grad(), 0)));
-  Matrix sums(1, 3);
-  for (size_t i = 0; i < 2; ++i)
-    for (size_t j = 0; j < 3; ++j) sums(0, j) += Matrix(g)(i, j);
-  agree("the gradient of bias", sums, unsqueeze(bias.grad(), 0));
-
-  self.result("grad.in_order", in_order);
-  self.result("grad.too_early", too_early);
-  self.result("autograd.x", x.grad());
-  self.result("grad.bias", sums.tensor());
-  self.result("autograd.bias", bias.grad());
-  if (self.draws()) {
-    const Tensor z = square(tensor(3, float64).requires_grad_());
-    self.draw_graph("graph", graph_dot(z * (z * 2)));
-  }
+  text << "autograd gives the same, to " << short_number(distance) << "\n";
+  const double part = *std::min_element(y.weights.values.begin(), y.weights.values.begin() + 4);
+  conclude(self, "z1 = " + row_text(y.output, 0) + " holds at least " + short_number(part) +
+                     " of every x, and no block is smaller than " + short_number(least) +
+                     ": each output sees each input; when causal the largest block above the diagonal is " +
+                     short_number(later) + ".");
 }
 
 }  // namespace

@@ -1,37 +1,10 @@
-#include <nlohmann/json.hpp>
-
-#include "tests/support/expect.h"
-#include "tests/support/program.h"
+#include "tests/support/by_hand.h"
 
 using namespace heed;
-using Json = nlohmann::json;
-using Rows = std::vector<Values>;
-
-namespace {
-
-Json results(const std::string& example) { return results_of("attention_by_hand", "--example " + example); }
-
-Rows rows(const Json& matrix) { return matrix.get<Rows>(); }
-
-// The largest distance between elements, infinite for other sizes and NaN.
-double distance(const Json& a, const Rows& b) {
-  const Rows x = rows(a);
-  double most = x.size() == b.size() ? 0 : INFINITY;
-  for (size_t i = 0; i < x.size() && i < b.size(); ++i) most = std::max(most, largest_difference(x[i], b[i]));
-  return most;
-}
-
-std::string text_of(const std::string& example) {
-  const Run done = run_program("attention_by_hand", "--example " + example);
-  CHECK(done.code == 0);
-  return done.out;
-}
-
-}  // namespace
 
 // covers: C-004-06 C-001-02
 TEST_CASE("attention_by_hand: the worked example, forward and backward") {
-  const Json r = results("worked");
+  const Json r = by_hand("worked");
   CHECK(distance(r["scores"], {{1, 1}, {1, 2}}) == 0);
   CHECK(distance(r["scaled"], {{0.57735, 0.57735}, {0.57735, 1.15470}}) < 1e-5);
   CHECK(distance(r["weights"], {{0.5, 0.5}, {0.3595, 0.6405}}) < 5e-5);
@@ -42,7 +15,7 @@ TEST_CASE("attention_by_hand: the worked example, forward and backward") {
   CHECK(distance(r["grad"]["Q"], {{-s, 0, s}, {-u, 0, u}}) < 1e-14);
   CHECK(distance(r["grad"]["K"], {{-s, -u, -s - u}, {s, u, s + u}}) < 1e-14);
   CHECK(distance(r["grad"]["V"], {{0.5 + a, 0.5 + a}, {1.5 - a, 1.5 - a}}) < 1e-14);
-  const std::string text = text_of("worked");
+  const std::string text = told_by_hand("worked");
   for (const char* step : {"scores = Q K^T: a row for each query, a column for each key   [2, 2]",
                            "0.3595    0.6405", "dV = weights^T dO   [2, 2]", "dQ = dscores K   [2, 3]"})
     CHECK(contains(text, step));
@@ -50,12 +23,12 @@ TEST_CASE("attention_by_hand: the worked example, forward and backward") {
 
 // covers: C-004-09
 TEST_CASE("attention_by_hand: Thinking Machines divides by 8") {
-  const Json r = results("thinking-machines");
+  const Json r = by_hand("thinking-machines");
   CHECK(distance(r["scores"], {{112, 96}, {72, 32}}) == 0);
   CHECK(distance(r["scaled"], {{14, 12}, {9, 4}}) == 0);
   CHECK(distance(r["weights"], {{0.8808, 0.1192}, {0.9933, 0.0067}}) < 5e-5);
   CHECK(rows(r["output"])[0].size() == 64);
-  const std::string text = text_of("thinking-machines");
+  const std::string text = told_by_hand("thinking-machines");
   size_t at = 0;  // every step, one after the other
   for (const char* step :
        {"-- project: Q = X W_Q, K = X W_K, V = X W_V", "Q   [2, 64]", "K   [2, 64]", "V: its width",
@@ -71,7 +44,7 @@ TEST_CASE("attention_by_hand: Thinking Machines divides by 8") {
 
 // covers: C-001-12
 TEST_CASE("attention_by_hand: one output row is a ledger of weight times value, summed over the sources") {
-  const Json r = results("mix");
+  const Json r = by_hand("mix");
   const Rows ledger = rows(r["ledger"]), weights = rows(r["weights"]);
   const Rows values = {{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}};
   Rows sum = {{0, 0, 0}};
@@ -84,60 +57,85 @@ TEST_CASE("attention_by_hand: one output row is a ledger of weight times value, 
   for (size_t j = 0; j < 4; ++j)  // the slope of the row in each value is its weight
     for (size_t c = 0; c < 3; ++c)
       CHECK(r["autograd"]["V"][j][c].get<double>() == doctest::Approx(weights[1][j]));
-  CHECK(contains(text_of("mix"), "cat      0.7508"));
+  CHECK(contains(told_by_hand("mix"), "cat      0.7508"));
 }
 
 // covers: C-002-14
 TEST_CASE("attention_by_hand: four inputs, four outputs, z_i = sum_j a_ij x_j") {
-  const Json r = results("four");
+  const Json r = by_hand("four");
   const Rows a = rows(r["weights"]), x = {{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}};
   Rows z(4, Values(3));
   for (size_t i = 0; i < 4; ++i)
     for (size_t j = 0; j < 4; ++j)
       for (size_t c = 0; c < 3; ++c) z[i][c] += a[i][j] * x[j][c];
   CHECK(distance(r["output"], z) < 1e-14);
-  CHECK(contains(text_of("four"),
+  CHECK(contains(told_by_hand("four"),
                  "z_1 = 0.3202 x_1 + 0.1798 x_2 + 0.1798 x_3 + 0.3202 x_4 = (1.14, 0.5393, 0.5)"));
 }
 
-// covers: C-100-07
-TEST_CASE("attention_by_hand: with K = V the slope in the query is the covariance of the keys") {
-  const Json r = results("covariance");
-  const Tensor keys = tensor({{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}}, float64);
-  const Tensor q = tensor({0.5, -0.2, 0.8}, float64), products = mv(keys, q);
-  const double third = 1 / std::sqrt(3.0);
-  for (const auto& [kind, scores, factor] :
-       {std::tuple<std::string, Tensor, double>{"dot", products, 1},
-        {"scaled_dot", products * third, third},
-        {"gaussian", -0.49 / 2 * sum((q - keys) * (q - keys), 1), 0.49}}) {
-    INFO(kind);
-    const Tensor a = unsqueeze(softmax(scores, 0), 1), centred = keys - sum(a * keys, 0);
-    const Tensor covariance = factor * matmul(transpose(a * centred), centred);
-    const Rows want = {values(covariance[0]), values(covariance[1]), values(covariance[2])};
-    CHECK(distance(r[kind]["jacobian"], want) < 1e-12);
-    CHECK(distance(r[kind]["covariance"], want) < 1e-12);
+// covers: C-002-12
+TEST_CASE("attention_by_hand: every output sees every input; when causal, none that comes later") {
+  const Json r = by_hand("four")["jacobian"];
+  const Tensor x = tensor({{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}}, float64);
+  for (const bool causal : {false, true}) {
+    const auto z = [&](const Tensor& inputs) {
+      const Tensor scores = matmul(inputs, t(inputs)) / std::sqrt(3.0);
+      return matmul(softmax(causal ? scores + triu(full({4, 4}, -1e9, float64), 1) : scores, 1), inputs);
+    };
+    const Rows norms = rows(r[causal ? "causal" : "all"]);
+    for (int64_t i = 0; i < 4; ++i)
+      for (int64_t j = 0; j < 4; ++j) {
+        double squares = 0;  // by differences
+        for (int64_t c = 0; c < 3; ++c) {
+          Tensor step = zeros({4, 3}, float64);
+          step.mutable_data<double>()[j * 3 + c] = 1e-5;
+          const Tensor slope = (z(x + step)[i] - z(x - step)[i]) / 2e-5;
+          squares += dot(slope, slope).item();
+        }
+        const double norm = norms[static_cast<size_t>(i)][static_cast<size_t>(j)];
+        CHECK(norm == doctest::Approx(std::sqrt(squares)).epsilon(1e-6));
+        CHECK((norm == 0) == (causal && j > i));
+      }
   }
-}
-
-// covers: C-100-08
-TEST_CASE("attention_by_hand: the order of backward, and the gradient of a broadcast operand") {
-  const Json r = results("graph");
-  CHECK(r["autograd"]["x"] == 216);
-  CHECK(r["grad"]["in_order"] == 216);
-  CHECK(r["grad"]["too_early"] == 108);
-  CHECK(r["autograd"]["bias"].get<Values>() == Values{11, 22, 33});
-  CHECK(distance(r["grad"]["bias"], {{11, 22, 33}}) == 0);
-  CHECK(contains(text_of("graph"), "dx = 18 * 2x = 108, half of it lost"));
 }
 
 TEST_CASE("attention_by_hand: gradients of every example equal autograd's; the weights are drawn") {
   for (const char* example : {"worked", "thinking-machines", "mix", "four"}) {
     INFO(example);
     const Folder folder;
-    const Json r = results_of("attention_by_hand",
-                              std::string("--example ") + example + " --out '" + folder / "out" + "'");
+    const Json r = by_hand(example, "--out '" + folder / "out" + "'");
     for (const char* of : {"Q", "K", "V"}) CHECK(distance(r["autograd"][of], rows(r["grad"][of])) <= 1e-12);
     CHECK(contains(read_file(folder / "out/weights.svg"), "<svg"));
+  }
+}
+
+TEST_CASE(
+    "attention_by_hand: every example begins with its formula and ends with a sentence about its numbers") {
+  const std::vector<std::pair<std::string, std::array<std::string, 2>>> told = {
+      {"worked", {"A = softmax of each row of Z    O = A V", "gives it the weight 0.6405"}},
+      {"thinking-machines", {"Q = X W_Q    K = X W_K", "are (14, 12), and a difference of 2 gives"}},
+      {"mix", {"oᵢ = Σⱼ aᵢⱼ vⱼ", "is 75.08 % its own value (0, 2, 1)"}},
+      {"four", {"∂zᵢ/∂xⱼ = aᵢⱼ (I", "z1 = (1.14, 0.5393, 0.5) holds at least 0.1798 of every x"}},
+      {"covariance", {"∂o/∂q = c Covₐ(k)", "the variance of the keys' first numbers"}},
+      {"graph", {"a = x x    b = 2 a", "in order dx is 216, as 8 x³ says, and too early it is 108"}}};
+  for (const auto& [example, parts] : told) {
+    INFO(example);
+    const std::vector<std::string> lines = lines_of(told_by_hand(example));
+    REQUIRE(lines.size() > 10);
+    CHECK(lines[0].find_first_of("0123456789") == std::string::npos);
+    CHECK(lines[1].empty());
+    CHECK(lines[2].starts_with("formula   "));
+    size_t at = 2;
+    std::string formula;
+    while (!lines[at].starts_with("task      ")) formula += lines.at(at++) + "\n";
+    CHECK(contains(formula, parts[0]));
+    CHECK((lines.at(at + 1).starts_with("look for  ") || lines.at(at + 2).starts_with("look for  ")));
+    size_t last = lines.size() - 1;
+    std::string sentence;
+    for (; lines.at(last).starts_with("          "); --last) sentence = lines[last].substr(9) + sentence;
+    REQUIRE(lines[last].starts_with("result    "));
+    sentence = lines[last] + sentence;
+    CHECK_MESSAGE(contains(sentence, parts[1]), sentence);
   }
 }
 

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/expect.h"
+#include "tests/support/program.h"
+
+/// What attention_by_hand answers, for the tests of its examples.
+
+using Json = nlohmann::json;
+using Rows = std::vector<Values>;
+
+inline Json by_hand(const std::string& example, const std::string& more = "") {
+  return results_of("attention_by_hand", "--example " + example + " " + more);
+}
+
+inline std::string told_by_hand(const std::string& example) {
+  const Run done = run_program("attention_by_hand", "--example " + example);
+  CHECK(done.code == 0);
+  return done.out;
+}
+
+inline Rows rows(const Json& matrix) { return matrix.get<Rows>(); }
+inline Rows rows(const heed::Tensor& matrix) {
+  Rows lines;
+  for (int64_t i = 0; i < matrix.size(0); ++i) lines.push_back(values(matrix[i]));
+  return lines;
+}
+
+/// The largest distance between elements, infinite for other sizes and NaN.
+inline double distance(const Json& a, const Rows& b) {
+  const Rows x = rows(a);
+  double most = x.size() == b.size() ? 0 : INFINITY;
+  for (size_t i = 0; i < x.size() && i < b.size(); ++i) most = std::max(most, largest_difference(x[i], b[i]));
+  return most;
+}
