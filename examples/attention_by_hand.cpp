@@ -16,6 +16,7 @@
 
 #include "examples/by_hand.h"
 #include "examples/by_hand_gradients.h"
+#include "examples/by_hand_heads.h"
 
 using namespace heed;
 using namespace program;
@@ -259,6 +260,8 @@ int main(int argc, char** argv) {
       {"thinking-machines", thinking_machines},
       {"mix", mix},
       {"four", four},
+      {"multi-head", multi_head},
+      {"cache", cache},
       {"covariance", covariance},
       {"graph", graph}};
   std::string chosen = "worked";

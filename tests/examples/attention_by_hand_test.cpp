@@ -116,6 +116,9 @@ TEST_CASE(
       {"thinking-machines", {"Q = X W_Q    K = X W_K", "are (14, 12), and a difference of 2 gives"}},
       {"mix", {"oᵢ = Σⱼ aᵢⱼ vⱼ", "is 75.08 % its own value (0, 2, 1)"}},
       {"four", {"∂zᵢ/∂xⱼ = aᵢⱼ (I", "z1 = (1.14, 0.5393, 0.5) holds at least 0.1798 of every x"}},
+      {"multi-head",
+       {"Σₕ headₕ W_Oₕ", "head 1 gives \"the\" the weight 0.8066, head 2 \"sat\" the weight 0.8066"}},
+      {"cache", {"from the cache", "compute 20 scores, without it 60"}},
       {"covariance", {"∂o/∂q = c Covₐ(k)", "the variance of the keys' first numbers"}},
       {"graph", {"a = x x    b = 2 a", "in order dx is 216, as 8 x³ says, and too early it is 108"}}};
   for (const auto& [example, parts] : told) {
