@@ -17,6 +17,7 @@
 #include "examples/by_hand.h"
 #include "examples/by_hand_gradients.h"
 #include "examples/by_hand_heads.h"
+#include "examples/by_hand_pooling.h"
 
 using namespace heed;
 using namespace program;
@@ -260,6 +261,8 @@ int main(int argc, char** argv) {
       {"thinking-machines", thinking_machines},
       {"mix", mix},
       {"four", four},
+      {"gaussian", gaussian},
+      {"hard", hard},
       {"multi-head", multi_head},
       {"cache", cache},
       {"covariance", covariance},

@@ -116,6 +116,8 @@ TEST_CASE(
       {"thinking-machines", {"Q = X W_Q    K = X W_K", "are (14, 12), and a difference of 2 gives"}},
       {"mix", {"oᵢ = Σⱼ aᵢⱼ vⱼ", "is 75.08 % its own value (0, 2, 1)"}},
       {"four", {"∂zᵢ/∂xⱼ = aᵢⱼ (I", "z1 = (1.14, 0.5393, 0.5) holds at least 0.1798 of every x"}},
+      {"gaussian", {"= softmaxᵢ(−(x − xᵢ)² / 2)", "so f(1) = 1.17 and f′(1) = 0.01891"}},
+      {"hard", {"Σᵢ αᵢ vᵢ = E[v_z]", "tends to the soft output (3.024, 1.814)"}},
       {"multi-head",
        {"Σₕ headₕ W_Oₕ", "head 1 gives \"the\" the weight 0.8066, head 2 \"sat\" the weight 0.8066"}},
       {"cache", {"from the cache", "compute 20 scores, without it 60"}},
