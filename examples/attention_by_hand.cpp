@@ -18,6 +18,7 @@
 #include "examples/by_hand_gradients.h"
 #include "examples/by_hand_heads.h"
 #include "examples/by_hand_pooling.h"
+#include "examples/by_hand_sequences.h"
 
 using namespace heed;
 using namespace program;
@@ -265,6 +266,9 @@ int main(int argc, char** argv) {
       {"hard", hard},
       {"multi-head", multi_head},
       {"cache", cache},
+      {"masks", masks},
+      {"positions", positions},
+      {"context", context},
       {"covariance", covariance},
       {"graph", graph}};
   std::string chosen = "worked";

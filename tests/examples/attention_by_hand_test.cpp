@@ -121,6 +121,9 @@ TEST_CASE(
       {"multi-head",
        {"Σₕ headₕ W_Oₕ", "head 1 gives \"the\" the weight 0.8066, head 2 \"sat\" the weight 0.8066"}},
       {"cache", {"from the cache", "compute 20 scores, without it 60"}},
+      {"masks", {"else −∞", "the gradient (0, 0, 0), where plain softmax says nan."}},
+      {"positions", {"PE(p)₂ᵢ = sin(p ωᵢ)", "so do q at 3 and k at 4, 1.679"}},
+      {"context", {"cos(a, b)", "in both sentences, cosine 1; after"}},
       {"covariance", {"∂o/∂q = c Covₐ(k)", "the variance of the keys' first numbers"}},
       {"graph", {"a = x x    b = 2 a", "in order dx is 216, as 8 x³ says, and too early it is 108"}}};
   for (const auto& [example, parts] : told) {
