@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "examples/bad_rows.h"
 #include "examples/csv.h"
 #include "nn/text/utf8.h"
 #include "tensor/create.h"
@@ -428,33 +429,47 @@ std::string join(const Tokens& tokens) {
   return has_characters(text) ? text : heed::join_words(tokens);
 }
 
-std::vector<Pair> read_pairs(const std::string& path) {
+namespace {
+
+// A line of a file of pairs.
+Pair parse_pair(std::string_view line) {
+  heed::check_utf8("the line", line);
+  const size_t tab = line.find('\t');
+  heed::check(tab != line.npos, "has no tab; a line is a sentence, a tab, its translation");
+  heed::check(line.find('\t', tab + 1) == line.npos,
+              "has more than one tab; a line is a sentence, a tab, its translation");
+  Pair pair{Text(trim(line.substr(0, tab))), Text(trim(line.substr(tab + 1)))};
+  for (const bool before : {true, false}) {
+    const auto count = std::ssize(tokenise(before ? pair.source : pair.target));
+    const char* what = before ? "the sentence before the tab " : "the translation after the tab ";
+    heed::check(count > 0, what, "is empty");
+    heed::check(count <= kLongestSentence, what, "has ", count, " words or characters, and at most ",
+                kLongestSentence, " are taken");
+  }
+  return pair;
+}
+
+}  // namespace
+
+std::vector<Pair> read_pairs(const std::string& path, bool skip_bad, int64_t* skipped) {
   const Text bytes = read_file(path);
   std::string_view rest = bytes;
   if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
   std::vector<Pair> pairs;
   std::unordered_set<Text> known;
+  BadRows bad(path, skip_bad);
   for (int64_t number = 1; !rest.empty(); ++number) {
     std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
-    const Text place = path + ", line " + std::to_string(number);
-    heed::check_utf8(place, line);
     if (trim(line).empty()) continue;
-    const size_t tab = line.find('\t');
-    heed::check(tab != line.npos, place, ": has no tab; a line is a sentence, a tab, its translation");
-    heed::check(line.find('\t', tab + 1) == line.npos, place,
-                ": has more than one tab; a line is a sentence, a tab, its translation");
-    Pair pair{Text(trim(line.substr(0, tab))), Text(trim(line.substr(tab + 1)))};
-    for (const bool before : {true, false}) {
-      const auto count = std::ssize(tokenise(before ? pair.source : pair.target));
-      const char* what = before ? ": the sentence before the tab " : ": the translation after the tab ";
-      heed::check(count > 0, place, what, "is empty");
-      heed::check(count <= kLongestSentence, place, what, "has ", count, " words or characters, and at most ",
-                  kLongestSentence, " are taken");
-    }
-    if (known.insert(pair.source + '\t' + pair.target).second) pairs.push_back(std::move(pair));
+    bad.note(number, [&] {
+      Pair pair = parse_pair(line);
+      if (known.insert(pair.source + '\t' + pair.target).second) pairs.push_back(std::move(pair));
+    });
   }
+  const int64_t count = bad.count();
+  if (skipped) *skipped = count;
   heed::check(pairs.size() >= 10, path, ": has ", pairs.size(),
               " different pairs; at least 10 are needed to train and to test");
   return pairs;

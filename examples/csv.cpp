@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "examples/bad_rows.h"
 #include "nn/text/utf8.h"
 #include "tensor/error.h"
 
@@ -168,7 +169,7 @@ std::string read_file(const std::string& path) {
   return std::move(bytes).str();
 }
 
-Columns read_csv(const std::string& path, const std::string& x, const std::string& y) {
+Columns read_csv(const std::string& path, const std::string& x, const std::string& y, bool skip_bad) {
   Reader reader(path);
   std::vector<std::string> fields;
   heed::check(reader.next(fields), path, ": is empty");
@@ -197,20 +198,24 @@ Columns read_csv(const std::string& path, const std::string& x, const std::strin
   const auto read = [&](size_t column) {
     const char* wrong = parse(fields[column], number);
     if (wrong)
-      heed::fail(reader.place(), ", ", header ? "column " + shown(names[column]) : name_of(column), ": ",
-                 shown(fields[column]), " ", wrong,
-                 fields[column].find(',') == std::string::npos ? "; correct it or take the row out"
-                                                               : "; write a decimal point, not a comma");
+      heed::fail(header ? "column " + shown(names[column]) : name_of(column), ": ", shown(fields[column]),
+                 " ", wrong,
+                 fields[column].find(',') == std::string::npos ? "" : "; write a decimal point, not a comma");
     return number;
   };
   if (header && !reader.next(fields)) return columns;
-  do {
-    heed::check(fields.size() == names.size(), reader.place(), ": the row has ", fields.size(),
-                fields.size() == 1 ? " field" : " fields", ", the first line has ", names.size(),
-                "; every row needs as many (a text that holds a separator is put in \"\")");
-    columns.x.push_back(read(x_at));
-    columns.y.push_back(read(y_at));
-  } while (reader.next(fields));
+  BadRows bad(path, skip_bad);
+  do
+    bad.note(reader.line, [&] {
+      heed::check(fields.size() == names.size(), "the row has ", fields.size(),
+                  fields.size() == 1 ? " field" : " fields", ", the first line has ", names.size(),
+                  "; a text that holds a separator is put in \"\"");
+      const double row[] = {read(x_at), read(y_at)};
+      columns.x.push_back(row[0]);
+      columns.y.push_back(row[1]);
+    });
+  while (reader.next(fields));
+  columns.skipped = bad.count();
   return columns;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ std::string read_file(const std::string& path);
 struct Columns {
   std::string x_name, y_name;
   std::vector<double> x, y;
+  int64_t skipped = 0;  // rows that cannot be used
 };
 
 /// Reads two columns of a table in text: fields separated by commas (or semicolons, or tabs, whichever the
@@ -20,7 +22,8 @@ struct Columns {
 /// names, x is the first and y the second. Other columns may hold anything, empty lines are passed over.
 ///
 /// Throws heed::Error naming the file, the line and the column of whatever is wrong: the file or a column is
-/// missing, a row has more or fewer fields than the first, a field is empty, no number, or not finite.
-Columns read_csv(const std::string& path, const std::string& x, const std::string& y);
+/// missing; rows that have more or fewer fields than the first, or a field that is empty, no number, or not finite,
+/// all at once (BadRows), unless they are to be skipped.
+Columns read_csv(const std::string& path, const std::string& x, const std::string& y, bool skip_bad = false);
 
 }  // namespace program

@@ -42,8 +42,11 @@ Data built_in(uint64_t seed) {
   return data;
 }
 
-Data from_csv(const std::string& path, const std::string& x, const std::string& y) {
-  const Columns read = read_csv(path, x, y);
+Data from_csv(Program& self, const std::string& path, const std::string& x, const std::string& y,
+              bool skip_bad) {
+  const Columns read = read_csv(path, x, y, skip_bad);
+  if (read.skipped > 0) self.text() << read.skipped << " rows of " << path << " are passed over\n";
+  self.result("data.skipped", read.skipped);
   check(read.x.size() >= 3, path, ": has ", read.x.size(), " rows of data; at least 3 are needed");
   std::vector<size_t> order(read.x.size());
   std::iota(order.begin(), order.end(), 0);
@@ -126,10 +129,13 @@ int main(int argc, char** argv) {
   self.option("--csv", csv, "Read the data from this file instead");
   self.option("--x", x, "Its column of x, by name or number (default: the first)");
   self.option("--y", y, "Its column of y (default: the second)");
+  bool skip_bad = false;
+  self.flag("--skip-bad", skip_bad, "Pass over the rows of the file that cannot be used, and count them");
 
   return self.run(argc, argv, [&] {
-    check(!csv.empty() || (x.empty() && y.empty()), "--x and --y name columns of a --csv file; give one");
-    const Data data = csv.empty() ? built_in(self.seed) : from_csv(csv, x, y);
+    check(!csv.empty() || (x.empty() && y.empty() && !skip_bad),
+          "--x, --y and --skip-bad are for a --csv file; give one");
+    const Data data = csv.empty() ? built_in(self.seed) : from_csv(self, csv, x, y, skip_bad);
     const LeaveOneOut points(data.x, data.y);
     const Search search = search_width(data.x, data.y, points);
     const std::vector<Model> models = {evaluate(data, points, "average", "mean of all", 0, 0),
@@ -139,6 +145,7 @@ int main(int argc, char** argv) {
     std::ostream& text = self.text();
     text << data.labels.title << ": " << data.x.size() << " points (" << data.labels.x << ", "
          << data.labels.y << ")\n";
+    print_task(text, data);
     print_models(text, data, models);
     print_width(text, points, search);
     if (data.x.size() <= 1000) print_kernels(text, data, w);
@@ -158,6 +165,7 @@ int main(int argc, char** argv) {
     const double answer = attention_pool(alpha, column(data.y)).item();
     const Numbers weights = alpha.to_vector<double>();
     print_query(self, data, weights, query, w, answer);
+    print_gain(text, data, models);
 
     self.result("data.n", static_cast<int64_t>(data.x.size()));
     for (const Model& m : models) {

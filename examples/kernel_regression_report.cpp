@@ -27,6 +27,30 @@ std::string format(const char* text, Args... args) {
 
 }  // namespace
 
+void print_task(std::ostream& text, const Data& data) {
+  text << "\nf(x) = Σᵢ α(x, xᵢ) yᵢ    α(x, xᵢ) = K((x - xᵢ) w) / Σⱼ K((x - xⱼ) w)    K(u) = exp(-u²/2)\n\n"
+       << "The answer at x is a mean of the values yᵢ, and the nearer a key xᵢ the more its value counts. "
+          "The mean of all "
+          "looks at\nevery key alike, the fixed kernel as far as w = 1 says; the learned one finds its w by "
+          "gradient descent, "
+          "each point being\npredicted from the others alone (leave-one-out).\nWhat to look for: the errors "
+       << (data.test_x.empty() ? "left out" : "on points never seen, test MSE,")
+       << " fall from row to row.\n";
+}
+
+void print_gain(std::ostream& text, const Data& data, const std::vector<Model>& models) {
+  const Model &fixed = models[1], &learned = models[2];
+  text << "\nLearning moved w from " << short_number(fixed.w) << " to " << short_number(learned.w)
+       << " and the leave-one-out error from " << short_number(fixed.score.loss) << " to "
+       << short_number(learned.score.loss);
+  if (!data.test_x.empty())
+    text << ", that on points never seen from " << short_number(fixed.test_mse) << " to "
+         << short_number(learned.test_mse);
+  const double narrower = learned.w / fixed.w;
+  text << ": the kernel is " << short_number(std::max(narrower, 1 / narrower)) << " times as "
+       << (narrower > 1 ? "narrow" : "wide") << ".\n";
+}
+
 void print_models(std::ostream& text, const Data& data, const std::vector<Model>& models) {
   const bool test = !data.test_x.empty();
   text << format("\n%-16s %10s %12s %14s %14s%s\n", "", "parameters", "w", "training loss", "leave-one-out",
@@ -50,8 +74,9 @@ void print_width(std::ostream& text, const LeaveOneOut& points, const Search& se
   const double narrow = 100 * nearest;
   const auto score = points.score(narrow);
   text << "as narrow as can be, w = " << short_number(narrow) << ": training loss "
-       << short_number(score.training) << ", as each point remembers itself; leave-one-out "
-       << short_number(score.loss) << "\n";
+       << short_number(score.training) << ", as each "
+       << (score.training < 1e-9 ? "point remembers itself" : "x remembers the mean of its own points")
+       << "; leave-one-out " << short_number(score.loss) << "\n";
 }
 
 void print_kernels(std::ostream& text, const Data& data, double learned_w) {
@@ -75,6 +100,7 @@ void print_kernels(std::ostream& text, const Data& data, double learned_w) {
     }
     text << "\n";
   }
+  text << "without support: points whose kernel reaches no other point; their answer is 0\n";
 }
 
 void print_query(Program& self, const Data& data, const Numbers& weights, double query, double w,

@@ -27,6 +27,8 @@ struct Model {
   double test_mse = 0;
 };
 
+/// The formula, what is done, and what to look for.
+void print_task(std::ostream& text, const Data& data);
 /// Parameters, training loss, leave-one-out loss, and test MSE where there is a test set.
 void print_models(std::ostream& text, const Data& data, const std::vector<Model>& models);
 /// The learned width beside the cross-validated one, and where the narrowest of kernels would end.
@@ -36,6 +38,8 @@ void print_kernels(std::ostream& text, const Data& data, double learned_w);
 /// One query against all keys: the weights, and how they mix the values.
 void print_query(Program& self, const Data& data, const Numbers& weights, double query, double w,
                  double answer);
+/// What learning has changed, in a sentence.
+void print_gain(std::ostream& text, const Data& data, const std::vector<Model>& models);
 /// predictions.csv. The mean of (y - prediction)^2 over the data rows is the leave-one-out loss, over the
 /// test rows the test MSE.
 void write_predictions(Program& self, const Data& data, const LeaveOneOut& points,

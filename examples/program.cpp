@@ -157,17 +157,17 @@ nlohmann::ordered_json nested(const heed::Tensor& x) {
 
 }  // namespace
 
-void Program::result(const std::string& name, double value) { put(options_->results, name, value); }
-void Program::result(const std::string& name, int64_t value) { put(options_->results, name, value); }
+void Program::result(const std::string& name, double value) { put(options_->results, below + name, value); }
+void Program::result(const std::string& name, int64_t value) { put(options_->results, below + name, value); }
 void Program::result(const std::string& name, const std::string& value) {
-  put(options_->results, name, value);
+  put(options_->results, below + name, value);
 }
 
 void Program::result(const std::string& name, const std::vector<std::string>& values) {
-  put(options_->results, name, values);
+  put(options_->results, below + name, values);
 }
 void Program::result(const std::string& name, const heed::Tensor& values) {
-  put(options_->results, name, nested(values.detach()));
+  put(options_->results, below + name, nested(values.detach()));
 }
 
 void Program::write(const std::string& file, const std::string& contents) {
@@ -187,9 +187,6 @@ void Program::write_picture(const std::string& file, const std::string& contents
   pictures_.push_back((fs::path(out) / file).string());
 }
 
-namespace {
-
-// Runs a program on a file in `folder`. False when there is no such program.
 bool run_tool(const std::string& folder, std::vector<std::string> command) {
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
@@ -209,6 +206,8 @@ bool run_tool(const std::string& folder, std::vector<std::string> command) {
               command.back(), "; run it there to see why");
   return true;
 }
+
+namespace {
 
 // The style of all pictures. Colours are Okabe and Ito's, told apart by colour-blind readers too.
 constexpr const char* kStyle = R"(set encoding utf8

@@ -51,6 +51,8 @@ class Program {
   void result(const std::string& name, const std::string& value);
   void result(const std::string& name, const std::vector<std::string>& values);
   void result(const std::string& name, const heed::Tensor& values);
+  /// What the names of results begin with: "rnn." for the first of several models, say.
+  std::string below;
 
   /// True with --out.
   bool draws() const { return !out.empty(); }
@@ -100,6 +102,9 @@ class Progress {
 
 /// "1.095", "0.0124", "3.2e-07": four digits that count.
 std::string short_number(double value);
+
+/// Runs a tool of the system in `folder`. False when it is not installed; an error when it fails.
+bool run_tool(const std::string& folder, std::vector<std::string> command);
 
 using heed::write_file;
 

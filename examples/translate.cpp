@@ -28,12 +28,14 @@ const std::string kShown = "我爱中国";
 
 struct Options {
   std::string model = "attention", attention, pairs, text;
+  bool skip_bad = false;
   int64_t steps = 0, batch = 64, beams = 1;
   double lr = 3e-3;
 };
 
 // Fills in the defaults that depend on the model, and refuses options that contradict each other.
 void settle(Options& options) {
+  check(!options.skip_bad || !options.pairs.empty(), "--skip-bad is for a file of --pairs; give one");
   if (options.attention == "none") {
     check(options.model != "transformer",
           "--attention none: a transformer is nothing without; take --model rnn");
@@ -191,12 +193,51 @@ void print_lengths(Program& self, const Lengths& lengths) {
   self.text() << "\n";
 }
 
-void learn(Program& self, const Options& options, const std::string& file) {
+// The model's formula, the task, and what to look for.
+void explain(Program& self, const Options& options) {
+  std::ostream& text = self.text();
+  if (options.model == "rnn")
+    text << "c = the encoder's last states: one vector for the whole sentence, whatever its length";
+  else if (options.model == "attention")
+    text << "cᵢ = Σⱼ aᵢⱼ hⱼ    aᵢⱼ = softmax over j of score(sᵢ, hⱼ), with the decoder's state sᵢ and the "
+            "encoder's states hⱼ";
+  else
+    text << "softmax(Q Kᵀ / √d) V, several heads at once: among the source's words, among the target's so "
+            "far, and from "
+            "these to those";
+  text << "\n\nThe task: "
+       << (options.pairs.empty()
+               ? "Chinese sentences of a small grammar and their English, whose words come in another order"
+               : "sentences and their translations from " + options.pairs)
+       << ".\nSome are kept for the test and never trained on. An answer counts when every word of it is "
+          "right.\n"
+          "What to look for: how exact the longest third is beside the shortest"
+       << (options.model == "rnn" ? "; one vector has to hold more and more"
+                                  : ", and what each word was made from")
+       << ".\n\n";
+}
+
+std::string model_file(const Program& self) { return self.out + "/translate.safetensors"; }
+
+// What a training came to.
+struct Learned {
+  std::string model;
+  int64_t parameters;
+  double exact, bleu, seconds;
+  Lengths lengths;
+};
+
+Learned learn(Program& self, const Options& options) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   manual_seed(self.seed);
   Generator random(self.seed);
-  const auto pairs = options.pairs.empty() ? generate_corpus(random) : read_pairs(options.pairs);
+  int64_t skipped = 0;
+  const auto pairs =
+      options.pairs.empty() ? generate_corpus(random) : read_pairs(options.pairs, options.skip_bad, &skipped);
+  if (skipped > 0) self.text() << skipped << " lines of " << options.pairs << " are passed over\n";
+  self.result("skipped", skipped);
+  explain(self, options);
   Split parts = split(pairs, self.seed);
   const bool unseen = !parts.test.empty();
   if (!unseen) parts.test = parts.train;
@@ -237,6 +278,7 @@ void learn(Program& self, const Options& options, const std::string& file) {
   const Lengths lengths = by_length(sources, translations, references);
   print_lengths(self, lengths);
 
+  const auto wrong = [&](size_t i) { return translations[i] != references[i]; };
   // Samples: the sentence everybody knows where it is, then some of the test as they come, then mistakes.
   std::vector<size_t> samples;
   const auto add = [&](const auto& wanted, size_t most) {
@@ -245,19 +287,32 @@ void learn(Program& self, const Options& options, const std::string& file) {
   };
   add([&](size_t i) { return parts.test[i].source == kShown; }, 1);
   add([&](size_t) { return true; }, 6);
-  add([&](size_t i) { return translations[i] != references[i]; }, 10);
+  add(wrong, 10);
   Table table({"source", "translation", ""});
   for (const size_t i : samples)
-    table.add({parts.test[i].source, join(translations[i]),
-               translations[i] == references[i] ? "" : "should be: " + join(references[i])});
+    table.add(
+        {parts.test[i].source, join(translations[i]), wrong(i) ? "should be: " + join(references[i]) : ""});
+  const auto shown = std::count_if(samples.begin(), samples.end(), wrong);
+  int64_t mistakes = 0;
+  for (size_t i = 0; i < sources.size(); ++i) mistakes += wrong(i);
   text << "\n" << table.to_string() << "\n";
+  if (mistakes == 0)
+    text << "There are no mistakes.\n";
+  else if (shown == mistakes)
+    text << "These are all mistakes: " << mistakes << " of " << sources.size() << " sentences.\n";
+  else
+    text << "These are " << shown << " of " << mistakes << " mistakes in " << sources.size()
+         << " sentences.\n";
+  self.result("mistakes", mistakes);
 
   draw_lengths(self, lengths);
-  translation.save(file);
+  translation.save(model_file(self));
   // The model before is gone, and so is what it attended to.
   for (const char* drawn : {"alignment.svg", "attention.html"}) self.remove(drawn);
   for (size_t i = 0; i < kDrawn; ++i) self.remove(alignment_file(i));
-  if (!translation.attends()) return;
+  const Learned learned{options.model, translation.module().parameter_count(), exact, score, seconds,
+                        lengths};
+  if (!translation.attends()) return learned;
   show_alignment(self, translation, sources[samples[0]], translations[samples[0]]);
   std::vector<Tokens> shown_sources, shown_translations;
   for (size_t i = 0; i < std::min(kDrawn, samples.size()); ++i) {
@@ -265,9 +320,61 @@ void learn(Program& self, const Options& options, const std::string& file) {
     shown_translations.push_back(translations[samples[i]]);
   }
   draw_attention(self, translation, shown_sources, shown_translations);
+  return learned;
 }
 
-void answer(Program& self, const Options& options, const std::string& file) {
+// All models on the same data, each in a folder of its own, then side by side.
+void compare(Program& self, const Options& options) {
+  const std::string folder = self.out;
+  std::vector<Learned> all;
+  for (const char* model : {"rnn", "attention", "transformer"}) {
+    Options one = options;
+    one.model = model;
+    settle(one);
+    self.out = folder + "/" + model;
+    self.below = one.model + ".";
+    self.text() << (all.empty() ? "" : "\n") << "-- " << model << "\n\n";
+    all.push_back(learn(self, one));
+  }
+  self.out = folder;
+  self.below = "";
+
+  Table table(
+      {"model", "parameters", "exact match", "shortest third", "middle", "longest third", "BLEU", "seconds"});
+  std::string data = "length", plot;
+  for (const Learned& one : all) {
+    std::vector<std::string> cells = {one.model, std::to_string(one.parameters), short_number(one.exact)};
+    for (const Share& third : one.lengths.thirds) cells.push_back(short_number(third.value()));
+    cells.push_back(short_number(one.bleu));
+    cells.push_back(short_number(one.seconds));
+    table.add(cells);
+    data += "," + one.model;
+    plot += (plot.empty() ? "plot '" : ", '") + std::string("by_length.csv' skip 1 using 1:") +
+            std::to_string(&one - all.data() + 2) + " with linespoints lw 2 pt 7 title '" + one.model + "'";
+  }
+  for (const auto& [length, share] : all[0].lengths.each) {
+    data += "\n" + std::to_string(length);
+    for (const Learned& one : all) data += "," + short_number(one.lengths.each.at(length).value());
+  }
+  const auto lost = [&](size_t i) {
+    return short_number(all[i].lengths.thirds[0].value() - all[i].lengths.thirds[2].value());
+  };
+  self.text()
+      << "\n-- all three\n\n"
+      << table.to_string()
+      << "\n\nFrom the shortest third of the sentences to the longest the share of exact answers falls by "
+      << lost(0) << " without attention,\nby " << lost(1) << " with it, and by " << lost(2)
+      << " in the transformer: one vector is a bottleneck for long sentences.\n";
+  self.write("by_length.csv", data + "\n");
+  self.plot("by_length",
+            "set datafile separator ','\nset title 'Exact translations of unseen sentences'\n"
+            "set xlabel 'characters of the source'\nset ylabel 'share'\nset yrange [0:1.05]\n"
+            "set key below horizontal\n" +
+                plot + "\n");
+}
+
+void answer(Program& self, const Options& options) {
+  const std::string file = model_file(self);
   check(std::filesystem::exists(file), file, ": there is no model yet; translate without --text trains one");
   const Translation translation = Translation::load(file);
   const Tokens source = translation.source_tokens(options.text);
@@ -293,6 +400,9 @@ int main(int argc, char** argv) {
   std::vector<std::string> attentions = {"none"};
   attentions.insert(attentions.end(), score_names().begin(), score_names().end());
   self.choice("--model", options.model, {"rnn", "attention", "transformer"}, "What to train");
+  bool comparing = false;
+  self.flag("--compare", comparing,
+            "Train without attention, with it, and a transformer, and put them side by side");
   self.choice("--attention", options.attention, attentions,
               "How the attention model scores (default: additive)");
   self.option("--text", options.text,
@@ -300,6 +410,8 @@ int main(int argc, char** argv) {
   self.option("--pairs", options.pairs,
               "Train on this file instead: a sentence, a tab, its translation on each line, of at most " +
                   std::to_string(kLongestSentence) + " words or characters each");
+  self.flag("--skip-bad", options.skip_bad,
+            "Pass over the lines of --pairs that cannot be used, and count them");
   self.option("--steps", options.steps, "Steps of training; 0: 1300, for the transformer 800");
   self.option("--batch", options.batch, "Pairs in a step");
   self.option("--lr", options.lr, "Largest learning rate");
@@ -308,11 +420,13 @@ int main(int argc, char** argv) {
     for (const char* name : {"--model", "--attention", "--pairs", "--steps", "--batch", "--lr"})
       check(options.text.empty() || !self.given(name), name,
             " is for training; --text asks the model that the last training saved");
+    for (const char* name : {"--model", "--attention", "--text"})
+      check(!comparing || !self.given(name), name, " chooses one model; --compare trains all");
+    if (comparing) return compare(self, options);
     settle(options);
-    const std::string file = self.out + "/translate.safetensors";
     if (options.text.empty())
-      learn(self, options, file);
+      learn(self, options);
     else
-      answer(self, options, file);
+      answer(self, options);
   });
 }

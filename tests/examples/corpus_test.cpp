@@ -148,18 +148,26 @@ TEST_CASE("pairs of a user: many spellings, and what is wrong with a file") {
   CHECK(read(crlf) == read(ten));
   CHECK(read(ten + "  我爱中国 \t I love China ").back() == Pair{"我爱中国", "I love China"});
 
-  CHECK(refusal("a\tb\nc d\n") == "p.tsv, line 2: has no tab; a line is a sentence, a tab, its translation");
-  CHECK(refusal("a\tb\tc\n") ==
-        "p.tsv, line 1: has more than one tab; a line is a sentence, a tab, its translation");
-  CHECK(refusal("a\tb\n\n\tc\n") == "p.tsv, line 3: the sentence before the tab is empty");
+  const std::string two = refusal("a\tb\nc d\n\na\tb\tc\n");
+  CHECK(two ==
+        "p.tsv: 2 rows cannot be used; correct or remove what is wrong, or pass over it by --skip-bad\n"
+        "  line  what is wrong\n"
+        "     2  has no tab; a line is a sentence, a tab, its translation\n"
+        "     4  has more than one tab; a line is a sentence, a tab, its translation");
+  CHECK(refusal("a\tb\n\n\tc\n").ends_with("  3  the sentence before the tab is empty"));
   std::string many;
   for (int i = 0; i <= program::kLongestSentence; ++i) many += "a ";
-  CHECK(refusal("a\tb\n" + many + "\tb\n") ==
-        "p.tsv, line 2: the sentence before the tab has 201 words or characters, and at most 200 are taken");
-  CHECK(refusal("a\tb\n我\t" + many).starts_with("p.tsv, line 2: the translation after the tab has 201 "));
-  CHECK(refusal("a\t \r\n") == "p.tsv, line 1: the translation after the tab is empty");
-  CHECK(refusal("a\tb\n我\t\xE7\x88\n") ==
-        "p.tsv, line 2: byte 4 of the text is not UTF-8; save the text in UTF-8");
+  CHECK(refusal("a\tb\n" + many + "\tb\n")
+            .ends_with(
+                "2  the sentence before the tab has 201 words or characters, and at most 200 are taken"));
+  CHECK(contains(refusal("a\tb\n我\t" + many), "2  the translation after the tab has 201 "));
+  CHECK(contains(refusal("a\t \r\n"), "1  the translation after the tab is empty"));
+  CHECK(contains(refusal("a\tb\n我\t\xE7\x88\n"),
+                 "2  the line: byte 4 of the text is not UTF-8; save the text in UTF-8"));
+  const Folder folder;
+  int64_t skipped = 0;
+  CHECK(program::read_pairs(folder.write("p.tsv", "no tab\n" + ten + "\tb\n"), true, &skipped) == read(ten));
+  CHECK(skipped == 2);
   CHECK(refusal("a\tb\na\tb\n") ==
         "p.tsv: has 1 different pairs; at least 10 are needed to train and to test");
   CHECK(refusal("") == "p.tsv: has 0 different pairs; at least 10 are needed to train and to test");

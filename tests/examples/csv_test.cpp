@@ -63,10 +63,11 @@ TEST_CASE("csv: what is wrong, where, and what to do") {
   CHECK_ERROR(read_csv("/tmp", "", ""), "/tmp: cannot be read; is it there, and is it a file?");
   CHECK(refusal("") == "a.csv: is empty");
   CHECK(refusal("\n \r\n") == "a.csv: is empty");
-  CHECK(refusal("x,y\n1,2\nabc,3\n") ==
-        "a.csv, line 3, column \"x\": \"abc\" is not a number; correct it or take the row out");
-  CHECK(refusal("1,2\n3,NaN\n") ==
-        "a.csv, line 2, column 2: \"NaN\" is not a finite number; correct it or take the row out");
+  const std::string one =
+      "a.csv: 1 row cannot be used; correct or remove what is wrong, or pass over it by --skip-bad\n  line  "
+      "what is wrong\n";
+  CHECK(refusal("x,y\n1,2\nabc,3\n") == one + "     3  column \"x\": \"abc\" is not a number");
+  CHECK(refusal("1,2\n3,NaN\n") == one + "     2  column 2: \"NaN\" is not a finite number");
   CHECK(refusal("x,y\n1,-inf\n").find("is not a finite number") != std::string::npos);
   CHECK(refusal("x,y\n1,\n").find("column \"y\": \"\" is empty") != std::string::npos);
   CHECK(refusal("x,y\n1e400,1\n").find("does not fit a 64-bit number") != std::string::npos);
@@ -74,12 +75,12 @@ TEST_CASE("csv: what is wrong, where, and what to do") {
   CHECK(refusal("x,y\n0x10,2\n").find("\"0x10\" is not a number") != std::string::npos);
   CHECK(
       refusal("x,y\n1,2\n3\n") ==
-      "a.csv, line 3: the row has 1 field, the first line has 2; every row needs as many (a text that holds "
-      "a separator is put in \"\")");
-  CHECK(refusal("x,y\n1,2,3\n").find("line 2: the row has 3 fields") != std::string::npos);
+      one +
+          "     3  the row has 1 field, the first line has 2; a text that holds a separator is put in \"\"");
+  CHECK(refusal("x,y\n1,2,3\n").find("     2  the row has 3 fields") != std::string::npos);
   CHECK(refusal("x,y\n1,\"2\n3,4\n").find("line 2: a quoted field is not closed") != std::string::npos);
   CHECK(refusal("x,y\n1,\"2\"3\n").find("line 2: text after the closing \"") != std::string::npos);
-  CHECK(contains(refusal("x,name,y\n1,\"two\nlines\",2\n1,u,v\n", "x", "y"), "line 4, column \"y\""));
+  CHECK(contains(refusal("x,name,y\n1,\"two\nlines\",2\n1,u,v\n", "x", "y"), "   4  column \"y\""));
   CHECK(refusal(table, "zz") ==
         "a.csv, line 1: there is no column \"zz\"; there are 3: \"t\", \"name\", \"v\"");
   CHECK(refusal(table, "4").find("there is no column \"4\"") != std::string::npos);
@@ -89,5 +90,18 @@ TEST_CASE("csv: what is wrong, where, and what to do") {
   CHECK(refusal("x y\n1 2\n").find("separated by commas, semicolons or tabs") != std::string::npos);
   CHECK(refusal(std::string("\xFF\xFEx\0,\0", 6)) == "a.csv: is not UTF-8 text; save it as CSV in UTF-8");
   CHECK(refusal(std::string("x,y\n1,\0002\n", 9)).find("is not UTF-8 text") != std::string::npos);
-  CHECK(refusal("x,y\n" + std::string(5000, 'a') + ",1\n").size() < 150);
+  CHECK(refusal("x,y\n" + std::string(5000, 'a') + ",1\n").size() < 250);
+}
+
+TEST_CASE("csv: all rows that are wrong at once, or passed over and counted") {
+  const std::string table = "x,y\n1,2\na,3\n4\n5,6\n7,\n";
+  const std::string error = refusal(table);
+  for (const char* part : {"a.csv: 3 rows cannot be used", "3  column \"x\": \"a\"", "4  the row has 1 field",
+                           "6  column \"y\": \"\" is empty"})
+    CHECK(contains(error, part));
+  const Folder folder;
+  const Columns columns = read_csv(folder.write("a.csv", table), "", "", true);
+  CHECK(columns.x == Values{1, 5});
+  CHECK(columns.y == Values{2, 6});
+  CHECK(columns.skipped == 3);
 }

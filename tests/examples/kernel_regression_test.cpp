@@ -186,7 +186,7 @@ TEST_CASE("kernel_regression: data that cannot be right end with 2, and nothing 
            {"", "is empty"},
            {"x,y\n1,2\n2,3\n", "has 2 rows of data; at least 3 are needed"},
            {"x,y\n4,2\n4,3\n4,1\n", "every x is 4, so x tells nothing about y"},
-           {"x,y\n1,2\n2,a\n3,1\n", "line 3, column \"y\": \"a\" is not a number"},
+           {"x,y\n1,2\n2,a\n3,1\n", "3  column \"y\": \"a\" is not a number"},
            {"x,y\n1e200,2\n2,2\n3,1\n", "numbers from 2 to 1e+200 cannot be squared"},
            {"x,y\n1e-300,2\n2e-300,2\n3e-300,1\n", "cannot be squared"},
        }) {

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/expect.h"
@@ -54,6 +55,26 @@ TEST_CASE("translate: a user's own pairs, one to a line") {
   CHECK(r["loss"].get<double>() < 1);
   const std::string bad = folder.write("bad.tsv", "no tab\n");
   CHECK(contains(refusal_of("translate", "--pairs '" + bad + "'" + out), "bad.tsv"));
+}
+
+TEST_CASE("translate: all models side by side, each in a folder of its own") {
+  const Folder folder;
+  const Run run = run_program("translate", "--compare --steps 20 --out '" + folder / "out" + "' --json '" +
+                                               folder / "all.json" + "'");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  const Json all = Json::parse(read_file(folder / "all.json"));
+  for (const std::string model : {"rnn", "attention", "transformer"}) {
+    CAPTURE(model);
+    CHECK(all[model]["model"] == model);
+    CHECK(all[model]["by_length"].size() > 5);
+    CHECK(contains(run.out, "\n" + model + "  "));
+    CHECK(std::filesystem::exists(folder / "out/" + model + "/translate.safetensors"));
+  }
+  CHECK(contains(run.out, "-- all three"));
+  CHECK(contains(run.out, "of 600 mistakes in 600 sentences"));
+  CHECK(read_file(folder / "out/by_length.csv").starts_with("length,rnn,attention,transformer\n"));
+  for (const char* option : {"--model rnn", "--attention dot", "--text 我"})
+    CHECK(contains(refusal_of("translate", std::string("--compare ") + option), "--compare trains all"));
 }
 
 TEST_CASE("translate: options that contradict are refused") {

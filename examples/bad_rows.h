@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "nn/table.h"
+
+namespace program {
+
+/// The rows of a user's file that cannot be used: all of them in one error, or, with --skip-bad, passed over.
+class BadRows {
+ public:
+  BadRows(std::string path, bool skips) : path_(std::move(path)), skips_(skips) {}
+
+  /// Runs `read` for the row on this line, and notes the row if a heed::Error comes out.
+  void note(int64_t line, const std::function<void()>& read);
+
+  /// How many there are. Error with a table of them, unless they are passed over.
+  int64_t count() const;
+
+ private:
+  static constexpr size_t kMost = 20;  // in the table
+
+  std::string path_;
+  bool skips_;
+  int64_t count_ = 0;
+  heed::Table table_{{"line", "what is wrong"}};
+};
+
+}  // namespace program
