@@ -4,9 +4,9 @@
 set -euo pipefail
 
 declare -A packages=(
-  # build the library, the tests, the examples and the benchmarks; draw the pictures
+  # build the library, the tests, the examples and the benchmarks; draw the pictures, make the guide
   [build]="g++ cmake ninja-build pkgconf libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev
-           libbenchmark-dev gnuplot-nox"
+           libbenchmark-dev gnuplot-nox pandoc"
   # second compiler, thread sanitizer, layout, lint; graphs drawn and a page opened in the tests; a cache for three
   # builds
   [ci]="clang-16 libclang-rt-16-dev libomp-16-dev clang-format clang-tidy-16 shellcheck graphviz chromium ccache"

@@ -1,0 +1,15 @@
+#include "tests/support/expect.h"
+#include "tests/support/program.h"
+
+TEST_CASE("guide: all programs run, and each page has every gap filled" * doctest::test_suite("slow")) {
+  const Folder folder;
+  const Run run = run_program("guide", "--out " + folder / "guide");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  for (const char* page : {"guide/index.html", "guide/index.zh.html"}) {
+    const std::string text = read_file(folder / page);
+    for (const char* part :
+         {"id=\"C-000-01\"", "id=\"C-100-08\"", "<math", "class=\"command\"", "class=\"source\""})
+      CHECK(contains(text, part));
+    for (const char* gap : {"{.run", "{.code", "<code>=", "src=\"http", "$$"}) CHECK(!contains(text, gap));
+  }
+}
