@@ -89,10 +89,17 @@ std::string beside_theory(double fitted, double theory) {
   return text;
 }
 
-// A picture of lines over T in logarithmic scales; rows of the table are a length and a value for each name.
+std::vector<Numbers> scaled(std::vector<Numbers> lines, double factor) {
+  for (Numbers& line : lines)
+    for (double& value : line) value *= factor;
+  return lines;
+}
+
+// A picture of lines over T in logarithmic scales, beside each the slope of its theory, T^exponent, through its last
+// point; rows of the table are a length and a value for each name.
 void plot_lines(Program& self, const std::string& file, const std::string& title, const std::string& y,
                 const std::vector<int64_t>& lengths, const std::vector<std::string>& names,
-                const std::vector<Numbers>& values, bool y_logarithmic = true) {
+                const std::vector<Numbers>& values, const Numbers& exponents) {
   if (!self.draws()) return;
   std::string table = "T", plot;
   for (const std::string& name : names) table += "," + name;
@@ -101,13 +108,20 @@ void plot_lines(Program& self, const std::string& file, const std::string& title
     for (const Numbers& line : values) table += "," + short_number(line[i]);
   }
   self.write(file + ".csv", table + "\n");
-  for (size_t i = 0; i < names.size(); ++i)
+  const char* const colours[] = {"#0072B2", "#D55E00", "#009E73"};
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string colour = std::string(" linecolor '") + colours[i] + "'";
     plot += std::string(i ? ", " : "plot ") + "'" + file +
-            ".csv' every ::1 using 1:" + std::to_string(i + 2) + " with linespoints lw 2 pt 7 title '" +
-            names[i] + "'";
+            ".csv' every ::1 using 1:" + std::to_string(i + 2) + " with linespoints lw 2 pt 7" + colour +
+            " title '" + names[i] + "'";
+    if (exponents.empty()) continue;
+    plot += ", " + to_string(values[i].back()) + " * (x / " + std::to_string(lengths.back()) + ".0) ** " +
+            to_string(exponents[i]) + " with lines dashtype 2" + colour + " title 'T^" +
+            short_number(exponents[i]) + "'";
+  }
   self.plot(file, "set datafile separator comma\nset title '" + title +
                       "'\nset xlabel 'length T'\nset ylabel '" + y + "'\nset logscale x 2\n" +
-                      (y_logarithmic ? "set logscale y\nset format y '%g'\n" : "set yrange [0:1.05]\n") +
+                      (exponents.empty() ? "set yrange [0:1.05]\n" : "set logscale y\nset format y '%g'\n") +
                       "set key below horizontal\n" + plot + "\n");
 }
 
@@ -234,7 +248,8 @@ void show_work(Program& self, int64_t longest, int64_t width, int64_t k) {
             "the path is a layer for each k - 1 positions");
   print_row(out, layers[2].name, {"1", "1"});
   out << '\n';
-  plot_lines(self, "work", "Time of one layer, forward", "seconds", lengths, names, seconds);
+  plot_lines(self, "work", "Time of one layer, forward", "milliseconds", lengths, names, scaled(seconds, 1e3),
+             {1, 1, 2});
 }
 
 // ---- memory
@@ -271,7 +286,8 @@ void show_memory(Program& self, int64_t longest, int64_t width) {
     self.result("memory." + keys[i] + ".theory", theory);
   }
   out << '\n';
-  plot_lines(self, "memory", "Memory of attention, forward and backward", "bytes", lengths, keys, bytes);
+  plot_lines(self, "memory", "Memory of attention, forward and backward", "MB", lengths, keys,
+             scaled(bytes, 1e-6), {2, 1});
 }
 
 // ---- recall
@@ -363,7 +379,7 @@ void show_recall(Program& self, int64_t reach, int64_t steps) {
   }
   out << '\n';
   plot_lines(self, "recall", "Which token stood first? Asked at the end", "accuracy", lengths, keys, accuracy,
-             false);
+             {});
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 #include "nn/attention/kernel_regression.h"
 #include "tensor/create.h"
@@ -129,8 +130,8 @@ void draw_heat_maps(Program& self, const Labels& labels, const HeatMap& before, 
                   "set cblabel 'weight; each row sums to 1'\nset cbrange [0:" + to_string(largest) +
                   "]\nset palette defined (0 '#ffffff', 0.15 '#cfe1f2', 0.4 '#6aaed6', 0.7 '#2070b4', 1 "
                   "'#08306b')\nunset grid\nset border 15\nset tics out\nset xrange [-0.5:" +
-                  std::to_string(columns) + "-0.5]\nset yrange [-0.5:" + std::to_string(map.rows.size()) +
-                  "-0.5]\n" + tics("x", map.keys) + tics("y", map.queries) + "plot '" + file +
+                  std::to_string(columns) + "-0.5]\nset yrange [" + std::to_string(map.rows.size()) +
+                  "-0.5:-0.5]\n" + tics("x", map.keys) + tics("y", map.queries) + "plot '" + file +
                   ".csv' matrix with image pixels notitle\n");
   };
   draw("attention_before", before, w_before, "before learning");
@@ -190,6 +191,35 @@ void draw_losses(Program& self, const Search& search) {
                 ways + "\n");
 }
 
+namespace {
+
+// Rows of points whose weight is written on them: the heaviest first, none over another or over the answer.
+std::string labelled(const Numbers& x, const Numbers& y, const Numbers& weights, double query,
+                     double prediction) {
+  const auto extent = [](const Numbers& values) {
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    return *most - *least;
+  };
+  const double wide = 0.033 * extent(x), high = 0.04 * extent(y);  // of a label
+  std::vector<size_t> order(x.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return weights[a] > weights[b]; });
+  std::vector<std::pair<double, double>> taken = {{query, prediction}};
+  std::string rows;
+  for (const size_t i : order) {
+    if (weights[i] <= std::max(0.25 * weights[order[0]], 0.03)) break;
+    if (std::any_of(taken.begin(), taken.end(), [&](const auto& place) {
+          return std::abs(x[i] - place.first) < wide && std::abs(y[i] - place.second) < high;
+        }))
+      continue;
+    taken.emplace_back(x[i], y[i]);
+    rows += row({x[i], y[i], weights[i]});
+  }
+  return rows;
+}
+
+}  // namespace
+
 void draw_query(Program& self, const Labels& labels, const Numbers& x, const Numbers& y,
                 const Numbers& weights, double query, double prediction) {
   // Of many points every so-many-th, of those that count and of the others.
@@ -209,13 +239,12 @@ void draw_query(Program& self, const Labels& labels, const Numbers& x, const Num
                              "horizontal\nplot 'one_query.csv' every ::1 using 1:2:(0.25 + 2.2 * sqrt($3 / " +
                              to_string(largest) +
                              ")) with points pt 7 ps variable lc rgb '#900072B2' title 'values; area: the "
-                             "weight of their key', \\\n  '' every ::1 using 1:($3 > " +
-                             to_string(std::max(0.25 * largest, 0.03)) +
-                             " ? $2 : NaN):(sprintf('%.2f', $3)) with labels font ',10' notitle, \\\n  '-' "
+                             "weight of their key', \\\n  '-' using 1:2:(sprintf('%.2f', $3)) with labels "
+                             "font ',10' notitle, \\\n  '-' "
                              "using 1:2 with "
                              "points pt 9 ps 1.8 lc '#D55E00' title 'the query and its answer, the weighted "
                              "mean of the values'\n" +
-                             q + "," + f + "\ne\n");
+                             labelled(x, y, weights, query, prediction) + "e\n" + q + "," + f + "\ne\n");
 }
 
 }  // namespace program
