@@ -268,6 +268,7 @@ void ModuleCall::before(const std::vector<Tensor>& inputs) const {
 }
 
 Tensor ModuleCall::after(const std::vector<Tensor>& inputs, const Tensor& output) const {
+  if (!output.defined()) return output;  // such as attention weights that nobody asked for
   if (CallObserver::current) CallObserver::current->after(module_, output);
   const std::shared_ptr<ModuleHooks>& hooks = module_.own_.hooks;
   if (!hooks) return output;

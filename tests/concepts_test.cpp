@@ -1,6 +1,6 @@
-// Every concept of tests/data/concepts.txt is held by a test, which says so in the line above it, and shown
-// by a command, which README's table gives. The checks take texts, so that faults can be planted and must be
-// found.
+// Every concept of tests/data/concepts.txt is held by a test, which says so in the line above it, and shown by a
+// command, which README's table gives beside the code. The checks take texts, so that faults can be planted and must
+// be found.
 #include <fnmatch.h>
 
 #include <filesystem>
@@ -89,20 +89,23 @@ bool finds(const std::string& filter, const Files& tests) {
   return std::all_of(all.begin(), all.end(), found);
 }
 
-// Rows | ids | what | `command` |: each id has one, and the command's program or test case is there.
+// Rows | ids | what | `file`: `name` | `command` |: each id has one, the name stands in the file, and the command's
+// program or test case is there.
 Findings check_table(const std::string& readme, const Ids& concepts, const Files& tests) {
   static const std::regex row(
-      R"re(^\| (C-[^|]*) \| [^|]+ \| `(?:\./)?(\S+)(?: -tc="([^"]*)")?[^`]*`.*\|$)re");
+      R"re(^\| (C-[^|]*) \| [^|]+ \| `([^`]+)`: `([^`]+)` \| `(?:\./)?(\S+)(?: -tc="([^"]*)")?[^`]*`.*\|$)re");
   Findings findings;
   Ids shown;
   for (const std::string& line : lines_of(readme)) {
     if (!line.starts_with("| C-")) continue;
     std::smatch match;
     if (!std::regex_match(line, match, row)) {
-      findings.push_back("no row of id, what and command: " + line);
+      findings.push_back("no row of id, what, code and command: " + line);
       continue;
     }
-    const std::string program = match[2], filter = match[3];
+    const std::string file = match[2], name = match[3], program = match[4], filter = match[5];
+    if (!fs::exists(root / file) || read_file(root / file).find(name) == std::string::npos)
+      findings.push_back(line.substr(2, 8) + ": there is no " + name + " in " + file);
     if (!finds(filter, tests)) findings.push_back(line.substr(2, 8) + ": there is no test " + filter);
     if (program != "tests/run.sh" && !fs::exists(root / "examples" / (program + ".cpp")))
       findings.push_back(line.substr(2, 8) + ": there is no program " + program);
@@ -157,18 +160,22 @@ TEST_CASE("faults in citations and in the table are found") {
   CHECK(citations(one + mark + " C-000-02, loosely\nTEST_CASE(\"b\")\n") ==
         Findings{"a.cpp:3: a citation is ids and nothing else"});
 
-  const std::string first = "| C-000-01 | a | `kernel_regression --seed 1` |\n";
+  const std::string code = " `nn/attention/score.cpp`: `DotScore` | ";
+  const std::string first = "| C-000-01 | a |" + code + "`kernel_regression --seed 1` |\n";
   const auto table = [&](const std::string& text) {
     return check_table(text, two, {{"a.cpp", "TEST_CASE(\"a b\") {}"}});
   };
-  const std::string run = "| C-000-02 | b | `./tests/run.sh -tc=";
+  const std::string run = "| C-000-02 | b |" + code + "`./tests/run.sh -tc=";
   CHECK(table(first + run + "\"*b,a*b\"` |\n") == Findings{});
   CHECK(table(first + run + "\"*b,c*\"` |\n") == Findings{"C-000-02: there is no test *b,c*"});
   CHECK(table(first) == Findings{"C-000-02: README shows no command"});
-  CHECK(table("| C-000-01 C-000-02 | a | `regression` |\n") ==
+  CHECK(table("| C-000-01 C-000-02 | a |" + code + "`regression` |\n") ==
         Findings{"C-000-01: there is no program regression"});
   CHECK(table(first + "| C-000-02 | b | |\n") ==
-        Findings{"no row of id, what and command: | C-000-02 | b | |", "C-000-02: README shows no command"});
-  CHECK(table("| C-000-01 C-000-02 C-000-03 | a | `scores` |\n") ==
+        Findings{"no row of id, what, code and command: | C-000-02 | b | |",
+                 "C-000-02: README shows no command"});
+  for (const char* wrong : {"`nn/attention/score.cpp`: `DotProduct`", "`nn/score.cpp`: `DotScore`"})
+    CHECK(table(first + "| C-000-02 | b | " + wrong + " | `scores` |\n").size() == 1);
+  CHECK(table("| C-000-01 C-000-02 C-000-03 | a |" + code + "`scores` |\n") ==
         Findings{"C-000-03: there is no such concept"});
 }

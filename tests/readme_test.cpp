@@ -1,5 +1,6 @@
-// What the README's tables promise of the programs.
+// What the README's tables promise of the programs, and that its translation keeps in step with it.
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <regex>
@@ -32,13 +33,131 @@ std::map<std::string, Shown> commands_of(const std::string& readme) {
   return all;
 }
 
+// The names and code in a piece of text, which a translation keeps: what stands in `...`, in its order.
+std::string spans_of(const std::string& text) {
+  static const std::regex span("`[^`]+`");
+  std::string spans;
+  for (std::sregex_iterator it(text.begin(), text.end(), span), end; it != end; ++it)
+    spans += " " + it->str();
+  return spans;
+}
+
+// What a text and its translation share, piece by piece: headings by rank, fenced blocks letter by letter, rows by
+// the number of their cells, paragraphs and items, each with the code in it. The line that leads to the other language
+// is left out.
+Texts skeleton_of(const std::string& markdown) {
+  static const std::regex other_language(R"(\[[^\]]+\]\(README[.a-z]*\.md\))"), heading("(#+) .*"),
+      item(R"(\s*(-|\d+\.) .*)");
+  Texts pieces;
+  std::string kind, text;  // of the piece that the next line may go on with; none: ""
+  const auto finish = [&] {
+    if (!kind.empty()) pieces.push_back(kind + spans_of(text));
+    kind = text = "";
+  };
+  bool fenced = false;
+  for (const std::string& line : lines_of(markdown)) {
+    std::smatch found;
+    if (line.starts_with("```")) {
+      finish();
+      if (!fenced) pieces.emplace_back();
+      fenced = !fenced;
+      pieces.back() += line + "\n";
+    } else if (fenced) {
+      pieces.back() += line + "\n";
+    } else if (line.empty() || std::regex_match(line, other_language)) {
+      finish();
+    } else if (std::regex_match(line, found, heading)) {
+      finish();
+      pieces.push_back(found[1].str() + spans_of(line));
+    } else if (line.starts_with('|')) {
+      finish();
+      pieces.push_back(std::to_string(std::count(line.begin(), line.end(), '|') - 1) + " cells" +
+                       spans_of(line));
+    } else {
+      if (std::regex_match(line, found, item)) {
+        finish();
+        kind = found[1];
+      } else if (kind.empty()) {
+        kind = "paragraph";
+      }
+      text += line + "\n";
+    }
+  }
+  finish();
+  return pieces;
+}
+
+// The first piece in which the two are out of step.
+Findings check_in_step(const std::string& english, const std::string& translated) {
+  Texts one = skeleton_of(english), other = skeleton_of(translated);
+  const size_t pieces = std::max(one.size(), other.size());
+  one.resize(pieces, "nothing");
+  other.resize(pieces, "nothing");
+  const auto [here, there] = std::mismatch(one.begin(), one.end(), other.begin());
+  if (here == one.end()) return {};
+  return {"after " + (here == one.begin() ? "the start" : *(here - 1)) + ": " + *here + " became " + *there};
+}
+
+// Rows | PyTorch | heed | of the README whose first cell the guide's table has too: the second is the same.
+Findings check_same_rows(const std::string& readme, const std::string& guide) {
+  static const std::regex row(R"(^(\| .* \| )(.* \|)$)");
+  Findings findings;
+  for (const std::string& line : lines_of(readme)) {
+    std::smatch found;
+    if (!std::regex_match(line, found, row) || guide.find("\n" + found[1].str()) == std::string::npos)
+      continue;
+    if (guide.find("\n" + line) == std::string::npos) findings.push_back("the guide says otherwise: " + line);
+  }
+  return findings;
+}
+
+const std::string source = HEED_SOURCE_DIR;
+
 }  // namespace
+
+TEST_CASE("README: the Chinese one keeps in step") {
+  require_none(check_in_step(read_file(source + "/README.md"), read_file(source + "/README.zh.md")));
+}
+
+TEST_CASE("README: what is out of step is found") {
+  const std::string english =
+      "# a\n\n[中文](README.zh.md)\n\nUse `a`\nand `b`.\n\n## b\n\n```sh\nrun # it\n```\n\n"
+      "| c | d |\n|---|---|\n| `e` | f `g` |\n\n- one `h`\n- two\n\n1. `i`\n2. end\n";
+  CHECK(skeleton_of(english) == Texts{"#", "paragraph `a` `b`", "##", "```sh\nrun # it\n```\n", "2 cells",
+                                      "2 cells", "2 cells `e` `g`", "- `h`", "-", "1. `i`", "2."});
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string other = english;
+    REQUIRE(contains(other, from));
+    return check_in_step(english, other.replace(other.find(from), from.size(), to));
+  };
+  CHECK(changed("[中文](README.zh.md)", "[English](README.md)") == Findings{});
+  CHECK(changed("Use `a`\nand", "先 `a` 后") == Findings{});
+  CHECK(changed("## b", "### b") == Findings{"after paragraph `a` `b`: ## became ###"});
+  CHECK(changed("`a`\nand `b`", "`b` and `a`") ==
+        Findings{"after #: paragraph `a` `b` became paragraph `b` `a`"});
+  CHECK(changed("# it", "# them").size() == 1);
+  CHECK(changed("c | d", "c").size() == 1);
+  CHECK(changed("`g`", "g").size() == 1);
+  CHECK(changed("one `h`", "one").size() == 1);
+  CHECK(changed("- two\n", "").size() == 1);
+  CHECK(changed("2. end", "3. end").size() == 1);
+  CHECK(changed("2. end\n", "") == Findings{"after 1. `i`: 2. became nothing"});
+}
+
+TEST_CASE("README: its rows of PyTorch and heed are those of the guide") {
+  const std::string readme = read_file(source + "/README.md");
+  const std::string guide = "\n| `x @ y` | `matmul(x, y)` | a note |\n";
+  CHECK(check_same_rows("| `x @ y` | `matmul(x, y)` |", guide) == Findings{});
+  CHECK(check_same_rows("| `x @ y` | `x * y` |", guide).size() == 1);
+  CHECK(contains(readme, "| PyTorch | heed |\n|---|---|\n| `torch.tensor"));
+  require_none(check_same_rows(readme, read_file(source + "/examples/guide/en/6_autograd.md")));
+}
 
 TEST_CASE("README: every command of its tables ends well, prints what the row says and draws it" *
           doctest::test_suite("slow")) {
   const Folder folder;
-  std::filesystem::create_directory_symlink(std::string(HEED_SOURCE_DIR) + "/examples", folder / "examples");
-  const auto all = commands_of(read_file(std::string(HEED_SOURCE_DIR) + "/README.md"));
+  std::filesystem::create_directory_symlink(source + "/examples", folder / "examples");
+  const auto all = commands_of(read_file(source + "/README.md"));
   REQUIRE(all.size() > 30);
   for (const auto& [command, shown] : all) {
     CAPTURE(command);

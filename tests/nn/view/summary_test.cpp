@@ -6,6 +6,7 @@
 #include "nn/layers/dropout.h"
 #include "nn/layers/linear.h"
 #include "nn/layers/sequential.h"
+#include "nn/transformer/transformer.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -70,4 +71,13 @@ TEST_CASE("a module that runs twice counts twice; after an error nothing stays b
   CHECK(s.rows[1].flops == 2 * 2 * 16);
   CHECK(s.rows[1].outputs.size() == 1);
   CHECK(s.flops == 64);
+}
+
+TEST_CASE("attention whose weights nobody asks for has one output") {
+  const TransformerEncoder model(8, 2, 1, {.dim_feedforward = 4});
+  const Summary s = summary(model, zeros({1, 3, 8}));
+  const auto row = std::find_if(s.rows.begin(), s.rows.end(),
+                                [](const SummaryRow& r) { return r.path == "layers.0.self_attn"; });
+  REQUIRE(row != s.rows.end());
+  CHECK(row->outputs == std::vector<Shape>{{1, 3, 8}});
 }
