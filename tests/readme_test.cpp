@@ -33,25 +33,24 @@ std::map<std::string, Shown> commands_of(const std::string& readme) {
   return all;
 }
 
-// The names and code in a piece of text, which a translation keeps: what stands in `...`, in its order.
-std::string spans_of(const std::string& text) {
-  static const std::regex span("`[^`]+`");
-  std::string spans;
-  for (std::sregex_iterator it(text.begin(), text.end(), span), end; it != end; ++it)
-    spans += " " + it->str();
-  return spans;
+// What a translation keeps of a piece of text: the code in it, `...`, and the numbers, in their order.
+std::string kept_of(const std::string& text) {
+  static const std::regex kept(R"(`[^`]+`|\d+(\.\d+)*)");
+  std::string all;
+  for (std::sregex_iterator it(text.begin(), text.end(), kept), end; it != end; ++it) all += " " + it->str();
+  return all;
 }
 
 // What a text and its translation share, piece by piece: headings by rank, fenced blocks letter by letter, rows by
-// the number of their cells, paragraphs and items, each with the code in it. The line that leads to the other language
+// the number of their cells, paragraphs and items, each with what kept_of finds in it. The line that leads to the other language
 // is left out.
 Texts skeleton_of(const std::string& markdown) {
   static const std::regex other_language(R"(\[[^\]]+\]\(README[.a-z]*\.md\))"), heading("(#+) .*"),
-      item(R"(\s*(-|\d+\.) .*)");
+      item(R"(\s*(-|\d+\.) (.*))");
   Texts pieces;
   std::string kind, text;  // of the piece that the next line may go on with; none: ""
   const auto finish = [&] {
-    if (!kind.empty()) pieces.push_back(kind + spans_of(text));
+    if (!kind.empty()) pieces.push_back(kind + kept_of(text));
     kind = text = "";
   };
   bool fenced = false;
@@ -68,19 +67,16 @@ Texts skeleton_of(const std::string& markdown) {
       finish();
     } else if (std::regex_match(line, found, heading)) {
       finish();
-      pieces.push_back(found[1].str() + spans_of(line));
+      pieces.push_back(found[1].str() + kept_of(line));
     } else if (line.starts_with('|')) {
       finish();
       pieces.push_back(std::to_string(std::count(line.begin(), line.end(), '|') - 1) + " cells" +
-                       spans_of(line));
+                       kept_of(line));
     } else {
-      if (std::regex_match(line, found, item)) {
-        finish();
-        kind = found[1];
-      } else if (kind.empty()) {
-        kind = "paragraph";
-      }
-      text += line + "\n";
+      const bool begins = std::regex_match(line, found, item);
+      if (begins) finish();
+      if (kind.empty()) kind = begins ? found[1].str() : "paragraph";
+      text += (begins ? found[2].str() : line) + "\n";
     }
   }
   finish();
@@ -122,9 +118,9 @@ TEST_CASE("README: the Chinese one keeps in step") {
 TEST_CASE("README: what is out of step is found") {
   const std::string english =
       "# a\n\n[中文](README.zh.md)\n\nUse `a`\nand `b`.\n\n## b\n\n```sh\nrun # it\n```\n\n"
-      "| c | d |\n|---|---|\n| `e` | f `g` |\n\n- one `h`\n- two\n\n1. `i`\n2. end\n";
+      "| c | d |\n|---|---|\n| `e` | f `g` 1.5 |\n\n- one `h`\n- two\n\n1. `i`\n2. end\n";
   CHECK(skeleton_of(english) == Texts{"#", "paragraph `a` `b`", "##", "```sh\nrun # it\n```\n", "2 cells",
-                                      "2 cells", "2 cells `e` `g`", "- `h`", "-", "1. `i`", "2."});
+                                      "2 cells", "2 cells `e` `g` 1.5", "- `h`", "-", "1. `i`", "2."});
   const auto changed = [&](const std::string& from, const std::string& to) {
     std::string other = english;
     REQUIRE(contains(other, from));
@@ -138,6 +134,7 @@ TEST_CASE("README: what is out of step is found") {
   CHECK(changed("# it", "# them").size() == 1);
   CHECK(changed("c | d", "c").size() == 1);
   CHECK(changed("`g`", "g").size() == 1);
+  CHECK(changed("1.5", "2.5").size() == 1);
   CHECK(changed("one `h`", "one").size() == 1);
   CHECK(changed("- two\n", "").size() == 1);
   CHECK(changed("2. end", "3. end").size() == 1);
