@@ -5,6 +5,7 @@
 #include <cmath>
 #include <ostream>
 #include <sstream>
+#include "nn/view/markup.h"
 
 namespace program {
 

@@ -5,23 +5,12 @@
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
 #include "nn/table.h"
+#include "nn/view/markup.h"
 #include "tensor/index.h"
 
 namespace heed {
-namespace detail {
 
-std::string replaced(std::string text, const std::string& part, const std::string& by) {
-  for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += by.size())
-    text.replace(at, part.size(), by);
-  return text;
-}
-
-std::string escaped(const std::string& text) {
-  const std::string safe = replaced(replaced(text, "&", "&amp;"), "<", "&lt;");
-  return replaced(replaced(safe, ">", "&gt;"), "\"", "&quot;");
-}
-
-}  // namespace detail
+using detail::joined;
 
 namespace {
 
@@ -37,13 +26,6 @@ std::string colour_of(double weight) {
   };
   char text[8];
   std::snprintf(text, sizeof text, "#%06x", mixed(0) << 16 | mixed(1) << 8 | mixed(2));
-  return text;
-}
-
-// Texts and numbers one after the other.
-std::string joined(const auto&... parts) {
-  std::string text;
-  (detail::append(text, parts), ...);
   return text;
 }
 

@@ -9,13 +9,4 @@ namespace heed {
 /// very many weights, several share a cell, which shows the largest of them.
 std::string attention_svg(const AttentionMap& map);
 
-namespace detail {
-
-/// `text` with `by` in place of every `part`.
-std::string replaced(std::string text, const std::string& part, const std::string& by);
-/// A text made fit for XML and HTML, between tags and in quotes.
-std::string escaped(const std::string& text);
-
-}  // namespace detail
-
 }  // namespace heed

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "autograd/ops/shape.h"
-#include "nn/view/heat_map.h"
+#include "nn/view/markup.h"
 
 namespace heed {
 
@@ -32,25 +32,12 @@ std::string json(const std::vector<AttentionMap>& maps) {
   return detail::replaced(all.dump(), "<", "\\u003c");  // "</script>" in a token would end the script
 }
 
-// The template with its {{blanks}} filled in. What is filled in is not searched again.
-std::string filled(std::string_view page, const std::map<std::string_view, std::string>& blanks) {
-  std::string text;
-  while (true) {
-    const size_t at = page.find("{{");
-    text += page.substr(0, at);
-    if (at == page.npos) return text;
-    const size_t end = page.find("}}", at);
-    text += blanks.at(page.substr(at + 2, end - at - 2));
-    page.remove_prefix(end + 2);
-  }
-}
-
 }  // namespace
 
 std::string attention_page(const std::vector<AttentionMap>& maps, const AttentionPageOptions& options) {
-  return filled(page_template, {{"language", detail::escaped(options.language)},
-                                {"title", detail::escaped(options.title)},
-                                {"data", json(maps)}});
+  return detail::filled(page_template, {{"language", detail::escaped(options.language)},
+                                        {"title", detail::escaped(options.title)},
+                                        {"data", json(maps)}});
 }
 
 }  // namespace heed
