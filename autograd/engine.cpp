@@ -60,9 +60,17 @@ class Pass {
       Tensor g = run_hooks(node, std::exchange(node.pending, Tensor()));
       if (!(store(node, g) && up_to_)) {
         if (node.forgotten) used_before(node);
+        if (Watcher::any()) [[unlikely]]
+          Watcher::each([&](Watcher& watcher) { watcher.turn(node, g); });
         node.differentiate(
             g, [&](const Node& input) { return wants(input); },
-            [&](Node& input, Tensor gradient) { deliver(input, std::move(gradient)); });
+            [&](Node& input, Tensor gradient) {
+              if (gradient.shape() != input.shape || gradient.dtype() != input.dtype) [[unlikely]]
+                gradient = fitted(input, gradient);
+              if (Watcher::any()) [[unlikely]]
+                Watcher::each([&](Watcher& watcher) { watcher.arrived(input, gradient); });
+              deliver(input, std::move(gradient));
+            });
         if (!keep_graph) node.forget();
       }
       if (node.keeps_grad) keep(node, std::move(g));
@@ -74,8 +82,6 @@ class Pass {
  private:
   // Adds to what has arrived at an input so far.
   void deliver(Node& node, Tensor g) {
-    if (g.shape() != node.shape || g.dtype() != node.dtype) [[unlikely]]
-      g = fitted(node, g);
     if (!node.is_leaf()) return accumulate(node.pending, std::move(g));
     if (targets_) return (void)store(node, g);
     if (!node.pending.defined()) return keep(node, std::move(g));

@@ -129,6 +129,16 @@ void Node::make_leaf(const Tensor& x) {
   TensorBody::of(x).history = Ref<History>(&make("leaf", x, {}, 0, 0));
 }
 
+Watcher::~Watcher() {
+  Watcher** link = &first_;
+  while (*link != this) link = &(*link)->next_;
+  *link = next_;
+}
+
+[[gnu::noinline]] static void tell(Node& node, const Tensor& value, const std::vector<Tensor>& inputs) {
+  Watcher::each([&](Watcher& watcher) { watcher.recorded(node, value, inputs); });
+}
+
 Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges) {
   if (!grad_enabled()) return value;
   size_t rule_bytes = 0;
@@ -149,6 +159,11 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges)
     input.rule = space;  // there is one now, for forget() to destroy
     space += rule_space(edge.table->size);
     if (edge.table->reads_result && !node.result.defined()) node.keep_result(value);
+  }
+  if (Watcher::any()) [[unlikely]] {
+    std::vector<Tensor> inputs;
+    for (const Edge& edge : edges) inputs.push_back(edge.input);
+    tell(node, value, inputs);
   }
   TensorBody::of(value).history = std::move(history);
   return value;
@@ -173,6 +188,8 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
   node.result_version = body.storage->version;
   node.joint = std::make_unique<Node::Joint>(
       Node::Joint{std::move(rule), std::move(twin), std::make_shared<const Node::Source>(std::move(source))});
+  if (Watcher::any()) [[unlikely]]
+    tell(node, value, {inputs.begin(), inputs.end()});
   body.history = std::move(history);
   return value;
 }

@@ -238,6 +238,35 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges)
 Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule, Twin twin,
               Twin again = nullptr);
 
+/// Sees what its thread records and differentiates, from the day it is made until it is destroyed, in that thread; the
+/// `Tape` of nn/view is one. It may compute, but must record nothing: its functions run inside NoGrad.
+class Watcher {
+ public:
+  Watcher() : next_(std::exchange(first_, this)) {}
+  virtual ~Watcher();
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+
+  /// An operation gave `value`, which has no history yet; an input that was not given is undefined.
+  virtual void recorded(Node& node, const Tensor& value, const std::vector<Tensor>& inputs) = 0;
+  /// The gradient of a node's result is complete, and its rule runs next. node.run tells one pass from another.
+  virtual void turn(Node& node, const Tensor& g) = 0;
+  /// The rule of the node that had its turn gave an input this much.
+  virtual void arrived(Node& input, const Tensor& g) = 0;
+
+  static bool any() { return first_ != nullptr; }
+  /// Calls tell(watcher) for each of this thread.
+  template <class Tell>
+  static void each(Tell&& tell) {
+    const NoGrad nothing_recorded;
+    for (Watcher* watcher = first_; watcher; watcher = watcher->next_) tell(*watcher);
+  }
+
+ private:
+  static inline thread_local constinit Watcher* first_ = nullptr;
+  Watcher* next_;
+};
+
 namespace detail {
 /// A node on the way down a graph, and which of its inputs comes next.
 struct Step {

@@ -275,7 +275,10 @@ int main(int argc, char** argv) {
   std::vector<std::string> names;
   for (const auto& [name, show] : examples) names.push_back(name);
   self.choice("--example", chosen, names, "What to show");
+  bool step = false;
+  self.flag("--step", step, "Of the example graph one step after the other; on a terminal Enter goes on");
   return self.run(argc, argv, [&] {
+    check(!step || chosen == "graph", "--step walks through a graph: give --example graph with it");
     for (const auto& [name, show] : examples)
       if (name == chosen) show(self);
   });

@@ -1,9 +1,10 @@
 #include "examples/by_hand_gradients.h"
 
 #include <heed.h>
+#include <unistd.h>
 
 #include <cmath>
-#include <ostream>
+#include <iostream>
 
 #include "examples/by_hand.h"
 
@@ -68,6 +69,24 @@ void covariance(Program& self) {
                short_number(scaled) + ", the variance under more even weights, divided by √3.");
 }
 
+// What the engine did, step by step; with --step on a terminal each waits for the Enter key.
+static void walk_through(Program& self, const Tape& tape) {
+  std::ostream& text = self.text();
+  if (!self.given("--step")) {
+    text << tape_text(tape) << "\n";
+    return;
+  }
+  const bool waits = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+  std::string line;
+  for (size_t i = 0; i < tape.steps().size(); ++i) {
+    text << "step " << i + 1 << " of " << tape.steps().size()
+         << (tape.steps()[i].gradient.defined() ? ", backward: " : ", forward: ") << tape_text(tape, i)
+         << "\n";
+    if (waits && i + 1 < tape.steps().size()) std::getline(std::cin, line);
+  }
+  text << "\n";
+}
+
 // Why backward needs an order, and why the gradient of a broadcast operand is a sum.
 void graph(Program& self) {
   introduce(self,
@@ -78,11 +97,14 @@ void graph(Program& self) {
              "the graph of y, walked backward in two orders; then a vector added to each row of a matrix",
              "the half of dx that is lost where a rule runs before its whole gradient is there"});
   std::ostream& text = self.text();
+  Tape tape;
   const Tensor x = tensor(3, float64).requires_grad_();
   const Tensor a = x * x;  // used twice: by b and by y
   const Tensor b = a * 2;
   const Tensor y = a * b;  // 2 x^4
-  text << "x = 3    a = x x    b = 2 a    y = a b = 2 x^4\n\n" << graph_text(y) << "\n";
+  y.backward();
+  for (const auto& [name, value] : {std::pair("x", x), {"a", a}, {"b", b}, {"y", y}}) tape.name(name, value);
+  walk_through(self, tape);
 
   // a's gradient has two parts: from y at once, b, and from y by way of b, 2 a. The rule of a = x x may run
   // once both are there; run when the first arrives it misses the second.
@@ -93,9 +115,8 @@ void graph(Program& self) {
        << "  dx = da 2x = " << in_order << "\n"
        << "as soon as the first gradient arrives (y, a, b):\n"
        << "  dx = " << from_y << " * 2x = " << too_early << ", half of it lost\n";
-  y.backward();
   agree("dx", Matrix(1, 1, in_order), reshape(x.grad(), {1, 1}));
-  text << "autograd: dx = " << x.grad().item() << ", and 8 x^3 = " << 8 * 27 << "\n";
+  text << "autograd: dx = " << x.grad().item() << ", and 8 x^3 = " << 8 * std::pow(x.item(), 3) << "\n";
 
   const Tensor m = tensor({{1, 2, 3}, {4, 5, 6}}, float64).requires_grad_();
   const Tensor bias = tensor({10, 20, 30}, float64).requires_grad_();
@@ -117,8 +138,8 @@ void graph(Program& self) {
   self.result("grad.bias", sums.tensor());
   self.result("autograd.bias", bias.grad());
   if (self.draws()) {
-    const Tensor z = square(tensor(3, float64).requires_grad_());
-    self.draw_graph("graph", graph_dot(z * (z * 2)));
+    self.write_picture("graph.svg", tape_svg(tape));
+    self.write_picture("graph.html", tape_page(tape, {.title = "Step by step: a = x x, b = 2 a, y = a b"}));
   }
   conclude(self, "in order dx is " + short_number(in_order) + ", as 8 x³ says, and too early it is " +
                      short_number(too_early) + "; the gradient of bias, " + row_text(sums, 0) +

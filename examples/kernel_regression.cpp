@@ -109,14 +109,19 @@ void draw(Program& self, const Data& data, const LeaveOneOut& points, const std:
   draw_query(self, titled("One query against all keys"), data.x, data.y, weights, query, answer);
 }
 
-// The graph that a step of learning differentiates: the leave-one-out loss, from the parameter to the number.
+// A step of learning: the leave-one-out loss from the parameter to the number, and the gradients back.
 std::string loss_graph(const Data& data, double w) {
   const NadarayaWatson model({.w = w, .learn = true, .dtype = float64});
   const auto part = [](const Numbers& all) {
     return column({all.begin(), all.begin() + std::min<long>(1000, std::ssize(all))});
   };
   const Tensor x = part(data.x), y = part(data.y);
-  return graph_dot(F::mse_loss(model(x, x, y, OwnPoint::exclude), y));
+  Tape tape;
+  tape.name("", model);
+  const Tensor loss = F::mse_loss(model(x, x, y, OwnPoint::exclude), y);
+  tape.name("loss", loss);
+  loss.backward();
+  return tape_svg(tape);
 }
 
 }  // namespace
@@ -182,7 +187,7 @@ int main(int argc, char** argv) {
 
     if (self.draws()) {
       write_predictions(self, data, points, models);
-      self.draw_graph("graph", loss_graph(data, w));
+      self.write_picture("graph.svg", loss_graph(data, w));
       draw(self, data, points, models, search, before, after, query, weights, answer);
     } else {
       text << "\nGive --out DIR for the pictures and the predictions.\n";

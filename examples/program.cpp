@@ -241,13 +241,6 @@ void Program::plot(const std::string& file, const std::string& commands) {
   add_picture(part, picture);
 }
 
-void Program::draw_graph(const std::string& file, const std::string& dot) {
-  write(file + ".dot", dot);
-  const std::string picture = file + ".svg", part = picture + ".part";
-  remove(picture);
-  if (run_tool(out, {"dot", "-Tsvg", "-o", part, file + ".dot"})) add_picture(part, picture);
-}
-
 void Program::add_picture(const std::string& drawn, const std::string& picture) {
   const fs::path folder(out);
   fs::rename(folder / drawn, folder / picture);
@@ -277,12 +270,6 @@ void Progress::step() {
     std::cerr << "\r\033[K" << line << std::flush;
   else
     std::cerr << line << "\n";
-}
-
-std::string short_number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
 }
 
 }  // namespace program

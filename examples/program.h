@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nn/file.h"
+#include "nn/table.h"
 #include "tensor/tensor.h"
 
 /// Shared by all example programs: options, output, pictures.
@@ -66,8 +67,6 @@ class Program {
   /// beside it as `file`.gp. The paths of all pictures are the last that is printed. Without gnuplot it says
   /// so, once, and leaves the data.
   void plot(const std::string& file, const std::string& commands);
-  /// Writes `file`.dot, and draws it as `file`.svg where graphviz is installed.
-  void draw_graph(const std::string& file, const std::string& dot);
   uint64_t seed = 1;
   int64_t default_threads = 0;  // where neither --threads nor OMP_NUM_THREADS says it; 0: one for each core
   std::string out;
@@ -100,12 +99,9 @@ class Progress {
   bool terminal_, visible_ = false;
 };
 
-/// "1.095", "0.0124", "3.2e-07": four digits that count.
-std::string short_number(double value);
-
 /// Runs a tool of the system in `folder`. False when it is not installed; an error when it fails.
 bool run_tool(const std::string& folder, std::vector<std::string> command);
 
-using heed::write_file;
+using heed::short_number, heed::write_file;
 
 }  // namespace program

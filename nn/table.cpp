@@ -32,11 +32,13 @@ int64_t display_width(const std::string& text) {
   return width;
 }
 
-std::string decimals(double x, int digits) {
+static std::string printed(double x, const char* format, int digits) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.*f", digits, x);
+  std::snprintf(text, sizeof text, format, digits, x);
   return text;
 }
+std::string decimals(double x, int digits) { return printed(x, "%.*f", digits); }
+std::string short_number(double x) { return printed(x, "%.*g", 4); }
 
 std::string detail::listed(const std::vector<std::string>& names) {
   std::string text;

@@ -12,6 +12,8 @@ int64_t display_width(const std::string& text);
 
 /// A number with so many digits after the point.
 std::string decimals(double x, int digits);
+/// "1.095", "0.0124", "3.2e-07": four digits that count.
+std::string short_number(double x);
 
 namespace detail {
 /// "dot, additive"

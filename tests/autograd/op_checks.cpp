@@ -459,6 +459,13 @@ void check_row(const OpCase& row, Report& report) {
     report.guard("failed", [&] { check(row, report); });
 }
 
+std::vector<Tensor> inputs_of(const OpCase& row) {
+  Inputs inputs = make(row);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (row.inputs[i].differentiable()) inputs[i].requires_grad_();
+  return inputs;
+}
+
 Findings findings(const OpCase& row, Check* check) {
   Report report(row);
   check(row, report);

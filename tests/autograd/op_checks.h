@@ -36,6 +36,9 @@ void check_refusals(const OpCase& row, Report& report);
 /// All of the above.
 void check_row(const OpCase& row, Report& report);
 
+/// The inputs of a row in float64, with a gradient where it can have one.
+std::vector<Tensor> inputs_of(const OpCase& row);
+
 /// What a check finds wrong with a row.
 Findings findings(const OpCase& row, Check* check);
 

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace heed {
+
+/// A box of a drawn graph: its size is given, its left upper corner is found.
+struct LayeredBox {
+  double width, height;
+  double x = 0, y = 0;
+};
+
+struct LayeredPoint {
+  double x, y;
+};
+
+/// From the lower edge of a box down to the upper edge of one that comes after it.
+struct LayeredEdge {
+  size_t from, to;
+  std::vector<LayeredPoint> points = {};  // found: on the way around the boxes between them
+};
+
+struct Layered {
+  std::vector<LayeredBox> boxes;
+  std::vector<LayeredEdge> edges;
+  double width = 0, height = 0;
+};
+
+/// Lays boxes out in layers from top to bottom, so that every edge leads down: from < to of each. Boxes stand as low as
+/// what comes after them allows; within a layer they are ordered by the mean place of their neighbours, which leaves few
+/// crossings, and stand as near to it as the others allow.
+///
+/// Source: K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of hierarchical system structures, 1981.
+Layered layered(std::vector<LayeredBox> boxes, std::vector<LayeredEdge> edges);
+
+}  // namespace heed

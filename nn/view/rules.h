@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace heed {
+
+/// An operand of an operation, as people call it.
+struct RuleOperand {
+  std::string name;
+  bool needs_gradient = true;
+};
+
+/// How the gradient rule of an operation reads, by the name that it is recorded under, for people. g is the gradient of
+/// the result, and of operands that need no gradient nothing is said:
+///
+///   gradient_rule("mul", {{"w"}, {"x"}}, "y")           "dw = g x, dx = g w"
+///   gradient_rule("mul", {{"w"}, {"x", false}}, "y")    "dw = g x"
+///
+/// "" for an operation that is not heed's own.
+std::string gradient_rule(const std::string& operation, const std::vector<RuleOperand>& operands,
+                          const std::string& result);
+
+}  // namespace heed

@@ -1,0 +1,171 @@
+#include "nn/view/tape.h"
+
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
+#include "nn/table.h"
+#include "nn/view/rules.h"
+#include "tensor/index.h"
+
+namespace heed {
+namespace {
+
+constexpr int64_t kMostNumbers = 16, kMostInRow = 6;  // that are shown of a tensor
+
+bool is_small(const Tensor& x) {
+  return x.dim() == 0 ||
+         (x.dim() <= 2 && x.numel() > 0 && x.numel() <= kMostNumbers && x.size(-1) <= kMostInRow);
+}
+
+std::string range_of(const Tensor& x) {
+  if (x.numel() == 0) return to_string(x.shape());
+  const auto numbers = x.to_vector<double>();
+  const auto [least, most] = std::ranges::minmax(numbers);
+  return to_string(x.shape()) + " from " + short_number(least) + " to " + short_number(most);
+}
+
+std::string bracketed(const std::vector<double>& numbers) {
+  std::string text;
+  for (const double number : numbers) text += (text.empty() ? "" : ", ") + short_number(number);
+  return "[" + text + "]";
+}
+
+}  // namespace
+
+std::vector<std::string> detail::rows_of(const Tensor& x) {
+  if (!is_small(x)) return {range_of(x)};
+  const auto numbers = x.to_vector<double>();
+  if (x.dim() == 0) return {short_number(numbers[0])};
+  std::vector<std::string> rows;
+  const auto columns = static_cast<size_t>(x.size(-1));
+  for (size_t at = 0; at < numbers.size(); at += columns)
+    rows.push_back(bracketed(
+        {numbers.begin() + static_cast<int64_t>(at), numbers.begin() + static_cast<int64_t>(at + columns)}));
+  return rows;
+}
+
+std::string detail::in_line(const Tensor& x) {
+  const std::vector<std::string> rows = rows_of(x);
+  return x.dim() == 2 && is_small(x) ? "[" + listed(rows) + "]" : rows[0];
+}
+
+std::string detail::place_of(Line line) {
+  if (!is_users(line)) return "";
+  const std::string file = line.file_name();
+  return file.substr(file.rfind('/') + 1) + ":" + std::to_string(line.line());
+}
+
+std::string detail::rule_of(const Tape& tape, size_t node) {
+  std::vector<RuleOperand> operands;
+  for (const size_t input : tape.nodes()[node].inputs)
+    operands.push_back({tape.label(input), tape.nodes()[input].operation != "constant"});
+  return gradient_rule(tape.nodes()[node].operation, operands, tape.label(node));
+}
+
+Tape::Tape() { ++detail::paths_wanted; }
+Tape::~Tape() { --detail::paths_wanted; }
+
+void Tape::name(const std::string& name, const Tensor& x) { nodes_[known(x)].name = name; }
+
+void Tape::name(const std::string& prefix, const Module& module) {
+  for (const auto& [path, parameter] : module.named_parameters())
+    name(prefix.empty() ? path : prefix + "." + path, parameter);
+}
+
+std::string Tape::label(size_t node) const {
+  const TapeNode& one = nodes_.at(node);
+  if (!one.name.empty()) return one.name;
+  if (one.operation == "constant" && one.value.dim() == 0) return short_number(one.value.item());
+  return "#" + std::to_string(node + 1);
+}
+
+size_t Tape::add(const void* identity, TapeNode node) {
+  const size_t place = nodes_.size();
+  places_[identity] = place;
+  node.value = clone(node.value);
+  const bool number = node.operation == "constant" && node.value.dim() == 0;
+  nodes_.push_back(std::move(node));
+  if (!number) steps_.push_back({.node = place});
+  return place;
+}
+
+// The place of an input or of a tensor that gets a name: one that was not seen before has come from outside.
+size_t Tape::known(const Tensor& x) {
+  const NoGrad guard;
+  Node* node = x.requires_grad() ? Node::of(x) : nullptr;
+  const void* identity = node ? static_cast<const void*>(node) : &TensorBody::of(x);
+  if (const auto found = places_.find(identity); found != places_.end()) return found->second;
+  if (!node) {
+    kept_constants_.push_back(x);
+    return add(identity, {.operation = "constant", .value = x.detach()});
+  }
+  kept_nodes_.emplace_back(node);
+  return add(identity,
+             {.operation = node->name, .module = node->module, .line = node->line, .value = x.detach()});
+}
+
+void Tape::recorded(Node& node, const Tensor& value, const std::vector<Tensor>& inputs) {
+  TapeNode seen{.operation = node.name, .module = node.module, .line = node.line, .value = value.detach()};
+  for (const Tensor& input : inputs)
+    if (input.defined()) seen.inputs.push_back(known(input));
+  kept_nodes_.emplace_back(&node);
+  add(&node, std::move(seen));
+}
+
+// A node that the tape did not see made has no numbers to show, and neither has what its rule gives.
+void Tape::turn(Node& node, const Tensor& g) {
+  if (std::exchange(pass_, node.run) != node.run) sums_.clear();
+  const auto found = places_.find(&node);
+  seen_ = found != places_.end();
+  if (seen_) steps_.push_back({.node = found->second, .gradient = clone(g)});
+}
+
+void Tape::arrived(Node& input, const Tensor& g) {
+  const auto found = places_.find(&input);
+  if (!seen_ || found == places_.end()) return;
+  Tensor& sum = sums_[found->second];
+  sum = sum.defined() ? sum + g : clone(g);
+  steps_.back().gifts.push_back({found->second, clone(g), clone(sum)});
+}
+
+std::string tape_text(const Tape& tape, size_t step) {
+  const TapeStep& now = tape.steps().at(step);
+  const TapeNode& node = tape.nodes()[now.node];
+  const std::string place = detail::place_of(node.line),
+                    at = (node.module.empty() ? "" : "    in " + node.module) +
+                         (place.empty() ? "" : "    at " + place);
+  std::string text = tape.label(now.node);
+  if (!now.gradient.defined()) {
+    text += " = ";
+    if (!node.inputs.empty()) {
+      std::vector<std::string> inputs;
+      for (const size_t input : node.inputs) inputs.push_back(tape.label(input));
+      text += node.operation + "(" + detail::listed(inputs) + ") = ";
+    }
+    text += detail::in_line(node.value);
+    return text + (node.inputs.empty() ? "    " + node.operation : at);
+  }
+  text += ": g = " + detail::in_line(now.gradient) + "    " + node.operation;
+  if (const std::string rule = detail::rule_of(tape, now.node); !rule.empty()) text += ": " + rule;
+  text += at;
+  for (const auto& [to, gradient, sum] : now.gifts) {
+    text += "\n    " + tape.label(to) + " gets " + detail::in_line(gradient);
+    if (const std::string all = detail::in_line(sum); all != detail::in_line(gradient))
+      text += ", has " + all;
+  }
+  return text;
+}
+
+std::string tape_text(const Tape& tape) {
+  std::string text;
+  bool backward = true;
+  for (size_t i = 0; i < tape.steps().size(); ++i) {
+    if (std::exchange(backward, tape.steps()[i].gradient.defined()) != backward)
+      text += backward ? "backward: each operation once all that use its result have had their turn\n"
+                       : "forward: each operation when it is computed\n";
+    text += tape_text(tape, i) + "\n";
+  }
+  return text;
+}
+
+}  // namespace heed

@@ -1,0 +1,143 @@
+#include "nn/view/tape.h"
+
+#include <memory>
+#include <thread>
+
+#include "autograd/ops/elementwise.h"
+#include "nn/functional.h"
+#include "nn/layers/linear.h"
+#include "nn/layers/sequential.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+// A text without the lines of this file, which move.
+std::string without_lines(std::string text) {
+  for (size_t at = 0; (at = text.find("    at tape_test.cpp:", at)) != std::string::npos;)
+    text.erase(at, text.find('\n', at) - at);
+  return text;
+}
+
+}  // namespace
+
+// covers: C-100-08
+TEST_CASE("Tape: values as they are computed, then each turn with its rule and what it gives") {
+  Tape tape;
+  const Tensor x = tensor(3, float64).requires_grad_();
+  const Tensor a = x * x;
+  const Tensor b = a * 2;
+  const Tensor y = a * b;
+  y.backward();
+  tape.name("x", x);
+  tape.name("a", a);
+  tape.name("y", y);
+  CHECK(without_lines(tape_text(tape)) ==
+        "forward: each operation when it is computed\n"
+        "x = 3    leaf\n"
+        "a = mul(x, x) = 9\n"
+        "#4 = mul(a, 2) = 18\n"
+        "y = mul(a, #4) = 162\n"
+        "backward: each operation once all that use its result have had their turn\n"
+        "y: g = 1    mul: da = g #4, d#4 = g a\n"
+        "    a gets 18\n"
+        "    #4 gets 9\n"
+        "#4: g = 9    mul: da = g 2\n"
+        "    a gets 18, has 36\n"
+        "a: g = 36    mul: dx = g x, dx = g x\n"
+        "    x gets 108\n"
+        "    x gets 108, has 216\n");
+  CHECK(contains(tape_text(tape, 1), "    at tape_test.cpp:"));
+  CHECK(contains(tape.nodes()[1].line.file_name(), "tape_test.cpp"));
+  CHECK(tape.nodes().size() == 5);
+  CHECK(tape.steps().size() == 7);
+  CHECK_THROWS_AS(tape_text(tape, 7), std::out_of_range);
+}
+
+TEST_CASE("Tape: matrices, broadcast operands, constants, a tensor from before, modules by name") {
+  const Tensor before = sin(tensor({1, 2}).requires_grad_());
+  const Linear linear(2, 1);
+  Tape tape;
+  tape.name("layer", linear);
+  const Tensor data = ones({2, 2});
+  tape.name("data", data);
+  const Tensor sums = data * before;
+  linear(sums).backward(ones({2, 1}));
+  const std::string text = tape_text(tape);
+  CHECK(contains(text, "layer.weight = [["));
+  CHECK(contains(text, "layer.bias = ["));
+  CHECK(contains(text, "data = [[1, 1], [1, 1]]    constant\n"));
+  CHECK(contains(text, " = mul(data, #4) = [["));
+  CHECK(contains(text, "    #4 gets ["));  // as long as it: the broadcasting is undone
+  REQUIRE(tape.steps().size() > 2);
+  CHECK(tape.steps().back().gifts.empty());  // of the sine, whose operand the tape does not know
+  REQUIRE_FALSE(tape.steps()[tape.steps().size() - 2].gifts.empty());
+  const auto& last = tape.steps()[tape.steps().size() - 2].gifts.back();
+  CHECK(last.gradient.shape() == before.shape());
+  CHECK(tape.nodes()[last.to].operation == "sin");
+  CHECK(tape.nodes()[last.to].inputs.empty());
+}
+
+TEST_CASE("Tape: a large tensor by its shape and range, an empty one by its shape") {
+  CHECK(detail::in_line(zeros({3, 0})) == "[3, 0]");
+  CHECK(detail::in_line(tensor({{1, 2}, {3, 4}})) == "[[1, 2], [3, 4]]");
+  CHECK(detail::rows_of(tensor({{1, 2}, {3, 4}})) == Texts{"[1, 2]", "[3, 4]"});
+  CHECK(detail::rows_of(tensor(0.25)) == Texts{"0.25"});
+  CHECK(detail::in_line(linspace(-1, 1, 100)) == "[100] from -1 to 1");
+  CHECK(detail::in_line(ones({2, 1, 1})) == "[2, 1, 1] from 1 to 1");
+}
+
+TEST_CASE("Tape: each pass has sums of its own, and a second derivative is one more pass") {
+  Tape tape;
+  const Tensor x = tensor(2, float64).requires_grad_();
+  const Tensor y = x * x * x;
+  const Tensor slope = grad(y, {x}, true)[0];
+  const size_t first = tape.steps().size();
+  tape.name("x", x);
+  slope.backward();
+  CHECK(x.grad().item() == 12);
+  double last = 0;
+  for (size_t i = first; i < tape.steps().size(); ++i)
+    for (const TapeStep::Gift& gift : tape.steps()[i].gifts)
+      if (tape.label(gift.to) == "x") last = gift.sum.item();
+  CHECK(last == 12);
+}
+
+TEST_CASE("Tape: what is watched is the same bit for bit, and other threads are not seen") {
+  const auto run = [] {
+    manual_seed(3);
+    Sequential model(Linear(3, 4), Linear(4, 1));
+    const Tensor x = randn({5, 3});
+    F::mse_loss(model(x), zeros({5, 1})).backward();
+    return bytes_of(model.parameters()[0].grad());
+  };
+  const std::string alone = run();
+  Tape tape;
+  CHECK(run() == alone);
+  const size_t steps = tape.steps().size();
+  CHECK(steps > 10);
+  std::thread([&] { CHECK(run() == alone); }).join();
+  {
+    const NoGrad guard;
+    const Tensor unseen = ones({2}) * 2;
+  }
+  CHECK(tape.steps().size() == steps);
+}
+
+TEST_CASE("Tape: several at once, which end in any order; none sees what comes after its end") {
+  auto outer = std::make_unique<Tape>();
+  const Tensor x = tensor(1).requires_grad_();
+  const Tensor a = x + 1;
+  auto inner = std::make_unique<Tape>();
+  const Tensor b = a + 1;
+  outer.reset();
+  const Tensor c = b + 1;
+  CHECK(inner->steps().size() == 3);  // a, which it did not see made, b and c
+  c.backward();
+  REQUIRE(inner->steps().size() == 6);
+  CHECK(inner->steps()[4].gifts.at(0).gradient.item() == 1);
+  CHECK(inner->steps()[5].gifts.empty());  // x is unknown to it
+  inner.reset();
+  CHECK_FALSE(Watcher::any());
+}
