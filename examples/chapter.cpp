@@ -126,6 +126,7 @@ std::vector<std::string> skeleton_of(const std::string& chapter) {
   std::vector<std::string> skeleton;
   for (const Piece& piece : pieces_of(chapter)) switch (piece.kind) {
       case Piece::text:
+        if (piece.raw.starts_with("```")) skeleton.push_back(piece.raw);
         break;
       case Piece::heading:
         skeleton.push_back("# " + piece.name);
@@ -190,10 +191,14 @@ Excerpt excerpt(const std::string& source, const std::string& from) {
   auto first = at, last = at;
   while (first != lines.begin() && is_comment(*(first - 1))) --first;
   int64_t depth = 0;
+  bool initialisers = false;  // of a constructor: a comma does not end it
   for (; last != lines.end(); ++last) {
     depth += opens(*last);
     const std::string code = code_of(*last);
-    if (depth <= 0 && (code.ends_with(';') || code.ends_with('}') || code.ends_with(','))) break;
+    const size_t start = code.find_first_not_of(' ');
+    initialisers = initialisers || code.compare(std::min(start, code.size()), 2, ": ") == 0;
+    if (depth <= 0 && (code.ends_with(';') || code.ends_with('}') || (code.ends_with(',') && !initialisers)))
+      break;
   }
   check(last != lines.end(), "what begins with \"", from, "\" does not end");
   return {first - lines.begin() + 1, {first, last + 1}};
@@ -233,8 +238,9 @@ std::string fill(const Piece& piece, const Filling& filling) {
       return code_block(piece, filling);
     case Piece::run:
       return run_block(piece, filling);
-    case Piece::picture:
-      return "![" + piece.caption + "](" + filling.picture(piece.command, piece.name) + ")\n";
+    case Piece::picture:  // or a page to explore
+      return (piece.name.ends_with(".html") ? "[" : "![") + piece.caption + "](" +
+             filling.picture(piece.command, piece.name) + ")\n";
     case Piece::number:
       return filling.number(piece.command, piece.name);
     case Piece::heading:

@@ -29,6 +29,8 @@ $$ f(x) = \sum_i \alpha_i y_i $$
 
 ![what is learned](fits.svg "kernel_regression")
 
+![step by step](graph.html "kernel_regression")
+
 ```cpp
 int x = 1;  // `=not: filled`
 ```
@@ -73,7 +75,7 @@ TEST_CASE("chapter: its pieces put together are the chapter") {
   }
   CHECK(whole == kChapter);
   CHECK(kinds == std::vector<Piece::Kind>{Piece::heading, Piece::number, Piece::heading, Piece::formula,
-                                          Piece::code, Piece::run, Piece::picture});
+                                          Piece::code, Piece::run, Piece::picture, Piece::picture});
 }
 
 TEST_CASE("chapter: gaps are filled with code, output, numbers and pictures") {
@@ -83,7 +85,8 @@ TEST_CASE("chapter: gaps are filled with code, output, numbers and pictures") {
         "## C-000-14 A learned width {#C-000-14}\n",
         "`a.cpp:3`\n:::\n\n```cpp\n// Twice x.\nint f(int x) {\n  return 2 * x;\n}\n```\n",
         "run.sh kernel_regression --csv a.csv`\n:::\n\n```text\nlearned 2\nfixed 3\n```\n",
-        "![what is learned](kernel_regression/fits.svg)\n", "int x = 1;  // `=not: filled`\n"})
+        "![what is learned](kernel_regression/fits.svg)\n",
+        "\n[step by step](kernel_regression/graph.html)\n", "int x = 1;  // `=not: filled`\n"})
     CHECK(contains(text, part));
 }
 
@@ -111,6 +114,7 @@ TEST_CASE("excerpt: from the comment above to the end of a declaration, a statem
         std::pair<int64_t, size_t>(3, 4));
   CHECK(lines("  if (x == '{') {  // a }\n    y = \"}\";\n  }\n  z;\n", "if (x") ==
         std::pair<int64_t, size_t>(1, 3));
+  CHECK(lines("A(int a)\n    : x(a),\n      y(a) {}\nz;\n", "A(int") == std::pair<int64_t, size_t>(1, 3));
   CHECK(lines("f({1,\n   2}),\ng(),\n", "f({1") == std::pair<int64_t, size_t>(1, 2));
   CHECK_ERROR_HAS(excerpt("int f() {\n", "int f"), "does not end");
 }
