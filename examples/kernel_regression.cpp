@@ -91,7 +91,7 @@ Numbers queries_for(const Data& data) {
 }
 
 void draw(Program& self, const Data& data, const LeaveOneOut& points, const std::vector<Model>& models,
-          const Search& search, const HeatMap& before, const HeatMap& after, double query,
+          const Search& search, double start, const HeatMap& before, const HeatMap& after, double query,
           const Numbers& weights, double answer) {
   const double low = data.x.front(), range = data.x.back() - low;
   Numbers curve_x;
@@ -104,7 +104,7 @@ void draw(Program& self, const Data& data, const LeaveOneOut& points, const std:
     return Labels{what + ": " + data.labels.title, data.labels.x, data.labels.y};
   };
   draw_fits(self, titled("Kernel regression"), data.x, data.y, curve_x, curves);
-  draw_heat_maps(self, data.labels, before, models[1].w, after, models[2].w);
+  draw_heat_maps(self, data.labels, before, start, after, models[2].w);
   draw_losses(self, search);
   draw_query(self, titled("One query against all keys"), data.x, data.y, weights, query, answer);
 }
@@ -146,19 +146,20 @@ int main(int argc, char** argv) {
     const std::vector<Model> models = {evaluate(data, points, "average", "mean of all", 0, 0),
                                        evaluate(data, points, "fixed", "fixed kernel", 0, 1),
                                        evaluate(data, points, "learned", "learned kernel", 1, search.w)};
+    const Model start = evaluate(data, points, "start", "where it starts", 1, search.descents[0].start);
     const double w = search.w;
     std::ostream& text = self.text();
     text << data.labels.title << ": " << data.x.size() << " points (" << data.labels.x << ", "
          << data.labels.y << ")\n";
     print_task(text, data);
-    print_models(text, data, models);
+    print_models(text, data, {models[0], models[1], start, models[2]});
     print_width(text, points, search);
     if (data.x.size() <= 1000) print_kernels(text, data, w);
 
     // Before learning a query looks a little at many keys, afterwards much at a few.
     const Numbers queries = queries_for(data);
-    const HeatMap before = heat_map(queries, data.x, 1), after = heat_map(queries, data.x, w);
-    text << "\nrow entropy of the attention weights: " << short_number(before.entropy) << " at w = 1, "
+    const HeatMap before = heat_map(queries, data.x, start.w), after = heat_map(queries, data.x, w);
+    text << "\nrow entropy of the attention weights: " << short_number(before.entropy) << " at the start, "
          << short_number(after.entropy) << " learned: a query looks at about "
          << short_number(std::exp(before.entropy)) << " keys, then at "
          << short_number(std::exp(after.entropy)) << "\n";
@@ -170,17 +171,18 @@ int main(int argc, char** argv) {
     const double answer = attention_pool(alpha, column(data.y)).item();
     const Numbers weights = alpha.to_vector<double>();
     print_query(self, data, weights, query, w, answer);
-    print_gain(text, data, models);
+    print_gain(text, data, start, models[2]);
 
     self.result("data.n", static_cast<int64_t>(data.x.size()));
-    for (const Model& m : models) {
+    for (const Model& m : {models[0], models[1], start, models[2]}) {
       if (m.w != 0) self.result(m.key + ".w", m.w);
       self.result(m.key + ".training_mse", m.score.training);
       self.result(m.key + ".loo_mse", m.score.loss);
       if (!data.test_x.empty()) self.result(m.key + ".test_mse", m.test_mse);
     }
     self.result("learned.bandwidth", 1 / w);
-    self.result("fixed.entropy", before.entropy);
+    self.result("fixed.entropy", heat_map(queries, data.x, 1).entropy);
+    self.result("start.entropy", before.entropy);
     self.result("learned.entropy", after.entropy);
     self.result("grid.w", search.grid_w);
     self.result("grid.loo_mse", search.grid_loss);
@@ -188,7 +190,7 @@ int main(int argc, char** argv) {
     if (self.draws()) {
       write_predictions(self, data, points, models);
       self.write_picture("graph.svg", loss_graph(data, w));
-      draw(self, data, points, models, search, before, after, query, weights, answer);
+      draw(self, data, points, models, search, start.w, before, after, query, weights, answer);
     } else {
       text << "\nGive --out DIR for the pictures and the predictions.\n";
     }

@@ -31,22 +31,23 @@ void print_task(std::ostream& text, const Data& data) {
   text << "\nf(x) = Σᵢ α(x, xᵢ) yᵢ    α(x, xᵢ) = K((x - xᵢ) w) / Σⱼ K((x - xⱼ) w)    K(u) = exp(-u²/2)\n\n"
        << "The answer at x is a mean of the values yᵢ, and the nearer a key xᵢ the more its value counts. "
           "The mean of all "
-          "looks at\nevery key alike, the fixed kernel as far as w = 1 says; the learned one finds its w by "
-          "gradient descent, "
-          "each point being\npredicted from the others alone (leave-one-out).\nWhat to look for: the errors "
+          "looks at\nevery key alike, the fixed kernel as far as w = 1 says. The learned one starts as wide "
+          "as the data and "
+          "finds its w by\ngradient descent, each point being predicted from the others alone "
+          "(leave-one-out).\n"
+          "What to look for: how far the error "
        << (data.test_x.empty() ? "left out" : "on points never seen, test MSE,")
-       << " fall from row to row.\n";
+       << " falls from the start to the end.\n";
 }
 
-void print_gain(std::ostream& text, const Data& data, const std::vector<Model>& models) {
-  const Model &fixed = models[1], &learned = models[2];
-  text << "\nLearning moved w from " << short_number(fixed.w) << " to " << short_number(learned.w)
-       << " and the leave-one-out error from " << short_number(fixed.score.loss) << " to "
+void print_gain(std::ostream& text, const Data& data, const Model& start, const Model& learned) {
+  text << "\nLearning moved w from " << short_number(start.w) << " to " << short_number(learned.w)
+       << " and the leave-one-out error from " << short_number(start.score.loss) << " to "
        << short_number(learned.score.loss);
   if (!data.test_x.empty())
-    text << ", that on points never seen from " << short_number(fixed.test_mse) << " to "
+    text << ", that on points never seen from " << short_number(start.test_mse) << " to "
          << short_number(learned.test_mse);
-  const double narrower = learned.w / fixed.w;
+  const double narrower = learned.w / start.w;
   text << ": the kernel is " << short_number(std::max(narrower, 1 / narrower)) << " times as "
        << (narrower > 1 ? "narrow" : "wide") << ".\n";
 }

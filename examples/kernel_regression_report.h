@@ -18,7 +18,7 @@ struct Data {
   Numbers test_x, test_y;  // without noise; of the built-in data alone
 };
 
-/// One of the three models: the mean, a kernel of fixed width, the learned one. They differ in w alone.
+/// The mean, a kernel of fixed width, the learned one, or where it started. They differ in w alone.
 struct Model {
   std::string key, name;
   int parameters;
@@ -39,7 +39,7 @@ void print_kernels(std::ostream& text, const Data& data, double learned_w);
 void print_query(Program& self, const Data& data, const Numbers& weights, double query, double w,
                  double answer);
 /// What learning has changed, in a sentence.
-void print_gain(std::ostream& text, const Data& data, const std::vector<Model>& models);
+void print_gain(std::ostream& text, const Data& data, const Model& start, const Model& learned);
 /// predictions.csv. The mean of (y - prediction)^2 over the data rows is the leave-one-out loss, over the
 /// test rows the test MSE.
 void write_predictions(Program& self, const Data& data, const LeaveOneOut& points,

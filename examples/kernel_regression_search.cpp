@@ -44,13 +44,13 @@ Descent descend(const Loss& loss_of, double start, int steps) {
   return best;
 }
 
-// 1.06 sd(x) n^(-1/5) is the usual first guess of a kernel's width.
-double rule_of_thumb(const std::vector<double>& x) {
+// The standard deviation.
+double spread(const std::vector<double>& x) {
   const double n = static_cast<double>(x.size());
   double mean = 0, variance = 0;
   for (const double v : x) mean += v / n;
   for (const double v : x) variance += (v - mean) * (v - mean) / n;
-  return std::pow(n, 0.2) / (1.06 * std::sqrt(variance));
+  return std::sqrt(variance);
 }
 
 }  // namespace
@@ -96,10 +96,12 @@ Search search_width(const std::vector<double>& x, const std::vector<double>& y, 
     if (n > 256) return points.loss(model.w);
     return mean(square(model(keys, keys, values, OwnPoint::exclude) - values));
   };
-  const double thumb = rule_of_thumb(x);
-  std::vector<std::pair<double, std::string>> starts = {{thumb, "the rule of thumb"}};
+  // As wide as the data are, far from where it will end: learning is to be seen. 1.06 sd(x) n^(-1/5) is the usual first
+  // guess of a kernel's width.
+  const double wide = 1 / spread(x), thumb = wide * std::pow(n, 0.2) / 1.06;
+  std::vector<std::pair<double, std::string>> starts = {{wide, "as wide as the data"}};
   if (n <= 20'000) {
-    starts.emplace_back(thumb / 8, "an eighth of it");
+    starts.emplace_back(thumb, "the rule of thumb");
     starts.emplace_back(thumb * 8, "eight times it");
   }
   for (const size_t valley : valleys) starts.emplace_back(search.grid[valley], "a valley of the grid");
@@ -107,6 +109,7 @@ Search search_width(const std::vector<double>& x, const std::vector<double>& y, 
   for (const auto& [start, name] : starts) {
     search.descents.push_back(descend(loss_of, start, steps));
     search.descents.back().from = name;
+    search.descents.back().start = start;
     progress.step();
   }
 

@@ -14,6 +14,7 @@ heed::Tensor column(const std::vector<double>& values);
 /// One gradient descent on w.
 struct Descent {
   std::string from;                // what the start is
+  double start = 0;                // the w there
   double w = 0, loss = 0;          // the best it found
   std::vector<double> ws, losses;  // the best so far, step by step
 };
@@ -21,7 +22,7 @@ struct Descent {
 struct Search {
   std::vector<double> grid, loss, training;  // the leave-one-out and the training loss of every w tried
   double grid_w = 0, grid_loss = 0;          // the best of these
-  std::vector<Descent> descents;             // the first from the rule of thumb
+  std::vector<Descent> descents;             // the first from a kernel as wide as the data
   double w = 0;                              // the best of all
 };
 

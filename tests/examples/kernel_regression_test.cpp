@@ -45,6 +45,8 @@ TEST_CASE("kernel_regression: the motorcycle data give the known width and losse
   CHECK(json["data"]["n"] == 133);
   CHECK(std::abs(number("average", "loo_mse") - 2352.71) < 0.005);
   CHECK(number("fixed", "w") == 1);
+  CHECK(number("start", "w") < number("learned", "w") / 10);
+  CHECK(number("start", "loo_mse") > 3 * number("learned", "loo_mse"));
   CHECK(number("fixed", "loo_mse") == doctest::Approx(597.0606).epsilon(1e-6));
   CHECK(std::abs(number("learned", "w") - 1.095) < 0.002);
   CHECK(std::abs(number("learned", "loo_mse") - 595.94) < 0.005);
@@ -65,6 +67,8 @@ TEST_CASE("kernel_regression: learned is better than fixed, fixed than the mean,
     CHECK(json["average"]["test_mse"].get<double>() == doctest::Approx(0.9).epsilon(0.15));
     CHECK(json["learned"]["loo_mse"] < json["fixed"]["loo_mse"]);
     CHECK(json["learned"]["entropy"] < json["fixed"]["entropy"]);
+    CHECK(json["learned"]["w"].get<double>() > 2 * json["start"]["w"].get<double>());  // visibly away
+    CHECK(json["learned"]["loo_mse"] < json["start"]["loo_mse"]);
     w.push_back(json["learned"]["w"]);
     learned.push_back(json["learned"]["test_mse"]);
     fixed.push_back(json["fixed"]["test_mse"]);
