@@ -365,6 +365,8 @@ void show_recall(Program& self, int64_t reach, int64_t steps) {
   std::ostream& out = self.text();
   out << "Recall of the first token at the end of T, after " << steps << " steps of training; chance is "
       << short_number(1.0 / kSymbols) << "\n\n"
+      << "  rnn, gru     hₜ = f(hₜ₋₁, xₜ), the answer from h_T\n"
+         "  attention    o = Σₜ αₜ vₜ, αₜ = softmaxₜ(q_T · kₜ / √d), the answer from o\n\n"
       << "  One of " << kSymbols
       << " symbols comes first, noise follows. A recurrent net must carry it over T steps in its "
          "state; attention looks\n  it up in one. accuracy: the share of right answers for 500 new "

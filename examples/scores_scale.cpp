@@ -68,11 +68,14 @@ Tensor jacobian_norm(const Tensor& weights) {
 
 void compare_scale(Program& self) {
   std::ostream& text = self.text();
-  text << "q and k of d unit-normal numbers, " << kRows << " queries against " << kKeys << " keys each; log "
+  text << "s = q · k    or, scaled, s = q · k / √d    a = softmax(s)    J = ∂a/∂s    o = Σⱼ aⱼ vⱼ\n\n"
+       << "q and k of d unit-normal numbers, " << kRows << " queries against " << kKeys << " keys each; log "
        << kKeys << " = " << short_number(std::log(kKeys))
-       << "\nscaled: s = q . k / sqrt(d)    J = da/ds, the Jacobian of a = softmax(s)\n\n";
-  Table table({"d", "var q.k", "scaled", "entropy", "scaled", "|J|", "scaled", "least |J|", "|J| < 0.001",
-               "scaled", "|do/dq|", "scaled"});
+       << "\nvar s: the variance of the scores; entropy: of a row of a; |J|, |∂o/∂q|: norms of the median "
+          "row; least |J|: of all "
+          "rows;\n|J| < 0.001: the share of rows that are dead in practice.\n"
+       << "What to look for: how the slope |J| dies with the width d, and does not when s is scaled.\n\n";
+  Table table({"d", "s", "var s", "entropy", "|J|", "least |J|", "|J| < 0.001", "|∂o/∂q|"});
   std::string csv = "d,scaled,unscaled\n";
   int64_t row = 0;
   manual_seed(self.seed);
@@ -80,13 +83,13 @@ void compare_scale(Program& self) {
     const Tensor q = randn({kRows, 1, d}, float64), k = randn({kRows, kKeys, d}, float64),
                  v = randn({kRows, kKeys, 1}, float64);
     const Measured plain = measure(DotScore(), q, k, v), scaled = measure(ScaledDotScore(), q, k, v);
-    std::vector<std::string> cells = {std::to_string(d)};
-    for (const double value :
-         {plain.variance, scaled.variance, plain.entropy, scaled.entropy, plain.jacobian, scaled.jacobian,
-          plain.least, plain.dead, scaled.dead, plain.gradient, scaled.gradient})
-      cells.push_back(short_number(value));
-    table.add(cells);
-    csv += cells[0] + "," + to_string(scaled.jacobian) + "," + to_string(plain.jacobian) + "\n";
+    for (const auto& [score, m] : {std::pair("q · k", plain), {"q · k / √d", scaled}}) {
+      std::vector<std::string> cells = {std::to_string(d), score};
+      for (const double value : {m.variance, m.entropy, m.jacobian, m.least, m.dead, m.gradient})
+        cells.push_back(short_number(value));
+      table.add(std::move(cells));
+    }
+    csv += std::to_string(d) + "," + to_string(scaled.jacobian) + "," + to_string(plain.jacobian) + "\n";
     const std::string place = "scale." + std::to_string(row++) + ".";
     self.result(place + "d", d);
     const auto both = [&](const std::string& name, double Measured::*what) {
@@ -100,13 +103,12 @@ void compare_scale(Program& self) {
     both("dead", &Measured::dead);
     both("gradient", &Measured::gradient);
   }
-  text
-      << table.to_string() << "\n\n"
-      << "q . k is a sum of d products of variance 1, so its variance is d. Not scaled, one key takes nearly "
-         "all of the\nweight as d grows, and the slope dies: |J| and |do/dq|, of the output o in q, are "
-         "those of "
-         "the median row. No slope\nis exactly zero (least |J|), but many rows are dead in practice: a "
-         "gradient of 1 moves their scores by less than\n0.001 of itself. Scaled, nothing depends on d.\n";
+  text << table.to_string() << "\n\n"
+       << "q · k is a sum of d products of variance 1, so its variance is d. Not scaled, one key takes "
+          "nearly all of the "
+          "weight\nas d grows, and the slope dies: no slope is exactly zero (least |J|), but a gradient of 1 "
+          "moves the scores "
+          "of a dead row\nby less than 0.001 of itself. Scaled, nothing depends on d.\n";
   if (self.draws()) {
     self.write("scale.csv", csv);
     self.plot("scale", kPicture);
