@@ -1,3 +1,4 @@
+#include "tests/support/browser.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
@@ -12,4 +13,20 @@ TEST_CASE("guide: all programs run, and each page has every gap filled" * doctes
       CHECK(contains(text, part));
     for (const char* gap : {"{.run", "{.code", "<code>=", "src=\"http", "$$"}) CHECK(!contains(text, gap));
   }
+  if (!has_browser()) return;
+  for (const char* page : {"guide/index.html", "guide/index.zh.html"})
+    for (const int width : {1280, 800, 400}) {
+      CAPTURE(page);
+      CAPTURE(width);
+      const Visit seen = visit(folder / page, std::string(kLayoutFaults) + R"js(
+        for (const image of document.images) if (!image.naturalWidth) note(image.src + ' is not there');
+        for (const {name} of performance.getEntriesByType('resource'))
+          if (!name.startsWith('file:')) note('a request: ' + name);
+        for (const link of document.querySelectorAll('a[href^="#"]'))
+          if (!document.getElementById(decodeURIComponent(link.hash.slice(1)))) note(link.hash + ' leads nowhere');
+      )js",
+                               width);
+      CHECK(seen.console == "");
+      CHECK(seen.result == "");
+    }
 }

@@ -1,6 +1,8 @@
 #include "nn/view/tape_page.h"
 
+#include "tests/support/browser.h"
 #include "tests/support/expect.h"
+#include "tests/support/program.h"
 
 using namespace heed;
 
@@ -41,4 +43,47 @@ TEST_CASE("tape_page: one file that names nothing outside, names harmless") {
   CHECK(page.find("http:") == page.rfind("http:"));  // the name of SVG
   for (const char* part : {"https:", "innerHTML", "</script><b>", "{{"}) CHECK_FALSE(contains(page, part));
   CHECK(contains(page, R"("gradients":[{"node":1,"rows":["1"]},{"node":0,"rows":["[1, 1]"],"edge":0}])"));
+}
+
+TEST_CASE("tape_page in a browser: the slider, buttons and keys; values and then gradients appear" *
+          doctest::test_suite("slow")) {
+  if (!has_browser()) return;
+  Tape tape;
+  const Tensor x = tensor(3).requires_grad_(), a = x * x, y = a * (a * 2);
+  for (const auto& [name, value] : {std::pair("x", x), {"a", a}, {"y", y}}) tape.name(name, value);
+  y.backward();
+  const Folder folder;
+  const std::string page = folder.write("page.html", tape_page(tape));
+  const Visit seen = visit(page, R"js(
+    const shown = line => line.textContent && line.style.visibility !== 'hidden';
+    const said = kind => [...document.querySelectorAll('.' + kind)].filter(shown).map(line => line.textContent).join(' ');
+    const tell = () => note($('place').textContent + ' | ' + said('value') + ' | ' + said('gradient') + ' | ' +
+                            document.querySelectorAll('.edge.now').length + ' | ' + $('text').textContent.split('\n')[0].split('    ')[0]);
+    tell();
+    $('on').click();
+    tell();
+    document.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}));
+    tell();
+    $('step').value = 4;
+    $('step').dispatchEvent(new Event('input'));
+    tell();
+    $('back').click();
+    tell();
+    for (let i = 0; i < 9; ++i) $('on').click();
+    tell();
+    note('requests ' + performance.getEntriesByType('resource').length);
+  )js");
+  CHECK(seen.console == "");
+  CHECK(seen.result ==
+        "forward 1 / 7 | 3 |  | 0 | x = 3\n"
+        "forward 2 / 7 | 3 9 |  | 2 | a = mul(x, x) = 9\n"
+        "forward 3 / 7 | 3 9 18 |  | 2 | #4 = mul(a, 2) = 18\n"
+        "backward 5 / 7 | 3 9 18 162 | ∂ 18 ∂ 9 ∂ 1 | 2 | y: g = 1\n"
+        "forward 4 / 7 | 3 9 18 162 |  | 2 | y = mul(a, #4) = 162\n"
+        "backward 7 / 7 | 3 9 18 162 | ∂ 216 ∂ 36 ∂ 9 ∂ 1 | 2 | a: g = 36\n"
+        "requests 0\n");
+  for (const int width : {1280, 800, 400}) {
+    CAPTURE(width);
+    CHECK(visit(page, kLayoutFaults, width).result == "");
+  }
 }
