@@ -123,16 +123,15 @@ void draw_heat_maps(Program& self, const Labels& labels, const HeatMap& before, 
     const std::string joined =
         thinned ? " (" + std::to_string(map.key_count) + " keys in " + std::to_string(columns) + " columns)"
                 : "";
-    self.plot(file,
-              kComma +
-                  titles({"Attention weights " + when + ": w = " + short_number(w),
-                          "key: " + labels.x + joined, "query: " + labels.x}) +
-                  "set cblabel 'weight; each row sums to 1'\nset cbrange [0:" + to_string(largest) +
-                  "]\nset palette defined (0 '#ffffff', 0.15 '#cfe1f2', 0.4 '#6aaed6', 0.7 '#2070b4', 1 "
-                  "'#08306b')\nunset grid\nset border 15\nset tics out\nset xrange [-0.5:" +
-                  std::to_string(columns) + "-0.5]\nset yrange [" + std::to_string(map.rows.size()) +
-                  "-0.5:-0.5]\n" + tics("x", map.keys) + tics("y", map.queries) + "plot '" + file +
-                  ".csv' matrix with image pixels notitle\n");
+    self.plot(file, kComma +
+                        titles({"Attention weights " + when + ": w = " + short_number(w),
+                                "key: " + labels.x + joined, "query: " + labels.x}) +
+                        "set cblabel 'weight; each row sums to 1'\nset cbrange [0:" + to_string(largest) +
+                        "]\nset palette defined (0 '#f7fbff', 0.5 '#6baed6', 1 '#08306b')\nunset grid\nset "
+                        "border 15\nset tics out\nset xrange [-0.5:" +
+                        std::to_string(columns) + "-0.5]\nset yrange [" + std::to_string(map.rows.size()) +
+                        "-0.5:-0.5]\n" + tics("x", map.keys) + tics("y", map.queries) + "plot '" + file +
+                        ".csv' matrix with image pixels notitle\n");
   };
   draw("attention_before", before, w_before, "before learning");
   draw("attention_after", after, w_after, "after learning");
@@ -140,6 +139,7 @@ void draw_heat_maps(Program& self, const Labels& labels, const HeatMap& before, 
 
 void draw_losses(Program& self, const Search& search) {
   std::string steps = "start,step,w,loss\n";
+  constexpr size_t kWays = 3;  // over the landscape; more would hide it
   std::string descents, ways;
   for (size_t i = 0; i < search.descents.size(); ++i) {
     const Descent& descent = search.descents[i];
@@ -150,8 +150,9 @@ void draw_losses(Program& self, const Search& search) {
     const std::string name = "from w = " + short_number(descent.ws[0]) + ", " + descent.from;
     descents += std::string(i ? ", \\\n" : "") + "  'loss.csv' every ::1 using " + mine +
                 "$2 : NaN):4 with lines lw 2.5 lc '" + colour + "' title " + quote(name);
-    ways += ", \\\n  'loss.csv' every ::1 using " + mine + "$3 : NaN):4 with points pt 7 ps 0.5 lc '" +
-            colour + "' title " + quote("descent " + name);
+    if (i < kWays)
+      ways += ", \\\n  'loss.csv' every ::1 using " + mine + "$3 : NaN):4 with points pt 7 ps 0.5 lc '" +
+              colour + "' title " + quote("descent " + name);
   }
   self.write("loss.csv", steps);
   self.plot("loss",

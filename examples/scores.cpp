@@ -220,9 +220,12 @@ void train_scores(Program& self, const std::vector<std::string>& scores,
       const NoGrad guard;
       Tokens queries = numbered("q");
       std::reverse(queries.begin(), queries.end());
-      const Tensor weights = model(test.queries, test.keys, test.values).weights;
-      self.write_picture(score + ".svg", attention_svg(AttentionMap(weights, queries, numbered("k"),
-                                                                    {.module = score + ", " + normaliser})));
+      // Query i, whose key is i, in row i.
+      const Tensor weights = flip(model(test.queries, test.keys, test.values).weights, {-2});
+      self.write_picture(score + ".svg",
+                         attention_svg(AttentionMap(weights, numbered("q"), numbered("k"),
+                                                    {.sentence = "the key of query i is key i",
+                                                     .module = score + ", " + normaliser})));
     }
   }
   self.text()

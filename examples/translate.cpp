@@ -152,10 +152,7 @@ void draw_attention(Program& self, const Translation& translation, const std::ve
   std::vector<AttentionMap> maps;
   for (size_t i = 0; i < sources.size(); ++i) {
     self.write_picture(alignment_file(i), attention_svg(translation.alignment(sources[i], translations[i])));
-    for (AttentionMap& map : translation.attention(sources[i], translations[i])) {
-      map.module = join(sources[i]) + ": " + map.module;
-      maps.push_back(std::move(map));
-    }
+    std::ranges::move(translation.attention(sources[i], translations[i]), std::back_inserter(maps));
   }
   self.write_picture("attention.html", attention_page(maps));
 }

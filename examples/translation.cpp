@@ -182,13 +182,14 @@ std::vector<AttentionMap> Translation::attention(const Tokens& source, const Tok
   Tokens given = target, answered = target;
   given.insert(given.begin(), "<bos>");
   answered.emplace_back("<eos>");
+  const std::string sentence = join(source) + " → " + join(target);
   std::vector<AttentionMap> maps;
   for (const CapturedAttention& call : scope.calls()) {
     const bool to_itself = call.module.find("self_attn") != std::string::npos;
     const bool reads = call.module.find("encoder") != std::string::npos;
     const Tokens& queries = reads ? source : to_itself ? given : answered;
     maps.emplace_back(call.weights, queries, to_itself ? queries : source,
-                      AttentionMapOptions{.module = call.module, .step = call.step});
+                      AttentionMapOptions{.sentence = sentence, .module = call.module, .step = call.step});
   }
   return maps;
 }
@@ -196,7 +197,8 @@ std::vector<AttentionMap> Translation::attention(const Tokens& source, const Tok
 AttentionMap Translation::alignment(const Tokens& source, const Tokens& target) const {
   for (const AttentionMap& map : attention(source, target))
     if (map.module == translator_->alignment_module())
-      return AttentionMap(mean(map.weights, 0), map.queries, map.keys, {.module = map.module});
+      return AttentionMap(mean(map.weights, 0), map.queries, map.keys,
+                          {.sentence = map.sentence, .module = map.module});
   fail("a model without attention has no alignment");
 }
 

@@ -23,7 +23,8 @@ std::string json(const std::vector<AttentionMap>& maps) {
       for (const double weight : head.to_vector<double>())
         numbers.push_back(std::isfinite(weight) ? Json(std::llround(weight * 1e4)) : Json());
     }
-    all.push_back({{"module", map.module},
+    all.push_back({{"sentence", map.sentence},
+                   {"module", map.module},
                    {"step", map.step},
                    {"queries", map.queries},
                    {"keys", map.keys},

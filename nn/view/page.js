@@ -2,7 +2,7 @@
 const $ = id => document.getElementById(id);
 const maps = JSON.parse($('data').textContent);
 const within = (i, list) => Math.max(0, Math.min(i, list.length - 1));
-const state = {map: 0, head: -1, query: 0, key: 0, only: false};  // head -1: the mean of all
+const state = {map: 0, head: -1, query: 0, key: 0, only: false, most: 1};  // head -1: the mean of all; most: the end of the scale
 let weights = [];  // [Tq][Tk], of the map and head that are shown
 let rowAt;         // where a query is in the heat map
 
@@ -16,10 +16,16 @@ function make(name, attributes = {}, ...children) {
 }
 const language = token => /[\u3040-\u30ff]/.test(token) ? 'ja' : /\p{Script=Han}/u.test(token) ? 'zh' : '';
 const tokenNode = (name, token, attributes) => make(name, {lang: language(token), ...attributes}, token);
-const short = token => [...token].length > 14 ? [...token].slice(0, 13).join('') + '…' : token;
-const emsOf = token => [...short(token)].reduce((sum, c) => sum + (c > '\u2e7f' ? 1 : .6), 0);
-const widest = tokens => Math.max(1, ...tokens.map(emsOf));
-const label = (token, attributes) => tokenNode('text', short(token), attributes);
+const widthOf = text => [...text].reduce((sum, c) => sum + (c > '\u2e7f' ? 1 : .6), 0);  // in ems
+// At most `ems` of a token, a cut marked.
+function short(token, ems = 9) {
+  const characters = [...token];
+  if (widthOf(token) <= ems) return token;
+  while (widthOf(characters.join('')) > ems - 1) characters.pop();
+  return characters.join('') + '…';
+}
+const emsOf = (tokens, ems) => Math.max(1, ...tokens.map(token => widthOf(short(token, ems))));
+const label = (token, attributes, ems) => tokenNode('text', short(token, ems), attributes);
 
 // The weights of one head, or the mean of all; the file has them as multiples of 1/10000.
 function weightsOf({queries, keys, weights: heads}, head) {
@@ -27,7 +33,22 @@ function weightsOf({queries, keys, weights: heads}, head) {
   const mean = i => chosen.reduce((sum, one) => sum + (one[i] ?? NaN), 0) / chosen.length / 1e4;
   return queries.map((_, q) => keys.map((_, k) => mean(q * keys.length + k)));
 }
-const opacity = weight => Math.min(Math.max(weight || 0, 0), 1).toFixed(3);
+// The share of the scale: of 1, or of the largest weight that is shown.
+const share = weight => Math.min(Math.max(weight || 0, 0) / state.most, 1);
+const opacity = weight => share(weight).toFixed(3);
+// The palette of the heat maps, which style.css has for light and dark.
+let palette;
+function readPalette() {
+  const style = getComputedStyle(document.documentElement);
+  palette = ['--none', '--half', '--all'].map(name =>
+      style.getPropertyValue(name).match(/[0-9a-f]{2}/g).map(part => parseInt(part, 16)));
+}
+function colour(part) {  // in 256 steps
+  const place = Math.round(255 * part) / 127.5, [low, high] = palette.slice(place < 1 ? 0 : 1);
+  return low.map((value, i) => Math.round(value + (place - (place < 1 ? 0 : 1)) * (high[i] - value)));
+}
+// Black or white, whichever is read better on it.
+const inkOn = ([r, g, b]) => .299 * r + .587 * g + .114 * b < 140 ? 'light' : 'dark';
 const nameOf = map => map.module || 'attention';
 const isOwn = map => map.queries.length === map.keys.length && map.queries.every((q, i) => q === map.keys[i]);
 
@@ -45,51 +66,71 @@ function drawSentence() {
 const picture = (name, width, height, letters) => make('svg', {
   viewBox: `0 0 ${width} ${height}`, width, 'font-size': letters, tabindex: 0, role: 'img', 'aria-label': name});
 
+// A label in a column that is narrower than it. Chinese characters stand upright, one below the other.
+function upwards(token, x, y, size) {
+  const characters = [...token].reverse();
+  if (!characters.some(c => c > '\u2e7f'))
+    return [label(token, {transform: `translate(${x + size * .35} ${y}) rotate(-90)`})];
+  return characters.map((c, i) => label(c, {x, y: y - i * size, 'text-anchor': 'middle'}));
+}
+
 function drawHeat() {
   const {queries, keys} = maps[state.map];
   // Of more than 128 tokens several share a cell, which shows their largest weight.
   const each = Math.ceil(Math.max(queries.length, keys.length) / 128) || 1;
   const rows = Math.ceil(queries.length / each), columns = Math.ceil(keys.length / each);
-  const cell = Math.max(4, Math.min(32, Math.floor(560 / Math.max(rows, columns, 1))));
-  const size = each === 1 && cell > 8 ? Math.min(14, cell * .75) : 0;
-  const left = size ? widest(queries) * size + 10 : 4, slant = size ? widest(keys) * size * .72 + 8 : 4;
-  const width = columns * cell, height = rows * cell, top = slant + size * .5;
-  const svg = picture('Heat map', left + width + slant, top + height + 4, size);
+  // As large as the window allows; labels where 10 pixels are left for them, upright where they fit.
+  const room = $('heat').parentElement.parentElement.clientWidth - 4, tall = Math.max(innerHeight - 140, 240);
+  const fit = (space, count, most) => Math.floor(Math.max(Math.min(space / Math.max(count, 1), most), 3));
+  const letters = Math.min(room / columns, tall / rows) >= 12 && each === 1 ? 13 : 0;
+  const most = Math.min(9, room / 4 / 13), left = letters ? emsOf(queries, most) * letters + 10 : 4;
+  const wide = fit(room - left, columns, 160), upright = emsOf(keys, 9) * letters + 4 <= wide;
+  const size = letters && Math.max(10, Math.min(letters, wide - 2)), top = !size ? 4 : upright ? 20 : emsOf(keys, 9) * size + 12;
+  const high = Math.min(fit(tall - top, rows, 96), Math.max(wide * 1.5, 16)), across = Math.min(wide, high * 1.8), width = columns * across, height = rows * high;
+  const svg = picture('Heat map', left + width + 4, top + height + 4, size);
   svg.append(make('rect', {class: 'frame', x: left, y: top, width, height}));
-  rowAt = query => top + Math.floor(query / each) * cell;
+  rowAt = query => top + Math.floor(query / each) * high;
   const cells = [];
   weights.forEach((row, query) => row.forEach((weight, key) => {
     const column = Math.floor(key / each), at = Math.floor(query / each) * columns + column;
-    if (!cells[at] || weight > cells[at].weight) cells[at] = {weight, query, key, x: left + column * cell};
+    if (!cells[at] || weight > cells[at].weight) cells[at] = {weight, query, key, x: left + column * across};
   }));
-  for (const {weight, query, key, x} of cells)
-    svg.append(make('rect', {x, y: rowAt(query), width: cell, height: cell,
-                             'fill-opacity': opacity(weight), 'data-query': query, 'data-key': key}));
+  for (const {weight, query, key, x} of cells) {
+    const shade = colour(share(weight));
+    svg.append(make('rect', {x, y: rowAt(query), width: across, height: high, fill: `rgb(${shade})`,
+                             'data-query': query, 'data-key': key}));
+    if (each === 1 && across >= 30 && high >= 16)
+      svg.append(make('text', {class: 'number ' + inkOn(shade), x: x + across / 2, y: rowAt(query) + high / 2 + 4,
+                               'font-size': Math.min(15, Math.max(11, across / 5)), 'text-anchor': 'middle'}, weight.toFixed(2)));
+  }
   if (size) {
     queries.forEach((token, q) => svg.append(label(token,
-        {x: left - 6, y: rowAt(q) + cell / 2 + size * .35, 'text-anchor': 'end', 'data-row': q})));
-    keys.forEach((token, k) => svg.append(label(token,
-        {transform: `translate(${left + (k + .5) * cell + size * .3} ${top - 5}) rotate(-45)`})));
+        {x: left - 6, y: rowAt(q) + high / 2 + size * .35, 'text-anchor': 'end', 'data-row': q}, most)));
+    keys.forEach((token, k) => {
+      const x = left + (k + .5) * across, y = top - 5;
+      svg.append(...(upright ? [label(token, {x, y, 'text-anchor': 'middle'})] : upwards(short(token), x, y, size)));
+    });
   }
-  svg.append(make('rect', {class: 'row', x: left, width, height: cell}));
+  svg.append(make('rect', {class: 'row', x: left, width, height: high}));
   $('heat').replaceChildren(svg);
 }
 
 function drawLines() {
   const {queries, keys} = maps[state.map], step = 24, size = 14;
-  const left = widest(queries) * size + 14, right = left + 220;
-  const width = right + widest(keys) * size + 14, height = step * Math.max(queries.length, keys.length) + 8;
-  const svg = picture('Lines between tokens', width, height, size);
+  const room = $('lines').parentElement.parentElement.clientWidth - 4, most = Math.min(14, (room - 90) / 2 / size);
+  const left = emsOf(queries, most) * size + 14, right = emsOf(keys, most) * size + 14;
+  const gap = Math.max(50, Math.min(220, room - left - right)), end = left + gap;
+  const svg = picture('Lines between tokens', end + right, step * Math.max(queries.length, keys.length) + 8, size);
   const middle = i => step * (i + .5) + 4;
   queries.forEach((token, q) => {
     const line = (weight, k) => make('line', {
-      x1: left, y1: middle(q), x2: right, y2: middle(k), 'stroke-opacity': opacity(weight),
+      x1: left, y1: middle(q), x2: end, y2: middle(k), 'stroke-opacity': opacity(weight),
       'data-query': q, 'data-key': k});
-    const lines = weights[q].flatMap((weight, k) => weight >= .01 ? line(weight, k) : []);
+    const lines = weights[q].flatMap((weight, k) => share(weight) >= .01 ? line(weight, k) : []);
     svg.append(make('g', {'data-from': q}, ...lines), label(token,
-        {x: left - 8, y: middle(q) + 5, 'text-anchor': 'end', 'data-only': q, 'data-row': q}));
+        {x: left - 8, y: middle(q) + 5, 'text-anchor': 'end', 'data-only': q, 'data-row': q}, most));
   });
-  keys.forEach((token, k) => svg.append(label(token, {x: right + 8, y: middle(k) + 5, 'data-key': k})));
+  keys.forEach((token, k) => svg.append(label(token, {x: end + 8, y: middle(k) + 5, 'data-key': k}, most)));
   $('lines').replaceChildren(svg);
 }
 
@@ -103,19 +144,23 @@ function markQuery() {
     group.style.display = state.only && +group.dataset.from !== state.query ? 'none' : '';
 }
 
-// Fills a select: the text and value of each option, and the value that is chosen.
+// Fills a select, which is not there for a single option: the text and value of each, and the value that is chosen.
 function offer(id, options, value) {
   $(id).replaceChildren(...options.map(option => new Option(...option)));
   $(id).value = value;
+  $(id).parentElement.hidden = options.length < 2;
 }
+// The first map of each kind, as options.
+const firstOf = (list, kind, name) => list.filter((map, i) => list.findIndex(other => kind(other) === kind(map)) === i)
+    .map(map => [name(map), maps.indexOf(map)]);
 
 function fillChoices() {
-  const here = maps[state.map], same = maps.filter(map => map.module === here.module);
-  const firsts = maps.filter(map => map === maps.find(other => other.module === map.module));
-  offer('layer', firsts.map(map => [nameOf(map), maps.indexOf(map)]), maps.indexOf(same[0]));
+  const here = maps[state.map], sentence = maps.filter(map => map.sentence === here.sentence);
+  const same = sentence.filter(map => map.module === here.module);
+  offer('sentences', firstOf(maps, map => map.sentence, map => map.sentence || 'without a name'), maps.indexOf(sentence[0]));
+  offer('layer', firstOf(sentence, map => map.module, nameOf), maps.indexOf(same[0]));
   offer('step', same.map(map => [map.step, maps.indexOf(map)]), state.map);
-  $('steps').hidden = same.length < 2;
-  const heads = here.weights.map((_, head) => [head, head]);
+  const heads = here.weights.map((_, head) => [head + 1, head]);
   if (heads.length > 1) heads.unshift(['mean', -1]);
   offer('head', heads, heads.length > 1 ? state.head : 0);
   for (const button of document.querySelectorAll('button'))
@@ -123,16 +168,29 @@ function fillChoices() {
                         +button.dataset.map === state.map && +button.dataset.head === state.head);
 }
 
+function draw() {
+  state.most = $('contrast').checked ? Math.max(1e-4, ...weights.flat().filter(isFinite)) : 1;
+  $('largest').replaceChildren($('contrast').checked ? state.most.toFixed(2) : '1');
+  drawHeat();
+  drawLines();
+  markQuery();
+}
+
 function choose(map, head) {
-  const chosen = maps[map];
+  const chosen = maps[map], before = maps[state.map].sentence;
   head = Math.min(head, chosen.weights.length - 1);
   Object.assign(state, {map: +map, head, query: within(state.query, chosen.queries), key: 0, only: false});
   weights = weightsOf(chosen, head);
   tip();
+  if (chosen.sentence !== before || !$('overview').firstChild) drawOverview();
   fillChoices();
-  drawHeat();
-  drawLines();
-  markQuery();
+  draw();
+}
+// The same layer and step of another sentence, where it has them.
+function chooseSentence(map) {
+  const {module, step} = maps[state.map], {sentence} = maps[map];
+  const like = maps.findIndex(other => other.sentence === sentence && other.module === module && other.step === step);
+  choose(like < 0 ? map : like, state.head);
 }
 
 // The number behind a picture's part, above it; without one, none.
@@ -172,21 +230,42 @@ document.addEventListener('keydown', event => {
 });
 document.addEventListener('focusout', () => { tip(); only(state.query, false); });
 document.addEventListener('scroll', () => tip(), {passive: true});
+$('sentences').onchange = event => chooseSentence(event.target.value);
 $('layer').onchange = $('step').onchange = event => choose(event.target.value, state.head);
 $('head').onchange = event => choose(state.map, event.target.value);
 
-// A small picture of one head, a pixel for each weight.
+$('contrast').onchange = draw;
+
+// A small picture of one head, a pixel for each weight, in the colours of the heat map.
 function small({queries, keys}, head) {
   const image = new ImageData(keys.length || 1, queries.length || 1);
-  head.forEach((weight, i) => image.data.set([59, 134, 224, 255 * weight / 1e4], 4 * i));
+  const pixels = new Uint32Array(image.data.buffer);
+  head.forEach((weight, i) => { pixels[i] = shades[weight > 0 ? Math.min(Math.round(255 * weight / 1e4), 255) : 0]; });
   const canvas = make('canvas', {width: image.width, height: image.height});
   canvas.getContext('2d').putImageData(image, 0, 0);
   return canvas;
 }
-maps.forEach((map, m) => {
-  const name = nameOf(map) + (map.step ? `, step ${map.step}` : '');
-  const heads = map.weights.map((head, h) => make('button',
-      {title: `${name}, head ${h}`, 'data-map': m, 'data-head': h}, small(map, head)));
-  $('overview').append(make('div', {class: 'faint'}, name), make('div', {class: 'heads'}, ...heads));
-});
-if (maps.length) choose(0, maps[0].weights.length > 1 ? -1 : 0);
+let shades;  // of 0 to 255, as pixels have them
+function drawOverview() {
+  readPalette();
+  shades = Array.from({length: 256}, (_, i) => {
+    const [r, g, b] = colour(i / 255);
+    return (255 << 24 | b << 16 | g << 8 | r) >>> 0;
+  });
+  $('overview').replaceChildren(...maps.flatMap((map, m) => {
+    if (map.sentence !== maps[state.map].sentence) return [];
+    const name = nameOf(map) + (map.step ? `, step ${map.step}` : '');
+    const heads = map.weights.map((head, h) => make('button',
+        {title: `${name}, head ${h + 1}`, 'data-map': m, 'data-head': h}, small(map, head)));
+    return [make('div', {class: 'faint'}, name), make('div', {class: 'heads'}, ...heads)];
+  }));
+}
+if (maps.length) {
+  choose(0, maps[0].weights.length > 1 ? -1 : 0);
+  let width = innerWidth, height = innerHeight;
+  addEventListener('resize', () => {
+    if (width !== innerWidth || height !== innerHeight) draw();
+    [width, height] = [innerWidth, innerHeight];
+  });
+  matchMedia('(prefers-color-scheme: dark)').onchange = () => { drawOverview(); fillChoices(); draw(); };
+}

@@ -38,7 +38,7 @@ Tokens shown(const Tensor& weights, Tokens tokens, int64_t dim, const char* kind
 
 AttentionMap::AttentionMap(const Tensor& all, Tokens query_tokens, Tokens key_tokens,
                            AttentionMapOptions options)
-    : module(visible(options.module)), step(options.step) {
+    : sentence(visible(options.sentence)), module(visible(options.module)), step(options.step) {
   check(all.dim() >= 2 && all.dim() <= 4, "AttentionMap: weights ", all.shape(),
         " must be [B, H, Tq, Tk], [B, Tq, Tk] or [Tq, Tk]");
   check(!options.heads || all.dim() < 4, "AttentionMap: weights ", all.shape(), " have heads behind a batch",
@@ -50,7 +50,7 @@ AttentionMap::AttentionMap(const Tensor& all, Tokens query_tokens, Tokens key_to
   queries = shown(all, std::move(query_tokens), -2, "query");
   keys = shown(all, std::move(key_tokens), -1, "key");
   if (batches > 1)
-    module += (module.empty() ? "entry " : ", entry ") + std::to_string(options.batch) + " of " +
+    module += (module.empty() ? "entry " : ", entry ") + std::to_string(options.batch + 1) + " of " +
               std::to_string(batches);
   const Tensor one = batched ? all.detach()[options.batch] : all.detach();
   weights = contiguous(to(one.dim() > 2 ? one : unsqueeze(one, 0), float64));

@@ -17,6 +17,8 @@
 namespace heed {
 
 struct AttentionMapOptions {
+  std::string sentence =
+      {};  // what was read, and what was made of it: the title of pictures, a choice of the page
   std::string module = {};  // as captions show it
   int64_t step = 0;
   int64_t batch = 0;   // which entry of the batch
@@ -40,7 +42,7 @@ struct AttentionMap {
 
   Tokens queries, keys;
   Tensor weights;  // float64 [H, Tq, Tk]
-  std::string module;
+  std::string sentence, module;
   int64_t step;
 };
 

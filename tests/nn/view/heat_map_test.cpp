@@ -45,26 +45,50 @@ void check_well_formed(const std::string& xml) {
 
 TEST_CASE("attention_svg: one cell, to the letter") {
   CHECK(
-      attention_svg(AttentionMap(tensor({{0.5}}), {"I"}, {"我"})) ==
-      R"svg(<svg xmlns="http://www.w3.org/2000/svg" width="200" height="132" font-family="sans-serif" font-size="12" fill="#222">
-<rect x="0" y="0" width="200" height="132" fill="#fff"/>
-<g transform="translate(0 0)">
-<g font-size="14"><text x="100" y="18" text-anchor="middle">attention</text>
+      attention_svg(AttentionMap(tensor({{0.5}}), {"I"}, {"我"}, {.sentence = "我 → I"})) ==
+      R"svg(<svg xmlns="http://www.w3.org/2000/svg" width="200" height="160" viewBox="0 0 200 160" font-family="sans-serif" font-size="12" fill="#222">
+<rect x="0" y="0" width="200" height="160" fill="#fff"/>
+<text x="100" y="20" text-anchor="middle" font-size="14" font-weight="bold">我 → I</text>
+<g transform="translate(0 28)">
+<g font-size="14"><text x="79" y="20" text-anchor="middle">attention</text>
 </g>
-<text x="74" y="48" text-anchor="end">query \ key</text>
+<text x="93" y="40" text-anchor="end">query \ key</text>
 <g font-size="13">
-<text x="74" y="72" text-anchor="end">I</text>
-<g transform="translate(98 48) rotate(-45)"><text x="0" y="0" text-anchor="start">我</text>
+<text x="93" y="70" text-anchor="end">I</text>
+<text x="119" y="40" text-anchor="middle">我</text>
 </g>
-</g>
-<rect x="80" y="54" width="28" height="28" fill="#6baed6"><title>I → 我: 0.5000</title></rect>
+<rect x="99" y="46" width="40" height="40" fill="#6baed6"><title>I → 我: 0.5000</title></rect>
+<text x="119" y="70" text-anchor="middle" font-size="11" pointer-events="none">0.50</text>
+<rect x="99" y="46" width="40" height="40" fill="none" stroke="#888"/>
 </g>
 <defs><linearGradient id="scale"><stop offset="0" stop-color="#f7fbff"/><stop offset="0.5" stop-color="#6baed6"/><stop offset="1" stop-color="#08306b"/></linearGradient></defs>
-<text x="24" y="113" text-anchor="end">0</text>
-<rect x="30" y="102" width="120" height="14" fill="url(#scale)" stroke="#888"/>
-<text x="156" y="113" text-anchor="start">1</text>
+<text x="24" y="141" text-anchor="end">0</text>
+<rect x="30" y="130" width="120" height="14" fill="url(#scale)" stroke="#888"/>
+<text x="156" y="141" text-anchor="start">1</text>
 </svg>
 )svg");
+}
+
+TEST_CASE(
+    "attention_svg: labels of keys stand upright, one character below the other where columns are narrow") {
+  const std::string svg = attention_svg(AttentionMap(ones({1, 40}), {"q"}, Tokens(40, "中国人")));
+  check_well_formed(svg);
+  CHECK(count(svg, ">中</text>") == 40);
+  CHECK(count(svg, "rotate") == 0);
+  CHECK(count(attention_svg(AttentionMap(ones({1, 40}), {"q"}, Tokens(40, "Beijing"))), "rotate(-90)") == 40);
+  CHECK(count(attention_svg(AttentionMap(ones({1, 4}), {"q"}, Tokens(4, "Beijing"))), "rotate") == 0);
+}
+
+TEST_CASE("attention_svg: a long sentence is wrapped into the picture, the first query is on top") {
+  std::string sentence;
+  for (int i = 0; i < 40; ++i) sentence += "word" + std::to_string(i) + " ";
+  const std::string svg =
+      attention_svg(AttentionMap(eye(3), {"a", "b", "c"}, {"x", "y", "z"}, {.sentence = sentence}));
+  check_well_formed(svg);
+  CHECK(count(svg, "font-weight=\"bold\"") > 3);
+  for (const char* word : {"word0 ", "word39"}) CHECK(count(svg, word) == 1);
+  CHECK(svg.find(">a</text>") < svg.find(">b</text>"));
+  CHECK(count(svg, ">1.00</text>") == 3);
 }
 
 TEST_CASE("attention_svg: a panel for each head, a titled cell for each weight, tokens escaped") {
@@ -72,9 +96,9 @@ TEST_CASE("attention_svg: a panel for each head, a titled cell for each weight, 
   const std::string svg =
       attention_svg(AttentionMap(full({1, 5, 3, 2}, 0.5), queries, keys, {.module = "layers.<0>"}));
   check_well_formed(svg);
-  CHECK(count(svg, "<rect") == 5 * 6 + 2);  // and the ground, and the legend
+  CHECK(count(svg, "<rect") == 5 * (6 + 1) + 2);  // with a frame each, and the ground, and the legend
   CHECK(count(svg, "<title>&lt;bos&gt; → ]]&gt;: 0.5000</title>") == 5);
-  CHECK(count(svg, "layers.&lt;0&gt;, head 4<") == 1);
+  CHECK(count(svg, "layers.&lt;0&gt;, head 5 of 5<") == 1);
   CHECK(count(svg, ">a&amp;b</text>") == 5);
   CHECK(count(svg, "http") == 1);  // the name space
 }
@@ -93,7 +117,8 @@ TEST_CASE("attention_svg: many weights share cells, which show the largest; noth
   weights.mutable_data<float>()[900 * 999 + 899] = 0.75F;
   const std::string svg = attention_svg(AttentionMap(weights, Tokens(1000, "q"), Tokens(900, "k")));
   check_well_formed(svg);
-  CHECK(count(svg, "<rect") == 200 * 180 + 2);
+  CHECK(count(svg, "<rect") == 200 * 180 + 3);
+  CHECK(count(svg, "a cell: the largest of 5 × 5 weights") == 1);
   CHECK(count(svg, "<title>queries 995 to 999 → keys 895 to 899: 0.7500</title>") == 1);
   check_well_formed(attention_svg(AttentionMap(zeros({3, 0}), Tokens(3, "q"), {})));
 }

@@ -1,7 +1,6 @@
 #include "nn/view/page.h"
 
-#include <cstdlib>
-
+#include "tests/support/browser.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
@@ -22,34 +21,9 @@ std::vector<AttentionMap> maps() {
   };
 }
 
-bool has_chromium() { return std::system("command -v chromium > /dev/null 2>&1") == 0; }
-
-struct Visit {
-  std::string dom, console, result;
-};
-
-// Opens a page without a network; then `script` runs in it, and what it gives to note() is the result.
-Visit visit(const std::string& page, const std::string& script) {
+Visit visit_page(const std::string& page, const std::string& script, int width = 1280) {
   const Folder folder;
-  const std::string path =
-      folder.write("page.html", page +
-                                    "<pre id=result></pre><script>{const note = x => "
-                                    "document.getElementById('result').append(x + '\\n');\n" +
-                                    script + "}</script>");
-  const std::string command =
-      "timeout 100 chromium --headless=new --no-sandbox --disable-gpu --user-data-dir=" +
-      (folder / "profile") +
-      " --host-resolver-rules='MAP * ~NOTFOUND' --enable-logging=stderr --v=0 "
-      "--virtual-time-budget=3000 --dump-dom file://" +
-      path + " > " + (folder / "dom") + " 2> " + (folder / "log");
-  REQUIRE(std::system(command.c_str()) == 0);
-  Visit seen{read_file(folder / "dom"), "", ""};
-  const std::string log = read_file(folder / "log");
-  for (size_t at = log.find("CONSOLE"); at != std::string::npos; at = log.find("CONSOLE", at + 1))
-    seen.console += log.substr(at, log.find('\n', at) + 1 - at);
-  const size_t begin = seen.dom.find("<pre id=\"result\">") + 17;
-  seen.result = seen.dom.substr(begin, seen.dom.find("</pre>", begin) - begin);
-  return seen;
+  return visit(folder.write("page.html", page), script, width);
 }
 
 }  // namespace
@@ -63,20 +37,18 @@ TEST_CASE("attention_page: one file that names nothing outside, data once, token
   CHECK(page.find("http://www.w3.org/2000/svg") != std::string::npos);
   CHECK(page.find("default-src 'none'") != std::string::npos);
   for (const char* part : {"https:", "innerHTML", "</script><b>"}) CHECK_FALSE(contains(page, part));
-  CHECK(contains(page,
-                 R"({"module":"decoder","step":1,"queries":["\u003cbos>","\u003c/script>\u003cb>&\"\\"],)"
-                 R"("keys":["我","爱","中国"],"weights":[[10000,0,0,null,0,20000]]})"));
+  CHECK(contains(
+      page,
+      R"({"sentence":"","module":"decoder","step":1,"queries":["\u003cbos>","\u003c/script>\u003cb>&\"\\"],)"
+      R"("keys":["我","爱","中国"],"weights":[[10000,0,0,null,0,20000]]})"));
   CHECK(attention_page({}).find("id=\"data\">[]</script>") != std::string::npos);
 }
 
 // covers: C-003-18
 TEST_CASE("attention_page in a browser: the current token red, the others shaded, lines, cells, numbers" *
           doctest::test_suite("slow")) {
-  if (!has_chromium()) {
-    MESSAGE("skipped: chromium is not installed (.ci/setup.sh ci)");
-    return;
-  }
-  const Visit seen = visit(attention_page(maps(), {.title = "A page"}), R"js(
+  if (!has_browser()) return;
+  const Visit seen = visit_page(attention_page(maps(), {.title = "A page"}), R"js(
     const all = selector => [...document.querySelectorAll(selector)];
     const sentence = () => all('#sentence span').map(
         s => s.textContent + (s.className && '*') + (s.style.getPropertyValue('--weight') || '')).join(' ');
@@ -86,7 +58,8 @@ TEST_CASE("attention_page in a browser: the current token red, the others shaded
     const tip = () => document.getElementById('tip').textContent;
     const choose = (id, value) => { const s = document.getElementById(id); s.value = value; s.onchange({target: s}); };
     note(document.title + ' ' + document.documentElement.lang + ' ' + document.characterSet);
-    note(all('#heat rect[data-key]').map(r => r.getAttribute('fill-opacity')));
+    note(all('#heat rect[data-key]').map(r => r.getAttribute('fill')).slice(0, 4));
+    note(all('#heat .number').map(t => t.textContent));
     note(sentence());
     note(getComputedStyle(document.querySelector('#sentence .now')).backgroundColor);
     note('lines ' + all('#lines line').length + ' of ' + shown());
@@ -115,7 +88,8 @@ TEST_CASE("attention_page in a browser: the current token red, the others shaded
   CHECK(seen.console == "");
   CHECK(seen.result ==
         "A page en UTF-8\n"
-        "1.000,0.000,0.000,0.375,0.375,0.250,0.000,0.500,0.500\n"
+        "rgb(8,48,107),rgb(247,251,255),rgb(247,251,255),rgb(142,193,224)\n"
+        "1.00,0.00,0.00,0.38,0.38,0.25,0.00,0.50,0.50\n"
         "我*1.000 爱0.000 中国0.000\n"
         "rgb(200, 16, 46)\n"
         "lines 6 of 3\n"
@@ -133,9 +107,74 @@ TEST_CASE("attention_page in a browser: the current token red, the others shaded
 
 TEST_CASE("attention_page in a browser: a request to the network would not go unseen" *
           doctest::test_suite("slow")) {
-  if (!has_chromium()) return;
+  if (!has_browser()) return;
   const Visit seen =
-      visit(attention_page(maps()), "fetch('http://example.org/').catch(() => note('refused'));");
+      visit_page(attention_page(maps()), "fetch('http://example.org/').catch(() => note('refused'));");
   CHECK(seen.console.find("Content Security Policy") != std::string::npos);
   CHECK(seen.result == "refused\n");
+}
+
+TEST_CASE("attention_page in a browser: menus apart, contrast, palette of map and thumbnails, keys" *
+          doctest::test_suite("slow")) {
+  if (!has_browser()) return;
+  const auto soft = [](const char* sentence, const char* module, double part) {
+    return AttentionMap(
+        tensor({{{{part, 1 - part}, {1 - part, part}}, {{1 - part, part}, {part, 1 - part}}}}), {"你", "好"},
+        {"你", "好"}, {.sentence = sentence, .module = module});
+  };
+  const std::string page = attention_page(
+      {soft("s1", "one", 0.2), soft("s1", "two", 0.4), soft("s2", "one", 0.5), soft("s2", "two", 0.1)});
+  const Visit seen = visit_page(page, R"js(
+    const menu = id => { const s = document.getElementById(id); return s.parentElement.hidden ? '-' : [...s.options].map(o => o.text + (o.selected ? '*' : '')).join(' '); };
+    const tell = () => note(['sentences', 'layer', 'step', 'head'].map(menu).join(' | ') + ' | ' +
+        [...document.querySelectorAll('#heat .number')].map(t => t.textContent) + ' | ' + document.querySelectorAll('#overview button').length);
+    const choose = (id, text) => { const s = document.getElementById(id); s.value = [...s.options].find(o => o.text === text).value; s.dispatchEvent(new Event('change')); };
+    const fill = () => document.querySelector('#heat rect[data-key]').getAttribute('fill');
+    tell();
+    choose('layer', 'two');
+    choose('head', '2');
+    tell();
+    choose('sentences', 's2');
+    tell();
+    note(fill() + ' of ' + document.getElementById('largest').textContent);
+    document.getElementById('contrast').click();
+    note(fill() + ' of ' + document.getElementById('largest').textContent);
+    const pixel = document.querySelector('#overview button[aria-pressed=true] canvas').getContext('2d').getImageData(0, 0, 1, 1).data;
+    document.getElementById('contrast').click();
+    note(`rgb(${pixel.slice(0, 3)})` === fill());
+    document.querySelector('#overview button').click();
+    tell();
+    document.querySelector('#heat svg').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}));
+    note(document.getElementById('tip').textContent);
+  )js");
+  CHECK(seen.console == "");
+  CHECK(seen.result ==
+        "s1* s2 | one* two | - | mean* 1 2 | 0.50,0.50,0.50,0.50 | 4\n"
+        "s1* s2 | one two* | - | mean 1 2* | 0.60,0.40,0.40,0.60 | 4\n"
+        "s1 s2* | one two* | - | mean 1 2* | 0.90,0.10,0.10,0.90 | 4\n"
+        "rgb(27,73,128) of 1\n"
+        "rgb(8,48,107) of 0.90\n"
+        "true\n"
+        "s1 s2* | one* two | - | mean 1* 2 | 0.50,0.50,0.50,0.50 | 4\n"
+        "你 → 好: 0.5000\n");
+}
+
+TEST_CASE("attention_page in a browser: in windows of three widths nothing is cut and no letter too small" *
+          doctest::test_suite("slow")) {
+  if (!has_browser()) return;
+  const auto tokens = [](int64_t n, const std::string& text) { return Tokens(static_cast<size_t>(n), text); };
+  for (const int64_t n : {1, 3, 12, 30, 64, 200}) {
+    const Tensor weights = full({1, 2, n, n}, 1.0 / static_cast<double>(n));
+    const std::string page = attention_page(
+        {AttentionMap(
+             weights, tokens(n, "internationalisation"), tokens(n, "人工智能国际大会"),
+             {.sentence = "人工智能国际大会 → a sentence that is as long as sentences are in newspapers",
+              .module = "transformer.decoder.layers.11.multihead_attn"}),
+         AttentionMap(weights, tokens(n, "我"), tokens(n, "a"), {.sentence = "another"})});
+    for (const int width : {1280, 800, 400}) {
+      CAPTURE(n);
+      CAPTURE(width);
+      CHECK(visit_page(page, kLayoutFaults, width).result == "");
+    }
+  }
 }

@@ -54,13 +54,13 @@ TEST_CASE("AttentionMap: one entry of a batch, each head or their mean") {
   const Tokens queries(4, "q"), keys(5, "k");
   const AttentionMap map(weights, queries, keys, {.module = "layers.0", .step = 2, .batch = 1});
   CHECK(map.heads() == 3);
-  CHECK(map.module == "layers.0, entry 1 of 2");
+  CHECK(map.module == "layers.0, entry 2 of 2");
   CHECK(map.step == 2);
   CHECK(map.row(3, 2) == values(weights[{1, 2, 3}]));
   CHECK(map.row(0) == values(mean(to(weights[{1, whole, 0}], float64), 0)));
   const Tensor three = rand({2, 4, 5});
   CHECK(AttentionMap(three, queries, keys).heads() == 1);
-  CHECK(AttentionMap(three, queries, keys).module == "entry 0 of 2");
+  CHECK(AttentionMap(three, queries, keys).module == "entry 1 of 2");
   const AttentionMap two_heads(three, queries, keys, {.heads = true});
   CHECK(two_heads.heads() == 2);
   CHECK(two_heads.module.empty());
