@@ -36,7 +36,7 @@ function weightsOf({queries, keys, weights: heads}, head) {
 // The share of the scale: of 1, or of the largest weight that is shown.
 const share = weight => Math.min(Math.max(weight || 0, 0) / state.most, 1);
 const opacity = weight => share(weight).toFixed(3);
-// The palette of the heat maps, which style.css has for light and dark.
+// The palette of the heat maps, which look.css has for light and dark.
 let palette;
 function readPalette() {
   const style = getComputedStyle(document.documentElement);
