@@ -201,7 +201,7 @@ std::string labelled(const Numbers& x, const Numbers& y, const Numbers& weights,
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
     return *most - *least;
   };
-  const double wide = 0.033 * extent(x), high = 0.04 * extent(y);  // of a label
+  const double wide = 0.042 * extent(x), high = 0.05 * extent(y);  // of a label
   std::vector<size_t> order(x.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return weights[a] > weights[b]; });
@@ -241,7 +241,7 @@ void draw_query(Program& self, const Labels& labels, const Numbers& x, const Num
                              to_string(largest) +
                              ")) with points pt 7 ps variable lc rgb '#900072B2' title 'values; area: the "
                              "weight of their key', \\\n  '-' using 1:2:(sprintf('%.2f', $3)) with labels "
-                             "font ',10' notitle, \\\n  '-' "
+                             "font ',13' notitle, \\\n  '-' "
                              "using 1:2 with "
                              "points pt 9 ps 1.8 lc '#D55E00' title 'the query and its answer, the weighted "
                              "mean of the values'\n" +

@@ -45,7 +45,7 @@ Measured measure(const AnyScore& score, const Tensor& queries, const Tensor& key
 constexpr const char* kPicture = R"(set title 'Softmax of q . k for unit-normal q and k'
 set datafile separator comma
 set logscale xy
-set format y '10^{%T}'
+set format y '%g'
 set xlabel 'width d'
 set ylabel 'norm of the Jacobian of softmax, median row'
 set xtics (4, 16, 64, 256, 512)
