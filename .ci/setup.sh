@@ -10,6 +10,8 @@ declare -A packages=(
   # second compiler, thread sanitizer, layout, lint; graphs drawn and a page opened in the tests; a cache for three
   # builds
   [ci]="clang-16 libclang-rt-16-dev libomp-16-dev clang-format clang-tidy-16 shellcheck graphviz chromium ccache"
+  # .ci/api.sh: the pages of the API
+  [api]="doxygen"
   # bench/compare.sh: the other side, and what reads the timings
   [compare]="libtorch-dev jq"
 )

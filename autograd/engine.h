@@ -5,10 +5,10 @@
 namespace heed {
 
 struct GradOptions {
-  std::vector<Tensor> grad_outputs = {};  // the incoming gradients; a one-element output may do without
-  bool create_graph = false;              // record the gradient's own computation, to differentiate it again
-  bool retain_graph = false;              // keep the graph for another pass; create_graph implies it
-  bool allow_unused = false;              // an input that outputs do not depend on: undefined, not an error
+  std::vector<Tensor> grad_outputs = {};  ///< the incoming gradients; a one-element output may do without
+  bool create_graph = false;              ///< record the gradient's own computation, to differentiate it again
+  bool retain_graph = false;              ///< keep the graph for another pass; create_graph implies it
+  bool allow_unused = false;              ///< an input that outputs do not depend on: undefined, not an error
 };
 
 /// Adds the gradient of sum_k <outputs_k, gradients_k> to the `grad()` of every leaf behind the outputs.

@@ -7,15 +7,15 @@
 namespace heed {
 
 struct GradcheckOptions {
-  double step = 1e-6;       // of the central difference
-  double tolerance = 1e-6;  // of |numeric - analytic| / max(1, |numeric|)
-  uint64_t seed = 0;        // of the incoming gradients
+  double step = 1e-6;       ///< of the central difference
+  double tolerance = 1e-6;  ///< of |numeric - analytic| / max(1, |numeric|)
+  uint64_t seed = 0;        ///< of the incoming gradients
 };
 
 /// The result of a gradient check. `message` says where numeric and analytic gradient are farthest apart.
 struct GradcheckReport {
   bool ok = true;
-  double error = 0;  // the largest of |numeric - analytic| / max(1, |numeric|)
+  double error = 0;  ///< the largest of |numeric - analytic| / max(1, |numeric|)
   std::string where;
   std::string message;
   explicit operator bool() const { return ok; }

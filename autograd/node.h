@@ -25,7 +25,7 @@ class KeptGradient : public Companion {
   ~KeptGradient() override;
 
   const Tensor stand_in;
-  const bool came_late;  // a rule holds the body itself: a gradient with a history would never be freed
+  const bool came_late;  ///< a rule holds the body itself: a gradient with a history would never be freed
   Tensor gradient;
 
  private:
@@ -145,7 +145,7 @@ using Twin = std::function<Tensor(const std::vector<Tensor>& inputs)>;
 class Node : public History {
  public:
   struct Input {
-    Ref<Node> node;  // null when this input needs no gradient
+    Ref<Node> node;  ///< null when this input needs no gradient
     const detail::RuleTable* table = nullptr;
     void* rule = nullptr;
   };
@@ -190,22 +190,22 @@ class Node : public History {
   void forget();
   void release() noexcept override;
 
-  const char* name;    // a copy in this node's block
-  const char* module;  // path of the module that ran this, or ""
+  const char* name;    ///< a copy in this node's block
+  const char* module;  ///< path of the module that ran this, or ""
   Line line;
-  Shape shape;  // of the result
+  Shape shape;  ///< of the result
   DType dtype;
   bool keeps_grad = false;
-  bool leads = true;  // to an input whose gradient the running pass wants
+  bool leads = true;  ///< to an input whose gradient the running pass wants
   bool forgotten = false;
   int32_t input_count = 0;
   uint32_t bytes = 0;
-  uint64_t run = 0;              // the backward pass that is using this node, 0 for none
-  Tensor pending;                // the gradient gathered so far in that pass
-  KeptGradient* kept = nullptr;  // see lock_kept
+  uint64_t run = 0;              ///< the backward pass that is using this node, 0 for none
+  Tensor pending;                ///< the gradient gathered so far in that pass
+  KeptGradient* kept = nullptr;  ///< see lock_kept
   std::unique_ptr<Hooks<std::function<Tensor(const Tensor&)>>> hooks;
   std::unique_ptr<Joint> joint;
-  Tensor result;  // without history; only for rules that read it
+  Tensor result;  ///< without history; only for rules that read it
   int64_t result_version = 0;
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
 
+/// @file
 /// Every differentiable operation, a header for each family: names and meanings are PyTorch's. `x`, `a`, `b` broadcast
 /// where there are two of them; a C++ number may stand for any of them and takes the dtype of the other.
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From a clone to pictures: ./examples/run.sh [program] [options]. By itself it runs kernel_regression and translate, and
 # names the others; options alone are for kernel_regression. Builds (.ci/build.sh), runs, and ends with the paths of
-# what was drawn.
+# what was drawn. The name api makes the pages of the API instead, out/api/index.html.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -16,6 +16,14 @@ list() {
   done
 }
 
+# The pages of the API are made of the headers alone, with nothing built.
+if [ "${1:-}" = api ]; then
+  "$root/.ci/api.sh" >&2
+  pages=$root/out/api/index.html
+  echo "${pages#"$PWD/"}"
+  exit
+fi
+
 programs=(kernel_regression)
 if [ $# -eq 0 ]; then
   programs=(kernel_regression translate)
@@ -27,6 +35,7 @@ for program in "${programs[@]}"; do
   if [ ! -f "$root/examples/$program.cpp" ] || [ -f "$root/examples/$program.h" ]; then
     echo "run.sh: there is no example $program; there are:" >&2
     list >&2
+    printf '  %-20s%s\n' api 'The pages of the API: every public name with formula, shapes and errors.' >&2
     exit 2
   fi
 done

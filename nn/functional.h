@@ -32,16 +32,16 @@ Tensor smooth_l1_loss(Operand input, Operand target, Reduction reduction = Reduc
 Tensor huber_loss(Operand input, Operand target, Reduction reduction = Reduction::mean, double delta = 1);
 
 struct KlDivOptions {
-  Reduction reduction = Reduction::mean;  // batchmean is the divergence: the sum over the size of dim 0
-  bool log_target = false;                // the target holds log-probabilities too
+  Reduction reduction = Reduction::mean;  ///< batchmean is the divergence: the sum over the size of dim 0
+  bool log_target = false;                ///< the target holds log-probabilities too
 };
 /// target (log(target) - input), for log-probabilities `input`
 Tensor kl_div(Operand input, Operand target, const KlDivOptions& options = {});
 
 struct BceOptions {
-  Tensor weight = {};  // broadcasts to the input
+  Tensor weight = {};  ///< broadcasts to the input
   Reduction reduction = Reduction::mean;
-  Tensor pos_weight = {};  // of the positive class; broadcasts to the input; with logits only
+  Tensor pos_weight = {};  ///< of the positive class; broadcasts to the input; with logits only
 };
 /// -weight (target log(input) + (1 - target) log(1 - input)), logarithms not below -100
 Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& options = {});
@@ -67,8 +67,8 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
 // ---- attention
 
 struct Attention {
-  Tensor output;   // [..., Tq, Dv]
-  Tensor weights;  // [..., Tq, Tk], after dropout; undefined unless need_weights
+  Tensor output;   ///< [..., Tq, Dv]
+  Tensor weights;  ///< [..., Tq, Tk], after dropout; undefined unless need_weights
   std::array<Tensor*, 2> tensors() { return {&output, &weights}; }
 };
 /// softmax(query key^T scale) value: score, normalise, weighted sum.

@@ -36,8 +36,8 @@ Tensor xavier_normal(const Shape& shape, double gain = 1, Generator* generator =
 
 enum class Fan { in, out };
 struct KaimingOptions {
-  double negative_slope = 0;  // of the leaky relu that follows
-  Fan fan = Fan::in;          // in keeps the size of activations, out that of gradients
+  double negative_slope = 0;  ///< of the leaky relu that follows
+  Fan fan = Fan::in;          ///< in keeps the size of activations, out that of gradients
   Nonlinearity nonlinearity = Nonlinearity::leaky_relu;
   Generator* generator = nullptr;
 };

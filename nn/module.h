@@ -141,8 +141,8 @@ class CallObserver {
 
 /// Names without a partner, from a load with strict = false.
 struct LoadReport {
-  std::vector<std::string> missing;     // names of the module that were not given
-  std::vector<std::string> unexpected;  // names given that the module does not have
+  std::vector<std::string> missing;     ///< names of the module that were not given
+  std::vector<std::string> unexpected;  ///< names given that the module does not have
 };
 
 /// The base of all layers and models: members with names. Derive from Layer<Self>, not from this.

@@ -16,11 +16,11 @@ struct Slice {
   int64_t step;
 };
 
-inline constexpr Slice whole;  // all positions of a dimension
+inline constexpr Slice whole;  ///< all positions of a dimension
 inline constexpr struct Ellipsis {
-} ellipsis;  // as many whole dimensions as are left
+} ellipsis;  ///< as many whole dimensions as are left
 inline constexpr struct NewAxis {
-} new_axis;  // a dimension of size 1
+} new_axis;  ///< a dimension of size 1
 
 /// One item of x[{...}], and the line where it was written.
 class Index {
@@ -39,7 +39,7 @@ class Index {
   Kind kind;
   int64_t position = 0;
   Slice range;
-  Tensor tensor;  // int64 positions, or bools that select
+  Tensor tensor;  ///< int64 positions, or bools that select
   Line line;
 };
 

@@ -42,7 +42,7 @@ class Generator {
 /// as often as they are needed: no mask is kept.
 class DropoutFactors {
  public:
-  DropoutFactors() = default;  // p = 0
+  DropoutFactors() = default;  ///< p = 0
   /// Takes so many factors from the generator, without one from the thread's default.
   DropoutFactors(double p, int64_t count, Generator* generator = nullptr);
   double p() const { return p_; }

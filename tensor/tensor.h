@@ -51,13 +51,13 @@ struct TensorBody {
   RefCount references = {};
   DType dtype = DType::float32;
   bool contiguous = true;
-  std::atomic<bool> saved = false;  // a gradient rule has held this body
-  bool cheap = false;               // its history can make the values again, see Note [Values made again]
-  int64_t offset = 0;               // of the first element, in elements
+  std::atomic<bool> saved = false;  ///< a gradient rule has held this body
+  bool cheap = false;               ///< its history can make the values again, see Note [Values made again]
+  int64_t offset = 0;               ///< of the first element, in elements
   int64_t numel = 0;
   Shape shape = {};
-  Strides strides = {};       // in elements; 0 repeats, negative is not used
-  Ref<Storage> storage = {};  // none while the values are to be made again
+  Strides strides = {};       ///< in elements; 0 repeats, negative is not used
+  Ref<Storage> storage = {};  ///< none while the values are to be made again
   Ref<History> history = {};
   std::unique_ptr<Companion> companion = nullptr;
 };

@@ -2,15 +2,17 @@
 
 #include "autograd/operand.h"
 
-/// In place, under NoGrad: each returns its first operand.
+/// @file
+/// In place, under NoGrad: each writes into its first operand x and returns it. The other broadcasts to x, or is a
+/// number. Errors: recording is on; x is expanded, so that elements of it are one in memory; two dtypes.
 namespace heed {
 
-Tensor copy_(Operand x, Operand source);  // source broadcasts to x
-Tensor fill_(Operand x, Number value);
-Tensor zero_(Operand x);
-Tensor add_(Operand x, Operand other, Number alpha = 1);
-Tensor sub_(Operand x, Operand other, Number alpha = 1);
-Tensor mul_(Operand x, Operand other);
-Tensor div_(Operand x, Operand other);
+Tensor copy_(Operand x, Operand source);                  ///< x = source, of any dtype, converted
+Tensor fill_(Operand x, Number value);                    ///< x = value
+Tensor zero_(Operand x);                                  ///< x = 0
+Tensor add_(Operand x, Operand other, Number alpha = 1);  ///< x = x + alpha other
+Tensor sub_(Operand x, Operand other, Number alpha = 1);  ///< x = x - alpha other
+Tensor mul_(Operand x, Operand other);                    ///< x = x other
+Tensor div_(Operand x, Operand other);                    ///< x = x / other, floating
 
 }  // namespace heed

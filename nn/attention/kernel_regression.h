@@ -7,11 +7,11 @@ namespace heed {
 
 /// The part that a key has in the answer, given its distance u from the query in units of the kernel's width.
 enum class SmoothingKernel {
-  gaussian,      // exp(-u^2 / 2)
-  boxcar,        // 1 where u < 1, else 0
-  epanechnikov,  // max(0, 1 - u^2)
-  triangular,    // max(0, 1 - u)
-  constant,      // 1: every key counts the same, which is average pooling
+  gaussian,      ///< exp(-u^2 / 2)
+  boxcar,        ///< 1 where u < 1, else 0
+  epanechnikov,  ///< max(0, 1 - u^2)
+  triangular,    ///< max(0, 1 - u)
+  constant,      ///< 1: every key counts the same, which is average pooling
 };
 
 const char* name_of(SmoothingKernel kernel);
@@ -40,8 +40,8 @@ enum class OwnPoint { keep, exclude };
 
 struct NadarayaWatsonOptions {
   SmoothingKernel kernel = SmoothingKernel::gaussian;
-  double w = 1;        // 1/w is the kernel's width
-  bool learn = false;  // w is a parameter; otherwise there is none
+  double w = 1;        ///< 1/w is the kernel's width
+  bool learn = false;  ///< w is a parameter; otherwise there is none
   DType dtype = float32;
 };
 
@@ -68,8 +68,8 @@ struct NadarayaWatson : Layer<NadarayaWatson> {
   }
 
   SmoothingKernel kernel;
-  Parameter w;     // [1], absent when fixed
-  Buffer fixed_w;  // [1], absent when learned; "w" in the state dict all the same
+  Parameter w;     ///< [1], absent when fixed
+  Buffer fixed_w;  ///< [1], absent when learned; "w" in the state dict all the same
 };
 
 }  // namespace heed

@@ -19,8 +19,8 @@ class KeyValueCache {
   void select(const Tensor& rows);
 
   int64_t length() const { return keys_.defined() ? keys_.size(2) : 0; }
-  Tensor keys() const { return keys_; }      // [B, H, length, D], undefined while empty
-  Tensor values() const { return values_; }  // [B, H, length, Dv]
+  Tensor keys() const { return keys_; }      ///< [B, H, length, D], undefined while empty
+  Tensor values() const { return values_; }  ///< [B, H, length, Dv]
 
  private:
   struct Room;
@@ -29,21 +29,21 @@ class KeyValueCache {
 };
 
 struct MultiheadAttentionOptions {
-  bool bias = true;                  // of all projections
-  double dropout = 0;                // of the weights, while training
-  std::optional<int64_t> kdim = {};  // width of the keys, embed_dim without
-  std::optional<int64_t> vdim = {};  // width of the values
-  bool rotary = false;               // turn queries and keys by their positions; self-attention only
+  bool bias = true;                  ///< of all projections
+  double dropout = 0;                ///< of the weights, while training
+  std::optional<int64_t> kdim = {};  ///< width of the keys, embed_dim without
+  std::optional<int64_t> vdim = {};  ///< width of the values
+  bool rotary = false;               ///< turn queries and keys by their positions; self-attention only
 };
 
 /// How one call attends. A Mask alone is such options too.
 struct AttendOptions {
-  Mask mask = {};          // broadcasts to [B, H, Tq, Tk]; [B, Tq, Tk] holds for every head
-  Tensor bias = {};        // added to the scores; of the same shapes
-  bool is_causal = false;  // no query attends to later positions: Mask::causal without its memory
+  Mask mask = {};          ///< broadcasts to [B, H, Tq, Tk]; [B, Tq, Tk] holds for every head
+  Tensor bias = {};        ///< added to the scores; of the same shapes
+  bool is_causal = false;  ///< no query attends to later positions: Mask::causal without its memory
   bool need_weights = false;
-  bool average_attn_weights = true;  // weights [B, Tq, Tk], the mean over the heads; else [B, H, Tq, Tk]
-  KeyValueCache* cache = nullptr;    // attend to all it holds, after adding the keys and values given
+  bool average_attn_weights = true;  ///< weights [B, Tq, Tk], the mean over the heads; else [B, H, Tq, Tk]
+  KeyValueCache* cache = nullptr;    ///< attend to all it holds, after adding the keys and values given
 };
 inline Mask::operator AttendOptions() const { return {.mask = *this}; }
 
@@ -81,10 +81,10 @@ struct MultiheadAttention : Layer<MultiheadAttention> {
   int64_t embed_dim, num_heads, kdim, vdim;
   double dropout;
   bool rotary;
-  Parameter in_proj_weight;                               // [3E, E]: the rows of W_q, W_k, W_v
-  Parameter q_proj_weight, k_proj_weight, v_proj_weight;  // [E, E], [E, kdim], [E, vdim], in its place
-  Parameter in_proj_bias;                                 // [3E], undefined without bias
-  Linear out_proj;                                        // [E, E]
+  Parameter in_proj_weight;                               ///< [3E, E]: the rows of W_q, W_k, W_v
+  Parameter q_proj_weight, k_proj_weight, v_proj_weight;  ///< [E, E], [E, kdim], [E, vdim], in its place
+  Parameter in_proj_bias;                                 ///< [3E], undefined without bias
+  Linear out_proj;                                        ///< [E, E]
 };
 
 }  // namespace heed

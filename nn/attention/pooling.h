@@ -32,7 +32,7 @@ inline void capture_attention(const Tensor& weights) {
 }
 
 struct AttentionPoolingOptions {
-  double dropout = 0;  // of the weights, while training
+  double dropout = 0;  ///< of the weights, while training
 };
 
 /// Attention in its three stages, each of which may be replaced: score, normalise, weighted sum.

@@ -48,7 +48,7 @@ struct LearnedPosition : Layer<LearnedPosition> {
   Tensor forward(const Tensor& x, int64_t offset = 0) const;
   void visit(Visitor& v) override { v("weight", weight); }
 
-  Parameter weight;  // [max_length, embed_dim]
+  Parameter weight;  ///< [max_length, embed_dim]
 };
 
 /// Turns each pair (x[2i], x[2i+1]) by the angle p / 10000^(2i/D) (Su et al., 2021). A product of a query and

@@ -73,7 +73,7 @@ struct AdditiveScore {
     v("w_v", w_v);
   }
 
-  Linear W_q, W_k, w_v;  // [hidden, dq], [hidden, dk], [1, hidden], no biases
+  Linear W_q, W_k, w_v;  ///< [hidden, dq], [hidden, dk], [1, hidden], no biases
 };
 
 /// q . (W k) with W [dq, dk], or in the other order k . (W q) with W [dk, dq] (Luong, Pham and Manning 2015).
@@ -87,7 +87,7 @@ struct BilinearScore {
   void visit(Visitor& v) { v("W", W); }
 
   Order order;
-  Linear W;  // no bias
+  Linear W;  ///< no bias
 };
 
 /// (L q) . (H k): the bilinear score with W = L^T H of rank at most `rank`.
@@ -100,7 +100,7 @@ struct LowRankBilinearScore {
     v("H", H);
   }
 
-  Linear L, H;  // [rank, dq], [rank, dk], no biases
+  Linear L, H;  ///< [rank, dq], [rank, dk], no biases
 };
 
 /// q . tanh(W k + b): one dense layer on the keys.
@@ -109,7 +109,7 @@ struct DenseScore {
   Tensor operator()(const Tensor& q, const Keys& k) const;
   void visit(Visitor& v) { v("W", W); }
 
-  Linear W;  // [dq, dk] and bias [dq]
+  Linear W;  ///< [dq, dk] and bias [dq]
 };
 
 /// -(|q - k| w)^2 / 2: with softmax, kernel regression with the Gaussian kernel, whose width is 1/w.
@@ -118,7 +118,7 @@ struct GaussianScore {
   Tensor operator()(const Tensor& q, const Tensor& k) const;
   void visit(Visitor& v) { v("w", w); }
 
-  Parameter w;  // [1]
+  Parameter w;  ///< [1]
 };
 
 /// Any score, chosen at run time.

@@ -9,7 +9,7 @@
 namespace heed {
 
 struct EmbeddingOptions {
-  std::optional<int64_t> padding_idx = {};  // this row is zero at the start and never learns; -1 is the last
+  std::optional<int64_t> padding_idx = {};  ///< this row is zero at the start and never learns; -1 is the last
 };
 
 /// A vector for each of a number of words, characters, ...: y = weight[index]
@@ -49,7 +49,7 @@ struct Embedding : Layer<Embedding> {
 
   void visit(Visitor& v) override { v("weight", weight); }
 
-  Parameter weight;  // [num, dim]
+  Parameter weight;  ///< [num, dim]
   std::optional<int64_t> padding_idx;
 };
 

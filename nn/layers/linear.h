@@ -31,8 +31,8 @@ struct Linear : Layer<Linear> {
   int64_t in_features() const { return weight.size(1); }
   int64_t out_features() const { return weight.size(0); }
 
-  Parameter weight;  // [out, in]
-  Parameter bias;    // [out], undefined without bias
+  Parameter weight;  ///< [out, in]
+  Parameter bias;    ///< [out], undefined without bias
 };
 
 }  // namespace heed

@@ -12,7 +12,7 @@ namespace heed {
 
 struct LayerNormOptions {
   double eps = 1e-5;
-  bool elementwise_affine = true;  // learn weight and bias
+  bool elementwise_affine = true;  ///< learn weight and bias
   bool bias = true;
 };
 
@@ -38,11 +38,11 @@ struct LayerNorm : Layer<LayerNorm> {
 
   Shape normalized_shape;
   double eps;
-  Parameter weight, bias;  // [normalized_shape]
+  Parameter weight, bias;  ///< [normalized_shape]
 };
 
 struct RMSNormOptions {
-  std::optional<double> eps = {};  // without: the distance of 1 to the next number of the dtype of x
+  std::optional<double> eps = {};  ///< without: the distance of 1 to the next number of the dtype of x
   bool elementwise_affine = true;
 };
 
@@ -68,7 +68,7 @@ struct RMSNorm : Layer<RMSNorm> {
 
   Shape normalized_shape;
   std::optional<double> eps;
-  Parameter weight;  // [normalized_shape]
+  Parameter weight;  ///< [normalized_shape]
 };
 
 }  // namespace heed

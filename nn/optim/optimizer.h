@@ -16,7 +16,7 @@ struct ParamGroup {
 
 /// The memory of an optimiser about one parameter: tensors of its shape, made when they are first asked for.
 struct OptimizerState {
-  int64_t step = 0;  // the number of this step, from 1
+  int64_t step = 0;  ///< the number of this step, from 1
   std::array<Tensor, 3> tensors;
 
   /// tensors[slot], filled with `value` at first.
@@ -72,7 +72,7 @@ class Optimizer {
   virtual double& lr_of(size_t group) = 0;
   virtual void step_one(size_t group, const Tensor& p, const Tensor& g, OptimizerState& state) = 0;
 
-  const char* name_;  // for messages
+  const char* name_;  ///< for messages
 
  private:
   double checked(double lr) const;
@@ -137,7 +137,7 @@ struct SGDOptions {
   double lr = 1e-3;
   double momentum = 0;
   double dampening = 0;
-  double weight_decay = 0;  // adds weight_decay p to the gradient
+  double weight_decay = 0;  ///< adds weight_decay p to the gradient
   bool nesterov = false;
   bool maximize = false;
 
@@ -158,7 +158,7 @@ struct AnyAdamOptions {
   double lr = 1e-3;
   std::array<double, 2> betas = {0.9, 0.999};
   double eps = 1e-8;
-  double weight_decay = decoupled ? 0.01 : 0;  // adds weight_decay p to the gradient, or shrinks p itself
+  double weight_decay = decoupled ? 0.01 : 0;  ///< adds weight_decay p to the gradient, or shrinks p itself
   bool amsgrad = false;
   bool maximize = false;
 
@@ -207,7 +207,7 @@ using RMSprop = OptimizerOf<RMSpropOptions>;
 
 struct AdagradOptions {
   double lr = 1e-2;
-  double lr_decay = 0;  // step t has the rate lr / (1 + (t - 1) lr_decay)
+  double lr_decay = 0;  ///< step t has the rate lr / (1 + (t - 1) lr_decay)
   double weight_decay = 0;
   double initial_accumulator_value = 0;
   double eps = 1e-10;

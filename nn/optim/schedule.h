@@ -116,14 +116,14 @@ struct NoamLR : Schedule {
 
 struct OneCycleOptions {
   int64_t total_steps;
-  double pct_start = 0.3;  // the part of the steps in which the rate rises
-  bool linear = false;     // anneal along a line instead of a cosine
+  double pct_start = 0.3;  ///< the part of the steps in which the rate rises
+  bool linear = false;     ///< anneal along a line instead of a cosine
   bool cycle_momentum = true;
   double base_momentum = 0.85;
   double max_momentum = 0.95;
-  double div_factor = 25;         // the first rate is max_lr / div_factor
-  double final_div_factor = 1e4;  // the last is the first / final_div_factor
-  bool three_phase = false;       // down as fast as up, then to the last rate
+  double div_factor = 25;         ///< the first rate is max_lr / div_factor
+  double final_div_factor = 1e4;  ///< the last is the first / final_div_factor
+  bool three_phase = false;       ///< down as fast as up, then to the last rate
 };
 
 /// Up to max_lr, then down to almost nothing; the momentum runs the other way (Smith and Topin, 2017).

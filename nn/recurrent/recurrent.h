@@ -9,17 +9,17 @@ namespace heed {
 
 struct RecurrentCellOptions {
   bool bias = true;
-  init::Nonlinearity nonlinearity = init::Nonlinearity::tanh;  // of RNNCell: tanh or relu
+  init::Nonlinearity nonlinearity = init::Nonlinearity::tanh;  ///< of RNNCell: tanh or relu
 };
 
 struct RecurrentOptions {
-  int64_t num_layers = 1;                                      // each reads the outputs of the one before
-  init::Nonlinearity nonlinearity = init::Nonlinearity::tanh;  // of RNN: tanh or relu
+  int64_t num_layers = 1;                                      ///< each reads the outputs of the one before
+  init::Nonlinearity nonlinearity = init::Nonlinearity::tanh;  ///< of RNN: tanh or relu
   bool bias = true;
-  bool batch_first = false;    // sequences are [B, T, ...] instead of [T, B, ...]; states are not concerned
-  double dropout = 0;          // of the outputs of each layer but the last, while training
-  bool bidirectional = false;  // a second pass from the end; outputs are joined
-  int64_t proj_size = 0;       // of LSTM: h is projected to this size; 0 for none
+  bool batch_first = false;    ///< sequences are [B, T, ...] instead of [T, B, ...]; states are not concerned
+  double dropout = 0;          ///< of the outputs of each layer but the last, while training
+  bool bidirectional = false;  ///< a second pass from the end; outputs are joined
+  int64_t proj_size = 0;       ///< of LSTM: h is projected to this size; 0 for none
 };
 
 /// The kind of RNN and RNNCell; an Error unless the nonlinearity is tanh or relu.
@@ -44,10 +44,10 @@ class RecurrentWeights {
   }
 
   Recurrence kind;
-  Parameter weight_ih;         // [G H, in], the gates one above the other
-  Parameter weight_hh;         // [G H, H], or [G H, P] with a projection
-  Parameter bias_ih, bias_hh;  // [G H], undefined without bias
-  Parameter weight_hr;         // [P, H], undefined without a projection
+  Parameter weight_ih;         ///< [G H, in], the gates one above the other
+  Parameter weight_hh;         ///< [G H, H], or [G H, P] with a projection
+  Parameter bias_ih, bias_hh;  ///< [G H], undefined without bias
+  Parameter weight_hr;         ///< [P, H], undefined without a projection
 
  protected:
   /// One step of a cell: x [B, in] or [in], h and c [B, H] or [H], zero if undefined. Returns h, for lstm h
@@ -57,15 +57,15 @@ class RecurrentWeights {
 
 /// The result of RNN and GRU.
 struct RecurrentResult {
-  Tensor output;  // the states of the last layer after each step
-  Tensor h_n;     // the states of all layers after the last step
+  Tensor output;  ///< the states of the last layer after each step
+  Tensor h_n;     ///< the states of all layers after the last step
   std::array<Tensor*, 2> tensors() { return {&output, &h_n}; }
 };
 
 /// The result of LSTM.
 struct LSTMResult {
-  Tensor output;    // h of the last layer after each step
-  Tensor h_n, c_n;  // of all layers after the last step
+  Tensor output;    ///< h of the last layer after each step
+  Tensor h_n, c_n;  ///< of all layers after the last step
   operator RecurrentResult() const { return {output, h_n}; }
   std::array<Tensor*, 3> tensors() { return {&output, &h_n, &c_n}; }
 };
@@ -77,7 +77,7 @@ class RecurrentStack {
   int64_t hidden_size() const { return weights.front().hidden_size(); }
 
   RecurrentOptions options;
-  std::vector<RecurrentWeights> weights;  // layer 0 forward, layer 0 reverse, layer 1 forward, ...
+  std::vector<RecurrentWeights> weights;  ///< layer 0 forward, layer 0 reverse, layer 1 forward, ...
 
  protected:
   RecurrentStack(const char* name, Recurrence kind, int64_t input_size, int64_t hidden_size,

@@ -8,8 +8,8 @@ namespace heed {
 
 /// Sequences of different lengths in one tensor.
 struct PaddedBatch {
-  Tensor ids;      // [B, T] int64, T the greatest length; <pad> after the end of the shorter ones
-  Tensor lengths;  // [B] int64
+  Tensor ids;      ///< [B, T] int64, T the greatest length; <pad> after the end of the shorter ones
+  Tensor lengths;  ///< [B] int64
 };
 /// T is at least `length`.
 PaddedBatch pad_batch(const std::vector<Ids>& sequences, int64_t length = 0);
@@ -17,9 +17,9 @@ PaddedBatch pad_batch(const std::vector<Ids>& sequences, int64_t length = 0);
 /// A decoder's input and the answer that it should learn to give: each token from the true ones before it,
 /// not from its own guesses (teacher forcing). For a target y_1 .. y_n, length n + 1:
 struct TeacherForcing {
-  Tensor input;    // [B, T] int64: <bos> y_1 .. y_n
-  Tensor labels;   // [B, T] int64: y_1 .. y_n <eos>
-  Tensor lengths;  // [B] int64
+  Tensor input;    ///< [B, T] int64: <bos> y_1 .. y_n
+  Tensor labels;   ///< [B, T] int64: y_1 .. y_n <eos>
+  Tensor lengths;  ///< [B] int64
 };
 /// T is at least `length`.
 TeacherForcing teacher_forcing(const std::vector<Ids>& targets, int64_t length = 0);

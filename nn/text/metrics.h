@@ -8,8 +8,8 @@
 namespace heed {
 
 struct Bleu {
-  double score;                      // in [0, 1]
-  std::array<double, 4> precisions;  // of n-grams, n = 1 to 4
+  double score;                      ///< in [0, 1]
+  std::array<double, 4> precisions;  ///< of n-grams, n = 1 to 4
   double brevity_penalty;
 };
 /// How much candidates share with their references, over a whole corpus (Papineni et al., 2002):

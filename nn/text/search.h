@@ -17,17 +17,17 @@ namespace heed {
 using DecodeStep = std::function<Tensor(const Tensor& tokens, const Tensor& parents)>;
 
 struct Hypothesis {
-  Ids tokens;              // without <bos> and the end token
-  double log_probability;  // of the tokens, and of the end if it ended
-  double score;            // log_probability / length^alpha; the length counts the end
-  bool ended;              // false: cut off at max_length
+  Ids tokens;              ///< without <bos> and the end token
+  double log_probability;  ///< of the tokens, and of the end if it ended
+  double score;            ///< log_probability / length^alpha; the length counts the end
+  bool ended;              ///< false: cut off at max_length
 };
 
 struct SearchOptions {
-  int64_t max_length = 100;  // tokens, the end counted
-  int64_t width = 1;         // beams
-  double alpha = 1;          // length normalisation: 0 prefers short sentences, 1 is the mean over tokens
-  std::optional<int64_t> end = Vocabulary::eos;  // std::nullopt: nothing ends before max_length
+  int64_t max_length = 100;  ///< tokens, the end counted
+  int64_t width = 1;         ///< beams
+  double alpha = 1;          ///< length normalisation: 0 prefers short sentences, 1 is the mean over tokens
+  std::optional<int64_t> end = Vocabulary::eos;  ///< std::nullopt: nothing ends before max_length
 };
 
 /// Beam search for a batch of sentences. At every step the `width` most probable continuations of each

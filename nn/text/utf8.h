@@ -8,8 +8,8 @@ namespace heed {
 
 /// The character that a text begins with.
 struct Utf8Character {
-  uint32_t code;  // of Unicode
-  size_t size;    // in bytes: 1 to 4; 0 where the text is empty or does not begin with UTF-8
+  uint32_t code;  ///< of Unicode
+  size_t size;    ///< in bytes: 1 to 4; 0 where the text is empty or does not begin with UTF-8
 };
 /// Overlong forms, surrogates and codes above U+10FFFF are not UTF-8 (RFC 3629).
 Utf8Character first_character(std::string_view text);

@@ -10,16 +10,16 @@ enum class Activation { relu, gelu };
 /// Choices for the layers of a transformer and for stacks of them.
 struct TransformerOptions {
   int64_t dim_feedforward = 2048;
-  double dropout = 0.1;  // at each of the three places below that says nothing of its own
-  std::optional<double> attention_dropout = {};    // of the attention weights
-  std::optional<double> feedforward_dropout = {};  // of the activations inside the feed-forward part
-  std::optional<double> residual_dropout = {};     // of what each part adds to its input
+  double dropout = 0.1;  ///< at each of the three places below that says nothing of its own
+  std::optional<double> attention_dropout = {};    ///< of the attention weights
+  std::optional<double> feedforward_dropout = {};  ///< of the activations inside the feed-forward part
+  std::optional<double> residual_dropout = {};     ///< of what each part adds to its input
   Activation activation = Activation::relu;
   double layer_norm_eps = 1e-5;
-  bool norm_first = false;  // x + f(norm(x)) instead of norm(x + f(x)): deep stacks train without warm-up
+  bool norm_first = false;  ///< x + f(norm(x)) instead of norm(x + f(x)): deep stacks train without warm-up
   bool bias = true;
-  bool rotary = false;      // turn queries and keys of self-attention by their positions
-  bool final_norm = false;  // of a stack: a LayerNorm behind the last layer, as norm_first wants it
+  bool rotary = false;      ///< turn queries and keys of self-attention by their positions
+  bool final_norm = false;  ///< of a stack: a LayerNorm behind the last layer, as norm_first wants it
 
   LayerNormOptions norm() const { return {.eps = layer_norm_eps, .bias = bias}; }
 };
@@ -64,13 +64,13 @@ struct TransformerEncoderLayer : Layer<TransformerEncoderLayer> {
 
   TransformerOptions options;
   MultiheadAttention self_attn;
-  Linear linear1, linear2;  // [dim_feedforward, E], [E, dim_feedforward]
+  Linear linear1, linear2;  ///< [dim_feedforward, E], [E, dim_feedforward]
   LayerNorm norm1, norm2;
 };
 
 /// TransformerEncoderLayer several times: arguments and result as there.
 struct TransformerEncoder : TransformerStack<TransformerEncoder, TransformerEncoderLayer> {
-  static constexpr const char* kName = "TransformerEncoder";  // for messages
+  static constexpr const char* kName = "TransformerEncoder";  ///< for messages
   using TransformerStack::TransformerStack;
   Tensor forward(const Tensor& src, const AttendOptions& self = {}) const;
 };
@@ -132,7 +132,7 @@ struct TransformerDecoderLayer : Layer<TransformerDecoderLayer> {
 
   TransformerOptions options;
   MultiheadAttention self_attn, multihead_attn;
-  Linear linear1, linear2;  // [dim_feedforward, E], [E, dim_feedforward]
+  Linear linear1, linear2;  ///< [dim_feedforward, E], [E, dim_feedforward]
   LayerNorm norm1, norm2, norm3;
 };
 

@@ -8,9 +8,9 @@ namespace heed {
 
 /// The weights of one attention call.
 struct CapturedAttention {
-  std::string module;  // its path from the outermost module called: "decoder.layers.0.self_attn", "" outside
-  int64_t step;        // how many calls of this module came before it
-  Tensor weights;      // [..., Tq, Tk] without history; with several heads [B, H, Tq, Tk]
+  std::string module;  ///< its path from the outermost module called: "decoder.layers.0.self_attn", "" outside
+  int64_t step;        ///< how many calls of this module came before it
+  Tensor weights;      ///< [..., Tq, Tk] without history; with several heads [B, H, Tq, Tk]
 };
 
 /// Records the weights of every attention call of this thread while it exists:

@@ -5,16 +5,16 @@
 namespace heed {
 
 struct SummaryRow {
-  std::string path;  // "" for the model itself
+  std::string path;  ///< "" for the model itself
   std::string type;
-  std::vector<Shape> inputs = {}, outputs = {};  // of the first call
-  int64_t parameters = 0;                        // its own and those of the modules inside, each once
-  int64_t flops = 0;  // of products in all its calls, those inside included: 2 per multiply-add
+  std::vector<Shape> inputs = {}, outputs = {};  ///< of the first call
+  int64_t parameters = 0;                        ///< its own and those of the modules inside, each once
+  int64_t flops = 0;  ///< of products in all its calls, those inside included: 2 per multiply-add
   int64_t calls = 0;
 };
 
 struct Summary {
-  std::vector<SummaryRow> rows;  // the model, then the modules inside as visit names them
+  std::vector<SummaryRow> rows;  ///< the model, then the modules inside as visit names them
   int64_t parameters = 0;
   int64_t trainable = 0;
   int64_t flops = 0;
