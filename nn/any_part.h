@@ -10,21 +10,26 @@ namespace heed {
 template <class... Args>
 class AnyPart {
  public:
+  /// Any callable.
   template <class Part>
   requires(!std::is_same_v<Part, AnyPart> && std::is_invocable_r_v<Tensor, Part&, Args...>) AnyPart(Part part)
       : held_(std::make_unique<Holder<Part>>(std::move(part))) {}
+  /// Values of its own.
   AnyPart(const AnyPart& other) : held_(other.held_ ? other.held_->clone() : nullptr) {}
   AnyPart(AnyPart&&) noexcept = default;
+  /// In place, where both hold one type.
   AnyPart& operator=(const AnyPart& other) {
     if (!held_ || !other.held_ || !held_->assign(*other.held_)) *this = AnyPart(other);
     return *this;
   }
   AnyPart& operator=(AnyPart&&) noexcept = default;
 
+  /// Calls the part.
   Tensor operator()(Args... args) const {
     check(held_ != nullptr, "AnyPart: there is nothing to call; what it held was moved to another place");
     return held_->call(args...);
   }
+  /// The members of the part.
   void visit(Visitor& v) {
     if (held_) held_->visit(v);
   }

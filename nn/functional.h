@@ -5,10 +5,12 @@
 #include "nn/attention/mask.h"
 #include "tensor/random.h"
 
+/// @file
 /// Layers without their state: the functions that they compute. Names and meanings are PyTorch's; heed.h adds those
 /// that are operations, F::relu, F::linear.
 namespace heed::F {
 
+// The names of options that are common to operations and functions.
 using heed::AttentionOptions, heed::CrossEntropyOptions;
 
 /// Throws unless p is a probability.
@@ -17,35 +19,40 @@ inline void check_dropout(const char* layer, const char* argument, double p) {
 }
 
 /// While training, zeroes each value with probability p and multiplies the others by 1 / (1 - p); otherwise
-/// x. Draws from the thread's default generator when none is given.
+/// x. Draws from the thread's default generator when none is given. Errors: p outside of [0, 1].
 Tensor dropout(Operand x, double p = 0.5, bool training = true, Generator* generator = nullptr);
 
-// ---- losses: input and target have one shape, which is checked; nothing is broadcast but weights
+// ---- losses: input and target are floating and have one shape and dtype, which is checked; nothing is broadcast but
+// weights. The result is one number, the mean, or the sum; or, unreduced, of the input's shape.
 
-/// (input - target)^2
+/// (input - target)^2, reduced. Errors: input and target of different shape or dtype, as in all losses here.
 Tensor mse_loss(Operand input, Operand target, Reduction reduction = Reduction::mean);
-/// |input - target|
+/// |input - target|, reduced.
 Tensor l1_loss(Operand input, Operand target, Reduction reduction = Reduction::mean);
-/// With d = |input - target|: d^2 / (2 beta) where d < beta, else d - beta / 2
+/// With d = |input - target|: d^2 / (2 beta) where d < beta, else d - beta / 2; reduced. Errors: beta < 0.
 Tensor smooth_l1_loss(Operand input, Operand target, Reduction reduction = Reduction::mean, double beta = 1);
-/// With d = |input - target|: d^2 / 2 where d < delta, else delta (d - delta / 2)
+/// With d = |input - target|: d^2 / 2 where d < delta, else delta (d - delta / 2); reduced (Huber, 1964). Errors: delta
+/// not above 0.
 Tensor huber_loss(Operand input, Operand target, Reduction reduction = Reduction::mean, double delta = 1);
 
+/// Choices of kl_div.
 struct KlDivOptions {
   Reduction reduction = Reduction::mean;  ///< batchmean is the divergence: the sum over the size of dim 0
   bool log_target = false;                ///< the target holds log-probabilities too
 };
-/// target (log(target) - input), for log-probabilities `input`
+/// target (log(target) - input), for log-probabilities `input`; reduced. 0 log 0 is 0.
 Tensor kl_div(Operand input, Operand target, const KlDivOptions& options = {});
 
+/// Choices of binary_cross_entropy, also with logits.
 struct BceOptions {
-  Tensor weight = {};  ///< broadcasts to the input
-  Reduction reduction = Reduction::mean;
+  Tensor weight = {};                     ///< broadcasts to the input
+  Reduction reduction = Reduction::mean;  ///< not batchmean
   Tensor pos_weight = {};  ///< of the positive class; broadcasts to the input; with logits only
 };
-/// -weight (target log(input) + (1 - target) log(1 - input)), logarithms not below -100
+/// -weight (target log(input) + (1 - target) log(1 - input)), logarithms not below -100; reduced. Errors: an
+/// input outside of [0, 1].
 Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& options = {});
-/// The same of sigmoid(input), without overflow: target log(sigmoid(input)) is multiplied by pos_weight
+/// The same of sigmoid(input), without overflow: target log(sigmoid(input)) is multiplied by pos_weight.
 Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const BceOptions& options = {});
 
 /// -weight[target] input[target]: the likelihood of the right classes, from log-probabilities. Of the options
@@ -54,6 +61,8 @@ Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const Bce
 ///   input      [N, C, d...], or [C]; with class_dim = -1 [..., C]
 ///   target     [N, d...], or []    int64 in [0, C)
 ///   returns    [N, d...] unreduced; the mean is over the weights of the targets that count
+///
+/// Errors: a target that is no class and not ignore_index.
 Tensor nll_loss(Operand input, Operand target, const CrossEntropyOptions& options = {});
 
 /// -weight[target] log_softmax(input)[target], in one pass over the logits.
@@ -62,13 +71,17 @@ Tensor nll_loss(Operand input, Operand target, const CrossEntropyOptions& option
 ///   target     [N, d...], or []    int64 in [0, C); or of the input's shape: probabilities of the classes
 ///   returns    [N, d...] unreduced; the mean is over the weights of the targets that count, with
 ///              probabilities over their number
+///
+/// label_smoothing as in softmax_cross_entropy. Errors: a target that is no class and not ignore_index.
 Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& options = {});
 
 // ---- attention
 
+/// What attention gives.
 struct Attention {
   Tensor output;   ///< [..., Tq, Dv]
   Tensor weights;  ///< [..., Tq, Tk], after dropout; undefined unless need_weights
+  /// Its tensors, for the hooks of modules.
   std::array<Tensor*, 2> tensors() { return {&output, &weights}; }
 };
 /// softmax(query key^T scale) value: score, normalise, weighted sum.
@@ -76,6 +89,7 @@ struct Attention {
 ///   query      [..., Tq, D]
 ///   key        [..., Tk, D]
 ///   value      [..., Tk, Dv]
+///   returns    output [..., Tq, Dv], and weights [..., Tq, Tk] when asked for
 ///
 /// A query that may attend to nothing gives 0. A key that no query may attend to counts for nothing, even if
 /// it or its value is NaN or infinite; where some may, NaN and infinities spoil the others too, as in

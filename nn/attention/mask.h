@@ -20,7 +20,7 @@ class Mask {
   Mask(const Tensor& allowed, Line line = Line::current());
 
   /// Query i has the position past + i and attends to the keys 0 to past + i: [queries, past + queries].
-  /// `past` is the number of keys before the first query, as in cached decoding.
+  /// `past` is the number of keys before the first query, as in cached decoding. Errors: negative numbers.
   static Mask causal(int64_t queries, int64_t past = 0) { return window(queries, INT64_MAX, 0, past); }
   /// Keys from `before` positions before the query to `after` behind it: [queries, past + queries].
   static Mask window(int64_t queries, int64_t before, int64_t after, int64_t past = 0);
@@ -28,15 +28,18 @@ class Mask {
   /// gives [B, Tq, keys], a length for each query. Lengths below 0 or above `keys` are an Error.
   static Mask lengths(const Tensor& lengths, int64_t keys);
 
+  /// What both allow.
   friend Mask operator&(const Mask& a, const Mask& b);
+  /// What one of them allows.
   friend Mask operator|(const Mask& a, const Mask& b);
+  /// What this one does not allow.
   friend Mask operator~(const Mask& a);
 
   /// Whether nothing is masked, by construction.
   bool everything() const { return !allowed_.defined(); }
   /// bool [..., Tq, Tk]; undefined when nothing is masked.
   const Tensor& allowed() const { return allowed_; }
-  operator const Tensor&() const { return allowed_; }
+  operator const Tensor&() const { return allowed_; }  ///< allowed()
   /// Where a call takes AttendOptions, a mask alone will do.
   operator AttendOptions() const;
   /// Keys or values [..., Tk, d] with 0 for those that no query may attend to, if anything in x is NaN or

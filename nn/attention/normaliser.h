@@ -3,6 +3,7 @@
 #include "nn/attention/mask.h"
 #include "nn/attention/score.h"
 
+/// @file
 /// The second of the three stages of attention: scores become weights.
 ///
 ///   scores   [..., Tq, Tk]
@@ -12,12 +13,13 @@
 /// One of your own is a type with such an operator() and, if it learns, `visit`.
 namespace heed {
 
+/// What AttentionPooling takes as a normaliser.
 template <class N>
 concept Normaliser = requires(const N& normaliser, const Tensor& scores, const Mask& mask) {
   { normaliser(scores, mask) } -> std::convertible_to<Tensor>;
 };
 
-/// exp(s_j) / sum_j exp(s_j)
+/// exp(s_j) / sum_k exp(s_k), over the keys that the mask allows.
 struct SoftmaxNormaliser {
   Tensor operator()(const Tensor& scores, const Mask& mask) const;
 };
@@ -39,6 +41,7 @@ using AnyNormaliser = AnyPart<const Tensor&, const Mask&>;
 
 /// The normaliser of a name among normaliser_names(). Error for another name.
 AnyNormaliser make_normaliser(const std::string& name);
+/// softmax, sparsemax, hard.
 const std::vector<std::string>& normaliser_names();
 
 }  // namespace heed

@@ -13,7 +13,8 @@ namespace heed {
 ///   values   [..., Tk, dv]   or [Tk] for values that are numbers
 ///   returns  [..., Tq, dv]   or [..., Tq]
 ///
-/// The width of queries and keys need not be that of the values: only the weights come in here.
+/// The width of queries and keys need not be that of the values: only the weights come in here. Errors: weights for
+/// another number of keys than there are values.
 Tensor attention_pool(Operand weights, Operand values);
 
 namespace detail {
@@ -31,6 +32,7 @@ inline void capture_attention(const Tensor& weights) {
   if (attention_captured()) detail::attention_observer(weights);
 }
 
+/// Choices of AttentionPooling.
 struct AttentionPoolingOptions {
   double dropout = 0;  ///< of the weights, while training
 };
@@ -44,7 +46,7 @@ struct AttentionPoolingOptions {
 ///   returns  output [..., Tq, dv] and weights [..., Tq, Tk]
 ///
 /// A query that may attend to nothing gives 0. The state dict has the names of the score's members,
-/// and those of the normaliser behind "normaliser.".
+/// and those of the normaliser behind "normaliser.". Errors: a score or a mask of another shape.
 template <class ScoreType, class NormaliserType = SoftmaxNormaliser>
 class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType>> {
   static_assert(
@@ -55,12 +57,14 @@ class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType
                 "Mask&) const");
 
  public:
+  /// AttentionPooling pooling{DotScore()}: softmax, unless another normaliser is given.
   explicit AttentionPooling(ScoreType score, NormaliserType normaliser = {},
                             AttentionPoolingOptions options = {})
       : score(std::move(score)), normaliser(std::move(normaliser)), dropout(options.dropout) {
     F::check_dropout("AttentionPooling", "dropout", dropout);
   }
 
+  /// Output and weights.
   F::Attention forward(const Tensor& queries, const Keys& keys, const Tensor& values,
                        const Mask& mask = {}) const {
     const Tensor clear = mask.cleared(keys);
@@ -82,9 +86,9 @@ class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType
     if constexpr (Visitable<NormaliserType>) v("normaliser", normaliser);
   }
 
-  ScoreType score;
-  NormaliserType normaliser;
-  double dropout;
+  ScoreType score;            ///< queries and keys become scores
+  NormaliserType normaliser;  ///< scores become weights
+  double dropout;             ///< of the weights, while training
 };
 
 }  // namespace heed

@@ -3,6 +3,7 @@
 #include "nn/any_part.h"
 #include "nn/layers/linear.h"
 
+/// @file
 /// The first of the three stages of attention: how well a key fits a query.
 ///
 ///   q        [..., Tq, dq]
@@ -35,6 +36,7 @@ namespace heed {
 /// For one thread at a time.
 class Keys : public Tensor {
  public:
+  /// Any tensor [..., Tk, dk].
   Keys(const Tensor& keys) : Tensor(keys) {}
   /// map(keys), computed anew only when `map` is another one, or was written to, or recording was switched.
   const Tensor& through(const Linear& map) const;
@@ -45,23 +47,25 @@ class Keys : public Tensor {
   mutable Tensor mapped_;
 };
 
+/// What AttentionPooling takes as a score.
 template <class S>
 concept Score = requires(const S& score, const Tensor& q, const Keys& k) {
   { score(q, k) } -> std::convertible_to<Tensor>;
 };
 
-/// q . k
+/// q . k, for queries and keys of one width.
 struct DotScore {
   Tensor operator()(const Tensor& q, const Tensor& k) const;
 };
 
-/// q . k / sqrt(d): the variance of q . k for independent q and k of unit variance is d.
+/// q . k / sqrt(d): the variance of q . k for independent q and k of unit variance is d (Vaswani et al., 2017).
 struct ScaledDotScore {
   Tensor operator()(const Tensor& q, const Tensor& k) const;
 };
 
-/// w_v . tanh(W_q q + W_k k) (Bahdanau, Cho and Bengio 2015)
+/// w_v . tanh(W_q q + W_k k) (Bahdanau, Cho and Bengio 2015). Start as Linear.
 struct AdditiveScore {
+  /// Widths of queries, keys and of the layer between.
   AdditiveScore(int64_t query_dim, int64_t key_dim, int64_t hidden)
       : W_q(query_dim, hidden, {.bias = false}),
         W_k(key_dim, hidden, {.bias = false}),
@@ -77,8 +81,11 @@ struct AdditiveScore {
 };
 
 /// q . (W k) with W [dq, dk], or in the other order k . (W q) with W [dk, dq] (Luong, Pham and Manning 2015).
+/// Start as Linear.
 struct BilinearScore {
+  /// On which side the map stands: q . (W k), or k . (W q).
   enum class Order { query_key, key_query };
+  /// Widths of queries and keys.
   BilinearScore(int64_t query_dim, int64_t key_dim, Order order = Order::query_key)
       : order(order),
         W(order == Order::query_key ? key_dim : query_dim, order == Order::query_key ? query_dim : key_dim,
@@ -86,12 +93,13 @@ struct BilinearScore {
   Tensor operator()(const Tensor& q, const Keys& k) const;
   void visit(Visitor& v) { v("W", W); }
 
-  Order order;
-  Linear W;  ///< no bias
+  Order order;  ///< on which side W stands
+  Linear W;     ///< no bias
 };
 
-/// (L q) . (H k): the bilinear score with W = L^T H of rank at most `rank`.
+/// (L q) . (H k): the bilinear score with W = L^T H of rank at most `rank`. Start as Linear.
 struct LowRankBilinearScore {
+  /// Widths of queries and keys, and the rank.
   LowRankBilinearScore(int64_t query_dim, int64_t key_dim, int64_t rank)
       : L(query_dim, rank, {.bias = false}), H(key_dim, rank, {.bias = false}) {}
   Tensor operator()(const Tensor& q, const Keys& k) const;
@@ -103,8 +111,9 @@ struct LowRankBilinearScore {
   Linear L, H;  ///< [rank, dq], [rank, dk], no biases
 };
 
-/// q . tanh(W k + b): one dense layer on the keys.
+/// q . tanh(W k + b): one dense layer on the keys. Start as Linear.
 struct DenseScore {
+  /// Widths of queries and keys.
   DenseScore(int64_t query_dim, int64_t key_dim) : W(key_dim, query_dim) {}
   Tensor operator()(const Tensor& q, const Keys& k) const;
   void visit(Visitor& v) { v("W", W); }
@@ -114,6 +123,7 @@ struct DenseScore {
 
 /// -(|q - k| w)^2 / 2: with softmax, kernel regression with the Gaussian kernel, whose width is 1/w.
 struct GaussianScore {
+  /// The start value of w.
   explicit GaussianScore(double w = 1) : w(full({1}, w)) {}
   Tensor operator()(const Tensor& q, const Tensor& k) const;
   void visit(Visitor& v) { v("w", w); }
@@ -127,6 +137,7 @@ using AnyScore = AnyPart<const Tensor&, const Keys&>;
 /// The score of a name among score_names(); `hidden` is the width inside `additive` and the rank of
 /// `low_rank`. Error for another name.
 AnyScore make_score(const std::string& name, int64_t query_dim, int64_t key_dim, int64_t hidden);
+/// dot, scaled_dot, additive, bilinear, low_rank, dense, gaussian.
 const std::vector<std::string>& score_names();
 
 }  // namespace heed

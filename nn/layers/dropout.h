@@ -14,10 +14,11 @@ namespace heed {
 /// The draws are the thread's default generator's: the same seed gives the same ones on any number of
 /// threads.
 struct Dropout : Layer<Dropout> {
+  /// An Error unless 0 <= p <= 1.
   explicit Dropout(double p = 0.5) : p(p) { F::check_dropout("Dropout", "p", p); }
   Tensor forward(const Tensor& x) const { return F::dropout(x, p, training()); }
 
-  double p;
+  double p;  ///< the probability of 0
 };
 
 }  // namespace heed

@@ -8,11 +8,13 @@
 
 namespace heed {
 
+/// Choices of Embedding.
 struct EmbeddingOptions {
-  std::optional<int64_t> padding_idx = {};  ///< this row is zero at the start and never learns; -1 is the last
+  /// This row is zero at the start and never learns; -1 is the last.
+  std::optional<int64_t> padding_idx = {};
 };
 
-/// A vector for each of a number of words, characters, ...: y = weight[index]
+/// A vector for each of a number of words, characters, ...: y = weight[index].
 ///
 ///   index      [...] int64 in [0, num_embeddings)
 ///   returns    [..., embedding_dim]
@@ -31,9 +33,13 @@ struct EmbeddingOptions {
 ///   }
 ///
 /// parameters() has the matrix once, the state dict under both names, and either name suffices to load it.
+///
+/// State dict: weight. Errors: an index outside of [0, num_embeddings), or not int64; a padding_idx that is no row.
 struct Embedding : Layer<Embedding> {
+  /// So many vectors of this width.
   Embedding(int64_t num_embeddings, int64_t embedding_dim, EmbeddingOptions options = {})
       : Embedding(init::normal({num_embeddings, embedding_dim}), options) {}
+  /// The vectors of a matrix [num_embeddings, embedding_dim].
   explicit Embedding(Tensor start, EmbeddingOptions options = {}) : weight(std::move(start)) {
     check(weight.dim() == 2, "Embedding: the start has shape ", weight.shape(),
           "; it must be [num_embeddings, embedding_dim]");
@@ -49,8 +55,8 @@ struct Embedding : Layer<Embedding> {
 
   void visit(Visitor& v) override { v("weight", weight); }
 
-  Parameter weight;  ///< [num, dim]
-  std::optional<int64_t> padding_idx;
+  Parameter weight;                    ///< [num_embeddings, embedding_dim]
+  std::optional<int64_t> padding_idx;  ///< the row that never learns, counted from 0
 };
 
 }  // namespace heed

@@ -6,8 +6,9 @@
 
 namespace heed {
 
+/// Choices of Linear.
 struct LinearOptions {
-  bool bias = true;
+  bool bias = true;  ///< whether b is there
 };
 
 /// y = x W^T + b
@@ -15,8 +16,10 @@ struct LinearOptions {
 ///   x          [..., in_features]
 ///   returns    [..., out_features]
 ///
-/// Start: weight and bias uniform in [-1 / sqrt(in), 1 / sqrt(in)).
+/// Start: weight and bias uniform in [-1 / sqrt(in), 1 / sqrt(in)). State dict: weight, bias. Errors: x whose last size
+/// is not in_features, or of another dtype.
 struct Linear : Layer<Linear> {
+  /// The last size of x, and that of the result.
   Linear(int64_t in_features, int64_t out_features, LinearOptions options = {})
       : weight(init::uniform_for(in_features, {out_features, in_features})),
         bias(options.bias ? init::uniform_for(in_features, {out_features}) : Tensor()) {}
@@ -28,8 +31,8 @@ struct Linear : Layer<Linear> {
     v("bias", bias);
   }
 
-  int64_t in_features() const { return weight.size(1); }
-  int64_t out_features() const { return weight.size(0); }
+  int64_t in_features() const { return weight.size(1); }   ///< the last size of x
+  int64_t out_features() const { return weight.size(0); }  ///< the last size of the result
 
   Parameter weight;  ///< [out, in]
   Parameter bias;    ///< [out], undefined without bias

@@ -10,7 +10,8 @@ namespace heed {
 /// Parts are named by their number, every part counting: "0.weight", "2.weight". Copying copies the parts.
 class Sequential : public Layer<Sequential> {
  public:
-  Sequential() = default;
+  Sequential() = default;  ///< Of no parts: y = x.
+  /// The parts in the order they are called.
   template <class First, class... Others>
   requires(!std::is_same_v<std::remove_cvref_t<First>, Sequential> ||
            sizeof...(Others) > 0) explicit Sequential(First&& first, Others&&... others) {
@@ -21,10 +22,11 @@ class Sequential : public Layer<Sequential> {
   Sequential(Sequential&&) noexcept = default;
   /// Like the assignment of its parts: in place, where they are of the same type.
   Sequential& operator=(const Sequential& other);
-  // May throw: it writes values.
+  /// The same: it writes values, and may throw.
   // NOLINTNEXTLINE(*-noexcept-move-constructor)
   Sequential& operator=(Sequential&& other);
 
+  /// One part more, at the end.
   template <class Callable>
   void push_back(Callable&& part) {
     static_assert(std::is_invocable_r_v<Tensor, std::decay_t<Callable>&, const Tensor&>,
@@ -32,11 +34,13 @@ class Sequential : public Layer<Sequential> {
     parts_.emplace_back(std::forward<Callable>(part));
   }
 
+  /// Each part of the result of the one before.
   Tensor forward(const Tensor& x) const;
   void visit(Visitor& v) override { v("", parts_); }
 
+  /// The number of parts.
   size_t size() const { return parts_.size(); }
-  /// Part i, which must be of this type: model.get<Linear>(0).weight
+  /// Part i, an Error unless it is there and of this type: `model.get<Linear>(0).weight`.
   template <class Part>
   Part& get(size_t i) const& {
     check(i < size(), "Sequential: there is no part ", i, " among ", size());

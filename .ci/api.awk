@@ -1,0 +1,27 @@
+# A header as Doxygen reads it, line by line, so that the comments in it stay prose and are not repeated.
+
+# What is indented stays as it is written: Markdown wants four spaces for that.
+{ sub(/^ *\/\/\/   /, "&    ") }
+
+# That a class copies, moves or ends as usual, or not at all, needs no words.
+/(~[A-Za-z]*\(\)|&\))( noexcept)? = (default|delete);/ { $0 = "" }
+
+# A comment behind several names is one for each.
+/^ *[A-Za-z_:<>0-9]+ [A-Za-z_0-9]+(, [A-Za-z_0-9]+)+; +\/\/\/< / {
+  split($0, half, /; +\/\/\/< /)
+  type = $1
+  sub(/^ *[^ ]+ /, "", half[1])
+  count = split(half[1], name, ", ")
+  $0 = ""
+  for (i = 1; i <= count; ++i) $0 = $0 "/** " half[2] " */ " type " " name[i] "; "
+}
+
+# What all layers, scores and normalisers have is said once.
+!commented && !/\/\/\// {
+  if (/^  [A-Za-z:]+ forward\(/) $0 = "/** What a call computes: formula and shapes are above. */" $0
+  if (/^  void visit\(Visitor& v\)/) $0 = "/** Names the members, as the state dict does. */" $0
+  if (/^  Tensor operator\(\)\(const Tensor& q, /) $0 = "/** The scores. */" $0
+  if (/^  Tensor operator\(\)\(const Tensor& scores, /) $0 = "/** The weights. */" $0
+}
+
+{ commented = /^ *\/\/\//; print }
