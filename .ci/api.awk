@@ -16,12 +16,16 @@
   for (i = 1; i <= count; ++i) $0 = $0 "/** " half[2] " */ " type " " name[i] "; "
 }
 
-# What all layers, scores and normalisers have is said once.
+# What all layers, scores, normalisers and optimisers have is said once.
 !commented && !/\/\/\// {
   if (/^  [A-Za-z:]+ forward\(/) $0 = "/** What a call computes: formula and shapes are above. */" $0
   if (/^  void visit\(Visitor& v\)/) $0 = "/** Names the members, as the state dict does. */" $0
   if (/^  Tensor operator\(\)\(const Tensor& q, /) $0 = "/** The scores. */" $0
   if (/^  Tensor operator\(\)\(const Tensor& scores, /) $0 = "/** The weights. */" $0
+  if (/^  static constexpr const char\* kName /) $0 = "/** For messages. */" $0
+  if (/^  static constexpr .* kMemory /) $0 = "/** Names of the tensors in OptimizerState. */" $0
+  if (/^  void check\(\) const;/) $0 = "/** Throws when they cannot be. */" $0
+  if (/^  void update\(const Tensor& p, /) $0 = "/** One step of one parameter. */" $0
 }
 
 { commented = /^ *\/\/\//; print }

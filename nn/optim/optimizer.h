@@ -10,14 +10,14 @@ namespace heed {
 /// Parameters that are updated with the same options.
 template <class Options>
 struct ParamGroup {
-  std::vector<Tensor> params;
-  Options options = {};
+  std::vector<Tensor> params;  ///< floating leaves, each once
+  Options options = {};        ///< theirs
 };
 
 /// The memory of an optimiser about one parameter: tensors of its shape, made when they are first asked for.
 struct OptimizerState {
-  int64_t step = 0;  ///< the number of this step, from 1
-  std::array<Tensor, 3> tensors;
+  int64_t step = 0;               ///< the number of this step, from 1
+  std::array<Tensor, 3> tensors;  ///< such as running means, undefined until asked for
 
   /// tensors[slot], filled with `value` at first.
   Tensor remembered(size_t slot, const Tensor& p, double value = 0);
@@ -43,13 +43,17 @@ class Optimizer {
   /// Drops the gradients of all parameters.
   void zero_grad() const;
 
-  /// The number of groups, and the parameters of one.
+  /// The number of groups.
   size_t groups() const { return groups_; }
+  /// The parameters of one group. Errors: there is no such group.
   std::vector<Tensor> params(size_t group) const;
+  /// The learning rate of a group.
   double lr(size_t group = 0) const { return const_cast<Optimizer*>(this)->lr_of(group); }
-  /// Of all groups, of one, of each; an error changes none.
+  /// The learning rate of all groups. Errors: below 0; then none is changed.
   void set_lr(double lr) { set_lr(std::vector<double>(groups(), lr)); }
+  /// Of one group.
   void set_lr(size_t group, double lr) { lr_of(group) = checked(lr); }
+  /// Of each group.
   void set_lr(const std::vector<double>& rates);
   /// The momentum (SGD, RMSprop) or first beta (Adam, AdamW) of a group; null if this optimiser has none.
   virtual double* momentum(size_t group) & = 0;
@@ -65,11 +69,16 @@ class Optimizer {
   std::weak_ptr<Optimizer> weak() const { return self_; }
 
  protected:
+  /// Names of the tensors in OptimizerState, null behind the last.
   using Names = std::array<const char*, 3>;
+  /// A name for messages, and those in the state dict.
   Optimizer(const char* name, Names memory) : name_(name), memory_(memory) {}
+  /// Errors: no parameters; one that is not a floating leaf, or there already.
   void add_group(const std::vector<Tensor>& params);
 
+  /// The learning rate in the options of a group.
   virtual double& lr_of(size_t group) = 0;
+  /// Moves p against its gradient g.
   virtual void step_one(size_t group, const Tensor& p, const Tensor& g, OptimizerState& state) = 0;
 
   const char* name_;  ///< for messages
@@ -97,9 +106,11 @@ class Optimizer {
 template <class OptionsType>
 class OptimizerOf : public Optimizer {
  public:
-  using Options = OptionsType;
+  using Options = OptionsType;  ///< what may be chosen
+  /// One group.
   explicit OptimizerOf(const std::vector<Tensor>& params, const Options& options = {})
       : OptimizerOf(std::vector<ParamGroup<Options>>{{params, options}}) {}
+  /// Several groups, with options of their own.
   explicit OptimizerOf(const std::vector<ParamGroup<Options>>& groups)
       : Optimizer(Options::kName, Options::kMemory) {
     for (const ParamGroup<Options>& group : groups) add_param_group(group);
@@ -133,13 +144,14 @@ class OptimizerOf : public Optimizer {
   std::vector<Options> options_;
 };
 
+/// Choices of SGD.
 struct SGDOptions {
-  double lr = 1e-3;
-  double momentum = 0;
-  double dampening = 0;
+  double lr = 1e-3;         ///< the learning rate, at least 0
+  double momentum = 0;      ///< how much of the last step goes on
+  double dampening = 0;     ///< how much less of the gradient comes in
   double weight_decay = 0;  ///< adds weight_decay p to the gradient
-  bool nesterov = false;
-  bool maximize = false;
+  bool nesterov = false;    ///< look one step ahead; needs momentum and no dampening
+  bool maximize = false;    ///< go along the gradient, not against it
 
   static constexpr const char* kName = "SGD";
   static constexpr std::array<const char*, 3> kMemory = {"momentum_buffer"};
@@ -153,22 +165,23 @@ struct SGDOptions {
 ///   p <- p - lr v                         Nesterov: p <- p - lr (g + momentum v)
 using SGD = OptimizerOf<SGDOptions>;
 
+/// Choices of Adam, or, decoupled, of AdamW.
 template <bool decoupled>
 struct AnyAdamOptions {
-  double lr = 1e-3;
-  std::array<double, 2> betas = {0.9, 0.999};
-  double eps = 1e-8;
+  double lr = 1e-3;                            ///< the learning rate, at least 0
+  std::array<double, 2> betas = {0.9, 0.999};  ///< how much of the running means stays, in [0, 1)
+  double eps = 1e-8;                           ///< keeps the quotient finite
   double weight_decay = decoupled ? 0.01 : 0;  ///< adds weight_decay p to the gradient, or shrinks p itself
-  bool amsgrad = false;
-  bool maximize = false;
+  bool amsgrad = false;                        ///< the largest v so far for v
+  bool maximize = false;                       ///< go along the gradient, not against it
 
   static constexpr const char* kName = decoupled ? "AdamW" : "Adam";
   static constexpr std::array<const char*, 3> kMemory = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
   void check() const;
   void update(const Tensor& p, const Tensor& g, OptimizerState& state) const;
 };
-using AdamOptions = AnyAdamOptions<false>;
-using AdamWOptions = AnyAdamOptions<true>;
+using AdamOptions = AnyAdamOptions<false>;  ///< choices of Adam
+using AdamWOptions = AnyAdamOptions<true>;  ///< choices of AdamW
 
 /// Adam (Kingma and Ba, 2015): steps of about lr, scaled by running means of the gradient and its square.
 ///
@@ -180,16 +193,19 @@ using Adam = OptimizerOf<AdamOptions>;
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter, 2019): the decay shrinks the parameter itself and
 /// does not pass through the moments.
+///
+///   p <- p - lr weight_decay p before the step of Adam
 using AdamW = OptimizerOf<AdamWOptions>;
 
+/// Choices of RMSprop.
 struct RMSpropOptions {
-  double lr = 1e-2;
-  double alpha = 0.99;
-  double eps = 1e-8;
-  double weight_decay = 0;
-  double momentum = 0;
-  bool centered = false;
-  bool maximize = false;
+  double lr = 1e-2;         ///< the learning rate, at least 0
+  double alpha = 0.99;      ///< how much of the running mean stays
+  double eps = 1e-8;        ///< keeps the quotient finite
+  double weight_decay = 0;  ///< adds weight_decay p to the gradient
+  double momentum = 0;      ///< how much of the last step goes on
+  bool centered = false;    ///< less the square of the mean gradient
+  bool maximize = false;    ///< go along the gradient, not against it
 
   static constexpr const char* kName = "RMSprop";
   static constexpr std::array<const char*, 3> kMemory = {"square_avg", "grad_avg", "momentum_buffer"};
@@ -205,13 +221,14 @@ struct RMSpropOptions {
 /// the step.
 using RMSprop = OptimizerOf<RMSpropOptions>;
 
+/// Choices of Adagrad.
 struct AdagradOptions {
-  double lr = 1e-2;
-  double lr_decay = 0;  ///< step t has the rate lr / (1 + (t - 1) lr_decay)
-  double weight_decay = 0;
-  double initial_accumulator_value = 0;
-  double eps = 1e-10;
-  bool maximize = false;
+  double lr = 1e-2;                      ///< the learning rate, at least 0
+  double lr_decay = 0;                   ///< step t has the rate lr / (1 + (t - 1) lr_decay)
+  double weight_decay = 0;               ///< adds weight_decay p to the gradient
+  double initial_accumulator_value = 0;  ///< s before the first step
+  double eps = 1e-10;                    ///< keeps the quotient finite
+  bool maximize = false;                 ///< go along the gradient, not against it
 
   static constexpr const char* kName = "Adagrad";
   static constexpr std::array<const char*, 3> kMemory = {"sum"};

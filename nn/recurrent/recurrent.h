@@ -7,15 +7,17 @@
 
 namespace heed {
 
+/// Choices of RNNCell, GRUCell and LSTMCell.
 struct RecurrentCellOptions {
-  bool bias = true;
+  bool bias = true;                                            ///< whether b_ih and b_hh are there
   init::Nonlinearity nonlinearity = init::Nonlinearity::tanh;  ///< of RNNCell: tanh or relu
 };
 
+/// Choices of RNN, GRU and LSTM.
 struct RecurrentOptions {
   int64_t num_layers = 1;                                      ///< each reads the outputs of the one before
   init::Nonlinearity nonlinearity = init::Nonlinearity::tanh;  ///< of RNN: tanh or relu
-  bool bias = true;
+  bool bias = true;                                            ///< whether b_ih and b_hh are there
   bool batch_first = false;    ///< sequences are [B, T, ...] instead of [T, B, ...]; states are not concerned
   double dropout = 0;          ///< of the outputs of each layer but the last, while training
   bool bidirectional = false;  ///< a second pass from the end; outputs are joined
@@ -29,11 +31,12 @@ Recurrence rnn_kind(init::Nonlinearity nonlinearity);
 /// [-1 / sqrt(hidden), 1 / sqrt(hidden)).
 class RecurrentWeights {
  public:
+  /// Errors: sizes below 1, a proj_size not below hidden_size.
   RecurrentWeights(Recurrence kind, int64_t input_size, int64_t hidden_size, bool bias = true,
                    int64_t proj_size = 0);
 
-  int64_t input_size() const { return weight_ih.size(1); }
-  int64_t hidden_size() const { return weight_ih.size(0) / gate_count(kind); }
+  int64_t input_size() const { return weight_ih.size(1); }                      ///< the width of x
+  int64_t hidden_size() const { return weight_ih.size(0) / gate_count(kind); }  ///< H, the width of a gate
   /// weight_ih, weight_hh, bias_ih, bias_hh, each with the suffix.
   void name(Visitor& v, const std::string& suffix = "") {
     v("weight_ih" + suffix, weight_ih);
@@ -43,7 +46,7 @@ class RecurrentWeights {
     v("weight_hr" + suffix, weight_hr);
   }
 
-  Recurrence kind;
+  Recurrence kind;             ///< what a step computes
   Parameter weight_ih;         ///< [G H, in], the gates one above the other
   Parameter weight_hh;         ///< [G H, H], or [G H, P] with a projection
   Parameter bias_ih, bias_hh;  ///< [G H], undefined without bias
@@ -59,6 +62,7 @@ class RecurrentWeights {
 struct RecurrentResult {
   Tensor output;  ///< the states of the last layer after each step
   Tensor h_n;     ///< the states of all layers after the last step
+  /// Its tensors, for the hooks of modules.
   std::array<Tensor*, 2> tensors() { return {&output, &h_n}; }
 };
 
@@ -66,20 +70,23 @@ struct RecurrentResult {
 struct LSTMResult {
   Tensor output;    ///< h of the last layer after each step
   Tensor h_n, c_n;  ///< of all layers after the last step
+  /// Without c_n.
   operator RecurrentResult() const { return {output, h_n}; }
+  /// Its tensors, for the hooks of modules.
   std::array<Tensor*, 3> tensors() { return {&output, &h_n, &c_n}; }
 };
 
 /// Layers of one kind, each in one or two directions.
 class RecurrentStack {
  public:
-  int64_t input_size() const { return weights.front().input_size(); }
-  int64_t hidden_size() const { return weights.front().hidden_size(); }
+  int64_t input_size() const { return weights.front().input_size(); }    ///< the width of x
+  int64_t hidden_size() const { return weights.front().hidden_size(); }  ///< H, the width of a gate
 
-  RecurrentOptions options;
+  RecurrentOptions options;               ///< what was chosen
   std::vector<RecurrentWeights> weights;  ///< layer 0 forward, layer 0 reverse, layer 1 forward, ...
 
  protected:
+  /// `name` is for messages. Errors: no layer, a dropout that is no probability, a proj_size of another kind than lstm.
   RecurrentStack(const char* name, Recurrence kind, int64_t input_size, int64_t hidden_size,
                  const RecurrentOptions& options);
   /// Parameters are called weight_ih_l0, ..., weight_ih_l0_reverse, ..., weight_ih_l1, ...
@@ -100,8 +107,10 @@ class RecurrentStack {
 ///   h          [B, hidden_size], or [hidden_size]; zero if not given
 ///   returns    the shape of h
 ///
-/// Start: everything uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)).
+/// Start: everything uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)). State dict: weight_ih, weight_hh,
+/// bias_ih, bias_hh.
 struct RNNCell : Layer<RNNCell>, RecurrentWeights {
+  /// The widths of x and h.
   RNNCell(int64_t input_size, int64_t hidden_size, const RecurrentCellOptions& options = {})
       : RecurrentWeights(rnn_kind(options.nonlinearity), input_size, hidden_size, options.bias) {}
 
@@ -127,8 +136,10 @@ struct RNNCell : Layer<RNNCell>, RecurrentWeights {
 ///   const auto [output, h_n] = rnn(x, Tensor(), lengths);
 ///
 /// Start: everything uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)).
+/// State dict: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, the same ending in _reverse if bidirectional, then l1.
 /// Errors: sizes that do not fit; a length that is negative or beyond T; no step at all.
 struct RNN : Layer<RNN>, RecurrentStack {
+  /// The widths of x and h.
   RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})
       : RecurrentStack("RNN", rnn_kind(options.nonlinearity), input_size, hidden_size, options) {}
 
@@ -150,8 +161,9 @@ struct RNN : Layer<RNN>, RecurrentStack {
 ///   h          [B, hidden_size], or [hidden_size]; zero if not given
 ///   returns    the shape of h
 ///
-/// The weights have the rows of r, z and n in this order. Start: as RNNCell.
+/// The weights have the rows of r, z and n in this order. Start and state dict: as RNNCell.
 struct GRUCell : Layer<GRUCell>, RecurrentWeights {
+  /// The widths of x and h.
   GRUCell(int64_t input_size, int64_t hidden_size, const RecurrentCellOptions& options = {})
       : RecurrentWeights(Recurrence::gru, input_size, hidden_size, options.bias) {}
 
@@ -164,6 +176,7 @@ struct GRUCell : Layer<GRUCell>, RecurrentWeights {
 ///
 ///   const auto [output, h_n] = gru(x);               // or gru(x, h_0), gru(x, h_0, lengths)
 struct GRU : Layer<GRU>, RecurrentStack {
+  /// The widths of x and h.
   GRU(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})
       : RecurrentStack("GRU", Recurrence::gru, input_size, hidden_size, options) {}
 
@@ -175,7 +188,8 @@ struct GRU : Layer<GRU>, RecurrentStack {
 
 /// The result of LSTMCell.
 struct LSTMState {
-  Tensor h, c;
+  Tensor h, c;  ///< [B, hidden_size], or [hidden_size]
+  /// Its tensors, for the hooks of modules.
   std::array<Tensor*, 2> tensors() { return {&h, &c}; }
 };
 
@@ -190,8 +204,9 @@ struct LSTMState {
 ///   h, c       [B, hidden_size], or [hidden_size]; zero if not given
 ///   returns    h' and c', shaped as h
 ///
-/// The weights have the rows of i, f, g and o in this order. Start: as RNNCell.
+/// The weights have the rows of i, f, g and o in this order. Start and state dict: as RNNCell.
 struct LSTMCell : Layer<LSTMCell>, RecurrentWeights {
+  /// The widths of x and h.
   LSTMCell(int64_t input_size, int64_t hidden_size, const RecurrentCellOptions& options = {})
       : RecurrentWeights(Recurrence::lstm, input_size, hidden_size, options.bias) {}
 
@@ -210,6 +225,7 @@ struct LSTMCell : Layer<LSTMCell>, RecurrentWeights {
 /// With proj_size P each h' is projected, h' = W_hr (o tanh(c')), and h_0, h_n and output are P wide where
 /// they would be hidden_size wide (Sak et al., 2014).
 struct LSTM : Layer<LSTM>, RecurrentStack {
+  /// The widths of x and h.
   LSTM(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})
       : RecurrentStack("LSTM", Recurrence::lstm, input_size, hidden_size, options) {}
 

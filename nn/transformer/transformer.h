@@ -5,22 +5,24 @@
 
 namespace heed {
 
+/// The function inside the feed-forward part.
 enum class Activation { relu, gelu };
 
 /// Choices for the layers of a transformer and for stacks of them.
 struct TransformerOptions {
-  int64_t dim_feedforward = 2048;
-  double dropout = 0.1;  ///< at each of the three places below that says nothing of its own
+  int64_t dim_feedforward = 2048;  ///< the width inside the feed-forward part
+  double dropout = 0.1;            ///< at each of the three places below that says nothing of its own
   std::optional<double> attention_dropout = {};    ///< of the attention weights
   std::optional<double> feedforward_dropout = {};  ///< of the activations inside the feed-forward part
   std::optional<double> residual_dropout = {};     ///< of what each part adds to its input
-  Activation activation = Activation::relu;
-  double layer_norm_eps = 1e-5;
+  Activation activation = Activation::relu;        ///< inside the feed-forward part
+  double layer_norm_eps = 1e-5;                    ///< of every LayerNorm
   bool norm_first = false;  ///< x + f(norm(x)) instead of norm(x + f(x)): deep stacks train without warm-up
-  bool bias = true;
+  bool bias = true;         ///< of all linear maps and norms
   bool rotary = false;      ///< turn queries and keys of self-attention by their positions
   bool final_norm = false;  ///< of a stack: a LayerNorm behind the last layer, as norm_first wants it
 
+  /// Those of every LayerNorm.
   LayerNormOptions norm() const { return {.eps = layer_norm_eps, .bias = bias}; }
 };
 
@@ -28,6 +30,7 @@ struct TransformerOptions {
 /// final_norm norm.*
 template <class Self, class LayerType>
 struct TransformerStack : Layer<Self> {
+  /// The width E, the heads of each attention, the number of layers. Errors: num_layers below 0.
   TransformerStack(int64_t d_model, int64_t nhead, int64_t num_layers,
                    const TransformerOptions& options = {}) {
     check(num_layers >= 0, Self::kName, ": num_layers is ", num_layers, "; it must not be negative");
@@ -39,19 +42,25 @@ struct TransformerStack : Layer<Self> {
     v("norm", norm);
   }
 
-  std::vector<LayerType> layers;
-  std::optional<LayerNorm> norm;
+  std::vector<LayerType> layers;  ///< the first one first
+  std::optional<LayerNorm> norm;  ///< behind the last, with final_norm
 };
 
-/// Self-attention, then a feed-forward part for each position; each adds to its input, with a LayerNorm.
+/// Self-attention, then a feed-forward part for each position; each adds to its input, with a LayerNorm
+/// (Vaswani et al., 2017):
+///
+///   x = norm1(src + self_attn(src)),  y = norm2(x + linear2(activation(linear1(x))))
+///
+/// with dropout on what each part adds; norm_first: x = src + self_attn(norm1(src)), and so on.
 ///
 ///   src        [B, T, E]; without a batch [T, E]
 ///   self       how positions attend to one another: a Mask, such as Mask::lengths(lengths, T), or
 ///              AttendOptions{.bias = ..., .is_causal = true}; of the scores' shape, [B, H, T, T]
 ///   returns    same shape as src
 ///
-/// State dict: self_attn.*, linear1.*, linear2.*, norm1.*, norm2.*
+/// State dict: self_attn.*, linear1.*, linear2.*, norm1.*, norm2.* Errors: a cache or need_weights among the options.
 struct TransformerEncoderLayer : Layer<TransformerEncoderLayer> {
+  /// The width E and the heads of each attention.
   TransformerEncoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options = {});
   Tensor forward(const Tensor& src, const AttendOptions& self = {}) const;
   void visit(Visitor& v) override {
@@ -62,10 +71,10 @@ struct TransformerEncoderLayer : Layer<TransformerEncoderLayer> {
     v("norm2", norm2);
   }
 
-  TransformerOptions options;
-  MultiheadAttention self_attn;
-  Linear linear1, linear2;  ///< [dim_feedforward, E], [E, dim_feedforward]
-  LayerNorm norm1, norm2;
+  TransformerOptions options;    ///< what was chosen
+  MultiheadAttention self_attn;  ///< of src to itself
+  Linear linear1, linear2;       ///< [dim_feedforward, E], [E, dim_feedforward]
+  LayerNorm norm1, norm2;        ///< of the two parts
 };
 
 /// TransformerEncoderLayer several times: arguments and result as there.
@@ -77,7 +86,7 @@ struct TransformerEncoder : TransformerStack<TransformerEncoder, TransformerEnco
 
 /// Spares one decoder layer work done before: keys and values of the target so far and of the memory.
 struct DecoderLayerCache {
-  KeyValueCache self, memory;
+  KeyValueCache self, memory;  ///< of the target so far, and of the memory
 };
 
 /// The state of decoding step by step: give each call only the new positions.
@@ -87,8 +96,8 @@ struct DecoderLayerCache {
 ///
 /// The memory is read by the first call and remembered. A copy is a state of its own.
 struct DecoderCache {
-  std::vector<DecoderLayerCache> layers;
-  TurnedWeights weights;
+  std::vector<DecoderLayerCache> layers;  ///< of each layer, empty before the first call
+  TurnedWeights weights;                  ///< turned once for all steps
 
   /// The number of target positions that it holds.
   int64_t length() const { return layers.empty() ? 0 : layers.front().self.length(); }
@@ -106,7 +115,12 @@ struct DecoderCache {
 };
 
 /// Self-attention, attention to the memory, then a feed-forward part for each position; each adds to its
-/// input, with a LayerNorm.
+/// input, with a LayerNorm:
+///
+///   x = norm1(tgt + self_attn(tgt)),  y = norm2(x + multihead_attn(x, memory)),
+///   z = norm3(y + linear2(activation(linear1(y))))
+///
+/// with dropout and norm_first as in TransformerEncoderLayer.
 ///
 ///   tgt          [B, T, E]; without a batch [T, E]
 ///   memory       [B, S, E], what the encoder gave
@@ -115,8 +129,10 @@ struct DecoderCache {
 ///   cross        how it attends to the memory, [B, H, T, S]: Mask::lengths(lengths, S)
 ///   returns      same shape as tgt
 ///
-/// State dict: self_attn.*, multihead_attn.*, linear1.*, linear2.*, norm1.*, norm2.*, norm3.*
+/// State dict: self_attn.*, multihead_attn.*, linear1.*, linear2.*, norm1.*, norm2.*, norm3.* Errors: a cache or
+/// need_weights among the options; a DecoderLayerCache is an argument of its own.
 struct TransformerDecoderLayer : Layer<TransformerDecoderLayer> {
+  /// The width E and the heads of each attention.
   TransformerDecoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options = {});
   Tensor forward(const Tensor& tgt, const Tensor& memory, const AttendOptions& self = {},
                  const AttendOptions& cross = {}, DecoderLayerCache* cache = nullptr) const;
@@ -130,10 +146,10 @@ struct TransformerDecoderLayer : Layer<TransformerDecoderLayer> {
     v("norm3", norm3);
   }
 
-  TransformerOptions options;
-  MultiheadAttention self_attn, multihead_attn;
-  Linear linear1, linear2;  ///< [dim_feedforward, E], [E, dim_feedforward]
-  LayerNorm norm1, norm2, norm3;
+  TransformerOptions options;                    ///< what was chosen
+  MultiheadAttention self_attn, multihead_attn;  ///< of tgt to itself, and to the memory
+  Linear linear1, linear2;                       ///< [dim_feedforward, E], [E, dim_feedforward]
+  LayerNorm norm1, norm2, norm3;                 ///< of the three parts
 };
 
 /// TransformerDecoderLayer several times: arguments and result as there.
@@ -155,6 +171,7 @@ struct TransformerDecoder : TransformerStack<TransformerDecoder, TransformerDeco
 /// Start: matrices Xavier uniform. State dict: encoder.layers.{i}.*, encoder.norm.*, decoder.layers.{i}.*,
 /// decoder.norm.*
 struct Transformer : Layer<Transformer> {
+  /// The width E, the heads of each attention, the layers of either stack.
   Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers, int64_t num_decoder_layers,
               TransformerOptions options = {});
   Tensor forward(const Tensor& src, const Tensor& tgt, const AttendOptions& encoder_self = {},
@@ -166,8 +183,8 @@ struct Transformer : Layer<Transformer> {
     v("decoder", decoder);
   }
 
-  TransformerEncoder encoder;
-  TransformerDecoder decoder;
+  TransformerEncoder encoder;  ///< src becomes the memory
+  TransformerDecoder decoder;  ///< tgt attends to the memory
 };
 
 }  // namespace heed
