@@ -4,16 +4,17 @@
 { sub(/^ *\/\/\/   /, "&    ") }
 
 # That a class copies, moves or ends as usual, or not at all, needs no words.
-/(~[A-Za-z]*\(\)|&\))( noexcept)? = (default|delete);/ { $0 = "" }
+/(~[A-Za-z]*\(\)|&( other)?\))( noexcept)? = (default|delete);/ { $0 = "" }
 
 # A comment behind several names is one for each.
-/^ *[A-Za-z_:<>0-9]+ [A-Za-z_0-9]+(, [A-Za-z_0-9]+)+; +\/\/\/< / {
+/^ *[A-Za-z_:<> 0-9]+ [A-Za-z_0-9]+( = [^,;]*)?(, [A-Za-z_0-9]+( = [^,;]*)?)+; +\/\/\/< / {
   split($0, half, /; +\/\/\/< /)
-  type = $1
-  sub(/^ *[^ ]+ /, "", half[1])
   count = split(half[1], name, ", ")
+  match(name[1], / [A-Za-z_0-9]+( = .*)?$/)
+  type = substr(name[1], 1, RSTART)
+  name[1] = substr(name[1], RSTART + 1)
   $0 = ""
-  for (i = 1; i <= count; ++i) $0 = $0 "/** " half[2] " */ " type " " name[i] "; "
+  for (i = 1; i <= count; ++i) $0 = $0 "/** " half[2] " */ " type name[i] "; "
 }
 
 # What all layers, scores, normalisers and optimisers have is said once.

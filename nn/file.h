@@ -4,25 +4,29 @@
 
 #include "tensor/tensor.h"
 
+/// @file
 /// Files as the library reads and writes them: bytes of tensors are row-major and little-endian.
 namespace heed {
 
 /// Reads a regular file from its beginning. Errors name the operation and the path.
 class FileReader {
  public:
+  /// Opens it. Errors: it cannot be read, or is no regular file.
   FileReader(const char* op, const std::string& path);
-  ~FileReader();
+  ~FileReader();  ///< Closes it.
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
 
   /// The number of bytes after those read.
   uint64_t left() const { return left_; }
+  /// `count` more bytes into memory. Errors: the file has fewer.
   void read(void* to, uint64_t count);
   /// `count` more bytes; refused without asking for memory when the file has fewer.
   std::string read(uint64_t count, const char* what);
   /// All values of a tensor that Tensor::empty made. The bytes of bools are 0 or 1.
   void read(const Tensor& x, std::string_view name);
 
+  /// Throws unless `condition` holds; the message begins with the operation and the path.
   void require(bool condition, const auto&... parts) const {
     if (!condition) [[unlikely]]
       fail(op_, ": ", path_, ": ", parts...);
@@ -39,14 +43,15 @@ class FileReader {
 /// renames it; without finish() nothing is left. What is no file, a pipe or a device, is written as it is.
 class FileWriter {
  public:
+  /// Opens a file beside the path. Errors: it cannot be written.
   FileWriter(const char* op, const std::string& path);
-  ~FileWriter();
+  ~FileWriter();  ///< Without finish() before, nothing is left.
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
 
-  void write(std::string_view bytes);
-  void write(const Tensor& x);
-  void finish();
+  void write(std::string_view bytes);  ///< These bytes behind the others.
+  void write(const Tensor& x);         ///< All values, in row-major order.
+  void finish();                       ///< The file takes its place.
 
  private:
   void require(bool condition) const;

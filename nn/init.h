@@ -49,8 +49,8 @@ struct KaimingOptions {
   Nonlinearity nonlinearity = Nonlinearity::leaky_relu;  ///< what follows, for gain()
   Generator* generator = nullptr;                        ///< null: the thread's default
 };
-/// Uniform in [-a, a), a = sqrt(3) std, with the variance std^2 = gain^2 / fan: for layers followed by rectifiers (He et
-/// al., 2015).
+/// Uniform in [-a, a), a = sqrt(3) std, with the variance std^2 = gain^2 / fan: for layers followed by rectifiers (He
+/// et al., 2015).
 Tensor kaiming_uniform(const Shape& shape, KaimingOptions options = {});
 /// Normal, with the mean 0 and the variance of kaiming_uniform.
 Tensor kaiming_normal(const Shape& shape, KaimingOptions options = {});

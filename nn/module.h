@@ -11,18 +11,20 @@ namespace heed {
 class Module;
 class Visitor;
 
+/// A parameter or buffer with its path.
 struct NamedTensor {
-  std::string name;
-  Tensor tensor;
+  std::string name;  ///< "encoder.layers.0.weight"
+  Tensor tensor;     ///< the parameter or buffer itself
 };
 
+/// A module with its path.
 template <class AnyModule>
 struct Named {
-  std::string name;
-  AnyModule* module;
+  std::string name;   ///< "encoder.layers.0"
+  AnyModule* module;  ///< the module itself
 };
-using NamedModule = Named<Module>;
-using ConstNamedModule = Named<const Module>;
+using NamedModule = Named<Module>;             ///< a module with its path
+using ConstNamedModule = Named<const Module>;  ///< a module with its path
 
 /// Values by name, under the names that PyTorch gives them.
 using StateDict = std::map<std::string, Tensor>;
@@ -39,14 +41,17 @@ class Visitor {
  public:
   virtual ~Visitor() = default;
 
+  /// A parameter.
   void operator()(std::string_view name, Parameter& member) { tell(name, member, true); }
   /// A buffer that is not persistent follows to(dtype) but is not part of the state dict.
   void operator()(std::string_view name, Buffer& member, bool persistent = true) {
     tell(name, member, persistent);
   }
+  /// A module inside.
   void operator()(std::string_view name, Module& member) {
     inside(name, [&] { module(path_, member); });
   }
+  /// A part that is no module and has a `visit`.
   template <Visitable Part>
   requires(!std::is_base_of_v<Module, Part>) void operator()(std::string_view name, Part& member) {
     inside(name, [&] { member.visit(*this); });
@@ -82,6 +87,7 @@ class Visitor {
 /// A hook may return nothing, or a tensor to go on with instead of the one it was given.
 template <class... Args>
 struct Hook : std::function<Tensor(Args...)> {
+  /// Any function of these arguments.
   template <class F>
   requires(!std::is_same_v<std::remove_cvref_t<F>, Hook> && std::is_invocable_v<F&, Args...>) Hook(F f)
       : std::function<Tensor(Args...)>([f = std::move(f)](Args... args) mutable -> Tensor {
@@ -91,8 +97,11 @@ struct Hook : std::function<Tensor(Args...)> {
             return f(args...);
         }) {}
 };
+/// hook(module, inputs)
 using ForwardPreHook = std::function<void(const Module&, const std::vector<Tensor>& inputs)>;
+/// hook(module, inputs, output)
 using ForwardHook = Hook<const Module&, const std::vector<Tensor>&, const Tensor&>;
+/// hook(module, gradient)
 using BackwardHook = Hook<const Module&, const Tensor&>;
 
 namespace detail {
@@ -148,9 +157,9 @@ struct LoadReport {
 /// The base of all layers and models: members with names. Derive from Layer<Self>, not from this.
 class Module {
  public:
-  Module() = default;
+  Module() = default;  ///< In training, without hooks.
   Module(const Module& other) = default;
-  Module(Module&& other) noexcept;
+  Module(Module&& other) noexcept;  ///< Takes the hooks along.
   Module& operator=(const Module& other) = default;
   virtual ~Module() = default;
 
@@ -159,12 +168,15 @@ class Module {
 
   /// Each parameter once, tied ones under their first name. The tensors are the parameters themselves.
   std::vector<Tensor> parameters() const;
+  /// The same with their paths.
   std::vector<NamedTensor> named_parameters() const { return named(true); }
+  /// Each buffer once, with its path.
   std::vector<NamedTensor> named_buffers() const { return named(false); }
   /// This module under "", then all modules inside, each once.
   std::vector<NamedModule> named_modules();
+  /// The same of a const module.
   std::vector<ConstNamedModule> named_modules() const;
-  int64_t parameter_count() const;
+  int64_t parameter_count() const;  ///< The numbers in all parameters, each once.
 
   /// All parameters and persistent buffers under all their names. They share the values: clone what is to
   /// stay.
@@ -177,11 +189,13 @@ class Module {
   /// Training is the state at the start. It changes what layers such as Dropout do, and nothing about
   /// gradients; NoGrad stops those.
   void train(bool training = true);
-  void eval() { train(false); }
+  void eval() { train(false); }  ///< Training ends.
+  /// Whether it is in training.
   bool training() const { return training_ && !detail::CallObserver::current; }
 
   /// All floating parameters and buffers, in place.
   void to(DType dtype);
+  /// Whether the parameters learn.
   void requires_grad_(bool requires_grad = true);
   /// Drops all gradients.
   void zero_grad();
@@ -326,21 +340,25 @@ class ModuleCall {
 template <class Self>
 class Layer : public Module {
  public:
+  /// layer(x, ...) is forward(x, ...).
   template <class... Args>
   auto operator()(detail::LayerInput x, Args&&... args) const
       requires(detail::Forwards<const Self, const Tensor&, Args...>) {
     return call(static_cast<const Self&>(*this), x.line, x.tensor, std::forward<Args>(args)...);
   }
+  /// The same of a layer whose forward changes it.
   template <class... Args>
   auto operator()(detail::LayerInput x,
                   Args&&... args) requires(detail::Forwards<Self, const Tensor&, Args...>) {
     return call(static_cast<Self&>(*this), x.line, x.tensor, std::forward<Args>(args)...);
   }
+  /// layer(...) where the first argument is no tensor.
   template <class... Args>
   auto operator()(Args&&... args) const
       requires(!detail::kTensorFirst<Args...> && detail::Forwards<const Self, Args...>) {
     return call(static_cast<const Self&>(*this), {}, std::forward<Args>(args)...);
   }
+  /// The same of a layer whose forward changes it.
   template <class... Args>
   auto operator()(Args&&... args) requires(!detail::kTensorFirst<Args...> &&
                                            detail::Forwards<Self, Args...>) {

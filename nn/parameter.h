@@ -17,19 +17,21 @@ namespace heed {
 /// Tensor gives the name to other values, and the layer would lose its parameter.
 class OwnedTensor {
  public:
-  OwnedTensor& operator=(const Tensor& values);
+  OwnedTensor& operator=(const Tensor& values);  ///< Writes the values in place.
+  /// Writes the values in place.
   OwnedTensor& operator=(const OwnedTensor& other) { return *this = other.tensor_; }
-  // May throw: it writes values.
+  /// Writes the values in place, and may throw; a tensor of another shape takes the place of the old one.
   // NOLINTNEXTLINE(*-noexcept-move-constructor,bugprone-exception-escape)
   OwnedTensor& operator=(OwnedTensor&& other);
-  operator const Tensor&() const& { return tensor_; }
-  operator Tensor() && { return std::move(tensor_); }
+  operator const Tensor&() const& { return tensor_; }  ///< The tensor that is owned.
+  operator Tensor() && { return std::move(tensor_); }  ///< The tensor, given away.
   /// Whether it is a Parameter, not a Buffer.
   bool learned() const { return learns_; }
   /// Changes the dtype of this very tensor and of its gradient; every holder sees it.
   void to_(DType dtype) const;
 
-  // As the members of Tensor.
+  ///@{
+  /// As the member of Tensor.
   bool defined() const { return tensor_.defined(); }
   const Shape& shape() const& { return tensor_.shape(); }
   Shape shape() && { return tensor_.shape(); }
@@ -65,10 +67,11 @@ class OwnedTensor {
   void set_grad(const Tensor& grad) const { tensor_.set_grad(grad); }
   HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
   bool same_as(const Tensor& other) const { return tensor_.same_as(other); }
+  ///@}
 
  protected:
-  OwnedTensor(Tensor values, bool learns);
-  OwnedTensor(const OwnedTensor& other);
+  OwnedTensor(Tensor values, bool learns);  ///< See Owned.
+  OwnedTensor(const OwnedTensor& other);    ///< Values of its own.
   OwnedTensor(OwnedTensor&& other) noexcept = default;
   ~OwnedTensor() = default;
 
@@ -77,6 +80,7 @@ class OwnedTensor {
   bool learns_;  // values that arrive later will require a gradient
 };
 
+/// Parameter and Buffer.
 template <bool learns>
 class Owned : public OwnedTensor {
  public:

@@ -4,12 +4,13 @@
 
 namespace heed {
 
+/// Texts about a file, by name.
 using Metadata = std::map<std::string, std::string>;
 
 /// The contents of a .safetensors file.
 struct Safetensors {
-  StateDict tensors;
-  Metadata metadata;
+  StateDict tensors;  ///< by name
+  Metadata metadata;  ///< texts about them
 };
 
 /// Writes tensors by name, values only, and texts about them. The old file stays whole until the new one is.

@@ -136,8 +136,8 @@ struct RNNCell : Layer<RNNCell>, RecurrentWeights {
 ///   const auto [output, h_n] = rnn(x, Tensor(), lengths);
 ///
 /// Start: everything uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)).
-/// State dict: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, the same ending in _reverse if bidirectional, then l1.
-/// Errors: sizes that do not fit; a length that is negative or beyond T; no step at all.
+/// State dict: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, the same ending in _reverse if bidirectional, then
+/// l1. Errors: sizes that do not fit; a length that is negative or beyond T; no step at all.
 struct RNN : Layer<RNN>, RecurrentStack {
   /// The widths of x and h.
   RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})

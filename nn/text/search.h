@@ -16,13 +16,15 @@ namespace heed {
 ///   returns  [N, V]      log-probabilities of the next token; -inf for one that may not come
 using DecodeStep = std::function<Tensor(const Tensor& tokens, const Tensor& parents)>;
 
+/// A sentence that a search has found.
 struct Hypothesis {
-  Ids tokens;              ///< without <bos> and the end token
+  Ids tokens;              ///< without `<bos>` and the end token
   double log_probability;  ///< of the tokens, and of the end if it ended
   double score;            ///< log_probability / length^alpha; the length counts the end
   bool ended;              ///< false: cut off at max_length
 };
 
+/// Choices of beam_search.
 struct SearchOptions {
   int64_t max_length = 100;  ///< tokens, the end counted
   int64_t width = 1;         ///< beams
@@ -35,7 +37,8 @@ struct SearchOptions {
 /// whose sentence is finished are not computed any more.
 ///
 /// Returns up to `width` hypotheses for each sentence, the best score first. No step is recorded for
-/// gradients.
+/// gradients. Errors: width or max_length below 1; a step that gives another shape than [N, V], NaN, or nothing but
+/// -inf.
 std::vector<std::vector<Hypothesis>> beam_search(const DecodeStep& step, int64_t batch,
                                                  const SearchOptions& options = {});
 

@@ -11,13 +11,14 @@ struct Utf8Character {
   uint32_t code;  ///< of Unicode
   size_t size;    ///< in bytes: 1 to 4; 0 where the text is empty or does not begin with UTF-8
 };
-/// Overlong forms, surrogates and codes above U+10FFFF are not UTF-8 (RFC 3629).
+/// The first character of a text. Overlong forms, surrogates and codes above U+10FFFF are not UTF-8 (RFC 3629).
 Utf8Character first_character(std::string_view text);
 
 /// The characters first to last.
 struct CodeRange {
-  uint32_t first, last;
+  uint32_t first, last;  ///< codes of Unicode
 };
+/// Whether a character is in one of the ranges.
 inline bool within(std::span<const CodeRange> ranges, uint32_t code) {
   for (const CodeRange& range : ranges)
     if (range.first <= code && code <= range.last) return true;

@@ -20,25 +20,29 @@ using Ids = std::vector<int64_t>;
 /// Tokens are not empty, UTF-8, and hold no line break, so that a vocabulary is a text: a token on each line.
 class Vocabulary {
  public:
-  static constexpr int64_t pad = 0, bos = 1, eos = 2, unk = 3;
+  static constexpr int64_t pad = 0, bos = 1, eos = 2, unk = 3;  ///< ids of the four
 
   /// Every token that `texts` have at least min_count times: the most frequent first, then by its bytes, so
-  /// that the order of the texts is of no consequence.
+  /// that the order of the texts is of no consequence. Errors: min_count below 1; a token as it may not be.
   explicit Vocabulary(const std::vector<Tokens>& texts = {}, int64_t min_count = 1);
 
+  /// The number of tokens, those four among them.
   int64_t size() const { return static_cast<int64_t>(tokens_.size()); }
+  /// Whether a token is in it.
   bool contains(const std::string& token) const { return ids_.contains(token); }
   /// The id of a token; unk if it is unknown.
   int64_t id(const std::string& token) const;
+  /// The token of an id. Errors: there is no such id.
   std::string token(int64_t id) const;
-  /// Without <bos> and <eos>, which belong to batches: see teacher_forcing.
+  /// The ids of the tokens, without `<bos>` and `<eos>`, which belong to batches: see teacher_forcing.
   Ids encode(const Tokens& tokens) const;
-  /// The tokens before the first <eos>, without <pad> and <bos>.
+  /// The tokens before the first `<eos>`, without `<pad>` and `<bos>`.
   Tokens decode(const Ids& ids) const;
 
   /// A token on each line, in the order of their ids; for a file, or for the metadata of one.
   std::string to_text() const;
-  /// Reads what to_text() wrote; lines may end in CRLF.
+  /// Reads what to_text() wrote; lines may end in CRLF. Errors: a text without the four
+  /// at its head; a token twice.
   static Vocabulary from_text(std::string_view text);
 
  private:

@@ -8,9 +8,10 @@ namespace heed {
 
 /// The weights of one attention call.
 struct CapturedAttention {
-  std::string module;  ///< its path from the outermost module called: "decoder.layers.0.self_attn", "" outside
-  int64_t step;        ///< how many calls of this module came before it
-  Tensor weights;      ///< [..., Tq, Tk] without history; with several heads [B, H, Tq, Tk]
+  /// Its path from the outermost module called: "decoder.layers.0.self_attn", "" outside.
+  std::string module;
+  int64_t step;    ///< how many calls of this module came before it
+  Tensor weights;  ///< [..., Tq, Tk] without history; with several heads [B, H, Tq, Tk]
 };
 
 /// Records the weights of every attention call of this thread while it exists:
@@ -23,13 +24,14 @@ struct CapturedAttention {
 /// nest: the outer one records what the inner one does.
 class AttentionScope {
  public:
-  AttentionScope();
-  ~AttentionScope();
+  AttentionScope();   ///< Recording begins.
+  ~AttentionScope();  ///< Recording ends.
   AttentionScope(const AttentionScope&) = delete;
   AttentionScope& operator=(const AttentionScope&) = delete;
 
   /// In the order of the calls.
   const std::vector<CapturedAttention>& calls() const& { return calls_; }
+  /// The same of a scope that goes.
   std::vector<CapturedAttention> calls() && { return std::move(calls_); }
   /// The weights of one call. Error, with the modules and steps there are, when there is none.
   Tensor weights(const std::string& module, int64_t step = 0) const;

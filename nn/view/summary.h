@@ -4,20 +4,22 @@
 
 namespace heed {
 
+/// What one module did.
 struct SummaryRow {
-  std::string path;  ///< "" for the model itself
-  std::string type;
+  std::string path;                              ///< "" for the model itself
+  std::string type;                              ///< "Linear"
   std::vector<Shape> inputs = {}, outputs = {};  ///< of the first call
   int64_t parameters = 0;                        ///< its own and those of the modules inside, each once
   int64_t flops = 0;  ///< of products in all its calls, those inside included: 2 per multiply-add
-  int64_t calls = 0;
+  int64_t calls = 0;  ///< how often it was called
 };
 
+/// What a model did in one call.
 struct Summary {
   std::vector<SummaryRow> rows;  ///< the model, then the modules inside as visit names them
-  int64_t parameters = 0;
-  int64_t trainable = 0;
-  int64_t flops = 0;
+  int64_t parameters = 0;        ///< numbers in all parameters, each once
+  int64_t trainable = 0;         ///< those among them that require a gradient
+  int64_t flops = 0;             ///< of products, 2 per multiply-add
 };
 
 /// An aligned table with the totals below.
