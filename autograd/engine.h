@@ -4,14 +4,16 @@
 
 namespace heed {
 
+/// Choices of backward and grad.
 struct GradOptions {
   std::vector<Tensor> grad_outputs = {};  ///< the incoming gradients; a one-element output may do without
-  bool create_graph = false;              ///< record the gradient's own computation, to differentiate it again
-  bool retain_graph = false;              ///< keep the graph for another pass; create_graph implies it
-  bool allow_unused = false;              ///< an input that outputs do not depend on: undefined, not an error
+  bool create_graph = false;  ///< record the gradient's own computation, to differentiate it again
+  bool retain_graph = false;  ///< keep the graph for another pass; create_graph implies it
+  bool allow_unused = false;  ///< an input that outputs do not depend on: undefined, not an error
 };
 
-/// Adds the gradient of sum_k <outputs_k, gradients_k> to the `grad()` of every leaf behind the outputs.
+/// Adds the gradient of sum_k <outputs_k, gradients_k> to the `grad()` of every leaf behind the outputs. Errors: an
+/// output that needs no gradient; one of several elements without an incoming gradient; a graph that was let go.
 void backward(const std::vector<Tensor>& outputs, const GradOptions& options = {},
               Line line = Line::current());
 

@@ -14,6 +14,7 @@ inline bool grad_enabled() { return detail::grad_enabled; }
 /// Switches recording on or off until the end of the scope.
 class GradMode {
  public:
+  /// True: on.
   explicit GradMode(bool enabled) : before_(std::exchange(detail::grad_enabled, enabled)) {}
   ~GradMode() { detail::grad_enabled = before_; }
   GradMode(const GradMode&) = delete;

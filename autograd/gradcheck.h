@@ -6,6 +6,7 @@
 
 namespace heed {
 
+/// Choices of gradcheck and gradgradcheck.
 struct GradcheckOptions {
   double step = 1e-6;       ///< of the central difference
   double tolerance = 1e-6;  ///< of |numeric - analytic| / max(1, |numeric|)
@@ -14,22 +15,24 @@ struct GradcheckOptions {
 
 /// The result of a gradient check. `message` says where numeric and analytic gradient are farthest apart.
 struct GradcheckReport {
-  bool ok = true;
-  double error = 0;  ///< the largest of |numeric - analytic| / max(1, |numeric|)
-  std::string where;
-  std::string message;
-  explicit operator bool() const { return ok; }
+  bool ok = true;                                ///< whether the error is within the tolerance
+  double error = 0;                              ///< the largest of |numeric - analytic| / max(1, |numeric|)
+  std::string where;                             ///< the input and element of that error
+  std::string message;                           ///< the two numbers there
+  explicit operator bool() const { return ok; }  ///< ok
 };
 
 /// The function to check: (const std::vector<Tensor>&) -> Tensor, or -> std::vector<Tensor>. Refers to it,
 /// and lives no longer than the call.
 class CheckedFunction {
  public:
+  /// Any such function.
   template <class F>
   CheckedFunction(const F& f)
       : call_([&f](const std::vector<Tensor>& inputs) -> std::vector<Tensor> {
           return {f(inputs)};  // a list stays one, a tensor becomes one
         }) {}
+  /// Calls it; one tensor becomes a list of one.
   std::vector<Tensor> operator()(const std::vector<Tensor>& inputs) const { return call_(inputs); }
 
  private:

@@ -10,8 +10,10 @@ namespace heed {
 /// Takes a hook out again. Letting the handle go leaves the hook in place.
 class HookHandle {
  public:
-  HookHandle() = default;
+  HookHandle() = default;  ///< Of no hook.
+  /// A handle that calls `remove`.
   explicit HookHandle(std::function<void()> remove) : remove_(std::move(remove)) {}
+  /// Takes the hook out; a second time does nothing.
   void remove() {
     if (remove_) std::exchange(remove_, nullptr)();
   }
@@ -24,12 +26,14 @@ class HookHandle {
 template <class F>
 class Hooks {
  public:
+  /// One more, called after the others.
   HookHandle add(F hook) {
     hooks_->push_back(std::make_shared<F>(std::move(hook)));
     return HookHandle([list = std::weak_ptr(hooks_), entry = std::weak_ptr(hooks_->back())] {
       if (const auto hooks = list.lock()) std::erase(*hooks, entry.lock());
     });
   }
+  /// Whether there are none.
   bool empty() const { return hooks_->empty(); }
   /// Calls visit(hook) for each; a hook may remove itself or others meanwhile.
   template <class Visit>

@@ -24,9 +24,9 @@ class KeptGradient : public Companion {
   explicit KeptGradient(const Tensor& x);
   ~KeptGradient() override;
 
-  const Tensor stand_in;
-  const bool came_late;  ///< a rule holds the body itself: a gradient with a history would never be freed
-  Tensor gradient;
+  const Tensor stand_in;  ///< a second body of the same values and node
+  const bool came_late;   ///< a rule holds the body itself: a gradient with a history would never be freed
+  Tensor gradient;        ///< undefined before the first one
 
  private:
   const Ref<Node> node_;
@@ -40,6 +40,7 @@ class KeptGradient : public Companion {
 /// which it saves anyhow: gpt_step takes a third less memory by it. Who reads it back does not see the difference.
 class Saved {
  public:
+  /// Remembers the tensor and its version.
   explicit Saved(const Tensor& tensor) {
     if (!tensor.defined()) return;
     TensorBody& body = TensorBody::of(tensor);
@@ -54,6 +55,7 @@ class Saved {
     }
     version_ = body.storage->version;
   }
+  /// The tensor. Errors: somebody has written into it since.
   const Tensor& operator()() const {
     if (!tensor_.defined()) return tensor_;
     const Storage* storage = TensorBody::of(tensor_).storage.get();
@@ -73,6 +75,7 @@ class Saved {
   mutable int64_t version_ = 0;
 };
 
+/// How a rule captures a tensor.
 inline Saved save(const Tensor& tensor) { return Saved(tensor); }
 
 namespace detail {
@@ -114,6 +117,7 @@ inline thread_local constinit const char* module_path = "";
 /// than that call: so the closure is a temporary, or one that is given away with std::move.
 class Edge {
  public:
+  /// `rule` is (g) -> gradient, or (g, y) -> gradient.
   template <class Rule, class Closure = std::remove_cvref_t<Rule>>
   Edge(const Operand& input, Rule&& rule)
       : input(input), rule(const_cast<Closure*>(&rule)), table(&detail::rule_table<Closure>) {
@@ -127,9 +131,9 @@ class Edge {
     static_assert(alignof(Closure) <= alignof(std::max_align_t));
   }
 
-  const Operand& input;
-  void* rule;
-  const detail::RuleTable* table;
+  const Operand& input;            ///< whose gradient it is
+  void* rule;                      ///< the closure
+  const detail::RuleTable* table;  ///< how to handle it
 };
 
 /// The gradients of all inputs of a joint rule, in their order; undefined means zero.
@@ -144,32 +148,39 @@ using Twin = std::function<Tensor(const std::vector<Tensor>& inputs)>;
 /// the result's values keeps a view of them without history.
 class Node : public History {
  public:
+  /// An input and the rule of its gradient.
   struct Input {
-    Ref<Node> node;  ///< null when this input needs no gradient
-    const detail::RuleTable* table = nullptr;
-    void* rule = nullptr;
+    Ref<Node> node;                            ///< null when this input needs no gradient
+    const detail::RuleTable* table = nullptr;  ///< how to handle the rule
+    void* rule = nullptr;                      ///< the closure, in this node's block
   };
-  // What a result is computed from; shared with those who make it again. Depth counts the operations that are made
-  // again one for the other: past kDeepest values are kept, lest a long chain overflow the stack.
+  /// What a result is computed from; shared with those who make it again. Depth counts the operations that are made
+  /// again one for the other: past kDeepest values are kept, lest a long chain overflow the stack.
   struct Source {
-    const char* name;
-    Line line;
-    std::vector<Saved> inputs;
-    Twin again;
-    int64_t depth = 0;
-    static constexpr int64_t kDeepest = 16;
+    const char* name;                        ///< of the operation
+    Line line;                               ///< where it was called
+    std::vector<Saved> inputs;               ///< of the operation
+    Twin again;                              ///< inputs -> result, the same bits
+    int64_t depth = 0;                       ///< operations that are made again one for the other
+    static constexpr int64_t kDeepest = 16;  ///< past this, values are kept
   };
+  /// The rule of an operation whose gradients share work.
   struct Joint {
-    JointRule rule;
-    Twin twin;
-    std::shared_ptr<const Source> source;
+    JointRule rule;                        ///< all gradients at once
+    Twin twin;                             ///< the forward in public operations, or null
+    std::shared_ptr<const Source> source;  ///< null where the result is kept
   };
 
+  /// Gives x a node that gathers its gradient.
   static void make_leaf(const Tensor& x);
+  /// The node of x, null where it needs no gradient.
   static Node* of(const Tensor& x) { return static_cast<Node*>(TensorBody::of(x).history.get()); }
 
+  /// Whether no operation made its tensor.
   bool is_leaf() const { return input_count == 0; }
+  /// input_count of them, behind the node in its block.
   Input* inputs() { return reinterpret_cast<Input*>(this + 1); }
+  /// The same of a const node.
   const Input* inputs() const { return reinterpret_cast<const Input*>(this + 1); }
 
   /// Given the gradient of the result, calls deliver(node of the input, its gradient) for every input whose
@@ -188,25 +199,25 @@ class Node : public History {
   void check_gradient(const Tensor& g) const;
   /// Drops the rules, what they saved, and the hooks; the graph's outline stays.
   void forget();
-  void release() noexcept override;
+  void release() noexcept override;  ///< Frees it, and what it alone holds, without recursion.
 
-  const char* name;    ///< a copy in this node's block
-  const char* module;  ///< path of the module that ran this, or ""
-  Line line;
-  Shape shape;  ///< of the result
-  DType dtype;
-  bool keeps_grad = false;
-  bool leads = true;  ///< to an input whose gradient the running pass wants
-  bool forgotten = false;
-  int32_t input_count = 0;
-  uint32_t bytes = 0;
+  const char* name;              ///< a copy in this node's block
+  const char* module;            ///< path of the module that ran this, or ""
+  Line line;                     ///< where the operation was called
+  Shape shape;                   ///< of the result
+  DType dtype;                   ///< of the result
+  bool keeps_grad = false;       ///< whether retain_grad() was called
+  bool leads = true;             ///< to an input whose gradient the running pass wants
+  bool forgotten = false;        ///< see forget()
+  int32_t input_count = 0;       ///< of the operation; 0 for a leaf
+  uint32_t bytes = 0;            ///< of its block
   uint64_t run = 0;              ///< the backward pass that is using this node, 0 for none
   Tensor pending;                ///< the gradient gathered so far in that pass
   KeptGradient* kept = nullptr;  ///< see lock_kept
-  std::unique_ptr<Hooks<std::function<Tensor(const Tensor&)>>> hooks;
-  std::unique_ptr<Joint> joint;
-  Tensor result;  ///< without history; only for rules that read it
-  int64_t result_version = 0;
+  std::unique_ptr<Hooks<std::function<Tensor(const Tensor&)>>> hooks;  ///< of its tensor; null: none
+  std::unique_ptr<Joint> joint;  ///< null where each edge has a rule of its own
+  Tensor result;                 ///< without history; only for rules that read it
+  int64_t result_version = 0;    ///< of the result when it was recorded
 
  private:
   friend Tensor record(const char*, Tensor, std::initializer_list<Edge>);
@@ -295,6 +306,7 @@ void walk(Node& root, Stack& stack, Enter&& enter, Leave&& leave) {
 
 /// True when operations with a twin run the twin: at the start when HEED_REFERENCE=1 is set.
 bool reference_mode();
+/// Switches that on or off.
 void set_reference_mode(bool on);
 
 template <class Wants, class Deliver>

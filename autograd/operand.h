@@ -12,25 +12,28 @@ class Operand {
  public:
   /// No tensor: an optional argument that was not given.
   Operand() = default;
+  /// A tensor that has a name, and is referred to.
   Operand(const Tensor& tensor, Line line = Line::current()) : tensor_(&tensor), line_(line) {}
+  /// A tensor that has none, and is taken over.
   Operand(Tensor&& tensor, Line line = Line::current()) : own_(std::move(tensor)), line_(line) {}
   /// Anything that reads as a tensor, such as the parameter of a layer.
   template <class Owner>
   requires requires(const Owner& owner) { owner.operator const Tensor&(); }
   Operand(const Owner& owner, Line line = Line::current()) : Operand(owner.operator const Tensor&(), line) {}
+  /// A number, which takes the dtype of the other operand.
   template <class T>
   requires std::integral<T> || std::floating_point<T> Operand(T number, Line line = Line::current())
       : number_(number), is_number_(true), line_(line) {}
 
-  const Tensor& tensor() const { return tensor_ ? *tensor_ : own_; }
-  operator const Tensor&() const { return tensor(); }
-  const Tensor* operator->() const { return &tensor(); }
-  bool defined() const { return tensor().defined(); }
-  bool requires_grad() const { return tensor().requires_grad(); }
-  Line line() const { return line_; }
+  const Tensor& tensor() const { return tensor_ ? *tensor_ : own_; }  ///< undefined if there is none
+  operator const Tensor&() const { return tensor(); }                 ///< tensor()
+  const Tensor* operator->() const { return &tensor(); }              ///< a member of tensor()
+  bool defined() const { return tensor().defined(); }                 ///< whether there is a tensor
+  bool requires_grad() const { return tensor().requires_grad(); }     ///< whether it needs a gradient
+  Line line() const { return line_; }                                 ///< where the operation was called
 
-  bool is_number() const { return is_number_; }
-  Number number() const { return number_; }
+  bool is_number() const { return is_number_; }  ///< whether it was given as a number
+  Number number() const { return number_; }      ///< that number
   /// From here on this operand is `tensor`; the line stays.
   void become(Tensor tensor) {
     own_ = std::move(tensor);
@@ -49,9 +52,10 @@ class Operand {
 /// A dimension: a whole number and no bool, so that softmax(x, true) does not compile.
 class Dim {
  public:
+  /// Any whole number.
   template <std::integral Integer>
   requires(!std::same_as<Integer, bool>) Dim(Integer dim) : dim_(static_cast<int64_t>(dim)) {}
-  operator int64_t() const { return dim_; }
+  operator int64_t() const { return dim_; }  ///< the number
 
  private:
   int64_t dim_;
@@ -59,12 +63,13 @@ class Dim {
 
 /// Dimensions to work over: 1, -1, {0, 2}; none at all means all of them.
 struct Dims : Shape {
-  Dims() = default;
+  Dims() = default;  ///< all of them
+  /// One.
   template <std::integral Integer>
   requires(!std::same_as<Integer, bool>) Dims(Integer dim) : Shape{static_cast<int64_t>(dim)} {}
-  Dims(Dim dim) : Shape{dim} {}
-  Dims(std::initializer_list<int64_t> dims) : Shape(dims) {}
-  Dims(const Shape& dims) : Shape(dims) {}
+  Dims(Dim dim) : Shape{dim} {}                               ///< one
+  Dims(std::initializer_list<int64_t> dims) : Shape(dims) {}  ///< several
+  Dims(const Shape& dims) : Shape(dims) {}                    ///< several
 };
 
 /// Numbers among the operands take the dtype of the tensors; tensors of different dtypes are an error.
@@ -77,6 +82,7 @@ void check_indices(const Operand& x);
 /// Throws unless `p`, where it is given, has this shape and the dtype of `x`.
 void check_parameter(const char* name, const Operand& p, const Shape& shape, const Operand& x);
 
+/// `dim` counted from the front: -1 is the last. Errors: x has no such dimension.
 inline int64_t check_dim(const Operand& x, int64_t dim) { return check_dim(x->dim(), dim); }
 
 }  // namespace heed

@@ -4,31 +4,39 @@
 #include "tensor/random.h"
 #include "tensor/tensor.h"
 
+/// @file
+/// New tensors. A value that a dtype cannot hold is an Error: for int64 one that is not whole, for bool all but 0 and
+/// 1.
 namespace heed {
 
-// A value that a dtype cannot hold is refused: for int64 one that is not whole, for bool all but 0 and 1.
-
+/// 0 everywhere.
 Tensor zeros(const Shape& shape, DType dtype = float32, Line line = Line::current());
+/// 1 everywhere.
 Tensor ones(const Shape& shape, DType dtype = float32, Line line = Line::current());
+/// `value` everywhere.
 Tensor full(const Shape& shape, Number value, DType dtype = float32, Line line = Line::current());
+/// 0 everywhere, in the shape and dtype of x.
 Tensor zeros_like(const Tensor& x, Line line = Line::current());
+/// 1 everywhere, in the shape and dtype of x.
 Tensor ones_like(const Tensor& x, Line line = Line::current());
-/// start, start + step, ... before end; integers are counted exactly.
+/// start, start + step, ... before end; integers are counted exactly. Errors: a step that does not lead to end.
 Tensor arange(Number start, Number end, Number step = 1, DType dtype = float32, Line line = Line::current());
 /// 0, 1, ... below end.
 inline Tensor arange(Number end, DType dtype = float32, Line line = Line::current()) {
   return arange(0, end, 1, dtype, line);
 }
-/// `count` values from start to end, both included.
+/// `count` values from start to end, both included. Errors: a negative count.
 Tensor linspace(double start, double end, int64_t count, DType dtype = float32, Line line = Line::current());
-/// The identity matrix; m columns when given.
+/// 1 where the row is the column, else 0: [n, n], or [n, m] when m is given.
 Tensor eye(int64_t n, int64_t m = -1, DType dtype = float32, Line line = Line::current());
 
 /// Numbers as they are written in braces: {1, 2}, {{1, 2}, {3, 4}}. Every row must have the same length.
 class Literal {
  public:
+  /// One number.
   template <class T>
   requires std::is_arithmetic_v<T> Literal(T value) : value_(value), leaf_(true) {}
+  /// Rows, or numbers.
   Literal(std::initializer_list<Literal> items) : items_(items) {}
 
  private:
@@ -41,10 +49,12 @@ class Literal {
   std::vector<Literal> items_;
 };
 
-/// tensor({{1, 2}, {3, 4}}), tensor({1, 2}, int64), tensor(3.5): a tensor from nested values.
+/// tensor({{1, 2}, {3, 4}}), tensor({1, 2}, int64), tensor(3.5): a tensor from nested values. Errors: rows of
+/// different lengths.
 Tensor tensor(const Literal& values, DType dtype = float32, Line line = Line::current());
 
-/// A tensor from values in row-major order, of the dtype that stores T unless another is given.
+/// A tensor from values in row-major order, of the dtype that stores T unless another is given. Errors: another
+/// number of values than the shape has elements.
 template <class T>
 Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype = dtype_of<T>,
                    Line line = Line::current());
@@ -60,7 +70,7 @@ Tensor randn(const Shape& shape, DType dtype = float32, Generator* generator = n
 /// The factors as a tensor. See random.h.
 Tensor dropout_mask(const Shape& shape, const DropoutFactors& factors, DType dtype = float32,
                     Line line = Line::current());
-/// int64 in [low, high).
+/// int64, each of [low, high) equally likely. Errors: low not below high.
 Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator* generator = nullptr,
                Line line = Line::current());
 /// int64, 0 to n - 1 in random order.

@@ -18,13 +18,16 @@ constexpr int64_t size_of(DType dtype) {
   return sizes[static_cast<int>(dtype)];
 }
 
+/// Whether it is float32 or float64.
 constexpr bool is_floating(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
+/// "float32", "float64", "int64" or "bool".
 constexpr const char* name_of(DType dtype) {
   constexpr const char* names[] = {"float32", "float64", "int64", "bool"};
   return names[static_cast<int>(dtype)];
 }
 
+/// name_of as a string.
 inline std::string to_string(DType dtype) { return name_of(dtype); }
 
 /// The dtype that stores a C++ type.
@@ -41,7 +44,8 @@ template <class T>
 struct Type {};
 
 /// Calls `f(Type<T>{})` with the C++ type that `dtype` stores, which must be a floating one:
-/// visit_floating(x.dtype(), [&]<class T>(Type<T>) { ... }).
+///
+///   visit_floating(x.dtype(), [&]<class T>(Type<T>) { ... });
 template <class F>
 decltype(auto) visit_floating(DType dtype, F&& f) {
   check(is_floating(dtype), "expected a floating tensor, got ", dtype, "; convert with to(x, float32)");

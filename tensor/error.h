@@ -15,6 +15,7 @@ using Line = std::source_location;
 /// rule that was broken and, if there is a likely one, the remedy.
 class Error : public std::runtime_error {
  public:
+  /// The message, and where the operation was called.
   explicit Error(const std::string& message, Line line = {}) : std::runtime_error(message), line_(line) {}
   /// Where the operation was called; its line is 0 when that is not known.
   Line line() const { return line_; }
@@ -72,8 +73,10 @@ void append(std::string& message, const Part& part) {
 /// anew, and an error names them and the rule.
 class Calling {
  public:
+  /// An operation, or the gradient rule of one.
   enum class Role { operation, rule };
 
+  /// A scope of this name, for a call at this line.
   explicit Calling(const char* name, Line line = {}, Role role = Role::operation)
       : name(name), line(line), role(role), before_(detail::calling) {
     if (!before_ || role == Role::rule || before_->role == Role::rule) detail::calling = this;
@@ -88,9 +91,9 @@ class Calling {
     return !scope || scope->role == Role::rule ? scope : scope->before_;
   }
 
-  const char* name;
-  Line line;
-  Role role;
+  const char* name;  ///< of the operation
+  Line line;         ///< where it was called
+  Role role;         ///< whether it is a gradient rule
 
  private:
   const Calling* before_;  // null, or what counts again after this one

@@ -20,10 +20,10 @@ void release_cached_memory() noexcept;
 /// bookkeeping for each, graphs, buffers of running kernels. `peak` is the most there has been since the last
 /// reset; of blocks below 64 KiB it may miss 64 KiB in each thread.
 struct MemoryUse {
-  size_t live;
-  size_t peak;
+  size_t live;  ///< now
+  size_t peak;  ///< at most, since the last reset
 };
-MemoryUse memory_use() noexcept;
-void reset_peak_memory() noexcept;
+MemoryUse memory_use() noexcept;    ///< of all threads
+void reset_peak_memory() noexcept;  ///< the peak becomes what is live
 
 }  // namespace heed

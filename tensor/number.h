@@ -11,11 +11,13 @@ namespace heed {
 /// from 2^53 on; everything else, and an unsigned integer from 2^63 on, is a double.
 class Number {
  public:
+  /// A whole number.
   template <std::integral T>
   constexpr Number(T value)
       : is_integer_(std::signed_integral<T> || static_cast<int64_t>(value) >= 0),
         integer_(static_cast<int64_t>(value)),
         real_(static_cast<double>(value)) {}
+  /// Any other number.
   template <std::floating_point T>
   constexpr Number(T value) : real_(static_cast<double>(value)) {}
 

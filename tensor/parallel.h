@@ -8,6 +8,7 @@ namespace heed {
 /// Threads that kernels may use, at least 1, in the whole process. The pool is OpenMP's; OMP_NUM_THREADS sets
 /// the start value.
 int num_threads();
+/// Sets that number, 1 to 1024.
 void set_num_threads(int threads);
 
 /// The numbers a loop computes must not depend on how many threads share it.

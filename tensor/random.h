@@ -10,6 +10,7 @@ namespace heed {
 /// integers.
 class Generator {
  public:
+  /// The stream of a seed, from its beginning.
   explicit Generator(uint64_t seed = 0, uint64_t stream = 0) : seed_(seed), stream_(stream) {}
 
   /// An independent generator: the same seed, another stream. split(k) is the same whenever it is asked for.
@@ -27,10 +28,10 @@ class Generator {
   /// One integer in [low, high).
   int64_t integer(int64_t low, int64_t high);
 
-  uint64_t seed() const { return seed_; }
-  uint64_t stream() const { return stream_; }
-  uint64_t position() const { return position_; }
-  void set_position(uint64_t position) { position_ = position; }
+  uint64_t seed() const { return seed_; }                         ///< the first of the three integers
+  uint64_t stream() const { return stream_; }                     ///< the second
+  uint64_t position() const { return position_; }                 ///< the third: that of the next draw
+  void set_position(uint64_t position) { position_ = position; }  ///< goes on from there
 
  private:
   uint64_t seed_;
@@ -45,7 +46,7 @@ class DropoutFactors {
   DropoutFactors() = default;  ///< p = 0
   /// Takes so many factors from the generator, without one from the thread's default.
   DropoutFactors(double p, int64_t count, Generator* generator = nullptr);
-  double p() const { return p_; }
+  double p() const { return p_; }  ///< the probability of 0
   /// out = the n factors from number `begin` on.
   template <class T>
   void draw(int64_t begin, int64_t n, T* out) const;

@@ -12,9 +12,11 @@ namespace heed {
 /// from the moment it has two: the C library tells.
 class RefCount {
  public:
+  /// One reference more.
   void add() { change(1, std::memory_order_relaxed); }
   /// True when the last reference is gone.
   bool drop() { return change(-1, std::memory_order_acq_rel) == 0; }
+  /// The number of references.
   int64_t value() const { return count_.load(std::memory_order_acquire); }
 
  private:
@@ -33,25 +35,28 @@ class RefCount {
 template <class T>
 class Ref {
  public:
-  Ref() = default;
+  Ref() = default;  ///< to nothing
+  /// One reference more to this object, or to nothing.
   explicit Ref(T* object) : object_(object) {
     if (object_) object_->references.add();
   }
-  Ref(const Ref& other) : Ref(other.object_) {}
-  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Ref(const Ref& other) : Ref(other.object_) {}                                  ///< one reference more
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}  ///< the same reference
+  /// The old object loses a reference.
   Ref& operator=(Ref other) noexcept {
     std::swap(object_, other.object_);
     return *this;
   }
+  /// The last reference frees the object.
   ~Ref() {
     if (object_ && object_->references.drop()) object_->release();
   }
 
-  T* get() const { return object_; }
-  T* operator->() const { return object_; }
-  T& operator*() const { return *object_; }
-  explicit operator bool() const { return object_ != nullptr; }
-  bool unique() const { return object_ && object_->references.value() == 1; }
+  T* get() const { return object_; }                                           ///< the object, or null
+  T* operator->() const { return object_; }                                    ///< a member of the object
+  T& operator*() const { return *object_; }                                    ///< the object
+  explicit operator bool() const { return object_ != nullptr; }                ///< whether there is one
+  bool unique() const { return object_ && object_->references.value() == 1; }  ///< this reference alone
 
  private:
   T* object_ = nullptr;

@@ -14,15 +14,19 @@ namespace heed {
 /// a number. More are an Error, wherever they come from.
 class Shape {
  public:
-  static constexpr int64_t kMaxDim = 8;
+  static constexpr int64_t kMaxDim = 8;  ///< the most dimensions
 
-  Shape() = default;
+  Shape() = default;  ///< of a scalar
+  /// Shape{2, 3}.
   Shape(std::initializer_list<int64_t> sizes) : Shape(sizes.begin(), static_cast<int64_t>(sizes.size())) {}
+  /// The sizes of a list.
   Shape(const std::vector<int64_t>& sizes) : Shape(sizes.data(), static_cast<int64_t>(sizes.size())) {}
+  /// `dim` sizes in memory.
   Shape(const int64_t* sizes, int64_t dim) {
     resize(dim);
     std::copy_n(sizes, dim, sizes_);
   }
+  /// `dim` times one size.
   static Shape filled(int64_t dim, int64_t size) {
     Shape shape;
     shape.resize(dim, size);
@@ -31,37 +35,40 @@ class Shape {
 
   /// The number of dimensions.
   int64_t dim() const { return dim_; }
-  bool empty() const { return dim_ == 0; }
-  int64_t& operator[](int64_t i) & { return sizes_[i]; }
-  int64_t operator[](int64_t i) const& { return sizes_[i]; }
-  int64_t back() const { return sizes_[dim_ - 1]; }
+  bool empty() const { return dim_ == 0; }                    ///< whether there are none: a scalar
+  int64_t& operator[](int64_t i) & { return sizes_[i]; }      ///< size i, unchecked
+  int64_t operator[](int64_t i) const& { return sizes_[i]; }  ///< size i, unchecked
+  int64_t back() const { return sizes_[dim_ - 1]; }           ///< the last size, if there is one
 
-  const int64_t* data() const& { return sizes_; }
-  int64_t* begin() & { return sizes_; }
-  int64_t* end() & { return sizes_ + dim_; }
-  const int64_t* begin() const& { return sizes_; }
-  const int64_t* end() const& { return sizes_ + dim_; }
-  const int64_t* data() const&& = delete;  // of a temporary: keep the shape in a variable
+  const int64_t* data() const& { return sizes_; }        ///< the sizes in memory
+  int64_t* begin() & { return sizes_; }                  ///< the first size
+  int64_t* end() & { return sizes_ + dim_; }             ///< behind the last
+  const int64_t* begin() const& { return sizes_; }       ///< the first size
+  const int64_t* end() const& { return sizes_ + dim_; }  ///< behind the last
+  const int64_t* data() const&& = delete;                // of a temporary: keep the shape in a variable
   const int64_t* begin() const&& = delete;
   const int64_t* end() const&& = delete;
 
-  /// To more dimensions, of this size, or to fewer.
+  /// To more dimensions, of this size, or to fewer. Errors: more than kMaxDim.
   void resize(int64_t dim, int64_t size = 0) {
     if (dim > kMaxDim) [[unlikely]]
       fail("a shape of ", dim, " dimensions; a tensor has at most ", kMaxDim);
     for (int64_t i = dim_; i < dim; ++i) sizes_[i] = size;
     dim_ = dim;
   }
-  void push_back(int64_t size) { resize(dim_ + 1, size); }
+  void push_back(int64_t size) { resize(dim_ + 1, size); }  ///< One dimension more, at the end.
+  /// One dimension more, before `at`.
   void insert(int64_t at, int64_t size) {
     push_back(size);
     std::rotate(sizes_ + at, end() - 1, end());
   }
+  /// One dimension less.
   void erase(int64_t at) {
     std::copy(sizes_ + at + 1, sizes_ + dim_, sizes_ + at);
     --dim_;
   }
 
+  /// Whether all sizes are equal.
   bool operator==(const Shape& other) const {
     for (int64_t i = 0; i < dim_; ++i)  // few: a call would cost more
       if (sizes_[i] != other.sizes_[i]) return false;
@@ -85,14 +92,15 @@ int64_t numel(const Shape& shape);
 /// Strides of a row-major tensor without gaps.
 Strides contiguous_strides(const Shape& shape);
 
-/// The shape that `a` and `b` broadcast to: aligned at the right, sizes equal or one of them 1. The names are for
-/// the message.
+/// The shape that `a` and `b` broadcast to: aligned at the right, sizes equal or one of them 1, an Error
+/// otherwise. The names are for the message.
 Shape broadcast_shapes(const Shape& a, const Shape& b, const char* name_a = "a", const char* name_b = "b");
 
 /// `dim` counted from the front: -1 is the last. Throws when it is outside [-rank, rank).
 int64_t check_dim(int64_t rank, int64_t dim);
 
-/// Every dim of the list counted from the front, sorted, each once; no dims at all means all of them.
+/// Every dim of the list counted from the front, sorted, each once; no dims at all means all of them. Errors:
+/// a dim twice, or outside of [-rank, rank).
 Shape check_dims(int64_t rank, const Shape& dims);
 
 /// The shape after reducing over `dims` (as check_dims returns them): size 1 with keepdim, else left out.

@@ -16,19 +16,20 @@ class Storage {
   /// Storage for `bytes` bytes of data, in one block with its header.
   static Ref<Storage> make(int64_t bytes);
 
+  /// Counts a write, by the operation `op` at a line of the user's.
   void wrote(const char* op, Line line) {
     ++version;
     writer = op;
     writer_line = line;
   }
-  void release() noexcept;
+  void release() noexcept;  ///< Frees it.
 
-  RefCount references;
-  unsigned char* data;
-  int64_t bytes;
-  int64_t version = 0;
-  const char* writer = nullptr;
-  Line writer_line;
+  RefCount references;           ///< of bodies
+  unsigned char* data;           ///< the first byte, aligned to 64
+  int64_t bytes;                 ///< how many
+  int64_t version = 0;           ///< how often it was written to
+  const char* writer = nullptr;  ///< the operation that wrote last
+  Line writer_line;              ///< where that was called
 
  private:
   explicit Storage(int64_t size) : bytes(size) {}

@@ -18,8 +18,8 @@ class HookHandle;
 class History {
  public:
   virtual ~History() = default;
-  virtual void release() noexcept = 0;
-  RefCount references;
+  virtual void release() noexcept = 0;  ///< Frees it.
+  RefCount references;                  ///< of bodies and of other histories
 };
 
 /// Whatever autograd keeps beside a tensor; it goes with the tensor.
@@ -35,6 +35,7 @@ class Index;
 /// The body of a tensor handle: a view of shared storage, and the history if gradients flow through it.
 /// For kernels and the engine, which reach it by TensorBody::of(x).
 struct TensorBody {
+  /// The body of a tensor. Errors: it is undefined.
   static TensorBody& of(const Tensor& x);
   /// A second view of the storage of x, without history; `offset` counts elements from the first of x. Nobody
   /// checks that the elements are there.
@@ -43,23 +44,25 @@ struct TensorBody {
   static Tensor view(const Tensor& x, const Shape& shape);
   /// True when this handle alone holds the body, and the body alone the storage.
   static bool unique(const Tensor& x);
-  void release() noexcept;
+  void release() noexcept;  ///< Frees it.
 
+  /// From kept blocks, see allocate().
   static void* operator new(size_t bytes) { return allocate(bytes); }
+  /// Back to them.
   static void operator delete(void* body, size_t bytes) noexcept { heed::release(body, bytes); }
 
-  RefCount references = {};
-  DType dtype = DType::float32;
-  bool contiguous = true;
+  RefCount references = {};         ///< of handles
+  DType dtype = DType::float32;     ///< of the elements
+  bool contiguous = true;           ///< in row-major order without gaps
   std::atomic<bool> saved = false;  ///< a gradient rule has held this body
   bool cheap = false;               ///< its history can make the values again, see Note [Values made again]
   int64_t offset = 0;               ///< of the first element, in elements
-  int64_t numel = 0;
-  Shape shape = {};
-  Strides strides = {};       ///< in elements; 0 repeats, negative is not used
-  Ref<Storage> storage = {};  ///< none while the values are to be made again
-  Ref<History> history = {};
-  std::unique_ptr<Companion> companion = nullptr;
+  int64_t numel = 0;                ///< of the shape
+  Shape shape = {};                 ///< the sizes
+  Strides strides = {};             ///< in elements; 0 repeats, negative is not used
+  Ref<Storage> storage = {};        ///< none while the values are to be made again
+  Ref<History> history = {};        ///< none where no gradient is needed
+  std::unique_ptr<Companion> companion = nullptr;  ///< what autograd keeps beside it
 };
 
 /// A tensor: numbers of one dtype arranged in a shape. A handle that is cheap to copy; copies name the same
@@ -67,7 +70,7 @@ struct TensorBody {
 /// Members describe the tensor or steer its gradient.
 class Tensor {
  public:
-  /// An undefined tensor: a place for one.
+  /// An undefined tensor: a place for one. All but defined() is an Error of it.
   Tensor() = default;
 
   /// A tensor of its own memory, contiguous, values not set.
@@ -77,12 +80,12 @@ class Tensor {
   /// True for two handles of one tensor.
   bool same_as(const Tensor& other) const { return body_.get() == other.body_.get(); }
 
-  bool defined() const { return bool(body_); }
-  const Shape& shape() const& { return body().shape; }
-  Shape shape() && { return body().shape; }
-  const Strides& strides() const& { return body().strides; }
-  Strides strides() && { return body().strides; }
-  DType dtype() const { return body().dtype; }
+  bool defined() const { return bool(body_); }                ///< whether there is one
+  const Shape& shape() const& { return body().shape; }        ///< the size of each dimension
+  Shape shape() && { return body().shape; }                   ///< the same of a temporary
+  const Strides& strides() const& { return body().strides; }  ///< distances of neighbours, in elements
+  Strides strides() && { return body().strides; }             ///< the same of a temporary
+  DType dtype() const { return body().dtype; }                ///< the type of the elements
   /// The number of dimensions.
   int64_t dim() const { return body().shape.dim(); }
   /// The size along one dimension; -1 is the last.
@@ -90,11 +93,11 @@ class Tensor {
     const Calling here("size");
     return shape()[check_dim(this->dim(), dim)];
   }
-  int64_t numel() const { return body().numel; }
+  int64_t numel() const { return body().numel; }  ///< the number of elements
   /// True when the elements are in row-major order without gaps.
   bool is_contiguous() const { return body().contiguous; }
 
-  /// The first element, for reading; the others are `strides()` apart.
+  /// The first element, for reading; the others are `strides()` apart. Errors: T is not what the dtype stores.
   template <class T>
   const T* data() const {
     constexpr DType wanted = dtype_of<T>;
@@ -108,7 +111,7 @@ class Tensor {
     body().storage->wrote("mutable_data", line);
     return const_cast<T*>(data<T>());
   }
-  /// The one value of a tensor with one element.
+  /// The one value of a tensor with one element, an Error for others.
   template <class T = double>
   T item() const {
     check(numel() == 1, "item: a tensor of shape ", shape(), " has ", numel(), " elements, not one");
@@ -135,13 +138,15 @@ class Tensor {
 
   /// x[2], x[{0, Slice(1, 4)}], x[{whole, mask}]: see Index. Differentiable.
   Tensor operator[](const Index& item) const;
+  /// x[{...}], see index().
   Tensor operator[](std::initializer_list<Index> items) const;
 
   // The following need the engine and are defined in autograd/.
 
-  bool requires_grad() const { return body_ && body_->history; }
-  /// Makes a leaf that gathers a gradient, or stops that. Floating tensors without history only.
+  bool requires_grad() const { return body_ && body_->history; }  ///< whether a gradient flows through it
+  /// Makes a leaf that gathers a gradient, or stops that. Errors: a tensor that is not floating, or has a history.
   const Tensor& requires_grad_(bool requires_grad = true) const&;
+  /// The same of a temporary.
   Tensor requires_grad_(bool requires_grad = true) && {
     return static_cast<const Tensor&>(*this).requires_grad_(requires_grad);
   }
@@ -152,8 +157,10 @@ class Tensor {
   Tensor grad() const;
   /// Replaces the gradient; an undefined tensor drops it.
   void set_grad(const Tensor& grad) const;
+  /// Keeps the gradient of a tensor that is no leaf.
   void retain_grad() const;
-  /// Adds d(this)/d(leaf) to the gradient of every leaf behind this scalar.
+  /// Adds d(this)/d(leaf) to the gradient of every leaf behind this scalar. Errors: it has several elements, or needs
+  /// no gradient.
   void backward(Line line = Line::current()) const;
   /// The same for a tensor of any shape, given its incoming gradient.
   void backward(const Tensor& gradient, bool retain_graph = false, bool create_graph = false,
@@ -165,6 +172,8 @@ class Tensor {
 
   // Operations are free functions; the compiler tells so who writes one of these as a member.
 
+  ///@{
+  /// For the message of the compiler alone.
   template <class... Arguments>
   Tensor sum(const Arguments&...) const {
     static_assert(is_a_member<Arguments...>, "operations are free functions: sum(x, ...), not x.sum(...)");
@@ -179,6 +188,7 @@ class Tensor {
   Tensor view(const Sizes&...) const {
     return view({0});
   }
+  ///@}
 
  private:
   friend struct TensorBody;

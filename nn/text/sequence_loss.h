@@ -4,7 +4,7 @@
 
 namespace heed {
 
-/// Cross entropy (F::cross_entropy) over the valid tokens of padded sequences, those at t < lengths[b]: whatever comes after
+/// F::cross_entropy over the valid tokens of padded sequences, those at t < lengths[b]: whatever comes after
 /// them changes neither the loss nor a gradient.
 ///
 ///   logits   [B, T, C]
