@@ -265,6 +265,7 @@ class Watcher {
   /// The rule of the node that had its turn gave an input this much.
   virtual void arrived(Node& input, const Tensor& g) = 0;
 
+  /// Whether this thread has one.
   static bool any() { return first_ != nullptr; }
   /// Calls tell(watcher) for each of this thread.
   template <class Tell>

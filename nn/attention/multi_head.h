@@ -86,7 +86,7 @@ struct MultiheadAttention : Layer<MultiheadAttention> {
     v("out_proj", out_proj);
   }
 
-  int64_t embed_dim, num_heads, kdim, vdim;  ///< widths, and the number of heads
+  int64_t embed_dim, num_heads, kdim, vdim;  ///< E, H, and the widths of keys and of values
   double dropout;                            ///< of the weights, while training
   bool rotary;                               ///< whether queries and keys are turned by their positions
   Parameter in_proj_weight;                  ///< [3E, E]: the rows of W_q, W_k, W_v

@@ -7,24 +7,26 @@ namespace heed {
 
 /// A box of a drawn graph: its size is given, its left upper corner is found.
 struct LayeredBox {
-  double width, height;
-  double x = 0, y = 0;
+  double width, height;  ///< given
+  double x = 0, y = 0;   ///< found: the left upper corner
 };
 
+/// A place in the drawing: x to the right, y down.
 struct LayeredPoint {
-  double x, y;
+  double x, y;  ///< from the left upper corner of the drawing
 };
 
 /// From the lower edge of a box down to the upper edge of one that comes after it.
 struct LayeredEdge {
-  size_t from, to;
-  std::vector<LayeredPoint> points = {};  // found: on the way around the boxes between them
+  size_t from, to;                        ///< the boxes, from < to
+  std::vector<LayeredPoint> points = {};  ///< found: on the way around the boxes between them
 };
 
+/// What layered() gives.
 struct Layered {
-  std::vector<LayeredBox> boxes;
-  std::vector<LayeredEdge> edges;
-  double width = 0, height = 0;
+  std::vector<LayeredBox> boxes;   ///< with their corners
+  std::vector<LayeredEdge> edges;  ///< with their points
+  double width = 0, height = 0;    ///< of all
 };
 
 /// Lays boxes out in layers from top to bottom, so that every edge leads down: from < to of each. Boxes stand as low as

@@ -4,9 +4,10 @@
 
 namespace heed {
 
+/// Choices of attention_page.
 struct AttentionPageOptions {
-  std::string title = "Attention";
-  std::string language = "en";  // of the title (BCP 47)
+  std::string title = "Attention";  ///< of the page
+  std::string language = "en";      ///< of the title (BCP 47)
 };
 
 /// An HTML page to explore attention with mouse or keyboard: the sentence with the current word red and the

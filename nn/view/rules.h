@@ -7,8 +7,8 @@ namespace heed {
 
 /// An operand of an operation, as people call it.
 struct RuleOperand {
-  std::string name;
-  bool needs_gradient = true;
+  std::string name;            ///< "x"
+  bool needs_gradient = true;  ///< without, nothing is said of it
 };
 
 /// How the gradient rule of an operation reads, by the name that it is recorded under, for people. g is the gradient of

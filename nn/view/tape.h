@@ -7,24 +7,25 @@ namespace heed {
 
 /// What a Tape saw of one tensor: a box of its drawing.
 struct TapeNode {
-  std::string name = {};            // as Tape::name() gave it, or ""
-  std::string operation = {};       // "leaf"; "constant": no gradient is wanted for it
-  std::string module = {};          // path of the module that ran the operation, or ""
-  Line line = {};                   // that called it
-  std::vector<size_t> inputs = {};  // positions in Tape::nodes()
-  Tensor value = {};
+  std::string name = {};            ///< as Tape::name() gave it, or ""
+  std::string operation = {};       ///< "leaf"; "constant": no gradient is wanted for it
+  std::string module = {};          ///< path of the module that ran the operation, or ""
+  Line line = {};                   ///< that called it
+  std::vector<size_t> inputs = {};  ///< positions in Tape::nodes()
+  Tensor value = {};                ///< its numbers
 };
 
 /// What a Tape saw happen: a node got its value, or had its turn in a backward pass. A number has no step.
 struct TapeStep {
+  /// What one rule gave to one input.
   struct Gift {
-    size_t to;        // the input
-    Tensor gradient;  // what the rule gave it now
-    Tensor sum;       // what it has of this pass
+    size_t to;        ///< the input
+    Tensor gradient;  ///< what the rule gave it now
+    Tensor sum;       ///< what it has of this pass
   };
-  size_t node;
-  Tensor gradient = {};  // complete, when it is the node's turn; undefined for a value
-  std::vector<Gift> gifts = {};
+  size_t node;                   ///< its position in Tape::nodes()
+  Tensor gradient = {};          ///< complete, when it is the node's turn; undefined for a value
+  std::vector<Gift> gifts = {};  ///< what its rule gave to each input
 };
 
 /// Writes down the operations and the backward passes of this thread while it exists, in their order, with the
@@ -42,16 +43,18 @@ struct TapeStep {
 /// computations. Results are the same bit for bit. It must end in the thread that made it.
 class Tape : private Watcher {
  public:
-  Tape();
-  ~Tape() override;
+  Tape();            ///< Writing begins.
+  ~Tape() override;  ///< Writing ends.
 
   /// What texts and pictures call this tensor; or the parameters of a module, by the names in its state dict with the
   /// prefix before them: "attention.out_proj.weight".
   void name(const std::string& name, const Tensor& x);
+  /// All parameters of a module.
   void name(const std::string& prefix, const Module& module);
 
   /// Inputs before what is computed from them.
   const std::vector<TapeNode>& nodes() const { return nodes_; }
+  /// In the order of time.
   const std::vector<TapeStep>& steps() const { return steps_; }
   /// A name for people: "x"; of a number its value, "2"; of others without a name their position, "#4".
   std::string label(size_t node) const;

@@ -8,9 +8,10 @@ namespace heed {
 /// in red, the rule and the line of the program; inputs above what is computed from them.
 std::string tape_svg(const Tape& tape);
 
+/// Choices of tape_page.
 struct TapePageOptions {
-  std::string title = "Step by step";
-  std::string language = "en";  // of the title (BCP 47)
+  std::string title = "Step by step";  ///< of the page
+  std::string language = "en";         ///< of the title (BCP 47)
 };
 
 /// An HTML page with that picture and a slider: values appear one after the other, then the gradients in the order of
