@@ -1,5 +1,8 @@
 #pragma once
 
+/// @file
+/// The whole library.
+
 /// @mainpage
 /// The whole library, by `#include <heed.h>`; everything is in the namespace heed. The [files](files.html) are its
 /// headers, each with what it holds; from the names in them, and from the search, the way leads to formula, shapes and

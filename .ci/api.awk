@@ -1,4 +1,4 @@
-# A header as Doxygen reads it, line by line, so that the comments in it stay prose and are not repeated.
+# A header as Doxygen reads it, line for line, so that the comments in it stay prose and are not repeated.
 
 # What is indented stays as it is written: Markdown wants four spaces for that.
 { sub(/^ *\/\/\/   /, "&    ") }
@@ -29,4 +29,16 @@
   if (/^  void update\(const Tensor& p, /) $0 = "/** One step of one parameter. */" $0
 }
 
-{ commented = /^ *\/\/\//; print }
+# The comment before the namespace is that of the header, which must have one: Doxygen knows no such command.
+/^\/\/\/ @file/ { headed = 1 }
+/^namespace heed/ && !headed++ {
+  for (first = NR; line[first - 1] ~ /^\/\/\//; --first) continue
+  line[first - 1] = first < NR ? "/// @file" : "/// @file\n/// @no_comment_says_what_it_holds"
+}
+
+{
+  commented = /^ *\/\/\//
+  line[NR] = $0
+}
+
+END { for (i = 1; i <= NR; ++i) print line[i] }

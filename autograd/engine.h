@@ -2,6 +2,7 @@
 
 #include "autograd/node.h"
 
+/// The order of a backward pass: backward() and grad().
 namespace heed {
 
 /// Choices of backward and grad.

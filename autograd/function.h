@@ -4,6 +4,7 @@
 
 #include "autograd/node.h"
 
+/// An operation of one's own, from a forward and its gradient.
 namespace heed {
 
 namespace detail {

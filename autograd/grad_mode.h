@@ -2,6 +2,7 @@
 
 #include <utility>
 
+/// Whether operations are recorded: NoGrad.
 namespace heed {
 
 namespace detail {

@@ -4,6 +4,7 @@
 
 #include "tensor/tensor.h"
 
+/// Gradients held against differences of the function.
 namespace heed {
 
 /// Choices of gradcheck and gradgradcheck.

@@ -2,6 +2,7 @@
 
 #include "tensor/tensor.h"
 
+/// The graph behind a tensor, as a list, a text or a drawing.
 namespace heed {
 
 class Node;

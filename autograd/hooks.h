@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+/// Functions that are called when something happens, and taken out again.
 namespace heed {
 
 /// Takes a hook out again. Letting the handle go leaves the hook in place.

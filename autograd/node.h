@@ -8,6 +8,7 @@
 #include "autograd/operand.h"
 #include "tensor/tensor.h"
 
+/// How an operation is recorded: record() and its edges, and the nodes that these become.
 namespace heed {
 
 class Node;

@@ -3,6 +3,7 @@
 #include "tensor/number.h"
 #include "tensor/tensor.h"
 
+/// The arguments of operations, with the line of the caller.
 namespace heed {
 
 /// An argument of an operation: a tensor, or a C++ number, and the line of the caller. Made by implicit

@@ -2,6 +2,7 @@
 
 #include "nn/module.h"
 
+/// A part of a layer, chosen at run time.
 namespace heed {
 
 /// A part of a layer whose type is chosen at run time: anything that is called with Args and returns a

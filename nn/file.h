@@ -4,7 +4,6 @@
 
 #include "tensor/tensor.h"
 
-/// @file
 /// Files as the library reads and writes them: bytes of tensors are row-major and little-endian.
 namespace heed {
 

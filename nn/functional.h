@@ -5,7 +5,6 @@
 #include "nn/attention/mask.h"
 #include "tensor/random.h"
 
-/// @file
 /// Layers without their state: the functions that they compute. Names and meanings are PyTorch's; heed.h adds those
 /// that are operations, F::relu, F::linear.
 namespace heed::F {

@@ -2,7 +2,6 @@
 
 #include "tensor/create.h"
 
-/// @file
 /// Start values of parameters: each call makes a new tensor, init::normal({out, in}, 0, 0.02). To start a
 /// layer anew, assign: layer.weight = init::xavier_uniform(layer.weight.shape()). Without a generator they
 /// draw from the thread's default one, see manual_seed.

@@ -6,6 +6,7 @@
 #include "autograd/node.h"
 #include "nn/parameter.h"
 
+/// What every layer and model is: members with names, a call, hooks, a state dict.
 namespace heed {
 
 class Module;

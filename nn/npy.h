@@ -2,6 +2,7 @@
 
 #include "tensor/tensor.h"
 
+/// Files of NumPy.
 namespace heed {
 
 /// Writes one tensor as NumPy's np.load reads it (format 1.0). The old file stays whole until the new one is.

@@ -2,6 +2,7 @@
 
 #include "tensor/tensor.h"
 
+/// The members of modules: Parameter and Buffer.
 namespace heed {
 
 /// A tensor that owns its values, as members of modules do:

@@ -2,6 +2,7 @@
 
 #include "nn/module.h"
 
+/// Named tensors to and from a file.
 namespace heed {
 
 /// Texts about a file, by name.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+/// Text in aligned columns.
 namespace heed {
 
 /// The columns that UTF-8 text takes on a terminal: Chinese, Japanese and Korean characters take two,

@@ -4,7 +4,6 @@
 #include "tensor/random.h"
 #include "tensor/tensor.h"
 
-/// @file
 /// New tensors. A value that a dtype cannot hold is an Error: for int64 one that is not whole, for bool all but 0 and
 /// 1.
 namespace heed {

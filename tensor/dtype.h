@@ -5,6 +5,7 @@
 #include "tensor/error.h"
 #include "tensor/print.h"
 
+/// The types of elements.
 namespace heed {
 
 /// The type of an element: a property of the value, known at run time, never a template parameter of a tensor.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
+/// Error, and how every operation says what is wrong, and where.
 namespace heed {
 
 /// Where a call was written: `Line line = Line::current()` as the last parameter is the caller's line.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+/// Where memory comes from, and how much is in use.
 namespace heed {
 
 /// Blocks of memory that are kept and given out again, sorted by size class, because a fresh page costs more

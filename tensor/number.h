@@ -5,6 +5,7 @@
 
 #include "tensor/dtype.h"
 
+/// Numbers of C++ before they meet a dtype.
 namespace heed {
 
 /// A number of C++ before it meets a dtype. An integer is kept to its last digit, which a double would round

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+/// Threads.
 namespace heed {
 
 /// Threads that kernels may use, at least 1, in the whole process. The pool is OpenMP's; OMP_NUM_THREADS sets

@@ -3,6 +3,7 @@
 #include <iosfwd>
 #include <type_traits>
 
+/// Whatever has a to_string may be streamed.
 namespace heed {
 
 /// Whatever has a to_string may be streamed: std::cout << x << x.shape() << x.dtype().

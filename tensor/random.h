@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+/// Random numbers: the same seed, the same numbers, on any number of threads.
 namespace heed {
 
 /// A counter-based generator (Philox 4x32-10; Salmon et al., 2011): value i of a stream is a function of the

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+/// The kinds of recurrent layers.
 namespace heed {
 
 /// The kind of a recurrent layer. With x what the input and a what the state gives to a gate:

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+/// Counted references.
 namespace heed {
 
 /// A reference count inside the object it counts. Plain arithmetic while the process has one thread, atomic

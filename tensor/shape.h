@@ -8,6 +8,7 @@
 #include "tensor/error.h"
 #include "tensor/print.h"
 
+/// Shapes, strides and what broadcasts.
 namespace heed {
 
 /// A list of sizes, one for each dimension: at most eight, kept inside the object, so that a shape is copied like

@@ -4,6 +4,7 @@
 #include "tensor/memory.h"
 #include "tensor/ref.h"
 
+/// The bytes of tensors, and who wrote to them.
 namespace heed {
 
 /// The bytes that tensors share, with the record of who wrote into them last.

@@ -8,6 +8,7 @@
 #include "tensor/shape.h"
 #include "tensor/storage.h"
 
+/// Tensor.
 namespace heed {
 
 class Tensor;

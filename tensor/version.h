@@ -2,6 +2,7 @@
 
 #include <string>
 
+/// What runs here.
 namespace heed {
 
 /// "heed 0.1.0, OpenBLAS 0.3.21 openmp SkylakeX, 2 threads": what runs here, for --version and reports.

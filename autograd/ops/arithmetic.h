@@ -2,7 +2,6 @@
 
 #include "autograd/operand.h"
 
-/// @file
 /// Arithmetic, element by element: `a` and `b` broadcast, and a C++ number may stand for either. Errors: shapes that
 /// do not broadcast, two dtypes, bool; a number that the dtype of the other cannot hold. Sums and products of int64
 /// wrap around.

@@ -4,7 +4,6 @@
 
 #include "autograd/operand.h"
 
-/// @file
 /// Attention from queries and keys.
 namespace heed {
 

@@ -4,7 +4,6 @@
 
 #include "autograd/operand.h"
 
-/// @file
 /// Functions of each element by itself: x of any shape, the result of the same. x is floating, and another dtype an
 /// Error, unless "or int64" says that whole numbers will do.
 namespace heed {

@@ -2,7 +2,6 @@
 
 #include "autograd/operand.h"
 
-/// @file
 /// In place, under NoGrad: each writes into its first operand x and returns it. The other broadcasts to x, or is a
 /// number. Errors: recording is on; x is expanded, so that elements of it are one in memory; two dtypes.
 namespace heed {

@@ -3,7 +3,6 @@
 #include "autograd/ops/reduce.h"
 #include "tensor/index.h"
 
-/// @file
 /// Indexing: positions are int64, and one outside of its dimension is an Error.
 namespace heed {
 

@@ -2,7 +2,6 @@
 
 #include "autograd/ops/arithmetic.h"
 
-/// @file
 /// Comparisons, truth values, and choosing by them. `a` and `b` broadcast, and a C++ number may stand for either; two
 /// dtypes are an Error. Comparisons and truth values are bool and have no gradient.
 namespace heed {

@@ -4,7 +4,6 @@
 
 #include "autograd/operand.h"
 
-/// @file
 /// Losses that are operations; the others are made of these, see nn/functional.h.
 namespace heed {
 

@@ -4,7 +4,6 @@
 
 #include "autograd/operand.h"
 
-/// @file
 /// Products; all but einsum are of floating tensors. Errors: sizes to be summed over that differ, two dtypes, a rank
 /// that is not named.
 namespace heed {

@@ -2,7 +2,6 @@
 
 #include "autograd/operand.h"
 
-/// @file
 /// Normalisation over the last dimensions.
 namespace heed {
 

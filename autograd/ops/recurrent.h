@@ -3,7 +3,6 @@
 #include "autograd/operand.h"
 #include "tensor/recurrence.h"
 
-/// @file
 /// Recurrence: what recurrent layers share, see nn/recurrent.
 namespace heed {
 

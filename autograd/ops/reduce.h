@@ -4,7 +4,6 @@
 
 #include "autograd/operand.h"
 
-/// @file
 /// Reductions: over the given dims, which the result leaves out, or keeps with size 1; no dims at all means all of them.
 /// A dim that x does not have is an Error.
 namespace heed {

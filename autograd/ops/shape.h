@@ -2,7 +2,6 @@
 
 #include "autograd/operand.h"
 
-/// @file
 /// Shapes: views of the same memory where the strides allow it. Negative dims count from the back, -1 is the last; one
 /// that x does not have is an Error, as are shapes that do not fit.
 namespace heed {

@@ -2,7 +2,6 @@
 
 #include "autograd/operand.h"
 
-/// @file
 /// Scores become probabilities.
 namespace heed {
 

@@ -3,6 +3,7 @@
 #include "nn/attention/mask.h"
 #include "nn/module.h"
 
+/// Kernel regression: attention whose weights are those of a kernel.
 namespace heed {
 
 /// The part that a key has in the answer, given its distance u from the query in units of the kernel's width.

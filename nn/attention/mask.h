@@ -2,6 +2,7 @@
 
 #include "tensor/tensor.h"
 
+/// Which query may attend to which key.
 namespace heed {
 
 struct AttendOptions;

@@ -4,6 +4,7 @@
 #include "nn/functional.h"
 #include "nn/layers/linear.h"
 
+/// Attention with several heads, and the cache for decoding step by step.
 namespace heed {
 
 /// The projected keys and values of positions that attention has seen, so that decoding does not compute

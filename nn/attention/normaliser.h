@@ -3,7 +3,6 @@
 #include "nn/attention/mask.h"
 #include "nn/attention/score.h"
 
-/// @file
 /// The second of the three stages of attention: scores become weights.
 ///
 ///   scores   [..., Tq, Tk]

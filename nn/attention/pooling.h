@@ -3,6 +3,7 @@
 #include "nn/attention/normaliser.h"
 #include "nn/functional.h"
 
+/// The third of the three stages of attention, the weighted sum of the values; and all three as a layer.
 namespace heed {
 
 /// The third of the three stages of attention: a query q against pairs of a key and a value is answered by

@@ -2,7 +2,6 @@
 
 #include "nn/module.h"
 
-/// @file
 /// Attention does not know the order of its inputs; these layers tell it their positions. `offset` is that of
 /// the first one: in cached decoding, how many came before.
 namespace heed {

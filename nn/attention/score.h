@@ -3,7 +3,6 @@
 #include "nn/any_part.h"
 #include "nn/layers/linear.h"
 
-/// @file
 /// The first of the three stages of attention: how well a key fits a query.
 ///
 ///   q        [..., Tq, dq]

@@ -5,7 +5,6 @@
 #include "autograd/ops/softmax.h"
 #include "nn/module.h"
 
-/// @file
 /// Functions without parameters as layers, for Sequential and for models that choose one. All but Flatten
 /// keep the shape.
 namespace heed {

@@ -3,6 +3,7 @@
 #include "nn/functional.h"
 #include "nn/module.h"
 
+/// Values zeroed at random, while training.
 namespace heed {
 
 /// While training, each value is zeroed with probability p, independently, and the others are multiplied by

@@ -6,6 +6,7 @@
 #include "nn/init.h"
 #include "nn/module.h"
 
+/// Vectors for words.
 namespace heed {
 
 /// Choices of Embedding.

@@ -4,6 +4,7 @@
 #include "nn/init.h"
 #include "nn/module.h"
 
+/// The linear map.
 namespace heed {
 
 /// Choices of Linear.

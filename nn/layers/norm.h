@@ -8,6 +8,7 @@
 #include "nn/init.h"
 #include "nn/module.h"
 
+/// Layers of one size: mean and variance, or the root of the mean square, over the last dimensions.
 namespace heed {
 
 /// Choices of LayerNorm.

@@ -2,6 +2,7 @@
 
 #include "nn/any_part.h"
 
+/// Layers one after the other.
 namespace heed {
 
 /// One after the other: Sequential(Linear(784, 128), ReLU(), Linear(128, 10)).

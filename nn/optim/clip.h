@@ -2,6 +2,7 @@
 
 #include "tensor/tensor.h"
 
+/// Gradients kept small.
 namespace heed {
 
 /// Scales all gradients together so that their norm, taken as of one long vector, is at most max_norm:

@@ -5,6 +5,7 @@
 
 #include "tensor/tensor.h"
 
+/// SGD, Adam, AdamW, RMSprop, Adagrad, and what they have in common.
 namespace heed {
 
 /// Parameters that are updated with the same options.

@@ -5,6 +5,7 @@
 
 #include "nn/optim/optimizer.h"
 
+/// Learning rates that change as training goes on.
 namespace heed {
 
 /// Sets the learning rates of an optimiser as training goes on. The rate of a group at epoch t is a formula

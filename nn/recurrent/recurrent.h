@@ -5,6 +5,7 @@
 #include "nn/init.h"
 #include "nn/module.h"
 
+/// RNN, GRU and LSTM, as cells and over sequences.
 namespace heed {
 
 /// Choices of RNNCell, GRUCell and LSTMCell.

@@ -4,6 +4,7 @@
 #include "tensor/random.h"
 #include "tensor/tensor.h"
 
+/// Sequences of different lengths in batches.
 namespace heed {
 
 /// Sequences of different lengths in one tensor.

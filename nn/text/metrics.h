@@ -5,6 +5,7 @@
 
 #include "nn/text/tokenise.h"
 
+/// How near a translation is to its reference.
 namespace heed {
 
 /// What bleu gives.

@@ -5,6 +5,7 @@
 #include "nn/text/vocabulary.h"
 #include "tensor/tensor.h"
 
+/// Sentences from a decoder, token by token.
 namespace heed {
 
 /// One step of a decoder that keeps its own state (a hidden state, a cache of keys and values), a row for

@@ -2,6 +2,7 @@
 
 #include "autograd/ops/loss.h"
 
+/// The loss over sequences of different lengths.
 namespace heed {
 
 /// F::cross_entropy over the valid tokens of padded sequences, those at t < lengths[b]: whatever comes after

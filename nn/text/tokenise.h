@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+/// Texts in words or characters.
 namespace heed {
 
 /// A text cut in pieces: words, punctuation marks, characters.

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+/// Characters in UTF-8.
 namespace heed {
 
 /// The character that a text begins with.

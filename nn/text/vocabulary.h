@@ -5,6 +5,7 @@
 
 #include "nn/text/tokenise.h"
 
+/// Tokens and their ids.
 namespace heed {
 
 /// A text as the ids of its tokens.

@@ -3,6 +3,7 @@
 #include "nn/attention/multi_head.h"
 #include "nn/layers/norm.h"
 
+/// Encoder and decoder: layers, stacks of them, both together, and the cache for decoding step by step.
 namespace heed {
 
 /// The function inside the feed-forward part.

@@ -4,6 +4,7 @@
 
 #include "tensor/tensor.h"
 
+/// The weights of every attention call, without a change to a model.
 namespace heed {
 
 /// The weights of one attention call.

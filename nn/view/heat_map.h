@@ -2,6 +2,7 @@
 
 #include "nn/view/text.h"
 
+/// Attention as a heat map.
 namespace heed {
 
 /// Heat maps as one SVG picture: a panel for each head, the first query on top, the first key at the left, one scale of

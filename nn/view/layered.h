@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+/// Where the boxes of a drawn graph stand.
 namespace heed {
 
 /// A box of a drawn graph: its size is given, its left upper corner is found.

@@ -2,6 +2,7 @@
 
 #include "nn/view/text.h"
 
+/// Attention as a page to explore.
 namespace heed {
 
 /// Choices of attention_page.

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+/// Gradient rules as people write them.
 namespace heed {
 
 /// An operand of an operation, as people call it.

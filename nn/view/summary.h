@@ -2,6 +2,7 @@
 
 #include "nn/module.h"
 
+/// What is in a model, and what a call of it computes.
 namespace heed {
 
 /// What one module did.

@@ -3,6 +3,7 @@
 #include "autograd/node.h"
 #include "nn/module.h"
 
+/// Forward and backward step by step, with the numbers.
 namespace heed {
 
 /// What a Tape saw of one tensor: a box of its drawing.

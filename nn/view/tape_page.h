@@ -2,6 +2,7 @@
 
 #include "nn/view/tape.h"
 
+/// The same as a picture, and as a page with a slider.
 namespace heed {
 
 /// The graph that a Tape saw, as one SVG picture: a box for each tensor with its operation, its numbers, its gradient

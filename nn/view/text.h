@@ -4,8 +4,7 @@
 #include "nn/text/tokenise.h"
 #include "nn/view/capture.h"
 
-/// @file
-/// The weights that an AttentionScope recorded, for people to look at and for other programs to read:
+/// The weights that an AttentionScope recorded, for people to look at and for other programs to read.
 ///
 ///   AttentionScope scope;
 ///   model(source, target);
