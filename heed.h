@@ -8,17 +8,19 @@
 /// headers, each with what it holds; from the names in them, and from the search, the way leads to formula, shapes and
 /// errors.
 ///
-///   tensor/          values without derivatives: shapes, storage, views, random numbers, printing
-///   autograd/        derivatives: record(), the engine, gradient checks
-///   autograd/ops/    every operation, a header for each family
-///   nn/              modules, functions without state (F), start values (init), files
-///   nn/attention/    masks, scores, normalisers, attention with several heads, positions
-///   nn/layers/       linear maps, embeddings, norms, dropout, activations
-///   nn/recurrent/    networks that go from step to step: RNN, GRU, LSTM
-///   nn/transformer/  encoder and decoder
-///   nn/text/         vocabularies, batches, search, BLEU
-///   nn/optim/        optimisers, schedules, clipping
-///   nn/view/         captured weights, text, heat maps, a page, summaries
+/// | folder | what is in it |
+/// |---|---|
+/// | `tensor/` | values without derivatives: shapes, storage, views, random numbers, printing |
+/// | `autograd/` | derivatives: record(), the engine, gradient checks |
+/// | `autograd/ops/` | every operation, a header for each family |
+/// | `nn/` | modules, functions without state (F), start values (init), files |
+/// | `nn/attention/` | masks, scores, normalisers, attention with several heads, positions |
+/// | `nn/layers/` | linear maps, embeddings, norms, dropout, activations |
+/// | `nn/recurrent/` | networks that go from step to step: RNN, GRU, LSTM |
+/// | `nn/transformer/` | encoder and decoder |
+/// | `nn/text/` | vocabularies, batches, search, BLEU |
+/// | `nn/optim/` | optimisers, schedules, clipping |
+/// | `nn/view/` | captured weights, text, heat maps, a page, summaries |
 ///
 /// A shape is written as [B, T, E], sizes in brackets: B batch, T time, E embedding, H heads, C channels or classes;
 /// "..." is any number of dimensions. What throws an Error stands behind "Errors"; what is common to the operations of a

@@ -6,15 +6,16 @@
 # That a class copies, moves or ends as usual, or not at all, needs no words.
 /(~[A-Za-z]*\(\)|&( other)?\))( noexcept)? = (default|delete);/ { $0 = "" }
 
-# A comment behind several names is one for each.
+# A comment behind several names is one for each, or has a part for each.
 /^ *[A-Za-z_:<> 0-9]+ [A-Za-z_0-9]+( = [^,;]*)?(, [A-Za-z_0-9]+( = [^,;]*)?)+; +\/\/\/< / {
   split($0, half, /; +\/\/\/< /)
   count = split(half[1], name, ", ")
   match(name[1], / [A-Za-z_0-9]+( = .*)?$/)
   type = substr(name[1], 1, RSTART)
   name[1] = substr(name[1], RSTART + 1)
+  parts = split(half[2], part, "; ")
   $0 = ""
-  for (i = 1; i <= count; ++i) $0 = $0 "/** " half[2] " */ " type name[i] "; "
+  for (i = 1; i <= count; ++i) $0 = $0 "/** " (parts == count ? part[i] : half[2]) " */ " type name[i] "; "
 }
 
 # What all layers, scores, normalisers and optimisers have is said once.

@@ -22,7 +22,7 @@ Tensor normal(const Shape& shape, double mean = 0, double std = 1, Generator* ge
 /// How many inputs each output of a weight [out, in, window...] sums over, and how many outputs each input
 /// reaches: in and out, times the size of the window.
 struct Fans {
-  int64_t in, out;  ///< inputs of an output, outputs of an input
+  int64_t in, out;  ///< inputs of each output; outputs of each input
 };
 /// The fans of a weight. Errors: fewer than two dimensions.
 Fans fans(const Shape& shape);

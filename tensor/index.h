@@ -14,7 +14,7 @@ struct Slice {
   constexpr explicit Slice(std::optional<int64_t> start = {}, std::optional<int64_t> end = {},
                            int64_t step = 1)
       : start(start), end(end), step(step) {}
-  std::optional<int64_t> start, end;  ///< the first, and the first behind the last
+  std::optional<int64_t> start, end;  ///< the first position; the first behind the last
   int64_t step;                       ///< from one to the next, above 0
 };
 

@@ -7,7 +7,8 @@
 /// Losses that are operations; the others are made of these, see nn/functional.h.
 namespace heed {
 
-/// How a loss for each element becomes one number; batchmean is the sum over the size of dimension 0.
+/// How a loss for each element becomes one number: not at all, by the mean, by the sum, or by batchmean, the sum over
+/// the size of dimension 0.
 enum class Reduction { none, mean, sum, batchmean };
 /// Choices of cross_entropy, nll_loss and softmax_cross_entropy.
 struct CrossEntropyOptions {

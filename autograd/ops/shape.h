@@ -24,7 +24,7 @@ Tensor view(Operand x, const Shape& shape);  ///< reshape that refuses to copy
 Tensor expand(Operand x, const Shape& shape);
 Tensor broadcast_to(Operand x, const Shape& shape);  ///< expand to this shape
 Tensor squeeze(Operand x, Dims dims = {});           ///< Those of the dims that have size 1 go.
-Tensor unsqueeze(Operand x, int64_t dim);            ///< A dimension of size 1 before this one.
+Tensor unsqueeze(Operand x, int64_t dim);  ///< A new dimension of size 1, number `dim` of the result.
 /// The dimensions from start_dim to end_dim become one; a scalar becomes [1].
 Tensor flatten(Operand x, int64_t start_dim = 0, int64_t end_dim = -1);
 /// x[start] to x[start + length - 1] along `dim`. A view; outside of x is an Error.
@@ -42,7 +42,7 @@ std::vector<Tensor> split(Operand x, const Shape& sizes, int64_t dim = 0);
 std::vector<Tensor> chunk(Operand x, int64_t chunks, int64_t dim = 0);
 /// One behind the other along `dim`; other sizes and the dtypes must be equal. One of shape [0] adds nothing.
 Tensor cat(const std::vector<Tensor>& tensors, int64_t dim = 0, Line line = Line::current());
-/// Tensors of one shape side by side along a new dimension, before `dim`.
+/// Tensors of one shape side by side along a new dimension, number `dim` of the result.
 Tensor stack(const std::vector<Tensor>& tensors, int64_t dim = 0, Line line = Line::current());
 /// The order along each of the dims reversed. A copy.
 Tensor flip(Operand x, const Shape& dims);

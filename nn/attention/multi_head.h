@@ -87,11 +87,11 @@ struct MultiheadAttention : Layer<MultiheadAttention> {
     v("out_proj", out_proj);
   }
 
-  int64_t embed_dim, num_heads, kdim, vdim;  ///< E, H, and the widths of keys and of values
+  int64_t embed_dim, num_heads, kdim, vdim;  ///< E; H; the width of keys; that of values
   double dropout;                            ///< of the weights, while training
   bool rotary;                               ///< whether queries and keys are turned by their positions
-  Parameter in_proj_weight;                  ///< [3E, E]: the rows of W_q, W_k, W_v
-  Parameter q_proj_weight, k_proj_weight, v_proj_weight;  ///< [E, E], [E, kdim], [E, vdim], in its place
+  Parameter in_proj_weight;                  ///< [3E, E]: the rows of W_q, W_k, W_v; or the next three
+  Parameter q_proj_weight, k_proj_weight, v_proj_weight;  ///< [E, E]; [E, kdim]; [E, vdim]
   Parameter in_proj_bias;                                 ///< [3E], undefined without bias
   Linear out_proj;                                        ///< [E, E]
 };

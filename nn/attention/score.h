@@ -62,7 +62,7 @@ struct ScaledDotScore {
   Tensor operator()(const Tensor& q, const Tensor& k) const;
 };
 
-/// w_v . tanh(W_q q + W_k k) (Bahdanau, Cho and Bengio 2015). Start as Linear.
+/// w_v . tanh(W_q q + W_k k) (Bahdanau, Cho and Bengio 2015), without biases. Start as Linear.
 struct AdditiveScore {
   /// Widths of queries, keys and of the layer between.
   AdditiveScore(int64_t query_dim, int64_t key_dim, int64_t hidden)
@@ -76,7 +76,7 @@ struct AdditiveScore {
     v("w_v", w_v);
   }
 
-  Linear W_q, W_k, w_v;  ///< [hidden, dq], [hidden, dk], [1, hidden], no biases
+  Linear W_q, W_k, w_v;  ///< [hidden, dq]; [hidden, dk]; [1, hidden]
 };
 
 /// q . (W k) with W [dq, dk], or in the other order k . (W q) with W [dk, dq] (Luong, Pham and Manning 2015).
@@ -96,7 +96,7 @@ struct BilinearScore {
   Linear W;     ///< no bias
 };
 
-/// (L q) . (H k): the bilinear score with W = L^T H of rank at most `rank`. Start as Linear.
+/// (L q) . (H k): the bilinear score with W = L^T H of rank at most `rank`, without biases. Start as Linear.
 struct LowRankBilinearScore {
   /// Widths of queries and keys, and the rank.
   LowRankBilinearScore(int64_t query_dim, int64_t key_dim, int64_t rank)
@@ -107,7 +107,7 @@ struct LowRankBilinearScore {
     v("H", H);
   }
 
-  Linear L, H;  ///< [rank, dq], [rank, dk], no biases
+  Linear L, H;  ///< [rank, dq]; [rank, dk]
 };
 
 /// q . tanh(W k + b): one dense layer on the keys. Start as Linear.

@@ -29,10 +29,10 @@ struct LeakyReLU : Layer<LeakyReLU> {
 
 /// y = x for x > 0, alpha (exp(x) - 1) below (Clevert, Unterthiner and Hochreiter, 2016)
 struct ELU : Layer<ELU> {
-  /// Minus the limit for small x.
+  /// Far below 0, y is -alpha.
   explicit ELU(double alpha = 1) : alpha(alpha) {}
   Tensor forward(const Tensor& x) const { return elu(x, alpha); }
-  double alpha;  ///< minus the limit for small x
+  double alpha;  ///< far below 0, y is -alpha
 };
 
 /// y = x Phi(x), Phi the normal distribution function; or the approximation by tanh, see gelu()
@@ -63,7 +63,7 @@ struct Softplus : Layer<Softplus> {
   /// How sharply it bends, and where it is taken for straight.
   explicit Softplus(double beta = 1, double threshold = 20) : beta(beta), threshold(threshold) {}
   Tensor forward(const Tensor& x) const { return softplus(x, beta, threshold); }
-  double beta, threshold;  ///< how sharply it bends, and where it is taken for straight
+  double beta, threshold;  ///< how sharply it bends; where it is taken for straight
 };
 
 /// y_i = exp(x_i) / sum_j exp(x_j) along one dimension
@@ -87,7 +87,7 @@ struct Flatten : Layer<Flatten> {
   /// The first and the last dimension to be joined.
   explicit Flatten(int64_t start_dim = 1, int64_t end_dim = -1) : start_dim(start_dim), end_dim(end_dim) {}
   Tensor forward(const Tensor& x) const { return flatten(x, start_dim, end_dim); }
-  int64_t start_dim, end_dim;  ///< the first and the last dimension to be joined
+  int64_t start_dim, end_dim;  ///< the first dimension to be joined; the last one
 };
 
 }  // namespace heed

@@ -17,7 +17,7 @@ Utf8Character first_character(std::string_view text);
 
 /// The characters first to last.
 struct CodeRange {
-  uint32_t first, last;  ///< codes of Unicode
+  uint32_t first, last;  ///< code of Unicode
 };
 /// Whether a character is in one of the ranges.
 inline bool within(std::span<const CodeRange> ranges, uint32_t code) {

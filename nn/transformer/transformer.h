@@ -74,7 +74,7 @@ struct TransformerEncoderLayer : Layer<TransformerEncoderLayer> {
 
   TransformerOptions options;    ///< what was chosen
   MultiheadAttention self_attn;  ///< of src to itself
-  Linear linear1, linear2;       ///< [dim_feedforward, E], [E, dim_feedforward]
+  Linear linear1, linear2;       ///< [dim_feedforward, E]; [E, dim_feedforward]
   LayerNorm norm1, norm2;        ///< of the two parts
 };
 
@@ -87,7 +87,7 @@ struct TransformerEncoder : TransformerStack<TransformerEncoder, TransformerEnco
 
 /// Spares one decoder layer work done before: keys and values of the target so far and of the memory.
 struct DecoderLayerCache {
-  KeyValueCache self, memory;  ///< of the target so far, and of the memory
+  KeyValueCache self, memory;  ///< of the target so far; of the memory
 };
 
 /// The state of decoding step by step: give each call only the new positions.
@@ -148,8 +148,8 @@ struct TransformerDecoderLayer : Layer<TransformerDecoderLayer> {
   }
 
   TransformerOptions options;                    ///< what was chosen
-  MultiheadAttention self_attn, multihead_attn;  ///< of tgt to itself, and to the memory
-  Linear linear1, linear2;                       ///< [dim_feedforward, E], [E, dim_feedforward]
+  MultiheadAttention self_attn, multihead_attn;  ///< of tgt to itself; to the memory
+  Linear linear1, linear2;                       ///< [dim_feedforward, E]; [E, dim_feedforward]
   LayerNorm norm1, norm2, norm3;                 ///< of the three parts
 };
 

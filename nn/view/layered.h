@@ -19,7 +19,7 @@ struct LayeredPoint {
 
 /// From the lower edge of a box down to the upper edge of one that comes after it.
 struct LayeredEdge {
-  size_t from, to;                        ///< the boxes, from < to
+  size_t from, to;                        ///< the upper box; the lower one, a later number
   std::vector<LayeredPoint> points = {};  ///< found: on the way around the boxes between them
 };
 
