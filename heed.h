@@ -20,7 +20,7 @@
 /// | `nn/transformer/` | encoder and decoder |
 /// | `nn/text/` | vocabularies, batches, search, BLEU |
 /// | `nn/optim/` | optimisers, schedules, clipping |
-/// | `nn/view/` | captured weights, text, heat maps, a page, summaries |
+/// | `nn/view/` | captured weights as text, heat map and page; the steps of the engine; summaries |
 ///
 /// A shape is written as [B, T, E], sizes in brackets: B batch, T time, E embedding, H heads, C channels or classes;
 /// "..." is any number of dimensions. What throws an Error stands behind "Errors"; what is common to the operations of a

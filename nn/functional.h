@@ -71,7 +71,8 @@ Tensor nll_loss(Operand input, Operand target, const CrossEntropyOptions& option
 ///   returns    [N, d...] unreduced; the mean is over the weights of the targets that count, with
 ///              probabilities over their number
 ///
-/// label_smoothing as in softmax_cross_entropy. Errors: a target that is no class and not ignore_index.
+/// Of probabilities it is -sum_c weight[c] target_c log_softmax(input)_c. label_smoothing as in softmax_cross_entropy.
+/// Errors: a target that is no class and not ignore_index.
 Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& options = {});
 
 // ---- attention

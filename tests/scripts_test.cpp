@@ -25,11 +25,11 @@ void make_project(const fs::path& home) {
   write(home / "CMakeLists.txt", R"(
     cmake_minimum_required(VERSION 3.25)
     project(small NONE)
-    foreach(program examples/kernel_regression tests/heed_tests)
+    foreach(program examples/kernel_regression examples/translate tests/heed_tests)
       file(WRITE ${CMAKE_BINARY_DIR}/${program} "#!/bin/sh\necho of ${CMAKE_SOURCE_DIR}: $*\n")
       file(CHMOD ${CMAKE_BINARY_DIR}/${program} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
     endforeach()
-    foreach(target kernel_regression heed_tests programs)
+    foreach(target kernel_regression translate heed_tests programs)
       add_custom_target(${target})
     endforeach())");
 }
@@ -54,4 +54,83 @@ TEST_CASE("run.sh: a folder that was moved or copied with its build tree is buil
   fs::copy(moved, copied, fs::copy_options::recursive);
   CHECK(runs(copied, "tests/run.sh -tc='a name'"));
   CHECK_FALSE(runs(moved, "tests/run.sh -tc='a name'"));
+}
+
+TEST_CASE(
+    "run.sh api: pages of every public name, and a failure where one says nothing; else nobody hears of it") {
+  if (run_shell("command -v doxygen").code != 0) {
+    MESSAGE("skipped: doxygen is not installed (.ci/setup.sh api)");
+    return;
+  }
+  const Folder folder;
+  const fs::path home = folder / "home";
+  make_project(home);
+  write(home / "heed.h", "/// @file\n/// @mainpage\n/// All of it.\n#include \"tensor/size.h\"\n");
+  for (const std::string room : {"tensor", "autograd", "nn"}) fs::create_directories(home / room);
+  const std::string intro = "/// Sizes.\n", first = "namespace heed {\n\n",
+                    second = R"(/// How large something is.
+///
+///   returns  a[i] * b_i <- c
+struct Size {
+  Size(const Size&) = default;
+  int64_t width, height, depth = 1;  ///< to the right; down; x < y
+  double all, of_them;               ///< one for both
+
+ private:
+  int64_t hidden;
+};
+/// What is large: [T, E](n) * 2 * n.
+Size large(int64_t n);
+namespace detail {
+Size not_public(int64_t n);
+}
+)",
+                    last = "\n}  // namespace heed\n";
+  const auto run = [&](const std::string& header) {
+    write(home / "tensor/size.h", header);
+    return run_shell("cd '" + home.string() + "' && ./examples/run.sh api");
+  };
+
+  const Run done = run("\n" + intro + first + second + last);
+  CAPTURE(done.err);
+  CHECK(done.code == 0);
+  CHECK(done.out == "out/api/index.html\n");
+  CHECK(contains(read_file(home / "out/api/index.html"), "All of it."));
+  const std::string page = read_file(home / "out/api/structheed_1_1Size.html");
+  CHECK(contains(page, "returns  a[i] * b_i &lt;- c\n"));
+  for (const std::string part : {"to the right", "down", "x &lt; y", "one for both"})
+    CHECK(contains(page, part));
+  CHECK(contains(read_file(home / "out/api/size_8h.html"), "[T, E](n) * 2 * n"));
+  CHECK(contains(read_file(home / "out/api/files.html"), "Sizes"));
+  CHECK_FALSE(fs::exists(home / "build"));
+  Texts left;
+  for (const auto& entry : fs::directory_iterator(home)) left.push_back(entry.path().filename());
+  std::ranges::sort(left);
+  CHECK(left == Texts{".ci", "CMakeLists.txt", "CMakePresets.json", "autograd", "examples", "heed.h", "nn",
+                      "out", "tensor", "tests"});
+
+  // A function, a member and a header that say nothing.
+  for (const auto& [header, name] :
+       {std::pair("\n" + intro + first + second + "Size quiet(int64_t n);\n" + last, "quiet"),
+        std::pair("\n" + intro + first + "/// A size.\nstruct Size {\n  int64_t silent;\n};\n" + last,
+                  "silent"),
+        std::pair("\n" + first + second + last, "no_comment_says_what_it_holds")}) {
+    const Run failed = run(header);
+    CAPTURE(name);
+    CHECK(failed.code != 0);
+    CHECK(contains(failed.err, name));
+    CHECK(failed.out == "");
+  }
+
+  const Run unknown = run_shell("cd '" + home.string() + "' && ./examples/run.sh nonsense");
+  CHECK(unknown.code == 2);
+  CHECK(contains(unknown.err, "\n  api "));
+  write(home / "examples/translate.cpp", "// A program.\n");
+  for (const std::string name : {"kernel_regression", "translate"})
+    fs::create_directories(home / "out" / name);
+  const Run plain = run_shell("cd '" + home.string() + "' && ./examples/run.sh");
+  CAPTURE(plain.err);
+  CHECK(plain.code == 0);
+  CHECK(contains(plain.out, "There is more"));
+  CHECK_FALSE(contains(plain.out, "  api"));
 }

@@ -74,7 +74,7 @@ struct ExponentialLR : Schedule {
       : Schedule(optimizer, [=](double t, double base, size_t) { return base * std::pow(gamma, t); }) {}
 };
 
-/// From base start_factor straight to base end_factor in total_iters epochs, and on at that.
+/// base (start_factor + (end_factor - start_factor) min(1, t / total_iters))
 struct LinearLR : Schedule {
   /// The factors at epoch 0 and from total_iters on.
   explicit LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1,
@@ -142,6 +142,11 @@ struct OneCycleOptions {
 };
 
 /// Up to max_lr, then down to almost nothing; the momentum runs the other way (Smith and Topin, 2017).
+///
+///   first = max_lr / div_factor,  last = first / final_div_factor,  up = pct_start total_steps - 1
+///   from first to max_lr at t = up, from there to last at t = total_steps - 1
+///   each by  a + (b - a) (1 - cos(pi part)) / 2,  or, linear, by  a + (b - a) part
+///
 /// max_lr is one for all groups or one each. Errors: a step beyond total_steps. An optimiser without momentum cycles
 /// its rate alone.
 class OneCycleLR : public Schedule {

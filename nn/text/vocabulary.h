@@ -21,8 +21,7 @@ using Ids = std::vector<int64_t>;
 /// Tokens are not empty, UTF-8, and hold no line break, so that a vocabulary is a text: a token on each line.
 class Vocabulary {
  public:
-  static constexpr int64_t pad = 0, bos = 1, eos = 2,
-                           unk = 3;  ///< fills a batch; begins a sentence; ends it; any unknown token
+  static constexpr int64_t pad = 0, bos = 1, eos = 2, unk = 3;  ///< padding; begin; end; unknown
 
   /// Every token that `texts` have at least min_count times: the most frequent first, then by its bytes, so
   /// that the order of the texts is of no consequence. Errors: min_count below 1; a token as it may not be.
