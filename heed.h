@@ -23,9 +23,9 @@
 /// | `nn/view/` | captured weights as text, heat map and page; the steps of the engine; summaries |
 ///
 /// A shape is written as [B, T, E], sizes in brackets: B batch, T time, E embedding, H heads, C channels or classes;
-/// "..." is any number of dimensions. What throws an Error stands behind "Errors"; what is common to the operations of a
-/// header, such as dtypes that differ, is said on its page. "Start" is the law of a layer's parameters before learning,
-/// "State dict" their names in files, which are PyTorch's.
+/// "..." is any number of dimensions. What throws an Error stands behind "Errors"; what is common to the operations of
+/// a header, such as dtypes that differ, is said on its page. "Start" is the law of a layer's parameters before
+/// learning, "State dict" their names in files, which are PyTorch's.
 
 #include "autograd/engine.h"
 #include "autograd/function.h"

@@ -20,7 +20,7 @@
 
 # What all layers, scores, normalisers and optimisers have is said once.
 !commented && !/\/\/\// {
-  if (/^  [A-Za-z:]+ forward\(/) $0 = "/** What a call computes: formula and shapes are above. */" $0
+  if (/^  [A-Za-z:]+ forward\(/) $0 = "/** What a call computes; the class says what that is. */" $0
   if (/^  void visit\(Visitor& v\)/) $0 = "/** Names the members, as the state dict does. */" $0
   if (/^  Tensor operator\(\)\(const Tensor& q, /) $0 = "/** The scores. */" $0
   if (/^  Tensor operator\(\)\(const Tensor& scores, /) $0 = "/** The weights. */" $0

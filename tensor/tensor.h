@@ -71,7 +71,7 @@ struct TensorBody {
 /// Members describe the tensor or steer its gradient.
 class Tensor {
  public:
-  /// An undefined tensor: a place for one. All but defined() is an Error of it.
+  /// An undefined tensor: a place for one. It has no shape, dtype or values: an Error to who asks.
   Tensor() = default;
 
   /// A tensor of its own memory, contiguous, values not set.

@@ -12,8 +12,8 @@ Tensor gather(Operand x, int64_t dim, Operand index);
 /// Whole slices of x: y[i, j] = x[i, index[j]] for dim 1. The index is a vector; its length takes the place of x's
 /// size along `dim`.
 Tensor index_select(Operand x, int64_t dim, Operand index);
-/// x with x[i, index[i, j]] += src[i, j] for dim 1, for all i and j; a new tensor. Shapes of the index as in gather, and
-/// no larger than src.
+/// x with x[i, index[i, j]] += src[i, j] for dim 1, for all i and j; a new tensor. Shapes of the index as in gather,
+/// and no larger than src.
 Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src);
 /// x[{...}]: views for positions, slices and new axes; int64 tensors broadcast to one another and pick, and a
 /// bool tensor means the positions of its true elements. The picked dimensions come out where they

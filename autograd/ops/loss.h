@@ -18,8 +18,8 @@ struct CrossEntropyOptions {
   double label_smoothing = 0;             ///< this share of each target is spread evenly over all classes
   std::optional<int64_t> class_dim = {};  ///< where the classes are; without: see who takes the options
 };
-/// -weight[target] log_softmax(x)[target], in one pass over the logits. With label_smoothing s the target is a little of
-/// every class c of C:
+/// -weight[target] log_softmax(x)[target], in one pass over the logits. With label_smoothing s the target is a little
+/// of every class c of C:
 ///
 ///   -sum_c q_c log_softmax(x)_c,   q_c = (1 - s) weight[target] [c == target] + weight[c] s / C
 ///

@@ -20,7 +20,8 @@ Tensor outer(Operand a, Operand b);  ///< y_ij = a_i b_j: [n] x [m] -> [n, m]
 Tensor addmm(Operand x, Operand a, Operand b, double beta = 1, double alpha = 1);
 /// Sums of products by the names of dimensions: "bij,bjk->bik" is bmm, "ii->" the trace. What the result does not name
 /// is summed over; without an arrow it has, in the order of the alphabet, the names that come once. "..." stands for
-/// dimensions without a name; sizes of 1 broadcast. Errors: an equation that cannot be read, or does not fit the shapes.
+/// dimensions without a name; sizes of 1 broadcast. Errors: an equation that cannot be read, or does not fit the
+/// shapes.
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, Line line = Line::current());
 /// x W^T + b: x [..., in], weight W [out, in], bias b [out] -> [..., out]
 Tensor linear(Operand x, Operand weight, Operand bias = {});

@@ -59,7 +59,9 @@ struct TransformerStack : Layer<Self> {
 ///              AttendOptions{.bias = ..., .is_causal = true}; of the scores' shape, [B, H, T, T]
 ///   returns    same shape as src
 ///
-/// State dict: self_attn.*, linear1.*, linear2.*, norm1.*, norm2.* Errors: a cache or need_weights among the options.
+/// State dict: self_attn.*, linear1.*, linear2.*, norm1.*, norm2.*
+///
+/// Errors: a cache or need_weights among the options.
 struct TransformerEncoderLayer : Layer<TransformerEncoderLayer> {
   /// The width E and the heads of each attention.
   TransformerEncoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options = {});
@@ -130,8 +132,9 @@ struct DecoderCache {
 ///   cross        how it attends to the memory, [B, H, T, S]: Mask::lengths(lengths, S)
 ///   returns      same shape as tgt
 ///
-/// State dict: self_attn.*, multihead_attn.*, linear1.*, linear2.*, norm1.*, norm2.*, norm3.* Errors: a cache or
-/// need_weights among the options; a DecoderLayerCache is an argument of its own.
+/// State dict: self_attn.*, multihead_attn.*, linear1.*, linear2.*, norm1.*, norm2.*, norm3.*
+///
+/// Errors: a cache or need_weights among the options; a DecoderLayerCache is an argument of its own.
 struct TransformerDecoderLayer : Layer<TransformerDecoderLayer> {
   /// The width E and the heads of each attention.
   TransformerDecoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options = {});
@@ -148,7 +151,7 @@ struct TransformerDecoderLayer : Layer<TransformerDecoderLayer> {
   }
 
   TransformerOptions options;                    ///< what was chosen
-  MultiheadAttention self_attn, multihead_attn;  ///< of tgt to itself; to the memory
+  MultiheadAttention self_attn, multihead_attn;  ///< of tgt to itself; of tgt to the memory
   Linear linear1, linear2;                       ///< [dim_feedforward, E]; [E, dim_feedforward]
   LayerNorm norm1, norm2, norm3;                 ///< of the three parts
 };
