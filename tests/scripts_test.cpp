@@ -97,7 +97,7 @@ Size not_public(int64_t n);
   CHECK(done.out == "out/api/index.html\n");
   CHECK(contains(read_file(home / "out/api/index.html"), "All of it."));
   const std::string page = read_file(home / "out/api/structheed_1_1Size.html");
-  CHECK(contains(page, "returns  a[i] * b_i &lt;- c\n"));
+  CHECK(contains(page, "returns  a[i] * b_i &lt;- c"));
   for (const std::string part : {"to the right", "down", "x &lt; y", "one for both"})
     CHECK(contains(page, part));
   CHECK(contains(read_file(home / "out/api/size_8h.html"), "[T, E](n) * 2 * n"));
