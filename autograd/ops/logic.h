@@ -12,8 +12,8 @@ Tensor lt(Operand a, Operand b);           ///< a < b
 Tensor le(Operand a, Operand b);           ///< a <= b
 Tensor gt(Operand a, Operand b);           ///< a > b
 Tensor ge(Operand a, Operand b);           ///< a >= b
-Tensor logical_and(Operand a, Operand b);  ///< Whether both are true, which is not 0.
-Tensor logical_or(Operand a, Operand b);   ///< Whether one or both are true, which is not 0.
+Tensor logical_and(Operand a, Operand b);  ///< Whether both are true: not 0.
+Tensor logical_or(Operand a, Operand b);   ///< Whether one or both are true: not 0.
 Tensor logical_not(Operand x);             ///< Whether x is 0.
 Tensor isnan(Operand x);                   ///< Whether x is NaN.
 Tensor isfinite(Operand x);                ///< Whether x is neither NaN nor infinite.

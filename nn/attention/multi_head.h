@@ -14,7 +14,7 @@ class KeyValueCache {
  public:
   /// Adds positions: keys [B, H, t, D], values [B, H, t, Dv]. Error for another B or H than those held.
   void append(const Tensor& keys, const Tensor& values);
-  /// Forgets all positions but the first `length`; Errors: more than it holds.
+  /// Forgets all positions but the first `length`. Errors: more than it holds.
   void roll_back(int64_t length);
   /// Row i of the batch becomes what row rows[i] was; rows is int64 [B'], with repetitions as in beam search.
   void select(const Tensor& rows);
