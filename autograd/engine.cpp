@@ -49,7 +49,7 @@ class Pass {
     detail::walk(
         root, lists_.stack, [&](Node& node) { return !node.is_leaf() && enter(node); },
         [&](Node& node) { append(node); });
-    deliver(root, std::move(g));
+    gather(root, std::move(g));
   }
 
   // Gives the gradients of the targets, each in memory of its own.
@@ -60,17 +60,11 @@ class Pass {
       Tensor g = run_hooks(node, std::exchange(node.pending, Tensor()));
       if (!(store(node, g) && up_to_)) {
         if (node.forgotten) used_before(node);
-        if (Watcher::any()) [[unlikely]]
-          Watcher::each([&](Watcher& watcher) { watcher.turn(node, g); });
+        if (watched_) [[unlikely]]
+          tell(&Watcher::turn, node, g);
         node.differentiate(
             g, [&](const Node& input) { return wants(input); },
-            [&](Node& input, Tensor gradient) {
-              if (gradient.shape() != input.shape || gradient.dtype() != input.dtype) [[unlikely]]
-                gradient = fitted(input, gradient);
-              if (Watcher::any()) [[unlikely]]
-                Watcher::each([&](Watcher& watcher) { watcher.arrived(input, gradient); });
-              deliver(input, std::move(gradient));
-            });
+            [&](Node& input, Tensor gradient) { deliver(input, std::move(gradient)); });
         if (!keep_graph) node.forget();
       }
       if (node.keeps_grad) keep(node, std::move(g));
@@ -80,8 +74,17 @@ class Pass {
   }
 
  private:
-  // Adds to what has arrived at an input so far.
+  // What a rule gave to an input.
   void deliver(Node& node, Tensor g) {
+    if (g.shape() != node.shape || g.dtype() != node.dtype) [[unlikely]]
+      g = fitted(node, g);
+    if (watched_) [[unlikely]]
+      tell(&Watcher::arrived, node, g);
+    gather(node, std::move(g));
+  }
+
+  // Adds to what has arrived at a node so far.
+  void gather(Node& node, Tensor g) {
     if (!node.is_leaf()) return accumulate(node.pending, std::move(g));
     if (targets_) return (void)store(node, g);
     if (!node.pending.defined()) return keep(node, std::move(g));
@@ -98,6 +101,11 @@ class Pass {
       kernel::add_into(sum, g);
     else
       sum = kernel::add(sum, g);
+  }
+
+  [[gnu::cold, gnu::noinline]] static void tell(void (Watcher::*what)(Node&, const Tensor&), Node& node,
+                                                const Tensor& g) {
+    Watcher::each([&](Watcher& watcher) { (watcher.*what)(node, g); });
   }
 
   // Undoes the broadcasting of the operand that `node` made.
@@ -219,6 +227,7 @@ class Pass {
   static inline thread_local Lists spare_;
 
   const uint64_t id_ = ++passes;
+  const bool watched_ = Watcher::any();
   const Line line_;
   const std::vector<Tensor>* targets_;
   const bool up_to_;

@@ -135,7 +135,15 @@ Watcher::~Watcher() {
   *link = next_;
 }
 
-[[gnu::noinline]] static void tell(Node& node, const Tensor& value, const std::vector<Tensor>& inputs) {
+[[gnu::cold, gnu::noinline]] static void tell_recorded(Node& node, const Tensor& value,
+                                                       const auto& operands) {
+  std::vector<Tensor> inputs;
+  for (const auto& operand : operands) {
+    if constexpr (requires { operand.input; })
+      inputs.push_back(operand.input);
+    else
+      inputs.push_back(operand);
+  }
   Watcher::each([&](Watcher& watcher) { watcher.recorded(node, value, inputs); });
 }
 
@@ -160,12 +168,9 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges)
     space += rule_space(edge.table->size);
     if (edge.table->reads_result && !node.result.defined()) node.keep_result(value);
   }
-  if (Watcher::any()) [[unlikely]] {
-    std::vector<Tensor> inputs;
-    for (const Edge& edge : edges) inputs.push_back(edge.input);
-    tell(node, value, inputs);
-  }
   TensorBody::of(value).history = std::move(history);
+  if (Watcher::any()) [[unlikely]]
+    tell_recorded(node, value, edges);
   return value;
 }
 
@@ -188,9 +193,9 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
   node.result_version = body.storage->version;
   node.joint = std::make_unique<Node::Joint>(
       Node::Joint{std::move(rule), std::move(twin), std::make_shared<const Node::Source>(std::move(source))});
-  if (Watcher::any()) [[unlikely]]
-    tell(node, value, {inputs.begin(), inputs.end()});
   body.history = std::move(history);
+  if (Watcher::any()) [[unlikely]]
+    tell_recorded(node, value, inputs);
   return value;
 }
 

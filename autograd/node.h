@@ -259,7 +259,7 @@ class Watcher {
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
-  /// An operation gave `value`, which has no history yet; an input that was not given is undefined.
+  /// An operation gave `value`; an input that was not given is undefined.
   virtual void recorded(Node& node, const Tensor& value, const std::vector<Tensor>& inputs) = 0;
   /// The gradient of a node's result is complete, and its rule runs next. node.run tells one pass from another.
   virtual void turn(Node& node, const Tensor& g) = 0;
