@@ -1,6 +1,7 @@
 #include "nn/table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <iterator>
 
@@ -38,7 +39,7 @@ static std::string printed(double x, const char* format, int digits) {
   return text;
 }
 std::string decimals(double x, int digits) { return printed(x, "%.*f", digits); }
-std::string short_number(double x) { return printed(x, "%.*g", 4); }
+std::string short_number(double x) { return std::isnan(x) ? "nan" : printed(x, "%.*g", 4); }
 
 std::string detail::listed(const std::vector<std::string>& names) {
   std::string text;

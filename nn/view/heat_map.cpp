@@ -70,21 +70,9 @@ std::string upwards(int64_t x, int64_t bottom, int64_t size, const std::string& 
   return svg;
 }
 
-// A title in lines that are no wider than `width`; after a space where there is one.
-Lines wrapped(const std::string& text, int64_t width) {
-  Lines lines(1);
-  for (const std::string& character : split_characters(text, true)) {
-    std::string& line = lines.back();
-    if (pixels(line + character, kTitle) <= width) {
-      line += character;
-      continue;
-    }
-    const size_t space = line.rfind(' ');
-    const std::string rest = space == std::string::npos ? "" : line.substr(space + 1);
-    line.resize(std::min(space, line.size()));
-    lines.push_back(rest + character);
-  }
-  return text.empty() ? Lines() : lines;
+// A title in lines that are no wider than `width`.
+Lines titles_in(const std::string& text, int64_t width) {
+  return detail::wrapped(text, width * 8 / (5 * kTitle));
 }
 
 // The places of everything in a panel, in pixels, and how many positions share a cell in each direction.
@@ -109,7 +97,7 @@ struct Layout {
     left = std::max<int64_t>(room(map.queries) + 6, pixels(kAxes, 12) + 16);
     grid = std::max<int64_t>(columns * width_of_cell, 40);
     width = left + grid + 16;
-    titles = wrapped(map.module.empty() ? "attention" : map.module, std::max<int64_t>(width, 420) - 40);
+    titles = titles_in(map.module.empty() ? "attention" : map.module, std::max<int64_t>(width, 420) - 40);
     for (const std::string& line : titles) width = std::max(width, pixels(line, kTitle) + 80);
     top = 8 + std::ssize(titles) * kTitleLine + std::max<int64_t>(upright ? 18 : key_room, 18);
     height = top + rows * cell + 16;
@@ -202,7 +190,7 @@ std::string attention_svg(const AttentionMap& map) {
   const int64_t heads = map.heads(),
                 across = heads <= 4 && at.width * heads > 1200 ? 2 : std::clamp<int64_t>(heads, 1, 4),
                 down = (heads + across - 1) / across;
-  const Lines sentence = wrapped(map.sentence, std::max<int64_t>(across * at.width, 420) - 40);
+  const Lines sentence = titles_in(map.sentence, std::max<int64_t>(across * at.width, 420) - 40);
   int64_t width = std::max<int64_t>(across * at.width, at.each > 1 ? 420 : 200);
   for (const std::string& line : sentence) width = std::max(width, pixels(line, kTitle) + 40);
   const int64_t above = sentence.empty() ? 0 : 8 + std::ssize(sentence) * kTitleLine,

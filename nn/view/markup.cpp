@@ -1,5 +1,9 @@
 #include "nn/view/markup.h"
 
+#include "nn/table.h"
+#include "nn/text/tokenise.h"
+#include "nn/text/utf8.h"
+
 namespace heed::detail {
 
 std::string replaced(std::string text, const std::string& part, const std::string& by) {
@@ -23,6 +27,39 @@ std::string filled(std::string_view page, const std::map<std::string_view, std::
     text += blanks.at(page.substr(at + 2, end - at - 2));
     page.remove_prefix(end + 2);
   }
+}
+
+std::string visible(const std::string& what, const std::string& text) {
+  check_utf8(what, text);
+  std::string shown;
+  for (size_t i = 0; i < text.size();) {
+    const auto [code, size] = first_character(std::string_view(text).substr(i));
+    if (code < 0x20)
+      shown += {'\xE2', '\x90', static_cast<char>(0x80 + code)};  // U+2400 and on
+    else if ((code >= 0x7F && code < 0xA0) || code == 0xFFFE || code == 0xFFFF)
+      shown += "\uFFFD";
+    else
+      shown += text.substr(i, size);
+    i += size;
+  }
+  return shown;
+}
+
+std::vector<std::string> wrapped(const std::string& text, int64_t columns) {
+  if (text.empty()) return {};
+  std::vector<std::string> lines(1);
+  for (const std::string& character : split_characters(text, true)) {
+    std::string& line = lines.back();
+    if (display_width(line + character) <= columns) {
+      line += character;
+      continue;
+    }
+    const size_t space = character == " " ? line.size() : line.rfind(' ');
+    const std::string rest = space < line.size() ? line.substr(space + 1) : "";
+    line.resize(std::min(space, line.size()));
+    lines.push_back(character == " " ? "" : rest + character);
+  }
+  return lines;
 }
 
 }  // namespace heed::detail

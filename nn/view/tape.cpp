@@ -1,11 +1,10 @@
 #include "nn/view/tape.h"
 
 #include "autograd/ops/arithmetic.h"
-#include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
 #include "nn/table.h"
+#include "nn/view/markup.h"
 #include "nn/view/rules.h"
-#include "tensor/index.h"
 
 namespace heed {
 namespace {
@@ -65,7 +64,10 @@ std::string detail::rule_of(const Tape& tape, size_t node) {
 Tape::Tape() { ++detail::paths_wanted; }
 Tape::~Tape() { --detail::paths_wanted; }
 
-void Tape::name(const std::string& name, const Tensor& x) { nodes_[known(x)].name = name; }
+void Tape::name(const std::string& name, const Tensor& x) {
+  check(x.defined(), "Tape::name: \"", name, "\" is to be the name of an undefined tensor");
+  nodes_[known(x)].name = detail::visible("Tape::name: a name", name);
+}
 
 void Tape::name(const std::string& prefix, const Module& module) {
   for (const auto& [path, parameter] : module.named_parameters())

@@ -17,27 +17,14 @@ using Json = nlohmann::ordered_json;
 using Lines = std::vector<std::string>;
 
 constexpr double kLetter = 7.8, kLine = 18, kPad = 10;  // pixels: of 13 pixels high letters of one width
-constexpr size_t kRuleColumns = 36;
-
-// Text in lines of at most kRuleColumns letters where it has spaces.
-Lines wrapped(const std::string& text) {
-  Lines lines;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    if (lines.empty() || display_width(lines.back() + " " + word) > static_cast<int64_t>(kRuleColumns))
-      lines.push_back(word);
-    else
-      lines.back() += " " + word;
-    at = end + 1;
-  }
-  return lines;
-}
+constexpr int64_t kRuleColumns = 36;
+const std::string kGradient = "∂ ";  // before the numbers of a gradient, as tape.js has it
 
 // What a box says, from its first line down.
 struct Card {
   std::string title;
   Lines value = {}, gradient = {}, small = {};  // gradient: at the end of the tape
+  int64_t columns = 0;                          // of its longest line, at any step
 };
 
 std::vector<Card> cards_of(const Tape& tape) {
@@ -50,15 +37,23 @@ std::vector<Card> cards_of(const Tape& tape) {
       card.value.clear();
     if (!given) {
       card.title += " = " + node.operation;
-      card.small = wrapped(detail::rule_of(tape, i));
+      card.small = detail::wrapped(detail::rule_of(tape, i), kRuleColumns);
     }
     for (const std::string& more : {node.module, detail::place_of(node.line)})
       if (!more.empty()) card.small.push_back(more);
+    for (const Lines& lines : {Lines{card.title}, card.value, card.small})
+      for (const std::string& line : lines) card.columns = std::max(card.columns, display_width(line));
     cards.push_back(std::move(card));
   }
+  const auto show = [&](size_t node, const Tensor& gradient) {
+    Card& card = cards[node];
+    card.gradient = detail::rows_of(gradient);
+    card.gradient[0] = kGradient + card.gradient[0];
+    for (const std::string& line : card.gradient) card.columns = std::max(card.columns, display_width(line));
+  };
   for (const TapeStep& step : tape.steps()) {
-    if (step.gradient.defined()) cards[step.node].gradient = detail::rows_of(step.gradient);
-    for (const TapeStep::Gift& gift : step.gifts) cards[gift.to].gradient = detail::rows_of(gift.sum);
+    if (step.gradient.defined()) show(step.node, step.gradient);
+    for (const TapeStep::Gift& gift : step.gifts) show(gift.to, gift.sum);
   }
   return cards;
 }
@@ -68,16 +63,9 @@ Layered placed(const Tape& tape, const std::vector<Card>& cards) {
   std::vector<LayeredEdge> edges;
   for (size_t i = 0; i < cards.size(); ++i) {
     const Card& card = cards[i];
-    double columns = 0, rows = 0;
-    for (const Lines& lines : {Lines{card.title}, card.value, card.gradient, card.small}) {
-      // A partial sum may be longer than the whole: four letters to spare.
-      for (const std::string& line : lines)
-        columns =
-            std::max(columns, static_cast<double>(display_width(line)) + (&lines == &card.gradient ? 4 : 0));
-      rows += static_cast<double>(lines.size());
-    }
-    boxes.push_back(
-        {std::max(columns + (card.gradient.empty() ? 0 : 4), 3.0) * kLetter + 2 * kPad, rows * kLine + kPad});
+    const size_t rows = 1 + card.value.size() + card.gradient.size() + card.small.size();
+    boxes.push_back({static_cast<double>(std::max<int64_t>(card.columns, 3)) * kLetter + 2 * kPad,
+                     static_cast<double>(rows) * kLine + kPad});
     for (const size_t input : tape.nodes()[i].inputs) edges.push_back({input, i});
   }
   return layered(std::move(boxes), std::move(edges));
@@ -95,7 +83,39 @@ std::string path_of(const std::vector<LayeredPoint>& points) {
   return path;
 }
 
-std::string picture(const Tape& tape) {
+// For each step its text, its node, the edges that it goes along, and the gradients that change.
+std::string json(const Tape& tape) {
+  // Edges are in the order of the nodes that they lead to, and of those nodes' inputs.
+  std::vector<size_t> first_edge;
+  size_t edges = 0;
+  for (const TapeNode& node : tape.nodes()) {
+    first_edge.push_back(edges);
+    edges += node.inputs.size();
+  }
+  Json steps = Json::array();
+  for (size_t i = 0; i < tape.steps().size(); ++i) {
+    const TapeStep& step = tape.steps()[i];
+    const std::vector<size_t>& inputs = tape.nodes()[step.node].inputs;
+    Json& one = steps.emplace_back(Json{{"text", tape_text(tape, i)}, {"node", step.node}});
+    if (!step.gradient.defined()) {
+      one["inputs"] = inputs;
+      continue;
+    }
+    Json gradients = Json::array({{{"node", step.node}, {"rows", detail::rows_of(step.gradient)}}});
+    size_t next = 0;  // gifts come in the order of the inputs
+    for (const TapeStep::Gift& gift : step.gifts) {
+      while (next < inputs.size() && inputs[next] != gift.to) ++next;
+      gradients.push_back(
+          {{"node", gift.to}, {"rows", detail::rows_of(gift.sum)}, {"edge", first_edge[step.node] + next++}});
+    }
+    one["gradients"] = std::move(gradients);
+  }
+  return detail::replaced(steps.dump(), "<", "\\u003c");
+}
+
+}  // namespace
+
+std::string tape_svg(const Tape& tape) {
   const std::vector<Card> cards = cards_of(tape);
   const Layered drawn = placed(tape, cards);
   const auto width = std::ceil(drawn.width), height = std::ceil(drawn.height);
@@ -127,53 +147,17 @@ markerHeight="10" orient="auto"><path d="M0,0L8,4L0,8z" fill="#888"/></marker></
     };
     write("title", {cards[i].title}, "fill=\"#08418a\" font-weight=\"bold\"");
     write("value", cards[i].value, "fill=\"#222\"");
-    Lines gradient = cards[i].gradient;
-    if (!gradient.empty()) gradient[0] = "∂ " + gradient[0];
-    write("gradient", gradient, "fill=\"#c8102e\"");
+    write("gradient", cards[i].gradient, "fill=\"#c8102e\"");
     write("small", cards[i].small, "fill=\"#666\" font-size=\"11\"");
     svg += "</g>\n";
   }
   return svg + "</svg>\n";
 }
 
-// For each step its text, its node, the edges that it goes along, and the gradients that change.
-std::string json(const Tape& tape) {
-  std::vector<size_t>
-      first_edge;  // of each node; the edges are in the order of the nodes and of their inputs
-  size_t edges = 0;
-  for (const TapeNode& node : tape.nodes()) {
-    first_edge.push_back(edges);
-    edges += node.inputs.size();
-  }
-  Json steps = Json::array();
-  for (size_t i = 0; i < tape.steps().size(); ++i) {
-    const TapeStep& step = tape.steps()[i];
-    const std::vector<size_t>& inputs = tape.nodes()[step.node].inputs;
-    Json& one = steps.emplace_back(Json{{"text", tape_text(tape, i)}, {"node", step.node}});
-    if (!step.gradient.defined()) {
-      one["inputs"] = inputs;
-      continue;
-    }
-    Json gradients = Json::array({{{"node", step.node}, {"rows", detail::rows_of(step.gradient)}}});
-    size_t next = 0;  // gifts come in the order of the inputs
-    for (const TapeStep::Gift& gift : step.gifts) {
-      while (next < inputs.size() && inputs[next] != gift.to) ++next;
-      gradients.push_back(
-          {{"node", gift.to}, {"rows", detail::rows_of(gift.sum)}, {"edge", first_edge[step.node] + next++}});
-    }
-    one["gradients"] = std::move(gradients);
-  }
-  return detail::replaced(steps.dump(), "<", "\\u003c");
-}
-
-}  // namespace
-
-std::string tape_svg(const Tape& tape) { return picture(tape); }
-
 std::string tape_page(const Tape& tape, const TapePageOptions& options) {
   return detail::filled(tape_template, {{"language", detail::escaped(options.language)},
                                         {"title", detail::escaped(options.title)},
-                                        {"picture", picture(tape)},
+                                        {"picture", tape_svg(tape)},
                                         {"data", json(tape)}});
 }
 

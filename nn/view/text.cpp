@@ -3,34 +3,19 @@
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
 #include "nn/table.h"
-#include "nn/text/utf8.h"
+#include "nn/view/markup.h"
 #include "tensor/index.h"
 
 namespace heed {
 namespace {
 
-// Control characters would break lines, steer terminals, and XML forbids most of them.
-std::string visible(const std::string& token) {
-  check_utf8("AttentionMap: a token", token);
-  std::string shown;
-  for (size_t i = 0; i < token.size();) {
-    const auto [code, size] = first_character(std::string_view(token).substr(i));
-    if (code < 0x20)
-      shown += {'\xE2', '\x90', static_cast<char>(0x80 + code)};  // U+2400 and on
-    else if ((code >= 0x7F && code < 0xA0) || code == 0xFFFE || code == 0xFFFF)
-      shown += "\uFFFD";
-    else
-      shown += token.substr(i, size);
-    i += size;
-  }
-  return shown;
-}
+std::string visible(const std::string& text) { return detail::visible("AttentionMap: a token", text); }
 
 Tokens shown(const Tensor& weights, Tokens tokens, int64_t dim, const char* kind) {
   check(std::ssize(tokens) == weights.size(dim), "AttentionMap: ", tokens.size(), " ", kind,
         " tokens for weights ", weights.shape(), ", which have ", weights.size(dim), " ", kind,
         " positions; give a token for each, padding too");
-  std::ranges::transform(tokens, tokens.begin(), visible);
+  for (std::string& token : tokens) token = visible(token);
   return tokens;
 }
 
