@@ -9,9 +9,9 @@ namespace heed {
 
 // $1, $2 and $3 are the operands, $y is the result; a part that begins with d$1 is the gradient of the first. Over
 // an operand that was broadcast the engine sums what the rule gives.
-static const char* template_of(const std::string& operation) {
+static const std::map<std::string_view, const char*>& rules() {
   // clang-format off
-  static const std::map<std::string_view, const char*> rules = {
+  static const std::map<std::string_view, const char*> all = {
       {"abs", "d$1 = g sign($1)"},
       {"add", "d$1 = g; d$2 = g"},
       {"addmm", "d$1 = beta g; d$2 = alpha g $3ᵀ; d$3 = alpha $2ᵀ g"},
@@ -95,14 +95,21 @@ static const char* template_of(const std::string& operation) {
       {"where", "d$1 = g where it was taken; d$2 likewise"},
   };
   // clang-format on
-  const auto found = rules.find(operation);
-  return found == rules.end() ? "" : found->second;
+  return all;
+}
+
+std::vector<std::string> detail::operations_with_rules() {
+  std::vector<std::string> names;
+  for (const auto& [name, rule] : rules()) names.emplace_back(name);
+  return names;
 }
 
 std::string gradient_rule(const std::string& operation, const std::vector<RuleOperand>& operands,
                           const std::string& result) {
+  const auto found = rules().find(operation);
+  if (found == rules().end()) return "";
   std::string text;
-  std::istringstream parts(template_of(operation));
+  std::istringstream parts(found->second);
   for (std::string part; std::getline(parts, part, ';');) {
     part.erase(0, part.find_first_not_of(' '));
     if (part.starts_with("d$")) {

@@ -22,4 +22,9 @@ struct RuleOperand {
 std::string gradient_rule(const std::string& operation, const std::vector<RuleOperand>& operands,
                           const std::string& result);
 
+namespace detail {
+/// The operations that have such a text.
+std::vector<std::string> operations_with_rules();
+}  // namespace detail
+
 }  // namespace heed
