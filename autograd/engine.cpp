@@ -61,7 +61,7 @@ class Pass {
       if (!(store(node, g) && up_to_)) {
         if (node.forgotten) used_before(node);
         if (watched_) [[unlikely]]
-          tell(&Watcher::turn, node, g);
+          tell([&](Watcher& watcher) { watcher.turn(node, g); });
         node.differentiate(
             g, [&](const Node& input) { return wants(input); },
             [&](Node& input, Tensor gradient) { deliver(input, std::move(gradient)); });
@@ -76,10 +76,11 @@ class Pass {
  private:
   // What a rule gave to an input.
   void deliver(Node& node, Tensor g) {
-    if (g.shape() != node.shape || g.dtype() != node.dtype) [[unlikely]]
+    const bool fits = g.shape() == node.shape && g.dtype() == node.dtype;
+    if (!fits) [[unlikely]]
       g = fitted(node, g);
     if (watched_) [[unlikely]]
-      tell(&Watcher::arrived, node, g);
+      tell([&](Watcher& watcher) { watcher.arrived(node, g, !fits); });
     gather(node, std::move(g));
   }
 
@@ -103,10 +104,7 @@ class Pass {
       sum = kernel::add(sum, g);
   }
 
-  [[gnu::cold, gnu::noinline]] static void tell(void (Watcher::*what)(Node&, const Tensor&), Node& node,
-                                                const Tensor& g) {
-    Watcher::each([&](Watcher& watcher) { (watcher.*what)(node, g); });
-  }
+  [[gnu::cold, gnu::noinline]] static void tell(const auto& what) { Watcher::each(what); }
 
   // Undoes the broadcasting of the operand that `node` made.
   [[gnu::noinline]] static Tensor fitted(const Node& node, const Tensor& g) {

@@ -263,8 +263,8 @@ class Watcher {
   virtual void recorded(Node& node, const Tensor& value, const std::vector<Tensor>& inputs) = 0;
   /// The gradient of a node's result is complete, and its rule runs next. node.run tells one pass from another.
   virtual void turn(Node& node, const Tensor& g) = 0;
-  /// The rule of the node that had its turn gave an input this much.
-  virtual void arrived(Node& input, const Tensor& g) = 0;
+  /// The rule of the node that had its turn gave an input this much, after summing over what had been broadcast.
+  virtual void arrived(Node& input, const Tensor& g, bool summed) = 0;
 
   /// Whether this thread has one.
   static bool any() { return first_ != nullptr; }

@@ -71,7 +71,7 @@ void Tape::name(const std::string& name, const Tensor& x) {
 
 void Tape::name(const std::string& prefix, const Module& module) {
   for (const auto& [path, parameter] : module.named_parameters())
-    name(prefix.empty() ? path : prefix + "." + path, parameter);
+    name(detail::joined(prefix, prefix.empty() ? "" : ".", path), parameter);
 }
 
 std::string Tape::label(size_t node) const {
@@ -122,12 +122,12 @@ void Tape::turn(Node& node, const Tensor& g) {
   if (seen_) steps_.push_back({.node = found->second, .gradient = clone(g)});
 }
 
-void Tape::arrived(Node& input, const Tensor& g) {
+void Tape::arrived(Node& input, const Tensor& g, bool summed) {
   const auto found = places_.find(&input);
   if (!seen_ || found == places_.end()) return;
   Tensor& sum = sums_[found->second];
   sum = sum.defined() ? sum + g : clone(g);
-  steps_.back().gifts.push_back({found->second, clone(g), clone(sum)});
+  steps_.back().gifts.push_back({found->second, clone(g), clone(sum), summed});
 }
 
 std::string tape_text(const Tape& tape, size_t step) {
@@ -150,8 +150,9 @@ std::string tape_text(const Tape& tape, size_t step) {
   text += ": g = " + detail::in_line(now.gradient) + "    " + node.operation;
   if (const std::string rule = detail::rule_of(tape, now.node); !rule.empty()) text += ": " + rule;
   text += at;
-  for (const auto& [to, gradient, sum] : now.gifts) {
+  for (const auto& [to, gradient, sum, summed] : now.gifts) {
     text += "\n    " + tape.label(to) + " gets " + detail::in_line(gradient);
+    if (summed) text += ", summed over what was broadcast";
     if (const std::string all = detail::in_line(sum); all != detail::in_line(gradient))
       text += ", has " + all;
   }

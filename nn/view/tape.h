@@ -23,6 +23,7 @@ struct TapeStep {
     size_t to;        ///< the input
     Tensor gradient;  ///< what the rule gave it now
     Tensor sum;       ///< what it has of this pass
+    bool summed;      ///< the rule gave more: the input had been broadcast, and the engine summed over that
   };
   size_t node;                   ///< its position in Tape::nodes()
   Tensor gradient = {};          ///< complete, when it is the node's turn; undefined for a value
@@ -63,7 +64,7 @@ class Tape : private Watcher {
  private:
   void recorded(Node& node, const Tensor& value, const std::vector<Tensor>& inputs) override;
   void turn(Node& node, const Tensor& g) override;
-  void arrived(Node& input, const Tensor& g) override;
+  void arrived(Node& input, const Tensor& g, bool summed) override;
   size_t known(const Tensor& x);
   size_t add(const void* identity, TapeNode node);
 
