@@ -75,8 +75,8 @@ void gaussian(Program& self) {
        "K(u) = exp(−u² / 2)    K(x − xᵢ) / Σⱼ K(x − xⱼ) = softmaxᵢ(−(x − xᵢ)² / 2) = αᵢ\n"
        "f(x) = Σᵢ αᵢ yᵢ    f′(x) = Σᵢ αᵢ (xᵢ − x) (yᵢ − f(x))\n"
        "−(x − xᵢ)² / 2 = (x, 1) · (xᵢ, −xᵢ² / 2) − x² / 2, and softmax does not see −x² / 2: a dot score",
-       "five points (xᵢ, yᵢ), one query x; weights, their mean of the y, and its slope in x, five ways",
-       "two columns of weights that are the same, and five rows with the same f and f′"});
+       "five points (xᵢ, yᵢ), one query x; weights, their mean of the y, and its slope in x, six ways",
+       "two columns of weights that are the same, and six rows with the same f and f′"});
   std::ostream& text = self.text();
   const double query = 1;
   const Matrix x = {{0}, {0.5}, {1.5}, {3}, {4}}, y = {{1}, {2}, {0}, {4}, {3}};

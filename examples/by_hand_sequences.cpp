@@ -226,8 +226,8 @@ void positions(Program& self) {
   }
   conclude(self, "q at 0 and k at 1 give " + short_number(products(0, 1)) +
                      ", and so do q at 3 and k at 4, " + short_number(products(3, 4)) +
-                     "; at the distance 4 they give " + short_number(products(0, 4)) +
-                     ": only the distance counts.");
+                     "; with k four places later they give " + short_number(products(0, 4)) +
+                     ": only j - i counts, not i and j themselves.");
 }
 
 namespace {

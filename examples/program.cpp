@@ -128,6 +128,8 @@ void Program::finish() {
   else if (!json_.empty())
     write_file(json_, json);
   if (!pictures_.empty()) text() << "\n";
+  if (pictures_.empty() && given("--out") && !gnuplot_missing_)
+    text() << "\nThere are no pictures of this.\n";
   for (const std::string& picture : pictures_) text() << picture << "\n";
 }
 
