@@ -247,7 +247,10 @@ void show_work(Program& self, int64_t longest, int64_t width, int64_t k) {
   print_row(out, layers[1].name, {"1", std::to_string((lengths.back() + k - 3) / (k - 1))},
             "the path is a layer for each k - 1 positions");
   print_row(out, layers[2].name, {"1", "1"});
-  out << '\n';
+  const auto grown = [](const Work& work) { return short_number(work.counted.back() / work.counted[0]); };
+  out << "\nFrom T = " << lengths[0] << " to " << T << " the work of the GRU and the convolution grew "
+      << grown(layers[0]) << " and " << grown(layers[1]) << " times, that of attention " << grown(layers[2])
+      << " times;\nfor it no position waits for another and any two are one step apart.\n\n";
   plot_lines(self, "work", "Time of one layer, forward", "milliseconds", lengths, names, scaled(seconds, 1e3),
              {1, 1, 2});
 }
@@ -285,7 +288,8 @@ void show_memory(Program& self, int64_t longest, int64_t width) {
     self.result("memory." + keys[i] + ".exponent", fitted);
     self.result("memory." + keys[i] + ".theory", theory);
   }
-  out << '\n';
+  out << "\nAt T = " << lengths.back() << " attention that keeps its weights takes "
+      << short_number(bytes[0].back() / bytes[1].back()) << " times the memory of attention by tiles.\n\n";
   plot_lines(self, "memory", "Memory of attention, forward and backward", "MB", lengths, keys,
              scaled(bytes, 1e-6), {2, 1});
 }
@@ -379,7 +383,17 @@ void show_recall(Program& self, int64_t reach, int64_t steps) {
     self.result("recall." + keys[i] + ".accuracy", row(accuracy[i]));
     self.result("recall." + keys[i] + ".parameters", parameters[i]);
   }
-  out << '\n';
+  // From which length on a model is no better than chance, but for three standard deviations of 500 guesses.
+  const double chance = 1.0 / kSymbols, bound = chance + 3 * std::sqrt(chance * (1 - chance) / 500);
+  out << "\nNo better than chance";
+  for (size_t i = 0; i < keys.size(); ++i) {
+    size_t from = lengths.size();
+    while (from > 0 && accuracy[i][from - 1] <= bound) --from;
+    out << (i ? ", " : ": ") << keys[i]
+        << (from < lengths.size() ? " from T = " + std::to_string(lengths[from]) + " on"
+                                  : " at no T up to " + std::to_string(lengths.back()));
+  }
+  out << ".\n\n";
   plot_lines(self, "recall", "Which token stood first? Asked at the end", "accuracy", lengths, keys, accuracy,
              {});
 }
@@ -406,6 +420,20 @@ int main(int argc, char** argv) {
     check(power_of_two(reach) && reach >= 8 && reach <= 512, "--reach ", reach,
           " is not 8, 16, 32, 64, 128, 256 or 512");
     check(steps >= 1 && steps <= 100000, "--steps ", steps, " must lie between 1 and 100000");
+    const auto only = [&](const char* option, std::initializer_list<const char*> parts) {
+      bool used = part == "all";
+      std::string all;
+      for (const char* one : parts) {
+        used = used || part == one;
+        all += std::string(all.empty() ? "" : " and ") + one;
+      }
+      check(used || !self.given(option), option, " is for ", all, ", and --part ", part, " leaves that out");
+    };
+    only("--longest", {"work", "memory"});
+    only("--width", {"work", "memory"});
+    only("--kernel", {"work"});
+    only("--reach", {"recall"});
+    only("--steps", {"recall"});
     manual_seed(self.seed);
     if (part == "all" || part == "work") show_work(self, longest, width, k);
     if (part == "all" || part == "memory") show_memory(self, longest, width);

@@ -47,6 +47,10 @@ void print_gain(std::ostream& text, const Data& data, const Model& start, const 
   if (!data.test_x.empty())
     text << ", that on points never seen from " << short_number(start.test_mse) << " to "
          << short_number(learned.test_mse);
+  if (start.score.loss == learned.score.loss) {
+    text << ": nothing is gained, one width is as good as the other.\n";
+    return;
+  }
   const double narrower = learned.w / start.w;
   text << ": the kernel is " << short_number(std::max(narrower, 1 / narrower)) << " times as "
        << (narrower > 1 ? "narrow" : "wide") << ".\n";

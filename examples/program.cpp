@@ -58,6 +58,7 @@ void Program::option(const std::string& name, std::string& value, const std::str
     return std::string(text.empty() ? "an empty text names nothing" : "");
   };
   options_->app.add_option(name, value, help)->check(CLI::Validator(not_empty, ""));
+  texts_.emplace_back(name, &value);
 }
 void Program::option(const std::string& name, int64_t& value, const std::string& help) {
   options_->app.add_option(name, value, help)->capture_default_str();
@@ -94,6 +95,13 @@ void check_place(const fs::path& path, bool folder) {
 
 }  // namespace
 
+void Program::spare_inputs(const std::string& path) const {
+  std::error_code none;  // there is no such file: nothing to spare
+  for (const auto& [name, value] : texts_)
+    heed::check(value == &json_ || value == &out || !fs::equivalent(path, *value, none), path,
+                ": is the file of ", name, " and would be overwritten; choose another");
+}
+
 int Program::run(int argc, char** argv, const std::function<void()>& body) {
   try {
     options_->app.parse(argc, argv);
@@ -107,7 +115,10 @@ int Program::run(int argc, char** argv, const std::function<void()>& body) {
       std::cout << name_ << ", " << heed::build_info() << "\n";
     } else {
       if (draws()) check_place(out, true);
-      if (!json_.empty() && json_ != "-") check_place(json_, false);
+      if (!json_.empty() && json_ != "-") {
+        check_place(json_, false);
+        spare_inputs(json_);
+      }
       body();
       finish();
     }
@@ -176,6 +187,7 @@ void Program::write(const std::string& file, const std::string& contents) {
   std::error_code error;
   fs::create_directories(out, error);
   heed::check(fs::is_directory(out), out, ": cannot be made: ", error.message());
+  spare_inputs((fs::path(out) / file).string());
   write_file((fs::path(out) / file).string(), contents);
 }
 

@@ -73,12 +73,15 @@ class Program {
 
  private:
   void finish();
+  // Throws if writing there would destroy a file that an option names.
+  void spare_inputs(const std::string& path) const;
   void add_picture(const std::string& drawn, const std::string& picture);
   struct Options;
   std::string name_, json_;
   int64_t threads_ = 0;
   bool version_ = false;
   std::unique_ptr<Options> options_;
+  std::vector<std::pair<std::string, const std::string*>> texts_;  // options that may name a file
   std::vector<std::string> pictures_;
   bool gnuplot_missing_ = false;
 };

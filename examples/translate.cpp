@@ -266,6 +266,9 @@ Learned learn(Program& self, const Options& options) {
                   : " sentences of the training (each has a rare word, so none was left out)")
        << ": exact match " << short_number(exact) << ", BLEU " << short_number(score) << ", after "
        << short_number(seconds) << " s\n";
+  if (std::ranges::all_of(references, [](const Tokens& words) { return words.size() < 4; }))
+    text << "(BLEU counts runs of four words, and no translation has so many: it is 0 whatever the model "
+            "does)\n";
   self.result("model", options.model);
   self.result("tested_on", std::string(unseen ? "unseen sentences" : "training sentences"));
   self.result("exact_match", exact);
@@ -301,6 +304,13 @@ Learned learn(Program& self, const Options& options) {
     text << "These are " << shown << " of " << mistakes << " mistakes in " << sources.size()
          << " sentences.\n";
   self.result("mistakes", mistakes);
+  const double lost = lengths.thirds[0].value() - lengths.thirds[2].value();
+  text << "From the shortest third of the sentences to the longest the share of exact answers "
+       << (lost > 0   ? "falls by " + short_number(lost)
+           : lost < 0 ? "rises by " + short_number(-lost)
+                      : "stays")
+       << (options.model == "rnn" ? ": one vector holds them all.\n"
+                                  : ": each word looks at the source for itself.\n");
 
   draw_lengths(self, lengths);
   translation.save(model_file(self));
@@ -354,14 +364,17 @@ void compare(Program& self, const Options& options) {
     for (const Learned& one : all) data += "," + short_number(one.lengths.each.at(length).value());
   }
   const auto lost = [&](size_t i) {
-    return short_number(all[i].lengths.thirds[0].value() - all[i].lengths.thirds[2].value());
+    return all[i].lengths.thirds[0].value() - all[i].lengths.thirds[2].value();
   };
   self.text()
       << "\n-- all three\n\n"
       << table.to_string()
       << "\n\nFrom the shortest third of the sentences to the longest the share of exact answers falls by "
-      << lost(0) << " without attention,\nby " << lost(1) << " with it, and by " << lost(2)
-      << " in the transformer: one vector is a bottleneck for long sentences.\n";
+      << short_number(lost(0)) << " without attention,\nby " << short_number(lost(1)) << " with it, and by "
+      << short_number(lost(2)) << " in the transformer"
+      << (lost(0) > std::max({0.0, lost(1), lost(2)})
+              ? ": one vector is a bottleneck for long sentences.\n"
+              : "; after enough steps one vector is a bottleneck for long sentences, here it is not seen.\n");
   self.write("by_length.csv", data + "\n");
   self.plot("by_length",
             "set datafile separator ','\nset title 'Exact translations of unseen sentences'\n"

@@ -111,7 +111,14 @@ Translation::Translation(const std::string& model, const std::string& attention,
                   Vocabulary(sides(pairs, &Pair::target))) {}
 
 Translation Translation::load(const std::string& path) {
-  const auto [tensors, metadata] = load_safetensors(path);
+  const Safetensors file = [&] {
+    try {
+      return load_safetensors(path);
+    } catch (const Error& error) {
+      fail(error.what(), "; translate without --text trains a model anew");
+    }
+  }();
+  const auto& [tensors, metadata] = file;
   const auto text = [&](const std::string& name) { return required(metadata, path, name); };
   const std::string& model = required(metadata, path, "model");
   check(model == "rnn" || model == "attention" || model == "transformer", path, ": is of a model \"", model,
@@ -123,7 +130,7 @@ Translation Translation::load(const std::string& path) {
     loaded.module().load_state_dict(tensors);
     return loaded;
   } catch (const Error& error) {
-    fail(path, ": is damaged: ", error.what());
+    fail(path, ": is damaged: ", error.what(), "; translate without --text trains a model anew");
   }
 }
 

@@ -50,10 +50,10 @@ static const std::map<std::string_view, const char*>& rules() {
       {"masked_softmax", "d$1 = $y (g − Σ g $y)"},
       {"matmul", "d$1 = g $2ᵀ; d$2 = $1ᵀ g"},
       {"max", "d$1 = g where $1 is largest"},
-      {"maximum", "d$1 = g where it is larger, g / 2 where equal; d$2 likewise"},
+      {"maximum", "d$1 = g where it is larger, g / 2 where equal; d$2 = g where that is larger, g / 2 where equal"},
       {"mean", "d$1 = g / n"},
       {"min", "d$1 = g where $1 is smallest"},
-      {"minimum", "d$1 = g where it is smaller, g / 2 where equal; d$2 likewise"},
+      {"minimum", "d$1 = g where it is smaller, g / 2 where equal; d$2 = g where that is smaller, g / 2 where equal"},
       {"mm", "d$1 = g $2ᵀ; d$2 = $1ᵀ g"},
       {"mul", "d$1 = g $2; d$2 = g $1"},
       {"narrow", "d$1 = g at the positions, 0 elsewhere"},
@@ -92,7 +92,7 @@ static const std::map<std::string_view, const char*>& rules() {
       {"unsqueeze", "d$1 = g in the shape of $1"},
       {"var", "d$1 = 2 g ($1 − mean) / (n − correction)"},
       {"view", "d$1 = g in the shape of $1"},
-      {"where", "d$1 = g where it was taken; d$2 likewise"},
+      {"where", "d$1 = g where it was taken; d$2 = g where that was taken"},
   };
   // clang-format on
   return all;
@@ -108,14 +108,19 @@ std::string gradient_rule(const std::string& operation, const std::vector<RuleOp
                           const std::string& result) {
   const auto found = rules().find(operation);
   if (found == rules().end()) return "";
-  std::string text;
+  std::string text, letters;  // "z = ..., h = ...: ", before the first gradient that is wanted
   std::istringstream parts(found->second);
   for (std::string part; std::getline(parts, part, ';');) {
     part.erase(0, part.find_first_not_of(' '));
+    if (const size_t colon = part.find(": d$"); colon != std::string::npos) {
+      letters = part.substr(0, colon + 2);
+      part.erase(0, colon + 2);
+    }
     if (part.starts_with("d$")) {
       const auto of = static_cast<size_t>(part[2] - '1');
       if (of >= operands.size() || !operands[of].needs_gradient) continue;
     }
+    if (text.empty()) part = letters + part;
     for (size_t i = 0; i < operands.size(); ++i)
       part = detail::replaced(part, "$" + std::to_string(i + 1), operands[i].name);
     text += (text.empty() ? "" : ", ") + detail::replaced(part, "$y", result);

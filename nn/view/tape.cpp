@@ -12,15 +12,19 @@ namespace {
 constexpr int64_t kMostNumbers = 16, kMostInRow = 6;  // that are shown of a tensor
 
 bool is_small(const Tensor& x) {
-  return x.dim() == 0 ||
-         (x.dim() <= 2 && x.numel() > 0 && x.numel() <= kMostNumbers && x.size(-1) <= kMostInRow);
+  return x.dim() == 0 || (x.numel() > 0 && x.numel() <= kMostNumbers && x.size(-1) <= kMostInRow);
 }
 
 std::string range_of(const Tensor& x) {
-  if (x.numel() == 0) return to_string(x.shape());
-  const auto numbers = x.to_vector<double>();
-  const auto [least, most] = std::ranges::minmax(numbers);
-  return to_string(x.shape()) + " from " + short_number(least) + " to " + short_number(most);
+  if (x.numel() == 0) return "no numbers, " + to_string(x.shape());
+  auto numbers = x.to_vector<double>();
+  const auto nan = std::erase_if(numbers, [](double number) { return std::isnan(number); });
+  std::string text = to_string(x.shape());
+  if (!numbers.empty()) {
+    const auto [least, most] = std::ranges::minmax(numbers);
+    text += " from " + short_number(least) + " to " + short_number(most);
+  }
+  return nan == 0 ? text : text + ", " + std::to_string(nan) + (numbers.empty() ? "" : " of them") + " NaN";
 }
 
 std::string bracketed(const std::vector<double>& numbers) {
@@ -44,8 +48,19 @@ std::vector<std::string> detail::rows_of(const Tensor& x) {
 }
 
 std::string detail::in_line(const Tensor& x) {
-  const std::vector<std::string> rows = rows_of(x);
-  return x.dim() == 2 && is_small(x) ? "[" + listed(rows) + "]" : rows[0];
+  std::vector<std::string> rows = rows_of(x);
+  // Rows are joined to matrices, these to stacks of them, and so on.
+  for (int64_t dim = x.dim() - 2; is_small(x) && dim >= 0; --dim) {
+    std::vector<std::string> joined;
+    const auto count = static_cast<size_t>(x.size(dim));
+    for (size_t at = 0; at < rows.size(); at += count)
+      joined.push_back(
+          "[" +
+          listed({rows.begin() + static_cast<int64_t>(at), rows.begin() + static_cast<int64_t>(at + count)}) +
+          "]");
+    rows = std::move(joined);
+  }
+  return rows[0];
 }
 
 std::string detail::place_of(Line line) {
@@ -57,7 +72,9 @@ std::string detail::place_of(Line line) {
 std::string detail::rule_of(const Tape& tape, size_t node) {
   std::vector<RuleOperand> operands;
   for (const size_t input : tape.nodes()[node].inputs)
-    operands.push_back({tape.label(input), tape.nodes()[input].operation != "constant"});
+    operands.push_back(
+        {tape.label(input).starts_with('-') ? "(" + tape.label(input) + ")" : tape.label(input),
+         tape.nodes()[input].operation != "constant"});
   return gradient_rule(tape.nodes()[node].operation, operands, tape.label(node));
 }
 
@@ -75,7 +92,8 @@ void Tape::name(const std::string& prefix, const Module& module) {
 }
 
 std::string Tape::label(size_t node) const {
-  const TapeNode& one = nodes_.at(node);
+  check(node < nodes_.size(), "Tape::label: node ", node, " of ", nodes_.size(), "; they count from 0");
+  const TapeNode& one = nodes_[node];
   if (!one.name.empty()) return one.name;
   if (one.operation == "constant" && one.value.dim() == 0) return short_number(one.value.item());
   return "#" + std::to_string(node + 1);
@@ -83,7 +101,7 @@ std::string Tape::label(size_t node) const {
 
 size_t Tape::add(const void* identity, TapeNode node) {
   const size_t place = nodes_.size();
-  places_[identity] = place;
+  places_[identity] = {place, TensorBody::of(node.value).storage->version};
   node.value = clone(node.value);
   const bool number = node.operation == "constant" && node.value.dim() == 0;
   nodes_.push_back(std::move(node));
@@ -96,14 +114,22 @@ size_t Tape::known(const Tensor& x) {
   const NoGrad guard;
   Node* node = x.requires_grad() ? Node::of(x) : nullptr;
   const void* identity = node ? static_cast<const void*>(node) : &TensorBody::of(x);
-  if (const auto found = places_.find(identity); found != places_.end()) return found->second;
+  std::string name;
+  if (const auto found = places_.find(identity); found != places_.end()) {
+    const bool written = found->second.version != TensorBody::of(x).storage->version;
+    if (!written || (node && !node->is_leaf())) return found->second.node;
+    name = nodes_[found->second.node].name;
+  }
   if (!node) {
     kept_constants_.push_back(x);
-    return add(identity, {.operation = "constant", .value = x.detach()});
+    return add(identity, {.name = name, .operation = "constant", .value = x.detach()});
   }
   kept_nodes_.emplace_back(node);
-  return add(identity,
-             {.operation = node->name, .module = node->module, .line = node->line, .value = x.detach()});
+  return add(identity, {.name = name,
+                        .operation = node->name,
+                        .module = node->module,
+                        .line = node->line,
+                        .value = x.detach()});
 }
 
 void Tape::recorded(Node& node, const Tensor& value, const std::vector<Tensor>& inputs) {
@@ -116,22 +142,27 @@ void Tape::recorded(Node& node, const Tensor& value, const std::vector<Tensor>& 
 
 // A node that the tape did not see made has no numbers to show, and neither has what its rule gives.
 void Tape::turn(Node& node, const Tensor& g) {
-  if (std::exchange(pass_, node.run) != node.run) sums_.clear();
+  if (std::exchange(run_, node.run) != node.run) {
+    sums_.clear();
+    ++passes_;
+  }
   const auto found = places_.find(&node);
-  seen_ = found != places_.end();
-  if (seen_) steps_.push_back({.node = found->second, .gradient = clone(g)});
+  turn_ = found == places_.end() ? kNone : steps_.size();
+  if (turn_ != kNone) steps_.push_back({.node = found->second.node, .gradient = clone(g), .pass = passes_});
 }
 
 void Tape::arrived(Node& input, const Tensor& g, bool summed) {
   const auto found = places_.find(&input);
-  if (!seen_ || found == places_.end()) return;
-  Tensor& sum = sums_[found->second];
+  if (turn_ == kNone || found == places_.end()) return;
+  Tensor& sum = sums_[found->second.node];
   sum = sum.defined() ? sum + g : clone(g);
-  steps_.back().gifts.push_back({found->second, clone(g), clone(sum), summed});
+  steps_[turn_].gifts.push_back({found->second.node, clone(g), clone(sum), summed});
 }
 
 std::string tape_text(const Tape& tape, size_t step) {
-  const TapeStep& now = tape.steps().at(step);
+  check(step < tape.steps().size(), "tape_text: step ", step, " of ", tape.steps().size(),
+        "; they count from 0");
+  const TapeStep& now = tape.steps()[step];
   const TapeNode& node = tape.nodes()[now.node];
   const std::string place = detail::place_of(node.line),
                     at = (node.module.empty() ? "" : "    in " + node.module) +
@@ -161,10 +192,10 @@ std::string tape_text(const Tape& tape, size_t step) {
 
 std::string tape_text(const Tape& tape) {
   std::string text;
-  bool backward = true;
+  int64_t pass = -1;  // 0 for values
   for (size_t i = 0; i < tape.steps().size(); ++i) {
-    if (std::exchange(backward, tape.steps()[i].gradient.defined()) != backward)
-      text += backward ? "backward: each operation once all that use its result have had their turn\n"
+    if (std::exchange(pass, tape.steps()[i].pass) != pass)
+      text += pass > 0 ? "backward: each operation once all that use its result have had their turn\n"
                        : "forward: each operation when it is computed\n";
     text += tape_text(tape, i) + "\n";
   }

@@ -28,6 +28,7 @@ struct TapeStep {
   size_t node;                   ///< its position in Tape::nodes()
   Tensor gradient = {};          ///< complete, when it is the node's turn; undefined for a value
   std::vector<Gift> gifts = {};  ///< what its rule gave to each input
+  int64_t pass = 0;              ///< which backward pass, from 1; 0 for a value
 };
 
 /// Writes down the operations and the backward passes of this thread while it exists, in their order, with the
@@ -70,12 +71,19 @@ class Tape : private Watcher {
 
   std::vector<TapeNode> nodes_;
   std::vector<TapeStep> steps_;
-  std::map<const void*, size_t> places_;  // of nodes of the graph, and bodies of tensors that have none
-  std::vector<Ref<Node>> kept_nodes_;     // so that no other node gets the address of one that is known
+  static constexpr size_t kNone = SIZE_MAX;
+  // Of nodes of the graph, and bodies of tensors that have none. One that was written into is a node anew.
+  struct Place {
+    size_t node;
+    int64_t version;
+  };
+  std::map<const void*, Place> places_;
+  std::vector<Ref<Node>> kept_nodes_;  // so that no other node gets the address of one that is known
   std::vector<Tensor> kept_constants_;
   std::map<size_t, Tensor> sums_;  // of the pass that is running
-  uint64_t pass_ = 0;
-  bool seen_ = false;  // the node whose rule is running is one of ours
+  uint64_t run_ = 0;
+  int64_t passes_ = 0;
+  size_t turn_ = kNone;  // the step of the node whose rule is running, if that is one of ours
 };
 
 /// The whole tape: a line for each value and for each turn, with the numbers, the rule, and the line of the

@@ -105,8 +105,9 @@ std::string json(const Tape& tape) {
     size_t next = 0;  // gifts come in the order of the inputs
     for (const TapeStep::Gift& gift : step.gifts) {
       while (next < inputs.size() && inputs[next] != gift.to) ++next;
-      gradients.push_back(
-          {{"node", gift.to}, {"rows", detail::rows_of(gift.sum)}, {"edge", first_edge[step.node] + next++}});
+      Json& gradient = gradients.emplace_back(Json{{"node", gift.to}, {"rows", detail::rows_of(gift.sum)}});
+      if (next < inputs.size())
+        gradient["edge"] = first_edge[step.node] + next++;  // else it was made before the tape
     }
     one["gradients"] = std::move(gradients);
   }

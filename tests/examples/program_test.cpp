@@ -92,3 +92,13 @@ TEST_CASE("program: four digits that count") {
   CHECK(program::short_number(2352.71) == "2353");
   CHECK(program::short_number(3.2e-7) == "3.2e-07");
 }
+
+TEST_CASE("program: no result takes the place of the user's own file") {
+  const Folder folder;
+  const std::string data = "x,y\n1,2\n2,3\n3,5\n4,4\n", csv = folder.write("fits.csv", data);
+  CHECK(contains(refusal_of("kernel_regression", "--csv " + csv + " --json " + csv), "is the file of --csv"));
+  const Run drawn = run("--csv " + csv + " --out " + folder.path.string());
+  CHECK(drawn.code == 2);
+  CHECK(contains(drawn.err, "is the file of --csv and would be overwritten; choose another"));
+  CHECK(read_file(csv) == data);
+}

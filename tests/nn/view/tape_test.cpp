@@ -52,7 +52,8 @@ TEST_CASE("Tape: values as they are computed, then each turn with its rule and w
   CHECK(contains(tape.nodes()[1].line.file_name(), "tape_test.cpp"));
   CHECK(tape.nodes().size() == 5);
   CHECK(tape.steps().size() == 7);
-  CHECK_THROWS_AS(tape_text(tape, 7), std::out_of_range);
+  CHECK_ERROR(tape_text(tape, 7), "tape_text: step 7 of 7; they count from 0");
+  CHECK_ERROR(tape.label(5), "Tape::label: node 5 of 5; they count from 0");
 }
 
 TEST_CASE("Tape: matrices, broadcast operands, constants, a tensor from before, modules by name") {
@@ -81,12 +82,15 @@ TEST_CASE("Tape: matrices, broadcast operands, constants, a tensor from before, 
 }
 
 TEST_CASE("Tape: a large tensor by its shape and range, an empty one by its shape") {
-  CHECK(detail::in_line(zeros({3, 0})) == "[3, 0]");
+  CHECK(detail::in_line(zeros({3, 0})) == "no numbers, [3, 0]");
   CHECK(detail::in_line(tensor({{1, 2}, {3, 4}})) == "[[1, 2], [3, 4]]");
   CHECK(detail::rows_of(tensor({{1, 2}, {3, 4}})) == Texts{"[1, 2]", "[3, 4]"});
   CHECK(detail::rows_of(tensor(0.25)) == Texts{"0.25"});
   CHECK(detail::in_line(linspace(-1, 1, 100)) == "[100] from -1 to 1");
-  CHECK(detail::in_line(ones({2, 1, 1})) == "[2, 1, 1] from 1 to 1");
+  CHECK(detail::in_line(ones({2, 1, 1})) == "[[[1]], [[1]]]");
+  CHECK(detail::in_line(reshape(arange(8), {2, 2, 2})) == "[[[0, 1], [2, 3]], [[4, 5], [6, 7]]]");
+  CHECK(detail::in_line(full({20}, NAN)) == "[20], 20 NaN");
+  CHECK(detail::in_line(cat({arange(0, 20, 1.0), full({1}, NAN)}, 0)) == "[21] from 0 to 19, 1 of them NaN");
 }
 
 TEST_CASE("Tape: each pass has sums of its own, and a second derivative is one more pass") {
@@ -103,6 +107,48 @@ TEST_CASE("Tape: each pass has sums of its own, and a second derivative is one m
     for (const TapeStep::Gift& gift : tape.steps()[i].gifts)
       if (tape.label(gift.to) == "x") last = gift.sum.item();
   CHECK(last == 12);
+}
+
+TEST_CASE("Tape: rules that are recorded themselves keep what they give, and each pass has a heading") {
+  Tape tape;
+  const Tensor x = tensor(2, float64).requires_grad_();
+  tape.name("x", x);
+  const Tensor y = x * -3;
+  grad(y, {x}, true);
+  y.backward();
+  CHECK(without_lines(tape_text(tape)) ==
+        "forward: each operation when it is computed\n"
+        "x = 2    leaf\n"
+        "#3 = mul(x, -3) = -6\n"
+        "backward: each operation once all that use its result have had their turn\n"
+        "#3: g = 1    mul: dx = g (-3)\n"
+        "    x gets -3\n"
+        "backward: each operation once all that use its result have had their turn\n"
+        "#3: g = 1    mul: dx = g (-3)\n"
+        "    x gets -3\n");
+  const Tensor z = square(square(x));
+  const Tensor slope = grad(z, {x}, true)[0];
+  size_t gifts = 0;
+  for (const TapeStep& step : tape.steps()) gifts += step.pass == 3 ? step.gifts.size() : 0;
+  CHECK(gifts == 2);
+}
+
+TEST_CASE("Tape: a leaf that was written into is a node anew, under its name") {
+  Tape tape;
+  const Tensor w = tensor({1, 2}).requires_grad_();
+  tape.name("w", w);
+  const Tensor before = square(w);
+  {
+    const NoGrad guard;
+    mul_(w, 0.5);
+  }
+  const Tensor after = square(w);
+  const size_t second = tape.nodes().back().inputs.at(0);
+  CHECK(second != tape.nodes()[1].inputs.at(0));
+  CHECK(tape.label(second) == "w");
+  CHECK(values(tape.nodes()[second].value) == Values{0.5, 1});
+  CHECK(square(w).defined());
+  CHECK(tape.nodes().back().inputs.at(0) == second);
 }
 
 TEST_CASE("Tape: what is watched is the same bit for bit, and other threads are not seen") {
