@@ -78,6 +78,7 @@ static void walk_through(Program& self, const Tape& tape) {
   }
   const bool waits = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
   std::string line;
+  if (waits) text << "Enter goes on to the next step.\n" << std::flush;
   for (size_t i = 0; i < tape.steps().size(); ++i) {
     text << "step " << i + 1 << " of " << tape.steps().size()
          << (tape.steps()[i].gradient.defined() ? ", backward: " : ", forward: ") << tape_text(tape, i)

@@ -20,7 +20,8 @@ void masks(Program& self) {
        "vⱼ\n"
        "where all of row i is −∞ that is 0 / 0; attention says aᵢⱼ = 0, oᵢ = 0 and gradient 0",
        "four words attend to one another, Q = K = V = X, under six masks: x = may attend, . = may not",
-       "a weight of 0 wherever the mask has a dot; other weights of the row grow, so that it sums to 1"});
+       "a weight of 0 wherever the mask has a dot; other weights of the row grow, so that it sums to 1, if "
+       "any are left"});
   std::ostream& text = self.text();
   const Mask causal = Mask::causal(4), length = Mask::lengths(tensor({3}, int64), 4).allowed()[0],
              window = Mask::window(4, 1, 1);

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -244,6 +245,11 @@ void Program::plot(const std::string& file, const std::string& commands) {
   if (gnuplot_missing_) return;
   write(file + ".tmp.gp", "target = '" + part + "'\nload '" + file + ".gp'\n");
   const bool drawn = run_tool(out, {"gnuplot", file + ".tmp.gp"});
+  // gnuplot says nothing when the disk is full.
+  std::ifstream stream(fs::path(out) / part);
+  const bool whole = std::string(std::istreambuf_iterator<char>(stream), {}).ends_with("</svg>\n\n");
+  if (!whole) remove(part);
+  heed::check(!drawn || whole, out, "/", picture, ": cannot be written whole; is the disk full?");
   remove(file + ".tmp.gp");
   gnuplot_missing_ = !drawn;
   if (!drawn) {

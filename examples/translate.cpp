@@ -206,7 +206,8 @@ void explain(Program& self, const Options& options) {
        << (options.pairs.empty()
                ? "Chinese sentences of a small grammar and their English, whose words come in another order"
                : "sentences and their translations from " + options.pairs)
-       << ".\nSome are kept for the test and never trained on. An answer counts when every word of it is "
+       << ".\nSome are kept for the test and never trained on, if all their words occur elsewhere. An answer "
+          "counts when every word of it is "
           "right.\n"
           "What to look for: how exact the longest third is beside the shortest"
        << (options.model == "rnn" ? "; one vector has to hold more and more"
@@ -299,7 +300,8 @@ Learned learn(Program& self, const Options& options) {
   if (mistakes == 0)
     text << "There are no mistakes.\n";
   else if (shown == mistakes)
-    text << "These are all mistakes: " << mistakes << " of " << sources.size() << " sentences.\n";
+    text << "There are no mistakes but those among these, " << mistakes << " of " << sources.size()
+         << " sentences.\n";
   else
     text << "These are " << shown << " of " << mistakes << " mistakes in " << sources.size()
          << " sentences.\n";

@@ -120,10 +120,16 @@ std::string gradient_rule(const std::string& operation, const std::vector<RuleOp
       const auto of = static_cast<size_t>(part[2] - '1');
       if (of >= operands.size() || !operands[of].needs_gradient) continue;
     }
-    if (text.empty()) part = letters + part;
-    for (size_t i = 0; i < operands.size(); ++i)
-      part = detail::replaced(part, "$" + std::to_string(i + 1), operands[i].name);
-    text += (text.empty() ? "" : ", ") + detail::replaced(part, "$y", result);
+    part.insert(0, text.empty() ? letters : ", ");
+    for (size_t at = 0; at < part.size(); ++at) {
+      if (part[at] != '$') {
+        text += part[at];
+      } else if (const char letter = part[++at]; letter == 'y') {
+        text += result;
+      } else if (const auto of = static_cast<size_t>(letter - '1'); of < operands.size()) {
+        text += operands[of].name;
+      }
+    }
   }
   return text;
 }
