@@ -249,8 +249,8 @@ void Program::plot(const std::string& file, const std::string& commands) {
   std::ifstream stream(fs::path(out) / part);
   const bool whole = std::string(std::istreambuf_iterator<char>(stream), {}).ends_with("</svg>\n\n");
   if (!whole) remove(part);
-  heed::check(!drawn || whole, out, "/", picture, ": cannot be written whole; is the disk full?");
   remove(file + ".tmp.gp");
+  heed::check(!drawn || whole, out, "/", picture, ": cannot be written whole; is the disk full?");
   gnuplot_missing_ = !drawn;
   if (!drawn) {
     text() << "\ngnuplot is not installed, so there are no pictures; the data and the commands to draw them "
