@@ -41,6 +41,7 @@
 #include "nn/attention/pooling.h"
 #include "nn/attention/position.h"
 #include "nn/attention/score.h"
+#include "nn/checkpoint.h"
 #include "nn/file.h"
 #include "nn/functional.h"
 #include "nn/init.h"

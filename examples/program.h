@@ -86,18 +86,30 @@ class Program {
   bool gnuplot_missing_ = false;
 };
 
+/// Thrown by a training that was told to stop, by a signal (0: by --stop-after): the program says so and ends with
+/// 128 + the signal.
+struct Stopped {
+  int signal;
+  int64_t step;            // the last that was done
+  std::string checkpoint;  // "" if there is no folder for one
+};
+
 /// Says on standard error how far a long computation is and how long it will still take: one line that
 /// changes on a terminal, a line every ten seconds elsewhere. Silent if it is over at once.
 class Progress {
  public:
   Progress(std::string what, int64_t steps);
   ~Progress();
-  void step();
+  /// One more is done; on a terminal the note stands in the line, too: "loss 0.31".
+  void step(const std::string& note = "");
+  /// Some were done before.
+  void skip(int64_t steps);
+  bool done() const { return done_ >= steps_; }
 
  private:
   using Clock = std::chrono::steady_clock;
   std::string what_;
-  int64_t steps_, done_ = 0;
+  int64_t steps_, done_ = 0, skipped_ = 0;
   Clock::time_point start_ = Clock::now(), said_ = start_;
   bool terminal_, visible_ = false;
 };

@@ -44,6 +44,8 @@ class Optimizer {
   /// Drops the gradients of all parameters.
   void zero_grad() const;
 
+  /// Of its kind: "AdamW".
+  const char* name() const { return name_; }
   /// The number of groups.
   size_t groups() const { return groups_; }
   /// The parameters of one group. Errors: there is no such group.
