@@ -242,6 +242,14 @@ set tics nomirror textcolor '#333333'
 set grid linecolor '#e6e6e6' linetype 1
 set key noenhanced textcolor '#333333' Left reverse spacing 1.15
 set title font ',15'
+set linetype 1 linecolor '#0072b2'
+set linetype 2 linecolor '#d55e00'
+set linetype 3 linecolor '#009e73'
+set linetype 4 linecolor '#cc79a7'
+set linetype 5 linecolor '#e69f00'
+set linetype 6 linecolor '#56b4e9'
+set linetype 7 linecolor '#000000'
+set linetype cycle 7
 )";
 
 }  // namespace
