@@ -67,11 +67,11 @@ void Training::run(heed::Checkpoint& state, int64_t steps, const Step& step, con
               "--checkpoint-every, --resume and --stop-after need a folder for checkpoints: give --out");
   if (resume_) {
     const bool found = state.load();
-    self_.text() << (name.empty() ? "" : name + ": ")
-                 << (found ? "going on after step " + std::to_string(state.step())
-                           : "there is no checkpoint yet; beginning at the first step")
-                 << "\n"
-                 << std::flush;
+    if (found && state.step() < steps)
+      self_.text() << (name.empty() ? "" : name + ": ") << "going on after step " << state.step() << "\n";
+    else if (!found && name.empty())
+      self_.text() << "there is no checkpoint yet; beginning at the first step\n";
+    self_.text() << std::flush;
   }
   int64_t done = state.step();
   const std::string log_path = log_file();
