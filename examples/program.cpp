@@ -76,6 +76,10 @@ void Program::flag(const std::string& name, bool& value, const std::string& help
   options_->app.add_flag(name, value, help);
 }
 
+void Program::arguments(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  options_->app.add_option(name, values, help);
+}
+
 bool Program::given(const std::string& name) const { return options_->app.count(name) > 0; }
 
 namespace {
@@ -116,6 +120,7 @@ int Program::run(int argc, char** argv, const std::function<void()>& body) {
     if (version_) {
       std::cout << name_ << ", " << heed::build_info() << "\n";
     } else {
+      for (const auto& check : checks_) check();
       if (draws()) check_place(out, true);
       if (!json_.empty() && json_ != "-") {
         check_place(json_, false);

@@ -33,6 +33,12 @@ class Program {
               const std::string& help);
   void flag(const std::string& name, bool& value, const std::string& help);
 
+  /// What stands without a name.
+  void arguments(const std::string& name, std::vector<std::string>& values, const std::string& help);
+
+  /// Called when the options are known and before anything else: throws where they cannot be.
+  void require(std::function<void()> check) { checks_.push_back(std::move(check)); }
+
   /// Whether the caller named this option.
   bool given(const std::string& name) const;
 
@@ -82,6 +88,7 @@ class Program {
   bool version_ = false;
   std::unique_ptr<Options> options_;
   std::vector<std::pair<std::string, const std::string*>> texts_;  // options that may name a file
+  std::vector<std::function<void()>> checks_;
   std::vector<std::string> pictures_;
   bool gnuplot_missing_ = false;
 };

@@ -47,6 +47,12 @@ Training::Training(Program& self) : self_(self) {
   self.option("--stop-after", stop_after_,
               "Stop after this step, with a checkpoint, as if by Ctrl-C; 0: do not");
   self.option("--log", log_, "File for one JSON line a step (default: log.jsonl in --out)");
+  self.require([this] {
+    heed::check(every_ >= 0 && stop_after_ >= 0,
+                "--checkpoint-every and --stop-after are numbers of steps, from 0");
+    heed::check(self_.draws() || (every_ == 0 && !resume_ && stop_after_ == 0),
+                "--checkpoint-every, --resume and --stop-after need a folder for checkpoints: give --out");
+  });
 }
 
 std::string Training::folder(const std::string& name) const {
@@ -61,10 +67,6 @@ std::string Training::log_file() const {
 void Training::plan(int64_t steps) { plan_ = std::make_unique<Progress>("training", steps); }
 
 void Training::run(heed::Checkpoint& state, int64_t steps, const Step& step, const std::string& name) {
-  heed::check(every_ >= 0 && stop_after_ >= 0,
-              "--checkpoint-every and --stop-after are numbers of steps, from 0");
-  heed::check(self_.draws() || (every_ == 0 && !resume_ && stop_after_ == 0),
-              "--checkpoint-every, --resume and --stop-after need a folder for checkpoints: give --out");
   if (resume_) {
     const bool found = state.load();
     if (found && state.step() < steps)

@@ -100,7 +100,7 @@ std::vector<LossCurve> read_log(const std::string& path) {
 }
 
 void draw_losses(Program& self, const std::string& file, const std::vector<LossCurve>& curves) {
-  constexpr int64_t kPoints = 200;  // of a curve
+  const int64_t most_points = curves.size() > 4 ? 50 : 200;  // of one
   std::string data, plot;
   double least = INFINITY, most = 0;
   size_t block = 0;
@@ -129,9 +129,11 @@ void draw_losses(Program& self, const std::string& file, const std::vector<LossC
   for (size_t i = 0; i < curves.size(); ++i) {
     const LossCurve& curve = curves[i];
     const std::string name = curve.name.empty() ? "training" : curve.name;
-    const std::string colour = " linetype " + std::to_string(i + 1);
+    // Seven colours, then the same with dashes.
+    const std::string colour =
+        " linetype " + std::to_string(i + 1) + " dashtype " + std::to_string(i / 7 + 1);
     const auto n = std::ssize(curve.steps);
-    add(name, "with lines linewidth 2" + colour, curve.steps, curve.losses, std::min(n, kPoints));
+    add(name, "with lines linewidth 2" + colour, curve.steps, curve.losses, std::min(n, most_points));
     add(curve.name.empty() ? "validation" : name + ", validation", "with points pointtype 7" + colour,
         curve.steps, curve.validations, n);
   }
