@@ -27,6 +27,7 @@
 /// a header, such as dtypes that differ, is said on its page. "Start" is the law of a layer's parameters before
 /// learning, "State dict" their names in files, which are PyTorch's.
 
+#include "autograd/anomaly.h"
 #include "autograd/engine.h"
 #include "autograd/function.h"
 #include "autograd/grad_mode.h"

@@ -259,7 +259,9 @@ class Watcher {
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
-  /// An operation gave `value`; an input that was not given is undefined.
+  /// An operation gave `value`, whether anything is recorded or not; an input that was not given is undefined.
+  virtual void computed(const char*, const Tensor&, const std::vector<Tensor>&) {}
+  /// It was recorded, too: this is its node.
   virtual void recorded(Node& node, const Tensor& value, const std::vector<Tensor>& inputs) = 0;
   /// The gradient of a node's result is complete, and its rule runs next. node.run tells one pass from another.
   virtual void turn(Node& node, const Tensor& g) = 0;
@@ -272,7 +274,11 @@ class Watcher {
   template <class Tell>
   static void each(Tell&& tell) {
     const NoGrad nothing_recorded;
-    for (Watcher* watcher = first_; watcher; watcher = watcher->next_) tell(*watcher);
+    const struct Unwatched {  // what they compute
+      ~Unwatched() { first_ = all; }
+      Watcher* const all = std::exchange(first_, nullptr);
+    } watchers;
+    for (Watcher* watcher = watchers.all; watcher; watcher = watcher->next_) tell(*watcher);
   }
 
  private:
