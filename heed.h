@@ -72,6 +72,7 @@
 #include "nn/view/capture.h"
 #include "nn/view/heat_map.h"
 #include "nn/view/page.h"
+#include "nn/view/profile.h"
 #include "nn/view/rules.h"
 #include "nn/view/summary.h"
 #include "nn/view/tape.h"

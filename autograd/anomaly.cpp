@@ -66,15 +66,22 @@ void AnomalyGuard::computed(const char* name, const Tensor& value, const std::ve
        described(inputs, value, at));
 }
 
+// Of what belongs to graphs that are gone or were walked backwards: the last first, as a pass goes, and all once in a while.
+void AnomalyGuard::let_go() {
+  const auto over = [](const Kept& kept) { return kept.node->forgotten || kept.node.unique(); };
+  while (!kept_.empty() && over(kept_.back())) kept_.pop_back();
+  if (kept_.size() < enough_) return;
+  std::erase_if(kept_, over);
+  enough_ = std::max<size_t>(1024, 2 * kept_.size());
+}
+
 void AnomalyGuard::recorded(Node& node, const Tensor&, const std::vector<Tensor>& inputs) {
-  if (kept_.size() >= enough_) {
-    std::erase_if(kept_, [](const Kept& kept) { return kept.node.unique(); });
-    enough_ = std::max<size_t>(1024, 2 * kept_.size());
-  }
+  let_go();
   kept_.push_back({Ref<Node>(&node), inputs});
 }
 
 void AnomalyGuard::turn(Node& node, const Tensor& g) {
+  let_go();
   running_ = &node;
   given_ = g;
 }

@@ -33,14 +33,16 @@ class AnomalyGuard : private Watcher {
   void turn(Node& node, const Tensor& g) override;
   void arrived(Node& input, const Tensor& g, bool summed) override;
 
+  void let_go();
+
   AnomalyOptions options_;
   // What went into the operations of graphs that are alive, for messages about their rules.
   struct Kept {
     Ref<Node> node;
     std::vector<Tensor> inputs;
   };
-  std::vector<Kept> kept_;
-  size_t enough_ = 1024;     // of them, before those whose graph is gone are let go of
+  std::vector<Kept> kept_;   // in the order in which they were recorded
+  size_t enough_ = 1024;     // of them, before all are looked through for those whose graph is gone
   Node* running_ = nullptr;  // the node whose rule runs, and what it was given
   Tensor given_;
 };
