@@ -286,8 +286,10 @@ inline thread_local constinit int paths_wanted = 0;
 class ModuleCall {
  public:
   ModuleCall(const Module& module, Line line)
-      : module_(module), line_(line), outer_(std::exchange(innermost, this)), path_before_(module_path) {
-    if (outer_ && (heed::grad_enabled() || paths_wanted > 0)) module_path = path();
+      : module_(module), line_(line), outer_(innermost), path_before_(module_path) {
+    if (outer_ && (heed::grad_enabled() || paths_wanted > 0))
+      module_path = path();  // may throw, as visit may
+    innermost = this;
   }
   ~ModuleCall() {
     innermost = outer_;
