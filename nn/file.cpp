@@ -132,10 +132,11 @@ void FileWriter::finish() {
   // After EINTR the file is closed all the same, and another thread may have opened one of its number.
   require(close(std::exchange(fd_, -1)) == 0 || errno == EINTR);
   if (beside_.empty()) return;
+  const std::string place = folder_of(path_);
   require(uninterrupted([&] { return std::rename(beside_.c_str(), path_.c_str()); }) == 0);
   beside_.clear();
   // The new name is on the disk when its folder is. Not every file system can promise that, nor every user read it.
-  const int folder = open_file(folder_of(path_), O_RDONLY | O_DIRECTORY);
+  const int folder = open_file(place, O_RDONLY | O_DIRECTORY);
   bool kept = folder >= 0 ? uninterrupted([&] { return fsync(folder); }) == 0 : errno == EACCES;
   const int wrong = errno;
   kept = kept || wrong == EINVAL || wrong == ENOTSUP;

@@ -96,7 +96,7 @@ std::map<std::string, Tensor> Optimizer::state_dict() const {
   return result;
 }
 
-void Optimizer::load_state_dict(const std::map<std::string, Tensor>& state) {
+std::function<void()> Optimizer::prepare_load(const std::map<std::string, Tensor>& state) {
   std::map<std::string, Tensor> rest = state;
   std::vector<Entry> entries = entries_;
   for (size_t place = 0; place < entries.size(); ++place) {
@@ -119,12 +119,14 @@ void Optimizer::load_state_dict(const std::map<std::string, Tensor>& state) {
   std::vector<double> rates;
   for (size_t group = 0; group < groups_; ++group) {
     const auto rate = rest.extract("lr." + std::to_string(group));
-    rates.push_back(rate ? rate.mapped().item() : lr(group));
+    rates.push_back(checked(rate ? rate.mapped().item() : lr(group)));
   }
   check(rest.empty(), name_, ": load_state_dict: ", rest.size(), " of ", state.size(),
         " entries do not belong to ", entries.size(), " parameters in ", groups_, " groups of a ", name_);
-  set_lr(rates);  // the last that may throw, and then changes nothing
-  entries_ = std::move(entries);
+  return [this, rates = std::move(rates), entries = std::move(entries)]() mutable {
+    for (size_t group = 0; group < rates.size(); ++group) lr_of(group) = rates[group];
+    entries_ = std::move(entries);
+  };
 }
 
 namespace {

@@ -68,7 +68,10 @@ class Optimizer {
   std::map<std::string, Tensor> state_dict() const;
   /// Takes up where another optimiser of the same kind and parameters stood. Throws, and changes nothing, if
   /// a name, a shape or a number does not belong.
-  void load_state_dict(const std::map<std::string, Tensor>& state);
+  void load_state_dict(const std::map<std::string, Tensor>& state) { prepare_load(state)(); }
+  /// The same in two steps: what may throw is done now, and what is returned loads. So several parts are loaded all or
+  /// none.
+  std::function<void()> prepare_load(const std::map<std::string, Tensor>& state);
 
   /// Points here as long as the optimiser lives.
   std::weak_ptr<Optimizer> weak() const { return self_; }

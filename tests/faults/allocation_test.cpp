@@ -7,12 +7,14 @@
 #include "autograd/ops/elementwise.h"
 #include "examples/corpus.h"
 #include "examples/csv.h"
+#include "nn/checkpoint.h"
 #include "nn/functional.h"
 #include "nn/layers/embedding.h"
 #include "nn/npy.h"
 #include "nn/optim/clip.h"
 #include "nn/optim/optimizer.h"
 #include "nn/safetensors.h"
+#include "nn/text/batch.h"
 #include "nn/text/vocabulary.h"
 #include "nn/transformer/transformer.h"
 #include "tests/faults/allocations.h"
@@ -275,4 +277,58 @@ TEST_CASE("memory ends while a model is saved and loaded") {
   const Vocabulary some({{"a", "b", "a-token-too-long-to-stand-inside-a-string"}});
   check_refusals({[&] { words = Vocabulary(); }, [&] { words = Vocabulary::from_text(some.to_text()); },
                   [&] { return words.to_text(); }});
+}
+
+TEST_CASE("memory ends while a checkpoint is written and loaded") {
+  const Folder folder;
+  manual_seed(3);
+  Linear model(3, 2);
+  SGD optimizer(model.parameters(), {.lr = 0.5, .momentum = 0.5});
+  StepLR schedule(optimizer, 2);
+  Generator random(3);
+  BatchStream batches({3, 1, 2, 3}, 2, Generator(4));
+  int64_t count = 0;
+  std::vector<double> losses;
+  Checkpoint checkpoint(folder / "checkpoints", 1);
+  checkpoint.add("model", model);
+  checkpoint.add("optimizer", optimizer);
+  checkpoint.add("schedule", schedule);
+  checkpoint.add("random", random);
+  checkpoint.add("batches", batches);
+  checkpoint.add("count", count);
+  checkpoint.add("losses", losses);
+  const auto train = [&](int steps) {
+    for (int i = 0; i < steps; ++i) {
+      for (const Tensor& p : model.parameters()) p.set_grad(ones(p.shape()));
+      optimizer.step();
+      schedule.step();
+      random.set_position(random.position() + 5);
+      batches.next();
+      losses.push_back(static_cast<double>(++count));
+    }
+  };
+  const auto state = [&] {
+    return bytes_of_all(model.state_dict()) + bytes_of_all(optimizer.state_dict()) +
+           bytes_of_all(batches.state_dict()) + std::to_string(schedule.epoch()) + " " +
+           std::to_string(random.position()) + " " + std::to_string(count) + " " +
+           std::to_string(losses.size()) + " " + std::to_string(checkpoint.step());
+  };
+  const std::string early = folder / "early", late = folder / "late";
+  train(1);
+  std::filesystem::copy(checkpoint.save(1), early);
+  train(4);
+  std::filesystem::copy(checkpoint.save(5), late);
+  const auto files = [&] {
+    std::string all;
+    for (const std::string& file : checkpoint.files()) all += file + read_file(file);
+    return all;
+  };
+  check_refusals({[&] { checkpoint.load(early); }, [&] { checkpoint.load(late); }, state});
+  check_refusals({[&] { checkpoint.load(early); }, [&] { batches.next(); }, state});
+  check_refusals({[&] {
+                    checkpoint.load(late);
+                    checkpoint.save(5);
+                    std::filesystem::remove(folder / "checkpoints/step-00000006.safetensors");
+                  },
+                  [&] { checkpoint.save(6); }, [&] { return files() + std::to_string(checkpoint.step()); }});
 }
