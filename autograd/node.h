@@ -294,16 +294,21 @@ struct Step {
 };
 
 /// Walks the graph behind `root`, depth first: leave(node) is called for every node that enter(node) lets in,
-/// inputs first. Each time that a node is met enter() is asked, so it lets each in once. `stack` is empty at
-/// the start and the end; it is not the machine's, since graphs are deep.
+/// inputs first. Each time that a node is met enter() is asked, so it lets each in once; whom it lets in is on the
+/// stack, also when something throws. `stack` is empty at the start and the end; it is not the machine's, since graphs
+/// are deep.
 template <class Stack, class Enter, class Leave>
 void walk(Node& root, Stack& stack, Enter&& enter, Leave&& leave) {
-  if (enter(root)) stack.push_back({&root, 0});
+  const auto meet = [&](Node& node) {
+    if (stack.size() == stack.capacity()) stack.reserve(2 * stack.size() + 16);
+    if (enter(node)) stack.push_back({&node, 0});
+  };
+  meet(root);
   while (!stack.empty()) {
     Node& node = *stack.back().node;
     if (stack.back().next < node.input_count) {
       Node* input = node.inputs()[stack.back().next++].node.get();
-      if (input && enter(*input)) stack.push_back({input, 0});
+      if (input) meet(*input);
     } else {
       leave(node);
       stack.pop_back();

@@ -1,11 +1,13 @@
 #include "nn/checkpoint.h"
 
+#include <dirent.h>
+
 #include <charconv>
+#include <cstdio>
 #include <filesystem>
 
 #include "nn/table.h"
 #include "tensor/create.h"
-#include "tensor/kernels/elementwise.h"
 
 // The file: tensors called "part" or "part.name", and in the metadata what is expected, each under its name.
 namespace heed {
@@ -18,14 +20,17 @@ constexpr const char* kCheckpoint = "checkpoint 1";
 constexpr std::string_view kStep = "step-", kEnding = ".safetensors";
 
 // The step in the name of a checkpoint, -1 for other files.
-int64_t step_of(const fs::path& path) {
-  const std::string name = path.filename().string();
+int64_t step_of(std::string_view name) {
   if (!name.starts_with(kStep) || !name.ends_with(kEnding)) return -1;
   int64_t step = -1;
   const char* end = name.data() + name.size() - kEnding.size();
   const auto [stop, error] = std::from_chars(name.data() + kStep.size(), end, step);
   return error == std::errc() && stop == end ? step : -1;
 }
+
+struct Close {
+  void operator()(DIR* folder) const { closedir(folder); }
+};
 
 std::string file_of(int64_t step) {
   const std::string digits = std::to_string(step);
@@ -75,7 +80,9 @@ void Checkpoint::add(Part part) {
 // Before all others: an epoch sets the rates of its optimiser, which knows them better.
 void Checkpoint::add(const std::string& name, Schedule& schedule) {
   add({name, [&schedule] { return numbers<int64_t>({schedule.epoch()}); },
-       [&schedule](const StateDict& state) { schedule.set_epoch(number<int64_t>(state)); }});
+       [&schedule](const StateDict& state) {
+         return [&schedule, epoch = number<int64_t>(state)] { schedule.set_epoch(epoch); };
+       }});
   std::rotate(parts_.begin(), parts_.end() - 1, parts_.end());
 }
 
@@ -90,39 +97,47 @@ void Checkpoint::add(const std::string& name, Generator& generator) {
        [&generator](const StateDict& state) {
          const auto parts = numbers<int64_t>(state);
          check(parts.size() == 3, "three numbers are needed, and there are ", parts.size());
-         generator = Generator(static_cast<uint64_t>(parts[0]), static_cast<uint64_t>(parts[1]));
-         generator.set_position(static_cast<uint64_t>(parts[2]));
+         Generator there(static_cast<uint64_t>(parts[0]), static_cast<uint64_t>(parts[1]));
+         there.set_position(static_cast<uint64_t>(parts[2]));
+         return [&generator, there] { generator = there; };
        }});
 }
 
 void Checkpoint::add(const std::string& name, int64_t& value) {
   add({name, [&value] { return numbers<int64_t>({value}); },
-       [&value](const StateDict& state) { value = number<int64_t>(state); }});
+       [&value](const StateDict& state) {
+         return [&value, there = number<int64_t>(state)] { value = there; };
+       }});
 }
 
 void Checkpoint::add(const std::string& name, double& value) {
   add({name, [&value] { return numbers<double>({value}); },
-       [&value](const StateDict& state) { value = number<double>(state); }});
+       [&value](const StateDict& state) {
+         return [&value, there = number<double>(state)] { value = there; };
+       }});
 }
 
 void Checkpoint::add(const std::string& name, std::vector<double>& values) {
   add({name, [&values] { return numbers(values); },
-       [&values](const StateDict& state) { values = numbers<double>(state); }});
+       [&values](const StateDict& state) {
+         return [&values, there = numbers<double>(state)]() mutable { values.swap(there); };
+       }});
 }
 
 std::vector<std::string> Checkpoint::files() const {
   std::vector<std::pair<int64_t, std::string>> found;
-  std::error_code none;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, none))
-    if (const int64_t step = step_of(entry.path()); step >= 0)
-      found.emplace_back(step, entry.path().string());
+  // Not by std::filesystem, whose iterators end the program when memory ends.
+  const std::unique_ptr<DIR, Close> folder(opendir(folder_.c_str()));
+  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr)
+    if (const int64_t step = step_of(entry->d_name); step >= 0)
+      found.emplace_back(step, folder_ + "/" + entry->d_name);
   std::ranges::sort(found);
   std::vector<std::string> paths;
   for (auto& [step, path] : found) paths.push_back(std::move(path));
   return paths;
 }
 
-void Checkpoint::write(const std::string& file) {
+void Checkpoint::write(const std::string& file, int64_t step, double lowest) {
   std::error_code wrong;
   if (!ours_ && !files().empty()) {
     const std::string before = folder_ + ".before";
@@ -133,30 +148,36 @@ void Checkpoint::write(const std::string& file) {
   ours_ = true;
   fs::create_directories(folder_, wrong);
   check(fs::is_directory(folder_), "Checkpoint: ", folder_, ": cannot be made: ", wrong.message());
-  StateDict all;
-  for (const Part& part : parts_)
-    for (auto& [name, x] : part.state()) all[name.empty() ? part.name : part.name + "." + name] = x;
-  Metadata about = expected_;
-  about[kFormat] = kCheckpoint;
-  save_safetensors(folder_ + "/" + file, all, about);
+  std::swap(step, step_);
+  std::swap(lowest, lowest_);
+  try {
+    StateDict all;
+    for (const Part& part : parts_)
+      for (auto& [name, x] : part.state()) all[name.empty() ? part.name : part.name + "." + name] = x;
+    Metadata about = expected_;
+    about[kFormat] = kCheckpoint;
+    save_safetensors(folder_ + "/" + file, all, about);
+  } catch (...) {
+    step_ = step;
+    lowest_ = lowest;
+    throw;
+  }
 }
 
 std::string Checkpoint::save(int64_t step) {
   check(step >= 0, "Checkpoint: step ", step, "; it must not be negative");
-  step_ = step;
   const std::string file = file_of(step);
-  write(file);
-  const std::vector<std::string> old = files();
-  std::error_code ignored;
-  for (size_t i = 0; i + static_cast<size_t>(keep_) < old.size(); ++i) fs::remove(old[i], ignored);
-  return folder_ + "/" + file;
+  std::string path = folder_ + "/" + file;
+  std::vector<std::string> old = files();
+  std::erase(old, path);
+  write(file, step, lowest_);
+  for (size_t i = 0; i + static_cast<size_t>(keep_) <= old.size(); ++i) std::remove(old[i].c_str());
+  return path;
 }
 
 bool Checkpoint::save_best(int64_t step, double loss) {
   if (!(loss < lowest_)) return false;
-  step_ = step;
-  lowest_ = loss;
-  write("best" + std::string(kEnding));
+  write("best" + std::string(kEnding), step, loss);
   return true;
 }
 
@@ -198,24 +219,16 @@ void Checkpoint::load(const std::string& path) {
   check(misfits.rows() == 0, "Checkpoint: ", path, ": does not fit this training; nothing was changed\n",
         misfits.to_string("  "));
 
-  std::vector<StateDict> before;
-  for (const Part& part : parts_) {
-    before.push_back(part.state());
-    for (auto& [name, x] : before.back()) x = kernel::clone(x);
-  }
-  size_t done = 0;
-  const auto undo = [&] {
-    for (size_t i = 0; i < done; ++i) parts_[i].load(before[i]);
+  const auto each = [&](const auto& f) {
+    for (size_t i = 0; i < parts_.size(); ++i) try {
+        f(i);
+      } catch (const Error& error) {
+        fail("Checkpoint: ", path, ": ", parts_[i].name, ": ", error.what());
+      }
   };
-  try {
-    for (; done < parts_.size(); ++done) parts_[done].load(given[done]);
-  } catch (const Error& error) {
-    undo();
-    fail("Checkpoint: ", path, ": ", parts_[done].name, ": ", error.what());
-  } catch (...) {
-    undo();
-    throw;
-  }
+  std::vector<std::function<void()>> ready;  // so that all are loaded or none
+  each([&](size_t i) { ready.push_back(parts_[i].load(given[i])); });
+  each([&](size_t i) { ready[i](); });
   ours_ = true;
 }
 

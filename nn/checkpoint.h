@@ -31,12 +31,21 @@ class Checkpoint {
   /// In this folder, made at the first save; `keep` is how many are kept beside the best, at least 1.
   explicit Checkpoint(std::string folder, int64_t keep = 3);
 
-  /// A model (parameters and buffers), an optimiser, batches: whatever has a state dict.
+  /// A model (parameters and buffers), an optimiser, batches: whatever has a state dict, and is copied or has a
+  /// prepare_load.
   template <class Part>
   requires requires(Part& part) { part.load_state_dict(part.state_dict()); }
   void add(const std::string& name, Part& part) {
     add({name, [&part] { return part.state_dict(); },
-         [&part](const StateDict& s) { part.load_state_dict(s); }});
+         [&part](const StateDict& state) -> std::function<void()> {
+           if constexpr (requires { part.prepare_load(state); }) {
+             return part.prepare_load(state);
+           } else {
+             Part there = part;
+             there.load_state_dict(state);
+             return [&part, there = std::move(there)]() mutable { part = std::move(there); };
+           }
+         }});
     if constexpr (std::is_base_of_v<Optimizer, Part>) expect(name, part.name());
   }
   /// The epoch of a schedule.
@@ -75,10 +84,10 @@ class Checkpoint {
   struct Part {
     std::string name;
     std::function<StateDict()> state;
-    std::function<void(const StateDict&)> load;
+    std::function<std::function<void()>(const StateDict&)> load;  // done when what it returns is called
   };
   void add(Part part);
-  void write(const std::string& file);
+  void write(const std::string& file, int64_t step, double lowest);
 
   std::string folder_;
   int64_t keep_;

@@ -52,18 +52,20 @@ BatchStream::BatchStream(std::vector<int64_t> lengths, int64_t batch_size, Gener
 }
 
 void BatchStream::shuffle() {
-  began_ = generator_.position();
-  batches_ = bucket_batches(lengths_, batch_size_, generator_);
+  Generator generator = generator_;
+  batches_ = bucket_batches(lengths_, batch_size_, generator);
+  began_ = std::exchange(generator_, generator).position();
   taken_ = 0;
 }
 
 std::vector<int64_t> BatchStream::next() {
-  std::vector<int64_t> batch = std::move(batches_.back());
-  batches_.pop_back();
-  ++taken_;
-  if (batches_.empty()) {
+  std::vector<int64_t> batch = batches_.back();
+  if (batches_.size() == 1) {
     shuffle();
     ++epoch_;
+  } else {
+    batches_.pop_back();
+    ++taken_;
   }
   return batch;
 }
