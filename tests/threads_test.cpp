@@ -3,7 +3,6 @@
 #include <functional>
 #include <thread>
 
-#include "autograd/ops/elementwise.h"
 #include "nn/functional.h"
 #include "nn/layers/embedding.h"
 #include "nn/optim/clip.h"

@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "autograd/ops/elementwise.h"
 #include "nn/functional.h"
 #include "nn/layers/activation.h"
 #include "nn/layers/linear.h"
@@ -15,8 +14,13 @@ using namespace heed;
 
 namespace {
 
-struct Log : Layer<Log> {
-  Tensor forward(const Tensor& x) const { return log(x); }
+struct Inverse : Layer<Inverse> {
+  Tensor forward(const Tensor& x) const { return 1 / x; }
+};
+
+// 1 / y may be finite where its derivative is not.
+struct Over : Layer<Over> {
+  Tensor forward(const Tensor& y) const { return tensor({4, 1}) / y; }
 };
 
 // The message up to the path of this file, which moves.
@@ -26,14 +30,16 @@ std::string before_line(const std::string& text) { return text.substr(0, text.fi
 
 TEST_CASE("AnomalyGuard: the operation that gives the first infinity or NaN, with what went in") {
   const Tensor x = tensor({{1, 0}, {2, -1}});
-  CHECK(log(x).numel() == 4);
+  CHECK((1 / x).numel() == 4);
   const AnomalyGuard guard;
-  const std::string text = whole_message([&] { log(x); });
+  const std::string text = whole_message([&] { 1 / x; });
   CHECK(contains(text, "anomaly_test.cpp:"));
   CHECK(before_line(text) ==
-        "log: the result [2, 2] is -inf at [0, 1]; operand 1 is float32 [2, 2] of 1, 0, 2, -1, there 0");
-  CHECK(before_line(message([&] { sqrt(tensor(-1)); })) ==
-        "sqrt: the result [] is nan; operand 1 is float32 [] of -1");
+        "div: the result [2, 2] is inf at [0, 1]; operand 1 is float32 [] of 1; operand 2 is float32 [2, 2] "
+        "of 1, 0, "
+        "2, -1, there 0");
+  CHECK(before_line(message([&] { tensor(0) / tensor(0); })) ==
+        "div: the result [] is nan; operand 1 is float32 [] of 0; operand 2 is float32 [] of 0");
   CHECK(before_line(message([&] { linspace(0, 1, 100, float64) / zeros({1}, float64); })) ==
         "div: the result [100] is nan at [0]; operand 1 is float64 [100] from 0 to 1, there 0; operand 2 is "
         "float64 "
@@ -49,7 +55,7 @@ TEST_CASE("AnomalyGuard: the operation that gives the first infinity or NaN, wit
 }
 
 TEST_CASE("AnomalyGuard: the module's path, forward and backward") {
-  Sequential model(Linear(1, 1), Sequential(Log()));
+  Sequential model(Linear(1, 1), Sequential(Inverse()));
   {
     const NoGrad guard;
     copy_(model.parameters()[0], 0);
@@ -59,19 +65,16 @@ TEST_CASE("AnomalyGuard: the module's path, forward and backward") {
   CHECK(contains(message([&] {
                    model(ones({1, 1}));
                  }),
-                 "in 1.0: log: the result [1, 1] is -inf at [0, 0]; operand 1"));
-  const Tensor x = tensor({4, 0}).requires_grad_();
+                 "in 1.0: div: the result [1, 1] is inf at [0, 0]; operand 1"));
+  const Tensor y = tensor({2, 1e-30}).requires_grad_();
   CHECK(contains(
-      message([&] { sum(sqrt(x)).backward(); }),
-      "sqrt: the gradient of operand 1 [2] is inf at [1]; the incoming gradient is float32 [2] of 1, 1; "
-      "operand 1 is float32 [2] of 4, 0, there 0; in the gradient rule of sqrt"));
-  CHECK_FALSE(x.grad().defined());
-  struct Root : Layer<Root> {
-    Tensor forward(const Tensor& x) const { return sqrt(x); }
-  };
-  const Sequential root{Root()};
-  CHECK(contains(message([&] { sum(root(x)).backward(); }),
-                 "in 0: the gradient of operand 1 [2] is inf at [1]"));
+      message([&] { sum(Over()(y)).backward(); }),
+      "div: the gradient of operand 2 [2] is -inf at [1]; the incoming gradient is float32 [2] of 1, 1; "
+      "operand 1 is float32 [2] of 4, 1, there 1; operand 2 is float32 [2] of 2, "));
+  CHECK_FALSE(y.grad().defined());
+  const Sequential over{Over()};
+  CHECK(contains(message([&] { sum(over(y)).backward(); }),
+                 "in 0: the gradient of operand 2 [2] is -inf at [1]"));
 }
 
 TEST_CASE(
@@ -86,9 +89,6 @@ TEST_CASE(
   const AnomalyGuard guard;
   CHECK(isnan(tensor({kNaN})).to_vector<bool>()[0]);
   CHECK(values(softmax(scores, -1)) == Values{1, 0});  // what comes out is sound
-  const Tensor x = tensor(0).requires_grad_();
-  where(x > 0, sqrt(relu(x) + 1), x).backward();
-  CHECK(x.grad().item() == 1);
 }
 
 TEST_CASE("AnomalyGuard: no false alarm in any operation and its derivatives, and the same bits") {
