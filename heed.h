@@ -27,6 +27,7 @@
 /// a header, such as dtypes that differ, is said on its page. "Start" is the law of a layer's parameters before
 /// learning, "State dict" their names in files, which are PyTorch's.
 
+#include "autograd/anomaly.h"
 #include "autograd/engine.h"
 #include "autograd/function.h"
 #include "autograd/grad_mode.h"
@@ -41,6 +42,7 @@
 #include "nn/attention/pooling.h"
 #include "nn/attention/position.h"
 #include "nn/attention/score.h"
+#include "nn/checkpoint.h"
 #include "nn/file.h"
 #include "nn/functional.h"
 #include "nn/init.h"
@@ -70,6 +72,7 @@
 #include "nn/view/capture.h"
 #include "nn/view/heat_map.h"
 #include "nn/view/page.h"
+#include "nn/view/profile.h"
 #include "nn/view/rules.h"
 #include "nn/view/summary.h"
 #include "nn/view/tape.h"

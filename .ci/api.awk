@@ -27,7 +27,7 @@
   if (/^  static constexpr const char\* kName /) $0 = "/** For messages. */" $0
   if (/^  static constexpr .* kMemory /) $0 = "/** Names of the tensors in OptimizerState. */" $0
   if (/^  void check\(\) const;/) $0 = "/** Throws when they cannot be. */" $0
-  if (/^  void update\(const Tensor& p, /) $0 = "/** One step of one parameter. */" $0
+  if (/^  std::function<void\(\)> update\(const Tensor& p, /) $0 = "/** One step of one parameter, made ready. */" $0
 }
 
 # The comment before the namespace is that of the header, which must have one: Doxygen knows no such command.

@@ -121,10 +121,10 @@ class Pass {
     if (node.run != 0) [[unlikely]]
       fail(node.name, " ", at(node.line),
            " is part of a backward pass that is still running; differentiate another graph inside hooks");
+    const bool further = !up_to_ || !slot_of(node);
+    if (!further) append(node);
     node.run = id_;
-    if (!up_to_ || !slot_of(node)) return true;
-    append(node);
-    return false;
+    return further;
   }
   void append(Node& node) {
     node.leads = !targets_ || slot_of(node);
@@ -183,8 +183,8 @@ class Pass {
   }
 
   void keep(Node& node, Tensor g) {
-    node.pending = std::move(g);
     lists_.keepers.push_back(&node);
+    node.pending = std::move(g);
   }
   // Whatever can throw has run before the first gradient is added.
   void finish() {

@@ -135,8 +135,9 @@ Watcher::~Watcher() {
   *link = next_;
 }
 
-[[gnu::cold, gnu::noinline]] static void tell_recorded(Node& node, const Tensor& value,
-                                                       const auto& operands) {
+// Of an operation, and of its node where it has one.
+[[gnu::cold, gnu::noinline]] static void tell(const char* name, Node* node, const Tensor& value,
+                                              const auto& operands) {
   std::vector<Tensor> inputs;
   for (const auto& operand : operands) {
     if constexpr (requires { operand.input; })
@@ -144,10 +145,17 @@ Watcher::~Watcher() {
     else
       inputs.push_back(operand);
   }
-  Watcher::each([&](Watcher& watcher) { watcher.recorded(node, value, inputs); });
+  Watcher::each([&](Watcher& watcher) {
+    if (node)
+      watcher.recorded(*node, value, inputs);
+    else
+      watcher.computed(name, value, inputs);
+  });
 }
 
 Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges) {
+  if (Watcher::any()) [[unlikely]]
+    tell(name, nullptr, value, edges);
   if (!grad_enabled()) return value;
   size_t rule_bytes = 0;
   for (const Edge& edge : edges)
@@ -170,12 +178,14 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges)
   }
   TensorBody::of(value).history = std::move(history);
   if (Watcher::any()) [[unlikely]]
-    tell_recorded(node, value, edges);
+    tell(name, &node, value, edges);
   return value;
 }
 
 Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule, Twin twin,
               Twin again) {
+  if (Watcher::any()) [[unlikely]]
+    tell(name, nullptr, value, inputs);
   if (!grad_enabled() || std::ranges::none_of(inputs, &Operand::requires_grad)) return value;
 
   Node& node = Node::make(name, value, line_of(inputs.front()), inputs.size(), 0);
@@ -195,7 +205,7 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
       Node::Joint{std::move(rule), std::move(twin), std::make_shared<const Node::Source>(std::move(source))});
   body.history = std::move(history);
   if (Watcher::any()) [[unlikely]]
-    tell_recorded(node, value, inputs);
+    tell(name, &node, value, inputs);
   return value;
 }
 

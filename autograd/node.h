@@ -259,7 +259,9 @@ class Watcher {
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
-  /// An operation gave `value`; an input that was not given is undefined.
+  /// An operation gave `value`, whether anything is recorded or not; an input that was not given is undefined.
+  virtual void computed(const char*, const Tensor&, const std::vector<Tensor>&) {}
+  /// It was recorded, too: this is its node.
   virtual void recorded(Node& node, const Tensor& value, const std::vector<Tensor>& inputs) = 0;
   /// The gradient of a node's result is complete, and its rule runs next. node.run tells one pass from another.
   virtual void turn(Node& node, const Tensor& g) = 0;
@@ -272,7 +274,11 @@ class Watcher {
   template <class Tell>
   static void each(Tell&& tell) {
     const NoGrad nothing_recorded;
-    for (Watcher* watcher = first_; watcher; watcher = watcher->next_) tell(*watcher);
+    const struct Unwatched {  // what they compute
+      ~Unwatched() { first_ = all; }
+      Watcher* const all = std::exchange(first_, nullptr);
+    } watchers;
+    for (Watcher* watcher = watchers.all; watcher; watcher = watcher->next_) tell(*watcher);
   }
 
  private:
@@ -288,16 +294,21 @@ struct Step {
 };
 
 /// Walks the graph behind `root`, depth first: leave(node) is called for every node that enter(node) lets in,
-/// inputs first. Each time that a node is met enter() is asked, so it lets each in once. `stack` is empty at
-/// the start and the end; it is not the machine's, since graphs are deep.
+/// inputs first. Each time that a node is met enter() is asked, so it lets each in once; whom it lets in is on the
+/// stack, also when something throws. `stack` is empty at the start and the end; it is not the machine's, since graphs
+/// are deep.
 template <class Stack, class Enter, class Leave>
 void walk(Node& root, Stack& stack, Enter&& enter, Leave&& leave) {
-  if (enter(root)) stack.push_back({&root, 0});
+  const auto meet = [&](Node& node) {
+    if (stack.size() == stack.capacity()) stack.reserve(2 * stack.size() + 16);
+    if (enter(node)) stack.push_back({&node, 0});
+  };
+  meet(root);
   while (!stack.empty()) {
     Node& node = *stack.back().node;
     if (stack.back().next < node.input_count) {
       Node* input = node.inputs()[stack.back().next++].node.get();
-      if (input && enter(*input)) stack.push_back({input, 0});
+      if (input) meet(*input);
     } else {
       leave(node);
       stack.pop_back();

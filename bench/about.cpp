@@ -1,4 +1,8 @@
 // What heed's side says of itself.
+#include <cstdlib>
+
+#include "autograd/anomaly.h"
+#include "nn/view/profile.h"
 #include "tensor/version.h"
 #include "workload.h"
 
@@ -6,7 +10,13 @@ namespace bench {
 
 std::string about() { return heed::build_info(); }
 
-void prepare() {}  // heed reads OMP_NUM_THREADS itself
+// heed reads OMP_NUM_THREADS itself. HEED_BENCH_WATCH=anomaly or =profile: what a step takes under one's eyes.
+void prepare() {
+  const char* watch = std::getenv("HEED_BENCH_WATCH");
+  const std::string by = watch ? watch : "";
+  if (by == "anomaly") static const heed::AnomalyGuard guard;
+  if (by == "profile") static const heed::Profile profile;
+}
 
 void add_second_ways() {}
 

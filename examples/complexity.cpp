@@ -21,7 +21,7 @@
 #include <cstdio>
 #include <ostream>
 
-#include "examples/program.h"
+#include "examples/training.h"
 
 using namespace heed;
 using namespace program;
@@ -335,31 +335,44 @@ class Reader : public Layer<Reader<Sequence>> {
 };
 
 template <class Model>
-double train(Model& model, int64_t length, int64_t steps, Progress& progress) {
+double train(Training& training, const std::string& name, Model& model, int64_t length, int64_t steps,
+             uint64_t seed) {
   Adam adam(model.parameters(), {.lr = 5e-3});
-  for (int64_t step = 0; step < steps; ++step) {
-    const auto [ids, first] = draw(32, length);
-    adam.zero_grad();
-    F::cross_entropy(model(ids), first).backward();
-    clip_grad_norm_(model.parameters(), 1);
-    adam.step();
-    progress.step();
-  }
+  Checkpoint state(training.folder(name));
+  state.add("model", model);
+  state.add("optimizer", adam);
+  state.add("random", default_generator());
+  state.expect("--steps", std::to_string(steps));
+  state.expect("--seed", std::to_string(seed));
+  training.run(
+      state, steps,
+      [&](int64_t, bool) {
+        const auto [ids, first] = draw(32, length);
+        adam.zero_grad();
+        const Tensor loss = F::cross_entropy(model(ids), first);
+        loss.backward();
+        const double norm = clip_grad_norm_(model.parameters(), 1);
+        adam.step();
+        return StepRecord{
+            .loss = loss.item(), .rate = adam.lr(), .gradient_norm = norm, .tokens = ids.numel()};
+      },
+      name);
   const NoGrad guard;
   const auto [ids, first] = draw(500, length);
   return mean(to(argmax(model(ids), -1) == first, float64)).item();
 }
 
-void show_recall(Program& self, int64_t reach, int64_t steps) {
+void show_recall(Program& self, Training& training, int64_t reach, int64_t steps) {
   const std::vector<int64_t> lengths = doubled(8, reach);
   const std::vector<std::string> keys = {"rnn", "gru", "attention"};
   std::vector<Numbers> accuracy(3);
   std::vector<int64_t> parameters(3);
-  Progress progress("recall", static_cast<int64_t>(3 * lengths.size()) * steps);
+  training.plan(static_cast<int64_t>(3 * lengths.size()) * steps);
   for (const int64_t length : lengths) {
     const auto run = [&](size_t i, auto model) {
       parameters[i] = model.parameter_count();
-      accuracy[i].push_back(train(model, length, steps, progress));
+      accuracy[i].push_back(
+          train(training, keys[i] + "-" + std::to_string(length), model, length, steps, self.seed));
     };
     run(0, Reader(RNN(32, 50, {.batch_first = true}), 50));
     run(1, Reader(GRU(32, 24, {.batch_first = true}), 24));
@@ -404,6 +417,7 @@ int main(int argc, char** argv) {
   std::string part = "all";
   int64_t longest = 4096, width = 64, k = 3, reach = 128, steps = 400;
   Program self("complexity", "Work, memory and reach of recurrent, convolutional and attention layers.");
+  Training training(self);
   self.option("--part", part, "work, memory, recall or all");
   self.option("--longest", longest, "The longest sequence of work and memory: 512, 1024, ..., 8192");
   self.option("--width", width, "Numbers at each position, d");
@@ -437,6 +451,6 @@ int main(int argc, char** argv) {
     manual_seed(self.seed);
     if (part == "all" || part == "work") show_work(self, longest, width, k);
     if (part == "all" || part == "memory") show_memory(self, longest, width);
-    if (part == "all" || part == "recall") show_recall(self, reach, steps);
+    if (part == "all" || part == "recall") show_recall(self, training, reach, steps);
   });
 }

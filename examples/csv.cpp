@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <fstream>
-#include <sstream>
 #include <string_view>
 
 #include "examples/bad_rows.h"
@@ -163,10 +162,13 @@ size_t find_column(const Reader& reader, const std::vector<std::string>& names, 
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  if (file.peek() != std::ifstream::traits_type::eof()) bytes << file.rdbuf();
-  heed::check(!file.bad() && (file || file.eof()), path, ": cannot be read; is it there, and is it a file?");
-  return std::move(bytes).str();
+  std::string bytes;
+  for (char block[1 << 16]; file;) {
+    file.read(block, sizeof block);
+    bytes.append(block, static_cast<size_t>(file.gcount()));
+  }
+  heed::check(!file.bad() && file.eof(), path, ": cannot be read; is it there, and is it a file?");
+  return bytes;
 }
 
 Columns read_csv(const std::string& path, const std::string& x, const std::string& y, bool skip_bad) {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -75,6 +76,10 @@ void Program::flag(const std::string& name, bool& value, const std::string& help
   options_->app.add_flag(name, value, help);
 }
 
+void Program::arguments(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  options_->app.add_option(name, values, help);
+}
+
 bool Program::given(const std::string& name) const { return options_->app.count(name) > 0; }
 
 namespace {
@@ -115,6 +120,7 @@ int Program::run(int argc, char** argv, const std::function<void()>& body) {
     if (version_) {
       std::cout << name_ << ", " << heed::build_info() << "\n";
     } else {
+      for (const auto& check : checks_) check();
       if (draws()) check_place(out, true);
       if (!json_.empty() && json_ != "-") {
         check_place(json_, false);
@@ -125,6 +131,16 @@ int Program::run(int argc, char** argv, const std::function<void()>& body) {
     }
     heed::check(bool(std::cout.flush()), "standard output cannot be written");
     return 0;
+  } catch (const Stopped& stopped) {
+    std::cerr << name_ << ": stopped after step " << stopped.step
+              << (stopped.signal == 0        ? ""
+                  : stopped.signal == SIGINT ? " by SIGINT"
+                                             : " by SIGTERM")
+              << (stopped.checkpoint.empty()
+                      ? "; nothing is kept without --out"
+                      : "; " + stopped.checkpoint + " has all of it, and --resume goes on")
+              << "\n";
+    return stopped.signal == 0 ? 0 : 128 + stopped.signal;
   } catch (const std::bad_alloc&) {
     std::cerr << name_ << ": there is not enough memory for this\n";
   } catch (const std::exception& error) {
@@ -231,6 +247,14 @@ set tics nomirror textcolor '#333333'
 set grid linecolor '#e6e6e6' linetype 1
 set key noenhanced textcolor '#333333' Left reverse spacing 1.15
 set title font ',15'
+set linetype 1 linecolor '#0072b2'
+set linetype 2 linecolor '#d55e00'
+set linetype 3 linecolor '#009e73'
+set linetype 4 linecolor '#cc79a7'
+set linetype 5 linecolor '#e69f00'
+set linetype 6 linecolor '#56b4e9'
+set linetype 7 linecolor '#000000'
+set linetype cycle 7
 )";
 
 }  // namespace
@@ -264,6 +288,7 @@ void Program::plot(const std::string& file, const std::string& commands) {
 void Program::add_picture(const std::string& drawn, const std::string& picture) {
   const fs::path folder(out);
   fs::rename(folder / drawn, folder / picture);
+  std::erase(pictures_, (folder / picture).string());  // of one that was drawn before
   pictures_.push_back((folder / picture).string());
 }
 
@@ -274,7 +299,12 @@ Progress::~Progress() {
   if (visible_ && terminal_) std::cerr << "\r\033[K" << std::flush;
 }
 
-void Progress::step() {
+void Progress::skip(int64_t steps) {
+  done_ += steps;
+  skipped_ += steps;
+}
+
+void Progress::step(const std::string& note) {
   ++done_;
   const auto now = Clock::now();
   const std::chrono::duration<double> wait(terminal_ ? (visible_ ? 0.1 : 1) : 10);
@@ -282,10 +312,10 @@ void Progress::step() {
   said_ = now;
   visible_ = true;
   const double spent = std::chrono::duration<double>(now - start_).count();
-  const double left = spent / static_cast<double>(done_) * static_cast<double>(steps_ - done_);
-  char line[160];
-  std::snprintf(line, sizeof line, "%s: %d %%, about %.0f s left", what_.c_str(),
-                static_cast<int>(100 * done_ / steps_), std::ceil(left));
+  const double left = spent / static_cast<double>(done_ - skipped_) * static_cast<double>(steps_ - done_);
+  const std::string line = what_ + ": " + std::to_string(100 * done_ / steps_) + " %, " +
+                           (note.empty() ? "" : note + ", ") + "about " +
+                           std::to_string(std::lround(std::ceil(left))) + " s left";
   if (terminal_)
     std::cerr << "\r\033[K" << line << std::flush;
   else

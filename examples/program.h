@@ -33,6 +33,12 @@ class Program {
               const std::string& help);
   void flag(const std::string& name, bool& value, const std::string& help);
 
+  /// What stands without a name.
+  void arguments(const std::string& name, std::vector<std::string>& values, const std::string& help);
+
+  /// Called when the options are known and before anything else: throws where they cannot be.
+  void require(std::function<void()> check) { checks_.push_back(std::move(check)); }
+
   /// Whether the caller named this option.
   bool given(const std::string& name) const;
 
@@ -82,8 +88,17 @@ class Program {
   bool version_ = false;
   std::unique_ptr<Options> options_;
   std::vector<std::pair<std::string, const std::string*>> texts_;  // options that may name a file
+  std::vector<std::function<void()>> checks_;
   std::vector<std::string> pictures_;
   bool gnuplot_missing_ = false;
+};
+
+/// Thrown by a training that was told to stop, by a signal (0: by --stop-after): the program says so and ends with
+/// 128 + the signal.
+struct Stopped {
+  int signal;
+  int64_t step;            // the last that was done
+  std::string checkpoint;  // "" if there is no folder for one
 };
 
 /// Says on standard error how far a long computation is and how long it will still take: one line that
@@ -92,12 +107,16 @@ class Progress {
  public:
   Progress(std::string what, int64_t steps);
   ~Progress();
-  void step();
+  /// One more is done; on a terminal the note stands in the line, too: "loss 0.31".
+  void step(const std::string& note = "");
+  /// Some were done before.
+  void skip(int64_t steps);
+  bool done() const { return done_ >= steps_; }
 
  private:
   using Clock = std::chrono::steady_clock;
   std::string what_;
-  int64_t steps_, done_ = 0;
+  int64_t steps_, done_ = 0, skipped_ = 0;
   Clock::time_point start_ = Clock::now(), said_ = start_;
   bool terminal_, visible_ = false;
 };

@@ -18,8 +18,8 @@
 #include <cmath>
 #include <ostream>
 
-#include "examples/program.h"
 #include "examples/scores_scale.h"
+#include "examples/training.h"
 
 using namespace heed;
 using namespace program;
@@ -150,17 +150,28 @@ std::string forget(Program& self, const std::string& place, const std::string& s
   return spared;
 }
 
-void train(Pooling& model, const Relation& relation, int64_t steps, Progress& progress) {
+void train(Training& training, const std::string& name, Pooling& model, const Relation& relation,
+           int64_t steps, uint64_t seed) {
   Adam adam(model.parameters());
-  for (int64_t step = 0; step < steps; ++step) {
-    // Large steps at first, to be near soon; small ones at last, to be exact.
-    adam.set_lr(0.02 * (1 - static_cast<double>(step) / static_cast<double>(steps)));
-    adam.zero_grad();
-    const Task task = relation.draw(kBatch);
-    F::mse_loss(model(task.queries, task.keys, task.values).output, task.answers()).backward();
-    adam.step();
-    progress.step();
-  }
+  Checkpoint state(training.folder(name));
+  state.add("model", model);
+  state.add("optimizer", adam);
+  state.add("random", default_generator());
+  state.expect("--steps", std::to_string(steps));
+  state.expect("--seed", std::to_string(seed));
+  training.run(
+      state, steps,
+      [&](int64_t step, bool) {
+        // Large steps at first, to be near soon; small ones at last, to be exact.
+        adam.set_lr(0.02 * (1 - static_cast<double>(step) / static_cast<double>(steps)));
+        adam.zero_grad();
+        const Task task = relation.draw(kBatch);
+        const Tensor loss = F::mse_loss(model(task.queries, task.keys, task.values).output, task.answers());
+        loss.backward();
+        adam.step();
+        return StepRecord{.loss = loss.item(), .rate = adam.lr()};
+      },
+      name);
 }
 
 // The formula of each score, in this program's letters: U, the map of a query that has none of its own.
@@ -191,7 +202,7 @@ void explain(Program& self, const std::vector<std::string>& scores) {
                  "\n\n";
 }
 
-void train_scores(Program& self, const std::vector<std::string>& scores,
+void train_scores(Program& self, Training& training, const std::vector<std::string>& scores,
                   const std::vector<std::string>& normalisers, int64_t steps) {
   Table table({"score", "normaliser", "parameters", "loss before", "loss after", "right key before",
                "right key after", "entropy", "exact zeros"});
@@ -200,7 +211,7 @@ void train_scores(Program& self, const std::vector<std::string>& scores,
   double least = INFINITY;  // of the right keys
   std::string weakest, all_spared;
   explain(self, scores);
-  Progress progress("training", std::ssize(scores) * std::ssize(normalisers) * steps);
+  training.plan(std::ssize(scores) * std::ssize(normalisers) * steps);
   for (const std::string& score : scores) {
     for (const std::string& normaliser : normalisers) {
       manual_seed(self.seed);  // the same relation and the same test for all
@@ -208,7 +219,7 @@ void train_scores(Program& self, const std::vector<std::string>& scores,
       const Task test = relation.draw(kTest);
       Pooling model(learned_score(score), make_normaliser(normaliser));
       const Measured before = measure(model, test);
-      train(model, relation, steps, progress);
+      train(training, score + "-" + normaliser, model, relation, steps, self.seed);
       const Measured after = measure(model, test);
       table.add({score, normaliser, std::to_string(model.parameter_count()), short_number(before.loss),
                  short_number(after.loss), short_number(before.accuracy), short_number(after.accuracy),
@@ -265,6 +276,7 @@ void train_scores(Program& self, const std::vector<std::string>& scores,
 
 int main(int argc, char** argv) {
   Program self("scores", "Trains each attention score with each normaliser to find the right key.");
+  Training training(self);
   const std::string all = "all";
   std::string compare = "scores", score = all, normaliser = all;
   int64_t steps = 1000;
@@ -286,7 +298,7 @@ int main(int argc, char** argv) {
     const auto chosen = [&](const std::string& name, const std::vector<std::string>& names) {
       return name == all ? names : std::vector<std::string>{name};
     };
-    train_scores(self, chosen(score, score_names()), chosen(normaliser, normaliser_names()), steps);
+    train_scores(self, training, chosen(score, score_names()), chosen(normaliser, normaliser_names()), steps);
     if (normaliser == all || normaliser == "hard") hard_choices(self);
   });
 }

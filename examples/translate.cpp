@@ -16,7 +16,7 @@
 #include <numeric>
 #include <ostream>
 
-#include "examples/program.h"
+#include "examples/training.h"
 #include "examples/translation.h"
 
 using namespace heed;
@@ -54,46 +54,81 @@ void settle(Options& options) {
         "--steps, --batch, --beams and --lr must be above 0");
 }
 
+// The data, for a training that goes on with them: how many, and a word that is another for others.
+std::string describe(const std::vector<Pair>& pairs) {
+  std::vector<std::string> texts;
+  for (const Pair& pair : pairs) texts.insert(texts.end(), {pair.source, pair.target});
+  return std::to_string(pairs.size()) + ", " + fingerprint(texts);
+}
+
 // Teacher forcing with Adam; the rate warms up, then falls to 0. Returns the mean losses of tenths of the
 // training.
-std::vector<double> train(const Translation& translation, const std::vector<Pair>& pairs,
-                          const Options& options, uint64_t seed) {
-  std::vector<int64_t> lengths;
-  for (const Pair& pair : pairs) lengths.push_back(std::ssize(tokenise(pair.source)));
+std::vector<double> train(Training& training, const std::string& name, const Translation& translation,
+                          const Split& parts, const Options& options, uint64_t seed) {
+  std::vector<int64_t> lengths, words;
+  for (const Pair& pair : parts.train) {
+    lengths.push_back(std::ssize(tokenise(pair.source)));
+    words.push_back(std::ssize(tokenise(pair.target)) + 1);
+  }
   Adam optimizer(translation.module().parameters(), {.lr = options.lr});
   const auto steps = static_cast<double>(options.steps);
   LambdaLR schedule(optimizer, [steps](int64_t t) {
     return std::min({1.0, static_cast<double>(t + 1) / (0.08 * steps), 1 - static_cast<double>(t) / steps});
   });
-  Generator order(seed, 1);
-  std::vector<std::vector<int64_t>> batches;
+  BatchStream batches(lengths, options.batch, Generator(seed, 1));
+  const std::vector<Pair> unseen(parts.test.begin(),
+                                 parts.test.begin() + std::min<int64_t>(256, std::ssize(parts.test)));
   std::vector<double> losses;
-  double sum = 0;
-  int64_t summed = 0;
-  Progress progress("training", options.steps);
-  for (int64_t step = 0; step < options.steps; ++step) {
-    if (batches.empty()) batches = bucket_batches(lengths, options.batch, order);
-    std::vector<Pair> some;
-    for (const int64_t i : batches.back()) some.push_back(pairs[static_cast<size_t>(i)]);
-    batches.pop_back();
+  double sum = 0, summed = 0;
 
-    const Tensor loss = translation.loss(some);
-    check(std::isfinite(loss.item()), "the loss is ", loss.item(), " at step ", step,
-          "; take a smaller --lr");
-    optimizer.zero_grad();
-    loss.backward();
-    clip_grad_norm_(translation.module().parameters(), 1);
-    optimizer.step();
-    schedule.step();
-    progress.step();
+  Checkpoint state(training.folder());
+  state.add("model", translation.module());
+  state.add("optimizer", optimizer);
+  state.add("schedule", schedule);
+  state.add("random", default_generator());
+  state.add("batches", batches);
+  state.add("losses", losses);
+  state.add("sum", sum);
+  state.add("summed", summed);
+  state.expect("--model", options.model);
+  state.expect("--attention", options.attention);
+  state.expect("--steps", std::to_string(options.steps));
+  state.expect("--batch", std::to_string(options.batch));
+  state.expect("--lr", to_string(options.lr));
+  state.expect("--seed", std::to_string(seed));
+  state.expect("pairs to learn from", describe(parts.train));
+  training.run(
+      state, options.steps,
+      [&](int64_t step, bool validate) {
+        std::vector<Pair> some;
+        StepRecord record{.loss = 0, .rate = optimizer.lr()};
+        for (const int64_t i : batches.next()) {
+          some.push_back(parts.train[static_cast<size_t>(i)]);
+          record.tokens += words[static_cast<size_t>(i)];
+        }
+        const Tensor loss = translation.loss(some);
+        record.loss = loss.item();
+        check(std::isfinite(record.loss), "the loss is ", record.loss, " at step ", step,
+              "; take a smaller --lr");
+        optimizer.zero_grad();
+        loss.backward();
+        record.gradient_norm = clip_grad_norm_(translation.module().parameters(), 1);
+        optimizer.step();
+        schedule.step();
 
-    sum += loss.item();
-    ++summed;
-    if ((step + 1) * 10 / options.steps == step * 10 / options.steps) continue;
-    losses.push_back(sum / static_cast<double>(summed));
-    sum = 0;
-    summed = 0;
-  }
+        sum += record.loss;
+        ++summed;
+        if (!validate) return record;
+        losses.push_back(sum / std::exchange(summed, 0));
+        sum = 0;
+        if (unseen.empty()) return record;
+        const NoGrad guard;
+        translation.module().eval();
+        record.validation = translation.loss(unseen).item();
+        translation.module().train();
+        return record;
+      },
+      name);
   return losses;
 }
 
@@ -225,7 +260,7 @@ struct Learned {
   Lengths lengths;
 };
 
-Learned learn(Program& self, const Options& options) {
+Learned learn(Program& self, Training& training, const Options& options, const std::string& name = "") {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   manual_seed(self.seed);
@@ -237,9 +272,6 @@ Learned learn(Program& self, const Options& options) {
   self.result("skipped", skipped);
   explain(self, options);
   Split parts = split(pairs, self.seed);
-  const bool unseen = !parts.test.empty();
-  if (!unseen) parts.test = parts.train;
-
   const Translation translation(options.model, options.attention, parts.train);
   std::ostream& text = self.text();
   text << parts.train.size() << " pairs to learn from; " << translation.options().source_words << " and "
@@ -249,7 +281,9 @@ Learned learn(Program& self, const Options& options) {
        << ": " << translation.module().parameter_count() << " parameters, " << options.steps << " steps of "
        << options.batch << " pairs\n"
        << std::flush;
-  const std::vector<double> losses = train(translation, parts.train, options, self.seed);
+  const std::vector<double> losses = train(training, name, translation, parts, options, self.seed);
+  const bool unseen = !parts.test.empty();
+  if (!unseen) parts.test = parts.train;
   text << "loss:";
   for (const double loss : losses) text << " " << short_number(loss);
 
@@ -333,9 +367,10 @@ Learned learn(Program& self, const Options& options) {
 }
 
 // All models on the same data, each in a folder of its own, then side by side.
-void compare(Program& self, const Options& options) {
+void compare(Program& self, Training& training, const Options& options) {
   const std::string folder = self.out;
   std::vector<Learned> all;
+  std::vector<LossCurve> curves;
   for (const char* model : {"rnn", "attention", "transformer"}) {
     Options one = options;
     one.model = model;
@@ -343,7 +378,8 @@ void compare(Program& self, const Options& options) {
     self.out = folder + "/" + model;
     self.below = one.model + ".";
     self.text() << (all.empty() ? "" : "\n") << "-- " << model << "\n\n";
-    all.push_back(learn(self, one));
+    all.push_back(learn(self, training, one, model));
+    std::ranges::move(read_log(training.log_file()), std::back_inserter(curves));
   }
   self.out = folder;
   self.below = "";
@@ -383,6 +419,7 @@ void compare(Program& self, const Options& options) {
             "set xlabel 'characters of the source'\nset ylabel 'share'\nset yrange [0:1.05]\n"
             "set key below horizontal\n" +
                 plot + "\n");
+  draw_losses(self, "loss", curves);
 }
 
 void answer(Program& self, const Options& options) {
@@ -408,6 +445,7 @@ int main(int argc, char** argv) {
   self.out = "out/translate";
   // Steps this small gain little from a second core, and lose much when it is busy with something else.
   self.default_threads = 1;
+  Training training(self);
   Options options;
   std::vector<std::string> attentions = {"none"};
   attentions.insert(attentions.end(), score_names().begin(), score_names().end());
@@ -434,10 +472,10 @@ int main(int argc, char** argv) {
             " is for training; --text asks the model that the last training saved");
     for (const char* name : {"--model", "--attention", "--text"})
       check(!comparing || !self.given(name), name, " chooses one model; --compare trains all");
-    if (comparing) return compare(self, options);
+    if (comparing) return compare(self, training, options);
     settle(options);
     if (options.text.empty())
-      learn(self, options);
+      learn(self, training, options);
     else
       answer(self, options);
   });

@@ -31,11 +31,22 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
+// The same call again for as long as a signal interrupts it.
+template <class Call>
+auto uninterrupted(const Call& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+int open_file(const std::string& path, int flags) {
+  return uninterrupted([&] { return open(path.c_str(), flags | O_CLOEXEC, 0666); });
+}
+
 }  // namespace
 
 // Without O_NONBLOCK, opening a pipe would wait for somebody to write.
 FileReader::FileReader(const char* op, const std::string& path)
-    : op_(op), path_(path), fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    : op_(op), path_(path), fd_(open_file(path, O_RDONLY | O_NONBLOCK)) {
   require(fd_ >= 0, "cannot be opened: ", std::strerror(errno));
   struct stat found {};
   const bool regular = fstat(fd_, &found) == 0 && S_ISREG(found.st_mode);
@@ -49,8 +60,7 @@ FileReader::~FileReader() { close(fd_); }
 void FileReader::read(void* to, uint64_t count) {
   require(count <= left_, "ends too early: ", count, " bytes are wanted and ", left_, " are left");
   for (auto* at = static_cast<char*>(to); count > 0;) {
-    const ssize_t got = ::read(fd_, at, std::min(count, kMost));
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = uninterrupted([&] { return ::read(fd_, at, std::min(count, kMost)); });
     require(got >= 0, "cannot be read: ", std::strerror(errno));
     require(got > 0, "became shorter while it was read");
     at += got, count -= static_cast<uint64_t>(got), left_ -= static_cast<uint64_t>(got);
@@ -77,14 +87,14 @@ FileWriter::FileWriter(const char* op, const std::string& path) : op_(op), path_
   struct stat old {};
   const bool exists = stat(path_.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) {
-    fd_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    fd_ = open_file(path_, O_WRONLY);
     require(fd_ >= 0);
     return;
   }
   static std::atomic<int64_t> count = 0;
   do {
     beside_ = folder_of(path_) + "/.heed-" + std::to_string(getpid()) + "-" + std::to_string(count++);
-    fd_ = open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    fd_ = open_file(beside_, O_WRONLY | O_CREAT | O_EXCL);
   } while (fd_ < 0 && errno == EEXIST);
   require(fd_ >= 0);
   if (exists) fchmod(fd_, old.st_mode & 07777);
@@ -101,9 +111,10 @@ void FileWriter::require(bool condition) const {
 
 void FileWriter::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t put = ::write(fd_, bytes.data(), std::min<uint64_t>(bytes.size(), kMost));
-    if (put < 0 && errno == EINTR) continue;
-    require(put >= 0);
+    const auto write = [&] { return ::write(fd_, bytes.data(), std::min<uint64_t>(bytes.size(), kMost)); };
+    const ssize_t put = uninterrupted(write);
+    if (put == 0) errno = ENOSPC;  // lest it try for ever
+    require(put > 0);
     bytes.remove_prefix(static_cast<size_t>(put));
   }
 }
@@ -117,19 +128,21 @@ void FileWriter::write(const Tensor& x) {
 }
 
 void FileWriter::finish() {
-  if (!beside_.empty()) require(fsync(fd_) == 0);
-  require(close(std::exchange(fd_, -1)) == 0);
+  if (!beside_.empty()) require(uninterrupted([&] { return fsync(fd_); }) == 0);
+  // After EINTR the file is closed all the same, and another thread may have opened one of its number.
+  require(close(std::exchange(fd_, -1)) == 0 || errno == EINTR);
   if (beside_.empty()) return;
-  require(std::rename(beside_.c_str(), path_.c_str()) == 0);
+  const std::string place = folder_of(path_);
+  require(uninterrupted([&] { return std::rename(beside_.c_str(), path_.c_str()); }) == 0);
   beside_.clear();
-  // The new name is on the disk when its folder is. Not every file system can promise that.
-  const int folder = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;
-  const bool kept = fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP;
+  // The new name is on the disk when its folder is. Not every file system can promise that, nor every user read it.
+  const int folder = open_file(place, O_RDONLY | O_DIRECTORY);
+  bool kept = folder >= 0 ? uninterrupted([&] { return fsync(folder); }) == 0 : errno == EACCES;
   const int wrong = errno;
-  close(folder);
-  errno = wrong;
-  require(kept);
+  kept = kept || wrong == EINVAL || wrong == ENOTSUP;
+  if (folder >= 0) close(folder);
+  check(kept, op_, ": ", path_,
+        ": is written, but its folder cannot be brought to the disk: ", std::strerror(wrong));
 }
 
 void write_file(const std::string& path, std::string_view contents) {

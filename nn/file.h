@@ -40,6 +40,9 @@ class FileReader {
 
 /// Writes a file so that nobody ever sees half of it: beside its place until finish() has it on the disk and
 /// renames it; without finish() nothing is left. What is no file, a pipe or a device, is written as it is.
+///
+/// A program that is killed meanwhile leaves `.heed-<process>-<number>` beside, which disturbs nobody and stays: that
+/// its process has ended cannot be known where machines share a disk.
 class FileWriter {
  public:
   /// Opens a file beside the path. Errors: it cannot be written.

@@ -141,15 +141,25 @@ StateDict Module::state_dict() const {
 }
 
 LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
+  LoadReport report;
+  prepare_load(state, strict, report)();
+  return report;
+}
+
+std::function<void()> Module::prepare_load(const StateDict& state) {
+  LoadReport report;
+  return prepare_load(state, true, report);
+}
+
+std::function<void()> Module::prepare_load(const StateDict& state, bool strict, LoadReport& report) {
   std::vector<Member> members = Walk(*this).members;
   std::erase_if(members, [](const Member& member) { return !member.persistent; });
   std::set<const Storage*> memory;  // of the members
   for (const Member& member : members) memory.insert(TensorBody::of(*member.tensor).storage.get());
 
-  std::vector<std::pair<const OwnedTensor*, Tensor>> writes;
+  std::vector<std::pair<Tensor, Tensor>> writes;
   std::set<const TensorBody*> given;
   StateDict unexpected = state;
-  LoadReport report;
   Table misfits({"", "name", "model", "given"});
   for (const Member& member : members) {
     const auto entry = unexpected.extract(member.name);
@@ -162,8 +172,8 @@ LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
     else if (value.dtype() != own.dtype() && !(is_floating(value.dtype()) && is_floating(own.dtype())))
       misfits.add({"dtype", member.name, kind(own), kind(value)});
     else  // values in a member's own memory must survive the first writes
-      writes.push_back({member.tensor,
-                        memory.contains(TensorBody::of(value).storage.get()) ? kernel::clone(value) : value});
+      writes.push_back(
+          {own, memory.contains(TensorBody::of(value).storage.get()) ? kernel::clone(value) : value});
   }
   for (const Member& member : members)
     if (!given.contains(&TensorBody::of(*member.tensor))) {
@@ -178,11 +188,12 @@ LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
         misfits.rows() == 1 ? " name does" : " names do", " not fit ", type_name(), "; nothing was changed\n",
         misfits.to_string("  "));
 
-  for (const auto& [own, value] : writes) {
-    kernel::copy_into(*own, value);
-    TensorBody::of(*own).storage->wrote("load_state_dict", {});
-  }
-  return report;
+  return [writes = std::move(writes)] {
+    for (const auto& [own, value] : writes) {
+      kernel::copy_into(own, value);
+      TensorBody::of(own).storage->wrote("load_state_dict", {});
+    }
+  };
 }
 
 void Module::train(bool training) {

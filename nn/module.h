@@ -186,6 +186,9 @@ class Module {
   /// If any name is missing, unexpected or has another shape, throws one table of them and changes nothing;
   /// with strict = false missing and unexpected names are returned instead. Of tied names one suffices.
   LoadReport load_state_dict(const StateDict& state, bool strict = true);
+  /// The same in two steps, strict: what may throw is done now, and what is returned writes. So several parts are
+  /// loaded all or none.
+  std::function<void()> prepare_load(const StateDict& state);
 
   /// Training is the state at the start. It changes what layers such as Dropout do, and nothing about
   /// gradients; NoGrad stops those.
@@ -217,6 +220,7 @@ class Module {
  private:
   friend class detail::ModuleCall;
   std::vector<NamedTensor> named(bool learned) const;
+  std::function<void()> prepare_load(const StateDict& state, bool strict, LoadReport& report);
   detail::ModuleHooks& hooks();
 
   bool training_ = true;
@@ -286,8 +290,10 @@ inline thread_local constinit int paths_wanted = 0;
 class ModuleCall {
  public:
   ModuleCall(const Module& module, Line line)
-      : module_(module), line_(line), outer_(std::exchange(innermost, this)), path_before_(module_path) {
-    if (outer_ && (heed::grad_enabled() || paths_wanted > 0)) module_path = path();
+      : module_(module), line_(line), outer_(innermost), path_before_(module_path) {
+    if (outer_ && (heed::grad_enabled() || paths_wanted > 0))
+      module_path = path();  // may throw, as visit may
+    innermost = this;
   }
   ~ModuleCall() {
     innermost = outer_;

@@ -35,51 +35,104 @@ struct Kind {
   void (*read)(FileReader& file, const Tensor& x, std::string_view what);
 };
 
+using Type = Json::value_t;
+
+// A JSON value, of those that stand in a header. nlohmann's own asks for memory in its destructor.
+struct Value {
+  Type type = Type::null;
+  std::string text = {};  // of a string or number
+  uint64_t number = 0;    // where it is whole, from 0
+  std::vector<Value> list = {};
+  std::map<std::string, Value> members = {};
+};
+
 // A value that is not of the right kind, as messages show it.
-std::string found(const Json& value) {
-  return value.is_number() ? value.dump() : std::string("a JSON ") + value.type_name();
+std::string found(const Value& value) {
+  const bool number = value.type >= Type::number_integer && value.type <= Type::number_float;
+  return number ? value.text : std::string("a JSON ") + Json(value.type).type_name();
 }
 
-// The header; fields of tensors that are none of ours are left out. Keys and levels are watched while it is parsed,
-// since the result shows neither a name that came twice nor how deep the parser had to go.
-Json parse(const FileReader& file, const std::string& text) {
-  std::vector<std::set<std::string>> names;  // in the objects that are open
-  std::string tensor;
-  const auto watch = [&](int depth, Json::parse_event_t event, const Json& parsed) {
-    const auto level = static_cast<size_t>(depth);
-    if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
-      file.require(level < kDeepest, "the header is nested more than ", kDeepest, " levels deep");
-      names.resize(level);
-      names.emplace_back();
-    }
-    if (event != Json::parse_event_t::key) return true;
-    const std::string& key = parsed.get_ref<const std::string&>();
-    if (level == 1) tensor = (key == kMetadata ? "" : "tensor ") + readable(key);
-    file.require(names[level - 1].insert(key).second, tensor, level == 1 ? "" : ": " + readable(key),
-                 " comes twice");
-    return level != 2 || std::count(kFields, std::end(kFields), key) > 0 || tensor == readable(kMetadata);
-  };
-  try {
-    return Json::parse(text, watch);
-  } catch (const Json::parse_error& error) {
+// What the parser tells of the header becomes a value; fields of tensors that are none of ours are left out. Keys and
+// levels are watched here, since the result would show neither a name that came twice nor how deep the parser had to go.
+class Parser {
+ public:
+  Parser(const FileReader& file, const std::string& text) : file_(file) { Json::sax_parse(text, this); }
+  Value header;
+
+  bool null() { return put({Type::null}); }
+  bool boolean(bool) { return put({Type::boolean}); }
+  bool number_integer(int64_t value) { return put({Type::number_integer, Json(value).dump()}); }
+  bool number_unsigned(uint64_t value) { return put({Type::number_unsigned, std::to_string(value), value}); }
+  bool number_float(double value, const std::string&) {
+    return put({Type::number_float, Json(value).dump()});
+  }
+  bool string(std::string& text) { return put({Type::string, text}); }
+  bool binary(Json::binary_t&) { return false; }  // not in a text
+  bool start_object(size_t) { return open({Type::object}); }
+  bool start_array(size_t) { return open({Type::array}); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+  bool key(const std::string& key) {
+    const size_t level = open_.size();
+    if (level == 1) tensor_ = (key == kMetadata ? "" : "tensor ") + readable(key);
+    file_.require(names_.back().insert(key).second, tensor_, level == 1 ? "" : ": " + readable(key),
+                  " comes twice");
+    const bool ours =
+        level != 2 || std::count(kFields, std::end(kFields), key) > 0 || tensor_ == readable(kMetadata);
+    member_ = ours && open_.back() ? &open_.back()->members[key] : nullptr;
+    return true;
+  }
+  bool parse_error(size_t byte, const std::string&, const Json::exception& error) {
+    if (error.id >= 400) file_.require(false, "the header holds a number that is too large");
     std::string why = error.what();
     why.resize(std::min({why.find("; last read"), why.find(" parsing '"), why.size()}));
-    file.require(false, "the header is not JSON at its byte ", error.byte, ": ",
-                 why.substr(why.find("syntax error")));
-  } catch (const Json::out_of_range&) {
-    file.require(false, "the header holds a number that is too large");
+    file_.require(false, "the header is not JSON at its byte ", byte, ": ",
+                  why.substr(why.find("syntax error")));
+    return false;
   }
-  return {};
-}
 
-Metadata metadata_of(const FileReader& file, const Json& header) {
+ private:
+  // Where the next value goes; null where it is left out.
+  Value* place() {
+    if (open_.empty()) return &header;
+    if (!open_.back() || open_.back()->type == Type::object) return member_;
+    return &open_.back()->list.emplace_back();
+  }
+  bool put(Value value) {
+    if (Value* const to = place()) *to = std::move(value);
+    return true;
+  }
+  bool open(Value value) {
+    file_.require(open_.size() < kDeepest, "the header is nested more than ", kDeepest, " levels deep");
+    Value* const to = place();
+    if (to) *to = std::move(value);
+    open_.push_back(to);
+    names_.emplace_back();
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    names_.pop_back();
+    return true;
+  }
+
+  const FileReader& file_;
+  std::string tensor_;
+  std::vector<Value*> open_;                  // objects and lists, null where they are left out
+  std::vector<std::set<std::string>> names_;  // in each of them
+  Value* member_ = nullptr;                   // that was named last
+};
+
+Metadata metadata_of(const FileReader& file, const Value& header) {
   Metadata metadata;
-  const Json texts = header.value(kMetadata, Json::object());
-  file.require(texts.is_object(), readable(kMetadata), " is ", found(texts), " and must be an object");
-  for (const auto& [key, text] : texts.items()) {
-    file.require(text.is_string(), readable(kMetadata), ": ", readable(key), " is ", found(text),
+  const auto texts = header.members.find(kMetadata);
+  if (texts == header.members.end()) return metadata;
+  file.require(texts->second.type == Type::object, readable(kMetadata), " is ", found(texts->second),
+               " and must be an object");
+  for (const auto& [key, text] : texts->second.members) {
+    file.require(text.type == Type::string, readable(kMetadata), ": ", readable(key), " is ", found(text),
                  " and must be a string");
-    metadata[key] = text.get<std::string>();
+    metadata[key] = text.text;
   }
   return metadata;
 }
@@ -134,35 +187,39 @@ struct Stored {
   uint64_t begin, end;
 };
 
-std::vector<uint64_t> numbers(const FileReader& file, const std::string& what, const Json& list) {
-  file.require(list.is_array(), what, " is ", found(list), " and must be an array");
-  for (const Json& number : list)
-    file.require(number.is_number_unsigned(), what, " holds ", found(number),
+std::vector<uint64_t> numbers(const FileReader& file, const std::string& what, const Value& list) {
+  file.require(list.type == Type::array, what, " is ", found(list), " and must be an array");
+  std::vector<uint64_t> numbers;
+  for (const Value& number : list.list) {
+    file.require(number.type == Type::number_unsigned, what, " holds ", found(number),
                  " and must hold whole numbers from 0, below 2^64");
-  return list;
+    numbers.push_back(number.number);
+  }
+  return numbers;
 }
 
-Stored checked(const FileReader& file, const std::string& name, const Json& entry) {
+Stored checked(const FileReader& file, const std::string& name, const Value& entry) {
   std::string tensor = "tensor " + readable(name);
-  file.require(entry.is_object(), tensor, " is ", found(entry), " and must be an object");
-  for (const std::string_view field : kFields) file.require(entry.contains(field), tensor, " has no ", field);
+  file.require(entry.type == Type::object, tensor, " is ", found(entry), " and must be an object");
+  for (const std::string_view field : kFields)
+    file.require(entry.members.contains(std::string(field)), tensor, " has no ", field);
   tensor += ": ";
-  const Json& dtype = entry["dtype"];
-  file.require(dtype.is_string(), tensor, "dtype is ", found(dtype), " and must be a string");
-  const auto* kind = std::ranges::find(kKinds, dtype.get<std::string>(), &Kind::name);
+  const Value& dtype = entry.members.at("dtype");
+  file.require(dtype.type == Type::string, tensor, "dtype is ", found(dtype), " and must be a string");
+  const auto* kind = std::ranges::find(kKinds, dtype.text, &Kind::name);
   if (kind == std::end(kKinds)) {
     std::vector<std::string> known;
     for (const Kind& each : kKinds) known.push_back(each.name);
-    file.require(false, tensor, "dtype ", readable(dtype), " is none of ", detail::listed(known));
+    file.require(false, tensor, "dtype ", readable(dtype.text), " is none of ", detail::listed(known));
   }
-  const auto offsets = numbers(file, tensor + "data_offsets", entry["data_offsets"]);
+  const auto offsets = numbers(file, tensor + "data_offsets", entry.members.at("data_offsets"));
   file.require(offsets.size() == 2, tensor, "data_offsets are ", offsets.size(),
                " numbers and must be two, begin and end");
   const uint64_t begin = offsets[0], end = offsets[1];
   file.require(begin <= end && end <= file.left(), tensor, "data_offsets [", begin, ", ", end,
                "] do not lie within the ", file.left(), " bytes of data");
   Shape shape;
-  for (const uint64_t size : numbers(file, tensor + "shape", entry["shape"])) {
+  for (const uint64_t size : numbers(file, tensor + "shape", entry.members.at("shape"))) {
     file.require(size <= std::numeric_limits<int64_t>::max(), tensor, "a size of ", size, " is too large");
     shape.push_back(static_cast<int64_t>(size));
   }
@@ -174,9 +231,9 @@ Stored checked(const FileReader& file, const std::string& name, const Json& entr
 }
 
 // All tensors in the order of their data, which they fill without holes.
-std::vector<Stored> checked(const FileReader& file, const Json& header) {
+std::vector<Stored> checked(const FileReader& file, const Value& header) {
   std::vector<Stored> tensors;
-  for (const auto& [name, entry] : header.items())
+  for (const auto& [name, entry] : header.members)
     if (name != kMetadata) tensors.push_back(checked(file, name, entry));
   std::ranges::sort(tensors, {}, [](const Stored& tensor) { return std::pair(tensor.begin, tensor.end); });
   uint64_t at = 0;
@@ -189,6 +246,19 @@ std::vector<Stored> checked(const FileReader& file, const Json& header) {
   return tensors;
 }
 
+// JSON of a text, a list, and an object of such.
+std::string quoted(const std::string& text) { return Json(text).dump(); }
+std::string list(const Shape& numbers) {
+  std::string text;
+  for (const int64_t number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
+  return "[" + text + "]";
+}
+std::string object(const std::map<std::string, std::string>& members) {
+  std::string text;
+  for (const auto& [name, value] : members) text += (text.empty() ? "" : ",") + quoted(name) + ":" + value;
+  return "{" + text + "}";
+}
+
 void check_text(const char* what, const std::string& text) {
   check(valid_utf8(text) == text.size(), "save_safetensors: ", what, " ", readable(text), " is not UTF-8");
 }
@@ -196,10 +266,12 @@ void check_text(const char* what, const std::string& text) {
 }  // namespace
 
 void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata) {
-  Json header = Json::object();
-  if (!metadata.empty()) header[kMetadata] = metadata;
-  for (const auto& [key, text] : metadata)
+  std::map<std::string, std::string> header, texts;  // values as JSON
+  for (const auto& [key, text] : metadata) {
     check_text("the metadata key", key), check_text("the metadata text", text);
+    texts[key] = quoted(text);
+  }
+  if (!texts.empty()) header[kMetadata] = object(texts);
 
   // Wide elements first, so that all are aligned.
   std::vector<const Tensor*> order;
@@ -212,14 +284,14 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
             ", where texts stand");
       check_text("the name", name);
       const int64_t end = at + x.numel() * size;
-      header[name] = {{"dtype", kKinds[static_cast<size_t>(x.dtype())].name},
-                      {"shape", std::vector<int64_t>(x.shape().begin(), x.shape().end())},
-                      {"data_offsets", {at, end}}};
+      header[name] = object({{"dtype", quoted(kKinds[static_cast<size_t>(x.dtype())].name)},
+                             {"shape", list(x.shape())},
+                             {"data_offsets", list({at, end})}});
       order.push_back(&x);
       at = end;
     }
 
-  std::string text = header.dump();
+  std::string text = object(header);
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const uint64_t length = text.size();
   check(length <= kLongestHeader, "save_safetensors: ", path, ": names, shapes and metadata take ", length,
@@ -245,7 +317,7 @@ Safetensors load_safetensors(const std::string& path) {
   const size_t zero = text.find('\0');
   file.require(zero == std::string::npos, "the header is not JSON at its byte ", zero, ": it is 0");
 
-  const Json header = parse(file, text);
+  const Value header = Parser(file, text).header;
   Safetensors loaded{{}, metadata_of(file, header)};
   for (const Stored& stored : checked(file, header)) {
     const Tensor x = Tensor::empty(stored.shape, stored.kind->dtype);

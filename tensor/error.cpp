@@ -5,6 +5,7 @@
 namespace heed {
 
 std::string to_string(double value) {
+  if (value != value) return "nan";  // whatever its sign
   char text[32];
   const auto end = std::to_chars(text, text + sizeof text, value).ptr;
   return std::string(text, end);

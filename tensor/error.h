@@ -46,6 +46,18 @@ namespace detail {
 /// The scope that counts in this thread; null outside of all operations.
 inline thread_local constinit const Calling* calling = nullptr;
 
+/// Is told when operations and gradient rules begin and end: see Profile in nn/view.
+class CallClock {
+ public:
+  virtual void begin(const Calling& call) = 0;
+  virtual void end(const Calling& call) = 0;
+
+ protected:
+  ~CallClock() = default;
+};
+/// That of this thread; null when there is none.
+inline thread_local constinit CallClock* call_clock = nullptr;
+
 /// Throws an Error with the message, in the name of the operation that is running.
 [[noreturn]] void raise(std::string message);
 
@@ -80,9 +92,16 @@ class Calling {
   /// A scope of this name, for a call at this line.
   explicit Calling(const char* name, Line line = {}, Role role = Role::operation)
       : name(name), line(line), role(role), before_(detail::calling) {
-    if (!before_ || role == Role::rule || before_->role == Role::rule) detail::calling = this;
+    if (before_ && role != Role::rule && before_->role != Role::rule) return;
+    detail::calling = this;
+    if (detail::call_clock) [[unlikely]]
+      detail::call_clock->begin(*this);
   }
-  ~Calling() { detail::calling = before_; }
+  ~Calling() {
+    if (detail::call_clock && detail::calling == this) [[unlikely]]
+      detail::call_clock->end(*this);
+    detail::calling = before_;
+  }
   Calling(const Calling&) = delete;
   Calling& operator=(const Calling&) = delete;
 

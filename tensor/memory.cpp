@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <set>
@@ -56,6 +57,14 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
+void push(FreeBlock*& head, void* block) { head = new (block) FreeBlock{head}; }
+
+void* pop(FreeBlock*& head) {
+  FreeBlock* block = head;
+  if (block) head = block->next;
+  return block;
+}
+
 using Lists = std::array<FreeBlock*, kClasses>;
 
 // The small blocks of one thread: plain data, so that reaching it costs nothing. `room` counts the bytes that
@@ -71,29 +80,56 @@ struct ThreadCache {
 };
 thread_local constinit ThreadCache thread_cache{};
 
+// The nodes of the maps below. They are made while memory is asked for, since giving it back must not fail.
+struct SpareNodes {
+  static constexpr size_t kBytes = 64;
+  void reserve(size_t wanted) {
+    for (; count < wanted; ++count) push(list, ::operator new(kBytes));
+  }
+  FreeBlock* list = nullptr;
+  size_t count = 0;
+};
+constinit SpareNodes spare_nodes;
+
+template <class T>
+struct SpareNode {
+  using value_type = T;
+  SpareNode() = default;
+  template <class Other>
+  SpareNode(const SpareNode<Other>&) {}
+  T* allocate(size_t) {
+    static_assert(sizeof(T) <= SpareNodes::kBytes);
+    --spare_nodes.count;
+    return static_cast<T*>(pop(spare_nodes.list));
+  }
+  void deallocate(T* node, size_t) noexcept {
+    push(spare_nodes.list, node);
+    ++spare_nodes.count;
+  }
+  bool operator==(const SpareNode&) const { return true; }
+};
+
 // The free pieces of large memory. A request takes the smallest that is large enough and leaves the rest; neighbours
 // that are free become one. So what the forward pass frees in large pieces serves for the gradients in small ones.
 class Pieces {
  public:
-  void put(char* begin, size_t bytes) {
-    const auto next = by_place_.lower_bound(begin);
-    if (next != by_place_.end() && begin + bytes == next->first) bytes += erase(next);
-    if (const auto before = by_place_.lower_bound(begin); before != by_place_.begin())
-      if (const auto last = std::prev(before); last->first + last->second == begin) {
-        begin = last->first;
-        bytes += erase(last);
-      }
-    by_place_.emplace(begin, bytes);
-    by_size_.emplace(bytes, begin);
+  // What may throw of the next take() or add(), of giving back what is taken, and of give_back(): each block that comes
+  // back is at most a piece more, each chunk that goes leaves at most one piece more.
+  void prepare() { spare_nodes.reserve(2 * (taken_ + chunks_.size() + 4)); }
+  void put_back(char* begin, size_t bytes) {
+    --taken_;
+    put(begin, bytes);
   }
   // A chunk from the system, of which the first bytes are taken.
   void add(char* chunk, size_t whole, size_t bytes) {
+    ++taken_;
     chunks_.emplace(chunk, whole);
     if (whole > bytes) put(chunk + bytes, whole - bytes);
   }
   char* take(size_t bytes) {
     const auto fit = by_size_.lower_bound({bytes, nullptr});
     if (fit == by_size_.end()) return nullptr;
+    ++taken_;
     char* begin = fit->second;
     const size_t rest = erase(by_place_.find(begin)) - bytes;
     if (rest > 0) put(begin + bytes, rest);
@@ -122,14 +158,28 @@ class Pieces {
   }
 
  private:
-  size_t erase(std::map<char*, size_t>::iterator piece) {
+  using Places = std::map<char*, size_t, std::less<>, SpareNode<std::pair<char* const, size_t>>>;
+  using Size = std::pair<size_t, char*>;
+  void put(char* begin, size_t bytes) {
+    const auto next = by_place_.lower_bound(begin);
+    if (next != by_place_.end() && begin + bytes == next->first) bytes += erase(next);
+    if (const auto before = by_place_.lower_bound(begin); before != by_place_.begin())
+      if (const auto last = std::prev(before); last->first + last->second == begin) {
+        begin = last->first;
+        bytes += erase(last);
+      }
+    by_place_.emplace(begin, bytes);
+    by_size_.emplace(bytes, begin);
+  }
+  size_t erase(Places::iterator piece) {
     const size_t bytes = piece->second;
     by_size_.erase({bytes, piece->first});
     by_place_.erase(piece);
     return bytes;
   }
-  std::map<char*, size_t> chunks_, by_place_;
-  std::set<std::pair<size_t, char*>> by_size_;
+  size_t taken_ = 0;
+  Places chunks_, by_place_;
+  std::set<Size, std::less<>, SpareNode<Size>> by_size_;
 };
 
 struct Shared {
@@ -141,7 +191,8 @@ struct Shared {
 
 // Never destroyed: tensors of static lifetime are released after main.
 Shared& shared() {
-  static Shared& instance = *new Shared;
+  alignas(Shared) static std::byte memory[sizeof(Shared)];
+  static Shared& instance = *new (memory) Shared;
   return instance;
 }
 
@@ -189,6 +240,7 @@ void* allocate_large(size_t bytes) {
   if (!cache_enabled()) return system_allocate(bytes);
   const auto take = [bytes] {
     const std::lock_guard lock(shared().mutex);
+    shared().pieces.prepare();
     char* begin = shared().pieces.take(bytes);
     if (begin) shared().cached -= std::min(shared().cached, bytes);
     return begin;
@@ -197,30 +249,23 @@ void* allocate_large(size_t bytes) {
   size_t whole = std::max(kChunk, up(bytes, kHugePage));
   void* block = std::aligned_alloc(kHugePage, whole);
   if (!block) block = system_allocate(whole = up(bytes, kHugePage), kHugePage);  // where addresses are few
-  char* const chunk = static_cast<char*>(block);
-  madvise(chunk, whole, MADV_HUGEPAGE);
+  std::unique_ptr<void, void (*)(void*)> chunk(block, std::free);
+  madvise(block, whole, MADV_HUGEPAGE);
   const std::lock_guard lock(shared().mutex);
-  shared().pieces.add(chunk, whole, bytes);
-  return chunk;
+  shared().pieces.prepare();
+  shared().pieces.add(static_cast<char*>(block), whole, bytes);
+  return chunk.release();
 }
 
 void release_large(void* block, size_t bytes) {
   bytes = up(bytes, kAlignment);
   if (!cache_enabled()) return std::free(block);
   const std::lock_guard lock(shared().mutex);
-  shared().pieces.put(static_cast<char*>(block), bytes);
+  shared().pieces.put_back(static_cast<char*>(block), bytes);
   shared().cached += bytes;
   if (shared().cached <= kMostCachedShared) return;
   shared().pieces.give_back();
   shared().cached = 0;
-}
-
-void push(FreeBlock*& head, void* block) { head = new (block) FreeBlock{head}; }
-
-void* pop(FreeBlock*& head) {
-  FreeBlock* block = head;
-  if (block) head = block->next;
-  return block;
 }
 
 void free_all(Lists& lists) noexcept {

@@ -1,6 +1,7 @@
 #include "tensor/parallel.h"
 
 #include <omp.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <exception>
@@ -22,6 +23,16 @@ std::atomic<int>& threads_in_use() {
 // OpenBLAS starts with as many threads as the machine has cores; see Note [Same bits] in tensor/parallel.h. It
 // hands what it is told on to OpenMP, so OpenMP's own number has to be read before.
 const bool blas_is_told = (threads_in_use(), openblas_set_num_threads(1), true);
+
+// A forked child has the calling thread alone, and GCC's OpenMP would wait there for the others for ever. So they end
+// before a fork, and start anew in either process when they are needed; where they cannot, inside a parallel loop, the
+// child has one.
+bool pool_ended = false;
+const bool forks_are_told =
+    pthread_atfork([] { pool_ended = omp_pause_resource_all(omp_pause_soft) == 0; }, nullptr,
+                   [] {
+                     if (!pool_ended) threads_in_use() = 1;
+                   }) == 0;
 
 }  // namespace
 

@@ -30,8 +30,11 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
 
   const double scale = max_norm / (norm + 1e-6);
   if (scale >= 1) return norm;  // a NaN goes on into the gradients
-  for (const Tensor& g : gradients) {
-    kernel::mul_into(g, kernel::full({}, scale, g.dtype()));
+  std::vector<Tensor> factors;  // before the first gradient changes, so that all do or none
+  for (const Tensor& g : gradients) factors.push_back(kernel::full({}, scale, g.dtype()));
+  for (size_t i = 0; i < factors.size(); ++i) {
+    const Tensor& g = gradients[i];
+    kernel::mul_into(g, factors[i]);
     TensorBody::of(g).storage->wrote("clip_grad_norm_", line);
   }
   return norm;
@@ -39,8 +42,12 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
 
 void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value, Line line) {
   check(clip_value >= 0, "clip_grad_value_: clip_value is ", clip_value, "; it must be at least 0");
-  for (const Tensor& g : gradients_of(parameters)) {
-    kernel::copy_into(g, clamp(g.detach(), -clip_value, clip_value));
+  const std::vector<Tensor> gradients = gradients_of(parameters);
+  std::vector<Tensor> clamped;
+  for (const Tensor& g : gradients) clamped.push_back(clamp(g.detach(), -clip_value, clip_value));
+  for (size_t i = 0; i < clamped.size(); ++i) {
+    const Tensor& g = gradients[i];
+    kernel::copy_into(g, clamped[i]);
     TensorBody::of(g).storage->wrote("clip_grad_value_", line);
   }
 }

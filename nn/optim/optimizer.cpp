@@ -31,18 +31,32 @@ std::vector<Tensor> Optimizer::params(size_t group) const {
 
 void Optimizer::step(Line line) {
   const NoGrad guard;
+  struct Ready {
+    Entry* entry;
+    Tensor values;
+    OptimizerState state;
+    std::function<void()> move;
+  };
+  std::vector<Ready> all;  // before the first value changes, so that all do or none
   for (size_t place = 0; place < entries_.size(); ++place) {
-    auto& [group, p, state] = entries_[place];
+    const auto& [group, p, before] = entries_[place];
     const Tensor g = p.grad();
     if (!g.defined()) continue;
     check(g.shape() == p.shape() && g.dtype() == p.dtype(), name_, ": parameter ", place, " is ", p.dtype(),
           " ", p.shape(), " and its gradient ", g.dtype(), " ", g.shape());
+    OptimizerState state = before;
     for (Tensor& memory : state.tensors)  // the model may have changed its dtype
       if (memory.defined() && memory.dtype() != p.dtype()) memory = kernel::cast(memory, p.dtype());
     ++state.step;
     const Tensor values = kernel::contiguous(p.detach());
-    step_one(group, values, g.detach(), state);
-    if (!p.is_contiguous()) kernel::copy_into(p, values);
+    std::function<void()> move = step_one(group, values, g.detach(), state);
+    all.push_back({&entries_[place], values, std::move(state), std::move(move)});
+  }
+  for (Ready& ready : all) {
+    const Tensor& p = ready.entry->p;
+    ready.move();
+    ready.entry->state = std::move(ready.state);
+    if (!p.is_contiguous()) kernel::copy_into(p, ready.values);
     TensorBody::of(p).storage->wrote(name_, line);
   }
 }
@@ -82,7 +96,7 @@ std::map<std::string, Tensor> Optimizer::state_dict() const {
   return result;
 }
 
-void Optimizer::load_state_dict(const std::map<std::string, Tensor>& state) {
+std::function<void()> Optimizer::prepare_load(const std::map<std::string, Tensor>& state) {
   std::map<std::string, Tensor> rest = state;
   std::vector<Entry> entries = entries_;
   for (size_t place = 0; place < entries.size(); ++place) {
@@ -105,12 +119,14 @@ void Optimizer::load_state_dict(const std::map<std::string, Tensor>& state) {
   std::vector<double> rates;
   for (size_t group = 0; group < groups_; ++group) {
     const auto rate = rest.extract("lr." + std::to_string(group));
-    rates.push_back(rate ? rate.mapped().item() : lr(group));
+    rates.push_back(checked(rate ? rate.mapped().item() : lr(group)));
   }
   check(rest.empty(), name_, ": load_state_dict: ", rest.size(), " of ", state.size(),
         " entries do not belong to ", entries.size(), " parameters in ", groups_, " groups of a ", name_);
-  set_lr(rates);  // the last that may throw, and then changes nothing
-  entries_ = std::move(entries);
+  return [this, rates = std::move(rates), entries = std::move(entries)]() mutable {
+    for (size_t group = 0; group < rates.size(); ++group) lr_of(group) = rates[group];
+    entries_ = std::move(entries);
+  };
 }
 
 namespace {
@@ -130,9 +146,9 @@ void SGDOptions::check() const {
               " and dampening ", dampening, "; it needs a momentum and no dampening");
 }
 
-void SGDOptions::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
+std::function<void()> SGDOptions::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
   const bool first = !state.tensors[0].defined();
-  visit_floating(p.dtype(), [&]<class T>(Type<T>) {
+  return visit_floating(p.dtype(), [&]<class T>(Type<T>) {
     const T rate(lr), keep(momentum), fresh(first ? 1 : 1 - dampening);
     const auto plain = [=](T& p_, T g_) { p_ -= rate * g_; };
     const auto with_momentum = [=, ahead = nesterov](T& p_, T g_, T& v) {
@@ -140,8 +156,8 @@ void SGDOptions::update(const Tensor& p, const Tensor& g, OptimizerState& state)
       p_ -= rate * (ahead ? g_ + keep * v : v);
     };
     const T sign(maximize ? -1 : 1), decay(weight_decay);
-    momentum != 0 ? kernel::sweep(p, g, sign, decay, with_momentum, state.remembered(0, p))
-                  : kernel::sweep(p, g, sign, decay, plain);
+    return momentum != 0 ? kernel::sweep(p, g, sign, decay, with_momentum, state.remembered(0, p))
+                         : kernel::sweep(p, g, sign, decay, plain);
   });
 }
 
@@ -154,11 +170,12 @@ void AnyAdamOptions<decoupled>::check() const {
 }
 
 template <bool decoupled>
-void AnyAdamOptions<decoupled>::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
+std::function<void()> AnyAdamOptions<decoupled>::update(const Tensor& p, const Tensor& g,
+                                                        OptimizerState& state) const {
   const Tensor mean = state.remembered(0, p), square = state.remembered(1, p);
   const double t = static_cast<double>(state.step);
   const double correction1 = 1 - std::pow(betas[0], t), correction2 = 1 - std::pow(betas[1], t);
-  visit_floating(p.dtype(), [&]<class T>(Type<T>) {
+  return visit_floating(p.dtype(), [&]<class T>(Type<T>) {
     const T beta1(betas[0]), fresh1(1 - betas[0]), beta2(betas[1]), fresh2(1 - betas[1]);
     const T keep(decoupled ? 1 - lr * weight_decay : 1);
     const T size(lr / correction1), root(1 / std::sqrt(correction2)), least(eps);
@@ -171,8 +188,8 @@ void AnyAdamOptions<decoupled>::update(const Tensor& p, const Tensor& g, Optimiz
       p_ = keep * p_ - size * m / (std::sqrt(spread) * root + least);
     };
     const T sign(maximize ? -1 : 1), decay(decoupled ? 0 : weight_decay);
-    amsgrad ? kernel::sweep(p, g, sign, decay, move, mean, square, state.remembered(2, p))
-            : kernel::sweep(p, g, sign, decay, move, mean, square);
+    return amsgrad ? kernel::sweep(p, g, sign, decay, move, mean, square, state.remembered(2, p))
+                   : kernel::sweep(p, g, sign, decay, move, mean, square);
   });
 }
 
@@ -185,20 +202,36 @@ void RMSpropOptions::check() const {
       {{"lr", lr}, {"alpha", alpha}, {"eps", eps}, {"weight_decay", weight_decay}, {"momentum", momentum}});
 }
 
-void RMSpropOptions::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
-  const auto zeros = [&] { return kernel::full(p.shape(), 0, p.dtype()); };
-  const Tensor square = state.remembered(0, p), mean = centered ? state.remembered(1, p) : zeros();
-  const Tensor buffer = momentum > 0 ? state.remembered(2, p) : zeros();
-  visit_floating(p.dtype(), [&]<class T>(Type<T>) {
+std::function<void()> RMSpropOptions::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
+  const Tensor square = state.remembered(0, p);
+  return visit_floating(p.dtype(), [&]<class T>(Type<T>) {
     const T keep(alpha), fresh(1 - alpha), rate(lr), carry(momentum), least(eps);
+    const T sign(maximize ? -1 : 1), decay(weight_decay);
+    // m and b stay 0 where they are not remembered.
     const auto move = [=, has_mean = centered](T& p_, T g_, T& v, T& m, T& b) {
       v = keep * v + fresh * g_ * g_;
       if (has_mean) m = keep * m + fresh * g_;
       b = carry * b + g_ / (std::sqrt(v - m * m) + least);
       p_ -= rate * b;
     };
-    const T sign(maximize ? -1 : 1), decay(weight_decay);
-    kernel::sweep(p, g, sign, decay, move, square, mean, buffer);
+    const auto with_mean = [=](T& p_, T g_, T& v, T& m) {
+      T b = 0;
+      move(p_, g_, v, m, b);
+    };
+    const auto with_momentum = [=](T& p_, T g_, T& v, T& b) {
+      T m = 0;
+      move(p_, g_, v, m, b);
+    };
+    const auto plain = [=](T& p_, T g_, T& v) {
+      T m = 0;
+      with_mean(p_, g_, v, m);
+    };
+    const auto go = [&](const auto& f, const auto&... memory) {
+      return kernel::sweep(p, g, sign, decay, f, square, memory...);
+    };
+    if (momentum > 0 && centered) return go(move, state.remembered(1, p), state.remembered(2, p));
+    if (momentum > 0) return go(with_momentum, state.remembered(2, p));
+    return centered ? go(with_mean, state.remembered(1, p)) : go(plain);
   });
 }
 
@@ -210,16 +243,16 @@ void AdagradOptions::check() const {
                           {"eps", eps}});
 }
 
-void AdagradOptions::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
+std::function<void()> AdagradOptions::update(const Tensor& p, const Tensor& g, OptimizerState& state) const {
   const Tensor sum = state.remembered(0, p, initial_accumulator_value);
   const double decayed_lr = lr / (1 + static_cast<double>(state.step - 1) * lr_decay);
-  visit_floating(p.dtype(), [&]<class T>(Type<T>) {
+  return visit_floating(p.dtype(), [&]<class T>(Type<T>) {
     const T rate(decayed_lr), least(eps), sign(maximize ? -1 : 1), decay(weight_decay);
     const auto move = [=](T& p_, T g_, T& s) {
       s += g_ * g_;
       p_ -= rate * g_ / (std::sqrt(s) + least);
     };
-    kernel::sweep(p, g, sign, decay, move, sum);
+    return kernel::sweep(p, g, sign, decay, move, sum);
   });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 
 #include "tensor/tensor.h"
@@ -39,11 +40,14 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Moves every parameter that has a gradient. Not recorded; counts as a write into the parameters.
+  /// Moves every parameter that has a gradient, or none: where it throws, nothing has changed. Not recorded; counts
+  /// as a write into the parameters.
   void step(Line line = Line::current());
   /// Drops the gradients of all parameters.
   void zero_grad() const;
 
+  /// Of its kind: "AdamW".
+  const char* name() const { return name_; }
   /// The number of groups.
   size_t groups() const { return groups_; }
   /// The parameters of one group. Errors: there is no such group.
@@ -64,7 +68,10 @@ class Optimizer {
   std::map<std::string, Tensor> state_dict() const;
   /// Takes up where another optimiser of the same kind and parameters stood. Throws, and changes nothing, if
   /// a name, a shape or a number does not belong.
-  void load_state_dict(const std::map<std::string, Tensor>& state);
+  void load_state_dict(const std::map<std::string, Tensor>& state) { prepare_load(state)(); }
+  /// The same in two steps: what may throw is done now, and what is returned loads. So several parts are loaded all or
+  /// none.
+  std::function<void()> prepare_load(const std::map<std::string, Tensor>& state);
 
   /// Points here as long as the optimiser lives.
   std::weak_ptr<Optimizer> weak() const { return self_; }
@@ -79,8 +86,9 @@ class Optimizer {
 
   /// The learning rate in the options of a group.
   virtual double& lr_of(size_t group) = 0;
-  /// Moves p against its gradient g.
-  virtual void step_one(size_t group, const Tensor& p, const Tensor& g, OptimizerState& state) = 0;
+  /// Makes ready to move p against its gradient g: all that may throw. What is returned moves it.
+  virtual std::function<void()> step_one(size_t group, const Tensor& p, const Tensor& g,
+                                         OptimizerState& state) = 0;
 
   const char* name_;  ///< for messages
 
@@ -103,7 +111,8 @@ class Optimizer {
 ///   static constexpr const char* kName                  for messages
 ///   static constexpr std::array<const char*, 3> kMemory    names of the tensors in OptimizerState
 ///   void check() const                                  throws when they cannot be
-///   void update(const Tensor& p, const Tensor& g, OptimizerState& state) const    one step of one parameter
+///   std::function<void()> update(const Tensor& p, const Tensor& g, OptimizerState& state) const
+///                                                       one step of one parameter, made ready; it runs when called
 template <class OptionsType>
 class OptimizerOf : public Optimizer {
  public:
@@ -139,8 +148,9 @@ class OptimizerOf : public Optimizer {
 
  private:
   double& lr_of(size_t group) override { return options(group).lr; }
-  void step_one(size_t group, const Tensor& p, const Tensor& g, OptimizerState& state) override {
-    options_[group].update(p, g, state);
+  std::function<void()> step_one(size_t group, const Tensor& p, const Tensor& g,
+                                 OptimizerState& state) override {
+    return options_[group].update(p, g, state);
   }
   std::vector<Options> options_;
 };
@@ -157,7 +167,7 @@ struct SGDOptions {
   static constexpr const char* kName = "SGD";
   static constexpr std::array<const char*, 3> kMemory = {"momentum_buffer"};
   void check() const;
-  void update(const Tensor& p, const Tensor& g, OptimizerState& state) const;
+  std::function<void()> update(const Tensor& p, const Tensor& g, OptimizerState& state) const;
 };
 
 /// Stochastic gradient descent. With momentum the steps follow a running sum of gradients:
@@ -179,7 +189,7 @@ struct AnyAdamOptions {
   static constexpr const char* kName = decoupled ? "AdamW" : "Adam";
   static constexpr std::array<const char*, 3> kMemory = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
   void check() const;
-  void update(const Tensor& p, const Tensor& g, OptimizerState& state) const;
+  std::function<void()> update(const Tensor& p, const Tensor& g, OptimizerState& state) const;
 };
 using AdamOptions = AnyAdamOptions<false>;  ///< choices of Adam
 using AdamWOptions = AnyAdamOptions<true>;  ///< choices of AdamW
@@ -211,7 +221,7 @@ struct RMSpropOptions {
   static constexpr const char* kName = "RMSprop";
   static constexpr std::array<const char*, 3> kMemory = {"square_avg", "grad_avg", "momentum_buffer"};
   void check() const;
-  void update(const Tensor& p, const Tensor& g, OptimizerState& state) const;
+  std::function<void()> update(const Tensor& p, const Tensor& g, OptimizerState& state) const;
 };
 
 /// RMSprop (Hinton, 2012): the gradient over the root of a running mean of its square.
@@ -234,7 +244,7 @@ struct AdagradOptions {
   static constexpr const char* kName = "Adagrad";
   static constexpr std::array<const char*, 3> kMemory = {"sum"};
   void check() const;
-  void update(const Tensor& p, const Tensor& g, OptimizerState& state) const;
+  std::function<void()> update(const Tensor& p, const Tensor& g, OptimizerState& state) const;
 };
 
 /// Adagrad (Duchi, Hazan and Singer, 2011): the gradient over the root of the sum of all its squares.

@@ -18,10 +18,13 @@ void Schedule::set_epoch(int64_t epoch) {
   check(epoch >= 0, "set_epoch: ", epoch, " is not an epoch; they count from 0");
   check(own.groups() == base_.size(), "schedule: the optimiser has ", own.groups(), " groups now and had ",
         base_.size(), "; make the schedule after the last group");
-  std::vector<double> rates;
-  for (size_t group = 0; group < base_.size(); ++group)
-    rates.push_back(rate_(static_cast<double>(epoch), base_[group], group));
-  own.set_lr(rates);
+  const auto rate = [&](size_t group) {
+    const double lr = rate_(static_cast<double>(epoch), base_[group], group);
+    check(lr >= 0, own.name(), ": a learning rate of ", lr, "; it must be at least 0");
+    return lr;
+  };
+  for (size_t group = 0; group < base_.size(); ++group) rate(group);  // all or none
+  for (size_t group = 0; group < base_.size(); ++group) own.set_lr(group, rate(group));
   epoch_ = epoch;
 }
 

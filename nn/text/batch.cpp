@@ -45,4 +45,50 @@ std::vector<std::vector<int64_t>> bucket_batches(const std::vector<int64_t>& len
   return batches;
 }
 
+BatchStream::BatchStream(std::vector<int64_t> lengths, int64_t batch_size, Generator generator)
+    : lengths_(std::move(lengths)), batch_size_(batch_size), generator_(generator) {
+  check(!lengths_.empty(), "BatchStream: there are no examples");
+  shuffle();
+}
+
+void BatchStream::shuffle() {
+  Generator generator = generator_;
+  batches_ = bucket_batches(lengths_, batch_size_, generator);
+  began_ = std::exchange(generator_, generator).position();
+  taken_ = 0;
+}
+
+std::vector<int64_t> BatchStream::next() {
+  std::vector<int64_t> batch = batches_.back();
+  if (batches_.size() == 1) {
+    shuffle();
+    ++epoch_;
+  } else {
+    batches_.pop_back();
+    ++taken_;
+  }
+  return batch;
+}
+
+std::map<std::string, Tensor> BatchStream::state_dict() const {
+  return {{"place", from_vector<int64_t>({epoch_, static_cast<int64_t>(began_), taken_}, {3})}};
+}
+
+void BatchStream::load_state_dict(const std::map<std::string, Tensor>& state) {
+  const auto place = state.find("place");
+  check(state.size() == 1 && place != state.end() && place->second.dtype() == int64 &&
+            place->second.numel() == 3,
+        "BatchStream: load_state_dict: a place is three whole numbers");
+  const auto numbers = place->second.to_vector<int64_t>();
+  BatchStream there = *this;
+  there.generator_.set_position(static_cast<uint64_t>(numbers[1]));
+  there.shuffle();
+  check(numbers[0] >= 0 && numbers[2] >= 0 && numbers[2] < std::ssize(there.batches_), "BatchStream: batch ",
+        numbers[2], " of epoch ", numbers[0], "; an epoch has ", there.batches_.size());
+  there.epoch_ = numbers[0];
+  there.taken_ = numbers[2];
+  there.batches_.resize(there.batches_.size() - static_cast<size_t>(numbers[2]));
+  *this = std::move(there);
+}
+
 }  // namespace heed

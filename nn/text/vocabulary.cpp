@@ -1,7 +1,6 @@
 #include "nn/text/vocabulary.h"
 
 #include <algorithm>
-#include <sstream>
 
 #include "nn/text/utf8.h"
 #include "tensor/error.h"
@@ -66,8 +65,9 @@ std::string Vocabulary::to_text() const {
 Vocabulary Vocabulary::from_text(std::string_view text) {
   Vocabulary read;
   int64_t line = 0;
-  std::istringstream lines{std::string(text)};
-  for (std::string token; std::getline(lines, token); ++line) {
+  for (; !text.empty(); ++line) {
+    std::string token(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(token.size() + 1, text.size()));
     if (token.ends_with('\r')) token.pop_back();
     if (line < unk + 1)
       check(token == kSpecial[line], "Vocabulary: line ", line + 1, " is \"", token, "\" and must be ",

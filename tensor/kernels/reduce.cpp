@@ -1,5 +1,8 @@
 #include "tensor/kernels/reduce.h"
 
+#include <bit>
+#include <limits>
+
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/lines.h"
 #include "tensor/kernels/map.h"
@@ -255,6 +258,29 @@ Tensor cumsum(const Tensor& strided, int64_t dim, bool reverse) {
     });
   });
   return y;
+}
+
+int64_t first_anomaly(const Tensor& x, bool infinity) {
+  if (!is_floating(x.dtype())) return -1;
+  const Tensor whole = contiguous(x);
+  return visit_floating(x.dtype(), [&]<class T>(Type<T>) -> int64_t {
+    // Without its sign an infinity has the largest bits of a number, and NaN larger ones.
+    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    const Bits sign = Bits{1} << (8 * sizeof(T) - 1),
+               most = std::bit_cast<Bits>(std::numeric_limits<T>::infinity()) - infinity;
+    const T* values = whole.data<T>();
+    const auto wrong = [&](int64_t i) { return (std::bit_cast<Bits>(values[i]) & ~sign) > most; };
+    std::atomic<int64_t> first = x.numel();
+    parallel_for(x.numel(), 1 << 16, [&](int64_t begin, int64_t end) {
+      bool any = false;
+      for (int64_t i = begin; i < end; ++i) any |= wrong(i);
+      if (!any) return;
+      while (!wrong(begin)) ++begin;
+      for (int64_t other = first; begin < other && !first.compare_exchange_weak(other, begin);) {
+      }
+    });
+    return first < x.numel() ? first.load() : -1;
+  });
 }
 
 }  // namespace heed::kernel

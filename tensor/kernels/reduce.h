@@ -22,6 +22,9 @@ struct Extreme {
 Extreme max(const Tensor& x, int64_t dim, bool keepdim);
 Extreme min(const Tensor& x, int64_t dim, bool keepdim);
 
+/// The first element in row-major order that is NaN, or infinite; -1 if there is none.
+int64_t first_anomaly(const Tensor& x, bool infinity);
+
 /// y_i = x_0 + ... + x_i along `dim`; in reverse x_i + ... + x_last.
 Tensor cumsum(const Tensor& x, int64_t dim, bool reverse = false);
 

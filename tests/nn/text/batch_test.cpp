@@ -57,3 +57,32 @@ TEST_CASE("bucket_batches: every example once, similar lengths, another order ea
   CHECK_ERROR(bucket_batches({1}, 0, one), "bucket_batches: batch_size is 0; it must be at least 1");
   CHECK_ERROR(bucket_batches({1, -2}, 1, one), "bucket_batches: a length is -2; none may be negative");
 }
+
+TEST_CASE("BatchStream: epochs of bucket_batches; its place is taken up elsewhere") {
+  const std::vector<int64_t> lengths = {1, 5, 2, 2, 7, 1, 3};
+  Generator random(4);
+  BatchStream stream(lengths, 3, random), other(lengths, 3, Generator(9));
+  for (int64_t epoch = 0; epoch < 3; ++epoch) {
+    auto batches = bucket_batches(lengths, 3, random);
+    for (; !batches.empty(); batches.pop_back()) {
+      CHECK(stream.epoch() == epoch);
+      CHECK(stream.next() == batches.back());
+    }
+  }
+  other = BatchStream(lengths, 3, Generator(4));
+  for (int i = 0; i < 10; ++i) {
+    stream.next();
+    other.next();
+    other.load_state_dict(stream.state_dict());
+    BatchStream ahead = stream;
+    for (int more = 0; more < 7; ++more) CHECK(other.next() == ahead.next());
+  }
+  CHECK_ERROR_HAS(BatchStream({}, 3, Generator()), "BatchStream: there are no examples");
+  CHECK_ERROR_HAS(BatchStream({1}, 0, Generator()), "batch_size is 0");
+  for (const std::vector<int64_t>& place :
+       std::vector<std::vector<int64_t>>{{-1, 0, 0}, {0, 0, -1}, {0, 0, 3}})
+    CHECK_ERROR_HAS(stream.load_state_dict({{"place", from_vector(place, {3})}}), "an epoch has 3");
+  for (const Tensor& wrong : {zeros({3}), zeros({4}, int64)})
+    CHECK_ERROR_HAS(stream.load_state_dict({{"place", wrong}}), "a place is three whole numbers");
+  CHECK_ERROR_HAS(stream.load_state_dict({}), "a place is three whole numbers");
+}

@@ -1,0 +1,127 @@
+#include "examples/training.h"
+
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+
+namespace program {
+namespace {
+
+volatile std::sig_atomic_t received = 0;
+
+// While it lives the first SIGINT or SIGTERM is only noted; a second one ends the program at once.
+class Signals {
+ public:
+  Signals() {
+    received = 0;
+    struct sigaction noted {};
+    noted.sa_handler = [](int signal) { received = signal; };
+    noted.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+    sigaction(SIGINT, &noted, &interrupt_);
+    sigaction(SIGTERM, &noted, &terminate_);
+  }
+  ~Signals() {
+    sigaction(SIGINT, &interrupt_, nullptr);
+    sigaction(SIGTERM, &terminate_, nullptr);
+  }
+  Signals(const Signals&) = delete;
+
+ private:
+  struct sigaction interrupt_ {
+  }, terminate_{};
+};
+
+std::string note(const StepRecord& record) {
+  std::string text = "loss " + short_number(record.loss);
+  if (!std::isnan(record.rate)) text += ", rate " + short_number(record.rate);
+  return text;
+}
+
+}  // namespace
+
+Training::Training(Program& self) : self_(self) {
+  self.option(
+      "--checkpoint-every", every_,
+      "Steps between checkpoints in --out, from which --resume goes on; 0: none, but when it is stopped");
+  self.flag("--resume", resume_, "Go on from the newest checkpoint in --out");
+  self.option("--stop-after", stop_after_,
+              "Stop after this step, with a checkpoint, as if by Ctrl-C; 0: do not");
+  self.option("--log", log_, "File for one JSON line a step (default: log.jsonl in --out)");
+  self.require([this] {
+    heed::check(every_ >= 0 && stop_after_ >= 0,
+                "--checkpoint-every and --stop-after are numbers of steps, from 0");
+    heed::check(self_.draws() || (every_ == 0 && !resume_ && stop_after_ == 0),
+                "--checkpoint-every, --resume and --stop-after need a folder for checkpoints: give --out");
+  });
+}
+
+std::string Training::folder(const std::string& name) const {
+  return self_.out + "/checkpoints" + (name.empty() ? "" : "/" + name);
+}
+
+std::string Training::log_file() const {
+  if (!log_.empty()) return log_;
+  return self_.draws() ? self_.out + "/log.jsonl" : "";
+}
+
+void Training::plan(int64_t steps) { plan_ = std::make_unique<Progress>("training", steps); }
+
+void Training::run(heed::Checkpoint& state, int64_t steps, const Step& step, const std::string& name) {
+  if (resume_) {
+    const bool found = state.load();
+    if (found && state.step() < steps)
+      self_.text() << (name.empty() ? "" : name + ": ") << "going on after step " << state.step() << "\n";
+    else if (!found && name.empty())
+      self_.text() << "there is no checkpoint yet; beginning at the first step\n";
+    self_.text() << std::flush;
+  }
+  int64_t done = state.step();
+  const std::string log_path = log_file();
+  TrainingLog log;
+  if (!log_path.empty()) log = TrainingLog(log_path, name, done, resume_ || logged_ == log_path);
+  logged_ = log_path;
+  const auto draw = [&] {
+    if (!log_path.empty() && self_.draws()) draw_losses(self_, "loss", read_log(log_path));
+  };
+
+  Progress own("training", steps);
+  Progress& progress = plan_ ? *plan_ : own;
+  progress.skip(done);
+  const Signals signals;
+  using Clock = std::chrono::steady_clock;
+  auto drawn = Clock::now();
+  while (done < steps) {
+    const auto start = Clock::now();
+    const bool tenth = (done + 1) * 10 / steps > done * 10 / steps;
+    const StepRecord record = step(done, tenth);
+    const auto end = Clock::now();
+    log.write(++done, record, std::chrono::duration<double>(end - start).count());
+    progress.step(note(record));
+
+    const bool last = done == steps, stop = !last && (received != 0 || done == stop_after_);
+    if (every_ > 0 && !std::isnan(record.validation)) state.save_best(done, record.validation);
+    std::string path;
+    if (self_.draws() && (stop || (every_ > 0 && (last || done % every_ == 0)) || (last && !name.empty())))
+      path = state.save(done);
+    if (stop) throw Stopped{received, done, path};
+    if (!last && end - drawn > std::chrono::seconds(5)) {
+      try {
+        draw();
+      } catch (const heed::Error&) {  // Ctrl-C reaches gnuplot, too; the picture comes at the end
+      }
+      drawn = Clock::now();
+    }
+  }
+  if (!plan_ || progress.done()) draw();
+}
+
+std::string fingerprint(const std::vector<std::string>& texts) {
+  uint64_t hash = 14695981039346656037U;  // FNV-1a
+  for (const std::string& text : texts)
+    for (const char byte : text + '\0') hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211U;
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
+}
+
+}  // namespace program

@@ -1,0 +1,119 @@
+#include "examples/training.h"
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/expect.h"
+#include "tests/support/program.h"
+
+namespace {
+
+const std::string kShort = "--steps 40 --batch 8 --checkpoint-every 10 --out ";
+
+Run translate(const std::string& arguments, const std::string& before = "") {
+  return run_program("translate", arguments, before);
+}
+
+// The lines of a log without what the clock had a part in.
+Texts log_of(const std::string& folder) {
+  Texts lines;
+  for (const std::string& line : lines_of(read_file(folder + "/log.jsonl"))) {
+    nlohmann::json values = nlohmann::json::parse(line);
+    CHECK(values.erase("tokens_per_second") == 1);
+    lines.push_back(values.dump());
+  }
+  return lines;
+}
+
+void check_same(const std::string& a, const std::string& b) {
+  for (const char* file : {"/checkpoints/step-00000040.safetensors", "/checkpoints/best.safetensors",
+                           "/translate.safetensors", "/by_length.csv"})
+    CHECK_MESSAGE(read_file(a + file) == read_file(b + file), file);
+  CHECK(log_of(a) == log_of(b));
+}
+
+}  // namespace
+
+TEST_CASE("Training: stopped and gone on with, the same weights, optimiser and log, with one thread or two") {
+  const Folder folder;
+  CHECK(translate(kShort + folder / "whole").code == 0);
+  CHECK(log_of(folder / "whole").size() == 40);
+
+  const std::string at = kShort + folder / "pieces";
+  const Run first = translate(at + " --stop-after 17 --threads 2");
+  CHECK(first.code == 0);
+  CHECK(
+      contains(first.err, "stopped after step 17; " + folder / "pieces" +
+                              "/checkpoints/step-00000017.safetensors has all of it, and --resume goes on"));
+  CHECK(contains(translate(at + " --stop-after 21 --resume").out, "going on after step 17\n"));
+  CHECK(translate(at + " --resume --threads 2").code == 0);
+  check_same(folder / "whole", folder / "pieces");
+  // The training is over: what comes of it can be had again.
+  CHECK(translate(at + " --resume").code == 0);
+  check_same(folder / "whole", folder / "pieces");
+}
+
+TEST_CASE(
+    "Training: killed at once, it goes on from the newest checkpoint, and the log forgets what came after") {
+  const Folder folder;
+  CHECK(translate(kShort + folder / "whole").code == 0);
+  const std::string at = folder / "killed";
+  CHECK(translate(kShort + at + " --stop-after 20").code == 0);
+  std::string log = read_file(at + "/log.jsonl");
+  for (const char* behind : {"{\"step\":21,\"loss\":1.0,\"tokens_per_second\":1}\n", "{\"step\":22,\"lo"})
+    log += behind;
+  folder.write("killed/log.jsonl", log);
+  CHECK(translate(kShort + at + " --resume").code == 0);
+  check_same(folder / "whole", at);
+}
+
+TEST_CASE("Training: SIGINT and SIGTERM end it after a step, with a checkpoint, 130 and 143") {
+  const Folder folder;
+  for (const auto& [signal, code] : std::vector<std::pair<std::string, int>>{{"INT", 130}, {"TERM", 143}}) {
+    const std::string at = folder / signal;
+    const Run run = run_shell("{ " HEED_BINARY_DIR "/examples/translate --steps 100000 --out " + at +
+                              " & pid=$!; until [ -s " + at + "/log.jsonl ]; do sleep 0.05; done; kill -" +
+                              signal + " $pid; wait $pid; }");
+    CHECK(run.code == code);
+    CHECK(contains(run.err, " by SIG" + signal + "; " + at + "/checkpoints/step-"));
+    const Run more = translate("--steps 100000 --resume --stop-after 100001 --lr 1 --out " + at);
+    CHECK(more.code == 2);
+    CHECK(contains(more.err, "--lr        0.003    1"));
+  }
+}
+
+TEST_CASE("Training: other options or data do not fit, and without --out there is no place") {
+  const Folder folder;
+  const std::string at = folder / "a";
+  CHECK(translate("--steps 2 --batch 4 --checkpoint-every 1 --out " + at).code == 0);
+  const Run other = translate("--steps 3 --batch 4 --seed 2 --model rnn --resume --out " + at);
+  CHECK(other.code == 2);
+  for (const char* part : {"does not fit this training; nothing was changed", "--seed ", "--model ",
+                           "--steps ", "pairs to learn from"})
+    CHECK(contains(other.err, part));
+  CHECK(contains(refusal_of("translate", "--checkpoint-every -1 --out " + at), "numbers of steps"));
+  CHECK(contains(refusal_of("scores", "--steps 1 --resume"), "give --out"));
+  CHECK(contains(translate("--steps 2 --batch 4 --resume --out " + folder / "new").out,
+                 "there is no checkpoint yet"));
+}
+
+TEST_CASE("Training: of several in one program each goes on where it stood") {
+  const Folder folder;
+  const std::string options = "--part recall --steps 6 --reach 8 --checkpoint-every 2 --out ";
+  const auto results = [&](const std::string& more) { return results_of("complexity", options + more); };
+  const auto whole = results(folder / "whole");
+  for (const char* stop : {"4", "5"})
+    CHECK(run_program("complexity", options + folder / "a" + " --resume --stop-after " + stop).code == 0);
+  CHECK(results(folder / "a" + " --resume") == whole);
+  CHECK(results(folder / "a" + " --resume") == whole);
+  CHECK(read_file(folder / "a/checkpoints/gru-8/step-00000006.safetensors") ==
+        read_file(folder / "whole/checkpoints/gru-8/step-00000006.safetensors"));
+  const auto log = program::read_log(folder / "a/log.jsonl");
+  CHECK(log.size() == 3);
+  for (const program::LossCurve& curve : log) CHECK(curve.steps.size() == 6);
+}
+
+TEST_CASE("fingerprint: another word for other texts, or the same ones cut elsewhere") {
+  CHECK(program::fingerprint({"ab", "c"}) == program::fingerprint({"ab", "c"}));
+  CHECK(program::fingerprint({"ab", "c"}) != program::fingerprint({"a", "bc"}));
+  CHECK(program::fingerprint({}) == "cbf29ce484222325");
+}

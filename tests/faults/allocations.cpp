@@ -1,0 +1,83 @@
+#include "tests/faults/allocations.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+// The linker turns heed's calls of aligned_alloc into calls of __wrap_aligned_alloc (CMakeLists.txt). What OpenMP,
+// OpenBLAS and the C library ask for by malloc is not refused: they end the program then, and are not heed's.
+namespace faults {
+namespace {
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+std::atomic<int64_t> made = 0, live = 0, first_refused = kNever, last_refused = kNever;
+std::atomic<bool> any_refused = false;
+
+bool refuses() {
+  const int64_t number = made.fetch_add(1, std::memory_order_relaxed);
+  if (number < first_refused || number > last_refused) return false;
+  any_refused = true;
+  return true;
+}
+
+void* take(size_t bytes, size_t alignment) {
+  if (refuses()) return nullptr;
+  void* block = alignment <= alignof(std::max_align_t)
+                    ? std::malloc(bytes == 0 ? 1 : bytes)
+                    : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (block) live.fetch_add(1, std::memory_order_relaxed);
+  return block;
+}
+void* take_or_throw(size_t bytes, size_t alignment = 1) {
+  void* block = take(bytes, alignment);
+  return block ? block : throw std::bad_alloc();
+}
+void give_back(void* block) noexcept {
+  if (block) live.fetch_sub(1, std::memory_order_relaxed);
+  std::free(block);
+}
+
+}  // namespace
+
+int64_t allocations() { return made; }
+int64_t live_blocks() { return live; }
+
+Refusal::Refusal(int64_t number, Kind kind) {
+  any_refused = false;
+  first_refused = made + number;
+  last_refused = kind == once ? made + number : kNever;
+}
+Refusal::~Refusal() { first_refused = kNever; }
+bool Refusal::refused() { return any_refused; }
+
+}  // namespace faults
+
+extern "C" {
+void* __real_aligned_alloc(size_t alignment, size_t bytes);  // NOLINT
+void* __wrap_aligned_alloc(size_t alignment, size_t bytes) {
+  return faults::refuses() ? nullptr : __real_aligned_alloc(alignment, bytes);
+}
+}
+
+// clang-format off
+using Align = std::align_val_t;
+using NoThrow = const std::nothrow_t&;
+void* operator new(size_t n) { return faults::take_or_throw(n); }
+void* operator new[](size_t n) { return faults::take_or_throw(n); }
+void* operator new(size_t n, Align a) { return faults::take_or_throw(n, size_t(a)); }
+void* operator new[](size_t n, Align a) { return faults::take_or_throw(n, size_t(a)); }
+void* operator new(size_t n, NoThrow) noexcept { return faults::take(n, 1); }
+void* operator new[](size_t n, NoThrow) noexcept { return faults::take(n, 1); }
+void operator delete(void* p) noexcept { faults::give_back(p); }
+void operator delete[](void* p) noexcept { faults::give_back(p); }
+void operator delete(void* p, size_t) noexcept { faults::give_back(p); }
+void operator delete[](void* p, size_t) noexcept { faults::give_back(p); }
+void operator delete(void* p, Align) noexcept { faults::give_back(p); }
+void operator delete[](void* p, Align) noexcept { faults::give_back(p); }
+void operator delete(void* p, size_t, Align) noexcept { faults::give_back(p); }
+void operator delete[](void* p, size_t, Align) noexcept { faults::give_back(p); }
+void operator delete(void* p, NoThrow) noexcept { faults::give_back(p); }
+void operator delete[](void* p, NoThrow) noexcept { faults::give_back(p); }
+// clang-format on

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace faults {
+
+/// What a call does instead.
+enum class Fault {
+  none,
+  no_space,     // fails with ENOSPC
+  input,        // fails with EIO
+  interrupted,  // fails with EINTR
+  half,         // moves half of the bytes
+  nothing,      // moves none
+};
+
+/// The calls of open, read, write, fsync, close and rename that heed makes until the end of the scope, in their order:
+/// "write a", where a is the name without its folder, or "." for the folder. One of them, from 0, may meet a fault.
+class FileCalls {
+ public:
+  FileCalls(const std::string& folder, Fault fault = Fault::none, size_t number = 0);
+  ~FileCalls();
+  FileCalls(const FileCalls&) = delete;
+  FileCalls& operator=(const FileCalls&) = delete;
+
+  std::vector<std::string> made;
+
+ private:
+  friend struct Observer;
+  std::string folder_;
+  Fault fault_;
+  size_t number_;
+};
+
+}  // namespace faults

@@ -1,0 +1,120 @@
+// Every call of the system that a save or a load makes fails in turn.
+
+#include "tests/faults/file_calls.h"
+
+#include <filesystem>
+#include <functional>
+
+#include "nn/file.h"
+#include "nn/npy.h"
+#include "nn/safetensors.h"
+#include "tests/support/expect.h"
+#include "tests/support/program.h"
+
+using namespace heed;
+using faults::Fault, faults::FileCalls;
+namespace fs = std::filesystem;
+
+namespace {
+
+int64_t count(const fs::path& folder) {
+  return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+}
+int64_t open_files() { return count("/proc/self/fd"); }
+
+using Write = std::function<void(const std::string&)>;
+
+void check_write(const std::string& op, const Write& write, int64_t writes) {
+  CAPTURE(op);
+  const Folder folder;
+  const std::string path = folder / "a";
+  Texts calls;
+  {
+    const FileCalls all(folder.path);
+    write(path);
+    calls = all.made;
+  }
+  Texts expected = {"open beside"};
+  expected.insert(expected.end(), static_cast<size_t>(writes), "write beside");
+  for (const std::string last :
+       {"fsync beside", "close beside", "rename beside", "open .", "fsync .", "close ."})
+    expected.push_back(last);
+  REQUIRE(calls == expected);
+
+  const std::string whole = read_file(path);
+  const int64_t files = open_files();
+  const size_t renamed = calls.size() - 4;
+  for (size_t number = 0; number < calls.size(); ++number)
+    for (const Fault fault :
+         {Fault::no_space, Fault::input, Fault::interrupted, Fault::half, Fault::nothing}) {
+      const bool moves = calls[number].starts_with("write");
+      if (!moves && (fault == Fault::half || fault == Fault::nothing)) continue;
+      folder.write("a", "old");
+      const FileCalls failing(folder.path, fault, number);
+      const std::string said = message([&] { write(path); });
+      CAPTURE(calls[number]);
+      CAPTURE(static_cast<int>(fault));
+      CAPTURE(said);
+      const std::string why = fault == Fault::input ? "Input/output error" : "No space left on device";
+      if (fault == Fault::interrupted || fault == Fault::half || calls[number] == "close .")
+        REQUIRE(said == "");
+      else if (number <= renamed)
+        REQUIRE(said == op + ": " + path + ": cannot be written: " + why);
+      else
+        REQUIRE(said ==
+                op + ": " + path + ": is written, but its folder cannot be brought to the disk: " + why);
+      REQUIRE(read_file(path) == (said.empty() || number > renamed ? whole : "old"));
+      REQUIRE(count(folder.path) == 1);
+      REQUIRE(open_files() == files);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("every call of a save fails in turn") {
+  const Tensor x = counted({3, 5}), y = counted({4}, int64);
+  check_write(
+      "write_file", [](auto& path) { write_file(path, "some text"); }, 1);
+  check_write(
+      "save_npy", [&](auto& path) { save_npy(path, x); }, 4);
+  check_write(
+      "save_safetensors",
+      [&](auto& path) {
+        save_safetensors(path, {{"x", x}, {"y", y}});
+      },
+      4);
+}
+
+TEST_CASE("every call of a load fails in turn") {
+  const Folder folder;
+  const std::string path = folder / "x";
+  const StateDict saved = {{"x", counted({3, 5})}, {"y", counted({4}, int64)}};
+  save_safetensors(path, saved);
+  const int64_t files = open_files();
+  Texts calls;
+  {
+    const FileCalls all(folder.path);
+    load_safetensors(path);
+    calls = all.made;
+  }
+  REQUIRE(calls == Texts{"open x", "read x", "read x", "read x", "read x", "close x"});
+  for (size_t number = 0; number < calls.size(); ++number)
+    for (const Fault fault : {Fault::input, Fault::interrupted, Fault::half, Fault::nothing}) {
+      CAPTURE(number);
+      CAPTURE(static_cast<int>(fault));
+      const FileCalls failing(folder.path, fault, number);
+      std::map<std::string, Tensor> loaded;
+      const std::string said = message([&] { loaded = load_safetensors(path).tensors; });
+      const std::string op = "load_safetensors: " + path + ": ";
+      const bool last = number + 1 == calls.size();
+      if (fault == Fault::input && !last)
+        REQUIRE(said == op + (number == 0 ? "cannot be opened" : "cannot be read") + ": Input/output error");
+      else if (fault == Fault::nothing && !last && number > 0)
+        REQUIRE(said == op + "became shorter while it was read");
+      else
+        REQUIRE(said == "");
+      if (said.empty())
+        for (const auto& [name, x] : saved) REQUIRE(bytes_of(loaded.at(name)) == bytes_of(x));
+      REQUIRE(open_files() == files);
+    }
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Kills processes at random moments of their saves, then of their trainings: tests/faults/kills.sh [--long]. After each kill
+# the file must be whole; trainings go on with --resume, and must end with the weights, checkpoints and log of one that
+# nobody killed.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+kills=40 cycles=6 steps=400
+[ "${1-}" = --long ] && kills=200 cycles=50 steps=3000
+.ci/build.sh heed_saver translate
+saver=$PWD/build/release/tests/faults/heed_saver
+translate=$PWD/build/release/examples/translate
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
+
+# Kills the last process of the background after 20 ms to the given number of them more; fails if it had ended before.
+kill_soon() {
+  sleep "0.$(printf %03d $((RANDOM % $1 + 20)))"
+  local alive=0
+  kill -KILL $! 2>/dev/null || alive=1
+  wait $! 2>/dev/null || true
+  return $alive
+}
+
+saves() {
+  local torn=0 saved=0 last=none round left
+  for ((kill = 1; kill <= kills; ++kill)); do
+    "$saver" "$folder/file" &
+    [ "$kill" -gt 1 ] || until [ -e "$folder/file" ]; do sleep 0.01; done
+    kill_soon 150
+    round=$("$saver" --check "$folder/file") || torn=$((torn + 1))
+    [ "$round" = "$last" ] || saved=$((saved + 1))
+    last=$round
+  done
+  left=$(find "$folder" -name '.heed-*' | wc -l)
+  echo "$kills kills during saves: $torn files torn; $saved processes had saved, $left were killed in the middle"
+  [ "$torn" -eq 0 ] && [ "$saved" -gt $((kills / 2)) ] && [ "$left" -gt 0 ]
+}
+
+train=("$translate" --steps "$steps" --batch 8 --checkpoint-every 5)
+# The log without what the clock has a part in.
+log_of() { sed 's/"tokens_per_second":[^,}]*//' "$1/log.jsonl"; }
+
+trainings() {
+  local threads=$1 killed=0 whole=$folder/whole out=$folder/broken file
+  [ -e "$whole" ] || "${train[@]}" --out "$whole" >"$folder/said" 2>&1 || { cat "$folder/said" >&2; return 1; }
+  local again=("${train[@]}" --out "$out" --resume --threads "$threads")
+  while [ "$killed" -lt "$cycles" ]; do
+    rm -rf "$out"
+    while [ "$killed" -lt "$cycles" ]; do
+      "${again[@]}" >"$folder/said" 2>&1 &
+      kill_soon 400 || break  # it has come to its end
+      killed=$((killed + 1))
+    done
+    "${again[@]}" >"$folder/said" 2>&1 || { cat "$folder/said" >&2; return 1; }
+    for file in translate.safetensors checkpoints/best.safetensors "checkpoints/step-$(printf %08d "$steps").safetensors"; do
+      cmp "$whole/$file" "$out/$file" || return 1
+    done
+    cmp <(log_of "$whole") <(log_of "$out") || return 1
+  done
+  echo "$killed kills of a training of $steps steps with $threads threads: weights, optimiser and log as without"
+}
+
+failed=0
+saves || failed=1
+trainings 1 || failed=1
+trainings 2 || failed=1
+exit $failed
