@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <iostream>
+#include <optional>
 
 #include "examples/by_hand.h"
 
@@ -98,14 +99,19 @@ void graph(Program& self) {
              "the graph of y, walked backward in two orders; then a vector added to each row of a matrix",
              "the half of dx that is lost where a rule runs before its whole gradient is there"});
   std::ostream& text = self.text();
-  Tape tape;
+  std::optional<Tape> tape(std::in_place);
   const Tensor x = tensor(3, float64).requires_grad_();
   const Tensor a = x * x;  // used twice: by b and by y
   const Tensor b = a * 2;
   const Tensor y = a * b;  // 2 x^4
   y.backward();
-  for (const auto& [name, value] : {std::pair("x", x), {"a", a}, {"b", b}, {"y", y}}) tape.name(name, value);
-  walk_through(self, tape);
+  for (const auto& [name, value] : {std::pair("x", x), {"a", a}, {"b", b}, {"y", y}}) tape->name(name, value);
+  walk_through(self, *tape);
+  if (self.draws()) {
+    self.write_picture("graph.svg", tape_svg(*tape));
+    self.write_picture("graph.html", tape_page(*tape, {.title = "Step by step: a = x x, b = 2 a, y = a b"}));
+  }
+  tape.reset();
 
   // a's gradient has two parts: from y at once, b, and from y by way of b, 2 a. The rule of a = x x may run
   // once both are there; run when the first arrives it misses the second.
@@ -138,10 +144,6 @@ void graph(Program& self) {
   self.result("autograd.x", x.grad());
   self.result("grad.bias", sums.tensor());
   self.result("autograd.bias", bias.grad());
-  if (self.draws()) {
-    self.write_picture("graph.svg", tape_svg(tape));
-    self.write_picture("graph.html", tape_page(tape, {.title = "Step by step: a = x x, b = 2 a, y = a b"}));
-  }
   conclude(self, "in order dx is " + short_number(in_order) + ", as 8 x³ says, and too early it is " +
                      short_number(too_early) + "; the gradient of bias, " + row_text(sums, 0) +
                      ", adds up those of the rows that it was added to.");

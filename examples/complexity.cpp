@@ -274,6 +274,7 @@ void show_memory(Program& self, int64_t longest, int64_t width) {
 
   std::ostream& out = self.text();
   out << "Memory of attention, forward and backward, 4 heads of width " << width << "\n\n"
+      << "  materialised: the 4 T² weights and their gradients    blocked: 4 T sums, tile by tile\n\n"
       << "  The most bytes alive at once, in millions, without what was there before. Materialised keeps all "
          "T² weights of a "
          "head;\n  blocked computes them tile by tile, and again for the gradient.\n"

@@ -20,6 +20,7 @@
 #include "examples/chapter.h"
 #include "examples/csv.h"
 #include "examples/program.h"
+#include "nn/text/utf8.h"
 #include "tensor/error.h"
 
 using namespace program;
@@ -156,6 +157,24 @@ std::string with_small_brackets(std::string page) {
   return page;
 }
 
+// Characters of code that take two columns of a terminal, as CSS can be told: fonts have no such columns.
+std::string with_wide_cells(std::string_view page) {
+  std::string text;
+  bool code = false, tag = false;
+  while (!page.empty()) {
+    const std::string character(page.substr(0, std::max<size_t>(1, heed::first_character(page).size)));
+    if (character == "<") {
+      tag = true;
+      code = page.starts_with("<pre") || (code && !page.starts_with("</pre>"));
+    }
+    const bool wide = code && !tag && heed::display_width(character) == 2;
+    text += wide ? "<span class=\"wide\">" + character + "</span>" : character;
+    if (character == ">") tag = false;
+    page.remove_prefix(character.size());
+  }
+  return text;
+}
+
 void write_page(Program& self, const Language& language, const Filling& filling) {
   std::string text;
   for (const auto& [name, chapter] : chapters_of(language)) try {
@@ -176,7 +195,7 @@ void write_page(Program& self, const Language& language, const Filling& filling)
                                         "--output",   "page.tmp",
                                         "guide.md"});
   check(made, "pandoc is not installed, which makes the pages (apt-get install pandoc)");
-  const std::string page = with_small_brackets(read_file(self.out + "/page.tmp"));
+  const std::string page = with_wide_cells(with_small_brackets(read_file(self.out + "/page.tmp")));
   for (const char* file : {"guide.md", "page.tmp"}) self.remove(file);
   self.write_picture(language.page, page);
 }
