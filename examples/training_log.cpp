@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "examples/csv.h"
 #include "examples/program.h"
 #include "tensor/error.h"
 
@@ -23,10 +23,10 @@ using Json = nlohmann::ordered_json;
 // was when the program was killed.
 template <class F>
 void each_line(const std::string& path, F&& f) {
-  std::ifstream file(path);
-  heed::check(file.good(), path, ": cannot be read");
-  std::string line;
-  for (int64_t number = 1; std::getline(file, line) && !file.eof(); ++number) {
+  const std::string text = read_file(path);
+  size_t at = 0, end = 0;
+  for (int64_t number = 1; (end = text.find('\n', at)) != text.npos; ++number, at = end + 1) {
+    const std::string line = text.substr(at, end - at);
     const Json values = Json::parse(line, nullptr, false);
     heed::check(values.is_object() && values.value("step", Json()).is_number_integer() &&
                     values.value("run", Json("")).is_string(),
