@@ -42,6 +42,7 @@
 #include "nn/attention/pooling.h"
 #include "nn/attention/position.h"
 #include "nn/attention/score.h"
+#include "nn/check_module.h"
 #include "nn/checkpoint.h"
 #include "nn/file.h"
 #include "nn/functional.h"

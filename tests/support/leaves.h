@@ -1,13 +1,10 @@
 #pragma once
 
-#include "nn/module.h"
+#include "nn/check_module.h"
 
 namespace heed::test {
 
-/// The leaves that gradients of `output` reach and that are neither parameters of the module nor inputs: one
-/// line for each, "" if there are none. Catches the line that was forgotten in `visit`.
-std::string forgotten_leaves(const Tensor& output, const Module& module,
-                             const std::vector<Tensor>& inputs = {});
+using detail::forgotten_leaves;
 
 /// The names of parameters, buffers or modules, or of a state dict, in their order.
 template <class List>
