@@ -34,10 +34,10 @@ std::string to_string(const ModuleReport& report);
 
 /// Choices of check_module.
 struct CheckModuleOptions {
-  int64_t batch_dim = 0;          ///< of the inputs, whose rows are independent; -1: there are no such rows
-  std::vector<std::string> skip;  ///< names of checks that do not hold for this module
-  double tolerance = 1e-5;        ///< of derivatives, in float64, relative to the larger of 1 and the value
-  uint64_t seed = 0;              ///< of dropout, and of the gradients that come in
+  int64_t batch_dim = 0;  ///< of the inputs, whose rows are independent; -1: there are no such rows
+  std::vector<std::string> skip = {};  ///< names of checks that do not hold for this module
+  double tolerance = 1e-5;  ///< of derivatives, in float64, relative to the larger of 1 and the value
+  uint64_t seed = 0;        ///< of dropout, and of the gradients that come in
 };
 
 namespace detail {

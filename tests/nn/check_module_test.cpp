@@ -9,7 +9,6 @@
 #include "nn/attention/position.h"
 #include "nn/attention/score.h"
 #include "nn/functional.h"
-#include "nn/layers/activation.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/embedding.h"
 #include "nn/layers/linear.h"
@@ -203,19 +202,6 @@ TEST_CASE("check_module: no false alarm on any layer of heed") {
     const ModuleReport report = check_module(layer, in, options);
     CHECK_MESSAGE(report.ok(), to_string(report));
   };
-  check(Identity(), {x({3, 2})});
-  check(ReLU(), {x({3, 2})});
-  check(LeakyReLU(), {x({3, 2})});
-  check(ELU(), {x({3, 2})});
-  check(GELU(), {x({3, 2})});
-  check(GELU(Gelu::tanh), {x({3, 2})});
-  check(SiLU(), {x({3, 2})});
-  check(Tanh(), {x({3, 2})});
-  check(Sigmoid(), {x({3, 2})});
-  check(Softplus(), {x({3, 2})});
-  check(Softmax(), {x({3, 2})});
-  check(LogSoftmax(), {x({3, 2})});
-  check(Flatten(), {x({3, 2, 2})});
   check(Dropout(0.4), {x({3, 4})});
   check(Linear(3, 2), {x({4, 3})});
   check(Linear(3, 2, {.bias = false}), {x({2, 2, 3})});
@@ -223,7 +209,7 @@ TEST_CASE("check_module: no false alarm on any layer of heed") {
   check(LayerNorm(3), {x({4, 3})});
   check(LayerNorm({2, 3}), {x({3, 2, 3})});
   check(RMSNorm(3), {x({4, 3})});
-  check(Sequential(Linear(3, 4), Tanh(), Dropout(0.2), Linear(4, 1)), {x({3, 3})});
+  check(Sequential(Linear(3, 4), LayerNorm(4), Dropout(0.2), Linear(4, 1)), {x({3, 3})});
   check(SinusoidalPosition(4), {x({2, 3, 4})});
   check(LearnedPosition(5, 4), {x({2, 3, 4})});
   check(RotaryPosition(4), {x({2, 3, 4})});

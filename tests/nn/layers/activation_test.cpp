@@ -1,5 +1,6 @@
 #include "nn/layers/activation.h"
 
+#include "nn/check_module.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -33,4 +34,26 @@ TEST_CASE("Flatten joins all dimensions but the first, or those it is told") {
   CHECK(Flatten()(ones({2, 3, 4})).shape() == Shape{2, 12});
   CHECK(Flatten(0)(ones({2, 3, 4})).shape() == Shape{24});
   CHECK(Flatten(0, 1)(ones({2, 3, 4})).shape() == Shape{6, 4});
+}
+
+TEST_CASE("activations stand what every layer must") {
+  Generator random(5);
+  const Tensor x = randn({3, 2, 2}, float32, &random);
+  const auto check = [&](const auto& layer) {
+    const ModuleReport report = check_module(layer, {x});
+    CHECK_MESSAGE(report.ok(), to_string(report));
+  };
+  check(Identity());
+  check(ReLU());
+  check(LeakyReLU());
+  check(ELU());
+  check(GELU());
+  check(GELU(Gelu::tanh));
+  check(SiLU());
+  check(Tanh());
+  check(Sigmoid());
+  check(Softplus());
+  check(Softmax());
+  check(LogSoftmax());
+  check(Flatten());
 }
