@@ -298,7 +298,7 @@ class Examination {
         turned.push_back(x.size(d) * (d + 1 == x.dim() ? 2 : 1));
         order.push_back(d);
       }
-      const Tensor view = permute(zeros(turned, x.dtype()), order)[{ellipsis, Slice({}, {}, 2)}];
+      Tensor view = permute(zeros(turned, x.dtype()), order)[{ellipsis, Slice({}, {}, 2)}];
       kernel::copy_into(view, x);
       return view;
     });
