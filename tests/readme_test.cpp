@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <regex>
 
 #include "tests/support/expect.h"
@@ -10,21 +9,23 @@
 
 namespace {
 
-// What the rows of the tables say of a command of a program in their last cell.
+// A command of a program, and what the row that names it says in its last cell.
 struct Shown {
+  std::string command;
   Texts phrases, files;  // that it prints, and draws
 };
 
-std::map<std::string, Shown> commands_of(const std::string& readme) {
+// In the order of the rows: some draw what an earlier one wrote.
+std::vector<Shown> commands_of(const std::string& readme) {
   static const std::regex row(R"(^\|.*\| `([^`]+)`:?([^|]*)\|$)"), phrase("\"([^\"]+)\""),
       file("`(out/[^`]+)`");
-  std::map<std::string, Shown> all;
+  std::vector<Shown> all;
   for (const std::string& line : lines_of(readme)) {
     std::smatch found;
     if (!std::regex_match(line, found, row)) continue;
     const std::string command = found[1], rest = found[2], program = command.substr(0, command.find(' '));
     if (!std::filesystem::exists(std::string(HEED_BINARY_DIR) + "/examples/" + program)) continue;
-    Shown& shown = all[command];
+    Shown& shown = all.emplace_back(Shown{command, {}, {}});
     for (std::sregex_iterator it(rest.begin(), rest.end(), phrase), end; it != end; ++it)
       shown.phrases.push_back((*it)[1]);
     for (std::sregex_iterator it(rest.begin(), rest.end(), file), end; it != end; ++it)
@@ -156,10 +157,10 @@ TEST_CASE("README: every command of its tables ends well, prints what the row sa
   std::filesystem::create_directory_symlink(source + "/examples", folder / "examples");
   const auto all = commands_of(read_file(source + "/README.md"));
   REQUIRE(all.size() > 30);
-  for (const auto& [command, shown] : all) {
-    CAPTURE(command);
+  for (const Shown& shown : all) {
+    CAPTURE(shown.command);
     const Run run =
-        run_shell("cd '" + folder.path.string() + "' && '" HEED_BINARY_DIR "/examples/'" + command);
+        run_shell("cd '" + folder.path.string() + "' && '" HEED_BINARY_DIR "/examples/'" + shown.command);
     CHECK_MESSAGE(run.code == 0, run.err);
     for (const std::string& phrase : shown.phrases) {
       CAPTURE(phrase);
