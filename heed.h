@@ -44,6 +44,7 @@
 #include "nn/attention/score.h"
 #include "nn/check_module.h"
 #include "nn/checkpoint.h"
+#include "nn/diagnose.h"
 #include "nn/file.h"
 #include "nn/functional.h"
 #include "nn/init.h"

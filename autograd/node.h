@@ -270,9 +270,12 @@ class Watcher {
 
   /// Whether this thread has one.
   static bool any() { return first_ != nullptr; }
+  /// For its functions: whether the thread records what it computes, its watchers apart.
+  static bool recording() { return recording_; }
   /// Calls tell(watcher) for each of this thread.
   template <class Tell>
   static void each(Tell&& tell) {
+    recording_ = grad_enabled();
     const NoGrad nothing_recorded;
     const struct Unwatched {  // what they compute
       ~Unwatched() { first_ = all; }
@@ -283,6 +286,7 @@ class Watcher {
 
  private:
   static inline thread_local constinit Watcher* first_ = nullptr;
+  static inline thread_local constinit bool recording_ = true;  // when it was last told of something
   Watcher* next_;
 };
 

@@ -29,6 +29,7 @@ namespace {
 using Tensors = std::vector<Tensor>;
 using Checked = detail::CheckedModule;
 using Verdict = ModuleCheck::Verdict;
+using detail::text;
 
 // A check ends by one of these, or well.
 struct Failed {
@@ -38,12 +39,13 @@ struct Skipped {
   std::string why;
 };
 
-template <class... Parts>
-std::string text(const Parts&... parts) {
+struct Lines {
+  template <class... Parts>
+  void add(const Parts&... parts) {
+    all += text(all.empty() ? "" : "\n", parts...);
+  }
   std::string all;
-  (detail::append(all, parts), ...);
-  return all;
-}
+};
 
 std::string bytes_of(const Tensors& all) {
   std::string bytes;
@@ -549,30 +551,37 @@ std::string forgotten_leaves(const Tensor& output, const Module& module, const s
   return forgotten;
 }
 
+std::string held_apart(const Module& model, const Optimizer& optimizer) {
+  Lines found;
+  Tensors held;
+  for (size_t group = 0; group < optimizer.groups(); ++group)
+    std::ranges::copy(optimizer.params(group), std::back_inserter(held));
+  const auto among = [](const Tensors& all, const Tensor& p) {
+    return std::ranges::any_of(all, [&](const Tensor& other) { return other.same_as(p); });
+  };
+  for (const auto& [name, p] : model.named_parameters())
+    if (p.requires_grad() && !among(held, p))
+      found.add(name, " ", p.shape(), " is not held by ", optimizer.name(), ", which will not move it");
+  const Tensors own = model.parameters();
+  for (size_t i = 0; i < held.size(); ++i)
+    if (!among(own, held[i]))
+      found.add(optimizer.name(), " holds a parameter of shape ", held[i].shape(), ", number ", i,
+                ", that is none of the model's: was the model copied or replaced after it was made?");
+  return found.all;
+}
+
 }  // namespace detail
 
 std::string check_training(const Module& model, const Optimizer& optimizer, const Tensor& loss) {
-  std::string found;
-  const auto say = [&](const auto&... parts) { found += text(found.empty() ? "" : "\n", parts...); };
-  std::vector<Tensor> held;
-  for (size_t group = 0; group < optimizer.groups(); ++group)
-    for (const Tensor& p : optimizer.params(group)) held.push_back(p);
-  std::vector<NamedTensor> named = model.named_parameters();
-  for (const auto& [name, p] : named) {
+  Lines found;
+  for (const auto& [name, p] : model.named_parameters())
     if (p.requires_grad() && !p.grad().defined())
-      say(name, " ", p.shape(), " has no gradient: does forward use it, and was backward() called?");
-    if (p.requires_grad() &&
-        std::ranges::none_of(held, [&, &mine = p](const Tensor& other) { return other.same_as(mine); }))
-      say(name, " ", p.shape(), " is not held by ", optimizer.name(), ", which will not move it");
-  }
+      found.add(name, " ", p.shape(), " has no gradient: does forward use it, and was backward() called?");
   if (const std::string leaves = detail::forgotten_leaves(loss, model); !leaves.empty())
-    say("the loss depends on what the model does not name: ", leaves,
-        "; is a line missing in visit, or does an input require a gradient?");
-  for (size_t i = 0; i < held.size(); ++i)
-    if (std::ranges::none_of(named, [&](const NamedTensor& one) { return one.tensor.same_as(held[i]); }))
-      say(optimizer.name(), " holds a parameter of shape ", held[i].shape(), ", number ", i,
-          ", that is none of the model's: was the model copied or replaced after it was made?");
-  return found;
+    found.add("the loss depends on what the model does not name: ", leaves,
+              "; is a line missing in visit, or does an input require a gradient?");
+  if (const std::string apart = detail::held_apart(model, optimizer); !apart.empty()) found.add(apart);
+  return found.all;
 }
 
 }  // namespace heed

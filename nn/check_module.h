@@ -81,6 +81,9 @@ class CheckedModuleOf final : public CheckedModule {
 ModuleReport check_module(std::unique_ptr<CheckedModule> subject, const std::vector<Tensor>& inputs,
                           const CheckModuleOptions& options);
 
+/// What of a model an optimiser does not hold, and what it holds besides: a line each; "" if it holds the model.
+std::string held_apart(const Module& model, const Optimizer& optimizer);
+
 /// The leaves that gradients of `output` reach and that are neither parameters of the module nor inputs: their shapes, ""
 /// if there are none.
 std::string forgotten_leaves(const Tensor& output, const Module& module,

@@ -301,6 +301,8 @@ class ModuleCall {
   }
   ModuleCall(const ModuleCall&) = delete;
 
+  /// Whether any call runs in this thread.
+  static bool any() { return innermost != nullptr; }
   bool hooked() const { return module_.own_.hooks || CallObserver::current; }
   void before(const std::vector<Tensor>& inputs) const;
   Tensor after(const std::vector<Tensor>& inputs, const Tensor& output) const;

@@ -73,6 +73,14 @@ void append(std::string& message, const Part& part) {
   }
 }
 
+/// The parts one after the other: texts, numbers, shapes, dtypes.
+template <class... Parts>
+std::string text(const Parts&... parts) {
+  std::string all;
+  (append(all, parts), ...);
+  return all;
+}
+
 }  // namespace detail
 
 /// The name of the operation that the user called and the line of the call, until the end of the scope. Every
@@ -123,9 +131,7 @@ class Calling {
 /// operation runs, its name comes before them and the line where it was called after them.
 template <class... Parts>
 [[noreturn, gnu::cold, gnu::noinline]] void fail(const Parts&... parts) {
-  std::string message;
-  (detail::append(message, parts), ...);
-  detail::raise(std::move(message));
+  detail::raise(detail::text(parts...));
 }
 
 /// Throws unless `condition` holds. The message is put together only when it is needed.
