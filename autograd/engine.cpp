@@ -39,7 +39,7 @@ class Pass {
   void seed(const Tensor& y, Tensor g) {
     check(y.requires_grad(), "a tensor of shape ", y.shape(),
           " does not depend on anything that requires a gradient; call requires_grad_() on a leaf before "
-          "computing it");
+          "computing it, with no NoGrad around it and no detach() on the way");
     check(g.defined() || y.numel() == 1, "a tensor of shape ", y.shape(),
           " is not one number; sum it to a loss first, or give the incoming gradient");
     if (!g.defined()) g = kernel::full(y.shape(), 1, y.dtype());

@@ -32,6 +32,19 @@ Gradients as_gradients(const std::array<Tensor, N>& gradients) {
   return {gradients.begin(), gradients.end()};
 }
 
+inline void check_tensor(const Operand& input) {
+  check(!input.is_number(), "an input is a number; write tensor(", input.number(), ")");
+}
+inline void check_result(const Tensor& y) {
+  check(y.defined() && is_floating(y.dtype()), "the forward gave ",
+        y.defined() ? to_string(y.dtype()) : "an undefined tensor", "; a gradient needs float32 or float64");
+}
+inline Gradients one_for_each(const std::string& name, size_t inputs, Gradients gradients) {
+  check(gradients.size() == inputs, name, ": the gradient rule gave ", gradients.size(), " gradients for ",
+        inputs, " inputs; give one for each, undefined where there is none");
+  return gradients;
+}
+
 }  // namespace detail
 
 /// An operation of your own, from a forward and its gradient:
@@ -62,20 +75,15 @@ auto function(std::string name, Forward forward, Backward backward) {
             backward = std::move(backward)](detail::One<Operand, I>... inputs) -> Tensor {
       if constexpr (n <= 8 && fits) {  // else the compiler has said what is wrong
         const Calling here(name.c_str(), std::array{inputs.line()...}[0]);
-        (check(!inputs.is_number(), "an input is a number; write tensor(", inputs.number(), ")"), ...);
+        (detail::check_tensor(inputs), ...);
         Tensor y = [&] {
           const NoGrad guard;
           return Tensor(forward(inputs.tensor()...)).detach();
         }();
-        check(y.defined() && is_floating(y.dtype()), "the forward gave ",
-              y.defined() ? to_string(y.dtype()) : "an undefined tensor",
-              "; a gradient needs float32 or float64");
+        detail::check_result(y);
         JointRule rule = [name, backward, saved = std::array{save(inputs)...}](const Tensor& g,
                                                                                const Tensor&) {
-          Gradients gradients = detail::as_gradients(backward(g, saved[I]()...));
-          check(gradients.size() == sizeof...(I), name, ": the gradient rule gave ", gradients.size(),
-                " gradients for ", sizeof...(I), " inputs; give one for each, undefined where there is none");
-          return gradients;
+          return detail::one_for_each(name, n, detail::as_gradients(backward(g, saved[I]()...)));
         };
         return record(name.c_str(), std::move(y), {inputs...}, std::move(rule), nullptr);
       }

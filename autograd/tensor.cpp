@@ -3,12 +3,13 @@
 
 namespace heed {
 
-const Tensor& Tensor::requires_grad_(bool requires_grad) const& {
+const Tensor& Tensor::requires_grad_(bool requires_grad, Line line) const& {
   if (requires_grad == this->requires_grad()) return *this;
-  check(!this->requires_grad() || is_leaf(), "requires_grad_: a tensor computed by ",
+  const Calling here("requires_grad_", line);
+  check(!this->requires_grad() || is_leaf(), "a tensor computed by ",
         requires_grad ? "" : Node::of(*this)->name, " has a history; take detach() of it");
-  check(!requires_grad || is_floating(dtype()), "requires_grad_: a ", dtype(),
-        " tensor has no gradient; only floating ones do");
+  check(!requires_grad || is_floating(dtype()), "x is ", dtype(), " ", shape(),
+        "; only floating tensors have gradients, convert with to(x, float32)");
   TensorBody& body = TensorBody::of(*this);
   body.companion.reset();
   body.history = Ref<History>();

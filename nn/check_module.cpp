@@ -537,6 +537,11 @@ ModuleReport check_module(std::unique_ptr<CheckedModule> subject, const std::vec
   return std::move(examination.report);
 }
 
+void not_callable(const Module& module, size_t inputs) {
+  fail("check_module: ", module.type_name(), " cannot be called with ", inputs,
+       inputs == 1 ? " tensor" : " tensors");
+}
+
 std::string forgotten_leaves(const Tensor& output, const Module& module, const std::vector<Tensor>& inputs) {
   std::set<const Node*> known;
   for (const Tensor& parameter : module.parameters())

@@ -80,6 +80,7 @@ class CheckedModuleOf final : public CheckedModule {
 
 ModuleReport check_module(std::unique_ptr<CheckedModule> subject, const std::vector<Tensor>& inputs,
                           const CheckModuleOptions& options);
+[[noreturn]] void not_callable(const Module& module, size_t inputs);
 
 /// What of a model an optimiser does not hold, and what it holds besides: a line each; "" if it holds the model.
 std::string held_apart(const Module& model, const Optimizer& optimizer);
@@ -143,8 +144,8 @@ ModuleReport check_module(const M& module, const std::vector<Tensor>& inputs,
             return detail::call_with(one, in, std::make_index_sequence<count>());
           },
           options);
-    fail("check_module: ", module.type_name(), " cannot be called with ", inputs.size(), " tensors");
-    return ModuleReport();
+    else
+      return detail::not_callable(module, inputs.size()), ModuleReport();
   };
   switch (inputs.size()) {
     case 1:

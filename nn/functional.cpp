@@ -152,6 +152,10 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
     return softmax_cross_entropy(input, target, there);
   }
 
+  check(target->dim() == input->dim(), "input is ", input->shape(), ", target is ", target->dtype(), " ",
+        target->shape(),
+        "; numbers of classes are int64, convert with to(target, int64); probabilities of classes "
+        "have the input's shape");
   const Loss of_probabilities("cross_entropy", input, target);
   const int64_t classes = input->shape()[dim];
   check_class_weight(options, classes);

@@ -140,7 +140,8 @@ StateDict Module::state_dict() const {
   return state;
 }
 
-LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
+LoadReport Module::load_state_dict(const StateDict& state, bool strict, Line line) {
+  const Calling here("load_state_dict", line);
   LoadReport report;
   prepare_load(state, strict, report)();
   return report;
@@ -186,7 +187,7 @@ std::function<void()> Module::prepare_load(const StateDict& state, bool strict, 
   }
   check(misfits.rows() == 0, "load_state_dict: ", misfits.rows(),
         misfits.rows() == 1 ? " name does" : " names do", " not fit ", type_name(), "; nothing was changed\n",
-        misfits.to_string("  "));
+        misfits.to_string("  "), "\nwere they saved by another model, or by one with other options?");
 
   return [writes = std::move(writes)] {
     for (const auto& [own, value] : writes) {
@@ -312,7 +313,7 @@ void ModuleCall::rethrow() const {
       const std::string before = "called " + at(error.line());
       const size_t place = message.rfind(before);
       if (place == std::string::npos)
-        message += "; called " + at(line);
+        message.insert(std::min(message.find('\n'), message.size()), "; called " + at(line));
       else
         message.replace(place, before.size(), "called " + at(line));
     }

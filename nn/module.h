@@ -185,7 +185,7 @@ class Module {
   /// Writes the values into the parameters and buffers of the same names, converting float32 and float64.
   /// If any name is missing, unexpected or has another shape, throws one table of them and changes nothing;
   /// with strict = false missing and unexpected names are returned instead. Of tied names one suffices.
-  LoadReport load_state_dict(const StateDict& state, bool strict = true);
+  LoadReport load_state_dict(const StateDict& state, bool strict = true, Line line = Line::current());
   /// The same in two steps, strict: what may throw is done now, and what is returned writes. So several parts are
   /// loaded all or none.
   std::function<void()> prepare_load(const StateDict& state);

@@ -38,19 +38,19 @@ class OwnedTensor {
   Shape shape() && { return tensor_.shape(); }
   DType dtype() const { return tensor_.dtype(); }
   int64_t dim() const { return tensor_.dim(); }
-  int64_t size(int64_t dim) const { return tensor_.size(dim); }
+  int64_t size(int64_t dim, Line line = Line::current()) const { return tensor_.size(dim, line); }
   int64_t numel() const { return tensor_.numel(); }
   template <class T>
-  const T* data() const {
-    return tensor_.data<T>();
+  const T* data(Line line = Line::current()) const {
+    return tensor_.data<T>(line);
   }
   template <class T>
   T* mutable_data(Line line = Line::current()) const {
     return tensor_.mutable_data<T>(line);
   }
   template <class T = double>
-  T item() const {
-    return tensor_.item<T>();
+  T item(Line line = Line::current()) const {
+    return tensor_.item<T>(line);
   }
   template <class T = double>
   std::vector<T> to_vector() const {
@@ -60,8 +60,8 @@ class OwnedTensor {
   Tensor operator[](std::initializer_list<Index> items) const { return tensor_[items]; }
   Tensor detach() const { return tensor_.detach(); }
   bool requires_grad() const { return tensor_.requires_grad(); }
-  const Tensor& requires_grad_(bool requires_grad = true) const& {
-    return tensor_.requires_grad_(requires_grad);
+  const Tensor& requires_grad_(bool requires_grad = true, Line line = Line::current()) const& {
+    return tensor_.requires_grad_(requires_grad, line);
   }
   bool is_leaf() const { return tensor_.is_leaf(); }
   Tensor grad() const { return tensor_.grad(); }

@@ -33,8 +33,10 @@ void detail::raise(std::string message) {
   const bool named = message.starts_with(name);
   if (named && scope == rule) throw Error(message);  // says all itself
   if (!named) message = name + message;
-  if (scope != rule && scope->line.line() != 0) message += "; called " + at(scope->line);
-  if (rule) message += std::string("; in the gradient rule of ") + rule->name + ", called " + at(rule->line);
+  std::string where;
+  if (scope != rule && scope->line.line() != 0) where += "; called " + at(scope->line);
+  if (rule) where += std::string("; in the gradient rule of ") + rule->name + ", called " + at(rule->line);
+  message.insert(std::min(message.find('\n'), message.size()), where);
   throw Error(message, scope != rule ? scope->line : Line());
 }
 

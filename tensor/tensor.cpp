@@ -50,6 +50,11 @@ Tensor TensorBody::view(const Tensor& x, const Shape& shape, const Strides& stri
                                .storage = from.storage});
 }
 
+void Tensor::not_of(DType wanted, Line line) const {
+  const Calling here("data", line);
+  fail("the elements are ", dtype(), ", not ", wanted, "; convert with to(x, ", wanted, ")");
+}
+
 void Tensor::undefined() {
   fail("a tensor that is needed here is undefined: default-constructed, moved from, or a plain number ",
        "was given");

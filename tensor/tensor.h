@@ -90,8 +90,8 @@ class Tensor {
   /// The number of dimensions.
   int64_t dim() const { return body().shape.dim(); }
   /// The size along one dimension; -1 is the last.
-  int64_t size(int64_t dim) const {
-    const Calling here("size");
+  int64_t size(int64_t dim, Line line = Line::current()) const {
+    const Calling here("size", line);
     return shape()[check_dim(this->dim(), dim)];
   }
   int64_t numel() const { return body().numel; }  ///< the number of elements
@@ -100,22 +100,22 @@ class Tensor {
 
   /// The first element, for reading; the others are `strides()` apart. Errors: T is not what the dtype stores.
   template <class T>
-  const T* data() const {
-    constexpr DType wanted = dtype_of<T>;
-    check(dtype() == wanted, "the elements are ", dtype(), ", not ", wanted, "; convert with to(x, ", wanted,
-          ")");
+  const T* data(Line line = Line::current()) const {
+    if (constexpr DType wanted = dtype_of<T>; dtype() != wanted) [[unlikely]]
+      not_of(wanted, line);
     return reinterpret_cast<const T*>(body().storage->data) + body().offset;
   }
   /// The first element, for writing. Counts as a write: what was saved for gradients before refuses later.
   template <class T>
   T* mutable_data(Line line = Line::current()) const {
     body().storage->wrote("mutable_data", line);
-    return const_cast<T*>(data<T>());
+    return const_cast<T*>(data<T>(line));
   }
   /// The one value of a tensor with one element, an Error for others.
   template <class T = double>
-  T item() const {
-    check(numel() == 1, "item: a tensor of shape ", shape(), " has ", numel(), " elements, not one");
+  T item(Line line = Line::current()) const {
+    const Calling here("item", line);
+    check(numel() == 1, "x is ", shape(), " with ", numel(), " elements, not one; index it, or sum(x)");
     T value{};
     for_each([&](auto element) { value = static_cast<T>(element); });
     return value;
@@ -146,10 +146,10 @@ class Tensor {
 
   bool requires_grad() const { return body_ && body_->history; }  ///< whether a gradient flows through it
   /// Makes a leaf that gathers a gradient, or stops that. Errors: a tensor that is not floating, or has a history.
-  const Tensor& requires_grad_(bool requires_grad = true) const&;
+  const Tensor& requires_grad_(bool requires_grad = true, Line line = Line::current()) const&;
   /// The same of a temporary.
-  Tensor requires_grad_(bool requires_grad = true) && {
-    return static_cast<const Tensor&>(*this).requires_grad_(requires_grad);
+  Tensor requires_grad_(bool requires_grad = true, Line line = Line::current()) && {
+    return static_cast<const Tensor&>(*this).requires_grad_(requires_grad, line);
   }
   /// True when no operation made this tensor: a parameter, an input.
   bool is_leaf() const;
@@ -202,6 +202,7 @@ class Tensor {
     return *body_;
   }
   [[noreturn]] static void undefined();
+  [[noreturn]] void not_of(DType wanted, Line line) const;
 
   Ref<TensorBody> body_;
 };

@@ -143,6 +143,10 @@ Tensor TurnedWeights::transposed(const Tensor& weight) {
 //   dx = g W,   dW = g^T x over all rows,   db = sum of g over all rows (the broadcasting undone)
 Tensor linear(Operand x, Operand weight, Operand bias) {
   const Calling here("linear", x.line());
+  if (!x.is_number() && !weight.is_number())
+    check(x->dtype() == weight->dtype(), "x is ", x->dtype(), " ", x->shape(), ", the weight ",
+          weight->dtype(), " ", weight->shape(), "; convert x with to(x, ", weight->dtype(),
+          "), or the module with its to(", x->dtype(), ")");
   check_operands(x, weight);
   check(x->dim() > 0, "x is a scalar; its last dimension must hold the features");
   check_rank(weight, "the weight", 2);

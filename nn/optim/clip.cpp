@@ -17,7 +17,8 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters) {
 }  // namespace
 
 double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type, Line line) {
-  check(max_norm >= 0 && norm_type > 0, "clip_grad_norm_: max_norm ", max_norm, ", norm_type ", norm_type,
+  const Calling here("clip_grad_norm_", line);
+  check(max_norm >= 0 && norm_type > 0, "max_norm ", max_norm, ", norm_type ", norm_type,
         "; the first must be at least 0, the second above 0");
   const std::vector<Tensor> gradients = gradients_of(parameters);
   const bool largest = std::isinf(norm_type);
@@ -41,7 +42,8 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
 }
 
 void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value, Line line) {
-  check(clip_value >= 0, "clip_grad_value_: clip_value is ", clip_value, "; it must be at least 0");
+  const Calling here("clip_grad_value_", line);
+  check(clip_value >= 0, "clip_value is ", clip_value, "; it must be at least 0");
   const std::vector<Tensor> gradients = gradients_of(parameters);
   std::vector<Tensor> clamped;
   for (const Tensor& g : gradients) clamped.push_back(clamp(g.detach(), -clip_value, clip_value));

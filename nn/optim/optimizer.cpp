@@ -30,6 +30,7 @@ std::vector<Tensor> Optimizer::params(size_t group) const {
 }
 
 void Optimizer::step(Line line) {
+  const Calling here(name_, line);
   const NoGrad guard;
   struct Ready {
     Entry* entry;

@@ -118,11 +118,13 @@ class OptimizerOf : public Optimizer {
  public:
   using Options = OptionsType;  ///< what may be chosen
   /// One group.
-  explicit OptimizerOf(const std::vector<Tensor>& params, const Options& options = {})
-      : OptimizerOf(std::vector<ParamGroup<Options>>{{params, options}}) {}
+  explicit OptimizerOf(const std::vector<Tensor>& params, const Options& options = {},
+                       Line line = Line::current())
+      : OptimizerOf(std::vector<ParamGroup<Options>>{{params, options}}, line) {}
   /// Several groups, with options of their own.
-  explicit OptimizerOf(const std::vector<ParamGroup<Options>>& groups)
+  explicit OptimizerOf(const std::vector<ParamGroup<Options>>& groups, Line line = Line::current())
       : Optimizer(Options::kName, Options::kMemory) {
+    const Calling here(name_, line);
     for (const ParamGroup<Options>& group : groups) add_param_group(group);
   }
 

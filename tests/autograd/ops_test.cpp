@@ -209,11 +209,14 @@ TEST_CASE("operators: an error names the operation that was called, its operands
   const Tensor a = ones({2, 3}), b = ones({4}), mask = ones({2, 4}, boolean);
   const std::string rule =
       ": they do not broadcast; aligned at the right, sizes must be equal or 1, and 3 meets 4";
+  const std::string picture = "\n  a  [2, 3]\n  b     [4]\n         ^";
   const int line = __LINE__ + 1;
   const std::string whole = whole_message([&] { a + b; });
-  CHECK(whole == "add: a is [2, 3], b is [4]" + rule + "; called at " __FILE__ ":" + std::to_string(line));
-  CHECK_ERROR(maximum(a, b), "maximum: a is [2, 3], b is [4]" + rule);
-  CHECK_ERROR(masked_fill(a, mask, 0), "masked_fill: x is [2, 3], mask is [2, 4]" + rule);
+  CHECK(whole ==
+        "add: a is [2, 3], b is [4]" + rule + "; called at " __FILE__ ":" + std::to_string(line) + picture);
+  CHECK_ERROR(maximum(a, b), "maximum: a is [2, 3], b is [4]" + rule + picture);
+  CHECK_ERROR(masked_fill(a, mask, 0), "masked_fill: x is [2, 3], mask is [2, 4]" + rule +
+                                           "\n  x     [2, 3]\n  mask  [2, 4]\n            ^");
   CHECK_ERROR(a * ones({2}, float64),
               "mul: a is float32 [2, 3], b is float64 [2]; operands must have one dtype, convert one with "
               "to(x, float64)");
@@ -231,7 +234,7 @@ TEST_CASE("operators: an error below a gradient rule names the operation, the ru
         "add: a is [2, 3], b is [7]: they do not broadcast; aligned at the right, sizes must be equal or 1, "
         "and 3 meets 7;" +
             file + std::to_string(inner) + "; in the gradient rule of faulty," + file +
-            std::to_string(outer));
+            std::to_string(outer) + "\n  a  [2, 3]\n  b     [7]\n         ^");
 }
 
 TEST_CASE("operators: what throws something else, or crashes on nothing, is a finding and not the end") {

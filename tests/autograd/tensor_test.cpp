@@ -29,9 +29,10 @@ TEST_CASE("leaves are what no operation made") {
 }
 
 TEST_CASE("requires_grad_ refuses what can have no gradient of its own") {
-  CHECK_ERROR(ones({2}, int64).requires_grad_(),
-              "requires_grad_: a int64 tensor has no gradient; only floating ones do");
-  CHECK_ERROR_HAS(ones({2}, boolean).requires_grad_(), "a bool tensor");
+  CHECK_ERROR(
+      ones({2}, int64).requires_grad_(),
+      "requires_grad_: x is int64 [2]; only floating tensors have gradients, convert with to(x, float32)");
+  CHECK_ERROR_HAS(ones({2}, boolean).requires_grad_(), "x is bool");
   const Tensor y = 2 * ones({2}).requires_grad_();
   CHECK_ERROR(y.requires_grad_(false),
               "requires_grad_: a tensor computed by mul has a history; take detach() of it");

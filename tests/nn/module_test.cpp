@@ -183,7 +183,8 @@ TEST_CASE("a state dict that does not fit is refused as one table and changes no
               "  shape       layers.1.weight  [2]         [3]\n"
               "  dtype       counter.calls    float32 []  int64 []\n"
               "  missing     shifter.shift    []          -\n"
-              "  unexpected  head.weight      -           [4, 2]");
+              "  unexpected  head.weight      -           [4, 2]\n"
+              "were they saved by another model, or by one with other options?");
   CHECK(model.layers[0].weight.to_vector<float>() == std::vector<float>{2, 2});
   CHECK_THROWS_AS(model.load_state_dict(state, false), Error);
 

@@ -322,6 +322,7 @@ TEST_CASE("safetensors: a module goes to a file and back") {
               "  unexpected  embedding    -       [2, 3]\n"
               "  unexpected  head.bias    -       [2]\n"
               "  unexpected  head.weight  -       [2, 3]\n"
-              "  unexpected  steps        -       []");
+              "  unexpected  steps        -       []\n"
+              "were they saved by another model, or by one with other options?");
   CHECK(bytes_of(wider.weight) == before);
 }

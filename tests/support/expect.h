@@ -96,11 +96,14 @@ std::string whole_message(F&& f) {
   return "";
 }
 
-/// The same without the line of the caller, which it ends with when an operation or a gradient rule refuses.
+/// The same without the place of the call, with which its first line ends when an operation or a gradient rule refuses.
 template <class F>
 std::string message(F&& f) {
   const std::string text = whole_message(f);
-  return text.substr(0, std::min(text.find("; called at "), text.find(", called at ")));
+  const size_t place = std::min(text.find("; called at "), text.find(", called at "));
+  if (place == std::string::npos) return text;
+  const size_t end = text.find('\n', place);
+  return text.substr(0, place) + (end == std::string::npos ? "" : text.substr(end));
 }
 
 /// Checks that the expression throws an Error that says just this before the line of the caller.

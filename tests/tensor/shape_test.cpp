@@ -112,7 +112,7 @@ TEST_CASE("broadcasting") {
   }
   CHECK_ERROR(broadcast_shapes({2, 3}, {4, 2, 2}),
               "a is [2, 3], b is [4, 2, 2]: they do not broadcast; aligned at the right, sizes must be equal "
-              "or 1, and 2 meets 3");
+              "or 1, and 2 meets 3\n  a     [2, 3]\n  b  [4, 2, 2]\n            ^");
   CHECK_FALSE(message([] { broadcast_shapes({0}, {2}); }).empty());
 }
 

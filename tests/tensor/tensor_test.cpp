@@ -85,14 +85,14 @@ TEST_CASE("values are read in the element's type or converted") {
   const Tensor x = counted({2}, int64);
   CHECK(x.data<int64_t>()[1] == 1);
   CHECK(x.to_vector<float>() == std::vector<float>{0, 1});
-  CHECK_ERROR(x.data<float>(), "the elements are int64, not float32; convert with to(x, float32)");
+  CHECK_ERROR(x.data<float>(), "data: the elements are int64, not float32; convert with to(x, float32)");
   CHECK(tensor(2.75).item() == 2.75);
   CHECK(tensor({{2.75}}).item<int>() == 2);
   CHECK(tensor({true}, boolean).item<bool>());
   CHECK(from_vector(std::vector<int64_t>{(int64_t{1} << 60) + 1}, {}).item<int64_t>() ==
         (int64_t{1} << 60) + 1);
-  CHECK_ERROR(x.item(), "item: a tensor of shape [2] has 2 elements, not one");
-  CHECK_ERROR(zeros({0}).item(), "item: a tensor of shape [0] has 0 elements, not one");
+  CHECK_ERROR(x.item(), "item: x is [2] with 2 elements, not one; index it, or sum(x)");
+  CHECK_ERROR(zeros({0}).item(), "item: x is [0] with 0 elements, not one; index it, or sum(x)");
 }
 
 TEST_CASE("an undefined tensor says so") {
@@ -104,7 +104,7 @@ TEST_CASE("an undefined tensor says so") {
       "given";
   CHECK_ERROR(none.shape(), text);
   CHECK_ERROR(none.data<float>(), text);
-  CHECK_ERROR(none.item(), text);
+  CHECK_ERROR(none.item(), "item: " + text);
   CHECK_ERROR(none.detach(), text);
   Tensor x = zeros({1});
   const Tensor moved = std::move(x);
