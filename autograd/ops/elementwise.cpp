@@ -67,10 +67,10 @@ Tensor normal_cdf(Operand x) {
 Tensor gelu_tanh(const Operand& x) {
   const auto f = [](auto v) {
     using T = decltype(v);
-    return v * math::sigmoid(T(4 * kInvSqrt2Pi) * (v + T(0.044715) * v * v * v));
+    return math::sigmoid(T(4 * kInvSqrt2Pi) * (v + T(0.044715) * v * v * v), math::not_below(v));
   };
-  return map("gelu", x, f, [](const Tensor& g, const Tensor& x_) {
-    const Tensor squared = square(x_);
+  return map("gelu", x, f, [](const Tensor& g, const Tensor& far) {
+    const Tensor x_ = clamp(far, -1000, 1000), squared = square(x_);
     const Tensor u = 4 * kInvSqrt2Pi * x_ * (1 + 0.044715 * squared);
     const Tensor du = 4 * kInvSqrt2Pi * (1 + 3 * 0.044715 * squared);
     const Tensor s = sigmoid(u);
@@ -161,11 +161,11 @@ Tensor erf(Operand x) {
 Tensor silu(Operand x) {
   const auto slope = [](auto g, auto v) {
     const auto s = math::sigmoid(v);
-    return g * s * (1 + v * (1 - s));
+    return g * s * (1 + math::bounded(v) * (1 - s));
   };
   return map_cheap(
-      "silu", x, [](auto v) { return v * math::sigmoid(v); }, slope,
-      [](const Tensor& x_) { return x_ * sigmoid(x_); });
+      "silu", x, [](auto v) { return math::sigmoid(v, math::not_below(v)); }, slope,
+      [](const Tensor& x_) { return maximum(x_, -1000) * sigmoid(x_); });
 }
 
 Tensor relu(Operand x) {
@@ -205,9 +205,9 @@ Tensor softplus(Operand x, double beta, double threshold) {
 Tensor gelu(Operand x, Gelu approximate) {
   if (approximate == Gelu::tanh) return gelu_tanh(x);
   return map_cheap(
-      "gelu", x, [](auto v) { return v * math::normal_cdf(v); },
+      "gelu", x, [](auto v) { return math::not_below(v) * math::normal_cdf(v); },
       [](auto g, auto v) { return g * math::gelu_slope(v); },
-      [](const Tensor& x_) { return x_ * normal_cdf(x_); });
+      [](const Tensor& x_) { return maximum(x_, -1000) * normal_cdf(x_); });
 }
 
 // Inside the bounds and at them x has the gradient; a bound has it where it stands for x. Where the bounds

@@ -9,9 +9,20 @@
 /// The float32 ones reduce the argument and evaluate a polynomial, or a quotient of two, whose coefficients
 /// minimise the largest relative error over the interval given (Remez's algorithm in 160 bits, then rounded).
 /// A result depends on the argument alone, not on its place in an array. Largest errors over all floats, in
-/// units in the last place: exp 1, expm1 1.5, log 1, log1p 1.5, tanh 3, erf 5.5. The float64 ones are the C
-/// library's.
+/// units in the last place: exp 1, expm1 1.5, log 1, log1p 1.5, tanh 3, erf 1.5, sigmoid 2.5. The float64 ones are the
+/// C library's.
 namespace heed::math {
+
+/// x, or -1000 below: as good where x meets a factor that is 0 from there on, and -inf * 0 would be no number.
+template <class T>
+constexpr T not_below(T x) {
+  return x < -1000 ? -1000 : x;
+}
+/// The same on either side.
+template <class T>
+constexpr T bounded(T x) {
+  return x > 1000 ? 1000 : not_below(x);
+}
 
 inline double exp(double x) { return std::exp(x); }
 inline double exp_below(double x) { return std::exp(x); }
@@ -22,6 +33,7 @@ inline double tanh(double x) { return std::tanh(x); }
 inline double erf(double x) { return std::erf(x); }
 inline double normal_cdf(double x) { return 0.5 * std::erfc(-0.70710678118654752440 * x); }
 inline double gelu_slope(double x) {
+  x = bounded(x);
   return normal_cdf(x) + x * 0.39894228040143267794 * std::exp(-0.5 * x * x);
 }
 
@@ -117,15 +129,16 @@ inline float tanh(float x) {
   return std::copysign((e + (s - 1)) / (e + (s + 1)), x);
 }
 
-// erf(x) = x p(x^2) / q(x^2) for |x| <= 3.93, from where on it rounds to 1.
+// erf(z) = z + z p(z^2) for z = |x| < 1.125, and 1 - q(u) up to 3.93, from where on it rounds to 1, u in [-1, 1].
 inline float erf(float x) {
-  x = detail::clamp(x, -3.93f, 3.93f);
-  const float t = x * x;
-  const float p = detail::polynomial(t, 1.12837911f, 0.191147342f, 0.0528305434f, 0.00379312690f,
-                                     0.000284746056f, 2.03427931e-06f);
+  const float z = detail::clamp(std::abs(x), 0.0f, 3.93f), u = (z - 2.5275f) * (1 / 1.4025f);
+  const float p = detail::polynomial(z * z, 0.128379166f, -0.376125962f, 0.112832308f, -0.0268388893f,
+                                     0.00516018458f, -0.000776719244f, 7.07064828e-05f);
   const float q =
-      detail::polynomial(t, 1.0f, 0.502732635f, 0.114400678f, 0.0150247207f, 0.00116781401f, 3.79213707e-05f);
-  return detail::clamp(x * p / q, -1.0f, 1.0f);
+      detail::polynomial(u, 0.000350984832f, -0.00266024354f, 0.00943249185f, -0.0205533039f, 0.0302086137f,
+                         -0.0306512192f, 0.0205712803f, -0.00666865706f, -0.00329313404f, 0.00546618039f,
+                         -0.00199013134f, -0.000738599395f, 0.000525792828f);
+  return std::copysign(z < 1.125f ? z + z * p : 1 - q, x);
 }
 
 namespace detail {
@@ -160,9 +173,18 @@ inline float gelu_slope(float x) {
   return x < 0 ? below : 1 - below;
 }
 
-template <class T>
-T sigmoid(T x) {
-  return 1 / (1 + exp(-x));
+// c / (1 + exp(-x)): for x < 0 it is c exp(x) / (1 + exp(x)), in an order that keeps the digits of small results.
+inline float sigmoid(float x, float c = 1) {
+  const detail::Reduced part(detail::clamp(-std::abs(x), -120.0f, 0.0f));
+  const int32_t half = part.n >> 1;
+  const float above =
+      (1 + (part.r + part.tail())) * detail::power_of_two(half);  // times `below` it is exp(-|x|)
+  const float below = detail::power_of_two(part.n - half);
+  return (x < 0 ? c * above * below : c) / (1 + above * below);
+}
+inline double sigmoid(double x, double c = 1) {
+  const double e = exp(-std::abs(x));
+  return (x < 0 ? c * e : c) / (1 + e);
 }
 
 }  // namespace heed::math
