@@ -62,13 +62,9 @@ Tensor normal_cdf(Operand x) {
              [](const Tensor& g, const Tensor& x_) { return g * kInvSqrt2Pi * exp(-0.5 * square(x_)); });
 }
 
-// x (1 + tanh u) / 2 = x s(2 u) with s the sigmoid, and 2 u = sqrt(8 / pi) (x + 0.044715 x^3): nothing cancels where
-// the result is small.
+// With s the sigmoid and 2 u = sqrt(8 / pi) (x + 0.044715 x^3):   y = x s(2 u),   dx = g s (1 + x s(-2 u) 2 u')
 Tensor gelu_tanh(const Operand& x) {
-  const auto f = [](auto v) {
-    using T = decltype(v);
-    return math::sigmoid(T(4 * kInvSqrt2Pi) * (v + T(0.044715) * v * v * v), math::not_below(v));
-  };
+  const auto f = [](auto v) { return math::gelu_tanh(v); };
   return map("gelu", x, f, [](const Tensor& g, const Tensor& far) {
     const Tensor x_ = clamp(far, -1000, 1000), squared = square(x_);
     const Tensor u = 4 * kInvSqrt2Pi * x_ * (1 + 0.044715 * squared);

@@ -155,15 +155,17 @@ struct Tail {
 
 }  // namespace detail
 
-// Phi(x), the probability that a normal variable is below x: 1/2 + x q(x^2) for |x| < 1, and further out from
-// Phi(-|x|), so that nothing cancels where it is small.
+// Phi(x), the probability that a normal variable is below x: 1/2 + c x + x t r(t) with t = x^2 < 1.7 and c in two
+// parts, summed so that little is rounded where the result is large, or small; and further out from Phi(-|x|), so that nothing cancels where it is small.
 inline float normal_cdf(float x) {
   const float t = x * x;
-  const float middle = 0.5f + x * detail::polynomial(t, 0.398942292f, -0.0664905384f, 0.00997416303f,
-                                                     -0.00118802000f, 0.000115018841f, -8.16957097e-06f);
+  const float r = detail::polynomial(t, -0.0664903671f, 0.00997345429f, -0.00118698354f, 0.000114877184f,
+                                     -8.97084683e-06f, 4.57496869e-07f);
+  const float rest = -1.13351704e-08f + t * r;
+  const float middle = x > -0.5f ? 0.5f + x * (0.398942292f + rest) : (0.5f + x * 0.398942292f) + x * rest;
   const detail::Tail tail(x);
   const float below = tail.gauss * tail.ratio;
-  return t < 1 ? middle : x < 0 ? below : 1 - below;
+  return t < 1.7f ? middle : x < 0 ? below : 1 - below;
 }
 
 // The derivative of x Phi(x), which is Phi(x) + x phi(x).
@@ -173,18 +175,43 @@ inline float gelu_slope(float x) {
   return x < 0 ? below : 1 - below;
 }
 
-// c / (1 + exp(-x)): for x < 0 it is c exp(x) / (1 + exp(x)), in an order that keeps the digits of small results.
+namespace detail {
+
+/// exp(-|x|) in two factors, so that what is multiplied in between keeps its digits where the product is small.
+struct Decay : Reduced {
+  float above, below;
+  explicit Decay(float x) : Reduced(clamp(-std::abs(x), -120.0f, 0.0f)) {
+    const int32_t half = n >> 1;
+    above = (1 + (r + tail())) * power_of_two(half);
+    below = power_of_two(n - half);
+  }
+};
+
+}  // namespace detail
+
+// c / (1 + exp(-x)): for x < 0 it is c exp(x) / (1 + exp(x)).
 inline float sigmoid(float x, float c = 1) {
-  const detail::Reduced part(detail::clamp(-std::abs(x), -120.0f, 0.0f));
-  const int32_t half = part.n >> 1;
-  const float above =
-      (1 + (part.r + part.tail())) * detail::power_of_two(half);  // times `below` it is exp(-|x|)
-  const float below = detail::power_of_two(part.n - half);
-  return (x < 0 ? c * above * below : c) / (1 + above * below);
+  const detail::Decay e(x);
+  return (x < 0 ? c * e.above * e.below : c) / (1 + e.above * e.below);
 }
 inline double sigmoid(double x, double c = 1) {
   const double e = exp(-std::abs(x));
   return (x < 0 ? c * e : c) / (1 + e);
+}
+
+// x (1 + tanh u) / 2 = x sigmoid(2 u) with 2 u = sqrt(8 / pi) (x + 0.044715 x^3): the first where u is small, the other
+// where the result is.
+inline float gelu_tanh(float x) {
+  const float twice_u = 1.59576912f * (x + 0.044715f * x * x * x), half_x = 0.5f * x;
+  const detail::Decay e(twice_u);
+  const bool near = e.n >= -1;  // |2 u| < 1.04
+  const float scale = detail::power_of_two(e.n), minus_one = scale * (e.r + e.tail()) + (scale - 1);
+  const float far = x < 0 ? not_below(x) * e.above * e.below : x;
+  const float quotient = (near ? minus_one : far) / (1 + e.above * e.below);  // near: -tanh |u|
+  return near ? half_x - std::abs(half_x) * quotient : quotient;
+}
+inline double gelu_tanh(double x) {
+  return sigmoid(1.59576912160573071176 * (x + 0.044715 * x * x * x), not_below(x));
 }
 
 }  // namespace heed::math
