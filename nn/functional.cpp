@@ -75,19 +75,24 @@ Tensor l1_loss(Operand input, Operand target, Reduction reduction) {
   return reduce(abs(input - target), reduction);
 }
 
+// With d = |x| and c = min(d, delta) it is c (d - c / 2): d^2 / 2 below delta, delta (d - delta / 2) from there on. No
+// branch that is not taken has a square to overflow.
+static Tensor huber(const Tensor& x, double delta) {
+  const Tensor d = abs(x), c = clamp(d, {}, delta);
+  return c * (d - 0.5 * c);
+}
+
 Tensor smooth_l1_loss(Operand input, Operand target, Reduction reduction, double beta) {
   const Loss here("smooth_l1_loss", input, target);
   check(beta >= 0, "beta is ", beta, "; it must not be negative");
   if (beta == 0) return l1_loss(input, target, reduction);
-  const Tensor d = abs(input - target);
-  return reduce(where(d < beta, square(d) * (0.5 / beta), d - 0.5 * beta), reduction);
+  return reduce(huber(input - target, beta) / beta, reduction);
 }
 
 Tensor huber_loss(Operand input, Operand target, Reduction reduction, double delta) {
   const Loss here("huber_loss", input, target);
   check(delta > 0, "delta is ", delta, "; it must be positive");
-  const Tensor d = abs(input - target);
-  return reduce(where(d < delta, square(d) * 0.5, (d - 0.5 * delta) * delta), reduction);
+  return reduce(huber(input - target, delta), reduction);
 }
 
 Tensor kl_div(Operand input, Operand target, const KlDivOptions& options) {

@@ -120,8 +120,8 @@ Tensor rsqrt(Operand x) { return map_result("rsqrt", x, [](auto v) { return 1 / 
 Tensor reciprocal(Operand x) { return map_result("reciprocal", x, [](auto v) { return 1 / v; }, [](auto& g, auto& y) { return -g * y * y; }); }
 Tensor sin(Operand x) { return map("sin", x, [](auto v) { return std::sin(v); }, [](auto& g, auto& x_) { return g * cos(x_); }); }
 Tensor cos(Operand x) { return map("cos", x, [](auto v) { return std::cos(v); }, [](auto& g, auto& x_) { return -g * sin(x_); }); }
-Tensor square(Operand x) { return map("square", x, [](auto v) { return v * v; }, [](auto& g, auto& x_) { return g * (2 * x_); }, wrapping); }
-Tensor abs(Operand x) { return map("abs", x, [](auto v) { return v < 0 ? -v : v; }, [](auto& g, auto& x_) { return g * sign(x_); }, numbers); }
+Tensor square(Operand x) { return map("square", x, [](auto v) { return v * v; }, [](auto& g, auto& x_) { return 2 * g * x_; }, wrapping); }
+Tensor abs(Operand x) { return map("abs", x, [](auto v) { return v > 0 ? v : 0 - v; }, [](auto& g, auto& x_) { return g * sign(x_); }, numbers); }
 // clang-format on
 
 Tensor sign(Operand x) {

@@ -69,16 +69,18 @@ Tensor softmax_cross_entropy(Operand x, Operand target, const CrossEntropyOption
   }
 
   const Tensor logits = kernel::contiguous(x);
-  auto [loss, lse] = kernel::cross_entropy(logits, targets);
+  kernel::CrossEntropy forward = kernel::cross_entropy(logits, targets);
+  Tensor loss = std::exchange(forward.loss, Tensor());
   if (reduction != Reduction::none)
     loss = kernel::map(kernel::sum(loss, check_dims(loss.dim(), {}), false),
                        [total](auto sum) { return sum / static_cast<decltype(sum)>(total); });
-  auto rule = [x = save(x), target = save(targets.target), weight = save(targets.weight), lse = lse, s,
+  auto rule = [x = save(x), target = save(targets.target), weight = save(targets.weight), forward, s,
                reduction, total, ignore_index = options.ignore_index](const Tensor& g) {
     const kernel::ClassTargets saved{target(), weight(), ignore_index, s};
     const Tensor rows = reduction == Reduction::none ? g : expand(g / total, saved.target.shape());
     if (!grad_enabled())
-      return kernel::cross_entropy_backward(kernel::contiguous(rows), kernel::contiguous(x()), lse, saved);
+      return kernel::cross_entropy_backward(kernel::contiguous(rows), kernel::contiguous(x()), forward,
+                                            saved);
     const Tensor q = class_shares(saved, x().shape().back(), x().dtype());
     return unsqueeze(rows, -1) * (softmax(x(), -1) * sum(q, -1, true) - q);
   };

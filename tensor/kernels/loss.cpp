@@ -21,14 +21,14 @@ struct Classes {
   const T exact = 1 - smoothing, share = smoothing / static_cast<T>(count);
 };
 
+// log sum exp(x - most)
 template <class T>
-T log_sum_exp(const T* x, int64_t n) {
-  const T most = max_line(n, x[0], x);
+T log_sum_exp(const T* x, int64_t n, T most) {
   T part[kRun];
   double sum = 0;
   for (int64_t start = 0; start < n; start += kRun)
     sum += exp_line(std::min(kRun, n - start), x + start, most, part);
-  return most + static_cast<T>(std::log(sum));
+  return static_cast<T>(std::log(sum));
 }
 
 }  // namespace
@@ -49,35 +49,38 @@ double total_weight(const ClassTargets& targets, int64_t classes) {
 }
 
 CrossEntropy cross_entropy(const Tensor& x, const ClassTargets& targets) {
-  CrossEntropy y{Tensor::empty(targets.target.shape(), x.dtype()),
-                 Tensor::empty(targets.target.shape(), x.dtype())};
+  const auto row_of_each = [&] { return Tensor::empty(targets.target.shape(), x.dtype()); };
+  CrossEntropy y{row_of_each(), row_of_each(), row_of_each()};
   const int64_t classes = x.shape().back();
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     const Classes<T> c{targets, classes};
     const T* logits = x.data<T>();
-    T *loss = y.loss.mutable_data<T>(), *lse = y.logsumexp.mutable_data<T>();
+    T *loss = y.loss.mutable_data<T>(), *most = y.most.mutable_data<T>(),
+      *total = y.log_total.mutable_data<T>();
     each_row(y.loss.numel(), classes, [&](int64_t r) {
       const int64_t t = c.target[r];
-      lse[r] = loss[r] = 0;
+      loss[r] = most[r] = total[r] = 0;
       if (t == c.targets.ignore_index) return;
       const T* row = logits + r * classes;
-      const T all = lse[r] = log_sum_exp(row, classes);
-      loss[r] = c.exact * c.weight[t] * (all - row[t]);
+      const T largest = most[r] = max_line(classes, row[0], row);
+      const T log_total = total[r] = log_sum_exp(row, classes, largest);
+      loss[r] = c.exact * c.weight[t] * (log_total + (largest - row[t]));
       if (c.share == 0) return;
-      const auto other_loss = [all](auto weight, auto v) { return weight * (all - v); };
+      const auto other_loss = [=](auto weight, auto v) { return weight * (log_total + (largest - v)); };
       loss[r] += c.share * static_cast<T>(sum_line(classes, other_loss, c.weight, row));
     });
   });
   return y;
 }
 
-Tensor cross_entropy_backward(const Tensor& g, const Tensor& x, const Tensor& logsumexp,
+Tensor cross_entropy_backward(const Tensor& g, const Tensor& x, const CrossEntropy& forward,
                               const ClassTargets& targets) {
   Tensor dx = Tensor::empty(x.shape(), x.dtype());
   const int64_t classes = x.shape().back();
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     const Classes<T> c{targets, classes};
-    const T *logits = x.data<T>(), *lse = logsumexp.data<T>(), *gradient = g.data<T>();
+    const T *logits = x.data<T>(), *gradient = g.data<T>();
+    const T *most = forward.most.data<T>(), *total = forward.log_total.data<T>();
     T* out = dx.mutable_data<T>();
     each_row(g.numel(), classes, [&](int64_t r) {
       const T* row = logits + r * classes;
@@ -89,9 +92,9 @@ Tensor cross_entropy_backward(const Tensor& g, const Tensor& x, const Tensor& lo
       }
       const T picked = c.exact * c.weight[t] * gradient[r], spread = c.share * gradient[r];
       const T all = picked + spread * c.total;
-      const T shift = lse[r];
+      const T largest = most[r], log_total = total[r];
       HEED_VECTORIZE
-      for (int64_t j = 0; j < classes; ++j) to[j] = all * math::exp_below(row[j] - shift);
+      for (int64_t j = 0; j < classes; ++j) to[j] = all * math::exp_below((row[j] - largest) - log_total);
       if (spread != 0)
         for (int64_t j = 0; j < classes; ++j) to[j] -= spread * c.weight[j];
       to[t] -= picked;

@@ -18,13 +18,14 @@ struct ClassTargets {
 
 /// The sum of w_t over the rows that are not ignored. Throws for a target that is no class.
 double total_weight(const ClassTargets& targets, int64_t classes);
-/// A loss for each row, and the log sum exp of its logits for the gradient.
+/// A loss for each row; and for the gradient the largest of its logits, and log sum exp(x - most). Apart, for beside a
+/// large logit their sum would lose the digits of the second.
 struct CrossEntropy {
-  Tensor loss, logsumexp;
+  Tensor loss, most, log_total;
 };
 CrossEntropy cross_entropy(const Tensor& x, const ClassTargets& targets);
 /// g has a value for each row.
-Tensor cross_entropy_backward(const Tensor& g, const Tensor& x, const Tensor& logsumexp,
+Tensor cross_entropy_backward(const Tensor& g, const Tensor& x, const CrossEntropy& forward,
                               const ClassTargets& targets);
 
 }  // namespace heed::kernel

@@ -95,7 +95,7 @@ inline float expm1(float x) {
   const detail::Reduced part(detail::clamp(x, -20.0f, 89.0f));
   const float e = part.r + part.tail();
   const float half = detail::power_of_two(part.n - 1);
-  return part.n == 0 ? e : 2 * (half * e + (half - 0.5f));
+  return std::copysign(part.n == 0 ? e : 2 * (half * e + (half - 0.5f)), x);  // of -0, too
 }
 
 // x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), and log(1 + f) = f - f^2 / 2 + f^3 q(f).
@@ -118,7 +118,7 @@ inline float log(float x) {
 inline float log1p(float x) {
   const float u = 1 + x;
   const float lost = (x - (u - 1)) / u;
-  return log(u) + (u > 0 && u < std::numeric_limits<float>::infinity() ? lost : 0);
+  return std::copysign(log(u) + (u > 0 && u < std::numeric_limits<float>::infinity() ? lost : 0), x);
 }
 
 // tanh(|x|) = (exp(2 |x|) - 1) / (exp(2 |x|) + 1); at |x| = 10 it has long been rounded to 1.
@@ -129,7 +129,8 @@ inline float tanh(float x) {
   return std::copysign((e + (s - 1)) / (e + (s + 1)), x);
 }
 
-// erf(z) = z + z p(z^2) for z = |x| < 1.125, and 1 - q(u) up to 3.93, from where on it rounds to 1, u in [-1, 1].
+// erf(z) = z + z p(z^2) for z = |x| < 1.125, and 1 - q(u) with u in [-1, 1] up to 3.92, from where on it rounds
+// to 1.
 inline float erf(float x) {
   const float z = detail::clamp(std::abs(x), 0.0f, 3.93f), u = (z - 2.5275f) * (1 / 1.4025f);
   const float p = detail::polynomial(z * z, 0.128379166f, -0.376125962f, 0.112832308f, -0.0268388893f,
@@ -138,7 +139,7 @@ inline float erf(float x) {
       detail::polynomial(u, 0.000350984832f, -0.00266024354f, 0.00943249185f, -0.0205533039f, 0.0302086137f,
                          -0.0306512192f, 0.0205712803f, -0.00666865706f, -0.00329313404f, 0.00546618039f,
                          -0.00199013134f, -0.000738599395f, 0.000525792828f);
-  return std::copysign(z < 1.125f ? z + z * p : 1 - q, x);
+  return std::copysign(z >= 3.92f ? 1 : z < 1.125f ? z + z * p : 1 - q, x);
 }
 
 namespace detail {

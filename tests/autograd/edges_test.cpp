@@ -1,0 +1,310 @@
+// Operations at the edge of what numbers can be: 0 and -0, the smallest and the largest, infinities and NaN, in both
+// dtypes; the value and the gradient against the function itself in long double, or its limit. What PyTorch 2.13 gives
+// otherwise stands in the row, with the reason.
+
+#include "autograd/ops/elementwise.h"
+#include "autograd/ops/reduce.h"
+#include "nn/functional.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+using Exact = long double;
+constexpr Exact kSqrt2 = 1.41421356237309504880L, kInvSqrtPi = 0.56418958354775628695L;
+
+Exact sigma(Exact x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
+Exact phi(Exact x) { return std::erfc(-x / kSqrt2) / 2; }
+Exact bump(Exact x) { return std::exp(-x * x / 2) * kInvSqrtPi / kSqrt2; }
+Exact u_of(Exact x) { return 2 * kSqrt2 * kInvSqrtPi * (x + 0.044715L * x * x * x); }
+// What grows meets what falls faster: 0 in the limit.
+Exact times(Exact x, Exact factor) { return factor == 0 ? std::copysign(Exact(0), x) : x * factor; }
+Exact sign_of(Exact x) { return (x > 0) - (x < 0); }
+
+// A function, itself and its derivative, and what is special about it.
+const struct Function {
+  std::string name;
+  Tensor (*f)(const Tensor&);
+  Exact (*value)(Exact);
+  Exact (*slope)(Exact);
+  const char* otherwise = "";  // where PyTorch differs, and why heed does not follow
+  double error = 4;            // of the value, in units of the last place
+} functions[] = {
+    {"abs", [](const Tensor& x) { return abs(x); }, [](Exact x) { return std::fabs(x); }, sign_of},
+    {"exp", [](const Tensor& x) { return exp(x); }, [](Exact x) { return std::exp(x); },
+     [](Exact x) { return std::exp(x); }},
+    {"expm1", [](const Tensor& x) { return expm1(x); }, [](Exact x) { return std::expm1(x); },
+     [](Exact x) { return std::exp(x); }},
+    {"log", [](const Tensor& x) { return log(x); }, [](Exact x) { return std::log(x); },
+     [](Exact x) { return 1 / x; }},
+    {"log1p", [](const Tensor& x) { return log1p(x); }, [](Exact x) { return std::log1p(x); },
+     [](Exact x) { return 1 / (1 + x); }, "0 of the smallest numbers: its vector code flushes them"},
+    {"sqrt", [](const Tensor& x) { return sqrt(x); }, [](Exact x) { return std::sqrt(x); },
+     [](Exact x) { return 0.5L / std::sqrt(x); }},
+    {"rsqrt", [](const Tensor& x) { return rsqrt(x); }, [](Exact x) { return 1 / std::sqrt(x); },
+     [](Exact x) { return -std::pow(1 / std::sqrt(x), 3.0L) / 2; }},
+    {"reciprocal", [](const Tensor& x) { return reciprocal(x); }, [](Exact x) { return 1 / x; },
+     [](Exact x) { return -1 / (x * x); }},
+    {"square", [](const Tensor& x) { return square(x); }, [](Exact x) { return x * x; },
+     [](Exact x) { return 2 * x; }},
+    {"sin", [](const Tensor& x) { return sin(x); }, [](Exact x) { return std::sin(x); },
+     [](Exact x) { return std::cos(x); }},
+    {"cos", [](const Tensor& x) { return cos(x); }, [](Exact x) { return std::cos(x); },
+     [](Exact x) { return -std::sin(x); }},
+    {"tanh", [](const Tensor& x) { return tanh(x); }, [](Exact x) { return std::tanh(x); },
+     [](Exact x) { return 1 - std::tanh(x) * std::tanh(x); }},
+    {"sigmoid", [](const Tensor& x) { return sigmoid(x); }, sigma,
+     [](Exact x) { return sigma(x) * sigma(-x); }},
+    {"erf", [](const Tensor& x) { return erf(x); }, [](Exact x) { return std::erf(x); },
+     [](Exact x) { return 2 * kInvSqrtPi * std::exp(-x * x); }},
+    {"sign", [](const Tensor& x) { return heed::sign(x); }, sign_of, [](Exact) { return Exact(0); }},
+    {"floor", [](const Tensor& x) { return floor(x); }, [](Exact x) { return std::floor(x); },
+     [](Exact) { return Exact(0); }},
+    {"relu", [](const Tensor& x) { return relu(x); }, [](Exact x) { return x < 0 ? 0 : x; },
+     [](Exact x) { return Exact(!(x <= 0)); }},
+    {"leaky_relu", [](const Tensor& x) { return leaky_relu(x, 0.5); },
+     [](Exact x) { return x > 0 ? x : x / 2; }, [](Exact x) { return x > 0 ? 1 : Exact(0.5); }},
+    {"elu", [](const Tensor& x) { return elu(x); }, [](Exact x) { return x > 0 ? x : std::expm1(x); },
+     [](Exact x) { return x > 0 ? 1 : std::exp(x); }, "the gradient of NaN is 1: it is none"},
+    {"silu", [](const Tensor& x) { return silu(x); }, [](Exact x) { return times(x, sigma(x)); },
+     [](Exact x) { return sigma(x) + times(x, sigma(x) * sigma(-x)); },
+     "NaN at -inf, gradients NaN at both infinities: limits are -0, 0 and 1"},
+    {"softplus", [](const Tensor& x) { return softplus(x); },
+     [](Exact x) { return x > 20 ? x : std::log1p(std::exp(x)); },
+     [](Exact x) { return x > 20 ? 1 : sigma(x); }},
+    {"gelu", [](const Tensor& x) { return gelu(x); }, [](Exact x) { return times(x, phi(x)); },
+     [](Exact x) { return phi(x) + times(x, bump(x)); },
+     "NaN at the infinities, inf at the largest float32, gradients NaN: limits are -0, x, 0 and 1", 512},
+    {"gelu, tanh", [](const Tensor& x) { return gelu(x, Gelu::tanh); },
+     [](Exact x) { return times(x, sigma(u_of(x))); },
+     [](Exact x) {
+       const Exact u = u_of(x), du = 2 * kSqrt2 * kInvSqrtPi * (1 + 3 * 0.044715L * x * x);
+       return sigma(u) + times(x, sigma(u) * sigma(-u) == 0 ? 0 : sigma(u) * sigma(-u) * du);
+     },
+     "NaN at -inf, gradients NaN from the largest numbers on: limits are -0, 0 and 1", 512},
+    {"clamp to [0, 1]", [](const Tensor& x) { return clamp(x, 0, 1); },
+     [](Exact x) { return x < 0   ? 0
+                          : x > 1 ? 1
+                                  : x; }, [](Exact x) { return Exact(x >= 0 && x <= 1); }},
+    {"x^0", [](const Tensor& x) { return pow(x, 0); }, [](Exact) { return Exact(1); },
+     [](Exact) { return Exact(0); }},
+    {"x^0.5", [](const Tensor& x) { return pow(x, 0.5); }, [](Exact x) { return std::pow(x, 0.5L); },
+     [](Exact x) { return 0.5L * std::pow(x, -0.5L); },
+     "takes the root: -0 at -0 and NaN at -inf, where the C library's pow gives 0 and inf"},
+    {"x^2", [](const Tensor& x) { return pow(x, 2); }, [](Exact x) { return x * x; },
+     [](Exact x) { return 2 * x; }},
+    {"x^3", [](const Tensor& x) { return pow(x, 3); }, [](Exact x) { return x * x * x; },
+     [](Exact x) { return 3 * x * x; }},
+    {"x^-1", [](const Tensor& x) { return pow(x, -1); }, [](Exact x) { return 1 / x; },
+     [](Exact x) { return -1 / (x * x); }},
+    {"2^x", [](const Tensor& x) { return pow(2, x); }, [](Exact x) { return std::exp2(x); },
+     [](Exact x) { return std::exp2(x) * std::log(Exact(2)); }},
+};
+
+template <class T>
+std::vector<double> edges() {
+  using Limits = std::numeric_limits<T>;
+  std::vector<double> x = {NAN};
+  for (const T v :
+       {T(0), Limits::denorm_min(), Limits::min(), T(1), T(3), T(30), Limits::max(), Limits::infinity()})
+    x.insert(x.end(), {static_cast<double>(v), -static_cast<double>(v)});
+  for (int i = 0; i < 2; ++i)
+    x.insert(x.end(), x.begin(), x.begin() + 17);  // in all lanes, and behind the last
+  return x;
+}
+
+// How far y is from the exact one, in units of the last place of T; infinitely where one is NaN, infinite, or of the
+// other sign at 0, and the other is not.
+template <class T>
+double units(double y, Exact exact) {
+  using Limits = std::numeric_limits<T>;
+  if (std::isnan(exact) || std::isnan(y)) return std::isnan(exact) && std::isnan(y) ? 0 : INFINITY;
+  const T rounded = static_cast<T>(exact);
+  if (std::isinf(rounded) || std::isinf(y)) return y == static_cast<double>(rounded) ? 0 : INFINITY;
+  const int last =
+      std::max(exact == 0 ? INT_MIN : std::ilogb(exact), Limits::min_exponent - 1) - Limits::digits + 1;
+  return static_cast<double>(std::fabs((static_cast<Exact>(y) - exact) / std::ldexp(Exact(1), last)));
+}
+
+// A line of three numbers.
+const struct LineFunction {
+  std::string name;
+  Tensor (*f)(const Tensor&);
+  bool sums =
+      false;  // or squares in between, which overflow before the result does, as PyTorch's; its std is in float64
+} line_functions[] = {
+    {"sum", [](const Tensor& x) { return sum(x); }},
+    {"mean", [](const Tensor& x) { return mean(x); }, true},
+    {"max", [](const Tensor& x) { return max(x, 0).values; }},
+    {"min", [](const Tensor& x) { return min(x, 0).values; }},
+    {"amax", [](const Tensor& x) { return amax(x, 0); }},
+    {"amin", [](const Tensor& x) { return amin(x, 0); }},
+    {"argmax", [](const Tensor& x) { return argmax(x, 0); }},
+    {"argmin", [](const Tensor& x) { return argmin(x, 0); }},
+    {"cumsum", [](const Tensor& x) { return cumsum(x, 0); }},
+    {"logsumexp", [](const Tensor& x) { return logsumexp(x, 0); }},
+    {"softmax", [](const Tensor& x) { return softmax(x, 0)[0]; }},
+    {"log_softmax", [](const Tensor& x) { return log_softmax(x, 0)[0]; }},
+    {"var", [](const Tensor& x) { return var(x); }, true},
+    {"std", [](const Tensor& x) { return heed::std(x); }, true},
+    {"layer_norm", [](const Tensor& x) { return layer_norm(x, {3})[0]; }, true},
+    {"rms_norm", [](const Tensor& x) { return rms_norm(x, {3})[0]; }, true},
+    {"matmul",
+     [](const Tensor& x) {
+       return matmul(reshape(x, {1, 3}), reshape(0 * x.detach() + 1, {3, 1}));
+     }},
+    {"cross_entropy", [](const Tensor& x) { return F::cross_entropy(x, tensor(0, int64)); }},
+    {"binary_cross_entropy_with_logits",
+     [](const Tensor& x) {
+       return F::binary_cross_entropy_with_logits(x, to(tensor({0, 1, 0.5}), x.dtype()),
+                                                  {.reduction = Reduction::none});
+     }},
+    {"mse_loss", [](const Tensor& x) { return F::mse_loss(x, zeros({3}, x.dtype())); }},
+    {"l1_loss", [](const Tensor& x) { return F::l1_loss(x, zeros({3}, x.dtype())); }, true},
+    {"huber_loss", [](const Tensor& x) { return F::huber_loss(x, zeros({3}, x.dtype())); }, true},
+    {"smooth_l1_loss", [](const Tensor& x) { return F::smooth_l1_loss(x, zeros({3}, x.dtype())); }, true},
+    {"attention",
+     [](const Tensor& x) {
+       return F::scaled_dot_product_attention(ones({1, 1}, x.dtype()), reshape(x, {3, 1}),
+                                              to(tensor({{1}, {2}, {4}}), x.dtype()))
+           .output;
+     }},
+};
+const std::vector<Values> lines = {
+    {0, 0, 0},          {-0.0, -0.0, -0.0},     {kInf, 1, 2},     {-kInf, 1, 2},
+    {-kInf, -kInf, 1},  {kInf, kInf, 1},        {kInf, -kInf, 0}, {-kInf, -kInf, -kInf},
+    {kNaN, 1, 2},       {3e38, 3e38, 3e38},     {3e38, -3e38, 0}, {1e30, 2e30, 3e30},
+    {1e-45, 0, -1e-45}, {1e-30, 2e-30, -3e-30}, {88, 89, 90},     {-1000, 0, 1000}};
+
+bool alike(double y, double exact) {
+  const auto rounded = static_cast<float>(exact);
+  if (std::isnan(rounded) || std::isinf(rounded)) return std::isnan(rounded) ? std::isnan(y) : y == rounded;
+  return std::abs(y - exact) <= 2e-5 * std::abs(exact) + 1e-44 + (std::abs(exact) < 2 ? 1e-6 : 0);
+}
+
+}  // namespace
+
+TEST_CASE("edges: float32 gives of lines what float64 gives, as far as it reaches") {
+  for (const LineFunction& f : line_functions)
+    for (const Values& line : lines) {
+      const Tensor x = to(from_vector(line, {3}), float32).requires_grad_(),
+                   exact = to(x.detach(), float64).requires_grad_();
+      const double most = largest_difference(line, Values(3, 0));
+      if (f.sums && std::isfinite(most) && (most > 1e19 || most < 1e-19)) continue;
+      const Tensor y = f.f(x), want = f.f(exact);
+      CAPTURE(f.name);
+      CAPTURE(to_string(x.detach()));
+      REQUIRE(y.numel() == want.numel());
+      for (size_t i = 0; i < values(y).size(); ++i) CHECK(alike(values(y)[i], values(want)[i]));
+      if (!y.requires_grad()) continue;
+      sum(y).backward();
+      sum(want).backward();
+      for (size_t i = 0; i < 3; ++i) CHECK(alike(values(x.grad())[i], values(exact.grad())[i]));
+    }
+}
+
+TEST_CASE_TEMPLATE("edges: functions of one number, and their slopes", T, float, double) {
+  const std::vector<double> at = edges<T>();
+  const Tensor all = to(from_vector(at, {std::ssize(at)}), dtype_of<T>);
+  for (const bool strided : {false, true}) {
+    const Tensor memory = strided ? transpose(stack({all, all}, 0), 0, 1) : all;
+    for (const Function& f : functions) {
+      const Tensor x = (strided ? memory[{whole, 0}] : memory).detach().requires_grad_();
+      const Tensor y = f.f(x);
+      sum(y).backward();
+      const Values value = values(y), slope = values(x.grad());
+      for (size_t i = 0; i < at.size(); ++i) {
+        const auto exact = static_cast<Exact>(at[i]);
+        const Exact v = f.value(exact), s = f.slope(exact);
+        CAPTURE(f.name);
+        CAPTURE(at[i]);
+        CHECK_MESSAGE(units<T>(value[i], v) <= f.error, value[i], " and not ", static_cast<double>(v));
+        CHECK_MESSAGE((std::signbit(value[i]) == std::signbit(v) || at[i] != 0), "the sign of 0");
+        // Terms cancel in some slopes: relative to 1 there.
+        CHECK_MESSAGE((units<T>(slope[i], s) <= 64 ||
+                       std::fabs(static_cast<Exact>(slope[i]) - s) <= 64 * std::numeric_limits<T>::epsilon()),
+                      "slope ", slope[i], " and not ", static_cast<double>(s));
+      }
+    }
+  }
+}
+
+// By hand, in both dtypes: what a line gives, and its gradient.
+TEST_CASE_TEMPLATE("edges: limits of lines", T, float, double) {
+  const auto gives = [](auto f, const Values& line, const Values& value, const Values& slope) {
+    const Tensor x = to(from_vector(line, {std::ssize(line)}), dtype_of<T>).requires_grad_();
+    const Tensor y = f(x);
+    sum(y).backward();
+    CHECK(largest_difference(values(y), value) < 1e-6);
+    CHECK(largest_difference(values(x.grad()), slope) < 1e-6);
+  };
+  const auto soft = [](const Tensor& x) { return softmax(x, 0); };
+  gives(soft, {-kInf, 0, 0}, {0, 0.5, 0.5}, {0, 0, 0});
+  gives(soft, {-kInf, -kInf, -kInf}, {kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN});  // masked_softmax gives 0
+  gives(soft, {kInf, 0, 0}, {kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN});
+  gives([](const Tensor& x) { return masked_softmax(x, zeros({3}, boolean), 0); }, {1, 2, 3}, {0, 0, 0},
+        {0, 0, 0});
+  gives([](const Tensor& x) { return logsumexp(x, 0); }, {-kInf, -kInf, -kInf}, {-kInf}, {kNaN, kNaN, kNaN});
+  gives([](const Tensor& x) { return logsumexp(x, 0); }, {-kInf, 0, 0}, {std::log(2.0)}, {0, 0.5, 0.5});
+  const auto entropy = [](const Tensor& x) { return F::cross_entropy(x, tensor(0, int64)); };
+  gives(entropy, {-kInf, 0, 0}, {kInf}, {-1, 0.5, 0.5});
+  gives(entropy, {0, -kInf, 0}, {std::log(2.0)}, {-0.5, 0, 0.5});
+  gives(entropy, {1e30, 1e30, 1e30}, {std::log(3.0)}, {-2.0 / 3, 1.0 / 3, 1.0 / 3});
+  gives(entropy, {1000, 0, -1000}, {0}, {0, 0, 0});
+  gives([](const Tensor& x) { return max(x, 0).values; }, {1, 3, 3}, {3}, {0, 1, 0});  // the first
+  gives([](const Tensor& x) { return amax(x, 0); }, {1, 3, 3}, {3}, {0, 0.5, 0.5});    // shared
+  gives([](const Tensor& x) { return maximum(x, 3); }, {1, 3, 5}, {3, 3, 5}, {0, 0.5, 1});
+  gives([](const Tensor& x) { return prod(x, 0); }, {0, 2, 3}, {0}, {6, 0, 0});
+  gives([](const Tensor& x) { return prod(x, 0); }, {0, 0, 3}, {0}, {0, 0, 0});
+  gives([](const Tensor& x) { return heed::std(x); }, {2, 2, 2}, {0},
+        {0, 0, 0});  // where PyTorch's gradient is NaN
+  gives([](const Tensor& x) { return where(x > 0, sqrt(where(x > 0, x, 1)), 0); }, {-1, 0, 4}, {0, 0, 2},
+        {0, 0, 0.25});
+  gives([](const Tensor& x) { return where(x > 0, log(x), 0); }, {-1, 1, 2}, {0, 0, std::log(2.0)},
+        {0, 1, 0.5});
+  gives(
+      [](const Tensor& x) {
+        return matmul(x, to(tensor({0, 1, 0}), x.dtype()));
+      },
+      {kInf, 1, 2}, {kNaN}, {0, 1, 0});  // 0 inf is no number, and is not left out
+}
+
+// a and b, what they give, and the gradients of both.
+TEST_CASE("edges: of two numbers") {
+  const struct {
+    std::string name;
+    Tensor (*f)(const Tensor&, const Tensor&);
+    double a, b, y, da, db;
+  } rows[] = {
+      {"div", [](const Tensor& a, const Tensor& b) { return a / b; }, 1, 0, kInf, kInf, -kInf},
+      {"div", [](const Tensor& a, const Tensor& b) { return a / b; }, 1, -0.0, -kInf, -kInf, -kInf},
+      {"div", [](const Tensor& a, const Tensor& b) { return a / b; }, 0, 0, kNaN, kInf, kNaN},
+      {"div", [](const Tensor& a, const Tensor& b) { return a / b; }, 1, kInf, 0, 0, -0.0},
+      {"div", [](const Tensor& a, const Tensor& b) { return a / b; }, kInf, kInf, kNaN, 0, kNaN},
+      {"mul", [](const Tensor& a, const Tensor& b) { return a * b; }, 0, kInf, kNaN, kInf, 0},
+      {"sub", [](const Tensor& a, const Tensor& b) { return a - b; }, kInf, kInf, kNaN, 1, -1},
+      {"maximum", [](const Tensor& a, const Tensor& b) { return maximum(a, b); }, kNaN, 1, kNaN, 1, 1},
+      {"maximum", [](const Tensor& a, const Tensor& b) { return maximum(a, b); }, 2, 2, 2, 0.5, 0.5},
+      {"minimum", [](const Tensor& a, const Tensor& b) { return minimum(a, b); }, 1, kNaN, kNaN, 1, 1},
+      {"pow", [](const Tensor& a, const Tensor& b) { return pow(a, b); }, 0, 0, 1, 0, 0},
+      {"pow", [](const Tensor& a, const Tensor& b) { return pow(a, b); }, 0, 2, 0, 0, 0},
+      {"pow", [](const Tensor& a, const Tensor& b) { return pow(a, b); }, 0, -1, kInf, -kInf, -kInf},
+      {"pow", [](const Tensor& a, const Tensor& b) { return pow(a, b); }, -2, 2, 4, -4, kNaN},
+      {"pow", [](const Tensor& a, const Tensor& b) { return pow(a, b); }, -1, 0.5, kNaN, kNaN, kNaN},
+      {"pow", [](const Tensor& a, const Tensor& b) { return pow(a, b); }, kNaN, 0, 1, 0, kNaN},
+  };
+  for (const DType dtype : {float32, float64})
+    for (const auto& row : rows) {
+      const Tensor a = full({17}, row.a, dtype).requires_grad_(),
+                   b = full({17}, row.b, dtype).requires_grad_();
+      const Tensor y = row.f(a, b);
+      sum(y).backward();
+      CAPTURE(row.name);
+      CAPTURE(row.a);
+      CAPTURE(row.b);
+      CHECK(largest_difference(values(y), Values(17, row.y)) == 0);
+      CHECK(largest_difference(values(a.grad()), Values(17, row.da)) == 0);
+      CHECK(largest_difference(values(b.grad()), Values(17, row.db)) == 0);
+    }
+}
