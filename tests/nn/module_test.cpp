@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "nn/attention/multi_head.h"
-#include "nn/layers/activation.h"
+#include "nn/layers/dropout.h"
 #include "nn/layers/sequential.h"
 #include "tests/support/expect.h"
 
@@ -305,7 +305,7 @@ TEST_CASE("errors in layers of heed name the innermost line that is not heed's o
   const Tensor x = ones({2, 3, 5});
   const Linear linear(4, 3);
   const MultiheadAttention attention(4, 2);
-  const Sequential sequential(ReLU(), Sequential(Linear(4, 3)));
+  const Sequential sequential(Dropout(), Sequential(Linear(4, 3)));
   check_text(whole_message([&] { linear(x); }), "linear: ", __LINE__);
   check_text(whole_message([&] { attention(x); }), "MultiheadAttention: ", __LINE__);
   check_text(whole_message([&] { sequential(x); }), "in 1.0: linear: ", __LINE__);
@@ -325,7 +325,7 @@ TEST_CASE("errors in layers of heed name the innermost line that is not heed's o
     static int line(int which) { return __LINE__ - 10 + which; }
     Linear linear{4, 3};
     MultiheadAttention attention{4, 2};
-    Sequential sequential{ReLU(), Linear(4, 3)};
+    Sequential sequential{Dropout(), Linear(4, 3)};
   };
   struct Model : Layer<Model> {
     Tensor forward(const Tensor& x, int which) const { return blocks[0](x, which); }
@@ -341,11 +341,11 @@ TEST_CASE("errors in layers of heed name the innermost line that is not heed's o
 
 TEST_CASE("a module prints as the tree of its types, paths and shapes") {
   std::ostringstream out;
-  out << Sequential(Linear(4, 3), ReLU()) << "\n" << Model();
+  out << Sequential(Linear(4, 3), Dropout()) << "\n" << Model();
   CHECK(out.str() ==
         "Sequential(\n"
         "  (0): Linear(weight [3, 4], bias [3])\n"
-        "  (1): ReLU()\n"
+        "  (1): Dropout()\n"
         ")\n"
         "Model(\n"
         "  shifter.shift [], tied [2]\n"
