@@ -59,6 +59,11 @@ T number(const StateDict& state) {
   return values[0];
 }
 
+template <class T>
+auto load_number(T& value) {
+  return [&value](const StateDict& state) { return [&value, there = number<T>(state)] { value = there; }; };
+}
+
 }  // namespace
 
 Checkpoint::Checkpoint(std::string folder, int64_t keep) : folder_(std::move(folder)), keep_(keep) {
@@ -79,49 +84,43 @@ void Checkpoint::add(Part part) {
 
 // Before all others: an epoch sets the rates of its optimiser, which knows them better.
 void Checkpoint::add(const std::string& name, Schedule& schedule) {
-  add({name, [&schedule] { return numbers<int64_t>({schedule.epoch()}); },
-       [&schedule](const StateDict& state) {
-         return [&schedule, epoch = number<int64_t>(state)] { schedule.set_epoch(epoch); };
-       }});
+  const auto load = [&schedule](const StateDict& state) {
+    return [&schedule, epoch = number<int64_t>(state)] { schedule.set_epoch(epoch); };
+  };
+  add({name, [&schedule] { return numbers<int64_t>({schedule.epoch()}); }, load});
   std::rotate(parts_.begin(), parts_.end() - 1, parts_.end());
 }
 
 void Checkpoint::add(const std::string& name, Generator& generator) {
-  add({name,
-       [&generator] {
-         std::vector<int64_t> state;
-         for (const uint64_t part : {generator.seed(), generator.stream(), generator.position()})
-           state.push_back(static_cast<int64_t>(part));
-         return numbers(state);
-       },
-       [&generator](const StateDict& state) {
-         const auto parts = numbers<int64_t>(state);
-         check(parts.size() == 3, "three numbers are needed, and there are ", parts.size());
-         Generator there(static_cast<uint64_t>(parts[0]), static_cast<uint64_t>(parts[1]));
-         there.set_position(static_cast<uint64_t>(parts[2]));
-         return [&generator, there] { generator = there; };
-       }});
+  const auto save = [&generator] {
+    std::vector<int64_t> state;
+    for (const uint64_t part : {generator.seed(), generator.stream(), generator.position()})
+      state.push_back(static_cast<int64_t>(part));
+    return numbers(state);
+  };
+  const auto load = [&generator](const StateDict& state) {
+    const auto parts = numbers<int64_t>(state);
+    check(parts.size() == 3, "three numbers are needed, and there are ", parts.size());
+    Generator there(static_cast<uint64_t>(parts[0]), static_cast<uint64_t>(parts[1]));
+    there.set_position(static_cast<uint64_t>(parts[2]));
+    return [&generator, there] { generator = there; };
+  };
+  add({name, save, load});
 }
 
 void Checkpoint::add(const std::string& name, int64_t& value) {
-  add({name, [&value] { return numbers<int64_t>({value}); },
-       [&value](const StateDict& state) {
-         return [&value, there = number<int64_t>(state)] { value = there; };
-       }});
+  add({name, [&value] { return numbers<int64_t>({value}); }, load_number(value)});
 }
 
 void Checkpoint::add(const std::string& name, double& value) {
-  add({name, [&value] { return numbers<double>({value}); },
-       [&value](const StateDict& state) {
-         return [&value, there = number<double>(state)] { value = there; };
-       }});
+  add({name, [&value] { return numbers<double>({value}); }, load_number(value)});
 }
 
 void Checkpoint::add(const std::string& name, std::vector<double>& values) {
-  add({name, [&values] { return numbers(values); },
-       [&values](const StateDict& state) {
-         return [&values, there = numbers<double>(state)]() mutable { values.swap(there); };
-       }});
+  const auto load = [&values](const StateDict& state) {
+    return [&values, there = numbers<double>(state)]() mutable { values.swap(there); };
+  };
+  add({name, [&values] { return numbers(values); }, load});
 }
 
 std::vector<std::string> Checkpoint::files() const {

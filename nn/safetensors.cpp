@@ -67,7 +67,7 @@ class Parser {
     return put({Type::number_float, Json(value).dump()});
   }
   bool string(std::string& text) { return put({Type::string, text}); }
-  bool binary(Json::binary_t&) { return false; }  // not in a text
+  bool binary(Json::binary_t&) { return false; }  // is in no text: GCOV_EXCL_LINE
   bool start_object(size_t) { return open({Type::object}); }
   bool start_array(size_t) { return open({Type::array}); }
   bool end_object() { return close(); }
@@ -86,9 +86,9 @@ class Parser {
     if (error.id >= 400) file_.require(false, "the header holds a number that is too large");
     std::string why = error.what();
     why.resize(std::min({why.find("; last read"), why.find(" parsing '"), why.size()}));
-    file_.require(false, "the header is not JSON at its byte ", byte, ": ",
-                  why.substr(why.find("syntax error")));
-    return false;
+    return file_.require(false, "the header is not JSON at its byte ", byte, ": ",
+                         why.substr(why.find("syntax error"))),
+           false;
   }
 
  private:
