@@ -427,8 +427,8 @@ TEST_CASE_FIXTURE(Learner, "wrong programs: modules") {
   told(
       "gives a row to a recurrent network",
       [&] {
-        GRU(3, 2)
-        (v);
+        const GRU gru(3, 2);
+        gru(v);
       },
       "GRU: x is [3]; it must be [T, B, 3], or [T, 3] without a batch; called at HERE");
   told(
