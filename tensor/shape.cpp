@@ -66,9 +66,10 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* name_a, const
   const int64_t lead = result.dim() - shorter.dim();
   for (int64_t i = 0; i < shorter.dim(); ++i) {
     const int64_t m = result[lead + i], n = shorter[i];
-    check(m == n || m == 1 || n == 1, name_a, " is ", a, ", ", name_b, " is ", b,
-          ": they do not broadcast; aligned at the right, sizes must be equal or 1, and ", m, " meets ", n,
-          "\n", aligned(a, b, name_a, name_b));
+    if (m != n && m != 1 && n != 1)
+      fail(name_a, " is ", a, ", ", name_b, " is ", b,
+           ": they do not broadcast; aligned at the right, sizes must be equal or 1, and ", m, " meets ", n,
+           "\n", aligned(a, b, name_a, name_b));
     if (m == 1) result[lead + i] = n;
   }
   return result;
