@@ -2,6 +2,7 @@
 
 #include "autograd/ops.h"
 #include "nn/attention/pooling.h"
+#include "tensor/aligned.h"
 
 namespace heed::F {
 namespace {
@@ -11,7 +12,8 @@ struct Loss : Calling {
   Loss(const char* name, const Operand& input, const Operand& target) : Calling(name, input.line()) {
     check_floating(input);
     check(input->shape() == target->shape(), "input is ", input->shape(), ", target is ", target->shape(),
-          "; they must be equal, a loss broadcasts nothing (view or squeeze one of them)");
+          "; they must be equal, a loss broadcasts nothing (view or squeeze one of them)",
+          Aligned{"input", input->shape(), "target", target->shape(), Aligned::Marks::unequal});
     check(input->dtype() == target->dtype(), "input is ", input->dtype(), ", target is ", target->dtype(),
           "; convert the target with to(target, ", input->dtype(), ")");
   }

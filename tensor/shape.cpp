@@ -1,6 +1,6 @@
 #include "tensor/shape.h"
 
-#include <array>
+#include "tensor/aligned.h"
 
 namespace heed {
 
@@ -33,43 +33,15 @@ Strides contiguous_strides(const Shape& shape) {
   return strides;
 }
 
-// Two shapes one below the other, aligned at the right, and a mark below each pair of sizes that do not fit:
-//
-//     a  [8, 2, 3]
-//     b     [4, 3]
-//            ^
-static std::string aligned(const Shape& a, const Shape& b, std::string_view name_a, std::string_view name_b) {
-  const std::array<const Shape*, 2> shapes = {&a, &b};
-  std::array<std::string, 3> rows = {std::string(name_a), std::string(name_b), ""};
-  const size_t names = std::max(name_a.size(), name_b.size());
-  for (std::string& row : rows) row = "  " + row + std::string(names - row.size() + 2, ' ');
-  for (int64_t d = -std::max(a.dim(), b.dim()); d < 0; ++d) {
-    std::array<std::string, 3> cells;
-    std::array<int64_t, 2> sizes = {1, 1};
-    for (size_t k = 0; k < 2; ++k) {
-      const int64_t at = d + shapes[k]->dim();
-      if (at < 0) continue;
-      sizes[k] = (*shapes[k])[at];
-      cells[k] = (at == 0 ? "[" : " ") + std::to_string(sizes[k]) + (d == -1 ? "]" : ",");
-    }
-    if (sizes[0] != sizes[1] && sizes[0] != 1 && sizes[1] != 1) cells[2] = "^ ";
-    const size_t width = std::max(cells[0].size(), cells[1].size());
-    for (size_t k = 0; k < 3; ++k) rows[k] += std::string(width - cells[k].size(), ' ') + cells[k];
-  }
-  rows[2].resize(rows[2].find_last_not_of(' ') + 1);
-  return rows[0] + "\n" + rows[1] + "\n" + rows[2];
-}
-
 Shape broadcast_shapes(const Shape& a, const Shape& b, const char* name_a, const char* name_b) {
   Shape result = a.dim() >= b.dim() ? a : b;
   const Shape& shorter = a.dim() >= b.dim() ? b : a;
   const int64_t lead = result.dim() - shorter.dim();
   for (int64_t i = 0; i < shorter.dim(); ++i) {
     const int64_t m = result[lead + i], n = shorter[i];
-    if (m != n && m != 1 && n != 1)
-      fail(name_a, " is ", a, ", ", name_b, " is ", b,
-           ": they do not broadcast; aligned at the right, sizes must be equal or 1, and ", m, " meets ", n,
-           "\n", aligned(a, b, name_a, name_b));
+    check(m == n || m == 1 || n == 1, name_a, " is ", a, ", ", name_b, " is ", b,
+          ": they do not broadcast; aligned at the right, sizes must be equal or 1, and ", m, " meets ", n,
+          Aligned{name_a, a, name_b, b, Aligned::Marks::broadcast});
     if (m == 1) result[lead + i] = n;
   }
   return result;

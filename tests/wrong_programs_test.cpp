@@ -87,12 +87,22 @@ TEST_CASE_FIXTURE(Learner, "wrong programs: shapes") {
             ^)");
   told(
       "multiplies matrices of the wrong sides", [&] { matmul(a, b); },
-      "matmul: inner sizes differ: a is [2, 3], b is [4, 5]; a's last size must equal b's "
-      "second-to-last (transpose(b)?); called at HERE");
+      R"(matmul: inner sizes differ: a is [2, 3], b is [4, 5]; a's last size must equal b's second-to-last; called at HERE
+  a  [2, 3]
+  b     [4, 5]
+         ^)");
   told(
       "forgets to transpose", [&] { matmul(a, a); },
-      "matmul: inner sizes differ: a is [2, 3], b is [2, 3]; a's last size must equal b's "
-      "second-to-last (transpose(b)?); called at HERE");
+      R"(matmul: inner sizes differ: a is [2, 3], b is [2, 3]; a's last size must equal b's second-to-last (transpose(b)?); called at HERE
+  a  [2, 3]
+  b     [2, 3]
+         ^)");
+  told(
+      "forgets to transpose the first", [&] { matmul(a, ones({2, 5})); },
+      R"(matmul: inner sizes differ: a is [2, 3], b is [2, 5]; a's last size must equal b's second-to-last (transpose(a)?); called at HERE
+  a  [2, 3]
+  b     [2, 5]
+         ^)");
   told(
       "multiplies by a number as by a matrix", [&] { matmul(a, tensor(2)); },
       "matmul: a is [2, 3], b is []; both need a dimension to sum over, a * b multiplies "
@@ -335,8 +345,10 @@ TEST_CASE_FIXTURE(Learner, "wrong programs: losses") {
       [&] {
         F::mse_loss(ones({4, 1}), ones({4}));
       },
-      "mse_loss: input is [4, 1], target is [4]; they must be equal, a loss broadcasts "
-      "nothing (view or squeeze one of them); called at HERE");
+      R"(mse_loss: input is [4, 1], target is [4]; they must be equal, a loss broadcasts nothing (view or squeeze one of them); called at HERE
+  input   [4, 1]
+  target     [4]
+           ^  ^)");
   told(
       "compares with integers", [&] { F::mse_loss(v, ids); },
       "mse_loss: input is float32, target is int64; convert the target with to(target, "
@@ -411,19 +423,25 @@ TEST_CASE_FIXTURE(Learner, "wrong programs: modules") {
       [&] {
         Net()(ones({5, 4}));
       },
-      "in b: linear: x is [5, 8], the weight [2, 6] for 6 features in and 2 out; x's last "
-      "size must be 6; called at HERE");
+      R"(in b: linear: x is [5, 8], the weight [2, 6] for 6 features in and 2 out; x's last size must be 6; called at HERE
+  x           [5, 8]
+  the weight  [2, 6]
+                  ^)");
   told(
       "has parts that do not fit",
       [&] {
         Sequential(Linear(4, 8), Dropout(), Linear(6, 2))(ones({5, 4}));
       },
-      "in 2: linear: x is [5, 8], the weight [2, 6] for 6 features in and 2 out; x's last "
-      "size must be 6; called at HERE");
+      R"(in 2: linear: x is [5, 8], the weight [2, 6] for 6 features in and 2 out; x's last size must be 6; called at HERE
+  x           [5, 8]
+  the weight  [2, 6]
+                  ^)");
   told(
       "gives another number of features", [&] { Linear(4, 2)(a); },
-      "linear: x is [2, 3], the weight [2, 4] for 4 features in and 2 out; x's last size "
-      "must be 4; called at HERE");
+      R"(linear: x is [2, 3], the weight [2, 4] for 4 features in and 2 out; x's last size must be 4; called at HERE
+  x           [2, 3]
+  the weight  [2, 4]
+                  ^)");
   told(
       "gives a row to a recurrent network",
       [&] {

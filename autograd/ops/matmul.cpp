@@ -4,6 +4,7 @@
 #include "autograd/ops/arithmetic.h"
 #include "autograd/ops/matmul.h"
 #include "autograd/ops/shape.h"
+#include "tensor/aligned.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {
@@ -27,9 +28,14 @@ void check_ranks(Operand& a, int64_t rank_a, Operand& b, int64_t rank_b) {
 
 // The last size of a meets the second-to-last of b, or the only one.
 void check_inner(const Tensor& a, const Tensor& b) {
-  check(a.shape().back() == b.shape()[std::max<int64_t>(b.dim() - 2, 0)], "inner sizes differ: a is ",
-        a.shape(), ", b is ", b.shape(), "; a's last size must equal b's ",
-        b.dim() == 1 ? "only one" : "second-to-last (transpose(b)?)");
+  const auto second = [](const Tensor& x) { return x.shape()[std::max<int64_t>(x.dim() - 2, 0)]; };
+  const int64_t k = a.shape().back();
+  check(k == second(b), "inner sizes differ: a is ", a.shape(), ", b is ", b.shape(),
+        "; a's last size must equal b's ", b.dim() == 1 ? "only one" : "second-to-last",
+        b.dim() > 1 && k == b.shape().back()    ? " (transpose(b)?)"
+        : a.dim() > 1 && second(a) == second(b) ? " (transpose(a)?)"
+                                                : "",
+        Aligned{"a", a.shape(), "b", b.shape(), Aligned::Marks::last, b.dim() > 1});
 }
 
 // All leading dimensions in one: [..., k] -> [N, k].
@@ -152,7 +158,8 @@ Tensor linear(Operand x, Operand weight, Operand bias) {
   check_rank(weight, "the weight", 2);
   const int64_t out = weight->shape()[0], in = weight->shape()[1];
   check(x->shape().back() == in, "x is ", x->shape(), ", the weight ", weight->shape(), " for ", in,
-        " features in and ", out, " out; x's last size must be ", in);
+        " features in and ", out, " out; x's last size must be ", in,
+        Aligned{"x", x->shape(), "the weight", weight->shape(), Aligned::Marks::last});
   if (bias.defined() || bias.is_number()) {
     adopt(bias, weight);
     check(bias->shape() == Shape{out}, "the bias is ", bias->shape(), ", the weight ", weight->shape(),
