@@ -190,10 +190,13 @@ struct Decay : Reduced {
 
 }  // namespace detail
 
-// c / (1 + exp(-x)): for x < 0 it is c exp(x) / (1 + exp(x)).
+// c / (1 + exp(-x)). With exp(-x) = 2^n e and h half of n it is 2^-h / (e + 2^-n) c 2^(h-n): nothing overflows, and what
+// has no leading bit is rounded once.
 inline float sigmoid(float x, float c = 1) {
-  const detail::Decay e(x);
-  return (x < 0 ? c * e.above * e.below : c) / (1 + e.above * e.below);
+  const detail::Reduced part(detail::clamp(-x, -20.0f, 128.0f));
+  const int32_t half = part.n >> 1;
+  const float a = detail::power_of_two(-half), b = detail::power_of_two(half - part.n);
+  return a / (1 + (part.r + part.tail()) + a * b) * c * b;
 }
 inline double sigmoid(double x, double c = 1) {
   const double e = exp(-std::abs(x));
