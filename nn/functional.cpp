@@ -112,7 +112,12 @@ Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& opt
   check(!options.pos_weight.defined(), "pos_weight needs logits");
   check(input->numel() == 0 || (min(input).item() >= 0 && max(input).item() <= 1),
         "the input must be probabilities, in [0, 1]; for logits take binary_cross_entropy_with_logits");
-  const Tensor each = (target - 1) * clamp(log1p(-input), -100, {}) - target * clamp(log(input), -100, {});
+  // No logarithm is below -100, where its slope is 1e12: neither infinite, which times 0 would be NaN, nor 0, from where
+  // nothing is learnt.
+  const Tensor none = input < std::exp(-100.0), certain = input == 1;
+  const Tensor log_input = where(none, 1e12 * input - 100, log(where(none, 1, input)));
+  const Tensor log_rest = where(certain, 1e12 * (1 - input) - 100, log1p(-where(certain, 0, input)));
+  const Tensor each = (target - 1) * log_rest - target * log_input;
   return reduce(each, options.reduction, options.weight);
 }
 

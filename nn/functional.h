@@ -48,8 +48,8 @@ struct BceOptions {
   Reduction reduction = Reduction::mean;  ///< not batchmean
   Tensor pos_weight = {};  ///< of the positive class; broadcasts to the input; with logits only
 };
-/// -weight (target log(input) + (1 - target) log(1 - input)), logarithms not below -100; reduced. Errors: an
-/// input outside of [0, 1].
+/// -weight (target log(input) + (1 - target) log(1 - input)), logarithms not below -100, where their
+/// slope is 1e12; reduced. Errors: an input outside of [0, 1].
 Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& options = {});
 /// The same of sigmoid(input), without overflow: target log(sigmoid(input)) is multiplied by pos_weight.
 Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const BceOptions& options = {});

@@ -94,6 +94,18 @@ TEST_CASE("cross entropy: by nll_loss and by probabilities is one thing") {
         doctest::Approx(F::cross_entropy(x, probabilities, {.label_smoothing = 0.2}).item()).epsilon(1e-12));
 }
 
+TEST_CASE("binary cross entropy of certain probabilities has a slope, where they are wrong a steep one") {
+  for (const DType dtype :
+       {float32, float64}) {  // PyTorch's slope where they are right is 0; the limits are 1 and -1
+    const Tensor p = tensor({0, 0, 1, 1}, dtype).requires_grad_();
+    const Tensor loss =
+        F::binary_cross_entropy(p, tensor({0, 1, 0, 1}, dtype), {.reduction = Reduction::none});
+    sum(loss).backward();
+    CHECK(values(loss) == Values{0, 100, 100, 0});
+    CHECK(largest_difference(values(p.grad()), {1, -1e12, 1e12, -1}, Difference::relative) < 1e-6);
+  }
+}
+
 TEST_CASE("cross entropy: classes in any dimension, as class_dim says") {
   const Tensor x = randn({2, 3, 4}, float64), target = randint(0, 4, {2, 3}), w = rand({4}, float64);
   const Tensor shares = softmax(randn({2, 3, 4}, float64), -1);
