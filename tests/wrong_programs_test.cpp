@@ -98,7 +98,10 @@ TEST_CASE_FIXTURE(Learner, "wrong programs: shapes") {
   b     [2, 3]
          ^)");
   told(
-      "forgets to transpose the first", [&] { matmul(a, ones({2, 5})); },
+      "forgets to transpose the first",
+      [&] {
+        matmul(a, ones({2, 5}));
+      },
       R"(matmul: inner sizes differ: a is [2, 3], b is [2, 5]; a's last size must equal b's second-to-last (transpose(a)?); called at HERE
   a  [2, 3]
   b     [2, 5]
