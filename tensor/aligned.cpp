@@ -29,9 +29,11 @@ bool is_marked(Aligned::Marks marks, int64_t column, std::optional<int64_t> a, s
 
 std::string to_string(const Aligned& shapes) {
   const auto& [name_a, a, name_b, b, marks, overhang] = shapes;
-  std::array<std::string, 3> rows = {name_a, name_b, ""};
+  std::array<std::string, 3> rows = {"\n  ", "\n  ", "\n  "};
+  rows[0] += name_a;
+  rows[1] += name_b;
   const size_t names = std::max(rows[0].size(), rows[1].size()) + 2;
-  for (std::string& row : rows) row = "\n  " + row + std::string(names - row.size(), ' ');
+  for (std::string& row : rows) row.resize(names, ' ');
   for (int64_t column = -std::max({a.dim(), b.dim() - overhang, int64_t{1}}); column < overhang; ++column) {
     const int64_t of_b = column - overhang;
     const bool marked = is_marked(marks, column, size_in(a, column), size_in(b, of_b));

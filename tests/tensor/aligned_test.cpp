@@ -16,7 +16,7 @@ TEST_CASE("two shapes one below the other, and marks below what does not fit") {
   b     [4, 3]
       ^  ^)");
   CHECK(to_string(Aligned{"b", b, "the other", wide, Marks::last}) == R"(
-  b          [   4, 3]
+  b             [4, 3]
   the other  [1000, 2]
                     ^)");
   CHECK(to_string(Aligned{"a", a, "b", b, Marks::last, 1}) == R"(
