@@ -186,6 +186,15 @@ class Examination {
     return each(inputs,
                 [](const Tensor& x) { return is_floating(x.dtype()) ? clone(x).requires_grad_() : x; });
   }
+  // The results of a call in training, and the gradients of the parameters.
+  Tensors trained() const {
+    const auto one = fresh(true);
+    Tensors all = call(*one, leaves(inputs_));
+    if (const Tensor loss = loss_of(all); loss.defined()) loss.backward();
+    for (const NamedTensor& p : one->module().named_parameters())
+      if (p.tensor.grad().defined()) all.push_back(p.tensor.grad());
+    return all;
+  }
   static void scramble(Module& module, double by) {
     const NoGrad guard;
     const auto change = [&](const NamedTensor& member) {
@@ -253,17 +262,8 @@ class Examination {
   }
 
   void training() {
-    const auto run = [&] {
-      const auto one = fresh(true);
-      const Tensors in = leaves(inputs_);
-      Tensors all = call(*one, in);
-      if (const Tensor loss = loss_of(all); loss.defined()) loss.backward();
-      for (const NamedTensor& p : one->module().named_parameters())
-        if (p.tensor.grad().defined()) all.push_back(p.tensor.grad());
-      return all;
-    };
-    const Tensors first = run();
-    if (const std::string found = apart(run(), first, 0); !found.empty())
+    const Tensors first = trained();
+    if (const std::string found = apart(trained(), first, 0); !found.empty())
       throw Failed{"twice with one seed: " + found,
                    "it draws from a generator of its own, or keeps something from call to call"};
   }
@@ -379,12 +379,7 @@ class Examination {
     Tensors want;
     for (const int count : {1, 2, 3}) {
       set_num_threads(count);
-      const auto one = fresh(true);
-      const Tensors in = leaves(inputs_);
-      Tensors all = call(*one, in);
-      if (const Tensor loss = loss_of(all); loss.defined()) loss.backward();
-      for (const NamedTensor& p : one->module().named_parameters())
-        if (p.tensor.grad().defined()) all.push_back(p.tensor.grad());
+      const Tensors all = trained();
       if (count == 1)
         want = all;
       else if (const std::string found = apart(all, want, 0); !found.empty())
