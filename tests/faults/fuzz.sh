@@ -13,6 +13,7 @@ fi
 cmake --preset fuzz
 cmake --build --preset fuzz --target fuzz_targets
 
+cores=$(nproc)  # which the number of threads would lower
 # With little memory in what AddressSanitizer keeps back, the limit is one of heed's.
 export OMP_NUM_THREADS=1 ASAN_OPTIONS=quarantine_size_mb=8:allocator_may_return_null=1
 fuzz() {
@@ -40,4 +41,4 @@ targets=("$@")
   name=$(basename "$source" .cpp)
   [ "$name" = fuzz ] || targets+=("$name")
 done
-printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I{} bash -c 'fuzz "$@"' fuzz {} "${limit[@]}"
+printf '%s\n' "${targets[@]}" | xargs -P "$cores" -I{} bash -c 'fuzz "$@"' fuzz {} "${limit[@]}"
