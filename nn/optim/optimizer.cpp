@@ -63,7 +63,8 @@ void Optimizer::step(Line line) {
 }
 
 void Optimizer::zero_grad() const {
-  for (const Entry& entry : entries_) entry.p.set_grad({});
+  for (const Entry& entry : entries_)
+    if (entry.p.requires_grad()) entry.p.set_grad({});  // a frozen one has none
 }
 
 void Optimizer::set_lr(const std::vector<double>& rates) {

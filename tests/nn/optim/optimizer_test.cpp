@@ -112,6 +112,20 @@ TEST_CASE("optimisers: parameters without a gradient stay, strided ones move, th
   CHECK(!column.grad().defined());
 }
 
+TEST_CASE("optimisers: frozen parameters stay, whenever they were frozen") {
+  const Tensor frozen = leaf({1, 2}).requires_grad_(false), later = leaf({3}), moves = leaf({4});
+  Adam optimizer({frozen, later, moves}, {.lr = 1});
+  later.requires_grad_(false);
+  optimizer.zero_grad();
+  sum(frozen * 2 + later + moves).backward();
+  optimizer.step();
+  optimizer.zero_grad();
+  CHECK(values(frozen) == Values{1, 2});
+  CHECK(values(later) == Values{3});
+  CHECK(moves.item() == doctest::Approx(3));
+  CHECK(!moves.grad().defined());
+}
+
 TEST_CASE("optimisers: bad parameters and options are named") {
   const Tensor a = leaf({1}), b = leaf({2});
   CHECK_ERROR(SGD({a, b, a}), "SGD: parameter 2 of shape [1] is there twice; give each once");
