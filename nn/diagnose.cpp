@@ -90,6 +90,8 @@ class Examination : private Watcher {
         named_(model.named_parameters()) {
     std::erase_if(named_, [](const NamedTensor& one) { return !one.tensor.requires_grad(); });
     for (const NamedTensor& one : named_) before_.push_back(kernel::clone(one.tensor));
+    for (size_t group = 0; group < optimizer.groups(); ++group)
+      std::ranges::copy(optimizer.params(group), std::back_inserter(held_));
   }
 
   void begin_step() {
@@ -124,6 +126,10 @@ class Examination : private Watcher {
  private:
   void say(const char* check, const std::string& found, const std::string& cause) {
     odd_.try_emplace(check, found, cause);
+  }
+
+  bool held(const Tensor& p) const {
+    return std::ranges::any_of(held_, [&](const Tensor& other) { return other.same_as(p); });
   }
 
   // ---- while the steps run
@@ -166,6 +172,15 @@ class Examination : private Watcher {
     if (operation == "nll_loss" && adds_up_to_one(x))
       say("softmax", text("no logarithm: nll_loss", where, " is given ", x.shape(), " that add up to 1"),
           "it is for log-probabilities: take log_softmax, or cross_entropy of the scores");
+    if (operation == "nll_loss" && !all_of(x, [](double v) { return !(v > 1e-4); }))
+      say("softmax",
+          text("no logarithm: nll_loss", where, " is given ", x.shape(), " of which some are above 0"),
+          "it is for log-probabilities: take log_softmax, or cross_entropy of the scores");
+    if (operation == "cross_entropy" && x.requires_grad())
+      for (const std::string_view squashed : {"sigmoid", "relu"})
+        if (squashed == Node::of(x)->name)
+          say("softmax", text("scores cut: cross_entropy", where, " is given what a ", squashed, " gave"),
+              "give it the scores as they are, of either sign and any size; it takes the softmax itself");
     if (operation == "binary_cross_entropy_with_logits" && x.requires_grad() &&
         std::string_view(Node::of(x)->name) == "sigmoid")
       say("softmax", text("sigmoid twice: ", operation, where, " is given what a sigmoid gave"),
@@ -197,7 +212,7 @@ class Examination : private Watcher {
           "dropout does nothing: call model.train() when an evaluation is over");
     if (++step.passes > 1 || steps_.size() == 1) return;
     for (const auto& [name, p] : named_)
-      if (const Tensor g = p.grad(); g.defined() && size_of(g) > 0)
+      if (const Tensor g = p.grad(); g.defined() && size_of(g) > 0 && held(p))
         say("zero_grad",
             text("gradients never dropped: that of ", name,
                  " is from the step before when backward() begins"),
@@ -296,8 +311,10 @@ class Examination : private Watcher {
       say("step", "learning rate 0: nothing moves", "choose one, or look at what the schedule begins with");
     else if (steps_of(optimizer_) == moves_before_)
       say("step", "no step: the parameters stay as they are",
-          kept ? "call optimizer.step() after backward()"
-               : "call optimizer.step() after backward() and before zero_grad()");
+          std::ranges::none_of(named_, [&](const NamedTensor& one) { return held(one.tensor); })
+              ? text(optimizer_.name(), " holds none of them")
+          : kept ? "call optimizer.step() after backward()"
+                 : "call optimizer.step() after backward() and before zero_grad()");
     else if (ratio < kNoEffect)
       say("step", "learning rate without effect: " + in_two, text("a rate of ", rate, " is too small here"));
 
@@ -316,6 +333,7 @@ class Examination : private Watcher {
   const double moves_before_;
   std::vector<NamedTensor> named_;                                  // the parameters that learn
   std::vector<Tensor> before_;                                      // their values before the steps
+  std::vector<Tensor> held_;                                        // what the optimiser moves
   std::map<std::string, std::pair<std::string, std::string>> odd_;  // by check: what was found, and the cause
 
   std::vector<Step> steps_;
@@ -327,16 +345,16 @@ class Examination : private Watcher {
 
 }  // namespace
 
-ModuleReport detail::diagnose(const Module& model, Optimizer& optimizer,
-                              const std::function<Tensor()>& step) {
+ModuleReport detail::diagnose(const Module& model, Optimizer& optimizer, const std::function<Tensor()>& step,
+                              Line line) {
   Examination examination(model, optimizer);
   for (int i = 0; i < 2; ++i) {
     examination.begin_step();
     const Tensor loss = step();
     if (examination.went_back() || !loss.defined() || !loss.requires_grad()) continue;
     optimizer.zero_grad();
-    loss.backward();
-    optimizer.step();
+    loss.backward(line);
+    optimizer.step(line);
   }
   return examination.report();
 }

@@ -8,7 +8,8 @@
 namespace heed {
 
 namespace detail {
-ModuleReport diagnose(const Module& model, Optimizer& optimizer, const std::function<Tensor()>& step);
+ModuleReport diagnose(const Module& model, Optimizer& optimizer, const std::function<Tensor()>& step,
+                      Line line);
 }
 
 /// Watches two steps of a training and says what is odd about them: mistakes after which everything runs, and nothing,
@@ -36,13 +37,17 @@ ModuleReport diagnose(const Module& model, Optimizer& optimizer, const std::func
 ///
 /// The thresholds are those of a training at its beginning. Errors: those of step.
 template <class Step>
-requires std::invocable<Step&> ModuleReport diagnose(const Module& model, Optimizer& optimizer, Step&& step) {
-  return detail::diagnose(model, optimizer, [&]() -> Tensor {
-    if constexpr (std::is_base_of_v<Tensor, std::invoke_result_t<Step&>>)
-      return step();
-    else
-      return static_cast<void>(step()), Tensor();
-  });
+requires std::invocable<Step&> ModuleReport diagnose(const Module& model, Optimizer& optimizer, Step&& step,
+                                                     Line line = Line::current()) {
+  return detail::diagnose(
+      model, optimizer,
+      [&]() -> Tensor {
+        if constexpr (std::is_base_of_v<Tensor, std::invoke_result_t<Step&>>)
+          return step();
+        else
+          return static_cast<void>(step()), Tensor();
+      },
+      line);
 }
 
 }  // namespace heed

@@ -103,6 +103,14 @@ TEST_CASE("diagnose: broken trainings, each named") {
     only(diagnose(model, adam, [&] { return F::nll_loss(softmax(model(x), 1), label); }), "softmax",
          "no logarithm: nll_loss");
   }
+  SUBCASE("scores where logarithms are meant, scores that are cut") {
+    only(diagnose(model, adam, [&] { return F::nll_loss(model(x), label); }), "softmax",
+         "no logarithm: nll_loss");
+    only(diagnose(model, adam, [&] { return F::cross_entropy(sigmoid(model(x)), label); }), "softmax",
+         "scores cut: cross_entropy");
+    only(diagnose(model, adam, [&] { return F::cross_entropy(relu(model(x)), label); }), "softmax",
+         "scores cut: cross_entropy");
+  }
   SUBCASE("sigmoid twice") {
     const Tensor target = to(x[{Slice(), 0}] > 0, float32);
     Sequential one(Linear(2, 8), Tanh(), Linear(8, 1), Sigmoid());
@@ -209,6 +217,11 @@ TEST_CASE("diagnose: broken trainings, each named") {
         diagnose(copy, adam, usual(adam, [&] { return F::cross_entropy(copy(x), label); }));
     expect(report, "optimizer", "0.weight [16, 2] is not held by Adam");
     expect(report, "step", "no step");
+    CHECK(report["step"].cause == "Adam holds none of them");
+    CHECK(failures(report) == Texts{"optimizer", "step"});
+    CHECK(contains(to_string(report), "\n             0.bias [16] is not held by Adam"));
+    Adam half(model.get<Linear>(0).parameters());
+    only(diagnose(model, half, loss), "optimizer", "3.weight [3, 16] is not held by Adam");
   }
   SUBCASE("a member that visit does not name, and a layer made in forward") {
     Forgets forgets;
@@ -227,6 +240,8 @@ TEST_CASE("diagnose: broken trainings, each named") {
          "no gradient: weight [2, 3]");
     model.requires_grad_(false);
     expect(diagnose(model, adam, loss), "gradients reach", "no gradient");
+    model.get<Linear>(3).requires_grad_();
+    CHECK(failures(diagnose(model, adam, loss)).empty());
   }
   SUBCASE("not a number") {
     only(diagnose(model, adam, [&] { return loss() + log(sum(model(x)) * 0); }), "finite",
@@ -353,6 +368,15 @@ TEST_CASE("diagnose: no false alarm on trainings that are sound") {
     Adam optimizer(net.parameters());
     sound(net, optimizer, [&] { return F::cross_entropy(transpose(net(tokens), 1, 2), tokens); });
   }
+}
+
+TEST_CASE("diagnose: what goes wrong in its backward is the caller's line") {
+  Sequential model = classifier();
+  Adam adam(model.parameters());
+  const Tensor loss = sum(model(randn({2, 2})));
+  const std::string text = whole_message([&] { diagnose(model, adam, [&] { return loss; }); });
+  CAPTURE(text);
+  CHECK(contains(text, "diagnose_test.cpp"));
 }
 
 TEST_CASE("diagnose: the card; the steps count") {
