@@ -113,6 +113,9 @@ class Examination {
   }
 
  private:
+  static constexpr const char* kInput = "an input has other values after the call";
+  static constexpr const char* kWrites = "forward writes into its input; write into a clone";
+
   template <class F>
   void examine(const std::string& name, F check) {
     ModuleCheck& one = report.checks.emplace_back(ModuleCheck{name});
@@ -147,10 +150,10 @@ class Examination {
     }
   }
 
-  // What comes of a member that visit does not name has been said once.
-  void need_reach() const {
-    if (report["gradients reach"].verdict == Verdict::failed)
-      throw Skipped{"until \"gradients reach\" is mended"};
+  bool failed(const char* name) const { return report[name].verdict == Verdict::failed; }
+  // What comes of a fault that another check has named, such as a member that visit leaves out, is said once.
+  void need(const char* name) const {
+    if (failed(name)) throw Skipped{text("until \"", name, "\" is mended")};
   }
 
   std::unique_ptr<Checked> fresh(bool training) const {
@@ -187,11 +190,15 @@ class Examination {
                 [](const Tensor& x) { return is_floating(x.dtype()) ? clone(x).requires_grad_() : x; });
   }
   // The results of a call in training, and the gradients of the parameters.
-  Tensors trained() const {
-    const auto one = fresh(true);
-    Tensors all = call(*one, leaves(inputs_));
+  Tensors trained() const { return trained(*fresh(true)); }
+  Tensors trained(Checked& one) const {
+    const Tensors in = leaves(inputs_);
+    const std::string before = bytes_of(in);
+    one.module().zero_grad();
+    Tensors all = call(one, in);
+    if (bytes_of(in) != before) throw Failed{kInput, kWrites};
     if (const Tensor loss = loss_of(all); loss.defined()) loss.backward();
-    for (const NamedTensor& p : one->module().named_parameters())
+    for (const NamedTensor& p : one.module().named_parameters())
       if (p.tensor.grad().defined()) all.push_back(p.tensor.grad());
     return all;
   }
@@ -231,9 +238,7 @@ class Examination {
     const Tensors first = evaluated(*one, inputs);
     if (first.empty())
       throw Failed{"no tensor is returned", "forward returns what it computes: a tensor, a pair, a struct"};
-    if (bytes_of(inputs) != before)
-      throw Failed{"an input has other values after the call",
-                   "forward writes into its input; write into a clone"};
+    if (bytes_of(inputs) != before) throw Failed{kInput, kWrites};
     if (bytes_of(members(one->module())) != held)
       throw Failed{"parameters or buffers changed in eval()",
                    "forward writes into its members also when training() is false"};
@@ -246,6 +251,20 @@ class Examination {
       if (kernel::first_anomaly(y, true) >= 0)
         throw Failed{"the result holds NaN or an infinity",
                      "choose other inputs, or look with an AnomalyGuard"};
+    // The same inputs after others of the same shapes: half as large, rows in the opposite order.
+    const auto other = fresh(false);
+    try {
+      evaluated(*other, each(inputs_, [&](const Tensor& x) {
+        const Tensor turned = rows() > 0 && x.dim() > options_.batch_dim ? flip(x, {options_.batch_dim}) : x;
+        return is_floating(x.dtype()) ? turned * 0.5 : turned;
+      }));
+    } catch (const Error&) {  // such inputs are not for it
+      return;
+    }
+    if (const std::string found = apart(evaluated(*other, inputs_), first, 0); !found.empty())
+      throw Failed{
+          "after a call with other inputs: " + found,
+          "it keeps what it computed for one input, such as a mask or a sum, and uses it for the next"};
   }
 
   void names() {
@@ -263,9 +282,17 @@ class Examination {
 
   void training() {
     const Tensors first = trained();
+    const char* keeps = "it draws from a generator of its own, or keeps something from call to call";
     if (const std::string found = apart(trained(), first, 0); !found.empty())
-      throw Failed{"twice with one seed: " + found,
-                   "it draws from a generator of its own, or keeps something from call to call"};
+      throw Failed{"twice with one seed: " + found, keeps};
+    const auto one = fresh(true);
+    const Tensors held = each(members(one->module()), kernel::clone);
+    for (int calls = 0; calls < 4; ++calls) {
+      if (const std::string found = apart(trained(*one), first, 0); !found.empty())
+        throw Failed{"called again with one seed, its members as before: " + found, keeps};
+      const Tensors now = members(one->module());
+      for (size_t i = 0; i < std::min(now.size(), held.size()); ++i) kernel::copy_into(now[i], held[i]);
+    }
   }
 
   void copies() {
@@ -349,17 +376,27 @@ class Examination {
           g.defined() && !apart({g}, {zeros(g.shape(), g.dtype())}, 0).empty())
         throw Failed{"no rows, and " + p.name + " has a gradient",
                      "something is divided by the number of rows"};
+    for (const NamedTensor& b : one->module().named_buffers())
+      if (is_floating(b.tensor.dtype()) && kernel::first_anomaly(b.tensor, true) >= 0)
+        throw Failed{"no rows, and " + b.name + " holds NaN or an infinity",
+                     "a mean of nothing is gathered; leave the buffer alone where there are no rows"};
   }
 
   void dtypes() {
-    need_reach();
+    need("gradients reach");
     std::vector<Tensors> results;
     for (const DType dtype : {float32, float64}) {
       const auto one = fresh(false);
       one->module().to(dtype);
-      results.push_back(evaluated(*one, each(inputs_, [&](const Tensor& x) {
-        return is_floating(x.dtype()) ? kernel::cast(x, dtype) : x;
-      })));
+      try {
+        results.push_back(evaluated(*one, each(inputs_, [&](const Tensor& x) {
+          return is_floating(x.dtype()) ? kernel::cast(x, dtype) : x;
+        })));
+      } catch (const Error& error) {
+        throw Failed{
+            text(dtype, ": ", error.what()),
+            "a constant is made in one dtype, or visit does not name a buffer, which to(dtype) passes by"};
+      }
       for (const Tensor& y : results.back())
         if (is_floating(y.dtype()) && y.dtype() != dtype)
           throw Failed{text("a result is ", y.dtype(), " where all that goes in is ", dtype),
@@ -371,6 +408,7 @@ class Examination {
   }
 
   void threads() {
+    need("training");
     const int before = num_threads();
     struct Restore {
       int count;
@@ -415,7 +453,8 @@ class Examination {
 
   void derivative(GradcheckReport (*check)(const CheckedFunction&, const Tensors&, GradcheckOptions),
                   bool second) {
-    need_reach();
+    need("training");
+    need("gradients reach");
     const auto one = fresh(true);
     one->module().to(float64);
     Tensors in, moved;
@@ -445,9 +484,11 @@ class Examination {
       if (checked.where.starts_with(text("input ", own + i, " "))) found += "; that is " + names[i];
     throw Failed{
         found,
-        second
-            ? "the gradient rule is right, and its own derivative is not: write the rule in public operations"
-            : "a gradient rule is wrong, or values are used without their history: detach(), data(), NoGrad"};
+        !second
+            ? "a gradient rule is wrong, or values are used without their history: detach(), data(), NoGrad"
+        : failed("first derivative") ? "what makes the first derivative wrong"
+                                     : "the gradient rule is right, and its own derivative is not: write the "
+                                       "rule in public operations"};
   }
 
   void files() {
@@ -475,6 +516,8 @@ class Examination {
       const Tensors in = leaves(inputs_);
       if (const Tensor loss = loss_of(call(*one, in)); loss.defined()) loss.backward();
       one->module().zero_grad();
+      evaluated(*one, inputs_);
+      one->module().train();
     };
     for (int i = 0; i < 3; ++i) step();
     const size_t before = memory_use().live;
@@ -515,8 +558,9 @@ std::string to_string(const ModuleReport& report) {
     card += "\n" + std::string(verdicts[static_cast<int>(check.verdict)]) + check.name;
     if (check.verdict == Verdict::skipped) card += ": " + check.found;
     if (check.verdict != Verdict::failed) continue;
-    card += "\n             " + check.found;
-    if (!check.cause.empty()) card += "\n             likely: " + check.cause;
+    std::string below = "\n" + check.found;
+    if (!check.cause.empty()) below += "\nlikely: " + check.cause;
+    for (const char c : below) card += c == '\n' ? "\n             " : std::string(1, c);
   }
   return card;
 }

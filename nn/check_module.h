@@ -111,8 +111,9 @@ inline constexpr bool kCallable = [] {
 ///   strided input                         the order of the input's memory does not matter
 ///   empty batch                           no rows in, none out, and gradients of 0
 ///   batch independence                    a batch of n is n batches of one
-///   evaluation                            in eval() the same every time; inputs and members stay as they are
-///   training                              in train() the same for the same seed
+///   evaluation                            in eval() the same every time, also after other inputs; inputs and members
+///                                         stay as they are
+///   training                              in train() the same for the same seed, call after call; inputs stay
 ///   names                                 visit names every member once, and the same ones each time
 ///   copies                                a copy computes the same, and neither changes the other; assignment, too
 ///   saved and loaded                      a file holds all that the result depends on

@@ -167,6 +167,60 @@ struct ByThreads : Scale<ByThreads> {
   Tensor forward(const Tensor& x) const { return x * weight * (1 + num_threads() * 1e-3); }
 };
 
+struct KeepsMask : Scale<KeepsMask> {  // of the first input for all that follow
+  Tensor forward(const Tensor& x) const {
+    if (!mask.defined() || mask.shape() != x.shape()) mask = (x > 0).detach();
+    return where(mask, x * weight, 0);
+  }
+  mutable Tensor mask;
+};
+struct Counts : Scale<Counts> {  // its calls, in train() alone
+  Tensor forward(const Tensor& x) { return x * weight * (1 + 0.1 * (calls += this->training())); }
+  int calls = 0;
+};
+struct CopiedRandom : Scale<CopiedRandom> {  // a generator that is copied with it
+  Tensor forward(const Tensor& x) const {
+    return this->training() ? x * weight * rand({1}, x.dtype(), &generator) : x * weight;
+  }
+  mutable Generator generator{1};
+};
+struct WritesInTraining : Scale<WritesInTraining> {
+  Tensor forward(const Tensor& x) const {
+    if (this->training()) {
+      const NoGrad guard;
+      mul_(x, 2);
+    }
+    return x * weight;
+  }
+};
+struct FixedConstant : Scale<FixedConstant> {
+  Tensor forward(const Tensor& x) const { return x * weight + full({3}, 0.1); }
+};
+struct LeaksInEval : Scale<LeaksInEval> {
+  Tensor forward(const Tensor& x) const {
+    const Tensor y = x * weight;
+    if (!this->training()) kept.push_back(y);
+    return y;
+  }
+  mutable std::vector<Tensor> kept;
+};
+struct GathersNaN : Scale<GathersNaN> {  // the mean of no rows
+  Tensor forward(const Tensor& x) {
+    if (!this->training()) return (x - running) * weight;
+    const Tensor m = mean(x, 0);
+    {
+      const NoGrad guard;
+      running = running * 0.9 + m * 0.1;
+    }
+    return (x - m) * weight;
+  }
+  void visit(Visitor& v) override {
+    v("weight", weight);
+    v("running", running);
+  }
+  Buffer running = zeros({3});
+};
+
 }  // namespace
 
 TEST_CASE("check_module: sixteen layers and more, each with one fault, each found by the check of its name") {
@@ -192,6 +246,17 @@ TEST_CASE("check_module: sixteen layers and more, each with one fault, each foun
   CHECK(contains(to_string(check_module(Stale(), {input()})), "FAILED   saved and loaded"));
   CHECK(check(Volatile()) == Texts{"saved and loaded"});
   CHECK(check(ByThreads()) == Texts{"threads"});
+  CHECK(check(KeepsMask()) == Texts{"evaluation"});
+  CHECK(check(Counts()) == Texts{"training"});
+  CHECK(check(CopiedRandom()) == Texts{"training"});
+  CHECK(check(WritesInTraining()) == Texts{"training"});
+  CHECK(check(FixedConstant()).front() == "dtypes");
+  CHECK(
+      contains(check_module(FixedConstant(), {input()})["dtypes"].cause, "a constant is made in one dtype"));
+  CHECK(check(LeaksInEval()) == Texts{"leaks"});
+  CHECK(check(GathersNaN()) == Texts{"empty batch"});
+  CHECK(check_module(Detached(), {input()})["second derivative"].cause ==
+        "what makes the first derivative wrong");
 }
 
 TEST_CASE("check_module: no false alarm on any layer of heed") {
