@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 #include "nn/table.h"
@@ -17,6 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFormat = "heed.format";
 constexpr const char* kCheckpoint = "checkpoint 1";
+constexpr const char* kChecksum = "heed.checksum";
 constexpr std::string_view kStep = "step-", kEnding = ".safetensors";
 
 // The step in the name of a checkpoint, -1 for other files.
@@ -26,6 +28,18 @@ int64_t step_of(std::string_view name) {
   const char* end = name.data() + name.size() - kEnding.size();
   const auto [stop, error] = std::from_chars(name.data() + kStep.size(), end, step);
   return error == std::errc() && stop == end ? step : -1;
+}
+
+// Of all numbers (FNV-1a, a number at a time): where one differs, so does it.
+std::string checksum(const StateDict& all) {
+  uint64_t sum = 14695981039346656037U;
+  for (const auto& [name, x] : all)
+    x.for_each([&](auto v) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, &v, sizeof v);
+      sum = (sum ^ bits) * 1099511628211U;
+    });
+  return std::to_string(sum);
 }
 
 struct Close {
@@ -155,6 +169,7 @@ void Checkpoint::write(const std::string& file, int64_t step, double lowest) {
       for (auto& [name, x] : part.state()) all[name.empty() ? part.name : part.name + "." + name] = x;
     Metadata about = expected_;
     about[kFormat] = kCheckpoint;
+    about[kChecksum] = checksum(all);
     save_safetensors(folder_ + "/" + file, all, about);
   } catch (...) {
     step_ = step;
@@ -187,10 +202,22 @@ bool Checkpoint::load() {
 }
 
 void Checkpoint::load(const std::string& path) {
-  const auto [tensors, about] = load_safetensors(path);
+  const std::vector<std::string> there = files();
+  const bool one_of_several = there.size() > 1 && there.back() == path;
+  const char* other = one_of_several ? "; without it, the one before is the newest" : "";
+  const auto [tensors, about] = [&] {
+    try {
+      return load_safetensors(path);
+    } catch (const Error& error) {
+      fail(error.what(), other);
+    }
+  }();
   const auto format = about.find(kFormat);
   check(format != about.end() && format->second == kCheckpoint, "Checkpoint: ", path,
         ": is no checkpoint; weights alone are for load_safetensors and load_state_dict");
+  const auto sum = about.find(kChecksum);
+  check(sum == about.end() || sum->second == checksum(tensors), "Checkpoint: ", path,
+        ": is damaged: its numbers are not those that were written", other);
 
   Table misfits({"", "in the file", "now"});
   for (const auto& [name, now] : expected_) {
@@ -199,7 +226,7 @@ void Checkpoint::load(const std::string& path) {
       misfits.add({name, then == about.end() ? "-" : then->second, now});
   }
   for (const auto& [name, then] : about)
-    if (name != kFormat && !expected_.contains(name)) misfits.add({name, then, "-"});
+    if (name != kFormat && name != kChecksum && !expected_.contains(name)) misfits.add({name, then, "-"});
 
   std::map<std::string, StateDict> states;
   for (const auto& [name, x] : tensors) {

@@ -1,7 +1,9 @@
 #include "nn/checkpoint.h"
 
+#include <cstring>
 #include <filesystem>
 
+#include "nn/file.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/linear.h"
 #include "nn/layers/sequential.h"
@@ -193,6 +195,26 @@ TEST_CASE("Checkpoint: one that does not fit says what differs and changes nothi
   CHECK(contains(message([&] { other.load(path); }), "optimizer  AdamW  "));
 }
 
+TEST_CASE("Checkpoint: one bit of it that changes is noticed") {
+  const Folder folder;
+  Trained one(folder / "a");
+  one.steps(1);
+  const std::string path = one.checkpoint.save(1), file = read_file(path);
+  size_t header = 0;
+  std::memcpy(&header, file.data(), sizeof header);
+  one.steps(1);
+  const std::string last = one.checkpoint.save(2), before = read_file(last);
+  for (size_t place = 8 + header; place < file.size(); place += 7) {
+    std::string damaged = file;
+    damaged[place] = static_cast<char>(damaged[place] ^ (1 << place % 8));
+    write_file(path, damaged);
+    CHECK_ERROR_HAS(one.checkpoint.load(path), "is damaged: its numbers are not those that were written");
+  }
+  write_file(last, before.substr(0, before.size() - 1));
+  CHECK_ERROR_HAS(one.checkpoint.load(), "without it, the one before is the newest");
+  CHECK(read_file(one.checkpoint.save(2)) == before);
+}
+
 TEST_CASE("Checkpoint: what is no checkpoint is refused") {
   const Folder folder;
   Trained one(folder / "a");
@@ -208,6 +230,7 @@ TEST_CASE("Checkpoint: what is no checkpoint is refused") {
 
   // A number with the wrong type or count is named with its part; what was taken over before is given back.
   Safetensors file = load_safetensors(path);
+  file.metadata.erase("heed.checksum");
   const auto wrong = [&](const std::string& name, const Tensor& value) {
     StateDict tensors = file.tensors;
     tensors[name] = value;
