@@ -50,6 +50,7 @@ Training::Training(Program& self) : self_(self) {
   self.require([this] {
     heed::check(every_ >= 0 && stop_after_ >= 0,
                 "--checkpoint-every and --stop-after are numbers of steps, from 0");
+    heed::check(log_ != "-", "--log -: standard output is for what the program says; name a file");
     heed::check(self_.draws() || (every_ == 0 && !resume_ && stop_after_ == 0),
                 "--checkpoint-every, --resume and --stop-after need a folder for checkpoints: give --out");
   });

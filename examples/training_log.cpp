@@ -25,14 +25,19 @@ template <class F>
 void each_line(const std::string& path, F&& f) {
   const std::string text = read_file(path);
   size_t at = 0, end = 0;
-  for (int64_t number = 1; (end = text.find('\n', at)) != text.npos; ++number, at = end + 1) {
+  int64_t number = 1;
+  const auto need = [&](bool log) {
+    heed::check(log, path, ":", number,
+                ": is no line of a log; --log writes {\"step\": 1, \"loss\": 0.5, ...}");
+  };
+  for (; (end = text.find('\n', at)) != text.npos; ++number, at = end + 1) {
     const std::string line = text.substr(at, end - at);
     const Json values = Json::parse(line, nullptr, false);
-    heed::check(values.is_object() && values.value("step", Json()).is_number_integer() &&
-                    values.value("run", Json("")).is_string(),
-                path, ":", number, ": is no line of a log; --log writes {\"step\": 1, \"loss\": 0.5, ...}");
+    need(values.is_object() && values.value("step", Json()).is_number_integer() &&
+         values.value("run", Json("")).is_string());
     f(line, values);
   }
+  need(at == text.size() || text[at] == '{');
 }
 
 double number(const Json& values, const char* name) {
@@ -45,12 +50,18 @@ double number(const Json& values, const char* name) {
 TrainingLog::TrainingLog(const std::string& path, std::string run, int64_t step, bool go_on)
     : path_(path), run_(std::move(run)) {
   std::string kept;
-  if (go_on && access(path.c_str(), F_OK) == 0)
-    each_line(path, [&](const std::string& line, const Json& values) {
-      if (values.value("run", "") != run_ || values["step"] <= step) kept += line + "\n";
-    });
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code ignored;  // writing says what is wrong
+  if (std::filesystem::is_regular_file(path, ignored)) {
+    const auto keep = [&](const std::string& line, const Json& values) {
+      if (go_on && (values.value("run", "") != run_ || values["step"] <= step)) kept += line + "\n";
+    };
+    try {
+      each_line(path, keep);
+    } catch (const heed::Error& error) {
+      heed::fail(error.what(), go_on ? "" : "; it would be overwritten, choose another");
+    }
+  }
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
   heed::write_file(path, kept);
   fd_ = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -82,8 +93,11 @@ void TrainingLog::write(int64_t step, const StepRecord& record, double seconds) 
   if (record.tokens > 0) put("tokens_per_second", std::round(static_cast<double>(record.tokens) / seconds));
   put("validation", record.validation);
   const std::string text = line.dump() + "\n";
-  const ssize_t written = ::write(fd_, text.data(), text.size());
-  heed::check(written == std::ssize(text), path_, ": cannot be written: ", std::strerror(errno));
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t written = ::write(fd_, text.data() + done, text.size() - done);
+    heed::check(written >= 0 || errno == EINTR, path_, ": cannot be written: ", std::strerror(errno));
+    done += static_cast<size_t>(std::max<ssize_t>(written, 0));
+  }
 }
 
 std::vector<LossCurve> read_log(const std::string& path) {

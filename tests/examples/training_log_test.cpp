@@ -37,6 +37,18 @@ TEST_CASE("TrainingLog: goes on behind the checkpoint, of its own run alone") {
   CHECK(read_file(path).empty());
 }
 
+TEST_CASE("TrainingLog: a file that is no log is not overwritten; a full disk is called so") {
+  const Folder folder;
+  for (const char* text : {"a line\n", "a line without an end", "{\n  \"loss\": 1\n}\n"}) {
+    const std::string path = folder.write("mine", text);
+    CHECK_ERROR_HAS(TrainingLog(path, "", 0, false), "mine:1: is no line of a log");
+    CHECK_ERROR_HAS(TrainingLog(path, "", 0, false), "it would be overwritten, choose another");
+    CHECK(read_file(path) == text);
+  }
+  TrainingLog full("/dev/full", "", 0, true);
+  CHECK_ERROR(full.write(1, {.loss = 1}, 1), "/dev/full: cannot be written: No space left on device");
+}
+
 TEST_CASE("read_log: says which line is none") {
   const Folder folder;
   for (const char* line : {"x", "[]", "{}", "{\"step\":\"1\"}", "{\"step\":1,\"run\":2}", "\xff"})
