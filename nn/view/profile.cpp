@@ -100,7 +100,10 @@ void Profile::end(const Calling&) {
 }
 
 std::string to_string(const Profile& profile) {
-  const double all = profile.seconds(), rate = machine_rate();
+  const double all = profile.seconds();
+  double rate = machine_rate();
+  for (const ProfileEvent& event : profile.events())  // others may have used the cores just now
+    if (event.seconds > 0) rate = std::max(rate, static_cast<double>(event.flops) / event.seconds);
   std::map<std::string, Sum> operations;
   std::vector<std::pair<std::string, Sum>> modules;
   double inside = 0;
