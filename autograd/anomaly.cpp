@@ -35,6 +35,11 @@ std::string described(const Tensor& x) {
   return none == 0 ? text : text + " with " + std::to_string(none) + " NaN";
 }
 
+// For those who mask scores by it.
+const char* hint(double anomaly) {
+  return anomaly == -INFINITY ? "; AnomalyGuard({.infinity = false}) lets masks of -inf pass" : "";
+}
+
 // All of them, each with what stands at the place of the anomaly, where that is a place of its own.
 std::string described(const std::vector<Tensor>& inputs, const Tensor& value, int64_t at) {
   std::string text;
@@ -60,10 +65,10 @@ void AnomalyGuard::computed(const char* name, const Tensor& value, const std::ve
       fail(name, ": operand ", i + 1, " came with ", element(x, wrong), place_of(x, wrong),
            ", which no operation under the guard computed; look at the data, the parameters, and what wrote "
            "into them",
-           described(inputs, value, at));
+           described(inputs, value, at), hint(element(x, wrong)));
   }
   fail(name, ": the result ", value.shape(), " is ", element(value, at), place_of(value, at),
-       described(inputs, value, at));
+       described(inputs, value, at), hint(element(value, at)));
 }
 
 // Of what belongs to graphs that are gone or were walked backwards: the last first, as a pass goes, and all once in a while.

@@ -17,7 +17,7 @@ struct AnomalyOptions {
 ///   AnomalyGuard guard;
 ///   loss(model(x), y).backward();
 ///
-///   in encoder.layers.0: log: the result [2, 3] is -inf at [0, 1]; the operand is float32 [2, 3] from 0 to 7, there 0;
+///   in encoder.layers.0: log: the result [2, 3] is nan at [0, 1]; operand 1 is float32 [2, 3] from -2 to 7, there -2;
 ///   called at train.cpp:12
 ///
 /// Results are the same bit for bit. A step takes less than twice its time; nothing is paid when none is alive. Values

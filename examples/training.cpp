@@ -77,6 +77,8 @@ void Training::run(heed::Checkpoint& state, int64_t steps, const Step& step, con
     self_.text() << std::flush;
   }
   int64_t done = state.step();
+  heed::check(done == steps || stop_after_ == 0 || done < stop_after_, "--stop-after ", stop_after_,
+              ": the checkpoint is after step ", done, "; give a later step, or none");
   const std::string log_path = log_file();
   TrainingLog log;
   if (!log_path.empty()) log = TrainingLog(log_path, name, done, resume_ || logged_ == log_path);

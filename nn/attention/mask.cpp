@@ -28,8 +28,8 @@ Mask Mask::lengths(const Tensor& lengths, int64_t keys) {
   check(lengths.defined(), "there are no lengths");
   check(lengths.dtype() == int64 && (lengths.dim() == 1 || lengths.dim() == 2), "given ", lengths.dtype(),
         " ", lengths.shape(), "; lengths are int64 [B], or [B, Tq] with one for each query");
-  check(all(logical_and(lengths >= 0, lengths <= keys)).item<bool>(), lengths, "; lengths must be from 0 to ",
-        keys);
+  check(all(logical_and(lengths >= 0, lengths <= keys)).item<bool>(), "given ", lengths,
+        "; lengths must be from 0 to ", keys);
   const Tensor each = lengths.dim() == 1 ? unsqueeze(lengths, 1) : lengths;
   return arange(keys, int64) < unsqueeze(each, -1);
 }

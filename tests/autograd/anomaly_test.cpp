@@ -52,6 +52,9 @@ TEST_CASE("AnomalyGuard: the operation that gives the first infinity or NaN, wit
         "parameters, and what wrote into them; operand 1 is float32 [] of 2; operand 2 is float32 [2] of 1, "
         "nan, "
         "there nan");
+  CHECK(before_line(message([&] { log(tensor(0)); })) ==
+        "log: the result [] is -inf; operand 1 is float32 [] of 0; AnomalyGuard({.infinity = false}) lets "
+        "masks of -inf pass");
 }
 
 TEST_CASE("AnomalyGuard: the module's path, forward and backward") {

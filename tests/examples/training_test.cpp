@@ -45,6 +45,9 @@ TEST_CASE("Training: stopped and gone on with, the same weights, optimiser and l
       contains(first.err, "stopped after step 17; " + folder / "pieces" +
                               "/checkpoints/step-00000017.safetensors has all of it, and --resume goes on"));
   CHECK(contains(translate(at + " --stop-after 21 --resume").out, "going on after step 17\n"));
+  const Run behind = translate(at + " --stop-after 21 --resume");
+  CHECK(behind.code == 2);
+  CHECK(contains(behind.err, "--stop-after 21: the checkpoint is after step 21; give a later step"));
   CHECK(translate(at + " --resume --threads 2").code == 0);
   check_same(folder / "whole", folder / "pieces");
   // The training is over: what comes of it can be had again.
