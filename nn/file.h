@@ -28,8 +28,10 @@ class FileReader {
   /// Throws unless `condition` holds; the message begins with the operation and the path.
   void require(bool condition, const auto&... parts) const {
     if (!condition) [[unlikely]]
-      fail(op_, ": ", path_, ": ", parts...);
+      refuse(parts...);
   }
+  /// Throws.
+  [[noreturn]] void refuse(const auto&... parts) const { fail(op_, ": ", path_, ": ", parts...); }
 
  private:
   const char* op_;

@@ -83,12 +83,10 @@ class Parser {
     return true;
   }
   bool parse_error(size_t byte, const std::string&, const Json::exception& error) {
-    if (error.id >= 400) file_.require(false, "the header holds a number that is too large");
+    if (error.id >= 400) file_.refuse("the header holds a number that is too large");
     std::string why = error.what();
     why.resize(std::min({why.find("; last read"), why.find(" parsing '"), why.size()}));
-    return file_.require(false, "the header is not JSON at its byte ", byte, ": ",
-                         why.substr(why.find("syntax error"))),
-           false;
+    file_.refuse("the header is not JSON at its byte ", byte, ": ", why.substr(why.find("syntax error")));
   }
 
  private:
@@ -210,7 +208,7 @@ Stored checked(const FileReader& file, const std::string& name, const Value& ent
   if (kind == std::end(kKinds)) {
     std::vector<std::string> known;
     for (const Kind& each : kKinds) known.push_back(each.name);
-    file.require(false, tensor, "dtype ", readable(dtype.text), " is none of ", detail::listed(known));
+    file.refuse(tensor, "dtype ", readable(dtype.text), " is none of ", detail::listed(known));
   }
   const auto offsets = numbers(file, tensor + "data_offsets", entry.members.at("data_offsets"));
   file.require(offsets.size() == 2, tensor, "data_offsets are ", offsets.size(),
