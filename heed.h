@@ -18,7 +18,7 @@
 /// | `nn/layers/` | linear maps, embeddings, norms, dropout, activations |
 /// | `nn/recurrent/` | networks that go from step to step: RNN, GRU, LSTM |
 /// | `nn/transformer/` | encoder and decoder |
-/// | `nn/text/` | vocabularies, batches, search, BLEU |
+/// | `nn/text/` | vocabularies, byte pairs, batches, search, sampling, BLEU |
 /// | `nn/optim/` | optimisers, schedules, clipping |
 /// | `nn/view/` | captured weights as text, heat map and page; the steps of the engine; summaries |
 ///
@@ -56,6 +56,7 @@
 #include "nn/layers/sequential.h"
 #include "nn/module.h"
 #include "nn/npy.h"
+#include "nn/optim/averaged_model.h"
 #include "nn/optim/clip.h"
 #include "nn/optim/optimizer.h"
 #include "nn/optim/schedule.h"
@@ -64,7 +65,9 @@
 #include "nn/safetensors.h"
 #include "nn/table.h"
 #include "nn/text/batch.h"
+#include "nn/text/byte_pairs.h"
 #include "nn/text/metrics.h"
+#include "nn/text/sample.h"
 #include "nn/text/search.h"
 #include "nn/text/sequence_loss.h"
 #include "nn/text/tokenise.h"

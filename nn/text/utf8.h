@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 /// Characters in UTF-8.
@@ -14,6 +15,8 @@ struct Utf8Character {
 };
 /// The first character of a text. Overlong forms, surrogates and codes above U+10FFFF are not UTF-8 (RFC 3629).
 Utf8Character first_character(std::string_view text);
+/// A character as 1 to 4 bytes: the inverse of first_character. Errors: a surrogate, a code above U+10FFFF.
+std::string utf8(uint32_t code);
 
 /// The characters first to last.
 struct CodeRange {
@@ -31,5 +34,9 @@ size_t valid_utf8(std::string_view text);
 
 /// Throws unless all of `text` is UTF-8, with `what` it is and the position of the first byte that is wrong.
 void check_utf8(std::string_view what, std::string_view text);
+
+/// The text as messages show it: characters that no reader sees, and terminals may obey, as U+200B; bytes that are not
+/// UTF-8 as `<FF>`.
+std::string printable(std::string_view text);
 
 }  // namespace heed

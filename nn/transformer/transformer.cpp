@@ -35,10 +35,19 @@ TransformerOptions checked(const char* layer, const TransformerOptions& options)
 
 // Layers have caches of their own and return no weights.
 void check_attends(const char* layer, const AttendOptions& options) {
-  check(
-      !options.cache && !options.need_weights, layer,
-      ": cache and need_weights are for one attention; here a DecoderCache is an argument of its own, and an "
-      "AttentionScope sees the weights");
+  check(!options.cache && !options.need_weights, layer,
+        ": cache and need_weights are for one attention; here the cache is an argument of its own, and an "
+        "AttentionScope sees the weights");
+}
+
+// Where a stack of layers stands, to go on from: empty for each at first, and so without a cache.
+template <class LayerCache>
+std::vector<LayerCache> grown_from(const char* stack, const std::vector<LayerCache>* held, size_t layers) {
+  check(!held || held->empty() || held->size() == layers, stack, ": the cache is of ",
+        held ? held->size() : 0, " layers, and there are ", layers);
+  auto grown = held ? *held : std::vector<LayerCache>();
+  grown.resize(layers);
+  return grown;
 }
 
 }  // namespace
@@ -51,16 +60,26 @@ TransformerEncoderLayer::TransformerEncoderLayer(int64_t d_model, int64_t nhead,
       norm1(d_model, options.norm()),
       norm2(d_model, options.norm()) {}
 
-Tensor TransformerEncoderLayer::forward(const Tensor& src, const AttendOptions& self) const {
+Tensor TransformerEncoderLayer::forward(const Tensor& src, const AttendOptions& self,
+                                        KeyValueCache* cache) const {
   check_attends("TransformerEncoderLayer", self);
-  const Tensor x = residual(*this, norm1, src, [&](const Tensor& y) { return self_attn(y, self).output; });
-  return residual(*this, norm2, x, [&](const Tensor& y) { return feed_forward(*this, y); });
+  KeyValueCache grown = cache ? *cache : KeyValueCache();  // an error leaves the cache as it was
+  AttendOptions to_self = self;
+  to_self.cache = cache ? &grown : nullptr;
+  Tensor x = residual(*this, norm1, src, [&](const Tensor& y) { return self_attn(y, to_self).output; });
+  x = residual(*this, norm2, x, [&](const Tensor& y) { return feed_forward(*this, y); });
+  if (cache) *cache = std::move(grown);
+  return x;
 }
 
-Tensor TransformerEncoder::forward(const Tensor& src, const AttendOptions& self) const {
+Tensor TransformerEncoder::forward(const Tensor& src, const AttendOptions& self, EncoderCache* cache) const {
+  auto grown = grown_from("TransformerEncoder", cache ? &cache->layers : nullptr, layers.size());
+  const TurnedWeights::Use use(cache ? &cache->weights : nullptr);
   Tensor x = src;
-  for (const TransformerEncoderLayer& layer : layers) x = layer(x, self);
-  return norm ? (*norm)(x) : x;
+  for (size_t i = 0; i < layers.size(); ++i) x = layers[i](x, self, cache ? &grown[i] : nullptr);
+  if (norm) x = (*norm)(x);
+  if (cache) cache->layers = std::move(grown);
+  return x;
 }
 
 TransformerDecoderLayer::TransformerDecoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options)
@@ -93,11 +112,7 @@ Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory,
 
 Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const AttendOptions& self,
                                    const AttendOptions& cross, DecoderCache* cache) const {
-  check(!cache || cache->layers.empty() || cache->layers.size() == layers.size(),
-        "TransformerDecoder: the cache is of ", cache ? cache->layers.size() : 0, " layers, and there are ",
-        layers.size());
-  auto grown = cache ? cache->layers : std::vector<DecoderLayerCache>();
-  grown.resize(layers.size());
+  auto grown = grown_from("TransformerDecoder", cache ? &cache->layers : nullptr, layers.size());
   const TurnedWeights::Use use(cache ? &cache->weights : nullptr);
   Tensor x = tgt;
   for (size_t i = 0; i < layers.size(); ++i)

@@ -3,7 +3,7 @@
 #include "nn/attention/multi_head.h"
 #include "nn/layers/norm.h"
 
-/// Encoder and decoder: layers, stacks of them, both together, and the cache for decoding step by step.
+/// Encoder and decoder: layers, stacks of them, both together, and the caches for decoding step by step.
 namespace heed {
 
 /// The function inside the feed-forward part.
@@ -59,13 +59,15 @@ struct TransformerStack : Layer<Self> {
 ///              AttendOptions{.bias = ..., .is_causal = true}; of the scores' shape, [B, H, T, T]
 ///   returns    same shape as src
 ///
+///   cache      of this layer: src is what comes behind the positions that it holds
+///
 /// State dict: self_attn.*, linear1.*, linear2.*, norm1.*, norm2.*
 ///
-/// Errors: a cache or need_weights among the options.
+/// Errors: a cache or need_weights among the options; the KeyValueCache is an argument of its own.
 struct TransformerEncoderLayer : Layer<TransformerEncoderLayer> {
   /// The width E and the heads of each attention.
   TransformerEncoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options = {});
-  Tensor forward(const Tensor& src, const AttendOptions& self = {}) const;
+  Tensor forward(const Tensor& src, const AttendOptions& self = {}, KeyValueCache* cache = nullptr) const;
   void visit(Visitor& v) override {
     v("self_attn", self_attn);
     v("linear1", linear1);
@@ -80,11 +82,34 @@ struct TransformerEncoderLayer : Layer<TransformerEncoderLayer> {
   LayerNorm norm1, norm2;        ///< of the two parts
 };
 
-/// TransformerEncoderLayer several times: arguments and result as there.
+/// The state of a stack that writes step by step without a memory, as language models do: give each call only the new
+/// positions.
+///
+///   EncoderCache cache;
+///   for (...) next = encoder(embed(token, cache.length()), AttendOptions{.is_causal = true}, &cache);
+///
+/// A copy is a state of its own.
+struct EncoderCache {
+  std::vector<KeyValueCache> layers;  ///< of each layer, empty before the first call
+  TurnedWeights weights;              ///< turned once for all steps
+
+  /// The number of positions that it holds.
+  int64_t length() const { return layers.empty() ? 0 : layers.front().length(); }
+  /// Forgets all positions but the first `length`. Errors: more than it holds.
+  void roll_back(int64_t length) {
+    for (KeyValueCache& layer : layers) layer.roll_back(length);
+  }
+  /// Row i of the batch goes on from what row rows[i] was; int64 [B'].
+  void select(const Tensor& rows) {
+    for (KeyValueCache& layer : layers) layer.select(rows);
+  }
+};
+
+/// TransformerEncoderLayer several times: arguments and result as there. An error leaves the cache as it was.
 struct TransformerEncoder : TransformerStack<TransformerEncoder, TransformerEncoderLayer> {
   static constexpr const char* kName = "TransformerEncoder";  ///< for messages
   using TransformerStack::TransformerStack;
-  Tensor forward(const Tensor& src, const AttendOptions& self = {}) const;
+  Tensor forward(const Tensor& src, const AttendOptions& self = {}, EncoderCache* cache = nullptr) const;
 };
 
 /// Spares one decoder layer work done before: keys and values of the target so far and of the memory.

@@ -32,3 +32,24 @@ TEST_CASE("utf8: an error names the byte") {
               "split: byte 4 of the text is not UTF-8; save the text in UTF-8");
   CHECK(message([] { check_utf8("split", "ab\xE6\x88"); }).starts_with("split: byte 2 of the text"));
 }
+
+TEST_CASE("utf8: a code as bytes, the inverse of first_character") {
+  CHECK(utf8('a') == "a");
+  CHECK(utf8(0) == std::string(1, '\0'));
+  CHECK(utf8(0x6211) == "我");
+  for (const uint32_t code : {0x7Fu, 0x80u, 0x7FFu, 0x800u, 0xD7FFu, 0xE000u, 0xFFFFu, 0x10000u, 0x10FFFFu}) {
+    const std::string bytes = utf8(code);
+    const Utf8Character first = first_character(bytes);
+    CHECK(first.code == code);
+    CHECK(first.size == bytes.size());
+  }
+  CHECK_ERROR_HAS(utf8(0xD800), "utf8: 55296 is no character");
+  CHECK_ERROR_HAS(utf8(0x110000), "utf8: 1114112 is no character");
+}
+
+TEST_CASE("utf8: what no reader sees is shown by its code") {
+  CHECK(printable("我 love 中国") == "我 love 中国");
+  CHECK(printable("a\tb\x1B[1m\u200Bc\uFEFF") == "aU+0009bU+001B[1mU+200BcU+FEFF");
+  CHECK(printable("a\xFFz\xE6\x88") == "a<FF>z<E6><88>");
+  CHECK(printable("") == "");
+}

@@ -3,6 +3,7 @@
 #include "nn/layers/embedding.h"
 #include "nn/optim/optimizer.h"
 #include "nn/view/capture.h"
+#include "tensor/kernels/matmul.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -169,6 +170,57 @@ TEST_CASE("TransformerDecoder: step by step with a cache equals all at once") {
       CHECK(before.length() == kTarget);
       CHECK(before.layers[1].memory.length() == kSource);
     }
+}
+
+TEST_CASE("TransformerEncoder: step by step with a cache gives the same bits as all at once") {
+  manual_seed(4);
+  constexpr int64_t T = 37;
+  const AttendOptions causal{.is_causal = true};
+  const bool same_bits = kernel::has_own_product(float32) && !reference_mode();
+  const auto equal = [&](const Tensor& a, const Tensor& b) {
+    return same_bits ? bytes_of(a) == bytes_of(b) : largest_difference(a, b) < 1e-5;
+  };
+  for (const bool rotary : {false, true}) {
+    const TransformerEncoder encoder(24, 2, 2,
+                                     {.dim_feedforward = 36,
+                                      .dropout = 0,
+                                      .activation = Activation::gelu,
+                                      .norm_first = true,
+                                      .rotary = rotary,
+                                      .final_norm = true});
+    const NoGrad guard;
+    const Tensor x = randn({3, T, 24});
+    const Tensor whole = encoder(x, causal);
+    EncoderCache cache;
+    CHECK(equal(encoder(narrow(x, 1, 0, 5), causal, &cache), narrow(whole, 1, 0, 5)));
+    for (int64_t t = 5; t < T; ++t) {
+      CHECK(cache.length() == t);
+      CHECK(equal(encoder(narrow(x, 1, t, 1), causal, &cache), narrow(whole, 1, t, 1)));
+    }
+    // Some steps back, and another way from there; what was copied before stays.
+    const EncoderCache before = cache;
+    const Tensor rows = tensor({2, 0}, int64);
+    cache.roll_back(30);
+    cache.select(rows);
+    const Tensor y = encoder(index_select(narrow(x, 1, 30, 2), 0, rows), causal, &cache);
+    CHECK(equal(y, index_select(narrow(whole, 1, 30, 2), 0, rows)));
+    CHECK(before.length() == T);
+    CHECK(before.layers[1].keys().size(0) == 3);
+    // An error leaves it as it was, also one behind the first layer.
+    CHECK_ERROR_HAS(encoder(randn({3, 1, 24}), causal, &cache), "select the rows of the batch?");
+    TransformerEncoder broken = encoder;
+    broken.layers[1] = TransformerEncoderLayer(16, 2);
+    CHECK(message([&] { broken(randn({2, 1, 24}), causal, &cache); }) != "");
+    CHECK(cache.length() == 32);
+    CHECK(cache.layers[0].length() == 32);
+    broken.layers.pop_back();
+    CHECK_ERROR_HAS(broken(x, causal, &cache),
+                    "TransformerEncoder: the cache is of 2 layers, and there are 1");
+    CHECK_ERROR_HAS(cache.roll_back(33), "cannot roll back to 33");
+  }
+  KeyValueCache held;
+  CHECK_ERROR_HAS(TransformerEncoder(8, 2, 1)(randn({2, 1, 8}), AttendOptions{.cache = &held}),
+                  "the cache is an argument of its own");
 }
 
 // covers: C-100-01

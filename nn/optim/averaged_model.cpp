@@ -1,0 +1,69 @@
+#include "nn/optim/averaged_model.h"
+
+#include "autograd/grad_mode.h"
+#include "autograd/ops/in_place.h"
+#include "autograd/ops/shape.h"
+#include "tensor/create.h"
+
+namespace heed {
+namespace {
+
+constexpr const char* kCount = "n_averaged";
+constexpr std::string_view kModule = "module.";
+
+// Throws unless `state` has the names and shapes of `mean`.
+void check_fits(const char* what, const StateDict& mean, const StateDict& state) {
+  for (const auto& [name, x] : mean) {
+    const auto found = state.find(name);
+    check(found != state.end(), "AveragedModel: ", what, ": there is no ", name);
+    check(found->second.shape() == x.shape() && found->second.dtype() == x.dtype(), "AveragedModel: ", what,
+          ": ", name, " is ", found->second.dtype(), " ", found->second.shape(), "; it was ", x.dtype(), " ",
+          x.shape());
+  }
+  for (const auto& [name, x] : state)
+    check(mean.contains(name), "AveragedModel: ", what, ": ", name, " is of another model");
+}
+
+}  // namespace
+
+AveragedModel::AveragedModel(const Module& model) {
+  for (const auto& [name, x] : model.state_dict()) mean_[name] = clone(x.detach());
+}
+
+void AveragedModel::update_parameters(const Module& model) {
+  const NoGrad guard;
+  const StateDict state = model.state_dict();
+  check_fits("update_parameters", mean_, state);
+  StateDict moved;
+  for (const auto& [name, mean] : mean_) {
+    const Tensor next = moved[name] = clone(state.at(name).detach());
+    if (n_averaged_ == 0 || !is_floating(mean.dtype())) continue;
+    sub_(next, mean);
+    div_(next, n_averaged_ + 1);
+    add_(next, mean);
+  }
+  mean_ = std::move(moved);
+  ++n_averaged_;
+}
+
+StateDict AveragedModel::state_dict() const {
+  StateDict state = {{kCount, tensor(n_averaged_, int64)}};
+  for (const auto& [name, x] : mean_) state[std::string(kModule) + name] = x;
+  return state;
+}
+
+void AveragedModel::load_state_dict(const StateDict& state) {
+  const auto count = state.find(kCount);
+  check(count != state.end() && count->second.dtype() == int64 && count->second.numel() == 1 &&
+            count->second.item<int64_t>() >= 0,
+        "AveragedModel: load_state_dict: ", kCount, " is no count");
+  StateDict there;
+  for (const auto& [name, x] : state)
+    if (name != kCount)
+      there[name.starts_with(kModule) ? name.substr(kModule.size()) : name] = clone(x.detach());
+  check_fits("load_state_dict", mean_, there);
+  mean_ = std::move(there);
+  n_averaged_ = count->second.item<int64_t>();
+}
+
+}  // namespace heed

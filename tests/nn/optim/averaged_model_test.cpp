@@ -1,0 +1,78 @@
+#include "nn/optim/averaged_model.h"
+
+#include "autograd/grad_mode.h"
+#include "autograd/ops/in_place.h"
+#include "nn/checkpoint.h"
+#include "nn/layers/linear.h"
+#include "tensor/create.h"
+#include "tests/support/expect.h"
+#include "tests/support/program.h"
+
+using namespace heed;
+
+namespace {
+
+// A parameter, and a buffer that counts.
+struct Counted : Layer<Counted> {
+  Tensor forward(const Tensor& x) const { return x; }
+  void visit(Visitor& v) override {
+    v("w", w);
+    v("count", count);
+  }
+  Parameter w = zeros({2}, float64);
+  Buffer count = zeros({}, int64);
+};
+
+}  // namespace
+
+TEST_CASE("AveragedModel: the mean of the moments that it was given") {
+  Counted model;
+  AveragedModel averaged(model);
+  {
+    const NoGrad guard;
+    fill_(model.w, 9);  // what it is a mean of is its own
+  }
+  CHECK(averaged.module().at("w").to_vector<double>() == Values{0, 0});
+  for (const double value : {1., 2., 6.}) {
+    const NoGrad guard;
+    fill_(model.w, value);
+    fill_(model.count, value);
+    averaged.update_parameters(model);
+  }
+  CHECK(averaged.n_averaged() == 3);
+  CHECK(averaged.module().at("w").to_vector<double>()[1] == doctest::Approx(3));
+  CHECK(averaged.module().at("count").item<int64_t>() == 6);
+  CHECK_FALSE(averaged.module().at("w").requires_grad());
+  model.load_state_dict(averaged.module());
+  CHECK(model.w.to_vector<double>()[0] == doctest::Approx(3));
+}
+
+TEST_CASE("AveragedModel: goes on from a checkpoint; another model is refused and changes nothing") {
+  const Folder folder;
+  Linear model(2, 3);
+  AveragedModel averaged(model);
+  averaged.update_parameters(model);
+  Checkpoint state(folder / "checkpoints");
+  state.add("averaged", averaged);
+  state.save(1);
+  {
+    const NoGrad guard;
+    fill_(model.weight, 5);
+  }
+  AveragedModel whole = averaged;
+  whole.update_parameters(model);
+  averaged.update_parameters(model);
+  CHECK(state.load());
+  CHECK(averaged.n_averaged() == 1);
+  averaged.update_parameters(model);
+  CHECK(largest_difference(averaged.module().at("weight"), whole.module().at("weight")) == 0);
+
+  const Linear other(2, 4), fewer(2, 3, {.bias = false});
+  CHECK_ERROR_HAS(averaged.update_parameters(other), "bias is float32 [4]; it was float32 [3]");
+  CHECK_ERROR_HAS(averaged.update_parameters(fewer), "there is no bias");
+  CHECK_ERROR_HAS(averaged.load_state_dict(model.state_dict()), "n_averaged is no count");
+  StateDict more = averaged.state_dict();
+  more["module.scale"] = ones({1});
+  CHECK_ERROR_HAS(averaged.load_state_dict(more), "scale is of another model");
+  CHECK(averaged.n_averaged() == 2);
+}
