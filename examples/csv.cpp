@@ -171,6 +171,13 @@ std::string read_file(const std::string& path) {
   return bytes;
 }
 
+std::string read_text(const std::string& path) {
+  std::string text = read_file(path);
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  heed::check_utf8(path, text);
+  return text;
+}
+
 Columns read_csv(const std::string& path, const std::string& x, const std::string& y, bool skip_bad) {
   Reader reader(path);
   std::vector<std::string> fields;

@@ -8,6 +8,9 @@ namespace program {
 
 /// All bytes of a file or a pipe.
 std::string read_file(const std::string& path);
+/// A file of UTF-8, without the byte order mark that it may begin with. Throws heed::Error naming the file and the first
+/// byte that is not UTF-8.
+std::string read_text(const std::string& path);
 
 /// Two columns of numbers read from a file.
 struct Columns {

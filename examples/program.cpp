@@ -68,6 +68,10 @@ void Program::option(const std::string& name, int64_t& value, const std::string&
 void Program::option(const std::string& name, double& value, const std::string& help) {
   options_->app.add_option(name, value, help)->capture_default_str();
 }
+void Program::option(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  options_->app.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
+  lists_.emplace_back(name, &values);
+}
 void Program::choice(const std::string& name, std::string& value, const std::vector<std::string>& names,
                      const std::string& help) {
   options_->app.add_option(name, value, help)->capture_default_str()->check(CLI::IsMember(names));
@@ -78,6 +82,7 @@ void Program::flag(const std::string& name, bool& value, const std::string& help
 
 void Program::arguments(const std::string& name, std::vector<std::string>& values, const std::string& help) {
   options_->app.add_option(name, values, help);
+  lists_.emplace_back(name, &values);
 }
 
 bool Program::given(const std::string& name) const { return options_->app.count(name) > 0; }
@@ -103,9 +108,14 @@ void check_place(const fs::path& path, bool folder) {
 
 void Program::spare_inputs(const std::string& path) const {
   std::error_code none;  // there is no such file: nothing to spare
+  const auto spare = [&](const std::string& name, const std::string& input) {
+    heed::check(!fs::equivalent(path, input, none), path, ": is the file of ", name,
+                " and would be overwritten; choose another");
+  };
   for (const auto& [name, value] : texts_)
-    heed::check(value == &json_ || value == &out || !fs::equivalent(path, *value, none), path,
-                ": is the file of ", name, " and would be overwritten; choose another");
+    if (value != &json_ && value != &out) spare(name, *value);
+  for (const auto& [name, values] : lists_)
+    for (const std::string& value : *values) spare(name, value);
 }
 
 int Program::run(int argc, char** argv, const std::function<void()>& body) {
@@ -130,7 +140,7 @@ int Program::run(int argc, char** argv, const std::function<void()>& body) {
       finish();
     }
     heed::check(bool(std::cout.flush()), "standard output cannot be written");
-    return 0;
+    return failed_ ? 2 : 0;
   } catch (const Stopped& stopped) {
     std::cerr << name_ << ": stopped after step " << stopped.step
               << (stopped.signal == 0        ? ""
@@ -156,7 +166,7 @@ void Program::finish() {
   else if (!json_.empty())
     write_file(json_, json);
   if (!pictures_.empty()) text() << "\n";
-  if (pictures_.empty() && given("--out") && !gnuplot_missing_)
+  if (pictures_.empty() && given("--out") && !gnuplot_missing_ && pictures_expected_)
     text() << "\nThere are no pictures of this.\n";
   for (const std::string& picture : pictures_) text() << picture << "\n";
 }
@@ -295,7 +305,9 @@ void Program::add_picture(const std::string& drawn, const std::string& picture) 
 Progress::Progress(std::string what, int64_t steps)
     : what_(std::move(what)), steps_(steps), terminal_(isatty(STDERR_FILENO)) {}
 
-Progress::~Progress() {
+Progress::~Progress() { clear(); }
+
+void Progress::clear() const {
   if (visible_ && terminal_) std::cerr << "\r\033[K" << std::flush;
 }
 

@@ -28,6 +28,8 @@ class Program {
   void option(const std::string& name, std::string& value, const std::string& help);
   void option(const std::string& name, int64_t& value, const std::string& help);
   void option(const std::string& name, double& value, const std::string& help);
+  /// Several texts, each behind the name again or behind a comma.
+  void option(const std::string& name, std::vector<std::string>& values, const std::string& help);
   /// One of `names`.
   void choice(const std::string& name, std::string& value, const std::vector<std::string>& names,
               const std::string& help);
@@ -61,6 +63,12 @@ class Program {
   /// What the names of results begin with: "rnn." for the first of several models, say.
   std::string below;
 
+  /// Ends the program with 2 when all is said and written, because some of what was asked for could not be done.
+  void fail_at_end() { failed_ = true; }
+
+  /// Without pictures nothing is said of them, where --out is given to read from.
+  void expect_no_pictures() { pictures_expected_ = false; }
+
   /// True with --out.
   bool draws() const { return !out.empty(); }
   /// Writes a file into the --out folder, all or nothing.
@@ -88,9 +96,11 @@ class Program {
   bool version_ = false;
   std::unique_ptr<Options> options_;
   std::vector<std::pair<std::string, const std::string*>> texts_;  // options that may name a file
+  std::vector<std::pair<std::string, const std::vector<std::string>*>>
+      lists_;  // and those that may name several
   std::vector<std::function<void()>> checks_;
   std::vector<std::string> pictures_;
-  bool gnuplot_missing_ = false;
+  bool gnuplot_missing_ = false, failed_ = false, pictures_expected_ = true;
 };
 
 /// Thrown by a training that was told to stop, by a signal (0: by --stop-after): the program says so and ends with
@@ -111,6 +121,8 @@ class Progress {
   void step(const std::string& note = "");
   /// Some were done before.
   void skip(int64_t steps);
+  /// Makes room for other text, where its line stands on the terminal.
+  void clear() const;
   bool done() const { return done_ >= steps_; }
 
  private:

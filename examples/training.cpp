@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 
 namespace program {
@@ -39,7 +40,7 @@ std::string note(const StepRecord& record) {
 
 }  // namespace
 
-Training::Training(Program& self) : self_(self) {
+Training::Training(Program& self, int64_t every) : self_(self), every_(every) {
   self.option(
       "--checkpoint-every", every_,
       "Steps between checkpoints in --out, from which --resume goes on; 0: none, but when it is stopped");
@@ -51,7 +52,7 @@ Training::Training(Program& self) : self_(self) {
     heed::check(every_ >= 0 && stop_after_ >= 0,
                 "--checkpoint-every and --stop-after are numbers of steps, from 0");
     heed::check(log_ != "-", "--log -: standard output is for what the program says; name a file");
-    heed::check(self_.draws() || (every_ == 0 && !resume_ && stop_after_ == 0),
+    heed::check(self_.draws() || (!self_.given("--checkpoint-every") && !resume_ && stop_after_ == 0),
                 "--checkpoint-every, --resume and --stop-after need a folder for checkpoints: give --out");
   });
 }
@@ -67,9 +68,44 @@ std::string Training::log_file() const {
 
 void Training::plan(int64_t steps) { plan_ = std::make_unique<Progress>("training", steps); }
 
+bool Training::resume(heed::Checkpoint& state) {
+  resumed_ = &state;
+  return resume_ && state.load();
+}
+
+int64_t Training::steps_in(double seconds, const std::function<void()>& trial) {
+  using Clock = std::chrono::steady_clock;
+  trial();  // the first one fetches memory
+  const auto start = Clock::now();
+  double spent = 0;
+  int64_t count = 0;
+  for (; spent < seconds / 50; ++count) {
+    trial();
+    spent = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  return std::max<int64_t>(
+      1, static_cast<int64_t>((0.9 * seconds - spent) * static_cast<double>(count) / spent));
+}
+
+void Training::say(const std::string& text) {
+  if (shown_) shown_->clear();
+  self_.text() << text << std::flush;
+}
+
+void Training::renew(const std::string& path) {
+  if (resume_ || !std::filesystem::exists(path)) return;
+  const std::string before = path + ".before";
+  std::error_code wrong;
+  std::filesystem::rename(path, before, wrong);
+  heed::check(!wrong, path, ": cannot be moved to ", before, ": ", wrong.message());
+  self_.text() << "the model of the training before is now " << before << "\n";
+}
+
 void Training::run(heed::Checkpoint& state, int64_t steps, const Step& step, const std::string& name) {
+  if (resumed_ != &state) resume(state);
+  resumed_ = nullptr;  // another state may come to stand where this one stands
   if (resume_) {
-    const bool found = state.load();
+    const bool found = state.step() > 0;
     if (found && state.step() < steps)
       self_.text() << (name.empty() ? "" : name + ": ") << "going on after step " << state.step() << "\n";
     else if (!found && name.empty())
@@ -89,10 +125,12 @@ void Training::run(heed::Checkpoint& state, int64_t steps, const Step& step, con
 
   Progress own("training", steps);
   Progress& progress = plan_ ? *plan_ : own;
+  shown_ = &progress;
   progress.skip(done);
   const Signals signals;
   using Clock = std::chrono::steady_clock;
   auto drawn = Clock::now();
+  Clock::duration pause = std::chrono::seconds(5);  // between pictures, which take longer as the log grows
   while (done < steps) {
     const auto start = Clock::now();
     const bool tenth = (done + 1) * 10 / steps > done * 10 / steps;
@@ -102,19 +140,22 @@ void Training::run(heed::Checkpoint& state, int64_t steps, const Step& step, con
     progress.step(note(record));
 
     const bool last = done == steps, stop = !last && (received != 0 || done == stop_after_);
-    if (every_ > 0 && !std::isnan(record.validation)) state.save_best(done, record.validation);
+    if (self_.draws() && (every_ > 0 || keeps_best_) && !std::isnan(record.validation))
+      state.save_best(done, record.validation);
     std::string path;
     if (self_.draws() && (stop || (every_ > 0 && (last || done % every_ == 0)) || (last && !name.empty())))
       path = state.save(done);
     if (stop) throw Stopped{received, done, path};
-    if (!last && end - drawn > std::chrono::seconds(5)) {
+    if (!last && end - drawn > pause) {
       try {
         draw();
       } catch (const heed::Error&) {  // Ctrl-C reaches gnuplot, too; the picture comes at the end
       }
       drawn = Clock::now();
+      pause = std::max(pause, 50 * (drawn - end));
     }
   }
+  shown_ = nullptr;
   if (!plan_ || progress.done()) draw();
 }
 

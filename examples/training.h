@@ -19,10 +19,25 @@ namespace program {
 ///   training.run(state, steps, [&](int64_t step, bool validate) { ...; return StepRecord{.loss = loss.item()}; });
 class Training {
  public:
-  explicit Training(Program& self);
+  /// `every` is what --checkpoint-every is without being given.
+  explicit Training(Program& self, int64_t every = 0);
 
   /// One step; `validate` is true after each tenth of the training.
   using Step = std::function<StepRecord(int64_t step, bool validate)>;
+  /// With --resume goes to the newest checkpoint, and returns whether there is one. For those who must know before
+  /// run(), which calls it otherwise.
+  bool resume(heed::Checkpoint& state);
+  /// How many steps fit into this time, by how long `trial` takes: a step of something that is thrown away. Uses a
+  /// fiftieth of the time to find out, and leaves a tenth for validation and pictures.
+  static int64_t steps_in(double seconds, const std::function<void()>& trial);
+  /// What a step has to say, above the line of progress.
+  void say(const std::string& text);
+  /// From now on best.safetensors is kept, whether or not there are checkpoints between.
+  void keep_validated() { keeps_best_ = true; }
+  /// A file of an earlier training, which this one is about to write anew, goes to `path`.before, unless this one
+  /// resumes it.
+  void renew(const std::string& path);
+
   /// Steps 0 to steps - 1; with --resume those before the checkpoint are passed over. With a name it is one of several
   /// trainings of the program, and leaves a checkpoint at its end, so that none of them is done twice.
   void run(heed::Checkpoint& state, int64_t steps, const Step& step, const std::string& name = "");
@@ -38,8 +53,10 @@ class Training {
   Program& self_;
   std::string log_, logged_;  // as it was given; the one that was written to last
   int64_t every_ = 0, stop_after_ = 0;
-  bool resume_ = false;
+  bool resume_ = false, keeps_best_ = false;
+  const heed::Checkpoint* resumed_ = nullptr;
   std::unique_ptr<Progress> plan_;
+  const Progress* shown_ = nullptr;  // while it runs
 };
 
 /// A text of 16 letters that changes with the data: to be expected of a checkpoint.

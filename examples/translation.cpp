@@ -1,12 +1,12 @@
 #include "examples/translation.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <numeric>
+#include <span>
 
-#include "autograd/ops/reduce.h"
-#include "nn/safetensors.h"
+#include "autograd/ops.h"
+#include "examples/model_file.h"
 #include "nn/table.h"
-#include "nn/text/sequence_loss.h"
 #include "nn/text/utf8.h"
 
 using namespace heed;
@@ -26,47 +26,6 @@ std::vector<Ids> encoded(const Vocabulary& vocabulary, const std::vector<Tokens>
   std::vector<Ids> all;
   for (const Tokens& tokens : sentences) all.push_back(vocabulary.encode(tokens));
   return all;
-}
-
-// While it exists the module is in evaluation and nothing is recorded.
-class Asking {
- public:
-  explicit Asking(Module& module) : module_(module), training_(module.training()) { module.eval(); }
-  ~Asking() { module_.train(training_); }
-  Asking(const Asking&) = delete;
-  Asking& operator=(const Asking&) = delete;
-
- private:
-  Module& module_;
-  bool training_;
-  NoGrad guard_;
-};
-
-const std::string& required(const Metadata& metadata, const std::string& path, const std::string& name) {
-  const auto it = metadata.find(name);
-  check(it != metadata.end(), path, ": has no \"", name,
-        "\" in its metadata; it was not written by translate");
-  return it->second;
-}
-
-// Control characters, joiners, marks of direction and the like; no reader sees them, and terminals obey some.
-bool is_hidden(uint32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || (c >= 0x200B && c <= 0x200F) ||
-         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || (c >= 0xE000 && c <= 0xF8FF) ||
-         (c >= 0xFE00 && c <= 0xFE0F) || c == 0xFEFF || (c >= 0xFFF0 && c <= 0xFFFB) || c >= 0xE0000;
-}
-
-// The text as messages show it: hidden characters as U+200B.
-std::string printable(std::string_view text) {
-  std::string shown;
-  while (!text.empty()) {
-    const auto [code, size] = first_character(text);
-    char number[16];
-    std::snprintf(number, sizeof number, "U+%04X", static_cast<unsigned>(code));
-    shown += is_hidden(code) ? std::string(number) : std::string(text.substr(0, size));
-    text.remove_prefix(size);
-  }
-  return shown;
 }
 
 // Whether a token begins with a digit or a Latin letter, as the words do that stand among Chinese characters.
@@ -107,37 +66,34 @@ Translation::Translation(TranslatorOptions options, Vocabulary source, Vocabular
 
 Translation::Translation(const std::string& model, const std::string& attention,
                          const std::vector<Pair>& pairs)
-    : Translation(TranslatorOptions{model, attention, 0, 0}, Vocabulary(sides(pairs, &Pair::source)),
-                  Vocabulary(sides(pairs, &Pair::target))) {}
+    : Translation(
+          TranslatorOptions{.model = model, .attention = attention, .layers = model == "transformer" ? 2 : 1},
+          Vocabulary(sides(pairs, &Pair::source)), Vocabulary(sides(pairs, &Pair::target))) {}
 
-Translation Translation::load(const std::string& path) {
-  const Safetensors file = [&] {
-    try {
-      return load_safetensors(path);
-    } catch (const Error& error) {
-      fail(error.what(), "; translate without --text trains a model anew");
-    }
-  }();
-  const auto& [tensors, metadata] = file;
-  const auto text = [&](const std::string& name) { return required(metadata, path, name); };
-  const std::string& model = required(metadata, path, "model");
-  check(model == "rnn" || model == "attention" || model == "transformer", path, ": is of a model \"", model,
-        "\", which translate does not know; train one anew");
-  const std::string attention = text("attention"), source = text("source"), target = text("target");
-  try {
-    Translation loaded({model, attention, 0, 0}, Vocabulary::from_text(source),
-                       Vocabulary::from_text(target));
-    loaded.module().load_state_dict(tensors);
+Translation Translation::load(const std::string& path, const std::string& program) {
+  const ModelFile file(path, program);
+  const std::string& model = file.text("model");
+  const std::vector<std::string>& known = translator_names();
+  check(std::ranges::find(known, model) != known.end(), path, ": is of a model \"", model,
+        "\", which this program does not know; ", program, " trains one anew");
+  const std::string &attention = file.text("attention"), &source = file.text("source"),
+                    &target = file.text("target");
+  const TranslatorOptions options{
+      model, attention, 0, 0, file.number("embedding"), file.number("width"), file.number("layers", 1, 100)};
+  return file.made([&] {
+    Translation loaded(options, Vocabulary::from_text(source), Vocabulary::from_text(target));
+    loaded.module().load_state_dict(file.tensors());
     return loaded;
-  } catch (const Error& error) {
-    fail(path, ": is damaged: ", error.what(), "; translate without --text trains a model anew");
-  }
+  });
 }
 
 void Translation::save(const std::string& path) const {
   save_safetensors(path, module().state_dict(),
                    {{"model", options_.model},
                     {"attention", options_.attention},
+                    {"embedding", std::to_string(options_.embedding)},
+                    {"width", std::to_string(options_.width)},
+                    {"layers", std::to_string(options_.layers)},
                     {"source", source_.to_text()},
                     {"target", target_.to_text()}});
 }
@@ -160,27 +116,66 @@ Tokens Translation::source_tokens(const std::string& sentence) const {
 }
 
 Tensor Translation::loss(const std::vector<Pair>& pairs) const {
-  const PaddedBatch source = pad_batch(encoded(source_, sides(pairs, &Pair::source)));
-  const TeacherForcing target = teacher_forcing(encoded(target_, sides(pairs, &Pair::target)));
-  return sequence_loss(translator_->logits(source, target.input), target.labels, target.lengths);
+  return loss(sides(pairs, &Pair::source), sides(pairs, &Pair::target));
+}
+
+Tensor Translation::loss(const std::vector<Tokens>& sources, const std::vector<Tokens>& targets,
+                         const CrossEntropyOptions& options) const {
+  const TeacherForcing target = teacher_forcing(encoded(target_, targets));
+  const Tensor logits = translator_->logits(pad_batch(encoded(source_, sources)), target.input);
+  return sequence_loss(logits, target.labels, target.lengths, options);
 }
 
 std::vector<Tokens> Translation::translate(const std::vector<Tokens>& sources, int64_t beams) const {
-  constexpr size_t kBatch = 256;
-  const Asking asking(module());
   std::vector<Tokens> translations;
-  for (size_t first = 0; first < sources.size(); first += kBatch) {
-    const std::vector<Tokens> some(
-        sources.begin() + static_cast<long>(first),
-        sources.begin() + static_cast<long>(std::min(first + kBatch, sources.size())));
-    const DecodeStep step = translator_->decoder(pad_batch(encoded(source_, some)));
-    for (const auto& best : beam_search(step, std::ssize(some), {.max_length = kLongest, .width = beams}))
-      translations.push_back(target_.decode(best.front().tokens));
-  }
+  for (std::vector<Answer>& answers : search(sources, {.max_length = kLongest, .width = beams}))
+    translations.push_back(std::move(answers.front().tokens));
   return translations;
 }
 
-std::vector<AttentionMap> Translation::attention(const Tokens& source, const Tokens& target) const {
+std::vector<std::vector<Answer>> Translation::search(const std::vector<Tokens>& sources,
+                                                     const SearchOptions& options,
+                                                     std::span<const Translation> others) const {
+  constexpr int64_t kRows = 1280;  // of a step, whatever the width
+  const auto batch_size =
+      static_cast<size_t>(std::max<int64_t>(1, kRows / std::max<int64_t>(1, options.width)));
+  std::vector<const Translation*> models = {this};
+  std::vector<Module*> modules = {&module()};
+  for (const Translation& other : others) {
+    check(other.source_.to_text() == source_.to_text() && other.target_.to_text() == target_.to_text(),
+          "models that answer together must have learned the same tokens; train them on the same file");
+    models.push_back(&other);
+    modules.push_back(&other.module());
+  }
+  const Asking asking(modules);
+
+  std::vector<size_t> order(sources.size());  // sources of about one length together
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](size_t i) { return sources[i].size(); });
+  std::vector<std::vector<Answer>> answers(sources.size());
+  for (size_t first = 0; first < order.size(); first += batch_size) {
+    const auto places = std::span(order).subspan(first, std::min(batch_size, order.size() - first));
+    std::vector<Tokens> some;
+    for (const size_t i : places) some.push_back(sources[i]);
+    const PaddedBatch batch = pad_batch(encoded(source_, some));
+    std::vector<DecodeStep> steps;
+    for (const Translation* model : models) steps.push_back(model->translator_->decoder(batch));
+    const DecodeStep together = [&steps](const Tensor& tokens, const Tensor& parents) {
+      if (steps.size() == 1) return steps[0](tokens, parents);
+      Tensor sum = exp(steps[0](tokens, parents));
+      for (size_t i = 1; i < steps.size(); ++i) sum = sum + exp(steps[i](tokens, parents));
+      return log(sum / static_cast<double>(steps.size()));
+    };
+    const auto found = beam_search(together, std::ssize(some), options);
+    for (size_t i = 0; i < found.size(); ++i)
+      for (const Hypothesis& one : found[i])
+        answers[places[i]].push_back({target_.decode(one.tokens), one.score, one.ended});
+  }
+  return answers;
+}
+
+std::vector<AttentionMap> Translation::attention(const Tokens& source, const Tokens& target,
+                                                 const std::string& title) const {
   const Asking asking(module());
   const TeacherForcing forced = teacher_forcing(encoded(target_, std::vector<Tokens>{target}));
   AttentionScope scope;
@@ -189,20 +184,22 @@ std::vector<AttentionMap> Translation::attention(const Tokens& source, const Tok
   Tokens given = target, answered = target;
   given.insert(given.begin(), "<bos>");
   answered.emplace_back("<eos>");
-  const std::string sentence = join(source) + " → " + join(target);
+  const std::string sentence = title.empty() ? join(source) + " → " + join(target) : title;
   std::vector<AttentionMap> maps;
   for (const CapturedAttention& call : scope.calls()) {
+    if (call.step > 0) continue;  // of a decoder that goes token by token: all are stacked at the first
     const bool to_itself = call.module.find("self_attn") != std::string::npos;
     const bool reads = call.module.find("encoder") != std::string::npos;
     const Tokens& queries = reads ? source : to_itself ? given : answered;
-    maps.emplace_back(call.weights, queries, to_itself ? queries : source,
-                      AttentionMapOptions{.sentence = sentence, .module = call.module, .step = call.step});
+    maps.emplace_back(stacked_steps(scope, call.module), queries, to_itself ? queries : source,
+                      AttentionMapOptions{.sentence = sentence, .module = call.module});
   }
   return maps;
 }
 
-AttentionMap Translation::alignment(const Tokens& source, const Tokens& target) const {
-  for (const AttentionMap& map : attention(source, target))
+AttentionMap Translation::alignment(const Tokens& source, const Tokens& target,
+                                    const std::string& title) const {
+  for (const AttentionMap& map : attention(source, target, title))
     if (map.module == translator_->alignment_module())
       return AttentionMap(mean(map.weights, 0), map.queries, map.keys,
                           {.sentence = map.sentence, .module = map.module});

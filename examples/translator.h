@@ -10,10 +10,18 @@
 /// Models that translate: an encoder reads the source, a decoder writes the target token by token.
 namespace program {
 
+/// The models that make_translator() knows.
+const std::vector<std::string>& translator_names();
+
 struct TranslatorOptions {
-  std::string model;      // rnn, attention, or transformer
-  std::string attention;  // of `attention`: the score, one of score_names()
-  int64_t source_words, target_words;
+  std::string model;           // one of translator_names()
+  std::string attention = {};  // of `attention` and `fed`: the score, one of score_names()
+  int64_t source_words = 0, target_words = 0;
+  int64_t embedding = 64;    // of words; in a transformer they are as wide as all else
+  int64_t width = 96;        // of states, a multiple of 4
+  int64_t layers = 1;        // of a recurrent encoder; of either side of a transformer
+  double dropout = 0.1;      // of embeddings, and of what a recurrent decoder says
+  double layer_dropout = 0;  // inside a transformer's layers, between those of a recurrent encoder
 };
 
 /// A model as programs see it. `source` are the sentences to translate, `input` the tokens given to the

@@ -105,3 +105,11 @@ TEST_CASE("csv: all rows that are wrong at once, or passed over and counted") {
   CHECK(columns.y == Values{2, 6});
   CHECK(columns.skipped == 3);
 }
+
+TEST_CASE("read_text: UTF-8 without its mark, or the byte that is none") {
+  const Folder folder;
+  CHECK(program::read_text(folder.write("a", "\xEF\xBB\xBF我\r\n")) == "我\r\n");
+  CHECK(program::read_text(folder.write("b", "")).empty());
+  CHECK(message([&] { program::read_text(folder.write("c", "ab\xff")); }) ==
+        folder / "c" + ": byte 2 of the text is not UTF-8; save the text in UTF-8");
+}

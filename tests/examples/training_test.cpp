@@ -120,3 +120,18 @@ TEST_CASE("fingerprint: another word for other texts, or the same ones cut elsew
   CHECK(program::fingerprint({"ab", "c"}) != program::fingerprint({"a", "bc"}));
   CHECK(program::fingerprint({}) == "cbf29ce484222325");
 }
+
+TEST_CASE("Training: how many steps fit into a time") {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  int64_t trials = 0;
+  const int64_t steps = program::Training::steps_in(0.5, [&] {
+    const auto until = Clock::now() + std::chrono::milliseconds(1);
+    while (Clock::now() < until) ++trials;
+  });
+  CHECK(trials > 0);
+  CHECK(std::chrono::duration<double>(Clock::now() - start).count() < 0.4);
+  CHECK(steps > 0);
+  CHECK(steps <= 450);  // 0.9 of 500, and fewer where others hold the processor
+  CHECK(program::Training::steps_in(1e-9, [] {}) == 1);
+}

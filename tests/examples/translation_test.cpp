@@ -160,3 +160,64 @@ TEST_CASE("Translation: 我爱中国, never seen, is translated, and each word i
   const Values china = map.row(2);
   CHECK(china[2] + china[3] > 0.6);
 }
+
+TEST_CASE("Translation: a fed decoder of any size, saved; several models answer as one") {
+  const Folder folder;
+  const std::vector<Tokens> sources = {{"T", "O"}, {"N", "O"}, {"S", "O", "N"}},
+                            targets = {{"T", "UW"}, {"N", "OW"}, {"S", "AH", "N"}};
+  const auto learned = [&](uint64_t seed, int steps) {
+    manual_seed(seed);
+    const TranslatorOptions options{.model = "fed",
+                                    .attention = "additive",
+                                    .embedding = 12,
+                                    .width = 16,
+                                    .layers = 2,
+                                    .layer_dropout = 0.1};
+    Translation translation(options, Vocabulary(sources), Vocabulary(targets));
+    Adam optimizer(translation.module().parameters(), {.lr = 1e-2});
+    for (int step = 0; step < steps; ++step) {
+      optimizer.zero_grad();
+      translation.loss(sources, targets, {.label_smoothing = 0.1}).backward();
+      optimizer.step();
+    }
+    return translation;
+  };
+  const Translation a = learned(1, 150), b = learned(2, 150);
+  CHECK(a.knows("S"));
+  CHECK_FALSE(a.knows("Z"));
+  a.save(folder / "a.safetensors");
+  const Translation loaded = Translation::load(folder / "a.safetensors", "g2p train");
+  CHECK(loaded.options().embedding == 12);
+  const SearchOptions search{.max_length = 8, .width = 3};
+  const auto answers = loaded.search(sources, search);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    CHECK(answers[i].front().tokens == targets[i]);
+    CHECK(answers[i].size() == 3);
+    CHECK(answers[i].front().score ==
+          a.search({sources[i]}, search)[0].front().score);  // alone as among others
+  }
+  const AttentionMap map = loaded.alignment(sources[2], targets[2], "SON");
+  CHECK(map.weights.shape() == Shape{1, 4, 3});
+  CHECK(map.sentence == "SON");
+
+  // Together they say what lies between what either says.
+  const auto score = [&](const Translation& model, const std::vector<Translation>& others) {
+    return model.search({sources[0]}, {.max_length = 8, .alpha = 0}, others)[0].front().score;
+  };
+  std::vector<Translation> others;
+  others.push_back(learned(2, 150));
+  const double both = score(a, others), lower = std::min(score(a, {}), score(b, {})),
+               upper = std::max(score(a, {}), score(b, {}));
+  CHECK(lower <= both);
+  CHECK(both <= upper);
+  others.push_back(Translation("attention", "dot", kPairs));
+  CHECK_ERROR_HAS(score(a, others), "must have learned the same tokens");
+
+  const auto [tensors, metadata] = load_safetensors(folder / "a.safetensors");
+  for (const char* value : {"0", "x", "", "99999999999999999999", "20"}) {
+    Metadata damaged = metadata;
+    damaged["width"] = value;
+    save_safetensors(folder / "damaged.safetensors", tensors, damaged);
+    CHECK_ERROR_HAS(Translation::load(folder / "damaged.safetensors", "g2p train"), "is damaged: ");
+  }
+}

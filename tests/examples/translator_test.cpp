@@ -10,6 +10,7 @@ using namespace program;
 const std::vector<TranslatorOptions> kModels = {{"rnn", "none", 12, 9},
                                                 {"attention", "additive", 12, 9},
                                                 {"attention", "dot", 12, 9},
+                                                {"fed", "additive", 12, 9, 16, 24, 2},
                                                 {"transformer", "none", 12, 9}};
 
 // covers: C-003-01 C-100-06

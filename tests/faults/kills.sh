@@ -7,9 +7,8 @@ cd "$(dirname "$0")/../.."
 
 kills=40 cycles=6 steps=400
 [ "${1-}" = --long ] && kills=200 cycles=50 steps=3000
-.ci/build.sh heed_saver translate
+.ci/build.sh heed_saver translate g2p language_model
 saver=$PWD/build/release/tests/faults/heed_saver
-translate=$PWD/build/release/examples/translate
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
@@ -38,12 +37,15 @@ saves() {
   [ "$torn" -eq 0 ] && [ "$saved" -gt $((kills / 2)) ] && [ "$left" -gt 0 ]
 }
 
-train=("$translate" --steps "$steps" --batch 8 --checkpoint-every 5)
 # The log without what the clock has a part in.
 log_of() { sed 's/"tokens_per_second":[^,}]*//' "$1/log.jsonl"; }
 
+# trainings THREADS FILE PROGRAM options: FILE in --out is what comes of it.
 trainings() {
-  local threads=$1 killed=0 whole=$folder/whole out=$folder/broken file
+  local threads=$1 result=$2 program=$3 killed=0 file newest
+  shift 3
+  local train=("$PWD/build/release/examples/$program" "$@" --checkpoint-every 5)
+  local whole=$folder/$program out=$folder/broken
   [ -e "$whole" ] || "${train[@]}" --out "$whole" >"$folder/said" 2>&1 || { cat "$folder/said" >&2; return 1; }
   local again=("${train[@]}" --out "$out" --resume --threads "$threads")
   while [ "$killed" -lt "$cycles" ]; do
@@ -54,16 +56,26 @@ trainings() {
       killed=$((killed + 1))
     done
     "${again[@]}" >"$folder/said" 2>&1 || { cat "$folder/said" >&2; return 1; }
-    for file in translate.safetensors checkpoints/best.safetensors "checkpoints/step-$(printf %08d "$steps").safetensors"; do
+    newest=$(cd "$whole" && printf '%s\n' checkpoints/step-* | tail -n 1)
+    for file in "$result" checkpoints/best.safetensors "$newest"; do
       cmp "$whole/$file" "$out/$file" || return 1
     done
     cmp <(log_of "$whole") <(log_of "$out") || return 1
   done
-  echo "$killed kills of a training of $steps steps with $threads threads: weights, optimiser and log as without"
+  echo "$killed kills of a training of $program with $threads threads: weights, optimiser and log as without"
 }
+
+head -n 400 examples/data/cmudict_g2p/train.tsv >"$folder/train.tsv"
+head -n 50 examples/data/cmudict_g2p/dev.tsv >"$folder/dev.tsv"
+head -n 1000 README.md >"$folder/text"
 
 failed=0
 saves || failed=1
-trainings 1 || failed=1
-trainings 2 || failed=1
+for threads in 1 2; do
+  trainings $threads translate.safetensors translate --steps "$steps" --batch 8 || failed=1
+  trainings $threads g2p.safetensors g2p train --train "$folder/train.tsv" --dev "$folder/dev.tsv" --width 32 --layers 1 \
+    --batch 16 --epochs $((steps / 30)) || failed=1
+  trainings $threads language_model.safetensors language_model train --text "$folder/text" --width 16 --layers 1 \
+    --heads 2 --context 32 --vocabulary 300 --length 20 --steps "$steps" || failed=1
+done
 exit $failed

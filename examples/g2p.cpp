@@ -1,0 +1,470 @@
+// Spelling to pronunciation: learned from a list of words, asked for words that no list has.
+//
+//   g2p train          learns from a file of words and phones, by default a small model on a part of CMUdict
+//   g2p convert WORD   how a word is said, and which letters each phone was made from
+//   g2p evaluate FILE  how many words of a file are wrong
+//
+//   gru          encoder and decoder of GRUs with additive attention, whose context goes into the decoder's state
+//   transformer  three layers on either side
+
+#include <heed.h>
+
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+
+#include "examples/pronunciation.h"
+#include "examples/training.h"
+
+using namespace heed;
+using namespace program;
+
+namespace {
+
+constexpr const char* kAnew = "g2p train";
+constexpr double kLong = 10;  // minutes that the larger model is worth
+
+struct Options {
+  std::vector<std::string> words, ensemble;  // what stands without a name: the command first
+  std::string model = "gru", train, dev, test;
+  int64_t width = 0, layers = 0, batch = 128, epochs = 0, part = -1, average = 5, beams = 5, n_best = 1;
+  double minutes = 0, lr = 1e-3, dropout = 0.3, smoothing = 0.1;
+  bool skip_bad = false, alignment = false;
+};
+
+// ---- training ----
+
+struct Data {
+  std::vector<Entry> train, dev, test;
+  std::vector<Tokens> sources, targets;  // of train, a pair for each pronunciation
+};
+
+Data read_data(Program& self, Options& options) {
+  const std::string folder = HEED_SOURCE_DIR "/examples/data/cmudict_g2p/";
+  const bool own = !options.train.empty();
+  check(own || (options.dev.empty() && options.test.empty()),
+        "--dev and --test go with --train; give that, too");
+  int64_t skipped = 0;
+  const auto read = [&](const std::string& path, const char* otherwise) {
+    if (path.empty() && own) return std::vector<Entry>();
+    int64_t some = 0;
+    auto entries = read_lexicon(path.empty() ? folder + otherwise : path, options.skip_bad, &some);
+    skipped += some;
+    return entries;
+  };
+  Data data{
+      read(options.train, "train.tsv"), read(options.dev, "dev.tsv"), read(options.test, "test.tsv"), {}, {}};
+  if (skipped > 0) self.text() << skipped << " lines are passed over\n";
+  self.result("skipped", skipped);
+
+  // A part is spread over the file; so are the words to choose by, where there is no file of them.
+  Generator random(self.seed, 2);
+  std::vector<Entry> shuffled;
+  for (const int64_t i : randperm(std::ssize(data.train), &random).to_vector<int64_t>())
+    shuffled.push_back(data.train[static_cast<size_t>(i)]);
+  data.train = std::move(shuffled);
+  if (data.dev.empty()) {
+    const size_t held = std::max<size_t>(1, data.train.size() / 40);
+    check(data.train.size() > held, options.train,
+          ": has one word; there must be one to learn and one to choose by");
+    data.dev.assign(data.train.end() - static_cast<std::ptrdiff_t>(held), data.train.end());
+    data.train.resize(data.train.size() - held);
+  }
+  if (options.part > 0 && options.part < std::ssize(data.train))
+    data.train.resize(static_cast<size_t>(options.part));
+  for (const Entry& entry : data.train)
+    for (const Tokens& sound : entry.sounds) {
+      data.sources.push_back(entry.letters);
+      data.targets.push_back(sound);
+    }
+  return data;
+}
+
+// Fills in what the other options leave open, and refuses what cannot be.
+void settle(const Program& self, Options& options) {
+  const bool small = options.minutes < kLong && options.epochs == 0 && options.width == 0 &&
+                     options.part < 0 && options.train.empty();
+  if (small) {
+    options.width = 128;
+    options.part = 20000;
+    if (!self.given("--dropout")) options.dropout = 0.1;
+    if (!self.given("--batch")) options.batch = 64;
+    if (!self.given("--lr")) options.lr = 2e-3;
+  }
+  if (options.part < 0) options.part = 0;
+  if (options.width == 0) options.width = options.model == "gru" ? 384 : 256;
+  if (options.layers == 0) options.layers = options.model == "gru" ? 2 : 3;
+  if (options.minutes == 0 && options.epochs == 0) options.minutes = 1.7;
+  check(options.minutes >= 0 && options.minutes <= 1e5, "--minutes is ", options.minutes,
+        "; it must be from 0 to 100000");
+  check(options.epochs >= 0, "--epochs is ", options.epochs, "; it must not be negative");
+  check(options.minutes == 0 || options.epochs == 0,
+        "--minutes and --epochs plan the same; give one of them");
+  check(options.width > 0 && options.width <= 4096 && options.width % 4 == 0, "--width is ", options.width,
+        "; it must be a multiple of 4, and at most 4096");
+  check(options.layers > 0 && options.layers <= 100, "--layers is ", options.layers,
+        "; it must be from 1 to 100");
+  check(options.batch > 0 && options.batch <= 100000, "--batch is ", options.batch,
+        "; it must be from 1 to 100000");
+  check(options.lr > 0 && options.lr <= 1, "--lr is ", options.lr, "; it must be above 0, and at most 1");
+  check(options.dropout >= 0 && options.dropout < 1 && options.smoothing >= 0 && options.smoothing < 1,
+        "--dropout and --smoothing must be from 0 and below 1");
+  check(options.average >= 1, "--average is ", options.average, "; it must be at least 1");
+}
+
+// A model and all that teaches it.
+class Learner {
+ public:
+  Learner(const Options& options, const Data& data, uint64_t seed)
+      : translation(model_options(options), Vocabulary(data.sources), Vocabulary(data.targets)),
+        optimizer(translation.module().parameters(), {.lr = options.lr}),
+        averaged(translation.module()),
+        batches(lengths(data), options.batch, Generator(seed, 1)),
+        data_(data),
+        smoothing_(options.smoothing) {}
+
+  StepRecord step() {
+    std::vector<Tokens> sources, targets;
+    StepRecord record{.loss = 0, .rate = optimizer.lr()};
+    for (const int64_t i : batches.next()) {
+      sources.push_back(data_.sources[static_cast<size_t>(i)]);
+      targets.push_back(data_.targets[static_cast<size_t>(i)]);
+      record.tokens += std::ssize(targets.back()) + 1;
+    }
+    const Tensor loss = translation.loss(sources, targets, {.label_smoothing = smoothing_});
+    record.loss = loss.item();
+    check(std::isfinite(record.loss), "the loss is ", record.loss, "; take a smaller --lr");
+    optimizer.zero_grad();
+    loss.backward();
+    record.gradient_norm = clip_grad_norm_(translation.module().parameters(), 1);
+    optimizer.step();
+    return record;
+  }
+
+  Translation translation;
+  Adam optimizer;
+  AveragedModel averaged;
+  BatchStream batches;
+
+ private:
+  static TranslatorOptions model_options(const Options& options) {
+    return {.model = options.model == "gru" ? "fed" : "transformer",
+            .attention = "additive",
+            .embedding = options.width,
+            .width = options.width,
+            .layers = options.layers,
+            .dropout = options.dropout,
+            .layer_dropout = options.dropout};
+  }
+  // Words of one length together, those with as many phones next to each other.
+  static std::vector<int64_t> lengths(const Data& data) {
+    std::vector<int64_t> all;
+    for (size_t i = 0; i < data.sources.size(); ++i)
+      all.push_back(std::ssize(data.sources[i]) * (kLongestWord + 1) + std::ssize(data.targets[i]));
+    return all;
+  }
+
+  const Data& data_;
+  double smoothing_;
+};
+
+std::string model_file(const Program& self) { return self.out + "/g2p.safetensors"; }
+
+void draw_errors(Program& self, const std::vector<double>& errors) {
+  std::string rows = "epoch,word_errors\n";
+  for (size_t i = 0; i < errors.size(); ++i)
+    rows += std::to_string(i + 1) + "," + short_number(100 * errors[i]) + "\n";
+  self.write("word_errors.csv", rows);
+  self.plot("word_errors",
+            "set datafile separator ','\nset title 'Words to choose by that are wrong, greedily'\n"
+            "set xlabel 'epoch'\nset ylabel '%'\nset xrange [0:*]\nset yrange [0:*]\nunset key\n"
+            "plot 'word_errors.csv' skip 1 using 1:2 with linespoints lw 2 pt 7\n");
+}
+
+// What must be as it was, for a training to go on.
+void expect(Checkpoint& state, const Options& options, const Data& data, uint64_t seed) {
+  state.expect("--model", options.model);
+  for (const auto& [name, value] : {std::pair("--width", options.width),
+                                    {"--layers", options.layers},
+                                    {"--batch", options.batch},
+                                    {"--epochs", options.epochs},
+                                    {"--average", options.average}})
+    state.expect(name, std::to_string(value));
+  for (const auto& [name, value] : {std::pair("--minutes", options.minutes),
+                                    {"--lr", options.lr},
+                                    {"--dropout", options.dropout},
+                                    {"--smoothing", options.smoothing}})
+    state.expect(name, to_string(value));
+  state.expect("--seed", std::to_string(seed));
+  std::vector<std::string> words;
+  for (const auto* entries : {&data.train, &data.dev})
+    for (const Entry& entry : *entries) {
+      words.push_back(entry.word);
+      for (const Tokens& sound : entry.sounds) words.push_back(spaced(sound));
+    }
+  state.expect("words", std::to_string(data.sources.size()) + ", " + fingerprint(words));
+}
+
+// Leaves in the model what answers best, as the words to choose by say: what it was after an epoch, or the mean of the
+// last. Returns which it is.
+std::string keep_best(Learner& learner, Checkpoint& state, const std::string& best,
+                      const std::vector<double>& errors, const std::function<double()>& dev_errors) {
+  const auto epoch = std::ranges::min_element(errors) - errors.begin() + 1;
+  const std::string after = "the model after epoch " + std::to_string(epoch) + ", " + percent(state.lowest());
+  const int64_t averaged = learner.averaged.n_averaged();
+  if (averaged > 1) {
+    learner.translation.module().load_state_dict(learner.averaged.module());
+    const double of_mean = dev_errors();
+    const std::string mean =
+        "the mean of the last " + std::to_string(averaged) + " epochs, " + percent(of_mean);
+    if (of_mean <= state.lowest()) return mean + ", not " + after;
+    state.load(best);
+    return after + ", not " + mean;
+  }
+  state.load(best);
+  return after;
+}
+
+void train(Program& self, Training& training, Options& options) {
+  settle(self, options);
+  const Data data = read_data(self, options);
+  manual_seed(self.seed);
+  Learner learner(options, data, self.seed);
+  const auto batch_count = (std::ssize(data.sources) + options.batch - 1) / options.batch;
+  std::ostream& text = self.text();
+  text << data.train.size() << " words with " << data.sources.size() << " pronunciations to learn from, "
+       << data.dev.size() << " to choose by" << (options.part > 0 ? ": a part of them (--words)" : "") << "\n"
+       << options.model << ": " << learner.translation.module().parameter_count() << " parameters, "
+       << options.width << " wide\n"
+       << std::flush;
+
+  int64_t steps = 0;
+  std::vector<double> errors;  // of the words to choose by, after each epoch
+  LambdaLR schedule(learner.optimizer, [&steps](int64_t t) {
+    const auto all = static_cast<double>(std::max<int64_t>(1, steps)), now = static_cast<double>(t);
+    return std::max(0.0, std::min((now + 1) / std::min(1000.0, 0.1 * all + 1), 1 - now / all));
+  });
+  Checkpoint state(training.folder());
+  state.add("model", learner.translation.module());
+  state.add("optimizer", learner.optimizer);
+  state.add("schedule", schedule);
+  state.add("averaged", learner.averaged);
+  state.add("batches", learner.batches);
+  state.add("random", default_generator());
+  state.add("steps", steps);
+  state.add("errors", errors);
+  expect(state, options, data, self.seed);
+  if (!training.resume(state)) {
+    steps = options.epochs * batch_count;
+    if (steps == 0) {
+      const Generator random = default_generator();  // a trial leaves no trace
+      Learner trial(options, data, self.seed);
+      steps = Training::steps_in(60 * options.minutes, [&] { trial.step(); });
+      default_generator() = random;
+    }
+    schedule.set_epoch(0);  // now that the number of steps is known
+  }
+  text << steps << " steps of " << options.batch << ", "
+       << short_number(static_cast<double>(steps) / static_cast<double>(batch_count)) << " epochs\n"
+       << std::flush;
+
+  const auto dev_errors = [&] { return measure({&learner.translation, 1}, data.dev, 1).score.word_errors(); };
+  const int64_t average_from = steps - options.average * batch_count;
+  training.keep_validated();
+  training.run(state, steps, [&](int64_t step, bool) {
+    StepRecord record = learner.step();
+    schedule.step();
+    if ((step + 1) % batch_count != 0 && step + 1 < steps) return record;
+    if (step >= average_from) learner.averaged.update_parameters(learner.translation.module());
+    record.validation = dev_errors();
+    errors.push_back(record.validation);
+    training.say("epoch " + std::to_string(errors.size()) + ": loss " + short_number(record.loss) + ", " +
+                 percent(record.validation) + " of the words to choose by wrong\n");
+    return record;
+  });
+  draw_errors(self, errors);
+  self.result("dev_word_errors", from_vector(errors, {std::ssize(errors)}));
+  text << "kept: " << keep_best(learner, state, training.folder() + "/best.safetensors", errors, dev_errors)
+       << "\n";
+  training.renew(model_file(self));
+  learner.translation.save(model_file(self));
+
+  self.result("model", options.model);
+  self.result("parameters", learner.translation.module().parameter_count());
+  self.result("steps", steps);
+  self.result("epochs", static_cast<double>(steps) / static_cast<double>(batch_count));
+  self.below = "dev.";
+  const Measured dev = measure({&learner.translation, 1}, data.dev, options.beams);
+  report(self, learner.translation, "words to choose by", data.dev, dev);
+  if (!data.test.empty()) {
+    self.below = "test.";
+    const Measured test = measure({&learner.translation, 1}, data.test, options.beams);
+    report(self, learner.translation, "words to test", data.test, test);
+  }
+  self.below = "";
+  text << "\n"
+       << model_file(self) << ": g2p convert WORD asks it"
+       << (self.out == "out/g2p" ? "" : " (with this --out)")
+       << (options.part > 0 ? "; g2p train --minutes 55 makes a larger one from all words\n" : "\n");
+}
+
+// ---- asking ----
+
+std::vector<Translation> load_models(const Program& self, const Options& options) {
+  std::vector<std::string> files = options.ensemble;
+  if (files.empty()) files.push_back(model_file(self));
+  std::vector<Translation> models;
+  for (const std::string& file : files) {
+    check(std::filesystem::exists(file), file, ": there is no model; ", kAnew, " makes one");
+    models.push_back(Translation::load(file, kAnew));
+    const std::string& kind = models.back().options().model;
+    check(kind == "fed" || kind == "transformer", file, ": is of translate; ", kAnew, " makes one for words");
+  }
+  return models;
+}
+
+void convert(Program& self, const Options& options) {
+  check(options.n_best >= 1 && options.n_best <= 10000, "--n-best is ", options.n_best,
+        "; it must be from 1 to 10000");
+  std::vector<std::string> words(options.words.begin() + 1, options.words.end());
+  if (words.empty())
+    for (std::string line; std::getline(std::cin, line);)
+      words.push_back(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
+  check(!words.empty(), "convert: there are no words; name some, or give lines on standard input");
+  const std::vector<Translation> models = load_models(self, options);
+  const Translation& model = models.front();
+
+  // What cannot be read aloud is said in its place; the others are converted together.
+  std::vector<std::string> refused(words.size());
+  std::vector<Tokens> letters(words.size()), sources;
+  for (size_t i = 0; i < words.size(); ++i) try {
+      check_utf8("the word", words[i]);
+      letters[i] = spelled(model, letters_of(words[i]));
+      const Tokens strange = unseen(model, letters[i]);
+      check(words[i].find_first_not_of(" \t") != std::string::npos, "an empty word is not said");
+      check(std::ssize(letters[i]) <= kLongestWord, "has ", letters[i].size(),
+            " letters; a word has at most ", kLongestWord);
+      check(strange.empty(), "the model has never seen ", detail::listed(strange),
+            "; it knows the letters of its training alone");
+      sources.push_back(letters[i]);
+    } catch (const Error& error) {
+      refused[i] = error.what();
+    }
+  const auto found = pronounce(models, sources, std::max(options.beams, options.n_best));
+
+  std::ostream& text = self.text();
+  std::vector<AttentionMap> maps;
+  size_t at = 0;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string row = "words." + std::to_string(i);
+    const std::string shown = printable(words[i].substr(0, valid_utf8(words[i].substr(0, 4 * kLongestWord))));
+    self.result(row + ".word", shown);
+    if (!refused[i].empty()) {
+      text << shown << "\t# " << refused[i] << "\n";
+      self.result(row + ".refused", refused[i]);
+      self.fail_at_end();
+      continue;
+    }
+    const std::vector<Answer>& answers = found[at++];
+    std::vector<std::string> said;
+    for (size_t k = 0; k < answers.size() && std::ssize(said) < options.n_best; ++k) {
+      said.push_back(spaced(answers[k].tokens));
+      text << words[i] << "\t" << said.back();
+      if (options.n_best > 1) text << "\t" << short_number(answers[k].score);
+      text << "\n";
+    }
+    self.result(row + ".phones", said);
+    if (!options.alignment) continue;
+    const Tokens& phones = answers.front().tokens;
+    const std::string title = words[i] + " → " + spaced(phones);
+    const AttentionMap map = model.alignment(letters[i], phones, title);
+    text << attention_text(map, self.colour() ? TextStyle::coloured : TextStyle::plain) << "\n";
+    self.result(row + ".made_from", made_from(map, phones));
+    self.write_picture("alignment_" + std::to_string(i + 1) + ".svg", attention_svg(map));
+    std::ranges::move(model.attention(letters[i], phones, title), std::back_inserter(maps));
+  }
+  if (!maps.empty()) self.write_picture("attention.html", attention_page(maps));
+}
+
+void evaluate(Program& self, const Options& options) {
+  check(options.words.size() == 2, "evaluate: name one file of words and phones");
+  int64_t skipped = 0;
+  const std::vector<Entry> entries = read_lexicon(options.words[1], options.skip_bad, &skipped);
+  if (skipped > 0) self.text() << skipped << " lines are passed over\n";
+  const std::vector<Translation> models = load_models(self, options);
+  const Measured measured = measure(models, entries, options.beams);
+  report(self, models.front(), "words", entries, measured);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Program self(
+      "g2p",
+      "Learns how words are said from a list of them, and says others: g2p train, g2p convert WORD..., g2p "
+      "evaluate FILE. By default it trains a small model on a part of CMUdict in about two minutes; "
+      "--minutes "
+      "55 and more train the better one on all of it. The model goes into --out, by default out/g2p.");
+  self.out = "out/g2p";
+  Training training(self, 500);
+  Options options;
+  self.arguments("command", options.words,
+                 "train (the default); convert and words, or lines on standard input; evaluate and a file");
+  self.choice("--model", options.model, {"gru", "transformer"}, "train: what to train");
+  self.option(
+      "--train", options.train,
+      "train: learn from this file instead: a word, a tab, its phones with spaces between them on each line");
+  self.option("--dev", options.dev,
+              "train: words to choose the best model by (default: a fortieth of --train)");
+  self.option("--test", options.test, "train: words to test with at the end, and never before");
+  self.flag("--skip-bad", options.skip_bad,
+            "Pass over the lines of files that cannot be used, and count them");
+  self.option("--minutes", options.minutes,
+              "train: how long (default: 1.7); the rate falls to 0 at the end. From 10 on the larger model, "
+              "and all words");
+  self.option("--epochs", options.epochs, "train: how often each word is seen, instead of --minutes");
+  self.option(
+      "--words", options.part,
+      "train: learn from this many of the words alone; 0: all; -1: 20000 where nothing else is asked for");
+  self.option("--width", options.width,
+              "train: of the model; 0: 384, of a transformer 256, but 128 where nothing else is asked for");
+  self.option("--layers", options.layers,
+              "train: of encoder (and transformer's decoder); 0: 2, of a transformer 3");
+  self.option("--dropout", options.dropout, "train: share of numbers left out (of the small model 0.1)");
+  self.option("--smoothing", options.smoothing, "train: share of each answer spread over all phones");
+  self.option("--batch", options.batch, "train: pronunciations in a step (of the small model 64)");
+  self.option("--lr", options.lr, "train: largest learning rate (of the small model 0.002)");
+  self.option("--average", options.average, "train: try the mean of this many last epochs, too; 1: do not");
+  self.option("--ensemble", options.ensemble,
+              "convert, evaluate: models that answer together, a file each, instead of the one in --out");
+  self.option("--beams", options.beams, "Width of beam search; 1 is greedy");
+  self.option("--n-best", options.n_best, "convert: so many pronunciations of each word, with their scores");
+  self.flag("--alignment", options.alignment,
+            "convert: which letters each phone was made from, as text, picture and page");
+  return self.run(argc, argv, [&] {
+    if (options.words.empty()) options.words = {"train"};
+    const std::string& command = options.words[0];
+    check(command == "train" || command == "convert" || command == "evaluate", "there is no command ",
+          printable(command), "; there are train, convert and evaluate (g2p convert ", printable(command),
+          "?)");
+    check(command != "train" || options.words.size() == 1, "train takes no word; --train names a file");
+    check(options.beams >= 1 && options.beams <= 10000, "--beams is ", options.beams,
+          "; it must be from 1 to 10000");
+    const auto only = [&](const std::string& of, const std::vector<std::string>& names) {
+      for (const std::string& name : names)
+        check(command == of || !self.given(name), name, " is for ", of, ", not for ", command);
+    };
+    only("train",
+         {"--model", "--train", "--dev", "--test", "--minutes", "--epochs", "--words", "--width", "--layers",
+          "--dropout", "--smoothing", "--batch", "--lr", "--average", "--resume", "--stop-after"});
+    only("convert", {"--n-best", "--alignment"});
+    check(command != "train" || options.ensemble.empty(), "--ensemble is for convert and evaluate");
+    if (command != "train") self.expect_no_pictures();
+    if (command == "train")
+      train(self, training, options);
+    else if (command == "convert")
+      convert(self, options);
+    else
+      evaluate(self, options);
+  });
+}

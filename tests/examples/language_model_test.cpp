@@ -1,0 +1,132 @@
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "nn/safetensors.h"
+#include "tensor/random.h"
+#include "tests/support/expect.h"
+#include "tests/support/program.h"
+
+using Json = nlohmann::json;
+
+namespace {
+
+// Sentences of a small grammar.
+std::string sentences(int count) {
+  heed::Generator random(1);
+  const auto one = [&](const Texts& of) {
+    return of[static_cast<size_t>(random.integer(0, std::ssize(of)))];
+  };
+  std::string text;
+  for (int i = 0; i < count; ++i)
+    text += "the " + one({"cat", "dog", "bird"}) + one({" sees", " hears", " follows"}) + " the " +
+            one({"tree", "猫", "river"}) + one({" today", " again", ""}) + ".\n";
+  return text;
+}
+
+const std::string kSmall = " --width 32 --layers 2 --heads 2 --context 32 --batch 8 --lr 1e-2 --threads 1";
+
+}  // namespace
+
+TEST_CASE("language_model: learns, compares, writes, and writes on with what it saved") {
+  const Folder folder;
+  const std::string text = folder.write("text.txt", "\xEF\xBB\xBF" + sentences(600)),
+                    out = " --out '" + folder / "out" + "'";
+  const Json r =
+      results_of("language_model", "train --text '" + text + "' --vocabulary 300 --steps 80" + kSmall + out);
+  const auto bits = [&](const char* name) { return r[name].get<double>(); };
+  CHECK(bits("bits_per_byte") < 0.6 * bits("unigram"));
+  CHECK(bits("unigram") < bits("uniform"));
+  CHECK(bits("five_gram") < 0.6 * bits("unigram"));
+  CHECK(r["perplexity"].get<double>() < 5);
+  CHECK(r["steps"] == 80);
+  CHECK(contains(r["text"].get<std::string>(), "the "));
+  const std::string held_out = read_file(folder / "out/held_out.txt");
+  CHECK(sentences(600).ends_with(held_out));
+  CHECK(held_out.size() >= sentences(600).size() / 10 - 3);
+  CHECK(contains(read_file(folder / "out/attention.html"), "<!DOCTYPE html>"));
+
+  // The same text for the same seed, with any number of threads, from the cache and without.
+  const auto written = [&](const std::string& arguments) {
+    return results_of("language_model", "write --prompt 'the cat' --length 100" + arguments + out)["text"]
+        .get<std::string>();
+  };
+  const std::string first = written(" --threads 1");
+  CHECK(first.starts_with("the cat"));
+  CHECK(written(" --threads 2") == first);
+  CHECK(written(" --no-cache") == first);
+  CHECK(written(" --seed 2") != first);
+  CHECK(written(" --temperature 0 --seed 3") == written(" --top-k 1 --seed 4"));
+  const Run printed = run_program("language_model", "write --prompt 'the cat' --length 100" + out);
+  CHECK(printed.out.starts_with(first + "\n"));
+
+  const auto refused = [&](const std::string& arguments) {
+    return refusal_of("language_model", "write " + arguments + out);
+  };
+  CHECK(contains(refused("--width 32"), "--width is for training"));
+  CHECK(contains(refused("--prompt ''"), "--prompt: an empty text"));
+  CHECK(contains(refused("--prompt \"$(printf 'a\\377')\""), "--prompt: byte 1 of the text is not UTF-8"));
+  CHECK(contains(refused("again"), "the command is \"again\"; it is one of train and write"));
+}
+
+TEST_CASE("language_model: characters, stopped and resumed as if nothing had happened") {
+  const Folder folder;
+  const std::string text = folder.write("text.txt", sentences(100));
+  const auto learn = [&](const std::string& where, const std::string& arguments) {
+    return run_program("language_model", "--text '" + text +
+                                             "' --tokens characters --length 20 --steps 12 --dropout 0.1" +
+                                             kSmall + arguments + " --out '" + folder / where + "'");
+  };
+  const auto model = [&](const std::string& where) {
+    return read_file(folder / where + "/language_model.safetensors");
+  };
+  REQUIRE(learn("whole", "").code == 0);
+  REQUIRE(learn("parts", " --stop-after 5").code == 0);
+  CHECK_FALSE(std::filesystem::exists(folder / "parts/language_model.safetensors"));
+  const Run resumed = learn("parts", " --resume");
+  REQUIRE_MESSAGE(resumed.code == 0, resumed.err);
+  CHECK(contains(resumed.out, "going on after step 5"));
+  CHECK(model("whole") == model("parts"));
+  CHECK(contains(learn("parts", " --resume --vocabulary 20").err, "--vocabulary"));
+  CHECK(contains(refusal_of("language_model", "write --prompt 'cat 犬' --out '" + folder / "whole" + "'"),
+                 "--prompt: the model has never seen 犬"));
+}
+
+TEST_CASE("language_model: what cannot be is refused before anything is done") {
+  const Folder folder;
+  const std::string out = " --out '" + folder / "out" + "'", text = folder.write("text.txt", sentences(3)),
+                    bytes = folder.write("bytes", "a\xFFz"), empty = folder.write("empty", "");
+  const auto refused = [&](const std::string& arguments) {
+    return refusal_of("language_model", arguments + out);
+  };
+  CHECK(contains(refused("write"), "there is no model yet; language_model train makes one"));
+  CHECK(contains(refused("--temperature -1"), "--temperature is -1"));
+  CHECK(contains(refused("--temperature nan"), "--temperature is nan"));
+  CHECK(contains(refused("--top-p 0"), "--top-p is 0; it must be above 0, and at most 1"));
+  CHECK(contains(refused("--top-k -1"), "--top-k is -1"));
+  CHECK(contains(refused("--length 0"), "--length is 0"));
+  CHECK(contains(refused("--width 130 --heads 4"), "--heads is 4, --width 130"));
+  CHECK(contains(refused("--width 100000"), "--width is 100000; it must be from 2 to 4096"));
+  CHECK(contains(refused("--context 1"), "--context is 1"));
+  CHECK(contains(refused("--vocabulary 200"), "of byte-pairs it must be from 256 to 4096"));
+  CHECK(contains(refused("--vocabulary 1 --tokens characters"), "of characters it must be from 2 to 4096"));
+  CHECK(contains(refused("--tokens words"), "--tokens"));
+  CHECK(contains(refused("--steps 5 --minutes 1"), "plan the same; give one of them"));
+  CHECK(contains(refused("--lr 0"), "--lr is 0"));
+  CHECK(contains(refused("--batch 0"), "--batch is 0"));
+  CHECK(contains(refused("--dropout 1"), "--dropout is 1"));
+  CHECK(contains(refused("--text /nowhere/at/all"), "/nowhere/at/all"));
+  CHECK(contains(refused("--text '" + bytes + "'"), "bytes: byte 1 of the text is not UTF-8"));
+  CHECK(contains(refused("--text '" + empty + "'"), "there is no text to hold out; give a longer one"));
+  CHECK(
+      contains(refused("--text '" + text + "' --context 500"), "give a longer text or a smaller --context"));
+  CHECK_FALSE(std::filesystem::exists(folder / "out"));
+}
+
+TEST_SUITE("slow") {
+  TEST_CASE("language_model: in some hundred steps it learns heed's own sources") {
+    const Folder folder;
+    const Json r = results_of("language_model", "--steps 500 --threads 1 --out '" + folder / "out" + "'");
+    CHECK(r["bits_per_byte"].get<double>() < 0.7 * r["unigram"].get<double>());
+    CHECK(r["five_gram"].get<double>() < 0.5 * r["unigram"].get<double>());
+  }
+}

@@ -1,0 +1,50 @@
+#include "examples/model_file.h"
+
+#include "nn/layers/linear.h"
+#include "tensor/create.h"
+#include "tests/support/expect.h"
+#include "tests/support/program.h"
+
+using namespace heed;
+using namespace program;
+
+TEST_CASE("ModelFile: what a program wrote, and what makes another where it is damaged") {
+  const Folder folder;
+  const std::string path = folder / "model.safetensors";
+  save_safetensors(path, {{"w", ones({2})}}, {{"kind", "gru"}, {"width", "384"}, {"odd", "3.5"}});
+  const ModelFile file(path, "g2p train");
+  CHECK(file.path() == path);
+  CHECK(file.text("kind") == "gru");
+  CHECK(file.number("width") == 384);
+  CHECK(file.tensors().at("w").numel() == 2);
+  CHECK(file.made([] { return 3; }) == 3);
+  CHECK(message([&] { file.text("layers"); }) ==
+        path + ": has no \"layers\" in its metadata; it was not written by g2p");
+  CHECK(message([&] { file.number("odd"); }) ==
+        path + ": is damaged: odd is \"3.5\"; it must be from 1 to 1048576; g2p train trains a model anew");
+  CHECK_ERROR_HAS(file.number("width", 1, 100), "it must be from 1 to 100;");
+  CHECK(message([&] { file.made([] { fail("w is missing"); }); }) ==
+        path + ": is damaged: w is missing; g2p train trains a model anew");
+  CHECK_ERROR_HAS(ModelFile(folder.write("text", "no model"), "g2p train"),
+                  "; g2p train trains a model anew");
+  CHECK_ERROR_HAS(ModelFile(folder / "none", "g2p train"), "none");
+}
+
+TEST_CASE("Asking: in evaluation and unrecorded while it lives, then as before") {
+  Linear layer(2, 2);
+  {
+    const Asking asking(layer);
+    CHECK_FALSE(layer.training());
+    CHECK_FALSE(layer(ones({1, 2})).requires_grad());
+  }
+  CHECK(layer.training());
+  layer.eval();
+  Linear other(2, 2);
+  {
+    const Asking asking(std::vector<Module*>{&layer, &other});
+    CHECK_FALSE(other.training());
+  }
+  CHECK_FALSE(layer.training());
+  CHECK(other.training());
+  CHECK(grad_enabled());
+}

@@ -1,0 +1,42 @@
+#include "examples/pronunciation.h"
+
+#include "tensor/random.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+using namespace program;
+
+static Translation untrained(const std::vector<Tokens>& letters, const std::vector<Tokens>& phones) {
+  manual_seed(1);
+  return Translation({.model = "fed", .attention = "additive", .embedding = 8, .width = 8},
+                     Vocabulary(letters), Vocabulary(phones));
+}
+
+TEST_CASE("pronunciation: a letter that the model has never seen is tried in its other case") {
+  const Translation model = untrained({{"A", "B", "ø", "ß", "Ж"}}, {{"AH"}});
+  CHECK(spelled(model, {"a", "B", "Ø", "ß", "ж"}) == Tokens{"A", "B", "ø", "ß", "Ж"});
+  CHECK(spelled(model, {"c", "我"}) == Tokens{"c", "我"});
+  CHECK(unseen(model, {"A", "c", "我", "c", "\x1b"}) == Tokens{"c", "我", "U+001B"});
+  CHECK(unseen(model, {"A"}).empty());
+}
+
+TEST_CASE("pronunciation: each phone beside the letter that it looked at most") {
+  const AttentionMap map(tensor({{0.1, 0.9}, {0.8, 0.2}, {0.5, 0.5}}, float64), {"OW", "N", "<eos>"},
+                         {"n", "o"});
+  CHECK(made_from(map, {"OW", "N"}) == "OW←o N←n");
+  CHECK(spaced({"OW", "N"}) == "OW N");
+  CHECK(spaced({}) == "");
+  CHECK(percent(0.2214) == "22.14 %");
+}
+
+TEST_CASE("pronunciation: a list is measured, words with strange letters too") {
+  std::vector<Translation> models;
+  models.push_back(untrained({{"a", "b"}}, {{"AH", "B"}}));
+  const Tokens said = pronounce(models, {{"a", "b"}}, 2)[0].front().tokens;
+  const Measured measured =
+      measure(models, {{"ab", {"a", "b"}, {{"NEVER"}, said}}, {"ax", {"a", "x"}, {{"NEVER"}}}}, 2);
+  CHECK(measured.answers[0] == said);
+  CHECK(measured.score.words == 2);
+  CHECK(measured.score.wrong == 1);
+  CHECK(measured.strange == 1);
+}
