@@ -336,26 +336,18 @@ class Reader : public Layer<Reader<Sequence>> {
 };
 
 template <class Model>
-double train(Training& training, const std::string& name, Model& model, int64_t length, int64_t steps,
-             uint64_t seed) {
+double train(Training& training, const std::string& name, Model& model, int64_t length, int64_t steps) {
   Adam adam(model.parameters(), {.lr = 5e-3});
   Checkpoint state(training.folder(name));
   state.add("model", model);
   state.add("optimizer", adam);
   state.add("random", default_generator());
-  state.expect("--steps", std::to_string(steps));
-  state.expect("--seed", std::to_string(seed));
+  training.expect(state, {"--steps", "--seed"});
   training.run(
       state, steps,
       [&](int64_t, bool) {
         const auto [ids, first] = draw(32, length);
-        adam.zero_grad();
-        const Tensor loss = F::cross_entropy(model(ids), first);
-        loss.backward();
-        const double norm = clip_grad_norm_(model.parameters(), 1);
-        adam.step();
-        return StepRecord{
-            .loss = loss.item(), .rate = adam.lr(), .gradient_norm = norm, .tokens = ids.numel()};
+        return descend(F::cross_entropy(model(ids), first), adam, model, ids.numel());
       },
       name);
   const NoGrad guard;
@@ -372,8 +364,7 @@ void show_recall(Program& self, Training& training, int64_t reach, int64_t steps
   for (const int64_t length : lengths) {
     const auto run = [&](size_t i, auto model) {
       parameters[i] = model.parameter_count();
-      accuracy[i].push_back(
-          train(training, keys[i] + "-" + std::to_string(length), model, length, steps, self.seed));
+      accuracy[i].push_back(train(training, keys[i] + "-" + std::to_string(length), model, length, steps));
     };
     run(0, Reader(RNN(32, 50, {.batch_first = true}), 50));
     run(1, Reader(GRU(32, 24, {.batch_first = true}), 24));

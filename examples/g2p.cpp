@@ -12,6 +12,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include "examples/pronunciation.h"
 #include "examples/training.h"
@@ -125,20 +126,14 @@ class Learner {
 
   StepRecord step() {
     std::vector<Tokens> sources, targets;
-    StepRecord record{.loss = 0, .rate = optimizer.lr()};
+    int64_t tokens = 0;
     for (const int64_t i : batches.next()) {
       sources.push_back(data_.sources[static_cast<size_t>(i)]);
       targets.push_back(data_.targets[static_cast<size_t>(i)]);
-      record.tokens += std::ssize(targets.back()) + 1;
+      tokens += std::ssize(targets.back()) + 1;
     }
-    const Tensor loss = translation.loss(sources, targets, {.label_smoothing = smoothing_});
-    record.loss = loss.item();
-    check(std::isfinite(record.loss), "the loss is ", record.loss, "; take a smaller --lr");
-    optimizer.zero_grad();
-    loss.backward();
-    record.gradient_norm = clip_grad_norm_(translation.module().parameters(), 1);
-    optimizer.step();
-    return record;
+    return descend(translation.loss(sources, targets, {.label_smoothing = smoothing_}), optimizer,
+                   translation.module(), tokens);
   }
 
   Translation translation;
@@ -181,28 +176,14 @@ void draw_errors(Program& self, const std::vector<double>& errors) {
             "plot 'word_errors.csv' skip 1 using 1:2 with linespoints lw 2 pt 7\n");
 }
 
-// What must be as it was, for a training to go on.
-void expect(Checkpoint& state, const Options& options, const Data& data, uint64_t seed) {
-  state.expect("--model", options.model);
-  for (const auto& [name, value] : {std::pair("--width", options.width),
-                                    {"--layers", options.layers},
-                                    {"--batch", options.batch},
-                                    {"--epochs", options.epochs},
-                                    {"--average", options.average}})
-    state.expect(name, std::to_string(value));
-  for (const auto& [name, value] : {std::pair("--minutes", options.minutes),
-                                    {"--lr", options.lr},
-                                    {"--dropout", options.dropout},
-                                    {"--smoothing", options.smoothing}})
-    state.expect(name, to_string(value));
-  state.expect("--seed", std::to_string(seed));
+std::string describe(const Data& data) {
   std::vector<std::string> words;
   for (const auto* entries : {&data.train, &data.dev})
     for (const Entry& entry : *entries) {
       words.push_back(entry.word);
       for (const Tokens& sound : entry.sounds) words.push_back(spaced(sound));
     }
-  state.expect("words", std::to_string(data.sources.size()) + ", " + fingerprint(words));
+  return std::to_string(data.sources.size()) + ", " + fingerprint(words);
 }
 
 // Leaves in the model what answers best, as the words to choose by say: what it was after an epoch, or the mean of the
@@ -241,8 +222,7 @@ void train(Program& self, Training& training, Options& options) {
   int64_t steps = 0;
   std::vector<double> errors;  // of the words to choose by, after each epoch
   LambdaLR schedule(learner.optimizer, [&steps](int64_t t) {
-    const auto all = static_cast<double>(std::max<int64_t>(1, steps)), now = static_cast<double>(t);
-    return std::max(0.0, std::min((now + 1) / std::min(1000.0, 0.1 * all + 1), 1 - now / all));
+    return warm_and_fall(t, steps, std::min(1000.0, 0.1 * static_cast<double>(steps) + 1));
   });
   Checkpoint state(training.folder());
   state.add("model", learner.translation.module());
@@ -253,14 +233,17 @@ void train(Program& self, Training& training, Options& options) {
   state.add("random", default_generator());
   state.add("steps", steps);
   state.add("errors", errors);
-  expect(state, options, data, self.seed);
+  training.expect(state, {"--model", "--width", "--layers", "--batch", "--epochs", "--minutes", "--average",
+                          "--lr", "--dropout", "--smoothing", "--seed"});
+  state.expect("words", describe(data));
   if (!training.resume(state)) {
     steps = options.epochs * batch_count;
     if (steps == 0) {
-      const Generator random = default_generator();  // a trial leaves no trace
-      Learner trial(options, data, self.seed);
-      steps = Training::steps_in(60 * options.minutes, [&] { trial.step(); });
-      default_generator() = random;
+      std::optional<Learner> trial;
+      steps = Training::steps_in(60 * options.minutes, [&] {
+        if (!trial) trial.emplace(options, data, self.seed);
+        trial->step();
+      });
     }
     schedule.set_epoch(0);  // now that the number of steps is known
   }

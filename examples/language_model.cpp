@@ -12,6 +12,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include "examples/csv.h"
 #include "examples/language.h"
@@ -177,14 +178,7 @@ class Learner {
     std::vector<Tensor> windows;
     for (int64_t b = 0; b < batch_; ++b)
       windows.push_back(narrow(text_, 0, places.integer(0, text_.size(0) - context), context + 1));
-    const Tensor loss = language.loss(stack(windows, 0));
-    StepRecord record{.loss = loss.item(), .rate = optimizer.lr(), .tokens = batch_ * context};
-    check(std::isfinite(record.loss), "the loss is ", record.loss, "; take a smaller --lr");
-    optimizer.zero_grad();
-    loss.backward();
-    record.gradient_norm = clip_grad_norm_(language.net().parameters(), 1);
-    optimizer.step();
-    return record;
+    return descend(language.loss(stack(windows, 0)), optimizer, language.net(), batch_ * context);
   }
 
   Language language;
@@ -259,8 +253,7 @@ void train(Program& self, Training& training, Options& options) {
 
   int64_t steps = 0;
   LambdaLR schedule(learner.optimizer, [&steps](int64_t t) {
-    const auto all = static_cast<double>(std::max<int64_t>(1, steps)), now = static_cast<double>(t);
-    return std::max(0.0, std::min((now + 1) / std::min(200.0, 0.1 * all + 1), 1 - now / all));
+    return warm_and_fall(t, steps, std::min(200.0, 0.1 * static_cast<double>(steps) + 1));
   });
   Checkpoint state(training.folder());
   state.add("model", learner.language.net());
@@ -269,28 +262,18 @@ void train(Program& self, Training& training, Options& options) {
   state.add("places", learner.places);
   state.add("random", default_generator());
   state.add("steps", steps);
-  state.expect("--tokens", options.tokens);
-  for (const auto& [name, value] : {std::pair("--vocabulary", options.vocabulary),
-                                    {"--width", options.net.width},
-                                    {"--layers", options.net.layers},
-                                    {"--heads", options.net.heads},
-                                    {"--context", options.net.context},
-                                    {"--batch", options.batch},
-                                    {"--steps", options.steps}})
-    state.expect(name, std::to_string(value));
-  for (const auto& [name, value] :
-       {std::pair("--dropout", options.net.dropout), {"--lr", options.lr}, {"--minutes", options.minutes}})
-    state.expect(name, to_string(value));
-  state.expect("--seed", std::to_string(self.seed));
+  training.expect(state, {"--tokens", "--vocabulary", "--width", "--layers", "--heads", "--context",
+                          "--batch", "--steps", "--minutes", "--lr", "--dropout", "--seed"});
   state.expect("text",
                std::to_string(texts.learned.size()) + ", " + fingerprint({texts.learned, texts.held_out}));
   if (!training.resume(state)) {
     steps = options.steps;
     if (steps == 0) {
-      const Generator random = default_generator();  // a trial leaves no trace
-      Learner trial(tokens, text_ids, options, self.seed);
-      steps = Training::steps_in(60 * options.minutes, [&] { trial.step(); });
-      default_generator() = random;
+      std::optional<Learner> trial;
+      steps = Training::steps_in(60 * options.minutes, [&] {
+        if (!trial) trial.emplace(tokens, text_ids, options, self.seed);
+        trial->step();
+      });
     }
     schedule.set_epoch(0);  // now that the number of steps is known
   }

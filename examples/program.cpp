@@ -46,6 +46,7 @@ Program::Program(std::string name, const std::string& description)
   app.add_option("--seed", seed, "Seed of all random numbers")
       ->capture_default_str()
       ->check(CLI::Validator(whole, ""));
+  values_["--seed"] = [this] { return std::to_string(seed); };
   app.add_option("--threads", threads_,
                  "Threads to compute with (default: what the program says, else one for each core)")
       ->check(CLI::Range(1, 1024));
@@ -61,12 +62,15 @@ void Program::option(const std::string& name, std::string& value, const std::str
   };
   options_->app.add_option(name, value, help)->check(CLI::Validator(not_empty, ""));
   texts_.emplace_back(name, &value);
+  values_[name] = [&value] { return value; };
 }
 void Program::option(const std::string& name, int64_t& value, const std::string& help) {
   options_->app.add_option(name, value, help)->capture_default_str();
+  values_[name] = [&value] { return std::to_string(value); };
 }
 void Program::option(const std::string& name, double& value, const std::string& help) {
   options_->app.add_option(name, value, help)->capture_default_str();
+  values_[name] = [&value] { return heed::to_string(value); };
 }
 void Program::option(const std::string& name, std::vector<std::string>& values, const std::string& help) {
   options_->app.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
@@ -75,6 +79,7 @@ void Program::option(const std::string& name, std::vector<std::string>& values, 
 void Program::choice(const std::string& name, std::string& value, const std::vector<std::string>& names,
                      const std::string& help) {
   options_->app.add_option(name, value, help)->capture_default_str()->check(CLI::IsMember(names));
+  values_[name] = [&value] { return value; };
 }
 void Program::flag(const std::string& name, bool& value, const std::string& help) {
   options_->app.add_flag(name, value, help);

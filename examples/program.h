@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,6 +44,8 @@ class Program {
 
   /// Whether the caller named this option.
   bool given(const std::string& name) const;
+  /// What an option of one text or number is by now, by name.
+  std::string value(const std::string& name) const { return values_.at(name)(); }
 
   /// Reads the options, runs `body`, writes what it gave to `result`, lists the pictures that it drew. A
   /// wrong option and every heed::Error end with a message and exit code 2.
@@ -98,6 +101,7 @@ class Program {
   std::vector<std::pair<std::string, const std::string*>> texts_;  // options that may name a file
   std::vector<std::pair<std::string, const std::vector<std::string>*>>
       lists_;  // and those that may name several
+  std::map<std::string, std::function<std::string()>> values_;
   std::vector<std::function<void()>> checks_;
   std::vector<std::string> pictures_;
   bool gnuplot_missing_ = false, failed_ = false, pictures_expected_ = true;

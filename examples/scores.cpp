@@ -151,14 +151,13 @@ std::string forget(Program& self, const std::string& place, const std::string& s
 }
 
 void train(Training& training, const std::string& name, Pooling& model, const Relation& relation,
-           int64_t steps, uint64_t seed) {
+           int64_t steps) {
   Adam adam(model.parameters());
   Checkpoint state(training.folder(name));
   state.add("model", model);
   state.add("optimizer", adam);
   state.add("random", default_generator());
-  state.expect("--steps", std::to_string(steps));
-  state.expect("--seed", std::to_string(seed));
+  training.expect(state, {"--steps", "--seed"});
   training.run(
       state, steps,
       [&](int64_t step, bool) {
@@ -219,7 +218,7 @@ void train_scores(Program& self, Training& training, const std::vector<std::stri
       const Task test = relation.draw(kTest);
       Pooling model(learned_score(score), make_normaliser(normaliser));
       const Measured before = measure(model, test);
-      train(training, score + "-" + normaliser, model, relation, steps, self.seed);
+      train(training, score + "-" + normaliser, model, relation, steps);
       const Measured after = measure(model, test);
       table.add({score, normaliser, std::to_string(model.parameter_count()), short_number(before.loss),
                  short_number(after.loss), short_number(before.accuracy), short_number(after.accuracy),

@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <iostream>
 
+#include "nn/optim/clip.h"
+#include "tensor/random.h"
+
 namespace program {
 namespace {
 
@@ -75,6 +78,7 @@ bool Training::resume(heed::Checkpoint& state) {
 
 int64_t Training::steps_in(double seconds, const std::function<void()>& trial) {
   using Clock = std::chrono::steady_clock;
+  const heed::Generator random = heed::default_generator();
   trial();  // the first one fetches memory
   const auto start = Clock::now();
   double spent = 0;
@@ -83,6 +87,7 @@ int64_t Training::steps_in(double seconds, const std::function<void()>& trial) {
     trial();
     spent = std::chrono::duration<double>(Clock::now() - start).count();
   }
+  heed::default_generator() = random;
   return std::max<int64_t>(
       1, static_cast<int64_t>((0.9 * seconds - spent) * static_cast<double>(count) / spent));
 }
@@ -90,6 +95,10 @@ int64_t Training::steps_in(double seconds, const std::function<void()>& trial) {
 void Training::say(const std::string& text) {
   if (shown_) shown_->clear();
   self_.text() << text << std::flush;
+}
+
+void Training::expect(heed::Checkpoint& state, const std::vector<std::string>& options) const {
+  for (const std::string& name : options) state.expect(name, self_.value(name));
 }
 
 void Training::renew(const std::string& path) {
@@ -157,6 +166,22 @@ void Training::run(heed::Checkpoint& state, int64_t steps, const Step& step, con
   }
   shown_ = nullptr;
   if (!plan_ || progress.done()) draw();
+}
+
+StepRecord descend(const heed::Tensor& loss, heed::Optimizer& optimizer, const heed::Module& model,
+                   int64_t tokens) {
+  StepRecord record{.loss = loss.item(), .rate = optimizer.lr(), .tokens = tokens};
+  heed::check(std::isfinite(record.loss), "the loss is ", record.loss, "; take a smaller --lr");
+  optimizer.zero_grad();
+  loss.backward();
+  record.gradient_norm = heed::clip_grad_norm_(model.parameters(), 1);
+  optimizer.step();
+  return record;
+}
+
+double warm_and_fall(int64_t t, int64_t steps, double warm_up) {
+  const auto now = static_cast<double>(t), all = static_cast<double>(std::max<int64_t>(1, steps));
+  return std::max(0.0, std::min((now + 1) / warm_up, 1 - now / all));
 }
 
 std::string fingerprint(const std::vector<std::string>& texts) {

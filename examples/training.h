@@ -5,6 +5,7 @@
 #include "examples/program.h"
 #include "examples/training_log.h"
 #include "nn/checkpoint.h"
+#include "nn/optim/optimizer.h"
 
 /// What all programs that train for more than seconds have in common.
 namespace program {
@@ -28,12 +29,15 @@ class Training {
   /// run(), which calls it otherwise.
   bool resume(heed::Checkpoint& state);
   /// How many steps fit into this time, by how long `trial` takes: a step of something that is thrown away. Uses a
-  /// fiftieth of the time to find out, and leaves a tenth for validation and pictures.
+  /// fiftieth of the time to find out, and leaves a tenth for validation and pictures. The default generator is then as
+  /// before.
   static int64_t steps_in(double seconds, const std::function<void()>& trial);
   /// What a step has to say, above the line of progress.
   void say(const std::string& text);
   /// From now on best.safetensors is kept, whether or not there are checkpoints between.
   void keep_validated() { keeps_best_ = true; }
+  /// What these options are must be as it was, for a training to go on.
+  void expect(heed::Checkpoint& state, const std::vector<std::string>& options) const;
   /// A file of an earlier training, which this one is about to write anew, goes to `path`.before, unless this one
   /// resumes it.
   void renew(const std::string& path);
@@ -58,6 +62,16 @@ class Training {
   std::unique_ptr<Progress> plan_;
   const Progress* shown_ = nullptr;  // while it runs
 };
+
+/// One step down the loss: its gradient, shortened to a norm of 1 where it is longer, and the optimiser's step. Returns
+/// what a log says of it, with the tokens that the loss is of. Errors: the loss is not finite; then nothing has changed.
+StepRecord descend(const heed::Tensor& loss, heed::Optimizer& optimizer, const heed::Module& model,
+                   int64_t tokens = 0);
+
+/// The learning rate of step t as a part of the largest: up for some steps, then down to 0 at the end.
+///
+///   max(0, min((t + 1) / warm_up, 1 - t / steps))
+double warm_and_fall(int64_t t, int64_t steps, double warm_up);
 
 /// A text of 16 letters that changes with the data: to be expected of a checkpoint.
 std::string fingerprint(const std::vector<std::string>& texts);

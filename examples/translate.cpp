@@ -71,9 +71,8 @@ std::vector<double> train(Training& training, const std::string& name, const Tra
     words.push_back(std::ssize(tokenise(pair.target)) + 1);
   }
   Adam optimizer(translation.module().parameters(), {.lr = options.lr});
-  const auto steps = static_cast<double>(options.steps);
-  LambdaLR schedule(optimizer, [steps](int64_t t) {
-    return std::min({1.0, static_cast<double>(t + 1) / (0.08 * steps), 1 - static_cast<double>(t) / steps});
+  LambdaLR schedule(optimizer, [steps = options.steps](int64_t t) {
+    return warm_and_fall(t, steps, 0.08 * static_cast<double>(steps));
   });
   BatchStream batches(lengths, options.batch, Generator(seed, 1));
   const std::vector<Pair> unseen(parts.test.begin(),
@@ -99,21 +98,14 @@ std::vector<double> train(Training& training, const std::string& name, const Tra
   state.expect("pairs to learn from", describe(parts.train));
   training.run(
       state, options.steps,
-      [&](int64_t step, bool validate) {
+      [&](int64_t, bool validate) {
         std::vector<Pair> some;
-        StepRecord record{.loss = 0, .rate = optimizer.lr()};
+        int64_t tokens = 0;
         for (const int64_t i : batches.next()) {
           some.push_back(parts.train[static_cast<size_t>(i)]);
-          record.tokens += words[static_cast<size_t>(i)];
+          tokens += words[static_cast<size_t>(i)];
         }
-        const Tensor loss = translation.loss(some);
-        record.loss = loss.item();
-        check(std::isfinite(record.loss), "the loss is ", record.loss, " at step ", step,
-              "; take a smaller --lr");
-        optimizer.zero_grad();
-        loss.backward();
-        record.gradient_norm = clip_grad_norm_(translation.module().parameters(), 1);
-        optimizer.step();
+        StepRecord record = descend(translation.loss(some), optimizer, translation.module(), tokens);
         schedule.step();
 
         sum += record.loss;

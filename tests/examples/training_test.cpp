@@ -2,6 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "autograd/ops/elementwise.h"
+#include "nn/layers/linear.h"
+#include "nn/optim/optimizer.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
@@ -125,7 +128,9 @@ TEST_CASE("Training: how many steps fit into a time") {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   int64_t trials = 0;
+  heed::manual_seed(5);
   const int64_t steps = program::Training::steps_in(0.5, [&] {
+    heed::default_generator().uniform();
     const auto until = Clock::now() + std::chrono::milliseconds(1);
     while (Clock::now() < until) ++trials;
   });
@@ -134,4 +139,32 @@ TEST_CASE("Training: how many steps fit into a time") {
   CHECK(steps > 0);
   CHECK(steps <= 450);  // 0.9 of 500, and fewer where others hold the processor
   CHECK(program::Training::steps_in(1e-9, [] {}) == 1);
+  CHECK(heed::default_generator().position() == 0);  // a trial leaves no trace
+}
+
+TEST_CASE(
+    "descend: a step of the optimiser along a gradient of norm 1, or none where the loss is not finite") {
+  heed::Linear model(2, 1, {.bias = false});
+  model.load_state_dict({{"weight", heed::tensor({{3, 4}})}});
+  heed::SGD optimizer(model.parameters(), {.lr = 0.5});
+  const program::StepRecord record = program::descend(sum(model.weight * model.weight), optimizer, model, 7);
+  CHECK(record.loss == 25);
+  CHECK(record.rate == 0.5);
+  CHECK(record.tokens == 7);
+  CHECK(record.gradient_norm == doctest::Approx(10));
+  const Values after = values(model.weight);  // the gradient (6, 8) has become (0.6, 0.8)
+  CHECK(largest_difference(after, {2.7, 3.6}) < 1e-5);
+
+  CHECK_ERROR(program::descend(sum(model.weight) * kInf, optimizer, model),
+              "the loss is inf; take a smaller --lr");
+  CHECK(values(model.weight) == after);
+}
+
+TEST_CASE("warm_and_fall: up for some steps, then down to 0") {
+  CHECK(program::warm_and_fall(0, 100, 10) == doctest::Approx(0.1));
+  CHECK(program::warm_and_fall(4, 100, 10) == doctest::Approx(0.5));
+  CHECK(program::warm_and_fall(20, 100, 10) == doctest::Approx(0.8));
+  CHECK(program::warm_and_fall(100, 100, 10) == 0);
+  CHECK(program::warm_and_fall(101, 100, 10) == 0);
+  CHECK(program::warm_and_fall(0, 0, 1) == 1);
 }
