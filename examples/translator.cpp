@@ -18,7 +18,7 @@ Embedding word_table(int64_t words, int64_t width) {
 //
 //   encoder    h_1 .. h_S = a GRU in both directions over the source; c its last states
 //   bridge     where the decoder starts: tanh(B c)
-class RecurrentTranslator : public Translator {
+class RecurrentTranslator : public Layer<RecurrentTranslator>, public Translator {
  public:
   explicit RecurrentTranslator(const TranslatorOptions& options)
       : source(word_table(options.source_words, options.embedding)),
@@ -30,6 +30,16 @@ class RecurrentTranslator : public Translator {
                  .bidirectional = true}),
         bridge(options.width, options.width),
         dropout(options.dropout) {}
+
+  virtual Tensor forward(const PaddedBatch& batch, const Tensor& input) = 0;
+  void visit(Visitor& v) override {
+    v("source", source);
+    v("target", target);
+    v("encoder", encoder);
+    v("bridge", bridge);
+  }
+  Module& module() override { return *this; }
+  Tensor logits(const PaddedBatch& batch, const Tensor& input) override { return (*this)(batch, input); }
 
  protected:
   struct Source {
@@ -50,13 +60,7 @@ class RecurrentTranslator : public Translator {
     const Tensor summary = cat({select(last, 0, -2), select(last, 0, -1)}, -1);
     return {states, summary, tanh(bridge(summary)), batch.lengths};
   }
-  Tensor dropped(const Tensor& x) { return F::dropout(x, dropout, module().training()); }
-  void name(Visitor& v) {
-    v("source", source);
-    v("target", target);
-    v("encoder", encoder);
-    v("bridge", bridge);
-  }
+  Tensor dropped(const Tensor& x) { return F::dropout(x, dropout, training()); }
 
   Embedding source, target;
   GRU encoder;
@@ -71,7 +75,7 @@ class RecurrentTranslator : public Translator {
 //   output     W tanh(U [s_i, c_i])
 //
 // Without attention the one vector c must hold the whole sentence, however long.
-class PlainTranslator : public Layer<PlainTranslator>, public RecurrentTranslator {
+class PlainTranslator : public RecurrentTranslator {
  public:
   explicit PlainTranslator(const TranslatorOptions& options)
       : RecurrentTranslator(options),
@@ -82,21 +86,19 @@ class PlainTranslator : public Layer<PlainTranslator>, public RecurrentTranslato
       attention.emplace(make_score(options.attention, options.width, options.width, options.width));
   }
 
-  Tensor forward(const PaddedBatch& batch, const Tensor& input) {
+  Tensor forward(const PaddedBatch& batch, const Tensor& input) override {
     const Source from = encode(batch);
     return decode(from, unsqueeze(from.start, 0), input).first;
   }
 
   void visit(Visitor& v) override {
-    name(v);
+    RecurrentTranslator::visit(v);
     v("decoder", gru);
     v("attention", attention);
     v("join", join);
     v("output", output);
   }
 
-  Module& module() override { return *this; }
-  Tensor logits(const PaddedBatch& batch, const Tensor& input) override { return (*this)(batch, input); }
   DecodeStep decoder(const PaddedBatch& batch) override {
     Source read = encode(batch);
     Tensor begin = unsqueeze(read.start, 0);
@@ -129,7 +131,7 @@ class PlainTranslator : public Layer<PlainTranslator>, public RecurrentTranslato
 //   context    c_i = sum_j a_ij h_j, a_ij = softmax_j score(s_(i-1), h_j)
 //   decoder    s_i = GRU([y_(i-1), c_i], s_(i-1))
 //   output     W tanh(U [s_i, c_i])
-class FedTranslator : public Layer<FedTranslator>, public RecurrentTranslator {
+class FedTranslator : public RecurrentTranslator {
  public:
   explicit FedTranslator(const TranslatorOptions& options)
       : RecurrentTranslator(options),
@@ -138,7 +140,7 @@ class FedTranslator : public Layer<FedTranslator>, public RecurrentTranslator {
         join(2 * options.width, options.width),
         output(options.width, options.target_words) {}
 
-  Tensor forward(const PaddedBatch& batch, const Tensor& input) {
+  Tensor forward(const PaddedBatch& batch, const Tensor& input) override {
     const Source from = encode(batch);
     const Mask mask = from.mask();
     const Tensor y = dropped(target(input));
@@ -149,15 +151,13 @@ class FedTranslator : public Layer<FedTranslator>, public RecurrentTranslator {
   }
 
   void visit(Visitor& v) override {
-    name(v);
+    RecurrentTranslator::visit(v);
     v("decoder", cell);
     v("attention", attention);
     v("join", join);
     v("output", output);
   }
 
-  Module& module() override { return *this; }
-  Tensor logits(const PaddedBatch& batch, const Tensor& input) override { return (*this)(batch, input); }
   DecodeStep decoder(const PaddedBatch& batch) override {
     Source read = encode(batch);
     Tensor begin = read.start;
