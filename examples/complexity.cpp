@@ -421,11 +421,11 @@ int main(int argc, char** argv) {
           " is none of work, memory, recall and all");
     check(power_of_two(longest) && longest >= 512 && longest <= 8192, "--longest ", longest,
           " is not 512, 1024, 2048, 4096 or 8192");
-    check(width >= 1 && width <= 1024, "--width ", width, " must lie between 1 and 1024");
-    check(k >= 2 && k <= 64, "--kernel ", k, " must lie between 2 and 64");
+    check_range("--width", width, 1, 1024);
+    check_range("--kernel", k, 2, 64);
     check(power_of_two(reach) && reach >= 8 && reach <= 512, "--reach ", reach,
           " is not 8, 16, 32, 64, 128, 256 or 512");
-    check(steps >= 1 && steps <= 100000, "--steps ", steps, " must lie between 1 and 100000");
+    check_range("--steps", steps, 1, 100000);
     const auto only = [&](const char* option, std::initializer_list<const char*> parts) {
       bool used = part == "all";
       std::string all;

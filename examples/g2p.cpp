@@ -96,21 +96,18 @@ void settle(const Program& self, Options& options) {
   if (options.width == 0) options.width = options.model == "gru" ? 384 : 256;
   if (options.layers == 0) options.layers = options.model == "gru" ? 2 : 3;
   if (options.minutes == 0 && options.epochs == 0) options.minutes = 1.7;
-  check(options.minutes >= 0 && options.minutes <= 1e5, "--minutes is ", options.minutes,
-        "; it must be from 0 to 100000");
-  check(options.epochs >= 0, "--epochs is ", options.epochs, "; it must not be negative");
+  check_range("--minutes", options.minutes, 0, 100000);
+  check_range("--epochs", options.epochs, 0, 100000);
   check(options.minutes == 0 || options.epochs == 0,
         "--minutes and --epochs plan the same; give one of them");
   check(options.width > 0 && options.width <= 4096 && options.width % 4 == 0, "--width is ", options.width,
         "; it must be a multiple of 4, and at most 4096");
-  check(options.layers > 0 && options.layers <= 100, "--layers is ", options.layers,
-        "; it must be from 1 to 100");
-  check(options.batch > 0 && options.batch <= 100000, "--batch is ", options.batch,
-        "; it must be from 1 to 100000");
+  check_range("--layers", options.layers, 1, 100);
+  check_range("--batch", options.batch, 1, 100000);
+  check_range("--average", options.average, 1, 100000);
   check(options.lr > 0 && options.lr <= 1, "--lr is ", options.lr, "; it must be above 0, and at most 1");
   check(options.dropout >= 0 && options.dropout < 1 && options.smoothing >= 0 && options.smoothing < 1,
         "--dropout and --smoothing must be from 0 and below 1");
-  check(options.average >= 1, "--average is ", options.average, "; it must be at least 1");
 }
 
 // A model and all that teaches it.
@@ -307,8 +304,7 @@ std::vector<Translation> load_models(const Program& self, const Options& options
 }
 
 void convert(Program& self, const Options& options) {
-  check(options.n_best >= 1 && options.n_best <= 10000, "--n-best is ", options.n_best,
-        "; it must be from 1 to 10000");
+  check_range("--n-best", options.n_best, 1, 10000);
   std::vector<std::string> words(options.words.begin() + 1, options.words.end());
   if (words.empty())
     for (std::string line; std::getline(std::cin, line);)
@@ -431,8 +427,7 @@ int main(int argc, char** argv) {
           printable(command), "; there are train, convert and evaluate (g2p convert ", printable(command),
           "?)");
     check(command != "train" || options.words.size() == 1, "train takes no word; --train names a file");
-    check(options.beams >= 1 && options.beams <= 10000, "--beams is ", options.beams,
-          "; it must be from 1 to 10000");
+    check_range("--beams", options.beams, 1, 10000);
     const auto only = [&](const std::string& of, const std::vector<std::string>& names) {
       for (const std::string& name : names)
         check(command == of || !self.given(name), name, " is for ", of, ", not for ", command);

@@ -7,6 +7,7 @@
 #include "autograd/ops/matmul.h"
 #include "autograd/ops/shape.h"
 #include "examples/model_file.h"
+#include "examples/program.h"
 #include "nn/text/utf8.h"
 #include "nn/view/capture.h"
 
@@ -15,11 +16,11 @@ using namespace heed;
 namespace program {
 
 void LanguageOptions::check() const {
-  heed::check(width >= 2 && width <= 4096, "--width is ", width, "; it must be from 2 to 4096");
-  heed::check(layers >= 1 && layers <= 100, "--layers is ", layers, "; it must be from 1 to 100");
+  check_range("--width", width, 2, 4096);
+  check_range("--layers", layers, 1, 100);
   heed::check(heads >= 1 && width % heads == 0 && width / heads % 2 == 0, "--heads is ", heads, ", --width ",
               width, "; the width must divide into heads of one even width");
-  heed::check(context >= 2 && context <= 4096, "--context is ", context, "; it must be from 2 to 4096");
+  check_range("--context", context, 2, 4096);
   heed::check(dropout >= 0 && dropout < 1, "--dropout is ", dropout, "; it must be from 0 and below 1");
 }
 

@@ -56,11 +56,10 @@ void settle(const Program& self, Options& options) {
   check(options.vocabulary >= least && options.vocabulary <= most, "--vocabulary is ", options.vocabulary,
         "; of ", options.tokens, " it must be from ", least, " to ", most);
   options.net.check();
-  check(options.batch >= 1 && options.batch <= 4096, "--batch is ", options.batch,
-        "; it must be from 1 to 4096");
+  check_range("--batch", options.batch, 1, 4096);
   check(options.lr > 0 && options.lr <= 1, "--lr is ", options.lr, "; it must be above 0, and at most 1");
-  check(options.steps >= 0 && options.minutes >= 0 && options.minutes <= 1e5,
-        "--steps and --minutes must not be negative, and the minutes at most 100000");
+  check_range("--steps", options.steps, 0, 1000000000);
+  check_range("--minutes", options.minutes, 0, 100000);
   check(options.steps == 0 || options.minutes == 0, "--steps and --minutes plan the same; give one of them");
   if (options.steps == 0 && options.minutes == 0) options.minutes = 1.7;
 }
@@ -71,8 +70,7 @@ void check_writing(const Options& options) {
         "; it must be a number from 0");
   check(top_k >= 0, "--top-k is ", top_k, "; it must be from 1, or 0 for all");
   check(top_p > 0 && top_p <= 1, "--top-p is ", top_p, "; it must be above 0, and at most 1");
-  check(options.length >= 1 && options.length <= 1000000, "--length is ", options.length,
-        "; it must be from 1 to 1000000");
+  check_range("--length", options.length, 1, 1000000);
   check_utf8("--prompt", options.prompt);
 }
 

@@ -140,6 +140,13 @@ class Progress {
 /// Runs a tool of the system in `folder`. False when it is not installed; an error when it fails.
 bool run_tool(const std::string& folder, std::vector<std::string> command);
 
+/// Throws unless the number that an option gave lies between two others, or is one of them.
+template <class T>
+void check_range(const std::string& option, T value, int64_t least, int64_t most) {
+  heed::check(static_cast<T>(least) <= value && value <= static_cast<T>(most), option, " is ", value,
+              "; it must be from ", least, " to ", most);
+}
+
 using heed::short_number, heed::write_file;
 
 }  // namespace program

@@ -288,7 +288,7 @@ int main(int argc, char** argv) {
   self.choice("--normaliser", normaliser, or_all(normaliser_names()), "Train with this normaliser only");
   self.option("--steps", steps, "Training steps of each");
   return self.run(argc, argv, [&] {
-    check(steps >= 1 && steps <= 1'000'000, "--steps ", steps, ": must be from 1 to 1000000");
+    check_range("--steps", steps, 1, 1000000);
     if (compare == "scale") {
       check(score == all && normaliser == all && !self.given("--steps"),
             "--score, --normaliser and --steps are for training; --compare scale trains nothing");

@@ -66,10 +66,10 @@ TEST_CASE("complexity: bad options end with a message and code 2") {
            {"--part words", "--part words is none of work, memory, recall and all"},
            {"--longest 600", "--longest 600 is not 512, 1024, 2048, 4096 or 8192"},
            {"--longest 0", "--longest 0 is not"},
-           {"--width 0", "--width 0 must lie between 1 and 1024"},
-           {"--kernel 1", "--kernel 1 must lie between 2 and 64"},
+           {"--width 0", "--width is 0; it must be from 1 to 1024"},
+           {"--kernel 1", "--kernel is 1; it must be from 2 to 64"},
            {"--reach 100", "--reach 100 is not 8, 16, 32, 64, 128, 256 or 512"},
-           {"--steps -3", "--steps -3 must lie between 1 and 100000"},
+           {"--steps -3", "--steps is -3; it must be from 1 to 100000"},
            {"--steps many", "steps"}})
     CHECK(contains(refusal_of("complexity", arguments), text));
 }

@@ -90,7 +90,7 @@ TEST_CASE("scores: tables and heat maps") {
 }
 
 TEST_CASE("scores: what cannot be done is an error before the work") {
-  CHECK(contains(refusal_of("scores", "--steps 0"), "--steps 0: must be from 1 to 1000000"));
+  CHECK(contains(refusal_of("scores", "--steps 0"), "--steps is 0; it must be from 1 to 1000000"));
   CHECK(contains(refusal_of("scores", "--score cosine"), "low_rank"));
   CHECK(contains(refusal_of("scores", "--normaliser max"), "sparsemax"));
   CHECK(contains(refusal_of("scores", "--compare depth"), "scale"));
