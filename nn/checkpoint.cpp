@@ -137,6 +137,8 @@ void Checkpoint::add(const std::string& name, std::vector<double>& values) {
   add({name, [&values] { return numbers(values); }, load});
 }
 
+void Checkpoint::expect(const std::string& name, const std::string& value) { expected_[name] = value; }
+
 std::vector<std::string> Checkpoint::files() const {
   std::vector<std::pair<int64_t, std::string>> found;
   // Not by std::filesystem, whose iterators end the program when memory ends.

@@ -59,7 +59,7 @@ class Checkpoint {
   /// Several.
   void add(const std::string& name, std::vector<double>& numbers);
   /// Something that must be as it was when the file was written, such as an option or the length of the data.
-  void expect(const std::string& name, const std::string& value) { expected_[name] = value; }
+  void expect(const std::string& name, const std::string& value);
 
   /// Writes `folder`/step-00000100.safetensors after that many steps and returns the path. What was written longest ago
   /// goes, once there are more than are kept. Where another training left its checkpoints in the folder, and this one

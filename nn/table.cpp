@@ -47,6 +47,8 @@ std::string detail::listed(const std::vector<std::string>& names) {
   return text;
 }
 
+Table::Table(std::vector<std::string> header) : rows_{std::move(header)} {}
+
 void Table::add(std::vector<std::string> cells) {
   check(cells.size() == rows_.front().size(), "Table: a row of ", cells.size(), " cells for ",
         rows_.front().size(), " columns");

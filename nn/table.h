@@ -26,7 +26,7 @@ std::string listed(const std::vector<std::string>& names);
 class Table {
  public:
   /// One column for each of the names.
-  explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
+  explicit Table(std::vector<std::string> header);
   /// A cell for each column of the header.
   void add(std::vector<std::string> cells);
   /// The number of rows below the header.
