@@ -169,7 +169,7 @@ std::vector<std::vector<Answer>> Translation::search(const std::vector<Tokens>& 
     const auto found = beam_search(together, std::ssize(some), options);
     for (size_t i = 0; i < found.size(); ++i)
       for (const Hypothesis& one : found[i])
-        answers[places[i]].push_back({target_.decode(one.tokens), one.score, one.ended});
+        answers[places[i]].push_back({target_.decode(one.tokens), one.score});
   }
   return answers;
 }

@@ -16,7 +16,6 @@ namespace program {
 struct Answer {
   heed::Tokens tokens;
   double score;  // log-probability / length^alpha
-  bool ended;    // false: cut off at the greatest length
 };
 
 /// A translator with the words of both languages: what is trained, asked and kept in a file.
