@@ -216,34 +216,24 @@ void train(Program& self, Training& training, Options& options) {
        << options.width << " wide\n"
        << std::flush;
 
-  int64_t steps = 0;
   std::vector<double> errors;  // of the words to choose by, after each epoch
-  LambdaLR schedule(learner.optimizer, [&steps](int64_t t) {
-    return warm_and_fall(t, steps, std::min(1000.0, 0.1 * static_cast<double>(steps) + 1));
-  });
-  Checkpoint state(training.folder());
-  state.add("model", learner.translation.module());
-  state.add("optimizer", learner.optimizer);
-  state.add("schedule", schedule);
+  Plan plan(training.folder(), learner.translation.module(), learner.optimizer, 1000);
+  Checkpoint& state = plan.state;
   state.add("averaged", learner.averaged);
   state.add("batches", learner.batches);
-  state.add("random", default_generator());
-  state.add("steps", steps);
   state.add("errors", errors);
   training.expect(state, {"--model", "--width", "--layers", "--batch", "--epochs", "--minutes", "--average",
                           "--lr", "--dropout", "--smoothing", "--seed"});
   state.expect("words", describe(data));
-  if (!training.resume(state)) {
-    steps = options.epochs * batch_count;
-    if (steps == 0) {
-      std::optional<Learner> trial;
-      steps = Training::steps_in(60 * options.minutes, [&] {
-        if (!trial) trial.emplace(options, data, self.seed);
-        trial->step();
-      });
-    }
-    schedule.set_epoch(0);  // now that the number of steps is known
-  }
+  plan.begin(training, [&] {
+    if (options.epochs > 0) return options.epochs * batch_count;
+    std::optional<Learner> trial;
+    return Training::steps_in(60 * options.minutes, [&] {
+      if (!trial) trial.emplace(options, data, self.seed);
+      trial->step();
+    });
+  });
+  const int64_t steps = plan.steps;
   text << steps << " steps of " << options.batch << ", "
        << short_number(static_cast<double>(steps) / static_cast<double>(batch_count)) << " epochs\n"
        << std::flush;
@@ -253,7 +243,7 @@ void train(Program& self, Training& training, Options& options) {
   training.keep_validated();
   training.run(state, steps, [&](int64_t step, bool) {
     StepRecord record = learner.step();
-    schedule.step();
+    plan.schedule.step();
     if ((step + 1) % batch_count != 0 && step + 1 < steps) return record;
     if (step >= average_from) learner.averaged.update_parameters(learner.translation.module());
     record.validation = dev_errors();

@@ -249,32 +249,22 @@ void train(Program& self, Training& training, Options& options) {
        << options.net.context << " tokens\n"
        << std::flush;
 
-  int64_t steps = 0;
-  LambdaLR schedule(learner.optimizer, [&steps](int64_t t) {
-    return warm_and_fall(t, steps, std::min(200.0, 0.1 * static_cast<double>(steps) + 1));
-  });
-  Checkpoint state(training.folder());
-  state.add("model", learner.language.net());
-  state.add("optimizer", learner.optimizer);
-  state.add("schedule", schedule);
+  Plan plan(training.folder(), language.net(), learner.optimizer, 200);
+  Checkpoint& state = plan.state;
   state.add("places", learner.places);
-  state.add("random", default_generator());
-  state.add("steps", steps);
   training.expect(state, {"--tokens", "--vocabulary", "--width", "--layers", "--heads", "--context",
                           "--batch", "--steps", "--minutes", "--lr", "--dropout", "--seed"});
   state.expect("text",
                std::to_string(texts.learned.size()) + ", " + fingerprint({texts.learned, texts.held_out}));
-  if (!training.resume(state)) {
-    steps = options.steps;
-    if (steps == 0) {
-      std::optional<Learner> trial;
-      steps = Training::steps_in(60 * options.minutes, [&] {
-        if (!trial) trial.emplace(tokens, text_ids, options, self.seed);
-        trial->step();
-      });
-    }
-    schedule.set_epoch(0);  // now that the number of steps is known
-  }
+  plan.begin(training, [&] {
+    if (options.steps > 0) return options.steps;
+    std::optional<Learner> trial;
+    return Training::steps_in(60 * options.minutes, [&] {
+      if (!trial) trial.emplace(tokens, text_ids, options, self.seed);
+      trial->step();
+    });
+  });
+  const int64_t steps = plan.steps;
   text << steps << " steps of " << options.batch << " windows, each token seen "
        << short_number(static_cast<double>(steps * options.batch * options.net.context) /
                        static_cast<double>(learned.size()))
@@ -286,7 +276,7 @@ void train(Program& self, Training& training, Options& options) {
   training.keep_validated();
   training.run(state, steps, [&](int64_t step, bool validate) {
     StepRecord record = learner.step();
-    schedule.step();
+    plan.schedule.step();
     if (!validate) return record;
     record.validation = std::log(2.0) * language.bits(some) / static_cast<double>(some.size());
     if (isatty(STDOUT_FILENO)) {

@@ -184,6 +184,25 @@ double warm_and_fall(int64_t t, int64_t steps, double warm_up) {
   return std::max(0.0, std::min((now + 1) / warm_up, 1 - now / all));
 }
 
+Plan::Plan(const std::string& folder, heed::Module& model, heed::Optimizer& optimizer, double warm_up)
+    : schedule(optimizer,
+               [this, warm_up](int64_t t) {
+                 return warm_and_fall(t, steps, std::min(warm_up, 0.1 * static_cast<double>(steps) + 1));
+               }),
+      state(folder) {
+  state.add("model", model);
+  state.add("optimizer", optimizer);
+  state.add("schedule", schedule);
+  state.add("random", heed::default_generator());
+  state.add("steps", steps);
+}
+
+void Plan::begin(Training& training, const std::function<int64_t()>& count) {
+  if (training.resume(state)) return;
+  steps = count();
+  schedule.set_epoch(0);  // now that the number of steps is known
+}
+
 std::string fingerprint(const std::vector<std::string>& texts) {
   uint64_t hash = 14695981039346656037U;  // FNV-1a
   for (const std::string& text : texts)

@@ -5,7 +5,7 @@
 #include "examples/program.h"
 #include "examples/training_log.h"
 #include "nn/checkpoint.h"
-#include "nn/optim/optimizer.h"
+#include "nn/optim/schedule.h"
 
 /// What all programs that train for more than seconds have in common.
 namespace program {
@@ -72,6 +72,23 @@ StepRecord descend(const heed::Tensor& loss, heed::Optimizer& optimizer, const h
 ///
 ///   max(0, min((t + 1) / warm_up, 1 - t / steps))
 double warm_and_fall(int64_t t, int64_t steps, double warm_up);
+
+/// What a training with a planned end goes on from: model, optimiser, default generator, the number of steps, and the
+/// rate, which rises for a tenth of them, but not for more than `warm_up`, and falls to 0 at the end.
+///
+///   Plan plan(training.folder(), model, optimizer, 200);
+///   plan.state.add(...);                 // and what else there is
+///   plan.begin(training, [&] { return Training::steps_in(...); });
+///   training.run(plan.state, plan.steps, [&](...) { ...; plan.schedule.step(); ... });
+struct Plan {
+  Plan(const std::string& folder, heed::Module& model, heed::Optimizer& optimizer, double warm_up);
+  /// With --resume goes to the newest checkpoint; asks `count` for the number of steps where there is none.
+  void begin(Training& training, const std::function<int64_t()>& count);
+
+  int64_t steps = 0;
+  heed::LambdaLR schedule;
+  heed::Checkpoint state;
+};
 
 /// A text of 16 letters that changes with the data: to be expected of a checkpoint.
 std::string fingerprint(const std::vector<std::string>& texts);
