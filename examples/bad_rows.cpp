@@ -1,5 +1,8 @@
 #include "examples/bad_rows.h"
 
+#include <algorithm>
+
+#include "examples/csv.h"
 #include "tensor/error.h"
 
 namespace program {
@@ -19,6 +22,20 @@ int64_t BadRows::count() const {
               " cannot be used; correct or remove what is wrong, or pass over it by --skip-bad\n",
               table_.to_string("  "), more > 0 ? "\n  and " + std::to_string(more) + " more" : "");
   return count_;
+}
+
+int64_t each_line(const std::string& path, bool skip_bad, const std::function<void(std::string_view)>& read) {
+  const std::string text = read_file(path);
+  std::string_view rest = text;
+  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
+  BadRows bad(path, skip_bad);
+  for (int64_t number = 1; !rest.empty(); ++number) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.find_first_not_of(" \t") != line.npos) bad.note(number, [&] { read(line); });
+  }
+  return bad.count();
 }
 
 }  // namespace program

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "nn/table.h"
 
@@ -27,5 +28,9 @@ class BadRows {
   int64_t count_ = 0;
   heed::Table table_{{"line", "what is wrong"}};
 };
+
+/// Calls `read` for the lines of a file of text that are not blank, without a byte order mark and without what ends them,
+/// LF or CRLF. Returns how many `read` refused with a heed::Error. Errors: all of these, unless they are passed over.
+int64_t each_line(const std::string& path, bool skip_bad, const std::function<void(std::string_view)>& read);
 
 }  // namespace program

@@ -9,7 +9,6 @@
 #include <unordered_set>
 
 #include "examples/bad_rows.h"
-#include "examples/csv.h"
 #include "nn/text/utf8.h"
 #include "tensor/create.h"
 #include "tensor/error.h"
@@ -452,23 +451,12 @@ Pair parse_pair(std::string_view line) {
 }  // namespace
 
 std::vector<Pair> read_pairs(const std::string& path, bool skip_bad, int64_t* skipped) {
-  const Text bytes = read_file(path);
-  std::string_view rest = bytes;
-  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
   std::vector<Pair> pairs;
   std::unordered_set<Text> known;
-  BadRows bad(path, skip_bad);
-  for (int64_t number = 1; !rest.empty(); ++number) {
-    std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (trim(line).empty()) continue;
-    bad.note(number, [&] {
-      Pair pair = parse_pair(line);
-      if (known.insert(pair.source + '\t' + pair.target).second) pairs.push_back(std::move(pair));
-    });
-  }
-  const int64_t count = bad.count();
+  const int64_t count = each_line(path, skip_bad, [&](std::string_view line) {
+    Pair pair = parse_pair(line);
+    if (known.insert(pair.source + '\t' + pair.target).second) pairs.push_back(std::move(pair));
+  });
   if (skipped) *skipped = count;
   heed::check(pairs.size() >= 10, path, ": has ", pairs.size(),
               " different pairs; at least 10 are needed to train and to test");

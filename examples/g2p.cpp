@@ -1,7 +1,7 @@
 // Spelling to pronunciation: learned from a list of words, asked for words that no list has.
 //
 //   g2p train          learns from a file of words and phones, by default a small model on a part of CMUdict
-//   g2p convert WORD   how a word is said, and which letters each phone was made from
+//   g2p convert WORD   how a word is said; with --alignment which letters each phone was made from
 //   g2p evaluate FILE  how many words of a file are wrong
 //
 //   gru          encoder and decoder of GRUs with additive attention, whose context goes into the decoder's state
@@ -23,12 +23,12 @@ using namespace program;
 namespace {
 
 constexpr const char* kAnew = "g2p train";
-constexpr double kLong = 10;  // minutes that the larger model is worth
+constexpr double kMinutesOfLarger = 10;  // minutes that the larger model is worth
 
 struct Options {
-  std::vector<std::string> words, ensemble;  // what stands without a name: the command first
+  std::vector<std::string> arguments, ensemble;  // what stands without a name: the command first
   std::string model = "gru", train, dev, test;
-  int64_t width = 0, layers = 0, batch = 128, epochs = 0, part = -1, average = 5, beams = 5, n_best = 1;
+  int64_t width = 0, layers = 0, batch = 128, epochs = 0, words = -1, average = 5, beams = 5, n_best = 1;
   double minutes = 0, lr = 1e-3, dropout = 0.3, smoothing = 0.1;
   bool skip_bad = false, alignment = false;
 };
@@ -71,8 +71,10 @@ Data read_data(Program& self, Options& options) {
     data.dev.assign(data.train.end() - static_cast<std::ptrdiff_t>(held), data.train.end());
     data.train.resize(data.train.size() - held);
   }
-  if (options.part > 0 && options.part < std::ssize(data.train))
-    data.train.resize(static_cast<size_t>(options.part));
+  if (options.words < std::ssize(data.train) && options.words > 0)
+    data.train.resize(static_cast<size_t>(options.words));
+  else
+    options.words = 0;  // nothing is taken away
   for (const Entry& entry : data.train)
     for (const Tokens& sound : entry.sounds) {
       data.sources.push_back(entry.letters);
@@ -83,19 +85,19 @@ Data read_data(Program& self, Options& options) {
 
 // Fills in what the other options leave open, and refuses what cannot be.
 void settle(const Program& self, Options& options) {
-  const bool small = options.minutes < kLong && options.epochs == 0 && options.width == 0 &&
-                     options.part < 0 && options.train.empty();
+  const bool small = options.minutes < kMinutesOfLarger && options.epochs == 0 && options.width == 0 &&
+                     options.words < 0 && options.train.empty();
   if (small) {
     options.width = 128;
-    options.part = 20000;
+    options.words = 20000;
     if (!self.given("--dropout")) options.dropout = 0.1;
     if (!self.given("--batch")) options.batch = 64;
     if (!self.given("--lr")) options.lr = 2e-3;
   }
-  if (options.part < 0) options.part = 0;
   if (options.width == 0) options.width = options.model == "gru" ? 384 : 256;
   if (options.layers == 0) options.layers = options.model == "gru" ? 2 : 3;
   if (options.minutes == 0 && options.epochs == 0) options.minutes = 1.7;
+  check_range("--words", options.words, -1, 1000000000);
   check_range("--minutes", options.minutes, 0, 100000);
   check_range("--epochs", options.epochs, 0, 100000);
   check(options.minutes == 0 || options.epochs == 0,
@@ -161,6 +163,14 @@ class Learner {
 };
 
 std::string model_file(const Program& self) { return self.out + "/g2p.safetensors"; }
+std::string picture_file(size_t word) { return "alignment_" + std::to_string(word) + ".svg"; }
+
+// Those of other words, or of the model before.
+void forget_pictures(Program& self) {
+  for (size_t word = 1; std::filesystem::exists(self.out + "/" + picture_file(word)); ++word)
+    self.remove(picture_file(word));
+  self.remove("attention.html");
+}
 
 void draw_errors(Program& self, const std::vector<double>& errors) {
   std::string rows = "epoch,word_errors\n";
@@ -186,13 +196,14 @@ std::string describe(const Data& data) {
 // Leaves in the model what answers best, as the words to choose by say: what it was after an epoch, or the mean of the
 // last. Returns which it is.
 std::string keep_best(Learner& learner, Checkpoint& state, const std::string& best,
-                      const std::vector<double>& errors, const std::function<double()>& dev_errors) {
+                      const std::vector<double>& errors,
+                      const std::function<double(const Translation&)>& dev_errors) {
   const auto epoch = std::ranges::min_element(errors) - errors.begin() + 1;
   const std::string after = "the model after epoch " + std::to_string(epoch) + ", " + percent(state.lowest());
   const int64_t averaged = learner.averaged.n_averaged();
   if (averaged > 1) {
     learner.translation.module().load_state_dict(learner.averaged.module());
-    const double of_mean = dev_errors();
+    const double of_mean = dev_errors(learner.translation);
     const std::string mean =
         "the mean of the last " + std::to_string(averaged) + " epochs, " + percent(of_mean);
     if (of_mean <= state.lowest()) return mean + ", not " + after;
@@ -211,12 +222,16 @@ void train(Program& self, Training& training, Options& options) {
   const auto batch_count = (std::ssize(data.sources) + options.batch - 1) / options.batch;
   std::ostream& text = self.text();
   text << data.train.size() << " words with " << data.sources.size() << " pronunciations to learn from, "
-       << data.dev.size() << " to choose by" << (options.part > 0 ? ": a part of them (--words)" : "") << "\n"
+       << data.dev.size() << " to choose by" << (options.words > 0 ? ": a part of them (--words)" : "")
+       << "\n"
        << options.model << ": " << learner.translation.module().parameter_count() << " parameters, "
        << options.width << " wide\n"
        << std::flush;
 
   std::vector<double> errors;  // of the words to choose by, after each epoch
+  const auto dev_errors = [&data](const Translation& model) {
+    return measure({&model, 1}, data.dev, 1).score.word_errors();
+  };
   Plan plan(training.folder(), learner.translation.module(), learner.optimizer, 1000);
   Checkpoint& state = plan.state;
   state.add("averaged", learner.averaged);
@@ -228,25 +243,26 @@ void train(Program& self, Training& training, Options& options) {
   plan.begin(training, [&] {
     if (options.epochs > 0) return options.epochs * batch_count;
     std::optional<Learner> trial;
+    int64_t tried = 0;
     return Training::steps_in(60 * options.minutes, [&] {
       if (!trial) trial.emplace(options, data, self.seed);
       trial->step();
+      if (++tried % batch_count == 0) dev_errors(trial->translation);  // where epochs are short that counts
     });
   });
-  const int64_t steps = plan.steps;
+  const int64_t steps = plan.steps, ends = (steps + batch_count - 1) / batch_count;  // of epochs
   text << steps << " steps of " << options.batch << ", "
        << short_number(static_cast<double>(steps) / static_cast<double>(batch_count)) << " epochs\n"
        << std::flush;
 
-  const auto dev_errors = [&] { return measure({&learner.translation, 1}, data.dev, 1).score.word_errors(); };
-  const int64_t average_from = steps - options.average * batch_count;
   training.keep_validated();
   training.run(state, steps, [&](int64_t step, bool) {
     StepRecord record = learner.step();
     plan.schedule.step();
     if ((step + 1) % batch_count != 0 && step + 1 < steps) return record;
-    if (step >= average_from) learner.averaged.update_parameters(learner.translation.module());
-    record.validation = dev_errors();
+    if (std::ssize(errors) >= ends - options.average)
+      learner.averaged.update_parameters(learner.translation.module());
+    record.validation = dev_errors(learner.translation);
     errors.push_back(record.validation);
     training.say("epoch " + std::to_string(errors.size()) + ": loss " + short_number(record.loss) + ", " +
                  percent(record.validation) + " of the words to choose by wrong\n");
@@ -258,6 +274,7 @@ void train(Program& self, Training& training, Options& options) {
        << "\n";
   training.renew(model_file(self));
   learner.translation.save(model_file(self));
+  forget_pictures(self);
 
   self.result("model", options.model);
   self.result("parameters", learner.translation.module().parameter_count());
@@ -265,17 +282,17 @@ void train(Program& self, Training& training, Options& options) {
   self.result("epochs", static_cast<double>(steps) / static_cast<double>(batch_count));
   self.below = "dev.";
   const Measured dev = measure({&learner.translation, 1}, data.dev, options.beams);
-  report(self, learner.translation, "words to choose by", data.dev, dev);
+  report(self, learner.translation, "words to choose by", data.dev, dev, "dev_answers.tsv");
   if (!data.test.empty()) {
     self.below = "test.";
     const Measured test = measure({&learner.translation, 1}, data.test, options.beams);
-    report(self, learner.translation, "words to test", data.test, test);
+    report(self, learner.translation, "words to test", data.test, test, "test_answers.tsv");
   }
   self.below = "";
   text << "\n"
        << model_file(self) << ": g2p convert WORD asks it"
        << (self.out == "out/g2p" ? "" : " (with this --out)")
-       << (options.part > 0 ? "; g2p train --minutes 55 makes a larger one from all words\n" : "\n");
+       << (options.words > 0 ? "; g2p train --minutes 55 makes a larger one from all words\n" : "\n");
 }
 
 // ---- asking ----
@@ -295,7 +312,7 @@ std::vector<Translation> load_models(const Program& self, const Options& options
 
 void convert(Program& self, const Options& options) {
   check_range("--n-best", options.n_best, 1, 10000);
-  std::vector<std::string> words(options.words.begin() + 1, options.words.end());
+  std::vector<std::string> words(options.arguments.begin() + 1, options.arguments.end());
   if (words.empty())
     for (std::string line; std::getline(std::cin, line);)
       words.push_back(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
@@ -322,6 +339,7 @@ void convert(Program& self, const Options& options) {
   const auto found = pronounce(models, sources, std::max(options.beams, options.n_best));
 
   std::ostream& text = self.text();
+  if (options.alignment) forget_pictures(self);
   std::vector<AttentionMap> maps;
   size_t at = 0;
   for (size_t i = 0; i < words.size(); ++i) {
@@ -349,20 +367,20 @@ void convert(Program& self, const Options& options) {
     const AttentionMap map = model.alignment(letters[i], phones, title);
     text << attention_text(map, self.colour() ? TextStyle::coloured : TextStyle::plain) << "\n";
     self.result(row + ".made_from", made_from(map, phones));
-    self.write_picture("alignment_" + std::to_string(i + 1) + ".svg", attention_svg(map));
+    self.write_picture(picture_file(at), attention_svg(map));
     std::ranges::move(model.attention(letters[i], phones, title), std::back_inserter(maps));
   }
   if (!maps.empty()) self.write_picture("attention.html", attention_page(maps));
 }
 
 void evaluate(Program& self, const Options& options) {
-  check(options.words.size() == 2, "evaluate: name one file of words and phones");
+  check(options.arguments.size() == 2, "evaluate: name one file of words and phones");
   int64_t skipped = 0;
-  const std::vector<Entry> entries = read_lexicon(options.words[1], options.skip_bad, &skipped);
+  const std::vector<Entry> entries = read_lexicon(options.arguments[1], options.skip_bad, &skipped);
   if (skipped > 0) self.text() << skipped << " lines are passed over\n";
   const std::vector<Translation> models = load_models(self, options);
   const Measured measured = measure(models, entries, options.beams);
-  report(self, models.front(), "words", entries, measured);
+  report(self, models.front(), "words", entries, measured, "answers.tsv");
 }
 
 }  // namespace
@@ -371,13 +389,13 @@ int main(int argc, char** argv) {
   Program self(
       "g2p",
       "Learns how words are said from a list of them, and says others: g2p train, g2p convert WORD..., g2p "
-      "evaluate FILE. By default it trains a small model on a part of CMUdict in about two minutes; "
-      "--minutes "
-      "55 and more train the better one on all of it. The model goes into --out, by default out/g2p.");
+      "evaluate FILE. By default it trains a small model on 20000 words of CMUdict in about two minutes; "
+      "--minutes 10 or more, --epochs, --width, --words and --train take the larger one and all words. The "
+      "model goes into --out, by default out/g2p.");
   self.out = "out/g2p";
   Training training(self, 500);
   Options options;
-  self.arguments("command", options.words,
+  self.arguments("command", options.arguments,
                  "train (the default); convert and words, or lines on standard input; evaluate and a file");
   self.choice("--model", options.model, {"gru", "transformer"}, "train: what to train");
   self.option(
@@ -388,15 +406,12 @@ int main(int argc, char** argv) {
   self.option("--test", options.test, "train: words to test with at the end, and never before");
   self.flag("--skip-bad", options.skip_bad,
             "Pass over the lines of files that cannot be used, and count them");
-  self.option("--minutes", options.minutes,
-              "train: how long (default: 1.7); the rate falls to 0 at the end. From 10 on the larger model, "
-              "and all words");
+  self.option("--minutes", options.minutes, "train: how long (default: 1.7); the rate falls to 0 at the end");
   self.option("--epochs", options.epochs, "train: how often each word is seen, instead of --minutes");
-  self.option(
-      "--words", options.part,
-      "train: learn from this many of the words alone; 0: all; -1: 20000 where nothing else is asked for");
+  self.option("--words", options.words,
+              "train: learn from this many of the words alone; 0: all; -1: all, of the small model 20000");
   self.option("--width", options.width,
-              "train: of the model; 0: 384, of a transformer 256, but 128 where nothing else is asked for");
+              "train: of the model; 0: 384, of a transformer 256, of the small model 128");
   self.option("--layers", options.layers,
               "train: of encoder (and transformer's decoder); 0: 2, of a transformer 3");
   self.option("--dropout", options.dropout, "train: share of numbers left out (of the small model 0.1)");
@@ -411,22 +426,23 @@ int main(int argc, char** argv) {
   self.flag("--alignment", options.alignment,
             "convert: which letters each phone was made from, as text, picture and page");
   return self.run(argc, argv, [&] {
-    if (options.words.empty()) options.words = {"train"};
-    const std::string& command = options.words[0];
+    if (options.arguments.empty()) options.arguments = {"train"};
+    const std::string& command = options.arguments[0];
     check(command == "train" || command == "convert" || command == "evaluate", "there is no command ",
           printable(command), "; there are train, convert and evaluate (g2p convert ", printable(command),
           "?)");
-    check(command != "train" || options.words.size() == 1, "train takes no word; --train names a file");
+    check(command != "train" || options.arguments.size() == 1, "train takes no word; --train names a file");
     check_range("--beams", options.beams, 1, 10000);
     const auto only = [&](const std::string& of, const std::vector<std::string>& names) {
       for (const std::string& name : names)
         check(command == of || !self.given(name), name, " is for ", of, ", not for ", command);
     };
-    only("train",
-         {"--model", "--train", "--dev", "--test", "--minutes", "--epochs", "--words", "--width", "--layers",
-          "--dropout", "--smoothing", "--batch", "--lr", "--average", "--resume", "--stop-after"});
+    only("train", {"--model", "--train", "--dev", "--test", "--minutes", "--epochs", "--words", "--width",
+                   "--layers", "--dropout", "--smoothing", "--batch", "--lr", "--average", "--resume",
+                   "--stop-after", "--checkpoint-every", "--log"});
     only("convert", {"--n-best", "--alignment"});
     check(command != "train" || options.ensemble.empty(), "--ensemble is for convert and evaluate");
+    check(command != "convert" || !options.skip_bad, "--skip-bad is for train and evaluate");
     if (command != "train") self.expect_no_pictures();
     if (command == "train")
       train(self, training, options);

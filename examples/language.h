@@ -73,7 +73,8 @@ class Writer {
   static constexpr int64_t kRemembered = 64;  // tokens that attention() tells of
 
   /// `cached`: go on from the keys and values of the tokens before instead of computing them again. The text is the same,
-  /// bit for bit. `attends`: remember what was attended to. Errors: the prompt has no tokens.
+  /// bit for bit where products are heed's own (kernel::has_own_product). `attends`: remember what was attended to.
+  /// Errors: the prompt has no tokens.
   Writer(const Language& language, const heed::Ids& prompt, bool cached = true, bool attends = false);
 
   /// The next token.

@@ -4,7 +4,7 @@
 //   language_model write    writes on from --prompt with the model of the last training
 //
 // A part of the text is held out. How many bits the model needs for each byte of it stands beside what counting runs of
-// five tokens comes to, and beside xz.
+// five tokens comes to, and beside xz. The last tokens to learn from are kept to choose by.
 
 #include <heed.h>
 #include <unistd.h>
@@ -26,11 +26,11 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kAnew = "language_model train";
-constexpr double kLong = 10;  // minutes that a larger model is worth
+constexpr double kMinutesOfLarger = 10;  // minutes that a larger model is worth
 
 struct Options {
-  std::vector<std::string> words;  // what stands without a name: the command
-  std::string text, tokens = TextTokens::kinds()[0], prompt = "\n";
+  std::vector<std::string> arguments;  // what stands without a name: the command
+  std::string text, tokens = TextTokens::kBytePairs, prompt = "\n";
   LanguageOptions net;
   SampleOptions sample{.temperature = 0.8, .top_k = 0, .top_p = 0.95};
   int64_t vocabulary = 0, batch = 8, steps = 0, length = 300;
@@ -43,14 +43,14 @@ void settle(const Program& self, Options& options) {
   const auto unless_given = [&](const char* name, auto& value, auto larger) {
     if (!self.given(name)) value = larger;
   };
-  if (options.minutes >= kLong) {
+  if (options.minutes >= kMinutesOfLarger) {
     unless_given("--width", options.net.width, 256);
     unless_given("--layers", options.net.layers, 6);
     unless_given("--context", options.net.context, 256);
     unless_given("--dropout", options.net.dropout, 0.1);
     unless_given("--lr", options.lr, 1e-3);
   }
-  const bool pairs = options.tokens == TextTokens::kinds()[0];
+  const bool pairs = options.tokens == TextTokens::kBytePairs;
   const int64_t least = pairs ? BytePairs::bytes : 2, most = Ngram::kMostIds;
   if (options.vocabulary == 0) options.vocabulary = pairs ? 1024 : most;
   check(options.vocabulary >= least && options.vocabulary <= most, "--vocabulary is ", options.vocabulary,
@@ -132,18 +132,24 @@ std::string written(Writer& writer, const Language& language, const Options& opt
   return text;
 }
 
+bool knows(const TextTokens& tokens, std::string_view character) {
+  return tokens.unknown_bits(tokens.encode(character)) == 0;
+}
+
 Ids prompt_ids(const Language& language, const Options& options) {
   const TextTokens& tokens = language.tokens();
-  std::string unknown;
-  std::string_view rest = options.prompt;
-  for (size_t size = 0; !rest.empty(); rest.remove_prefix(size)) {
-    size = first_character(rest).size;
-    const std::string_view character = rest.substr(0, size);
-    if (tokens.unknown_bits(tokens.encode(character)) > 0) unknown += " " + printable(character);
-  }
-  check(unknown.empty(), "--prompt: the model has never seen", unknown, "; it knows the ", tokens.size() - 1,
-        " characters of its training alone");
+  Tokens unknown;
+  for (const std::string& character : split_characters(options.prompt, true))
+    if (!knows(tokens, character) && std::ranges::find(unknown, printable(character)) == unknown.end())
+      unknown.push_back(printable(character));
+  check(unknown.empty(), "--prompt: the model has never seen ", detail::listed(unknown), "; it knows the ",
+        tokens.size() - 1, " characters of its training alone");
   return tokens.encode(options.prompt);
+}
+
+// Without --prompt it begins with a line feed, or, where the text has none, with the most frequent character.
+void settle_prompt(const Program& self, const TextTokens& tokens, Options& options) {
+  if (!self.given("--prompt") && !knows(tokens, options.prompt)) options.prompt = tokens.token(1);
 }
 
 // Prints what the model writes, as it comes, and leaves a page of what it attended to.
@@ -190,9 +196,14 @@ class Learner {
 
 std::string model_file(const Program& self) { return self.out + "/language_model.safetensors"; }
 
-// The bits per byte that xz comes to; NaN where it is not installed.
+// The bits per byte that xz comes to; NaN where it is not installed, or fails.
 double of_xz(Program& self, size_t bytes) {
-  if (!run_tool(self.out, {"xz", "-9", "--keep", "--force", "held_out.txt"})) return NAN;
+  try {
+    if (!run_tool(self.out, {"xz", "-9", "--keep", "--force", "held_out.txt"})) return NAN;
+  } catch (const Error& error) {
+    self.text() << error.what() << "\n";
+    return NAN;
+  }
   const auto size = static_cast<double>(fs::file_size(self.out + "/held_out.txt.xz"));
   self.remove("held_out.txt.xz");
   return 8 * size / static_cast<double>(bytes);
@@ -214,7 +225,7 @@ void compare(Program& self, const Language& language, const Texts& texts, const 
   };
   row("every token alike", "uniform", (count * std::log2(language.tokens().size()) + unknown) / bytes);
   row("how often each is there", "unigram", of_ngram(1));
-  row("5-gram with back-off", "five_gram", of_ngram(5));
+  row("5-gram with back-off (Kneser-Ney)", "five_gram", of_ngram(5));
   row("xz -9", "xz", of_xz(self, texts.held_out.size()));
   row("this model", "bits_per_byte", bits / bytes);
   const double perplexity = std::exp2(bits / count);
@@ -230,20 +241,25 @@ void train(Program& self, Training& training, Options& options) {
   check(!texts.held_out.empty(), texts.what, ": there is no text to hold out; give a longer one");
   manual_seed(self.seed);
   const TextTokens tokens(options.tokens, texts.learned, options.vocabulary);
-  const Ids learned = tokens.encode(texts.learned), held_out = tokens.encode(texts.held_out);
-  check(std::ssize(learned) > options.net.context && held_out.size() > 1, texts.what, ": has ",
+  Ids learned = tokens.encode(texts.learned);
+  const Ids held_out = tokens.encode(texts.held_out);
+  check(std::ssize(learned) > options.net.context + 1 && held_out.size() > 1, texts.what, ": has ",
         learned.size(), " tokens to learn from and ", held_out.size(), " held out; --context ",
         options.net.context, " needs more than that many; give a longer text or a smaller --context");
+  const auto last = std::clamp<int64_t>((std::ssize(learned) - options.net.context) / 20, 1, 8192);
+  const Ids chosen_by(learned.end() - last, learned.end());  // what the best model is chosen by
+  learned.resize(learned.size() - chosen_by.size());
   const Tensor text_ids = from_vector(learned, {std::ssize(learned)});
   Learner learner(tokens, text_ids, options, self.seed);
   const Language& language = learner.language;
+  settle_prompt(self, tokens, options);
   const Ids prompt = prompt_ids(language, options);
   self.write("held_out.txt", texts.held_out);
 
   std::ostream& text = self.text();
   text << texts.what << ":\n"
        << texts.learned.size() << " bytes to learn from, " << learned.size() << " tokens of " << tokens.size()
-       << " different " << options.tokens << "\n"
+       << " different " << options.tokens << ", and " << last << " to choose by\n"
        << "a transformer of " << language.net().parameter_count() << " parameters: " << options.net.layers
        << " layers, " << options.net.width << " wide, " << options.net.heads << " heads, that sees "
        << options.net.context << " tokens\n"
@@ -271,20 +287,18 @@ void train(Program& self, Training& training, Options& options) {
        << " times" << (options.steps == 0 ? "; --steps repeats that whatever the clock says" : "") << "\n"
        << std::flush;
 
-  constexpr int64_t kChosenBy = 8192;  // tokens
-  const Ids some(held_out.begin(), held_out.begin() + std::min(kChosenBy, std::ssize(held_out)));
   training.keep_validated();
   training.run(state, steps, [&](int64_t step, bool validate) {
     StepRecord record = learner.step();
     plan.schedule.step();
     if (!validate) return record;
-    record.validation = std::log(2.0) * language.bits(some) / static_cast<double>(some.size());
+    record.validation = std::log(2.0) * language.bits(chosen_by) / static_cast<double>(chosen_by.size());
     if (isatty(STDOUT_FILENO)) {
       Writer writer(language, prompt);
       Options sample = options;
       sample.length = std::min<int64_t>(80, options.length);
       training.say("-- after " + std::to_string(step + 1) + " steps, loss " + short_number(record.loss) +
-                   ", held out " + short_number(record.validation) + "\n" +
+                   ", of what is to choose by " + short_number(record.validation) + "\n" +
                    written(writer, language, sample, self.seed, [](const std::string&) {}) + "\n");
     }
     return record;
@@ -314,7 +328,7 @@ int main(int argc, char** argv) {
   self.out = "out/language_model";
   Training training(self, 200);
   Options options;
-  self.arguments("COMMAND", options.words,
+  self.arguments("COMMAND", options.arguments,
                  "train (without a word, too), or write: with the model of the last training");
   self.option("--text", options.text, "Learn from this file of UTF-8 instead of heed's sources");
   self.choice("--tokens", options.tokens, TextTokens::kinds(), "What the text is made of");
@@ -340,16 +354,20 @@ int main(int argc, char** argv) {
   self.option("--top-p", options.sample.top_p, "Of these only the first that have this probability together");
   self.flag("--no-cache", options.no_cache, "Compute all again for each token: slower, and the same text");
   return self.run(argc, argv, [&] {
-    const std::string command = options.words.empty() ? "train" : options.words[0];
-    check(options.words.size() < 2 && (command == "train" || command == "write"), "the command is \"",
-          options.words.empty() ? "" : printable(options.words.back()), "\"; it is one of train and write");
+    const std::string command = options.arguments.empty() ? "train" : options.arguments[0];
+    check(options.arguments.size() < 2 && (command == "train" || command == "write"), "the command is \"",
+          options.arguments.empty() ? "" : printable(options.arguments.back()),
+          "\"; it is one of train and write");
     check_writing(options);
     if (command == "train") return train(self, training, options);
     for (const char* name : {"--text", "--tokens", "--vocabulary", "--width", "--layers", "--heads",
-                             "--context", "--dropout", "--lr", "--batch", "--steps", "--minutes", "--resume"})
+                             "--context", "--dropout", "--lr", "--batch", "--steps", "--minutes", "--resume",
+                             "--stop-after", "--checkpoint-every", "--log"})
       check(!self.given(name), name, " is for training; write asks the model that the last training saved");
     const std::string file = model_file(self);
     check(fs::exists(file), file, ": there is no model yet; ", kAnew, " makes one");
-    write(self, Language::load(file, kAnew), options);
+    const Language language = Language::load(file, kAnew);
+    settle_prompt(self, language.tokens(), options);
+    write(self, language, options);
   });
 }

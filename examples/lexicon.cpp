@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "examples/bad_rows.h"
-#include "examples/csv.h"
 #include "nn/text/metrics.h"
 #include "nn/text/utf8.h"
 #include "tensor/error.h"
@@ -44,11 +43,12 @@ Tokens phones_of(std::string_view text) {
 Entry parse_entry(std::string_view line) {
   heed::check_utf8("the line", line);
   check(line.find('\0') == line.npos, "holds a zero byte");
+  check(line.find('\r') == line.npos, "holds a carriage return; lines end in LF or CRLF");
   const std::vector<std::string_view> columns = pieces(line, '\t');
   check(columns.size() > 1, "has no tab; a line is a word, a tab, its phones with spaces between them");
   Entry entry{std::string(columns[0]), letters_of(std::string(columns[0])), {}};
   const auto count = std::ssize(entry.letters);
-  check(count > 0, "the word before the tab is empty");
+  check(columns[0].find_first_not_of(' ') != columns[0].npos, "the word before the tab is empty");
   check(count <= kLongestWord, "the word has ", count, " letters; at most ", kLongestWord, " are taken");
   for (size_t i = 1; i < columns.size(); ++i) entry.sounds.push_back(phones_of(columns[i]));
   return entry;
@@ -75,25 +75,16 @@ Tokens letters_of(const std::string& word) {
 }
 
 std::vector<Entry> read_lexicon(const std::string& path, bool skip_bad, int64_t* skipped) {
-  const std::string text = read_file(path);
   std::vector<Entry> entries;
   std::unordered_map<std::string, size_t> places;
-  BadRows bad(path, skip_bad);
-  int64_t number = 0;
-  for (std::string_view line : pieces(text, '\n')) {
-    if (++number == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.find_first_not_of(" \t") == line.npos) continue;
-    bad.note(number, [&] {
-      Entry read = parse_entry(line);
-      const auto [place, fresh] = places.try_emplace(read.word, entries.size());
-      if (fresh) entries.push_back({read.word, std::move(read.letters), {}});
-      std::vector<Tokens>& known = entries[place->second].sounds;
-      for (Tokens& sound : read.sounds)
-        if (std::ranges::find(known, sound) == known.end()) known.push_back(std::move(sound));
-    });
-  }
-  const int64_t count = bad.count();
+  const int64_t count = each_line(path, skip_bad, [&](std::string_view line) {
+    Entry read = parse_entry(line);
+    const auto [place, fresh] = places.try_emplace(read.word, entries.size());
+    if (fresh) entries.push_back({read.word, std::move(read.letters), {}});
+    std::vector<Tokens>& known = entries[place->second].sounds;
+    for (Tokens& sound : read.sounds)
+      if (std::ranges::find(known, sound) == known.end()) known.push_back(std::move(sound));
+  });
   if (skipped) *skipped = count;
   check(!entries.empty(), path,
         ": has no words; a line is a word, a tab, its phones with spaces between them");

@@ -20,7 +20,7 @@ void ModelFile::damaged(const std::string& why) const {
 const std::string& ModelFile::text(const std::string& name) const {
   const auto found = file_.metadata.find(name);
   heed::check(found != file_.metadata.end(), path_, ": has no \"", name,
-              "\" in its metadata; it was not written by ", program_.substr(0, program_.find(' ')));
+              "\" in its metadata; it is of another program or version; ", program_, " trains a model anew");
   return found->second;
 }
 

@@ -248,7 +248,7 @@ bool run_tool(const std::string& folder, std::vector<std::string> command) {
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return false;
-  heed::check(WIFEXITED(status) && WEXITSTATUS(status) == 0, command[0], " could not draw ", folder, "/",
+  heed::check(WIFEXITED(status) && WEXITSTATUS(status) == 0, command[0], " failed on ", folder, "/",
               command.back(), "; run it there to see why");
   return true;
 }

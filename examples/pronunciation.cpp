@@ -58,10 +58,7 @@ std::string made_from(const AttentionMap& map, const Tokens& phones) {
 
 std::vector<std::vector<Answer>> pronounce(std::span<const Translation> models,
                                            const std::vector<Tokens>& words, int64_t beams) {
-  size_t longest = 0;
-  for (const Tokens& letters : words) longest = std::max(longest, letters.size());
-  const SearchOptions options{.max_length = 2 * static_cast<int64_t>(longest) + 10, .width = beams};
-  return models.front().search(words, options, models.subspan(1));
+  return models.front().search(words, {.max_length = kLongestWord + 1, .width = beams}, models.subspan(1));
 }
 
 Measured measure(std::span<const Translation> models, const std::vector<Entry>& entries, int64_t beams) {
@@ -82,7 +79,7 @@ Measured measure(std::span<const Translation> models, const std::vector<Entry>& 
 }
 
 void report(Program& self, const Translation& model, const std::string& what,
-            const std::vector<Entry>& entries, const Measured& measured) {
+            const std::vector<Entry>& entries, const Measured& measured, const std::string& file) {
   const PhoneScore& score = measured.score;
   self.text() << score.words << " " << what << ": " << percent(score.word_errors()) << " of the words wrong, "
               << percent(score.phone_errors()) << " of the phones; " << short_number(measured.seconds)
@@ -98,7 +95,7 @@ void report(Program& self, const Translation& model, const std::string& what,
   std::string answers;
   for (size_t i = 0; i < entries.size(); ++i)
     answers += entries[i].word + "\t" + spaced(measured.answers[i]) + "\n";
-  self.write("answers.tsv", answers);
+  self.write(file, answers);
 
   constexpr size_t kShown = 10;
   Table table({"word", "made from", "", "listed as"});

@@ -37,8 +37,8 @@ struct Measured {
 };
 Measured measure(std::span<const Translation> models, const std::vector<Entry>& entries, int64_t beams);
 /// Says it and puts it into the results; shows ten words that are right and ten that are not, or fewer; writes all
-/// answers into answers.tsv, a word, a tab, its phones on each line.
+/// answers into a file, a word, a tab, its phones on each line.
 void report(Program& self, const Translation& model, const std::string& what,
-            const std::vector<Entry>& entries, const Measured& measured);
+            const std::vector<Entry>& entries, const Measured& measured, const std::string& file);
 
 }  // namespace program

@@ -86,7 +86,7 @@ Characters Characters::from_text(std::string_view text) {
 }
 
 const std::vector<std::string>& TextTokens::kinds() {
-  static const std::vector<std::string> all = {"byte-pairs", "characters"};
+  static const std::vector<std::string> all = {kBytePairs, "characters"};
   return all;
 }
 

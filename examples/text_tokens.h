@@ -41,6 +41,7 @@ class TextTokens {
   /// Read again: what kind() and to_text() said.
   static TextTokens from_text(const std::string& kind, std::string_view text);
   static const std::vector<std::string>& kinds();
+  static constexpr const char* kBytePairs = "byte-pairs";  // the first of them
 
   std::string kind() const;
   std::string to_text() const;
@@ -59,7 +60,7 @@ class TextTokens {
 };
 
 /// Text that comes in parts that may end inside of a character: gives whole characters as soon as they are there, U+FFFD
-/// for what can be none. Control characters but tabs and line feeds, which terminals obey, come as U+001B.
+/// for what can be none. Control characters but tabs and line feeds, which terminals obey, are written out: "U+001B".
 class Utf8Stream {
  public:
   /// What can be shown now.

@@ -102,7 +102,7 @@ void Training::expect(heed::Checkpoint& state, const std::vector<std::string>& o
 }
 
 void Training::renew(const std::string& path) {
-  if (resume_ || !std::filesystem::exists(path)) return;
+  if (ended_before_ || !std::filesystem::exists(path)) return;
   const std::string before = path + ".before";
   std::error_code wrong;
   std::filesystem::rename(path, before, wrong);
@@ -122,6 +122,7 @@ void Training::run(heed::Checkpoint& state, int64_t steps, const Step& step, con
     self_.text() << std::flush;
   }
   int64_t done = state.step();
+  ended_before_ = done == steps;
   heed::check(done == steps || stop_after_ == 0 || done < stop_after_, "--stop-after ", stop_after_,
               ": the checkpoint is after step ", done, "; give a later step, or none");
   const std::string log_path = log_file();

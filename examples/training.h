@@ -38,8 +38,8 @@ class Training {
   void keep_validated() { keeps_best_ = true; }
   /// What these options are must be as it was, for a training to go on.
   void expect(heed::Checkpoint& state, const std::vector<std::string>& options) const;
-  /// A file of an earlier training, which this one is about to write anew, goes to `path`.before, unless this one
-  /// resumes it.
+  /// A file of an earlier training, which this one is about to write at its end, goes to `path`.before; not so where this
+  /// one had come to its end before, and left the file itself.
   void renew(const std::string& path);
 
   /// Steps 0 to steps - 1; with --resume those before the checkpoint are passed over. With a name it is one of several
@@ -57,7 +57,7 @@ class Training {
   Program& self_;
   std::string log_, logged_;  // as it was given; the one that was written to last
   int64_t every_ = 0, stop_after_ = 0;
-  bool resume_ = false, keeps_best_ = false;
+  bool resume_ = false, keeps_best_ = false, ended_before_ = false;
   const heed::Checkpoint* resumed_ = nullptr;
   std::unique_ptr<Progress> plan_;
   const Progress* shown_ = nullptr;  // while it runs

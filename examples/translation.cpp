@@ -55,6 +55,15 @@ Tokens unknown_words(const std::string& sentence, const Tokens& tokens, const Vo
   return unknown;
 }
 
+// What one vocabulary calls the tokens of another: ids [size].
+Tensor names_in(const Vocabulary& one, const Vocabulary& other) {
+  Ids ids;
+  for (int64_t id = 0; id < other.size(); ++id) ids.push_back(one.id(other.token(id)));
+  check(one.size() == other.size() && std::ranges::count(ids, Vocabulary::unk) == 1,
+        "models that answer together must have learned the same tokens; train them on the same file");
+  return from_vector(ids, {std::ssize(ids)});
+}
+
 }  // namespace
 
 Translation::Translation(TranslatorOptions options, Vocabulary source, Vocabulary target)
@@ -139,15 +148,25 @@ std::vector<std::vector<Answer>> Translation::search(const std::vector<Tokens>& 
   constexpr int64_t kRows = 1280;  // of a step, whatever the width
   const auto batch_size =
       static_cast<size_t>(std::max<int64_t>(1, kRows / std::max<int64_t>(1, options.width)));
-  std::vector<const Translation*> models = {this};
+  // A model that answers, and what it calls the tokens of this one's targets, [target words].
+  struct Member {
+    const Translation* model;
+    Tensor ids;
+    DecodeStep step = {};
+  };
+  std::vector<Member> members = {{this, names_in(target_, target_)}};
   std::vector<Module*> modules = {&module()};
   for (const Translation& other : others) {
-    check(other.source_.to_text() == source_.to_text() && other.target_.to_text() == target_.to_text(),
-          "models that answer together must have learned the same tokens; train them on the same file");
-    models.push_back(&other);
+    names_in(other.source_, source_);
+    members.push_back({&other, names_in(other.target_, target_)});
     modules.push_back(&other.module());
   }
   const Asking asking(modules);
+  std::vector<float> never(static_cast<size_t>(target_.size()));
+  for (const int64_t id : {Vocabulary::pad, Vocabulary::bos, Vocabulary::unk}) never[id] = -INFINITY;
+  const Tensor later = from_vector(never, {target_.size()});
+  never[Vocabulary::eos] = -INFINITY;
+  const Tensor at_first = from_vector(never, {target_.size()});
 
   std::vector<size_t> order(sources.size());  // sources of about one length together
   std::iota(order.begin(), order.end(), 0);
@@ -157,14 +176,15 @@ std::vector<std::vector<Answer>> Translation::search(const std::vector<Tokens>& 
     const auto places = std::span(order).subspan(first, std::min(batch_size, order.size() - first));
     std::vector<Tokens> some;
     for (const size_t i : places) some.push_back(sources[i]);
-    const PaddedBatch batch = pad_batch(encoded(source_, some));
-    std::vector<DecodeStep> steps;
-    for (const Translation* model : models) steps.push_back(model->translator_->decoder(batch));
-    const DecodeStep together = [&steps](const Tensor& tokens, const Tensor& parents) {
-      if (steps.size() == 1) return steps[0](tokens, parents);
-      Tensor sum = exp(steps[0](tokens, parents));
-      for (size_t i = 1; i < steps.size(); ++i) sum = sum + exp(steps[i](tokens, parents));
-      return log(sum / static_cast<double>(steps.size()));
+    for (auto& [model, ids, step] : members)
+      step = model->translator_->decoder(pad_batch(encoded(model->source_, some)));
+    bool begun = false;
+    const DecodeStep together = [&](const Tensor& tokens, const Tensor& parents) {
+      std::vector<Tensor> said;
+      for (auto& [model, ids, step] : members)
+        said.push_back(index_select(step(index_select(ids, 0, tokens), parents), 1, ids));
+      const Tensor mean = logsumexp(stack(said, 0), 0) - std::log(static_cast<double>(said.size()));
+      return mean + (std::exchange(begun, true) ? later : at_first);
     };
     const auto found = beam_search(together, std::ssize(some), options);
     for (size_t i = 0; i < found.size(); ++i)

@@ -44,7 +44,7 @@ class Translation {
   std::vector<heed::Tokens> translate(const std::vector<heed::Tokens>& sources, int64_t beams = 1) const;
 
   /// The best answers for each source, the best first; with others the probabilities of the next token are the mean of
-  /// all models. Errors: one of the others has other vocabularies.
+  /// all models. No answer is empty or has <pad>, <bos> or <unk> in it. Errors: one of the others knows other tokens.
   std::vector<std::vector<Answer>> search(const std::vector<heed::Tokens>& sources,
                                           const heed::SearchOptions& options,
                                           std::span<const Translation> others = {}) const;

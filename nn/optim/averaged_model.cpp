@@ -58,9 +58,12 @@ void AveragedModel::load_state_dict(const StateDict& state) {
             count->second.item<int64_t>() >= 0,
         "AveragedModel: load_state_dict: ", kCount, " is no count");
   StateDict there;
-  for (const auto& [name, x] : state)
-    if (name != kCount)
-      there[name.starts_with(kModule) ? name.substr(kModule.size()) : name] = clone(x.detach());
+  for (const auto& [name, x] : state) {
+    if (name == kCount) continue;
+    check(name.starts_with(kModule), "AveragedModel: load_state_dict: ", name, " does not begin with ",
+          kModule);
+    there[name.substr(kModule.size())] = clone(x.detach());
+  }
   check_fits("load_state_dict", mean_, there);
   mean_ = std::move(there);
   n_averaged_ = count->second.item<int64_t>();

@@ -83,24 +83,34 @@ BytePairs::BytePairs(std::string_view text, int64_t size) {
   for (const auto& [piece, count] : counts)
     if (piece.size() > 1) pieces.emplace_back(bytes_of(piece), count);
 
-  std::map<Pair, int64_t> pairs;  // how often each is there
-  const auto count_pairs = [&](const Ids& ids, int64_t count) {
+  struct Places {
+    int64_t count = 0;           // how often a pair is there
+    std::vector<size_t> pieces;  // that have it, or had
+  };
+  std::map<Pair, Places> pairs;
+  // Counts the pairs of a piece, or takes them out again; those with a token from `is_new` on are noted to be there.
+  const auto count_pairs = [&](size_t piece, int64_t sign, int64_t is_new) {
+    const auto& [ids, count] = pieces[piece];
     for (size_t i = 1; i < ids.size(); ++i) {
-      const auto at = pairs.try_emplace({ids[i - 1], ids[i]}).first;
-      at->second += count;
-      if (at->second == 0) pairs.erase(at);
+      Places& places = pairs[{ids[i - 1], ids[i]}];
+      places.count += sign * count;
+      if (std::max(ids[i - 1], ids[i]) >= is_new) places.pieces.push_back(piece);
     }
   };
-  for (const auto& [ids, count] : pieces) count_pairs(ids, count);
+  for (size_t piece = 0; piece < pieces.size(); ++piece) count_pairs(piece, 1, 0);
   while (this->size() < size && !pairs.empty()) {
-    const auto [pair, most] = *std::ranges::max_element(pairs, {}, &std::pair<const Pair, int64_t>::second);
-    if (most < 2) break;
-    for (auto& [ids, count] : pieces) {
+    const auto best =
+        std::ranges::max_element(pairs, {}, [](const auto& entry) { return entry.second.count; });
+    if (best->second.count < 2) break;
+    const Pair pair = best->first;
+    for (const size_t piece : std::exchange(best->second.pieces, {})) {
+      Ids& ids = pieces[piece].first;
       if (!holds(ids, pair)) continue;
-      count_pairs(ids, -count);
+      count_pairs(piece, -1, INT64_MAX);
       join(ids, pair, this->size());
-      count_pairs(ids, count);
+      count_pairs(piece, 1, this->size());
     }
+    std::erase_if(pairs, [](const auto& entry) { return entry.second.count == 0; });
     add(pair);
   }
 }

@@ -1,6 +1,7 @@
 #include "examples/bad_rows.h"
 
 #include "tests/support/expect.h"
+#include "tests/support/program.h"
 
 using program::BadRows;
 
@@ -17,4 +18,17 @@ TEST_CASE("bad rows: a table of the first twenty, and how many more") {
   CHECK(contains(error, "a.csv: 21 rows cannot be used"));
   CHECK(contains(error, "24  is not one of five\n  and 1 more"));
   CHECK_FALSE(contains(error, "is the last"));
+}
+
+TEST_CASE("each_line: without what begins a file and ends a line") {
+  const Folder folder;
+  const std::string file = folder.write("a.txt", "\xEF\xBB\xBF one\r\n\n \t\r\ntwo\nthree");
+  Texts lines;
+  CHECK(program::each_line(file, false, [&](std::string_view line) { lines.emplace_back(line); }) == 0);
+  CHECK(lines == Texts{" one", "two", "three"});
+  const auto refuse = [](std::string_view line) { heed::check(line.size() > 3, "is short"); };
+  CHECK(program::each_line(file, true, refuse) == 1);
+  CHECK_ERROR_HAS(program::each_line(file, false, refuse), "a.txt: 1 row cannot be used");
+  CHECK_ERROR_HAS(program::each_line(file, false, refuse), "4  is short");
+  CHECK(program::each_line(folder.write("b.txt", ""), false, refuse) == 0);
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -46,7 +47,8 @@ TEST_CASE("g2p: learns a spelling, and is asked for words that no list has") {
   CHECK(r["test"]["word_errors"].get<double>() < 0.1);
   CHECK(r["test"]["phone_errors"].get<double>() < 0.04);
   CHECK(r["test"]["words"] == 300);
-  for (const char* file : {"g2p.safetensors", "log.jsonl", "loss.svg", "word_errors.svg", "answers.tsv"})
+  for (const char* file :
+       {"g2p.safetensors", "log.jsonl", "loss.svg", "word_errors.svg", "dev_answers.tsv", "test_answers.tsv"})
     CHECK_MESSAGE(std::filesystem::exists(words / "out/" + file), file);
 
   const std::string out = " --out " + words / "out";
@@ -69,8 +71,19 @@ TEST_CASE("g2p: learns a spelling, and is asked for words that no list has") {
   const Run best = run_program("g2p", "convert bonu --n-best 3 --alignment" + out);
   CHECK(lines_of(best.out).size() > 8);
   CHECK(best.out.starts_with("bonu\tb o n u\t-"));
+  const Run many = run_program("g2p", "convert bonu --n-best 40" + out);
+  Texts said_once = lines_of(many.out);
+  for (std::string& line : said_once) line = line.substr(5, line.rfind('\t') - 5);
+  CHECK(said_once.size() == 40);
+  for (const std::string& phones : said_once) CHECK_FALSE((phones.empty() || contains(phones, "<")));
+  std::ranges::sort(said_once);
+  CHECK(std::ranges::adjacent_find(said_once) == said_once.end());
   CHECK(contains(read_file(words / "out/alignment_1.svg"), "bonu → b o n u"));
   CHECK(contains(read_file(words / "out/attention.html"), "bonu"));
+  CHECK(run_program("g2p", "convert Æ na bo --alignment" + out).code == 2);
+  CHECK(std::filesystem::exists(words / "out/alignment_2.svg"));
+  CHECK(run_program("g2p", "convert bo --alignment" + out).code == 0);
+  CHECK_FALSE(std::filesystem::exists(words / "out/alignment_2.svg"));
 
   const std::string model = words / "out/g2p.safetensors";
   const Json one = results_of("g2p", "evaluate " + words.test + out),
@@ -85,6 +98,13 @@ TEST_CASE("g2p: learns a spelling, and is asked for words that no list has") {
   REQUIRE(entries.size() == answered.size());
   for (size_t i = 0; i < entries.size(); ++i) score.add(entries[i], answered[i].sounds[0]);
   CHECK(score.word_errors() == one["word_errors"].get<double>());
+
+  // What was kept is as good as any, as the words to choose by say.
+  const Values errors = r["dev_word_errors"].get<Values>();
+  CHECK(results_of("g2p", "evaluate " + words.dev + " --beams 1" + out)["word_errors"].get<double>() <=
+        *std::ranges::min_element(errors));
+  CHECK(results_of("g2p", "evaluate " + words.write("odd.tsv", "bañu\tb a n u\n") + out)["unseen_letters"] ==
+        1);
 }
 
 TEST_CASE("g2p: stopped and gone on with, the same model; a new one spares the old") {
@@ -105,10 +125,43 @@ TEST_CASE("g2p: stopped and gone on with, the same model; a new one spares the o
   CHECK(run_program("g2p", "convert bonu --out " + words / "pieces").code == 0);
 }
 
-TEST_CASE("g2p: by the clock") {
+TEST_CASE(
+    "g2p: by the clock; how many epochs are averaged; models of other parts of a file answer together") {
   const Words words;
   const Json r = results_of("g2p", words.options("out", "--minutes 0.05"));
   CHECK(r["steps"].get<int64_t>() > 3);
+  const auto learn = [&](const std::string& out, const std::string& more) {
+    const Run run = run_program("g2p", "train --train " + words.train +
+                                           " --words 600 --epochs 3 --width 16 --layers 1 "
+                                           "--batch 64 --out " +
+                                           words / out + more);
+    CHECK_MESSAGE(run.code == 0, run.err);
+    CHECK(contains(run.out,
+                   "600 words with 600 pronunciations to learn from, 60 to choose by: a part of them"));
+    return run.out;
+  };
+  CHECK(contains(learn("a", " --average 1 --seed 1"), "kept: the model after epoch"));
+  CHECK(contains(learn("b", " --average 2 --seed 2"), "the mean of the last 2 epochs"));
+  const Json together =
+      results_of("g2p", "evaluate " + words.test + " --ensemble " + words / "a/g2p.safetensors" + "," +
+                            words / "b/g2p.safetensors" + " --out " + words / "both");
+  CHECK(together["words"] == 300);
+}
+
+TEST_CASE("g2p: what is chosen where nothing is said") {
+  const Folder folder;
+  const auto begun = [&](const std::string& arguments) {
+    const Run run = run_program("g2p", "train --stop-after 1 " + arguments + " --out " + folder / "out");
+    CHECK_MESSAGE(run.code == 0, run.err);
+    return run.out;
+  };
+  const std::string small = begun("--minutes 0.05");
+  CHECK(contains(small, "20000 words with "));
+  CHECK(contains(small, ", 128 wide\n"));
+  const std::string large = begun("--epochs 1");
+  CHECK(contains(large, "104167 words with 110611 pronunciations to learn from, 2670 to choose by\n"));
+  CHECK(contains(large, "gru: 3444523 parameters, 384 wide\n"));
+  CHECK(contains(begun("--epochs 1 --model transformer --words 1000"), ", 256 wide\n"));
 }
 
 TEST_CASE("g2p: what is wrong, and what to do") {
@@ -124,6 +177,9 @@ TEST_CASE("g2p: what is wrong, and what to do") {
   CHECK(contains(refused("train --minutes 1 --epochs 1"), "give one of them"));
   CHECK(contains(refused("train --minutes -1"), "--minutes is -1"));
   CHECK(contains(refused("train --width 30"), "a multiple of 4"));
+  CHECK(contains(refused("train --words -5"), "--words is -5; it must be from -1 to 1000000000"));
+  CHECK(contains(refused("convert a --skip-bad"), "--skip-bad is for train and evaluate"));
+  CHECK(contains(refused("convert a --log x"), "--log is for train"));
   CHECK(contains(refused("train --dropout 1"), "below 1"));
   CHECK(contains(refused("train --dev " + words.dev), "go with --train"));
   CHECK(contains(refused("train --n-best 2"), "--n-best is for convert"));
@@ -132,6 +188,9 @@ TEST_CASE("g2p: what is wrong, and what to do") {
   CHECK(contains(refused("evaluate"), "name one file"));
   CHECK(contains(refused("evaluate " + words.test + " --json " + words.test), "would be overwritten"));
   CHECK(contains(refused("train --train " + words.write("bad.tsv", "a\n")), "bad.tsv: 1 row cannot be used"));
+  const std::string skipped = "train --train " + words.write("two.tsv", "a\na\tb\nb\tc\n") +
+                              " --skip-bad --epochs 1 --width 4 --out " + words / "skipped";
+  CHECK(results_of("g2p", skipped)["skipped"] == 1);
   CHECK(contains(refused("train --train " + words.write("one.tsv", "a\tb\n")), "has one word"));
   CHECK_FALSE(std::filesystem::exists(words / "out"));
 }

@@ -30,17 +30,18 @@ TEST_CASE("read_lexicon: all that is wrong with a file at once") {
   const Folder folder;
   const std::string bad =
       folder.write("bad.tsv", "GOOD\tG UH D\nno tab\n\tAH\nA\t\nB\tB \xff\nC\tS <eos>\nD\tD IY\t \n" +
-                                  std::string(101, 'x') + "\tEH K S\n");
+                                  std::string(101, 'x') + "\tEH K S\nE\tIY\rF\tEH F\n \tAH\n");
   const std::string text = message([&] { read_lexicon(bad); });
-  CHECK(contains(text, "bad.tsv: 7 rows cannot be used"));
+  CHECK(contains(text, "bad.tsv: 9 rows cannot be used"));
   for (const char* why :
        {"2  has no tab; a line is a word, a tab, its phones", "3  the word before the tab is empty",
         "4  a pronunciation is empty", "5  the line: byte 4 of the text is not UTF-8",
-        "6  <eos> is no phone here", "7  a pronunciation is empty", "8  the word has 101 letters"})
+        "6  <eos> is no phone here", "7  a pronunciation is empty", "8  the word has 101 letters",
+        "9  holds a carriage return; lines end in LF or CRLF", "10  the word before the tab is empty"})
     CHECK_MESSAGE(contains(text, why), text);
   int64_t skipped = 0;
   CHECK(read_lexicon(bad, true, &skipped).size() == 1);
-  CHECK(skipped == 7);
+  CHECK(skipped == 9);
   CHECK_ERROR_HAS(read_lexicon(folder.write("empty.tsv", "\n \n")), "empty.tsv: has no words");
   CHECK_ERROR_HAS(read_lexicon(folder / "none.tsv"), "cannot be read");
 }

@@ -18,8 +18,9 @@ TEST_CASE("ModelFile: what a program wrote, and what makes another where it is d
   CHECK(file.number("width") == 384);
   CHECK(file.tensors().at("w").numel() == 2);
   CHECK(file.made([] { return 3; }) == 3);
-  CHECK(message([&] { file.text("layers"); }) ==
-        path + ": has no \"layers\" in its metadata; it was not written by g2p");
+  CHECK(message([&] { file.text("layers"); }) == path +
+                                                     ": has no \"layers\" in its metadata; it is of another "
+                                                     "program or version; g2p train trains a model anew");
   CHECK(message([&] { file.number("odd"); }) ==
         path + ": is damaged: odd is \"3.5\"; it must be from 1 to 1048576; g2p train trains a model anew");
   CHECK_ERROR_HAS(file.number("width", 1, 100), "it must be from 1 to 100;");

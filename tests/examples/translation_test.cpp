@@ -5,6 +5,7 @@
 #include "nn/optim/clip.h"
 #include "nn/optim/optimizer.h"
 #include "nn/safetensors.h"
+#include "tensor/kernels/matmul.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
@@ -173,7 +174,10 @@ TEST_CASE("Translation: a fed decoder of any size, saved; several models answer 
                                     .width = 16,
                                     .layers = 2,
                                     .layer_dropout = 0.1};
-    Translation translation(options, Vocabulary(sources), Vocabulary(targets));
+    // The second model has seen other words more often, and so has other numbers for letters and phones.
+    std::vector<Tokens> read = sources, said = targets;
+    if (seed == 2) read.insert(read.end(), 9, {"S", "N"}), said.insert(said.end(), 9, {"AH", "N"});
+    Translation translation(options, Vocabulary(read), Vocabulary(said));
     Adam optimizer(translation.module().parameters(), {.lr = 1e-2});
     for (int step = 0; step < steps; ++step) {
       optimizer.zero_grad();
@@ -193,23 +197,24 @@ TEST_CASE("Translation: a fed decoder of any size, saved; several models answer 
   for (size_t i = 0; i < sources.size(); ++i) {
     CHECK(answers[i].front().tokens == targets[i]);
     CHECK(answers[i].size() == 3);
-    CHECK(answers[i].front().score ==
-          a.search({sources[i]}, search)[0].front().score);  // alone as among others
+    if (kernel::has_own_product(float32))  // alone as among others
+      CHECK(answers[i].front().score == a.search({sources[i]}, search)[0].front().score);
   }
   const AttentionMap map = loaded.alignment(sources[2], targets[2], "SON");
   CHECK(map.weights.shape() == Shape{1, 4, 3});
   CHECK(map.sentence == "SON");
 
-  // Together they say what lies between what either says.
+  // Together they say the mean of what each says, whatever numbers it has for the tokens.
+  CHECK(b.search(sources, search)[0].front().tokens == targets[0]);
   const auto score = [&](const Translation& model, const std::vector<Translation>& others) {
-    return model.search({sources[0]}, {.max_length = 8, .alpha = 0}, others)[0].front().score;
+    return model.search({sources[0]}, {.max_length = 1}, others)[0].front().score;
   };
   std::vector<Translation> others;
   others.push_back(learned(2, 150));
-  const double both = score(a, others), lower = std::min(score(a, {}), score(b, {})),
-               upper = std::max(score(a, {}), score(b, {}));
-  CHECK(lower <= both);
-  CHECK(both <= upper);
+  CHECK(score(a, others) ==
+        doctest::Approx(std::log((std::exp(score(a, {})) + std::exp(score(b, {}))) / 2)).epsilon(1e-5));
+  for (size_t i = 0; i < sources.size(); ++i)
+    CHECK(a.search(sources, search, others)[i].front().tokens == targets[i]);
   others.push_back(Translation("attention", "dot", kPairs));
   CHECK_ERROR_HAS(score(a, others), "must have learned the same tokens");
 

@@ -74,5 +74,8 @@ TEST_CASE("AveragedModel: goes on from a checkpoint; another model is refused an
   StateDict more = averaged.state_dict();
   more["module.scale"] = ones({1});
   CHECK_ERROR_HAS(averaged.load_state_dict(more), "scale is of another model");
+  more.erase("module.scale");
+  more["weight"] = more["module.weight"];
+  CHECK_ERROR_HAS(averaged.load_state_dict(more), "weight does not begin with module.");
   CHECK(averaged.n_averaged() == 2);
 }
