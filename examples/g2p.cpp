@@ -85,6 +85,7 @@ Data read_data(Program& self, Options& options) {
 
 // Fills in what the other options leave open, and refuses what cannot be.
 void settle(const Program& self, Options& options) {
+  check_range("--words", options.words, -1, 1000000000);
   const bool small = options.minutes < kMinutesOfLarger && options.epochs == 0 && options.width == 0 &&
                      options.words < 0 && options.train.empty();
   if (small) {
@@ -97,7 +98,6 @@ void settle(const Program& self, Options& options) {
   if (options.width == 0) options.width = options.model == "gru" ? 384 : 256;
   if (options.layers == 0) options.layers = options.model == "gru" ? 2 : 3;
   if (options.minutes == 0 && options.epochs == 0) options.minutes = 1.7;
-  check_range("--words", options.words, -1, 1000000000);
   check_range("--minutes", options.minutes, 0, 100000);
   check_range("--epochs", options.epochs, 0, 100000);
   check(options.minutes == 0 || options.epochs == 0,

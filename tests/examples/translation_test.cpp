@@ -88,7 +88,8 @@ TEST_CASE("Translation: unknown words are named, marks at the end left out") {
   CHECK(refusal(longest) == "--text: has 201 words or characters; a sentence has at most 200");
   const Folder folder;
   save_safetensors(folder / "other.safetensors", {{"w", ones({1})}});
-  CHECK_ERROR_HAS(Translation::load(folder / "other.safetensors"), "was not written by translate");
+  CHECK_ERROR_HAS(Translation::load(folder / "other.safetensors"),
+                  "is of another program or version; translate without --text trains");
   translation.save(folder / "model.safetensors");
   const auto [tensors, metadata] = load_safetensors(folder / "model.safetensors");
   for (const auto& [name, value, why] :
