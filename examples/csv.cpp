@@ -53,8 +53,7 @@ class Reader {
     text_ = read_file(path);
     heed::check(heed::valid_utf8(text_) == text_.size() && text_.find('\0') == text_.npos, path,
                 ": is not UTF-8 text; save it as CSV in UTF-8");
-    rest_ = text_;
-    if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);
+    rest_ = unmarked(text_);
     for (const char candidate : {',', ';', '\t'})
       if (rest_.substr(0, rest_.find_first_of("\r\n")).find(candidate) != rest_.npos) {
         separator_ = candidate;
@@ -171,11 +170,15 @@ std::string read_file(const std::string& path) {
   return bytes;
 }
 
+std::string_view unmarked(std::string_view text) {
+  return text.substr(text.starts_with("\xEF\xBB\xBF") ? 3 : 0);
+}
+
 std::string read_text(const std::string& path) {
-  std::string text = read_file(path);
-  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  const std::string bytes = read_file(path);
+  const std::string_view text = unmarked(bytes);
   heed::check_utf8(path, text);
-  return text;
+  return std::string(text);
 }
 
 Columns read_csv(const std::string& path, const std::string& x, const std::string& y, bool skip_bad) {

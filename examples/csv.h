@@ -2,12 +2,15 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace program {
 
 /// All bytes of a file or a pipe.
 std::string read_file(const std::string& path);
+/// A text without the byte order mark that it may begin with.
+std::string_view unmarked(std::string_view text);
 /// A file of UTF-8, without the byte order mark that it may begin with. Throws heed::Error naming the file and the first
 /// byte that is not UTF-8.
 std::string read_text(const std::string& path);

@@ -32,12 +32,6 @@ class RecurrentTranslator : public Layer<RecurrentTranslator>, public Translator
         dropout(options.dropout) {}
 
   virtual Tensor forward(const PaddedBatch& batch, const Tensor& input) = 0;
-  void visit(Visitor& v) override {
-    v("source", source);
-    v("target", target);
-    v("encoder", encoder);
-    v("bridge", bridge);
-  }
   Module& module() override { return *this; }
   Tensor logits(const PaddedBatch& batch, const Tensor& input) override { return (*this)(batch, input); }
 
@@ -61,6 +55,17 @@ class RecurrentTranslator : public Layer<RecurrentTranslator>, public Translator
     return {states, summary, tanh(bridge(summary)), batch.lengths};
   }
   Tensor dropped(const Tensor& x) { return F::dropout(x, dropout, training()); }
+  // The parts of both sides, those of the decoder by the same names whatever they are.
+  void visit_all(Visitor& v, auto& decoder, auto& attention, Linear& join, Linear& output) {
+    v("source", source);
+    v("target", target);
+    v("encoder", encoder);
+    v("bridge", bridge);
+    v("decoder", decoder);
+    v("attention", attention);
+    v("join", join);
+    v("output", output);
+  }
 
   Embedding source, target;
   GRU encoder;
@@ -91,13 +96,7 @@ class PlainTranslator : public RecurrentTranslator {
     return decode(from, unsqueeze(from.start, 0), input).first;
   }
 
-  void visit(Visitor& v) override {
-    RecurrentTranslator::visit(v);
-    v("decoder", gru);
-    v("attention", attention);
-    v("join", join);
-    v("output", output);
-  }
+  void visit(Visitor& v) override { visit_all(v, gru, attention, join, output); }
 
   DecodeStep decoder(const PaddedBatch& batch) override {
     Source read = encode(batch);
@@ -150,13 +149,7 @@ class FedTranslator : public RecurrentTranslator {
     return say(stack(all, 1));
   }
 
-  void visit(Visitor& v) override {
-    RecurrentTranslator::visit(v);
-    v("decoder", cell);
-    v("attention", attention);
-    v("join", join);
-    v("output", output);
-  }
+  void visit(Visitor& v) override { visit_all(v, cell, attention, join, output); }
 
   DecodeStep decoder(const PaddedBatch& batch) override {
     Source read = encode(batch);
