@@ -360,7 +360,7 @@ void show_recall(Program& self, Training& training, int64_t reach, int64_t steps
   const std::vector<std::string> keys = {"rnn", "gru", "attention"};
   std::vector<Numbers> accuracy(3);
   std::vector<int64_t> parameters(3);
-  training.plan(static_cast<int64_t>(3 * lengths.size()) * steps);
+  training.share_progress(static_cast<int64_t>(3 * lengths.size()) * steps);
   for (const int64_t length : lengths) {
     const auto run = [&](size_t i, auto model) {
       parameters[i] = model.parameter_count();

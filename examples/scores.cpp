@@ -210,7 +210,7 @@ void train_scores(Program& self, Training& training, const std::vector<std::stri
   double least = INFINITY;  // of the right keys
   std::string weakest, all_spared;
   explain(self, scores);
-  training.plan(std::ssize(scores) * std::ssize(normalisers) * steps);
+  training.share_progress(std::ssize(scores) * std::ssize(normalisers) * steps);
   for (const std::string& score : scores) {
     for (const std::string& normaliser : normalisers) {
       manual_seed(self.seed);  // the same relation and the same test for all

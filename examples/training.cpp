@@ -69,7 +69,7 @@ std::string Training::log_file() const {
   return self_.draws() ? self_.out + "/log.jsonl" : "";
 }
 
-void Training::plan(int64_t steps) { plan_ = std::make_unique<Progress>("training", steps); }
+void Training::share_progress(int64_t steps) { shared_ = std::make_unique<Progress>("training", steps); }
 
 bool Training::resume(heed::Checkpoint& state) {
   resumed_ = &state;
@@ -102,7 +102,7 @@ void Training::expect(heed::Checkpoint& state, const std::vector<std::string>& o
 }
 
 void Training::renew(const std::string& path) {
-  if (ended_before_ || !std::filesystem::exists(path)) return;
+  if (!std::filesystem::exists(path) || std::filesystem::last_write_time(path) >= ended_) return;
   const std::string before = path + ".before";
   std::error_code wrong;
   std::filesystem::rename(path, before, wrong);
@@ -122,7 +122,9 @@ void Training::run(heed::Checkpoint& state, int64_t steps, const Step& step, con
     self_.text() << std::flush;
   }
   int64_t done = state.step();
-  ended_before_ = done == steps;
+  ended_ = std::filesystem::file_time_type::max();
+  if (const auto files = state.files(); done == steps && !files.empty())
+    ended_ = std::filesystem::last_write_time(files.back());
   heed::check(done == steps || stop_after_ == 0 || done < stop_after_, "--stop-after ", stop_after_,
               ": the checkpoint is after step ", done, "; give a later step, or none");
   const std::string log_path = log_file();
@@ -134,13 +136,14 @@ void Training::run(heed::Checkpoint& state, int64_t steps, const Step& step, con
   };
 
   Progress own("training", steps);
-  Progress& progress = plan_ ? *plan_ : own;
+  Progress& progress = shared_ ? *shared_ : own;
   shown_ = &progress;
   progress.skip(done);
   const Signals signals;
   using Clock = std::chrono::steady_clock;
   auto drawn = Clock::now();
   Clock::duration pause = std::chrono::seconds(5);  // between pictures, which take longer as the log grows
+  std::string path;                                 // of the checkpoint after this step, "" if there is none
   while (done < steps) {
     const auto start = Clock::now();
     const bool tenth = (done + 1) * 10 / steps > done * 10 / steps;
@@ -149,11 +152,12 @@ void Training::run(heed::Checkpoint& state, int64_t steps, const Step& step, con
     log.write(++done, record, std::chrono::duration<double>(end - start).count());
     progress.step(note(record));
 
-    const bool last = done == steps, stop = !last && (received != 0 || done == stop_after_);
+    const bool last = done == steps, stop = received != 0 || (!last && done == stop_after_);
     if (self_.draws() && (every_ > 0 || keeps_best_) && !std::isnan(record.validation))
       state.save_best(done, record.validation);
-    std::string path;
-    if (self_.draws() && (stop || (every_ > 0 && (last || done % every_ == 0)) || (last && !name.empty())))
+    path.clear();
+    if (self_.draws() &&
+        (stop || (every_ > 0 && (last || done % every_ == 0)) || (last && (keeps_best_ || !name.empty()))))
       path = state.save(done);
     if (stop) throw Stopped{received, done, path};
     if (!last && end - drawn > pause) {
@@ -166,7 +170,12 @@ void Training::run(heed::Checkpoint& state, int64_t steps, const Step& step, con
     }
   }
   shown_ = nullptr;
-  if (!plan_ || progress.done()) draw();
+  try {
+    if (!shared_ || progress.done()) draw();
+  } catch (const heed::Error&) {
+    if (received == 0) throw;
+  }
+  if (received != 0 && !path.empty()) throw Stopped{received, done, path};
 }
 
 StepRecord descend(const heed::Tensor& loss, heed::Optimizer& optimizer, const heed::Module& model,
@@ -196,6 +205,13 @@ Plan::Plan(const std::string& folder, heed::Module& model, heed::Optimizer& opti
   state.add("schedule", schedule);
   state.add("random", heed::default_generator());
   state.add("steps", steps);
+}
+
+void Plan::check(double lr, double minutes, const std::string& option, int64_t count) {
+  heed::check(lr > 0 && lr <= 1, "--lr is ", lr, "; it must be above 0, and at most 1");
+  check_range("--minutes", minutes, 0, 100000);
+  check_range(option, count, 0, 1000000000);
+  heed::check(minutes == 0 || count == 0, option, " and --minutes plan the same; give one of them");
 }
 
 void Plan::begin(Training& training, const std::function<int64_t()>& count) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 
 #include "examples/program.h"
@@ -22,6 +23,10 @@ class Training {
  public:
   /// `every` is what --checkpoint-every is without being given.
   explicit Training(Program& self, int64_t every = 0);
+  /// The names of these options.
+  static std::vector<std::string> options() {
+    return {"--checkpoint-every", "--resume", "--stop-after", "--log"};
+  }
 
   /// One step; `validate` is true after each tenth of the training.
   using Step = std::function<StepRecord(int64_t step, bool validate)>;
@@ -46,7 +51,7 @@ class Training {
   /// trainings of the program, and leaves a checkpoint at its end, so that none of them is done twice.
   void run(heed::Checkpoint& state, int64_t steps, const Step& step, const std::string& name = "");
   /// The steps of all trainings to come: they share one line of progress and one picture.
-  void plan(int64_t steps);
+  void share_progress(int64_t steps);
 
   /// Where a training keeps its checkpoints.
   std::string folder(const std::string& name = "") const;
@@ -57,9 +62,10 @@ class Training {
   Program& self_;
   std::string log_, logged_;  // as it was given; the one that was written to last
   int64_t every_ = 0, stop_after_ = 0;
-  bool resume_ = false, keeps_best_ = false, ended_before_ = false;
+  bool resume_ = false, keeps_best_ = false;
+  std::filesystem::file_time_type ended_ = std::filesystem::file_time_type::max();  // before this run
   const heed::Checkpoint* resumed_ = nullptr;
-  std::unique_ptr<Progress> plan_;
+  std::unique_ptr<Progress> shared_;
   const Progress* shown_ = nullptr;  // while it runs
 };
 
@@ -76,12 +82,16 @@ double warm_and_fall(int64_t t, int64_t steps, double warm_up);
 /// What a training with a planned end goes on from: model, optimiser, default generator, the number of steps, and the
 /// rate, which rises for a tenth of them, but not for more than `warm_up`, and falls to 0 at the end.
 ///
+///   Plan::check(lr, minutes, "--epochs", epochs);
 ///   Plan plan(training.folder(), model, optimizer, 200);
 ///   plan.state.add(...);                 // and what else there is
 ///   plan.begin(training, [&] { return Training::steps_in(...); });
 ///   training.run(plan.state, plan.steps, [&](...) { ...; plan.schedule.step(); ... });
 struct Plan {
   Plan(const std::string& folder, heed::Module& model, heed::Optimizer& optimizer, double warm_up);
+  Plan(const Plan&) = delete;
+  /// Errors: its largest rate cannot be; nor its minutes, and beside them the number of another option, one of them 0.
+  static void check(double lr, double minutes, const std::string& option, int64_t count);
   /// With --resume goes to the newest checkpoint; asks `count` for the number of steps where there is none.
   void begin(Training& training, const std::function<int64_t()>& count);
 

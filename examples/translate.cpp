@@ -91,10 +91,7 @@ std::vector<double> train(Training& training, const std::string& name, const Tra
   state.add("summed", summed);
   state.expect("--model", options.model);
   state.expect("--attention", options.attention);
-  state.expect("--steps", std::to_string(options.steps));
-  state.expect("--batch", std::to_string(options.batch));
-  state.expect("--lr", to_string(options.lr));
-  state.expect("--seed", std::to_string(seed));
+  training.expect(state, {"--steps", "--batch", "--lr", "--seed"});
   state.expect("pairs to learn from", describe(parts.train));
   training.run(
       state, options.steps,

@@ -159,6 +159,16 @@ TEST_CASE(
   CHECK(values(model.weight) == after);
 }
 
+TEST_CASE("Plan: what cannot be planned") {
+  program::Plan::check(1, 0, "--epochs", 3);
+  program::Plan::check(1e-9, 2.5, "--epochs", 0);
+  CHECK_ERROR(program::Plan::check(0, 1, "--epochs", 0), "--lr is 0; it must be above 0, and at most 1");
+  CHECK_ERROR(program::Plan::check(1, -1, "--epochs", 0), "--minutes is -1; it must be from 0 to 100000");
+  CHECK_ERROR(program::Plan::check(1, 0, "--epochs", -1), "--epochs is -1; it must be from 0 to 1000000000");
+  CHECK_ERROR(program::Plan::check(1, 1, "--epochs", 1),
+              "--epochs and --minutes plan the same; give one of them");
+}
+
 TEST_CASE("warm_and_fall: up for some steps, then down to 0") {
   CHECK(program::warm_and_fall(0, 100, 10) == doctest::Approx(0.1));
   CHECK(program::warm_and_fall(4, 100, 10) == doctest::Approx(0.5));
