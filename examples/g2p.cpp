@@ -9,11 +9,12 @@
 
 #include <heed.h>
 
-#include <cmath>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <optional>
 
+#include "examples/csv.h"
 #include "examples/pronunciation.h"
 #include "examples/training.h"
 
@@ -26,12 +27,18 @@ constexpr const char* kAnew = "g2p train";
 constexpr double kMinutesOfLarger = 10;  // minutes that the larger model is worth
 
 struct Options {
-  std::vector<std::string> arguments, ensemble;  // what stands without a name: the command first
+  std::vector<std::string> arguments;  // what stands without a name: the command first
+  std::vector<std::string> ensemble;
   std::string model = "gru", train, dev, test;
-  int64_t width = 0, layers = 0, batch = 128, epochs = 0, words = -1, average = 5, beams = 5, n_best = 1;
+  int64_t width = 0, layers = 0, batch = 128, epochs = 0, words = 0, average = 5, beams = 5, n_best = 1;
   double minutes = 0, lr = 1e-3, dropout = 0.3, smoothing = 0.1;
   bool skip_bad = false, alignment = false;
 };
+
+void tell_skipped(Program& self, int64_t lines) {
+  if (lines > 0) self.text() << lines << " lines are passed over\n";
+  self.result("skipped", lines);
+}
 
 // ---- training ----
 
@@ -48,15 +55,11 @@ Data read_data(Program& self, Options& options) {
   int64_t skipped = 0;
   const auto read = [&](const std::string& path, const char* otherwise) {
     if (path.empty() && own) return std::vector<Entry>();
-    int64_t some = 0;
-    auto entries = read_lexicon(path.empty() ? folder + otherwise : path, options.skip_bad, &some);
-    skipped += some;
-    return entries;
+    return read_lexicon(path.empty() ? folder + otherwise : path, options.skip_bad, &skipped);
   };
   Data data{
       read(options.train, "train.tsv"), read(options.dev, "dev.tsv"), read(options.test, "test.tsv"), {}, {}};
-  if (skipped > 0) self.text() << skipped << " lines are passed over\n";
-  self.result("skipped", skipped);
+  tell_skipped(self, skipped);
 
   // A part is spread over the file; so are the words to choose by, where there is no file of them.
   Generator random(self.seed, 2);
@@ -85,9 +88,9 @@ Data read_data(Program& self, Options& options) {
 
 // Fills in what the other options leave open, and refuses what cannot be.
 void settle(const Program& self, Options& options) {
-  check_range("--words", options.words, -1, 1000000000);
+  check_range("--words", options.words, 0, 1000000000);
   const bool small = options.minutes < kMinutesOfLarger && options.epochs == 0 && options.width == 0 &&
-                     options.words < 0 && options.train.empty();
+                     !self.given("--words") && options.train.empty();
   if (small) {
     options.width = 128;
     options.words = 20000;
@@ -98,16 +101,12 @@ void settle(const Program& self, Options& options) {
   if (options.width == 0) options.width = options.model == "gru" ? 384 : 256;
   if (options.layers == 0) options.layers = options.model == "gru" ? 2 : 3;
   if (options.minutes == 0 && options.epochs == 0) options.minutes = 1.7;
-  check_range("--minutes", options.minutes, 0, 100000);
-  check_range("--epochs", options.epochs, 0, 100000);
-  check(options.minutes == 0 || options.epochs == 0,
-        "--minutes and --epochs plan the same; give one of them");
+  Plan::check(options.lr, options.minutes, "--epochs", options.epochs);
   check(options.width > 0 && options.width <= 4096 && options.width % 4 == 0, "--width is ", options.width,
         "; it must be a multiple of 4, and at most 4096");
   check_range("--layers", options.layers, 1, 100);
   check_range("--batch", options.batch, 1, 100000);
   check_range("--average", options.average, 1, 100000);
-  check(options.lr > 0 && options.lr <= 1, "--lr is ", options.lr, "; it must be above 0, and at most 1");
   check(options.dropout >= 0 && options.dropout < 1 && options.smoothing >= 0 && options.smoothing < 1,
         "--dropout and --smoothing must be from 0 and below 1");
 }
@@ -199,16 +198,14 @@ std::string keep_best(Learner& learner, Checkpoint& state, const std::string& be
                       const std::vector<double>& errors,
                       const std::function<double(const Translation&)>& dev_errors) {
   const auto epoch = std::ranges::min_element(errors) - errors.begin() + 1;
-  const std::string after = "the model after epoch " + std::to_string(epoch) + ", " + percent(state.lowest());
-  const int64_t averaged = learner.averaged.n_averaged();
-  if (averaged > 1) {
+  std::string after = "the model after epoch " + std::to_string(epoch) + ", " + percent(state.lowest());
+  if (const int64_t averaged = learner.averaged.n_averaged(); averaged > 1) {
     learner.translation.module().load_state_dict(learner.averaged.module());
     const double of_mean = dev_errors(learner.translation);
     const std::string mean =
         "the mean of the last " + std::to_string(averaged) + " epochs, " + percent(of_mean);
     if (of_mean <= state.lowest()) return mean + ", not " + after;
-    state.load(best);
-    return after + ", not " + mean;
+    after += ", not " + mean;
   }
   state.load(best);
   return after;
@@ -243,12 +240,13 @@ void train(Program& self, Training& training, Options& options) {
   plan.begin(training, [&] {
     if (options.epochs > 0) return options.epochs * batch_count;
     std::optional<Learner> trial;
-    int64_t tried = 0;
-    return Training::steps_in(60 * options.minutes, [&] {
+    const int64_t count = Training::steps_in(60 * options.minutes, [&] {
       if (!trial) trial.emplace(options, data, self.seed);
       trial->step();
-      if (++tried % batch_count == 0) dev_errors(trial->translation);  // where epochs are short that counts
     });
+    // Asking for a word to choose by takes about half the time of learning one.
+    const int64_t learned = 2 * std::ssize(data.sources), all = learned + std::ssize(data.dev);
+    return std::max<int64_t>(1, count * learned / all);
   });
   const int64_t steps = plan.steps, ends = (steps + batch_count - 1) / batch_count;  // of epochs
   text << steps << " steps of " << options.batch << ", "
@@ -312,26 +310,21 @@ std::vector<Translation> load_models(const Program& self, const Options& options
 
 void convert(Program& self, const Options& options) {
   check_range("--n-best", options.n_best, 1, 10000);
-  std::vector<std::string> words(options.arguments.begin() + 1, options.arguments.end());
-  if (words.empty())
-    for (std::string line; std::getline(std::cin, line);)
-      words.push_back(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
-  check(!words.empty(), "convert: there are no words; name some, or give lines on standard input");
   const std::vector<Translation> models = load_models(self, options);
   const Translation& model = models.front();
+  std::vector<std::string> words(options.arguments.begin() + 1, options.arguments.end());
+  if (words.empty())
+    for (std::string line; std::getline(std::cin, line);) {
+      const std::string_view word = unmarked(line);
+      words.emplace_back(word.substr(0, word.find_last_not_of(" \t\r") + 1));
+    }
+  check(!words.empty(), "convert: there are no words; name some, or give lines on standard input");
 
   // What cannot be read aloud is said in its place; the others are converted together.
   std::vector<std::string> refused(words.size());
   std::vector<Tokens> letters(words.size()), sources;
   for (size_t i = 0; i < words.size(); ++i) try {
-      check_utf8("the word", words[i]);
-      letters[i] = spelled(model, letters_of(words[i]));
-      const Tokens strange = unseen(model, letters[i]);
-      check(words[i].find_first_not_of(" \t") != std::string::npos, "an empty word is not said");
-      check(std::ssize(letters[i]) <= kLongestWord, "has ", letters[i].size(),
-            " letters; a word has at most ", kLongestWord);
-      check(strange.empty(), "the model has never seen ", detail::listed(strange),
-            "; it knows the letters of its training alone");
+      letters[i] = known_letters(model, words[i]);
       sources.push_back(letters[i]);
     } catch (const Error& error) {
       refused[i] = error.what();
@@ -377,10 +370,33 @@ void evaluate(Program& self, const Options& options) {
   check(options.arguments.size() == 2, "evaluate: name one file of words and phones");
   int64_t skipped = 0;
   const std::vector<Entry> entries = read_lexicon(options.arguments[1], options.skip_bad, &skipped);
-  if (skipped > 0) self.text() << skipped << " lines are passed over\n";
+  tell_skipped(self, skipped);
   const std::vector<Translation> models = load_models(self, options);
   const Measured measured = measure(models, entries, options.beams);
   report(self, models.front(), "words", entries, measured, "answers.tsv");
+}
+
+// Refuses what is not for this command.
+void check_command(Program& self, Options& options) {
+  if (options.arguments.empty()) options.arguments = {"train"};
+  const std::string& command = options.arguments[0];
+  check(command == "train" || command == "convert" || command == "evaluate", "there is no command ",
+        printable(command), "; there are train, convert and evaluate (g2p convert ", printable(command),
+        "?)");
+  check(command != "train" || options.arguments.size() == 1, "train takes no word; --train names a file");
+  check_range("--beams", options.beams, 1, 10000);
+  const auto only = [&](const std::vector<std::string>& commands, const std::vector<std::string>& names) {
+    if (std::ranges::find(commands, command) != commands.end()) return;
+    for (const std::string& name : names)
+      check(!self.given(name), name, " is for ", detail::listed(commands), "; not for ", command);
+  };
+  only({"train"}, Training::options());
+  only({"train"}, {"--model", "--train", "--dev", "--test", "--minutes", "--epochs", "--words", "--width",
+                   "--layers", "--dropout", "--smoothing", "--batch", "--lr", "--average"});
+  only({"convert"}, {"--n-best", "--alignment"});
+  only({"convert", "evaluate"}, {"--ensemble"});
+  only({"train", "evaluate"}, {"--skip-bad"});
+  if (command == "convert" && !options.alignment) self.only_read();
 }
 
 }  // namespace
@@ -409,7 +425,7 @@ int main(int argc, char** argv) {
   self.option("--minutes", options.minutes, "train: how long (default: 1.7); the rate falls to 0 at the end");
   self.option("--epochs", options.epochs, "train: how often each word is seen, instead of --minutes");
   self.option("--words", options.words,
-              "train: learn from this many of the words alone; 0: all; -1: all, of the small model 20000");
+              "train: learn from this many of the words alone; 0: all (of the small model 20000)");
   self.option("--width", options.width,
               "train: of the model; 0: 384, of a transformer 256, of the small model 128");
   self.option("--layers", options.layers,
@@ -425,30 +441,11 @@ int main(int argc, char** argv) {
   self.option("--n-best", options.n_best, "convert: so many pronunciations of each word, with their scores");
   self.flag("--alignment", options.alignment,
             "convert: which letters each phone was made from, as text, picture and page");
+  self.require([&] { check_command(self, options); });
   return self.run(argc, argv, [&] {
-    if (options.arguments.empty()) options.arguments = {"train"};
     const std::string& command = options.arguments[0];
-    check(command == "train" || command == "convert" || command == "evaluate", "there is no command ",
-          printable(command), "; there are train, convert and evaluate (g2p convert ", printable(command),
-          "?)");
-    check(command != "train" || options.arguments.size() == 1, "train takes no word; --train names a file");
-    check_range("--beams", options.beams, 1, 10000);
-    const auto only = [&](const std::string& of, const std::vector<std::string>& names) {
-      for (const std::string& name : names)
-        check(command == of || !self.given(name), name, " is for ", of, ", not for ", command);
-    };
-    only("train", {"--model", "--train", "--dev", "--test", "--minutes", "--epochs", "--words", "--width",
-                   "--layers", "--dropout", "--smoothing", "--batch", "--lr", "--average", "--resume",
-                   "--stop-after", "--checkpoint-every", "--log"});
-    only("convert", {"--n-best", "--alignment"});
-    check(command != "train" || options.ensemble.empty(), "--ensemble is for convert and evaluate");
-    check(command != "convert" || !options.skip_bad, "--skip-bad is for train and evaluate");
-    if (command != "train") self.expect_no_pictures();
-    if (command == "train")
-      train(self, training, options);
-    else if (command == "convert")
-      convert(self, options);
-    else
-      evaluate(self, options);
+    if (command == "train") return train(self, training, options);
+    self.expect_no_pictures();
+    command == "convert" ? convert(self, options) : evaluate(self, options);
   });
 }

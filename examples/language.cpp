@@ -59,7 +59,9 @@ Language Language::load(const std::string& path, const std::string& program) {
   const LanguageOptions options{file.number("width", 2, 4096), file.number("layers", 1, 100),
                                 file.number("heads", 1, 4096), file.number("context", 2, 4096)};
   return file.made([&] {
-    Language loaded(TextTokens::from_text(kind, known), options);
+    TextTokens tokens = TextTokens::from_text(kind, known);
+    file.expect_weights((tokens.size() + options.layers * options.width) * options.width);
+    Language loaded(std::move(tokens), options);
     loaded.net_->load_state_dict(file.tensors());
     return loaded;
   });
@@ -120,7 +122,7 @@ Tensor Writer::logits(Tensor ids) {
   Tensor y = net(ids, &cache_);
   Step step{{}, first_};
   for (const CapturedAttention& call : scope.calls())
-    step.weights.push_back(select(select(call.weights, 0, 0), 1, call.weights.size(-2) - 1));
+    step.weights.push_back(clone(select(select(call.weights, 0, 0), 1, call.weights.size(-2) - 1)));
   steps_.push_back(std::move(step));
   if (std::ssize(steps_) > kRemembered) steps_.pop_front();
   return y;

@@ -7,7 +7,6 @@
 // five tokens comes to, and beside xz. The last tokens to learn from are kept to choose by.
 
 #include <heed.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -38,12 +37,14 @@ struct Options {
   bool no_cache = false;
 };
 
+bool larger(const Options& options) { return options.minutes >= kMinutesOfLarger; }
+
 // Fills in what the options leave open, and refuses what cannot be.
 void settle(const Program& self, Options& options) {
   const auto unless_given = [&](const char* name, auto& value, auto larger) {
     if (!self.given(name)) value = larger;
   };
-  if (options.minutes >= kMinutesOfLarger) {
+  if (larger(options)) {
     unless_given("--width", options.net.width, 256);
     unless_given("--layers", options.net.layers, 6);
     unless_given("--context", options.net.context, 256);
@@ -57,10 +58,7 @@ void settle(const Program& self, Options& options) {
         "; of ", options.tokens, " it must be from ", least, " to ", most);
   options.net.check();
   check_range("--batch", options.batch, 1, 4096);
-  check(options.lr > 0 && options.lr <= 1, "--lr is ", options.lr, "; it must be above 0, and at most 1");
-  check_range("--steps", options.steps, 0, 1000000000);
-  check_range("--minutes", options.minutes, 0, 100000);
-  check(options.steps == 0 || options.minutes == 0, "--steps and --minutes plan the same; give one of them");
+  Plan::check(options.lr, options.minutes, "--steps", options.steps);
   if (options.steps == 0 && options.minutes == 0) options.minutes = 1.7;
 }
 
@@ -216,7 +214,6 @@ void compare(Program& self, const Language& language, const Texts& texts, const 
   const double unknown = language.tokens().unknown_bits(held_out), bits = language.bits(held_out);
   Table table({"", "bits per byte"});
   const auto row = [&](const std::string& what, const std::string& name, double per_byte) {
-    if (std::isnan(per_byte)) return;
     table.add({what, short_number(per_byte)});
     self.result(name, per_byte);
   };
@@ -226,7 +223,7 @@ void compare(Program& self, const Language& language, const Texts& texts, const 
   row("every token alike", "uniform", (count * std::log2(language.tokens().size()) + unknown) / bytes);
   row("how often each is there", "unigram", of_ngram(1));
   row("5-gram with back-off (Kneser-Ney)", "five_gram", of_ngram(5));
-  row("xz -9", "xz", of_xz(self, texts.held_out.size()));
+  if (const double xz = of_xz(self, texts.held_out.size()); !std::isnan(xz)) row("xz -9", "xz", xz);
   row("this model", "bits_per_byte", bits / bytes);
   const double perplexity = std::exp2(bits / count);
   self.result("perplexity", perplexity);
@@ -243,10 +240,10 @@ void train(Program& self, Training& training, Options& options) {
   const TextTokens tokens(options.tokens, texts.learned, options.vocabulary);
   Ids learned = tokens.encode(texts.learned);
   const Ids held_out = tokens.encode(texts.held_out);
-  check(std::ssize(learned) > options.net.context + 1 && held_out.size() > 1, texts.what, ": has ",
+  check(std::ssize(learned) > options.net.context + 2 && held_out.size() > 1, texts.what, ": has ",
         learned.size(), " tokens to learn from and ", held_out.size(), " held out; --context ",
         options.net.context, " needs more than that many; give a longer text or a smaller --context");
-  const auto last = std::clamp<int64_t>((std::ssize(learned) - options.net.context) / 20, 1, 8192);
+  const auto last = std::clamp<int64_t>((std::ssize(learned) - options.net.context) / 20, 2, 8192);
   const Ids chosen_by(learned.end() - last, learned.end());  // what the best model is chosen by
   learned.resize(learned.size() - chosen_by.size());
   const Tensor text_ids = from_vector(learned, {std::ssize(learned)});
@@ -254,8 +251,6 @@ void train(Program& self, Training& training, Options& options) {
   const Language& language = learner.language;
   settle_prompt(self, tokens, options);
   const Ids prompt = prompt_ids(language, options);
-  self.write("held_out.txt", texts.held_out);
-
   std::ostream& text = self.text();
   text << texts.what << ":\n"
        << texts.learned.size() << " bytes to learn from, " << learned.size() << " tokens of " << tokens.size()
@@ -280,12 +275,19 @@ void train(Program& self, Training& training, Options& options) {
       trial->step();
     });
   });
+  self.write("held_out.txt", texts.held_out);
   const int64_t steps = plan.steps;
   text << steps << " steps of " << options.batch << " windows, each token seen "
        << short_number(static_cast<double>(steps * options.batch * options.net.context) /
                        static_cast<double>(learned.size()))
-       << " times" << (options.steps == 0 ? "; --steps repeats that whatever the clock says" : "") << "\n"
-       << std::flush;
+       << " times";
+  if (options.steps == 0) {
+    text << "; whatever the clock says: --steps " << steps;
+    if (larger(options))
+      for (const char* name : {"--width", "--layers", "--context", "--dropout", "--lr"})
+        text << " " << name << " " << self.value(name);
+  }
+  text << "\n" << std::flush;
 
   training.keep_validated();
   training.run(state, steps, [&](int64_t step, bool validate) {
@@ -293,7 +295,7 @@ void train(Program& self, Training& training, Options& options) {
     plan.schedule.step();
     if (!validate) return record;
     record.validation = std::log(2.0) * language.bits(chosen_by) / static_cast<double>(chosen_by.size());
-    if (isatty(STDOUT_FILENO)) {
+    if (self.terminal()) {
       Writer writer(language, prompt);
       Options sample = options;
       sample.length = std::min<int64_t>(80, options.length);
@@ -314,8 +316,9 @@ void train(Program& self, Training& training, Options& options) {
   text << "\n-- what it writes\n" << std::flush;
   write(self, language, options);
   text << "\n"
-       << model_file(self) << ": language_model write --prompt \"...\" goes on from any beginning; "
-       << "language_model train --minutes 60 makes a larger one\n";
+       << model_file(self) << ": language_model write --prompt \"...\" goes on from any beginning"
+       << (self.out == "out/language_model" ? "" : " (with this --out)")
+       << (larger(options) ? "\n" : "; language_model train --minutes 60 makes a larger one\n");
 }
 
 }  // namespace
@@ -360,9 +363,11 @@ int main(int argc, char** argv) {
           "\"; it is one of train and write");
     check_writing(options);
     if (command == "train") return train(self, training, options);
+    std::vector<std::string> for_training = Training::options();
     for (const char* name : {"--text", "--tokens", "--vocabulary", "--width", "--layers", "--heads",
-                             "--context", "--dropout", "--lr", "--batch", "--steps", "--minutes", "--resume",
-                             "--stop-after", "--checkpoint-every", "--log"})
+                             "--context", "--dropout", "--lr", "--batch", "--steps", "--minutes"})
+      for_training.emplace_back(name);
+    for (const std::string& name : for_training)
       check(!self.given(name), name, " is for training; write asks the model that the last training saved");
     const std::string file = model_file(self);
     check(fs::exists(file), file, ": there is no model yet; ", kAnew, " makes one");

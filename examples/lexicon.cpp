@@ -85,7 +85,7 @@ std::vector<Entry> read_lexicon(const std::string& path, bool skip_bad, int64_t*
     for (Tokens& sound : read.sounds)
       if (std::ranges::find(known, sound) == known.end()) known.push_back(std::move(sound));
   });
-  if (skipped) *skipped = count;
+  if (skipped) *skipped += count;
   check(!entries.empty(), path,
         ": has no words; a line is a word, a tab, its phones with spaces between them");
   return entries;

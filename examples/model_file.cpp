@@ -34,4 +34,11 @@ int64_t ModelFile::number(const std::string& name, int64_t least, int64_t most) 
   return value;
 }
 
+void ModelFile::expect_weights(int64_t least) const {
+  int64_t count = 0;
+  for (const auto& [name, tensor] : file_.tensors) count += tensor.numel();
+  heed::check(count >= least, "it has ", count, " weights; a model of the size that it tells has ", least,
+              " at least");
+}
+
 }  // namespace program

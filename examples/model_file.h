@@ -21,7 +21,7 @@ class ModelFile {
   /// What was written under this name. Errors: there is nothing.
   const std::string& text(const std::string& name) const;
   /// The same as a whole number from `least` to `most`. Errors: it is none.
-  int64_t number(const std::string& name, int64_t least = 1, int64_t most = 1 << 20) const;
+  int64_t number(const std::string& name, int64_t least, int64_t most) const;
   /// Calls `make`, and tells of what it throws as a damaged file.
   template <class F>
   auto made(F&& make) const {
@@ -31,9 +31,10 @@ class ModelFile {
       damaged(error.what());
     }
   }
+  /// For `make`, before it takes the memory of a model that has at least so many weights. Errors: there are fewer.
+  void expect_weights(int64_t least) const;
 
   const heed::StateDict& tensors() const { return file_.tensors; }
-  const std::string& path() const { return path_; }
 
  private:
   [[noreturn]] void damaged(const std::string& why) const;

@@ -136,7 +136,7 @@ int Program::run(int argc, char** argv, const std::function<void()>& body) {
       std::cout << name_ << ", " << heed::build_info() << "\n";
     } else {
       for (const auto& check : checks_) check();
-      if (draws()) check_place(out, true);
+      if (draws() && !reads_) check_place(out, true);
       if (!json_.empty() && json_ != "-") {
         check_place(json_, false);
         spare_inputs(json_);
@@ -171,16 +171,18 @@ void Program::finish() {
   else if (!json_.empty())
     write_file(json_, json);
   if (!pictures_.empty()) text() << "\n";
-  if (pictures_.empty() && given("--out") && !gnuplot_missing_ && pictures_expected_)
+  if (pictures_.empty() && given("--out") && !gnuplot_missing_ && pictures_expected_ && !reads_)
     text() << "\nThere are no pictures of this.\n";
   for (const std::string& picture : pictures_) text() << picture << "\n";
 }
 
 std::ostream& Program::text() { return json_ == "-" ? std::cerr : std::cout; }
 
+bool Program::terminal() const { return isatty(json_ == "-" ? STDERR_FILENO : STDOUT_FILENO); }
+
 bool Program::colour() {
   const char* no = std::getenv("NO_COLOR");
-  return (!no || !*no) && isatty(json_ == "-" ? STDERR_FILENO : STDOUT_FILENO);
+  return (!no || !*no) && terminal();
 }
 
 namespace {

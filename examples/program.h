@@ -53,6 +53,8 @@ class Program {
 
   /// Where the program talks to its reader: standard output, or standard error when --json - claims it.
   std::ostream& text();
+  /// True when text() is read at once, on a terminal.
+  bool terminal() const;
   /// True when text() may be coloured: a terminal, and NO_COLOR is not set.
   bool colour();
 
@@ -71,6 +73,8 @@ class Program {
 
   /// Without pictures nothing is said of them, where --out is given to read from.
   void expect_no_pictures() { pictures_expected_ = false; }
+  /// For require(): nothing is written into --out, which may be another's.
+  void only_read() { reads_ = true; }
 
   /// True with --out.
   bool draws() const { return !out.empty(); }
@@ -104,7 +108,7 @@ class Program {
   std::map<std::string, std::function<std::string()>> values_;
   std::vector<std::function<void()>> checks_;
   std::vector<std::string> pictures_;
-  bool gnuplot_missing_ = false, failed_ = false, pictures_expected_ = true;
+  bool gnuplot_missing_ = false, failed_ = false, pictures_expected_ = true, reads_ = false;
 };
 
 /// Thrown by a training that was told to stop, by a signal (0: by --stop-after): the program says so and ends with

@@ -38,6 +38,18 @@ Tokens unseen(const Translation& model, const Tokens& letters) {
   return found;
 }
 
+Tokens known_letters(const Translation& model, const std::string& word) {
+  check_utf8("the word", word);
+  check(word.find_first_not_of(" \t") != word.npos, "an empty word is not said");
+  Tokens letters = spelled(model, letters_of(word));
+  check(std::ssize(letters) <= kLongestWord, "has ", letters.size(), " letters; a word has at most ",
+        kLongestWord);
+  const Tokens strange = unseen(model, letters);
+  check(strange.empty(), "the model has never seen ", detail::listed(strange),
+        "; it knows the letters of its training alone");
+  return letters;
+}
+
 std::string percent(double share) { return short_number(100 * share) + " %"; }
 
 std::string spaced(const Tokens& phones) {

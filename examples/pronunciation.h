@@ -16,6 +16,9 @@ namespace program {
 heed::Tokens spelled(const Translation& model, heed::Tokens letters);
 /// The letters that the model has never seen, each once, as messages show them.
 heed::Tokens unseen(const Translation& model, const heed::Tokens& letters);
+/// The letters of a word, spelled(). Errors: it is no UTF-8, blank, longer than kLongestWord, or has letters that the
+/// model has never seen.
+heed::Tokens known_letters(const Translation& model, const std::string& word);
 
 /// How words are said, whose letters are spelled(): up to `beams` answers for each, the best first.
 std::vector<std::vector<Answer>> pronounce(std::span<const Translation> models,

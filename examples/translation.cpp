@@ -87,10 +87,18 @@ Translation Translation::load(const std::string& path, const std::string& progra
         "\", which this program does not know; ", program, " trains one anew");
   const std::string &attention = file.text("attention"), &source = file.text("source"),
                     &target = file.text("target");
-  const TranslatorOptions options{
-      model, attention, 0, 0, file.number("embedding"), file.number("width"), file.number("layers", 1, 100)};
+  const TranslatorOptions options{model,
+                                  attention,
+                                  0,
+                                  0,
+                                  file.number("embedding", 1, 4096),
+                                  file.number("width", 1, 4096),
+                                  file.number("layers", 1, 100)};
   return file.made([&] {
-    Translation loaded(options, Vocabulary::from_text(source), Vocabulary::from_text(target));
+    Vocabulary from = Vocabulary::from_text(source), to = Vocabulary::from_text(target);
+    file.expect_weights((from.size() + to.size()) * options.embedding +
+                        options.layers * options.width * options.width);
+    Translation loaded(options, std::move(from), std::move(to));
     loaded.module().load_state_dict(file.tensors());
     return loaded;
   });

@@ -64,10 +64,15 @@ TEST_CASE("g2p: learns a spelling, and is asked for words that no list has") {
   CHECK(answers[2]["refused"] == "an empty word is not said");
   CHECK(answers[3]["refused"] == "has 10000 letters; a word has at most 100");
   CHECK(lines_of(some.out).size() == 4);
-  const Run lines =
-      run_shell("{ printf 'bonu\\r\\n\\n' | " HEED_BINARY_DIR "/examples/g2p convert" + out + "; }");
+  const Run lines = run_shell(
+      "{ printf '\\357\\273\\277bonu \\r\\n\\n' | " HEED_BINARY_DIR "/examples/g2p convert" + out + "; }");
   CHECK(lines.code == 2);
   CHECK(lines.out == "bonu\tb o n u\n\t# an empty word is not said\n");
+  CHECK(contains(refusal_of("g2p", "convert" + out), "there are no words"));
+  // Nothing is written, so that --out need not be a place to write to.
+  CHECK(run_program("g2p", "convert bonu --ensemble " + words / "out/g2p.safetensors" + " --out " +
+                               words.train + "/x")
+            .code == 0);
   const Run best = run_program("g2p", "convert bonu --n-best 3 --alignment" + out);
   CHECK(lines_of(best.out).size() > 8);
   CHECK(best.out.starts_with("bonu\tb o n u\t-"));
@@ -123,6 +128,28 @@ TEST_CASE("g2p: stopped and gone on with, the same model; a new one spares the o
   CHECK(read_file(words / "pieces/g2p.safetensors.before") == model("whole"));
   CHECK(model("pieces") != model("whole"));
   CHECK(run_program("g2p", "convert bonu --out " + words / "pieces").code == 0);
+
+  // Stopped after its last step, before it wrote its model: the file there is still the one of the training before.
+  const std::string file = words / "out/g2p.safetensors";
+  CHECK(run_program("g2p", words.options("out", "--epochs 1 --seed 3 --checkpoint-every 0")).code == 0);
+  CHECK_FALSE(contains(run_program("g2p", words.options("out", plan + " --resume")).out, "is now"));
+  std::filesystem::last_write_time(file, std::filesystem::file_time_type::min());
+  CHECK(contains(run_program("g2p", words.options("out", plan + " --resume")).out,
+                 "is now " + file + ".before"));
+  CHECK(model("out") == model("whole"));
+}
+
+TEST_CASE("g2p: interrupted in its last step, it stops there, and has it") {
+  const Words words;
+  const std::string options = "train --train " + words.train + " --dev " + words.train +
+                              " --epochs 1 --batch 4096 --width 32 --out " + words / "out";
+  const Run run =
+      run_shell("{ " HEED_BINARY_DIR "/examples/g2p " + options + " >" + words / "said" +
+                " & pid=$!; until grep -q 'steps of' " + words / "said" +
+                " || ! kill -0 $pid; do sleep 0.02; done; sleep 0.1; kill -INT $pid; wait $pid; }");
+  CHECK(run.code == 130);
+  CHECK(contains(run.err, "stopped after step 1 by SIGINT"));
+  CHECK(results_of("g2p", options + " --resume")["steps"] == 1);
 }
 
 TEST_CASE(
@@ -169,7 +196,6 @@ TEST_CASE("g2p: what is wrong, and what to do") {
   const auto refused = [&](const std::string& arguments) {
     return refusal_of("g2p", arguments + " --out " + words / "out");
   };
-  CHECK(contains(refused("convert"), "there are no words"));
   CHECK(contains(refused("convert a"), "there is no model; g2p train makes one"));
   CHECK(contains(refused("hello"),
                  "there is no command hello; there are train, convert and evaluate (g2p convert hello?)"));
@@ -177,8 +203,8 @@ TEST_CASE("g2p: what is wrong, and what to do") {
   CHECK(contains(refused("train --minutes 1 --epochs 1"), "give one of them"));
   CHECK(contains(refused("train --minutes -1"), "--minutes is -1"));
   CHECK(contains(refused("train --width 30"), "a multiple of 4"));
-  CHECK(contains(refused("train --words -5"), "--words is -5; it must be from -1 to 1000000000"));
-  CHECK(contains(refused("convert a --skip-bad"), "--skip-bad is for train and evaluate"));
+  CHECK(contains(refused("train --words -5"), "--words is -5; it must be from 0 to 1000000000"));
+  CHECK(contains(refused("convert a --skip-bad"), "--skip-bad is for train, evaluate; not for convert"));
   CHECK(contains(refused("convert a --log x"), "--log is for train"));
   CHECK(contains(refused("train --dropout 1"), "below 1"));
   CHECK(contains(refused("train --dev " + words.dev), "go with --train"));

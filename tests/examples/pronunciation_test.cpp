@@ -18,6 +18,12 @@ TEST_CASE("pronunciation: a letter that the model has never seen is tried in its
   CHECK(spelled(model, {"c", "我"}) == Tokens{"c", "我"});
   CHECK(unseen(model, {"A", "c", "我", "c", "\x1b"}) == Tokens{"c", "我", "U+001B"});
   CHECK(unseen(model, {"A"}).empty());
+  CHECK(known_letters(model, "aØ") == Tokens{"A", "ø"});
+  CHECK_ERROR(known_letters(model, " "), "an empty word is not said");
+  CHECK_ERROR(known_letters(model, "ac"),
+              "the model has never seen c; it knows the letters of its training alone");
+  CHECK_ERROR(known_letters(model, std::string(101, 'A')), "has 101 letters; a word has at most 100");
+  CHECK_ERROR_HAS(known_letters(model, "\xff"), "the word");
 }
 
 TEST_CASE("pronunciation: each phone beside the letter that it looked at most") {
