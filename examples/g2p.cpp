@@ -30,7 +30,7 @@ struct Options {
   std::vector<std::string> arguments;  // what stands without a name: the command first
   std::vector<std::string> ensemble;
   std::string model = "gru", train, dev, test;
-  int64_t width = 0, layers = 0, batch = 128, epochs = 0, words = 0, average = 5, beams = 5, n_best = 1;
+  int64_t width = 0, layers = 0, batch = 128, epochs = 0, words = 0, average = 0, beams = 5, n_best = 1;
   double minutes = 0, lr = 1e-3, dropout = 0.3, smoothing = 0.1;
   bool skip_bad = false, alignment = false;
 };
@@ -106,7 +106,7 @@ void settle(const Program& self, Options& options) {
         "; it must be a multiple of 4, and at most 4096");
   check_range("--layers", options.layers, 1, 100);
   check_range("--batch", options.batch, 1, 100000);
-  check_range("--average", options.average, 1, 100000);
+  check_range("--average", options.average, 0, 100000);
   check(options.dropout >= 0 && options.dropout < 1 && options.smoothing >= 0 && options.smoothing < 1,
         "--dropout and --smoothing must be from 0 and below 1");
 }
@@ -249,6 +249,7 @@ void train(Program& self, Training& training, Options& options) {
     return std::max<int64_t>(1, count * learned / all);
   });
   const int64_t steps = plan.steps, ends = (steps + batch_count - 1) / batch_count;  // of epochs
+  const int64_t averaged = options.average > 0 ? options.average : std::max<int64_t>(2, ends / 5);
   text << steps << " steps of " << options.batch << ", "
        << short_number(static_cast<double>(steps) / static_cast<double>(batch_count)) << " epochs\n"
        << std::flush;
@@ -258,7 +259,7 @@ void train(Program& self, Training& training, Options& options) {
     StepRecord record = learner.step();
     plan.schedule.step();
     if ((step + 1) % batch_count != 0 && step + 1 < steps) return record;
-    if (std::ssize(errors) >= ends - options.average)
+    if (std::ssize(errors) >= ends - averaged)
       learner.averaged.update_parameters(learner.translation.module());
     record.validation = dev_errors(learner.translation);
     errors.push_back(record.validation);
@@ -434,7 +435,8 @@ int main(int argc, char** argv) {
   self.option("--smoothing", options.smoothing, "train: share of each answer spread over all phones");
   self.option("--batch", options.batch, "train: pronunciations in a step (of the small model 64)");
   self.option("--lr", options.lr, "train: largest learning rate (of the small model 0.002)");
-  self.option("--average", options.average, "train: try the mean of this many last epochs, too; 1: do not");
+  self.option("--average", options.average,
+              "train: try the mean of this many last epochs, too; 0: of a fifth of all; 1: do not");
   self.option("--ensemble", options.ensemble,
               "convert, evaluate: models that answer together, a file each, instead of the one in --out");
   self.option("--beams", options.beams, "Width of beam search; 1 is greedy");

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # The 15 languages of SIGMORPHON 2020's shared task 1, by g2p: examples/g2p_languages.sh FOLDER [minutes]
 # FOLDER is task1/data of the repository sigmorphon/2020: train/LLL_train.tsv, dev/LLL_dev.tsv, test/LLL_test.tsv.
-# For each language three models are trained, each for so many minutes (4.5 without), as many at a time as there are cores;
-# then they answer together, once, for the words to test. All goes to out/g2p_languages; what is there already is not done
-# again.
+# For each language three models are trained, each for so many minutes (1.5 without), as many at a time as there are
+# cores; then they answer together, once, for the words to test. All goes to out/g2p_languages; what is there already is
+# not done again.
 set -euo pipefail
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then
   sed -n '2s/^# //p' "$0" >&2
   exit 2
 fi
 data=$(cd "$1" && pwd)
-minutes=${2:-4.5}
+minutes=${2:-1.5}
 cd "$(dirname "$0")/.."
 .ci/build.sh g2p >&2
 out=out/g2p_languages
@@ -24,7 +24,8 @@ learn() {
     models+=(--ensemble "$place/g2p.safetensors")
     [ ! -e "$place/g2p.safetensors" ] || continue
     build/release/examples/g2p train --train "$data/train/${language}_train.tsv" --dev "$data/dev/${language}_dev.tsv" \
-      --width 256 --batch 64 --minutes "$minutes" --seed "$seed" --threads 1 --resume --out "$place" >"$out/$language-$seed.txt"
+      --width 192 --batch 32 --lr 0.002 --average 5 --minutes "$minutes" --seed "$seed" --threads 1 --resume \
+      --out "$place" >"$out/$language-$seed.txt"
   done
   build/release/examples/g2p evaluate "$data/test/${language}_test.tsv" "${models[@]}" --threads 1 \
     --out "$out/$language" --json "$out/$language.json" >"$out/$language.txt"
