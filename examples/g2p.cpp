@@ -226,8 +226,10 @@ void train(Program& self, Training& training, Options& options) {
        << std::flush;
 
   std::vector<double> errors;  // of the words to choose by, after each epoch
+  // Of models with as many words wrong the one is better that has fewer phones wrong.
   const auto dev_errors = [&data](const Translation& model) {
-    return measure({&model, 1}, data.dev, 1).score.word_errors();
+    const PhoneScore score = measure({&model, 1}, data.dev, 1).score;
+    return score.word_errors() + 1e-9 * score.phone_errors();
   };
   Plan plan(training.folder(), learner.translation.module(), learner.optimizer, 1000);
   Checkpoint& state = plan.state;
@@ -291,7 +293,9 @@ void train(Program& self, Training& training, Options& options) {
   text << "\n"
        << model_file(self) << ": g2p convert WORD asks it"
        << (self.out == "out/g2p" ? "" : " (with this --out)")
-       << (options.words > 0 ? "; g2p train --minutes 55 makes a larger one from all words\n" : "\n");
+       << (options.train.empty() && options.words > 0
+               ? "; g2p train --minutes 55 makes a larger one from all words\n"
+               : "\n");
 }
 
 // ---- asking ----
@@ -309,62 +313,105 @@ std::vector<Translation> load_models(const Program& self, const Options& options
   return models;
 }
 
-void convert(Program& self, const Options& options) {
-  check_range("--n-best", options.n_best, 1, 10000);
-  const std::vector<Translation> models = load_models(self, options);
-  const Translation& model = models.front();
-  std::vector<std::string> words(options.arguments.begin() + 1, options.arguments.end());
-  if (words.empty())
-    for (std::string line; std::getline(std::cin, line);) {
-      const std::string_view word = unmarked(line);
-      words.emplace_back(word.substr(0, word.find_last_not_of(" \t\r") + 1));
-    }
-  check(!words.empty(), "convert: there are no words; name some, or give lines on standard input");
+// The word as it is shown, not more of it than a word may have.
+std::string shown(const std::string& word) {
+  std::string head = word.substr(0, 4 * kLongestWord);
+  if (head.size() == word.size()) return printable(word);
+  return printable(head.substr(0, valid_utf8(head))) + "…";
+}
+
+// Says words as they come.
+class Speaker {
+ public:
+  Speaker(Program& self, const Options& options)
+      : self_(self), options_(options), models_(load_models(self, options)) {
+    if (options.alignment) forget_pictures(self);
+  }
 
   // What cannot be read aloud is said in its place; the others are converted together.
-  std::vector<std::string> refused(words.size());
-  std::vector<Tokens> letters(words.size()), sources;
-  for (size_t i = 0; i < words.size(); ++i) try {
-      letters[i] = known_letters(model, words[i]);
-      sources.push_back(letters[i]);
-    } catch (const Error& error) {
-      refused[i] = error.what();
-    }
-  const auto found = pronounce(models, sources, std::max(options.beams, options.n_best));
+  void say(const std::vector<std::string>& words) {
+    const Translation& model = models_.front();
+    std::vector<std::string> refused(words.size());
+    std::vector<Tokens> sources;
+    for (size_t i = 0; i < words.size(); ++i) try {
+        sources.push_back(known_letters(model, words[i]));
+      } catch (const Error& error) {
+        refused[i] = error.what();
+      }
+    const auto found = pronounce(models_, sources, std::max(options_.beams, options_.n_best));
 
-  std::ostream& text = self.text();
-  if (options.alignment) forget_pictures(self);
-  std::vector<AttentionMap> maps;
-  size_t at = 0;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string row = "words." + std::to_string(i);
-    const std::string shown = printable(words[i].substr(0, valid_utf8(words[i].substr(0, 4 * kLongestWord))));
-    self.result(row + ".word", shown);
-    if (!refused[i].empty()) {
-      text << shown << "\t# " << refused[i] << "\n";
-      self.result(row + ".refused", refused[i]);
-      self.fail_at_end();
-      continue;
+    std::ostream& text = self_.text();
+    size_t at = 0;
+    for (size_t i = 0; i < words.size(); ++i) {
+      const std::string row = "words." + std::to_string(said_++);
+      self_.result(row + ".word", shown(words[i]));
+      if (!refused[i].empty()) {
+        text << shown(words[i]) << "\t# " << refused[i] << "\n";
+        self_.result(row + ".refused", refused[i]);
+        self_.fail_at_end();
+        continue;
+      }
+      const std::vector<Answer>& answers = found[at];
+      std::vector<std::string> best;
+      for (size_t k = 0; k < answers.size() && std::ssize(best) < options_.n_best; ++k) {
+        best.push_back(spaced(answers[k].tokens));
+        text << words[i] << "\t" << best.back();
+        if (options_.n_best > 1) text << "\t" << short_number(answers[k].score);
+        text << "\n";
+      }
+      self_.result(row + ".phones", best);
+      if (options_.alignment) show_alignment(row, words[i], sources[at], answers.front().tokens);
+      ++at;
     }
-    const std::vector<Answer>& answers = found[at++];
-    std::vector<std::string> said;
-    for (size_t k = 0; k < answers.size() && std::ssize(said) < options.n_best; ++k) {
-      said.push_back(spaced(answers[k].tokens));
-      text << words[i] << "\t" << said.back();
-      if (options.n_best > 1) text << "\t" << short_number(answers[k].score);
-      text << "\n";
-    }
-    self.result(row + ".phones", said);
-    if (!options.alignment) continue;
-    const Tokens& phones = answers.front().tokens;
-    const std::string title = words[i] + " → " + spaced(phones);
-    const AttentionMap map = model.alignment(letters[i], phones, title);
-    text << attention_text(map, self.colour() ? TextStyle::coloured : TextStyle::plain) << "\n";
-    self.result(row + ".made_from", made_from(map, phones));
-    self.write_picture(picture_file(at), attention_svg(map));
-    std::ranges::move(model.attention(letters[i], phones, title), std::back_inserter(maps));
+    text << std::flush;
   }
-  if (!maps.empty()) self.write_picture("attention.html", attention_page(maps));
+
+  void write_page() const {
+    if (!maps_.empty()) self_.write_picture("attention.html", attention_page(maps_));
+  }
+
+ private:
+  void show_alignment(const std::string& row, const std::string& word, const Tokens& letters,
+                      const Tokens& phones) {
+    const Translation& model = models_.front();
+    const std::string title = word + " → " + spaced(phones);
+    const AttentionMap map = model.alignment(letters, phones, title);
+    self_.text() << attention_text(map, self_.colour() ? TextStyle::coloured : TextStyle::plain) << "\n";
+    self_.result(row + ".made_from", made_from(map, phones));
+    self_.write_picture(picture_file(++drawn_), attention_svg(map));
+    std::ranges::move(model.attention(letters, phones, title), std::back_inserter(maps_));
+  }
+
+  Program& self_;
+  const Options& options_;
+  std::vector<Translation> models_;
+  int64_t said_ = 0;
+  size_t drawn_ = 0;
+  std::vector<AttentionMap> maps_;
+};
+
+// The lines of standard input that are there by now; waits for one. None at its end.
+std::vector<std::string> waiting_lines() {
+  std::vector<std::string> lines;
+  for (std::string line; (lines.empty() || std::cin.rdbuf()->in_avail() > 0) && std::getline(std::cin, line);)
+    lines.emplace_back(trimmed(line));
+  return lines;
+}
+
+void convert(Program& self, const Options& options) {
+  check_range("--n-best", options.n_best, 1, 10000);
+  Speaker speaker(self, options);
+  std::vector<std::string> words(options.arguments.begin() + 1, options.arguments.end());
+  if (words.empty()) {
+    std::ios::sync_with_stdio(false);  // for in_avail
+    words = waiting_lines();
+    check(!words.empty(), "convert: there are no words; name some, or give lines on standard input");
+    words[0] = trimmed(unmarked(words[0]));
+    for (; !words.empty(); words = waiting_lines()) speaker.say(words);
+  } else {
+    speaker.say(words);
+  }
+  speaker.write_page();
 }
 
 void evaluate(Program& self, const Options& options) {
@@ -439,7 +486,7 @@ int main(int argc, char** argv) {
               "train: try the mean of this many last epochs, too; 0: of a fifth of all; 1: do not");
   self.option("--ensemble", options.ensemble,
               "convert, evaluate: models that answer together, a file each, instead of the one in --out");
-  self.option("--beams", options.beams, "Width of beam search; 1 is greedy");
+  self.option("--beams", options.beams, "Width of beam search, at least that of --n-best; 1 is greedy");
   self.option("--n-best", options.n_best, "convert: so many pronunciations of each word, with their scores");
   self.flag("--alignment", options.alignment,
             "convert: which letters each phone was made from, as text, picture and page");

@@ -29,7 +29,7 @@ constexpr double kMinutesOfLarger = 10;  // minutes that a larger model is worth
 
 struct Options {
   std::vector<std::string> arguments;  // what stands without a name: the command
-  std::string text, tokens = TextTokens::kBytePairs, prompt = "\n";
+  std::string text, tokens = TextTokens::kBytePairs, model, prompt = "\n";
   LanguageOptions net;
   SampleOptions sample{.temperature = 0.8, .top_k = 0, .top_p = 0.95};
   int64_t vocabulary = 0, batch = 8, steps = 0, length = 300;
@@ -242,7 +242,8 @@ void train(Program& self, Training& training, Options& options) {
   const Ids held_out = tokens.encode(texts.held_out);
   check(std::ssize(learned) > options.net.context + 2 && held_out.size() > 1, texts.what, ": has ",
         learned.size(), " tokens to learn from and ", held_out.size(), " held out; --context ",
-        options.net.context, " needs more than that many; give a longer text or a smaller --context");
+        options.net.context, " needs ", options.net.context + 3,
+        " and 2; give a longer text or a smaller --context");
   const auto last = std::clamp<int64_t>((std::ssize(learned) - options.net.context) / 20, 2, 8192);
   const Ids chosen_by(learned.end() - last, learned.end());  // what the best model is chosen by
   learned.resize(learned.size() - chosen_by.size());
@@ -318,7 +319,9 @@ void train(Program& self, Training& training, Options& options) {
   text << "\n"
        << model_file(self) << ": language_model write --prompt \"...\" goes on from any beginning"
        << (self.out == "out/language_model" ? "" : " (with this --out)")
-       << (larger(options) ? "\n" : "; language_model train --minutes 60 makes a larger one\n");
+       << (larger(options) || !options.text.empty()
+               ? "\n"
+               : "; language_model train --minutes 60 makes a larger one\n");
 }
 
 }  // namespace
@@ -349,6 +352,7 @@ int main(int argc, char** argv) {
       "--minutes", options.minutes,
       "How long to train (default: 1.7); from 10 on by default a larger model: --width 256 --layers 6 "
       "--context 256 --dropout 0.1 --lr 0.001");
+  self.option("--model", options.model, "write: the file of the model, instead of the one in --out");
   self.option("--prompt", options.prompt, "What to write on from (default: an empty line)");
   self.option("--length", options.length, "Tokens to write");
   self.option("--temperature", options.sample.temperature,
@@ -362,6 +366,8 @@ int main(int argc, char** argv) {
           options.arguments.empty() ? "" : printable(options.arguments.back()),
           "\"; it is one of train and write");
     check_writing(options);
+    check(command == "write" || options.model.empty(),
+          "--model is for writing; train leaves its model in --out");
     if (command == "train") return train(self, training, options);
     std::vector<std::string> for_training = Training::options();
     for (const char* name : {"--text", "--tokens", "--vocabulary", "--width", "--layers", "--heads",
@@ -369,7 +375,7 @@ int main(int argc, char** argv) {
       for_training.emplace_back(name);
     for (const std::string& name : for_training)
       check(!self.given(name), name, " is for training; write asks the model that the last training saved");
-    const std::string file = model_file(self);
+    const std::string file = options.model.empty() ? model_file(self) : options.model;
     check(fs::exists(file), file, ": there is no model yet; ", kAnew, " makes one");
     const Language language = Language::load(file, kAnew);
     settle_prompt(self, language.tokens(), options);

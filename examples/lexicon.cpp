@@ -1,7 +1,6 @@
 #include "examples/lexicon.h"
 
 #include <algorithm>
-#include <string_view>
 #include <unordered_map>
 
 #include "examples/bad_rows.h"
@@ -46,15 +45,22 @@ Entry parse_entry(std::string_view line) {
   check(line.find('\r') == line.npos, "holds a carriage return; lines end in LF or CRLF");
   const std::vector<std::string_view> columns = pieces(line, '\t');
   check(columns.size() > 1, "has no tab; a line is a word, a tab, its phones with spaces between them");
-  Entry entry{std::string(columns[0]), letters_of(std::string(columns[0])), {}};
+  const std::string word(trimmed(columns[0]));
+  Entry entry{word, letters_of(word), {}};
   const auto count = std::ssize(entry.letters);
-  check(columns[0].find_first_not_of(' ') != columns[0].npos, "the word before the tab is empty");
+  check(count > 0, "the word before the tab is empty");
   check(count <= kLongestWord, "the word has ", count, " letters; at most ", kLongestWord, " are taken");
   for (size_t i = 1; i < columns.size(); ++i) entry.sounds.push_back(phones_of(columns[i]));
   return entry;
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view word) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  word.remove_prefix(std::min(word.find_first_not_of(kSpace), word.size()));
+  return word.substr(0, word.find_last_not_of(kSpace) + 1);
+}
 
 Tokens letters_of(const std::string& word) {
   constexpr uint32_t kFirst = 0xAC00, kLast = 0xD7A3, kLead = 0x1100, kVowel = 0x1161, kTail = 0x11A7;

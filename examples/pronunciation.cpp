@@ -32,16 +32,17 @@ Tokens spelled(const Translation& model, Tokens letters) {
 
 Tokens unseen(const Translation& model, const Tokens& letters) {
   Tokens found;
-  for (const std::string& letter : letters)
-    if (!model.knows(letter) && std::ranges::find(found, printable(letter)) == found.end())
-      found.push_back(printable(letter));
+  for (const std::string& letter : letters) {
+    const std::string shown = letter == " " ? "the space" : printable(letter);
+    if (!model.knows(letter) && std::ranges::find(found, shown) == found.end()) found.push_back(shown);
+  }
   return found;
 }
 
 Tokens known_letters(const Translation& model, const std::string& word) {
   check_utf8("the word", word);
-  check(word.find_first_not_of(" \t") != word.npos, "an empty word is not said");
-  Tokens letters = spelled(model, letters_of(word));
+  Tokens letters = spelled(model, letters_of(std::string(trimmed(word))));
+  check(!letters.empty(), "an empty word is not said");
   check(std::ssize(letters) <= kLongestWord, "has ", letters.size(), " letters; a word has at most ",
         kLongestWord);
   const Tokens strange = unseen(model, letters);

@@ -153,11 +153,10 @@ void draw_losses(Program& self, const std::string& file, const std::vector<LossC
   }
   if (plot.empty()) return;
   self.write(file + ".csv", data);
-  self.plot(
-      file,
-      std::string("set datafile separator ','\nset title 'Loss'\nset xlabel 'step'\nset ylabel 'loss'\n") +
-          (least > 0 && most / least > 20 ? "set logscale y\n" : "") +
-          (curves.size() > 4 ? "set key outside right\n" : "set key top right\n") + plot + "\n");
+  self.plot(file, std::string("set datafile separator ','\nset title 'Loss'\nset xlabel 'step'\n"
+                              "set ylabel 'loss'\nset xrange [0:*]\n") +
+                      (least > 0 && most / least > 20 ? "set logscale y\n" : "") +
+                      (curves.size() > 4 ? "set key outside right\n" : "set key top right\n") + plot + "\n");
 }
 
 }  // namespace program

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <queue>
 #include <unordered_map>
 
 #include "tensor/error.h"
@@ -88,29 +89,43 @@ BytePairs::BytePairs(std::string_view text, int64_t size) {
     std::vector<size_t> pieces;  // that have it, or had
   };
   std::map<Pair, Places> pairs;
+  std::vector<Pair> changed;  // that are new, or rarer than the queue below has them
   // Counts the pairs of a piece, or takes them out again; those with a token from `is_new` on are noted to be there.
   const auto count_pairs = [&](size_t piece, int64_t sign, int64_t is_new) {
     const auto& [ids, count] = pieces[piece];
     for (size_t i = 1; i < ids.size(); ++i) {
       Places& places = pairs[{ids[i - 1], ids[i]}];
       places.count += sign * count;
-      if (std::max(ids[i - 1], ids[i]) >= is_new) places.pieces.push_back(piece);
+      if (std::max(ids[i - 1], ids[i]) < is_new) continue;
+      if (places.pieces.empty()) changed.emplace_back(ids[i - 1], ids[i]);
+      places.pieces.push_back(piece);
     }
   };
   for (size_t piece = 0; piece < pieces.size(); ++piece) count_pairs(piece, 1, 0);
-  while (this->size() < size && !pairs.empty()) {
-    const auto best =
-        std::ranges::max_element(pairs, {}, [](const auto& entry) { return entry.second.count; });
-    if (best->second.count < 2) break;
-    const Pair pair = best->first;
-    for (const size_t piece : std::exchange(best->second.pieces, {})) {
+  // The most frequent pair first, of equals that of the smaller ids. Once it is here, a pair can only become rarer: when
+  // its turn comes, it is looked up whether it has.
+  using Counted = std::pair<int64_t, Pair>;
+  const auto later = [](const Counted& a, const Counted& b) {
+    return a.first != b.first ? a.first < b.first : a.second > b.second;
+  };
+  std::priority_queue<Counted, std::vector<Counted>, decltype(later)> queue(later);
+  while (this->size() < size) {
+    for (const Pair& pair : std::exchange(changed, {})) queue.emplace(pairs[pair].count, pair);
+    if (queue.empty() || queue.top().first < 2) break;
+    const auto [counted, pair] = queue.top();
+    queue.pop();
+    auto& [count, places] = pairs[pair];
+    if (count < counted) {
+      changed.push_back(pair);
+      continue;
+    }
+    for (const size_t piece : std::exchange(places, {})) {
       Ids& ids = pieces[piece].first;
       if (!holds(ids, pair)) continue;
       count_pairs(piece, -1, INT64_MAX);
       join(ids, pair, this->size());
       count_pairs(piece, 1, this->size());
     }
-    std::erase_if(pairs, [](const auto& entry) { return entry.second.count == 0; });
     add(pair);
   }
 }

@@ -69,6 +69,16 @@ TEST_CASE("g2p: learns a spelling, and is asked for words that no list has") {
   CHECK(lines.code == 2);
   CHECK(lines.out == "bonu\tb o n u\n\t# an empty word is not said\n");
   CHECK(contains(refusal_of("g2p", "convert" + out), "there are no words"));
+  CHECK(run_program("g2p", "convert ' bonu ' 'bo nu'" + out).out ==
+        " bonu \tb o n u\nbo nu\t# the model has never seen the space; it knows the letters of its training "
+        "alone\n");
+  // A line is answered when it is there, whether or not more will come.
+  const Run talk =
+      run_shell("{ rm -f " + words / "said" + "; { echo bonu; until grep -q . " + words / "said" +
+                "; do sleep 0.02; done; echo bo; } | timeout 20 " HEED_BINARY_DIR "/examples/g2p convert" +
+                out + " >" + words / "said" + "; }");
+  CHECK(talk.code == 0);
+  CHECK(lines_of(read_file(words / "said")).size() == 2);
   // Nothing is written, so that --out need not be a place to write to.
   CHECK(run_program("g2p", "convert bonu --ensemble " + words / "out/g2p.safetensors" + " --out " +
                                words.train + "/x")
@@ -169,10 +179,25 @@ TEST_CASE(
   };
   CHECK(contains(learn("a", " --average 1 --seed 1"), "kept: the model after epoch"));
   CHECK(contains(learn("b", " --average 2 --seed 2"), "the mean of the last 2 epochs"));
+  CHECK(contains(learn("c", " --seed 2"), "the mean of the last 2 epochs"));  // a fifth, but two at least
   const Json together =
       results_of("g2p", "evaluate " + words.test + " --ensemble " + words / "a/g2p.safetensors" + "," +
                             words / "b/g2p.safetensors" + " --out " + words / "both");
   CHECK(together["words"] == 300);
+}
+
+TEST_CASE("g2p: of epochs with as many words wrong that with fewer phones wrong is kept") {
+  const Words words;
+  const Run run =
+      run_program("g2p", "train --train " + words.train +
+                             " --words 60 --epochs 6 --width 16 --layers 1 --batch 16 --average 1 "
+                             "--beams 1 --json " +
+                             words / "r.json --out " + words / "out");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  const Json r = Json::parse(read_file(words / "r.json"));
+  CHECK(r["dev_word_errors"][0].get<double>() > 0.999);
+  CHECK(r["dev"]["word_errors"] == 1);
+  CHECK_FALSE(contains(run.out, "kept: the model after epoch 1,"));
 }
 
 TEST_CASE("g2p: what is chosen where nothing is said") {

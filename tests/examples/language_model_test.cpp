@@ -61,6 +61,13 @@ TEST_CASE("language_model: learns, compares, writes, and writes on with what it 
   const Run printed = run_program("language_model", "write --prompt 'the cat' --length 100" + out);
   CHECK(printed.out.starts_with(first + "\n"));
 
+  CHECK(run_program("language_model", "write --prompt 'the cat' --length 100 --model '" +
+                                          folder / "out/language_model.safetensors" + "' --out '" +
+                                          folder / "elsewhere" + "'")
+            .out.starts_with(first + "\n"));
+  CHECK(std::filesystem::exists(folder / "elsewhere/attention.html"));
+  CHECK(contains(refusal_of("language_model", "train --model x" + out), "--model is for writing"));
+
   const auto refused = [&](const std::string& arguments) {
     return refusal_of("language_model", "write " + arguments + out);
   };

@@ -17,7 +17,7 @@ TEST_CASE("letters_of: characters, and the letters of Hangul syllables") {
 TEST_CASE("read_lexicon: pronunciations in columns and on lines") {
   const Folder folder;
   const std::string path =
-      folder.write("a.tsv", "\xEF\xBB\xBFREAD\tR IY D\tR EH D\r\n\nA\tAH\nREAD\tR  EH D \nA\tEY\n");
+      folder.write("a.tsv", "\xEF\xBB\xBFREAD\tR IY D\tR EH D\r\n\nA\tAH\nREAD\tR  EH D \n A \tEY\n");
   const std::vector<Entry> entries = read_lexicon(path);
   REQUIRE(entries.size() == 2);
   CHECK(entries[0].word == "READ");

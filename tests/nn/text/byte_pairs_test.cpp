@@ -1,5 +1,8 @@
 #include "nn/text/byte_pairs.h"
 
+#include <algorithm>
+#include <map>
+
 #include "tensor/random.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
@@ -19,6 +22,38 @@ TEST_CASE("byte pairs: the most frequent pair first, of equals that of the small
   CHECK(BytePairs("aaaa aaaa", 258).token(257) == "aaaa");
   CHECK(BytePairs().size() == 256);
   CHECK(BytePairs().encode("aé") == Ids{'a', 0xC3, 0xA9});
+}
+
+TEST_CASE("byte pairs: the same as counting all pairs anew for each token") {
+  Generator random(3);
+  std::string text;
+  std::vector<Ids> words;  // a piece each
+  for (int i = 0; i < 400; ++i) {
+    Ids word;
+    for (int64_t n = random.integer(2, 9); n > 0; --n)
+      word.push_back('a' + random.integer(0, 3) * random.integer(0, 3));
+    for (const int64_t byte : word) text += static_cast<char>(byte);
+    text += '\n';
+    words.push_back(word);
+  }
+  std::string learned;
+  for (int64_t id = 256; id < 400; ++id) {
+    std::map<std::pair<int64_t, int64_t>, int64_t> counts;
+    for (const Ids& word : words)
+      for (size_t i = 1; i < word.size(); ++i) ++counts[{word[i - 1], word[i]}];
+    const auto [best, count] =
+        *std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
+    if (count < 2) break;
+    learned += std::to_string(best.first) + " " + std::to_string(best.second) + "\n";
+    for (Ids& word : words)
+      for (size_t i = 1; i < word.size(); ++i)
+        if (word[i - 1] == best.first && word[i] == best.second) {
+          word[i - 1] = id;
+          word.erase(word.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+  }
+  CHECK(BytePairs(text, 400).to_text() == learned);
+  CHECK(lines_of(learned).size() > 100);
 }
 
 TEST_CASE("byte pairs: no token reaches from one piece into the next") {
