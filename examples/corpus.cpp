@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "examples/bad_rows.h"
+#include "examples/csv.h"
 #include "nn/text/utf8.h"
 #include "tensor/create.h"
 #include "tensor/error.h"
@@ -397,11 +398,6 @@ bool has_characters(std::string_view text) {
     text.remove_prefix(std::max<size_t>(size, 1));
   }
   return false;
-}
-
-std::string_view trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  return first == text.npos ? "" : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 }  // namespace

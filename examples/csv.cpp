@@ -13,11 +13,6 @@
 namespace program {
 namespace {
 
-std::string_view trim(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t");
-  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
 constexpr const char* kEmpty = "is empty";
 constexpr const char* kText = "is not a number";
 
@@ -168,6 +163,11 @@ std::string read_file(const std::string& path) {
   }
   heed::check(!file.bad() && file.eof(), path, ": cannot be read; is it there, and is it a file?");
   return bytes;
+}
+
+std::string_view trim(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
 std::string_view unmarked(std::string_view text) {

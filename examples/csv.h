@@ -11,6 +11,8 @@ namespace program {
 std::string read_file(const std::string& path);
 /// A text without the byte order mark that it may begin with.
 std::string_view unmarked(std::string_view text);
+/// A text without the spaces and tabs around it.
+std::string_view trim(std::string_view text);
 /// A file of UTF-8, without the byte order mark that it may begin with. Throws heed::Error naming the file and the first
 /// byte that is not UTF-8.
 std::string read_text(const std::string& path);

@@ -393,8 +393,11 @@ class Speaker {
 // The lines of standard input that are there by now; waits for one. None at its end.
 std::vector<std::string> waiting_lines() {
   std::vector<std::string> lines;
-  for (std::string line; (lines.empty() || std::cin.rdbuf()->in_avail() > 0) && std::getline(std::cin, line);)
-    lines.emplace_back(trimmed(line));
+  for (std::string line;
+       (lines.empty() || std::cin.rdbuf()->in_avail() > 0) && std::getline(std::cin, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    lines.emplace_back(trim(line));
+  }
   return lines;
 }
 
@@ -406,7 +409,7 @@ void convert(Program& self, const Options& options) {
     std::ios::sync_with_stdio(false);  // for in_avail
     words = waiting_lines();
     check(!words.empty(), "convert: there are no words; name some, or give lines on standard input");
-    words[0] = trimmed(unmarked(words[0]));
+    words[0] = trim(unmarked(words[0]));
     for (; !words.empty(); words = waiting_lines()) speaker.say(words);
   } else {
     speaker.say(words);

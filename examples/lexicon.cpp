@@ -1,9 +1,11 @@
 #include "examples/lexicon.h"
 
 #include <algorithm>
+#include <string_view>
 #include <unordered_map>
 
 #include "examples/bad_rows.h"
+#include "examples/csv.h"
 #include "nn/text/metrics.h"
 #include "nn/text/utf8.h"
 #include "tensor/error.h"
@@ -45,7 +47,7 @@ Entry parse_entry(std::string_view line) {
   check(line.find('\r') == line.npos, "holds a carriage return; lines end in LF or CRLF");
   const std::vector<std::string_view> columns = pieces(line, '\t');
   check(columns.size() > 1, "has no tab; a line is a word, a tab, its phones with spaces between them");
-  const std::string word(trimmed(columns[0]));
+  const std::string word(trim(columns[0]));
   Entry entry{word, letters_of(word), {}};
   const auto count = std::ssize(entry.letters);
   check(count > 0, "the word before the tab is empty");
@@ -55,12 +57,6 @@ Entry parse_entry(std::string_view line) {
 }
 
 }  // namespace
-
-std::string_view trimmed(std::string_view word) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  word.remove_prefix(std::min(word.find_first_not_of(kSpace), word.size()));
-  return word.substr(0, word.find_last_not_of(kSpace) + 1);
-}
 
 Tokens letters_of(const std::string& word) {
   constexpr uint32_t kFirst = 0xAC00, kLast = 0xD7A3, kLead = 0x1100, kVowel = 0x1161, kTail = 0x11A7;

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "nn/text/tokenise.h"
@@ -19,8 +18,6 @@ struct Entry {
 
 constexpr int64_t kLongestWord = 100;  // letters, and phones of a pronunciation
 
-/// A word without the white space around it.
-std::string_view trimmed(std::string_view word);
 /// The characters of a word, spaces among them, as a model reads them. Syllables of Hangul are written as the two or
 /// three letters that they are made of (Unicode 15, 3.12): there are 11,172 of them, and of the letters 67.
 heed::Tokens letters_of(const std::string& word);

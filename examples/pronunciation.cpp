@@ -5,6 +5,7 @@
 #include <clocale>
 #include <cwctype>
 
+#include "examples/csv.h"
 #include "nn/table.h"
 #include "nn/text/utf8.h"
 
@@ -41,7 +42,7 @@ Tokens unseen(const Translation& model, const Tokens& letters) {
 
 Tokens known_letters(const Translation& model, const std::string& word) {
   check_utf8("the word", word);
-  Tokens letters = spelled(model, letters_of(std::string(trimmed(word))));
+  Tokens letters = spelled(model, letters_of(std::string(trim(word))));
   check(!letters.empty(), "an empty word is not said");
   check(std::ssize(letters) <= kLongestWord, "has ", letters.size(), " letters; a word has at most ",
         kLongestWord);
