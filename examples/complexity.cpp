@@ -426,14 +426,10 @@ int main(int argc, char** argv) {
     check(power_of_two(reach) && reach >= 8 && reach <= 512, "--reach ", reach,
           " is not 8, 16, 32, 64, 128, 256 or 512");
     check_range("--steps", steps, 1, 100000);
-    const auto only = [&](const char* option, std::initializer_list<const char*> parts) {
-      bool used = part == "all";
-      std::string all;
-      for (const char* one : parts) {
-        used = used || part == one;
-        all += std::string(all.empty() ? "" : " and ") + one;
-      }
-      check(used || !self.given(option), option, " is for ", all, ", and --part ", part, " leaves that out");
+    const auto only = [&](const char* option, const std::vector<std::string>& parts) {
+      if (part != "all" && std::ranges::find(parts, part) == parts.end())
+        self.refuse({option},
+                    "is for " + detail::listed(parts) + ", and --part " + part + " leaves that out");
     };
     only("--longest", {"work", "memory"});
     only("--width", {"work", "memory"});

@@ -437,9 +437,8 @@ void check_command(Program& self, Options& options) {
   check(command != "train" || options.arguments.size() == 1, "train takes no word; --train names a file");
   check_range("--beams", options.beams, 1, 10000);
   const auto only = [&](const std::vector<std::string>& commands, const std::vector<std::string>& names) {
-    if (std::ranges::find(commands, command) != commands.end()) return;
-    for (const std::string& name : names)
-      check(!self.given(name), name, " is for ", detail::listed(commands), "; not for ", command);
+    if (std::ranges::find(commands, command) == commands.end())
+      self.refuse(names, "is for " + detail::listed(commands) + "; not for " + command);
   };
   only({"train"}, Training::options());
   only({"train"}, {"--model", "--train", "--dev", "--test", "--minutes", "--epochs", "--words", "--width",

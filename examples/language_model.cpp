@@ -369,12 +369,11 @@ int main(int argc, char** argv) {
     check(command == "write" || options.model.empty(),
           "--model is for writing; train leaves its model in --out");
     if (command == "train") return train(self, training, options);
-    std::vector<std::string> for_training = Training::options();
-    for (const char* name : {"--text", "--tokens", "--vocabulary", "--width", "--layers", "--heads",
-                             "--context", "--dropout", "--lr", "--batch", "--steps", "--minutes"})
-      for_training.emplace_back(name);
-    for (const std::string& name : for_training)
-      check(!self.given(name), name, " is for training; write asks the model that the last training saved");
+    const std::string why = "is for training; write asks the model that the last training saved";
+    self.refuse(Training::options(), why);
+    self.refuse({"--text", "--tokens", "--vocabulary", "--width", "--layers", "--heads", "--context",
+                 "--dropout", "--lr", "--batch", "--steps", "--minutes"},
+                why);
     const std::string file = options.model.empty() ? model_file(self) : options.model;
     check(fs::exists(file), file, ": there is no model yet; ", kAnew, " makes one");
     const Language language = Language::load(file, kAnew);

@@ -91,6 +91,9 @@ void Program::arguments(const std::string& name, std::vector<std::string>& value
 }
 
 bool Program::given(const std::string& name) const { return options_->app.count(name) > 0; }
+void Program::refuse(const std::vector<std::string>& names, const std::string& why) const {
+  for (const std::string& name : names) heed::check(!given(name), name, " ", why);
+}
 
 namespace {
 

@@ -44,6 +44,8 @@ class Program {
 
   /// Whether the caller named this option.
   bool given(const std::string& name) const;
+  /// Throws if the caller named one of these options, and says why it cannot be: "--text is for training".
+  void refuse(const std::vector<std::string>& names, const std::string& why) const;
   /// What an option of one text or number is by now, by name.
   std::string value(const std::string& name) const { return values_.at(name)(); }
 

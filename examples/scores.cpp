@@ -290,8 +290,9 @@ int main(int argc, char** argv) {
   return self.run(argc, argv, [&] {
     check_range("--steps", steps, 1, 1000000);
     if (compare == "scale") {
-      check(score == all && normaliser == all && !self.given("--steps"),
-            "--score, --normaliser and --steps are for training; --compare scale trains nothing");
+      const std::string why = "is for training; --compare scale trains nothing";
+      self.refuse({"--score", "--normaliser", "--steps"}, why);
+      self.refuse(Training::options(), why);
       return compare_scale(self);
     }
     const auto chosen = [&](const std::string& name, const std::vector<std::string>& names) {

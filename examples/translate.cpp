@@ -456,12 +456,15 @@ int main(int argc, char** argv) {
   self.option("--lr", options.lr, "Largest learning rate");
   self.option("--beams", options.beams, "Width of beam search; 1 is greedy");
   return self.run(argc, argv, [&] {
-    for (const char* name : {"--model", "--attention", "--pairs", "--steps", "--batch", "--lr"})
-      check(options.text.empty() || !self.given(name), name,
-            " is for training; --text asks the model that the last training saved");
-    for (const char* name : {"--model", "--attention", "--text"})
-      check(!comparing || !self.given(name), name, " chooses one model; --compare trains all");
-    if (comparing) return compare(self, training, options);
+    if (!options.text.empty()) {
+      const std::string why = "is for training; --text asks the model that the last training saved";
+      self.refuse({"--model", "--attention", "--pairs", "--skip-bad", "--steps", "--batch", "--lr"}, why);
+      self.refuse(Training::options(), why);
+    }
+    if (comparing) {
+      self.refuse({"--model", "--attention", "--text"}, "chooses one model; --compare trains all");
+      return compare(self, training, options);
+    }
     settle(options);
     if (options.text.empty())
       learn(self, training, options);

@@ -85,6 +85,8 @@ TEST_CASE("translate: options that contradict are refused") {
   CHECK(contains(refused("--model lstm"), "--model"));
   CHECK(contains(refused("--steps -1"), "must be above 0"));
   CHECK(contains(refused("--text 我 --model rnn"), "--model is for training"));
+  CHECK(contains(refused("--text 我 --log x"), "--log is for training"));
+  CHECK(contains(refused("--compare --attention dot"), "--attention chooses one model"));
   CHECK(contains(refused("--text 我 --out /tmp"), "there is no model yet"));
   CHECK(contains(refused("--text 我 --out /nowhere/at/all"), "/nowhere/at/all"));
 }
