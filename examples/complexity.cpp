@@ -426,16 +426,12 @@ int main(int argc, char** argv) {
     check(power_of_two(reach) && reach >= 8 && reach <= 512, "--reach ", reach,
           " is not 8, 16, 32, 64, 128, 256 or 512");
     check_range("--steps", steps, 1, 100000);
-    const auto only = [&](const char* option, const std::vector<std::string>& parts) {
-      if (part != "all" && std::ranges::find(parts, part) == parts.end())
-        self.refuse({option},
-                    "is for " + detail::listed(parts) + ", and --part " + part + " leaves that out");
-    };
-    only("--longest", {"work", "memory"});
-    only("--width", {"work", "memory"});
-    only("--kernel", {"work"});
-    only("--reach", {"recall"});
-    only("--steps", {"recall"});
+    if (part != "all") {
+      self.only(part, {"work", "memory"}, {"--longest", "--width"});
+      self.only(part, {"work"}, {"--kernel"});
+      self.only(part, {"recall"}, {"--reach", "--steps"});
+      self.only(part, {"recall"}, Training::options());
+    }
     manual_seed(self.seed);
     if (part == "all" || part == "work") show_work(self, longest, width, k);
     if (part == "all" || part == "memory") show_memory(self, longest, width);

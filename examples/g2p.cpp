@@ -436,16 +436,13 @@ void check_command(Program& self, Options& options) {
         "?)");
   check(command != "train" || options.arguments.size() == 1, "train takes no word; --train names a file");
   check_range("--beams", options.beams, 1, 10000);
-  const auto only = [&](const std::vector<std::string>& commands, const std::vector<std::string>& names) {
-    if (std::ranges::find(commands, command) == commands.end())
-      self.refuse(names, "is for " + detail::listed(commands) + "; not for " + command);
-  };
-  only({"train"}, Training::options());
-  only({"train"}, {"--model", "--train", "--dev", "--test", "--minutes", "--epochs", "--words", "--width",
-                   "--layers", "--dropout", "--smoothing", "--batch", "--lr", "--average"});
-  only({"convert"}, {"--n-best", "--alignment"});
-  only({"convert", "evaluate"}, {"--ensemble"});
-  only({"train", "evaluate"}, {"--skip-bad"});
+  self.only(command, {"train"}, Training::options());
+  self.only(command, {"train"},
+            {"--model", "--train", "--dev", "--test", "--minutes", "--epochs", "--words", "--width",
+             "--layers", "--dropout", "--smoothing", "--batch", "--lr", "--average"});
+  self.only(command, {"convert"}, {"--n-best", "--alignment"});
+  self.only(command, {"convert", "evaluate"}, {"--ensemble"});
+  self.only(command, {"train", "evaluate"}, {"--skip-bad"});
   if (command == "convert" && !options.alignment) self.only_read();
 }
 

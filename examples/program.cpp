@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -93,6 +94,11 @@ void Program::arguments(const std::string& name, std::vector<std::string>& value
 bool Program::given(const std::string& name) const { return options_->app.count(name) > 0; }
 void Program::refuse(const std::vector<std::string>& names, const std::string& why) const {
   for (const std::string& name : names) heed::check(!given(name), name, " ", why);
+}
+void Program::only(const std::string& asked, const std::vector<std::string>& users,
+                   const std::vector<std::string>& names) const {
+  if (std::ranges::find(users, asked) == users.end())
+    refuse(names, "is for " + heed::detail::listed(users) + "; not for " + asked);
 }
 
 namespace {

@@ -46,6 +46,9 @@ class Program {
   bool given(const std::string& name) const;
   /// Throws if the caller named one of these options, and says why it cannot be: "--text is for training".
   void refuse(const std::vector<std::string>& names, const std::string& why) const;
+  /// Refuses these options unless what was asked for, a command or a part, is one of those that they are for.
+  void only(const std::string& asked, const std::vector<std::string>& users,
+            const std::vector<std::string>& names) const;
   /// What an option of one text or number is by now, by name.
   std::string value(const std::string& name) const { return values_.at(name)(); }
 

@@ -70,6 +70,8 @@ TEST_CASE("complexity: bad options end with a message and code 2") {
            {"--kernel 1", "--kernel is 1; it must be from 2 to 64"},
            {"--reach 100", "--reach 100 is not 8, 16, 32, 64, 128, 256 or 512"},
            {"--steps -3", "--steps is -3; it must be from 1 to 100000"},
+           {"--part memory --kernel 3", "--kernel is for work; not for memory"},
+           {"--part work --log x", "--log is for recall; not for work"},
            {"--steps many", "steps"}})
     CHECK(contains(refusal_of("complexity", arguments), text));
 }

@@ -95,4 +95,5 @@ TEST_CASE("scores: what cannot be done is an error before the work") {
   CHECK(contains(refusal_of("scores", "--normaliser max"), "sparsemax"));
   CHECK(contains(refusal_of("scores", "--compare depth"), "scale"));
   CHECK(contains(refusal_of("scores", "--compare scale --score dot"), "--compare scale trains nothing"));
+  CHECK(contains(refusal_of("scores", "--compare scale --log x"), "--log is for training"));
 }
