@@ -9,7 +9,7 @@ declare -A packages=(
            libbenchmark-dev gnuplot-nox pandoc"
   # second compiler, thread sanitizer, layout, lint; graphs drawn and a page opened in the tests; a cache for three
   # builds
-  [ci]="clang-16 libclang-rt-16-dev libomp-16-dev clang-format clang-tidy-16 shellcheck graphviz chromium ccache"
+  [ci]="clang-16 libclang-rt-16-dev libomp-16-dev clang-format-16 clang-tidy-16 shellcheck graphviz chromium ccache"
   # .ci/api.sh: the pages of the API
   [api]="doxygen"
   # bench/compare.sh: the other side, and what reads the timings

@@ -17,7 +17,7 @@ class Pass {
  public:
   // Without targets the gradients go to the leaves; otherwise to the targets alone, and with `up_to` the walk
   // does not go behind them. The line is that of the call, for messages.
-  Pass(Line line, const std::vector<Tensor>* targets, bool up_to)
+  Pass(SourceLocation line, const std::vector<Tensor>* targets, bool up_to)
       : line_(line), targets_(targets), up_to_(up_to) {
     if (!targets) return;
     found_.resize(targets->size());
@@ -92,13 +92,14 @@ class Pass {
     accumulate(node.pending, std::move(g));
   }
 
-  // sum <- sum + g. The first contribution is moved in; later ones are added in place when nobody else can see.
+  // sum <- sum + g. The first contribution is moved in; later ones are added in place when nobody else can
+  // see.
   static void accumulate(Tensor& sum, Tensor g) {
     if (!sum.defined())
       sum = std::move(g);
     else if (grad_enabled())
       sum = sum + g;
-    else if (TensorBody::unique(sum) && sum.is_contiguous())
+    else if (TensorImpl::unique(sum) && sum.is_contiguous())
       kernel::add_into(sum, g);
     else
       sum = kernel::add(sum, g);
@@ -138,7 +139,7 @@ class Pass {
   }
 
   [[noreturn]] void used_before(const Node& node) const {
-    const Calling here("backward", line_);
+    const OpScope scope("backward", line_);
     fail("the graph of ", node.name,
          " was used before and freed; give retain_graph = true the first time, or compute the result anew");
   }
@@ -177,9 +178,10 @@ class Pass {
     return g;
   }
 
-  // A gradient that is handed out has memory of its own: it is not the seed, nor the gradient of another tensor.
+  // A gradient that is handed out has memory of its own: it is not the seed, nor the gradient of another
+  // tensor.
   static Tensor owned(Tensor g) {
-    return TensorBody::unique(g) && g.is_contiguous() ? std::move(g) : clone(g);
+    return TensorImpl::unique(g) && g.is_contiguous() ? std::move(g) : clone(g);
   }
 
   void keep(Node& node, Tensor g) {
@@ -197,7 +199,7 @@ class Pass {
       if (node->is_leaf()) node->pending = run_hooks(*node, std::move(node->pending));
     std::vector<Tensor> sums(keepers.size());
     {
-      const auto lock = Node::lock_kept();
+      const auto lock = Node::lock_slots();
       for (size_t i = 0; i < sums.size(); ++i) sums[i] = keepers[i]->gradient();
     }
     for (size_t i = 0; i < sums.size(); ++i) {
@@ -211,9 +213,9 @@ class Pass {
     for (size_t i = 0; i < sums.size(); ++i)
       if (const Tensor g = std::exchange(keepers[i]->pending, Tensor()); g.defined()) {
         kernel::add_into(sums[i], g);
-        TensorBody::of(sums[i]).storage->wrote("backward", line_);
+        TensorImpl::of(sums[i]).storage->wrote("backward", line_);
       }
-    const auto lock = Node::lock_kept();
+    const auto lock = Node::lock_slots();
     for (size_t i = 0; i < sums.size(); ++i) keepers[i]->swap_gradient(sums[i]);
   }
 
@@ -226,7 +228,7 @@ class Pass {
 
   const uint64_t id_ = ++passes;
   const bool watched_ = Watcher::any();
-  const Line line_;
+  const SourceLocation line_;
   const std::vector<Tensor>* targets_;
   const bool up_to_;
   std::vector<Slot> slots_;  // targets by address
@@ -234,15 +236,15 @@ class Pass {
   Lists lists_ = std::move(spare_);
 };
 
-// To the leaves, or to the inputs when there are some. The scopes of Calling end before the pass runs: hooks are
-// the user's, and name their own operations.
+// To the leaves, or to the inputs when there are some. The scopes of OpScope end before the pass runs: hooks
+// are the user's, and name their own operations.
 std::vector<Tensor> differentiate(const char* name, const std::vector<Tensor>& outputs,
-                                  const std::vector<Tensor>* inputs, const GradOptions& options, Line line,
-                                  bool up_to = false) {
+                                  const std::vector<Tensor>* inputs, const GradOptions& options,
+                                  SourceLocation line, bool up_to = false) {
   const GradMode mode(options.create_graph);
   Pass pass(line, inputs, up_to);
   {
-    const Calling here(name, line);
+    const OpScope scope(name, line);
     if (inputs && !up_to)
       for (const Tensor& x : *inputs)
         check(x.requires_grad(), "an input of shape ", x.shape(),
@@ -254,7 +256,7 @@ std::vector<Tensor> differentiate(const char* name, const std::vector<Tensor>& o
       pass.seed(outputs[i], gradients.empty() ? Tensor() : gradients[i]);
   }
   std::vector<Tensor> found = pass.run(options.retain_graph || options.create_graph);
-  const Calling here(name, line);
+  const OpScope scope(name, line);
   for (size_t i = 0; i < found.size() && !options.allow_unused; ++i)
     check(found[i].defined(), "input ", i, " of shape ", (*inputs)[i].shape(),
           " was not used for the outputs; leave it out, or set allow_unused");
@@ -263,12 +265,12 @@ std::vector<Tensor> differentiate(const char* name, const std::vector<Tensor>& o
 
 }  // namespace
 
-void backward(const std::vector<Tensor>& outputs, const GradOptions& options, Line line) {
+void backward(const std::vector<Tensor>& outputs, const GradOptions& options, SourceLocation line) {
   differentiate("backward", outputs, nullptr, options, line);
 }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
-                         const GradOptions& options, Line line) {
+                         const GradOptions& options, SourceLocation line) {
   return differentiate("grad", outputs, &inputs, options, line);
 }
 

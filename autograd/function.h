@@ -74,7 +74,7 @@ auto function(std::string name, Forward forward, Backward backward) {
     return [name = std::move(name), forward = std::move(forward),
             backward = std::move(backward)](detail::One<Operand, I>... inputs) -> Tensor {
       if constexpr (n <= 8 && fits) {  // else the compiler has said what is wrong
-        const Calling here(name.c_str(), std::array{inputs.line()...}[0]);
+        const OpScope scope(name.c_str(), std::array{inputs.line()...}[0]);
         (detail::check_tensor(inputs), ...);
         Tensor y = [&] {
           const NoGrad guard;
@@ -88,8 +88,7 @@ auto function(std::string name, Forward forward, Backward backward) {
         return record(name.c_str(), std::move(y), {inputs...}, std::move(rule), nullptr);
       }
     };
-  }
-  (Inputs());
+  }(Inputs());
 }
 
 }  // namespace heed

@@ -20,55 +20,56 @@ std::atomic<bool> reference = [] {
   return value && *value && std::strcmp(value, "0") != 0;
 }();
 
-struct MadeAgain : Companion {
-  explicit MadeAgain(std::shared_ptr<const Node::Source> source) : source(std::move(source)) {}
+struct RecomputeMeta : AutogradMeta {
+  explicit RecomputeMeta(std::shared_ptr<const Node::Source> source) : source(std::move(source)) {}
   const std::shared_ptr<const Node::Source> source;
 };
 
-Line line_of(const Operand& input) {
-  const Calling* outermost = detail::calling;
-  return outermost && outermost->role == Calling::Role::operation ? outermost->line : input.line();
+SourceLocation line_of(const Operand& input) {
+  const OpScope* outermost = detail::calling;
+  return outermost && outermost->role == OpScope::Role::operation ? outermost->line : input.line();
 }
 
 }  // namespace
 
 void Saved::overwritten() const {
-  const Calling* rule = Calling::rule();
-  const Calling here(rule ? rule->name : "a gradient rule", rule ? rule->line : Line(), Calling::Role::rule);
-  const Storage& storage = *TensorBody::of(tensor_).storage;
-  fail(here.name, ": a tensor of shape ", tensor_.shape(), ", saved ", at(here.line),
+  const OpScope* rule = OpScope::rule();
+  const OpScope scope(rule ? rule->name : "a gradient rule", rule ? rule->line : SourceLocation(),
+                      OpScope::Role::rule);
+  const Storage& storage = *TensorImpl::of(tensor_).storage;
+  fail(scope.name, ": a tensor of shape ", tensor_.shape(), ", saved ", at(scope.line),
        " for the gradient, was overwritten by ", storage.writer, " ", at(storage.writer_line),
        "; write into a clone, or after backward()");
 }
 
 Tensor Saved::without_values(const Tensor& x) {
-  const TensorBody& body = TensorBody::of(x);
+  const TensorImpl& body = TensorImpl::of(x);
   const Node& node = *Node::of(x);
   if (!node.joint || body.companion || body.storage->version != node.result_version ||
-      node.joint->source->depth >= Node::Source::kDeepest)
+      node.joint->source->depth >= Node::Source::kMaxRecomputeDepth)
     return Tensor();
   Tensor y = x.detach();
-  TensorBody& hollow = TensorBody::of(y);
+  TensorImpl& hollow = TensorImpl::of(y);
   hollow.storage = {};
   hollow.history = body.history;
-  hollow.companion = std::make_unique<MadeAgain>(node.joint->source);
+  hollow.companion = std::make_unique<RecomputeMeta>(node.joint->source);
   return y;
 }
 
 int64_t Saved::depth() const {
-  if (!tensor_.defined() || TensorBody::of(tensor_).storage.get()) return 0;
-  return static_cast<const MadeAgain&>(*TensorBody::of(tensor_).companion).source->depth;
+  if (!tensor_.defined() || TensorImpl::of(tensor_).storage.get()) return 0;
+  return static_cast<const RecomputeMeta&>(*TensorImpl::of(tensor_).companion).source->depth;
 }
 
-void Saved::make_again() const {
-  TensorBody& body = TensorBody::of(tensor_);
-  const std::shared_ptr<const Node::Source> kept = static_cast<const MadeAgain&>(*body.companion).source;
+void Saved::recompute() const {
+  TensorImpl& body = TensorImpl::of(tensor_);
+  const std::shared_ptr<const Node::Source> kept = static_cast<const RecomputeMeta&>(*body.companion).source;
   const Node::Source& source = *kept;
-  const Calling here(source.name, source.line, Calling::Role::rule);
+  const OpScope scope(source.name, source.line, OpScope::Role::rule);
   const NoGrad no_records;
   std::vector<Tensor> inputs;
   for (const Saved& input : source.inputs) inputs.push_back(input());
-  body.storage = TensorBody::of(source.again(inputs)).storage;
+  body.storage = TensorImpl::of(source.again(inputs)).storage;
   version_ = body.storage->version;
   body.companion.reset();
 }
@@ -76,36 +77,36 @@ void Saved::make_again() const {
 bool reference_mode() { return reference.load(std::memory_order_relaxed); }
 void set_reference_mode(bool on) { reference.store(on, std::memory_order_relaxed); }
 
-KeptGradient::KeptGradient(const Tensor& x)
-    : stand_in(x.detach()),
-      came_late(TensorBody::of(x).saved && TensorBody::of(x).references.value() > 1),
+GradientSlot::GradientSlot(const Tensor& x)
+    : graph_alias(x.detach()),
+      created_after_save(TensorImpl::of(x).saved && TensorImpl::of(x).references.value() > 1),
       node_(Node::of(x)) {
-  TensorBody::of(stand_in).history = TensorBody::of(x).history;
-  const auto lock = Node::lock_kept();
+  TensorImpl::of(graph_alias).history = TensorImpl::of(x).history;
+  const auto lock = Node::lock_slots();
   node_->kept = this;
 }
 
-KeptGradient::~KeptGradient() {
-  const auto lock = Node::lock_kept();
+GradientSlot::~GradientSlot() {
+  const auto lock = Node::lock_slots();
   node_->kept = nullptr;
 }
 
-std::unique_lock<std::mutex> Node::lock_kept() {
+std::unique_lock<std::mutex> Node::lock_slots() {
   static constinit std::mutex mutex;
   return std::unique_lock(mutex);
 }
 
 void Node::check_gradient(const Tensor& g) const {
   if (!g.requires_grad()) return;
-  const auto lock = lock_kept();
-  check(!kept || !kept->came_late, name, ": the gradient of a tensor of shape ", shape,
+  const auto lock = lock_slots();
+  check(!kept || !kept->created_after_save, name, ": the gradient of a tensor of shape ", shape,
         " has a history and could never be freed, because an operation had saved the tensor before ",
         is_leaf() ? "requires_grad_()" : "retain_grad()",
         " was called; call it before the tensor is used, or use grad(outputs, {tensor}, "
         "true) instead");
 }
 
-Node::Node(const char* name, const Tensor& value, Line line, int32_t inputs, size_t bytes)
+Node::Node(const char* name, const Tensor& value, SourceLocation line, int32_t inputs, size_t bytes)
     : name(name),
       module(detail::module_path),
       line(line),
@@ -115,7 +116,8 @@ Node::Node(const char* name, const Tensor& value, Line line, int32_t inputs, siz
       bytes(static_cast<uint32_t>(bytes)) {}
 
 // In one block: the node, its inputs, the rules, the name.
-Node& Node::make(const char* name, const Tensor& value, Line line, size_t inputs, size_t rule_bytes) {
+Node& Node::make(const char* name, const Tensor& value, SourceLocation line, size_t inputs,
+                 size_t rule_bytes) {
   const size_t name_bytes = std::strlen(name) + 1;
   const size_t bytes = rules_at(inputs) + rule_bytes + name_bytes;
   char* block = static_cast<char*>(allocate(bytes));
@@ -126,7 +128,7 @@ Node& Node::make(const char* name, const Tensor& value, Line line, size_t inputs
 }
 
 void Node::make_leaf(const Tensor& x) {
-  TensorBody::of(x).history = Ref<History>(&make("leaf", x, {}, 0, 0));
+  TensorImpl::of(x).history = Ref<GraphNode>(&make("leaf", x, {}, 0, 0));
 }
 
 Watcher::~Watcher() {
@@ -163,7 +165,7 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges)
   if (rule_bytes == 0) return value;
 
   Node& node = Node::make(name, value, line_of(edges.begin()->input), edges.size(), rule_bytes);
-  Ref<History> history(&node);  // of the value once its operands are taken, for it may be one of them
+  Ref<GraphNode> history(&node);  // of the value once its operands are taken, for it may be one of them
   Node::Input* next = node.inputs();
   char* space = reinterpret_cast<char*>(&node) + rules_at(edges.size());
   for (const Edge& edge : edges) {
@@ -176,20 +178,20 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges)
     space += rule_space(edge.table->size);
     if (edge.table->reads_result && !node.result.defined()) node.keep_result(value);
   }
-  TensorBody::of(value).history = std::move(history);
+  TensorImpl::of(value).history = std::move(history);
   if (Watcher::any()) [[unlikely]]
     tell(name, &node, value, edges);
   return value;
 }
 
-Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule, Twin twin,
-              Twin again) {
+Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule,
+              ReferenceFunction twin, ReferenceFunction again) {
   if (Watcher::any()) [[unlikely]]
     tell(name, nullptr, value, inputs);
   if (!grad_enabled() || std::ranges::none_of(inputs, &Operand::requires_grad)) return value;
 
   Node& node = Node::make(name, value, line_of(inputs.front()), inputs.size(), 0);
-  Ref<History> history(&node);
+  Ref<GraphNode> history(&node);
   Node::Source source{name, node.line, {}, std::move(again)};
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].requires_grad()) node.inputs()[i].node = Ref<Node>(Node::of(inputs[i]));
@@ -198,7 +200,7 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
     source.depth = std::max(source.depth, 1 + source.inputs.back().depth());
   }
   if (twin && !source.again) node.keep_result(value);
-  TensorBody& body = TensorBody::of(value);
+  TensorImpl& body = TensorImpl::of(value);
   body.cheap = source.again && body.contiguous;
   node.result_version = body.storage->version;
   node.joint = std::make_unique<Node::Joint>(
@@ -211,18 +213,18 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
 
 void Node::keep_result(const Tensor& value) {
   result = value.detach();
-  result_version = TensorBody::of(value).storage->version;
+  result_version = TensorImpl::of(value).storage->version;
 }
 
 // The values of the result, as a tensor of this node: what a rule reads as `y` and may differentiate through.
 Tensor Node::result_with_history() {
-  const Storage& storage = *TensorBody::of(result).storage;
+  const Storage& storage = *TensorImpl::of(result).storage;
   check(storage.version == result_version, name, ": its result of shape ", result.shape(), ", computed ",
         at(line), " and needed for the gradient, was overwritten by ", storage.writer ? storage.writer : "?",
         " ", at(storage.writer_line), "; write into a clone, or after backward()");
   if (!grad_enabled()) return result;
   Tensor y = result.detach();
-  TensorBody::of(y).history = Ref<History>(this);
+  TensorImpl::of(y).history = Ref<GraphNode>(this);
   return y;
 }
 
@@ -234,7 +236,7 @@ Gradients Node::joint_gradients(const Tensor& g) {
     const Tensor& x = joint->source->inputs[static_cast<size_t>(i)]();
     views.push_back(inputs()[i].node ? alias(x) : x.defined() ? x.detach() : x);
   }
-  const Calling here(name, line);
+  const OpScope scope(name, line);
   return detail::grad_up_to(joint->twin(views), views, g);
 }
 

@@ -19,15 +19,16 @@ class Node;
 /// tensor that it belongs to. If that node owned it, the two would keep each other alive for ever. So the
 /// tensor's body owns it, and no graph owns that body: gradient rules save a stand-in, a second body of the
 /// same values and node. The gradient goes with the last handle of its tensor, whatever else is kept.
-class KeptGradient : public Companion {
+class GradientSlot : public AutogradMeta {
  public:
   /// From now on the node of `x` finds its gradient here.
-  explicit KeptGradient(const Tensor& x);
-  ~KeptGradient() override;
+  explicit GradientSlot(const Tensor& x);
+  ~GradientSlot() override;
 
-  const Tensor stand_in;  ///< a second body of the same values and node
-  const bool came_late;   ///< a rule holds the body itself: a gradient with a history would never be freed
-  Tensor gradient;        ///< undefined before the first one
+  const Tensor graph_alias;  ///< a second body of the same values and node
+  const bool
+      created_after_save;  ///< a rule holds the body itself: a gradient with a history would never be freed
+  Tensor gradient;         ///< undefined before the first one
 
  private:
   const Ref<Node> node_;
@@ -36,20 +37,21 @@ class KeptGradient : public Companion {
 /// A tensor kept by a gradient rule. Reading it back checks that nobody has written into it since; see
 /// Note [Versions] in tensor/storage.h. Capture by `[b = save(b)]` and read by `b()`.
 ///
-/// Note [Values made again]: what costs little beside a product, an activation or a norm, is not kept by those who
-/// save it. They keep a body without storage and the means to compute the values from the operation's own inputs,
-/// which it saves anyhow: gpt_step takes a third less memory by it. Who reads it back does not see the difference.
+/// Note [Values made again]: what costs little beside a product, an activation or a norm, is not kept by
+/// those who save it. They keep a body without storage and the means to compute the values from the
+/// operation's own inputs, which it saves anyhow: gpt_step takes a third less memory by it. Who reads it back
+/// does not see the difference.
 class Saved {
  public:
   /// Remembers the tensor and its version.
   explicit Saved(const Tensor& tensor) {
     if (!tensor.defined()) return;
-    TensorBody& body = TensorBody::of(tensor);
+    TensorImpl& body = TensorImpl::of(tensor);
     if (body.cheap) [[unlikely]]
       tensor_ = without_values(tensor);
     if (tensor_.defined()) return;
     if (body.companion) {
-      tensor_ = static_cast<const KeptGradient&>(*body.companion).stand_in;
+      tensor_ = static_cast<const GradientSlot&>(*body.companion).graph_alias;
     } else {
       body.saved.store(true, std::memory_order_relaxed);
       tensor_ = tensor;
@@ -59,9 +61,9 @@ class Saved {
   /// The tensor. Errors: somebody has written into it since.
   const Tensor& operator()() const {
     if (!tensor_.defined()) return tensor_;
-    const Storage* storage = TensorBody::of(tensor_).storage.get();
+    const Storage* storage = TensorImpl::of(tensor_).storage.get();
     if (!storage || storage->version != version_) [[unlikely]]
-      storage ? overwritten() : make_again();
+      storage ? overwritten() : recompute();
     return tensor_;
   }
 
@@ -70,7 +72,7 @@ class Saved {
 
  private:
   static Tensor without_values(const Tensor& x);  // undefined where they cannot be made again any more
-  void make_again() const;
+  void recompute() const;
   [[noreturn]] void overwritten() const;
   Tensor tensor_;
   mutable int64_t version_ = 0;
@@ -141,13 +143,14 @@ class Edge {
 using Gradients = std::vector<Tensor>;
 /// One rule for inputs whose gradients share work: (g, y) -> gradients.
 using JointRule = std::function<Gradients(const Tensor& g, const Tensor& y)>;
-/// The forward of a joint rule in public operations: inputs -> result. See Note [Twins] at record.
-using Twin = std::function<Tensor(const std::vector<Tensor>& inputs)>;
+/// The forward of a joint rule in public operations: inputs -> result. See Note [Reference implementations]
+/// at record.
+using ReferenceFunction = std::function<Tensor(const std::vector<Tensor>& inputs)>;
 
 /// The record of one operation, or a leaf that gathers a gradient. A node knows its inputs' nodes, never its
 /// own result: the result's body holds the node, so the other way round would be a cycle. A node that needs
 /// the result's values keeps a view of them without history.
-class Node : public History {
+class Node : public GraphNode {
  public:
   /// An input and the rule of its gradient.
   struct Input {
@@ -155,27 +158,28 @@ class Node : public History {
     const detail::RuleTable* table = nullptr;  ///< how to handle the rule
     void* rule = nullptr;                      ///< the closure, in this node's block
   };
-  /// What a result is computed from; shared with those who make it again. Depth counts the operations that are made
-  /// again one for the other: past kDeepest values are kept, lest a long chain overflow the stack.
+  /// What a result is computed from; shared with those who make it again. Depth counts the operations that
+  /// are made again one for the other: past kMaxRecomputeDepth values are kept, lest a long chain overflow
+  /// the stack.
   struct Source {
-    const char* name;                        ///< of the operation
-    Line line;                               ///< where it was called
-    std::vector<Saved> inputs;               ///< of the operation
-    Twin again;                              ///< inputs -> result, the same bits
-    int64_t depth = 0;                       ///< operations that are made again one for the other
-    static constexpr int64_t kDeepest = 16;  ///< past this, values are kept
+    const char* name;                                  ///< of the operation
+    SourceLocation line;                               ///< where it was called
+    std::vector<Saved> inputs;                         ///< of the operation
+    ReferenceFunction again;                           ///< inputs -> result, the same bits
+    int64_t depth = 0;                                 ///< operations that are made again one for the other
+    static constexpr int64_t kMaxRecomputeDepth = 16;  ///< past this, values are kept
   };
   /// The rule of an operation whose gradients share work.
   struct Joint {
     JointRule rule;                        ///< all gradients at once
-    Twin twin;                             ///< the forward in public operations, or null
+    ReferenceFunction twin;                ///< the forward in public operations, or null
     std::shared_ptr<const Source> source;  ///< null where the result is kept
   };
 
   /// Gives x a node that gathers its gradient.
   static void make_leaf(const Tensor& x);
   /// The node of x, null where it needs no gradient.
-  static Node* of(const Tensor& x) { return static_cast<Node*>(TensorBody::of(x).history.get()); }
+  static Node* of(const Tensor& x) { return static_cast<Node*>(TensorImpl::of(x).history.get()); }
 
   /// Whether no operation made its tensor.
   bool is_leaf() const { return input_count == 0; }
@@ -189,7 +193,7 @@ class Node : public History {
   template <class Wants, class Deliver>
   void differentiate(const Tensor& g, Wants&& wants, Deliver&& deliver);
   /// Held by who reads or writes a kept gradient: the tensor that it goes with may go at any time.
-  static std::unique_lock<std::mutex> lock_kept();
+  static std::unique_lock<std::mutex> lock_slots();
   /// The gradient gathered so far, while somebody holds the tensor: of leaves, and after retain_grad().
   Tensor gradient() const { return kept ? kept->gradient : Tensor(); }
   /// The old one comes out in `g`, to be let go of without the lock.
@@ -204,7 +208,7 @@ class Node : public History {
 
   const char* name;              ///< a copy in this node's block
   const char* module;            ///< path of the module that ran this, or ""
-  Line line;                     ///< where the operation was called
+  SourceLocation line;           ///< where the operation was called
   Shape shape;                   ///< of the result
   DType dtype;                   ///< of the result
   bool keeps_grad = false;       ///< whether retain_grad() was called
@@ -214,7 +218,7 @@ class Node : public History {
   uint32_t bytes = 0;            ///< of its block
   uint64_t run = 0;              ///< the backward pass that is using this node, 0 for none
   Tensor pending;                ///< the gradient gathered so far in that pass
-  KeptGradient* kept = nullptr;  ///< see lock_kept
+  GradientSlot* kept = nullptr;  ///< see lock_slots
   std::unique_ptr<Hooks<std::function<Tensor(const Tensor&)>>> hooks;  ///< of its tensor; null: none
   std::unique_ptr<Joint> joint;  ///< null where each edge has a rule of its own
   Tensor result;                 ///< without history; only for rules that read it
@@ -222,9 +226,11 @@ class Node : public History {
 
  private:
   friend Tensor record(const char*, Tensor, std::initializer_list<Edge>);
-  friend Tensor record(const char*, Tensor, const std::vector<Operand>&, JointRule, Twin, Twin);
-  Node(const char* name, const Tensor& value, Line line, int32_t inputs, size_t bytes);
-  static Node& make(const char* name, const Tensor& value, Line line, size_t inputs, size_t rule_bytes);
+  friend Tensor record(const char*, Tensor, const std::vector<Operand>&, JointRule, ReferenceFunction,
+                       ReferenceFunction);
+  Node(const char* name, const Tensor& value, SourceLocation line, int32_t inputs, size_t bytes);
+  static Node& make(const char* name, const Tensor& value, SourceLocation line, size_t inputs,
+                    size_t rule_bytes);
   void keep_result(const Tensor& value);
   Tensor result_with_history();
   Gradients joint_gradients(const Tensor& g);
@@ -239,19 +245,20 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges)
 
 /// The same for an operation whose gradients share work.
 ///
-/// Note [Twins]: such an operation comes with its forward written in public operations. When a derivative of
-/// the gradient is wanted, the engine runs the twin on fresh views of the inputs and differentiates that, so
-/// no second derivative is ever written by hand. The twin is also what runs under HEED_REFERENCE=1, and what
-/// tests hold the fast form against. Without a twin (null) the rule itself must be in public operations, and
-/// its second argument is undefined.
+/// Note [Reference implementations]: such an operation comes with its forward written in public operations.
+/// When a derivative of the gradient is wanted, the engine runs the twin on fresh views of the inputs and
+/// differentiates that, so no second derivative is ever written by hand. The twin is also what runs under
+/// HEED_REFERENCE=1, and what tests hold the fast form against. Without a twin (null) the rule itself must be
+/// in public operations, and its second argument is undefined.
 ///
-/// `again` computes the value from the inputs a second time, the same bits, for Note [Values made again]; the rule's
-/// second argument is then undefined.
-Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule, Twin twin,
-              Twin again = nullptr);
+/// `again` computes the value from the inputs a second time, the same bits, for Note [Values made again]; the
+/// rule's second argument is then undefined.
+Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule,
+              ReferenceFunction twin, ReferenceFunction again = nullptr);
 
-/// Sees what its thread records and differentiates, from the day it is made until it is destroyed, in that thread; the
-/// `Tape` of nn/view is one. It may compute, but must record nothing: its functions run inside NoGrad.
+/// Sees what its thread records and differentiates, from the day it is made until it is destroyed, in that
+/// thread; the `Tape` of nn/view is one. It may compute, but must record nothing: its functions run inside
+/// NoGrad.
 class Watcher {
  public:
   Watcher() : next_(std::exchange(first_, this)) {}
@@ -259,13 +266,16 @@ class Watcher {
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
-  /// An operation gave `value`, whether anything is recorded or not; an input that was not given is undefined.
+  /// An operation gave `value`, whether anything is recorded or not; an input that was not given is
+  /// undefined.
   virtual void computed(const char*, const Tensor&, const std::vector<Tensor>&) {}
   /// It was recorded, too: this is its node.
   virtual void recorded(Node& node, const Tensor& value, const std::vector<Tensor>& inputs) = 0;
-  /// The gradient of a node's result is complete, and its rule runs next. node.run tells one pass from another.
+  /// The gradient of a node's result is complete, and its rule runs next. node.run tells one pass from
+  /// another.
   virtual void turn(Node& node, const Tensor& g) = 0;
-  /// The rule of the node that had its turn gave an input this much, after summing over what had been broadcast.
+  /// The rule of the node that had its turn gave an input this much, after summing over what had been
+  /// broadcast.
   virtual void arrived(Node& input, const Tensor& g, bool summed) = 0;
 
   /// Whether this thread has one.
@@ -298,9 +308,9 @@ struct Step {
 };
 
 /// Walks the graph behind `root`, depth first: leave(node) is called for every node that enter(node) lets in,
-/// inputs first. Each time that a node is met enter() is asked, so it lets each in once; whom it lets in is on the
-/// stack, also when something throws. `stack` is empty at the start and the end; it is not the machine's, since graphs
-/// are deep.
+/// inputs first. Each time that a node is met enter() is asked, so it lets each in once; whom it lets in is
+/// on the stack, also when something throws. `stack` is empty at the start and the end; it is not the
+/// machine's, since graphs are deep.
 template <class Stack, class Enter, class Leave>
 void walk(Node& root, Stack& stack, Enter&& enter, Leave&& leave) {
   const auto meet = [&](Node& node) {
@@ -328,7 +338,7 @@ void set_reference_mode(bool on);
 
 template <class Wants, class Deliver>
 void Node::differentiate(const Tensor& g, Wants&& wants, Deliver&& deliver) {
-  const Calling rule(name, line, Calling::Role::rule);
+  const OpScope rule(name, line, OpScope::Role::rule);
   Gradients together = joint ? joint_gradients(g) : Gradients();
   const Tensor y = result.defined() && !joint ? result_with_history() : Tensor();
   for (int32_t i = 0; i < input_count; ++i) {

@@ -1,29 +1,33 @@
 #pragma once
 
-#include "tensor/number.h"
+#include "tensor/scalar.h"
 #include "tensor/tensor.h"
 
 /// The arguments of operations, with the line of the caller.
 namespace heed {
 
 /// An argument of an operation: a tensor, or a C++ number, and the line of the caller. Made by implicit
-/// conversion, so that `a + b` knows where it was written. Refers to a tensor that has a name and owns one that has
-/// none: `Operand o = x + y;` is safe, `Operand o = x;` lives no longer than x.
+/// conversion, so that `a + b` knows where it was written. Refers to a tensor that has a name and owns one
+/// that has none: `Operand o = x + y;` is safe, `Operand o = x;` lives no longer than x.
 class Operand {
  public:
   /// No tensor: an optional argument that was not given.
   Operand() = default;
   /// A tensor that has a name, and is referred to.
-  Operand(const Tensor& tensor, Line line = Line::current()) : tensor_(&tensor), line_(line) {}
+  Operand(const Tensor& tensor, SourceLocation line = SourceLocation::current())
+      : tensor_(&tensor), line_(line) {}
   /// A tensor that has none, and is taken over.
-  Operand(Tensor&& tensor, Line line = Line::current()) : own_(std::move(tensor)), line_(line) {}
+  Operand(Tensor&& tensor, SourceLocation line = SourceLocation::current())
+      : own_(std::move(tensor)), line_(line) {}
   /// Anything that reads as a tensor, such as the parameter of a layer.
   template <class Owner>
-  requires requires(const Owner& owner) { owner.operator const Tensor&(); }
-  Operand(const Owner& owner, Line line = Line::current()) : Operand(owner.operator const Tensor&(), line) {}
+    requires requires(const Owner& owner) { owner.operator const Tensor&(); }
+  Operand(const Owner& owner, SourceLocation line = SourceLocation::current())
+      : Operand(owner.operator const Tensor&(), line) {}
   /// A number, which takes the dtype of the other operand.
   template <class T>
-  requires std::integral<T> || std::floating_point<T> Operand(T number, Line line = Line::current())
+    requires std::integral<T> || std::floating_point<T>
+  Operand(T number, SourceLocation line = SourceLocation::current())
       : number_(number), is_number_(true), line_(line) {}
 
   const Tensor& tensor() const { return tensor_ ? *tensor_ : own_; }  ///< undefined if there is none
@@ -31,10 +35,10 @@ class Operand {
   const Tensor* operator->() const { return &tensor(); }              ///< a member of tensor()
   bool defined() const { return tensor().defined(); }                 ///< whether there is a tensor
   bool requires_grad() const { return tensor().requires_grad(); }     ///< whether it needs a gradient
-  Line line() const { return line_; }                                 ///< where the operation was called
+  SourceLocation line() const { return line_; }                       ///< where the operation was called
 
   bool is_number() const { return is_number_; }  ///< whether it was given as a number
-  Number number() const { return number_; }      ///< that number
+  Scalar number() const { return number_; }      ///< that number
   /// From here on this operand is `tensor`; the line stays.
   void become(Tensor tensor) {
     own_ = std::move(tensor);
@@ -45,9 +49,9 @@ class Operand {
  private:
   const Tensor* tensor_ = nullptr;
   Tensor own_;
-  Number number_ = 0;
+  Scalar number_ = 0;
   bool is_number_ = false;
-  Line line_;
+  SourceLocation line_;
 };
 
 /// A dimension: a whole number and no bool, so that softmax(x, true) does not compile.
@@ -55,7 +59,8 @@ class Dim {
  public:
   /// Any whole number.
   template <std::integral Integer>
-  requires(!std::same_as<Integer, bool>) Dim(Integer dim) : dim_(static_cast<int64_t>(dim)) {}
+    requires(!std::same_as<Integer, bool>)
+  Dim(Integer dim) : dim_(static_cast<int64_t>(dim)) {}
   operator int64_t() const { return dim_; }  ///< the number
 
  private:
@@ -67,7 +72,8 @@ struct Dims : Shape {
   Dims() = default;  ///< all of them
   /// One.
   template <std::integral Integer>
-  requires(!std::same_as<Integer, bool>) Dims(Integer dim) : Shape{static_cast<int64_t>(dim)} {}
+    requires(!std::same_as<Integer, bool>)
+  Dims(Integer dim) : Shape{static_cast<int64_t>(dim)} {}
   Dims(Dim dim) : Shape{dim} {}                               ///< one
   Dims(std::initializer_list<int64_t> dims) : Shape(dims) {}  ///< several
   Dims(const Shape& dims) : Shape(dims) {}                    ///< several

@@ -1,8 +1,9 @@
 #pragma once
 
 /// @file
-/// Every differentiable operation, a header for each family: names and meanings are PyTorch's. `x`, `a`, `b` broadcast
-/// where there are two of them; a C++ number may stand for any of them and takes the dtype of the other.
+/// Every differentiable operation, a header for each family: names and meanings are PyTorch's. `x`, `a`, `b`
+/// broadcast where there are two of them; a C++ number may stand for any of them and takes the dtype of the
+/// other.
 
 #include "autograd/ops/arithmetic.h"
 #include "autograd/ops/attention.h"

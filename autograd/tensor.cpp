@@ -3,19 +3,19 @@
 
 namespace heed {
 
-const Tensor& Tensor::requires_grad_(bool requires_grad, Line line) const& {
+const Tensor& Tensor::requires_grad_(bool requires_grad, SourceLocation line) const& {
   if (requires_grad == this->requires_grad()) return *this;
-  const Calling here("requires_grad_", line);
+  const OpScope scope("requires_grad_", line);
   check(!this->requires_grad() || is_leaf(), "a tensor computed by ",
         requires_grad ? "" : Node::of(*this)->name, " has a history; take detach() of it");
   check(!requires_grad || is_floating(dtype()), "x is ", dtype(), " ", shape(),
         "; only floating tensors have gradients, convert with to(x, float32)");
-  TensorBody& body = TensorBody::of(*this);
+  TensorImpl& body = TensorImpl::of(*this);
   body.companion.reset();
-  body.history = Ref<History>();
+  body.history = Ref<GraphNode>();
   if (!requires_grad) return *this;
   Node::make_leaf(*this);
-  body.companion = std::make_unique<KeptGradient>(*this);
+  body.companion = std::make_unique<GradientSlot>(*this);
   return *this;
 }
 
@@ -23,7 +23,7 @@ bool Tensor::is_leaf() const { return !requires_grad() || Node::of(*this)->is_le
 
 Tensor Tensor::grad() const {
   if (!requires_grad()) return Tensor();
-  const auto lock = Node::lock_kept();
+  const auto lock = Node::lock_slots();
   return Node::of(*this)->gradient();
 }
 
@@ -34,7 +34,7 @@ void Tensor::set_grad(const Tensor& grad) const {
         grad.defined() ? to_string(grad.dtype()) + " " + to_string(grad.shape()) : "");
   Node::of(*this)->check_gradient(grad);
   Tensor before = grad;
-  const auto lock = Node::lock_kept();
+  const auto lock = Node::lock_slots();
   Node::of(*this)->swap_gradient(before);
 }
 
@@ -42,13 +42,14 @@ void Tensor::retain_grad() const {
   check(requires_grad(), "retain_grad: a tensor of shape ", shape(), " does not require a gradient");
   if (is_leaf()) return;  // which does so anyway
   Node::of(*this)->keeps_grad = true;
-  auto& companion = TensorBody::of(*this).companion;
-  if (!companion) companion = std::make_unique<KeptGradient>(*this);
+  auto& companion = TensorImpl::of(*this).companion;
+  if (!companion) companion = std::make_unique<GradientSlot>(*this);
 }
 
-void Tensor::backward(Line line) const { heed::backward({*this}, {}, line); }
+void Tensor::backward(SourceLocation line) const { heed::backward({*this}, {}, line); }
 
-void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph, Line line) const {
+void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph,
+                      SourceLocation line) const {
   heed::backward({*this},
                  {.grad_outputs = {gradient}, .create_graph = create_graph, .retain_graph = retain_graph},
                  line);

@@ -1,8 +1,8 @@
 // What heed's side says of itself.
 #include <cstdlib>
 
-#include "autograd/anomaly.h"
-#include "nn/view/profile.h"
+#include "nn/debug/anomaly.h"
+#include "nn/debug/profile.h"
 #include "tensor/version.h"
 #include "workload.h"
 
@@ -10,7 +10,8 @@ namespace bench {
 
 std::string about() { return heed::build_info(); }
 
-// heed reads OMP_NUM_THREADS itself. HEED_BENCH_WATCH=anomaly or =profile: what a step takes under one's eyes.
+// heed reads OMP_NUM_THREADS itself. HEED_BENCH_WATCH=anomaly or =profile: what a step takes under one's
+// eyes.
 void prepare() {
   const char* watch = std::getenv("HEED_BENCH_WATCH");
   const std::string by = watch ? watch : "";

@@ -94,8 +94,8 @@ inline void require_finite(State& state, const Tensor& x) {
 }
 
 // Times training steps: drop the gradients, loss() with recording, backward, scale all gradients to a norm of
-// at most max_norm, update. `compared` is the dtype in which the sides are compared: of a model with many ReLUs
-// float64, since where one is given 0 but for rounding, it has either slope.
+// at most max_norm, update. `compared` is the dtype in which the sides are compared: of a model with many
+// ReLUs float64, since where one is given 0 but for rounding, it has either slope.
 template <class Loss>
 void time_training(State& state, heed::Module& model, heed::Optimizer& optimizer, Loss loss,
                    double max_norm = INFINITY, heed::DType compared = heed::float32) {

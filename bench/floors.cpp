@@ -1,11 +1,12 @@
-// floors: what this machine allows at most, and from it the floor of each workload, on OMP_NUM_THREADS threads.
+// floors: what this machine allows at most, and from it the floor of each workload, on OMP_NUM_THREADS
+// threads.
 //
 // floor = multiply-adds of the workload's products / peak of fused multiply-adds
 //       + bytes that it must move / bandwidth of the memory level that its arrays fit in.
 //
-// A product moves its two operands and its result once; the passes between products move nothing, as they may be
-// done while the numbers pass by. Scores of attention are never stored. An optimiser reads each gradient, and reads
-// and writes what it updates.
+// A product moves its two operands and its result once; the passes between products move nothing, as they may
+// be done while the numbers pass by. Scores of attention are never stored. An optimiser reads each gradient,
+// and reads and writes what it updates.
 #include <immintrin.h>
 #include <omp.h>
 #include <sys/mman.h>
@@ -206,7 +207,8 @@ double page_faults(int advice) {
          64;
 }
 
-// What a workload needs: multiply-adds of products, floats moved, and weights, which an optimiser moves again.
+// What a workload needs: multiply-adds of products, floats moved, and weights, which an optimiser moves
+// again.
 struct Work {
   double products = 0, floats = 0, weights = 0;
 };
@@ -265,7 +267,8 @@ Work transformer(double layers, double width, double hidden, double words, doubl
                  7);
 }
 
-// n positions of each sentence through the decoder of the small transformer, which attend to `seen` and to 16 others.
+// n positions of each sentence through the decoder of the small transformer, which attend to `seen` and to 16
+// others.
 Work decode(double batch, double n, double seen) {
   return 2 * (linear(batch * n, 128, 6 * 128, forward) + feed_forward(batch * n, 128, 512, forward) +
               attention(4 * batch, n, seen, 32, n > 1 ? causal(seen) : 1, forward) +
@@ -314,7 +317,8 @@ void report_floors() {
     add("attention_long/causal/", t, attention(8, t, t, 64, causal(t)));
   }
 
-  // Sentences fill three quarters of the padded length on the average. The GRU's encoder reads the padding too.
+  // Sentences fill three quarters of the padded length on the average. The GRU's encoder reads the padding
+  // too.
   add("gru_seq2seq_step",
       trained(2 * gru(1280, 256, 256) + additive(960, 1280, 128 * 7.5 * 7.5) + gru(960, 512, 256) +
                   gru(960, 256, 256) + linear(960, 256, 200) + table(2 * 200, 256),

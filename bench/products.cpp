@@ -1,6 +1,6 @@
-// products: heed's float32 product, by one thread, beside OpenBLAS as this computer runs it, on the shapes of the
-// workloads. Prints GFLOP/s of both, their ratio, heed's share of the peak of fused multiply-adds, and the geometric
-// means. Each number is the best of many short runs, in turn with the other side's.
+// products: heed's float32 product, by one thread, beside OpenBLAS as this computer runs it, on the shapes of
+// the workloads. Prints GFLOP/s of both, their ratio, heed's share of the peak of fused multiply-adds, and
+// the geometric means. Each number is the best of many short runs, in turn with the other side's.
 #include <cblas.h>
 #include <omp.h>
 
@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "heed.h"
-#include "tensor/kernels/lines.h"
+#include "tensor/kernels/outer_inner.h"
 #include "tensor/kernels/product.h"
 
 namespace {
 
 using heed::kernel::Matrix;
-using heed::kernel::Pack;
+using heed::kernel::Simd;
 
 double now_ns() {
   const auto time = std::chrono::steady_clock::now().time_since_epoch();
@@ -45,14 +45,14 @@ double time_ns(const F& f) {
 double peak() {
   constexpr int kChains = 12, kSteps = 10000;
   const double ns = time_ns([] {
-    Pack<float>::Values sum[kChains] = {};
+    Simd<float>::Values sum[kChains] = {};
     for (int step = 0; step < kSteps; ++step) HEED_UNROLL
     for (auto& s : sum) {
       s = s * 0.5F + 0.5F;
       asm volatile("" : "+v"(s));  // each a chain of its own, though they hold the same
     }
   });
-  return 2.0 * Pack<float>::size * kChains * kSteps / ns;
+  return 2.0 * Simd<float>::size * kChains * kSteps / ns;
 }
 
 struct Case {

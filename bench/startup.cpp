@@ -1,4 +1,5 @@
-// What starting costs: a layer, run once. Prints a number, and the largest memory that the process has had, in KiB.
+// What starting costs: a layer, run once. Prints a number, and the largest memory that the process has had,
+// in KiB.
 #include <sys/resource.h>
 
 #include <cstdio>

@@ -93,7 +93,8 @@ void greedy_decode(State& state, bool cached, int64_t batch);
 void gpt_step(State& state);
 void add_second_ways();  // of one side alone: other ways to do a workload, behind its name
 
-// Those that are written once for both sides; each registers the workloads of the file that it is named after.
+// Those that are written once for both sides; each registers the workloads of the file that it is named
+// after.
 void add_overhead();
 void add_elementwise();
 void add_rows();

@@ -4,11 +4,12 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # Kernels are not part of the interface; tests/structure_test.cpp checks that no installed header needs one.
+file(GLOB parts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/heed/*.h)
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/tensor/*.h ${PROJECT_SOURCE_DIR}/autograd/*.h ${PROJECT_SOURCE_DIR}/nn/*.h)
 list(FILTER headers EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/tensor/kernels/")
 target_sources(heed PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
-  FILES ${PROJECT_SOURCE_DIR}/heed.h ${headers})
+  FILES ${PROJECT_SOURCE_DIR}/heed.h ${parts} ${headers})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/heed)
 install(TARGETS heed EXPORT heed

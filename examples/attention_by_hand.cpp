@@ -8,6 +8,8 @@
 // examples of several heads, of masks and positions, of pooling and of gradients are in by_hand_*.cpp.
 
 #include <heed.h>
+#include <heed/text.h>
+#include <heed/view.h>
 
 #include <algorithm>
 #include <cmath>

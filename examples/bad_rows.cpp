@@ -12,7 +12,7 @@ void BadRows::note(int64_t line, const std::function<void()>& read) {
     read();
   } catch (const heed::Error& error) {
     ++count_;
-    if (table_.rows() < kMost) table_.add({std::to_string(line), error.what()});
+    if (table_.rows() < kMaxOperands) table_.add({std::to_string(line), error.what()});
   }
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "nn/table.h"
+#include "tensor/table.h"
 
 namespace program {
 
@@ -21,7 +21,7 @@ class BadRows {
   int64_t count() const;
 
  private:
-  static constexpr size_t kMost = 20;  // in the table
+  static constexpr size_t kMaxOperands = 20;  // in the table
 
   std::string path_;
   bool skips_;
@@ -29,8 +29,9 @@ class BadRows {
   heed::Table table_{{"line", "what is wrong"}};
 };
 
-/// Calls `read` for the lines of a file of text that are not blank, without a byte order mark and without what ends them,
-/// LF or CRLF. Returns how many `read` refused with a heed::Error. Errors: all of these, unless they are passed over.
+/// Calls `read` for the lines of a file of text that are not blank, without a byte order mark and without
+/// what ends them, LF or CRLF. Returns how many `read` refused with a heed::Error. Errors: all of these,
+/// unless they are passed over.
 int64_t each_line(const std::string& path, bool skip_bad, const std::function<void(std::string_view)>& read);
 
 }  // namespace program

@@ -21,8 +21,8 @@ void conclude(Program& self, const std::string& sentence);
 extern const heed::Tokens kWords;
 extern const Matrix kVectors;
 
-/// softmax(Q K^T / sqrt(d)) V, step by step. What the mask forbids has the scaled score -infinity; the weights
-/// of a query that may attend to nothing are 0.
+/// softmax(Q K^T / sqrt(d)) V, step by step. What the mask forbids has the scaled score -infinity; the
+/// weights of a query that may attend to nothing are 0.
 struct Forward {
   Matrix scores, scaled, weights, output;
 };

@@ -1,6 +1,7 @@
 #include "examples/by_hand_gradients.h"
 
 #include <heed.h>
+#include <heed/view.h>
 #include <unistd.h>
 
 #include <cmath>

@@ -1,6 +1,8 @@
 #include "examples/by_hand_sequences.h"
 
 #include <heed.h>
+#include <heed/text.h>
+#include <heed/view.h>
 
 #include <algorithm>
 #include <cmath>

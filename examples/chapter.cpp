@@ -28,7 +28,8 @@ std::string attribute(const std::string& attributes, const std::string& key) {
   return std::regex_search(attributes, found, pattern) ? found[2].str() : "";
 }
 
-// The line that opens a block of code or of a run, as a piece without the rest of the block; a text otherwise.
+// The line that opens a block of code or of a run, as a piece without the rest of the block; a text
+// otherwise.
 Piece opened(const std::string& line, int64_t number) {
   static const std::regex pattern(R"re(```\{\.(code|run)((?: \w+="[^"]*")+)\})re");
   Piece piece{Piece::text, number, {}, {}, {}, {}, 0, {}};

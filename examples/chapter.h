@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-/// Chapters of the guide: Markdown with gaps that sources and runs of the programs fill, so that no number, no line of
-/// code and no picture in it is typed by hand.
+/// Chapters of the guide: Markdown with gaps that sources and runs of the programs fill, so that no number,
+/// no line of code and no picture in it is typed by hand.
 ///
 ///     ```{.code file="nn/attention/score.cpp" from="DotScore::operator()"}
 ///     ```
@@ -18,10 +18,10 @@ namespace program {
 /// A piece of a chapter, as it stands there.
 struct Piece {
   enum Kind { text, heading, formula, code, run, picture, number } kind;
-  int64_t line;     // of the chapter, from 1
-  std::string raw;  // all pieces' put together are the chapter
-  std::string
-      name;  // of code and pictures the file, of numbers the path in the results, of headings the concept's id
+  int64_t line;         // of the chapter, from 1
+  std::string raw;      // all pieces' put together are the chapter
+  std::string name;     // of code and pictures the file, of numbers the path in the results, of headings the
+                        // concept's id
   std::string command;  // of runs, pictures and numbers: the program and its options
   std::string from;     // of code and runs: where it begins
   int64_t lines = 0;    // of runs, how many; 0: to the end
@@ -31,7 +31,8 @@ struct Piece {
 /// Error, with the line, for a gap that is not written as above.
 std::vector<Piece> pieces_of(const std::string& chapter);
 
-/// What two languages of a chapter must have in common, piece by piece: ids, formulas, and what fills the gaps.
+/// What two languages of a chapter must have in common, piece by piece: ids, formulas, and what fills the
+/// gaps.
 std::vector<std::string> skeleton_of(const std::string& chapter);
 
 /// What fills gaps. Each throws where there is no such thing.
@@ -43,8 +44,8 @@ struct Filling {
       picture;  // where the page finds it
 };
 
-/// Lines of a source: those that begin in the one line which contains `from`, with the comment above it, up to the end of
-/// that declaration, function or statement. `first` is the number of the first.
+/// Lines of a source: those that begin in the one line which contains `from`, with the comment above it, up
+/// to the end of that declaration, function or statement. `first` is the number of the first.
 struct Excerpt {
   int64_t first;
   std::vector<std::string> lines;

@@ -15,6 +15,8 @@
 // An exponent is the slope of a line through the logarithms at the three largest T.
 
 #include <heed.h>
+#include <heed/files.h>
+#include <heed/view.h>
 
 #include <chrono>
 #include <cmath>
@@ -95,8 +97,8 @@ std::vector<Numbers> scaled(std::vector<Numbers> lines, double factor) {
   return lines;
 }
 
-// A picture of lines over T in logarithmic scales, beside each the slope of its theory, T^exponent, through its last
-// point; rows of the table are a length and a value for each name.
+// A picture of lines over T in logarithmic scales, beside each the slope of its theory, T^exponent, through
+// its last point; rows of the table are a length and a value for each name.
 void plot_lines(Program& self, const std::string& file, const std::string& title, const std::string& y,
                 const std::vector<int64_t>& lengths, const std::vector<std::string>& names,
                 const std::vector<Numbers>& values, const Numbers& exponents) {

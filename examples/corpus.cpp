@@ -10,9 +10,9 @@
 
 #include "examples/bad_rows.h"
 #include "examples/csv.h"
-#include "nn/text/utf8.h"
 #include "tensor/create.h"
 #include "tensor/error.h"
+#include "tensor/utf8.h"
 
 namespace program {
 namespace {

@@ -32,8 +32,9 @@ constexpr int64_t kLongestSentence = 200;  // attention in a batch of such still
 
 /// Reads a file of pairs: on each line a sentence, a tab, its translation. UTF-8, with or without a byte
 /// order mark, lines ended by LF or CRLF; empty lines are passed over, repeated pairs taken once. Throws
-/// heed::Error naming the file and all lines that are wrong (BadRows), unless they are to be skipped, which `skipped`
-/// counts; fewer than 10 pairs are too few, and more than kLongestSentence words or characters in a sentence too many.
+/// heed::Error naming the file and all lines that are wrong (BadRows), unless they are to be skipped, which
+/// `skipped` counts; fewer than 10 pairs are too few, and more than kLongestSentence words or characters in a
+/// sentence too many.
 std::vector<Pair> read_pairs(const std::string& path, bool skip_bad = false, int64_t* skipped = nullptr);
 
 /// Chinese by characters, English by words; a sentence that is mixed is taken for what it begins with.

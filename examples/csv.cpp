@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "examples/bad_rows.h"
-#include "nn/text/utf8.h"
 #include "tensor/error.h"
+#include "tensor/utf8.h"
 
 namespace program {
 namespace {

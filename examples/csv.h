@@ -13,8 +13,8 @@ std::string read_file(const std::string& path);
 std::string_view unmarked(std::string_view text);
 /// A text without the spaces and tabs around it.
 std::string_view trim(std::string_view text);
-/// A file of UTF-8, without the byte order mark that it may begin with. Throws heed::Error naming the file and the first
-/// byte that is not UTF-8.
+/// A file of UTF-8, without the byte order mark that it may begin with. Throws heed::Error naming the file
+/// and the first byte that is not UTF-8.
 std::string read_text(const std::string& path);
 
 /// Two columns of numbers read from a file.
@@ -30,8 +30,8 @@ struct Columns {
 /// names, x is the first and y the second. Other columns may hold anything, empty lines are passed over.
 ///
 /// Throws heed::Error naming the file, the line and the column of whatever is wrong: the file or a column is
-/// missing; rows that have more or fewer fields than the first, or a field that is empty, no number, or not finite,
-/// all at once (BadRows), unless they are to be skipped.
+/// missing; rows that have more or fewer fields than the first, or a field that is empty, no number, or not
+/// finite, all at once (BadRows), unless they are to be skipped.
 Columns read_csv(const std::string& path, const std::string& x, const std::string& y, bool skip_bad = false);
 
 }  // namespace program

@@ -4,10 +4,13 @@
 //   g2p convert WORD   how a word is said; with --alignment which letters each phone was made from
 //   g2p evaluate FILE  how many words of a file are wrong
 //
-//   gru          encoder and decoder of GRUs with additive attention, whose context goes into the decoder's state
-//   transformer  three layers on either side
+//   gru          encoder and decoder of GRUs with additive attention, whose context goes into the decoder's
+//   state transformer  three layers on either side
 
 #include <heed.h>
+#include <heed/files.h>
+#include <heed/text.h>
+#include <heed/view.h>
 
 #include <filesystem>
 #include <functional>
@@ -192,8 +195,8 @@ std::string describe(const Data& data) {
   return std::to_string(data.sources.size()) + ", " + fingerprint(words);
 }
 
-// Leaves in the model what answers best, as the words to choose by say: what it was after an epoch, or the mean of the
-// last. Returns which it is.
+// Leaves in the model what answers best, as the words to choose by say: what it was after an epoch, or the
+// mean of the last. Returns which it is.
 std::string keep_best(Learner& learner, Checkpoint& state, const std::string& best,
                       const std::vector<double>& errors,
                       const std::function<double(const Translation&)>& dev_errors) {

@@ -1,7 +1,9 @@
-// Makes the guide: every concept with its formula, the code that computes it and what the programs print and draw.
+// Makes the guide: every concept with its formula, the code that computes it and what the programs print and
+// draw.
 //
-// The chapters are in examples/guide/en and zh. All programs that they name run first, each command once, in a folder
-// of its own below --out; what they give fills the chapters (examples/chapter.h), and pandoc makes one page of them.
+// The chapters are in examples/guide/en and zh. All programs that they name run first, each command once, in
+// a folder of its own below --out; what they give fills the chapters (examples/chapter.h), and pandoc makes
+// one page of them.
 
 #include <sys/wait.h>
 
@@ -20,8 +22,8 @@
 #include "examples/chapter.h"
 #include "examples/csv.h"
 #include "examples/program.h"
-#include "nn/text/utf8.h"
 #include "tensor/error.h"
+#include "tensor/utf8.h"
 
 using namespace program;
 using heed::check;

@@ -11,6 +11,7 @@
 // training loss is leave-one-out cross-validation.
 
 #include <heed.h>
+#include <heed/view.h>
 
 #include <algorithm>
 #include <cmath>
@@ -78,8 +79,8 @@ Model evaluate(const Data& data, const LeaveOneOut& points, const char* key, con
   return model;
 }
 
-// The queries whose attention weights are shown: the test set, or 60 places between neighbours, evenly through
-// the data.
+// The queries whose attention weights are shown: the test set, or 60 places between neighbours, evenly
+// through the data.
 Numbers queries_for(const Data& data) {
   Numbers queries = data.test_x;
   const size_t last = data.x.size() - 1, count = std::min<size_t>(60, last);

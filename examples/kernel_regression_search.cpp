@@ -96,8 +96,8 @@ Search search_width(const std::vector<double>& x, const std::vector<double>& y, 
     if (n > 256) return points.loss(model.w);
     return mean(square(model(keys, keys, values, OwnPoint::exclude) - values));
   };
-  // As wide as the data are, far from where it will end: learning is to be seen. 1.06 sd(x) n^(-1/5) is the usual first
-  // guess of a kernel's width.
+  // As wide as the data are, far from where it will end: learning is to be seen. 1.06 sd(x) n^(-1/5) is the
+  // usual first guess of a kernel's width.
   const double wide = 1 / spread(x), thumb = wide * std::pow(n, 0.2) / 1.06;
   std::vector<std::pair<double, std::string>> starts = {{wide, "as wide as the data"}};
   if (n <= 20'000) {

@@ -8,8 +8,8 @@
 #include "autograd/ops/shape.h"
 #include "examples/model_file.h"
 #include "examples/program.h"
-#include "nn/text/utf8.h"
 #include "nn/view/capture.h"
+#include "tensor/utf8.h"
 
 using namespace heed;
 
@@ -89,8 +89,8 @@ double Language::bits(const Ids& ids) const {
   const Asking asking(*net_);
   const int64_t context = options_.context, half = context / 2, last = std::ssize(ids) - 1;
   double nats = std::log(static_cast<double>(tokens_.size()));
-  // Windows begin half a context apart, and each tells of what those before it did not; what is behind the text does not
-  // count.
+  // Windows begin half a context apart, and each tells of what those before it did not; what is behind the
+  // text does not count.
   for (int64_t begin = 0; begin < last; begin += kBatch * half) {
     Ids inputs, answers;
     int64_t rows = 0;

@@ -52,8 +52,9 @@ class Language {
 
   /// The mean cross entropy of each token after those before it, in windows [B, T + 1].
   heed::Tensor loss(const heed::Tensor& windows) const;
-  /// -log2 of the probability of a text, each token after at least half a context of those before it, where there are so
-  /// many. The first is one of all tokens, and unknown characters count as TextTokens::unknown_bits() says.
+  /// -log2 of the probability of a text, each token after at least half a context of those before it, where
+  /// there are so many. The first is one of all tokens, and unknown characters count as
+  /// TextTokens::unknown_bits() says.
   double bits(const heed::Ids& ids) const;
 
   LanguageNet& net() const& { return *net_; }
@@ -72,14 +73,15 @@ class Writer {
  public:
   static constexpr int64_t kRemembered = 64;  // tokens that attention() tells of
 
-  /// `cached`: go on from the keys and values of the tokens before instead of computing them again. The text is the same,
-  /// bit for bit where products are heed's own (kernel::has_own_product). `attends`: remember what was attended to.
-  /// Errors: the prompt has no tokens.
+  /// `cached`: go on from the keys and values of the tokens before instead of computing them again. The text
+  /// is the same, bit for bit where products are heed's own (kernel::has_own_product). `attends`: remember
+  /// what was attended to. Errors: the prompt has no tokens.
   Writer(const Language& language, const heed::Ids& prompt, bool cached = true, bool attends = false);
 
   /// The next token.
   int64_t next(heed::Generator& generator, const heed::SampleOptions& options);
-  /// What each of the last tokens that were written attended to among the last before it: a map of each layer.
+  /// What each of the last tokens that were written attended to among the last before it: a map of each
+  /// layer.
   std::vector<heed::AttentionMap> attention() const;
 
  private:

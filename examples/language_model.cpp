@@ -1,12 +1,16 @@
-// A language model: a transformer that learns which token comes next in a text, and writes on from any beginning.
+// A language model: a transformer that learns which token comes next in a text, and writes on from any
+// beginning.
 //
 //   language_model train    learns from a file of UTF-8 (--text), by default from heed's own sources
 //   language_model write    writes on from --prompt with the model of the last training
 //
-// A part of the text is held out. How many bits the model needs for each byte of it stands beside what counting runs of
-// five tokens comes to, and beside xz. The last tokens to learn from are kept to choose by.
+// A part of the text is held out. How many bits the model needs for each byte of it stands beside what
+// counting runs of five tokens comes to, and beside xz. The last tokens to learn from are kept to choose by.
 
 #include <heed.h>
+#include <heed/files.h>
+#include <heed/text.h>
+#include <heed/view.h>
 
 #include <cmath>
 #include <filesystem>

@@ -7,8 +7,8 @@
 #include "examples/bad_rows.h"
 #include "examples/csv.h"
 #include "nn/text/metrics.h"
-#include "nn/text/utf8.h"
 #include "tensor/error.h"
+#include "tensor/utf8.h"
 
 using heed::check, heed::Tokens;
 

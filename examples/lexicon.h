@@ -18,19 +18,20 @@ struct Entry {
 
 constexpr int64_t kLongestWord = 100;  // letters, and phones of a pronunciation
 
-/// The characters of a word, spaces among them, as a model reads them. Syllables of Hangul are written as the two or
-/// three letters that they are made of (Unicode 15, 3.12): there are 11,172 of them, and of the letters 67.
+/// The characters of a word, spaces among them, as a model reads them. Syllables of Hangul are written as the
+/// two or three letters that they are made of (Unicode 15, 3.12): there are 11,172 of them, and of the
+/// letters 67.
 heed::Tokens letters_of(const std::string& word);
 
-/// Reads a file of words: on each line a word, a tab, its phones with spaces between them; further pronunciations behind
-/// further tabs, or on further lines. UTF-8, with or without a byte order mark, lines ended by LF or CRLF; empty lines
-/// are passed over, repeated pronunciations taken once. Words come in the order of their first lines. Throws
-/// heed::Error naming the file and all lines that are wrong (BadRows), unless they are to be skipped, which adds
-/// their number to `skipped`; or where there is no word at all.
+/// Reads a file of words: on each line a word, a tab, its phones with spaces between them; further
+/// pronunciations behind further tabs, or on further lines. UTF-8, with or without a byte order mark, lines
+/// ended by LF or CRLF; empty lines are passed over, repeated pronunciations taken once. Words come in the
+/// order of their first lines. Throws heed::Error naming the file and all lines that are wrong (BadRows),
+/// unless they are to be skipped, which adds their number to `skipped`; or where there is no word at all.
 std::vector<Entry> read_lexicon(const std::string& path, bool skip_bad = false, int64_t* skipped = nullptr);
 
-/// How many answers are wrong, and by how much. A word of several pronunciations is right with any of them; else it
-/// counts by the one that takes the fewest edits to become the answer, the longest of these:
+/// How many answers are wrong, and by how much. A word of several pronunciations is right with any of them;
+/// else it counts by the one that takes the fewest edits to become the answer, the longest of these:
 ///
 ///   word errors   wrong / words
 ///   phone errors  sum of edits / sum of the lengths of these pronunciations

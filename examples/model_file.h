@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "autograd/grad_mode.h"
+#include "nn/files/safetensors.h"
 #include "nn/module.h"
-#include "nn/safetensors.h"
 
 /// Trained models: their files, and asking them.
 namespace program {
@@ -31,7 +31,8 @@ class ModelFile {
       damaged(error.what());
     }
   }
-  /// For `make`, before it takes the memory of a model that has at least so many weights. Errors: there are fewer.
+  /// For `make`, before it takes the memory of a model that has at least so many weights. Errors: there are
+  /// fewer.
   void expect_weights(int64_t least) const;
 
   const heed::StateDict& tensors() const { return file_.tensors; }

@@ -11,20 +11,22 @@
 namespace program {
 
 /// The probability of a token after the tokens before it, from how often runs of up to five tokens were seen:
-/// Kneser-Ney smoothing, interpolated (Chen and Goodman, 1999). With the context h of n - 1 tokens, h' without its first
-/// token, and |h *| the number of different tokens seen after it:
+/// Kneser-Ney smoothing, interpolated (Chen and Goodman, 1999). With the context h of n - 1 tokens, h'
+/// without its first token, and |h *| the number of different tokens seen after it:
 ///
-///   p_n(w | h) = max(0, c(h w) - d) / c(h *) + d |h *| / c(h *) p_{n-1}(w | h')        p_0(w) = 1 / vocabulary
+///   p_n(w | h) = max(0, c(h w) - d) / c(h *) + d |h *| / c(h *) p_{n-1}(w | h')        p_0(w) = 1 /
+///   vocabulary
 ///
-/// c counts, for the longest runs, how often they were seen; for shorter ones, after how many different tokens. The
-/// discount d = n1 / (n1 + 2 n2) is of the number of runs that count 1 and 2, but at least 0.1 and at most 0.9. A
-/// context that was never seen says nothing: p_n = p_{n-1}. For each context the probabilities sum to 1.
+/// c counts, for the longest runs, how often they were seen; for shorter ones, after how many different
+/// tokens. The discount d = n1 / (n1 + 2 n2) is of the number of runs that count 1 and 2, but at least 0.1
+/// and at most 0.9. A context that was never seen says nothing: p_n = p_{n-1}. For each context the
+/// probabilities sum to 1.
 class Ngram {
  public:
   static constexpr int64_t kLongest = 5, kMostIds = 4096;
 
-  /// Counts runs of up to `order` ids of a text. Errors: an order outside of 1 to 5, a vocabulary outside of 1 to 4096,
-  /// an id outside of the vocabulary.
+  /// Counts runs of up to `order` ids of a text. Errors: an order outside of 1 to 5, a vocabulary outside of
+  /// 1 to 4096, an id outside of the vocabulary.
   Ngram(const heed::Ids& ids, int64_t vocabulary, int64_t order = kLongest);
 
   /// p(token | context), of which the last order - 1 ids count.

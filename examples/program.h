@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "nn/file.h"
-#include "nn/table.h"
+#include "nn/files/file.h"
+#include "tensor/table.h"
 #include "tensor/tensor.h"
 
 /// Shared by all example programs: options, output, pictures.
@@ -73,7 +73,8 @@ class Program {
   /// What the names of results begin with: "rnn." for the first of several models, say.
   std::string below;
 
-  /// Ends the program with 2 when all is said and written, because some of what was asked for could not be done.
+  /// Ends the program with 2 when all is said and written, because some of what was asked for could not be
+  /// done.
   void fail_at_end() { failed_ = true; }
 
   /// Without pictures nothing is said of them, where --out is given to read from.
@@ -116,8 +117,8 @@ class Program {
   bool gnuplot_missing_ = false, failed_ = false, pictures_expected_ = true, reads_ = false;
 };
 
-/// Thrown by a training that was told to stop, by a signal (0: by --stop-after): the program says so and ends with
-/// 128 + the signal.
+/// Thrown by a training that was told to stop, by a signal (0: by --stop-after): the program says so and ends
+/// with 128 + the signal.
 struct Stopped {
   int signal;
   int64_t step;            // the last that was done

@@ -6,8 +6,8 @@
 #include <cwctype>
 
 #include "examples/csv.h"
-#include "nn/table.h"
-#include "nn/text/utf8.h"
+#include "tensor/table.h"
+#include "tensor/utf8.h"
 
 using namespace heed;
 

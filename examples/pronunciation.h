@@ -8,16 +8,16 @@
 #include "examples/program.h"
 #include "examples/translation.h"
 
-/// Models that translate letters to phones: asked, and measured. Of several the first one's letters count; they answer
-/// together.
+/// Models that translate letters to phones: asked, and measured. Of several the first one's letters count;
+/// they answer together.
 namespace program {
 
 /// The letters as the model knows them: one that it has never seen in the other case, if it has seen that.
 heed::Tokens spelled(const Translation& model, heed::Tokens letters);
 /// The letters that the model has never seen, each once, as messages show them.
 heed::Tokens unseen(const Translation& model, const heed::Tokens& letters);
-/// The letters of a word, spelled(). Errors: it is no UTF-8, blank, longer than kLongestWord, or has letters that the
-/// model has never seen.
+/// The letters of a word, spelled(). Errors: it is no UTF-8, blank, longer than kLongestWord, or has letters
+/// that the model has never seen.
 heed::Tokens known_letters(const Translation& model, const std::string& word);
 
 /// How words are said, whose letters are spelled(): up to `beams` answers for each, the best first.
@@ -39,8 +39,8 @@ struct Measured {
   double seconds = 0;
 };
 Measured measure(std::span<const Translation> models, const std::vector<Entry>& entries, int64_t beams);
-/// Says it and puts it into the results; shows ten words that are right and ten that are not, or fewer; writes all
-/// answers into a file, a word, a tab, its phones on each line.
+/// Says it and puts it into the results; shows ten words that are right and ten that are not, or fewer;
+/// writes all answers into a file, a word, a tab, its phones on each line.
 void report(Program& self, const Translation& model, const std::string& what,
             const std::vector<Entry>& entries, const Measured& measured, const std::string& file);
 

@@ -13,6 +13,9 @@
 // scores without matrices (dot, scaled dot, Gaussian) get a learned linear map in front of the query.
 
 #include <heed.h>
+#include <heed/files.h>
+#include <heed/text.h>
+#include <heed/view.h>
 
 #include <algorithm>
 #include <cmath>

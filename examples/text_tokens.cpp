@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nn/text/utf8.h"
 #include "tensor/error.h"
+#include "tensor/utf8.h"
 
 using namespace heed;
 

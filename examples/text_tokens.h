@@ -11,8 +11,8 @@
 /// Texts as a language model reads and writes them.
 namespace program {
 
-/// The characters of a text, the most frequent ones, of equals that of the smaller code first. Id 0 stands for all
-/// others.
+/// The characters of a text, the most frequent ones, of equals that of the smaller code first. Id 0 stands
+/// for all others.
 class Characters {
  public:
   /// At most `size` ids, the unknown among them.
@@ -49,8 +49,8 @@ class TextTokens {
   heed::Ids encode(std::string_view text) const;
   /// The bytes of a token, which may be a part of a character; U+FFFD for what is unknown.
   const std::string& token(int64_t id) const;
-  /// The bits it takes to say which characters the unknown ones of a text are, any of Unicode, once it is known where
-  /// they are. A model that does not know a character does not get it for nothing.
+  /// The bits it takes to say which characters the unknown ones of a text are, any of Unicode, once it is
+  /// known where they are. A model that does not know a character does not get it for nothing.
   double unknown_bits(const heed::Ids& ids) const;
 
  private:
@@ -59,8 +59,9 @@ class TextTokens {
   Tokens tokens_;
 };
 
-/// Text that comes in parts that may end inside of a character: gives whole characters as soon as they are there, U+FFFD
-/// for what can be none. Control characters but tabs and line feeds, which terminals obey, are written out: "U+001B".
+/// Text that comes in parts that may end inside of a character: gives whole characters as soon as they are
+/// there, U+FFFD for what can be none. Control characters but tabs and line feeds, which terminals obey, are
+/// written out: "U+001B".
 class Utf8Stream {
  public:
   /// What can be shown now.

@@ -5,20 +5,22 @@
 
 #include "examples/program.h"
 #include "examples/training_log.h"
-#include "nn/checkpoint.h"
+#include "nn/files/checkpoint.h"
 #include "nn/optim/schedule.h"
 
 /// What all programs that train for more than seconds have in common.
 namespace program {
 
-/// The options --checkpoint-every, --resume, --stop-after and --log of a program, and the loop of a training: progress,
-/// log, loss curve, checkpoints. SIGINT and SIGTERM end it after the step that is running, with a checkpoint.
+/// The options --checkpoint-every, --resume, --stop-after and --log of a program, and the loop of a training:
+/// progress, log, loss curve, checkpoints. SIGINT and SIGTERM end it after the step that is running, with a
+/// checkpoint.
 ///
 ///   Training training(self);  // before self.run
 ///   ...
 ///   Checkpoint state(training.folder());
 ///   state.add("model", model);
-///   training.run(state, steps, [&](int64_t step, bool validate) { ...; return StepRecord{.loss = loss.item()}; });
+///   training.run(state, steps, [&](int64_t step, bool validate) { ...; return StepRecord{.loss =
+///   loss.item()}; });
 class Training {
  public:
   /// `every` is what --checkpoint-every is without being given.
@@ -30,12 +32,12 @@ class Training {
 
   /// One step; `validate` is true after each tenth of the training.
   using Step = std::function<StepRecord(int64_t step, bool validate)>;
-  /// With --resume goes to the newest checkpoint, and returns whether there is one. For those who must know before
-  /// run(), which calls it otherwise.
+  /// With --resume goes to the newest checkpoint, and returns whether there is one. For those who must know
+  /// before run(), which calls it otherwise.
   bool resume(heed::Checkpoint& state);
-  /// How many steps fit into this time, by how long `trial` takes: a step of something that is thrown away. Uses a
-  /// fiftieth of the time to find out, and leaves a tenth for validation and pictures. The default generator is then as
-  /// before.
+  /// How many steps fit into this time, by how long `trial` takes: a step of something that is thrown away.
+  /// Uses a fiftieth of the time to find out, and leaves a tenth for validation and pictures. The default
+  /// generator is then as before.
   static int64_t steps_in(double seconds, const std::function<void()>& trial);
   /// What a step has to say, above the line of progress.
   void say(const std::string& text);
@@ -43,12 +45,13 @@ class Training {
   void keep_validated() { keeps_best_ = true; }
   /// What these options are must be as it was, for a training to go on.
   void expect(heed::Checkpoint& state, const std::vector<std::string>& options) const;
-  /// A file of an earlier training, which this one is about to write at its end, goes to `path`.before; not so where this
-  /// one had come to its end before, and left the file itself.
+  /// A file of an earlier training, which this one is about to write at its end, goes to `path`.before; not
+  /// so where this one had come to its end before, and left the file itself.
   void renew(const std::string& path);
 
-  /// Steps 0 to steps - 1; with --resume those before the checkpoint are passed over. With a name it is one of several
-  /// trainings of the program, and leaves a checkpoint at its end, so that none of them is done twice.
+  /// Steps 0 to steps - 1; with --resume those before the checkpoint are passed over. With a name it is one
+  /// of several trainings of the program, and leaves a checkpoint at its end, so that none of them is done
+  /// twice.
   void run(heed::Checkpoint& state, int64_t steps, const Step& step, const std::string& name = "");
   /// The steps of all trainings to come: they share one line of progress and one picture.
   void share_progress(int64_t steps);
@@ -69,8 +72,9 @@ class Training {
   const Progress* shown_ = nullptr;  // while it runs
 };
 
-/// One step down the loss: its gradient, shortened to a norm of 1 where it is longer, and the optimiser's step. Returns
-/// what a log says of it, with the tokens that the loss is of. Errors: the loss is not finite; then nothing has changed.
+/// One step down the loss: its gradient, shortened to a norm of 1 where it is longer, and the optimiser's
+/// step. Returns what a log says of it, with the tokens that the loss is of. Errors: the loss is not finite;
+/// then nothing has changed.
 StepRecord descend(const heed::Tensor& loss, heed::Optimizer& optimizer, const heed::Module& model,
                    int64_t tokens = 0);
 
@@ -79,8 +83,8 @@ StepRecord descend(const heed::Tensor& loss, heed::Optimizer& optimizer, const h
 ///   max(0, min((t + 1) / warm_up, 1 - t / steps))
 double warm_and_fall(int64_t t, int64_t steps, double warm_up);
 
-/// What a training with a planned end goes on from: model, optimiser, default generator, the number of steps, and the
-/// rate, which rises for a tenth of them, but not for more than `warm_up`, and falls to 0 at the end.
+/// What a training with a planned end goes on from: model, optimiser, default generator, the number of steps,
+/// and the rate, which rises for a tenth of them, but not for more than `warm_up`, and falls to 0 at the end.
 ///
 ///   Plan::check(lr, minutes, "--epochs", epochs);
 ///   Plan plan(training.folder(), model, optimizer, 200);
@@ -90,7 +94,8 @@ double warm_and_fall(int64_t t, int64_t steps, double warm_up);
 struct Plan {
   Plan(const std::string& folder, heed::Module& model, heed::Optimizer& optimizer, double warm_up);
   Plan(const Plan&) = delete;
-  /// Errors: its largest rate cannot be; nor its minutes, and beside them the number of another option, one of them 0.
+  /// Errors: its largest rate cannot be; nor its minutes, and beside them the number of another option, one
+  /// of them 0.
   static void check(double lr, double minutes, const std::string& option, int64_t count);
   /// With --resume goes to the newest checkpoint; asks `count` for the number of steps where there is none.
   void begin(Training& training, const std::function<int64_t()>& count);

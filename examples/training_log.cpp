@@ -19,8 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Calls f(line, its number, its values) for each whole line of a log. What is not followed by a newline is being written, or
-// was when the program was killed.
+// Calls f(line, its number, its values) for each whole line of a log. What is not followed by a newline is
+// being written, or was when the program was killed.
 template <class F>
 void each_line(const std::string& path, F&& f) {
   const std::string text = read_file(path);

@@ -24,8 +24,8 @@ struct StepRecord {
 class TrainingLog {
  public:
   TrainingLog() = default;  // writes nothing
-  /// Begins the file anew, or goes on with it, where lines of this run behind `step` go: they were written after the
-  /// checkpoint that the training goes on from.
+  /// Begins the file anew, or goes on with it, where lines of this run behind `step` go: they were written
+  /// after the checkpoint that the training goes on from.
   TrainingLog(const std::string& path, std::string run, int64_t step, bool go_on);
   ~TrainingLog();
   TrainingLog(const TrainingLog&) = delete;
@@ -46,8 +46,8 @@ struct LossCurve {
   std::vector<double> losses, validations;  // NaN where a line has none
 };
 
-/// The runs of a log, in the order in which they begin. The last line may be half written. Errors: a line that is no
-/// line of a log, with its number.
+/// The runs of a log, in the order in which they begin. The last line may be half written. Errors: a line
+/// that is no line of a log, with its number.
 std::vector<LossCurve> read_log(const std::string& path);
 
 /// Draws the curves into one picture, `file`.svg of the program; each is the mean of neighbouring steps.

@@ -8,6 +8,9 @@
 // translation is no copying from left to right. Test sentences are new combinations of known words.
 
 #include <heed.h>
+#include <heed/files.h>
+#include <heed/text.h>
+#include <heed/view.h>
 
 #include <chrono>
 #include <cmath>

@@ -6,8 +6,8 @@
 
 #include "autograd/ops.h"
 #include "examples/model_file.h"
-#include "nn/table.h"
-#include "nn/text/utf8.h"
+#include "tensor/table.h"
+#include "tensor/utf8.h"
 
 using namespace heed;
 

@@ -43,8 +43,9 @@ class Translation {
   /// The best translation by beam search of this width; 1 takes the most probable word at every step.
   std::vector<heed::Tokens> translate(const std::vector<heed::Tokens>& sources, int64_t beams = 1) const;
 
-  /// The best answers for each source, the best first; with others the probabilities of the next token are the mean of
-  /// all models. No answer is empty or has <pad>, <bos> or <unk> in it. Errors: one of the others knows other tokens.
+  /// The best answers for each source, the best first; with others the probabilities of the next token are
+  /// the mean of all models. No answer is empty or has <pad>, <bos> or <unk> in it. Errors: one of the others
+  /// knows other tokens.
   std::vector<std::vector<Answer>> search(const std::vector<heed::Tokens>& sources,
                                           const heed::SearchOptions& options,
                                           std::span<const Translation> others = {}) const;
@@ -52,8 +53,8 @@ class Translation {
   /// Which source token each token of the translation was made from, <eos> last: weights [1, T + 1, S].
   heed::AttentionMap alignment(const heed::Tokens& source, const heed::Tokens& target,
                                const std::string& title = "") const;
-  /// Everything that was attended to while this translation was made, layer by layer. The title is the two sentences
-  /// without one.
+  /// Everything that was attended to while this translation was made, layer by layer. The title is the two
+  /// sentences without one.
   std::vector<heed::AttentionMap> attention(const heed::Tokens& source, const heed::Tokens& target,
                                             const std::string& title = "") const;
   bool attends() const { return !translator_->alignment_module().empty(); }

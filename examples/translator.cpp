@@ -1,6 +1,7 @@
 #include "examples/translator.h"
 
 #include <heed.h>
+#include <heed/text.h>
 
 #include <cmath>
 #include <optional>
@@ -177,7 +178,8 @@ class FedTranslator : public RecurrentTranslator {
   Linear join, output;
 };
 
-// A transformer: embeddings times sqrt(E) plus sinusoidal positions, as many layers on either side, with the norms first.
+// A transformer: embeddings times sqrt(E) plus sinusoidal positions, as many layers on either side, with the
+// norms first.
 class TransformerTranslator : public Layer<TransformerTranslator>, public Translator {
  public:
   explicit TransformerTranslator(const TranslatorOptions& options)

@@ -8,8 +8,8 @@ namespace heed::F {
 namespace {
 
 // The scope of a loss that wants one shape and dtype.
-struct Loss : Calling {
-  Loss(const char* name, const Operand& input, const Operand& target) : Calling(name, input.line()) {
+struct Loss : OpScope {
+  Loss(const char* name, const Operand& input, const Operand& target) : OpScope(name, input.line()) {
     check_floating(input);
     check(input->shape() == target->shape(), "input is ", input->shape(), ", target is ", target->shape(),
           "; they must be equal, a loss broadcasts nothing (view or squeeze one of them)",
@@ -60,7 +60,7 @@ void check_classes(const Operand& input, const Operand& target, int64_t dim) {
 }  // namespace
 
 Tensor dropout(Operand x, double p, bool training, Generator* generator) {
-  const Calling here("dropout", x.line());
+  const OpScope scope("dropout", x.line());
   check_floating(x);
   check_dropout("dropout", "p", p);
   if (!training || p == 0) return x.tensor();
@@ -77,8 +77,8 @@ Tensor l1_loss(Operand input, Operand target, Reduction reduction) {
   return reduce(abs(input - target), reduction);
 }
 
-// With d = |x| and c = min(d, delta) it is c (d - c / 2): d^2 / 2 below delta, delta (d - delta / 2) from there on. No
-// branch that is not taken has a square to overflow.
+// With d = |x| and c = min(d, delta) it is c (d - c / 2): d^2 / 2 below delta, delta (d - delta / 2) from
+// there on. No branch that is not taken has a square to overflow.
 static Tensor huber(const Tensor& x, double delta) {
   const Tensor d = abs(x), c = clamp(d, {}, delta);
   return c * (d - 0.5 * c);
@@ -112,8 +112,8 @@ Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& opt
   check(!options.pos_weight.defined(), "pos_weight needs logits");
   check(input->numel() == 0 || (min(input).item() >= 0 && max(input).item() <= 1),
         "the input must be probabilities, in [0, 1]; for logits take binary_cross_entropy_with_logits");
-  // No logarithm is below -100, where its slope is 1e12: neither infinite, which times 0 would be NaN, nor 0, from where
-  // nothing is learnt.
+  // No logarithm is below -100, where its slope is 1e12: neither infinite, which times 0 would be NaN, nor 0,
+  // from where nothing is learnt.
   const Tensor none = input < std::exp(-100.0), certain = input == 1;
   const Tensor log_input = where(none, 1e12 * input - 100, log(where(none, 1, input)));
   const Tensor log_rest = where(certain, 1e12 * (1 - input) - 100, log1p(-where(certain, 0, input)));
@@ -133,7 +133,7 @@ Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const Bce
 }
 
 Tensor nll_loss(Operand input, Operand target, const CrossEntropyOptions& options) {
-  const Calling here("nll_loss", input.line());
+  const OpScope scope("nll_loss", input.line());
   check_indices(target);
   check(options.label_smoothing == 0, "label_smoothing is for cross_entropy");
   const int64_t dim = class_dim(input, options.class_dim), classes = input->shape()[dim];
@@ -155,7 +155,7 @@ Tensor nll_loss(Operand input, Operand target, const CrossEntropyOptions& option
 }
 
 Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& options) {
-  const Calling here("cross_entropy", input.line());
+  const OpScope scope("cross_entropy", input.line());
   const int64_t dim = class_dim(input, options.class_dim);
   if (!is_floating(target->dtype())) {
     check_classes(input, target, dim);
@@ -184,7 +184,7 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
 
 Attention scaled_dot_product_attention(Operand query, Operand key, Operand value,
                                        const AttentionOptions& options) {
-  const Calling here("scaled_dot_product_attention", query.line());
+  const OpScope scope("scaled_dot_product_attention", query.line());
   check_floating(query);
   check(query->dim() >= 2 && key->dim() >= 2 && value->dim() >= 2 && query->size(-1) == key->size(-1) &&
             key->size(-2) == value->size(-2),
@@ -199,8 +199,8 @@ Attention scaled_dot_product_attention(Operand query, Operand key, Operand value
   const Mask mask(options.mask);
   detail::check_fits_scores("mask", mask, of_scores);
   detail::check_fits_scores("bias", options.bias, of_scores);
-  key.become(mask.cleared(key));
-  value.become(mask.cleared(value));
+  key.become(mask.zero_unattended(key));
+  value.become(mask.zero_unattended(value));
   if (detail::needs_weights(options) || (options.dropout_p > 0 && attention_captured())) {
     const Tensor weights = dropout(attention_weights(query, key, options), options.dropout_p);
     return {attention_pool(weights, value), options.need_weights ? weights : Tensor()};

@@ -5,8 +5,8 @@
 #include "nn/attention/mask.h"
 #include "tensor/random.h"
 
-/// Layers without their state: the functions that they compute. Names and meanings are PyTorch's; heed.h adds those
-/// that are operations, F::relu, F::linear.
+/// Layers without their state: the functions that they compute. Names and meanings are PyTorch's; heed.h adds
+/// those that are operations, F::relu, F::linear.
 namespace heed::F {
 
 // The names of options that are common to operations and functions.
@@ -21,8 +21,8 @@ inline void check_dropout(const char* layer, const char* argument, double p) {
 /// x. Draws from the thread's default generator when none is given. Errors: p outside of [0, 1].
 Tensor dropout(Operand x, double p = 0.5, bool training = true, Generator* generator = nullptr);
 
-// ---- losses: input and target are floating and have one shape and dtype, which is checked; nothing is broadcast but
-// weights. The result is one number, the mean, or the sum; or, unreduced, of the input's shape.
+// ---- losses: input and target are floating and have one shape and dtype, which is checked; nothing is
+// broadcast but weights. The result is one number, the mean, or the sum; or, unreduced, of the input's shape.
 
 /// (input - target)^2, reduced. Errors: input and target of different shape or dtype, as in all losses here.
 Tensor mse_loss(Operand input, Operand target, Reduction reduction = Reduction::mean);
@@ -30,8 +30,8 @@ Tensor mse_loss(Operand input, Operand target, Reduction reduction = Reduction::
 Tensor l1_loss(Operand input, Operand target, Reduction reduction = Reduction::mean);
 /// With d = |input - target|: d^2 / (2 beta) where d < beta, else d - beta / 2; reduced. Errors: beta < 0.
 Tensor smooth_l1_loss(Operand input, Operand target, Reduction reduction = Reduction::mean, double beta = 1);
-/// With d = |input - target|: d^2 / 2 where d < delta, else delta (d - delta / 2); reduced (Huber, 1964). Errors: delta
-/// not above 0.
+/// With d = |input - target|: d^2 / 2 where d < delta, else delta (d - delta / 2); reduced (Huber, 1964).
+/// Errors: delta not above 0.
 Tensor huber_loss(Operand input, Operand target, Reduction reduction = Reduction::mean, double delta = 1);
 
 /// Choices of kl_div.
@@ -71,8 +71,8 @@ Tensor nll_loss(Operand input, Operand target, const CrossEntropyOptions& option
 ///   returns    [N, d...] unreduced; the mean is over the weights of the targets that count, with
 ///              probabilities over their number
 ///
-/// Of probabilities it is -sum_c weight[c] target_c log_softmax(input)_c. label_smoothing as in softmax_cross_entropy.
-/// Errors: a target that is no class and not ignore_index.
+/// Of probabilities it is -sum_c weight[c] target_c log_softmax(input)_c. label_smoothing as in
+/// softmax_cross_entropy. Errors: a target that is no class and not ignore_index.
 Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& options = {});
 
 // ---- attention

@@ -12,7 +12,7 @@ Tensor uniform(const Shape& shape, double low, double high, Generator* generator
   return rand(shape, float32, generator) * (high - low) + low;
 }
 
-Tensor uniform_for(int64_t fan, const Shape& shape, Generator* generator) {
+Tensor uniform_fan_in(int64_t fan, const Shape& shape, Generator* generator) {
   const double bound = fan > 0 ? 1 / std::sqrt(static_cast<double>(fan)) : 0;
   return uniform(shape, -bound, bound, generator);
 }
@@ -94,7 +94,7 @@ Tensor orthogonal(const Shape& shape, double gain, Generator* generator) {
     const double scale = 1 / std::sqrt(dot(v, v));
     for (int64_t i = 0; i < length; ++i) v[i] *= scale;
   }
-  const Tensor matrix = rows <= columns ? vectors : TensorBody::view(vectors, {rows, columns}, {1, rows});
+  const Tensor matrix = rows <= columns ? vectors : TensorImpl::view(vectors, {rows, columns}, {1, rows});
   return reshape(to(matrix * gain, float32), shape);
 }
 

@@ -7,8 +7,8 @@
 #include <typeinfo>
 
 #include "autograd/ops/shape.h"
-#include "nn/table.h"
 #include "tensor/kernels/elementwise.h"
+#include "tensor/table.h"
 
 namespace heed {
 
@@ -28,8 +28,8 @@ struct Member {
   bool persistent;
 };
 
-// All that visit names, in its order: parameters and buffers under all their names, and each module once. Walking
-// changes nothing by itself, so it serves const modules too.
+// All that visit names, in its order: parameters and buffers under all their names, and each module once.
+// Walking changes nothing by itself, so it serves const modules too.
 class Walk : public Visitor {
  public:
   explicit Walk(const Module& module) { (*this)("", const_cast<Module&>(module)); }
@@ -105,10 +105,10 @@ Module::Module(Module&& other) noexcept : training_(other.training_) {
 }
 
 std::vector<NamedTensor> Module::named(bool learned) const {
-  std::set<const TensorBody*> seen;  // tied ones count once, under their first name
+  std::set<const TensorImpl*> seen;  // tied ones count once, under their first name
   std::vector<NamedTensor> found;
   for (const Member& member : Walk(*this).members)
-    if (member.tensor->learned() == learned && seen.insert(&TensorBody::of(*member.tensor)).second)
+    if (member.tensor->learned() == learned && seen.insert(&TensorImpl::of(*member.tensor)).second)
       found.push_back({member.name, *member.tensor});
   return found;
 }
@@ -140,8 +140,8 @@ StateDict Module::state_dict() const {
   return state;
 }
 
-LoadReport Module::load_state_dict(const StateDict& state, bool strict, Line line) {
-  const Calling here("load_state_dict", line);
+LoadReport Module::load_state_dict(const StateDict& state, bool strict, SourceLocation line) {
+  const OpScope scope("load_state_dict", line);
   LoadReport report;
   prepare_load(state, strict, report)();
   return report;
@@ -156,17 +156,17 @@ std::function<void()> Module::prepare_load(const StateDict& state, bool strict, 
   std::vector<Member> members = Walk(*this).members;
   std::erase_if(members, [](const Member& member) { return !member.persistent; });
   std::set<const Storage*> memory;  // of the members
-  for (const Member& member : members) memory.insert(TensorBody::of(*member.tensor).storage.get());
+  for (const Member& member : members) memory.insert(TensorImpl::of(*member.tensor).storage.get());
 
   std::vector<std::pair<Tensor, Tensor>> writes;
-  std::set<const TensorBody*> given;
+  std::set<const TensorImpl*> given;
   StateDict unexpected = state;
   Table misfits({"", "name", "model", "given"});
   for (const Member& member : members) {
     const auto entry = unexpected.extract(member.name);
     if (entry.empty()) continue;
     const Tensor &own = *member.tensor, &value = entry.mapped();
-    given.insert(&TensorBody::of(own));
+    given.insert(&TensorImpl::of(own));
     if (!value.defined() || value.shape() != own.shape())
       misfits.add({"shape", member.name, to_string(own.shape()),
                    value.defined() ? to_string(value.shape()) : "undefined"});
@@ -174,10 +174,10 @@ std::function<void()> Module::prepare_load(const StateDict& state, bool strict, 
       misfits.add({"dtype", member.name, kind(own), kind(value)});
     else  // values in a member's own memory must survive the first writes
       writes.push_back(
-          {own, memory.contains(TensorBody::of(value).storage.get()) ? kernel::clone(value) : value});
+          {own, memory.contains(TensorImpl::of(value).storage.get()) ? kernel::clone(value) : value});
   }
   for (const Member& member : members)
-    if (!given.contains(&TensorBody::of(*member.tensor))) {
+    if (!given.contains(&TensorImpl::of(*member.tensor))) {
       report.missing.push_back(member.name);
       if (strict) misfits.add({"missing", member.name, to_string(member.tensor->shape()), "-"});
     }
@@ -192,7 +192,7 @@ std::function<void()> Module::prepare_load(const StateDict& state, bool strict, 
   return [writes = std::move(writes)] {
     for (const auto& [own, value] : writes) {
       kernel::copy_into(own, value);
-      TensorBody::of(own).storage->wrote("load_state_dict", {});
+      TensorImpl::of(own).storage->wrote("load_state_dict", {});
     }
   };
 }
@@ -306,10 +306,10 @@ void ModuleCall::rethrow() const {
   } catch (const PlacedError&) {
     throw;
   } catch (const Error& error) {
-    Line line = error.line();
-    for (const ModuleCall* call = this; call && !is_users(line); call = call->outer_) line = call->line_;
+    SourceLocation line = error.line();
+    for (const ModuleCall* call = this; call && !is_user_code(line); call = call->outer_) line = call->line_;
     std::string message = error.what();
-    if (is_users(line)) {
+    if (is_user_code(line)) {
       const std::string before = "called " + at(error.line());
       const size_t place = message.rfind(before);
       if (place == std::string::npos)

@@ -32,9 +32,7 @@ using StateDict = std::map<std::string, Tensor>;
 
 /// Anything that names its learning members, module or not: a score, a normaliser.
 template <class T>
-concept Visitable = requires(T& part, Visitor& v) {
-  part.visit(v);
-};
+concept Visitable = requires(T& part, Visitor& v) { part.visit(v); };
 
 /// Learns the members of a module from its `visit`, and keeps the path of names that leads to each:
 /// "encoder.layers.0.weight".
@@ -54,7 +52,8 @@ class Visitor {
   }
   /// A part that is no module and has a `visit`.
   template <Visitable Part>
-  requires(!std::is_base_of_v<Module, Part>) void operator()(std::string_view name, Part& member) {
+    requires(!std::is_base_of_v<Module, Part>)
+  void operator()(std::string_view name, Part& member) {
     inside(name, [&] { member.visit(*this); });
   }
   /// Lists are numbered: layers.0, layers.1.
@@ -67,7 +66,7 @@ class Visitor {
   }
   /// Optional members and those behind a pointer, where there is one.
   template <class Pointer>
-  requires requires(Pointer& p) { static_cast<bool>(p), p.operator*(); }
+    requires requires(Pointer& p) { static_cast<bool>(p), p.operator*(); }
   void operator()(std::string_view name, Pointer& member) {
     if (member) (*this)(name, *member);
   }
@@ -90,7 +89,8 @@ template <class... Args>
 struct Hook : std::function<Tensor(Args...)> {
   /// Any function of these arguments.
   template <class F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, Hook> && std::is_invocable_v<F&, Args...>) Hook(F f)
+    requires(!std::is_same_v<std::remove_cvref_t<F>, Hook> && std::is_invocable_v<F&, Args...>)
+  Hook(F f)
       : std::function<Tensor(Args...)>([f = std::move(f)](Args... args) mutable -> Tensor {
           if constexpr (std::is_void_v<std::invoke_result_t<F&, Args...>>)
             return f(args...), Tensor();
@@ -110,9 +110,9 @@ namespace detail {
 class ModuleCall;
 struct ModuleHooks;
 
-/// What belongs to this very module and not to its copies: its hooks, and its place in the outermost module that
-/// it was last called in. Copies start without; an assignment keeps the hooks and forgets the place, since the
-/// members may have changed places.
+/// What belongs to this very module and not to its copies: its hooks, and its place in the outermost module
+/// that it was last called in. Copies start without; an assignment keeps the hooks and forgets the place,
+/// since the members may have changed places.
 struct Own {
   Own() = default;
   Own(const Own&) noexcept {}
@@ -129,8 +129,8 @@ struct Own {
   inline static std::atomic<uint64_t> ids = 0;
 };
 
-/// Sees all calls of modules in this thread while it lives, without a change to any of them. The modules behave
-/// as in eval meanwhile.
+/// Sees all calls of modules in this thread while it lives, without a change to any of them. The modules
+/// behave as in eval meanwhile.
 class CallObserver {
  public:
   CallObserver() : outer_(std::exchange(current, this)) {}
@@ -185,9 +185,10 @@ class Module {
   /// Writes the values into the parameters and buffers of the same names, converting float32 and float64.
   /// If any name is missing, unexpected or has another shape, throws one table of them and changes nothing;
   /// with strict = false missing and unexpected names are returned instead. Of tied names one suffices.
-  LoadReport load_state_dict(const StateDict& state, bool strict = true, Line line = Line::current());
-  /// The same in two steps, strict: what may throw is done now, and what is returned writes. So several parts are
-  /// loaded all or none.
+  LoadReport load_state_dict(const StateDict& state, bool strict = true,
+                             SourceLocation line = SourceLocation::current());
+  /// The same in two steps, strict: what may throw is done now, and what is returned writes. So several parts
+  /// are loaded all or none.
   std::function<void()> prepare_load(const StateDict& state);
 
   /// Training is the state at the start. It changes what layers such as Dropout do, and nothing about
@@ -240,10 +241,10 @@ namespace detail {
 /// A tensor given to a layer, and where: made by implicit conversion, as an Operand is.
 struct LayerInput {
   template <class T>
-  requires std::is_convertible_v<const T&, const Tensor&> LayerInput(const T& x, Line line = Line::current())
-      : tensor(x), line(line) {}
+    requires std::is_convertible_v<const T&, const Tensor&>
+  LayerInput(const T& x, SourceLocation line = SourceLocation::current()) : tensor(x), line(line) {}
   const Tensor& tensor;
-  Line line;
+  SourceLocation line;
 };
 
 inline std::vector<Tensor> tensors_among(const auto&... args) {
@@ -256,9 +257,7 @@ inline std::vector<Tensor> tensors_among(const auto&... args) {
 }
 
 template <class Self, class... Args>
-concept Forwards = requires(Self& self, Args&&... args) {
-  self.forward(std::forward<Args>(args)...);
-};
+concept Forwards = requires(Self& self, Args&&... args) { self.forward(std::forward<Args>(args)...); };
 
 template <class... Args>
 inline constexpr bool kTensorFirst =
@@ -289,7 +288,7 @@ inline thread_local constinit int paths_wanted = 0;
 /// every module on the way. Later calls only compare a number.
 class ModuleCall {
  public:
-  ModuleCall(const Module& module, Line line)
+  ModuleCall(const Module& module, SourceLocation line)
       : module_(module), line_(line), outer_(innermost), path_before_(module_path) {
     if (outer_ && (heed::grad_enabled() || paths_wanted > 0))
       module_path = path();  // may throw, as visit may
@@ -306,8 +305,8 @@ class ModuleCall {
   bool hooked() const { return module_.own_.hooks || CallObserver::current; }
   void before(const std::vector<Tensor>& inputs) const;
   Tensor after(const std::vector<Tensor>& inputs, const Tensor& output) const;
-  /// Inside a catch block: goes on throwing, an Error with the path of the module where it arose and the innermost
-  /// line on the way there that is not heed's own.
+  /// Inside a catch block: goes on throwing, an Error with the path of the module where it arose and the
+  /// innermost line on the way there that is not heed's own.
   [[noreturn]] void rethrow() const;
 
  private:
@@ -323,7 +322,7 @@ class ModuleCall {
 
   inline static thread_local constinit const ModuleCall* innermost = nullptr;
   const Module& module_;
-  Line line_;  // of the caller, where it is known
+  SourceLocation line_;  // of the caller, where it is known
   const ModuleCall* outer_;
   const char* path_before_;
 };
@@ -352,31 +351,35 @@ class Layer : public Module {
   /// layer(x, ...) is forward(x, ...).
   template <class... Args>
   auto operator()(detail::LayerInput x, Args&&... args) const
-      requires(detail::Forwards<const Self, const Tensor&, Args...>) {
+    requires(detail::Forwards<const Self, const Tensor&, Args...>)
+  {
     return call(static_cast<const Self&>(*this), x.line, x.tensor, std::forward<Args>(args)...);
   }
   /// The same of a layer whose forward changes it.
   template <class... Args>
-  auto operator()(detail::LayerInput x,
-                  Args&&... args) requires(detail::Forwards<Self, const Tensor&, Args...>) {
+  auto operator()(detail::LayerInput x, Args&&... args)
+    requires(detail::Forwards<Self, const Tensor&, Args...>)
+  {
     return call(static_cast<Self&>(*this), x.line, x.tensor, std::forward<Args>(args)...);
   }
   /// layer(...) where the first argument is no tensor.
   template <class... Args>
   auto operator()(Args&&... args) const
-      requires(!detail::kTensorFirst<Args...> && detail::Forwards<const Self, Args...>) {
+    requires(!detail::kTensorFirst<Args...> && detail::Forwards<const Self, Args...>)
+  {
     return call(static_cast<const Self&>(*this), {}, std::forward<Args>(args)...);
   }
   /// The same of a layer whose forward changes it.
   template <class... Args>
-  auto operator()(Args&&... args) requires(!detail::kTensorFirst<Args...> &&
-                                           detail::Forwards<Self, Args...>) {
+  auto operator()(Args&&... args)
+    requires(!detail::kTensorFirst<Args...> && detail::Forwards<Self, Args...>)
+  {
     return call(static_cast<Self&>(*this), {}, std::forward<Args>(args)...);
   }
 
  private:
   template <class Me, class... Args>
-  static auto call(Me& self, Line line, Args&&... args) {
+  static auto call(Me& self, SourceLocation line, Args&&... args) {
     const detail::ModuleCall call(self, line);
     try {
       if (!call.hooked()) [[likely]]

@@ -7,7 +7,7 @@ namespace heed {
 
 OwnedTensor::OwnedTensor(Tensor values, bool learns) : learns_(learns) {
   if (!values.defined()) return;
-  const bool ours = TensorBody::unique(values) && values.is_contiguous() && !values.requires_grad();
+  const bool ours = TensorImpl::unique(values) && values.is_contiguous() && !values.requires_grad();
   tensor_ = ours ? std::move(values) : kernel::clone(values);
   if (learns) requires_grad_();
 }
@@ -26,9 +26,9 @@ OwnedTensor& OwnedTensor::operator=(const Tensor& values) {
   if (same_as(values)) return *this;
   check(values.shape() == shape(), "assignment to a parameter: it has shape ", shape(), " and the values ",
         values.shape(), "; values are written in place, so the shapes must be equal");
-  const bool overlap = TensorBody::of(values).storage.get() == TensorBody::of(tensor_).storage.get();
+  const bool overlap = TensorImpl::of(values).storage.get() == TensorImpl::of(tensor_).storage.get();
   kernel::copy_into(tensor_, overlap ? kernel::clone(values) : values);
-  TensorBody::of(tensor_).storage->wrote("assignment to a parameter", {});
+  TensorImpl::of(tensor_).storage->wrote("assignment to a parameter", {});
   return *this;
 }
 
@@ -45,11 +45,11 @@ void OwnedTensor::to_(DType dtype) const {
         " member of a module cannot become ", dtype, "; only floating ones change, to float32 or float64");
   const Tensor converted = kernel::cast(tensor_, dtype);
   // Values saved for gradients before must refuse, so the new memory goes on counting versions.
-  TensorBody::of(converted).storage->version = TensorBody::of(tensor_).storage->version;
-  TensorBody::of(converted).storage->wrote("to", {});
+  TensorImpl::of(converted).storage->version = TensorImpl::of(tensor_).storage->version;
+  TensorImpl::of(converted).storage->wrote("to", {});
   for (const Tensor& x : {save(tensor_)(), tensor_}) {  // and what rules save of it
-    TensorBody& own = TensorBody::of(x);
-    own.storage = TensorBody::of(converted).storage;
+    TensorImpl& own = TensorImpl::of(x);
+    own.storage = TensorImpl::of(converted).storage;
     own.strides = converted.strides();
     own.contiguous = true;
     own.offset = 0;

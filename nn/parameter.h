@@ -13,9 +13,9 @@ namespace heed {
 ///                 that a moved tensor of another shape takes the place of the old one
 ///   undefined     is allowed and means absent; assigning to an absent one gives it values of its own
 ///
-/// It is read like a tensor and goes wherever a tensor is read. `auto w = layer.weight` is a copy; write `auto&`,
-/// or `Tensor` for a second name of the same values. `Tensor& w = layer.weight` does not compile: assigning to a
-/// Tensor gives the name to other values, and the layer would lose its parameter.
+/// It is read like a tensor and goes wherever a tensor is read. `auto w = layer.weight` is a copy; write
+/// `auto&`, or `Tensor` for a second name of the same values. `Tensor& w = layer.weight` does not compile:
+/// assigning to a Tensor gives the name to other values, and the layer would lose its parameter.
 class OwnedTensor {
  public:
   OwnedTensor& operator=(const Tensor& values);  ///< Writes the values in place.
@@ -38,18 +38,20 @@ class OwnedTensor {
   Shape shape() && { return tensor_.shape(); }
   DType dtype() const { return tensor_.dtype(); }
   int64_t dim() const { return tensor_.dim(); }
-  int64_t size(int64_t dim, Line line = Line::current()) const { return tensor_.size(dim, line); }
+  int64_t size(int64_t dim, SourceLocation line = SourceLocation::current()) const {
+    return tensor_.size(dim, line);
+  }
   int64_t numel() const { return tensor_.numel(); }
   template <class T>
-  const T* data(Line line = Line::current()) const {
+  const T* data(SourceLocation line = SourceLocation::current()) const {
     return tensor_.data<T>(line);
   }
   template <class T>
-  T* mutable_data(Line line = Line::current()) const {
+  T* mutable_data(SourceLocation line = SourceLocation::current()) const {
     return tensor_.mutable_data<T>(line);
   }
   template <class T = double>
-  T item(Line line = Line::current()) const {
+  T item(SourceLocation line = SourceLocation::current()) const {
     return tensor_.item<T>(line);
   }
   template <class T = double>
@@ -60,7 +62,8 @@ class OwnedTensor {
   Tensor operator[](std::initializer_list<Index> items) const { return tensor_[items]; }
   Tensor detach() const { return tensor_.detach(); }
   bool requires_grad() const { return tensor_.requires_grad(); }
-  const Tensor& requires_grad_(bool requires_grad = true, Line line = Line::current()) const& {
+  const Tensor& requires_grad_(bool requires_grad = true,
+                               SourceLocation line = SourceLocation::current()) const& {
     return tensor_.requires_grad_(requires_grad, line);
   }
   bool is_leaf() const { return tensor_.is_leaf(); }

@@ -5,13 +5,13 @@
 namespace heed {
 namespace {
 
-Tensor filled(const char* op, const Shape& shape, Number value, DType dtype, Line line) {
-  const Calling here(op, line);
+Tensor filled(const char* op, const Shape& shape, Scalar value, DType dtype, SourceLocation line) {
+  const OpScope scope(op, line);
   return kernel::full(shape, value, dtype);
 }
 
-Tensor filled_like(const char* op, const Tensor& x, Number value, Line line) {
-  const Calling here(op, line);
+Tensor filled_like(const char* op, const Tensor& x, Scalar value, SourceLocation line) {
+  const OpScope scope(op, line);
   return kernel::full(x.shape(), value, x.dtype());
 }
 
@@ -21,7 +21,7 @@ Tensor tabulate(const Shape& shape, DType dtype, const F& value) {
   Tensor y = Tensor::empty(shape, dtype);
   visit_dtype(dtype, [&]<class T>(Type<T>) {
     T* out = y.mutable_data<T>();
-    for (int64_t i = 0, count = y.numel(); i < count; ++i) out[i] = Number(value(i)).to<T>();
+    for (int64_t i = 0, count = y.numel(); i < count; ++i) out[i] = Scalar(value(i)).to<T>();
   });
   return y;
 }
@@ -48,24 +48,28 @@ Tensor steps(T start, T end, T step, DType dtype) {
 
 }  // namespace
 
-Tensor zeros(const Shape& shape, DType dtype, Line line) { return filled("zeros", shape, 0, dtype, line); }
-Tensor ones(const Shape& shape, DType dtype, Line line) { return filled("ones", shape, 1, dtype, line); }
-Tensor full(const Shape& shape, Number value, DType dtype, Line line) {
+Tensor zeros(const Shape& shape, DType dtype, SourceLocation line) {
+  return filled("zeros", shape, 0, dtype, line);
+}
+Tensor ones(const Shape& shape, DType dtype, SourceLocation line) {
+  return filled("ones", shape, 1, dtype, line);
+}
+Tensor full(const Shape& shape, Scalar value, DType dtype, SourceLocation line) {
   return filled("full", shape, value, dtype, line);
 }
-Tensor zeros_like(const Tensor& x, Line line) { return filled_like("zeros_like", x, 0, line); }
-Tensor ones_like(const Tensor& x, Line line) { return filled_like("ones_like", x, 1, line); }
+Tensor zeros_like(const Tensor& x, SourceLocation line) { return filled_like("zeros_like", x, 0, line); }
+Tensor ones_like(const Tensor& x, SourceLocation line) { return filled_like("ones_like", x, 1, line); }
 
-Tensor arange(Number start, Number end, Number step, DType dtype, Line line) {
-  const Calling here("arange", line);
+Tensor arange(Scalar start, Scalar end, Scalar step, DType dtype, SourceLocation line) {
+  const OpScope scope("arange", line);
   return start.is_integer() && end.is_integer() && step.is_integer()
              ? steps(Wide{start.to<int64_t>()}, Wide{end.to<int64_t>()}, Wide{step.to<int64_t>()}, dtype)
              : steps(start.to<double>(), end.to<double>(), step.to<double>(), dtype);
 }
 
 // Counted from both ends, so that the last value is `end` to the last bit.
-Tensor linspace(double start, double end, int64_t count, DType dtype, Line line) {
-  const Calling here("linspace", line);
+Tensor linspace(double start, double end, int64_t count, DType dtype, SourceLocation line) {
+  const OpScope scope("linspace", line);
   check(count >= 0, "a count of ", count, " values; it must not be negative");
   const double step = count > 1 ? (end - start) / double(count - 1) : 0;
   return tabulate({count}, dtype, [=](int64_t i) {
@@ -73,15 +77,15 @@ Tensor linspace(double start, double end, int64_t count, DType dtype, Line line)
   });
 }
 
-Tensor eye(int64_t n, int64_t m, DType dtype, Line line) {
-  const Calling here("eye", line);
+Tensor eye(int64_t n, int64_t m, DType dtype, SourceLocation line) {
+  const OpScope scope("eye", line);
   if (m < 0) m = n;
   Tensor y = zeros({n, m}, dtype);
-  kernel::fill(TensorBody::view(y, {std::min(n, m)}, {m + 1}), 1);
+  kernel::fill(TensorImpl::view(y, {std::min(n, m)}, {m + 1}), 1);
   return y;
 }
 
-Shape Literal::shape() const {
+Shape NestedList::shape() const {
   if (leaf_) return {};
   Shape shape{static_cast<int64_t>(items_.size())};
   if (!items_.empty())
@@ -89,35 +93,35 @@ Shape Literal::shape() const {
   return shape;
 }
 
-void Literal::write(const Shape& shape, int64_t depth, std::vector<Number>& out) const {
+void NestedList::write(const Shape& shape, int64_t depth, std::vector<Scalar>& out) const {
   check(leaf_ == (depth == shape.dim()) && (leaf_ || static_cast<int64_t>(items_.size()) == shape[depth]),
         "the nested values are ragged: a row at depth ", depth, " does not fit the shape ", shape,
         " of the first rows");
   if (leaf_) out.push_back(value_);
-  for (const Literal& item : items_) item.write(shape, depth + 1, out);
+  for (const NestedList& item : items_) item.write(shape, depth + 1, out);
 }
 
-Tensor tensor(const Literal& values, DType dtype, Line line) {
-  const Calling here("tensor", line);
+Tensor tensor(const NestedList& values, DType dtype, SourceLocation line) {
+  const OpScope scope("tensor", line);
   const Shape shape = values.shape();
-  std::vector<Number> flat;
+  std::vector<Scalar> flat;
   values.write(shape, 0, flat);
   return from_vector(flat, shape, dtype);
 }
 
 template <class T>
-Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype, Line line) {
-  const Calling here("from_vector", line);
+Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype, SourceLocation line) {
+  const OpScope scope("from_vector", line);
   check(numel(shape) == static_cast<int64_t>(values.size()), values.size(), " values for shape ", shape,
         " of ", numel(shape), " elements");
   return tabulate(shape, dtype, [&](int64_t i) { return values[static_cast<size_t>(i)]; });
 }
 
-template Tensor from_vector(const std::vector<Number>&, const Shape&, DType, Line);
-template Tensor from_vector(const std::vector<float>&, const Shape&, DType, Line);
-template Tensor from_vector(const std::vector<double>&, const Shape&, DType, Line);
-template Tensor from_vector(const std::vector<int64_t>&, const Shape&, DType, Line);
-template Tensor from_vector(const std::vector<int>&, const Shape&, DType, Line);
-template Tensor from_vector(const std::vector<bool>&, const Shape&, DType, Line);
+template Tensor from_vector(const std::vector<Scalar>&, const Shape&, DType, SourceLocation);
+template Tensor from_vector(const std::vector<float>&, const Shape&, DType, SourceLocation);
+template Tensor from_vector(const std::vector<double>&, const Shape&, DType, SourceLocation);
+template Tensor from_vector(const std::vector<int64_t>&, const Shape&, DType, SourceLocation);
+template Tensor from_vector(const std::vector<int>&, const Shape&, DType, SourceLocation);
+template Tensor from_vector(const std::vector<bool>&, const Shape&, DType, SourceLocation);
 
 }  // namespace heed

@@ -8,7 +8,8 @@
 /// The types of elements.
 namespace heed {
 
-/// The type of an element: a property of the value, known at run time, never a template parameter of a tensor.
+/// The type of an element: a property of the value, known at run time, never a template parameter of a
+/// tensor.
 enum class DType : uint8_t { float32, float64, int64, boolean };
 
 using enum DType;

@@ -11,12 +11,12 @@ std::string to_string(double value) {
   return std::string(text, end);
 }
 
-std::string at(Line line) {
+std::string at(SourceLocation line) {
   if (line.line() == 0) return "at an unknown line";
   return std::string("at ") + line.file_name() + ":" + std::to_string(line.line());
 }
 
-bool is_users(Line line) {
+bool is_user_code(SourceLocation line) {
   const std::string_view file = line.file_name();
   for (std::string_view root : {__FILE__, detail::header_path}) {
     root = root.substr(0, root.rfind("tensor/error."));
@@ -27,7 +27,7 @@ bool is_users(Line line) {
 }
 
 void detail::raise(std::string message) {
-  const Calling *scope = calling, *rule = Calling::rule();
+  const OpScope *scope = calling, *rule = OpScope::rule();
   if (!scope) throw Error(message);
   const std::string name = std::string(scope->name) + ": ";
   const bool named = message.starts_with(name);
@@ -37,7 +37,7 @@ void detail::raise(std::string message) {
   if (scope != rule && scope->line.line() != 0) where += "; called " + at(scope->line);
   if (rule) where += std::string("; in the gradient rule of ") + rule->name + ", called " + at(rule->line);
   message.insert(std::min(message.find('\n'), message.size()), where);
-  throw Error(message, scope != rule ? scope->line : Line());
+  throw Error(message, scope != rule ? scope->line : SourceLocation());
 }
 
 }  // namespace heed

@@ -7,8 +7,8 @@
 /// What may stand in x[{...}].
 namespace heed {
 
-/// An item of an index: positions start, start + step, ... before end; an end that is left out, {}, is the end of
-/// the dimension. Negative positions count from the back. The step is positive.
+/// An item of an index: positions start, start + step, ... before end; an end that is left out, {}, is the
+/// end of the dimension. Negative positions count from the back. The step is positive.
 struct Slice {
   /// Slice(1, 4), Slice({}, {}, 2).
   constexpr explicit Slice(std::optional<int64_t> start = {}, std::optional<int64_t> end = {},
@@ -34,23 +34,25 @@ class Index {
 
   /// A position; -1 is the last.
   template <class Integer>
-  requires std::is_integral_v<Integer> Index(Integer position, Line line = Line::current())
+    requires std::is_integral_v<Integer>
+  Index(Integer position, SourceLocation line = SourceLocation::current())
       : kind(Kind::position), position(static_cast<int64_t>(position)), line(line) {}
   /// A slice.
-  Index(Slice range, Line line = Line::current()) : kind(Kind::slice), range(range), line(line) {}
+  Index(Slice range, SourceLocation line = SourceLocation::current())
+      : kind(Kind::slice), range(range), line(line) {}
   /// As many whole dimensions as are left.
-  Index(Ellipsis, Line line = Line::current()) : kind(Kind::ellipsis), line(line) {}
+  Index(Ellipsis, SourceLocation line = SourceLocation::current()) : kind(Kind::ellipsis), line(line) {}
   /// A dimension of size 1.
-  Index(NewAxis, Line line = Line::current()) : kind(Kind::new_axis), line(line) {}
+  Index(NewAxis, SourceLocation line = SourceLocation::current()) : kind(Kind::new_axis), line(line) {}
   /// Positions, or bools that select.
-  Index(const Tensor& positions, Line line = Line::current())
+  Index(const Tensor& positions, SourceLocation line = SourceLocation::current())
       : kind(Kind::tensor), tensor(positions), line(line) {}
 
   Kind kind;             ///< what it is
   int64_t position = 0;  ///< of a position
   Slice range;           ///< of a slice
   Tensor tensor;         ///< int64 positions, or bools that select
-  Line line;             ///< where it was written
+  SourceLocation line;   ///< where it was written
 };
 
 }  // namespace heed

@@ -38,8 +38,8 @@ constexpr bool kSanitized = false;
 
 size_t up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// The classes of small blocks: multiples of 64 bytes up to 1024, from there four to each doubling: 1280, 1536, 1792, 2048,
-// 2560, ... Around a size they are 2^shift bytes apart.
+// The classes of small blocks: multiples of 64 bytes up to 1024, from there four to each doubling: 1280,
+// 1536, 1792, 2048, 2560, ... Around a size they are 2^shift bytes apart.
 struct SizeClass {
   size_t index, bytes;
 };
@@ -68,8 +68,8 @@ void* pop(FreeBlock*& head) {
 using Lists = std::array<FreeBlock*, kClasses>;
 
 // The small blocks of one thread: plain data, so that reaching it costs nothing. `room` counts the bytes that
-// may still be added. It and `batch` are 0 before the first release and after the thread's end, which is when a
-// thread_local's destructor may still release tensors.
+// may still be added. It and `batch` are 0 before the first release and after the thread's end, which is when
+// a thread_local's destructor may still release tensors.
 struct ThreadCache {
   Lists lists;
   size_t room;
@@ -109,12 +109,13 @@ struct SpareNode {
   bool operator==(const SpareNode&) const { return true; }
 };
 
-// The free pieces of large memory. A request takes the smallest that is large enough and leaves the rest; neighbours
-// that are free become one. So what the forward pass frees in large pieces serves for the gradients in small ones.
+// The free pieces of large memory. A request takes the smallest that is large enough and leaves the rest;
+// neighbours that are free become one. So what the forward pass frees in large pieces serves for the
+// gradients in small ones.
 class Pieces {
  public:
-  // What may throw of the next take() or add(), of giving back what is taken, and of give_back(): each block that comes
-  // back is at most a piece more, each chunk that goes leaves at most one piece more.
+  // What may throw of the next take() or add(), of giving back what is taken, and of give_back(): each block
+  // that comes back is at most a piece more, each chunk that goes leaves at most one piece more.
   void prepare() { spare_nodes.reserve(2 * (taken_ + chunks_.size() + 4)); }
   void put_back(char* begin, size_t bytes) {
     --taken_;
@@ -135,7 +136,8 @@ class Pieces {
     if (rest > 0) put(begin + bytes, rest);
     return begin;
   }
-  // Frees the chunks that are free as a whole; of the others' free pieces it returns the memory, not the addresses.
+  // Frees the chunks that are free as a whole; of the others' free pieces it returns the memory, not the
+  // addresses.
   void give_back() {
     std::erase_if(chunks_, [this](const auto& chunk) {
       const auto [begin, bytes] = chunk;

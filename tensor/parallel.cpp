@@ -20,13 +20,13 @@ std::atomic<int>& threads_in_use() {
   return threads;
 }
 
-// OpenBLAS starts with as many threads as the machine has cores; see Note [Same bits] in tensor/parallel.h. It
-// hands what it is told on to OpenMP, so OpenMP's own number has to be read before.
+// OpenBLAS starts with as many threads as the machine has cores; see Note [Same bits] in tensor/parallel.h.
+// It hands what it is told on to OpenMP, so OpenMP's own number has to be read before.
 const bool blas_is_told = (threads_in_use(), openblas_set_num_threads(1), true);
 
-// A forked child has the calling thread alone, and GCC's OpenMP would wait there for the others for ever. So they end
-// before a fork, and start anew in either process when they are needed; where they cannot, inside a parallel loop, the
-// child has one.
+// A forked child has the calling thread alone, and GCC's OpenMP would wait there for the others for ever. So
+// they end before a fork, and start anew in either process when they are needed; where they cannot, inside a
+// parallel loop, the child has one.
 bool pool_ended = false;
 const bool forks_are_told =
     pthread_atfork([] { pool_ended = omp_pause_resource_all(omp_pause_soft) == 0; }, nullptr,
@@ -53,10 +53,10 @@ void run_blocks(int64_t blocks, void (*body)(void*, int64_t), void* context) {
   }
   std::exception_ptr error;  // of the lowest block that fails, as without threads
   int64_t failed = blocks;
-  const Calling* const calling = detail::calling;
+  const OpScope* const calling = detail::calling;
 #pragma omp parallel for schedule(static) num_threads(num_threads())
   for (int64_t i = 0; i < blocks; ++i) {
-    const Calling* const own = std::exchange(detail::calling, calling);  // for messages
+    const OpScope* const own = std::exchange(detail::calling, calling);  // for messages
     try {
       body(context, i);
     } catch (...) {

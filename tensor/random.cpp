@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "tensor/create.h"
-#include "tensor/kernels/lines.h"
+#include "tensor/kernels/outer_inner.h"
 #include "tensor/parallel.h"
 
 namespace heed {
@@ -16,10 +16,11 @@ namespace {
 constexpr uint32_t low_half(uint64_t x) { return static_cast<uint32_t>(x); }
 constexpr uint32_t high_half(uint64_t x) { return static_cast<uint32_t>(x >> 32); }
 
-// Words of 32 bits, each in the low half of 64; what the high half holds does not matter. One, or a pack of them.
-using Pack = kernel::Pack<uint64_t>;
-using Words = Pack::Values;
-constexpr size_t kLanes = Pack::size;
+// Words of 32 bits, each in the low half of 64; what the high half holds does not matter. One, or a pack of
+// them.
+using Simd = kernel::Simd<uint64_t>;
+using Words = Simd::Values;
+constexpr size_t kLanes = Simd::size;
 template <class Word>
 struct Counter {
   Word c0, c1, c2, c3;
@@ -40,7 +41,8 @@ Words product(const Words& words, uint32_t factor) {
 #endif
 }
 
-// Philox. In each round two words give 64-bit products, whose halves are mixed with the other words and the key.
+// Philox. In each round two words give 64-bit products, whose halves are mixed with the other words and the
+// key.
 template <class Word>
 void mix(Counter<Word>& c, std::array<uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
@@ -51,7 +53,8 @@ void mix(Counter<Word>& c, std::array<uint32_t, 2> key) {
   }
 }
 
-// The bits of positions 2 block and 2 block + 1. The seed is the key, the counter is the block and the stream.
+// The bits of positions 2 block and 2 block + 1. The seed is the key, the counter is the block and the
+// stream.
 template <class Word>
 struct Bits {
   Word even, odd;
@@ -70,9 +73,9 @@ std::array<uint64_t, 64> bits_from(const Generator& generator, uint64_t block) {
   std::array<uint64_t, 32> blocks, even, odd;
   for (size_t i = 0; i < 32; ++i) blocks[i] = block + i;
   for (size_t i = 0; i < 32; i += kLanes) {
-    const Bits<Words> bits(generator, Pack::load(&blocks[i]));
-    Pack::store(&even[i], bits.even);
-    Pack::store(&odd[i], bits.odd);
+    const Bits<Words> bits(generator, Simd::load(&blocks[i]));
+    Simd::store(&even[i], bits.even);
+    Simd::store(&odd[i], bits.odd);
   }
   std::array<uint64_t, 64> y;
   for (size_t i = 0; i < 32; ++i) {
@@ -82,8 +85,8 @@ std::array<uint64_t, 64> bits_from(const Generator& generator, uint64_t block) {
   return y;
 }
 
-// 64 random bits as a whole number in [low, high): low and the upper half of (high - low) bits. Some numbers come
-// more often than others, by less than (high - low) / 2^64.
+// 64 random bits as a whole number in [low, high): low and the upper half of (high - low) bits. Some numbers
+// come more often than others, by less than (high - low) / 2^64.
 auto integers(const char* op, int64_t low, int64_t high) {
   check(low < high, op, ": there is no integer from ", low, " to below ", high);
   const auto first = static_cast<uint64_t>(low), range = static_cast<uint64_t>(high) - first;
@@ -179,8 +182,8 @@ void DropoutFactors::draw(int64_t begin, int64_t n, T* out) const {
 template void DropoutFactors::draw(int64_t, int64_t, float*) const;
 template void DropoutFactors::draw(int64_t, int64_t, double*) const;
 
-Tensor rand(const Shape& shape, DType dtype, Generator* generator, Line line) {
-  const Calling here("rand", line);
+Tensor rand(const Shape& shape, DType dtype, Generator* generator, SourceLocation line) {
+  const OpScope scope("rand", line);
   return visit_floating(dtype, [&]<class T>(Type<T>) {
     return draw<T>(shape, generator, [](uint64_t bits) { return unit<T>(bits); });
   });
@@ -188,8 +191,8 @@ Tensor rand(const Shape& shape, DType dtype, Generator* generator, Line line) {
 
 // Box and Muller: with u, v uniform in (0, 1], sqrt(-2 log u) cos(2 pi v) is normal. u and v are the two
 // halves of one position's bits.
-Tensor randn(const Shape& shape, DType dtype, Generator* generator, Line line) {
-  const Calling here("randn", line);
+Tensor randn(const Shape& shape, DType dtype, Generator* generator, SourceLocation line) {
+  const OpScope scope("randn", line);
   return visit_floating(dtype, [&]<class T>(Type<T>) {
     return draw<T>(shape, generator, [](uint64_t bits) {
       const T u = (T(high_half(bits)) + T(1)) * T(0x1p-32);
@@ -199,8 +202,8 @@ Tensor randn(const Shape& shape, DType dtype, Generator* generator, Line line) {
   });
 }
 
-Tensor dropout_mask(const Shape& shape, const DropoutFactors& factors, DType dtype, Line line) {
-  const Calling here("dropout_mask", line);
+Tensor dropout_mask(const Shape& shape, const DropoutFactors& factors, DType dtype, SourceLocation line) {
+  const OpScope scope("dropout_mask", line);
   Tensor y = Tensor::empty(shape, dtype);
   visit_floating(dtype, [&]<class T>(Type<T>) {
     T* out = y.mutable_data<T>();
@@ -210,14 +213,14 @@ Tensor dropout_mask(const Shape& shape, const DropoutFactors& factors, DType dty
   return y;
 }
 
-Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator* generator, Line line) {
-  const Calling here("randint", line);
+Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator* generator, SourceLocation line) {
+  const OpScope scope("randint", line);
   return draw<int64_t>(shape, generator, integers("randint", low, high));
 }
 
 // Fisher and Yates: each place from the last down swaps with one of those before it or itself.
-Tensor randperm(int64_t n, Generator* generator, Line line) {
-  const Calling here("randperm", line);
+Tensor randperm(int64_t n, Generator* generator, SourceLocation line) {
+  const OpScope scope("randperm", line);
   check(n >= 0, "n is ", n, "; it must not be negative");
   if (!generator) generator = &default_generator();
   Tensor y = arange(n, int64);

@@ -40,8 +40,8 @@ class Generator {
   uint64_t position_ = 0;
 };
 
-/// What dropout multiplies values by: 0 with probability p, else 1 / (1 - p). Drawn anew by whoever needs the factors,
-/// as often as they are needed: no mask is kept.
+/// What dropout multiplies values by: 0 with probability p, else 1 / (1 - p). Drawn anew by whoever needs the
+/// factors, as often as they are needed: no mask is kept.
 class DropoutFactors {
  public:
   DropoutFactors() = default;  ///< p = 0

@@ -11,8 +11,8 @@
 /// Shapes, strides and what broadcasts.
 namespace heed {
 
-/// A list of sizes, one for each dimension: at most eight, kept inside the object, so that a shape is copied like
-/// a number. More are an Error, wherever they come from.
+/// A list of sizes, one for each dimension: at most eight, kept inside the object, so that a shape is copied
+/// like a number. More are an Error, wherever they come from.
 class Shape {
  public:
   static constexpr int64_t kMaxDim = 8;  ///< the most dimensions

@@ -18,7 +18,7 @@ class Storage {
   static Ref<Storage> make(int64_t bytes);
 
   /// Counts a write, by the operation `op` at a line of the user's.
-  void wrote(const char* op, Line line) {
+  void wrote(const char* op, SourceLocation line) {
     ++version;
     writer = op;
     writer_line = line;
@@ -30,7 +30,7 @@ class Storage {
   int64_t bytes;                 ///< how many
   int64_t version = 0;           ///< how often it was written to
   const char* writer = nullptr;  ///< the operation that wrote last
-  Line writer_line;              ///< where that was called
+  SourceLocation writer_line;    ///< where that was called
 
  private:
   explicit Storage(int64_t size) : bytes(size) {}

@@ -16,10 +16,10 @@ bool is_row_major(const Shape& shape, const Strides& strides, int64_t count) {
 
 }  // namespace
 
-void TensorBody::release() noexcept { delete this; }
+void TensorImpl::release() noexcept { delete this; }
 
 Tensor Tensor::empty(const Shape& shape, DType dtype) {
-  // Number of elements and strides in one walk; sizes that are negative, zero or too large take another look.
+  // Scalar of elements and strides in one walk; sizes that are negative, zero or too large take another look.
   int64_t count = 1, bytes = 0;
   Strides strides = shape;
   bool odd = false;
@@ -34,14 +34,14 @@ Tensor Tensor::empty(const Shape& shape, DType dtype) {
   check(!__builtin_mul_overflow(count, size_of(dtype), &bytes) && bytes <= (int64_t{1} << 47),
         "a tensor of shape ", shape, " and dtype ", dtype, " does not fit into memory");
   Ref<Storage> storage = Storage::make(bytes);
-  return Tensor(new TensorBody{
+  return Tensor(new TensorImpl{
       .dtype = dtype, .numel = count, .shape = shape, .strides = strides, .storage = std::move(storage)});
 }
 
-Tensor TensorBody::view(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
-  const TensorBody& from = of(x);
+Tensor TensorImpl::view(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
+  const TensorImpl& from = of(x);
   const int64_t count = heed::numel(shape);
-  return Tensor(new TensorBody{.dtype = from.dtype,
+  return Tensor(new TensorImpl{.dtype = from.dtype,
                                .contiguous = is_row_major(shape, strides, count),
                                .offset = from.offset + offset,
                                .numel = count,
@@ -50,8 +50,8 @@ Tensor TensorBody::view(const Tensor& x, const Shape& shape, const Strides& stri
                                .storage = from.storage});
 }
 
-void Tensor::not_of(DType wanted, Line line) const {
-  const Calling here("data", line);
+void Tensor::wrong_dtype(DType wanted, SourceLocation line) const {
+  const OpScope scope("data", line);
   fail("the elements are ", dtype(), ", not ", wanted, "; convert with to(x, ", wanted, ")");
 }
 

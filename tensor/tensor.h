@@ -16,17 +16,17 @@ class HookHandle;
 
 /// How a tensor came to be, for whoever asks for derivatives. Autograd's nodes derive from it; this room
 /// only counts references to it and lets go of it.
-class History {
+class GraphNode {
  public:
-  virtual ~History() = default;
+  virtual ~GraphNode() = default;
   virtual void release() noexcept = 0;  ///< Frees it.
   RefCount references;                  ///< of bodies and of other histories
 };
 
 /// Whatever autograd keeps beside a tensor; it goes with the tensor.
-class Companion {
+class AutogradMeta {
  public:
-  virtual ~Companion() = default;
+  virtual ~AutogradMeta() = default;
 };
 
 /// One item of an index x[{...}]: a position, a slice, everything, a new axis, an ellipsis, or a tensor of
@@ -34,10 +34,10 @@ class Companion {
 class Index;
 
 /// The body of a tensor handle: a view of shared storage, and the history if gradients flow through it.
-/// For kernels and the engine, which reach it by TensorBody::of(x).
-struct TensorBody {
+/// For kernels and the engine, which reach it by TensorImpl::of(x).
+struct TensorImpl {
   /// The body of a tensor. Errors: it is undefined.
-  static TensorBody& of(const Tensor& x);
+  static TensorImpl& of(const Tensor& x);
   /// A second view of the storage of x, without history; `offset` counts elements from the first of x. Nobody
   /// checks that the elements are there.
   static Tensor view(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset = 0);
@@ -62,8 +62,8 @@ struct TensorBody {
   Shape shape = {};                 ///< the sizes
   Strides strides = {};             ///< in elements; 0 repeats, negative is not used
   Ref<Storage> storage = {};        ///< none while the values are to be made again
-  Ref<History> history = {};        ///< none where no gradient is needed
-  std::unique_ptr<Companion> companion = nullptr;  ///< what autograd keeps beside it
+  Ref<GraphNode> history = {};      ///< none where no gradient is needed
+  std::unique_ptr<AutogradMeta> companion = nullptr;  ///< what autograd keeps beside it
 };
 
 /// A tensor: numbers of one dtype arranged in a shape. A handle that is cheap to copy; copies name the same
@@ -77,7 +77,7 @@ class Tensor {
   /// A tensor of its own memory, contiguous, values not set.
   static Tensor empty(const Shape& shape, DType dtype = float32);
   /// The same values without history: gradients stop here.
-  Tensor detach() const { return TensorBody::view(*this, body().shape, body().strides); }
+  Tensor detach() const { return TensorImpl::view(*this, body().shape, body().strides); }
   /// True for two handles of one tensor.
   bool same_as(const Tensor& other) const { return body_.get() == other.body_.get(); }
 
@@ -90,31 +90,32 @@ class Tensor {
   /// The number of dimensions.
   int64_t dim() const { return body().shape.dim(); }
   /// The size along one dimension; -1 is the last.
-  int64_t size(int64_t dim, Line line = Line::current()) const {
-    const Calling here("size", line);
+  int64_t size(int64_t dim, SourceLocation line = SourceLocation::current()) const {
+    const OpScope scope("size", line);
     return shape()[check_dim(this->dim(), dim)];
   }
   int64_t numel() const { return body().numel; }  ///< the number of elements
   /// True when the elements are in row-major order without gaps.
   bool is_contiguous() const { return body().contiguous; }
 
-  /// The first element, for reading; the others are `strides()` apart. Errors: T is not what the dtype stores.
+  /// The first element, for reading; the others are `strides()` apart. Errors: T is not what the dtype
+  /// stores.
   template <class T>
-  const T* data(Line line = Line::current()) const {
+  const T* data(SourceLocation line = SourceLocation::current()) const {
     if (constexpr DType wanted = dtype_of<T>; dtype() != wanted) [[unlikely]]
-      not_of(wanted, line);
+      wrong_dtype(wanted, line);
     return reinterpret_cast<const T*>(body().storage->data) + body().offset;
   }
   /// The first element, for writing. Counts as a write: what was saved for gradients before refuses later.
   template <class T>
-  T* mutable_data(Line line = Line::current()) const {
+  T* mutable_data(SourceLocation line = SourceLocation::current()) const {
     body().storage->wrote("mutable_data", line);
     return const_cast<T*>(data<T>(line));
   }
   /// The one value of a tensor with one element, an Error for others.
   template <class T = double>
-  T item(Line line = Line::current()) const {
-    const Calling here("item", line);
+  T item(SourceLocation line = SourceLocation::current()) const {
+    const OpScope scope("item", line);
     check(numel() == 1, "x is ", shape(), " with ", numel(), " elements, not one; index it, or sum(x)");
     T value{};
     for_each([&](auto element) { value = static_cast<T>(element); });
@@ -145,10 +146,12 @@ class Tensor {
   // The following need the engine and are defined in autograd/.
 
   bool requires_grad() const { return body_ && body_->history; }  ///< whether a gradient flows through it
-  /// Makes a leaf that gathers a gradient, or stops that. Errors: a tensor that is not floating, or has a history.
-  const Tensor& requires_grad_(bool requires_grad = true, Line line = Line::current()) const&;
+  /// Makes a leaf that gathers a gradient, or stops that. Errors: a tensor that is not floating, or has a
+  /// history.
+  const Tensor& requires_grad_(bool requires_grad = true,
+                               SourceLocation line = SourceLocation::current()) const&;
   /// The same of a temporary.
-  Tensor requires_grad_(bool requires_grad = true, Line line = Line::current()) && {
+  Tensor requires_grad_(bool requires_grad = true, SourceLocation line = SourceLocation::current()) && {
     return static_cast<const Tensor&>(*this).requires_grad_(requires_grad, line);
   }
   /// True when no operation made this tensor: a parameter, an input.
@@ -160,15 +163,15 @@ class Tensor {
   void set_grad(const Tensor& grad) const;
   /// Keeps the gradient of a tensor that is no leaf.
   void retain_grad() const;
-  /// Adds d(this)/d(leaf) to the gradient of every leaf behind this scalar. Errors: it has several elements, or needs
-  /// no gradient.
-  void backward(Line line = Line::current()) const;
+  /// Adds d(this)/d(leaf) to the gradient of every leaf behind this scalar. Errors: it has several elements,
+  /// or needs no gradient.
+  void backward(SourceLocation line = SourceLocation::current()) const;
   /// The same for a tensor of any shape, given its incoming gradient.
   void backward(const Tensor& gradient, bool retain_graph = false, bool create_graph = false,
-                Line line = Line::current()) const;
+                SourceLocation line = SourceLocation::current()) const;
   /// Calls `hook` with the gradient of this tensor whenever it is complete. A hook may return another
-  /// gradient to go on with, or an undefined tensor to leave it. The handle removes it again. A hook of a leaf
-  /// that holds the leaf itself keeps it alive for ever: capture leaf.detach().
+  /// gradient to go on with, or an undefined tensor to leave it. The handle removes it again. A hook of a
+  /// leaf that holds the leaf itself keeps it alive for ever: capture leaf.detach().
   HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
 
   // Operations are free functions; the compiler tells so who writes one of these as a member.
@@ -192,28 +195,28 @@ class Tensor {
   ///@}
 
  private:
-  friend struct TensorBody;
+  friend struct TensorImpl;
   template <class...>
   static constexpr bool is_a_member = false;
-  explicit Tensor(TensorBody* body) : body_(body) {}
-  TensorBody& body() const {
+  explicit Tensor(TensorImpl* body) : body_(body) {}
+  TensorImpl& body() const {
     if (!body_) [[unlikely]]
       undefined();
     return *body_;
   }
   [[noreturn]] static void undefined();
-  [[noreturn]] void not_of(DType wanted, Line line) const;
+  [[noreturn]] void wrong_dtype(DType wanted, SourceLocation line) const;
 
-  Ref<TensorBody> body_;
+  Ref<TensorImpl> body_;
 };
 
 /// Readable text: values, dtype and shape; the middle of large tensors is left out.
 std::string to_string(const Tensor& x);
 
-inline TensorBody& TensorBody::of(const Tensor& x) { return x.body(); }
-inline Tensor TensorBody::view(const Tensor& x, const Shape& shape) {
+inline TensorImpl& TensorImpl::of(const Tensor& x) { return x.body(); }
+inline Tensor TensorImpl::view(const Tensor& x, const Shape& shape) {
   return view(x, shape, contiguous_strides(shape));
 }
-inline bool TensorBody::unique(const Tensor& x) { return x.body_.unique() && x.body_->storage.unique(); }
+inline bool TensorImpl::unique(const Tensor& x) { return x.body_.unique() && x.body_->storage.unique(); }
 
 }  // namespace heed

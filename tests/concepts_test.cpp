@@ -1,6 +1,6 @@
-// Every concept of tests/data/concepts.txt is held by a test, which says so in the line above it, and shown by a
-// command, which README's table gives beside the code. The checks take texts, so that faults can be planted and must
-// be found.
+// Every concept of tests/data/concepts.txt is held by a test, which says so in the line above it, and shown
+// by a command, which README's table gives beside the code. The checks take texts, so that faults can be
+// planted and must be found.
 #include <fnmatch.h>
 
 #include <filesystem>
@@ -89,8 +89,8 @@ bool finds(const std::string& filter, const Files& tests) {
   return std::all_of(all.begin(), all.end(), found);
 }
 
-// Rows | ids | what | `file`: `name` | `command` |: each id has one, the name stands in the file, and the command's
-// program or test case is there.
+// Rows | ids | what | `file`: `name` | `command` |: each id has one, the name stands in the file, and the
+// command's program or test case is there.
 Findings check_table(const std::string& readme, const Ids& concepts, const Files& tests) {
   static const std::regex row(
       R"re(^\| (C-[^|]*) \| [^|]+ \| `([^`]+)`: `([^`]+)` \| `(?:\./)?(\S+)(?: -tc="([^"]*)")?[^`]*`.*\|$)re");

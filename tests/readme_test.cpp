@@ -42,9 +42,9 @@ std::string kept_of(const std::string& text) {
   return all;
 }
 
-// What a text and its translation share, piece by piece: headings by rank, fenced blocks letter by letter, rows by
-// the number of their cells, paragraphs and items, each with what kept_of finds in it. The line that leads to the other language
-// is left out.
+// What a text and its translation share, piece by piece: headings by rank, fenced blocks letter by letter,
+// rows by the number of their cells, paragraphs and items, each with what kept_of finds in it. The line that
+// leads to the other language is left out.
 Texts skeleton_of(const std::string& markdown) {
   static const std::regex other_language(R"(\[[^\]]+\]\(README[.a-z]*\.md\))"), heading("(#+) .*"),
       item(R"(\s*(-|\d+\.) (.*))");

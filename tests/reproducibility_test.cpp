@@ -9,7 +9,7 @@
 #include "nn/layers/norm.h"
 #include "nn/optim/clip.h"
 #include "nn/optim/optimizer.h"
-#include "tests/support/twins.h"
+#include "tests/support/references.h"
 
 using namespace heed;
 
@@ -66,7 +66,8 @@ Tensors train() {
   return found;
 }
 
-// Operations that train() does not reach, on 600 x 1000 numbers; the second are positive, the third positions below 600.
+// Operations that train() does not reach, on 600 x 1000 numbers; the second are positive, the third positions
+// below 600.
 // clang-format off
 const std::vector<std::pair<const char*, Call>> operations = {
     {"sum", [](auto& in) { return sum(in[0]); }},
@@ -74,7 +75,7 @@ const std::vector<std::pair<const char*, Call>> operations = {
     {"sum of transposed", [](auto& in) { return sum(transpose(in[0]) * transpose(in[1])); }},
     {"mean of rows", [](auto& in) { return mean(exp(in[0]), -1); }},
     {"var", [](auto& in) { return var(in[0]); }},
-    {"std of columns", [](auto& in) { return heed::std(in[0], 0); }},
+    {"std of columns", [](auto& in) { return heed::stddev(in[0], 0); }},
     {"amax", [](auto& in) { return amax(in[0], 0); }},
     {"logsumexp of columns", [](auto& in) { return logsumexp(in[0], 0); }},
     {"logsumexp of all", [](auto& in) { return logsumexp(in[0], {0, 1}); }},

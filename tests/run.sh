@@ -4,9 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-.ci/build.sh heed_tests programs  # not bench/: libtorch's side takes minutes
+.ci/build.sh all_tests programs  # not bench/: libtorch's side takes minutes
 if [[ ${1-} == -tc=* ]]; then
   build/release/tests/heed_tests "$@"
+  build/release/tests/heed_example_tests "$@"
 else
   ctest --preset release --parallel "$(nproc)" "$@"
 fi

@@ -25,11 +25,11 @@ void make_project(const fs::path& home) {
   write(home / "CMakeLists.txt", R"(
     cmake_minimum_required(VERSION 3.25)
     project(small NONE)
-    foreach(program examples/kernel_regression examples/translate tests/heed_tests)
+    foreach(program examples/kernel_regression examples/translate tests/heed_tests tests/heed_example_tests)
       file(WRITE ${CMAKE_BINARY_DIR}/${program} "#!/bin/sh\necho of ${CMAKE_SOURCE_DIR}: $*\n")
       file(CHMOD ${CMAKE_BINARY_DIR}/${program} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
     endforeach()
-    foreach(target kernel_regression translate heed_tests programs)
+    foreach(target kernel_regression translate all_tests programs)
       add_custom_target(${target})
     endforeach())");
 }
@@ -66,7 +66,7 @@ TEST_CASE(
   const fs::path home = folder / "home";
   make_project(home);
   write(home / "heed.h", "/// @file\n/// @mainpage\n/// All of it.\n#include \"tensor/size.h\"\n");
-  for (const std::string room : {"tensor", "autograd", "nn"}) fs::create_directories(home / room);
+  for (const std::string room : {"heed", "tensor", "autograd", "nn"}) fs::create_directories(home / room);
   const std::string intro = "/// Sizes.\n", first = "namespace heed {\n\n",
                     second = R"(/// How large something is.
 ///
@@ -106,7 +106,7 @@ Size not_public(int64_t n);
   Texts left;
   for (const auto& entry : fs::directory_iterator(home)) left.push_back(entry.path().filename());
   std::ranges::sort(left);
-  CHECK(left == Texts{".ci", "CMakeLists.txt", "CMakePresets.json", "autograd", "examples", "heed.h", "nn",
+  CHECK(left == Texts{".ci", "CMakeLists.txt", "CMakePresets.json", "autograd", "examples", "heed", "heed.h", "nn",
                       "out", "tensor", "tests"});
 
   // A function, a member and a header that say nothing.

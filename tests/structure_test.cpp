@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <set>
 
@@ -14,8 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A room may include itself and the rooms before it.
-const std::array<std::string, 3> rooms = {"tensor", "autograd", "nn"};
+// A folder may include itself and the folders before it.
+const std::array<std::string, 3> folders = {"tensor", "autograd", "nn"};
 
 // The first group of a pattern in each line of a file that has it.
 std::vector<std::string> matches(const fs::path& file, const std::regex& pattern) {
@@ -43,10 +44,19 @@ bool under(const fs::path& path, const std::string& folder) {
   return path.generic_string().starts_with(folder + "/");
 }
 
-// Everything wrong with the includes of one file in rooms[rank]; rank == rooms.size() is the umbrella header.
+// Folders of nn/ that the mathematics of nn/ (everything else in it) does not include.
+const std::array<std::string, 4> tools = {"nn/text", "nn/files", "nn/view", "nn/debug"};
+
+bool is_mathematics(const fs::path& file) {
+  return under(file, "nn") &&
+         std::ranges::none_of(tools, [&](const std::string& folder) { return under(file, folder); });
+}
+
+// Everything wrong with the includes of one file in folders[rank]; rank == folders.size() is an umbrella
+// header.
 void check_file_includes(const fs::path& root, const fs::path& file, size_t rank, Findings& findings) {
   static const std::regex pattern(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
-  const auto visible = rooms.begin() + static_cast<std::ptrdiff_t>(std::min(rank + 1, rooms.size()));
+  const auto visible = folders.begin() + static_cast<std::ptrdiff_t>(std::min(rank + 1, folders.size()));
 
   int number = 0;
   for (const std::string& line : lines_of(read_file(root / file))) {
@@ -68,11 +78,12 @@ void check_file_includes(const fs::path& root, const fs::path& file, size_t rank
     }
     if (!fs::exists(root / what)) {
       report("not a path from the project root");
-    } else if (std::none_of(rooms.begin(), visible,
-                            [&](const std::string& room) { return under(what, room); })) {
-      report("a room may include only itself and the rooms before it (tensor, autograd, nn)");
-    } else if (under(what, "nn/view") && rank < rooms.size() && !under(file, "nn/view")) {
-      report("the mathematics does not know what shows it (nn/view)");
+    } else if (std::none_of(folders.begin(), visible,
+                            [&](const std::string& folder) { return under(what, folder); })) {
+      report("a folder may include only itself and the folders before it (tensor, autograd, nn)");
+    } else if (is_mathematics(file) &&
+               std::ranges::any_of(tools, [&](const std::string& folder) { return under(what, folder); })) {
+      report("the mathematics of nn/ includes neither text, files, view nor debug");
     } else if (file.extension() == ".h" && under(what, "tensor/kernels") && !under(file, "tensor/kernels")) {
       report("kernels are not installed, so no other header may need them");
     }
@@ -81,14 +92,45 @@ void check_file_includes(const fs::path& root, const fs::path& file, size_t rank
 
 Findings check_includes(const fs::path& root) {
   Findings findings;
-  for (size_t rank = 0; rank < rooms.size(); ++rank)
-    for (const fs::path& file : sources(root, rooms[rank])) check_file_includes(root, file, rank, findings);
-  check_file_includes(root, "heed.h", rooms.size(), findings);
+  for (size_t rank = 0; rank < folders.size(); ++rank)
+    for (const fs::path& file : sources(root, folders[rank])) check_file_includes(root, file, rank, findings);
+  check_file_includes(root, "heed.h", folders.size(), findings);
+  for (const fs::path& file : sources(root, "heed"))
+    check_file_includes(root, file, folders.size(), findings);
   return findings;
 }
 
-// tensor/shape.h and tensor/shape.cpp are tested by tests/tensor/shape_test.cpp, programs likewise. The families in
-// autograd/ops have no file each: the rows of op_cases.cpp, which check_op_rows() counts, are their tests.
+// Every header that is reached from itself through its includes, and from the source of the same name.
+Findings check_cycles(const fs::path& root) {
+  static const std::regex pattern(R"re(^\s*#\s*include\s*"([^"]+)")re");
+  std::map<std::string, std::vector<std::string>> includes;
+  for (const std::string& folder : folders)
+    for (const fs::path& file : sources(root, folder)) {
+      // A header and its source are one unit.
+      auto& all = includes[fs::path(file).replace_extension("").generic_string()];
+      for (const std::string& what : matches(root / file, pattern)) {
+        const std::string unit = fs::path(what).replace_extension("").generic_string();
+        if (file.extension() == ".h" && unit != fs::path(file).replace_extension("")) all.push_back(unit);
+      }
+    }
+  Findings findings;
+  for (const auto& [start, unused] : includes) {
+    std::set<std::string> reached;
+    std::vector<std::string> next = includes[start];
+    while (!next.empty()) {
+      const std::string unit = next.back();
+      next.pop_back();
+      if (!reached.insert(unit).second) continue;
+      next.insert(next.end(), includes[unit].begin(), includes[unit].end());
+    }
+    if (reached.contains(start)) findings.push_back(start + ".h includes itself through other headers");
+  }
+  return findings;
+}
+
+// tensor/shape.h and tensor/shape.cpp are tested by tests/tensor/shape_test.cpp, programs likewise. The
+// families in autograd/ops have no file each: the rows of op_cases.cpp, which check_op_rows() counts, are
+// their tests.
 Findings check_mirrors(const fs::path& root) {
   std::set<fs::path> wanted;
   for (const char* folder : {"tensor", "autograd", "nn", "examples"})
@@ -149,7 +191,7 @@ Findings check_families(const fs::path& root) {
 // A copy of what the checks read.
 struct Copy : Folder {
   Copy() {
-    for (const std::string folder : {"tensor", "autograd", "nn", "examples", "tests"})
+    for (const std::string folder : {"heed", "tensor", "autograd", "nn", "examples", "tests"})
       fs::copy(fs::path(HEED_SOURCE_DIR) / folder, path / folder, fs::copy_options::recursive);
     fs::copy(fs::path(HEED_SOURCE_DIR) / "heed.h", path / "heed.h");
   }
@@ -159,8 +201,8 @@ struct Copy : Folder {
   }
 };
 
-// The findings of `after` that `before` has not: a fault in the tree itself is reported once, and not by these tests
-// too.
+// The findings of `after` that `before` has not: a fault in the tree itself is reported once, and not by
+// these tests too.
 Findings added(const Findings& before, const Findings& after) {
   Findings difference;
   std::copy_if(after.begin(), after.end(), std::back_inserter(difference), [&](const std::string& finding) {
@@ -193,7 +235,14 @@ TEST_CASE("an element-wise operation more builds few sources of the library and 
   CHECK(built.size() > 20);  // or the includes were not followed
 }
 
-TEST_CASE("includes point up the list of rooms") { require_none(check_includes(HEED_SOURCE_DIR)); }
+TEST_CASE("includes point up the list of folders") { require_none(check_includes(HEED_SOURCE_DIR)); }
+
+TEST_CASE("no header includes itself through others") {
+  require_none(check_cycles(HEED_SOURCE_DIR));
+  const Copy copy;
+  copy.append("tensor/error.h", "#include \"tensor/shape.h\"\n");
+  CHECK(check_cycles(copy.path).size() >= 2);
+}
 
 TEST_CASE("every source has its test file") { require_none(check_mirrors(HEED_SOURCE_DIR)); }
 
@@ -220,14 +269,15 @@ TEST_CASE("a planted include is found") {
                   include);
     std::ofstream(copy.path / file) << text;
   };
-  const std::string direction = "only itself and the rooms before it";
+  const std::string direction = "only itself and the folders before it";
   planted("tensor/shape.cpp", "\"autograd/node.h\"", direction);
   planted("tensor/kernels/elementwise.cpp", "\"autograd/ops.h\"", direction);
   planted("autograd/engine.cpp", "\"nn/planted.h\"", direction);
   planted("nn/module.cpp", "\"heed.h\"", direction);
   planted("nn/module.cpp", "\"tests/structure_test.cpp\"", direction);
   planted("nn/module.cpp", "\"module.h\"", "not a path from the project root");
-  planted("nn/module.cpp", "\"nn/view/capture.h\"", "does not know what shows it");
+  planted("nn/module.cpp", "\"nn/view/capture.h\"", "the mathematics of nn/");
+  planted("nn/layers/linear.h", "\"nn/debug/profile.h\"", "the mathematics of nn/");
   planted("nn/module.h", "<nlohmann/json.hpp>", "only the standard library");
   planted("heed.h", "<cblas.h>", "only the standard library");
   planted("autograd/node.h", "\"tensor/kernels/elementwise.h\"", "kernels are not installed");

@@ -1,4 +1,5 @@
-// Several threads of the user's at once: one module that all call, graphs of their own, trainings of their own.
+// Several threads of the user's at once: one module that all call, graphs of their own, trainings of their
+// own.
 
 #include <functional>
 #include <thread>

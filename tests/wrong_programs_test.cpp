@@ -5,7 +5,8 @@
 
 #include "nn/attention/multi_head.h"
 #include "nn/attention/position.h"
-#include "nn/check_module.h"
+#include "nn/debug/check_module.h"
+#include "nn/files/safetensors.h"
 #include "nn/functional.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/embedding.h"
@@ -15,7 +16,6 @@
 #include "nn/optim/clip.h"
 #include "nn/optim/optimizer.h"
 #include "nn/recurrent/recurrent.h"
-#include "nn/safetensors.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -47,9 +47,10 @@ struct Learner {
                undefined;
   const Tensor ids = tensor({0, 1, 2}, int64), w = ones({3}).requires_grad_();
 
-  // The program ends with this message, in which HERE stands for the place of the call: this file, within some lines.
+  // The program ends with this message, in which HERE stands for the place of the call: this file, within
+  // some lines.
   void told(const char* who, const std::function<void()>& program, const std::string& expected,
-            Line line = Line::current()) const {
+            SourceLocation line = SourceLocation::current()) const {
     CAPTURE(who);
     const std::string message = whole_message(program);
     std::string shown;

@@ -8,14 +8,14 @@
 namespace heed {
 
 Tensor operator+(Operand a, Operand b) {
-  const Calling here("add", a.line());
+  const OpScope scope("add", a.line());
   adopt(a, b);
   return record("add", kernel::add(a, b),
                 {{a, [](const Tensor& g) { return g; }}, {b, [](const Tensor& g) { return g; }}});
 }
 
 Tensor operator-(Operand a, Operand b) {
-  const Calling here("sub", a.line());
+  const OpScope scope("sub", a.line());
   adopt(a, b);
   return record("sub", kernel::sub(a, b),
                 {{a, [](const Tensor& g) { return g; }}, {b, [](const Tensor& g) { return -g; }}});
@@ -23,7 +23,7 @@ Tensor operator-(Operand a, Operand b) {
 
 // da = g b,  db = g a
 Tensor operator*(Operand a, Operand b) {
-  const Calling here("mul", a.line());
+  const OpScope scope("mul", a.line());
   adopt(a, b);
   return record("mul", kernel::mul(a, b),
                 {{a, [b = save(b)](const Tensor& g) { return g * b(); }},
@@ -32,7 +32,7 @@ Tensor operator*(Operand a, Operand b) {
 
 // da = g / b,  db = -g a / b^2
 Tensor operator/(Operand a, Operand b) {
-  const Calling here("div", a.line());
+  const OpScope scope("div", a.line());
   adopt(a, b);
   check_floating(a);
   return record("div", kernel::zip(a, b, [](auto u, auto v) { return u / v; }),
@@ -41,23 +41,23 @@ Tensor operator/(Operand a, Operand b) {
 }
 
 Tensor operator-(Operand x) {
-  const Calling here("neg", x.line());
+  const OpScope scope("neg", x.line());
   const auto f = [](auto v) { return -v; };
   return record("neg", kernel::map(x, f, kernel::wrapping), {{x, [](const Tensor& g) { return -g; }}});
 }
 
-Tensor add(Operand a, Operand b, Number alpha) {
+Tensor add(Operand a, Operand b, Scalar alpha) {
   if (alpha.to<double>() == 1) return a + b;
-  const Calling here("add", a.line());
+  const OpScope scope("add", a.line());
   adopt(a, b);
   return record("add", kernel::add(a, b, alpha),
                 {{a, [](const Tensor& g) { return g; }},
                  {b, [by = alpha.to<double>()](const Tensor& g) { return by * g; }}});
 }
 
-Tensor sub(Operand a, Operand b, Number alpha) {
+Tensor sub(Operand a, Operand b, Scalar alpha) {
   if (alpha.to<double>() == 1) return a - b;
-  const Calling here("sub", a.line());
+  const OpScope scope("sub", a.line());
   adopt(a, b);
   const auto scaled = [by = kernel::Factor(alpha, a->dtype())](auto u, auto v) {
     return u - by.as<decltype(u)>() * v;
@@ -70,7 +70,7 @@ Tensor sub(Operand a, Operand b, Number alpha) {
 // A rounded quotient is flat.
 Tensor div(Operand a, Operand b, Rounding rounding) {
   if (rounding == Rounding::none) return a / b;
-  const Calling here("div", a.line());
+  const OpScope scope("div", a.line());
   adopt(a, b);
   check_floating(a);
   const auto f = [down = rounding == Rounding::floor](auto u, auto v) {

@@ -31,7 +31,7 @@ kernel::AttentionRule rule_of(const AttentionOptions& options, const Tensor& que
 }  // namespace
 
 Tensor attention_weights(Operand query, Operand key, const AttentionOptions& options) {
-  const Calling here("attention_weights", query.line());
+  const OpScope scope("attention_weights", query.line());
   check_attention(query, key);
   Tensor s = matmul(query * scale_of(options, query), transpose(key));
   if (options.bias.defined()) s = s + options.bias;
@@ -48,7 +48,7 @@ bool detail::needs_weights(const AttentionOptions& options) {
 }
 
 Tensor blocked_attention(Operand query, Operand key, Operand value, const AttentionOptions& options) {
-  const Calling here("blocked_attention", query.line());
+  const OpScope scope("blocked_attention", query.line());
   check_attention(query, key);
   check(value->dim() >= 2 && value->size(-2) == key->size(-2), "key is ", key->shape(), ", value is ",
         value->shape(), "; they must be [..., Tk, D] and [..., Tk, Dv]");
@@ -81,14 +81,15 @@ Tensor blocked_attention(Operand query, Operand key, Operand value, const Attent
                       past = options.past, scale = options.scale] {
     return AttentionOptions{mask(), bias(), causal, past, 0, scale};
   };
-  const Twin twin = [saved, dropout, of_weights](const std::vector<Tensor>& in) {
+  const ReferenceFunction twin = [saved, dropout, of_weights](const std::vector<Tensor>& in) {
     Tensor weights = attention_weights(in[0], in[1], saved());
     if (dropout.p() > 0) weights = weights * dropout_mask(of_weights, dropout, weights.dtype());
     return matmul(weights, in[2]);
   };
   if (reference_mode()) return twin({query, key, value});
 
-  const kernel::Attended forward = kernel::attention(query, key, value, rule_of(options, query, dropout));
+  const kernel::AttentionResult forward =
+      kernel::attention(query, key, value, rule_of(options, query, dropout));
   return record(
       "blocked_attention", forward.y, {query, key, value},
       [q = save(query), k = save(key), v = save(value), saved, dropout, log_totals = forward.log_totals](

@@ -17,14 +17,15 @@ struct AttentionOptions {
   std::optional<double> scale = {};  ///< of the products of query and key; without: 1 / sqrt(D)
   bool need_weights = false;         ///< of scaled_dot_product_attention: give the weights too
 };
-/// softmax(scale query key^T + bias) over the keys that the mask allows, 0 where there is none; before dropout.
+/// softmax(scale query key^T + bias) over the keys that the mask allows, 0 where there is none; before
+/// dropout.
 ///
 ///   query    [..., Tq, D]    floating
 ///   key      [..., Tk, D]    leading sizes broadcast
 ///   returns  [..., Tq, Tk]   rows that sum to 1, or to 0
 Tensor attention_weights(Operand query, Operand key, const AttentionOptions& options = {});
-/// The product of attention_weights, after dropout, and value, in tiles: the weights are never in memory as a whole,
-/// which grows with Tq + Tk alone. What is masked in a whole tile is not read at all.
+/// The product of attention_weights, after dropout, and value, in tiles: the weights are never in memory as a
+/// whole, which grows with Tq + Tk alone. What is masked in a whole tile is not read at all.
 ///
 ///   query, key   [..., Tq, D], [..., Tk, D]
 ///   value        [..., Tk, Dv]

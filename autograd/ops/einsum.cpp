@@ -143,8 +143,8 @@ Term contract(Term a, Term b, const Labels& kept) {
 
 // Operands are multiplied from left to right; a letter is summed as soon as no later operand and not the
 // result names it. All in public operations: there is no rule here.
-Tensor einsum(std::string_view text, const std::vector<Tensor>& operands, Line line) {
-  const Calling here("einsum", line);
+Tensor einsum(std::string_view text, const std::vector<Tensor>& operands, SourceLocation line) {
+  const OpScope scope("einsum", line);
   const Equation equation(text);
   equation.check(!operands.empty() && equation.inputs.size() == operands.size(), "it names ",
                  equation.inputs.size(), " operands, and there are ", operands.size());

@@ -13,12 +13,12 @@ namespace {
 
 using kernel::numbers, kernel::wrapping, kernel::zip;
 
-// An operation is its name, its operand, the formula for one element and the rule, which gives the gradient of x from
-// g, the incoming one, and y, the result, or from g alone. The last line of a rule is its formula in public operations,
-// which can be differentiated again; a line above it is the same in one pass.
+// An operation is its name, its operand, the formula for one element and the rule, which gives the gradient
+// of x from g, the incoming one, and y, the result, or from g alone. The last line of a rule is its formula
+// in public operations, which can be differentiated again; a line above it is the same in one pass.
 template <class F, class Rule, class Dtypes = kernel::Floating>
 Tensor map_result(const char* name, const Operand& x, const F& f, Rule rule, Dtypes dtypes = {}) {
-  const Calling here(name, x.line());
+  const OpScope scope(name, x.line());
   if constexpr (std::is_same_v<Dtypes, kernel::Floating>) check_floating(x);
   return record(name, kernel::map(x, f, dtypes), {{x, std::move(rule)}});
 }
@@ -30,11 +30,11 @@ Tensor map(const char* name, const Operand& x, const F& f, Rule rule, Dtypes dty
       name, x, f, [rule, x = save(x)](const Tensor& g) { return rule(g, x()); }, dtypes);
 }
 
-// A result that is made again instead of kept, see Note [Values made again]: f and slope(g, x) are of elements, the twin
-// of the tensor x in public operations.
+// A result that is made again instead of kept, see Note [Values made again]: f and slope(g, x) are of
+// elements, the twin of the tensor x in public operations.
 template <class F, class Slope, class Same>
-Tensor map_cheap(const char* name, const Operand& x, const F& f, const Slope& slope, const Same& twin) {
-  const Calling here(name, x.line());
+Tensor map_recomputed(const char* name, const Operand& x, const F& f, const Slope& slope, const Same& twin) {
+  const OpScope scope(name, x.line());
   check_floating(x);
   if (reference_mode()) return twin(x);
   const auto again = [f](const std::vector<Tensor>& in) { return kernel::map(in[0], f); };
@@ -46,7 +46,7 @@ Tensor map_cheap(const char* name, const Operand& x, const F& f, const Slope& sl
 
 // A rule whose formula is that of tensors and of elements: in public operations, or else in one pass.
 template <class F>
-auto either_way(const F& f) {
+auto rule_both_forms(const F& f) {
   return [f](const Tensor& g, const Tensor& v) { return grad_enabled() ? f(g, v) : zip(g, v, f); };
 }
 
@@ -55,14 +55,16 @@ constexpr auto flat = [](const Tensor& g) { return zeros_like(g); };
 
 constexpr double kInvSqrt2Pi = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
 
-// Phi(x), the probability that a normal variable is below x. Its derivative is phi(x) = exp(-x^2 / 2) / sqrt(2 pi).
+// Phi(x), the probability that a normal variable is below x. Its derivative is phi(x) = exp(-x^2 / 2) /
+// sqrt(2 pi).
 Tensor normal_cdf(Operand x) {
   const auto f = [](auto v) { return math::normal_cdf(v); };
   return map("normal_cdf", x, f,
              [](const Tensor& g, const Tensor& x_) { return g * kInvSqrt2Pi * exp(-0.5 * square(x_)); });
 }
 
-// With s the sigmoid and 2 u = sqrt(8 / pi) (x + 0.044715 x^3):   y = x s(2 u),   dx = g s (1 + x s(-2 u) 2 u')
+// With s the sigmoid and 2 u = sqrt(8 / pi) (x + 0.044715 x^3):   y = x s(2 u),   dx = g s (1 + x s(-2 u) 2
+// u')
 Tensor gelu_tanh(const Operand& x) {
   const auto f = [](auto v) { return math::gelu_tanh(v); };
   return map("gelu", x, f, [](const Tensor& g, const Tensor& far) {
@@ -98,7 +100,7 @@ Tensor clamp_between(const Operand& x, const Operand& min, const Operand& max) {
 template <class F>
 Tensor extreme_of_two(const char* name, Operand& a, Operand& b, Tensor (*loses)(Operand, Operand),
                       const F& f) {
-  const Calling here(name, a.line());
+  const OpScope scope(name, a.line());
   adopt(a, b);
   const auto share = [loses](const Tensor& g, const Tensor& mine, const Tensor& other) {
     return where(mine == other, 0.5 * g, where(loses(mine, other), 0, g));
@@ -136,13 +138,14 @@ Tensor floor(Operand x) {
 
 Tensor tanh(Operand x) {
   const auto f = [](auto v) { return math::tanh(v); };
-  return map_result("tanh", x, f, either_way([](const auto& g, const auto& y) { return g * (1 - y * y); }));
+  return map_result("tanh", x, f,
+                    rule_both_forms([](const auto& g, const auto& y) { return g * (1 - y * y); }));
 }
 
 Tensor sigmoid(Operand x) {
   const auto f = [](auto v) { return math::sigmoid(v); };
   return map_result("sigmoid", x, f,
-                    either_way([](const auto& g, const auto& y) { return g * y * (1 - y); }));
+                    rule_both_forms([](const auto& g, const auto& y) { return g * y * (1 - y); }));
 }
 
 // erf'(x) = 2 / sqrt(pi) exp(-x^2)
@@ -159,7 +162,7 @@ Tensor silu(Operand x) {
     const auto s = math::sigmoid(v);
     return g * s * (1 + math::bounded(v) * (1 - s));
   };
-  return map_cheap(
+  return map_recomputed(
       "silu", x, [](auto v) { return math::sigmoid(v, math::not_below(v)); }, slope,
       [](const Tensor& x_) { return maximum(x_, -1000) * sigmoid(x_); });
 }
@@ -200,7 +203,7 @@ Tensor softplus(Operand x, double beta, double threshold) {
 // y = x Phi(x),   dx = g (Phi(x) + x phi(x))
 Tensor gelu(Operand x, Gelu approximate) {
   if (approximate == Gelu::tanh) return gelu_tanh(x);
-  return map_cheap(
+  return map_recomputed(
       "gelu", x, [](auto v) { return math::not_below(v) * math::normal_cdf(v); },
       [](auto g, auto v) { return g * math::gelu_slope(v); },
       [](const Tensor& x_) { return maximum(x_, -1000) * normal_cdf(x_); });
@@ -209,7 +212,7 @@ Tensor gelu(Operand x, Gelu approximate) {
 // Inside the bounds and at them x has the gradient; a bound has it where it stands for x. Where the bounds
 // cross, the upper one holds.
 Tensor clamp(Operand x, Operand min, Operand max) {
-  const Calling here("clamp", x.line());
+  const OpScope scope("clamp", x.line());
   const auto given = [](const Operand& bound) { return bound.is_number() || bound.defined(); };
   check(given(min) || given(max), "x is ", x->shape(), "; give a lower bound, an upper one, or both");
   if (!min.defined() && !max.defined()) return clamp_between(x, min, max);
@@ -221,7 +224,7 @@ Tensor clamp(Operand x, Operand min, Operand max) {
 
 // da = g b a^(b-1),  db = g a^b log(a); both zero where the factor in front is, whatever the power says
 Tensor pow(Operand a, Operand b) {
-  const Calling here("pow", a.line());
+  const OpScope scope("pow", a.line());
   adopt(a, b);
   check_floating(a);
   return record("pow", zip(a, b, [](auto u, auto v) { return std::pow(u, v); }),

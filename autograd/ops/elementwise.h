@@ -4,8 +4,8 @@
 
 #include "autograd/operand.h"
 
-/// Functions of each element by itself: x of any shape, the result of the same. x is floating, and another dtype an
-/// Error, unless "or int64" says that whole numbers will do.
+/// Functions of each element by itself: x of any shape, the result of the same. x is floating, and another
+/// dtype an Error, unless "or int64" says that whole numbers will do.
 namespace heed {
 
 Tensor abs(Operand x);         ///< |x|; or int64
@@ -32,8 +32,8 @@ Tensor leaky_relu(Operand x, double negative_slope = 0.01);
 Tensor elu(Operand x, double alpha = 1);
 /// log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold.
 Tensor softplus(Operand x, double beta = 1, double threshold = 20);
-/// min(max(x, min), max); or int64. Bounds are numbers, tensors that broadcast, or left out, but not both: an Error.
-/// Where they cross, `max` holds.
+/// min(max(x, min), max); or int64. Bounds are numbers, tensors that broadcast, or left out, but not both: an
+/// Error. Where they cross, `max` holds.
 Tensor clamp(Operand x, Operand min = {}, Operand max = {});
 /// GELU by the normal distribution function, or by its approximation with tanh.
 enum class Gelu { none, tanh };

@@ -21,16 +21,16 @@ void check_writable(const Operand& x) {
 Tensor unshared(const Tensor& x, const Tensor& source) {
   check(broadcast_shapes(x.shape(), source.shape()) == x.shape(), "x is ", x.shape(),
         " and the other operand ", source.shape(), ", which does not broadcast to it");
-  const TensorBody &a = TensorBody::of(x), &b = TensorBody::of(source);
+  const TensorImpl &a = TensorImpl::of(x), &b = TensorImpl::of(source);
   const bool same_view = a.offset == b.offset && a.shape == b.shape && a.strides == b.strides;
   return a.storage.get() == b.storage.get() && !same_view ? kernel::clone(source) : source;
 }
 
 // See Note [Versions].
-void wrote(const char* op, const Operand& x) { TensorBody::of(x).storage->wrote(op, x.line()); }
+void wrote(const char* op, const Operand& x) { TensorImpl::of(x).storage->wrote(op, x.line()); }
 
-Tensor fill(const char* op, const Operand& x, Number value) {
-  const Calling here(op, x.line());
+Tensor fill(const char* op, const Operand& x, Scalar value) {
+  const OpScope scope(op, x.line());
   check_writable(x);
   wrote(op, x);
   kernel::fill(x, value);
@@ -40,7 +40,7 @@ Tensor fill(const char* op, const Operand& x, Number value) {
 // x = f(x, other), element by element.
 template <class F, class Dtypes = kernel::WrappingNumbers>
 Tensor update(const char* op, Operand x, Operand other, const F& f, Dtypes dtypes = {}) {
-  const Calling here(op, x.line());
+  const OpScope scope(op, x.line());
   check_writable(x);
   adopt(x, other);
   const Tensor from = unshared(x, other);
@@ -52,7 +52,7 @@ Tensor update(const char* op, Operand x, Operand other, const F& f, Dtypes dtype
 }  // namespace
 
 Tensor copy_(Operand x, Operand source) {
-  const Calling here("copy_", x.line());
+  const OpScope scope("copy_", x.line());
   if (source.is_number()) return fill("copy_", x, source.number());
   check_writable(x);
   const Tensor from = unshared(x, source);
@@ -61,18 +61,18 @@ Tensor copy_(Operand x, Operand source) {
   return x;
 }
 
-Tensor fill_(Operand x, Number value) { return fill("fill_", x, value); }
+Tensor fill_(Operand x, Scalar value) { return fill("fill_", x, value); }
 Tensor zero_(Operand x) { return fill("zero_", x, 0); }
 
-Tensor add_(Operand x, Operand other, Number alpha) {
-  const Calling here("add_", x.line());
+Tensor add_(Operand x, Operand other, Scalar alpha) {
+  const OpScope scope("add_", x.line());
   check_writable(x);
   const kernel::Factor factor(alpha, x->dtype());
   return update("add_", x, other, [factor](auto a, auto b) { return a + factor.as<decltype(a)>() * b; });
 }
 
-Tensor sub_(Operand x, Operand other, Number alpha) {
-  const Calling here("sub_", x.line());
+Tensor sub_(Operand x, Operand other, Scalar alpha) {
+  const OpScope scope("sub_", x.line());
   check_writable(x);
   const kernel::Factor factor(alpha, x->dtype());
   return update("sub_", x, other, [factor](auto a, auto b) { return a - factor.as<decltype(a)>() * b; });
@@ -81,7 +81,7 @@ Tensor sub_(Operand x, Operand other, Number alpha) {
 Tensor mul_(Operand x, Operand other) { return update("mul_", x, other, kernel::times); }
 
 Tensor div_(Operand x, Operand other) {
-  const Calling here("div_", x.line());
+  const OpScope scope("div_", x.line());
   check_floating(x);
   const auto f = [](auto a, auto b) { return a / b; };
   return update("div_", x, other, f, kernel::floating);

@@ -29,7 +29,8 @@ Tensor index_add(Operand g, int64_t dim, int64_t size, const Saved& index) {
                 {{g, [dim, index](const Tensor& h) { return index_select(h, dim, index()); }}});
 }
 
-// x[{...}], item by item from the left: views at once; index tensors are gathered, and pick together at the end.
+// x[{...}], item by item from the left: views at once; index tensors are gathered, and pick together at the
+// end.
 class Indexing {
  public:
   Indexing(const Tensor& x, const std::vector<Index>& items) : y_(x), spare_(x.dim()) {
@@ -104,8 +105,8 @@ class Indexing {
     return position < 0 ? position + size : position;
   }
 
-  // The dimensions that are picked from become one, the elements are taken from it, and what was picked takes its
-  // place; at the front, when other dimensions stood between.
+  // The dimensions that are picked from become one, the elements are taken from it, and what was picked takes
+  // its place; at the front, when other dimensions stood between.
   Tensor pick() {
     const auto count = static_cast<int64_t>(picked_.size());
     Shape shape, order;
@@ -139,7 +140,7 @@ class Indexing {
 }  // namespace
 
 Tensor gather(Operand x, int64_t dim, Operand index) {
-  const Calling here("gather", x.line());
+  const OpScope scope("gather", x.line());
   check_indices(index);
   if (x->dim() == 0) x.become(reshape(x, {1}));
   if (index->dim() == 0) return reshape(gather(x, dim, reshape(index, {1})), {});
@@ -152,7 +153,7 @@ Tensor gather(Operand x, int64_t dim, Operand index) {
 }
 
 Tensor index_select(Operand x, int64_t dim, Operand index) {
-  const Calling here("index_select", x.line());
+  const OpScope scope("index_select", x.line());
   check_indices(index);
   check(index->dim() <= 1, "the index is ", index->shape(),
         "; it must be a vector of positions, or use x[{...}]");
@@ -166,7 +167,7 @@ Tensor index_select(Operand x, int64_t dim, Operand index) {
 
 // dx = g,  dsrc = g at the positions
 Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src) {
-  const Calling here("scatter_add", x.line());
+  const OpScope scope("scatter_add", x.line());
   check_indices(index);
   check(x->dtype() == src->dtype(), "x is ", x->dtype(), " ", x->shape(), ", src is ", src->dtype(), " ",
         src->shape(), "; they must have one dtype");
@@ -188,7 +189,7 @@ Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src) {
 }
 
 Tensor index(Operand x, const std::vector<Index>& items) {
-  const Calling here("index", x.line());
+  const OpScope scope("index", x.line());
   return Indexing(x, items).result();
 }
 
@@ -199,7 +200,7 @@ Tensor Tensor::operator[](std::initializer_list<Index> items) const {
 
 // y[..., :] = weight[index[...], :];  dweight[n, :] = sum of g where index is n
 Tensor embedding(Operand weight, Operand index, std::optional<int64_t> padding_idx) {
-  const Calling here("embedding", weight.line());
+  const OpScope scope("embedding", weight.line());
   check_indices(index);
   check(weight->dim() == 2, "weight is ", weight->shape(), "; it must be [N, E]");
   const int64_t n = weight->shape()[0], e = weight->shape()[1];
@@ -210,7 +211,7 @@ Tensor embedding(Operand weight, Operand index, std::optional<int64_t> padding_i
   Shape shape = index->shape();
   shape.push_back(e);
   const Tensor rows = kernel::index_select(weight, 0, flat);
-  return record("embedding", TensorBody::view(rows, shape),
+  return record("embedding", TensorImpl::view(rows, shape),
                 {{weight, [n, e, padding_idx, i = save(flat)](const Tensor& g) {
                     Tensor flat_g = reshape(g, {i().numel(), e});
                     if (padding_idx) flat_g = where(unsqueeze(i() == *padding_idx, 1), 0, flat_g);
@@ -219,7 +220,7 @@ Tensor embedding(Operand weight, Operand index, std::optional<int64_t> padding_i
 }
 
 Tensor one_hot(Operand index, int64_t num_classes) {
-  const Calling here("one_hot", index.line());
+  const OpScope scope("one_hot", index.line());
   check_indices(index);
   int64_t least = 0, most = -1;
   index->for_each([&](auto element) {
@@ -237,7 +238,7 @@ Tensor one_hot(Operand index, int64_t num_classes) {
 
 // The places are found first; the values are gathered from them, and so is the gradient.
 ValuesIndices topk(Operand x, int64_t k, int64_t dim, bool largest) {
-  const Calling here("topk", x.line());
+  const OpScope scope("topk", x.line());
   if (x->dim() == 0) {
     const auto [values, indices] = topk(reshape(x, {1}), k, dim, largest);
     return {reshape(values, {}), reshape(indices, {})};
@@ -250,12 +251,12 @@ ValuesIndices topk(Operand x, int64_t k, int64_t dim, bool largest) {
 }
 
 ValuesIndices sort(Operand x, int64_t dim, bool descending) {
-  const Calling here("sort", x.line());
+  const OpScope scope("sort", x.line());
   return topk(x, x->dim() ? x->size(dim) : 1, dim, descending);
 }
 
 Tensor argsort(Operand x, int64_t dim, bool descending) {
-  const Calling here("argsort", x.line());
+  const OpScope scope("argsort", x.line());
   return sort(x.tensor().detach(), dim, descending).indices;
 }
 

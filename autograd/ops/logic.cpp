@@ -9,14 +9,14 @@ namespace {
 
 template <class F>
 Tensor compare(const char* name, Operand& a, Operand& b, const F& f) {
-  const Calling here(name, a.line());
+  const OpScope scope(name, a.line());
   adopt(a, b);
   return kernel::compare(a, b, f);
 }
 
 template <class F>
 Tensor test(const char* name, const Operand& x, const F& f) {
-  const Calling here(name, x.line());
+  const OpScope scope(name, x.line());
   return kernel::test(x, f);
 }
 
@@ -37,7 +37,7 @@ Tensor isfinite(Operand x) { return test("isfinite", x, [](auto v) { return v - 
 // clang-format on
 
 Tensor where(Operand condition, Operand a, Operand b) {
-  const Calling here("where", condition.line());
+  const OpScope scope("where", condition.line());
   check(condition->dtype() == boolean, "the condition is ", condition->dtype(), " ", condition->shape(),
         "; it must be bool, such as x > 0");
   adopt(a, b);
@@ -47,7 +47,7 @@ Tensor where(Operand condition, Operand a, Operand b) {
 }
 
 Tensor masked_fill(Operand x, Operand mask, Operand value) {
-  const Calling here("masked_fill", x.line());
+  const OpScope scope("masked_fill", x.line());
   check(!value.defined() || value->dim() == 0, "the value has shape ",
         value.defined() ? value->shape() : Shape{}, "; it must be one number");
   broadcast_shapes(x->shape(), mask->shape(), "x", "mask");

@@ -2,8 +2,8 @@
 
 #include "autograd/ops/arithmetic.h"
 
-/// Comparisons, truth values, and choosing by them. `a` and `b` broadcast, and a C++ number may stand for either; two
-/// dtypes are an Error. Comparisons and truth values are bool and have no gradient.
+/// Comparisons, truth values, and choosing by them. `a` and `b` broadcast, and a C++ number may stand for
+/// either; two dtypes are an Error. Comparisons and truth values are bool and have no gradient.
 namespace heed {
 
 Tensor eq(Operand a, Operand b);           ///< a == b

@@ -35,7 +35,7 @@ Tensor class_shares(const kernel::ClassTargets& targets, int64_t classes, DType 
 //
 //   dx = g (p sum_j q_j - q)
 Tensor softmax_cross_entropy(Operand x, Operand target, const CrossEntropyOptions& options) {
-  const Calling here("softmax_cross_entropy", x.line());
+  const OpScope scope("softmax_cross_entropy", x.line());
   check_floating(x);
   check_indices(target);
   if (options.class_dim && x->dim() > 1) {

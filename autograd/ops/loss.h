@@ -7,8 +7,8 @@
 /// Losses that are operations; the others are made of these, see nn/functional.h.
 namespace heed {
 
-/// How a loss for each element becomes one number: not at all, by the mean, by the sum, or by batchmean, the sum over
-/// the size of dimension 0.
+/// How a loss for each element becomes one number: not at all, by the mean, by the sum, or by batchmean, the
+/// sum over the size of dimension 0.
 enum class Reduction { none, mean, sum, batchmean };
 /// Choices of cross_entropy, nll_loss and softmax_cross_entropy.
 struct CrossEntropyOptions {
@@ -18,8 +18,8 @@ struct CrossEntropyOptions {
   double label_smoothing = 0;             ///< this share of each target is spread evenly over all classes
   std::optional<int64_t> class_dim = {};  ///< where the classes are; without: see who takes the options
 };
-/// -weight[target] log_softmax(x)[target], in one pass over the logits. With label_smoothing s the target is a little
-/// of every class c of C:
+/// -weight[target] log_softmax(x)[target], in one pass over the logits. With label_smoothing s the target is
+/// a little of every class c of C:
 ///
 ///   -sum_c q_c log_softmax(x)_c,   q_c = (1 - s) weight[target] [c == target] + weight[c] s / C
 ///

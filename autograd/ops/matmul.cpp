@@ -57,7 +57,7 @@ Tensor product(const char* op, const Operand& a, const Operand& b) {
 
 // Two matrices, or two batches of as many.
 Tensor of_one_rank(const char* op, Operand& a, Operand& b, int64_t rank) {
-  const Calling here(op, a.line());
+  const OpScope scope(op, a.line());
   check_ranks(a, rank, b, rank);
   check(rank == 2 || a->shape()[0] == b->shape()[0], "a is ", a->shape(), ", b is ", b->shape(),
         "; their first sizes must be equal (matmul broadcasts them)");
@@ -66,7 +66,7 @@ Tensor of_one_rank(const char* op, Operand& a, Operand& b, int64_t rank) {
 }
 
 Tensor times_vector(const char* op, Operand& a, int64_t rank, Operand& b) {
-  const Calling here(op, a.line());
+  const OpScope scope(op, a.line());
   check_ranks(a, rank, b, 1);
   check_inner(a, b);
   return matmul(a, b);
@@ -81,14 +81,14 @@ Tensor dot(Operand a, Operand b) { return times_vector("dot", a, 1, b); }
 
 // a [n], b [m]:   y_ij = a_i b_j
 Tensor outer(Operand a, Operand b) {
-  const Calling here("outer", a.line());
+  const OpScope scope("outer", a.line());
   check_ranks(a, 1, b, 1);
   return product("outer", unsqueeze(a, 1), unsqueeze(b, 0));
 }
 
 // A vector is a row on the left and a column on the right, which the result leaves out.
 Tensor matmul(Operand a, Operand b) {
-  const Calling here("matmul", a.line());
+  const OpScope scope("matmul", a.line());
   check_operands(a, b);
   check(a->dim() > 0 && b->dim() > 0, "a is ", a->shape(), ", b is ", b->shape(),
         "; both need a dimension to sum over, a * b multiplies by a number");
@@ -105,7 +105,7 @@ Tensor matmul(Operand a, Operand b) {
 
 // y = beta x + alpha a b;   with beta = 0, x counts for nothing, NaN included
 Tensor addmm(Operand x, Operand a, Operand b, double beta, double alpha) {
-  const Calling here("addmm", x.line());
+  const OpScope scope("addmm", x.line());
   check_ranks(a, 2, b, 2);
   adopt(x, a);
   check_inner(a, b);
@@ -119,15 +119,15 @@ Tensor addmm(Operand x, Operand a, Operand b, double beta, double alpha) {
                  {b, [a = save(a), alpha](const Tensor& g) { return alpha * mm(transpose(a()), g); }}});
 }
 
-Tensor TurnedWeights::transposed(const Tensor& weight) {
-  const TensorBody& body = TensorBody::of(weight);
+Tensor TransposedWeightCache::transposed(const Tensor& weight) {
+  const TensorImpl& body = TensorImpl::of(weight);
   const auto view = [&] {
-    return TensorBody::view(weight, {body.shape[1], body.shape[0]}, {body.strides[1], body.strides[0]});
+    return TensorImpl::view(weight, {body.shape[1], body.shape[0]}, {body.strides[1], body.strides[0]});
   };
   if (!current_ || !kernel::has_own_product(body.dtype)) return view();
   std::vector<Entry>& entries = current_->entries_;
   const auto is_of = [&](const Entry& entry) {
-    const TensorBody& met = TensorBody::of(entry.weight);
+    const TensorImpl& met = TensorImpl::of(entry.weight);
     return met.storage.get() == body.storage.get() && met.offset == body.offset && met.shape == body.shape &&
            met.strides == body.strides;
   };
@@ -135,7 +135,7 @@ Tensor TurnedWeights::transposed(const Tensor& weight) {
   if (at >= entries.size() || !is_of(entries[at]))
     at = static_cast<size_t>(std::ranges::find_if(entries, is_of) - entries.begin());
   if (at == entries.size()) {
-    std::erase_if(entries, [](const Entry& entry) { return TensorBody::of(entry.weight).storage.unique(); });
+    std::erase_if(entries, [](const Entry& entry) { return TensorImpl::of(entry.weight).storage.unique(); });
     at = entries.size();
     entries.push_back({weight.detach(), -1, {}});
   }
@@ -148,7 +148,7 @@ Tensor TurnedWeights::transposed(const Tensor& weight) {
 // x [..., in], weight [out, in], bias [out]:   y = x W^T + b
 //   dx = g W,   dW = g^T x over all rows,   db = sum of g over all rows (the broadcasting undone)
 Tensor linear(Operand x, Operand weight, Operand bias) {
-  const Calling here("linear", x.line());
+  const OpScope scope("linear", x.line());
   if (!x.is_number() && !weight.is_number())
     check(x->dtype() == weight->dtype(), "x is ", x->dtype(), " ", x->shape(), ", the weight ",
           weight->dtype(), " ", weight->shape(), "; convert x with to(x, ", weight->dtype(),
@@ -166,10 +166,10 @@ Tensor linear(Operand x, Operand weight, Operand bias) {
           "; the bias must be [", out, "]");
   }
 
-  const Tensor w = TurnedWeights::transposed(weight);
+  const Tensor w = TransposedWeightCache::transposed(weight);
   const Tensor wide = x->dim() > 1 ? x.tensor() : unsqueeze(x->detach(), 0);
   Tensor y = kernel::matmul(wide, w, bias);
-  if (x->dim() == 1) y = TensorBody::view(y, {out});
+  if (x->dim() == 1) y = TensorImpl::view(y, {out});
   return record("linear", std::move(y),
                 {{x, [w = save(weight)](const Tensor& g) { return matmul(g, w()); }},
                  {weight, [x = save(x)](const Tensor& g) { return mm(transpose(rows(g)), rows(x())); }},

@@ -24,12 +24,12 @@ Shape check_rows(const Operand& x, const Shape& shape) {
 // Both norms. The three gradients come from one walk over the rows.
 Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& shape, const Operand& weight,
                  const Operand& bias, double eps) {
-  const Calling here(op, x.line());
+  const OpScope scope(op, x.line());
   check_floating(x);
   const Shape dims = check_rows(x, shape);
   check_parameter("weight", weight, shape, x);
   check_parameter("bias", bias, shape, x);
-  const Twin twin = [centre, dims, eps](const std::vector<Tensor>& in) {
+  const ReferenceFunction twin = [centre, dims, eps](const std::vector<Tensor>& in) {
     const Tensor deviation = centre == Centre::mean ? in[0] - mean(in[0], dims, true) : in[0];
     Tensor y = deviation * rsqrt(mean(square(deviation), dims, true) + eps);
     if (in[1].defined()) y = y * in[1];
@@ -38,13 +38,13 @@ Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& s
   if (reference_mode()) return twin({x, weight, bias});
 
   const int64_t n = numel(shape);
-  const kernel::Normed forward = kernel::norm(centre, x, n, weight, bias, eps);
+  const kernel::NormResult forward = kernel::norm(centre, x, n, weight, bias, eps);
   return record(
       op, forward.y, {x, weight, bias},
       [n, shape, mean = forward.mean, scale = forward.scale, x = save(x), weight = save(weight)](
           const Tensor& g, const Tensor&) {
         kernel::NormGradients d = kernel::norm_backward(g, x(), n, weight(), {{}, mean, scale});
-        return Gradients{d.x, TensorBody::view(d.weight, shape), TensorBody::view(d.bias, shape)};
+        return Gradients{d.x, TensorImpl::view(d.weight, shape), TensorImpl::view(d.bias, shape)};
       },
       twin,
       [centre, n, eps](const std::vector<Tensor>& in) {

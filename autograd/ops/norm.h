@@ -5,8 +5,8 @@
 /// Normalisation over the last dimensions.
 namespace heed {
 
-/// (x - mean) / sqrt(var + eps) * weight + bias: mean and variance, divided by the number n, over the last dimensions
-/// (Ba, Kiros and Hinton, 2016).
+/// (x - mean) / sqrt(var + eps) * weight + bias: mean and variance, divided by the number n, over the last
+/// dimensions (Ba, Kiros and Hinton, 2016).
 ///
 ///   x              [..., normalized_shape], floating
 ///   weight, bias   [normalized_shape], or left out: 1 and 0

@@ -59,7 +59,7 @@ Tensor steps(Recurrence kind, const Tensor& x, Tensor state, const Tensor& weigh
 
 Tensor recurrence(Recurrence kind, Operand x, Operand state, Operand weight, Operand bias,
                   const RecurrenceOptions& options) {
-  const Calling here("recurrence", x.line());
+  const OpScope scope("recurrence", x.line());
   check_floating(x);
   check(x->dim() == 3 && x->size(0) > 0, "x is ", x->shape(),
         "; it must be [T, B, gates], with one step at least");
@@ -81,8 +81,8 @@ Tensor recurrence(Recurrence kind, Operand x, Operand state, Operand weight, Ope
           x->shape(), "; there must be one for each sequence, [", batch, "]");
   }
 
-  const Twin twin = [kind, options, lengths = save(options.lengths),
-                     state_shape](const std::vector<Tensor>& in) {
+  const ReferenceFunction twin = [kind, options, lengths = save(options.lengths),
+                                  state_shape](const std::vector<Tensor>& in) {
     const Tensor start = in[1].defined() ? in[1] : zeros(state_shape, in[0].dtype());
     return steps(kind, in[0], start, in[2], in[3], lengths(), options);
   };

@@ -25,7 +25,7 @@ void check_some(const Operand& x, const Shape& dims) {
 // Values equal to the extreme one share its gradient; where there is NaN, those that are.
 Tensor extreme(const char* op, Tensor (*of)(const Tensor&, const Shape&, bool), const Operand& x, Shape dims,
                bool keepdim) {
-  const Calling here(op, x.line());
+  const OpScope scope(op, x.line());
   dims = check_dims(x->dim(), dims);
   check_some(x, dims);
   auto rule = [dims, x = save(x)](const Tensor& g, const Tensor& y) {
@@ -36,14 +36,14 @@ Tensor extreme(const char* op, Tensor (*of)(const Tensor&, const Shape&, bool), 
   return record(op, of(x, dims, keepdim), {{x, std::move(rule)}});
 }
 
-using Extremes = kernel::Extreme (*)(const Tensor&, int64_t, bool);
+using Extremes = kernel::MaxResult (*)(const Tensor&, int64_t, bool);
 
 // The first of equals wins, and has the gradient.
-ValuesIndices winner(const char* op, Extremes extremes, const Operand& x, int64_t dim, bool keepdim) {
-  const Calling here(op, x.line());
+ValuesIndices max_with_index(const char* op, Extremes extremes, const Operand& x, int64_t dim, bool keepdim) {
+  const OpScope scope(op, x.line());
   dim = check_dim(x, dim);
   check_some(x, {dim});
-  const kernel::Extreme y = extremes(x, dim, keepdim);
+  const kernel::MaxResult y = extremes(x, dim, keepdim);
   auto rule = [dim, shape = x->shape(), at = save(y.indices)](const Tensor& g) {
     const Shape kept = reduced_shape(shape, {dim}, true);
     return scatter_add(zeros(shape, g.dtype()), dim, reshape(at(), kept), reshape(g, kept));
@@ -53,7 +53,7 @@ ValuesIndices winner(const char* op, Extremes extremes, const Operand& x, int64_
 
 Tensor where_extreme(const char* op, Extremes extremes, const Operand& x, std::optional<Dim> dim,
                      bool keepdim) {
-  const Calling here(op, x.line());
+  const OpScope scope(op, x.line());
   check_some(x, check_dims(x->dim(), dim ? Dims(*dim) : Dims()));
   if (dim) return extremes(x, check_dim(x, *dim), keepdim).indices;
   const NoGrad no_records;
@@ -69,14 +69,14 @@ Tensor running_sum(const Operand& x, int64_t dim, bool reverse) {
 }  // namespace
 
 Tensor sum(Operand x, Dims dims, bool keepdim) {
-  const Calling here("sum", x.line());
+  const OpScope scope("sum", x.line());
   dims = check_dims(x->dim(), dims);
   return record("sum", kernel::sum(x, dims, keepdim),
                 {{x, [shape = x->shape(), dims](const Tensor& g) { return restore(g, shape, dims); }}});
 }
 
 Tensor mean(Operand x, Dims dims, bool keepdim) {
-  const Calling here("mean", x.line());
+  const OpScope scope("mean", x.line());
   check_floating(x);
   dims = check_dims(x->dim(), dims);
   return record("mean", kernel::mean(x, dims, keepdim),
@@ -91,7 +91,7 @@ Tensor amin(Operand x, Dims dims, bool keepdim) { return extreme("amin", kernel:
 
 // y = log sum_i exp(x_i)   =>   dx_i = g exp(x_i - y)
 Tensor logsumexp(Operand x, Dims dims, bool keepdim) {
-  const Calling here("logsumexp", x.line());
+  const OpScope scope("logsumexp", x.line());
   check_floating(x);
   dims = check_dims(x->dim(), dims);
   return record("logsumexp", kernel::logsumexp(x, dims, keepdim),
@@ -103,7 +103,7 @@ Tensor logsumexp(Operand x, Dims dims, bool keepdim) {
 
 // y = sum_i (x_i - mean)^2 / f, f = n - correction but no less than 0   =>   dx_i = g 2 (x_i - mean) / f
 Tensor var(Operand x, Dims dims, double correction, bool keepdim) {
-  const Calling here("var", x.line());
+  const OpScope scope("var", x.line());
   check_floating(x);
   dims = check_dims(x->dim(), dims);
   double f = 1;
@@ -116,15 +116,15 @@ Tensor var(Operand x, Dims dims, double correction, bool keepdim) {
 }
 
 // sqrt(var), with the gradient 0 where all x are equal.
-Tensor std(Operand x, Dims dims, double correction, bool keepdim) {
-  const Calling here("std", x.line());
+Tensor stddev(Operand x, Dims dims, double correction, bool keepdim) {
+  const OpScope scope("stddev", x.line());
   const Tensor v = var(x, dims, correction, keepdim);
   return where(v == 0, 0, sqrt(where(v == 0, 1, v)));
 }
 
 // Halves times halves: products of two, whose rules hold at zeros.
 Tensor prod(Operand x, Dim dim, bool keepdim) {
-  const Calling here("prod", x.line());
+  const OpScope scope("prod", x.line());
   if (x->dim() == 0) return prod(reshape(x, {1}), dim);
   dim = check_dim(x, dim);
   const Shape shape = reduced_shape(x->shape(), {dim}, keepdim);
@@ -138,15 +138,19 @@ Tensor prod(Operand x, Dim dim, bool keepdim) {
 }
 
 Tensor prod(Operand x) {
-  const Calling here("prod", x.line());
+  const OpScope scope("prod", x.line());
   return prod(reshape(x, {-1}), 0);
 }
 
 Tensor max(Operand x) { return extreme("max", kernel::amax, x, {}, false); }
 Tensor min(Operand x) { return extreme("min", kernel::amin, x, {}, false); }
 
-ValuesIndices max(Operand x, Dim dim, bool keepdim) { return winner("max", kernel::max, x, dim, keepdim); }
-ValuesIndices min(Operand x, Dim dim, bool keepdim) { return winner("min", kernel::min, x, dim, keepdim); }
+ValuesIndices max(Operand x, Dim dim, bool keepdim) {
+  return max_with_index("max", kernel::max, x, dim, keepdim);
+}
+ValuesIndices min(Operand x, Dim dim, bool keepdim) {
+  return max_with_index("min", kernel::min, x, dim, keepdim);
+}
 
 Tensor argmax(Operand x, std::optional<Dim> dim, bool keepdim) {
   return where_extreme("argmax", kernel::max, x, dim, keepdim);
@@ -157,22 +161,22 @@ Tensor argmin(Operand x, std::optional<Dim> dim, bool keepdim) {
 }
 
 Tensor cumsum(Operand x, Dim dim) {
-  const Calling here("cumsum", x.line());
+  const OpScope scope("cumsum", x.line());
   return running_sum(x, check_dim(x, dim), false);
 }
 
 Tensor any(Operand x, Dims dims, bool keepdim) {
-  const Calling here("any", x.line());
+  const OpScope scope("any", x.line());
   return kernel::amax(kernel::cast(x, boolean), check_dims(x->dim(), dims), keepdim);
 }
 
 Tensor all(Operand x, Dims dims, bool keepdim) {
-  const Calling here("all", x.line());
+  const OpScope scope("all", x.line());
   return kernel::amin(kernel::cast(x, boolean), check_dims(x->dim(), dims), keepdim);
 }
 
 Tensor sum_to(Operand x, const Shape& shape) {
-  const Calling here("sum_to", x.line());
+  const OpScope scope("sum_to", x.line());
   if (x->shape() == shape) return x.tensor();
   check(broadcast_shapes(x->shape(), shape) == x->shape(), shape, " does not broadcast to the shape of x, ",
         x->shape());
@@ -181,7 +185,7 @@ Tensor sum_to(Operand x, const Shape& shape) {
   for (int64_t d = 0; d < x->dim(); ++d)
     if (d < lead || (shape[d - lead] == 1 && x->shape()[d] != 1)) dims.push_back(d);
   const Tensor y = kernel::sum(x, dims, true);
-  return record("sum_to", TensorBody::view(y, shape),
+  return record("sum_to", TensorImpl::view(y, shape),
                 {{x, [from = x->shape()](const Tensor& g) { return broadcast_to(g, from); }}});
 }
 

@@ -4,8 +4,8 @@
 
 #include "autograd/operand.h"
 
-/// Reductions: over the given dims, which the result leaves out, or keeps with size 1; no dims at all means all of
-/// them. A dim that x does not have is an Error.
+/// Reductions: over the given dims, which the result leaves out, or keeps with size 1; no dims at all means
+/// all of them. A dim that x does not have is an Error.
 namespace heed {
 
 /// The result of max, min, sort and topk along a dimension: values, and their positions in x (int64).
@@ -27,19 +27,21 @@ Tensor logsumexp(Operand x, Dims dims, bool keepdim = false);
 /// sum_i (x_i - mean)^2 / max(0, n - correction); x is floating.
 Tensor var(Operand x, Dims dims = {}, double correction = 1, bool keepdim = false);
 /// sqrt(var), with the gradient 0 where all x are equal.
-Tensor std(Operand x, Dims dims = {}, double correction = 1, bool keepdim = false);
+Tensor stddev(Operand x, Dims dims = {}, double correction = 1, bool keepdim = false);
 // var(x, 0, true) would be a correction of 1
 template <std::same_as<bool> Bool>
 Tensor var(Operand x, Dims dims, Bool correction, bool keepdim = false) = delete;
 template <std::same_as<bool> Bool>
-Tensor std(Operand x, Dims dims, Bool correction, bool keepdim = false) = delete;
+Tensor stddev(Operand x, Dims dims, Bool correction, bool keepdim = false) = delete;
 Tensor prod(Operand x);  ///< x_1 x_2 ... of all elements; that of bool is int64
 Tensor prod(Operand x, Dim dim, bool keepdim = false);  ///< x_1 x_2 ... along one dimension
 Tensor max(Operand x);                                  ///< amax over all dimensions
 Tensor min(Operand x);                                  ///< amin over all dimensions
-/// The largest along one dimension, and where it is first; the first of equals has the gradient. Errors: no values.
+/// The largest along one dimension, and where it is first; the first of equals has the gradient. Errors: no
+/// values.
 ValuesIndices max(Operand x, Dim dim, bool keepdim = false);
-/// The smallest along one dimension, and where it is first; the first of equals has the gradient. Errors: no values.
+/// The smallest along one dimension, and where it is first; the first of equals has the gradient. Errors: no
+/// values.
 ValuesIndices min(Operand x, Dim dim, bool keepdim = false);
 /// Where the largest is first, int64; without dim: in the flat x. Errors: no values.
 Tensor argmax(Operand x, std::optional<Dim> dim = {}, bool keepdim = false);

@@ -53,7 +53,7 @@ Tensor reshaped(const char* op, const Operand& x, const Shape& shape, bool may_c
   const std::optional<Strides> strides = strides_for(x, shape);
   check(strides.has_value() || may_copy, "x of shape ", x->shape(), " and strides ", x->strides(),
         " cannot be seen as ", shape, " without a copy; use reshape");
-  Tensor y = strides ? TensorBody::view(x, shape, *strides) : TensorBody::view(kernel::clone(x), shape);
+  Tensor y = strides ? TensorImpl::view(x, shape, *strides) : TensorImpl::view(kernel::clone(x), shape);
   return record(op, std::move(y), {{x, [from = x->shape()](const Tensor& g) { return reshape(g, from); }}});
 }
 
@@ -69,7 +69,7 @@ Tensor positions(const Tensor& x, int64_t dim, int64_t start, int64_t count, int
   shape[dim] = count;
   const int64_t offset = count ? start * strides[dim] : 0;
   strides[dim] *= step;
-  return TensorBody::view(x, shape, strides, offset);
+  return TensorImpl::view(x, shape, strides, offset);
 }
 
 // The transpose of `positions`: zeros with x at positions start, start + step, ... of a dimension of `size`.
@@ -92,7 +92,7 @@ Tensor strided(const char* op, Operand x, int64_t dim, int64_t start, int64_t co
 
 // x where keep(column - row, diagonal) holds in its last two dimensions, and 0 elsewhere.
 Tensor triangle(const char* op, Operand x, int64_t diagonal, Tensor (*keep)(Operand, Operand)) {
-  const Calling here(op, x.line());
+  const OpScope scope(op, x.line());
   check(x->dim() >= 2, "x is ", x->shape(), "; it must be a matrix or a batch of them");
   const Tensor rows = arange(x->size(-2), int64);
   const Tensor columns = arange(x->size(-1), int64);
@@ -104,23 +104,23 @@ Tensor triangle(const char* op, Operand x, int64_t diagonal, Tensor (*keep)(Oper
 // In the rules g is the incoming gradient.
 
 Tensor alias(Operand x) {
-  const Calling here("alias", x.line());
+  const OpScope scope("alias", x.line());
   return record("alias", x->detach(), {{x, [](const Tensor& g) { return g; }}});
 }
 
 Tensor clone(Operand x) {
-  const Calling here("clone", x.line());
+  const OpScope scope("clone", x.line());
   return record("clone", kernel::clone(x), {{x, [](const Tensor& g) { return g; }}});
 }
 
 Tensor contiguous(Operand x) {
-  const Calling here("contiguous", x.line());
+  const OpScope scope("contiguous", x.line());
   if (x->is_contiguous()) return x.tensor();
   return record("contiguous", kernel::clone(x), {{x, [](const Tensor& g) { return g; }}});
 }
 
 Tensor to(Operand x, DType dtype) {
-  const Calling here("to", x.line());
+  const OpScope scope("to", x.line());
   if (x->dtype() == dtype) return x.tensor();
   Tensor y = kernel::cast(x, dtype);
   if (!is_floating(dtype)) return y;
@@ -128,26 +128,26 @@ Tensor to(Operand x, DType dtype) {
 }
 
 Tensor transpose(Operand x, int64_t dim0, int64_t dim1) {
-  const Calling here("transpose", x.line());
+  const OpScope scope("transpose", x.line());
   dim0 = check_dim(x, dim0);
   dim1 = check_dim(x, dim1);
   Shape shape = x->shape();
   Strides strides = x->strides();
   std::swap(shape[dim0], shape[dim1]);
   std::swap(strides[dim0], strides[dim1]);
-  return record("transpose", TensorBody::view(x, shape, strides),
+  return record("transpose", TensorImpl::view(x, shape, strides),
                 {{x, [dim0, dim1](const Tensor& g) { return transpose(g, dim0, dim1); }}});
 }
 
 Tensor t(Operand x) {
-  const Calling here("t", x.line());
+  const OpScope scope("t", x.line());
   check(x->dim() <= 2, "x is ", x->shape(), "; only matrices are transposed by t, use transpose or permute");
   return x->dim() < 2 ? x.tensor() : transpose(x, 0, 1);
 }
 
 // y has the dimensions of x in the order `dims`; the gradient goes back in the inverse order.
 Tensor permute(Operand x, const Shape& dims) {
-  const Calling here("permute", x.line());
+  const OpScope scope("permute", x.line());
   const int64_t rank = x->dim();
   check(dims.dim() == rank, "x is ", x->shape(), " and dims are ", dims, "; name each of its ", rank,
         " dimensions once");
@@ -160,24 +160,24 @@ Tensor permute(Operand x, const Shape& dims) {
     strides[d] = x->strides()[from];
     inverse[from] = d;
   }
-  return record("permute", TensorBody::view(x, shape, strides),
+  return record("permute", TensorImpl::view(x, shape, strides),
                 {{x, [inverse](const Tensor& g) { return permute(g, inverse); }}});
 }
 
 Tensor reshape(Operand x, const Shape& shape) {
-  const Calling here("reshape", x.line());
+  const OpScope scope("reshape", x.line());
   if (shape == x->shape()) return x.tensor();
   return reshaped("reshape", x, infer(x, shape), true);
 }
 
 Tensor view(Operand x, const Shape& shape) {
-  const Calling here("view", x.line());
+  const OpScope scope("view", x.line());
   return reshaped("view", x, infer(x, shape), false);
 }
 
 // Repeats by stride 0. The engine sums the gradient back over what was repeated.
 Tensor expand(Operand x, const Shape& shape) {
-  const Calling here("expand", x.line());
+  const OpScope scope("expand", x.line());
   const int64_t lead = shape.dim() - x->dim();
   check(lead >= 0, "x is ", x->shape(), " and the shape ", shape,
         " has fewer dimensions; new ones are added in front");
@@ -191,16 +191,16 @@ Tensor expand(Operand x, const Shape& shape) {
           d < lead ? ", and -1 keeps only a size that is there" : "");
     if (d >= lead && own == sizes[d]) strides[d] = x->strides()[d - lead];
   }
-  return record("expand", TensorBody::view(x, sizes, strides), {{x, [](const Tensor& g) { return g; }}});
+  return record("expand", TensorImpl::view(x, sizes, strides), {{x, [](const Tensor& g) { return g; }}});
 }
 
 Tensor broadcast_to(Operand x, const Shape& shape) {
-  const Calling here("broadcast_to", x.line());
+  const OpScope scope("broadcast_to", x.line());
   return shape == x->shape() ? x.tensor() : expand(x, shape);
 }
 
 Tensor squeeze(Operand x, Dims dims) {
-  const Calling here("squeeze", x.line());
+  const OpScope scope("squeeze", x.line());
   Shape ones;
   for (const int64_t d : check_dims(x->dim(), dims))
     if (x->shape()[d] == 1) ones.push_back(d);
@@ -208,7 +208,7 @@ Tensor squeeze(Operand x, Dims dims) {
 }
 
 Tensor unsqueeze(Operand x, int64_t dim) {
-  const Calling here("unsqueeze", x.line());
+  const OpScope scope("unsqueeze", x.line());
   dim = check_dim(x->dim() + 1, dim);
   Shape shape = x->shape();
   shape.insert(dim, 1);
@@ -216,7 +216,7 @@ Tensor unsqueeze(Operand x, int64_t dim) {
 }
 
 Tensor flatten(Operand x, int64_t start_dim, int64_t end_dim) {
-  const Calling here("flatten", x.line());
+  const OpScope scope("flatten", x.line());
   start_dim = check_dim(x, start_dim);
   end_dim = check_dim(x, end_dim);
   check(start_dim <= end_dim, "start_dim ", start_dim, " comes after end_dim ", end_dim,
@@ -231,7 +231,7 @@ Tensor flatten(Operand x, int64_t start_dim, int64_t end_dim) {
 }
 
 Tensor narrow(Operand x, int64_t dim, int64_t start, int64_t length) {
-  const Calling here("narrow", x.line());
+  const OpScope scope("narrow", x.line());
   dim = check_part(x, dim);
   const int64_t size = x->shape()[dim];
   const int64_t first = start < 0 ? start + size : start;
@@ -241,7 +241,7 @@ Tensor narrow(Operand x, int64_t dim, int64_t start, int64_t length) {
 }
 
 Tensor select(Operand x, int64_t dim, int64_t index) {
-  const Calling here("select", x.line());
+  const OpScope scope("select", x.line());
   dim = check_part(x, dim);
   const int64_t size = x->shape()[dim];
   check(-size <= index && index < size, "index ", index, " is out of range for dimension ", dim, " of x ",
@@ -252,13 +252,13 @@ Tensor select(Operand x, int64_t dim, int64_t index) {
   const int64_t offset = index * strides[dim];
   shape.erase(dim);
   strides.erase(dim);
-  return record("select", TensorBody::view(x, shape, strides, offset),
+  return record("select", TensorImpl::view(x, shape, strides, offset),
                 {{x, [=](const Tensor& g) { return spread(unsqueeze(g, dim), dim, size, index, 1); }}});
 }
 
 // As in Python: negative bounds count from the back, bounds outside are moved to the edge.
 Tensor slice(Operand x, int64_t dim, int64_t start, int64_t end, int64_t step) {
-  const Calling here("slice", x.line());
+  const OpScope scope("slice", x.line());
   dim = check_part(x, dim);
   check(step > 0, "step ", step, " is not positive");
   const int64_t size = x->shape()[dim];
@@ -273,7 +273,7 @@ Tensor slice(Operand x, int64_t dim, int64_t start, int64_t end, int64_t step) {
 
 // Parts of `size` along dim, the last one shorter.
 std::vector<Tensor> split(Operand x, int64_t size, int64_t dim) {
-  const Calling here("split", x.line());
+  const OpScope scope("split", x.line());
   dim = check_part(x, dim);
   const int64_t whole = x->shape()[dim];
   check(size > 0 || (size == 0 && whole == 0), "parts of size ", size, " of dimension ", dim, " of x ",
@@ -285,7 +285,7 @@ std::vector<Tensor> split(Operand x, int64_t size, int64_t dim) {
 }
 
 std::vector<Tensor> split(Operand x, const Shape& sizes, int64_t dim) {
-  const Calling here("split", x.line());
+  const OpScope scope("split", x.line());
   dim = check_part(x, dim);
   const int64_t whole = x->shape()[dim];
   std::vector<Tensor> parts;
@@ -302,7 +302,7 @@ std::vector<Tensor> split(Operand x, const Shape& sizes, int64_t dim) {
 
 // At most `chunks` parts of equal size, the last one shorter.
 std::vector<Tensor> chunk(Operand x, int64_t chunks, int64_t dim) {
-  const Calling here("chunk", x.line());
+  const OpScope scope("chunk", x.line());
   check(chunks > 0, chunks, " parts of x ", x->shape(), "; there must be at least one");
   dim = check_part(x, dim);
   const int64_t whole = x->shape()[dim];
@@ -310,9 +310,10 @@ std::vector<Tensor> chunk(Operand x, int64_t chunks, int64_t dim) {
   return split(x, (whole - 1) / chunks + 1, dim);
 }
 
-// Each tensor's gradient is its part of g. As in PyTorch a tensor of shape [0] fits everywhere, and adds nothing.
-Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, Line line) {
-  const Calling here("cat", line);
+// Each tensor's gradient is its part of g. As in PyTorch a tensor of shape [0] fits everywhere, and adds
+// nothing.
+Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, SourceLocation line) {
+  const OpScope scope("cat", line);
   check(!tensors.empty(), "there are no tensors to join");
   const auto adds_nothing = [](const Tensor& x) { return x.shape() == Shape{0}; };
   const auto first = std::find_if_not(tensors.begin(), tensors.end(), adds_nothing);
@@ -349,8 +350,8 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, Line line) {
   return record("cat", std::move(y), {tensors.begin(), tensors.end()}, std::move(rule), nullptr);
 }
 
-Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, Line line) {
-  const Calling here("stack", line);
+Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, SourceLocation line) {
+  const OpScope scope("stack", line);
   check(!tensors.empty(), "there are no tensors to join");
   dim = check_dim(tensors.front().dim() + 1, dim);
   std::vector<Tensor> rows;
@@ -364,20 +365,20 @@ Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, Line line) {
 
 // Reads backwards: a copy of x seen from its last element with negative strides.
 Tensor flip(Operand x, const Shape& dims) {
-  const Calling here("flip", x.line());
+  const OpScope scope("flip", x.line());
   Strides strides = x->strides();
   int64_t offset = 0;
   for (const int64_t d : dims.empty() ? dims : check_dims(x->dim(), dims)) {
     if (x->numel() > 0) offset += (x->shape()[d] - 1) * strides[d];
     strides[d] = -strides[d];
   }
-  return record("flip", kernel::clone(TensorBody::view(x, x->shape(), strides, offset)),
+  return record("flip", kernel::clone(TensorImpl::view(x, x->shape(), strides, offset)),
                 {{x, [dims](const Tensor& g) { return flip(g, dims); }}});
 }
 
 // Each dimension n becomes [r, n] with stride 0 along r, and both become one of size r n.
 Tensor repeat(Operand x, const Shape& sizes) {
-  const Calling here("repeat", x.line());
+  const OpScope scope("repeat", x.line());
   const int64_t lead = sizes.dim() - x->dim();
   check(lead >= 0, "x is ", x->shape(), " and sizes are ", sizes, "; give one for each dimension");
   Shape apart, repeated, joined;
@@ -395,8 +396,8 @@ Tensor tril(Operand x, int64_t diagonal) { return triangle("tril", x, diagonal, 
 Tensor triu(Operand x, int64_t diagonal) { return triangle("triu", x, diagonal, ge); }
 
 // Padding and cropping undo each other: the gradient is padded by the negative amounts.
-Tensor pad(Operand x, const Shape& pads, Number value) {
-  const Calling here("pad", x.line());
+Tensor pad(Operand x, const Shape& pads, Scalar value) {
+  const OpScope scope("pad", x.line());
   check(pads.dim() % 2 == 0 && pads.dim() / 2 <= x->dim(), "x is ", x->shape(), " and pads are ", pads,
         "; give two for each dimension, the last dimension first");
   Shape shape = x->shape(), back = pads;

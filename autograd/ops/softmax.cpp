@@ -27,7 +27,7 @@ Tensor masked(const Operand& x, const Operand& mask) {
 template <class Rule>
 Tensor along(const char* op, Tensor (*kernel)(const Tensor&, int64_t), const Operand& x, const Operand& mask,
              int64_t dim, Rule rule) {
-  const Calling here(op, x.line());
+  const OpScope scope(op, x.line());
   const Tensor seen = masked(x, mask);
   dim = check_dim(seen, dim);
   return record(op, kernel(seen, dim),

@@ -24,7 +24,8 @@ inline std::string to_string(SmoothingKernel kernel) { return name_of(kernel); }
 Tensor kernel_value(SmoothingKernel kernel, Operand squared_distance);
 
 /// The squares of |q_i - k_j| w, [..., Tq, Tk]. Queries and keys are numbers, [Tq] and [Tk], or vectors of
-/// one width, [..., Tq, d] and [..., Tk, d]; w is one number and 1/w the kernel's width. Errors: other shapes.
+/// one width, [..., Tq, d] and [..., Tk, d]; w is one number and 1/w the kernel's width. Errors: other
+/// shapes.
 Tensor squared_distances(Operand queries, Operand keys, Operand w);
 
 /// The attention weights of kernel regression: K(|q_i - k_j| w) over its sum over the keys.
@@ -60,8 +61,8 @@ struct NadarayaWatsonOptions {
 /// To learn w, predict the keys themselves with OwnPoint::exclude. Kept, each would be predicted best by
 /// itself alone, as w grows without bound; excluded, the training loss is leave-one-out cross-validation.
 ///
-/// Start: w as the options say. State dict: w. Errors: learning the w of a kernel that has no slope in it, boxcar or
-/// constant; OwnPoint::exclude where queries and keys differ in shape.
+/// Start: w as the options say. State dict: w. Errors: learning the w of a kernel that has no slope in it,
+/// boxcar or constant; OwnPoint::exclude where queries and keys differ in shape.
 struct NadarayaWatson : Layer<NadarayaWatson> {
   /// Gaussian, of width 1 and fixed, unless the options say otherwise.
   explicit NadarayaWatson(const NadarayaWatsonOptions& options = {});

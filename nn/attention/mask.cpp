@@ -8,9 +8,9 @@
 
 namespace heed {
 
-Mask::Mask(const Tensor& allowed, Line line) : allowed_(allowed) {
+Mask::Mask(const Tensor& allowed, SourceLocation line) : allowed_(allowed) {
   if (!allowed.defined()) return;
-  const Calling here("Mask", line);
+  const OpScope scope("Mask", line);
   check(allowed.dtype() == boolean, "given ", allowed.dtype(), " ", allowed.shape(),
         "; a mask is bool, true = may attend (numbers to add to the scores are a bias)");
 }
@@ -24,7 +24,7 @@ Mask Mask::window(int64_t queries, int64_t before, int64_t after, int64_t past) 
 }
 
 Mask Mask::lengths(const Tensor& lengths, int64_t keys) {
-  const Calling here("Mask::lengths");
+  const OpScope scope("Mask::lengths");
   check(lengths.defined(), "there are no lengths");
   check(lengths.dtype() == int64 && (lengths.dim() == 1 || lengths.dim() == 2), "given ", lengths.dtype(),
         " ", lengths.shape(), "; lengths are int64 [B], or [B, Tq] with one for each query");
@@ -47,7 +47,7 @@ Mask operator|(const Mask& a, const Mask& b) {
 Mask operator~(const Mask& a) { return a.everything() ? zeros({1, 1}, boolean) : logical_not(a.allowed_); }
 
 // A sum is finite only if all of its terms are, and is the cheapest look at them.
-Tensor Mask::cleared(const Tensor& x) const {
+Tensor Mask::zero_unattended(const Tensor& x) const {
   const auto finite = [&] {
     const NoGrad no_records;
     return std::isfinite(sum(x).item());

@@ -18,7 +18,7 @@ class Mask {
   /// Every query may attend to every key.
   Mask() = default;
   /// bool [..., Tq, Tk], sizes of 1 broadcast. Error for another dtype.
-  Mask(const Tensor& allowed, Line line = Line::current());
+  Mask(const Tensor& allowed, SourceLocation line = SourceLocation::current());
 
   /// Query i has the position past + i and attends to the keys 0 to past + i: [queries, past + queries].
   /// `past` is the number of keys before the first query, as in cached decoding. Errors: negative numbers.
@@ -45,7 +45,7 @@ class Mask {
   operator AttendOptions() const;
   /// Keys or values [..., Tk, d] with 0 for those that no query may attend to, if anything in x is NaN or
   /// infinite: 0 times that would be NaN, in the output and in gradients. Else x itself.
-  Tensor cleared(const Tensor& x) const;
+  Tensor zero_unattended(const Tensor& x) const;
 
  private:
   Tensor allowed_;

@@ -53,10 +53,10 @@ void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Te
 
 }  // namespace
 
-// Note [Room to grow]: without history, positions are written behind those held, into memory with room for more than
-// twice as many. What is held is never written again, since `used` is claimed by the one cache that goes on from
-// there; another that shares the memory, a copy or one rolled back, goes on in memory of its own. So a copy costs
-// nothing.
+// Note [Room to grow]: without history, positions are written behind those held, into memory with room for
+// more than twice as many. What is held is never written again, since `used` is claimed by the one cache that
+// goes on from there; another that shares the memory, a copy or one rolled back, goes on in memory of its
+// own. So a copy costs nothing.
 struct KeyValueCache::Room {
   Tensor keys, values;  // [B, H, capacity, D], [B, H, capacity, Dv]: what one head reads lies together
   std::atomic<int64_t> used;

@@ -65,7 +65,8 @@ inline Mask::operator AttendOptions() const { return {.mask = *this}; }
 /// Start: projections Xavier uniform, out_proj as Linear, biases zero. State dict: in_proj_weight, or with
 /// kdim or vdim q_proj_weight, k_proj_weight, v_proj_weight; in_proj_bias, out_proj.weight, out_proj.bias.
 ///
-/// Errors: embed_dim that num_heads does not divide; shapes other than these; rotary for keys that are not the query.
+/// Errors: embed_dim that num_heads does not divide; shapes other than these; rotary for keys that are not
+/// the query.
 struct MultiheadAttention : Layer<MultiheadAttention> {
   /// E = embed_dim is the width of queries and of the output, embed_dim / num_heads that of a head.
   MultiheadAttention(int64_t embed_dim, int64_t num_heads, MultiheadAttentionOptions options = {});

@@ -2,7 +2,7 @@
 
 #include "autograd/function.h"
 #include "autograd/ops.h"
-#include "nn/table.h"
+#include "tensor/table.h"
 
 namespace heed {
 

@@ -36,7 +36,7 @@ struct HardNormaliser {
 };
 
 /// Any normaliser, chosen at run time.
-using AnyNormaliser = AnyPart<const Tensor&, const Mask&>;
+using AnyNormaliser = AnyCallable<const Tensor&, const Mask&>;
 
 /// The normaliser of a name among normaliser_names(). Error for another name.
 AnyNormaliser make_normaliser(const std::string& name);

@@ -14,8 +14,8 @@ namespace heed {
 ///   values   [..., Tk, dv]   or [Tk] for values that are numbers
 ///   returns  [..., Tq, dv]   or [..., Tq]
 ///
-/// The width of queries and keys need not be that of the values: only the weights come in here. Errors: weights for
-/// another number of keys than there are values.
+/// The width of queries and keys need not be that of the values: only the weights come in here. Errors:
+/// weights for another number of keys than there are values.
 Tensor attention_pool(Operand weights, Operand values);
 
 namespace detail {
@@ -68,14 +68,14 @@ class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType
   /// Output and weights.
   F::Attention forward(const Tensor& queries, const Keys& keys, const Tensor& values,
                        const Mask& mask = {}) const {
-    const Tensor clear = mask.cleared(keys);
+    const Tensor clear = mask.zero_unattended(keys);
     const Tensor scores = clear.same_as(keys) ? score(queries, keys) : score(queries, Keys(clear));
     check(scores.dim() > 1 && scores.size(-2) == queries.size(-2) && scores.size(-1) == keys.size(-2),
           "AttentionPooling: queries are ", queries.shape(), ", keys ", keys.shape(), ", but the score made ",
           scores.shape(), "; it must be [..., Tq, Tk]");
     detail::check_fits_scores("mask", mask, scores.shape());
     const Tensor weights = F::dropout(normaliser(scores, mask), dropout, this->training());
-    return {attention_pool(weights, values.same_as(keys) ? clear : mask.cleared(values)), weights};
+    return {attention_pool(weights, values.same_as(keys) ? clear : mask.zero_unattended(values)), weights};
   }
   /// With one tensor for keys and values.
   F::Attention forward(const Tensor& queries, const Keys& keys, const Mask& mask = {}) const {

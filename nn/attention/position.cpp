@@ -7,7 +7,7 @@ namespace heed {
 namespace {
 
 void check_positions(const char* name, const Tensor& x, int64_t width, int64_t offset) {
-  const Calling here(name);
+  const OpScope scope(name);
   check_floating(x);
   check(x.dim() >= 2 && x.size(-1) == width, name, ": x is ", x.shape(), "; it must be [..., T, ", width,
         "]");

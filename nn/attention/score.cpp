@@ -2,7 +2,7 @@
 
 #include "autograd/ops.h"
 #include "nn/attention/kernel_regression.h"
-#include "nn/table.h"
+#include "tensor/table.h"
 
 namespace heed {
 namespace {
@@ -17,7 +17,7 @@ Tensor dot_products(const char* name, const Tensor& q, const Tensor& k) {
 }  // namespace
 
 const Tensor& Keys::through(const Linear& map) const {
-  const auto version = [](const Tensor& x) { return x.defined() ? TensorBody::of(x).storage->version : 0; };
+  const auto version = [](const Tensor& x) { return x.defined() ? TensorImpl::of(x).storage->version : 0; };
   const std::tuple now(&map, version(map.weight) + version(map.bias), grad_enabled());
   if (source_ != now) {
     mapped_ = map(*this);

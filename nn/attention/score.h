@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nn/any_part.h"
+#include "nn/any_callable.h"
 #include "nn/layers/linear.h"
 
 /// The first of the three stages of attention: how well a key fits a query.
@@ -57,7 +57,8 @@ struct DotScore {
   Tensor operator()(const Tensor& q, const Tensor& k) const;
 };
 
-/// q . k / sqrt(d): the variance of q . k for independent q and k of unit variance is d (Vaswani et al., 2017).
+/// q . k / sqrt(d): the variance of q . k for independent q and k of unit variance is d (Vaswani et al.,
+/// 2017).
 struct ScaledDotScore {
   Tensor operator()(const Tensor& q, const Tensor& k) const;
 };
@@ -131,7 +132,7 @@ struct GaussianScore {
 };
 
 /// Any score, chosen at run time.
-using AnyScore = AnyPart<const Tensor&, const Keys&>;
+using AnyScore = AnyCallable<const Tensor&, const Keys&>;
 
 /// The score of a name among score_names(); `hidden` is the width inside `additive` and the rank of
 /// `low_rank`. Error for another name.

@@ -20,14 +20,14 @@ struct EmbeddingOptions {
 ///   index      [...] int64 in [0, num_embeddings)
 ///   returns    [..., embedding_dim]
 ///
-/// Start: normal with mean 0 and variance 1, or a matrix of your own, [num_embeddings, embedding_dim]; the padding
-/// row zero. To keep given vectors as they are: embedding.requires_grad_(false).
+/// Start: normal with mean 0 and variance 1, or a matrix of your own, [num_embeddings, embedding_dim]; the
+/// padding row zero. To keep given vectors as they are: embedding.requires_grad_(false).
 ///
-/// A tied output projection, scores of all words by the same vectors, is one line of the model's forward and one
-/// of its visit:
+/// A tied output projection, scores of all words by the same vectors, is one line of the model's forward and
+/// one of its visit:
 ///
-///   Tensor forward(const Tensor& words) const { return F::linear(body(embedding(words)), embedding.weight); }
-///   void visit(Visitor& v) override {
+///   Tensor forward(const Tensor& words) const { return F::linear(body(embedding(words)), embedding.weight);
+///   } void visit(Visitor& v) override {
 ///     v("embedding", embedding);
 ///     v("body", body);
 ///     v("head.weight", embedding.weight);
@@ -35,7 +35,8 @@ struct EmbeddingOptions {
 ///
 /// parameters() has the matrix once, the state dict under both names, and either name suffices to load it.
 ///
-/// State dict: weight. Errors: an index outside of [0, num_embeddings), or not int64; a padding_idx that is no row.
+/// State dict: weight. Errors: an index outside of [0, num_embeddings), or not int64; a padding_idx that is
+/// no row.
 struct Embedding : Layer<Embedding> {
   /// So many vectors of this width.
   Embedding(int64_t num_embeddings, int64_t embedding_dim, EmbeddingOptions options = {})

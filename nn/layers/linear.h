@@ -17,13 +17,13 @@ struct LinearOptions {
 ///   x          [..., in_features]
 ///   returns    [..., out_features]
 ///
-/// Start: weight and bias uniform in [-1 / sqrt(in), 1 / sqrt(in)). State dict: weight, bias. Errors: x whose last size
-/// is not in_features, or of another dtype.
+/// Start: weight and bias uniform in [-1 / sqrt(in), 1 / sqrt(in)). State dict: weight, bias. Errors: x whose
+/// last size is not in_features, or of another dtype.
 struct Linear : Layer<Linear> {
   /// The last size of x, and that of the result.
   Linear(int64_t in_features, int64_t out_features, LinearOptions options = {})
-      : weight(init::uniform_for(in_features, {out_features, in_features})),
-        bias(options.bias ? init::uniform_for(in_features, {out_features}) : Tensor()) {}
+      : weight(init::uniform_fan_in(in_features, {out_features, in_features})),
+        bias(options.bias ? init::uniform_fan_in(in_features, {out_features}) : Tensor()) {}
 
   Tensor forward(const Tensor& x) const { return linear(x, weight, bias); }
 

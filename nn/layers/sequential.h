@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nn/any_part.h"
+#include "nn/any_callable.h"
 
 /// Layers one after the other.
 namespace heed {
@@ -14,8 +14,8 @@ class Sequential : public Layer<Sequential> {
   Sequential() = default;  ///< Of no parts: y = x.
   /// The parts in the order they are called.
   template <class First, class... Others>
-  requires(!std::is_same_v<std::remove_cvref_t<First>, Sequential> ||
-           sizeof...(Others) > 0) explicit Sequential(First&& first, Others&&... others) {
+    requires(!std::is_same_v<std::remove_cvref_t<First>, Sequential> || sizeof...(Others) > 0)
+  explicit Sequential(First&& first, Others&&... others) {
     push_back(std::forward<First>(first));
     (push_back(std::forward<Others>(others)), ...);
   }
@@ -53,7 +53,7 @@ class Sequential : public Layer<Sequential> {
   Part& get(size_t i) && = delete;  // the part would die with the temporary
 
  private:
-  std::vector<AnyPart<const Tensor&>> parts_;
+  std::vector<AnyCallable<const Tensor&>> parts_;
 };
 
 }  // namespace heed

@@ -5,8 +5,9 @@
 /// The mean of a model over its training.
 namespace heed {
 
-/// The mean of what a model was at several moments of its training, such as the ends of its last epochs; it often answers
-/// better than the model itself (stochastic weight averaging, Izmailov et al., 2018). With n moments so far:
+/// The mean of what a model was at several moments of its training, such as the ends of its last epochs; it
+/// often answers better than the model itself (stochastic weight averaging, Izmailov et al., 2018). With n
+/// moments so far:
 ///
 ///   mean <- mean + (p - mean) / (n + 1)
 ///
@@ -14,8 +15,8 @@ namespace heed {
 ///   for (...) { ...; if (late) averaged.update_parameters(model); }
 ///   model.load_state_dict(averaged.module());
 ///
-/// Averages parameters and floating buffers; other buffers are those of the last moment. A value: a copy is a mean of its
-/// own. State dict: n_averaged, module.*
+/// Averages parameters and floating buffers; other buffers are those of the last moment. A value: a copy is a
+/// mean of its own. State dict: n_averaged, module.*
 class AveragedModel {
  public:
   /// Of no moment yet; until the first it is what the model is now.

@@ -16,8 +16,9 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters) {
 
 }  // namespace
 
-double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type, Line line) {
-  const Calling here("clip_grad_norm_", line);
+double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
+                       SourceLocation line) {
+  const OpScope scope("clip_grad_norm_", line);
   check(max_norm >= 0 && norm_type > 0, "max_norm ", max_norm, ", norm_type ", norm_type,
         "; the first must be at least 0, the second above 0");
   const std::vector<Tensor> gradients = gradients_of(parameters);
@@ -36,13 +37,13 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   for (size_t i = 0; i < factors.size(); ++i) {
     const Tensor& g = gradients[i];
     kernel::mul_into(g, factors[i]);
-    TensorBody::of(g).storage->wrote("clip_grad_norm_", line);
+    TensorImpl::of(g).storage->wrote("clip_grad_norm_", line);
   }
   return norm;
 }
 
-void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value, Line line) {
-  const Calling here("clip_grad_value_", line);
+void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value, SourceLocation line) {
+  const OpScope scope("clip_grad_value_", line);
   check(clip_value >= 0, "clip_value is ", clip_value, "; it must be at least 0");
   const std::vector<Tensor> gradients = gradients_of(parameters);
   std::vector<Tensor> clamped;
@@ -50,7 +51,7 @@ void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value, 
   for (size_t i = 0; i < clamped.size(); ++i) {
     const Tensor& g = gradients[i];
     kernel::copy_into(g, clamped[i]);
-    TensorBody::of(g).storage->wrote("clip_grad_value_", line);
+    TensorImpl::of(g).storage->wrote("clip_grad_value_", line);
   }
 }
 

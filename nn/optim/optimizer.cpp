@@ -1,9 +1,9 @@
 #include "nn/optim/optimizer.h"
 
 #include "autograd/grad_mode.h"
-#include "nn/table.h"
 #include "tensor/create.h"
 #include "tensor/kernels/optim.h"
+#include "tensor/table.h"
 
 namespace heed {
 
@@ -29,8 +29,8 @@ std::vector<Tensor> Optimizer::params(size_t group) const {
   return found;
 }
 
-void Optimizer::step(Line line) {
-  const Calling here(name_, line);
+void Optimizer::step(SourceLocation line) {
+  const OpScope scope(name_, line);
   const NoGrad guard;
   struct Ready {
     Entry* entry;
@@ -58,7 +58,7 @@ void Optimizer::step(Line line) {
     ready.move();
     ready.entry->state = std::move(ready.state);
     if (!p.is_contiguous()) kernel::copy_into(p, ready.values);
-    TensorBody::of(p).storage->wrote(name_, line);
+    TensorImpl::of(p).storage->wrote(name_, line);
   }
 }
 

@@ -40,9 +40,9 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Moves every parameter that has a gradient, or none: where it throws, nothing has changed. Not recorded; counts
-  /// as a write into the parameters.
-  void step(Line line = Line::current());
+  /// Moves every parameter that has a gradient, or none: where it throws, nothing has changed. Not recorded;
+  /// counts as a write into the parameters.
+  void step(SourceLocation line = SourceLocation::current());
   /// Drops the gradients of all parameters.
   void zero_grad() const;
 
@@ -69,8 +69,8 @@ class Optimizer {
   /// Takes up where another optimiser of the same kind and parameters stood. Throws, and changes nothing, if
   /// a name, a shape or a number does not belong.
   void load_state_dict(const std::map<std::string, Tensor>& state) { prepare_load(state)(); }
-  /// The same in two steps: what may throw is done now, and what is returned loads. So several parts are loaded all or
-  /// none.
+  /// The same in two steps: what may throw is done now, and what is returned loads. So several parts are
+  /// loaded all or none.
   std::function<void()> prepare_load(const std::map<std::string, Tensor>& state);
 
   /// Points here as long as the optimiser lives.
@@ -112,19 +112,21 @@ class Optimizer {
 ///   static constexpr std::array<const char*, 3> kMemory    names of the tensors in OptimizerState
 ///   void check() const                                  throws when they cannot be
 ///   std::function<void()> update(const Tensor& p, const Tensor& g, OptimizerState& state) const
-///                                                       one step of one parameter, made ready; it runs when called
+///                                                       one step of one parameter, made ready; it runs when
+///                                                       called
 template <class OptionsType>
 class OptimizerOf : public Optimizer {
  public:
   using Options = OptionsType;  ///< what may be chosen
   /// One group.
   explicit OptimizerOf(const std::vector<Tensor>& params, const Options& options = {},
-                       Line line = Line::current())
+                       SourceLocation line = SourceLocation::current())
       : OptimizerOf(std::vector<ParamGroup<Options>>{{params, options}}, line) {}
   /// Several groups, with options of their own.
-  explicit OptimizerOf(const std::vector<ParamGroup<Options>>& groups, Line line = Line::current())
+  explicit OptimizerOf(const std::vector<ParamGroup<Options>>& groups,
+                       SourceLocation line = SourceLocation::current())
       : Optimizer(Options::kName, Options::kMemory) {
-    const Calling here(name_, line);
+    const OpScope scope(name_, line);
     for (const ParamGroup<Options>& group : groups) add_param_group(group);
   }
 

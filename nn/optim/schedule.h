@@ -147,8 +147,8 @@ struct OneCycleOptions {
 ///   from first to max_lr at t = up, from there to last at t = total_steps - 1
 ///   each by  a + (b - a) (1 - cos(pi part)) / 2,  or, linear, by  a + (b - a) part
 ///
-/// max_lr is one for all groups or one each. Errors: a step beyond total_steps. An optimiser without momentum cycles
-/// its rate alone.
+/// max_lr is one for all groups or one each. Errors: a step beyond total_steps. An optimiser without momentum
+/// cycles its rate alone.
 class OneCycleLR : public Schedule {
  public:
   /// One max_lr for all groups.

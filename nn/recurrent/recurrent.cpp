@@ -39,7 +39,7 @@ RecurrentWeights::RecurrentWeights(Recurrence kind, int64_t input_size, int64_t 
   check(proj_size >= 0 && proj_size < hidden_size, "a recurrent layer: proj_size is ", proj_size,
         ", hidden_size ", hidden_size, "; proj_size must be smaller, and 0 means none");
   const int64_t rows = gate_count(kind) * hidden_size;
-  const auto start = [&](const Shape& shape) { return init::uniform_for(hidden_size, shape); };
+  const auto start = [&](const Shape& shape) { return init::uniform_fan_in(hidden_size, shape); };
   weight_ih = start({rows, input_size});
   weight_hh = start({rows, proj_size > 0 ? proj_size : hidden_size});
   if (bias) {

@@ -87,7 +87,8 @@ class RecurrentStack {
   std::vector<RecurrentWeights> weights;  ///< layer 0 forward, layer 0 reverse, layer 1 forward, ...
 
  protected:
-  /// `name` is for messages. Errors: no layer, a dropout that is no probability, a proj_size of another kind than lstm.
+  /// `name` is for messages. Errors: no layer, a dropout that is no probability, a proj_size of another kind
+  /// than lstm.
   RecurrentStack(const char* name, Recurrence kind, int64_t input_size, int64_t hidden_size,
                  const RecurrentOptions& options);
   /// Parameters are called weight_ih_l0, ..., weight_ih_l0_reverse, ..., weight_ih_l1, ...
@@ -108,8 +109,8 @@ class RecurrentStack {
 ///   h          [B, hidden_size], or [hidden_size]; zero if not given
 ///   returns    the shape of h
 ///
-/// Start: everything uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)). State dict: weight_ih, weight_hh,
-/// bias_ih, bias_hh.
+/// Start: everything uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)). State dict: weight_ih,
+/// weight_hh, bias_ih, bias_hh.
 struct RNNCell : Layer<RNNCell>, RecurrentWeights {
   /// The widths of x and h.
   RNNCell(int64_t input_size, int64_t hidden_size, const RecurrentCellOptions& options = {})
@@ -137,8 +138,9 @@ struct RNNCell : Layer<RNNCell>, RecurrentWeights {
 ///   const auto [output, h_n] = rnn(x, Tensor(), lengths);
 ///
 /// Start: everything uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)).
-/// State dict: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, the same ending in _reverse if bidirectional, then
-/// l1. Errors: sizes that do not fit; a length that is negative or beyond T; no step at all.
+/// State dict: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, the same ending in _reverse if
+/// bidirectional, then l1. Errors: sizes that do not fit; a length that is negative or beyond T; no step at
+/// all.
 struct RNN : Layer<RNN>, RecurrentStack {
   /// The widths of x and h.
   RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})

@@ -33,8 +33,8 @@ TeacherForcing teacher_forcing(const std::vector<Ids>& targets, int64_t length =
 std::vector<std::vector<int64_t>> bucket_batches(const std::vector<int64_t>& lengths, int64_t batch_size,
                                                  Generator& generator);
 
-/// Batches without end: epochs of bucket_batches, one after the other. Its place is two numbers, so that a training
-/// can be taken up where it stood.
+/// Batches without end: epochs of bucket_batches, one after the other. Its place is two numbers, so that a
+/// training can be taken up where it stood.
 class BatchStream {
  public:
   /// Of examples of these lengths. Errors: there are none; batch_size below 1, a negative length.

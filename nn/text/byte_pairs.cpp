@@ -90,7 +90,8 @@ BytePairs::BytePairs(std::string_view text, int64_t size) {
   };
   std::map<Pair, Places> pairs;
   std::vector<Pair> changed;  // that are new, or rarer than the queue below has them
-  // Counts the pairs of a piece, or takes them out again; those with a token from `is_new` on are noted to be there.
+  // Counts the pairs of a piece, or takes them out again; those with a token from `is_new` on are noted to be
+  // there.
   const auto count_pairs = [&](size_t piece, int64_t sign, int64_t is_new) {
     const auto& [ids, count] = pieces[piece];
     for (size_t i = 1; i < ids.size(); ++i) {
@@ -102,8 +103,8 @@ BytePairs::BytePairs(std::string_view text, int64_t size) {
     }
   };
   for (size_t piece = 0; piece < pieces.size(); ++piece) count_pairs(piece, 1, 0);
-  // The most frequent pair first, of equals that of the smaller ids. Once it is here, a pair can only become rarer: when
-  // its turn comes, it is looked up whether it has.
+  // The most frequent pair first, of equals that of the smaller ids. Once it is here, a pair can only become
+  // rarer: when its turn comes, it is looked up whether it has.
   using Counted = std::pair<int64_t, Pair>;
   const auto later = [](const Counted& a, const Counted& b) {
     return a.first != b.first ? a.first < b.first : a.second > b.second;

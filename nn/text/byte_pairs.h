@@ -8,18 +8,19 @@
 /// Tokens between characters and words, learned from a text.
 namespace heed {
 
-/// Byte-pair encoding (Sennrich, Haddow and Birch, 2016). The ids 0 to 255 are the bytes, so that every text has ids.
-/// Each further token joins two that are there:
+/// Byte-pair encoding (Sennrich, Haddow and Birch, 2016). The ids 0 to 255 are the bytes, so that every text
+/// has ids. Each further token joins two that are there:
 ///
 ///   the text is cut in pieces, such as words with the space before them; each begins as its bytes
 ///   the pair of neighbours in a piece that is most frequent in the text becomes the next token, everywhere
 ///   and so on, until there are as many tokens as were asked for
 ///
-/// A text is encoded by the same joins in the same order: "lower" may become "low" "er", and a word that was never seen
-/// becomes parts that were. No token reaches from one piece into the next.
+/// A text is encoded by the same joins in the same order: "lower" may become "low" "er", and a word that was
+/// never seen becomes parts that were. No token reaches from one piece into the next.
 ///
-/// A piece is a run of letters, of digits, of white space, or of other marks of ASCII, with the one space that stands
-/// before it. The underscore and all bytes beyond ASCII count as letters. Longer runs are cut after 60 to 64 bytes.
+/// A piece is a run of letters, of digits, of white space, or of other marks of ASCII, with the one space
+/// that stands before it. The underscore and all bytes beyond ASCII count as letters. Longer runs are cut
+/// after 60 to 64 bytes.
 class BytePairs {
  public:
   static constexpr int64_t bytes = 256;  ///< tokens before the first that is learned
@@ -34,13 +35,14 @@ class BytePairs {
   const std::string& token(int64_t id) const;
   /// The ids of any text.
   Ids encode(std::string_view text) const;
-  /// The text again, byte for byte: decode(encode(x)) == x. A part of the ids may begin or end inside of a character.
-  /// Errors: there is no such id.
+  /// The text again, byte for byte: decode(encode(x)) == x. A part of the ids may begin or end inside of a
+  /// character. Errors: there is no such id.
   std::string decode(const Ids& ids) const;
 
   /// The two ids that each learned token joins, on a line each; for a file, or for the metadata of one.
   std::string to_text() const;
-  /// Reads what to_text() wrote. Errors: a line that is not two ids of tokens before it; a pair twice, or longer than a piece.
+  /// Reads what to_text() wrote. Errors: a line that is not two ids of tokens before it; a pair twice, or
+  /// longer than a piece.
   static BytePairs from_text(std::string_view text);
 
  private:

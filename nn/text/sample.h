@@ -18,14 +18,14 @@ struct SampleOptions {
 ///
 ///   p = softmax(logits / temperature)
 ///
-/// of which only the top_k largest count, and of those, scaled to sum to 1, only the fewest whose sum reaches top_p
-/// (nucleus sampling; Holtzman et al., 2020). Among equals the lower index counts first.
+/// of which only the top_k largest count, and of those, scaled to sum to 1, only the fewest whose sum reaches
+/// top_p (nucleus sampling; Holtzman et al., 2020). Among equals the lower index counts first.
 ///
 ///   logits     [V]      floating; -inf for what may not come
 ///   returns    in [0, V)
 ///
-/// One number of the generator is used, none at temperature 0. Errors: another shape; a logit that is NaN or inf;
-/// nothing but -inf; a temperature or top_k below 0, a top_p that is not in (0, 1].
+/// One number of the generator is used, none at temperature 0. Errors: another shape; a logit that is NaN or
+/// inf; nothing but -inf; a temperature or top_k below 0, a top_p that is not in (0, 1].
 int64_t sample(const Tensor& logits, Generator& generator, const SampleOptions& options = {});
 
 }  // namespace heed

@@ -25,7 +25,7 @@ ValuesIndices continuations(const Tensor& log_probabilities, int64_t rows, int64
   check(log_probabilities.dim() == 2 && log_probabilities.size(0) == rows && log_probabilities.size(1) > 0,
         "beam_search: the step answered ", log_probabilities.shape(), " for ", rows,
         " rows; it must give log-probabilities [", rows, ", V]");
-  const Calling here("beam_search");
+  const OpScope scope("beam_search");
   check_floating(log_probabilities);
   check(!any(isnan(log_probabilities)).item<bool>(), "beam_search: a log-probability is NaN");
   return topk(log_probabilities, std::min(width, log_probabilities.size(1)));

@@ -38,8 +38,8 @@ struct SearchOptions {
 /// whose sentence is finished are not computed any more.
 ///
 /// Returns up to `width` hypotheses for each sentence, the best score first. No step is recorded for
-/// gradients. Errors: width or max_length below 1; a step that gives another shape than [N, V], NaN, or nothing but
-/// -inf.
+/// gradients. Errors: width or max_length below 1; a step that gives another shape than [N, V], NaN, or
+/// nothing but -inf.
 std::vector<std::vector<Hypothesis>> beam_search(const DecodeStep& step, int64_t batch,
                                                  const SearchOptions& options = {});
 

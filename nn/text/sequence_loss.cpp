@@ -9,7 +9,7 @@
 namespace heed {
 
 Tensor sequence_loss(Operand logits, Operand targets, Operand lengths, const CrossEntropyOptions& options) {
-  const Calling here("sequence_loss", logits.line());
+  const OpScope scope("sequence_loss", logits.line());
   check_indices(targets);
   check(logits->dim() == 3 && targets->shape() == Shape(logits->shape().data(), 2), "the logits are ",
         logits->shape(), ", the targets ", targets->shape(), "; they must be [B, T, C] and [B, T]");

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "nn/text/utf8.h"
+#include "tensor/utf8.h"
 
 namespace heed {
 namespace {

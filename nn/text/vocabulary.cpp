@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "nn/text/utf8.h"
 #include "tensor/error.h"
+#include "tensor/utf8.h"
 
 namespace heed {
 

@@ -24,8 +24,8 @@ class Vocabulary {
   static constexpr int64_t pad = 0, bos = 1, eos = 2, unk = 3;  ///< padding; begin; end; unknown
 
   /// Every token that `texts` have at least min_count times: the most frequent first, then by its bytes, so
-  /// that the order of the texts is of no consequence. Errors: min_count below 1; a token that is empty, not UTF-8, or holds a
-  /// line break.
+  /// that the order of the texts is of no consequence. Errors: min_count below 1; a token that is empty, not
+  /// UTF-8, or holds a line break.
   explicit Vocabulary(const std::vector<Tokens>& texts = {}, int64_t min_count = 1);
 
   /// The number of tokens, those four among them.

@@ -74,7 +74,7 @@ Tensor TransformerEncoderLayer::forward(const Tensor& src, const AttendOptions& 
 
 Tensor TransformerEncoder::forward(const Tensor& src, const AttendOptions& self, EncoderCache* cache) const {
   auto grown = grown_from("TransformerEncoder", cache ? &cache->layers : nullptr, layers.size());
-  const TurnedWeights::Use use(cache ? &cache->weights : nullptr);
+  const TransposedWeightCache::Use use(cache ? &cache->weights : nullptr);
   Tensor x = src;
   for (size_t i = 0; i < layers.size(); ++i) x = layers[i](x, self, cache ? &grown[i] : nullptr);
   if (norm) x = (*norm)(x);
@@ -113,7 +113,7 @@ Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory,
 Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const AttendOptions& self,
                                    const AttendOptions& cross, DecoderCache* cache) const {
   auto grown = grown_from("TransformerDecoder", cache ? &cache->layers : nullptr, layers.size());
-  const TurnedWeights::Use use(cache ? &cache->weights : nullptr);
+  const TransposedWeightCache::Use use(cache ? &cache->weights : nullptr);
   Tensor x = tgt;
   for (size_t i = 0; i < layers.size(); ++i)
     x = layers[i](x, memory, self, cross, cache ? &grown[i] : nullptr);

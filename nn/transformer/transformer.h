@@ -82,8 +82,8 @@ struct TransformerEncoderLayer : Layer<TransformerEncoderLayer> {
   LayerNorm norm1, norm2;        ///< of the two parts
 };
 
-/// The state of a stack that writes step by step without a memory, as language models do: give each call only the new
-/// positions.
+/// The state of a stack that writes step by step without a memory, as language models do: give each call only
+/// the new positions.
 ///
 ///   EncoderCache cache;
 ///   for (...) next = encoder(embed(token, cache.length()), AttendOptions{.is_causal = true}, &cache);
@@ -91,7 +91,7 @@ struct TransformerEncoderLayer : Layer<TransformerEncoderLayer> {
 /// A copy is a state of its own.
 struct EncoderCache {
   std::vector<KeyValueCache> layers;  ///< of each layer, empty before the first call
-  TurnedWeights weights;              ///< turned once for all steps
+  TransposedWeightCache weights;      ///< turned once for all steps
 
   /// The number of positions that it holds.
   int64_t length() const { return layers.empty() ? 0 : layers.front().length(); }
@@ -125,7 +125,7 @@ struct DecoderLayerCache {
 /// The memory is read by the first call and remembered. A copy is a state of its own.
 struct DecoderCache {
   std::vector<DecoderLayerCache> layers;  ///< of each layer, empty before the first call
-  TurnedWeights weights;                  ///< turned once for all steps
+  TransposedWeightCache weights;          ///< turned once for all steps
 
   /// The number of target positions that it holds.
   int64_t length() const { return layers.empty() ? 0 : layers.front().self.length(); }

@@ -2,7 +2,7 @@
 
 #include "autograd/ops/shape.h"
 #include "nn/attention/pooling.h"
-#include "nn/table.h"
+#include "tensor/table.h"
 
 namespace heed {
 
@@ -32,7 +32,8 @@ Tensor AttentionScope::weights(const std::string& module, int64_t step) const {
 
 void AttentionScope::record(const Tensor& weights) {
   const NoGrad guard;
-  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): it may be in the list of a scope, and that grows
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): it may be in the list of a scope, and that
+  // grows
   const Tensor seen = weights;
   for (AttentionScope* scope : scopes)
     scope->calls_.push_back({detail::module_path, scope->steps_[detail::module_path]++, clone(seen)});

@@ -4,9 +4,9 @@
 
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
-#include "nn/table.h"
 #include "nn/view/markup.h"
 #include "tensor/index.h"
+#include "tensor/table.h"
 
 namespace heed {
 
@@ -15,8 +15,8 @@ using Lines = std::vector<std::string>;
 
 namespace {
 
-// Colours at 0, 1/2 and 1, linear between them: light to dark, so that grey prints keep the order. The page of
-// attention has the same.
+// Colours at 0, 1/2 and 1, linear between them: light to dark, so that grey prints keep the order. The page
+// of attention has the same.
 constexpr int kColours[3][3] = {{247, 251, 255}, {107, 174, 214}, {8, 48, 107}};
 constexpr int64_t kTitle = 14, kLetters = 13, kSmallest = 10, kTitleLine = 20;  // pixels
 

@@ -30,8 +30,8 @@ double mean_place(const std::vector<Item>& items, const std::vector<Item::End>& 
 // The ends of several edges stand side by side: how far from the left the i-th of them is, in widths.
 double share(size_t i, size_t of) { return static_cast<double>(i + 1) / static_cast<double>(of + 1); }
 
-// Centres as near to the wanted ones as the widths allow, in the given order: neighbours that want to overlap are
-// moved as one block to the mean of what they want.
+// Centres as near to the wanted ones as the widths allow, in the given order: neighbours that want to overlap
+// are moved as one block to the mean of what they want.
 void place(std::vector<Item>& items, const std::vector<size_t>& layer, const std::vector<double>& wanted) {
   struct Block {
     double sum;
@@ -128,8 +128,8 @@ Layered layered(std::vector<LayeredBox> boxes, std::vector<LayeredEdge> edges) {
   }
   drawn.height = top[depth] - (depth ? kBetweenLayers : 0) + kMargin;
 
-  // From the lower edges of the boxes, in the order of where the edges go; down to the end of the layer, around what
-  // comes next; and to the upper edges, in the order in which the edges are given.
+  // From the lower edges of the boxes, in the order of where the edges go; down to the end of the layer,
+  // around what comes next; and to the upper edges, in the order in which the edges are given.
   std::vector<std::vector<size_t>> leaving(drawn.boxes.size());
   for (size_t e = 0; e < drawn.edges.size(); ++e) leaving[drawn.edges[e].from].push_back(e);
   for (size_t i = 0; i < drawn.boxes.size(); ++i) {

@@ -30,11 +30,12 @@ struct Layered {
   double width = 0, height = 0;    ///< of all
 };
 
-/// Lays boxes out in layers from top to bottom, so that every edge leads down: from < to of each. Boxes stand as low as
-/// what comes after them allows; within a layer they are ordered by the mean place of their neighbours, which leaves few
-/// crossings, and stand as near to it as the others allow.
+/// Lays boxes out in layers from top to bottom, so that every edge leads down: from < to of each. Boxes stand
+/// as low as what comes after them allows; within a layer they are ordered by the mean place of their
+/// neighbours, which leaves few crossings, and stand as near to it as the others allow.
 ///
-/// Source: K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of hierarchical system structures, 1981.
+/// Source: K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of hierarchical system
+/// structures, 1981.
 Layered layered(std::vector<LayeredBox> boxes, std::vector<LayeredEdge> edges);
 
 }  // namespace heed

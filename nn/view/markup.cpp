@@ -1,8 +1,8 @@
 #include "nn/view/markup.h"
 
-#include "nn/table.h"
 #include "nn/text/tokenise.h"
-#include "nn/text/utf8.h"
+#include "tensor/table.h"
+#include "tensor/utf8.h"
 
 namespace heed::detail {
 

@@ -16,8 +16,8 @@ std::string replaced(std::string text, const std::string& part, const std::strin
 std::string escaped(const std::string& text);
 /// A page with its {{blanks}} filled in. What is filled in is not searched again.
 std::string filled(std::string_view page, const std::map<std::string_view, std::string>& blanks);
-/// UTF-8 with pictures in place of control characters, which would break lines, steer terminals, and which XML forbids.
-/// Error, which says `what` it is, for other bytes.
+/// UTF-8 with pictures in place of control characters, which would break lines, steer terminals, and which
+/// XML forbids. Error, which says `what` it is, for other bytes.
 std::string visible(const std::string& what, const std::string& text);
 /// A text in lines of at most `columns` columns of a terminal, broken at spaces where there are some.
 std::vector<std::string> wrapped(const std::string& text, int64_t columns);

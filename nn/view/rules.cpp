@@ -7,8 +7,8 @@
 
 namespace heed {
 
-// $1, $2 and $3 are the operands, $y is the result; a part that begins with d$1 is the gradient of the first. Over
-// an operand that was broadcast the engine sums what the rule gives.
+// $1, $2 and $3 are the operands, $y is the result; a part that begins with d$1 is the gradient of the first.
+// Over an operand that was broadcast the engine sums what the rule gives.
 static const std::map<std::string_view, const char*>& rules() {
   // clang-format off
   static const std::map<std::string_view, const char*> all = {

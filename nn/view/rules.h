@@ -12,8 +12,8 @@ struct RuleOperand {
   bool needs_gradient = true;  ///< without, nothing is said of it
 };
 
-/// How the gradient rule of an operation reads, by the name that it is recorded under, for people. g is the gradient of
-/// the result, and of operands that need no gradient nothing is said:
+/// How the gradient rule of an operation reads, by the name that it is recorded under, for people. g is the
+/// gradient of the result, and of operands that need no gradient nothing is said:
 ///
 ///   gradient_rule("mul", {{"w"}, {"x"}}, "y")           "dw = g x, dx = g w"
 ///   gradient_rule("mul", {{"w"}, {"x", false}}, "y")    "dw = g x"

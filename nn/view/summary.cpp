@@ -1,7 +1,7 @@
 #include "nn/view/summary.h"
 
-#include "nn/table.h"
 #include "tensor/kernels/matmul.h"
+#include "tensor/table.h"
 
 namespace heed {
 namespace {

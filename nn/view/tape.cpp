@@ -2,9 +2,9 @@
 
 #include "autograd/ops/arithmetic.h"
 #include "autograd/ops/shape.h"
-#include "nn/table.h"
 #include "nn/view/markup.h"
 #include "nn/view/rules.h"
+#include "tensor/table.h"
 
 namespace heed {
 namespace {
@@ -63,8 +63,8 @@ std::string detail::in_line(const Tensor& x) {
   return rows[0];
 }
 
-std::string detail::place_of(Line line) {
-  if (!is_users(line)) return "";
+std::string detail::place_of(SourceLocation line) {
+  if (!is_user_code(line)) return "";
   const std::string file = line.file_name();
   return file.substr(file.rfind('/') + 1) + ":" + std::to_string(line.line());
 }
@@ -101,7 +101,7 @@ std::string Tape::label(size_t node) const {
 
 size_t Tape::add(const void* identity, TapeNode node) {
   const size_t place = nodes_.size();
-  places_[identity] = {place, TensorBody::of(node.value).storage->version};
+  places_[identity] = {place, TensorImpl::of(node.value).storage->version};
   node.value = clone(node.value);
   const bool number = node.operation == "constant" && node.value.dim() == 0;
   nodes_.push_back(std::move(node));
@@ -113,10 +113,10 @@ size_t Tape::add(const void* identity, TapeNode node) {
 size_t Tape::known(const Tensor& x) {
   const NoGrad guard;
   Node* node = x.requires_grad() ? Node::of(x) : nullptr;
-  const void* identity = node ? static_cast<const void*>(node) : &TensorBody::of(x);
+  const void* identity = node ? static_cast<const void*>(node) : &TensorImpl::of(x);
   std::string name;
   if (const auto found = places_.find(identity); found != places_.end()) {
-    const bool written = found->second.version != TensorBody::of(x).storage->version;
+    const bool written = found->second.version != TensorImpl::of(x).storage->version;
     if (!written || (node && !node->is_leaf())) return found->second.node;
     name = nodes_[found->second.node].name;
   }

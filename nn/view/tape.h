@@ -11,7 +11,7 @@ struct TapeNode {
   std::string name = {};            ///< as Tape::name() gave it, or ""
   std::string operation = {};       ///< "leaf"; "constant": no gradient is wanted for it
   std::string module = {};          ///< path of the module that ran the operation, or ""
-  Line line = {};                   ///< that called it
+  SourceLocation line = {};         ///< that called it
   std::vector<size_t> inputs = {};  ///< positions in Tape::nodes()
   Tensor value = {};                ///< its numbers
 };
@@ -19,20 +19,20 @@ struct TapeNode {
 /// What a Tape saw happen: a node got its value, or had its turn in a backward pass. A number has no step.
 struct TapeStep {
   /// What one rule gave to one input.
-  struct Gift {
+  struct Contribution {
     size_t to;        ///< the input
     Tensor gradient;  ///< what the rule gave it now
     Tensor sum;       ///< what it has of this pass
     bool summed;      ///< the rule gave more: the input had been broadcast, and the engine summed over that
   };
-  size_t node;                   ///< its position in Tape::nodes()
-  Tensor gradient = {};          ///< complete, when it is the node's turn; undefined for a value
-  std::vector<Gift> gifts = {};  ///< what its rule gave to each input
-  int64_t pass = 0;              ///< which backward pass, from 1; 0 for a value
+  size_t node;                           ///< its position in Tape::nodes()
+  Tensor gradient = {};                  ///< complete, when it is the node's turn; undefined for a value
+  std::vector<Contribution> gifts = {};  ///< what its rule gave to each input
+  int64_t pass = 0;                      ///< which backward pass, from 1; 0 for a value
 };
 
-/// Writes down the operations and the backward passes of this thread while it exists, in their order, with the
-/// numbers: the values forward, then node by node the gradients, and what each rule gave to each input.
+/// Writes down the operations and the backward passes of this thread while it exists, in their order, with
+/// the numbers: the values forward, then node by node the gradients, and what each rule gave to each input.
 ///
 ///   Tape tape;
 ///   const Tensor x = tensor(3).requires_grad_();
@@ -49,8 +49,8 @@ class Tape : private Watcher {
   Tape();            ///< Writing begins.
   ~Tape() override;  ///< Writing ends.
 
-  /// What texts and pictures call this tensor; or the parameters of a module, by the names in its state dict with the
-  /// prefix before them: "attention.out_proj.weight".
+  /// What texts and pictures call this tensor; or the parameters of a module, by the names in its state dict
+  /// with the prefix before them: "attention.out_proj.weight".
   void name(const std::string& name, const Tensor& x);
   /// All parameters of a module.
   void name(const std::string& prefix, const Module& module);
@@ -98,7 +98,7 @@ std::vector<std::string> rows_of(const Tensor& x);
 /// The numbers in one line: "9", "[1, 2]", "[[1, 2], [3, 4]]".
 std::string in_line(const Tensor& x);
 /// "train.cpp:12", without the folders; "" where the line is not the user's.
-std::string place_of(Line line);
+std::string place_of(SourceLocation line);
 /// The gradient rule of a node in the tape's own names.
 std::string rule_of(const Tape& tape, size_t node);
 }  // namespace detail

@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "nn/table.h"
 #include "nn/view/layered.h"
 #include "nn/view/markup.h"
+#include "tensor/table.h"
 
 namespace heed {
 
@@ -53,7 +53,7 @@ std::vector<Card> cards_of(const Tape& tape) {
   };
   for (const TapeStep& step : tape.steps()) {
     if (step.gradient.defined()) show(step.node, step.gradient);
-    for (const TapeStep::Gift& gift : step.gifts) show(gift.to, gift.sum);
+    for (const TapeStep::Contribution& gift : step.gifts) show(gift.to, gift.sum);
   }
   return cards;
 }
@@ -103,7 +103,7 @@ std::string json(const Tape& tape) {
     }
     Json gradients = Json::array({{{"node", step.node}, {"rows", detail::rows_of(step.gradient)}}});
     size_t next = 0;  // gifts come in the order of the inputs
-    for (const TapeStep::Gift& gift : step.gifts) {
+    for (const TapeStep::Contribution& gift : step.gifts) {
       while (next < inputs.size() && inputs[next] != gift.to) ++next;
       Json& gradient = gradients.emplace_back(Json{{"node", gift.to}, {"rows", detail::rows_of(gift.sum)}});
       if (next < inputs.size())

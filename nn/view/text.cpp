@@ -2,9 +2,9 @@
 
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
-#include "nn/table.h"
 #include "nn/view/markup.h"
 #include "tensor/index.h"
+#include "tensor/table.h"
 
 namespace heed {
 namespace {

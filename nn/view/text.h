@@ -12,8 +12,8 @@
 ///   std::cout << attention_text(map, TextStyle::coloured);
 ///   write_file("cross.svg", attention_svg(map));                        // nn/view/heat_map.h
 ///   write_file("attention.html", attention_page({map}));                 // nn/view/page.h
-///   save_safetensors("attention.safetensors", captured_weights(scope));  // nn/safetensors.h
-///   save_npy("cross.npy", scope.weights("decoder.cross"));               // nn/npy.h
+///   save_safetensors("attention.safetensors", captured_weights(scope));  // nn/files/safetensors.h
+///   save_npy("cross.npy", scope.weights("decoder.cross"));               // nn/files/npy.h
 namespace heed {
 
 /// What weights are of.

@@ -1,8 +1,8 @@
 #include "tensor/kernels/attention.h"
 
 #include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/lines.h"
 #include "tensor/kernels/matmul.h"
+#include "tensor/kernels/outer_inner.h"
 #include "tensor/kernels/reduce.h"
 
 // With scores s_ij = scale q_i . k_j + bias_ij, weights p_ij = exp(s_ij) / sum_j exp(s_ij) and y_i = sum_j
@@ -33,7 +33,8 @@
 //
 // Dropout multiplies p_ij, after it has been counted in l, by a factor f_ij that each pass draws again:
 //
-//   y_i = sum_j p_ij f_ij v_j,   dv_j = sum_i p_ij f_ij g_i,   ds_ij = scale p_ij (f_ij g_i . v_j - g_i . y_i)
+//   y_i = sum_j p_ij f_ij v_j,   dv_j = sum_i p_ij f_ij g_i,   ds_ij = scale p_ij (f_ij g_i . v_j - g_i .
+//   y_i)
 namespace heed::kernel {
 namespace {
 
@@ -61,8 +62,8 @@ struct Sizes {
   }
 };
 
-// Calls f(head, part, memory) for all parts of all heads, shared among threads. The work is the multiplications of
-// a head, and there is memory for a strip of queries and so many tiles.
+// Calls f(head, part, memory) for all parts of all heads, shared among threads. The work is the
+// multiplications of a head, and there is memory for a strip of queries and so many tiles.
 template <class T, class F>
 void each_part(const Sizes& sizes, int64_t parts, double work, int64_t tiles, const F& f) {
   const Shape shape{std::min(kRows, sizes.Tq), sizes.D + tiles * std::min(kColumns, sizes.Tk)};
@@ -73,8 +74,8 @@ void each_part(const Sizes& sizes, int64_t parts, double work, int64_t tiles, co
   });
 }
 
-// Memory for [..., columns] whose rows lie in the order of x's: heads that are a view of [B, T, H D] go in and come
-// out without a copy.
+// Memory for [..., columns] whose rows lie in the order of x's: heads that are a view of [B, T, H D] go in
+// and come out without a copy.
 Tensor empty_like_rows(const Shape& shape, const Tensor& x) {
   Tensor memory = Tensor::empty(shape, x.dtype());
   if (x.dim() != shape.dim()) return memory;
@@ -87,7 +88,7 @@ Tensor empty_like_rows(const Shape& shape, const Tensor& x) {
     strides[d] = step;
     step *= shape[d];
   }
-  return TensorBody::view(memory, shape, strides);
+  return TensorImpl::view(memory, shape, strides);
 }
 
 // x, whose rows multiply() and loops can read.
@@ -265,8 +266,8 @@ struct Backward {
     if (!started) clear(dq_i, rows, D);
   }
 
-  // Of one query, p: its scores become its weights, times their factors f if there are some, and ds: g . v_j becomes
-  // the gradient of the scores.
+  // Of one query, p: its scores become its weights, times their factors f if there are some, and ds: g . v_j
+  // becomes the gradient of the scores.
   static void score_gradients(int64_t n, T scale, T log_total, T mean, const T* f, T* p, T* ds) {
     const auto run = [=](auto factor) {
       HEED_VECTORIZE
@@ -282,11 +283,11 @@ struct Backward {
 
 }  // namespace
 
-Attended attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule) {
+AttentionResult attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule) {
   const Sizes sizes(q, k, v, rule);
   const double work = sizes.count_products(sizes.D + sizes.Dv);
-  Attended out{empty_like_rows(sizes.shape(sizes.Tq, sizes.Dv), q),
-               Tensor::empty({sizes.heads, sizes.Tq}, q.dtype())};
+  AttentionResult out{empty_like_rows(sizes.shape(sizes.Tq, sizes.Dv), q),
+                      Tensor::empty({sizes.heads, sizes.Tq}, q.dtype())};
   visit_floating(q.dtype(), [&]<class T>(Type<T>) {
     const Inputs<T> in{sizes, rule, for_products(q), for_products(k), for_products(v)};
     const Matrices<T> y(out.y);
@@ -304,7 +305,8 @@ Attended attention(const Tensor& q, const Tensor& k, const Tensor& v, const Atte
 // heads, the strips of queries are dealt out to a number of shares that follows from the sizes; each share
 // makes its own dk and dv, and they are added in order: see Note [Same bits] in tensor/parallel.h.
 AttentionGradients attention_backward(const Tensor& strided_g, const Tensor& q, const Tensor& k,
-                                      const Tensor& v, const AttentionRule& rule, const Attended& forward) {
+                                      const Tensor& v, const AttentionRule& rule,
+                                      const AttentionResult& forward) {
   const Sizes sizes(q, k, v, rule);
   const double work = sizes.count_products(2 * (sizes.D + sizes.Dv) + sizes.D);
   const int64_t heads = sizes.heads, Tk = sizes.Tk;

@@ -21,17 +21,17 @@ struct AttentionRule {
   DropoutFactors dropout = {};  // of the weights, [..., Tq, Tk]
 };
 
-struct Attended {
+struct AttentionResult {
   Tensor y;  // [..., Tq, Dv], 0 where a query may attend to nothing; its rows lie in the order of q's
   Tensor log_totals;  // [..., Tq], log sum_j exp(s_j), by which the gradient finds the weights again
 };
-Attended attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule);
+AttentionResult attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule);
 
 /// The gradients, with all leading dimensions of the result; their rows lie in the order of the operands'.
 struct AttentionGradients {
   Tensor q, k, v;
 };
 AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
-                                      const AttentionRule& rule, const Attended& forward);
+                                      const AttentionRule& rule, const AttentionResult& forward);
 
 }  // namespace heed::kernel

@@ -4,11 +4,11 @@
 
 namespace heed::kernel {
 
-void fill(const Tensor& out, Number value) {
+void fill(const Tensor& out, Scalar value) {
   visit_dtype(out.dtype(), [&]<class T>(Type<T>) { apply<T>([v = value.to<T>()] { return v; }, out); });
 }
 
-Tensor full(const Shape& shape, Number value, DType dtype) {
+Tensor full(const Shape& shape, Scalar value, DType dtype) {
   Tensor y = Tensor::empty(shape, dtype);
   fill(y, value);
   return y;
@@ -34,13 +34,13 @@ Tensor clone(const Tensor& x) {
 }
 Tensor contiguous(const Tensor& x) { return !x.defined() || x.is_contiguous() ? x : clone(x); }
 
-void add_into(const Tensor& out, const Tensor& x, Number alpha) {
+void add_into(const Tensor& out, const Tensor& x, Scalar alpha) {
   update(out, x, [by = Factor(alpha, out.dtype())](auto u, auto v) { return u + by.as<decltype(u)>() * v; });
 }
 void mul_into(const Tensor& out, const Tensor& x) { update(out, x, times); }
 
 Tensor add(const Tensor& a, const Tensor& b) { return zip(a, b, plus, wrapping); }
-Tensor add(const Tensor& a, const Tensor& b, Number alpha) {
+Tensor add(const Tensor& a, const Tensor& b, Scalar alpha) {
   const auto f = [by = Factor(alpha, a.dtype())](auto u, auto v) { return u + by.as<decltype(u)>() * v; };
   return zip(a, b, f, wrapping);
 }

@@ -1,24 +1,24 @@
 #pragma once
 
-#include "tensor/number.h"
+#include "tensor/scalar.h"
 #include "tensor/tensor.h"
 
-/// One value in, one value out: what many kernels and operations share. Any other formula is one line of map.h.
-/// Results are new and contiguous; operands may have any strides and broadcast. Operands of one call have one dtype
-/// unless said otherwise.
+/// One value in, one value out: what many kernels and operations share. Any other formula is one line of
+/// map.h. Results are new and contiguous; operands may have any strides and broadcast. Operands of one call
+/// have one dtype unless said otherwise.
 namespace heed::kernel {
 
-Tensor full(const Shape& shape, Number value, DType dtype);
+Tensor full(const Shape& shape, Scalar value, DType dtype);
 Tensor clone(const Tensor& x);       // contiguous
 Tensor contiguous(const Tensor& x);  // x itself if it is, or undefined
 Tensor cast(const Tensor& x, DType dtype);
 void copy_into(const Tensor& out, const Tensor& x);  // x broadcasts to out and takes its dtype
-void fill(const Tensor& out, Number value);          // refuses what does not fit the dtype
-void add_into(const Tensor& out, const Tensor& x, Number alpha = 1);  // out += alpha x
+void fill(const Tensor& out, Scalar value);          // refuses what does not fit the dtype
+void add_into(const Tensor& out, const Tensor& x, Scalar alpha = 1);  // out += alpha x
 void mul_into(const Tensor& out, const Tensor& x);
 
 Tensor add(const Tensor& a, const Tensor& b);
-Tensor add(const Tensor& a, const Tensor& b, Number alpha);  // a + alpha b
+Tensor add(const Tensor& a, const Tensor& b, Scalar alpha);  // a + alpha b
 Tensor sub(const Tensor& a, const Tensor& b);
 Tensor mul(const Tensor& a, const Tensor& b);
 Tensor square(const Tensor& x);

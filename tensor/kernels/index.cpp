@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/lines.h"
+#include "tensor/kernels/outer_inner.h"
 
 namespace heed::kernel {
 namespace {
@@ -30,7 +30,8 @@ Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
   Strides elsewhere = x.strides();
   elsewhere[dim] = 0;
   const int64_t step = elsewhere[last], index_step = index.strides()[last];
-  const Lattice x_lines(index.shape(), elsewhere, last), index_lines(index.shape(), index.strides(), last);
+  const CollapsedDims x_lines(index.shape(), elsewhere, last),
+      index_lines(index.shape(), index.strides(), last);
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
     const T* from = x.data<T>();
     T* out = y.mutable_data<T>();
@@ -47,13 +48,13 @@ Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
   return y;
 }
 
-// Lines along dim do not share elements, and one thread adds up a whole line in order.
+// OuterInner along dim do not share elements, and one thread adds up a whole line in order.
 void scatter_add_into(const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
   const int64_t n = index.shape()[dim], size = out.shape()[dim];
   const int64_t step = out.strides()[dim], index_step = index.strides()[dim], src_step = src.strides()[dim];
-  const Lattice out_lines(index.shape(), out.strides(), dim);
-  const Lattice index_lines(index.shape(), index.strides(), dim);
-  const Lattice src_lines(index.shape(), src.strides(), dim);
+  const CollapsedDims out_lines(index.shape(), out.strides(), dim);
+  const CollapsedDims index_lines(index.shape(), index.strides(), dim);
+  const CollapsedDims src_lines(index.shape(), src.strides(), dim);
   const auto* positions = index.data<int64_t>();
   visit_numbers(out.dtype(), [&]<class T>(Type<T>) {
     const auto* from = detail::first_of<const Wrapping<T>>(src);
@@ -72,7 +73,7 @@ void scatter_add_into(const Tensor& out, int64_t dim, const Tensor& index, const
 
 Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
   const int64_t m = index.numel();
-  const Lines lines(x.shape(), dim);
+  const OuterInner lines(x.shape(), dim);
   const int64_t outer = lines.outer, n = lines.n, inner = lines.inner;
   Shape shape = x.shape();
   shape[dim] = m;
@@ -81,7 +82,7 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
   if (!x.is_contiguous() || inner < 8) {  // element by element: the positions repeat over the other dims
     Strides strides = Shape::filled(shape.dim(), 0);
     strides[dim] = index.strides().empty() ? 0 : index.strides()[0];
-    return gather(x, dim, TensorBody::view(index, shape, strides));
+    return gather(x, dim, TensorImpl::view(index, shape, strides));
   }
   Tensor y = Tensor::empty(shape, x.dtype());
   const Tensor packed = contiguous(index);
@@ -100,7 +101,7 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
 // The rows of `out` are dealt out to the parts, each of which reads all positions and adds to its own rows.
 void index_add_into(const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
   const int64_t m = index.numel();
-  const Lines lines(out.shape(), dim);
+  const OuterInner lines(out.shape(), dim);
   const int64_t outer = lines.outer, n = lines.n, inner = lines.inner;
   const auto parts = static_cast<int64_t>(
       std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(m * inner / kBlock, 1, 16))));

@@ -2,8 +2,8 @@
 
 #include "tensor/tensor.h"
 
-/// Elements picked by int64 positions. A position outside is an error. Tensors have at least one dimension and
-/// any strides; sums are in the order of the positions, on any number of threads.
+/// Elements picked by int64 positions. A position outside is an error. Tensors have at least one dimension
+/// and any strides; sums are in the order of the positions, on any number of threads.
 namespace heed::kernel {
 
 /// y[.., i, ..] = x[.., index[.., i, ..], ..] with i along dim; y has the shape of index.

@@ -1,13 +1,13 @@
 #include "tensor/kernels/loop.h"
 
-#include "tensor/kernels/lines.h"
+#include "tensor/kernels/outer_inner.h"
 
 namespace heed::kernel::detail {
 namespace {
 
-constexpr size_t kMost = 3;      // operands
-constexpr int64_t kChunk = 512;  // elements in a buffer
-constexpr int64_t kTile = 32;    // lines and columns of a tile that is turned
+constexpr size_t kMaxOperands = 3;  // operands
+constexpr int64_t kChunk = 512;     // elements in a buffer
+constexpr int64_t kTile = 32;       // lines and columns of a tile that is turned
 
 // Calls f with an unsigned integer of as many bytes as an element: what moves elements needs no more.
 template <class F>
@@ -47,15 +47,15 @@ struct Stream {
   char* first = nullptr;
   int64_t width = 0;
   bool dense = true;  // the elements are neighbours in memory, in this order
-  Lattice lattice;
+  CollapsedDims lattice;
 
   Stream() = default;
   Stream(const Tensor& x, const Shape& shape) : width(size_of(x.dtype())) {
-    const TensorBody& body = TensorBody::of(x);
+    const TensorImpl& body = TensorImpl::of(x);
     first = reinterpret_cast<char*>(body.storage->data) + body.offset * width;
     dense = body.contiguous && body.shape == shape;
     if (dense) return;
-    lattice = Lattice(x, shape);
+    lattice = CollapsedDims(x, shape);
     dense = lattice.sizes.dim() == 1 && lattice.inner_step() == 1;
   }
 
@@ -98,15 +98,15 @@ void turn_tile(const Word* from, int64_t step, int64_t across, int64_t n, int64_
                int64_t stride) {
   if constexpr (sizeof(Word) == 4)  // in registers, a fifth of the time
     if (across == 1 && n == kTile && lines == kTile) {
-      constexpr int64_t size = Pack<Word>::size;
+      constexpr int64_t size = Simd<Word>::size;
       for (int64_t i = 0; i < kTile * kTile / size; i += size) {
         const int64_t row = i % kTile, line = i / kTile * size;
-        typename Pack<Word>::Values v[size];
+        typename Simd<Word>::Values v[size];
         HEED_UNROLL
-        for (int64_t r = 0; r < size; ++r) v[r] = Pack<Word>::load(from + (row + r) * step + line);
+        for (int64_t r = 0; r < size; ++r) v[r] = Simd<Word>::load(from + (row + r) * step + line);
         transpose_square<Word>(v);
         HEED_UNROLL
-        for (int64_t r = 0; r < size; ++r) Pack<Word>::store(to + (line + r) * stride + row, v[r]);
+        for (int64_t r = 0; r < size; ++r) Simd<Word>::store(to + (line + r) * stride + row, v[r]);
       }
       return;
     }
@@ -120,7 +120,7 @@ void turn_tile(const Word* from, int64_t step, int64_t across, int64_t n, int64_
 
 Tensor turned(const Tensor& x) {
   if (x.is_contiguous() || x.numel() < kTile * kTile) return Tensor();
-  const Lattice lattice(x, x.shape());
+  const CollapsedDims lattice(x, x.shape());
   const Shape& sizes = lattice.sizes;
   const Strides &steps = lattice.steps, strides = contiguous_strides(sizes);
   const int64_t across = closest_dim(steps), last = sizes.dim() - 1;
@@ -129,7 +129,7 @@ Tensor turned(const Tensor& x) {
   Tensor y = Tensor::empty(x.shape(), x.dtype());
   // The dimensions besides the two.
   const Shape outer(sizes.data(), last);
-  const Lattice x_others(outer, steps, across), y_others(outer, strides, across);
+  const CollapsedDims x_others(outer, steps, across), y_others(outer, strides, across);
   const int64_t n = sizes[last], lines = sizes[across];
   const auto tiles_in = [](int64_t size) { return (size + kTile - 1) / kTile; };
   const int64_t tiles = x.numel() / (n * lines) * tiles_in(n) * tiles_in(lines);
@@ -152,8 +152,8 @@ Tensor turned(const Tensor& x) {
 void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop loop, const void* f) {
   const size_t count = in.size();
   const Stream result(out, out.shape());
-  std::array<Tensor, kMost> copies;
-  std::array<Stream, kMost> operands;
+  std::array<Tensor, kMaxOperands> copies;
+  std::array<Stream, kMaxOperands> operands;
   bool dense = result.dense;
   for (size_t i = 0; i < count; ++i) {
     const Tensor& x = *in.begin()[i];
@@ -163,8 +163,8 @@ void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop l
   }
   const int64_t chunk = dense ? kBlock : kChunk;  // at once, where nothing goes through a buffer
   parallel_for(out.numel(), kBlock, [&](int64_t begin, int64_t end) {
-    alignas(64) char buffers[kMost + 1][kChunk * sizeof(int64_t)];
-    std::array<const void*, kMost> at;
+    alignas(64) char buffers[kMaxOperands + 1][kChunk * sizeof(int64_t)];
+    std::array<const void*, kMaxOperands> at;
     for (size_t i = 0; i < count; ++i) {
       at[i] = buffers[i];
       if (operands[i].one_value()) operands[i].move(true, begin, std::min(kChunk, end - begin), buffers[i]);
@@ -177,8 +177,8 @@ void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop l
         else if (!operands[i].one_value())
           operands[i].move(true, start, n, buffers[i]);
       }
-      loop(f, n, result.dense ? result.at(start) : buffers[kMost], at.data());
-      if (!result.dense) result.move(false, start, n, buffers[kMost]);
+      loop(f, n, result.dense ? result.at(start) : buffers[kMaxOperands], at.data());
+      if (!result.dense) result.move(false, start, n, buffers[kMaxOperands]);
     }
   });
 }

@@ -31,19 +31,19 @@ using Wrapping = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
 
 /// Some dimensions of a tensor, with the steps from element to element along each. Size 1 is left out, and
 /// neighbours that are one run of memory are merged, so that what is left is short.
-struct Lattice {
+struct CollapsedDims {
   Shape sizes;
   Strides steps;
 
-  Lattice() = default;
+  CollapsedDims() = default;
   /// All of x, broadcast to the shape.
-  Lattice(const Tensor& x, const Shape& shape) {
+  CollapsedDims(const Tensor& x, const Shape& shape) {
     const int64_t lead = shape.dim() - x.dim();
     for (int64_t d = 0; d < shape.dim(); ++d)
       add(shape[d], d < lead || x.shape()[d - lead] == 1 ? 0 : x.strides()[d - lead]);
   }
   /// All dimensions but one: where the lines along that one start.
-  Lattice(const Shape& shape, const Strides& strides, int64_t left_out) {
+  CollapsedDims(const Shape& shape, const Strides& strides, int64_t left_out) {
     for (int64_t d = 0; d < shape.dim(); ++d)
       if (d != left_out) add(shape[d], strides[d]);
   }
@@ -94,15 +94,15 @@ using Loop = void (*)(const void* f, int64_t n, void* out, const void* const* in
 /// transposed matrix, and it is not small; else an undefined tensor.
 Tensor turned(const Tensor& x);
 
-/// Runs the loop over all elements of the result, to whose shape the operands broadcast. Those that are not in
-/// row-major order without gaps go through a buffer, a few hundred elements at a time; so each function needs one
-/// loop, which is the one that becomes vector code.
+/// Runs the loop over all elements of the result, to whose shape the operands broadcast. Those that are not
+/// in row-major order without gaps go through a buffer, a few hundred elements at a time; so each function
+/// needs one loop, which is the one that becomes vector code.
 void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop loop, const void* f);
 
 /// The first element, for reading and writing. Does not count as a write.
 template <class T>
 T* first_of(const Tensor& x) {
-  const TensorBody& body = TensorBody::of(x);
+  const TensorImpl& body = TensorImpl::of(x);
   return reinterpret_cast<T*>(body.storage->data) + body.offset;
 }
 

@@ -1,7 +1,7 @@
 #include "tensor/kernels/loss.h"
 
 #include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/lines.h"
+#include "tensor/kernels/outer_inner.h"
 #include "tensor/kernels/reduce.h"
 
 namespace heed::kernel {

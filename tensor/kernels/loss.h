@@ -18,8 +18,8 @@ struct ClassTargets {
 
 /// The sum of w_t over the rows that are not ignored. Throws for a target that is no class.
 double total_weight(const ClassTargets& targets, int64_t classes);
-/// A loss for each row; and for the gradient the largest of its logits, and log sum exp(x - most). Apart, for beside a
-/// large logit their sum would lose the digits of the second.
+/// A loss for each row; and for the gradient the largest of its logits, and log sum exp(x - most). Apart, for
+/// beside a large logit their sum would lose the digits of the second.
 struct CrossEntropy {
   Tensor loss, most, log_total;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tensor/kernels/loop.h"
-#include "tensor/number.h"
+#include "tensor/scalar.h"
 
 /// Kernels from a formula for one element. `f` is a lambda over `auto` and runs for the dtype at hand:
 ///
@@ -14,7 +14,8 @@ namespace heed::kernel {
 /// The dtypes that a formula is for; all but these are refused.
 inline constexpr auto floating = [](DType dtype, const auto& run) { visit_floating(dtype, run); };
 inline constexpr auto numbers = [](DType dtype, const auto& run) { visit_numbers(dtype, run); };
-/// Numbers, with int64 as an unsigned type, whose sums and products wrap around where signed ones are undefined.
+/// Numbers, with int64 as an unsigned type, whose sums and products wrap around where signed ones are
+/// undefined.
 inline constexpr auto wrapping = [](DType dtype, const auto& run) {
   visit_numbers(dtype, [&]<class T>(Type<T>) { run(Type<Wrapping<T>>()); });
 };
@@ -69,7 +70,7 @@ Tensor compare(const Tensor& a, const Tensor& b, const F& f) {
 /// A number that formulas multiply by: refused if the dtype cannot hold it, then read without a check.
 class Factor {
  public:
-  Factor(Number number, DType dtype)
+  Factor(Scalar number, DType dtype)
       : real_(number.to<double>()), whole_(dtype == int64 ? number.to<int64_t>() : 0) {}
   template <class T>
   T as() const {

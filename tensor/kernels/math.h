@@ -9,11 +9,12 @@
 /// The float32 ones reduce the argument and evaluate a polynomial, or a quotient of two, whose coefficients
 /// minimise the largest relative error over the interval given (Remez's algorithm in 160 bits, then rounded).
 /// A result depends on the argument alone, not on its place in an array. Largest errors over all floats, in
-/// units in the last place: exp 1, expm1 1.5, log 1, log1p 1.5, tanh 3, erf 1.5, sigmoid 2.5. The float64 ones are the
-/// C library's.
+/// units in the last place: exp 1, expm1 1.5, log 1, log1p 1.5, tanh 3, erf 1.5, sigmoid 2.5. The float64
+/// ones are the C library's.
 namespace heed::math {
 
-/// x, or -1000 below: as good where x meets a factor that is 0 from there on, and -inf * 0 would be no number.
+/// x, or -1000 below: as good where x meets a factor that is 0 from there on, and -inf * 0 would be no
+/// number.
 template <class T>
 constexpr T not_below(T x) {
   return x < -1000 ? -1000 : x;
@@ -129,8 +130,8 @@ inline float tanh(float x) {
   return std::copysign((e + (s - 1)) / (e + (s + 1)), x);
 }
 
-// erf(z) = z + z p(z^2) for z = |x| < 1.125, and 1 - q(u) with u in [-1, 1] up to 3.92, from where on it rounds
-// to 1.
+// erf(z) = z + z p(z^2) for z = |x| < 1.125, and 1 - q(u) with u in [-1, 1] up to 3.92, from where on it
+// rounds to 1.
 inline float erf(float x) {
   const float z = detail::clamp(std::abs(x), 0.0f, 3.93f), u = (z - 2.5275f) * (1 / 1.4025f);
   const float p = detail::polynomial(z * z, 0.128379166f, -0.376125962f, 0.112832308f, -0.0268388893f,
@@ -156,8 +157,9 @@ struct Tail {
 
 }  // namespace detail
 
-// Phi(x), the probability that a normal variable is below x: 1/2 + c x + x t r(t) with t = x^2 < 1.7 and c in two
-// parts, summed so that little is rounded where the result is large, or small; and further out from Phi(-|x|), so that nothing cancels where it is small.
+// Phi(x), the probability that a normal variable is below x: 1/2 + c x + x t r(t) with t = x^2 < 1.7 and c in
+// two parts, summed so that little is rounded where the result is large, or small; and further out from
+// Phi(-|x|), so that nothing cancels where it is small.
 inline float normal_cdf(float x) {
   const float t = x * x;
   const float r = detail::polynomial(t, -0.0664903671f, 0.00997345429f, -0.00118698354f, 0.000114877184f,
@@ -178,7 +180,8 @@ inline float gelu_slope(float x) {
 
 namespace detail {
 
-/// exp(-|x|) in two factors, so that what is multiplied in between keeps its digits where the product is small.
+/// exp(-|x|) in two factors, so that what is multiplied in between keeps its digits where the product is
+/// small.
 struct Decay : Reduced {
   float above, below;
   explicit Decay(float x) : Reduced(clamp(-std::abs(x), -120.0f, 0.0f)) {
@@ -190,8 +193,8 @@ struct Decay : Reduced {
 
 }  // namespace detail
 
-// c / (1 + exp(-x)). With exp(-x) = 2^n e and h half of n it is 2^-h / (e + 2^-n) c 2^(h-n): nothing overflows, and what
-// has no leading bit is rounded once.
+// c / (1 + exp(-x)). With exp(-x) = 2^n e and h half of n it is 2^-h / (e + 2^-n) c 2^(h-n): nothing
+// overflows, and what has no leading bit is rounded once.
 inline float sigmoid(float x, float c = 1) {
   const detail::Reduced part(detail::clamp(-x, -20.0f, 128.0f));
   const int32_t half = part.n >> 1;
@@ -203,8 +206,8 @@ inline double sigmoid(double x, double c = 1) {
   return (x < 0 ? c * e : c) / (1 + e);
 }
 
-// x (1 + tanh u) / 2 = x sigmoid(2 u) with 2 u = sqrt(8 / pi) (x + 0.044715 x^3): the first where u is small, the other
-// where the result is.
+// x (1 + tanh u) / 2 = x sigmoid(2 u) with 2 u = sqrt(8 / pi) (x + 0.044715 x^3): the first where u is small,
+// the other where the result is.
 inline float gelu_tanh(float x) {
   const float twice_u = 1.59576912f * (x + 0.044715f * x * x * x), half_x = 0.5f * x;
   const detail::Decay e(twice_u);

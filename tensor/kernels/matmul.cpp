@@ -7,18 +7,19 @@
 #include <cstring>
 
 #include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/lines.h"
+#include "tensor/kernels/outer_inner.h"
 
 namespace heed::kernel {
 namespace {
 
 // Note [Whose products]
 //
-// float32 is heed's own product() wherever the processor that heed is built for has a fused multiplication and
-// addition. Measured over 42 products of the workloads in bench/ beside OpenBLAS 0.3.21, geometric means: on a Zen 5
-// with AVX-512 1.7 of its Haswell kernels, to which this computer's environment holds it, and 1.0 to 1.1 of its own
-// AVX-512 ones; in a build for Haswell 1.2 (the least .95). float64, which learners use to check a gradient, and
-// builds without that instruction are OpenBLAS's. So is everything with HEED_PRODUCTS=openblas in the environment.
+// float32 is heed's own product() wherever the processor that heed is built for has a fused multiplication
+// and addition. Measured over 42 products of the workloads in bench/ beside OpenBLAS 0.3.21, geometric means:
+// on a Zen 5 with AVX-512 1.7 of its Haswell kernels, to which this computer's environment holds it, and 1.0
+// to 1.1 of its own AVX-512 ones; in a build for Haswell 1.2 (the least .95). float64, which learners use to
+// check a gradient, and builds without that instruction are OpenBLAS's. So is everything with
+// HEED_PRODUCTS=openblas in the environment.
 
 template <class T>
 bool takes_product() {
@@ -28,7 +29,7 @@ bool takes_product() {
 // OpenBLAS. It counts in ints and reads matrices one of whose steps is 1 while the other jumps over whole
 // rows or columns.
 
-constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMaxOperands = std::numeric_limits<int32_t>::max();
 
 bool readable(const Tensor& x) {
   const int64_t rows = x.size(-2), columns = x.size(-1);
@@ -37,7 +38,7 @@ bool readable(const Tensor& x) {
     return (n == 1 || step == 1) && (lines == 1 || line_step >= std::max<int64_t>(n, 1));
   };
   return (is_dense(rows, columns, row_step, col_step) || is_dense(columns, rows, col_step, row_step)) &&
-         std::max(row_step, col_step) <= kMost;
+         std::max(row_step, col_step) <= kMaxOperands;
 }
 
 // OpenBLAS built with OpenMP takes its number of threads from omp_get_max_threads() at every call outside of
@@ -122,10 +123,10 @@ void multiply_by_blas(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> 
   }
 }
 
-// How the matrices [n, m] of a result are cut into tiles for the threads, along the longer side. Each tile packs one
-// operand anew, so they are as few as sharing allows, of at most 1024 rows (or columns, if there are more of them),
-// and as many for each thread. What OpenBLAS computes is cut for two threads whatever their number, since there the
-// bits depend on it: see Note [Same bits] in tensor/parallel.h.
+// How the matrices [n, m] of a result are cut into tiles for the threads, along the longer side. Each tile
+// packs one operand anew, so they are as few as sharing allows, of at most 1024 rows (or columns, if there
+// are more of them), and as many for each thread. What OpenBLAS computes is cut for two threads whatever
+// their number, since there the bits depend on it: see Note [Same bits] in tensor/parallel.h.
 //
 //                    m
 //              +-----------+
@@ -200,9 +201,9 @@ void run(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& star
 // x [..., k] as a matrix [N, k] with all leading dimensions in one; a view where the strides allow it.
 Tensor as_rows(const Tensor& x) {
   const int64_t last = x.dim() - 1, k = x.shape()[last];
-  const Lattice rows(x.shape(), x.strides(), last);
+  const CollapsedDims rows(x.shape(), x.strides(), last);
   if (rows.sizes.dim() > 1) return as_rows(clone(x));
-  return TensorBody::view(x, {rows.inner_size(), k},
+  return TensorImpl::view(x, {rows.inner_size(), k},
                           {rows.sizes.empty() ? k : rows.inner_step(), x.strides()[last]});
 }
 
@@ -226,7 +227,7 @@ Tensor for_products(const Tensor& x) {
   Shape shape = x.shape();
   for (int64_t d = 0; d < x.dim() - 2; ++d)
     if (x.strides()[d] == 0 && shape[d] > 0) shape[d] = 1;
-  return clone(TensorBody::view(x, shape, x.strides()));
+  return clone(TensorImpl::view(x, shape, x.strides()));
 }
 
 int64_t& product_flops() {
@@ -259,13 +260,13 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start, double alph
   const int64_t n = a.size(-2), k = a.size(-1), m = b.size(-1);
   Tensor out = Tensor::empty(matrix_shape(broadcast_shapes(leading(a), leading(b)), n, m), a.dtype());
   if (out.numel() == 0) return out;
-  check(std::max({n, k, m}) <= kMost, "a is ", a.shape(), ", b is ", b.shape(),
+  check(std::max({n, k, m}) <= kMaxOperands, "a is ", a.shape(), ", b is ", b.shape(),
         "; BLAS counts rows and columns in 31 bits, cut the operands into pieces");
   product_flops() += 2 * out.numel() * k;
 
   // One matrix b for all of a: its rows make one long product.
-  const bool one_b =
-      b.dim() == 2 && a.dim() > 2 && (!start.defined() || start.dim() <= 1) && out.numel() / m <= kMost;
+  const bool one_b = b.dim() == 2 && a.dim() > 2 && (!start.defined() || start.dim() <= 1) &&
+                     out.numel() / m <= kMaxOperands;
   const Tensor left = for_products(one_b ? as_rows(a) : a), right = for_products(b);
   const Tensor target = one_b ? as_rows(out) : out;
   visit_floating(a.dtype(),

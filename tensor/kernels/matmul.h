@@ -16,8 +16,8 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start = {}, double
 /// Floating-point operations of products in this thread so far, two for a multiplication and its addition.
 int64_t& product_flops();
 
-/// Whether products of this dtype are heed's own: a row's bits are then the same alone and among others, and however
-/// the operands lie in memory. See Note [Whose products].
+/// Whether products of this dtype are heed's own: a row's bits are then the same alone and among others, and
+/// however the operands lie in memory. See Note [Whose products].
 bool has_own_product(DType dtype);
 
 // The parts of products, for other kernels.
@@ -60,7 +60,7 @@ class Matrices {
   }
 
  private:
-  Lattice lead_;
+  CollapsedDims lead_;
   Matrix<T> first_{nullptr, 0, 0};
 };
 
@@ -68,8 +68,8 @@ class Matrices {
 Tensor for_products(const Tensor& x);
 
 /// out [n, m] = start + alpha a [n, k] b [k, m], by one thread. start has any steps and may be out itself, or
-/// without data, which is 0. a and b are matrices of for_products(), transposed or not, out.col_step is 1, and the
-/// sizes fit in 31 bits: the caller sees to it.
+/// without data, which is 0. a and b are matrices of for_products(), transposed or not, out.col_step is 1,
+/// and the sizes fit in 31 bits: the caller sees to it.
 template <class T>
 void multiply(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
               Matrix<const T> start, Matrix<T> out);

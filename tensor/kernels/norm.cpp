@@ -3,7 +3,7 @@
 #include <emmintrin.h>
 
 #include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/lines.h"
+#include "tensor/kernels/outer_inner.h"
 #include "tensor/kernels/reduce.h"
 
 namespace heed::kernel {
@@ -19,8 +19,9 @@ T average(int64_t n, const F& f, const T* first, const X*... more) {
   return static_cast<T>(sum_line(n, f, first, more...) / static_cast<double>(n));
 }
 
-// Gradients of this size leave the caches before they are read: they are written past them, row by row, while the
-// next rows of what they are made of come in. Of 4096 rows of 1024 that takes a sixth off forward and backward.
+// Gradients of this size leave the caches before they are read: they are written past them, row by row, while
+// the next rows of what they are made of come in. Of 4096 rows of 1024 that takes a sixth off forward and
+// backward.
 constexpr int64_t kPastCaches = 8 << 20;
 
 template <class T>
@@ -38,13 +39,13 @@ void write_past_caches(int64_t n, const T* from, T* to) {
 
 }  // namespace
 
-Normed norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strided_weight,
-            const Tensor& strided_bias, double eps) {
+NormResult norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strided_weight,
+                const Tensor& strided_bias, double eps) {
   const Tensor x = contiguous(strided);
   const Tensor weight = given_or(1, strided_weight, n, x.dtype());
   const Tensor bias = given_or(0, strided_bias, n, x.dtype());
   const int64_t rows = n == 0 ? 0 : x.numel() / n;
-  Normed out{Tensor::empty(x.shape(), x.dtype()), {}, Tensor::empty({rows}, x.dtype())};
+  NormResult out{Tensor::empty(x.shape(), x.dtype()), {}, Tensor::empty({rows}, x.dtype())};
   if (centre == Centre::mean) out.mean = Tensor::empty({rows}, x.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     const T *in = x.data<T>(), *w = weight.data<T>(), *b = bias.data<T>();
@@ -70,7 +71,7 @@ Normed norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strid
 //   dweight  sum over rows of g xhat
 //   dbias    sum over rows of g
 NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int64_t n,
-                            const Tensor& strided_weight, const Normed& forward) {
+                            const Tensor& strided_weight, const NormResult& forward) {
   const Tensor g = contiguous(strided_g), x = contiguous(strided);
   const Tensor weight = given_or(1, strided_weight, n, x.dtype());
   const int64_t rows = n == 0 ? 0 : x.numel() / n;

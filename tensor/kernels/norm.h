@@ -9,16 +9,17 @@ namespace heed::kernel {
 
 enum class Centre { mean, zero };  // zero: RMS norm, which takes 0 for the mean
 
-struct Normed {
+struct NormResult {
   Tensor y;
   Tensor mean, scale;  // [rows]; scale = 1 / std, and no mean where it is zero
 };
-Normed norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight, const Tensor& bias, double eps);
+NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight, const Tensor& bias,
+                double eps);
 
 struct NormGradients {
   Tensor x, weight, bias;  // of weight and bias [n], as rows
 };
 NormGradients norm_backward(const Tensor& g, const Tensor& x, int64_t n, const Tensor& weight,
-                            const Normed& forward);
+                            const NormResult& forward);
 
 }  // namespace heed::kernel

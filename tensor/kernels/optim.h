@@ -11,10 +11,10 @@ namespace heed::kernel {
 /// Elements one thread takes at a time: several tensors of it fit its cache.
 inline constexpr int64_t kSweep = 8192;
 
-/// One pass of an optimiser over a parameter, made ready: update(p, g, memory...) for every element, where g is
-/// sign g + decay p. What is returned runs it, and neither asks for memory nor throws. All have one shape and the dtype
-/// T; what update changes through its references is stored, and contiguous. Not counted as a write for Note
-/// [Versions]: the caller says who wrote.
+/// One pass of an optimiser over a parameter, made ready: update(p, g, memory...) for every element, where g
+/// is sign g + decay p. What is returned runs it, and neither asks for memory nor throws. All have one shape
+/// and the dtype T; what update changes through its references is stored, and contiguous. Not counted as a
+/// write for Note [Versions]: the caller says who wrote.
 template <class T, class Update, class... Memory>
 std::function<void()> sweep(const Tensor& p, const Tensor& g, T sign, T decay, const Update& update,
                             const Memory&... memory) {

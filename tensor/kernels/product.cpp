@@ -2,13 +2,14 @@
 
 #include <vector>
 
-#include "tensor/kernels/lines.h"
+#include "tensor/kernels/outer_inner.h"
 
-// A tile of the result, kRows x kColumns numbers, stays in registers while k runs: for each step of k one row of
-// the tile's columns of b is loaded, and each number of the tile's rows of a is multiplied with it. What a tile
-// reads must be near in memory, so b goes slab by slab, kDepth of its rows and kSlab of its columns, which are
-// copied to panels, one a tile wide each, that the second-level cache keeps; a goes in groups of rows, which are
-// copied where its numbers are far apart. Where reading b in place costs less than copying it, it stays.
+// A tile of the result, kRows x kColumns numbers, stays in registers while k runs: for each step of k one row
+// of the tile's columns of b is loaded, and each number of the tile's rows of a is multiplied with it. What a
+// tile reads must be near in memory, so b goes slab by slab, kDepth of its rows and kSlab of its columns,
+// which are copied to panels, one a tile wide each, that the second-level cache keeps; a goes in groups of
+// rows, which are copied where its numbers are far apart. Where reading b in place costs less than copying
+// it, it stays.
 //
 //                        m
 //              +------------------+
@@ -23,14 +24,14 @@
 namespace heed::kernel {
 namespace {
 
-using Vector = Pack<float>::Values;
-constexpr int kLanes = Pack<float>::size;
+using Vector = Simd<float>::Values;
+constexpr int kLanes = Simd<float>::size;
 constexpr int kRows = kVectorBytes == 64 ? 14 : 6;  // of the 32 or 16 registers, all but a few hold sums
 constexpr int kColumns = 2 * kLanes;
 constexpr int64_t kGroup = 8 * kRows, kDepth = 256, kSlab = 512;
 
-// R rows and C vectors of columns: out = start + a b over k. The steps are arguments, since a Matrix goes through
-// memory, which small products feel; nothing is called inside, lest the sums leave their registers.
+// R rows and C vectors of columns: out = start + a b over k. The steps are arguments, since a Matrix goes
+// through memory, which small products feel; nothing is called inside, lest the sums leave their registers.
 template <int R, int C>
 void tile(int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, int64_t b_row,
           const float* start, int64_t start_row, float* out, int64_t out_row) {
@@ -38,18 +39,18 @@ void tile(int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* 
   HEED_UNROLL
   for (int r = 0; r < R; ++r) HEED_UNROLL
   for (int c = 0; c < C; ++c)
-    sum[r][c] = start ? Pack<float>::load(start + r * start_row + c * kLanes) : Vector{};
+    sum[r][c] = start ? Simd<float>::load(start + r * start_row + c * kLanes) : Vector{};
   for (; k > 0; --k, a += a_col, b += b_row) {
     Vector row[C];
     HEED_UNROLL
-    for (int c = 0; c < C; ++c) row[c] = Pack<float>::load(b + c * kLanes);
+    for (int c = 0; c < C; ++c) row[c] = Simd<float>::load(b + c * kLanes);
     HEED_UNROLL
     for (int r = 0; r < R; ++r) HEED_UNROLL
     for (int c = 0; c < C; ++c) sum[r][c] += a[r * a_row] * row[c];
   }
   HEED_UNROLL
   for (int r = 0; r < R; ++r) HEED_UNROLL
-  for (int c = 0; c < C; ++c) Pack<float>::store(out + r * out_row + c * kLanes, sum[r][c]);
+  for (int c = 0; c < C; ++c) Simd<float>::store(out + r * out_row + c * kLanes, sum[r][c]);
 }
 
 using TileFunction = decltype(tile<1, 1>);
@@ -66,25 +67,25 @@ constexpr int kWide = 8;  // vectors of a single row's tile: the sums of two wou
 [[gnu::noinline]] void copy(int64_t k, int64_t m, float alpha, Matrix<const float> b, float* to) {
   int64_t p = 0;
   if (b.col_step == 1 && m == kLanes)
-    for (; p < k; ++p) Pack<float>::store(to + p * kColumns, alpha * Pack<float>::load(b.at(p, 0)));
+    for (; p < k; ++p) Simd<float>::store(to + p * kColumns, alpha * Simd<float>::load(b.at(p, 0)));
   if (b.row_step == 1)
     for (; p + kLanes <= k; p += kLanes) {
       Vector v[kLanes];
       HEED_UNROLL
-      for (int i = 0; i < kLanes; ++i) v[i] = i < m ? alpha * Pack<float>::load(b.at(p, i)) : Vector{};
+      for (int i = 0; i < kLanes; ++i) v[i] = i < m ? alpha * Simd<float>::load(b.at(p, i)) : Vector{};
       transpose_square<float>(v);
       HEED_UNROLL
-      for (int i = 0; i < kLanes; ++i) Pack<float>::store(to + (p + i) * kColumns, v[i]);
+      for (int i = 0; i < kLanes; ++i) Simd<float>::store(to + (p + i) * kColumns, v[i]);
     }
   for (; p < k; ++p) {
     float* const row = to + p * kColumns;
-    Pack<float>::store(row, Vector{});
+    Simd<float>::store(row, Vector{});
     for (int64_t j = 0; j < m; ++j) row[j] = alpha * *b.at(p, j);
   }
 }
 
-// One row a [1, k] by m dense columns of b: squares of b are turned in registers. The last square may have a column
-// more than once.
+// One row a [1, k] by m dense columns of b: squares of b are turned in registers. The last square may have a
+// column more than once.
 [[gnu::noinline]] void row_product(int64_t m, int64_t k, float alpha, Matrix<const float> a,
                                    Matrix<const float> b, const float* start, float* out) {
   for (int64_t j = 0; j < m; j += kLanes) {
@@ -92,13 +93,13 @@ constexpr int kWide = 8;  // vectors of a single row's tile: the sums of two wou
     const float* columns[kLanes];
     for (int64_t i = 0; i < kLanes; ++i) columns[i] = b.at(0, j + std::min(i, some - 1));
     Vector sum{};
-    if (start && some == kLanes) sum = Pack<float>::load(start + j);
+    if (start && some == kLanes) sum = Simd<float>::load(start + j);
     for (int64_t i = 0; start && some < kLanes && i < some; ++i) sum[i] = start[j + i];
     int64_t p = 0;
     for (; p + kLanes <= k; p += kLanes) {
       Vector v[kLanes];
       HEED_UNROLL
-      for (int i = 0; i < kLanes; ++i) v[i] = alpha * Pack<float>::load(columns[i] + p);
+      for (int i = 0; i < kLanes; ++i) v[i] = alpha * Simd<float>::load(columns[i] + p);
       transpose_square<float>(v);
       HEED_UNROLL
       for (int i = 0; i < kLanes; ++i) sum += *a.at(0, p + i) * v[i];
@@ -106,17 +107,17 @@ constexpr int kWide = 8;  // vectors of a single row's tile: the sums of two wou
     for (; p < k; ++p)
       for (int i = 0; i < kLanes; ++i) sum[i] = std::fma(*a.at(0, p), alpha * columns[i][p], sum[i]);
     if (some == kLanes)
-      Pack<float>::store(out + j, sum);
+      Simd<float>::store(out + j, sum);
     else
       for (int64_t i = 0; i < some; ++i) out[j + i] = sum[i];
   }
 }
 
 // Memory of this thread for copies.
-struct alignas(64) Line {
+struct alignas(64) SourceLocation {
   float numbers[16];
 };
-float* workspace(std::vector<Line>& lines, int64_t size) {
+float* workspace(std::vector<SourceLocation>& lines, int64_t size) {
   if (static_cast<int64_t>(lines.size()) * 16 <= size) lines.resize(static_cast<size_t>(size) / 16 + 1);
   return lines[0].numbers;
 }
@@ -164,7 +165,7 @@ void product(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a
     if (done == m) return;
   }
 
-  static thread_local std::vector<Line> for_a, for_b;
+  static thread_local std::vector<SourceLocation> for_a, for_b;
   const bool a_stays = a.col_step < kDepth || k <= 64 || m <= 2 * kColumns;
   for (int64_t j = done; j < m; j += kSlab)
     for (int64_t p = 0; p == 0 || p < k; p += kDepth) {

@@ -30,14 +30,14 @@ Tensor with_rows(const Tensor& x) { return x.strides().back() == 1 ? x : contigu
 Tensor ordered_as(const Tensor& like, int64_t n) {
   const int64_t steps = like.size(0), batch = like.size(1);
   if (like.strides()[0] >= like.strides()[1]) return Tensor::empty({steps, batch, n}, like.dtype());
-  return TensorBody::view(Tensor::empty({batch, steps, n}, like.dtype()), {steps, batch, n},
+  return TensorImpl::view(Tensor::empty({batch, steps, n}, like.dtype()), {steps, batch, n},
                           {n, steps * n, 1});
 }
 
 // All vectors as the rows of a matrix, in the order of memory.
 Tensor as_matrix(const Tensor& x) {
   const int64_t n = x.size(2);
-  return TensorBody::view(x, {x.size(0) * x.size(1), n}, {n, 1});
+  return TensorImpl::view(x, {x.size(0) * x.size(1), n}, {n, 1});
 }
 
 // One sequence, one step: `a` is W h and becomes what is saved of the gates.
@@ -162,7 +162,7 @@ States recur(const Steps& how, const Tensor& strided_x, const Tensor& state, con
   const Tensor all_y = ordered_as(all_x, how.kind == Recurrence::lstm ? 2 * hidden : hidden);
   // Gates that are not kept are overwritten at each step.
   const Tensor all_gates = keep ? ordered_as(all_x, saved)
-                                : TensorBody::view(Tensor::empty({batch, saved}, all_x.dtype()),
+                                : TensorImpl::view(Tensor::empty({batch, saved}, all_x.dtype()),
                                                    {steps, batch, saved}, {0, saved, 1});
   product_flops() += 2 * steps * batch * weight.numel();
   visit_floating(all_x.dtype(), [&]<class T>(Type<T>) {
@@ -229,7 +229,7 @@ RecurrenceGradients recur_backward(const Steps& how, const Tensor& strided_g, co
     });
   });
   const Tensor rows = as_matrix(all_da);
-  const Tensor columns = TensorBody::view(rows, {rows.size(1), rows.size(0)}, {1, rows.size(1)});
+  const Tensor columns = TensorImpl::view(rows, {rows.size(1), rows.size(0)}, {1, rows.size(1)});
   return {all_dx, dstate, matmul(columns, as_matrix(all_h)), sum(rows, {0}, false)};
 }
 

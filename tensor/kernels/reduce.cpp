@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/lines.h"
 #include "tensor/kernels/map.h"
 #include "tensor/kernels/math.h"
+#include "tensor/kernels/outer_inner.h"
 
 namespace heed::kernel {
 namespace {
@@ -16,8 +16,8 @@ template <class T>
 using Packable = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
 
 // A reduction joins values, or packs of them, by an associative operation. `Value` is the type in which it
-// takes elements of type T; `Wide` that in which the joins of short runs are joined, so that a float32 sum over
-// millions is as good as its dtype.
+// takes elements of type T; `Wide` that in which the joins of short runs are joined, so that a float32 sum
+// over millions is as good as its dtype.
 
 template <class T>
 struct Sum {
@@ -74,7 +74,7 @@ void join_rows(typename R::Wide* wide, const T* x, int64_t rows, int64_t step, i
 
 // The dimensions of x that are kept, and those that are reduced over.
 struct Plan {
-  Lattice kept, reduced;
+  CollapsedDims kept, reduced;
   int64_t outputs, inputs;  // of the result; of x for each of them
 
   Plan(const Tensor& x, const Shape& dims) {
@@ -93,11 +93,11 @@ struct Plan {
     return kept.inner_size() > 1 && (reduced.sizes.empty() || kept.inner_step() < reduced.inner_step());
   }
   bool dense() const {
-    const Lattice& inner = by_rows() ? kept : reduced;
+    const CollapsedDims& inner = by_rows() ? kept : reduced;
     return inner.inner_size() == 1 || inner.inner_step() == 1;
   }
-  /// The inputs of each result are cut into parts of this length: rows of `width` values; or as many whole lines as
-  /// make a block, and blocks where lines are longer.
+  /// The inputs of each result are cut into parts of this length: rows of `width` values; or as many whole
+  /// lines as make a block, and blocks where lines are longer.
   int64_t part_length(int64_t width) const {
     if (by_rows()) return std::max<int64_t>(128, rows_per_block(width));
     const int64_t n = std::max<int64_t>(1, reduced.inner_size());
@@ -185,11 +185,11 @@ Tensor counted(const Tensor& x) { return x.dtype() == boolean ? cast(x, int64) :
 
 // The extreme of each line, then where it is first; NaN, if there is one, is the extreme.
 template <template <class> class R>
-Extreme extreme(const Tensor& strided, int64_t dim, bool keepdim) {
+MaxResult extreme(const Tensor& strided, int64_t dim, bool keepdim) {
   const Tensor x = contiguous(strided);
   const Tensor values = reduce<R>(x, x.dim() == 0 ? Shape{} : Shape{dim}, keepdim);
-  Extreme y{values, Tensor::empty(values.shape(), int64)};
-  const Lines lines(x.shape(), dim);
+  MaxResult y{values, Tensor::empty(values.shape(), int64)};
+  const OuterInner lines(x.shape(), dim);
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
     int64_t* indices = y.indices.mutable_data<int64_t>();
     lines.each(
@@ -226,14 +226,14 @@ Tensor mean(const Tensor& x, const Shape& dims, bool keepdim) {
 
 Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) { return reduce<Maximum>(x, dims, keepdim); }
 Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) { return reduce<Minimum>(x, dims, keepdim); }
-Extreme max(const Tensor& x, int64_t dim, bool keepdim) { return extreme<Maximum>(x, dim, keepdim); }
-Extreme min(const Tensor& x, int64_t dim, bool keepdim) { return extreme<Minimum>(x, dim, keepdim); }
+MaxResult max(const Tensor& x, int64_t dim, bool keepdim) { return extreme<Maximum>(x, dim, keepdim); }
+MaxResult min(const Tensor& x, int64_t dim, bool keepdim) { return extreme<Minimum>(x, dim, keepdim); }
 
 Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim) {
   const Tensor largest = map(amax(x, dims, true), [](auto v) { return v - v == 0 ? v : 0; });
   const Tensor parts = zip(x, largest, [](auto v, auto most) { return math::exp(v - most); });
   const Tensor y = map(sum(parts, dims, keepdim), [](auto v) { return math::log(v); });
-  return add(y, TensorBody::view(largest, y.shape(), y.strides()));
+  return add(y, TensorImpl::view(largest, y.shape(), y.strides()));
 }
 
 Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {
@@ -244,7 +244,7 @@ Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {
 Tensor cumsum(const Tensor& strided, int64_t dim, bool reverse) {
   const Tensor x = contiguous(counted(strided));
   Tensor y = Tensor::empty(x.shape(), x.dtype());
-  const Lines lines(x.shape(), dim);
+  const OuterInner lines(x.shape(), dim);
   visit_numbers(x.dtype(), [&]<class T>(Type<T>) {
     using Wide = typename Sum<Wrapping<T>>::Wide;
     lines.each([&, in = x.data<T>(), out = y.mutable_data<T>()](int64_t first, int64_t, int64_t width) {

@@ -15,12 +15,13 @@ Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim);
 /// sum (x - mean)^2 / divisor
 Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim);
 
-/// The largest (smallest) along one dimension and its first position; NaN counts as the largest, and as the smallest.
-struct Extreme {
+/// The largest (smallest) along one dimension and its first position; NaN counts as the largest, and as the
+/// smallest.
+struct MaxResult {
   Tensor values, indices;
 };
-Extreme max(const Tensor& x, int64_t dim, bool keepdim);
-Extreme min(const Tensor& x, int64_t dim, bool keepdim);
+MaxResult max(const Tensor& x, int64_t dim, bool keepdim);
+MaxResult min(const Tensor& x, int64_t dim, bool keepdim);
 
 /// The first element in row-major order that is NaN, or infinite; -1 if there is none.
 int64_t first_anomaly(const Tensor& x, bool infinity);

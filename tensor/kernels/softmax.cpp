@@ -1,7 +1,7 @@
 #include "tensor/kernels/softmax.h"
 
 #include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/lines.h"
+#include "tensor/kernels/outer_inner.h"
 
 namespace heed::kernel {
 namespace {
@@ -11,7 +11,7 @@ enum class Form { plain, masked, log };
 constexpr int64_t kGroup =
     16;  // lines that go through each step together: alone, a short one waits at every step
 
-// Lines of n neighbouring values: y_i = exp(x_i - m) / s, or its logarithm, with m the largest x and
+// OuterInner of n neighbouring values: y_i = exp(x_i - m) / s, or its logarithm, with m the largest x and
 // s = sum_i exp(x_i - m), which lies between 1 and n. A line of -inf alone gives NaN, masked 0.
 template <class T>
 void softmax_lines(Form form, const T* x, T* y, int64_t lines, int64_t n) {
@@ -59,8 +59,8 @@ void sparsemax_line(const T* x, T* y, int64_t n) {
     y[i] = static_cast<T>(std::max(0.0, static_cast<double>(x[i]) - most - threshold));
 }
 
-// Calls f(lines of a, of b, of the result, how many, n) for groups of the lines along dim, which is made the last
-// for that; b may be undefined.
+// Calls f(lines of a, of b, of the result, how many, n) for groups of the lines along dim, which is made the
+// last for that; b may be undefined.
 template <class F>
 Tensor by_lines(const Tensor& strided_a, const Tensor& strided_b, int64_t dim, const F& f) {
   const Tensor a = contiguous(last_swapped_with(strided_a, dim));

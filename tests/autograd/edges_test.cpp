@@ -1,6 +1,6 @@
-// Operations at the edge of what numbers can be: 0 and -0, the smallest and the largest, infinities and NaN, in both
-// dtypes; the value and the gradient against the function itself in long double, or its limit. What PyTorch 2.13 gives
-// otherwise stands in the row, with the reason.
+// Operations at the edge of what numbers can be: 0 and -0, the smallest and the largest, infinities and NaN,
+// in both dtypes; the value and the gradient against the function itself in long double, or its limit. What
+// PyTorch 2.13 gives otherwise stands in the row, with the reason.
 
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/reduce.h"
@@ -114,8 +114,8 @@ std::vector<double> edges() {
   return x;
 }
 
-// How far y is from the exact one, in units of the last place of T; infinitely where one is NaN, infinite, or of the
-// other sign at 0, and the other is not.
+// How far y is from the exact one, in units of the last place of T; infinitely where one is NaN, infinite, or
+// of the other sign at 0, and the other is not.
 template <class T>
 double units(double y, Exact exact) {
   using Limits = std::numeric_limits<T>;
@@ -131,8 +131,8 @@ double units(double y, Exact exact) {
 const struct LineFunction {
   std::string name;
   Tensor (*f)(const Tensor&);
-  bool sums =
-      false;  // or squares in between, which overflow before the result does, as PyTorch's; its std is in float64
+  bool sums = false;  // or squares in between, which overflow before the result does, as PyTorch's; its std
+                      // is in float64
 } line_functions[] = {
     {"sum", [](const Tensor& x) { return sum(x); }},
     {"mean", [](const Tensor& x) { return mean(x); }, true},
@@ -147,7 +147,7 @@ const struct LineFunction {
     {"softmax", [](const Tensor& x) { return softmax(x, 0)[0]; }},
     {"log_softmax", [](const Tensor& x) { return log_softmax(x, 0)[0]; }},
     {"var", [](const Tensor& x) { return var(x); }, true},
-    {"std", [](const Tensor& x) { return heed::std(x); }, true},
+    {"stddev", [](const Tensor& x) { return heed::stddev(x); }, true},
     {"layer_norm", [](const Tensor& x) { return layer_norm(x, {3})[0]; }, true},
     {"rms_norm", [](const Tensor& x) { return rms_norm(x, {3})[0]; }, true},
     {"matmul",
@@ -257,7 +257,7 @@ TEST_CASE_TEMPLATE("edges: limits of lines", T, float, double) {
   gives([](const Tensor& x) { return maximum(x, 3); }, {1, 3, 5}, {3, 3, 5}, {0, 0.5, 1});
   gives([](const Tensor& x) { return prod(x, 0); }, {0, 2, 3}, {0}, {6, 0, 0});
   gives([](const Tensor& x) { return prod(x, 0); }, {0, 0, 3}, {0}, {0, 0, 0});
-  gives([](const Tensor& x) { return heed::std(x); }, {2, 2, 2}, {0},
+  gives([](const Tensor& x) { return heed::stddev(x); }, {2, 2, 2}, {0},
         {0, 0, 0});  // where PyTorch's gradient is NaN
   gives([](const Tensor& x) { return where(x > 0, sqrt(where(x > 0, x, 1)), 0); }, {-1, 0, 4}, {0, 0, 2},
         {0, 0, 0.25});

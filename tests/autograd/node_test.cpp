@@ -1,6 +1,6 @@
 #include "autograd/node.h"
 
-#include "autograd/graph.h"
+#include "autograd/debug/graph.h"
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/in_place.h"
 #include "autograd/ops/matmul.h"
@@ -15,7 +15,7 @@ namespace {
 Tensor fresh(const Tensor& x) { return clone(x.detach()); }
 
 // a^2 b as a joint rule; it and its twin count their calls.
-Tensor joint(Operand a, Operand b, int& rules, int& twins) {
+Tensor joint(Operand a, Operand b, int& rules, int& references) {
   const auto forward = [](const Tensor& u, const Tensor& v) { return square(u) * v; };
   return record(
       "joint", fresh(forward(a, b)), {a, b},
@@ -23,7 +23,7 @@ Tensor joint(Operand a, Operand b, int& rules, int& twins) {
         ++rules;
         return {g * 2 * a() * b(), g * square(a())};
       },
-      [forward, &twins](const std::vector<Tensor>& in) { return ++twins, forward(in[0], in[1]); });
+      [forward, &references](const std::vector<Tensor>& in) { return ++references, forward(in[0], in[1]); });
 }
 
 }  // namespace
@@ -197,32 +197,32 @@ TEST_CASE("what is saved is checked when it is read, and only then") {
 }
 
 TEST_CASE("a joint rule gives all gradients at once; its twin gives their derivatives") {
-  int rules = 0, twins = 0;
+  int rules = 0, references = 0;
   const Tensor a = leaf({1, 2}), b = leaf({3, 4});
-  sum(joint(a, b, rules, twins)).backward();
+  sum(joint(a, b, rules, references)).backward();
   CHECK(rules == 1);
-  CHECK(twins == 0);
+  CHECK(references == 0);
   CHECK(values(a.grad()) == Values{6, 16});
   CHECK(values(b.grad()) == Values{1, 4});
 
-  const auto first = grad(sum(joint(a, b, rules, twins)), {a, b}, true);
+  const auto first = grad(sum(joint(a, b, rules, references)), {a, b}, true);
   CHECK(rules == 1);
-  CHECK(twins == 1);
+  CHECK(references == 1);
   CHECK(values(first[0]) == Values{6, 16});
   const auto second = grad(sum(first[0]), {a, b});
   CHECK(values(second[0]) == Values{6, 8});
   CHECK(values(second[1]) == Values{2, 4});
 
   // One tensor in several places: square(a) a, derivatives 3 a^2 and 6 a, each place counted once.
-  const Tensor slope = grad(sum(joint(a, a, rules, twins)), {a}, true)[0];
+  const Tensor slope = grad(sum(joint(a, a, rules, references)), {a}, true)[0];
   CHECK(values(slope) == Values{3, 12});
   CHECK(values(grad(sum(slope), {a})[0]) == Values{6, 12});
 
   // An input that needs none.
   const Tensor constant = tensor({3, 4}, float64);
-  CHECK(values(grad(sum(joint(a, constant, rules, twins)), {a}, true)[0]) == Values{6, 16});
+  CHECK(values(grad(sum(joint(a, constant, rules, references)), {a}, true)[0]) == Values{6, 16});
 
-  const Tensor y = joint(a, b, rules, twins);
+  const Tensor y = joint(a, b, rules, references);
   {
     const NoGrad guard;
     fill_(b, 0);
@@ -230,7 +230,7 @@ TEST_CASE("a joint rule gives all gradients at once; its twin gives their deriva
   CHECK_ERROR_HAS(grad(sum(y), {a}, true), "joint: a tensor of shape [2], saved at ");
 }
 
-TEST_CASE("reference mode runs the twins") {
+TEST_CASE("reference mode runs the references") {
   const Tensor x = leaf({1, 2, 3});
   const Reference off(false);
   const Tensor fast = layer_norm(x, {3});
@@ -244,11 +244,11 @@ TEST_CASE("reference mode runs the twins") {
 TEST_CASE("what is said in operations is recorded at its caller's line") {
   const Tensor x = leaf({1, 2});
   const auto twice = [](Operand v) {
-    const Calling here("twice", v.line());
+    const OpScope scope("twice", v.line());
     return v * 2;
   };
   const auto outer = [&](Operand v) {
-    const Calling here("outer", v.line());
+    const OpScope scope("outer", v.line());
     return twice(exp(v));
   };
   const Tensor y = outer(x);

@@ -126,8 +126,8 @@ const std::vector<OpCase>& op_cases() {
       {"logsumexp", [](auto& in) { return logsumexp(in[0], {0, 1}, true); }, {{2, 3, 2}}},
       {"var", [](auto& in) { return var(in[0]); }, {{2, 3}}},
       {"var", [](auto& in) { return var(in[0], {0, 2}, 0, true); }, {{2, 3, 2}}},
-      {.op = "std", .call = [](auto& in) { return heed::std(in[0]); }, .inputs = {{2, 3}}, .records = "var"},
-      {.op = "std", .call = [](auto& in) { return heed::std(in[0], -1, 0.5); }, .inputs = {{2, 4}}, .records = "var"},
+      {.op = "stddev", .call = [](auto& in) { return heed::stddev(in[0]); }, .inputs = {{2, 3}}, .records = "var"},
+      {.op = "stddev", .call = [](auto& in) { return heed::stddev(in[0], -1, 0.5); }, .inputs = {{2, 4}}, .records = "var"},
       {.op = "prod", .call = [](auto& in) { return prod(in[0]); }, .inputs = {{2, 3}}, .records = "mul"},
       {.op = "prod", .call = [](auto& in) { return prod(in[0], 1, true); }, .inputs = {{2, 3, 2}}, .records = "mul"},
       {.op = "prod", .call = [](auto& in) { return prod(in[0] * in[1], 1); }, .inputs = {{3, 3}, integers(0, 2, {3, 3})}, .records = "mul"},  // zeros

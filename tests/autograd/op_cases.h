@@ -22,8 +22,8 @@ class Call {
  public:
   Call() = default;
   template <class F>
-  requires(std::is_empty_v<F>&& std::is_default_constructible_v<F>)
-      Call(F, std::source_location line = std::source_location::current())
+    requires(std::is_empty_v<F> && std::is_default_constructible_v<F>)
+  Call(F, std::source_location line = std::source_location::current())
       : line(line), call_([](const Inputs& in) -> Outputs { return F{}(in); }) {}
   Outputs operator()(const Inputs& in) const { return call_(in); }
   explicit operator bool() const { return call_ != nullptr; }
@@ -87,8 +87,8 @@ struct OpCase {
   Call plain = {};
   /// Writes into its first input; `plain` must give the same values, and recording must be an Error.
   bool in_place = false;
-  /// Other operations that error messages may name: those that this one records, being said in terms of them, and
-  /// those that `call` makes beside it: "matmul where".
+  /// Other operations that error messages may name: those that this one records, being said in terms of them,
+  /// and those that `call` makes beside it: "matmul where".
   const char* records = "";
   /// Of float32 against float64, relative to the larger of 1 and the value.
   double float_tolerance = 1e-5;

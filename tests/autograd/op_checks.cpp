@@ -20,7 +20,7 @@ Tensor room_for(const Shape& shape, DType dtype, Layout layout) {
     return transpose(Tensor::empty(stored, dtype));
   }
   if (layout == Layout::stepped && rank == 0)
-    return TensorBody::view(Tensor::empty({3}, dtype), shape, {}, 1);
+    return TensorImpl::view(Tensor::empty({3}, dtype), shape, {}, 1);
   if (layout == Layout::stepped) {
     stored[last] = 2 * stored[last] + 1;
     return heed::slice(Tensor::empty(stored, dtype), last, 1, stored[last], 2);
@@ -126,7 +126,8 @@ class Report {
     (detail::append(text, parts), ...);
     findings.push_back(std::move(text));
   }
-  /// Runs a check; what it throws is a finding, of its own kind: it says nothing about the fault that was looked for.
+  /// Runs a check; what it throws is a finding, of its own kind: it says nothing about the fault that was
+  /// looked for.
   template <class F>
   void guard(const std::string& what, F&& check) {
     try {
@@ -409,7 +410,7 @@ void check_plain(const OpCase& row, Report& report) {
   });
   if (!row.in_place) return;
   const Inputs in = make(row);
-  const int64_t version = TensorBody::of(in[0]).storage->version;
+  const int64_t version = TensorImpl::of(in[0]).storage->version;
   try {
     row.call(in);
     report.found("writes while operations are recorded");
@@ -418,7 +419,7 @@ void check_plain(const OpCase& row, Report& report) {
   report.guard("in place", [&] {
     const NoGrad guard;
     row.call(in);
-    if (TensorBody::of(in[0]).storage->version == version) report.found("does not count its write");
+    if (TensorImpl::of(in[0]).storage->version == version) report.found("does not count its write");
   });
 }
 

@@ -29,8 +29,8 @@ void check_overwritten(const OpCase& row, Report& report);
 /// The values against `plain`; operations in place also give back their operand and refuse to be recorded.
 void check_plain(const OpCase& row, Report& report);
 
-/// Called with an undefined tensor, another dtype or another shape in each place: an Error names the operation that
-/// was called, an operand by its shape or dtype, and the line of the call.
+/// Called with an undefined tensor, another dtype or another shape in each place: an Error names the
+/// operation that was called, an operand by its shape or dtype, and the line of the call.
 void check_refusals(const OpCase& row, Report& report);
 
 /// All of the above.

@@ -85,9 +85,9 @@ Tensor wrong_save(Operand x) {
 
 // Refuses, but does not say who and where.
 Tensor wrong_message(Operand x) {
-  const int64_t version = TensorBody::of(x).storage->version;
+  const int64_t version = TensorImpl::of(x).storage->version;
   return record("planted", plain_square(x), {{x, [x = x.tensor(), version](const Tensor& g) {
-                                                if (TensorBody::of(x).storage->version != version)
+                                                if (TensorImpl::of(x).storage->version != version)
                                                   throw Error("overwritten");
                                                 return g * (2 * x);
                                               }}});
@@ -103,7 +103,7 @@ Tensor wrong_one_pass(Operand x) {
 
 // The twin is another function.
 Tensor wrong_twin(Operand x) {
-  const Twin twin = [](const std::vector<Tensor>& in) { return in[0] * in[0] * in[0]; };
+  const ReferenceFunction twin = [](const std::vector<Tensor>& in) { return in[0] * in[0] * in[0]; };
   if (reference_mode()) return twin({x});
   return record(
       "planted", plain_square(x), {x},
@@ -224,7 +224,7 @@ TEST_CASE("operators: an error names the operation that was called, its operands
 
 TEST_CASE("operators: an error below a gradient rule names the operation, the rule and both lines") {
   const auto faulty = [](Operand x) {
-    const Calling here("faulty", x.line());
+    const OpScope scope("faulty", x.line());
     return record("faulty", clone(x->detach()), {{x, [](const Tensor& g) { return g + ones({7}); }}});
   };
   const int inner = __LINE__ - 2, outer = __LINE__ + 1;
@@ -289,17 +289,11 @@ TEST_CASE("positions and dims are checked where no element is read") {
 }
 
 template <class X>
-concept TakesBoolForDim = requires(X x) {
-  sum(x, true);
-}
-|| requires(X x) { amax(x, true); }
-|| requires(X x) { max(x, true); }
-|| requires(X x) { prod(x, true); }
-|| requires(X x) { argmax(x, true); }
-|| requires(X x) { softmax(x, true); }
-|| requires(X x) { cumsum(x, true); }
-|| requires(X x) { var(x, 0, true); }
-|| requires(X x) { heed::std(x, 0, true); };
+concept TakesBoolForDim =
+    requires(X x) { sum(x, true); } || requires(X x) { amax(x, true); } || requires(X x) { max(x, true); } ||
+    requires(X x) { prod(x, true); } || requires(X x) { argmax(x, true); } ||
+    requires(X x) { softmax(x, true); } || requires(X x) { cumsum(x, true); } ||
+    requires(X x) { var(x, 0, true); } || requires(X x) { heed::stddev(x, 0, true); };
 static_assert(!TakesBoolForDim<Tensor>, "a bool is no dimension and no correction");
 
 TEST_CASE("gelu keeps its digits where it is small, and its sign") {

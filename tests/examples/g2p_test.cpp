@@ -139,7 +139,8 @@ TEST_CASE("g2p: stopped and gone on with, the same model; a new one spares the o
   CHECK(model("pieces") != model("whole"));
   CHECK(run_program("g2p", "convert bonu --out " + words / "pieces").code == 0);
 
-  // Stopped after its last step, before it wrote its model: the file there is still the one of the training before.
+  // Stopped after its last step, before it wrote its model: the file there is still the one of the training
+  // before.
   const std::string file = words / "out/g2p.safetensors";
   CHECK(run_program("g2p", words.options("out", "--epochs 1 --seed 3 --checkpoint-every 0")).code == 0);
   CHECK_FALSE(contains(run_program("g2p", words.options("out", plan + " --resume")).out, "is now"));

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "nn/safetensors.h"
+#include "nn/files/safetensors.h"
 #include "tensor/kernels/matmul.h"
 #include "tensor/random.h"
 #include "tests/support/expect.h"

@@ -27,7 +27,7 @@ TEST_CASE("language: at first every token is about as probable, and it learns wh
   const double alike = std::log2(static_cast<double>(language.tokens().size()));
   const double first = language.bits(text) / static_cast<double>(text.size());
   CHECK(first == doctest::Approx(alike).epsilon(0.1));
-  CHECK(test::forgotten_leaves(language.net()(from_vector(text, {1, std::ssize(text)})), language.net()) ==
+  CHECK(test::unregistered_leaves(language.net()(from_vector(text, {1, std::ssize(text)})), language.net()) ==
         "");
   Adam optimizer(language.net().parameters(), {.lr = 1e-2});
   for (int i = 0; i < 200; ++i) {

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "nn/attention/kernel_regression.h"
-#include "tests/support/twins.h"
+#include "tests/support/references.h"
 
 using namespace heed;
 using program::LeaveOneOut;

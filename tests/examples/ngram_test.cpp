@@ -6,8 +6,8 @@
 using namespace heed;
 using program::Ngram;
 
-// a b a b a c: runs of two a b twice, b a twice, a c once. Pairs: d = 1 / (1 + 2 * 2) = 0.2. Single ids count the
-// different ids before them: a 1 (b), b 1 (a), c 1 (a); d = 3 / 3, at most 0.9.
+// a b a b a c: runs of two a b twice, b a twice, a c once. Pairs: d = 1 / (1 + 2 * 2) = 0.2. Single ids count
+// the different ids before them: a 1 (b), b 1 (a), c 1 (a); d = 3 / 3, at most 0.9.
 TEST_CASE("ngram: a small text by hand") {
   const Ngram model({0, 1, 0, 1, 0, 2}, 4, 2);
   const auto p = [&](const Ids& context, int64_t token) { return model.probability(context, token); };

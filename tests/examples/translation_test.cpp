@@ -2,9 +2,9 @@
 
 #include <array>
 
+#include "nn/files/safetensors.h"
 #include "nn/optim/clip.h"
 #include "nn/optim/optimizer.h"
-#include "nn/safetensors.h"
 #include "tensor/kernels/matmul.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"

@@ -1,18 +1,18 @@
-// Memory ends at every allocation in turn of a step of training, a load and a save: each must end in bad_alloc or an
-// Error with all values as before it or as after it, nothing lost, and the library in order.
+// Memory ends at every allocation in turn of a step of training, a load and a save: each must end in
+// bad_alloc or an Error with all values as before it or as after it, nothing lost, and the library in order.
 
 #include <filesystem>
 #include <functional>
 
 #include "examples/corpus.h"
 #include "examples/csv.h"
-#include "nn/checkpoint.h"
+#include "nn/files/checkpoint.h"
+#include "nn/files/npy.h"
+#include "nn/files/safetensors.h"
 #include "nn/functional.h"
 #include "nn/layers/embedding.h"
-#include "nn/npy.h"
 #include "nn/optim/clip.h"
 #include "nn/optim/optimizer.h"
-#include "nn/safetensors.h"
 #include "nn/text/batch.h"
 #include "nn/text/vocabulary.h"
 #include "nn/transformer/transformer.h"
@@ -50,7 +50,7 @@ std::map<std::string, Tensor> clones(const std::map<std::string, Tensor>& state)
 }
 
 // Something that is done, undone, and looked at.
-struct Deed {
+struct Action {
   std::function<void()> prepare, run;
   std::function<std::string()> state;
 };
@@ -62,7 +62,7 @@ std::pair<size_t, int64_t> held() {
 }
 
 // Runs the deed with memory ending at each of its allocations.
-void check_refusals(const Deed& deed, Refusal::Kind kind) {
+void check_refusals(const Action& deed, Refusal::Kind kind) {
   std::string before, after;
   std::pair<size_t, int64_t> usual;
   for (int round = 0; round < 3; ++round) {  // what is made once and stays is made now
@@ -111,7 +111,7 @@ void check_refusals(const Deed& deed, Refusal::Kind kind) {
   }
   REQUIRE(number > 3);
 }
-void check_refusals(const Deed& deed) {
+void check_refusals(const Action& deed) {
   check_refusals(deed, Refusal::from_then_on);
   check_refusals(deed, Refusal::once);
 }

@@ -6,8 +6,9 @@
 #include <limits>
 #include <new>
 
-// The linker turns heed's calls of aligned_alloc into calls of __wrap_aligned_alloc (CMakeLists.txt). What OpenMP,
-// OpenBLAS and the C library ask for by malloc is not refused: they end the program then, and are not heed's.
+// The linker turns heed's calls of aligned_alloc into calls of __wrap_aligned_alloc (CMakeLists.txt). What
+// OpenMP, OpenBLAS and the C library ask for by malloc is not refused: they end the program then, and are not
+// heed's.
 namespace faults {
 namespace {
 

@@ -15,8 +15,9 @@ enum class Fault {
   nothing,      // moves none
 };
 
-/// The calls of open, read, write, fsync, close and rename that heed makes until the end of the scope, in their order:
-/// "write a", where a is the name without its folder, or "." for the folder. One of them, from 0, may meet a fault.
+/// The calls of open, read, write, fsync, close and rename that heed makes until the end of the scope, in
+/// their order: "write a", where a is the name without its folder, or "." for the folder. One of them, from
+/// 0, may meet a fault.
 class FileCalls {
  public:
   FileCalls(const std::string& folder, Fault fault = Fault::none, size_t number = 0);

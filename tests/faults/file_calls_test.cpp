@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <functional>
 
-#include "nn/file.h"
-#include "nn/npy.h"
-#include "nn/safetensors.h"
+#include "nn/files/file.h"
+#include "nn/files/npy.h"
+#include "nn/files/safetensors.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 

@@ -1,12 +1,12 @@
-// Saves one file again and again, for kills.sh to kill: saver FILE. With --check FILE it says whether the file is one that
-// was saved whole, and of which round.
+// Saves one file again and again, for kills.sh to kill: saver FILE. With --check FILE it says whether the
+// file is one that was saved whole, and of which round.
 
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 
-#include "nn/safetensors.h"
+#include "nn/files/safetensors.h"
 #include "tensor/create.h"
 
 using namespace heed;
@@ -24,7 +24,7 @@ int main(int count, char** arguments) {
   }
   // From the number that the process has, so that processes differ.
   for (int64_t round = 1000 * int64_t{getpid()};; ++round) {
-    const Number n = static_cast<double>(round);
+    const Scalar n = static_cast<double>(round);
     const Shape large = {100 + round % 7, 1000};
     save_safetensors(
         arguments[1],

@@ -1,7 +1,7 @@
 #include "nn/functional.h"
 
 #include "nn/view/capture.h"
-#include "tests/support/twins.h"
+#include "tests/support/references.h"
 
 using namespace heed;
 

@@ -9,7 +9,7 @@ namespace {
 // Uniform in [-bound, bound), drawn often enough to come near the bounds.
 void check_uniform(const Tensor& x, double bound) {
   CHECK(std::abs(mean(x).item()) < 0.02 * bound);
-  CHECK(heed::std(x).item() == doctest::Approx(bound / std::sqrt(3.0)).epsilon(0.02));
+  CHECK(heed::stddev(x).item() == doctest::Approx(bound / std::sqrt(3.0)).epsilon(0.02));
   for (const double most : {-min(x).item(), max(x).item()}) {
     CHECK(most <= bound * (1 + 1e-6));
     CHECK(most > 0.99 * bound);
@@ -18,7 +18,7 @@ void check_uniform(const Tensor& x, double bound) {
 
 void check_normal(const Tensor& x, double std) {
   CHECK(std::abs(mean(x).item()) < 0.03 * std);
-  CHECK(heed::std(x).item() == doctest::Approx(std).epsilon(0.02));
+  CHECK(heed::stddev(x).item() == doctest::Approx(std).epsilon(0.02));
   CHECK(max(x).item() > 3 * std);
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("gains") {
 TEST_CASE("laws") {
   manual_seed(1);
   check_uniform(init::uniform({200, 100}, -3, 3), 3);
-  check_uniform(init::uniform_for(16, {200, 100}), 0.25);
+  check_uniform(init::uniform_fan_in(16, {200, 100}), 0.25);
   check_uniform(init::xavier_uniform({200, 100}, 2), 2 * std::sqrt(6.0 / 300));
   check_uniform(init::kaiming_uniform({200, 100}), std::sqrt(6.0 / 100));
   check_uniform(init::kaiming_uniform({200, 100}, {.negative_slope = std::sqrt(5.0)}), 0.1);

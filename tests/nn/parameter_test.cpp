@@ -62,7 +62,7 @@ TEST_CASE("assigning writes in place") {
   a = b;
   CHECK(a.same_as(held));
   CHECK(values(held) == Values{8, 9});
-  a = TensorBody::view(held, {2}, {0}, 1);  // its own memory
+  a = TensorImpl::view(held, {2}, {0}, 1);  // its own memory
   CHECK(values(held) == Values{9, 9});
   auto& w = a;
   w = w * 2;

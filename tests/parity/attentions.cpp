@@ -1,5 +1,5 @@
-// Attention, positions and transformers as the reference cases name them. Masks there are true where attention is
-// not allowed, and sequences come first unless batch_first is set.
+// Attention, positions and transformers as the reference cases name them. Masks there are true where
+// attention is not allowed, and sequences come first unless batch_first is set.
 
 #include "autograd/ops/logic.h"
 #include "autograd/ops/shape.h"

@@ -21,8 +21,8 @@ Value evaluate(const std::string& expression, const Names& names);
 ///
 ///   emb=Embedding(11,6), rnn=GRU(6,7), fc=Linear(7,3); y = fc(rnn(emb(x)).output); loss = mse_loss(y, z)
 ///
-/// The layers are members under their names, and the other statements are the forward, which returns `loss`. A
-/// layer without a name is called `model`, and its parameters have no prefix.
+/// The layers are members under their names, and the other statements are the forward, which returns `loss`.
+/// A layer without a name is called `model`, and its parameters have no prefix.
 class Program : public Layer<Program> {
  public:
   explicit Program(const std::string& text);

@@ -1,6 +1,6 @@
 #include "tests/parity/nn_cases.h"
 
-#include "nn/safetensors.h"
+#include "nn/files/safetensors.h"
 #include "tensor/create.h"
 #include "tests/support/leaves.h"
 
@@ -39,7 +39,7 @@ std::string run_module(const Cases& cases, const Json& one, const Fields& fields
   Differences differences(cases, one);
   if (subject.module)
     for (const Tensor& output : outputs)
-      if (const std::string leaf = test::forgotten_leaves(output, *subject.module, leaves); !leaf.empty())
+      if (const std::string leaf = test::unregistered_leaves(output, *subject.module, leaves); !leaf.empty())
         differences.found(leaf);
   fields.has("outputs");
   differences.outputs(outputs);

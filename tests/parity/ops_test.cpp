@@ -1,5 +1,5 @@
-// Every operator against reference values and gradients: the `core` cases of ops.json must all pass, and so must
-// those of the `extended` tier but for the operators that are listed here as not offered.
+// Every operator against reference values and gradients: the `core` cases of ops.json must all pass, and so
+// must those of the `extended` tier but for the operators that are listed here as not offered.
 
 #include <functional>
 #include <map>
@@ -213,7 +213,7 @@ const std::map<std::string, Call>& operators() {
 
       EXTREME(max, maximum), EXTREME(min, minimum),
       {"var", spread([](const auto&... all) { return var(all...); })},
-      {"std", spread([](const auto&... all) { return heed::std(all...); })},
+      {"std", spread([](const auto&... all) { return heed::stddev(all...); })},
       {"prod", [](Arguments& a) -> Outputs {
          const Tensor x = a.tensor("input");
          const bool keepdim = a.get("keepdim", false);

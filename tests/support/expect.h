@@ -1,7 +1,8 @@
 #pragma once
 
-// What tests begin with: doctest, operations, and how results are expected to be. Not autograd/ops/elementwise.h, where
-// most operations are added: a test that needs it says so, and the others are not built anew.
+// What tests begin with: doctest, operations, and how results are expected to be. Not
+// autograd/ops/elementwise.h, where most operations are added: a test that needs it says so, and the others
+// are not built anew.
 
 #include <doctest/doctest.h>
 
@@ -10,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "autograd/debug/gradcheck.h"
 #include "autograd/engine.h"
 #include "autograd/function.h"
-#include "autograd/gradcheck.h"
 #include "autograd/ops/in_place.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/logic.h"
@@ -39,9 +40,9 @@ inline std::string bytes_of(const heed::Tensor& x) {
   return bytes;
 }
 
-/// The largest distance between numbers at the same place, or its share of the second where that is above 1. NaN is
-/// no distance from NaN and infinitely far from all else, as an infinity is from all but itself; so are lists of
-/// other lengths from each other.
+/// The largest distance between numbers at the same place, or its share of the second where that is above 1.
+/// NaN is no distance from NaN and infinitely far from all else, as an infinity is from all but itself; so
+/// are lists of other lengths from each other.
 enum class Difference { absolute, relative };
 inline double largest_difference(const Values& a, const Values& b, Difference kind = Difference::absolute) {
   if (a.size() != b.size()) return INFINITY;
@@ -58,7 +59,8 @@ inline double largest_difference(const Values& a, const Values& b, Difference ki
 inline double magnitude(const heed::Tensor& x) {
   return largest_difference(values(x), Values(static_cast<size_t>(x.numel()), 0));
 }
-/// Holds that the values come up to a bound on either side or nearly, and not beyond: those of a uniform start.
+/// Holds that the values come up to a bound on either side or nearly, and not beyond: those of a uniform
+/// start.
 inline void check_fills(const heed::Tensor& x, double bound, double share = 0.9) {
   CHECK(magnitude(x) <= bound);
   CHECK(magnitude(x) > share * bound);
@@ -68,12 +70,12 @@ inline double largest_difference(const heed::Tensor& a, const heed::Tensor& b) {
 }
 
 /// A leaf of these numbers in float64.
-inline heed::Tensor leaf(const heed::Literal& values) {
+inline heed::Tensor leaf(const heed::NestedList& values) {
   return heed::tensor(values, heed::float64).requires_grad_();
 }
 
 inline bool share_memory(const heed::Tensor& a, const heed::Tensor& b) {
-  return heed::TensorBody::of(a).storage.get() == heed::TensorBody::of(b).storage.get();
+  return heed::TensorImpl::of(a).storage.get() == heed::TensorImpl::of(b).storage.get();
 }
 
 /// 0, 1, 2, ... in this shape.
@@ -96,7 +98,8 @@ std::string whole_message(F&& f) {
   return "";
 }
 
-/// The same without the place of the call, with which its first line ends when an operation or a gradient rule refuses.
+/// The same without the place of the call, with which its first line ends when an operation or a gradient
+/// rule refuses.
 template <class F>
 std::string message(F&& f) {
   const std::string text = whole_message(f);
@@ -116,7 +119,7 @@ std::string message(F&& f) {
     CHECK_MESSAGE(contains(error_text, part), error_text);       \
   } while (false)
 
-/// Operations are their twins, or not, until the end of the scope.
+/// Operations are their references, or not, until the end of the scope.
 class Reference {
  public:
   explicit Reference(bool on) { heed::set_reference_mode(on); }

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "nn/check_module.h"
+#include "nn/debug/check_module.h"
 
 namespace heed::test {
 
-using detail::forgotten_leaves;
+using detail::unregistered_leaves;
 
 /// The names of parameters, buffers or modules, or of a state dict, in their order.
 template <class List>

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "autograd/engine.h"
-#include "nn/safetensors.h"
+#include "nn/files/safetensors.h"
 #include "tensor/kernels/elementwise.h"
 #include "tests/support/program.h"
 

@@ -8,7 +8,7 @@
 
 /// Reference cases: what an operator or a module must give, values and gradients, as stored in tests/data.
 /// HEED_PARITY_DIR names another folder with files of the same names and form. Tensors come through the
-/// library's own load_safetensors, which tests/nn/safetensors_test.cpp holds to bytes written by hand.
+/// library's own load_safetensors, which tests/nn/files/safetensors_test.cpp holds to bytes written by hand.
 namespace heed::parity {
 
 using Json = nlohmann::json;
@@ -104,8 +104,8 @@ class Differences {
   std::string text_;
 };
 
-/// Finds what is wrong with one case, "" for nothing. Runs every case of a file: an exception is a finding, and
-/// so is a tag, a dtype or a number of cases that is not as the format says.
+/// Finds what is wrong with one case, "" for nothing. Runs every case of a file: an exception is a finding,
+/// and so is a tag, a dtype or a number of cases that is not as the format says.
 using Run = std::function<std::string(const Json& one)>;
 std::vector<std::string> findings(const Cases& cases, const Run& run);
 

@@ -19,7 +19,7 @@ namespace {
 using Values = std::vector<double>;
 
 constexpr double kLargest = 10;
-struct Unfit {};  // a step that would show nothing: near a jump, too large, or not for these operands
+struct SkipStep {};  // a step that would show nothing: near a jump, too large, or not for these operands
 
 template <class F>
 void each(const Shape& shape, F&& f) {
@@ -79,7 +79,7 @@ Shape broadcast(Shape a, Shape b) {
   if (a.dim() < b.dim()) std::swap(a, b);
   while (b.dim() < a.dim()) b.insert(0, 1);
   for (int64_t d = 0; d < a.dim(); ++d) {
-    if (a[d] != b[d] && a[d] != 1 && b[d] != 1) throw Unfit();
+    if (a[d] != b[d] && a[d] != 1 && b[d] != 1) throw SkipStep();
     a[d] = a[d] == 1 ? b[d] : a[d];
   }
   return a;
@@ -125,7 +125,7 @@ const Function<double (*)(double), Tensor (*)(Operand)> unary[] = {
     {"tanh", [](double v) { return std::tanh(v); }, tanh, true, false},
     {"sigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }, sigmoid, true, false},
     {"relu", [](double v) { return std::max(v, 0.0); }, relu, false, false}};
-double quotient(double a, double b) { return std::abs(b) < 0.5 ? throw Unfit() : a / b; }
+double quotient(double a, double b) { return std::abs(b) < 0.5 ? throw SkipStep() : a / b; }
 const Function<double (*)(double, double), Tensor (*)(Operand, Operand)> binary[] = {
     {"add", [](double a, double b) { return a + b; }, [](Operand a, Operand b) { return a + b; }, true, true},
     {"sub", [](double a, double b) { return a - b; }, [](Operand a, Operand b) { return a - b; }, true, true},
@@ -202,11 +202,11 @@ class Program {
       const Step step = propose();
       const Plain y = step.plain(plains[step.a], plains[step.b]);
       for (size_t i = 0; i < y.places.size(); ++i)
-        if (std::abs(y[i]) > kLargest || y.places.size() > 200) throw Unfit();
+        if (std::abs(y[i]) > kLargest || y.places.size() > 200) throw SkipStep();
       plains.push_back(y);
       steps.push_back(step);
       tensors.push_back(step.call(tensors[step.a], tensors[step.b]));
-    } catch (const Unfit&) {
+    } catch (const SkipStep&) {
     } catch (const Error& error) {
       throw Error(error.what() + text());
     }
@@ -228,7 +228,8 @@ class Program {
   Step elementwise(size_t a, size_t b) {
     const DType dtype = plains[a].dtype;
     const auto fits = [&](const auto& f) {
-      if (!(is_floating(dtype) || (dtype == int64 && f.of_integers)) || (smooth_ && !f.smooth)) throw Unfit();
+      if (!(is_floating(dtype) || (dtype == int64 && f.of_integers)) || (smooth_ && !f.smooth))
+        throw SkipStep();
       return f;
     };
     if (below(3) == 0) {
@@ -283,7 +284,7 @@ class Program {
             [=](T x) { return slice(x, d, start, n, by); });
       }
       case 4: {
-        if (n == 0) throw Unfit();
+        if (n == 0) throw SkipStep();
         const int64_t i = below(n);
         shape.erase(d);
         return step(
@@ -294,7 +295,7 @@ class Program {
         shape = all % 2 ? Shape{all} : Shape{2, all / 2};
         const auto call = [shape](T x, T) { return reshape(x, shape); };
         const bool shares =
-            TensorBody::of(call(tensors[a], {})).storage.get() == TensorBody::of(tensors[a]).storage.get();
+            TensorImpl::of(call(tensors[a], {})).storage.get() == TensorImpl::of(tensors[a]).storage.get();
         const auto plain = [=](P x, P) {
           const Plain y{x.dtype, shape, x.memory, x.places};
           return shares ? y : copy(y);
@@ -319,8 +320,8 @@ class Program {
       }
       result.push_back(kept[d]);
     }
-    if (dims.empty() || dtype == boolean || (kind == 1 && dtype == int64)) throw Unfit();
-    if (kind > 0 && plains[a].places.empty()) throw Unfit();
+    if (dims.empty() || dtype == boolean || (kind == 1 && dtype == int64)) throw SkipStep();
+    if (kind > 0 && plains[a].places.empty()) throw SkipStep();
     const double share = kind == 1 ? static_cast<double>(numel(kept)) / static_cast<double>(numel(shape)) : 1;
     return {
         names[kind], a, a,
@@ -341,7 +342,7 @@ class Program {
   // Each line along a dimension is changed as a whole.
   Step by_lines(size_t a, size_t b) {
     const Shape shape = plains[a].shape;
-    if (shape.empty()) throw Unfit();
+    if (shape.empty()) throw SkipStep();
     const int64_t d = below(shape.dim()), n = shape[d];
     const auto step = [=](const char* name, auto change, auto call) {
       return Step{name, a, a,
@@ -365,12 +366,12 @@ class Program {
             "flip", Memory::own, a, shape, [=](Shape& at) { at[d] = n - 1 - at[d]; },
             [=](T x) { return flip(x, {d}); });
       case 1:
-        if (plains[a].dtype == boolean) throw Unfit();
+        if (plains[a].dtype == boolean) throw SkipStep();
         return step(
             "cumsum", [](Values& line) { std::partial_sum(line.begin(), line.end(), line.begin()); },
             [=](T x) { return cumsum(x, d); });
       case 2:
-        if (!is_floating(plains[a].dtype)) throw Unfit();
+        if (!is_floating(plains[a].dtype)) throw SkipStep();
         return step(
             "softmax",
             [](Values& line) {
@@ -381,9 +382,9 @@ class Program {
             [=](T x) { return softmax(x, d); });
       default: {
         Shape both = shape, other = plains[b].shape;
-        if (other.dim() != shape.dim()) throw Unfit();
+        if (other.dim() != shape.dim()) throw SkipStep();
         both[d] += std::exchange(other[d], n);
-        if (other != shape) throw Unfit();
+        if (other != shape) throw SkipStep();
         const auto element = [=](P x, P y, Shape at) { return at[d] < n ? x(at) : (at[d] -= n, y(at)); };
         return {
             "cat", a, b,
@@ -398,9 +399,9 @@ class Program {
   // By positions along a dimension: index_select, a mask, gather, scatter_add.
   Step positions(size_t a, size_t b) {
     Shape shape = plains[a].shape;
-    if (shape.empty()) throw Unfit();
+    if (shape.empty()) throw SkipStep();
     const int64_t kind = below(4), d = kind == 1 ? 0 : below(shape.dim()), n = shape[d];
-    if (n == 0) throw Unfit();
+    if (n == 0) throw SkipStep();
     shape[d] = below(5);
     if (kind == 1) {
       const Plain mask = random_values(boolean, {n}, 2);
@@ -422,7 +423,7 @@ class Program {
                    [=](T x) { return index_select(x, d, index); });
     if (kind == 2)
       return moved("gather", Memory::own, a, shape, redirect, [=](T x) { return gather(x, d, index); });
-    if (plains[a].dtype == boolean || plains[b].shape != shape) throw Unfit();
+    if (plains[a].dtype == boolean || plains[b].shape != shape) throw SkipStep();
     return {"scatter_add", a, b,
             [=](P x, P y) {
               const Plain sum = copy(x);
@@ -440,9 +441,9 @@ class Program {
   Step product_of(size_t a, size_t b) {
     Shape shape = plains[a].shape, right = plains[b].shape;
     const int64_t last = shape.dim() - 1;
-    if (!is_floating(plains[a].dtype) || last < 1 || right.dim() != shape.dim()) throw Unfit();
+    if (!is_floating(plains[a].dtype) || last < 1 || right.dim() != shape.dim()) throw SkipStep();
     const int64_t columns = std::exchange(right[last - 1], shape[last - 1]), n = shape[last];
-    if (right != shape) throw Unfit();
+    if (right != shape) throw SkipStep();
     shape[last] = columns;
     return {"matmul", a, b,
             [=](P x, P y) {
@@ -472,14 +473,14 @@ class Program {
     const Plain& target = plains[a];
     const std::set<size_t> distinct(target.places.begin(), target.places.end());
     if (target.dtype == boolean || target.places.empty() || distinct.size() != target.places.size())
-      throw Unfit();
-    if (broadcast(target.shape, plains[b].shape) != target.shape) throw Unfit();
+      throw SkipStep();
+    if (broadcast(target.shape, plains[b].shape) != target.shape) throw SkipStep();
     const auto kind = kinds[below(3)];
     return {kind.name, a, b,
             [=](P x, P y) {
               const Plain now = zip(x.dtype, x, y, [&](double u, double v) {
                 const double w = kind.plain(u, v);
-                return std::abs(w) > kLargest ? throw Unfit() : w;
+                return std::abs(w) > kLargest ? throw SkipStep() : w;
               });
               each(x.shape, [&](const Shape& at) { x(at) = now(at); });
               return x;
@@ -495,7 +496,7 @@ class Program {
     return {"less, or and", a, b,
             [=](P x, P y) {
               return zip(boolean, x, y, [=](double u, double v) {
-                if (is_floating(from) && std::abs(u - v) < 1e-3) throw Unfit();
+                if (is_floating(from) && std::abs(u - v) < 1e-3) throw SkipStep();
                 return from == boolean ? u * v : u < v;
               });
             },
@@ -545,7 +546,7 @@ std::string wrong_program(const std::function<uint64_t()>& choose, bool smooth, 
         leaves[i][k] = before + step;
         numeric += program.loss(leaves) / (2 * step);
       }
-    } catch (const Unfit&) {
+    } catch (const SkipStep&) {
       numeric = found;  // at the edge of what a step takes
     }
     leaves[i][k] = before;

@@ -112,7 +112,7 @@ TEST_CASE("tensors from nested values") {
   CHECK(tensor({}).shape() == Shape{0});
   CHECK(tensor({{}, {}}).shape() == Shape{2, 0});
 
-  const auto ragged = [](const Literal& values) { return message([&] { tensor(values); }); };
+  const auto ragged = [](const NestedList& values) { return message([&] { tensor(values); }); };
   CHECK(ragged({{1, 2}, {3}}) ==
         "tensor: the nested values are ragged: a row at depth 1 does not fit the shape [2, 2] of the first "
         "rows");

@@ -40,24 +40,24 @@ TEST_CASE("a message names the outermost operation and its line, and in backward
   const std::string place = std::string(here.file_name()) + ":" + std::to_string(here.line());
   const std::string outer = "outer: wrong; called at " + place;
   {
-    const Calling first("outer", here);
+    const OpScope first("outer", here);
     {
-      const Calling second("inner", here);
+      const OpScope second("inner", here);
       CHECK(text() == outer);
     }
     CHECK(text() == outer);
     CHECK(whole_message([] { fail("outer: wrong"); }) == outer);  // named already
-    const Calling rule("op", here, Calling::Role::rule);
+    const OpScope rule("op", here, OpScope::Role::rule);
     CHECK(text() == "op: wrong; in the gradient rule of op, called at " + place);
     CHECK(whole_message([] { fail("op: all said"); }) == "op: all said");
-    const Calling inside("inside");
+    const OpScope inside("inside");
     CHECK(text() == "inside: wrong; in the gradient rule of op, called at " + place);
-    CHECK(Calling::rule() == &rule);
+    CHECK(OpScope::rule() == &rule);
   }
   CHECK(text() == "wrong");
-  CHECK(Calling::rule() == nullptr);
+  CHECK(OpScope::rule() == nullptr);
 
   const Threads threads(3);
-  const Calling first("outer", here);
+  const OpScope first("outer", here);
   CHECK(whole_message([] { parallel_for(64, 1, [](int64_t, int64_t) { fail("wrong"); }); }) == outer);
 }

@@ -78,9 +78,9 @@ TEST_CASE("a released block is given out again") {
   release(larger, 1281);
 
   Tensor x = zeros({1000});
-  const void* memory = TensorBody::of(x).storage->data;
+  const void* memory = TensorImpl::of(x).storage->data;
   x = Tensor();
-  CHECK(TensorBody::of(ones({1000})).storage->data == memory);
+  CHECK(TensorImpl::of(ones({1000})).storage->data == memory);
 }
 
 TEST_CASE("live bytes and their peak") {

@@ -40,7 +40,7 @@ TEST_CASE("values stand in columns, followed by dtype and shape") {
   for (const auto& row : rows) CHECK(to_string(row.x) == row.text);
   std::ostringstream out;
   const Tensor x = tensor({1, 2});
-  out << x << ", " << x.shape() << " of " << x.dtype() << ", at most " << Number(3);
+  out << x << ", " << x.shape() << " of " << x.dtype() << ", at most " << Scalar(3);
   CHECK(out.str() == "[1, 2] float32 [2], [2] of float32, at most 3");
 }
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <thread>
 
-#include "tests/support/twins.h"
+#include "tests/support/references.h"
 
 using namespace heed;
 

@@ -24,11 +24,11 @@ TEST_CASE("a write leaves its name, its line and a new version") {
   CHECK(storage->writer_line.line() == __LINE__ - 3);
 
   const Tensor x = Tensor::empty({3}), view = x.detach();
-  CHECK(TensorBody::of(x).storage->version == 0);
+  CHECK(TensorImpl::of(x).storage->version == 0);
   view.mutable_data<float>();  // views share the record as they share the values
-  CHECK(TensorBody::of(x).storage->version == 1);
-  CHECK(std::string(TensorBody::of(x).storage->writer) == "mutable_data");
-  CHECK(TensorBody::of(x).storage->writer_line.line() == __LINE__ - 3);
+  CHECK(TensorImpl::of(x).storage->version == 1);
+  CHECK(std::string(TensorImpl::of(x).storage->writer) == "mutable_data");
+  CHECK(TensorImpl::of(x).storage->writer_line.line() == __LINE__ - 3);
   x.data<float>();
-  CHECK(TensorBody::of(x).storage->version == 1);
+  CHECK(TensorImpl::of(x).storage->version == 1);
 }

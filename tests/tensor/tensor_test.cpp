@@ -19,8 +19,8 @@ TEST_CASE("a tensor describes itself") {
       CHECK(x.dim() == shape.dim());
       CHECK(x.numel() == numel(shape));
       CHECK(x.is_contiguous());
-      CHECK(TensorBody::unique(x));
-      CHECK(reinterpret_cast<uintptr_t>(TensorBody::of(x).storage->data) % 64 == 0);
+      CHECK(TensorImpl::unique(x));
+      CHECK(reinterpret_cast<uintptr_t>(TensorImpl::of(x).storage->data) % 64 == 0);
       CHECK(x.detach().is_contiguous());
       CHECK(zeros(shape, dtype).to_vector<double>().size() == static_cast<size_t>(numel(shape)));
     }
@@ -33,8 +33,8 @@ TEST_CASE("a tensor describes itself") {
 TEST_CASE("handles share, views share memory") {
   const Tensor x = counted({2, 3}), name = x;
   CHECK(name.same_as(x));
-  CHECK_FALSE(TensorBody::unique(x));
-  const Tensor row = TensorBody::view(x, {3}, {1}, 3), column = TensorBody::view(x, {2}, {3}, 1);
+  CHECK_FALSE(TensorImpl::unique(x));
+  const Tensor row = TensorImpl::view(x, {3}, {1}, 3), column = TensorImpl::view(x, {2}, {3}, 1);
   CHECK_FALSE(row.same_as(x));
   CHECK(values(row) == Values{3, 4, 5});
   CHECK(values(column) == Values{1, 4});
@@ -44,15 +44,15 @@ TEST_CASE("handles share, views share memory") {
   CHECK_FALSE(detached.same_as(x));
   CHECK(detached.data<float>() == x.data<float>());
   Tensor alone = counted({2});
-  CHECK(TensorBody::unique(alone));
+  CHECK(TensorImpl::unique(alone));
   const Tensor view = alone.detach();
-  CHECK_FALSE(TensorBody::unique(alone));  // the handle is alone with its body, the body not with the memory
+  CHECK_FALSE(TensorImpl::unique(alone));  // the handle is alone with its body, the body not with the memory
 }
 
 TEST_CASE("what is contiguous") {
   const Tensor x = counted({4, 6});
   const auto contiguous = [&](const Shape& shape, const Strides& strides) {
-    return TensorBody::view(x, shape, strides).is_contiguous();
+    return TensorImpl::view(x, shape, strides).is_contiguous();
   };
   CHECK(contiguous({4, 6}, {6, 1}));
   CHECK(contiguous({24}, {1}));
@@ -69,12 +69,12 @@ TEST_CASE("what is contiguous") {
 
 TEST_CASE("elements are visited in row-major order, whatever the strides") {
   const Tensor x = counted({2, 3});
-  CHECK(values(TensorBody::view(x, {3, 2}, {1, 3})) == Values{0, 3, 1, 4, 2, 5});
-  CHECK(values(TensorBody::view(x, {2, 2}, {3, 2})) == Values{0, 2, 3, 5});
-  CHECK(values(TensorBody::view(x, {2, 2}, {0, 1}, 4)) == Values{4, 5, 4, 5});
-  CHECK(values(TensorBody::view(x, {}, {}, 5)) == Values{5});
-  CHECK(values(TensorBody::view(x, {0, 3}, {3, 1})).empty());
-  CHECK(values(TensorBody::view(x, {1, 1, 1, 1, 1, 3, 2}, {0, 0, 0, 0, 0, 1, 3})) ==
+  CHECK(values(TensorImpl::view(x, {3, 2}, {1, 3})) == Values{0, 3, 1, 4, 2, 5});
+  CHECK(values(TensorImpl::view(x, {2, 2}, {3, 2})) == Values{0, 2, 3, 5});
+  CHECK(values(TensorImpl::view(x, {2, 2}, {0, 1}, 4)) == Values{4, 5, 4, 5});
+  CHECK(values(TensorImpl::view(x, {}, {}, 5)) == Values{5});
+  CHECK(values(TensorImpl::view(x, {0, 3}, {3, 1})).empty());
+  CHECK(values(TensorImpl::view(x, {1, 1, 1, 1, 1, 3, 2}, {0, 0, 0, 0, 0, 1, 3})) ==
         Values{0, 3, 1, 4, 2, 5});
   std::vector<int64_t> offsets;
   for_each_offset({2, 2}, {1, 10}, [&](int64_t offset) { offsets.push_back(offset); });
@@ -126,7 +126,7 @@ TEST_CASE("operations are no members, nor is the body: the compiler says what to
 using namespace heed;
 Tensor f(const Tensor& x) { return x.sum(0, true); }
 Tensor g(const Tensor& x) { return x.view({2, 3}); }
-TensorBody& h(const Tensor& x) { return x.body(); }
+TensorImpl& h(const Tensor& x) { return x.body(); }
 )");
   REQUIRE(errors.size() == 3);
   CHECK(contains(errors[0], "private"));

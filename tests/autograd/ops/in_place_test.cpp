@@ -52,7 +52,7 @@ TEST_CASE("what may not be written to is refused") {
   CHECK_ERROR_HAS(add_(zeros({2}, int64), 0.5), "does not fit a int64 tensor");
   CHECK_ERROR_HAS(div_(zeros({2}, int64), 2), "div_: x is int64");
   CHECK_ERROR_HAS(add_(2, x), "the first operand is a number");
-  CHECK(TensorBody::of(x).storage->writer == nullptr);  // refused writes are none
+  CHECK(TensorImpl::of(x).storage->writer == nullptr);  // refused writes are none
   CHECK_ERROR_HAS(fill_(Tensor(), 1), "undefined");
   CHECK(values(x) == Values(4, 0));
 }

@@ -120,7 +120,8 @@ TEST_CASE("matmul: one value that stands for a whole batch, as the gradient of a
 }
 
 TEST_CASE(
-    "TurnedWeights: linear gives the same bits and gradients, sees writes, and forgets nothing it must "
+    "TransposedWeightCache: linear gives the same bits and gradients, sees writes, and forgets nothing it "
+    "must "
     "know") {
   manual_seed(3);
   const Tensor a = randn({48, 40}), b = randn({40, 48}), bias = randn({48}), x = randn({3, 40}),
@@ -131,28 +132,28 @@ TEST_CASE(
                        values(linear(x, top)),          values(linear(x, bottom)),
                        values(linear(x, transpose(b))), values(linear(randn({2, 5}, float64) * 0 + 1, wide))};
   };
-  TurnedWeights kept;
+  TransposedWeightCache kept;
   for (int step = 0; step < 3; ++step) {
     const auto expected = results();
     {
-      const TurnedWeights::Use use(&kept);
+      const TransposedWeightCache::Use use(&kept);
       CHECK(results() == expected);
       CHECK(results() == expected);
-      CHECK(TurnedWeights::transposed(a).is_contiguous() == kernel::has_own_product(float32));
-      CHECK_FALSE(TurnedWeights::transposed(wide).is_contiguous());
-      const TurnedWeights::Use none(nullptr);
-      CHECK_FALSE(TurnedWeights::transposed(a).is_contiguous());
+      CHECK(TransposedWeightCache::transposed(a).is_contiguous() == kernel::has_own_product(float32));
+      CHECK_FALSE(TransposedWeightCache::transposed(wide).is_contiguous());
+      const TransposedWeightCache::Use none(nullptr);
+      CHECK_FALSE(TransposedWeightCache::transposed(a).is_contiguous());
     }
-    CHECK_FALSE(TurnedWeights::transposed(a).is_contiguous());
+    CHECK_FALSE(TransposedWeightCache::transposed(a).is_contiguous());
     const NoGrad guard;
     mul_(a, 2);
     copy_(b, randn({40, 48}));
-    if (step == 1) kept = TurnedWeights(kept);
+    if (step == 1) kept = TransposedWeightCache(kept);
   }
 
   const Tensor w = randn({48, 40}).requires_grad_(), in = randn({3, 40}).requires_grad_(), g = randn({3, 48});
   const auto gradients = [&] { return grad({linear(in, w)}, {in, w}, {.grad_outputs = {g}}); };
   const auto expected = gradients();
-  const TurnedWeights::Use use(&kept);
+  const TransposedWeightCache::Use use(&kept);
   for (size_t i = 0; i < 2; ++i) CHECK(values(gradients()[i]) == values(expected[i]));
 }

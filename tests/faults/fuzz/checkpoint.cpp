@@ -1,6 +1,7 @@
-// Any file is a checkpoint of a small training or refused; then nothing has changed. One that is gives the same again.
+// Any file is a checkpoint of a small training or refused; then nothing has changed. One that is gives the
+// same again.
 
-#include "nn/checkpoint.h"
+#include "nn/files/checkpoint.h"
 
 #include <filesystem>
 

@@ -1,4 +1,5 @@
-// Any table is read or refused, whichever columns are asked for; with its bad rows skipped nothing but rows differs.
+// Any table is read or refused, whichever columns are asked for; with its bad rows skipped nothing but rows
+// differs.
 
 #include "examples/csv.h"
 

@@ -1,6 +1,6 @@
 // Any file is read or refused; what was read is written and read again as the same.
 
-#include "nn/npy.h"
+#include "nn/files/npy.h"
 
 #include "tensor/create.h"
 #include "tests/faults/fuzz/fuzz.h"

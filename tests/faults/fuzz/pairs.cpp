@@ -1,7 +1,7 @@
 // Any file of pairs is read or refused; what was read is of whole sentences, which are divided and tokenised.
 
 #include "examples/corpus.h"
-#include "nn/text/utf8.h"
+#include "tensor/utf8.h"
 #include "tests/faults/fuzz/fuzz.h"
 
 using namespace program;

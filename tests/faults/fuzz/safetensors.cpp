@@ -1,6 +1,6 @@
 // Any file is read or refused; what was read is written and read again as the same.
 
-#include "nn/safetensors.h"
+#include "nn/files/safetensors.h"
 
 #include "tensor/create.h"
 #include "tests/faults/fuzz/fuzz.h"

@@ -1,4 +1,5 @@
-// Any text is a vocabulary or refused; one that is has tokens and ids that belong together, and writes what it read.
+// Any text is a vocabulary or refused; one that is has tokens and ids that belong together, and writes what
+// it read.
 
 #include "nn/text/vocabulary.h"
 

@@ -1,6 +1,6 @@
 #include "nn/layers/activation.h"
 
-#include "nn/check_module.h"
+#include "nn/debug/check_module.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

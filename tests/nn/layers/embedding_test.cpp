@@ -12,8 +12,8 @@ TEST_CASE("Embedding: rows by index, names, leaves, start") {
   CHECK(y.shape() == Shape{2, 2, 40});
   CHECK(y[{0, 1}].to_vector<float>() == layer.weight[49].to_vector<float>());
   CHECK(test::names(layer.named_parameters()) == Texts{"weight"});
-  CHECK(test::forgotten_leaves(y, layer) == "");
-  CHECK(heed::std(layer.weight).item() == doctest::Approx(1).epsilon(0.05));
+  CHECK(test::unregistered_leaves(y, layer) == "");
+  CHECK(heed::stddev(layer.weight).item() == doctest::Approx(1).epsilon(0.05));
 }
 
 TEST_CASE("Embedding: the padding row starts at zero and never learns") {
@@ -51,7 +51,7 @@ TEST_CASE("Embedding: a tied output projection is one parameter under two names"
   Model model, other;
   const Tensor words = tensor({{0, 3}}, int64), y = model(words);
   CHECK(y.shape() == Shape{1, 2, 5});
-  CHECK(test::forgotten_leaves(y, model) == "");
+  CHECK(test::unregistered_leaves(y, model) == "");
   CHECK(model.parameters().size() == 1);
   CHECK(model.state_dict().size() == 2);
   for (const char* name : {"embedding.weight", "head.weight"}) {

@@ -12,10 +12,10 @@ TEST_CASE("Linear: sizes, names, leaves") {
   CHECK(layer.in_features() == 2);
   CHECK(layer.out_features() == 3);
   CHECK(test::names(layer.named_parameters()) == Texts{"weight", "bias"});
-  CHECK(test::forgotten_leaves(y, layer) == "");
+  CHECK(test::unregistered_leaves(y, layer) == "");
   const Linear bare(2, 3, {.bias = false});
   CHECK(bare.parameters().size() == 1);
-  CHECK(test::forgotten_leaves(bare(ones({1, 2})), bare) == "");
+  CHECK(test::unregistered_leaves(bare(ones({1, 2})), bare) == "");
 }
 
 TEST_CASE("Linear: starts uniform within 1 / sqrt(in)") {
@@ -48,5 +48,5 @@ TEST_CASE("a leaf that visit forgets is found") {
   };
   const Forgetful layer;
   const Tensor x = ones({1, 2}).requires_grad_();
-  CHECK(test::forgotten_leaves(layer(x), layer, {x}) == "a leaf of shape [2] is not in parameters()");
+  CHECK(test::unregistered_leaves(layer(x), layer, {x}) == "a leaf of shape [2] is not in parameters()");
 }

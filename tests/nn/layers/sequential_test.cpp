@@ -22,7 +22,7 @@ TEST_CASE("Sequential: parts in turn, numbered, of any callable kind") {
   const auto& first = model.get<Linear>(0);
   const auto& last = model.get<Sequential>(4).get<Linear>(1);
   CHECK(y.to_vector<float>() == last(tanh((relu(first(x)) + 1) * 2)).to_vector<float>());
-  CHECK(test::forgotten_leaves(y, model) == "");
+  CHECK(test::unregistered_leaves(y, model) == "");
   CHECK_ERROR(model.get<Linear>(1), "Sequential: part 1 is of another type");
   CHECK_ERROR(model.get<Linear>(5), "Sequential: there is no part 5 among 5");
   CHECK(Sequential()(x).same_as(x));

@@ -2,7 +2,7 @@
 
 #include "autograd/grad_mode.h"
 #include "autograd/ops/in_place.h"
-#include "nn/checkpoint.h"
+#include "nn/files/checkpoint.h"
 #include "nn/layers/linear.h"
 #include "tensor/create.h"
 #include "tests/support/expect.h"

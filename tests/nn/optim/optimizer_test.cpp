@@ -98,7 +98,7 @@ TEST_CASE("optimisers: after a change of a module's dtype, steps go on as if it 
 TEST_CASE("optimisers: parameters without a gradient stay, strided ones move, the write is seen") {
   const Tensor still = leaf({1, 2});
   const Tensor table = from_vector<double>({1, 2, 3, 4, 5, 6}, {2, 3});
-  const Tensor column = TensorBody::view(table, {2}, {3}, 1).requires_grad_();
+  const Tensor column = TensorImpl::view(table, {2}, {3}, 1).requires_grad_();
   SGD optimizer({still, column}, {.lr = 1});
   const Tensor squares = dot(column, column);
   column.set_grad(from_vector<double>({10, 20}, {2}));

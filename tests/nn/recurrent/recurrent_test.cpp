@@ -77,7 +77,7 @@ TEST_CASE_TEMPLATE("recurrent layers: a loop of cells gives the same", Pair, Rnn
         CHECK(largest_difference(h, whole.output[t]) < 1e-14);
       }
       if (c.defined()) CHECK(largest_difference(c, whole.c_n[0]) < 1e-14);
-      CHECK(test::forgotten_leaves(h, cell) == "");
+      CHECK(test::unregistered_leaves(h, cell) == "");
     }
 }
 
@@ -152,7 +152,7 @@ TEST_CASE_TEMPLATE("recurrent layers: gradients with lengths, in both directions
   std::vector<Tensor> inputs = layer.parameters();
   inputs.push_back(x);
   CHECK(gradcheck([&](const std::vector<Tensor>&) { return ask(layer, x, lengths).output; }, inputs));
-  CHECK(test::forgotten_leaves(ask(layer, x, lengths).output, layer, {x}) == "");
+  CHECK(test::unregistered_leaves(ask(layer, x, lengths).output, layer, {x}) == "");
 }
 
 TEST_CASE("recurrent layers: start uniform within 1 / sqrt(hidden)") {

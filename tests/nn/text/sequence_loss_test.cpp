@@ -1,7 +1,7 @@
 #include "nn/text/sequence_loss.h"
 
 #include "nn/functional.h"
-#include "tests/support/twins.h"
+#include "tests/support/references.h"
 
 using namespace heed;
 

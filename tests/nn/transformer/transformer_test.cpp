@@ -19,10 +19,10 @@ TEST_CASE("transformer layers: inputs without a batch, names, every leaf") {
   manual_seed(1);
   const Tensor tgt = randn({2, kTarget, 8}), memory = randn({2, kSource, 8});
   const TransformerEncoderLayer encoder(8, 2, {.dim_feedforward = 12, .dropout = 0});
-  CHECK(test::forgotten_leaves(encoder(tgt), encoder) == "");
+  CHECK(test::unregistered_leaves(encoder(tgt), encoder) == "");
   CHECK(largest_difference(encoder(tgt[0]), encoder(tgt)[0]) < 1e-5);
   const TransformerDecoderLayer decoder(8, 2, {.dim_feedforward = 12, .dropout = 0});
-  CHECK(test::forgotten_leaves(decoder(tgt, memory), decoder) == "");
+  CHECK(test::unregistered_leaves(decoder(tgt, memory), decoder) == "");
   CHECK(largest_difference(decoder(tgt[0], memory[0]), decoder(tgt, memory)[0]) < 1e-5);
   CHECK(decoder.state_dict().contains("multihead_attn.out_proj.bias"));
   CHECK(decoder.parameters().size() == 18);
@@ -283,7 +283,7 @@ TEST_CASE("transformer stacks: layers of their own, names, dropout, a norm behin
                                  "decoder.layers.1.multihead_attn.in_proj_weight", "decoder.norm.bias"})
     CHECK(transformer.state_dict().contains(name));
   CHECK(transformer.parameters().size() == 12 + 2 * 18 + 4);
-  CHECK(test::forgotten_leaves(y, transformer) == "");
+  CHECK(test::unregistered_leaves(y, transformer) == "");
   check_fills(transformer.decoder.layers[0].linear1.weight, std::sqrt(6.0 / 20));
 }
 

@@ -104,7 +104,7 @@ TEST_CASE("Tape: each pass has sums of its own, and a second derivative is one m
   CHECK(x.grad().item() == 12);
   double last = 0;
   for (size_t i = first; i < tape.steps().size(); ++i)
-    for (const TapeStep::Gift& gift : tape.steps()[i].gifts)
+    for (const TapeStep::Contribution& gift : tape.steps()[i].gifts)
       if (tape.label(gift.to) == "x") last = gift.sum.item();
   CHECK(last == 12);
 }

@@ -1,8 +1,8 @@
 #include "nn/view/text.h"
 
 #include "nn/attention/pooling.h"
-#include "nn/npy.h"
-#include "nn/safetensors.h"
+#include "nn/files/npy.h"
+#include "nn/files/safetensors.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 

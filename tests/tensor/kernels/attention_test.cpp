@@ -6,7 +6,7 @@
 
 #include "autograd/ops/attention.h"
 #include "tensor/kernels/matmul.h"
-#include "tests/support/twins.h"
+#include "tests/support/references.h"
 
 using namespace heed;
 

@@ -5,7 +5,7 @@
 
 #include "autograd/ops/elementwise.h"
 #include "tensor/kernels/loop.h"
-#include "tests/support/twins.h"
+#include "tests/support/references.h"
 
 using namespace heed;
 
@@ -54,7 +54,7 @@ size_t wrong(const Tensor& got, const Values& want, DType inputs) {
 }
 
 bool new_and_contiguous(const Tensor& y, const Shape& shape, DType dtype) {
-  return TensorBody::unique(y) && y.is_contiguous() && y.shape() == shape && y.dtype() == dtype;
+  return TensorImpl::unique(y) && y.is_contiguous() && y.shape() == shape && y.dtype() == dtype;
 }
 
 struct Map {
@@ -119,8 +119,8 @@ const Zip zips[] = {
     {"le", heed::le},
 };
 
-// A call of whole tensors gives what it gives for their numbers in float64, which the reference cases hold, a few
-// at a time.
+// A call of whole tensors gives what it gives for their numbers in float64, which the reference cases hold, a
+// few at a time.
 void check_numbers(const std::string& name, const Call& call, const Tensors& in) {
   Shape shape;
   for (const Tensor& x : in) shape = broadcast_shapes(shape, x.shape());

@@ -1,6 +1,6 @@
 #include "tensor/kernels/index.h"
 
-#include "tests/support/twins.h"
+#include "tests/support/references.h"
 
 using namespace heed;
 

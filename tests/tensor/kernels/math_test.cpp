@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "autograd/ops/elementwise.h"
-#include "nn/table.h"
+#include "tensor/table.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kTiny = std::numeric_limits<float>::denorm_min();
 constexpr float kLeast = std::numeric_limits<float>::min();
-constexpr float kMost = std::numeric_limits<float>::max();
+constexpr float kMaxOperands = std::numeric_limits<float>::max();
 
 double sigma(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
 
@@ -42,7 +42,8 @@ const struct Function {
     {"square", heed::square, [](double x) { return x * x; }, 0.5},
     {"sin", heed::sin, [](double x) { return std::sin(x); }, 1},
     {"cos", heed::cos, [](double x) { return std::cos(x); }, 1},
-    // The argument of exp is rounded, and that counts as often as it is large; PyTorch gives 0 from about -5 on.
+    // The argument of exp is rounded, and that counts as often as it is large; PyTorch gives 0 from about -5
+    // on.
     {"gelu", [](Operand x) { return gelu(x); },
      [](double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }, 80},
     {"gelu, tanh", [](Operand x) { return gelu(x, Gelu::tanh); },
@@ -52,7 +53,8 @@ const struct Function {
 // |y - exact| in units of the last place that a float of that size has.
 double ulps(float y, double exact) {
   if (std::isnan(exact)) return std::isnan(y) ? 0 : INFINITY;
-  if (std::fabs(exact) > kMost) return y == static_cast<float>(exact) || std::fabs(y) == kMost ? 0 : INFINITY;
+  if (std::fabs(exact) > kMaxOperands)
+    return y == static_cast<float>(exact) || std::fabs(y) == kMaxOperands ? 0 : INFINITY;
   if (std::fabs(exact) < kTiny / 2) return y == 0 ? 0 : INFINITY;
   const int exponent = std::max(std::ilogb(exact), -126);
   return std::fabs(y - exact) / std::ldexp(1, exponent - 23);
@@ -92,7 +94,7 @@ TEST_CASE("float32 functions keep the accuracy they promise, over all floats; pr
 TEST_CASE("special values") {
   std::vector<float> x = {NAN,    -2,      88.722839f, 88.72284f,
                           -87.3f, -103.9f, -104.1f,    std::nextafter(-1.0f, 0.0f)};
-  for (const float v : {0.0f, 1.0f, kTiny, kLeast, kMost}) x.insert(x.end(), {v, -v});
+  for (const float v : {0.0f, 1.0f, kTiny, kLeast, kMaxOperands}) x.insert(x.end(), {v, -v});
   for (const Function& f : functions) {
     const auto y = f.kernel(from_vector(x, {static_cast<int64_t>(x.size())})).to_vector<float>();
     for (size_t i = 0; i < x.size(); ++i)
@@ -129,7 +131,7 @@ TEST_CASE("a result depends on the argument alone, not on its place") {
     size_t wrong = 0;
     for (int64_t start = 0; start < 40; ++start)
       for (const int64_t n : {1, 3, 8, 15, 16, 17, 33}) {
-        const auto part = f.kernel(TensorBody::view(x, {n}, {1}, start)).to_vector<float>();
+        const auto part = f.kernel(TensorImpl::view(x, {n}, {1}, start)).to_vector<float>();
         wrong += std::memcmp(part.data(), whole.data() + start, part.size() * sizeof(float)) != 0;
       }
     CHECK_MESSAGE(wrong == 0, f.name);

@@ -1,7 +1,7 @@
 #include "tensor/kernels/matmul.h"
 
 #include "tensor/kernels/elementwise.h"
-#include "tests/support/twins.h"
+#include "tests/support/references.h"
 
 using namespace heed;
 
@@ -55,9 +55,9 @@ TEST_CASE("matmul: awkward strides are read right") {
                {{4, 5}, {1, 1}, 7},                        // overlapping windows
                {{1, 5}, {1, 0}, 7},  {{1, 5}, {1, 7}, 0}, {{2, 4, 5}, {1, 7, 3}, 0}};
   for (const auto& [shape, strides, offset] : views)
-    compare(TensorBody::view(wide, shape, strides, offset), b);
-  compare(TensorBody::view(wide, {4, 5}, {2, 9}, 0), TensorBody::view(b, {5, 1}, {0, 0}, 2));
-  for (const int64_t n : {1, 4}) compare(numbers({n, 1}, float64), TensorBody::view(wide, {1, 5}, {7, 3}, 1));
+    compare(TensorImpl::view(wide, shape, strides, offset), b);
+  compare(TensorImpl::view(wide, {4, 5}, {2, 9}, 0), TensorImpl::view(b, {5, 1}, {0, 0}, 2));
+  for (const int64_t n : {1, 4}) compare(numbers({n, 1}, float64), TensorImpl::view(wide, {1, 5}, {7, 3}, 1));
 }
 
 TEST_CASE("matmul: leading dimensions broadcast, expanded ones are not copied out") {
@@ -75,7 +75,7 @@ TEST_CASE("matmul: leading dimensions broadcast, expanded ones are not copied ou
     compare(q, b({4, 8}));  // rows not in one run
     const Tensor one = a({4, 5});
     compare(expand(one, {6, 4, 5}), b({6, 5, 2}));
-    compare(TensorBody::view(one, {6, 4, 3}, {0, 5, 2}, 0), b({6, 3, 2}));  // repeated and awkward
+    compare(TensorImpl::view(one, {6, 4, 3}, {0, 5, 2}, 0), b({6, 3, 2}));  // repeated and awkward
   }
 }
 
@@ -91,8 +91,8 @@ TEST_CASE("matmul: infinities and NaN go through, memory that was not set does n
 TEST_CASE("matmul: sizes beyond 31 bits are refused") {
   const Tensor one = zeros({1, 1});
   const int64_t huge = int64_t{1} << 31;
-  CHECK_ERROR_HAS(kernel::matmul(TensorBody::view(one, {1, huge}, {0, 0}, 0),
-                                 TensorBody::view(one, {huge, 1}, {0, 0}, 0)),
+  CHECK_ERROR_HAS(kernel::matmul(TensorImpl::view(one, {1, huge}, {0, 0}, 0),
+                                 TensorImpl::view(one, {huge, 1}, {0, 0}, 0)),
                   "BLAS counts rows and columns in 31 bits");
 }
 

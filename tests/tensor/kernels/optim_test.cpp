@@ -7,7 +7,7 @@ using namespace heed;
 TEST_CASE("optimiser kernels: a gradient of any strides, a parameter longer than one block") {
   const int64_t n = 20'001;
   const Tensor p = kernel::full({n}, 1, float64);
-  const Tensor g = TensorBody::view(kernel::full({1}, 2, float64), {n}, {0});  // expanded
+  const Tensor g = TensorImpl::view(kernel::full({1}, 2, float64), {n}, {0});  // expanded
   kernel::sweep(p, g, 1.0, 1.0, [](double& p_, double g_) { p_ -= 0.25 * g_; })();
   for (const double value : p.to_vector<double>()) REQUIRE(value == 0.25);
 }

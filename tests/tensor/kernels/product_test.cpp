@@ -22,7 +22,8 @@ struct Operand {
   std::vector<float> memory;
   int64_t first, row_step, col_step;
 
-  // Layouts: rows dense, with a gap, columns dense, with a gap, every third number, backwards, one row for all.
+  // Layouts: rows dense, with a gap, columns dense, with a gap, every third number, backwards, one row for
+  // all.
   static constexpr int64_t kLayouts = 7;
   Operand(int64_t rows, int64_t columns, int64_t layout, Generator& generator)
       : row_step(layout == 0   ? columns

@@ -1,7 +1,7 @@
 #include "tensor/kernels/recurrent.h"
 
 #include "autograd/ops/recurrent.h"
-#include "tests/support/twins.h"
+#include "tests/support/references.h"
 
 using namespace heed;
 

@@ -1,7 +1,7 @@
 #include "tensor/kernels/reduce.h"
 
-#include "tensor/kernels/lines.h"
-#include "tests/support/twins.h"
+#include "tensor/kernels/outer_inner.h"
+#include "tests/support/references.h"
 
 using namespace heed;
 
@@ -127,11 +127,11 @@ TEST_CASE("infinities and NaN") {
 
 TEST_CASE("extremes and where they stand first") {
   const Tensor x = tensor({{3, 1, 3, 1}, {-1, kNaN, 7, kNaN}, {-kInf, -kInf, -kInf, -kInf}});
-  const kernel::Extreme high = kernel::max(x, 1, false), low = kernel::min(x, 1, true);
+  const kernel::MaxResult high = kernel::max(x, 1, false), low = kernel::min(x, 1, true);
   CHECK(distance({high.values, high.indices}, {tensor({3, kNaN, -kInf}), tensor({0, 1, 0})}) == 0);
   CHECK(distance({low.values, low.indices}, {tensor({{1}, {kNaN}, {-kInf}}), tensor({{1}, {1}, {0}})}) == 0);
   const Tensor wide = random({9, 600}, float32);  // more lines than are worked on together
-  const kernel::Extreme found = kernel::max(wide, 0, false);
+  const kernel::MaxResult found = kernel::max(wide, 0, false);
   CHECK(values(found.values) == values(kernel::amax(wide, {0}, false)));
   CHECK(values(gather(wide, 0, unsqueeze(found.indices, 0))) == values(found.values));
 }

@@ -1,8 +1,8 @@
 #include "tensor/kernels/softmax.h"
 
 #include "autograd/ops/elementwise.h"
-#include "tensor/kernels/lines.h"
-#include "tests/support/twins.h"
+#include "tensor/kernels/outer_inner.h"
+#include "tests/support/references.h"
 
 using namespace heed;
 

@@ -1,0 +1,177 @@
+#include "autograd/debug/gradcheck.h"
+
+#include "autograd/engine.h"
+#include "tensor/create.h"
+
+namespace heed {
+namespace {
+
+using Values = std::vector<std::vector<double>>;  // of several tensors
+
+std::vector<Tensor> floating(std::vector<Tensor> outputs) {
+  std::erase_if(outputs, [](const Tensor& y) { return !is_floating(y.dtype()); });
+  return outputs;
+}
+
+Values values_of(const std::vector<Tensor>& tensors) {
+  Values values;
+  for (const Tensor& x : tensors) values.push_back(x.to_vector<double>());
+  return values;
+}
+
+// Positions of the inputs that require a gradient.
+std::vector<size_t> wanted_inputs(const char* op, const std::vector<Tensor>& inputs) {
+  std::vector<size_t> wanted;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& x = inputs[i];
+    if (!x.requires_grad()) continue;
+    wanted.push_back(i);
+    check(x.dtype() == float64, op, ": input ", i, " is ", x.dtype(), " ", x.shape(),
+          "; differences are only exact enough in float64, convert with to(x, float64)");
+    for (int64_t d = 0; d < x.dim(); ++d)
+      check(x.shape()[d] < 2 || x.strides()[d] != 0, op, ": input ", i, " of shape ", x.shape(),
+            " is expanded, its elements cannot be moved one by one; give a clone, or expand inside f");
+  }
+  check(!wanted.empty(), op, ": no input requires a gradient; call requires_grad_() on those to check");
+  return wanted;
+}
+
+// Undefined gradients are zero.
+std::vector<Tensor> gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& cotangents,
+                              const std::vector<Tensor>& inputs, bool create_graph) {
+  std::vector<Tensor> used, incoming;
+  for (size_t k = 0; k < outputs.size(); ++k)
+    if (outputs[k].requires_grad()) {
+      used.push_back(outputs[k]);
+      incoming.push_back(cotangents[k]);
+    }
+  std::vector<Tensor> found =
+      grad(used, inputs, {.grad_outputs = incoming, .create_graph = create_graph, .allow_unused = true});
+  for (size_t i = 0; i < found.size(); ++i)
+    if (!found[i].defined()) found[i] = zeros_like(inputs[i]);
+  return found;
+}
+
+std::vector<Tensor> cotangents_for(const std::vector<Tensor>& outputs, uint64_t seed) {
+  Generator generator(seed);
+  std::vector<Tensor> cotangents;
+  for (const Tensor& y : outputs) cotangents.push_back(randn(y.shape(), y.dtype(), &generator));
+  return cotangents;
+}
+
+// <a, b - c>
+double inner(const Values& a, const Values& b, const Values& c) {
+  double sum = 0;
+  for (size_t k = 0; k < a.size(); ++k)
+    for (size_t i = 0; i < a[k].size(); ++i) sum += a[k][i] * (b[k][i] - c[k][i]);
+  return sum;
+}
+
+std::string position(int64_t index, const Shape& shape) {
+  const Strides strides = contiguous_strides(shape);
+  Shape at = shape;
+  for (int64_t d = 0; d < shape.dim(); ++d) at[d] = index / strides[d] % shape[d];
+  return to_string(at);
+}
+
+}  // namespace
+
+GradcheckReport gradcheck(const CheckedFunction& f, const std::vector<Tensor>& inputs,
+                          GradcheckOptions options) {
+  const std::vector<size_t> wanted = wanted_inputs("gradcheck", inputs);
+  std::vector<Tensor> leaves;
+  for (const size_t i : wanted) leaves.push_back(inputs[i]);
+
+  const auto values = [&] {
+    const NoGrad guard;
+    return values_of(floating(f(inputs)));
+  };
+
+  Values recorded, cotangents, analytic;
+  {
+    const GradMode mode(true);
+    const std::vector<Tensor> outputs = floating(f(inputs));
+    const std::vector<Tensor> incoming = cotangents_for(outputs, options.seed);
+    recorded = values_of(outputs);
+    cotangents = values_of(incoming);
+    analytic = values_of(gradients(outputs, incoming, leaves, false));
+  }
+
+  GradcheckReport report;
+  // True when these two are farther apart than any before, and the report is to name their place.
+  const auto farthest = [&](double expected, double found) {
+    const double error = std::abs(expected - found) / std::max(1.0, std::abs(expected));
+    if (error <= report.error || (std::isnan(report.error) && !report.ok)) return false;
+    report.error = error;
+    report.ok = report.ok && error <= options.tolerance;  // NaN is not
+    return true;
+  };
+
+  const Values again = values();
+  check(again.size() == recorded.size(), "gradcheck: f gives ", recorded.size(),
+        " floating outputs when recorded and ", again.size(), " under NoGrad");
+  for (size_t k = 0; k < again.size(); ++k)
+    for (size_t i = 0; i < again[k].size(); ++i) {
+      const double a = recorded[k].at(i), b = again[k][i];
+      if ((std::isnan(a) && std::isnan(b)) || !farthest(a, b)) continue;
+      report.where = "output " + std::to_string(k) + ", element " + std::to_string(i);
+      report.message = report.where + " is " + to_string(a) + " when recorded and " + to_string(b) +
+                       " under NoGrad; is there something random in f?";
+    }
+  if (!report.ok) return report;
+
+  for (size_t n = 0; n < leaves.size(); ++n) {
+    const Tensor& x = leaves[n];
+    int64_t index = 0;
+    for_each_offset(x.shape(), x.strides(), [&](int64_t offset) {
+      const double before = x.data<double>()[offset];
+      const auto values_at = [&](double value) {
+        x.mutable_data<double>()[offset] = value;
+        return values();
+      };
+      const double above = before + options.step, below = before - options.step;
+      const Values upper = values_at(above), lower = values_at(below);
+      x.mutable_data<double>()[offset] = before;
+
+      const double numeric = inner(cotangents, upper, lower) / (above - below);
+      const double found = analytic[n][static_cast<size_t>(index)];
+      if (farthest(numeric, found)) {
+        report.where = "input " + std::to_string(wanted[n]) + " of shape " + to_string(x.shape()) +
+                       ", element " + position(index, x.shape());
+        report.message =
+            report.where + ": numeric gradient " + to_string(numeric) + ", analytic " + to_string(found);
+      }
+      ++index;
+    });
+  }
+  return report;
+}
+
+GradcheckReport gradgradcheck(const CheckedFunction& f, const std::vector<Tensor>& inputs,
+                              GradcheckOptions options) {
+  const std::vector<size_t> wanted = wanted_inputs("gradgradcheck", inputs);
+  std::vector<Tensor> all = inputs;
+  {
+    const NoGrad guard;
+    for (const Tensor& c : cotangents_for(floating(f(inputs)), options.seed)) {
+      check(c.dtype() == float64, "gradgradcheck: an output is ", c.dtype(), " ", c.shape(),
+            "; differences are only exact enough in float64");
+      all.push_back(c.requires_grad_());
+    }
+  }
+  const auto gradient = [&](const std::vector<Tensor>& now) {
+    const bool create_graph = heed::grad_enabled();
+    const GradMode mode(true);
+    const auto middle = now.begin() + static_cast<std::ptrdiff_t>(inputs.size());
+    const std::vector<Tensor> x(now.begin(), middle), cotangents(middle, now.end());
+    std::vector<Tensor> leaves;
+    for (const size_t i : wanted) leaves.push_back(x[i]);
+    return gradients(floating(f(x)), cotangents, leaves, create_graph);
+  };
+  ++options.seed;
+  GradcheckReport report = gradcheck(gradient, all, options);
+  if (!report.message.empty()) report.message = "of the gradient: " + report.message;
+  return report;
+}
+
+}  // namespace heed

@@ -1,0 +1,9 @@
+#pragma once
+
+/// @file
+/// Tensors in files: safetensors, .npy, checkpoints.
+
+#include "nn/files/checkpoint.h"
+#include "nn/files/file.h"
+#include "nn/files/npy.h"
+#include "nn/files/safetensors.h"

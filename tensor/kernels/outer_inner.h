@@ -1,0 +1,194 @@
+#pragma once
+
+#include "tensor/kernels/loop.h"
+#include "tensor/kernels/math.h"
+#include "tensor/parallel.h"
+
+/// Loops along one dimension, where the values of a line have to do with each other.
+namespace heed::kernel {
+
+inline constexpr int64_t kWidth = 512;  // neighbouring lines that are worked on together
+inline constexpr int64_t kRun = 2048;   // values that are joined in their own type before it is widened
+
+/// Rows of n elements that one thread takes at a time.
+inline int64_t rows_per_block(int64_t n) { return std::max<int64_t>(1, kBlock / std::max<int64_t>(1, n)); }
+
+/// Calls f(r) for each of the rows 0, 1, ... of n elements, shared among threads.
+template <class F>
+void each_row(int64_t rows, int64_t n, const F& f) {
+  parallel_for(rows, rows_per_block(n), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) f(r);
+  });
+}
+
+#if defined(__AVX512F__)
+inline constexpr int64_t kVectorBytes = 64;
+#elif defined(__AVX__)
+inline constexpr int64_t kVectorBytes = 32;
+#else
+inline constexpr int64_t kVectorBytes = 16;
+#endif
+
+/// As many values as one register holds; +, *, < and ?: work on all of them at once.
+template <class T>
+struct Simd {
+  static constexpr int64_t size = kVectorBytes / static_cast<int64_t>(sizeof(T));
+  using Values [[gnu::vector_size(kVectorBytes)]] = T;
+  // As Values, at any place: a copy by memcpy would make GCC move registers to memory and back.
+  using Anywhere [[gnu::vector_size(kVectorBytes), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
+  static Values load(const T* x) { return *reinterpret_cast<const Anywhere*>(x); }
+  static void store(T* x, const Values& values) { *reinterpret_cast<Anywhere*>(x) = values; }
+};
+
+/// Exchanges the lanes of x that have bit S with those of y that have not.
+template <int S, class Values, int... L>
+[[gnu::always_inline]] inline void exchange_lanes(Values& x, Values& y, std::integer_sequence<int, L...>) {
+  constexpr int size = sizeof...(L);
+  const Values first = __builtin_shufflevector(x, y, (L & S ? size + (L ^ S) : L)...);
+  y = __builtin_shufflevector(x, y, (L & S ? size + L : L ^ S)...);
+  x = first;
+}
+
+/// The rows of a square become its columns, in squares of half the size each time.
+template <class T, int S = Simd<T>::size / 2>
+[[gnu::always_inline]] inline void transpose_square(typename Simd<T>::Values (&v)[Simd<T>::size]) {
+  constexpr int size = Simd<T>::size;
+  HEED_UNROLL
+  for (int i = 0; i < size; ++i)
+    if (!(i & S)) exchange_lanes<S>(v[i], v[i | S], std::make_integer_sequence<int, size>());
+  if constexpr (S > 1) transpose_square<T, S / 2>(v);
+}
+
+/// 64 bytes of values, in as many packs as it takes: the lanes that a line is joined in, in any register.
+template <class T>
+struct Lanes {
+  static constexpr int64_t size = 64 / static_cast<int64_t>(sizeof(T)), packs = 64 / kVectorBytes;
+  typename Simd<T>::Values pack[packs];
+
+  template <class F, class... X>
+  static Lanes of(const F& f, const X*... x) {
+    Lanes y;
+    HEED_UNROLL
+    for (int64_t p = 0; p < packs; ++p) y.pack[p] = f(Simd<X>::load(x + p * Simd<T>::size)...);
+    return y;
+  }
+  template <class Join>
+  void join(const Lanes& other, const Join& with) {
+    HEED_UNROLL
+    for (int64_t p = 0; p < packs; ++p) pack[p] = with(pack[p], other.pack[p]);
+  }
+  /// All of them put together, halves first.
+  template <class Join>
+  T joined(const Join& with) {
+    HEED_UNROLL
+    for (int64_t half = packs / 2; half > 0; half /= 2)
+      for (int64_t p = 0; p < half; ++p) pack[p] = with(pack[p], pack[p + half]);
+    return joined<Simd<T>::size / 2>(pack[0], with, std::make_index_sequence<Simd<T>::size>{});
+  }
+
+ private:
+  template <int64_t half, class Values, class Join, size_t... I>
+  static T joined(const Values& a, const Join& with, std::index_sequence<I...> lanes) {
+    if constexpr (half == 0)
+      return a[0];
+    else
+      return joined<half / 2>(with(a, __builtin_shufflevector(a, a, ((I + half) % sizeof...(I))...)), with,
+                              lanes);
+  }
+};
+
+/// start, f(x[0]...), ..., f(x[n - 1]...) put together by an associative `join`. A compiler must not reorder
+/// sums of floats by itself, so this is written in packs, in four times 64 bytes to hide how long a sum
+/// takes. `f` and `join` take numbers as well as packs. The order depends on n alone, and not on the
+/// processor; but what is left behind the last 64 bytes may or may not fuse a product with its sum there.
+template <class T, class Join, class F, class... X>
+T join_line(int64_t n, T start, const Join& join, const F& f, const X*... x) {
+  constexpr int64_t size = Lanes<T>::size;
+  int64_t i = 0;
+  if (n >= size) {
+    const auto at = [&](int64_t first) { return Lanes<T>::of(f, (x + first)...); };
+    Lanes<T> a = at(0);
+    i = size;
+    if (n >= 4 * size) {
+      Lanes<T> b = at(size), c = at(2 * size), d = at(3 * size);
+      for (i = 4 * size; i + 4 * size <= n; i += 4 * size) {
+        a.join(at(i), join);
+        b.join(at(i + size), join);
+        c.join(at(i + 2 * size), join);
+        d.join(at(i + 3 * size), join);
+      }
+      a.join(b, join);
+      c.join(d, join);
+      a.join(c, join);
+    }
+    for (; i + size <= n; i += size) a.join(at(i), join);
+    start = join(start, a.joined(join));
+  }
+  for (; i < n; ++i) start = join(start, f(x[i]...));
+  return start;
+}
+
+/// f(x[0]...) + ... + f(x[n - 1]...), in double from run to run.
+template <class F, class T, class... X>
+double sum_line(int64_t n, const F& f, const T* first, const X*... more) {
+  double total = 0;
+  for (int64_t i = 0; i < n; i += kRun)
+    total += join_line(std::min(kRun, n - i), T(0), plus, f, first + i, (more + i)...);
+  return total;
+}
+
+template <class T>
+inline constexpr T minus_infinity = -std::numeric_limits<T>::infinity();
+
+/// The largest of `most` and the x; NaN is passed over, but for a line that starts with it.
+template <class T>
+T max_line(int64_t n, T most, const T* x) {
+  const auto larger = [](auto a, auto b) { return b > a ? b : a; };
+  return join_line(n, most, larger, itself, x);
+}
+
+/// Taken off a line before exp, lest it overflow: its largest value, or 0 where exp(-inf + inf) would be NaN.
+template <class T>
+T shift_of(T most) {
+  return most == minus_infinity<T> ? 0 : most;
+}
+
+/// y_i = exp(x_i - shift), where y may be x; returns the sum of the y.
+template <class T>
+double exp_line(int64_t n, const T* x, T shift, T* y) {
+  HEED_VECTORIZE
+  for (int64_t i = 0; i < n; ++i) y[i] = math::exp_below(x[i] - shift);
+  return sum_line(n, itself, y);
+}
+
+/// x with `dim` and the last dimension in each other's place.
+inline Tensor last_swapped_with(const Tensor& x, int64_t dim) {
+  if (dim >= x.dim() - 1) return x;
+  Shape shape = x.shape();
+  Strides strides = x.strides();
+  std::swap(shape[dim], shape[shape.dim() - 1]);
+  std::swap(strides[dim], strides[shape.dim() - 1]);
+  return TensorImpl::view(x, shape, strides);
+}
+
+/// A contiguous tensor as [outer, n, inner] around one dimension.
+struct OuterInner {
+  int64_t outer = 1, n = 1, inner = 1;
+
+  OuterInner(const Shape& shape, int64_t dim) {
+    for (int64_t d = 0; d < shape.dim(); ++d) (d < dim ? outer : d == dim ? n : inner) *= shape[d];
+  }
+  /// Calls f(first, line, width) for stretches of `width` neighbouring lines, at most kWidth: element i of
+  /// the stretch's line l is at first + i * inner + l, and its lines are line, line + 1, ... of all.
+  template <class F>
+  void each(const F& f) const {
+    if (outer == 0 || inner == 0) return;
+    const int64_t chunks = (inner + kWidth - 1) / kWidth;
+    each_row(outer * chunks, n * std::min(inner, kWidth), [&](int64_t stretch) {
+      const int64_t block = stretch / chunks, start = stretch % chunks * kWidth;
+      f(block * n * inner + start, block * inner + start, std::min(kWidth, inner - start));
+    });
+  }
+};
+
+}  // namespace heed::kernel

@@ -1,0 +1,82 @@
+#include "tensor/table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iterator>
+
+#include "tensor/error.h"
+#include "tensor/utf8.h"
+
+namespace heed {
+namespace {
+
+// The blocks of wide characters and of combining marks, coarsely (Unicode Standard Annex 11).
+constexpr CodeRange kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},  {0x3041, 0xA4CF}, {0xAC00, 0xD7A3},
+                               {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},  {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6},
+                               {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
+constexpr CodeRange kCombining[] = {{0x0300, 0x036F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
+
+bool is_number(const std::string& cell) {
+  return cell.find_first_not_of("0123456789.,+-eE%") == std::string::npos;  // and empty cells, and "-"
+}
+
+}  // namespace
+
+int64_t display_width(const std::string& text) {
+  int64_t width = 0;
+  for (size_t i = 0; i < text.size();) {
+    const auto [c, size] = first_character(std::string_view(text).substr(i));
+    i += std::max<size_t>(size, 1);  // a byte that is not UTF-8 is shown as one column
+    width += within(kCombining, c) ? 0 : within(kWide, c) ? 2 : 1;
+  }
+  return width;
+}
+
+static std::string printed(double x, const char* format, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, format, digits, x);
+  return text;
+}
+std::string decimals(double x, int digits) { return printed(x, "%.*f", digits); }
+std::string short_number(double x) { return std::isnan(x) ? "nan" : printed(x, "%.*g", 4); }
+
+std::string detail::listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+Table::Table(std::vector<std::string> header) : rows_{std::move(header)} {}
+
+void Table::add(std::vector<std::string> cells) {
+  check(cells.size() == rows_.front().size(), "Table: a row of ", cells.size(), " cells for ",
+        rows_.front().size(), " columns");
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::to_string(const std::string& indent) const {
+  const size_t columns = rows_[0].size();
+  std::vector<int64_t> width(columns, 0);
+  std::vector<bool> right(columns, rows_.size() > 1);
+  for (size_t r = 0; r < rows_.size(); ++r)
+    for (size_t c = 0; c < columns; ++c) {
+      width[c] = std::max(width[c], display_width(rows_[r][c]));
+      if (r > 0 && !is_number(rows_[r][c])) right[c] = false;
+    }
+  std::string text;
+  for (const auto& row : rows_) {
+    if (!text.empty()) text += '\n';
+    std::string line = indent;
+    for (size_t c = 0; c < columns; ++c) {
+      const std::string space(static_cast<size_t>(width[c] - display_width(row[c])), ' ');
+      if (c > 0) line += "  ";
+      line += right[c] ? space + row[c] : row[c] + space;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line;
+  }
+  return text;
+}
+
+}  // namespace heed

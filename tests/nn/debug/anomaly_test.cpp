@@ -1,0 +1,144 @@
+#include "nn/debug/anomaly.h"
+
+#include <optional>
+
+#include "nn/functional.h"
+#include "nn/layers/activation.h"
+#include "nn/layers/linear.h"
+#include "nn/layers/sequential.h"
+#include "tensor/kernels/reduce.h"
+#include "tests/autograd/op_checks.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+struct Inverse : Layer<Inverse> {
+  Tensor forward(const Tensor& x) const { return 1 / x; }
+};
+
+// 1 / y may be finite where its derivative is not.
+struct Over : Layer<Over> {
+  Tensor forward(const Tensor& y) const { return tensor({4, 1}) / y; }
+};
+
+// The message up to the path of this file, which moves.
+std::string before_line(const std::string& text) { return text.substr(0, text.find("; called at")); }
+
+}  // namespace
+
+TEST_CASE("AnomalyGuard: the operation that gives the first infinity or NaN, with what went in") {
+  const Tensor x = tensor({{1, 0}, {2, -1}});
+  CHECK((1 / x).numel() == 4);
+  const AnomalyGuard guard;
+  const std::string text = whole_message([&] { 1 / x; });
+  CHECK(contains(text, "anomaly_test.cpp:"));
+  CHECK(before_line(text) ==
+        "div: the result [2, 2] is inf at [0, 1]; operand 1 is float32 [] of 1; operand 2 is float32 [2, 2] "
+        "of 1, 0, "
+        "2, -1, there 0");
+  CHECK(before_line(message([&] { tensor(0) / tensor(0); })) ==
+        "div: the result [] is nan; operand 1 is float32 [] of 0; operand 2 is float32 [] of 0");
+  CHECK(before_line(message([&] { linspace(0, 1, 100, float64) / zeros({1}, float64); })) ==
+        "div: the result [100] is nan at [0]; operand 1 is float64 [100] from 0 to 1, there 0; operand 2 is "
+        "float64 "
+        "[1] of 0");
+  CHECK(before_line(message([&] {
+          2 * tensor({1, kNaN});
+        })) ==
+        "mul: operand 2 came with nan at [1], which no operation under the guard computed; look at the data, "
+        "the "
+        "parameters, and what wrote into them; operand 1 is float32 [] of 2; operand 2 is float32 [2] of 1, "
+        "nan, "
+        "there nan");
+  CHECK(before_line(message([&] { log(tensor(0)); })) ==
+        "log: the result [] is -inf; operand 1 is float32 [] of 0; AnomalyGuard({.infinity = false}) lets "
+        "masks of -inf pass");
+}
+
+TEST_CASE("AnomalyGuard: the module's path, forward and backward") {
+  Sequential model(Linear(1, 1), Sequential(Inverse()));
+  {
+    const NoGrad guard;
+    copy_(model.parameters()[0], 0);
+    copy_(model.parameters()[1], 0);
+  }
+  const AnomalyGuard guard;
+  CHECK(contains(message([&] {
+                   model(ones({1, 1}));
+                 }),
+                 "in 1.0: div: the result [1, 1] is inf at [0, 0]; operand 1"));
+  const Tensor y = tensor({2, 1e-30}).requires_grad_();
+  CHECK(contains(
+      message([&] { sum(Over()(y)).backward(); }),
+      "div: the gradient of operand 2 [2] is -inf at [1]; the incoming gradient is float32 [2] of 1, 1; "
+      "operand 1 is float32 [2] of 4, 1, there 1; operand 2 is float32 [2] of 2, "));
+  CHECK_FALSE(y.grad().defined());
+  const Sequential over{Over()};
+  CHECK(contains(message([&] { sum(over(y)).backward(); }),
+                 "in 0: the gradient of operand 2 [2] is -inf at [1]"));
+}
+
+TEST_CASE(
+    "AnomalyGuard: NaN alone where infinities are meant; nothing where none is alive, or in other cases") {
+  const Tensor scores = tensor({1, 2}) + tensor({0, -kInf});
+  {
+    const AnomalyGuard guard({.infinity = false});
+    CHECK(values(softmax(scores + 0, -1)) == Values{1, 0});
+    CHECK_THROWS_AS(scores - scores, Error);
+  }
+  CHECK(std::isnan(values(scores - scores)[1]));
+  const AnomalyGuard guard;
+  CHECK(isnan(tensor({kNaN})).to_vector<bool>()[0]);
+  CHECK(values(softmax(scores, -1)) == Values{1, 0});  // what comes out is sound
+}
+
+TEST_CASE("AnomalyGuard: no false alarm in any operation and its derivatives, and the same bits") {
+  int64_t sound = 0;
+  for (const test::OpCase& row : test::op_cases()) {
+    const std::string op = row.op;
+    if (row.in_place || op == "isnan" || op == "isfinite") continue;  // those two make what they look for
+    CAPTURE(row.op);
+    std::vector<Tensor> results[2];  // without, and with it where the ones without are finite
+    for (std::vector<Tensor>& found : results) {
+      std::optional<AnomalyGuard> guard;
+      if (&found != results) guard.emplace();
+      std::vector<Tensor> leaves;
+      const std::vector<Tensor> in = test::inputs_of(row);
+      for (const Tensor& x : in)
+        if (x.defined() && x.requires_grad()) leaves.push_back(x);
+      found = {test::Outputs(row.call(in)).at(0)};
+      if (!found[0].requires_grad()) continue;
+      const Tensor incoming = ones(found[0].shape(), found[0].dtype());
+      for (const Tensor& g :
+           grad({found[0]}, leaves, {.grad_outputs = {incoming}, .create_graph = true, .allow_unused = true}))
+        if (g.defined()) found.push_back(g);
+      std::vector<Tensor> second;
+      for (size_t i = 1; i < found.size(); ++i)
+        if (found[i].requires_grad())
+          for (const Tensor& g :
+               grad({sum(square(found[i]))}, leaves, {.retain_graph = true, .allow_unused = true}))
+            if (g.defined()) second.push_back(g);
+      found.insert(found.end(), second.begin(), second.end());
+      if (std::ranges::any_of(found, [](const Tensor& x) { return kernel::first_anomaly(x, true) >= 0; }))
+        break;
+    }
+    if (results[1].empty()) continue;
+    ++sound;
+    REQUIRE(results[0].size() == results[1].size());
+    for (size_t i = 0; i < results[0].size(); ++i) CHECK(bytes_of(results[0][i]) == bytes_of(results[1][i]));
+  }
+  CHECK(sound > 150);
+}
+
+TEST_CASE("AnomalyGuard: what it keeps for messages goes with the graphs") {
+  const AnomalyGuard guard;
+  const Tensor x = ones({100}).requires_grad_();
+  size_t most = 0;
+  for (int i = 0; i < 20000; ++i) {
+    sum(x * 2).backward();
+    if (i == 5000) most = memory_use().live;
+  }
+  CHECK(memory_use().live <= most + 100000);
+}

@@ -1,0 +1,358 @@
+#include "nn/debug/check_module.h"
+
+#include <atomic>
+
+#include "autograd/ops/reduce.h"
+#include "nn/attention/kernel_regression.h"
+#include "nn/attention/multi_head.h"
+#include "nn/attention/pooling.h"
+#include "nn/attention/position.h"
+#include "nn/attention/score.h"
+#include "nn/functional.h"
+#include "nn/layers/dropout.h"
+#include "nn/layers/embedding.h"
+#include "nn/layers/linear.h"
+#include "nn/layers/norm.h"
+#include "nn/layers/sequential.h"
+#include "nn/optim/optimizer.h"
+#include "nn/recurrent/recurrent.h"
+#include "nn/transformer/transformer.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+// The names of the checks that failed.
+Texts failures(const ModuleReport& report) {
+  Texts names;
+  for (const ModuleCheck& check : report.checks)
+    if (check.verdict == ModuleCheck::Verdict::failed) names.push_back(check.name);
+  return names;
+}
+
+Tensor input() {
+  Generator generator(3);
+  return randn({4, 3}, float32, &generator);
+}
+
+// A layer with a weight of three and one thing wrong with it; the sound one is x * weight.
+template <class Self>
+struct Scale : Layer<Self> {
+  void visit(Visitor& v) override { v("weight", weight); }
+  Parameter weight = from_vector<float>({0.5F, -2, 3}, {3});
+};
+
+struct Sound : Scale<Sound> {
+  Tensor forward(const Tensor& x) const { return x * weight; }
+};
+struct Forgets : Scale<Forgets> {  // a member in visit
+  Tensor forward(const Tensor& x) const { return x * weight + bias; }
+  Parameter bias = ones({3});
+};
+struct Twice : Scale<Twice> {  // names two members alike
+  Tensor forward(const Tensor& x) const { return x * weight + bias; }
+  void visit(Visitor& v) override {
+    v("weight", weight);
+    v("weight", bias);
+  }
+  Parameter bias = ones({3});
+};
+struct Detached : Scale<Detached> {  // half of the gradient
+  Tensor forward(const Tensor& x) const { return x * weight * x.detach(); }
+};
+struct Ignored : Scale<Ignored> {  // the gradient of its parameter
+  Tensor forward(const Tensor& x) const { return x * weight.detach(); }
+};
+struct WrongRule : Scale<WrongRule> {
+  Tensor forward(const Tensor& x) const {
+    static const auto square = function(
+        "square", [](const Tensor& v) { return v * v; },
+        [](const Tensor& g, const Tensor& v) { return g * v; });
+    return square(x * weight);
+  }
+};
+struct WrongSecond : Scale<WrongSecond> {  // right once, but without the history of its operand
+  Tensor forward(const Tensor& x) const {
+    static const auto square = function(
+        "square", [](const Tensor& v) { return v * v; },
+        [](const Tensor& g, const Tensor& v) { return g * 2 * v.detach(); });
+    return square(x * weight);
+  }
+};
+struct ReadsMemory : Scale<ReadsMemory> {  // as if it were contiguous
+  Tensor forward(const Tensor& x) const {
+    static const auto copy = function(
+        "copy",
+        [](const Tensor& v) {
+          Tensor y = zeros(v.shape(), v.dtype());
+          if (v.dtype() == float32)
+            std::copy_n(TensorImpl::of(v).storage->data + TensorImpl::of(v).offset * 4, v.numel() * 4,
+                        TensorImpl::of(y).storage->data);
+          else
+            copy_(y, v);
+          return y;
+        },
+        [](const Tensor& g, const Tensor&) { return g; });
+    return copy(x) * weight;
+  }
+};
+struct FixedRows : Scale<FixedRows> {  // breaks on an empty batch
+  Tensor forward(const Tensor& x) const {
+    return x * weight / (1 / (x.size(0) > 0 ? 1.0 : throw Error("no rows")));
+  }
+};
+struct MixesRows : Scale<MixesRows> {
+  Tensor forward(const Tensor& x) const { return (x - unsqueeze(mean(x, 0), 0)) * weight; }
+};
+struct AlwaysDrops : Scale<AlwaysDrops> {  // also in eval()
+  Tensor forward(const Tensor& x) const { return F::dropout(x * weight, 0.5, true); }
+};
+struct Remembers : Scale<Remembers> {  // from call to call
+  Tensor forward(const Tensor& x) const { return x * weight + static_cast<double>(++calls); }
+  mutable std::shared_ptr<int> calls_ = std::make_shared<int>(0);
+  mutable int calls = 0;
+};
+struct OwnRandom : Scale<OwnRandom> {  // a generator that no seed reaches
+  Tensor forward(const Tensor& x) const {
+    static Generator generator(1);
+    return this->training() ? x * weight * rand({1}, x.dtype(), &generator) : x * weight;
+  }
+};
+struct Shares : Layer<Shares> {  // its parameter among copies
+  Tensor forward(const Tensor& x) const { return (*inner)(x); }
+  void visit(Visitor& v) override { v("inner", inner); }
+  std::shared_ptr<Sound> inner = std::make_shared<Sound>();
+};
+struct MadeAnew : Scale<MadeAnew> {  // a parameter in each call
+  Tensor forward(const Tensor& x) const { return x * weight + Parameter(ones({3}, x.dtype())); }
+};
+struct FixedDtype : Scale<FixedDtype> {
+  Tensor forward(const Tensor& x) const { return heed::to(x * weight, float32); }
+};
+struct WritesInput : Scale<WritesInput> {
+  Tensor forward(const Tensor& x) const {
+    {
+      const NoGrad guard;
+      if (!x.requires_grad()) mul_(x, 2);
+    }
+    return x * weight;
+  }
+};
+struct Leaks : Scale<Leaks> {
+  Tensor forward(const Tensor& x) const {
+    const Tensor y = x * weight;
+    if (this->training()) kept->push_back(y);
+    return y;
+  }
+  std::shared_ptr<std::vector<Tensor>> kept = std::make_shared<std::vector<Tensor>>();
+};
+struct Stale : Scale<Stale> {  // computes once from its weight and keeps it
+  Tensor forward(const Tensor& x) const {
+    if (this->training() || grad_enabled()) return x * weight * 2;
+    if (!doubled.defined() || doubled.dtype() != x.dtype()) doubled = weight.detach() * 2;
+    return x * doubled;
+  }
+  mutable Tensor doubled;
+};
+struct Volatile : Scale<Volatile> {  // a buffer that matters and is not saved
+  Tensor forward(const Tensor& x) const { return x * weight + shift; }
+  void visit(Visitor& v) override {
+    v("weight", weight);
+    v("shift", shift, false);
+  }
+  Buffer shift = ones({3});
+};
+struct ByThreads : Scale<ByThreads> {
+  Tensor forward(const Tensor& x) const { return x * weight * (1 + num_threads() * 1e-3); }
+};
+
+struct KeepsMask : Scale<KeepsMask> {  // of the first input for all that follow
+  Tensor forward(const Tensor& x) const {
+    if (!mask.defined() || mask.shape() != x.shape()) mask = (x > 0).detach();
+    return where(mask, x * weight, 0);
+  }
+  mutable Tensor mask;
+};
+struct Counts : Scale<Counts> {  // its calls, in train() alone
+  Tensor forward(const Tensor& x) { return x * weight * (1 + 0.1 * (calls += this->training())); }
+  int calls = 0;
+};
+struct CopiedRandom : Scale<CopiedRandom> {  // a generator that is copied with it
+  Tensor forward(const Tensor& x) const {
+    return this->training() ? x * weight * rand({1}, x.dtype(), &generator) : x * weight;
+  }
+  mutable Generator generator{1};
+};
+struct WritesInTraining : Scale<WritesInTraining> {
+  Tensor forward(const Tensor& x) const {
+    if (this->training()) {
+      const NoGrad guard;
+      mul_(x, 2);
+    }
+    return x * weight;
+  }
+};
+struct FixedConstant : Scale<FixedConstant> {
+  Tensor forward(const Tensor& x) const { return x * weight + full({3}, 0.1); }
+};
+struct LeaksInEval : Scale<LeaksInEval> {
+  Tensor forward(const Tensor& x) const {
+    const Tensor y = x * weight;
+    if (!this->training()) kept.push_back(y);
+    return y;
+  }
+  mutable std::vector<Tensor> kept;
+};
+struct GathersNaN : Scale<GathersNaN> {  // the mean of no rows
+  Tensor forward(const Tensor& x) {
+    if (!this->training()) return (x - running) * weight;
+    const Tensor m = mean(x, 0);
+    {
+      const NoGrad guard;
+      running = running * 0.9 + m * 0.1;
+    }
+    return (x - m) * weight;
+  }
+  void visit(Visitor& v) override {
+    v("weight", weight);
+    v("running", running);
+  }
+  Buffer running = zeros({3});
+};
+
+}  // namespace
+
+TEST_CASE("check_module: sixteen layers and more, each with one fault, each found by the check of its name") {
+  const auto check = [](const auto& layer) { return failures(check_module(layer, {input()})); };
+  CHECK(check(Sound()) == Texts{});
+  CHECK(check(Forgets()) == Texts{"gradients reach"});
+  CHECK(check(Twice()).front() == "names");
+  CHECK(check(Detached()) == Texts{"first derivative", "second derivative"});
+  CHECK(check(Ignored()) == Texts{"gradients reach"});
+  CHECK(check(WrongRule()) == Texts{"first derivative"});
+  CHECK(check(WrongSecond()) == Texts{"second derivative"});
+  CHECK(check(ReadsMemory()) == Texts{"strided input"});
+  CHECK(check(FixedRows()) == Texts{"empty batch"});
+  CHECK(check(MixesRows()).front() == "batch independence");
+  CHECK(check(AlwaysDrops()) == Texts{"evaluation"});
+  CHECK(check(Remembers()) == Texts{"evaluation"});
+  CHECK(check(OwnRandom()).front() == "training");
+  CHECK(check(Shares()) == Texts{"copies"});
+  CHECK(check(MadeAnew()) == Texts{"gradients reach"});
+  CHECK(check(FixedDtype()).front() == "dtypes");
+  CHECK(check(WritesInput()) == Texts{"evaluation"});
+  CHECK(check(Leaks()) == Texts{"leaks"});
+  CHECK(contains(to_string(check_module(Stale(), {input()})), "FAILED   saved and loaded"));
+  CHECK(check(Volatile()) == Texts{"saved and loaded"});
+  CHECK(check(ByThreads()) == Texts{"threads"});
+  CHECK(check(KeepsMask()) == Texts{"evaluation"});
+  CHECK(check(Counts()) == Texts{"training"});
+  CHECK(check(CopiedRandom()) == Texts{"training"});
+  CHECK(check(WritesInTraining()) == Texts{"training"});
+  CHECK(check(FixedConstant()).front() == "dtypes");
+  CHECK(
+      contains(check_module(FixedConstant(), {input()})["dtypes"].cause, "a constant is made in one dtype"));
+  CHECK(check(LeaksInEval()) == Texts{"leaks"});
+  CHECK(check(GathersNaN()) == Texts{"empty batch"});
+  CHECK(check_module(Detached(), {input()})["second derivative"].cause ==
+        "what makes the first derivative wrong");
+}
+
+TEST_CASE("check_module: no false alarm on any layer of heed") {
+  Generator random(5);
+  const auto x = [&](const Shape& shape) { return randn(shape, float32, &random); };
+  const auto check = [](const auto& layer, const std::vector<Tensor>& in,
+                        const CheckModuleOptions& options = {}) {
+    const ModuleReport report = check_module(layer, in, options);
+    CHECK_MESSAGE(report.ok(), to_string(report));
+  };
+  check(Dropout(0.4), {x({3, 4})});
+  check(Linear(3, 2), {x({4, 3})});
+  check(Linear(3, 2, {.bias = false}), {x({2, 2, 3})});
+  check(Embedding(5, 3), {tensor({{0, 4, 2}, {1, 1, 3}}, int64)});
+  check(LayerNorm(3), {x({4, 3})});
+  check(LayerNorm({2, 3}), {x({3, 2, 3})});
+  check(RMSNorm(3), {x({4, 3})});
+  check(Sequential(Linear(3, 4), LayerNorm(4), Dropout(0.2), Linear(4, 1)), {x({3, 3})});
+  check(SinusoidalPosition(4), {x({2, 3, 4})});
+  check(LearnedPosition(5, 4), {x({2, 3, 4})});
+  check(RotaryPosition(4), {x({2, 3, 4})});
+  check(MultiheadAttention(4, 2), {x({2, 3, 4})});
+  check(MultiheadAttention(4, 2), {x({2, 3, 4}), x({2, 2, 4}), x({2, 2, 4})});
+  check(MultiheadAttention(4, 2, {.dropout = 0.3}), {x({2, 3, 4})});
+  check(AttentionPooling(AdditiveScore(3, 2, 4)), {x({2, 2, 3}), x({2, 3, 2}), x({2, 3, 5})});
+  check(AttentionPooling(ScaledDotScore()), {x({2, 2, 3}), x({2, 3, 3}), x({2, 3, 5})});
+  check(NadarayaWatson(), {x({4}), x({5}), x({5})}, {.batch_dim = -1});
+  check(RNN(3, 2, {.batch_first = true}), {x({2, 3, 3})});
+  check(GRU(3, 2, {.batch_first = true}), {x({2, 3, 3})});
+  check(LSTM(3, 2, {.batch_first = true}), {x({2, 3, 3})});
+  check(RNNCell(3, 2), {x({2, 3}), x({2, 2})});
+  check(GRUCell(3, 2), {x({2, 3}), x({2, 2})});
+  check(TransformerEncoderLayer(4, 2, {.dim_feedforward = 6, .dropout = 0.1}), {x({2, 3, 4})});
+  check(TransformerDecoderLayer(4, 2, {.dim_feedforward = 6, .dropout = 0.1}), {x({2, 3, 4}), x({2, 2, 4})});
+}
+
+TEST_CASE("check_module: the card, and the module stays as it is") {
+  Forgets layer;
+  layer.eval();
+  manual_seed(8);
+  const uint64_t position = default_generator().position();
+  const ModuleReport report = check_module(layer, {input()});
+  CHECK(!layer.training());
+  CHECK(default_generator().position() == position);
+  CHECK(!layer.weight.grad().defined());
+  CHECK(layer.weight.dtype() == float32);
+  CHECK(!report);
+  CHECK(to_string(report) ==
+        "Forgets: 1 of 14 checks failed\n"
+        "  passed   names\n"
+        "  passed   evaluation\n"
+        "  passed   training\n"
+        "  FAILED   gradients reach\n"
+        "             a leaf of shape [3] is not in parameters()\n"
+        "             likely: visit does not name a member; or forward makes one anew in each call, which "
+        "never learns\n"
+        "  passed   copies\n"
+        "  passed   strided input\n"
+        "  passed   batch independence\n"
+        "  passed   empty batch\n"
+        "  skipped  dtypes: until \"gradients reach\" is mended\n"
+        "  passed   threads\n"
+        "  skipped  first derivative: until \"gradients reach\" is mended\n"
+        "  skipped  second derivative: until \"gradients reach\" is mended\n"
+        "  passed   saved and loaded\n"
+        "  passed   leaks");
+  CHECK(report["leaks"].verdict == ModuleCheck::Verdict::passed);
+  CHECK_ERROR(report["luck"], "ModuleReport: there is no check \"luck\" of Forgets");
+  const ModuleReport less = check_module(Sound(), {input()}, {.batch_dim = -1, .skip = {"leaks"}});
+  CHECK(less);
+  CHECK(contains(to_string(less), "Sound: sound\n"));
+  CHECK(contains(to_string(less), "  skipped  leaks: left out by the caller"));
+  CHECK(contains(to_string(less), "  skipped  batch independence: there are no rows"));
+  CHECK_ERROR(check_module(Sound(), {input(), input()}),
+              "check_module: Sound cannot be called with 2 tensors");
+  CHECK_ERROR_HAS(check_module(Sound(), {}), "give one to four, or a call");
+  const ModuleReport wrong = check_module(Linear(5, 2), {input()});
+  CHECK(failures(wrong) == Texts{"evaluation"});
+  CHECK(contains(wrong["evaluation"].found, "linear"));
+}
+
+TEST_CASE("check_training: what has no gradient, no name, no optimiser") {
+  Forgets layer;
+  Sequential model(Linear(3, 3), Linear(3, 2));
+  SGD sgd(model.parameters());
+  F::mse_loss(model(input()), zeros({4, 2})).backward();
+  const Tensor loss = F::mse_loss(model(input()), zeros({4, 2}));
+  CHECK(check_training(model, sgd, loss).empty());
+  const Sequential copy = model;
+  const std::string other = check_training(copy, sgd, loss);
+  for (const char* part : {"0.weight [3, 3] has no gradient", "0.weight [3, 3] is not held by SGD",
+                           "a leaf of shape [3, 3] is not in parameters()", "that is none of the model's"})
+    CHECK(contains(other, part));
+  SGD own(layer.parameters());
+  const Tensor y = sum(layer(input()));
+  y.backward();
+  CHECK(contains(check_training(layer, own, y),
+                 "the loss depends on what the model does not name: a leaf of shape [3]"));
+}

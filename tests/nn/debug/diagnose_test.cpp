@@ -1,0 +1,407 @@
+#include "nn/debug/diagnose.h"
+
+#include "autograd/ops/reduce.h"
+#include "nn/attention/kernel_regression.h"
+#include "nn/attention/multi_head.h"
+#include "nn/functional.h"
+#include "nn/layers/activation.h"
+#include "nn/layers/dropout.h"
+#include "nn/layers/embedding.h"
+#include "nn/layers/linear.h"
+#include "nn/layers/norm.h"
+#include "nn/layers/sequential.h"
+#include "nn/optim/clip.h"
+#include "nn/optim/optimizer.h"
+#include "nn/optim/schedule.h"
+#include "nn/recurrent/recurrent.h"
+#include "nn/transformer/transformer.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+namespace {
+
+// The names of the checks that failed.
+Texts failures(const ModuleReport& report) {
+  Texts names;
+  for (const ModuleCheck& check : report.checks)
+    if (check.verdict == ModuleCheck::Verdict::failed) names.push_back(check.name);
+  return names;
+}
+
+// Points in a plane, and which of three classes they are of.
+struct Points {
+  Tensor x = randn({32, 2});
+  Tensor label = to(x[{Slice(), 0}] > 0.5, int64) + to(x[{Slice(), 1}] > 0, int64);
+};
+
+Sequential classifier() { return Sequential(Linear(2, 16), ReLU(), Dropout(0.2), Linear(16, 3)); }
+
+void set_all(const Module& model, double value) {
+  const NoGrad guard;
+  for (const Tensor& p : model.parameters()) copy_(p, full(p.shape(), value));
+}
+
+// A step as it is usually written.
+template <class Loss>
+auto usual(Optimizer& optimizer, Loss loss) {
+  return [&optimizer, loss] {
+    optimizer.zero_grad();
+    loss().backward();
+    optimizer.step();
+  };
+}
+
+// y = x weight + bias, and a place for what goes wrong with it.
+template <class Self>
+struct Line2 : Layer<Self> {
+  void visit(Visitor& v) override {
+    v("weight", weight);
+    v("bias", bias);
+  }
+  Parameter weight = randn({2, 3}), bias = zeros({3});
+};
+struct Forgets : Line2<Forgets> {
+  Tensor forward(const Tensor& x) const { return matmul(x, weight) + bias + more; }
+  Parameter more = zeros({3});
+};
+struct Detaches : Line2<Detaches> {
+  Tensor forward(const Tensor& x) const { return matmul(x, weight.detach()) + bias; }
+};
+struct MakesAnew : Line2<MakesAnew> {
+  Tensor forward(const Tensor& x) const { return Linear(3, 3)(matmul(x, weight) + bias); }
+};
+
+}  // namespace
+
+TEST_CASE("diagnose: broken trainings, each named") {
+  manual_seed(1);
+  const Points data;
+  const auto& [x, label] = data;
+  // By what is odd, and how its finding begins.
+  const auto expect = [](const ModuleReport& report, const std::string& check, const std::string& found) {
+    CAPTURE(to_string(report));
+    CHECK(report[check].verdict == ModuleCheck::Verdict::failed);
+    CHECK(report[check].found.starts_with(found));
+    CHECK(!report[check].cause.empty());
+  };
+  const auto only = [&](const ModuleReport& report, const std::string& check, const std::string& found) {
+    expect(report, check, found);
+    CHECK(failures(report) == Texts{check});
+  };
+  Sequential model = classifier();
+  Adam adam(model.parameters(), {.lr = 0.01});
+  const auto loss = [&] { return F::cross_entropy(model(x), label); };
+
+  SUBCASE("softmax twice") {
+    only(diagnose(model, adam, usual(adam, [&] { return F::cross_entropy(softmax(model(x), 1), label); })),
+         "softmax", "softmax twice: cross_entropy");
+    only(diagnose(model, adam, [&] { return -mean(log_softmax(softmax(model(x), -1), -1)); }), "softmax",
+         "softmax twice: log_softmax");
+  }
+  SUBCASE("probabilities where logarithms are meant") {
+    only(diagnose(model, adam, [&] { return F::nll_loss(softmax(model(x), 1), label); }), "softmax",
+         "no logarithm: nll_loss");
+  }
+  SUBCASE("scores where logarithms are meant, scores that are cut") {
+    only(diagnose(model, adam, [&] { return F::nll_loss(model(x), label); }), "softmax",
+         "no logarithm: nll_loss");
+    only(diagnose(model, adam, [&] { return F::cross_entropy(sigmoid(model(x)), label); }), "softmax",
+         "scores cut: cross_entropy");
+    only(diagnose(model, adam, [&] { return F::cross_entropy(relu(model(x)), label); }), "softmax",
+         "scores cut: cross_entropy");
+  }
+  SUBCASE("sigmoid twice") {
+    const Tensor target = to(x[{Slice(), 0}] > 0, float32);
+    Sequential one(Linear(2, 8), Tanh(), Linear(8, 1), Sigmoid());
+    Adam its(one.parameters());
+    only(
+        diagnose(one, its, [&] { return F::binary_cross_entropy_with_logits(one(x), unsqueeze(target, 1)); }),
+        "softmax", "sigmoid twice");
+  }
+  SUBCASE("dropout left on") {
+    only(diagnose(model, adam,
+                  [&] {
+                    usual(adam, loss)();
+                    const NoGrad guard;
+                    loss();
+                  }),
+         "evaluation", "dropout left on: dropout");
+    MultiheadAttention attention(4, 2, {.dropout = 0.5});
+    const Tensor tokens = randn({3, 5, 4});
+    SGD sgd(attention.parameters(), {.lr = 0.1});
+    only(diagnose(attention, sgd,
+                  [&] {
+                    usual(sgd, [&] { return mean(pow(attention(tokens).output, 2)); })();
+                    const NoGrad guard;
+                    attention(tokens);
+                  }),
+         "evaluation", "dropout left on");
+  }
+  SUBCASE("eval() while it learns") {
+    model.eval();
+    only(diagnose(model, adam, loss), "training mode", "eval() while it learns");
+  }
+  SUBCASE("a learning rate of 0, and one without effect") {
+    adam.set_lr(0);
+    only(diagnose(model, adam, loss), "step", "learning rate 0");
+    adam.set_lr(1e-12);
+    only(diagnose(model, adam, loss), "step", "learning rate without effect");
+  }
+  SUBCASE("a learning rate that is too large") {
+    adam.set_lr(30);
+    expect(diagnose(model, adam, loss), "learning rate", "learning rate too large");
+    Sequential line(Linear(2, 1));
+    SGD sgd(line.parameters(), {.lr = 10});
+    expect(diagnose(line, sgd,
+                    [&] {
+                      return F::mse_loss(line(x), 3 * x[{Slice(), Slice(0, 1)}]);
+                    }),
+           "learning rate", "learning rate too large");
+  }
+  SUBCASE("a layer that died") {
+    model.get<Linear>(0).bias = full({16}, -100);
+    const ModuleReport report = diagnose(model, adam, loss);
+    expect(report, "activations", "dead layer, all 0: 100 % of what relu in 1 gives, [32, 16]");
+    expect(report, "gradients flow", "gradient 0: 0.weight [16, 2]");
+  }
+  SUBCASE("saturated") {
+    Sequential one(Linear(2, 16), Tanh(), Linear(16, 3));
+    one.get<Linear>(0).weight = full({16, 2}, 1000) * randn({16, 2});
+    Adam its(one.parameters());
+    expect(diagnose(one, its, [&] { return F::cross_entropy(one(x), label); }), "activations",
+           "saturated, -1 or 1: ");
+  }
+  SUBCASE("gradients that vanish") {
+    Sequential deep(Linear(2, 16));
+    for (int i = 0; i < 12; ++i) deep.push_back(Sigmoid()), deep.push_back(Linear(16, 16));
+    Adam its(deep.parameters());
+    only(diagnose(deep, its, [&] { return F::cross_entropy(deep(x), label); }), "gradients flow",
+         "vanishing or exploding gradients");
+  }
+  SUBCASE("gradients never dropped") {
+    only(diagnose(model, adam,
+                  [&] {
+                    loss().backward();
+                    adam.step();
+                  }),
+         "zero_grad", "gradients never dropped: that of 0.weight");
+  }
+  SUBCASE("no step, or one behind zero_grad") {
+    const ModuleReport none = diagnose(model, adam, [&] {
+      adam.zero_grad();
+      loss().backward();
+    });
+    only(none, "step", "no step");
+    CHECK(none["step"].cause == "call optimizer.step() after backward()");
+    const ModuleReport late = diagnose(model, adam, [&] {
+      loss().backward();
+      adam.zero_grad();
+      adam.step();
+    });
+    only(late, "step", "no step");
+    CHECK(contains(late["step"].cause, "before zero_grad()"));
+  }
+  SUBCASE("no backward") {
+    only(diagnose(model, adam, [&] { static_cast<void>(loss()); }), "gradients reach",
+         "no gradient: no backward() ran");
+    const auto nothing = [&] {
+      const NoGrad guard;
+      return F::cross_entropy(Linear(2, 3)(x), label);
+    };
+    only(diagnose(model, adam, nothing), "gradients reach", "no gradient: no backward() ran");
+  }
+  SUBCASE("another model's parameters") {
+    const Sequential copy = model;
+    const ModuleReport report =
+        diagnose(copy, adam, usual(adam, [&] { return F::cross_entropy(copy(x), label); }));
+    expect(report, "optimizer", "0.weight [16, 2] is not held by Adam");
+    expect(report, "step", "no step");
+    CHECK(report["step"].cause == "Adam holds none of them");
+    CHECK(failures(report) == Texts{"optimizer", "step"});
+    CHECK(contains(to_string(report), "\n             0.bias [16] is not held by Adam"));
+    Adam half(model.get<Linear>(0).parameters());
+    only(diagnose(model, half, loss), "optimizer", "3.weight [3, 16] is not held by Adam");
+  }
+  SUBCASE("a member that visit does not name, and a layer made in forward") {
+    Forgets forgets;
+    SGD sgd(forgets.parameters());
+    only(diagnose(forgets, sgd, [&] { return F::cross_entropy(forgets(x), label); }), "gradients reach",
+         "not named: a leaf of shape [3]");
+    MakesAnew anew;
+    SGD other(anew.parameters());
+    only(diagnose(anew, other, [&] { return F::cross_entropy(anew(x), label); }), "gradients reach",
+         "not named: a leaf of shape [3, 3]");
+  }
+  SUBCASE("detached, frozen") {
+    Detaches detaches;
+    SGD sgd(detaches.parameters());
+    only(diagnose(detaches, sgd, [&] { return F::cross_entropy(detaches(x), label); }), "gradients reach",
+         "no gradient: weight [2, 3]");
+    model.requires_grad_(false);
+    expect(diagnose(model, adam, loss), "gradients reach", "no gradient");
+    model.get<Linear>(3).requires_grad_();
+    CHECK(failures(diagnose(model, adam, loss)).empty());
+  }
+  SUBCASE("not a number") {
+    only(diagnose(model, adam, [&] { return loss() + log(sum(model(x)) * 0); }), "finite",
+         "not finite: the loss is -inf");
+  }
+  SUBCASE("data as they come") {
+    expect(diagnose(model, adam, [&] { return F::cross_entropy(model(200 * x + 1000), label); }), "inputs",
+           "large input: linear is given [32, 2]");
+  }
+  SUBCASE("weights that begin alike") {
+    set_all(model, 0.1);
+    model.eval();
+    expect(diagnose(model, adam, loss), "symmetry", "units alike: all rows of 0.weight");
+  }
+}
+
+TEST_CASE("diagnose: no false alarm on trainings that are sound") {
+  manual_seed(2);
+  const Points data;
+  const auto& [x, label] = data;
+  const Tensor tokens = randint(0, 7, {8, 5});
+  const auto sound = [](const Module& model, Optimizer& optimizer, auto step) {
+    const ModuleReport report = diagnose(model, optimizer, step);
+    CHECK_MESSAGE(report.ok(), to_string(report));
+  };
+  SUBCASE("with an evaluation, gradients dropped at the end") {
+    Sequential model = classifier();
+    AdamW optimizer(model.parameters());
+    sound(model, optimizer, [&] {
+      F::cross_entropy(model(x), label).backward();
+      optimizer.step();
+      optimizer.zero_grad();
+      const NoGrad guard;
+      model.eval();
+      softmax(model(x), 1);
+      model.train();
+    });
+  }
+  SUBCASE("linear regression from 0, from almost 0, and of classes") {
+    Sequential line(Linear(2, 1)), near(Linear(2, 1)), classes(Linear(2, 3));
+    for (Sequential* one : {&line, &near, &classes}) set_all(*one, 0);
+    near.get<Linear>(0).weight = 0.01 * randn({1, 2});
+    const Tensor y = matmul(x, tensor({2, -3.4})) + 4.2;
+    for (Sequential* one : {&line, &near}) {
+      SGD optimizer(one->parameters(), {.lr = 0.03});
+      sound(*one, optimizer, [&] { return F::mse_loss(squeeze((*one)(x), 1), y); });
+    }
+    SGD optimizer(classes.parameters(), {.lr = 0.1});
+    sound(classes, optimizer, [&] { return F::cross_entropy(classes(x), label); });
+  }
+  SUBCASE("a rate that warms up from 0, a last layer that begins with 0") {
+    Sequential model = classifier();
+    Adam optimizer(model.parameters(), {.lr = 1e-3});
+    Sequential zero = model;
+    zero.get<Linear>(3).weight = zeros({3, 16});
+    Adam its(zero.parameters());
+    sound(zero, its, [&] { return F::cross_entropy(zero(x), label); });
+    LambdaLR schedule(optimizer, [](int64_t t) { return static_cast<double>(t) / 4000; });
+    sound(model, optimizer, [&] {
+      optimizer.zero_grad();
+      F::cross_entropy(model(x), label).backward();
+      optimizer.step();
+      schedule.step();
+    });
+  }
+  SUBCASE("gradients of two parts of a batch") {
+    Sequential model = classifier();
+    Adam optimizer(model.parameters(), {.lr = 0.05});
+    sound(model, optimizer, [&] {
+      optimizer.zero_grad();
+      for (const int64_t begin : {0, 16})
+        F::cross_entropy(model(narrow(x, 0, begin, 16)), narrow(label, 0, begin, 16)).backward();
+      optimizer.step();
+    });
+  }
+  SUBCASE("noise on the data, drawn without a graph") {
+    Sequential model = classifier();
+    Adam optimizer(model.parameters());
+    sound(model, optimizer, [&] {
+      Tensor noisy = x;
+      {
+        const NoGrad guard;
+        noisy = x + 0.1 * randn(x.shape());
+        noisy = noisy + 0.1 * randn(x.shape());
+      }
+      return F::cross_entropy(model(noisy), label);
+    });
+  }
+  SUBCASE("kernel regression") {
+    NadarayaWatson model({.learn = true});
+    const Tensor keys = linspace(0, 5, 20), values = 2 * sin(keys);
+    SGD optimizer(model.parameters(), {.lr = 0.5});
+    sound(model, optimizer,
+          [&] { return F::mse_loss(model(keys, keys, values, OwnPoint::exclude), values); });
+  }
+  SUBCASE("recurrent networks, with clipping") {
+    Embedding embedding(7, 6);
+    GRU gru(6, 8, {.num_layers = 2, .batch_first = true, .dropout = 0.1});
+    Linear head(8, 7);
+    Sequential all(embedding, head);
+    std::vector<Tensor> parameters = gru.parameters();
+    Adam optimizer(parameters);
+    const Tensor inputs = randn({8, 5, 6}), weights = randn({8, 7});
+    sound(gru, optimizer, [&] {
+      optimizer.zero_grad();
+      F::cross_entropy(reshape(matmul(gru(inputs).output, weights), {40, 7}), reshape(tokens, {40}))
+          .backward();
+      clip_grad_norm_(parameters, 1);
+      optimizer.step();
+    });
+  }
+  SUBCASE("a transformer") {
+    struct Net : Layer<Net> {
+      Tensor forward(const Tensor& ids) const { return head(encoder(embedding(ids))); }
+      void visit(Visitor& v) override {
+        v("embedding", embedding);
+        v("encoder", encoder);
+        v("head", head);
+      }
+      Embedding embedding{7, 8};
+      TransformerEncoder encoder{8, 2, 2, {.dim_feedforward = 16}};
+      Linear head{8, 7};
+    } net;
+    Adam optimizer(net.parameters());
+    sound(net, optimizer, [&] { return F::cross_entropy(transpose(net(tokens), 1, 2), tokens); });
+  }
+}
+
+TEST_CASE("diagnose: what goes wrong in its backward is the caller's line") {
+  Sequential model = classifier();
+  Adam adam(model.parameters());
+  const Tensor loss = sum(model(randn({2, 2})));
+  const std::string text = whole_message([&] { diagnose(model, adam, [&] { return loss; }); });
+  CAPTURE(text);
+  CHECK(contains(text, "diagnose_test.cpp"));
+}
+
+TEST_CASE("diagnose: the card; the steps count") {
+  manual_seed(1);
+  const Points data;
+  Sequential model(Linear(2, 3));
+  SGD sgd(model.parameters(), {.lr = 0, .momentum = 0.9});
+  int64_t steps = 0;
+  const auto loss = [&] { return ++steps, F::cross_entropy(model(data.x), data.label); };
+  CHECK(to_string(diagnose(model, sgd, loss)) == R"(Sequential: 1 of 13 checks failed
+  passed   training mode
+  passed   evaluation
+  passed   inputs
+  passed   softmax
+  passed   activations
+  passed   finite
+  passed   gradients reach
+  passed   gradients flow
+  passed   zero_grad
+  passed   optimizer
+  FAILED   step
+             learning rate 0: nothing moves
+             likely: choose one, or look at what the schedule begins with
+  passed   learning rate
+  passed   symmetry)");
+  CHECK(steps == 2);
+  CHECK(sgd.state_dict().at("0.step").item() == 2);
+}

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "tests/support/expect.h"
+
+using Tensors = std::vector<heed::Tensor>;
+using Call = std::function<heed::Tensor(const Tensors&)>;
+
+/// f(in) and the gradients of what of `in` is floating, for an incoming gradient without a pattern, whose
+/// memory is in another order.
+inline Tensors value_and_gradients(const Call& f, const Tensors& in) {
+  Tensors leaves;
+  for (const heed::Tensor& x : in)
+    leaves.push_back(x.defined() && is_floating(x.dtype()) ? x.detach().requires_grad_() : x);
+  const heed::Tensor y = f(leaves);
+  heed::Shape turned = y.shape(), dims;
+  std::reverse(turned.begin(), turned.end());
+  for (int64_t d = y.dim() - 1; d >= 0; --d) dims.push_back(d);
+  heed::Generator generator(3);
+  heed::backward({y}, {.grad_outputs = {permute(randn(turned, y.dtype(), &generator), dims)}});
+  Tensors all{y.detach()};
+  for (const heed::Tensor& x : leaves)
+    if (x.defined() && x.requires_grad()) all.push_back(x.grad());
+  return all;
+}
+
+/// The largest difference between elements, relative to the larger of 1 and what is wanted. Two NaN, or
+/// infinities of one sign, do not differ; other shapes and other infinities differ infinitely.
+inline double distance(const Tensors& got, const Tensors& want) {
+  double most = got.size() == want.size() ? 0 : INFINITY;
+  for (size_t i = 0; i < got.size() && i < want.size(); ++i)
+    most = std::max(most, got[i].shape() == want[i].shape()
+                              ? largest_difference(values(got[i]), values(want[i]), Difference::relative)
+                              : INFINITY);
+  return most;
+}
+
+/// How far f and its gradients are from those of the same call in public operations.
+inline double from_twin(const Call& f, const Tensors& in) {
+  const Tensors got = value_and_gradients(f, in);
+  const Reference references(true);
+  return distance(got, value_and_gradients(f, in));
+}
+
+/// Whether what f gives has the same bits on any number of threads.
+inline bool same_on_threads(const std::function<Tensors()>& f) {
+  const auto bits = [&](int threads) {
+    const Threads guard(threads);
+    std::string bytes;
+    for (const heed::Tensor& x : f()) bytes += bytes_of(x);
+    return bytes;
+  };
+  const std::string one = bits(1);
+  return bits(2) == one && bits(3) == one && bits(7) == one;
+}

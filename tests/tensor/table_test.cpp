@@ -1,0 +1,30 @@
+#include "tensor/table.h"
+
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+TEST_CASE("widths: wide characters take two columns, combining marks none, broken text does no harm") {
+  CHECK(display_width("abc") == 3);
+  CHECK(display_width("é") == 1);
+  CHECK(display_width("e\u0301") == 1);
+  CHECK(display_width("注意力") == 6);
+  CHECK(display_width("\xff\xe6") == 2);
+  CHECK(display_width("") == 0);
+}
+
+TEST_CASE("columns are aligned, numbers at the right") {
+  Table table({"name", "size", "note"});
+  table.add({"注意", "1,024", "a"});
+  table.add({"b", "8", ""});
+  CHECK(table.to_string("  ") ==
+        "  name   size  note\n"
+        "  注意  1,024  a\n"
+        "  b         8");
+  CHECK(Table({"a", "b"}).to_string() == "a  b");
+}
+
+TEST_CASE("a row must have a cell for each column") {
+  Table table({"a", "b"});
+  CHECK_ERROR(table.add({"x"}), "Table: a row of 1 cells for 2 columns");
+}
