@@ -75,7 +75,9 @@ T number(const StateDict& state) {
 
 template <class T>
 auto load_number(T& value) {
-  return [&value](const StateDict& state) { return [&value, there = number<T>(state)] { value = there; }; };
+  return [&value](const StateDict& state) {
+    return PreparedLoad([&value, there = number<T>(state)] { value = there; });
+  };
 }
 
 }  // namespace
@@ -99,7 +101,7 @@ void Checkpoint::add(Part part) {
 // Before all others: an epoch sets the rates of its optimiser, which knows them better.
 void Checkpoint::add(const std::string& name, Schedule& schedule) {
   const auto load = [&schedule](const StateDict& state) {
-    return [&schedule, epoch = number<int64_t>(state)] { schedule.set_epoch(epoch); };
+    return schedule.prepare_epoch(number<int64_t>(state));
   };
   add({name, [&schedule] { return numbers<int64_t>({schedule.epoch()}); }, load});
   std::rotate(parts_.begin(), parts_.end() - 1, parts_.end());
@@ -117,7 +119,7 @@ void Checkpoint::add(const std::string& name, Generator& generator) {
     check(parts.size() == 3, "three numbers are needed, and there are ", parts.size());
     Generator there(static_cast<uint64_t>(parts[0]), static_cast<uint64_t>(parts[1]));
     there.set_position(static_cast<uint64_t>(parts[2]));
-    return [&generator, there] { generator = there; };
+    return PreparedLoad([&generator, there] { generator = there; });
   };
   add({name, save, load});
 }
@@ -132,7 +134,7 @@ void Checkpoint::add(const std::string& name, double& value) {
 
 void Checkpoint::add(const std::string& name, std::vector<double>& values) {
   const auto load = [&values](const StateDict& state) {
-    return [&values, there = numbers<double>(state)]() mutable { values.swap(there); };
+    return PreparedLoad([&values, there = numbers<double>(state)]() mutable { values.swap(there); });
   };
   add({name, [&values] { return numbers(values); }, load});
 }
@@ -254,9 +256,9 @@ void Checkpoint::load(const std::string& path) {
         fail("Checkpoint: ", path, ": ", parts_[i].name, ": ", error.what());
       }
   };
-  std::vector<std::function<void()>> ready;  // so that all are loaded or none
+  std::vector<PreparedLoad> ready;  // so that all are loaded or none
   each([&](size_t i) { ready.push_back(parts_[i].load(given[i])); });
-  each([&](size_t i) { ready[i](); });
+  for (PreparedLoad& load : ready) load.commit();
   ours_ = true;
 }
 

@@ -38,13 +38,13 @@ class Checkpoint {
     requires requires(Part& part) { part.load_state_dict(part.state_dict()); }
   void add(const std::string& name, Part& part) {
     add({name, [&part] { return part.state_dict(); },
-         [&part](const StateDict& state) -> std::function<void()> {
+         [&part](const StateDict& state) {
            if constexpr (requires { part.prepare_load(state); }) {
              return part.prepare_load(state);
            } else {
              Part there = part;
              there.load_state_dict(state);
-             return [&part, there = std::move(there)]() mutable { part = std::move(there); };
+             return PreparedLoad([&part, there = std::move(there)]() mutable { part = std::move(there); });
            }
          }});
     if constexpr (std::is_base_of_v<Optimizer, Part>) expect(name, part.name());
@@ -86,7 +86,7 @@ class Checkpoint {
   struct Part {
     std::string name;
     std::function<StateDict()> state;
-    std::function<std::function<void()>(const StateDict&)> load;  // done when what it returns is called
+    std::function<PreparedLoad(const StateDict&)> load;
   };
   void add(Part part);
   void write(const std::string& file, int64_t step, double lowest);

@@ -69,13 +69,12 @@ void Optimizer::zero_grad() const {
 
 void Optimizer::set_lr(const std::vector<double>& rates) {
   check(rates.size() == groups(), name_, ": ", rates.size(), " learning rates for ", groups(), " groups");
-  for (const double lr : rates) checked(lr);
+  for (const double lr : rates) check_lr(lr);
   for (size_t group = 0; group < groups(); ++group) lr_of(group) = rates[group];
 }
 
-double Optimizer::checked(double lr) const {
+void Optimizer::check_lr(double lr) const {
   check(lr >= 0, name_, ": a learning rate of ", lr, "; it must be at least 0");
-  return lr;
 }
 
 Tensor OptimizerState::remembered(size_t slot, const Tensor& p, double value) {
@@ -83,8 +82,8 @@ Tensor OptimizerState::remembered(size_t slot, const Tensor& p, double value) {
   return tensors[slot];
 }
 
-std::map<std::string, Tensor> Optimizer::state_dict() const {
-  std::map<std::string, Tensor> result;
+StateDict Optimizer::state_dict() const {
+  StateDict result;
   for (size_t place = 0; place < entries_.size(); ++place) {
     const std::string prefix = std::to_string(place) + ".";
     const OptimizerState& state = entries_[place].state;
@@ -98,8 +97,8 @@ std::map<std::string, Tensor> Optimizer::state_dict() const {
   return result;
 }
 
-std::function<void()> Optimizer::prepare_load(const std::map<std::string, Tensor>& state) {
-  std::map<std::string, Tensor> rest = state;
+PreparedLoad Optimizer::prepare_load(const StateDict& state) {
+  StateDict rest = state;
   std::vector<Entry> entries = entries_;
   for (size_t place = 0; place < entries.size(); ++place) {
     const std::string prefix = std::to_string(place) + ".";
@@ -121,14 +120,15 @@ std::function<void()> Optimizer::prepare_load(const std::map<std::string, Tensor
   std::vector<double> rates;
   for (size_t group = 0; group < groups_; ++group) {
     const auto rate = rest.extract("lr." + std::to_string(group));
-    rates.push_back(checked(rate ? rate.mapped().item() : lr(group)));
+    rates.push_back(rate ? rate.mapped().item() : lr(group));
+    check_lr(rates.back());
   }
   check(rest.empty(), name_, ": load_state_dict: ", rest.size(), " of ", state.size(),
         " entries do not belong to ", entries.size(), " parameters in ", groups_, " groups of a ", name_);
-  return [this, rates = std::move(rates), entries = std::move(entries)]() mutable {
+  return PreparedLoad([this, rates = std::move(rates), entries = std::move(entries)]() mutable {
     for (size_t group = 0; group < rates.size(); ++group) lr_of(group) = rates[group];
     entries_ = std::move(entries);
-  };
+  });
 }
 
 namespace {

@@ -2,9 +2,8 @@
 
 #include <array>
 #include <functional>
-#include <map>
 
-#include "tensor/tensor.h"
+#include "nn/state_dict.h"
 
 /// SGD, Adam, AdamW, RMSprop, Adagrad, and what they have in common.
 namespace heed {
@@ -57,21 +56,25 @@ class Optimizer {
   /// The learning rate of all groups. Errors: below 0; then none is changed.
   void set_lr(double lr) { set_lr(std::vector<double>(groups(), lr)); }
   /// Of one group.
-  void set_lr(size_t group, double lr) { lr_of(group) = checked(lr); }
+  void set_lr(size_t group, double lr) {
+    check_lr(lr);
+    lr_of(group) = lr;
+  }
   /// Of each group.
   void set_lr(const std::vector<double>& rates);
+  /// Throws unless `lr` can be a learning rate.
+  void check_lr(double lr) const;
   /// The momentum (SGD, RMSprop) or first beta (Adam, AdamW) of a group; null if this optimiser has none.
   virtual double* momentum(size_t group) & = 0;
 
   /// The memory of each parameter under its place among all ("3.exp_avg", "3.step"), and the learning rates
   /// ("lr.0"). The tensors share the values: clone what is to stay.
-  std::map<std::string, Tensor> state_dict() const;
-  /// Takes up where another optimiser of the same kind and parameters stood. Throws, and changes nothing, if
-  /// a name, a shape or a number does not belong.
-  void load_state_dict(const std::map<std::string, Tensor>& state) { prepare_load(state)(); }
-  /// The same in two steps: what may throw is done now, and what is returned loads. So several parts are
-  /// loaded all or none.
-  std::function<void()> prepare_load(const std::map<std::string, Tensor>& state);
+  StateDict state_dict() const;
+  /// Continues where another optimizer of the same kind and parameters stopped. Throws, and changes nothing,
+  /// if a name, a shape or a number does not fit.
+  void load_state_dict(const StateDict& state) { prepare_load(state).commit(); }
+  /// The first phase of a load: does everything that may throw.
+  PreparedLoad prepare_load(const StateDict& state);
 
   /// Points here as long as the optimiser lives.
   std::weak_ptr<Optimizer> weak() const { return self_; }
@@ -93,8 +96,6 @@ class Optimizer {
   const char* name_;  ///< for messages
 
  private:
-  double checked(double lr) const;
-
   struct Entry {
     size_t group;
     Tensor p;

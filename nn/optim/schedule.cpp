@@ -4,7 +4,7 @@ namespace heed {
 
 Schedule::Schedule(Optimizer& optimizer, Rate rate) : optimizer_(optimizer.weak()), rate_(std::move(rate)) {
   for (size_t group = 0; group < optimizer.groups(); ++group) base_.push_back(optimizer.lr(group));
-  Schedule::set_epoch(0);
+  Schedule::prepare_epoch(0).commit();
 }
 
 Optimizer& Schedule::optimizer() const {
@@ -13,19 +13,20 @@ Optimizer& Schedule::optimizer() const {
   return *alive;
 }
 
-void Schedule::set_epoch(int64_t epoch) {
+PreparedLoad Schedule::prepare_epoch(int64_t epoch) {
   Optimizer& own = optimizer();
   check(epoch >= 0, "set_epoch: ", epoch, " is not an epoch; they count from 0");
   check(own.groups() == base_.size(), "schedule: the optimiser has ", own.groups(), " groups now and had ",
         base_.size(), "; make the schedule after the last group");
-  const auto rate = [&](size_t group) {
-    const double lr = rate_(static_cast<double>(epoch), base_[group], group);
-    check(lr >= 0, own.name(), ": a learning rate of ", lr, "; it must be at least 0");
-    return lr;
-  };
-  for (size_t group = 0; group < base_.size(); ++group) rate(group);  // all or none
-  for (size_t group = 0; group < base_.size(); ++group) own.set_lr(group, rate(group));
-  epoch_ = epoch;
+  std::vector<double> rates;
+  for (size_t group = 0; group < base_.size(); ++group) {
+    rates.push_back(rate_(static_cast<double>(epoch), base_[group], group));
+    own.check_lr(rates.back());
+  }
+  return PreparedLoad([this, &own, epoch, rates = std::move(rates)] {
+    own.set_lr(rates);
+    epoch_ = epoch;
+  });
 }
 
 double Schedule::positive(const char* schedule, const char* name, int64_t value) {
@@ -66,16 +67,19 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, std::vector<double> max_lr, const O
                  return one_cycle(options, t, first, max_lr[group], first / options.final_div_factor);
                }),
       options_(options) {
-  OneCycleLR::set_epoch(0);
+  OneCycleLR::prepare_epoch(0).commit();
 }
 
-void OneCycleLR::set_epoch(int64_t epoch) {
-  Schedule::set_epoch(epoch);
-  if (!options_.cycle_momentum) return;
+PreparedLoad OneCycleLR::prepare_epoch(int64_t epoch) {
+  PreparedLoad rates = Schedule::prepare_epoch(epoch);
+  if (!options_.cycle_momentum) return rates;
   const double most = options_.max_momentum;
-  for (size_t group = 0; group < optimizer().groups(); ++group)
-    if (double* momentum = optimizer().momentum(group))
-      *momentum = one_cycle(options_, static_cast<double>(epoch), most, options_.base_momentum, most);
+  const double now = one_cycle(options_, static_cast<double>(epoch), most, options_.base_momentum, most);
+  return PreparedLoad([&own = optimizer(), rates = std::move(rates), now]() mutable {
+    rates.commit();
+    for (size_t group = 0; group < own.groups(); ++group)
+      if (double* momentum = own.momentum(group)) *momentum = now;
+  });
 }
 
 }  // namespace heed

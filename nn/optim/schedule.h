@@ -31,8 +31,10 @@ class Schedule {
   void step() { set_epoch(epoch_ + 1); }
   /// t, the epoch in force.
   int64_t epoch() const { return epoch_; }
-  /// Goes straight to an epoch, as when training is taken up again. Errors: below 0.
-  virtual void set_epoch(int64_t epoch);
+  /// Goes straight to an epoch, as when training is resumed. Errors: below 0.
+  void set_epoch(int64_t epoch) { prepare_epoch(epoch).commit(); }
+  /// The first phase of set_epoch: does everything that may throw.
+  virtual PreparedLoad prepare_epoch(int64_t epoch);
 
  protected:
   /// An Error when it is gone.
@@ -156,7 +158,7 @@ class OneCycleLR : public Schedule {
       : OneCycleLR(optimizer, std::vector<double>(optimizer.groups(), max_lr), options) {}
   /// One max_lr for each group.
   OneCycleLR(Optimizer& optimizer, std::vector<double> max_lr, const OneCycleOptions& options);
-  void set_epoch(int64_t epoch) override;
+  PreparedLoad prepare_epoch(int64_t epoch) override;
 
  private:
   OneCycleOptions options_;

@@ -258,6 +258,11 @@ TEST_CASE("memory ends while a model is saved and loaded") {
                   [&] { return bytes_of_all(net.state_dict()); }});
   check_refusals({[&] { net.load_state_dict(old); }, [&] { net.load_state_dict(fresh); },
                   [&] { return bytes_of_all(net.state_dict()); }});
+  Linear square(40, 40);  // large enough that a transposed value is read by way of a copy
+  const StateDict zero = {{"bias", zeros({40})}, {"weight", zeros({40, 40})}};
+  const StateDict turned = {{"bias", ones({40})}, {"weight", transpose(counted({40, 40}))}};
+  check_refusals({[&] { square.load_state_dict(zero); }, [&] { square.load_state_dict(turned); },
+                  [&] { return bytes_of_all(square.state_dict()); }});
   Tensor x;
   check_refusals(
       {[&] { x = Tensor(); }, [&] { x = load_npy(npy); }, [&] { return x.defined() ? bytes_of(x) : ""; }});

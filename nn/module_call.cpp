@@ -1,0 +1,104 @@
+#include "nn/module_call.h"
+
+#include <set>
+
+#include "autograd/ops/shape.h"
+#include "nn/module.h"
+
+namespace heed {
+
+detail::ModuleHooks& Module::hooks() {
+  std::shared_ptr<detail::ModuleHooks>& own = call_state_.hooks;
+  if (!own) own = std::make_shared<detail::ModuleHooks>(detail::ModuleHooks{this, {}, {}, {}});
+  return *own;
+}
+
+HookHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
+  return hooks().before.add(std::move(hook));
+}
+HookHandle Module::register_forward_hook(ForwardHook hook) { return hooks().after.add(std::move(hook)); }
+HookHandle Module::register_backward_hook(BackwardHook hook) { return hooks().backward.add(std::move(hook)); }
+
+namespace detail {
+namespace {
+
+// Paths are never freed, because nodes point to them and graphs may outlive every module. Each different
+// text is stored once.
+const char* interned(const std::string& path) {
+  static std::mutex mutex;
+  static auto& paths = *new std::set<std::string>;
+  const std::lock_guard lock(mutex);
+  return paths.insert(path).first->c_str();
+}
+
+// An Error that names its module already.
+struct PlacedError : Error {
+  using Error::Error;
+};
+
+}  // namespace
+
+const char* ModuleCall::find_path(const Module& root) const {
+  const uint64_t id = root.call_state_.id;
+  const char* found = nullptr;
+  for (const ConstNamedModule& part : root.named_modules()) {
+    CallState& state = part.module->call_state_;
+    if (state.root.load(std::memory_order_acquire) != id) {
+      state.path.store(interned(part.name), std::memory_order_relaxed);
+      state.root.store(id, std::memory_order_release);
+    }
+    if (part.module == &module_) found = state.path.load(std::memory_order_relaxed);
+  }
+  return found ? found : module_path;  // not a member: it counts as part of the module that calls it
+}
+
+void ModuleCall::before(const std::vector<Tensor>& inputs) const {
+  if (state_.hooks) state_.hooks->before.each([&](const auto& hook) { hook(module_, inputs); });
+  if (CallObserver::current) CallObserver::current->before(module_, inputs);
+}
+
+Tensor ModuleCall::after(const std::vector<Tensor>& inputs, const Tensor& output) const {
+  if (!output.defined()) return output;  // such as attention weights that were not requested
+  if (CallObserver::current) CallObserver::current->after(module_, output);
+  const std::shared_ptr<ModuleHooks>& hooks = state_.hooks;
+  if (!hooks) return output;
+  Tensor y = output;
+  const auto replace = [](Tensor& x, Tensor by) {
+    if (by.defined()) x = std::move(by);
+  };
+  hooks->after.each([&](const auto& hook) { replace(y, hook(module_, inputs, y)); });
+  if (!y.requires_grad() || !heed::grad_enabled() || hooks->backward.empty()) return y;
+  // The hook needs a node of this call: y may be a leaf, or an input returned unchanged.
+  y = alias(y);
+  y.register_hook([hooks = std::weak_ptr(hooks), replace](Tensor g) {
+    if (const auto alive = hooks.lock())
+      alive->backward.each([&](const auto& hook) { replace(g, hook(*alive->module, g)); });
+    return g;
+  });
+  return y;
+}
+
+void ModuleCall::rethrow() const {
+  try {
+    throw;
+  } catch (const PlacedError&) {
+    throw;
+  } catch (const Error& error) {
+    SourceLocation line = error.line();
+    for (const ModuleCall* call = this; call && !is_user_code(line); call = call->outer_) line = call->line_;
+    std::string message = error.what();
+    if (is_user_code(line)) {
+      const std::string before = "called " + at(error.line());
+      const size_t place = message.rfind(before);
+      if (place == std::string::npos)
+        message.insert(std::min(message.find('\n'), message.size()), "; called " + at(line));
+      else
+        message.replace(place, before.size(), "called " + at(line));
+    }
+    const std::string where = outer_ ? path() : "";
+    throw PlacedError(where.empty() ? message : "in " + where + ": " + message);
+  }
+}
+
+}  // namespace detail
+}  // namespace heed
