@@ -2,38 +2,38 @@
 
 #include "autograd/node.h"
 
-/// The order of a backward pass: backward() and grad().
+/// Backpropagation: backward() and grad().
 namespace heed {
 
-/// Choices of backward and grad.
+/// Options of backward() and grad().
 struct GradOptions {
-  std::vector<Tensor> grad_outputs = {};  ///< the incoming gradients; a one-element output may do without
-  bool create_graph = false;  ///< record the gradient's own computation, to differentiate it again
-  bool retain_graph = false;  ///< keep the graph for another pass; create_graph implies it
-  bool allow_unused = false;  ///< an input that outputs do not depend on: undefined, not an error
+  std::vector<Tensor> grad_outputs = {};  ///< Incoming gradients; an output of one element may omit its own.
+  bool create_graph = false;  ///< Record the gradient's own computation, to differentiate it again.
+  bool retain_graph = false;  ///< Keep the graph for another pass; create_graph implies it.
+  bool allow_unused = false;  ///< An input that the outputs do not use gives an undefined tensor, no error.
 };
 
-/// Adds the gradient of sum_k <outputs_k, gradients_k> to the `grad()` of every leaf behind the outputs.
-/// Errors: an output that needs no gradient; one of several elements without an incoming gradient; a graph
-/// that was let go.
+/// Adds the gradient of sum_k <outputs_k, grad_outputs_k> to the `grad()` of every leaf behind the outputs.
+/// If it throws, no gradient has changed. Errors: an output that needs no gradient; one of several elements
+/// without an incoming gradient; a graph that was released.
 void backward(const std::vector<Tensor>& outputs, const GradOptions& options = {},
               SourceLocation line = SourceLocation::current());
 
-/// The gradients of sum_k <outputs_k, grad_outputs_k> with respect to `inputs`, in their order and shapes.
-/// Touches no leaf's grad(), so threads that share leaves but no graph may run it at the same time.
+/// Returns the gradients of sum_k <outputs_k, grad_outputs_k> with respect to `inputs`, in their order and
+/// shapes. Changes no leaf's grad(), so threads that share leaves but no graph may call it concurrently.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const GradOptions& options = {}, SourceLocation line = SourceLocation::current());
 
-/// The same for one output, written grad(y, {x, w}, true) when the result is to be differentiated again.
+/// The same for one output: grad(y, {x, w}, true) for a result that is differentiated again.
 inline std::vector<Tensor> grad(const Tensor& output, const std::vector<Tensor>& inputs,
                                 bool create_graph = false, SourceLocation line = SourceLocation::current()) {
   return grad(std::vector{output}, inputs, {.create_graph = create_graph}, line);
 }
 
 namespace detail {
-/// grad() with create_graph that does not look behind `inputs`; undefined where one is unused, or needs no
-/// gradient. For Note [Reference implementations] in autograd/node.h.
-std::vector<Tensor> grad_up_to(const Tensor& output, const std::vector<Tensor>& inputs, const Tensor& g);
+/// grad() with create_graph that does not look behind `inputs`. A gradient is undefined if the output does
+/// not use the input, or needs no gradient itself.
+std::vector<Tensor> grad_until(const Tensor& output, const std::vector<Tensor>& inputs, const Tensor& g);
 }  // namespace detail
 
 }  // namespace heed

@@ -6,18 +6,18 @@
 namespace heed {
 
 namespace detail {
-inline thread_local constinit bool grad_enabled = true;
+inline thread_local constinit bool grad_mode = true;
 }
 
 /// Whether operations record how to differentiate themselves, in this thread. On at the start.
-inline bool grad_enabled() { return detail::grad_enabled; }
+inline bool grad_enabled() { return detail::grad_mode; }
 
 /// Switches recording on or off until the end of the scope.
 class GradMode {
  public:
   /// True: on.
-  explicit GradMode(bool enabled) : before_(std::exchange(detail::grad_enabled, enabled)) {}
-  ~GradMode() { detail::grad_enabled = before_; }
+  explicit GradMode(bool enabled) : before_(std::exchange(detail::grad_mode, enabled)) {}
+  ~GradMode() { detail::grad_mode = before_; }
   GradMode(const GradMode&) = delete;
   GradMode& operator=(const GradMode&) = delete;
 

@@ -1,5 +1,6 @@
 // The members of Tensor that need the engine.
 #include "autograd/engine.h"
+#include "autograd/gradient_slot.h"
 
 namespace heed {
 
@@ -10,12 +11,9 @@ const Tensor& Tensor::requires_grad_(bool requires_grad, SourceLocation line) co
         requires_grad ? "" : Node::of(*this)->name, " has a history; take detach() of it");
   check(!requires_grad || is_floating(dtype()), "x is ", dtype(), " ", shape(),
         "; only floating tensors have gradients, convert with to(x, float32)");
-  TensorImpl& body = TensorImpl::of(*this);
-  body.companion.reset();
-  body.history = Ref<GraphNode>();
-  if (!requires_grad) return *this;
-  Node::make_leaf(*this);
-  body.companion = std::make_unique<GradientSlot>(*this);
+  TensorImpl& impl = TensorImpl::of(*this);
+  impl.autograd = {};
+  if (requires_grad) impl.autograd = Ref<AutogradMeta>(new GradientSlot(*this, Node::make_leaf(*this)));
   return *this;
 }
 
@@ -23,8 +21,8 @@ bool Tensor::is_leaf() const { return !requires_grad() || Node::of(*this)->is_le
 
 Tensor Tensor::grad() const {
   if (!requires_grad()) return Tensor();
-  const auto lock = Node::lock_slots();
-  return Node::of(*this)->gradient();
+  const auto lock = GradientSlot::lock();
+  return GradientSlot::gradient(*Node::of(*this));
 }
 
 void Tensor::set_grad(const Tensor& grad) const {
@@ -32,18 +30,19 @@ void Tensor::set_grad(const Tensor& grad) const {
   check(!grad.defined() || (grad.shape() == shape() && grad.dtype() == dtype()), "set_grad: the tensor is ",
         dtype(), " ", shape(), " and its gradient ",
         grad.defined() ? to_string(grad.dtype()) + " " + to_string(grad.shape()) : "");
-  Node::of(*this)->check_gradient(grad);
+  GradientSlot::check_gradient(*Node::of(*this), grad);
   Tensor before = grad;
-  const auto lock = Node::lock_slots();
-  Node::of(*this)->swap_gradient(before);
+  const auto lock = GradientSlot::lock();
+  GradientSlot::swap_gradient(*Node::of(*this), before);
 }
 
 void Tensor::retain_grad() const {
   check(requires_grad(), "retain_grad: a tensor of shape ", shape(), " does not require a gradient");
   if (is_leaf()) return;  // which does so anyway
-  Node::of(*this)->keeps_grad = true;
-  auto& companion = TensorImpl::of(*this).companion;
-  if (!companion) companion = std::make_unique<GradientSlot>(*this);
+  Node& node = *Node::of(*this);
+  node.retains_grad = true;
+  if (!node.slot)
+    TensorImpl::of(*this).autograd = Ref<AutogradMeta>(new GradientSlot(*this, Ref<Node>(&node)));
 }
 
 void Tensor::backward(SourceLocation line) const { heed::backward({*this}, {}, line); }

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "bench.h"
+#include "nn/text/vocabulary.h"
 
 namespace bench {
 namespace {

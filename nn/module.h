@@ -119,7 +119,7 @@ class Module {
   void train(bool training = true);
   void eval() { train(false); }  ///< train(false)
   /// Whether it is in training.
-  bool training() const { return training_ && !detail::CallObserver::current; }
+  bool training() const { return training_ && !detail::EvaluationScope::active; }
 
   /// Converts all floating parameters and buffers in place.
   void to(DType dtype);

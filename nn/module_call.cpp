@@ -54,12 +54,12 @@ const char* ModuleCall::find_path(const Module& root) const {
 
 void ModuleCall::before(const std::vector<Tensor>& inputs) const {
   if (state_.hooks) state_.hooks->before.each([&](const auto& hook) { hook(module_, inputs); });
-  if (CallObserver::current) CallObserver::current->before(module_, inputs);
+  if (Observer::any()) Observer::each([&](Observer& observer) { observer.on_module_begin(module_, inputs); });
 }
 
 Tensor ModuleCall::after(const std::vector<Tensor>& inputs, const Tensor& output) const {
   if (!output.defined()) return output;  // such as attention weights that were not requested
-  if (CallObserver::current) CallObserver::current->after(module_, output);
+  if (Observer::any()) Observer::each([&](Observer& observer) { observer.on_module_end(module_, output); });
   const std::shared_ptr<ModuleHooks>& hooks = state_.hooks;
   if (!hooks) return output;
   Tensor y = output;

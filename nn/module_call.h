@@ -60,25 +60,19 @@ struct CallState {
   inline static std::atomic<uint64_t> ids = 0;
 };
 
-/// Sees all calls of modules in this thread during its lifetime. The modules behave as in eval meanwhile.
-class CallObserver {
+/// During its lifetime all modules of this thread behave as in eval(), without a change to them.
+class EvaluationScope {
  public:
-  CallObserver() : outer_(std::exchange(current, this)) {}
-  virtual ~CallObserver() { current = outer_; }
-  CallObserver(const CallObserver&) = delete;
-  CallObserver& operator=(const CallObserver&) = delete;
-  virtual void before(const Module& module, const std::vector<Tensor>& inputs) = 0;
-  /// For each tensor that the call returned.
-  virtual void after(const Module& module, const Tensor& output) = 0;
+  EvaluationScope() : outer_(std::exchange(active, true)) {}
+  ~EvaluationScope() { active = outer_; }
+  EvaluationScope(const EvaluationScope&) = delete;
+  EvaluationScope& operator=(const EvaluationScope&) = delete;
 
-  inline static thread_local constinit CallObserver* current = nullptr;
+  inline static thread_local constinit bool active = false;
 
  private:
-  CallObserver* outer_;
+  bool outer_;
 };
-
-/// Number of objects in this thread that read module_path without recording, see AttentionScope.
-inline thread_local constinit int paths_wanted = 0;
 
 /// The running call of a module, a link in this thread's stack of calls.
 ///
@@ -95,7 +89,7 @@ class ModuleCall {
         line_(line),
         outer_(innermost),
         path_before_(module_path) {
-    if (outer_ && (heed::grad_enabled() || paths_wanted > 0)) module_path = path();
+    if (outer_ && (heed::grad_enabled() || Observer::any())) module_path = path();
     innermost = this;
   }
   ~ModuleCall() {
@@ -106,7 +100,7 @@ class ModuleCall {
 
   /// Whether any call runs in this thread.
   static bool any() { return innermost != nullptr; }
-  bool hooked() const { return state_.hooks || CallObserver::current; }
+  bool hooked() const { return state_.hooks || Observer::any(); }
   void before(const std::vector<Tensor>& inputs) const;
   Tensor after(const std::vector<Tensor>& inputs, const Tensor& output) const;
   /// In a catch block: rethrows. An Error gets the path of the module where it arose and the innermost line

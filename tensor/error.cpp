@@ -27,7 +27,7 @@ bool is_user_code(SourceLocation line) {
 }
 
 void detail::raise(std::string message) {
-  const OpScope *scope = calling, *rule = OpScope::rule();
+  const OpScope *scope = current_scope, *rule = OpScope::rule();
   if (!scope) throw Error(message);
   const std::string name = std::string(scope->name) + ": ";
   const bool named = message.starts_with(name);

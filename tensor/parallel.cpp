@@ -53,10 +53,10 @@ void run_blocks(int64_t blocks, void (*body)(void*, int64_t), void* context) {
   }
   std::exception_ptr error;  // of the lowest block that fails, as without threads
   int64_t failed = blocks;
-  const OpScope* const calling = detail::calling;
+  const OpScope* const calling = detail::current_scope;
 #pragma omp parallel for schedule(static) num_threads(num_threads())
   for (int64_t i = 0; i < blocks; ++i) {
-    const OpScope* const own = std::exchange(detail::calling, calling);  // for messages
+    const OpScope* const own = std::exchange(detail::current_scope, calling);  // for messages
     try {
       body(context, i);
     } catch (...) {
@@ -66,7 +66,7 @@ void run_blocks(int64_t blocks, void (*body)(void*, int64_t), void* context) {
         error = std::current_exception();
       }
     }
-    detail::calling = own;
+    detail::current_scope = own;
   }
   if (error) std::rethrow_exception(error);
 }

@@ -14,19 +14,20 @@ namespace heed {
 class Tensor;
 class HookHandle;
 
-/// How a tensor came to be, for whoever asks for derivatives. Autograd's nodes derive from it; this room
-/// only counts references to it and lets go of it.
-class GraphNode {
- public:
-  virtual ~GraphNode() = default;
-  virtual void release() noexcept = 0;  ///< Frees it.
-  RefCount references;                  ///< of bodies and of other histories
-};
+class Node;
 
-/// Whatever autograd keeps beside a tensor; it goes with the tensor.
+/// What autograd keeps with a tensor; its classes are in autograd/. This folder only counts references.
 class AutogradMeta {
  public:
+  explicit AutogradMeta(Node* node) : node(node) {}
   virtual ~AutogradMeta() = default;
+  virtual void release() noexcept { delete this; }
+
+  RefCount references;
+  Node* const node;                     ///< The tensor's node in the graph.
+  const Tensor* graph_alias = nullptr;  ///< What gradient rules save in place of the tensor, or null.
+  bool recomputable = false;            ///< The values can be computed again from the node.
+  std::atomic<bool> saved = false;      ///< A gradient rule holds the tensor itself.
 };
 
 /// One item of an index x[{...}]: a position, a slice, everything, a new axis, an ellipsis, or a tensor of
@@ -52,18 +53,15 @@ struct TensorImpl {
   /// Back to them.
   static void operator delete(void* body, size_t bytes) noexcept { heed::release(body, bytes); }
 
-  RefCount references = {};         ///< of handles
-  DType dtype = DType::float32;     ///< of the elements
-  bool contiguous = true;           ///< in row-major order without gaps
-  std::atomic<bool> saved = false;  ///< a gradient rule has held this body
-  bool cheap = false;               ///< its history can make the values again, see Note [Values made again]
-  int64_t offset = 0;               ///< of the first element, in elements
-  int64_t numel = 0;                ///< of the shape
-  Shape shape = {};                 ///< the sizes
-  Strides strides = {};             ///< in elements; 0 repeats, negative is not used
-  Ref<Storage> storage = {};        ///< none while the values are to be made again
-  Ref<GraphNode> history = {};      ///< none where no gradient is needed
-  std::unique_ptr<AutogradMeta> companion = nullptr;  ///< what autograd keeps beside it
+  RefCount references = {};  ///< Number of handles.
+  DType dtype = DType::float32;
+  bool contiguous = true;  ///< In row-major order without gaps.
+  int64_t offset = 0;      ///< Of the first element, in elements.
+  int64_t numel = 0;
+  Shape shape = {};
+  Strides strides = {};             ///< In elements; 0 repeats, negative is not used.
+  Ref<Storage> storage = {};        ///< Null while the values wait to be recomputed.
+  Ref<AutogradMeta> autograd = {};  ///< Null if no gradient is needed.
 };
 
 /// A tensor: numbers of one dtype arranged in a shape. A handle that is cheap to copy; copies name the same
@@ -145,7 +143,7 @@ class Tensor {
 
   // The following need the engine and are defined in autograd/.
 
-  bool requires_grad() const { return body_ && body_->history; }  ///< whether a gradient flows through it
+  bool requires_grad() const { return body_ && body_->autograd; }  ///< whether a gradient flows through it
   /// Makes a leaf that gathers a gradient, or stops that. Errors: a tensor that is not floating, or has a
   /// history.
   const Tensor& requires_grad_(bool requires_grad = true,

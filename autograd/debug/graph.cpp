@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "autograd/node.h"
+#include "autograd/graph_walk.h"
 
 namespace heed {
 namespace {
@@ -16,7 +16,7 @@ struct Numbered {
 Numbered number_nodes(const Tensor& y) {
   Numbered graph;
   if (!y.requires_grad()) return graph;
-  std::vector<detail::Step> stack;
+  std::vector<detail::WalkStep> stack;
   detail::walk(
       *Node::of(y), stack, [&](Node& node) { return graph.number.emplace(&node, 0).second; },
       [&](Node& node) {

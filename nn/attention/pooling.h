@@ -18,19 +18,14 @@ namespace heed {
 /// weights for another number of keys than there are values.
 Tensor attention_pool(Operand weights, Operand values);
 
-namespace detail {
-
-/// Set by whoever records the attention of this thread: AttentionScope in nn/view/capture.h.
-using AttentionObserver = void(const Tensor& weights);
-inline thread_local constinit AttentionObserver* attention_observer = nullptr;
-
-}  // namespace detail
-
-/// Whether the attention of this thread is recorded.
-inline bool attention_captured() { return detail::attention_observer != nullptr; }
-/// Records weights, [..., Tq, Tk], where somebody wants them; attention_pool does it for its own.
+/// Whether an observer of this thread wants attention weights.
+inline bool attention_captured() { return Observer::any() && Observer::any_wants_attention(); }
+/// Shows weights, [..., Tq, Tk], to the observers that want them; attention_pool does so for its own.
 inline void capture_attention(const Tensor& weights) {
-  if (attention_captured()) detail::attention_observer(weights);
+  if (!attention_captured()) return;
+  Observer::each([seen = weights](Observer& observer) {  // a copy: observers may own and move `weights`
+    if (observer.wants_attention()) observer.on_attention(seen);
+  });
 }
 
 /// Choices of AttentionPooling.

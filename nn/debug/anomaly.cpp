@@ -55,44 +55,44 @@ std::string described(const std::vector<Tensor>& inputs, const Tensor& value, in
 
 }  // namespace
 
-void AnomalyGuard::computed(const char* name, const Tensor& value, const std::vector<Tensor>& inputs) {
+void AnomalyGuard::on_result(const Operation& op, const Tensor& value) {
   if (OpScope::rule()) return;  // what arrives counts: a rule may well divide by 0 and take another branch
   const int64_t at = kernel::first_anomaly(value, options_.infinity);
   if (at < 0) return;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor& x = inputs[i];
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    const Tensor& x = op.inputs[i];
     if (const int64_t wrong = x.defined() ? kernel::first_anomaly(x, options_.infinity) : -1; wrong >= 0)
-      fail(name, ": operand ", i + 1, " came with ", element(x, wrong), place_of(x, wrong),
+      fail(op.name, ": operand ", i + 1, " came with ", element(x, wrong), place_of(x, wrong),
            ", which no operation under the guard computed; look at the data, the parameters, and what wrote "
            "into them",
-           described(inputs, value, at), hint(element(x, wrong)));
+           described(op.inputs, value, at), hint(element(x, wrong)));
   }
-  fail(name, ": the result ", value.shape(), " is ", element(value, at), place_of(value, at),
-       described(inputs, value, at), hint(element(value, at)));
+  fail(op.name, ": the result ", value.shape(), " is ", element(value, at), place_of(value, at),
+       described(op.inputs, value, at), hint(element(value, at)));
 }
 
 // Of what belongs to graphs that are gone or were walked backwards: the last first, as a pass goes, and all
 // once in a while.
 void AnomalyGuard::let_go() {
-  const auto over = [](const Kept& kept) { return kept.node->forgotten || kept.node.unique(); };
+  const auto over = [](const Kept& kept) { return kept.node->released || kept.node.unique(); };
   while (!kept_.empty() && over(kept_.back())) kept_.pop_back();
   if (kept_.size() < enough_) return;
   std::erase_if(kept_, over);
   enough_ = std::max<size_t>(1024, 2 * kept_.size());
 }
 
-void AnomalyGuard::recorded(Node& node, const Tensor&, const std::vector<Tensor>& inputs) {
+void AnomalyGuard::on_recorded(const Operation& op, const Tensor&, Node& node) {
   let_go();
-  kept_.push_back({Ref<Node>(&node), inputs});
+  kept_.push_back({Ref<Node>(&node), op.inputs});
 }
 
-void AnomalyGuard::turn(Node& node, const Tensor& g) {
+void AnomalyGuard::on_backward(Node& node, const Tensor& g) {
   let_go();
   running_ = &node;
   given_ = g;
 }
 
-void AnomalyGuard::arrived(Node& input, const Tensor& g, bool) {
+void AnomalyGuard::on_gradient(Node& input, const Tensor& g, bool) {
   const int64_t at = kernel::first_anomaly(g, options_.infinity);
   if (at < 0 || kernel::first_anomaly(given_, options_.infinity) >= 0) return;
   size_t operand = 0;

@@ -23,16 +23,16 @@ struct AnomalyOptions {
 /// Results are the same bit for bit. A step takes less than twice its time; nothing is paid when none is
 /// alive. Values that operations write in place are seen when they are next used. It must end in the thread
 /// that made it.
-class AnomalyGuard : private Watcher {
+class AnomalyGuard : private Observer {
  public:
   /// Watching begins.
   explicit AnomalyGuard(AnomalyOptions options = {}) : options_(options) {}
 
  private:
-  void computed(const char* name, const Tensor& value, const std::vector<Tensor>& inputs) override;
-  void recorded(Node& node, const Tensor& value, const std::vector<Tensor>& inputs) override;
-  void turn(Node& node, const Tensor& g) override;
-  void arrived(Node& input, const Tensor& g, bool summed) override;
+  void on_result(const Operation& op, const Tensor& value) override;
+  void on_recorded(const Operation& op, const Tensor& value, Node& node) override;
+  void on_backward(Node& node, const Tensor& g) override;
+  void on_gradient(Node& input, const Tensor& g, bool summed) override;
 
   void let_go();
 

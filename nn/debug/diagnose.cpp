@@ -81,7 +81,7 @@ struct Step {
 };
 
 // Sees the steps, and judges them.
-class Examination : private Watcher {
+class Examination : private Observer {
  public:
   Examination(const Module& model, const Optimizer& optimizer)
       : model_(model),
@@ -134,12 +134,16 @@ class Examination : private Watcher {
 
   // ---- while the steps run
 
-  static std::string_view called(const char* name) { return detail::calling ? detail::calling->name : name; }
+  static std::string_view called(const char* name) {
+    return detail::current_scope ? detail::current_scope->name : name;
+  }
 
-  void computed(const char* name, const Tensor&, const std::vector<Tensor>& inputs) override {
+  void on_result(const Operation& op, const Tensor&) override {
+    const char* name = op.name;
+    const std::vector<Tensor>& inputs = op.inputs;
     const std::string_view operation = called(name);
     const uint64_t drawn = default_generator().position();
-    const bool evaluates = !recording() && detail::ModuleCall::any() && model_.training();
+    const bool evaluates = !op.recording && detail::ModuleCall::any() && model_.training();
     if (evaluates && (operation == "dropout" || (evaluates_ && drawn != drawn_)))
       say("evaluation", text("dropout left on: ", operation, " draws random numbers under NoGrad"),
           "call model.eval() before an evaluation, and model.train() after it");
@@ -155,7 +159,8 @@ class Examination : private Watcher {
           "bring data to mean 0 and deviation 1; initial weights are made for that");
   }
 
-  void recorded(Node& node, const Tensor& value, const std::vector<Tensor>& inputs) override {
+  void on_recorded(const Operation& op, const Tensor& value, Node& node) override {
+    const std::vector<Tensor>& inputs = op.inputs;
     if (OpScope::rule()) return;
     if (value.numel() == 1) scalars_[&node] = value;
     const std::string_view name = node.name, operation = called(node.name);
@@ -203,8 +208,8 @@ class Examination : private Watcher {
       look("saturated, 0 or 1", kSaturated, ends, [](double y) { return std::abs(y - 0.5) > 0.499; });
   }
 
-  void turn(Node& node, const Tensor&) override {
-    if (!passes_.insert(node.run).second) return;
+  void on_backward(Node& node, const Tensor&) override {
+    if (!passes_.insert(node.pass_id).second) return;
     Step& step = steps_.back();
     if (const auto loss = scalars_.find(&node); loss != scalars_.end()) step.losses.push_back(loss->second);
     if (!model_.training())
@@ -219,7 +224,7 @@ class Examination : private Watcher {
             "call optimizer.zero_grad() in each step before backward()");
   }
 
-  void arrived(Node& input, const Tensor& g, bool) override {
+  void on_gradient(Node& input, const Tensor& g, bool) override {
     if (!input.is_leaf()) return;
     Tensor& sum = steps_.back().gradients[&input];
     sum = sum.defined() ? kernel::add(sum, g) : kernel::clone(g);

@@ -67,23 +67,12 @@ Table table_of(const char* what, const std::vector<std::pair<std::string, Sum>>&
 
 }  // namespace
 
-Profile::Profile() {
-  check(!detail::call_clock, "Profile: this thread has one already");
-  detail::call_clock = this;
-  ++detail::paths_wanted;
-}
-
-Profile::~Profile() {
-  detail::call_clock = nullptr;
-  --detail::paths_wanted;
-}
-
-void Profile::begin(const OpScope& call) {
+void Profile::on_begin(const OpScope& scope) {
   if (depth_++ > 0) return;
-  const bool backward = call.role == OpScope::Role::rule;
-  running_ = {call.name,
+  const bool backward = scope.role == OpScope::Role::rule;
+  running_ = {scope.name,
               backward ? rule_of_ : detail::module_path,
-              call.line,
+              scope.line,
               backward,
               0,
               0,
@@ -92,8 +81,8 @@ void Profile::begin(const OpScope& call) {
   running_.start = seconds();
 }
 
-void Profile::end(const OpScope&) {
-  if (--depth_ > 0) return;
+void Profile::on_end(const OpScope&) {
+  if (depth_ == 0 || --depth_ > 0) return;  // depth 0: the operation began before the profile
   running_.seconds = seconds() - running_.start;
   running_.bytes += static_cast<int64_t>(memory_use().live);
   running_.flops += kernel::product_flops();

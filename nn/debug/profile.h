@@ -28,12 +28,8 @@ struct ProfileEvent {
 ///
 /// Operations inside of others count as part of them. Results are the same bit for bit; an operation takes
 /// some 100 ns longer, and nothing is paid when none is alive. It must end in the thread that made it.
-/// Errors: there is one already.
-class Profile : private Watcher, private detail::CallClock {
+class Profile : private Observer {
  public:
-  Profile();            ///< Measuring begins.
-  ~Profile() override;  ///< Measuring ends.
-
   /// In the order of their ends.
   const std::vector<ProfileEvent>& events() const { return events_; }
   /// How long it has been measuring.
@@ -41,11 +37,9 @@ class Profile : private Watcher, private detail::CallClock {
 
  private:
   using Clock = std::chrono::steady_clock;
-  void begin(const OpScope& call) override;
-  void end(const OpScope& call) override;
-  void recorded(Node&, const Tensor&, const std::vector<Tensor>&) override {}
-  void turn(Node& node, const Tensor&) override { rule_of_ = node.module; }
-  void arrived(Node&, const Tensor&, bool) override {}
+  void on_begin(const OpScope& scope) override;
+  void on_end(const OpScope& scope) override;
+  void on_backward(Node& node, const Tensor&) override { rule_of_ = node.module; }
 
   std::vector<ProfileEvent> events_;
   int64_t depth_ = 0;  // of scopes: operations inside of rules inside of operations

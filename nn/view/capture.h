@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "tensor/tensor.h"
+#include "autograd/observer.h"
 
 /// The weights of every attention call, without a change to a model.
 namespace heed {
@@ -23,13 +23,8 @@ struct CapturedAttention {
 ///
 /// Models know nothing of it, results are the same bit for bit, and without a scope nothing is kept. Scopes
 /// nest: the outer one records what the inner one does.
-class AttentionScope {
+class AttentionScope : private Observer {
  public:
-  AttentionScope();   ///< Recording begins.
-  ~AttentionScope();  ///< Recording ends.
-  AttentionScope(const AttentionScope&) = delete;
-  AttentionScope& operator=(const AttentionScope&) = delete;
-
   /// In the order of the calls.
   const std::vector<CapturedAttention>& calls() const& { return calls_; }
   /// The same of a scope that goes.
@@ -38,7 +33,8 @@ class AttentionScope {
   Tensor weights(const std::string& module, int64_t step = 0) const;
 
  private:
-  static void record(const Tensor& weights);
+  bool wants_attention() const override { return true; }
+  void on_attention(const Tensor& weights) override;
 
   std::vector<CapturedAttention> calls_;
   std::map<std::string, int64_t> steps_;  // of each module so far

@@ -21,7 +21,7 @@ std::string joined(const std::vector<Shape>& shapes) {
 }
 
 // Fills in a summary from the calls that it sees, until it goes.
-class SummaryObserver final : public detail::CallObserver {
+class SummaryObserver final : public Observer {
  public:
   explicit SummaryObserver(const Module& model) {
     for (const auto& [name, module] : model.named_modules()) {
@@ -35,7 +35,7 @@ class SummaryObserver final : public detail::CallObserver {
     }
   }
 
-  void before(const Module& module, const std::vector<Tensor>& inputs) override {
+  void on_module_begin(const Module& module, const std::vector<Tensor>& inputs) override {
     const auto at = watched_.find(&module);
     if (at == watched_.end()) return;  // visit does not name it
     SummaryRow& row = summary.rows[at->second.row];
@@ -45,7 +45,7 @@ class SummaryObserver final : public detail::CallObserver {
     at->second.flops_before = row.flops - kernel::product_flops();
   }
 
-  void after(const Module& module, const Tensor& output) override {
+  void on_module_end(const Module& module, const Tensor& output) override {
     const auto at = watched_.find(&module);
     if (at == watched_.end()) return;
     SummaryRow& row = summary.rows[at->second.row];
@@ -69,6 +69,7 @@ class SummaryObserver final : public detail::CallObserver {
 Summary detail::summarise(const Module& model, const std::function<void()>& call) {
   const NoGrad guard;
   SummaryObserver observer(model);
+  const detail::EvaluationScope evaluation;
   call();
   return std::move(observer.summary);
 }

@@ -78,9 +78,6 @@ std::string detail::rule_of(const Tape& tape, size_t node) {
   return gradient_rule(tape.nodes()[node].operation, operands, tape.label(node));
 }
 
-Tape::Tape() { ++detail::paths_wanted; }
-Tape::~Tape() { --detail::paths_wanted; }
-
 void Tape::name(const std::string& name, const Tensor& x) {
   check(x.defined(), "Tape::name: \"", name, "\" is to be the name of an undefined tensor");
   nodes_[known(x)].name = detail::visible("Tape::name: a name", name);
@@ -132,31 +129,32 @@ size_t Tape::known(const Tensor& x) {
                         .value = x.detach()});
 }
 
-void Tape::recorded(Node& node, const Tensor& value, const std::vector<Tensor>& inputs) {
+void Tape::on_recorded(const Operation& op, const Tensor& value, Node& node) {
   TapeNode seen{.operation = node.name, .module = node.module, .line = node.line, .value = value.detach()};
-  for (const Tensor& input : inputs)
+  for (const Tensor& input : op.inputs)
     if (input.defined()) seen.inputs.push_back(known(input));
   kept_nodes_.emplace_back(&node);
   add(&node, std::move(seen));
 }
 
 // A node that the tape did not see made has no numbers to show, and neither has what its rule gives.
-void Tape::turn(Node& node, const Tensor& g) {
-  if (std::exchange(run_, node.run) != node.run) {
+void Tape::on_backward(Node& node, const Tensor& g) {
+  if (std::exchange(pass_id_, node.pass_id) != node.pass_id) {
     sums_.clear();
     ++passes_;
   }
   const auto found = places_.find(&node);
-  turn_ = found == places_.end() ? kNone : steps_.size();
-  if (turn_ != kNone) steps_.push_back({.node = found->second.node, .gradient = clone(g), .pass = passes_});
+  rule_step_ = found == places_.end() ? kNone : steps_.size();
+  if (rule_step_ != kNone)
+    steps_.push_back({.node = found->second.node, .gradient = clone(g), .pass = passes_});
 }
 
-void Tape::arrived(Node& input, const Tensor& g, bool summed) {
+void Tape::on_gradient(Node& input, const Tensor& g, bool summed) {
   const auto found = places_.find(&input);
-  if (turn_ == kNone || found == places_.end()) return;
+  if (rule_step_ == kNone || found == places_.end()) return;
   Tensor& sum = sums_[found->second.node];
   sum = sum.defined() ? sum + g : clone(g);
-  steps_[turn_].gifts.push_back({found->second.node, clone(g), clone(sum), summed});
+  steps_[rule_step_].gifts.push_back({found->second.node, clone(g), clone(sum), summed});
 }
 
 std::string tape_text(const Tape& tape, size_t step) {

@@ -44,11 +44,8 @@ struct TapeStep {
 ///
 /// What needs no gradient is not written down, save as an input of what does. Values are copied: for small
 /// computations. Results are the same bit for bit. It must end in the thread that made it.
-class Tape : private Watcher {
+class Tape : private Observer {
  public:
-  Tape();            ///< Writing begins.
-  ~Tape() override;  ///< Writing ends.
-
   /// What texts and pictures call this tensor; or the parameters of a module, by the names in its state dict
   /// with the prefix before them: "attention.out_proj.weight".
   void name(const std::string& name, const Tensor& x);
@@ -63,9 +60,9 @@ class Tape : private Watcher {
   std::string label(size_t node) const;
 
  private:
-  void recorded(Node& node, const Tensor& value, const std::vector<Tensor>& inputs) override;
-  void turn(Node& node, const Tensor& g) override;
-  void arrived(Node& input, const Tensor& g, bool summed) override;
+  void on_recorded(const Operation& op, const Tensor& value, Node& node) override;
+  void on_backward(Node& node, const Tensor& g) override;
+  void on_gradient(Node& input, const Tensor& g, bool summed) override;
   size_t known(const Tensor& x);
   size_t add(const void* identity, TapeNode node);
 
@@ -81,9 +78,9 @@ class Tape : private Watcher {
   std::vector<Ref<Node>> kept_nodes_;  // so that no other node gets the address of one that is known
   std::vector<Tensor> kept_constants_;
   std::map<size_t, Tensor> sums_;  // of the pass that is running
-  uint64_t run_ = 0;
+  uint64_t pass_id_ = 0;
   int64_t passes_ = 0;
-  size_t turn_ = kNone;  // the step of the node whose rule is running, if that is one of ours
+  size_t rule_step_ = kNone;  // the step of the node whose rule is running, if that is one of ours
 };
 
 /// The whole tape: a line for each value and for each turn, with the numbers, the rule, and the line of the

@@ -49,20 +49,6 @@ Tensor chain(const Tensor& x, int64_t count) {
 
 }  // namespace
 
-TEST_CASE("gradients gather in leaves, pass after pass, until they are dropped") {
-  const Tensor x = leaf({1, 2}), w = leaf({3, 4}), constant = tensor({5, 6}, float64);
-  for (const double passes : {1.0, 2.0, 3.0}) {
-    sum(x * w + x * constant).backward();
-    CHECK(values(x.grad()) == Values{passes * 8, passes * 10});
-    CHECK(values(w.grad()) == Values{passes * 1, passes * 2});
-  }
-  CHECK_FALSE(constant.grad().defined());
-  x.set_grad({});
-  sum(x).backward();
-  CHECK(values(x.grad()) == Values{1, 1});
-  CHECK_FALSE(x.grad().requires_grad());
-}
-
 TEST_CASE("a value that is used several times gets the sum of what its uses send back") {
   const Tensor x = leaf(3);
   const Tensor y = x * x;  // the inner node waits for both of its users
@@ -88,28 +74,6 @@ TEST_CASE("several outputs, each with its incoming gradient") {
   CHECK(values(found[0]) == Values{6, 6});
   CHECK(values(found[1]) == Values{2, 2});  // an output is an input too
   CHECK_FALSE(a.grad().defined());          // grad() touches no tensor's gradient
-}
-
-TEST_CASE("grad goes to the inputs it is asked for, in their order, leaves or not") {
-  const Tensor x = leaf(2), w = leaf(5);
-  const Tensor h = x * w, y = h * h;
-  const auto found = grad({y}, {w, h, x, w}, {.retain_graph = true});
-  CHECK(found[0].item() == 2 * 10 * 2);
-  CHECK(found[1].item() == 20);
-  CHECK(found[2].item() == 2 * 10 * 5);
-  CHECK(found[3].item() == 40);
-  CHECK_FALSE(w.grad().defined());
-
-  // What does not lead to a wanted input is not computed.
-  int calls = 0;
-  const auto counted = function(
-      "counted", [](const Tensor& v) { return v * 1; },
-      [&calls](const Tensor& g, const Tensor&) { return ++calls, g; });
-  const Tensor z = counted(x) * w;
-  grad({z}, {w}, {.retain_graph = true});
-  CHECK(calls == 0);
-  grad(z, {x});
-  CHECK(calls == 1);
 }
 
 TEST_CASE("higher derivatives") {
@@ -150,39 +114,6 @@ TEST_CASE("a second pass is exact where the graph was kept, and refused where it
   CHECK_ERROR_HAS(sum(h).backward(), "the graph of mul was used before");
   CHECK_ERROR_HAS(grad(y, {x}), "the graph of sum was used before");
   CHECK(values(x.grad()) == Values{6, 24});  // a refused pass adds nothing
-}
-
-TEST_CASE("gradients share memory with nothing") {
-  const Tensor a = leaf({1, 2}), b = leaf({3, 4}), seed = tensor({1, 1}, float64);
-  const auto memory = [](const Tensor& x) { return static_cast<const void*>(x.data<double>()); };
-  const auto apart = [&](const std::vector<Tensor>& tensors) {
-    for (size_t i = 0; i < tensors.size(); ++i)
-      for (size_t j = 0; j < i; ++j)
-        if (memory(tensors[i]) == memory(tensors[j])) return false;
-    return true;
-  };
-  const Tensor y = a + b;  // passes its gradient on as it is
-  y.retain_grad();
-  y.backward(seed, true);
-  CHECK(apart({seed, a.grad(), b.grad(), y.grad()}));
-  const auto found = grad({y}, {a, b, y}, {.grad_outputs = {seed}});
-  CHECK(apart({seed, found[0], found[1], found[2], a.grad(), b.grad(), y.grad()}));
-  CHECK(apart({a.grad(), grad({a}, {a}, {.grad_outputs = {seed}})[0], seed}));
-
-  a.set_grad({});
-  a.backward(seed);
-  CHECK(apart({seed, a.grad()}));
-  a.backward(seed);
-  CHECK(values(seed) == Values{1, 1});
-  CHECK(values(a.grad()) == Values{2, 2});
-  CHECK(values(b.grad()) == Values{1, 1});
-
-  // Views are laid out anew: a transposed gradient is not a view of another's memory either.
-  const Tensor m = leaf({{1, 2, 3}, {4, 5, 6}});
-  transpose(m).backward(zeros({3, 2}, float64));
-  CHECK(m.grad().is_contiguous());
-  expand(a, {3, 2}).backward(expand(seed, {3, 2}));
-  CHECK(values(a.grad()) == Values{5, 5});
 }
 
 TEST_CASE("an overwritten operand is an error that names both operations and both lines") {
@@ -270,83 +201,6 @@ TEST_CASE("a graph is freed with its result, and its saved values after backward
   CHECK(memory_use().live == before);
 }
 
-TEST_CASE("a gradient with a history is freed with its tensor, whatever else is kept") {
-  const size_t before = memory_use().live;
-  for (size_t kept = 0; kept < 32; ++kept) {
-    CAPTURE(kept);
-    std::vector<Tensor> keep;
-    std::weak_ptr<int> node_of_x;
-    {
-      const auto token = std::make_shared<int>();
-      node_of_x = token;
-      const Tensor x = rand({8192}, float64).requires_grad_();  // a block that memory_use counts
-      x.register_hook([token](const Tensor&) { return Tensor(); });
-      const Tensor h = x * x;
-      h.retain_grad();
-      const Tensor u = exp(h) * h * x, loss = sum(u * u);
-      loss.backward(Tensor(), false, true);
-      grad(loss, {x}, true);  // added to the gradient of h
-      REQUIRE((x.grad().requires_grad() && h.grad().requires_grad()));
-      h.set_grad(h.grad() * h);
-      const Tensor all[] = {x, h, loss, x.grad(), h.grad()};
-      for (size_t i = 0; i < 5; ++i)
-        if (kept >> i & 1) keep.push_back(all[i]);
-    }
-    CHECK(node_of_x.expired() == keep.empty());
-    keep.clear();
-    CHECK(node_of_x.expired());
-    CHECK(memory_use().live == before);
-  }
-}
-
-TEST_CASE("a tensor that keeps its gradient may go: second derivatives still pass through it") {
-  const Tensor x = leaf(3);
-  Tensor y = x * 2;
-  y.retain_grad();
-  const Tensor z = y * y * y;
-  y = Tensor();
-  const Tensor first = grad(z, {x}, true)[0];
-  CHECK(first.item() == 24 * 3 * 3);
-  CHECK(grad(first, {x})[0].item() == 48 * 3);
-}
-
-TEST_CASE("a gradient with a history that nothing could free is refused") {
-  const Tensor x = leaf({1, 2}), constant = leaf({3, 4}).detach();
-  const Tensor h = x * constant, y = sum(h * h);  // both are saved from here on
-  h.retain_grad();
-  CHECK_ERROR_HAS(grad(y, {x}, true),
-                  "mul: the gradient of a tensor of shape [2] has a history and could never be freed, "
-                  "because an operation had saved the tensor before retain_grad() was called; call it before "
-                  "the tensor is used, or use grad(outputs, {tensor}, true) instead");
-  CHECK_FALSE(h.grad().defined());
-  constant.requires_grad_();
-  CHECK_ERROR_HAS(sum(h * constant).backward(Tensor(), true, true),
-                  "had saved the tensor before requires_grad_() was called");
-  y.backward();  // one without a history is kept as ever
-  CHECK(values(h.grad()) == Values{6, 16});
-
-  const Tensor once = tensor({3, 4}, float64);
-  sum(x * once).backward();  // saved, and let go of
-  once.requires_grad_();
-  sum(once * once).backward(Tensor(), false, true);
-  CHECK(once.grad().requires_grad());
-}
-
-TEST_CASE("more is added to a gradient with a history, and what others hold of it stays") {
-  const Tensor x = leaf(3);
-  (x * x * x).backward(Tensor(), false, true);
-  const Tensor first = x.grad();
-  (x * x).backward();
-  CHECK(x.grad().item() == 27 + 6);
-  CHECK_FALSE(x.grad().requires_grad());
-  (x * x).backward(Tensor(), false, true);
-  (x * x).backward(Tensor(), false, true);
-  CHECK(x.grad().item() == 27 + 6 + 6 + 6);
-  CHECK(grad(x.grad(), {x})[0].item() == 2 + 2);
-  CHECK(first.item() == 27);
-  CHECK(grad(first, {x})[0].item() == 18);
-}
-
 TEST_CASE("a gradient that a graph has saved does not change unseen") {
   const Tensor x = leaf({3, 4}), w = leaf({1, 2});
   const auto overwritten = [&](const auto& change) {
@@ -363,26 +217,6 @@ TEST_CASE("a gradient that a graph has saved does not change unseen") {
   CHECK(contains(overwritten([&] { sum(x).backward(); }), by("backward", __LINE__)));
   CHECK(contains(overwritten([&] { clip_grad_norm_({x}, 1); }), by("clip_grad_norm_", __LINE__)));
   CHECK(contains(overwritten([&] { clip_grad_value_({x}, 1); }), by("clip_grad_value_", __LINE__)));
-}
-
-TEST_CASE("a pass that throws adds no gradient, and leaves the graph as it can be used again") {
-  for (size_t thrower = 0; thrower < 5; ++thrower) {
-    const Tensor a = leaf(2), b = leaf(3), c = leaf(5), h = a * b, k = b * c;
-    h.retain_grad();
-    const Tensor y = h * k;  // where h or k throws, the other has its gradient already
-    c.set_grad(tensor(100, float64));
-    const Tensor all[] = {a, b, c, h, k};
-    HookHandle hook = all[thrower].register_hook([](const Tensor&) -> Tensor { throw Error("stop"); });
-    CHECK_ERROR(y.backward(Tensor(), true), "stop");
-    for (const Tensor& x : {a, b, h}) CHECK_FALSE(x.grad().defined());
-    CHECK(c.grad().item() == 100);
-    hook.remove();
-    y.backward();
-    CHECK(a.grad().item() == 45);
-    CHECK(b.grad().item() == 60);
-    CHECK(c.grad().item() == 118);
-    CHECK(h.grad().item() == 15);
-  }
 }
 
 TEST_CASE("a hook may differentiate another graph, and not the one that is running") {
@@ -433,19 +267,6 @@ TEST_CASE("a graph made by one thread is differentiated and freed by others" *
   std::thread([&] { y.backward(Tensor(), true); }).join();
   CHECK(values(x.grad()) == Values{334, 334});
   std::thread([z = std::move(y)] {}).join();
-}
-
-TEST_CASE("a tensor may go while another thread gives it a gradient with a history" *
-          doctest::test_suite("threads")) {
-  const size_t before = memory_use().live;
-  for (int round = 0; round < 100; ++round) {
-    Tensor x = rand({8192}, float64).requires_grad_();
-    Tensor y = sum(x * x * x);
-    std::thread other([y = std::move(y)] { y.backward(Tensor(), false, true); });
-    x = Tensor();
-    other.join();
-  }
-  CHECK(memory_use().live == before);
 }
 
 TEST_CASE("a million operations in 64 KiB of stack" * doctest::test_suite("slow")) {

@@ -186,5 +186,5 @@ TEST_CASE("Tape: several at once, which end in any order; none sees what comes a
   CHECK(inner->steps()[4].gifts.at(0).gradient.item() == 1);
   CHECK(inner->steps()[5].gifts.empty());  // x is unknown to it
   inner.reset();
-  CHECK_FALSE(Watcher::any());
+  CHECK_FALSE(Observer::any());
 }

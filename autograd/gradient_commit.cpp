@@ -1,0 +1,49 @@
+#include "autograd/gradient_commit.h"
+
+#include "autograd/gradient_slot.h"
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/shape.h"
+#include "tensor/kernels/elementwise.h"
+
+namespace heed::detail {
+
+Tensor run_hooks(const Node& node, Tensor g) {
+  node.hooks->each([&](const auto& hook) {
+    const Tensor replaced = hook(g);
+    if (!replaced.defined()) return;
+    check(replaced.shape() == g.shape() && replaced.dtype() == g.dtype(), "hook on ", node.name,
+          ": the gradient is ", g.dtype(), " ", g.shape(), " and the hook returned ", replaced.dtype(), " ",
+          replaced.shape());
+    g = replaced;
+  });
+  return g;
+}
+
+Tensor make_unique(Tensor g) { return TensorImpl::unique(g) && g.is_contiguous() ? std::move(g) : clone(g); }
+
+void commit_gradients(const std::vector<Node*>& nodes, SourceLocation line) {
+  for (Node* node : nodes)
+    if (node->is_leaf()) node->incoming = apply_hooks(*node, std::move(node->incoming));
+  std::vector<Tensor> sums(nodes.size());
+  {
+    const auto guard = GradientSlot::lock();
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] = GradientSlot::gradient(*nodes[i]);
+  }
+  for (size_t i = 0; i < sums.size(); ++i) {
+    Tensor& g = nodes[i]->incoming;
+    if (!sums[i].defined())
+      sums[i] = make_unique(std::move(g));
+    else if (grad_enabled() || sums[i].requires_grad() || !sums[i].is_contiguous())
+      sums[i] = sums[i] + std::exchange(g, Tensor());
+    GradientSlot::check_gradient(*nodes[i], sums[i]);
+  }
+  for (size_t i = 0; i < sums.size(); ++i)
+    if (const Tensor g = std::exchange(nodes[i]->incoming, Tensor()); g.defined()) {
+      kernel::add_into(sums[i], g);
+      TensorImpl::of(sums[i]).storage->wrote("backward", line);
+    }
+  const auto guard = GradientSlot::lock();
+  for (size_t i = 0; i < sums.size(); ++i) GradientSlot::swap_gradient(*nodes[i], sums[i]);
+}
+
+}  // namespace heed::detail

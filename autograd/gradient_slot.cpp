@@ -1,0 +1,44 @@
+#include "autograd/gradient_slot.h"
+
+namespace heed {
+namespace {
+
+Tensor alias_of(const Tensor& x, const Ref<Node>& node) {
+  Tensor alias = x.detach();
+  TensorImpl::of(alias).autograd = Ref<AutogradMeta>(node.get());
+  return alias;
+}
+
+}  // namespace
+
+GradientSlot::GradientSlot(const Tensor& x, Ref<Node> node)
+    : AutogradMeta(node.get()),
+      created_after_save(node->saved && TensorImpl::of(x).references.value() > 1),
+      node_(std::move(node)),
+      alias_(alias_of(x, node_)) {
+  graph_alias = &alias_;
+  const auto guard = lock();
+  node_->slot = this;
+}
+
+GradientSlot::~GradientSlot() {
+  const auto guard = lock();
+  node_->slot = nullptr;
+}
+
+std::unique_lock<std::mutex> GradientSlot::lock() {
+  static constinit std::mutex mutex;
+  return std::unique_lock(mutex);
+}
+
+void GradientSlot::check_gradient(const Node& node, const Tensor& g) {
+  if (!g.requires_grad()) return;
+  const auto guard = lock();
+  check(!node.slot || !node.slot->created_after_save, node.name, ": the gradient of a tensor of shape ",
+        node.shape,
+        " has a history and could never be freed, because an operation had saved the tensor before "
+        "retain_grad() was called; call it before the tensor is used, or use grad(outputs, {tensor}, true) "
+        "instead");
+}
+
+}  // namespace heed

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "autograd/node.h"
+
+/// Values that are recomputed for the gradient instead of kept.
+namespace heed {
+
+/// How a result is computed again from the inputs of its operation.
+///
+/// Note [Recomputed values]: a result that is cheap compared with a product, such as an activation or a norm,
+/// is not kept by the rules that save it. They keep a tensor without storage, and compute its values from the
+/// inputs of the operation, which that operation saves anyway: gpt_step needs a third less memory. Reading a
+/// Saved hides the difference. `depth` counts operations that are recomputed in sequence; results deeper than
+/// kMaxRecomputeDepth keep their values, so that a long chain cannot overflow the stack.
+struct Recomputation {
+  const char* name;  ///< Name of the operation.
+  SourceLocation line;
+  std::vector<Saved> inputs;
+  ReferenceFunction compute;  ///< inputs -> result, the same bits; null if the result is kept.
+  int64_t depth = 0;
+  static constexpr int64_t kMaxRecomputeDepth = 16;
+};
+
+namespace detail {
+
+/// `x` without its values, which restore_values() computes again; undefined if that is impossible, because x
+/// was written into, its graph was released, or the depth is reached.
+Tensor without_values(const Tensor& x, const Node& node);
+/// Computes the values of a tensor that without_values() returned.
+void restore_values(const Tensor& x);
+/// Depth of a tensor that without_values() returned, 0 for others.
+int64_t recompute_depth(const Tensor& x);
+
+}  // namespace detail
+}  // namespace heed

@@ -1,0 +1,31 @@
+#include "autograd/targets.h"
+
+#include "autograd/ops/arithmetic.h"
+#include "tensor/kernels/elementwise.h"
+
+namespace heed::detail {
+
+Targets::Targets(const std::vector<Tensor>& inputs) : gradients(inputs.size()) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].requires_grad()) slots_.push_back({Node::of(inputs[i]), i});
+  std::sort(slots_.begin(), slots_.end());
+}
+
+std::vector<Targets::Slot>::const_iterator Targets::find(const Node& node) const {
+  const auto it = std::lower_bound(slots_.begin(), slots_.end(), Slot{&node, 0});
+  return it != slots_.end() && it->first == &node ? it : slots_.end();
+}
+
+void Targets::add(const Node& node, const Tensor& g) {
+  for (auto it = find(node); it != slots_.end() && it->first == &node; ++it)
+    accumulate(gradients[it->second], g);
+}
+
+void add_to(Tensor& sum, const Tensor& g) {
+  if (!grad_enabled() && TensorImpl::unique(sum) && sum.is_contiguous())
+    kernel::add_into(sum, g);
+  else
+    sum = grad_enabled() ? sum + g : kernel::add(sum, g);
+}
+
+}  // namespace heed::detail

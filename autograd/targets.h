@@ -1,0 +1,38 @@
+#pragma once
+
+#include "autograd/node.h"
+
+/// The tensors whose gradients grad() returns.
+namespace heed::detail {
+
+/// The inputs of grad(), found by their nodes, and their gradients so far. Inputs may repeat.
+class Targets {
+ public:
+  Targets() = default;  ///< None: the gradients go to the leaves.
+  explicit Targets(const std::vector<Tensor>& inputs);
+
+  bool contains(const Node& node) const { return find(node) != slots_.end(); }
+  /// Adds `g` to the gradient of every input whose node this is.
+  void add(const Node& node, const Tensor& g);
+
+  /// Pairs of a node and a position among the inputs, sorted.
+  using Slot = std::pair<const Node*, size_t>;
+  const std::vector<Slot>& slots() const { return slots_; }
+  std::vector<Tensor> gradients;  ///< Undefined for inputs that no gradient reached.
+
+ private:
+  std::vector<Slot>::const_iterator find(const Node& node) const;
+  std::vector<Slot> slots_;
+};
+
+/// sum + g, in place if no other handle can see it.
+void add_to(Tensor& sum, const Tensor& g);
+/// sum += g; the first gradient is moved in.
+inline void accumulate(Tensor& sum, Tensor g) {
+  if (sum.defined())
+    add_to(sum, g);
+  else
+    sum = std::move(g);
+}
+
+}  // namespace heed::detail

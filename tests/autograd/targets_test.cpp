@@ -1,0 +1,29 @@
+#include "autograd/targets.h"
+
+#include "autograd/engine.h"
+#include "autograd/ops/arithmetic.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+TEST_CASE("grad goes to the inputs it is asked for, in their order, leaves or not") {
+  const Tensor x = leaf(2), w = leaf(5);
+  const Tensor h = x * w, y = h * h;
+  const auto found = grad({y}, {w, h, x, w}, {.retain_graph = true});
+  CHECK(found[0].item() == 2 * 10 * 2);
+  CHECK(found[1].item() == 20);
+  CHECK(found[2].item() == 2 * 10 * 5);
+  CHECK(found[3].item() == 40);
+  CHECK_FALSE(w.grad().defined());
+
+  // What does not lead to a wanted input is not computed.
+  int calls = 0;
+  const auto counted = function(
+      "counted", [](const Tensor& v) { return v * 1; },
+      [&calls](const Tensor& g, const Tensor&) { return ++calls, g; });
+  const Tensor z = counted(x) * w;
+  grad({z}, {w}, {.retain_graph = true});
+  CHECK(calls == 0);
+  grad(z, {x});
+  CHECK(calls == 1);
+}
