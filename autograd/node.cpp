@@ -46,12 +46,10 @@ void set_reference_mode(bool on) { reference.store(on, std::memory_order_relaxed
 
 void Saved::throw_overwritten() const {
   const OpScope* rule = OpScope::rule();
-  const OpScope scope(rule ? rule->name : "a gradient rule", rule ? rule->line : SourceLocation(),
-                      OpScope::Role::rule);
   const Storage& storage = *TensorImpl::of(tensor_).storage;
-  fail(scope.name, ": a tensor of shape ", tensor_.shape(), ", saved ", at(scope.line),
-       " for the gradient, was overwritten by ", storage.writer, " ", at(storage.writer_line),
-       "; write into a clone, or after backward()");
+  fail_in(rule ? rule->name : "a gradient rule", "a tensor of shape ", tensor_.shape(), ", saved ",
+          at(rule ? rule->line : SourceLocation()), " for the gradient, was overwritten by ", storage.writer, " ",
+          at(storage.writer_line), "; write into a clone, or after backward()");
 }
 
 Node::Node(const char* name, const Tensor& value, SourceLocation line, int32_t inputs, size_t bytes)
@@ -143,7 +141,7 @@ void Node::keep_result(const Tensor& value) {
 // What a rule reads as `y`: the values of the result, and its node where the rule may be differentiated.
 Tensor Node::result_with_graph() {
   const Storage& storage = *TensorImpl::of(result).storage;
-  check(storage.version == result_version, name, ": its result of shape ", result.shape(), ", computed ",
+  check_in(name, storage.version == result_version, "its result of shape ", result.shape(), ", computed ",
         at(line), " and needed for the gradient, was overwritten by ", storage.writer ? storage.writer : "?",
         " ", at(storage.writer_line), "; write into a clone, or after backward()");
   if (!grad_enabled()) return result;

@@ -14,7 +14,7 @@ const heed::TransformerOptions kLayers{.dim_feedforward = 4 * kWidth,
 // Six layers with the norms before each part; the words' vectors are also what the output is scored with.
 struct Gpt : heed::Layer<Gpt> {
   Tensor forward(const Tensor& x) const {
-    const Tensor y = blocks(position(words(x)), heed::AttendOptions{.is_causal = true});
+    const Tensor y = blocks(position(words(x)), heed::AttentionOptions{.is_causal = true});
     return heed::F::linear(y, words.weight);
   }
 

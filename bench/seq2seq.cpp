@@ -1,13 +1,14 @@
 // Training steps of models that translate, and greedy decoding with one of them.
+#include <heed/text.h>
+
 #include <cmath>
 
 #include "bench.h"
-#include "nn/text/vocabulary.h"
 
 namespace bench {
 namespace {
 
-using heed::AttendOptions;
+using heed::AttentionOptions;
 using heed::Mask;
 
 // Sentences of `length` places at most and half of that at least, the rest padding (0).
@@ -41,7 +42,7 @@ Tensor loss(const Tensor& logits, const Batch& batch) {
 struct GruTranslator : heed::Layer<GruTranslator> {
   Tensor forward(const Batch& batch) const {
     const auto [states, last] = encoder(source(batch.source));  // [B, S, H], [2, B, H]
-    const heed::Keys keys(states);
+    const heed::CachedKeys keys(states);
     const Tensor y = target(batch.input);
     Tensor state = last;
     std::vector<Tensor> outputs;
@@ -90,7 +91,8 @@ struct TransformerTranslator : heed::Layer<TransformerTranslator> {
   }
   Tensor forward(const Batch& batch) const {
     const Tensor memory = encoder(embed(source, batch.source), batch.mask);
-    return output(decoder(embed(target, batch.input), memory, AttendOptions{.is_causal = true}, batch.mask));
+    return output(
+        decoder(embed(target, batch.input), memory, AttentionOptions{.is_causal = true}, batch.mask));
   }
 
   void visit(heed::Visitor& v) override {
@@ -146,7 +148,7 @@ void greedy_decode(State& state, bool cached, int64_t batch) {
       if (!cached) cache.roll_back(0);
       const int64_t seen = cache.length();
       const Tensor y = model.embed(model.target, narrow(words, 1, seen, step + 1 - seen), seen);
-      const Tensor x = model.decoder(y, memory, AttendOptions{.is_causal = true}, Mask(), &cache);
+      const Tensor x = model.decoder(y, memory, AttentionOptions{.is_causal = true}, Mask(), &cache);
       words = heed::cat({words, argmax(model.output(narrow(x, 1, -1, 1)), -1)}, 1);
     }
   });

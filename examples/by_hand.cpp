@@ -43,7 +43,7 @@ void conclude(Program& self, const std::string& sentence) {
 Forward forward(const Matrix& q, const Matrix& k, const Matrix& v, const Mask& mask) {
   const Matrix scores = q * transpose(k);
   Matrix scaled = 1 / std::sqrt(static_cast<double>(q.columns)) * scores;
-  if (mask.everything()) {
+  if (mask.allows_all()) {
     const Matrix weights = softmax_rows(scaled);
     return {scores, scaled, weights, weights * v};
   }

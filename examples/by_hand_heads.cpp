@@ -190,7 +190,7 @@ void multi_head(Program& self) {
 
   const MultiheadAttention layer = layer_of(kHeads);
   const Tensor X = x.tensor().requires_grad_();
-  const auto by_library = layer(X, AttendOptions{.need_weights = true, .average_attn_weights = false});
+  const auto by_library = layer(X, AttentionOptions{.need_weights = true, .average_attn_weights = false});
   by_library.output.backward(g.tensor());
   const Tensor d_w_o = t(layer.out_proj.weight.grad());
   double distance = std::max({apart, agree("the output", output, by_library.output),
@@ -258,7 +258,7 @@ void cache(Program& self) {
           std::ssize(attend(kHeads[h], prefix, prefix, prefix, Mask::causal(std::ssize(prefix.values) / 4))
                          .y.scores.values);
     }
-    const Tensor by_library = layer(word.tensor(), AttendOptions{.cache = &held}).output;
+    const Tensor by_library = layer(word.tensor(), Mask(), &held).output;
     distance = std::max({distance, agree("a row with the cache", output, by_library),
                          agree("a row at once", row(whole, i), by_library),
                          agree("keys of the first head", keys[0], held.keys()[{0, 0}]),

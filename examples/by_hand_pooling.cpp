@@ -20,7 +20,7 @@ namespace {
 // A way to f(x). It gets the query as a [1, 1] that gradients flow to.
 struct Way {
   std::string key, name;
-  std::function<F::Attention(const Tensor& x, const Tensor& keys, const Tensor& values)> pool;
+  std::function<AttentionResult(const Tensor& x, const Tensor& keys, const Tensor& values)> pool;
 };
 
 // -(x - k)^2 / 2 = (x, 1) . (k, -k^2 / 2) - x^2 / 2, and softmax does not see x^2 / 2, which is the same for
@@ -41,18 +41,18 @@ MultiheadAttention bare_head() {
 std::vector<Way> ways() {
   return {
       {"kernel", "kernel weights",
-       [](const Tensor& x, const Tensor& k, const Tensor& v) -> F::Attention {
+       [](const Tensor& x, const Tensor& k, const Tensor& v) -> AttentionResult {
          const Tensor K = kernel_value(SmoothingKernel::gaussian, squared_distances(x, k, 1));
          const Tensor weights = K / sum(K, -1, true);
          return {attention_pool(weights, v), weights};
        }},
       {"softmax", "softmax weights",
-       [](const Tensor& x, const Tensor& k, const Tensor& v) -> F::Attention {
+       [](const Tensor& x, const Tensor& k, const Tensor& v) -> AttentionResult {
          const Tensor weights = softmax(-0.5 * square(x - t(k)), -1);
          return {attention_pool(weights, v), weights};
        }},
       {"regression", "NadarayaWatson",
-       [](const Tensor& x, const Tensor& k, const Tensor& v) -> F::Attention {
+       [](const Tensor& x, const Tensor& k, const Tensor& v) -> AttentionResult {
          const NadarayaWatson regression({.dtype = float64});
          return {regression(x, k, v), regression.weights(x, k)};
        }},
@@ -61,9 +61,9 @@ std::vector<Way> ways() {
          return AttentionPooling(ScaledDotScore())(as_query(x), as_keys(k), v);
        }},
       {"multi_head", "MultiheadAttention, one head",
-       [](const Tensor& x, const Tensor& k, const Tensor& v) -> F::Attention {
+       [](const Tensor& x, const Tensor& k, const Tensor& v) -> AttentionResult {
          const Tensor wide = cat({v, zeros(v.shape(), float64)}, 1);  // its values have the width of queries
-         const auto y = bare_head()(as_query(x), as_keys(k), wide, AttendOptions{.need_weights = true});
+         const auto y = bare_head()(as_query(x), as_keys(k), wide, AttentionOptions{.need_weights = true});
          return {narrow(y.output, 1, 0, 1), y.weights};
        }}};
 }
@@ -184,8 +184,8 @@ void hard(Program& self) {
 
   const Tensor Q = q.tensor(), K = k.tensor();
   const AttentionPooling soft{ScaledDotScore()};
-  const F::Attention plain = soft(Q, K),
-                     pairs = soft(Q, K, clone(K));  // attention to keys; to keys and values
+  const AttentionResult plain = soft(Q, K),
+                        pairs = soft(Q, K, clone(K));  // attention to keys; to keys and values
   const double distance = std::max(agree("plain attention", y.output, plain.output),
                                    agree("key-value attention", y.output, pairs.output));
   const double inside = depth(k, y.output);

@@ -262,7 +262,7 @@ void context(Program& self) {
     const Matrix x = stacked({row(table, 0), row(table, word), row(table, 3)});
     const Forward y = forward(x, x, x);
     const Tensor X = embedding(tensor({0, static_cast<int64_t>(word), 3}, int64));
-    const F::Attention by_library = F::scaled_dot_product_attention(X, X, X, {.need_weights = true});
+    const AttentionResult by_library = F::scaled_dot_product_attention(X, X, X, {.need_weights = true});
     distance = std::max({distance, agree("embeddings", x, X), agree("weights", y.weights, by_library.weights),
                          agree("the output", y.output, by_library.output)});
     text << "\n-- the " << name << " bank\n";

@@ -39,7 +39,7 @@ LanguageNet::LanguageNet(int64_t tokens, const LanguageOptions& options)
 
 Tensor LanguageNet::forward(const Tensor& ids, EncoderCache* cache) const {
   const Tensor x = F::dropout(embedding(ids), dropout, training());
-  return linear(encoder(x, AttendOptions{.is_causal = true}, cache), embedding.weight);
+  return linear(encoder(x, AttentionOptions{.is_causal = true}, cache), embedding.weight);
 }
 
 void LanguageNet::visit(Visitor& v) {

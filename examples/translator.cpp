@@ -38,10 +38,10 @@ class RecurrentTranslator : public Layer<RecurrentTranslator>, public Translator
 
  protected:
   struct Source {
-    Keys states;     // [B, S, H]: h
-    Tensor summary;  // [B, H]: c
-    Tensor start;    // [B, H]: where the decoder starts
-    Tensor lengths;  // [B]
+    CachedKeys states;  // [B, S, H]: h
+    Tensor summary;     // [B, H]: c
+    Tensor start;       // [B, H]: where the decoder starts
+    Tensor lengths;     // [B]
 
     Mask mask() const { return Mask::lengths(lengths, states.size(1)); }
     Source rows(const Tensor& of) const {

@@ -1,7 +1,6 @@
 #include "nn/functional.h"
 
 #include "autograd/ops.h"
-#include "nn/attention/pooling.h"
 #include "tensor/aligned.h"
 
 namespace heed::F {
@@ -39,9 +38,6 @@ int64_t class_dim(const Operand& input, std::optional<int64_t> said) {
   check(input->dim() > 0, "the input is one number; it must have a dimension of classes");
   return check_dim(input, said.value_or(input->dim() > 1 ? 1 : 0));
 }
-
-// The leading dimensions of a batch of matrices.
-Shape without_matrix(const Operand& x) { return Shape(x->shape().data(), x->dim() - 2); }
 
 void check_class_weight(const CrossEntropyOptions& options, int64_t classes) {
   if (options.weight.defined())
@@ -180,36 +176,6 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
     shares = shares * reshape(options.weight, along);
   }
   return reduce(-sum(shares * log_softmax(input, dim), dim), options.reduction);
-}
-
-Attention scaled_dot_product_attention(Operand query, Operand key, Operand value,
-                                       const AttentionOptions& options) {
-  const OpScope scope("scaled_dot_product_attention", query.line());
-  check_floating(query);
-  check(query->dim() >= 2 && key->dim() >= 2 && value->dim() >= 2 && query->size(-1) == key->size(-1) &&
-            key->size(-2) == value->size(-2),
-        "query is ", query->shape(), ", key is ", key->shape(), ", value is ", value->shape(),
-        "; they must be [..., Tq, D], [..., Tk, D], [..., Tk, Dv]");
-
-  Shape of_scores = broadcast_shapes(
-      broadcast_shapes(without_matrix(query), without_matrix(key), "query before [T, D]", "key"),
-      without_matrix(value), "query and key before [T, D]", "value");
-  of_scores.push_back(query->size(-2));
-  of_scores.push_back(key->size(-2));
-  const Mask mask(options.mask);
-  detail::check_fits_scores("mask", mask, of_scores);
-  detail::check_fits_scores("bias", options.bias, of_scores);
-  key.become(mask.zero_unattended(key));
-  value.become(mask.zero_unattended(value));
-  if (detail::needs_weights(options) || (options.dropout_p > 0 && attention_captured())) {
-    const Tensor weights = dropout(attention_weights(query, key, options), options.dropout_p);
-    return {attention_pool(weights, value), options.need_weights ? weights : Tensor()};
-  }
-  if (attention_captured()) [[unlikely]] {
-    const NoGrad no_records;  // the weights for the scope alone; the output comes as it does outside
-    capture_attention(attention_weights(query, key, options));
-  }
-  return {blocked_attention(query, key, value, options), {}};
 }
 
 }  // namespace heed::F

@@ -1,16 +1,13 @@
 #pragma once
 
-#include "autograd/ops/attention.h"
 #include "autograd/ops/loss.h"
-#include "nn/attention/mask.h"
 #include "tensor/random.h"
 
 /// Layers without their state: the functions that they compute. Names and meanings are PyTorch's; heed.h adds
 /// those that are operations, F::relu, F::linear.
 namespace heed::F {
 
-// The names of options that are common to operations and functions.
-using heed::AttentionOptions, heed::CrossEntropyOptions;
+using heed::CrossEntropyOptions;
 
 /// Throws unless p is a probability.
 inline void check_dropout(const char* layer, const char* argument, double p) {
@@ -74,27 +71,5 @@ Tensor nll_loss(Operand input, Operand target, const CrossEntropyOptions& option
 /// Of probabilities it is -sum_c weight[c] target_c log_softmax(input)_c. label_smoothing as in
 /// softmax_cross_entropy. Errors: a target that is no class and not ignore_index.
 Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& options = {});
-
-// ---- attention
-
-/// What attention gives.
-struct Attention {
-  Tensor output;   ///< [..., Tq, Dv]
-  Tensor weights;  ///< [..., Tq, Tk], after dropout; undefined unless need_weights
-  /// Its tensors, for the hooks of modules.
-  std::array<Tensor*, 2> tensors() { return {&output, &weights}; }
-};
-/// softmax(query key^T scale) value: score, normalise, weighted sum.
-///
-///   query      [..., Tq, D]
-///   key        [..., Tk, D]
-///   value      [..., Tk, Dv]
-///   returns    output [..., Tq, Dv], and weights [..., Tq, Tk] when asked for
-///
-/// A query that may attend to nothing gives 0. A key that no query may attend to counts for nothing, even if
-/// it or its value is NaN or infinite; where some may, NaN and infinities spoil the others too, as in
-/// PyTorch.
-Attention scaled_dot_product_attention(Operand query, Operand key, Operand value,
-                                       const AttentionOptions& options = {});
 
 }  // namespace heed::F

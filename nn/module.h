@@ -181,7 +181,7 @@ std::string to_string(const Module& module);
 ///
 /// The call runs the hooks and adds the module's path and the caller's line to errors (the line only if the
 /// first argument is a tensor); otherwise it is forward(arguments...). C++ cannot deduce the type of an
-/// argument in braces, so write it: m(q, AttendOptions{.need_weights = true}).
+/// argument in braces, so write it: m(q, AttentionOptions{.need_weights = true}).
 template <class Self>
 class Layer : public Module {
  public:

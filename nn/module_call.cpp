@@ -31,11 +31,6 @@ const char* interned(const std::string& path) {
   return paths.insert(path).first->c_str();
 }
 
-// An Error that names its module already.
-struct PlacedError : Error {
-  using Error::Error;
-};
-
 }  // namespace
 
 const char* ModuleCall::find_path(const Module& root) const {
@@ -81,22 +76,14 @@ Tensor ModuleCall::after(const std::vector<Tensor>& inputs, const Tensor& output
 void ModuleCall::rethrow() const {
   try {
     throw;
-  } catch (const PlacedError&) {
-    throw;
   } catch (const Error& error) {
-    SourceLocation line = error.line();
-    for (const ModuleCall* call = this; call && !is_user_code(line); call = call->outer_) line = call->line_;
-    std::string message = error.what();
-    if (is_user_code(line)) {
-      const std::string before = "called " + at(error.line());
-      const size_t place = message.rfind(before);
-      if (place == std::string::npos)
-        message.insert(std::min(message.find('\n'), message.size()), "; called " + at(line));
-      else
-        message.replace(place, before.size(), "called " + at(line));
-    }
-    const std::string where = outer_ ? path() : "";
-    throw PlacedError(where.empty() ? message : "in " + where + ": " + message);
+    if (error.parts().module) throw;
+    Error::Parts parts = error.parts();
+    for (const ModuleCall* call = this; call && !is_user_code(parts.line); call = call->outer_)
+      parts.line = call->line_;
+    if (!is_user_code(parts.line)) parts.line = error.line();
+    parts.module = outer_ ? path() : "";
+    throw Error(std::move(parts));
   }
 }
 

@@ -28,6 +28,7 @@ PreparedLoad Module::prepare_load(const StateDict& state) {
 }
 
 PreparedLoad Module::prepare_load(const StateDict& state, bool strict, LoadReport& report) {
+  const OpScope scope("load_state_dict");
   std::vector<Member> own = members();
   std::erase_if(own, [](const Member& member) { return !member.persistent; });
   std::set<const Storage*> memory;
@@ -62,9 +63,9 @@ PreparedLoad Module::prepare_load(const StateDict& state, bool strict, LoadRepor
     report.unexpected.push_back(name);
     if (strict) misfits.add({"unexpected", name, "-", value.defined() ? shape(value) : "-"});
   }
-  check(misfits.rows() == 0, "load_state_dict: ", misfits.rows(),
-        misfits.rows() == 1 ? " name does" : " names do", " not fit ", type_name(), "; nothing was changed\n",
-        misfits.to_string("  "), "\nwere they saved by another model, or by one with other options?");
+  check(misfits.rows() == 0, misfits.rows(), misfits.rows() == 1 ? " name does" : " names do", " not fit ",
+        type_name(), "; nothing was changed", misfits,
+        "\nwere they saved by another model, or by one with other options?");
 
   return PreparedLoad([writes = std::move(writes)] {
     for (const auto& [to, value] : writes) {

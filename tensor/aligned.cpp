@@ -27,7 +27,7 @@ bool is_marked(Aligned::Marks marks, int64_t column, std::optional<int64_t> a, s
 
 }  // namespace
 
-std::string to_string(const Aligned& shapes) {
+std::string below_message(const Aligned& shapes) {
   const auto& [name_a, a, name_b, b, marks, overhang] = shapes;
   std::array<std::string, 3> rows = {"\n  ", "\n  ", "\n  "};
   rows[0] += name_a;

@@ -28,6 +28,6 @@ struct Aligned {
 };
 
 /// Three lines, each after a line break.
-std::string to_string(const Aligned& shapes);
+std::string below_message(const Aligned& shapes);
 
 }  // namespace heed

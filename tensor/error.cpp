@@ -26,18 +26,35 @@ bool is_user_code(SourceLocation line) {
   return line.line() != 0;
 }
 
-void detail::raise(std::string message) {
+// "in encoder: matmul: message; called at a.cpp:1; in the gradient rule of mul, called at a.cpp:2", and the
+// table.
+static std::string formatted(const Error::Parts& parts) {
+  std::string text;
+  if (parts.module && !parts.module->empty()) text += "in " + *parts.module + ": ";
+  if (!parts.operation.empty()) text += parts.operation + ": ";
+  text += parts.message;
+  if (parts.line.line() != 0) text += "; called " + at(parts.line);
+  if (!parts.rule.empty())
+    text += "; in the gradient rule of " + parts.rule + ", called " + at(parts.rule_line);
+  return text + parts.table;
+}
+
+Error::Error(Parts parts)
+    : std::runtime_error(formatted(parts)), parts_(std::make_shared<const Parts>(std::move(parts))) {}
+
+void detail::raise(ErrorText text, const char* operation) {
+  Error::Parts parts{.message = std::move(text.message), .table = std::move(text.table)};
   const OpScope *scope = current_scope, *rule = OpScope::rule();
-  if (!scope) throw Error(message);
-  const std::string name = std::string(scope->name) + ": ";
-  const bool named = message.starts_with(name);
-  if (named && scope == rule) throw Error(message);  // says all itself
-  if (!named) message = name + message;
-  std::string where;
-  if (scope != rule && scope->line.line() != 0) where += "; called " + at(scope->line);
-  if (rule) where += std::string("; in the gradient rule of ") + rule->name + ", called " + at(rule->line);
-  message.insert(std::min(message.find('\n'), message.size()), where);
-  throw Error(message, scope != rule ? scope->line : SourceLocation());
+  if (operation)
+    parts.operation = operation;
+  else if (scope)
+    parts.operation = scope->name;
+  if (scope != rule) parts.line = scope->line;
+  if (rule && !(operation && scope == rule)) {  // else the message names the rule's operation and lines
+    parts.rule = rule->name;
+    parts.rule_line = rule->line;
+  }
+  throw Error(std::move(parts));
 }
 
 }  // namespace heed

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -10,18 +12,28 @@
 /// Error, and how every operation says what is wrong, and where.
 namespace heed {
 
-/// The one exception of the library. The message names the operation, the operands with their shapes, the
-/// rule that was broken and, if there is a likely one, the remedy.
+/// The one exception of the library: what is wrong and how to fix it, and where it happened.
 class Error : public std::runtime_error {
  public:
-  /// The message, and where the operation was called.
-  explicit Error(const std::string& message, SourceLocation line = {})
-      : std::runtime_error(message), line_(line) {}
-  /// Where the operation was called; its line is 0 when that is not known.
-  SourceLocation line() const { return line_; }
+  /// What the text of an Error is composed of.
+  struct Parts {
+    std::string operation = {};     ///< The operation that the user called, "" outside of operations.
+    std::string message = {};       ///< What is wrong, the operands with their shapes, the remedy.
+    std::string table = {};         ///< Lines below the message, each after a line break.
+    SourceLocation line = {};       ///< Where the operation was called; its line is 0 if unknown.
+    std::string rule = {};          ///< The operation whose gradient rule was running, or "".
+    SourceLocation rule_line = {};  ///< Where that operation was called.
+    std::optional<std::string> module = {};  ///< Path of the module that was running, set on the way out.
+  };
+  explicit Error(std::string message, SourceLocation line = {})
+      : Error(Parts{.message = std::move(message), .line = line}) {}
+  explicit Error(Parts parts);
+
+  const Parts& parts() const { return *parts_; }
+  SourceLocation line() const { return parts_->line; }
 
  private:
-  SourceLocation line_;
+  std::shared_ptr<const Parts> parts_;
 };
 
 /// The shortest decimal that reads back as the same number: 0.1, 3, 1e-08, inf, nan.
@@ -30,8 +42,8 @@ std::string to_string(double value);
 /// "at file:line", for messages.
 std::string at(SourceLocation line);
 
-/// Whether a line is known and in none of heed's rooms, wherever they were when the library was built and are
-/// for the program.
+/// Whether a line is known and in none of heed's folders, wherever they were when the library was built and
+/// are for the program.
 bool is_user_code(SourceLocation line);
 
 namespace detail {
@@ -40,8 +52,12 @@ namespace detail {
 /// linker takes the program's for the library too.
 [[gnu::used]] inline constinit const char* header_path = SourceLocation::current().file_name();
 
-/// Throws an Error with the message, in the name of the operation that is running.
-[[noreturn]] void raise(std::string message);
+/// The parts of a message that fail() receives, put together.
+struct ErrorText {
+  std::string message, table;
+};
+/// Throws an Error with this text, in the name of the operation that is running, or of another one.
+[[noreturn]] void raise(ErrorText text, const char* operation = nullptr);
 
 template <class Part>
 void append(std::string& message, const Part& part) {
@@ -55,6 +71,15 @@ void append(std::string& message, const Part& part) {
   }
 }
 
+/// A part with lines of its own, such as Aligned or Table, begins the table below the message.
+template <class Part>
+void append(ErrorText& text, const Part& part) {
+  if constexpr (requires { below_message(part); })
+    text.table += below_message(part);
+  else
+    append(text.table.empty() ? text.message : text.table, part);
+}
+
 /// The parts one after the other: texts, numbers, shapes, dtypes.
 template <class... Parts>
 std::string text(const Parts&... parts) {
@@ -65,11 +90,21 @@ std::string text(const Parts&... parts) {
 
 }  // namespace detail
 
-/// Throws an Error whose message is the parts one after the other: texts, numbers, shapes, dtypes. While an
-/// operation runs, its name comes before them and the line where it was called after them.
+/// Throws an Error whose message is the parts one after the other: texts, numbers, shapes, dtypes, tables.
+/// While an operation runs, the Error has its name and the line where it was called.
 template <class... Parts>
 [[noreturn, gnu::cold, gnu::noinline]] void fail(const Parts&... parts) {
-  detail::raise(detail::text(parts...));
+  detail::ErrorText text;
+  (detail::append(text, parts), ...);
+  detail::raise(std::move(text));
+}
+
+/// fail() in the name of an operation or class that may have no scope of its own.
+template <class... Parts>
+[[noreturn, gnu::cold, gnu::noinline]] void fail_in(const char* operation, const Parts&... parts) {
+  detail::ErrorText text;
+  (detail::append(text, parts), ...);
+  detail::raise(std::move(text), operation);
 }
 
 /// Throws unless `condition` holds. The message is put together only when it is needed.
@@ -77,6 +112,13 @@ template <class... Parts>
 void check(bool condition, const Parts&... parts) {
   if (!condition) [[unlikely]]
     fail(parts...);
+}
+
+/// check() in the name of an operation or class that may have no scope of its own.
+template <class... Parts>
+void check_in(const char* operation, bool condition, const Parts&... parts) {
+  if (!condition) [[unlikely]]
+    fail_in(operation, parts...);
 }
 
 }  // namespace heed

@@ -38,4 +38,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+/// The table as part of an error message: each row after a line break, indented.
+inline std::string below_message(const Table& table) { return "\n" + table.to_string("  "); }
+
 }  // namespace heed

@@ -132,13 +132,14 @@ TEST_CASE("README's table names every concept with a command") {
 
 // covers: C-000-01
 TEST_CASE("every signature of attention has the same three names: query, key, value") {
-  for (const auto& [file, function] : Files{{"autograd/ops/attention.h", "blocked_attention"},
-                                            {"nn/functional.h", "scaled_dot_product_attention"},
-                                            {"nn/attention/pooling.h", "forward"},
-                                            {"nn/attention/multi_head.h", "forward"},
-                                            {"nn/attention/kernel_regression.h", "forward"}}) {
+  for (const auto& [file, function] :
+       Files{{"autograd/ops/attention.h", "blocked_attention"},
+             {"nn/attention/scaled_dot_product.h", "scaled_dot_product_attention"},
+             {"nn/attention/pooling.h", "forward"},
+             {"nn/attention/multi_head.h", "forward"},
+             {"nn/attention/kernel_regression.h", "forward"}}) {
     INFO(file);
-    const std::string type = R"((?:const (?:Tensor|Keys)&|Operand)\s+)";
+    const std::string type = R"((?:const (?:Tensor|CachedKeys)&|Operand)\s+)";
     const std::regex signature(R"(\b)" + function + R"(\()" + type + R"((?:query|queries),\s*)" + type +
                                R"(keys?,\s*)" + type + R"(values?\b)");
     CHECK(std::regex_search(read_file(root / file), signature));

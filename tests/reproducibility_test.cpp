@@ -3,6 +3,7 @@
 
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/recurrent.h"
+#include "nn/attention/scaled_dot_product.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/embedding.h"
 #include "nn/layers/linear.h"

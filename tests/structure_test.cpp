@@ -145,16 +145,17 @@ Findings check_mirrors(const fs::path& root) {
   return findings;
 }
 
-// The ops that autograd/ops/*.h and nn/functional.h declare: functions with a result, in the first column as
-// clang-format leaves them. Operators are spellings of named ops.
+// The ops that autograd/ops/*.h and the functions in F declare: functions with a result, in the first column
+// as clang-format leaves them. Operators are spellings of named ops.
 std::set<std::string> declared_ops(const fs::path& root) {
   static const std::regex pattern(R"(^(?:inline )?(?:Tensor|[A-Z]\w*|std::\w+<.*>) (\w+)\()");
   std::set<std::string> ops;
   std::vector<fs::path> headers = sources(root, "autograd/ops");
   std::erase_if(headers, [](const fs::path& file) { return file.extension() != ".h"; });
-  headers.push_back("nn/functional.h");
+  headers.insert(headers.end(), {"nn/functional.h", "nn/attention/scaled_dot_product.h"});
   for (const fs::path& header : headers)
-    for (const std::string& op : matches(root / header, pattern)) ops.insert(op);
+    for (const std::string& op : matches(root / header, pattern))
+      if (!op.starts_with("check_")) ops.insert(op);
   return ops;
 }
 

@@ -261,14 +261,14 @@ TEST_CASE_FIXTURE(Learner, "wrong programs: masks and attention") {
   told(
       "gives an additive mask where a bool is meant",
       [&] {
-        MultiheadAttention(4, 2)(q, q, q, AttendOptions{.mask = full({3, 3}, -INFINITY)});
+        MultiheadAttention(4, 2)(q, q, q, AttentionOptions{.mask = full({3, 3}, -INFINITY)});
       },
-      "Mask: given float32 [3, 3]; a mask is bool, true = may attend (numbers to add to "
-      "the scores are a bias); called at HERE");
+      "scaled_dot_product_attention: the mask is float32 [3, 3]; it must be bool, true = may attend "
+      "(numbers to add to the scores are a bias); called at HERE");
   told(
       "gives a mask of another shape",
       [&] {
-        MultiheadAttention(4, 2)(q, q, q, AttendOptions{.mask = ones({2, 2}, boolean)});
+        MultiheadAttention(4, 2)(q, q, q, AttentionOptions{.mask = ones({2, 2}, boolean)});
       },
       "scaled_dot_product_attention: the mask is [2, 2] and must broadcast to the scores, "
       "[..., Tq, Tk] = [1, 2, 3, 3]: aligned at the right each of its sizes is the same or "

@@ -37,7 +37,7 @@ Tensor kernel_weights(Operand queries, Operand keys, SmoothingKernel kernel, Ope
   const Tensor s = squared_distances(queries, keys, w);
   if (kernel == SmoothingKernel::gaussian) return masked_softmax(-0.5 * s, mask.allowed());
   Tensor value = kernel_value(kernel, s);
-  if (!mask.everything()) value = where(mask.allowed(), value, 0);
+  if (!mask.allows_all()) value = where(mask.allowed(), value, 0);
   const Tensor total = sum(value, -1, true);
   return value / where(total > 0, total, 1);
 }

@@ -18,7 +18,7 @@ Mask::Mask(const Tensor& allowed, SourceLocation line) : allowed_(allowed) {
 Mask Mask::window(int64_t queries, int64_t before, int64_t after, int64_t past) {
   check(queries >= 0 && past >= 0 && before >= 0 && after >= 0, "Mask: ", queries, " queries after ", past,
         " keys, ", before, " keys before and ", after, " behind each; none may be negative");
-  const int64_t all = past + queries;  // no distance is larger
+  const int64_t all = past + queries;  // an upper bound of all distances
   const Tensor q = unsqueeze(arange(queries, int64) + past, 1), k = arange(all, int64);
   return logical_and(k >= q - std::min(before, all), k <= q + std::min(after, all));
 }
@@ -30,35 +30,35 @@ Mask Mask::lengths(const Tensor& lengths, int64_t keys) {
         " ", lengths.shape(), "; lengths are int64 [B], or [B, Tq] with one for each query");
   check(all(logical_and(lengths >= 0, lengths <= keys)).item<bool>(), "given ", lengths,
         "; lengths must be from 0 to ", keys);
-  const Tensor each = lengths.dim() == 1 ? unsqueeze(lengths, 1) : lengths;
-  return arange(keys, int64) < unsqueeze(each, -1);
+  const Tensor of_queries = lengths.dim() == 1 ? unsqueeze(lengths, 1) : lengths;
+  return arange(keys, int64) < unsqueeze(of_queries, -1);
 }
 
 Mask operator&(const Mask& a, const Mask& b) {
-  if (a.everything() || b.everything()) return a.everything() ? b : a;
+  if (a.allows_all() || b.allows_all()) return a.allows_all() ? b : a;
   return logical_and(a.allowed_, b.allowed_);
 }
 
 Mask operator|(const Mask& a, const Mask& b) {
-  if (a.everything() || b.everything()) return {};
+  if (a.allows_all() || b.allows_all()) return {};
   return logical_or(a.allowed_, b.allowed_);
 }
 
-Mask operator~(const Mask& a) { return a.everything() ? zeros({1, 1}, boolean) : logical_not(a.allowed_); }
+Mask operator~(const Mask& a) { return a.allows_all() ? zeros({1, 1}, boolean) : logical_not(a.allowed_); }
 
-// A sum is finite only if all of its terms are, and is the cheapest look at them.
+// A sum is finite only if all of its terms are, and nothing is cheaper to compute.
 Tensor Mask::zero_unattended(const Tensor& x) const {
   const auto finite = [&] {
-    const NoGrad no_records;
+    const NoGrad guard;
     return std::isfinite(sum(x).item());
   };
-  if (everything() || finite()) return x;
-  const Tensor seen = allowed_.dim() > 1 ? any(allowed_, -2) : allowed_;  // [..., Tk]
-  return where(unsqueeze(seen, -1), x, 0);
+  if (allows_all() || finite()) return x;
+  const Tensor attended = allowed_.dim() > 1 ? any(allowed_, -2) : allowed_;  // [..., Tk]
+  return where(unsqueeze(attended, -1), x, 0);
 }
 
 std::string to_string(const Mask& mask) {
-  if (mask.everything()) return "everything may attend to everything\n";
+  if (mask.allows_all()) return "everything may attend to everything\n";
   const Shape& shape = mask.allowed().shape();
   const auto allowed = mask.allowed().to_vector<double>();
   const size_t keys = shape.empty() ? 1 : static_cast<size_t>(shape.back());
@@ -70,15 +70,6 @@ std::string to_string(const Mask& mask) {
     if ((i + 1) % keys == 0) text += '\n';
   }
   return text;
-}
-
-void detail::check_fits_scores(const char* what, const Tensor& x, const Shape& scores) {
-  if (!x.defined()) return;
-  bool fits = x.dim() <= scores.dim();
-  for (int64_t d = 1; fits && d <= x.dim(); ++d)
-    fits = x.size(-d) == 1 || x.size(-d) == scores[scores.dim() - d];
-  check(fits, "the ", what, " is ", x.shape(), " and must broadcast to the scores, [..., Tq, Tk] = ", scores,
-        ": aligned at the right each of its sizes is the same or 1");
 }
 
 Tensor detail::for_heads(const Tensor& x) { return x.defined() && x.dim() == 3 ? unsqueeze(x, 1) : x; }

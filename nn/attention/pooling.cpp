@@ -1,17 +1,17 @@
 #include "nn/attention/pooling.h"
 
-#include "autograd/ops/shape.h"
+#include "autograd/ops/matmul.h"
 
 namespace heed {
 
-Tensor attention_pool(Operand weights, Operand values) {
+Tensor attention_pool(Operand weights, Operand values, const Mask& mask) {
   check(weights->dim() >= 1 && values->dim() >= 1, "attention_pool: weights are ", weights->shape(),
         ", values ", values->shape(), "; weights must be [..., queries, keys], values [..., keys, width]");
-  check(weights->size(-1) == values->size(values->dim() == 1 ? 0 : -2), "attention_pool: weights ",
-        weights->shape(), " are for ", weights->size(-1), " keys, values ", values->shape(), " for ",
-        values->size(values->dim() == 1 ? 0 : -2), "; each key needs one value");
-  Tensor output = matmul(weights, values);
-  capture_attention(weights);  // last: weights may be a reference into what the scope holds, which grows
+  const int64_t keys = values->size(values->dim() == 1 ? 0 : -2);
+  check(weights->size(-1) == keys, "attention_pool: weights ", weights->shape(), " are for ",
+        weights->size(-1), " keys, values ", values->shape(), " for ", keys, "; each key needs one value");
+  Tensor output = matmul(weights, mask.zero_unattended(values));
+  capture_attention(weights);  // last: weights may refer into the list of the scope, which grows
   return output;
 }
 

@@ -6,17 +6,26 @@
 /// The third of the three stages of attention, the weighted sum of the values; and all three as a layer.
 namespace heed {
 
-/// The third of the three stages of attention: a query q against pairs of a key and a value is answered by
-/// the weighted mean of the values, f(q) = sum_i alpha(q, k_i) v_i. Kernel regression and every attention
-/// layer end in this function; they differ in how the weights come about.
+/// What attention returns.
+struct AttentionResult {
+  Tensor output;   ///< [..., Tq, Dv]
+  Tensor weights;  ///< [..., Tq, Tk], after dropout; undefined unless they are needed
+  /// The members that are tensors, for the hooks of modules.
+  std::array<Tensor*, 2> tensors() { return {&output, &weights}; }
+};
+
+/// The third of the three stages of attention: the weighted mean of the values, f(q) = sum_i alpha(q, k_i)
+/// v_i. Kernel regression and every attention layer end in this function; they differ in how they compute
+/// weights.
 ///
 ///   weights  [..., Tq, Tk]   alpha: one row for each query, one column for each key
 ///   values   [..., Tk, dv]   or [Tk] for values that are numbers
+///   mask     as for the weights: values that no query may attend to have no influence, even if NaN
 ///   returns  [..., Tq, dv]   or [..., Tq]
 ///
-/// The width of queries and keys need not be that of the values: only the weights come in here. Errors:
+/// Queries and keys may have another width than the values, since only their weights matter here. Errors:
 /// weights for another number of keys than there are values.
-Tensor attention_pool(Operand weights, Operand values);
+Tensor attention_pool(Operand weights, Operand values, const Mask& mask = {});
 
 /// Whether an observer of this thread wants attention weights.
 inline bool attention_captured() { return Observer::any() && Observer::any_wants_attention(); }
@@ -28,21 +37,39 @@ inline void capture_attention(const Tensor& weights) {
   });
 }
 
-/// Choices of AttentionPooling.
+namespace detail {
+
+/// score(queries, keys), where keys that no query may attend to have no influence, even if NaN. Throws unless
+/// the scores are [..., Tq, Tk] and the mask broadcasts to them.
+template <class ScoreType>
+Tensor masked_scores(const ScoreType& score, const Tensor& queries, const CachedKeys& keys,
+                     const Mask& mask) {
+  const Tensor attended = mask.zero_unattended(keys);
+  const Tensor scores = attended.same_as(keys) ? score(queries, keys) : score(queries, CachedKeys(attended));
+  check(scores.dim() > 1 && scores.size(-2) == queries.size(-2) && scores.size(-1) == keys.size(-2),
+        "AttentionPooling: queries are ", queries.shape(), ", keys ", keys.shape(), ", but the score made ",
+        scores.shape(), "; it must be [..., Tq, Tk]");
+  check_fits_scores("mask", mask, scores.shape());
+  return scores;
+}
+
+}  // namespace detail
+
+/// Options of AttentionPooling.
 struct AttentionPoolingOptions {
-  double dropout = 0;  ///< of the weights, while training
+  double dropout = 0;  ///< probability that a weight is zeroed, while training
 };
 
-/// Attention in its three stages, each of which may be replaced: score, normalise, weighted sum.
+/// Attention in its three stages, each of which may be replaced: score, normalize, weighted sum.
 ///
 ///   queries  [..., Tq, dq]
-///   keys     [..., Tk, dk]; Keys where they stay the same over many calls
+///   keys     [..., Tk, dk]; CachedKeys if they stay the same over many calls
 ///   values   [..., Tk, dv]
 ///   mask     broadcasts to [..., Tq, Tk]; true = may attend
 ///   returns  output [..., Tq, dv] and weights [..., Tq, Tk]
 ///
-/// A query that may attend to nothing gives 0. The state dict has the names of the score's members,
-/// and those of the normaliser behind "normaliser.". Errors: a score or a mask of another shape.
+/// A query that may attend to nothing gives 0. State dict: the names of the score's members, and those of the
+/// normaliser after "normaliser.". Errors: a score or a mask of another shape.
 template <class ScoreType, class NormaliserType = SoftmaxNormaliser>
 class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType>> {
   static_assert(
@@ -53,27 +80,21 @@ class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType
                 "Mask&) const");
 
  public:
-  /// AttentionPooling pooling{DotScore()}: softmax, unless another normaliser is given.
+  /// AttentionPooling pooling{DotScore()} normalizes by softmax.
   explicit AttentionPooling(ScoreType score, NormaliserType normaliser = {},
                             AttentionPoolingOptions options = {})
       : score(std::move(score)), normaliser(std::move(normaliser)), dropout(options.dropout) {
     F::check_dropout("AttentionPooling", "dropout", dropout);
   }
 
-  /// Output and weights.
-  F::Attention forward(const Tensor& queries, const Keys& keys, const Tensor& values,
-                       const Mask& mask = {}) const {
-    const Tensor clear = mask.zero_unattended(keys);
-    const Tensor scores = clear.same_as(keys) ? score(queries, keys) : score(queries, Keys(clear));
-    check(scores.dim() > 1 && scores.size(-2) == queries.size(-2) && scores.size(-1) == keys.size(-2),
-          "AttentionPooling: queries are ", queries.shape(), ", keys ", keys.shape(), ", but the score made ",
-          scores.shape(), "; it must be [..., Tq, Tk]");
-    detail::check_fits_scores("mask", mask, scores.shape());
+  AttentionResult forward(const Tensor& queries, const CachedKeys& keys, const Tensor& values,
+                          const Mask& mask = {}) const {
+    const Tensor scores = detail::masked_scores(score, queries, keys, mask);
     const Tensor weights = F::dropout(normaliser(scores, mask), dropout, this->training());
-    return {attention_pool(weights, values.same_as(keys) ? clear : mask.zero_unattended(values)), weights};
+    return {attention_pool(weights, values, mask), weights};
   }
-  /// With one tensor for keys and values.
-  F::Attention forward(const Tensor& queries, const Keys& keys, const Mask& mask = {}) const {
+  /// One tensor for keys and values.
+  AttentionResult forward(const Tensor& queries, const CachedKeys& keys, const Mask& mask = {}) const {
     return forward(queries, keys, keys, mask);
   }
 
@@ -82,9 +103,9 @@ class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType
     if constexpr (Visitable<NormaliserType>) v("normaliser", normaliser);
   }
 
-  ScoreType score;            ///< queries and keys become scores
-  NormaliserType normaliser;  ///< scores become weights
-  double dropout;             ///< of the weights, while training
+  ScoreType score;
+  NormaliserType normaliser;
+  double dropout;
 };
 
 }  // namespace heed

@@ -16,7 +16,7 @@ Tensor dot_products(const char* name, const Tensor& q, const Tensor& k) {
 
 }  // namespace
 
-const Tensor& Keys::through(const Linear& map) const {
+const Tensor& CachedKeys::mapped_by(const Linear& map) const {
   const auto version = [](const Tensor& x) { return x.defined() ? TensorImpl::of(x).storage->version : 0; };
   const std::tuple now(&map, version(map.weight) + version(map.bias), grad_enabled());
   if (source_ != now) {
@@ -33,22 +33,22 @@ Tensor ScaledDotScore::operator()(const Tensor& q, const Tensor& k) const {
   return dot_products("ScaledDotScore", q * (1 / std::sqrt(d)), k);
 }
 
-Tensor AdditiveScore::operator()(const Tensor& q, const Keys& k) const {
-  const Tensor f = tanh(unsqueeze(W_q(q), -2) + unsqueeze(k.through(W_k), -3));  // [..., Tq, Tk, hidden]
+Tensor AdditiveScore::operator()(const Tensor& q, const CachedKeys& k) const {
+  const Tensor f = tanh(unsqueeze(W_q(q), -2) + unsqueeze(k.mapped_by(W_k), -3));  // [..., Tq, Tk, hidden]
   return squeeze(w_v(f), -1);
 }
 
-Tensor BilinearScore::operator()(const Tensor& q, const Keys& k) const {
-  return order == Order::query_key ? dot_products("BilinearScore", q, k.through(W))
+Tensor BilinearScore::operator()(const Tensor& q, const CachedKeys& k) const {
+  return order == Order::query_key ? dot_products("BilinearScore", q, k.mapped_by(W))
                                    : dot_products("BilinearScore", W(q), k);
 }
 
-Tensor LowRankBilinearScore::operator()(const Tensor& q, const Keys& k) const {
-  return dot_products("LowRankBilinearScore", L(q), k.through(H));
+Tensor LowRankBilinearScore::operator()(const Tensor& q, const CachedKeys& k) const {
+  return dot_products("LowRankBilinearScore", L(q), k.mapped_by(H));
 }
 
-Tensor DenseScore::operator()(const Tensor& q, const Keys& k) const {
-  return dot_products("DenseScore", q, tanh(k.through(W)));
+Tensor DenseScore::operator()(const Tensor& q, const CachedKeys& k) const {
+  return dot_products("DenseScore", q, tanh(k.mapped_by(W)));
 }
 
 Tensor GaussianScore::operator()(const Tensor& q, const Tensor& k) const {

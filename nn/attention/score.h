@@ -3,13 +3,13 @@
 #include "nn/any_callable.h"
 #include "nn/layers/linear.h"
 
-/// The first of the three stages of attention: how well a key fits a query.
+/// The first of the three stages of attention: a score says how well a key fits a query.
 ///
 ///   q        [..., Tq, dq]
 ///   k        [..., Tk, dk]
 ///   returns  [..., Tq, Tk]   one row of scores for each query
 ///
-/// A score of your own is a type with such an operator() and, if it learns, `visit`, as a module has it:
+/// Your own score is a type with such an operator() and, if it has parameters, `visit` like a module:
 ///
 ///   struct CosineScore {
 ///     Tensor operator()(const Tensor& q, const Tensor& k) const {
@@ -22,33 +22,34 @@
 ///   };
 ///   AttentionPooling pooling{CosineScore()};
 ///
-/// One that maps the keys by a Linear, before it compares them with queries, may take `const Keys& k` and ask
-/// k.through(W).
+/// A score that maps the keys by a Linear before it compares them with queries may take `const CachedKeys& k`
+/// and read k.mapped_by(W).
 namespace heed {
 
-/// Keys that one query after another is compared with, as in a decoder's loop: what a score makes of the keys
-/// alone is computed once. Any tensor is such keys.
+/// Keys that are compared with one query after another, as in a decoder's loop: what a score computes from
+/// the keys alone is computed once. Any tensor converts to CachedKeys.
 ///
-///   const Keys keys(states);
+///   const CachedKeys keys(states);
 ///   for (...) context = attention(query, keys, states, mask).output;
 ///
-/// For one thread at a time.
-class Keys : public Tensor {
+/// Not thread-safe.
+class CachedKeys : public Tensor {
  public:
   /// Any tensor [..., Tk, dk].
-  Keys(const Tensor& keys) : Tensor(keys) {}
-  /// map(keys), computed anew only when `map` is another one, or was written to, or recording was switched.
-  const Tensor& through(const Linear& map) const;
+  CachedKeys(const Tensor& keys) : Tensor(keys) {}
+  /// map(keys). Computed again only for another `map`, after a write to its parameters, or if recording was
+  /// switched on or off.
+  const Tensor& mapped_by(const Linear& map) const;
 
  private:
-  // Of mapped_: map, its versions, whether recorded.
-  mutable std::tuple<const Linear*, int64_t, bool> source_;
+  mutable std::tuple<const Linear*, int64_t, bool>
+      source_;  // of mapped_: map, its versions, whether recorded
   mutable Tensor mapped_;
 };
 
-/// What AttentionPooling takes as a score.
+/// A score, as AttentionPooling takes it.
 template <class S>
-concept Score = requires(const S& score, const Tensor& q, const Keys& k) {
+concept Score = requires(const S& score, const Tensor& q, const CachedKeys& k) {
   { score(q, k) } -> std::convertible_to<Tensor>;
 };
 
@@ -57,20 +58,20 @@ struct DotScore {
   Tensor operator()(const Tensor& q, const Tensor& k) const;
 };
 
-/// q . k / sqrt(d): the variance of q . k for independent q and k of unit variance is d (Vaswani et al.,
-/// 2017).
+/// q . k / sqrt(d) (Vaswani et al., 2017). For independent q and k of unit variance, q . k has variance d.
 struct ScaledDotScore {
   Tensor operator()(const Tensor& q, const Tensor& k) const;
 };
 
-/// w_v . tanh(W_q q + W_k k) (Bahdanau, Cho and Bengio 2015), without biases. Start as Linear.
+/// w_v . tanh(W_q q + W_k k) (Bahdanau, Cho and Bengio 2015), without biases. Start: as Linear. State dict:
+/// W_q.weight, W_k.weight, w_v.weight.
 struct AdditiveScore {
-  /// Widths of queries, keys and of the layer between.
+  /// Widths of queries, of keys and of the hidden layer.
   AdditiveScore(int64_t query_dim, int64_t key_dim, int64_t hidden)
       : W_q(query_dim, hidden, {.bias = false}),
         W_k(key_dim, hidden, {.bias = false}),
         w_v(hidden, 1, {.bias = false}) {}
-  Tensor operator()(const Tensor& q, const Keys& k) const;
+  Tensor operator()(const Tensor& q, const CachedKeys& k) const;
   void visit(Visitor& v) {
     v("W_q", W_q);
     v("W_k", W_k);
@@ -81,28 +82,31 @@ struct AdditiveScore {
 };
 
 /// q . (W k) with W [dq, dk], or in the other order k . (W q) with W [dk, dq] (Luong, Pham and Manning 2015).
-/// Start as Linear.
+/// Start: as Linear. State dict: W.weight.
 struct BilinearScore {
-  /// On which side the map stands: q . (W k), or k . (W q).
-  enum class Order { query_key, key_query };
+  enum class Order {
+    query_key,  ///< q . (W k)
+    key_query,  ///< k . (W q)
+  };
   /// Widths of queries and keys.
   BilinearScore(int64_t query_dim, int64_t key_dim, Order order = Order::query_key)
       : order(order),
         W(order == Order::query_key ? key_dim : query_dim, order == Order::query_key ? query_dim : key_dim,
           {.bias = false}) {}
-  Tensor operator()(const Tensor& q, const Keys& k) const;
+  Tensor operator()(const Tensor& q, const CachedKeys& k) const;
   void visit(Visitor& v) { v("W", W); }
 
-  Order order;  ///< on which side W stands
-  Linear W;     ///< no bias
+  Order order;
+  Linear W;  ///< [dq, dk] or [dk, dq]
 };
 
-/// (L q) . (H k): the bilinear score with W = L^T H of rank at most `rank`, without biases. Start as Linear.
+/// (L q) . (H k): the bilinear score with W = L^T H of rank at most `rank`, without biases. Start: as Linear.
+/// State dict: L.weight, H.weight.
 struct LowRankBilinearScore {
   /// Widths of queries and keys, and the rank.
   LowRankBilinearScore(int64_t query_dim, int64_t key_dim, int64_t rank)
       : L(query_dim, rank, {.bias = false}), H(key_dim, rank, {.bias = false}) {}
-  Tensor operator()(const Tensor& q, const Keys& k) const;
+  Tensor operator()(const Tensor& q, const CachedKeys& k) const;
   void visit(Visitor& v) {
     v("L", L);
     v("H", H);
@@ -111,19 +115,20 @@ struct LowRankBilinearScore {
   Linear L, H;  ///< [rank, dq]; [rank, dk]
 };
 
-/// q . tanh(W k + b): one dense layer on the keys. Start as Linear.
+/// q . tanh(W k + b): one dense layer on the keys. Start: as Linear. State dict: W.weight, W.bias.
 struct DenseScore {
   /// Widths of queries and keys.
   DenseScore(int64_t query_dim, int64_t key_dim) : W(key_dim, query_dim) {}
-  Tensor operator()(const Tensor& q, const Keys& k) const;
+  Tensor operator()(const Tensor& q, const CachedKeys& k) const;
   void visit(Visitor& v) { v("W", W); }
 
   Linear W;  ///< [dq, dk] and bias [dq]
 };
 
-/// -(|q - k| w)^2 / 2: with softmax, kernel regression with the Gaussian kernel, whose width is 1/w.
+/// -(|q - k| w)^2 / 2. With softmax this is kernel regression with the Gaussian kernel of width 1/w. State
+/// dict: w.
 struct GaussianScore {
-  /// The start value of w.
+  /// Start value of w.
   explicit GaussianScore(double w = 1) : w(full({1}, w)) {}
   Tensor operator()(const Tensor& q, const Tensor& k) const;
   void visit(Visitor& v) { v("w", w); }
@@ -131,11 +136,11 @@ struct GaussianScore {
   Parameter w;  ///< [1]
 };
 
-/// Any score, chosen at run time.
-using AnyScore = AnyCallable<const Tensor&, const Keys&>;
+/// A score chosen at run time.
+using AnyScore = AnyCallable<const Tensor&, const CachedKeys&>;
 
-/// The score of a name among score_names(); `hidden` is the width inside `additive` and the rank of
-/// `low_rank`. Error for another name.
+/// The score of this name, one of score_names(). `hidden` is the width inside `additive` and the rank of
+/// `low_rank`. Throws for another name.
 AnyScore make_score(const std::string& name, int64_t query_dim, int64_t key_dim, int64_t hidden);
 /// dot, scaled_dot, additive, bilinear, low_rank, dense, gaussian.
 const std::vector<std::string>& score_names();

@@ -246,8 +246,8 @@ void Checkpoint::load(const std::string& path) {
       misfits.add({part.name, "-", "a part"});
   }
   for (const auto& [name, state] : states) misfits.add({name, "a part", "-"});
-  check(misfits.rows() == 0, "Checkpoint: ", path, ": does not fit this training; nothing was changed\n",
-        misfits.to_string("  "));
+  check(misfits.rows() == 0, "Checkpoint: ", path, ": does not fit this training; nothing was changed",
+        misfits);
 
   const auto each = [&](const auto& f) {
     for (size_t i = 0; i < parts_.size(); ++i) try {

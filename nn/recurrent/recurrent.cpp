@@ -2,23 +2,28 @@
 
 #include "autograd/ops/logic.h"
 #include "autograd/ops/matmul.h"
+#include "nn/attention/mask.h"
 #include "nn/functional.h"
 #include "tensor/create.h"
 
 namespace heed {
 namespace {
 
-void check_state(const char* layer, const char* state, const Tensor& given, const Shape& shape) {
-  if (!given.defined()) return;
-  check(given.shape() == shape, layer, ": ", state, " is ", given.shape(), "; for this input it must be ",
-        shape);
-}
-
-// The state as `recurrence` takes it, for an lstm h and c side by side. What is not given is zero.
-Tensor joined(Recurrence kind, const Tensor& h, const Shape& h_shape, const Tensor& c, const Shape& c_shape,
-              DType dtype) {
-  if (kind != Recurrence::lstm || (!h.defined() && !c.defined())) return h;
-  return cat({h.defined() ? h : zeros(h_shape, dtype), c.defined() ? c : zeros(c_shape, dtype)}, -1);
+// A state as recurrence() takes it, [lead..., S]: h, for an lstm h and c side by side. Throws unless what is
+// given has the right shape; what is undefined is zero. `suffix` completes the names in messages.
+Tensor joined_state(const RecurrentWeights& w, const char* layer, const char* suffix, const Tensor& h,
+                    const Tensor& c, const Shape& lead, DType dtype) {
+  const auto checked = [&](const char* name, const Tensor& given, int64_t size) {
+    Shape shape = lead;
+    shape.push_back(size);
+    if (!given.defined()) return zeros(shape, dtype);
+    check(given.shape() == shape, layer, ": ", name, suffix, " is ", given.shape(),
+          "; for this input it must be ", shape);
+    return given;
+  };
+  if (!h.defined() && !c.defined()) return {};
+  const Tensor h_or_zero = checked("h", h, w.weight_hh.size(1));
+  return w.kind == Recurrence::lstm ? cat({h_or_zero, checked("c", c, w.hidden_size())}, -1) : h_or_zero;
 }
 
 }  // namespace
@@ -53,12 +58,10 @@ Tensor RecurrentWeights::step(const char* cell, const Tensor& x, const Tensor& h
   check((x.dim() == 1 || x.dim() == 2) && x.shape().back() == input_size(), cell, ": x is ", x.shape(),
         "; it must be [B, ", input_size(), "] or [", input_size(), "]");
   const bool batched = x.dim() == 2;
-  const Shape shape = batched ? Shape{x.size(0), hidden_size()} : Shape{hidden_size()};
-  check_state(cell, "h", h, shape);
-  check_state(cell, "c", c, shape);
   const auto batch = [&](const Tensor& t) { return batched || !t.defined() ? t : unsqueeze(t, 0); };
+  const Shape lead = batched ? Shape{x.size(0)} : Shape{};
+  const Tensor state = batch(joined_state(*this, cell, "", h, c, lead, x.dtype()));
   const Tensor gates = batch(linear(x, weight_ih, bias_ih));
-  const Tensor state = batch(joined(kind, h, shape, c, shape, x.dtype()));
   const Tensor y = select(recurrence(kind, unsqueeze(gates, 0), state, weight_hh, bias_hh), 0, 0);
   return batched ? y : select(y, 0, 0);
 }
@@ -66,7 +69,7 @@ Tensor RecurrentWeights::step(const char* cell, const Tensor& x, const Tensor& h
 RecurrentStack::RecurrentStack(const char* name, Recurrence kind, int64_t input_size, int64_t hidden_size,
                                const RecurrentOptions& options)
     : options(options), name_(name) {
-  check(options.num_layers > 0, name, ": num_layers is ", options.num_layers, "; there must be one at least");
+  check(options.num_layers > 0, name, ": num_layers is ", options.num_layers, "; there must be at least one");
   F::check_dropout(name, "dropout", options.dropout);
   check(options.proj_size == 0 || kind == Recurrence::lstm, name, ": only an LSTM has a proj_size");
   const int64_t width = options.proj_size > 0 ? options.proj_size : hidden_size;
@@ -77,11 +80,11 @@ RecurrentStack::RecurrentStack(const char* name, Recurrence kind, int64_t input_
 
 void RecurrentStack::name_all(Visitor& v) {
   for (int64_t k = 0; k < std::ssize(weights); ++k)
-    weights[k].name(v, "_l" + std::to_string(k / directions()) + (is_reverse(k) ? "_reverse" : ""));
+    weights[k].name(v, "_l" + std::to_string(k / directions()) + (k % directions() == 1 ? "_reverse" : ""));
 }
 
-// Sequences keep the order of dimensions that they are given in, so that products over all steps read and
-// write them as they are; only the recurrence itself sees time first.
+// Sequences keep the order of dimensions in which they are given, so that products over all steps need no
+// copy; only recurrence() sees time first.
 LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Tensor& c_0,
                                const Tensor& lengths, bool training) const {
   const bool batched = given.dim() == 3;
@@ -89,47 +92,44 @@ LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Ten
         "; it must be ", options.batch_first ? "[B, T, " : "[T, B, ", input_size(), "], or [T, ",
         input_size(), "] without a batch");
   const int64_t time = options.batch_first && batched ? 1 : 0;
-  Tensor x = batched ? given : unsqueeze(given, 1);
-  const int64_t steps = x.size(time), batch = x.size(1 - time), hidden = hidden_size();
-  const int64_t width = weights.front().weight_hh.size(1), count = std::ssize(weights);
-  check(steps > 0, name_, ": x is ", given.shape(), "; a sequence must have one step at least");
   const auto time_first = [&](const Tensor& t) { return time == 1 ? transpose(t, 0, 1) : t; };
+  Tensor x = batched ? given : unsqueeze(given, 1);
+  const int64_t steps = x.size(time), batch = x.size(1 - time), count = std::ssize(weights);
+  check(steps > 0, name_, ": x is ", given.shape(), "; a sequence must have at least one step");
+  const Shape lead = batched ? Shape{count, batch} : Shape{count};
+  Tensor state = joined_state(weights[0], name_, "_0", h_0, c_0, lead, x.dtype());
+  if (state.defined() && !batched) state = unsqueeze(state, 1);  // [layers * directions, B, S]
 
-  const auto state_shape = [&](int64_t size) {
-    return batched ? Shape{count, batch, size} : Shape{count, size};
-  };
-  check_state(name_, "h_0", h_0, state_shape(width));
-  check_state(name_, "c_0", c_0, state_shape(hidden));
-  const Recurrence kind = weights.front().kind;
-  const bool lstm = kind == Recurrence::lstm;
-  Tensor state = joined(kind, h_0, state_shape(width), c_0, state_shape(hidden), x.dtype());
-  if (state.defined() && !batched) state = unsqueeze(state, 1);  // [layers * directions, B, size]
-
-  Tensor valid;
+  Tensor valid;  // which steps count; broadcasts to x
   if (lengths.defined()) {
     check(batched && lengths.shape() == Shape{batch}, name_, ": lengths are ", lengths.shape(), ", x is ",
           given.shape(),
           batched ? "; there must be one for each sequence" : "; without a batch give the sequence alone");
-    valid = time_first(transpose(transpose(Mask::lengths(lengths, steps).allowed(), 1, 2), 0, 1));
-    x = where(valid, x, 0);  // whatever is there: 0 times an infinity would be felt in gradients
+    const Tensor batch_first = transpose(Mask::lengths(lengths, steps).allowed(), 1, 2);  // [B, T, 1]
+    valid = time == 1 ? batch_first : transpose(batch_first, 0, 1);
+    x = where(valid, x, 0);  // NaN in the padding would spoil the gradients of the weights
   }
 
-  std::vector<Tensor> outputs, last_h, last_c;
-  for (int64_t k = 0; k < count; ++k) {
-    const RecurrentWeights& w = weights[k];
-    const bool reverse = is_reverse(k);
-    const Tensor before = state.defined() ? select(state, 0, k) : Tensor();
-    const Tensor states =
-        recurrence(kind, time_first(linear(x, w.weight_ih, w.bias_ih)), before, w.weight_hh, w.bias_hh,
-                   {.lengths = lengths, .reverse = reverse, .projection = w.weight_hr});
-    const Tensor last = select(states, 0, reverse ? 0 : steps - 1);
-    outputs.push_back(time_first(lstm ? narrow(states, 2, 0, width) : states));
-    last_h.push_back(lstm ? narrow(last, 1, 0, width) : last);
-    if (lstm) last_c.push_back(narrow(last, 1, width, hidden));
-    if (options.bidirectional && !reverse) continue;
-    x = reverse ? cat(outputs, 2) : outputs[0];
-    outputs.clear();
-    if (k + 1 < count) x = F::dropout(x, options.dropout, training);
+  const Recurrence kind = weights[0].kind;
+  const bool lstm = kind == Recurrence::lstm;
+  const int64_t width = weights[0].weight_hh.size(1), hidden = hidden_size();
+  std::vector<Tensor> last_h, last_c;
+  for (int64_t layer = 0; layer < options.num_layers; ++layer) {
+    std::vector<Tensor> outputs;  // one for each direction
+    for (const bool reverse : {false, true}) {
+      if (reverse && !options.bidirectional) break;
+      const int64_t k = layer * directions() + (reverse ? 1 : 0);
+      const RecurrentWeights& w = weights[k];
+      const Tensor states = recurrence(kind, time_first(linear(x, w.weight_ih, w.bias_ih)),
+                                       state.defined() ? select(state, 0, k) : state, w.weight_hh, w.bias_hh,
+                                       {.lengths = lengths, .reverse = reverse, .projection = w.weight_hr});
+      const Tensor last = select(states, 0, reverse ? 0 : steps - 1);
+      outputs.push_back(time_first(lstm ? narrow(states, 2, 0, width) : states));
+      last_h.push_back(lstm ? narrow(last, 1, 0, width) : last);
+      if (lstm) last_c.push_back(narrow(last, 1, width, hidden));
+    }
+    x = options.bidirectional ? cat(outputs, 2) : outputs[0];
+    if (layer + 1 < options.num_layers) x = F::dropout(x, options.dropout, training);
   }
   if (valid.defined()) x = where(valid, x, 0);
   const auto result = [&](const Tensor& t) { return batched ? t : squeeze(t, 1); };

@@ -5,27 +5,27 @@
 #include "nn/init.h"
 #include "nn/module.h"
 
-/// RNN, GRU and LSTM, as cells and over sequences.
+/// Recurrent networks: RNN, GRU and LSTM, as cells and over sequences.
 namespace heed {
 
-/// Choices of RNNCell, GRUCell and LSTMCell.
+/// Options of RNNCell, GRUCell and LSTMCell.
 struct RecurrentCellOptions {
-  bool bias = true;                                            ///< whether b_ih and b_hh are there
+  bool bias = true;                                            ///< add b_ih and b_hh
   init::Nonlinearity nonlinearity = init::Nonlinearity::tanh;  ///< of RNNCell: tanh or relu
 };
 
-/// Choices of RNN, GRU and LSTM.
+/// Options of RNN, GRU and LSTM.
 struct RecurrentOptions {
   int64_t num_layers = 1;                                      ///< each reads the outputs of the one before
   init::Nonlinearity nonlinearity = init::Nonlinearity::tanh;  ///< of RNN: tanh or relu
-  bool bias = true;                                            ///< whether b_ih and b_hh are there
-  bool batch_first = false;    ///< sequences are [B, T, ...] instead of [T, B, ...]; states are not concerned
-  double dropout = 0;          ///< of the outputs of each layer but the last, while training
-  bool bidirectional = false;  ///< a second pass from the end; outputs are joined
-  int64_t proj_size = 0;       ///< of LSTM: h is projected to this size; 0 for none
+  bool bias = true;                                            ///< add b_ih and b_hh
+  bool batch_first = false;    ///< sequences are [B, T, ...] instead of [T, B, ...]; states stay [L, B, ...]
+  double dropout = 0;          ///< of the outputs of each layer except the last, while training
+  bool bidirectional = false;  ///< add a pass from the last step to the first; outputs are concatenated
+  int64_t proj_size = 0;       ///< of LSTM: h is projected to this size; 0 means no projection
 };
 
-/// The kind of RNN and RNNCell; an Error unless the nonlinearity is tanh or relu.
+/// The kind of RNN and RNNCell. Throws unless the nonlinearity is tanh or relu.
 Recurrence rnn_kind(init::Nonlinearity nonlinearity);
 
 /// The parameters of one cell, or of one layer in one direction. Start: uniform in
@@ -36,9 +36,9 @@ class RecurrentWeights {
   RecurrentWeights(Recurrence kind, int64_t input_size, int64_t hidden_size, bool bias = true,
                    int64_t proj_size = 0);
 
-  int64_t input_size() const { return weight_ih.size(1); }                      ///< the width of x
-  int64_t hidden_size() const { return weight_ih.size(0) / gate_count(kind); }  ///< H, the width of a gate
-  /// weight_ih, weight_hh, bias_ih, bias_hh, each with the suffix.
+  int64_t input_size() const { return weight_ih.size(1); }
+  int64_t hidden_size() const { return weight_ih.size(0) / gate_count(kind); }
+  /// Names weight_ih, weight_hh, bias_ih, bias_hh and weight_hr, each with the suffix.
   void name(Visitor& v, const std::string& suffix = "") {
     v("weight_ih" + suffix, weight_ih);
     v("weight_hh" + suffix, weight_hh);
@@ -47,59 +47,57 @@ class RecurrentWeights {
     v("weight_hr" + suffix, weight_hr);
   }
 
-  Recurrence kind;             ///< what a step computes
-  Parameter weight_ih;         ///< [G H, in], the gates one above the other
+  Recurrence kind;
+  Parameter weight_ih;         ///< [G H, in], the rows of all G gates
   Parameter weight_hh;         ///< [G H, H], or [G H, P] with a projection
   Parameter bias_ih, bias_hh;  ///< [G H], undefined without bias
   Parameter weight_hr;         ///< [P, H], undefined without a projection
 
  protected:
-  /// One step of a cell: x [B, in] or [in], h and c [B, H] or [H], zero if undefined. Returns h, for lstm h
-  /// and c side by side.
+  /// One step of a cell: x [B, in] or [in], h and c [B, H] or [H], zero if undefined. Returns h, or for an
+  /// lstm h and c side by side.
   Tensor step(const char* cell, const Tensor& x, const Tensor& h, const Tensor& c = {}) const;
 };
 
-/// The result of RNN and GRU.
+/// Result of RNN and GRU.
 struct RecurrentResult {
-  Tensor output;  ///< the states of the last layer after each step
-  Tensor h_n;     ///< the states of all layers after the last step
-  /// Its tensors, for the hooks of modules.
+  Tensor output;  ///< h of the last layer after each step
+  Tensor h_n;     ///< h of all layers after the last step
+  /// The members that are tensors, for the hooks of modules.
   std::array<Tensor*, 2> tensors() { return {&output, &h_n}; }
 };
 
-/// The result of LSTM.
+/// Result of LSTM.
 struct LSTMResult {
   Tensor output;    ///< h of the last layer after each step
-  Tensor h_n, c_n;  ///< of all layers after the last step
-  /// Without c_n.
+  Tensor h_n, c_n;  ///< h and c of all layers after the last step
   operator RecurrentResult() const { return {output, h_n}; }
-  /// Its tensors, for the hooks of modules.
+  /// The members that are tensors, for the hooks of modules.
   std::array<Tensor*, 3> tensors() { return {&output, &h_n, &c_n}; }
 };
 
 /// Layers of one kind, each in one or two directions.
 class RecurrentStack {
  public:
-  int64_t input_size() const { return weights.front().input_size(); }    ///< the width of x
-  int64_t hidden_size() const { return weights.front().hidden_size(); }  ///< H, the width of a gate
+  int64_t input_size() const { return weights.front().input_size(); }
+  int64_t hidden_size() const { return weights.front().hidden_size(); }
 
-  RecurrentOptions options;               ///< what was chosen
+  RecurrentOptions options;
   std::vector<RecurrentWeights> weights;  ///< layer 0 forward, layer 0 reverse, layer 1 forward, ...
 
  protected:
-  /// `name` is for messages. Errors: no layer, a dropout that is no probability, a proj_size of another kind
+  /// `name` is for messages. Errors: no layer; a dropout that is no probability; a proj_size for another kind
   /// than lstm.
   RecurrentStack(const char* name, Recurrence kind, int64_t input_size, int64_t hidden_size,
                  const RecurrentOptions& options);
-  /// Parameters are called weight_ih_l0, ..., weight_ih_l0_reverse, ..., weight_ih_l1, ...
+  /// Names parameters weight_ih_l0, ..., weight_ih_l0_reverse, ..., weight_ih_l1, ...
   void name_all(Visitor& v);
-  /// Without c_n, unless the kind is lstm.
+  /// Runs all layers. c_n is undefined unless the kind is lstm.
   LSTMResult run(const Tensor& x, const Tensor& h_0, const Tensor& c_0, const Tensor& lengths,
                  bool training) const;
 
  private:
   int64_t directions() const { return options.bidirectional ? 2 : 1; }
-  bool is_reverse(int64_t k) const { return options.bidirectional && k % 2 == 1; }  // weights[k]
   const char* name_;
 };
 
@@ -109,10 +107,9 @@ class RecurrentStack {
 ///   h          [B, hidden_size], or [hidden_size]; zero if not given
 ///   returns    the shape of h
 ///
-/// Start: everything uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)). State dict: weight_ih,
+/// Start: all parameters uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)). State dict: weight_ih,
 /// weight_hh, bias_ih, bias_hh.
 struct RNNCell : Layer<RNNCell>, RecurrentWeights {
-  /// The widths of x and h.
   RNNCell(int64_t input_size, int64_t hidden_size, const RecurrentCellOptions& options = {})
       : RecurrentWeights(rnn_kind(options.nonlinearity), input_size, hidden_size, options.bias) {}
 
@@ -120,29 +117,28 @@ struct RNNCell : Layer<RNNCell>, RecurrentWeights {
   void visit(Visitor& v) override { name(v); }
 };
 
-/// The plain recurrent network over a sequence: RNNCell at each step, in layers and one or two directions.
+/// RNNCell over a sequence, in layers and one or two directions.
 ///
-///   x          [T, B, input_size]; [B, T, input_size] with batch_first, which is false unless you say
-///              otherwise, as in PyTorch; or [T, input_size] for a single sequence
+///   x          [T, B, input_size]; [B, T, input_size] with batch_first, which is false by default, as in
+///              PyTorch; or [T, input_size] for a single sequence
 ///   h_0        [L, B, hidden_size], or [L, hidden_size] for a single sequence, where L = num_layers, twice
 ///              that if bidirectional: layer 0 forward, layer 0 reverse, layer 1 forward, ...; zero if not
 ///              given
-///   lengths    [B] int64 from 0 to T: how many steps of each sequence count; all, if not given
+///   lengths    [B] int64 from 0 to T: number of steps of each sequence; T if not given
 ///   output     [T, B, hidden_size], twice as wide if bidirectional: forward, then reverse
 ///   h_n        [L, B, hidden_size], in the order of h_0
 ///
 /// With lengths the output is 0 after a sequence's last step, h_n is the state at its last step, and the
-/// reverse direction starts there: what x holds after it changes nothing. A sequence of length 0 keeps
+/// reverse direction starts there. Padding after the last step has no influence. A sequence of length 0 keeps
 /// h_0.
 ///
 ///   const auto [output, h_n] = rnn(x, Tensor(), lengths);
 ///
-/// Start: everything uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)).
+/// Start: all parameters uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)).
 /// State dict: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, the same ending in _reverse if
-/// bidirectional, then l1. Errors: sizes that do not fit; a length that is negative or beyond T; no step at
-/// all.
+/// bidirectional, then l1. Errors: sizes that do not fit; a length below 0 or above T; a sequence without
+/// steps.
 struct RNN : Layer<RNN>, RecurrentStack {
-  /// The widths of x and h.
   RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})
       : RecurrentStack("RNN", rnn_kind(options.nonlinearity), input_size, hidden_size, options) {}
 
@@ -152,21 +148,20 @@ struct RNN : Layer<RNN>, RecurrentStack {
   void visit(Visitor& v) override { name_all(v); }
 };
 
-/// One step of the gated recurrent unit (Cho et al., 2014), in the form with the reset gate after the
-/// product:
+/// One step of the gated recurrent unit (Cho et al., 2014), in the variant that applies the reset gate after
+/// the product, as in PyTorch:
 ///
-///   r  = sigmoid(W_ir x + b_ir + W_hr h + b_hr)        how much of the state the candidate sees
-///   z  = sigmoid(W_iz x + b_iz + W_hz h + b_hz)        how much of the state stays
-///   n  = tanh(W_in x + b_in + r (W_hn h + b_hn))       the candidate
+///   r  = sigmoid(W_ir x + b_ir + W_hr h + b_hr)        reset gate
+///   z  = sigmoid(W_iz x + b_iz + W_hz h + b_hz)        update gate
+///   n  = tanh(W_in x + b_in + r (W_hn h + b_hn))       candidate
 ///   h' = (1 - z) n + z h
 ///
 ///   x          [B, input_size], or [input_size]
 ///   h          [B, hidden_size], or [hidden_size]; zero if not given
 ///   returns    the shape of h
 ///
-/// The weights have the rows of r, z and n in this order. Start and state dict: as RNNCell.
+/// The rows of the weights are those of r, z and n, in this order. Start and state dict: as RNNCell.
 struct GRUCell : Layer<GRUCell>, RecurrentWeights {
-  /// The widths of x and h.
   GRUCell(int64_t input_size, int64_t hidden_size, const RecurrentCellOptions& options = {})
       : RecurrentWeights(Recurrence::gru, input_size, hidden_size, options.bias) {}
 
@@ -174,12 +169,11 @@ struct GRUCell : Layer<GRUCell>, RecurrentWeights {
   void visit(Visitor& v) override { name(v); }
 };
 
-/// GRUCell over a sequence, in layers and one or two directions. Shapes, lengths, start and errors are those
-/// of RNN:
+/// GRUCell over a sequence, in layers and one or two directions. Shapes, lengths, start, state dict and
+/// errors are those of RNN:
 ///
 ///   const auto [output, h_n] = gru(x);               // or gru(x, h_0), gru(x, h_0, lengths)
 struct GRU : Layer<GRU>, RecurrentStack {
-  /// The widths of x and h.
   GRU(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})
       : RecurrentStack("GRU", Recurrence::gru, input_size, hidden_size, options) {}
 
@@ -189,27 +183,28 @@ struct GRU : Layer<GRU>, RecurrentStack {
   void visit(Visitor& v) override { name_all(v); }
 };
 
-/// The result of LSTMCell.
+/// Result of LSTMCell.
 struct LSTMState {
   Tensor h, c;  ///< [B, hidden_size], or [hidden_size]
-  /// Its tensors, for the hooks of modules.
+  /// The members that are tensors, for the hooks of modules.
   std::array<Tensor*, 2> tensors() { return {&h, &c}; }
 };
 
 /// One step of long short-term memory (Hochreiter and Schmidhuber, 1997; Gers et al., 2000):
 ///
-///   i, f, o = sigmoid(W_i x + b_i + W_h h + b_h), each with rows of its own      what to write, keep, show
-///   g  = tanh(W_ig x + b_ig + W_hg h + b_hg)                                     the candidate
+///   i  = sigmoid(W_ii x + b_ii + W_hi h + b_hi)        input gate
+///   f  = sigmoid(W_if x + b_if + W_hf h + b_hf)        forget gate
+///   g  = tanh(W_ig x + b_ig + W_hg h + b_hg)           candidate
+///   o  = sigmoid(W_io x + b_io + W_ho h + b_ho)        output gate
 ///   c' = f c + i g
 ///   h' = o tanh(c')
 ///
 ///   x          [B, input_size], or [input_size]
 ///   h, c       [B, hidden_size], or [hidden_size]; zero if not given
-///   returns    h' and c', shaped as h
+///   returns    h' and c', each with the shape of h
 ///
-/// The weights have the rows of i, f, g and o in this order. Start and state dict: as RNNCell.
+/// The rows of the weights are those of i, f, g and o, in this order. Start and state dict: as RNNCell.
 struct LSTMCell : Layer<LSTMCell>, RecurrentWeights {
-  /// The widths of x and h.
   LSTMCell(int64_t input_size, int64_t hidden_size, const RecurrentCellOptions& options = {})
       : RecurrentWeights(Recurrence::lstm, input_size, hidden_size, options.bias) {}
 
@@ -220,15 +215,14 @@ struct LSTMCell : Layer<LSTMCell>, RecurrentWeights {
   void visit(Visitor& v) override { name(v); }
 };
 
-/// LSTMCell over a sequence, in layers and one or two directions. Shapes, lengths, start and errors are those
-/// of RNN; c_0 and c_n are shaped as h_0 and h_n:
+/// LSTMCell over a sequence, in layers and one or two directions. Shapes, lengths, start, state dict and
+/// errors are those of RNN; c_0 and c_n have the shapes of h_0 and h_n:
 ///
 ///   const auto [output, h_n, c_n] = lstm(x);         // or lstm(x, h_0, c_0), lstm(x, h_0, c_0, lengths)
 ///
-/// With proj_size P each h' is projected, h' = W_hr (o tanh(c')), and h_0, h_n and output are P wide where
-/// they would be hidden_size wide (Sak et al., 2014).
+/// With proj_size P each h' is projected, h' = W_hr (o tanh(c')), and h_0, h_n and output have width P
+/// instead of hidden_size (Sak et al., 2014). The state dict then has weight_hr_l0, ... too.
 struct LSTM : Layer<LSTM>, RecurrentStack {
-  /// The widths of x and h.
   LSTM(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})
       : RecurrentStack("LSTM", Recurrence::lstm, input_size, hidden_size, options) {}
 

@@ -1,11 +1,12 @@
 #include "nn/transformer/transformer.h"
 
 #include "autograd/ops.h"
+#include "nn/functional.h"
 
 namespace heed {
 namespace {
 
-// x plus what a part f of a layer makes of it, normed before f or behind the sum.
+// x + f(norm(x)) or norm(x + f(x)), with dropout on the result of f.
 Tensor residual(const auto& layer, const LayerNorm& norm, const Tensor& x, const auto& f) {
   const TransformerOptions& options = layer.options;
   const double p = options.residual_dropout.value_or(options.dropout);
@@ -33,21 +34,24 @@ TransformerOptions checked(const char* layer, const TransformerOptions& options)
   return options;
 }
 
-// Layers have caches of their own and return no weights.
-void check_attends(const char* layer, const AttendOptions& options) {
-  check(!options.cache && !options.need_weights, layer,
-        ": cache and need_weights are for one attention; here the cache is an argument of its own, and an "
-        "AttentionScope sees the weights");
+void check_returns_no_weights(const char* layer, const AttentionOptions& options) {
+  check(!options.need_weights, layer,
+        ": need_weights is for MultiheadAttention; here an AttentionScope sees the weights");
 }
 
-// Where a stack of layers stands, to go on from: empty for each at first, and so without a cache.
-template <class LayerCache>
-std::vector<LayerCache> grown_from(const char* stack, const std::vector<LayerCache>* held, size_t layers) {
-  check(!held || held->empty() || held->size() == layers, stack, ": the cache is of ",
-        held ? held->size() : 0, " layers, and there are ", layers);
-  auto grown = held ? *held : std::vector<LayerCache>();
-  grown.resize(layers);
-  return grown;
+// x = call(layer, x, the layer's cache) for all layers, then the norm. An error leaves the cache unchanged.
+template <class Stack, class LayerCache>
+Tensor run_layers(const Stack& stack, Tensor x, StackCache<LayerCache>* cache, const auto& call) {
+  const size_t count = stack.layers.size();
+  auto grown = cache ? cache->layers : std::vector<LayerCache>();
+  check(grown.empty() || grown.size() == count, Stack::kName, ": the cache is of ", grown.size(),
+        " layers, and there are ", count);
+  grown.resize(count);
+  const TransposedWeightCache::Use use(cache ? &cache->weights : nullptr);
+  for (size_t i = 0; i < count; ++i) x = call(stack.layers[i], x, cache ? &grown[i] : nullptr);
+  if (stack.norm) x = (*stack.norm)(x);
+  if (cache) cache->layers = std::move(grown);
+  return x;
 }
 
 }  // namespace
@@ -60,26 +64,22 @@ TransformerEncoderLayer::TransformerEncoderLayer(int64_t d_model, int64_t nhead,
       norm1(d_model, options.norm()),
       norm2(d_model, options.norm()) {}
 
-Tensor TransformerEncoderLayer::forward(const Tensor& src, const AttendOptions& self,
+Tensor TransformerEncoderLayer::forward(const Tensor& src, const AttentionOptions& self,
                                         KeyValueCache* cache) const {
-  check_attends("TransformerEncoderLayer", self);
-  KeyValueCache grown = cache ? *cache : KeyValueCache();  // an error leaves the cache as it was
-  AttendOptions to_self = self;
-  to_self.cache = cache ? &grown : nullptr;
-  Tensor x = residual(*this, norm1, src, [&](const Tensor& y) { return self_attn(y, to_self).output; });
+  check_returns_no_weights("TransformerEncoderLayer", self);
+  KeyValueCache grown = cache ? *cache : KeyValueCache();  // an error leaves the cache unchanged
+  Tensor x = residual(*this, norm1, src,
+                      [&](const Tensor& y) { return self_attn(y, self, cache ? &grown : nullptr).output; });
   x = residual(*this, norm2, x, [&](const Tensor& y) { return feed_forward(*this, y); });
   if (cache) *cache = std::move(grown);
   return x;
 }
 
-Tensor TransformerEncoder::forward(const Tensor& src, const AttendOptions& self, EncoderCache* cache) const {
-  auto grown = grown_from("TransformerEncoder", cache ? &cache->layers : nullptr, layers.size());
-  const TransposedWeightCache::Use use(cache ? &cache->weights : nullptr);
-  Tensor x = src;
-  for (size_t i = 0; i < layers.size(); ++i) x = layers[i](x, self, cache ? &grown[i] : nullptr);
-  if (norm) x = (*norm)(x);
-  if (cache) cache->layers = std::move(grown);
-  return x;
+Tensor TransformerEncoder::forward(const Tensor& src, const AttentionOptions& self,
+                                   EncoderCache* cache) const {
+  return run_layers(*this, src, cache, [&](const auto& layer, const Tensor& x, KeyValueCache* of_layer) {
+    return layer(x, self, of_layer);
+  });
 }
 
 TransformerDecoderLayer::TransformerDecoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options)
@@ -92,34 +92,28 @@ TransformerDecoderLayer::TransformerDecoderLayer(int64_t d_model, int64_t nhead,
       norm2(d_model, options.norm()),
       norm3(d_model, options.norm()) {}
 
-Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory, const AttendOptions& self,
-                                        const AttendOptions& cross, DecoderLayerCache* cache) const {
-  check_attends("TransformerDecoderLayer", self);
-  check_attends("TransformerDecoderLayer", cross);
-  DecoderLayerCache grown = cache ? *cache : DecoderLayerCache();  // an error leaves the cache as it was
-  AttendOptions to_self = self, to_memory = cross;
-  to_self.cache = cache ? &grown.self : nullptr;
-  to_memory.cache = cache ? &grown.memory : nullptr;
-  const Tensor source = grown.memory.length() > 0 ? Tensor() : memory;
-
-  Tensor x = residual(*this, norm1, tgt, [&](const Tensor& y) { return self_attn(y, to_self).output; });
-  x = residual(*this, norm2, x,
-               [&](const Tensor& y) { return multihead_attn(y, source, source, to_memory).output; });
+Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory, const AttentionOptions& self,
+                                        const AttentionOptions& cross, DecoderLayerCache* cache) const {
+  check_returns_no_weights("TransformerDecoderLayer", self);
+  check_returns_no_weights("TransformerDecoderLayer", cross);
+  DecoderLayerCache grown = cache ? *cache : DecoderLayerCache();       // an error leaves the cache unchanged
+  const Tensor source = grown.memory.length() > 0 ? Tensor() : memory;  // undefined: read from the cache
+  Tensor x = residual(*this, norm1, tgt, [&](const Tensor& y) {
+    return self_attn(y, self, cache ? &grown.self : nullptr).output;
+  });
+  x = residual(*this, norm2, x, [&](const Tensor& y) {
+    return multihead_attn(y, source, source, cross, cache ? &grown.memory : nullptr).output;
+  });
   x = residual(*this, norm3, x, [&](const Tensor& y) { return feed_forward(*this, y); });
   if (cache) *cache = std::move(grown);
   return x;
 }
 
-Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const AttendOptions& self,
-                                   const AttendOptions& cross, DecoderCache* cache) const {
-  auto grown = grown_from("TransformerDecoder", cache ? &cache->layers : nullptr, layers.size());
-  const TransposedWeightCache::Use use(cache ? &cache->weights : nullptr);
-  Tensor x = tgt;
-  for (size_t i = 0; i < layers.size(); ++i)
-    x = layers[i](x, memory, self, cross, cache ? &grown[i] : nullptr);
-  if (norm) x = (*norm)(x);
-  if (cache) cache->layers = std::move(grown);
-  return x;
+Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const AttentionOptions& self,
+                                   const AttentionOptions& cross, DecoderCache* cache) const {
+  return run_layers(*this, tgt, cache, [&](const auto& layer, const Tensor& x, DecoderLayerCache* of_layer) {
+    return layer(x, memory, self, cross, of_layer);
+  });
 }
 
 Transformer::Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers,
@@ -127,7 +121,7 @@ Transformer::Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_lay
     : encoder(d_model, nhead, num_encoder_layers, options),
       decoder(d_model, nhead, num_decoder_layers, options) {
   for (auto* norm : {&encoder.norm, &decoder.norm}) norm->emplace(d_model, options.norm());
-  const NoGrad no_history;
+  const NoGrad guard;
   for (const Tensor& parameter : parameters())
     if (parameter.dim() > 1) copy_(parameter, init::xavier_uniform(parameter.shape()));
 }

@@ -4,6 +4,7 @@
 
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/reduce.h"
+#include "nn/attention/scaled_dot_product.h"
 #include "nn/functional.h"
 #include "tests/support/expect.h"
 

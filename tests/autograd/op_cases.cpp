@@ -325,7 +325,7 @@ const std::vector<OpCase>& op_cases() {
        .inputs = {{2, 2, 3, 2}, {2, 2, 4, 2}, {2, 2, 4, 3}}, .records = "matmul blocked_attention"},
       {.op = "scaled_dot_product_attention",
        .call = [](auto& in) {
-         const F::Attention result = F::scaled_dot_product_attention(in[0], in[1], in[2], {.mask = in[3], .need_weights = true});
+         const AttentionResult result = F::scaled_dot_product_attention(in[0], in[1], in[2], {.mask = in[3], .need_weights = true});
          return std::vector<Tensor>{result.output, result.weights};
        },
        .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}, mask({3, 4})}, .records = "matmul blocked_attention Mask"},

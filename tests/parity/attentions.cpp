@@ -6,6 +6,7 @@
 #include "autograd/ops/softmax.h"
 #include "nn/attention/kernel_regression.h"
 #include "nn/attention/pooling.h"
+#include "nn/attention/position.h"
 #include "nn/transformer/transformer.h"
 #include "tests/parity/nn_cases.h"
 
@@ -28,16 +29,16 @@ class Limits {
                            : limit);
     if (of_keys.defined()) add(of_keys.dim() == 2 ? unsqueeze(unsqueeze(of_keys, 1), 1) : of_keys);
   }
-  operator AttendOptions() const { return options_; }
+  operator AttentionOptions() const { return options_; }
 
  private:
   void add(const Tensor& limit) {
     if (limit.dtype() == boolean)
-      options_.mask = options_.mask & ~Mask(limit);
+      options_.mask = Mask(options_.mask) & ~Mask(limit);
     else
       options_.bias = options_.bias.defined() ? options_.bias + limit : limit;
   }
-  AttendOptions options_;
+  AttentionOptions options_;
 };
 
 Subject multi_head(const Fields& c, const Fields& call) {
@@ -48,7 +49,7 @@ Subject multi_head(const Fields& c, const Fields& call) {
                                                                      .vdim = c.optional<int64_t>("vdim")});
   c.has("add_bias_kv"), c.has("add_zero_attn");  // where they are true the case does not come here
   return {module, [=](const Inputs& in) {
-            AttendOptions options = Limits(in, module->num_heads, "attn_mask", "key_padding_mask");
+            AttentionOptions options = Limits(in, module->num_heads, "attn_mask", "key_padding_mask");
             options.need_weights = call.get("need_weights", true);
             options.average_attn_weights = call.get("average_attn_weights", true);
             const Tensor query = swapped(c, in["query"]);
@@ -87,13 +88,13 @@ Subject encoder(const Fields& c, const Fields&) {
   const auto module = made<M>(c);
   return {module, [=](const Inputs& in) {
             const char* name = in["mask"].defined() ? "mask" : "src_mask";
-            const AttendOptions self = Limits(in, c["nhead"], name, "src_key_padding_mask");
+            const AttentionOptions self = Limits(in, c["nhead"], name, "src_key_padding_mask");
             return Outputs{swapped(c, (*module)(swapped(c, in["src"]), self))};
           }};
 }
 
 // How the target attends to itself and to the memory.
-std::pair<AttendOptions, AttendOptions> target_limits(const Fields& c, const Inputs& in) {
+std::pair<AttentionOptions, AttentionOptions> target_limits(const Fields& c, const Inputs& in) {
   return {Limits(in, c["nhead"], "tgt_mask", "tgt_key_padding_mask"),
           Limits(in, c["nhead"], "memory_mask", "memory_key_padding_mask")};
 }
@@ -112,7 +113,7 @@ Subject transformer(const Fields& c, const Fields&) {
   const auto module = std::make_shared<Transformer>(c["d_model"], c["nhead"], c["num_encoder_layers"],
                                                     c["num_decoder_layers"], options_of(c));
   return {module, [=](const Inputs& in) {
-            const AttendOptions source = Limits(in, c["nhead"], "src_mask", "src_key_padding_mask");
+            const AttentionOptions source = Limits(in, c["nhead"], "src_mask", "src_key_padding_mask");
             const auto [self, cross] = target_limits(c, in);
             return Outputs{
                 swapped(c, (*module)(swapped(c, in["src"]), swapped(c, in["tgt"]), source, self, cross))};

@@ -9,6 +9,7 @@
 #include "tests/parity/nn_cases.h"
 
 #include "autograd/ops/elementwise.h"
+#include "nn/attention/scaled_dot_product.h"
 #include "nn/functional.h"
 #include "tests/support/expect.h"
 
@@ -166,7 +167,7 @@ Outputs attention(Arguments& a) {
   else
     options.bias = mask;
   options.scale = a.optional<double>("scale");
-  const F::Attention result =
+  const AttentionResult result =
       F::scaled_dot_product_attention(a.tensor("input"), a.tensor("key"), a.tensor("value"), options);
   return {result.output, result.weights};
 }

@@ -7,29 +7,29 @@ using Marks = Aligned::Marks;
 
 TEST_CASE("two shapes one below the other, and marks below what does not fit") {
   const Shape a{8, 2, 3}, b{4, 3}, wide{1000, 2}, one{5}, none;
-  CHECK(to_string(Aligned{"a", a, "b", b, Marks::broadcast}) == R"(
+  CHECK(below_message(Aligned{"a", a, "b", b, Marks::broadcast}) == R"(
   a  [8, 2, 3]
   b     [4, 3]
          ^)");
-  CHECK(to_string(Aligned{"a", a, "b", b, Marks::unequal}) == R"(
+  CHECK(below_message(Aligned{"a", a, "b", b, Marks::unequal}) == R"(
   a  [8, 2, 3]
   b     [4, 3]
       ^  ^)");
-  CHECK(to_string(Aligned{"b", b, "the other", wide, Marks::last}) == R"(
+  CHECK(below_message(Aligned{"b", b, "the other", wide, Marks::last}) == R"(
   b             [4, 3]
   the other  [1000, 2]
                     ^)");
-  CHECK(to_string(Aligned{"a", a, "b", b, Marks::last, 1}) == R"(
+  CHECK(below_message(Aligned{"a", a, "b", b, Marks::last, 1}) == R"(
   a  [8, 2, 3]
   b        [4, 3]
             ^)");
-  CHECK(to_string(Aligned{"a", one, "b", a, Marks::last, 1}) == R"(
+  CHECK(below_message(Aligned{"a", one, "b", a, Marks::last, 1}) == R"(
   a     [5]
   b  [8, 2, 3]
          ^)");
-  CHECK(to_string(Aligned{"input", none, "target", one, Marks::unequal}) == R"(
+  CHECK(below_message(Aligned{"input", none, "target", one, Marks::unequal}) == R"(
   input    []
   target  [5]
            ^)");
-  CHECK(to_string(Aligned{"a", none, "b", none, Marks::broadcast}) == "\n  a  []\n  b  []\n");
+  CHECK(below_message(Aligned{"a", none, "b", none, Marks::broadcast}) == "\n  a  []\n  b  []\n");
 }

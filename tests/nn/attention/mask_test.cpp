@@ -40,13 +40,13 @@ TEST_CASE("Mask: and, or, not; masks broadcast to one another") {
 
 TEST_CASE("Mask: everything is a mask too") {
   const Mask everything, causal = Mask::causal(2);
-  CHECK(everything.everything());
+  CHECK(everything.allows_all());
   CHECK(to_string(everything) == "everything may attend to everything\n");
   CHECK(to_string(everything & causal) == to_string(causal));
   CHECK(to_string(causal & everything) == to_string(causal));
-  CHECK((everything | causal).everything());
-  CHECK((causal | everything).everything());
-  CHECK((everything & everything).everything());
+  CHECK((everything | causal).allows_all());
+  CHECK((causal | everything).allows_all());
+  CHECK((everything & everything).allows_all());
   CHECK(to_string(~everything & causal) == "..\n..\n");
   CHECK(to_string(~everything | causal) == to_string(causal));
   CHECK(to_string(Mask(zeros({2, 0}, boolean))) == "");

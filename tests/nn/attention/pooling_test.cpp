@@ -1,6 +1,7 @@
 #include "nn/attention/pooling.h"
 
 #include "autograd/ops/elementwise.h"
+#include "nn/attention/scaled_dot_product.h"
 #include "nn/optim/optimizer.h"
 #include "tests/support/expect.h"
 
@@ -81,7 +82,7 @@ TEST_CASE("AttentionPooling: with an additive score and softmax; keys that are v
   CHECK(names(pooling.state_dict()) == Texts{"W_k.weight", "W_q.weight", "w_v.weight"});
 }
 
-TEST_CASE("Keys: a decoder's loop maps them once, with equal results and gradients; anew when it must") {
+TEST_CASE("CachedKeys: mapped once in a decoder's loop, with equal results and gradients") {
   manual_seed(3);
   const Mask mask = Mask::lengths(tensor({5, 2}, int64), 5);
   for (const std::string name : {"additive", "bilinear", "low_rank", "dense", "dot"}) {
@@ -89,7 +90,7 @@ TEST_CASE("Keys: a decoder's loop maps them once, with equal results and gradien
     AttentionPooling<AnyScore> pooling(make_score(name, 4, 4, 3));
     pooling.to(float64);
     const Tensor states = randn({2, 5, 4}, float64).requires_grad_(), q = randn({2, 3, 4}, float64);
-    const auto loop = [&](const Keys& keys, bool held) {
+    const auto loop = [&](const CachedKeys& keys, bool held) {
       std::vector<Tensor> contexts;
       for (int64_t t = 0; t < 3; ++t)
         contexts.push_back(held ? pooling(narrow(q, 1, t, 1), keys, states, mask).output
@@ -109,7 +110,7 @@ TEST_CASE("Keys: a decoder's loop maps them once, with equal results and gradien
     for (size_t i = 0; i < once.size(); ++i) CHECK(largest_difference(once[i], each[i]) < 1e-12);
 
     // Held over a change of mode and of the weights.
-    const Keys keys(states);
+    const CachedKeys keys(states);
     {
       const NoGrad guard;
       CHECK_FALSE(loop(keys, true).requires_grad());
@@ -122,9 +123,9 @@ TEST_CASE("Keys: a decoder's loop maps them once, with equal results and gradien
     CHECK(largest_difference(loop(keys, true), loop(keys, false)) == 0);
   }
   const Linear W(4, 3), other(4, 3);
-  const Keys keys(ones({5, 4}));
-  CHECK(keys.through(W).same_as(keys.through(W)));
-  CHECK(largest_difference(keys.through(other), other(keys)) == 0);
+  const CachedKeys keys(ones({5, 4}));
+  CHECK(keys.mapped_by(W).same_as(keys.mapped_by(W)));
+  CHECK(largest_difference(keys.mapped_by(other), other(keys)) == 0);
 }
 
 // covers: C-002-10

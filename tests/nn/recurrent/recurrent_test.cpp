@@ -193,7 +193,7 @@ TEST_CASE_TEMPLATE("recurrent layers: what does not fit", L, RNN, GRU, LSTM) {
                   name + "x is [4, 5, 2]; it must be [T, B, 3], or [T, 3] without a batch");
   CHECK_ERROR_HAS(layer(ones({3})), name + "x is [3]; it must be [T, B, 3]");
   CHECK_ERROR_HAS(layer(Tensor(ones({0, 5, 3}))),
-                  name + "x is [0, 5, 3]; a sequence must have one step at least");
+                  name + "x is [0, 5, 3]; a sequence must have at least one step");
   CHECK_ERROR_HAS(layer(x, ones({2, 4, 2})), name + "h_0 is [2, 4, 2]; for this input it must be [2, 5, 2]");
   CHECK_ERROR_HAS(layer(ones({4, 3}), ones({2, 1, 2})),
                   name + "h_0 is [2, 1, 2]; for this input it must be [2, 2]");
@@ -203,7 +203,7 @@ TEST_CASE_TEMPLATE("recurrent layers: what does not fit", L, RNN, GRU, LSTM) {
                   name + "lengths are [1], x is [4, 3]; without a batch give the sequence alone");
   for (const Tensor& wrong : {ones({5}), lengths_of({1, 2, 3, 4, 5}), lengths_of({1, -1, 3, 4, 0})})
     CHECK_ERROR_HAS(ask(layer, x, wrong), "lengths");
-  CHECK_ERROR_HAS(L(3, 2, {.num_layers = 0}), name + "num_layers is 0; there must be one at least");
+  CHECK_ERROR_HAS(L(3, 2, {.num_layers = 0}), name + "num_layers is 0; there must be at least one");
   CHECK_ERROR_HAS(L(3, 2, {.dropout = 1.5}), name + "dropout is 1.5; a probability lies in [0, 1]");
   CHECK_ERROR_HAS(L(3, 0), "hidden_size 0");
   CHECK_ERROR_HAS(L(-1, 2), "input_size is -1");

@@ -185,8 +185,9 @@ TEST_CASE("the memory of blocked attention is linear, of the composed one quadra
 TEST_CASE("blocked attention refuses what it cannot do") {
   const Tensor q = ones({3, 4}), k = ones({5, 4}), v = ones({5, 2});
   CHECK_ERROR_HAS(blocked_attention(q, k, ones({6, 2})),
-                  "key is [5, 4], value is [6, 2]; they must be [..., Tk, D] and [..., Tk, Dv]");
-  CHECK_ERROR_HAS(blocked_attention(q, ones({5, 3}), v),
+                  "query is [3, 4], key is [5, 4], value is [6, 2]; they must be [..., Tq, D], [..., Tk, D], "
+                  "[..., Tk, Dv]");
+  CHECK_ERROR_HAS(attention_weights(q, ones({5, 3})),
                   "query is [3, 4], key is [5, 3]; they must be [..., Tq, D] and [..., Tk, D]");
   CHECK_ERROR_HAS(blocked_attention(q, k, ones({5, 2}, float64)), "must have one dtype");
   CHECK_ERROR_HAS(blocked_attention(q, k, v, {.mask = ones({3, 5})}), "must be bool");
@@ -195,7 +196,7 @@ TEST_CASE("blocked attention refuses what it cannot do") {
     CHECK_ERROR_HAS(blocked_attention(q, k, v, options),
                     "a bias that needs a gradient need the weights: use attention_weights");
   CHECK_ERROR_HAS(blocked_attention(ones({1, 4}), k, v, {.mask = ones({2, 5}, boolean)}),
-                  "must broadcast to [..., Tq, Tk]");
+                  "must broadcast to the scores, [..., Tq, Tk] = [1, 5]");
 }
 
 #ifdef __FMA__

@@ -1,0 +1,78 @@
+#include "nn/attention/key_value_cache.h"
+
+#include <atomic>
+
+#include "autograd/grad_mode.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/shape.h"
+#include "tensor/create.h"
+#include "tensor/kernels/elementwise.h"
+
+namespace heed {
+
+// Note [Growing in place]: Positions without autograd history are written behind the cached ones, into a
+// buffer with capacity for more than twice as many. Cached positions are never overwritten: the first cache
+// that appends at `used` claims the memory behind it, and another cache that shares the buffer, a copy or one
+// that was rolled back, then allocates its own. So copying a cache copies no positions.
+struct KeyValueCache::Buffer {
+  Tensor memory;  // [B, H, capacity, D]: the positions of one head are adjacent
+  std::atomic<int64_t> used;
+
+  // Writes x at position `at`. Does not count as a write to the views, which do not reach as far.
+  void write(int64_t at, const Tensor& x) const { kernel::copy_into(narrow(memory, 2, at, x.size(2)), x); }
+};
+
+KeyValueCache::Positions KeyValueCache::Positions::appended(const Tensor& more) const {
+  const auto recorded = [](const Tensor& x) { return grad_enabled() && x.requires_grad(); };
+  const int64_t length = view.defined() ? view.size(2) : 0, total = length + more.size(2);
+  if (length == 0) return {recorded(more) ? more : kernel::contiguous(more)};
+  Shape shape = view.shape();
+  shape[2] = more.size(2);
+  if (more.shape() != shape || more.dtype() != view.dtype() || recorded(view) || recorded(more))
+    return {cat({view, more}, 2)};  // throws if shapes or dtypes do not fit
+
+  std::shared_ptr<Buffer> target = buffer;
+  int64_t end = length;
+  if (!target || total > target->memory.size(2) || !target->used.compare_exchange_strong(end, total)) {
+    shape[2] = 2 * total + 16;
+    target = std::make_shared<Buffer>(Tensor::empty(shape, view.dtype()), total);
+    target->write(0, view);
+  }
+  target->write(length, more);
+  return {narrow(target->memory, 2, 0, total), target};
+}
+
+KeyValueCache::Positions KeyValueCache::Positions::selected(const Tensor& rows) const {
+  if (!buffer) return {index_select(view, 0, rows)};
+  const int64_t length = view.size(2);
+  const auto copy = std::make_shared<Buffer>(index_select(buffer->memory, 0, rows), length);
+  return {narrow(copy->memory, 2, 0, length), copy};
+}
+
+void KeyValueCache::append(const Tensor& keys, const Tensor& values) {
+  check(keys.dim() == 4 && values.dim() == 4 && keys.size(2) == values.size(2), "KeyValueCache: keys are ",
+        keys.shape(), ", values ", values.shape(), "; they must be [B, H, T, D] and [B, H, T, Dv]");
+  if (const Tensor& cached = keys_.view; length() > 0)
+    check(keys.size(0) == cached.size(0) && keys.size(1) == cached.size(1), "KeyValueCache: keys ",
+          keys.shape(), " do not continue the cached ones, ", cached.shape(),
+          " (select the rows of the batch?)");
+  std::tie(keys_, values_) = std::pair(keys_.appended(keys), values_.appended(values));
+}
+
+void KeyValueCache::roll_back(int64_t length) {
+  check(length >= 0 && length <= this->length(), "KeyValueCache: cannot roll back to ", length,
+        " positions, it holds ", this->length());
+  if (length == this->length()) return;
+  for (Tensor* view : {&keys_.view, &values_.view}) *view = narrow(*view, 2, 0, length);
+}
+
+void KeyValueCache::select(const Tensor& rows) {
+  if (!keys_.view.defined()) return;
+  const Shape batch{keys_.view.size(0)};
+  if (rows.dtype() == int64 && rows.shape() == batch && all(rows == arange(batch[0], int64)).item<bool>())
+    return;  // the same rows in the same order
+  std::tie(keys_, values_) = std::pair(keys_.selected(rows), values_.selected(rows));
+}
+
+}  // namespace heed

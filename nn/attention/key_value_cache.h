@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+
+#include "tensor/tensor.h"
+
+/// The cache of attention for decoding step by step.
+namespace heed {
+
+/// Projected keys and values of the positions that attention has seen, so that decoding does not compute them
+/// again. A copy is cheap, and appending to it does not change the original. Keeps autograd history, so
+/// gradients flow through the cache where recording is on.
+class KeyValueCache {
+ public:
+  /// Appends positions: keys [B, H, t, D], values [B, H, t, Dv]. Errors: another B or H than that of the
+  /// cached positions; the cache is then unchanged.
+  void append(const Tensor& keys, const Tensor& values);
+  /// Keeps only the first `length` positions. Throws if there are fewer.
+  void roll_back(int64_t length);
+  /// Row i of the batch becomes what row rows[i] was: int64 [B']. Rows may repeat, as in beam search.
+  void select(const Tensor& rows);
+
+  /// Number of cached positions.
+  int64_t length() const { return keys_.view.defined() ? keys_.view.size(2) : 0; }
+  Tensor keys() const { return keys_.view; }      ///< [B, H, length, D]; undefined before the first append
+  Tensor values() const { return values_.view; }  ///< [B, H, length, Dv]
+
+ private:
+  struct Buffer;
+  // Cached keys or values, as a view of the buffer if there is one: see Note [Growing in place].
+  struct Positions {
+    Positions appended(const Tensor& more) const;
+    Positions selected(const Tensor& rows) const;
+
+    Tensor view = {};
+    std::shared_ptr<Buffer> buffer = {};
+  };
+  Positions keys_, values_;
+};
+
+}  // namespace heed

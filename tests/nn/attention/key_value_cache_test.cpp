@@ -1,0 +1,111 @@
+#include "nn/attention/key_value_cache.h"
+
+#include "nn/attention/multi_head.h"
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+static MultiheadAttention in_double(int64_t embed_dim, int64_t heads,
+                                    MultiheadAttentionOptions options = {}) {
+  MultiheadAttention attention(embed_dim, heads, options);
+  attention.to(float64);
+  return attention;
+}
+
+// covers: C-100-06
+TEST_CASE("KeyValueCache: attention step by step equals attention at once, rotary or not, with gradients") {
+  manual_seed(10);
+  for (const bool rotary : {false, true})
+    for (const int64_t step : {1, 2}) {
+      const MultiheadAttention attention = in_double(8, 2, {.rotary = rotary});
+      const Tensor x = randn({3, 6, 8}, float64).requires_grad_(), g = randn({3, 6, 8}, float64);
+      const Tensor whole = attention(x, Mask::causal(6)).output;
+      KeyValueCache cache;
+      std::vector<Tensor> parts;
+      for (int64_t t = 0; t < 6; t += step)
+        parts.push_back(attention(narrow(x, 1, t, step), AttentionOptions{.is_causal = true}, &cache).output);
+      CHECK(cache.length() == 6);
+      CHECK(cache.keys().shape() == Shape{3, 2, 6, 4});
+      CHECK(largest_difference(cat(parts, 1), whole) < 1e-12);
+      const auto of_whole = grad({whole}, {x, attention.in_proj_weight}, {.grad_outputs = {g}});
+      const auto of_parts = grad({cat(parts, 1)}, {x, attention.in_proj_weight}, {.grad_outputs = {g}});
+      for (size_t i = 0; i < 2; ++i) CHECK(largest_difference(of_parts[i], of_whole[i]) < 1e-12);
+    }
+}
+
+// covers: C-100-06
+TEST_CASE("KeyValueCache: keys and values of a memory are computed once; roll back; rows of the batch") {
+  manual_seed(11);
+  const MultiheadAttention attention = in_double(8, 2);
+  const Tensor x = randn({3, 2, 8}, float64), memory = randn({3, 5, 8}, float64);
+  KeyValueCache cache;
+  const Tensor y = attention(x, memory, memory, Mask(), &cache).output;
+  CHECK(largest_difference(y, attention(x, memory, memory).output) == 0);
+  const Tensor none;
+  CHECK(largest_difference(attention(x, none, none, Mask(), &cache).output, y) == 0);
+  CHECK(cache.length() == 5);
+
+  KeyValueCache copy = cache;
+  copy.roll_back(2);
+  CHECK(largest_difference(attention(x, none, none, Mask(), &copy).output,
+                           attention(x, narrow(memory, 1, 0, 2), narrow(memory, 1, 0, 2)).output) < 1e-12);
+  CHECK(cache.length() == 5);
+  const Tensor rows = tensor({2, 2, 0, 1}, int64);
+  cache.select(rows);
+  CHECK(largest_difference(attention(index_select(x, 0, rows), none, none, Mask(), &cache).output,
+                           index_select(y, 0, rows)) < 1e-12);
+
+  CHECK_ERROR(cache.roll_back(6), "KeyValueCache: cannot roll back to 6 positions, it holds 5");
+  CHECK_ERROR_HAS(attention(x, memory, memory, Mask(), &cache),
+                  "KeyValueCache: keys [3, 2, 5, 4] do not continue the cached ones, [4, 2, 5, 4]");
+  CHECK_ERROR_HAS(attention(x, none, none), "there are no keys and values, and no cache that holds some");
+  const MultiheadAttention turned = in_double(8, 2, {.rotary = true});
+  CHECK_ERROR_HAS(turned(x, memory, memory), "rotary positions are for self-attention");
+}
+
+// covers: C-100-06
+TEST_CASE("KeyValueCache: it grows in place, and no copy of it, longer or rolled back, changes another") {
+  manual_seed(12);
+  const NoGrad guard;
+  const Tensor keys = randn({3, 2, 9, 4}), values = randn({3, 2, 9, 5});
+  const auto append = [&](KeyValueCache& cache, int64_t from, int64_t count) {
+    cache.append(narrow(keys, 2, from, count), narrow(values, 2, from, count));
+  };
+  const auto holds = [&](const KeyValueCache& cache, const std::vector<int64_t>& positions) {
+    const Tensor at = from_vector(positions, {std::ssize(positions)});
+    CHECK(largest_difference(cache.keys(), index_select(keys, 2, at)) == 0);
+    CHECK(largest_difference(cache.values(), index_select(values, 2, at)) == 0);
+  };
+  KeyValueCache cache;
+  append(cache, 0, 1);
+  append(cache, 1, 1);
+  const KeyValueCache early = cache;
+  const Tensor before = cache.keys();
+  append(cache, 2, 2);
+  CHECK(cache.keys().data<float>() == before.data<float>());
+  KeyValueCache other = early, back = cache;
+  append(other, 5, 2);
+  back.roll_back(3);
+  append(back, 7, 1);
+  append(back, 8, 1);
+  append(cache, 4, 3);
+  holds(early, {0, 1});
+  holds(cache, {0, 1, 2, 3, 4, 5, 6});
+  holds(other, {0, 1, 5, 6});
+  holds(back, {0, 1, 2, 7, 8});
+
+  KeyValueCache same = other;
+  same.select(arange(3, int64));
+  CHECK(same.keys().data<float>() == other.keys().data<float>());
+  const Tensor rows = tensor({2, 2, 0, 1}, int64);
+  same.select(rows);
+  same.append(index_select(narrow(keys, 2, 8, 1), 0, rows), index_select(narrow(values, 2, 8, 1), 0, rows));
+  append(other, 7, 1);
+  holds(other, {0, 1, 5, 6, 7});
+  const Tensor at = tensor({0, 1, 5, 6, 8}, int64);
+  CHECK(largest_difference(same.keys(), index_select(index_select(keys, 0, rows), 2, at)) == 0);
+  CHECK_ERROR_HAS(append(same, 8, 1),
+                  "KeyValueCache: keys [3, 2, 1, 4] do not continue the cached ones, [4, 2, 5, 4]");
+  CHECK_THROWS_AS(other.append(randn({3, 2, 1, 3}), randn({3, 2, 1, 5})), Error);
+  holds(other, {0, 1, 5, 6, 7});
+}
