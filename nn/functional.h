@@ -3,8 +3,8 @@
 #include "autograd/ops/loss.h"
 #include "tensor/random.h"
 
-/// Layers without their state: the functions that they compute. Names and meanings are PyTorch's; heed.h adds
-/// those that are operations, F::relu, F::linear.
+/// Functions that layers compute, without the layers' state. Names and meanings are those of PyTorch. heed.h
+/// adds the ones that are operations: F::relu, F::linear.
 namespace heed::F {
 
 using heed::CrossEntropyOptions;
@@ -14,12 +14,12 @@ inline void check_dropout(const char* layer, const char* argument, double p) {
   check(p >= 0 && p <= 1, layer, ": ", argument, " is ", p, "; a probability lies in [0, 1]");
 }
 
-/// While training, zeroes each value with probability p and multiplies the others by 1 / (1 - p); otherwise
-/// x. Draws from the thread's default generator when none is given. Errors: p outside of [0, 1].
+/// In training, zeroes each value with probability p and multiplies the others by 1 / (1 - p); otherwise
+/// returns x. Draws from the generator, or from the thread's default one. Errors: p outside of [0, 1].
 Tensor dropout(Operand x, double p = 0.5, bool training = true, Generator* generator = nullptr);
 
-// ---- losses: input and target are floating and have one shape and dtype, which is checked; nothing is
-// broadcast but weights. The result is one number, the mean, or the sum; or, unreduced, of the input's shape.
+// ---- Losses. Input and target are floating and must have one shape and dtype: only weights broadcast. The
+// result is one number, the mean or the sum, or with Reduction::none it has the shape of the input.
 
 /// (input - target)^2, reduced. Errors: input and target of different shape or dtype, as in all losses here.
 Tensor mse_loss(Operand input, Operand target, Reduction reduction = Reduction::mean);
@@ -28,10 +28,10 @@ Tensor l1_loss(Operand input, Operand target, Reduction reduction = Reduction::m
 /// With d = |input - target|: d^2 / (2 beta) where d < beta, else d - beta / 2; reduced. Errors: beta < 0.
 Tensor smooth_l1_loss(Operand input, Operand target, Reduction reduction = Reduction::mean, double beta = 1);
 /// With d = |input - target|: d^2 / 2 where d < delta, else delta (d - delta / 2); reduced (Huber, 1964).
-/// Errors: delta not above 0.
+/// Errors: delta <= 0.
 Tensor huber_loss(Operand input, Operand target, Reduction reduction = Reduction::mean, double delta = 1);
 
-/// Choices of kl_div.
+/// Options of kl_div.
 struct KlDivOptions {
   Reduction reduction = Reduction::mean;  ///< batchmean is the divergence: the sum over the size of dim 0
   bool log_target = false;                ///< the target holds log-probabilities too
@@ -39,20 +39,20 @@ struct KlDivOptions {
 /// target (log(target) - input), for log-probabilities `input`; reduced. 0 log 0 is 0.
 Tensor kl_div(Operand input, Operand target, const KlDivOptions& options = {});
 
-/// Choices of binary_cross_entropy, also with logits.
+/// Options of binary_cross_entropy and binary_cross_entropy_with_logits.
 struct BceOptions {
   Tensor weight = {};                     ///< broadcasts to the input
   Reduction reduction = Reduction::mean;  ///< not batchmean
   Tensor pos_weight = {};  ///< of the positive class; broadcasts to the input; with logits only
 };
-/// -weight (target log(input) + (1 - target) log(1 - input)), logarithms not below -100, where their
-/// slope is 1e12; reduced. Errors: an input outside of [0, 1].
+/// -weight (target log(input) + (1 - target) log(1 - input)), reduced. Logarithms below -100 continue as a
+/// line of slope 1e12. Errors: an input outside of [0, 1].
 Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& options = {});
 /// The same of sigmoid(input), without overflow: target log(sigmoid(input)) is multiplied by pos_weight.
 Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const BceOptions& options = {});
 
-/// -weight[target] input[target]: the likelihood of the right classes, from log-probabilities. Of the options
-/// label_smoothing is not for it.
+/// -weight[target] input[target]: the negative log-likelihood, from log-probabilities. label_smoothing among
+/// the options is an error.
 ///
 ///   input      [N, C, d...], or [C]; with class_dim = -1 [..., C]
 ///   target     [N, d...], or []    int64 in [0, C)
@@ -65,10 +65,10 @@ Tensor nll_loss(Operand input, Operand target, const CrossEntropyOptions& option
 ///
 ///   input      [N, C, d...], or [C]; with class_dim = -1 [..., C], such as [B, T, C] for a text
 ///   target     [N, d...], or []    int64 in [0, C); or of the input's shape: probabilities of the classes
-///   returns    [N, d...] unreduced; the mean is over the weights of the targets that count, with
-///              probabilities over their number
+///   returns    [N, d...] unreduced; the mean is over the weights of the targets that count, or for
+///              probabilities over all rows
 ///
-/// Of probabilities it is -sum_c weight[c] target_c log_softmax(input)_c. label_smoothing as in
+/// For probabilities it is -sum_c weight[c] target_c log_softmax(input)_c. label_smoothing is as in
 /// softmax_cross_entropy. Errors: a target that is no class and not ignore_index.
 Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& options = {});
 

@@ -4,22 +4,22 @@
 
 #include "autograd/operand.h"
 
-/// Losses that are operations; the others are made of these, see nn/functional.h.
+/// Losses with a kernel of their own. nn/functional.h composes the others from operations.
 namespace heed {
 
-/// How a loss for each element becomes one number: not at all, by the mean, by the sum, or by batchmean, the
-/// sum over the size of dimension 0.
+/// How the losses of all elements become one number: none keeps them, batchmean is the sum divided by the
+/// size of dimension 0.
 enum class Reduction { none, mean, sum, batchmean };
-/// Choices of cross_entropy, nll_loss and softmax_cross_entropy.
+/// Options of cross_entropy, nll_loss and softmax_cross_entropy.
 struct CrossEntropyOptions {
   Tensor weight = {};                     ///< [C], one for each class
-  int64_t ignore_index = -100;            ///< targets of this value count for nothing
+  int64_t ignore_index = -100;            ///< rows with this target count for nothing
   Reduction reduction = Reduction::mean;  ///< not batchmean
-  double label_smoothing = 0;             ///< this share of each target is spread evenly over all classes
-  std::optional<int64_t> class_dim = {};  ///< where the classes are; without: see who takes the options
+  double label_smoothing = 0;             ///< share of each target that is spread evenly over all classes
+  std::optional<int64_t> class_dim = {};  ///< dimension of the classes; the default depends on the function
 };
-/// -weight[target] log_softmax(x)[target], in one pass over the logits. With label_smoothing s the target is
-/// a little of every class c of C:
+/// -weight[target] log_softmax(x)[target], in one pass over the logits. With label_smoothing s each target is
+/// a distribution over all C classes:
 ///
 ///   -sum_c q_c log_softmax(x)_c,   q_c = (1 - s) weight[target] [c == target] + weight[c] s / C
 ///
@@ -27,7 +27,15 @@ struct CrossEntropyOptions {
 ///   target   [...] int64 in [0, C), or ignore_index
 ///   returns  [...], or one number: the sum, or the mean over the weights of the targets that count
 ///
-/// Errors: shapes that do not fit, label_smoothing outside of [0, 1], a weight that requires a gradient.
+/// Errors: shapes that do not fit; a target that is no class; label_smoothing outside of [0, 1]; a weight
+/// that requires a gradient.
 Tensor softmax_cross_entropy(Operand x, Operand target, const CrossEntropyOptions& options = {});
+namespace detail {
+/// The dimension of the classes, `otherwise` if the options do not say. Throws unless x has it and the
+/// options fit x.
+int64_t check_class_dim(const Operand& x, const CrossEntropyOptions& options, int64_t otherwise);
+/// Throws unless target has one class for each row of x.
+void check_class_targets(const Operand& x, const Operand& target, int64_t class_dim);
+}  // namespace detail
 
 }  // namespace heed
