@@ -299,15 +299,14 @@ TEST_CASE_FIXTURE(Learner, "wrong programs: masks and attention") {
       "MultiheadAttention: embed_dim 5 does not divide into 2 heads of one width; an "
       "embed_dim of 6 does");
   told(
-      "has more positions than were made",
+      "has more positions than max_length",
       [&] {
         LearnedPosition(3, 4)(ones({1, 5, 4}));
       },
-      "LearnedPosition: x [1, 5, 4] has positions up to 0 + 5, and 3 were made (a larger "
-      "max_length?); called at HERE");
+      "LearnedPosition: x [1, 5, 4] has positions up to 0 + 5, and max_length is 3; called at HERE");
   told(
       "turns an odd width", [&] { RotaryPosition(5); },
-      "RotaryPosition: dim is 5; it must be even and positive: pairs are turned");
+      "RotaryPosition: dim is 5; it must be even and positive: pairs are rotated");
 }
 
 TEST_CASE_FIXTURE(Learner, "wrong programs: losses") {

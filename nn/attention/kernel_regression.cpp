@@ -17,9 +17,9 @@ Tensor kernel_value(SmoothingKernel kernel, Operand squared_distance) {
   if (kernel == SmoothingKernel::epanechnikov) return relu(1 - s);
   if (kernel == SmoothingKernel::constant) return ones_like(s);
   check(kernel == SmoothingKernel::triangular, "kernel_value: not a kernel");
-  // The root's slope at 0 is infinite, that of |q - k| is not: keep the root away from 0.
-  const Tensor apart = s > 0;
-  return relu(1 - where(apart, sqrt(where(apart, s, 1)), 0));
+  // The derivative of sqrt at 0 is infinite: 0 is not passed to it.
+  const Tensor positive = s > 0;
+  return relu(1 - where(positive, sqrt(where(positive, s, 1)), 0));
 }
 
 Tensor squared_distances(Operand queries, Operand keys, Operand w) {

@@ -70,7 +70,7 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
   check(kdim > 0 && vdim > 0, "MultiheadAttention: kdim is ", kdim, ", vdim ", vdim,
         "; both must be positive");
   check(!options.rotary || (kdim == embed_dim && vdim == embed_dim && embed_dim / num_heads % 2 == 0),
-        "MultiheadAttention: rotary positions turn pairs and are for self-attention: embed_dim is ",
+        "MultiheadAttention: rotary positions rotate pairs and are for self-attention: embed_dim is ",
         embed_dim, ", kdim ", kdim, ", vdim ", vdim, ", the width of a head ", embed_dim / num_heads,
         "; the first three must be equal and the last even");
   if (kdim == embed_dim && vdim == embed_dim) {

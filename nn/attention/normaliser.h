@@ -3,16 +3,16 @@
 #include "nn/attention/mask.h"
 #include "nn/attention/score.h"
 
-/// The second of the three stages of attention: scores become weights.
+/// The second of the three stages of attention: a normaliser turns scores into weights.
 ///
 ///   scores   [..., Tq, Tk]
 ///   mask     which query may attend to which key
-///   returns  [..., Tq, Tk]   rows of weights that sum to 1, or of 0 where a query may attend to nothing
+///   returns  [..., Tq, Tk]   each row sums to 1, or to 0 if the query may attend to nothing
 ///
-/// One of your own is a type with such an operator() and, if it learns, `visit`.
+/// Your own normaliser is a type with such an operator() and, if it has parameters, `visit`.
 namespace heed {
 
-/// What AttentionPooling takes as a normaliser.
+/// A normaliser, as AttentionPooling takes it.
 template <class N>
 concept Normaliser = requires(const N& normaliser, const Tensor& scores, const Mask& mask) {
   { normaliser(scores, mask) } -> std::convertible_to<Tensor>;
@@ -23,22 +23,23 @@ struct SoftmaxNormaliser {
   Tensor operator()(const Tensor& scores, const Mask& mask) const;
 };
 
-/// max(s_j - t, 0) with t such that the row sums to 1: most weights are exactly 0.
+/// max(s_j - t, 0) with t such that the row sums to 1: most weights are exactly 0 (Martins and Astudillo
+/// 2016).
 struct SparsemaxNormaliser {
   Tensor operator()(const Tensor& scores, const Mask& mask) const;
 };
 
-/// Hard attention: one key for each query, drawn with the probabilities softmax(s); its weight is 1. The mean
-/// over many draws is soft attention. A draw has no slope: the gradient is that of the softmax in its place
-/// (straight-through; Bengio, Leonard and Courville 2013).
+/// Hard attention: draws one key for each query with the probabilities softmax(s) and gives it weight 1. The
+/// mean over many draws is soft attention. A draw is not differentiable, so the gradient is that of the
+/// softmax (straight-through; Bengio, Leonard and Courville 2013).
 struct HardNormaliser {
   Tensor operator()(const Tensor& scores, const Mask& mask) const;
 };
 
-/// Any normaliser, chosen at run time.
+/// A normaliser chosen at run time.
 using AnyNormaliser = AnyCallable<const Tensor&, const Mask&>;
 
-/// The normaliser of a name among normaliser_names(). Error for another name.
+/// The normaliser of this name, one of normaliser_names(). Throws for another name.
 AnyNormaliser make_normaliser(const std::string& name);
 /// softmax, sparsemax, hard.
 const std::vector<std::string>& normaliser_names();

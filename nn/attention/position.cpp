@@ -14,9 +14,9 @@ void check_positions(const char* name, const Tensor& x, int64_t width, int64_t o
   check(offset >= 0, name, ": the first position is ", offset, "; positions count from 0");
 }
 
-constexpr int64_t kKept = 1 << 14;  // positions that a table is kept for
+constexpr int64_t kMaxCached = 1 << 14;  // positions
 
-// p / 10000^(2i/width) for the pairs i: [length, ceil(width / 2)]. In float64, for far positions.
+// p / 10000^(2i/width) for the pairs i: [length, ceil(width / 2)]. In float64, since p may be large.
 Tensor angles(int64_t length, int64_t offset, int64_t width) {
   const auto E = static_cast<double>(width);
   const Tensor frequency = exp(arange(0, E, 2, float64) * (-std::log(10000.0) / E));
@@ -33,11 +33,11 @@ Tensor SinusoidalPosition::table(int64_t length, int64_t offset, DType dtype) co
     const Tensor angle = angles(count, first, embed_dim);
     return heed::to(narrow(flatten(stack({sin(angle), cos(angle)}, -1), 1), 1, 0, embed_dim), dtype);
   };
-  if (offset > kKept - length) return rows(offset, length);
-  const std::lock_guard guard(kept_.lock);
-  Tensor& table = kept_.table;
+  if (offset > kMaxCached - length) return rows(offset, length);
+  const std::lock_guard guard(cache_.lock);
+  Tensor& table = cache_.table;
   if (!table.defined() || table.dtype() != dtype || table.size(0) < offset + length)
-    table = rows(0, std::min(kKept, 2 * (offset + length)));
+    table = rows(0, std::min(kMaxCached, 2 * (offset + length)));
   return narrow(table, 0, offset, length);
 }
 
@@ -53,7 +53,7 @@ Tensor LearnedPosition::forward(const Tensor& x, int64_t offset) const {
   check_positions("LearnedPosition", x, weight.size(1), offset);
   const int64_t length = x.size(-2), most = weight.size(0);
   check(offset <= most && length <= most - offset, "LearnedPosition: x ", x.shape(), " has positions up to ",
-        offset, " + ", length, ", and ", most, " were made (a larger max_length?)");
+        offset, " + ", length, ", and max_length is ", most);
   return x + narrow(weight, 0, offset, length);
 }
 

@@ -6,42 +6,44 @@
 #include "nn/init.h"
 #include "nn/module.h"
 
-/// Vectors for words.
+/// A learned vector for each word.
 namespace heed {
 
-/// Choices of Embedding.
+/// Options of Embedding.
 struct EmbeddingOptions {
-  /// This row is zero at the start and never learns; -1 is the last.
+  /// This row starts at zero and gets no gradient; -1 is the last row.
   std::optional<int64_t> padding_idx = {};
 };
 
-/// A vector for each of a number of words, characters, ...: y = weight[index].
+/// y = weight[index]: a learned vector for each word, character, ...
 ///
 ///   index      [...] int64 in [0, num_embeddings)
 ///   returns    [..., embedding_dim]
 ///
-/// Start: normal with mean 0 and variance 1, or a matrix of your own, [num_embeddings, embedding_dim]; the
-/// padding row zero. To keep given vectors as they are: embedding.requires_grad_(false).
+/// Start: normal with mean 0 and variance 1, or the matrix given to the constructor, [num_embeddings,
+/// embedding_dim]; the padding row is zero. To freeze the vectors: embedding.requires_grad_(false).
 ///
-/// A tied output projection, scores of all words by the same vectors, is one line of the model's forward and
-/// one of its visit:
+/// A tied output projection, which scores all words by the same vectors, takes one line of the model's
+/// forward and one of its visit:
 ///
-///   Tensor forward(const Tensor& words) const { return F::linear(body(embedding(words)), embedding.weight);
-///   } void visit(Visitor& v) override {
+///   Tensor forward(const Tensor& words) const {
+///     return F::linear(body(embedding(words)), embedding.weight);
+///   }
+///   void visit(Visitor& v) override {
 ///     v("embedding", embedding);
 ///     v("body", body);
 ///     v("head.weight", embedding.weight);
 ///   }
 ///
-/// parameters() has the matrix once, the state dict under both names, and either name suffices to load it.
+/// parameters() contains the matrix once, the state dict under both names, and either name suffices to load
+/// it.
 ///
 /// State dict: weight. Errors: an index outside of [0, num_embeddings), or not int64; a padding_idx that is
-/// no row.
+/// no row; a start that is no matrix.
 struct Embedding : Layer<Embedding> {
-  /// So many vectors of this width.
   Embedding(int64_t num_embeddings, int64_t embedding_dim, EmbeddingOptions options = {})
       : Embedding(init::normal({num_embeddings, embedding_dim}), options) {}
-  /// The vectors of a matrix [num_embeddings, embedding_dim].
+  /// Copies the vectors of a matrix [num_embeddings, embedding_dim].
   explicit Embedding(Tensor start, EmbeddingOptions options = {}) : weight(std::move(start)) {
     check(weight.dim() == 2, "Embedding: the start has shape ", weight.shape(),
           "; it must be [num_embeddings, embedding_dim]");
@@ -58,7 +60,7 @@ struct Embedding : Layer<Embedding> {
   void visit(Visitor& v) override { v("weight", weight); }
 
   Parameter weight;                    ///< [num_embeddings, embedding_dim]
-  std::optional<int64_t> padding_idx;  ///< the row that never learns, counted from 0
+  std::optional<int64_t> padding_idx;  ///< never negative
 };
 
 }  // namespace heed

@@ -1,32 +1,30 @@
 #pragma once
 
-#include <optional>
-
 #include <limits>
+#include <optional>
 
 #include "autograd/ops/norm.h"
 #include "nn/init.h"
 #include "nn/module.h"
 
-/// Layers of one size: mean and variance, or the root of the mean square, over the last dimensions.
+/// Normalization over the last dimensions.
 namespace heed {
 
-/// Choices of LayerNorm.
+/// Options of LayerNorm.
 struct LayerNormOptions {
-  double eps = 1e-5;               ///< keeps the root away from 0
+  double eps = 1e-5;
   bool elementwise_affine = true;  ///< learn weight and bias
-  bool bias = true;                ///< learn the bias too
+  bool bias = true;                ///< if elementwise_affine: learn the bias too
 };
 
-/// y = (x - mean) / sqrt(var + eps) * weight + bias, mean and variance over the last dimensions
-/// (Ba, Kiros and Hinton, 2016).
+/// y = (x - mean) / sqrt(var + eps) * weight + bias, with mean and variance over the last dimensions (Ba,
+/// Kiros and Hinton, 2016).
 ///
-///   x          [..., normalized_shape]; LayerNorm(64), LayerNorm({8, 64})
+///   x          [..., normalized_shape], such as LayerNorm(64) or LayerNorm({8, 64})
 ///   returns    same shape
 ///
 /// Start: weight one, bias zero. State dict: weight, bias. Errors: x that does not end in normalized_shape.
 struct LayerNorm : Layer<LayerNorm> {
-  /// A size or sizes: what x ends in.
   explicit LayerNorm(const Dims& normalized_shape, LayerNormOptions options = {})
       : normalized_shape(normalized_shape),
         eps(options.eps),
@@ -40,41 +38,40 @@ struct LayerNorm : Layer<LayerNorm> {
     v("bias", bias);
   }
 
-  Shape normalized_shape;  ///< what x ends in
-  double eps;              ///< keeps the root away from 0
-  Parameter weight, bias;  ///< [normalized_shape]
+  Shape normalized_shape;
+  double eps;
+  Parameter weight, bias;  ///< [normalized_shape]; undefined unless they are learned
 };
 
-/// Choices of RMSNorm.
+/// Options of RMSNorm.
 struct RMSNormOptions {
-  std::optional<double> eps = {};  ///< without: the distance of 1 to the next number of the dtype of x
+  std::optional<double> eps = {};  ///< by default the machine epsilon of the dtype of x
   bool elementwise_affine = true;  ///< learn the weight
 };
 
-/// y = x / sqrt(mean(x^2) + eps) * weight, the mean over the last dimensions (Zhang and Sennrich, 2019).
+/// y = x / sqrt(mean(x^2) + eps) * weight, with the mean over the last dimensions (Zhang and Sennrich, 2019).
 ///
 ///   x          [..., normalized_shape]
 ///   returns    same shape
 ///
 /// Start: weight one. State dict: weight. Errors: x that does not end in normalized_shape.
 struct RMSNorm : Layer<RMSNorm> {
-  /// A size or sizes: what x ends in.
   explicit RMSNorm(const Dims& normalized_shape, RMSNormOptions options = {})
       : normalized_shape(normalized_shape),
         eps(options.eps),
         weight(options.elementwise_affine ? init::ones(normalized_shape) : Tensor()) {}
 
   Tensor forward(const Tensor& x) const {
-    const double smallest = x.dtype() == float64 ? std::numeric_limits<double>::epsilon()
-                                                 : double{std::numeric_limits<float>::epsilon()};
-    return rms_norm(x, normalized_shape, weight, eps.value_or(smallest));
+    const double epsilon = x.dtype() == float64 ? std::numeric_limits<double>::epsilon()
+                                                : double{std::numeric_limits<float>::epsilon()};
+    return rms_norm(x, normalized_shape, weight, eps.value_or(epsilon));
   }
 
   void visit(Visitor& v) override { v("weight", weight); }
 
-  Shape normalized_shape;     ///< what x ends in
-  std::optional<double> eps;  ///< keeps the root away from 0
-  Parameter weight;           ///< [normalized_shape]
+  Shape normalized_shape;
+  std::optional<double> eps;
+  Parameter weight;  ///< [normalized_shape]; undefined unless it is learned
 };
 
 }  // namespace heed

@@ -166,7 +166,7 @@ TEST_CASE("MultiheadAttention: names, start values, and heads that do not divide
       "the mask is [1, 1, 1, 4, 4] and must broadcast to the scores, [..., Tq, Tk] = [2, 2, 4, 4]");
   CHECK_ERROR_HAS(MultiheadAttention(8, 2, {.vdim = -1}), "both must be positive");
   CHECK_ERROR(MultiheadAttention(6, 2, {.rotary = true}),
-              "MultiheadAttention: rotary positions turn pairs and are for self-attention: embed_dim is 6, "
+              "MultiheadAttention: rotary positions rotate pairs and are for self-attention: embed_dim is 6, "
               "kdim 6, vdim 6, the width of a head 3; the first three must be equal and the last even");
   CHECK_ERROR_HAS(MultiheadAttention(8, 2, {.kdim = 4, .rotary = true}), "kdim 4");
   CHECK_THROWS_AS(attention(ones({8})), Error);

@@ -27,7 +27,7 @@ TEST_CASE("SinusoidalPosition: sines and cosines of p / 10000^(2i/E), odd widths
   CHECK(SinusoidalPosition(4)(ones({0, 4})).shape() == Shape{0, 4});
 }
 
-TEST_CASE("SinusoidalPosition: one table, computed anew when longer or of another dtype, by any thread") {
+TEST_CASE("SinusoidalPosition: caches one table, replaced by a longer one or another dtype, in any thread") {
   const SinusoidalPosition position(6);
   const auto same = [](const Tensor& a, const Tensor& b) { return a.data<float>() == b.data<float>(); };
   const Tensor first = position.table(5);
@@ -54,26 +54,26 @@ TEST_CASE("SinusoidalPosition: one table, computed anew when longer or of anothe
 }
 
 // covers: C-100-03
-TEST_CASE("SinusoidalPosition: PE(p + d) is PE(p), each pair turned by an angle that depends on d alone") {
+TEST_CASE("SinusoidalPosition: PE(p + d) is PE(p), each pair rotated by an angle that depends on d alone") {
   const int64_t length = 40;
   for (const int64_t width : {6, 7}) {
     const Tensor table = SinusoidalPosition(width).table(length, 0, float64);
     for (const int64_t d : {1, 5, 17}) {
-      const auto turn = [&](int64_t i) {
+      const auto angle = [&](int64_t i) {
         return static_cast<double>(d) / std::pow(10000.0, static_cast<double>(2 * i) / double(width));
       };
       for (int64_t i = 0; i < width / 2; ++i) {
-        const double c = std::cos(turn(i)), s = std::sin(turn(i));
+        const double c = std::cos(angle(i)), s = std::sin(angle(i));
         const Tensor R = tensor({{c, -s}, {s, c}}, float64);  // (sin(a + t), cos(a + t)) = (sin a, cos a) R
-        const Tensor pair = narrow(table, 1, 2 * i, 2), turned = matmul(narrow(pair, 0, 0, length - d), R);
-        CHECK(largest_difference(narrow(pair, 0, d, length - d), turned) < 1e-12);
+        const Tensor pair = narrow(table, 1, 2 * i, 2), rotated = matmul(narrow(pair, 0, 0, length - d), R);
+        CHECK(largest_difference(narrow(pair, 0, d, length - d), rotated) < 1e-12);
       }
       if (width % 2 == 0) continue;
-      // The sine that is left over turns with the cosine that is not in the table.
-      const double p = 11, f = turn(width / 2) / static_cast<double>(d);
+      // The last sine of an odd width is rotated with a cosine that is not in the table.
+      const double p = 11, f = angle(width / 2) / static_cast<double>(d);
       CHECK(table[{11 + d, width - 1}].item() ==
-            doctest::Approx(std::sin(p * f) * std::cos(turn(width / 2)) +
-                            std::cos(p * f) * std::sin(turn(width / 2))));
+            doctest::Approx(std::sin(p * f) * std::cos(angle(width / 2)) +
+                            std::cos(p * f) * std::sin(angle(width / 2))));
     }
   }
 }
@@ -89,15 +89,14 @@ TEST_CASE("LearnedPosition: a row for each position, up to max_length") {
   const Tensor table = SinusoidalPosition(32).table(1000);
   CHECK(mean(many * many).item() == doctest::Approx(mean(table * table).item()).epsilon(0.02));
   CHECK(test::unregistered_leaves(position(x), position) == "");
-  CHECK_ERROR_HAS(
-      position(x, 2),
-      "LearnedPosition: x [2, 3, 3] has positions up to 2 + 3, and 4 were made (a larger max_length?)");
+  CHECK_ERROR_HAS(position(x, 2),
+                  "LearnedPosition: x [2, 3, 3] has positions up to 2 + 3, and max_length is 4");
   CHECK_THROWS_AS(position(x, INT64_MAX), Error);
   CHECK_THROWS_AS(position(x, -1), Error);
   CHECK_ERROR_HAS(position(ones({2, 3, 4})), "LearnedPosition: x is [2, 3, 4]; it must be [..., T, 3]");
 }
 
-TEST_CASE("RotaryPosition: pairs turn by the position; products depend on the distance only") {
+TEST_CASE("RotaryPosition: rotates pairs by the position; products depend on the distance only") {
   const RotaryPosition rotary(6);
   manual_seed(1);
   const Tensor q = randn({1, 6}, float64), k = randn({1, 6}, float64);
@@ -107,14 +106,14 @@ TEST_CASE("RotaryPosition: pairs turn by the position; products depend on the di
   CHECK(product(3, 1) != doctest::Approx(product(1, 3)).epsilon(1e-3));
   CHECK(product(3, 1) != doctest::Approx(product(3, 2)).epsilon(1e-3));
 
-  // The first pair turns by p itself, the last by p / 10000^(4/6).
+  // The first pair is rotated by p, the last by p / 10000^(4/6).
   const Tensor e = tensor({{1, 0, 0, 0, 0, 1}, {1, 0, 0, 0, 0, 1}}, float64);
-  const auto turned = rotary(e, 4)[1].to_vector<double>();
+  const auto rotated = rotary(e, 4)[1].to_vector<double>();
   const double slow = 5 / std::pow(10000.0, 4.0 / 6.0);
-  CHECK(turned[0] == doctest::Approx(std::cos(5.0)));
-  CHECK(turned[1] == doctest::Approx(std::sin(5.0)));
-  CHECK(turned[4] == doctest::Approx(-std::sin(slow)));
-  CHECK(turned[5] == doctest::Approx(std::cos(slow)));
+  CHECK(rotated[0] == doctest::Approx(std::cos(5.0)));
+  CHECK(rotated[1] == doctest::Approx(std::sin(5.0)));
+  CHECK(rotated[4] == doctest::Approx(-std::sin(slow)));
+  CHECK(rotated[5] == doctest::Approx(std::cos(slow)));
 
   const Tensor x = randn({2, 3, 6}, float64).requires_grad_();
   CHECK(gradcheck([&](const std::vector<Tensor>& in) { return rotary(in[0], 2); }, {x}));
