@@ -94,7 +94,11 @@ Tensor softmax_cross_entropy(Operand x, Operand target, const CrossEntropyOption
     const Tensor q = class_distributions(saved, x().shape().back(), x().dtype());
     return unsqueeze(rows, -1) * (softmax(x(), -1) * sum(q, -1, true) - q);
   };
-  return record("cross_entropy", loss, {{x, std::move(rule)}});
+  return record("cross_entropy", loss, {{x, std::move(rule)}},
+                {{"target", target},
+                 {"weight", options.weight},
+                 {"ignore_index", options.ignore_index},
+                 {"label_smoothing", options.label_smoothing}});
 }
 
 }  // namespace heed

@@ -1,18 +1,18 @@
-#include "tensor/kernels/recurrent.h"
+#include "autograd/ops/recurrent.h"
 
 #include "autograd/node.h"
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/logic.h"
 #include "autograd/ops/matmul.h"
-#include "autograd/ops/recurrent.h"
 #include "autograd/ops/shape.h"
 #include "tensor/create.h"
+#include "tensor/kernels/recurrent.h"
 
 namespace heed {
 namespace {
 
-// One step in public operations: what the input gives to the gates, x [B, G H], and the state before,
-// [B, S], make the state after. a = W h + b is what the state gives to the gates.
+// One step in public operations: the next state [B, S] from x [B, G H], the input's part of the gates, and
+// the state [B, S]. The state's part of the gates is a = W h + b.
 Tensor step(Recurrence kind, const Tensor& x, const Tensor& state, const Tensor& weight, const Tensor& bias,
             const Tensor& projection) {
   const int64_t width = weight.size(1);  // of h
@@ -41,9 +41,9 @@ Tensor step(Recurrence kind, const Tensor& x, const Tensor& state, const Tensor&
   fail("not a kind of recurrence");
 }
 
-// The steps one after another; a sequence that has ended keeps its state.
-Tensor steps(Recurrence kind, const Tensor& x, Tensor state, const Tensor& weight, const Tensor& bias,
-             const Tensor& lengths, const RecurrenceOptions& options) {
+// All steps in public operations. A sequence keeps its state after its last step.
+Tensor run_steps(Recurrence kind, const Tensor& x, Tensor state, const Tensor& weight, const Tensor& bias,
+                 const Tensor& lengths, const RecurrenceOptions& options) {
   const int64_t count = x.size(0);
   std::vector<Tensor> states(static_cast<size_t>(count));
   for (int64_t done = 0; done < count; ++done) {
@@ -57,12 +57,13 @@ Tensor steps(Recurrence kind, const Tensor& x, Tensor state, const Tensor& weigh
 
 }  // namespace
 
+// The formulas are in tensor/recurrence.h; their gradients are derived in tensor/kernels/recurrent.cpp.
 Tensor recurrence(Recurrence kind, Operand x, Operand state, Operand weight, Operand bias,
                   const RecurrenceOptions& options) {
   const OpScope scope("recurrence", x.line());
   check_floating(x);
   check(x->dim() == 3 && x->size(0) > 0, "x is ", x->shape(),
-        "; it must be [T, B, gates], with one step at least");
+        "; it must be [T, B, gates], with at least one step");
   const int64_t batch = x->size(1), gates = x->size(2), hidden = gates / gate_count(kind);
   const bool projects = options.projection.defined();
   check(!projects || kind == Recurrence::lstm, "only an lstm has a projection");
@@ -81,26 +82,25 @@ Tensor recurrence(Recurrence kind, Operand x, Operand state, Operand weight, Ope
           x->shape(), "; there must be one for each sequence, [", batch, "]");
   }
 
-  const ReferenceFunction twin = [kind, options, lengths = save(options.lengths),
-                                  state_shape](const std::vector<Tensor>& in) {
+  const ReferenceFunction reference = [kind, options, lengths = save(options.lengths),
+                                       state_shape](const std::vector<Tensor>& in) {
     const Tensor start = in[1].defined() ? in[1] : zeros(state_shape, in[0].dtype());
-    return steps(kind, in[0], start, in[2], in[3], lengths(), options);
+    return run_steps(kind, in[0], start, in[2], in[3], lengths(), options);
   };
-  if (reference_mode() || projects) return twin({x, state, weight, bias});
+  if (reference_mode() || projects) return reference({x, state, weight, bias});
 
-  const bool differentiates = grad_enabled() && (x.requires_grad() || state.requires_grad() ||
-                                                 weight.requires_grad() || bias.requires_grad());
+  const bool needs_gates = grad_enabled() && (x.requires_grad() || state.requires_grad() ||
+                                              weight.requires_grad() || bias.requires_grad());
   const kernel::States forward =
-      kernel::recur({kind, options.reverse, options.lengths}, x, state, weight, bias, differentiates);
-  return record(
-      "recurrence", forward.y, {x, state, weight, bias},
-      [kind, reverse = options.reverse, gates = forward.gates, state = save(state), weight = save(weight),
-       lengths = save(options.lengths)](const Tensor& g, const Tensor& y) {
-        kernel::RecurrenceGradients d =
-            kernel::recur_backward({kind, reverse, lengths()}, g, state(), weight(), {y, gates});
-        return Gradients{d.x, d.state, d.weight, d.bias};
-      },
-      twin);
+      kernel::recur({kind, options.reverse, options.lengths}, x, state, weight, bias, needs_gates);
+  return record("recurrence", forward.y, {x, state, weight, bias},
+                [kind, reverse = options.reverse, gates = forward.gates, state = save(state),
+                 weight = save(weight), lengths = save(options.lengths)](const Tensor& g, const Tensor& y) {
+                  kernel::RecurrenceGradients d =
+                      kernel::recur_backward({kind, reverse, lengths()}, g, state(), weight(), {y, gates});
+                  return Gradients{d.x, d.state, d.weight, d.bias};
+                },
+                reference, nullptr, {{"lengths", options.lengths}, {"reverse", options.reverse}});
 }
 
 }  // namespace heed

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "autograd/observer.h"
 #include "nn/attention/normaliser.h"
 #include "nn/functional.h"
 
