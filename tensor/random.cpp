@@ -88,7 +88,7 @@ std::array<uint64_t, 64> bits_from(const Generator& generator, uint64_t block) {
 // 64 random bits as a whole number in [low, high): low and the upper half of (high - low) bits. Some numbers
 // come more often than others, by less than (high - low) / 2^64.
 auto integers(const char* op, int64_t low, int64_t high) {
-  check(low < high, op, ": there is no integer from ", low, " to below ", high);
+  check_in(op, low < high, "there is no integer from ", low, " to below ", high);
   const auto first = static_cast<uint64_t>(low), range = static_cast<uint64_t>(high) - first;
   return [first, range](uint64_t bits) {
     __extension__ using Wide = unsigned __int128;

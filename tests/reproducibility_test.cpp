@@ -8,8 +8,8 @@
 #include "nn/layers/embedding.h"
 #include "nn/layers/linear.h"
 #include "nn/layers/norm.h"
+#include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
-#include "nn/optim/optimizer.h"
 #include "tests/support/references.h"
 
 using namespace heed;

@@ -6,8 +6,8 @@
 
 #include "nn/functional.h"
 #include "nn/layers/embedding.h"
+#include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
-#include "nn/optim/optimizer.h"
 #include "nn/transformer/transformer.h"
 #include "nn/view/capture.h"
 #include "tests/support/expect.h"

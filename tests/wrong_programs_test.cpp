@@ -13,8 +13,8 @@
 #include "nn/layers/linear.h"
 #include "nn/layers/norm.h"
 #include "nn/layers/sequential.h"
+#include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
-#include "nn/optim/optimizer.h"
 #include "nn/recurrent/recurrent.h"
 #include "tests/support/expect.h"
 
@@ -487,7 +487,7 @@ were they saved by another model, or by one with other options?)");
       "load_safetensors: nowhere.safetensors: cannot be opened: No such file or directory");
 }
 
-TEST_CASE_FIXTURE(Learner, "wrong programs: optimisers") {
+TEST_CASE_FIXTURE(Learner, "wrong programs: optimizers") {
   told(
       "optimises nothing", [&] { SGD(Dropout().parameters()); },
       "SGD: a group without parameters; is visit() of the model missing a line?; called at "
@@ -497,13 +497,13 @@ TEST_CASE_FIXTURE(Learner, "wrong programs: optimisers") {
       [&] {
         SGD({w, w});
       },
-      "SGD: parameter 1 of shape [3] is there twice; give each once; called at HERE");
+      "SGD: parameter 1 of shape [3] appears twice; give each once; called at HERE");
   told(
       "has a rate below 0", [&] { Adam({w}, {.lr = -1}); },
       "Adam: lr -1, eps 1e-08, weight_decay 0; none may be negative; called at HERE");
   told(
       "optimises what is computed", [&] { SGD({w * 2}); },
-      "SGD: parameter 0 is not a floating leaf; optimise the leaves that a result was "
+      "SGD: parameter 0 is not a floating leaf; optimize the leaves that a result was "
       "computed from; called at HERE");
   told(
       "clips to less than nothing", [&] { clip_grad_norm_({w}, -1); },

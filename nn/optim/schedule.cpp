@@ -9,14 +9,14 @@ Schedule::Schedule(Optimizer& optimizer, Rate rate) : optimizer_(optimizer.weak(
 
 Optimizer& Schedule::optimizer() const {
   const std::shared_ptr<Optimizer> alive = optimizer_.lock();
-  check(alive != nullptr, "schedule: its optimiser is gone; it must live as long as the schedule is used");
+  check(alive != nullptr, "schedule: its optimizer is gone; it must live as long as the schedule is used");
   return *alive;
 }
 
 PreparedLoad Schedule::prepare_epoch(int64_t epoch) {
   Optimizer& own = optimizer();
   check(epoch >= 0, "set_epoch: ", epoch, " is not an epoch; they count from 0");
-  check(own.groups() == base_.size(), "schedule: the optimiser has ", own.groups(), " groups now and had ",
+  check(own.groups() == base_.size(), "schedule: the optimizer has ", own.groups(), " groups now and had ",
         base_.size(), "; make the schedule after the last group");
   std::vector<double> rates;
   for (size_t group = 0; group < base_.size(); ++group) {

@@ -8,14 +8,14 @@
 /// Learning rates that change as training goes on.
 namespace heed {
 
-/// Sets the learning rates of an optimiser as training goes on. The rate of a group at epoch t is a formula
+/// Sets the learning rates of an optimizer as training goes on. The rate of a group at epoch t is a formula
 /// of t and of the rate `base` that the group started with; epoch 0 is in force from construction, and
-/// `step()`, called after the optimiser's, goes on to the next.
+/// `step()`, called after the optimizer's, goes on to the next.
 ///
 ///   CosineAnnealingLR schedule(optimizer, epochs);
 ///   for (...) { ...; optimizer.step(); schedule.step(); }
 ///
-/// A step that throws, because a rate would be negative or the optimiser is gone, changes nothing.
+/// A step that throws, because a rate would be negative or the optimizer is gone, changes nothing.
 class Schedule {
  public:
   /// rate(t, base, group) -> learning rate
@@ -149,7 +149,7 @@ struct OneCycleOptions {
 ///   from first to max_lr at t = up, from there to last at t = total_steps - 1
 ///   each by  a + (b - a) (1 - cos(pi part)) / 2,  or, linear, by  a + (b - a) part
 ///
-/// max_lr is one for all groups or one each. Errors: a step beyond total_steps. An optimiser without momentum
+/// max_lr is one for all groups or one each. Errors: a step beyond total_steps. An optimizer without momentum
 /// cycles its rate alone.
 class OneCycleLR : public Schedule {
  public:

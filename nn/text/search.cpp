@@ -27,7 +27,7 @@ ValuesIndices continuations(const Tensor& log_probabilities, int64_t rows, int64
         " rows; it must give log-probabilities [", rows, ", V]");
   const OpScope scope("beam_search");
   check_floating(log_probabilities);
-  check(!any(isnan(log_probabilities)).item<bool>(), "beam_search: a log-probability is NaN");
+  check_in("beam_search", !any(isnan(log_probabilities)).item<bool>(), "a log-probability is NaN");
   return topk(log_probabilities, std::min(width, log_probabilities.size(1)));
 }
 

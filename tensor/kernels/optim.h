@@ -1,32 +1,66 @@
 #pragma once
 
-#include <functional>
-
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/loop.h"
 #include "tensor/parallel.h"
 
 namespace heed::kernel {
 
-/// Elements one thread takes at a time: several tensors of it fit its cache.
+/// Number of elements that one thread takes at a time: this part of several tensors fits its cache.
 inline constexpr int64_t kSweep = 8192;
 
-/// One pass of an optimiser over a parameter, made ready: update(p, g, memory...) for every element, where g
-/// is sign g + decay p. What is returned runs it, and neither asks for memory nor throws. All have one shape
-/// and the dtype T; what update changes through its references is stored, and contiguous. Not counted as a
-/// write for Note [Versions]: the caller says who wrote.
-template <class T, class Update, class... Memory>
-std::function<void()> sweep(const Tensor& p, const Tensor& g, T sign, T decay, const Update& update,
-                            const Memory&... memory) {
-  return [=, gradient = contiguous(g)] {
-    parallel_for(p.numel(), kSweep, [&](int64_t begin, int64_t end) {
-      const auto run = [&, each = update](T* p_, const T* g_, auto*... memory_) {
-        HEED_VECTORIZE
-        for (int64_t i = begin; i < end; ++i) each(p_[i], sign * g_[i] + decay * p_[i], memory_[i]...);
-      };
-      run(detail::first_of<T>(p), gradient.data<T>(), detail::first_of<T>(memory)...);
-    });
-  };
+/// An optional operand of sweep(): where it is undefined it reads as 0, and what is written to it is dropped.
+struct OrZero {
+  const Tensor& tensor;
+};
+
+namespace detail {
+
+template <class T>
+T& element(T* x, int64_t i, T&&) {
+  return x[i];
+}
+template <class T>
+T& element(std::nullptr_t, int64_t, T&& zero) {
+  return zero;
+}
+
+/// f(pointer to the first element of each operand), with nullptr for an undefined OrZero.
+template <class T>
+void with_pointers(const auto& f) {
+  f();
+}
+template <class T, class... Others>
+void with_pointers(const auto& f, const Tensor& x, const Others&... others) {
+  with_pointers<T>([&](auto... rest) { f(first_of<T>(x), rest...); }, others...);
+}
+template <class T, class... Others>
+void with_pointers(const auto& f, OrZero x, const Others&... others) {
+  if (x.tensor.defined()) return with_pointers<T>(f, x.tensor, others...);
+  with_pointers<T>([&](auto... rest) { f(nullptr, rest...); }, others...);
+}
+
+}  // namespace detail
+
+/// One pass of an optimizer over a parameter: rule(p, g, memory...) for every element, where g is
+/// sign g + decay p. `rule` is a generic lambda; p and memory are references that it changes. All tensors
+/// have one shape and floating dtype and are contiguous. Not counted as a write, see Note [Versions].
+template <class Rule, class... Memory>
+void sweep(const Tensor& p, const Tensor& g, double sign, double decay, const Rule& rule,
+           const Memory&... memory) noexcept {
+  visit_floating(p.dtype(), [&]<class T>(Type<T>) {
+    const auto pass = [&](T* p_, const T* g_, auto... memory_) {
+      parallel_for(p.numel(), kSweep, [&](int64_t begin, int64_t end) {
+        const auto run = [=, each = rule, s = T(sign), d = T(decay)] {
+          HEED_VECTORIZE
+          for (int64_t i = begin; i < end; ++i)
+            each(p_[i], s * g_[i] + d * p_[i], detail::element(memory_, i, T())...);
+        };
+        run();
+      });
+    };
+    detail::with_pointers<T>(pass, p, g, memory...);
+  });
 }
 
 /// sum |x|^p; the largest |x| for p = infinity, the number of non-zeros for p = 0. Summed in float64.

@@ -1,7 +1,7 @@
 #include "examples/language.h"
 
 #include "autograd/ops/loss.h"
-#include "nn/optim/optimizer.h"
+#include "nn/optim/adaptive.h"
 #include "tensor/kernels/matmul.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"

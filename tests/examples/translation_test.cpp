@@ -3,8 +3,8 @@
 #include <array>
 
 #include "nn/files/safetensors.h"
+#include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
-#include "nn/optim/optimizer.h"
 #include "tensor/kernels/matmul.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"

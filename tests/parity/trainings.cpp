@@ -4,6 +4,7 @@
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
 #include "nn/attention/kernel_regression.h"
+#include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
 #include "nn/optim/schedule.h"
 #include "tensor/index.h"

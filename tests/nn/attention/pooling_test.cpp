@@ -2,7 +2,7 @@
 
 #include "autograd/ops/elementwise.h"
 #include "nn/attention/scaled_dot_product.h"
-#include "nn/optim/optimizer.h"
+#include "nn/optim/adaptive.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

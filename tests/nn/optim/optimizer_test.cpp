@@ -1,101 +1,49 @@
 #include "nn/optim/optimizer.h"
 
-#include "nn/layers/linear.h"
+#include "nn/optim/adaptive.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
 
-TEST_CASE("optimisers: state goes from one to another, which goes on as the first would") {
-  const auto gradient = [](int step) { return from_vector<double>({1.0 + step, -0.5 * step, 2}, {3}); };
-  const Tensor a = leaf({1, 2, 3});
-  Adam first({a}, {.lr = 0.1, .amsgrad = true});
-  for (int step = 0; step < 3; ++step) a.set_grad(gradient(step)), first.step();
-  first.set_lr(0.05);
-
-  const Tensor b = clone(a.detach()).requires_grad_();
-  Adam second({b}, {.lr = 0.1, .amsgrad = true});
-  second.load_state_dict(first.state_dict());
-  CHECK(second.lr() == 0.05);
-  for (int step = 3; step < 6; ++step) {
-    a.set_grad(gradient(step)), first.step();
-    b.set_grad(gradient(step)), second.step();
-  }
-  CHECK(a.to_vector<double>() == b.to_vector<double>());
-
-  const auto state = first.state_dict();
-  CHECK(state.size() == 5);
-  CHECK(state.at("0.step").item<int64_t>() == 6);
-  CHECK(state.at("0.exp_avg").shape() == Shape{3});
-  CHECK(state.count("0.max_exp_avg_sq") == 1);
-
-  SGD other({b}, {.lr = 0.1});
-  CHECK_ERROR(other.load_state_dict(state),
-              "SGD: load_state_dict: 3 of 5 entries do not belong to 1 parameters in 1 groups of a SGD");
-  const Tensor longer = leaf({1, 2, 3, 4});
-  Adam third({longer});
-  CHECK_ERROR(third.load_state_dict(state),
-              "Adam: load_state_dict: 0.exp_avg has shape [3] and the parameter [4]");
+TEST_CASE("SGD: Nesterov and maximize by hand, invalid options") {
+  const auto step = [](const SGDOptions& options) {
+    const Tensor p = leaf({0});
+    SGD optimizer({p}, options);
+    for (int i = 0; i < 2; ++i) p.set_grad(full({1}, 2, float64)), optimizer.step();
+    return p.item();
+  };
+  CHECK(step({.lr = 0.25, .maximize = true}) == 1);
+  // g + 0.5 v = 3, then v = 3 and the step 3.5
+  CHECK(step({.lr = 0.25, .momentum = 0.5, .nesterov = true}) == -0.25 * 6.5);
+  CHECK_ERROR(step({.lr = -1}), "SGD: lr -1, momentum 0, weight_decay 0; none may be negative");
+  CHECK_ERROR(step({.nesterov = true}),
+              "SGD: nesterov with momentum 0 and dampening 0; it needs a momentum and no dampening");
 }
 
-// Calls f(name, make) for each kind of optimiser, with all that it can remember; make(parameters).
-template <class F>
-static void each_kind(F&& f) {
-  using Params = std::vector<Tensor>;
-  f("SGD", [](const Params& p) { return std::make_unique<SGD>(p, SGDOptions{.lr = 0.1, .momentum = 0.9}); });
-  f("Adam",
-    [](const Params& p) { return std::make_unique<Adam>(p, AdamOptions{.lr = 0.1, .amsgrad = true}); });
-  f("AdamW", [](const Params& p) { return std::make_unique<AdamW>(p, AdamWOptions{.lr = 0.1}); });
-  f("RMSprop", [](const Params& p) {
-    return std::make_unique<RMSprop>(p, RMSpropOptions{.lr = 0.1, .momentum = 0.5, .centered = true});
-  });
-  f("Adagrad", [](const Params& p) { return std::make_unique<Adagrad>(p, AdagradOptions{.lr = 0.1}); });
-}
-
-TEST_CASE("optimisers: a state that cannot be is refused and changes nothing") {
-  each_kind([](const std::string& kind, auto make) {
-    CAPTURE(kind);
-    const Tensor p = leaf({1, 2});
-    const auto optimizer = make({p});
-    p.set_grad(leaf({3, -1}).detach()), optimizer->step();
-    const auto before = optimizer->state_dict();
-    const auto refused = [&](const std::string& name, const Tensor& value, const std::string& why) {
-      auto state = before;
-      for (auto& [key, x] : state) x = x + 1;  // what would be taken over
-      state[name] = value;
-      CHECK(message([&] { optimizer->load_state_dict(state); }).starts_with(kind + ": " + why));
-      for (const auto& [key, x] : optimizer->state_dict()) CHECK(values(x) == values(before.at(key)));
-    };
-    refused("lr.0", tensor(-1, float64), "a learning rate of -1; it must be at least 0");
-    refused("lr.0", tensor(NAN, float64), "a learning rate of nan; it must be at least 0");
-    for (const double step : {-3.0, 1.5, kInf})
-      refused("0.step", tensor(step, float64),
-              "load_state_dict: 0.step is " + to_string(step) + "; it must be a whole number from 0");
-    refused("1.step", tensor(1, int64), "load_state_dict: 1 of ");
-  });
-}
-
-TEST_CASE("optimisers: after a change of a module's dtype, steps go on as if it had been so always") {
-  each_kind([](const std::string& kind, auto make) {
-    CAPTURE(kind);
-    Linear changes(3, 2), always = changes;
-    always.to(float64);
-    const auto one = make(changes.parameters()), other = make(always.parameters());
-    for (int step = 0; step < 4; ++step) {
-      if (step == 2) changes.to(float64);
-      for (const auto& [layer, optimizer] : {std::pair(&changes, &one), std::pair(&always, &other)}) {
-        int64_t n = 0;
-        for (const Tensor& p : layer->parameters())
-          p.set_grad(reshape(to(arange(p.numel()), p.dtype()), p.shape()) * 0.25 - 0.5 * (++n + step));
-        (*optimizer)->step();
+TEST_CASE("optimizers: one with a rule of its own") {
+  // m <- (m + g) / 2,  p <- p - lr sign(m)
+  struct SignOptions {
+    double lr = 0.5;
+    static constexpr const char* kName = "Sign";
+    void check() const {}
+    std::vector<StateSlot> slots() const { return {{"mean"}}; }
+    void update(const Tensor& p, const Tensor& g, const ParamState& state) const noexcept {
+      auto *p_ = p.mutable_data<double>(), *m = state.tensors[0].mutable_data<double>();
+      for (int64_t i = 0; i < p.numel(); ++i) {
+        m[i] = (m[i] + g.data<double>()[i]) / 2;
+        p_[i] -= m[i] > 0 ? lr : -lr;
       }
     }
-    CHECK(changes.weight.dtype() == float64);
-    CHECK(largest_difference(changes.weight, always.weight) < 1e-6);
-    CHECK(largest_difference(changes.bias, always.bias) < 1e-6);
-  });
+  };
+  const Tensor p = leaf({1, 2});
+  OptimizerOf<SignOptions> optimizer({p});
+  p.set_grad(tensor({4, -4}, float64)), optimizer.step();
+  p.set_grad(tensor({-1, -1}, float64)), optimizer.step();
+  CHECK(values(p) == Values{0, 3});
+  CHECK(values(optimizer.state_dict().at("0.mean")) == Values{0.5, -1.5});
 }
 
-TEST_CASE("optimisers: parameters without a gradient stay, strided ones move, the write is seen") {
+TEST_CASE("optimizers: parameters without a gradient stay, strided ones move, the write is seen") {
   const Tensor still = leaf({1, 2});
   const Tensor table = from_vector<double>({1, 2, 3, 4, 5, 6}, {2, 3});
   const Tensor column = TensorImpl::view(table, {2}, {3}, 1).requires_grad_();
@@ -112,7 +60,7 @@ TEST_CASE("optimisers: parameters without a gradient stay, strided ones move, th
   CHECK(!column.grad().defined());
 }
 
-TEST_CASE("optimisers: frozen parameters stay, whenever they were frozen") {
+TEST_CASE("optimizers: frozen parameters stay, whenever they were frozen") {
   const Tensor frozen = leaf({1, 2}).requires_grad_(false), later = leaf({3}), moves = leaf({4});
   Adam optimizer({frozen, later, moves}, {.lr = 1});
   later.requires_grad_(false);
@@ -126,11 +74,11 @@ TEST_CASE("optimisers: frozen parameters stay, whenever they were frozen") {
   CHECK(!moves.grad().defined());
 }
 
-TEST_CASE("optimisers: bad parameters and options are named") {
+TEST_CASE("optimizers: bad parameters and options are named") {
   const Tensor a = leaf({1}), b = leaf({2});
-  CHECK_ERROR(SGD({a, b, a}), "SGD: parameter 2 of shape [1] is there twice; give each once");
+  CHECK_ERROR(SGD({a, b, a}), "SGD: parameter 2 of shape [1] appears twice; give each once");
   CHECK_ERROR(SGD({a * 2}),
-              "SGD: parameter 0 is not a floating leaf; optimise the leaves that a result was computed from");
+              "SGD: parameter 0 is not a floating leaf; optimize the leaves that a result was computed from");
   CHECK_ERROR(SGD(std::vector<Tensor>{}),
               "SGD: a group without parameters; is visit() of the model missing a line?");
   SGD optimizer({{{a}, {.lr = 0.1}}, {{b}, {.lr = 0.01}}});

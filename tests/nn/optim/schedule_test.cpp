@@ -2,13 +2,14 @@
 
 #include <numbers>
 
+#include "nn/optim/adaptive.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
 
 namespace {
 
-// The rates of `count` epochs of the schedule that `make` puts on an optimiser with lr = 1.
+// The rates of `count` epochs of the schedule that `make` puts on an optimizer with lr = 1.
 template <class Make>
 Values rates(int count, Make&& make) {
   const Tensor p = full({1}, 0).requires_grad_();
@@ -76,7 +77,7 @@ TEST_CASE("OneCycleLR: rate up and down, momentum down and up") {
   check_at(schedule, 0, 0.04, 0.95);
   check_at(schedule, 1, 0.04 + 0.96 / 2.3, 0.95 - 0.1 / 2.3);
   check_at(schedule, 10, 0.04 / 1e4, 0.95);
-  schedule.step();  // after the last step of the optimiser
+  schedule.step();  // after the last step of the optimizer
   CHECK_ERROR(schedule.step(), "OneCycleLR: step 12 of a cycle of total_steps = 11 steps");
 
   OneCycleLR three(optimizer, 1, {.total_steps = 12, .pct_start = 0.25, .linear = true, .three_phase = true});
@@ -89,7 +90,7 @@ TEST_CASE("OneCycleLR: rate up and down, momentum down and up") {
   check_at(cosine, 2, 1 + (0.04 - 1) / 2, 0.95);
 }
 
-TEST_CASE("schedules: a step that throws changes nothing, and an optimiser that is gone is an error") {
+TEST_CASE("schedules: a step that throws changes nothing, and an optimizer that is gone is an error") {
   const Tensor a = full({1}, 0).requires_grad_(), b = full({1}, 0).requires_grad_();
   auto optimizer =
       std::make_unique<SGD>(std::vector<ParamGroup<SGDOptions>>{{{a}, {.lr = 1}}, {{b}, {.lr = 1}}});
@@ -101,5 +102,5 @@ TEST_CASE("schedules: a step that throws changes nothing, and an optimiser that 
   CHECK(optimizer->lr(0) == 0.25);
   optimizer.reset();
   CHECK_ERROR(schedule.step(),
-              "schedule: its optimiser is gone; it must live as long as the schedule is used");
+              "schedule: its optimizer is gone; it must live as long as the schedule is used");
 }

@@ -2,7 +2,7 @@
 
 #include "nn/attention/position.h"
 #include "nn/layers/embedding.h"
-#include "nn/optim/optimizer.h"
+#include "nn/optim/adaptive.h"
 #include "nn/view/capture.h"
 #include "tensor/kernels/matmul.h"
 #include "tests/support/expect.h"

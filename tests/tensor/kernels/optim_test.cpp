@@ -4,12 +4,20 @@
 
 using namespace heed;
 
-TEST_CASE("optimiser kernels: a gradient of any strides, a parameter longer than one block") {
+TEST_CASE("sweep: a parameter longer than one block; absent memory reads as 0 and is not kept") {
   const int64_t n = 20'001;
-  const Tensor p = kernel::full({n}, 1, float64);
-  const Tensor g = TensorImpl::view(kernel::full({1}, 2, float64), {n}, {0});  // expanded
-  kernel::sweep(p, g, 1.0, 1.0, [](double& p_, double g_) { p_ -= 0.25 * g_; })();
-  for (const double value : p.to_vector<double>()) REQUIRE(value == 0.25);
+  const Tensor p = kernel::full({n}, 1, float64), g = kernel::full({n}, 2, float64);
+  const Tensor m = kernel::full({n}, 3, float64), none;
+  const auto rule = []<class T>(T& p_, T g_, T& a, T& b) {
+    a += 1;
+    b += 1;
+    p_ -= T(0.25) * g_ + a + b;
+  };
+  kernel::sweep(p, g, -1, 1, rule, m, kernel::OrZero{none});  // g is -2 + 1
+  for (const double value : p.to_vector<double>()) REQUIRE(value == 1 + 0.25 - 4 - 1);
+  kernel::sweep(p, g, 1, 0, rule, kernel::OrZero{none}, kernel::OrZero{m});
+  for (const double value : p.to_vector<double>()) REQUIRE(value == -3.75 - 0.5 - 1 - 5);
+  CHECK(m.to_vector<double>()[0] == 5);
 }
 
 TEST_CASE("sum_of_powers: over blocks, for every power") {

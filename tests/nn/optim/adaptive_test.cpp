@@ -1,10 +1,10 @@
-#include "nn/optim/optimizer.h"
+#include "nn/optim/adaptive.h"
 
 #include "tests/support/expect.h"
 
 using namespace heed;
 
-// After one step each with these gradients, from 0.
+// The parameter after one step for each of these gradients, from 0.
 template <class Kind, class Options>
 static double moved(std::initializer_list<double> gradients, const Options& options) {
   const Tensor p = full({1}, 0, float64).requires_grad_();
@@ -13,25 +13,15 @@ static double moved(std::initializer_list<double> gradients, const Options& opti
   return p.item();
 }
 
-// The reference cases have the rest.
-TEST_CASE("SGD: Nesterov and ascent by hand; options that cannot be") {
-  const auto step = [](const SGDOptions& options) { return moved<SGD>({2, 2}, options); };
-  CHECK(step({.lr = 0.25, .maximize = true}) == 1);
-  // g + 0.5 v = 3, then v = 3 and the step 3.5
-  CHECK(step({.lr = 0.25, .momentum = 0.5, .nesterov = true}) == -0.25 * 6.5);
-  CHECK_ERROR(step({.lr = -1}), "SGD: lr -1, momentum 0, weight_decay 0; none may be negative");
-  CHECK_ERROR(step({.nesterov = true}),
-              "SGD: nesterov with momentum 0 and dampening 0; it needs a momentum and no dampening");
-}
-
-TEST_CASE("Adam: options that cannot be") {
+// The reference cases cover the rest.
+TEST_CASE("Adam: invalid options") {
   const Tensor p = full({1}, 2).requires_grad_();
   CHECK_ERROR(Adam({p}, {.betas = {0.9, 1}}),
               "Adam: betas are 0.9 and 1; each must be at least 0 and below 1");
   CHECK_ERROR(AdamW({p}, {.eps = -1}), "AdamW: lr 0.001, eps -1, weight_decay 0.01; none may be negative");
 }
 
-TEST_CASE("RMSprop: centred, with momentum and ascending by hand") {
+TEST_CASE("RMSprop: centered, with momentum and maximize, by hand") {
   const auto step = [](const RMSpropOptions& options) { return moved<RMSprop>({2, 4}, options); };
   // v = 2, then 9, mean = 1, then 2.5
   const double c1 = 2 / std::sqrt(2.0 - 1), c2 = 4 / std::sqrt(9 - 6.25);
@@ -43,7 +33,7 @@ TEST_CASE("RMSprop: centred, with momentum and ascending by hand") {
               "RMSprop: lr 0.01, alpha -1, eps 1e-08, weight_decay 0, momentum 0; none may be negative");
 }
 
-TEST_CASE("Adagrad: the start of the sum of squares, and the decaying rate by hand") {
+TEST_CASE("Adagrad: the initial sum of squares and the decaying rate, by hand") {
   const auto step = [](const AdagradOptions& options) { return moved<Adagrad>({3, 4}, options); };
   CHECK(step({.lr = 1, .lr_decay = 1, .eps = 0}) == doctest::Approx(-(1 + 0.4)).epsilon(1e-15));
   CHECK(step({.lr = 1, .initial_accumulator_value = 16, .eps = 0}) ==
