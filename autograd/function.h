@@ -40,8 +40,8 @@ inline void check_result(const Tensor& y) {
         y.defined() ? to_string(y.dtype()) : "an undefined tensor", "; a gradient needs float32 or float64");
 }
 inline Gradients one_for_each(const std::string& name, size_t inputs, Gradients gradients) {
-  check_in(name.c_str(), gradients.size() == inputs, "the gradient rule gave ", gradients.size(), " gradients for ",
-        inputs, " inputs; give one for each, undefined where there is none");
+  check_in(name.c_str(), gradients.size() == inputs, "the gradient rule gave ", gradients.size(),
+           " gradients for ", inputs, " inputs; give one for each, undefined where there is none");
   return gradients;
 }
 

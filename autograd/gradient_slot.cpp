@@ -34,11 +34,12 @@ std::unique_lock<std::mutex> GradientSlot::lock() {
 void GradientSlot::check_gradient(const Node& node, const Tensor& g) {
   if (!g.requires_grad()) return;
   const auto guard = lock();
-  check_in(node.name, !node.slot || !node.slot->created_after_save, "the gradient of a tensor of shape ",
-        node.shape,
-        " has a history and could never be freed, because an operation had saved the tensor before "
-        "retain_grad() was called; call it before the tensor is used, or use grad(outputs, {tensor}, true) "
-        "instead");
+  check_in(
+      node.name, !node.slot || !node.slot->created_after_save, "the gradient of a tensor of shape ",
+      node.shape,
+      " has a history and could never be freed, because an operation had saved the tensor before "
+      "retain_grad() was called; call it before the tensor is used, or use grad(outputs, {tensor}, true) "
+      "instead");
 }
 
 }  // namespace heed

@@ -48,8 +48,8 @@ void Saved::throw_overwritten() const {
   const OpScope* rule = OpScope::rule();
   const Storage& storage = *TensorImpl::of(tensor_).storage;
   fail_in(rule ? rule->name : "a gradient rule", "a tensor of shape ", tensor_.shape(), ", saved ",
-          at(rule ? rule->line : SourceLocation()), " for the gradient, was overwritten by ", storage.writer, " ",
-          at(storage.writer_line), "; write into a clone, or after backward()");
+          at(rule ? rule->line : SourceLocation()), " for the gradient, was overwritten by ", storage.writer,
+          " ", at(storage.writer_line), "; write into a clone, or after backward()");
 }
 
 Node::Node(const char* name, const Tensor& value, SourceLocation line, int32_t inputs, size_t bytes)
@@ -142,8 +142,9 @@ void Node::keep_result(const Tensor& value) {
 Tensor Node::result_with_graph() {
   const Storage& storage = *TensorImpl::of(result).storage;
   check_in(name, storage.version == result_version, "its result of shape ", result.shape(), ", computed ",
-        at(line), " and needed for the gradient, was overwritten by ", storage.writer ? storage.writer : "?",
-        " ", at(storage.writer_line), "; write into a clone, or after backward()");
+           at(line), " and needed for the gradient, was overwritten by ",
+           storage.writer ? storage.writer : "?", " ", at(storage.writer_line),
+           "; write into a clone, or after backward()");
   if (!grad_enabled()) return result;
   Tensor y = result.detach();
   TensorImpl::of(y).autograd = Ref<AutogradMeta>(this);

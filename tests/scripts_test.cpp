@@ -106,8 +106,8 @@ Size not_public(int64_t n);
   Texts left;
   for (const auto& entry : fs::directory_iterator(home)) left.push_back(entry.path().filename());
   std::ranges::sort(left);
-  CHECK(left == Texts{".ci", "CMakeLists.txt", "CMakePresets.json", "autograd", "examples", "heed", "heed.h", "nn",
-                      "out", "tensor", "tests"});
+  CHECK(left == Texts{".ci", "CMakeLists.txt", "CMakePresets.json", "autograd", "examples", "heed", "heed.h",
+                      "nn", "out", "tensor", "tests"});
 
   // A function, a member and a header that say nothing.
   for (const auto& [header, name] :

@@ -189,6 +189,39 @@ Findings check_families(const fs::path& root) {
   return findings;
 }
 
+// The heart: what a reader needs to understand a training step, in reading order as README names it. Headers
+// and sources together, comments included, keep to kHeartLines.
+const std::vector<std::string> heart = {"tensor/shape",
+                                        "tensor/storage",
+                                        "tensor/tensor",
+                                        "tensor/create",
+                                        "tensor/dtype",
+                                        "tensor/ref",
+                                        "tensor/error",
+                                        "autograd/operand",
+                                        "autograd/grad_mode",
+                                        "autograd/ops/arithmetic",
+                                        "autograd/ops/elementwise",
+                                        "autograd/ops/reduce",
+                                        "autograd/ops/matmul",
+                                        "autograd/node",
+                                        "autograd/engine",
+                                        "nn/parameter",
+                                        "nn/init",
+                                        "nn/module",
+                                        "nn/layers/linear",
+                                        "nn/optim/optimizer"};
+constexpr size_t kHeartLines = 3000;
+
+size_t heart_lines(const fs::path& root) {
+  size_t lines = 0;
+  for (const std::string& file : heart)
+    for (const char* extension : {".h", ".cpp"})
+      if (fs::exists(root / (file + extension)))
+        lines += lines_of(read_file(root / (file + extension))).size();
+  return lines;
+}
+
 // A copy of what the checks read.
 struct Copy : Folder {
   Copy() {
@@ -257,6 +290,20 @@ TEST_CASE("every family of operations is in autograd/ops.h") {
   const Copy copy;
   copy.append("autograd/ops/planted.h", "#pragma once\n");
   CHECK(check_families(copy.path) == Findings{"autograd/ops.h does not include autograd/ops/planted.h"});
+}
+
+TEST_CASE("the heart keeps its budget, and README reads it in this order") {
+  CHECK(heart_lines(HEED_SOURCE_DIR) <= kHeartLines);
+  for (const char* readme : {"README.md", "README.zh.md"}) {
+    const std::string text = read_file(fs::path(HEED_SOURCE_DIR) / readme);
+    CAPTURE(readme);
+    size_t found = 0;
+    for (const std::string& file : heart) {
+      CAPTURE(file);
+      found = text.find("`" + file + ".h`", found);
+      REQUIRE(found != std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("a planted include is found") {

@@ -62,13 +62,14 @@ void AnomalyGuard::on_result(const Operation& op, const Tensor& value) {
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     const Tensor& x = op.inputs[i];
     if (const int64_t wrong = x.defined() ? kernel::first_anomaly(x, options_.infinity) : -1; wrong >= 0)
-      fail_in(op.name, "operand ", i + 1, " came with ", element(x, wrong), place_of(x, wrong),
-           ", which no operation under the guard computed; look at the data, the parameters, and what wrote "
-           "into them",
-           described(op.inputs, value, at), hint(element(x, wrong)));
+      fail_in(
+          op.name, "operand ", i + 1, " came with ", element(x, wrong), place_of(x, wrong),
+          ", which no operation under the guard computed; look at the data, the parameters, and what wrote "
+          "into them",
+          described(op.inputs, value, at), hint(element(x, wrong)));
   }
   fail_in(op.name, "the result ", value.shape(), " is ", element(value, at), place_of(value, at),
-       described(op.inputs, value, at), hint(element(value, at)));
+          described(op.inputs, value, at), hint(element(value, at)));
 }
 
 // Of what belongs to graphs that are gone or were walked backwards: the last first, as a pass goes, and all

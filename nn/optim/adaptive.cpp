@@ -10,7 +10,7 @@ void AnyAdamOptions<decoupled>::check() const {
   detail::check_not_negative(kName, {{"lr", lr}, {"eps", eps}, {"weight_decay", weight_decay}});
   for (const double beta : betas)
     heed::check_in(kName, beta >= 0 && beta < 1, "betas are ", betas[0], " and ", betas[1],
-                "; each must be at least 0 and below 1");
+                   "; each must be at least 0 and below 1");
 }
 
 template <bool decoupled>

@@ -18,7 +18,7 @@ void Optimizer::step(SourceLocation line) {
     const Tensor &p = entry.p, g = p.grad();
     if (!g.defined()) continue;
     check_in(name_, g.shape() == p.shape() && g.dtype() == p.dtype(), "parameter ", &entry - entries_.data(),
-          " is ", p.dtype(), " ", p.shape(), " and its gradient ", g.dtype(), " ", g.shape());
+             " is ", p.dtype(), " ", p.shape(), " and its gradient ", g.dtype(), " ", g.shape());
     updates.push_back({entry, kernel::contiguous(p), kernel::contiguous(g), next_state(entry)});
   }
   for (Update& next : updates) {  // nothing throws from here on
@@ -58,7 +58,7 @@ void Optimizer::add_group(const std::vector<Tensor>& params) {
   std::vector<Entry> all = entries_;
   for (const Tensor& p : params) {
     check_in(name_, p.defined() && is_floating(p.dtype()) && p.is_leaf(), "parameter ", all.size(),
-          " is not a floating leaf; optimize the leaves that a result was computed from");
+             " is not a floating leaf; optimize the leaves that a result was computed from");
     check(std::ranges::none_of(all, [&](const Entry& other) { return other.p.same_as(p); }), name_,
           ": parameter ", all.size(), " of shape ", p.shape(), " appears twice; give each once");
     all.push_back({groups_, p, {}});
@@ -104,7 +104,7 @@ void detail::check_not_negative(const char* optimizer,
 void SGDOptions::check() const {
   detail::check_not_negative(kName, {{"lr", lr}, {"momentum", momentum}, {"weight_decay", weight_decay}});
   heed::check_in(kName, !nesterov || (momentum > 0 && dampening == 0), "nesterov with momentum ", momentum,
-              " and dampening ", dampening, "; it needs a momentum and no dampening");
+                 " and dampening ", dampening, "; it needs a momentum and no dampening");
 }
 
 void SGDOptions::update(const Tensor& p, const Tensor& g, const ParamState& state) const noexcept {

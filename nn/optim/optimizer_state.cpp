@@ -30,7 +30,7 @@ PreparedLoad Optimizer::prepare_load(const StateDict& state) {
     if (const auto step = rest.extract(prefix + "step")) {
       const auto count = step.mapped().item();
       check_in(name_, count >= 0 && count < 0x1p53 && count == std::floor(count), "load_state_dict: ", prefix,
-            "step is ", count, "; it must be a whole number from 0");
+               "step is ", count, "; it must be a whole number from 0");
       own.step = static_cast<int64_t>(count);
     }
     for (const StateSlot& slot : slots(entry.group)) {
@@ -39,9 +39,9 @@ PreparedLoad Optimizer::prepare_load(const StateDict& state) {
       if (!given) continue;
       const Tensor& value = given.mapped();
       check_in(name_, value.shape() == entry.p.shape(), "load_state_dict: ", prefix, slot.name, " has shape ",
-            value.shape(), " and the parameter ", entry.p.shape());
+               value.shape(), " and the parameter ", entry.p.shape());
       check_in(name_, is_floating(value.dtype()), "load_state_dict: ", prefix, slot.name, " is ",
-            value.dtype(), "; it must be float32 or float64");
+               value.dtype(), "; it must be float32 or float64");
       x = kernel::cast(value, entry.p.dtype());
     }
   }
@@ -52,7 +52,7 @@ PreparedLoad Optimizer::prepare_load(const StateDict& state) {
     check_lr(rates.back());
   }
   check_in(name_, rest.empty(), "load_state_dict: ", rest.size(), " of ", state.size(),
-        " entries do not belong to ", entries_.size(), " parameters in ", groups_, " groups of a ", name_);
+           " entries do not belong to ", entries_.size(), " parameters in ", groups_, " groups of a ", name_);
   return PreparedLoad([this, rates = std::move(rates), states = std::move(states)]() mutable {
     for (size_t group = 0; group < rates.size(); ++group) lr_of(group) = rates[group];
     for (size_t i = 0; i < states.size(); ++i) entries_[i].state = std::move(states[i]);
