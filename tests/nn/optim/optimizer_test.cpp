@@ -5,6 +5,21 @@
 
 using namespace heed;
 
+// m <- (m + g) / 2,  p <- p - lr sign(m)
+struct SignOptions {
+  double lr = 0.5;
+  static constexpr const char* kName = "Sign";
+  void check() const {}
+  std::vector<StateSlot> slots() const { return {{"mean"}}; }
+  void update(const Tensor& p, const Tensor& g, const ParamState& state) const noexcept {
+    auto *p_ = p.mutable_data<double>(), *m = state.tensors[0].mutable_data<double>();
+    for (int64_t i = 0; i < p.numel(); ++i) {
+      m[i] = (m[i] + g.data<double>()[i]) / 2;
+      p_[i] -= m[i] > 0 ? lr : -lr;
+    }
+  }
+};
+
 TEST_CASE("SGD: Nesterov and maximize by hand, invalid options") {
   const auto step = [](const SGDOptions& options) {
     const Tensor p = leaf({0});
@@ -21,20 +36,6 @@ TEST_CASE("SGD: Nesterov and maximize by hand, invalid options") {
 }
 
 TEST_CASE("optimizers: one with a rule of its own") {
-  // m <- (m + g) / 2,  p <- p - lr sign(m)
-  struct SignOptions {
-    double lr = 0.5;
-    static constexpr const char* kName = "Sign";
-    void check() const {}
-    std::vector<StateSlot> slots() const { return {{"mean"}}; }
-    void update(const Tensor& p, const Tensor& g, const ParamState& state) const noexcept {
-      auto *p_ = p.mutable_data<double>(), *m = state.tensors[0].mutable_data<double>();
-      for (int64_t i = 0; i < p.numel(); ++i) {
-        m[i] = (m[i] + g.data<double>()[i]) / 2;
-        p_[i] -= m[i] > 0 ? lr : -lr;
-      }
-    }
-  };
   const Tensor p = leaf({1, 2});
   OptimizerOf<SignOptions> optimizer({p});
   p.set_grad(tensor({4, -4}, float64)), optimizer.step();
