@@ -4,7 +4,7 @@
 
 using namespace heed;
 
-TEST_CASE("dropout keeps the expectation, passes the gradient of what it kept, and is the identity in eval") {
+TEST_CASE("dropout keeps the expectation, passes gradients to the kept values, and is the identity in eval") {
   manual_seed(1);
   const Tensor x = full({100, 100}, 2).requires_grad_();
   const Tensor y = F::dropout(x, 0.25);
@@ -24,7 +24,7 @@ TEST_CASE("dropout keeps the expectation, passes the gradient of what it kept, a
   CHECK_ERROR_HAS(F::dropout(x, 1.5), "dropout: p is 1.5; a probability lies in [0, 1]");
 }
 
-TEST_CASE("dropout draws from the generator it is given; each call anew") {
+TEST_CASE("dropout draws from the given generator, other numbers in each call") {
   const Tensor x = ones({1000});
   Generator a(7), b(7);
   const auto first = values(F::dropout(x, 0.5, true, &a));
@@ -34,7 +34,7 @@ TEST_CASE("dropout draws from the generator it is given; each call anew") {
   CHECK(first == values(F::dropout(x, 0.5)));
 }
 
-TEST_CASE("losses of elements where the reference cases have none") {
+TEST_CASE("losses: cases that the reference cases do not cover") {
   const Tensor x = tensor({0, 1, 4}), t = tensor({0, 3, 3});
   CHECK(values(F::smooth_l1_loss(x, t, Reduction::none, 0)) == Values{0, 2, 1});
   CHECK(F::kl_div(tensor({{-1, -2}}), tensor({{0, 0}}), {Reduction::batchmean, true}).item() == 3);
@@ -77,7 +77,7 @@ TEST_CASE("losses do not overflow") {
   CHECK(values(logits.grad()) == Values{0, 0, -1, 1});
 }
 
-TEST_CASE("cross entropy: by nll_loss and by probabilities is one thing") {
+TEST_CASE("cross_entropy agrees with nll_loss and with probabilities as targets") {
   Generator generator(3);
   const Tensor x = randn({5, 4, 3}, float64, &generator), w = rand({4}, float64, &generator);
   Tensor target = randint(0, 4, {5, 3}, &generator);
@@ -93,9 +93,9 @@ TEST_CASE("cross entropy: by nll_loss and by probabilities is one thing") {
         doctest::Approx(F::cross_entropy(x, probabilities, {.label_smoothing = 0.2}).item()).epsilon(1e-12));
 }
 
-TEST_CASE("binary cross entropy of certain probabilities has a slope, where they are wrong a steep one") {
+TEST_CASE("binary_cross_entropy at probabilities 0 and 1 has a gradient, large where they are wrong") {
   for (const DType dtype :
-       {float32, float64}) {  // PyTorch's slope where they are right is 0; the limits are 1 and -1
+       {float32, float64}) {  // PyTorch's gradient where they are right is 0; the limits are 1 and -1
     const Tensor p = tensor({0, 0, 1, 1}, dtype).requires_grad_();
     const Tensor loss =
         F::binary_cross_entropy(p, tensor({0, 1, 0, 1}, dtype), {.reduction = Reduction::none});
@@ -105,7 +105,7 @@ TEST_CASE("binary cross entropy of certain probabilities has a slope, where they
   }
 }
 
-TEST_CASE("cross entropy: classes in any dimension, as class_dim says") {
+TEST_CASE("cross_entropy: classes in any dimension class_dim") {
   const Tensor x = randn({2, 3, 4}, float64), target = randint(0, 4, {2, 3}), w = rand({4}, float64);
   const Tensor shares = softmax(randn({2, 3, 4}, float64), -1);
   for (const Reduction reduction : {Reduction::none, Reduction::mean}) {
@@ -125,7 +125,7 @@ TEST_CASE("cross entropy: classes in any dimension, as class_dim says") {
                   "4]; class_dim = -1 says that the last has them");
 }
 
-TEST_CASE("cross entropy: nothing that counts gives NaN; one row without a batch") {
+TEST_CASE("cross_entropy: NaN if every target is ignored; one row without a batch") {
   const Tensor x = ones({2, 3});
   CHECK(std::isnan(F::cross_entropy(x, full({2}, -100, int64)).item()));
   CHECK(F::cross_entropy(x, full({2}, -100, int64), {.reduction = Reduction::sum}).item() == 0);
@@ -133,7 +133,7 @@ TEST_CASE("cross entropy: nothing that counts gives NaN; one row without a batch
   CHECK(F::cross_entropy(tensor({0, 0}), tensor(1, int64)).item() == doctest::Approx(std::log(2.0)));
 }
 
-TEST_CASE("losses: what cannot be is said") {
+TEST_CASE("losses: errors") {
   const Tensor x = ones({2, 3}), t = zeros({2}, int64);
   CHECK_ERROR_HAS(F::cross_entropy(x, t, {.weight = ones({2})}),
                   "cross_entropy: the weight is float32 [2] and must be float32 [3], one for each class");
@@ -150,7 +150,7 @@ TEST_CASE("losses: what cannot be is said") {
   CHECK_THROWS_AS(F::huber_loss(x, x, Reduction::mean, 0), Error);
 }
 
-TEST_CASE("losses are recorded where they were called") {
+TEST_CASE("losses are recorded at the line of their call") {
   const Tensor x = ones({2, 3}).requires_grad_();
   const uint32_t line = std::source_location::current().line() + 1;
   const Tensor loss = F::mse_loss(x, ones({2, 3}));

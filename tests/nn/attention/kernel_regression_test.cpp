@@ -19,7 +19,7 @@ bool has_nan(const Tensor& x) { return any(isnan(x)).item() != 0; }
 }  // namespace
 
 // covers: C-000-06
-TEST_CASE("kernels: values as their formulas say") {
+TEST_CASE("kernels: values of the formulas") {
   const Tensor squares = numbers({0, 0.25, 1, 4});
   const auto of = [&](SmoothingKernel kernel) { return kernel_value(kernel, squares).to_vector<double>(); };
   CHECK(largest_difference(of(SmoothingKernel::gaussian), values(exp(-squares / 2))) < 1e-14);
@@ -38,7 +38,7 @@ TEST_CASE("kernel regression: the constant kernel is average pooling") {
 }
 
 // covers: C-000-07
-TEST_CASE("kernel regression: nearer keys weigh more, and equal kernels of the k nearest are their mean") {
+TEST_CASE("kernel regression: nearer keys weigh more, and a boxcar over the k nearest is their mean") {
   manual_seed(7);
   const Tensor q = rand({20}, float64), k = rand({15}, float64);
   for (const SmoothingKernel kernel : kKernels) {
@@ -55,14 +55,14 @@ TEST_CASE("kernel regression: nearer keys weigh more, and equal kernels of the k
       CHECK((total == 0 || total == doctest::Approx(1).epsilon(1e-12)));
     }
   }
-  // A boxcar that reaches just the three nearest of 0 is three nearest neighbours.
+  // A boxcar that reaches the three keys nearest to 0 gives the mean of three nearest neighbors.
   const Tensor x = numbers({-0.4, 0.1, 0.3, 0.9, -2}), y = numbers({3, 6, 9, 100, 100});
   const NadarayaWatson box({.kernel = SmoothingKernel::boxcar, .w = 2, .dtype = float64});
   CHECK(box(numbers({0}), x, y).item() == doctest::Approx(6).epsilon(1e-15));
 }
 
 // covers: C-000-11
-TEST_CASE("kernel regression: the Gaussian kernel is a softmax, gradients too") {
+TEST_CASE("kernel regression: the Gaussian kernel is a softmax, with equal gradients") {
   manual_seed(3);
   const auto leaf = [](const Tensor& x) { return x.requires_grad_(), x; };
   const Tensor q = leaf(randn({6}, float64)), k = leaf(randn({9}, float64)), v = leaf(randn({9}, float64));
@@ -82,7 +82,7 @@ TEST_CASE("kernel regression: the Gaussian kernel is a softmax, gradients too") 
     const auto gradients = gradients_of(other);
     for (size_t i = 0; i < 4; ++i) CHECK(largest_difference(gradients[i], expected[i]) < 1e-13);
   }
-  // Only the square of w comes in.
+  // w only enters by its square.
   CHECK(largest_difference(kernel_weights(q, k, SmoothingKernel::gaussian, -w),
                            kernel_weights(q, k, SmoothingKernel::gaussian, w)) == 0);
 }
@@ -104,7 +104,7 @@ TEST_CASE("kernel regression: a query without support gives 0 with gradient 0, n
     CHECK(v.grad().defined());
     if (q.grad().defined()) CHECK(select(q.grad(), 0, 1).item() == 0);
   }
-  for (const SmoothingKernel kernel : kKernels) {  // masked altogether
+  for (const SmoothingKernel kernel : kKernels) {  // all keys are masked
     INFO(name_of(kernel));
     const Tensor q = numbers({0, 1}).requires_grad_(), v = numbers({1, 3});
     const Tensor mask = tensor({{1, 1}, {0, 0}}, boolean);
@@ -115,14 +115,15 @@ TEST_CASE("kernel regression: a query without support gives 0 with gradient 0, n
     CHECK(!has_nan(q.grad()));
     CHECK(select(q.grad(), 0, 1).item() == 0);
   }
-  // So far that exp underflows, yet the nearest counts most; so far that the square overflows.
+  // At a distance where exp underflows, the nearest key has all weight; another distance overflows its
+  // square.
   CHECK(kernel_weights(numbers({1e6}), numbers({0, 1}), SmoothingKernel::gaussian, 1).to_vector<double>() ==
         Values{0, 1});
   CHECK(!has_nan(kernel_weights(full({1}, 1e30), full({2}, 0), SmoothingKernel::gaussian, 1)));
 }
 
 // covers: C-000-12
-TEST_CASE("NadarayaWatson: with fixed w there is nothing to learn; saved and loaded all the same") {
+TEST_CASE("NadarayaWatson: a fixed w is no parameter, but is saved and loaded") {
   NadarayaWatson fixed({.w = 3});
   CHECK(fixed.parameter_count() == 0);
   CHECK(fixed.state_dict().at("w").item() == 3);
@@ -152,7 +153,7 @@ TEST_CASE("NadarayaWatson: vector queries and values of different widths") {
 }
 
 // covers: C-000-14 C-000-15
-TEST_CASE("NadarayaWatson: a point among its own keys is memorised as w grows; excluded, it is not") {
+TEST_CASE("NadarayaWatson: a point among its own keys is memorized as w grows; excluded, it is not") {
   const Tensor x = numbers({0, 1, 2, 3}), y = numbers({1, -1, 1, -1});
   const auto loss = [&](double w, OwnPoint own) {
     const NadarayaWatson model({.w = w, .dtype = float64});

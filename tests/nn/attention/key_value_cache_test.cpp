@@ -13,7 +13,7 @@ static MultiheadAttention in_double(int64_t embed_dim, int64_t heads,
 }
 
 // covers: C-100-06
-TEST_CASE("KeyValueCache: attention step by step equals attention at once, rotary or not, with gradients") {
+TEST_CASE("KeyValueCache: step by step equals one call, rotary or not, with gradients") {
   manual_seed(10);
   for (const bool rotary : {false, true})
     for (const int64_t step : {1, 2}) {
@@ -64,7 +64,7 @@ TEST_CASE("KeyValueCache: keys and values of a memory are computed once; roll ba
 }
 
 // covers: C-100-06
-TEST_CASE("KeyValueCache: it grows in place, and no copy of it, longer or rolled back, changes another") {
+TEST_CASE("KeyValueCache: grows in place; appending to a copy or after a rollback changes no other cache") {
   manual_seed(12);
   const NoGrad guard;
   const Tensor keys = randn({3, 2, 9, 4}), values = randn({3, 2, 9, 5});

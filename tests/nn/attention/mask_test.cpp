@@ -28,7 +28,7 @@ TEST_CASE("Mask: causal, window and lengths, as text") {
 }
 
 // covers: C-100-01
-TEST_CASE("Mask: and, or, not; masks broadcast to one another") {
+TEST_CASE("Mask: and, or, not; masks broadcast to each other") {
   const Mask causal = Mask::causal(3), near = Mask::window(3, 1, 1);
   CHECK(to_string(causal & near) == "x..\nxx.\n.xx\n");
   CHECK(to_string(causal | near) == "xx.\nxxx\nxxx\n");
@@ -38,22 +38,22 @@ TEST_CASE("Mask: and, or, not; masks broadcast to one another") {
   CHECK(to_string(both) == "x..\nxx.\nxxx\n\nx..\nx..\nx..\n");
 }
 
-TEST_CASE("Mask: everything is a mask too") {
-  const Mask everything, causal = Mask::causal(2);
-  CHECK(everything.allows_all());
-  CHECK(to_string(everything) == "everything may attend to everything\n");
-  CHECK(to_string(everything & causal) == to_string(causal));
-  CHECK(to_string(causal & everything) == to_string(causal));
-  CHECK((everything | causal).allows_all());
-  CHECK((causal | everything).allows_all());
-  CHECK((everything & everything).allows_all());
-  CHECK(to_string(~everything & causal) == "..\n..\n");
-  CHECK(to_string(~everything | causal) == to_string(causal));
+TEST_CASE("Mask: the default allows everything") {
+  const Mask all, causal = Mask::causal(2);
+  CHECK(all.allows_all());
+  CHECK(to_string(all) == "everything may attend to everything\n");
+  CHECK(to_string(all & causal) == to_string(causal));
+  CHECK(to_string(causal & all) == to_string(causal));
+  CHECK((all | causal).allows_all());
+  CHECK((causal | all).allows_all());
+  CHECK((all & all).allows_all());
+  CHECK(to_string(~all & causal) == "..\n..\n");
+  CHECK(to_string(~all | causal) == to_string(causal));
   CHECK(to_string(Mask(zeros({2, 0}, boolean))) == "");
   CHECK(Mask::causal(0).allowed().shape() == Shape{0, 0});
 }
 
-TEST_CASE("Mask: three dimensions hold for every head") {
+TEST_CASE("Mask: a mask of three dimensions is for every head") {
   using heed::detail::for_heads;
   CHECK(for_heads(Mask::lengths(tensor({1, 2}, int64), 4)).shape() == Shape{2, 1, 1, 4});
   CHECK(for_heads(Mask::causal(4)).shape() == Shape{4, 4});
@@ -61,7 +61,7 @@ TEST_CASE("Mask: three dimensions hold for every head") {
   CHECK_FALSE(for_heads(Mask()).defined());
 }
 
-TEST_CASE("Mask: what is none is refused with a reason") {
+TEST_CASE("Mask: errors say what is wrong") {
   CHECK_ERROR_HAS(Mask(zeros({2, 2})),
                   "Mask: given float32 [2, 2]; a mask is bool, true = may attend (numbers to add to the "
                   "scores are a bias)");

@@ -38,7 +38,7 @@ OneHead one_head(const MultiheadAttention& attention, const Tensor& x, int64_t h
 }  // namespace
 
 // covers: C-004-11 C-001-03 C-001-09 C-001-02
-TEST_CASE("MultiheadAttention: a loop over heads with W_Q, W_K, W_V of their own gives the same") {
+TEST_CASE("MultiheadAttention: equals a loop over heads, each with its own W_Q, W_K, W_V") {
   manual_seed(3);
   const MultiheadAttention attention = in_double(12, 3, {.bias = false});
   const Tensor x = randn({1, 5, 12}, float64);
@@ -61,7 +61,7 @@ TEST_CASE("MultiheadAttention: a loop over heads with W_Q, W_K, W_V of their own
 }
 
 // covers: C-004-12
-TEST_CASE("MultiheadAttention: joining the heads and W_O is the sum over heads of their slices of W_O") {
+TEST_CASE("MultiheadAttention: W_O times the joined heads is the sum over heads of their slices of W_O") {
   manual_seed(4);
   const MultiheadAttention attention = in_double(16, 8);
   const Tensor x = randn({1, 4, 16}, float64);
@@ -72,7 +72,7 @@ TEST_CASE("MultiheadAttention: joining the heads and W_O is the sum over heads o
 }
 
 // covers: C-003-15
-TEST_CASE("MultiheadAttention: with keys that are values and no projections it is plain attention") {
+TEST_CASE("MultiheadAttention: with keys equal to values and identity projections it is plain attention") {
   MultiheadAttention attention = in_double(6, 1);
   attention.in_proj_weight = cat({eye(6, 6, float64), eye(6, 6, float64), eye(6, 6, float64)});
   attention.out_proj.weight = eye(6, 6, float64);
@@ -93,7 +93,7 @@ TEST_CASE("multi-head attention and kernel regression end in the same pooling of
           .output;
   const NadarayaWatson regression({.w = 2, .dtype = float64});
   const Tensor answers = regression(query, key, value);
-  REQUIRE(scope.calls().size() == 2);  // attention_pool tells the scope
+  REQUIRE(scope.calls().size() == 2);  // from attention_pool
   const Tensor of_heads = scope.calls()[0].weights, of_regression = scope.calls()[1].weights;
   std::vector<Tensor> outputs;
   for (int64_t h = 0; h < 2; ++h)
@@ -103,7 +103,7 @@ TEST_CASE("multi-head attention and kernel regression end in the same pooling of
 }
 
 // covers: C-002-12
-TEST_CASE("MultiheadAttention: every output sees every input; when causal, none that comes later") {
+TEST_CASE("MultiheadAttention: every output sees every input; if causal, none after it") {
   manual_seed(5);
   const MultiheadAttention attention = in_double(8, 2);
   for (const int64_t T : {5, 1100}) {  // 1100: several tiles of the blocked form each way
@@ -174,7 +174,7 @@ TEST_CASE("MultiheadAttention: names, start values, and heads that do not divide
 }
 
 // covers: C-001-03
-TEST_CASE("MultiheadAttention: gradients with rotary positions; no leaf is forgotten") {
+TEST_CASE("MultiheadAttention: gradients with rotary positions; every leaf is registered") {
   manual_seed(7);
   const MultiheadAttention attention = in_double(4, 2, {.rotary = true});
   const Tensor x = randn({2, 3, 4}, float64).requires_grad_();
@@ -199,7 +199,7 @@ TEST_CASE("MultiheadAttention: masks of every rank, biases, inputs without a bat
     CHECK(max(where(forbidden, weights(mask), 0)).item() == 0);
     CHECK(min(where(forbidden, 1, weights(mask))).item() > 0);
   }
-  // Nothing to attend to: the bias of the projection is left.
+  // A query that may attend to nothing gives the bias of the projection.
   const Tensor alone = attention(x, Mask::lengths(tensor({4, 0, 2}, int64), 4)).output;
   CHECK(largest_difference(alone[1], expand(attention.out_proj.bias, {4, 8})) == 0);
 
@@ -213,7 +213,7 @@ TEST_CASE("MultiheadAttention: masks of every rank, biases, inputs without a bat
   CHECK(attention(ones({0, 4, 8})).output.shape() == Shape{0, 4, 8});
 }
 
-TEST_CASE("MultiheadAttention: dropout of weights while training; scopes see [B, H, Tq, Tk] under its path") {
+TEST_CASE("MultiheadAttention: dropout in training; scopes capture [B, H, Tq, Tk] under its path") {
   struct Model : Layer<Model> {
     Tensor forward(const Tensor& x) const { return attention(x).output; }
     void visit(Visitor& v) override { v("attention", attention); }
@@ -232,7 +232,7 @@ TEST_CASE("MultiheadAttention: dropout of weights while training; scopes see [B,
   CHECK(dropped(1) == 0);
 }
 
-TEST_CASE("MultiheadAttention: a call that fails leaves its cache; a bias of a batch is for all heads") {
+TEST_CASE("MultiheadAttention: an error leaves the cache unchanged; a bias [B, T, T] is for all heads") {
   manual_seed(6);
   const MultiheadAttention attention(8, 2);
   const Tensor x = randn({2, 3, 8});

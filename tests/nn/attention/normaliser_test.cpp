@@ -24,7 +24,7 @@ TEST_CASE("SparsemaxNormaliser: the nearest probabilities, many of them exactly 
 }
 
 // covers: C-100-02
-TEST_CASE("SoftmaxNormaliser: what is masked counts for nothing, whatever stands there") {
+TEST_CASE("SoftmaxNormaliser: masked scores have no influence, even NaN") {
   const Mask mask = tensor({{1, 1, 0}, {0, 0, 0}}, boolean);
   const Tensor scores = tensor({{0, 0, NAN}, {kInf, 1e30, -kInf}}).requires_grad_();
   const Tensor weights = SoftmaxNormaliser()(scores, mask);
@@ -35,7 +35,7 @@ TEST_CASE("SoftmaxNormaliser: what is masked counts for nothing, whatever stands
 }
 
 // covers: C-003-12
-TEST_CASE("HardNormaliser: one key each; the mean of draws tends to soft attention as 1/sqrt(S)") {
+TEST_CASE("HardNormaliser: draws one key; the mean of S draws approaches soft attention as 1/sqrt(S)") {
   manual_seed(11);
   const Tensor scores = tensor({{0, 1, 2, -1}}, float64), values_ = tensor({{1}, {2}, {4}, {8}}, float64);
   const Tensor soft = attention_pool(softmax(scores, -1), values_);
@@ -54,7 +54,7 @@ TEST_CASE("HardNormaliser: one key each; the mean of draws tends to soft attenti
   for (int i = 0; i < 4; ++i) mean += p[i] * x[i], square += p[i] * x[i] * x[i];
   CHECK(at_1000 == doctest::Approx(std::sqrt((square - mean * mean) / 1000)).epsilon(0.2));
   const Tensor shares = heed::mean(HardNormaliser()(expand(scores, {100'000, 4}), {}), 0);
-  CHECK(largest_difference(shares, softmax(scores, -1)[0]) < 0.007);  // four standard deviations at the most
+  CHECK(largest_difference(shares, softmax(scores, -1)[0]) < 0.007);  // at most four standard deviations
 }
 
 TEST_CASE("HardNormaliser: weights are 0 and 1, masked keys are never drawn, the gradient is the softmax's") {

@@ -21,7 +21,7 @@ TEST_CASE("attention_pool: the weighted mean of the values, for numbers, vectors
 }
 
 // covers: C-000-18
-TEST_CASE("attention_pool: any weights will do; queries, keys and values each have a width of their own") {
+TEST_CASE("attention_pool: any weights work; queries, keys and values may differ in width") {
   const Tensor q = randn({4, 2}, float64), k = randn({3, 5}, float64), v = randn({3, 7}, float64);
   const Tensor bilinear = randn({2, 5}, float64);
   const Tensor alpha = softmax(matmul(matmul(q, bilinear), transpose(k)), -1);
@@ -34,7 +34,7 @@ TEST_CASE("attention_pool: any weights will do; queries, keys and values each ha
   }
 }
 
-TEST_CASE("attention_pool: sizes that do not fit are named") {
+TEST_CASE("attention_pool: errors name the sizes") {
   CHECK_ERROR_HAS(
       attention_pool(zeros({2, 3}), zeros({4, 5})),
       "attention_pool: weights [2, 3] are for 3 keys, values [4, 5] for 4; each key needs one value");
@@ -44,7 +44,7 @@ TEST_CASE("attention_pool: sizes that do not fit are named") {
 }
 
 // covers: C-002-03
-TEST_CASE("AttentionPooling: exactly three stages, each fed by the one before and each replaceable") {
+TEST_CASE("AttentionPooling: three stages, each with the result of the one before") {
   const Tensor q = randn({2, 3, 4}), k = randn({2, 5, 6}), v = randn({2, 5, 7});
   const Tensor some_scores = randn({2, 3, 5}), some_weights = randn({2, 3, 5});
   const Mask mask = Mask::lengths(tensor({5, 2}, int64), 5);
@@ -56,20 +56,20 @@ TEST_CASE("AttentionPooling: exactly three stages, each fed by the one before an
     return some_scores;
   };
   const auto normaliser = [&](const Tensor& scores, const Mask& given) {
-    stages += "normalise ";
+    stages += "normalize ";
     CHECK(scores.same_as(some_scores));
     CHECK(given.allowed().same_as(mask.allowed()));
     return some_weights;
   };
   const AttentionPooling pooling{score, normaliser};
   const auto [y, weights] = pooling(q, k, v, mask);
-  CHECK(stages == "score normalise ");
+  CHECK(stages == "score normalize ");
   CHECK(weights.same_as(some_weights));
   CHECK(largest_difference(y, matmul(some_weights, v)) == 0);
 }
 
 // covers: C-002-03 C-003-15
-TEST_CASE("AttentionPooling: with an additive score and softmax; keys that are values are given once") {
+TEST_CASE("AttentionPooling: with an additive score and softmax; one tensor for keys and values") {
   manual_seed(2);
   const Tensor q = randn({2, 3, 4}), k = randn({2, 5, 6});
   const Mask mask = Mask::lengths(tensor({5, 2}, int64), 5);
@@ -109,7 +109,7 @@ TEST_CASE("CachedKeys: mapped once in a decoder's loop, with equal results and g
     CHECK(largest_difference(once.back(), each.back()) == 0);
     for (size_t i = 0; i < once.size(); ++i) CHECK(largest_difference(once[i], each[i]) < 1e-12);
 
-    // Held over a change of mode and of the weights.
+    // The same keys after recording was switched off and on, and after a write to the weights.
     const CachedKeys keys(states);
     {
       const NoGrad guard;
@@ -164,7 +164,7 @@ TEST_CASE("AttentionPooling: any score with any normaliser and any mask trains")
 }
 
 // covers: C-100-02 C-100-01
-TEST_CASE("attention: 10,000 random masks, empty rows among them, equal a plain loop in float64") {
+TEST_CASE("attention: 10,000 random masks, some with empty rows, agree with a plain loop in float64") {
   manual_seed(17);
   Generator& draw = default_generator();
   int empty_rows = 0;
@@ -186,7 +186,7 @@ TEST_CASE("attention: 10,000 random masks, empty rows among them, equal a plain 
       return F::scaled_dot_product_attention(Q, K, V, {.mask = allowed, .need_weights = trial % 3 == 0})
           .output;
     });
-    // Each query by itself over the keys that it may attend to.
+    // A loop over the queries and the keys that each may attend to.
     const auto want = results(float64, [&](const Tensor& Q, const Tensor& K, const Tensor& V) {
       std::vector<Tensor> rows;
       for (int64_t i = 0; i < n; ++i) {
@@ -209,7 +209,7 @@ TEST_CASE("attention: 10,000 random masks, empty rows among them, equal a plain 
   CHECK(empty_rows > 1000);
 }
 
-TEST_CASE("AttentionPooling: a score and a normaliser may name their members alike") {
+TEST_CASE("AttentionPooling: score and normaliser may have members of the same name") {
   struct Sharp {
     Tensor operator()(const Tensor& scores, const Mask& mask) const {
       return masked_softmax(scores * w, mask.allowed());
@@ -223,7 +223,7 @@ TEST_CASE("AttentionPooling: a score and a normaliser may name their members ali
   CHECK(state.at("normaliser.w").item() == 2);
 }
 
-TEST_CASE("AttentionPooling: padding may hold anything; masks that do not fit and bad dropout are refused") {
+TEST_CASE("AttentionPooling: NaN in padding has no influence; errors") {
   const Mask mask = Mask::lengths(tensor({2}, int64), 3);
   const auto run = [&](double filler) {
     manual_seed(1);

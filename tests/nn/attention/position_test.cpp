@@ -79,13 +79,13 @@ TEST_CASE("SinusoidalPosition: PE(p + d) is PE(p), each pair rotated by an angle
 }
 
 // covers: C-100-03
-TEST_CASE("LearnedPosition: a row for each position, up to max_length") {
+TEST_CASE("LearnedPosition: one row for each position, up to max_length") {
   const LearnedPosition position(4, 3);
   const Tensor x = randn({2, 3, 3});
   CHECK(largest_difference(position(x), x + narrow(position.weight, 0, 0, 3)) == 0);
   CHECK(largest_difference(position(x, 1), x + narrow(position.weight, 0, 1, 3)) == 0);
   CHECK(position.named_parameters().at(0).name == "weight");
-  const Tensor many = LearnedPosition(1000, 32).weight;  // as large as sinusoids
+  const Tensor many = LearnedPosition(1000, 32).weight;  // the variance of sinusoids
   const Tensor table = SinusoidalPosition(32).table(1000);
   CHECK(mean(many * many).item() == doctest::Approx(mean(table * table).item()).epsilon(0.02));
   CHECK(test::unregistered_leaves(position(x), position) == "");

@@ -6,7 +6,7 @@
 using namespace heed;
 
 // covers: C-001-02
-TEST_CASE("attention: the worked example, and masks") {
+TEST_CASE("attention: a worked example, and masks") {
   const Tensor q = tensor({{1, 0, 1}, {0, 1, 1}}), k = tensor({{1, 0, 0}, {0, 1, 1}});
   const Tensor v = tensor({{1, 0}, {0, 1}});
   const auto [y, weights] = F::scaled_dot_product_attention(q, k, v, {.need_weights = true});
@@ -51,7 +51,7 @@ TEST_CASE("attention: sizes of queries, keys and values may differ; batches broa
                   "7]; they must be [..., Tq, D], [..., Tk, D], [..., Tk, Dv]");
 }
 
-TEST_CASE("attention: the same bits inside a scope that captures, whichever way is taken") {
+TEST_CASE("attention: an AttentionScope does not change the bits, fused or not") {
   const Tensor k = randn({2, 140, 8}), v = randn({2, 140, 5}), bias = randn({140});
   const Mask mask = rand({140, 140}) < 0.5;
   for (const auto& options : {F::AttentionOptions{}, F::AttentionOptions{.is_causal = true},
@@ -76,7 +76,7 @@ TEST_CASE("attention: the same bits inside a scope that captures, whichever way 
 }
 
 // covers: C-100-01
-TEST_CASE("attention: what stands in keys that no query may attend to counts for nothing, in either form") {
+TEST_CASE("attention: NaN in keys that no query may attend to has no influence, fused or not") {
   const int64_t Tq = 300, Tk = 600;  // several tiles of the blocked form
   const Tensor q = randn({2, Tq, 4}), k = randn({2, Tk, 4}), v = randn({2, Tk, 4});
   const Mask padding = Mask::lengths(tensor({Tk, 130}, int64), Tk);
@@ -94,13 +94,13 @@ TEST_CASE("attention: what stands in keys that no query may attend to counts for
               [&](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2], options).output; },
               {q, where(seen, k, filler), where(seen, v, filler)});
         };
-        const Tensors clean = run(1), spoilt = run(bad);
+        const Tensors clean = run(1), with_bad = run(bad);
         for (size_t i = 0; i < clean.size(); ++i)
-          CHECK((all(isfinite(clean[i])).item<bool>() && largest_difference(clean[i], spoilt[i]) == 0));
+          CHECK((all(isfinite(clean[i])).item<bool>() && largest_difference(clean[i], with_bad[i]) == 0));
       }
 }
 
-TEST_CASE("attention: a mask or bias that does not broadcast to the scores is named with the call") {
+TEST_CASE("attention: a mask or bias that does not broadcast to the scores is named") {
   const Tensor x = ones({2, 3, 4});
   CHECK_ERROR(F::scaled_dot_product_attention(x, x, x, {.mask = ones({2, 4, 3}, boolean)}),
               "scaled_dot_product_attention: the mask is [2, 4, 3] and must broadcast to the scores, [..., "

@@ -83,7 +83,7 @@ TEST_CASE("DenseScore: q . tanh(W k + b), which is not the additive score") {
 }
 
 // covers: C-000-11
-TEST_CASE("GaussianScore: -(|q - k| w)^2 / 2 with a w to learn") {
+TEST_CASE("GaussianScore: -(|q - k| w)^2 / 2 with a learned w") {
   check_score(GaussianScore(1.5), 3, 3,
               [](auto&, const Tensor& q, const Tensor& k) { return -0.5 * sum(square((q - k) * 1.5)); });
 }
@@ -98,7 +98,7 @@ TEST_CASE("make_score: by name") {
               "low_rank, dense, gaussian");
 }
 
-TEST_CASE("scores: widths that do not fit are named") {
+TEST_CASE("scores: errors name the widths") {
   CHECK_ERROR(DotScore()(zeros({2, 3}), zeros({4, 5})),
               "DotScore: queries are [2, 3], keys [4, 5]; they must be [..., Tq, d] and [..., Tk, d] of one "
               "width (bilinear and additive scores take two)");

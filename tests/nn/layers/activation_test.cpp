@@ -12,7 +12,7 @@ static void check_values(const L& layer, Tensor (*function)(const Tensor&)) {
   CHECK(layer.parameters().empty());
 }
 
-TEST_CASE("activations are their functions") {
+TEST_CASE("activation layers compute their functions") {
   using T = const Tensor&;
   check_values(Identity(), [](T x) { return x; });
   check_values(ReLU(), [](T x) { return relu(x); });
@@ -30,13 +30,13 @@ TEST_CASE("activations are their functions") {
   check_values(LogSoftmax(0), [](T x) { return log_softmax(x, 0); });
 }
 
-TEST_CASE("Flatten joins all dimensions but the first, or those it is told") {
+TEST_CASE("Flatten joins all dimensions but the first, or those given") {
   CHECK(Flatten()(ones({2, 3, 4})).shape() == Shape{2, 12});
   CHECK(Flatten(0)(ones({2, 3, 4})).shape() == Shape{24});
   CHECK(Flatten(0, 1)(ones({2, 3, 4})).shape() == Shape{6, 4});
 }
 
-TEST_CASE("activations stand what every layer must") {
+TEST_CASE("activation layers pass check_module") {
   Generator random(5);
   const Tensor x = randn({3, 2, 2}, float32, &random);
   const auto check = [&](const auto& layer) {

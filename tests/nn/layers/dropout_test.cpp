@@ -4,7 +4,7 @@
 
 using namespace heed;
 
-TEST_CASE("Dropout: random in training, the identity in eval, the same seed the same") {
+TEST_CASE("Dropout: random in training, the identity in eval, equal for equal seeds") {
   Dropout layer(0.5);
   const Tensor x = ones({1000});
   manual_seed(1);

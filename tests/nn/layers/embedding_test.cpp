@@ -16,7 +16,7 @@ TEST_CASE("Embedding: rows by index, names, leaves, start") {
   CHECK(heed::stddev(layer.weight).item() == doctest::Approx(1).epsilon(0.05));
 }
 
-TEST_CASE("Embedding: the padding row starts at zero and never learns") {
+TEST_CASE("Embedding: the padding row starts at zero and gets no gradient") {
   for (const int64_t padding : {2, -1}) {
     const Embedding layer(3, 2, {.padding_idx = padding});
     CHECK(layer.padding_idx == 2);
@@ -28,7 +28,7 @@ TEST_CASE("Embedding: the padding row starts at zero and never learns") {
   CHECK_ERROR(Embedding(3, 2, {.padding_idx = 3}), "Embedding: padding_idx 3 is not in [-3, 3)");
 }
 
-TEST_CASE("Embedding: a start of one's own, which stays the caller's") {
+TEST_CASE("Embedding: copies a given start") {
   const Tensor start = tensor({{1, 2}, {3, 4}, {5, 6}});
   const Embedding layer(start, {.padding_idx = -1});
   CHECK(layer.weight.to_vector<float>() == std::vector<float>{1, 2, 3, 4, 0, 0});
@@ -59,14 +59,14 @@ TEST_CASE("Embedding: a tied output projection is one parameter under two names"
     CHECK(other.load_state_dict({{name, model.embedding.weight}}).missing.empty());
     CHECK(other(words).to_vector<float>() == y.to_vector<float>());
   }
-  // The gradient comes from both places: d/dW sum(W[words] W^T).
+  // The gradient is the sum of both uses: d/dW sum(W[words] W^T).
   sum(y).backward();
   const Tensor w = model.embedding.weight.detach(), rows = sum(embedding(w, words), {0, 1});
   const Tensor want = expand(rows, {5, 4}) + expand(sum(w, 0), {5, 4}) * tensor({{1}, {0}, {0}, {1}, {0}});
   CHECK(largest_difference(model.embedding.weight.grad(), want) < 1e-5);
 }
 
-TEST_CASE("Embedding: what is no index") {
+TEST_CASE("Embedding: errors for what is no index") {
   const Embedding layer(3, 2);
   CHECK_THROWS_AS(layer(tensor({3}, int64)), Error);
   CHECK_THROWS_AS(layer(tensor({0.5})), Error);

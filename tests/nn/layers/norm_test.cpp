@@ -28,7 +28,7 @@ TEST_CASE("RMSNorm: root mean square 1 over the last dimension") {
   CHECK(RMSNorm(2, {.elementwise_affine = false}).parameters().empty());
 }
 
-TEST_CASE("norms of no features") {
+TEST_CASE("norms of zero features") {
   const Tensor x = zeros({2, 0}).requires_grad_();
   CHECK(LayerNorm(0)(x).shape() == Shape{2, 0});
   CHECK(RMSNorm(0)(x).shape() == Shape{2, 0});

@@ -1,5 +1,5 @@
-// RNN, GRU and LSTM, and their cells: most tests run over the three. The formulas of the cells and of all
-// steps are held by the reference cases, tests/parity/recurrent_test.cpp.
+// RNN, GRU and LSTM, and their cells: most tests run for all three. The reference cases in
+// tests/parity/recurrents.cpp check the formulas.
 #include "nn/recurrent/recurrent.h"
 
 #include <tuple>
@@ -18,7 +18,7 @@ struct Answer {
   Tensor output, h_n, c_n;
 };
 
-// Calls a layer of any kind. c_0 is given to an LSTM alone.
+// Calls a layer of any kind; only an LSTM gets c_0.
 template <class Layer>
 Answer ask(const Layer& layer, const Tensor& x, const Tensor& h_0, const Tensor& c_0, const Tensor& lengths) {
   if constexpr (std::is_same_v<Layer, LSTM>) {
@@ -58,7 +58,7 @@ Layer make(int64_t input, int64_t hidden, const RecurrentOptions& options = {}) 
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("recurrent layers: a loop of cells gives the same", Pair, RnnPair, GruPair, LstmPair) {
+TEST_CASE_TEMPLATE("recurrent layers: equal to a loop of cells", Pair, RnnPair, GruPair, LstmPair) {
   for (const bool bias : {true, false})
     for (const auto nonlinearity : {init::Nonlinearity::tanh, init::Nonlinearity::relu}) {
       const auto layer = make<typename Pair::first_type>(3, 4, {.nonlinearity = nonlinearity, .bias = bias});
@@ -81,8 +81,8 @@ TEST_CASE_TEMPLATE("recurrent layers: a loop of cells gives the same", Pair, Rnn
     }
 }
 
-TEST_CASE_TEMPLATE("recurrent layers: batch_first and a single sequence are other orders of the same", L, RNN,
-                   GRU, LSTM) {
+TEST_CASE_TEMPLATE("recurrent layers: batch_first and a single sequence only change the layout", L, RNN, GRU,
+                   LSTM) {
   const RecurrentOptions options{.num_layers = 2, .bidirectional = true};
   RecurrentOptions batch_first = options;
   batch_first.batch_first = true;
@@ -98,7 +98,8 @@ TEST_CASE_TEMPLATE("recurrent layers: batch_first and a single sequence are othe
           1e-14);
 }
 
-TEST_CASE_TEMPLATE("recurrent layers: with lengths each sequence is as if it were alone", L, RNN, GRU, LSTM) {
+TEST_CASE_TEMPLATE("recurrent layers: with lengths each sequence gives the results that it gives alone", L,
+                   RNN, GRU, LSTM) {
   const L layer = make<L>(3, 2, {.num_layers = 2, .bidirectional = true});
   const Tensor x = randn({6, 5, 3}, float64);
   const Tensor h_0 = randn({4, 5, 2}, float64), c_0 = randn({4, 5, 2}, float64);
@@ -118,16 +119,15 @@ TEST_CASE_TEMPLATE("recurrent layers: with lengths each sequence is as if it wer
   }
 }
 
-TEST_CASE_TEMPLATE("recurrent layers: 50 steps of padding, whatever stands there, change nothing", L, RNN,
-                   GRU, LSTM) {
+TEST_CASE_TEMPLATE("recurrent layers: 50 steps of padding, even NaN, change nothing", L, RNN, GRU, LSTM) {
   const L layer = make<L>(3, 4, {.num_layers = 2, .batch_first = true, .bidirectional = true});
   const Tensor lengths = lengths_of({2, 6, 0, 5});
   const Tensor x = randn({4, 6, 3}, float64);
   const Tensor cotangent = randn({4, 6, 8}, float64), state_cotangent = randn({4, 4, 4}, float64);
   std::vector<Tensor> before;
-  for (const double filling : {0.0, 1e300, std::nan("")}) {
-    const int64_t more = filling == 0 ? 0 : 50;
-    const Tensor padded = cat({x, full({4, more, 3}, filling, float64)}, 1).requires_grad_();
+  for (const double filler : {0.0, 1e300, std::nan("")}) {
+    const int64_t more = filler == 0 ? 0 : 50;
+    const Tensor padded = cat({x, full({4, more, 3}, filler, float64)}, 1).requires_grad_();
     const Answer got = ask(layer, padded, lengths);
     const Tensor output = narrow(got.output, 1, 0, 6);
     CHECK(largest_difference(narrow(got.output, 1, 6, more), zeros({4, more, 8}, float64)) == 0);
@@ -145,8 +145,8 @@ TEST_CASE_TEMPLATE("recurrent layers: 50 steps of padding, whatever stands there
   }
 }
 
-TEST_CASE_TEMPLATE("recurrent layers: gradients with lengths, in both directions; every leaf", L, RNN, GRU,
-                   LSTM) {
+TEST_CASE_TEMPLATE("recurrent layers: gradients with lengths, in both directions; every leaf is registered",
+                   L, RNN, GRU, LSTM) {
   const L layer = make<L>(2, 2, {.num_layers = 2, .bidirectional = true});
   const Tensor x = randn({3, 2, 2}, float64).requires_grad_(), lengths = lengths_of({3, 2});
   std::vector<Tensor> inputs = layer.parameters();
@@ -161,7 +161,7 @@ TEST_CASE("recurrent layers: start uniform within 1 / sqrt(hidden)") {
   for (const Tensor& parameter : layer.parameters()) check_fills(parameter, 0.1, 0.95);
 }
 
-TEST_CASE_TEMPLATE("recurrent layers: dropout is between layers, while training", L, RNN, GRU, LSTM) {
+TEST_CASE_TEMPLATE("recurrent layers: dropout between layers, in training", L, RNN, GRU, LSTM) {
   const Tensor x = randn({4, 3, 2}, float64);
   L dropping = make<L>(2, 8, {.num_layers = 2, .dropout = 0.5});
   const L plain = make<L>(2, 8, {.num_layers = 2}), one = make<L>(2, 8, {.dropout = 0.5});
@@ -185,7 +185,7 @@ TEST_CASE_TEMPLATE("recurrent layers: hooks see each result and may replace it",
   CHECK(values(got.output) == Values{0, 0});
 }
 
-TEST_CASE_TEMPLATE("recurrent layers: what does not fit", L, RNN, GRU, LSTM) {
+TEST_CASE_TEMPLATE("recurrent layers: errors", L, RNN, GRU, LSTM) {
   const L layer(3, 2, {.bidirectional = true});
   const std::string name = layer.type_name() + ": ";
   const Tensor x = ones({4, 5, 3});
@@ -214,7 +214,7 @@ TEST_CASE_TEMPLATE("recurrent layers: what does not fit", L, RNN, GRU, LSTM) {
   CHECK(ask(layer, ones({4, 0, 3}), lengths_of({})).h_n.shape() == Shape{2, 0, 2});
 }
 
-TEST_CASE("recurrent layers and cells: what does not fit one of them") {
+TEST_CASE("recurrent layers and cells: errors of single kinds") {
   CHECK_ERROR(RNN(2, 2, {.nonlinearity = init::Nonlinearity::sigmoid}),
               "RNN: the nonlinearity is tanh or relu");
   CHECK_ERROR(RNN(2, 2, {.proj_size = 1}), "RNN: only an LSTM has a proj_size");
@@ -225,7 +225,7 @@ TEST_CASE("recurrent layers and cells: what does not fit one of them") {
   const LSTMCell cell(1, 1);
   CHECK_ERROR_HAS(cell(ones({4, 1}), ones({4, 1}), ones({1})),
                   "LSTMCell: c is [1]; for this input it must be [4, 1]");
-  // A state that is not given is zero, alone or with the other.
+  // h or c is zero if it is not given.
   CHECK(cell(tensor({0.8F}), tensor({0.0F})).h.item() == cell(tensor({0.8F})).h.item());
   CHECK(cell(tensor({0.8F}), Tensor(), tensor({0.0F})).c.item() == cell(tensor({0.8F})).c.item());
 }

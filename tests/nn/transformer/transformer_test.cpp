@@ -15,7 +15,7 @@ static double share_of_zeros(const Tensor& x, double zero = 1e-4) {
   return mean(to(logical_and(-zero < x, x < zero), float64)).item();
 }
 
-// Values and gradients are held by the reference cases.
+// The reference cases check values and gradients.
 TEST_CASE("transformer layers: inputs without a batch, names, every leaf") {
   manual_seed(1);
   const Tensor tgt = randn({2, kTarget, 8}), memory = randn({2, kSource, 8});
@@ -30,7 +30,7 @@ TEST_CASE("transformer layers: inputs without a batch, names, every leaf") {
   CHECK(TransformerEncoderLayer(8, 2, {.dim_feedforward = 12, .bias = false}).parameters().size() == 6);
 }
 
-TEST_CASE("transformer layers: a bias of -inf is a mask, and one that learns gets its gradient") {
+TEST_CASE("transformer layers: a bias of -inf is a mask; a bias gets its gradient") {
   manual_seed(2);
   const TransformerDecoder decoder(8, 2, 2, {.dim_feedforward = 12, .dropout = 0});
   const Tensor tgt = randn({2, kTarget, 8}), memory = randn({2, kSource, 8});
@@ -49,7 +49,7 @@ TEST_CASE("transformer layers: a bias of -inf is a mask, and one that learns get
   CHECK_ERROR_HAS(decoder(tgt, memory, Mask::causal(4)), "the mask is [4, 4]");
 }
 
-TEST_CASE("transformer stacks: causal attention keeps no T x T mask, with a cache neither") {
+TEST_CASE("transformer stacks: is_causal needs no T x T mask in memory") {
   if (reference_mode()) return;  // the composed form has the scores in memory
   constexpr int64_t T = 1024;
   TransformerEncoder encoder(8, 1, 2, {.dim_feedforward = 8, .dropout = 0});
@@ -67,7 +67,7 @@ TEST_CASE("transformer stacks: causal attention keeps no T x T mask, with a cach
   CHECK(largest_difference(encoder(x, AttentionOptions{.is_causal = true}), whole) < 1e-5);
 }
 
-TEST_CASE("transformer layers: dropout has a probability and draws of its own at each place") {
+TEST_CASE("transformer layers: each dropout has its own probability and its own draws") {
   constexpr int64_t E = 32;
   const double p = 0.3;
   struct Places {
@@ -98,7 +98,7 @@ TEST_CASE("transformer layers: dropout has a probability and draws of its own at
         CHECK(largest_difference(scope.weights("self_attn", 1) == 0, scope.weights("multihead_attn") == 0) ==
               1);
     }
-    // Attention adds `attention` everywhere and the feed-forward part its inside, which is `inside`.
+    // Attention adds `attention` everywhere, and the feed-forward part adds its activations, `inside`.
     const auto added = [&](auto layer, double attention, double inside) {
       const NoGrad guard;
       fill_(layer.self_attn.out_proj.weight, 0);
@@ -135,7 +135,7 @@ TEST_CASE("transformer layers: dropout has a probability and draws of its own at
 }
 
 // covers: C-100-06
-TEST_CASE("TransformerDecoder: step by step with a cache equals all at once") {
+TEST_CASE("TransformerDecoder: step by step with a cache equals one call") {
   manual_seed(2);
   for (const bool norm_first : {false, true})
     for (const bool rotary : {false, true}) {
@@ -151,7 +151,7 @@ TEST_CASE("TransformerDecoder: step by step with a cache equals all at once") {
       const Mask lengths = Mask::lengths(tensor({6, 2, 4}, int64), kSource);
       const Tensor whole = decoder(tgt, memory, Mask::causal(kTarget), lengths);
       DecoderCache cache;
-      // The first, then two at once, then one by one; the memory is read once.
+      // One position, then two, then one at a time; the memory is given once.
       Tensor y = decoder(narrow(tgt, 1, 0, 1), memory, causal, lengths, &cache);
       y = decoder(narrow(tgt, 1, 1, 2), Tensor(), causal, lengths, &cache);
       CHECK(largest_difference(y, narrow(whole, 1, 1, 2)) < 1e-12);
@@ -160,7 +160,7 @@ TEST_CASE("TransformerDecoder: step by step with a cache equals all at once") {
         y = decoder(narrow(tgt, 1, t, 1), Tensor(), Mask(), lengths, &cache);
         CHECK(largest_difference(y, narrow(whole, 1, t, 1)) < 1e-12);
       }
-      // Two steps back, and another way from there, in rows as a beam search takes them.
+      // Two steps back, and a different continuation, with rows selected as in beam search.
       const DecoderCache before = cache;
       const Tensor rows = tensor({2, 0}, int64);
       cache.roll_back(3);
@@ -173,7 +173,7 @@ TEST_CASE("TransformerDecoder: step by step with a cache equals all at once") {
     }
 }
 
-TEST_CASE("TransformerEncoder: step by step with a cache gives the same bits as all at once") {
+TEST_CASE("TransformerEncoder: step by step with a cache gives the same bits as one call") {
   manual_seed(4);
   constexpr int64_t T = 37;
   const AttentionOptions causal{.is_causal = true};
@@ -198,7 +198,7 @@ TEST_CASE("TransformerEncoder: step by step with a cache gives the same bits as 
       CHECK(cache.length() == t);
       CHECK(equal(encoder(narrow(x, 1, t, 1), causal, &cache), narrow(whole, 1, t, 1)));
     }
-    // Some steps back, and another way from there; what was copied before stays.
+    // Some steps back, and a different continuation; an earlier copy is unchanged.
     const EncoderCache before = cache;
     const Tensor rows = tensor({2, 0}, int64);
     cache.roll_back(30);
@@ -207,7 +207,7 @@ TEST_CASE("TransformerEncoder: step by step with a cache gives the same bits as 
     CHECK(equal(y, index_select(narrow(whole, 1, 30, 2), 0, rows)));
     CHECK(before.length() == T);
     CHECK(before.layers[1].keys().size(0) == 3);
-    // An error leaves it as it was, also one behind the first layer.
+    // An error leaves the cache unchanged, also if it occurs after the first layer.
     CHECK_ERROR_HAS(encoder(randn({3, 1, 24}), causal, &cache), "select the rows of the batch?");
     TransformerEncoder broken = encoder;
     broken.layers[1] = TransformerEncoderLayer(16, 2);
@@ -222,7 +222,7 @@ TEST_CASE("TransformerEncoder: step by step with a cache gives the same bits as 
 }
 
 // covers: C-100-01
-TEST_CASE("transformer stacks: 50 positions of padding more change nothing, and NaN there no result") {
+TEST_CASE("transformer stacks: 50 more positions of padding change nothing, and NaN there no result") {
   manual_seed(3);
   const Tensor of_target = tensor({3, 5}, int64), of_source = tensor({6, 2}, int64);
   const auto valid = [](const Tensor& lengths, int64_t most) {
@@ -248,7 +248,7 @@ TEST_CASE("transformer stacks: 50 positions of padding more change nothing, and 
             where(valid(of_target, kTarget), narrow(model(source, x, words, self, words), 1, 0, kTarget), 0);
         const Tensor loss = sum(y * weight);
         std::vector<Tensor> found = {y, loss};
-        if (!std::isnan(filler)) {  // 0 times NaN is in the gradients of the weights
+        if (!std::isnan(filler)) {  // NaN times 0 reaches the gradients of the weights
           model.zero_grad();
           loss.backward();
           found.insert(found.end(), {narrow(x.grad(), 1, 0, kTarget), narrow(source.grad(), 1, 0, kSource)});
@@ -260,7 +260,7 @@ TEST_CASE("transformer stacks: 50 positions of padding more change nothing, and 
     }
 }
 
-TEST_CASE("transformer stacks: layers of their own, names, dropout, a norm behind, Xavier start") {
+TEST_CASE("transformer stacks: separate layers, names, dropout, a final norm, Xavier start") {
   manual_seed(2);
   TransformerEncoder encoder(8, 2, 2, {.dim_feedforward = 12, .dropout = 0.3, .final_norm = true});
   CHECK(largest_difference(encoder.layers[0].linear1.weight, encoder.layers[1].linear1.weight) > 0.01);
@@ -287,7 +287,7 @@ TEST_CASE("transformer stacks: layers of their own, names, dropout, a norm behin
 
 namespace {
 
-// Reads symbols and writes them backwards, all at once.
+// Writes the symbols that it reads in reverse order.
 template <class Position>
 struct Reverser : Layer<Reverser<Position>> {
   Reverser(Position position, int64_t layers, bool norm_first)
@@ -301,7 +301,7 @@ struct Reverser : Layer<Reverser<Position>> {
     v("encoder", encoder);
     v("read", read);
   }
-  // The share of right symbols, of `length`, after so many steps.
+  // The share of right symbols in sequences of this length after training.
   double learn(int steps, int64_t length) {
     Adam optimizer(this->parameters(), {.lr = 3e-3});
     for (int step = 0; step < steps; ++step) {

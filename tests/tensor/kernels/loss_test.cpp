@@ -6,7 +6,7 @@
 
 using namespace heed;
 
-TEST_CASE("cross entropy in one pass is the composed one, for any number of classes") {
+TEST_CASE("cross_entropy in one pass equals its reference, for any number of classes") {
   Generator generator(4);
   for (const DType dtype : {float32, float64})
     for (const int64_t classes :
@@ -27,7 +27,7 @@ TEST_CASE("cross entropy in one pass is the composed one, for any number of clas
         }
 }
 
-TEST_CASE("a class that cannot be, at -inf, does no harm to the others") {
+TEST_CASE("a logit of -inf does not affect the other classes") {
   const Tensors got = value_and_gradients(
       [](auto& in) { return F::cross_entropy(in[0], tensor({2}, int64), {.reduction = Reduction::none}); },
       {tensor({{0, -INFINITY, 0}})});
@@ -37,7 +37,7 @@ TEST_CASE("a class that cannot be, at -inf, does no harm to the others") {
   CHECK(dx[0] == doctest::Approx(-dx[2]));
 }
 
-TEST_CASE("targets that are no class are named with their position") {
+TEST_CASE("errors name targets that are no class, with their position") {
   CHECK_ERROR_HAS(F::cross_entropy(zeros({2, 3}), tensor({1, 3}, int64)),
                   "cross_entropy: the target at position 1 is 3, and the classes are 0 to 2; targets that do "
                   "not count are -100 (ignore_index)");
