@@ -3,6 +3,7 @@
 
 #include "tensor/create.h"
 #include "tensor/kernels/index.h"
+#include "tensor/table.h"
 
 namespace heed {
 namespace {
@@ -94,6 +95,31 @@ struct Printer {
 };
 
 }  // namespace
+
+std::string detail::coordinates(int64_t index, const Shape& shape) {
+  Shape at = shape;
+  for (int64_t d = shape.dim() - 1; d >= 0; --d) {
+    at[d] = index % shape[d];
+    index /= shape[d];
+  }
+  return to_string(at);
+}
+
+std::string detail::range_text(const Tensor& x) {
+  std::vector<double> values = x.to_vector<double>();
+  const auto nan = std::erase_if(values, [](double value) { return std::isnan(value); });
+  std::string range;
+  if (!values.empty()) {
+    const auto [least, most] = std::ranges::minmax(values);
+    range = "from " + short_number(least) + " to " + short_number(most);
+  }
+  if (nan > 0) range += (range.empty() ? "with " : " with ") + std::to_string(nan) + " NaN";
+  return range;
+}
+
+std::string detail::user_line(SourceLocation line) {
+  return is_user_code(line) ? line.file_name() + (":" + std::to_string(line.line())) : "";
+}
 
 std::string to_string(const Tensor& x) {
   if (!x.defined()) return "an undefined tensor";

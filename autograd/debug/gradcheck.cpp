@@ -6,21 +6,22 @@
 namespace heed {
 namespace {
 
+using Tensors = std::vector<Tensor>;
 using Values = std::vector<std::vector<double>>;  // of several tensors
 
-std::vector<Tensor> floating(std::vector<Tensor> outputs) {
+Tensors floating(Tensors outputs) {
   std::erase_if(outputs, [](const Tensor& y) { return !is_floating(y.dtype()); });
   return outputs;
 }
 
-Values values_of(const std::vector<Tensor>& tensors) {
+Values values_of(const Tensors& tensors) {
   Values values;
   for (const Tensor& x : tensors) values.push_back(x.to_vector<double>());
   return values;
 }
 
 // Positions of the inputs that require a gradient.
-std::vector<size_t> wanted_inputs(const char* op, const std::vector<Tensor>& inputs) {
+std::vector<size_t> wanted_inputs(const char* op, const Tensors& inputs) {
   std::vector<size_t> wanted;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& x = inputs[i];
@@ -30,31 +31,37 @@ std::vector<size_t> wanted_inputs(const char* op, const std::vector<Tensor>& inp
           "; differences are only exact enough in float64, convert with to(x, float64)");
     for (int64_t d = 0; d < x.dim(); ++d)
       check(x.shape()[d] < 2 || x.strides()[d] != 0, op, ": input ", i, " of shape ", x.shape(),
-            " is expanded, its elements cannot be moved one by one; give a clone, or expand inside f");
+            " is expanded, so its elements cannot be perturbed one by one; pass a clone, or expand inside f");
   }
   check(!wanted.empty(), op, ": no input requires a gradient; call requires_grad_() on those to check");
   return wanted;
 }
 
-// Undefined gradients are zero.
-std::vector<Tensor> gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& cotangents,
-                              const std::vector<Tensor>& inputs, bool create_graph) {
-  std::vector<Tensor> used, incoming;
+Tensors selected(const Tensors& inputs, const std::vector<size_t>& positions) {
+  Tensors found;
+  for (const size_t i : positions) found.push_back(inputs[i]);
+  return found;
+}
+
+// The gradients of sum_k <cotangents_k, outputs_k>, zeros for unused inputs.
+Tensors gradients(const Tensors& outputs, const Tensors& cotangents, const Tensors& inputs,
+                  bool create_graph) {
+  Tensors used, incoming;
   for (size_t k = 0; k < outputs.size(); ++k)
     if (outputs[k].requires_grad()) {
       used.push_back(outputs[k]);
       incoming.push_back(cotangents[k]);
     }
-  std::vector<Tensor> found =
+  Tensors found =
       grad(used, inputs, {.grad_outputs = incoming, .create_graph = create_graph, .allow_unused = true});
   for (size_t i = 0; i < found.size(); ++i)
     if (!found[i].defined()) found[i] = zeros_like(inputs[i]);
   return found;
 }
 
-std::vector<Tensor> cotangents_for(const std::vector<Tensor>& outputs, uint64_t seed) {
+Tensors cotangents_for(const Tensors& outputs, uint64_t seed) {
   Generator generator(seed);
-  std::vector<Tensor> cotangents;
+  Tensors cotangents;
   for (const Tensor& y : outputs) cotangents.push_back(randn(y.shape(), y.dtype(), &generator));
   return cotangents;
 }
@@ -67,21 +74,11 @@ double inner(const Values& a, const Values& b, const Values& c) {
   return sum;
 }
 
-std::string position(int64_t index, const Shape& shape) {
-  const Strides strides = contiguous_strides(shape);
-  Shape at = shape;
-  for (int64_t d = 0; d < shape.dim(); ++d) at[d] = index / strides[d] % shape[d];
-  return to_string(at);
-}
-
 }  // namespace
 
-GradcheckReport gradcheck(const CheckedFunction& f, const std::vector<Tensor>& inputs,
-                          GradcheckOptions options) {
+GradcheckReport gradcheck(const CheckedFunction& f, const Tensors& inputs, GradcheckOptions options) {
   const std::vector<size_t> wanted = wanted_inputs("gradcheck", inputs);
-  std::vector<Tensor> leaves;
-  for (const size_t i : wanted) leaves.push_back(inputs[i]);
-
+  const Tensors leaves = selected(inputs, wanted);
   const auto values = [&] {
     const NoGrad guard;
     return values_of(floating(f(inputs)));
@@ -90,20 +87,19 @@ GradcheckReport gradcheck(const CheckedFunction& f, const std::vector<Tensor>& i
   Values recorded, cotangents, analytic;
   {
     const GradMode mode(true);
-    const std::vector<Tensor> outputs = floating(f(inputs));
-    const std::vector<Tensor> incoming = cotangents_for(outputs, options.seed);
+    const Tensors outputs = floating(f(inputs)), incoming = cotangents_for(outputs, options.seed);
     recorded = values_of(outputs);
     cotangents = values_of(incoming);
     analytic = values_of(gradients(outputs, incoming, leaves, false));
   }
 
   GradcheckReport report;
-  // True when these two are farther apart than any before, and the report is to name their place.
-  const auto farthest = [&](double expected, double found) {
+  // Updates the largest error. Returns whether this one is it, so that the report describes its place.
+  const auto is_largest = [&](double expected, double found) {
     const double error = std::abs(expected - found) / std::max(1.0, std::abs(expected));
     if (error <= report.error || (std::isnan(report.error) && !report.ok)) return false;
     report.error = error;
-    report.ok = report.ok && error <= options.tolerance;  // NaN is not
+    report.ok = report.ok && error <= options.tolerance;  // false for NaN
     return true;
   };
 
@@ -113,10 +109,10 @@ GradcheckReport gradcheck(const CheckedFunction& f, const std::vector<Tensor>& i
   for (size_t k = 0; k < again.size(); ++k)
     for (size_t i = 0; i < again[k].size(); ++i) {
       const double a = recorded[k].at(i), b = again[k][i];
-      if ((std::isnan(a) && std::isnan(b)) || !farthest(a, b)) continue;
-      report.where = "output " + std::to_string(k) + ", element " + std::to_string(i);
-      report.message = report.where + " is " + to_string(a) + " when recorded and " + to_string(b) +
-                       " under NoGrad; is there something random in f?";
+      if ((std::isnan(a) && std::isnan(b)) || !is_largest(a, b)) continue;
+      report.where = detail::text("output ", k, ", element ", i);
+      report.message = detail::text(report.where, " is ", a, " when recorded and ", b,
+                                    " under NoGrad; is there something random in f?");
     }
   if (!report.ok) return report;
 
@@ -135,11 +131,10 @@ GradcheckReport gradcheck(const CheckedFunction& f, const std::vector<Tensor>& i
 
       const double numeric = inner(cotangents, upper, lower) / (above - below);
       const double found = analytic[n][static_cast<size_t>(index)];
-      if (farthest(numeric, found)) {
-        report.where = "input " + std::to_string(wanted[n]) + " of shape " + to_string(x.shape()) +
-                       ", element " + position(index, x.shape());
-        report.message =
-            report.where + ": numeric gradient " + to_string(numeric) + ", analytic " + to_string(found);
+      if (is_largest(numeric, found)) {
+        report.where = detail::text("input ", wanted[n], " of shape ", x.shape(), ", element ",
+                                    detail::coordinates(index, x.shape()));
+        report.message = detail::text(report.where, ": numeric gradient ", numeric, ", analytic ", found);
       }
       ++index;
     });
@@ -147,10 +142,9 @@ GradcheckReport gradcheck(const CheckedFunction& f, const std::vector<Tensor>& i
   return report;
 }
 
-GradcheckReport gradgradcheck(const CheckedFunction& f, const std::vector<Tensor>& inputs,
-                              GradcheckOptions options) {
+GradcheckReport gradgradcheck(const CheckedFunction& f, const Tensors& inputs, GradcheckOptions options) {
   const std::vector<size_t> wanted = wanted_inputs("gradgradcheck", inputs);
-  std::vector<Tensor> all = inputs;
+  Tensors all = inputs;
   {
     const NoGrad guard;
     for (const Tensor& c : cotangents_for(floating(f(inputs)), options.seed)) {
@@ -159,14 +153,12 @@ GradcheckReport gradgradcheck(const CheckedFunction& f, const std::vector<Tensor
       all.push_back(c.requires_grad_());
     }
   }
-  const auto gradient = [&](const std::vector<Tensor>& now) {
+  const auto gradient = [&](const Tensors& now) {
     const bool create_graph = heed::grad_enabled();
     const GradMode mode(true);
     const auto middle = now.begin() + static_cast<std::ptrdiff_t>(inputs.size());
-    const std::vector<Tensor> x(now.begin(), middle), cotangents(middle, now.end());
-    std::vector<Tensor> leaves;
-    for (const size_t i : wanted) leaves.push_back(x[i]);
-    return gradients(floating(f(x)), cotangents, leaves, create_graph);
+    const Tensors x(now.begin(), middle), cotangents(middle, now.end());
+    return gradients(floating(f(x)), cotangents, selected(x, wanted), create_graph);
   };
   ++options.seed;
   GradcheckReport report = gradcheck(gradient, all, options);

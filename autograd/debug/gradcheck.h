@@ -4,59 +4,59 @@
 
 #include "tensor/tensor.h"
 
-/// Gradients held against differences of the function.
+/// Comparison of gradients with finite differences.
 namespace heed {
 
-/// Choices of gradcheck and gradgradcheck.
+/// Options of gradcheck and gradgradcheck.
 struct GradcheckOptions {
-  double step = 1e-6;       ///< of the central difference
-  double tolerance = 1e-6;  ///< of |numeric - analytic| / max(1, |numeric|)
-  uint64_t seed = 0;        ///< of the incoming gradients
+  double step = 1e-6;       ///< h of the central difference
+  double tolerance = 1e-6;  ///< bound of |numeric - analytic| / max(1, |numeric|)
+  uint64_t seed = 0;        ///< of the random incoming gradients
 };
 
-/// The result of a gradient check. `message` says where numeric and analytic gradient are farthest apart.
+/// The result of a gradient check, with the place of the largest error.
 struct GradcheckReport {
-  bool ok = true;                                ///< whether the error is within the tolerance
-  double error = 0;                              ///< the largest of |numeric - analytic| / max(1, |numeric|)
-  std::string where;                             ///< the input and element of that error
-  std::string message;                           ///< the two numbers there
-  explicit operator bool() const { return ok; }  ///< ok
+  bool ok = true;       ///< whether the error is within the tolerance
+  double error = 0;     ///< largest |numeric - analytic| / max(1, |numeric|)
+  std::string where;    ///< input and element of that error
+  std::string message;  ///< the numeric and the analytic value there
+  explicit operator bool() const { return ok; }
 };
 
-/// The function to check: (const std::vector<Tensor>&) -> Tensor, or -> std::vector<Tensor>. Refers to it,
-/// and lives no longer than the call.
+/// The function to check: (const std::vector<Tensor>&) -> Tensor or std::vector<Tensor>. Holds a reference to
+/// the callable, so it must not outlive it.
 class CheckedFunction {
  public:
-  /// Any such function.
+  /// Takes a callable of either form.
   template <class F>
   CheckedFunction(const F& f)
       : call_([&f](const std::vector<Tensor>& inputs) -> std::vector<Tensor> {
-          return {f(inputs)};  // a list stays one, a tensor becomes one
+          return {f(inputs)};  // wraps one tensor, copies a vector
         }) {}
-  /// Calls it; one tensor becomes a list of one.
+  /// The outputs.
   std::vector<Tensor> operator()(const std::vector<Tensor>& inputs) const { return call_(inputs); }
 
  private:
   std::function<std::vector<Tensor>(const std::vector<Tensor>&)> call_;
 };
 
-/// Holds the gradient of f against central differences: with random c_k, for every element of every input
-/// that requires a gradient,
+/// Compares the gradient of f with central differences. With random c_k, for every element of every input
+/// that requires a gradient:
 ///
 ///   d/dx sum_k <c_k, f(x)_k>  =  sum_k <c_k, f(x + h)_k - f(x - h)_k> / 2h
 ///
-///   f       outputs that are not floating are left out
-///   inputs  those that require a gradient are float64 and are moved by h in place, so f may also read them
-///           from elsewhere, as a module reads its parameters:
+///   f       outputs that are not floating are ignored
+///   inputs  inputs that require a gradient must be float64. They are perturbed in place, so f may also read
+///           them from elsewhere, as a module reads its parameters:
 ///           gradcheck([&](auto&) { return layer(x); }, layer.parameters())
 ///
-/// Errors: no input requires a gradient; one is not float64, or has several elements in one place.
+/// Throws if no input requires a gradient, or if one that does is not float64 or has overlapping elements.
 GradcheckReport gradcheck(const CheckedFunction& f, const std::vector<Tensor>& inputs,
                           GradcheckOptions options = {});
 
-/// The same for the gradient: the map from inputs and incoming gradients to the gradients of the inputs is
-/// itself put through gradcheck. Its analytic side differentiates the rules in public operations, its numeric
-/// side reads their one-pass forms, so the two are held against each other as well.
+/// Applies gradcheck to the gradient: the map from inputs and incoming gradients to the gradients of the
+/// inputs. The analytic side differentiates the rules written in public operations, the numeric side
+/// evaluates their fused forms, so the two forms are compared as well.
 GradcheckReport gradgradcheck(const CheckedFunction& f, const std::vector<Tensor>& inputs,
                               GradcheckOptions options = {});
 

@@ -1,50 +1,46 @@
 #include "autograd/debug/graph.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "autograd/graph_walk.h"
+#include "tensor/table.h"
 
 namespace heed {
 namespace {
 
-struct Numbered {
-  std::vector<const Node*> nodes;
-  std::unordered_map<const Node*, size_t> number;
-};
+using detail::text;
 
-// Inputs before their users.
-Numbered number_nodes(const Tensor& y) {
-  Numbered graph;
-  if (!y.requires_grad()) return graph;
-  std::vector<detail::WalkStep> stack;
-  detail::walk(
-      *Node::of(y), stack, [&](Node& node) { return graph.number.emplace(&node, 0).second; },
-      [&](Node& node) {
-        graph.number[&node] = graph.nodes.size();
-        graph.nodes.push_back(&node);
-      });
-  return graph;
-}
-
-std::string value_of(const Node& node) { return to_string(node.shape) + " " + name_of(node.dtype); }
-
-std::string line_of(const Node& node) {
-  return is_user_code(node.line) ? node.line.file_name() + (":" + std::to_string(node.line.line())) : "";
-}
-
-// Text inside the quotes of a DOT label.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
+// Calls f(node, its number, the numbers of its inputs), inputs first; an input without gradient has "-".
+template <class F>
+void for_each_node(const Tensor& y, F&& f) {
+  std::unordered_map<const Node*, std::string> number{{nullptr, "-"}};
+  for (const Node* node : graph_nodes(y)) {
+    const std::string& own = number[node] = std::to_string(number.size() - 1);
+    std::vector<std::string> inputs;
+    for (int32_t k = 0; k < node->input_count; ++k) inputs.push_back(number[node->inputs()[k].node.get()]);
+    f(*node, own, inputs);
   }
-  return out;
+}
+
+// Escapes text for a quoted DOT label.
+std::string escaped(std::string text) {
+  for (size_t i = 0; (i = text.find_first_of("\"\\", i)) != text.npos; i += 2) text.insert(i, 1, '\\');
+  return text;
 }
 
 }  // namespace
 
-std::vector<const Node*> graph_nodes(const Tensor& y) { return number_nodes(y).nodes; }
+std::vector<const Node*> graph_nodes(const Tensor& y) {
+  std::vector<const Node*> nodes;
+  if (!y.requires_grad()) return nodes;
+  std::unordered_set<const Node*> seen;
+  std::vector<detail::WalkStep> stack;
+  detail::walk(
+      *Node::of(y), stack, [&](Node& node) { return seen.insert(&node).second; },
+      [&](Node& node) { nodes.push_back(&node); });
+  return nodes;
+}
 
 std::vector<const Node*> graph_leaves(const Tensor& y) {
   std::vector<const Node*> nodes = graph_nodes(y);
@@ -53,36 +49,27 @@ std::vector<const Node*> graph_leaves(const Tensor& y) {
 }
 
 std::string graph_text(const Tensor& y) {
-  const Numbered graph = number_nodes(y);
-  std::string text;
-  for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const Node& node = *graph.nodes[i];
-    text += std::to_string(i) + "  " + node.name + " " + value_of(node);
-    for (int32_t k = 0; k < node.input_count; ++k) {
-      const Node* input = node.inputs()[k].node.get();
-      text += (k ? ", " : "  <- ") + (input ? std::to_string(graph.number.at(input)) : "-");
-    }
-    if (*node.module) text += std::string("  in ") + node.module;
-    if (const std::string line = line_of(node); !line.empty()) text += "  at " + line;
-    text += "\n";
-  }
-  return text;
+  std::string lines;
+  for_each_node(y, [&](const Node& node, const auto& number, const auto& inputs) {
+    lines += text(number, "  ", node.name, " ", node.shape, " ", node.dtype);
+    if (!inputs.empty()) lines += "  <- " + detail::listed(inputs);
+    if (*node.module) lines += text("  in ", node.module);
+    if (const std::string line = detail::user_line(node.line); !line.empty()) lines += "  at " + line;
+    lines += "\n";
+  });
+  return lines;
 }
 
 std::string graph_dot(const Tensor& y) {
-  const Numbered graph = number_nodes(y);
   std::string dot = "digraph heed {\n  node [shape=box, fontname=\"sans-serif\"];\n";
-  for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const Node& node = *graph.nodes[i];
-    const std::string self = "n" + std::to_string(i);
-    dot += "  " + self + " [label=\"" + escaped(node.name) + "\\n" + value_of(node);
-    for (const std::string& more : {std::string(node.module), line_of(node)})
+  for_each_node(y, [&](const Node& node, const auto& number, const auto& inputs) {
+    dot += text("  n", number, " [label=\"", escaped(node.name), "\\n", node.shape, " ", node.dtype);
+    for (const std::string& more : {std::string(node.module), detail::user_line(node.line)})
       if (!more.empty()) dot += "\\n" + escaped(more);
     dot += node.is_leaf() ? "\", style=filled, fillcolor=lightgrey];\n" : "\"];\n";
-    for (int32_t k = 0; k < node.input_count; ++k)
-      if (const Node* input = node.inputs()[k].node.get())
-        dot += "  n" + std::to_string(graph.number.at(input)) + " -> " + self + ";\n";
-  }
+    for (const std::string& input : inputs)
+      if (input != "-") dot += text("  n", input, " -> n", number, ";\n");
+  });
   return dot + "}\n";
 }
 

@@ -15,18 +15,6 @@ bool is_small(const Tensor& x) {
   return x.dim() == 0 || (x.numel() > 0 && x.numel() <= kMostNumbers && x.size(-1) <= kMostInRow);
 }
 
-std::string range_of(const Tensor& x) {
-  if (x.numel() == 0) return "no numbers, " + to_string(x.shape());
-  auto numbers = x.to_vector<double>();
-  const auto nan = std::erase_if(numbers, [](double number) { return std::isnan(number); });
-  std::string text = to_string(x.shape());
-  if (!numbers.empty()) {
-    const auto [least, most] = std::ranges::minmax(numbers);
-    text += " from " + short_number(least) + " to " + short_number(most);
-  }
-  return nan == 0 ? text : text + ", " + std::to_string(nan) + (numbers.empty() ? "" : " of them") + " NaN";
-}
-
 std::string bracketed(const std::vector<double>& numbers) {
   std::string text;
   for (const double number : numbers) text += (text.empty() ? "" : ", ") + short_number(number);
@@ -36,7 +24,8 @@ std::string bracketed(const std::vector<double>& numbers) {
 }  // namespace
 
 std::vector<std::string> detail::rows_of(const Tensor& x) {
-  if (!is_small(x)) return {range_of(x)};
+  if (x.numel() == 0) return {"no numbers, " + to_string(x.shape())};
+  if (!is_small(x)) return {to_string(x.shape()) + " " + range_text(x)};
   const auto numbers = x.to_vector<double>();
   if (x.dim() == 0) return {short_number(numbers[0])};
   std::vector<std::string> rows;
@@ -64,9 +53,8 @@ std::string detail::in_line(const Tensor& x) {
 }
 
 std::string detail::place_of(SourceLocation line) {
-  if (!is_user_code(line)) return "";
-  const std::string file = line.file_name();
-  return file.substr(file.rfind('/') + 1) + ":" + std::to_string(line.line());
+  const std::string place = user_line(line);
+  return place.substr(place.rfind('/') + 1);
 }
 
 std::string detail::rule_of(const Tape& tape, size_t node) {

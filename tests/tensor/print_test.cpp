@@ -70,3 +70,14 @@ TEST_CASE("the middle of large tensors is left out, long rows are broken") {
     CHECK(line.size() <= 100 + sizeof(" float32 [1000]"));
   CHECK(count == 50 + 3);  // 19 to a line
 }
+
+TEST_CASE("coordinates, ranges and the lines of users as text") {
+  CHECK(detail::coordinates(7, {2, 2, 3}) == "[1, 0, 1]");
+  CHECK(detail::coordinates(0, {}) == "[]");
+  CHECK(detail::range_text(tensor({3, -1, 0.25})) == "from -1 to 3");
+  CHECK(detail::range_text(tensor({3, kNaN, kInf})) == "from 3 to inf with 1 NaN");
+  CHECK(detail::range_text(full({2}, kNaN)) == "with 2 NaN");
+  CHECK(detail::range_text(zeros({0})).empty());
+  CHECK(detail::user_line({}).empty());
+  CHECK(detail::user_line(SourceLocation::current()).starts_with(__FILE__ ":"));
+}

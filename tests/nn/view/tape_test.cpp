@@ -89,8 +89,8 @@ TEST_CASE("Tape: a large tensor by its shape and range, an empty one by its shap
   CHECK(detail::in_line(linspace(-1, 1, 100)) == "[100] from -1 to 1");
   CHECK(detail::in_line(ones({2, 1, 1})) == "[[[1]], [[1]]]");
   CHECK(detail::in_line(reshape(arange(8), {2, 2, 2})) == "[[[0, 1], [2, 3]], [[4, 5], [6, 7]]]");
-  CHECK(detail::in_line(full({20}, NAN)) == "[20], 20 NaN");
-  CHECK(detail::in_line(cat({arange(0, 20, 1.0), full({1}, NAN)}, 0)) == "[21] from 0 to 19, 1 of them NaN");
+  CHECK(detail::in_line(full({20}, NAN)) == "[20] with 20 NaN");
+  CHECK(detail::in_line(cat({arange(0, 20, 1.0), full({1}, NAN)}, 0)) == "[21] from 0 to 19 with 1 NaN");
 }
 
 TEST_CASE("Tape: each pass has sums of its own, and a second derivative is one more pass") {
