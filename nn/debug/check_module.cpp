@@ -27,25 +27,22 @@ namespace heed {
 namespace {
 
 using Tensors = std::vector<Tensor>;
-using Checked = detail::CheckedModule;
+using detail::CheckedModule;
 using Verdict = ModuleCheck::Verdict;
 using detail::text;
 
-// A check ends by one of these, or well.
-struct Failed {
-  std::string found, cause;
-};
-struct Skipped {
-  std::string why;
+// Thrown to end a check.
+struct Ended {
+  Verdict verdict;
+  std::string found, cause = {};
 };
 
-struct Lines {
-  template <class... Parts>
-  void add(const Parts&... parts) {
-    all += text(all.empty() ? "" : "\n", parts...);
-  }
-  std::string all;
-};
+void expect(bool holds, const std::string& found, const std::string& cause) {
+  if (!holds) throw Ended{Verdict::failed, found, cause};
+}
+void skip_if(bool condition, const std::string& why) {
+  if (condition) throw Ended{Verdict::skipped, why};
+}
 
 std::string bytes_of(const Tensors& all) {
   std::string bytes;
@@ -60,8 +57,8 @@ Tensors each(const Tensors& all, const std::function<Tensor(const Tensor&)>& f) 
   return found;
 }
 
-// Where two results are farthest apart, relative to the larger of 1 and the value; "" within the tolerance.
-std::string apart(const Tensors& a, const Tensors& b, double tolerance) {
+// Where two lists of results differ most, relative to max(1, |b|); "" if they agree within the tolerance.
+std::string max_difference_text(const Tensors& a, const Tensors& b, double tolerance) {
   if (a.size() != b.size()) return text(a.size(), " results and ", b.size());
   double most = tolerance;
   std::string found;
@@ -80,100 +77,119 @@ std::string apart(const Tensors& a, const Tensors& b, double tolerance) {
   return found;
 }
 
-class Examination {
- public:
-  Examination(Checked& subject, const Tensors& inputs, const CheckModuleOptions& options)
-      : subject_(subject),
-        options_(options),
-        inputs_(each(inputs, [](const Tensor& x) { return x.detach(); })) {
-    report.module = subject.module().type_name();
-    try {
-      before_ = each(members(subject.module()), kernel::clone);
-    } catch (const Error&) {  // "names" will say it
-    }
-  }
-  ModuleReport report;
+void expect_equal(const Tensors& a, const Tensors& b, const std::string& what, const char* cause,
+                  double tolerance = 0) {
+  const std::string found = max_difference_text(a, b, tolerance);
+  expect(found.empty(), what + ": " + found, cause);
+}
 
-  void run() {
-    examine("names", &Examination::names);
-    if (report.ok()) examine("evaluation", &Examination::evaluation);
-    if (!report.ok()) return;  // nothing else would say more
-    examine("training", &Examination::training);
-    examine("gradients reach", &Examination::reach);
-    examine("copies", &Examination::copies);
-    examine("strided input", &Examination::strided);
-    examine("batch independence", &Examination::batches);
-    examine("empty batch", &Examination::empty);
-    examine("dtypes", &Examination::dtypes);
-    examine("threads", &Examination::threads);
-    examine("first derivative", [](Examination& e) { e.derivative(gradcheck, false); });
-    examine("second derivative", [](Examination& e) { e.derivative(gradgradcheck, true); });
-    examine("saved and loaded", &Examination::files);
-    examine("leaks", &Examination::leaks);
+std::vector<NamedTensor> named_members(const Module& module) {
+  std::vector<NamedTensor> all = module.named_parameters();
+  std::ranges::copy(module.named_buffers(), std::back_inserter(all));
+  return all;
+}
+Tensors members(const Module& module) {
+  Tensors all;
+  for (const NamedTensor& member : named_members(module)) all.push_back(member.tensor.detach());
+  return all;
+}
+// Writes only members that differ: other graphs may have saved the rest.
+void write(const Module& module, const Tensors& values) {
+  const Tensors now = members(module);
+  for (size_t i = 0; i < std::min(now.size(), values.size()); ++i)
+    if (bytes_of({now[i]}) != bytes_of({values[i]})) kernel::copy_into(now[i], values[i]);
+}
+// Changes the values of all floating members.
+void scramble(const Module& module) {
+  write(module, each(members(module), [](const Tensor& x) {
+          return is_floating(x.dtype()) ? kernel::contiguous(x * 1.25 + 0.25) : x;
+        }));
+}
+
+class ModuleChecker {
+ public:
+  ModuleChecker(const CheckedModule& subject, const std::function<CheckedModule()>& make,
+                const Tensors& inputs, const CheckModuleOptions& options)
+      : subject_(subject),
+        make_(make),
+        options_(options),
+        inputs_(each(inputs, [](const Tensor& x) { return x.detach(); })) {}
+
+  ModuleReport run() {
+    using Self = ModuleChecker;
+    const struct {
+      const char* name;
+      void (Self::*check)();
+      std::vector<const char*> needs;  // checks whose failures explain failures of this one
+    } checks[] = {{"names", &Self::names, {}},
+                  {"evaluation", &Self::evaluation, {}},
+                  {"training", &Self::training, {}},
+                  {"gradients reach", &Self::reach, {}},
+                  {"copies", &Self::copies, {}},
+                  {"strided input", &Self::strided, {}},
+                  {"batch independence", &Self::batch_independence, {}},
+                  {"empty batch", &Self::empty_batch, {}},
+                  {"single example", &Self::single_example, {}},
+                  {"dtypes", &Self::dtypes, {"gradients reach"}},
+                  {"threads", &Self::threads, {"training"}},
+                  {"first derivative", &Self::first_derivative, {"training", "gradients reach"}},
+                  {"second derivative", &Self::second_derivative, {"training", "gradients reach"}},
+                  {"saved and loaded", &Self::files, {}},
+                  {"leaks", &Self::leaks, {}}};
+    report_.module = subject_.module->type_name();
+    for (const auto& [name, check, needs] : checks) {
+      ModuleCheck& one = report_.checks.emplace_back(ModuleCheck{name});
+      try {
+        skip_if(std::ranges::count(options_.skip, name), "left out by the caller");
+        for (const char* needed : needs) skip_if(failed(needed), text("\"", needed, "\" failed"));
+        manual_seed(options_.seed);
+        on_error_ = "the module threw an error; its message says where";
+        (this->*check)();
+      } catch (const Ended& ended) {
+        one = {name, ended.verdict, ended.found, ended.cause};
+      } catch (const detail::NotCallable&) {
+        throw;
+      } catch (const std::exception& error) {
+        one = {name, Verdict::failed, error.what(), on_error_};
+      }
+      if (!report_.ok() && report_.checks.size() <= 2)
+        break;  // the other checks would fail for the same reason
+      restore();
+    }
+    return report_;
   }
 
  private:
-  static constexpr const char* kInput = "an input has other values after the call";
-  static constexpr const char* kWrites = "forward writes into its input; write into a clone";
+  bool failed(const char* name) const { return report_[name].verdict == Verdict::failed; }
 
-  template <class F>
-  void examine(const std::string& name, F check) {
-    ModuleCheck& one = report.checks.emplace_back(ModuleCheck{name});
-    try {
-      if (std::ranges::count(options_.skip, name)) throw Skipped{"left out by the caller"};
-      manual_seed(options_.seed);
-      std::invoke(check, *this);
-    } catch (const Skipped& skipped) {
-      one.verdict = Verdict::skipped;
-      one.found = skipped.why;
-    } catch (const Failed& failed) {
-      one.verdict = Verdict::failed;
-      one.found = failed.found;
-      one.cause = failed.cause;
-    } catch (const std::exception& error) {
-      one.verdict = Verdict::failed;
-      one.found = error.what();
-      one.cause = "an error came out of the module; its message says where";
-    }
-    restore();
-  }
-
-  // A copy that shares memory with what it was copied from has changed that, too.
+  // Undoes changes of the subject, which shares memory with a faulty copy.
   void restore() {
-    if (before_.empty()) return;
-    subject_.module().zero_grad();
-    Module& module = subject_.module();
-    const Tensors now = members(module);
-    for (size_t i = 0; i < std::min(now.size(), before_.size()); ++i) {
-      if (now[i].dtype() != before_[i].dtype()) return module.to(before_[i].dtype()), restore();
-      if (bytes_of({now[i]}) != bytes_of({before_[i]})) kernel::copy_into(now[i], before_[i]);
-    }
+    Module& module = *subject_.module;
+    if (before_.empty()) before_ = each(members(module), kernel::clone);
+    module.zero_grad();
+    for (size_t i = 0; i < before_.size(); ++i)
+      if (members(module)[i].dtype() != before_[i].dtype()) module.to(before_[i].dtype());
+    write(module, before_);
   }
 
-  bool failed(const char* name) const { return report[name].verdict == Verdict::failed; }
-  // What comes of a fault that another check has named, such as a member that visit leaves out, is said once.
-  void need(const char* name) const {
-    if (failed(name)) throw Skipped{text("until \"", name, "\" is mended")};
-  }
-
-  std::unique_ptr<Checked> fresh(bool training) const {
-    auto copy = subject_.copy();
-    copy->module().train(training);
+  CheckedModule fresh(bool training) const {
+    CheckedModule copy = subject_.copy();
+    copy.module->train(training);
     return copy;
   }
-  Tensors call(Checked& one, const Tensors& inputs) const {
+  Tensors call(const CheckedModule& one, const Tensors& inputs) const {
     manual_seed(options_.seed);
     return one.call(inputs);
   }
-  // Results without history.
-  Tensors evaluated(Checked& one, const Tensors& inputs) const {
+  // Results in eval(), without a graph.
+  Tensors evaluated(const CheckedModule& one, const Tensors& inputs) const {
     const NoGrad guard;
-    one.module().eval();
+    one.module->eval();
     return call(one, inputs);
   }
-  Tensors evaluated(const Tensors& inputs) const { return evaluated(*fresh(false), inputs); }
+  Tensors evaluated(const Tensors& inputs) const { return evaluated(fresh(false), inputs); }
 
-  // A number that every floating result has a part in, other for each of them.
+  // A random combination of all floating results, with a weight of its own for each element.
   Tensor loss_of(const Tensors& results) const {
     Generator generator(options_.seed, 1);
     Tensor loss;
@@ -184,363 +200,330 @@ class Examination {
     }
     return loss;
   }
-  // Inputs of their own that require gradients.
+  // Copies of the inputs that require gradients.
   static Tensors leaves(const Tensors& inputs) {
     return each(inputs,
                 [](const Tensor& x) { return is_floating(x.dtype()) ? clone(x).requires_grad_() : x; });
   }
-  // The results of a call in training, and the gradients of the parameters.
-  Tensors trained() const { return trained(*fresh(true)); }
-  Tensors trained(Checked& one) const {
+  // The results of a forward and a backward pass, which leaves gradients in the parameters.
+  Tensors train_on(const CheckedModule& one, const Tensors& in) const {
+    one.module->zero_grad();
+    const Tensors results = call(one, in);
+    if (const Tensor loss = loss_of(results); loss.defined()) loss.backward();
+    return results;
+  }
+  // Those results and the gradients of the parameters.
+  Tensors trained(const CheckedModule& one) const {
     const Tensors in = leaves(inputs_);
-    const std::string before = bytes_of(in);
-    one.module().zero_grad();
-    Tensors all = call(one, in);
-    if (bytes_of(in) != before) throw Failed{kInput, kWrites};
-    if (const Tensor loss = loss_of(all); loss.defined()) loss.backward();
-    for (const NamedTensor& p : one.module().named_parameters())
-      if (p.tensor.grad().defined()) all.push_back(p.tensor.grad());
+    Tensors all = train_on(one, in);
+    expect(bytes_of(in) == bytes_of(inputs_), kInput, kWrites);
+    for (const Tensor& p : one.module->parameters())
+      if (p.grad().defined()) all.push_back(p.grad());
     return all;
-  }
-  static void scramble(Module& module, double by) {
-    const NoGrad guard;
-    const auto change = [&](const NamedTensor& member) {
-      if (is_floating(member.tensor.dtype())) kernel::copy_into(member.tensor, member.tensor * (1 + by) + by);
-    };
-    for (const NamedTensor& member : module.named_parameters()) change(member);
-    for (const NamedTensor& member : module.named_buffers()) change(member);
-  }
-  static Tensors members(const Module& module) {
-    Tensors all;
-    for (const NamedTensor& member : module.named_parameters()) all.push_back(member.tensor.detach());
-    for (const NamedTensor& member : module.named_buffers()) all.push_back(member.tensor.detach());
-    return all;
-  }
-  // How many rows there are: 0 where there are none that are independent.
-  int64_t rows() const {
-    if (options_.batch_dim < 0) return 0;
-    for (const Tensor& x : inputs_)
-      if (x.dim() > options_.batch_dim) return x.size(options_.batch_dim);
-    return 0;
-  }
-  Tensors some_rows(int64_t first, int64_t count) const {
-    const int64_t n = rows();
-    return each(inputs_, [&](const Tensor& x) {
-      const bool has = x.dim() > options_.batch_dim && x.size(options_.batch_dim) == n;
-      return has ? narrow(x, options_.batch_dim, first, count) : x;
-    });
   }
 
-  void evaluation() {
-    const auto one = fresh(false);
-    const Tensors inputs = each(inputs_, kernel::clone);
-    const std::string before = bytes_of(inputs), held = bytes_of(members(one->module()));
-    const Tensors first = evaluated(*one, inputs);
-    if (first.empty())
-      throw Failed{"no tensor is returned", "forward returns what it computes: a tensor, a pair, a struct"};
-    if (bytes_of(inputs) != before) throw Failed{kInput, kWrites};
-    if (bytes_of(members(one->module())) != held)
-      throw Failed{"parameters or buffers changed in eval()",
-                   "forward writes into its members also when training() is false"};
-    const NoGrad guard;
-    const Tensors again = one->call(inputs);  // with other random numbers
-    if (const std::string found = apart(again, first, 0); !found.empty())
-      throw Failed{"called twice in eval(): " + found,
-                   "it draws random numbers, or keeps something from call to call; ask training() first"};
-    for (const Tensor& y : first)
-      if (kernel::first_anomaly(y, true) >= 0)
-        throw Failed{"the result holds NaN or an infinity",
-                     "choose other inputs, or look with an AnomalyGuard"};
-    // The same inputs after others of the same shapes: half as large, rows in the opposite order.
-    const auto other = fresh(false);
-    try {
-      evaluated(*other, each(inputs_, [&](const Tensor& x) {
-        const Tensor turned = rows() > 0 && x.dim() > options_.batch_dim ? flip(x, {options_.batch_dim}) : x;
-        return is_floating(x.dtype()) ? turned * 0.5 : turned;
-      }));
-    } catch (const Error&) {  // such inputs are not for it
-      return;
-    }
-    if (const std::string found = apart(evaluated(*other, inputs_), first, 0); !found.empty())
-      throw Failed{
-          "after a call with other inputs: " + found,
-          "it keeps what it computed for one input, such as a mask or a sum, and uses it for the next"};
+  // The number of independent examples; 0 if there are none.
+  int64_t rows() const {
+    for (const Tensor& x : inputs_)
+      if (options_.batch_dim >= 0 && x.dim() > options_.batch_dim) return x.size(options_.batch_dim);
+    return 0;
+  }
+  bool has_rows(const Tensor& x) const {
+    return x.dim() > options_.batch_dim && x.size(options_.batch_dim) == rows();
+  }
+  Tensors some_rows(int64_t first, int64_t count) const {
+    skip_if(rows() == 0, "there are no rows");
+    return each(inputs_, [&](const Tensor& x) {
+      return has_rows(x) ? narrow(x, options_.batch_dim, first, count) : x;
+    });
   }
 
   void names() {
-    Module& module = subject_.module();
-    const auto listed = [&] {
+    const auto walk = [&] {
       std::string all;
-      for (const NamedTensor& one : module.named_parameters()) all += one.name + " ";
-      for (const NamedTensor& one : module.named_buffers()) all += one.name + " ";
+      for (const NamedTensor& member : named_members(*subject_.module)) all += member.name + " ";
       return all;
     };
-    const std::string first = listed();
-    if (const std::string again = listed(); again != first)
-      throw Failed{"visit names " + first + "and then " + again, "visit depends on something that changes"};
+    const std::string first = walk(), again = walk();
+    expect(again == first, "visit names " + first + "and then " + again,
+           "visit depends on something that changes");
+  }
+
+  void evaluation() {
+    const CheckedModule one = fresh(false), other = fresh(false);
+    const Tensors inputs = each(inputs_, kernel::clone);
+    const std::string held = bytes_of(members(*one.module));
+    const Tensors first = evaluated(one, inputs);
+    expect(!first.empty(), "no tensor is returned",
+           "forward must return its results: a tensor, pair or struct");
+    expect(bytes_of(inputs) == bytes_of(inputs_), kInput, kWrites);
+    expect(bytes_of(members(*one.module)) == held, "parameters or buffers changed in eval()",
+           "forward writes into its members although training() is false");
+    {
+      const NoGrad guard;
+      expect_equal(one.call(inputs), first, "called twice in eval()",  // with other random numbers
+                   "it draws random numbers without asking training(), or keeps state from call to call");
+    }
+    for (const Tensor& y : first)
+      expect(kernel::first_anomaly(y, true) < 0, "the result holds NaN or an infinity",
+             "choose other inputs, or find the operation with an AnomalyGuard");
+    try {  // inputs of the same shapes, half as large and in the opposite order
+      evaluated(other, each(inputs_, [&](const Tensor& x) {
+                  const Tensor flipped = rows() > 0 && has_rows(x) ? flip(x, {options_.batch_dim}) : x;
+                  return is_floating(x.dtype()) ? flipped * 0.5 : flipped;
+                }));
+    } catch (const Error&) {  // it does not accept them
+      return;
+    }
+    expect_equal(
+        evaluated(other, inputs_), first, "after a call with other inputs",
+        "it keeps something computed from one input, such as a mask or a sum, and uses it for the next");
   }
 
   void training() {
-    const Tensors first = trained();
-    const char* keeps = "it draws from a generator of its own, or keeps something from call to call";
-    if (const std::string found = apart(trained(), first, 0); !found.empty())
-      throw Failed{"twice with one seed: " + found, keeps};
-    const auto one = fresh(true);
-    const Tensors held = each(members(one->module()), kernel::clone);
+    const char* keeps = "it draws from a generator of its own, or keeps state from call to call";
+    const CheckedModule one = fresh(true);
+    const Tensors first = trained(fresh(true)), held = each(members(*one.module), kernel::clone);
+    expect_equal(trained(fresh(true)), first, "twice with one seed", keeps);
     for (int calls = 0; calls < 4; ++calls) {
-      if (const std::string found = apart(trained(*one), first, 0); !found.empty())
-        throw Failed{"called again with one seed, its members as before: " + found, keeps};
-      const Tensors now = members(one->module());
-      for (size_t i = 0; i < std::min(now.size(), held.size()); ++i) kernel::copy_into(now[i], held[i]);
-    }
-  }
-
-  void copies() {
-    const auto one = fresh(false);
-    const Tensors want = evaluated(*one, inputs_);
-    auto copy = one->copy();
-    if (const std::string found = apart(evaluated(*copy, inputs_), want, 0); !found.empty())
-      throw Failed{"a copy computes something else: " + found,
-                   "a member is left out by the copy constructor"};
-    scramble(copy->module(), 0.25);
-    const char* shared =
-        "they share memory: hold members as Parameter, Buffer or modules, not as Tensor or by a shared "
-        "pointer";
-    if (const std::string found = apart(evaluated(*one, inputs_), want, 0); !found.empty())
-      throw Failed{"when a copy changes, the original does: " + found, shared};
-    copy->assign(*one);
-    if (const std::string found = apart(evaluated(*copy, inputs_), want, 0); !found.empty())
-      throw Failed{"assigned to another, it computes something else: " + found,
-                   "the assignment leaves a member out"};
-    scramble(copy->module(), 0.25);
-    if (const std::string found = apart(evaluated(*one, inputs_), want, 0); !found.empty())
-      throw Failed{"after an assignment the two change together: " + found, shared};
-  }
-
-  void strided() {
-    const Tensors want = evaluated(inputs_);
-    // Every second element of memory that holds others between them, dimensions in the opposite order.
-    const Tensors inputs = each(inputs_, [](const Tensor& x) {
-      if (x.dim() == 0) return x;
-      Shape turned, order;
-      for (int64_t d = x.dim() - 1; d >= 0; --d) {
-        turned.push_back(x.size(d) * (d + 1 == x.dim() ? 2 : 1));
-        order.push_back(d);
-      }
-      Tensor view = permute(zeros(turned, x.dtype()), order)[{ellipsis, Slice({}, {}, 2)}];
-      kernel::copy_into(view, x);
-      return view;
-    });
-    if (const std::string found = apart(evaluated(inputs), want, options_.tolerance); !found.empty())
-      throw Failed{"the same numbers in another order of memory: " + found,
-                   "it reads data() as if that were contiguous; call contiguous(x) first, or use operations"};
-  }
-
-  void batches() {
-    const int64_t n = rows();
-    if (n < 2) throw Skipped{n == 0 ? "there are no rows" : "give at least two rows"};
-    const Tensors whole = evaluated(inputs_);
-    std::vector<Tensors> parts(whole.size());
-    for (int64_t i = 0; i < n; ++i) {
-      const Tensors one = evaluated(some_rows(i, 1));
-      if (one.size() != whole.size())
-        throw Failed{text("one row gives ", one.size(), " results, the batch ", whole.size()), ""};
-      for (size_t k = 0; k < one.size(); ++k) parts[k].push_back(one[k]);
-    }
-    for (size_t k = 0; k < whole.size(); ++k) {
-      // The dimension in which the results of the rows lie side by side: where a row has one, and the batch
-      // all.
-      int64_t dim = -1;
-      for (int64_t d = 0; d < std::min(whole[k].dim(), parts[k][0].dim()) && dim < 0; ++d)
-        if (whole[k].size(d) == n && parts[k][0].size(d) == 1) dim = d;
-      if (dim < 0)
-        throw Failed{text("one row gives ", parts[k][0].shape(), " and ", n, " rows ", whole[k].shape()),
-                     "the rows are joined to one result; leave them apart, or say batch_dim = -1"};
-      if (const std::string found = apart({cat(parts[k], dim)}, {whole[k]}, options_.tolerance);
-          !found.empty())
-        throw Failed{"row by row and all at once: " + found,
-                     "rows of a batch see one another: is a mean, a norm or a softmax taken over the batch?"};
-    }
-  }
-
-  void empty() {
-    if (rows() == 0) throw Skipped{"there are no rows"};
-    const auto one = fresh(true);
-    const Tensors in = leaves(some_rows(0, 0)), results = call(*one, in);
-    for (const Tensor& y : results)
-      if (y.numel() != 0 && rows() > 1)
-        throw Failed{text("no rows in, and ", y.shape(), " out"),
-                     "a size is fixed in forward; take it from the input"};
-    if (const Tensor loss = loss_of(results); loss.defined()) loss.backward();
-    for (const NamedTensor& p : one->module().named_parameters())
-      if (const Tensor g = p.tensor.grad();
-          g.defined() && !apart({g}, {zeros(g.shape(), g.dtype())}, 0).empty())
-        throw Failed{"no rows, and " + p.name + " has a gradient",
-                     "something is divided by the number of rows"};
-    for (const NamedTensor& b : one->module().named_buffers())
-      if (is_floating(b.tensor.dtype()) && kernel::first_anomaly(b.tensor, true) >= 0)
-        throw Failed{"no rows, and " + b.name + " holds NaN or an infinity",
-                     "a mean of nothing is gathered; leave the buffer alone where there are no rows"};
-  }
-
-  void dtypes() {
-    need("gradients reach");
-    std::vector<Tensors> results;
-    for (const DType dtype : {float32, float64}) {
-      const auto one = fresh(false);
-      one->module().to(dtype);
-      try {
-        results.push_back(evaluated(*one, each(inputs_, [&](const Tensor& x) {
-          return is_floating(x.dtype()) ? kernel::cast(x, dtype) : x;
-        })));
-      } catch (const Error& error) {
-        throw Failed{
-            text(dtype, ": ", error.what()),
-            "a constant is made in one dtype, or visit does not name a buffer, which to(dtype) passes by"};
-      }
-      for (const Tensor& y : results.back())
-        if (is_floating(y.dtype()) && y.dtype() != dtype)
-          throw Failed{text("a result is ", y.dtype(), " where all that goes in is ", dtype),
-                       "a dtype is fixed in forward; take it from the input"};
-    }
-    if (const std::string found = apart(results[0], results[1], 1e-4); !found.empty())
-      throw Failed{"float32 and float64: " + found,
-                   "a sum in float32 lost digits, or a constant is fixed to one dtype"};
-  }
-
-  void threads() {
-    need("training");
-    const int before = num_threads();
-    struct Restore {
-      int count;
-      ~Restore() { set_num_threads(count); }
-    } restore{before};
-    Tensors want;
-    for (const int count : {1, 2, 3}) {
-      set_num_threads(count);
-      const Tensors all = trained();
-      if (count == 1)
-        want = all;
-      else if (const std::string found = apart(all, want, 0); !found.empty())
-        throw Failed{text(count, " threads and one: ", found),
-                     "sums are joined in the order in which threads end; join them in that of the blocks"};
+      expect_equal(trained(one), first, "called again with one seed and equal members", keeps);
+      write(*one.module, held);
     }
   }
 
   void reach() {
-    const auto one = fresh(true);
+    const CheckedModule one = fresh(true);
     const Tensors in = leaves(inputs_);
-    const Tensor loss = loss_of(call(*one, in));
-    if (!loss.defined()) {
-      if (one->module().parameters().empty()) throw Skipped{"nothing of the result has a gradient"};
-      throw Failed{"no result depends on a parameter by a gradient",
-                   "it computes with detach(), data() or under NoGrad"};
-    }
-    const std::string forgotten = detail::unregistered_leaves(loss, one->module(), in);
-    if (!forgotten.empty())
-      throw Failed{
-          forgotten,
-          "visit does not name a member; or forward makes one anew in each call, which never learns"};
+    const Tensor loss = loss_of(call(one, in));
+    skip_if(!loss.defined() && one.module->parameters().empty(), "no result has a gradient");
+    expect(loss.defined(), "no result depends on a parameter by a gradient",
+           "it computes with detach(), data() or under NoGrad");
+    const std::string unregistered = detail::unregistered_leaves(loss, *one.module, in);
+    expect(unregistered.empty(), unregistered,
+           "visit does not name a member; or forward creates a new one in each call, which never learns");
     loss.backward();
-    std::string without;
-    for (const NamedTensor& p : one->module().named_parameters())
-      if (p.tensor.requires_grad() && !p.tensor.grad().defined())
-        without += (without.empty() ? "" : ", ") + p.name;
-    if (!without.empty())
-      throw Failed{
-          "no gradient reaches " + without,
-          "forward does not use it, or uses its values by detach(), data() or a copy that was made earlier"};
+    std::vector<std::string> without;
+    for (const auto& [name, p] : one.module->named_parameters())
+      if (p.requires_grad() && !p.grad().defined()) without.push_back(name);
+    expect(without.empty(), "no gradient reaches " + detail::listed(without),
+           "forward does not use it, or uses its values by detach(), data() or an earlier copy");
   }
 
-  void derivative(GradcheckReport (*check)(const CheckedFunction&, const Tensors&, GradcheckOptions),
-                  bool second) {
-    need("training");
-    need("gradients reach");
-    const auto one = fresh(true);
-    one->module().to(float64);
-    Tensors in, moved;
-    for (const Tensor& x : inputs_) {
-      in.push_back(is_floating(x.dtype()) ? kernel::clone(kernel::cast(x, float64)).requires_grad_() : x);
-      if (in.back().requires_grad()) moved.push_back(in.back());
+  void copies() {
+    const char* shared =
+        "they share memory: declare members as Parameter, Buffer or modules, not as Tensor or "
+        "shared pointer";
+    const CheckedModule one = fresh(false), copy = one.copy();
+    const Tensors want = evaluated(one, inputs_);
+    expect_equal(evaluated(copy, inputs_), want, "a copy computes something else",
+                 "the copy constructor omits a member");
+    scramble(*copy.module);
+    expect_equal(evaluated(one, inputs_), want, "when a copy changes, the original does", shared);
+    copy.assign(one);
+    expect_equal(evaluated(copy, inputs_), want, "assigned to another, it computes something else",
+                 "the assignment omits a member");
+    scramble(*copy.module);
+    expect_equal(evaluated(one, inputs_), want, "after an assignment the two change together", shared);
+  }
+
+  void strided() {
+    // Every second element of the memory, dimensions in the opposite order.
+    const Tensors inputs = each(inputs_, [](const Tensor& x) {
+      Shape reverse;
+      for (int64_t d = x.dim() - 1; d >= 0; --d) reverse.push_back(d);
+      const Tensor y = permute(x, reverse);
+      return x.dim() < Shape::kMaxDim ? permute(stack({y, zeros_like(y)}, -1)[{ellipsis, 0}], reverse) : x;
+    });
+    expect_equal(evaluated(inputs), evaluated(inputs_), "the same numbers in another order of memory",
+                 "it reads data() as if that were contiguous; call contiguous(x) first, or use operations",
+                 options_.tolerance);
+  }
+
+  void batch_independence() {
+    const int64_t n = rows();
+    const Tensors whole = evaluated(inputs_);
+    std::vector<Tensors> parts(whole.size());
+    skip_if(n < 2, n == 0 ? "there are no rows" : "give at least two rows");
+    for (int64_t i = 0; i < n; ++i) {
+      const Tensors one = evaluated(some_rows(i, 1));
+      expect(one.size() == whole.size(),
+             text("one row gives ", one.size(), " results, the batch ", whole.size()), "");
+      for (size_t k = 0; k < one.size(); ++k) parts[k].push_back(one[k]);
     }
-    const size_t own = moved.size();
-    std::vector<std::string> names;
-    for (const NamedTensor& p : one->module().named_parameters())
-      if (p.tensor.requires_grad()) {
-        moved.push_back(p.tensor);
-        names.push_back(p.name);
-      }
-    if (moved.empty()) throw Skipped{"nothing floating goes in"};
-    const auto results = [&](const Tensors&) {
-      Tensors floating;
-      for (const Tensor& y : call(*one, in))
-        if (is_floating(y.dtype())) floating.push_back(y);
-      return floating;
-    };
-    const GradcheckReport checked =
-        check(results, moved, {.tolerance = options_.tolerance, .seed = options_.seed});
-    if (checked) return;
-    std::string found = checked.message;
-    for (size_t i = 0; i < names.size(); ++i)
-      if (checked.where.starts_with(text("input ", own + i, " "))) found += "; that is " + names[i];
-    throw Failed{
-        found,
-        !second
-            ? "a gradient rule is wrong, or values are used without their history: detach(), data(), NoGrad"
-        : failed("first derivative") ? "what makes the first derivative wrong"
-                                     : "the gradient rule is right, and its own derivative is not: write the "
-                                       "rule in public operations"};
+    for (size_t k = 0; k < whole.size(); ++k) {
+      const Tensor &all = whole[k], &one = parts[k][0];
+      int64_t dim = 0;  // the rows lie along the dimension that has size n for the batch and 1 for a row
+      while (dim < std::min(all.dim(), one.dim()) && (all.size(dim) != n || one.size(dim) != 1)) ++dim;
+      expect(dim < std::min(all.dim(), one.dim()),
+             text("one row gives ", one.shape(), " and ", n, " rows ", all.shape()),
+             "results of different rows are combined; keep them apart, or set batch_dim = -1");
+      expect_equal({cat(parts[k], dim)}, {all}, "row by row and all at once",
+                   "rows of a batch affect one another: is a mean, a norm or a softmax taken over the batch?",
+                   options_.tolerance);
+    }
+  }
+
+  void empty_batch() {
+    const CheckedModule one = fresh(true);
+    const Tensors results = train_on(one, leaves(some_rows(0, 0)));
+    for (const Tensor& y : results)
+      expect(y.numel() == 0 || rows() == 1, text("no rows in, and ", y.shape(), " out"),
+             "forward assumes a size; take it from the input");
+    for (const auto& [name, p] : one.module->named_parameters())
+      if (const Tensor g = p.grad(); g.defined())
+        expect_equal({g}, {zeros(g.shape(), g.dtype())}, "no rows, and " + name + " has a gradient",
+                     "something is divided by the number of rows");
+    expect_finite(one, results, "no rows",
+                  "it stores a mean over no rows; do not update the buffer if there are none");
+  }
+
+  void single_example() {
+    const CheckedModule one = fresh(true);
+    const Tensors in = leaves(some_rows(0, 1));
+    Tensors results;
+    try {
+      results = train_on(one, in);
+    } catch (const Error&) {  // it may reject such a batch
+      return;
+    }
+    expect_finite(
+        one, results, "one row in training",
+        "a variance over one row divides by n - 1 = 0; throw an Error, or do not update the buffer");
+  }
+
+  static void expect_finite(const CheckedModule& one, const Tensors& results, const std::string& when,
+                            const char* cause) {
+    std::vector<NamedTensor> all = one.module->named_buffers();
+    for (const Tensor& y : results) all.push_back({"a result", y});
+    for (const auto& [name, x] : all)
+      expect(!is_floating(x.dtype()) || kernel::first_anomaly(x, true) < 0,
+             when + ", and " + name + " holds NaN or an infinity", cause);
+  }
+
+  void dtypes() {
+    on_error_ = "a constant is made in one dtype, or visit does not name a buffer, so to(dtype) misses it";
+    std::vector<Tensors> results;
+    for (const DType dtype : {float32, float64}) {
+      const CheckedModule one = fresh(false);
+      one.module->to(dtype);
+      results.push_back(evaluated(one, each(inputs_, [&](const Tensor& x) {
+                                    return is_floating(x.dtype()) ? kernel::cast(x, dtype) : x;
+                                  })));
+      for (const Tensor& y : results.back())
+        expect(!is_floating(y.dtype()) || y.dtype() == dtype,
+               text("a result is ", y.dtype(), " although all inputs and members are ", dtype),
+               "forward fixes a dtype; take it from the input");
+    }
+    expect_equal(results[0], results[1], "float32 and float64",
+                 "a sum in float32 lost digits, or a constant has a fixed dtype", 1e-4);
+  }
+
+  void threads() {
+    struct Restore {
+      int count = num_threads();
+      ~Restore() { set_num_threads(count); }
+    } restore;
+    set_num_threads(1);
+    const Tensors want = trained(fresh(true));
+    for (const int count : {2, 3}) {
+      set_num_threads(count);
+      expect_equal(
+          trained(fresh(true)), want, text(count, " threads and one"),
+          "sums are combined in the order in which threads finish; combine them in the order of blocks");
+    }
+  }
+
+  void first_derivative() {
+    derivative(gradcheck,
+               "a gradient rule is wrong, or values are used without a graph: detach(), data(), NoGrad");
+  }
+  void second_derivative() {
+    derivative(gradgradcheck,
+               failed("first derivative")
+                   ? "the cause of the wrong first derivative"
+                   : "the gradient rule is right, but not its own derivative: write the rule in "
+                     "public operations");
+  }
+  void derivative(decltype(gradcheck)* check, const char* cause) {
+    const CheckedModule one = fresh(true);
+    one.module->to(float64);
+    const Tensors in = leaves(
+        each(inputs_, [](const Tensor& x) { return is_floating(x.dtype()) ? kernel::cast(x, float64) : x; }));
+    Tensors all = in;
+    const std::vector<NamedTensor> parameters = one.module->named_parameters();
+    for (const NamedTensor& p : parameters) all.push_back(p.tensor);
+    skip_if(std::ranges::none_of(all, &Tensor::requires_grad), "no input is floating");
+    const auto results = [&](const Tensors&) { return call(one, in); };
+    const GradcheckReport report =
+        check(results, all, {.tolerance = options_.tolerance, .seed = options_.seed});
+    std::string found = report.message;
+    for (size_t i = 0; i < parameters.size(); ++i)
+      if (report.where.starts_with(text("input ", in.size() + i, " ")))
+        found += ", which is " + parameters[i].name;
+    expect(report.ok, found, cause);
   }
 
   void files() {
     const std::string file = (std::filesystem::temp_directory_path() /
                               text("heed-check-", static_cast<int64_t>(getpid()), ".safetensors"))
                                  .string();
-    const auto one = fresh(false);
-    const Tensors want = evaluated(*one, inputs_);
-    save_safetensors(file, one->module().state_dict());
+    const CheckedModule one = fresh(false), other = fresh(false);
+    const Tensors want = evaluated(one, inputs_);
+    save_safetensors(file, one.module->state_dict());
     const Safetensors read = load_safetensors(file);
     std::filesystem::remove(file);
-    const auto other = fresh(false);
-    scramble(other->module(), 0.25);
-    evaluated(*other, inputs_);  // whatever it keeps from call to call is of the scrambled one now
-    other->module().load_state_dict(read.tensors);
-    if (const std::string found = apart(evaluated(*other, inputs_), want, 0); !found.empty())
-      throw Failed{"saved, and loaded into another: " + found,
-                   "a buffer is not persistent but matters, or something computed from parameters is kept "
-                   "and not made anew"};
+    scramble(*other.module);
+    evaluated(other, inputs_);  // what it keeps from call to call is now that of the scrambled module
+    other.module->load_state_dict(read.tensors);
+    expect_equal(evaluated(other, inputs_), want, "saved, and loaded into another",
+                 "a buffer that matters is not persistent, or something computed from parameters is kept");
+    if (!make_) return;
+    Tensors built, loaded;
+    try {
+      const CheckedModule first = make_(), second = make_();
+      second.module->load_state_dict(first.module->state_dict());
+      built = evaluated(first, inputs_);
+      loaded = evaluated(second, inputs_);
+    } catch (const Error&) {  // constructed like this, it is not for these inputs
+      return;
+    }
+    expect_equal(
+        loaded, built, "constructed twice, with the state of the first loaded into the second",
+        "a member that is neither Parameter nor Buffer is random; make it a Buffer and name it in visit");
   }
 
   void leaks() {
-    const auto one = fresh(true);
-    const auto step = [&] {
-      const Tensors in = leaves(inputs_);
-      if (const Tensor loss = loss_of(call(*one, in)); loss.defined()) loss.backward();
-      one->module().zero_grad();
-      evaluated(*one, inputs_);
-      one->module().train();
+    const CheckedModule one = fresh(true);
+    const auto live_after = [&](int steps) {
+      for (int i = 0; i < steps; ++i) {
+        one.module->train();
+        train_on(one, leaves(inputs_));
+        one.module->zero_grad();
+        evaluated(one, inputs_);
+      }
+      return memory_use().live;
     };
-    for (int i = 0; i < 3; ++i) step();
-    const size_t before = memory_use().live;
     constexpr int kSteps = 8;
-    for (int i = 0; i < kSteps; ++i) step();
-    if (const size_t after = memory_use().live; after >= before + kSteps)
-      throw Failed{text((after - before) / kSteps, " bytes stay after each call"),
-                   "a member gathers results with their graphs, or a hook or closure holds its own result"};
+    const size_t before = live_after(3), after = live_after(kSteps);
+    expect(after < before + kSteps, text((after - before) / kSteps, " bytes stay after each call"),
+           "a member collects results with their graphs, or a hook or closure holds its own result");
   }
 
-  Checked& subject_;
+  static constexpr const char* kInput = "an input has other values after the call";
+  static constexpr const char* kWrites = "forward writes into its input; write into a clone";
+
+  const CheckedModule& subject_;
+  const std::function<CheckedModule()>& make_;
   const CheckModuleOptions& options_;
   const Tensors inputs_;
-  Tensors before_;  // the members' values
+  Tensors before_;                  // the members' values
+  const char* on_error_ = nullptr;  // likely cause of an error that the module throws
+  ModuleReport report_;
 };
 
 }  // namespace
 
-bool ModuleReport::ok() const {
-  return std::ranges::none_of(checks,
-                              [](const ModuleCheck& check) { return check.verdict == Verdict::failed; });
-}
+bool ModuleReport::ok() const { return !std::ranges::count(checks, Verdict::failed, &ModuleCheck::verdict); }
 
 const ModuleCheck& ModuleReport::operator[](std::string_view name) const& {
   const auto found = std::ranges::find(checks, name, &ModuleCheck::name);
@@ -550,85 +533,82 @@ const ModuleCheck& ModuleReport::operator[](std::string_view name) const& {
 
 std::string to_string(const ModuleReport& report) {
   const int64_t failed = std::ranges::count(report.checks, Verdict::failed, &ModuleCheck::verdict);
-  std::string card = report.module + ": " +
-                     (failed == 0 ? "sound"
-                                  : std::to_string(failed) + " of " + std::to_string(report.checks.size()) +
-                                        " checks failed");
+  std::string all = report.module + ": ";
+  all += failed == 0 ? "sound" : text(failed, " of ", report.checks.size(), " checks failed");
   for (const ModuleCheck& check : report.checks) {
     const char* verdicts[] = {"  passed   ", "  FAILED   ", "  skipped  "};
-    card += "\n" + std::string(verdicts[static_cast<int>(check.verdict)]) + check.name;
-    if (check.verdict == Verdict::skipped) card += ": " + check.found;
+    all += "\n" + std::string(verdicts[static_cast<int>(check.verdict)]) + check.name;
+    if (check.verdict == Verdict::skipped) all += ": " + check.found;
     if (check.verdict != Verdict::failed) continue;
-    std::string below = "\n" + check.found;
-    if (!check.cause.empty()) below += "\nlikely: " + check.cause;
-    for (const char c : below) card += c == '\n' ? "\n             " : std::string(1, c);
+    std::string below = "\n" + check.found + (check.cause.empty() ? "" : "\nlikely: " + check.cause);
+    for (const char c : below) all += c == '\n' ? "\n             " : std::string(1, c);
   }
-  return card;
+  return all;
 }
 
 namespace detail {
 
-ModuleReport check_module(std::unique_ptr<CheckedModule> subject, const std::vector<Tensor>& inputs,
-                          const CheckModuleOptions& options) {
-  const Generator random = default_generator();
-  Examination examination(*subject, inputs, options);
-  examination.run();
-  default_generator() = random;
-  return std::move(examination.report);
+ModuleReport check_module(const CheckedModule& subject, const std::function<CheckedModule()>& make,
+                          const std::vector<Tensor>& inputs, const CheckModuleOptions& options) {
+  struct Restore {
+    Generator random = default_generator();
+    ~Restore() { default_generator() = random; }
+  } restore;
+  return ModuleChecker(subject, make, inputs, options).run();
 }
 
-void not_callable(const Module& module, size_t inputs) {
-  fail("check_module: ", module.type_name(), " cannot be called with ", inputs,
-       inputs == 1 ? " tensor" : " tensors");
-}
+NotCallable::NotCallable(const Module& module, size_t inputs)
+    : Error(0 < inputs && inputs <= 4
+                ? text("check_module: ", module.type_name(), " cannot be called with ", inputs,
+                       inputs == 1 ? " tensor" : " tensors")
+                : text("check_module: ", inputs, " inputs; give one to four, or a call")) {}
 
 std::string unregistered_leaves(const Tensor& output, const Module& module,
                                 const std::vector<Tensor>& inputs) {
   std::set<const Node*> known;
-  for (const Tensor& parameter : module.parameters())
-    if (parameter.requires_grad()) known.insert(Node::of(parameter));
-  for (const Tensor& input : inputs)
-    if (input.requires_grad()) known.insert(Node::of(input));
-  std::string forgotten;
+  for (const Tensors& tensors : {module.parameters(), inputs})
+    for (const Tensor& x : tensors) known.insert(Node::of(x));
+  std::vector<std::string> found;
   for (const Node* leaf : graph_leaves(output))
     if (!known.contains(leaf))
-      forgotten +=
-          text(forgotten.empty() ? "" : ", ", "a leaf of shape ", leaf->shape, " is not in parameters()");
-  return forgotten;
+      found.push_back(text("a leaf of shape ", leaf->shape, " is not in parameters()"));
+  return listed(found);
 }
 
 std::string optimizer_mismatch(const Module& model, const Optimizer& optimizer) {
-  Lines found;
   Tensors held;
   for (size_t group = 0; group < optimizer.groups(); ++group)
     std::ranges::copy(optimizer.params(group), std::back_inserter(held));
   const auto among = [](const Tensors& all, const Tensor& p) {
     return std::ranges::any_of(all, [&](const Tensor& other) { return other.same_as(p); });
   };
+  std::string lines;
   for (const auto& [name, p] : model.named_parameters())
     if (p.requires_grad() && !among(held, p))
-      found.add(name, " ", p.shape(), " is not held by ", optimizer.name(), ", which will not move it");
+      lines +=
+          text("\n", name, " ", p.shape(), " is not held by ", optimizer.name(), ", which will not move it");
   const Tensors own = model.parameters();
   for (size_t i = 0; i < held.size(); ++i)
     if (!among(own, held[i]))
-      found.add(optimizer.name(), " holds a parameter of shape ", held[i].shape(), ", number ", i,
-                ", that is none of the model's: was the model copied or replaced after it was made?");
-  return found.all;
+      lines += text("\n", optimizer.name(), " holds a parameter of shape ", held[i].shape(), ", number ", i,
+                    ", that is none of the model's: was the model copied or replaced after it was made?");
+  return lines.empty() ? "" : lines.substr(1);
 }
 
 }  // namespace detail
 
 std::string check_training(const Module& model, const Optimizer& optimizer, const Tensor& loss) {
-  Lines found;
+  std::string lines;
   for (const auto& [name, p] : model.named_parameters())
     if (p.requires_grad() && !p.grad().defined())
-      found.add(name, " ", p.shape(), " has no gradient: does forward use it, and was backward() called?");
+      lines += text("\n", name, " ", p.shape(),
+                    " has no gradient: does forward use it, and was backward() called?");
   if (const std::string leaves = detail::unregistered_leaves(loss, model); !leaves.empty())
-    found.add("the loss depends on what the model does not name: ", leaves,
-              "; is a line missing in visit, or does an input require a gradient?");
-  if (const std::string apart = detail::optimizer_mismatch(model, optimizer); !apart.empty())
-    found.add(apart);
-  return found.all;
+    lines += text("\nthe loss depends on what the model does not name: ", leaves,
+                  "; is a line missing in visit, or does an input require a gradient?");
+  if (const std::string mismatch = detail::optimizer_mismatch(model, optimizer); !mismatch.empty())
+    lines += "\n" + mismatch;
+  return lines.empty() ? "" : lines.substr(1);
 }
 
 }  // namespace heed

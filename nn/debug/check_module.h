@@ -4,169 +4,161 @@
 
 #include "nn/module.h"
 
-/// Whether a layer is what it looks like.
+/// Checks that a layer obeys the contract of modules, and that a training is wired up.
 namespace heed {
 
 class Optimizer;
 
-/// One of the things that check_module looks at.
+/// The result of one check.
 struct ModuleCheck {
-  /// How it went; skipped where it has no meaning for this module.
-  enum class Verdict { passed, failed, skipped };
-  std::string name;                   ///< "first derivative"
-  Verdict verdict = Verdict::passed;  ///< how it went
-  std::string found = {};             ///< the numbers, or what the module said; why it was skipped
-  std::string cause = {};             ///< what it is likely to come from
+  enum class Verdict { passed, failed, skipped };  ///< the outcome
+  std::string name;  ///< "first derivative"
+  Verdict verdict = Verdict::passed;
+  std::string found = {};  ///< numbers or the module's error; the reason of a skipped check
+  std::string cause = {};  ///< likely cause of a failure
 };
 
-/// What check_module found.
+/// The result of check_module or diagnose.
 struct ModuleReport {
-  std::string module;                              ///< the name of the class
-  std::vector<ModuleCheck> checks;                 ///< in the order in which they were made
-  bool ok() const;                                 ///< whether none failed
-  explicit operator bool() const { return ok(); }  ///< ok()
-  /// The check of this name. Errors: there is none.
+  std::string module;  ///< name of the class
+  std::vector<ModuleCheck> checks;
+  bool ok() const;  ///< whether no check failed
+  explicit operator bool() const { return ok(); }
+  /// The check of this name. Throws if there is none.
   const ModuleCheck& operator[](std::string_view name) const&;
 };
 
-/// The report as a card: a line for each check, and below those that failed what was found and the likely
-/// cause.
+/// The report as text: one line for each check, with the finding and likely cause below a failed one.
 std::string to_string(const ModuleReport& report);
 
-/// Choices of check_module.
+/// Options of check_module.
 struct CheckModuleOptions {
-  int64_t batch_dim = 0;  ///< of the inputs, whose rows are independent; -1: there are no such rows
-  std::vector<std::string> skip = {};  ///< names of checks that do not hold for this module
-  double tolerance = 1e-5;  ///< of derivatives, in float64, relative to the larger of 1 and the value
-  uint64_t seed = 0;        ///< of dropout, and of the gradients that come in
+  int64_t batch_dim = 0;  ///< dimension of the inputs that holds independent examples; -1 if there is none
+  std::vector<std::string> skip = {};  ///< names of checks that do not apply
+  double tolerance = 1e-5;             ///< of derivatives in float64, relative to max(1, |value|)
+  uint64_t seed = 0;                   ///< of dropout and of the incoming gradients
 };
 
 namespace detail {
 
-/// A copy of the module under the check, and how it is called.
-class CheckedModule {
- public:
-  virtual ~CheckedModule() = default;
-  virtual Module& module() = 0;
-  /// The tensors that it returns.
-  virtual std::vector<Tensor> call(const std::vector<Tensor>& inputs) = 0;
-  virtual std::unique_ptr<CheckedModule> copy() const = 0;
-  virtual void assign(const CheckedModule& other) = 0;
+/// A module under test and what can be done with it, without its type.
+struct CheckedModule {
+  std::shared_ptr<Module> module;
+  std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)> call;
+  std::function<CheckedModule()> copy;
+  std::function<void(const CheckedModule& other)> assign;
 };
+
+/// The defined tensors of a result.
+template <class Result>
+std::vector<Tensor> tensors_of(Result result) {
+  std::vector<Tensor> found;
+  each_tensor(result, [&](const Tensor& x) {
+    if (x.defined()) found.push_back(x);
+  });
+  return found;
+}
 
 template <class M, class Call>
-class CheckedModuleOf final : public CheckedModule {
- public:
-  CheckedModuleOf(const M& module, const Call& call) : module_(module), call_(call) {}
-  Module& module() override { return module_; }
-  std::vector<Tensor> call(const std::vector<Tensor>& inputs) override {
-    std::vector<Tensor> found;
-    auto result = call_(module_, inputs);
-    each_tensor(result, [&](const Tensor& x) {
-      if (x.defined()) found.push_back(x);
-    });
-    return found;
-  }
-  std::unique_ptr<CheckedModule> copy() const override {
-    return std::make_unique<CheckedModuleOf>(module_, call_);
-  }
-  void assign(const CheckedModule& other) override {
-    if constexpr (std::is_copy_assignable_v<M>) module_ = static_cast<const CheckedModuleOf&>(other).module_;
-  }
+CheckedModule checked(const M& module, const Call& call) {
+  const auto own = std::make_shared<M>(module);
+  return {own, [own, call](const std::vector<Tensor>& inputs) { return tensors_of(call(*own, inputs)); },
+          [own, call] { return checked(*own, call); },
+          [own](const CheckedModule& other) {
+            if constexpr (std::is_copy_assignable_v<M>) *own = static_cast<const M&>(*other.module);
+          }};
+}
 
- private:
-  M module_;
-  Call call_;
+/// Thrown out of check_module, because it is the caller's mistake and no fault of the module.
+struct NotCallable : Error {
+  NotCallable(const Module& module, size_t inputs);
 };
 
-ModuleReport check_module(std::unique_ptr<CheckedModule> subject, const std::vector<Tensor>& inputs,
-                          const CheckModuleOptions& options);
-[[noreturn]] void not_callable(const Module& module, size_t inputs);
+/// module(inputs[0], ...) with up to four inputs.
+template <class M, class... Args>
+std::vector<Tensor> call_with(M& module, const std::vector<Tensor>& inputs, const Args&... args) {
+  constexpr size_t count = sizeof...(args);
+  if constexpr (count > 0 && requires { module(args...); })
+    if (inputs.size() == count) return tensors_of(module(args...));
+  if constexpr (count < 4)
+    if (inputs.size() > count) return call_with(module, inputs, args..., inputs[count]);
+  throw NotCallable(module, inputs.size());
+}
 
-/// What of a model an optimiser does not hold, and what it holds besides: a line each; "" if it holds the
-/// model.
+/// `make` constructs a module afresh; null if it is not known how.
+ModuleReport check_module(const CheckedModule& subject, const std::function<CheckedModule()>& make,
+                          const std::vector<Tensor>& inputs, const CheckModuleOptions& options);
+
+/// One line for each parameter of the model that the optimizer does not hold, and for each that it holds and
+/// the model does not have; "" if they match.
 std::string optimizer_mismatch(const Module& model, const Optimizer& optimizer);
 
-/// The leaves that gradients of `output` reach and that are neither parameters of the module nor inputs:
-/// their shapes, "" if there are none.
+/// The shapes of the leaves of output's graph that are neither parameters of the module nor inputs; "" if
+/// there are none.
 std::string unregistered_leaves(const Tensor& output, const Module& module,
                                 const std::vector<Tensor>& inputs = {});
 
-/// Calls a module with as many tensors as there are inputs.
-template <class M, size_t... I>
-auto call_with(M& module, const std::vector<Tensor>& in, std::index_sequence<I...>) {
-  return module(in[I]...);
-}
-template <size_t count, class M>
-inline constexpr bool kCallable = [] {
-  return []<size_t... I>(std::index_sequence<I...>) {
-    return requires(M& module, const Tensor& x) { module((static_cast<void>(I), x)...); };
-  }(std::make_index_sequence<count>());
-}();
-
 }  // namespace detail
 
-/// Puts a layer through what every layer must stand, on copies of it; the layer stays as it is.
+/// Checks a layer against the contract that every layer obeys. It works on copies and does not change the layer.
 ///
-///   first derivative, second derivative   against central differences, in float64, by inputs and parameters
-///   strided input                         the order of the input's memory does not matter
-///   empty batch                           no rows in, none out, and gradients of 0
-///   batch independence                    a batch of n is n batches of one
-///   evaluation                            in eval() the same every time, also after other inputs; inputs and
-///   members
-///                                         stay as they are
-///   training                              in train() the same for the same seed, call after call; inputs
-///   stay names                                 visit names every member once, and the same ones each time
-///   copies                                a copy computes the same, and neither changes the other;
-///   assignment, too saved and loaded                      a file holds all that the result depends on dtypes
-///   float32 and float64 give the same but for rounding, each its own dtype threads the same bits on any
-///   number of threads gradients reach                       every parameter, and no leaf that visit does not
-///   name leaks                                 memory is what it was, call after call
+///   names                 visit names every member once, in every walk the same
+///   evaluation            in eval() equal results, also after a call with other inputs; nothing is written
+///   training              in train() equal results for equal seeds, also from call to call
+///   gradients reach       every parameter, and no leaf that visit does not name
+///   copies                a copy or an assigned module gives equal results and shares no memory
+///   strided input         equal results for every memory layout of the inputs
+///   batch independence    n examples at once give the results of n batches of one
+///   empty batch           no examples give empty results, zero gradients and finite buffers
+///   single example        training on one example gives finite results, gradients and buffers, or an Error
+///   dtypes                float32 and float64 agree up to rounding, and results have the dtype of the inputs
+///   threads               equal bits for any number of threads
+///   first derivative, second derivative   agree with central differences in float64
+///   saved and loaded      a state dict holds everything that the results depend on
+///   leaks                 memory use does not grow from call to call
 ///
-/// Inputs that are not floating are handed over as they are. Choose small sizes, for derivatives are taken by
-/// every element, and inputs away from kinks. `call(module, inputs)` says how to call it where
-/// module(inputs...) is not it.
+/// Inputs that are not floating are passed unchanged. Choose small shapes, because derivatives are computed
+/// element by element, and inputs away from kinks.
 ///
 ///   const ModuleReport report = check_module(layer, {randn({4, 3})});
 ///   std::cout << to_string(report) << "\n";
+///
+/// Pass a function that constructs the layer where the layer has no default constructor: "saved and loaded"
+/// then constructs two layers and finds random state that is not in the state dict.
+///
+///   check_module([] { return Affine(3); }, {randn({4, 3})});
+///
+/// `call(module, inputs)` calls the layer where module(inputs...) does not. Throws if a layer without it
+/// cannot be called with the inputs, or if there are not one to four.
 template <class M, class Call>
+  requires std::derived_from<M, Module>
 ModuleReport check_module(const M& module, const std::vector<Tensor>& inputs, const Call& call,
                           const CheckModuleOptions& options = {}) {
-  return detail::check_module(std::make_unique<detail::CheckedModuleOf<M, Call>>(module, call), inputs,
-                              options);
+  std::function<detail::CheckedModule()> make;
+  if constexpr (std::is_default_constructible_v<M>) make = [&] { return detail::checked(M(), call); };
+  return detail::check_module(detail::checked(module, call), make, inputs, options);
 }
-/// The same for a module that is called with the inputs, of which there are one to four.
-template <class M>
-ModuleReport check_module(const M& module, const std::vector<Tensor>& inputs,
+/// The same with a function that constructs the layer.
+template <class Make, class Call>
+  requires std::derived_from<std::invoke_result_t<const Make&>, Module>
+ModuleReport check_module(const Make& make, const std::vector<Tensor>& inputs, const Call& call,
                           const CheckModuleOptions& options = {}) {
-  const auto with = [&]<size_t count>() {
-    if constexpr (detail::kCallable<count, M>)
-      return check_module(
-          module, inputs,
-          [](M& one, const std::vector<Tensor>& in) {
-            return detail::call_with(one, in, std::make_index_sequence<count>());
-          },
-          options);
-    else
-      return detail::not_callable(module, inputs.size()), ModuleReport();
-  };
-  switch (inputs.size()) {
-    case 1:
-      return with.template operator()<1>();
-    case 2:
-      return with.template operator()<2>();
-    case 3:
-      return with.template operator()<3>();
-    case 4:
-      return with.template operator()<4>();
-    default:
-      fail("check_module: ", inputs.size(), " inputs; give one to four, or a call");
-  }
+  const auto one = [&] { return detail::checked(make(), call); };
+  return detail::check_module(one(), one, inputs, options);
+}
+/// The same for a layer that is called as module(inputs...).
+template <class Source>
+ModuleReport check_module(const Source& source, const std::vector<Tensor>& inputs,
+                          const CheckModuleOptions& options = {}) {
+  return check_module(
+      source, inputs,
+      [](auto& module, const std::vector<Tensor>& in) { return detail::call_with(module, in); }, options);
 }
 
-/// What a training holds together after its first backward(): a line for each parameter of the model that has
-/// no gradient, each leaf that the graph of the loss reaches and the model does not name, each parameter that
-/// the optimiser does not hold, and each that it holds of another model; "" where all is well.
+/// Checks after the first backward() of a training that model, optimizer and loss belong together. Returns
+/// one line for each parameter without gradient, each leaf of the loss that the model does not name, each
+/// parameter that the optimizer does not hold, and each parameter of another model that it holds; "" if all
+/// is well.
 std::string check_training(const Module& model, const Optimizer& optimizer, const Tensor& loss);
 
 }  // namespace heed

@@ -1,11 +1,13 @@
 #include "nn/debug/diagnose.h"
 
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "autograd/node.h"
 #include "nn/optim/optimizer.h"
 #include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/map.h"
 #include "tensor/kernels/reduce.h"
 #include "tensor/random.h"
 #include "tensor/table.h"
@@ -14,44 +16,54 @@ namespace heed {
 namespace {
 
 using detail::text;
+using Names = std::initializer_list<std::string_view>;
+using Dims = std::vector<int64_t>;
 
-constexpr double kLargeInput = 50;  // root mean square of what a product is given
-constexpr double kDead = 0.99;      // share of a ReLU's results that are 0
-constexpr double kSaturated = 0.9;  // share of the results of tanh or sigmoid that are at an end
-constexpr double kFarApart = 1e6;   // the largest gradient beside the smallest
-constexpr double kNoEffect = 1e-7;  // what two steps change, beside what there was: rounding
-constexpr int64_t kFew = 8;         // numbers of which no share is taken
+constexpr double kLargeInput = 50;  // RMS of the input of a product
+constexpr double kDead = 0.99;      // share of zeros in the result of a ReLU
+constexpr double kSaturated = 0.9;  // share of the results of tanh or sigmoid that are at either end
+constexpr double kFarApart = 1e6;   // ratio of the largest gradient to the smallest
+constexpr double kNoEffect = 1e-7;  // relative change of the parameters that is only rounding
+constexpr int64_t kFew = 8;         // a share of fewer results means nothing
 
-// Root of the mean square.
-double size_of(const Tensor& x) {
-  double sum = 0;
-  x.for_each([&](auto v) { sum += static_cast<double>(v) * static_cast<double>(v); });
-  return std::sqrt(sum / static_cast<double>(std::max<int64_t>(x.numel(), 1)));
+bool one_of(std::string_view name, Names names) { return std::ranges::find(names, name) != names.end(); }
+
+int64_t count(const Tensor& x, const auto& condition) {
+  int64_t found = 0;
+  x.for_each([&](auto v) { found += condition(static_cast<double>(v)); });
+  return found;
 }
 
-double share_of(const Tensor& x, const auto& condition) {
-  if (x.numel() < kFew) return 0;
-  int64_t count = 0;
-  x.for_each([&](auto v) { count += condition(static_cast<double>(v)); });
-  return static_cast<double>(count) / static_cast<double>(x.numel());
+double inner(const Tensor& a, const Tensor& b) {
+  const auto x = a.to_vector<double>(), y = b.to_vector<double>();
+  return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
 }
 
-bool all_of(const Tensor& x, const auto& condition) {
-  bool all = true;
-  x.for_each([&](auto v) { all = all && condition(static_cast<double>(v)); });
-  return all;
+// 0 if x is undefined.
+double rms(const Tensor& x) {
+  return x.defined() && x.numel() > 0 ? std::sqrt(inner(x, x) / static_cast<double>(x.numel())) : 0;
 }
 
-// Whether the numbers are at least 0 and add up to 1 along some dimension, as those of a softmax do.
-bool adds_up_to_one(const Tensor& x) {
-  if (x.numel() == 0 || !all_of(x, [](double v) { return v >= 0; })) return false;
+// The dimensions along which nonnegative values sum to 1, as those of a softmax do.
+Dims softmax_dims(const Tensor& x) {
+  Dims dims;
+  if (x.numel() == 0 || count(x, [](double v) { return !(v >= 0); }) > 0) return dims;
   for (int64_t d = 0; d < x.dim(); ++d)
-    if (x.size(d) > 1 && all_of(kernel::sum(x, {d}, false), [](double v) { return std::abs(v - 1) < 1e-4; }))
-      return true;
-  return false;
+    if (x.size(d) > 1 &&
+        count(kernel::sum(x, {d}, false), [](double v) { return std::abs(v - 1) >= 1e-4; }) == 0)
+      dims.push_back(d);
+  return dims;
 }
 
-bool rows_alike(const Tensor& matrix) {
+// The value of all elements if they are equal, otherwise 0.
+double common_value(const Tensor& g) {
+  const auto values = g.to_vector<double>();
+  const auto [least, most] = std::ranges::minmax(values);
+  return least == most ? least : 0;
+}
+
+bool rows_equal(const Tensor& matrix) {
+  if (matrix.dim() != 2 || matrix.size(0) < 2) return false;
   const auto values = matrix.to_vector<double>();
   const auto width = static_cast<size_t>(matrix.size(1));
   for (size_t i = width; i < values.size(); ++i)
@@ -59,309 +71,401 @@ bool rows_alike(const Tensor& matrix) {
   return true;
 }
 
-// How often all parameters together were moved.
-double steps_of(const Optimizer& optimizer) {
-  double steps = 0;
+// The number of updates, summed over the parameters.
+double updates_of(const Optimizer& optimizer) {
+  double updates = 0;
   for (const auto& [name, value] : optimizer.state_dict())
-    if (name.ends_with(".step")) steps += value.item();
-  return steps;
+    if (name.ends_with(".step")) updates += value.item();
+  return updates;
 }
 
-// What one step did.
-struct Step {
-  std::map<const Node*, Tensor> gradients;  // of leaves, as the rules gave them
-  std::vector<Tensor> losses;               // what its passes began with, where that is one number
-  int64_t passes = 0;
+bool computed_by(const Tensor& x, Names names) {
+  return x.requires_grad() && one_of(Node::of(x)->name, names);
+}
+// A finding, or "" if the condition does not hold.
+std::string if_so(bool condition, const auto&... parts) { return condition ? text(parts...) : ""; }
 
-  // Undefined where there was none.
-  Tensor gradient(const Tensor& p) const {
-    const auto found = gradients.find(Node::of(p));
-    return found == gradients.end() ? Tensor() : found->second;
+// An operation that was recorded.
+struct Recorded {
+  std::string_view called;  // by the user: "nll_loss"
+  std::string_view name;    // part of it: "gather"
+  const std::vector<Tensor>& inputs;
+  const Tensor& value;
+  std::string where;  // " in encoder.0 at train.cpp:12"
+
+  std::string given() const { return text(called, where, " is given ", inputs[0].shape()); }
+  // "dead layer, all 0: 100 % of what relu in 1 gives, [32, 16]" if at least this share of the results are
+  // so.
+  std::string mostly(std::string_view activation, const char* what, double limit, const auto& are) const {
+    if (name != activation || value.numel() < kFew) return "";
+    const double share = static_cast<double>(count(value, are)) / static_cast<double>(value.numel());
+    return if_so(share >= limit, what, ": ", decimals(100 * share, 0), " % of what ", name, where, " gives, ",
+                 value.shape());
   }
 };
 
-// Sees the steps, and judges them.
-class Examination : private Observer {
+// Part of a loss. A right training decreases it if the sign is 1, and does either if it is 0.
+struct Term {
+  Ref<Node> node;
+  int sign = 0;
+  std::string broadcast = {};  // how prediction and target were broadcast against each other
+};
+
+// A parameter that requires a gradient. Arrays are by step.
+struct Learned {
+  std::string name;
+  Tensor p;
+  Tensor before[2] = {}, gradient[2] = {};  // undefined without a gradient
+
+  const Tensor& g() const { return gradient[1]; }
+  Tensor change() const { return kernel::sub(p.detach(), before[0]); }
+  bool is_bias() const { return p.dim() == 1 && (p.numel() > 1 || name.ends_with("bias")); }
+};
+
+// Watches the steps and looks for the causes of faults.
+class TrainingDiagnoser : private Observer {
  public:
-  Examination(const Module& model, const Optimizer& optimizer)
-      : model_(model),
-        optimizer_(optimizer),
-        moves_before_(steps_of(optimizer)),
-        named_(model.named_parameters()) {
-    std::erase_if(named_, [](const NamedTensor& one) { return !one.tensor.requires_grad(); });
-    for (const NamedTensor& one : named_) before_.push_back(kernel::clone(one.tensor));
+  TrainingDiagnoser(const Module& model, const Optimizer& optimizer)
+      : model_(model), optimizer_(optimizer), updates_before_(updates_of(optimizer)) {
+    for (const auto& [name, p] : model.named_parameters())
+      if (p.requires_grad()) learned_.push_back({name, p});
     for (size_t group = 0; group < optimizer.groups(); ++group)
       std::ranges::copy(optimizer.params(group), std::back_inserter(held_));
   }
 
-  void begin_step() {
+  void begin_step(int step) {
+    step_ = step;
+    passes_ = 0;
     scalars_.clear();
-    steps_.emplace_back();
+    terms_.clear();
+    for (Learned& one : learned_) one.before[step] = kernel::clone(one.p);
   }
-  bool went_back() const { return steps_.back().passes > 0; }
+  bool ran_backward() const { return passes_ > 0; }
 
-  // When all steps are done.
+  // Call it after the last step.
   ModuleReport report() {
-    look_for_numbers();
-    if (look_at_reach()) {
-      look_at_flow();
-      look_at_moves();
-    }
-    if (const std::string apart = detail::optimizer_mismatch(model_, optimizer_); !apart.empty())
-      say("optimizer", apart, "make the optimiser when the model is as it stays, from its parameters()");
-
+    judge_steps();
     ModuleReport report{model_.type_name(), {}};
-    for (const char* name :
-         {"training mode", "evaluation", "inputs", "softmax", "activations", "finite", "gradients reach",
-          "gradients flow", "zero_grad", "optimizer", "step", "learning rate", "symmetry"}) {
+    for (const char* name : {"training mode", "evaluation", "inputs", "shapes", "softmax", "activations",
+                             "finite", "gradients reach", "gradients flow", "zero_grad", "loss", "optimizer",
+                             "step", "learning rate", "symmetry"}) {
       ModuleCheck& check = report.checks.emplace_back(ModuleCheck{name});
-      const auto odd = odd_.find(name);
-      if (odd == odd_.end()) continue;
+      const auto fault = faults_.find(name);
+      if (fault == faults_.end()) continue;
       check.verdict = ModuleCheck::Verdict::failed;
-      std::tie(check.found, check.cause) = odd->second;
+      std::tie(check.found, check.cause) = fault->second;
     }
     return report;
   }
 
  private:
-  void say(const char* check, const std::string& found, const std::string& cause) {
-    odd_.try_emplace(check, found, cause);
+  // ---- The causes: the check that fails, what was found ("" if it is not so), and advice. A check reports
+  // the first of its causes.
+
+  void cause(const char* check, const std::string& found, const char* advice) {
+    if (!found.empty()) faults_.try_emplace(check, found, advice);
   }
+
+  void judge_result(std::string_view called, const Tensor& x, bool draws_in_evaluation) {
+    const bool fixed = !OpScope::rule() && !x.requires_grad();
+    const double size = fixed && one_of(called, {"linear", "matmul", "addmm"}) ? rms(x) : 0;
+    cause("evaluation",
+          if_so(draws_in_evaluation, "dropout left on: ", called, " draws random numbers under NoGrad"),
+          "call model.eval() before an evaluation, and model.train() after it");
+    cause("inputs",
+          if_so(size > kLargeInput, "large input: ", called, " is given ", x.shape(), " of root mean square ",
+                short_number(size)),
+          "scale the data to mean 0 and standard deviation 1; initial weights assume that");
+  }
+
+  void judge_recorded(const Recorded& op) {
+    const Tensor& x = op.inputs.front();
+    const Names softmaxes = {"softmax", "masked_softmax", "log_softmax", "cross_entropy",
+                             "softmax_cross_entropy"};
+    const bool is_softmax = one_of(op.called, softmaxes) && one_of(op.name, softmaxes);
+    const bool is_nll = op.called == "nll_loss" && op.name == "gather";
+    const bool sums_to_one = (is_softmax || is_nll) && !softmax_dims(x).empty();
+    const bool positive = is_nll && count(x, [](double v) { return v > 1e-4; }) > 0;
+    const bool is_cut = op.called == "cross_entropy" && computed_by(x, {"sigmoid", "relu"});
+    const bool is_bce = op.called == "binary_cross_entropy_with_logits";
+    const std::string given = op.given();
+    cause("softmax", if_so(is_softmax && sums_to_one, "softmax twice: ", given, ", which sums to 1"),
+          "pass the scores; this function applies the softmax itself");
+    cause("softmax", if_so(is_nll && sums_to_one, "no logarithm: ", given, ", which sums to 1"),
+          "apply log_softmax instead of softmax, or pass the scores to cross_entropy");
+    cause("softmax", if_so(positive, "no logarithm: ", given, " with values above 0"),
+          "nll_loss takes log-probabilities: apply log_softmax, or pass the scores to cross_entropy");
+    cause("softmax", if_so(is_cut, "scores cut: ", given, ", the result of sigmoid or relu"),
+          "pass scores of any sign and size; cross_entropy applies the softmax itself");
+    cause("softmax",
+          if_so(is_bce && computed_by(x, {"sigmoid"}), "sigmoid twice: ", given, ", the result of sigmoid"),
+          "pass the scores, or use binary_cross_entropy");
+    cause("activations", op.mostly("relu", "dead layer, all 0", kDead, [](double y) { return y == 0; }),
+          "no gradient passes: a bias far below 0, a learning rate that was too large, or inputs far from 0");
+    const auto at_end = [](double y) { return std::abs(y) > 0.999; };
+    const char* saturated = "almost no gradient passes: the weights or inputs are too large";
+    cause("activations", op.mostly("tanh", "saturated, -1 or 1", kSaturated, at_end), saturated);
+    cause("activations",
+          op.mostly("sigmoid", "saturated, 0 or 1", kSaturated, [&](double y) { return at_end(2 * y - 1); }),
+          saturated);
+  }
+
+  void judge_pass() {
+    cause("training mode", if_so(!model_.training(), "eval() while it learns: backward() runs in eval mode"),
+          "dropout does nothing; call model.train() after an evaluation");
+    if (step_ == 0 || passes_ > 1) return;
+    cause("zero_grad",
+          parameters("gradients never dropped: the step before left one in ",
+                     [&](const Learned& one) { return held(one.p) && rms(one.p.grad()) > 0; }),
+          "call optimizer.zero_grad() in each step before backward()");
+  }
+
+  void judge_steps() {
+    cause("shapes", broadcast_,
+          "prediction and target must have the same shape; squeeze or unsqueeze one of them");
+    cause("softmax", softmax_along_batch(), "pass the dimension of the classes: softmax(x, -1)");
+    const char* guard = "put an AnomalyGuard around the step to find the operation";
+    cause("finite", infinite_loss(), guard);
+    cause("finite",
+          parameters("not finite: the gradient of ",
+                     [](const Learned& one) {
+                       return !std::isfinite(rms(one.gradient[0])) || !std::isfinite(rms(one.gradient[1]));
+                     }),
+          guard);
+    cause("loss",
+          if_so(increased_ > 0 && decreased_ == 0 && !ascends(),
+                "loss maximized: the steps lead to a larger error"),
+          "remove the minus sign before the loss; optimizers minimize unless maximize = true");
+    cause("optimizer", detail::optimizer_mismatch(model_, optimizer_),
+          "create the optimizer from model.parameters() after the last change of the model");
+    cause(
+        "gradients reach",
+        if_so(!ran_backward(), "no gradient: no backward() ran, and the step returned no loss with a graph"),
+        "call loss.backward(); nothing between the parameters and the loss may be detached or under NoGrad");
+    cause("gradients reach",
+          if_so(learned_.empty(), "nothing learns: no parameter of the model requires a gradient"),
+          "call model.requires_grad_(true), or name the parameters in visit");
+    cause("gradients reach",
+          parameters("no gradient: ", [](const Learned& one) { return !one.g().defined(); }),
+          "forward does not use it, or uses it detached, under NoGrad or as an earlier copy");
+    cause("gradients reach", unregistered(), "name it in visit, and create no layers in forward");
+    if (!any([](const Learned& one) { return rms(one.g()) > 0; })) return;
+
+    // The gradient of a bias may be 0 in a right model: that of the keys of an attention is.
+    cause("gradients flow",
+          parameters(
+              "gradient 0: ",
+              [](const Learned& one) { return !one.is_bias() && one.g().defined() && rms(one.g()) == 0; }),
+          "caused by dead activations, weights that are all 0, or a mask that excludes everything");
+    cause("gradients flow", gradients_far_apart(),
+          "many layers without norm or residual connection, or initial weights that are too small or large");
+
+    double changed = 0, norm = 0;
+    for (const Learned& one : learned_) {
+      changed += inner(one.change(), one.change());
+      norm += inner(one.before[0], one.before[0]);
+    }
+    const double ratio = std::sqrt(changed / norm);  // infinite if all parameters were 0
+    double lr = 0;
+    for (size_t group = 0; group < optimizer_.groups(); ++group) lr = std::max(lr, optimizer_.lr(group));
+    const std::string change = text("two steps with a rate of ", lr, " change the parameters by ",
+                                    short_number(ratio), " of their norm");
+    const std::string unmoved =
+        if_so(updates_of(optimizer_) == updates_before_, "no step: the parameters stay as they are");
+    cause("step", if_so(lr == 0, "learning rate 0: nothing moves"),
+          "choose a rate, or check the first value of the schedule");
+    cause("step", if_so(!any([&](const Learned& one) { return held(one.p); }), unmoved),
+          "the optimizer holds none of them");
+    cause("step", if_so(any([](const Learned& one) { return one.p.grad().defined(); }), unmoved),
+          "call optimizer.step() after backward()");
+    cause("step", unmoved, "call optimizer.step() after backward() and before zero_grad()");
+    cause("step", if_so(ratio < kNoEffect, "learning rate without effect: ", change), "choose a larger rate");
+    const double from = losses_[0].empty() ? NAN : losses_[0].back().item(),
+                 to = losses_[1].empty() ? NAN : losses_[1].back().item();
+    cause("learning rate",
+          if_so((to > from && ratio > 3) || (to > 2 * std::abs(from) && ratio > 0.1),
+                "learning rate too large: the loss goes from ", short_number(from), " to ", short_number(to),
+                ", ", change),
+          "try a tenth of the rate");
+    cause("symmetry",
+          parameters("units alike: all rows are equal in ",
+                     [](const Learned& one) { return rows_equal(one.p) && rms(one.change()) > 0; }),
+          "they stay equal; start from random weights");
+  }
+
+  // ---- What they are found by
 
   bool held(const Tensor& p) const {
     return std::ranges::any_of(held_, [&](const Tensor& other) { return other.same_as(p); });
   }
-
-  // ---- while the steps run
-
-  static std::string_view called(const char* name) {
-    return detail::current_scope ? detail::current_scope->name : name;
+  bool any(const auto& condition) const { return std::ranges::any_of(learned_, condition); }
+  // "what 0.weight [16, 2], 0.bias [16]": the parameters of which this holds.
+  std::string parameters(const char* what, const auto& condition) const {
+    std::vector<std::string> found;
+    for (const Learned& one : learned_)
+      if (condition(one)) found.push_back(text(one.name, " ", one.p.shape()));
+    return if_so(!found.empty(), what, detail::listed(found));
   }
 
+  // Whether the first step went up along the gradient, as with maximize = true.
+  bool ascends() const {
+    double slope = 0;
+    for (const Learned& one : learned_)
+      if (one.gradient[0].defined())
+        slope += inner(one.gradient[0], kernel::sub(one.before[1], one.before[0]));
+    return slope > 0;
+  }
+
+  std::string softmax_along_batch() const {
+    for (const auto& [shape, given] : batch_softmaxes_)
+      if (batch_sizes_.contains(shape[0]) && std::count(shape.begin(), shape.end(), shape[0]) == 1)
+        return text("softmax along the batch: ", given, " and sums over its ", shape[0], " examples");
+    return "";
+  }
+
+  std::string infinite_loss() const {
+    for (const auto& losses : losses_)
+      for (const Tensor& loss : losses)
+        if (!std::isfinite(loss.item())) return text("not finite: the loss is ", loss.item());
+    return "";
+  }
+
+  std::string unregistered() const {
+    for (const Tensor& loss : losses_[1])
+      if (const std::string leaves = detail::unregistered_leaves(loss, model_); !leaves.empty())
+        return "not named: " + leaves;
+    return "";
+  }
+
+  std::string gradients_far_apart() const {
+    std::pair<double, std::string> least{INFINITY, ""}, most{0, ""};
+    for (const Learned& one : learned_) {
+      const double size = one.is_bias() ? 0 : rms(one.g());
+      if (size > 0) least = std::min(least, {size, one.name});
+      most = std::max(most, {size, one.name});
+    }
+    return if_so(most.first > kFarApart * least.first, "vanishing or exploding gradients: root mean square ",
+                 short_number(least.first), " of ", least.second, ", ", short_number(most.first), " of ",
+                 most.second);
+  }
+
+  // ---- What the steps show
+
   void on_result(const Operation& op, const Tensor&) override {
-    const char* name = op.name;
-    const std::vector<Tensor>& inputs = op.inputs;
-    const std::string_view operation = called(name);
+    const std::string_view called = detail::current_scope ? detail::current_scope->name : op.name;
     const uint64_t drawn = default_generator().position();
     const bool evaluates = !op.recording && detail::ModuleCall::any() && model_.training();
-    if (evaluates && (operation == "dropout" || (evaluates_ && drawn != drawn_)))
-      say("evaluation", text("dropout left on: ", operation, " draws random numbers under NoGrad"),
-          "call model.eval() before an evaluation, and model.train() after it");
+    judge_result(called, op.inputs.front(),
+                 evaluates && (called == "dropout" || (evaluates_ && drawn != drawn_)));
     evaluates_ = evaluates;
     drawn_ = drawn;
-
-    if (operation != "linear" && operation != "matmul" && operation != "addmm") return;
-    const Tensor& x = inputs.front();
-    if (const double size = size_of(x); !OpScope::rule() && !x.requires_grad() && size > kLargeInput)
-      say("inputs",
-          text("large input: ", operation, " is given ", x.shape(), " of root mean square ",
-               short_number(size)),
-          "bring data to mean 0 and deviation 1; initial weights are made for that");
   }
 
   void on_recorded(const Operation& op, const Tensor& value, Node& node) override {
-    const std::vector<Tensor>& inputs = op.inputs;
     if (OpScope::rule()) return;
+    const std::string line = detail::user_line(node.line);
+    const Recorded now{detail::current_scope ? detail::current_scope->name : op.name, op.name, op.inputs,
+                       value,
+                       text(*node.module ? " in " : "", node.module, line.empty() ? "" : " at ", line)};
     if (value.numel() == 1) scalars_[&node] = value;
-    const std::string_view name = node.name, operation = called(node.name);
-    const std::string where =
-        text(*node.module ? " in " : "", node.module, is_user_code(node.line) ? " " + at(node.line) : "");
-
-    const Tensor& x = inputs.front();
-    for (const char* one :
-         {"softmax", "masked_softmax", "log_softmax", "cross_entropy", "softmax_cross_entropy"})
-      if (operation == one && adds_up_to_one(x))
-        say("softmax",
-            text("softmax twice: ", operation, where, " is given ", x.shape(), " that add up to 1"),
-            "give it the scores as they are; it takes the softmax itself");
-    if (operation == "nll_loss" && adds_up_to_one(x))
-      say("softmax", text("no logarithm: nll_loss", where, " is given ", x.shape(), " that add up to 1"),
-          "it is for log-probabilities: take log_softmax, or cross_entropy of the scores");
-    if (operation == "nll_loss" && !all_of(x, [](double v) { return !(v > 1e-4); }))
-      say("softmax",
-          text("no logarithm: nll_loss", where, " is given ", x.shape(), " of which some are above 0"),
-          "it is for log-probabilities: take log_softmax, or cross_entropy of the scores");
-    if (operation == "cross_entropy" && x.requires_grad())
-      for (const std::string_view squashed : {"sigmoid", "relu"})
-        if (squashed == Node::of(x)->name)
-          say("softmax", text("scores cut: cross_entropy", where, " is given what a ", squashed, " gave"),
-              "give it the scores as they are, of either sign and any size; it takes the softmax itself");
-    if (operation == "binary_cross_entropy_with_logits" && x.requires_grad() &&
-        std::string_view(Node::of(x)->name) == "sigmoid")
-      say("softmax", text("sigmoid twice: ", operation, where, " is given what a sigmoid gave"),
-          "give it the scores as they are, or take binary_cross_entropy");
-
-    const auto look = [&](const char* what, double limit, const char* cause, const auto& condition) {
-      if (const double share = share_of(value, condition); share >= limit)
-        say("activations",
-            text(what, ": ", decimals(100 * share, 0), " % of what ", name, where, " gives, ", value.shape()),
-            cause);
-    };
-    const char* const ends = "hardly a gradient passes: weights or inputs are too large";
-    if (name == "relu")
-      look("dead layer, all 0", kDead,
-           "no gradient passes: a bias far below 0, a learning rate that was too large, or inputs far from 0",
-           [](double y) { return y == 0; });
-    else if (name == "tanh")
-      look("saturated, -1 or 1", kSaturated, ends, [](double y) { return std::abs(y) > 0.999; });
-    else if (name == "sigmoid")
-      look("saturated, 0 or 1", kSaturated, ends, [](double y) { return std::abs(y - 0.5) > 0.499; });
+    note_term(now, node);
+    note_batch(now);
+    judge_recorded(now);
   }
 
-  void on_backward(Node& node, const Tensor&) override {
-    if (!passes_.insert(node.pass_id).second) return;
-    Step& step = steps_.back();
-    if (const auto loss = scalars_.find(&node); loss != scalars_.end()) step.losses.push_back(loss->second);
-    if (!model_.training())
-      say("training mode", "eval() while it learns: backward() runs and the model is not in training",
-          "dropout does nothing: call model.train() when an evaluation is over");
-    if (++step.passes > 1 || steps_.size() == 1) return;
-    for (const auto& [name, p] : named_)
-      if (const Tensor g = p.grad(); g.defined() && size_of(g) > 0 && held(p))
-        say("zero_grad",
-            text("gradients never dropped: that of ", name,
-                 " is from the step before when backward() begins"),
-            "call optimizer.zero_grad() in each step before backward()");
+  void on_backward(Node& node, const Tensor& g) override {
+    if (const auto term = terms_.find(&node); term != terms_.end()) {
+      const double slope = common_value(g);
+      decreased_ += slope * term->second.sign > 0;
+      increased_ += slope * term->second.sign < 0;
+      if (slope != 0 && broadcast_.empty()) broadcast_ = term->second.broadcast;
+    }
+    if (!pass_ids_.insert(node.pass_id).second) return;
+    ++passes_;
+    if (const auto loss = scalars_.find(&node); loss != scalars_.end())
+      losses_[step_].push_back(loss->second);
+    judge_pass();
   }
 
-  void on_gradient(Node& input, const Tensor& g, bool) override {
-    if (!input.is_leaf()) return;
-    Tensor& sum = steps_.back().gradients[&input];
-    sum = sum.defined() ? kernel::add(sum, g) : kernel::clone(g);
+  void on_leaf_gradient(Node& leaf, const Tensor& g) override {
+    for (Learned& one : learned_)
+      if (Node::of(one.p) == &leaf) {
+        Tensor& sum = one.gradient[step_];
+        sum = sum.defined() ? kernel::add(sum, g) : kernel::clone(g);
+      }
   }
 
-  // ---- afterwards
-
-  void look_for_numbers() {
-    const auto look = [&](const std::string& what, double value) {
-      if (!std::isfinite(value))
-        say("finite", text("not finite: ", what, " is ", value),
-            "an AnomalyGuard around the step names the operation");
-    };
-    for (const Step& step : steps_) {
-      for (const Tensor& loss : step.losses) look("the loss", loss.item());
-      for (const auto& [name, p] : named_)
-        if (const Tensor g = step.gradient(p); g.defined()) look("the gradient of " + name, size_of(g));
+  // Notes the parts of losses: results of loss functions, differences of a prediction and a target, and their
+  // squares and absolute values.
+  void note_term(const Recorded& op, Node& node) {
+    const Tensor &a = op.inputs.front(), &b = op.inputs.back();
+    const bool one_number = op.value.numel() == 1;
+    Term term{Ref<Node>(&node)};
+    if (one_of(op.called, {"cross_entropy", "softmax_cross_entropy", "sequence_loss", "nll_loss", "mse_loss",
+                           "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div", "binary_cross_entropy",
+                           "binary_cross_entropy_with_logits"})) {
+      for (const Tensor& input : op.inputs) terms_.erase(Node::of(input));  // only its result counts
+      if (one_number) terms_[&node] = {term.node, 1};
+    } else if (!one_number) {
+      const bool with_target = a.requires_grad() != b.requires_grad(), product = op.name == "mul",
+                 difference = op.name == "sub" && with_target;
+      if ((difference || product) && a.numel() == b.numel() && op.value.numel() > a.numel() && with_target)
+        term.broadcast = text("broadcast: ", op.called, op.where, " is given ", a.shape(), " and ", b.shape(),
+                              ", and the loss averages over ", op.value.shape());
+      if (one_of(op.name, {"square", "abs", "pow"}) || (product && a.same_as(b)))
+        if (const auto found = terms_.find(Node::of(a)); found != terms_.end() && computed_by(a, {"sub"}))
+          term = {term.node, 1, found->second.broadcast};
+      if (difference || term.sign != 0 || !term.broadcast.empty()) terms_[&node] = term;
     }
   }
 
-  // Whether any parameter has a gradient other than 0.
-  bool look_at_reach() {
-    const Step& step = steps_.back();
-    if (step.passes == 0) {
-      say("gradients reach", "no gradient: no backward() ran, and no loss came that depends on a parameter",
-          "call loss.backward(); nothing on the way to the loss may be under NoGrad or detached");
-      return false;
-    }
-    std::string without;
-    bool any = false;
-    for (const auto& [name, p] : named_) {
-      const Tensor g = step.gradient(p);
-      any |= g.defined() && size_of(g) > 0;
-      if (!g.defined()) without += text(without.empty() ? "" : ", ", name, " ", p.shape());
-    }
-    if (named_.empty())
-      say("gradients reach", "nothing learns: no parameter of the model requires a gradient",
-          "model.requires_grad_(true), or lines are missing in visit");
-    if (!without.empty())
-      say("gradients reach", "no gradient: " + without,
-          "forward does not use it, or a detach(), a NoGrad or a copy is on the way to the loss");
-    for (const Tensor& loss : step.losses)
-      if (const std::string leaves = detail::unregistered_leaves(loss, model_); !leaves.empty())
-        say("gradients reach", "not named: " + leaves,
-            "a line is missing in visit, or a layer is made inside forward, anew at each call");
-    return any;
-  }
-
-  void look_at_flow() {
-    std::string zero, least, most;
-    double smallest = INFINITY, largest = 0;
-    for (const auto& [name, p] : named_) {
-      const Tensor g = steps_.back().gradient(p);
-      if (!g.defined() || (p.dim() == 1 && p.numel() > 1)) continue;  // a bias of keys has none by nature
-      const double size = size_of(g);
-      if (size == 0) zero += text(zero.empty() ? "" : ", ", name, " ", p.shape());
-      if (size > 0 && size < smallest) smallest = size, least = name;
-      if (size > largest) largest = size, most = name;
-    }
-    if (!zero.empty())
-      say("gradients flow", "gradient 0: " + zero,
-          "a dead activation stands behind it, weights are all 0, or a mask leaves nothing");
-    if (largest > kFarApart * smallest)
-      say("gradients flow",
-          text("vanishing or exploding gradients: root mean square ", short_number(smallest), " of ", least,
-               ", ", short_number(largest), " of ", most),
-          "many layers without a norm or a residual, or initial weights that are too small or too large");
-  }
-
-  void look_at_moves() {
-    double change = 0, norm = 0;
-    bool kept = false;
-    for (size_t i = 0; i < named_.size(); ++i) {
-      const auto& [name, p] = named_[i];
-      const double by = size_of(kernel::sub(p.detach(), before_[i]));
-      change += static_cast<double>(p.numel()) * by * by;
-      norm += static_cast<double>(p.numel()) * std::pow(size_of(before_[i]), 2);
-      kept |= p.grad().defined();
-      if (by > 0 && p.dim() == 2 && p.size(0) > 1 && rows_alike(p))
-        say("symmetry", text("units alike: all rows of ", name, " ", p.shape(), " are the same"),
-            "they learn the same for ever; begin with random weights");
-    }
-    const double ratio = std::sqrt(change / norm);  // infinite where all begins at 0
-    double rate = 0;
-    for (size_t group = 0; group < optimizer_.groups(); ++group) rate = std::max(rate, optimizer_.lr(group));
-    const std::string in_two =
-        text("two steps change the parameters by ", short_number(ratio), " of their norm");
-    if (rate == 0)
-      say("step", "learning rate 0: nothing moves", "choose one, or look at what the schedule begins with");
-    else if (steps_of(optimizer_) == moves_before_)
-      say("step", "no step: the parameters stay as they are",
-          std::ranges::none_of(named_, [&](const NamedTensor& one) { return held(one.tensor); })
-              ? text(optimizer_.name(), " holds none of them")
-          : kept ? "call optimizer.step() after backward()"
-                 : "call optimizer.step() after backward() and before zero_grad()");
-    else if (ratio < kNoEffect)
-      say("step", "learning rate without effect: " + in_two, text("a rate of ", rate, " is too small here"));
-
-    const auto &first = steps_.front().losses, &last = steps_.back().losses;
-    if (first.empty() || last.empty()) return;
-    const auto from = first.back().item(), to = last.back().item();
-    if ((to > from && ratio > 3) || (to > 2 * std::abs(from) && ratio > 0.1))
-      say("learning rate",
-          text("learning rate too large: the loss goes from ", short_number(from), " to ", short_number(to),
-               ", ", in_two),
-          text("try a tenth of ", rate));
+  // Notes a softmax along dimension 0, and what shows the size of the batch.
+  void note_batch(const Recorded& op) {
+    const Tensor& x = op.inputs.front();
+    const bool total = one_of(op.name, {"mean", "sum"}) && op.value.numel() == 1 && x.numel() > 1;
+    if ((total && x.numel() == x.size(0)) || (op.name == "cross_entropy" && x.dim() == 2))
+      batch_sizes_.insert(x.size(0));
+    if (!one_of(op.name, {"softmax", "masked_softmax", "sparsemax", "log_softmax"}) || x.dim() < 2) return;
+    const bool log = op.name == "log_softmax";
+    if (softmax_dims(log ? kernel::map(op.value, [](auto v) { return std::exp(v); }) : op.value) == Dims{0})
+      batch_softmaxes_.emplace_back(x.shape(), op.given());
   }
 
   const Module& model_;
   const Optimizer& optimizer_;
-  const double moves_before_;
-  std::vector<NamedTensor> named_;                                  // the parameters that learn
-  std::vector<Tensor> before_;                                      // their values before the steps
-  std::vector<Tensor> held_;                                        // what the optimiser moves
-  std::map<std::string, std::pair<std::string, std::string>> odd_;  // by check: what was found, and the cause
+  const double updates_before_;
+  std::vector<Learned> learned_;
+  std::vector<Tensor> held_;                                           // parameters of the optimizer
+  std::map<std::string, std::pair<std::string, std::string>> faults_;  // by check: what was found, advice
+  int step_ = 0;
+  int64_t passes_ = 0;  // backward passes of this step
+  std::set<uint64_t> pass_ids_;
+  std::vector<Tensor> losses_[2];  // by step: roots of backward passes that are one number
 
-  std::vector<Step> steps_;
-  std::map<const Node*, Tensor> scalars_;  // of the step; held, lest another node get the address of one
-  std::set<uint64_t> passes_;
-  bool evaluates_ = false;  // what was computed last was inside a module in training, and not recorded
-  uint64_t drawn_ = 0;      // random numbers until then
+  std::map<const Node*, Tensor> scalars_;  // results of this step, held so that no address is used again
+  std::map<const Node*, Term> terms_;      // of this step
+  int64_t decreased_ = 0, increased_ = 0;  // terms that become better, and worse
+  std::string broadcast_;                  // that of a term
+  std::set<int64_t> batch_sizes_;
+  std::vector<std::pair<Shape, std::string>> batch_softmaxes_;
+  uint64_t drawn_ = 0;      // random numbers before the last operation
+  bool evaluates_ = false;  // whether the last operation was part of an evaluation
 };
 
 }  // namespace
 
 ModuleReport detail::diagnose(const Module& model, Optimizer& optimizer, const std::function<Tensor()>& step,
                               SourceLocation line) {
-  Examination examination(model, optimizer);
+  TrainingDiagnoser diagnoser(model, optimizer);
   for (int i = 0; i < 2; ++i) {
-    examination.begin_step();
+    diagnoser.begin_step(i);
     const Tensor loss = step();
-    if (examination.went_back() || !loss.defined() || !loss.requires_grad()) continue;
+    if (diagnoser.ran_backward() || !loss.defined() || !loss.requires_grad()) continue;
     optimizer.zero_grad();
     loss.backward(line);
     optimizer.step(line);
   }
-  return examination.report();
+  return diagnoser.report();
 }
 
 }  // namespace heed

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "autograd/ops/elementwise.h"
 #include "autograd/ops/reduce.h"
 #include "nn/attention/kernel_regression.h"
 #include "nn/attention/multi_head.h"
@@ -204,7 +205,7 @@ struct LeaksInEval : Scale<LeaksInEval> {
   }
   mutable std::vector<Tensor> kept;
 };
-struct GathersNaN : Scale<GathersNaN> {  // the mean of no rows
+struct StoresNaN : Scale<StoresNaN> {  // the mean of no rows
   Tensor forward(const Tensor& x) {
     if (!this->training()) return (x - running) * weight;
     const Tensor m = mean(x, 0);
@@ -220,10 +221,38 @@ struct GathersNaN : Scale<GathersNaN> {  // the mean of no rows
   }
   Buffer running = zeros({3});
 };
+struct BatchNorm : Scale<BatchNorm> {  // stores the variance of one row, 0 / 0
+  Tensor forward(const Tensor& x) {
+    if (!this->training()) return x / heed::sqrt(running + 1e-5) * weight;
+    if (x.size(0) < least) throw Error("BatchNorm: too few rows");
+    if (x.size(0) > 0) {
+      const NoGrad guard;
+      running = running * 0.9 + var(x, 0) * 0.1;
+    }
+    return x / heed::sqrt(mean(x * x, 0) + 1e-5) * weight;
+  }
+  void visit(Visitor& v) override {
+    v("weight", weight);
+    v("running", running);
+  }
+  Buffer running = ones({3});
+  int64_t least = 0;
+};
+struct Hidden : Scale<Hidden> {  // random state that no file holds
+  Hidden() : Hidden(3) {}
+  explicit Hidden(int64_t n) {
+    for (int64_t i = 0; i < n; ++i) noise.push_back(static_cast<float>(rand({1}).item()));
+  }
+  Tensor forward(const Tensor& x) const { return x * weight + heed::to(from_vector(noise, {3}), x.dtype()); }
+  std::vector<float> noise;
+};
+struct HiddenOf : Hidden {  // without a default constructor
+  explicit HiddenOf(int64_t n) : Hidden(n) {}
+};
 
 }  // namespace
 
-TEST_CASE("check_module: sixteen layers and more, each with one fault, each found by the check of its name") {
+TEST_CASE("check_module finds the fault of each faulty layer by the check of its name") {
   const auto check = [](const auto& layer) { return failures(check_module(layer, {input()})); };
   CHECK(check(Sound()) == Texts{});
   CHECK(check(Forgets()) == Texts{"gradients reach"});
@@ -254,12 +283,19 @@ TEST_CASE("check_module: sixteen layers and more, each with one fault, each foun
   CHECK(
       contains(check_module(FixedConstant(), {input()})["dtypes"].cause, "a constant is made in one dtype"));
   CHECK(check(LeaksInEval()) == Texts{"leaks"});
-  CHECK(check(GathersNaN()) == Texts{"empty batch"});
+  CHECK(check(StoresNaN()) == Texts{"empty batch"});
+  CHECK(check(BatchNorm()) == Texts{"single example"});
+  BatchNorm strict;
+  strict.least = 2;
+  CHECK(check_module(strict, {input()})["single example"].verdict == ModuleCheck::Verdict::passed);
+  CHECK(check(Hidden()) == Texts{"saved and loaded"});
+  CHECK(check(HiddenOf(3)) == Texts{});  // it is not known how to construct another one
+  CHECK(check([] { return HiddenOf(3); }) == Texts{"saved and loaded"});
   CHECK(check_module(Detached(), {input()})["second derivative"].cause ==
-        "what makes the first derivative wrong");
+        "the cause of the wrong first derivative");
 }
 
-TEST_CASE("check_module: no false alarm on any layer of heed") {
+TEST_CASE("check_module raises no false alarm for the layers of heed") {
   Generator random(5);
   const auto x = [&](const Shape& shape) { return randn(shape, float32, &random); };
   const auto check = [](const auto& layer, const std::vector<Tensor>& in,
@@ -293,7 +329,7 @@ TEST_CASE("check_module: no false alarm on any layer of heed") {
   check(TransformerDecoderLayer(4, 2, {.dim_feedforward = 6, .dropout = 0.1}), {x({2, 3, 4}), x({2, 2, 4})});
 }
 
-TEST_CASE("check_module: the card, and the module stays as it is") {
+TEST_CASE("check_module: the report, and the module does not change") {
   Forgets layer;
   layer.eval();
   manual_seed(8);
@@ -305,22 +341,23 @@ TEST_CASE("check_module: the card, and the module stays as it is") {
   CHECK(layer.weight.dtype() == float32);
   CHECK(!report);
   CHECK(to_string(report) ==
-        "Forgets: 1 of 14 checks failed\n"
+        "Forgets: 1 of 15 checks failed\n"
         "  passed   names\n"
         "  passed   evaluation\n"
         "  passed   training\n"
         "  FAILED   gradients reach\n"
         "             a leaf of shape [3] is not in parameters()\n"
-        "             likely: visit does not name a member; or forward makes one anew in each call, which "
+        "             likely: visit does not name a member; or forward creates a new one in each call, which "
         "never learns\n"
         "  passed   copies\n"
         "  passed   strided input\n"
         "  passed   batch independence\n"
         "  passed   empty batch\n"
-        "  skipped  dtypes: until \"gradients reach\" is mended\n"
+        "  passed   single example\n"
+        "  skipped  dtypes: \"gradients reach\" failed\n"
         "  passed   threads\n"
-        "  skipped  first derivative: until \"gradients reach\" is mended\n"
-        "  skipped  second derivative: until \"gradients reach\" is mended\n"
+        "  skipped  first derivative: \"gradients reach\" failed\n"
+        "  skipped  second derivative: \"gradients reach\" failed\n"
         "  passed   saved and loaded\n"
         "  passed   leaks");
   CHECK(report["leaks"].verdict == ModuleCheck::Verdict::passed);
@@ -338,7 +375,7 @@ TEST_CASE("check_module: the card, and the module stays as it is") {
   CHECK(contains(wrong["evaluation"].found, "linear"));
 }
 
-TEST_CASE("check_training: what has no gradient, no name, no optimiser") {
+TEST_CASE("check_training: parameters without gradient, name or optimizer") {
   Forgets layer;
   Sequential model(Linear(3, 3), Linear(3, 2));
   SGD sgd(model.parameters());

@@ -29,7 +29,7 @@ Texts failures(const ModuleReport& report) {
   return names;
 }
 
-// Points in a plane, and which of three classes they are of.
+// Points in a plane with their class, out of three.
 struct Points {
   Tensor x = randn({32, 2});
   Tensor label = to(x[{Slice(), 0}] > 0.5, int64) + to(x[{Slice(), 1}] > 0, int64);
@@ -42,7 +42,7 @@ void set_all(const Module& model, double value) {
   for (const Tensor& p : model.parameters()) copy_(p, full(p.shape(), value));
 }
 
-// A step as it is usually written.
+// The usual training step.
 template <class Loss>
 auto usual(Optimizer& optimizer, Loss loss) {
   return [&optimizer, loss] {
@@ -52,7 +52,7 @@ auto usual(Optimizer& optimizer, Loss loss) {
   };
 }
 
-// y = x weight + bias, and a place for what goes wrong with it.
+// y = x weight + bias, the base of faulty layers.
 template <class Self>
 struct Line2 : Layer<Self> {
   void visit(Visitor& v) override {
@@ -74,11 +74,11 @@ struct MakesAnew : Line2<MakesAnew> {
 
 }  // namespace
 
-TEST_CASE("diagnose: broken trainings, each named") {
+TEST_CASE("diagnose finds the fault of a broken training") {
   manual_seed(1);
   const Points data;
   const auto& [x, label] = data;
-  // By what is odd, and how its finding begins.
+  // The check that fails and the beginning of its finding.
   const auto expect = [](const ModuleReport& report, const std::string& check, const std::string& found) {
     CAPTURE(to_string(report));
     CHECK(report[check].verdict == ModuleCheck::Verdict::failed);
@@ -99,17 +99,53 @@ TEST_CASE("diagnose: broken trainings, each named") {
     only(diagnose(model, adam, [&] { return -mean(log_softmax(softmax(model(x), -1), -1)); }), "softmax",
          "softmax twice: log_softmax");
   }
-  SUBCASE("probabilities where logarithms are meant") {
+  SUBCASE("nll_loss without a logarithm, cross_entropy of cut scores") {
     only(diagnose(model, adam, [&] { return F::nll_loss(softmax(model(x), 1), label); }), "softmax",
          "no logarithm: nll_loss");
-  }
-  SUBCASE("scores where logarithms are meant, scores that are cut") {
     only(diagnose(model, adam, [&] { return F::nll_loss(model(x), label); }), "softmax",
          "no logarithm: nll_loss");
     only(diagnose(model, adam, [&] { return F::cross_entropy(sigmoid(model(x)), label); }), "softmax",
          "scores cut: cross_entropy");
     only(diagnose(model, adam, [&] { return F::cross_entropy(relu(model(x)), label); }), "softmax",
          "scores cut: cross_entropy");
+  }
+  SUBCASE("a prediction that broadcasts against its target") {
+    Sequential line{Linear(2, 1)};
+    SGD sgd(line.parameters(), {.lr = 0.01});
+    const Tensor y = matmul(x, tensor({2, -3.4})), t = to(y > 0, float32);
+    const auto found = [&](auto step) { only(diagnose(line, sgd, step), "shapes", "broadcast: "); };
+    found([&] { return mean(square(line(x) - y)); });
+    found([&] { return sqrt(mean(pow(y - line(x), 2))); });
+    found([&] { return sum(abs(line(x) - y)) / 32; });
+    found([&] {
+      const Tensor d = squeeze(line(x), 1) - unsqueeze(y, 1);
+      return mean(d * d) + 0.01 * sum(square(line.get<Linear>(0).weight));
+    });
+    found([&] {
+      const Tensor p = sigmoid(line(x));
+      return -mean(t * log(p) + (1 - t) * log(1 - p));
+    });
+    CHECK(contains(diagnose(line, sgd, [&] { return mean(square(line(x) - y)); })["shapes"].found,
+                   "is given [32, 1] and [32], and the loss averages over [32, 32]"));
+  }
+  SUBCASE("a softmax along the batch") {
+    const auto found = [&](auto step) {
+      only(diagnose(model, adam, step), "softmax", "softmax along the batch: ");
+    };
+    found([&] { return F::nll_loss(log_softmax(model(x), 0), label); });
+    found([&] { return -mean(gather(log_softmax(model(x), 0), 1, unsqueeze(label, 1))); });
+    found([&] { return F::cross_entropy(matmul(softmax(model(x), 0), ones({3, 3})) + model(x), label); });
+  }
+  SUBCASE("a loss that is maximized") {
+    Sequential line{Linear(2, 1)};
+    SGD sgd(line.parameters(), {.lr = 0.01}), up(line.parameters(), {.lr = 0.01, .maximize = true});
+    const Tensor y = 3 * x[{Slice(), Slice(0, 1)}];
+    const auto found = [&](const ModuleReport& report) { only(report, "loss", "loss maximized: "); };
+    found(diagnose(model, adam, [&] { return -loss(); }));
+    found(diagnose(model, adam, [&] { return -1e-2 * F::nll_loss(log_softmax(model(x), 1), label); }));
+    found(diagnose(line, sgd, [&] { return 0 - F::huber_loss(line(x), y); }));
+    found(diagnose(line, sgd, [&] { return -mean(square(line(x) - y)); }));
+    CHECK(failures(diagnose(line, up, [&] { return -mean(square(line(x) - y)); })).empty());
   }
   SUBCASE("sigmoid twice") {
     const Tensor target = to(x[{Slice(), 0}] > 0, float32);
@@ -138,11 +174,11 @@ TEST_CASE("diagnose: broken trainings, each named") {
                   }),
          "evaluation", "dropout left on");
   }
-  SUBCASE("eval() while it learns") {
+  SUBCASE("training in eval()") {
     model.eval();
     only(diagnose(model, adam, loss), "training mode", "eval() while it learns");
   }
-  SUBCASE("a learning rate of 0, and one without effect") {
+  SUBCASE("a learning rate of 0 or without effect") {
     adam.set_lr(0);
     only(diagnose(model, adam, loss), "step", "learning rate 0");
     adam.set_lr(1e-12);
@@ -159,35 +195,35 @@ TEST_CASE("diagnose: broken trainings, each named") {
                     }),
            "learning rate", "learning rate too large");
   }
-  SUBCASE("a layer that died") {
+  SUBCASE("a dead layer") {
     model.get<Linear>(0).bias = full({16}, -100);
     const ModuleReport report = diagnose(model, adam, loss);
     expect(report, "activations", "dead layer, all 0: 100 % of what relu in 1 gives, [32, 16]");
     expect(report, "gradients flow", "gradient 0: 0.weight [16, 2]");
   }
-  SUBCASE("saturated") {
+  SUBCASE("a saturated layer") {
     Sequential one(Linear(2, 16), Tanh(), Linear(16, 3));
     one.get<Linear>(0).weight = full({16, 2}, 1000) * randn({16, 2});
     Adam its(one.parameters());
     expect(diagnose(one, its, [&] { return F::cross_entropy(one(x), label); }), "activations",
            "saturated, -1 or 1: ");
   }
-  SUBCASE("gradients that vanish") {
+  SUBCASE("vanishing gradients") {
     Sequential deep(Linear(2, 16));
     for (int i = 0; i < 12; ++i) deep.push_back(Sigmoid()), deep.push_back(Linear(16, 16));
     Adam its(deep.parameters());
     only(diagnose(deep, its, [&] { return F::cross_entropy(deep(x), label); }), "gradients flow",
          "vanishing or exploding gradients");
   }
-  SUBCASE("gradients never dropped") {
+  SUBCASE("no zero_grad()") {
     only(diagnose(model, adam,
                   [&] {
                     loss().backward();
                     adam.step();
                   }),
-         "zero_grad", "gradients never dropped: that of 0.weight");
+         "zero_grad", "gradients never dropped: the step before left one in 0.weight [16, 2]");
   }
-  SUBCASE("no step, or one behind zero_grad") {
+  SUBCASE("no step(), or step() after zero_grad()") {
     const ModuleReport none = diagnose(model, adam, [&] {
       adam.zero_grad();
       loss().backward();
@@ -202,7 +238,7 @@ TEST_CASE("diagnose: broken trainings, each named") {
     only(late, "step", "no step");
     CHECK(contains(late["step"].cause, "before zero_grad()"));
   }
-  SUBCASE("no backward") {
+  SUBCASE("no backward()") {
     only(diagnose(model, adam, [&] { static_cast<void>(loss()); }), "gradients reach",
          "no gradient: no backward() ran");
     const auto nothing = [&] {
@@ -217,13 +253,13 @@ TEST_CASE("diagnose: broken trainings, each named") {
         diagnose(copy, adam, usual(adam, [&] { return F::cross_entropy(copy(x), label); }));
     expect(report, "optimizer", "0.weight [16, 2] is not held by Adam");
     expect(report, "step", "no step");
-    CHECK(report["step"].cause == "Adam holds none of them");
+    CHECK(report["step"].cause == "the optimizer holds none of them");
     CHECK(failures(report) == Texts{"optimizer", "step"});
     CHECK(contains(to_string(report), "\n             0.bias [16] is not held by Adam"));
     Adam half(model.get<Linear>(0).parameters());
     only(diagnose(model, half, loss), "optimizer", "3.weight [3, 16] is not held by Adam");
   }
-  SUBCASE("a member that visit does not name, and a layer made in forward") {
+  SUBCASE("a member that visit does not name, and a layer created in forward") {
     Forgets forgets;
     SGD sgd(forgets.parameters());
     only(diagnose(forgets, sgd, [&] { return F::cross_entropy(forgets(x), label); }), "gradients reach",
@@ -233,7 +269,7 @@ TEST_CASE("diagnose: broken trainings, each named") {
     only(diagnose(anew, other, [&] { return F::cross_entropy(anew(x), label); }), "gradients reach",
          "not named: a leaf of shape [3, 3]");
   }
-  SUBCASE("detached, frozen") {
+  SUBCASE("detached or frozen parameters") {
     Detaches detaches;
     SGD sgd(detaches.parameters());
     only(diagnose(detaches, sgd, [&] { return F::cross_entropy(detaches(x), label); }), "gradients reach",
@@ -243,22 +279,22 @@ TEST_CASE("diagnose: broken trainings, each named") {
     model.get<Linear>(3).requires_grad_();
     CHECK(failures(diagnose(model, adam, loss)).empty());
   }
-  SUBCASE("not a number") {
+  SUBCASE("an infinite loss") {
     only(diagnose(model, adam, [&] { return loss() + log(sum(model(x)) * 0); }), "finite",
          "not finite: the loss is -inf");
   }
-  SUBCASE("data as they come") {
+  SUBCASE("data that is not normalized") {
     expect(diagnose(model, adam, [&] { return F::cross_entropy(model(200 * x + 1000), label); }), "inputs",
            "large input: linear is given [32, 2]");
   }
-  SUBCASE("weights that begin alike") {
+  SUBCASE("equal initial weights") {
     set_all(model, 0.1);
     model.eval();
-    expect(diagnose(model, adam, loss), "symmetry", "units alike: all rows of 0.weight");
+    expect(diagnose(model, adam, loss), "symmetry", "units alike: all rows are equal in 0.weight");
   }
 }
 
-TEST_CASE("diagnose: no false alarm on trainings that are sound") {
+TEST_CASE("diagnose raises no false alarm for sound trainings") {
   manual_seed(2);
   const Points data;
   const auto& [x, label] = data;
@@ -267,7 +303,7 @@ TEST_CASE("diagnose: no false alarm on trainings that are sound") {
     const ModuleReport report = diagnose(model, optimizer, step);
     CHECK_MESSAGE(report.ok(), to_string(report));
   };
-  SUBCASE("with an evaluation, gradients dropped at the end") {
+  SUBCASE("an evaluation in the step, zero_grad() at its end") {
     Sequential model = classifier();
     AdamW optimizer(model.parameters());
     sound(model, optimizer, [&] {
@@ -280,7 +316,7 @@ TEST_CASE("diagnose: no false alarm on trainings that are sound") {
       model.train();
     });
   }
-  SUBCASE("linear regression from 0, from almost 0, and of classes") {
+  SUBCASE("linear models that start at or near 0") {
     Sequential line(Linear(2, 1)), near(Linear(2, 1)), classes(Linear(2, 3));
     for (Sequential* one : {&line, &near, &classes}) set_all(*one, 0);
     near.get<Linear>(0).weight = 0.01 * randn({1, 2});
@@ -292,7 +328,7 @@ TEST_CASE("diagnose: no false alarm on trainings that are sound") {
     SGD optimizer(classes.parameters(), {.lr = 0.1});
     sound(classes, optimizer, [&] { return F::cross_entropy(classes(x), label); });
   }
-  SUBCASE("a rate that warms up from 0, a last layer that begins with 0") {
+  SUBCASE("a rate that warms up from 0, a last layer that starts at 0") {
     Sequential model = classifier();
     Adam optimizer(model.parameters(), {.lr = 1e-3});
     Sequential zero = model;
@@ -307,7 +343,7 @@ TEST_CASE("diagnose: no false alarm on trainings that are sound") {
       schedule.step();
     });
   }
-  SUBCASE("gradients of two parts of a batch") {
+  SUBCASE("gradients accumulated over two halves of a batch") {
     Sequential model = classifier();
     Adam optimizer(model.parameters(), {.lr = 0.05});
     sound(model, optimizer, [&] {
@@ -317,7 +353,7 @@ TEST_CASE("diagnose: no false alarm on trainings that are sound") {
       optimizer.step();
     });
   }
-  SUBCASE("noise on the data, drawn without a graph") {
+  SUBCASE("noise that is added to the data under NoGrad") {
     Sequential model = classifier();
     Adam optimizer(model.parameters());
     sound(model, optimizer, [&] {
@@ -330,6 +366,50 @@ TEST_CASE("diagnose: no false alarm on trainings that are sound") {
       return F::cross_entropy(model(noisy), label);
     });
   }
+  SUBCASE("every loss of classification") {
+    const Tensor shares = to(one_hot(label), float32), teacher = softmax(randn({32, 3}), 1);
+    const auto check = [&](auto loss) {
+      Sequential model = classifier();
+      Adam optimizer(model.parameters());
+      sound(model, optimizer, [&] { return loss(model(x)); });
+    };
+    check([&](const Tensor& y) { return F::cross_entropy(y, label, {.label_smoothing = 0.1}); });
+    check([&](const Tensor& y) { return F::cross_entropy(y, shares); });
+    check([&](const Tensor& y) { return F::cross_entropy(y, teacher, {.label_smoothing = 0.1}); });
+    check([&](const Tensor& y) { return F::nll_loss(log_softmax(y, 1), label); });
+    check([&](const Tensor& y) {
+      return F::nll_loss(log(softmax(y, -1)), label, {.weight = tensor({1, 2, 0.5}), .ignore_index = 2});
+    });
+    check([&](const Tensor& y) { return -mean(sum(shares * log_softmax(y, 1), 1)); });
+    check([&](const Tensor& y) { return F::kl_div(log_softmax(y, 1), teacher, {}); });
+    check([&](const Tensor& y) { return F::binary_cross_entropy_with_logits(y, shares); });
+    check([&](const Tensor& y) { return F::binary_cross_entropy(sigmoid(y), shares); });
+    check([&](const Tensor& y) { return F::mse_loss(softmax(y, 1), shares); });
+    // Classes before examples: a softmax along dimension 0 is right.
+    check([&](const Tensor& y) { return -mean(sum(transpose(shares) * log_softmax(transpose(y), 0), 0)); });
+  }
+  SUBCASE("regression by hand, attention over time before the batch") {
+    const Tensor y = matmul(x, tensor({2, -3.4})), sequence = randn({5, 32, 2});
+    const auto check = [&](auto loss) {
+      Sequential line(Linear(2, 1));
+      SGD optimizer(line.parameters(), {.lr = 0.01});
+      sound(line, optimizer, [&] { return loss(line); });
+    };
+    check([&](auto& line) { return mean(square(squeeze(line(x), 1) - y)); });
+    check([&](auto& line) { return sqrt(mean(pow(line(x) - unsqueeze(y, 1), 2))); });
+    check([&](auto& line) {
+      const Tensor d = abs(squeeze(line(x), 1) - y);
+      return mean(where(d < 1, 0.5 * d * d, d - 0.5));
+    });
+    check([&](auto& line) {  // kernel regression of n points on n points: [n, 1] - [n] is meant
+      const Tensor weights = softmax(-square(line(x) - y), 1);
+      return mean(square(matmul(weights, y) - y));
+    });
+    check([&](auto& line) {
+      const Tensor weights = softmax(line(sequence), 0);
+      return mean(square(sum(weights * sequence[{Slice(), Slice(), Slice(0, 1)}], 0) - unsqueeze(y, 1)));
+    });
+  }
   SUBCASE("kernel regression") {
     NadarayaWatson model({.learn = true});
     const Tensor keys = linspace(0, 5, 20), values = 2 * sin(keys);
@@ -337,7 +417,7 @@ TEST_CASE("diagnose: no false alarm on trainings that are sound") {
     sound(model, optimizer,
           [&] { return F::mse_loss(model(keys, keys, values, OwnPoint::exclude), values); });
   }
-  SUBCASE("recurrent networks, with clipping") {
+  SUBCASE("a recurrent network with gradient clipping") {
     Embedding embedding(7, 6);
     GRU gru(6, 8, {.num_layers = 2, .batch_first = true, .dropout = 0.1});
     Linear head(8, 7);
@@ -370,7 +450,7 @@ TEST_CASE("diagnose: no false alarm on trainings that are sound") {
   }
 }
 
-TEST_CASE("diagnose: what goes wrong in its backward is the caller's line") {
+TEST_CASE("diagnose: an error in its backward() names the caller's line") {
   Sequential model = classifier();
   Adam adam(model.parameters());
   const Tensor loss = sum(model(randn({2, 2})));
@@ -379,27 +459,29 @@ TEST_CASE("diagnose: what goes wrong in its backward is the caller's line") {
   CHECK(contains(text, "diagnose_test.cpp"));
 }
 
-TEST_CASE("diagnose: the card; the steps count") {
+TEST_CASE("diagnose: the report, and its steps train the model") {
   manual_seed(1);
   const Points data;
   Sequential model(Linear(2, 3));
   SGD sgd(model.parameters(), {.lr = 0, .momentum = 0.9});
   int64_t steps = 0;
   const auto loss = [&] { return ++steps, F::cross_entropy(model(data.x), data.label); };
-  CHECK(to_string(diagnose(model, sgd, loss)) == R"(Sequential: 1 of 13 checks failed
+  CHECK(to_string(diagnose(model, sgd, loss)) == R"(Sequential: 1 of 15 checks failed
   passed   training mode
   passed   evaluation
   passed   inputs
+  passed   shapes
   passed   softmax
   passed   activations
   passed   finite
   passed   gradients reach
   passed   gradients flow
   passed   zero_grad
+  passed   loss
   passed   optimizer
   FAILED   step
              learning rate 0: nothing moves
-             likely: choose one, or look at what the schedule begins with
+             likely: choose a rate, or check the first value of the schedule
   passed   learning rate
   passed   symmetry)");
   CHECK(steps == 2);
