@@ -94,6 +94,7 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges,
     if (!edge.needs_gradient()) continue;
     input.node = Ref<Node>(Node::of(edge.input));
     input.table = edge.table;
+    input.text = edge.text;
     edge.table->move(space, edge.rule);
     input.rule = space;
     space += aligned(edge.table->size);
@@ -106,7 +107,8 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges,
 }
 
 Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule,
-              ReferenceFunction reference_function, ReferenceFunction recompute, Attributes attributes) {
+              ReferenceFunction reference_function, ReferenceFunction recompute, Attributes attributes,
+              std::initializer_list<const char*> texts) {
   if (Observer::any()) [[unlikely]]
     notify(name, inputs, attributes, value, nullptr);
   if (!grad_enabled() || std::ranges::none_of(inputs, &Operand::requires_grad)) return value;
@@ -116,6 +118,7 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
   Recomputation source{name, node.line, {}, std::move(recompute)};
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].requires_grad()) node.inputs()[i].node = Ref<Node>(Node::of(inputs[i]));
+    if (i < texts.size()) node.inputs()[i].text = texts.begin()[i];
     if (!reference_function) continue;
     source.inputs.push_back(save(inputs[i]));
     source.depth = std::max(source.depth, 1 + source.inputs.back().recompute_depth());

@@ -96,10 +96,11 @@ inline thread_local constinit const char* module_path = "";
 class Edge {
  public:
   explicit(false) Edge(const Operand& input) : input(input) {}
-  /// `rule` is (g) -> gradient, or (g, y) -> gradient.
+  /// `rule` is (g) -> gradient, or (g, y) -> gradient. `text` is its formula for people, a literal in which
+  /// $1, $2, ... are the operation's inputs and $y is its result: "g $2".
   template <class Rule, class Closure = std::remove_cvref_t<Rule>>
-  Edge(const Operand& input, Rule&& rule)
-      : input(input), rule(const_cast<Closure*>(&rule)), table(&detail::rule_table<Closure>) {
+  Edge(const Operand& input, const char* text, Rule&& rule)
+      : input(input), text(text), rule(const_cast<Closure*>(&rule)), table(&detail::rule_table<Closure>) {
     static_assert(std::same_as<Rule, Closure>,
                   "record moves the gradient rule of an Edge away: give a lambda written in place or "
                   "std::move(rule), and each Edge a rule of its own");
@@ -109,9 +110,13 @@ class Edge {
         "with the result");
     static_assert(alignof(Closure) <= alignof(std::max_align_t));
   }
+  /// A rule without a text.
+  template <class Rule>
+  Edge(const Operand& input, Rule&& rule) : Edge(input, nullptr, std::forward<Rule>(rule)) {}
   bool needs_gradient() const { return table && input.requires_grad(); }
 
   const Operand& input;
+  const char* text = nullptr;
   void* rule = nullptr;
   const detail::RuleTable* table = nullptr;
 };
@@ -131,6 +136,7 @@ class Node : public AutogradMeta {
   /// An input and the rule of its gradient; without a node it needs no gradient.
   struct Input {
     Ref<Node> node;
+    const char* text = nullptr;  ///< Formula of the rule, see Edge.
     const detail::RuleTable* table = nullptr;
     void* rule = nullptr;
   };
@@ -184,7 +190,7 @@ class Node : public AutogradMeta {
  private:
   friend Tensor record(const char*, Tensor, std::initializer_list<Edge>, Attributes);
   friend Tensor record(const char*, Tensor, const std::vector<Operand>&, JointRule, ReferenceFunction,
-                       ReferenceFunction, Attributes);
+                       ReferenceFunction, Attributes, std::initializer_list<const char*>);
   Node(const char* name, const Tensor& value, SourceLocation line, int32_t inputs, size_t bytes);
   static Node& make(const char* name, const Tensor& value, SourceLocation line, size_t inputs,
                     size_t rule_bytes);
@@ -209,9 +215,10 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges,
 /// consists of public operations, and its second argument is undefined.
 ///
 /// `recompute` computes the value again from the inputs, with the same bits, for Note [Recomputed values];
-/// the rule's second argument is then undefined.
+/// the rule's second argument is then undefined. `texts` are the formulas of the gradients, see Edge.
 Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule,
-              ReferenceFunction reference, ReferenceFunction recompute = nullptr, Attributes attributes = {});
+              ReferenceFunction reference, ReferenceFunction recompute = nullptr, Attributes attributes = {},
+              std::initializer_list<const char*> texts = {});
 
 /// Whether operations run their reference implementation: initially if HEED_REFERENCE=1 is set.
 bool reference_mode();

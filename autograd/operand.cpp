@@ -4,16 +4,12 @@
 
 namespace heed {
 
-void adopt(Operand& a, Operand& b) {
-  if (a.is_number() && b.is_number()) a.become(kernel::full({}, a.number(), float32));
-  if (a.is_number())
-    a.become(kernel::full({}, a.number(), b->dtype()));
-  else if (b.is_number())
-    b.become(kernel::full({}, b.number(), a->dtype()));
-  else
-    check(a->dtype() == b->dtype(), "a is ", a->dtype(), " ", a->shape(), ", b is ", b->dtype(), " ",
-          b->shape(), "; operands must have one dtype, convert one with to(x, ",
-          is_floating(b->dtype()) ? b->dtype() : a->dtype(), ")");
+void match_dtypes(Operand& a, Operand& b) {
+  if (a.is_number()) a.assign(kernel::full({}, a.number(), b.is_number() ? float32 : b->dtype()));
+  if (b.is_number()) b.assign(kernel::full({}, b.number(), a->dtype()));
+  check(a->dtype() == b->dtype(), "a is ", a->dtype(), " ", a->shape(), ", b is ", b->dtype(), " ",
+        b->shape(), "; operands must have one dtype, convert one with to(x, ",
+        is_floating(b->dtype()) ? b->dtype() : a->dtype(), ")");
 }
 
 void check_floating(const Operand& x) {

@@ -1,10 +1,10 @@
 #pragma once
 
 /// @file
-/// Every differentiable operation, a header for each family: names and meanings are PyTorch's. `x`, `a`, `b`
-/// broadcast where there are two of them; a C++ number may stand for any of them and takes the dtype of the
-/// other.
+/// All differentiable operations, one header for each family. Names and meanings are PyTorch's. Operands `a`
+/// and `b` broadcast; either may be a C++ number, which takes the dtype of the other.
 
+#include "autograd/ops/activation.h"
 #include "autograd/ops/arithmetic.h"
 #include "autograd/ops/attention.h"
 #include "autograd/ops/elementwise.h"
@@ -13,9 +13,14 @@
 #include "autograd/ops/logic.h"
 #include "autograd/ops/loss.h"
 #include "autograd/ops/matmul.h"
+#include "autograd/ops/moments.h"
 #include "autograd/ops/norm.h"
+#include "autograd/ops/products.h"
 #include "autograd/ops/recurrent.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/ops/scan.h"
 #include "autograd/ops/shape.h"
 #include "autograd/ops/softmax.h"
+#include "autograd/ops/sort.h"
+#include "autograd/ops/transposed_weights.h"
 #include "tensor/create.h"

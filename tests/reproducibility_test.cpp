@@ -1,8 +1,11 @@
 // The same seed gives the same bits on any number of threads: Note [Same bits] in tensor/parallel.h.
 // Sizes are such that every parallel loop has several blocks.
 
+#include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
+#include "autograd/ops/moments.h"
 #include "autograd/ops/recurrent.h"
+#include "autograd/ops/scan.h"
 #include "nn/attention/scaled_dot_product.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/embedding.h"

@@ -1,83 +1,72 @@
 #include "autograd/ops/arithmetic.h"
 
 #include "autograd/node.h"
-#include "tensor/create.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/map.h"
 
 namespace heed {
 
+// da = g,  db = g
 Tensor operator+(Operand a, Operand b) {
   const OpScope scope("add", a.line());
-  adopt(a, b);
+  match_dtypes(a, b);
   return record("add", kernel::add(a, b),
-                {{a, [](const Tensor& g) { return g; }}, {b, [](const Tensor& g) { return g; }}});
+                {{a, "g", [](const Tensor& g) { return g; }}, {b, "g", [](const Tensor& g) { return g; }}});
 }
 
+// da = g,  db = -g
 Tensor operator-(Operand a, Operand b) {
   const OpScope scope("sub", a.line());
-  adopt(a, b);
+  match_dtypes(a, b);
   return record("sub", kernel::sub(a, b),
-                {{a, [](const Tensor& g) { return g; }}, {b, [](const Tensor& g) { return -g; }}});
+                {{a, "g", [](const Tensor& g) { return g; }}, {b, "−g", [](const Tensor& g) { return -g; }}});
 }
 
 // da = g b,  db = g a
 Tensor operator*(Operand a, Operand b) {
   const OpScope scope("mul", a.line());
-  adopt(a, b);
+  match_dtypes(a, b);
   return record("mul", kernel::mul(a, b),
-                {{a, [b = save(b)](const Tensor& g) { return g * b(); }},
-                 {b, [a = save(a)](const Tensor& g) { return g * a(); }}});
+                {{a, "g $2", [b = save(b)](const Tensor& g) { return g * b(); }},
+                 {b, "g $1", [a = save(a)](const Tensor& g) { return g * a(); }}});
 }
 
 // da = g / b,  db = -g a / b^2
 Tensor operator/(Operand a, Operand b) {
   const OpScope scope("div", a.line());
-  adopt(a, b);
+  match_dtypes(a, b);
   check_floating(a);
-  return record("div", kernel::zip(a, b, [](auto u, auto v) { return u / v; }),
-                {{a, [b = save(b)](const Tensor& g) { return g / b(); }},
-                 {b, [a = save(a), b = save(b)](const Tensor& g) { return -g * a() / b() / b(); }}});
+  return record(
+      "div", kernel::zip(a, b, [](auto u, auto v) { return u / v; }),
+      {{a, "g / $2", [b = save(b)](const Tensor& g) { return g / b(); }},
+       {b, "−g $1 / $2²", [a = save(a), b = save(b)](const Tensor& g) { return -g * a() / b() / b(); }}});
 }
 
 Tensor operator-(Operand x) {
   const OpScope scope("neg", x.line());
   const auto f = [](auto v) { return -v; };
-  return record("neg", kernel::map(x, f, kernel::wrapping), {{x, [](const Tensor& g) { return -g; }}});
+  return record("neg", kernel::map(x, f, kernel::wrapping), {{x, "−g", [](const Tensor& g) { return -g; }}});
+}
+
+// a + alpha b, or a - alpha b.   da = g,  db = +-alpha g
+template <int sign>
+static Tensor add_scaled(const char* name, Operand& a, Operand& b, Scalar alpha) {
+  const OpScope scope(name, a.line());
+  match_dtypes(a, b);
+  const auto f = [alpha = kernel::Factor(alpha, a->dtype())](auto u, auto v) {
+    return sign > 0 ? u + alpha.as<decltype(u)>() * v : u - alpha.as<decltype(u)>() * v;
+  };
+  return record(name, kernel::zip(a, b, f, kernel::wrapping),
+                {{a, "g", [](const Tensor& g) { return g; }},
+                 {b, sign > 0 ? "alpha g" : "−alpha g",
+                  [by = sign * alpha.to<double>()](const Tensor& g) { return by * g; }}});
 }
 
 Tensor add(Operand a, Operand b, Scalar alpha) {
-  if (alpha.to<double>() == 1) return a + b;
-  const OpScope scope("add", a.line());
-  adopt(a, b);
-  return record("add", kernel::add(a, b, alpha),
-                {{a, [](const Tensor& g) { return g; }},
-                 {b, [by = alpha.to<double>()](const Tensor& g) { return by * g; }}});
+  return alpha.to<double>() == 1 ? a + b : add_scaled<1>("add", a, b, alpha);
 }
-
 Tensor sub(Operand a, Operand b, Scalar alpha) {
-  if (alpha.to<double>() == 1) return a - b;
-  const OpScope scope("sub", a.line());
-  adopt(a, b);
-  const auto scaled = [by = kernel::Factor(alpha, a->dtype())](auto u, auto v) {
-    return u - by.as<decltype(u)>() * v;
-  };
-  return record("sub", kernel::zip(a, b, scaled, kernel::wrapping),
-                {{a, [](const Tensor& g) { return g; }},
-                 {b, [by = -alpha.to<double>()](const Tensor& g) { return by * g; }}});
-}
-
-// A rounded quotient is flat.
-Tensor div(Operand a, Operand b, Rounding rounding) {
-  if (rounding == Rounding::none) return a / b;
-  const OpScope scope("div", a.line());
-  adopt(a, b);
-  check_floating(a);
-  const auto f = [down = rounding == Rounding::floor](auto u, auto v) {
-    return down ? std::floor(u / v) : std::trunc(u / v);
-  };
-  const auto flat = [] { return [](const Tensor& g) { return zeros_like(g); }; };
-  return record("div", kernel::zip(a, b, f), {{a, flat()}, {b, flat()}});
+  return alpha.to<double>() == 1 ? a - b : add_scaled<-1>("sub", a, b, alpha);
 }
 
 }  // namespace heed

@@ -2,24 +2,21 @@
 
 #include "autograd/operand.h"
 
-/// Arithmetic, element by element: `a` and `b` broadcast, and a C++ number may stand for either. Errors:
-/// shapes that do not broadcast, two dtypes, bool; a number that the dtype of the other cannot hold. Sums and
-/// products of int64 wrap around.
+/// Elementwise arithmetic. `a` and `b` broadcast, and either may be a C++ number. Sums and products of int64
+/// wrap around. Throws for shapes that do not broadcast, for different dtypes, for bool, and for a number
+/// that the other operand's dtype cannot hold.
 namespace heed {
 
 Tensor operator+(Operand a, Operand b);  ///< a + b
 Tensor operator-(Operand a, Operand b);  ///< a - b
-Tensor operator*(Operand a, Operand b);  ///< a b, element by element; products of matrices are matmul
+Tensor operator*(Operand a, Operand b);  ///< a b, elementwise; matmul is the matrix product
 Tensor operator/(Operand a, Operand b);  ///< a / b, floating
 Tensor operator-(Operand x);             ///< -x
 
-Tensor add(Operand a, Operand b, Scalar alpha = 1);  ///< a + alpha b
-Tensor sub(Operand a, Operand b, Scalar alpha = 1);  ///< a - alpha b
-/// What becomes of a quotient: nothing, the next whole number below, or the one towards zero.
-enum class Rounding { none, floor, trunc };
-/// a / b, floating; the gradient of a rounded quotient is 0.
-Tensor div(Operand a, Operand b, Rounding rounding = Rounding::none);
-inline Tensor mul(Operand a, Operand b) { return a * b; }  ///< a b, element by element
+Tensor add(Operand a, Operand b, Scalar alpha = 1);        ///< a + alpha b
+Tensor sub(Operand a, Operand b, Scalar alpha = 1);        ///< a - alpha b
+inline Tensor mul(Operand a, Operand b) { return a * b; }  ///< a b, elementwise
+inline Tensor div(Operand a, Operand b) { return a / b; }  ///< a / b, floating
 inline Tensor neg(Operand x) { return -x; }                ///< -x
 
 }  // namespace heed

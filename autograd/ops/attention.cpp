@@ -100,19 +100,21 @@ Tensor blocked_attention(Operand query, Operand key, Operand value, const Attent
 
   const kernel::AttentionResult forward =
       kernel::attention(query, key, value, rule_of(options, query, dropout));
-  return record("blocked_attention", forward.y, {query, key, value},
-                [q = save(query), k = save(key), v = save(value), saved, dropout,
-                 log_totals = forward.log_totals](const Tensor& g, const Tensor& y) {
-                  kernel::AttentionGradients d = kernel::attention_backward(
-                      g, q(), k(), v(), rule_of(saved(), q(), dropout), {y, log_totals});
-                  return Gradients{d.q, d.k, d.v};
-                },
-                reference, nullptr,
-                {{"mask", options.mask},
-                 {"bias", options.bias},
-                 {"is_causal", options.is_causal},
-                 {"scale", scale_of(options, query)},
-                 {"dropout_p", options.dropout_p}});
+  return record(
+      "blocked_attention", forward.y, {query, key, value},
+      [q = save(query), k = save(key), v = save(value), saved, dropout, log_totals = forward.log_totals](
+          const Tensor& g, const Tensor& y) {
+        kernel::AttentionGradients d =
+            kernel::attention_backward(g, q(), k(), v(), rule_of(saved(), q(), dropout), {y, log_totals});
+        return Gradients{d.q, d.k, d.v};
+      },
+      reference, nullptr,
+      {{"mask", options.mask},
+       {"bias", options.bias},
+       {"is_causal", options.is_causal},
+       {"scale", scale_of(options, query)},
+       {"dropout_p", options.dropout_p}},
+      {"A = softmax($1 $2ᵀ / √d), dA = g $3ᵀ, dS = A (dA − Σ A dA): dS $2 / √d", "dSᵀ $1 / √d", "Aᵀ g"});
 }
 
 }  // namespace heed

@@ -1,5 +1,8 @@
+#include <optional>
+
 #include "autograd/ops/logic.h"
 #include "autograd/ops/matmul.h"
+#include "autograd/ops/products.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
 #include "tensor/create.h"
@@ -7,8 +10,8 @@
 namespace heed {
 namespace {
 
-// Labels of dimensions: the letters of the equation, and for the k-th dimension from the right under an
-// ellipsis the character k + 1, which sorts before all letters.
+// One label for each dimension: a letter of the equation, or for the k-th dimension from the right under an
+// ellipsis the character k, which sorts before all letters.
 using Labels = std::string;
 
 bool has(const Labels& labels, char label) { return labels.find(label) != Labels::npos; }
@@ -28,10 +31,10 @@ struct Term {
   }
 
   Tensor x;
-  Labels labels;  // one for each dimension of x
+  Labels labels;
 };
 
-// "ab, bc -> ac", its characters checked; "." stands for "..." in the parts.
+// Parses "ab, bc -> ac"; an ellipsis is a "." in the parts.
 class Equation {
  public:
   explicit Equation(std::string_view text) : text_(text) {
@@ -58,7 +61,7 @@ class Equation {
     }
   }
 
-  // Throws unless `condition` holds; the message begins with the equation.
+  // Throws unless `condition` holds, with the equation at the start of the message.
   template <class... Parts>
   void check(bool condition, const Parts&... parts) const {
     heed::check(condition, "\"", text_, "\": ", parts...);
@@ -71,7 +74,7 @@ class Equation {
   std::string_view text_;
 };
 
-// The letters, with labels for `count` dimensions in place of an ellipsis.
+// Replaces the ellipsis by labels for `count` dimensions.
 Labels labels_for(const std::string& letters, int64_t count) {
   Labels labels;
   for (const char c : letters)
@@ -90,7 +93,7 @@ Term sum_out(Term term, const Labels& kept) {
   return {sum(term.x, dims), where_in(term.labels, kept, true)};
 }
 
-// The dimensions in the order of `labels`; x[i] of size 1 where x has none.
+// x with its dimensions in the order of `labels`, and size 1 for labels that x does not have.
 Tensor arrange(const Term& term, const Labels& labels) {
   Shape order;
   for (const char label : where_in(labels, term.labels, true)) order.push_back(term.dim(label));
@@ -100,7 +103,7 @@ Tensor arrange(const Term& term, const Labels& labels) {
   return x;
 }
 
-// x[..., i, ..., i, ...] -> its diagonal: the sum over j of x[..., i, ..., j, ...] where i is j.
+// The diagonal of x[..., i, ..., i, ...]: the sum over j of x[..., i, ..., j, ...] where j = i.
 Term take_diagonals(Term term, const Equation& equation) {
   constexpr char kOther = 127;  // the label of j
   for (size_t i = 0; i < term.labels.size(); ++i)
@@ -115,7 +118,7 @@ Term take_diagonals(Term term, const Equation& equation) {
   return term;
 }
 
-// Multiplies two terms and sums over the labels of both that are not kept:
+// Multiplies two terms and sums over their common labels that are not kept:
 //   a [batch, left, summed] x b [batch, summed, right] -> [batch, left, right]
 Term contract(Term a, Term b, const Labels& kept) {
   a = sum_out(a, kept + b.labels);
@@ -141,8 +144,8 @@ Term contract(Term a, Term b, const Labels& kept) {
 
 }  // namespace
 
-// Operands are multiplied from left to right; a letter is summed as soon as no later operand and not the
-// result names it. All in public operations: there is no rule here.
+// Multiplies the operands from left to right, and sums over a letter as soon as neither a later operand nor
+// the result has it. Made of public operations, which have the gradient rules.
 Tensor einsum(std::string_view text, const std::vector<Tensor>& operands, SourceLocation line) {
   const OpScope scope("einsum", line);
   const Equation equation(text);
@@ -150,7 +153,7 @@ Tensor einsum(std::string_view text, const std::vector<Tensor>& operands, Source
                  equation.inputs.size(), " operands, and there are ", operands.size());
 
   std::vector<Term> terms;
-  Labels all;  // every label as often as the operands have it
+  Labels all;  // the labels of all operands, with repetitions
   int64_t under_ellipsis = 0;
   for (size_t i = 0; i < operands.size(); ++i) {
     const Tensor& x = operands[i];
@@ -168,7 +171,7 @@ Tensor einsum(std::string_view text, const std::vector<Tensor>& operands, Source
     terms.push_back(take_diagonals({x, labels}, equation));
   }
 
-  // Sizes of one letter are equal, or 1.
+  // The sizes of a letter must be equal or 1.
   for (const Term& term : terms)
     for (const Term& other : terms)
       for (const char label : where_in(term.labels, other.labels, true)) {
@@ -178,7 +181,7 @@ Tensor einsum(std::string_view text, const std::vector<Tensor>& operands, Source
                        " in ", term.x.shape(), " and ", m, " in ", other.x.shape());
       }
 
-  // A dimension of size 1 is like one that is not there.
+  // Removes dimensions of size 1.
   for (Term& term : terms) {
     Labels ones;
     for (const char label : term.labels)
@@ -189,10 +192,10 @@ Tensor einsum(std::string_view text, const std::vector<Tensor>& operands, Source
   Labels output;
   for (const char c : labels_for(equation.output.value_or("."), under_ellipsis)) {
     equation.check(has(all, c), "'", std::string(1, c), "' in the result is in no operand");
-    equation.check(!has(output, c), "'", std::string(1, c), "' stands twice in the result");
+    equation.check(!has(output, c), "'", std::string(1, c), "' appears twice in the result");
     output += c;
   }
-  if (!equation.output)  // the letters that occur once, in alphabetical order
+  if (!equation.output)  // letters that occur once, in alphabetical order
     for (char c = 'A'; c <= 'z'; ++c)
       if (std::count(all.begin(), all.end(), c) == 1) output += c;
 

@@ -17,74 +17,69 @@ void check_writable(const Operand& x) {
           " is expanded, several of its elements are one in memory; write into a clone");
 }
 
-// The source to read while x is written: a copy when the two share memory in any way but element by element.
-Tensor unshared(const Tensor& x, const Tensor& source) {
-  check(broadcast_shapes(x.shape(), source.shape()) == x.shape(), "x is ", x.shape(),
+// Counts a write to x, see Note [Versions], and returns what to read: a copy of the source if it overlaps x
+// in memory other than element by element.
+Tensor begin_write(const char* op, const Operand& x, const Tensor& source) {
+  check(broadcast_shapes(x->shape(), source.shape()) == x->shape(), "x is ", x->shape(),
         " and the other operand ", source.shape(), ", which does not broadcast to it");
   const TensorImpl &a = TensorImpl::of(x), &b = TensorImpl::of(source);
   const bool same_view = a.offset == b.offset && a.shape == b.shape && a.strides == b.strides;
-  return a.storage.get() == b.storage.get() && !same_view ? kernel::clone(source) : source;
+  const bool overlaps = a.storage.get() == b.storage.get() && !same_view;
+  const Tensor readable = overlaps ? kernel::clone(source) : source;
+  a.storage->wrote(op, x.line());
+  return readable;
 }
-
-// See Note [Versions].
-void wrote(const char* op, const Operand& x) { TensorImpl::of(x).storage->wrote(op, x.line()); }
 
 Tensor fill(const char* op, const Operand& x, Scalar value) {
   const OpScope scope(op, x.line());
   check_writable(x);
-  wrote(op, x);
+  TensorImpl::of(x).storage->wrote(op, x.line());
   kernel::fill(x, value);
   return x;
 }
 
-// x = f(x, other), element by element.
+// x = f(x, other) for each element.
 template <class F, class Dtypes = kernel::WrappingNumbers>
-Tensor update(const char* op, Operand x, Operand other, const F& f, Dtypes dtypes = {}) {
+Tensor update(const char* op, Operand& x, Operand& other, const F& f, Dtypes dtypes = {}) {
   const OpScope scope(op, x.line());
   check_writable(x);
-  adopt(x, other);
-  const Tensor from = unshared(x, other);
-  wrote(op, x);
-  kernel::update(x, from, f, dtypes);
+  match_dtypes(x, other);
+  kernel::update(x, begin_write(op, x, other), f, dtypes);
   return x;
+}
+
+// x = x + alpha other, or x - alpha other.
+template <int sign>
+Tensor add_scaled(const char* op, Operand& x, Operand& other, Scalar alpha) {
+  const OpScope scope(op, x.line());
+  check_writable(x);
+  const auto f = [alpha = kernel::Factor(alpha, x->dtype())](auto u, auto v) {
+    return sign > 0 ? u + alpha.as<decltype(u)>() * v : u - alpha.as<decltype(u)>() * v;
+  };
+  return update(op, x, other, f);
 }
 
 }  // namespace
 
 Tensor copy_(Operand x, Operand source) {
   const OpScope scope("copy_", x.line());
-  if (source.is_number()) return fill("copy_", x, source.number());
   check_writable(x);
-  const Tensor from = unshared(x, source);
-  wrote("copy_", x);
-  kernel::copy_into(x, from);
+  if (source.is_number()) return fill("copy_", x, source.number());
+  kernel::copy_into(x, begin_write("copy_", x, source));
   return x;
 }
 
 Tensor fill_(Operand x, Scalar value) { return fill("fill_", x, value); }
 Tensor zero_(Operand x) { return fill("zero_", x, 0); }
-
-Tensor add_(Operand x, Operand other, Scalar alpha) {
-  const OpScope scope("add_", x.line());
-  check_writable(x);
-  const kernel::Factor factor(alpha, x->dtype());
-  return update("add_", x, other, [factor](auto a, auto b) { return a + factor.as<decltype(a)>() * b; });
-}
-
-Tensor sub_(Operand x, Operand other, Scalar alpha) {
-  const OpScope scope("sub_", x.line());
-  check_writable(x);
-  const kernel::Factor factor(alpha, x->dtype());
-  return update("sub_", x, other, [factor](auto a, auto b) { return a - factor.as<decltype(a)>() * b; });
-}
-
+Tensor add_(Operand x, Operand other, Scalar alpha) { return add_scaled<1>("add_", x, other, alpha); }
+Tensor sub_(Operand x, Operand other, Scalar alpha) { return add_scaled<-1>("sub_", x, other, alpha); }
 Tensor mul_(Operand x, Operand other) { return update("mul_", x, other, kernel::times); }
 
 Tensor div_(Operand x, Operand other) {
   const OpScope scope("div_", x.line());
   check_floating(x);
-  const auto f = [](auto a, auto b) { return a / b; };
-  return update("div_", x, other, f, kernel::floating);
+  return update(
+      "div_", x, other, [](auto a, auto b) { return a / b; }, kernel::floating);
 }
 
 }  // namespace heed

@@ -10,44 +10,45 @@
 namespace heed {
 namespace {
 
-// x and index have the same rank, and outside of dim index is nowhere larger.
-void check_lattice(const char* name, const Tensor& x, int64_t dim, const Tensor& index) {
+// Throws unless x and index have the same rank, and index is not larger than x in dimensions other than dim.
+void check_index_shape(const char* name, const Tensor& x, int64_t dim, const Tensor& index) {
   bool fits = x.dim() == index.dim();
   for (int64_t d = 0; d < x.dim() && fits; ++d) fits = d == dim || index.shape()[d] <= x.shape()[d];
   check(fits, "the index ", index.shape(), " must have the rank of ", name, " ", x.shape(),
         " and be no larger outside of dimension ", dim);
 }
 
-// The transpose of index_select: zeros of `size` along dim, to whose positions index the slices of g are
-// added.
+// The transpose of index_select: adds the slices of g to zeros of `size` along dim, at the positions index.
 Tensor index_add(Operand g, int64_t dim, int64_t size, const Saved& index) {
   Shape shape = g->shape();
   shape[dim] = size;
   Tensor y = zeros(shape, g->dtype());
   kernel::index_add_into(y, dim, index(), g);
-  return record("index_add", std::move(y),
-                {{g, [dim, index](const Tensor& h) { return index_select(h, dim, index()); }}});
+  return record(
+      "index_add", std::move(y),
+      {{g, "g at the positions", [dim, index](const Tensor& h) { return index_select(h, dim, index()); }}});
 }
 
-// x[{...}], item by item from the left: views at once; index tensors are gathered, and pick together at the
-// end.
+// x[{...}], item by item from the left. Positions, slices and new axes become views at once; index tensors
+// are collected and applied together at the end.
 class Indexing {
  public:
-  Indexing(const Tensor& x, const std::vector<Index>& items) : y_(x), spare_(x.dim()) {
+  Indexing(const Tensor& x, const std::vector<Index>& items) : y_(x), ellipsis_dims_(x.dim()) {
     int64_t ellipses = 0;
     for (const Index& item : items) {
-      spare_ -= dims_taken(item);
+      ellipsis_dims_ -= dims_indexed(item);
       ellipses += item.kind == Index::Kind::ellipsis;
     }
     check(ellipses <= 1, "an index has one ellipsis at most");
-    check(spare_ >= 0, "the items stand for ", x.dim() - spare_, " dimensions, and x is ", x.shape());
+    check(ellipsis_dims_ >= 0, "the items stand for ", x.dim() - ellipsis_dims_, " dimensions, and x is ",
+          x.shape());
     for (const Index& item : items) take(item);
   }
 
   Tensor result() && { return picked_.empty() ? y_ : pick(); }
 
  private:
-  // The positions that an index tensor names in one dimension, none negative.
+  // An index tensor of nonnegative positions in one dimension.
   struct Picked {
     int64_t dim;
     Tensor positions;
@@ -56,7 +57,7 @@ class Indexing {
   static bool is_mask(const Index& item) {
     return item.kind == Index::Kind::tensor && item.tensor.dtype() == boolean;
   }
-  static int64_t dims_taken(const Index& item) {
+  static int64_t dims_indexed(const Index& item) {
     if (is_mask(item)) return item.tensor.dim();
     return item.kind != Index::Kind::ellipsis && item.kind != Index::Kind::new_axis;
   }
@@ -65,7 +66,7 @@ class Indexing {
     using Kind = Index::Kind;
     if (item.kind == Kind::position) take_position(item.position);
     if (item.kind == Kind::slice) take_slice(item.range);
-    if (item.kind == Kind::ellipsis) dim_ += spare_;
+    if (item.kind == Kind::ellipsis) dim_ += ellipsis_dims_;
     if (item.kind == Kind::new_axis) y_ = unsqueeze(y_, dim_++);
     if (item.kind == Kind::tensor) is_mask(item) ? take_mask(item.tensor) : take_positions(item.tensor);
   }
@@ -78,7 +79,8 @@ class Indexing {
     ++dim_;
   }
 
-  // A mask picks from all its dimensions, taken as one; one without dimensions, from a new one.
+  // Flattens the dimensions that the mask covers and picks from them; a scalar mask picks from a new
+  // dimension.
   void take_mask(const Tensor& mask) {
     const Shape covered(y_.shape().data() + dim_, std::min(mask.dim(), y_.dim() - dim_));
     check(mask.shape() == covered, "a mask of shape ", mask.shape(), " stands at dimension ", dim_, " of ",
@@ -97,7 +99,7 @@ class Indexing {
     picked_.push_back({dim_++, positions});
   }
 
-  // Counted from the front of this dimension.
+  // The position counted from the front of dimension dim_.
   int64_t wrapped(int64_t position) const {
     const int64_t size = y_.size(dim_);
     check(-size <= position && position < size, "position ", position, " is out of range for dimension ",
@@ -105,8 +107,9 @@ class Indexing {
     return position < 0 ? position + size : position;
   }
 
-  // The dimensions that are picked from become one, the elements are taken from it, and what was picked takes
-  // its place; at the front, when other dimensions stood between.
+  // Flattens the indexed dimensions, selects from them by linear positions, and gives the result the shape
+  // that the index tensors broadcast to. Indexed dimensions that are not adjacent are moved to the front
+  // first.
   Tensor pick() {
     const auto count = static_cast<int64_t>(picked_.size());
     Shape shape, order;
@@ -132,8 +135,8 @@ class Indexing {
   }
 
   Tensor y_;
-  int64_t spare_;    // how many dimensions an ellipsis stands for
-  int64_t dim_ = 0;  // of y, that the next item is for
+  int64_t ellipsis_dims_;  // number of dimensions that an ellipsis replaces
+  int64_t dim_ = 0;        // of y_, the next one to be indexed
   std::vector<Picked> picked_;
 };
 
@@ -142,12 +145,13 @@ class Indexing {
 Tensor gather(Operand x, int64_t dim, Operand index) {
   const OpScope scope("gather", x.line());
   check_indices(index);
-  if (x->dim() == 0) x.become(reshape(x, {1}));
+  if (x->dim() == 0) x.assign(reshape(x, {1}));
   if (index->dim() == 0) return reshape(gather(x, dim, reshape(index, {1})), {});
   dim = check_dim(x, dim);
-  check_lattice("x", x, dim, index);
+  check_index_shape("x", x, dim, index);
   return record("gather", kernel::gather(x, dim, index),
-                {{x, [dim, shape = x->shape(), i = save(index)](const Tensor& g) {
+                {{x, "g, added at the positions that were read",
+                  [dim, shape = x->shape(), i = save(index)](const Tensor& g) {
                     return scatter_add(zeros(shape, g.dtype()), dim, i(), g);
                   }}});
 }
@@ -160,7 +164,8 @@ Tensor index_select(Operand x, int64_t dim, Operand index) {
   if (x->dim() == 0) return reshape(index_select(reshape(x, {1}), dim, index), {});
   dim = check_dim(x, dim);
   return record("index_select", kernel::index_select(x, dim, index),
-                {{x, [dim, size = x->shape()[dim], i = save(index)](const Tensor& g) {
+                {{x, "g, added at the positions that were read",
+                  [dim, size = x->size(dim), i = save(index)](const Tensor& g) {
                     return index_add(g, dim, size, i);
                   }}});
 }
@@ -172,20 +177,21 @@ Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src) {
   check(x->dtype() == src->dtype(), "x is ", x->dtype(), " ", x->shape(), ", src is ", src->dtype(), " ",
         src->shape(), "; they must have one dtype");
   if (x->dim() == 0) return reshape(scatter_add(reshape(x, {1}), dim, flatten(index), flatten(src)), {});
-  if (index->dim() == 0) index.become(reshape(index, {1}));
-  if (src->dim() == 0) src.become(reshape(src, {1}));
+  if (index->dim() == 0) index.assign(reshape(index, {1}));
+  if (src->dim() == 0) src.assign(reshape(src, {1}));
   dim = check_dim(x, dim);
-  check_lattice("x", x, dim, index);
-  check_lattice("src", src, dim, index);
+  check_index_shape("x", x, dim, index);
+  check_index_shape("src", src, dim, index);
   check(index->shape()[dim] <= src->shape()[dim], "the index ", index->shape(), " is larger than src ",
         src->shape());
   for (int64_t d = 0; d < src->dim(); ++d)
-    if (src->shape()[d] != index->shape()[d]) src.become(narrow(src, d, 0, index->shape()[d]));
+    if (src->shape()[d] != index->shape()[d]) src.assign(narrow(src, d, 0, index->shape()[d]));
   Tensor y = kernel::clone(x);
   kernel::scatter_add_into(y, dim, index, src);
-  return record("scatter_add", std::move(y),
-                {{x, [](const Tensor& g) { return g; }},
-                 {src, [dim, i = save(index)](const Tensor& g) { return gather(g, dim, i()); }}});
+  return record(
+      "scatter_add", std::move(y),
+      {{x, "g", [](const Tensor& g) { return g; }},
+       {src, "g at the positions", [dim, i = save(index)](const Tensor& g) { return gather(g, dim, i()); }}});
 }
 
 Tensor index(Operand x, const std::vector<Index>& items) {
@@ -198,7 +204,7 @@ Tensor Tensor::operator[](std::initializer_list<Index> items) const {
   return items.size() ? index({*this, items.begin()->line}, items) : *this;
 }
 
-// y[..., :] = weight[index[...], :];  dweight[n, :] = sum of g where index is n
+// y[..., :] = weight[index[...], :].   dweight[n, :] = sum of g[..., :] where index[...] = n
 Tensor embedding(Operand weight, Operand index, std::optional<int64_t> padding_idx) {
   const OpScope scope("embedding", weight.line());
   check_indices(index);
@@ -211,12 +217,13 @@ Tensor embedding(Operand weight, Operand index, std::optional<int64_t> padding_i
   Shape shape = index->shape();
   shape.push_back(e);
   const Tensor rows = kernel::index_select(weight, 0, flat);
-  return record("embedding", TensorImpl::view(rows, shape),
-                {{weight, [n, e, padding_idx, i = save(flat)](const Tensor& g) {
-                    Tensor flat_g = reshape(g, {i().numel(), e});
-                    if (padding_idx) flat_g = where(unsqueeze(i() == *padding_idx, 1), 0, flat_g);
-                    return index_add(flat_g, 0, n, i);
-                  }}});
+  return record(
+      "embedding", TensorImpl::view(rows, shape),
+      {{weight, "rows of g, added at their indices", [n, e, padding_idx, i = save(flat)](const Tensor& g) {
+          Tensor flat_g = reshape(g, {i().numel(), e});
+          if (padding_idx) flat_g = where(unsqueeze(i() == *padding_idx, 1), 0, flat_g);
+          return index_add(flat_g, 0, n, i);
+        }}});
 }
 
 Tensor one_hot(Operand index, int64_t num_classes) {
@@ -234,30 +241,6 @@ Tensor one_hot(Operand index, int64_t num_classes) {
         "; classes count from 0");
   if (num_classes == -1) num_classes = most + 1;
   return to(unsqueeze(index, -1) == arange(0, static_cast<double>(num_classes), 1, int64), int64);
-}
-
-// The places are found first; the values are gathered from them, and so is the gradient.
-ValuesIndices topk(Operand x, int64_t k, int64_t dim, bool largest) {
-  const OpScope scope("topk", x.line());
-  if (x->dim() == 0) {
-    const auto [values, indices] = topk(reshape(x, {1}), k, dim, largest);
-    return {reshape(values, {}), reshape(indices, {})};
-  }
-  dim = check_dim(x, dim);
-  check(0 <= k && k <= x->shape()[dim], "k is ", k, ", and x ", x->shape(), " has ", x->shape()[dim],
-        " elements along dimension ", dim);
-  const Tensor places = kernel::order(x, dim, k, largest);
-  return {gather(x, dim, places), places};
-}
-
-ValuesIndices sort(Operand x, int64_t dim, bool descending) {
-  const OpScope scope("sort", x.line());
-  return topk(x, x->dim() ? x->size(dim) : 1, dim, descending);
-}
-
-Tensor argsort(Operand x, int64_t dim, bool descending) {
-  const OpScope scope("argsort", x.line());
-  return sort(x.tensor().detach(), dim, descending).indices;
 }
 
 }  // namespace heed

@@ -1,5 +1,7 @@
 #include "autograd/ops/logic.h"
 
+#include <limits>
+
 #include "autograd/node.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/map.h"
@@ -10,7 +12,7 @@ namespace {
 template <class F>
 Tensor compare(const char* name, Operand& a, Operand& b, const F& f) {
   const OpScope scope(name, a.line());
-  adopt(a, b);
+  match_dtypes(a, b);
   return kernel::compare(a, b, f);
 }
 
@@ -18,6 +20,38 @@ template <class F>
 Tensor test(const char* name, const Operand& x, const F& f) {
   const OpScope scope(name, x.line());
   return kernel::test(x, f);
+}
+
+// y = f(a, b) is the one that does not lose.   da = g where y is a, g / 2 where a = b, else 0;  db likewise
+template <class F>
+Tensor larger_or_smaller(const char* name, const char* text_a, const char* text_b, Operand& a, Operand& b,
+                         const F& f, Tensor (*loses)(Operand, Operand)) {
+  const OpScope scope(name, a.line());
+  match_dtypes(a, b);
+  const auto share = [loses](const Tensor& g, const Tensor& mine, const Tensor& other) {
+    return where(mine == other, 0.5 * g, where(loses(mine, other), 0, g));
+  };
+  return record(
+      name, kernel::zip(a, b, f, kernel::numbers),
+      {{a, text_a, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, a(), b()); }},
+       {b, text_b, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, b(), a()); }}});
+}
+
+// clamp by numbers, a missing one being the least or greatest of the dtype.   dx = g where min <= x <= max
+Tensor clamp_between(const Operand& x, const Operand& min, const Operand& max) {
+  const bool whole = x->dtype() == int64;
+  const Scalar least =
+      whole ? Scalar(std::numeric_limits<int64_t>::min()) : Scalar(-std::numeric_limits<double>::infinity());
+  const Scalar greatest =
+      whole ? Scalar(std::numeric_limits<int64_t>::max()) : Scalar(std::numeric_limits<double>::infinity());
+  const kernel::Factor low(min.is_number() ? min.number() : least, x->dtype());
+  const kernel::Factor high(max.is_number() ? max.number() : greatest, x->dtype());
+  const auto f = [low, high]<class T>(T v) { return std::min(std::max(v, low.as<T>()), high.as<T>()); };
+  auto rule = [low = low.as<double>(), high = high.as<double>(), x = save(x)](const Tensor& g) {
+    return where(logical_and(x() >= low, x() <= high), g, 0);
+  };
+  return record("clamp", kernel::map(x, f, kernel::numbers),
+                {{x, "g inside the bounds, 0 outside", std::move(rule)}});
 }
 
 }  // namespace
@@ -40,10 +74,12 @@ Tensor where(Operand condition, Operand a, Operand b) {
   const OpScope scope("where", condition.line());
   check(condition->dtype() == boolean, "the condition is ", condition->dtype(), " ", condition->shape(),
         "; it must be bool, such as x > 0");
-  adopt(a, b);
+  match_dtypes(a, b);
   return record("where", kernel::where(condition, a, b),
-                {{a, [c = save(condition)](const Tensor& g) { return where(c(), g, 0); }},
-                 {b, [c = save(condition)](const Tensor& g) { return where(c(), 0, g); }}});
+                {{a, "g where $1 was chosen, 0 elsewhere",
+                  [c = save(condition)](const Tensor& g) { return where(c(), g, 0); }},
+                 {b, "g where $2 was chosen, 0 elsewhere",
+                  [c = save(condition)](const Tensor& g) { return where(c(), 0, g); }}});
 }
 
 Tensor masked_fill(Operand x, Operand mask, Operand value) {
@@ -52,6 +88,29 @@ Tensor masked_fill(Operand x, Operand mask, Operand value) {
         value.defined() ? value->shape() : Shape{}, "; it must be one number");
   broadcast_shapes(x->shape(), mask->shape(), "x", "mask");
   return where(mask, value, x);
+}
+
+Tensor maximum(Operand a, Operand b) {
+  return larger_or_smaller(
+      "maximum", "g where $1 is larger, g / 2 where equal", "g where $2 is larger, g / 2 where equal", a, b,
+      [](auto u, auto v) { return u > v || u != u ? u : v; }, lt);
+}
+Tensor minimum(Operand a, Operand b) {
+  return larger_or_smaller(
+      "minimum", "g where $1 is smaller, g / 2 where equal", "g where $2 is smaller, g / 2 where equal", a, b,
+      [](auto u, auto v) { return u < v || u != u ? u : v; }, gt);
+}
+
+// x has the gradient where it is within the bounds, else the bound that replaces it.
+Tensor clamp(Operand x, Operand min, Operand max) {
+  const OpScope scope("clamp", x.line());
+  const auto given = [](const Operand& bound) { return bound.is_number() || bound.defined(); };
+  check(given(min) || given(max), "x is ", x->shape(), "; give a lower bound, an upper one, or both");
+  if (!min.defined() && !max.defined()) return clamp_between(x, min, max);
+  Operand y = x;
+  if (given(min)) y.assign(where(logical_or(y >= min, isnan(y)), y, min));
+  if (given(max)) y.assign(where(logical_or(y <= max, isnan(y)), y, max));
+  return y;
 }
 
 }  // namespace heed

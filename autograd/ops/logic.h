@@ -2,8 +2,8 @@
 
 #include "autograd/ops/arithmetic.h"
 
-/// Comparisons, truth values, and choosing by them. `a` and `b` broadcast, and a C++ number may stand for
-/// either; two dtypes are an Error. Comparisons and truth values are bool and have no gradient.
+/// Comparisons, and choosing by them. `a` and `b` broadcast, and either may be a C++ number; different dtypes
+/// throw. Comparisons are bool and have no gradient.
 namespace heed {
 
 Tensor eq(Operand a, Operand b);           ///< a == b
@@ -12,16 +12,23 @@ Tensor lt(Operand a, Operand b);           ///< a < b
 Tensor le(Operand a, Operand b);           ///< a <= b
 Tensor gt(Operand a, Operand b);           ///< a > b
 Tensor ge(Operand a, Operand b);           ///< a >= b
-Tensor logical_and(Operand a, Operand b);  ///< Whether both are true: not 0.
-Tensor logical_or(Operand a, Operand b);   ///< Whether one or both are true: not 0.
+Tensor logical_and(Operand a, Operand b);  ///< Whether both are nonzero.
+Tensor logical_or(Operand a, Operand b);   ///< Whether at least one is nonzero.
 Tensor logical_not(Operand x);             ///< Whether x is 0.
 Tensor isnan(Operand x);                   ///< Whether x is NaN.
 Tensor isfinite(Operand x);                ///< Whether x is neither NaN nor infinite.
 
-/// condition ? a : b; the condition is bool, an Error otherwise, and broadcasts with them.
+/// condition ? a : b; the condition is bool and broadcasts with them.
 Tensor where(Operand condition, Operand a, Operand b);
-/// mask ? value : x; the mask is bool, the value one number. An Error otherwise.
+/// mask ? value : x; the mask is bool, the value one number.
 Tensor masked_fill(Operand x, Operand mask, Operand value);
+/// The larger of a and b, or NaN. Where they are equal, each has half of the gradient.
+Tensor maximum(Operand a, Operand b);
+/// The smaller of a and b, or NaN. Where they are equal, each has half of the gradient.
+Tensor minimum(Operand a, Operand b);
+/// min(max(x, min), max). The bounds are numbers or tensors that broadcast; one of them may be omitted. Where
+/// min > max, the result is max.
+Tensor clamp(Operand x, Operand min = {}, Operand max = {});
 
 inline Tensor operator==(Operand a, Operand b) { return eq(a, b); }  ///< a == b for each element
 inline Tensor operator!=(Operand a, Operand b) { return ne(a, b); }  ///< a != b for each element

@@ -66,7 +66,7 @@ Tensor softmax_cross_entropy(Operand x, Operand target, const CrossEntropyOption
     Shape order = check_dims(x->dim(), {});
     order.erase(dim);
     order.push_back(dim);
-    x.become(permute(x, order));
+    x.assign(permute(x, order));
   }
 
   const kernel::ClassTargets targets{kernel::contiguous(target), kernel::contiguous(options.weight),
@@ -94,7 +94,8 @@ Tensor softmax_cross_entropy(Operand x, Operand target, const CrossEntropyOption
     const Tensor q = class_distributions(saved, x().shape().back(), x().dtype());
     return unsqueeze(rows, -1) * (softmax(x(), -1) * sum(q, -1, true) - q);
   };
-  return record("cross_entropy", loss, {{x, std::move(rule)}},
+  return record("cross_entropy", loss,
+                {{x, "g (softmax($1) − target), over their number in a mean", std::move(rule)}},
                 {{"target", target},
                  {"weight", options.weight},
                  {"ignore_index", options.ignore_index},

@@ -1,6 +1,7 @@
 #include "autograd/ops/recurrent.h"
 
 #include "autograd/node.h"
+#include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/logic.h"
 #include "autograd/ops/matmul.h"
@@ -100,7 +101,8 @@ Tensor recurrence(Recurrence kind, Operand x, Operand state, Operand weight, Ope
                       kernel::recur_backward({kind, reverse, lengths()}, g, state(), weight(), {y, gates});
                   return Gradients{d.x, d.state, d.weight, d.bias};
                 },
-                reference, nullptr, {{"lengths", options.lengths}, {"reverse", options.reverse}});
+                reference, nullptr, {{"lengths", options.lengths}, {"reverse", options.reverse}},
+                {"from the last step to the first, by the formulas of the cell: "});
 }
 
 }  // namespace heed

@@ -9,13 +9,13 @@
 namespace heed {
 namespace {
 
-// The strides that let the elements be seen in another shape, in the same row-major order, without a copy;
-// nothing when there are none. From the right, each new dimension takes its elements from a run of memory, to
-// which old dimensions are added for as long as they continue it.
+// The strides of a view of x in another shape with the elements in the same row-major order, if there is one.
+// From the right, each new dimension takes its elements from a run of memory; old dimensions are added to the
+// run as long as they continue it.
 std::optional<Strides> strides_for(const Tensor& x, const Shape& shape) {
   if (x.numel() == 0) return contiguous_strides(shape);
   Strides strides = shape;
-  int64_t rest = 1, step = 1, old = x.dim();  // `rest` elements of the run are left, `step` apart
+  int64_t rest = 1, step = 1, old = x.dim();  // the run has `rest` more elements, `step` apart
   for (int64_t d = shape.dim() - 1; d >= 0; --d) {
     while (rest % shape[d] != 0) {
       --old;
@@ -31,8 +31,8 @@ std::optional<Strides> strides_for(const Tensor& x, const Shape& shape) {
   return strides;
 }
 
-// The wanted shape with -1 replaced by what the number of elements leaves.
-Shape infer(const Tensor& x, const Shape& wanted) {
+// Replaces -1 by the size that gives x's number of elements.
+Shape infer_shape(const Tensor& x, const Shape& wanted) {
   Shape shape = wanted;
   if (int64_t* open = std::find(shape.begin(), shape.end(), -1); open != shape.end()) {
     *open = 1;
@@ -48,13 +48,29 @@ Shape infer(const Tensor& x, const Shape& wanted) {
   return shape;
 }
 
-// The same elements in the same order, in another shape.
+// The same elements in the same order in another shape, recorded as `op`.
 Tensor reshaped(const char* op, const Operand& x, const Shape& shape, bool may_copy) {
   const std::optional<Strides> strides = strides_for(x, shape);
   check(strides.has_value() || may_copy, "x of shape ", x->shape(), " and strides ", x->strides(),
         " cannot be seen as ", shape, " without a copy; use reshape");
   Tensor y = strides ? TensorImpl::view(x, shape, *strides) : TensorImpl::view(kernel::clone(x), shape);
-  return record(op, std::move(y), {{x, [from = x->shape()](const Tensor& g) { return reshape(g, from); }}});
+  return record(
+      op, std::move(y),
+      {{x, "g in the shape of $1", [from = x->shape()](const Tensor& g) { return reshape(g, from); }}});
+}
+
+// The dimensions of x in the order `dims`, recorded as `op`; the gradient takes them back in the inverse
+// order.
+Tensor permuted(const char* op, const char* text, const Operand& x, const Shape& dims) {
+  Shape shape = x->shape(), inverse = x->shape();
+  Strides strides = x->strides();
+  for (int64_t d = 0; d < x->dim(); ++d) {
+    shape[d] = x->shape()[dims[d]];
+    strides[d] = x->strides()[dims[d]];
+    inverse[dims[d]] = d;
+  }
+  return record(op, TensorImpl::view(x, shape, strides),
+                {{x, text, [=](const Tensor& g) { return permuted(op, text, g, inverse); }}});
 }
 
 int64_t check_part(const Tensor& x, int64_t dim) {
@@ -62,7 +78,7 @@ int64_t check_part(const Tensor& x, int64_t dim) {
   return check_dim(x, dim);
 }
 
-// Positions start, start + step, ... along dim: `count` of them, known to be inside.
+// A view of `count` positions start, start + step, ... along dim, all in range.
 Tensor positions(const Tensor& x, int64_t dim, int64_t start, int64_t count, int64_t step) {
   Shape shape = x.shape();
   Strides strides = x.strides();
@@ -72,21 +88,25 @@ Tensor positions(const Tensor& x, int64_t dim, int64_t start, int64_t count, int
   return TensorImpl::view(x, shape, strides, offset);
 }
 
-// The transpose of `positions`: zeros with x at positions start, start + step, ... of a dimension of `size`.
-Tensor spread(Operand x, int64_t dim, int64_t size, int64_t start, int64_t step) {
+// The transpose of `positions`: zeros, except x at positions start, start + step, ... of a dimension of
+// `size`.
+Tensor scatter_slice(Operand x, int64_t dim, int64_t size, int64_t start, int64_t step) {
   const int64_t count = x->shape()[dim];
   Shape shape = x->shape();
   shape[dim] = size;
   Tensor y = kernel::full(shape, 0, x->dtype());
   kernel::copy_into(positions(y, dim, start, count, step), x);
-  return record("spread", std::move(y),
-                {{x, [=](const Tensor& g) { return slice(g, dim, start, start + count * step, step); }}});
+  return record("scatter_slice", std::move(y), {{x, "g at the positions", [=](const Tensor& g) {
+                                                   return slice(g, dim, start, start + count * step, step);
+                                                 }}});
 }
+
+constexpr const char* kScattered = "g at the positions, 0 elsewhere";
 
 Tensor strided(const char* op, Operand x, int64_t dim, int64_t start, int64_t count, int64_t step) {
   return record(op, positions(x, dim, start, count, step),
-                {{x, [dim, size = x->shape()[dim], start, step](const Tensor& g) {
-                    return spread(g, dim, size, start, step);
+                {{x, kScattered, [dim, size = x->size(dim), start, step](const Tensor& g) {
+                    return scatter_slice(g, dim, size, start, step);
                   }}});
 }
 
@@ -101,22 +121,20 @@ Tensor triangle(const char* op, Operand x, int64_t diagonal, Tensor (*keep)(Oper
 
 }  // namespace
 
-// In the rules g is the incoming gradient.
-
 Tensor alias(Operand x) {
   const OpScope scope("alias", x.line());
-  return record("alias", x->detach(), {{x, [](const Tensor& g) { return g; }}});
+  return record("alias", x->detach(), {{x, "g", [](const Tensor& g) { return g; }}});
 }
 
 Tensor clone(Operand x) {
   const OpScope scope("clone", x.line());
-  return record("clone", kernel::clone(x), {{x, [](const Tensor& g) { return g; }}});
+  return record("clone", kernel::clone(x), {{x, "g", [](const Tensor& g) { return g; }}});
 }
 
 Tensor contiguous(Operand x) {
   const OpScope scope("contiguous", x.line());
   if (x->is_contiguous()) return x.tensor();
-  return record("contiguous", kernel::clone(x), {{x, [](const Tensor& g) { return g; }}});
+  return record("contiguous", kernel::clone(x), {{x, "g", [](const Tensor& g) { return g; }}});
 }
 
 Tensor to(Operand x, DType dtype) {
@@ -124,19 +142,15 @@ Tensor to(Operand x, DType dtype) {
   if (x->dtype() == dtype) return x.tensor();
   Tensor y = kernel::cast(x, dtype);
   if (!is_floating(dtype)) return y;
-  return record("to", std::move(y), {{x, [from = x->dtype()](const Tensor& g) { return to(g, from); }}});
+  return record("to", std::move(y),
+                {{x, "g in the dtype of $1", [from = x->dtype()](const Tensor& g) { return to(g, from); }}});
 }
 
 Tensor transpose(Operand x, int64_t dim0, int64_t dim1) {
   const OpScope scope("transpose", x.line());
-  dim0 = check_dim(x, dim0);
-  dim1 = check_dim(x, dim1);
-  Shape shape = x->shape();
-  Strides strides = x->strides();
-  std::swap(shape[dim0], shape[dim1]);
-  std::swap(strides[dim0], strides[dim1]);
-  return record("transpose", TensorImpl::view(x, shape, strides),
-                {{x, [dim0, dim1](const Tensor& g) { return transpose(g, dim0, dim1); }}});
+  Shape dims = check_dims(x->dim(), {});
+  std::swap(dims[check_dim(x, dim0)], dims[check_dim(x, dim1)]);
+  return permuted("transpose", "gᵀ", x, dims);
 }
 
 Tensor t(Operand x) {
@@ -145,37 +159,28 @@ Tensor t(Operand x) {
   return x->dim() < 2 ? x.tensor() : transpose(x, 0, 1);
 }
 
-// y has the dimensions of x in the order `dims`; the gradient goes back in the inverse order.
 Tensor permute(Operand x, const Shape& dims) {
   const OpScope scope("permute", x.line());
-  const int64_t rank = x->dim();
-  check(dims.dim() == rank, "x is ", x->shape(), " and dims are ", dims, "; name each of its ", rank,
+  check(dims.dim() == x->dim(), "x is ", x->shape(), " and dims are ", dims, "; name each of its ", x->dim(),
         " dimensions once");
-  check_dims(rank, dims);
-  Shape shape = x->shape(), inverse = x->shape();
-  Strides strides = x->strides();
-  for (int64_t d = 0; d < rank; ++d) {
-    const int64_t from = check_dim(rank, dims[d]);
-    shape[d] = x->shape()[from];
-    strides[d] = x->strides()[from];
-    inverse[from] = d;
-  }
-  return record("permute", TensorImpl::view(x, shape, strides),
-                {{x, [inverse](const Tensor& g) { return permute(g, inverse); }}});
+  check_dims(x->dim(), dims);
+  Shape order = dims;
+  for (int64_t& dim : order) dim = check_dim(x, dim);
+  return permuted("permute", "g in the order of $1", x, order);
 }
 
 Tensor reshape(Operand x, const Shape& shape) {
   const OpScope scope("reshape", x.line());
   if (shape == x->shape()) return x.tensor();
-  return reshaped("reshape", x, infer(x, shape), true);
+  return reshaped("reshape", x, infer_shape(x, shape), true);
 }
 
 Tensor view(Operand x, const Shape& shape) {
   const OpScope scope("view", x.line());
-  return reshaped("view", x, infer(x, shape), false);
+  return reshaped("view", x, infer_shape(x, shape), false);
 }
 
-// Repeats by stride 0. The engine sums the gradient back over what was repeated.
+// Repeated dimensions have stride 0. The engine sums the gradient to the shape of x.
 Tensor expand(Operand x, const Shape& shape) {
   const OpScope scope("expand", x.line());
   const int64_t lead = shape.dim() - x->dim();
@@ -191,7 +196,8 @@ Tensor expand(Operand x, const Shape& shape) {
           d < lead ? ", and -1 keeps only a size that is there" : "");
     if (d >= lead && own == sizes[d]) strides[d] = x->strides()[d - lead];
   }
-  return record("expand", TensorImpl::view(x, sizes, strides), {{x, [](const Tensor& g) { return g; }}});
+  return record("expand", TensorImpl::view(x, sizes, strides),
+                {{x, "Σ of g over the repeated dimensions", [](const Tensor& g) { return g; }}});
 }
 
 Tensor broadcast_to(Operand x, const Shape& shape) {
@@ -253,10 +259,10 @@ Tensor select(Operand x, int64_t dim, int64_t index) {
   shape.erase(dim);
   strides.erase(dim);
   return record("select", TensorImpl::view(x, shape, strides, offset),
-                {{x, [=](const Tensor& g) { return spread(unsqueeze(g, dim), dim, size, index, 1); }}});
+                {{x, kScattered,
+                  [=](const Tensor& g) { return scatter_slice(unsqueeze(g, dim), dim, size, index, 1); }}});
 }
 
-// As in Python: negative bounds count from the back, bounds outside are moved to the edge.
 Tensor slice(Operand x, int64_t dim, int64_t start, int64_t end, int64_t step) {
   const OpScope scope("slice", x.line());
   dim = check_part(x, dim);
@@ -271,7 +277,6 @@ Tensor slice(Operand x, int64_t dim, int64_t start, int64_t end, int64_t step) {
   return strided("slice", x, dim, first, count, count > 1 ? step : 1);
 }
 
-// Parts of `size` along dim, the last one shorter.
 std::vector<Tensor> split(Operand x, int64_t size, int64_t dim) {
   const OpScope scope("split", x.line());
   dim = check_part(x, dim);
@@ -284,7 +289,7 @@ std::vector<Tensor> split(Operand x, int64_t size, int64_t dim) {
   return parts;
 }
 
-std::vector<Tensor> split(Operand x, const Shape& sizes, int64_t dim) {
+std::vector<Tensor> split(Operand x, const IntList& sizes, int64_t dim) {
   const OpScope scope("split", x.line());
   dim = check_part(x, dim);
   const int64_t whole = x->shape()[dim];
@@ -295,12 +300,11 @@ std::vector<Tensor> split(Operand x, const Shape& sizes, int64_t dim) {
     parts.push_back(narrow(x, dim, start, size));
     start += size;
   }
-  check(start == whole && static_cast<int64_t>(parts.size()) == sizes.dim(), "sizes ", sizes,
-        " do not add up to dimension ", dim, " of x ", x->shape());
+  check(start == whole && parts.size() == sizes.size(), "sizes ", sizes, " do not add up to dimension ", dim,
+        " of x ", x->shape());
   return parts;
 }
 
-// At most `chunks` parts of equal size, the last one shorter.
 std::vector<Tensor> chunk(Operand x, int64_t chunks, int64_t dim) {
   const OpScope scope("chunk", x.line());
   check(chunks > 0, chunks, " parts of x ", x->shape(), "; there must be at least one");
@@ -310,8 +314,6 @@ std::vector<Tensor> chunk(Operand x, int64_t chunks, int64_t dim) {
   return split(x, (whole - 1) / chunks + 1, dim);
 }
 
-// Each tensor's gradient is its part of g. As in PyTorch a tensor of shape [0] fits everywhere, and adds
-// nothing.
 Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, SourceLocation line) {
   const OpScope scope("cat", line);
   check(!tensors.empty(), "there are no tensors to join");
@@ -347,7 +349,8 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, SourceLocation line)
       gradients.push_back(reshape(narrow(g, dim, part.start, part.size), part.shape));
     return gradients;
   };
-  return record("cat", std::move(y), {tensors.begin(), tensors.end()}, std::move(rule), nullptr);
+  return record("cat", std::move(y), {tensors.begin(), tensors.end()}, std::move(rule), nullptr, nullptr,
+                {"each input gets its part of g: "});
 }
 
 Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, SourceLocation line) {
@@ -363,7 +366,7 @@ Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, SourceLocation lin
   return cat(rows, dim, line);
 }
 
-// Reads backwards: a copy of x seen from its last element with negative strides.
+// A copy of the view that starts at the last element and has negative strides.
 Tensor flip(Operand x, const Shape& dims) {
   const OpScope scope("flip", x.line());
   Strides strides = x->strides();
@@ -373,21 +376,32 @@ Tensor flip(Operand x, const Shape& dims) {
     strides[d] = -strides[d];
   }
   return record("flip", kernel::clone(TensorImpl::view(x, x->shape(), strides, offset)),
-                {{x, [dims](const Tensor& g) { return flip(g, dims); }}});
+                {{x, "g flipped back", [dims](const Tensor& g) { return flip(g, dims); }}});
 }
 
-// Each dimension n becomes [r, n] with stride 0 along r, and both become one of size r n.
+// Each dimension n becomes [1, n], expands to [r, n] and is joined to one of size r n.
 Tensor repeat(Operand x, const Shape& sizes) {
   const OpScope scope("repeat", x.line());
-  const int64_t lead = sizes.dim() - x->dim();
-  check(lead >= 0, "x is ", x->shape(), " and sizes are ", sizes, "; give one for each dimension");
+  const int64_t rank = sizes.dim();
+  check(rank >= x->dim(), "x is ", x->shape(), " and sizes are ", sizes, "; give one for each dimension");
+  Shape shape = x->shape();
+  while (shape.dim() < rank) shape.insert(0, 1);
+  for (const int64_t times : sizes) check(times >= 0, "sizes ", sizes, ": a number of times is negative");
+
+  if (2 * rank > Shape::kMaxDim) {  // too many to split all at once: one dimension after the other
+    Tensor y = reshape(x, shape);
+    for (int64_t d = 0; d < rank; ++d) {
+      const int64_t before = numel(Shape(shape.data(), d)), n = numel(Shape(shape.data() + d, rank - d));
+      shape[d] = numel({sizes[d], shape[d]});
+      y = reshape(expand(reshape(y, {before, 1, n}), {before, sizes[d], n}), shape);
+    }
+    return y;
+  }
   Shape apart, repeated, joined;
-  for (int64_t d = 0; d < sizes.dim(); ++d) {
-    check(sizes[d] >= 0, "sizes ", sizes, ": a number of times is negative");
-    const int64_t size = d < lead ? 1 : x->shape()[d - lead];
-    for (const int64_t one : {int64_t{1}, size}) apart.push_back(one);
-    for (const int64_t one : {sizes[d], size}) repeated.push_back(one);
-    joined.push_back(numel({sizes[d], size}));
+  for (int64_t d = 0; d < rank; ++d) {
+    for (const int64_t size : {int64_t{1}, shape[d]}) apart.push_back(size);
+    for (const int64_t size : {sizes[d], shape[d]}) repeated.push_back(size);
+    joined.push_back(numel({sizes[d], shape[d]}));
   }
   return reshape(expand(reshape(x, apart), repeated), joined);
 }
@@ -395,30 +409,32 @@ Tensor repeat(Operand x, const Shape& sizes) {
 Tensor tril(Operand x, int64_t diagonal) { return triangle("tril", x, diagonal, le); }
 Tensor triu(Operand x, int64_t diagonal) { return triangle("triu", x, diagonal, ge); }
 
-// Padding and cropping undo each other: the gradient is padded by the negative amounts.
-Tensor pad(Operand x, const Shape& pads, Scalar value) {
+// Padding and cropping are inverse: the gradient is padded by the negative amounts.
+Tensor pad(Operand x, const IntList& pads, Scalar value) {
   const OpScope scope("pad", x.line());
-  check(pads.dim() % 2 == 0 && pads.dim() / 2 <= x->dim(), "x is ", x->shape(), " and pads are ", pads,
+  const size_t most = 2 * static_cast<size_t>(x->dim());
+  check(pads.size() % 2 == 0 && pads.size() <= most, "x is ", x->shape(), " and pads are ", pads,
         "; give two for each dimension, the last dimension first");
-  Shape shape = x->shape(), back = pads;
-  for (int64_t& amount : back) amount = -amount;
-  for (int64_t i = 0; i < pads.dim(); i += 2) {
-    int64_t& size = shape[x->dim() - 1 - i / 2];
-    check(!__builtin_add_overflow(size, pads[i], &size) &&
-              !__builtin_add_overflow(size, pads[i + 1], &size) && size >= 0,
-          "x is ", x->shape(), " and pads are ", pads, "; no size may become negative");
+  Shape shape = x->shape();
+  IntList back;
+  for (size_t i = 0; i < pads.size(); ++i) {
+    int64_t& size = shape[x->dim() - 1 - static_cast<int64_t>(i / 2)];
+    check(!__builtin_add_overflow(size, pads[i], &size) && (i % 2 == 0 || size >= 0), "x is ", x->shape(),
+          " and pads are ", pads, "; no size may become negative");
+    back.push_back(-pads[i]);
   }
   Tensor y = kernel::full(shape, value, x->dtype());
   Tensor from = x->detach(), into = y;
-  for (int64_t i = 0; i < pads.dim(); i += 2) {
-    const int64_t dim = x->dim() - 1 - i / 2;
+  for (size_t i = 0; i < pads.size(); i += 2) {
+    const int64_t d = x->dim() - 1 - static_cast<int64_t>(i / 2);
     const int64_t cropped = std::max<int64_t>(-pads[i], 0), added = std::max<int64_t>(pads[i], 0);
-    const int64_t count = std::max<int64_t>(std::min(x->shape()[dim] - cropped, shape[dim] - added), 0);
-    from = positions(from, dim, cropped, count, 1);
-    into = positions(into, dim, added, count, 1);
+    const int64_t count = std::max<int64_t>(std::min(x->shape()[d] - cropped, shape[d] - added), 0);
+    from = positions(from, d, cropped, count, 1);
+    into = positions(into, d, added, count, 1);
   }
   kernel::copy_into(into, from);
-  return record("pad", std::move(y), {{x, [back](const Tensor& g) { return pad(g, back); }}});
+  return record("pad", std::move(y),
+                {{x, "g cut to the size of $1", [back](const Tensor& g) { return pad(g, back); }}});
 }
 
 }  // namespace heed

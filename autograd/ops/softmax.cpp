@@ -23,22 +23,22 @@ Tensor masked(const Operand& x, const Operand& mask) {
   return kernel::where(mask, x, kernel::full({}, -std::numeric_limits<double>::infinity(), x->dtype()));
 }
 
-// y = kernel(x, dim), with x at -inf where the mask is false, and the rule of g, y and dim.
+// y = kernel(x, dim) with x set to -inf where the mask is false.   dx = rule(g, y, dim)
 template <class Rule>
-Tensor along(const char* op, Tensor (*kernel)(const Tensor&, int64_t), const Operand& x, const Operand& mask,
-             int64_t dim, Rule rule) {
+Tensor softmax_like(const char* op, Tensor (*kernel)(const Tensor&, int64_t), const Operand& x,
+                    const Operand& mask, int64_t dim, const char* text, Rule rule) {
   const OpScope scope(op, x.line());
-  const Tensor seen = masked(x, mask);
-  dim = check_dim(seen, dim);
-  return record(op, kernel(seen, dim),
-                {{x, [dim, rule](const Tensor& g, const Tensor& y) { return rule(g, y, dim); }}});
+  const Tensor scores = masked(x, mask);
+  dim = check_dim(scores, dim);
+  return record(op, kernel(scores, dim),
+                {{x, text, [dim, rule](const Tensor& g, const Tensor& y) { return rule(g, y, dim); }}});
 }
 
 // With y_i = exp(x_i) / sum_j exp(x_j):
 //
 //   dy_j/dx_i = y_j ([i == j] - y_i)   =>   dx = y (g - sum_j g_j y_j)
 //
-// A line of zeros, which masked_softmax has, gets the gradient 0 by the same formula.
+// The same formula gives the gradient 0 where masked_softmax is 0 at all positions.
 Tensor softmax_gradient(const Tensor& g, const Tensor& y, int64_t dim) {
   if (!grad_enabled()) return kernel::softmax_backward(g, y, dim);
   return y * (g - sum(g * y, dim, true));
@@ -46,14 +46,18 @@ Tensor softmax_gradient(const Tensor& g, const Tensor& y, int64_t dim) {
 
 }  // namespace
 
-Tensor softmax(Operand x, Dim dim) { return along("softmax", kernel::softmax, x, {}, dim, softmax_gradient); }
+constexpr const char* kSoftmaxRule = "$y (g − Σ g $y)";
 
-Tensor masked_softmax(Operand x, Operand mask, Dim dim) {
-  return along("masked_softmax", kernel::masked_softmax, x, mask, dim, softmax_gradient);
+Tensor softmax(Operand x, Dim dim) {
+  return softmax_like("softmax", kernel::softmax, x, {}, dim, kSoftmaxRule, softmax_gradient);
 }
 
-// y_i = max(x_i - t, 0) with t such that sum_i y_i = 1: with S the i where y_i > 0,
-// t = (sum_{j in S} x_j - 1) / |S|.
+Tensor masked_softmax(Operand x, Operand mask, Dim dim) {
+  return softmax_like("masked_softmax", kernel::masked_softmax, x, mask, dim, kSoftmaxRule, softmax_gradient);
+}
+
+// y_i = max(x_i - t, 0) with t such that sum_i y_i = 1: t = (sum_{j in S} x_j - 1) / |S|, S the i with y_i >
+// 0
 //
 //   dy_j/dx_i = [i == j] - 1 / |S|  for i, j in S   =>   dx = [y > 0] (g - mean_{j in S} g_j)
 Tensor sparsemax(Operand x, Operand mask, Dim dim) {
@@ -62,7 +66,8 @@ Tensor sparsemax(Operand x, Operand mask, Dim dim) {
     const Tensor size = maximum(sum(support, d, true), 1);
     return support * (g - sum(g * support, d, true) / size);
   };
-  return along("sparsemax", kernel::sparsemax, x, mask, dim, rule);
+  return softmax_like("sparsemax", kernel::sparsemax, x, mask, dim,
+                      "g − the mean of g over $y > 0, 0 elsewhere", rule);
 }
 
 // y_i = x_i - log sum_j exp(x_j)
@@ -73,7 +78,7 @@ Tensor log_softmax(Operand x, Dim dim) {
     if (!grad_enabled()) return kernel::log_softmax_backward(g, y, d);
     return g - exp(y) * sum(g, d, true);
   };
-  return along("log_softmax", kernel::log_softmax, x, {}, dim, rule);
+  return softmax_like("log_softmax", kernel::log_softmax, x, {}, dim, "g − exp($y) Σ g", rule);
 }
 
 }  // namespace heed

@@ -10,8 +10,8 @@ AttentionResult scaled_dot_product_attention(Operand query, Operand key, Operand
   detail::check_fits_scores("bias", options.bias, scores);
 
   const Mask mask(options.mask);
-  key.become(mask.zero_unattended(key));
-  value.become(mask.zero_unattended(value));
+  key.assign(mask.zero_unattended(key));
+  value.assign(mask.zero_unattended(value));
   if (detail::needs_weights(options) || (options.dropout_p > 0 && attention_captured())) {
     const Tensor weights = dropout(attention_weights(query, key, options), options.dropout_p);
     return {attention_pool(weights, value), options.need_weights ? weights : Tensor()};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/shape.h"
 #include "autograd/ops/softmax.h"

@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 
+#include "autograd/dims.h"
 #include "autograd/ops/norm.h"
 #include "nn/init.h"
 #include "nn/module.h"

@@ -1,6 +1,7 @@
 #include "nn/optim/clip.h"
 
 #include "autograd/ops/elementwise.h"
+#include "autograd/ops/logic.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/optim.h"
 

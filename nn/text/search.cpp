@@ -3,6 +3,8 @@
 #include "autograd/grad_mode.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/logic.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/sort.h"
 #include "tensor/create.h"
 
 namespace heed {

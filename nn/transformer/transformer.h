@@ -1,5 +1,6 @@
 #pragma once
 
+#include "autograd/ops/transposed_weights.h"
 #include "nn/attention/multi_head.h"
 #include "nn/layers/norm.h"
 

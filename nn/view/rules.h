@@ -3,28 +3,23 @@
 #include <string>
 #include <vector>
 
-/// Gradient rules as people write them.
+#include "autograd/node.h"
+
+/// Gradient rules as text.
 namespace heed {
 
-/// An operand of an operation, as people call it.
-struct RuleOperand {
-  std::string name;            ///< "x"
-  bool needs_gradient = true;  ///< without, nothing is said of it
-};
-
-/// How the gradient rule of an operation reads, by the name that it is recorded under, for people. g is the
-/// gradient of the result, and of operands that need no gradient nothing is said:
+/// The gradient rule of an operation, in the given names of its inputs and result; "" as the name of an input
+/// that was not given. g is the gradient of the result. Inputs that need no gradient have no formula:
 ///
-///   gradient_rule("mul", {{"w"}, {"x"}}, "y")           "dw = g x, dx = g w"
-///   gradient_rule("mul", {{"w"}, {"x", false}}, "y")    "dw = g x"
+///   gradient_rule(*Node::of(w * x), {"w", "x"}, "y")    "dw = g x, dx = g w", or "dw = g x" for a constant x
 ///
-/// "" for an operation that is not heed's own.
-std::string gradient_rule(const std::string& operation, const std::vector<RuleOperand>& operands,
-                          const std::string& result);
+/// "" for an operation whose edges have no texts; see Edge in autograd/node.h.
+std::string gradient_rule(const Node& node, const std::vector<std::string>& names, const std::string& result);
 
 namespace detail {
-/// The operations that have such a text.
-std::vector<std::string> operations_with_rules();
+/// A rule with $1, $2, ... replaced by `names` and $y by `result`.
+std::string with_names(const std::string& rule, const std::vector<std::string>& names,
+                       const std::string& result);
 }  // namespace detail
 
 }  // namespace heed

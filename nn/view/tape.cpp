@@ -58,12 +58,10 @@ std::string detail::place_of(SourceLocation line) {
 }
 
 std::string detail::rule_of(const Tape& tape, size_t node) {
-  std::vector<RuleOperand> operands;
+  std::vector<std::string> names;
   for (const size_t input : tape.nodes()[node].inputs)
-    operands.push_back(
-        {tape.label(input).starts_with('-') ? "(" + tape.label(input) + ")" : tape.label(input),
-         tape.nodes()[input].operation != "constant"});
-  return gradient_rule(tape.nodes()[node].operation, operands, tape.label(node));
+    names.push_back(tape.label(input).starts_with('-') ? "(" + tape.label(input) + ")" : tape.label(input));
+  return with_names(tape.nodes()[node].rule, names, tape.label(node));
 }
 
 void Tape::name(const std::string& name, const Tensor& x) {
@@ -119,8 +117,14 @@ size_t Tape::known(const Tensor& x) {
 
 void Tape::on_recorded(const Operation& op, const Tensor& value, Node& node) {
   TapeNode seen{.operation = node.name, .module = node.module, .line = node.line, .value = value.detach()};
-  for (const Tensor& input : op.inputs)
-    if (input.defined()) seen.inputs.push_back(known(input));
+  std::vector<std::string> names;  // of the inputs in `rule`, "" for one that was not given
+  for (const Tensor& input : op.inputs) {
+    names.emplace_back();
+    if (!input.defined()) continue;
+    seen.inputs.push_back(known(input));
+    names.back() = "$" + std::to_string(seen.inputs.size());
+  }
+  seen.rule = gradient_rule(node, names, "$y");
   kept_nodes_.emplace_back(&node);
   add(&node, std::move(seen));
 }

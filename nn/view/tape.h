@@ -13,6 +13,7 @@ struct TapeNode {
   std::string module = {};          ///< path of the module that ran the operation, or ""
   SourceLocation line = {};         ///< that called it
   std::vector<size_t> inputs = {};  ///< positions in Tape::nodes()
+  std::string rule = {};            ///< its gradient rule: $1, $2, ... are the inputs, $y is the result
   Tensor value = {};                ///< its numbers
 };
 

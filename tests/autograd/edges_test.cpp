@@ -2,8 +2,11 @@
 // in both dtypes; the value and the gradient against the function itself in long double, or its limit. What
 // PyTorch 2.13 gives otherwise stands in the row, with the reason.
 
+#include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
+#include "autograd/ops/moments.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/ops/scan.h"
 #include "nn/attention/scaled_dot_product.h"
 #include "nn/functional.h"
 #include "tests/support/expect.h"

@@ -6,6 +6,7 @@
 #include <functional>
 #include <thread>
 
+#include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
 #include "nn/optim/clip.h"
 #include "tests/support/expect.h"

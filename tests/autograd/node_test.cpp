@@ -1,6 +1,7 @@
 #include "autograd/node.h"
 
 #include "autograd/debug/graph.h"
+#include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/in_place.h"
 #include "autograd/ops/matmul.h"

@@ -218,11 +218,13 @@ const std::vector<OpCase>& op_cases() {
       {"stack", [](auto& in) { return stack({in[0], in[1]}, 1); }, {{2, 3}, {2, 3}}},
       {"flip", [](auto& in) { return flip(in[0], {0, 1}); }, {{2, 3}}},
       {"repeat", [](auto& in) { return repeat(in[0], {2, 1, 3}); }, {{2, 3}}},
+      {"repeat", [](auto& in) { return repeat(in[0], {1, 2, 1, 2, 1, 1, 1, 2}); }, {{2, 1, 1, 1, 3}}},
       {.op = "tril", .call = [](auto& in) { return tril(in[0]); }, .inputs = {{3, 3}}, .records = "where"},
       {"tril", [](auto& in) { return tril(in[0], 1); }, {{2, 2, 3}}},
       {"triu", [](auto& in) { return triu(in[0], -1); }, {{3, 3}}},
       {"pad", [](auto& in) { return pad(in[0], {1, 2}); }, {{2, 3}}},
       {"pad", [](auto& in) { return pad(in[0], {-1, 1, 1, 0}, 2.5); }, {{2, 3}}},
+      {"pad", [](auto& in) { return pad(in[0], {0, 1, -1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0}); }, {{2, 1, 1, 1, 1, 1, 2, 1}}},
 
       // indexing
       {"gather", [](auto& in) { return gather(in[0], 1, in[1]); }, {{2, 3}, positions(3, {2, 4})}},

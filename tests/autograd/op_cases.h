@@ -1,6 +1,6 @@
 #pragma once
 
-#include "autograd/ops/reduce.h"
+#include "autograd/ops/sort.h"
 
 /// The table of operators. A row says how to call one; op_checks.h derives from it everything that an
 /// operator promises: gradients of first and second order, layouts, empty and broadcast operands, both

@@ -9,8 +9,8 @@ namespace {
 std::source_location line_of(Operand x) { return x.line(); }
 
 // The dtype that a number gets beside a tensor, or the error.
-std::string adopted(Operand a, Operand b) {
-  const std::string error = message([&] { adopt(a, b); });
+std::string dtype_of_both(Operand a, Operand b) {
+  const std::string error = message([&] { match_dtypes(a, b); });
   return error.empty() ? to_string(a->dtype()) : error;
 }
 
@@ -38,12 +38,12 @@ TEST_CASE("an operand is a tensor or a number, and the line where it was written
 TEST_CASE("an operand may become another tensor and keeps its line") {
   Operand x = 3;
   const auto line = x.line().line();
-  x.become(ones({2}));
+  x.assign(ones({2}));
   CHECK_FALSE(x.is_number());
   CHECK(x.tensor().shape() == Shape{2});
   CHECK(x.line().line() == line);
   const Operand copy = x;  // holds the tensor itself
-  x.become(zeros({1}));
+  x.assign(zeros({1}));
   CHECK(copy->shape() == Shape{2});
 }
 
@@ -65,30 +65,30 @@ TEST_CASE("an integer beyond 2^53 is exact beside int64") {
 
 TEST_CASE("numbers take the dtype of the tensor beside them") {
   const Tensor f = ones({2}), d = ones({3}, float64), i = ones({}, int64), b = ones({1}, boolean);
-  CHECK(adopted(1.5, f) == "float32");
-  CHECK(adopted(1.5, d) == "float64");
-  CHECK(adopted(-2, i) == "int64");
-  CHECK(adopted(2.0, i) == "int64");
-  CHECK(adopted(true, b) == "bool");
-  CHECK(adopted(1, 2.5) == "float32");
-  CHECK(adopted(d, 1) == "float64");
+  CHECK(dtype_of_both(1.5, f) == "float32");
+  CHECK(dtype_of_both(1.5, d) == "float64");
+  CHECK(dtype_of_both(-2, i) == "int64");
+  CHECK(dtype_of_both(2.0, i) == "int64");
+  CHECK(dtype_of_both(true, b) == "bool");
+  CHECK(dtype_of_both(1, 2.5) == "float32");
+  CHECK(dtype_of_both(d, 1) == "float64");
 
   Operand number = 1.5;
   Operand other = d;
-  adopt(number, other);
+  match_dtypes(number, other);
   CHECK(number->shape() == Shape{});
   CHECK(values(number) == Values{1.5});
 }
 
 TEST_CASE("dtypes that do not fit are refused") {
   const Tensor f = ones({2}), d = ones({3}, float64), i = ones({}, int64), b = ones({1}, boolean);
-  CHECK(adopted(1.5, i) ==
+  CHECK(dtype_of_both(1.5, i) ==
         "the number 1.5 does not fit a int64 tensor; convert the tensor with to(x, float32)");
-  CHECK(adopted(2, b).find("the number 2 does not fit a bool tensor") == 0);
-  CHECK(adopted(f, d).find("a is float32 [2], b is float64 [3]; operands must have one dtype, convert one "
+  CHECK(dtype_of_both(2, b).find("the number 2 does not fit a bool tensor") == 0);
+  CHECK(dtype_of_both(f, d).find("a is float32 [2], b is float64 [3]; operands must have one dtype, convert one "
                            "with to(x, float64)") == 0);
-  CHECK(adopted(f, i).find("convert one with to(x, float32)") != std::string::npos);
-  CHECK(adopted(i, f).find("convert one with to(x, float32)") != std::string::npos);
+  CHECK(dtype_of_both(f, i).find("convert one with to(x, float32)") != std::string::npos);
+  CHECK(dtype_of_both(i, f).find("convert one with to(x, float32)") != std::string::npos);
 
   CHECK_ERROR(check_floating(i),
               "x is int64 []; this operation is for float32 and float64, convert with to(x, float32)");

@@ -1,5 +1,6 @@
 #include "nn/init.h"
 
+#include "autograd/ops/moments.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -8,7 +8,10 @@
 
 #include "tests/parity/nn_cases.h"
 
+#include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
+#include "autograd/ops/moments.h"
+#include "autograd/ops/scan.h"
 #include "nn/attention/scaled_dot_product.h"
 #include "nn/functional.h"
 #include "tests/support/expect.h"

@@ -1,8 +1,7 @@
 #pragma once
 
-// What tests begin with: doctest, operations, and how results are expected to be. Not
-// autograd/ops/elementwise.h, where most operations are added: a test that needs it says so, and the others
-// are not built anew.
+// The includes of most tests: doctest, operations, and helpers for expectations. Without
+// autograd/ops/elementwise.h, where most operations are added: only tests that need it are rebuilt then.
 
 #include <doctest/doctest.h>
 
@@ -19,8 +18,11 @@
 #include "autograd/ops/logic.h"
 #include "autograd/ops/matmul.h"
 #include "autograd/ops/norm.h"
+#include "autograd/ops/products.h"
+#include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
 #include "autograd/ops/softmax.h"
+#include "autograd/ops/sort.h"
 #include "tensor/create.h"
 #include "tensor/parallel.h"
 #include "tests/support/leaves.h"

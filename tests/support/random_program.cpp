@@ -220,9 +220,10 @@ class Program {
     const size_t b = alike[static_cast<size_t>(below(static_cast<int64_t>(alike.size())))];
     using P_ = Program;
     static constexpr Step (Program::*kinds[])(size_t, size_t) = {
-        &P_::elementwise, &P_::elementwise, &P_::viewed,     &P_::viewed,   &P_::reduced,
-        &P_::by_lines,    &P_::positions,   &P_::product_of, &P_::in_place, &P_::of_other_dtype};
-    return (this->*kinds[below(smooth_ ? 8 : 10)])(a, b);
+        &P_::elementwise, &P_::elementwise, &P_::viewed,    &P_::viewed,
+        &P_::reduced,     &P_::by_lines,    &P_::positions, &P_::tiled,
+        &P_::bordered,    &P_::product_of,  &P_::in_place,  &P_::of_other_dtype};
+    return (this->*kinds[below(smooth_ ? 10 : 12)])(a, b);
   }
 
   Step elementwise(size_t a, size_t b) {
@@ -303,6 +304,48 @@ class Program {
         return {"reshape", a, a, plain, call};
       }
     }
+  }
+
+  // repeat, with some dimensions in front
+  Step tiled(size_t a, size_t) {
+    const Shape from = plains[a].shape;
+    const int64_t lead = below(Shape::kMaxDim + 1 - from.dim());
+    Shape sizes = Shape::filled(lead + from.dim(), 1), shape = sizes;
+    for (int64_t d = 0; d < shape.dim(); ++d) {
+      if (below(3) == 0) sizes[d] = below(4);
+      shape[d] = sizes[d] * (d < lead ? 1 : from[d - lead]);
+    }
+    if (numel(shape) > 300) throw SkipStep();
+    const auto source = [=](Shape& at) {
+      for (int64_t d = 0; d < lead; ++d) at.erase(0);
+      for (int64_t d = 0; d < from.dim(); ++d) at[d] %= from[d];
+    };
+    return moved("repeat", Memory::own, a, shape, source, [=](T x) { return repeat(x, sizes); });
+  }
+
+  // pad
+  Step bordered(size_t a, size_t) {
+    const Shape from = plains[a].shape;
+    const DType dtype = plains[a].dtype;
+    Shape shape = from, before = from;
+    IntList pads;
+    for (int64_t d = from.dim() - 1; d >= 0; --d) {
+      for (int i = 0; i < 2; ++i) pads.push_back(below(3) ? 0 : below(4) - 1);
+      before[d] = pads[pads.size() - 2];
+      shape[d] += before[d] + pads.back();
+      if (shape[d] < 0) throw SkipStep();
+    }
+    if (numel(shape) > 300) throw SkipStep();
+    const auto element = [=](P x, Shape at) {
+      for (int64_t d = 0; d < from.dim(); ++d) {
+        at[d] -= before[d];
+        if (at[d] < 0 || at[d] >= from[d]) return 1.0;
+      }
+      return x(at);
+    };
+    return {"pad", a, a,
+            [=](P x, P) { return make(dtype, shape, [&](const Shape& at) { return element(x, at); }); },
+            [=](T x, T) { return pad(x, pads, 1); }};
   }
 
   Step reduced(size_t a, size_t) {

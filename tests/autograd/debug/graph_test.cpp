@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
 #include "nn/layers/linear.h"
 #include "tests/support/expect.h"

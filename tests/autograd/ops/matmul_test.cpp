@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "autograd/ops/transposed_weights.h"
 #include "tensor/kernels/matmul.h"
 #include "tests/support/expect.h"
 
@@ -103,7 +104,7 @@ TEST_CASE("einsum: bad equations are explained") {
   CHECK_ERROR_HAS(einsum("ij->i,j", {a}), "one result");
   CHECK_ERROR_HAS(einsum("......", {a}), "two ellipses");
   CHECK_ERROR_HAS(einsum("ij->k", {a}), "'k' in the result is in no operand");
-  CHECK_ERROR_HAS(einsum("ij->ii", {a}), "'i' stands twice in the result");
+  CHECK_ERROR_HAS(einsum("ij->ii", {a}), "'i' appears twice in the result");
   CHECK_ERROR_HAS(einsum("ii", {a}), "a diagonal needs equal sizes");
   CHECK_ERROR_HAS(einsum("ij,jk", {a, a}), "'j' is 3 in [2, 3] and 2 in [2, 3]");
   CHECK_ERROR_HAS(einsum("...,...", {a, zeros({4})}), "a dimension under ... is 3");

@@ -149,6 +149,8 @@ TEST_CASE("flip, repeat, tril, triu") {
   CHECK(values(flip(transpose(x), {0, -1})) == Values{5, 2, 4, 1, 3, 0});
   CHECK(repeat(tensor({1, 2}), {0}).shape() == Shape{0});
   CHECK(repeat(tensor(3), {2, 1}).shape() == Shape{2, 1});
+  const Tensor eight = reshape(x, {1, 1, 2, 1, 1, 1, 1, 3});
+  CHECK(values(repeat(eight, {2, 1, 1, 1, 1, 1, 1, 2})) == values(repeat(x, {2, 2})));
   CHECK_ERROR_HAS(repeat(x, {2}), "give one for each dimension");
   CHECK_ERROR_HAS(repeat(x, {1, -1}), "is negative");
   const Tensor square = ones({3, 3}) / 0;  // infinite: what is left out must not become NaN
@@ -169,6 +171,8 @@ TEST_CASE("pad grows and crops, last dimension first") {
   CHECK(values(pad(x, {-2, 1})) == Values{0, 0});
   CHECK(values(pad(x, {3, -4})) == Values{0, 0});
   CHECK(pad(x, {}).shape() == Shape{2, 2});
+  const Tensor eight = reshape(x, {2, 1, 1, 1, 1, 1, 1, 2});
+  CHECK(values(pad(eight, {-1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, 7)) == Values{1, 7, 3, 7, 7, 7});
   CHECK_ERROR_HAS(pad(x, {1}), "two for each dimension");
   CHECK_ERROR_HAS(pad(x, {-3, 0}), "no size may become negative");
   CHECK_ERROR_HAS(pad(x, {INT64_MAX, INT64_MAX}), "no size may become negative");

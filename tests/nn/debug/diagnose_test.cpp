@@ -1,5 +1,6 @@
 #include "nn/debug/diagnose.h"
 
+#include "autograd/ops/activation.h"
 #include "autograd/ops/reduce.h"
 #include "nn/attention/kernel_regression.h"
 #include "nn/attention/multi_head.h"

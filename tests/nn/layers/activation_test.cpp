@@ -1,5 +1,6 @@
 #include "nn/layers/activation.h"
 
+#include "autograd/ops/activation.h"
 #include "nn/debug/check_module.h"
 #include "tests/support/expect.h"
 

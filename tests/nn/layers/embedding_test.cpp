@@ -1,5 +1,6 @@
 #include "nn/layers/embedding.h"
 
+#include "autograd/ops/moments.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

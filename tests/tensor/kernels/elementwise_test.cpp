@@ -3,7 +3,9 @@
 #include <functional>
 #include <limits>
 
+#include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
+#include "autograd/ops/scan.h"
 #include "tensor/kernels/loop.h"
 #include "tests/support/references.h"
 

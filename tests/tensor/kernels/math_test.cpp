@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
 #include "tensor/table.h"
 #include "tests/support/expect.h"
