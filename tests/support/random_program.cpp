@@ -260,7 +260,9 @@ class Program {
     const auto step = [&](const char* name, auto source, auto call) {
       return moved(name, Memory::shared, a, shape, source, call);
     };
-    switch (below(rank ? 6 : 2)) {
+    const int64_t kind = below(rank ? 6 : 2);
+    if (kind < 2 && rank == Shape::kMaxDim) throw SkipStep();
+    switch (kind) {
       case 0:
         shape.insert(d, 1);
         return step(
