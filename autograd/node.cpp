@@ -9,12 +9,6 @@
 namespace heed {
 namespace {
 
-constexpr size_t kRuleAlignment = alignof(std::max_align_t);
-
-size_t aligned(size_t size) { return (size + kRuleAlignment - 1) / kRuleAlignment * kRuleAlignment; }
-// Offset of the rules in the block of a node.
-size_t rules_offset(size_t inputs) { return aligned(sizeof(Node) + inputs * sizeof(Node::Input)); }
-
 std::atomic<bool> reference = [] {
   const char* value = std::getenv("HEED_REFERENCE");
   return value && *value && std::strcmp(value, "0") != 0;
@@ -62,18 +56,6 @@ Node::Node(const char* name, const Tensor& value, SourceLocation line, int32_t i
       input_count(inputs),
       bytes(static_cast<uint32_t>(bytes)) {}
 
-// One block holds the node, its inputs, the rules and the name.
-Node& Node::make(const char* name, const Tensor& value, SourceLocation line, size_t inputs,
-                 size_t rule_bytes) {
-  const size_t name_bytes = std::strlen(name) + 1;
-  const size_t bytes = rules_offset(inputs) + rule_bytes + name_bytes;
-  char* block = static_cast<char*>(allocate(bytes));
-  char* own_name = static_cast<char*>(std::memcpy(block + bytes - name_bytes, name, name_bytes));
-  Node* node = new (block) Node(own_name, value, line, static_cast<int32_t>(inputs), bytes);
-  for (size_t i = 0; i < inputs; ++i) new (node->inputs() + i) Input;
-  return *node;
-}
-
 Ref<Node> Node::make_leaf(const Tensor& x) { return Ref<Node>(&make("leaf", x, {}, 0, 0)); }
 
 Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges, Attributes attributes) {
@@ -82,13 +64,13 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges,
   if (!grad_enabled()) return value;
   size_t rule_bytes = 0;
   for (const Edge& edge : edges)
-    if (edge.needs_gradient()) rule_bytes += aligned(edge.table->size);
+    if (edge.needs_gradient()) rule_bytes += Node::rule_space(edge.table->size);
   if (rule_bytes == 0) return value;
 
   Node& node = Node::make(name, value, line_of(edges.begin()->input), edges.size(), rule_bytes);
   Ref<AutogradMeta> meta(&node);  // attached last, since `value` may be one of the operands
   Node::Input* next = node.inputs();
-  char* space = reinterpret_cast<char*>(&node) + rules_offset(edges.size());
+  char* space = node.rules();
   for (const Edge& edge : edges) {
     Node::Input& input = *next++;
     if (!edge.needs_gradient()) continue;
@@ -97,7 +79,7 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges,
     input.text = edge.text;
     edge.table->move(space, edge.rule);
     input.rule = space;
-    space += aligned(edge.table->size);
+    space += Node::rule_space(edge.table->size);
     if (edge.table->reads_result && !node.result.defined()) node.keep_result(value);
   }
   TensorImpl::of(value).autograd = std::move(meta);
@@ -167,30 +149,6 @@ void Node::release_saved() {
   result = Tensor();
   hooks.reset();  // a hook that holds a later result would keep this node alive
   released = true;
-}
-
-void Node::destroy() noexcept {
-  release_saved();
-  for (int32_t i = 0; i < input_count; ++i) inputs()[i].~Input();
-  const size_t size = bytes;
-  this->~Node();
-  heed::release(this, size);
-}
-
-// Freeing a node frees its inputs, and so on down a chain of a million nodes: they wait in a list that one
-// loop frees, instead of recursive calls.
-void Node::release() noexcept {
-  static thread_local constinit Node* waiting = nullptr;
-  static thread_local constinit bool freeing = false;
-  next_freed_ = waiting;
-  waiting = this;
-  if (freeing) return;
-  freeing = true;
-  while (Node* node = waiting) {
-    waiting = node->next_freed_;
-    node->destroy();
-  }
-  freeing = false;
 }
 
 }  // namespace heed

@@ -7,6 +7,7 @@
 #include "autograd/hooks.h"
 #include "autograd/observer.h"
 #include "autograd/operand.h"
+#include "autograd/rule_table.h"
 
 /// How an operation is recorded: record() and its edges, and the graph nodes that these become.
 namespace heed {
@@ -57,29 +58,6 @@ class Saved {
 inline Saved save(const Tensor& tensor) { return Saved(tensor); }
 
 namespace detail {
-
-/// How to handle a gradient rule inside a node, whose closure type is erased.
-struct RuleTable {
-  size_t size;
-  bool reads_result;
-  void (*move)(void* to, void* from);
-  Tensor (*call)(void* rule, const Tensor& g, const Tensor& y);
-  void (*destroy)(void* rule);
-};
-
-template <class Rule>
-inline constexpr RuleTable rule_table = {
-    sizeof(Rule),
-    !std::invocable<Rule&, const Tensor&>,
-    [](void* to, void* from) { new (to) Rule(std::move(*static_cast<Rule*>(from))); },
-    [](void* rule, const Tensor& g, const Tensor& y) -> Tensor {
-      if constexpr (std::invocable<Rule&, const Tensor&>)
-        return (*static_cast<Rule*>(rule))(g);
-      else if constexpr (std::invocable<Rule&, const Tensor&, const Tensor&>)
-        return (*static_cast<Rule*>(rule))(g, y);
-    },
-    [](void* rule) { static_cast<Rule*>(rule)->~Rule(); },
-};
 
 /// Path of the module whose forward runs in this thread, "" outside; nn sets it.
 inline thread_local constinit const char* module_path = "";
@@ -194,6 +172,8 @@ class Node : public AutogradMeta {
   Node(const char* name, const Tensor& value, SourceLocation line, int32_t inputs, size_t bytes);
   static Node& make(const char* name, const Tensor& value, SourceLocation line, size_t inputs,
                     size_t rule_bytes);
+  static size_t rule_space(size_t size);  // that a rule takes in the block
+  char* rules();                          // where they begin
   void keep_result(const Tensor& value);
   Tensor result_with_graph();
   Gradients joint_gradients(const Tensor& g);

@@ -11,21 +11,6 @@ std::string to_string(double value) {
   return std::string(text, end);
 }
 
-std::string at(SourceLocation line) {
-  if (line.line() == 0) return "at an unknown line";
-  return std::string("at ") + line.file_name() + ":" + std::to_string(line.line());
-}
-
-bool is_user_code(SourceLocation line) {
-  const std::string_view file = line.file_name();
-  for (std::string_view root : {__FILE__, detail::header_path}) {
-    root = root.substr(0, root.rfind("tensor/error."));
-    for (const std::string_view room : {"tensor/", "autograd/", "nn/"})
-      if (file.starts_with(root) && file.substr(root.size()).starts_with(room)) return false;
-  }
-  return line.line() != 0;
-}
-
 // "in encoder: matmul: message; called at a.cpp:1; in the gradient rule of mul, called at a.cpp:2", and the
 // table.
 static std::string formatted(const Error::Parts& parts) {

@@ -39,18 +39,7 @@ class Error : public std::runtime_error {
 /// The shortest decimal that reads back as the same number: 0.1, 3, 1e-08, inf, nan.
 std::string to_string(double value);
 
-/// "at file:line", for messages.
-std::string at(SourceLocation line);
-
-/// Whether a line is known and in none of heed's folders, wherever they were when the library was built and
-/// are for the program.
-bool is_user_code(SourceLocation line);
-
 namespace detail {
-
-/// Where the program that uses heed found this header. Not const, and in every object that includes it: the
-/// linker takes the program's for the library too.
-[[gnu::used]] inline constinit const char* header_path = SourceLocation::current().file_name();
 
 /// The parts of a message that fail() receives, put together.
 struct ErrorText {

@@ -1,13 +1,9 @@
 #pragma once
 
-#include <source_location>
+#include "tensor/source_line.h"
 
 /// The operation that is running, for error messages, recorded nodes and observers.
 namespace heed {
-
-/// Where a call was written: `SourceLocation line = SourceLocation::current()` as the last parameter is the
-/// line of the caller.
-using SourceLocation = std::source_location;
 
 class Observer;
 class OpScope;

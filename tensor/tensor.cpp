@@ -55,7 +55,7 @@ void Tensor::wrong_dtype(DType wanted, SourceLocation line) const {
   fail("the elements are ", dtype(), ", not ", wanted, "; convert with to(x, ", wanted, ")");
 }
 
-void Tensor::undefined() {
+void Tensor::throw_undefined() {
   fail("a tensor that is needed here is undefined: default-constructed, moved from, or a plain number ",
        "was given");
 }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "tensor/dtype.h"
+#include "tensor/free_functions.h"
 #include "tensor/ref.h"
 #include "tensor/shape.h"
 #include "tensor/storage.h"
@@ -34,23 +35,21 @@ class AutogradMeta {
 /// int64 positions or bools.
 class Index;
 
-/// The body of a tensor handle: a view of shared storage, and the history if gradients flow through it.
-/// For kernels and the engine, which reach it by TensorImpl::of(x).
+/// What a tensor handle refers to: a view of shared storage, and what autograd keeps with it. For kernels and
+/// the engine.
 struct TensorImpl {
-  /// The body of a tensor. Errors: it is undefined.
+  /// Returns the body of a tensor. Errors: it is undefined.
   static TensorImpl& of(const Tensor& x);
-  /// A second view of the storage of x, without history; `offset` counts elements from the first of x. Nobody
-  /// checks that the elements are there.
+  /// Returns a second view of the storage of x, without a graph; `offset` counts elements from the first of
+  /// x. Does not check that the elements exist.
   static Tensor view(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset = 0);
   /// The same of a contiguous x, in another shape.
   static Tensor view(const Tensor& x, const Shape& shape);
-  /// True when this handle alone holds the body, and the body alone the storage.
+  /// Whether x is the only handle of its body, and the body the only user of its storage.
   static bool unique(const Tensor& x);
-  void release() noexcept;  ///< Frees it.
+  void release() noexcept;
 
-  /// From kept blocks, see allocate().
   static void* operator new(size_t bytes) { return allocate(bytes); }
-  /// Back to them.
   static void operator delete(void* body, size_t bytes) noexcept { heed::release(body, bytes); }
 
   RefCount references = {};  ///< Number of handles.
@@ -64,53 +63,49 @@ struct TensorImpl {
   Ref<AutogradMeta> autograd = {};  ///< Null if no gradient is needed.
 };
 
-/// A tensor: numbers of one dtype arranged in a shape. A handle that is cheap to copy; copies name the same
-/// values. Operations are free functions (autograd/ops.h): sum(x, 0), transpose(x), x + y.
-/// Members describe the tensor or steer its gradient.
-class Tensor {
+/// Numbers of one dtype arranged in a shape. A handle that is cheap to copy; copies share the values.
+/// Operations are free functions (autograd/ops.h): sum(x, 0), transpose(x), x + y. Members describe the
+/// tensor or control its gradient.
+class Tensor : public detail::OperationsAreFreeFunctions<Tensor> {
  public:
-  /// An undefined tensor: a place for one. It has no shape, dtype or values: an Error to who asks.
+  /// An undefined tensor. Accessing its shape, dtype or values throws.
   Tensor() = default;
 
-  /// A tensor of its own memory, contiguous, values not set.
+  /// Returns a contiguous tensor whose values are not initialized.
   static Tensor empty(const Shape& shape, DType dtype = float32);
-  /// The same values without history: gradients stop here.
+  /// Returns the same values without a graph: gradients stop here.
   Tensor detach() const { return TensorImpl::view(*this, body().shape, body().strides); }
-  /// True for two handles of one tensor.
   bool same_as(const Tensor& other) const { return body_.get() == other.body_.get(); }
 
-  bool defined() const { return bool(body_); }                ///< whether there is one
-  const Shape& shape() const& { return body().shape; }        ///< the size of each dimension
-  Shape shape() && { return body().shape; }                   ///< the same of a temporary
-  const Strides& strides() const& { return body().strides; }  ///< distances of neighbours, in elements
-  Strides strides() && { return body().strides; }             ///< the same of a temporary
-  DType dtype() const { return body().dtype; }                ///< the type of the elements
-  /// The number of dimensions.
-  int64_t dim() const { return body().shape.dim(); }
+  bool defined() const { return bool(body_); }
+  const Shape& shape() const& { return body().shape; }
+  Shape shape() && { return body().shape; }
+  const Strides& strides() const& { return body().strides; }  ///< In elements.
+  Strides strides() && { return body().strides; }
+  DType dtype() const { return body().dtype; }
+  int64_t dim() const { return body().shape.dim(); }  ///< Number of dimensions.
+  int64_t numel() const { return body().numel; }      ///< Number of elements.
   /// The size along one dimension; -1 is the last.
   int64_t size(int64_t dim, SourceLocation line = SourceLocation::current()) const {
     const OpScope scope("size", line);
     return shape()[check_dim(this->dim(), dim)];
   }
-  int64_t numel() const { return body().numel; }  ///< the number of elements
-  /// True when the elements are in row-major order without gaps.
-  bool is_contiguous() const { return body().contiguous; }
+  bool is_contiguous() const { return body().contiguous; }  ///< In row-major order without gaps.
 
-  /// The first element, for reading; the others are `strides()` apart. Errors: T is not what the dtype
-  /// stores.
+  /// Pointer to the first element; the others are strides() apart. Errors: T is not the type of the dtype.
   template <class T>
   const T* data(SourceLocation line = SourceLocation::current()) const {
     if (constexpr DType wanted = dtype_of<T>; dtype() != wanted) [[unlikely]]
       wrong_dtype(wanted, line);
     return reinterpret_cast<const T*>(body().storage->data) + body().offset;
   }
-  /// The first element, for writing. Counts as a write: what was saved for gradients before refuses later.
+  /// The same for writing. Increments the version: tensors saved before this call throw when read.
   template <class T>
   T* mutable_data(SourceLocation line = SourceLocation::current()) const {
     body().storage->wrote("mutable_data", line);
     return const_cast<T*>(data<T>(line));
   }
-  /// The one value of a tensor with one element, an Error for others.
+  /// The value of a tensor with one element. Errors: another number of elements.
   template <class T = double>
   T item(SourceLocation line = SourceLocation::current()) const {
     const OpScope scope("item", line);
@@ -138,24 +133,22 @@ class Tensor {
 
   /// x[2], x[{0, Slice(1, 4)}], x[{whole, mask}]: see Index. Differentiable.
   Tensor operator[](const Index& item) const;
-  /// x[{...}], see index().
   Tensor operator[](std::initializer_list<Index> items) const;
 
-  // The following need the engine and are defined in autograd/.
+  // The rest needs the engine and is defined in autograd/tensor.cpp.
 
-  bool requires_grad() const { return body_ && body_->autograd; }  ///< whether a gradient flows through it
-  /// Makes a leaf that gathers a gradient, or stops that. Errors: a tensor that is not floating, or has a
-  /// history.
+  bool requires_grad() const { return body_ && body_->autograd; }
+  /// Makes a leaf that accumulates a gradient, or stops that. Errors: a tensor that is not floating, or that
+  /// an operation computed.
   const Tensor& requires_grad_(bool requires_grad = true,
                                SourceLocation line = SourceLocation::current()) const&;
-  /// The same of a temporary.
   Tensor requires_grad_(bool requires_grad = true, SourceLocation line = SourceLocation::current()) && {
     return static_cast<const Tensor&>(*this).requires_grad_(requires_grad, line);
   }
-  /// True when no operation made this tensor: a parameter, an input.
+  /// Whether no operation computed this tensor: a parameter, an input.
   bool is_leaf() const;
-  /// The gradient gathered by backward(); undefined before. Leaves have one, others after retain_grad(). It
-  /// goes with the last handle of this tensor.
+  /// The gradient accumulated by backward(), undefined before. Leaves have one, others after retain_grad().
+  /// Freed with the last handle of this tensor.
   Tensor grad() const;
   /// Replaces the gradient; an undefined tensor drops it.
   void set_grad(const Tensor& grad) const;
@@ -167,48 +160,26 @@ class Tensor {
   /// The same for a tensor of any shape, given its incoming gradient.
   void backward(const Tensor& gradient, bool retain_graph = false, bool create_graph = false,
                 SourceLocation line = SourceLocation::current()) const;
-  /// Calls `hook` with the gradient of this tensor whenever it is complete. A hook may return another
-  /// gradient to go on with, or an undefined tensor to leave it. The handle removes it again. A hook of a
-  /// leaf that holds the leaf itself keeps it alive for ever: capture leaf.detach().
+  /// Calls `hook` with the gradient of this tensor when it is complete. A hook returns a replacement, or an
+  /// undefined tensor to keep the gradient. A hook of a leaf that captures the leaf itself leaks it: capture
+  /// leaf.detach().
   HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
-
-  // Operations are free functions; the compiler tells so who writes one of these as a member.
-
-  ///@{
-  /// For the message of the compiler alone.
-  template <class... Arguments>
-  Tensor sum(const Arguments&...) const {
-    static_assert(is_a_member<Arguments...>, "operations are free functions: sum(x, ...), not x.sum(...)");
-    return {};
-  }
-  template <class Size = int64_t>
-  Tensor view(std::initializer_list<Size>) const {
-    static_assert(is_a_member<Size>, "operations are free functions: view(x, {...}), not x.view(...)");
-    return {};
-  }
-  template <class... Sizes>
-  Tensor view(const Sizes&...) const {
-    return view({0});
-  }
-  ///@}
 
  private:
   friend struct TensorImpl;
-  template <class...>
-  static constexpr bool is_a_member = false;
   explicit Tensor(TensorImpl* body) : body_(body) {}
   TensorImpl& body() const {
     if (!body_) [[unlikely]]
-      undefined();
+      throw_undefined();
     return *body_;
   }
-  [[noreturn]] static void undefined();
+  [[noreturn]] static void throw_undefined();
   [[noreturn]] void wrong_dtype(DType wanted, SourceLocation line) const;
 
   Ref<TensorImpl> body_;
 };
 
-/// Readable text: values, dtype and shape; the middle of large tensors is left out.
+/// Values, dtype and shape as text; large tensors are abbreviated.
 std::string to_string(const Tensor& x);
 
 inline TensorImpl& TensorImpl::of(const Tensor& x) { return x.body(); }

@@ -36,7 +36,7 @@ Tensor map_recomputed(const char* name, const Operand& x, const F& f, const Slop
   return record(
       name, recompute({x}), {x},
       [slope, x = save(x)](const Tensor& g, const Tensor&) { return Gradients{zip(g, x(), slope)}; },
-      [reference](const std::vector<Tensor>& in) { return reference(in[0]); }, recompute, {text});
+      [reference](const std::vector<Tensor>& in) { return reference(in[0]); }, recompute, {}, {text});
 }
 
 // Phi(x), the probability that a normal variable is below x.   dx = g phi(x), phi(x) = exp(-x^2/2) / sqrt(2

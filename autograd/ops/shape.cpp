@@ -350,7 +350,7 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, SourceLocation line)
     return gradients;
   };
   return record("cat", std::move(y), {tensors.begin(), tensors.end()}, std::move(rule), nullptr, nullptr,
-                {"each input gets its part of g: "});
+                {{"dim", dim}}, {"each input gets its part of g: "});
 }
 
 Tensor stack(const std::vector<Tensor>& tensors, int64_t dim, SourceLocation line) {

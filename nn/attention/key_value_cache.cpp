@@ -5,6 +5,7 @@
 #include "autograd/grad_mode.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/logic.h"
+#include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
 #include "tensor/create.h"
 #include "tensor/kernels/elementwise.h"

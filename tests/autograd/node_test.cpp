@@ -71,40 +71,6 @@ TEST_CASE("a node says what it is") {
   CHECK(at({}) == "at an unknown line");
 }
 
-TEST_CASE("rules of one and of two arguments, with closures of any size") {
-  const Tensor x = leaf({1, 2});
-  struct Large {
-    double weights[33];
-  } large{};
-  large.weights[32] = 5;
-  Tensor seen;
-  const Tensor y = record("both", fresh(x * 3),
-                          {{x, [large](const Tensor& g) { return g * large.weights[32]; }},
-                           {x, [&seen](const Tensor& g, const Tensor& result) {
-                              seen = result;
-                              return g * result;
-                            }}});
-  sum(y).backward();
-  CHECK(values(seen) == Values{3, 6});
-  CHECK(values(x.grad()) == Values{5 + 3, 5 + 6});
-
-  // Undefined means zero.
-  const Tensor z = record("none", fresh(x), {{x, [](const Tensor&) { return Tensor(); }}});
-  CHECK_FALSE(grad({sum(z)}, {x}, {.allow_unused = true})[0].defined());
-}
-
-TEST_CASE("a node has a name of its own, wherever the name was written") {
-  const Tensor x = leaf(2);
-  std::string name = "a name that is no literal, and long";
-  const std::string before = name;
-  const Tensor y = record(name.c_str(), fresh(x), {{x, [](const Tensor& g) { return g; }}});
-  const Tensor z = record(
-      name.c_str(), fresh(x), {x}, [](const Tensor& g, const Tensor&) { return Gradients{g}; }, nullptr);
-  name.assign(name.size(), '?');
-  CHECK(Node::of(y)->name == before);
-  CHECK(Node::of(z)->name == before);
-}
-
 TEST_CASE("a result that is its own operand has the operand's history behind its rule") {
   const Tensor x = leaf(3), h = x * 2;
   const Tensor y = record("tripled", h, {{h, [](const Tensor& g) { return 3 * g; }}});
@@ -112,22 +78,6 @@ TEST_CASE("a result that is its own operand has the operand's history behind its
       "joint", y, {y}, [](const Tensor& g, const Tensor&) { return Gradients{5 * g}; }, nullptr);
   z.backward();
   CHECK(x.grad().item() == 2 * 3 * 5);
-}
-
-TEST_CASE("a rule that cannot be moved into its node leaves nothing behind") {
-  struct Fragile {
-    Fragile() = default;
-    Fragile(Fragile&&) { throw Error("no room"); }
-    Tensor operator()(const Tensor& g) const { return g; }
-  };
-  const Tensor x = leaf(1);
-  const auto token = std::make_shared<int>();
-  const int64_t uses = Node::of(x)->references.value();
-  CHECK(message([&] {
-          record("fragile", fresh(x), {{x, [token](const Tensor& g) { return g; }}, {x, Fragile()}});
-        }) == "no room");
-  CHECK(token.use_count() == 1);
-  CHECK(Node::of(x)->references.value() == uses);
 }
 
 TEST_CASE("a rule that an edge cannot take is refused by the compiler in one line") {

@@ -119,17 +119,3 @@ TEST_CASE("sizes that cannot be are refused before memory is asked for") {
               "a tensor of shape [1099511627776, 4194304] and dtype float32 does not fit into memory");
   CHECK_ERROR_HAS(Tensor::empty({int64_t{1} << 46}, float64), "does not fit into memory");
 }
-
-TEST_CASE("operations are no members, nor is the body: the compiler says what to write") {
-  const Texts errors = compile_errors(R"(
-#include "tensor/tensor.h"
-using namespace heed;
-Tensor f(const Tensor& x) { return x.sum(0, true); }
-Tensor g(const Tensor& x) { return x.view({2, 3}); }
-TensorImpl& h(const Tensor& x) { return x.body(); }
-)");
-  REQUIRE(errors.size() == 3);
-  CHECK(contains(errors[0], "private"));
-  CHECK(contains(errors[1], "operations are free functions: sum(x, ...), not x.sum(...)"));
-  CHECK(contains(errors[2], "operations are free functions: view(x, {...}), not x.view(...)"));
-}

@@ -1,0 +1,14 @@
+#include "tensor/source_line.h"
+
+#include "tests/support/expect.h"
+
+using namespace heed;
+
+TEST_CASE("lines of the tests are the user's, lines of the library are not") {
+  const auto line = SourceLocation::current();
+  CHECK(at(line) == std::string("at ") + __FILE__ + ":" + std::to_string(line.line()));
+  CHECK(at({}) == "at an unknown line");
+  CHECK(is_user_code(line));
+  CHECK_FALSE(is_user_code({}));
+  CHECK_FALSE(is_user_code(detail::library_line()));
+}
