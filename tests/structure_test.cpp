@@ -154,8 +154,12 @@ std::set<std::string> declared_ops(const fs::path& root) {
   std::erase_if(headers, [](const fs::path& file) { return file.extension() != ".h"; });
   headers.insert(headers.end(), {"nn/functional.h", "nn/attention/scaled_dot_product.h"});
   for (const fs::path& header : headers)
-    for (const std::string& op : matches(root / header, pattern))
-      if (!op.starts_with("check_")) ops.insert(op);
+    for (const std::string& line : lines_of(read_file(root / header))) {
+      if (line == "namespace detail {") break;  // helpers come last
+      std::smatch match;
+      if (std::regex_search(line, match, pattern) && !match[1].str().starts_with("check_"))
+        ops.insert(match[1]);
+    }
   return ops;
 }
 

@@ -1,6 +1,6 @@
 #include "autograd/recompute.h"
 
-#include "autograd/ops/elementwise.h"
+#include "autograd/ops/activation.h"
 #include "autograd/ops/in_place.h"
 #include "autograd/ops/logic.h"
 #include "autograd/ops/matmul.h"

@@ -1,6 +1,5 @@
 #include "nn/attention/multi_head.h"
 
-#include "autograd/ops/elementwise.h"
 #include "nn/attention/kernel_regression.h"
 #include "nn/attention/pooling.h"
 #include "nn/layers/embedding.h"
@@ -30,8 +29,8 @@ struct OneHead {
 };
 OneHead one_head(const MultiheadAttention& attention, const Tensor& x, int64_t h) {
   const auto project = [&](int64_t which) { return matmul(x, t(head_rows(attention, which, h))); };
-  const Tensor q = project(0), e = exp(matmul(q, t(project(1))) / std::sqrt(double(q.size(1))));
-  const Tensor weights = e / sum(e, 1, true);
+  const Tensor q = project(0);
+  const Tensor weights = softmax(matmul(q, t(project(1))) / std::sqrt(double(q.size(1))), 1);
   return {matmul(weights, project(2)), weights};
 }
 

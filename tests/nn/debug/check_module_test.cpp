@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "autograd/ops/elementwise.h"
+#include "autograd/ops/moments.h"
 #include "autograd/ops/reduce.h"
 #include "nn/attention/kernel_regression.h"
 #include "nn/attention/multi_head.h"
