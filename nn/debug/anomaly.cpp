@@ -5,104 +5,93 @@
 namespace heed {
 namespace {
 
-// "[0, 1]": where the element of this number stands in row-major order.
-std::string place_of(const Tensor& x, int64_t element) {
-  Shape place = x.shape();
-  for (int64_t d = x.dim() - 1; d >= 0; --d) {
-    const auto at = static_cast<size_t>(d);
-    place[at] = element % x.shape()[at];
-    element /= x.shape()[at];
-  }
-  return x.dim() == 0 ? "" : " at " + to_string(place);
-}
+using detail::text;
 
-double element(const Tensor& x, int64_t number) { return x.to_vector<double>()[static_cast<size_t>(number)]; }
+double element(const Tensor& x, int64_t index) { return x.to_vector<double>()[static_cast<size_t>(index)]; }
+
+// "nan at [0, 1]"
+std::string value_at(const Tensor& x, int64_t index) {
+  return text(element(x, index), x.dim() == 0 ? "" : " at " + detail::coordinates(index, x.shape()));
+}
 
 // "float32 [2, 3] from 0 to 7", "float32 [2] of 1, nan"
 std::string described(const Tensor& x) {
   constexpr int64_t kListed = 6;
-  std::string text = to_string(x.dtype()) + " " + to_string(x.shape());
-  std::vector<double> numbers = x.to_vector<double>();
-  if (x.numel() <= kListed) {
-    for (size_t i = 0; i < numbers.size(); ++i) text += (i ? ", " : " of ") + to_string(numbers[i]);
-    return text;
-  }
-  const auto none = std::erase_if(numbers, [](double number) { return std::isnan(number); });
-  if (!numbers.empty()) {
-    const auto [least, most] = std::ranges::minmax(numbers);
-    text += " from " + to_string(least) + " to " + to_string(most);
-  }
-  return none == 0 ? text : text + " with " + std::to_string(none) + " NaN";
+  std::string all = text(x.dtype(), " ", x.shape());
+  if (x.numel() > kListed) return all + " " + detail::range_text(x);
+  const char* separator = " of ";
+  for (const double value : x.to_vector<double>()) all += text(std::exchange(separator, ", "), value);
+  return all;
 }
 
-// For those who mask scores by it.
-const char* hint(double anomaly) {
-  return anomaly == -INFINITY ? "; AnomalyGuard({.infinity = false}) lets masks of -inf pass" : "";
-}
-
-// All of them, each with what stands at the place of the anomaly, where that is a place of its own.
-std::string described(const std::vector<Tensor>& inputs, const Tensor& value, int64_t at) {
-  std::string text;
-  size_t number = 0;
-  for (const Tensor& x : inputs) {
-    ++number;
+// All operands, and their values where the result has its anomaly if they have its shape.
+std::string described(const std::vector<Tensor>& inputs, const Tensor& result, int64_t index) {
+  std::string all;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& x = inputs[i];
     if (!x.defined()) continue;
-    text += "; operand " + std::to_string(number) + " is " + described(x);
-    if (x.shape() == value.shape() && x.numel() > 1) text += ", there " + to_string(element(x, at));
+    all += text("; operand ", i + 1, " is ", described(x));
+    if (x.shape() == result.shape() && x.numel() > 1) all += text(", there ", element(x, index));
   }
-  return text;
+  return all;
+}
+
+const char* hint(double anomaly) {
+  return anomaly == -INFINITY ? "; AnomalyGuard({.infinity = false}) allows masks of -inf" : "";
 }
 
 }  // namespace
 
-void AnomalyGuard::on_result(const Operation& op, const Tensor& value) {
-  if (OpScope::rule()) return;  // what arrives counts: a rule may well divide by 0 and take another branch
-  const int64_t at = kernel::first_anomaly(value, options_.infinity);
-  if (at < 0) return;
-  for (size_t i = 0; i < op.inputs.size(); ++i) {
-    const Tensor& x = op.inputs[i];
-    if (const int64_t wrong = x.defined() ? kernel::first_anomaly(x, options_.infinity) : -1; wrong >= 0)
-      fail_in(
-          op.name, "operand ", i + 1, " came with ", element(x, wrong), place_of(x, wrong),
-          ", which no operation under the guard computed; look at the data, the parameters, and what wrote "
-          "into them",
-          described(op.inputs, value, at), hint(element(x, wrong)));
-  }
-  fail_in(op.name, "the result ", value.shape(), " is ", element(value, at), place_of(value, at),
-          described(op.inputs, value, at), hint(element(value, at)));
+int64_t AnomalyGuard::first_anomaly(const Tensor& x) const {
+  return x.defined() ? kernel::first_anomaly(x, options_.infinity) : -1;
 }
 
-// Of what belongs to graphs that are gone or were walked backwards: the last first, as a pass goes, and all
-// once in a while.
-void AnomalyGuard::let_go() {
-  const auto over = [](const Kept& kept) { return kept.node->released || kept.node.unique(); };
-  while (!kept_.empty() && over(kept_.back())) kept_.pop_back();
-  if (kept_.size() < enough_) return;
-  std::erase_if(kept_, over);
-  enough_ = std::max<size_t>(1024, 2 * kept_.size());
+// In a gradient rule only the gradients are checked: a rule may divide by 0 and select another branch.
+void AnomalyGuard::on_result(const Operation& op, const Tensor& value) {
+  const int64_t at = OpScope::rule() ? -1 : first_anomaly(value);
+  if (at < 0) return;
+  for (size_t i = 0; i < op.inputs.size(); ++i)
+    if (const int64_t wrong = first_anomaly(op.inputs[i]); wrong >= 0)
+      fail_in(
+          op.name, "operand ", i + 1, " contains ", value_at(op.inputs[i], wrong),
+          ", which no operation under the guard computed; check the data, the parameters, and writes into "
+          "them",
+          described(op.inputs, value, at), hint(element(op.inputs[i], wrong)));
+  fail_in(op.name, "the result ", value.shape(), " is ", value_at(value, at), described(op.inputs, value, at),
+          hint(element(value, at)));
+}
+
+// Drops operations whose graph was freed or released: the latest ones at every call, because a backward pass
+// releases them first, and all of them when there are many.
+void AnomalyGuard::drop_finished() {
+  const auto finished = [](const Recorded& one) { return one.node->released || one.node.unique(); };
+  while (!recorded_.empty() && finished(recorded_.back())) recorded_.pop_back();
+  if (recorded_.size() < limit_) return;
+  std::erase_if(recorded_, finished);
+  limit_ = std::max<size_t>(1024, 2 * recorded_.size());
 }
 
 void AnomalyGuard::on_recorded(const Operation& op, const Tensor&, Node& node) {
-  let_go();
-  kept_.push_back({Ref<Node>(&node), op.inputs});
+  drop_finished();
+  recorded_.push_back({Ref<Node>(&node), op.inputs});
 }
 
 void AnomalyGuard::on_backward(Node& node, const Tensor& g) {
-  let_go();
+  drop_finished();
   running_ = &node;
-  given_ = g;
+  incoming_ = g;
 }
 
 void AnomalyGuard::on_gradient(Node& input, const Tensor& g, bool) {
-  const int64_t at = kernel::first_anomaly(g, options_.infinity);
-  if (at < 0 || kernel::first_anomaly(given_, options_.infinity) >= 0) return;
+  const int64_t at = first_anomaly(g);
+  if (at < 0 || first_anomaly(incoming_) >= 0) return;
   size_t operand = 0;
   while (running_->inputs()[operand].node.get() != &input) ++operand;
-  const auto kept = std::ranges::find(kept_, running_, [](const Kept& one) { return one.node.get(); });
-  const std::string place = *running_->module ? std::string("in ") + running_->module + ": " : "";
-  fail(place, "the gradient of operand ", operand + 1, " ", g.shape(), " is ", element(g, at),
-       place_of(g, at), "; the incoming gradient is ", described(given_),
-       kept == kept_.end() ? "" : described(kept->inputs, g, at));
+  const auto found =
+      std::ranges::find(recorded_, running_, [](const Recorded& one) { return one.node.get(); });
+  fail(*running_->module ? text("in ", running_->module, ": ") : "", "the gradient of operand ", operand + 1,
+       " ", g.shape(), " is ", value_at(g, at), "; the incoming gradient is ", described(incoming_),
+       found == recorded_.end() ? "" : described(found->inputs, g, at));
 }
 
 }  // namespace heed

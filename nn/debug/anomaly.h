@@ -2,17 +2,17 @@
 
 #include "autograd/node.h"
 
-/// The first number that is none, where it arises.
+/// Detection of the first NaN or infinity.
 namespace heed {
 
-/// Choices of AnomalyGuard.
+/// Options of AnomalyGuard.
 struct AnomalyOptions {
-  bool infinity = true;  ///< whether infinities count; without, scores may be masked by adding -inf
+  bool infinity = true;  ///< whether infinities are errors; set it to false where masks add -inf
 };
 
-/// While it exists, an operation of this thread that gives NaN or an infinity throws an Error, and so does a
-/// gradient rule: it names the operation, the module's path, the user's line, the place in the result, and
-/// the values that went in.
+/// During its lifetime, an operation or gradient rule of this thread that computes NaN or an infinity throws
+/// an Error. The message contains the operation, the path of the module, the user's line, the coordinates in
+/// the result, and the values of the operands.
 ///
 ///   AnomalyGuard guard;
 ///   loss(model(x), y).backward();
@@ -20,12 +20,12 @@ struct AnomalyOptions {
 ///   in encoder.layers.0: log: the result [2, 3] is nan at [0, 1]; operand 1 is float32 [2, 3] from -2 to 7,
 ///   there -2; called at train.cpp:12
 ///
-/// Results are the same bit for bit. A step takes less than twice its time; nothing is paid when none is
-/// alive. Values that operations write in place are seen when they are next used. It must end in the thread
-/// that made it.
+/// Results keep the same bits. A step takes less than twice its time; without a guard there is no cost.
+/// Values written in place are checked when an operation uses them. A guard must end in the thread that
+/// created it.
 class AnomalyGuard : private Observer {
  public:
-  /// Watching begins.
+  /// Starts checking.
   explicit AnomalyGuard(AnomalyOptions options = {}) : options_(options) {}
 
  private:
@@ -33,19 +33,19 @@ class AnomalyGuard : private Observer {
   void on_recorded(const Operation& op, const Tensor& value, Node& node) override;
   void on_backward(Node& node, const Tensor& g) override;
   void on_gradient(Node& input, const Tensor& g, bool summed) override;
+  int64_t first_anomaly(const Tensor& x) const;
+  void drop_finished();
 
-  void let_go();
-
-  AnomalyOptions options_;
-  // What went into the operations of graphs that are alive, for messages about their rules.
-  struct Kept {
+  // The operands of a recorded operation, for messages about its gradient rule.
+  struct Recorded {
     Ref<Node> node;
     std::vector<Tensor> inputs;
   };
-  std::vector<Kept> kept_;   // in the order in which they were recorded
-  size_t enough_ = 1024;     // of them, before all are looked through for those whose graph is gone
-  Node* running_ = nullptr;  // the node whose rule runs, and what it was given
-  Tensor given_;
+  AnomalyOptions options_;
+  std::vector<Recorded> recorded_;  // in order
+  size_t limit_ = 1024;             // number of them at which finished graphs are dropped
+  Node* running_ = nullptr;         // the node whose rule runs
+  Tensor incoming_;                 // its incoming gradient
 };
 
 }  // namespace heed

@@ -1,9 +1,6 @@
 #include "nn/debug/check_module.h"
 
-#include <unistd.h>
-
 #include <cmath>
-#include <filesystem>
 #include <set>
 
 #include "autograd/debug/gradcheck.h"
@@ -12,7 +9,6 @@
 #include "autograd/ops/arithmetic.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
-#include "nn/files/safetensors.h"
 #include "nn/optim/optimizer.h"
 #include "tensor/create.h"
 #include "tensor/index.h"
@@ -110,67 +106,62 @@ class ModuleChecker {
  public:
   ModuleChecker(const CheckedModule& subject, const std::function<CheckedModule()>& make,
                 const Tensors& inputs, const CheckModuleOptions& options)
-      : subject_(subject),
-        make_(make),
-        options_(options),
-        inputs_(each(inputs, [](const Tensor& x) { return x.detach(); })) {}
+      : subject_(subject), make_(make), options_(options), inputs_(each(inputs, kernel::clone)) {}
 
   ModuleReport run() {
-    using Self = ModuleChecker;
-    const struct {
-      const char* name;
-      void (Self::*check)();
-      std::vector<const char*> needs;  // checks whose failures explain failures of this one
-    } checks[] = {{"names", &Self::names, {}},
-                  {"evaluation", &Self::evaluation, {}},
-                  {"training", &Self::training, {}},
-                  {"gradients reach", &Self::reach, {}},
-                  {"copies", &Self::copies, {}},
-                  {"strided input", &Self::strided, {}},
-                  {"batch independence", &Self::batch_independence, {}},
-                  {"empty batch", &Self::empty_batch, {}},
-                  {"single example", &Self::single_example, {}},
-                  {"dtypes", &Self::dtypes, {"gradients reach"}},
-                  {"threads", &Self::threads, {"training"}},
-                  {"first derivative", &Self::first_derivative, {"training", "gradients reach"}},
-                  {"second derivative", &Self::second_derivative, {"training", "gradients reach"}},
-                  {"saved and loaded", &Self::files, {}},
-                  {"leaks", &Self::leaks, {}}};
     report_.module = subject_.module->type_name();
-    for (const auto& [name, check, needs] : checks) {
-      ModuleCheck& one = report_.checks.emplace_back(ModuleCheck{name});
-      try {
-        skip_if(std::ranges::count(options_.skip, name), "left out by the caller");
-        for (const char* needed : needs) skip_if(failed(needed), text("\"", needed, "\" failed"));
-        manual_seed(options_.seed);
-        on_error_ = "the module threw an error; its message says where";
-        (this->*check)();
-      } catch (const Ended& ended) {
-        one = {name, ended.verdict, ended.found, ended.cause};
-      } catch (const detail::NotCallable&) {
-        throw;
-      } catch (const std::exception& error) {
-        one = {name, Verdict::failed, error.what(), on_error_};
-      }
-      if (!report_.ok() && report_.checks.size() <= 2)
-        break;  // the other checks would fail for the same reason
-      restore();
-    }
+    check("names", [&] { names(); });
+    if (report_.ok()) check("evaluation", [&] { evaluation(); });
+    if (!report_.ok()) return report_;  // the other checks would fail for the same reason
+    check("training", [&] { training(); });
+    check("gradients reach", [&] { reach(); });
+    check("copies", [&] { copies(); });
+    check("strided input", [&] { strided(); });
+    check("batch independence", [&] { batch_independence(); });
+    check("empty batch", [&] { empty_batch(); });
+    check("single example", [&] { single_example(); });
+    check("dtypes", [&] { dtypes(); });
+    check("threads", [&] { threads(); });
+    check("first derivative", [&] { derivative(gradcheck); });
+    check("second derivative", [&] { derivative(gradgradcheck); });
+    check("saved and loaded", [&] { saved_and_loaded(); });
+    check("leaks", [&] { leaks(); });
     return report_;
   }
 
  private:
-  bool failed(const char* name) const { return report_[name].verdict == Verdict::failed; }
+  void check(const char* name, const std::function<void()>& run) {
+    ModuleCheck& one = report_.checks.emplace_back(ModuleCheck{name});
+    try {
+      skip_if(std::ranges::count(options_.skip, name), "left out by the caller");
+      manual_seed(options_.seed);
+      on_error_ = "the module threw an error; its message says where";
+      run();
+    } catch (const Ended& ended) {
+      one = {name, ended.verdict, ended.found, ended.cause};
+    } catch (const detail::NotCallable&) {
+      throw;
+    } catch (const std::exception& error) {
+      one = {name, Verdict::failed, error.what(), on_error_};
+    }
+    restore();
+  }
 
   // Undoes changes of the subject, which shares memory with a faulty copy.
   void restore() {
+    set_num_threads(threads_);
     Module& module = *subject_.module;
+    if (failed("names")) return;
     if (before_.empty()) before_ = each(members(module), kernel::clone);
     module.zero_grad();
     for (size_t i = 0; i < before_.size(); ++i)
       if (members(module)[i].dtype() != before_[i].dtype()) module.to(before_[i].dtype());
     write(module, before_);
   }
+
+  // Skips the check if an earlier failure explains that of this one.
+  void needs(const char* name) const { skip_if(failed(name), text("\"", name, "\" failed")); }
+  bool failed(const char* name) const { return report_[name].verdict == Verdict::failed; }
 
   CheckedModule fresh(bool training) const {
     CheckedModule copy = subject_.copy();
@@ -401,6 +392,7 @@ class ModuleChecker {
   }
 
   void dtypes() {
+    needs("gradients reach");
     on_error_ = "a constant is made in one dtype, or visit does not name a buffer, so to(dtype) misses it";
     std::vector<Tensors> results;
     for (const DType dtype : {float32, float64}) {
@@ -419,10 +411,7 @@ class ModuleChecker {
   }
 
   void threads() {
-    struct Restore {
-      int count = num_threads();
-      ~Restore() { set_num_threads(count); }
-    } restore;
+    needs("training");
     set_num_threads(1);
     const Tensors want = trained(fresh(true));
     for (const int count : {2, 3}) {
@@ -433,18 +422,9 @@ class ModuleChecker {
     }
   }
 
-  void first_derivative() {
-    derivative(gradcheck,
-               "a gradient rule is wrong, or values are used without a graph: detach(), data(), NoGrad");
-  }
-  void second_derivative() {
-    derivative(gradgradcheck,
-               failed("first derivative")
-                   ? "the cause of the wrong first derivative"
-                   : "the gradient rule is right, but not its own derivative: write the rule in "
-                     "public operations");
-  }
-  void derivative(decltype(gradcheck)* check, const char* cause) {
+  void derivative(decltype(gradcheck)* derivative_check) {
+    needs("training");
+    needs("gradients reach");
     const CheckedModule one = fresh(true);
     one.module->to(float64);
     const Tensors in = leaves(
@@ -455,26 +435,28 @@ class ModuleChecker {
     skip_if(std::ranges::none_of(all, &Tensor::requires_grad), "no input is floating");
     const auto results = [&](const Tensors&) { return call(one, in); };
     const GradcheckReport report =
-        check(results, all, {.tolerance = options_.tolerance, .seed = options_.seed});
+        derivative_check(results, all, {.tolerance = options_.tolerance, .seed = options_.seed});
     std::string found = report.message;
     for (size_t i = 0; i < parameters.size(); ++i)
       if (report.where.starts_with(text("input ", in.size() + i, " ")))
         found += ", which is " + parameters[i].name;
-    expect(report.ok, found, cause);
+    expect(report.ok, found,
+           derivative_check == gradcheck
+               ? "a gradient rule is wrong, or values are used without a graph: detach(), data(), NoGrad"
+           : failed("first derivative")
+               ? "the cause of the wrong first derivative"
+               : "the gradient rule is right, but not its own derivative: write the rule "
+                 "in public operations");
   }
 
-  void files() {
-    const std::string file = (std::filesystem::temp_directory_path() /
-                              text("heed-check-", static_cast<int64_t>(getpid()), ".safetensors"))
-                                 .string();
+  void saved_and_loaded() {
     const CheckedModule one = fresh(false), other = fresh(false);
     const Tensors want = evaluated(one, inputs_);
-    save_safetensors(file, one.module->state_dict());
-    const Safetensors read = load_safetensors(file);
-    std::filesystem::remove(file);
+    StateDict state = one.module->state_dict();
+    for (auto& [name, x] : state) x = kernel::clone(x);
     scramble(*other.module);
     evaluated(other, inputs_);  // what it keeps from call to call is now that of the scrambled module
-    other.module->load_state_dict(read.tensors);
+    other.module->load_state_dict(state);
     expect_equal(evaluated(other, inputs_), want, "saved, and loaded into another",
                  "a buffer that matters is not persistent, or something computed from parameters is kept");
     if (!make_) return;
@@ -518,6 +500,7 @@ class ModuleChecker {
   const Tensors inputs_;
   Tensors before_;                  // the members' values
   const char* on_error_ = nullptr;  // likely cause of an error that the module throws
+  const int threads_ = num_threads();
   ModuleReport report_;
 };
 

@@ -12,7 +12,7 @@ class Optimizer;
 /// The result of one check.
 struct ModuleCheck {
   enum class Verdict { passed, failed, skipped };  ///< the outcome
-  std::string name;  ///< "first derivative"
+  std::string name;                                ///< "first derivative"
   Verdict verdict = Verdict::passed;
   std::string found = {};  ///< numbers or the module's error; the reason of a skipped check
   std::string cause = {};  ///< likely cause of a failure
@@ -100,7 +100,8 @@ std::string unregistered_leaves(const Tensor& output, const Module& module,
 
 }  // namespace detail
 
-/// Checks a layer against the contract that every layer obeys. It works on copies and does not change the layer.
+/// Checks a layer against the contract that every layer obeys. It works on copies and does not change the
+/// layer.
 ///
 ///   names                 visit names every member once, in every walk the same
 ///   evaluation            in eval() equal results, also after a call with other inputs; nothing is written

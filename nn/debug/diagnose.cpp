@@ -82,6 +82,7 @@ double updates_of(const Optimizer& optimizer) {
 bool computed_by(const Tensor& x, Names names) {
   return x.requires_grad() && one_of(Node::of(x)->name, names);
 }
+
 // A finding, or "" if the condition does not hold.
 std::string if_so(bool condition, const auto&... parts) { return condition ? text(parts...) : ""; }
 
@@ -102,13 +103,6 @@ struct Recorded {
     return if_so(share >= limit, what, ": ", decimals(100 * share, 0), " % of what ", name, where, " gives, ",
                  value.shape());
   }
-};
-
-// Part of a loss. A right training decreases it if the sign is 1, and does either if it is 0.
-struct Term {
-  Ref<Node> node;
-  int sign = 0;
-  std::string broadcast = {};  // how prediction and target were broadcast against each other
 };
 
 // A parameter that requires a gradient. Arrays are by step.
@@ -137,7 +131,8 @@ class TrainingDiagnoser : private Observer {
     step_ = step;
     passes_ = 0;
     scalars_.clear();
-    terms_.clear();
+    errors_.clear();
+    broadcasts_.clear();
     for (Learned& one : learned_) one.before[step] = kernel::clone(one.p);
   }
   bool ran_backward() const { return passes_ > 0; }
@@ -368,17 +363,17 @@ class TrainingDiagnoser : private Observer {
                        value,
                        text(*node.module ? " in " : "", node.module, line.empty() ? "" : " at ", line)};
     if (value.numel() == 1) scalars_[&node] = value;
-    note_term(now, node);
+    note_error(now, node);
+    note_broadcast(now, node);
     note_batch(now);
     judge_recorded(now);
   }
 
   void on_backward(Node& node, const Tensor& g) override {
-    if (const auto term = terms_.find(&node); term != terms_.end()) {
+    if (errors_.contains(&node)) {
       const double slope = common_value(g);
-      decreased_ += slope * term->second.sign > 0;
-      increased_ += slope * term->second.sign < 0;
-      if (slope != 0 && broadcast_.empty()) broadcast_ = term->second.broadcast;
+      decreased_ += slope > 0;
+      increased_ += slope < 0;
     }
     if (!pass_ids_.insert(node.pass_id).second) return;
     ++passes_;
@@ -395,28 +390,40 @@ class TrainingDiagnoser : private Observer {
       }
   }
 
-  // Notes the parts of losses: results of loss functions, differences of a prediction and a target, and their
-  // squares and absolute values.
-  void note_term(const Recorded& op, Node& node) {
-    const Tensor &a = op.inputs.front(), &b = op.inputs.back();
-    const bool one_number = op.value.numel() == 1;
-    Term term{Ref<Node>(&node)};
+  // Notes errors: the results of loss functions, and squares and absolute values of prediction - target.
+  void note_error(const Recorded& op, Node& node) {
+    const Tensor& x = op.inputs.front();
+    const bool square =
+        one_of(op.name, {"square", "abs", "pow"}) || (op.name == "mul" && x.same_as(op.inputs[1]));
     if (one_of(op.called, {"cross_entropy", "softmax_cross_entropy", "sequence_loss", "nll_loss", "mse_loss",
                            "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div", "binary_cross_entropy",
                            "binary_cross_entropy_with_logits"})) {
-      for (const Tensor& input : op.inputs) terms_.erase(Node::of(input));  // only its result counts
-      if (one_number) terms_[&node] = {term.node, 1};
-    } else if (!one_number) {
-      const bool with_target = a.requires_grad() != b.requires_grad(), product = op.name == "mul",
-                 difference = op.name == "sub" && with_target;
-      if ((difference || product) && a.numel() == b.numel() && op.value.numel() > a.numel() && with_target)
-        term.broadcast = text("broadcast: ", op.called, op.where, " is given ", a.shape(), " and ", b.shape(),
-                              ", and the loss averages over ", op.value.shape());
-      if (one_of(op.name, {"square", "abs", "pow"}) || (product && a.same_as(b)))
-        if (const auto found = terms_.find(Node::of(a)); found != terms_.end() && computed_by(a, {"sub"}))
-          term = {term.node, 1, found->second.broadcast};
-      if (difference || term.sign != 0 || !term.broadcast.empty()) terms_[&node] = term;
+      for (const Tensor& input : op.inputs)
+        errors_.erase(Node::of(input));  // the last operation is the result
+      if (op.value.numel() == 1) errors_[&node] = Ref<Node>(&node);
+    } else if (square && op.value.numel() > 1 && computed_by(x, {"sub"})) {
+      const Node::Input* operands = Node::of(x)->inputs();
+      if (!operands[0].node != !operands[1].node) errors_[&node] = Ref<Node>(&node);
     }
+  }
+
+  // Follows the difference or product of a prediction and a target of n elements each, which has more than n,
+  // until the loss averages it.
+  void note_broadcast(const Recorded& op, Node& node) {
+    const Tensor &a = op.inputs.front(), &b = op.inputs.back();
+    std::string how;
+    if (one_of(op.name, {"sub", "mul"}) && a.requires_grad() != b.requires_grad() && a.numel() == b.numel() &&
+        op.value.numel() > a.numel())
+      how = text("broadcast: ", op.called, op.where, " is given ", a.shape(), " and ", b.shape(),
+                 ", and the loss averages over ", op.value.shape());
+    else if (one_of(op.name, {"neg", "abs", "square", "pow", "sqrt", "add", "sub", "mul", "div", "where",
+                              "clamp", "mean", "sum"}))
+      for (const Tensor& x : op.inputs)
+        if (const auto found = broadcasts_.find(Node::of(x)); found != broadcasts_.end())
+          how = found->second.second;
+    if (how.empty()) return;
+    broadcasts_[&node] = {Ref<Node>(&node), how};
+    if (op.value.numel() == 1 && broadcast_.empty()) broadcast_ = how;
   }
 
   // Notes a softmax along dimension 0, and what shows the size of the batch.
@@ -425,6 +432,10 @@ class TrainingDiagnoser : private Observer {
     const bool total = one_of(op.name, {"mean", "sum"}) && op.value.numel() == 1 && x.numel() > 1;
     if ((total && x.numel() == x.size(0)) || (op.name == "cross_entropy" && x.dim() == 2))
       batch_sizes_.insert(x.size(0));
+    if (one_of(op.name, {"sub", "mul"}))
+      for (const Tensor& target : op.inputs)  // probabilities of classes
+        if (!target.requires_grad() && target.dim() == 2 && softmax_dims(target) == Dims{1})
+          batch_sizes_.insert(target.size(0));
     if (!one_of(op.name, {"softmax", "masked_softmax", "sparsemax", "log_softmax"}) || x.dim() < 2) return;
     const bool log = op.name == "log_softmax";
     if (softmax_dims(log ? kernel::map(op.value, [](auto v) { return std::exp(v); }) : op.value) == Dims{0})
@@ -443,9 +454,10 @@ class TrainingDiagnoser : private Observer {
   std::vector<Tensor> losses_[2];  // by step: roots of backward passes that are one number
 
   std::map<const Node*, Tensor> scalars_;  // results of this step, held so that no address is used again
-  std::map<const Node*, Term> terms_;      // of this step
-  int64_t decreased_ = 0, increased_ = 0;  // terms that become better, and worse
-  std::string broadcast_;                  // that of a term
+  std::map<const Node*, Ref<Node>> errors_;
+  int64_t decreased_ = 0, increased_ = 0;  // errors that the step makes smaller, and larger
+  std::map<const Node*, std::pair<Ref<Node>, std::string>> broadcasts_;
+  std::string broadcast_;  // the first that a loss averages
   std::set<int64_t> batch_sizes_;
   std::vector<std::pair<Shape, std::string>> batch_softmaxes_;
   uint64_t drawn_ = 0;      // random numbers before the last operation

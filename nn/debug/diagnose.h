@@ -4,7 +4,7 @@
 
 #include "nn/debug/check_module.h"
 
-/// What is odd about a training that no exception shows.
+/// Finds mistakes in a training that raise no error.
 namespace heed {
 
 namespace detail {
@@ -12,28 +12,32 @@ ModuleReport diagnose(const Module& model, Optimizer& optimizer, const std::func
                       SourceLocation line);
 }
 
-/// Watches two steps of a training and says what is odd about them: mistakes after which everything runs, and
-/// nothing, or the wrong thing, is learned.
+/// Watches two steps of a training and reports mistakes that let it run but not learn, or learn the wrong
+/// thing.
 ///
-///   training mode     the model is in eval() while it learns: no dropout
-///   evaluation        it is in train() while it is evaluated under NoGrad: dropout draws
-///   inputs            of products are not hundreds of times what weights are made for
-///   softmax           of what is a softmax already, or its like for sigmoid; nll_loss of probabilities
-///   activations       relu that gives 0 everywhere; tanh and sigmoid at their ends
-///   finite            loss and gradients are numbers
-///   gradients reach   every parameter of the model, and no leaf that it does not name; backward() runs at
-///   all gradients flow    none is 0 everywhere, vanishes or explodes beside the others zero_grad none is
-///   left from the step before optimizer         holds the parameters of this model step              the
-///   parameters move learning rate     the loss does not rise by it symmetry          the rows of a weight
-///   differ, so that its units may learn different things
+///   training mode     the model is in train() when backward() runs
+///   evaluation        nothing draws random numbers in a module under NoGrad
+///   inputs            the inputs of products have a moderate size
+///   shapes            no prediction is broadcast against its target before the loss is averaged
+///   softmax           no softmax or sigmoid twice, none along the batch, and nll_loss gets log-probabilities
+///   activations       no relu gives only 0, no tanh or sigmoid only its limits
+///   finite            loss and gradients are finite
+///   gradients reach   every parameter of the model, and no leaf that it does not name
+///   gradients flow    no gradient is 0 everywhere; none is a million times as large as another
+///   zero_grad         no gradient is left over from the previous step
+///   loss              the steps decrease the loss functions: no minus sign before them
+///   optimizer         it holds exactly the parameters of the model
+///   step              the parameters move
+///   learning rate     the loss does not jump
+///   symmetry          the rows of a weight differ
 ///
-/// `step` is what the program does with one batch, zero_grad() to step(), twice; these steps count. If it
-/// returns a loss and runs no backward(), the rest is done here.
+/// `step` is what the program does with one batch, from zero_grad() to step(). It runs twice and trains the
+/// model. If it returns a loss and runs no backward(), diagnose does the rest.
 ///
 ///   const ModuleReport report = diagnose(model, adam, [&] { return F::cross_entropy(model(x), labels); });
 ///   std::cout << to_string(report) << "\n";
 ///
-/// The thresholds are those of a training at its beginning. Errors: those of step.
+/// The thresholds suit the beginning of a training. Throws what step throws.
 template <class Step>
   requires std::invocable<Step&>
 ModuleReport diagnose(const Module& model, Optimizer& optimizer, Step&& step,

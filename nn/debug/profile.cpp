@@ -13,14 +13,13 @@
 namespace heed {
 namespace {
 
-// FLOP a second of chains of multiply-adds that never leave the registers, on all threads: the best of some
-// short runs.
-double machine_rate() {
+// Peak FLOP/s of multiply-adds in registers on all threads: the best of several short runs.
+double peak_rate() {
   using Clock = std::chrono::steady_clock;
   using Lane [[gnu::vector_size(kernel::kVectorBytes)]] = float;
   constexpr int64_t kChains = 10, kSteps = 20000;
   const int64_t threads = num_threads();
-  std::vector<float> kept(static_cast<size_t>(threads));
+  std::vector<float> results(static_cast<size_t>(threads));
   double best = 0;
   for (int run = 0; run < 8; ++run) {
     const auto start = Clock::now();
@@ -31,14 +30,14 @@ double machine_rate() {
         for (Lane& chain : chains) chain = chain * factor + factor;
       Lane sum = {};
       for (const Lane& chain : chains) sum += chain;
-      kept[static_cast<size_t>(thread)] = sum[0];
+      results[static_cast<size_t>(thread)] = sum[0];
     });
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     best = std::max(best, static_cast<double>(threads * kChains * kSteps * 2 *
                                               static_cast<int64_t>(sizeof(Lane) / sizeof(float))) /
                               seconds);
   }
-  return kept[0] > 0 ? best : 0;
+  return results[0] > 0 ? best : 0;
 }
 
 struct Sum {
@@ -53,16 +52,26 @@ struct Sum {
   }
 };
 
-Table table_of(const char* what, const std::vector<std::pair<std::string, Sum>>& sums, double rate) {
+Table table_of(const char* what, const auto& sums, double peak) {
   Table table({what, "calls", "forward ms", "backward ms", "MiB kept", "MFLOP", "% of rate"});
   for (const auto& [name, sum] : sums) {
     const auto flops = static_cast<double>(sum.flops);
     table.add({name, std::to_string(sum.calls), decimals(1e3 * sum.forward, 3),
                decimals(1e3 * sum.backward, 3), decimals(static_cast<double>(sum.bytes) / 0x1p20, 2),
                decimals(flops / 1e6, 1),
-               flops > 0 ? decimals(100 * flops / (sum.forward + sum.backward) / rate, 0) : "-"});
+               flops > 0 ? decimals(100 * flops / (sum.forward + sum.backward) / peak, 0) : "-"});
   }
   return table;
+}
+
+// "a", "a.b", "a.b.c" for "a.b.c": the module and those that contain it, outermost first.
+std::vector<std::string> enclosing_modules(const std::string& path) {
+  std::vector<std::string> all;
+  for (size_t end = 0; end < path.size();) {
+    end = std::min(path.find('.', end + 1), path.size());
+    all.push_back(path.substr(0, end));
+  }
+  return all;
 }
 
 }  // namespace
@@ -71,7 +80,7 @@ void Profile::on_begin(const OpScope& scope) {
   if (depth_++ > 0) return;
   const bool backward = scope.role == OpScope::Role::rule;
   running_ = {scope.name,
-              backward ? rule_of_ : detail::module_path,
+              backward ? rule_module_ : detail::module_path,
               scope.line,
               backward,
               0,
@@ -91,36 +100,24 @@ void Profile::on_end(const OpScope&) {
 
 std::string to_string(const Profile& profile) {
   const double all = profile.seconds();
-  double rate = machine_rate();
-  for (const ProfileEvent& event : profile.events())  // others may have used the cores just now
-    if (event.seconds > 0) rate = std::max(rate, static_cast<double>(event.flops) / event.seconds);
-  std::map<std::string, Sum> operations;
-  std::vector<std::pair<std::string, Sum>> modules;
-  double inside = 0;
+  double peak = peak_rate(), inside = 0;
+  std::map<std::string, Sum> operations, modules;
   for (const ProfileEvent& event : profile.events()) {
-    operations[event.operation].add(event);
+    // The peak may have been measured while other programs used the cores.
+    if (event.seconds > 0) peak = std::max(peak, static_cast<double>(event.flops) / event.seconds);
     inside += event.seconds;
-    // The module, and all that it is in.
-    std::string path = event.module;
-    for (size_t end = path.size(); end != std::string::npos;
-         end = end == 0 ? std::string::npos : path.rfind('.', end)) {
-      path.resize(end);
-      const std::string name = path.empty() ? "(no module)" : path;
-      auto found = std::ranges::find(modules, name, &std::pair<std::string, Sum>::first);
-      if (found == modules.end()) found = modules.insert(found, {name, {}});
-      found->second.add(event);
-      if (path.find('.') == std::string::npos) break;
-    }
+    operations[event.operation].add(event);
+    if (!*event.module) modules["(no module)"].add(event);
+    for (const std::string& path : enclosing_modules(event.module)) modules[path].add(event);
   }
   std::vector<std::pair<std::string, Sum>> longest(operations.begin(), operations.end());
   std::ranges::stable_sort(longest, std::greater(),
                            [](const auto& row) { return row.second.forward + row.second.backward; });
-  std::ranges::stable_sort(modules, {}, &std::pair<std::string, Sum>::first);
-  return table_of("operation", longest, rate).to_string() + "\n\n" +
-         table_of("module", modules, rate).to_string() + "\n\n" + decimals(1e3 * all, 3) + " ms in all, " +
-         decimals(1e3 * (all - inside), 3) +
-         " of them outside of operations; rate: " + decimals(rate / 1e9, 0) + " GFLOP/s on " +
-         std::to_string(num_threads()) + (num_threads() == 1 ? " thread" : " threads");
+  return detail::text(table_of("operation", longest, peak).to_string(), "\n\n",
+                      table_of("module", modules, peak).to_string(), "\n\n", decimals(1e3 * all, 3),
+                      " ms in all, ", decimals(1e3 * (all - inside), 3),
+                      " of them outside of operations; rate: ", decimals(peak / 1e9, 0), " GFLOP/s on ",
+                      num_threads(), num_threads() == 1 ? " thread" : " threads");
 }
 
 std::string chrome_trace(const Profile& profile) {
@@ -135,39 +132,34 @@ std::string chrome_trace(const Profile& profile) {
                                     {"pid", 1},
                                     {"tid", 1}});
   };
-  // Modules are open from their first operation to their last, as long as no other comes between.
+  // A module's span lasts from its first operation to its last before an operation of another module.
   struct Open {
-    std::string name, path;
+    std::string path;
     double start;
   };
   std::vector<Open> open;
   double last = 0;
   bool backward = false;
   const auto close_to = [&](size_t depth) {
-    for (; open.size() > depth; open.pop_back())
-      span(open.back().name, backward ? "module, backward" : "module", open.back().start,
-           last)["args"] = {{"path", open.back().path}};
+    for (; open.size() > depth; open.pop_back()) {
+      const auto& [path, start] = open.back();
+      span(path.substr(path.rfind('.') + 1), backward ? "module, backward" : "module", start,
+           last)["args"] = {{"path", path}};
+    }
   };
   for (const ProfileEvent& event : profile.events()) {
-    std::vector<std::string> parts;
-    for (std::string_view path = event.module; !path.empty();) {
-      const size_t point = path.find('.');
-      parts.emplace_back(path.substr(0, point));
-      path.remove_prefix(point == std::string_view::npos ? path.size() : point + 1);
-    }
+    const std::vector<std::string> paths = enclosing_modules(event.module);
     size_t shared = 0;
-    while (backward == event.backward && shared < std::min(open.size(), parts.size()) &&
-           open[shared].name == parts[shared])
+    while (backward == event.backward && shared < std::min(open.size(), paths.size()) &&
+           open[shared].path == paths[shared])
       ++shared;
     close_to(shared);
     backward = event.backward;
-    for (size_t i = shared; i < parts.size(); ++i)
-      open.push_back({parts[i], i == 0 ? parts[i] : open.back().path + "." + parts[i], event.start});
+    for (size_t i = shared; i < paths.size(); ++i) open.push_back({paths[i], event.start});
     last = event.start + event.seconds;
     Json args = {{"bytes", event.bytes}, {"flops", event.flops}};
     if (*event.module) args["module"] = event.module;
-    if (event.line.line() != 0)
-      args["line"] = std::string(event.line.file_name()) + ":" + std::to_string(event.line.line());
+    if (event.line.line() != 0) args["line"] = detail::text(event.line.file_name(), ":", event.line.line());
     span(event.operation, event.backward ? "backward" : "forward", event.start, last)["args"] = args;
   }
   close_to(0);

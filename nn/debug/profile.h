@@ -4,21 +4,21 @@
 
 #include "autograd/node.h"
 
-/// Where the time goes: by operation and by module, and as a trace.
+/// Time, memory and arithmetic by operation and by module, and a trace.
 namespace heed {
 
-/// One operation, or the gradient rule of one, as a Profile saw it.
+/// One operation or gradient rule.
 struct ProfileEvent {
   std::string operation;  ///< "linear"
-  const char* module;     ///< path of the module that ran it, or ""
-  SourceLocation line;    ///< that called it
-  bool backward;          ///< whether it was its gradient rule
-  double start, seconds;  ///< since the profile began, and how long
-  int64_t bytes;          ///< of memory that was taken and not given back
-  int64_t flops;          ///< of products, 2 per multiply-add
+  const char* module;     ///< path of the module, or ""
+  SourceLocation line;    ///< line of the call
+  bool backward;          ///< whether it is a gradient rule
+  double start, seconds;  ///< time since the profile began; duration
+  int64_t bytes;          ///< growth of the memory in use
+  int64_t flops;          ///< arithmetic of products, 2 per multiply-add
 };
 
-/// Measures what this thread computes while it exists:
+/// Measures what this thread computes during its lifetime:
 ///
 ///   Profile profile;
 ///   loss(model(x), y).backward();
@@ -26,33 +26,33 @@ struct ProfileEvent {
 ///   std::cout << to_string(profile);
 ///   write_file("trace.json", chrome_trace(profile));  // for chrome://tracing or ui.perfetto.dev
 ///
-/// Operations inside of others count as part of them. Results are the same bit for bit; an operation takes
-/// some 100 ns longer, and nothing is paid when none is alive. It must end in the thread that made it.
+/// Operations inside other operations count as part of them. Results keep the same bits. An operation takes
+/// about 100 ns longer; without a profile there is no cost. It must end in the thread that created it.
 class Profile : private Observer {
  public:
   /// In the order of their ends.
   const std::vector<ProfileEvent>& events() const { return events_; }
-  /// How long it has been measuring.
+  /// Time since the start.
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
  private:
   using Clock = std::chrono::steady_clock;
   void on_begin(const OpScope& scope) override;
   void on_end(const OpScope& scope) override;
-  void on_backward(Node& node, const Tensor&) override { rule_of_ = node.module; }
+  void on_backward(Node& node, const Tensor&) override { rule_module_ = node.module; }
 
   std::vector<ProfileEvent> events_;
-  int64_t depth_ = 0;  // of scopes: operations inside of rules inside of operations
   ProfileEvent running_ = {};
-  const char* rule_of_ = "";  // the module of the node that had its turn
+  int64_t depth_ = 0;  // of nested scopes: an operation in a rule in an operation
+  const char* rule_module_ = "";
   Clock::time_point start_ = Clock::now();
 };
 
-/// Two tables, by operation and by module with those inside: calls, milliseconds forward and backward, memory
-/// that stayed, products in FLOP, and their rate as a share of what this machine multiplies and adds at most,
-/// on as many threads, which is measured now.
+/// Two tables, by operation and by module including the modules inside: calls, milliseconds forward and
+/// backward, growth of memory, arithmetic, and its rate relative to the peak rate of multiply-adds, which is
+/// measured now on as many threads.
 std::string to_string(const Profile& profile);
-/// The events as a JSON text that trace viewers draw, modules as spans around their operations.
+/// The events in the JSON format of trace viewers, with modules as spans around their operations.
 std::string chrome_trace(const Profile& profile);
 
 }  // namespace heed

@@ -44,17 +44,17 @@ TEST_CASE("AnomalyGuard: the operation that gives the first infinity or NaN, wit
         "div: the result [100] is nan at [0]; operand 1 is float64 [100] from 0 to 1, there 0; operand 2 is "
         "float64 "
         "[1] of 0");
-  CHECK(before_line(message([&] {
-          2 * tensor({1, kNaN});
-        })) ==
-        "mul: operand 2 came with nan at [1], which no operation under the guard computed; look at the data, "
-        "the "
-        "parameters, and what wrote into them; operand 1 is float32 [] of 2; operand 2 is float32 [2] of 1, "
-        "nan, "
-        "there nan");
+  CHECK(
+      before_line(message([&] {
+        2 * tensor({1, kNaN});
+      })) ==
+      "mul: operand 2 contains nan at [1], which no operation under the guard computed; check the data, the "
+      "parameters, and writes into them; operand 1 is float32 [] of 2; operand 2 is float32 [2] of 1, "
+      "nan, "
+      "there nan");
   CHECK(before_line(message([&] { log(tensor(0)); })) ==
-        "log: the result [] is -inf; operand 1 is float32 [] of 0; AnomalyGuard({.infinity = false}) lets "
-        "masks of -inf pass");
+        "log: the result [] is -inf; operand 1 is float32 [] of 0; AnomalyGuard({.infinity = false}) allows "
+        "masks of -inf");
 }
 
 TEST_CASE("AnomalyGuard: the module's path, forward and backward") {
