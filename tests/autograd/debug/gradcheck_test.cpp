@@ -7,7 +7,7 @@ using namespace heed;
 
 using Inputs = std::vector<Tensor>;
 
-TEST_CASE("right rules pass, and leave no trace in the inputs") {
+TEST_CASE("gradcheck accepts right rules and restores the inputs") {
   const Tensor x = leaf({{0.5, -1, 2}, {1, 3, -0.25}}), w = leaf({1, 2, 3});
   const auto f = [](const Inputs& in) { return tanh(in[0] * in[1]) * in[0]; };
   const GradcheckReport report = gradcheck(f, {x, w});
@@ -18,7 +18,7 @@ TEST_CASE("right rules pass, and leave no trace in the inputs") {
   CHECK_FALSE(x.grad().defined());
 }
 
-TEST_CASE("several outputs, integer ones, unused and strided inputs, inputs read from elsewhere") {
+TEST_CASE("gradcheck: several and integer outputs, unused and strided inputs, inputs read from elsewhere") {
   const Tensor x = leaf({{1, 5, 2}, {7, 3, 4}}), unused = leaf(1);
   const auto sorted = [](const Inputs& in) {
     const ValuesIndices y = sort(in[0]);
@@ -32,7 +32,7 @@ TEST_CASE("several outputs, integer ones, unused and strided inputs, inputs read
   CHECK(gradcheck([&](const Inputs&) { return log(x); }, {x}));
 }
 
-TEST_CASE("planted faults are found and placed") {
+TEST_CASE("gradcheck finds wrong rules and reports the element") {
   const auto bad = function(
       "bad", [](const Tensor& x) { return x * x; },
       [](const Tensor& g, const Tensor& x) {  // wrong for the last element alone
@@ -59,7 +59,7 @@ TEST_CASE("planted faults are found and placed") {
   CHECK(fails([](const Tensor& g, const Tensor& v) { return g * exp(v) + 1e-4; }));
 }
 
-TEST_CASE("second derivatives, and the one-pass form against the recorded one") {
+TEST_CASE("gradgradcheck: second derivatives, and the fused form against public operations") {
   const Tensor x = leaf({0.5, 1, 2});
   const auto fails = [&](const auto& rule) {
     const auto f = function(
@@ -75,7 +75,7 @@ TEST_CASE("second derivatives, and the one-pass form against the recorded one") 
   CHECK(fails([](const Tensor& g, const Tensor& v) { return grad_enabled() ? g * v * v : g * 3 * v * v; }));
 }
 
-TEST_CASE("what is random, or differs under NoGrad, is found") {
+TEST_CASE("gradcheck finds functions that are random or differ under NoGrad") {
   const Tensor x = leaf({1, 2});
   int call = 0;
   const GradcheckReport report = gradcheck([&](const Inputs& in) { return in[0] * (1 + call++); }, {x});
@@ -84,7 +84,7 @@ TEST_CASE("what is random, or differs under NoGrad, is found") {
   CHECK_FALSE(gradcheck([&](const Inputs& in) { return grad_enabled() ? in[0] * 2 : in[0] * 3; }, {x}));
 }
 
-TEST_CASE("inputs that cannot be checked are refused") {
+TEST_CASE("gradcheck rejects inputs that it cannot perturb") {
   const auto f = [](const Inputs& in) { return in[0] * 2; };
   CHECK_ERROR(gradcheck(f, {ones({2}, float64)}),
               "gradcheck: no input requires a gradient; call requires_grad_() on those to check");

@@ -28,7 +28,7 @@ struct Model : Layer<Model> {
 
 }  // namespace
 
-TEST_CASE("the graph as text: numbers, operations, shapes, inputs and lines") {
+TEST_CASE("graph_text: numbers, operations, shapes, inputs and lines") {
   const Tensor x = ones({2, 1}, float64).requires_grad_(), c = ones({3}, float64);
   const Tensor h = x * c;
   const int first = __LINE__ - 1;
@@ -43,7 +43,7 @@ TEST_CASE("the graph as text: numbers, operations, shapes, inputs and lines") {
   CHECK(graph_text(x) == "0  leaf [2, 1] float64\n");
 }
 
-TEST_CASE("the graph in the DOT language") {
+TEST_CASE("graph_dot: the DOT language, which Graphviz reads") {
   const Tensor x = ones({2}).requires_grad_();
   const Tensor y = relu(x);
   const int line = __LINE__ - 1;
@@ -61,14 +61,14 @@ TEST_CASE("the graph in the DOT language") {
       [](const Tensor& g, const Tensor&) { return g; });
   CHECK(graph_dot(quoted(x)).find("label=\"say \\\"\\\\o/\\\"\\n[2]") != std::string::npos);
 
-  // Graphviz, where there is one, can read it.
+  // Graphviz reads it, if it is installed.
   const std::string file = std::string(HEED_BINARY_DIR) + "/graph_test.dot";
   std::ofstream(file) << graph_dot(quoted(y));
   if (std::system("command -v dot > /dev/null 2>&1") == 0)
     CHECK(std::system(("dot -Tsvg '" + file + "' -o /dev/null").c_str()) == 0);
 }
 
-TEST_CASE("modules are named by their paths, the library's own lines are left out") {
+TEST_CASE("graphs name modules by their paths and omit the library's own lines") {
   const Model model;
   const Tensor y = model(ones({4, 3}));
   const std::string text = graph_text(y), dot = graph_dot(y);
@@ -78,7 +78,7 @@ TEST_CASE("modules are named by their paths, the library's own lines are left ou
   CHECK(std::string(Node::of(relu(y))->module).empty());
 }
 
-TEST_CASE("nodes come each once, inputs first, however deep and shared") {
+TEST_CASE("graph_nodes: each node once, inputs first, also in deep and shared graphs") {
   const Tensor x = ones({}).requires_grad_(), w = ones({}).requires_grad_();
   Tensor y = x;
   for (int i = 0; i < 40; ++i) y = y * y + w;

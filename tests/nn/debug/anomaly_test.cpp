@@ -23,12 +23,12 @@ struct Over : Layer<Over> {
   Tensor forward(const Tensor& y) const { return tensor({4, 1}) / y; }
 };
 
-// The message up to the path of this file, which moves.
+// The message without the path of this file.
 std::string before_line(const std::string& text) { return text.substr(0, text.find("; called at")); }
 
 }  // namespace
 
-TEST_CASE("AnomalyGuard: the operation that gives the first infinity or NaN, with what went in") {
+TEST_CASE("AnomalyGuard: the operation that computes the first infinity or NaN, and its operands") {
   const Tensor x = tensor({{1, 0}, {2, -1}});
   CHECK((1 / x).numel() == 4);
   const AnomalyGuard guard;
@@ -80,8 +80,7 @@ TEST_CASE("AnomalyGuard: the module's path, forward and backward") {
                  "in 0: the gradient of operand 2 [2] is -inf at [1]"));
 }
 
-TEST_CASE(
-    "AnomalyGuard: NaN alone where infinities are meant; nothing where none is alive, or in other cases") {
+TEST_CASE("AnomalyGuard: with infinity = false only NaN; without a guard nothing") {
   const Tensor scores = tensor({1, 2}) + tensor({0, -kInf});
   {
     const AnomalyGuard guard({.infinity = false});
@@ -98,9 +97,9 @@ TEST_CASE("AnomalyGuard: no false alarm in any operation and its derivatives, an
   int64_t sound = 0;
   for (const test::OpCase& row : test::op_cases()) {
     const std::string op = row.op;
-    if (row.in_place || op == "isnan" || op == "isfinite") continue;  // those two make what they look for
+    if (row.in_place || op == "isnan" || op == "isfinite") continue;  // they take NaN and infinities
     CAPTURE(row.op);
-    std::vector<Tensor> results[2];  // without, and with it where the ones without are finite
+    std::vector<Tensor> results[2];  // without a guard, and with one if all are finite
     for (std::vector<Tensor>& found : results) {
       std::optional<AnomalyGuard> guard;
       if (&found != results) guard.emplace();
@@ -132,7 +131,7 @@ TEST_CASE("AnomalyGuard: no false alarm in any operation and its derivatives, an
   CHECK(sound > 150);
 }
 
-TEST_CASE("AnomalyGuard: what it keeps for messages goes with the graphs") {
+TEST_CASE("AnomalyGuard frees the operands of finished graphs") {
   const AnomalyGuard guard;
   const Tensor x = ones({100}).requires_grad_();
   size_t most = 0;

@@ -38,11 +38,19 @@ Tensor input() {
   return randn({4, 3}, float32, &generator);
 }
 
-// A layer with a weight of three and one thing wrong with it; the sound one is x * weight.
+// The base of faulty layers; the sound one computes x * weight.
 template <class Self>
 struct Scale : Layer<Self> {
   void visit(Visitor& v) override { v("weight", weight); }
   Parameter weight = from_vector<float>({0.5F, -2, 3}, {3});
+};
+
+// A layer whose forward is f(layer, x).
+template <class F>
+struct With : Scale<With<F>> {
+  explicit With(F f) : f(f) {}
+  Tensor forward(const Tensor& x) const { return f(*this, x); }
+  F f;
 };
 
 struct Sound : Scale<Sound> {
@@ -59,28 +67,6 @@ struct Twice : Scale<Twice> {  // names two members alike
     v("weight", bias);
   }
   Parameter bias = ones({3});
-};
-struct Detached : Scale<Detached> {  // half of the gradient
-  Tensor forward(const Tensor& x) const { return x * weight * x.detach(); }
-};
-struct Ignored : Scale<Ignored> {  // the gradient of its parameter
-  Tensor forward(const Tensor& x) const { return x * weight.detach(); }
-};
-struct WrongRule : Scale<WrongRule> {
-  Tensor forward(const Tensor& x) const {
-    static const auto square = function(
-        "square", [](const Tensor& v) { return v * v; },
-        [](const Tensor& g, const Tensor& v) { return g * v; });
-    return square(x * weight);
-  }
-};
-struct WrongSecond : Scale<WrongSecond> {  // right once, but without the history of its operand
-  Tensor forward(const Tensor& x) const {
-    static const auto square = function(
-        "square", [](const Tensor& v) { return v * v; },
-        [](const Tensor& g, const Tensor& v) { return g * 2 * v.detach(); });
-    return square(x * weight);
-  }
 };
 struct ReadsMemory : Scale<ReadsMemory> {  // as if it were contiguous
   Tensor forward(const Tensor& x) const {
@@ -99,47 +85,15 @@ struct ReadsMemory : Scale<ReadsMemory> {  // as if it were contiguous
     return copy(x) * weight;
   }
 };
-struct FixedRows : Scale<FixedRows> {  // breaks on an empty batch
-  Tensor forward(const Tensor& x) const {
-    return x * weight / (1 / (x.size(0) > 0 ? 1.0 : throw Error("no rows")));
-  }
-};
-struct MixesRows : Scale<MixesRows> {
-  Tensor forward(const Tensor& x) const { return (x - unsqueeze(mean(x, 0), 0)) * weight; }
-};
-struct AlwaysDrops : Scale<AlwaysDrops> {  // also in eval()
-  Tensor forward(const Tensor& x) const { return F::dropout(x * weight, 0.5, true); }
-};
 struct Remembers : Scale<Remembers> {  // from call to call
   Tensor forward(const Tensor& x) const { return x * weight + static_cast<double>(++calls); }
   mutable std::shared_ptr<int> calls_ = std::make_shared<int>(0);
   mutable int calls = 0;
 };
-struct OwnRandom : Scale<OwnRandom> {  // a generator that no seed reaches
-  Tensor forward(const Tensor& x) const {
-    static Generator generator(1);
-    return this->training() ? x * weight * rand({1}, x.dtype(), &generator) : x * weight;
-  }
-};
 struct Shares : Layer<Shares> {  // its parameter among copies
   Tensor forward(const Tensor& x) const { return (*inner)(x); }
   void visit(Visitor& v) override { v("inner", inner); }
   std::shared_ptr<Sound> inner = std::make_shared<Sound>();
-};
-struct MadeAnew : Scale<MadeAnew> {  // a parameter in each call
-  Tensor forward(const Tensor& x) const { return x * weight + Parameter(ones({3}, x.dtype())); }
-};
-struct FixedDtype : Scale<FixedDtype> {
-  Tensor forward(const Tensor& x) const { return heed::to(x * weight, float32); }
-};
-struct WritesInput : Scale<WritesInput> {
-  Tensor forward(const Tensor& x) const {
-    {
-      const NoGrad guard;
-      if (!x.requires_grad()) mul_(x, 2);
-    }
-    return x * weight;
-  }
 };
 struct Leaks : Scale<Leaks> {
   Tensor forward(const Tensor& x) const {
@@ -165,9 +119,6 @@ struct Volatile : Scale<Volatile> {  // a buffer that matters and is not saved
   }
   Buffer shift = ones({3});
 };
-struct ByThreads : Scale<ByThreads> {
-  Tensor forward(const Tensor& x) const { return x * weight * (1 + num_threads() * 1e-3); }
-};
 
 struct KeepsMask : Scale<KeepsMask> {  // of the first input for all that follow
   Tensor forward(const Tensor& x) const {
@@ -185,18 +136,6 @@ struct CopiedRandom : Scale<CopiedRandom> {  // a generator that is copied with 
     return this->training() ? x * weight * rand({1}, x.dtype(), &generator) : x * weight;
   }
   mutable Generator generator{1};
-};
-struct WritesInTraining : Scale<WritesInTraining> {
-  Tensor forward(const Tensor& x) const {
-    if (this->training()) {
-      const NoGrad guard;
-      mul_(x, 2);
-    }
-    return x * weight;
-  }
-};
-struct FixedConstant : Scale<FixedConstant> {
-  Tensor forward(const Tensor& x) const { return x * weight + full({3}, 0.1); }
 };
 struct LeaksInEval : Scale<LeaksInEval> {
   Tensor forward(const Tensor& x) const {
@@ -255,35 +194,62 @@ struct HiddenOf : Hidden {  // without a default constructor
 
 TEST_CASE("check_module finds the fault of each faulty layer by the check of its name") {
   const auto check = [](const auto& layer) { return failures(check_module(layer, {input()})); };
+  const auto with = [](auto f) { return failures(check_module(With(f), {input()})); };
+  // x * weight squared, with a gradient rule.
+  const auto with_rule = [](auto rule) {
+    static const auto square = function(
+        "square", [](const Tensor& v) { return v * v; }, rule);
+    return failures(check_module(With([](auto& l, auto& x) { return square(x * l.weight); }), {input()}));
+  };
   CHECK(check(Sound()) == Texts{});
   CHECK(check(Forgets()) == Texts{"gradients reach"});
   CHECK(check(Twice()).front() == "names");
-  CHECK(check(Detached()) == Texts{"first derivative", "second derivative"});
-  CHECK(check(Ignored()) == Texts{"gradients reach"});
-  CHECK(check(WrongRule()) == Texts{"first derivative"});
-  CHECK(check(WrongSecond()) == Texts{"second derivative"});
+  CHECK(with([](auto& l, auto& x) { return x * l.weight.detach(); }) == Texts{"gradients reach"});
+  CHECK(with([](auto& l, auto& x) { return x * l.weight + Parameter(ones({3}, x.dtype())); }) ==
+        Texts{"gradients reach"});
+  CHECK(with_rule([](const Tensor& g, const Tensor& v) { return g * v; }) == Texts{"first derivative"});
+  CHECK(with_rule([](const Tensor& g, const Tensor& v) { return g * 2 * v.detach(); }) ==
+        Texts{"second derivative"});
+  const ModuleReport detached =
+      check_module(With([](auto& l, auto& x) { return x * l.weight * x.detach(); }), {input()});
+  CHECK(failures(detached) == Texts{"first derivative", "second derivative"});
+  CHECK(detached["second derivative"].cause == "the cause of the wrong first derivative");
   CHECK(check(ReadsMemory()) == Texts{"strided input"});
-  CHECK(check(FixedRows()) == Texts{"empty batch"});
-  CHECK(check(MixesRows()).front() == "batch independence");
-  CHECK(check(AlwaysDrops()) == Texts{"evaluation"});
+  CHECK(with([](auto& l, auto& x) {
+          return x * l.weight / (x.size(0) > 0 ? 1.0 : throw Error("no rows"));
+        }) == Texts{"empty batch"});
+  CHECK(with([](auto& l, auto& x) { return (x - unsqueeze(mean(x, 0), 0)) * l.weight; }).front() ==
+        "batch independence");
+  CHECK(with([](auto& l, auto& x) { return F::dropout(x * l.weight, 0.5, true); }) == Texts{"evaluation"});
   CHECK(check(Remembers()) == Texts{"evaluation"});
-  CHECK(check(OwnRandom()).front() == "training");
+  CHECK(check(KeepsMask()) == Texts{"evaluation"});
+  CHECK(with([](auto& l, auto& x) {  // the generator ignores the seed
+          static Generator generator(1);
+          return l.training() ? x * l.weight * rand({1}, x.dtype(), &generator) : x * l.weight;
+        })
+            .front() == "training");
+  CHECK(check(CopiedRandom()) == Texts{"training"});
+  CHECK(check(Counts()) == Texts{"training"});
+  const auto doubled = [](const Tensor& x, bool write) {
+    const NoGrad guard;
+    if (write) mul_(x, 2);
+    return x;
+  };
+  static const auto& in_place = doubled;
+  CHECK(with([](auto& l, auto& x) { return in_place(x, !x.requires_grad()) * l.weight; }) ==
+        Texts{"evaluation"});
+  CHECK(with([](auto& l, auto& x) { return in_place(x, l.training()) * l.weight; }) == Texts{"training"});
   CHECK(check(Shares()) == Texts{"copies"});
-  CHECK(check(MadeAnew()) == Texts{"gradients reach"});
-  CHECK(check(FixedDtype()).front() == "dtypes");
-  CHECK(check(WritesInput()) == Texts{"evaluation"});
+  CHECK(with([](auto& l, auto& x) { return heed::to(x * l.weight, float32); }).front() == "dtypes");
+  const ModuleReport constant =
+      check_module(With([](auto& l, auto& x) { return x * l.weight + full({3}, 0.1); }), {input()});
+  CHECK(failures(constant).front() == "dtypes");
+  CHECK(contains(constant["dtypes"].cause, "a constant is made in one dtype"));
+  CHECK(with([](auto& l, auto& x) { return x * l.weight * (1 + num_threads() * 1e-3); }) == Texts{"threads"});
   CHECK(check(Leaks()) == Texts{"leaks"});
+  CHECK(check(LeaksInEval()) == Texts{"leaks"});
   CHECK(contains(to_string(check_module(Stale(), {input()})), "FAILED   saved and loaded"));
   CHECK(check(Volatile()) == Texts{"saved and loaded"});
-  CHECK(check(ByThreads()) == Texts{"threads"});
-  CHECK(check(KeepsMask()) == Texts{"evaluation"});
-  CHECK(check(Counts()) == Texts{"training"});
-  CHECK(check(CopiedRandom()) == Texts{"training"});
-  CHECK(check(WritesInTraining()) == Texts{"training"});
-  CHECK(check(FixedConstant()).front() == "dtypes");
-  CHECK(
-      contains(check_module(FixedConstant(), {input()})["dtypes"].cause, "a constant is made in one dtype"));
-  CHECK(check(LeaksInEval()) == Texts{"leaks"});
   CHECK(check(StoresNaN()) == Texts{"empty batch"});
   CHECK(check(BatchNorm()) == Texts{"single example"});
   BatchNorm strict;
@@ -292,8 +258,6 @@ TEST_CASE("check_module finds the fault of each faulty layer by the check of its
   CHECK(check(Hidden()) == Texts{"saved and loaded"});
   CHECK(check(HiddenOf(3)) == Texts{});  // it is not known how to construct another one
   CHECK(check([] { return HiddenOf(3); }) == Texts{"saved and loaded"});
-  CHECK(check_module(Detached(), {input()})["second derivative"].cause ==
-        "the cause of the wrong first derivative");
 }
 
 TEST_CASE("check_module raises no false alarm for the layers of heed") {

@@ -93,22 +93,21 @@ TEST_CASE("diagnose finds the fault of a broken training") {
   Sequential model = classifier();
   Adam adam(model.parameters(), {.lr = 0.01});
   const auto loss = [&] { return F::cross_entropy(model(x), label); };
+  const auto fails = [&](auto step, const std::string& check, const std::string& found) {
+    only(diagnose(model, adam, step), check, found);
+  };
 
   SUBCASE("softmax twice") {
-    only(diagnose(model, adam, usual(adam, [&] { return F::cross_entropy(softmax(model(x), 1), label); })),
-         "softmax", "softmax twice: cross_entropy");
-    only(diagnose(model, adam, [&] { return -mean(log_softmax(softmax(model(x), -1), -1)); }), "softmax",
-         "softmax twice: log_softmax");
+    fails(usual(adam, [&] { return F::cross_entropy(softmax(model(x), 1), label); }), "softmax",
+          "softmax twice: cross_entropy");
+    fails([&] { return -mean(log_softmax(softmax(model(x), -1), -1)); }, "softmax",
+          "softmax twice: log_softmax");
   }
   SUBCASE("nll_loss without a logarithm, cross_entropy of cut scores") {
-    only(diagnose(model, adam, [&] { return F::nll_loss(softmax(model(x), 1), label); }), "softmax",
-         "no logarithm: nll_loss");
-    only(diagnose(model, adam, [&] { return F::nll_loss(model(x), label); }), "softmax",
-         "no logarithm: nll_loss");
-    only(diagnose(model, adam, [&] { return F::cross_entropy(sigmoid(model(x)), label); }), "softmax",
-         "scores cut: cross_entropy");
-    only(diagnose(model, adam, [&] { return F::cross_entropy(relu(model(x)), label); }), "softmax",
-         "scores cut: cross_entropy");
+    fails([&] { return F::nll_loss(softmax(model(x), 1), label); }, "softmax", "no logarithm: nll_loss");
+    fails([&] { return F::nll_loss(model(x), label); }, "softmax", "no logarithm: nll_loss");
+    fails([&] { return F::cross_entropy(sigmoid(model(x)), label); }, "softmax", "scores cut: cross_entropy");
+    fails([&] { return F::cross_entropy(relu(model(x)), label); }, "softmax", "scores cut: cross_entropy");
   }
   SUBCASE("a prediction that broadcasts against its target") {
     Sequential line{Linear(2, 1)};
@@ -130,9 +129,7 @@ TEST_CASE("diagnose finds the fault of a broken training") {
                    "is given [32, 1] and [32], and the loss averages over [32, 32]"));
   }
   SUBCASE("a softmax along the batch") {
-    const auto found = [&](auto step) {
-      only(diagnose(model, adam, step), "softmax", "softmax along the batch: ");
-    };
+    const auto found = [&](auto step) { fails(step, "softmax", "softmax along the batch: "); };
     found([&] { return F::nll_loss(log_softmax(model(x), 0), label); });
     found([&] { return -mean(gather(log_softmax(model(x), 0), 1, unsqueeze(label, 1))); });
     found([&] { return F::cross_entropy(matmul(softmax(model(x), 0), ones({3, 3})) + model(x), label); });
@@ -177,13 +174,13 @@ TEST_CASE("diagnose finds the fault of a broken training") {
   }
   SUBCASE("training in eval()") {
     model.eval();
-    only(diagnose(model, adam, loss), "training mode", "eval() while it learns");
+    fails(loss, "training mode", "eval() while it learns");
   }
   SUBCASE("a learning rate of 0 or without effect") {
     adam.set_lr(0);
-    only(diagnose(model, adam, loss), "step", "learning rate 0");
+    fails(loss, "step", "learning rate 0");
     adam.set_lr(1e-12);
-    only(diagnose(model, adam, loss), "step", "learning rate without effect");
+    fails(loss, "step", "learning rate without effect");
   }
   SUBCASE("a learning rate that is too large") {
     adam.set_lr(30);
@@ -240,13 +237,12 @@ TEST_CASE("diagnose finds the fault of a broken training") {
     CHECK(contains(late["step"].cause, "before zero_grad()"));
   }
   SUBCASE("no backward()") {
-    only(diagnose(model, adam, [&] { static_cast<void>(loss()); }), "gradients reach",
-         "no gradient: no backward() ran");
+    fails([&] { static_cast<void>(loss()); }, "gradients reach", "no gradient: no backward() ran");
     const auto nothing = [&] {
       const NoGrad guard;
       return F::cross_entropy(Linear(2, 3)(x), label);
     };
-    only(diagnose(model, adam, nothing), "gradients reach", "no gradient: no backward() ran");
+    fails(nothing, "gradients reach", "no gradient: no backward() ran");
   }
   SUBCASE("another model's parameters") {
     const Sequential copy = model;
@@ -281,8 +277,7 @@ TEST_CASE("diagnose finds the fault of a broken training") {
     CHECK(failures(diagnose(model, adam, loss)).empty());
   }
   SUBCASE("an infinite loss") {
-    only(diagnose(model, adam, [&] { return loss() + log(sum(model(x)) * 0); }), "finite",
-         "not finite: the loss is -inf");
+    fails([&] { return loss() + log(sum(model(x)) * 0); }, "finite", "not finite: the loss is -inf");
   }
   SUBCASE("data that is not normalized") {
     expect(diagnose(model, adam, [&] { return F::cross_entropy(model(200 * x + 1000), label); }), "inputs",
