@@ -75,11 +75,10 @@ Tensor attention_weights(Operand query, Operand key, const AttentionOptions& opt
 Tensor blocked_attention(Operand query, Operand key, Operand value, const AttentionOptions& options) {
   const OpScope scope("blocked_attention", query.line());
   Shape scores = detail::check_attention(query, key, value, options);
+  Shape lead(scores.data(), scores.dim() - 2);  // to which mask and bias may add dimensions
   for (const Tensor& x : {options.mask, options.bias})
-    if (x.defined() && x.dim() > 2)
-      scores =
-          kernel::matrix_shape(broadcast_shapes(Shape(scores.data(), scores.dim() - 2), kernel::leading(x)),
-                               query->size(-2), key->size(-2));
+    if (x.defined() && x.dim() > 2) lead = broadcast_shapes(lead, kernel::leading(x));
+  scores = kernel::matrix_shape(lead, query->size(-2), key->size(-2));
   detail::check_fits_scores("mask", options.mask, scores);
   detail::check_fits_scores("bias", options.bias, scores);
   check(!detail::needs_weights(options),

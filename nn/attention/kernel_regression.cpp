@@ -22,17 +22,6 @@ Tensor kernel_value(SmoothingKernel kernel, Operand squared_distance) {
   return relu(1 - where(positive, sqrt(where(positive, s, 1)), 0));
 }
 
-Tensor squared_distances(Operand queries, Operand keys, Operand w) {
-  check(queries->dim() >= 1 && keys->dim() >= 1 && (queries->dim() == 1) == (keys->dim() == 1),
-        "squared_distances: queries are ", queries->shape(), ", keys ", keys->shape(),
-        "; both must be numbers, [T], or vectors, [..., T, d]");
-  if (queries->dim() == 1) return square((unsqueeze(queries, 1) - unsqueeze(keys, 0)) * w);
-  check(queries->size(-1) == keys->size(-1), "squared_distances: queries are ", queries->shape(), ", keys ",
-        keys->shape(), "; a distance needs vectors of one width");
-  const Tensor difference = unsqueeze(queries, -2) - unsqueeze(keys, -3);  // [..., Tq, Tk, d]
-  return sum(square(difference * w), -1);
-}
-
 Tensor kernel_weights(Operand queries, Operand keys, SmoothingKernel kernel, Operand w, const Mask& mask) {
   const Tensor s = squared_distances(queries, keys, w);
   if (kernel == SmoothingKernel::gaussian) return masked_softmax(-0.5 * s, mask.allowed());

@@ -24,10 +24,6 @@ inline std::string to_string(SmoothingKernel kernel) { return name_of(kernel); }
 /// K(u) for each u^2: the shape of squared_distance.
 Tensor kernel_value(SmoothingKernel kernel, Operand squared_distance);
 
-/// (|q_i - k_j| w)^2, [..., Tq, Tk]. Queries and keys are numbers, [Tq] and [Tk], or vectors of one width,
-/// [..., Tq, d] and [..., Tk, d]; w is one number and 1/w the kernel's width. Errors: other shapes.
-Tensor squared_distances(Operand queries, Operand keys, Operand w);
-
 /// The attention weights of kernel regression, K(|q_i - k_j| w) / sum_j K(|q_i - k_j| w).
 ///
 ///   mask     which queries may use which keys

@@ -1,7 +1,6 @@
 #include "nn/attention/score.h"
 
 #include "autograd/ops.h"
-#include "nn/attention/kernel_regression.h"
 #include "tensor/table.h"
 
 namespace heed {
@@ -24,6 +23,17 @@ const Tensor& CachedKeys::mapped_by(const Linear& map) const {
     source_ = now;
   }
   return mapped_;
+}
+
+Tensor squared_distances(Operand queries, Operand keys, Operand w) {
+  check(queries->dim() >= 1 && keys->dim() >= 1 && (queries->dim() == 1) == (keys->dim() == 1),
+        "squared_distances: queries are ", queries->shape(), ", keys ", keys->shape(),
+        "; both must be numbers, [T], or vectors, [..., T, d]");
+  if (queries->dim() == 1) return square((unsqueeze(queries, 1) - unsqueeze(keys, 0)) * w);
+  check(queries->size(-1) == keys->size(-1), "squared_distances: queries are ", queries->shape(), ", keys ",
+        keys->shape(), "; a distance needs vectors of one width");
+  const Tensor difference = unsqueeze(queries, -2) - unsqueeze(keys, -3);  // [..., Tq, Tk, d]
+  return sum(square(difference * w), -1);
 }
 
 Tensor DotScore::operator()(const Tensor& q, const Tensor& k) const { return dot_products("DotScore", q, k); }

@@ -125,6 +125,10 @@ struct DenseScore {
   Linear W;  ///< [dq, dk] and bias [dq]
 };
 
+/// (|q_i - k_j| w)^2, [..., Tq, Tk]. Queries and keys are numbers, [Tq] and [Tk], or vectors of one width,
+/// [..., Tq, d] and [..., Tk, d]; w is one number and 1/w the kernel's width. Errors: other shapes.
+Tensor squared_distances(Operand queries, Operand keys, Operand w);
+
 /// -(|q - k| w)^2 / 2. With softmax this is kernel regression with the Gaussian kernel of width 1/w. State
 /// dict: w.
 struct GaussianScore {
