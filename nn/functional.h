@@ -11,7 +11,7 @@ using heed::CrossEntropyOptions;
 
 /// Throws unless p is a probability.
 inline void check_dropout(const char* layer, const char* argument, double p) {
-  check(p >= 0 && p <= 1, layer, ": ", argument, " is ", p, "; a probability lies in [0, 1]");
+  check_in(layer, p >= 0 && p <= 1, argument, " is ", p, "; a probability lies in [0, 1]");
 }
 
 /// In training, zeroes each value with probability p and multiplies the others by 1 / (1 - p); otherwise

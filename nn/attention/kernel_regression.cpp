@@ -16,7 +16,7 @@ Tensor kernel_value(SmoothingKernel kernel, Operand squared_distance) {
   if (kernel == SmoothingKernel::boxcar) return to(s < 1, s.dtype());
   if (kernel == SmoothingKernel::epanechnikov) return relu(1 - s);
   if (kernel == SmoothingKernel::constant) return ones_like(s);
-  check(kernel == SmoothingKernel::triangular, "kernel_value: not a kernel");
+  check_in("kernel_value", kernel == SmoothingKernel::triangular, "not a kernel");
   // The derivative of sqrt at 0 is infinite: 0 is not passed to it.
   const Tensor positive = s > 0;
   return relu(1 - where(positive, sqrt(where(positive, s, 1)), 0));
@@ -32,17 +32,18 @@ Tensor kernel_weights(Operand queries, Operand keys, SmoothingKernel kernel, Ope
 }
 
 NadarayaWatson::NadarayaWatson(const NadarayaWatsonOptions& options) : kernel(options.kernel) {
-  check(!options.learn || (kernel != SmoothingKernel::boxcar && kernel != SmoothingKernel::constant),
-        "NadarayaWatson: the ", kernel,
-        " kernel has no slope in w, so w cannot be learned; take gaussian, epanechnikov or triangular");
+  check_in("NadarayaWatson",
+           !options.learn || (kernel != SmoothingKernel::boxcar && kernel != SmoothingKernel::constant),
+           "the ", kernel,
+           " kernel has no slope in w, so w cannot be learned; take gaussian, epanechnikov or triangular");
   (options.learn ? static_cast<OwnedTensor&>(w) : fixed_w) = full({1}, options.w, options.dtype);
 }
 
 Tensor NadarayaWatson::weights(const Tensor& queries, const Tensor& keys, OwnPoint own) const {
   const Tensor width = w.defined() ? Tensor(w) : Tensor(fixed_w);
   if (own == OwnPoint::keep) return kernel_weights(queries, keys, kernel, width);
-  check(queries.shape() == keys.shape(), "NadarayaWatson: queries are ", queries.shape(), ", keys ",
-        keys.shape(), "; to exclude each point from its own prediction, give the keys as queries");
+  check_in("NadarayaWatson", queries.shape() == keys.shape(), "queries are ", queries.shape(), ", keys ",
+           keys.shape(), "; to exclude each point from its own prediction, give the keys as queries");
   return kernel_weights(queries, keys, kernel, width, eye(keys.size(keys.dim() == 1 ? 0 : -2)) == 0);
 }
 

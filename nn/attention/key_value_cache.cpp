@@ -52,18 +52,19 @@ KeyValueCache::Positions KeyValueCache::Positions::selected(const Tensor& rows) 
 }
 
 void KeyValueCache::append(const Tensor& keys, const Tensor& values) {
-  check(keys.dim() == 4 && values.dim() == 4 && keys.size(2) == values.size(2), "KeyValueCache: keys are ",
-        keys.shape(), ", values ", values.shape(), "; they must be [B, H, T, D] and [B, H, T, Dv]");
+  check_in("KeyValueCache", keys.dim() == 4 && values.dim() == 4 && keys.size(2) == values.size(2),
+           "keys are ", keys.shape(), ", values ", values.shape(),
+           "; they must be [B, H, T, D] and [B, H, T, Dv]");
   if (const Tensor& cached = keys_.view; length() > 0)
-    check(keys.size(0) == cached.size(0) && keys.size(1) == cached.size(1), "KeyValueCache: keys ",
-          keys.shape(), " do not continue the cached ones, ", cached.shape(),
-          " (select the rows of the batch?)");
+    check_in("KeyValueCache", keys.size(0) == cached.size(0) && keys.size(1) == cached.size(1), "keys ",
+             keys.shape(), " do not continue the cached ones, ", cached.shape(),
+             " (select the rows of the batch?)");
   std::tie(keys_, values_) = std::pair(keys_.appended(keys), values_.appended(values));
 }
 
 void KeyValueCache::roll_back(int64_t length) {
-  check(length >= 0 && length <= this->length(), "KeyValueCache: cannot roll back to ", length,
-        " positions, it holds ", this->length());
+  check_in("KeyValueCache", length >= 0 && length <= this->length(), "cannot roll back to ", length,
+           " positions, it holds ", this->length());
   if (length == this->length()) return;
   for (Tensor* view : {&keys_.view, &values_.view}) *view = narrow(*view, 2, 0, length);
 }

@@ -17,8 +17,8 @@ Mask::Mask(const Tensor& allowed, SourceLocation line) : allowed_(allowed) {
 }
 
 Mask Mask::window(int64_t queries, int64_t before, int64_t after, int64_t past) {
-  check(queries >= 0 && past >= 0 && before >= 0 && after >= 0, "Mask: ", queries, " queries after ", past,
-        " keys, ", before, " keys before and ", after, " behind each; none may be negative");
+  check_in("Mask", queries >= 0 && past >= 0 && before >= 0 && after >= 0, queries, " queries after ", past,
+           " keys, ", before, " keys before and ", after, " behind each; none may be negative");
   const int64_t all = past + queries;  // an upper bound of all distances
   const Tensor q = unsqueeze(arange(queries, int64) + past, 1), k = arange(all, int64);
   return logical_and(k >= q - std::min(before, all), k <= q + std::min(after, all));

@@ -9,11 +9,11 @@ namespace heed {
 namespace {
 
 int64_t check_heads(int64_t embed_dim, int64_t num_heads) {
-  check(embed_dim > 0 && num_heads > 0, "MultiheadAttention: embed_dim is ", embed_dim, ", num_heads ",
-        num_heads, "; both must be positive");
+  check_in("MultiheadAttention", embed_dim > 0 && num_heads > 0, "embed_dim is ", embed_dim, ", num_heads ",
+           num_heads, "; both must be positive");
   const int64_t rest = embed_dim % num_heads;
-  check(rest == 0, "MultiheadAttention: embed_dim ", embed_dim, " does not divide into ", num_heads,
-        " heads of one width; an embed_dim of ", embed_dim - rest + num_heads, " does");
+  check_in("MultiheadAttention", rest == 0, "embed_dim ", embed_dim, " does not divide into ", num_heads,
+           " heads of one width; an embed_dim of ", embed_dim - rest + num_heads, " does");
   return num_heads;
 }
 
@@ -32,15 +32,16 @@ Tensor project(const MultiheadAttention& layer, const Tensor& x, int64_t which) 
 
 void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Tensor& key,
                   const Tensor& value, const AttentionOptions& options, const KeyValueCache* cache) {
-  check((query.dim() == 2 || query.dim() == 3) && query.size(-1) == layer.embed_dim,
-        "MultiheadAttention: the query is ", query.shape(), "; it must be [B, Tq, ", layer.embed_dim,
-        "], or [Tq, ", layer.embed_dim, "] without a batch");
-  check(options.past == 0 && options.dropout_p == 0,
-        "MultiheadAttention: past is the length of the cache, and dropout_p an option of the layer");
-  check(!layer.rotary || query.same_as(key), "MultiheadAttention: rotary positions are for self-attention");
+  check_in("MultiheadAttention", (query.dim() == 2 || query.dim() == 3) && query.size(-1) == layer.embed_dim,
+           "the query is ", query.shape(), "; it must be [B, Tq, ", layer.embed_dim, "], or [Tq, ",
+           layer.embed_dim, "] without a batch");
+  check_in("MultiheadAttention", options.past == 0 && options.dropout_p == 0,
+           "past is the length of the cache, and dropout_p an option of the layer");
+  check_in("MultiheadAttention", !layer.rotary || query.same_as(key),
+           "rotary positions are for self-attention");
   if (!key.defined() && !value.defined()) {
-    check(cache && cache->length() > 0,
-          "MultiheadAttention: there are no keys and values, and no cache that holds some");
+    check_in("MultiheadAttention", cache && cache->length() > 0,
+             "there are no keys and values, and no cache that holds some");
     return;
   }
   const auto fits = [&](const Tensor& x, int64_t width) {
@@ -48,10 +49,11 @@ void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Te
            (x.dim() == 2 || x.size(0) == query.size(0));
   };
   const auto shape = [](const Tensor& x) { return x.defined() ? x.shape() : Shape{}; };
-  check(fits(key, layer.kdim) && fits(value, layer.vdim) && key.size(-2) == value.size(-2),
-        "MultiheadAttention: the query is ", query.shape(), ", the key ", shape(key), ", the value ",
-        shape(value), "; they must be [B, Tq, ", layer.embed_dim, "], [B, Tk, ", layer.kdim, "] and [B, Tk, ",
-        layer.vdim, "], or all without B");
+  check_in("MultiheadAttention",
+           fits(key, layer.kdim) && fits(value, layer.vdim) && key.size(-2) == value.size(-2),
+           "the query is ", query.shape(), ", the key ", shape(key), ", the value ", shape(value),
+           "; they must be [B, Tq, ", layer.embed_dim, "], [B, Tk, ", layer.kdim, "] and [B, Tk, ",
+           layer.vdim, "], or all without B");
 }
 
 }  // namespace
@@ -67,12 +69,13 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
       in_proj_bias(options.bias ? init::zeros({3 * embed_dim}) : Tensor()),
       out_proj(embed_dim, embed_dim, {.bias = options.bias}) {
   F::check_dropout("MultiheadAttention", "dropout", dropout);
-  check(kdim > 0 && vdim > 0, "MultiheadAttention: kdim is ", kdim, ", vdim ", vdim,
-        "; both must be positive");
-  check(!options.rotary || (kdim == embed_dim && vdim == embed_dim && embed_dim / num_heads % 2 == 0),
-        "MultiheadAttention: rotary positions rotate pairs and are for self-attention: embed_dim is ",
-        embed_dim, ", kdim ", kdim, ", vdim ", vdim, ", the width of a head ", embed_dim / num_heads,
-        "; the first three must be equal and the last even");
+  check_in("MultiheadAttention", kdim > 0 && vdim > 0, "kdim is ", kdim, ", vdim ", vdim,
+           "; both must be positive");
+  check_in("MultiheadAttention",
+           !options.rotary || (kdim == embed_dim && vdim == embed_dim && embed_dim / num_heads % 2 == 0),
+           "rotary positions rotate pairs and are for self-attention: embed_dim is ", embed_dim, ", kdim ",
+           kdim, ", vdim ", vdim, ", the width of a head ", embed_dim / num_heads,
+           "; the first three must be equal and the last even");
   if (kdim == embed_dim && vdim == embed_dim) {
     in_proj_weight = init::xavier_uniform({3 * embed_dim, embed_dim});
   } else {

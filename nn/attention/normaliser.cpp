@@ -37,7 +37,8 @@ AnyNormaliser make_normaliser(const std::string& name) {
   if (name == "softmax") return SoftmaxNormaliser();
   if (name == "sparsemax") return SparsemaxNormaliser();
   if (name == "hard") return HardNormaliser();
-  fail("make_normaliser: there is no normaliser ", name, "; there are ", detail::listed(normaliser_names()));
+  fail_in("make_normaliser", "there is no normaliser ", name, "; there are ",
+          detail::listed(normaliser_names()));
 }
 
 }  // namespace heed

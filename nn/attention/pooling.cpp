@@ -5,11 +5,11 @@
 namespace heed {
 
 Tensor attention_pool(Operand weights, Operand values, const Mask& mask) {
-  check(weights->dim() >= 1 && values->dim() >= 1, "attention_pool: weights are ", weights->shape(),
-        ", values ", values->shape(), "; weights must be [..., queries, keys], values [..., keys, width]");
+  check_in("attention_pool", weights->dim() >= 1 && values->dim() >= 1, "weights are ", weights->shape(),
+           ", values ", values->shape(), "; weights must be [..., queries, keys], values [..., keys, width]");
   const int64_t keys = values->size(values->dim() == 1 ? 0 : -2);
-  check(weights->size(-1) == keys, "attention_pool: weights ", weights->shape(), " are for ",
-        weights->size(-1), " keys, values ", values->shape(), " for ", keys, "; each key needs one value");
+  check_in("attention_pool", weights->size(-1) == keys, "weights ", weights->shape(), " are for ",
+           weights->size(-1), " keys, values ", values->shape(), " for ", keys, "; each key needs one value");
   Tensor output = matmul(weights, mask.zero_unattended(values));
   capture_attention(weights);  // last: weights may refer into the list of the scope, which grows
   return output;

@@ -47,9 +47,10 @@ Tensor masked_scores(const ScoreType& score, const Tensor& queries, const Cached
                      const Mask& mask) {
   const Tensor attended = mask.zero_unattended(keys);
   const Tensor scores = attended.same_as(keys) ? score(queries, keys) : score(queries, CachedKeys(attended));
-  check(scores.dim() > 1 && scores.size(-2) == queries.size(-2) && scores.size(-1) == keys.size(-2),
-        "AttentionPooling: queries are ", queries.shape(), ", keys ", keys.shape(), ", but the score made ",
-        scores.shape(), "; it must be [..., Tq, Tk]");
+  check_in("AttentionPooling",
+           scores.dim() > 1 && scores.size(-2) == queries.size(-2) && scores.size(-1) == keys.size(-2),
+           "queries are ", queries.shape(), ", keys ", keys.shape(), ", but the score made ", scores.shape(),
+           "; it must be [..., Tq, Tk]");
   check_fits_scores("mask", mask, scores.shape());
   return scores;
 }

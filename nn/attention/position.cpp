@@ -9,9 +9,9 @@ namespace {
 void check_positions(const char* name, const Tensor& x, int64_t width, int64_t offset) {
   const OpScope scope(name);
   check_floating(x);
-  check(x.dim() >= 2 && x.size(-1) == width, name, ": x is ", x.shape(), "; it must be [..., T, ", width,
-        "]");
-  check(offset >= 0, name, ": the first position is ", offset, "; positions count from 0");
+  check_in(name, x.dim() >= 2 && x.size(-1) == width, "x is ", x.shape(), "; it must be [..., T, ", width,
+           "]");
+  check_in(name, offset >= 0, "the first position is ", offset, "; positions count from 0");
 }
 
 constexpr int64_t kMaxCached = 1 << 14;  // positions
@@ -26,9 +26,9 @@ Tensor angles(int64_t length, int64_t offset, int64_t width) {
 }  // namespace
 
 Tensor SinusoidalPosition::table(int64_t length, int64_t offset, DType dtype) const {
-  check(length >= 0 && offset >= 0, "SinusoidalPosition: ", length, " positions from ", offset,
-        " on; neither may be negative");
-  check(is_floating(dtype), "SinusoidalPosition: a table of ", dtype, "; sines need float32 or float64");
+  check_in("SinusoidalPosition", length >= 0 && offset >= 0, length, " positions from ", offset,
+           " on; neither may be negative");
+  check_in("SinusoidalPosition", is_floating(dtype), "a table of ", dtype, "; sines need float32 or float64");
   const auto rows = [&](int64_t first, int64_t count) {
     const Tensor angle = angles(count, first, embed_dim);
     return heed::to(narrow(flatten(stack({sin(angle), cos(angle)}, -1), 1), 1, 0, embed_dim), dtype);
@@ -52,8 +52,8 @@ LearnedPosition::LearnedPosition(int64_t max_length, int64_t embed_dim)
 Tensor LearnedPosition::forward(const Tensor& x, int64_t offset) const {
   check_positions("LearnedPosition", x, weight.size(1), offset);
   const int64_t length = x.size(-2), most = weight.size(0);
-  check(offset <= most && length <= most - offset, "LearnedPosition: x ", x.shape(), " has positions up to ",
-        offset, " + ", length, ", and max_length is ", most);
+  check_in("LearnedPosition", offset <= most && length <= most - offset, "x ", x.shape(),
+           " has positions up to ", offset, " + ", length, ", and max_length is ", most);
   return x + narrow(weight, 0, offset, length);
 }
 

@@ -17,7 +17,7 @@ namespace heed {
 class SinusoidalPosition : public Layer<SinusoidalPosition> {
  public:
   explicit SinusoidalPosition(int64_t embed_dim) : embed_dim(embed_dim) {
-    check(embed_dim > 0, "SinusoidalPosition: embed_dim is ", embed_dim, "; it must be positive");
+    check_in("SinusoidalPosition", embed_dim > 0, "embed_dim is ", embed_dim, "; it must be positive");
   }
   Tensor forward(const Tensor& x, int64_t offset = 0) const;
   /// PE[offset] to PE[offset + length - 1]: [length, embed_dim].
@@ -63,8 +63,8 @@ struct LearnedPosition : Layer<LearnedPosition> {
 /// Any number of positions; no state dict. Errors: an odd dim; x of another width; a negative offset.
 struct RotaryPosition : Layer<RotaryPosition> {
   explicit RotaryPosition(int64_t dim) : dim(dim) {
-    check(dim > 0 && dim % 2 == 0, "RotaryPosition: dim is ", dim,
-          "; it must be even and positive: pairs are rotated");
+    check_in("RotaryPosition", dim > 0 && dim % 2 == 0, "dim is ", dim,
+             "; it must be even and positive: pairs are rotated");
   }
   Tensor forward(const Tensor& x, int64_t offset = 0) const;
 

@@ -7,9 +7,10 @@ namespace heed {
 namespace {
 
 Tensor dot_products(const char* name, const Tensor& q, const Tensor& k) {
-  check(q.dim() >= 2 && k.dim() >= 2 && q.size(-1) == k.size(-1), name, ": queries are ", q.shape(),
-        ", keys ", k.shape(),
-        "; they must be [..., Tq, d] and [..., Tk, d] of one width (bilinear and additive scores take two)");
+  check_in(
+      name, q.dim() >= 2 && k.dim() >= 2 && q.size(-1) == k.size(-1), "queries are ", q.shape(), ", keys ",
+      k.shape(),
+      "; they must be [..., Tq, d] and [..., Tk, d] of one width (bilinear and additive scores take two)");
   return matmul(q, transpose(k));
 }
 
@@ -26,12 +27,13 @@ const Tensor& CachedKeys::mapped_by(const Linear& map) const {
 }
 
 Tensor squared_distances(Operand queries, Operand keys, Operand w) {
-  check(queries->dim() >= 1 && keys->dim() >= 1 && (queries->dim() == 1) == (keys->dim() == 1),
-        "squared_distances: queries are ", queries->shape(), ", keys ", keys->shape(),
-        "; both must be numbers, [T], or vectors, [..., T, d]");
+  check_in("squared_distances",
+           queries->dim() >= 1 && keys->dim() >= 1 && (queries->dim() == 1) == (keys->dim() == 1),
+           "queries are ", queries->shape(), ", keys ", keys->shape(),
+           "; both must be numbers, [T], or vectors, [..., T, d]");
   if (queries->dim() == 1) return square((unsqueeze(queries, 1) - unsqueeze(keys, 0)) * w);
-  check(queries->size(-1) == keys->size(-1), "squared_distances: queries are ", queries->shape(), ", keys ",
-        keys->shape(), "; a distance needs vectors of one width");
+  check_in("squared_distances", queries->size(-1) == keys->size(-1), "queries are ", queries->shape(),
+           ", keys ", keys->shape(), "; a distance needs vectors of one width");
   const Tensor difference = unsqueeze(queries, -2) - unsqueeze(keys, -3);  // [..., Tq, Tk, d]
   return sum(square(difference * w), -1);
 }
@@ -79,7 +81,7 @@ AnyScore make_score(const std::string& name, int64_t query_dim, int64_t key_dim,
   if (name == "low_rank") return LowRankBilinearScore(query_dim, key_dim, hidden);
   if (name == "dense") return DenseScore(query_dim, key_dim);
   if (name == "gaussian") return GaussianScore();
-  fail("make_score: there is no score ", name, "; there are ", detail::listed(score_names()));
+  fail_in("make_score", "there is no score ", name, "; there are ", detail::listed(score_names()));
 }
 
 }  // namespace heed

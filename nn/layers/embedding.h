@@ -45,11 +45,12 @@ struct Embedding : Layer<Embedding> {
       : Embedding(init::normal({num_embeddings, embedding_dim}), options) {}
   /// Copies the vectors of a matrix [num_embeddings, embedding_dim].
   explicit Embedding(Tensor start, EmbeddingOptions options = {}) : weight(std::move(start)) {
-    check(weight.dim() == 2, "Embedding: the start has shape ", weight.shape(),
-          "; it must be [num_embeddings, embedding_dim]");
+    check_in("Embedding", weight.dim() == 2, "the start has shape ", weight.shape(),
+             "; it must be [num_embeddings, embedding_dim]");
     if (!options.padding_idx) return;
     const int64_t row = *options.padding_idx, rows = weight.size(0);
-    check(row >= -rows && row < rows, "Embedding: padding_idx ", row, " is not in [", -rows, ", ", rows, ")");
+    check_in("Embedding", row >= -rows && row < rows, "padding_idx ", row, " is not in [", -rows, ", ", rows,
+             ")");
     padding_idx = row < 0 ? row + rows : row;
     const NoGrad guard;
     zero_(select(weight, 0, *padding_idx));

@@ -17,8 +17,8 @@ Tensor joined_state(const RecurrentWeights& w, const char* layer, const char* su
     Shape shape = lead;
     shape.push_back(size);
     if (!given.defined()) return zeros(shape, dtype);
-    check(given.shape() == shape, layer, ": ", name, suffix, " is ", given.shape(),
-          "; for this input it must be ", shape);
+    check_in(layer, given.shape() == shape, name, suffix, " is ", given.shape(),
+             "; for this input it must be ", shape);
     return given;
   };
   if (!h.defined() && !c.defined()) return {};
@@ -29,8 +29,8 @@ Tensor joined_state(const RecurrentWeights& w, const char* layer, const char* su
 }  // namespace
 
 Recurrence rnn_kind(init::Nonlinearity nonlinearity) {
-  check(nonlinearity == init::Nonlinearity::tanh || nonlinearity == init::Nonlinearity::relu,
-        "RNN: the nonlinearity is tanh or relu");
+  check_in("RNN", nonlinearity == init::Nonlinearity::tanh || nonlinearity == init::Nonlinearity::relu,
+           "the nonlinearity is tanh or relu");
   return nonlinearity == init::Nonlinearity::tanh ? Recurrence::rnn_tanh : Recurrence::rnn_relu;
 }
 
@@ -55,8 +55,8 @@ RecurrentWeights::RecurrentWeights(Recurrence kind, int64_t input_size, int64_t 
 }
 
 Tensor RecurrentWeights::step(const char* cell, const Tensor& x, const Tensor& h, const Tensor& c) const {
-  check((x.dim() == 1 || x.dim() == 2) && x.shape().back() == input_size(), cell, ": x is ", x.shape(),
-        "; it must be [B, ", input_size(), "] or [", input_size(), "]");
+  check_in(cell, (x.dim() == 1 || x.dim() == 2) && x.shape().back() == input_size(), "x is ", x.shape(),
+           "; it must be [B, ", input_size(), "] or [", input_size(), "]");
   const bool batched = x.dim() == 2;
   const auto batch = [&](const Tensor& t) { return batched || !t.defined() ? t : unsqueeze(t, 0); };
   const Shape lead = batched ? Shape{x.size(0)} : Shape{};
@@ -69,9 +69,10 @@ Tensor RecurrentWeights::step(const char* cell, const Tensor& x, const Tensor& h
 RecurrentStack::RecurrentStack(const char* name, Recurrence kind, int64_t input_size, int64_t hidden_size,
                                const RecurrentOptions& options)
     : options(options), name_(name) {
-  check(options.num_layers > 0, name, ": num_layers is ", options.num_layers, "; there must be at least one");
+  check_in(name, options.num_layers > 0, "num_layers is ", options.num_layers,
+           "; there must be at least one");
   F::check_dropout(name, "dropout", options.dropout);
-  check(options.proj_size == 0 || kind == Recurrence::lstm, name, ": only an LSTM has a proj_size");
+  check_in(name, options.proj_size == 0 || kind == Recurrence::lstm, "only an LSTM has a proj_size");
   const int64_t width = options.proj_size > 0 ? options.proj_size : hidden_size;
   for (int64_t k = 0; k < options.num_layers * directions(); ++k)
     weights.emplace_back(kind, k < directions() ? input_size : directions() * width, hidden_size,
@@ -88,23 +89,23 @@ void RecurrentStack::name_all(Visitor& v) {
 LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Tensor& c_0,
                                const Tensor& lengths, bool training) const {
   const bool batched = given.dim() == 3;
-  check((batched || given.dim() == 2) && given.size(-1) == input_size(), name_, ": x is ", given.shape(),
-        "; it must be ", options.batch_first ? "[B, T, " : "[T, B, ", input_size(), "], or [T, ",
-        input_size(), "] without a batch");
+  check_in(name_, (batched || given.dim() == 2) && given.size(-1) == input_size(), "x is ", given.shape(),
+           "; it must be ", options.batch_first ? "[B, T, " : "[T, B, ", input_size(), "], or [T, ",
+           input_size(), "] without a batch");
   const int64_t time = options.batch_first && batched ? 1 : 0;
   const auto time_first = [&](const Tensor& t) { return time == 1 ? transpose(t, 0, 1) : t; };
   Tensor x = batched ? given : unsqueeze(given, 1);
   const int64_t steps = x.size(time), batch = x.size(1 - time), count = std::ssize(weights);
-  check(steps > 0, name_, ": x is ", given.shape(), "; a sequence must have at least one step");
+  check_in(name_, steps > 0, "x is ", given.shape(), "; a sequence must have at least one step");
   const Shape lead = batched ? Shape{count, batch} : Shape{count};
   Tensor state = joined_state(weights[0], name_, "_0", h_0, c_0, lead, x.dtype());
   if (state.defined() && !batched) state = unsqueeze(state, 1);  // [layers * directions, B, S]
 
   Tensor valid;  // which steps count; broadcasts to x
   if (lengths.defined()) {
-    check(batched && lengths.shape() == Shape{batch}, name_, ": lengths are ", lengths.shape(), ", x is ",
-          given.shape(),
-          batched ? "; there must be one for each sequence" : "; without a batch give the sequence alone");
+    check_in(name_, batched && lengths.shape() == Shape{batch}, "lengths are ", lengths.shape(), ", x is ",
+             given.shape(),
+             batched ? "; there must be one for each sequence" : "; without a batch give the sequence alone");
     const Tensor batch_first = transpose(Mask::lengths(lengths, steps).allowed(), 1, 2);  // [B, T, 1]
     valid = time == 1 ? batch_first : transpose(batch_first, 0, 1);
     x = where(valid, x, 0);  // NaN in the padding would spoil the gradients of the weights

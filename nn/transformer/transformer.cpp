@@ -35,8 +35,8 @@ TransformerOptions checked(const char* layer, const TransformerOptions& options)
 }
 
 void check_returns_no_weights(const char* layer, const AttentionOptions& options) {
-  check(!options.need_weights, layer,
-        ": need_weights is for MultiheadAttention; here an AttentionScope sees the weights");
+  check_in(layer, !options.need_weights,
+           "need_weights is for MultiheadAttention; here an AttentionScope sees the weights");
 }
 
 // x = call(layer, x, the layer's cache) for all layers, then the norm. An error leaves the cache unchanged.
@@ -44,8 +44,8 @@ template <class Stack, class LayerCache>
 Tensor run_layers(const Stack& stack, Tensor x, StackCache<LayerCache>* cache, const auto& call) {
   const size_t count = stack.layers.size();
   auto grown = cache ? cache->layers : std::vector<LayerCache>();
-  check(grown.empty() || grown.size() == count, Stack::kName, ": the cache is of ", grown.size(),
-        " layers, and there are ", count);
+  check_in(Stack::kName, grown.empty() || grown.size() == count, "the cache is of ", grown.size(),
+           " layers, and there are ", count);
   grown.resize(count);
   const TransposedWeightCache::Use use(cache ? &cache->weights : nullptr);
   for (size_t i = 0; i < count; ++i) x = call(stack.layers[i], x, cache ? &grown[i] : nullptr);

@@ -35,7 +35,7 @@ struct TransformerStack : Layer<Self> {
   /// Errors: num_layers below 0.
   TransformerStack(int64_t d_model, int64_t nhead, int64_t num_layers,
                    const TransformerOptions& options = {}) {
-    check(num_layers >= 0, Self::kName, ": num_layers is ", num_layers, "; it must not be negative");
+    check_in(Self::kName, num_layers >= 0, "num_layers is ", num_layers, "; it must not be negative");
     for (int64_t i = 0; i < num_layers; ++i) layers.emplace_back(d_model, nhead, options);
     if (options.final_norm) norm.emplace(d_model, options.norm());
   }
