@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "bench.h"
+#include "heed/text.h"
 
 namespace bench {
 namespace {
