@@ -1,6 +1,5 @@
 #include "autograd/node.h"
 
-#include <cstdlib>
 #include <cstring>
 
 #include "autograd/double_backward.h"
@@ -8,11 +7,6 @@
 
 namespace heed {
 namespace {
-
-std::atomic<bool> reference = [] {
-  const char* value = std::getenv("HEED_REFERENCE");
-  return value && *value && std::strcmp(value, "0") != 0;
-}();
 
 SourceLocation line_of(const Operand& input) {
   const OpScope* outermost = detail::current_scope;
@@ -34,9 +28,6 @@ const Operand& operand_of(const Operand& input) { return input; }
 }
 
 }  // namespace
-
-bool reference_mode() { return reference.load(std::memory_order_relaxed); }
-void set_reference_mode(bool on) { reference.store(on, std::memory_order_relaxed); }
 
 void Saved::throw_overwritten() const {
   const OpScope* rule = OpScope::rule();

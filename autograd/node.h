@@ -8,6 +8,7 @@
 #include "autograd/observer.h"
 #include "autograd/operand.h"
 #include "autograd/rule_table.h"
+#include "tensor/reference.h"
 
 /// How an operation is recorded: record() and its edges, and the graph nodes that these become.
 namespace heed {
@@ -199,10 +200,6 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges,
 Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule,
               ReferenceFunction reference, ReferenceFunction recompute = nullptr, Attributes attributes = {},
               std::initializer_list<const char*> texts = {});
-
-/// Whether operations run their reference implementation: initially if HEED_REFERENCE=1 is set.
-bool reference_mode();
-void set_reference_mode(bool on);
 
 template <class Wants, class Accumulate>
 void Node::for_each_input_gradient(const Tensor& g, Wants&& wants, Accumulate&& accumulate) {

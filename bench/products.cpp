@@ -111,7 +111,7 @@ void compare(const Case& c, const char* form, double best, Means& means) {
   const float *x = a.data<float>(), *w = b.data<float>();
   float *out = y.mutable_data<float>(), *other = z.mutable_data<float>();
   const auto heed = [&] {
-    heed::kernel::product(
+    heed::kernel::sgemm(
         c.n, c.m, c.k, 1, ta ? Matrix<const float>{x, 1, c.n} : Matrix<const float>{x, c.k, 1},
         tb ? Matrix<const float>{w, 1, c.k} : Matrix<const float>{w, c.m, 1}, {}, {out, c.m, 1});
   };

@@ -73,7 +73,7 @@ Tensor fill_(Operand x, Scalar value) { return fill("fill_", x, value); }
 Tensor zero_(Operand x) { return fill("zero_", x, 0); }
 Tensor add_(Operand x, Operand other, Scalar alpha) { return add_scaled<1>("add_", x, other, alpha); }
 Tensor sub_(Operand x, Operand other, Scalar alpha) { return add_scaled<-1>("sub_", x, other, alpha); }
-Tensor mul_(Operand x, Operand other) { return update("mul_", x, other, kernel::times); }
+Tensor mul_(Operand x, Operand other) { return update("mul_", x, other, std::multiplies<>()); }
 
 Tensor div_(Operand x, Operand other) {
   const OpScope scope("div_", x.line());

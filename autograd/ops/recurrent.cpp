@@ -92,13 +92,13 @@ Tensor recurrence(Recurrence kind, Operand x, Operand state, Operand weight, Ope
 
   const bool needs_gates = grad_enabled() && (x.requires_grad() || state.requires_grad() ||
                                               weight.requires_grad() || bias.requires_grad());
-  const kernel::States forward =
-      kernel::recur({kind, options.reverse, options.lengths}, x, state, weight, bias, needs_gates);
+  const kernel::RecurrentResult forward = kernel::recurrent_forward({kind, options.reverse, options.lengths},
+                                                                    x, state, weight, bias, needs_gates);
   return record("recurrence", forward.y, {x, state, weight, bias},
                 [kind, reverse = options.reverse, gates = forward.gates, state = save(state),
                  weight = save(weight), lengths = save(options.lengths)](const Tensor& g, const Tensor& y) {
-                  kernel::RecurrenceGradients d =
-                      kernel::recur_backward({kind, reverse, lengths()}, g, state(), weight(), {y, gates});
+                  kernel::RecurrentGradients d = kernel::recurrent_backward({kind, reverse, lengths()}, g,
+                                                                            state(), weight(), {y, gates});
                   return Gradients{d.x, d.state, d.weight, d.bias};
                 },
                 reference, nullptr, {{"lengths", options.lengths}, {"reverse", options.reverse}},

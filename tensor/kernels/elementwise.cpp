@@ -29,7 +29,7 @@ Tensor cast(const Tensor& x, DType dtype) {
 }
 
 Tensor clone(const Tensor& x) {
-  Tensor y = detail::turned(x);
+  Tensor y = detail::transposed_copy(x);
   return y.defined() ? y : cast(x, x.dtype());
 }
 Tensor contiguous(const Tensor& x) { return !x.defined() || x.is_contiguous() ? x : clone(x); }
@@ -37,16 +37,19 @@ Tensor contiguous(const Tensor& x) { return !x.defined() || x.is_contiguous() ? 
 void add_into(const Tensor& out, const Tensor& x, Scalar alpha) {
   update(out, x, [by = Factor(alpha, out.dtype())](auto u, auto v) { return u + by.as<decltype(u)>() * v; });
 }
-void mul_into(const Tensor& out, const Tensor& x) { update(out, x, times); }
+void mul_into(const Tensor& out, const Tensor& x) { update(out, x, std::multiplies<>()); }
 
-Tensor add(const Tensor& a, const Tensor& b) { return zip(a, b, plus, wrapping); }
+Tensor add(const Tensor& a, const Tensor& b) { return zip(a, b, std::plus<>(), wrapping); }
 Tensor add(const Tensor& a, const Tensor& b, Scalar alpha) {
   const auto f = [by = Factor(alpha, a.dtype())](auto u, auto v) { return u + by.as<decltype(u)>() * v; };
   return zip(a, b, f, wrapping);
 }
-Tensor sub(const Tensor& a, const Tensor& b) { return zip(a, b, minus, wrapping); }
-Tensor mul(const Tensor& a, const Tensor& b) { return zip(a, b, times, wrapping); }
-Tensor square(const Tensor& x) { return map(x, squared, wrapping); }
+Tensor sub(const Tensor& a, const Tensor& b) { return zip(a, b, std::minus<>(), wrapping); }
+Tensor mul(const Tensor& a, const Tensor& b) { return zip(a, b, std::multiplies<>(), wrapping); }
+Tensor square(const Tensor& x) {
+  return map(
+      x, [](auto v) { return v * v; }, wrapping);
+}
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   const Shape shape = broadcast_shapes(condition.shape(), broadcast_shapes(a.shape(), b.shape()),

@@ -1,54 +1,60 @@
 #include "tensor/kernels/index.h"
 
+#include <bit>
 #include <numeric>
 
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/outer_inner.h"
+#include "tensor/reference.h"
 
 namespace heed::kernel {
 namespace {
 
-[[noreturn, gnu::cold, gnu::noinline]] void outside(int64_t position, int64_t dim, const Tensor& x) {
+[[noreturn, gnu::cold, gnu::noinline]] void out_of_range(int64_t position, int64_t dim, const Tensor& x) {
   fail("position ", position, " is out of range for dimension ", dim, " of x ", x.shape(), ": use 0 to ",
        x.shape()[dim] - 1);
 }
 
-// The position, if it is one of the `size` along dim of x; else an error.
-inline int64_t inside(int64_t position, int64_t size, int64_t dim, const Tensor& x) {
+// The position along dim of x, which has `size` elements there. Throws if it is out of range.
+inline int64_t checked(int64_t position, int64_t size, int64_t dim, const Tensor& x) {
   if (static_cast<uint64_t>(position) >= static_cast<uint64_t>(size)) [[unlikely]]
-    outside(position, dim, x);
+    out_of_range(position, dim, x);
   return position;
+}
+
+// index [m] as an index of this shape: the same positions for every line along dim.
+Tensor repeated(const Tensor& index, const Shape& shape, int64_t dim) {
+  Strides strides = Shape::filled(shape.dim(), 0);
+  strides[dim] = index.strides().empty() ? 0 : index.strides()[0];
+  return TensorImpl::view(index, shape, strides);
 }
 
 }  // namespace
 
-// Walks the lines of the last dimension, whatever dim is: they are closest in memory.
+// Loops over lines of the last dimension, whatever dim is, because they are closest in memory.
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
   Tensor y = Tensor::empty(index.shape(), x.dtype());
   const int64_t last = index.dim() - 1;
-  const int64_t n = index.shape()[last], size = x.shape()[dim], to_position = x.strides()[dim];
-  Strides elsewhere = x.strides();
-  elsewhere[dim] = 0;
-  const int64_t step = elsewhere[last], index_step = index.strides()[last];
-  const CollapsedDims x_lines(index.shape(), elsewhere, last),
-      index_lines(index.shape(), index.strides(), last);
+  const int64_t n = index.shape()[last], size = x.shape()[dim], dim_step = x.strides()[dim];
+  Strides others = x.strides();
+  others[dim] = 0;
+  const int64_t step = others[last], index_step = index.strides()[last];
+  const CollapsedDims x_lines(index.shape(), others, last), index_lines(index.shape(), index.strides(), last);
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
     const T* from = x.data<T>();
     T* out = y.mutable_data<T>();
     const auto* positions = index.data<int64_t>();
     each_row(n == 0 ? 0 : y.numel() / n, n, [&](int64_t line) {
       const T* x_line = from + x_lines.at(line);
-      const int64_t* places = positions + index_lines.at(line);
-      for (int64_t i = 0; i < n; ++i) {
-        const int64_t position = inside(places[i * index_step], size, dim, x);
-        out[line * n + i] = x_line[i * step + position * to_position];
-      }
+      const int64_t* index_line = positions + index_lines.at(line);
+      for (int64_t i = 0; i < n; ++i)
+        out[line * n + i] = x_line[i * step + checked(index_line[i * index_step], size, dim, x) * dim_step];
     });
   });
   return y;
 }
 
-// OuterInner along dim do not share elements, and one thread adds up a whole line in order.
+// Lines along dim do not share elements, and one thread adds up a whole line in order.
 void scatter_add_into(const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
   const int64_t n = index.shape()[dim], size = out.shape()[dim];
   const int64_t step = out.strides()[dim], index_step = index.strides()[dim], src_step = src.strides()[dim];
@@ -62,28 +68,22 @@ void scatter_add_into(const Tensor& out, int64_t dim, const Tensor& index, const
     each_row(n == 0 ? 0 : index.numel() / n, n, [&](int64_t line) {
       auto* out_line = to + out_lines.at(line);
       const auto* src_line = from + src_lines.at(line);
-      const int64_t* places = positions + index_lines.at(line);
-      for (int64_t i = 0; i < n; ++i) {
-        const int64_t position = inside(places[i * index_step], size, dim, out);
-        out_line[position * step] += src_line[i * src_step];
-      }
+      const int64_t* index_line = positions + index_lines.at(line);
+      for (int64_t i = 0; i < n; ++i)
+        out_line[checked(index_line[i * index_step], size, dim, out) * step] += src_line[i * src_step];
     });
   });
 }
 
 Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
   const int64_t m = index.numel();
-  const OuterInner lines(x.shape(), dim);
-  const int64_t outer = lines.outer, n = lines.n, inner = lines.inner;
+  const OuterInner around(x.shape(), dim);
+  const int64_t outer = around.outer, n = around.n, inner = around.inner;
   Shape shape = x.shape();
   shape[dim] = m;
-  if (numel(shape) == 0)  // nothing is read, and yet a position must be one
-    index.for_each([&](auto position) { inside(static_cast<int64_t>(position), n, dim, x); });
-  if (!x.is_contiguous() || inner < 8) {  // element by element: the positions repeat over the other dims
-    Strides strides = Shape::filled(shape.dim(), 0);
-    strides[dim] = index.strides().empty() ? 0 : index.strides()[0];
-    return gather(x, dim, TensorImpl::view(index, shape, strides));
-  }
+  if (numel(shape) == 0)  // no element is read, but the positions must be valid all the same
+    index.for_each([&](auto position) { checked(static_cast<int64_t>(position), n, dim, x); });
+  if (reference_mode() || !x.is_contiguous() || inner < 8) return gather(x, dim, repeated(index, shape, dim));
   Tensor y = Tensor::empty(shape, x.dtype());
   const Tensor packed = contiguous(index);
   const auto* positions = packed.data<int64_t>();
@@ -91,18 +91,19 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
     const T* from = x.data<T>();
     T* out = y.mutable_data<T>();
     each_row(outer * m, inner, [&](int64_t row) {
-      const int64_t position = inside(positions[row % m], n, dim, x);
+      const int64_t position = checked(positions[row % m], n, dim, x);
       std::copy_n(from + (row / m * n + position) * inner, inner, out + row * inner);
     });
   });
   return y;
 }
 
-// The rows of `out` are dealt out to the parts, each of which reads all positions and adds to its own rows.
+// The rows of `out` are distributed among parts. Each part reads all positions and adds to its own rows.
 void index_add_into(const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
+  if (reference_mode()) return scatter_add_into(out, dim, repeated(index, src.shape(), dim), src);
   const int64_t m = index.numel();
-  const OuterInner lines(out.shape(), dim);
-  const int64_t outer = lines.outer, n = lines.n, inner = lines.inner;
+  const OuterInner around(out.shape(), dim);
+  const int64_t outer = around.outer, n = around.n, inner = around.inner;
   const auto parts = static_cast<int64_t>(
       std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(m * inner / kBlock, 1, 16))));
   const Tensor packed = contiguous(index), rows = contiguous(src);
@@ -113,7 +114,7 @@ void index_add_into(const Tensor& out, int64_t dim, const Tensor& index, const T
     each_row(outer * parts, m * inner / parts, [&](int64_t task) {
       const int64_t block = task / parts, part = task % parts;
       for (int64_t i = 0; i < m; ++i) {
-        const int64_t position = inside(positions[i], n, dim, out);
+        const int64_t position = checked(positions[i], n, dim, out);
         if ((position & (parts - 1)) != part) continue;
         auto* sum = to + (block * n + position) * inner;
         const auto* row = from + (block * m + i) * inner;
@@ -146,20 +147,17 @@ Tensor order(const Tensor& x, int64_t dim, int64_t k, bool descending) {
     const T* all = keys.data<T>();
     const auto less = [](T a, T b) { return a < b || (b != b && a == a); };
     parallel_for(n == 0 ? 0 : keys.numel() / n, rows_per_block(16 * n), [&](int64_t begin, int64_t end) {
-      const Tensor scratch = Tensor::empty({n}, int64);
-      auto* places = scratch.mutable_data<int64_t>();
+      std::vector<int64_t> places(static_cast<size_t>(n));
       for (int64_t line = begin; line < end; ++line) {
         const T* key = all + line * n;
         const auto before = [&](int64_t a, int64_t b) {
           const T u = descending ? key[b] : key[a], v = descending ? key[a] : key[b];
           return less(u, v) || (!less(v, u) && a < b);
         };
-        std::iota(places, places + n, int64_t{0});
-        if (k < n)
-          std::partial_sort(places, places + k, places + n, before);
-        else
-          std::sort(places, places + n, before);
-        std::copy(places, places + k, out + line * k);
+        std::iota(places.begin(), places.end(), int64_t{0});
+        k < n ? std::partial_sort(places.begin(), places.begin() + k, places.end(), before)
+              : std::sort(places.begin(), places.end(), before);
+        std::copy_n(places.begin(), k, out + line * k);
       }
     });
   });

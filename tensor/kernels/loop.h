@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 
 #include "tensor/tensor.h"
 
@@ -12,37 +13,51 @@
 #define HEED_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/// Loops over the elements of tensors of any strides.
 namespace heed::kernel {
 
-/// Elements that one thread takes at a time: enough to pay for waking it.
+/// Elements in a thread's unit of work: enough to outweigh the cost of waking the thread.
 inline constexpr int64_t kBlock = 32768;
 
-/// Formulas that several kernels share, of numbers as well as packs of them.
-inline constexpr auto itself = [](auto v) { return v; };
-inline constexpr auto squared = [](auto v) { return v * v; };
-inline constexpr auto plus = [](auto u, auto v) { return u + v; };
-inline constexpr auto minus = [](auto u, auto v) { return u - v; };
-inline constexpr auto times = [](auto u, auto v) { return u * v; };
+/// n / size, rounded up.
+constexpr int64_t ceil_div(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-/// The type in which elements of type T are added and multiplied: integers as unsigned ones, which wrap
-/// around where signed ones are undefined.
+/// The type in which elements of type T are added and multiplied. Integers use the unsigned type, which wraps
+/// around where overflow of the signed one is undefined.
 template <class T>
 using Wrapping = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
 
-/// Some dimensions of a tensor, with the steps from element to element along each. Size 1 is left out, and
-/// neighbours that are one run of memory are merged, so that what is left is short.
+/// A strided matrix: element (i, j) is data[i * row_step + j * col_step].
+template <class T>
+struct Matrix {
+  T* data = nullptr;
+  int64_t row_step = 0, col_step = 0;
+
+  T* at(int64_t i, int64_t j) const { return data + i * row_step + j * col_step; }
+  /// The part from row i and column j on.
+  Matrix block(int64_t i, int64_t j) const { return {at(i, j), row_step, col_step}; }
+  Matrix transposed() const { return {data, col_step, row_step}; }
+  operator Matrix<const T>() const
+    requires(!std::is_const_v<T>)
+  {
+    return {data, row_step, col_step};
+  }
+};
+
+/// Dimensions of a tensor with their strides. Dimensions of size 1 are left out and adjacent ones are merged
+/// where memory allows, so that few remain.
 struct CollapsedDims {
   Shape sizes;
   Strides steps;
 
   CollapsedDims() = default;
-  /// All of x, broadcast to the shape.
+  /// All dimensions of x, broadcast to the shape.
   CollapsedDims(const Tensor& x, const Shape& shape) {
     const int64_t lead = shape.dim() - x.dim();
     for (int64_t d = 0; d < shape.dim(); ++d)
       add(shape[d], d < lead || x.shape()[d - lead] == 1 ? 0 : x.strides()[d - lead]);
   }
-  /// All dimensions but one: where the lines along that one start.
+  /// All dimensions but one: at(i) is the start of line i along that one.
   CollapsedDims(const Shape& shape, const Strides& strides, int64_t left_out) {
     for (int64_t d = 0; d < shape.dim(); ++d)
       if (d != left_out) add(shape[d], strides[d]);
@@ -61,17 +76,16 @@ struct CollapsedDims {
   }
   int64_t inner_size() const { return sizes.empty() ? 1 : sizes.back(); }
   int64_t inner_step() const { return steps.empty() ? 0 : steps.back(); }
-  /// Where element number `index` is, in elements from the first.
+  /// The offset of element `index`, counted in row-major order.
   int64_t at(int64_t index) const { return at(index, sizes.dim()); }
-  /// Where run number `index` along the innermost dimension starts.
-  int64_t run_at(int64_t index) const { return at(index, sizes.dim() - 1); }
-  /// Calls f(offset, n) for the stretches along the innermost dimension that the elements [begin, end)
-  /// consist of.
+  /// The offset of row `index` along the innermost dimension.
+  int64_t row_at(int64_t index) const { return at(index, sizes.dim() - 1); }
+  /// Calls f(offset, n) for each piece of the elements [begin, end) that lies in one innermost row.
   template <class F>
   void each_stretch(int64_t begin, int64_t end, const F& f) const {
     for (const int64_t size = inner_size(); begin < end;) {
       const int64_t start = begin % size, n = std::min(end - begin, size - start);
-      f(run_at(begin / size) + start * inner_step(), n);
+      f(row_at(begin / size) + start * inner_step(), n);
       begin += n;
     }
   }
@@ -87,19 +101,20 @@ struct CollapsedDims {
 
 namespace detail {
 
-/// Computes n neighbouring elements of the result from n of every operand: loop() for some types.
+/// Computes n adjacent elements of the result from n adjacent elements of every operand: an instance of
+/// loop().
 using Loop = void (*)(const void* f, int64_t n, void* out, const void* const* in);
 
-/// A row-major copy of x if its neighbours in memory are not neighbours in its last dimension, as in a
-/// transposed matrix, and it is not small; else an undefined tensor.
-Tensor turned(const Tensor& x);
+/// A contiguous copy of x, made tile by tile, if x is large and its elements are closest in memory along
+/// another dimension than the last, as in a transposed matrix. Otherwise an undefined tensor.
+Tensor transposed_copy(const Tensor& x);
 
-/// Runs the loop over all elements of the result, to whose shape the operands broadcast. Those that are not
-/// in row-major order without gaps go through a buffer, a few hundred elements at a time; so each function
-/// needs one loop, which is the one that becomes vector code.
+/// Runs the loop over all elements of the result; the operands broadcast to its shape. Strided operands are
+/// copied to a buffer, a few hundred elements at a time, so that each function needs one loop only, which the
+/// compiler vectorizes.
 void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, Loop loop, const void* f);
 
-/// The first element, for reading and writing. Does not count as a write.
+/// The first element, for reading and writing. Does not increment the version.
 template <class T>
 T* first_of(const Tensor& x) {
   const TensorImpl& body = TensorImpl::of(x);
@@ -118,15 +133,15 @@ void loop(const void* f, int64_t n, void* out, const void* const* in) {
 
 }  // namespace detail
 
-/// out = f(in...) element by element, into a tensor that exists: Result and Operand are the C++ types of the
-/// elements. The operands broadcast to the shape of `out`; `out` may be one of them, but not overlap
-/// otherwise.
+/// out = f(in...), element by element, into an existing tensor. Result and Operand are the C++ types of the
+/// elements. The operands broadcast to the shape of `out`. `out` may be one of them; otherwise it must not
+/// overlap them.
 template <class Result, class... Operand, class F, class... In>
 void apply(const F& f, const Tensor& out, const In&... in) {
   static_assert(sizeof...(Operand) == sizeof...(In));
   const detail::Loop loop = detail::loop<F, Result, Operand...>;
-  // The usual case, tested first: few elements, in one run. (An operand that broadcasts and has as many
-  // elements as the result has its shape, but for leading dimensions of size 1.)
+  // The usual case first: few elements, all contiguous. (An operand that broadcasts and has as many elements
+  // as the result differs from its shape in leading dimensions of size 1 only.)
   const int64_t n = out.numel();
   if (n <= kBlock && out.is_contiguous() && ((in.is_contiguous() && in.numel() == n) && ...)) {
     const std::array<const void*, sizeof...(In)> at{detail::first_of<Operand>(in)...};

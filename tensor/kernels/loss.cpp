@@ -7,7 +7,8 @@
 namespace heed::kernel {
 namespace {
 
-// Shared by all rows: the targets, and the weight of every class.
+// What all rows share. The loss of a row with target t is
+// exact w_t (-log p_t) + share sum_j w_j (-log p_j).
 template <class T>
 struct Classes {
   const ClassTargets& targets;
@@ -21,13 +22,13 @@ struct Classes {
   const T exact = 1 - smoothing, share = smoothing / static_cast<T>(count);
 };
 
-// log sum exp(x - most)
+// log sum_j exp(x_j - max)
 template <class T>
-T log_sum_exp(const T* x, int64_t n, T most) {
+T log_sum_exp(const T* x, int64_t n, T max) {
   T part[kRun];
   double sum = 0;
   for (int64_t start = 0; start < n; start += kRun)
-    sum += exp_line(std::min(kRun, n - start), x + start, most, part);
+    sum += exp_line(std::min(kRun, n - start), x + start, max, part);
   return static_cast<T>(std::log(sum));
 }
 
@@ -35,8 +36,8 @@ T log_sum_exp(const T* x, int64_t n, T most) {
 
 double total_weight(const ClassTargets& targets, int64_t classes) {
   const auto* target = targets.target.data<int64_t>();
-  std::vector<double> weight;
-  if (targets.weight.defined()) weight = targets.weight.to_vector();
+  const std::vector<double> weight =
+      targets.weight.defined() ? targets.weight.to_vector() : std::vector<double>();
   double total = 0;
   for (int64_t r = 0; r < targets.target.numel(); ++r) {
     const int64_t t = target[r];
@@ -49,25 +50,25 @@ double total_weight(const ClassTargets& targets, int64_t classes) {
 }
 
 CrossEntropy cross_entropy(const Tensor& x, const ClassTargets& targets) {
-  const auto row_of_each = [&] { return Tensor::empty(targets.target.shape(), x.dtype()); };
-  CrossEntropy y{row_of_each(), row_of_each(), row_of_each()};
+  const auto one_per_row = [&] { return Tensor::empty(targets.target.shape(), x.dtype()); };
+  CrossEntropy y{one_per_row(), one_per_row(), one_per_row()};
   const int64_t classes = x.shape().back();
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     const Classes<T> c{targets, classes};
     const T* logits = x.data<T>();
-    T *loss = y.loss.mutable_data<T>(), *most = y.most.mutable_data<T>(),
-      *total = y.log_total.mutable_data<T>();
+    T *losses = y.loss.mutable_data<T>(), *maxima = y.max.mutable_data<T>(),
+      *log_sums = y.log_sum.mutable_data<T>();
     each_row(y.loss.numel(), classes, [&](int64_t r) {
       const int64_t t = c.target[r];
-      loss[r] = most[r] = total[r] = 0;
-      if (t == c.targets.ignore_index) return;
+      losses[r] = maxima[r] = log_sums[r] = 0;
+      if (t == targets.ignore_index) return;
       const T* row = logits + r * classes;
-      const T largest = most[r] = max_line(classes, row[0], row);
-      const T log_total = total[r] = log_sum_exp(row, classes, largest);
-      loss[r] = c.exact * c.weight[t] * (log_total + (largest - row[t]));
+      const T max = maxima[r] = max_line(classes, row[0], row);
+      const T log_sum = log_sums[r] = log_sum_exp(row, classes, max);
+      losses[r] = c.exact * c.weight[t] * (log_sum + (max - row[t]));
       if (c.share == 0) return;
-      const auto other_loss = [=](auto weight, auto v) { return weight * (log_total + (largest - v)); };
-      loss[r] += c.share * static_cast<T>(sum_line(classes, other_loss, c.weight, row));
+      const auto class_loss = [=](auto weight, auto v) { return weight * (log_sum + (max - v)); };
+      losses[r] += c.share * static_cast<T>(sum_line(classes, class_loss, c.weight, row));
     });
   });
   return y;
@@ -79,25 +80,22 @@ Tensor cross_entropy_backward(const Tensor& g, const Tensor& x, const CrossEntro
   const int64_t classes = x.shape().back();
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     const Classes<T> c{targets, classes};
-    const T *logits = x.data<T>(), *gradient = g.data<T>();
-    const T *most = forward.most.data<T>(), *total = forward.log_total.data<T>();
+    const T *logits = x.data<T>(), *gradients = g.data<T>();
+    const T *maxima = forward.max.data<T>(), *log_sums = forward.log_sum.data<T>();
     T* out = dx.mutable_data<T>();
     each_row(g.numel(), classes, [&](int64_t r) {
       const T* row = logits + r * classes;
-      T* to = out + r * classes;
+      T* dx_row = out + r * classes;
       const int64_t t = c.target[r];
-      if (t == c.targets.ignore_index) {
-        std::fill_n(to, classes, T(0));
-        return;
-      }
-      const T picked = c.exact * c.weight[t] * gradient[r], spread = c.share * gradient[r];
-      const T all = picked + spread * c.total;
-      const T largest = most[r], log_total = total[r];
+      if (t == targets.ignore_index) return void(std::fill_n(dx_row, classes, T(0)));
+      const T exact = c.exact * c.weight[t] * gradients[r], share = c.share * gradients[r];
+      const T all = exact + share * c.total;
+      const T max = maxima[r], log_sum = log_sums[r];
       HEED_VECTORIZE
-      for (int64_t j = 0; j < classes; ++j) to[j] = all * math::exp_below((row[j] - largest) - log_total);
-      if (spread != 0)
-        for (int64_t j = 0; j < classes; ++j) to[j] -= spread * c.weight[j];
-      to[t] -= picked;
+      for (int64_t j = 0; j < classes; ++j) dx_row[j] = all * math::exp_below((row[j] - max) - log_sum);
+      if (share != 0)
+        for (int64_t j = 0; j < classes; ++j) dx_row[j] -= share * c.weight[j];
+      dx_row[t] -= exact;
     });
   });
   return dx;

@@ -8,46 +8,49 @@
 
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/outer_inner.h"
+#include "tensor/kernels/plain.h"
+#include "tensor/kernels/product.h"
 
 namespace heed::kernel {
 namespace {
 
 // Note [Whose products]
 //
-// float32 is heed's own product() wherever the processor that heed is built for has a fused multiplication
-// and addition. Measured over 42 products of the workloads in bench/ beside OpenBLAS 0.3.21, geometric means:
-// on a Zen 5 with AVX-512 1.7 of its Haswell kernels, to which this computer's environment holds it, and 1.0
-// to 1.1 of its own AVX-512 ones; in a build for Haswell 1.2 (the least .95). float64, which learners use to
-// check a gradient, and builds without that instruction are OpenBLAS's. So is everything with
-// HEED_PRODUCTS=openblas in the environment.
+// float32 products are computed by heed's own sgemm() if the processor that heed is built for has a fused
+// multiplication and addition. Measured over 42 products of the workloads in bench/ against OpenBLAS 0.3.21,
+// geometric means: on a Zen 5 with AVX-512 1.7 times the speed of its Haswell kernels, to which this
+// computer's environment holds it, and 1.0 to 1.1 times that of its own AVX-512 ones; in a build for Haswell
+// 1.2 times (at least .95). OpenBLAS computes float64, which learners use to check a gradient, builds without
+// that instruction, and everything if HEED_PRODUCTS=openblas is set in the environment.
 
 template <class T>
-bool takes_product() {
+bool uses_sgemm() {
   return has_own_product(dtype_of<T>);
 }
 
-// OpenBLAS. It counts in ints and reads matrices one of whose steps is 1 while the other jumps over whole
-// rows or columns.
+// OpenBLAS counts in ints. It reads a matrix if one of its steps is 1 and the other is at least the length of
+// a row or column.
 
-constexpr int64_t kMaxOperands = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();
 
-bool readable(const Tensor& x) {
+bool readable_by_blas(const Tensor& x) {
   const int64_t rows = x.size(-2), columns = x.size(-1);
   const int64_t row_step = x.strides()[x.dim() - 2], col_step = x.strides()[x.dim() - 1];
   const auto is_dense = [](int64_t lines, int64_t n, int64_t line_step, int64_t step) {
     return (n == 1 || step == 1) && (lines == 1 || line_step >= std::max<int64_t>(n, 1));
   };
   return (is_dense(rows, columns, row_step, col_step) || is_dense(columns, rows, col_step, row_step)) &&
-         std::max(row_step, col_step) <= kMaxOperands;
+         std::max(row_step, col_step) <= kMaxSize;
 }
 
-// OpenBLAS built with OpenMP takes its number of threads from omp_get_max_threads() at every call outside of
-// a parallel loop, whatever openblas_set_num_threads said: see Note [Same bits] in tensor/parallel.h.
+// Calls f, which calls BLAS. OpenBLAS built with OpenMP takes its number of threads from
+// omp_get_max_threads() at every call outside of a parallel loop, whatever openblas_set_num_threads() was
+// given: see Note [Same bits] in tensor/parallel.h.
 template <class F>
-void on_one_thread(const F& call_blas) {
+void on_one_thread(const F& f) {
   const int threads = omp_in_parallel() ? 1 : omp_get_max_threads();
   if (threads > 1) omp_set_num_threads(1);
-  call_blas();
+  f();
   if (threads > 1) omp_set_num_threads(threads);
 }
 
@@ -60,7 +63,7 @@ constexpr auto gemv = cblas_dgemv;
 template <>
 constexpr auto gemv<float> = cblas_sgemv;
 
-// How BLAS takes a matrix: as it is, or transposed, and the distance between its rows or columns.
+// How BLAS describes a matrix: as it is or transposed, and the distance of its rows or columns.
 struct Layout {
   CBLAS_TRANSPOSE trans;
   int lead;
@@ -73,7 +76,7 @@ struct Layout {
 
 // out = alpha a b + beta out
 template <class T>
-void blas_product(int n, int m, int k, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> out) {
+void blas_gemm(int n, int m, int k, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> out) {
   const Layout of_a(a), of_b(b);
   on_one_thread([&] {
     gemm<T>(CblasRowMajor, of_a.trans, of_b.trans, n, m, k, alpha, a.data, of_a.lead, b.data, of_b.lead, beta,
@@ -83,30 +86,30 @@ void blas_product(int n, int m, int k, T alpha, Matrix<const T> a, Matrix<const 
 
 // y [n, 1] += alpha a [n, k] x [k, 1]
 template <class T>
-void blas_times_vector(int n, int k, T alpha, Matrix<const T> a, Matrix<const T> x, Matrix<T> y) {
+void blas_gemv(int n, int k, T alpha, Matrix<const T> a, Matrix<const T> x, Matrix<T> y) {
   const Layout of_a(a);
-  const bool turned = of_a.trans == CblasTrans;
+  if (of_a.trans == CblasTrans) std::swap(n, k);
   on_one_thread([&] {
-    gemv<T>(CblasRowMajor, of_a.trans, turned ? k : n, turned ? n : k, alpha, a.data, of_a.lead, x.data,
-            static_cast<int>(x.row_step), 1, y.data, static_cast<int>(y.row_step));
+    gemv<T>(CblasRowMajor, of_a.trans, n, k, alpha, a.data, of_a.lead, x.data, static_cast<int>(x.row_step),
+            1, y.data, static_cast<int>(y.row_step));
   });
 }
 
 template <class T>
-T dot(int64_t n, const T* a, int64_t a_step, const T* b, int64_t b_step) {
+T inner_product(int64_t n, const T* a, int64_t a_step, const T* b, int64_t b_step) {
+  if (a_step == 1 && b_step == 1)  // in vectors: a call of BLAS pays off only for long ones
+    return join_line(n, T(0), std::plus<>(), std::multiplies<>(), a, b);
   T sum = 0;
-  if (a_step == 1 && b_step == 1)  // in vectors, which a call of BLAS pays for late
-    return join_line(n, sum, plus, times, a, b);
   for (int64_t i = 0; i < n; ++i) sum += a[i * a_step] * b[i * b_step];
   return sum;
 }
 
-// out = alpha a b, to which what out holds is added on request
+// out = alpha a b, plus out if `adds`
 template <class T>
-void multiply_by_blas(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
-                      bool adds, Matrix<T> out) {
+void gemm_tile_by_blas(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
+                       bool adds, Matrix<T> out) {
   if (n == 1 && m == 1) {
-    *out.data = (adds ? *out.data : 0) + alpha * dot(k, a.data, a.col_step, b.data, b.row_step);
+    *out.data = (adds ? *out.data : 0) + alpha * inner_product(k, a.data, a.col_step, b.data, b.row_step);
   } else if (k == 1) {
     for (int64_t i = 0; i < n; ++i) {
       const T factor = alpha * *a.at(i, 0);
@@ -114,41 +117,40 @@ void multiply_by_blas(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> 
       for (int64_t j = 0; j < m; ++j) row[j] = (adds ? row[j] : T(0)) + factor * *b.at(0, j);
     }
   } else if (n == 1) {
-    multiply_by_blas<T>(m, n, k, alpha, b.transposed(), a.transposed(), adds, out.transposed());
+    gemm_tile_by_blas<T>(m, n, k, alpha, b.transposed(), a.transposed(), adds, out.transposed());
   } else if (m == 1) {
     for (int64_t i = 0; i < n && !adds; ++i) *out.at(i, 0) = 0;
-    blas_times_vector<T>(static_cast<int>(n), static_cast<int>(k), alpha, a, b, out);
+    blas_gemv<T>(static_cast<int>(n), static_cast<int>(k), alpha, a, b, out);
   } else {
-    blas_product<T>(static_cast<int>(n), static_cast<int>(m), static_cast<int>(k), alpha, a, b, T(adds), out);
+    blas_gemm<T>(static_cast<int>(n), static_cast<int>(m), static_cast<int>(k), alpha, a, b, T(adds), out);
   }
 }
 
 // How the matrices [n, m] of a result are cut into tiles for the threads, along the longer side. Each tile
-// packs one operand anew, so they are as few as sharing allows, of at most 1024 rows (or columns, if there
-// are more of them), and as many for each thread. What OpenBLAS computes is cut for two threads whatever
-// their number, since there the bits depend on it: see Note [Same bits] in tensor/parallel.h.
+// packs one operand again. Therefore the tiles are as few as possible, of at most 1024 rows (or columns, if
+// there are more of them), the same number for each thread. What OpenBLAS computes is cut for two threads
+// regardless of their number, since there the bits depend on it: see Note [Same bits] in tensor/parallel.h.
 //
 //                    m
 //              +-----------+
 //            k |     b     |
 //        k     +-----------+
 //     +-----+  +-----------+
-//     |  a  |  |  tile 0   |    where n >= m, rows of a and of the result are cut,
+//     |  a  |  |  tile 0   |    if n >= m, rows of a and of the result are cut,
 //   n +- - -+  +- - - - - -+    else columns of b and of the result
 //     |     |  |  tile 1   |
 //     +-----+  +-----------+
 struct Tiles {
-  int64_t n, m, size, count, at_once;
+  int64_t n, m, size, count, per_block;
 
   Tiles(int64_t n, int64_t m, int64_t k, int64_t threads) : n(n), m(m) {
-    const auto parts = [](int64_t x, int64_t most) { return (x + most - 1) / most; };
     const int64_t longer = std::max(n, m);
     const double work = static_cast<double>(n) * static_cast<double>(m) * static_cast<double>(k);
     const int64_t least = products_per_block(work / static_cast<double>(longer) / 2);
-    const int64_t wanted = parts(parts(longer, 1024), threads) * threads;
-    size = parts(std::max(least, parts(longer, wanted)), 64) * 64;
-    count = parts(longer, size);
-    at_once = products_per_block(work / static_cast<double>(count));
+    const int64_t wanted = ceil_div(ceil_div(longer, 1024), threads) * threads;
+    size = ceil_div(std::max(least, ceil_div(longer, wanted)), 64) * 64;
+    count = ceil_div(longer, size);
+    per_block = products_per_block(work / static_cast<double>(count));
   }
   Tile operator[](int64_t index) const {
     const int64_t first = index * size;
@@ -157,9 +159,9 @@ struct Tiles {
   }
 };
 
-// Products of a row and a column each, several at once.
-void run_dots(const Tensor& out, const Matrices<const float>& a, const Matrices<const float>& b, int64_t k,
-              float alpha) {
+// Each product is that of a row and a column: several are computed at once.
+void dot_batched(const Tensor& out, const Matrices<const float>& a, const Matrices<const float>& b, int64_t k,
+                 float alpha) {
   float* y = out.mutable_data<float>();
   parallel_for(out.numel(), products_per_block(static_cast<double>(k)), [&](int64_t begin, int64_t end) {
     for (int64_t first = begin; first < end; first += kDots) {
@@ -175,30 +177,28 @@ void run_dots(const Tensor& out, const Matrices<const float>& a, const Matrices<
   });
 }
 
-// out [..., n, m] = start + alpha a [..., n, k] b [..., k, m], any of which broadcasts to out's leading
-// dimensions
+// out [..., n, m] = start + alpha a [..., n, k] b [..., k, m]; all broadcast to the leading dimensions of out
 template <class T>
-void run(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& start, T alpha) {
+void matmul_batched(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& start, T alpha) {
   const int64_t n = out.size(-2), m = out.size(-1), k = a.size(-1);
   const Shape lead = leading(out);
   const Matrices<const T> all_a(a, lead, n, k), all_b(b, lead, k, m), all_start(start, lead, n, m);
   const Matrices<T> all_out(out);
   if constexpr (std::is_same_v<T, float>)
-    if (n == 1 && m == 1 && !start.defined() && takes_product<T>())
-      return run_dots(out, all_a, all_b, k, alpha);
-  const Tiles tiles(n, m, k, takes_product<T>() ? num_threads() : 2);
-  parallel_for(out.numel() / (n * m) * tiles.count, tiles.at_once, [&](int64_t begin, int64_t end) {
+    if (n == 1 && m == 1 && !start.defined() && uses_sgemm<T>())
+      return dot_batched(out, all_a, all_b, k, alpha);
+  const Tiles tiles(n, m, k, uses_sgemm<T>() ? num_threads() : 2);
+  parallel_for(out.numel() / (n * m) * tiles.count, tiles.per_block, [&](int64_t begin, int64_t end) {
     for (int64_t index = begin; index < end; ++index) {
       const int64_t matrix = index / tiles.count;
       const Tile t = tiles[index % tiles.count];
-      multiply<T>(t.rows, t.columns, k, alpha, all_a[matrix].from(t.i, 0), all_b[matrix].from(0, t.j),
-                  start.defined() ? all_start[matrix].from(t.i, t.j) : Matrix<T>{},
-                  all_out[matrix].from(t.i, t.j));
+      gemm_tile<T>(t.rows, t.columns, k, alpha, all_a[matrix].block(t.i, 0), all_b[matrix].block(0, t.j),
+                   all_start[matrix].block(t.i, t.j), all_out[matrix].block(t.i, t.j));
     }
   });
 }
 
-// x [..., k] as a matrix [N, k] with all leading dimensions in one; a view where the strides allow it.
+// x [..., k] as a matrix [N, k] with all leading dimensions merged: a view if the strides allow it.
 Tensor as_rows(const Tensor& x) {
   const int64_t last = x.dim() - 1, k = x.shape()[last];
   const CollapsedDims rows(x.shape(), x.strides(), last);
@@ -211,11 +211,8 @@ Tensor as_rows(const Tensor& x) {
 
 bool has_own_product(DType dtype) {
 #ifdef __FMA__
-  static const bool own = [] {
-    const char* whose = std::getenv("HEED_PRODUCTS");
-    return whose == nullptr || std::strcmp(whose, "openblas") != 0;
-  }();
-  return own && dtype == float32;
+  static const char* const chosen = std::getenv("HEED_PRODUCTS");
+  return dtype == float32 && !(chosen && std::strcmp(chosen, "openblas") == 0);
 #else
   static_cast<void>(dtype);
   return false;
@@ -223,7 +220,7 @@ bool has_own_product(DType dtype) {
 }
 
 Tensor for_products(const Tensor& x) {
-  if (readable(x) || has_own_product(x.dtype())) return x;
+  if (readable_by_blas(x) || has_own_product(x.dtype())) return x;
   Shape shape = x.shape();
   for (int64_t d = 0; d < x.dim() - 2; ++d)
     if (x.strides()[d] == 0 && shape[d] > 0) shape[d] = 1;
@@ -236,41 +233,43 @@ int64_t& product_flops() {
 }
 
 template <class T>
-void multiply(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
-              Matrix<const T> start, Matrix<T> out) {
+void gemm_tile(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
+               Matrix<const T> start, Matrix<T> out) {
   if (n == 0 || m == 0) return;
   if constexpr (std::is_same_v<T, float>)
-    if (takes_product<T>() && (!start.data || start.col_step == 1))
-      return product(n, m, k, alpha, a, b, start, out);
+    if (uses_sgemm<T>() && (!start.data || start.col_step == 1))
+      return sgemm(n, m, k, alpha, a, b, start, out);
   const bool adds = start.data != nullptr;
   if (adds ? start.data != out.data : k == 0)
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < m; ++j) *out.at(i, j) = adds ? *start.at(i, j) : T(0);
   if (k == 0) return;
-  if (takes_product<T>()) return multiply<T>(n, m, k, alpha, a, b, out, out);
-  multiply_by_blas<T>(n, m, k, alpha, a, b, adds, out);
+  if (uses_sgemm<T>()) return gemm_tile<T>(n, m, k, alpha, a, b, out, out);
+  gemm_tile_by_blas<T>(n, m, k, alpha, a, b, adds, out);
 }
 
-template void multiply(int64_t, int64_t, int64_t, float, Matrix<const float>, Matrix<const float>,
-                       Matrix<const float>, Matrix<float>);
-template void multiply(int64_t, int64_t, int64_t, double, Matrix<const double>, Matrix<const double>,
-                       Matrix<const double>, Matrix<double>);
+template void gemm_tile(int64_t, int64_t, int64_t, float, Matrix<const float>, Matrix<const float>,
+                        Matrix<const float>, Matrix<float>);
+template void gemm_tile(int64_t, int64_t, int64_t, double, Matrix<const double>, Matrix<const double>,
+                        Matrix<const double>, Matrix<double>);
 
 Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start, double alpha) {
   const int64_t n = a.size(-2), k = a.size(-1), m = b.size(-1);
   Tensor out = Tensor::empty(matrix_shape(broadcast_shapes(leading(a), leading(b)), n, m), a.dtype());
   if (out.numel() == 0) return out;
-  check(std::max({n, k, m}) <= kMaxOperands, "a is ", a.shape(), ", b is ", b.shape(),
+  check(std::max({n, k, m}) <= kMaxSize, "a is ", a.shape(), ", b is ", b.shape(),
         "; BLAS counts rows and columns in 31 bits, cut the operands into pieces");
   product_flops() += 2 * out.numel() * k;
+  if (reference_mode()) return plain::matmul(a, b, start, alpha);
 
-  // One matrix b for all of a: its rows make one long product.
-  const bool one_b = b.dim() == 2 && a.dim() > 2 && (!start.defined() || start.dim() <= 1) &&
-                     out.numel() / m <= kMaxOperands;
+  // One matrix b for all of a: the rows of a make one long product.
+  const bool one_b =
+      b.dim() == 2 && a.dim() > 2 && (!start.defined() || start.dim() <= 1) && out.numel() / m <= kMaxSize;
   const Tensor left = for_products(one_b ? as_rows(a) : a), right = for_products(b);
   const Tensor target = one_b ? as_rows(out) : out;
-  visit_floating(a.dtype(),
-                 [&]<class T>(Type<T>) { run<T>(target, left, right, start, static_cast<T>(alpha)); });
+  visit_floating(a.dtype(), [&]<class T>(Type<T>) {
+    matmul_batched<T>(target, left, right, start, static_cast<T>(alpha));
+  });
   return out;
 }
 

@@ -1,28 +1,29 @@
 #pragma once
 
 #include "tensor/kernels/loop.h"
-#include "tensor/kernels/product.h"
 
 namespace heed::kernel {
 
-/// start + alpha a b: products of matrices, the last two dimensions. Any strides, one floating dtype.
+/// start + alpha a b: products of matrices, which are the last two dimensions. Any strides, one floating
+/// dtype.
 ///
 ///   a        [..., n, k]
 ///   b        [..., k, m]    leading dimensions broadcast against a's
-///   start    broadcasts to the result; zero when undefined
+///   start    broadcasts to the result; zero if undefined
 ///   returns  [..., n, m]
 Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start = {}, double alpha = 1);
 
-/// Floating-point operations of products in this thread so far, two for a multiplication and its addition.
+/// Floating-point operations of matrix products in this thread so far: two for a multiplication and its
+/// addition.
 int64_t& product_flops();
 
-/// Whether products of this dtype are heed's own: a row's bits are then the same alone and among others, and
-/// however the operands lie in memory. See Note [Whose products].
+/// Whether products of this dtype are computed by heed's sgemm(). The bits of a row are then the same alone
+/// and among others, and for any strides of the operands. See Note [Whose products].
 bool has_own_product(DType dtype);
 
 // The parts of products, for other kernels.
 
-/// A part of a matrix: its rows from i and its columns from j on.
+/// A part of a matrix: `rows` rows from i on and `columns` columns from j on.
 struct Tile {
   int64_t i, rows, j, columns;
 };
@@ -61,20 +62,21 @@ class Matrices {
 
  private:
   CollapsedDims lead_;
-  Matrix<T> first_{nullptr, 0, 0};
+  Matrix<T> first_;
 };
 
-/// x itself if multiply() can read its matrices, else a copy, which has a repeated matrix once.
+/// x itself if gemm_tile() can read its matrices, else a copy in which a repeated matrix appears once.
 Tensor for_products(const Tensor& x);
 
-/// out [n, m] = start + alpha a [n, k] b [k, m], by one thread. start has any steps and may be out itself, or
-/// without data, which is 0. a and b are matrices of for_products(), transposed or not, out.col_step is 1,
-/// and the sizes fit in 31 bits: the caller sees to it.
+/// out [n, m] = start + alpha a [n, k] b [k, m] in the calling thread. `start` has any steps and may be out
+/// itself, or Matrix(), which stands for zeros. The caller guarantees that a and b are matrices of
+/// for_products(), transposed or not, that out.col_step is 1, and that the sizes fit in 31 bits.
 template <class T>
-void multiply(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
-              Matrix<const T> start, Matrix<T> out);
+void gemm_tile(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
+               Matrix<const T> start, Matrix<T> out);
 
-/// Products, each of so many multiplications, that one thread takes at a time: enough to pay for waking it.
+/// How many products of this many multiplications make up a thread's unit of work: enough to outweigh the
+/// cost of waking the thread.
 inline int64_t products_per_block(double multiplications) {
   return static_cast<int64_t>(1 + (1 << 20) / std::max(multiplications, 1.0));
 }

@@ -4,12 +4,13 @@
 
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/outer_inner.h"
+#include "tensor/kernels/plain.h"
 #include "tensor/kernels/reduce.h"
 
 namespace heed::kernel {
 namespace {
 
-// x, or a `value` for each of the n where it is undefined.
+// x, or n copies of `value` if it is undefined.
 Tensor given_or(double value, const Tensor& x, int64_t n, DType dtype) {
   return x.defined() ? contiguous(x) : full({n}, value, dtype);
 }
@@ -19,13 +20,13 @@ T average(int64_t n, const F& f, const T* first, const X*... more) {
   return static_cast<T>(sum_line(n, f, first, more...) / static_cast<double>(n));
 }
 
-// Gradients of this size leave the caches before they are read: they are written past them, row by row, while
-// the next rows of what they are made of come in. Of 4096 rows of 1024 that takes a sixth off forward and
-// backward.
+// Gradients of this size would leave the caches before they are read. Their rows are therefore written past
+// the caches, while the operands of the next row are prefetched. For 4096 rows of 1024 that saves a sixth of
+// the time of forward and backward.
 constexpr int64_t kPastCaches = 8 << 20;
 
 template <class T>
-void fetch_line(int64_t n, const T* x) {
+void prefetch_line(int64_t n, const T* x) {
   for (int64_t i = 0; i < n; i += 64 / static_cast<int64_t>(sizeof(T))) __builtin_prefetch(x + i);
 }
 
@@ -37,10 +38,36 @@ void write_past_caches(int64_t n, const T* from, T* to) {
                      _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
 }
 
+// The gradients of one row. With xhat = (x - mean) scale and h = g weight:
+//
+//   dx        scale (h - mean(h) - xhat mean(h xhat)), without mean(h) if the row is not centered
+//   dweight   += g xhat
+//   dbias     += g
+//
+// The next row is prefetched between the passes if `prefetches`.
+template <class T>
+void row_backward(int64_t n, bool centered, bool prefetches, T mean, T scale, const T* g, const T* x,
+                  const T* weight, T* dx, T* dweight, T* dbias) {
+  const auto xhat = [=](auto v) { return (v - mean) * scale; };
+  const auto h_xhat = [=](auto g_, auto w, auto v) { return g_ * w * xhat(v); };
+  const T along = average(n, h_xhat, g, weight, x);
+  for (const T* next : {g + n, x + n})
+    if (prefetches) prefetch_line(n, next);
+  const T mean_h = centered ? average(n, std::multiplies<>(), g, weight) : T(0);
+  HEED_VECTORIZE
+  for (int64_t i = 0; i < n; ++i) {
+    const T normalized = xhat(x[i]);
+    dx[i] = scale * (g[i] * weight[i] - mean_h - normalized * along);
+    dweight[i] += g[i] * normalized;
+    dbias[i] += g[i];
+  }
+}
+
 }  // namespace
 
 NormResult norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strided_weight,
                 const Tensor& strided_bias, double eps) {
+  if (reference_mode()) return plain::norm(centre, strided, n, strided_weight, strided_bias, eps);
   const Tensor x = contiguous(strided);
   const Tensor weight = given_or(1, strided_weight, n, x.dtype());
   const Tensor bias = given_or(0, strided_bias, n, x.dtype());
@@ -54,7 +81,7 @@ NormResult norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& s
     each_row(rows, n, [=](int64_t r) {
       const T* x_row = in + r * n;
       T* y_row = y + r * n;
-      const T mean = means ? means[r] = average(n, itself, x_row) : T(0);
+      const T mean = means ? means[r] = average(n, std::identity(), x_row) : T(0);
       const auto square = [=](auto v) { return (v - mean) * (v - mean); };
       const T variance = average(n, square, x_row);
       const T scale = scales[r] = static_cast<T>(1 / std::sqrt(static_cast<double>(variance) + eps));
@@ -65,57 +92,30 @@ NormResult norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& s
   return out;
 }
 
-// With h = g weight:
-//
-//   dx       scale (h - mean(h) - xhat mean(h xhat)), without mean(h) where nothing is centred
-//   dweight  sum over rows of g xhat
-//   dbias    sum over rows of g
+// A block of rows has one partial sum of dweight and dbias: see Note [Same bits] in tensor/parallel.h.
 NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int64_t n,
                             const Tensor& strided_weight, const NormResult& forward) {
   const Tensor g = contiguous(strided_g), x = contiguous(strided);
   const Tensor weight = given_or(1, strided_weight, n, x.dtype());
   const int64_t rows = n == 0 ? 0 : x.numel() / n;
-  // Rows that share one partial sum of the gradients of weight and bias: see Note [Same bits] in
-  // tensor/parallel.h.
-  const int64_t at_once = std::max<int64_t>(64, rows_per_block(n));
-  const int64_t blocks = (rows + at_once - 1) / at_once;
+  const int64_t block = std::max<int64_t>(64, rows_per_block(n)), blocks = ceil_div(rows, block);
   const Tensor dx = Tensor::empty(x.shape(), x.dtype());
-  const Tensor dweights = Tensor::empty({blocks, n}, x.dtype());
-  const Tensor dbiases = Tensor::empty({blocks, n}, x.dtype());
+  const Tensor dweights = full({blocks, n}, 0, x.dtype()), dbiases = full({blocks, n}, 0, x.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    const T *in = x.data<T>(), *incoming = g.data<T>(), *w = weight.data<T>();
-    const T* scales = forward.scale.data<T>();
-    const T* means = forward.mean.defined() ? forward.mean.data<T>() : nullptr;
-    T *out = dx.mutable_data<T>(), *dws = dweights.mutable_data<T>(), *dbs = dbiases.mutable_data<T>();
+    const T *gs = g.data<T>(), *xs = x.data<T>(), *w = weight.data<T>(), *scale = forward.scale.data<T>();
+    const T* mean = forward.mean.defined() ? forward.mean.data<T>() : nullptr;
+    T *dxs = dx.mutable_data<T>(), *dws = dweights.mutable_data<T>(), *dbs = dbiases.mutable_data<T>();
     const int64_t bytes = n * static_cast<int64_t>(sizeof(T));
-    const bool passes = rows * bytes >= kPastCaches && bytes % 16 == 0;
-    parallel_for(rows, at_once, [=](int64_t begin, int64_t end) {
-      const Tensor one_row = Tensor::empty({passes ? n : 0}, dtype_of<T>);
-      T *dw = dws + begin / at_once * n, *db = dbs + begin / at_once * n;
-      std::fill_n(dw, n, T(0));
-      std::fill_n(db, n, T(0));
+    const bool streams = rows * bytes >= kPastCaches && bytes % 16 == 0;
+    parallel_for(rows, block, [=](int64_t begin, int64_t end) {
+      const Tensor one_row = Tensor::empty({streams ? n : 0}, dtype_of<T>);
       for (int64_t r = begin; r < end; ++r) {
-        const T *g_row = incoming + r * n, *x_row = in + r * n;
-        T* dx_row = passes ? one_row.mutable_data<T>() : out + r * n;
-        const T mean = means ? means[r] : T(0), scale = scales[r];
-        const auto xhat = [=](auto v) { return (v - mean) * scale; };
-        const auto product = [=](auto g_, auto w_, auto v) { return g_ * w_ * xhat(v); };
-        const T along = average(n, product, g_row, w, x_row);
-        if (passes && r + 1 < end) {
-          fetch_line(n, g_row + n);
-          fetch_line(n, x_row + n);
-        }
-        const T offset = means ? average(n, times, g_row, w) : T(0);
-        HEED_VECTORIZE
-        for (int64_t i = 0; i < n; ++i) {
-          const T h = xhat(x_row[i]);
-          dx_row[i] = scale * (g_row[i] * w[i] - offset - h * along);
-          dw[i] += g_row[i] * h;
-          db[i] += g_row[i];
-        }
-        if (passes) write_past_caches(n, dx_row, out + r * n);
+        T* dx_row = streams ? one_row.mutable_data<T>() : dxs + r * n;
+        row_backward(n, mean != nullptr, streams && r + 1 < end, mean ? mean[r] : T(0), scale[r], gs + r * n,
+                     xs + r * n, w, dx_row, dws + begin / block * n, dbs + begin / block * n);
+        if (streams) write_past_caches(n, dx_row, dxs + r * n);
       }
-      if (passes) _mm_sfence();
+      if (streams) _mm_sfence();
     });
   });
   return {dx, sum(dweights, {0}, false), sum(dbiases, {0}, false)};

@@ -2,22 +2,22 @@
 
 #include "tensor/tensor.h"
 
-/// Normalisation of rows. x is any number of rows of n values, n being the size of `weight` and `bias`, both
-/// of which may be undefined. xhat = (x - mean) / std, std^2 = mean((x - mean)^2) + eps; y = xhat weight +
-/// bias.
+/// Normalization of rows. x consists of rows of n elements, where n is the size of `weight` and `bias`.
+/// Either may be undefined. y = xhat weight + bias with xhat = (x - mean) / std and std^2 = mean((x -
+/// mean)^2) + eps.
 namespace heed::kernel {
 
-enum class Centre { mean, zero };  // zero: RMS norm, which takes 0 for the mean
+enum class Centre { mean, zero };  // zero: RMS norm, which uses 0 as the mean
 
 struct NormResult {
   Tensor y;
-  Tensor mean, scale;  // [rows]; scale = 1 / std, and no mean where it is zero
+  Tensor mean, scale;  // [rows]; scale = 1 / std; no mean for Centre::zero
 };
 NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight, const Tensor& bias,
                 double eps);
 
 struct NormGradients {
-  Tensor x, weight, bias;  // of weight and bias [n], as rows
+  Tensor x, weight, bias;  // weight and bias are [n]
 };
 NormGradients norm_backward(const Tensor& g, const Tensor& x, int64_t n, const Tensor& weight,
                             const NormResult& forward);

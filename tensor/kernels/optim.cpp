@@ -1,6 +1,23 @@
 #include "tensor/kernels/optim.h"
 
+#include <numeric>
+
 namespace heed::kernel {
+namespace {
+
+// join(...join(0, power(|x_0|))..., power(|x_{n-1}|)) in eight lanes side by side, which the compiler
+// vectorizes.
+template <class T, class Power, class Join>
+double join_powers(const T* x, int64_t n, const Power& power, const Join& join) {
+  double lanes[8] = {}, result = 0;
+  for (int64_t i = 0; i < n; i += 8)
+    for (int64_t l = 0; l < 8; ++l)
+      lanes[l] = join(lanes[l], power(i + l < n ? std::abs(static_cast<double>(x[i + l])) : 0));
+  for (const double lane : lanes) result = join(result, lane);
+  return result;
+}
+
+}  // namespace
 
 double sum_of_powers(const Tensor& x, double p) {
   const Tensor values = contiguous(x);
@@ -8,31 +25,20 @@ double sum_of_powers(const Tensor& x, double p) {
   const auto join = [largest](double sum, double term) {
     return largest ? (term > sum || std::isnan(term) ? term : sum) : sum + term;
   };
-  std::vector<double> parts(static_cast<size_t>((x.numel() + kSweep - 1) / kSweep));
+  std::vector<double> parts(static_cast<size_t>(ceil_div(x.numel(), kSweep)));
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    const T* first = values.data<T>();
-    parallel_for(x.numel(), kSweep, [&](int64_t begin, int64_t end) {
-      double lanes[8] = {};  // sums side by side, so that the loop becomes vector code
-      const auto add = [&](auto&& power) {
-        for (int64_t i = begin; i < end; i += 8)
-          for (int64_t l = 0; l < 8; ++l) {
-            const double value = i + l < end ? std::abs(static_cast<double>(first[i + l])) : 0;
-            lanes[l] = join(lanes[l], power(value));
-          }
+    parallel_for(x.numel(), kSweep, [&, first = values.data<T>()](int64_t begin, int64_t end) {
+      const auto part = [&](const auto& power) {
+        return join_powers(first + begin, end - begin, power, join);
       };
-      if (p == 2)
-        add(squared);
-      else if (p == 1 || largest)
-        add(itself);
-      else
-        add([p](double v) { return v == 0 ? 0 : std::pow(v, p); });  // no 0^0
-      double& part = parts[static_cast<size_t>(begin / kSweep)];
-      for (const double lane : lanes) part = join(part, lane);
+      parts[static_cast<size_t>(begin / kSweep)] =
+          p == 2 ? part([](double v) { return v * v; })
+          : p == 1 || largest
+              ? part(std::identity())
+              : part([p](double v) { return v == 0 ? 0 : std::pow(v, p); });  // 0^0 counts as 0
     });
   });
-  double result = 0;
-  for (const double part : parts) result = join(result, part);
-  return result;
+  return std::accumulate(parts.begin(), parts.end(), 0.0, join);
 }
 
 }  // namespace heed::kernel

@@ -63,7 +63,7 @@ void sweep(const Tensor& p, const Tensor& g, double sign, double decay, const Ru
   });
 }
 
-/// sum |x|^p; the largest |x| for p = infinity, the number of non-zeros for p = 0. Summed in float64.
+/// sum |x|^p; the largest |x| for p = infinity, the number of nonzeros for p = 0. Summed in float64.
 double sum_of_powers(const Tensor& x, double p);
 
 }  // namespace heed::kernel

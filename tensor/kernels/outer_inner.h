@@ -1,19 +1,21 @@
 #pragma once
 
+#include <limits>
+
 #include "tensor/kernels/loop.h"
 #include "tensor/kernels/math.h"
 #include "tensor/parallel.h"
 
-/// Loops along one dimension, where the values of a line have to do with each other.
+/// Loops along one dimension, for kernels in which the elements of a line depend on each other.
 namespace heed::kernel {
 
-inline constexpr int64_t kWidth = 512;  // neighbouring lines that are worked on together
-inline constexpr int64_t kRun = 2048;   // values that are joined in their own type before it is widened
+inline constexpr int64_t kWidth = 512;  // adjacent lines that are processed together
+inline constexpr int64_t kRun = 2048;   // elements that are joined in their own type before it is widened
 
-/// Rows of n elements that one thread takes at a time.
+/// Rows of n elements in a thread's unit of work.
 inline int64_t rows_per_block(int64_t n) { return std::max<int64_t>(1, kBlock / std::max<int64_t>(1, n)); }
 
-/// Calls f(r) for each of the rows 0, 1, ... of n elements, shared among threads.
+/// Calls f(r) for each row r = 0, 1, ... of n elements. Threads share the rows.
 template <class F>
 void each_row(int64_t rows, int64_t n, const F& f) {
   parallel_for(rows, rows_per_block(n), [&](int64_t begin, int64_t end) {
@@ -29,18 +31,18 @@ inline constexpr int64_t kVectorBytes = 32;
 inline constexpr int64_t kVectorBytes = 16;
 #endif
 
-/// As many values as one register holds; +, *, < and ?: work on all of them at once.
+/// A vector register; +, *, < and ?: act on all of its elements at once.
 template <class T>
 struct Simd {
   static constexpr int64_t size = kVectorBytes / static_cast<int64_t>(sizeof(T));
   using Values [[gnu::vector_size(kVectorBytes)]] = T;
-  // As Values, at any place: a copy by memcpy would make GCC move registers to memory and back.
-  using Anywhere [[gnu::vector_size(kVectorBytes), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
-  static Values load(const T* x) { return *reinterpret_cast<const Anywhere*>(x); }
-  static void store(T* x, const Values& values) { *reinterpret_cast<Anywhere*>(x) = values; }
+  // Values at any address. A copy by memcpy would make GCC move registers to memory and back.
+  using Unaligned [[gnu::vector_size(kVectorBytes), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
+  static Values load(const T* x) { return *reinterpret_cast<const Unaligned*>(x); }
+  static void store(T* x, const Values& values) { *reinterpret_cast<Unaligned*>(x) = values; }
 };
 
-/// Exchanges the lanes of x that have bit S with those of y that have not.
+/// Exchanges the lanes of x that have bit S with the lanes of y that do not.
 template <int S, class Values, int... L>
 [[gnu::always_inline]] inline void exchange_lanes(Values& x, Values& y, std::integer_sequence<int, L...>) {
   constexpr int size = sizeof...(L);
@@ -49,7 +51,7 @@ template <int S, class Values, int... L>
   x = first;
 }
 
-/// The rows of a square become its columns, in squares of half the size each time.
+/// Transposes a square matrix of registers, in squares of half the size each time.
 template <class T, int S = Simd<T>::size / 2>
 [[gnu::always_inline]] inline void transpose_square(typename Simd<T>::Values (&v)[Simd<T>::size]) {
   constexpr int size = Simd<T>::size;
@@ -59,7 +61,8 @@ template <class T, int S = Simd<T>::size / 2>
   if constexpr (S > 1) transpose_square<T, S / 2>(v);
 }
 
-/// 64 bytes of values, in as many packs as it takes: the lanes that a line is joined in, in any register.
+/// 64 bytes of elements, in as many registers as that takes. A line is joined in these lanes, so that the
+/// order does not depend on the size of a register.
 template <class T>
 struct Lanes {
   static constexpr int64_t size = 64 / static_cast<int64_t>(sizeof(T)), packs = 64 / kVectorBytes;
@@ -77,7 +80,7 @@ struct Lanes {
     HEED_UNROLL
     for (int64_t p = 0; p < packs; ++p) pack[p] = with(pack[p], other.pack[p]);
   }
-  /// All of them put together, halves first.
+  /// All lanes joined, halves first.
   template <class Join>
   T joined(const Join& with) {
     HEED_UNROLL
@@ -97,10 +100,10 @@ struct Lanes {
   }
 };
 
-/// start, f(x[0]...), ..., f(x[n - 1]...) put together by an associative `join`. A compiler must not reorder
-/// sums of floats by itself, so this is written in packs, in four times 64 bytes to hide how long a sum
-/// takes. `f` and `join` take numbers as well as packs. The order depends on n alone, and not on the
-/// processor; but what is left behind the last 64 bytes may or may not fuse a product with its sum there.
+/// start, f(x[0]...), ..., f(x[n - 1]...) joined by an associative `join`. A compiler must not reorder sums
+/// of floats by itself, so this is written in vectors: four times 64 bytes, to hide the latency of a sum. `f`
+/// and `join` accept numbers as well as vectors. The order depends on n alone and not on the processor,
+/// except that the elements after the last whole 64 bytes may or may not fuse a product with its sum.
 template <class T, class Join, class F, class... X>
 T join_line(int64_t n, T start, const Join& join, const F& f, const X*... x) {
   constexpr int64_t size = Lanes<T>::size;
@@ -128,40 +131,44 @@ T join_line(int64_t n, T start, const Join& join, const F& f, const X*... x) {
   return start;
 }
 
-/// f(x[0]...) + ... + f(x[n - 1]...), in double from run to run.
+/// f(x[0]...) + ... + f(x[n - 1]...): each run in T, and the runs in double.
 template <class F, class T, class... X>
 double sum_line(int64_t n, const F& f, const T* first, const X*... more) {
   double total = 0;
   for (int64_t i = 0; i < n; i += kRun)
-    total += join_line(std::min(kRun, n - i), T(0), plus, f, first + i, (more + i)...);
+    total += join_line(std::min(kRun, n - i), T(0), std::plus<>(), f, first + i, (more + i)...);
   return total;
 }
 
 template <class T>
 inline constexpr T minus_infinity = -std::numeric_limits<T>::infinity();
 
-/// The largest of `most` and the x; NaN is passed over, but for a line that starts with it.
+/// max(start, x_0, ..., x_{n-1}). A NaN in x is ignored; a NaN in `start` is kept.
 template <class T>
-T max_line(int64_t n, T most, const T* x) {
+T max_line(int64_t n, T start, const T* x) {
   const auto larger = [](auto a, auto b) { return b > a ? b : a; };
-  return join_line(n, most, larger, itself, x);
+  return join_line(n, start, larger, std::identity(), x);
 }
 
-/// Taken off a line before exp, lest it overflow: its largest value, or 0 where exp(-inf + inf) would be NaN.
+/// Subtracted from a line before exp to prevent overflow: its maximum, or 0 where exp(-inf + inf) would be
+/// NaN.
 template <class T>
-T shift_of(T most) {
-  return most == minus_infinity<T> ? 0 : most;
+T shift_of(T max) {
+  return max == minus_infinity<T> ? 0 : max;
 }
 
-/// y_i = exp(x_i - shift), where y may be x; returns the sum of the y.
+/// y_i = exp(x_i - shift), where y may be x. Returns the sum of the y_i.
 template <class T>
 double exp_line(int64_t n, const T* x, T shift, T* y) {
   HEED_VECTORIZE
   for (int64_t i = 0; i < n; ++i) y[i] = math::exp_below(x[i] - shift);
-  return sum_line(n, itself, y);
+  return sum_line(n, std::identity(), y);
 }
 
-/// x with `dim` and the last dimension in each other's place.
+/// The dimensions that a reduction along `dim` reduces: a scalar has none.
+inline Shape line_dims(const Tensor& x, int64_t dim) { return x.dim() == 0 ? Shape{} : Shape{dim}; }
+
+/// x with `dim` and the last dimension exchanged.
 inline Tensor last_swapped_with(const Tensor& x, int64_t dim) {
   if (dim >= x.dim() - 1) return x;
   Shape shape = x.shape();
@@ -178,14 +185,14 @@ struct OuterInner {
   OuterInner(const Shape& shape, int64_t dim) {
     for (int64_t d = 0; d < shape.dim(); ++d) (d < dim ? outer : d == dim ? n : inner) *= shape[d];
   }
-  /// Calls f(first, line, width) for stretches of `width` neighbouring lines, at most kWidth: element i of
-  /// the stretch's line l is at first + i * inner + l, and its lines are line, line + 1, ... of all.
+  /// Calls f(first, line, width) for groups of `width` <= kWidth adjacent lines: element i of the group's
+  /// line l is at first + i * inner + l, and the lines are number line, line + 1, ... of all.
   template <class F>
   void each(const F& f) const {
     if (outer == 0 || inner == 0) return;
-    const int64_t chunks = (inner + kWidth - 1) / kWidth;
-    each_row(outer * chunks, n * std::min(inner, kWidth), [&](int64_t stretch) {
-      const int64_t block = stretch / chunks, start = stretch % chunks * kWidth;
+    const int64_t groups = ceil_div(inner, kWidth);
+    each_row(outer * groups, n * std::min(inner, kWidth), [&](int64_t group) {
+      const int64_t block = group / groups, start = group % groups * kWidth;
       f(block * n * inner + start, block * inner + start, std::min(kWidth, inner - start));
     });
   }

@@ -4,230 +4,232 @@
 #include "tensor/kernels/loop.h"
 #include "tensor/kernels/math.h"
 #include "tensor/kernels/matmul.h"
+#include "tensor/kernels/plain.h"
 #include "tensor/kernels/reduce.h"
 #include "tensor/parallel.h"
 
 namespace heed::kernel {
+
+template <class T>
+void recurrent_step(Recurrence kind, int64_t H, const T* x, const T* bias, const T* before, T* a, T* y) {
+  const auto sum = [=](int64_t i) { return x[i] + (a[i] + bias[i]); };
+  switch (kind) {
+    case Recurrence::rnn_tanh:
+      HEED_VECTORIZE
+      for (int64_t i = 0; i < H; ++i) y[i] = math::tanh(sum(i));
+      return;
+    case Recurrence::rnn_relu:
+      for (int64_t i = 0; i < H; ++i) y[i] = sum(i) < 0 ? T(0) : sum(i);
+      return;
+    case Recurrence::gru:
+      HEED_VECTORIZE
+      for (int64_t i = 0; i < H; ++i) {
+        const T r = math::sigmoid(sum(i)), z = math::sigmoid(sum(H + i));
+        const T inner = a[2 * H + i] + bias[2 * H + i];
+        const T candidate = math::tanh(x[2 * H + i] + r * inner);
+        a[i] = r;
+        a[H + i] = z;
+        a[2 * H + i] = inner;
+        a[3 * H + i] = candidate;
+        y[i] = (1 - z) * candidate + z * before[i];
+      }
+      return;
+    case Recurrence::lstm:
+      HEED_VECTORIZE
+      for (int64_t i = 0; i < H; ++i) {
+        const T in = math::sigmoid(sum(i)), forget = math::sigmoid(sum(H + i));
+        const T candidate = math::tanh(sum(2 * H + i)), out = math::sigmoid(sum(3 * H + i));
+        const T c = forget * before[H + i] + in * candidate;
+        a[i] = in;
+        a[H + i] = forget;
+        a[2 * H + i] = candidate;
+        a[3 * H + i] = out;
+        y[i] = out * math::tanh(c);
+        y[H + i] = c;
+      }
+      return;
+  }
+}
+template void recurrent_step(Recurrence, int64_t, const float*, const float*, const float*, float*, float*);
+template void recurrent_step(Recurrence, int64_t, const double*, const double*, const double*, double*,
+                             double*);
+
 namespace {
 
-// Sequences do not meet, so each thread walks some of them through all steps: see Note [Same bits] in
-// tensor/parallel.h. As each share reads the whole weight at every step, there are few: halves, of at most 64
-// sequences.
-int64_t sequences_at_once(int64_t batch) {
+// The gradients of one step. d is the gradient of the state after it, and becomes the part of the gradient of
+// the state before it that does not pass through W h. dx and da are the gradients of x and of W h + b. They
+// are equal except for gru, and da is written for gru only.
+template <class T>
+void step_backward(Recurrence kind, int64_t H, const T* gates, const T* before, const T* y, T* d, T* dx,
+                   T* da) {
+  switch (kind) {
+    case Recurrence::rnn_tanh:
+      for (int64_t i = 0; i < H; ++i) dx[i] = d[i] * (1 - y[i] * y[i]);
+      std::fill_n(d, H, T(0));
+      return;
+    case Recurrence::rnn_relu:
+      for (int64_t i = 0; i < H; ++i) dx[i] = y[i] > 0 ? d[i] : T(0);
+      std::fill_n(d, H, T(0));
+      return;
+    case Recurrence::gru:
+      HEED_VECTORIZE
+      for (int64_t i = 0; i < H; ++i) {
+        const T r = gates[i], z = gates[H + i], inner = gates[2 * H + i], candidate = gates[3 * H + i];
+        const T dn = d[i] * (1 - z) * (1 - candidate * candidate);
+        const T dr = dn * inner * r * (1 - r);
+        const T dz = d[i] * (before[i] - candidate) * z * (1 - z);
+        dx[i] = da[i] = dr;
+        dx[H + i] = da[H + i] = dz;
+        dx[2 * H + i] = dn;
+        da[2 * H + i] = dn * r;
+        d[i] *= z;
+      }
+      return;
+    case Recurrence::lstm:
+      HEED_VECTORIZE
+      for (int64_t i = 0; i < H; ++i) {
+        const T in = gates[i], forget = gates[H + i], candidate = gates[2 * H + i], out = gates[3 * H + i];
+        const T shown = math::tanh(y[H + i]);
+        const T dc = d[H + i] + d[i] * out * (1 - shown * shown);
+        dx[i] = dc * candidate * in * (1 - in);
+        dx[H + i] = dc * before[H + i] * forget * (1 - forget);
+        dx[2 * H + i] = dc * in * (1 - candidate * candidate);
+        dx[3 * H + i] = d[i] * shown * out * (1 - out);
+        d[i] = 0;
+        d[H + i] = dc * forget;
+      }
+      return;
+  }
+}
+
+// Sequences are independent, so each thread runs some of them through all steps: see Note [Same bits] in
+// tensor/parallel.h. As every block of sequences reads the whole weight at every step, there are few: halves
+// of the batch, of at most 64 sequences.
+int64_t sequences_per_block(int64_t batch) {
   return std::clamp<int64_t>((batch + 1) / 2, std::min<int64_t>(batch, 16), 64);
 }
 
-// The vectors of x [T, B, n] as a matrix: at(t, b) is the first element of that of sequence b at step t.
+// x [T, B, n] as a matrix of its rows: at(t, b) is the first element of sequence b at step t.
 template <class T>
-Matrix<T> vectors(const Tensor& x) {
+Matrix<T> rows_of(const Tensor& x) {
   return {detail::first_of<T>(x), x.strides()[0], x.strides()[1]};
 }
 
-// x itself where the values of its last dimension are neighbours.
-Tensor with_rows(const Tensor& x) { return x.strides().back() == 1 ? x : contiguous(x); }
+// x, or a copy if its rows are not dense.
+Tensor with_dense_rows(const Tensor& x) { return x.strides().back() == 1 ? x : contiguous(x); }
 
-// [T, B, n] with the dimensions in memory as in `like`.
-Tensor ordered_as(const Tensor& like, int64_t n) {
+// An uninitialized [T, B, n] in the memory order of `like`.
+Tensor empty_ordered_as(const Tensor& like, int64_t n) {
   const int64_t steps = like.size(0), batch = like.size(1);
   if (like.strides()[0] >= like.strides()[1]) return Tensor::empty({steps, batch, n}, like.dtype());
   return TensorImpl::view(Tensor::empty({batch, steps, n}, like.dtype()), {steps, batch, n},
                           {n, steps * n, 1});
 }
 
-// All vectors as the rows of a matrix, in the order of memory.
-Tensor as_matrix(const Tensor& x) {
-  const int64_t n = x.size(2);
-  return TensorImpl::view(x, {x.size(0) * x.size(1), n}, {n, 1});
-}
-
-// One sequence, one step: `a` is W h and becomes what is saved of the gates.
+// What forward and backward share: the sizes, and the state before each step. Steps are counted in the order
+// in which they run.
 template <class T>
-void step(Recurrence kind, int64_t n, const T* x, const T* bias, const T* before, T* a, T* y) {
-  const auto sum = [=](int64_t i) { return x[i] + (a[i] + bias[i]); };
-  switch (kind) {
-    case Recurrence::rnn_tanh:
-      HEED_VECTORIZE
-      for (int64_t i = 0; i < n; ++i) y[i] = math::tanh(sum(i));
-      return;
-    case Recurrence::rnn_relu:
-      for (int64_t i = 0; i < n; ++i) y[i] = sum(i) < 0 ? T(0) : sum(i);
-      return;
-    case Recurrence::gru:
-      HEED_VECTORIZE
-      for (int64_t i = 0; i < n; ++i) {
-        const T r = math::sigmoid(sum(i)), z = math::sigmoid(sum(n + i));
-        const T inner = a[2 * n + i] + bias[2 * n + i];
-        const T candidate = math::tanh(x[2 * n + i] + r * inner);
-        a[i] = r;
-        a[n + i] = z;
-        a[2 * n + i] = inner;
-        a[3 * n + i] = candidate;
-        y[i] = (1 - z) * candidate + z * before[i];
-      }
-      return;
-    case Recurrence::lstm:
-      HEED_VECTORIZE
-      for (int64_t i = 0; i < n; ++i) {
-        const T in = math::sigmoid(sum(i)), forget = math::sigmoid(sum(n + i));
-        const T candidate = math::tanh(sum(2 * n + i)), out = math::sigmoid(sum(3 * n + i));
-        const T c = forget * before[n + i] + in * candidate;
-        a[i] = in;
-        a[n + i] = forget;
-        a[2 * n + i] = candidate;
-        a[3 * n + i] = out;
-        y[i] = out * math::tanh(c);
-        y[n + i] = c;
-      }
-      return;
-  }
-}
+struct RecurrentRun {
+  const RecurrentRule& rule;
+  const Tensor &all_y, &state, &all_weight;  // [T, B, S]; [B, S] or undefined; [G H, H], contiguous
 
-// The step back: d is the gradient of the state after it and becomes that part of the gradient of the state
-// before it which does not go through W h. dx and da are the gradients of x and of W h + b, one and the same
-// but for gru.
-template <class T>
-void step_back(Recurrence kind, int64_t n, const T* gates, const T* before, const T* y, T* d, T* dx, T* da) {
-  switch (kind) {
-    case Recurrence::rnn_tanh:
-      for (int64_t i = 0; i < n; ++i) dx[i] = d[i] * (1 - y[i] * y[i]);
-      std::fill_n(d, n, T(0));
-      return;
-    case Recurrence::rnn_relu:
-      for (int64_t i = 0; i < n; ++i) dx[i] = y[i] > 0 ? d[i] : T(0);
-      std::fill_n(d, n, T(0));
-      return;
-    case Recurrence::gru:
-      HEED_VECTORIZE
-      for (int64_t i = 0; i < n; ++i) {
-        const T r = gates[i], z = gates[n + i], inner = gates[2 * n + i], candidate = gates[3 * n + i];
-        const T dn = d[i] * (1 - z) * (1 - candidate * candidate);
-        const T dr = dn * inner * r * (1 - r);
-        const T dz = d[i] * (before[i] - candidate) * z * (1 - z);
-        dx[i] = da[i] = dr;
-        dx[n + i] = da[n + i] = dz;
-        dx[2 * n + i] = dn;
-        da[2 * n + i] = dn * r;
-        d[i] *= z;
-      }
-      return;
-    case Recurrence::lstm:
-      HEED_VECTORIZE
-      for (int64_t i = 0; i < n; ++i) {
-        const T in = gates[i], forget = gates[n + i], candidate = gates[2 * n + i], out = gates[3 * n + i];
-        const T shown = math::tanh(y[n + i]);
-        const T dc = d[n + i] + d[i] * out * (1 - shown * shown);
-        dx[i] = dc * candidate * in * (1 - in);
-        dx[n + i] = dc * before[n + i] * forget * (1 - forget);
-        dx[2 * n + i] = dc * in * (1 - candidate * candidate);
-        dx[3 * n + i] = d[i] * shown * out * (1 - out);
-        d[i] = 0;
-        d[n + i] = dc * forget;
-      }
-      return;
-  }
-}
+  const int64_t steps = all_y.size(0), batch = all_y.size(1), S = all_y.size(2);
+  const int64_t GH = all_weight.size(0), H = all_weight.size(1);
+  const bool from_zero = !state.defined();
+  const Tensor first = from_zero ? full({S}, 0, all_y.dtype()) : contiguous(state);
+  const Matrix<const T> weight{all_weight.data<T>(), H, 1}, y = rows_of<const T>(all_y);
 
-// Shared by forward and backward: sizes, and where the states before each step are.
-template <class T>
-struct Walk {
-  const Steps& how;
-  const Tensor &states, &start, &all_weight;  // [T, B, S]; [B, S] or undefined; [G H, H], contiguous
-
-  const int64_t steps = states.size(0), batch = states.size(1), width = states.size(2);
-  const int64_t rows = all_weight.size(0), hidden = all_weight.size(1);
-  const bool from_zero = !start.defined();
-  const Tensor first = from_zero ? full({width}, 0, states.dtype()) : contiguous(start);
-  const Tensor lengths = contiguous(how.lengths);
-  const Matrix<const T> weight{all_weight.data<T>(), hidden, 1}, y = vectors<const T>(states);
-
-  /// The step that is done as number `index`.
-  int64_t step(int64_t index) const { return how.reverse ? steps - 1 - index : index; }
-  bool ended(int64_t t, int64_t b) const { return lengths.defined() && t >= lengths.data<int64_t>()[b]; }
-  /// The states before the step number `index`, as rows [B, S].
+  /// The time of step `index`.
+  int64_t time(int64_t index) const { return rule.reverse ? steps - 1 - index : index; }
+  /// The states before step `index`, as rows [B, S].
   Matrix<const T> before(int64_t index) const {
-    if (index == 0) return {first.data<T>(), from_zero ? 0 : width, 1};
-    return {y.at(step(index - 1), 0), y.col_step, 1};
+    if (index == 0) return {first.data<T>(), from_zero ? 0 : S, 1};
+    return {y.at(time(index - 1), 0), y.col_step, 1};
   }
 };
 
 }  // namespace
 
-States recur(const Steps& how, const Tensor& strided_x, const Tensor& state, const Tensor& strided_weight,
-             const Tensor& strided_bias, bool keep_gates) {
-  const Tensor all_x = with_rows(strided_x), weight = contiguous(strided_weight);
-  const int64_t steps = all_x.size(0), batch = all_x.size(1), rows = weight.size(0), hidden = weight.size(1);
-  const Tensor bias = strided_bias.defined() ? contiguous(strided_bias) : full({rows}, 0, all_x.dtype());
-  const bool gated = gate_count(how.kind) > 1, keep = keep_gates && gated;
-  const int64_t saved = gated ? 4 * hidden : hidden;
-  const Tensor all_y = ordered_as(all_x, how.kind == Recurrence::lstm ? 2 * hidden : hidden);
+RecurrentResult recurrent_forward(const RecurrentRule& rule, const Tensor& strided_x, const Tensor& state,
+                                  const Tensor& strided_weight, const Tensor& strided_bias, bool keep_gates) {
+  if (reference_mode())
+    return plain::recurrent_forward(rule, strided_x, state, strided_weight, strided_bias, keep_gates);
+  const Tensor all_x = with_dense_rows(strided_x), all_weight = contiguous(strided_weight);
+  const int64_t steps = all_x.size(0), batch = all_x.size(1), H = all_weight.size(1);
+  const Tensor bias =
+      strided_bias.defined() ? contiguous(strided_bias) : full({all_weight.size(0)}, 0, all_x.dtype());
+  const Tensor all_y = empty_ordered_as(all_x, rule.state_size(H));
+  const int64_t saved = rule.saved_size(H);
+  const bool keep = keep_gates && saved > H;
   // Gates that are not kept are overwritten at each step.
-  const Tensor all_gates = keep ? ordered_as(all_x, saved)
+  const Tensor all_gates = keep ? empty_ordered_as(all_x, saved)
                                 : TensorImpl::view(Tensor::empty({batch, saved}, all_x.dtype()),
                                                    {steps, batch, saved}, {0, saved, 1});
-  product_flops() += 2 * steps * batch * weight.numel();
+  product_flops() += 2 * steps * batch * all_weight.numel();
   visit_floating(all_x.dtype(), [&]<class T>(Type<T>) {
-    const Walk<T> walk{how, all_y, state, weight};
-    const Matrix<const T> x = vectors<const T>(all_x);
-    const Matrix<T> y = vectors<T>(all_y), gates = vectors<T>(all_gates);
-    const T* bias_data = bias.data<T>();
-    parallel_for(batch, sequences_at_once(batch), [&](int64_t begin, int64_t end) {
+    const RecurrentRun<T> run{rule, all_y, state, all_weight};
+    const Matrix<const T> x = rows_of<const T>(all_x);
+    const Matrix<T> y = rows_of<T>(all_y), gates = rows_of<T>(all_gates);
+    parallel_for(batch, sequences_per_block(batch), [&, b_data = bias.data<T>()](int64_t begin, int64_t end) {
       for (int64_t index = 0; index < steps; ++index) {
-        const int64_t t = walk.step(index);
-        const Matrix<const T> before = walk.before(index);
-        if (index == 0 && walk.from_zero)
-          for (int64_t b = begin; b < end; ++b) std::fill_n(gates.at(t, b), rows, T(0));
+        const int64_t t = run.time(index);
+        const Matrix<const T> before = run.before(index);
+        if (index == 0 && run.from_zero)
+          for (int64_t b = begin; b < end; ++b) std::fill_n(gates.at(t, b), run.GH, T(0));
         else
-          multiply<T>(end - begin, rows, hidden, 1, before.from(begin, 0), walk.weight.transposed(), {},
-                      {gates.at(t, begin), gates.col_step, 1});
+          gemm_tile<T>(end - begin, run.GH, H, 1, before.block(begin, 0), run.weight.transposed(), {},
+                       {gates.at(t, begin), gates.col_step, 1});
         for (int64_t b = begin; b < end; ++b)
-          if (walk.ended(t, b))
-            std::copy_n(before.at(b, 0), walk.width, y.at(t, b));
+          if (rule.ended(t, b))
+            std::copy_n(before.at(b, 0), run.S, y.at(t, b));
           else
-            step(how.kind, hidden, x.at(t, b), bias_data, before.at(b, 0), gates.at(t, b), y.at(t, b));
+            recurrent_step(rule.kind, H, x.at(t, b), b_data, before.at(b, 0), gates.at(t, b), y.at(t, b));
       }
     });
   });
   return {all_y, keep ? all_gates : Tensor()};
 }
 
-// The state's gradient goes back from step to step; that of the weight is one product over all steps at the
-// end, for which all_h [T, B, H] gathers the h before each of them.
-RecurrenceGradients recur_backward(const Steps& how, const Tensor& strided_g, const Tensor& state,
-                                   const Tensor& strided_weight, const States& forward) {
-  const Tensor all_g = with_rows(strided_g), weight = contiguous(strided_weight);
+// The gradient of the state runs back from step to step. That of the weight is one product over all steps at
+// the end, for which all_h [T, B, H] collects the h before each of them.
+RecurrentGradients recurrent_backward(const RecurrentRule& rule, const Tensor& strided_g, const Tensor& state,
+                                      const Tensor& strided_weight, const RecurrentResult& forward) {
+  const Tensor all_g = with_dense_rows(strided_g), all_weight = contiguous(strided_weight);
   const Tensor& all_y = forward.y;
-  const Tensor dstate = Tensor::empty({all_y.size(1), all_y.size(2)}, all_y.dtype());
-  const Tensor all_dx = ordered_as(all_y, weight.size(0)), all_h = ordered_as(all_y, weight.size(1));
-  const Tensor all_da = how.kind == Recurrence::gru ? ordered_as(all_y, weight.size(0)) : all_dx;
-  product_flops() += 2 * all_y.size(0) * all_y.size(1) * weight.numel();
+  const Tensor dstate = full({all_y.size(1), all_y.size(2)}, 0, all_y.dtype());
+  const Tensor all_dx = empty_ordered_as(all_y, all_weight.size(0)),
+               all_h = empty_ordered_as(all_y, all_weight.size(1));
+  const Tensor all_da = rule.kind == Recurrence::gru ? empty_ordered_as(all_y, all_weight.size(0)) : all_dx;
+  product_flops() += 2 * all_y.size(0) * all_y.size(1) * all_weight.numel();
   visit_floating(all_y.dtype(), [&]<class T>(Type<T>) {
-    const Walk<T> walk{how, all_y, state, weight};
-    const Matrix<const T> g = vectors<const T>(all_g), y = vectors<const T>(all_y);
-    const Matrix<const T> gates = forward.gates.defined() ? vectors<const T>(forward.gates) : y;
-    const Matrix<T> dx = vectors<T>(all_dx), da = vectors<T>(all_da), h = vectors<T>(all_h);
-    const Matrix<T> d{dstate.mutable_data<T>(), walk.width, 1};
-    parallel_for(walk.batch, sequences_at_once(walk.batch), [&](int64_t begin, int64_t end) {
-      std::fill(d.at(begin, 0), d.at(end, 0), T(0));
-      for (int64_t index = walk.steps - 1; index >= 0; --index) {
-        const int64_t t = walk.step(index);
-        const Matrix<const T> before = walk.before(index);
+    const RecurrentRun<T> run{rule, all_y, state, all_weight};
+    const Matrix<const T> g = rows_of<const T>(all_g), y = run.y;
+    const Matrix<const T> gates = forward.gates.defined() ? rows_of<const T>(forward.gates) : y;
+    const Matrix<T> dx = rows_of<T>(all_dx), da = rows_of<T>(all_da), h = rows_of<T>(all_h);
+    const Matrix<T> d{dstate.mutable_data<T>(), run.S, 1};
+    parallel_for(run.batch, sequences_per_block(run.batch), [&](int64_t begin, int64_t end) {
+      for (int64_t index = run.steps - 1; index >= 0; --index) {
+        const int64_t t = run.time(index);
+        const Matrix<const T> before = run.before(index);
         for (int64_t b = begin; b < end; ++b) {
-          T* d_row = d.at(b, 0);
-          const T* up = g.at(t, b);
-          for (int64_t i = 0; i < walk.width; ++i) d_row[i] += up[i];
-          std::copy_n(before.at(b, 0), walk.hidden, h.at(t, b));
-          if (walk.ended(t, b))
-            for (T* none : {dx.at(t, b), da.at(t, b)}) std::fill_n(none, walk.rows, T(0));
+          for (int64_t i = 0; i < run.S; ++i) d.at(b, 0)[i] += g.at(t, b)[i];
+          std::copy_n(before.at(b, 0), run.H, h.at(t, b));
+          if (rule.ended(t, b))
+            for (T* none : {dx.at(t, b), da.at(t, b)}) std::fill_n(none, run.GH, T(0));
           else
-            step_back(how.kind, walk.hidden, gates.at(t, b), before.at(b, 0), y.at(t, b), d_row, dx.at(t, b),
-                      da.at(t, b));
+            step_backward(rule.kind, run.H, gates.at(t, b), before.at(b, 0), y.at(t, b), d.at(b, 0),
+                          dx.at(t, b), da.at(t, b));
         }
-        if (index > 0 || !walk.from_zero)
-          multiply<T>(end - begin, walk.hidden, walk.rows, 1, {da.at(t, begin), da.col_step, 1}, walk.weight,
-                      d.from(begin, 0), d.from(begin, 0));
+        if (index > 0 || !run.from_zero)
+          gemm_tile<T>(end - begin, run.H, run.GH, 1, {da.at(t, begin), da.col_step, 1}, run.weight,
+                       d.block(begin, 0), d.block(begin, 0));
       }
     });
   });
+  // All steps of all sequences as the rows of a matrix, in the order of memory.
+  const auto as_matrix = [](const Tensor& x) {
+    return TensorImpl::view(x, {x.size(0) * x.size(1), x.size(2)}, {x.size(2), 1});
+  };
   const Tensor rows = as_matrix(all_da);
   const Tensor columns = TensorImpl::view(rows, {rows.size(1), rows.size(0)}, {1, rows.size(1)});
   return {all_dx, dstate, matmul(columns, as_matrix(all_h)), sum(rows, {0}, false)};

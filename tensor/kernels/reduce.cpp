@@ -5,19 +5,19 @@
 
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/map.h"
-#include "tensor/kernels/math.h"
 #include "tensor/kernels/outer_inner.h"
+#include "tensor/kernels/plain.h"
 
 namespace heed::kernel {
 namespace {
 
-// Bools as bytes, of which there are packs.
+// Bools as bytes, so that vectors of them exist.
 template <class T>
 using Packable = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
 
-// A reduction joins values, or packs of them, by an associative operation. `Value` is the type in which it
-// takes elements of type T; `Wide` that in which the joins of short runs are joined, so that a float32 sum
-// over millions is as good as its dtype.
+// A reduction joins values, or vectors of them, by an associative operation. It reads elements of type T as
+// Value. Short runs are joined in Value and their results in Wide, so that a float32 sum over millions of
+// elements is as accurate as its dtype.
 
 template <class T>
 struct Sum {
@@ -44,17 +44,17 @@ using Minimum = Extremum<T, false>;
 
 constexpr int64_t kRows = 8;  // rows that are joined before they are widened
 
-// Joins a line of n values to one wide value.
+// wide = wide joined with a line of n values
 template <class R, class T>
 void join_values(typename R::Wide& wide, const T* x, int64_t n) {
+  const auto join = [](auto a, auto b) { return R::join(a, b); };
   for (int64_t i = 0; i < n; i += kRun) {
-    const T run = join_line(
-        std::min(kRun, n - i), R::start, [](auto a, auto b) { return R::join(a, b); }, itself, x + i);
+    const T run = join_line(std::min(kRun, n - i), R::start, join, std::identity(), x + i);
     wide = R::join(wide, typename R::Wide(run));
   }
 }
 
-// Joins rows of n values, `step` apart, to n wide values.
+// wide_i = wide_i joined with column i of rows of n values, `step` apart
 template <class R, class T>
 void join_rows(typename R::Wide* wide, const T* x, int64_t rows, int64_t step, int64_t n) {
   using Wide = typename R::Wide;
@@ -72,13 +72,13 @@ void join_rows(typename R::Wide* wide, const T* x, int64_t rows, int64_t step, i
   }
 }
 
-// The dimensions of x that are kept, and those that are reduced over.
+// How x is read: the dimensions that are kept, and those that are reduced.
 struct Plan {
   CollapsedDims kept, reduced;
-  int64_t outputs, inputs;  // of the result; of x for each of them
+  int64_t outputs, inputs;  // elements of the result; elements of x for each of them
 
   Plan(const Tensor& x, const Shape& dims) {
-    Shape by_step = dims;  // the order inside a reduction is free: memory's own order merges best
+    Shape by_step = dims;  // the order within a reduction is free: the order of memory merges best
     std::sort(by_step.begin(), by_step.end(), [&](int64_t a, int64_t b) {
       return x.strides()[a] != x.strides()[b] ? x.strides()[a] > x.strides()[b] : a < b;
     });
@@ -88,7 +88,7 @@ struct Plan {
     outputs = numel(kept.sizes);
     inputs = x.numel() / std::max<int64_t>(1, outputs);
   }
-  /// Whether neighbouring results come from neighbouring values, and not the inputs of one result.
+  // Whether adjacent elements of x belong to adjacent results, and not to one result.
   bool by_rows() const {
     return kept.inner_size() > 1 && (reduced.sizes.empty() || kept.inner_step() < reduced.inner_step());
   }
@@ -96,8 +96,8 @@ struct Plan {
     const CollapsedDims& inner = by_rows() ? kept : reduced;
     return inner.inner_size() == 1 || inner.inner_step() == 1;
   }
-  /// The inputs of each result are cut into parts of this length: rows of `width` values; or as many whole
-  /// lines as make a block, and blocks where lines are longer.
+  // The inputs of each result are cut into parts of this length: rows of `width` values, or as many whole
+  // lines as fill a block. A line that is longer than a block is cut into blocks.
   int64_t part_length(int64_t width) const {
     if (by_rows()) return std::max<int64_t>(128, rows_per_block(width));
     const int64_t n = std::max<int64_t>(1, reduced.inner_size());
@@ -105,9 +105,8 @@ struct Plan {
   }
 };
 
-// A task joins one part of the inputs of `width` neighbouring results, fewer at the end of a row, or of one
-// result. When there are several parts, what they give is joined in order: see Note [Same bits] in
-// tensor/parallel.h.
+// A task joins one part of the inputs of one result, or of `width` adjacent results (fewer at the end of a
+// row). The results of several parts are joined in order: see Note [Same bits] in tensor/parallel.h.
 template <class R, class T>
 struct Reduction {
   using Wide = typename R::Wide;
@@ -118,32 +117,31 @@ struct Reduction {
   const double divisor;
   const int64_t width = plan.by_rows() ? std::min(kWidth, plan.kept.inner_size()) : 1;
   const int64_t length = plan.part_length(width);
-  const int64_t count = std::max<int64_t>(1, (plan.inputs + length - 1) / length);  // of parts
-  const Tensor partials = count > 1 ? Tensor::empty({count * plan.outputs, sizeof(Wide)}, boolean) : Tensor();
+  const int64_t parts = std::max<int64_t>(1, ceil_div(plan.inputs, length));
+  // [parts, outputs] wide values, if there are several parts
+  const Tensor partials = parts > 1 ? Tensor::empty({parts * plan.outputs, sizeof(Wide)}, boolean) : Tensor();
 
-  void run() {
+  void run() const {
     if (plan.outputs == 0) return;
-    const int64_t n = plan.kept.inner_size(), chunks = (n + width - 1) / width;
-    const int64_t tasks = plan.outputs / n * chunks * count;
+    const int64_t n = plan.kept.inner_size(), chunks = ceil_div(n, width);
+    const int64_t tasks = plan.outputs / n * chunks * parts;
     each_row(tasks, width * std::min(plan.inputs, length), [&](int64_t task) {
-      const int64_t chunk = task / count, column = chunk % chunks * width;
-      join_part(task % count, chunk / chunks * n + column, std::min(width, n - column));
+      const int64_t chunk = task / parts, column = chunk % chunks * width;
+      join_part(task % parts, chunk / chunks * n + column, std::min(width, n - column));
     });
-    if (count == 1) return;
+    if (parts == 1) return;
     parallel_for(plan.outputs, kWidth, [&](int64_t begin, int64_t end) {
       Wide* all = partial(0, begin);
-      for (int64_t part = 1; part < count; ++part) {
-        const Wide* other = partial(part, begin);
-        for (int64_t i = 0; i < end - begin; ++i) all[i] = R::join(all[i], other[i]);
-      }
+      for (int64_t part = 1; part < parts; ++part)
+        for (int64_t i = 0; i < end - begin; ++i) all[i] = R::join(all[i], partial(part, begin)[i]);
       finish(begin, all, end - begin);
     });
   }
 
-  // One part of the inputs of the results `first` to `first + n`.
-  void join_part(int64_t part, int64_t first, int64_t n) {
+  // One part of the inputs of the results [first, first + n).
+  void join_part(int64_t part, int64_t first, int64_t n) const {
     alignas(64) Wide own[kWidth];
-    Wide* wide = count == 1 ? own : partial(part, first);
+    Wide* wide = parts == 1 ? own : partial(part, first);
     std::fill_n(wide, n, Wide(R::start));
     const T* from = x + plan.kept.at(first);
     const int64_t begin = part * length, end = std::min(begin + length, plan.inputs);
@@ -153,17 +151,16 @@ struct Reduction {
       else
         join_values<R>(*wide, from + offset, inputs);
     });
-    if (count == 1) finish(first, wide, n);
+    if (parts == 1) finish(first, wide, n);
   }
 
-  // Means alone have a divisor other than 1, and they are of floats.
-  void finish(int64_t first, const Wide* wide, int64_t n) {
+  // Only means and variances, which are of floats, have a divisor other than 1.
+  void finish(int64_t first, const Wide* wide, int64_t n) const {
     for (int64_t i = 0; i < n; ++i)
       y[first + i] = static_cast<T>(divisor == 1 ? wide[i] : wide[i] / static_cast<Wide>(divisor));
   }
 
-  // Of [count, outputs] wide values.
-  Wide* partial(int64_t part, int64_t result) {
+  Wide* partial(int64_t part, int64_t result) const {
     return reinterpret_cast<Wide*>(detail::first_of<bool>(partials)) + part * plan.outputs + result;
   }
 };
@@ -183,62 +180,71 @@ Tensor reduce(Tensor x, const Shape& dims, bool keepdim, double divisor = 1) {
 
 Tensor counted(const Tensor& x) { return x.dtype() == boolean ? cast(x, int64) : x; }
 
-// The extreme of each line, then where it is first; NaN, if there is one, is the extreme.
-template <template <class> class R>
-MaxResult extreme(const Tensor& strided, int64_t dim, bool keepdim) {
+Tensor divided_sum(const Tensor& x, const Shape& dims, bool keepdim, double divisor) {
+  if (reference_mode()) return plain::sum(x, dims, keepdim, divisor);
+  return reduce<Sum>(x, dims, keepdim, divisor);
+}
+
+// The largest (smallest) of each line, then its first position. NaN counts as the largest and smallest.
+template <class Reduce>
+MaxResult max_with_index(const Tensor& strided, int64_t dim, bool keepdim, const Reduce& reduce) {
   const Tensor x = contiguous(strided);
-  const Tensor values = reduce<R>(x, x.dim() == 0 ? Shape{} : Shape{dim}, keepdim);
-  MaxResult y{values, Tensor::empty(values.shape(), int64)};
+  const Tensor values = reduce(x, line_dims(x, dim), keepdim);
+  const Tensor indices = Tensor::empty(values.shape(), int64);
   const OuterInner lines(x.shape(), dim);
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
-    int64_t* indices = y.indices.mutable_data<int64_t>();
-    lines.each(
-        [&, in = x.data<T>(), best = values.mutable_data<T>()](int64_t first, int64_t line, int64_t width) {
-          const auto found = [&](int64_t i, int64_t l) {
-            const T value = in[first + i * lines.inner + l];
-            return value == best[line + l] || value != value;
-          };
-          int64_t* at = indices + line;
-          std::fill_n(at, width, 0);
-          if (width == 1)
-            while (!found(*at, 0)) ++*at;
-          else
-            for (int64_t i = lines.n; i-- > 0;)
-              for (int64_t l = 0; l < width; ++l) at[l] = found(i, l) ? i : at[l];
-          for (int64_t l = 0; l < width; ++l) best[line + l] = in[first + at[l] * lines.inner + l];
-        });
+    const T* in = x.data<T>();
+    T* best = values.mutable_data<T>();
+    int64_t* index = indices.mutable_data<int64_t>();
+    lines.each([=, n = lines.n, inner = lines.inner](int64_t first, int64_t line, int64_t width) {
+      const auto found = [&](int64_t i, int64_t l) {
+        const T value = in[first + i * inner + l];
+        return value == best[line + l] || value != value;
+      };
+      int64_t* at = index + line;
+      std::fill_n(at, width, 0);
+      if (width == 1)
+        while (!found(*at, 0)) ++*at;
+      else
+        for (int64_t i = n; i-- > 0;)
+          for (int64_t l = 0; l < width; ++l) at[l] = found(i, l) ? i : at[l];
+      for (int64_t l = 0; l < width; ++l) best[line + l] = in[first + at[l] * inner + l];
+    });
   });
-  return y;
+  return {values, indices};
 }
 
 }  // namespace
 
 Tensor sum(const Tensor& x, const Shape& dims, bool keepdim) {
-  return reduce<Sum>(counted(x), dims, keepdim);
+  return divided_sum(counted(x), dims, keepdim, 1);
 }
 
 Tensor mean(const Tensor& x, const Shape& dims, bool keepdim) {
   check(is_floating(x.dtype()), "expected a floating tensor, got ", x.dtype());
   double count = 1;
   for (const int64_t d : dims) count *= static_cast<double>(x.shape()[d]);
-  return reduce<Sum>(x, dims, keepdim, count);
-}
-
-Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) { return reduce<Maximum>(x, dims, keepdim); }
-Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) { return reduce<Minimum>(x, dims, keepdim); }
-MaxResult max(const Tensor& x, int64_t dim, bool keepdim) { return extreme<Maximum>(x, dim, keepdim); }
-MaxResult min(const Tensor& x, int64_t dim, bool keepdim) { return extreme<Minimum>(x, dim, keepdim); }
-
-Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim) {
-  const Tensor largest = map(amax(x, dims, true), [](auto v) { return v - v == 0 ? v : 0; });
-  const Tensor parts = zip(x, largest, [](auto v, auto most) { return math::exp(v - most); });
-  const Tensor y = map(sum(parts, dims, keepdim), [](auto v) { return math::log(v); });
-  return add(y, TensorImpl::view(largest, y.shape(), y.strides()));
+  return divided_sum(x, dims, keepdim, count);
 }
 
 Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {
-  const Tensor squares = square(sub(x, mean(x, dims, true)));
-  return reduce<Sum>(squares, dims, keepdim, divisor);
+  return divided_sum(square(sub(x, mean(x, dims, true))), dims, keepdim, divisor);
+}
+
+Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) {
+  return reference_mode() ? plain::amax(x, dims, keepdim) : reduce<Maximum>(x, dims, keepdim);
+}
+Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) {
+  return reference_mode() ? plain::amin(x, dims, keepdim) : reduce<Minimum>(x, dims, keepdim);
+}
+MaxResult max(const Tensor& x, int64_t dim, bool keepdim) { return max_with_index(x, dim, keepdim, amax); }
+MaxResult min(const Tensor& x, int64_t dim, bool keepdim) { return max_with_index(x, dim, keepdim, amin); }
+
+Tensor logsumexp(const Tensor& x, const Shape& dims, bool keepdim) {
+  const Tensor largest = map(amax(x, dims, true), [](auto v) { return v - v == 0 ? v : 0; });
+  const Tensor parts = zip(x, largest, [](auto v, auto shift) { return math::exp(v - shift); });
+  const Tensor y = map(sum(parts, dims, keepdim), [](auto v) { return math::log(v); });
+  return add(y, TensorImpl::view(largest, y.shape(), y.strides()));
 }
 
 Tensor cumsum(const Tensor& strided, int64_t dim, bool reverse) {
@@ -262,15 +268,14 @@ Tensor cumsum(const Tensor& strided, int64_t dim, bool reverse) {
 
 int64_t first_anomaly(const Tensor& x, bool infinity) {
   if (!is_floating(x.dtype())) return -1;
-  const Tensor whole = contiguous(x);
-  return visit_floating(x.dtype(), [&]<class T>(Type<T>) -> int64_t {
-    // Without its sign an infinity has the largest bits of a number, and NaN larger ones.
+  const Tensor dense = contiguous(x);
+  std::atomic<int64_t> first = x.numel();
+  visit_floating(x.dtype(), [&]<class T>(Type<T>) {
+    // Without its sign, an infinity has larger bits than any number, and NaN larger ones still.
     using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-    const Bits sign = Bits{1} << (8 * sizeof(T) - 1),
-               most = std::bit_cast<Bits>(std::numeric_limits<T>::infinity()) - infinity;
-    const T* values = whole.data<T>();
-    const auto wrong = [&](int64_t i) { return (std::bit_cast<Bits>(values[i]) & ~sign) > most; };
-    std::atomic<int64_t> first = x.numel();
+    const Bits most = std::bit_cast<Bits>(std::numeric_limits<T>::infinity()) - infinity;
+    const T* values = dense.data<T>();
+    const auto wrong = [=](int64_t i) { return std::bit_cast<Bits>(std::abs(values[i])) > most; };
     parallel_for(x.numel(), 1 << 16, [&](int64_t begin, int64_t end) {
       bool any = false;
       for (int64_t i = begin; i < end; ++i) any |= wrong(i);
@@ -279,8 +284,8 @@ int64_t first_anomaly(const Tensor& x, bool infinity) {
       for (int64_t other = first; begin < other && !first.compare_exchange_weak(other, begin);) {
       }
     });
-    return first < x.numel() ? first.load() : -1;
   });
+  return first < x.numel() ? first.load() : -1;
 }
 
 }  // namespace heed::kernel

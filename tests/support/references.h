@@ -34,11 +34,16 @@ inline double distance(const Tensors& got, const Tensors& want) {
   return most;
 }
 
-/// How far f and its gradients are from those of the same call in public operations.
-inline double from_twin(const Call& f, const Tensors& in) {
-  const Tensors got = value_and_gradients(f, in);
+/// How far the results of f are from those in reference mode.
+inline double from_plain(const std::function<Tensors()>& f) {
+  const Tensors got = f();
   const Reference references(true);
-  return distance(got, value_and_gradients(f, in));
+  return distance(got, f());
+}
+
+/// The same of f(in) and its gradients.
+inline double from_twin(const Call& f, const Tensors& in) {
+  return from_plain([&] { return value_and_gradients(f, in); });
 }
 
 /// Whether what f gives has the same bits on any number of threads.

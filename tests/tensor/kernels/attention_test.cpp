@@ -12,18 +12,26 @@ using namespace heed;
 
 namespace {
 
-// attention_weights times the values: what blocked_attention must give.
-Tensor twin(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& scores) {
-  return matmul(attention_weights(q, k, scores), v);
+// The call without blocks, which stores all weights.
+Tensor composed(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
+  return matmul(attention_weights(q, k, options), v);
 }
 
-void check_like_twin(const std::string& what, const Tensors& in, const AttentionOptions& scores = {},
+// Blocked attention and its gradients are those of public operations, and the kernels those of the plain
+// loops.
+void check_attention(const std::string& what, const Tensors& in, const AttentionOptions& options = {},
                      double tolerance = 0) {
   if (tolerance == 0) tolerance = in[0].dtype() == float32 ? 1e-4 : 1e-12;
-  const Tensors got =
-      value_and_gradients([&](auto& x) { return blocked_attention(x[0], x[1], x[2], scores); }, in);
-  const Tensors want = value_and_gradients([&](auto& x) { return twin(x[0], x[1], x[2], scores); }, in);
-  CHECK_MESSAGE(distance(got, want) <= tolerance, what);
+  const auto call = [&](auto& x) { return blocked_attention(x[0], x[1], x[2], options); };
+  CHECK_MESSAGE(from_twin(call, in) <= tolerance, what);
+  const kernel::AttentionRule rule{options.scale.value_or(0.5), options.mask, options.bias,
+                                   options.is_causal ? 0 : kernel::AttentionRule::everything};
+  const auto kernels = [&] {
+    const kernel::AttentionResult y = kernel::attention(in[0], in[1], in[2], rule);
+    const auto d = kernel::attention_backward(y.y, in[0], in[1], in[2], rule, y);
+    return Tensors{y.y, y.log_totals, d.q, d.k, d.v};
+  };
+  CHECK_MESSAGE(from_plain(kernels) <= tolerance, what);
 }
 
 struct Random {
@@ -43,7 +51,7 @@ struct Random {
   Tensor mask(const Shape& shape, double share = 0.5) { return rand(shape, dtype, &generator) < share; }
 };
 
-// A number of bytes that the kernel tells of this process.
+// A number of bytes that the operating system reports of this process.
 double process_bytes(const std::string& name) {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;)
@@ -54,67 +62,66 @@ double process_bytes(const std::string& name) {
 }  // namespace
 
 // Tiles have 128 queries and 512 keys.
-TEST_CASE("blocked attention is the composed one, around the borders of its tiles") {
+TEST_CASE("blocked attention: sizes around the borders of tiles") {
   for (const DType dtype : {float32, float64}) {
     Random random{dtype};
     for (const int64_t Tq : {1, 127, 128, 129})
       for (const int64_t Tk : {1, 3, 511, 512, 513, 1030})
         for (const bool causal : {false, true})
-          check_like_twin(std::to_string(Tq) + " x " + std::to_string(Tk) + (causal ? " causal " : " ") +
+          check_attention(std::to_string(Tq) + " x " + std::to_string(Tk) + (causal ? " causal " : " ") +
                               to_string(dtype),
                           random.qkv(Tq, Tk, 5, 3, {}), {.is_causal = causal});
-    check_like_twin("several strips a share", random.qkv(1300, 20, 2, 2, {}), {.is_causal = true});
-    check_like_twin("several heads and shares", random.qkv(600, 20, 2, 2, {3}));
-    check_like_twin("widths of 1", random.qkv(130, 140, 1, 1), {.is_causal = true});
-    check_like_twin("scale", random.qkv(130, 600, 8, 8), {.scale = 0.7});
-    check_like_twin("no keys", random.qkv(3, 0, 2, 2));
-    check_like_twin("no width", random.qkv(3, 4, 0, 2), {.scale = 1});
+    check_attention("several strips a share", random.qkv(1300, 20, 2, 2, {}), {.is_causal = true});
+    check_attention("several heads and shares", random.qkv(600, 20, 2, 2, {3}));
+    check_attention("widths of 1", random.qkv(130, 140, 1, 1), {.is_causal = true});
+    check_attention("scale", random.qkv(130, 600, 8, 8), {.scale = 0.7});
+    check_attention("no keys", random.qkv(3, 0, 2, 2));
+    check_attention("no width", random.qkv(3, 4, 0, 2), {.scale = 1});
   }
 }
 
-// Every tile of keys meets the diagonal somewhere: at queries 0 to 127, 512 to 639 and 1024 to 1099.
-TEST_CASE("blocked attention of several tiles each way, causal and not") {
+// The diagonal crosses every tile of keys: at queries 0 to 127, 512 to 639 and 1024 to 1099.
+TEST_CASE("blocked attention: several tiles of queries and of keys, causal and not") {
   Random random;
   const Tensors in = random.qkv(1100, 1100, 4, 3, {});
-  check_like_twin("causal", in, {.is_causal = true});
-  check_like_twin("not causal", in);
+  check_attention("causal", in, {.is_causal = true});
+  check_attention("not causal", in);
 }
 
-TEST_CASE("blocked attention with masks and biases of every broadcast shape") {
+TEST_CASE("blocked attention: masks and biases of every broadcast shape") {
   Random random;
   const int64_t Tq = 140, Tk = 530;
   const Tensors in = random.qkv(Tq, Tk, 4, 6, {2, 3});
   for (const Shape& shape :
        {Shape{2, 3, Tq, Tk}, Shape{2, 1, Tq, Tk}, Shape{3, 1, Tk}, Shape{Tq, 1}, Shape{Tk}, Shape{}}) {
-    check_like_twin("sparse mask " + to_string(shape), in, {.mask = random.mask(shape, 0.002)});
-    check_like_twin("bias " + to_string(shape), in, {.bias = random(shape)});
-    check_like_twin("all three " + to_string(shape), in,
+    check_attention("sparse mask " + to_string(shape), in, {.mask = random.mask(shape, 0.002)});
+    check_attention("bias " + to_string(shape), in, {.bias = random(shape)});
+    check_attention("all three " + to_string(shape), in,
                     {.mask = random.mask(shape), .bias = random(shape), .is_causal = true});
   }
-  check_like_twin("transposed mask", in, {.mask = transpose(random.mask({Tk, Tq}))});
-  check_like_twin("nothing", in, {.mask = zeros({}, boolean)});
-  check_like_twin(
+  check_attention("transposed mask", in, {.mask = transpose(random.mask({Tk, Tq}))});
+  check_attention("nothing", in, {.mask = zeros({}, boolean)});
+  check_attention(
       "biases of -inf", in,
       {.bias = where(random.mask({Tq, Tk}, 0.01), random({Tq, Tk}), full({}, -INFINITY, float64))});
 }
 
-TEST_CASE("blocked attention takes any strides, and broadcasts what leads") {
+TEST_CASE("blocked attention: any strides, and leading dimensions that broadcast") {
   Random random;
   const auto heads = [&](int64_t T) { return transpose(random({2, T, 3, 4}), 1, 2); };  // [B, H, T, D]
-  check_like_twin("heads apart", {heads(130), heads(520), heads(520)});
-  check_like_twin("columns", {transpose(random({4, 130})), transpose(random({4, 20})), random({20, 3})});
-  check_like_twin("steps", {slice(random({60, 4}), 0, 0, 60, 2), slice(random({9, 8}), 1, 0, 8, 2),
+  check_attention("heads apart", {heads(130), heads(520), heads(520)});
+  check_attention("columns", {transpose(random({4, 130})), transpose(random({4, 20})), random({20, 3})});
+  check_attention("steps", {slice(random({60, 4}), 0, 0, 60, 2), slice(random({9, 8}), 1, 0, 8, 2),
                             transpose(slice(random({3, 18}), 1, 0, 18, 2))});
-  check_like_twin("one head for all", {random({5, 3, 4}), random({1, 6, 4}), random({6, 2})});
-  check_like_twin("values lead", {random({3, 4}), random({6, 4}), random({2, 5, 6, 2})});
-  check_like_twin("mask leads", {random({3, 4}), random({6, 4}), random({6, 2})},
+  check_attention("one head for all", {random({5, 3, 4}), random({1, 6, 4}), random({6, 2})});
+  check_attention("values lead", {random({3, 4}), random({6, 4}), random({2, 5, 6, 2})});
+  check_attention("mask leads", {random({3, 4}), random({6, 4}), random({6, 2})},
                   {.mask = random.mask({5, 1, 6})});
-  check_like_twin("repeated", {expand(random({1, 4}), {7, 4}), expand(random({4}), {3, 6, 4}),
+  check_attention("repeated", {expand(random({1, 4}), {7, 4}), expand(random({4}), {3, 6, 4}),
                                expand(random({1, 6, 1}), {3, 6, 5})});
 }
 
-TEST_CASE(
-    "blocked attention draws the factors of dropout tile by tile, again for the gradient, as the twin does") {
+TEST_CASE("blocked attention draws the same factors of dropout for result, gradient and reference") {
   for (const DType dtype : {float32, float64}) {
     Random random{dtype};
     const auto with = [](const AttentionOptions& options) -> Call {
@@ -140,7 +147,7 @@ TEST_CASE(
                   "p is 1.5; a probability lies in [0, 1]");
 }
 
-TEST_CASE("blocked attention with numbers that are not finite is where the composed one is") {
+TEST_CASE("blocked attention is not finite where the composed one is not") {
   Random random{float32};
   for (const double bad : {NAN, INFINITY, -INFINITY})
     for (size_t which = 0; which < 2; ++which) {
@@ -150,19 +157,19 @@ TEST_CASE("blocked attention with numbers that are not finite is where the compo
           reshape(where(arange(double(operand.numel())) == 3, bad, flatten(operand)), operand.shape());
       const Tensors got =
           value_and_gradients([](auto& x) { return blocked_attention(x[0], x[1], x[2]); }, in);
-      const Tensors want = value_and_gradients([](auto& x) { return twin(x[0], x[1], x[2], {}); }, in);
+      const Tensors want = value_and_gradients([](auto& x) { return composed(x[0], x[1], x[2], {}); }, in);
       for (size_t i = 0; i < got.size(); ++i) CHECK(values(isfinite(got[i])) == values(isfinite(want[i])));
     }
   // Scores whose exponentials overflow.
   Tensors far = Random().qkv(6, 600, 2, 2);
   far[0] = far[0] * 2000;
-  check_like_twin("far scores", far, {}, 1e-8);
+  check_attention("far scores", far, {}, 1e-8);
 }
 
-// The process is asked as well, since not all memory is that of tensors.
+// The memory of the process is measured as well, since not all of it belongs to tensors.
 // covers: C-003-20
 TEST_CASE("the memory of blocked attention is linear, of the composed one quadratic") {
-  if (reference_mode()) return;  // the twin is the composed one
+  if (reference_mode()) return;  // blocked attention is the composed one
   const auto peak = [](const auto& f, int64_t T) {
     const Tensor x = randn({T, 16}).requires_grad_();
     reset_peak_memory();
@@ -171,18 +178,18 @@ TEST_CASE("the memory of blocked attention is linear, of the composed one quadra
     return static_cast<double>(memory_use().peak - before);
   };
   malloc_trim(0);
-  std::ofstream("/proc/self/clear_refs") << 5;  // from now on the peak counts anew
+  std::ofstream("/proc/self/clear_refs") << 5;  // resets the peak
   const double before = process_bytes("VmRSS:");
   peak(blocked_attention, 4096);
   CHECK(process_bytes("VmHWM:") - before <
         4096.0 * 4096 * sizeof(float) / 2);  // half of one matrix of weights
 
   CHECK(peak(blocked_attention, 4096) / peak(blocked_attention, 2048) < 2.1);
-  CHECK(peak(twin, 1024) / peak(twin, 512) > 3.7);
-  CHECK(peak(blocked_attention, 4096) < peak(twin, 1024));
+  CHECK(peak(composed, 1024) / peak(composed, 512) > 3.7);
+  CHECK(peak(blocked_attention, 4096) < peak(composed, 1024));
 }
 
-TEST_CASE("blocked attention refuses what it cannot do") {
+TEST_CASE("blocked attention throws for operands that it does not accept") {
   const Tensor q = ones({3, 4}), k = ones({5, 4}), v = ones({5, 2});
   CHECK_ERROR_HAS(blocked_attention(q, k, ones({6, 2})),
                   "query is [3, 4], key is [5, 4], value is [6, 2]; they must be [..., Tq, D], [..., Tk, D], "
@@ -200,7 +207,7 @@ TEST_CASE("blocked attention refuses what it cannot do") {
 }
 
 #ifdef __FMA__
-TEST_CASE("attention: a query's bits do not depend on the queries and keys behind it") {
+TEST_CASE("attention: a query's bits do not depend on later queries and keys") {
   manual_seed(8);
   const int64_t T = 40;
   const Tensor q = randn({2, T, 8}), k = randn({2, T, 8}), v = randn({2, T, 8});

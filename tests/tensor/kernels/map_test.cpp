@@ -6,7 +6,7 @@
 
 using namespace heed;
 
-TEST_CASE("map, zip, test and compare run a formula for the dtype at hand") {
+TEST_CASE("map, zip, test and compare instantiate a formula for the dtype") {
   const Tensor a = tensor({1, 2, 3}, int64), b = tensor({{10}, {20}}, int64);
   const auto sum = [](auto u, auto v) { return u + v; };
   CHECK(kernel::map(
@@ -27,7 +27,7 @@ TEST_CASE("map, zip, test and compare run a formula for the dtype at hand") {
         std::vector<int64_t>{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::min() + 1});
 }
 
-TEST_CASE("a factor is a number that the dtype holds") {
+TEST_CASE("Factor: a number that the dtype can represent") {
   CHECK(kernel::Factor(0.5, float32).as<float>() == 0.5F);
   CHECK(kernel::Factor(int64_t{1} << 60, int64).as<int64_t>() == int64_t{1} << 60);
   CHECK_ERROR_HAS(kernel::Factor(0.5, int64), "0.5");

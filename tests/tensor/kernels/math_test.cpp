@@ -12,13 +12,13 @@ using namespace heed;
 namespace {
 
 constexpr float kTiny = std::numeric_limits<float>::denorm_min();
-constexpr float kLeast = std::numeric_limits<float>::min();
-constexpr float kMaxOperands = std::numeric_limits<float>::max();
+constexpr float kSmallestNormal = std::numeric_limits<float>::min();
+constexpr float kLargest = std::numeric_limits<float>::max();
 
 double sigma(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
 
-// Each function as the library computes it, compiled with all of its optimisation; as the C library does in
-// double; and the largest error that math.h promises, in units in the last place.
+// Each function as heed computes it, in optimized code; as the C library computes it in double; and the
+// largest error that math.h promises, in units in the last place.
 const struct Function {
   std::string name;
   Tensor (*kernel)(Operand);
@@ -43,31 +43,31 @@ const struct Function {
     {"square", heed::square, [](double x) { return x * x; }, 0.5},
     {"sin", heed::sin, [](double x) { return std::sin(x); }, 1},
     {"cos", heed::cos, [](double x) { return std::cos(x); }, 1},
-    // The argument of exp is rounded, and that counts as often as it is large; PyTorch gives 0 from about -5
-    // on.
+    // The argument of exp is rounded, and the error grows with it; PyTorch gives 0 below about -5.
     {"gelu", [](Operand x) { return gelu(x); },
      [](double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }, 80},
     {"gelu, tanh", [](Operand x) { return gelu(x, Gelu::tanh); },
      [](double x) { return x * sigma(1.5957691216057308 * (x + 0.044715 * x * x * x)); }, 200},
 };
 
-// |y - exact| in units of the last place that a float of that size has.
+// |y - exact| in units in the last place of a float of that size.
 double ulps(float y, double exact) {
   if (std::isnan(exact)) return std::isnan(y) ? 0 : INFINITY;
-  if (std::fabs(exact) > kMaxOperands)
-    return y == static_cast<float>(exact) || std::fabs(y) == kMaxOperands ? 0 : INFINITY;
+  if (std::fabs(exact) > kLargest)
+    return y == static_cast<float>(exact) || std::fabs(y) == kLargest ? 0 : INFINITY;
   if (std::fabs(exact) < kTiny / 2) return y == 0 ? 0 : INFINITY;
   const int exponent = std::max(std::ilogb(exact), -126);
   return std::fabs(y - exact) / std::ldexp(1, exponent - 23);
 }
 
-// The argument with the largest error of f among x, and that error.
+// The argument among x for which f has the largest error, and the error.
 std::pair<float, double> worst(const Function& f, const std::vector<float>& x) {
   const auto y = f.kernel(from_vector(x, {static_cast<int64_t>(x.size())})).to_vector<float>();
   std::pair<float, double> found{0, -1};
   for (size_t i = 0; i < x.size(); ++i) {
     const double exact = f.exact(x[i]), error = ulps(y[i], exact);
-    if (f.name == "gelu" && std::fabs(exact) < kLeast && std::fabs(y[i]) <= kLeast) continue;  // may be 0
+    if (f.name == "gelu" && std::fabs(exact) < kSmallestNormal && std::fabs(y[i]) <= kSmallestNormal)
+      continue;  // may be 0
     if (!(error <= found.second)) found = {x[i], error};
   }
   return found;
@@ -75,13 +75,13 @@ std::pair<float, double> worst(const Function& f, const std::vector<float>& x) {
 
 }  // namespace
 
-TEST_CASE("float32 functions keep the accuracy they promise, over all floats; printed") {
-  std::vector<float> x;  // every 2503rd, of all signs and sizes
+TEST_CASE("float32 functions are as accurate as promised, over all floats; prints a table") {
+  std::vector<float> x;  // every 2503rd float
   for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 2503) {
     const float value = std::bit_cast<float>(static_cast<uint32_t>(bits));
     if (std::isfinite(value)) x.push_back(value);
   }
-  for (int i = -110 * 256; i <= 110 * 256; ++i) x.push_back(static_cast<float>(i) / 256);  // where they bend
+  for (int i = -110 * 256; i <= 110 * 256; ++i) x.push_back(static_cast<float>(i) / 256);  // around the bends
   Table table({"float32", "largest error, ulp", "of", "promised"});
   for (const Function& f : functions) {
     const auto [at, error] = worst(f, x);
@@ -95,14 +95,14 @@ TEST_CASE("float32 functions keep the accuracy they promise, over all floats; pr
 TEST_CASE("special values") {
   std::vector<float> x = {NAN,    -2,      88.722839f, 88.72284f,
                           -87.3f, -103.9f, -104.1f,    std::nextafter(-1.0f, 0.0f)};
-  for (const float v : {0.0f, 1.0f, kTiny, kLeast, kMaxOperands}) x.insert(x.end(), {v, -v});
+  for (const float v : {0.0f, 1.0f, kTiny, kSmallestNormal, kLargest}) x.insert(x.end(), {v, -v});
   for (const Function& f : functions) {
     const auto y = f.kernel(from_vector(x, {static_cast<int64_t>(x.size())})).to_vector<float>();
     for (size_t i = 0; i < x.size(); ++i)
       CHECK_MESSAGE(ulps(y[i], f.exact(x[i])) <= f.ulp, f.name, "(", x[i], ") is ", y[i]);
   }
   const auto exp_of = heed::exp(tensor({-100, -103})).to_vector<float>();
-  CHECK(exp_of[0] > 0);  // results without the leading bit
+  CHECK(exp_of[0] > 0);  // subnormal results
   CHECK(exp_of[1] > 0);
   CHECK(std::signbit(heed::tanh(tensor(-0.0)).item<float>()));
   CHECK(std::signbit(heed::erf(tensor(-0.0)).item<float>()));
@@ -124,7 +124,7 @@ TEST_CASE("float64 functions are the C library's") {
   }
 }
 
-TEST_CASE("a result depends on the argument alone, not on its place") {
+TEST_CASE("a result depends on the argument alone, not on its position in the array") {
   Generator generator(2);
   const Tensor x = randn({300}, float32, &generator);
   for (const Function& f : functions) {

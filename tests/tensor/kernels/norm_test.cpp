@@ -4,13 +4,19 @@
 
 using namespace heed;
 
-TEST_CASE("norms in one pass are the composed ones, for rows of every length and memory of every kind") {
+TEST_CASE("norms and their gradients are those of public operations and of the plain loops") {
   Generator generator(5);
   for (const DType dtype : {float32, float64}) {
     const auto random = [&](const Shape& shape) { return randn(shape, dtype, &generator); };
     const double tolerance = dtype == float32 ? 1e-3 : 1e-10;
     const auto check_norms = [&](const Tensor& x, const Shape& row) {
       INFO(to_string(x.shape()), " rows of ", to_string(row), " ", to_string(dtype));
+      const int64_t n = numel(row);
+      for (const auto centre : {kernel::Centre::mean, kernel::Centre::zero})
+        CHECK(from_plain([&] {
+                const kernel::NormResult y = kernel::norm(centre, x, n, {}, {}, 0.25);
+                return Tensors{y.y, y.scale, y.mean.defined() ? y.mean : y.y};
+              }) < tolerance);
       for (const Tensor& weight : {Tensor(), random(row)}) {
         for (const Tensor& bias : {Tensor(), random(row)})
           CHECK(from_twin([&](auto& in) { return layer_norm(in[0], row, in[1], in[2], 0.25); },
@@ -28,14 +34,14 @@ TEST_CASE("norms in one pass are the composed ones, for rows of every length and
   }
 }
 
-TEST_CASE("rows that do not vary, and rows far from zero") {
+TEST_CASE("constant rows, and rows far from zero") {
   CHECK(values(layer_norm(full({2, 4}, 3), {4})) == Values(8, 0));
   const double s = 1 / std::sqrt(1.25 + 1e-5);
   CHECK(distance({layer_norm(tensor({10000, 10001, 10002, 10003}), {4})},
                  {tensor({-1.5 * s, -0.5 * s, 0.5 * s, 1.5 * s})}) < 1e-5);
 }
 
-TEST_CASE("the gradient of so many rows that it passes the caches has the bits of a few rows alone") {
+TEST_CASE("gradients that are written past the caches have the bits of a few rows alone") {
   Generator generator(6);
   const int64_t rows = 2100, n = 1000;
   const Tensor x = randn({rows, n}, float32, &generator), g = randn({rows, n}, float32, &generator);

@@ -20,7 +20,7 @@ TEST_CASE("sweep: a parameter longer than one block; absent memory reads as 0 an
   CHECK(m.to_vector<double>()[0] == 5);
 }
 
-TEST_CASE("sum_of_powers: over blocks, for every power") {
+TEST_CASE("sum_of_powers: several blocks, every power") {
   const int64_t n = 20'001;
   const Tensor x = kernel::full({n}, -2, float32);
   CHECK(kernel::sum_of_powers(x, 2) == 4.0 * static_cast<double>(n));

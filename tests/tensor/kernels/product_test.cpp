@@ -9,7 +9,7 @@
 #include "tensor/create.h"
 #include "tensor/random.h"
 
-#ifdef __FMA__  // without it std::fma is a function of the C library, and no caller comes here
+#ifdef __FMA__  // without it std::fma is a function of the C library, and sgemm() is not used
 using namespace heed;
 using kernel::Matrix;
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr float kUntouched = 12345;
 
-// A matrix somewhere in memory of its own, with numbers around it.
+// A matrix in memory of its own, surrounded by other numbers.
 struct Operand {
   std::vector<float> memory;
   int64_t first, row_step, col_step;
@@ -46,7 +46,7 @@ struct Operand {
   Matrix<float> matrix() { return {memory.data() + first, row_step, col_step}; }
 };
 
-// The chain that the header promises, as it is read.
+// The chain of sums that the header promises.
 std::vector<float> by_definition(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a,
                                  Matrix<const float> b, Matrix<const float> start) {
   std::vector<float> sums;
@@ -59,7 +59,7 @@ std::vector<float> by_definition(int64_t n, int64_t m, int64_t k, float alpha, M
   return sums;
 }
 
-// One product with random operands, bit for bit, and what stands beside the result.
+// Compares one product of random operands, and the memory around the result, bit for bit.
 void compare(int64_t n, int64_t m, int64_t k, Generator& generator) {
   const auto layout = [&](int64_t count) { return generator.integer(0, count); };
   Operand a(n, k, layout(Operand::kLayouts), generator), b(k, m, layout(Operand::kLayouts), generator);
@@ -74,13 +74,13 @@ void compare(int64_t n, int64_t m, int64_t k, Generator& generator) {
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < m; ++j)
       memory[static_cast<size_t>(y.first + i * y.row_step + j)] = wanted[static_cast<size_t>(i * m + j)];
-  kernel::product(n, m, k, alpha, a.matrix(), b.matrix(), from, y.matrix());
+  kernel::sgemm(n, m, k, alpha, a.matrix(), b.matrix(), from, y.matrix());
   CHECK(std::memcmp(memory.data(), y.memory.data(), memory.size() * sizeof(float)) == 0);
 }
 
 }  // namespace
 
-TEST_CASE("product: sizes 0 to 70, any steps and starts, are the chain of fused multiply-adds to the bit") {
+TEST_CASE("sgemm: the bits are those of a chain of fused multiply-adds, for any sizes, steps and starts") {
   Generator generator(1);
   for (int repeat = 0; repeat < 3000; ++repeat) {
     const auto size = [&] { return generator.integer(0, generator.integer(1, 72)); };
@@ -88,13 +88,13 @@ TEST_CASE("product: sizes 0 to 70, any steps and starts, are the chain of fused 
   }
 }
 
-TEST_CASE("product: sizes beyond a slab, a group and a depth of the copies") {
+TEST_CASE("sgemm: sizes beyond a slab of b and a group of rows of a") {
   Generator generator(2);
   for (int repeat = 0; repeat < 30; ++repeat)
     compare(generator.integer(1, 300), generator.integer(1, 1300), generator.integer(1, 700), generator);
 }
 
-TEST_CASE("product: a row alone, and a column alone, have the bits that they have among others") {
+TEST_CASE("sgemm: a row or a column alone has the bits that it has among others") {
   Generator generator(3);
   for (const int64_t n : {2, 5, 33, 150})
     for (const int64_t m : {3, 16, 40, 600})
@@ -103,29 +103,29 @@ TEST_CASE("product: a row alone, and a column alone, have the bits that they hav
           Operand a(n, k, layout, generator), b(k, m, layout, generator);
           std::vector<float> all(static_cast<size_t>(n * m)),
               one(static_cast<size_t>(std::max(n, m)), kUntouched);
-          kernel::product(n, m, k, 1, a.matrix(), b.matrix(), {}, {all.data(), m, 1});
+          kernel::sgemm(n, m, k, 1, a.matrix(), b.matrix(), {}, {all.data(), m, 1});
           const int64_t i = generator.integer(0, n), j = generator.integer(0, m);
-          kernel::product(1, m, k, 1, a.matrix().from(i, 0), b.matrix(), {}, {one.data(), m, 1});
+          kernel::sgemm(1, m, k, 1, a.matrix().block(i, 0), b.matrix(), {}, {one.data(), m, 1});
           CHECK(std::memcmp(one.data(), all.data() + i * m, static_cast<size_t>(m) * sizeof(float)) == 0);
-          kernel::product(n, 1, k, 1, a.matrix(), b.matrix().from(0, j), {}, {one.data(), 1, 1});
+          kernel::sgemm(n, 1, k, 1, a.matrix(), b.matrix().block(0, j), {}, {one.data(), 1, 1});
           for (int64_t r = 0; r < n; ++r)
             CHECK(one[static_cast<size_t>(r)] == all[static_cast<size_t>(r * m + j)]);
         }
 }
 
-TEST_CASE("product: infinities and NaN stay in their row and column") {
+TEST_CASE("sgemm: infinities and NaN stay in their row and column") {
   constexpr int64_t n = 30, m = 45, k = 20;
   for (const float odd : {INFINITY, NAN}) {
     Generator generator(4);
     Operand a(n, k, 0, generator), b(k, m, 2, generator);
     *a.matrix().at(7, 3) = odd;
     std::vector<float> y(n * m);
-    kernel::product(n, m, k, 1, a.matrix(), b.matrix(), {}, {y.data(), m, 1});
+    kernel::sgemm(n, m, k, 1, a.matrix(), b.matrix(), {}, {y.data(), m, 1});
     for (size_t i = 0; i < y.size(); ++i) CHECK(std::isfinite(y[i]) == (i / m != 7));
   }
 }
 
-TEST_CASE("dots: as many products of a row and a column, with the bits of each alone") {
+TEST_CASE("dots: several products of a row and a column have the bits of each alone") {
   Generator generator(5);
   for (const int64_t k : {0, 1, 7, 49, 300})
     for (const int64_t step : {1, 3}) {

@@ -5,10 +5,10 @@
 
 using namespace heed;
 
-TEST_CASE("recurrence: steps in one pass give what public operations give") {
+TEST_CASE("recurrence: the kernel and its gradients are those of public operations and of the plain loops") {
   Generator generator(4);
   for (const auto kind : {Recurrence::rnn_tanh, Recurrence::rnn_relu, Recurrence::gru, Recurrence::lstm})
-    for (const int64_t batch : {1, 3, 70, 150})  // one to three shares
+    for (const int64_t batch : {1, 3, 70, 150})  // one to three blocks of sequences
       for (const bool other_way : {false, true}) {
         const int64_t steps = 4, hidden = batch == 3 ? 1 : 5, gates = gate_count(kind) * hidden;
         const int64_t size = kind == Recurrence::lstm ? 2 * hidden : hidden;
@@ -16,7 +16,7 @@ TEST_CASE("recurrence: steps in one pass give what public operations give") {
         const Tensor bias = randn({gates}, float64, &generator);
         const Tensor state = randn({batch, size}, float64, &generator);
         const Tensor lengths = randint(0, 5, {batch}, &generator);
-        // Memory has time first, or the batch.
+        // Time first in memory, or the batch.
         const Tensor x = other_way ? transpose(randn({batch, steps, gates}, float64, &generator), 0, 1)
                                    : randn({steps, batch, gates}, float64, &generator);
         const auto apart = [&](const Tensors& in, const RecurrenceOptions& options) {
@@ -27,20 +27,26 @@ TEST_CASE("recurrence: steps in one pass give what public operations give") {
         CHECK(apart({x, {}, weight, {}}, {.reverse = !other_way}) < 1e-12);
         CHECK(apart({to(x, float32), {}, to(weight, float32), to(bias, float32)}, {.lengths = lengths}) <
               1e-4);
-        // Rows of weights and states that stand apart, or in one place.
+        // Rows of the weight with gaps, and one state that is repeated.
         CHECK(
             apart({x, expand(state[0], {batch, size}), narrow(cat({weight, weight}, 1), 1, 0, hidden), bias},
                   {}) < 1e-12);
+        const auto kernels = [&](const Tensor& ends) {
+          return kernel::recurrent_forward({kind, other_way, ends}, x, state, weight, bias, true);
+        };
+        CHECK(from_plain([&] { return Tensors{kernels(lengths).y}; }) < 1e-12);
+        const auto gates_of = [&] { return kernels({}).gates; };
+        if (gates_of().defined()) CHECK(from_plain([&] { return Tensors{gates_of()}; }) < 1e-12);
         const Tensor y = recurrence(kind, x, state, weight);
         CHECK((reference_mode() || transpose(y, 0, 1).is_contiguous() == (other_way || batch == 1)));
       }
 }
 
-TEST_CASE("recurrence: without a gradient the gates of one step suffice") {
+TEST_CASE("recurrence: without a gradient no gates are kept") {
   const Tensor x = randn({50, 2, 12}), weight = randn({12, 3}), state = randn({2, 6});
-  const kernel::Steps how{Recurrence::lstm, false, {}};
-  const kernel::States kept = kernel::recur(how, x, state, weight, {}, true);
-  const kernel::States bare = kernel::recur(how, x, state, weight, {}, false);
+  const kernel::RecurrentRule rule{Recurrence::lstm, false, {}};
+  const kernel::RecurrentResult kept = kernel::recurrent_forward(rule, x, state, weight, {}, true);
+  const kernel::RecurrentResult bare = kernel::recurrent_forward(rule, x, state, weight, {}, false);
   CHECK(kept.gates.shape() == Shape{50, 2, 12});
   CHECK(!bare.gates.defined());
   CHECK(values(bare.y) == values(kept.y));

@@ -13,41 +13,22 @@ Tensor random(const Shape& shape, DType dtype) {
   return rand(shape, dtype, &generator) * 2 - 0.9;
 }
 
-// Joins the elements of x that one of the result is made of, in row-major order.
-template <class Join>
-Tensor plain(const Tensor& x, const Shape& dims, double start, const Join& join) {
-  const Shape kept = reduced_shape(x.shape(), dims, true);
-  const Strides strides = contiguous_strides(kept);
-  Values y(static_cast<size_t>(numel(kept)), start);
-  const Values all = values(x);
-  for (size_t i = 0; i < all.size(); ++i) {
-    int64_t rest = static_cast<int64_t>(i), place = 0;
-    for (int64_t d = x.dim() - 1; d >= 0; rest /= x.shape()[d--])
-      if (kept[d] != 1) place += rest % x.shape()[d] * strides[d];
-    y[static_cast<size_t>(place)] = join(y[static_cast<size_t>(place)], all[i]);
-  }
-  return from_vector(y, kept, x.dtype());
-}
-
-// The rest of the reductions are made of these three, and held by the operators' table and by parity.
+// The other reductions are made of these three.
 void check_reductions(const Tensor& x, const Shape& dims) {
   INFO(to_string(x.shape()), " of ", to_string(x.strides()), " over ", to_string(dims), " ",
        to_string(x.dtype()));
-  const double least = x.dtype() == int64 ? -0x1p63 : -kInf, most = x.dtype() == int64 ? 0x1p62 : kInf;
-  const Tensors got{kernel::sum(x, dims, true), kernel::amax(x, dims, true), kernel::amin(x, dims, true)};
-  CHECK(distance(got, {plain(x, dims, 0, [](double a, double b) { return a + b; }),
-                       plain(x, dims, least, [](double a, double b) { return std::max(a, b); }),
-                       plain(x, dims, most, [](double a, double b) { return std::min(a, b); })}) <
-        (x.dtype() == float32 ? 1e-5 : 1e-12));
-  const Tensor y = kernel::sum(x, dims, false);
-  CHECK(y.shape() == reduced_shape(x.shape(), dims, false));
-  CHECK(y.is_contiguous());
-  CHECK(values(y) == values(got[0]));
+  const auto reduced = [&](bool keepdim) {
+    return Tensors{kernel::sum(x, dims, keepdim), kernel::amax(x, dims, keepdim),
+                   kernel::amin(x, dims, keepdim)};
+  };
+  for (const bool keepdim : {false, true})
+    CHECK(from_plain([&] { return reduced(keepdim); }) < (x.dtype() == float32 ? 1e-5 : 1e-12));
+  CHECK(kernel::sum(x, dims, false).is_contiguous());
 }
 
 }  // namespace
 
-TEST_CASE("reductions over every choice of dimensions and memory of every kind") {
+TEST_CASE("reductions over every choice of dimensions, for any strides") {
   for (const DType dtype : {float32, float64, int64}) {
     for (const Tensor& x :
          {random({3, 4, 5}, dtype), permute(random({5, 3, 4}, dtype), {1, 2, 0}),
@@ -60,7 +41,7 @@ TEST_CASE("reductions over every choice of dimensions and memory of every kind")
   }
 }
 
-TEST_CASE("sizes about blocks, rows and stretches of lines") {
+TEST_CASE("sizes around blocks, runs and groups of lines") {
   constexpr int64_t block = kernel::kBlock;
   const auto numbers = [](const Shape& shape) { return random(shape, float64); };
   for (const Shape& shape :
@@ -73,7 +54,7 @@ TEST_CASE("sizes about blocks, rows and stretches of lines") {
   check_reductions(permute(numbers({2, block + 5, 3}), {0, 2, 1}), {0, 2});
 }
 
-TEST_CASE("nothing to reduce") {
+TEST_CASE("reductions of no elements") {
   const Tensor x = zeros({2, 0});
   const auto pair = [](double value) { return full({2}, value); };
   CHECK(
@@ -96,7 +77,7 @@ TEST_CASE("int64 and bool are counted in int64") {
   CHECK(message([] { kernel::mean(ones({2}, int64), {0}, false); }).find("expected a floating tensor") == 0);
 }
 
-TEST_CASE("long float32 sums are as good as their dtype") {
+TEST_CASE("long float32 sums are as accurate as their dtype") {
   constexpr int64_t n = 10'000'000;
   const Tensor x = full({n}, 0.1);
   const double exact = 0.1f * double(n);
@@ -114,7 +95,7 @@ TEST_CASE("infinities and NaN") {
                  {tensor({kNaN, kInf, -kInf, kInf}), tensor({kNaN, -kInf, -kInf, 0}),
                   tensor({kNaN, kInf, -kInf, kInf}), tensor({kNaN, kNaN, -kInf, kInf})}) == 0);
   CHECK(kernel::logsumexp(tensor({1000, 1000}), {0}, false).item() == doctest::Approx(1000 + std::log(2)));
-  // NaN wins wherever it stands in a line of any length.
+  // NaN wins at any position in a line of any length.
   for (const int64_t n : {5, 16, 64, 200})
     for (const int64_t at : {int64_t{0}, n / 2, n - 1}) {
       const Tensor line = zeros({n, 3});
@@ -125,18 +106,18 @@ TEST_CASE("infinities and NaN") {
     }
 }
 
-TEST_CASE("extremes and where they stand first") {
+TEST_CASE("max and min return the first position of the extreme") {
   const Tensor x = tensor({{3, 1, 3, 1}, {-1, kNaN, 7, kNaN}, {-kInf, -kInf, -kInf, -kInf}});
   const kernel::MaxResult high = kernel::max(x, 1, false), low = kernel::min(x, 1, true);
   CHECK(distance({high.values, high.indices}, {tensor({3, kNaN, -kInf}), tensor({0, 1, 0})}) == 0);
   CHECK(distance({low.values, low.indices}, {tensor({{1}, {kNaN}, {-kInf}}), tensor({{1}, {1}, {0}})}) == 0);
-  const Tensor wide = random({9, 600}, float32);  // more lines than are worked on together
+  const Tensor wide = random({9, 600}, float32);  // more lines than are processed together
   const kernel::MaxResult found = kernel::max(wide, 0, false);
   CHECK(values(found.values) == values(kernel::amax(wide, {0}, false)));
   CHECK(values(gather(wide, 0, unsqueeze(found.indices, 0))) == values(found.values));
 }
 
-TEST_CASE("running sums, either way: each is the one before and one number more") {
+TEST_CASE("cumsum, forward and reverse: differences of neighbors are the numbers") {
   for (const Shape& shape :
        {Shape{4, 5, 6}, Shape{7}, Shape{3, 2, kernel::kWidth - 1}, Shape{2, 3, kernel::kWidth},
         Shape{2, 2, 2 * kernel::kWidth + 1}, Shape{300, 400}})

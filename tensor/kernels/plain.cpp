@@ -1,0 +1,258 @@
+#include "tensor/kernels/plain.h"
+
+#include <numeric>
+
+#include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/matmul.h"
+#include "tensor/kernels/outer_inner.h"
+
+namespace heed::kernel::plain {
+namespace {
+
+using Values = std::vector<double>;
+
+// All elements in row-major order.
+Values read(const Tensor& x) { return x.to_vector<double>(); }
+// The same after broadcasting to the shape, or copies of one number if x is undefined.
+Values read(const Tensor& x, const Shape& shape, double otherwise = 0) {
+  const Tensor copy = full(shape, otherwise, float64);
+  if (x.defined()) copy_into(copy, x);
+  return read(copy);
+}
+
+Tensor write(const Values& values, const Shape& shape, DType dtype) {
+  const Tensor y = Tensor::empty(shape, dtype);
+  visit_floating(dtype, [&]<class T>(Type<T>) {
+    for (int64_t i = 0; i < y.numel(); ++i) detail::first_of<T>(y)[i] = static_cast<T>(values[i]);
+  });
+  return y;
+}
+
+// y = join(y, x) for every element x that is reduced to y; then y is divided. Floats are joined in double,
+// integers in Whole.
+template <class Whole, class Start, class Join>
+Tensor reduce(const Tensor& x, const Shape& dims, bool keepdim, const Start& start, const Join& join,
+              double divisor = 1) {
+  const Tensor y = Tensor::empty(reduced_shape(x.shape(), dims, keepdim), x.dtype());
+  const CollapsedDims place(TensorImpl::view(y, reduced_shape(x.shape(), dims, true)), x.shape());
+  visit_dtype(x.dtype(), [&]<class T>(Type<T> type) {
+    using Wide = std::conditional_t<std::is_floating_point_v<T>, double, Whole>;
+    std::vector<Wide> results(static_cast<size_t>(y.numel()), static_cast<Wide>(start(type)));
+    int64_t i = 0;
+    x.for_each([&](auto v) {
+      Wide& result = results[place.at(i++)];
+      result = join(result, static_cast<Wide>(v));
+    });
+    for (i = 0; i < y.numel(); ++i)
+      detail::first_of<T>(y)[i] = static_cast<T>(results[i] / static_cast<Wide>(divisor));
+  });
+  return y;
+}
+
+template <bool largest>
+Tensor extremum(const Tensor& x, const Shape& dims, bool keepdim) {
+  const auto start = []<class T>(Type<T>) {
+    using Limits = std::numeric_limits<T>;
+    if constexpr (Limits::has_infinity) return largest ? -Limits::infinity() : Limits::infinity();
+    return largest ? Limits::lowest() : Limits::max();
+  };
+  return reduce<int64_t>(x, dims, keepdim, start, [](auto a, auto b) {
+    return (largest ? b > a : b < a) || b != b ? b : a;  // a NaN stays: no number is above or below it
+  });
+}
+
+// Calls f(n, a, b, y) with every line of a, b and the result along one dimension.
+template <class F>
+Tensor each_line(const Tensor& a, const Tensor& b, int64_t dim, const F& f) {
+  const Tensor rows = last_swapped_with(a, dim);
+  const Values as = read(rows), bs = read(last_swapped_with(b, dim));
+  Values y(as.size());
+  const int64_t n = a.dim() == 0 ? 1 : rows.size(-1);
+  for (int64_t i = 0; i < a.numel(); i += n) f(n, &as[i], &bs[i], &y[i]);
+  return contiguous(last_swapped_with(write(y, rows.shape(), a.dtype()), dim));
+}
+
+// Row i of a matrix with n columns.
+const double* row(const Values& x, int64_t i, int64_t n) { return x.data() + i * n; }
+double* row(Values& x, int64_t i, int64_t n) { return x.data() + i * n; }
+
+double maximum(int64_t n, const double* x) {
+  return n == 0 ? minus_infinity<double> : *std::max_element(x, x + n);
+}
+
+double sum_exp(int64_t n, const double* x, double shift) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += std::exp(x[i] - shift);
+  return sum;
+}
+
+double dot(int64_t n, const double* a, const double* b) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+// y += a x
+void add_multiple(int64_t n, double a, const double* x, double* y) {
+  for (int64_t i = 0; i < n; ++i) y[i] += a * x[i];
+}
+
+}  // namespace
+
+void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, detail::Loop loop, const void* f) {
+  struct Operand {
+    char* first;
+    int64_t width;
+    CollapsedDims place;
+    char* at(int64_t i) const { return first + place.at(i) * width; }
+  };
+  const auto operand = [&](const Tensor& x) {
+    const int64_t width = size_of(x.dtype());
+    return Operand{
+        detail::first_of<char>(x) + TensorImpl::of(x).offset * (width - 1), width, {x, out.shape()}};
+  };
+  const Operand result = operand(out);
+  std::vector<Operand> operands;
+  for (const Tensor* x : in) operands.push_back(operand(*x));
+  std::vector<const void*> at(operands.size());
+  for (int64_t i = 0; i < out.numel(); ++i) {
+    for (size_t k = 0; k < at.size(); ++k) at[k] = operands[k].at(i);
+    loop(f, 1, result.at(i), at.data());
+  }
+}
+
+Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start, double alpha) {
+  const int64_t n = a.size(-2), k = a.size(-1), m = b.size(-1);
+  const Shape lead = broadcast_shapes(leading(a), leading(b)), shape = matrix_shape(lead, n, m);
+  const Values as = read(a, matrix_shape(lead, n, k)), bs = read(b, matrix_shape(lead, k, m));
+  Values y = read(start, shape);
+  for (int64_t p = 0; p < numel(lead); ++p)
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t l = 0; l < k; ++l)
+        for (int64_t j = 0; j < m; ++j)
+          y[(p * n + i) * m + j] += alpha * as[(p * n + i) * k + l] * bs[(p * k + l) * m + j];
+  return write(y, shape, a.dtype());
+}
+
+Tensor sum(const Tensor& x, const Shape& dims, bool keepdim, double divisor) {
+  return reduce<uint64_t>(
+      x, dims, keepdim, [](auto) { return 0; }, std::plus<>(), divisor);
+}
+Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) { return extremum<true>(x, dims, keepdim); }
+Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) { return extremum<false>(x, dims, keepdim); }
+
+Tensor softmax(const Tensor& x, int64_t dim, bool masked) {
+  return each_line(x, x, dim, [=](int64_t n, const double* v, const double*, double* y) {
+    const double max = masked ? shift_of(maximum(n, v)) : maximum(n, v), sum = sum_exp(n, v, max);
+    for (int64_t i = 0; i < n; ++i) y[i] = sum == 0 ? 0 : std::exp(v[i] - max) / sum;
+  });
+}
+
+Tensor log_softmax(const Tensor& x, int64_t dim) {
+  return each_line(x, x, dim, [](int64_t n, const double* v, const double*, double* y) {
+    const double max = maximum(n, v), log_sum = std::log(sum_exp(n, v, max));
+    for (int64_t i = 0; i < n; ++i) y[i] = (v[i] - max) - log_sum;
+  });
+}
+
+NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight, const Tensor& bias,
+                double eps) {
+  const Values xs = read(x), w = read(weight, {n}, 1), b = read(bias, {n});
+  const int64_t rows = n == 0 ? 0 : x.numel() / n;
+  Values y(xs.size()), mean(rows), scale(rows);
+  for (int64_t r = 0; r < rows; ++r) {
+    const double* in = row(xs, r, n);
+    if (centre == Centre::mean) mean[r] = std::accumulate(in, in + n, 0.0) / n;
+    double variance = 0;
+    for (int64_t i = 0; i < n; ++i) variance += (in[i] - mean[r]) * (in[i] - mean[r]) / n;
+    scale[r] = 1 / std::sqrt(variance + eps);
+    for (int64_t i = 0; i < n; ++i) row(y, r, n)[i] = (in[i] - mean[r]) * scale[r] * w[i] + b[i];
+  }
+  return {write(y, x.shape(), x.dtype()), centre == Centre::mean ? write(mean, {rows}, x.dtype()) : Tensor(),
+          write(scale, {rows}, x.dtype())};
+}
+
+namespace {
+
+// The operands of attention, broadcast to the leading dimensions of the result. Query i of all heads attends
+// to the keys j of its head.
+struct Attention {
+  const Tensor &all_q, &all_k, &all_v;
+  const AttentionRule& rule;
+  const AttentionSizes sizes{all_q, all_k, all_v, rule};
+  const int64_t Tq = sizes.Tq, Tk = sizes.Tk, D = sizes.D, Dv = sizes.Dv;
+  const Values q = read(all_q, sizes.shape(Tq, D)), k = read(all_k, sizes.shape(Tk, D));
+  const Values v = read(all_v, sizes.shape(Tk, Dv)), bias = read(rule.bias, sizes.shape(Tq, Tk));
+  const Values allowed = read(rule.allowed, sizes.shape(Tq, Tk), 1);
+
+  /// The offset of key j of query i.
+  int64_t key(int64_t i, int64_t j) const { return i / Tq * Tk + j; }
+  /// Calls f(j, p_ij, factor_ij) for all keys of query i, and returns log_total_i = log sum_j exp(s_ij).
+  template <class F>
+  double each_key(int64_t i, const F& f) const {
+    Values s(Tk, minus_infinity<double>), factors(Tk);
+    rule.dropout.draw(i * Tk, Tk, factors.data());
+    for (int64_t j = 0; j < std::min(Tk, rule.past + i % Tq + 1); ++j)
+      if (allowed[i * Tk + j] != 0)
+        s[j] = rule.scale * dot(D, row(q, i, D), row(k, key(i, j), D)) + bias[i * Tk + j];
+    const double max = shift_of(maximum(Tk, s.data())), sum = sum_exp(Tk, s.data(), max);
+    for (int64_t j = 0; j < Tk; ++j) f(j, sum == 0 ? 0 : std::exp(s[j] - max) / sum, factors[j]);
+    return sum == 0 ? -minus_infinity<double> : max + std::log(sum);
+  }
+};
+
+}  // namespace
+
+AttentionResult attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule) {
+  const Attention a{q, k, v, rule};
+  const Shape shape = a.sizes.shape(a.Tq, a.Dv);
+  Values y(numel(shape)), log_totals(a.sizes.heads * a.Tq);
+  for (int64_t i = 0; i < a.sizes.heads * a.Tq; ++i)
+    log_totals[i] = a.each_key(i, [&](int64_t j, double p, double factor) {
+      add_multiple(a.Dv, p * factor, row(a.v, a.key(i, j), a.Dv), row(y, i, a.Dv));
+    });
+  return {write(y, shape, q.dtype()), write(log_totals, {a.sizes.heads, a.Tq}, q.dtype())};
+}
+
+AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
+                                      const AttentionRule& rule, const AttentionResult& forward) {
+  const Attention a{q, k, v, rule};
+  const Values gs = read(g), y = read(forward.y);
+  Values dq(a.q.size()), dk(a.k.size()), dv(a.v.size());
+  for (int64_t i = 0; i < a.sizes.heads * a.Tq; ++i)
+    a.each_key(i, [&, g_i = row(gs, i, a.Dv)](int64_t j, double p, double factor) {
+      const int64_t key = a.key(i, j);
+      const double dp = factor * dot(a.Dv, g_i, row(a.v, key, a.Dv));
+      const double ds = rule.scale * p * (dp - dot(a.Dv, g_i, row(y, i, a.Dv)));
+      add_multiple(a.Dv, p * factor, g_i, row(dv, key, a.Dv));
+      add_multiple(a.D, ds, row(a.k, key, a.D), row(dq, i, a.D));
+      add_multiple(a.D, ds, row(a.q, i, a.D), row(dk, key, a.D));
+    });
+  const auto result = [&](const Values& d, int64_t rows, int64_t columns) {
+    return write(d, a.sizes.shape(rows, columns), q.dtype());
+  };
+  return {result(dq, a.Tq, a.D), result(dk, a.Tk, a.D), result(dv, a.Tk, a.Dv)};
+}
+
+RecurrentResult recurrent_forward(const RecurrentRule& rule, const Tensor& x, const Tensor& state,
+                                  const Tensor& weight, const Tensor& bias, bool keep_gates) {
+  const int64_t T = x.size(0), B = x.size(1), G = weight.size(0), H = weight.size(1);
+  const int64_t S = rule.state_size(H), saved = rule.saved_size(H);
+  const Values xs = read(x), w = read(weight), b = read(bias, {G}), start = read(state, {B, S});
+  Values y(T * B * S), gates(T * B * saved);
+  for (int64_t i = 0; i < B; ++i)
+    for (int64_t step = 0; step < T; ++step) {
+      const int64_t t = rule.reverse ? T - 1 - step : step, previous = rule.reverse ? t + 1 : t - 1;
+      const double* before = step == 0 ? row(start, i, S) : row(y, previous * B + i, S);
+      double *a = row(gates, t * B + i, saved), *after = row(y, t * B + i, S);
+      for (int64_t r = 0; r < G; ++r) a[r] = dot(H, row(w, r, H), before);
+      if (rule.ended(t, i))
+        std::copy_n(before, S, after);
+      else
+        recurrent_step(rule.kind, H, row(xs, t * B + i, G), b.data(), before, a, after);
+    }
+  return {write(y, {T, B, S}, x.dtype()),
+          keep_gates && saved > H ? write(gates, {T, B, saved}, x.dtype()) : Tensor()};
+}
+
+}  // namespace heed::kernel::plain

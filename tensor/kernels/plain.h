@@ -1,0 +1,41 @@
+#pragma once
+
+#include "tensor/kernels/attention.h"
+#include "tensor/kernels/loop.h"
+#include "tensor/kernels/norm.h"
+#include "tensor/kernels/recurrent.h"
+#include "tensor/reference.h"
+
+/// The kernels as nested loops: one thread, one element after another, sums in float64. Read these first. The
+/// fast kernel of the same name computes the same in blocks, vectors and threads, and is tested against them;
+/// in reference_mode() it calls them instead.
+namespace heed::kernel::plain {
+
+/// out_i = f(in_i...) for each element. The loop computes adjacent elements; here it gets one at a time.
+void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, detail::Loop loop, const void* f);
+
+/// y_ij = start_ij + alpha sum_l a_il b_lj
+Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start, double alpha);
+
+/// sum of x / divisor over some dimensions
+Tensor sum(const Tensor& x, const Shape& dims, bool keepdim, double divisor);
+/// The largest or the smallest element over some dimensions. NaN wins.
+Tensor amax(const Tensor& x, const Shape& dims, bool keepdim);
+Tensor amin(const Tensor& x, const Shape& dims, bool keepdim);
+
+/// y_i = exp(x_i) / sum_j exp(x_j) along one dimension. A line of -inf gives 0 if `masked`, else NaN.
+Tensor softmax(const Tensor& x, int64_t dim, bool masked);
+/// y_i = x_i - log sum_j exp(x_j)
+Tensor log_softmax(const Tensor& x, int64_t dim);
+
+NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight, const Tensor& bias,
+                double eps);
+
+AttentionResult attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule);
+AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
+                                      const AttentionRule& rule, const AttentionResult& forward);
+
+RecurrentResult recurrent_forward(const RecurrentRule& rule, const Tensor& x, const Tensor& state,
+                                  const Tensor& weight, const Tensor& bias, bool keep_gates);
+
+}  // namespace heed::kernel::plain
