@@ -42,7 +42,7 @@ inline double from_plain(const std::function<Tensors()>& f) {
 }
 
 /// The same of f(in) and its gradients.
-inline double from_twin(const Call& f, const Tensors& in) {
+inline double from_reference(const Call& f, const Tensors& in) {
   return from_plain([&] { return value_and_gradients(f, in); });
 }
 

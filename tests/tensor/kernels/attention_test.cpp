@@ -23,7 +23,7 @@ void check_attention(const std::string& what, const Tensors& in, const Attention
                      double tolerance = 0) {
   if (tolerance == 0) tolerance = in[0].dtype() == float32 ? 1e-4 : 1e-12;
   const auto call = [&](auto& x) { return blocked_attention(x[0], x[1], x[2], options); };
-  CHECK_MESSAGE(from_twin(call, in) <= tolerance, what);
+  CHECK_MESSAGE(from_reference(call, in) <= tolerance, what);
   const kernel::AttentionRule rule{options.scale.value_or(0.5), options.mask, options.bias,
                                    options.is_causal ? 0 : kernel::AttentionRule::everything};
   const auto kernels = [&] {
@@ -134,13 +134,13 @@ TEST_CASE("blocked attention draws the same factors of dropout for result, gradi
     for (const int64_t Tq : {1, 7, 130})
       for (const int64_t Tk : {2, 20, 513, 600}) {
         const Tensors in = random.qkv(Tq, Tk, 5, 3, {2, 3});
-        CHECK(from_twin(with({.dropout_p = 0.3}), in) <= tolerance);
-        CHECK(from_twin(with({.mask = random.mask({Tk}), .is_causal = true, .dropout_p = 0.6}), in) <=
+        CHECK(from_reference(with({.dropout_p = 0.3}), in) <= tolerance);
+        CHECK(from_reference(with({.mask = random.mask({Tk}), .is_causal = true, .dropout_p = 0.6}), in) <=
               tolerance);
-        CHECK(from_twin(with({.dropout_p = 1}), in) <= tolerance);
+        CHECK(from_reference(with({.dropout_p = 1}), in) <= tolerance);
         CHECK(same_on_threads([&] { return value_and_gradients(with({.dropout_p = 0.3}), in); }));
       }
-    CHECK(from_twin(with({.dropout_p = 0.3}), {random({3, 4}), random({6, 4}), random({2, 5, 6, 2})}) <=
+    CHECK(from_reference(with({.dropout_p = 0.3}), {random({3, 4}), random({6, 4}), random({2, 5, 6, 2})}) <=
           tolerance);
   }
   CHECK_ERROR_HAS(blocked_attention(ones({3, 4}), ones({3, 4}), ones({3, 4}), {.dropout_p = 1.5}),

@@ -20,7 +20,8 @@ TEST_CASE("recurrence: the kernel and its gradients are those of public operatio
         const Tensor x = other_way ? transpose(randn({batch, steps, gates}, float64, &generator), 0, 1)
                                    : randn({steps, batch, gates}, float64, &generator);
         const auto apart = [&](const Tensors& in, const RecurrenceOptions& options) {
-          return from_twin([&](auto& t) { return recurrence(kind, t[0], t[1], t[2], t[3], options); }, in);
+          return from_reference([&](auto& t) { return recurrence(kind, t[0], t[1], t[2], t[3], options); },
+                                in);
         };
         INFO("kind ", static_cast<int>(kind), ", batch ", batch, ", other way ", other_way);
         CHECK(apart({x, state, weight, bias}, {.lengths = lengths, .reverse = other_way}) < 1e-12);
