@@ -6,7 +6,7 @@
 namespace heed {
 namespace {
 
-// The size of a shape in a column, counted from its end: -1 is the last.
+// The size in a column; columns are counted from the last size of the shape, which is -1.
 std::optional<int64_t> size_in(const Shape& shape, int64_t column) {
   const int64_t at = column + shape.dim();
   return at < 0 || column >= 0 ? std::nullopt : std::optional(shape[at]);

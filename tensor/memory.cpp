@@ -2,31 +2,29 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
-#include <set>
 #include <utility>
 
 #include "tensor/error.h"
+#include "tensor/preallocated_set.h"
 
 namespace heed {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kLargeBytes = size_t{1} << 16;  // from here on pieces of shared chunks
+constexpr size_t kLargeBytes = size_t{1} << 16;  // blocks of this size or more are pieces of shared chunks
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kChunk = size_t{256} << 20;  // of addresses: a page is there once it is touched
-constexpr size_t kMostCachedPerThread = size_t{1} << 22;
-constexpr int64_t kMostUnsettled = kLargeBytes;
-constexpr size_t kMostCachedShared = size_t{1} << 30;
+constexpr size_t kChunk = size_t{256} << 20;  // only addresses: a page takes memory once it is touched
+constexpr size_t kMaxCachedPerThread = size_t{1} << 22;
+constexpr size_t kMaxCachedShared = size_t{1} << 30;
+constexpr int64_t kMaxUnsettled = kLargeBytes;
 
 #if defined(__has_feature)
 constexpr bool kSanitized = __has_feature(address_sanitizer);
@@ -36,10 +34,15 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-size_t up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+bool cache_enabled() {
+  static const bool enabled = !kSanitized && std::getenv("HEED_NO_CACHE") == nullptr;
+  return enabled;
+}
 
-// The classes of small blocks: multiples of 64 bytes up to 1024, from there four to each doubling: 1280,
-// 1536, 1792, 2048, 2560, ... Around a size they are 2^shift bytes apart.
+size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+// Size classes of small blocks: multiples of 64 bytes up to 1024, then four for each power of two: 1280,
+// 1536, 1792, 2048, 2560, ... There, neighboring classes are 2^shift bytes apart.
 struct SizeClass {
   size_t index, bytes;
 };
@@ -53,9 +56,11 @@ SizeClass class_of(size_t bytes) {
   return {16 + 4 * (shift - 8) + step % 4, (step + 1) << shift};
 }
 
+// Free blocks of one size class form a list through their own memory.
 struct FreeBlock {
   FreeBlock* next;
 };
+using FreeLists = std::array<FreeBlock*, kClasses>;
 
 void push(FreeBlock*& head, void* block) { head = new (block) FreeBlock{head}; }
 
@@ -65,133 +70,132 @@ void* pop(FreeBlock*& head) {
   return block;
 }
 
-using Lists = std::array<FreeBlock*, kClasses>;
+void free_all(FreeLists& lists) noexcept {
+  for (FreeBlock*& head : lists)
+    while (void* block = pop(head)) std::free(block);
+}
 
-// The small blocks of one thread: plain data, so that reaching it costs nothing. `room` counts the bytes that
-// may still be added. It and `batch` are 0 before the first release and after the thread's end, which is when
-// a thread_local's destructor may still release tensors.
+// The small blocks that one thread keeps. This is plain data, so that access needs no initialization check.
+// `capacity` and `max_unsettled` are 0 before the first release and after the thread has ended, because
+// destructors of other thread_local objects may release tensors then.
 struct ThreadCache {
-  Lists lists;
-  size_t room;
-  int64_t batch;                   // bytes that may be unsettled
-  std::atomic<int64_t> unsettled;  // handed out less given back, and not in live_bytes; written by its thread
-  ThreadCache* next;               // of the open ones
+  FreeLists lists;
+  size_t capacity;                 // bytes that may still be added
+  int64_t max_unsettled;           // above this, `unsettled` is added to live_bytes
+  std::atomic<int64_t> unsettled;  // bytes allocated minus bytes released; written by its own thread only
+  ThreadCache* next;               // list of open caches
   enum { fresh, open, closed } state;
 };
 thread_local constinit ThreadCache thread_cache{};
 
-// The nodes of the maps below. They are made while memory is asked for, since giving it back must not fail.
-struct SpareNodes {
-  static constexpr size_t kBytes = 64;
-  void reserve(size_t wanted) {
-    for (; count < wanted; ++count) push(list, ::operator new(kBytes));
-  }
-  FreeBlock* list = nullptr;
-  size_t count = 0;
+struct Piece {
+  char* begin;
+  size_t bytes;
+  char* end() const { return begin + bytes; }
 };
-constinit SpareNodes spare_nodes;
-
-template <class T>
-struct SpareNode {
-  using value_type = T;
-  SpareNode() = default;
-  template <class Other>
-  SpareNode(const SpareNode<Other>&) {}
-  T* allocate(size_t) {
-    static_assert(sizeof(T) <= SpareNodes::kBytes);
-    --spare_nodes.count;
-    return static_cast<T*>(pop(spare_nodes.list));
+struct ByAddress {
+  bool operator()(const Piece& a, const Piece& b) const { return a.begin < b.begin; }
+};
+struct BySize {
+  bool operator()(const Piece& a, const Piece& b) const {
+    return a.bytes != b.bytes ? a.bytes < b.bytes : a.begin < b.begin;
   }
-  void deallocate(T* node, size_t) noexcept {
-    push(spare_nodes.list, node);
-    ++spare_nodes.count;
-  }
-  bool operator==(const SpareNode&) const { return true; }
 };
 
-// The free pieces of large memory. A request takes the smallest that is large enough and leaves the rest;
-// neighbours that are free become one. So what the forward pass frees in large pieces serves for the
-// gradients in small ones.
-class Pieces {
+// The free pieces of large memory. A request takes the smallest piece that fits and leaves the rest; free
+// neighbors are merged. So large blocks freed by the forward pass serve smaller requests of the backward
+// pass.
+class FreePieces {
  public:
-  // What may throw of the next take() or add(), of giving back what is taken, and of give_back(): each block
-  // that comes back is at most a piece more, each chunk that goes leaves at most one piece more.
-  void prepare() { spare_nodes.reserve(2 * (taken_ + chunks_.size() + 4)); }
-  void put_back(char* begin, size_t bytes) {
+  // Allocates the nodes for the next take() or add(), for the release of everything taken, and for trim(): a
+  // released block adds at most one piece, and so does a freed chunk. May throw; the others do not.
+  void reserve() {
+    const size_t pieces = taken_ + chunks_.values().size() + 4;
+    by_address_.reserve(pieces);
+    by_size_.reserve(pieces);
+    chunks_.reserve(1);
+  }
+  // Adds a chunk from the system and takes its first bytes.
+  void add(const Piece& chunk, size_t bytes) noexcept {
+    ++taken_;
+    chunks_.insert(chunk);
+    put_rest({chunk.begin + bytes, chunk.bytes - bytes});
+  }
+  // Returns null if no piece is large enough.
+  char* take(size_t bytes) noexcept {
+    const auto fit = by_size_.values().lower_bound({nullptr, bytes});
+    if (fit == by_size_.values().end()) return nullptr;
+    ++taken_;
+    const Piece piece = *fit;
+    remove(piece);
+    put_rest({piece.begin + bytes, piece.bytes - bytes});
+    return piece.begin;
+  }
+  void give_back(const Piece& piece) noexcept {
     --taken_;
-    put(begin, bytes);
+    put(piece);
   }
-  // A chunk from the system, of which the first bytes are taken.
-  void add(char* chunk, size_t whole, size_t bytes) {
-    ++taken_;
-    chunks_.emplace(chunk, whole);
-    if (whole > bytes) put(chunk + bytes, whole - bytes);
-  }
-  char* take(size_t bytes) {
-    const auto fit = by_size_.lower_bound({bytes, nullptr});
-    if (fit == by_size_.end()) return nullptr;
-    ++taken_;
-    char* begin = fit->second;
-    const size_t rest = erase(by_place_.find(begin)) - bytes;
-    if (rest > 0) put(begin + bytes, rest);
-    return begin;
-  }
-  // Frees the chunks that are free as a whole; of the others' free pieces it returns the memory, not the
-  // addresses.
-  void give_back() {
-    std::erase_if(chunks_, [this](const auto& chunk) {
-      const auto [begin, bytes] = chunk;
-      const auto after = by_place_.upper_bound(begin);
-      if (after == by_place_.begin()) return false;
-      const auto piece = std::prev(after);
-      const auto [first, size] = *piece;
-      if (first + size < begin + bytes) return false;
-      erase(piece);
-      if (first < begin) put(first, static_cast<size_t>(begin - first));
-      if (begin + bytes < first + size) put(begin + bytes, static_cast<size_t>(first + size - begin) - bytes);
-      std::free(begin);
-      return true;
-    });
-    for (const auto& [begin, bytes] : by_place_) {
-      const auto place = reinterpret_cast<uintptr_t>(begin);
-      const size_t first = up(place, kHugePage), last = (place + bytes) / kHugePage * kHugePage;
-      if (first < last) madvise(begin + (first - place), last - first, MADV_DONTNEED);
+  // Frees chunks that are entirely free. Of the other free pieces it returns the memory to the system and
+  // keeps the addresses.
+  void trim() noexcept {
+    for (auto next = chunks_.values().begin(); next != chunks_.values().end();) {
+      const Piece chunk = *next++;
+      const auto after = by_address_.values().upper_bound(chunk);
+      if (after == by_address_.values().begin()) continue;
+      const Piece piece = *std::prev(after);
+      if (piece.end() < chunk.end()) continue;
+      remove(piece);
+      put_rest({piece.begin, static_cast<size_t>(chunk.begin - piece.begin)});
+      put_rest({chunk.end(), static_cast<size_t>(piece.end() - chunk.end())});
+      chunks_.erase(chunk);
+      std::free(chunk.begin);
+    }
+    for (const Piece& piece : by_address_.values()) {
+      const auto address = reinterpret_cast<uintptr_t>(piece.begin);
+      const size_t first = round_up(address, kHugePage),
+                   last = (address + piece.bytes) / kHugePage * kHugePage;
+      if (first < last) madvise(piece.begin + (first - address), last - first, MADV_DONTNEED);
     }
   }
 
  private:
-  using Places = std::map<char*, size_t, std::less<>, SpareNode<std::pair<char* const, size_t>>>;
-  using Size = std::pair<size_t, char*>;
-  void put(char* begin, size_t bytes) {
-    const auto next = by_place_.lower_bound(begin);
-    if (next != by_place_.end() && begin + bytes == next->first) bytes += erase(next);
-    if (const auto before = by_place_.lower_bound(begin); before != by_place_.begin())
-      if (const auto last = std::prev(before); last->first + last->second == begin) {
-        begin = last->first;
-        bytes += erase(last);
-      }
-    by_place_.emplace(begin, bytes);
-    by_size_.emplace(bytes, begin);
+  void put_rest(const Piece& piece) {
+    if (piece.bytes > 0) put(piece);
   }
-  size_t erase(Places::iterator piece) {
-    const size_t bytes = piece->second;
-    by_size_.erase({bytes, piece->first});
-    by_place_.erase(piece);
-    return bytes;
+  // Adds a free piece, merged with the free neighbors.
+  void put(Piece piece) {
+    const auto& pieces = by_address_.values();
+    const auto next = pieces.lower_bound(piece);
+    const Piece after = next == pieces.end() ? Piece{} : *next;
+    const Piece before = next == pieces.begin() ? Piece{} : *std::prev(next);
+    if (piece.end() == after.begin) {
+      remove(after);
+      piece.bytes += after.bytes;
+    }
+    if (before.end() == piece.begin) {
+      remove(before);
+      piece = {before.begin, before.bytes + piece.bytes};
+    }
+    by_address_.insert(piece);
+    by_size_.insert(piece);
+  }
+  void remove(const Piece& piece) {
+    by_size_.erase(piece);
+    by_address_.erase(piece);
   }
   size_t taken_ = 0;
-  Places chunks_, by_place_;
-  std::set<Size, std::less<>, SpareNode<Size>> by_size_;
+  PreallocatedSet<Piece, ByAddress> by_address_, chunks_;
+  PreallocatedSet<Piece, BySize> by_size_;
 };
 
 struct Shared {
   std::mutex mutex;
-  Pieces pieces;
-  size_t cached = 0;
-  ThreadCache* threads = nullptr;  // the open ones
+  FreePieces pieces;
+  size_t cached = 0;               // about the bytes that can be returned to the system
+  ThreadCache* threads = nullptr;  // list of open caches
 };
 
-// Never destroyed: tensors of static lifetime are released after main.
+// Never destroyed, because tensors with static lifetime are released after main().
 Shared& shared() {
   alignas(Shared) static std::byte memory[sizeof(Shared)];
   static Shared& instance = *new (memory) Shared;
@@ -207,23 +211,19 @@ void raise_peak(int64_t live) {
   }
 }
 
+// Adds the bytes that this thread has counted to live_bytes.
 void settle() {
   const int64_t bytes = thread_cache.unsettled.load(std::memory_order_relaxed);
   thread_cache.unsettled.store(0, std::memory_order_relaxed);
   raise_peak(live_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes);
 }
 
-// Counts bytes handed out or, negative, given back.
+// Counts allocated bytes, or released ones if negative.
 void count(int64_t bytes) {
   const int64_t unsettled = thread_cache.unsettled.load(std::memory_order_relaxed) + bytes;
   thread_cache.unsettled.store(unsettled, std::memory_order_relaxed);
-  if (unsettled >= thread_cache.batch || -unsettled >= thread_cache.batch) [[unlikely]]
+  if (unsettled >= thread_cache.max_unsettled || -unsettled >= thread_cache.max_unsettled) [[unlikely]]
     settle();
-}
-
-bool cache_enabled() {
-  static const bool enabled = !kSanitized && std::getenv("HEED_NO_CACHE") == nullptr;
-  return enabled;
 }
 
 void* system_allocate(size_t bytes, size_t alignment = kAlignment) {
@@ -232,55 +232,52 @@ void* system_allocate(size_t bytes, size_t alignment = kAlignment) {
     release_cached_memory();
     block = std::aligned_alloc(alignment, bytes);
   }
-  if (!block) fail("memory: the system does not give ", bytes, " bytes more; use smaller tensors or batches");
+  if (!block)
+    fail("memory: the system cannot provide ", bytes, " more bytes; use smaller tensors or batches");
   return block;
 }
 
+char* take_cached(size_t bytes) {
+  const std::lock_guard lock(shared().mutex);
+  shared().pieces.reserve();
+  char* begin = shared().pieces.take(bytes);
+  if (begin) shared().cached -= std::min(shared().cached, bytes);
+  return begin;
+}
+
 void* allocate_large(size_t bytes) {
-  if (bytes > PTRDIFF_MAX - kChunk) fail("memory: ", bytes, " bytes are more than there are addresses");
-  bytes = up(bytes, kAlignment);
+  if (bytes > PTRDIFF_MAX - kChunk) fail("memory: ", bytes, " bytes exceed the address space");
+  bytes = round_up(bytes, kAlignment);
   if (!cache_enabled()) return system_allocate(bytes);
-  const auto take = [bytes] {
-    const std::lock_guard lock(shared().mutex);
-    shared().pieces.prepare();
-    char* begin = shared().pieces.take(bytes);
-    if (begin) shared().cached -= std::min(shared().cached, bytes);
-    return begin;
-  };
-  if (char* begin = take()) return begin;
-  size_t whole = std::max(kChunk, up(bytes, kHugePage));
+  if (char* begin = take_cached(bytes)) return begin;
+  size_t whole = std::max(kChunk, round_up(bytes, kHugePage));
   void* block = std::aligned_alloc(kHugePage, whole);
-  if (!block) block = system_allocate(whole = up(bytes, kHugePage), kHugePage);  // where addresses are few
+  if (!block) block = system_allocate(whole = round_up(bytes, kHugePage), kHugePage);
   std::unique_ptr<void, void (*)(void*)> chunk(block, std::free);
   madvise(block, whole, MADV_HUGEPAGE);
   const std::lock_guard lock(shared().mutex);
-  shared().pieces.prepare();
-  shared().pieces.add(static_cast<char*>(block), whole, bytes);
+  shared().pieces.reserve();
+  shared().pieces.add({static_cast<char*>(block), whole}, bytes);
   return chunk.release();
 }
 
 void release_large(void* block, size_t bytes) {
-  bytes = up(bytes, kAlignment);
+  bytes = round_up(bytes, kAlignment);
   if (!cache_enabled()) return std::free(block);
   const std::lock_guard lock(shared().mutex);
-  shared().pieces.put_back(static_cast<char*>(block), bytes);
+  shared().pieces.give_back({static_cast<char*>(block), bytes});
   shared().cached += bytes;
-  if (shared().cached <= kMostCachedShared) return;
-  shared().pieces.give_back();
+  if (shared().cached <= kMaxCachedShared) return;
+  shared().pieces.trim();
   shared().cached = 0;
 }
 
-void free_all(Lists& lists) noexcept {
-  for (FreeBlock*& head : lists)
-    while (void* block = pop(head)) std::free(block);
-}
-
-struct Closer {
-  ~Closer() {
+struct ThreadCacheCloser {
+  ~ThreadCacheCloser() {
     settle();
     thread_cache.state = ThreadCache::closed;
-    thread_cache.room = 0;
-    thread_cache.batch = 0;
+    thread_cache.capacity = 0;
+    thread_cache.max_unsettled = 0;
     free_all(thread_cache.lists);
     const std::lock_guard lock(shared().mutex);
     ThreadCache** at = &shared().threads;
@@ -291,10 +288,10 @@ struct Closer {
 
 bool open_thread_cache() {
   if (thread_cache.state != ThreadCache::fresh || !cache_enabled()) return false;
-  static thread_local const Closer closer;  // its destructor runs at the thread's end
+  static thread_local const ThreadCacheCloser closer;  // destroyed when the thread ends
   thread_cache.state = ThreadCache::open;
-  thread_cache.room = kMostCachedPerThread;
-  thread_cache.batch = kMostUnsettled;
+  thread_cache.capacity = kMaxCachedPerThread;
+  thread_cache.max_unsettled = kMaxUnsettled;
   const std::lock_guard lock(shared().mutex);
   thread_cache.next = std::exchange(shared().threads, &thread_cache);
   return true;
@@ -310,7 +307,7 @@ void* allocate(size_t bytes) {
     const SizeClass size = class_of(bytes);
     block = pop(thread_cache.lists[size.index]);
     if (block) [[likely]]
-      thread_cache.room += size.bytes;
+      thread_cache.capacity += size.bytes;
     else
       block = system_allocate(size.bytes);
   }
@@ -323,16 +320,16 @@ void release(void* block, size_t bytes) noexcept {
   count(-static_cast<int64_t>(bytes));
   if (bytes >= kLargeBytes) return release_large(block, bytes);
   const SizeClass size = class_of(bytes);
-  if (thread_cache.room < size.bytes && !open_thread_cache()) return std::free(block);
-  thread_cache.room -= size.bytes;
+  if (thread_cache.capacity < size.bytes && !open_thread_cache()) return std::free(block);
+  thread_cache.capacity -= size.bytes;
   push(thread_cache.lists[size.index], block);
 }
 
 void release_cached_memory() noexcept {
   free_all(thread_cache.lists);
-  if (thread_cache.state == ThreadCache::open) thread_cache.room = kMostCachedPerThread;
+  if (thread_cache.state == ThreadCache::open) thread_cache.capacity = kMaxCachedPerThread;
   const std::lock_guard lock(shared().mutex);
-  shared().pieces.give_back();
+  shared().pieces.trim();
   shared().cached = 0;
 }
 

@@ -2,29 +2,31 @@
 
 #include <cstddef>
 
-/// Where memory comes from, and how much is in use.
+/// Memory for tensors and graphs: a caching allocator that counts what is in use.
 namespace heed {
 
-/// Blocks of memory that are kept and given out again, sorted by size class, because a fresh page costs more
-/// than the arithmetic done on it. Every block is 64-byte aligned. Small classes are cached per thread
-/// without a lock; large ones are shared. A block may be released on another thread than it came from.
-/// With HEED_NO_CACHE=1 in the environment, and under AddressSanitizer, every block is malloc's own.
+/// Allocates a block with 64-byte alignment. Released blocks are cached by size and reused, because touching
+/// a fresh page costs more than the arithmetic on it. Small blocks are cached per thread without a lock;
+/// blocks of 64 KiB and more are shared. A block may be released by another thread. With HEED_NO_CACHE=1 in
+/// the environment, and under AddressSanitizer, all blocks come from malloc. Throws Error if the system has
+/// no more memory.
 void* allocate(size_t bytes);
 
-/// Gives a block back; `bytes` is what was asked for.
+/// Releases a block; `bytes` is the size passed to allocate().
 void release(void* block, size_t bytes) noexcept;
 
-/// Returns what is cached and unused to the system.
+/// Returns cached, unused memory to the system.
 void release_cached_memory() noexcept;
 
-/// Bytes that allocate() has handed out and nobody has released: the values of tensors and some 300 bytes of
-/// bookkeeping for each, graphs, buffers of running kernels. `peak` is the most there has been since the last
-/// reset; of blocks below 64 KiB it may miss 64 KiB in each thread.
+/// Bytes allocated and not yet released: values of tensors with about 300 bytes of bookkeeping each, graphs,
+/// and workspaces of kernels.
 struct MemoryUse {
   size_t live;  ///< now
-  size_t peak;  ///< at most, since the last reset
+  size_t peak;  ///< maximum since the last reset; may miss up to 64 KiB of small blocks per thread
 };
-MemoryUse memory_use() noexcept;    ///< of all threads
-void reset_peak_memory() noexcept;  ///< the peak becomes what is live
+/// The memory use of all threads.
+MemoryUse memory_use() noexcept;
+/// Sets the peak to the live bytes.
+void reset_peak_memory() noexcept;
 
 }  // namespace heed

@@ -3,27 +3,28 @@
 #include <algorithm>
 #include <cstdint>
 
-/// Threads.
+/// Parallel loops.
 namespace heed {
 
-/// Threads that kernels may use, at least 1, in the whole process. The pool is OpenMP's; OMP_NUM_THREADS sets
-/// the start value.
+/// The number of threads that kernels use, at least 1, the same for the whole process. The threads are
+/// OpenMP's; the initial number comes from OMP_NUM_THREADS.
 int num_threads();
-/// Sets that number, 1 to 1024.
+/// Sets the number of threads, 1 to 1024.
 void set_num_threads(int threads);
 
-/// The numbers a loop computes must not depend on how many threads share it.
-///
-/// Note [Same bits]: work is cut into blocks whose bounds follow from the sizes alone, each block is computed
-/// by one thread from start to end, and partial results are joined in block order. Heed's own products may be
-/// cut anywhere, since a number's bits depend on its row and column alone. OpenBLAS is called with one thread
-/// inside such blocks, because its own splitting changes the order of sums.
 namespace detail {
 void run_blocks(int64_t blocks, void (*body)(void*, int64_t), void* context);
 }
 
-/// Calls body(begin, end) for [0, n) cut into blocks of `block` items (the last may be shorter).
-/// Runs in the calling thread when there is one block, one thread, or a parallel loop around it already.
+/// Calls body(begin, end) for [0, n) cut into blocks of `block` items; the last may be shorter. Runs in the
+/// calling thread if there is one block or one thread, or inside another parallel loop. If blocks throw, the
+/// exception of the lowest one is rethrown.
+///
+/// Note [Same bits]: results must not depend on the number of threads. The bounds of blocks follow from sizes
+/// alone, one thread computes each block from start to end, and partial results are combined in block order.
+/// Heed's own matrix products may be cut anywhere, because the bits of an element depend only on its row and
+/// column. OpenBLAS is called with one thread inside such blocks, because it changes the order of sums when
+/// it uses several.
 template <class Body>
 void parallel_for(int64_t n, int64_t block, Body&& body) {
   if (n <= 0) return;

@@ -8,43 +8,41 @@
 namespace heed {
 namespace {
 
-constexpr int64_t kMostShown = 1000;  // elements; of larger tensors the middle is left out
-constexpr int64_t kEdge = 3;          // what is left at both ends of each dimension then
-constexpr int64_t kLine = 100;        // characters
+constexpr int64_t kMaxShown = 1000;  // elements; the middle of larger tensors is left out
+constexpr int64_t kEdge = 3;         // positions shown at both ends of each of their dimensions
+constexpr int64_t kLine = 100;       // characters
 
-// How the floating numbers of one tensor are written: all alike, so that they form columns.
-struct Style {
-  enum { whole, fixed, scientific } kind = whole;
-
-  explicit Style(const std::vector<double>& values) {
-    double smallest = INFINITY, largest = 0;
-    for (const double value : values) {
-      if (!std::isfinite(value)) continue;
-      if (value != std::trunc(value)) kind = fixed;
-      if (value != 0) smallest = std::min(smallest, std::fabs(value));
-      largest = std::max(largest, std::fabs(value));
-    }
-    if (largest >= 1e8 || (kind == fixed && (largest >= 1e5 || smallest < 1e-4))) kind = scientific;
+// The printf format of all floating-point values of a tensor: one for all, so that they form columns.
+const char* format_for(const std::vector<double>& values) {
+  bool whole = true;
+  double smallest = INFINITY, largest = 0;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    whole = whole && value == std::trunc(value);
+    if (value != 0) smallest = std::min(smallest, std::fabs(value));
+    largest = std::max(largest, std::fabs(value));
   }
-  static std::string write(bool value) { return value ? "true" : "false"; }
-  static std::string write(int64_t value) { return std::to_string(value); }
-  std::string write(double value) const {
-    char text[40];
-    if (std::isnan(value)) return "nan";  // without a sign
-    std::snprintf(text, sizeof text, kind == whole ? "%.0f" : kind == fixed ? "%.4f" : "%.4e", value);
-    return text;
-  }
-};
+  if (largest >= 1e8 || (!whole && (largest >= 1e5 || smallest < 1e-4))) return "%.4e";
+  return whole ? "%.0f" : "%.4f";
+}
 
-// x, or of a large one the kEdge positions at both ends of each dimension.
-Tensor shown_of(const Tensor& x) {
+std::string word_for(bool value, const char*) { return value ? "true" : "false"; }
+std::string word_for(int64_t value, const char*) { return std::to_string(value); }
+std::string word_for(double value, const char* format) {
+  if (std::isnan(value)) return "nan";  // printf may add a sign
+  char text[40];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+// x, or the edges of all dimensions if x is large.
+Tensor shown_part(const Tensor& x) {
   Tensor shown = x;
-  while (x.numel() > kMostShown) {  // the longest first, so that little is copied
-    const auto longest = std::max_element(shown.shape().begin(), shown.shape().end());
+  while (x.numel() > kMaxShown) {  // the longest dimension first, so that little is copied
+    const auto longest = std::ranges::max_element(shown.shape());
     if (*longest <= 2 * kEdge) break;
     std::vector<int64_t> edges;
-    for (int64_t i = -kEdge; i < kEdge; ++i) edges.push_back((i + *longest) % *longest);
-    std::sort(edges.begin(), edges.end());
+    for (int64_t i = 0; i < 2 * kEdge; ++i) edges.push_back(i < kEdge ? i : *longest - 2 * kEdge + i);
     shown = kernel::index_select(shown, longest - shown.shape().begin(), from_vector(edges, {2 * kEdge}));
   }
   return shown;
@@ -55,11 +53,12 @@ struct Printer {
   const Tensor shown;
   std::string text;
   std::vector<std::string> words;
-  size_t width = 0, next = 0;  // of the words; the number of those in the text
+  size_t width = 0;  // of the longest word
+  size_t next = 0;   // index of the next word to write
 
-  explicit Printer(const Tensor& x) : whole(x.shape()), shown(shown_of(x)) {
-    const Style style(shown.to_vector());
-    shown.for_each([&](auto value) { words.push_back(style.write(value)); });
+  explicit Printer(const Tensor& x) : whole(x.shape()), shown(shown_part(x)) {
+    const char* const format = format_for(shown.to_vector());
+    shown.for_each([&](auto value) { words.push_back(word_for(value, format)); });
     for (const std::string& word : words) width = std::max(width, word.size());
     write(0);
   }
@@ -70,14 +69,14 @@ struct Printer {
       text.append(width - word.size(), ' ').append(word);
       return;
     }
-    const bool rows = dim + 1 < whole.dim();
-    const std::string new_line = std::string(static_cast<size_t>(rows ? whole.dim() - dim - 1 : 1), '\n') +
-                                 std::string(static_cast<size_t>(dim + 1), ' ');
-    const int64_t in_line =
-        rows ? 1 : std::max<int64_t>((kLine - whole.dim()) / static_cast<int64_t>(width + 2), 1);
+    const bool is_last = dim + 1 == whole.dim();
+    const auto lines = static_cast<size_t>(is_last ? 1 : whole.dim() - dim - 1);
+    const std::string new_line = std::string(lines, '\n') + std::string(static_cast<size_t>(dim + 1), ' ');
+    const int64_t per_line =
+        is_last ? std::max<int64_t>((kLine - whole.dim()) / static_cast<int64_t>(width + 2), 1) : 1;
     int64_t written = 0;
     const auto separate = [&] {
-      if (written > 0) text += written % in_line ? ", " : "," + new_line;
+      if (written > 0) text += written % per_line ? ", " : "," + new_line;
       ++written;
     };
     const int64_t size = shown.shape()[dim];

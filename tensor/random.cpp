@@ -16,8 +16,8 @@ namespace {
 constexpr uint32_t low_half(uint64_t x) { return static_cast<uint32_t>(x); }
 constexpr uint32_t high_half(uint64_t x) { return static_cast<uint32_t>(x >> 32); }
 
-// Words of 32 bits, each in the low half of 64; what the high half holds does not matter. One, or a pack of
-// them.
+// A word of 32 bits is in the low half of 64 bits; the high half may hold anything. The code below works on
+// single words and on vectors of them.
 using Simd = kernel::Simd<uint64_t>;
 using Words = Simd::Values;
 constexpr size_t kLanes = Simd::size;
@@ -26,11 +26,11 @@ struct Counter {
   Word c0, c1, c2, c3;
 };
 
-// A word times a factor, in 64 bits. With packs it is one instruction, where GCC would make three or more.
+// The 64-bit product of a word and a factor. For vectors it is one instruction where GCC emits three or more.
 uint64_t product(uint64_t word, uint32_t factor) { return uint64_t{low_half(word)} * factor; }
 Words product(const Words& words, uint32_t factor) {
   [[maybe_unused]] const Words factors = Words{} + factor;
-#if defined(__AVX512F__)  // in the masked form, since g++ 12 warns of the plain one
+#if defined(__AVX512F__)  // the masked form, because g++ 12 warns about the plain one
   return Words(_mm512_maskz_mul_epu32(0xff, __m512i(words), __m512i(factors)));
 #elif defined(__AVX2__)
   return Words(_mm256_mul_epu32(__m256i(words), __m256i(factors)));
@@ -41,8 +41,7 @@ Words product(const Words& words, uint32_t factor) {
 #endif
 }
 
-// Philox. In each round two words give 64-bit products, whose halves are mixed with the other words and the
-// key.
+// Philox: in each round the halves of two 64-bit products are mixed with the other words and the key.
 template <class Word>
 void mix(Counter<Word>& c, std::array<uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
@@ -53,8 +52,7 @@ void mix(Counter<Word>& c, std::array<uint32_t, 2> key) {
   }
 }
 
-// The bits of positions 2 block and 2 block + 1. The seed is the key, the counter is the block and the
-// stream.
+// The bits at positions 2 block and 2 block + 1. The key is the seed, the counter the block and the stream.
 template <class Word>
 struct Bits {
   Word even, odd;
@@ -68,7 +66,7 @@ struct Bits {
   }
 };
 
-// Bits of positions 2 block, 2 block + 1, ...
+// The bits at positions 2 block, 2 block + 1, ...
 std::array<uint64_t, 64> bits_from(const Generator& generator, uint64_t block) {
   std::array<uint64_t, 32> blocks, even, odd;
   for (size_t i = 0; i < 32; ++i) blocks[i] = block + i;
@@ -85,8 +83,8 @@ std::array<uint64_t, 64> bits_from(const Generator& generator, uint64_t block) {
   return y;
 }
 
-// 64 random bits as a whole number in [low, high): low and the upper half of (high - low) bits. Some numbers
-// come more often than others, by less than (high - low) / 2^64.
+// Maps 64 random bits to an integer in [low, high): low plus the upper half of (high - low) bits. The
+// probabilities of the integers differ by at most 2^-64.
 auto integers(const char* op, int64_t low, int64_t high) {
   check_in(op, low < high, "there is no integer from ", low, " to below ", high);
   const auto first = static_cast<uint64_t>(low), range = static_cast<uint64_t>(high) - first;
@@ -97,13 +95,13 @@ auto integers(const char* op, int64_t low, int64_t high) {
 }
 
 template <class T>
-T unit(uint64_t bits) {  // [0, 1), as finely as T can be even
+T unit(uint64_t bits) {  // in [0, 1), a multiple of 2^-digits
   constexpr int digits = std::is_same_v<T, float> ? 24 : 53;
-  using Signed = std::conditional_t<std::is_same_v<T, float>, int32_t, int64_t>;  // quicker to convert
+  using Signed = std::conditional_t<std::is_same_v<T, float>, int32_t, int64_t>;  // faster to convert
   return static_cast<T>(static_cast<Signed>(bits >> (64 - digits))) * (T(1) / T(uint64_t{1} << digits));
 }
 
-// A tensor whose element i is value(bits of the i-th position from here on).
+// A tensor whose element i is value(bits at the i-th position from the generator's).
 template <class T, class F>
 Tensor draw(const Shape& shape, Generator* generator, const F& value) {
   Tensor y = Tensor::empty(shape, dtype_of<T>);
@@ -131,7 +129,7 @@ std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint3
   return {low_half(c.c0), low_half(c.c1), low_half(c.c2), low_half(c.c3)};
 }
 
-// The stream of a part is a mix of its parent's and k (the finaliser of SplitMix64, which is one to one).
+// The new stream is a mix of the old one and k (the finalizer of SplitMix64, which is a bijection).
 Generator Generator::split(uint64_t k) const {
   uint64_t mix = stream_ + (k + 1) * 0x9E3779B97F4A7C15;
   mix = (mix ^ (mix >> 30)) * 0xBF58476D1CE4E5B9;
@@ -164,10 +162,10 @@ DropoutFactors::DropoutFactors(double p, int64_t count, Generator* generator) : 
   generator->reserve(static_cast<uint64_t>(count + 1) / 2);
 }
 
-// Two factors to a position, each of 32 bits.
+// Each position gives two factors, from 32 bits each.
 template <class T>
 void DropoutFactors::draw(int64_t begin, int64_t n, T* out) const {
-  const auto dropped = static_cast<uint32_t>(p_ * 0xffffffff);  // of the 2^32 words, as good as p of them
+  const auto dropped = static_cast<uint32_t>(p_ * 0xffffffff);  // about p 2^32 of all words
   const T kept = static_cast<T>(p_ < 1 ? 1 / (1 - p_) : 0);
   for (const int64_t end = begin + n; begin < end;) {
     const uint64_t word = 2 * source_.position() + static_cast<uint64_t>(begin);
@@ -189,8 +187,8 @@ Tensor rand(const Shape& shape, DType dtype, Generator* generator, SourceLocatio
   });
 }
 
-// Box and Muller: with u, v uniform in (0, 1], sqrt(-2 log u) cos(2 pi v) is normal. u and v are the two
-// halves of one position's bits.
+// Box and Muller: if u and v are uniform in (0, 1], sqrt(-2 log u) cos(2 pi v) is normal. u and v come from
+// the two halves of the bits at one position.
 Tensor randn(const Shape& shape, DType dtype, Generator* generator, SourceLocation line) {
   const OpScope scope("randn", line);
   return visit_floating(dtype, [&]<class T>(Type<T>) {
@@ -218,7 +216,7 @@ Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator* generat
   return draw<int64_t>(shape, generator, integers("randint", low, high));
 }
 
-// Fisher and Yates: each place from the last down swaps with one of those before it or itself.
+// Fisher and Yates: each position, from the last down, swaps with a random one before it or itself.
 Tensor randperm(int64_t n, Generator* generator, SourceLocation line) {
   const OpScope scope("randperm", line);
   check(n >= 0, "n is ", n, "; it must not be negative");

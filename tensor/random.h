@@ -3,18 +3,18 @@
 #include <array>
 #include <cstdint>
 
-/// Random numbers: the same seed, the same numbers, on any number of threads.
+/// Random numbers that depend on the seed alone, not on the number of threads.
 namespace heed {
 
-/// A counter-based generator (Philox 4x32-10; Salmon et al., 2011): value i of a stream is a function of the
-/// seed, the stream and i alone, so any number of threads draw the same numbers, and a state is three
-/// integers.
+/// A counter-based generator (Philox 4x32-10; Salmon et al., 2011). Value i of a stream is a function of the
+/// seed, the stream and i, so any number of threads draw the same numbers, and the state is three integers.
 class Generator {
  public:
-  /// The stream of a seed, from its beginning.
+  /// A generator at the beginning of a stream.
   explicit Generator(uint64_t seed = 0, uint64_t stream = 0) : seed_(seed), stream_(stream) {}
 
-  /// An independent generator: the same seed, another stream. split(k) is the same whenever it is asked for.
+  /// An independent generator with the same seed and another stream. The result depends only on the seed, the
+  /// stream and k, not on the position.
   Generator split(uint64_t k) const;
   /// Reserves the next `count` positions and returns the first; position p gives bits(p).
   uint64_t reserve(uint64_t count) {
@@ -22,17 +22,19 @@ class Generator {
     position_ += count;
     return first;
   }
-  /// 64 random bits of a position.
+  /// The 64 random bits at a position.
   uint64_t bits(uint64_t position) const;
-  /// One double in [0, 1).
+  /// Draws a double in [0, 1).
   double uniform();
-  /// One integer in [low, high).
+  /// Draws an integer in [low, high).
   int64_t integer(int64_t low, int64_t high);
 
-  uint64_t seed() const { return seed_; }                         ///< the first of the three integers
-  uint64_t stream() const { return stream_; }                     ///< the second
-  uint64_t position() const { return position_; }                 ///< the third: that of the next draw
-  void set_position(uint64_t position) { position_ = position; }  ///< goes on from there
+  uint64_t seed() const { return seed_; }
+  uint64_t stream() const { return stream_; }
+  /// The position of the next draw.
+  uint64_t position() const { return position_; }
+  /// Continues from a position.
+  void set_position(uint64_t position) { position_ = position; }
 
  private:
   uint64_t seed_;
@@ -40,29 +42,30 @@ class Generator {
   uint64_t position_ = 0;
 };
 
-/// What dropout multiplies values by: 0 with probability p, else 1 / (1 - p). Drawn anew by whoever needs the
-/// factors, as often as they are needed: no mask is kept.
+/// The factors of dropout: 0 with probability p, else 1 / (1 - p). They are computed each time they are
+/// needed, so that no mask is stored.
 class DropoutFactors {
  public:
   DropoutFactors() = default;  ///< p = 0
-  /// Takes so many factors from the generator, without one from the thread's default.
+  /// Reserves `count` factors in the generator, or in the thread's default generator. Throws unless p is in
+  /// [0, 1].
   DropoutFactors(double p, int64_t count, Generator* generator = nullptr);
-  double p() const { return p_; }  ///< the probability of 0
-  /// out = the n factors from number `begin` on.
+  double p() const { return p_; }
+  /// Writes factors `begin` to `begin + n - 1` to `out`.
   template <class T>
   void draw(int64_t begin, int64_t n, T* out) const;
 
  private:
   double p_ = 0;
-  Generator source_;  // stands at the first
+  Generator source_;  // at the first factor
 };
 
-/// The function behind it: 128 random bits of a counter and a key.
+/// The function behind Generator: 128 random bits for a counter and a key.
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
-/// The generator of this thread, used where none is given. In every thread it starts with seed 0.
+/// The default generator of this thread. In every thread it starts with seed 0.
 Generator& default_generator();
-/// Starts this thread's default generator anew: the same seed, the same numbers.
+/// Restarts this thread's default generator with a seed.
 void manual_seed(uint64_t seed);
 
 }  // namespace heed

@@ -1,9 +1,7 @@
 #include "tensor/table.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <iterator>
 
 #include "tensor/error.h"
 #include "tensor/utf8.h"
@@ -11,35 +9,35 @@
 namespace heed {
 namespace {
 
-// The blocks of wide characters and of combining marks, coarsely (Unicode Standard Annex 11).
+// Blocks of wide characters and of combining marks, an approximation of Unicode Standard Annex 11.
 constexpr CodeRange kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},  {0x3041, 0xA4CF}, {0xAC00, 0xD7A3},
                                {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},  {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6},
                                {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
 constexpr CodeRange kCombining[] = {{0x0300, 0x036F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
 
+// True for empty cells and "-" as well.
 bool is_number(const std::string& cell) {
-  return cell.find_first_not_of("0123456789.,+-eE%") == std::string::npos;  // and empty cells, and "-"
+  return cell.find_first_not_of("0123456789.,+-eE%") == std::string::npos;
+}
+
+std::string formatted(double x, const char* format, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, format, digits, x);
+  return text;
 }
 
 }  // namespace
 
 int64_t display_width(const std::string& text) {
   int64_t width = 0;
-  for (size_t i = 0; i < text.size();) {
-    const auto [c, size] = first_character(std::string_view(text).substr(i));
-    i += std::max<size_t>(size, 1);  // a byte that is not UTF-8 is shown as one column
-    width += within(kCombining, c) ? 0 : within(kWide, c) ? 2 : 1;
-  }
+  for_each_character(text, [&](uint32_t code, auto) {
+    width += within(kCombining, code) ? 0 : within(kWide, code) ? 2 : 1;
+  });
   return width;
 }
 
-static std::string printed(double x, const char* format, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, format, digits, x);
-  return text;
-}
-std::string decimals(double x, int digits) { return printed(x, "%.*f", digits); }
-std::string short_number(double x) { return std::isnan(x) ? "nan" : printed(x, "%.*g", 4); }
+std::string decimals(double x, int digits) { return formatted(x, "%.*f", digits); }
+std::string short_number(double x) { return std::isnan(x) ? "nan" : formatted(x, "%.*g", 4); }
 
 std::string detail::listed(const std::vector<std::string>& names) {
   std::string text;

@@ -7,31 +7,31 @@
 /// Text in aligned columns.
 namespace heed {
 
-/// The columns that UTF-8 text takes on a terminal: Chinese, Japanese and Korean characters take two,
+/// The number of terminal columns that a UTF-8 text takes. Chinese, Japanese and Korean characters take two,
 /// combining marks none.
 int64_t display_width(const std::string& text);
 
-/// A number with so many digits after the point.
+/// A number with `digits` digits after the decimal point.
 std::string decimals(double x, int digits);
-/// "1.095", "0.0124", "3.2e-07": four digits that count.
+/// A number with four significant digits: "1.095", "0.0124", "3.2e-07".
 std::string short_number(double x);
 
 namespace detail {
-/// "dot, additive"
+/// "dot, additive": the names, separated by commas.
 std::string listed(const std::vector<std::string>& names);
 }  // namespace detail
 
-/// Text in aligned columns, two spaces apart; columns whose cells below the header are numbers are aligned at
-/// the right.
+/// Text in aligned columns, two spaces apart. A column is aligned at the right if all its cells below the
+/// header are numbers.
 class Table {
  public:
-  /// One column for each of the names.
+  /// One column for each name.
   explicit Table(std::vector<std::string> header);
-  /// A cell for each column of the header.
+  /// Adds a row, with a cell for each column. Throws if their number differs.
   void add(std::vector<std::string> cells);
   /// The number of rows below the header.
   size_t rows() const { return rows_.size() - 1; }
-  /// A line for each row, the header first, `indent` before each; no newline at the end.
+  /// One line for each row, the header first, each after `indent`. There is no newline at the end.
   std::string to_string(const std::string& indent = "") const;
 
  private:

@@ -1,6 +1,5 @@
 #include "tensor/utf8.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include "tensor/error.h"
@@ -8,10 +7,18 @@
 namespace heed {
 namespace {
 
-// Control characters, joiners, marks of direction and the like.
-constexpr CodeRange kHidden[] = {{0, 0x1F},        {0x7F, 0x9F},     {0xAD, 0xAD},       {0x200B, 0x200F},
-                                 {0x2028, 0x202E}, {0x2060, 0x206F}, {0xE000, 0xF8FF},   {0xFE00, 0xFE0F},
-                                 {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFB}, {0xE0000, 0x10FFFF}};
+// Control characters, joiners, direction marks, private-use characters and the like.
+constexpr CodeRange kInvisible[] = {{0, 0x1F},        {0x7F, 0x9F},     {0xAD, 0xAD},       {0x200B, 0x200F},
+                                    {0x2028, 0x202E}, {0x2060, 0x206F}, {0xE000, 0xF8FF},   {0xFE00, 0xFE0F},
+                                    {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFB}, {0xE0000, 0x10FFFF}};
+// Not allowed in XML, or control characters without a picture.
+constexpr CodeRange kForbidden[] = {{0x7F, 0x9F}, {0xFFFE, 0xFFFF}, {kNotUtf8, kNotUtf8}};
+
+std::string hexadecimal(const char* format, uint32_t number) {
+  char text[16];
+  std::snprintf(text, sizeof text, format, static_cast<unsigned>(number));
+  return text;
+}
 
 }  // namespace
 
@@ -34,14 +41,14 @@ Utf8Character first_character(std::string_view text) {
 }
 
 std::string utf8(uint32_t code) {
-  const auto follower = [code](int shift) { return static_cast<char>(0x80 | (code >> shift & 0x3F)); };
+  const auto continuation = [code](int shift) { return static_cast<char>(0x80 | (code >> shift & 0x3F)); };
   const auto lead = [code](uint32_t mark, int shift) { return static_cast<char>(mark | code >> shift); };
   check(code <= 0x10FFFF && (code < 0xD800 || code >= 0xE000), "utf8: ", code,
-        " is no character; the codes are 0 to 1114111 without 55296 to 57343, the surrogates");
+        " is not a character; codes are 0 to 1114111 without the surrogates, 55296 to 57343");
   if (code < 0x80) return {lead(0, 0)};
-  if (code < 0x800) return {lead(0xC0, 6), follower(0)};
-  if (code < 0x10000) return {lead(0xE0, 12), follower(6), follower(0)};
-  return {lead(0xF0, 18), follower(12), follower(6), follower(0)};
+  if (code < 0x800) return {lead(0xC0, 6), continuation(0)};
+  if (code < 0x10000) return {lead(0xE0, 12), continuation(6), continuation(0)};
+  return {lead(0xF0, 18), continuation(12), continuation(6), continuation(0)};
 }
 
 size_t valid_utf8(std::string_view text) {
@@ -55,20 +62,23 @@ void check_utf8(std::string_view what, std::string_view text) {
   check(valid == text.size(), what, ": byte ", valid, " of the text is not UTF-8; save the text in UTF-8");
 }
 
-std::string printable(std::string_view text) {
+std::string printable(std::string_view text, Hidden hidden) {
   std::string shown;
-  while (!text.empty()) {
-    const auto [code, size] = first_character(text);
-    char number[16];
-    if (size == 0)
-      std::snprintf(number, sizeof number, "<%02X>",
-                    static_cast<unsigned>(static_cast<unsigned char>(text[0])));
+  for_each_character(text, [&](uint32_t code, std::string_view bytes) {
+    if (hidden == Hidden::pictures)
+      shown += code < 0x20 ? utf8(0x2400 + code) : within(kForbidden, code) ? "\uFFFD" : std::string(bytes);
+    else if (code == kNotUtf8)
+      shown += hexadecimal("<%02X>", static_cast<unsigned char>(bytes[0]));
     else
-      std::snprintf(number, sizeof number, "U+%04X", static_cast<unsigned>(code));
-    shown += size == 0 || within(kHidden, code) ? std::string_view(number) : text.substr(0, size);
-    text.remove_prefix(std::max<size_t>(1, size));
-  }
+      shown += within(kInvisible, code) ? hexadecimal("U+%04X", code) : std::string(bytes);
+  });
   return shown;
+}
+
+std::string replaced(std::string text, std::string_view part, std::string_view by) {
+  for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += by.size())
+    text.replace(at, part.size(), by);
+  return text;
 }
 
 }  // namespace heed

@@ -6,48 +6,49 @@
 #include "tensor/random.h"
 #include "tensor/tensor.h"
 
-/// Sequences of different lengths in batches.
+/// Batches of sequences of different lengths.
 namespace heed {
 
 /// Sequences of different lengths in one tensor.
 struct PaddedBatch {
-  Tensor ids;      ///< [B, T] int64, T the greatest length; `<pad>` after the end of the shorter ones
-  Tensor lengths;  ///< [B] int64: how many of them are not padding
+  Tensor ids;      ///< [B, T] int64, T the greatest length; `<pad>` after the end of shorter ones
+  Tensor lengths;  ///< [B] int64: the lengths without padding
 };
-/// One row for each sequence; T is at least `length`. Errors: a negative length.
+/// A batch with one row for each sequence; T is at least `length`. Throws if `length` is negative.
 PaddedBatch pad_batch(const std::vector<Ids>& sequences, int64_t length = 0);
 
-/// A decoder's input and the answer that it should learn to give: each token from the true ones before it,
-/// not from its own guesses (teacher forcing). For a target y_1 .. y_n, length n + 1:
+/// The input of a decoder and the labels that it should predict: each token from the true ones before it, not
+/// from its own predictions. For a target y_1 .. y_n the length is n + 1:
 struct TeacherForcing {
   Tensor input;    ///< [B, T] int64: `<bos>` y_1 .. y_n
   Tensor labels;   ///< [B, T] int64: y_1 .. y_n `<eos>`
-  Tensor lengths;  ///< [B] int64: how many of them are not padding
+  Tensor lengths;  ///< [B] int64: the lengths without padding
 };
 /// One row for each target; T is at least `length`.
 TeacherForcing teacher_forcing(const std::vector<Ids>& targets, int64_t length = 0);
 
-/// One epoch of batches that need little padding: the examples 0 to n - 1, each in one batch, sorted by
-/// length; examples of one length and the batches come in random order. The last of the longest may be a
-/// smaller batch. Errors: batch_size below 1, a negative length.
+/// The batches of one epoch, with little padding: examples 0 to n - 1 sorted by length, each in one batch.
+/// Examples of equal length and the batches are in random order. The batch of the longest examples may be
+/// smaller. Throws if batch_size is below 1 or a length is negative.
 std::vector<std::vector<int64_t>> bucket_batches(const std::vector<int64_t>& lengths, int64_t batch_size,
                                                  Generator& generator);
 
-/// Batches without end: epochs of bucket_batches, one after the other. Its place is two numbers, so that a
-/// training can be taken up where it stood.
+/// An endless stream of batches: one epoch of bucket_batches after the other. Its state is small, so that
+/// training can resume inside an epoch.
 class BatchStream {
  public:
-  /// Of examples of these lengths. Errors: there are none; batch_size below 1, a negative length.
+  /// A stream of examples of these lengths. Throws if there are none, if batch_size is below 1 or a length is
+  /// negative.
   BatchStream(std::vector<int64_t> lengths, int64_t batch_size, Generator generator);
 
   /// The examples of the next batch.
   std::vector<int64_t> next();
-  /// The number of epochs before that of the next batch.
+  /// The epoch of the next batch, from 0.
   int64_t epoch() const { return epoch_; }
 
-  /// The place: the epoch, where its random numbers begin, and how many of its batches were taken.
+  /// The epoch, the position of the generator before it, and the number of batches taken from it.
   std::map<std::string, Tensor> state_dict() const;
-  /// Goes there. Errors: it is no place among these batches.
+  /// Continues from a state. Throws if it is not a state of a stream with these batches.
   void load_state_dict(const std::map<std::string, Tensor>& state);
 
  private:
@@ -56,9 +57,9 @@ class BatchStream {
   std::vector<int64_t> lengths_;
   int64_t batch_size_, epoch_ = 0;
   Generator generator_;
-  uint64_t began_ = 0;                         // the generator's position before this epoch
-  std::vector<std::vector<int64_t>> batches_;  // of this epoch, the next one last
-  int64_t taken_ = 0;
+  uint64_t epoch_position_ = 0;                // of the generator before this epoch
+  std::vector<std::vector<int64_t>> batches_;  // of this epoch, in reverse order
+  int64_t taken_ = 0;                          // of these
 };
 
 }  // namespace heed

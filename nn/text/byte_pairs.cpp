@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <queue>
 #include <unordered_map>
 
@@ -12,34 +13,34 @@ namespace {
 
 using Pair = std::pair<int64_t, int64_t>;
 
-// What kind of piece a byte belongs to.
-enum class Kind { letters, digits, space, marks };
+// The kinds of bytes that pieces consist of.
+enum class Kind { letters, digits, space, other };
 Kind kind_of(char c) {
   const auto byte = static_cast<unsigned char>(c);
   const int lower = byte | 0x20;
   if (byte >= 0x80 || byte == '_' || (lower >= 'a' && lower <= 'z')) return Kind::letters;
   if (byte >= '0' && byte <= '9') return Kind::digits;
-  return byte == ' ' || (byte >= '\t' && byte <= '\r') ? Kind::space : Kind::marks;
+  return byte == ' ' || (byte >= '\t' && byte <= '\r') ? Kind::space : Kind::other;
 }
 
-constexpr size_t kLongest = 64;  // bytes of a piece: the time to join its pairs is the square of them
+constexpr size_t kMaxPiece = 64;  // bytes: the time to join the pairs of a piece is quadratic in its size
 
-// The bytes of the piece that a text begins with.
+// The number of bytes of the piece at the beginning of a text.
 size_t piece_size(std::string_view text) {
   const size_t first = text.size() > 1 && text[0] == ' ' && kind_of(text[1]) != Kind::space;
   const Kind kind = kind_of(text[first]);
   size_t size = first + 1;
   const auto continues = [&] { return (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80; };
   while (size < text.size() && kind_of(text[size]) == kind &&
-         (size < kLongest - 4 || (size < kLongest && continues())))
+         (size < kMaxPiece - 4 || (size < kMaxPiece && continues())))
     ++size;
   const bool before_piece = size < text.size() && kind_of(text[size]) != Kind::space;
   if (kind == Kind::space && size > 1 && before_piece && text[size - 1] == ' ') --size;
   return size;
 }
 
-// Calls f(piece) for the pieces of a text, which together are the text.
-void each_piece(std::string_view text, const auto& f) {
+// Calls f(piece) for each piece of a text.
+void for_each_piece(std::string_view text, const auto& f) {
   while (!text.empty()) {
     const size_t size = piece_size(text);
     f(text.substr(0, size));
@@ -53,119 +54,137 @@ Ids bytes_of(std::string_view piece) {
   return ids;
 }
 
-// Puts `id` for every pair, from the left; false if there is none.
-bool join(Ids& ids, const Pair& pair, int64_t id) {
+bool contains(const Ids& ids, const Pair& pair) {
+  return std::ranges::adjacent_find(ids, [&](int64_t a, int64_t b) { return Pair(a, b) == pair; }) !=
+         ids.end();
+}
+
+// Replaces each occurrence of a pair by `id`, from left to right.
+void replace(Ids& ids, const Pair& pair, int64_t id) {
   size_t size = 0;
   for (size_t i = 0; i < ids.size(); ++i) {
-    const bool here = i + 1 < ids.size() && ids[i] == pair.first && ids[i + 1] == pair.second;
+    const bool here = i + 1 < ids.size() && Pair(ids[i], ids[i + 1]) == pair;
     ids[size++] = here ? id : ids[i];
     i += here;
   }
-  const bool found = size < ids.size();
   ids.resize(size);
-  return found;
 }
 
-bool holds(const Ids& ids, const Pair& pair) {
-  for (size_t i = 1; i < ids.size(); ++i)
-    if (ids[i - 1] == pair.first && ids[i] == pair.second) return true;
-  return false;
-}
+// Counts the pairs of neighboring tokens in the pieces of a text. Joining a pair updates only the pieces that
+// contain it.
+class PairCounter {
+ public:
+  explicit PairCounter(std::string_view text) {
+    std::map<std::string_view, int64_t> counts;
+    for_each_piece(text, [&](std::string_view piece) { ++counts[piece]; });
+    for (const auto& [piece, count] : counts) pieces_.push_back({bytes_of(piece), count});
+    for (size_t i = 0; i < pieces_.size(); ++i) count_pairs(i, 1, 0);
+  }
+
+  // The most frequent pair, of several the one with the smallest ids; none if no pair occurs twice. Pairs in
+  // the queue only become rarer, so a count is corrected when it comes first.
+  std::optional<Pair> most_frequent() {
+    for (const Pair& pair : std::exchange(new_pairs_, {})) queue_.emplace(-pairs_[pair].count, pair);
+    while (!queue_.empty() && queue_.top().first < -1) {
+      const auto [negative_count, pair] = queue_.top();
+      queue_.pop();
+      const int64_t count = pairs_[pair].count;
+      if (count == -negative_count) return pair;
+      queue_.emplace(-count, pair);
+    }
+    return std::nullopt;
+  }
+
+  // Joins a pair to a token with a new id.
+  void join(const Pair& pair, int64_t id) {
+    for (const size_t piece : std::exchange(pairs_[pair].pieces, {})) {
+      if (!contains(pieces_[piece].ids, pair)) continue;  // listed twice, or changed since
+      count_pairs(piece, -1, INT64_MAX);
+      replace(pieces_[piece].ids, pair, id);
+      count_pairs(piece, 1, id);
+    }
+  }
+
+ private:
+  // Adds the pairs of a piece to the counts, or subtracts them. Pairs with a token from `first_new` on also
+  // list the piece.
+  void count_pairs(size_t piece, int64_t sign, int64_t first_new) {
+    const auto& [ids, count] = pieces_[piece];
+    for (size_t i = 1; i < ids.size(); ++i) {
+      const Pair pair(ids[i - 1], ids[i]);
+      Occurrences& occurrences = pairs_[pair];
+      occurrences.count += sign * count;
+      if (std::max(pair.first, pair.second) < first_new) continue;
+      if (occurrences.pieces.empty()) new_pairs_.push_back(pair);
+      occurrences.pieces.push_back(piece);
+    }
+  }
+
+  struct Piece {
+    Ids ids;
+    int64_t count;  // occurrences in the text
+  };
+  struct Occurrences {
+    int64_t count = 0;
+    std::vector<size_t> pieces;  // that contain the pair, or did
+  };
+  using Ranked = std::pair<int64_t, Pair>;  // the negative count first, so that the smallest comes first
+  std::vector<Piece> pieces_;
+  std::map<Pair, Occurrences> pairs_;
+  std::vector<Pair> new_pairs_;  // not in the queue yet
+  std::priority_queue<Ranked, std::vector<Ranked>, std::greater<>> queue_;
+};
 
 }  // namespace
 
 BytePairs::BytePairs(std::string_view text, int64_t size) {
   check(size >= bytes, "BytePairs: size is ", size, "; it must be at least 256, a token for each byte");
   for (int byte = 0; byte < bytes; ++byte) tokens_.emplace_back(1, static_cast<char>(byte));
-
-  std::map<std::string_view, int64_t> counts;
-  each_piece(text, [&](std::string_view piece) { ++counts[piece]; });
-  std::vector<std::pair<Ids, int64_t>> pieces;  // each once, with how often it is there
-  for (const auto& [piece, count] : counts)
-    if (piece.size() > 1) pieces.emplace_back(bytes_of(piece), count);
-
-  struct Places {
-    int64_t count = 0;           // how often a pair is there
-    std::vector<size_t> pieces;  // that have it, or had
-  };
-  std::map<Pair, Places> pairs;
-  std::vector<Pair> changed;  // that are new, or rarer than the queue below has them
-  // Counts the pairs of a piece, or takes them out again; those with a token from `is_new` on are noted to be
-  // there.
-  const auto count_pairs = [&](size_t piece, int64_t sign, int64_t is_new) {
-    const auto& [ids, count] = pieces[piece];
-    for (size_t i = 1; i < ids.size(); ++i) {
-      Places& places = pairs[{ids[i - 1], ids[i]}];
-      places.count += sign * count;
-      if (std::max(ids[i - 1], ids[i]) < is_new) continue;
-      if (places.pieces.empty()) changed.emplace_back(ids[i - 1], ids[i]);
-      places.pieces.push_back(piece);
-    }
-  };
-  for (size_t piece = 0; piece < pieces.size(); ++piece) count_pairs(piece, 1, 0);
-  // The most frequent pair first, of equals that of the smaller ids. Once it is here, a pair can only become
-  // rarer: when its turn comes, it is looked up whether it has.
-  using Counted = std::pair<int64_t, Pair>;
-  const auto later = [](const Counted& a, const Counted& b) {
-    return a.first != b.first ? a.first < b.first : a.second > b.second;
-  };
-  std::priority_queue<Counted, std::vector<Counted>, decltype(later)> queue(later);
+  PairCounter counter(text);
   while (this->size() < size) {
-    for (const Pair& pair : std::exchange(changed, {})) queue.emplace(pairs[pair].count, pair);
-    if (queue.empty() || queue.top().first < 2) break;
-    const auto [counted, pair] = queue.top();
-    queue.pop();
-    auto& [count, places] = pairs[pair];
-    if (count < counted) {
-      changed.push_back(pair);
-      continue;
-    }
-    for (const size_t piece : std::exchange(places, {})) {
-      Ids& ids = pieces[piece].first;
-      if (!holds(ids, pair)) continue;
-      count_pairs(piece, -1, INT64_MAX);
-      join(ids, pair, this->size());
-      count_pairs(piece, 1, this->size());
-    }
-    add(pair);
+    const std::optional<Pair> pair = counter.most_frequent();
+    if (!pair) break;
+    counter.join(*pair, this->size());
+    add(*pair);
   }
 }
 
 void BytePairs::add(const Pair& pair) {
   const bool added = joined_.emplace(pair, size()).second;
-  check(added, "BytePairs: the pair ", pair.first, " ", pair.second, " is there twice, as ", joined_[pair],
+  check(added, "BytePairs: the pair ", pair.first, " ", pair.second, " appears twice, as ", joined_[pair],
         " and ", size());
   std::string token = this->token(pair.first) + this->token(pair.second);
-  check(token.size() <= kLongest, "BytePairs: the pair ", pair.first, " ", pair.second, " has ", token.size(),
-        " bytes, more than a piece of a text has, ", kLongest);
+  check(token.size() <= kMaxPiece, "BytePairs: the pair ", pair.first, " ", pair.second, " has ",
+        token.size(), " bytes; a piece of text has at most ", kMaxPiece);
   pairs_.push_back(pair);
   tokens_.push_back(std::move(token));
 }
 
 const std::string& BytePairs::token(int64_t id) const {
   check(id >= 0 && id < size(), "BytePairs: there is no id ", id, "; the ids are 0 to ", size() - 1);
-  return tokens_[static_cast<size_t>(id)];
+  return tokens_[id];
+}
+
+Ids BytePairs::encode_piece(std::string_view piece) const {
+  Ids ids = bytes_of(piece);
+  while (true) {
+    auto first = joined_.end();  // the pair that was learned first is joined first
+    for (size_t i = 1; i < ids.size(); ++i) {
+      const auto here = joined_.find({ids[i - 1], ids[i]});
+      if (here != joined_.end() && (first == joined_.end() || here->second < first->second)) first = here;
+    }
+    if (first == joined_.end()) return ids;
+    replace(ids, first->first, first->second);
+  }
 }
 
 Ids BytePairs::encode(std::string_view text) const {
   Ids all;
-  std::unordered_map<std::string_view, Ids> known;  // pieces come again and again
-  each_piece(text, [&](std::string_view piece) {
-    const auto [at, is_new] = known.try_emplace(piece);
-    Ids& ids = at->second;
-    if (is_new) {
-      ids = bytes_of(piece);
-      // The pair that was learned first is joined first.
-      for (bool found = true; found;) {
-        auto first = joined_.end();
-        for (size_t i = 1; i < ids.size(); ++i) {
-          const auto here = joined_.find({ids[i - 1], ids[i]});
-          if (here != joined_.end() && (first == joined_.end() || here->second < first->second)) first = here;
-        }
-        found = first != joined_.end() && join(ids, first->first, first->second);
-      }
-    }
-    all.insert(all.end(), ids.begin(), ids.end());
+  std::unordered_map<std::string_view, Ids> cache;
+  for_each_piece(text, [&](std::string_view piece) {
+    const auto [at, is_new] = cache.try_emplace(piece);
+    if (is_new) at->second = encode_piece(piece);
+    all.insert(all.end(), at->second.begin(), at->second.end());
   });
   return all;
 }

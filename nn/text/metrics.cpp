@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-// The n-grams of a text and how often each occurs.
+// The number of occurrences of each n-gram of a text.
 std::map<Tokens, int64_t> count_ngrams(const Tokens& text, int64_t n) {
   std::map<Tokens, int64_t> counts;
   for (auto first = text.begin(); text.end() - first >= n; ++first) ++counts[Tokens(first, first + n)];
@@ -20,7 +20,7 @@ std::map<Tokens, int64_t> count_ngrams(const Tokens& text, int64_t n) {
 
 void check_pairs(const char* name, size_t candidates, size_t references) {
   check(candidates == references, name, ": ", candidates, " candidates for ", references,
-        " references; each needs its own");
+        " references; each candidate needs one");
 }
 
 }  // namespace
@@ -39,12 +39,12 @@ Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<std::vector<T
     c += std::ssize(candidate);
     r += std::ssize(*closest);
     for (int64_t n = 1; n <= 4; ++n) {
-      std::map<Tokens, int64_t> most;
+      std::map<Tokens, int64_t> max_counts;
       for (const Tokens& reference : references[i])
         for (const auto& [ngram, count] : count_ngrams(reference, n))
-          most[ngram] = std::max(most[ngram], count);
+          max_counts[ngram] = std::max(max_counts[ngram], count);
       for (const auto& [ngram, count] : count_ngrams(candidate, n)) {
-        matches[n - 1] += std::min(count, most[ngram]);
+        matches[n - 1] += std::min(count, max_counts[ngram]);
         totals[n - 1] += count;
       }
     }
@@ -58,7 +58,7 @@ Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<std::vector<T
     result.precisions[n] = total == 0 ? 0 : double(matches[n] + extra) / double(total);
     logs += std::log(result.precisions[n]);
   }
-  result.score = result.brevity_penalty * std::exp(logs / 4);  // log 0 = -inf: 0
+  result.score = result.brevity_penalty * std::exp(logs / 4);  // 0 if a logarithm is -inf
   return result;
 }
 
@@ -72,12 +72,11 @@ double exact_match(const std::vector<Tokens>& candidates, const std::vector<Toke
   check_pairs("exact_match", candidates.size(), references.size());
   double equal = 0;
   for (size_t i = 0; i < candidates.size(); ++i) equal += candidates[i] == references[i];
-  return candidates.empty() ? 0 : equal / static_cast<double>(candidates.size());
+  return candidates.empty() ? 0 : equal / double(candidates.size());
 }
 
 int64_t edit_distance(const Tokens& a, const Tokens& b) {
-  // row[j]: the distance of the first i tokens of a to the first j of b
-  std::vector<int64_t> row(b.size() + 1);
+  std::vector<int64_t> row(b.size() + 1);  // row[j]: distance of the first i tokens of a to the first j of b
   std::iota(row.begin(), row.end(), int64_t{0});
   for (const std::string& token : a) {
     int64_t diagonal = row[0]++;

@@ -5,34 +5,34 @@
 
 #include "nn/text/tokenise.h"
 
-/// How near a translation is to its reference.
+/// How close translations are to their references.
 namespace heed {
 
-/// What bleu gives.
+/// The result of bleu.
 struct Bleu {
   double score;                      ///< in [0, 1]
-  std::array<double, 4> precisions;  ///< of n-grams, n = 1 to 4
+  std::array<double, 4> precisions;  ///< p_n of the n-grams, n = 1 to 4
   double brevity_penalty;            ///< exp(min(0, 1 - r / c))
 };
-/// How much candidates share with their references, over a whole corpus (Papineni et al., 2002):
+/// The n-grams that candidates share with their references, over a whole corpus (Papineni et al., 2002):
 ///
-///   p_n    = (sum of min(count, most)) / (sum of count)
+///   p_n    = (sum of min(count, max_count)) / (sum of count)
 ///   score  = exp(min(0, 1 - r / c)) (p_1 p_2 p_3 p_4)^(1/4)
 ///
-/// The sums are over the n-grams of all candidates: `count` is how often the candidate has one, `most` the
-/// most that one of its references has it. c is the length of all candidates, r that of all references (the
-/// closest to the candidate, the shorter of two, where there are several). A p_n without n-grams is 0, and so
-/// is the score where one of them is 0; `smooth` adds one to both sums of p_n for n > 1, for single
-/// sentences. Errors: another number of references than of candidates.
+/// The sums run over the n-grams of all candidates. `count` is the number of occurrences in the candidate,
+/// and max_count the maximum over its references. c is the total length of the candidates and r that of the
+/// references, where of several references the closest in length counts, or the shorter of two. p_n is 0 if
+/// there are no n-grams, and the score is 0 if a p_n is 0. `smooth` adds 1 to both sums for n > 1, for single
+/// sentences. Throws if the numbers of candidates and references differ.
 Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<Tokens>& references, bool smooth = false);
-/// The same with several references for each candidate, at least one.
+/// The same with one or more references for each candidate.
 Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<std::vector<Tokens>>& references,
           bool smooth = false);
 
-/// The share of candidates that equal their reference; 0 of none.
+/// The fraction of candidates that equal their reference; 0 if there are none.
 double exact_match(const std::vector<Tokens>& candidates, const std::vector<Tokens>& references);
 
-/// The fewest tokens to insert, delete or replace that make `b` of `a` (Levenshtein).
+/// The minimal number of insertions, deletions and replacements that turn `a` into `b` (Levenshtein).
 int64_t edit_distance(const Tokens& a, const Tokens& b);
 
 }  // namespace heed

@@ -18,23 +18,21 @@ int64_t sample(const Tensor& logits, Generator& generator, const SampleOptions& 
   for (size_t i = 0; i < scores.size(); ++i)
     check(scores[i] < INFINITY, "sample: logit ", i, " is ", scores[i]);
 
-  // The most probable first.
-  std::vector<int64_t> order(scores.size());
+  std::vector<int64_t> order(scores.size());  // the most probable first
   std::iota(order.begin(), order.end(), 0);
-  const auto score = [&](int64_t i) { return scores[static_cast<size_t>(i)]; };
+  const auto score = [&](int64_t i) { return scores[i]; };
   std::ranges::stable_sort(order, std::greater{}, score);
-  const double most = score(order[0]);
-  check(most > -INFINITY, "sample: every logit is -inf; one token must be possible");
+  const double largest = score(order[0]);
+  check(largest > -INFINITY, "sample: every logit is -inf; one token must be possible");
   if (temperature == 0) return order[0];
   if (top_k > 0 && top_k < std::ssize(order)) order.resize(static_cast<size_t>(top_k));
 
-  std::vector<double> sums;  // of the probabilities up to each, times what they all sum to
+  std::vector<double> sums;  // cumulative sums of the unnormalized probabilities
   double sum = 0;
-  for (const int64_t i : order) sums.push_back(sum += std::exp((score(i) - most) / temperature));
-  const auto first_at = [&](double wanted) { return std::ranges::lower_bound(sums, wanted) - sums.begin(); };
-  const auto kept = std::min<int64_t>(first_at(top_p * sum), std::ssize(sums) - 1);
-  const double u = generator.uniform() * sums[static_cast<size_t>(kept)];
-  return order[static_cast<size_t>(std::ranges::upper_bound(sums, u) - sums.begin())];
+  for (const int64_t i : order) sums.push_back(sum += std::exp((score(i) - largest) / temperature));
+  const int64_t reaches_top_p = std::ranges::lower_bound(sums, top_p * sum) - sums.begin();
+  const double u = generator.uniform() * sums[std::min(reaches_top_p, std::ssize(sums) - 1)];
+  return order[std::ranges::upper_bound(sums, u) - sums.begin()];
 }
 
 }  // namespace heed

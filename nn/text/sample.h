@@ -3,29 +3,28 @@
 #include "tensor/random.h"
 #include "tensor/tensor.h"
 
-/// Tokens by chance.
+/// Random choice of the next token.
 namespace heed {
 
-/// Choices of sample.
+/// Options of sample.
 struct SampleOptions {
-  double temperature =
-      1;              ///< below 1 the probable becomes more so; 0 takes the most probable, without chance
-  int64_t top_k = 0;  ///< only so many of the most probable; 0: all
-  double top_p = 1;   ///< of these only the most probable that together have this probability
+  double temperature = 1;  ///< below 1 favors probable tokens; 0 always takes the most probable one
+  int64_t top_k = 0;       ///< samples from the top_k most probable tokens only; 0: from all
+  double top_p = 1;  ///< of these, only from the most probable ones that together reach this probability
 };
 
-/// One of the indices of `logits`, drawn with the probabilities
+/// Draws an index of `logits` with the probabilities
 ///
 ///   p = softmax(logits / temperature)
 ///
-/// of which only the top_k largest count, and of those, scaled to sum to 1, only the fewest whose sum reaches
-/// top_p (nucleus sampling; Holtzman et al., 2020). Among equals the lower index counts first.
+/// restricted to the top_k largest and then, renormalized, to the fewest whose sum reaches top_p (nucleus
+/// sampling; Holtzman et al., 2020). Of equal logits the lower index comes first.
 ///
-///   logits     [V]      floating; -inf for what may not come
+///   logits     [V]      floating; -inf for tokens that must not be drawn
 ///   returns    in [0, V)
 ///
-/// One number of the generator is used, none at temperature 0. Errors: another shape; a logit that is NaN or
-/// inf; nothing but -inf; a temperature or top_k below 0, a top_p that is not in (0, 1].
+/// Uses one number of the generator, or none at temperature 0. Throws for another shape, a logit that is NaN
+/// or inf, logits that are all -inf, a negative temperature or top_k, and a top_p outside (0, 1].
 int64_t sample(const Tensor& logits, Generator& generator, const SampleOptions& options = {});
 
 }  // namespace heed

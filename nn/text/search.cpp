@@ -10,27 +10,44 @@
 namespace heed {
 namespace {
 
-// An unfinished sentence. Rows of one sentence are neighbours, the best first.
+// An unfinished sentence. The beams of one sentence are neighbors, the best first.
 struct Beam {
-  int64_t sentence, parent;  // parent: its row one step before
+  int64_t sentence;
+  int64_t parent;  // its row in the previous step
   Ids tokens;
   double log_probability;
 };
 
+// A beam continued by a token.
 struct Candidate {
   int64_t row, token;
   double log_probability;
 };
 
-// The `width` best continuations of every row, [N, k] each.
-ValuesIndices continuations(const Tensor& log_probabilities, int64_t rows, int64_t width) {
-  check(log_probabilities.dim() == 2 && log_probabilities.size(0) == rows && log_probabilities.size(1) > 0,
-        "beam_search: the step answered ", log_probabilities.shape(), " for ", rows,
-        " rows; it must give log-probabilities [", rows, ", V]");
+// The `width` best candidates of each beam.
+std::vector<Candidate> candidates_of(const std::vector<Beam>& beams, const DecodeStep& step, int64_t width) {
+  const int64_t rows = std::ssize(beams);
+  Ids tokens, parents;
+  for (const Beam& beam : beams) {
+    tokens.push_back(beam.tokens.empty() ? Vocabulary::bos : beam.tokens.back());
+    parents.push_back(beam.parent);
+  }
+  const Tensor y = step(from_vector(tokens, {rows}), from_vector(parents, {rows}));
+  check(y.dim() == 2 && y.size(0) == rows && y.size(1) > 0, "beam_search: the step returned ", y.shape(),
+        " for ", rows, " rows; it must return log-probabilities [", rows, ", V]");
   const OpScope scope("beam_search");
-  check_floating(log_probabilities);
-  check_in("beam_search", !any(isnan(log_probabilities)).item<bool>(), "a log-probability is NaN");
-  return topk(log_probabilities, std::min(width, log_probabilities.size(1)));
+  check_floating(y);
+  check_in("beam_search", !any(isnan(y)).item<bool>(), "a log-probability is NaN");
+  const auto [values, indices] = topk(y, std::min(width, y.size(1)));  // [N, width]
+  const std::vector<double> log_probabilities = values.to_vector();
+  const Ids next = indices.to_vector<int64_t>();
+  std::vector<Candidate> candidates;
+  for (int64_t i = 0; i < std::ssize(next); ++i) {
+    const int64_t row = i / values.size(1);
+    if (log_probabilities[i] > -INFINITY)
+      candidates.push_back({row, next[i], beams[row].log_probability + log_probabilities[i]});
+  }
+  return candidates;
 }
 
 }  // namespace
@@ -42,50 +59,34 @@ std::vector<std::vector<Hypothesis>> beam_search(const DecodeStep& step, int64_t
         ", alpha ", options.alpha, "; width and max_length must be at least 1, alpha finite");
   check(static_cast<bool>(step), "beam_search: there is no step");
   const NoGrad guard;
-  std::vector<std::vector<Hypothesis>> results(static_cast<size_t>(batch));
+  std::vector<std::vector<Hypothesis>> results(batch);
   std::vector<Beam> beams;
   for (int64_t b = 0; b < batch; ++b) beams.push_back({b, b, {}, 0});
 
   for (int64_t length = 1; !beams.empty(); ++length) {
-    const int64_t rows = std::ssize(beams);
-    Ids tokens, parents;
-    for (const Beam& beam : beams) {
-      tokens.push_back(beam.tokens.empty() ? Vocabulary::bos : beam.tokens.back());
-      parents.push_back(beam.parent);
-    }
-    const auto [values, indices] =
-        continuations(step(from_vector(tokens, {rows}), from_vector(parents, {rows})), rows, options.width);
-    const std::vector<double> next_log = values.to_vector();
-    const Ids next = indices.to_vector<int64_t>();
-    const int64_t each = std::ssize(next) / rows;
-
+    std::vector<Candidate> candidates = candidates_of(beams, step, options.width);
+    std::ranges::stable_sort(candidates, std::greater{}, &Candidate::log_probability);
+    std::vector<int64_t> places;  // for further beams of each sentence
+    for (const auto& result : results) places.push_back(options.width - std::ssize(result));
     std::vector<Beam> kept;
-    for (int64_t first = 0; first < rows;) {
-      const int64_t sentence = beams[first].sentence;
-      std::vector<Hypothesis>& result = results[sentence];
-      std::vector<Candidate> candidates;
-      for (; first < rows && beams[first].sentence == sentence; ++first)
-        for (int64_t i = first * each; i < (first + 1) * each; ++i)
-          if (next_log[i] > -INFINITY)
-            candidates.push_back({first, next[i], beams[first].log_probability + next_log[i]});
-      std::ranges::stable_sort(candidates, std::greater{}, &Candidate::log_probability);
-      const size_t places = static_cast<size_t>(options.width) - result.size();
-      candidates.resize(std::min(candidates.size(), places), {});
-
-      for (const auto& [row, token, log_probability] : candidates) {
-        Ids sequence = beams[row].tokens;
-        const bool ended = token == options.end;
-        if (!ended) sequence.push_back(token);
-        if (ended || length == options.max_length) {
-          const double score = log_probability / std::pow(static_cast<double>(length), options.alpha);
-          result.push_back({std::move(sequence), log_probability, score, ended});
-        } else {
-          kept.push_back({sentence, row, std::move(sequence), log_probability});
-        }
+    for (const auto& [row, token, log_probability] : candidates) {
+      const int64_t sentence = beams[row].sentence;
+      if (places[sentence] == 0) continue;
+      --places[sentence];
+      Ids tokens = beams[row].tokens;
+      const bool ended = token == options.end;
+      if (!ended) tokens.push_back(token);
+      if (ended || length == options.max_length) {
+        const double score = log_probability / std::pow(static_cast<double>(length), options.alpha);
+        results[sentence].push_back({std::move(tokens), log_probability, score, ended});
+      } else {
+        kept.push_back({sentence, row, std::move(tokens), log_probability});
       }
-      check(!result.empty() || (!kept.empty() && kept.back().sentence == sentence),
-            "beam_search: no token can follow: all log-probabilities of sentence ", sentence, " are -inf");
     }
+    for (const Beam& beam : beams)
+      check(places[beam.sentence] < options.width, "beam_search: no token can follow: all log-probabilities ",
+            "of sentence ", beam.sentence, " are -inf");
+    std::ranges::stable_sort(kept, {}, &Beam::sentence);
     beams = std::move(kept);
   }
   for (auto& result : results) std::ranges::stable_sort(result, std::greater{}, &Hypothesis::score);

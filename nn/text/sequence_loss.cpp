@@ -16,18 +16,18 @@ Tensor sequence_loss(Operand logits, Operand targets, Operand lengths, const Cro
   check(!lengths.defined() || lengths->shape() == Shape{targets->size(0)}, "the lengths are ",
         lengths.defined() ? lengths->shape() : Shape{}, ", the targets ", targets->shape(),
         "; there must be one length for each row");
-  const Tensor counts = lengths.defined() ? squeeze(Mask::lengths(lengths, targets->size(1)).allowed(), 1)
-                                          : targets != Vocabulary::pad;
+  const Tensor valid = lengths.defined() ? squeeze(Mask::lengths(lengths, targets->size(1)).allowed(), 1)
+                                         : targets != Vocabulary::pad;
   check(
-      all(logical_or(logical_not(counts), logical_and(targets >= 0, targets < logits->size(2)))).item<bool>(),
-      "a target that counts is none of the ", logits->size(2), " classes, 0 to ", logits->size(2) - 1,
+      all(logical_or(logical_not(valid), logical_and(targets >= 0, targets < logits->size(2)))).item<bool>(),
+      "a valid target is not one of the ", logits->size(2), " classes, 0 to ", logits->size(2) - 1,
       " (is the vocabulary larger than the last layer?)");
-  check(options.reduction != Reduction::mean || any(counts).item<bool>(),
-        "no token counts, so there is no mean; every sequence is padding");
+  check(options.reduction != Reduction::mean || any(valid).item<bool>(),
+        "no token is valid, so the mean is undefined; every sequence is padding");
   CrossEntropyOptions counted = options;
   counted.ignore_index = -100;
   counted.class_dim = -1;
-  return softmax_cross_entropy(logits, where(counts, targets, counted.ignore_index), counted);
+  return softmax_cross_entropy(logits, where(valid, targets, counted.ignore_index), counted);
 }
 
 }  // namespace heed

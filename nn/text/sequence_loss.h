@@ -5,14 +5,16 @@
 /// The loss over sequences of different lengths.
 namespace heed {
 
-/// F::cross_entropy over the valid tokens of padded sequences, those at t < lengths[b]: whatever comes after
-/// them changes neither the loss nor a gradient.
+/// F::cross_entropy over the valid tokens of padded sequences, t < lengths[b]. Padding changes neither the
+/// loss nor a gradient.
 ///
 ///   logits   [B, T, C]
 ///   targets  [B, T]     int64 in [0, C)
-///   lengths  [B]        int64 in [0, T]; without: every target counts that is not <pad>
+///   lengths  [B]        int64 in [0, T]; without it, every target other than <pad> is valid
 ///   options  weight, reduction and label_smoothing
-///   returns  the mean over the tokens that count, an error if none does; [B, T] unreduced, 0 at the others
+///   returns  the mean over the valid tokens, or [B, T] unreduced with 0 for padding. Throws if the mean has
+///   no
+///            valid token.
 Tensor sequence_loss(Operand logits, Operand targets, Operand lengths = {},
                      const CrossEntropyOptions& options = {});
 

@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-// Marks written right behind a word, and those of Chinese, which are as wide as a character.
+// Marks without a space before them; Chinese marks are as wide as a character.
 const Tokens kClosing = {".",  ",",  ";",  ":",  "?",  "!",  ")",  "]", "}",
                          "。", "，", "；", "：", "？", "！", "）", "、"};
 
@@ -15,7 +15,7 @@ constexpr CodeRange kSpaces[] = {{'\t', '\r'},     {' ', ' '},       {0x85, 0x85
                                  {0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F},
                                  {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
 
-// Marks of ASCII and Latin-1, the blocks of general and of Chinese punctuation, and full-width ASCII marks.
+// Marks of ASCII and Latin-1, blocks of general and Chinese punctuation, and full-width ASCII marks.
 constexpr CodeRange kMarks[] = {{'!', '/'},       {':', '@'},       {'[', '^'},       {'`', '`'},
                                 {'{', '~'},       {0xA1, 0xA1},     {0xA7, 0xA7},     {0xAB, 0xAB},
                                 {0xB6, 0xB7},     {0xBB, 0xBB},     {0xBF, 0xBF},     {0x2010, 0x2027},
@@ -27,8 +27,8 @@ bool is_space(uint32_t c) { return within(kSpaces, c); }
 bool is_mark(uint32_t c) { return within(kMarks, c); }
 bool is_digit(uint32_t c) { return c >= '0' && c <= '9'; }
 
-// Whether the mark c ties the character before it to the next.
-bool joins(uint32_t before, uint32_t c, uint32_t after) {
+// Whether the mark c joins the characters before and after it.
+bool is_joint(uint32_t before, uint32_t c, uint32_t after) {
   if (c == '.' || c == ',') return is_digit(before) && is_digit(after);
   const auto is_letter = [](uint32_t x) { return x != 0 && !is_space(x) && !is_mark(x); };
   return (c == '\'' || c == 0x2019 || c == '-') && is_letter(before) && is_letter(after);
@@ -39,14 +39,14 @@ bool joins(uint32_t before, uint32_t c, uint32_t after) {
 Tokens split_words(std::string_view text) {
   check_utf8("split_words", text);
   Tokens words;
-  bool open = false;  // the last word may go on
+  bool open = false;  // the last word may continue
   uint32_t before = 0;
   while (!text.empty()) {
     const auto [c, size] = first_character(text);
     const std::string_view character = text.substr(0, size);
     text.remove_prefix(size);
-    const bool within = open && joins(before, c, first_character(text).code);
-    const bool in_word = within || (!is_space(c) && !is_mark(c));
+    const bool joins = open && is_joint(before, c, first_character(text).code);
+    const bool in_word = joins || (!is_space(c) && !is_mark(c));
     if (in_word && open)
       words.back() += character;
     else if (!is_space(c))
@@ -70,11 +70,9 @@ std::string join_words(const Tokens& tokens) {
 Tokens split_characters(std::string_view text, bool keep_space) {
   check_utf8("split_characters", text);
   Tokens characters;
-  while (!text.empty()) {
-    const auto [c, size] = first_character(text);
-    if (keep_space || !is_space(c)) characters.emplace_back(text.substr(0, size));
-    text.remove_prefix(size);
-  }
+  for_each_character(text, [&](uint32_t c, std::string_view character) {
+    if (keep_space || !is_space(c)) characters.emplace_back(character);
+  });
   return characters;
 }
 

@@ -4,22 +4,22 @@
 #include <string_view>
 #include <vector>
 
-/// Texts in words or characters.
+/// Splitting texts into words or characters.
 namespace heed {
 
-/// A text cut in pieces: words, punctuation marks, characters.
+/// The pieces of a text: words, punctuation marks, characters.
 using Tokens = std::vector<std::string>;
 
-/// The words of a text, punctuation marks as tokens of their own: "Don't go, Ann!" -> Don't go , Ann !
-/// An apostrophe or hyphen between letters belongs to the word, a point or comma between digits to the
-/// number. Text that is not UTF-8 is an error that names the byte.
+/// Splits a text into words and punctuation marks: "Don't go, Ann!" -> Don't go , Ann ! An apostrophe or
+/// hyphen between letters is part of the word, a point or comma between digits part of the number. Throws,
+/// with the position of the first invalid byte, if the text is not UTF-8.
 Tokens split_words(std::string_view text);
-/// Words with spaces between them, and none before a mark that closes: the inverse of split_words for plain
+/// Joins words with spaces, but without a space before closing marks: the inverse of split_words for plain
 /// sentences.
 std::string join_words(const Tokens& tokens);
 
-/// The characters of a text one by one, for languages that write no spaces: 我爱中国 -> 我 爱 中 国. White
-/// space is left out unless it is to be kept; kept, the tokens one after the other are the text.
+/// Splits a text into characters, for languages without spaces: 我爱中国 -> 我 爱 中 国. White space is
+/// dropped unless `keep_space` is true.
 Tokens split_characters(std::string_view text, bool keep_space = false);
 
 }  // namespace heed

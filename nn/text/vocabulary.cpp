@@ -25,9 +25,9 @@ void Vocabulary::add(std::string token) {
   check(!token.empty(), "Vocabulary: token ", size(), " is empty");
   check_utf8("Vocabulary", token);
   check(token.find_first_of("\r\n") == std::string::npos, "Vocabulary: token ", size(),
-        " holds a line break; a vocabulary is saved with a token on each line");
+        " contains a line break; a vocabulary is saved with one token on each line");
   const bool added = ids_.emplace(token, size()).second;
-  check(added, "Vocabulary: token \"", token, "\" is there twice, as ", id(token), " and ", size());
+  check(added, "Vocabulary: token \"", token, "\" appears twice, as ", id(token), " and ", size());
   tokens_.push_back(std::move(token));
 }
 
@@ -38,7 +38,7 @@ int64_t Vocabulary::id(const std::string& token) const {
 
 std::string Vocabulary::token(int64_t id) const {
   check(id >= 0 && id < size(), "Vocabulary: there is no id ", id, "; the ids are 0 to ", size() - 1);
-  return tokens_[static_cast<size_t>(id)];
+  return tokens_[id];
 }
 
 Ids Vocabulary::encode(const Tokens& tokens) const {

@@ -4,32 +4,31 @@
 
 #include "autograd/observer.h"
 
-/// The weights of every attention call, without a change to a model.
+/// The attention weights of a model, without a change to it.
 namespace heed {
 
 /// The weights of one attention call.
 struct CapturedAttention {
-  /// Its path from the outermost module called: "decoder.layers.0.self_attn", "" outside.
+  /// The path of the module from the outermost one called, "decoder.layers.0.self_attn"; "" outside modules.
   std::string module;
-  int64_t step;    ///< how many calls of this module came before it
-  Tensor weights;  ///< [..., Tq, Tk] without history; with several heads [B, H, Tq, Tk]
+  int64_t step;    ///< the number of earlier calls of this module
+  Tensor weights;  ///< [..., Tq, Tk], with several heads [B, H, Tq, Tk]; without gradient
 };
 
-/// Records the weights of every attention call of this thread while it exists:
+/// Records the weights of every attention call of this thread during its lifetime:
 ///
 ///   AttentionScope scope;
 ///   const Tensor y = model(x);
 ///   for (const CapturedAttention& call : scope.calls()) ...
 ///
-/// Models know nothing of it, results are the same bit for bit, and without a scope nothing is kept. Scopes
-/// nest: the outer one records what the inner one does.
+/// The results stay the same bit for bit. Scopes may be nested: the outer one also records what the inner one
+/// does.
 class AttentionScope : private Observer {
  public:
-  /// In the order of the calls.
+  /// All calls, in order.
   const std::vector<CapturedAttention>& calls() const& { return calls_; }
-  /// The same of a scope that goes.
   std::vector<CapturedAttention> calls() && { return std::move(calls_); }
-  /// The weights of one call. Error, with the modules and steps there are, when there is none.
+  /// The weights of one call. Throws if there is none, with the calls there are.
   Tensor weights(const std::string& module, int64_t step = 0) const;
 
  private:
@@ -37,7 +36,7 @@ class AttentionScope : private Observer {
   void on_attention(const Tensor& weights) override;
 
   std::vector<CapturedAttention> calls_;
-  std::map<std::string, int64_t> steps_;  // of each module so far
+  std::map<std::string, int64_t> steps_;  // the number of calls of each module so far
 };
 
 }  // namespace heed

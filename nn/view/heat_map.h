@@ -5,10 +5,10 @@
 /// Attention as a heat map.
 namespace heed {
 
-/// Heat maps as one SVG picture: a panel for each head, the first query on top, the first key at the left,
-/// one scale of colours from 0 to 1, the weights in the cells where they fit, and a title with its number on
-/// every cell, which viewers show under the mouse. Where there are very many weights, several share a cell,
-/// which shows the largest.
+/// Draws attention weights as an SVG picture, with a panel for each head. The first query is at the top and
+/// the first key at the left. All panels share one color scale from 0 to 1. Weights are printed in cells that
+/// have space, and each cell has a title with its weight, which viewers show as a tooltip. If there are very
+/// many weights, several share a cell, which shows the largest.
 std::string attention_svg(const AttentionMap& map);
 
 }  // namespace heed

@@ -6,153 +6,190 @@
 namespace heed {
 namespace {
 
-constexpr double kApart = 24, kBetweenLayers = 44, kMargin = 16, kWire = 8;
+constexpr double kBoxGap = 24, kLayerGap = 44, kMargin = 16, kEdgeWidth = 8;
 
-// What stands in a layer: a box, or a piece of an edge that passes through.
+// An item of a layer: a box (items 0 to boxes - 1), or a piece of an edge that passes through the layer.
 struct Item {
-  struct End {
+  struct Neighbor {
     size_t item;
-    double aside = 0;  // of the neighbour's centre
+    double offset;  // of the end of the edge from the neighbor's center
   };
   double width;
   size_t layer;
-  std::vector<End> above = {}, below = {};  // where its edges end in the layers next to its own
-  double centre = 0;
+  std::vector<Neighbor> above = {}, below = {};  // in the adjacent layers
+  double center = 0;
 };
 
-double mean_place(const std::vector<Item>& items, const std::vector<Item::End>& ends, double otherwise) {
-  if (ends.empty()) return otherwise;
-  double sum = 0;
-  for (const Item::End& end : ends) sum += items[end.item].centre + end.aside;
-  return sum / static_cast<double>(ends.size());
-}
+class Layout {
+ public:
+  Layout(std::vector<LayeredBox> boxes, std::vector<LayeredEdge> edges)
+      : drawing_{std::move(boxes), std::move(edges)} {}
 
-// The ends of several edges stand side by side: how far from the left the i-th of them is, in widths.
-double share(size_t i, size_t of) { return static_cast<double>(i + 1) / static_cast<double>(of + 1); }
+  Layered run() {
+    assign_layers();
+    split_edges();
+    for (const std::vector<size_t>& layer : layers_) place(layer, std::vector<double>(layer.size()));
+    for (int sweep = 0; sweep < 12; ++sweep) {
+      for (size_t i = 1; i < layers_.size(); ++i) sort_and_place(layers_[i], &Item::above);
+      for (size_t i = layers_.size(); i-- > 1;) sort_and_place(layers_[i - 1], &Item::below);
+    }
+    set_columns();
+    set_rows();
+    route_edges();
+    return std::move(drawing_);
+  }
 
-// Centres as near to the wanted ones as the widths allow, in the given order: neighbours that want to overlap
-// are moved as one block to the mean of what they want.
-void place(std::vector<Item>& items, const std::vector<size_t>& layer, const std::vector<double>& wanted) {
-  struct Block {
-    double sum;
-    size_t count;
-    double mean() const { return sum / static_cast<double>(count); }
-  };
-  std::vector<double> offset(layer.size());  // from the first centre, all side by side
-  for (size_t i = 1; i < layer.size(); ++i)
-    offset[i] = offset[i - 1] + (items[layer[i - 1]].width + items[layer[i]].width) / 2 + kApart;
-  std::vector<Block> blocks;
-  for (size_t i = 0; i < layer.size(); ++i) {
-    blocks.push_back({wanted[i] - offset[i], 1});
-    while (blocks.size() > 1 && blocks.back().mean() < blocks[blocks.size() - 2].mean()) {
-      const Block last = blocks.back();
-      blocks.pop_back();
-      blocks.back().sum += last.sum;
-      blocks.back().count += last.count;
+ private:
+  // Each box is one layer above the highest box that its edges lead to.
+  void assign_layers() {
+    std::vector<size_t> height(boxes_.size());  // the number of layers below a box
+    for (size_t from = boxes_.size(); from-- > 0;)
+      for (const LayeredEdge& edge : edges_)
+        if (edge.from == from) height[from] = std::max(height[from], height[edge.to] + 1);
+    layers_.resize(boxes_.empty() ? 0 : std::ranges::max(height) + 1);
+    for (size_t i = 0; i < boxes_.size(); ++i) add_item(boxes_[i].width, layers_.size() - 1 - height[i]);
+  }
+
+  void add_item(double width, size_t layer) {
+    layers_[layer].push_back(items_.size());
+    items_.push_back({width, layer});
+  }
+
+  // Adds a piece of each edge to every layer that the edge passes through.
+  void split_edges() {
+    order_.resize(edges_.size());
+    std::iota(order_.begin(), order_.end(), 0);
+    entries_ = ends_of_edges(&LayeredEdge::to);
+    pieces_.resize(edges_.size());
+    for (size_t e = 0; e < edges_.size(); ++e) {
+      const size_t from = edges_[e].from, to = edges_[e].to;
+      size_t last = from;
+      const auto connect = [&](size_t item, double offset) {
+        items_[last].below.push_back({item, offset});
+        items_[item].above.push_back({last, 0});
+        last = item;
+      };
+      for (size_t layer = items_[from].layer + 1; layer < items_[to].layer; ++layer) {
+        pieces_[e].push_back(items_.size());
+        add_item(kEdgeWidth, layer);
+        connect(pieces_[e].back(), 0);
+      }
+      connect(to, (entries_[e] - 0.5) * boxes_[to].width);
     }
   }
-  size_t i = 0;
-  for (const Block& block : blocks)
-    for (size_t k = 0; k < block.count; ++k, ++i) items[layer[i]].centre = block.mean() + offset[i];
-}
 
-// The order in a layer follows the neighbours on one side.
-void sort_and_place(std::vector<Item>& items, std::vector<size_t>& layer,
-                    std::vector<Item::End> Item::*side) {
-  const auto wanted_by = [&](size_t i) { return mean_place(items, items[i].*side, items[i].centre); };
-  std::ranges::stable_sort(layer, {}, wanted_by);
-  std::vector<double> wanted;
-  for (const size_t i : layer) wanted.push_back(wanted_by(i));
-  place(items, layer, wanted);
-}
+  // Where each edge meets its box, as a fraction of the box's width. The edges of a box are side by side, in
+  // the order of order_.
+  std::vector<double> ends_of_edges(size_t LayeredEdge::*end) const {
+    std::vector<size_t> count(boxes_.size()), next(boxes_.size());
+    for (const LayeredEdge& edge : edges_) ++count[edge.*end];
+    std::vector<double> fractions(edges_.size());
+    for (const size_t e : order_) {
+      const size_t box = edges_[e].*end;
+      fractions[e] = static_cast<double>(++next[box]) / static_cast<double>(count[box] + 1);
+    }
+    return fractions;
+  }
+
+  // Sorts a layer by the mean position of the neighbors on one side, and moves its items close to it.
+  void sort_and_place(std::vector<size_t>& layer, std::vector<Item::Neighbor> Item::*side) {
+    const auto mean_position = [&](size_t i) {
+      const std::vector<Item::Neighbor>& neighbors = items_[i].*side;
+      if (neighbors.empty()) return items_[i].center;
+      double sum = 0;
+      for (const auto& [item, offset] : neighbors) sum += items_[item].center + offset;
+      return sum / static_cast<double>(neighbors.size());
+    };
+    std::ranges::stable_sort(layer, {}, mean_position);
+    std::vector<double> wanted;
+    for (const size_t i : layer) wanted.push_back(mean_position(i));
+    place(layer, wanted);
+  }
+
+  // Sets the centers of a layer's items as close to the wanted ones as the widths allow, in the given order.
+  // Items that would overlap form a block, at the mean position that they want.
+  void place(const std::vector<size_t>& layer, const std::vector<double>& wanted) {
+    struct Block {
+      double sum;
+      size_t count;
+      double mean() const { return sum / static_cast<double>(count); }
+    };
+    std::vector<double> offset(layer.size());  // from the first center if all items are side by side
+    for (size_t i = 1; i < layer.size(); ++i)
+      offset[i] = offset[i - 1] + (items_[layer[i - 1]].width + items_[layer[i]].width) / 2 + kBoxGap;
+    std::vector<Block> blocks;
+    for (size_t i = 0; i < layer.size(); ++i) {
+      Block block{wanted[i] - offset[i], 1};
+      for (; !blocks.empty() && block.mean() < blocks.back().mean(); blocks.pop_back())
+        block = {blocks.back().sum + block.sum, blocks.back().count + block.count};
+      blocks.push_back(block);
+    }
+    size_t i = 0;
+    for (const Block& block : blocks)
+      for (size_t k = 0; k < block.count; ++k, ++i) items_[layer[i]].center = block.mean() + offset[i];
+  }
+
+  // Moves everything to the right of the left margin.
+  void set_columns() {
+    double left = 0;
+    for (const Item& item : items_) left = std::min(left, item.center - item.width / 2);
+    for (Item& item : items_) {
+      item.center += kMargin - left;
+      drawing_.width = std::max(drawing_.width, item.center + item.width / 2 + kMargin);
+    }
+    for (size_t i = 0; i < boxes_.size(); ++i) boxes_[i].x = items_[i].center - boxes_[i].width / 2;
+  }
+
+  void set_rows() {
+    drawing_.height = kMargin;
+    for (const std::vector<size_t>& layer : layers_) {
+      top_.push_back(top_.empty() ? kMargin : bottom_.back() + kLayerGap);
+      bottom_.push_back(top_.back());
+      for (const size_t i : layer) {
+        if (i >= boxes_.size()) continue;
+        boxes_[i].y = top_.back();
+        bottom_.back() = std::max(bottom_.back(), top_.back() + boxes_[i].height);
+      }
+      drawing_.height = bottom_.back();
+    }
+    drawing_.height += kMargin;
+  }
+
+  // Each edge leaves its box in the order of where the edges lead, goes straight down to the end of the
+  // layer, and passes its pieces in the layers between.
+  void route_edges() {
+    const auto next_center = [&](size_t e) {
+      return items_[pieces_[e].empty() ? edges_[e].to : pieces_[e][0]].center;
+    };
+    std::ranges::stable_sort(order_, {}, next_center);
+    const std::vector<double> exits = ends_of_edges(&LayeredEdge::from);
+    for (size_t e = 0; e < edges_.size(); ++e) {
+      const LayeredBox &from = boxes_[edges_[e].from], &to = boxes_[edges_[e].to];
+      const double x = from.x + from.width * exits[e];
+      std::vector<LayeredPoint>& points = edges_[e].points;
+      points = {{x, from.y + from.height}, {x, bottom_[items_[edges_[e].from].layer]}};
+      for (const size_t piece : pieces_[e])
+        for (const double y : {top_[items_[piece].layer], bottom_[items_[piece].layer]})
+          points.push_back({items_[piece].center, y});
+      points.push_back({to.x + to.width * entries_[e], to.y});
+    }
+  }
+
+  Layered drawing_;
+  std::vector<LayeredBox>& boxes_ = drawing_.boxes;
+  std::vector<LayeredEdge>& edges_ = drawing_.edges;
+  std::vector<Item> items_;
+  std::vector<std::vector<size_t>> layers_;  // the items of each layer, from left to right
+  std::vector<std::vector<size_t>> pieces_;  // the items of each edge, from top to bottom
+  std::vector<size_t> order_;                // of the edges that meet at a box, from left to right
+  std::vector<double> entries_;              // where each edge enters its lower box
+  std::vector<double> top_, bottom_;         // of each layer
+};
 
 }  // namespace
 
 Layered layered(std::vector<LayeredBox> boxes, std::vector<LayeredEdge> edges) {
-  // How many layers come below each box; then the layers, with a piece of every edge in each that it passes.
-  std::vector<size_t> below(boxes.size());
-  for (size_t from = boxes.size(); from-- > 0;)
-    for (const LayeredEdge& edge : edges)
-      if (edge.from == from) below[from] = std::max(below[from], below[edge.to] + 1);
-  const size_t depth = boxes.empty() ? 0 : std::ranges::max(below) + 1;
-  std::vector<std::vector<size_t>> layers(depth);
-  std::vector<Item> items;
-  for (size_t i = 0; i < boxes.size(); ++i) {
-    layers[depth - 1 - below[i]].push_back(i);
-    items.push_back({boxes[i].width, depth - 1 - below[i]});
-  }
-  std::vector<size_t> arriving(boxes.size()), come(boxes.size());
-  for (const LayeredEdge& edge : edges) ++arriving[edge.to];
-  std::vector<std::vector<size_t>> pieces(edges.size());
-  for (size_t e = 0; e < edges.size(); ++e) {
-    size_t last = edges[e].from;
-    const auto connect = [&](size_t next, double aside = 0) {
-      items[last].below.push_back({next, aside});
-      items[next].above.push_back({last});
-      last = next;
-    };
-    for (size_t layer = depth - below[edges[e].from]; layer < depth - 1 - below[edges[e].to]; ++layer) {
-      items.push_back({kWire, layer});
-      layers[layer].push_back(items.size() - 1);
-      pieces[e].push_back(items.size() - 1);
-      connect(items.size() - 1);
-    }
-    const size_t to = edges[e].to;
-    connect(to, (share(come[to]++, arriving[to]) - 0.5) * boxes[to].width);
-  }
-
-  for (const std::vector<size_t>& layer : layers) place(items, layer, std::vector<double>(layer.size(), 0));
-  for (int sweep = 0; sweep < 12; ++sweep) {
-    for (size_t i = 1; i < depth; ++i) sort_and_place(items, layers[i], &Item::above);
-    for (size_t i = depth; i-- > 1;) sort_and_place(items, layers[i - 1], &Item::below);
-  }
-
-  Layered drawn{std::move(boxes), std::move(edges)};
-  double least = 0;
-  for (const Item& item : items) least = std::min(least, item.centre - item.width / 2);
-  for (Item& item : items) {
-    item.centre += kMargin - least;
-    drawn.width = std::max(drawn.width, item.centre + item.width / 2 + kMargin);
-  }
-  std::vector<double> top(depth + 1, kMargin), tall(depth);
-  for (size_t i = 0; i < depth; ++i) {
-    for (const size_t item : layers[i])
-      if (item < drawn.boxes.size()) tall[i] = std::max(tall[i], drawn.boxes[item].height);
-    for (const size_t item : layers[i]) {
-      if (item >= drawn.boxes.size()) continue;
-      LayeredBox& box = drawn.boxes[item];
-      box.x = items[item].centre - box.width / 2;
-      box.y = top[i];
-    }
-    top[i + 1] = top[i] + tall[i] + kBetweenLayers;
-  }
-  drawn.height = top[depth] - (depth ? kBetweenLayers : 0) + kMargin;
-
-  // From the lower edges of the boxes, in the order of where the edges go; down to the end of the layer,
-  // around what comes next; and to the upper edges, in the order in which the edges are given.
-  std::vector<std::vector<size_t>> leaving(drawn.boxes.size());
-  for (size_t e = 0; e < drawn.edges.size(); ++e) leaving[drawn.edges[e].from].push_back(e);
-  for (size_t i = 0; i < drawn.boxes.size(); ++i) {
-    const LayeredBox& box = drawn.boxes[i];
-    std::ranges::stable_sort(leaving[i], {}, [&](size_t e) {
-      return items[pieces[e].empty() ? drawn.edges[e].to : pieces[e][0]].centre;
-    });
-    for (size_t k = 0; k < leaving[i].size(); ++k) {
-      const double x = box.x + box.width * share(k, leaving[i].size());
-      const size_t layer = items[i].layer;
-      drawn.edges[leaving[i][k]].points = {{x, box.y + box.height}, {x, top[layer] + tall[layer]}};
-    }
-  }
-  std::ranges::fill(come, 0);
-  for (size_t e = 0; e < drawn.edges.size(); ++e) {
-    LayeredEdge& edge = drawn.edges[e];
-    for (const size_t piece : pieces[e])
-      for (const double y : {top[items[piece].layer], top[items[piece].layer] + tall[items[piece].layer]})
-        edge.points.push_back({items[piece].centre, y});
-    const LayeredBox& to = drawn.boxes[edge.to];
-    edge.points.push_back({to.x + to.width * share(come[edge.to]++, arriving[edge.to]), to.y});
-  }
-  return drawn;
+  return Layout(std::move(boxes), std::move(edges)).run();
 }
 
 }  // namespace heed

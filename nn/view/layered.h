@@ -3,36 +3,36 @@
 #include <cstddef>
 #include <vector>
 
-/// Where the boxes of a drawn graph stand.
+/// The layout of a drawn graph.
 namespace heed {
 
-/// A box of a drawn graph: its size is given, its left upper corner is found.
+/// A box of a drawn graph. The caller sets its size, and layered() its upper left corner.
 struct LayeredBox {
-  double width, height;  ///< given
-  double x = 0, y = 0;   ///< found: the left upper corner
+  double width, height;
+  double x = 0, y = 0;
 };
 
-/// A place in the drawing: x to the right, y down.
+/// A point of the drawing: x to the right, y down, from the upper left corner.
 struct LayeredPoint {
-  double x, y;  ///< from the left upper corner of the drawing
+  double x, y;
 };
 
-/// From the lower edge of a box down to the upper edge of one that comes after it.
+/// A line from the lower edge of a box to the upper edge of one with a greater index.
 struct LayeredEdge {
-  size_t from, to;                        ///< the upper box; the lower one, a later number
-  std::vector<LayeredPoint> points = {};  ///< found: on the way around the boxes between them
+  size_t from, to;                        ///< indices of boxes, from < to
+  std::vector<LayeredPoint> points = {};  ///< set by layered(): leads around the boxes in between
 };
 
-/// What layered() gives.
+/// A graph with all positions, and the size of the drawing.
 struct Layered {
-  std::vector<LayeredBox> boxes;   ///< with their corners
-  std::vector<LayeredEdge> edges;  ///< with their points
-  double width = 0, height = 0;    ///< of all
+  std::vector<LayeredBox> boxes;
+  std::vector<LayeredEdge> edges;
+  double width = 0, height = 0;
 };
 
-/// Lays boxes out in layers from top to bottom, so that every edge leads down: from < to of each. Boxes stand
-/// as low as what comes after them allows; within a layer they are ordered by the mean place of their
-/// neighbours, which leaves few crossings, and stand as near to it as the others allow.
+/// Places the boxes in layers from top to bottom, so that every edge leads down. Each box is in the lowest
+/// layer that its successors allow. Within a layer, boxes are ordered by the mean position of their
+/// neighbors, which leaves few crossings, and placed as close to it as the other boxes allow.
 ///
 /// Source: K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of hierarchical system
 /// structures, 1981.

@@ -7,25 +7,30 @@
 
 #include "tensor/error.h"
 
-/// What the pictures and pages are written with.
+/// Text for XML and HTML.
 namespace heed::detail {
 
-/// `text` with `by` in place of every `part`.
-std::string replaced(std::string text, const std::string& part, const std::string& by);
-/// A text made fit for XML and HTML, between tags and in quotes.
+/// Escapes a text for use between tags and in quoted attributes.
 std::string escaped(const std::string& text);
-/// A page with its {{blanks}} filled in. What is filled in is not searched again.
-std::string filled(std::string_view page, const std::map<std::string_view, std::string>& blanks);
-/// UTF-8 with pictures in place of control characters, which would break lines, steer terminals, and which
-/// XML forbids. Error, which says `what` it is, for other bytes.
-std::string visible(const std::string& what, const std::string& text);
-/// A text in lines of at most `columns` columns of a terminal, broken at spaces where there are some.
-std::vector<std::string> wrapped(const std::string& text, int64_t columns);
-/// Texts and numbers one after the other.
-std::string joined(const auto&... parts) {
+/// A line of markup: a pattern with each {} replaced by the next part, a text or number.
+std::string line(std::string_view pattern, const auto&... parts) {
   std::string text;
-  (append(text, parts), ...);
-  return text;
+  const auto add = [&](const auto& part) {
+    const size_t at = pattern.find("{}");
+    append(text += pattern.substr(0, at), part);
+    pattern.remove_prefix(at + 2);
+  };
+  (add(parts), ...);
+  return text.append(pattern) += '\n';
 }
+/// The beginning of an SVG picture; the size is in pixels.
+std::string svg_begin(double width, double height, std::string_view attributes);
+/// Replaces each {{name}} of a page by the text of that name. The texts are not searched for names.
+std::string filled(std::string_view page, const std::map<std::string_view, std::string>& texts);
+/// Makes JSON safe inside a <script> element, where "</script>" would end the script.
+std::string script_json(const std::string& json);
+using Lines = std::vector<std::string>;
+/// Breaks a text into lines of at most `columns` terminal columns, at spaces where possible.
+Lines wrapped(const std::string& text, int64_t columns);
 
 }  // namespace heed::detail

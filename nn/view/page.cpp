@@ -7,7 +7,7 @@
 
 namespace heed {
 
-// page.html with page.css and page.js in it, as cmake/embed_page.cmake joins them.
+// page.html with page.css and page.js, embedded by cmake/embed_page.cmake.
 extern const char page_template[];
 
 namespace {
@@ -19,7 +19,7 @@ std::string json(const std::vector<AttentionMap>& maps) {
   for (const AttentionMap& map : maps) {
     Json heads = Json::array();
     for (const Tensor& head : split(map.weights, 1)) {
-      Json& numbers = heads.emplace_back(Json::array());  // ten-thousandths, which are short to write
+      Json& numbers = heads.emplace_back(Json::array());  // ten-thousandths, which keeps the page small
       for (const double weight : head.to_vector<double>())
         numbers.push_back(std::isfinite(weight) ? Json(std::llround(weight * 1e4)) : Json());
     }
@@ -30,7 +30,7 @@ std::string json(const std::vector<AttentionMap>& maps) {
                    {"keys", map.keys},
                    {"weights", heads}});
   }
-  return detail::replaced(all.dump(), "<", "\\u003c");  // "</script>" in a token would end the script
+  return detail::script_json(all.dump());
 }
 
 }  // namespace

@@ -2,18 +2,18 @@
 
 #include "nn/view/text.h"
 
-/// Attention as a page to explore.
+/// Attention as an interactive page.
 namespace heed {
 
-/// Choices of attention_page.
+/// Options of attention_page.
 struct AttentionPageOptions {
-  std::string title = "Attention";  ///< of the page
-  std::string language = "en";      ///< of the title (BCP 47)
+  std::string title = "Attention";
+  std::string language = "en";  ///< of the title (BCP 47)
 };
 
-/// An HTML page to explore attention with mouse or keyboard: the sentence with the current word red and the
-/// others shaded by weight, a heat map, lines between the tokens, and a small picture of every head of
-/// every map to choose from. Everything is in the page: it asks for nothing, over no network.
+/// An HTML page to explore attention with mouse or keyboard: the sentence with the current word in red and
+/// the others shaded by weight, a heat map, lines between the tokens, and a thumbnail of every head of every
+/// map to select it. The page is one file and makes no network requests.
 std::string attention_page(const std::vector<AttentionMap>& maps, const AttentionPageOptions& options = {});
 
 }  // namespace heed

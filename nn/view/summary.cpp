@@ -14,13 +14,12 @@ std::string grouped(int64_t number) {
   return digits;
 }
 
-std::string joined(const std::vector<Shape>& shapes) {
-  std::string text;
+std::string shapes_text(const std::vector<Shape>& shapes) {
+  std::string text = shapes.empty() ? "-" : "";
   for (const Shape& shape : shapes) text += (text.empty() ? "" : " ") + to_string(shape);
-  return text.empty() ? "-" : text;
+  return text;
 }
 
-// Fills in a summary from the calls that it sees, until it goes.
 class SummaryObserver final : public Observer {
  public:
   explicit SummaryObserver(const Module& model) {
@@ -37,7 +36,7 @@ class SummaryObserver final : public Observer {
 
   void on_module_begin(const Module& module, const std::vector<Tensor>& inputs) override {
     const auto at = watched_.find(&module);
-    if (at == watched_.end()) return;  // visit does not name it
+    if (at == watched_.end()) return;  // not named by visit
     SummaryRow& row = summary.rows[at->second.row];
     if (row.calls++ == 0)
       for (const Tensor& x : inputs)
@@ -59,7 +58,7 @@ class SummaryObserver final : public Observer {
  private:
   struct Watched {
     size_t row;
-    int64_t flops_before = 0;  // of earlier calls, less the thread's count when the last one began
+    int64_t flops_before = 0;  // of earlier calls, minus product_flops() when the current call began
   };
   std::map<const Module*, Watched> watched_;
 };
@@ -77,10 +76,10 @@ Summary detail::summarise(const Module& model, const std::function<void()>& call
 std::string to_string(const Summary& summary) {
   Table table({"path", "type", "input", "output", "parameters", "FLOPs"});
   for (const SummaryRow& row : summary.rows)
-    table.add({row.path.empty() ? "(model)" : row.path, row.type, joined(row.inputs), joined(row.outputs),
-               grouped(row.parameters), grouped(row.flops)});
-  return table.to_string() + "\nparameters " + grouped(summary.parameters) + ", trainable " +
-         grouped(summary.trainable) + ", FLOPs " + grouped(summary.flops);
+    table.add({row.path.empty() ? "(model)" : row.path, row.type, shapes_text(row.inputs),
+               shapes_text(row.outputs), grouped(row.parameters), grouped(row.flops)});
+  return detail::text(table.to_string(), "\nparameters ", grouped(summary.parameters), ", trainable ",
+                      grouped(summary.trainable), ", FLOPs ", grouped(summary.flops));
 }
 
 }  // namespace heed

@@ -1,55 +1,41 @@
 #include "nn/view/tape.h"
 
 #include "autograd/ops/arithmetic.h"
+#include "autograd/ops/index.h"
 #include "autograd/ops/shape.h"
-#include "nn/view/markup.h"
 #include "nn/view/rules.h"
+#include "tensor/index.h"
 #include "tensor/table.h"
+#include "tensor/utf8.h"
 
 namespace heed {
 namespace {
 
-constexpr int64_t kMostNumbers = 16, kMostInRow = 6;  // that are shown of a tensor
-
+// Whether all values of x are shown.
 bool is_small(const Tensor& x) {
-  return x.dim() == 0 || (x.numel() > 0 && x.numel() <= kMostNumbers && x.size(-1) <= kMostInRow);
+  return x.dim() == 0 || (x.numel() > 0 && x.numel() <= 16 && x.size(-1) <= 6);
 }
 
-std::string bracketed(const std::vector<double>& numbers) {
-  std::string text;
-  for (const double number : numbers) text += (text.empty() ? "" : ", ") + short_number(number);
-  return "[" + text + "]";
+std::string nested_list(const Tensor& x) {
+  if (x.dim() == 0) return short_number(x.item());
+  std::vector<std::string> items;
+  for (int64_t i = 0; i < x.size(0); ++i) items.push_back(nested_list(x[i]));
+  return "[" + detail::listed(items) + "]";
 }
 
 }  // namespace
 
 std::vector<std::string> detail::rows_of(const Tensor& x) {
-  if (x.numel() == 0) return {"no numbers, " + to_string(x.shape())};
-  if (!is_small(x)) return {to_string(x.shape()) + " " + range_text(x)};
-  const auto numbers = x.to_vector<double>();
-  if (x.dim() == 0) return {short_number(numbers[0])};
+  if (!is_small(x)) return {in_line(x)};
+  if (x.dim() < 2) return {nested_list(x)};
   std::vector<std::string> rows;
-  const auto columns = static_cast<size_t>(x.size(-1));
-  for (size_t at = 0; at < numbers.size(); at += columns)
-    rows.push_back(bracketed(
-        {numbers.begin() + static_cast<int64_t>(at), numbers.begin() + static_cast<int64_t>(at + columns)}));
+  for (const Tensor& row : split(reshape(x, {-1, x.size(-1)}), 1)) rows.push_back(nested_list(row[0]));
   return rows;
 }
 
 std::string detail::in_line(const Tensor& x) {
-  std::vector<std::string> rows = rows_of(x);
-  // Rows are joined to matrices, these to stacks of them, and so on.
-  for (int64_t dim = x.dim() - 2; is_small(x) && dim >= 0; --dim) {
-    std::vector<std::string> joined;
-    const auto count = static_cast<size_t>(x.size(dim));
-    for (size_t at = 0; at < rows.size(); at += count)
-      joined.push_back(
-          "[" +
-          listed({rows.begin() + static_cast<int64_t>(at), rows.begin() + static_cast<int64_t>(at + count)}) +
-          "]");
-    rows = std::move(joined);
-  }
-  return rows[0];
+  if (x.numel() == 0) return "no numbers, " + to_string(x.shape());
+  return is_small(x) ? nested_list(x) : to_string(x.shape()) + " " + range_text(x);
 }
 
 std::string detail::place_of(SourceLocation line) {
@@ -65,13 +51,14 @@ std::string detail::rule_of(const Tape& tape, size_t node) {
 }
 
 void Tape::name(const std::string& name, const Tensor& x) {
-  check(x.defined(), "Tape::name: \"", name, "\" is to be the name of an undefined tensor");
-  nodes_[known(x)].name = detail::visible("Tape::name: a name", name);
+  check(x.defined(), "Tape::name: the tensor for the name \"", name, "\" is undefined");
+  check_utf8("Tape::name: a name", name);
+  nodes_[known(x)].name = printable(name, Hidden::pictures);
 }
 
 void Tape::name(const std::string& prefix, const Module& module) {
   for (const auto& [path, parameter] : module.named_parameters())
-    name(detail::joined(prefix, prefix.empty() ? "" : ".", path), parameter);
+    name(prefix + (prefix.empty() ? "" : ".") + path, parameter);
 }
 
 std::string Tape::label(size_t node) const {
@@ -86,33 +73,32 @@ size_t Tape::add(const void* identity, TapeNode node) {
   const size_t place = nodes_.size();
   places_[identity] = {place, TensorImpl::of(node.value).storage->version};
   node.value = clone(node.value);
-  const bool number = node.operation == "constant" && node.value.dim() == 0;
+  if (node.operation != "constant" || node.value.dim() > 0) steps_.push_back({.node = place});
   nodes_.push_back(std::move(node));
-  if (!number) steps_.push_back({.node = place});
   return place;
 }
 
-// The place of an input or of a tensor that gets a name: one that was not seen before has come from outside.
+// The index of a tensor's node. The tape has not seen how a new tensor was computed, so its node has no
+// inputs.
 size_t Tape::known(const Tensor& x) {
   const NoGrad guard;
   Node* node = x.requires_grad() ? Node::of(x) : nullptr;
   const void* identity = node ? static_cast<const void*>(node) : &TensorImpl::of(x);
-  std::string name;
+  TapeNode seen{.operation = "constant", .value = x.detach()};
   if (const auto found = places_.find(identity); found != places_.end()) {
-    const bool written = found->second.version != TensorImpl::of(x).storage->version;
-    if (!written || (node && !node->is_leaf())) return found->second.node;
-    name = nodes_[found->second.node].name;
+    const bool overwritten = found->second.version != TensorImpl::of(x).storage->version;
+    if (!overwritten || (node && !node->is_leaf())) return found->second.node;
+    seen.name = nodes_[found->second.node].name;
   }
-  if (!node) {
+  if (node) {
+    seen.operation = node->name;
+    seen.module = node->module;
+    seen.line = node->line;
+    kept_nodes_.emplace_back(node);
+  } else {
     kept_constants_.push_back(x);
-    return add(identity, {.name = name, .operation = "constant", .value = x.detach()});
   }
-  kept_nodes_.emplace_back(node);
-  return add(identity, {.name = name,
-                        .operation = node->name,
-                        .module = node->module,
-                        .line = node->line,
-                        .value = x.detach()});
+  return add(identity, std::move(seen));
 }
 
 void Tape::on_recorded(const Operation& op, const Tensor& value, Node& node) {
@@ -129,64 +115,60 @@ void Tape::on_recorded(const Operation& op, const Tensor& value, Node& node) {
   add(&node, std::move(seen));
 }
 
-// A node that the tape did not see made has no numbers to show, and neither has what its rule gives.
+// Nodes from before the tape have no step, since the tape has no value for them.
 void Tape::on_backward(Node& node, const Tensor& g) {
   if (std::exchange(pass_id_, node.pass_id) != node.pass_id) {
     sums_.clear();
     ++passes_;
   }
   const auto found = places_.find(&node);
-  rule_step_ = found == places_.end() ? kNone : steps_.size();
-  if (rule_step_ != kNone)
-    steps_.push_back({.node = found->second.node, .gradient = clone(g), .pass = passes_});
+  rule_step_.reset();
+  if (found == places_.end()) return;
+  rule_step_ = steps_.size();
+  steps_.push_back({.node = found->second.node, .gradient = clone(g), .pass = passes_});
 }
 
 void Tape::on_gradient(Node& input, const Tensor& g, bool summed) {
   const auto found = places_.find(&input);
-  if (rule_step_ == kNone || found == places_.end()) return;
+  if (!rule_step_ || found == places_.end()) return;
   Tensor& sum = sums_[found->second.node];
   sum = sum.defined() ? sum + g : clone(g);
-  steps_[rule_step_].gifts.push_back({found->second.node, clone(g), clone(sum), summed});
+  steps_[*rule_step_].contributions.push_back({found->second.node, clone(g), clone(sum), summed});
 }
 
 std::string tape_text(const Tape& tape, size_t step) {
   check(step < tape.steps().size(), "tape_text: step ", step, " of ", tape.steps().size(),
         "; they count from 0");
-  const TapeStep& now = tape.steps()[step];
-  const TapeNode& node = tape.nodes()[now.node];
-  const std::string place = detail::place_of(node.line),
-                    at = (node.module.empty() ? "" : "    in " + node.module) +
-                         (place.empty() ? "" : "    at " + place);
-  std::string text = tape.label(now.node);
-  if (!now.gradient.defined()) {
-    text += " = ";
-    if (!node.inputs.empty()) {
-      std::vector<std::string> inputs;
-      for (const size_t input : node.inputs) inputs.push_back(tape.label(input));
-      text += node.operation + "(" + detail::listed(inputs) + ") = ";
-    }
-    text += detail::in_line(node.value);
-    return text + (node.inputs.empty() ? "    " + node.operation : at);
+  const auto& [node_index, gradient, contributions, pass] = tape.steps()[step];
+  const TapeNode& node = tape.nodes()[node_index];
+  std::string place = node.module.empty() ? "" : "    in " + node.module;
+  if (const std::string line = detail::place_of(node.line); !line.empty()) place += "    at " + line;
+  const std::string label = tape.label(node_index), value = detail::in_line(node.value);
+  if (!gradient.defined()) {
+    if (node.inputs.empty()) return detail::text(label, " = ", value, "    ", node.operation);
+    std::vector<std::string> inputs;
+    for (const size_t input : node.inputs) inputs.push_back(tape.label(input));
+    return detail::text(label, " = ", node.operation, "(", detail::listed(inputs), ") = ", value, place);
   }
-  text += ": g = " + detail::in_line(now.gradient) + "    " + node.operation;
-  if (const std::string rule = detail::rule_of(tape, now.node); !rule.empty()) text += ": " + rule;
-  text += at;
-  for (const auto& [to, gradient, sum, summed] : now.gifts) {
-    text += "\n    " + tape.label(to) + " gets " + detail::in_line(gradient);
-    if (summed) text += ", summed over what was broadcast";
-    if (const std::string all = detail::in_line(sum); all != detail::in_line(gradient))
-      text += ", has " + all;
+  const std::string rule = detail::rule_of(tape, node_index);
+  std::string text = detail::text(label, ": g = ", detail::in_line(gradient), "    ", node.operation,
+                                  rule.empty() ? "" : ": ", rule, place);
+  for (const auto& [to, part, sum, summed] : contributions) {
+    const std::string added = detail::in_line(part), total = detail::in_line(sum);
+    text += detail::text("\n    ", tape.label(to), " gets ", added,
+                         summed ? ", summed over broadcast dimensions" : "",
+                         total == added ? "" : ", sum " + total);
   }
   return text;
 }
 
 std::string tape_text(const Tape& tape) {
   std::string text;
-  int64_t pass = -1;  // 0 for values
+  int64_t pass = -1;  // 0 in the forward pass
   for (size_t i = 0; i < tape.steps().size(); ++i) {
     if (std::exchange(pass, tape.steps()[i].pass) != pass)
-      text += pass > 0 ? "backward: each operation once all that use its result have had their turn\n"
-                       : "forward: each operation when it is computed\n";
+      text += pass > 0 ? "backward: the rule of each operation, after those of all its users\n"
+                       : "forward: the operations in order\n";
     text += tape_text(tape, i) + "\n";
   }
   return text;

@@ -1,39 +1,41 @@
 #pragma once
 
+#include <optional>
+
 #include "autograd/node.h"
 #include "nn/module.h"
 
-/// Forward and backward step by step, with the numbers.
+/// Forward and backward passes step by step, with their values.
 namespace heed {
 
-/// What a Tape saw of one tensor: a box of its drawing.
+/// A tensor that a Tape has seen.
 struct TapeNode {
-  std::string name = {};            ///< as Tape::name() gave it, or ""
-  std::string operation = {};       ///< "leaf"; "constant": no gradient is wanted for it
+  std::string name = {};            ///< from Tape::name(), or ""
+  std::string operation = {};       ///< "leaf" for leaves, "constant" for tensors that need no gradient
   std::string module = {};          ///< path of the module that ran the operation, or ""
-  SourceLocation line = {};         ///< that called it
-  std::vector<size_t> inputs = {};  ///< positions in Tape::nodes()
-  std::string rule = {};            ///< its gradient rule: $1, $2, ... are the inputs, $y is the result
-  Tensor value = {};                ///< its numbers
+  SourceLocation line = {};         ///< line of the call
+  std::vector<size_t> inputs = {};  ///< indices in Tape::nodes()
+  std::string rule = {};            ///< gradient rule: $1, $2, ... are the inputs, $y is the result
+  Tensor value = {};
 };
 
-/// What a Tape saw happen: a node got its value, or had its turn in a backward pass. A number has no step.
+/// A step of a Tape: a node is computed, or its gradient rule runs. Constant scalars have no step.
 struct TapeStep {
-  /// What one rule gave to one input.
+  /// The gradient that a rule returned for one input.
   struct Contribution {
-    size_t to;        ///< the input
-    Tensor gradient;  ///< what the rule gave it now
-    Tensor sum;       ///< what it has of this pass
-    bool summed;      ///< the rule gave more: the input had been broadcast, and the engine summed over that
+    size_t to;  ///< the input, an index in Tape::nodes()
+    Tensor gradient;
+    Tensor sum;   ///< of all contributions to this input in this pass so far
+    bool summed;  ///< whether the engine summed `gradient` over broadcast dimensions
   };
-  size_t node;                           ///< its position in Tape::nodes()
-  Tensor gradient = {};                  ///< complete, when it is the node's turn; undefined for a value
-  std::vector<Contribution> gifts = {};  ///< what its rule gave to each input
-  int64_t pass = 0;                      ///< which backward pass, from 1; 0 for a value
+  size_t node;           ///< index in Tape::nodes()
+  Tensor gradient = {};  ///< of the node; undefined in the forward pass
+  std::vector<Contribution> contributions = {};
+  int64_t pass = 0;  ///< the number of the backward pass, from 1; 0 in the forward pass
 };
 
-/// Writes down the operations and the backward passes of this thread while it exists, in their order, with
-/// the numbers: the values forward, then node by node the gradients, and what each rule gave to each input.
+/// Records the operations and backward passes of this thread during its lifetime, with all values: forward
+/// the results, backward the gradient of each node and the contributions of its rule to the inputs.
 ///
 ///   Tape tape;
 ///   const Tensor x = tensor(3).requires_grad_();
@@ -43,21 +45,21 @@ struct TapeStep {
 ///   std::cout << tape_text(tape);
 ///   write_file("graph.html", tape_page(tape));  // nn/view/tape_page.h
 ///
-/// What needs no gradient is not written down, save as an input of what does. Values are copied: for small
-/// computations. Results are the same bit for bit. It must end in the thread that made it.
+/// Tensors that need no gradient are recorded only as inputs of others that do. Values are copied, so use a
+/// tape for small computations. The results stay the same bit for bit. A tape must be destroyed by the thread
+/// that created it.
 class Tape : private Observer {
  public:
-  /// What texts and pictures call this tensor; or the parameters of a module, by the names in its state dict
-  /// with the prefix before them: "attention.out_proj.weight".
+  /// Names a tensor in texts and pictures.
   void name(const std::string& name, const Tensor& x);
-  /// All parameters of a module.
+  /// Names all parameters of a module as in its state dict, after a prefix: "attention.out_proj.weight".
   void name(const std::string& prefix, const Module& module);
 
-  /// Inputs before what is computed from them.
+  /// The tensors, inputs before the results computed from them.
   const std::vector<TapeNode>& nodes() const { return nodes_; }
-  /// In the order of time.
+  /// The steps in order of time.
   const std::vector<TapeStep>& steps() const { return steps_; }
-  /// A name for people: "x"; of a number its value, "2"; of others without a name their position, "#4".
+  /// The name of a node; without a name the value of a constant scalar, or "#4" for nodes()[3].
   std::string label(size_t node) const;
 
  private:
@@ -67,37 +69,34 @@ class Tape : private Observer {
   size_t known(const Tensor& x);
   size_t add(const void* identity, TapeNode node);
 
-  std::vector<TapeNode> nodes_;
-  std::vector<TapeStep> steps_;
-  static constexpr size_t kNone = SIZE_MAX;
-  // Of nodes of the graph, and bodies of tensors that have none. One that was written into is a node anew.
   struct Place {
     size_t node;
-    int64_t version;
+    int64_t version;  // of the storage: a leaf that is overwritten becomes another node
   };
-  std::map<const void*, Place> places_;
-  std::vector<Ref<Node>> kept_nodes_;  // so that no other node gets the address of one that is known
+  std::vector<TapeNode> nodes_;
+  std::vector<TapeStep> steps_;
+  std::map<const void*, Place> places_;  // by graph node, and by TensorImpl for constants
+  std::vector<Ref<Node>> kept_nodes_;    // kept alive, so that their addresses are not reused
   std::vector<Tensor> kept_constants_;
-  std::map<size_t, Tensor> sums_;  // of the pass that is running
+  std::map<size_t, Tensor> sums_;  // of the contributions to each node in the current pass
   uint64_t pass_id_ = 0;
   int64_t passes_ = 0;
-  size_t rule_step_ = kNone;  // the step of the node whose rule is running, if that is one of ours
+  std::optional<size_t> rule_step_;  // the step of the rule that is running, if its node is on the tape
 };
 
-/// The whole tape: a line for each value and for each turn, with the numbers, the rule, and the line of the
-/// program.
+/// All steps as text, one line each: values, gradients, rules and the lines of the program.
 std::string tape_text(const Tape& tape);
-/// One step of it, tape.steps()[step].
+/// One step as text: tape.steps()[step].
 std::string tape_text(const Tape& tape, size_t step);
 
 namespace detail {
-/// The numbers of a small tensor, a text for each row of a matrix; of a large one its shape and range.
+/// The values of a small tensor, one text for each row of a matrix; the shape and range of a large one.
 std::vector<std::string> rows_of(const Tensor& x);
-/// The numbers in one line: "9", "[1, 2]", "[[1, 2], [3, 4]]".
+/// The values in one line: "9", "[1, 2]", "[[1, 2], [3, 4]]".
 std::string in_line(const Tensor& x);
-/// "train.cpp:12", without the folders; "" where the line is not the user's.
+/// "train.cpp:12", without folders; "" for lines of heed itself.
 std::string place_of(SourceLocation line);
-/// The gradient rule of a node in the tape's own names.
+/// The gradient rule of a node, in the names of the tape.
 std::string rule_of(const Tape& tape, size_t node);
 }  // namespace detail
 

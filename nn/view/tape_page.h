@@ -2,22 +2,22 @@
 
 #include "nn/view/tape.h"
 
-/// The same as a picture, and as a page with a slider.
+/// A Tape as a picture, and as a page with a slider.
 namespace heed {
 
-/// The graph that a Tape saw, as one SVG picture: a box for each tensor with its operation, its numbers, its
-/// gradient in red, the rule and the line of the program; inputs above what is computed from them.
+/// Draws the graph of a tape as an SVG picture, from the inputs at the top down to the results. Each tensor
+/// has a box with its operation, values, gradient (in red), gradient rule and line of the program.
 std::string tape_svg(const Tape& tape);
 
-/// Choices of tape_page.
+/// Options of tape_page.
 struct TapePageOptions {
-  std::string title = "Step by step";  ///< of the page
-  std::string language = "en";         ///< of the title (BCP 47)
+  std::string title = "Step by step";
+  std::string language = "en";  ///< of the title (BCP 47)
 };
 
-/// An HTML page with that picture and a slider: values appear one after the other, then the gradients in the
-/// order of the engine, with what each rule gives to each input. The arrow keys move the slider. Everything
-/// is in the page: it asks for nothing, over no network.
+/// An HTML page with that picture and a slider. It shows the values one after the other, then the gradients
+/// in the order of the engine, with the contributions of each rule. The arrow keys move the slider. The page
+/// is one file and makes no network requests.
 std::string tape_page(const Tape& tape, const TapePageOptions& options = {});
 
 }  // namespace heed

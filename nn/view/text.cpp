@@ -2,19 +2,22 @@
 
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
-#include "nn/view/markup.h"
 #include "tensor/index.h"
 #include "tensor/table.h"
+#include "tensor/utf8.h"
 
 namespace heed {
 namespace {
 
-std::string visible(const std::string& text) { return detail::visible("AttentionMap: a token", text); }
+std::string visible(const std::string& text) {
+  check_utf8("AttentionMap: a token", text);
+  return printable(text, Hidden::pictures);
+}
 
-Tokens shown(const Tensor& weights, Tokens tokens, int64_t dim, const char* kind) {
+Tokens visible(Tokens tokens, const Tensor& weights, int64_t dim, const char* kind) {
   check(std::ssize(tokens) == weights.size(dim), "AttentionMap: ", tokens.size(), " ", kind,
         " tokens for weights ", weights.shape(), ", which have ", weights.size(dim), " ", kind,
-        " positions; give a token for each, padding too");
+        " positions; give a token for each position, including padding");
   for (std::string& token : tokens) token = visible(token);
   return tokens;
 }
@@ -26,17 +29,16 @@ AttentionMap::AttentionMap(const Tensor& all, Tokens query_tokens, Tokens key_to
     : sentence(visible(options.sentence)), module(visible(options.module)), step(options.step) {
   check(all.dim() >= 2 && all.dim() <= 4, "AttentionMap: weights ", all.shape(),
         " must be [B, H, Tq, Tk], [B, Tq, Tk] or [Tq, Tk]");
-  check(!options.heads || all.dim() < 4, "AttentionMap: weights ", all.shape(), " have heads behind a batch",
-        " already; heads = true is for [H, Tq, Tk]");
+  check(!options.heads || all.dim() < 4, "AttentionMap: weights ", all.shape(),
+        " have a batch dimension; heads = true is for [H, Tq, Tk]");
   const bool batched = all.dim() > (options.heads ? 3 : 2);
   const int64_t batches = batched ? all.size(0) : 1;
-  check(options.batch >= 0 && options.batch < batches, "AttentionMap: entry ", options.batch,
-        " of the batch is wanted, and weights ", all.shape(), " have ", batches);
-  queries = shown(all, std::move(query_tokens), -2, "query");
-  keys = shown(all, std::move(key_tokens), -1, "key");
+  check(options.batch >= 0 && options.batch < batches, "AttentionMap: there is no batch entry ",
+        options.batch, "; weights ", all.shape(), " have ", batches);
+  queries = visible(std::move(query_tokens), all, -2, "query");
+  keys = visible(std::move(key_tokens), all, -1, "key");
   if (batches > 1)
-    module += (module.empty() ? "entry " : ", entry ") + std::to_string(options.batch + 1) + " of " +
-              std::to_string(batches);
+    module += detail::text(module.empty() ? "" : ", ", "entry ", options.batch + 1, " of ", batches);
   const Tensor one = batched ? all.detach()[options.batch] : all.detach();
   weights = contiguous(to(one.dim() > 2 ? one : unsqueeze(one, 0), float64));
 }
@@ -49,12 +51,12 @@ std::vector<double> AttentionMap::row(int64_t query, int64_t head) const {
 }
 
 Tensor stacked_steps(const AttentionScope& scope, const std::string& module) {
-  int64_t most = scope.weights(module).size(-1);  // throws where there is no call, with the modules there are
+  int64_t keys = scope.weights(module).size(-1);  // throws if there is no call
   for (const CapturedAttention& call : scope.calls())
-    if (call.module == module) most = std::max(most, call.weights.size(-1));
+    if (call.module == module) keys = std::max(keys, call.weights.size(-1));
   std::vector<Tensor> steps;
   for (const CapturedAttention& call : scope.calls())
-    if (call.module == module) steps.push_back(pad(call.weights, {0, most - call.weights.size(-1)}));
+    if (call.module == module) steps.push_back(pad(call.weights, {0, keys - call.weights.size(-1)}));
   return cat(steps, -2);
 }
 
@@ -73,17 +75,16 @@ std::string attention_line(const AttentionMap& map, int64_t query, TextStyle sty
     for (size_t k = 0; k < row.size(); ++k) table.add({map.keys[k], decimals(row[k], 4)});
     return table.to_string();
   }
-  // White to blue in the 256 colours of terminals, all light enough for black and red letters.
+  // White to blue from the 256 terminal colors, all light enough for black and red letters.
   constexpr int kShades[] = {231, 195, 189, 153, 147, 111, 75};
-  const std::string red = "1;38;5;160", black = "38;5;16";
+  constexpr const char *kRed = "1;38;5;160", *kBlack = "38;5;16";
   std::string line;
-  if (!map.own()) line = "\033[" + red + "m" + current + "\033[0m ";
+  if (!map.own()) line = detail::text("\033[", kRed, "m", current, "\033[0m ");
   for (size_t k = 0; k < row.size(); ++k) {
-    const double weight = row[k] > 0 ? std::min(row[k], 1.0) : 0;  // NaN as 0
+    const double weight = row[k] > 0 ? std::min(row[k], 1.0) : 0;  // NaN counts as 0
     const int shade = kShades[std::lround(weight * (std::size(kShades) - 1))];
-    const bool itself = map.own() && static_cast<int64_t>(k) == query;
-    line +=
-        "\033[" + (itself ? red : black) + ";48;5;" + std::to_string(shade) + "m " + map.keys[k] + " \033[0m";
+    const bool is_current = map.own() && static_cast<int64_t>(k) == query;
+    line += detail::text("\033[", is_current ? kRed : kBlack, ";48;5;", shade, "m ", map.keys[k], " \033[0m");
   }
   return line;
 }

@@ -4,7 +4,7 @@
 #include "nn/text/tokenise.h"
 #include "nn/view/capture.h"
 
-/// The weights that an AttentionScope recorded, for people to look at and for other programs to read.
+/// Captured attention weights as text, and for files.
 ///
 ///   AttentionScope scope;
 ///   model(source, target);
@@ -16,23 +16,23 @@
 ///   save_npy("cross.npy", scope.weights("decoder.cross"));               // nn/files/npy.h
 namespace heed {
 
-/// What weights are of.
+/// What the weights of an AttentionMap belong to.
 struct AttentionMapOptions {
-  /// What was read, and what was made of it: the title of pictures, a choice of the page.
+  /// The input and output of the model: the title of pictures, a choice in the page.
   std::string sentence = {};
-  std::string module = {};  ///< as captions show it
-  int64_t step = 0;         ///< which call of the module
-  int64_t batch = 0;        ///< which entry of the batch
-  bool heads = false;       ///< weights [X, Tq, Tk] are of X heads of one entry, not of X entries
+  std::string module = {};  ///< for captions
+  int64_t step = 0;         ///< the index of the module's call
+  int64_t batch = 0;        ///< the entry of the batch
+  bool heads = false;       ///< weights [X, Tq, Tk] have X heads of one entry, instead of X entries
 };
 
-/// The weights of one attention call for one entry of the batch, with the tokens they belong to.
+/// The attention weights of one call and one entry of the batch, with their tokens.
 struct AttentionMap {
-  static constexpr int64_t mean = -1;  ///< in place of a head: the mean of all heads
+  static constexpr int64_t mean = -1;  ///< the mean of all heads, in place of the index of a head
 
-  /// Weights [B, H, Tq, Tk], [B, Tq, Tk] or [Tq, Tk], with options.heads [H, Tq, Tk], and a token in UTF-8
-  /// for each query and each key; Error where the numbers differ. Control characters become their pictures: a
-  /// line feed is shown as ␊. Of several entries the caption says which one it is.
+  /// Takes weights [B, H, Tq, Tk], [B, Tq, Tk] or [Tq, Tk], or [H, Tq, Tk] with options.heads, and a UTF-8
+  /// token for each query and key. Control characters become pictures: a line feed is shown as ␊. If B > 1,
+  /// the caption names the entry. Throws if the numbers of tokens and positions differ.
   AttentionMap(const Tensor& weights, Tokens queries, Tokens keys, AttentionMapOptions options = {});
 
   /// The number of heads.
@@ -42,27 +42,28 @@ struct AttentionMap {
   /// Whether a sentence attends to itself.
   bool own() const { return queries == keys; }
 
-  Tokens queries, keys;          ///< a token for each
+  Tokens queries, keys;
   Tensor weights;                ///< float64 [H, Tq, Tk]
-  std::string sentence, module;  ///< what was read; as captions show it
-  int64_t step;                  ///< which call of the module
+  std::string sentence, module;  ///< as shown in titles and captions
+  int64_t step;                  ///< the index of the module's call
 };
 
-/// The calls of one module as one matrix, as a decoder makes them that attends step by step: weights
-/// [..., Tq, Tk] of every step, one below the other. Keys that were not there yet have the weight 0.
+/// The calls of one module as one matrix, for a decoder that attends step by step: the weights [..., Tq, Tk]
+/// of all steps below each other. Keys that did not exist yet have weight 0.
 Tensor stacked_steps(const AttentionScope& scope, const std::string& module);
 
-/// All that a scope recorded, under the names module/step.
+/// All captured weights, under the names module/step.
 StateDict captured_weights(const AttentionScope& scope);
 
-/// Text with the colours of terminals, or plain letters and numbers.
+/// Plain text, or text with terminal colors.
 enum class TextStyle { plain, coloured };
 
-/// The weights of one query. In colour one line: the current word red and the keys shaded by their weights;
-/// plainly a table of keys and weights.
+/// The weights of one query. In color: one line, with the current word in red and the keys shaded by weight.
+/// Plain: a table of keys and weights.
 std::string attention_line(const AttentionMap& map, int64_t query, TextStyle style,
                            int64_t head = AttentionMap::mean);
-/// All queries. In colour such a line for each; plainly one table, keys on its columns, queries on its rows.
+/// The weights of all queries. In color: such a line for each query. Plain: a table with a row for each query
+/// and a column for each key.
 std::string attention_text(const AttentionMap& map, TextStyle style, int64_t head = AttentionMap::mean);
 
 }  // namespace heed

@@ -92,7 +92,7 @@ void check_refusals(const Action& deed, Refusal::Kind kind) {
       }
       refused = Refusal::refused();
     }
-    if (!said.empty()) CHECK_MESSAGE(contains(said, "memory: the system does not give"), said);
+    if (!said.empty()) CHECK_MESSAGE(contains(said, "memory: the system cannot provide"), said);
     const std::string now = deed.state();
     if (failed)
       REQUIRE((now == before || now == after));

@@ -5,7 +5,7 @@
 using namespace heed;
 using Marks = Aligned::Marks;
 
-TEST_CASE("two shapes one below the other, and marks below what does not fit") {
+TEST_CASE("two shapes below each other, with marks below the sizes that do not fit") {
   const Shape a{8, 2, 3}, b{4, 3}, wide{1000, 2}, one{5}, none;
   CHECK(below_message(Aligned{"a", a, "b", b, Marks::broadcast}) == R"(
   a  [8, 2, 3]

@@ -11,9 +11,9 @@ using namespace heed;
 
 namespace {
 
-constexpr size_t kShared = size_t{1} << 16;  // from here on blocks are shared by threads
+constexpr size_t kShared = size_t{1} << 16;  // blocks of this size or more are shared by threads
 
-// Whether blocks are kept at all.
+// Whether released blocks are cached.
 bool caching() {
 #if defined(__SANITIZE_ADDRESS__)
   return false;
@@ -30,13 +30,13 @@ const size_t sizes[] = {0,    1,    63,   64,    65,      127,         1023,   1
 
 }  // namespace
 
-TEST_CASE("blocks are aligned, whole, and apart from each other") {
+TEST_CASE("blocks are aligned and do not overlap") {
   struct Block {
     unsigned char* data;
     size_t bytes;
     unsigned char mark;
   };
-  for (int round = 0; round < 2; ++round) {  // the second from what the first left
+  for (int round = 0; round < 2; ++round) {  // the second round reuses blocks of the first
     std::vector<Block> blocks;
     for (const size_t bytes : sizes)
       for (int k = 0; k < 3; ++k) {
@@ -55,7 +55,7 @@ TEST_CASE("blocks are aligned, whole, and apart from each other") {
   release(nullptr, 10);
 }
 
-TEST_CASE("a released block is given out again") {
+TEST_CASE("a released block is reused") {
   if (!caching()) return;
   for (const size_t bytes : sizes) {
     void* first = allocate(bytes);
@@ -85,7 +85,7 @@ TEST_CASE("a released block is given out again") {
 
 TEST_CASE("live bytes and their peak") {
   constexpr size_t kMany = 64 * kShared;
-  const auto peak_is = [](size_t bytes) {  // but for the small blocks of other threads
+  const auto peak_is = [](size_t bytes) {  // apart from the small blocks of other threads
     const size_t peak = memory_use().peak;
     return peak + 8 * kShared > bytes && peak < bytes + 8 * kShared;
   };
@@ -110,7 +110,7 @@ TEST_CASE("live bytes and their peak") {
   CHECK(memory_use().live == before.live);
 }
 
-TEST_CASE("small blocks are counted as well") {
+TEST_CASE("small blocks are counted") {
   const MemoryUse before = memory_use();
   std::vector<Tensor> small(1000);
   for (Tensor& x : small) x = zeros({100});
@@ -127,17 +127,18 @@ TEST_CASE("small blocks are counted as well") {
   CHECK(memory_use().peak < before.live + 1000 * 1000);
   for (void*& block : blocks) block = allocate(1000);
   for (void* block : blocks) release(block, 1000);
-  CHECK(memory_use().peak > before.live + 1000 * 1000);  // although nobody asked meanwhile
+  CHECK(memory_use().peak > before.live + 1000 * 1000);  // although memory_use() was not called in between
 }
 
-TEST_CASE("small blocks count in every thread, and after it" * doctest::test_suite("threads")) {
+TEST_CASE("small blocks of other threads are counted while they run and after they end" *
+          doctest::test_suite("threads")) {
   const size_t before = memory_use().live;
   std::vector<void*> blocks(8);
   size_t inside = 0;
   std::thread([&] {
     release(allocate(100), 100);
     for (void*& block : blocks) block = allocate(100);
-    std::thread([&] { inside = memory_use().live; }).join();  // asked elsewhere
+    std::thread([&] { inside = memory_use().live; }).join();  // in another thread
   }).join();
   CHECK(inside == before + 800);
   CHECK(memory_use().live == before + 800);
@@ -145,7 +146,7 @@ TEST_CASE("small blocks count in every thread, and after it" * doctest::test_sui
   CHECK(memory_use().live == before);
 }
 
-TEST_CASE("what is cached can be given back, what is in use stays") {
+TEST_CASE("releasing cached memory leaves memory in use untouched") {
   const Tensor kept = full({100000}, 3);
   for (const size_t bytes : sizes) release(allocate(bytes), bytes);
   release_cached_memory();
@@ -154,22 +155,23 @@ TEST_CASE("what is cached can be given back, what is in use stays") {
   release(allocate(100), 100);
 }
 
-TEST_CASE("more than there is of memory is an error") {
-#if !defined(__SANITIZE_ADDRESS__)  // which stops the program
+TEST_CASE("a request for more memory than there is throws") {
+#if !defined(__SANITIZE_ADDRESS__)  // which would end the program
   const MemoryUse before = memory_use();
-  CHECK_ERROR_HAS(allocate(size_t{1} << 60), "1152921504606846976 bytes more");
+  CHECK_ERROR_HAS(allocate(size_t{1} << 60), "1152921504606846976 more bytes");
   CHECK(memory_use().live == before.live);
 #endif
 }
 
-TEST_CASE("blocks are released by other threads, and by threads that end" * doctest::test_suite("threads")) {
+TEST_CASE("blocks may be released by other threads, and outlive the thread that allocated them" *
+          doctest::test_suite("threads")) {
   const size_t before = memory_use().live;
   std::vector<Tensor> made(64);
   for (int round = 0; round < 20; ++round) {
     std::vector<std::thread> threads;
     for (size_t k = 0; k < 4; ++k)
       threads.emplace_back([&, k] {
-        for (size_t i = k; i < made.size(); i += 4)  // frees what another thread made the last time
+        for (size_t i = k; i < made.size(); i += 4)  // releases blocks of another thread
           made[i] = full({i % 2 ? 100 : 40000}, static_cast<double>(i));
       });
     for (std::thread& thread : threads) thread.join();

@@ -20,7 +20,7 @@ static Blocks blocks_of(int64_t n, int64_t block) {
   return blocks;
 }
 
-TEST_CASE("blocks follow from the sizes alone, each runs once") {
+TEST_CASE("blocks depend on the sizes alone, and each runs once") {
   for (const int64_t block : {1, 7, 64})
     for (const int64_t n :
          {int64_t{0}, int64_t{1}, block - 1, block, block + 1, 10 * block, 10 * block + 1}) {
@@ -34,7 +34,7 @@ TEST_CASE("blocks follow from the sizes alone, each runs once") {
   CHECK(blocks_of(-5, 3).empty());
 }
 
-TEST_CASE("the work is shared by as many threads as are set" * doctest::test_suite("threads")) {
+TEST_CASE("a loop uses the number of threads that is set" * doctest::test_suite("threads")) {
   for (const int threads : {1, 2, 4}) {
     const Threads guard(threads);
     CHECK(num_threads() == threads);
@@ -46,14 +46,14 @@ TEST_CASE("the work is shared by as many threads as are set" * doctest::test_sui
     });
     CHECK(static_cast<int>(seen.size()) == threads);
   }
-  // One number for all threads of the process.
+  // The number is the same for all threads of the process.
   const Threads guard(3);
   int elsewhere = 0;
   std::thread([&] { elsewhere = num_threads(); }).join();
   CHECK(elsewhere == 3);
 }
 
-TEST_CASE("a loop inside a loop runs in its thread" * doctest::test_suite("threads")) {
+TEST_CASE("a loop inside a loop runs in the calling thread" * doctest::test_suite("threads")) {
   const Threads guard(3);
   std::vector<int> wrong(8, 0);
   parallel_for(8, 1, [&](int64_t i, int64_t) {
@@ -65,19 +65,19 @@ TEST_CASE("a loop inside a loop runs in its thread" * doctest::test_suite("threa
   CHECK(wrong == std::vector<int>(8, 0));
 }
 
-TEST_CASE("an error inside reaches the caller, and the next loop runs" * doctest::test_suite("threads")) {
+TEST_CASE("an exception reaches the caller, and the next loop runs" * doctest::test_suite("threads")) {
   for (const int threads : {1, 3}) {
     const Threads guard(threads);
     const auto failing = [] { parallel_for(9, 1, [](int64_t i, int64_t) { check(i != 5, "block ", i); }); };
     CHECK(message(failing) == "block 5");
     CHECK(blocks_of(9, 1).size() == 9);
-    for (int round = 0; round < 20; ++round)  // of several the lowest block's, as in a loop without threads
+    for (int round = 0; round < 20; ++round)  // of the lowest block, as in a loop without threads
       CHECK(message([] { parallel_for(9, 1, [](int64_t i, int64_t) { check(i < 3, "block ", i); }); }) ==
             "block 3");
   }
 }
 
-TEST_CASE("numbers of threads that cannot be are refused") {
+TEST_CASE("set_num_threads throws for numbers outside 1 to 1024") {
   const int before = num_threads();
   for (const int threads : {0, -1, 1025})
     CHECK_ERROR(set_num_threads(threads),

@@ -4,7 +4,7 @@
 
 using namespace heed;
 
-TEST_CASE("values stand in columns, followed by dtype and shape") {
+TEST_CASE("tensors as text: values in columns, then dtype and shape") {
   const struct {
     Tensor x;
     const char* text;
@@ -44,7 +44,7 @@ TEST_CASE("values stand in columns, followed by dtype and shape") {
   CHECK(out.str() == "[1, 2] float32 [2], [2] of float32, at most 3");
 }
 
-TEST_CASE("the middle of large tensors is left out, long rows are broken") {
+TEST_CASE("tensors as text: the middle of large tensors is left out, long rows are broken") {
   CHECK(to_string(arange(0, 1001)) == "[   0,    1,    2, ...,  998,  999, 1000] float32 [1001]");
   CHECK(to_string(reshape(arange(0, 1200, 1, int64), {2, 3, 200})) ==
         "[[[   0,    1,    2, ...,  197,  198,  199],\n"
@@ -60,15 +60,15 @@ TEST_CASE("the middle of large tensors is left out, long rows are broken") {
   reset_peak_memory();
   const int64_t before = memory_use().peak;
   to_string(wide);
-  CHECK(memory_use().peak - before < 100000);          // it is not copied
-  const std::string all = to_string(arange(0, 1000));  // not large yet
+  CHECK(memory_use().peak - before < 100000);          // x is not copied
+  const std::string all = to_string(arange(0, 1000));  // the largest that is shown whole
   CHECK(all.find("...") == std::string::npos);
   CHECK(all.starts_with("[  0,   1,   2,"));
   std::istringstream lines(all);
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count)
     CHECK(line.size() <= 100 + sizeof(" float32 [1000]"));
-  CHECK(count == 50 + 3);  // 19 to a line
+  CHECK(count == 50 + 3);  // 19 on each line
 }
 
 TEST_CASE("coordinates, ranges and the lines of users as text") {

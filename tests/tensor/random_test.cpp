@@ -13,7 +13,7 @@ namespace {
 
 using Draw = std::function<Tensor(Generator&, int64_t)>;
 
-// Every way to fill a tensor.
+// All functions that fill a tensor.
 const Draw draws[] = {
     [](Generator& g, int64_t n) { return rand({n}, float32, &g); },
     [](Generator& g, int64_t n) { return rand({n}, float64, &g); },
@@ -38,7 +38,7 @@ struct Moments {
 
 }  // namespace
 
-TEST_CASE("Philox gives the published numbers") {
+TEST_CASE("philox returns the published numbers") {
   using Four = std::array<uint32_t, 4>;
   CHECK(philox({0, 0, 0, 0}, {0, 0}) == Four{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   constexpr uint32_t all = 0xffffffff;
@@ -47,7 +47,7 @@ TEST_CASE("Philox gives the published numbers") {
         Four{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-TEST_CASE("the same numbers on any number of threads") {
+TEST_CASE("random numbers do not depend on the number of threads") {
   for (const Draw& draw : draws)
     CHECK(same_on_threads([&] {
       Generator generator(5);
@@ -57,7 +57,7 @@ TEST_CASE("the same numbers on any number of threads") {
 }
 
 TEST_CASE(
-    "a dropout mask: 0 in a share p, else 1 / (1 - p), from half a position each, on any number of threads") {
+    "dropout_mask: 0 with probability p, else 1 / (1 - p); half a position each; any number of threads") {
   constexpr int64_t n = 200001;
   for (const DType dtype : {float32, float64})
     for (const double p : {0.0, 0.1, 0.5, 1.0}) {
@@ -78,7 +78,7 @@ TEST_CASE(
   }));
 }
 
-TEST_CASE("the same numbers however they are asked for") {
+TEST_CASE("random numbers are the same in one draw and in several") {
   for (const Draw& draw : draws) {
     Generator at_once(7), in_parts(7), later(7);
     const Values whole = values(draw(at_once, 1000));
@@ -98,7 +98,7 @@ TEST_CASE("the same numbers however they are asked for") {
   CHECK(Generator(3).bits(4) == Generator(3).bits(4));
 }
 
-TEST_CASE("seeds and streams are distinct, and splitting does not depend on what was drawn") {
+TEST_CASE("seeds and streams differ, and split() does not depend on earlier draws") {
   std::vector<Generator> generators;
   const Generator root(1);
   for (uint64_t k = 0; k < 30; ++k) {
@@ -124,7 +124,7 @@ TEST_CASE("seeds and streams are distinct, and splitting does not depend on what
   CHECK(used.split(4).stream() == root.split(4).stream());
   CHECK(used.split(4).position() == 0);
 
-  // Neighbouring streams go together no more than chance: correlation within 5 standard errors.
+  // Neighboring streams are uncorrelated, within 5 standard errors.
   Generator a = root.split(0), b = root.split(1);
   const Values u = values(randn({20000}, float64, &a)), v = values(randn({20000}, float64, &b));
   double product = 0;
@@ -148,11 +148,11 @@ TEST_CASE("the default generator belongs to the thread") {
   CHECK(values(randn({5})) == first);
   Generator own(11);
   CHECK(values(randn({5}, float32, &own)) == first);
-  CHECK(default_generator().position() == 5);  // the other one has moved
+  CHECK(default_generator().position() == 5);  // the default generator has advanced
   manual_seed(0);
 }
 
-TEST_CASE("uniform numbers") {
+TEST_CASE("rand is uniform") {
   constexpr int64_t n = 200000;
   for (const DType dtype : {float32, float64}) {
     Generator generator(2);
@@ -170,7 +170,7 @@ TEST_CASE("uniform numbers") {
   }
 }
 
-TEST_CASE("normal numbers") {
+TEST_CASE("randn is normal") {
   constexpr int64_t n = 200000;
   for (const DType dtype : {float32, float64}) {
     Generator generator(2);
@@ -189,7 +189,7 @@ TEST_CASE("normal numbers") {
   CHECK(randn({0, 3}).shape() == Shape{0, 3});
 }
 
-TEST_CASE("integers reach both ends of their range, and no farther") {
+TEST_CASE("random integers reach both ends of their range") {
   Generator generator(9);
   const Values x = values(randint(-2, 3, {10000}, &generator));
   for (int v = -2; v < 3; ++v) CHECK(std::fabs(double(std::count(x.begin(), x.end(), v)) - 2000) < 250);
@@ -204,7 +204,7 @@ TEST_CASE("integers reach both ends of their range, and no farther") {
   CHECK(message([] { rand({2}, int64); }).find("rand: expected a floating tensor") == 0);
 }
 
-TEST_CASE("permutations") {
+TEST_CASE("randperm returns all permutations") {
   Generator generator(4);
   std::set<Values> seen;
   for (int round = 0; round < 200; ++round) {
@@ -219,7 +219,7 @@ TEST_CASE("permutations") {
   CHECK_FALSE(message([] { randperm(-1); }).empty());
 }
 
-TEST_CASE("dropout's factors are the same however they are drawn, and 0 as often as asked for") {
+TEST_CASE("DropoutFactors: the same in one draw and in several, 0 with probability p") {
   Generator generator(4);
   generator.uniform();
   const DropoutFactors dropout(0.25, 10001, &generator);

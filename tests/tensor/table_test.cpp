@@ -4,7 +4,7 @@
 
 using namespace heed;
 
-TEST_CASE("widths: wide characters take two columns, combining marks none, broken text does no harm") {
+TEST_CASE("display_width: wide characters take two columns, combining marks none, invalid bytes one") {
   CHECK(display_width("abc") == 3);
   CHECK(display_width("é") == 1);
   CHECK(display_width("e\u0301") == 1);
@@ -13,7 +13,7 @@ TEST_CASE("widths: wide characters take two columns, combining marks none, broke
   CHECK(display_width("") == 0);
 }
 
-TEST_CASE("columns are aligned, numbers at the right") {
+TEST_CASE("Table: columns are aligned, numbers at the right") {
   Table table({"name", "size", "note"});
   table.add({"注意", "1,024", "a"});
   table.add({"b", "8", ""});
@@ -24,7 +24,7 @@ TEST_CASE("columns are aligned, numbers at the right") {
   CHECK(Table({"a", "b"}).to_string() == "a  b");
 }
 
-TEST_CASE("a row must have a cell for each column") {
+TEST_CASE("Table: a row must have a cell for each column") {
   Table table({"a", "b"});
   CHECK_ERROR(table.add({"x"}), "Table: a row of 1 cells for 2 columns");
 }

@@ -18,13 +18,13 @@ TEST_CASE("utf8: the first character and its size") {
   CHECK(is("\u0800", 0x800, 3));
   CHECK(is("\uFFFF", 0xFFFF, 3));
   CHECK(is("\U0010FFFF", 0x10FFFF, 4));
-  // Nothing; a follower alone; cut off; overlong; surrogates; above U+10FFFF; no lead byte at all.
+  // Empty; a continuation byte alone; incomplete; overlong; surrogates; above U+10FFFF; an impossible byte.
   for (const char* wrong : {"", "\x80", "\xE6\x88", "\xE6\x88g", "\xC0\x80", "\xC1\xBF", "\xE0\x9F\xBF",
                             "\xF0\x8F\xBF\xBF", "\xED\xA0\x80", "\xED\xBF\xBF", "\xF4\x90\x80\x80", "\xFF"})
     CHECK(is(wrong, 0, 0));
 }
 
-TEST_CASE("utf8: an error names the byte") {
+TEST_CASE("utf8: the error gives the position of the invalid byte") {
   CHECK(valid_utf8("我a\xFFz") == 4);
   CHECK(valid_utf8("我a") == 4);
   CHECK(message([] { check_utf8("split", "我爱中国, ok"); }) == "");
@@ -33,7 +33,7 @@ TEST_CASE("utf8: an error names the byte") {
   CHECK(message([] { check_utf8("split", "ab\xE6\x88"); }).starts_with("split: byte 2 of the text"));
 }
 
-TEST_CASE("utf8: a code as bytes, the inverse of first_character") {
+TEST_CASE("utf8: encoding is the inverse of first_character") {
   CHECK(utf8('a') == "a");
   CHECK(utf8(0) == std::string(1, '\0'));
   CHECK(utf8(0x6211) == "我");
@@ -43,13 +43,15 @@ TEST_CASE("utf8: a code as bytes, the inverse of first_character") {
     CHECK(first.code == code);
     CHECK(first.size == bytes.size());
   }
-  CHECK_ERROR_HAS(utf8(0xD800), "utf8: 55296 is no character");
-  CHECK_ERROR_HAS(utf8(0x110000), "utf8: 1114112 is no character");
+  CHECK_ERROR_HAS(utf8(0xD800), "utf8: 55296 is not a character");
+  CHECK_ERROR_HAS(utf8(0x110000), "utf8: 1114112 is not a character");
 }
 
-TEST_CASE("utf8: what no reader sees is shown by its code") {
+TEST_CASE("printable: invisible characters as codes or pictures; replaced: every occurrence") {
   CHECK(printable("我 love 中国") == "我 love 中国");
   CHECK(printable("a\tb\x1B[1m\u200Bc\uFEFF") == "aU+0009bU+001B[1mU+200BcU+FEFF");
   CHECK(printable("a\xFFz\xE6\x88") == "a<FF>z<E6><88>");
   CHECK(printable("") == "");
+  CHECK(printable("a\n\x1b\x7f我\u009b\uffff\xFF", Hidden::pictures) == "a␊␛\uFFFD我\uFFFD\uFFFD\uFFFD");
+  CHECK(replaced("aXbX", "X", "XX") == "aXXbXX");
 }

@@ -4,7 +4,7 @@
 
 using namespace heed;
 
-TEST_CASE("pad_batch: one tensor, <pad> behind the shorter rows") {
+TEST_CASE("pad_batch: one tensor, with <pad> at the end of shorter rows") {
   const PaddedBatch batch = pad_batch({{5, 6, 7}, {}, {8}});
   CHECK(batch.ids.shape() == Shape{3, 3});
   CHECK(batch.ids.dtype() == int64);
@@ -27,7 +27,7 @@ TEST_CASE("teacher_forcing: the input is one step behind the labels") {
   CHECK(values(teacher_forcing({{5}}, 4).labels) == Values{5, 2, 0, 0});
 }
 
-TEST_CASE("bucket_batches: every example once, similar lengths, another order each epoch, one for a seed") {
+TEST_CASE("bucket_batches: every example once, similar lengths, a random order that depends on the seed") {
   std::vector<int64_t> lengths;
   Generator random(3);
   for (int64_t i = 0; i < 103; ++i) lengths.push_back(random.integer(1, 20));
@@ -58,7 +58,7 @@ TEST_CASE("bucket_batches: every example once, similar lengths, another order ea
   CHECK_ERROR(bucket_batches({1, -2}, 1, one), "bucket_batches: a length is -2; none may be negative");
 }
 
-TEST_CASE("BatchStream: epochs of bucket_batches; its place is taken up elsewhere") {
+TEST_CASE("BatchStream: epochs of bucket_batches; another stream continues from its state") {
   const std::vector<int64_t> lengths = {1, 5, 2, 2, 7, 1, 3};
   Generator random(4);
   BatchStream stream(lengths, 3, random), other(lengths, 3, Generator(9));
@@ -83,6 +83,6 @@ TEST_CASE("BatchStream: epochs of bucket_batches; its place is taken up elsewher
        std::vector<std::vector<int64_t>>{{-1, 0, 0}, {0, 0, -1}, {0, 0, 3}})
     CHECK_ERROR_HAS(stream.load_state_dict({{"place", from_vector(place, {3})}}), "an epoch has 3");
   for (const Tensor& wrong : {zeros({3}), zeros({4}, int64)})
-    CHECK_ERROR_HAS(stream.load_state_dict({{"place", wrong}}), "a place is three whole numbers");
-  CHECK_ERROR_HAS(stream.load_state_dict({}), "a place is three whole numbers");
+    CHECK_ERROR_HAS(stream.load_state_dict({{"place", wrong}}), "the state must be \"place\", int64 [3]");
+  CHECK_ERROR_HAS(stream.load_state_dict({}), "the state must be \"place\", int64 [3]");
 }

@@ -9,8 +9,8 @@
 
 using namespace heed;
 
-TEST_CASE("byte pairs: the most frequent pair first, of equals that of the smaller ids") {
-  // "ab" is there 4 times; then "(ab)c" and " (ab)" twice each, and a space comes before 'c'.
+TEST_CASE("byte pairs: the most frequent pair is joined first, of several the one with the smallest ids") {
+  // "ab" occurs 4 times; then "(ab)c" and " (ab)" twice each, and a space is smaller than 'c'.
   const BytePairs tokens("ab abc abc ab", 259);
   CHECK(tokens.size() == 259);
   CHECK(tokens.token(256) == "ab");
@@ -18,16 +18,16 @@ TEST_CASE("byte pairs: the most frequent pair first, of equals that of the small
   CHECK(tokens.token(258) == " abc");
   CHECK(tokens.encode("ab abc abb") == Ids{256, 258, 257, 'b'});
   CHECK(tokens.decode({258, 256}) == " abcab");
-  CHECK(BytePairs("ab abc abc ab", 1000).size() == 259);  // nothing more is there twice
+  CHECK(BytePairs("ab abc abc ab", 1000).size() == 259);  // no other pair occurs twice
   CHECK(BytePairs("aaaa aaaa", 258).token(257) == "aaaa");
   CHECK(BytePairs().size() == 256);
   CHECK(BytePairs().encode("aé") == Ids{'a', 0xC3, 0xA9});
 }
 
-TEST_CASE("byte pairs: the same as counting all pairs anew for each token") {
+TEST_CASE("byte pairs: the same result as counting all pairs again for each token") {
   Generator random(3);
   std::string text;
-  std::vector<Ids> words;  // a piece each
+  std::vector<Ids> words;  // one piece each
   for (int i = 0; i < 400; ++i) {
     Ids word;
     for (int64_t n = random.integer(2, 9); n > 0; --n)
@@ -56,14 +56,14 @@ TEST_CASE("byte pairs: the same as counting all pairs anew for each token") {
   CHECK(lines_of(learned).size() > 100);
 }
 
-TEST_CASE("byte pairs: no token reaches from one piece into the next") {
+TEST_CASE("byte pairs: no token crosses the end of a piece") {
   std::string text;
   for (int i = 0; i < 50; ++i) text += "  return x1 + 我爱_y;\n\n    if (";
   const BytePairs tokens(text, 400);
   Texts parts;
   for (const int64_t id : tokens.encode(text.substr(0, text.size() / 50))) parts.push_back(tokens.token(id));
   CHECK(parts == Texts{" ", " return", " x", "1", " +", " 我爱_y", ";", "\n\n   ", " if", " ("});
-  // What has no end is cut, between characters where there are such.
+  // Long runs are cut, between characters if possible.
   const BytePairs long_ones(std::string(10000, 'a') + std::string(3000, '\x80'), 1000);
   size_t longest = 0;
   for (int64_t id = 0; id < long_ones.size(); ++id) longest = std::max(longest, long_ones.token(id).size());
@@ -71,7 +71,7 @@ TEST_CASE("byte pairs: no token reaches from one piece into the next") {
   CHECK(longest <= 64);
 }
 
-TEST_CASE("byte pairs: what is decoded is what was encoded, whatever the bytes") {
+TEST_CASE("byte pairs: decode is the inverse of encode for any bytes") {
   Generator random(7);
   const BytePairs tokens("the cat sat on the mat, the cat sat on the 我爱中国 我爱中国", 300);
   const std::string letters = "the ca\n我\x80  \t01.,_";
@@ -90,7 +90,7 @@ TEST_CASE("byte pairs: what is decoded is what was encoded, whatever the bytes")
   CHECK_ERROR(BytePairs("a", 255), "BytePairs: size is 255; it must be at least 256, a token for each byte");
 }
 
-TEST_CASE("byte pairs: saved as text and read again") {
+TEST_CASE("byte pairs: saving and loading") {
   const BytePairs tokens("ab abc abc ab", 259);
   CHECK(tokens.to_text() == "97 98\n32 256\n257 99\n");
   const BytePairs read = BytePairs::from_text(tokens.to_text());
@@ -102,13 +102,13 @@ TEST_CASE("byte pairs: saved as text and read again") {
       "BytePairs: line 2 must be two ids from 0 to 256, with a space between them; is this a saved text of "
       "byte pairs?");
   CHECK_ERROR(BytePairs::from_text("97 98\n97 98\n"),
-              "BytePairs: the pair 97 98 is there twice, as 256 and 257");
+              "BytePairs: the pair 97 98 appears twice, as 256 and 257");
   for (const char* wrong : {"97", "97 ", " 97 98", "97  98", "-1 5", "97 98 ", "a b", "97 98\r\n", "\n",
                             "97 99999999999999999999"})
     CHECK_ERROR_HAS(BytePairs::from_text(wrong), "line 1 must be two ids");
   std::string doubled = "97 97\n";
   for (int id = 256; id < 400; ++id) doubled += std::to_string(id) + " " + std::to_string(id) + "\n";
-  CHECK_ERROR_HAS(BytePairs::from_text(doubled), "has 128 bytes, more than a piece of a text has, 64");
+  CHECK_ERROR_HAS(BytePairs::from_text(doubled), "has 128 bytes; a piece of text has at most 64");
   each_damage(tokens.to_text(), [](const std::string& text) {
     try {
       BytePairs::from_text(text);

@@ -19,8 +19,8 @@ void check_precisions(const Bleu& bleu, const Values& want) {
 }  // namespace
 
 // covers: C-100-05
-TEST_CASE("bleu: by hand") {
-  // 6 words, the reference has 6: unigrams 5 of 6, bigrams 3 of 5, trigrams 2 of 4, 4-grams 1 of 3.
+TEST_CASE("bleu: computed by hand") {
+  // 6 words in both: unigrams 5 of 6, bigrams 3 of 5, trigrams 2 of 4, 4-grams 1 of 3.
   const Bleu one = bleu(Corpus{words("the cat sat on a mat")}, Corpus{words("the cat sat on the mat")});
   check_precisions(one, {5 / 6., 3 / 5., 2 / 4., 1 / 3.});
   CHECK(one.brevity_penalty == 1);
@@ -34,7 +34,7 @@ TEST_CASE("bleu: by hand") {
   CHECK(near(two.score, std::exp(1 - 11 / 9.) * std::pow(8. / 9 * 4 / 7 * 2 / 5 * 1 / 3, 0.25)));
 }
 
-TEST_CASE("bleu: counts are clipped by the reference that has most, the closest length is taken") {
+TEST_CASE("bleu: counts are clipped by their maximum over the references; the closest length counts") {
   // The example of Papineni et al.: 2 of 7 unigrams.
   const Bleu the =
       bleu(Corpus{words("the the the the the the the")},
@@ -50,7 +50,7 @@ TEST_CASE("bleu: counts are clipped by the reference that has most, the closest 
            std::exp(-1 / 3.)));
 }
 
-TEST_CASE("bleu: perfect, hopeless, short and empty") {
+TEST_CASE("bleu: equal, disjoint, short and empty candidates") {
   const Corpus long_one{words("I ate an apple in Beijing yesterday")};
   CHECK(bleu(long_one, long_one).score == doctest::Approx(1).epsilon(1e-15));
   CHECK(bleu(long_one, Corpus{words("x")}).score == 0);
@@ -66,7 +66,7 @@ TEST_CASE("bleu: perfect, hopeless, short and empty") {
     CHECK(bleu(Corpus{{}}, Corpus{{}}, smooth).score == 0);
     CHECK(bleu(Corpus{}, Corpus{}, smooth).score == 0);
   }
-  CHECK_ERROR(bleu(three, Corpus{}), "bleu: 1 candidates for 0 references; each needs its own");
+  CHECK_ERROR(bleu(three, Corpus{}), "bleu: 1 candidates for 0 references; each candidate needs one");
   CHECK_ERROR(bleu(three, std::vector<Corpus>{{}}), "bleu: candidate 0 has no reference");
 }
 

@@ -5,7 +5,7 @@
 
 using namespace heed;
 
-// How often each index is drawn in n draws, as shares.
+// The fraction of n draws for each index.
 static Values shares(const Tensor& logits, const SampleOptions& options, int n = 20000) {
   Generator random(3);
   Values found(static_cast<size_t>(logits.numel()));
@@ -13,7 +13,7 @@ static Values shares(const Tensor& logits, const SampleOptions& options, int n =
   return found;
 }
 
-TEST_CASE("sample: as often as the softmax says") {
+TEST_CASE("sample: indices have the probabilities of the softmax") {
   const Tensor logits = tensor({std::log(0.1), std::log(0.4), -kInf, std::log(0.2), std::log(0.3)}) + 50;
   const auto near = [&](const SampleOptions& options, const Values& want) {
     const Values found = shares(logits, options);
@@ -26,14 +26,14 @@ TEST_CASE("sample: as often as the softmax says") {
   near({.top_k = 100}, {0.1, 0.4, 0, 0.2, 0.3});
   near({.top_p = 0.65}, {0, 4 / 7.0, 0, 0, 3 / 7.0});
   near({.top_p = 0.75}, {0, 4 / 9.0, 0, 2 / 9.0, 3 / 9.0});
-  near({.top_k = 3, .top_p = 0.7}, {0, 4 / 7.0, 0, 0, 3 / 7.0});  // of the three, these have 7/9
+  near({.top_k = 3, .top_p = 0.7}, {0, 4 / 7.0, 0, 0, 3 / 7.0});  // two of the three reach 7/9
   near({.top_p = 1e-300}, {0, 1, 0, 0, 0});
   near({.temperature = 0}, {0, 1, 0, 0, 0});
   near({.temperature = 1e-300}, {0, 1, 0, 0, 0});
   near({.temperature = 1e300}, {0.25, 0.25, 0, 0.25, 0.25});
 }
 
-TEST_CASE("sample: the lower index first among equals, one random number for each, none for the best") {
+TEST_CASE("sample: the lower of equal indices first; one random number per draw, none at temperature 0") {
   Generator random(1);
   const Tensor equal = tensor({1, 2, 2, 2}, float64);
   CHECK(sample(equal, random, {.temperature = 0}) == 1);
@@ -50,7 +50,7 @@ TEST_CASE("sample: the lower index first among equals, one random number for eac
   CHECK(sample(tensor({-3}, float32), again) == 0);
 }
 
-TEST_CASE("sample: what is wrong") {
+TEST_CASE("sample: errors") {
   Generator random(1);
   const Tensor logits = tensor({1, 2}, float32);
   const auto refused = [&](const Tensor& of, const SampleOptions& options, const std::string& why) {

@@ -6,13 +6,13 @@ using namespace heed;
 
 namespace {
 
-// A language model that remembers all: random log-probabilities of the next token for each sentence and
-// prefix. A token is a number below `tokens`; 2 is <eos>. As a decoder its state is the prefix of each row.
+// A language model with random log-probabilities of the next token for each sentence and prefix. Tokens are
+// numbers below `tokens`; 2 is <eos>. The decoder's state is the prefix of each row.
 class Model {
  public:
   Model(uint64_t seed, int64_t tokens) : seed_(seed), tokens_(tokens) {}
 
-  Tensor next(const Ids& prefix) const {  // the first of a prefix is the sentence
+  Tensor next(const Ids& prefix) const {  // a prefix begins with the index of the sentence
     uint64_t at = 17;
     for (const int64_t token : prefix) at = at * 31 + uint64_t(token) + 1;
     Generator random(seed_, at);
@@ -38,10 +38,10 @@ class Model {
     };
   }
 
-  // Every sentence that continues `prefix`, and its score; cut off at max_length.
+  // All sentences that continue `prefix`, cut off at max_length, with their scores.
   void all(const Ids& prefix, double log_probability, int64_t max_length, double alpha,
            std::vector<Hypothesis>& out) const {
-    const auto length = int64_t(prefix.size());  // of the tokens and the one to come
+    const auto length = int64_t(prefix.size());  // including the next token
     const Values log_p = next(prefix).to_vector();
     for (int64_t token = 0; token < tokens_; ++token) {
       const double total = log_probability + log_p[size_t(token)];
@@ -63,7 +63,7 @@ class Model {
   std::vector<Ids> prefixes_;
 };
 
-// A step that gives the same log-probabilities to every row.
+// A step that returns the same log-probabilities for every row.
 DecodeStep always(const Values& log_probabilities) {
   return [=](const Tensor& tokens, const Tensor&) {
     const auto v = int64_t(log_probabilities.size());
@@ -74,7 +74,7 @@ DecodeStep always(const Values& log_probabilities) {
 }  // namespace
 
 // covers: C-100-05
-TEST_CASE("beam_search: as wide as all prefixes it finds the best of all sentences") {
+TEST_CASE("beam_search: with a width for all prefixes it finds the best of all sentences") {
   for (uint64_t seed = 0; seed < 40; ++seed)
     for (const double alpha : {0.0, 0.6, 1.0, 2.0}) {
       CAPTURE(seed);
@@ -116,11 +116,11 @@ TEST_CASE("greedy_search: the most probable token at every step, a batch as each
     const auto beams = beam_search(model.decoder(), 5, {.max_length = 12, .width = 1});
     for (size_t sentence = 0; sentence < 5; ++sentence) CHECK(beams[sentence][0].tokens == found[sentence]);
   }
-  CHECK(ends > 10);  // both ways to finish are met
+  CHECK(ends > 10);  // both ways to finish occur
   CHECK(cuts > 5);
 }
 
-TEST_CASE("beam_search: a batch gives what each sentence gives alone, no more rows than beams") {
+TEST_CASE("beam_search: a sentence has the same result in a batch and alone; no more rows than beams") {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Model model(seed, 6);
     const SearchOptions options{.max_length = 8, .width = 3};
@@ -147,8 +147,8 @@ TEST_CASE("beam_search: a batch gives what each sentence gives alone, no more ro
   }
 }
 
-TEST_CASE("beam_search: a wider beam finds what greedy search misses") {
-  // After 4 nothing is sure; after 5 the end is certain. Greedy takes 4 (0.6), the best is 5 (0.4).
+TEST_CASE("beam_search: finds a better sentence than greedy search") {
+  // After 4 the probability is spread; after 5 the end is certain. Greedy takes 4 (0.6), the best is 5 (0.4).
   const DecodeStep step = [](const Tensor& tokens, const Tensor&) {
     std::vector<double> logs;
     for (const int64_t token : tokens.to_vector<int64_t>())
@@ -165,8 +165,8 @@ TEST_CASE("beam_search: a wider beam finds what greedy search misses") {
   CHECK(found[0][0].ended);
 }
 
-TEST_CASE("beam_search: the length limit, normalisation and ties") {
-  // Never <eos>: cut off. Among equals the lower token.
+TEST_CASE("beam_search: length limit, normalization and ties") {
+  // Never <eos>: cut off. Of equal tokens the lower one.
   const auto cut = beam_search(always({-2, -1, -kInf, -1}), 1, {.max_length = 3, .width = 2, .alpha = 1});
   CHECK(cut[0][0].tokens == Ids{1, 1, 1});
   CHECK(cut[0][1].tokens == Ids{1, 1, 3});
@@ -174,14 +174,14 @@ TEST_CASE("beam_search: the length limit, normalisation and ties") {
   CHECK(cut[0][0].log_probability == -3);
   CHECK_FALSE(cut[0][0].ended);
   CHECK(greedy_search(always({-1, -1, -1}), 2, 2) == std::vector<Ids>{{0, 0}, {0, 0}});
-  // <eos> at once costs 1.5, a longer sentence less for each token, counting <eos> itself.
+  // <eos> at once costs 1.5, a longer sentence less per token, including <eos>.
   const DecodeStep step = always({-kInf, -kInf, -1.5, -1});
   CHECK(beam_search(step, 1, {.max_length = 3, .width = 50, .alpha = 0})[0][0].tokens.empty());
   const auto normalised = beam_search(step, 1, {.max_length = 3, .width = 50, .alpha = 1});
   CHECK(normalised[0][0].tokens == Ids{3, 3, 3});
   CHECK(normalised[0][1].score == doctest::Approx(-3.5 / 3).epsilon(1e-14));
   CHECK(beam_search(step, 0).empty());
-  // Of a fixed length: <eos>, token 2, is a token like others.
+  // With a fixed length, <eos> (token 2) is an ordinary token.
   const DecodeStep likes_2 = always({-3, -2, -1, -2});
   CHECK(greedy_search(likes_2, 2, 4) == std::vector<Ids>{{}, {}});
   CHECK(greedy_search(likes_2, 2, 4, std::nullopt) == std::vector<Ids>{{2, 2, 2, 2}, {2, 2, 2, 2}});
@@ -191,7 +191,7 @@ TEST_CASE("beam_search: the length limit, normalisation and ties") {
   CHECK_FALSE(two[0][0].ended);
 }
 
-TEST_CASE("beam_search: what is wrong") {
+TEST_CASE("beam_search: errors") {
   CHECK_ERROR(beam_search(always({-1, kNaN, -1}), 1), "beam_search: a log-probability is NaN");
   CHECK_ERROR(greedy_search(always({-kInf, -kInf, -kInf}), 2),
               "beam_search: no token can follow: all log-probabilities of sentence 0 are -inf");
@@ -202,6 +202,6 @@ TEST_CASE("beam_search: what is wrong") {
                     return zeros({3, 4});
                   },
                   2),
-              "beam_search: the step answered [3, 4] for 2 rows; it must give log-probabilities [2, V]");
+              "beam_search: the step returned [3, 4] for 2 rows; it must return log-probabilities [2, V]");
   CHECK_ERROR_HAS(beam_search([](auto&, auto&) { return zeros({2, 4}, int64); }, 2), "float");
 }

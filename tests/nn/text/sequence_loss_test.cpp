@@ -5,7 +5,7 @@
 
 using namespace heed;
 
-TEST_CASE("sequence_loss: by hand") {
+TEST_CASE("sequence_loss: computed by hand") {
   // Two classes; row 0 has both tokens, row 1 the first. -log softmax: log(1 + e^-1), log 2, log(1 + e^2)
   const Tensor logits = tensor({{{1, 0}, {3, 3}}, {{2, 0}, {9, -9}}}, float64);
   const Tensor targets = tensor({{0, 1}, {1, 1}}, int64), lengths = tensor({2, 1}, int64);
@@ -17,7 +17,7 @@ TEST_CASE("sequence_loss: by hand") {
   CHECK(each.shape() == Shape{2, 2});
   CHECK(each.to_vector()[2] == doctest::Approx(c).epsilon(1e-14));
   CHECK(each.to_vector()[3] == 0);
-  // Without lengths target 0, which is <pad>, does not count.
+  // Without lengths, target 0 is <pad> and not valid.
   CHECK(sequence_loss(logits, targets).item() == doctest::Approx((b + c + 18) / 3).epsilon(1e-7));
   CrossEntropyOptions options{.weight = tensor({1, 3}, float64), .label_smoothing = 0.25};
   const Tensor valid = tensor({{1, 0}, {3, 3}, {2, 0}}, float64);
@@ -47,7 +47,7 @@ TEST_CASE("sequence_loss: padding changes neither loss nor gradient") {
 }
 
 // covers: C-100-05
-TEST_CASE("sequence_loss: <pad> as the only sign of the end") {
+TEST_CASE("sequence_loss: without lengths, <pad> marks the end") {
   const Tensor logits = randn({2, 4, 5}, float64);
   const Tensor targets = tensor({{1, 2, 3, 4}, {4, 0, 0, 0}}, int64);
   const Tensors by_length = value_and_gradients(
@@ -61,7 +61,7 @@ TEST_CASE("sequence_loss: <pad> as the only sign of the end") {
   CHECK(largest_difference(by_length[1], by_pad[1]) == 0);
 }
 
-TEST_CASE("sequence_loss: what is wrong") {
+TEST_CASE("sequence_loss: errors") {
   const Tensor logits = zeros({2, 3, 4}), targets = ones({2, 3}, int64);
   CHECK_ERROR(
       sequence_loss(logits, ones({2, 4}, int64)),
@@ -73,13 +73,13 @@ TEST_CASE("sequence_loss: what is wrong") {
   for (const auto& lengths : {tensor({4, 1}, int64), tensor({-1, 1}, int64)})
     CHECK_ERROR_HAS(sequence_loss(logits, targets, lengths), "lengths must be from 0 to 3");
   CHECK_ERROR(sequence_loss(logits, targets, tensor({0, 0}, int64)),
-              "sequence_loss: no token counts, so there is no mean; every sequence is padding");
-  CHECK_ERROR_HAS(sequence_loss(logits, zeros({2, 3}, int64)), "no token counts");
+              "sequence_loss: no token is valid, so the mean is undefined; every sequence is padding");
+  CHECK_ERROR_HAS(sequence_loss(logits, zeros({2, 3}, int64)), "no token is valid");
   CHECK_ERROR_HAS(sequence_loss(logits, zeros({2, 3})), "int64");
   CHECK(sequence_loss(logits, targets, tensor({0, 0}, int64), {.reduction = Reduction::sum}).item() == 0);
 }
 
-TEST_CASE("sequence_loss: a target that counts must be a class") {
+TEST_CASE("sequence_loss: a valid target must be a class") {
   for (const int64_t wrong : {-100, -1, 2})
     CHECK_THROWS_AS(sequence_loss(zeros({1, 2, 2}), from_vector(std::vector<int64_t>{0, wrong}, {1, 2}),
                                   tensor({2}, int64)),

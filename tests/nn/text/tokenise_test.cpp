@@ -4,7 +4,7 @@
 
 using namespace heed;
 
-TEST_CASE("split_words: white space separates, marks stand apart") {
+TEST_CASE("split_words: white space separates words, marks are tokens") {
   CHECK(split_words("I love China") == Tokens{"I", "love", "China"});
   CHECK(split_words("  Is he here?\n") == Tokens{"Is", "he", "here", "?"});
   CHECK(split_words("Don't go, Ann!") == Tokens{"Don't", "go", ",", "Ann", "!"});
@@ -27,7 +27,7 @@ TEST_CASE("join_words: the inverse for plain sentences") {
     CHECK(join_words(split_words(text)) == text);
 }
 
-TEST_CASE("split_characters: one by one, spaces on request") {
+TEST_CASE("split_characters: single characters, spaces if wanted") {
   CHECK(split_characters("我爱中国") == Tokens{"我", "爱", "中", "国"});
   CHECK(split_characters(" 我 a\u3000é\n") == Tokens{"我", "a", "é"});
   CHECK(split_characters("a b", true) == Tokens{"a", " ", "b"});
@@ -35,7 +35,7 @@ TEST_CASE("split_characters: one by one, spaces on request") {
   CHECK(split_characters("").empty());
 }
 
-TEST_CASE("tokenisers name the byte that is not UTF-8") {
+TEST_CASE("split_words and split_characters: the error gives the position of the invalid byte") {
   CHECK_ERROR(split_words("ab \xC3("),
               "split_words: byte 3 of the text is not UTF-8; save the text in UTF-8");
   CHECK_ERROR(split_characters("我\xE7\x88"),

@@ -18,7 +18,7 @@ TEST_CASE("vocabulary: special tokens first, then by count, then by bytes") {
   CHECK(Vocabulary::unk == Vocabulary().id("<unk>"));
 }
 
-TEST_CASE("vocabulary: to ids and back") {
+TEST_CASE("vocabulary: encode and decode") {
   const Vocabulary v({{"a", "a", "b"}});
   CHECK(v.encode({"b", "x", "a"}) == Ids{5, 3, 4});
   CHECK(v.contains("a"));
@@ -30,14 +30,14 @@ TEST_CASE("vocabulary: to ids and back") {
   CHECK_ERROR(v.decode({4, -1}), "Vocabulary: there is no id -1; the ids are 0 to 5");
 }
 
-TEST_CASE("vocabulary: saved as text and read again") {
+TEST_CASE("vocabulary: saving and loading") {
   const Vocabulary v({{"我", "爱", "我", "中", " ", "<"}});
   CHECK(Vocabulary::from_text(v.to_text()).to_text() == v.to_text());
   CHECK(Vocabulary::from_text(v.to_text()).encode({"爱", "我"}) == v.encode({"爱", "我"}));
   CHECK(Vocabulary::from_text("<pad>\r\n<bos>\r\n<eos>\r\n<unk>\r\nb\r\na").encode({"a", "b"}) == Ids{5, 4});
 }
 
-TEST_CASE("vocabulary: what is wrong") {
+TEST_CASE("vocabulary: errors") {
   const std::string special = "<pad>\n<bos>\n<eos>\n<unk>\n";
   const auto refusal = [](const std::string& text) { return message([&] { Vocabulary::from_text(text); }); };
   CHECK(refusal("<pad>\nthe\n") ==
@@ -45,11 +45,11 @@ TEST_CASE("vocabulary: what is wrong") {
   CHECK(refusal("") == "Vocabulary: the text has 0 lines; the first four are <pad> <bos> <eos> <unk>");
   CHECK(refusal("<pad>\n<bos>\n<eos>\n") ==
         "Vocabulary: the text has 3 lines; the first four are <pad> <bos> <eos> <unk>");
-  CHECK(refusal(special + "a\nb\na\n") == "Vocabulary: token \"a\" is there twice, as 4 and 6");
+  CHECK(refusal(special + "a\nb\na\n") == "Vocabulary: token \"a\" appears twice, as 4 and 6");
   CHECK(refusal(special + "a\n\nb\n") == "Vocabulary: token 5 is empty");
   CHECK(refusal(special + "a\xFF\n") ==
         "Vocabulary: byte 1 of the text is not UTF-8; save the text in UTF-8");
   CHECK_ERROR(Vocabulary({{"a\nb"}}),
-              "Vocabulary: token 4 holds a line break; a vocabulary is saved with a token on each line");
+              "Vocabulary: token 4 contains a line break; a vocabulary is saved with one token on each line");
   CHECK_ERROR(Vocabulary({{"a"}}, 0), "Vocabulary: min_count is 0; it must be at least 1");
 }

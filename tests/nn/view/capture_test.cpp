@@ -22,7 +22,7 @@ struct Two : Layer<Two> {
 
 }  // namespace
 
-TEST_CASE("AttentionScope: every call's weights, by module path and step; results stay the same bits") {
+TEST_CASE("AttentionScope: the weights of every call by module path and step; results stay the same") {
   const Two model;
   const Tensor x = randn({2, 5, 4});
   const Tensor outside = model(x);
@@ -72,7 +72,7 @@ TEST_CASE("AttentionScope: scopes may end in any order") {
   CHECK_FALSE(attention_captured());
 }
 
-TEST_CASE("AttentionScope: what a scope recorded may be attended with again, inside two scopes") {
+TEST_CASE("AttentionScope: recorded weights may be used for attention again, inside two scopes") {
   AttentionScope outer;
   AttentionScope inner;
   attention_pool(full({1, 2}, 0.5), ones({2, 3}));

@@ -12,7 +12,7 @@ int64_t count(const std::string& text, const std::string& part) {
   return n;
 }
 
-// Elements open and close in order, and text and attributes hold no bare < or &.
+// Checks that elements are nested and that text and attributes contain no unescaped < or &.
 void check_well_formed(const std::string& xml) {
   Texts open;
   for (size_t at = 0; at < xml.size();) {
@@ -43,7 +43,7 @@ void check_well_formed(const std::string& xml) {
 
 }  // namespace
 
-TEST_CASE("attention_svg: one cell, to the letter") {
+TEST_CASE("attention_svg: one cell, character by character") {
   CHECK(
       attention_svg(AttentionMap(tensor({{0.5}}), {"I"}, {"我"}, {.sentence = "我 → I"})) ==
       R"svg(<svg xmlns="http://www.w3.org/2000/svg" width="200" height="160" viewBox="0 0 200 160" font-family="sans-serif" font-size="12" fill="#222">
@@ -70,7 +70,7 @@ TEST_CASE("attention_svg: one cell, to the letter") {
 }
 
 TEST_CASE(
-    "attention_svg: labels of keys stand upright, one character below the other where columns are narrow") {
+    "attention_svg: narrow columns have vertical labels, Chinese ones with characters below each other") {
   const std::string svg = attention_svg(AttentionMap(ones({1, 40}), {"q"}, Tokens(40, "中国人")));
   check_well_formed(svg);
   CHECK(count(svg, ">中</text>") == 40);
@@ -79,7 +79,7 @@ TEST_CASE(
   CHECK(count(attention_svg(AttentionMap(ones({1, 4}), {"q"}, Tokens(4, "Beijing"))), "rotate") == 0);
 }
 
-TEST_CASE("attention_svg: a long sentence is wrapped into the picture, the first query is on top") {
+TEST_CASE("attention_svg: a long sentence is wrapped, and the first query is at the top") {
   std::string sentence;
   for (int i = 0; i < 40; ++i) sentence += "word" + std::to_string(i) + " ";
   const std::string svg =
@@ -96,14 +96,14 @@ TEST_CASE("attention_svg: a panel for each head, a titled cell for each weight, 
   const std::string svg =
       attention_svg(AttentionMap(full({1, 5, 3, 2}, 0.5), queries, keys, {.module = "layers.<0>"}));
   check_well_formed(svg);
-  CHECK(count(svg, "<rect") == 5 * (6 + 1) + 2);  // with a frame each, and the ground, and the legend
+  CHECK(count(svg, "<rect") == 5 * (6 + 1) + 2);  // with a frame each, the background and the legend
   CHECK(count(svg, "<title>&lt;bos&gt; → ]]&gt;: 0.5000</title>") == 5);
   CHECK(count(svg, "layers.&lt;0&gt;, head 5 of 5<") == 1);
   CHECK(count(svg, ">a&amp;b</text>") == 5);
-  CHECK(count(svg, "http") == 1);  // the name space
+  CHECK(count(svg, "http") == 1);  // the namespace
 }
 
-TEST_CASE("attention_svg: colours go from light to dark, and stay within the scale") {
+TEST_CASE("attention_svg: colors go from light to dark and stay within the scale") {
   const std::string svg =
       attention_svg(AttentionMap(tensor({{0, 0.5, 1, -3, 9, std::nan("")}}), {"q"}, Tokens(6, "k")));
   for (const char* cell :
@@ -112,7 +112,7 @@ TEST_CASE("attention_svg: colours go from light to dark, and stay within the sca
     CHECK(count(svg, cell) == 1);
 }
 
-TEST_CASE("attention_svg: many weights share cells, which show the largest; nothing to show is no error") {
+TEST_CASE("attention_svg: many weights share cells, which show the largest; no weights are no error") {
   Tensor weights = zeros({1000, 900});
   weights.mutable_data<float>()[900 * 999 + 899] = 0.75F;
   const std::string svg = attention_svg(AttentionMap(weights, Tokens(1000, "q"), Tokens(900, "k")));

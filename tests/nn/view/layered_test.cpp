@@ -18,7 +18,7 @@ bool inside(const LayeredBox& box, const LayeredPoint& p) {
 
 }  // namespace
 
-TEST_CASE("layered: an input above what uses it, in the middle of two that it feeds; nothing at all") {
+TEST_CASE("layered: an input is above its users and centered between them; an empty graph") {
   const Layered one = layered({{40, 20}, {40, 20}, {40, 20}, {40, 20}}, {{0, 1}, {0, 2}, {1, 3}, {2, 3}});
   const auto centre = [&](size_t i) { return one.boxes[i].x + one.boxes[i].width / 2; };
   CHECK(one.boxes[1].y == one.boxes[2].y);
@@ -30,13 +30,13 @@ TEST_CASE("layered: an input above what uses it, in the middle of two that it fe
   CHECK(layered({{40, 20}}, {}).width > 40);
 }
 
-TEST_CASE("layered: operands stand in their order, so that their edges do not cross") {
+TEST_CASE("layered: operands keep their order, so that their edges do not cross") {
   const Layered two = layered({{40, 20}, {40, 20}, {100, 20}}, {{1, 2}, {0, 2}});
   CHECK(two.boxes[1].x < two.boxes[0].x);
   CHECK(two.edges[0].points.back().x < two.edges[1].points.back().x);
 }
 
-TEST_CASE("layered: in random graphs no boxes overlap, edges lead down around boxes, all is in the picture") {
+TEST_CASE("layered: random graphs without overlapping boxes, with edges that lead down around boxes") {
   std::mt19937 random(1);
   for (int graph = 0; graph < 200; ++graph) {
     CAPTURE(graph);

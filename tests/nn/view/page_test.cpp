@@ -28,7 +28,7 @@ Visit visit_page(const std::string& page, const std::string& script, int width =
 
 }  // namespace
 
-TEST_CASE("attention_page: one file that names nothing outside, data once, tokens harmless") {
+TEST_CASE("attention_page: one file without external references, tokens escaped") {
   const std::string page = attention_page(maps(), {.title = "a<b & \"c\"", .language = "zh"});
   CHECK(
       page.starts_with("<!DOCTYPE html>\n<html lang=\"zh\">\n<meta charset=\"utf-8\">\n"
@@ -105,8 +105,7 @@ TEST_CASE("attention_page in a browser: the current token red, the others shaded
         "requests 0\n");
 }
 
-TEST_CASE("attention_page in a browser: a request to the network would not go unseen" *
-          doctest::test_suite("slow")) {
+TEST_CASE("attention_page in a browser: a network request would be detected" * doctest::test_suite("slow")) {
   if (!has_browser()) return;
   const Visit seen =
       visit_page(attention_page(maps()), "fetch('http://example.org/').catch(() => note('refused'));");
@@ -114,7 +113,7 @@ TEST_CASE("attention_page in a browser: a request to the network would not go un
   CHECK(seen.result == "refused\n");
 }
 
-TEST_CASE("attention_page in a browser: menus apart, contrast, palette of map and thumbnails, keys" *
+TEST_CASE("attention_page in a browser: separate menus, contrast, colors of map and thumbnails, keys" *
           doctest::test_suite("slow")) {
   if (!has_browser()) return;
   const auto soft = [](const char* sentence, const char* module, double part) {
@@ -159,7 +158,7 @@ TEST_CASE("attention_page in a browser: menus apart, contrast, palette of map an
         "你 → 好: 0.5000\n");
 }
 
-TEST_CASE("attention_page in a browser: in windows of three widths nothing is cut and no letter too small" *
+TEST_CASE("attention_page in a browser: windows of three widths, without clipped or tiny text" *
           doctest::test_suite("slow")) {
   if (!has_browser()) return;
   const auto tokens = [](int64_t n, const std::string& text) { return Tokens(static_cast<size_t>(n), text); };

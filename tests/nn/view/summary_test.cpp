@@ -38,11 +38,11 @@ TEST_CASE("a summary has a row for each module and changes nothing") {
         "2        Dropout     [64, 128]  [64, 128]           0           0\n"
         "3        Linear      [64, 128]  [64, 10]        1,290     163,840\n"
         "parameters 101,770, trainable 1,418, FLOPs 13,008,896");
-  model(zeros({2, 784}));  // the watching is over
+  model(zeros({2, 784}));  // not observed any more
   CHECK(summary(model, zeros({1, 784})).rows[0].calls == 1);
 }
 
-TEST_CASE("a summary of a const model writes nothing into it: another thread sees it in training") {
+TEST_CASE("a summary of a const model does not change it: another thread sees training mode") {
   struct Probe : Layer<Probe> {
     Tensor forward(const Tensor& x) const {
       CHECK_FALSE(training());
@@ -57,7 +57,7 @@ TEST_CASE("a summary of a const model writes nothing into it: another thread see
   CHECK(probe.training());
 }
 
-TEST_CASE("a module that runs twice counts twice; after an error nothing stays behind") {
+TEST_CASE("a summary counts both calls of a module, and restores the model after an error") {
   struct Twice : Layer<Twice> {
     Tensor forward(const Tensor& x) const { return inner(inner(x)); }
     void visit(Visitor& v) override { v("inner", inner); }
@@ -73,7 +73,7 @@ TEST_CASE("a module that runs twice counts twice; after an error nothing stays b
   CHECK(s.flops == 64);
 }
 
-TEST_CASE("attention whose weights nobody asks for has one output") {
+TEST_CASE("a summary shows one output for attention if its weights are not used") {
   const TransformerEncoder model(8, 2, 1, {.dim_feedforward = 4});
   const Summary s = summary(model, zeros({1, 3, 8}));
   const auto row = std::find_if(s.rows.begin(), s.rows.end(),

@@ -32,7 +32,7 @@ TEST_CASE("tape_svg: a box for each tensor with value, gradient and rule, an edg
   CHECK(tape_svg(Tape()).starts_with("<svg "));
 }
 
-TEST_CASE("tape_page: one file that names nothing outside, names harmless") {
+TEST_CASE("tape_page: one file without external references, names escaped") {
   Tape tape;
   const Tensor a = tensor({1, 2}).requires_grad_();
   tape.name("</script><b>", a);
@@ -40,7 +40,7 @@ TEST_CASE("tape_page: one file that names nothing outside, names harmless") {
   const std::string page = tape_page(tape, {.title = "a<b", .language = "zh"});
   CHECK(page.starts_with(
       "<!DOCTYPE html>\n<html lang=\"zh\">\n<meta charset=\"utf-8\">\n<title>a&lt;b</title>"));
-  CHECK(page.find("http:") == page.rfind("http:"));  // the name of SVG
+  CHECK(page.find("http:") == page.rfind("http:"));  // the namespace of SVG
   for (const char* part : {"https:", "innerHTML", "</script><b>", "{{"}) CHECK_FALSE(contains(page, part));
   CHECK(contains(page, R"("gradients":[{"node":1,"rows":["1"]},{"node":0,"rows":["[1, 1]"],"edge":0}])"));
 }

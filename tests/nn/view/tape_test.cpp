@@ -13,7 +13,7 @@ using namespace heed;
 
 namespace {
 
-// A text without the lines of this file, which move.
+// Removes the lines of this file, which change.
 std::string without_lines(std::string text) {
   for (size_t at = 0; (at = text.find("    at tape_test.cpp:", at)) != std::string::npos;)
     text.erase(at, text.find('\n', at) - at);
@@ -23,7 +23,7 @@ std::string without_lines(std::string text) {
 }  // namespace
 
 // covers: C-100-08
-TEST_CASE("Tape: values as they are computed, then each turn with its rule and what it gives") {
+TEST_CASE("Tape: forward the values, backward the gradients with their rules and contributions") {
   Tape tape;
   const Tensor x = tensor(3, float64).requires_grad_();
   const Tensor a = x * x;
@@ -34,20 +34,20 @@ TEST_CASE("Tape: values as they are computed, then each turn with its rule and w
   tape.name("a", a);
   tape.name("y", y);
   CHECK(without_lines(tape_text(tape)) ==
-        "forward: each operation when it is computed\n"
+        "forward: the operations in order\n"
         "x = 3    leaf\n"
         "a = mul(x, x) = 9\n"
         "#4 = mul(a, 2) = 18\n"
         "y = mul(a, #4) = 162\n"
-        "backward: each operation once all that use its result have had their turn\n"
+        "backward: the rule of each operation, after those of all its users\n"
         "y: g = 1    mul: da = g #4, d#4 = g a\n"
         "    a gets 18\n"
         "    #4 gets 9\n"
         "#4: g = 9    mul: da = g 2\n"
-        "    a gets 18, has 36\n"
+        "    a gets 18, sum 36\n"
         "a: g = 36    mul: dx = g x, dx = g x\n"
         "    x gets 108\n"
-        "    x gets 108, has 216\n");
+        "    x gets 108, sum 216\n");
   CHECK(contains(tape_text(tape, 1), "    at tape_test.cpp:"));
   CHECK(contains(tape.nodes()[1].line.file_name(), "tape_test.cpp"));
   CHECK(tape.nodes().size() == 5);
@@ -56,7 +56,7 @@ TEST_CASE("Tape: values as they are computed, then each turn with its rule and w
   CHECK_ERROR(tape.label(5), "Tape::label: node 5 of 5; they count from 0");
 }
 
-TEST_CASE("Tape: matrices, broadcast operands, constants, a tensor from before, modules by name") {
+TEST_CASE("Tape: matrices, broadcast operands, constants, older tensors, names of parameters") {
   const Tensor before = sin(tensor({1, 2}).requires_grad_());
   const Linear linear(2, 1);
   Tape tape;
@@ -70,18 +70,18 @@ TEST_CASE("Tape: matrices, broadcast operands, constants, a tensor from before, 
   CHECK(contains(text, "layer.bias = ["));
   CHECK(contains(text, "data = [[1, 1], [1, 1]]    constant\n"));
   CHECK(contains(text, " = mul(data, #4) = [["));
-  CHECK(contains(text, ", summed over what was broadcast\n"));
+  CHECK(contains(text, ", summed over broadcast dimensions\n"));
   REQUIRE(tape.steps().size() > 2);
-  CHECK(tape.steps().back().gifts.empty());  // of the sine, whose operand the tape does not know
-  REQUIRE_FALSE(tape.steps()[tape.steps().size() - 2].gifts.empty());
-  const auto& last = tape.steps()[tape.steps().size() - 2].gifts.back();
+  CHECK(tape.steps().back().contributions.empty());  // of the sine: its operand is not on the tape
+  REQUIRE_FALSE(tape.steps()[tape.steps().size() - 2].contributions.empty());
+  const auto& last = tape.steps()[tape.steps().size() - 2].contributions.back();
   CHECK(last.gradient.shape() == before.shape());
   CHECK(last.summed);
   CHECK(tape.nodes()[last.to].operation == "sin");
   CHECK(tape.nodes()[last.to].inputs.empty());
 }
 
-TEST_CASE("Tape: a large tensor by its shape and range, an empty one by its shape") {
+TEST_CASE("Tape: small tensors as values, large ones as shape and range") {
   CHECK(detail::in_line(zeros({3, 0})) == "no numbers, [3, 0]");
   CHECK(detail::in_line(tensor({{1, 2}, {3, 4}})) == "[[1, 2], [3, 4]]");
   CHECK(detail::rows_of(tensor({{1, 2}, {3, 4}})) == Texts{"[1, 2]", "[3, 4]"});
@@ -93,7 +93,7 @@ TEST_CASE("Tape: a large tensor by its shape and range, an empty one by its shap
   CHECK(detail::in_line(cat({arange(0, 20, 1.0), full({1}, NAN)}, 0)) == "[21] from 0 to 19 with 1 NaN");
 }
 
-TEST_CASE("Tape: each pass has sums of its own, and a second derivative is one more pass") {
+TEST_CASE("Tape: each pass has its own sums, and a second derivative is another pass") {
   Tape tape;
   const Tensor x = tensor(2, float64).requires_grad_();
   const Tensor y = x * x * x;
@@ -104,12 +104,12 @@ TEST_CASE("Tape: each pass has sums of its own, and a second derivative is one m
   CHECK(x.grad().item() == 12);
   double last = 0;
   for (size_t i = first; i < tape.steps().size(); ++i)
-    for (const TapeStep::Contribution& gift : tape.steps()[i].gifts)
-      if (tape.label(gift.to) == "x") last = gift.sum.item();
+    for (const TapeStep::Contribution& part : tape.steps()[i].contributions)
+      if (tape.label(part.to) == "x") last = part.sum.item();
   CHECK(last == 12);
 }
 
-TEST_CASE("Tape: rules that are recorded themselves keep what they give, and each pass has a heading") {
+TEST_CASE("Tape: rules that are recorded keep their contributions, and each pass has a heading") {
   Tape tape;
   const Tensor x = tensor(2, float64).requires_grad_();
   tape.name("x", x);
@@ -117,23 +117,23 @@ TEST_CASE("Tape: rules that are recorded themselves keep what they give, and eac
   grad(y, {x}, true);
   y.backward();
   CHECK(without_lines(tape_text(tape)) ==
-        "forward: each operation when it is computed\n"
+        "forward: the operations in order\n"
         "x = 2    leaf\n"
         "#3 = mul(x, -3) = -6\n"
-        "backward: each operation once all that use its result have had their turn\n"
+        "backward: the rule of each operation, after those of all its users\n"
         "#3: g = 1    mul: dx = g (-3)\n"
         "    x gets -3\n"
-        "backward: each operation once all that use its result have had their turn\n"
+        "backward: the rule of each operation, after those of all its users\n"
         "#3: g = 1    mul: dx = g (-3)\n"
         "    x gets -3\n");
   const Tensor z = square(square(x));
   const Tensor slope = grad(z, {x}, true)[0];
-  size_t gifts = 0;
-  for (const TapeStep& step : tape.steps()) gifts += step.pass == 3 ? step.gifts.size() : 0;
-  CHECK(gifts == 2);
+  size_t contributions = 0;
+  for (const TapeStep& step : tape.steps()) contributions += step.pass == 3 ? step.contributions.size() : 0;
+  CHECK(contributions == 2);
 }
 
-TEST_CASE("Tape: a leaf that was written into is a node anew, under its name") {
+TEST_CASE("Tape: a leaf that was overwritten becomes a new node with the same name") {
   Tape tape;
   const Tensor w = tensor({1, 2}).requires_grad_();
   tape.name("w", w);
@@ -151,7 +151,7 @@ TEST_CASE("Tape: a leaf that was written into is a node anew, under its name") {
   CHECK(tape.nodes().back().inputs.at(0) == second);
 }
 
-TEST_CASE("Tape: what is watched is the same bit for bit, and other threads are not seen") {
+TEST_CASE("Tape: results stay the same bit for bit, and other threads are not recorded") {
   const auto run = [] {
     manual_seed(3);
     Sequential model(Linear(3, 4), Linear(4, 1));
@@ -172,7 +172,7 @@ TEST_CASE("Tape: what is watched is the same bit for bit, and other threads are 
   CHECK(tape.steps().size() == steps);
 }
 
-TEST_CASE("Tape: several at once, which end in any order; none sees what comes after its end") {
+TEST_CASE("Tape: several tapes may end in any order") {
   auto outer = std::make_unique<Tape>();
   const Tensor x = tensor(1).requires_grad_();
   const Tensor a = x + 1;
@@ -180,11 +180,11 @@ TEST_CASE("Tape: several at once, which end in any order; none sees what comes a
   const Tensor b = a + 1;
   outer.reset();
   const Tensor c = b + 1;
-  CHECK(inner->steps().size() == 3);  // a, which it did not see made, b and c
+  CHECK(inner->steps().size() == 3);  // a, which is older than the tape, b and c
   c.backward();
   REQUIRE(inner->steps().size() == 6);
-  CHECK(inner->steps()[4].gifts.at(0).gradient.item() == 1);
-  CHECK(inner->steps()[5].gifts.empty());  // x is unknown to it
+  CHECK(inner->steps()[4].contributions.at(0).gradient.item() == 1);
+  CHECK(inner->steps()[5].contributions.empty());  // x is not on the tape
   inner.reset();
   CHECK_FALSE(Observer::any());
 }

@@ -14,7 +14,7 @@ static AttentionMap translation() {
   return AttentionMap(tensor({{1, 0, 0}, {0.25, 0.5, 0.25}, {0, 0, 1}}), en, zh);
 }
 
-TEST_CASE("attention_text: plainly a table, wide characters aligned, keys on columns and queries on rows") {
+TEST_CASE("attention_text: a plain table, with keys on columns and queries on rows") {
   CHECK(attention_text(translation(), TextStyle::plain) ==
         "         我    爱  中国\n"
         "I      1.00  0.00  0.00\n"
@@ -29,14 +29,14 @@ TEST_CASE("attention_text: plainly a table, wide characters aligned, keys on col
 }
 
 // covers: C-003-18
-TEST_CASE("attention_line: in colour the current word is red and the others are shaded by their weights") {
-  // One sentence: the current word stands among the others.
+TEST_CASE("attention_line: in color the current word is red and the others are shaded by weight") {
+  // One sentence: the current word is one of the others.
   const AttentionMap own(tensor({{1, 0, 0}, {0.25, 0.5, 0.25}, {0, 1, 0}}), zh, zh);
   CHECK(attention_line(own, 1, TextStyle::coloured) ==
         "\033[38;5;16;48;5;189m 我 \033[0m"
         "\033[1;38;5;160;48;5;153m 爱 \033[0m"
         "\033[38;5;16;48;5;189m 中国 \033[0m");
-  // Two sentences: it stands before them. Weights below 0, above 1 and NaN do no harm.
+  // Two sentences: it comes before them. Weights may be below 0, above 1 or NaN.
   const AttentionMap cross(tensor({{-1, 0.75, 7, std::nan("")}}), {"I"}, {"a", "b", "c", "d"});
   const std::string line =
       "\033[1;38;5;160mI\033[0m "
@@ -49,7 +49,7 @@ TEST_CASE("attention_line: in colour the current word is red and the others are 
   CHECK(three.ends_with(attention_line(own, 2, TextStyle::coloured)));
 }
 
-TEST_CASE("AttentionMap: one entry of a batch, each head or their mean") {
+TEST_CASE("AttentionMap: one entry of a batch, single heads or their mean") {
   const Tensor weights = rand({2, 3, 4, 5});
   const Tokens queries(4, "q"), keys(5, "k");
   const AttentionMap map(weights, queries, keys, {.module = "layers.0", .step = 2, .batch = 1});
@@ -68,23 +68,23 @@ TEST_CASE("AttentionMap: one entry of a batch, each head or their mean") {
   CHECK_THROWS_AS(AttentionMap(weights, queries, keys, {.heads = true}), Error);
 }
 
-TEST_CASE("AttentionMap: what steers terminals or cannot stand in XML is made visible") {
+TEST_CASE("AttentionMap: characters that control terminals or are not allowed in XML are replaced") {
   const AttentionMap map(ones({1, 4}), {"\n"}, {"\x1b[31m", "\u009b", "\x7f", "\uffff"});
   CHECK(map.queries == Tokens{"␊"});
   CHECK(map.keys == Tokens{"␛[31m", "\uFFFD", "\uFFFD", "\uFFFD"});
 }
 
-TEST_CASE("AttentionMap: errors name the tokens and the sizes") {
+TEST_CASE("AttentionMap: errors give the tokens and sizes") {
   const Tensor weights = ones({2, 3, 4});
   const Tokens three(3, "q"), four(4, "k");
   CHECK_ERROR(AttentionMap(weights, four, four),
               "AttentionMap: 4 query tokens for weights [2, 3, 4], which have 3 query positions; give a "
-              "token for each, padding too");
+              "token for each position, including padding");
   CHECK_ERROR(AttentionMap(weights, three, three),
               "AttentionMap: 3 key tokens for weights [2, 3, 4], which have 4 key positions; give a token "
-              "for each, padding too");
+              "for each position, including padding");
   CHECK_ERROR(AttentionMap(weights, three, four, {.batch = 2}),
-              "AttentionMap: entry 2 of the batch is wanted, and weights [2, 3, 4] have 2");
+              "AttentionMap: there is no batch entry 2; weights [2, 3, 4] have 2");
   CHECK_ERROR(AttentionMap(ones({3}), three, four),
               "AttentionMap: weights [3] must be [B, H, Tq, Tk], [B, Tq, Tk] or [Tq, Tk]");
   CHECK(message([&] { AttentionMap(ones({1, 1}), {"\xff"}, {"k"}); }).starts_with("AttentionMap: a token"));
@@ -94,7 +94,7 @@ TEST_CASE("AttentionMap: errors name the tokens and the sizes") {
   CHECK_ERROR(map.row(0, -2), "AttentionMap: head -2 of 1");
 }
 
-TEST_CASE("stacked_steps: the calls of a module one below the other; later keys were not there before") {
+TEST_CASE("stacked_steps: the calls of a module below each other, with weight 0 for later keys") {
   AttentionScope scope;
   for (int64_t keys = 1; keys <= 3; ++keys)
     attention_pool(full({2, 1, keys}, 1.0 / static_cast<double>(keys), float64), ones({2, keys, 1}, float64));
@@ -104,7 +104,7 @@ TEST_CASE("stacked_steps: the calls of a module one below the other; later keys 
   CHECK_ERROR_HAS(stacked_steps(scope, "decoder"), "there is no call 0 of the module \"decoder\"");
 }
 
-TEST_CASE("captured_weights: all calls by name, for files that other programs read") {
+TEST_CASE("captured_weights: all calls by name, for files") {
   AttentionScope scope;
   const Tensor first = softmax(randn({2, 3, 4}), -1), second = softmax(randn({2, 1, 5}), -1);
   attention_pool(first, ones({2, 4, 1}));

@@ -1,4 +1,4 @@
-// A process that has used the pool of threads forks, and the child computes as well.
+#include "tensor/fork.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@ using namespace heed;
 
 namespace {
 
-// What f answers in a child, -1 if it is not done within 20 seconds.
+// Calls f in a child process and returns its result, or -1 after 20 seconds.
 template <class F>
 int in_child(const F& f) {
   const pid_t child = fork();
@@ -30,7 +30,7 @@ int in_child(const F& f) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Products, sums and their gradients, over all threads.
+// Products, sums and their gradients, on all threads.
 std::string compute() {
   manual_seed(1);
   const Tensor x = randn({300, 400}).requires_grad_(), w = randn({400, 300}).requires_grad_();
@@ -39,7 +39,7 @@ std::string compute() {
   return bytes_of(y) + bytes_of(x.grad()) + bytes_of(w.grad());
 }
 
-// How many threads a loop has.
+// The number of threads that a loop uses.
 int64_t threads_at_work() {
   std::array<std::atomic<bool>, 64> seen{};
   std::atomic<int> arrived = 0;
@@ -53,16 +53,16 @@ int64_t threads_at_work() {
 
 }  // namespace
 
-TEST_CASE("a child computes, on as many threads, after the parent did") {
+TEST_CASE("fork: a child computes on as many threads as its parent did before") {
   const Threads four(4);
   const std::string wanted = compute();
   REQUIRE(threads_at_work() == 4);
   for (int round = 0; round < 3; ++round) {
     CHECK(in_child([&] { return compute() == wanted ? 7 : 8; }) == 7);
-#ifndef __clang__  // whose OpenMP gives a child one
+#ifndef __clang__  // its OpenMP gives a child one thread
     CHECK(in_child([&] { return threads_at_work() == 4 ? 7 : 8; }) == 7);
 #endif
-    // And its child.
+    // A child of the child.
     CHECK(in_child([&] {
             compute();
             const pid_t next = fork();
@@ -71,12 +71,12 @@ TEST_CASE("a child computes, on as many threads, after the parent did") {
             waitpid(next, &status, 0);
             return WIFEXITED(status) ? WEXITSTATUS(status) : 9;
           }) == 7);
-    CHECK(compute() == wanted);  // the parent goes on
+    CHECK(compute() == wanted);  // the parent continues
     CHECK(threads_at_work() == 4);
   }
 }
 
-TEST_CASE("a child of another thread than the one that computed") {
+TEST_CASE("fork: from another thread than the one that computed") {
   const Threads two(2);
   const std::string wanted = compute();
   int answer = 0;
@@ -87,7 +87,7 @@ TEST_CASE("a child of another thread than the one that computed") {
   CHECK(answer == 7);
 }
 
-TEST_CASE("a child made inside a parallel loop computes alone") {
+TEST_CASE("fork: a child made inside a parallel loop computes on one thread") {
   const Threads two(2);
   const std::string wanted = compute();
   int answer = 0;

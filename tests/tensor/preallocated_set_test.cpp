@@ -1,0 +1,14 @@
+#include "tensor/preallocated_set.h"
+
+#include "tests/support/expect.h"
+
+TEST_CASE("a preallocated set orders its values and reuses the nodes of erased ones") {
+  heed::PreallocatedSet<int> set;
+  set.reserve(3);
+  for (const int value : {5, 3, 4}) set.insert(value);
+  const int* const node = &*set.values().find(3);
+  set.erase(3);
+  set.insert(7);
+  CHECK(std::ranges::equal(set.values(), std::vector{4, 5, 7}));
+  CHECK(&*set.values().find(7) == node);
+}
