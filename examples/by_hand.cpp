@@ -7,7 +7,8 @@
 #include <cmath>
 #include <ostream>
 #include <sstream>
-#include "nn/view/markup.h"
+
+#include "tensor/utf8.h"
 
 namespace program {
 
@@ -18,7 +19,7 @@ const Matrix kVectors = {{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}};
 
 void introduce(Program& self, const Frame& frame) {
   const auto part = [&](const std::string& name, const std::string& lines) {
-    self.text() << name << detail::replaced(lines, "\n", "\n          ") << "\n";
+    self.text() << name << replaced(lines, "\n", "\n          ") << "\n";
   };
   self.text() << frame.title << "\n\n";
   part("formula   ", frame.formula);
