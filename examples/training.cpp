@@ -121,6 +121,9 @@ void Training::run(heed::Checkpoint& state, int64_t steps, const Step& step, con
       self_.text() << "there is no checkpoint yet; beginning at the first step\n";
     self_.text() << std::flush;
   }
+  if (self_.draws())
+    if (const std::string moved = state.claim(); !moved.empty())
+      self_.text() << "the checkpoints of the training before are now in " << moved << "\n" << std::flush;
   int64_t done = state.step();
   ended_ = std::filesystem::file_time_type::max();
   if (const auto files = state.files(); done == steps && !files.empty())

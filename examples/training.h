@@ -6,6 +6,7 @@
 #include "examples/program.h"
 #include "examples/training_log.h"
 #include "nn/files/checkpoint.h"
+#include "nn/module.h"
 #include "nn/optim/schedule.h"
 
 /// What all programs that train for more than seconds have in common.

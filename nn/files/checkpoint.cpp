@@ -1,6 +1,9 @@
 #include "nn/files/checkpoint.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <cstdio>
@@ -10,81 +13,137 @@
 #include "tensor/create.h"
 #include "tensor/table.h"
 
-// The file: tensors called "part" or "part.name", and in the metadata what is expected, each under its name.
+// The file: tensors called "part" or "part.name". The metadata contains the expected values under their
+// names, and under names that begin with "heed." the format, the checksum and the branch.
+//
+// Note [Branch]: (branch, step) orders checkpoints by the time of writing. A training that never goes back
+// writes growing steps in branch 0. When it resumes from an older checkpoint, its next step is not beyond the
+// newest one, and a new branch begins. So the order needs no clock, and the same state is the same bytes.
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFormat = "heed.format";
-constexpr const char* kCheckpoint = "checkpoint 1";
-constexpr const char* kChecksum = "heed.checksum";
-constexpr std::string_view kStep = "step-", kEnding = ".safetensors";
+constexpr const char *kFormat = "heed.format", *kChecksum = "heed.checksum", *kBranch = "heed.branch";
+// Files of version 1 are loaded without a check: their checksum covered the values only.
+constexpr const char *kVersion1 = "checkpoint 1", *kVersion2 = "checkpoint 2";
+constexpr std::string_view kStep = "step-", kEnding = ".safetensors", kBest = "best.safetensors";
+constexpr int64_t kNone = -1, kUnreadable = INT64_MAX;
 
-// The step in the name of a checkpoint, -1 for other files.
+// The file name after a number of steps, and the number in such a name: kNone for other names.
+std::string name_of(int64_t step) {
+  const std::string digits = std::to_string(step), zeros(8 - std::min<size_t>(8, digits.size()), '0');
+  return detail::text(kStep, zeros, digits, kEnding);
+}
 int64_t step_of(std::string_view name) {
-  if (!name.starts_with(kStep) || !name.ends_with(kEnding)) return -1;
-  int64_t step = -1;
-  const char* end = name.data() + name.size() - kEnding.size();
-  const auto [stop, error] = std::from_chars(name.data() + kStep.size(), end, step);
-  return error == std::errc() && stop == end ? step : -1;
+  int64_t step = kNone;
+  if (name.starts_with(kStep)) std::from_chars(name.data() + kStep.size(), name.data() + name.size(), step);
+  return step >= 0 && name == name_of(step) ? step : kNone;
 }
 
-// Of all numbers (FNV-1a, a number at a time): where one differs, so does it.
-std::string checksum(const StateDict& all) {
+// kNone for a file that is not a checkpoint. One that cannot be read counts as the newest, so that load()
+// reports it.
+int64_t branch_of(const std::string& path) {
+  try {
+    const Metadata metadata = load_metadata(path);
+    const auto branch = metadata.find(kBranch);
+    if (branch != metadata.end()) return std::strtoll(branch->second.c_str(), nullptr, 10);
+    return metadata.contains(kFormat) ? 0 : kNone;
+  } catch (const Error&) {
+    return kUnreadable;
+  }
+}
+
+// A file that is named like a checkpoint.
+struct Found {
+  int64_t branch, step;  // kNone for the best
+  std::string path;
+  auto operator<=>(const Found&) const = default;
+};
+
+// All such files in a folder, in the order of writing.
+std::vector<Found> files_in(const std::string& folder) {
+  // The iterators of std::filesystem terminate the program when memory runs out.
+  const auto close = [](DIR* open) { closedir(open); };
+  const std::unique_ptr<DIR, decltype(close)> open(opendir(folder.c_str()), close);
+  std::vector<Found> all;
+  while (const dirent* entry = open ? readdir(open.get()) : nullptr) {
+    const std::string name = entry->d_name, path = folder + "/" + name;
+    const int64_t step = step_of(name);
+    if (step != kNone || name == kBest) all.push_back({step == kNone ? kNone : branch_of(path), step, path});
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+// Moves these files from a folder to `base`.before, those there to `base`.before-2, and so on. Returns the
+// path of `base`.before, or "" if there were none.
+std::string move_aside(const std::string& from, const std::string& base, int64_t count = 1) {
+  const std::vector<Found> files = files_in(from);
+  if (files.empty()) return "";
+  const std::string to = base + ".before" + (count > 1 ? "-" + std::to_string(count) : "");
+  move_aside(to, base, count + 1);
+  std::error_code wrong;
+  fs::create_directory(to, wrong);
+  for (const Found& file : files)
+    if (!wrong) fs::rename(file.path, to / fs::path(file.path).filename(), wrong);
+  check(!wrong, "Checkpoint: ", from, ": checkpoints cannot be moved to ", to, ": ", wrong.message());
+  return to;
+}
+
+// Locks a folder until the last copy of the result is destroyed or the process ends. Has no effect on file
+// systems without locks.
+std::shared_ptr<const int> lock(const std::string& folder) {
+  const std::shared_ptr<const int> fd(new int(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+                                      [](const int* open) { close(*open), delete open; });
+  check(*fd < 0 || flock(*fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK, "Checkpoint: ", folder,
+        ": another training is using this folder; give each training its own");
+  return fd;
+}
+
+// Depends on every bit of the names, dtypes, shapes, values and texts: FNV-1a, number by number, with a shift
+// that brings the high bits down, where multiplication does not.
+std::string checksum(const StateDict& tensors, const Metadata& metadata) {
   uint64_t sum = 14695981039346656037U;
-  for (const auto& [name, x] : all)
-    x.for_each([&](auto v) {
-      uint64_t bits = 0;
-      std::memcpy(&bits, &v, sizeof v);
-      sum = (sum ^ bits) * 1099511628211U;
-    });
+  const auto add = [&](auto value) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    sum = (sum ^ bits) * 1099511628211U;
+    sum ^= sum >> 32;
+  };
+  for (const auto& [name, x] : tensors) {
+    std::ranges::for_each(detail::text(name, "\n", x.dtype(), x.shape()), add);
+    x.for_each(add);
+  }
+  for (const auto& [name, text] : metadata)
+    if (name != kChecksum) std::ranges::for_each(name + "\n" + text + "\n", add);
   return std::to_string(sum);
 }
 
-struct Close {
-  void operator()(DIR* folder) const { closedir(folder); }
-};
-
-std::string file_of(int64_t step) {
-  const std::string digits = std::to_string(step);
-  return std::string(kStep) + std::string(8 - std::min<size_t>(8, digits.size()), '0') + digits +
-         std::string(kEnding);
-}
-
-// Numbers under the name "" are the part itself.
-template <class T>
-StateDict numbers(const std::vector<T>& values) {
-  return {{"", from_vector(values, {std::ssize(values)})}};
-}
-
-template <class T>
-std::vector<T> numbers(const StateDict& state) {
-  const Tensor& x = state.at("");
-  check(x.dtype() == dtype_of<T> && x.dim() == 1, "a list of ", dtype_of<T>, " is needed, and it is ",
-        x.dtype(), " ", x.shape());
-  return x.to_vector<T>();
-}
-
-template <class T>
-T number(const StateDict& state) {
-  const std::vector<T> values = numbers<T>(state);
-  check(values.size() == 1, "one number is needed, and there are ", values.size());
-  return values[0];
-}
-
-template <class T>
-auto load_number(T& value) {
-  return [&value](const StateDict& state) {
-    return PreparedLoad([&value, there = number<T>(state)] { value = there; });
-  };
+// Reads a file and checks that it is an undamaged checkpoint.
+Safetensors read_checkpoint(const std::string& path, const char* hint) {
+  Safetensors file;
+  try {
+    file = load_safetensors(path);
+  } catch (const Error& error) {
+    fail(error.what(), hint);
+  }
+  const auto& [tensors, metadata] = file;
+  const auto format = metadata.find(kFormat), sum = metadata.find(kChecksum);
+  check(format != metadata.end() && (format->second == kVersion1 || format->second == kVersion2),
+        "Checkpoint: ", path,
+        ": is not a checkpoint; weights alone are for load_safetensors and load_state_dict");
+  const bool same = sum != metadata.end() && sum->second == checksum(tensors, metadata);
+  check(format->second == kVersion1 || same, "Checkpoint: ", path,
+        ": is damaged: its contents are not those that were written", hint);
+  return file;
 }
 
 }  // namespace
 
 Checkpoint::Checkpoint(std::string folder, int64_t keep) : folder_(std::move(folder)), keep_(keep) {
   while (folder_.size() > 1 && folder_.ends_with('/')) folder_.pop_back();
-  check(keep >= 1, "Checkpoint: keep is ", keep, "; at least the last one must stay");
+  check(keep >= 1, "Checkpoint: keep is ", keep, "; at least one must be kept");
   add("step", step_);
   add("lowest", lowest_);
 }
@@ -98,168 +157,173 @@ void Checkpoint::add(Part part) {
   parts_.push_back(std::move(part));
 }
 
-// Before all others: an epoch sets the rates of its optimiser, which knows them better.
-void Checkpoint::add(const std::string& name, Schedule& schedule) {
-  const auto load = [&schedule](const StateDict& state) {
-    return schedule.prepare_epoch(number<int64_t>(state));
+// Adds numbers, which are one tensor under the name of the part. Loading needs as many as there are now, or
+// any number of them.
+template <class T>
+void Checkpoint::add_numbers(const std::string& name, auto get, auto set, bool any_count) {
+  const auto state = [get] {
+    const std::vector<T> numbers = get();
+    return StateDict{{"", from_vector(numbers, {std::ssize(numbers)})}};
   };
-  add({name, [&schedule] { return numbers<int64_t>({schedule.epoch()}); }, load});
-  std::rotate(parts_.begin(), parts_.end() - 1, parts_.end());
+  const auto prepare_load = [=](const StateDict& given) {
+    const Tensor now = state().at("");
+    const auto x = given.find("");
+    check(x != given.end(), "one tensor is needed, and there are ", given.size(), " with names of their own");
+    check(x->second.dtype() == now.dtype() && x->second.dim() == 1 &&
+              (any_count || x->second.numel() == now.numel()),
+          now.dtype(), any_count ? " [...]" : " " + to_string(now.shape()), " is needed, and it is ",
+          x->second.dtype(), " ", x->second.shape());
+    std::vector<T> loaded = x->second.template to_vector<T>();
+    if constexpr (std::is_same_v<decltype(set(loaded)), PreparedLoad>)
+      return set(loaded);
+    else
+      return PreparedLoad([set, loaded = std::move(loaded)]() mutable { set(loaded); });
+  };
+  add({name, state, prepare_load});
+}
+
+void Checkpoint::add(const std::string& name, int64_t& number) {
+  add_numbers<int64_t>(
+      name, [&] { return std::vector{number}; }, [&](auto& loaded) { number = loaded[0]; });
+}
+
+void Checkpoint::add(const std::string& name, double& number) {
+  add_numbers<double>(
+      name, [&] { return std::vector{number}; }, [&](auto& loaded) { number = loaded[0]; });
+}
+
+void Checkpoint::add(const std::string& name, std::vector<double>& numbers) {
+  add_numbers<double>(
+      name, [&] { return numbers; }, [&](auto& loaded) { numbers.swap(loaded); }, true);
 }
 
 void Checkpoint::add(const std::string& name, Generator& generator) {
-  const auto save = [&generator] {
-    std::vector<int64_t> state;
-    for (const uint64_t part : {generator.seed(), generator.stream(), generator.position()})
-      state.push_back(static_cast<int64_t>(part));
-    return numbers(state);
+  const auto get = [&] {
+    const uint64_t state[] = {generator.seed(), generator.stream(), generator.position()};
+    return std::vector<int64_t>(std::begin(state), std::end(state));
   };
-  const auto load = [&generator](const StateDict& state) {
-    const auto parts = numbers<int64_t>(state);
-    check(parts.size() == 3, "three numbers are needed, and there are ", parts.size());
-    Generator there(static_cast<uint64_t>(parts[0]), static_cast<uint64_t>(parts[1]));
-    there.set_position(static_cast<uint64_t>(parts[2]));
-    return PreparedLoad([&generator, there] { generator = there; });
-  };
-  add({name, save, load});
+  add_numbers<int64_t>(name, get, [&](const auto& loaded) {
+    generator = Generator(static_cast<uint64_t>(loaded[0]), static_cast<uint64_t>(loaded[1]));
+    generator.set_position(static_cast<uint64_t>(loaded[2]));
+  });
 }
 
-void Checkpoint::add(const std::string& name, int64_t& value) {
-  add({name, [&value] { return numbers<int64_t>({value}); }, load_number(value)});
-}
-
-void Checkpoint::add(const std::string& name, double& value) {
-  add({name, [&value] { return numbers<double>({value}); }, load_number(value)});
-}
-
-void Checkpoint::add(const std::string& name, std::vector<double>& values) {
-  const auto load = [&values](const StateDict& state) {
-    return PreparedLoad([&values, there = numbers<double>(state)]() mutable { values.swap(there); });
-  };
-  add({name, [&values] { return numbers(values); }, load});
+// Before the other parts: an epoch sets the rates of its optimizer, which are loaded after it.
+void Checkpoint::add(const std::string& name, Schedule& schedule) {
+  add_numbers<int64_t>(
+      name, [&] { return std::vector{schedule.epoch()}; },
+      [&](const auto& loaded) { return schedule.prepare_epoch(loaded[0]); });
+  std::rotate(parts_.begin(), parts_.end() - 1, parts_.end());
 }
 
 void Checkpoint::expect(const std::string& name, const std::string& value) { expected_[name] = value; }
 
 std::vector<std::string> Checkpoint::files() const {
-  std::vector<std::pair<int64_t, std::string>> found;
-  // Not by std::filesystem, whose iterators end the program when memory ends.
-  const std::unique_ptr<DIR, Close> folder(opendir(folder_.c_str()));
-  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr)
-    if (const int64_t step = step_of(entry->d_name); step >= 0)
-      found.emplace_back(step, folder_ + "/" + entry->d_name);
-  std::ranges::sort(found);
   std::vector<std::string> paths;
-  for (auto& [step, path] : found) paths.push_back(std::move(path));
+  for (Found& file : files_in(folder_))
+    if (file.branch != kNone) paths.push_back(std::move(file.path));
   return paths;
 }
 
-void Checkpoint::write(const std::string& file, int64_t step, double lowest) {
-  std::error_code wrong;
-  if (!ours_ && !files().empty()) {
-    const std::string before = folder_ + ".before";
-    fs::remove_all(before, wrong);
-    fs::rename(folder_, before, wrong);
-    check(!wrong, "Checkpoint: ", folder_, ": cannot be moved to ", before, ": ", wrong.message());
-  }
-  ours_ = true;
+std::string Checkpoint::claim() {
+  std::error_code wrong, none;
   fs::create_directories(folder_, wrong);
-  check(fs::is_directory(folder_), "Checkpoint: ", folder_, ": cannot be made: ", wrong.message());
-  std::swap(step, step_);
-  std::swap(lowest, lowest_);
-  try {
-    StateDict all;
-    for (const Part& part : parts_)
-      for (auto& [name, x] : part.state()) all[name.empty() ? part.name : part.name + "." + name] = x;
-    Metadata about = expected_;
-    about[kFormat] = kCheckpoint;
-    about[kChecksum] = checksum(all);
-    save_safetensors(folder_ + "/" + file, all, about);
-  } catch (...) {
-    step_ = step;
-    lowest_ = lowest;
-    throw;
-  }
+  check(fs::is_directory(folder_, none), "Checkpoint: ", folder_, ": cannot be created: ", wrong.message());
+  if (!lock_) lock_ = lock(folder_);
+  if (owner_) return "";
+  std::string moved = move_aside(folder_, fs::canonical(folder_, none));
+  owner_ = true;
+  return moved;
+}
+
+void Checkpoint::write(const std::string& path, int64_t step, double lowest, int64_t branch) {
+  std::error_code none;
+  const int64_t replaced = fs::exists(path, none) ? branch_of(path) : 0;
+  check(replaced != kNone && replaced != kUnreadable, "Checkpoint: ", path,
+        ": exists and is not a checkpoint; move it to another folder");
+  StateDict all;
+  for (const Part& part : parts_)
+    for (auto& [name, x] : part.state()) all[name.empty() ? part.name : part.name + "." + name] = x;
+  all["step"] = from_vector<int64_t>({step}, {1});
+  all["lowest"] = from_vector<double>({lowest}, {1});
+  Metadata metadata = expected_;
+  metadata[kFormat] = kVersion2;
+  if (branch > 0) metadata[kBranch] = std::to_string(branch);
+  metadata[kChecksum] = checksum(all, metadata);
+  save_safetensors(path, all, metadata);
+  step_ = step;
+  lowest_ = lowest;
 }
 
 std::string Checkpoint::save(int64_t step) {
   check(step >= 0, "Checkpoint: step ", step, "; it must not be negative");
-  const std::string file = file_of(step);
-  std::string path = folder_ + "/" + file;
-  std::vector<std::string> old = files();
-  std::erase(old, path);
-  write(file, step, lowest_);
-  for (size_t i = 0; i + static_cast<size_t>(keep_) <= old.size(); ++i) std::remove(old[i].c_str());
+  claim();
+  std::vector<Found> old = files_in(folder_);
+  std::erase_if(old, [](const Found& file) { return file.branch == kNone || file.branch == kUnreadable; });
+  const int64_t branch = old.empty() ? 0 : old.back().branch + (step < old.back().step ? 1 : 0);
+  std::string path = folder_ + "/" + name_of(step);
+  write(path, step, lowest_, branch);
+  std::erase_if(old, [&](const Found& file) { return file.path == path; });
+  for (size_t i = 0; i + static_cast<size_t>(keep_) <= old.size(); ++i) std::remove(old[i].path.c_str());
   return path;
 }
 
 bool Checkpoint::save_best(int64_t step, double loss) {
   if (!(loss < lowest_)) return false;
-  write("best" + std::string(kEnding), step, loss);
+  claim();
+  write(detail::text(folder_, "/", kBest), step, loss, 0);
   return true;
 }
 
 bool Checkpoint::load() {
   const std::vector<std::string> found = files();
-  if (!found.empty()) load(found.back());
-  return !found.empty();
+  if (found.empty()) return false;
+  if (!lock_) lock_ = lock(folder_);
+  load(found.back(), found.size() > 1 ? "; without it, the one before is the newest" : "");
+  return true;
 }
 
-void Checkpoint::load(const std::string& path) {
-  const std::vector<std::string> there = files();
-  const bool one_of_several = there.size() > 1 && there.back() == path;
-  const char* other = one_of_several ? "; without it, the one before is the newest" : "";
-  const auto [tensors, about] = [&] {
-    try {
-      return load_safetensors(path);
-    } catch (const Error& error) {
-      fail(error.what(), other);
-    }
-  }();
-  const auto format = about.find(kFormat);
-  check(format != about.end() && format->second == kCheckpoint, "Checkpoint: ", path,
-        ": is no checkpoint; weights alone are for load_safetensors and load_state_dict");
-  const auto sum = about.find(kChecksum);
-  check(sum == about.end() || sum->second == checksum(tensors), "Checkpoint: ", path,
-        ": is damaged: its numbers are not those that were written", other);
+void Checkpoint::load(const std::string& path) { load(path, ""); }
 
+void Checkpoint::load(const std::string& path, const char* hint) {
+  const std::vector<StateDict> states = matched(path, read_checkpoint(path, hint));
+  std::vector<PreparedLoad> loads;
+  for (size_t i = 0; i < parts_.size(); ++i) try {
+      loads.push_back(parts_[i].prepare_load(states[i]));
+    } catch (const Error& error) {
+      fail("Checkpoint: ", path, ": ", parts_[i].name, ": ", error.what());
+    }
+  for (PreparedLoad& load : loads) load.commit();  // all parts are loaded, or none
+  std::error_code none;
+  owner_ = owner_ || fs::equivalent(fs::absolute(path).parent_path(), folder_, none);
+}
+
+// Returns the state of each part. Throws a table of what differs from this training.
+std::vector<StateDict> Checkpoint::matched(const std::string& path, const Safetensors& file) const {
   Table misfits({"", "in the file", "now"});
+  Metadata written = file.metadata;
+  std::erase_if(written, [](const auto& entry) { return entry.first.starts_with("heed."); });
   for (const auto& [name, now] : expected_) {
-    const auto then = about.find(name);
-    if (then == about.end() || then->second != now)
-      misfits.add({name, then == about.end() ? "-" : then->second, now});
+    const auto then = written.extract(name);
+    if (!then || then.mapped() != now) misfits.add({name, then ? then.mapped() : "-", now});
   }
-  for (const auto& [name, then] : about)
-    if (name != kFormat && name != kChecksum && !expected_.contains(name)) misfits.add({name, then, "-"});
+  for (const auto& [name, then] : written) misfits.add({name, then, "-"});
 
   std::map<std::string, StateDict> states;
-  for (const auto& [name, x] : tensors) {
+  for (const auto& [name, x] : file.tensors) {
     const size_t point = name.find('.');
     states[name.substr(0, point)][point == std::string::npos ? "" : name.substr(point + 1)] = x;
   }
-  std::vector<StateDict> given;
+  std::vector<StateDict> matched;
   for (const Part& part : parts_) {
-    given.emplace_back();
-    if (const auto state = states.extract(part.name))
-      given.back() = state.mapped();
-    else if (!part.state().empty())
-      misfits.add({part.name, "-", "a part"});
+    const auto state = states.extract(part.name);
+    if (!state && !part.state().empty()) misfits.add({part.name, "-", "a part"});
+    matched.push_back(state ? state.mapped() : StateDict());
   }
   for (const auto& [name, state] : states) misfits.add({name, "a part", "-"});
   check(misfits.rows() == 0, "Checkpoint: ", path, ": does not fit this training; nothing was changed",
         misfits);
-
-  const auto each = [&](const auto& f) {
-    for (size_t i = 0; i < parts_.size(); ++i) try {
-        f(i);
-      } catch (const Error& error) {
-        fail("Checkpoint: ", path, ": ", parts_[i].name, ": ", error.what());
-      }
-  };
-  std::vector<PreparedLoad> ready;  // so that all are loaded or none
-  each([&](size_t i) { ready.push_back(parts_[i].load(given[i])); });
-  for (PreparedLoad& load : ready) load.commit();
-  ours_ = true;
+  return matched;
 }
 
 }  // namespace heed

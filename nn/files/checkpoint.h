@@ -6,34 +6,37 @@
 #include "nn/optim/schedule.h"
 #include "tensor/random.h"
 
-/// A training in a file, to go on from it as if it had never stopped.
+/// Saving a training, and resuming it as if it had never stopped.
 namespace heed {
 
-/// All that a training needs to go on: whatever is added to it, each part under a name of its own. One
-/// .safetensors file a checkpoint, whole or not there at all, in a folder that keeps the last few and the
-/// best.
+/// The complete state of a training: all parts that are added to it, each under its own name. It is saved to
+/// one .safetensors file, which is never seen incomplete, in a folder that keeps the newest few and the best.
 ///
 ///   Checkpoint checkpoint("out/checkpoints");
 ///   checkpoint.add("model", model);
 ///   checkpoint.add("optimizer", optimizer);
 ///   checkpoint.add("schedule", schedule);
 ///   checkpoint.add("dropout", default_generator());
-///   checkpoint.expect("--lr", "0.003");  // what must be as it was
-///   checkpoint.load();                   // the newest, if there is one
+///   checkpoint.expect("--lr", "0.003");  // must be the same when the training is resumed
+///   checkpoint.load();                   // resumes from the newest, if there is one
 ///   for (int64_t step = checkpoint.step(); step < steps; ++step) {
 ///     ...
 ///     if ((step + 1) % 100 == 0) checkpoint.save(step + 1);
 ///   }
 ///
-/// It refers to its parts, which must outlive it. 50 steps, a load in another process and 50 steps more are
-/// 100 steps, bit for bit, if everything that changes is added.
+/// It refers to its parts, which must outlive it. 50 steps, a load in another process and 50 more steps give
+/// the same bits as 100 steps, if everything that changes is added.
+///
+/// A folder belongs to one training at a time: it is locked while that runs. Only checkpoints are ever
+/// replaced or deleted, and only by the training that wrote them or resumed from them.
 class Checkpoint {
  public:
-  /// In this folder, made at the first save; `keep` is how many are kept beside the best, at least 1.
+  /// A training in this folder, which the first save creates. `keep` checkpoints are kept in addition to the
+  /// best. Throws if keep is below 1.
   explicit Checkpoint(std::string folder, int64_t keep = 3);
 
-  /// A model (parameters and buffers), an optimiser, batches: whatever has a state dict, and is copied or has
-  /// a prepare_load.
+  /// Adds a model (parameters and buffers), an optimizer, batches: anything that has a state dict, and either
+  /// prepare_load or a copy constructor. Throws if the name contains a "." or is already used.
   template <class Part>
     requires requires(Part& part) { part.load_state_dict(part.state_dict()); }
   void add(const std::string& name, Part& part) {
@@ -42,54 +45,61 @@ class Checkpoint {
            if constexpr (requires { part.prepare_load(state); }) {
              return part.prepare_load(state);
            } else {
-             Part there = part;
-             there.load_state_dict(state);
-             return PreparedLoad([&part, there = std::move(there)]() mutable { part = std::move(there); });
+             Part loaded = part;
+             loaded.load_state_dict(state);
+             return PreparedLoad([&part, loaded = std::move(loaded)]() mutable { part = std::move(loaded); });
            }
          }});
     if constexpr (std::is_base_of_v<Optimizer, Part>) expect(name, part.name());
   }
-  /// The epoch of a schedule.
+  /// Adds the epoch of a schedule.
   void add(const std::string& name, Schedule& schedule);
-  /// Seed, stream and position.
+  /// Adds seed, stream and position.
   void add(const std::string& name, Generator& generator);
-  /// A number of the caller's own.
   void add(const std::string& name, int64_t& number);
-  /// Another.
   void add(const std::string& name, double& number);
-  /// Several.
   void add(const std::string& name, std::vector<double>& numbers);
-  /// Something that must be as it was when the file was written, such as an option or the length of the data.
+  /// Adds a condition for loading: the value must be the same as when the file was written. For options and
+  /// the size of the data.
   void expect(const std::string& name, const std::string& value);
 
-  /// Writes `folder`/step-00000100.safetensors after that many steps and returns the path. What was written
-  /// longest ago goes, once there are more than are kept. Where another training left its checkpoints in the
-  /// folder, and this one did not load any, they go to `folder`.before first. Errors: a file or folder cannot
-  /// be written.
+  /// Locks the folder for this training, as the first save() does; creates it if needed. Checkpoints that
+  /// this training did not load move to `folder`.before, those there to `folder`.before-2, and so on: nothing
+  /// is deleted. Returns the path of `folder`.before, or "" if nothing moved. Throws if another training, in
+  /// this process or another, uses the folder.
+  std::string claim();
+  /// Writes `folder`/step-00000100.safetensors after 100 steps and returns the path. Deletes the oldest
+  /// checkpoints beyond `keep`, by the order of writing. Throws if a file or folder cannot be written, or the
+  /// file exists and is not a checkpoint.
   std::string save(int64_t step);
-  /// Writes `folder`/best.safetensors if this loss is lower than all before, and returns whether it is.
+  /// Writes `folder`/best.safetensors if this loss is lower than all before. Returns whether it was.
   bool save_best(int64_t step, double loss);
-  /// Goes on from the newest; false where there is none. Errors: the file is damaged, or does not fit: then a
-  /// table says what differs, and nothing has changed.
+  /// Resumes from the checkpoint that was written last; returns false if there is none. Locks the folder.
+  /// Throws if the file is damaged or does not fit this training; a table then shows the differences, and
+  /// nothing has changed.
   bool load();
-  /// Goes on from this file.
+  /// Resumes from this file, without a lock: to evaluate a model while its training runs.
   void load(const std::string& path);
 
-  /// The checkpoints of the folder, oldest first, without the best.
+  /// The paths of all checkpoints in the folder in the order of writing, without the best.
   std::vector<std::string> files() const;
-  /// How many steps there were at the last save or load; 0 at first.
+  /// The number of steps at the last save or load; 0 before.
   int64_t step() const { return step_; }
-  /// The lowest loss that save_best() was given, before the training was resumed or after; infinity at first.
+  /// The lowest loss passed to save_best(), also before the training was resumed; infinity before.
   double lowest() const { return lowest_; }
 
  private:
   struct Part {
     std::string name;
     std::function<StateDict()> state;
-    std::function<PreparedLoad(const StateDict&)> load;
+    std::function<PreparedLoad(const StateDict&)> prepare_load;
   };
   void add(Part part);
-  void write(const std::string& file, int64_t step, double lowest);
+  template <class T>
+  void add_numbers(const std::string& name, auto get, auto set, bool any_count = false);
+  void write(const std::string& path, int64_t step, double lowest, int64_t branch);
+  void load(const std::string& path, const char* hint);
+  std::vector<StateDict> matched(const std::string& path, const Safetensors& file) const;
 
   std::string folder_;
   int64_t keep_;
@@ -97,7 +107,8 @@ class Checkpoint {
   Metadata expected_;
   int64_t step_ = 0;
   double lowest_ = INFINITY;
-  bool ours_ = false;  // what is in the folder belongs to this training
+  std::shared_ptr<const int> lock_;
+  bool owner_ = false;  // the checkpoints in the folder are of this training
 };
 
 }  // namespace heed

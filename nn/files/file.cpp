@@ -6,21 +6,24 @@
 
 #include <bit>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "tensor/kernels/elementwise.h"
+#include "tensor/table.h"
+#include "tensor/utf8.h"
 
 namespace heed {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "tensors are stored as they are in memory");
 
-// Some systems move at most 2 GB at once.
-constexpr uint64_t kMaxOperands = uint64_t{1} << 30;
+// Some systems transfer at most 2 GB per call.
+constexpr uint64_t kMaxTransfer = uint64_t{1} << 30;
 
-// The place of a file, links followed; the path itself when it does not exist yet.
+// Follows links; a path that does not exist yet is returned as it is.
 std::string real_path(const std::string& path) {
   const std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
   return real ? real.get() : path;
@@ -31,7 +34,7 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-// The same call again for as long as a signal interrupts it.
+// Repeats a call that was interrupted by a signal.
 template <class Call>
 auto uninterrupted(const Call& call) {
   auto result = call();
@@ -42,9 +45,53 @@ int open_file(const std::string& path, int flags) {
   return uninterrupted([&] { return open(path.c_str(), flags | O_CLOEXEC, 0666); });
 }
 
+// 1 sign bit, 5 exponent bits with a bias of 15, 10 fraction bits.
+struct Float16 {
+  operator float() const {
+    const float scaled = std::bit_cast<float>((bits & 0x7FFFU) << 13) * 0x1p112F;  // to a bias of 127
+    const float magnitude = scaled < 0x1p16F ? scaled : (bits & 0x3FF) != 0 ? NAN : INFINITY;
+    return bits >> 15 ? -magnitude : magnitude;
+  }
+  uint16_t bits;
+};
+
+// The upper half of a float32.
+struct Bfloat16 {
+  operator float() const { return std::bit_cast<float>(uint32_t{bits} << 16); }
+  uint16_t bits;
+};
+
+// Elements of type Stored, converted to T.
+template <class Stored, class T>
+constexpr StoredType stored(std::string_view safetensors, std::string_view npy) {
+  return {safetensors, npy, sizeof(Stored), dtype_of<T>, [](FileReader& file, const Tensor& x) {
+            T* const out = x.mutable_data<T>();
+            if constexpr (std::is_same_v<Stored, T>) {
+              file.read(out, static_cast<uint64_t>(x.numel()) * sizeof(T));
+            } else {
+              constexpr int64_t kBlock = 4096;
+              Stored block[kBlock];
+              for (int64_t at = 0; at < x.numel(); at += kBlock) {
+                const int64_t count = std::min(kBlock, x.numel() - at);
+                file.read(block, static_cast<uint64_t>(count) * sizeof(Stored));
+                std::copy_n(block, count, out + at);
+              }
+            }
+          }};
+}
+
 }  // namespace
 
-// Without O_NONBLOCK, opening a pipe would wait for somebody to write.
+constexpr std::array<StoredType, 12> stored_types = {
+    stored<float, float>("F32", "<f4"),      stored<double, double>("F64", "<f8"),
+    stored<int64_t, int64_t>("I64", "<i8"),  stored<bool, bool>("BOOL", "|b1"),
+    stored<Float16, float>("F16", "<f2"),    stored<Bfloat16, float>("BF16", ""),
+    stored<int8_t, int64_t>("I8", "|i1"),    stored<int16_t, int64_t>("I16", "<i2"),
+    stored<int32_t, int64_t>("I32", "<i4"),  stored<uint8_t, int64_t>("U8", "|u1"),
+    stored<uint16_t, int64_t>("U16", "<u2"), stored<uint32_t, int64_t>("U32", "<u4"),
+};
+
+// Without O_NONBLOCK, opening a pipe would block until it has a writer.
 FileReader::FileReader(const char* op, const std::string& path)
     : op_(op), path_(path), fd_(open_file(path, O_RDONLY | O_NONBLOCK)) {
   require(fd_ >= 0, "cannot be opened: ", std::strerror(errno));
@@ -58,9 +105,9 @@ FileReader::FileReader(const char* op, const std::string& path)
 FileReader::~FileReader() { close(fd_); }
 
 void FileReader::read(void* to, uint64_t count) {
-  require(count <= left_, "ends too early: ", count, " bytes are wanted and ", left_, " are left");
+  require(count <= left_, "ends too early: ", count, " bytes are needed, and ", left_, " are left");
   for (auto* at = static_cast<char*>(to); count > 0;) {
-    const ssize_t got = uninterrupted([&] { return ::read(fd_, at, std::min(count, kMaxOperands)); });
+    const ssize_t got = uninterrupted([&] { return ::read(fd_, at, std::min(count, kMaxTransfer)); });
     require(got >= 0, "cannot be read: ", std::strerror(errno));
     require(got > 0, "became shorter while it was read");
     at += got, count -= static_cast<uint64_t>(got), left_ -= static_cast<uint64_t>(got);
@@ -68,19 +115,31 @@ void FileReader::read(void* to, uint64_t count) {
 }
 
 std::string FileReader::read(uint64_t count, const char* what) {
-  require(count <= left_, what, " takes ", count, " bytes, and the file has ", left_, " there");
+  require(count <= left_, what, " takes ", count, " bytes, and ", left_, " are left in the file");
   std::string bytes(count, '\0');
   read(bytes.data(), count);
   return bytes;
 }
 
-void FileReader::read(const Tensor& x, std::string_view name) {
-  unsigned char* bytes = TensorImpl::of(x).storage->data;
-  const int64_t count = x.numel() * size_of(x.dtype());
-  read(bytes, static_cast<uint64_t>(count));
-  for (int64_t i = 0; x.dtype() == boolean && i < count; ++i)
+const StoredType& FileReader::stored_type(std::string_view StoredType::*format, std::string_view name,
+                                          std::string_view what, std::string_view hint) const {
+  std::vector<std::string> known;
+  for (const StoredType& type : stored_types) {
+    if ((type.*format).empty()) continue;
+    if (type.*format == name) return type;
+    known.emplace_back(type.*format);
+  }
+  refuse(what, " is none of ", detail::listed(known), hint);
+}
+
+Tensor FileReader::read(const StoredType& type, const Shape& shape, std::string_view name) {
+  const Tensor x = Tensor::empty(shape, type.dtype);
+  type.read(*this, x);
+  const unsigned char* bytes = TensorImpl::of(x).storage->data;
+  for (int64_t i = 0; type.dtype == boolean && i < x.numel(); ++i)
     require(bytes[i] <= 1, name, "element ", i, " is a bool stored as ", int{bytes[i]},
             "; it must be 0 or 1");
+  return x;
 }
 
 FileWriter::FileWriter(const char* op, const std::string& path) : op_(op), path_(real_path(path)) {
@@ -93,8 +152,8 @@ FileWriter::FileWriter(const char* op, const std::string& path) : op_(op), path_
   }
   static std::atomic<int64_t> count = 0;
   do {
-    beside_ = folder_of(path_) + "/.heed-" + std::to_string(getpid()) + "-" + std::to_string(count++);
-    fd_ = open_file(beside_, O_WRONLY | O_CREAT | O_EXCL);
+    temporary_ = detail::text(folder_of(path_), "/.heed-", getpid(), "-", count++);
+    fd_ = open_file(temporary_, O_WRONLY | O_CREAT | O_EXCL);
   } while (fd_ < 0 && errno == EEXIST);
   require(fd_ >= 0);
   if (exists) fchmod(fd_, old.st_mode & 07777);
@@ -102,7 +161,7 @@ FileWriter::FileWriter(const char* op, const std::string& path) : op_(op), path_
 
 FileWriter::~FileWriter() {
   if (fd_ >= 0) close(fd_);
-  if (!beside_.empty()) unlink(beside_.c_str());
+  if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
 void FileWriter::require(bool condition) const {
@@ -112,10 +171,10 @@ void FileWriter::require(bool condition) const {
 void FileWriter::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const auto write = [&] {
-      return ::write(fd_, bytes.data(), std::min<uint64_t>(bytes.size(), kMaxOperands));
+      return ::write(fd_, bytes.data(), std::min<uint64_t>(bytes.size(), kMaxTransfer));
     };
     const ssize_t put = uninterrupted(write);
-    if (put == 0) errno = ENOSPC;  // lest it try for ever
+    if (put == 0) errno = ENOSPC;  // throws instead of repeating without end
     require(put > 0);
     bytes.remove_prefix(static_cast<size_t>(put));
   }
@@ -123,29 +182,29 @@ void FileWriter::write(std::string_view bytes) {
 
 void FileWriter::write(const Tensor& x) {
   const Tensor whole = kernel::contiguous(x);
+  const TensorImpl& body = TensorImpl::of(whole);
   const int64_t size = size_of(x.dtype());
-  write({reinterpret_cast<const char*>(TensorImpl::of(whole).storage->data +
-                                       TensorImpl::of(whole).offset * size),
+  write({reinterpret_cast<const char*>(body.storage->data + body.offset * size),
          static_cast<size_t>(x.numel() * size)});
 }
 
 void FileWriter::finish() {
-  if (!beside_.empty()) require(uninterrupted([&] { return fsync(fd_); }) == 0);
-  // After EINTR the file is closed all the same, and another thread may have opened one of its number.
+  if (!temporary_.empty()) require(uninterrupted([&] { return fsync(fd_); }) == 0);
+  // After EINTR the descriptor is closed as well, and another thread may already use its number.
   require(close(std::exchange(fd_, -1)) == 0 || errno == EINTR);
-  if (beside_.empty()) return;
+  if (temporary_.empty()) return;
   const std::string place = folder_of(path_);
-  require(uninterrupted([&] { return std::rename(beside_.c_str(), path_.c_str()); }) == 0);
-  beside_.clear();
-  // The new name is on the disk when its folder is. Not every file system can promise that, nor every user
-  // read it.
+  require(uninterrupted([&] { return std::rename(temporary_.c_str(), path_.c_str()); }) == 0);
+  temporary_.clear();
+  // The new name is on the disk once the folder is. Not every file system can flush a folder, and not every
+  // user may open it.
   const int folder = open_file(place, O_RDONLY | O_DIRECTORY);
-  bool kept = folder >= 0 ? uninterrupted([&] { return fsync(folder); }) == 0 : errno == EACCES;
+  bool flushed = folder >= 0 ? uninterrupted([&] { return fsync(folder); }) == 0 : errno == EACCES;
   const int wrong = errno;
-  kept = kept || wrong == EINVAL || wrong == ENOTSUP;
+  flushed = flushed || wrong == EINVAL || wrong == ENOTSUP;
   if (folder >= 0) close(folder);
-  check(kept, op_, ": ", path_,
-        ": is written, but its folder cannot be brought to the disk: ", std::strerror(wrong));
+  check(flushed, op_, ": ", path_,
+        ": is written, but its folder cannot be flushed to the disk: ", std::strerror(wrong));
 }
 
 void write_file(const std::string& path, std::string_view contents) {
@@ -159,6 +218,26 @@ std::optional<int64_t> byte_count(const Shape& shape, int64_t element) {
   for (const int64_t size : shape)
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes)) return std::nullopt;
   return std::ranges::count(shape, 0) > 0 ? 0 : bytes;
+}
+
+std::string looks_like(std::string_view start) {
+  constexpr std::pair<std::string_view, const char*> kKinds[] = {
+      {"\x93NUMPY", "a NumPy file; load_npy reads it"},
+      {"PK\3\4", "a zip archive (.pt, .npz); in Python, save its tensors with safetensors.torch or np.save"},
+      {"\x1f\x8b", "a gzip file; decompress it first"},
+      {"\x89HDF", "an HDF5 file"},
+      {"GGUF", "a GGUF file"},
+      {"<", "an HTML page, perhaps instead of the file that was to be downloaded"},
+      {"version h", "a Git LFS pointer; git lfs pull fetches the file"},
+      {"{", "JSON"},
+  };
+  for (const auto& [magic, kind] : kKinds)
+    if (start.starts_with(magic)) return detail::text("; it looks like ", kind);
+  if (start.size() > 1 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5)
+    return "; it looks like a Python pickle (an old .pt); in Python, save its tensors with safetensors.torch";
+  std::string visible(start);
+  std::erase_if(visible, [](char c) { return c == '\n' || c == '\t' || c == '\r'; });
+  return !visible.empty() && printable(visible) == visible ? "; it looks like text" : "";
 }
 
 }  // namespace heed

@@ -1,36 +1,55 @@
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "tensor/tensor.h"
 
-/// Files as the library reads and writes them: bytes of tensors are row-major and little-endian.
+/// Reading and writing files. Tensors are stored row-major and little-endian.
 namespace heed {
 
-/// Reads a regular file from its beginning. Errors name the operation and the path.
+class FileReader;
+
+/// How a file stores the elements of a tensor.
+struct StoredType {
+  std::string_view safetensors;  ///< "F32"
+  std::string_view npy;          ///< "<f4"; "" if NumPy does not have this type
+  int64_t size;                  ///< bytes per element
+  DType dtype;                   ///< of the tensor that is read
+  void (*read)(FileReader& file, const Tensor& x);
+};
+/// float32, float64, int64 and bool, as they are written, in the order of DType. Then those that are only
+/// read: float16 and bfloat16 as float32; integers of 8 to 32 bits as int64.
+extern const std::array<StoredType, 12> stored_types;
+
+/// Reads a regular file from its beginning. Errors begin with the operation and the path.
 class FileReader {
  public:
-  /// Opens it. Errors: it cannot be read, or is no regular file.
+  /// Opens the file. Throws if it cannot be read or is not a regular file.
   FileReader(const char* op, const std::string& path);
-  ~FileReader();  ///< Closes it.
+  ~FileReader();
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
 
-  /// The number of bytes after those read.
+  /// The number of bytes that were not read yet.
   uint64_t left() const { return left_; }
-  /// `count` more bytes into memory. Errors: the file has fewer.
+  /// Reads the next `count` bytes. Throws if the file has fewer.
   void read(void* to, uint64_t count);
-  /// `count` more bytes; refused without asking for memory when the file has fewer.
+  /// The same into a string. Throws before it allocates; the message calls the bytes `what`.
   std::string read(uint64_t count, const char* what);
-  /// All values of a tensor that Tensor::empty made. The bytes of bools are 0 or 1.
-  void read(const Tensor& x, std::string_view name);
+  /// Finds a type by its name in a format, such as &StoredType::npy. Throws if there is none: "`what` is none
+  /// of ...`hint`".
+  const StoredType& stored_type(std::string_view StoredType::*format, std::string_view name,
+                                std::string_view what, std::string_view hint = "") const;
+  /// Reads a tensor. Throws if a bool is neither 0 nor 1; the message begins with `name`.
+  Tensor read(const StoredType& type, const Shape& shape, std::string_view name);
 
-  /// Throws unless `condition` holds; the message begins with the operation and the path.
+  /// Throws unless `condition` holds.
   void require(bool condition, const auto&... parts) const {
     if (!condition) [[unlikely]]
       refuse(parts...);
   }
-  /// Throws.
+  /// Throws an Error of the operation, the path and these parts.
   [[noreturn]] void refuse(const auto&... parts) const { fail(op_, ": ", path_, ": ", parts...); }
 
  private:
@@ -40,37 +59,41 @@ class FileReader {
   uint64_t left_ = 0;
 };
 
-/// Writes a file so that nobody ever sees half of it: beside its place until finish() has it on the disk and
-/// renames it; without finish() nothing is left. What is no file, a pipe or a device, is written as it is.
+/// Writes a file that is never seen incomplete: a temporary file in the same folder, which finish() flushes
+/// to the disk and renames. Without finish() nothing remains. Pipes and devices are written directly.
 ///
-/// A program that is killed meanwhile leaves `.heed-<process>-<number>` beside, which disturbs nobody and
-/// stays: that its process has ended cannot be known where machines share a disk.
+/// A killed program leaves the temporary file, `.heed-<process>-<number>`. It is harmless and never removed
+/// automatically: on a shared disk its process may still run on another machine.
 class FileWriter {
  public:
-  /// Opens a file beside the path. Errors: it cannot be written.
+  /// Opens the temporary file. Throws if it cannot be written.
   FileWriter(const char* op, const std::string& path);
-  ~FileWriter();  ///< Without finish() before, nothing is left.
+  ~FileWriter();
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
 
-  void write(std::string_view bytes);  ///< These bytes behind the others.
-  void write(const Tensor& x);         ///< All values, in row-major order.
-  void finish();                       ///< The file takes its place.
+  void write(std::string_view bytes);
+  void write(const Tensor& x);  ///< Writes all values in row-major order.
+  void finish();                ///< Completes the file and moves it to its path.
 
  private:
   void require(bool condition) const;
 
   const char* op_;
   std::string path_;
-  std::string beside_;  // empty when there is nothing to rename
+  std::string temporary_;  // empty for pipes and devices
   int fd_ = -1;
 };
 
-/// The same in one call: a text, a page, a picture.
+/// Writes a whole file with FileWriter.
 void write_file(const std::string& path, std::string_view contents);
 
-/// The bytes of a tensor with elements of a size; nothing when 63 bits cannot count them, even where another
-/// size is 0.
+/// The size in bytes of a tensor whose elements have `element` bytes; nullopt if it exceeds 63 bits, even if
+/// another size is 0.
 std::optional<int64_t> byte_count(const Shape& shape, int64_t element);
+
+/// What a file looks like by its first bytes, for messages about a file of the wrong format: "; it looks like
+/// a gzip file". "" if that is unknown.
+std::string looks_like(std::string_view start);
 
 }  // namespace heed

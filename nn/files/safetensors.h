@@ -1,8 +1,8 @@
 #pragma once
 
-#include "nn/module.h"
+#include "nn/state_dict.h"
 
-/// Named tensors to and from a file.
+/// Named tensors in .safetensors files.
 namespace heed {
 
 /// Texts about a file, by name.
@@ -10,22 +10,26 @@ using Metadata = std::map<std::string, std::string>;
 
 /// The contents of a .safetensors file.
 struct Safetensors {
-  StateDict tensors;  ///< by name
-  Metadata metadata;  ///< texts about them
+  StateDict tensors;
+  Metadata metadata;
 };
 
-/// Writes tensors by name, values only, and texts about them. The old file stays whole until the new one is.
-/// A module is saved and loaded by its state dict:
+/// Writes tensors by name, without gradients, and texts about them. An existing file is replaced when the new
+/// one is complete. A module is saved and loaded by its state dict:
 ///
 ///   save_safetensors("model.safetensors", model.state_dict());
 ///   model.load_state_dict(load_safetensors("model.safetensors").tensors);
 ///
-/// Names and texts are UTF-8; no tensor is called "__metadata__".
+/// Throws for names and texts that are not UTF-8, and for a tensor called "__metadata__".
 void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata = {});
 
-/// Reads such a file, of any origin. F32, F64, I64 and BOOL come as they are, F16 and BF16 as float32; I8,
-/// I16, I32, U8, U16, U32 as int64. Refuses every other dtype and every file that breaks a rule of the
-/// format, with the tensor or the byte, before it takes memory for the first tensor.
+/// Reads a .safetensors file of any origin. F32, F64, I64 and BOOL keep their dtype; F16 and BF16 become
+/// float32; I8, I16, I32, U8, U16 and U32 become int64. Throws for other dtypes and for every file that
+/// breaks a rule of the format, before it allocates the first tensor; the message names the tensor or the
+/// byte.
 Safetensors load_safetensors(const std::string& path);
+
+/// Reads only the texts. Checks the JSON of the header, and no tensor.
+Metadata load_metadata(const std::string& path);
 
 }  // namespace heed

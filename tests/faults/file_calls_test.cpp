@@ -62,7 +62,7 @@ void check_write(const std::string& op, const Write& write, int64_t writes) {
         REQUIRE(said == op + ": " + path + ": cannot be written: " + why);
       else
         REQUIRE(said ==
-                op + ": " + path + ": is written, but its folder cannot be brought to the disk: " + why);
+                op + ": " + path + ": is written, but its folder cannot be flushed to the disk: " + why);
       REQUIRE(read_file(path) == (said.empty() || number > renamed ? whole : "old"));
       REQUIRE(count(folder.path) == 1);
       REQUIRE(open_files() == files);

@@ -1,5 +1,8 @@
 #include "nn/files/checkpoint.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <filesystem>
 
@@ -16,7 +19,7 @@ using namespace heed;
 
 namespace {
 
-// A training that draws dropout, batches, a schedule and numbers of its own.
+// A training with dropout, batches, a schedule and its own random numbers.
 struct Trained {
   explicit Trained(const std::string& folder, int64_t hidden = 5, double lr = 0.01)
       : random(3, 1),
@@ -75,7 +78,7 @@ Texts names_in(const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("Checkpoint: 7 steps, and 7 more elsewhere, are 14 steps bit for bit") {
+TEST_CASE("Checkpoint: 7 steps, and 7 more after a load, are 14 steps bit for bit") {
   const Folder folder;
   const std::string at = folder / "a";
   manual_seed(1);
@@ -85,6 +88,7 @@ TEST_CASE("Checkpoint: 7 steps, and 7 more elsewhere, are 14 steps bit for bit")
   {
     manual_seed(1);
     Trained first(at);
+    CHECK(first.checkpoint.lowest() == kInf);
     first.steps(7);
     CHECK(first.checkpoint.save(7) == at + "/step-00000007.safetensors");
     CHECK(first.checkpoint.step() == 7);
@@ -102,12 +106,14 @@ TEST_CASE("Checkpoint: 7 steps, and 7 more elsewhere, are 14 steps bit for bit")
   CHECK(read_file(second.checkpoint.save(14)) == want);
 }
 
-TEST_CASE("Checkpoint: the rate that the user set is kept beside a schedule's") {
+TEST_CASE("Checkpoint: keeps a learning rate that was set next to a schedule") {
   const Folder folder;
-  Trained first(folder / "a");
-  first.steps(4);
-  first.optimizer.set_lr(0.123);
-  first.checkpoint.save(4);
+  {
+    Trained first(folder / "a");
+    first.steps(4);
+    first.optimizer.set_lr(0.123);
+    first.checkpoint.save(4);
+  }
   Trained second(folder / "a");
   second.checkpoint.load();
   CHECK(second.optimizer.lr() == 0.123);
@@ -115,24 +121,24 @@ TEST_CASE("Checkpoint: the rate that the user set is kept beside a schedule's") 
   CHECK(second.optimizer.lr() == 0.0025);
 }
 
-TEST_CASE("Checkpoint: the last ones and the best stay") {
+TEST_CASE("Checkpoint: keeps the newest and the best") {
   const Folder folder;
-  const std::string at = folder / "deep/er/";  // made, with what leads to it
-  Trained one(at);
-  CHECK(!one.checkpoint.load());
-  CHECK(one.checkpoint.files().empty());
-  CHECK(one.checkpoint.lowest() == kInf);
-  for (const int64_t step : {5, 10, 123456789}) one.checkpoint.save(step);
-  CHECK(names_in(at) == Texts{"step-00000010.safetensors", "step-123456789.safetensors"});
-  CHECK(one.checkpoint.save_best(11, 0.5));
-  CHECK(!one.checkpoint.save_best(12, 0.5));
-  CHECK(!one.checkpoint.save_best(12, kNaN));
-  folder.write("deep/er/step-x.safetensors", "not ours");
-  folder.write("deep/er/step-00000999.safetensors.txt", "not ours");
-  CHECK(one.checkpoint.files() ==
-        Texts{folder / "deep/er/step-00000010.safetensors", folder / "deep/er/step-123456789.safetensors"});
-  one.checkpoint.save(123456790);
-
+  const std::string at = folder / "deep/er/";  // created with its parents
+  {
+    Trained one(at);
+    CHECK(!one.checkpoint.load());
+    CHECK(one.checkpoint.files().empty());
+    for (const int64_t step : {5, 10, 123456789}) one.checkpoint.save(step);
+    CHECK(names_in(at) == Texts{"step-00000010.safetensors", "step-123456789.safetensors"});
+    CHECK(one.checkpoint.save_best(11, 0.5));
+    CHECK(!one.checkpoint.save_best(12, 0.5));
+    CHECK(!one.checkpoint.save_best(12, kNaN));
+    for (const char* other : {"step-x.safetensors", "step-1.safetensors", "step-00000999.safetensors.txt"})
+      folder.write(std::string("deep/er/") + other, "not a checkpoint");
+    CHECK(one.checkpoint.files() ==
+          Texts{folder / "deep/er/step-00000010.safetensors", folder / "deep/er/step-123456789.safetensors"});
+    one.checkpoint.save(123456790);
+  }
   Trained two(at);
   two.checkpoint.load();
   CHECK(two.checkpoint.lowest() == 0.5);
@@ -142,20 +148,137 @@ TEST_CASE("Checkpoint: the last ones and the best stay") {
   CHECK(two.checkpoint.step() == 11);
 }
 
-TEST_CASE("Checkpoint: a training that begins anew moves the checkpoints of the one before aside") {
+TEST_CASE("Checkpoint: newest and oldest go by the order of writing, not by the step") {
   const Folder folder;
   const std::string at = folder / "a";
-  Trained(at).checkpoint.save(100);
-  Trained again(at);
-  again.checkpoint.save(3);
-  again.checkpoint.save(4);
-  CHECK(names_in(at) == Texts{"step-00000003.safetensors", "step-00000004.safetensors"});
-  CHECK(names_in(at + ".before") == Texts{"step-00000100.safetensors"});
-  Trained(at).checkpoint.save(1);
-  CHECK(names_in(at + ".before").size() == 2);
+  const auto steps = [&] {
+    std::vector<int64_t> found;
+    Trained reader(folder / "none");
+    for (const std::string& file : Trained(at).checkpoint.files()) {
+      reader.checkpoint.load(file);
+      found.push_back(reader.checkpoint.step());
+    }
+    return found;
+  };
+  using Steps = std::vector<int64_t>;
+  {
+    Trained first(at);
+    first.checkpoint.save(100);
+    first.checkpoint.save(300);
+    first.checkpoint.load(at + "/step-00000100.safetensors");
+    first.checkpoint.save(150);
+  }
+  CHECK(steps() == Steps{300, 150});
+  Trained second(at);
+  second.checkpoint.load();
+  CHECK(second.checkpoint.step() == 150);
+  second.checkpoint.save(200);
+  CHECK(steps() == Steps{150, 200});
+  second.checkpoint.save(200);  // replaces it
+  CHECK(steps() == Steps{150, 200});
+  second.checkpoint.save(150);  // as well, and is the newest again
+  CHECK(steps() == Steps{200, 150});
 }
 
-TEST_CASE("Checkpoint: one that does not fit says what differs and changes nothing") {
+TEST_CASE("Checkpoint: a new training moves the checkpoints of another one aside") {
+  const Folder folder;
+  const std::string at = folder / "a", before = at + ".before", last = "step-00000100.safetensors";
+  CHECK(Trained(at).checkpoint.save_best(90, 0.25));
+  const std::string best = read_file(at + "/best.safetensors");
+  folder.write("a/mine", "");
+  std::filesystem::create_directory(before);
+  folder.write("a.before/mine", "");
+  CHECK(Trained(at).checkpoint.claim() == before);
+  CHECK(names_in(at) == Texts{"mine"});
+  CHECK(read_file(before + "/best.safetensors") == best);
+  {
+    Trained second(at);
+    CHECK(second.checkpoint.save_best(1, 0.5));
+    CHECK(second.checkpoint.claim() == "");
+    second.checkpoint.save(100);
+  }
+  {
+    Trained third(at);
+    third.checkpoint.load(before + "/best.safetensors");  // of another folder
+    third.checkpoint.save(101);
+  }
+  CHECK(names_in(at) == Texts{"mine", "step-00000101.safetensors"});
+  CHECK(names_in(before) == Texts{"best.safetensors", "mine", last});
+  CHECK(names_in(before + "-2") == Texts{"best.safetensors"});
+  CHECK(read_file(before + "-2/best.safetensors") == best);
+  Trained(at).checkpoint.save(1);
+  CHECK(names_in(before) == Texts{"mine", "step-00000101.safetensors"});
+  CHECK(names_in(before + "-2") == Texts{"best.safetensors", last});
+  CHECK(names_in(before + "-3") == Texts{"best.safetensors"});
+}
+
+TEST_CASE("Checkpoint: replaces and deletes nothing but checkpoints") {
+  const Folder folder;
+  const std::string at = folder / "a";
+  Trained one(at);
+  one.checkpoint.save(1);
+  save_safetensors(at + "/step-00000000.safetensors", {{"weights", ones({2})}});
+  for (const char* name : {"step-00000004", "best"})
+    save_safetensors(at + "/" + name + ".safetensors", {{"weights", ones({2})}});
+  folder.write("a/step-00000003.safetensors", "cannot be read");
+  one.checkpoint.save(2);
+  for (const int64_t step : {3, 4})
+    CHECK_ERROR_HAS(one.checkpoint.save(step), "exists and is not a checkpoint; move it to another folder");
+  CHECK_ERROR_HAS(one.checkpoint.save_best(1, 0.5), "best.safetensors: exists and is not a checkpoint");
+  one.checkpoint.save(5);
+  CHECK(names_in(at) == Texts{"best.safetensors", "step-00000000.safetensors", "step-00000002.safetensors",
+                              "step-00000003.safetensors", "step-00000004.safetensors",
+                              "step-00000005.safetensors"});
+  CHECK_ERROR_HAS(one.checkpoint.load(),
+                  "step-00000003.safetensors: is not a safetensors file; it looks like "
+                  "text; without it, the one before is the newest");
+}
+
+TEST_CASE("Checkpoint: follows a link to its folder, and the folder may be \".\"") {
+  const Folder folder;
+  const std::string at = folder / "real", link = folder / "link";
+  std::filesystem::create_directory(at);
+  std::filesystem::create_directory_symlink("real", link);
+  const std::filesystem::path here = std::filesystem::current_path();
+  for (const int64_t step : {1, 2}) Trained(link).checkpoint.save(step);
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(names_in(at) == Texts{"step-00000002.safetensors"});
+  CHECK(names_in(at + ".before") == Texts{"step-00000001.safetensors"});
+  std::filesystem::current_path(at);
+  Trained dot(".");
+  CHECK(dot.checkpoint.load());
+  dot.checkpoint.save(3);
+  std::filesystem::current_path(here);
+  CHECK(names_in(at) == Texts{"step-00000002.safetensors", "step-00000003.safetensors"});
+}
+
+TEST_CASE("Checkpoint: a folder is for one training at a time") {
+  const Folder folder;
+  const std::string at = folder / "a";
+  const std::string said = "Checkpoint: " + at + ": another training is using this folder";
+  {
+    Trained one(at);
+    const std::string path = one.checkpoint.save(1);
+    Trained two(at);
+    CHECK_ERROR_HAS(two.checkpoint.load(), said);
+    CHECK_ERROR_HAS(two.checkpoint.save(2), said);
+    CHECK_ERROR_HAS(two.checkpoint.claim(), said);
+    const pid_t other = fork();
+    if (other == 0) {
+      const Trained copied(at);
+      _exit(contains(message([&] { Trained(at).checkpoint.load(); }), said) ? 7 : 8);
+    }
+    int status = 0;
+    REQUIRE(waitpid(other, &status, 0) == other);
+    CHECK(WEXITSTATUS(status) == 7);
+    two.checkpoint.load(path);  // reads only
+    CHECK_ERROR_HAS(two.checkpoint.save(2), said);
+    one.checkpoint.save(2);
+  }
+  CHECK(Trained(at).checkpoint.load());
+}
+
+TEST_CASE("Checkpoint: a file that does not fit is refused with a table, and nothing changes") {
   const Folder folder;
   Trained one(folder / "a");
   one.checkpoint.expect("--lr", "0.01");
@@ -196,7 +319,7 @@ TEST_CASE("Checkpoint: one that does not fit says what differs and changes nothi
   CHECK(contains(message([&] { other.load(path); }), "optimizer  AdamW  "));
 }
 
-TEST_CASE("Checkpoint: one bit of it that changes is noticed") {
+TEST_CASE("Checkpoint: every changed bit, dtype, shape, name or text is noticed") {
   const Folder folder;
   Trained one(folder / "a");
   one.steps(1);
@@ -205,33 +328,59 @@ TEST_CASE("Checkpoint: one bit of it that changes is noticed") {
   std::memcpy(&header, file.data(), sizeof header);
   one.steps(1);
   const std::string last = one.checkpoint.save(2), before = read_file(last);
+  const std::string damage = "is damaged: its contents are not those that were written";
+  const auto refused = [&](const std::string& damaged) {
+    write_file(path, damaged);
+    return contains(message([&] { one.checkpoint.load(path); }), damage);
+  };
   for (size_t place = 8 + header; place < file.size(); place += 7) {
     std::string damaged = file;
     damaged[place] = static_cast<char>(damaged[place] ^ (1 << place % 8));
-    write_file(path, damaged);
-    CHECK_ERROR_HAS(one.checkpoint.load(path), "is damaged: its numbers are not those that were written");
+    CHECK(refused(damaged));
   }
+  for (size_t place = 8 + header + 7; place + 8 < file.size();
+       place += 8) {  // the highest bits of two numbers
+    std::string damaged = file;
+    for (const size_t at : {place, place + 8}) damaged[at] = static_cast<char>(damaged[at] ^ 0x80);
+    CHECK(refused(damaged));
+  }
+  const auto replaced = [&](const std::string& part, const std::string& by) {
+    const size_t at = file.find(part);
+    REQUIRE(at != std::string::npos);
+    return std::string(file).replace(at, part.size(), by);
+  };
+  CHECK(refused(replaced("F32", "I32")));
+  CHECK(refused(replaced("F32", "U32")));
+  CHECK(refused(replaced("\"shape\":[5,2]", "\"shape\":[2,5]")));
+  CHECK(refused(replaced("model.0.bias", "model.0.bios")));
+  CHECK(refused(replaced("\"AdamW\"", "\"AdamX\"")));
   write_file(last, before.substr(0, before.size() - 1));
   CHECK_ERROR_HAS(one.checkpoint.load(), "without it, the one before is the newest");
   CHECK(read_file(one.checkpoint.save(2)) == before);
 }
 
-TEST_CASE("Checkpoint: what is no checkpoint is refused") {
+TEST_CASE("Checkpoint: wrong files, names and numbers are refused") {
   const Folder folder;
   Trained one(folder / "a");
   save_safetensors(folder / "weights.safetensors", one.model.state_dict());
-  CHECK_ERROR_HAS(one.checkpoint.load(folder / "weights.safetensors"), "is no checkpoint; weights alone");
+  CHECK_ERROR_HAS(one.checkpoint.load(folder / "weights.safetensors"), "is not a checkpoint; weights alone");
   const std::string path = one.checkpoint.save(1);
   CHECK_ERROR_HAS(one.checkpoint.save(-1), "must not be negative");
   CHECK_ERROR_HAS(one.checkpoint.add("a.b", one.count), "a name without a point");
   CHECK_ERROR_HAS(one.checkpoint.add("", one.count), "a name without a point");
   CHECK_ERROR_HAS(one.checkpoint.add("sum", one.count), "two parts are called sum");
-  CHECK_ERROR_HAS(Checkpoint(folder / "x", 0), "at least the last one must stay");
-  CHECK_ERROR_HAS(Checkpoint(folder.write("file", "") + "/a").save(1), "cannot be made");
+  CHECK_ERROR_HAS(Checkpoint(folder / "x", 0), "at least one must be kept");
+  CHECK_ERROR_HAS(Checkpoint(folder.write("file", "") + "/a").save(1), "cannot be created");
 
-  // A number with the wrong type or count is named with its part; what was taken over before is given back.
+  // A file of version 1 is loaded without a check of its checksum.
   Safetensors file = load_safetensors(path);
-  file.metadata.erase("heed.checksum");
+  file.metadata["heed.format"] = "checkpoint 1";
+  save_safetensors(folder / "old.safetensors", file.tensors, file.metadata);
+  one.steps(1);
+  one.checkpoint.load(folder / "old.safetensors");
+  CHECK(one.count == 0);
+
+  // The error names the part, and nothing changes.
   const auto wrong = [&](const std::string& name, const Tensor& value) {
     StateDict tensors = file.tensors;
     tensors[name] = value;
@@ -242,9 +391,15 @@ TEST_CASE("Checkpoint: what is no checkpoint is refused") {
     CHECK(read_file(one.checkpoint.save(2)) == before);
     return said;
   };
-  CHECK(contains(wrong("count", zeros({1})), "count: a list of int64 is needed, and it is float32 [1]"));
-  CHECK(contains(wrong("count", zeros({2}, int64)), "count: one number is needed, and there are 2"));
-  CHECK(contains(wrong("random", zeros({2}, int64)), "random: three numbers are needed, and there are 2"));
+  CHECK(contains(wrong("count", zeros({1})), "count: int64 [1] is needed, and it is float32 [1]"));
+  CHECK(contains(wrong("count", zeros({2}, int64)), "count: int64 [1] is needed, and it is int64 [2]"));
+  CHECK(contains(wrong("random", zeros({2}, int64)), "random: int64 [3] is needed, and it is int64 [2]"));
+  CHECK(
+      contains(wrong("losses", zeros({}, float64)), "losses: float64 [...] is needed, and it is float64 []"));
+  file.tensors.erase("count");
+  CHECK(
+      contains(wrong("count.part", zeros({1}, int64)), "count: one tensor is needed, and there are 1 with"));
+  file.tensors["count"] = zeros({1}, int64);
   CHECK(contains(wrong("batches.place", zeros({2}, int64)),
                  "batches: BatchStream: load_state_dict: a place is"));
   CHECK(contains(wrong("schedule", full({1}, -1, int64)), "schedule: "));

@@ -19,7 +19,7 @@ int64_t files_in(const Folder& folder) {
   return std::distance(fs::directory_iterator(folder.path), fs::directory_iterator());
 }
 
-// No file grows beyond `bytes` until the end of the scope: a full disk.
+// Files cannot grow beyond `bytes` while this exists, as on a full disk.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -41,7 +41,7 @@ class FullDisk {
 
 }  // namespace
 
-TEST_CASE("a file is written whole or not at all") {
+TEST_CASE("write_file: complete or not at all") {
   const Folder folder;
   const std::string path = folder / "a";
   write_file(path, "old");
@@ -50,7 +50,7 @@ TEST_CASE("a file is written whole or not at all") {
     FileWriter file("save", path);
     file.write("new");
     CHECK(read_file(path) == "old");
-  }  // without finish(): somebody threw
+  }  // without finish(), as after an exception
   CHECK(read_file(path) == "old");
   CHECK(files_in(folder) == 1);
   {
@@ -65,7 +65,7 @@ TEST_CASE("a file is written whole or not at all") {
   CHECK(files_in(folder) == 1);
 }
 
-TEST_CASE("where a file cannot be written the error says why and leaves nothing") {
+TEST_CASE("write_file: an error says why and leaves no file") {
   const Folder folder;
   const auto refused = [&](const std::string& path) {
     const std::string text = message([&] { write_file(path, "x"); });
@@ -87,7 +87,7 @@ TEST_CASE("where a file cannot be written the error says why and leaves nothing"
   CHECK(files_in(folder) == 2);
 }
 
-TEST_CASE("a new file keeps the permissions of the old one, and a link goes on pointing to it") {
+TEST_CASE("write_file: keeps the permissions of the old file and follows links") {
   const Folder folder;
   folder.write("a", "old");
   fs::permissions(folder / "a", fs::perms::owner_read | fs::perms::owner_write);
@@ -98,7 +98,7 @@ TEST_CASE("a new file keeps the permissions of the old one, and a link goes on p
   CHECK(fs::status(folder / "a").permissions() == (fs::perms::owner_read | fs::perms::owner_write));
 }
 
-TEST_CASE("reading stops at the end of the file, and what is no file is refused") {
+TEST_CASE("FileReader: refuses to read beyond the end, and what is not a regular file") {
   const Folder folder;
   FileReader file("load", folder.write("a", "abcdef"));
   CHECK(file.left() == 6);
@@ -106,9 +106,9 @@ TEST_CASE("reading stops at the end of the file, and what is no file is refused"
   CHECK(file.left() == 4);
   const std::string path = folder / "a";
   CHECK_ERROR(file.read(uint64_t{1} << 62, "a rest"),
-              "load: " + path + ": a rest takes 4611686018427387904 bytes, and the file has 4 there");
+              "load: " + path + ": a rest takes 4611686018427387904 bytes, and 4 are left in the file");
   char byte[8];
-  CHECK_ERROR(file.read(byte, 5), "load: " + path + ": ends too early: 5 bytes are wanted and 4 are left");
+  CHECK_ERROR(file.read(byte, 5), "load: " + path + ": ends too early: 5 bytes are needed, and 4 are left");
   fs::resize_file(path, 3);
   CHECK_ERROR(file.read(byte, 4), "load: " + path + ": became shorter while it was read");
 
@@ -119,7 +119,7 @@ TEST_CASE("reading stops at the end of the file, and what is no file is refused"
   CHECK_ERROR(FileReader("load", folder / "pipe"), "load: " + folder / "pipe" + ": is not a regular file");
 }
 
-TEST_CASE("the bytes of a tensor are its values row by row") {
+TEST_CASE("FileWriter and FileReader: tensors are row-major; bools are 0 or 1") {
   const Folder folder;
   const Tensor x = tensor({{1, 2}, {3, 4}}, int64);
   FileWriter file("save", folder / "x");
@@ -127,13 +127,13 @@ TEST_CASE("the bytes of a tensor are its values row by row") {
   file.finish();
   CHECK(read_file(folder / "x") == std::string("\2\0\0\0\0\0\0\0\4\0\0\0\0\0\0\0", 16));
 
-  const Tensor b = Tensor::empty({3}, boolean);
   const std::string path = folder.write("b", std::string("\1\0\2", 3));
-  CHECK_ERROR(FileReader("load", path).read(b, "mask: "),
+  const auto* type = std::ranges::find(stored_types, boolean, &StoredType::dtype);
+  CHECK_ERROR(FileReader("load", path).read(*type, {3}, "mask: "),
               "load: " + path + ": mask: element 2 is a bool stored as 2; it must be 0 or 1");
 }
 
-TEST_CASE("byte counts") {
+TEST_CASE("byte_count: nothing where it overflows, even next to a size of 0") {
   CHECK(byte_count({}, 4) == 4);
   CHECK(byte_count({2, 3}, 8) == 48);
   CHECK(byte_count({2, 0}, 8) == 0);
