@@ -62,6 +62,9 @@ namespace detail {
 
 /// Path of the module whose forward runs in this thread, "" outside; nn sets it.
 inline thread_local constinit const char* module_path = "";
+/// Where the program called the innermost module that runs in this thread, calls by heed's own layers apart;
+/// its line is 0 outside. nn sets it.
+inline thread_local constinit SourceLocation module_line;
 
 }  // namespace detail
 
@@ -203,7 +206,7 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
 
 template <class Wants, class Accumulate>
 void Node::for_each_input_gradient(const Tensor& g, Wants&& wants, Accumulate&& accumulate) {
-  const OpScope rule(name, line, OpScope::Role::rule);
+  const OpScope rule(name, line, OpScope::Role::rule, module);
   Gradients gradients = joint ? joint_gradients(g) : Gradients();
   const Tensor y = result.defined() && !joint ? result_with_graph() : Tensor();
   for (int32_t i = 0; i < input_count; ++i) {

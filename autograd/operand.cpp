@@ -26,7 +26,7 @@ void check_parameter(const char* name, const Operand& p, const Shape& shape, con
   if (!p.defined()) return;
   check(p->shape() == shape, name, " is ", p->shape(), ", x is ", x->shape(), "; ", name, " must be ", shape);
   check(p->dtype() == x->dtype(), "x is ", x->dtype(), ", ", name, " is ", p->dtype(),
-        "; they must have one dtype, convert one with to(x, ", x->dtype(), ")");
+        "; they must have one dtype, convert x with to(x, ", p->dtype(), ")");
 }
 
 }  // namespace heed

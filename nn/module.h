@@ -112,7 +112,7 @@ class Module {
   LoadReport load_state_dict(const StateDict& state, bool strict = true,
                              SourceLocation line = SourceLocation::current());
   /// The first phase of a strict load: does everything that may throw.
-  PreparedLoad prepare_load(const StateDict& state);
+  PreparedLoad prepare_load(const StateDict& state, SourceLocation line = SourceLocation::current());
 
   /// Switches between training, the initial state, and evaluation. It changes layers such as Dropout, and
   /// nothing about gradients; NoGrad stops those.
@@ -151,7 +151,7 @@ class Module {
   class Walk;
   std::vector<Member> members() const;
   std::vector<NamedTensor> named(bool learned) const;
-  PreparedLoad prepare_load(const StateDict& state, bool strict, LoadReport& report);
+  PreparedLoad prepare_load(const StateDict& state, bool strict, LoadReport& report, SourceLocation line);
   detail::ModuleHooks& hooks();
 
   bool training_ = true;

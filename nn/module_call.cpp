@@ -79,9 +79,7 @@ void ModuleCall::rethrow() const {
   } catch (const Error& error) {
     if (error.parts().module) throw;
     Error::Parts parts = error.parts();
-    for (const ModuleCall* call = this; call && !is_user_code(parts.line); call = call->outer_)
-      parts.line = call->line_;
-    if (!is_user_code(parts.line)) parts.line = error.line();
+    if (!is_user_code(parts.line) && module_line.line() != 0) parts.line = module_line;
     parts.module = outer_ ? path() : "";
     throw Error(std::move(parts));
   }

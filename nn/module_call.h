@@ -86,15 +86,17 @@ class ModuleCall {
   ModuleCall(const AnyModule& module, SourceLocation line)
       : module_(module),
         state_(module.call_state_),
-        line_(line),
         outer_(innermost),
-        path_before_(module_path) {
+        path_before_(module_path),
+        line_before_(module_line) {
     if (outer_ && (heed::grad_enabled() || Observer::any())) module_path = path();
+    if (is_user_code(line)) module_line = line;
     innermost = this;
   }
   ~ModuleCall() {
     innermost = outer_;
     module_path = path_before_;
+    module_line = line_before_;
   }
   ModuleCall(const ModuleCall&) = delete;
 
@@ -121,9 +123,9 @@ class ModuleCall {
   inline static thread_local constinit const ModuleCall* innermost = nullptr;
   const Module& module_;
   const CallState& state_;
-  SourceLocation line_;  // of the caller, where it is known
   const ModuleCall* outer_;
   const char* path_before_;
+  SourceLocation line_before_;
 };
 
 /// A tensor given to a layer, and the line of the caller. Made by implicit conversion, like an Operand.

@@ -18,16 +18,17 @@ StateDict Module::state_dict() const {
 LoadReport Module::load_state_dict(const StateDict& state, bool strict, SourceLocation line) {
   const OpScope scope("load_state_dict", line);
   LoadReport report;
-  prepare_load(state, strict, report).commit();
+  prepare_load(state, strict, report, line).commit();
   return report;
 }
 
-PreparedLoad Module::prepare_load(const StateDict& state) {
+PreparedLoad Module::prepare_load(const StateDict& state, SourceLocation line) {
   LoadReport report;
-  return prepare_load(state, true, report);
+  return prepare_load(state, true, report, line);
 }
 
-PreparedLoad Module::prepare_load(const StateDict& state, bool strict, LoadReport& report) {
+PreparedLoad Module::prepare_load(const StateDict& state, bool strict, LoadReport& report,
+                                  SourceLocation line) {
   const OpScope scope("load_state_dict");
   std::vector<Member> own = members();
   std::erase_if(own, [](const Member& member) { return !member.persistent; });
@@ -67,10 +68,10 @@ PreparedLoad Module::prepare_load(const StateDict& state, bool strict, LoadRepor
         type_name(), "; nothing was changed", misfits,
         "\nwere they saved by another model, or by one with other options?");
 
-  return PreparedLoad([writes = std::move(writes)] {
+  return PreparedLoad([writes = std::move(writes), line] {
     for (const auto& [to, value] : writes) {
       kernel::copy_into(to, value);
-      TensorImpl::of(to).storage->wrote("load_state_dict", {});
+      TensorImpl::of(to).storage->wrote("load_state_dict", line);
     }
   });
 }

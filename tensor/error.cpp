@@ -34,6 +34,7 @@ void detail::raise(ErrorText text, const char* operation) {
     parts.operation = operation;
   else if (scope)
     parts.operation = scope->name;
+  if (rule && *rule->module) parts.module = rule->module;
   if (scope != rule) parts.line = scope->line;
   if (rule && !(operation && scope == rule)) {  // else the message names the rule's operation and lines
     parts.rule = rule->name;

@@ -23,7 +23,7 @@ class Error : public std::runtime_error {
     SourceLocation line = {};       ///< Where the operation was called; its line is 0 if unknown.
     std::string rule = {};          ///< The operation whose gradient rule was running, or "".
     SourceLocation rule_line = {};  ///< Where that operation was called.
-    std::optional<std::string> module = {};  ///< Path of the module that was running, set on the way out.
+    std::optional<std::string> module = {};  ///< Path of the module that ran, or made the node of the rule.
   };
   explicit Error(std::string message, SourceLocation line = {})
       : Error(Parts{.message = std::move(message), .line = line}) {}

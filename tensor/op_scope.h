@@ -33,8 +33,10 @@ class OpScope {
   /// An operation, or the gradient rule of one.
   enum class Role { operation, rule };
 
-  explicit OpScope(const char* name, SourceLocation line = {}, Role role = Role::operation)
-      : name(name), line(line), role(role), outer_(detail::current_scope) {
+  /// `module` is the path of the module whose operation a rule belongs to.
+  explicit OpScope(const char* name, SourceLocation line = {}, Role role = Role::operation,
+                   const char* module = "")
+      : name(name), line(line), role(role), module(module), outer_(detail::current_scope) {
     if (outer_ && role != Role::rule && outer_->role != Role::rule) return;
     detail::current_scope = this;
     if (detail::observers) [[unlikely]]
@@ -57,6 +59,7 @@ class OpScope {
   const char* const name;
   const SourceLocation line;
   const Role role;
+  const char* const module;
 
  private:
   const OpScope* outer_;

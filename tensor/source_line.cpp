@@ -1,5 +1,7 @@
 #include "tensor/source_line.h"
 
+#include <array>
+#include <cstdint>
 #include <string_view>
 
 namespace heed {
@@ -9,14 +11,26 @@ std::string at(SourceLocation line) {
   return std::string("at ") + line.file_name() + ":" + std::to_string(line.line());
 }
 
-bool is_user_code(SourceLocation line) {
-  const std::string_view file = line.file_name();
+static bool is_user_file(std::string_view file) {
   for (std::string_view root : {__FILE__, detail::header_path}) {
     root = root.substr(0, root.rfind("tensor/source_line."));
     for (const std::string_view folder : {"tensor/", "autograd/", "nn/"})
       if (file.starts_with(root) && file.substr(root.size()).starts_with(folder)) return false;
   }
-  return line.line() != 0;
+  return true;
+}
+
+// Every call of a module asks, so the answers are cached by the address of the file name.
+bool is_user_code(SourceLocation line) {
+  struct Answer {
+    const char* file;
+    bool user;
+  };
+  thread_local constinit std::array<Answer, 16> answers{};
+  const char* file = line.file_name();
+  Answer& cached = answers[reinterpret_cast<uintptr_t>(file) / 8 % answers.size()];
+  if (cached.file != file) cached = {file, is_user_file(file)};
+  return cached.user && line.line() != 0;
 }
 
 }  // namespace heed

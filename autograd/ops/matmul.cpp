@@ -55,10 +55,10 @@ Tensor matmul(Operand a, Operand b) {
 // dx = g W,  dW = g^T x over all rows,  db = g (the engine sums it over the rows)
 Tensor linear(Operand x, Operand weight, Operand bias) {
   const OpScope scope("linear", x.line());
-  if (!x.is_number() && !weight.is_number())
-    check(x->dtype() == weight->dtype(), "x is ", x->dtype(), " ", x->shape(), ", the weight ",
-          weight->dtype(), " ", weight->shape(), "; convert x with to(x, ", weight->dtype(),
-          "), or the module with its to(", x->dtype(), ")");
+  if (!x.is_number() && !weight.is_number() && x->dtype() != weight->dtype())
+    fail("x is ", x->dtype(), " ", x->shape(), ", the weight ", weight->dtype(), " ", weight->shape(),
+         "; convert x with to(x, ", weight->dtype(), ")",
+         is_floating(x->dtype()) ? ", or the module with its to(" + to_string(x->dtype()) + ")" : "");
   match_dtypes(x, weight);
   check_floating(x);
   check(x->dim() > 0, "x is a scalar; its last dimension must hold the features");

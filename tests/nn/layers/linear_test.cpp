@@ -1,5 +1,7 @@
 #include "nn/layers/linear.h"
 
+#include "nn/layers/norm.h"
+#include "nn/layers/sequential.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -26,11 +28,23 @@ TEST_CASE("Linear: starts uniform within 1 / sqrt(in)") {
   CHECK(Linear(100, 200).weight.to_vector<float>() == layer.weight.to_vector<float>());
 }
 
-TEST_CASE("Linear: loading is a write, which what was saved of the weight notices") {
-  Linear layer(2, 3);
-  const Tensor y = layer(ones({1, 2}).requires_grad_());
-  layer.load_state_dict(Linear(2, 3).state_dict());
-  CHECK_ERROR_HAS(sum(y).backward(), "overwritten by load_state_dict");
+TEST_CASE("Linear: an overwritten weight is reported with the layer's path and the lines of the program") {
+  const auto here = [](int line) { return std::string(__FILE__) + ":" + std::to_string(line); };
+  Sequential model{Linear(2, 3), Sequential{Linear(3, 3), Linear(3, 1)}};
+  const StateDict other = Sequential(model).state_dict();
+  const Tensor y = model(ones({1, 2}));
+  const int forward = __LINE__ - 1;
+  model.load_state_dict(other);
+  CHECK(whole_message([&] { y.backward(); }) ==
+        "in 1.1: linear: a tensor of shape [1, 3], saved at " + here(forward) +
+            " for the gradient, was overwritten by load_state_dict at " + here(forward + 2) +
+            "; write into a clone, or after backward()");
+}
+
+TEST_CASE("Linear: given integers, says how to convert them") {
+  CHECK_ERROR(Linear(2, 3)(ones({1, 2}, int64)),
+              "linear: x is int64 [1, 2], the weight float32 [3, 2]; convert x with to(x, float32)");
+  CHECK_ERROR_HAS(LayerNorm(2)(ones({1, 2}, int64)), "convert with to(x, float32)");
 }
 
 TEST_CASE("Linear: sizes that do not fit") {
