@@ -3,6 +3,8 @@
 
 using namespace heed;
 
+static Tensor fresh(const Tensor& x) { return clone(x.detach()); }
+
 TEST_CASE("a node has a name of its own, wherever the name was written") {
   const Tensor x = leaf(2);
   std::string name = "a name that is no literal, and long";

@@ -5,6 +5,8 @@
 
 using namespace heed;
 
+static Tensor fresh(const Tensor& x) { return clone(x.detach()); }
+
 TEST_CASE("rules of one and of two arguments, with closures of any size") {
   const Tensor x = leaf({1, 2});
   struct Large {
