@@ -388,22 +388,24 @@ Tensor repeat(Operand x, const Shape& sizes) {
   while (shape.dim() < rank) shape.insert(0, 1);
   for (const int64_t times : sizes) check(times >= 0, "sizes ", sizes, ": a number of times is negative");
 
+  Tensor y = x;
   if (2 * rank > Shape::kMaxDim) {  // too many to split all at once: one dimension after the other
-    Tensor y = reshape(x, shape);
     for (int64_t d = 0; d < rank; ++d) {
       const int64_t before = numel(Shape(shape.data(), d)), n = numel(Shape(shape.data() + d, rank - d));
       shape[d] = numel({sizes[d], shape[d]});
       y = reshape(expand(reshape(y, {before, 1, n}), {before, sizes[d], n}), shape);
     }
-    return y;
+  } else {
+    Shape apart, repeated, joined;
+    for (int64_t d = 0; d < rank; ++d) {
+      for (const int64_t size : {int64_t{1}, shape[d]}) apart.push_back(size);
+      for (const int64_t size : {sizes[d], shape[d]}) repeated.push_back(size);
+      joined.push_back(numel({sizes[d], shape[d]}));
+    }
+    y = reshape(expand(reshape(x, apart), repeated), joined);
   }
-  Shape apart, repeated, joined;
-  for (int64_t d = 0; d < rank; ++d) {
-    for (const int64_t size : {int64_t{1}, shape[d]}) apart.push_back(size);
-    for (const int64_t size : {sizes[d], shape[d]}) repeated.push_back(size);
-    joined.push_back(numel({sizes[d], shape[d]}));
-  }
-  return reshape(expand(reshape(x, apart), repeated), joined);
+  const bool is_view = TensorImpl::of(y).storage.get() == TensorImpl::of(x).storage.get();
+  return is_view ? clone(y) : y;
 }
 
 Tensor tril(Operand x, int64_t diagonal) { return triangle("tril", x, diagonal, le); }

@@ -151,6 +151,7 @@ TEST_CASE("flip, repeat, tril, triu") {
   CHECK(repeat(tensor(3), {2, 1}).shape() == Shape{2, 1});
   const Tensor eight = reshape(x, {1, 1, 2, 1, 1, 1, 1, 3});
   CHECK(values(repeat(eight, {2, 1, 1, 1, 1, 1, 1, 2})) == values(repeat(x, {2, 2})));
+  CHECK_FALSE(share_memory(repeat(x, {1, 1}), x));
   CHECK_ERROR_HAS(repeat(x, {2}), "give one for each dimension");
   CHECK_ERROR_HAS(repeat(x, {1, -1}), "is negative");
   const Tensor square = ones({3, 3}) / 0;  // infinite: what is left out must not become NaN
