@@ -37,8 +37,8 @@ function show(at) {
   $('step').value = at;
   const box = nodes[node].getBoundingClientRect(), frame = $('graph').getBoundingClientRect();
   const away = (from, to, least, most) => from < least || to > most ? (from + to - least - most) / 2 : 0;
-  $('graph').scrollBy(
-      away(box.left, box.right, frame.left, frame.right), away(box.top, box.bottom, frame.top, frame.bottom));
+  $('graph').scrollBy(away(box.left, box.right, frame.left, frame.right),
+                      away(box.top, box.bottom, frame.top, frame.bottom));
 }
 
 if (steps.length) {
