@@ -5,6 +5,7 @@
 
 #include "autograd/graph_walk.h"
 #include "tensor/table.h"
+#include "tensor/utf8.h"
 
 namespace heed {
 namespace {
@@ -24,9 +25,8 @@ void for_each_node(const Tensor& y, F&& f) {
 }
 
 // Escapes text for a quoted DOT label.
-std::string escaped(std::string text) {
-  for (size_t i = 0; (i = text.find_first_of("\"\\", i)) != text.npos; i += 2) text.insert(i, 1, '\\');
-  return text;
+std::string escaped(const std::string& text) {
+  return replaced(replaced(text, "\\", "\\\\"), "\"", "\\\"");
 }
 
 }  // namespace
