@@ -2,46 +2,40 @@
 
 #include "nn/module.h"
 
-/// A part of a layer, chosen at run time.
+/// A part of a layer whose type is chosen at run time.
 namespace heed {
 
-/// A part of a layer whose type is chosen at run time: anything that is called with Args and returns a
-/// tensor. A copy has values of its own; assigning a part of the same type writes the values in place.
-/// One that was moved from holds nothing: it has no members, and calling it is an error.
+/// Anything that is called with Args and returns a tensor. A copy has its own values; assigning a part of the
+/// same type writes the values in place. A moved-from one is empty: it has no members, and calling it throws.
 template <class... Args>
 class AnyCallable {
  public:
-  /// Any callable.
   template <class Part>
     requires(!std::is_same_v<Part, AnyCallable> && std::is_invocable_r_v<Tensor, Part&, Args...>)
   AnyCallable(Part part) : held_(std::make_unique<Holder<Part>>(std::move(part))) {}
-  /// Values of its own.
   AnyCallable(const AnyCallable& other) : held_(other.held_ ? other.held_->clone() : nullptr) {}
   AnyCallable(AnyCallable&&) noexcept = default;
-  /// In place, where both hold one type.
   AnyCallable& operator=(const AnyCallable& other) {
     if (!held_ || !other.held_ || !held_->assign(*other.held_)) *this = AnyCallable(other);
     return *this;
   }
   AnyCallable& operator=(AnyCallable&&) noexcept = default;
 
-  /// Calls the part.
   Tensor operator()(Args... args) const {
     check(held_ != nullptr, "AnyCallable: there is nothing to call; what it held was moved to another place");
     return held_->call(args...);
   }
-  /// The members of the part.
   void visit(Visitor& v) {
     if (held_) held_->visit(v);
   }
-  /// The part that is held, if it is of this type; null otherwise.
+  /// The part if it has this type, else null.
   template <class Part>
   Part* get() const& {
     auto* holder = dynamic_cast<Holder<Part>*>(held_.get());
     return holder ? &holder->part : nullptr;
   }
   template <class Part>
-  Part* get() && = delete;  // the part would die with the temporary
+  Part* get() && = delete;  // it would dangle
 
  private:
   struct Held {

@@ -1,9 +1,6 @@
 #include "nn/init.h"
 
-#include <numeric>
-
 #include "autograd/ops/arithmetic.h"
-#include "autograd/ops/shape.h"
 
 namespace heed::init {
 
@@ -38,64 +35,37 @@ double gain(Nonlinearity nonlinearity, double negative_slope) {
 
 namespace {
 
-// A uniform variable in [-b, b) has variance b^2 / 3.
-Tensor symmetric(const Shape& shape, double std, Generator* generator) {
+// Values in [-b, b) have the variance b^2 / 3.
+Tensor uniform_std(const Shape& shape, double std, Generator* generator) {
   const double bound = std::sqrt(3.0) * std;
   return uniform(shape, -bound, bound, generator);
 }
 
-// A weight without inputs or outputs has no values, so any deviation will do, and 1 stands for their number.
+// An empty weight may have fans of 0.
 double xavier_std(const Shape& shape, double gain) {
   const auto [in, out] = fans(shape);
   return gain * std::sqrt(2 / std::max<double>(in + out, 1));
 }
 
 double kaiming_std(const Shape& shape, const KaimingOptions& options) {
-  const Fans both = fans(shape);
-  const int64_t fan = options.fan == Fan::in ? both.in : both.out;
-  return gain(options.nonlinearity, options.negative_slope) / std::sqrt(std::max<double>(fan, 1));
+  const auto [in, out] = fans(shape);
+  const double fan = std::max<double>(options.fan == Fan::in ? in : out, 1);
+  return gain(options.nonlinearity, options.negative_slope) / std::sqrt(fan);
 }
 
 }  // namespace
 
 Tensor xavier_uniform(const Shape& shape, double gain, Generator* generator) {
-  return symmetric(shape, xavier_std(shape, gain), generator);
+  return uniform_std(shape, xavier_std(shape, gain), generator);
 }
-
 Tensor xavier_normal(const Shape& shape, double gain, Generator* generator) {
   return normal(shape, 0, xavier_std(shape, gain), generator);
 }
-
 Tensor kaiming_uniform(const Shape& shape, KaimingOptions options) {
-  return symmetric(shape, kaiming_std(shape, options), options.generator);
+  return uniform_std(shape, kaiming_std(shape, options), options.generator);
 }
-
 Tensor kaiming_normal(const Shape& shape, KaimingOptions options) {
   return normal(shape, 0, kaiming_std(shape, options), options.generator);
-}
-
-// Gram and Schmidt on normal vectors: what is left of each after its part along those before it, twice,
-// because the first time leaves rounding errors.
-Tensor orthogonal(const Shape& shape, double gain, Generator* generator) {
-  check(shape.dim() >= 2, "init::orthogonal: shape ", shape, " is not that of a matrix");
-  const int64_t rows = shape[0], columns = rows > 0 ? numel(shape) / rows : 0;
-  const int64_t count = std::min(rows, columns), length = std::max(rows, columns);
-  const Tensor vectors = randn({count, length}, float64, generator);
-  auto* const first = vectors.mutable_data<double>();
-  const auto dot = [length](const double* a, const double* b) {
-    return std::inner_product(a, a + length, b, 0.0);
-  };
-  for (double* v = first; v != first + count * length; v += length) {
-    for (int again = 0; again < 2; ++again)
-      for (const double* u = first; u != v; u += length) {
-        const double along = dot(u, v);
-        for (int64_t i = 0; i < length; ++i) v[i] -= along * u[i];
-      }
-    const double scale = 1 / std::sqrt(dot(v, v));
-    for (int64_t i = 0; i < length; ++i) v[i] *= scale;
-  }
-  const Tensor matrix = rows <= columns ? vectors : TensorImpl::view(vectors, {rows, columns}, {1, rows});
-  return reshape(to(matrix * gain, float32), shape);
 }
 
 }  // namespace heed::init

@@ -88,12 +88,6 @@ void Module::train(bool training) {
   for (const NamedModule& part : named_modules()) part.module->training_ = training;
 }
 
-void Module::to(DType dtype) {
-  check(is_floating(dtype), "to: a module computes in float32 or float64, not in ", dtype);
-  for (const Member& member : members())
-    if (is_floating(member.tensor->dtype())) member.tensor->to_(dtype);
-}
-
 void Module::requires_grad_(bool requires_grad) {
   for (const Tensor& parameter : parameters()) parameter.requires_grad_(requires_grad);
 }

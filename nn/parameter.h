@@ -2,37 +2,36 @@
 
 #include "tensor/tensor.h"
 
-/// The members of modules: Parameter and Buffer.
+/// The tensors of a module: Parameter and Buffer.
 namespace heed {
 
-/// A tensor that owns its values, as members of modules do:
+/// A tensor that owns its values:
 ///
-///   copying       makes a new leaf with values of its own
-///   moving        keeps the identity: whoever holds the tensor, an optimiser say, still holds it
-///   assigning     writes the values in place and keeps identity and gradient; shapes must be equal, except
-///                 that a moved tensor of another shape takes the place of the old one
-///   undefined     is allowed and means absent; assigning to an absent one gives it values of its own
+///   copying       makes a new leaf with a copy of the values
+///   moving        keeps the identity: another holder of the tensor, such as an optimizer, still has it
+///   assigning     writes the values in place; the shapes must be equal, except that a moved tensor of
+///                 another shape replaces the old one
+///   undefined     means absent; assigning to an absent one copies the values
 ///
-/// It is read like a tensor and goes wherever a tensor is read. `auto w = layer.weight` is a copy; write
-/// `auto&`, or `Tensor` for a second name of the same values. `Tensor& w = layer.weight` does not compile:
-/// assigning to a Tensor gives the name to other values, and the layer would lose its parameter.
+/// It converts to `const Tensor&` where a tensor is read. `auto w = layer.weight` is a copy; write `auto&`,
+/// or `Tensor` for a second handle to the same values. `Tensor& w = layer.weight` does not compile: assigning
+/// to w would replace the handle and leave the layer without its parameter.
 class OwnedTensor {
  public:
-  OwnedTensor& operator=(const Tensor& values);  ///< Writes the values in place.
-  /// Writes the values in place.
+  OwnedTensor& operator=(const Tensor& values);
   OwnedTensor& operator=(const OwnedTensor& other) { return *this = other.tensor_; }
-  /// Writes the values in place, and may throw; a tensor of another shape takes the place of the old one.
+  /// May throw, because it writes values.
   // NOLINTNEXTLINE(*-noexcept-move-constructor,bugprone-exception-escape)
   OwnedTensor& operator=(OwnedTensor&& other);
-  operator const Tensor&() const& { return tensor_; }  ///< The tensor that is owned.
-  operator Tensor() && { return std::move(tensor_); }  ///< The tensor, given away.
+  operator const Tensor&() const& { return tensor_; }
+  operator Tensor() && { return std::move(tensor_); }
   /// Whether it is a Parameter, not a Buffer.
-  bool learned() const { return learns_; }
-  /// Changes the dtype of this very tensor and of its gradient; every holder sees it.
+  bool learned() const { return learned_; }
+  /// Changes the dtype of the tensor and of its gradient in place, for all holders.
   void to_(DType dtype) const;
 
   ///@{
-  /// As the member of Tensor.
+  /// The same as in Tensor.
   bool defined() const { return tensor_.defined(); }
   const Shape& shape() const& { return tensor_.shape(); }
   Shape shape() && { return tensor_.shape(); }
@@ -74,27 +73,27 @@ class OwnedTensor {
   ///@}
 
  protected:
-  OwnedTensor(Tensor values, bool learns);  ///< See Owned.
-  OwnedTensor(const OwnedTensor& other);    ///< Values of its own.
+  OwnedTensor(Tensor values, bool learned);
+  OwnedTensor(const OwnedTensor& other);
   OwnedTensor(OwnedTensor&& other) noexcept = default;
   ~OwnedTensor() = default;
 
  private:
   Tensor tensor_;
-  bool learns_;  // values that arrive later will require a gradient
+  bool learned_;
 };
 
 /// Parameter and Buffer.
-template <bool learns>
+template <bool is_learned>
 class Owned : public OwnedTensor {
  public:
-  /// Takes the values over when nobody else holds them, and copies them otherwise.
-  Owned(Tensor values = {}) : OwnedTensor(std::move(values), learns) {}
+  /// Takes over values that have no other holder, and copies others.
+  Owned(Tensor values = {}) : OwnedTensor(std::move(values), is_learned) {}
   using OwnedTensor::operator=;
 };
-/// A member that a module learns: a floating leaf that gathers a gradient.
+/// A floating leaf that a module learns.
 using Parameter = Owned<true>;
-/// A member that a module keeps but does not learn, such as a running mean. Saved with the parameters.
+/// A tensor that a module keeps but does not learn, such as a running mean. Saved with the parameters.
 using Buffer = Owned<false>;
 
 }  // namespace heed

@@ -433,7 +433,7 @@ TEST_CASE_FIXTURE(Learner, "wrong programs: modules") {
   told(
       "has parts that do not fit",
       [&] {
-        Sequential(Linear(4, 8), Dropout(), Linear(6, 2))(ones({5, 4}));
+        Sequential{Linear(4, 8), Dropout(), Linear(6, 2)}(ones({5, 4}));
       },
       R"(in 2: linear: x is [5, 8], the weight [2, 6] for 6 features in and 2 out; x's last size must be 6; called at HERE
   x           [5, 8]
@@ -472,7 +472,7 @@ TEST_CASE_FIXTURE(Learner, "wrong programs: modules") {
 were they saved by another model, or by one with other options?)");
   told(
       "loads the weights of another model",
-      [&] { Net().load_state_dict(Sequential(Linear(4, 8)).state_dict()); },
+      [&] { Net().load_state_dict(Sequential{Linear(4, 8)}.state_dict()); },
       R"(load_state_dict: 6 names do not fit Net; nothing was changed; called at HERE
               name      model   given
   missing     a.weight  [8, 4]  -
@@ -538,9 +538,9 @@ TEST_CASE_FIXTURE(Learner, "wrong programs: what no exception shows, check_train
   }
   {
     INFO("replaces the model after the optimiser was made");
-    Sequential model(Linear(3, 2));
+    Sequential model{Linear(3, 2)};
     Adam adam(model.parameters());
-    const Sequential other(Linear(3, 2));
+    const Sequential other{Linear(3, 2)};
     const Tensor loss = mean(other(a));
     loss.backward();
     const std::string found = check_training(other, adam, loss);

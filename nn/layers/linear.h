@@ -4,12 +4,12 @@
 #include "nn/init.h"
 #include "nn/module.h"
 
-/// The linear map.
+/// The linear layer.
 namespace heed {
 
-/// Choices of Linear.
+/// Options of Linear.
 struct LinearOptions {
-  bool bias = true;  ///< whether b is there
+  bool bias = true;
 };
 
 /// y = x W^T + b
@@ -17,10 +17,9 @@ struct LinearOptions {
 ///   x          [..., in_features]
 ///   returns    [..., out_features]
 ///
-/// Start: weight and bias uniform in [-1 / sqrt(in), 1 / sqrt(in)). State dict: weight, bias. Errors: x whose
-/// last size is not in_features, or of another dtype.
+/// Start values: uniform in [-1 / sqrt(in), 1 / sqrt(in)). State dict: weight, bias. Errors: x whose last
+/// size is not in_features, or of another dtype.
 struct Linear : Layer<Linear> {
-  /// The last size of x, and that of the result.
   Linear(int64_t in_features, int64_t out_features, LinearOptions options = {})
       : weight(init::uniform_fan_in(in_features, {out_features, in_features})),
         bias(options.bias ? init::uniform_fan_in(in_features, {out_features}) : Tensor()) {}
@@ -32,8 +31,8 @@ struct Linear : Layer<Linear> {
     v("bias", bias);
   }
 
-  int64_t in_features() const { return weight.size(1); }   ///< the last size of x
-  int64_t out_features() const { return weight.size(0); }  ///< the last size of the result
+  int64_t in_features() const { return weight.size(1); }
+  int64_t out_features() const { return weight.size(0); }
 
   Parameter weight;  ///< [out, in]
   Parameter bias;    ///< [out], undefined without bias

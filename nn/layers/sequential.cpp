@@ -3,9 +3,9 @@
 namespace heed {
 
 Sequential& Sequential::operator=(const Sequential& other) {
-  const auto parts = other.parts_;  // of which other may be one that is assigned to
+  const auto parts = other.parts_;  // a copy, since `other` may be one of the parts to assign to
   Layer::operator=(other);
-  parts_.reserve(parts.size());  // with room for all, a vector assigns to the parts that it has
+  parts_.reserve(parts.size());  // then the vector assigns to the parts that it has
   parts_ = parts;
   return *this;
 }

@@ -2,16 +2,19 @@
 
 #include "nn/any_callable.h"
 
-/// Layers one after the other.
+/// A list of layers as one layer.
 namespace heed {
 
-/// One after the other: Sequential(Linear(784, 128), ReLU(), Linear(128, 10)).
+/// Layers one after the other: Sequential{Linear(784, 128), ReLU(), Linear(128, 10)}.
 ///
-/// A part is anything that can be called with a tensor and returns one: a layer, a function object, a lambda.
-/// Parts are named by their number, every part counting: "0.weight", "2.weight". Copying copies the parts.
+/// A part is anything that is called with a tensor and returns one: a layer, a function object, a lambda.
+/// Parts are named by their numbers: "0.weight", "2.weight". Copying copies the parts.
+///
+/// Write braces: they construct the parts from left to right. C++ leaves the order of arguments in
+/// parentheses to the compiler, so the same seed would give other start values with another compiler.
 class Sequential : public Layer<Sequential> {
  public:
-  Sequential() = default;  ///< Of no parts: y = x.
+  Sequential() = default;  ///< No parts: y = x.
   /// The parts in the order they are called.
   template <class First, class... Others>
     requires(!std::is_same_v<std::remove_cvref_t<First>, Sequential> || sizeof...(Others) > 0)
@@ -21,13 +24,13 @@ class Sequential : public Layer<Sequential> {
   }
   Sequential(const Sequential&) = default;
   Sequential(Sequential&&) noexcept = default;
-  /// Like the assignment of its parts: in place, where they are of the same type.
+  /// Assigns the parts, in place where they have the same type.
   Sequential& operator=(const Sequential& other);
-  /// The same: it writes values, and may throw.
+  /// The same; may throw, because it writes values.
   // NOLINTNEXTLINE(*-noexcept-move-constructor)
   Sequential& operator=(Sequential&& other);
 
-  /// One part more, at the end.
+  /// Appends a part.
   template <class Callable>
   void push_back(Callable&& part) {
     static_assert(std::is_invocable_r_v<Tensor, std::decay_t<Callable>&, const Tensor&>,
@@ -35,13 +38,11 @@ class Sequential : public Layer<Sequential> {
     parts_.emplace_back(std::forward<Callable>(part));
   }
 
-  /// Each part of the result of the one before.
   Tensor forward(const Tensor& x) const;
   void visit(Visitor& v) override { v("", parts_); }
 
-  /// The number of parts.
   size_t size() const { return parts_.size(); }
-  /// Part i, an Error unless it is there and of this type: `model.get<Linear>(0).weight`.
+  /// Part i: `model.get<Linear>(0).weight`. Errors: there is none, or it has another type.
   template <class Part>
   Part& get(size_t i) const& {
     check(i < size(), "Sequential: there is no part ", i, " among ", size());
@@ -50,7 +51,7 @@ class Sequential : public Layer<Sequential> {
     return *part;
   }
   template <class Part>
-  Part& get(size_t i) && = delete;  // the part would die with the temporary
+  Part& get(size_t i) && = delete;  // it would dangle
 
  private:
   std::vector<AnyCallable<const Tensor&>> parts_;

@@ -59,8 +59,8 @@ void Optimizer::add_group(const std::vector<Tensor>& params) {
   for (const Tensor& p : params) {
     check_in(name_, p.defined() && is_floating(p.dtype()) && p.is_leaf(), "parameter ", all.size(),
              " is not a floating leaf; optimize the leaves that a result was computed from");
-    check(std::ranges::none_of(all, [&](const Entry& other) { return other.p.same_as(p); }), name_,
-          ": parameter ", all.size(), " of shape ", p.shape(), " appears twice; give each once");
+    check_in(name_, std::ranges::none_of(all, [&](const Entry& other) { return other.p.same_as(p); }),
+             "parameter ", all.size(), " of shape ", p.shape(), " appears twice; give each once");
     all.push_back({groups_, p, {}});
   }
   entries_ = std::move(all);

@@ -129,7 +129,7 @@ TEST_CASE("errors in layers of heed name the innermost line that is not heed's o
   const Tensor x = ones({2, 3, 5});
   const Linear linear(4, 3);
   const MultiheadAttention attention(4, 2);
-  const Sequential sequential(Dropout(), Sequential(Linear(4, 3)));
+  const Sequential sequential{Dropout(), Sequential{Linear(4, 3)}};
   check_text(whole_message([&] { linear(x); }), "linear: ", __LINE__);
   check_text(whole_message([&] { attention(x); }), "MultiheadAttention: ", __LINE__);
   check_text(whole_message([&] { sequential(x); }), "in 1.0: linear: ", __LINE__);

@@ -79,7 +79,7 @@ TEST_CASE("train, eval, to, requires_grad_, zero_grad and apply reach every part
 
 TEST_CASE("a module prints as the tree of its types, paths and shapes") {
   std::ostringstream out;
-  out << Sequential(Linear(4, 3), Dropout()) << "\n" << Model();
+  out << Sequential{Linear(4, 3), Dropout()} << "\n" << Model();
   CHECK(out.str() ==
         "Sequential(\n"
         "  (0): Linear(weight [3, 4], bias [3])\n"

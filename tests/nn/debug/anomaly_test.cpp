@@ -58,7 +58,7 @@ TEST_CASE("AnomalyGuard: the operation that computes the first infinity or NaN, 
 }
 
 TEST_CASE("AnomalyGuard: the module's path, forward and backward") {
-  Sequential model(Linear(1, 1), Sequential(Inverse()));
+  Sequential model{Linear(1, 1), Sequential{Inverse()}};
   {
     const NoGrad guard;
     copy_(model.parameters()[0], 0);

@@ -275,7 +275,7 @@ TEST_CASE("check_module raises no false alarm for the layers of heed") {
   check(LayerNorm(3), {x({4, 3})});
   check(LayerNorm({2, 3}), {x({3, 2, 3})});
   check(RMSNorm(3), {x({4, 3})});
-  check(Sequential(Linear(3, 4), LayerNorm(4), Dropout(0.2), Linear(4, 1)), {x({3, 3})});
+  check(Sequential{Linear(3, 4), LayerNorm(4), Dropout(0.2), Linear(4, 1)}, {x({3, 3})});
   check(SinusoidalPosition(4), {x({2, 3, 4})});
   check(LearnedPosition(5, 4), {x({2, 3, 4})});
   check(RotaryPosition(4), {x({2, 3, 4})});
@@ -342,7 +342,7 @@ TEST_CASE("check_module: the report, and the module does not change") {
 
 TEST_CASE("check_training: parameters without gradient, name or optimizer") {
   Forgets layer;
-  Sequential model(Linear(3, 3), Linear(3, 2));
+  Sequential model{Linear(3, 3), Linear(3, 2)};
   SGD sgd(model.parameters());
   F::mse_loss(model(input()), zeros({4, 2})).backward();
   const Tensor loss = F::mse_loss(model(input()), zeros({4, 2}));

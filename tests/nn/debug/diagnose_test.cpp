@@ -36,7 +36,7 @@ struct Points {
   Tensor label = to(x[{Slice(), 0}] > 0.5, int64) + to(x[{Slice(), 1}] > 0, int64);
 };
 
-Sequential classifier() { return Sequential(Linear(2, 16), ReLU(), Dropout(0.2), Linear(16, 3)); }
+Sequential classifier() { return Sequential{Linear(2, 16), ReLU(), Dropout(0.2), Linear(16, 3)}; }
 
 void set_all(const Module& model, double value) {
   const NoGrad guard;
@@ -147,7 +147,7 @@ TEST_CASE("diagnose finds the fault of a broken training") {
   }
   SUBCASE("sigmoid twice") {
     const Tensor target = to(x[{Slice(), 0}] > 0, float32);
-    Sequential one(Linear(2, 8), Tanh(), Linear(8, 1), Sigmoid());
+    Sequential one{Linear(2, 8), Tanh(), Linear(8, 1), Sigmoid()};
     Adam its(one.parameters());
     only(
         diagnose(one, its, [&] { return F::binary_cross_entropy_with_logits(one(x), unsqueeze(target, 1)); }),
@@ -185,7 +185,7 @@ TEST_CASE("diagnose finds the fault of a broken training") {
   SUBCASE("a learning rate that is too large") {
     adam.set_lr(30);
     expect(diagnose(model, adam, loss), "learning rate", "learning rate too large");
-    Sequential line(Linear(2, 1));
+    Sequential line{Linear(2, 1)};
     SGD sgd(line.parameters(), {.lr = 10});
     expect(diagnose(line, sgd,
                     [&] {
@@ -200,14 +200,14 @@ TEST_CASE("diagnose finds the fault of a broken training") {
     expect(report, "gradients flow", "gradient 0: 0.weight [16, 2]");
   }
   SUBCASE("a saturated layer") {
-    Sequential one(Linear(2, 16), Tanh(), Linear(16, 3));
+    Sequential one{Linear(2, 16), Tanh(), Linear(16, 3)};
     one.get<Linear>(0).weight = full({16, 2}, 1000) * randn({16, 2});
     Adam its(one.parameters());
     expect(diagnose(one, its, [&] { return F::cross_entropy(one(x), label); }), "activations",
            "saturated, -1 or 1: ");
   }
   SUBCASE("vanishing gradients") {
-    Sequential deep(Linear(2, 16));
+    Sequential deep{Linear(2, 16)};
     for (int i = 0; i < 12; ++i) deep.push_back(Sigmoid()), deep.push_back(Linear(16, 16));
     Adam its(deep.parameters());
     only(diagnose(deep, its, [&] { return F::cross_entropy(deep(x), label); }), "gradients flow",
@@ -313,7 +313,7 @@ TEST_CASE("diagnose raises no false alarm for sound trainings") {
     });
   }
   SUBCASE("linear models that start at or near 0") {
-    Sequential line(Linear(2, 1)), near(Linear(2, 1)), classes(Linear(2, 3));
+    Sequential line{Linear(2, 1)}, near{Linear(2, 1)}, classes{Linear(2, 3)};
     for (Sequential* one : {&line, &near, &classes}) set_all(*one, 0);
     near.get<Linear>(0).weight = 0.01 * randn({1, 2});
     const Tensor y = matmul(x, tensor({2, -3.4})) + 4.2;
@@ -387,7 +387,7 @@ TEST_CASE("diagnose raises no false alarm for sound trainings") {
   SUBCASE("regression by hand, attention over time before the batch") {
     const Tensor y = matmul(x, tensor({2, -3.4})), sequence = randn({5, 32, 2});
     const auto check = [&](auto loss) {
-      Sequential line(Linear(2, 1));
+      Sequential line{Linear(2, 1)};
       SGD optimizer(line.parameters(), {.lr = 0.01});
       sound(line, optimizer, [&] { return loss(line); });
     };
@@ -417,7 +417,7 @@ TEST_CASE("diagnose raises no false alarm for sound trainings") {
     Embedding embedding(7, 6);
     GRU gru(6, 8, {.num_layers = 2, .batch_first = true, .dropout = 0.1});
     Linear head(8, 7);
-    Sequential all(embedding, head);
+    Sequential all{embedding, head};
     std::vector<Tensor> parameters = gru.parameters();
     Adam optimizer(parameters);
     const Tensor inputs = randn({8, 5, 6}), weights = randn({8, 7});
@@ -458,7 +458,7 @@ TEST_CASE("diagnose: an error in its backward() names the caller's line") {
 TEST_CASE("diagnose: the report, and its steps train the model") {
   manual_seed(1);
   const Points data;
-  Sequential model(Linear(2, 3));
+  Sequential model{Linear(2, 3)};
   SGD sgd(model.parameters(), {.lr = 0, .momentum = 0.9});
   int64_t steps = 0;
   const auto loss = [&] { return ++steps, F::cross_entropy(model(data.x), data.label); };

@@ -13,7 +13,7 @@ using namespace heed;
 namespace {
 
 const Sequential& model() {
-  static const Sequential one(Linear(8, 4), Sequential(Tanh(), Linear(4, 2)));
+  static const Sequential one{Linear(8, 4), Sequential{Tanh(), Linear(4, 2)}};
   return one;
 }
 

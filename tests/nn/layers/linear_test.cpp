@@ -31,7 +31,7 @@ TEST_CASE("Linear: starts uniform within 1 / sqrt(in)") {
 TEST_CASE("Linear: an overwritten weight is reported with the layer's path and the lines of the program") {
   const auto here = [](int line) { return std::string(__FILE__) + ":" + std::to_string(line); };
   Sequential model{Linear(2, 3), Sequential{Linear(3, 3), Linear(3, 1)}};
-  const StateDict other = Sequential(model).state_dict();
+  const StateDict other = Sequential{model}.state_dict();
   const Tensor y = model(ones({1, 2}));
   const int forward = __LINE__ - 1;
   model.load_state_dict(other);

@@ -10,11 +10,10 @@ using namespace heed;
 
 static Tensor twice(const Tensor& x) { return x * 2; }
 
-TEST_CASE("Sequential: parts in turn, numbered, of any callable kind") {
+TEST_CASE("Sequential: any callable parts, called in order and named by number") {
   const Tensor shift = ones({3});
-  Sequential model(
-      Linear(4, 3), ReLU(), [shift](const Tensor& x) { return x + shift; }, twice,
-      Sequential(Tanh(), Linear(3, 2)));
+  Sequential model{Linear(4, 3), ReLU(), [shift](const Tensor& x) { return x + shift; }, twice,
+                   Sequential{Tanh(), Linear(3, 2)}};
   CHECK(test::names(model.named_parameters()) ==
         std::vector<std::string>{"0.weight", "0.bias", "4.1.weight", "4.1.bias"});
   CHECK(model.size() == 5);
@@ -29,8 +28,17 @@ TEST_CASE("Sequential: parts in turn, numbered, of any callable kind") {
   CHECK(Sequential()(x).same_as(x));
 }
 
+TEST_CASE("Sequential: in braces the first part draws its start values first") {
+  manual_seed(3);
+  const Linear first(2, 3), last(3, 2);
+  manual_seed(3);
+  const Sequential model{Linear(2, 3), Tanh(), Linear(3, 2)};
+  CHECK(values(model.get<Linear>(0).weight) == values(first.weight));
+  CHECK(values(model.get<Linear>(2).bias) == values(last.bias));
+}
+
 TEST_CASE("Sequential: copies share nothing, assignment writes in place, moves keep identity") {
-  Sequential a(Linear(2, 2), Dropout(), [n = 1](const Tensor& x) { return x * n; });
+  Sequential a{Linear(2, 2), Dropout(), [n = 1](const Tensor& x) { return x * n; }};
   Sequential b = a;
   const Tensor at_a = a.get<Linear>(0).weight;
   CHECK_FALSE(at_a.same_as(b.get<Linear>(0).weight));
@@ -45,16 +53,16 @@ TEST_CASE("Sequential: copies share nothing, assignment writes in place, moves k
   std::swap(a, b);
   CHECK(at_a.same_as(b.get<Linear>(0).weight));
   CHECK(at_b.same_as(a.get<Linear>(0).weight));
-  a = Sequential(ReLU());
+  a = Sequential{ReLU()};
   CHECK(a.parameters().empty());
   CHECK(a.size() == 1);
-  Sequential outer(Sequential(ReLU(), Linear(2, 2)), Linear(2, 2));
-  outer = outer.get<Sequential>(0);  // which goes meanwhile
+  Sequential outer{Sequential{ReLU(), Linear(2, 2)}, Linear(2, 2)};
+  outer = outer.get<Sequential>(0);  // a part that is destroyed by the assignment
   CHECK(outer.size() == 2);
 }
 
 TEST_CASE("Sequential: a model in float64, trained and switched as one") {
-  Sequential model(Linear(2, 2), Dropout(0.9));
+  Sequential model{Linear(2, 2), Dropout(0.9)};
   model.to(float64);
   model.eval();
   const Tensor x = ones({1, 2}, float64);

@@ -12,7 +12,7 @@
 using namespace heed;
 
 TEST_CASE("a summary has a row for each module and changes nothing") {
-  Sequential model(Linear(784, 128), ReLU(), Dropout(0.5), Linear(128, 10));
+  Sequential model{Linear(784, 128), ReLU(), Dropout(0.5), Linear(128, 10)};
   model.get<Linear>(0).weight.requires_grad_(false);
   model.get<Dropout>(2).eval();
   manual_seed(3);

@@ -154,7 +154,7 @@ TEST_CASE("Tape: a leaf that was overwritten becomes a new node with the same na
 TEST_CASE("Tape: results stay the same bit for bit, and other threads are not recorded") {
   const auto run = [] {
     manual_seed(3);
-    Sequential model(Linear(3, 4), Linear(4, 1));
+    Sequential model{Linear(3, 4), Linear(4, 1)};
     const Tensor x = randn({5, 3});
     F::mse_loss(model(x), zeros({5, 1})).backward();
     return bytes_of(model.parameters()[0].grad());
