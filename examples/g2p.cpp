@@ -366,7 +366,7 @@ class Speaker {
       if (options_.alignment) show_alignment(row, words[i], sources[at], answers.front().tokens);
       ++at;
     }
-    text << std::flush;
+    check(bool(text << std::flush), "standard output cannot be written");
   }
 
   void write_page() const {
@@ -393,11 +393,27 @@ class Speaker {
   std::vector<AttentionMap> maps_;
 };
 
-// The lines of standard input that are there by now; waits for one. None at its end.
+// Reads the next line of standard input. Of a very long one only the beginning is kept: it is refused anyway.
+bool read_line(std::string& line) {
+  line.clear();
+  while (std::cin) {
+    const int c = std::cin.rdbuf()->sbumpc();
+    if (c == '\n') return true;
+    if (c == EOF)
+      std::cin.setstate(std::ios::eofbit | std::ios::failbit);
+    else if (std::ssize(line) <= kLongestWordBytes)
+      line += static_cast<char>(c);
+  }
+  return !line.empty();
+}
+
+// Waits for a line of standard input, and returns it with those that are already there, up to the number that
+// is converted at once. Returns none at the end.
 std::vector<std::string> waiting_lines() {
+  constexpr size_t kAtOnce = 256;
   std::vector<std::string> lines;
   for (std::string line;
-       (lines.empty() || std::cin.rdbuf()->in_avail() > 0) && std::getline(std::cin, line);) {
+       lines.size() < kAtOnce && (lines.empty() || std::cin.rdbuf()->in_avail() > 0) && read_line(line);) {
     if (line.ends_with('\r')) line.pop_back();
     lines.emplace_back(trim(line));
   }
@@ -405,7 +421,7 @@ std::vector<std::string> waiting_lines() {
 }
 
 void convert(Program& self, const Options& options) {
-  check_range("--n-best", options.n_best, 1, 10000);
+  check_range("--n-best", options.n_best, 1, 1000);
   Speaker speaker(self, options);
   std::vector<std::string> words(options.arguments.begin() + 1, options.arguments.end());
   if (words.empty()) {
@@ -438,7 +454,7 @@ void check_command(Program& self, Options& options) {
         printable(command), "; there are train, convert and evaluate (g2p convert ", printable(command),
         "?)");
   check(command != "train" || options.arguments.size() == 1, "train takes no word; --train names a file");
-  check_range("--beams", options.beams, 1, 10000);
+  check_range("--beams", options.beams, 1, 1000);
   self.only(command, {"train"}, Training::options());
   self.only(command, {"train"},
             {"--model", "--train", "--dev", "--test", "--minutes", "--epochs", "--words", "--width",

@@ -12,6 +12,7 @@
 #include <heed/text.h>
 #include <heed/view.h>
 
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
@@ -236,13 +237,32 @@ void compare(Program& self, const Language& language, const Texts& texts, const 
               << table.to_string() << "\n";
 }
 
+// The ids of a long text, with progress. It is cut between a line feed and a letter, which no token contains.
+Ids encode(const TextTokens& tokens, std::string_view text) {
+  constexpr size_t kPart = 1 << 25;
+  Progress progress("encoding the text", std::ssize(text));
+  Ids ids;
+  for (size_t end = 0, begin = 0; begin < text.size(); begin = end) {
+    const auto cuts = [&] {
+      return text[end - 1] == '\n' && std::isalpha(static_cast<unsigned char>(text[end]));
+    };
+    for (end = std::min(begin + kPart, text.size()); end < text.size() && !cuts();) ++end;
+    std::ranges::copy(tokens.encode(text.substr(begin, end - begin)), std::back_inserter(ids));
+    progress.step("", static_cast<int64_t>(end - begin));
+  }
+  return ids;
+}
+
 void train(Program& self, Training& training, Options& options) {
   settle(self, options);
   const Texts texts = read_texts(options);
   check(!texts.held_out.empty(), texts.what, ": there is no text to hold out; give a longer one");
   manual_seed(self.seed);
+  if (texts.learned.size() > 100'000'000)  // takes longer than a few seconds
+    self.text() << "learning " << options.tokens << " from " << texts.learned.size() << " bytes\n"
+                << std::flush;
   const TextTokens tokens(options.tokens, texts.learned, options.vocabulary);
-  Ids learned = tokens.encode(texts.learned);
+  Ids learned = encode(tokens, texts.learned);
   const Ids held_out = tokens.encode(texts.held_out);
   check(std::ssize(learned) > options.net.context + 2 && held_out.size() > 1, texts.what, ": has ",
         learned.size(), " tokens to learn from and ", held_out.size(), " held out; --context ",

@@ -17,6 +17,7 @@ struct Entry {
 };
 
 constexpr int64_t kLongestWord = 100;  // letters, and phones of a pronunciation
+constexpr int64_t kLongestWordBytes = 20000;
 
 /// The characters of a word, spaces among them, as a model reads them. Syllables of Hangul are written as the
 /// two or three letters that they are made of (Unicode 15, 3.12): there are 11,172 of them, and of the

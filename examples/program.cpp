@@ -136,7 +136,10 @@ int Program::run(int argc, char** argv, const std::function<void()>& body) {
   try {
     options_->app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return options_->app.exit(error) == 0 && std::cout.flush() ? 0 : 2;
+    const bool asked_for_help = options_->app.exit(error) == 0;
+    if (asked_for_help && std::cout.flush()) return 0;
+    if (asked_for_help) std::cerr << name_ << ": standard output cannot be written\n";
+    return 2;
   }
   try {
     if (threads_ == 0 && !std::getenv("OMP_NUM_THREADS")) threads_ = default_threads;
@@ -283,6 +286,31 @@ set linetype 7 linecolor '#000000'
 set linetype cycle 7
 )";
 
+// While it exists, SIGINT and SIGTERM wait; the destructor delivers the last of them.
+class DelayedSignals {
+ public:
+  DelayedSignals() {
+    received = 0;
+    struct sigaction note {};
+    note.sa_handler = [](int signal) { received = signal; };
+    note.sa_flags = SA_RESTART;
+    sigaction(SIGINT, &note, &interrupt_);
+    sigaction(SIGTERM, &note, &terminate_);
+  }
+  ~DelayedSignals() {
+    sigaction(SIGINT, &interrupt_, nullptr);
+    sigaction(SIGTERM, &terminate_, nullptr);
+    if (received != 0) std::raise(received);
+  }
+  DelayedSignals(const DelayedSignals&) = delete;
+  DelayedSignals& operator=(const DelayedSignals&) = delete;
+
+ private:
+  static inline volatile std::sig_atomic_t received = 0;
+  struct sigaction interrupt_ {
+  }, terminate_{};
+};
+
 }  // namespace
 
 void Program::plot(const std::string& file, const std::string& commands) {
@@ -293,13 +321,14 @@ void Program::plot(const std::string& file, const std::string& commands) {
             picture + "'\nset output target\n" + kStyle + commands);
   remove(picture);
   if (gnuplot_missing_) return;
+  const DelayedSignals delayed;
+  const auto remove_temporaries = [&](Program* self) { self->remove(part), self->remove(file + ".tmp.gp"); };
+  const std::unique_ptr<Program, decltype(remove_temporaries)> cleanup(this, remove_temporaries);
   write(file + ".tmp.gp", "target = '" + part + "'\nload '" + file + ".gp'\n");
   const bool drawn = run_tool(out, {"gnuplot", file + ".tmp.gp"});
   // gnuplot says nothing when the disk is full.
   std::ifstream stream(fs::path(out) / part);
   const bool whole = std::string(std::istreambuf_iterator<char>(stream), {}).ends_with("</svg>\n\n");
-  if (!whole) remove(part);
-  remove(file + ".tmp.gp");
   heed::check(!drawn || whole, out, "/", picture, ": cannot be written whole; is the disk full?");
   gnuplot_missing_ = !drawn;
   if (!drawn) {
@@ -332,8 +361,8 @@ void Progress::skip(int64_t steps) {
   skipped_ += steps;
 }
 
-void Progress::step(const std::string& note) {
-  ++done_;
+void Progress::step(const std::string& note, int64_t count) {
+  done_ += count;
   const auto now = Clock::now();
   const std::chrono::duration<double> wait(terminal_ ? (visible_ ? 0.1 : 1) : 10);
   if (now - said_ < wait || done_ >= steps_) return;

@@ -131,8 +131,8 @@ class Progress {
  public:
   Progress(std::string what, int64_t steps);
   ~Progress();
-  /// One more is done; on a terminal the note stands in the line, too: "loss 0.31".
-  void step(const std::string& note = "");
+  /// One more is done, or several; the note is shown in the line: "loss 0.31".
+  void step(const std::string& note = "", int64_t count = 1);
   /// Some were done before.
   void skip(int64_t steps);
   /// Makes room for other text, where its line stands on the terminal.

@@ -41,6 +41,8 @@ Tokens unseen(const Translation& model, const Tokens& letters) {
 }
 
 Tokens known_letters(const Translation& model, const std::string& word) {
+  check(std::ssize(word) <= kLongestWordBytes, "has more than ", kLongestWordBytes,
+        " bytes; a word has at most ", kLongestWord, " letters");
   check_utf8("the word", word);
   Tokens letters = spelled(model, letters_of(std::string(trim(word))));
   check(!letters.empty(), "an empty word is not said");

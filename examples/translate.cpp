@@ -55,6 +55,9 @@ void settle(Options& options) {
   if (options.steps == 0) options.steps = options.model == "transformer" ? 800 : 1300;
   check(options.steps > 0 && options.batch > 0 && options.beams > 0 && options.lr > 0,
         "--steps, --batch, --beams and --lr must be above 0");
+  check_range("--steps", options.steps, 1, 1000000000);
+  check_range("--batch", options.batch, 1, 100000);
+  check_range("--beams", options.beams, 1, 1000);
 }
 
 // The data, for a training that goes on with them: how many, and a word that is another for others.

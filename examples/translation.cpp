@@ -6,6 +6,7 @@
 
 #include "autograd/ops.h"
 #include "examples/model_file.h"
+#include "examples/program.h"
 #include "tensor/table.h"
 #include "tensor/utf8.h"
 
@@ -180,6 +181,7 @@ std::vector<std::vector<Answer>> Translation::search(const std::vector<Tokens>& 
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [&](size_t i) { return sources[i].size(); });
   std::vector<std::vector<Answer>> answers(sources.size());
+  Progress progress("answering", std::ssize(order));
   for (size_t first = 0; first < order.size(); first += batch_size) {
     const auto places = std::span(order).subspan(first, std::min(batch_size, order.size() - first));
     std::vector<Tokens> some;
@@ -198,6 +200,7 @@ std::vector<std::vector<Answer>> Translation::search(const std::vector<Tokens>& 
     for (size_t i = 0; i < found.size(); ++i)
       for (const Hypothesis& one : found[i])
         answers[places[i]].push_back({target_.decode(one.tokens), one.score});
+    progress.step("", std::ssize(places));
   }
   return answers;
 }

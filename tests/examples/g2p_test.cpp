@@ -79,6 +79,16 @@ TEST_CASE("g2p: learns a spelling, and is asked for words that no list has") {
                 out + " >" + words / "said" + "; }");
   CHECK(talk.code == 0);
   CHECK(lines_of(read_file(words / "said")).size() == 2);
+  // A fast pipe is answered as well, and a line that is far too long is refused without its memory.
+  const Run fast =
+      run_shell("{ yes bonu | timeout 60 " HEED_BINARY_DIR "/examples/g2p convert" + out + " | head -n 3; }");
+  CHECK(fast.out == "bonu\tb o n u\nbonu\tb o n u\nbonu\tb o n u\n");
+  const Run too_long = run_shell(
+      "{ head -c 50000000 /dev/zero | tr '\\0' a | (ulimit -v 2000000; OMP_NUM_THREADS=1 " HEED_BINARY_DIR
+      "/examples/g2p convert" +
+      out + "); }");
+  CHECK(too_long.code == 2);
+  CHECK(contains(too_long.out, "# has more than 20000 bytes; a word has at most 100 letters"));
   // Nothing is written, so that --out need not be a place to write to.
   CHECK(run_program("g2p", "convert bonu --ensemble " + words / "out/g2p.safetensors" + " --out " +
                                words.train + "/x")

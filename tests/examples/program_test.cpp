@@ -58,8 +58,10 @@ TEST_CASE("program: a result that cannot be kept ends with 2") {
     CHECK(wrong.code == 2);
     CHECK(contains(wrong.err, "cannot be written"));
   }
-  for (const char* arguments : {"", "--json -", "--version", "--help"})
-    CHECK(run(std::string(arguments) + " >/dev/full 2>/dev/null; exit $?; :").code == 2);
+  for (const char* arguments : {"", "--json -", "--version", "--help"}) {
+    CHECK(run(std::string(arguments) + " >/dev/full 2>" + folder / "err" + "; exit $?; :").code == 2);
+    CHECK(contains(read_file(folder / "err"), "kernel_regression: standard output cannot be written"));
+  }
   CHECK(std::filesystem::is_character_file("/dev/full"));
 }
 
@@ -83,6 +85,19 @@ TEST_CASE("program: without gnuplot the data are written and the reader is told"
   CHECK(contains(done.out, "graph.svg\n"));  // which we draw ourselves
   CHECK(contains(read_file(folder / "new/deep/fits.gp"), "plot 'fits_points.csv'"));
   CHECK(std::filesystem::exists(folder / "new/deep/predictions.csv"));
+}
+
+TEST_CASE("program: Ctrl-C while gnuplot draws leaves no temporary files") {
+  const Folder folder;
+  folder.write("gnuplot", "#!/bin/sh\ntouch \"$PWD/fits.svg.part\"; kill -INT $PPID; sleep 0.2\n");
+  std::filesystem::permissions(folder / "gnuplot", std::filesystem::perms::owner_all);
+  const Run stopped =
+      run("--out " + folder / "out" + "; exit $?; :", "env PATH=" + folder.path.string() + ":$PATH");
+  CHECK(stopped.code == 130);
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "out")) {
+    const std::string name = entry.path().filename();
+    CHECK_MESSAGE((!name.ends_with(".part") && !name.ends_with(".tmp.gp")), name);
+  }
 }
 
 TEST_CASE("program: no colour for a pipe") { CHECK(!contains(run("").out, "\033")); }

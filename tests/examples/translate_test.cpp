@@ -84,6 +84,7 @@ TEST_CASE("translate: options that contradict are refused") {
   CHECK(contains(refused("--model rnn --attention dot"), "has none"));
   CHECK(contains(refused("--model lstm"), "--model"));
   CHECK(contains(refused("--steps -1"), "must be above 0"));
+  CHECK(contains(refused("--beams 1000000000000"), "--beams is 1000000000000; it must be from 1 to 1000"));
   CHECK(contains(refused("--text 我 --model rnn"), "--model is for training"));
   CHECK(contains(refused("--text 我 --log x"), "--log is for training"));
   CHECK(contains(refused("--compare --attention dot"), "--attention chooses one model"));
