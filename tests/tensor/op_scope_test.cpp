@@ -16,10 +16,10 @@ TEST_CASE("a message names the outermost operation and its line, and in backward
       CHECK(text() == outer);
     }
     CHECK(text() == outer);
-    CHECK(whole_message([] { fail("outer: wrong"); }) == outer);  // named already
+    CHECK(whole_message([] { fail_in("other", "wrong"); }) == "other: wrong; called at " + place);
     const OpScope rule("op", here, OpScope::Role::rule);
     CHECK(text() == "op: wrong; in the gradient rule of op, called at " + place);
-    CHECK(whole_message([] { fail("op: all said"); }) == "op: all said");
+    CHECK(whole_message([] { fail_in("op", "all said"); }) == "op: all said");
     const OpScope inside("inside");
     CHECK(text() == "inside: wrong; in the gradient rule of op, called at " + place);
     CHECK(OpScope::rule() == &rule);

@@ -68,13 +68,13 @@ TEST_CASE("graph_dot: the DOT language, which Graphviz reads") {
     CHECK(std::system(("dot -Tsvg '" + file + "' -o /dev/null").c_str()) == 0);
 }
 
-TEST_CASE("graphs name modules by their paths and omit the library's own lines") {
+TEST_CASE("graphs name modules by their paths and operations by lines of the program") {
   const Model model;
   const Tensor y = model(ones({4, 3}));
   const std::string text = graph_text(y), dot = graph_dot(y);
-  CHECK(text.find("linear [4, 2] float32  <- -, 0, 1  in block.first\n") != std::string::npos);
+  CHECK(text.find("linear [4, 2] float32  <- -, 0, 1  in block.first  at " + here) != std::string::npos);
   CHECK(text.find("relu [4, 2] float32  <- 2  in block  at " + here) != std::string::npos);
-  CHECK(dot.find("linear\\n[4, 2] float32\\nblock.first\"") != std::string::npos);
+  CHECK(dot.find("linear\\n[4, 2] float32\\nblock.first\\n" + here) != std::string::npos);
   CHECK(std::string(Node::of(relu(y))->module).empty());
 }
 

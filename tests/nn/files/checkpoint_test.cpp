@@ -401,6 +401,6 @@ TEST_CASE("Checkpoint: wrong files, names and numbers are refused") {
       contains(wrong("count.part", zeros({1}, int64)), "count: one tensor is needed, and there are 1 with"));
   file.tensors["count"] = zeros({1}, int64);
   CHECK(contains(wrong("batches.place", zeros({2}, int64)),
-                 "batches: BatchStream: load_state_dict: a place is"));
+                 "batches: BatchStream: load_state_dict: the state must be"));
   CHECK(contains(wrong("schedule", full({1}, -1, int64)), "schedule: "));
 }
