@@ -27,7 +27,7 @@ struct Attribute {
   const char* name;
   Value value;
 };
-using Attributes = std::initializer_list<Attribute>;
+using Attributes = std::initializer_list<Attribute>;  ///< Attributes of one call.
 
 /// One call of an operation, as observers see it.
 struct Operation {

@@ -7,9 +7,9 @@
 /// generator the values come from the default generator of the thread, see manual_seed.
 namespace heed::init {
 
-inline Tensor zeros(const Shape& shape) { return heed::zeros(shape); }
-inline Tensor ones(const Shape& shape) { return heed::ones(shape); }
-inline Tensor constant(const Shape& shape, double value) { return full(shape, value); }
+inline Tensor zeros(const Shape& shape) { return heed::zeros(shape); }                   ///< All zeros.
+inline Tensor ones(const Shape& shape) { return heed::ones(shape); }                     ///< All ones.
+inline Tensor constant(const Shape& shape, double value) { return full(shape, value); }  ///< One value.
 /// Uniform in [low, high). Errors: low above high.
 Tensor uniform(const Shape& shape, double low = 0, double high = 1, Generator* generator = nullptr);
 /// Uniform in [-1 / sqrt(fan), 1 / sqrt(fan)), where `fan` is the number of summed inputs: the start values
@@ -37,7 +37,7 @@ Tensor xavier_uniform(const Shape& shape, double gain = 1, Generator* generator 
 /// Normal with the same mean and variance.
 Tensor xavier_normal(const Shape& shape, double gain = 1, Generator* generator = nullptr);
 
-enum class Fan { in, out };
+enum class Fan { in, out };  ///< The fan that sets the variance.
 /// Options of kaiming_uniform and kaiming_normal.
 struct KaimingOptions {
   double negative_slope = 0;  ///< of the leaky relu that follows

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+/// Parallel loops in child processes.
 namespace heed::detail {
 
 /// Registers handlers so that a child process made by fork() can run parallel loops. A child has only the

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+/// A set that never allocates when it is changed.
 namespace heed {
 
 /// A std::set whose insertions and removals never fail: reserve() allocates the nodes in advance, and erase()

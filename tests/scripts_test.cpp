@@ -109,11 +109,10 @@ Size not_public(int64_t n);
   CHECK(left == Texts{".ci", "CMakeLists.txt", "CMakePresets.json", "autograd", "examples", "heed", "heed.h",
                       "nn", "out", "tensor", "tests"});
 
-  // A function, a member and a header that say nothing.
+  // A function, a type and a header without a comment.
   for (const auto& [header, name] :
        {std::pair("\n" + intro + first + second + "Size quiet(int64_t n);\n" + last, "quiet"),
-        std::pair("\n" + intro + first + "/// A size.\nstruct Size {\n  int64_t silent;\n};\n" + last,
-                  "silent"),
+        std::pair("\n" + intro + first + "struct Silent {\n  int64_t size;\n};\n" + last, "Silent"),
         std::pair("\n" + first + second + last, "no_comment_says_what_it_holds")}) {
     const Run failed = run(header);
     CAPTURE(name);

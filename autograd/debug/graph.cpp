@@ -25,9 +25,7 @@ void for_each_node(const Tensor& y, F&& f) {
 }
 
 // Escapes text for a quoted DOT label.
-std::string escaped(const std::string& text) {
-  return replaced(replaced(text, "\\", "\\\\"), "\"", "\\\"");
-}
+std::string escaped(const std::string& text) { return replaced(replaced(text, "\\", "\\\\"), "\"", "\\\""); }
 
 }  // namespace
 
