@@ -37,7 +37,8 @@ Tensor xavier_uniform(const Shape& shape, double gain = 1, Generator* generator 
 /// Normal with the same mean and variance.
 Tensor xavier_normal(const Shape& shape, double gain = 1, Generator* generator = nullptr);
 
-enum class Fan { in, out };  ///< The fan that sets the variance.
+/// The fan that determines the variance.
+enum class Fan { in, out };
 /// Options of kaiming_uniform and kaiming_normal.
 struct KaimingOptions {
   double negative_slope = 0;  ///< of the leaky relu that follows
