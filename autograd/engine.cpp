@@ -189,7 +189,7 @@ std::vector<Tensor> differentiate(const char* name, const std::vector<Tensor>& o
   }
   std::vector<Tensor> found = pass.run(options.retain_graph || options.create_graph);
   const OpScope scope(name, line);
-  for (size_t i = 0; i < found.size() && !options.allow_unused; ++i)
+  for (size_t i = 0; inputs && i < found.size() && !options.allow_unused; ++i)
     check(found[i].defined(), "input ", i, " of shape ", (*inputs)[i].shape(),
           " was not used for the outputs; leave it out, or set allow_unused");
   return found;

@@ -36,7 +36,7 @@ void detail::raise(ErrorText text, const char* operation) {
     parts.operation = scope->name;
   if (rule && *rule->module) parts.module = rule->module;
   if (scope != rule) parts.line = scope->line;
-  if (rule && !(operation && scope == rule)) {  // else the message names the rule's operation and lines
+  if (rule && (!operation || scope != rule)) {  // else the message names the rule's operation and lines
     parts.rule = rule->name;
     parts.rule_line = rule->line;
   }

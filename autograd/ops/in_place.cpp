@@ -25,7 +25,7 @@ Tensor begin_write(const char* op, const Operand& x, const Tensor& source) {
   const TensorImpl &a = TensorImpl::of(x), &b = TensorImpl::of(source);
   const bool same_view = a.offset == b.offset && a.shape == b.shape && a.strides == b.strides;
   const bool overlaps = a.storage.get() == b.storage.get() && !same_view;
-  const Tensor readable = overlaps ? kernel::clone(source) : source;
+  Tensor readable = overlaps ? kernel::clone(source) : source;
   a.storage->wrote(op, x.line());
   return readable;
 }

@@ -46,7 +46,7 @@ template <class ScoreType>
 Tensor masked_scores(const ScoreType& score, const Tensor& queries, const CachedKeys& keys,
                      const Mask& mask) {
   const Tensor attended = mask.zero_unattended(keys);
-  const Tensor scores = attended.same_as(keys) ? score(queries, keys) : score(queries, CachedKeys(attended));
+  Tensor scores = attended.same_as(keys) ? score(queries, keys) : score(queries, CachedKeys(attended));
   check_in("AttentionPooling",
            scores.dim() > 1 && scores.size(-2) == queries.size(-2) && scores.size(-1) == keys.size(-2),
            "queries are ", queries.shape(), ", keys ", keys.shape(), ", but the score made ", scores.shape(),

@@ -199,7 +199,7 @@ class ModuleChecker {
   // The results of a forward and a backward pass, which leaves gradients in the parameters.
   Tensors train_on(const CheckedModule& one, const Tensors& in) const {
     one.module->zero_grad();
-    const Tensors results = call(one, in);
+    Tensors results = call(one, in);
     if (const Tensor loss = loss_of(results); loss.defined()) loss.backward();
     return results;
   }
@@ -388,7 +388,7 @@ class ModuleChecker {
     for (const Tensor& y : results) all.push_back({"a result", y});
     for (const auto& [name, x] : all)
       expect(!is_floating(x.dtype()) || kernel::first_anomaly(x, true) < 0,
-             when + ", and " + name + " holds NaN or an infinity", cause);
+             text(when, ", and ", name, " holds NaN or an infinity"), cause);
   }
 
   void dtypes() {

@@ -68,7 +68,7 @@ std::vector<Found> files_in(const std::string& folder) {
   const std::unique_ptr<DIR, decltype(close)> open(opendir(folder.c_str()), close);
   std::vector<Found> all;
   while (const dirent* entry = open ? readdir(open.get()) : nullptr) {
-    const std::string name = entry->d_name, path = folder + "/" + name;
+    const std::string name = entry->d_name, path = detail::text(folder, "/", name);
     const int64_t step = step_of(name);
     if (step != kNone || name == kBest) all.push_back({step == kNone ? kNone : branch_of(path), step, path});
   }
@@ -81,7 +81,7 @@ std::vector<Found> files_in(const std::string& folder) {
 std::string move_aside(const std::string& from, const std::string& base, int64_t count = 1) {
   const std::vector<Found> files = files_in(from);
   if (files.empty()) return "";
-  const std::string to = base + ".before" + (count > 1 ? "-" + std::to_string(count) : "");
+  std::string to = base + ".before" + (count > 1 ? "-" + std::to_string(count) : "");
   move_aside(to, base, count + 1);
   std::error_code wrong;
   fs::create_directory(to, wrong);
@@ -94,8 +94,8 @@ std::string move_aside(const std::string& from, const std::string& base, int64_t
 // Locks a folder until the last copy of the result is destroyed or the process ends. Has no effect on file
 // systems without locks.
 std::shared_ptr<const int> lock(const std::string& folder) {
-  const std::shared_ptr<const int> fd(new int(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
-                                      [](const int* open) { close(*open), delete open; });
+  std::shared_ptr<const int> fd(new int(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+                                [](const int* open) { close(*open), delete open; });
   check(*fd < 0 || flock(*fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK, "Checkpoint: ", folder,
         ": another training is using this folder; give each training its own");
   return fd;
@@ -116,7 +116,7 @@ std::string checksum(const StateDict& tensors, const Metadata& metadata) {
     x.for_each(add);
   }
   for (const auto& [name, text] : metadata)
-    if (name != kChecksum) std::ranges::for_each(name + "\n" + text + "\n", add);
+    if (name != kChecksum) std::ranges::for_each(detail::text(name, "\n", text, "\n"), add);
   return std::to_string(sum);
 }
 

@@ -133,7 +133,7 @@ const StoredType& FileReader::stored_type(std::string_view StoredType::*format, 
 }
 
 Tensor FileReader::read(const StoredType& type, const Shape& shape, std::string_view name) {
-  const Tensor x = Tensor::empty(shape, type.dtype);
+  Tensor x = Tensor::empty(shape, type.dtype);
   type.read(*this, x);
   const unsigned char* bytes = TensorImpl::of(x).storage->data;
   for (int64_t i = 0; type.dtype == boolean && i < x.numel(); ++i)

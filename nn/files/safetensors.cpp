@@ -172,8 +172,9 @@ Stored checked(const FileReader& file, const std::string& name, const Entry& ent
   }
   const std::optional<int64_t> bytes = byte_count(shape, type.size);
   file.require(bytes.has_value(), tensor, "the sizes of shape ", shape, " multiplied are too large");
-  file.require(static_cast<uint64_t>(*bytes) == end - begin, tensor, "shape ", shape, " of ",
-               type.safetensors, " takes ", *bytes, " bytes, and data_offsets [", begin, ", ", end, "] are ",
+  const int64_t needed = bytes.value_or(0);
+  file.require(static_cast<uint64_t>(needed) == end - begin, tensor, "shape ", shape, " of ",
+               type.safetensors, " takes ", needed, " bytes, and data_offsets [", begin, ", ", end, "] are ",
                end - begin);
   return {name, &type, shape, begin, end};
 }

@@ -58,7 +58,7 @@ void Tape::name(const std::string& name, const Tensor& x) {
 
 void Tape::name(const std::string& prefix, const Module& module) {
   for (const auto& [path, parameter] : module.named_parameters())
-    name(prefix + (prefix.empty() ? "" : ".") + path, parameter);
+    name(detail::text(prefix, prefix.empty() ? "" : ".", path), parameter);
 }
 
 std::string Tape::label(size_t node) const {

@@ -144,7 +144,7 @@ struct Inputs {
       T* row = s.at(r, 0);
       if (b.data)
         for (int64_t c = 0; c < t.columns; ++c) row[c] += *b.at(r, c);
-      if (a.data)
+      if (a.data != nullptr)
         for (int64_t c = 0; c < t.columns; ++c) row[c] = *a.at(r, c) ? row[c] : minus_infinity<T>;
       std::fill(row + seen(t, r), row + t.columns, minus_infinity<T>);
     }

@@ -212,7 +212,7 @@ Tensor as_rows(const Tensor& x) {
 bool has_own_product(DType dtype) {
 #ifdef __FMA__
   static const char* const chosen = std::getenv("HEED_PRODUCTS");
-  return dtype == float32 && !(chosen && std::strcmp(chosen, "openblas") == 0);
+  return dtype == float32 && (!chosen || std::strcmp(chosen, "openblas") != 0);
 #else
   static_cast<void>(dtype);
   return false;

@@ -21,7 +21,7 @@ Values read(const Tensor& x, const Shape& shape, double otherwise = 0) {
 }
 
 Tensor write(const Values& values, const Shape& shape, DType dtype) {
-  const Tensor y = Tensor::empty(shape, dtype);
+  Tensor y = Tensor::empty(shape, dtype);
   visit_floating(dtype, [&]<class T>(Type<T>) {
     for (int64_t i = 0; i < y.numel(); ++i) detail::first_of<T>(y)[i] = static_cast<T>(values[i]);
   });
@@ -33,7 +33,7 @@ Tensor write(const Values& values, const Shape& shape, DType dtype) {
 template <class Whole, class Start, class Join>
 Tensor reduce(const Tensor& x, const Shape& dims, bool keepdim, const Start& start, const Join& join,
               double divisor = 1) {
-  const Tensor y = Tensor::empty(reduced_shape(x.shape(), dims, keepdim), x.dtype());
+  Tensor y = Tensor::empty(reduced_shape(x.shape(), dims, keepdim), x.dtype());
   const CollapsedDims place(TensorImpl::view(y, reduced_shape(x.shape(), dims, true)), x.shape());
   visit_dtype(x.dtype(), [&]<class T>(Type<T> type) {
     using Wide = std::conditional_t<std::is_floating_point_v<T>, double, Whole>;
