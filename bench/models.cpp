@@ -35,7 +35,7 @@ void kernel_regression_step(State& state) {
 void mlp_step(State& state) {
   const Tensor x = heed::randn({64, 784}), labels = ids(0, 10, {64});
   given({x});
-  heed::Sequential model(heed::Linear(784, 128), heed::ReLU(), heed::Linear(128, 10));
+  heed::Sequential model{heed::Linear(784, 128), heed::ReLU(), heed::Linear(128, 10)};
   heed::SGD sgd(model.parameters(), {.lr = 0.01});
   time_training(state, model, sgd, [&] { return cross_entropy(model(x), labels); });
 }
