@@ -53,7 +53,7 @@ auto operation(std::string name, Forward forward, Backward backward, std::index_
     JointRule rule = [name, backward, saved = std::array{save(inputs)...}](const Tensor& g, const Tensor&) {
       Gradients gradients = as_gradients(backward(g, saved[I]()...));
       check_in(name.c_str(), gradients.size() == sizeof...(I), "the gradient rule gave ", gradients.size(),
-            " gradients for ", sizeof...(I), " inputs; give one for each, undefined where there is none");
+               " gradients for ", sizeof...(I), " inputs; give one for each, undefined where there is none");
       return gradients;
     };
     return record(name.c_str(), y, {inputs...}, std::move(rule), nullptr);
