@@ -18,8 +18,7 @@ std::atomic<uint64_t> last_pass_id{0};
 // visits them in reverse. So a node's gradient is complete when it is visited: all its users came before.
 class BackwardPass {
  public:
-  // Without targets the gradients go to the leaves. With `stop_at_targets` the pass does not look behind
-  // them.
+  // Without inputs the gradients go to the leaves. `stop_at_targets`: the pass does not look behind them.
   BackwardPass(SourceLocation line, const std::vector<Tensor>* inputs, bool stop_at_targets)
       : line_(line),
         has_targets_(inputs),
@@ -80,7 +79,6 @@ class BackwardPass {
   }
 
  private:
-  // Takes the gradient that a rule returned for an input.
   void receive(Node& input, Tensor g) {
     const bool summed = g.shape() != input.shape || g.dtype() != input.dtype;
     if (summed) [[unlikely]]

@@ -52,6 +52,12 @@ Node::Node(const char* name, const Tensor& value, SourceLocation line, int32_t i
       input_count(inputs),
       bytes(static_cast<uint32_t>(bytes)) {}
 
+constexpr size_t kAlign = alignof(std::max_align_t);
+size_t Node::rule_space(size_t size) { return (size + kAlign - 1) / kAlign * kAlign; }
+char* Node::rules() {
+  return reinterpret_cast<char*>(this) + rule_space(sizeof(Node) + sizeof(Input) * size_t(input_count));
+}
+
 Ref<Node> Node::make_leaf(const Tensor& x) { return Ref<Node>(&make("leaf", x, {}, 0, 0)); }
 
 Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges, Attributes attributes) {

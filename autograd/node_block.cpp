@@ -4,24 +4,12 @@
 #include "autograd/node.h"
 
 namespace heed {
-namespace {
-
-constexpr size_t kRuleAlignment = alignof(std::max_align_t);
-
-size_t aligned(size_t size) { return (size + kRuleAlignment - 1) / kRuleAlignment * kRuleAlignment; }
-// Offset of the rules in the block of a node.
-size_t rules_offset(size_t inputs) { return aligned(sizeof(Node) + inputs * sizeof(Node::Input)); }
-
-}  // namespace
-
-size_t Node::rule_space(size_t size) { return aligned(size); }
-char* Node::rules() { return reinterpret_cast<char*>(this) + rules_offset(static_cast<size_t>(input_count)); }
 
 // One block holds the node, its inputs, the rules and the name.
 Node& Node::make(const char* name, const Tensor& value, SourceLocation line, size_t inputs,
                  size_t rule_bytes) {
   const size_t name_bytes = std::strlen(name) + 1;
-  const size_t bytes = rules_offset(inputs) + rule_bytes + name_bytes;
+  const size_t bytes = rule_space(sizeof(Node) + inputs * sizeof(Input)) + rule_bytes + name_bytes;
   char* block = static_cast<char*>(allocate(bytes));
   char* own_name = static_cast<char*>(std::memcpy(block + bytes - name_bytes, name, name_bytes));
   Node* node = new (block) Node(own_name, value, line, static_cast<int32_t>(inputs), bytes);
