@@ -20,18 +20,11 @@
 #include "nn/recurrent/recurrent.h"
 #include "nn/transformer/transformer.h"
 #include "tests/support/expect.h"
+#include "tests/support/report.h"
 
 using namespace heed;
 
 namespace {
-
-// The names of the checks that failed.
-Texts failures(const ModuleReport& report) {
-  Texts names;
-  for (const ModuleCheck& check : report.checks)
-    if (check.verdict == ModuleCheck::Verdict::failed) names.push_back(check.name);
-  return names;
-}
 
 Tensor input() {
   Generator generator(3);
