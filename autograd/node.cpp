@@ -29,35 +29,6 @@ const Operand& operand_of(const Operand& input) { return input; }
 
 }  // namespace
 
-void Saved::throw_overwritten() const {
-  const OpScope* rule = OpScope::rule();
-  const Storage& storage = *TensorImpl::of(tensor_).storage;
-  fail_in(rule ? rule->name : "a gradient rule", "a tensor of shape ", tensor_.shape(), ", saved ",
-          at(rule ? rule->line : SourceLocation()), " for the gradient, was overwritten by ", storage.writer,
-          " ", at(storage.writer_line), "; write into a clone, or after backward()");
-}
-
-// Operations of heed's own layers count as written where the program called the layer.
-static SourceLocation line_of_program(SourceLocation line) {
-  return detail::module_line.line() == 0 || is_user_code(line) ? line : detail::module_line;
-}
-
-Node::Node(const char* name, const Tensor& value, SourceLocation line, int32_t inputs, size_t bytes)
-    : AutogradMeta(this),
-      name(name),
-      module(detail::module_path),
-      line(line_of_program(line)),
-      shape(value.shape()),
-      dtype(value.dtype()),
-      input_count(inputs),
-      bytes(static_cast<uint32_t>(bytes)) {}
-
-constexpr size_t kAlign = alignof(std::max_align_t);
-size_t Node::rule_space(size_t size) { return (size + kAlign - 1) / kAlign * kAlign; }
-char* Node::rules() {
-  return reinterpret_cast<char*>(this) + rule_space(sizeof(Node) + sizeof(Input) * size_t(input_count));
-}
-
 Ref<Node> Node::make_leaf(const Tensor& x) { return Ref<Node>(&make("leaf", x, {}, 0, 0)); }
 
 Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges, Attributes attributes) {

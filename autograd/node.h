@@ -8,6 +8,7 @@
 #include "autograd/observer.h"
 #include "autograd/operand.h"
 #include "autograd/rule_table.h"
+#include "autograd/saved.h"
 #include "tensor/reference.h"
 
 /// How an operation is recorded: record() and its edges, and the graph nodes that these become.
@@ -16,47 +17,6 @@ namespace heed {
 class GradientSlot;
 class Node;
 struct Recomputation;
-
-/// A tensor captured by a gradient rule: capture with `[b = save(b)]`, read with `b()`. Reading checks that
-/// nothing was written into it since, see Note [Versions] in tensor/storage.h. Values that are cheap to
-/// compute are recomputed instead of kept, see Note [Recomputed values] in autograd/recompute.h.
-class Saved {
- public:
-  explicit Saved(const Tensor& tensor) {
-    if (!tensor.defined()) return;
-    const TensorImpl& impl = TensorImpl::of(tensor);
-    AutogradMeta* meta = impl.autograd.get();
-    if (!meta) {
-      tensor_ = tensor.detach();
-    } else if (meta->graph_alias) {
-      tensor_ = *meta->graph_alias;
-    } else if (!meta->recomputable || !drop_values(tensor)) {
-      meta->saved.store(true, std::memory_order_relaxed);
-      tensor_ = tensor;
-    }
-    version_ = impl.storage->version;
-  }
-  /// The tensor. Errors: it was overwritten after it was saved.
-  const Tensor& operator()() const {
-    if (!tensor_.defined()) return tensor_;
-    const Storage* storage = TensorImpl::of(tensor_).storage.get();
-    if (!storage || storage->version != version_) [[unlikely]]
-      storage ? throw_overwritten() : recompute();
-    return tensor_;
-  }
-  /// Number of operations that reading it recomputes in sequence.
-  int64_t recompute_depth() const;
-
- private:
-  bool drop_values(const Tensor& tensor);
-  void recompute() const;
-  [[noreturn]] void throw_overwritten() const;
-  Tensor tensor_;
-  mutable int64_t version_ = 0;
-};
-
-/// Captures a tensor for a gradient rule.
-inline Saved save(const Tensor& tensor) { return Saved(tensor); }
 
 namespace detail {
 
@@ -176,8 +136,14 @@ class Node : public AutogradMeta {
   Node(const char* name, const Tensor& value, SourceLocation line, int32_t inputs, size_t bytes);
   static Node& make(const char* name, const Tensor& value, SourceLocation line, size_t inputs,
                     size_t rule_bytes);
-  static size_t rule_space(size_t size);  // that a rule takes in the block
-  char* rules();                          // where they begin
+  // Bytes that a rule takes in the block: a multiple of the strictest alignment.
+  static constexpr size_t rule_space(size_t size) {
+    constexpr size_t alignment = alignof(std::max_align_t);
+    return (size + alignment - 1) / alignment * alignment;
+  }
+  char* rules() {
+    return reinterpret_cast<char*>(this) + rule_space(sizeof(Node) + sizeof(Input) * size_t(input_count));
+  }
   void keep_result(const Tensor& value);
   Tensor result_with_graph();
   Gradients joint_gradients(const Tensor& g);

@@ -47,10 +47,13 @@ int64_t detail::recompute_depth(const Tensor& x) {
   return x.defined() && !TensorImpl::of(x).storage ? meta_of(x).source->depth : 0;
 }
 
-// Saves the tensor without its values; false if they could not be computed again.
-bool Saved::drop_values(const Tensor& tensor) {
-  tensor_ = detail::without_values(tensor, *Node::of(tensor));
-  return tensor_.defined();
+// A view, so that x itself may get a gradient slot later, or a tensor without values if they can be computed
+// again.
+Tensor Saved::held_view(const Tensor& x) {
+  if (!x.requires_grad()) return x.detach();
+  if (Tensor y = detail::without_values(x, *Node::of(x)); y.defined()) return y;
+  TensorImpl::of(x).autograd->saved = true;
+  return x;
 }
 
 int64_t Saved::recompute_depth() const { return detail::recompute_depth(tensor_); }

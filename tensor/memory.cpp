@@ -245,7 +245,7 @@ char* take_cached(size_t bytes) {
   return begin;
 }
 
-void* allocate_large(size_t bytes) {
+[[gnu::noinline]] void* allocate_large(size_t bytes) {
   if (bytes > PTRDIFF_MAX - kChunk) fail("memory: ", bytes, " bytes exceed the address space");
   bytes = round_up(bytes, kAlignment);
   if (!cache_enabled()) return system_allocate(bytes);

@@ -117,23 +117,6 @@ TEST_CASE("what a rule returns is summed to its input's shape, and must broadcas
                   "gave float64 [1] for an input that is float64 [2, 1]");
 }
 
-TEST_CASE("what is saved is checked when it is read, and only then") {
-  const Tensor x = leaf({1, 2}), other = tensor({3, 4}, float64);
-  CHECK(values(save(other)()) == values(other));
-  CHECK_FALSE(save(Tensor())().defined());
-  const Saved saved = save(other), view = save(other[0]);
-  const Tensor sum_y = sum(x + other), product = sum(x * other);
-  {
-    const NoGrad guard;
-    add_(other, 1);
-  }
-  CHECK_ERROR_HAS(saved(), "a gradient rule: a tensor of shape [2], saved ");
-  CHECK_ERROR_HAS(view(), "was overwritten by add_ at ");  // views share their memory
-  sum_y.backward();                                        // no rule reads it
-  CHECK(values(x.grad()) == Values{1, 1});
-  CHECK_ERROR_HAS(product.backward(), "mul: a tensor of shape [2], saved at ");
-}
-
 TEST_CASE("reference mode runs the references") {
   const Tensor x = leaf({1, 2, 3});
   const Reference off(false);
