@@ -6,61 +6,59 @@
 namespace heed {
 
 /// Anything that is called with Args and returns a tensor. A copy has its own values; assigning a part of the
-/// same type writes the values in place. A moved-from one is empty: it has no members, and calling it throws.
+/// same type writes the values in place. A moved-from AnyCallable is empty: it has no members, and calling it
+/// throws.
 template <class... Args>
 class AnyCallable {
  public:
   template <class Part>
     requires(!std::is_same_v<Part, AnyCallable> && std::is_invocable_r_v<Tensor, Part&, Args...>)
-  AnyCallable(Part part) : held_(std::make_unique<Holder<Part>>(std::move(part))) {}
-  AnyCallable(const AnyCallable& other) : held_(other.held_ ? other.held_->clone() : nullptr) {}
+  AnyCallable(Part given)
+      : held_(Held<Part>{std::move(given)}),
+        visit_([](Function& held, Visitor& v) {
+          if constexpr (Visitable<Part>) v("", held.template target<Held<Part>>()->part);
+        }),
+        assign_([](Function& to, const Function& from) {
+          auto* own = to.template target<Held<Part>>();
+          const auto* other = from.template target<Held<Part>>();
+          if constexpr (std::is_copy_assignable_v<Part>)  // lambdas with captures are not
+            if (own && other) return own->part = other->part, true;
+          return false;
+        }) {}
+  AnyCallable(const AnyCallable&) = default;
   AnyCallable(AnyCallable&&) noexcept = default;
   AnyCallable& operator=(const AnyCallable& other) {
-    if (!held_ || !other.held_ || !held_->assign(*other.held_)) *this = AnyCallable(other);
+    if (!assign_(held_, other.held_)) *this = AnyCallable(other);
     return *this;
   }
   AnyCallable& operator=(AnyCallable&&) noexcept = default;
 
   Tensor operator()(Args... args) const {
     check(held_ != nullptr, "AnyCallable: there is nothing to call; what it held was moved to another place");
-    return held_->call(args...);
+    return held_(args...);
   }
   void visit(Visitor& v) {
-    if (held_) held_->visit(v);
+    if (held_) visit_(held_, v);
   }
   /// The part if it has this type, else null.
   template <class Part>
   Part* get() const& {
-    auto* holder = dynamic_cast<Holder<Part>*>(held_.get());
-    return holder ? &holder->part : nullptr;
+    auto* held = held_.template target<Held<Part>>();
+    return held ? &held->part : nullptr;
   }
   template <class Part>
   Part* get() && = delete;  // it would dangle
 
  private:
-  struct Held {
-    virtual ~Held() = default;
-    virtual std::unique_ptr<Held> clone() const = 0;
-    virtual bool assign(const Held& other) = 0;
-    virtual Tensor call(Args... args) = 0;
-    virtual void visit(Visitor& v) = 0;
-  };
   template <class Part>
-  struct Holder final : Held {
-    explicit Holder(Part p) : part(std::move(p)) {}
-    std::unique_ptr<Held> clone() const override { return std::make_unique<Holder>(part); }
-    bool assign(const Held& other) override {
-      if constexpr (std::is_copy_assignable_v<Part>)  // lambdas with captures are not
-        if (const auto* same = dynamic_cast<const Holder*>(&other)) return part = same->part, true;
-      return false;
-    }
-    Tensor call(Args... args) override { return part(args...); }
-    void visit(Visitor& v) override {
-      if constexpr (Visitable<Part>) v("", part);
-    }
+  struct Held {  // calls from here, so that errors name no line of the standard library
+    Tensor operator()(Args... args) { return part(args...); }
     Part part;
   };
-  std::unique_ptr<Held> held_;
+  using Function = std::function<Tensor(Args...)>;
+  mutable Function held_;
+  void (*visit_)(Function& held, Visitor& v);
+  bool (*assign_)(Function& to, const Function& from);  // in place; false if the types differ
 };
 
 }  // namespace heed

@@ -8,7 +8,7 @@
 namespace heed::F {
 namespace {
 
-// The scope of a loss whose input and target have one shape and dtype.
+// The scope of a loss whose input and target must have the same shape and dtype.
 struct LossScope : OpScope {
   LossScope(const char* name, const Operand& input, const Operand& target) : OpScope(name, input.line()) {
     check_floating(input);
@@ -34,10 +34,8 @@ void check_weight(const char* name, const Tensor& weight, const Operand& input) 
         " must broadcast to the input");
 }
 
-// Classes are in dimension 1 of [N, C, d...] or in [C].
-int64_t check_class_dim(const Operand& input, const CrossEntropyOptions& options) {
-  return detail::check_class_dim(input, options, input->dim() > 1 ? 1 : 0);
-}
+// By default the classes are in dimension 1 of [N, C, d...], or in [C].
+int64_t default_class_dim(const Operand& input) { return input->dim() > 1 ? 1 : 0; }
 
 }  // namespace
 
@@ -59,8 +57,8 @@ Tensor l1_loss(Operand input, Operand target, Reduction reduction) {
   return reduce(abs(input - target), reduction);
 }
 
-// With d = |x| and c = min(d, delta) it is c (d - c / 2): d^2 / 2 below delta, delta (d - delta / 2) above.
-// No branch squares a large d, which could overflow.
+// c (d - c / 2) with d = |x| and c = min(d, delta): d^2 / 2 below delta, delta (d - delta / 2) above. Does
+// not square a large d, which could overflow.
 static Tensor huber(const Tensor& x, double delta) {
   const Tensor d = abs(x), c = clamp(d, {}, delta);
   return c * (d - 0.5 * c);
@@ -94,8 +92,8 @@ Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& opt
   check(!options.pos_weight.defined(), "pos_weight needs logits");
   check(input->numel() == 0 || (min(input).item() >= 0 && max(input).item() <= 1),
         "the input must be probabilities, in [0, 1]; for logits take binary_cross_entropy_with_logits");
-  // Below exp(-100) the logarithm continues as a line of slope 1e12: the loss stays finite, since infinity
-  // times 0 would be NaN, and its gradient is not 0, so that the model still learns.
+  // Below exp(-100) the logarithm continues as a line of slope 1e12. The loss stays finite (infinity times 0
+  // is NaN), and its gradient is not 0, so the model still learns.
   const Tensor zero = input < std::exp(-100.0), one = input == 1;
   const Tensor log_input = where(zero, 1e12 * input - 100, log(where(zero, 1, input)));
   const Tensor log_rest = where(one, 1e12 * (1 - input) - 100, log1p(-where(one, 0, input)));
@@ -116,7 +114,7 @@ Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const Bce
 Tensor nll_loss(Operand input, Operand target, const CrossEntropyOptions& options) {
   const OpScope scope("nll_loss", input.line());
   check(options.label_smoothing == 0, "label_smoothing is for cross_entropy");
-  const int64_t dim = check_class_dim(input, options);
+  const int64_t dim = detail::check_class_dim(input, options, default_class_dim(input));
   detail::check_class_targets(input, target, dim);
   kernel::total_weight({kernel::contiguous(target), {}, options.ignore_index, 0}, input->size(dim));
 
@@ -125,16 +123,17 @@ Tensor nll_loss(Operand input, Operand target, const CrossEntropyOptions& option
   if (options.weight.defined()) weight = weight * options.weight[index];
   const Tensor picked = squeeze(gather(input, dim, unsqueeze(index, dim)), dim);
   const Tensor losses = where(counts, -picked * weight, 0);
-  if (options.reduction == Reduction::mean) return sum(losses) / sum(weight);
-  return reduce(losses, options.reduction);
+  return options.reduction == Reduction::mean ? sum(losses) / sum(weight) : reduce(losses, options.reduction);
 }
 
 Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& options) {
   const OpScope scope("cross_entropy", input.line());
-  CrossEntropyOptions with_dim = options;
-  const int64_t dim = check_class_dim(input, options);
-  with_dim.class_dim = dim;
-  if (!is_floating(target->dtype())) return softmax_cross_entropy(input, target, with_dim);
+  const int64_t dim = detail::check_class_dim(input, options, default_class_dim(input));
+  if (!is_floating(target->dtype())) {
+    CrossEntropyOptions with_dim = options;
+    with_dim.class_dim = dim;
+    return softmax_cross_entropy(input, target, with_dim);
+  }
 
   check(target->dim() == input->dim(), "input is ", input->shape(), ", target is ", target->dtype(), " ",
         target->shape(),

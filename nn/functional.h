@@ -3,8 +3,8 @@
 #include "autograd/ops/loss.h"
 #include "tensor/random.h"
 
-/// Functions that layers compute, without the layers' state. Names and meanings are those of PyTorch. heed.h
-/// adds the ones that are operations: F::relu, F::linear.
+/// Layers as functions, without state; names and meanings are PyTorch's. heed.h adds the operations to this
+/// namespace: F::relu, F::linear.
 namespace heed::F {
 
 using heed::CrossEntropyOptions;
@@ -18,7 +18,7 @@ inline void check_dropout(const char* layer, const char* argument, double p) {
 /// returns x. Draws from the generator, or from the thread's default one. Errors: p outside of [0, 1].
 Tensor dropout(Operand x, double p = 0.5, bool training = true, Generator* generator = nullptr);
 
-// ---- Losses. Input and target are floating and must have one shape and dtype: only weights broadcast. The
+// Losses. Input and target are floating and must have the same shape and dtype; only weights broadcast. The
 // result is one number, the mean or the sum, or with Reduction::none it has the shape of the input.
 
 /// (input - target)^2, reduced. Errors: input and target of different shape or dtype, as in all losses here.
@@ -33,43 +33,42 @@ Tensor huber_loss(Operand input, Operand target, Reduction reduction = Reduction
 
 /// Options of kl_div.
 struct KlDivOptions {
-  Reduction reduction = Reduction::mean;  ///< batchmean is the divergence: the sum over the size of dim 0
-  bool log_target = false;                ///< the target holds log-probabilities too
+  Reduction reduction = Reduction::mean;  ///< batchmean, the sum / size of dim 0, is the divergence.
+  bool log_target = false;                ///< The target contains log-probabilities too.
 };
 /// target (log(target) - input), for log-probabilities `input`; reduced. 0 log 0 is 0.
 Tensor kl_div(Operand input, Operand target, const KlDivOptions& options = {});
 
 /// Options of binary_cross_entropy and binary_cross_entropy_with_logits.
 struct BceOptions {
-  Tensor weight = {};                     ///< broadcasts to the input
-  Reduction reduction = Reduction::mean;  ///< not batchmean
-  Tensor pos_weight = {};  ///< of the positive class; broadcasts to the input; with logits only
+  Tensor weight = {};                     ///< Broadcasts to the input.
+  Reduction reduction = Reduction::mean;  ///< Not batchmean.
+  Tensor pos_weight = {};                 ///< Of the positive class; broadcasts; only with logits.
 };
 /// -weight (target log(input) + (1 - target) log(1 - input)), reduced. Logarithms below -100 continue as a
 /// line of slope 1e12. Errors: an input outside of [0, 1].
 Tensor binary_cross_entropy(Operand input, Operand target, const BceOptions& options = {});
-/// The same of sigmoid(input), without overflow: target log(sigmoid(input)) is multiplied by pos_weight.
+/// The same for sigmoid(input), without overflow. pos_weight multiplies target log(sigmoid(input)).
 Tensor binary_cross_entropy_with_logits(Operand input, Operand target, const BceOptions& options = {});
 
-/// -weight[target] input[target]: the negative log-likelihood, from log-probabilities. label_smoothing among
-/// the options is an error.
+/// -weight[target] input[target]: the negative log-likelihood, from log-probabilities.
 ///
 ///   input      [N, C, d...], or [C]; with class_dim = -1 [..., C]
 ///   target     [N, d...], or []    int64 in [0, C)
-///   returns    [N, d...] unreduced; the mean is over the weights of the targets that count
+///   returns    [N, d...] unreduced; the mean is weighted and ignores targets equal to ignore_index
 ///
-/// Errors: a target that is no class and not ignore_index.
+/// Errors: a target that is neither a class nor ignore_index; label_smoothing among the options.
 Tensor nll_loss(Operand input, Operand target, const CrossEntropyOptions& options = {});
 
 /// -weight[target] log_softmax(input)[target], in one pass over the logits.
 ///
 ///   input      [N, C, d...], or [C]; with class_dim = -1 [..., C], such as [B, T, C] for a text
 ///   target     [N, d...], or []    int64 in [0, C); or of the input's shape: probabilities of the classes
-///   returns    [N, d...] unreduced; the mean is over the weights of the targets that count, or for
-///              probabilities over all rows
+///   returns    [N, d...] unreduced; the mean is weighted and ignores targets equal to ignore_index; for
+///              probabilities it is the mean over all rows
 ///
-/// For probabilities it is -sum_c weight[c] target_c log_softmax(input)_c. label_smoothing is as in
-/// softmax_cross_entropy. Errors: a target that is no class and not ignore_index.
+/// For probabilities the loss is -sum_c weight[c] target_c log_softmax(input)_c. label_smoothing is as in
+/// softmax_cross_entropy. Errors: a target that is neither a class nor ignore_index.
 Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& options = {});
 
 }  // namespace heed::F

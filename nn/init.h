@@ -3,36 +3,36 @@
 #include "tensor/create.h"
 
 /// Start values of parameters. Each call makes a new float32 tensor: init::normal({out, in}, 0, 0.02). To
-/// initialize a layer again, assign: layer.weight = init::xavier_uniform(layer.weight.shape()). Without a
-/// generator the values come from the default generator of the thread, see manual_seed.
+/// initialize a layer again, assign: layer.weight = init::xavier_uniform(layer.weight.shape()). The default
+/// generator is that of the thread, see manual_seed.
 namespace heed::init {
 
-inline Tensor zeros(const Shape& shape) { return heed::zeros(shape); }                   ///< All zeros.
-inline Tensor ones(const Shape& shape) { return heed::ones(shape); }                     ///< All ones.
-inline Tensor constant(const Shape& shape, double value) { return full(shape, value); }  ///< One value.
+inline Tensor zeros(const Shape& shape) { return heed::zeros(shape); }
+inline Tensor ones(const Shape& shape) { return heed::ones(shape); }
+inline Tensor constant(const Shape& shape, double value) { return full(shape, value); }
 /// Uniform in [low, high). Errors: low above high.
 Tensor uniform(const Shape& shape, double low = 0, double high = 1, Generator* generator = nullptr);
-/// Uniform in [-1 / sqrt(fan), 1 / sqrt(fan)), where `fan` is the number of summed inputs: the start values
-/// of linear and recurrent layers.
+/// Uniform in [-1 / sqrt(fan), 1 / sqrt(fan)), where `fan` is the number of inputs of each output.
 Tensor uniform_fan_in(int64_t fan, const Shape& shape, Generator* generator = nullptr);
 /// Normal. Errors: std below 0.
 Tensor normal(const Shape& shape, double mean = 0, double std = 1, Generator* generator = nullptr);
 
-/// Number of inputs of each output, and of outputs of each input, of a weight [out, in, window...].
+/// The number of inputs of each output, and of outputs of each input.
 struct Fans {
   int64_t in, out;
 };
-/// in and out, times the size of the window. Errors: fewer than two dimensions.
+/// The fans of a weight [out, in, window...]: in and out, each times the size of the window. Errors: fewer
+/// than two dimensions.
 Fans fans(const Shape& shape);
 
 /// The activation that follows a layer.
 enum class Nonlinearity { linear, sigmoid, tanh, relu, leaky_relu, selu };
-/// The factor on the standard deviation of the weights that makes up for the variance lost in the activation:
-/// linear, sigmoid 1, tanh 5/3, relu sqrt 2, leaky_relu sqrt(2 / (1 + slope^2)), selu 3/4.
+/// The factor on the standard deviation of the weights that compensates for the activation: linear, sigmoid
+/// 1, tanh 5/3, relu sqrt 2, leaky_relu sqrt(2 / (1 + slope^2)), selu 3/4.
 double gain(Nonlinearity nonlinearity, double negative_slope = 0.01);
 
-/// Uniform with mean 0 and variance std^2 = gain^2 * 2 / (fan in + fan out), a compromise that keeps both
-/// activations and gradients of similar size in all layers (Glorot and Bengio, 2010).
+/// Uniform with mean 0 and variance gain^2 * 2 / (fan in + fan out): activations and gradients have similar
+/// sizes in all layers (Glorot and Bengio, 2010).
 Tensor xavier_uniform(const Shape& shape, double gain = 1, Generator* generator = nullptr);
 /// Normal with the same mean and variance.
 Tensor xavier_normal(const Shape& shape, double gain = 1, Generator* generator = nullptr);
@@ -41,13 +41,12 @@ Tensor xavier_normal(const Shape& shape, double gain = 1, Generator* generator =
 enum class Fan { in, out };
 /// Options of kaiming_uniform and kaiming_normal.
 struct KaimingOptions {
-  double negative_slope = 0;  ///< of the leaky relu that follows
-  Fan fan = Fan::in;          ///< in keeps the size of activations, out that of gradients
+  double negative_slope = 0;  ///< Of the leaky relu that follows.
+  Fan fan = Fan::in;          ///< in keeps the size of activations, out that of gradients.
   Nonlinearity nonlinearity = Nonlinearity::leaky_relu;
   Generator* generator = nullptr;
 };
-/// Uniform with mean 0 and variance std^2 = gain^2 / fan, for layers followed by rectifiers (He et al.,
-/// 2015).
+/// Uniform with mean 0 and variance gain^2 / fan, for layers before a relu (He et al., 2015).
 Tensor kaiming_uniform(const Shape& shape, KaimingOptions options = {});
 /// Normal with the same mean and variance.
 Tensor kaiming_normal(const Shape& shape, KaimingOptions options = {});

@@ -1,15 +1,11 @@
 #include "nn/module.h"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
 #include <set>
-#include <typeinfo>
 
 namespace heed {
 
 // Everything that visit names, in its order: parameters and buffers under all their names, each module once.
-// A walk changes nothing, so it serves const modules too.
+// It changes nothing, so it also walks const modules.
 class Module::Walk : public Visitor {
  public:
   explicit Walk(const Module& module) { (*this)("", const_cast<Module&>(module)); }
@@ -44,7 +40,7 @@ void Visitor::inside(std::string_view name, const std::function<void()>& f) {
   path_.resize(length);
 }
 
-void Visitor::tensor(std::string_view name, OwnedTensor& tensor, bool persistent) {
+void Visitor::operator()(std::string_view name, OwnedTensor& tensor, bool persistent) {
   if (tensor.defined()) inside(name, [&] { member(path_, tensor, persistent); });
 }
 
@@ -53,10 +49,16 @@ Module::Module(Module&& other) noexcept : training_(other.training_) {
   if (call_state_.hooks) call_state_.hooks->module = this;
 }
 
+detail::ModuleHooks& Module::hooks() {
+  std::shared_ptr<detail::ModuleHooks>& own = call_state_.hooks;
+  if (!own) own = std::make_shared<detail::ModuleHooks>(detail::ModuleHooks{this});
+  return *own;
+}
+
 std::vector<Module::Member> Module::members() const { return Walk(*this).members; }
 
 std::vector<NamedTensor> Module::named(bool learned) const {
-  std::set<const TensorImpl*> seen;  // tied ones count once, under their first name
+  std::set<const TensorImpl*> seen;  // a tied member is listed once
   std::vector<NamedTensor> found;
   for (const Member& member : members())
     if (member.tensor->learned() == learned && seen.insert(&TensorImpl::of(*member.tensor)).second)
@@ -100,45 +102,5 @@ void Module::zero_grad() {
 void Module::apply(const std::function<void(Module&)>& f) {
   for (Module* module : Walk(*this).children_first) f(*module);
 }
-
-std::string Module::type_name() const {
-  const char* mangled = typeid(*this).name();
-  const std::unique_ptr<char, void (*)(void*)> readable(
-      abi::__cxa_demangle(mangled, nullptr, nullptr, nullptr), std::free);
-  const std::string name = readable ? readable.get() : mangled;
-  return name.substr(name.rfind(':', name.find('<')) + 1);  // all of it where there is no colon
-}
-
-namespace {
-
-// A module as text: its type, the members that are its own, and each module in it as text.
-class Outline : public Visitor {
- public:
-  explicit Outline(const Module& module) : type_(module.type_name()) {
-    const_cast<Module&>(module).visit(*this);
-  }
-  std::string text() const {
-    if (children_.empty()) return type_ + "(" + members_ + ")";
-    return type_ + "(" + (members_.empty() ? "" : "\n  " + members_) + children_ + "\n)";
-  }
-
- protected:
-  void member(const std::string& path, OwnedTensor& tensor, bool) override {
-    members_ += (members_.empty() ? "" : ", ") + path + " " + to_string(tensor.shape());
-  }
-  void module(const std::string& path, Module& module) override {
-    std::string child = Outline(module).text();
-    for (size_t at = child.find('\n'); at != std::string::npos; at = child.find('\n', at + 1))
-      child.insert(at + 1, "  ");
-    children_ += "\n  (" + path + "): " + child;
-  }
-
- private:
-  std::string type_, members_, children_;
-};
-
-}  // namespace
-
-std::string to_string(const Module& module) { return Outline(module).text(); }
 
 }  // namespace heed

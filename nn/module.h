@@ -4,53 +4,49 @@
 #include "nn/parameter.h"
 #include "nn/state_dict.h"
 
-/// The base of every layer and model: members with names, a call, hooks, a state dict.
+/// The base of every layer and model: named members, training mode, hooks, a state dict.
 namespace heed {
 
 class Visitor;
 
-/// A parameter or buffer with its path.
+/// A parameter or buffer with its path, "encoder.layers.0.weight". Shares the values.
 struct NamedTensor {
-  std::string name;  ///< "encoder.layers.0.weight"
-  Tensor tensor;     ///< shares the values
+  std::string name;
+  Tensor tensor;
 };
 
-/// A module with its path.
+/// A module with its path, "encoder.layers.0".
 template <class AnyModule>
 struct Named {
-  std::string name;  ///< "encoder.layers.0"
+  std::string name;
   AnyModule* module;
 };
-using NamedModule = Named<Module>;             ///< a module with its path
-using ConstNamedModule = Named<const Module>;  ///< a module with its path
+using NamedModule = Named<Module>;             ///< A module with its path.
+using ConstNamedModule = Named<const Module>;  ///< A const module with its path.
 
 /// A class with a `visit`: a module, or a part of one such as an attention score.
 template <class T>
 concept Visitable = requires(T& part, Visitor& v) { part.visit(v); };
 
-/// Walks the members of a module by its `visit`. The path of names that leads to each member is its name in
-/// the state dict: "encoder.layers.0.weight".
+/// Visits the members of a module by its `visit`. The path to a member, "encoder.layers.0.weight", is its
+/// name in the state dict.
 class Visitor {
  public:
   virtual ~Visitor() = default;
 
-  /// A parameter.
-  void operator()(std::string_view name, Parameter& member) { tensor(name, member, true); }
-  /// A buffer. One that is not persistent follows to(dtype) but is not part of the state dict.
-  void operator()(std::string_view name, Buffer& member, bool persistent = true) {
-    tensor(name, member, persistent);
-  }
+  /// A parameter or buffer. If not persistent, it follows to(dtype) but is not in the state dict.
+  void operator()(std::string_view name, OwnedTensor& tensor, bool persistent = true);
   /// A child module.
-  void operator()(std::string_view name, Module& member) {
-    inside(name, [&] { module(path_, member); });
+  void operator()(std::string_view name, Module& child) {
+    inside(name, [&] { module(path_, child); });
   }
-  /// A part that is no module and has a `visit`.
+  /// A part that is no module.
   template <Visitable Part>
     requires(!std::is_base_of_v<Module, Part>)
-  void operator()(std::string_view name, Part& member) {
-    inside(name, [&] { member.visit(*this); });
+  void operator()(std::string_view name, Part& part) {
+    inside(name, [&] { part.visit(*this); });
   }
-  /// The elements of a list, by their numbers: layers.0, layers.1.
+  /// The elements of a list, named by number: layers.0, layers.1.
   template <class Member>
   void operator()(std::string_view name, std::vector<Member>& members) {
     inside(name, [&] {
@@ -61,85 +57,78 @@ class Visitor {
   /// The value of an optional or a pointer, if there is one.
   template <class Pointer>
     requires requires(Pointer& p) { static_cast<bool>(p), p.operator*(); }
-  void operator()(std::string_view name, Pointer& member) {
-    if (member) (*this)(name, *member);
+  void operator()(std::string_view name, Pointer& pointer) {
+    if (pointer) (*this)(name, *pointer);
   }
 
  protected:
   /// Called for every parameter and buffer that is defined.
   virtual void member(const std::string& path, OwnedTensor& tensor, bool persistent) = 0;
-  /// Called for every module; calls module.visit(*this) to go on into it.
+  /// Called for every module; calls module.visit(*this) to visit its members.
   virtual void module(const std::string& path, Module& module) = 0;
 
  private:
-  void tensor(std::string_view name, OwnedTensor& tensor, bool persistent);
   /// Calls f with `name` appended to the path.
   void inside(std::string_view name, const std::function<void()>& f);
   std::string path_;
 };
 
-/// The base of all layers and models: members with names. Derive from Layer<Self>, not from this.
+/// The base of all layers and models. Derive from Layer<Self> instead.
 class Module {
  public:
-  Module() = default;  ///< In training, without hooks.
-  Module(const Module& other) = default;
-  Module(Module&& other) noexcept;  ///< Takes the hooks along.
+  Module() = default;
+  Module(const Module& other) = default;  ///< Copies no hooks.
+  Module(Module&& other) noexcept;        ///< Moves the hooks too.
   Module& operator=(const Module& other) = default;
   virtual ~Module() = default;
 
-  /// Names every parameter, buffer and child once: v("weight", weight). Nothing else has to be registered.
+  /// Names every parameter, buffer and child once: v("weight", weight). No other registration is needed.
   virtual void visit(Visitor&) {}
 
-  /// Each parameter once, tied ones under their first name. The tensors are the parameters themselves.
+  /// Each parameter once; a tied one has its first name. The tensors share the values.
   std::vector<Tensor> parameters() const;
-  /// The same with their paths.
   std::vector<NamedTensor> named_parameters() const { return named(true); }
-  /// Each buffer once, with its path.
   std::vector<NamedTensor> named_buffers() const { return named(false); }
   /// This module under "", then all modules inside, each once.
   std::vector<NamedModule> named_modules();
-  /// The same of a const module.
   std::vector<ConstNamedModule> named_modules() const;
   int64_t parameter_count() const;  ///< Number of elements of all parameters.
 
   /// All parameters and persistent buffers under all their names. They share the values: clone them to keep
   /// a copy.
   StateDict state_dict() const;
-  /// Writes the values into the parameters and buffers of the same names, converting float32 and float64.
-  /// If any name is missing, unexpected or has another shape, throws one table of them and changes nothing;
-  /// with strict = false missing and unexpected names are returned instead. One of several tied names is
-  /// enough.
+  /// Writes values into the members of the same names, converting between float32 and float64. Throws one
+  /// table of all missing and unexpected names and wrong shapes, and then changes nothing; with
+  /// strict = false returns missing and unexpected names instead. One name of a tied member is enough.
   LoadReport load_state_dict(const StateDict& state, bool strict = true,
                              SourceLocation line = SourceLocation::current());
-  /// The first phase of a strict load: does everything that may throw.
-  PreparedLoad prepare_load(const StateDict& state, SourceLocation line = SourceLocation::current());
+  /// The first phase of load_state_dict: does everything that may throw. Writes missing and unexpected names
+  /// to `report` if it is given, else they throw.
+  PreparedLoad prepare_load(const StateDict& state, LoadReport* report = nullptr,
+                            SourceLocation line = SourceLocation::current());
 
-  /// Switches between training, the initial state, and evaluation. It changes layers such as Dropout, and
-  /// nothing about gradients; NoGrad stops those.
+  /// Switches between training, the initial state, and evaluation. This affects layers such as Dropout, but
+  /// not gradients; NoGrad stops those.
   void train(bool training = true);
-  void eval() { train(false); }  ///< train(false)
-  /// Whether it is in training.
+  void eval() { train(false); }
   bool training() const { return training_ && !detail::EvaluationScope::active; }
 
-  /// Converts all floating parameters and buffers in place.
-  void to(DType dtype);
-  /// Sets whether the parameters need gradients.
+  void to(DType dtype);  ///< Converts all floating parameters and buffers in place.
   void requires_grad_(bool requires_grad = true);
-  /// Drops all gradients.
-  void zero_grad();
+  void zero_grad();  ///< Drops all gradients.
   /// Calls f for every module inside, children before parents, and for this one last.
   void apply(const std::function<void(Module&)>& f);
 
-  /// hook(module, inputs) before forward; the inputs are the tensors among the arguments.
-  HookHandle register_forward_pre_hook(ForwardPreHook hook);
-  /// hook(module, inputs, output) after forward, for each tensor that it returned; may replace it.
-  HookHandle register_forward_hook(ForwardHook hook);
-  /// hook(module, gradient) in backward, for each tensor that forward returned, when its gradient is complete
-  /// and before the gradient is passed on into the module; may replace it.
-  HookHandle register_backward_hook(BackwardHook hook);
+  /// Adds hook(module, inputs), called before forward with the tensors among its arguments.
+  HookHandle register_forward_pre_hook(ForwardPreHook hook) { return hooks().before.add(std::move(hook)); }
+  /// Adds hook(module, inputs, output), called after forward for each tensor that it returned; may replace
+  /// it.
+  HookHandle register_forward_hook(ForwardHook hook) { return hooks().after.add(std::move(hook)); }
+  /// Adds hook(module, gradient), called in backward with the complete gradient of each tensor that forward
+  /// returned; may replace it.
+  HookHandle register_backward_hook(BackwardHook hook) { return hooks().backward.add(std::move(hook)); }
 
-  /// The name of the class: "Linear".
-  std::string type_name() const;
+  std::string type_name() const;  ///< Name of the class: "Linear".
 
  private:
   friend class detail::ModuleCall;
@@ -151,7 +140,6 @@ class Module {
   class Walk;
   std::vector<Member> members() const;
   std::vector<NamedTensor> named(bool learned) const;
-  PreparedLoad prepare_load(const StateDict& state, bool strict, LoadReport& report, SourceLocation line);
   detail::ModuleHooks& hooks();
 
   bool training_ = true;
@@ -179,41 +167,10 @@ std::string to_string(const Module& module);
 ///   const Scale scale(3);
 ///   const Tensor y = scale(x);
 ///
-/// The call runs the hooks and adds the module's path and the caller's line to errors (the line only if the
-/// first argument is a tensor); otherwise it is forward(arguments...). C++ cannot deduce the type of an
-/// argument in braces, so write it: m(q, AttentionOptions{.need_weights = true}).
+/// The call is forward(arguments...). It also runs the hooks, and adds the module's path to errors and, if
+/// the first argument is a tensor, the caller's line. C++ cannot deduce the type of an argument in braces, so
+/// write it: m(q, AttentionOptions{.need_weights = true}).
 template <class Self>
-class Layer : public Module {
- public:
-  /// layer(x, ...) is forward(x, ...).
-  template <class... Args>
-  auto operator()(detail::LayerInput x, Args&&... args) const
-    requires(detail::Forwards<const Self, const Tensor&, Args...>)
-  {
-    return detail::call_forward(static_cast<const Self&>(*this), x.line, x.tensor,
-                                std::forward<Args>(args)...);
-  }
-  /// The same for a forward that is not const.
-  template <class... Args>
-  auto operator()(detail::LayerInput x, Args&&... args)
-    requires(detail::Forwards<Self, const Tensor&, Args...>)
-  {
-    return detail::call_forward(static_cast<Self&>(*this), x.line, x.tensor, std::forward<Args>(args)...);
-  }
-  /// layer(...) where the first argument is no tensor.
-  template <class... Args>
-  auto operator()(Args&&... args) const
-    requires(!detail::kTensorFirst<Args...> && detail::Forwards<const Self, Args...>)
-  {
-    return detail::call_forward(static_cast<const Self&>(*this), {}, std::forward<Args>(args)...);
-  }
-  /// The same for a forward that is not const.
-  template <class... Args>
-  auto operator()(Args&&... args)
-    requires(!detail::kTensorFirst<Args...> && detail::Forwards<Self, Args...>)
-  {
-    return detail::call_forward(static_cast<Self&>(*this), {}, std::forward<Args>(args)...);
-  }
-};
+class Layer : public Module, public detail::CallOperator<Self> {};
 
 }  // namespace heed

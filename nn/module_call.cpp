@@ -1,51 +1,8 @@
 #include "nn/module_call.h"
 
-#include <set>
-
 #include "autograd/ops/shape.h"
-#include "nn/module.h"
 
-namespace heed {
-
-detail::ModuleHooks& Module::hooks() {
-  std::shared_ptr<detail::ModuleHooks>& own = call_state_.hooks;
-  if (!own) own = std::make_shared<detail::ModuleHooks>(detail::ModuleHooks{this, {}, {}, {}});
-  return *own;
-}
-
-HookHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
-  return hooks().before.add(std::move(hook));
-}
-HookHandle Module::register_forward_hook(ForwardHook hook) { return hooks().after.add(std::move(hook)); }
-HookHandle Module::register_backward_hook(BackwardHook hook) { return hooks().backward.add(std::move(hook)); }
-
-namespace detail {
-namespace {
-
-// Paths are never freed, because nodes point to them and graphs may outlive every module. Each different
-// text is stored once.
-const char* interned(const std::string& path) {
-  static std::mutex mutex;
-  static auto& paths = *new std::set<std::string>;
-  const std::lock_guard lock(mutex);
-  return paths.insert(path).first->c_str();
-}
-
-}  // namespace
-
-const char* ModuleCall::find_path(const Module& root) const {
-  const uint64_t id = root.call_state_.id;
-  const char* found = nullptr;
-  for (const ConstNamedModule& part : root.named_modules()) {
-    CallState& state = part.module->call_state_;
-    if (state.root.load(std::memory_order_acquire) != id) {
-      state.path.store(interned(part.name), std::memory_order_relaxed);
-      state.root.store(id, std::memory_order_release);
-    }
-    if (part.module == &module_) found = state.path.load(std::memory_order_relaxed);
-  }
-  return found ? found : module_path;  // not a member: it counts as part of the module that calls it
-}
+namespace heed::detail {
 
 void ModuleCall::before(const std::vector<Tensor>& inputs) const {
   if (state_.hooks) state_.hooks->before.each([&](const auto& hook) { hook(module_, inputs); });
@@ -85,5 +42,4 @@ void ModuleCall::rethrow() const {
   }
 }
 
-}  // namespace detail
-}  // namespace heed
+}  // namespace heed::detail

@@ -37,41 +37,33 @@ namespace detail {
 /// The hooks of one module. Backward hooks find the module here, because a graph may outlive it.
 struct ModuleHooks {
   const Module* module;
-  Hooks<ForwardPreHook> before;
-  Hooks<ForwardHook> after;
-  Hooks<BackwardHook> backward;
+  Hooks<ForwardPreHook> before = {};
+  Hooks<ForwardHook> after = {};
+  Hooks<BackwardHook> backward = {};
 };
 
-/// What belongs to one module and not to its copies: its hooks and its cached path. Copies start without
-/// both. An assigned module keeps its hooks and drops the path, since its members may have moved.
+/// The hooks and the cached path of one module. A copy starts without both. An assigned module keeps its
+/// hooks and drops its path, since its members may have moved.
 struct CallState {
   CallState() = default;
   CallState(const CallState&) noexcept {}
-  CallState& operator=(const CallState& other) noexcept {
-    if (this == &other) return *this;
+  CallState& operator=(const CallState&) noexcept {
     root = 0;
     id = ++ids;
     return *this;
   }
-  std::shared_ptr<ModuleHooks> hooks;  // null: none
+  std::shared_ptr<ModuleHooks> hooks;  // null if there are none
   std::atomic<uint64_t> id = ++ids;
-  std::atomic<uint64_t> root = 0;      // id of the outermost module that `path` starts from; 0: none yet
+  std::atomic<uint64_t> root = 0;      // id of the outermost module that `path` starts from; 0: no path yet
   std::atomic<const char*> path = "";  // never freed, see Note [Module paths]
   inline static std::atomic<uint64_t> ids = 0;
 };
 
 /// During its lifetime all modules of this thread behave as in eval(), without a change to them.
-class EvaluationScope {
- public:
-  EvaluationScope() : outer_(std::exchange(active, true)) {}
-  ~EvaluationScope() { active = outer_; }
-  EvaluationScope(const EvaluationScope&) = delete;
-  EvaluationScope& operator=(const EvaluationScope&) = delete;
-
+struct EvaluationScope {
+  ~EvaluationScope() { active = outer; }
   inline static thread_local constinit bool active = false;
-
- private:
-  bool outer_;
+  const bool outer = std::exchange(active, true);
 };
 
 /// The running call of a module, a link in this thread's stack of calls.
@@ -83,12 +75,7 @@ class EvaluationScope {
 class ModuleCall {
  public:
   template <class AnyModule>
-  ModuleCall(const AnyModule& module, SourceLocation line)
-      : module_(module),
-        state_(module.call_state_),
-        outer_(innermost),
-        path_before_(module_path),
-        line_before_(module_line) {
+  ModuleCall(const AnyModule& module, SourceLocation line) : module_(module), state_(module.call_state_) {
     if (outer_ && (heed::grad_enabled() || Observer::any())) module_path = path();
     if (is_user_code(line)) module_line = line;
     innermost = this;
@@ -105,27 +92,25 @@ class ModuleCall {
   bool hooked() const { return state_.hooks || Observer::any(); }
   void before(const std::vector<Tensor>& inputs) const;
   Tensor after(const std::vector<Tensor>& inputs, const Tensor& output) const;
-  /// In a catch block: rethrows. An Error gets the path of the module where it arose and the innermost line
-  /// of the calls that is not heed's own.
+  /// In a catch block: rethrows. Adds to an Error the path of the module where it arose and the line of the
+  /// innermost call in the user's code.
   [[noreturn]] void rethrow() const;
 
  private:
   const char* path() const {
-    const ModuleCall* root = this;
-    while (root->outer_) root = root->outer_;
-    if (state_.root.load(std::memory_order_acquire) == root->state_.id.load(std::memory_order_relaxed))
-        [[likely]]
-      return state_.path.load(std::memory_order_relaxed);
-    return find_path(root->module_);
+    const uint64_t root = outermost_.state_.id.load(std::memory_order_relaxed);
+    const bool known = state_.root.load(std::memory_order_acquire) == root;
+    return known ? state_.path.load(std::memory_order_relaxed) : find_path(outermost_.module_);
   }
   const char* find_path(const Module& root) const;
 
   inline static thread_local constinit const ModuleCall* innermost = nullptr;
   const Module& module_;
   const CallState& state_;
-  const ModuleCall* outer_;
-  const char* path_before_;
-  SourceLocation line_before_;
+  const ModuleCall* const outer_ = innermost;
+  const ModuleCall& outermost_ = outer_ ? outer_->outermost_ : *this;
+  const char* const path_before_ = module_path;
+  const SourceLocation line_before_ = module_line;
 };
 
 /// A tensor given to a layer, and the line of the caller. Made by implicit conversion, like an Operand.
@@ -174,21 +159,53 @@ template <class Self, class... Args>
 auto call_forward(Self& self, SourceLocation line, Args&&... args) {
   const ModuleCall call(self, line);
   try {
-    if (!call.hooked()) [[likely]]
-      return self.forward(std::forward<Args>(args)...);
-    const std::vector<Tensor> inputs = tensors_among(args...);
-    call.before(inputs);
+    const bool hooked = call.hooked();
+    const std::vector<Tensor> inputs = hooked ? tensors_among(args...) : std::vector<Tensor>();
+    if (hooked) [[unlikely]]
+      call.before(inputs);
     if constexpr (std::is_void_v<decltype(self.forward(std::forward<Args>(args)...))>) {
-      return self.forward(std::forward<Args>(args)...);
+      self.forward(std::forward<Args>(args)...);
     } else {
       auto result = self.forward(std::forward<Args>(args)...);
-      each_tensor(result, [&](Tensor& output) { output = call.after(inputs, output); });
+      if (hooked) [[unlikely]]
+        each_tensor(result, [&](Tensor& output) { output = call.after(inputs, output); });
       return result;
     }
   } catch (...) {
     call.rethrow();
   }
 }
+
+/// The call operator of a layer: layer(arguments...) is call_forward with these arguments. There are four,
+/// for const and other layers, with and without a tensor as the first argument, which brings the line.
+template <class Self>
+class CallOperator {
+ public:
+  template <class... Args>
+  auto operator()(LayerInput x, Args&&... args) const
+    requires(Forwards<const Self, const Tensor&, Args...>)
+  {
+    return call_forward(static_cast<const Self&>(*this), x.line, x.tensor, std::forward<Args>(args)...);
+  }
+  template <class... Args>
+  auto operator()(LayerInput x, Args&&... args)
+    requires(Forwards<Self, const Tensor&, Args...>)
+  {
+    return call_forward(static_cast<Self&>(*this), x.line, x.tensor, std::forward<Args>(args)...);
+  }
+  template <class... Args>
+  auto operator()(Args&&... args) const
+    requires(!kTensorFirst<Args...> && Forwards<const Self, Args...>)
+  {
+    return call_forward(static_cast<const Self&>(*this), {}, std::forward<Args>(args)...);
+  }
+  template <class... Args>
+  auto operator()(Args&&... args)
+    requires(!kTensorFirst<Args...> && Forwards<Self, Args...>)
+  {
+    return call_forward(static_cast<Self&>(*this), {}, std::forward<Args>(args)...);
+  }
+};
 
 }  // namespace detail
 }  // namespace heed

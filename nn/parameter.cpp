@@ -39,8 +39,4 @@ OwnedTensor& OwnedTensor::operator=(OwnedTensor&& other) {
   return *this;
 }
 
-HookHandle OwnedTensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
-  return tensor_.register_hook(std::move(hook));
-}
-
 }  // namespace heed

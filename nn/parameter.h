@@ -1,5 +1,6 @@
 #pragma once
 
+#include "autograd/hooks.h"
 #include "tensor/tensor.h"
 
 /// The tensors of a module: Parameter and Buffer.
@@ -7,15 +8,15 @@ namespace heed {
 
 /// A tensor that owns its values:
 ///
-///   copying       makes a new leaf with a copy of the values
-///   moving        keeps the identity: another holder of the tensor, such as an optimizer, still has it
-///   assigning     writes the values in place; the shapes must be equal, except that a moved tensor of
-///                 another shape replaces the old one
-///   undefined     means absent; assigning to an absent one copies the values
+///   copying      makes a new leaf with a copy of the values
+///   moving       keeps the identity: an optimizer that holds the tensor still has it
+///   assigning    writes the values in place; the shapes must be equal, except that a moved tensor of another
+///                shape replaces the old one
+///   undefined    means absent; assigning to an absent one copies the values
 ///
-/// It converts to `const Tensor&` where a tensor is read. `auto w = layer.weight` is a copy; write `auto&`,
-/// or `Tensor` for a second handle to the same values. `Tensor& w = layer.weight` does not compile: assigning
-/// to w would replace the handle and leave the layer without its parameter.
+/// Converts to `const Tensor&`. `auto w = layer.weight` is a copy: write `auto&`, or `Tensor` for a second
+/// handle to the same values. `Tensor& w = layer.weight` does not compile, because assigning to w would take
+/// the tensor out of the layer.
 class OwnedTensor {
  public:
   OwnedTensor& operator=(const Tensor& values);
@@ -25,9 +26,8 @@ class OwnedTensor {
   OwnedTensor& operator=(OwnedTensor&& other);
   operator const Tensor&() const& { return tensor_; }
   operator Tensor() && { return std::move(tensor_); }
-  /// Whether it is a Parameter, not a Buffer.
-  bool learned() const { return learned_; }
-  /// Changes the dtype of the tensor and of its gradient in place, for all holders.
+  bool learned() const { return learned_; }  ///< True for a Parameter, false for a Buffer.
+  /// Converts the tensor and its gradient in place, for all handles.
   void to_(DType dtype) const;
 
   ///@{
@@ -68,7 +68,7 @@ class OwnedTensor {
   bool is_leaf() const { return tensor_.is_leaf(); }
   Tensor grad() const { return tensor_.grad(); }
   void set_grad(const Tensor& grad) const { tensor_.set_grad(grad); }
-  HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
+  HookHandle register_hook(auto hook) const { return tensor_.register_hook(std::move(hook)); }
   bool same_as(const Tensor& other) const { return tensor_.same_as(other); }
   ///@}
 
@@ -83,11 +83,10 @@ class OwnedTensor {
   bool learned_;
 };
 
-/// Parameter and Buffer.
 template <bool is_learned>
 class Owned : public OwnedTensor {
  public:
-  /// Takes over values that have no other holder, and copies others.
+  /// Takes over values that nothing else holds, and copies others.
   Owned(Tensor values = {}) : OwnedTensor(std::move(values), is_learned) {}
   using OwnedTensor::operator=;
 };

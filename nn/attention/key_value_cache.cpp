@@ -12,15 +12,15 @@
 
 namespace heed {
 
-// Note [Growing in place]: Positions without autograd history are written behind the cached ones, into a
-// buffer with capacity for more than twice as many. Cached positions are never overwritten: the first cache
-// that appends at `used` claims the memory behind it, and another cache that shares the buffer, a copy or one
-// that was rolled back, then allocates its own. So copying a cache copies no positions.
+// Note [Growing in place]: Positions without autograd history are written after the cached ones, into a
+// buffer of more than twice the capacity. Cached positions are never overwritten: the first cache that
+// appends at `used` claims the memory after it, and any other cache that shares the buffer, such as a copy,
+// then allocates its own. So copying a cache copies no positions.
 struct KeyValueCache::Buffer {
   Tensor memory;  // [B, H, capacity, D]: the positions of one head are adjacent
   std::atomic<int64_t> used;
 
-  // Writes x at position `at`. Does not count as a write to the views, which do not reach as far.
+  // Writes x at position `at`. Not counted as a write to existing views, since they do not reach that far.
   void write(int64_t at, const Tensor& x) const { kernel::copy_into(narrow(memory, 2, at, x.size(2)), x); }
 };
 

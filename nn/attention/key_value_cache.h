@@ -7,17 +7,17 @@
 /// The cache of attention for decoding step by step.
 namespace heed {
 
-/// Projected keys and values of the positions that attention has seen, so that decoding does not compute them
-/// again. A copy is cheap, and appending to it does not change the original. Keeps autograd history, so
-/// gradients flow through the cache where recording is on.
+/// Projected keys and values of earlier positions, so that decoding does not compute them again. A copy is
+/// cheap, and appending to it does not change the original. Keeps autograd history, so gradients flow through
+/// the cache where recording is on.
 class KeyValueCache {
  public:
-  /// Appends positions: keys [B, H, t, D], values [B, H, t, Dv]. Errors: another B or H than that of the
-  /// cached positions; the cache is then unchanged.
+  /// Appends positions: keys [B, H, t, D], values [B, H, t, Dv]. Errors: B or H differ from the cached
+  /// positions; the cache is then unchanged.
   void append(const Tensor& keys, const Tensor& values);
   /// Keeps only the first `length` positions. Throws if there are fewer.
   void roll_back(int64_t length);
-  /// Row i of the batch becomes what row rows[i] was: int64 [B']. Rows may repeat, as in beam search.
+  /// Replaces row i of the batch by row rows[i]: int64 [B']. Rows may repeat, as in beam search.
   void select(const Tensor& rows);
 
   /// Number of cached positions.

@@ -1,6 +1,5 @@
 #include "nn/attention/mask.h"
 
-#include "autograd/grad_mode.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/logic.h"
 #include "autograd/ops/reduce.h"
@@ -47,13 +46,9 @@ Mask operator|(const Mask& a, const Mask& b) {
 
 Mask operator~(const Mask& a) { return a.allows_all() ? zeros({1, 1}, boolean) : logical_not(a.allowed_); }
 
-// A sum is finite only if all of its terms are, and nothing is cheaper to compute.
 Tensor Mask::zero_unattended(const Tensor& x) const {
-  const auto finite = [&] {
-    const NoGrad guard;
-    return std::isfinite(sum(x).item());
-  };
-  if (allows_all() || finite()) return x;
+  if (allows_all() || std::isfinite(sum(x.detach()).item()))
+    return x;  // a sum is finite only if its terms are
   const Tensor attended = allowed_.dim() > 1 ? any(allowed_, -2) : allowed_;  // [..., Tk]
   return where(unsqueeze(attended, -1), x, 0);
 }

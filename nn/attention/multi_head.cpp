@@ -8,17 +8,19 @@
 namespace heed {
 namespace {
 
+constexpr const char* kName = "MultiheadAttention";
+
 int64_t check_heads(int64_t embed_dim, int64_t num_heads) {
-  check_in("MultiheadAttention", embed_dim > 0 && num_heads > 0, "embed_dim is ", embed_dim, ", num_heads ",
-           num_heads, "; both must be positive");
+  check_in(kName, embed_dim > 0 && num_heads > 0, "embed_dim is ", embed_dim, ", num_heads ", num_heads,
+           "; both must be positive");
   const int64_t rest = embed_dim % num_heads;
-  check_in("MultiheadAttention", rest == 0, "embed_dim ", embed_dim, " does not divide into ", num_heads,
+  check_in(kName, rest == 0, "embed_dim ", embed_dim, " does not divide into ", num_heads,
            " heads of one width; an embed_dim of ", embed_dim - rest + num_heads, " does");
   return num_heads;
 }
 
 // Queries (0), keys (1) or values (2) of all heads: [B, T, width] -> [B, H, T, D]. Each product uses a third
-// of the rows of in_proj_weight: slicing one large product would cost three gradients as large as it.
+// of the rows of in_proj_weight. Slicing one large product would cost three gradients of its size.
 Tensor project(const MultiheadAttention& layer, const Tensor& x, int64_t which) {
   if (!x.defined()) return x;
   const Parameter* own[] = {&layer.q_proj_weight, &layer.k_proj_weight, &layer.v_proj_weight};
@@ -32,15 +34,14 @@ Tensor project(const MultiheadAttention& layer, const Tensor& x, int64_t which) 
 
 void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Tensor& key,
                   const Tensor& value, const AttentionOptions& options, const KeyValueCache* cache) {
-  check_in("MultiheadAttention", (query.dim() == 2 || query.dim() == 3) && query.size(-1) == layer.embed_dim,
+  check_in(kName, (query.dim() == 2 || query.dim() == 3) && query.size(-1) == layer.embed_dim,
            "the query is ", query.shape(), "; it must be [B, Tq, ", layer.embed_dim, "], or [Tq, ",
            layer.embed_dim, "] without a batch");
-  check_in("MultiheadAttention", options.past == 0 && options.dropout_p == 0,
+  check_in(kName, options.past == 0 && options.dropout_p == 0,
            "past is the length of the cache, and dropout_p an option of the layer");
-  check_in("MultiheadAttention", !layer.rotary || query.same_as(key),
-           "rotary positions are for self-attention");
+  check_in(kName, !layer.rotary || query.same_as(key), "rotary positions are for self-attention");
   if (!key.defined() && !value.defined()) {
-    check_in("MultiheadAttention", cache && cache->length() > 0,
+    check_in(kName, cache && cache->length() > 0,
              "there are no keys and values, and no cache that holds some");
     return;
   }
@@ -49,8 +50,7 @@ void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Te
            (x.dim() == 2 || x.size(0) == query.size(0));
   };
   const auto shape = [](const Tensor& x) { return x.defined() ? x.shape() : Shape{}; };
-  check_in("MultiheadAttention",
-           fits(key, layer.kdim) && fits(value, layer.vdim) && key.size(-2) == value.size(-2),
+  check_in(kName, fits(key, layer.kdim) && fits(value, layer.vdim) && key.size(-2) == value.size(-2),
            "the query is ", query.shape(), ", the key ", shape(key), ", the value ", shape(value),
            "; they must be [B, Tq, ", layer.embed_dim, "], [B, Tk, ", layer.kdim, "] and [B, Tk, ",
            layer.vdim, "], or all without B");
@@ -68,10 +68,9 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
       rotary(options.rotary),
       in_proj_bias(options.bias ? init::zeros({3 * embed_dim}) : Tensor()),
       out_proj(embed_dim, embed_dim, {.bias = options.bias}) {
-  F::check_dropout("MultiheadAttention", "dropout", dropout);
-  check_in("MultiheadAttention", kdim > 0 && vdim > 0, "kdim is ", kdim, ", vdim ", vdim,
-           "; both must be positive");
-  check_in("MultiheadAttention",
+  F::check_dropout(kName, "dropout", dropout);
+  check_in(kName, kdim > 0 && vdim > 0, "kdim is ", kdim, ", vdim ", vdim, "; both must be positive");
+  check_in(kName,
            !options.rotary || (kdim == embed_dim && vdim == embed_dim && embed_dim / num_heads % 2 == 0),
            "rotary positions rotate pairs and are for self-attention: embed_dim is ", embed_dim, ", kdim ",
            kdim, ", vdim ", vdim, ", the width of a head ", embed_dim / num_heads,
@@ -89,16 +88,12 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
 AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& key, const Tensor& value,
                                             const AttentionOptions& options, KeyValueCache* cache) const {
   check_inputs(*this, query, key, value, options, cache);
-  if (query.dim() == 2) {
-    const auto batch = [](const Tensor& x) { return x.defined() ? unsqueeze(x, 0) : x; };
-    const Tensor x = batch(query);
-    const auto [output, weights] =
-        forward(x, query.same_as(key) ? x : batch(key), batch(value), options, cache);
-    return {squeeze(output, 0), weights.defined() ? squeeze(weights, 0) : weights};
-  }
+  const bool batched = query.dim() == 3;
+  const auto batch = [&](const Tensor& x) { return batched || !x.defined() ? x : unsqueeze(x, 0); };
+  const Tensor x = batch(query), keys = query.same_as(key) ? x : batch(key);
 
   // Each [B, H, T, D].
-  Tensor q = project(*this, query, 0), k = project(*this, key, 1), v = project(*this, value, 2);
+  Tensor q = project(*this, x, 0), k = project(*this, keys, 1), v = project(*this, batch(value), 2);
   AttentionOptions of_heads = options;
   of_heads.mask = detail::for_heads(options.mask);
   of_heads.bias = detail::for_heads(options.bias);
@@ -120,8 +115,9 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
   auto [heads, weights] = F::scaled_dot_product_attention(q, k, v, of_heads);
   if (weights.defined() && options.average_attn_weights) weights = mean(weights, 1);
   const Tensor output = out_proj(flatten(transpose(heads, 1, 2), 2));  // [B, Tq, E]
-  if (cache) *cache = std::move(grown);  // only now: an error leaves the cache unchanged
-  return {output, weights};
+  if (cache) *cache = std::move(grown);  // last: an error leaves the cache unchanged
+  const auto result = [&](const Tensor& y) { return batched || !y.defined() ? y : squeeze(y, 0); };
+  return {result(output), result(weights)};
 }
 
 }  // namespace heed

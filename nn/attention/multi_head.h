@@ -9,32 +9,33 @@ namespace heed {
 
 /// Options of MultiheadAttention.
 struct MultiheadAttentionOptions {
-  bool bias = true;                  ///< of all projections
-  double dropout = 0;                ///< probability that a weight is zeroed, while training
-  std::optional<int64_t> kdim = {};  ///< width of the keys; embed_dim by default
-  std::optional<int64_t> vdim = {};  ///< width of the values; embed_dim by default
-  bool rotary = false;               ///< rotate queries and keys by their positions; self-attention only
+  bool bias = true;                  ///< Of all projections.
+  double dropout = 0;                ///< Probability that a weight is zeroed in training.
+  std::optional<int64_t> kdim = {};  ///< Width of the keys; embed_dim by default.
+  std::optional<int64_t> vdim = {};  ///< Width of the values; embed_dim by default.
+  bool rotary = false;               ///< Rotate queries and keys by their positions; only in self-attention.
 };
 
 /// Attention with several heads: softmax(Q K^T / sqrt(D)) V per head; the heads are joined and projected
 /// (Vaswani et al., 2017).
 ///
 ///   query      [B, Tq, E]     E = embed_dim, H heads of width D = E / H
-///   key        [B, Tk, kdim]  give the query alone for self-attention;
-///   value      [B, Tk, vdim]  give both undefined to attend to the cached positions only
-///   options    a Mask or AttentionOptions; mask and bias broadcast to [B, H, Tq, Tk], and [B, Tq, Tk] holds
-///              for every head
-///   cache      keys and values are appended to it, and the query attends to all that it holds
-///   returns    output [B, Tq, E]; if needed, weights [B, Tq, Tk] or, not averaged, [B, H, Tq, Tk]
+///   key        [B, Tk, kdim]  for self-attention give only the query;
+///   value      [B, Tk, vdim]  give both undefined to attend only to the cached positions
+///   options    a Mask or AttentionOptions; mask and bias broadcast to [B, H, Tq, Tk]; [B, Tq, Tk] is for
+///              every head
+///   cache      keys and values are appended to it, and the query attends to all cached positions
+///   returns    output [B, Tq, E]; with need_weights the weights [B, Tq, Tk] or, not averaged, [B, H, Tq, Tk]
 ///
-/// Without a batch all are [T, E] and the results have no B. The batch is always the first dimension. A query
-/// that may attend to nothing gives the bias of out_proj. With is_causal no T x T mask is in memory.
+/// Inputs without a batch are [T, E], and the results then have no B. A query that may attend to nothing
+/// gives the bias of out_proj. is_causal needs no T x T mask in memory.
 ///
 /// Start: projections Xavier uniform, out_proj as Linear, biases zero. State dict: in_proj_weight, or with
-/// kdim or vdim q_proj_weight, k_proj_weight, v_proj_weight; in_proj_bias, out_proj.weight, out_proj.bias.
+/// another kdim or vdim q_proj_weight, k_proj_weight, v_proj_weight; in_proj_bias, out_proj.weight,
+/// out_proj.bias.
 ///
-/// Errors: embed_dim that num_heads does not divide; other shapes than these; rotary for keys that are not
-/// the query; past or dropout_p among the options. An error leaves the cache unchanged.
+/// Errors: an embed_dim that num_heads does not divide; other shapes than these; rotary with keys that are
+/// not the query; past or dropout_p among the options. An error leaves the cache unchanged.
 struct MultiheadAttention : Layer<MultiheadAttention> {
   MultiheadAttention(int64_t embed_dim, int64_t num_heads, MultiheadAttentionOptions options = {});
 
@@ -58,7 +59,7 @@ struct MultiheadAttention : Layer<MultiheadAttention> {
   int64_t embed_dim, num_heads, kdim, vdim;
   double dropout;
   bool rotary;
-  Parameter in_proj_weight;  ///< [3E, E]: the rows of W_q, W_k, W_v; undefined if the next three are defined
+  Parameter in_proj_weight;  ///< [3E, E]: rows of W_q, W_k, W_v. Undefined if the next three are defined.
   Parameter q_proj_weight, k_proj_weight, v_proj_weight;  ///< [E, E]; [E, kdim]; [E, vdim]
   Parameter in_proj_bias;                                 ///< [3E], undefined without bias
   Linear out_proj;                                        ///< [E, E]

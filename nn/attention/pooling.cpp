@@ -11,7 +11,7 @@ Tensor attention_pool(Operand weights, Operand values, const Mask& mask) {
   check_in("attention_pool", weights->size(-1) == keys, "weights ", weights->shape(), " are for ",
            weights->size(-1), " keys, values ", values->shape(), " for ", keys, "; each key needs one value");
   Tensor output = matmul(weights, mask.zero_unattended(values));
-  capture_attention(weights);  // last: weights may refer into the list of the scope, which grows
+  capture_attention(weights);  // last: weights may be an element of an observer's list, which grows
   return output;
 }
 

@@ -4,44 +4,44 @@
 #include "nn/attention/normaliser.h"
 #include "nn/functional.h"
 
-/// The third of the three stages of attention, the weighted sum of the values; and all three as a layer.
+/// The third of the three stages of attention, the weighted sum of the values, and all three as a layer.
 namespace heed {
 
 /// What attention returns.
 struct AttentionResult {
   Tensor output;   ///< [..., Tq, Dv]
   Tensor weights;  ///< [..., Tq, Tk], after dropout; undefined unless they are needed
-  /// The members that are tensors, for the hooks of modules.
+  /// The tensors, for the hooks of modules.
   std::array<Tensor*, 2> tensors() { return {&output, &weights}; }
 };
 
 /// The third of the three stages of attention: the weighted mean of the values, f(q) = sum_i alpha(q, k_i)
-/// v_i. Kernel regression and every attention layer end in this function; they differ in how they compute
+/// v_i. Kernel regression and all attention layers end in this function; they differ in how they compute the
 /// weights.
 ///
 ///   weights  [..., Tq, Tk]   alpha: one row for each query, one column for each key
 ///   values   [..., Tk, dv]   or [Tk] for values that are numbers
-///   mask     as for the weights: values that no query may attend to have no influence, even if NaN
+///   mask     of the weights: values that no query may attend to have no influence, even if NaN
 ///   returns  [..., Tq, dv]   or [..., Tq]
 ///
-/// Queries and keys may have another width than the values, since only their weights matter here. Errors:
-/// weights for another number of keys than there are values.
+/// Queries and keys may have another width than the values. Errors: the weights are for another number of
+/// keys than there are values.
 Tensor attention_pool(Operand weights, Operand values, const Mask& mask = {});
 
 /// Whether an observer of this thread wants attention weights.
 inline bool attention_captured() { return Observer::any() && Observer::any_wants_attention(); }
-/// Shows weights, [..., Tq, Tk], to the observers that want them; attention_pool does so for its own.
+/// Passes weights, [..., Tq, Tk], to the observers that want them. attention_pool calls it.
 inline void capture_attention(const Tensor& weights) {
   if (!attention_captured()) return;
-  Observer::each([seen = weights](Observer& observer) {  // a copy: observers may own and move `weights`
+  Observer::each([seen = weights](Observer& observer) {  // a copy, because an observer may move `weights`
     if (observer.wants_attention()) observer.on_attention(seen);
   });
 }
 
 namespace detail {
 
-/// score(queries, keys), where keys that no query may attend to have no influence, even if NaN. Throws unless
-/// the scores are [..., Tq, Tk] and the mask broadcasts to them.
+/// score(queries, keys). Keys that no query may attend to have no influence, even if NaN. Throws unless the
+/// scores are [..., Tq, Tk] and the mask broadcasts to them.
 template <class ScoreType>
 Tensor masked_scores(const ScoreType& score, const Tensor& queries, const CachedKeys& keys,
                      const Mask& mask) {
@@ -59,28 +59,21 @@ Tensor masked_scores(const ScoreType& score, const Tensor& queries, const Cached
 
 /// Options of AttentionPooling.
 struct AttentionPoolingOptions {
-  double dropout = 0;  ///< probability that a weight is zeroed, while training
+  double dropout = 0;  ///< Probability that a weight is zeroed in training.
 };
 
 /// Attention in its three stages, each of which may be replaced: score, normalize, weighted sum.
 ///
 ///   queries  [..., Tq, dq]
-///   keys     [..., Tk, dk]; CachedKeys if they stay the same over many calls
+///   keys     [..., Tk, dk]; CachedKeys if many calls use the same keys
 ///   values   [..., Tk, dv]
 ///   mask     broadcasts to [..., Tq, Tk]; true = may attend
 ///   returns  output [..., Tq, dv] and weights [..., Tq, Tk]
 ///
 /// A query that may attend to nothing gives 0. State dict: the names of the score's members, and those of the
 /// normaliser after "normaliser.". Errors: a score or a mask of another shape.
-template <class ScoreType, class NormaliserType = SoftmaxNormaliser>
+template <Score ScoreType, Normaliser NormaliserType = SoftmaxNormaliser>
 class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType>> {
-  static_assert(
-      Score<ScoreType>,
-      "AttentionPooling: a score is called as Tensor operator()(const Tensor& q, const Tensor& k) const");
-  static_assert(Normaliser<NormaliserType>,
-                "AttentionPooling: a normaliser is called as Tensor operator()(const Tensor& scores, const "
-                "Mask&) const");
-
  public:
   /// AttentionPooling pooling{DotScore()} normalizes by softmax.
   explicit AttentionPooling(ScoreType score, NormaliserType normaliser = {},

@@ -1,7 +1,6 @@
 #include "nn/attention/position.h"
 
 #include "autograd/ops.h"
-#include "nn/init.h"
 
 namespace heed {
 namespace {
@@ -9,9 +8,8 @@ namespace {
 void check_positions(const char* name, const Tensor& x, int64_t width, int64_t offset) {
   const OpScope scope(name);
   check_floating(x);
-  check_in(name, x.dim() >= 2 && x.size(-1) == width, "x is ", x.shape(), "; it must be [..., T, ", width,
-           "]");
-  check_in(name, offset >= 0, "the first position is ", offset, "; positions count from 0");
+  check(x.dim() >= 2 && x.size(-1) == width, "x is ", x.shape(), "; it must be [..., T, ", width, "]");
+  check(offset >= 0, "the first position is ", offset, "; positions count from 0");
 }
 
 constexpr int64_t kMaxCached = 1 << 14;  // positions
@@ -45,9 +43,6 @@ Tensor SinusoidalPosition::forward(const Tensor& x, int64_t offset) const {
   check_positions("SinusoidalPosition", x, embed_dim, offset);
   return x + table(x.size(-2), offset, x.dtype());
 }
-
-LearnedPosition::LearnedPosition(int64_t max_length, int64_t embed_dim)
-    : weight(init::normal({max_length, embed_dim}, 0, std::sqrt(0.5))) {}
 
 Tensor LearnedPosition::forward(const Tensor& x, int64_t offset) const {
   check_positions("LearnedPosition", x, weight.size(1), offset);

@@ -1,9 +1,10 @@
 #pragma once
 
+#include "nn/init.h"
 #include "nn/module.h"
 
-/// Positions: attention does not see the order of its inputs, so these layers encode it. `offset` is the
-/// position of the first input: in cached decoding, the number of cached positions.
+/// Encodings of positions, since attention does not see the order of its inputs. `offset` is the position of
+/// the first input: in cached decoding, the number of cached positions.
 namespace heed {
 
 /// y = x + PE, with PE[p, 2i] = sin(p / 10000^(2i/E)), PE[p, 2i+1] = cos of the same (Vaswani et al., 2017).
@@ -11,9 +12,9 @@ namespace heed {
 ///   x          [..., T, embed_dim]; an odd width ends with a sine
 ///   returns    same shape
 ///
-/// PE[p + d] is PE[p] with each pair rotated by an angle that depends on d alone. Any number of positions; no
-/// state dict. The first positions are cached, for the dtype of the last call. Thread-safe. Errors: embed_dim
-/// that is not positive; x of another width; a negative offset.
+/// PE[p + d] is PE[p] with each pair rotated by an angle that depends on d alone. The number of positions is
+/// not limited; the first ones are cached, in the dtype of the last call. No state dict. Thread-safe. Errors:
+/// embed_dim that is not positive; x of another width; a negative offset.
 class SinusoidalPosition : public Layer<SinusoidalPosition> {
  public:
   explicit SinusoidalPosition(int64_t embed_dim) : embed_dim(embed_dim) {
@@ -43,10 +44,11 @@ class SinusoidalPosition : public Layer<SinusoidalPosition> {
 ///   returns    same shape
 ///
 /// Start: normal with mean 0 and variance 1/2, the variance of sinusoids. With a much smaller variance the
-/// embeddings dominate the positions that are added to them, and learning is slow. State dict: weight.
-/// Errors: x of another width; positions from max_length on.
+/// embeddings would dominate the positions, and learning would be slow. State dict: weight. Errors: x of
+/// another width; positions from max_length on.
 struct LearnedPosition : Layer<LearnedPosition> {
-  LearnedPosition(int64_t max_length, int64_t embed_dim);
+  LearnedPosition(int64_t max_length, int64_t embed_dim)
+      : weight(init::normal({max_length, embed_dim}, 0, std::sqrt(0.5))) {}
   Tensor forward(const Tensor& x, int64_t offset = 0) const;
   void visit(Visitor& v) override { v("weight", weight); }
 
@@ -60,7 +62,8 @@ struct LearnedPosition : Layer<LearnedPosition> {
 ///   x          [..., T, dim], queries or keys of one head of width D = dim
 ///   returns    same shape
 ///
-/// Any number of positions; no state dict. Errors: an odd dim; x of another width; a negative offset.
+/// The number of positions is not limited. No state dict. Errors: an odd dim; x of another width; a negative
+/// offset.
 struct RotaryPosition : Layer<RotaryPosition> {
   explicit RotaryPosition(int64_t dim) : dim(dim) {
     check_in("RotaryPosition", dim > 0 && dim % 2 == 0, "dim is ", dim,

@@ -17,7 +17,7 @@ AttentionResult scaled_dot_product_attention(Operand query, Operand key, Operand
     return {attention_pool(weights, value), options.need_weights ? weights : Tensor()};
   }
   if (attention_captured()) [[unlikely]] {
-    const NoGrad guard;  // only the scope needs the weights; the output is computed as it is without a scope
+    const NoGrad guard;  // only the observer needs the weights; the output keeps its bits
     capture_attention(attention_weights(query, key, options));
   }
   return {blocked_attention(query, key, value, options), {}};

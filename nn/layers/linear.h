@@ -4,7 +4,7 @@
 #include "nn/init.h"
 #include "nn/module.h"
 
-/// The linear layer.
+/// Linear.
 namespace heed {
 
 /// Options of Linear.
@@ -17,8 +17,8 @@ struct LinearOptions {
 ///   x          [..., in_features]
 ///   returns    [..., out_features]
 ///
-/// Start values: uniform in [-1 / sqrt(in), 1 / sqrt(in)). State dict: weight, bias. Errors: x whose last
-/// size is not in_features, or of another dtype.
+/// Start: uniform in [-1 / sqrt(in), 1 / sqrt(in)). State dict: weight, bias. Errors: x of another last size
+/// or dtype.
 struct Linear : Layer<Linear> {
   Linear(int64_t in_features, int64_t out_features, LinearOptions options = {})
       : weight(init::uniform_fan_in(in_features, {out_features, in_features})),

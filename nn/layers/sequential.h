@@ -10,12 +10,12 @@ namespace heed {
 /// A part is anything that is called with a tensor and returns one: a layer, a function object, a lambda.
 /// Parts are named by their numbers: "0.weight", "2.weight". Copying copies the parts.
 ///
-/// Write braces: they construct the parts from left to right. C++ leaves the order of arguments in
-/// parentheses to the compiler, so the same seed would give other start values with another compiler.
+/// Write braces: they construct the parts from left to right. In parentheses the compiler chooses the order,
+/// so the same seed would give other start values with another compiler.
 class Sequential : public Layer<Sequential> {
  public:
-  Sequential() = default;  ///< No parts: y = x.
-  /// The parts in the order they are called.
+  Sequential() = default;  ///< y = x
+  /// The parts in the order of their calls.
   template <class First, class... Others>
     requires(!std::is_same_v<std::remove_cvref_t<First>, Sequential> || sizeof...(Others) > 0)
   explicit Sequential(First&& first, Others&&... others) {
@@ -25,10 +25,16 @@ class Sequential : public Layer<Sequential> {
   Sequential(const Sequential&) = default;
   Sequential(Sequential&&) noexcept = default;
   /// Assigns the parts, in place where they have the same type.
-  Sequential& operator=(const Sequential& other);
-  /// The same; may throw, because it writes values.
-  // NOLINTNEXTLINE(*-noexcept-move-constructor)
-  Sequential& operator=(Sequential&& other);
+  Sequential& operator=(Sequential other) {
+    Layer::operator=(other);
+    if (parts_.empty()) {
+      parts_ = std::move(other.parts_);
+    } else {
+      parts_.reserve(other.parts_.size());  // so that the vector assigns to the parts that it has
+      parts_ = other.parts_;
+    }
+    return *this;
+  }
 
   /// Appends a part.
   template <class Callable>
@@ -38,7 +44,11 @@ class Sequential : public Layer<Sequential> {
     parts_.emplace_back(std::forward<Callable>(part));
   }
 
-  Tensor forward(const Tensor& x) const;
+  Tensor forward(const Tensor& x) const {
+    Tensor y = x;
+    for (const auto& part : parts_) y = part(y);
+    return y;
+  }
   void visit(Visitor& v) override { v("", parts_); }
 
   size_t size() const { return parts_.size(); }

@@ -8,7 +8,7 @@ using namespace heed;
 
 using Part = AnyCallable<const Tensor&>;
 
-TEST_CASE("AnyCallable: a layer, a function object or a lambda; get tells which") {
+TEST_CASE("AnyCallable: a layer, a function object or a lambda; get returns it if the type is right") {
   const Tensor x = ones({1, 2});
   CHECK(Part([](const Tensor& y) { return 2 * y; })(x).to_vector<float>() == std::vector<float>{2, 2});
   int64_t calls = 0;
@@ -21,7 +21,8 @@ TEST_CASE("AnyCallable: a layer, a function object or a lambda; get tells which"
   CHECK(linear.get<Dropout>() == nullptr);
 }
 
-TEST_CASE("AnyCallable: copies share nothing, assignment writes in place, another type replaces") {
+TEST_CASE(
+    "AnyCallable: copies share nothing; assignment writes in place, or replaces a part of another type") {
   Part a = Linear(2, 2), b = a;
   const Tensor at_a = a.get<Linear>()->weight;
   CHECK_FALSE(at_a.same_as(b.get<Linear>()->weight));
@@ -37,11 +38,11 @@ TEST_CASE("AnyCallable: copies share nothing, assignment writes in place, anothe
   CHECK(at_a.to_vector<float>() == std::vector<float>(4, 5));
 }
 
-TEST_CASE("AnyCallable: one that was moved from is copied, visited and assigned like an empty one") {
+TEST_CASE("AnyCallable: a moved-from one is empty and can be copied, visited and assigned") {
   AttentionPooling<AnyScore> pooling{AdditiveScore(2, 2, 3)};
   const AttentionPooling<AnyScore> moved = std::move(pooling);
   CHECK(moved.parameters().size() == 3);
-  const auto copy = pooling;  // NOLINT: what a moved-from layer can do is the point
+  const auto copy = pooling;  // NOLINT: tests the moved-from layer
   CHECK(copy.parameters().empty());
   CHECK_ERROR_HAS(copy(ones({1, 2}), ones({1, 2})),
                   "AnyCallable: there is nothing to call; what it held was moved to another place");

@@ -3,7 +3,7 @@
 
 using namespace heed;
 
-TEST_CASE("to_ changes this very tensor and its gradient") {
+TEST_CASE("to_ converts a tensor and its gradient in place") {
   Parameter a(tensor({0.5f, 2}));
   const Tensor held = a;
   const Tensor y = a * a;

@@ -7,7 +7,7 @@ using namespace heed;
 
 namespace {
 
-// Uniform in [-bound, bound), drawn often enough to come near the bounds.
+// x must be uniform in [-bound, bound), with enough values to come near the bounds.
 void check_uniform(const Tensor& x, double bound) {
   CHECK(std::abs(mean(x).item()) < 0.02 * bound);
   CHECK(heed::stddev(x).item() == doctest::Approx(bound / std::sqrt(3.0)).epsilon(0.02));
@@ -25,25 +25,7 @@ void check_normal(const Tensor& x, double std) {
 
 }  // namespace
 
-TEST_CASE("fans count the window") {
-  CHECK(init::fans({3, 5}).in == 5);
-  CHECK(init::fans({3, 5}).out == 3);
-  CHECK(init::fans({3, 5, 2, 2}).in == 20);
-  CHECK(init::fans({3, 5, 2, 2}).out == 12);
-  CHECK_ERROR(
-      init::xavier_uniform({3}),
-      "init: a weight of shape [3] has no fan in and fan out; it needs two dimensions at least, [out, in]");
-}
-
-TEST_CASE("gains") {
-  using init::Nonlinearity;
-  CHECK(init::gain(Nonlinearity::linear) == 1);
-  CHECK(init::gain(Nonlinearity::tanh) == doctest::Approx(5.0 / 3));
-  CHECK(init::gain(Nonlinearity::relu) == doctest::Approx(std::sqrt(2)));
-  CHECK(init::gain(Nonlinearity::leaky_relu, 2) == doctest::Approx(std::sqrt(0.4)));
-}
-
-TEST_CASE("laws") {
+TEST_CASE("distributions of start values") {
   manual_seed(1);
   check_uniform(init::uniform({200, 100}, -3, 3), 3);
   check_uniform(init::uniform_fan_in(16, {200, 100}), 0.25);

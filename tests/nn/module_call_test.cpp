@@ -72,7 +72,7 @@ TEST_CASE("forward hooks see inputs and output, may replace it, and can be remov
   CHECK(outputs == 3);
 }
 
-TEST_CASE("backward hooks see the gradient of the output, may replace it, and outlive nothing") {
+TEST_CASE("backward hooks see the gradient of the output, may replace it, and end with the module") {
   auto scale = std::make_unique<Scale>(3, 1);
   const Tensor x = full({1}, 5);
   x.requires_grad_();
@@ -161,45 +161,4 @@ TEST_CASE("errors in layers of heed name the innermost line that is not heed's o
                           "in blocks.0.sequential.1: linear: ", "in blocks.0: matmul: "};
   for (int which = 0; which < 4; ++which)
     check_text(whole_message([&] { model(x, which); }), starts[which], Block::line(which));
-}
-
-TEST_CASE("operations know the path of their module; copies and moved modules find theirs anew") {
-  struct Probe : Layer<Probe> {
-    std::string forward() const { return detail::module_path; }
-  };
-  struct Holder : Layer<Holder> {
-    Texts forward() const {
-      Texts paths;
-      for (const Probe& probe : probes) paths.push_back(probe());
-      paths.push_back(Probe()());  // not a member
-      return paths;
-    }
-    void visit(Visitor& v) override { v("probes", probes); }
-    std::vector<Probe> probes = std::vector<Probe>(2);
-  };
-  struct Top : Layer<Top> {
-    Texts forward() const { return holder(); }
-    void visit(Visitor& v) override { v("holder", holder); }
-    Holder holder;
-  };
-  CHECK(Probe()() == "");
-  Top top;
-  CHECK(top() == Texts{"holder.probes.0", "holder.probes.1", "holder"});
-  CHECK(top() == Texts{"holder.probes.0", "holder.probes.1", "holder"});
-  CHECK(top.holder() == Texts{"probes.0", "probes.1", ""});
-  top.holder.probes.emplace_back();
-  CHECK(top()[2] == "holder.probes.2");
-  std::swap(top.holder.probes[0], top.holder.probes[1]);
-  CHECK(top()[0] == "holder.probes.0");
-  top.holder.probes.erase(top.holder.probes.begin());
-  CHECK(top() == Texts{"holder.probes.0", "holder.probes.1", "holder"});
-  const Top copy = top;
-  CHECK(copy.holder() == Texts{"probes.0", "probes.1", ""});
-  CHECK(std::string(detail::module_path) == "");
-
-  Model model;
-  const Tensor y = model.layers[0](full({2}, 1));
-  CHECK(std::string(Node::of(y)->module) == "");
-  const Tensor z = model(full({2}, 1));
-  CHECK(std::string(Node::of(z)->module) == "counter");
 }

@@ -6,7 +6,7 @@
 
 using namespace heed;
 
-TEST_CASE("a parameter takes over values nobody else holds and copies others") {
+TEST_CASE("a parameter takes over values that nothing else holds and copies others") {
   Tensor mine = tensor({1, 2});
   const float* memory = mine.data<float>();
   const Parameter copied(mine);
@@ -29,7 +29,7 @@ TEST_CASE("copying makes a new leaf, moving keeps identity") {
   CHECK(values(b) == Values{1, 2});
   const Parameter c = std::move(a);
   CHECK(c.same_as(held));
-  CHECK_FALSE(a.defined());  // NOLINT: what a moved-from parameter is, is the point
+  CHECK_FALSE(a.defined());  // NOLINT: tests the moved-from parameter
 }
 
 TEST_CASE("a copy of a frozen parameter is frozen, a growing vector keeps identities") {
@@ -43,7 +43,7 @@ TEST_CASE("a copy of a frozen parameter is frozen, a growing vector keeps identi
   CHECK_FALSE(copy.requires_grad());
 }
 
-// Assigning to a Tensor would give the name to other values, so no parameter can be taken for one.
+// Assigning to a Tensor replaces the handle, so a parameter does not convert to Tensor&.
 static_assert(!std::is_convertible_v<Parameter&, Tensor&> && !std::is_base_of_v<Tensor, Parameter>);
 static_assert(std::is_convertible_v<Parameter&, const Tensor&> && std::is_convertible_v<Parameter&, Operand>);
 
@@ -74,7 +74,7 @@ TEST_CASE("assigning writes in place") {
               "so the shapes must be equal");
 }
 
-TEST_CASE("a write is noticed by what was saved for the gradient") {
+TEST_CASE("a gradient rule that saved a parameter throws after an assignment") {
   Parameter a(tensor({1, 2}));
   const Tensor y = a * a;
   a = tensor({3, 4});

@@ -1,4 +1,4 @@
-#include "nn/state_dict.h"
+// The state dict of a module: saving and loading.
 
 #include <set>
 
@@ -18,17 +18,11 @@ StateDict Module::state_dict() const {
 LoadReport Module::load_state_dict(const StateDict& state, bool strict, SourceLocation line) {
   const OpScope scope("load_state_dict", line);
   LoadReport report;
-  prepare_load(state, strict, report, line).commit();
+  prepare_load(state, strict ? nullptr : &report, line).commit();
   return report;
 }
 
-PreparedLoad Module::prepare_load(const StateDict& state, SourceLocation line) {
-  LoadReport report;
-  return prepare_load(state, true, report, line);
-}
-
-PreparedLoad Module::prepare_load(const StateDict& state, bool strict, LoadReport& report,
-                                  SourceLocation line) {
+PreparedLoad Module::prepare_load(const StateDict& state, LoadReport* report, SourceLocation line) {
   const OpScope scope("load_state_dict");
   std::vector<Member> own = members();
   std::erase_if(own, [](const Member& member) { return !member.persistent; });
@@ -55,14 +49,18 @@ PreparedLoad Module::prepare_load(const StateDict& state, bool strict, LoadRepor
                                   ? kernel::clone(value)
                                   : kernel::contiguous(value));
   }
-  for (const Member& member : own)
-    if (!given.contains(&TensorImpl::of(*member.tensor))) {
-      report.missing.push_back(member.name);
-      if (strict) misfits.add({"missing", member.name, shape(*member.tensor), "-"});
-    }
+  for (const Member& member : own) {
+    if (given.contains(&TensorImpl::of(*member.tensor))) continue;
+    if (report)
+      report->missing.push_back(member.name);
+    else
+      misfits.add({"missing", member.name, shape(*member.tensor), "-"});
+  }
   for (const auto& [name, value] : rest) {
-    report.unexpected.push_back(name);
-    if (strict) misfits.add({"unexpected", name, "-", value.defined() ? shape(value) : "-"});
+    if (report)
+      report->unexpected.push_back(name);
+    else
+      misfits.add({"unexpected", name, "-", value.defined() ? shape(value) : "-"});
   }
   check(misfits.rows() == 0, misfits.rows(), misfits.rows() == 1 ? " name does" : " names do", " not fit ",
         type_name(), "; nothing was changed", misfits,
