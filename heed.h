@@ -58,6 +58,7 @@
 #include "nn/optim/averaged_model.h"
 #include "nn/optim/clip.h"
 #include "nn/optim/schedule.h"
+#include "nn/optim/sgd.h"
 #include "nn/parameter.h"
 #include "nn/recurrent/recurrent.h"
 #include "nn/transformer/transformer.h"

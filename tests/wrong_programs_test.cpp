@@ -15,6 +15,7 @@
 #include "nn/layers/sequential.h"
 #include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
+#include "nn/optim/sgd.h"
 #include "nn/recurrent/recurrent.h"
 #include "tests/support/expect.h"
 

@@ -5,7 +5,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -18,14 +17,15 @@
 //
 // Note [Branch]: (branch, step) orders checkpoints by the time of writing. A training that never goes back
 // writes growing steps in branch 0. When it resumes from an older checkpoint, its next step is not beyond the
-// newest one, and a new branch begins. So the order needs no clock, and the same state is the same bytes.
+// newest one, and a new branch begins. The order needs no clock, so the same state is saved as the same
+// bytes.
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr const char *kFormat = "heed.format", *kChecksum = "heed.checksum", *kBranch = "heed.branch";
-// Files of version 1 are loaded without a check: their checksum covered the values only.
+// Files of version 1 are loaded without a check, since their checksum covered the values only.
 constexpr const char *kVersion1 = "checkpoint 1", *kVersion2 = "checkpoint 2";
 constexpr std::string_view kStep = "step-", kEnding = ".safetensors", kBest = "best.safetensors";
 constexpr int64_t kNone = -1, kUnreadable = INT64_MAX;
@@ -35,14 +35,13 @@ std::string name_of(int64_t step) {
   const std::string digits = std::to_string(step), zeros(8 - std::min<size_t>(8, digits.size()), '0');
   return detail::text(kStep, zeros, digits, kEnding);
 }
-int64_t step_of(std::string_view name) {
-  int64_t step = kNone;
-  if (name.starts_with(kStep)) std::from_chars(name.data() + kStep.size(), name.data() + name.size(), step);
+int64_t step_of(const std::string& name) {
+  const int64_t step = name.starts_with(kStep) ? std::strtoll(&name[kStep.size()], nullptr, 10) : kNone;
   return step >= 0 && name == name_of(step) ? step : kNone;
 }
 
-// kNone for a file that is not a checkpoint. One that cannot be read counts as the newest, so that load()
-// reports it.
+// The branch of a checkpoint, and kNone for other files. A file that cannot be read counts as the newest, so
+// that load() reports it.
 int64_t branch_of(const std::string& path) {
   try {
     const Metadata metadata = load_metadata(path);
@@ -64,8 +63,7 @@ struct Found {
 // All such files in a folder, in the order of writing.
 std::vector<Found> files_in(const std::string& folder) {
   // The iterators of std::filesystem terminate the program when memory runs out.
-  const auto close = [](DIR* open) { closedir(open); };
-  const std::unique_ptr<DIR, decltype(close)> open(opendir(folder.c_str()), close);
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()), closedir);
   std::vector<Found> all;
   while (const dirent* entry = open ? readdir(open.get()) : nullptr) {
     const std::string name = entry->d_name, path = detail::text(folder, "/", name);
@@ -91,7 +89,7 @@ std::string move_aside(const std::string& from, const std::string& base, int64_t
   return to;
 }
 
-// Locks a folder until the last copy of the result is destroyed or the process ends. Has no effect on file
+// Locks a folder until the last copy of the result is destroyed or the process exits. Has no effect on file
 // systems without locks.
 std::shared_ptr<const int> lock(const std::string& folder) {
   std::shared_ptr<const int> fd(new int(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
@@ -101,8 +99,8 @@ std::shared_ptr<const int> lock(const std::string& folder) {
   return fd;
 }
 
-// Depends on every bit of the names, dtypes, shapes, values and texts: FNV-1a, number by number, with a shift
-// that brings the high bits down, where multiplication does not.
+// Depends on every bit of the names, dtypes, shapes, values and texts. This is FNV-1a over numbers instead of
+// bytes, with a shift after each multiplication, which alone would never carry high bits down.
 std::string checksum(const StateDict& tensors, const Metadata& metadata) {
   uint64_t sum = 14695981039346656037U;
   const auto add = [&](auto value) {
@@ -120,22 +118,16 @@ std::string checksum(const StateDict& tensors, const Metadata& metadata) {
   return std::to_string(sum);
 }
 
-// Reads a file and checks that it is an undamaged checkpoint.
-Safetensors read_checkpoint(const std::string& path, const char* hint) {
-  Safetensors file;
-  try {
-    file = load_safetensors(path);
-  } catch (const Error& error) {
-    fail(error.what(), hint);
-  }
-  const auto& [tensors, metadata] = file;
-  const auto format = metadata.find(kFormat), sum = metadata.find(kChecksum);
-  check(format != metadata.end() && (format->second == kVersion1 || format->second == kVersion2),
+// Throws unless the file is a checkpoint and undamaged.
+Safetensors read_checkpoint(const std::string& path) {
+  Safetensors file = load_safetensors(path);
+  const auto format = file.metadata.find(kFormat), sum = file.metadata.find(kChecksum);
+  check(format != file.metadata.end() && (format->second == kVersion1 || format->second == kVersion2),
         "Checkpoint: ", path,
         ": is not a checkpoint; weights alone are for load_safetensors and load_state_dict");
-  const bool same = sum != metadata.end() && sum->second == checksum(tensors, metadata);
-  check(format->second == kVersion1 || same, "Checkpoint: ", path,
-        ": is damaged: its contents are not those that were written", hint);
+  const bool same = sum != file.metadata.end() && sum->second == checksum(file.tensors, file.metadata);
+  check(same || format->second == kVersion1, "Checkpoint: ", path,
+        ": is damaged: its contents are not those that were written");
   return file;
 }
 
@@ -157,62 +149,52 @@ void Checkpoint::add(Part part) {
   parts_.push_back(std::move(part));
 }
 
-// Adds numbers, which are one tensor under the name of the part. Loading needs as many as there are now, or
-// any number of them.
-template <class T>
-void Checkpoint::add_numbers(const std::string& name, auto get, auto set, bool any_count) {
-  const auto state = [get] {
-    const std::vector<T> numbers = get();
-    return StateDict{{"", from_vector(numbers, {std::ssize(numbers)})}};
-  };
-  const auto prepare_load = [=](const StateDict& given) {
-    const Tensor now = state().at("");
-    const auto x = given.find("");
-    check(x != given.end(), "one tensor is needed, and there are ", given.size(), " with names of their own");
-    check(x->second.dtype() == now.dtype() && x->second.dim() == 1 &&
-              (any_count || x->second.numel() == now.numel()),
-          now.dtype(), any_count ? " [...]" : " " + to_string(now.shape()), " is needed, and it is ",
-          x->second.dtype(), " ", x->second.shape());
-    std::vector<T> loaded = x->second.template to_vector<T>();
-    if constexpr (std::is_same_v<decltype(set(loaded)), PreparedLoad>)
-      return set(loaded);
-    else
-      return PreparedLoad([set, loaded = std::move(loaded)]() mutable { set(loaded); });
-  };
-  add({name, state, prepare_load});
-}
-
-void Checkpoint::add(const std::string& name, int64_t& number) {
-  add_numbers<int64_t>(
-      name, [&] { return std::vector{number}; }, [&](auto& loaded) { number = loaded[0]; });
-}
-
-void Checkpoint::add(const std::string& name, double& number) {
-  add_numbers<double>(
-      name, [&] { return std::vector{number}; }, [&](auto& loaded) { number = loaded[0]; });
+// Adds a part that is one tensor of numbers, of the size that get() returns or of any size.
+void Checkpoint::add(const std::string& name, const std::function<Tensor()>& get,
+                     const std::function<PreparedLoad(const Tensor&)>& prepare_set, bool any_size) {
+  add({name,
+       [get] {
+         return StateDict{{"", get()}};
+       },
+       [=](const StateDict& given) {
+         check(given.contains(""), "one tensor is needed, and there are ", given.size(),
+               " with names of their own");
+         const Tensor now = get(), &x = given.at("");
+         check(x.dtype() == now.dtype() && x.dim() == 1 && (any_size || x.numel() == now.numel()),
+               now.dtype(), any_size ? " [...]" : " " + to_string(now.shape()), " is needed, and it is ",
+               x.dtype(), " ", x.shape());
+         return prepare_set(x);
+       }});
 }
 
 void Checkpoint::add(const std::string& name, std::vector<double>& numbers) {
-  add_numbers<double>(
-      name, [&] { return numbers; }, [&](auto& loaded) { numbers.swap(loaded); }, true);
+  const auto get = [&] { return from_vector(numbers, {std::ssize(numbers)}); };
+  add(
+      name, get,
+      [&](const Tensor& x) {
+        return PreparedLoad([&, loaded = x.to_vector<double>()]() mutable { numbers.swap(loaded); });
+      },
+      true);
 }
 
 void Checkpoint::add(const std::string& name, Generator& generator) {
   const auto get = [&] {
     const uint64_t state[] = {generator.seed(), generator.stream(), generator.position()};
-    return std::vector<int64_t>(std::begin(state), std::end(state));
+    return from_vector(std::vector<int64_t>(std::begin(state), std::end(state)), {3});
   };
-  add_numbers<int64_t>(name, get, [&](const auto& loaded) {
-    generator = Generator(static_cast<uint64_t>(loaded[0]), static_cast<uint64_t>(loaded[1]));
-    generator.set_position(static_cast<uint64_t>(loaded[2]));
+  add(name, get, [&](const Tensor& x) {
+    const auto* state = reinterpret_cast<const uint64_t*>(x.data<int64_t>());
+    Generator next(state[0], state[1]);
+    next.set_position(state[2]);
+    return PreparedLoad([&, next] { generator = next; });
   });
 }
 
-// Before the other parts: an epoch sets the rates of its optimizer, which are loaded after it.
+// Loaded before the other parts: setting the epoch sets the learning rates, which the optimizer then loads.
 void Checkpoint::add(const std::string& name, Schedule& schedule) {
-  add_numbers<int64_t>(
-      name, [&] { return std::vector{schedule.epoch()}; },
-      [&](const auto& loaded) { return schedule.prepare_epoch(loaded[0]); });
+  add(
+      name, [&] { return from_vector<int64_t>({schedule.epoch()}, {1}); },
+      [&](const Tensor& x) { return schedule.prepare_epoch(x.item<int64_t>()); });
   std::rotate(parts_.begin(), parts_.end() - 1, parts_.end());
 }
 
@@ -279,51 +261,55 @@ bool Checkpoint::load() {
   const std::vector<std::string> found = files();
   if (found.empty()) return false;
   if (!lock_) lock_ = lock(folder_);
-  load(found.back(), found.size() > 1 ? "; without it, the one before is the newest" : "");
+  Safetensors file;
+  try {
+    file = read_checkpoint(found.back());
+  } catch (const Error& error) {
+    fail(error.what(), found.size() > 1 ? "; without it, the one before is the newest" : "");
+  }
+  load(found.back(), file);
   return true;
 }
 
-void Checkpoint::load(const std::string& path) { load(path, ""); }
+void Checkpoint::load(const std::string& path) { load(path, read_checkpoint(path)); }
 
-void Checkpoint::load(const std::string& path, const char* hint) {
-  const std::vector<StateDict> states = matched(path, read_checkpoint(path, hint));
+void Checkpoint::load(const std::string& path, const Safetensors& file) {
+  const std::vector<StateDict> states = states_in(path, file);
   std::vector<PreparedLoad> loads;
   for (size_t i = 0; i < parts_.size(); ++i) try {
       loads.push_back(parts_[i].prepare_load(states[i]));
     } catch (const Error& error) {
       fail("Checkpoint: ", path, ": ", parts_[i].name, ": ", error.what());
     }
-  for (PreparedLoad& load : loads) load.commit();  // all parts are loaded, or none
+  for (PreparedLoad& load : loads) load.commit();  // does not throw: all parts are loaded, or none
   std::error_code none;
   owner_ = owner_ || fs::equivalent(fs::absolute(path).parent_path(), folder_, none);
 }
 
-// Returns the state of each part. Throws a table of what differs from this training.
-std::vector<StateDict> Checkpoint::matched(const std::string& path, const Safetensors& file) const {
-  Table misfits({"", "in the file", "now"});
-  Metadata written = file.metadata;
-  std::erase_if(written, [](const auto& entry) { return entry.first.starts_with("heed."); });
-  for (const auto& [name, now] : expected_) {
-    const auto then = written.extract(name);
-    if (!then || then.mapped() != now) misfits.add({name, then ? then.mapped() : "-", now});
-  }
-  for (const auto& [name, then] : written) misfits.add({name, then, "-"});
-
+// Returns the state of each part. Throws a table of the differences between the file and this training.
+std::vector<StateDict> Checkpoint::states_in(const std::string& path, const Safetensors& file) const {
+  using Row = std::array<std::optional<std::string>, 2>;  // in the file, now
+  std::map<std::pair<bool, std::string>, Row> rows;       // whether it is a part, and its name
+  for (const auto& [name, value] : file.metadata)
+    if (!name.starts_with("heed.")) rows[{false, name}][0] = value;
+  for (const auto& [name, value] : expected_) rows[{false, name}][1] = value;
   std::map<std::string, StateDict> states;
   for (const auto& [name, x] : file.tensors) {
     const size_t point = name.find('.');
     states[name.substr(0, point)][point == std::string::npos ? "" : name.substr(point + 1)] = x;
+    rows[{true, name.substr(0, point)}][0] = "a part";
   }
-  std::vector<StateDict> matched;
+  std::vector<StateDict> result;
   for (const Part& part : parts_) {
-    const auto state = states.extract(part.name);
-    if (!state && !part.state().empty()) misfits.add({part.name, "-", "a part"});
-    matched.push_back(state ? state.mapped() : StateDict());
+    if (states.contains(part.name) || !part.state().empty()) rows[{true, part.name}][1] = "a part";
+    result.push_back(states[part.name]);
   }
-  for (const auto& [name, state] : states) misfits.add({name, "a part", "-"});
+  Table misfits({"", "in the file", "now"});
+  for (const auto& [key, row] : rows)
+    if (row[0] != row[1]) misfits.add({key.second, row[0].value_or("-"), row[1].value_or("-")});
   check(misfits.rows() == 0, "Checkpoint: ", path, ": does not fit this training; nothing was changed",
         misfits);
-  return matched;
+  return result;
 }
 
 }  // namespace heed

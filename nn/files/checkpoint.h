@@ -4,13 +4,14 @@
 
 #include "nn/files/safetensors.h"
 #include "nn/optim/schedule.h"
+#include "tensor/create.h"
 #include "tensor/random.h"
 
 /// Saving a training, and resuming it as if it had never stopped.
 namespace heed {
 
-/// The complete state of a training: all parts that are added to it, each under its own name. It is saved to
-/// one .safetensors file, which is never seen incomplete, in a folder that keeps the newest few and the best.
+/// The complete state of a training: all parts that are added to it, each under its own name. Each save
+/// writes one .safetensors file atomically. The folder keeps the newest few checkpoints and the best.
 ///
 ///   Checkpoint checkpoint("out/checkpoints");
 ///   checkpoint.add("model", model);
@@ -24,15 +25,16 @@ namespace heed {
 ///     if ((step + 1) % 100 == 0) checkpoint.save(step + 1);
 ///   }
 ///
-/// It refers to its parts, which must outlive it. 50 steps, a load in another process and 50 more steps give
-/// the same bits as 100 steps, if everything that changes is added.
+/// A checkpoint refers to its parts, which must outlive it. 50 steps, a load in another process and 50 more
+/// steps give the same bits as 100 steps, if everything that changes is added.
 ///
-/// A folder belongs to one training at a time: it is locked while that runs. Only checkpoints are ever
-/// replaced or deleted, and only by the training that wrote them or resumed from them.
+/// A folder belongs to one training at a time: the first save() or load() locks it until the checkpoint is
+/// destroyed. Only checkpoints are replaced or deleted, and only by the training that wrote them or resumed
+/// from them.
 class Checkpoint {
  public:
-  /// A training in this folder, which the first save creates. `keep` checkpoints are kept in addition to the
-  /// best. Throws if keep is below 1.
+  /// `keep` checkpoints are kept in addition to the best. Throws if keep is below 1. The first save creates
+  /// the folder.
   explicit Checkpoint(std::string folder, int64_t keep = 3);
 
   /// Adds a model (parameters and buffers), an optimizer, batches: anything that has a state dict, and either
@@ -56,32 +58,38 @@ class Checkpoint {
   void add(const std::string& name, Schedule& schedule);
   /// Adds seed, stream and position.
   void add(const std::string& name, Generator& generator);
-  void add(const std::string& name, int64_t& number);
-  void add(const std::string& name, double& number);
+  /// Adds a number, an int64_t or a double.
+  template <class Number>
+    requires(std::is_same_v<Number, int64_t> || std::is_same_v<Number, double>)
+  void add(const std::string& name, Number& number) {
+    add(
+        name, [&] { return from_vector<Number>({number}, {1}); },
+        [&](const Tensor& x) { return PreparedLoad([&, n = x.item<Number>()] { number = n; }); });
+  }
   void add(const std::string& name, std::vector<double>& numbers);
   /// Adds a condition for loading: the value must be the same as when the file was written. For options and
   /// the size of the data.
   void expect(const std::string& name, const std::string& value);
 
-  /// Locks the folder for this training, as the first save() does; creates it if needed. Checkpoints that
-  /// this training did not load move to `folder`.before, those there to `folder`.before-2, and so on: nothing
-  /// is deleted. Returns the path of `folder`.before, or "" if nothing moved. Throws if another training, in
+  /// Creates and locks the folder, as the first save() does. Checkpoints of another training, from which this
+  /// one was not resumed, move to `folder`.before, those in there to `folder`.before-2, and so on: nothing is
+  /// deleted. Returns the path of `folder`.before, or "" if nothing moved. Throws if another training, in
   /// this process or another, uses the folder.
   std::string claim();
-  /// Writes `folder`/step-00000100.safetensors after 100 steps and returns the path. Deletes the oldest
-  /// checkpoints beyond `keep`, by the order of writing. Throws if a file or folder cannot be written, or the
+  /// Writes `folder`/step-00000100.safetensors after 100 steps and returns the path. Deletes the checkpoints
+  /// that were written first, until `keep` are left. Throws if a file or folder cannot be written, or the
   /// file exists and is not a checkpoint.
   std::string save(int64_t step);
   /// Writes `folder`/best.safetensors if this loss is lower than all before. Returns whether it was.
   bool save_best(int64_t step, double loss);
-  /// Resumes from the checkpoint that was written last; returns false if there is none. Locks the folder.
-  /// Throws if the file is damaged or does not fit this training; a table then shows the differences, and
-  /// nothing has changed.
+  /// Locks the folder and resumes from the checkpoint that was written last. Returns false if there is none.
+  /// If the file is damaged or does not fit this training, throws and changes nothing; a table in the message
+  /// shows the differences.
   bool load();
   /// Resumes from this file, without a lock: to evaluate a model while its training runs.
   void load(const std::string& path);
 
-  /// The paths of all checkpoints in the folder in the order of writing, without the best.
+  /// The paths of all checkpoints in the folder except the best, in the order of writing.
   std::vector<std::string> files() const;
   /// The number of steps at the last save or load; 0 before.
   int64_t step() const { return step_; }
@@ -95,11 +103,11 @@ class Checkpoint {
     std::function<PreparedLoad(const StateDict&)> prepare_load;
   };
   void add(Part part);
-  template <class T>
-  void add_numbers(const std::string& name, auto get, auto set, bool any_count = false);
+  void add(const std::string& name, const std::function<Tensor()>& get,
+           const std::function<PreparedLoad(const Tensor&)>& prepare_set, bool any_size = false);
   void write(const std::string& path, int64_t step, double lowest, int64_t branch);
-  void load(const std::string& path, const char* hint);
-  std::vector<StateDict> matched(const std::string& path, const Safetensors& file) const;
+  void load(const std::string& path, const Safetensors& file);
+  std::vector<StateDict> states_in(const std::string& path, const Safetensors& file) const;
 
   std::string folder_;
   int64_t keep_;

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "tensor/kernels/elementwise.h"
 #include "tensor/table.h"
@@ -18,21 +18,15 @@
 namespace heed {
 namespace {
 
+namespace fs = std::filesystem;
+
 static_assert(std::endian::native == std::endian::little, "tensors are stored as they are in memory");
 
 // Some systems transfer at most 2 GB per call.
 constexpr uint64_t kMaxTransfer = uint64_t{1} << 30;
 
-// Follows links; a path that does not exist yet is returned as it is.
-std::string real_path(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
-  return real ? real.get() : path;
-}
-
-std::string folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
-}
+// For names in the folder of a file. "" is the current folder.
+fs::path folder_of(const std::string& path) { return fs::path(path).parent_path(); }
 
 // Repeats a call that was interrupted by a signal.
 template <class Call>
@@ -61,22 +55,14 @@ struct Bfloat16 {
   uint16_t bits;
 };
 
-// Elements of type Stored, converted to T.
+// Elements of type Stored, which are read as T.
 template <class Stored, class T>
 constexpr StoredType stored(std::string_view safetensors, std::string_view npy) {
   return {safetensors, npy, sizeof(Stored), dtype_of<T>, [](FileReader& file, const Tensor& x) {
-            T* const out = x.mutable_data<T>();
-            if constexpr (std::is_same_v<Stored, T>) {
-              file.read(out, static_cast<uint64_t>(x.numel()) * sizeof(T));
-            } else {
-              constexpr int64_t kBlock = 4096;
-              Stored block[kBlock];
-              for (int64_t at = 0; at < x.numel(); at += kBlock) {
-                const int64_t count = std::min(kBlock, x.numel() - at);
-                file.read(block, static_cast<uint64_t>(count) * sizeof(Stored));
-                std::copy_n(block, count, out + at);
-              }
-            }
+            const uint64_t bytes = static_cast<uint64_t>(x.numel()) * sizeof(Stored);
+            if constexpr (std::is_same_v<Stored, T>) return file.read(x.mutable_data<T>(), bytes);
+            const std::string raw = file.read(bytes, "a tensor");
+            std::copy_n(reinterpret_cast<const Stored*>(raw.data()), x.numel(), x.mutable_data<T>());
           }};
 }
 
@@ -142,7 +128,9 @@ Tensor FileReader::read(const StoredType& type, const Shape& shape, std::string_
   return x;
 }
 
-FileWriter::FileWriter(const char* op, const std::string& path) : op_(op), path_(real_path(path)) {
+FileWriter::FileWriter(const char* op, const std::string& path) : op_(op), path_(path) {
+  std::error_code none;
+  if (const fs::path real = fs::canonical(path, none); !none) path_ = real;  // follows links
   struct stat old {};
   const bool exists = stat(path_.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) {
@@ -152,7 +140,7 @@ FileWriter::FileWriter(const char* op, const std::string& path) : op_(op), path_
   }
   static std::atomic<int64_t> count = 0;
   do {
-    temporary_ = detail::text(folder_of(path_), "/.heed-", getpid(), "-", count++);
+    temporary_ = folder_of(path_) / detail::text(".heed-", getpid(), "-", count++);
     fd_ = open_file(temporary_, O_WRONLY | O_CREAT | O_EXCL);
   } while (fd_ < 0 && errno == EEXIST);
   require(fd_ >= 0);
@@ -170,11 +158,9 @@ void FileWriter::require(bool condition) const {
 
 void FileWriter::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    const auto write = [&] {
-      return ::write(fd_, bytes.data(), std::min<uint64_t>(bytes.size(), kMaxTransfer));
-    };
-    const ssize_t put = uninterrupted(write);
-    if (put == 0) errno = ENOSPC;  // throws instead of repeating without end
+    const uint64_t count = std::min(bytes.size(), kMaxTransfer);
+    const ssize_t put = uninterrupted([&] { return ::write(fd_, bytes.data(), count); });
+    if (put == 0) errno = ENOSPC;  // otherwise the loop would not end
     require(put > 0);
     bytes.remove_prefix(static_cast<size_t>(put));
   }
@@ -193,17 +179,15 @@ void FileWriter::finish() {
   // After EINTR the descriptor is closed as well, and another thread may already use its number.
   require(close(std::exchange(fd_, -1)) == 0 || errno == EINTR);
   if (temporary_.empty()) return;
-  const std::string place = folder_of(path_);
+  const std::string place = folder_of(path_) / ".";
   require(uninterrupted([&] { return std::rename(temporary_.c_str(), path_.c_str()); }) == 0);
   temporary_.clear();
-  // The new name is on the disk once the folder is. Not every file system can flush a folder, and not every
-  // user may open it.
+  // Flushes the new name too. Not every file system can flush a folder, and not every user may open it.
   const int folder = open_file(place, O_RDONLY | O_DIRECTORY);
-  bool flushed = folder >= 0 ? uninterrupted([&] { return fsync(folder); }) == 0 : errno == EACCES;
+  const bool flushed = folder >= 0 && uninterrupted([&] { return fsync(folder); }) == 0;
   const int wrong = errno;
-  flushed = flushed || wrong == EINVAL || wrong == ENOTSUP;
   if (folder >= 0) close(folder);
-  check(flushed, op_, ": ", path_,
+  check(flushed || wrong == EACCES || wrong == EINVAL || wrong == ENOTSUP, op_, ": ", path_,
         ": is written, but its folder cannot be flushed to the disk: ", std::strerror(wrong));
 }
 
@@ -213,8 +197,8 @@ void write_file(const std::string& path, std::string_view contents) {
   file.finish();
 }
 
-std::optional<int64_t> byte_count(const Shape& shape, int64_t element) {
-  int64_t bytes = element;
+std::optional<uint64_t> byte_count(const Shape& shape, uint64_t element) {
+  auto bytes = static_cast<int64_t>(element);
   for (const int64_t size : shape)
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes)) return std::nullopt;
   return std::ranges::count(shape, 0) > 0 ? 0 : bytes;

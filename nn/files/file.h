@@ -14,18 +14,18 @@ class FileReader;
 struct StoredType {
   std::string_view safetensors;  ///< "F32"
   std::string_view npy;          ///< "<f4"; "" if NumPy does not have this type
-  int64_t size;                  ///< bytes per element
+  uint64_t size;                 ///< bytes per element
   DType dtype;                   ///< of the tensor that is read
   void (*read)(FileReader& file, const Tensor& x);
 };
-/// float32, float64, int64 and bool, as they are written, in the order of DType. Then those that are only
-/// read: float16 and bfloat16 as float32; integers of 8 to 32 bits as int64.
+/// First float32, float64, int64 and bool, in the order of DType: tensors are written as these. Then the
+/// types that are only read: float16 and bfloat16 as float32, and integers of 8 to 32 bits as int64.
 extern const std::array<StoredType, 12> stored_types;
 
 /// Reads a regular file from its beginning. Errors begin with the operation and the path.
 class FileReader {
  public:
-  /// Opens the file. Throws if it cannot be read or is not a regular file.
+  /// Throws if the file cannot be read or is not a regular file.
   FileReader(const char* op, const std::string& path);
   ~FileReader();
   FileReader(const FileReader&) = delete;
@@ -35,10 +35,10 @@ class FileReader {
   uint64_t left() const { return left_; }
   /// Reads the next `count` bytes. Throws if the file has fewer.
   void read(void* to, uint64_t count);
-  /// The same into a string. Throws before it allocates; the message calls the bytes `what`.
+  /// Reads bytes, called `what` in the message. Throws before allocating if the file has fewer.
   std::string read(uint64_t count, const char* what);
-  /// Finds a type by its name in a format, such as &StoredType::npy. Throws if there is none: "`what` is none
-  /// of ...`hint`".
+  /// Returns the type with this name in a format, such as &StoredType::npy. If there is none, throws "`what`
+  /// is none of ...`hint`".
   const StoredType& stored_type(std::string_view StoredType::*format, std::string_view name,
                                 std::string_view what, std::string_view hint = "") const;
   /// Reads a tensor. Throws if a bool is neither 0 nor 1; the message begins with `name`.
@@ -59,21 +59,21 @@ class FileReader {
   uint64_t left_ = 0;
 };
 
-/// Writes a file that is never seen incomplete: a temporary file in the same folder, which finish() flushes
-/// to the disk and renames. Without finish() nothing remains. Pipes and devices are written directly.
+/// Writes a file atomically: to a temporary file in the same folder, which finish() flushes to the disk and
+/// renames. Without finish() the old file is unchanged. Writes directly to pipes and devices.
 ///
 /// A killed program leaves the temporary file, `.heed-<process>-<number>`. It is harmless and never removed
-/// automatically: on a shared disk its process may still run on another machine.
+/// automatically: on a shared disk its process may still be running on another machine.
 class FileWriter {
  public:
-  /// Opens the temporary file. Throws if it cannot be written.
+  /// Throws if the temporary file cannot be created.
   FileWriter(const char* op, const std::string& path);
   ~FileWriter();
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
 
   void write(std::string_view bytes);
-  void write(const Tensor& x);  ///< Writes all values in row-major order.
+  void write(const Tensor& x);  ///< Writes the elements in row-major order.
   void finish();                ///< Completes the file and moves it to its path.
 
  private:
@@ -85,15 +85,15 @@ class FileWriter {
   int fd_ = -1;
 };
 
-/// Writes a whole file with FileWriter.
+/// Writes a whole file atomically.
 void write_file(const std::string& path, std::string_view contents);
 
 /// The size in bytes of a tensor whose elements have `element` bytes; nullopt if it exceeds 63 bits, even if
 /// another size is 0.
-std::optional<int64_t> byte_count(const Shape& shape, int64_t element);
+std::optional<uint64_t> byte_count(const Shape& shape, uint64_t element);
 
-/// What a file looks like by its first bytes, for messages about a file of the wrong format: "; it looks like
-/// a gzip file". "" if that is unknown.
+/// Describes a file of the wrong format by its first bytes, for messages: "; it looks like a gzip file", or
+/// "" if the format is unknown.
 std::string looks_like(std::string_view start);
 
 }  // namespace heed

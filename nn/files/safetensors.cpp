@@ -15,120 +15,97 @@ namespace heed {
 namespace {
 
 using Json = nlohmann::json;
+using Event = Json::parse_event_t;
 using Type = Json::value_t;
 constexpr uint64_t kMaxHeader = 100'000'000;
-constexpr size_t kMaxDepth =
-    64;  // of nested lists and objects; the format needs 3, unknown fields may have more
+constexpr int kMaxDepth = 64;  // of nested lists and objects: the format needs 3, unknown fields more
 constexpr const char* kMetadata = "__metadata__";
 
-// A name for messages, shortened and escaped.
+// A name in quotes, shortened and printable, for messages.
 std::string readable(const std::string& name) {
   constexpr size_t kMaxSize = 100;
-  const std::string cut = name.size() <= kMaxSize ? name : name.substr(0, kMaxSize) + "...";
-  return Json(cut).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return "\"" + printable(name.substr(0, kMaxSize)) + (name.size() > kMaxSize ? "...\"" : "\"");
 }
 
-// What the header says about one tensor.
+// A tensor of the file, as the header describes it.
 struct Entry {
-  std::string dtype;
+  std::optional<std::string> dtype;
   std::map<std::string, std::vector<uint64_t>> numbers;  // "shape" and "data_offsets"
 };
-
-// Reads the header. It is told every value by nlohmann's parser, and checks it against the format: a tree of
-// Json would allocate memory to free itself, and would not show names that appear twice. Unknown fields of
-// tensors are skipped.
-class Header {
- public:
-  Header(const FileReader& file, const std::string& text) : file_(file) { Json::sax_parse(text, this); }
-
+struct Header {
   std::map<std::string, Entry> tensors;
   Metadata metadata;
+};
 
-  bool null() { return value(Type::null); }
-  bool boolean(bool) { return value(Type::boolean); }
-  bool number_integer(int64_t number) { return value(Type::number_integer, Json(number).dump()); }
-  bool number_unsigned(uint64_t number) { return value(Type::number_unsigned, Json(number).dump(), number); }
-  bool number_float(double number, const std::string&) {
-    return value(Type::number_float, Json(number).dump());
-  }
-  bool string(const std::string& text) { return value(Type::string, text); }
-  bool binary(const Json::binary_t&) { return false; }  // does not appear in JSON text: GCOV_EXCL_LINE
-  bool start_object(size_t) { return open(Type::object); }
-  bool start_array(size_t) { return open(Type::array); }
-  bool end_array() { return close(); }
-  bool end_object() {
-    for (const char* field : {"dtype", "shape", "data_offsets"})
-      file_.require(names_.size() != kTensor || !entry_ || names_.back().contains(field), where_, " has no ",
-                    field);
-    return close();
-  }
-  bool key(const std::string& key) {
-    if (names_.size() == kHeader) {
-      entry_ = key == kMetadata ? nullptr : &tensors[key];
-      where_ = (entry_ ? "tensor " : "") + readable(key);
-    } else if (names_.size() == kTensor) {
-      field_ = key;
+// Checks the JSON of the header against the format. A callback reads every value and discards it: a tree of
+// Json would allocate memory to free itself, and would hide names that appear twice. Ignores unknown fields
+// of tensors.
+Header parse(const FileReader& file, const std::string& text) {
+  // The depths of values: in the header, in a tensor or the metadata, in a list of a tensor.
+  enum Depth : int { kHeader = 1, kTensor = 2, kList = 3 };
+  Header header;
+  std::vector<std::set<std::string>> names;  // of the latest object at each depth
+  Entry* entry = nullptr;                    // current tensor; null in the metadata
+  std::string where, field;                  // its name for messages, and the current name in it
+
+  const auto on_name = [&](size_t depth, const std::string& name) {
+    if (depth == kHeader) {
+      entry = name == kMetadata ? nullptr : &header.tensors[name];
+      where = (entry ? "tensor " : "") + readable(name);
+    } else if (depth == kTensor) {
+      field = name;
     }
-    file_.require(names_.back().insert(key).second, where_,
-                  names_.size() == kHeader ? "" : ": " + readable(key), " appears twice");
-    return true;
-  }
-  bool parse_error(size_t byte, const std::string&, const Json::exception& error) {
-    if (error.id >= 400) file_.refuse("the header contains a number that is too large");
+    file.require(names[depth - 1].insert(name).second, where, depth == kHeader ? "" : ": " + readable(name),
+                 " appears twice");
+  };
+  const auto on_value = [&](int depth, Type type, const Json& value) {
+    const std::string found =
+        value.is_number() ? value.dump() : detail::text("a JSON ", Json(type).type_name());
+    const auto expect = [&](Type wanted, const std::string& what) {
+      file.require(type == wanted, where, what, " is ", found, " and must be ",
+                   wanted == Type::string ? "a " : "an ", Json(wanted).type_name());
+    };
+    const bool list = field == "shape" || field == "data_offsets";
+    if (depth == kHeader) {
+      expect(Type::object, "");
+    } else if (depth == kTensor && !entry) {
+      expect(Type::string, ": " + readable(field));
+      header.metadata[field] = value;
+    } else if (depth == kTensor && field == "dtype") {
+      expect(Type::string, ": dtype");
+      entry->dtype = value.get<std::string>();
+    } else if (depth == kTensor && list) {
+      expect(Type::array, ": " + field);
+      entry->numbers[field];
+    } else if (depth == kList && list) {
+      file.require(type == Type::number_unsigned, where, ": ", field, " contains ", found,
+                   " and must contain whole numbers from 0, below 2^64");
+      entry->numbers[field].push_back(value.get<uint64_t>());
+    }
+  };
+  const auto on_event = [&](int depth, Event event, const Json& value) {
+    const bool opens = event == Event::object_start || event == Event::array_start;
+    if (event == Event::key) on_name(static_cast<size_t>(depth), value);
+    if (event == Event::value) on_value(depth, value.type(), value);
+    if (!opens) return false;
+    file.require(depth < kMaxDepth, "the header is nested more than ", kMaxDepth, " levels deep");
+    on_value(depth, event == Event::object_start ? Type::object : Type::array, value);
+    names.resize(static_cast<size_t>(depth));
+    names.emplace_back();
+    return true;  // values in it are seen
+  };
+  try {
+    const Json discarded = Json::parse(text, on_event);
+  } catch (const Json::parse_error& error) {
     std::string why = error.what();
     why.resize(std::min({why.find("; last read"), why.find(" parsing '"), why.size()}));
-    file_.refuse("the header is not JSON at its byte ", byte, ": ", why.substr(why.find("syntax error")));
+    file.refuse("the header is not JSON at its byte ", error.byte, ": ",
+                why.substr(why.find("syntax error")));
+  } catch (const Json::out_of_range&) {
+    file.refuse("the header contains a number that is too large");
   }
-
- private:
-  // Levels of values: in the header, in a tensor or the metadata, in a list of a tensor.
-  enum Level : size_t { kHeader = 1, kTensor = 2, kList = 3 };
-
-  bool value(Type type, const std::string& text = "", uint64_t number = 0) {
-    const bool is_number = type >= Type::number_integer && type <= Type::number_float;
-    const auto found = [&] { return is_number ? text : std::string("a JSON ") + Json(type).type_name(); };
-    const auto expect = [&](Type wanted, const std::string& what) {
-      if (type == wanted) return;
-      file_.refuse(where_, what, " is ", found(), " and must be ", wanted == Type::string ? "a " : "an ",
-                   Json(wanted).type_name());
-    };
-    const bool list = field_ == "shape" || field_ == "data_offsets";
-    const size_t level = names_.size();
-    if (level == kHeader) {
-      expect(Type::object, "");
-    } else if (level == kTensor && !entry_) {
-      expect(Type::string, ": " + readable(field_));
-      metadata[field_] = text;
-    } else if (level == kTensor && field_ == "dtype") {
-      expect(Type::string, ": dtype");
-      entry_->dtype = text;
-    } else if (level == kTensor && list) {
-      expect(Type::array, ": " + field_);
-      entry_->numbers[field_];
-    } else if (level == kList && list) {
-      if (type != Type::number_unsigned)
-        file_.refuse(where_, ": ", field_, " contains ", found(),
-                     " and must contain whole numbers from 0, below 2^64");
-      entry_->numbers[field_].push_back(number);
-    }
-    return true;
-  }
-  bool open(Type type) {
-    file_.require(names_.size() < kMaxDepth, "the header is nested more than ", kMaxDepth, " levels deep");
-    value(type);
-    names_.emplace_back();
-    return true;
-  }
-  bool close() {
-    names_.pop_back();
-    return true;
-  }
-
-  const FileReader& file_;
-  std::vector<std::set<std::string>> names_;  // in each object and list that is open
-  Entry* entry_ = nullptr;                    // current tensor; null in the metadata
-  std::string where_, field_;                 // its name for messages, and the current name in it
-};
+  return header;
+}
 
 Header read_header(FileReader& file) {
   const std::string start = file.read(std::min<uint64_t>(file.left(), 9), "its start");
@@ -139,71 +116,57 @@ Header read_header(FileReader& file) {
   file.require(length - 1 <= file.left(), "its header takes ", length, " bytes, and the file has ",
                file.left() + 1, " there");
   const std::string text = "{" + file.read(length - 1, "its header");
-  // The parser would stop there.
+  // Otherwise the parser would stop at it.
   const size_t zero = text.find('\0');
   file.require(zero == std::string::npos, "the header is not JSON at its byte ", zero, ": it is 0");
-  return Header(file, text);
+  return parse(file, text);
 }
 
 // A tensor of the file, checked.
 struct Stored {
+  uint64_t begin, end;
   std::string name;
   const StoredType* type;
   Shape shape;
-  uint64_t begin, end;
 };
 
 Stored checked(const FileReader& file, const std::string& name, const Entry& entry) {
-  const std::string tensor = "tensor " + readable(name) + ": ";
+  const auto require = [&](bool condition, const auto&... parts) {
+    file.require(condition, "tensor ", readable(name), parts...);
+  };
+  require(entry.dtype.has_value(), " has no dtype");
+  for (const char* field : {"shape", "data_offsets"})
+    require(entry.numbers.contains(field), " has no ", field);
   const StoredType& type =
-      file.stored_type(&StoredType::safetensors, entry.dtype, tensor + "dtype " + readable(entry.dtype));
+      file.stored_type(&StoredType::safetensors, *entry.dtype,
+                       detail::text("tensor ", readable(name), ": dtype ", readable(*entry.dtype)));
   const auto &offsets = entry.numbers.at("data_offsets"), &sizes = entry.numbers.at("shape");
-  file.require(offsets.size() == 2, tensor, "data_offsets are ", offsets.size(),
-               " numbers and must be two, begin and end");
+  require(offsets.size() == 2, ": data_offsets are ", offsets.size(),
+          " numbers and must be two, begin and end");
   const uint64_t begin = offsets[0], end = offsets[1];
-  file.require(begin <= end && end <= file.left(), tensor, "data_offsets [", begin, ", ", end,
-               "] do not lie within the ", file.left(), " bytes of data");
-  file.require(sizes.size() <= Shape::kMaxDim, tensor, "a shape of ", sizes.size(),
-               " dimensions; a tensor has at most ", Shape::kMaxDim);
+  const std::string range = detail::text("data_offsets [", begin, ", ", end, "]");
+  require(begin <= end && end <= file.left(), ": ", range, " do not lie within the ", file.left(),
+          " bytes of data");
+  require(sizes.size() <= Shape::kMaxDim, ": a shape of ", sizes.size(), " dimensions; a tensor has at most ",
+          Shape::kMaxDim);
   Shape shape;
   for (const uint64_t size : sizes) {
-    file.require(size <= std::numeric_limits<int64_t>::max(), tensor, "a size of ", size, " is too large");
+    require(size <= std::numeric_limits<int64_t>::max(), ": a size of ", size, " is too large");
     shape.push_back(static_cast<int64_t>(size));
   }
-  const std::optional<int64_t> bytes = byte_count(shape, type.size);
-  file.require(bytes.has_value(), tensor, "the sizes of shape ", shape, " multiplied are too large");
-  const int64_t needed = bytes.value_or(0);
-  file.require(static_cast<uint64_t>(needed) == end - begin, tensor, "shape ", shape, " of ",
-               type.safetensors, " takes ", needed, " bytes, and data_offsets [", begin, ", ", end, "] are ",
-               end - begin);
-  return {name, &type, shape, begin, end};
+  const std::optional<uint64_t> bytes = byte_count(shape, type.size);
+  require(bytes.has_value(), ": the sizes of shape ", shape, " multiplied are too large");
+  require(*bytes == end - begin, ": shape ", shape, " of ", type.safetensors, " takes ", *bytes,
+          " bytes, and ", range, " are ", end - begin);
+  return {begin, end, name, &type, shape};
 }
 
-// Returns the tensors in the order of their data, which must have no gaps.
-std::vector<Stored> checked(const FileReader& file, const std::map<std::string, Entry>& entries) {
-  std::vector<Stored> tensors;
-  for (const auto& [name, entry] : entries) tensors.push_back(checked(file, name, entry));
-  std::ranges::sort(tensors, {}, [](const Stored& tensor) { return std::pair(tensor.begin, tensor.end); });
-  uint64_t at = 0;
-  for (const Stored& tensor : tensors) {
-    file.require(tensor.begin == at, "tensor ", readable(tensor.name), " begins at byte ", tensor.begin,
-                 " of the data and must begin at byte ", at, ", where the one before it ends");
-    at = tensor.end;
-  }
-  file.require(at == file.left(), "the tensors end at byte ", at, " of the data, which has ", file.left());
-  return tensors;
-}
-
-// JSON of a string, a list, and an object.
-std::string quoted(const std::string& text) { return Json(text).dump(); }
-std::string list(const Shape& numbers) {
-  std::string text;
-  for (const int64_t number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
-  return "[" + text + "]";
-}
+// The JSON of a list, and of an object with these members in JSON.
+std::string list(const Shape& numbers) { return replaced(to_string(numbers), ", ", ","); }
 std::string object(const std::map<std::string, std::string>& members) {
   std::string text;
-  for (const auto& [name, value] : members) text += (text.empty() ? "" : ",") + quoted(name) + ":" + value;
+  for (const auto& [name, value] : members)
+    text += (text.empty() ? "" : ",") + Json(name).dump() + ":" + value;
   return "{" + text + "}";
 }
 
@@ -217,7 +180,7 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
   std::map<std::string, std::string> header, texts;  // values in JSON
   for (const auto& [key, text] : metadata) {
     check_text("the metadata key", key), check_text("the metadata text", text);
-    texts[key] = quoted(text);
+    texts[key] = Json(text).dump();
   }
   if (!texts.empty()) header[kMetadata] = object(texts);
 
@@ -233,8 +196,8 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
       check_text("the name", name);
       const int64_t end = at + x.numel() * size;
       const std::string dtype(stored_types[static_cast<size_t>(x.dtype())].safetensors);
-      header[name] =
-          object({{"dtype", quoted(dtype)}, {"shape", list(x.shape())}, {"data_offsets", list({at, end})}});
+      header[name] = object(
+          {{"dtype", Json(dtype).dump()}, {"shape", list(x.shape())}, {"data_offsets", list({at, end})}});
       order.push_back(&x);
       at = end;
     }
@@ -254,10 +217,20 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
 Safetensors load_safetensors(const std::string& path) {
   FileReader file("load_safetensors", path);
   Header header = read_header(file);
+  std::vector<Stored> tensors;
+  for (const auto& [name, entry] : header.tensors) tensors.push_back(checked(file, name, entry));
+  std::ranges::sort(tensors, {}, [](const Stored& tensor) { return std::pair(tensor.begin, tensor.end); });
+  uint64_t at = 0;
+  for (const Stored& tensor : tensors) {
+    file.require(tensor.begin == at, "tensor ", readable(tensor.name), " begins at byte ", tensor.begin,
+                 " of the data and must begin at byte ", at, ", where the one before it ends");
+    at = tensor.end;
+  }
+  file.require(at == file.left(), "the tensors end at byte ", at, " of the data, which has ", file.left());
+
   Safetensors loaded{{}, std::move(header.metadata)};
-  for (const Stored& tensor : checked(file, header.tensors))
-    loaded.tensors[tensor.name] =
-        file.read(*tensor.type, tensor.shape, "tensor " + readable(tensor.name) + ": ");
+  for (const auto& [begin, end, name, type, shape] : tensors)
+    loaded.tensors[name] = file.read(*type, shape, "tensor " + readable(name) + ": ");
   return loaded;
 }
 

@@ -7,10 +7,11 @@ namespace heed {
 
 template <bool decoupled>
 void AnyAdamOptions<decoupled>::check() const {
-  detail::check_not_negative(kName, {{"lr", lr}, {"eps", eps}, {"weight_decay", weight_decay}});
+  check_in(kName, lr >= 0 && eps >= 0 && weight_decay >= 0, "lr ", lr, ", eps ", eps, ", weight_decay ",
+           weight_decay, "; none may be negative");
   for (const double beta : betas)
-    heed::check_in(kName, beta >= 0 && beta < 1, "betas are ", betas[0], " and ", betas[1],
-                   "; each must be at least 0 and below 1");
+    check_in(kName, beta >= 0 && beta < 1, "betas are ", betas[0], " and ", betas[1],
+             "; each must be at least 0 and below 1");
 }
 
 template <bool decoupled>
@@ -38,9 +39,9 @@ template struct AnyAdamOptions<false>;
 template struct AnyAdamOptions<true>;
 
 void RMSpropOptions::check() const {
-  detail::check_not_negative(
-      kName,
-      {{"lr", lr}, {"alpha", alpha}, {"eps", eps}, {"weight_decay", weight_decay}, {"momentum", momentum}});
+  check_in(kName, lr >= 0 && alpha >= 0 && eps >= 0 && weight_decay >= 0 && momentum >= 0, "lr ", lr,
+           ", alpha ", alpha, ", eps ", eps, ", weight_decay ", weight_decay, ", momentum ", momentum,
+           "; none may be negative");
 }
 
 void RMSpropOptions::update(const Tensor& p, const Tensor& g, const ParamState& state) const noexcept {
@@ -57,11 +58,10 @@ void RMSpropOptions::update(const Tensor& p, const Tensor& g, const ParamState& 
 }
 
 void AdagradOptions::check() const {
-  detail::check_not_negative(kName, {{"lr", lr},
-                                     {"lr_decay", lr_decay},
-                                     {"weight_decay", weight_decay},
-                                     {"initial_accumulator_value", initial_accumulator_value},
-                                     {"eps", eps}});
+  check_in(kName, lr >= 0 && lr_decay >= 0 && weight_decay >= 0 && initial_accumulator_value >= 0 && eps >= 0,
+           "lr ", lr, ", lr_decay ", lr_decay, ", weight_decay ", weight_decay,
+           ", initial_accumulator_value ", initial_accumulator_value, ", eps ", eps,
+           "; none may be negative");
 }
 
 void AdagradOptions::update(const Tensor& p, const Tensor& g, const ParamState& state) const noexcept {

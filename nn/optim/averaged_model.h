@@ -5,9 +5,9 @@
 /// The mean of a model over its training.
 namespace heed {
 
-/// The mean of what a model was at several moments of its training, such as the ends of its last epochs; it
-/// often answers better than the model itself (stochastic weight averaging, Izmailov et al., 2018). With n
-/// moments so far:
+/// Averages the weights of a model at several points of its training, such as the ends of the last epochs.
+/// The mean often generalizes better than the last weights (stochastic weight averaging, Izmailov et al.,
+/// 2018). At point n + 1:
 ///
 ///   mean <- mean + (p - mean) / (n + 1)
 ///
@@ -15,24 +15,24 @@ namespace heed {
 ///   for (...) { ...; if (late) averaged.update_parameters(model); }
 ///   model.load_state_dict(averaged.module());
 ///
-/// Averages parameters and floating buffers; other buffers are those of the last moment. A value: a copy is a
-/// mean of its own. State dict: n_averaged, module.*
+/// Averages parameters and floating buffers, and copies other buffers from the last point. A copy is
+/// independent. State dict: n_averaged, module.*
 class AveragedModel {
  public:
-  /// Of no moment yet; until the first it is what the model is now.
+  /// Starts from the current values of the model, which the first update replaces.
   explicit AveragedModel(const Module& model);
 
-  /// One moment more. Errors: a model of other names or shapes; then nothing has changed.
+  /// Adds the current values of the model to the mean. If a name, a shape or a dtype differs, throws and
+  /// changes nothing.
   void update_parameters(const Module& model);
 
-  /// How many moments there were.
+  /// The number of updates.
   int64_t n_averaged() const { return n_averaged_; }
-  /// The mean, for load_state_dict of a model. Shares the values: clone what is to stay.
+  /// The mean, for load_state_dict of a model. Shares the values: clone them to keep a copy.
   const StateDict& module() const { return mean_; }
 
-  /// The count and the mean.
   StateDict state_dict() const;
-  /// Goes on from there. Errors: a name or a shape does not belong; then nothing has changed.
+  /// Resumes from a state. If a name, a shape or a dtype does not fit, throws and changes nothing.
   void load_state_dict(const StateDict& state);
 
  private:

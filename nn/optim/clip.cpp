@@ -32,12 +32,10 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   if (!largest) norm = std::pow(norm, 1 / norm_type);
 
   const double scale = max_norm / (norm + 1e-6);
-  if (scale >= 1) return norm;  // a NaN goes on into the gradients
-  std::vector<Tensor> factors;  // before the first gradient changes, so that all do or none
-  for (const Tensor& g : gradients) factors.push_back(kernel::full({}, scale, g.dtype()));
-  for (size_t i = 0; i < factors.size(); ++i) {
-    const Tensor& g = gradients[i];
-    kernel::mul_into(g, factors[i]);
+  if (scale >= 1) return norm;  // a NaN scales the gradients to NaN
+  const Tensor scales[] = {kernel::full({}, scale, float32), kernel::full({}, scale, float64)};
+  for (const Tensor& g : gradients) {  // does not throw
+    kernel::mul_into(g, scales[g.dtype() == float64]);
     TensorImpl::of(g).storage->wrote("clip_grad_norm_", line);
   }
   return norm;

@@ -1,9 +1,51 @@
-// The state dict of an optimizer, and loading it.
+// The state of an optimizer: groups of parameters, learning rates, and the state dict of all.
 
 #include "nn/optim/optimizer.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {
+namespace {
+
+void check_lr(const char* optimizer, double lr) {
+  check_in(optimizer, lr >= 0, "a learning rate of ", lr, "; it must be at least 0");
+}
+
+}  // namespace
+
+void Optimizer::add_group(const std::vector<Tensor>& params) {
+  check_in(name_, !params.empty(), "a group without parameters; is visit() of the model missing a line?");
+  std::vector<Entry> all = entries_;
+  for (const Tensor& p : params) {
+    check_in(name_, p.defined() && is_floating(p.dtype()) && p.is_leaf(), "parameter ", all.size(),
+             " is not a floating leaf; optimize the leaves that a result was computed from");
+    check_in(name_, std::ranges::none_of(all, [&](const Entry& other) { return other.p.same_as(p); }),
+             "parameter ", all.size(), " of shape ", p.shape(), " appears twice; give each once");
+    all.push_back({groups_, p, {}});
+  }
+  entries_ = std::move(all);
+  ++groups_;
+}
+
+std::vector<Tensor> Optimizer::params(size_t group) const {
+  std::vector<Tensor> found;
+  for (const Entry& entry : entries_)
+    if (entry.group == group) found.push_back(entry.p);
+  check_in(name_, !found.empty(), "group ", group, " of ", groups_, "; they count from 0");
+  return found;
+}
+
+void Optimizer::set_lr(size_t group, double lr) {
+  check_lr(name_, lr);
+  lr_of(group) = lr;
+}
+
+PreparedLoad Optimizer::prepare_lr(std::vector<double> rates) {
+  check_in(name_, rates.size() == groups_, rates.size(), " learning rates for ", groups_, " groups");
+  for (const double lr : rates) check_lr(name_, lr);
+  return PreparedLoad([this, rates = std::move(rates)] {
+    for (size_t group = 0; group < rates.size(); ++group) lr_of(group) = rates[group];
+  });
+}
 
 StateDict Optimizer::state_dict() const {
   StateDict result;
@@ -23,38 +65,41 @@ StateDict Optimizer::state_dict() const {
 
 PreparedLoad Optimizer::prepare_load(const StateDict& state) {
   StateDict rest = state;
+  const auto take = [&](const std::string& name) {
+    const Tensor x = rest.contains(name) ? rest.at(name) : Tensor();
+    if (x.defined()) rest.erase(name);
+    return x;
+  };
   std::vector<ParamState> states;
   for (const Entry& entry : entries_) {
     const std::string prefix = std::to_string(states.size()) + ".";
     ParamState& own = states.emplace_back();
-    if (const auto step = rest.extract(prefix + "step")) {
-      const auto count = step.mapped().item();
+    if (const Tensor step = take(prefix + "step"); step.defined()) {
+      const double count = step.item();
       check_in(name_, count >= 0 && count < 0x1p53 && count == std::floor(count), "load_state_dict: ", prefix,
                "step is ", count, "; it must be a whole number from 0");
       own.step = static_cast<int64_t>(count);
     }
     for (const StateSlot& slot : slots(entry.group)) {
-      Tensor& x = own.tensors.emplace_back();
-      const auto given = rest.extract(prefix + slot.name);
-      if (!given) continue;
-      const Tensor& value = given.mapped();
-      check_in(name_, value.shape() == entry.p.shape(), "load_state_dict: ", prefix, slot.name, " has shape ",
-               value.shape(), " and the parameter ", entry.p.shape());
-      check_in(name_, is_floating(value.dtype()), "load_state_dict: ", prefix, slot.name, " is ",
-               value.dtype(), "; it must be float32 or float64");
-      x = kernel::cast(value, entry.p.dtype());
+      Tensor& x = own.tensors.emplace_back(take(prefix + slot.name));
+      if (!x.defined()) continue;
+      check_in(name_, x.shape() == entry.p.shape(), "load_state_dict: ", prefix, slot.name, " has shape ",
+               x.shape(), " and the parameter ", entry.p.shape());
+      check_in(name_, is_floating(x.dtype()), "load_state_dict: ", prefix, slot.name, " is ", x.dtype(),
+               "; it must be float32 or float64");
+      x = kernel::cast(x, entry.p.dtype());
     }
   }
   std::vector<double> rates;
   for (size_t group = 0; group < groups_; ++group) {
-    const auto rate = rest.extract("lr." + std::to_string(group));
-    rates.push_back(rate ? rate.mapped().item() : lr(group));
-    check_lr(rates.back());
+    const Tensor rate = take("lr." + std::to_string(group));
+    rates.push_back(rate.defined() ? rate.item() : lr(group));
   }
+  PreparedLoad load_rates = prepare_lr(std::move(rates));
   check_in(name_, rest.empty(), "load_state_dict: ", rest.size(), " of ", state.size(),
            " entries do not belong to ", entries_.size(), " parameters in ", groups_, " groups of a ", name_);
-  return PreparedLoad([this, rates = std::move(rates), states = std::move(states)]() mutable {
-    for (size_t group = 0; group < rates.size(); ++group) lr_of(group) = rates[group];
+  return PreparedLoad([this, load_rates, states = std::move(states)]() mutable {
+    load_rates.commit();
     for (size_t i = 0; i < states.size(); ++i) entries_[i].state = std::move(states[i]);
   });
 }

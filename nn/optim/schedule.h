@@ -5,53 +5,51 @@
 
 #include "nn/optim/optimizer.h"
 
-/// Learning rates that change as training goes on.
+/// Learning rates that change during training.
 namespace heed {
 
-/// Sets the learning rates of an optimizer as training goes on. The rate of a group at epoch t is a formula
-/// of t and of the rate `base` that the group started with; epoch 0 is in force from construction, and
-/// `step()`, called after the optimizer's, goes on to the next.
+/// Sets the learning rates of an optimizer. The rate of a group at epoch t is a formula of t and of `base`,
+/// the rate of the group when the schedule was created. The constructor sets the rates of epoch 0, and
+/// step(), called after the optimizer's, those of the next epoch.
 ///
 ///   CosineAnnealingLR schedule(optimizer, epochs);
 ///   for (...) { ...; optimizer.step(); schedule.step(); }
 ///
-/// A step that throws, because a rate would be negative or the optimizer is gone, changes nothing.
+/// If a rate is negative or the optimizer was destroyed, a step throws and changes nothing.
 class Schedule {
  public:
-  /// rate(t, base, group) -> learning rate
   using Rate = std::function<double(double t, double base, size_t group)>;
+  using Momentum = std::function<double(double t)>;  ///< for all groups
 
-  /// The rates of epoch 0 are in force from here on.
-  Schedule(Optimizer& optimizer, Rate rate);
+  /// Without a formula for the momentum, or for optimizers without momentum, only the rates change.
+  Schedule(Optimizer& optimizer, Rate rate, Momentum momentum = nullptr);
   virtual ~Schedule() = default;
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
 
-  /// Goes on to the next epoch.
+  /// Moves to the next epoch.
   void step() { set_epoch(epoch_ + 1); }
-  /// t, the epoch in force.
+  /// The current epoch t.
   int64_t epoch() const { return epoch_; }
-  /// Goes straight to an epoch, as when training is resumed. Errors: below 0.
+  /// Moves to an epoch. Throws if it is negative.
   void set_epoch(int64_t epoch) { prepare_epoch(epoch).commit(); }
   /// The first phase of set_epoch: does everything that may throw.
-  virtual PreparedLoad prepare_epoch(int64_t epoch);
+  PreparedLoad prepare_epoch(int64_t epoch);
 
  protected:
-  /// An Error when it is gone.
-  Optimizer& optimizer() const;
-  /// Throws unless `value`, an option of a schedule, is at least 1; returns it as a number to divide by.
+  /// Returns an option as a number to divide by. Throws if it is below 1.
   static double positive(const char* schedule, const char* name, int64_t value);
 
  private:
   std::weak_ptr<Optimizer> optimizer_;
   Rate rate_;
+  Momentum momentum_;
   std::vector<double> base_;
   int64_t epoch_ = 0;
 };
 
 /// base gamma^floor(t / step_size)
 struct StepLR : Schedule {
-  /// gamma is applied at every step_size-th epoch.
   StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1)
       : Schedule(optimizer, [=](double t, double base, size_t) {
           return base * std::pow(gamma, std::floor(t / positive("StepLR", "step_size", step_size)));
@@ -60,7 +58,6 @@ struct StepLR : Schedule {
 
 /// base gamma^(number of milestones at or before t)
 struct MultiStepLR : Schedule {
-  /// gamma is applied at the milestones.
   MultiStepLR(Optimizer& optimizer, const std::vector<int64_t>& milestones, double gamma = 0.1)
       : Schedule(optimizer, [=](double t, double base, size_t) {
           for (const int64_t milestone : milestones)
@@ -71,14 +68,12 @@ struct MultiStepLR : Schedule {
 
 /// base gamma^t
 struct ExponentialLR : Schedule {
-  /// gamma is applied at every epoch.
   ExponentialLR(Optimizer& optimizer, double gamma)
       : Schedule(optimizer, [=](double t, double base, size_t) { return base * std::pow(gamma, t); }) {}
 };
 
 /// base (start_factor + (end_factor - start_factor) min(1, t / total_iters))
 struct LinearLR : Schedule {
-  /// The factors at epoch 0 and from total_iters on.
   explicit LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1,
                     int64_t total_iters = 5)
       : Schedule(optimizer, [=](double t, double base, size_t) {
@@ -89,7 +84,6 @@ struct LinearLR : Schedule {
 
 /// eta_min + (base - eta_min) (1 + cos(pi t / T_max)) / 2
 struct CosineAnnealingLR : Schedule {
-  /// Down to eta_min in T_max epochs, and up again.
   CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0)
       : Schedule(optimizer, [=](double t, double base, size_t) {
           const double angle = std::numbers::pi * t / positive("CosineAnnealingLR", "T_max", T_max);
@@ -97,13 +91,11 @@ struct CosineAnnealingLR : Schedule {
         }) {}
 };
 
-/// base factor(t), with one factor for all groups or one each.
+/// base factor(t), with one factor for all groups or one for each.
 struct LambdaLR : Schedule {
-  using Factor = std::function<double(int64_t t)>;  ///< factor(t)
-  /// One factor for all groups.
+  using Factor = std::function<double(int64_t t)>;
   LambdaLR(Optimizer& optimizer, const Factor& factor)
       : LambdaLR(optimizer, std::vector(optimizer.groups(), factor)) {}
-  /// One factor for each group.
   LambdaLR(Optimizer& optimizer, const std::vector<Factor>& factors)
       : Schedule(optimizer, [=](double t, double base, size_t group) {
           check(group < factors.size(), "LambdaLR: there are ", factors.size(), " factors and more groups");
@@ -113,16 +105,15 @@ struct LambdaLR : Schedule {
 
 /// base min(1, (t + 1) / steps)
 struct WarmupLR : Schedule {
-  /// How many steps the rate rises.
   WarmupLR(Optimizer& optimizer, int64_t steps)
       : Schedule(optimizer, [=](double t, double base, size_t) {
           return base * std::min(1.0, (t + 1) / positive("WarmupLR", "steps", steps));
         }) {}
 };
 
-/// base width^-1/2 min((t + 1)^-1/2, (t + 1) warmup^-3/2): the rate of "Attention is all you need"
+/// base width^-1/2 min((t + 1)^-1/2, (t + 1) warmup^-3/2): the rate of "Attention is all you need", where
+/// width is the size of the model's embeddings and warmup the number of steps in which the rate rises.
 struct NoamLR : Schedule {
-  /// The width of the model, and how many steps the rate rises.
   NoamLR(Optimizer& optimizer, int64_t width, int64_t warmup)
       : Schedule(optimizer, [=](double t, double base, size_t) {
           const double rise = (t + 1) * std::pow(positive("NoamLR", "warmup", warmup), -1.5);
@@ -130,38 +121,31 @@ struct NoamLR : Schedule {
         }) {}
 };
 
-/// Choices of OneCycleLR.
+/// Options of OneCycleLR.
 struct OneCycleOptions {
   int64_t total_steps;            ///< of the cycle, at least 2
-  double pct_start = 0.3;         ///< the part of the steps in which the rate rises
+  double pct_start = 0.3;         ///< fraction of the steps in which the rate rises
   bool linear = false;            ///< anneal along a line instead of a cosine
   bool cycle_momentum = true;     ///< whether the momentum changes too
   double base_momentum = 0.85;    ///< where the rate is largest
   double max_momentum = 0.95;     ///< where the rate is smallest
   double div_factor = 25;         ///< the first rate is max_lr / div_factor
   double final_div_factor = 1e4;  ///< the last is the first / final_div_factor
-  bool three_phase = false;       ///< down as fast as up, then to the last rate
+  bool three_phase = false;       ///< falls to the first rate as fast as it rose, and then to the last
 };
 
-/// Up to max_lr, then down to almost nothing; the momentum runs the other way (Smith and Topin, 2017).
+/// Rises to max_lr and falls to almost 0, while the momentum falls and rises (Smith and Topin, 2017).
 ///
 ///   first = max_lr / div_factor,  last = first / final_div_factor,  up = pct_start total_steps - 1
-///   from first to max_lr at t = up, from there to last at t = total_steps - 1
+///   from first to max_lr at t = up, and from there to last at t = total_steps - 1,
 ///   each by  a + (b - a) (1 - cos(pi part)) / 2,  or, linear, by  a + (b - a) part
 ///
-/// max_lr is one for all groups or one each. Errors: a step beyond total_steps. An optimizer without momentum
-/// cycles its rate alone.
-class OneCycleLR : public Schedule {
- public:
-  /// One max_lr for all groups.
+/// There is one max_lr for all groups or one for each. Throws at a step beyond total_steps. If the optimizer
+/// has no momentum, only the rate changes.
+struct OneCycleLR : Schedule {
   OneCycleLR(Optimizer& optimizer, double max_lr, const OneCycleOptions& options)
       : OneCycleLR(optimizer, std::vector<double>(optimizer.groups(), max_lr), options) {}
-  /// One max_lr for each group.
-  OneCycleLR(Optimizer& optimizer, std::vector<double> max_lr, const OneCycleOptions& options);
-  PreparedLoad prepare_epoch(int64_t epoch) override;
-
- private:
-  OneCycleOptions options_;
+  OneCycleLR(Optimizer& optimizer, const std::vector<double>& max_lr, const OneCycleOptions& options);
 };
 
 }  // namespace heed

@@ -7,7 +7,7 @@
 
 #include "nn/attention/multi_head.h"
 #include "nn/layers/sequential.h"
-#include "nn/optim/optimizer.h"
+#include "nn/optim/sgd.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

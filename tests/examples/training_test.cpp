@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "nn/layers/linear.h"
-#include "nn/optim/optimizer.h"
+#include "nn/optim/sgd.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 

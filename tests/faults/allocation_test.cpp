@@ -13,6 +13,7 @@
 #include "nn/layers/embedding.h"
 #include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
+#include "nn/optim/sgd.h"
 #include "nn/text/batch.h"
 #include "nn/text/vocabulary.h"
 #include "nn/transformer/transformer.h"

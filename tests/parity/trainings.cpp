@@ -7,6 +7,7 @@
 #include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
 #include "nn/optim/schedule.h"
+#include "nn/optim/sgd.h"
 #include "tensor/index.h"
 #include "tests/parity/expression.h"
 #include "tests/parity/nn_cases.h"

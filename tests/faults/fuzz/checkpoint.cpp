@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "nn/layers/linear.h"
+#include "nn/optim/sgd.h"
 #include "nn/text/batch.h"
 #include "tensor/create.h"
 #include "tests/faults/fuzz/fuzz.h"

@@ -16,7 +16,7 @@
 #include "nn/layers/linear.h"
 #include "nn/layers/norm.h"
 #include "nn/layers/sequential.h"
-#include "nn/optim/optimizer.h"
+#include "nn/optim/sgd.h"
 #include "nn/recurrent/recurrent.h"
 #include "nn/transformer/transformer.h"
 #include "tests/support/expect.h"

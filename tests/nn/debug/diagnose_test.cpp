@@ -14,6 +14,7 @@
 #include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
 #include "nn/optim/schedule.h"
+#include "nn/optim/sgd.h"
 #include "nn/recurrent/recurrent.h"
 #include "nn/transformer/transformer.h"
 #include "tests/support/expect.h"

@@ -11,6 +11,7 @@
 #include "nn/layers/linear.h"
 #include "nn/layers/sequential.h"
 #include "nn/optim/adaptive.h"
+#include "nn/optim/sgd.h"
 #include "nn/text/batch.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"

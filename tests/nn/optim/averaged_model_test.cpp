@@ -25,12 +25,12 @@ struct Counted : Layer<Counted> {
 
 }  // namespace
 
-TEST_CASE("AveragedModel: the mean of the moments that it was given") {
+TEST_CASE("AveragedModel: the mean of all updates") {
   Counted model;
   AveragedModel averaged(model);
   {
     const NoGrad guard;
-    fill_(model.w, 9);  // what it is a mean of is its own
+    fill_(model.w, 9);  // the mean has its own values
   }
   CHECK(averaged.module().at("w").to_vector<double>() == Values{0, 0});
   for (const double value : {1., 2., 6.}) {
@@ -47,7 +47,7 @@ TEST_CASE("AveragedModel: the mean of the moments that it was given") {
   CHECK(model.w.to_vector<double>()[0] == doctest::Approx(3));
 }
 
-TEST_CASE("AveragedModel: goes on from a checkpoint; another model is refused and changes nothing") {
+TEST_CASE("AveragedModel: resumes from a checkpoint; another model throws and changes nothing") {
   const Folder folder;
   Linear model(2, 3);
   AveragedModel averaged(model);
@@ -70,12 +70,12 @@ TEST_CASE("AveragedModel: goes on from a checkpoint; another model is refused an
   const Linear other(2, 4), fewer(2, 3, {.bias = false});
   CHECK_ERROR_HAS(averaged.update_parameters(other), "bias is float32 [4]; it was float32 [3]");
   CHECK_ERROR_HAS(averaged.update_parameters(fewer), "there is no bias");
-  CHECK_ERROR_HAS(averaged.load_state_dict(model.state_dict()), "n_averaged is no count");
+  CHECK_ERROR_HAS(averaged.load_state_dict(model.state_dict()), "there is no module.bias");
   StateDict more = averaged.state_dict();
   more["module.scale"] = ones({1});
   CHECK_ERROR_HAS(averaged.load_state_dict(more), "scale is of another model");
   more.erase("module.scale");
   more["weight"] = more["module.weight"];
-  CHECK_ERROR_HAS(averaged.load_state_dict(more), "weight does not begin with module.");
+  CHECK_ERROR_HAS(averaged.load_state_dict(more), ": weight is of another model");
   CHECK(averaged.n_averaged() == 2);
 }

@@ -1,11 +1,12 @@
 // Tests of optimizer_state.cpp.
 #include "nn/layers/linear.h"
 #include "nn/optim/adaptive.h"
+#include "nn/optim/sgd.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
 
-TEST_CASE("optimizers: one that loads the state of another continues as the other would") {
+TEST_CASE("optimizers: a loaded state continues with the same bits") {
   const auto gradient = [](int step) { return from_vector<double>({1.0 + step, -0.5 * step, 2}, {3}); };
   const Tensor a = leaf({1, 2, 3});
   Adam first({a}, {.lr = 0.1, .amsgrad = true});
@@ -60,7 +61,7 @@ TEST_CASE("optimizers: loading an invalid state throws and changes nothing") {
     const auto before = optimizer->state_dict();
     const auto refused = [&](const std::string& name, const Tensor& value, const std::string& why) {
       auto state = before;
-      for (auto& [key, x] : state) x = x + 1;  // what would be taken over
+      for (auto& [key, x] : state) x = x + 1;  // would be loaded
       state[name] = value;
       CHECK(message([&] { optimizer->load_state_dict(state); }).starts_with(kind + ": " + why));
       for (const auto& [key, x] : optimizer->state_dict()) CHECK(values(x) == values(before.at(key)));

@@ -1,6 +1,7 @@
 #include "nn/optim/optimizer.h"
 
 #include "nn/optim/adaptive.h"
+#include "nn/optim/sgd.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -20,22 +21,7 @@ struct SignOptions {
   }
 };
 
-TEST_CASE("SGD: Nesterov and maximize by hand, invalid options") {
-  const auto step = [](const SGDOptions& options) {
-    const Tensor p = leaf({0});
-    SGD optimizer({p}, options);
-    for (int i = 0; i < 2; ++i) p.set_grad(full({1}, 2, float64)), optimizer.step();
-    return p.item();
-  };
-  CHECK(step({.lr = 0.25, .maximize = true}) == 1);
-  // g + 0.5 v = 3, then v = 3 and the step 3.5
-  CHECK(step({.lr = 0.25, .momentum = 0.5, .nesterov = true}) == -0.25 * 6.5);
-  CHECK_ERROR(step({.lr = -1}), "SGD: lr -1, momentum 0, weight_decay 0; none may be negative");
-  CHECK_ERROR(step({.nesterov = true}),
-              "SGD: nesterov with momentum 0 and dampening 0; it needs a momentum and no dampening");
-}
-
-TEST_CASE("optimizers: one with a rule of its own") {
+TEST_CASE("optimizers: an update rule of the user") {
   const Tensor p = leaf({1, 2});
   OptimizerOf<SignOptions> optimizer({p});
   p.set_grad(tensor({4, -4}, float64)), optimizer.step();
@@ -44,7 +30,7 @@ TEST_CASE("optimizers: one with a rule of its own") {
   CHECK(values(optimizer.state_dict().at("0.mean")) == Values{0.5, -1.5});
 }
 
-TEST_CASE("optimizers: parameters without a gradient stay, strided ones move, the write is seen") {
+TEST_CASE("optimizers: parameters without a gradient stay, strided ones move, the version changes") {
   const Tensor still = leaf({1, 2});
   const Tensor table = from_vector<double>({1, 2, 3, 4, 5, 6}, {2, 3});
   const Tensor column = TensorImpl::view(table, {2}, {3}, 1).requires_grad_();
@@ -75,7 +61,7 @@ TEST_CASE("optimizers: frozen parameters stay, whenever they were frozen") {
   CHECK(!moves.grad().defined());
 }
 
-TEST_CASE("optimizers: bad parameters and options are named") {
+TEST_CASE("optimizers: errors name invalid parameters and learning rates") {
   const Tensor a = leaf({1}), b = leaf({2});
   CHECK_ERROR(SGD({a, b, a}), "SGD: parameter 2 of shape [1] appears twice; give each once");
   CHECK_ERROR(SGD({a * 2}),

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "nn/optim/adaptive.h"
+#include "nn/optim/sgd.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
