@@ -47,7 +47,8 @@ struct ModuleHooks {
 struct CallState {
   CallState() = default;
   CallState(const CallState&) noexcept {}
-  CallState& operator=(const CallState&) noexcept {
+  CallState& operator=(const CallState& other) noexcept {
+    if (this == &other) return *this;
     root = 0;
     id = ++ids;
     return *this;
