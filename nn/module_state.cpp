@@ -1,7 +1,8 @@
-// The state dict of a module: saving and loading.
+// The state of a module: saving, loading, conversion to another dtype.
 
 #include <set>
 
+#include "autograd/node.h"
 #include "nn/module.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/table.h"
@@ -44,24 +45,22 @@ PreparedLoad Module::prepare_load(const StateDict& state, LoadReport* report, So
       misfits.add({"shape", member.name, shape(to), shape(value)});
     else if (value.dtype() != to.dtype() && !(is_floating(value.dtype()) && is_floating(to.dtype())))
       misfits.add({"dtype", member.name, kind(to), kind(value)});
-    else  // a copy of what the first writes would change, and of what commit() could not read without memory
+    else  // commit() must not allocate, and its writes must not change values that it reads later
       writes.emplace_back(to, memory.contains(TensorImpl::of(value).storage.get())
                                   ? kernel::clone(value)
                                   : kernel::contiguous(value));
   }
-  for (const Member& member : own) {
-    if (given.contains(&TensorImpl::of(*member.tensor))) continue;
-    if (report)
-      report->missing.push_back(member.name);
-    else
-      misfits.add({"missing", member.name, shape(*member.tensor), "-"});
-  }
+  LoadReport unmatched;
+  for (const Member& member : own)
+    if (!given.contains(&TensorImpl::of(*member.tensor))) {
+      unmatched.missing.push_back(member.name);
+      if (!report) misfits.add({"missing", member.name, shape(*member.tensor), "-"});
+    }
   for (const auto& [name, value] : rest) {
-    if (report)
-      report->unexpected.push_back(name);
-    else
-      misfits.add({"unexpected", name, "-", value.defined() ? shape(value) : "-"});
+    unmatched.unexpected.push_back(name);
+    if (!report) misfits.add({"unexpected", name, "-", value.defined() ? shape(value) : "-"});
   }
+  if (report) *report = std::move(unmatched);
   check(misfits.rows() == 0, misfits.rows(), misfits.rows() == 1 ? " name does" : " names do", " not fit ",
         type_name(), "; nothing was changed", misfits,
         "\nwere they saved by another model, or by one with other options?");
@@ -72,6 +71,33 @@ PreparedLoad Module::prepare_load(const StateDict& state, LoadReport* report, So
       TensorImpl::of(to).storage->wrote("load_state_dict", line);
     }
   });
+}
+
+void Module::to(DType dtype) {
+  check(is_floating(dtype), "to: a module computes in float32 or float64, not in ", dtype);
+  for (const Member& member : members())
+    if (is_floating(member.tensor->dtype())) member.tensor->to_(dtype);
+}
+
+void OwnedTensor::to_(DType dtype) const {
+  if (!defined() || dtype == this->dtype()) return;
+  check(is_floating(this->dtype()) && is_floating(dtype), "to: a ", this->dtype(),
+        " member of a module cannot become ", dtype, "; only floating ones change, to float32 or float64");
+  const Tensor converted = kernel::cast(tensor_, dtype);
+  // Continues to count versions, so that tensors saved before throw when read.
+  TensorImpl::of(converted).storage->version = TensorImpl::of(tensor_).storage->version;
+  TensorImpl::of(converted).storage->wrote("to", {});
+  for (const Tensor& x : {save(tensor_)(), tensor_}) {  // also the alias that gradient rules save
+    TensorImpl& own = TensorImpl::of(x);
+    own.storage = TensorImpl::of(converted).storage;
+    own.strides = converted.strides();
+    own.contiguous = true;
+    own.offset = 0;
+    own.dtype = dtype;
+  }
+  if (!requires_grad()) return;
+  Node::of(tensor_)->dtype = dtype;
+  if (const Tensor g = tensor_.grad(); g.defined()) tensor_.set_grad(kernel::cast(g, dtype));
 }
 
 }  // namespace heed

@@ -17,7 +17,7 @@ Tensor kernel_value(SmoothingKernel kernel, Operand squared_distance) {
   if (kernel == SmoothingKernel::epanechnikov) return relu(1 - s);
   if (kernel == SmoothingKernel::constant) return ones_like(s);
   check_in("kernel_value", kernel == SmoothingKernel::triangular, "not a kernel");
-  // The derivative of sqrt at 0 is infinite: 0 is not passed to it.
+  // The derivative of sqrt is infinite at 0, so 0 is replaced before it.
   const Tensor positive = s > 0;
   return relu(1 - where(positive, sqrt(where(positive, s, 1)), 0));
 }

@@ -29,25 +29,25 @@ Tensor kernel_value(SmoothingKernel kernel, Operand squared_distance);
 ///   mask     which queries may use which keys
 ///   returns  [..., Tq, Tk]   each row sums to 1, or to 0
 ///
-/// A query without support, because all keys are masked or too far for the kernel, has weights 0 and gradient
-/// 0. The Gaussian kernel is computed as softmax(-((q - k) w)^2 / 2), so that the weights of far keys do not
-/// all underflow: the nearest key has the largest weight at any distance whose square is finite.
+/// If all keys are masked or too far for the kernel, the weights of a query are 0, with gradient 0. The
+/// Gaussian kernel is computed as softmax(-((q - k) w)^2 / 2), so that the weights of distant keys do not all
+/// underflow: the nearest key has the largest weight at any distance whose square is finite.
 Tensor kernel_weights(Operand queries, Operand keys, SmoothingKernel kernel = SmoothingKernel::gaussian,
                       Operand w = 1, const Mask& mask = {});
 
-/// Whether a point is among the keys for its own prediction.
+/// Whether a point is one of the keys of its own prediction.
 enum class OwnPoint { keep, exclude };
 
 /// Options of NadarayaWatson.
 struct NadarayaWatsonOptions {
   SmoothingKernel kernel = SmoothingKernel::gaussian;  ///< K
-  double w = 1;                                        ///< 1/w is the kernel's width
-  bool learn = false;                                  ///< w is a parameter; otherwise the layer has none
-  DType dtype = float32;                               ///< of w
+  double w = 1;                                        ///< 1/w is the kernel's width.
+  bool learn = false;                                  ///< Whether w is a parameter.
+  DType dtype = float32;                               ///< Of w.
 };
 
 /// Kernel regression (Nadaraya 1964, Watson 1964): f(q) = sum_i K(|q - k_i| w) v_i / sum_j K(|q - k_j| w).
-/// The data are the model: each call is given keys and values.
+/// There is no training on the data: each call receives them as keys and values.
 ///
 ///   queries  [Tq] or [..., Tq, d]
 ///   keys     [Tk] or [..., Tk, d]
@@ -55,8 +55,7 @@ struct NadarayaWatsonOptions {
 ///   returns  [..., Tq] or [..., Tq, dv]
 ///
 /// To learn w, predict the keys themselves with OwnPoint::exclude: the training loss is then leave-one-out
-/// cross-validation. With OwnPoint::keep each point is predicted best by itself alone, and w grows without
-/// bound.
+/// cross-validation. With OwnPoint::keep each point predicts itself best, so w grows without bound.
 ///
 /// Start: w as in the options. State dict: w. Errors: learning the w of a boxcar or constant kernel, whose
 /// derivative with respect to w is 0; OwnPoint::exclude with queries and keys of different shapes.

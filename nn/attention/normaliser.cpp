@@ -15,7 +15,7 @@ Tensor SparsemaxNormaliser::operator()(const Tensor& scores, const Mask& mask) c
 }
 
 Tensor HardNormaliser::operator()(const Tensor& scores, const Mask& mask) const {
-  // Gumbel-max: argmax(log p + G), with G = -log(-log(u)) and uniform u, is a draw with the probabilities p.
+  // Gumbel-max: argmax(log p + G), with G = -log(-log(u)) and uniform u, is a sample from p.
   const auto draw = function(
       "hard_choice",
       [](const Tensor& p) {

@@ -12,13 +12,13 @@
 /// Your own normaliser is a type with such an operator() and, if it has parameters, `visit`.
 namespace heed {
 
-/// A normaliser, as AttentionPooling takes it.
+/// What AttentionPooling accepts as a normaliser.
 template <class N>
 concept Normaliser = requires(const N& normaliser, const Tensor& scores, const Mask& mask) {
   { normaliser(scores, mask) } -> std::convertible_to<Tensor>;
 };
 
-/// exp(s_j) / sum_k exp(s_k), over the keys that the mask allows.
+/// exp(s_j) / sum_k exp(s_k) over the keys that the mask allows.
 struct SoftmaxNormaliser {
   Tensor operator()(const Tensor& scores, const Mask& mask) const;
 };
@@ -29,9 +29,9 @@ struct SparsemaxNormaliser {
   Tensor operator()(const Tensor& scores, const Mask& mask) const;
 };
 
-/// Hard attention: draws one key for each query with the probabilities softmax(s) and gives it weight 1. The
-/// mean over many draws is soft attention. A draw is not differentiable, so the gradient is that of the
-/// softmax (straight-through; Bengio, Leonard and Courville 2013).
+/// Hard attention: samples one key for each query from softmax(s) and gives it weight 1. The mean over many
+/// samples is soft attention. Sampling is not differentiable, so the gradient is that of the softmax
+/// (straight-through; Bengio, Leonard and Courville 2013).
 struct HardNormaliser {
   Tensor operator()(const Tensor& scores, const Mask& mask) const;
 };

@@ -3,7 +3,7 @@
 #include "nn/any_callable.h"
 #include "nn/layers/linear.h"
 
-/// The first of the three stages of attention: a score says how well a key fits a query.
+/// The first of the three stages of attention: a score measures how well a key matches a query.
 ///
 ///   q        [..., Tq, dq]
 ///   k        [..., Tk, dk]
@@ -22,12 +22,11 @@
 ///   };
 ///   AttentionPooling pooling{CosineScore()};
 ///
-/// A score that maps the keys by a Linear before it compares them with queries may take `const CachedKeys& k`
-/// and read k.mapped_by(W).
+/// A score that applies a Linear to the keys first may take `const CachedKeys& k` and read k.mapped_by(W).
 namespace heed {
 
-/// Keys that are compared with one query after another, as in a decoder's loop: what a score computes from
-/// the keys alone is computed once. Any tensor converts to CachedKeys.
+/// Keys for many queries, one after the other, as in a decoder's loop: a score computes what depends only on
+/// the keys once. Any tensor converts to CachedKeys.
 ///
 ///   const CachedKeys keys(states);
 ///   for (...) context = attention(query, keys, states, mask).output;
@@ -37,8 +36,8 @@ class CachedKeys : public Tensor {
  public:
   /// Any tensor [..., Tk, dk].
   CachedKeys(const Tensor& keys) : Tensor(keys) {}
-  /// map(keys). Computed again only for another `map`, after a write to its parameters, or if recording was
-  /// switched on or off.
+  /// map(keys). Computed again only for another `map`, after a write to its parameters, or after recording
+  /// was switched on or off.
   const Tensor& mapped_by(const Linear& map) const;
 
  private:
@@ -47,7 +46,7 @@ class CachedKeys : public Tensor {
   mutable Tensor mapped_;
 };
 
-/// A score, as AttentionPooling takes it.
+/// What AttentionPooling accepts as a score.
 template <class S>
 concept Score = requires(const S& score, const Tensor& q, const CachedKeys& k) {
   { score(q, k) } -> std::convertible_to<Tensor>;

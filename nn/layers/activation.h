@@ -6,8 +6,8 @@
 #include "autograd/ops/softmax.h"
 #include "nn/module.h"
 
-/// Functions without parameters as layers, for Sequential and for models that choose one. All except Flatten
-/// keep the shape.
+/// Functions without parameters as layers, for Sequential and for models with a choice of activation. All
+/// except Flatten keep the shape.
 namespace heed {
 
 /// y = x
@@ -78,7 +78,7 @@ struct LogSoftmax : Layer<LogSoftmax> {
   int64_t dim;
 };
 
-/// [B, a, b, ...] -> [B, a b ...]: joins the dimensions from start_dim to end_dim, both included
+/// [B, a, b, ...] -> [B, a b ...]: joins the dimensions start_dim to end_dim, both included
 struct Flatten : Layer<Flatten> {
   explicit Flatten(int64_t start_dim = 1, int64_t end_dim = -1) : start_dim(start_dim), end_dim(end_dim) {}
   Tensor forward(const Tensor& x) const { return flatten(x, start_dim, end_dim); }

@@ -7,7 +7,7 @@
 namespace heed {
 
 /// In training, zeroes each value independently with probability p and multiplies the others by 1 / (1 - p),
-/// which keeps the expectation (Srivastava et al., 2014). In eval the identity.
+/// which keeps the expectation (Srivastava et al., 2014). In evaluation y = x.
 ///
 ///   x          [...]
 ///   returns    same shape
@@ -18,7 +18,7 @@ struct Dropout : Layer<Dropout> {
   explicit Dropout(double p = 0.5) : p(p) { F::check_dropout("Dropout", "p", p); }
   Tensor forward(const Tensor& x) const { return F::dropout(x, p, training()); }
 
-  double p;  ///< probability that a value is zeroed
+  double p;  ///< Probability that a value is zeroed.
 };
 
 }  // namespace heed

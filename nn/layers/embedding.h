@@ -6,12 +6,12 @@
 #include "nn/init.h"
 #include "nn/module.h"
 
-/// A learned vector for each word.
+/// Embedding.
 namespace heed {
 
 /// Options of Embedding.
 struct EmbeddingOptions {
-  /// This row starts at zero and gets no gradient; -1 is the last row.
+  /// A row that starts at zero and gets no gradient; -1 is the last row.
   std::optional<int64_t> padding_idx = {};
 };
 
@@ -23,8 +23,8 @@ struct EmbeddingOptions {
 /// Start: normal with mean 0 and variance 1, or the matrix given to the constructor, [num_embeddings,
 /// embedding_dim]; the padding row is zero. To freeze the vectors: embedding.requires_grad_(false).
 ///
-/// A tied output projection, which scores all words by the same vectors, takes one line of the model's
-/// forward and one of its visit:
+/// A tied output projection computes the scores of all words from the same vectors. It takes one line in the
+/// model's forward and one in its visit:
 ///
 ///   Tensor forward(const Tensor& words) const {
 ///     return F::linear(body(embedding(words)), embedding.weight);
@@ -35,11 +35,11 @@ struct EmbeddingOptions {
 ///     v("head.weight", embedding.weight);
 ///   }
 ///
-/// parameters() contains the matrix once, the state dict under both names, and either name suffices to load
-/// it.
+/// parameters() contains the matrix once. The state dict contains it under both names; either is enough to
+/// load it.
 ///
-/// State dict: weight. Errors: an index outside of [0, num_embeddings), or not int64; a padding_idx that is
-/// no row; a start that is no matrix.
+/// State dict: weight. Errors: an index that is not int64 or outside of [0, num_embeddings); a padding_idx
+/// outside of the matrix; a start that is not a matrix.
 struct Embedding : Layer<Embedding> {
   Embedding(int64_t num_embeddings, int64_t embedding_dim, EmbeddingOptions options = {})
       : Embedding(init::normal({num_embeddings, embedding_dim}), options) {}
@@ -61,7 +61,7 @@ struct Embedding : Layer<Embedding> {
   void visit(Visitor& v) override { v("weight", weight); }
 
   Parameter weight;                    ///< [num_embeddings, embedding_dim]
-  std::optional<int64_t> padding_idx;  ///< never negative
+  std::optional<int64_t> padding_idx;  ///< Not negative.
 };
 
 }  // namespace heed

@@ -14,8 +14,8 @@ namespace heed {
 /// Options of LayerNorm.
 struct LayerNormOptions {
   double eps = 1e-5;
-  bool elementwise_affine = true;  ///< learn weight and bias
-  bool bias = true;                ///< if elementwise_affine: learn the bias too
+  bool elementwise_affine = true;  ///< Learn weight and bias.
+  bool bias = true;                ///< If elementwise_affine: learn the bias too.
 };
 
 /// y = (x - mean) / sqrt(var + eps) * weight + bias, with mean and variance over the last dimensions (Ba,
@@ -41,13 +41,13 @@ struct LayerNorm : Layer<LayerNorm> {
 
   Shape normalized_shape;
   double eps;
-  Parameter weight, bias;  ///< [normalized_shape]; undefined unless they are learned
+  Parameter weight, bias;  ///< [normalized_shape]; undefined unless learned
 };
 
 /// Options of RMSNorm.
 struct RMSNormOptions {
-  std::optional<double> eps = {};  ///< by default the machine epsilon of the dtype of x
-  bool elementwise_affine = true;  ///< learn the weight
+  std::optional<double> eps = {};  ///< By default the machine epsilon of the dtype of x.
+  bool elementwise_affine = true;  ///< Learn the weight.
 };
 
 /// y = x / sqrt(mean(x^2) + eps) * weight, with the mean over the last dimensions (Zhang and Sennrich, 2019).
@@ -72,7 +72,7 @@ struct RMSNorm : Layer<RMSNorm> {
 
   Shape normalized_shape;
   std::optional<double> eps;
-  Parameter weight;  ///< [normalized_shape]; undefined unless it is learned
+  Parameter weight;  ///< [normalized_shape]; undefined unless learned
 };
 
 }  // namespace heed

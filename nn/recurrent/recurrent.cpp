@@ -9,8 +9,8 @@
 namespace heed {
 namespace {
 
-// A state as recurrence() takes it, [lead..., S]: h, for an lstm h and c side by side. Throws unless what is
-// given has the right shape; what is undefined is zero. `suffix` completes the names in messages.
+// The state for recurrence(), [lead..., S]: h, for an lstm h and c side by side. An undefined one is zero.
+// Throws if a shape is wrong; `suffix` completes the names in messages.
 Tensor joined_state(const RecurrentWeights& w, const char* layer, const char* suffix, const Tensor& h,
                     const Tensor& c, const Shape& lead, DType dtype) {
   const auto checked = [&](const char* name, const Tensor& given, int64_t size) {
@@ -84,8 +84,8 @@ void RecurrentStack::name_all(Visitor& v) {
     weights[k].name(v, "_l" + std::to_string(k / directions()) + (k % directions() == 1 ? "_reverse" : ""));
 }
 
-// Sequences keep the order of dimensions in which they are given, so that products over all steps need no
-// copy; only recurrence() sees time first.
+// Sequences keep the order of their dimensions, so that products over all steps need no copy; only
+// recurrence() gets time first.
 LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Tensor& c_0,
                                const Tensor& lengths, bool training) const {
   const bool batched = given.dim() == 3;
@@ -101,14 +101,14 @@ LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Ten
   Tensor state = joined_state(weights[0], name_, "_0", h_0, c_0, lead, x.dtype());
   if (state.defined() && !batched) state = unsqueeze(state, 1);  // [layers * directions, B, S]
 
-  Tensor valid;  // which steps count; broadcasts to x
+  Tensor valid;  // false for padding; broadcasts to x
   if (lengths.defined()) {
     check_in(name_, batched && lengths.shape() == Shape{batch}, "lengths are ", lengths.shape(), ", x is ",
              given.shape(),
              batched ? "; there must be one for each sequence" : "; without a batch give the sequence alone");
     const Tensor batch_first = transpose(Mask::lengths(lengths, steps).allowed(), 1, 2);  // [B, T, 1]
     valid = time == 1 ? batch_first : transpose(batch_first, 0, 1);
-    x = where(valid, x, 0);  // NaN in the padding would spoil the gradients of the weights
+    x = where(valid, x, 0);  // else NaN in the padding reaches the gradients of the weights
   }
 
   const Recurrence kind = weights[0].kind;

@@ -10,19 +10,19 @@ namespace heed {
 
 /// Options of RNNCell, GRUCell and LSTMCell.
 struct RecurrentCellOptions {
-  bool bias = true;                                            ///< add b_ih and b_hh
-  init::Nonlinearity nonlinearity = init::Nonlinearity::tanh;  ///< of RNNCell: tanh or relu
+  bool bias = true;                                            ///< Add b_ih and b_hh.
+  init::Nonlinearity nonlinearity = init::Nonlinearity::tanh;  ///< Of RNNCell: tanh or relu.
 };
 
 /// Options of RNN, GRU and LSTM.
 struct RecurrentOptions {
-  int64_t num_layers = 1;                                      ///< each reads the outputs of the one before
-  init::Nonlinearity nonlinearity = init::Nonlinearity::tanh;  ///< of RNN: tanh or relu
-  bool bias = true;                                            ///< add b_ih and b_hh
-  bool batch_first = false;    ///< sequences are [B, T, ...] instead of [T, B, ...]; states stay [L, B, ...]
-  double dropout = 0;          ///< of the outputs of each layer except the last, while training
-  bool bidirectional = false;  ///< add a pass from the last step to the first; outputs are concatenated
-  int64_t proj_size = 0;       ///< of LSTM: h is projected to this size; 0 means no projection
+  int64_t num_layers = 1;  ///< Each reads the outputs of the previous one.
+  init::Nonlinearity nonlinearity = init::Nonlinearity::tanh;  ///< Of RNN: tanh or relu.
+  bool bias = true;                                            ///< Add b_ih and b_hh.
+  bool batch_first = false;    ///< Sequences are [B, T, ...], not [T, B, ...]; states are still [L, B, ...].
+  double dropout = 0;          ///< Of the outputs of each layer except the last, in training.
+  bool bidirectional = false;  ///< Add a pass from the last step to the first; outputs are concatenated.
+  int64_t proj_size = 0;       ///< Of LSTM: h is projected to this size; 0 means no projection.
 };
 
 /// The kind of RNN and RNNCell. Throws unless the nonlinearity is tanh or relu.
@@ -32,7 +32,7 @@ Recurrence rnn_kind(init::Nonlinearity nonlinearity);
 /// [-1 / sqrt(hidden), 1 / sqrt(hidden)).
 class RecurrentWeights {
  public:
-  /// Errors: sizes below 1, a proj_size not below hidden_size.
+  /// Errors: sizes below 1; proj_size >= hidden_size.
   RecurrentWeights(Recurrence kind, int64_t input_size, int64_t hidden_size, bool bias = true,
                    int64_t proj_size = 0);
 
@@ -63,7 +63,7 @@ class RecurrentWeights {
 struct RecurrentResult {
   Tensor output;  ///< h of the last layer after each step
   Tensor h_n;     ///< h of all layers after the last step
-  /// The members that are tensors, for the hooks of modules.
+  /// The tensors, for the hooks of modules.
   std::array<Tensor*, 2> tensors() { return {&output, &h_n}; }
 };
 
@@ -72,7 +72,7 @@ struct LSTMResult {
   Tensor output;    ///< h of the last layer after each step
   Tensor h_n, c_n;  ///< h and c of all layers after the last step
   operator RecurrentResult() const { return {output, h_n}; }
-  /// The members that are tensors, for the hooks of modules.
+  /// The tensors, for the hooks of modules.
   std::array<Tensor*, 3> tensors() { return {&output, &h_n, &c_n}; }
 };
 
@@ -86,8 +86,8 @@ class RecurrentStack {
   std::vector<RecurrentWeights> weights;  ///< layer 0 forward, layer 0 reverse, layer 1 forward, ...
 
  protected:
-  /// `name` is for messages. Errors: no layer; a dropout that is no probability; a proj_size for another kind
-  /// than lstm.
+  /// `name` is for messages. Errors: num_layers below 1; a dropout outside of [0, 1]; a proj_size without
+  /// lstm.
   RecurrentStack(const char* name, Recurrence kind, int64_t input_size, int64_t hidden_size,
                  const RecurrentOptions& options);
   /// Names parameters weight_ih_l0, ..., weight_ih_l0_reverse, ..., weight_ih_l1, ...
@@ -121,9 +121,8 @@ struct RNNCell : Layer<RNNCell>, RecurrentWeights {
 ///
 ///   x          [T, B, input_size]; [B, T, input_size] with batch_first, which is false by default, as in
 ///              PyTorch; or [T, input_size] for a single sequence
-///   h_0        [L, B, hidden_size], or [L, hidden_size] for a single sequence, where L = num_layers, twice
-///              that if bidirectional: layer 0 forward, layer 0 reverse, layer 1 forward, ...; zero if not
-///              given
+///   h_0        [L, B, hidden_size], or [L, hidden_size] for a single sequence; L = num_layers, or twice that
+///              if bidirectional: layer 0 forward, layer 0 reverse, layer 1 forward, ...; zero if not given
 ///   lengths    [B] int64 from 0 to T: number of steps of each sequence; T if not given
 ///   output     [T, B, hidden_size], twice as wide if bidirectional: forward, then reverse
 ///   h_n        [L, B, hidden_size], in the order of h_0
@@ -135,9 +134,8 @@ struct RNNCell : Layer<RNNCell>, RecurrentWeights {
 ///   const auto [output, h_n] = rnn(x, Tensor(), lengths);
 ///
 /// Start: all parameters uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)).
-/// State dict: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, the same ending in _reverse if
-/// bidirectional, then l1. Errors: sizes that do not fit; a length below 0 or above T; a sequence without
-/// steps.
+/// State dict: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, the same with the suffix _reverse if
+/// bidirectional, then l1. Errors: sizes that do not match; a length below 0 or above T; no steps.
 struct RNN : Layer<RNN>, RecurrentStack {
   RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})
       : RecurrentStack("RNN", rnn_kind(options.nonlinearity), input_size, hidden_size, options) {}
@@ -186,7 +184,7 @@ struct GRU : Layer<GRU>, RecurrentStack {
 /// Result of LSTMCell.
 struct LSTMState {
   Tensor h, c;  ///< [B, hidden_size], or [hidden_size]
-  /// The members that are tensors, for the hooks of modules.
+  /// The tensors, for the hooks of modules.
   std::array<Tensor*, 2> tensors() { return {&h, &c}; }
 };
 

@@ -14,7 +14,7 @@ Tensor residual(const auto& layer, const LayerNorm& norm, const Tensor& x, const
   return norm(x + F::dropout(f(x), p, layer.training()));
 }
 
-// W_2 activation(W_1 x + b_1) + b_2, for each position by itself: [..., E] -> [..., E]
+// W_2 activation(W_1 x + b_1) + b_2 at each position: [..., E] -> [..., E]
 Tensor feed_forward(const auto& layer, const Tensor& x) {
   const TransformerOptions& options = layer.options;
   const Tensor h = layer.linear1(x), active = options.activation == Activation::relu ? relu(h) : gelu(h);
@@ -39,16 +39,17 @@ void check_returns_no_weights(const char* layer, const AttentionOptions& options
            "need_weights is for MultiheadAttention; here an AttentionScope sees the weights");
 }
 
-// x = call(layer, x, the layer's cache) for all layers, then the norm. An error leaves the cache unchanged.
+// x = layer(x, inputs..., the layer's cache) for all layers, then the norm. An error leaves the cache
+// unchanged.
 template <class Stack, class LayerCache>
-Tensor run_layers(const Stack& stack, Tensor x, StackCache<LayerCache>* cache, const auto& call) {
+Tensor run_layers(const Stack& stack, Tensor x, StackCache<LayerCache>* cache, const auto&... inputs) {
   const size_t count = stack.layers.size();
   auto grown = cache ? cache->layers : std::vector<LayerCache>();
   check_in(Stack::kName, grown.empty() || grown.size() == count, "the cache is of ", grown.size(),
            " layers, and there are ", count);
   grown.resize(count);
   const TransposedWeightCache::Use use(cache ? &cache->weights : nullptr);
-  for (size_t i = 0; i < count; ++i) x = call(stack.layers[i], x, cache ? &grown[i] : nullptr);
+  for (size_t i = 0; i < count; ++i) x = stack.layers[i](x, inputs..., cache ? &grown[i] : nullptr);
   if (stack.norm) x = (*stack.norm)(x);
   if (cache) cache->layers = std::move(grown);
   return x;
@@ -77,9 +78,7 @@ Tensor TransformerEncoderLayer::forward(const Tensor& src, const AttentionOption
 
 Tensor TransformerEncoder::forward(const Tensor& src, const AttentionOptions& self,
                                    EncoderCache* cache) const {
-  return run_layers(*this, src, cache, [&](const auto& layer, const Tensor& x, KeyValueCache* of_layer) {
-    return layer(x, self, of_layer);
-  });
+  return run_layers(*this, src, cache, self);
 }
 
 TransformerDecoderLayer::TransformerDecoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options)
@@ -111,9 +110,7 @@ Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory,
 
 Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const AttentionOptions& self,
                                    const AttentionOptions& cross, DecoderCache* cache) const {
-  return run_layers(*this, tgt, cache, [&](const auto& layer, const Tensor& x, DecoderLayerCache* of_layer) {
-    return layer(x, memory, self, cross, of_layer);
-  });
+  return run_layers(*this, tgt, cache, memory, self, cross);
 }
 
 Transformer::Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers,

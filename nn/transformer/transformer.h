@@ -13,17 +13,17 @@ enum class Activation { relu, gelu };
 
 /// Options of the layers of a transformer and of stacks of them.
 struct TransformerOptions {
-  int64_t dim_feedforward = 2048;                  ///< width inside the feed-forward part
-  double dropout = 0.1;                            ///< default of the next three
-  std::optional<double> attention_dropout = {};    ///< of the attention weights
-  std::optional<double> feedforward_dropout = {};  ///< of the activations inside the feed-forward part
-  std::optional<double> residual_dropout = {};     ///< of what each part adds to its input
-  Activation activation = Activation::relu;        ///< inside the feed-forward part
-  double layer_norm_eps = 1e-5;                    ///< of every LayerNorm
-  bool norm_first = false;  ///< x + f(norm(x)) instead of norm(x + f(x)): deep stacks train without warm-up
-  bool bias = true;         ///< of all linear maps and norms
-  bool rotary = false;      ///< rotate queries and keys of self-attention by their positions
-  bool final_norm = false;  ///< of a stack: a LayerNorm after the last layer, usual with norm_first
+  int64_t dim_feedforward = 2048;                  ///< Width inside the feed-forward part.
+  double dropout = 0.1;                            ///< Default of the next three.
+  std::optional<double> attention_dropout = {};    ///< Of the attention weights.
+  std::optional<double> feedforward_dropout = {};  ///< Of the activations inside the feed-forward part.
+  std::optional<double> residual_dropout = {};     ///< Of the output of each part, before it is added.
+  Activation activation = Activation::relu;        ///< Inside the feed-forward part.
+  double layer_norm_eps = 1e-5;                    ///< Of every LayerNorm.
+  bool norm_first = false;  ///< x + f(norm(x)) instead of norm(x + f(x)): deep stacks train without warm-up.
+  bool bias = true;         ///< Of all linear maps and norms.
+  bool rotary = false;      ///< Rotate queries and keys of self-attention by their positions.
+  bool final_norm = false;  ///< Of a stack: a LayerNorm after the last layer, usual with norm_first.
 
   /// Options of every LayerNorm.
   LayerNormOptions norm() const { return {.eps = layer_norm_eps, .bias = bias}; }
@@ -48,7 +48,7 @@ struct TransformerStack : Layer<Self> {
   std::optional<LayerNorm> norm;  ///< after the last layer
 };
 
-/// What a stack remembers while it decodes step by step: give each call only the new positions. A copy is
+/// The cache of a stack for decoding step by step: each call then gets only the new positions. A copy is
 /// independent of the original.
 template <class LayerCache>
 struct StackCache {
@@ -61,7 +61,7 @@ struct StackCache {
   void roll_back(int64_t length) {
     for (LayerCache& layer : layers) layer.roll_back(length);
   }
-  /// Row i of the batch resumes from what row rows[i] was: int64 [B'].
+  /// Replaces row i of the batch by row rows[i]: int64 [B'].
   void select(const Tensor& rows) {
     for (LayerCache& layer : layers) layer.select(rows);
   }
@@ -72,7 +72,7 @@ struct StackCache {
 ///
 ///   x = norm1(src + self_attn(src)),  y = norm2(x + linear2(activation(linear1(x))))
 ///
-/// with dropout on what each part adds. With norm_first, x = src + self_attn(norm1(src)), and so on.
+/// with dropout on the output of each part. With norm_first, x = src + self_attn(norm1(src)), and so on.
 ///
 ///   src        [B, T, E]; without a batch [T, E]
 ///   self       how positions attend to each other: a Mask, such as Mask::lengths(lengths, T), or
@@ -100,7 +100,7 @@ struct TransformerEncoderLayer : Layer<TransformerEncoderLayer> {
   LayerNorm norm1, norm2;
 };
 
-/// Cache of a stack that decodes without a memory, as language models do:
+/// Cache of a stack that decodes without a memory, as in language models:
 ///
 ///   EncoderCache cache;
 ///   for (...) next = encoder(embed(token, cache.length()), AttentionOptions{.is_causal = true}, &cache);
@@ -119,7 +119,7 @@ struct DecoderLayerCache {
 
   int64_t length() const { return self.length(); }            ///< number of cached target positions
   void roll_back(int64_t length) { self.roll_back(length); }  ///< keeps only the first target positions
-  /// Of target and memory.
+  /// Replaces row i of the batch by row rows[i], in target and memory.
   void select(const Tensor& rows) {
     self.select(rows);
     memory.select(rows);
@@ -187,7 +187,7 @@ struct TransformerDecoder : TransformerStack<TransformerDecoder, TransformerDeco
 ///
 ///   src            [B, S, E]
 ///   tgt            [B, T, E]
-///   encoder_self, decoder_self, cross   as the stacks take them
+///   encoder_self, decoder_self, cross   the options of the stacks
 ///   returns        [B, T, E]
 ///
 /// Start: matrices Xavier uniform. State dict: encoder.layers.{i}.*, encoder.norm.*, decoder.layers.{i}.*,
