@@ -5,13 +5,8 @@
 
 #include "autograd/debug/gradcheck.h"
 #include "autograd/debug/graph.h"
-#include "autograd/engine.h"
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
+#include "autograd/ops.h"
 #include "nn/optim/optimizer.h"
-#include "tensor/create.h"
-#include "tensor/index.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/reduce.h"
 #include "tensor/memory.h"
@@ -27,272 +22,254 @@ using detail::CheckedModule;
 using Verdict = ModuleCheck::Verdict;
 using detail::text;
 
-// Thrown to end a check.
-struct Ended {
-  Verdict verdict;
-  std::string found, cause = {};
-};
-
+// These two end the running check: they throw its verdict.
 void expect(bool holds, const std::string& found, const std::string& cause) {
-  if (!holds) throw Ended{Verdict::failed, found, cause};
+  if (!holds) throw ModuleCheck{"", Verdict::failed, found, cause};
 }
-void skip_if(bool condition, const std::string& why) {
-  if (condition) throw Ended{Verdict::skipped, why};
-}
-
-std::string bytes_of(const Tensors& all) {
-  std::string bytes;
-  for (const Tensor& x : all)
-    x.for_each([&](auto v) { bytes.append(reinterpret_cast<const char*>(&v), sizeof v); });
-  return bytes;
+void skip_if(bool condition, const std::string& reason) {
+  if (condition) throw ModuleCheck{"", Verdict::skipped, reason};
 }
 
-Tensors each(const Tensors& all, const std::function<Tensor(const Tensor&)>& f) {
+Tensors each(const Tensors& all, const auto& f) {
   Tensors found;
   for (const Tensor& x : all) found.push_back(f(x));
   return found;
 }
+Tensors clones(const Tensors& all) { return each(all, kernel::clone); }
+Tensors each_floating(const Tensors& all, const auto& f) {
+  return each(all, [&](const Tensor& x) { return is_floating(x.dtype()) ? f(x) : x; });
+}
+Tensors converted(const Tensors& all, DType dtype) {
+  return each_floating(all, [&](const Tensor& x) { return kernel::cast(x, dtype); });
+}
+// Copies that require gradients where they are floating.
+Tensors leaves(const Tensors& all) {
+  return each_floating(all, [](const Tensor& x) { return clone(x).requires_grad_(); });
+}
 
-// Where two lists of results differ most, relative to max(1, |b|); "" if they agree within the tolerance.
+// The largest difference between two lists, relative to max(1, |b|); "" if it is within the tolerance.
 std::string max_difference_text(const Tensors& a, const Tensors& b, double tolerance) {
   if (a.size() != b.size()) return text(a.size(), " results and ", b.size());
-  double most = tolerance;
   std::string found;
   for (size_t k = 0; k < a.size(); ++k) {
     if (a[k].shape() != b[k].shape()) return text("shapes ", a[k].shape(), " and ", b[k].shape());
     const auto x = a[k].to_vector<double>(), y = b[k].to_vector<double>();
     for (size_t i = 0; i < x.size(); ++i) {
       if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
-      const double distance = std::abs(x[i] - y[i]) / std::max(1.0, std::abs(y[i]));
-      if (distance <= most) continue;
-      most = std::isnan(distance) ? INFINITY : distance;
+      const double difference = std::abs(x[i] - y[i]) / std::max(1.0, std::abs(y[i]));
+      if (difference <= tolerance) continue;
+      tolerance = std::isnan(difference) ? INFINITY : difference;
       found = text(x[i], " and ", y[i], " at element ", i, " of ", a[k].shape(),
                    a.size() > 1 ? text(" of result ", k + 1) : "");
     }
   }
   return found;
 }
-
 void expect_equal(const Tensors& a, const Tensors& b, const std::string& what, const char* cause,
                   double tolerance = 0) {
   const std::string found = max_difference_text(a, b, tolerance);
   expect(found.empty(), what + ": " + found, cause);
 }
 
-std::vector<NamedTensor> named_members(const Module& module) {
-  std::vector<NamedTensor> all = module.named_parameters();
-  std::ranges::copy(module.named_buffers(), std::back_inserter(all));
-  return all;
-}
 Tensors members(const Module& module) {
-  Tensors all;
-  for (const NamedTensor& member : named_members(module)) all.push_back(member.tensor.detach());
+  Tensors all = module.parameters();
+  for (const NamedTensor& buffer : module.named_buffers()) all.push_back(buffer.tensor);
   return all;
 }
-// Writes only members that differ: other graphs may have saved the rest.
-void write(const Module& module, const Tensors& values) {
+void write(Module& module, const Tensors& values) {
   const Tensors now = members(module);
-  for (size_t i = 0; i < std::min(now.size(), values.size()); ++i)
-    if (bytes_of({now[i]}) != bytes_of({values[i]})) kernel::copy_into(now[i], values[i]);
+  for (size_t i = 0; i < std::min(now.size(), values.size()); ++i) {
+    if (now[i].dtype() != values[i].dtype()) module.to(values[i].dtype());
+    kernel::copy_into(now[i], values[i]);
+  }
 }
 // Changes the values of all floating members.
-void scramble(const Module& module) {
-  write(module, each(members(module), [](const Tensor& x) {
-          return is_floating(x.dtype()) ? kernel::contiguous(x * 1.25 + 0.25) : x;
-        }));
+void scramble(Module& module) {
+  const NoGrad guard;
+  write(module, each_floating(members(module), [](const Tensor& x) { return x * 1.25 + 0.25; }));
 }
 
-class ModuleChecker {
- public:
-  ModuleChecker(const CheckedModule& subject, const std::function<CheckedModule()>& make,
-                const Tensors& inputs, const CheckModuleOptions& options)
-      : subject_(subject), make_(make), options_(options), inputs_(each(inputs, kernel::clone)) {}
+// Results in eval(), without a graph.
+Tensors evaluated(const CheckedModule& one, const Tensors& inputs) {
+  const NoGrad guard;
+  one.module->eval();
+  return one.call(inputs);
+}
+
+// A forward and a backward pass in train(). It leaves gradients in the parameters.
+struct Pass {
+  Tensors inputs, results;
+  Tensor loss;  // undefined if no result requires a gradient
+};
+
+struct ModuleChecker {
+  const CheckedModule& subject;
+  const CheckModuleOptions& options;
+  const Tensors inputs;
+  const int threads_before = num_threads();
+  Tensors values_before = {};  // of the subject's members
+  ModuleReport report = {};
+
+  struct Check {
+    const char* name;
+    void (ModuleChecker::*run)() const;
+    std::vector<const char*> needs = {};  // checks whose failure explains that of this one
+    const char* cause_of_error = "the module threw an error; its message says where";
+  };
 
   ModuleReport run() {
-    report_.module = subject_.module->type_name();
-    check("names", [&] { names(); });
-    if (report_.ok()) check("evaluation", [&] { evaluation(); });
-    if (!report_.ok()) return report_;  // the other checks would fail for the same reason
-    check("training", [&] { training(); });
-    check("gradients reach", [&] { reach(); });
-    check("copies", [&] { copies(); });
-    check("strided input", [&] { strided(); });
-    check("batch independence", [&] { batch_independence(); });
-    check("empty batch", [&] { empty_batch(); });
-    check("single example", [&] { single_example(); });
-    check("dtypes", [&] { dtypes(); });
-    check("threads", [&] { threads(); });
-    check("first derivative", [&] { derivative(gradcheck); });
-    check("second derivative", [&] { derivative(gradgradcheck); });
-    check("saved and loaded", [&] { saved_and_loaded(); });
-    check("leaks", [&] { leaks(); });
-    return report_;
+    const Check checks[] = {
+        {"names", &ModuleChecker::names},
+        {"evaluation", &ModuleChecker::evaluation},
+        {"training", &ModuleChecker::training},
+        {"gradients reach", &ModuleChecker::reach},
+        {"copies", &ModuleChecker::copies},
+        {"strided input", &ModuleChecker::strided},
+        {"batch independence", &ModuleChecker::batch_independence},
+        {"empty batch", &ModuleChecker::empty_batch},
+        {"single example", &ModuleChecker::single_example},
+        {"dtypes", &ModuleChecker::dtypes, {"gradients reach"}, kMixedDtypes},
+        {"threads", &ModuleChecker::threads, {"training"}},
+        {"first derivative", &ModuleChecker::derivative<1>, {"training", "gradients reach"}},
+        {"second derivative", &ModuleChecker::derivative<2>, {"training", "gradients reach"}},
+        {"saved and loaded", &ModuleChecker::saved_and_loaded},
+        {"leaks", &ModuleChecker::leaks},
+    };
+    report.module = subject.module->type_name();
+    for (const Check& check : checks) {
+      report.checks.push_back(result_of(check));
+      restore();
+      if (report.checks.size() <= 2 && !report.ok()) break;  // the others would fail for the same reason
+    }
+    return report;
   }
 
- private:
-  void check(const char* name, const std::function<void()>& run) {
-    ModuleCheck& one = report_.checks.emplace_back(ModuleCheck{name});
+  ModuleCheck result_of(const Check& check) const {
     try {
-      skip_if(std::ranges::count(options_.skip, name), "left out by the caller");
-      manual_seed(options_.seed);
-      on_error_ = "the module threw an error; its message says where";
-      run();
-    } catch (const Ended& ended) {
-      one = {name, ended.verdict, ended.found, ended.cause};
+      skip_if(std::ranges::count(options.skip, check.name), "left out by the caller");
+      for (const char* name : check.needs) skip_if(failed(name), text("\"", name, "\" failed"));
+      manual_seed(options.seed);
+      (this->*check.run)();
+      return {check.name};
+    } catch (const ModuleCheck& ended) {
+      return {check.name, ended.verdict, ended.found, ended.cause};
     } catch (const detail::NotCallable&) {
       throw;
     } catch (const std::exception& error) {
-      one = {name, Verdict::failed, error.what(), on_error_};
+      return {check.name, Verdict::failed, error.what(), check.cause_of_error};
     }
-    restore();
   }
+  bool failed(const char* name) const { return report[name].verdict == Verdict::failed; }
 
   // Undoes changes of the subject, which shares memory with a faulty copy.
   void restore() {
-    set_num_threads(threads_);
-    Module& module = *subject_.module;
+    set_num_threads(threads_before);
     if (failed("names")) return;
-    if (before_.empty()) before_ = each(members(module), kernel::clone);
-    module.zero_grad();
-    for (size_t i = 0; i < before_.size(); ++i)
-      if (members(module)[i].dtype() != before_[i].dtype()) module.to(before_[i].dtype());
-    write(module, before_);
+    if (values_before.empty()) values_before = clones(members(*subject.module));
+    subject.module->zero_grad();
+    write(*subject.module, values_before);
   }
 
-  // Skips the check if an earlier failure explains that of this one.
-  void needs(const char* name) const { skip_if(failed(name), text("\"", name, "\" failed")); }
-  bool failed(const char* name) const { return report_[name].verdict == Verdict::failed; }
-
-  CheckedModule fresh(bool training) const {
-    CheckedModule copy = subject_.copy();
-    copy.module->train(training);
-    return copy;
-  }
-  Tensors call(const CheckedModule& one, const Tensors& inputs) const {
-    manual_seed(options_.seed);
-    return one.call(inputs);
-  }
-  // Results in eval(), without a graph.
-  Tensors evaluated(const CheckedModule& one, const Tensors& inputs) const {
-    const NoGrad guard;
-    one.module->eval();
-    return call(one, inputs);
-  }
-  Tensors evaluated(const Tensors& inputs) const { return evaluated(fresh(false), inputs); }
-
-  // A random combination of all floating results, with a weight of its own for each element.
-  Tensor loss_of(const Tensors& results) const {
-    Generator generator(options_.seed, 1);
-    Tensor loss;
-    for (const Tensor& y : results) {
-      if (!is_floating(y.dtype()) || !y.requires_grad()) continue;
-      const Tensor part = sum(y * randn(y.shape(), y.dtype(), &generator));
-      loss = loss.defined() ? loss + part : part;
-    }
-    return loss;
-  }
-  // Copies of the inputs that require gradients.
-  static Tensors leaves(const Tensors& inputs) {
-    return each(inputs,
-                [](const Tensor& x) { return is_floating(x.dtype()) ? clone(x).requires_grad_() : x; });
-  }
-  // The results of a forward and a backward pass, which leaves gradients in the parameters.
-  Tensors train_on(const CheckedModule& one, const Tensors& in) const {
+  Pass train(const CheckedModule& one, const Tensors& in) const {
+    Pass pass{leaves(in), {}, {}};
+    one.module->train();
     one.module->zero_grad();
-    Tensors results = call(one, in);
-    if (const Tensor loss = loss_of(results); loss.defined()) loss.backward();
-    return results;
+    manual_seed(options.seed);
+    pass.results = one.call(pass.inputs);
+    Generator generator(options.seed, 1);
+    for (const Tensor& y : pass.results) {
+      if (!y.requires_grad()) continue;
+      const Tensor part = sum(y * randn(y.shape(), y.dtype(), &generator));
+      pass.loss = pass.loss.defined() ? pass.loss + part : part;
+    }
+    if (pass.loss.defined()) pass.loss.backward();
+    return pass;
   }
-  // Those results and the gradients of the parameters.
+  // The results of a pass and the gradients of the parameters.
   Tensors trained(const CheckedModule& one) const {
-    const Tensors in = leaves(inputs_);
-    Tensors all = train_on(one, in);
-    expect(bytes_of(in) == bytes_of(inputs_), kInput, kWrites);
+    Pass pass = train(one, inputs);
+    expect_unchanged(pass.inputs);
     for (const Tensor& p : one.module->parameters())
-      if (p.grad().defined()) all.push_back(p.grad());
-    return all;
+      if (p.grad().defined()) pass.results.push_back(p.grad());
+    return pass.results;
+  }
+  void expect_unchanged(const Tensors& in) const {
+    expect_equal(in, inputs, "an input has other values after the call",
+                 "forward writes into its input; write into a clone");
   }
 
   // The number of independent examples; 0 if there are none.
   int64_t rows() const {
-    for (const Tensor& x : inputs_)
-      if (options_.batch_dim >= 0 && x.dim() > options_.batch_dim) return x.size(options_.batch_dim);
+    for (const Tensor& x : inputs)
+      if (options.batch_dim >= 0 && x.dim() > options.batch_dim) return x.size(options.batch_dim);
     return 0;
   }
-  bool has_rows(const Tensor& x) const {
-    return x.dim() > options_.batch_dim && x.size(options_.batch_dim) == rows();
+  // The inputs, with f applied to those that hold the rows.
+  Tensors with_rows(const auto& f) const {
+    return each(inputs, [&](const Tensor& x) {
+      const int64_t dim = options.batch_dim;
+      return rows() > 0 && x.dim() > dim && x.size(dim) == rows() ? f(x) : x;
+    });
   }
   Tensors some_rows(int64_t first, int64_t count) const {
     skip_if(rows() == 0, "there are no rows");
-    return each(inputs_, [&](const Tensor& x) {
-      return has_rows(x) ? narrow(x, options_.batch_dim, first, count) : x;
-    });
+    return with_rows([&](const Tensor& x) { return narrow(x, options.batch_dim, first, count); });
   }
 
-  void names() {
-    const auto walk = [&] {
-      std::string all;
-      for (const NamedTensor& member : named_members(*subject_.module)) all += member.name + " ";
-      return all;
-    };
-    const std::string first = walk(), again = walk();
-    expect(again == first, "visit names " + first + "and then " + again,
+  // ---- The checks
+
+  void names() const {
+    std::string walks[2];
+    for (std::string& walk : walks)
+      for (const auto& list : {subject.module->named_parameters(), subject.module->named_buffers()})
+        for (const NamedTensor& member : list) walk += member.name + " ";
+    expect(walks[0] == walks[1], "visit names " + walks[0] + "and then " + walks[1],
            "visit depends on something that changes");
   }
 
-  void evaluation() {
-    const CheckedModule one = fresh(false), other = fresh(false);
-    const Tensors inputs = each(inputs_, kernel::clone);
-    const std::string held = bytes_of(members(*one.module));
-    const Tensors first = evaluated(one, inputs);
+  void evaluation() const {
+    const CheckedModule one = subject.copy(), other = subject.copy();
+    const Tensors in = clones(inputs), before = clones(members(*one.module)), first = evaluated(one, in);
     expect(!first.empty(), "no tensor is returned",
            "forward must return its results: a tensor, pair or struct");
-    expect(bytes_of(inputs) == bytes_of(inputs_), kInput, kWrites);
-    expect(bytes_of(members(*one.module)) == held, "parameters or buffers changed in eval()",
-           "forward writes into its members although training() is false");
-    {
-      const NoGrad guard;
-      expect_equal(one.call(inputs), first, "called twice in eval()",  // with other random numbers
-                   "it draws random numbers without asking training(), or keeps state from call to call");
-    }
+    expect_unchanged(in);
+    expect_equal(members(*one.module), before, "parameters or buffers changed in eval()",
+                 "forward writes into its members although training() is false");
+    expect_equal(evaluated(one, in), first, "called twice in eval()",
+                 "it draws random numbers without asking training(), or keeps state from call to call");
     for (const Tensor& y : first)
       expect(kernel::first_anomaly(y, true) < 0, "the result holds NaN or an infinity",
              "choose other inputs, or find the operation with an AnomalyGuard");
-    try {  // inputs of the same shapes, half as large and in the opposite order
-      evaluated(other, each(inputs_, [&](const Tensor& x) {
-                  const Tensor flipped = rows() > 0 && has_rows(x) ? flip(x, {options_.batch_dim}) : x;
-                  return is_floating(x.dtype()) ? flipped * 0.5 : flipped;
-                }));
-    } catch (const Error&) {  // it does not accept them
+    const Tensors flipped = with_rows([&](const Tensor& x) { return flip(x, {options.batch_dim}); });
+    try {
+      evaluated(other, each_floating(flipped, [](const Tensor& x) { return x * 0.5; }));
+    } catch (const Error&) {  // it does not accept these inputs
       return;
     }
     expect_equal(
-        evaluated(other, inputs_), first, "after a call with other inputs",
+        evaluated(other, inputs), first, "after a call with other inputs",
         "it keeps something computed from one input, such as a mask or a sum, and uses it for the next");
   }
 
-  void training() {
-    const char* keeps = "it draws from a generator of its own, or keeps state from call to call";
-    const CheckedModule one = fresh(true);
-    const Tensors first = trained(fresh(true)), held = each(members(*one.module), kernel::clone);
-    expect_equal(trained(fresh(true)), first, "twice with one seed", keeps);
+  void training() const {
+    const CheckedModule one = subject.copy();
+    const Tensors before = clones(members(*one.module)), first = trained(one);
     for (int calls = 0; calls < 4; ++calls) {
-      expect_equal(trained(one), first, "called again with one seed and equal members", keeps);
-      write(*one.module, held);
+      write(*one.module, before);
+      expect_equal(trained(one), first, "called again with one seed and equal members",
+                   "it draws from a generator of its own, or keeps state from call to call");
     }
   }
 
-  void reach() {
-    const CheckedModule one = fresh(true);
-    const Tensors in = leaves(inputs_);
-    const Tensor loss = loss_of(call(one, in));
-    skip_if(!loss.defined() && one.module->parameters().empty(), "no result has a gradient");
-    expect(loss.defined(), "no result depends on a parameter by a gradient",
+  void reach() const {
+    const CheckedModule one = subject.copy();
+    const Pass pass = train(one, inputs);
+    skip_if(!pass.loss.defined() && one.module->parameters().empty(), "no result has a gradient");
+    expect(pass.loss.defined(), "no result depends on a parameter by a gradient",
            "it computes with detach(), data() or under NoGrad");
-    const std::string unregistered = detail::unregistered_leaves(loss, *one.module, in);
+    const std::string unregistered = detail::unregistered_leaves(pass.loss, *one.module, pass.inputs);
     expect(unregistered.empty(), unregistered,
            "visit does not name a member; or forward creates a new one in each call, which never learns");
-    loss.backward();
     std::vector<std::string> without;
     for (const auto& [name, p] : one.module->named_parameters())
       if (p.requires_grad() && !p.grad().defined()) without.push_back(name);
@@ -300,107 +277,100 @@ class ModuleChecker {
            "forward does not use it, or uses its values by detach(), data() or an earlier copy");
   }
 
-  void copies() {
-    const char* shared =
-        "they share memory: declare members as Parameter, Buffer or modules, not as Tensor or "
-        "shared pointer";
-    const CheckedModule one = fresh(false), copy = one.copy();
-    const Tensors want = evaluated(one, inputs_);
-    expect_equal(evaluated(copy, inputs_), want, "a copy computes something else",
-                 "the copy constructor omits a member");
-    scramble(*copy.module);
-    expect_equal(evaluated(one, inputs_), want, "when a copy changes, the original does", shared);
+  void copies() const {
+    const CheckedModule one = subject.copy(), copy = one.copy();
+    const Tensors want = evaluated(one, inputs);
+    const auto compare = [&](const char* differs, const char* cause, const char* shares) {
+      expect_equal(evaluated(copy, inputs), want, differs, cause);
+      scramble(*copy.module);
+      expect_equal(evaluated(one, inputs), want, shares,
+                   "they share memory: declare members as Parameter, Buffer or modules, not as Tensor or "
+                   "shared pointer");
+    };
+    compare("a copy computes something else", "the copy constructor omits a member",
+            "when a copy changes, the original does");
     copy.assign(one);
-    expect_equal(evaluated(copy, inputs_), want, "assigned to another, it computes something else",
-                 "the assignment omits a member");
-    scramble(*copy.module);
-    expect_equal(evaluated(one, inputs_), want, "after an assignment the two change together", shared);
+    compare("assigned to another, it computes something else", "the assignment omits a member",
+            "after an assignment the two change together");
   }
 
-  void strided() {
-    // Every second element of the memory, dimensions in the opposite order.
-    const Tensors inputs = each(inputs_, [](const Tensor& x) {
-      Shape reverse;
-      for (int64_t d = x.dim() - 1; d >= 0; --d) reverse.push_back(d);
-      const Tensor y = permute(x, reverse);
-      return x.dim() < Shape::kMaxDim ? permute(stack({y, zeros_like(y)}, -1)[{ellipsis, 0}], reverse) : x;
+  void strided() const {
+    // Every second element of the memory, the first and last dimension exchanged.
+    const Tensors strided = each(inputs, [](const Tensor& x) {
+      if (x.dim() == 0 || x.dim() == Shape::kMaxDim) return x;
+      const Tensor y = transpose(x, 0, -1);
+      return transpose(stack({y, zeros_like(y)}, -1)[{ellipsis, 0}], 0, -1);
     });
-    expect_equal(evaluated(inputs), evaluated(inputs_), "the same numbers in another order of memory",
+    const CheckedModule one = subject.copy();
+    expect_equal(evaluated(one, strided), evaluated(one, inputs),
+                 "the same numbers in another order of memory",
                  "it reads data() as if that were contiguous; call contiguous(x) first, or use operations",
-                 options_.tolerance);
+                 options.tolerance);
   }
 
-  void batch_independence() {
+  void batch_independence() const {
     const int64_t n = rows();
-    const Tensors whole = evaluated(inputs_);
-    std::vector<Tensors> parts(whole.size());
     skip_if(n < 2, n == 0 ? "there are no rows" : "give at least two rows");
+    const CheckedModule module = subject.copy();
+    const Tensors whole = evaluated(module, inputs);
     for (int64_t i = 0; i < n; ++i) {
-      const Tensors one = evaluated(some_rows(i, 1));
-      expect(one.size() == whole.size(),
-             text("one row gives ", one.size(), " results, the batch ", whole.size()), "");
-      for (size_t k = 0; k < one.size(); ++k) parts[k].push_back(one[k]);
-    }
-    for (size_t k = 0; k < whole.size(); ++k) {
-      const Tensor &all = whole[k], &one = parts[k][0];
-      int64_t dim = 0;  // the rows lie along the dimension that has size n for the batch and 1 for a row
-      while (dim < std::min(all.dim(), one.dim()) && (all.size(dim) != n || one.size(dim) != 1)) ++dim;
-      expect(dim < std::min(all.dim(), one.dim()),
-             text("one row gives ", one.shape(), " and ", n, " rows ", all.shape()),
-             "results of different rows are combined; keep them apart, or set batch_dim = -1");
-      expect_equal({cat(parts[k], dim)}, {all}, "row by row and all at once",
+      const Tensors row = evaluated(module, some_rows(i, 1));
+      Tensors part = whole;  // row i of each result
+      for (size_t k = 0; k < std::min(row.size(), whole.size()); ++k) {
+        const Tensor &all = whole[k], &one = row[k];
+        int64_t dim = 0;  // the rows lie along the dimension that has size n for the batch and 1 for a row
+        while (dim < std::min(all.dim(), one.dim()) && (all.size(dim) != n || one.size(dim) != 1)) ++dim;
+        expect(dim < std::min(all.dim(), one.dim()),
+               text("one row gives ", one.shape(), " and ", n, " rows ", all.shape()),
+               "results of different rows are combined; keep them apart, or set batch_dim = -1");
+        part[k] = narrow(all, dim, i, 1);
+      }
+      expect_equal(row, part, "row by row and all at once",
                    "rows of a batch affect one another: is a mean, a norm or a softmax taken over the batch?",
-                   options_.tolerance);
+                   options.tolerance);
     }
   }
 
-  void empty_batch() {
-    const CheckedModule one = fresh(true);
-    const Tensors results = train_on(one, leaves(some_rows(0, 0)));
-    for (const Tensor& y : results)
+  // Trains on the first `count` rows.
+  Tensors train_on_few(const CheckedModule& one, int64_t count, const char* when, const char* cause) const {
+    const Tensors results = train(one, some_rows(0, count)).results;
+    std::vector<NamedTensor> all = one.module->named_buffers();
+    for (const Tensor& y : results) all.push_back({"a result", y});
+    for (const auto& [name, p] : one.module->named_parameters())
+      all.push_back({"the gradient of " + name, p.grad()});
+    for (const auto& [name, x] : all)
+      expect(!x.defined() || kernel::first_anomaly(x, true) < 0,
+             text(when, ", and ", name, " holds NaN or an infinity"), cause);
+    return results;
+  }
+
+  void empty_batch() const {
+    const CheckedModule one = subject.copy();
+    for (const Tensor& y : train_on_few(one, 0, "no rows",
+                                        "it divides by the number of rows, or stores a mean over no rows; do "
+                                        "not update the buffer if there are none"))
       expect(y.numel() == 0 || rows() == 1, text("no rows in, and ", y.shape(), " out"),
              "forward assumes a size; take it from the input");
     for (const auto& [name, p] : one.module->named_parameters())
       if (const Tensor g = p.grad(); g.defined())
-        expect_equal({g}, {zeros(g.shape(), g.dtype())}, "no rows, and " + name + " has a gradient",
+        expect_equal({g}, {zeros_like(g)}, "no rows, and " + name + " has a gradient",
                      "something is divided by the number of rows");
-    expect_finite(one, results, "no rows",
-                  "it stores a mean over no rows; do not update the buffer if there are none");
   }
 
-  void single_example() {
-    const CheckedModule one = fresh(true);
-    const Tensors in = leaves(some_rows(0, 1));
-    Tensors results;
-    try {
-      results = train_on(one, in);
-    } catch (const Error&) {  // it may reject such a batch
-      return;
-    }
-    expect_finite(
-        one, results, "one row in training",
-        "a variance over one row divides by n - 1 = 0; throw an Error, or do not update the buffer");
+  void single_example() const try {
+    train_on_few(subject.copy(), 1, "one row in training",
+                 "a variance over one row divides by n - 1 = 0; throw an Error, or do not update the buffer");
+  } catch (const Error&) {  // it may reject such a batch
   }
 
-  static void expect_finite(const CheckedModule& one, const Tensors& results, const std::string& when,
-                            const char* cause) {
-    std::vector<NamedTensor> all = one.module->named_buffers();
-    for (const Tensor& y : results) all.push_back({"a result", y});
-    for (const auto& [name, x] : all)
-      expect(!is_floating(x.dtype()) || kernel::first_anomaly(x, true) < 0,
-             text(when, ", and ", name, " holds NaN or an infinity"), cause);
-  }
-
-  void dtypes() {
-    needs("gradients reach");
-    on_error_ = "a constant is made in one dtype, or visit does not name a buffer, so to(dtype) misses it";
+  static constexpr const char* kMixedDtypes =
+      "a constant is made in one dtype, or visit does not name a buffer, so to(dtype) misses it";
+  void dtypes() const {
     std::vector<Tensors> results;
     for (const DType dtype : {float32, float64}) {
-      const CheckedModule one = fresh(false);
+      const CheckedModule one = subject.copy();
       one.module->to(dtype);
-      results.push_back(evaluated(one, each(inputs_, [&](const Tensor& x) {
-                                    return is_floating(x.dtype()) ? kernel::cast(x, dtype) : x;
-                                  })));
+      results.push_back(evaluated(one, converted(inputs, dtype)));
       for (const Tensor& y : results.back())
         expect(!is_floating(y.dtype()) || y.dtype() == dtype,
                text("a result is ", y.dtype(), " although all inputs and members are ", dtype),
@@ -410,98 +380,83 @@ class ModuleChecker {
                  "a sum in float32 lost digits, or a constant has a fixed dtype", 1e-4);
   }
 
-  void threads() {
-    needs("training");
+  void threads() const {
     set_num_threads(1);
-    const Tensors want = trained(fresh(true));
+    const Tensors want = trained(subject.copy());
     for (const int count : {2, 3}) {
       set_num_threads(count);
       expect_equal(
-          trained(fresh(true)), want, text(count, " threads and one"),
+          trained(subject.copy()), want, text(count, " threads and one"),
           "sums are combined in the order in which threads finish; combine them in the order of blocks");
     }
   }
 
-  void derivative(decltype(gradcheck)* derivative_check) {
-    needs("training");
-    needs("gradients reach");
-    const CheckedModule one = fresh(true);
+  template <int order>
+  void derivative() const {
+    const CheckedModule one = subject.copy();
     one.module->to(float64);
-    const Tensors in = leaves(
-        each(inputs_, [](const Tensor& x) { return is_floating(x.dtype()) ? kernel::cast(x, float64) : x; }));
-    Tensors all = in;
+    one.module->train();
+    const Tensors in = leaves(converted(inputs, float64));
     const std::vector<NamedTensor> parameters = one.module->named_parameters();
+    Tensors all = in;
     for (const NamedTensor& p : parameters) all.push_back(p.tensor);
     skip_if(std::ranges::none_of(all, &Tensor::requires_grad), "no input is floating");
-    const auto results = [&](const Tensors&) { return call(one, in); };
-    const GradcheckReport report =
-        derivative_check(results, all, {.tolerance = options_.tolerance, .seed = options_.seed});
-    std::string found = report.message;
+    const auto call = [&](const Tensors&) { return manual_seed(options.seed), one.call(in); };
+    const GradcheckReport found = (order == 1 ? gradcheck : gradgradcheck)(
+        call, all, {.tolerance = options.tolerance, .seed = options.seed});
+    std::string name;
     for (size_t i = 0; i < parameters.size(); ++i)
-      if (report.where.starts_with(text("input ", in.size() + i, " ")))
-        found += ", which is " + parameters[i].name;
-    expect(report.ok, found,
-           derivative_check == gradcheck
-               ? "a gradient rule is wrong, or values are used without a graph: detach(), data(), NoGrad"
-           : failed("first derivative")
-               ? "the cause of the wrong first derivative"
-               : "the gradient rule is right, but not its own derivative: write the rule "
-                 "in public operations");
+      if (found.where.starts_with(text("input ", in.size() + i, " ")))
+        name = ", which is " + parameters[i].name;
+    expect(
+        found.ok, found.message + name,
+        order == 1 ? "a gradient rule is wrong, or values are used without a graph: detach(), data(), NoGrad"
+        : failed("first derivative")
+            ? "the cause of the wrong first derivative"
+            : "the gradient rule is right, but not its own derivative: write the rule in public operations");
   }
 
-  void saved_and_loaded() {
-    const CheckedModule one = fresh(false), other = fresh(false);
-    const Tensors want = evaluated(one, inputs_);
+  void saved_and_loaded() const {
+    const CheckedModule one = subject.copy(), other = subject.copy();
+    const Tensors want = evaluated(one, inputs);
     StateDict state = one.module->state_dict();
     for (auto& [name, x] : state) x = kernel::clone(x);
     scramble(*other.module);
-    evaluated(other, inputs_);  // what it keeps from call to call is now that of the scrambled module
+    evaluated(other, inputs);  // what it keeps from call to call is now that of the scrambled module
     other.module->load_state_dict(state);
-    expect_equal(evaluated(other, inputs_), want, "saved, and loaded into another",
+    expect_equal(evaluated(other, inputs), want, "saved, and loaded into another",
                  "a buffer that matters is not persistent, or something computed from parameters is kept");
-    if (!make_) return;
     std::vector<Tensors> results;
     try {
-      for (const CheckedModule& built : {make_(), make_()}) {
+      for (int i = 0; i < 2 && subject.make; ++i) {
+        const CheckedModule built = subject.make();
         built.module->load_state_dict(state);
-        results.push_back(evaluated(built, inputs_));
+        results.push_back(evaluated(built, inputs));
       }
     } catch (const std::exception&) {  // it is constructed with other shapes than the subject
       return;
     }
-    expect_equal(
-        results[0], results[1], "constructed twice and loaded with one state",
-        "a member that is neither Parameter nor Buffer is random; make it a Buffer and name it in visit");
+    if (subject.make)
+      expect_equal(
+          results[0], results[1], "constructed twice and loaded with one state",
+          "a member that is neither Parameter nor Buffer is random; make it a Buffer and name it in visit");
   }
 
-  void leaks() {
-    const CheckedModule one = fresh(true);
-    const auto live_after = [&](int steps) {
-      for (int i = 0; i < steps; ++i) {
-        one.module->train();
-        train_on(one, leaves(inputs_));
+  void leaks() const {
+    const CheckedModule one = subject.copy();
+    const auto live_after = [&](size_t steps) {
+      for (size_t i = 0; i < steps; ++i) {
+        train(one, inputs);
         one.module->zero_grad();
-        evaluated(one, inputs_);
+        evaluated(one, inputs);
       }
       return memory_use().live;
     };
-    constexpr int kSteps = 8;
+    constexpr size_t kSteps = 8;
     const size_t before = live_after(3), after = live_after(kSteps);
     expect(after < before + kSteps, text((after - before) / kSteps, " bytes stay after each call"),
            "a member collects results with their graphs, or a hook or closure holds its own result");
   }
-
-  static constexpr const char* kInput = "an input has other values after the call";
-  static constexpr const char* kWrites = "forward writes into its input; write into a clone";
-
-  const CheckedModule& subject_;
-  const std::function<CheckedModule()>& make_;
-  const CheckModuleOptions& options_;
-  const Tensors inputs_;
-  Tensors before_;                  // the members' values
-  const char* on_error_ = nullptr;  // likely cause of an error that the module throws
-  const int threads_ = num_threads();
-  ModuleReport report_;
 };
 
 }  // namespace
@@ -523,7 +478,7 @@ std::string to_string(const ModuleReport& report) {
     all += "\n" + std::string(verdicts[static_cast<int>(check.verdict)]) + check.name;
     if (check.verdict == Verdict::skipped) all += ": " + check.found;
     if (check.verdict != Verdict::failed) continue;
-    std::string below = "\n" + check.found + (check.cause.empty() ? "" : "\nlikely: " + check.cause);
+    const std::string below = "\n" + check.found + (check.cause.empty() ? "" : "\nlikely: " + check.cause);
     for (const char c : below) all += c == '\n' ? "\n             " : std::string(1, c);
   }
   return all;
@@ -531,13 +486,13 @@ std::string to_string(const ModuleReport& report) {
 
 namespace detail {
 
-ModuleReport check_module(const CheckedModule& subject, const std::function<CheckedModule()>& make,
-                          const std::vector<Tensor>& inputs, const CheckModuleOptions& options) {
-  struct Restore {
-    Generator random = default_generator();
-    ~Restore() { default_generator() = random; }
+ModuleReport check_module(const CheckedModule& subject, const Tensors& inputs,
+                          const CheckModuleOptions& options) {
+  const struct Restore {
+    ~Restore() { default_generator() = before; }
+    const Generator before = default_generator();
   } restore;
-  return ModuleChecker(subject, make, inputs, options).run();
+  return ModuleChecker{subject, options, clones(inputs)}.run();
 }
 
 NotCallable::NotCallable(const Module& module, size_t inputs)
@@ -546,8 +501,18 @@ NotCallable::NotCallable(const Module& module, size_t inputs)
                        inputs == 1 ? " tensor" : " tensors")
                 : text("check_module: ", inputs, " inputs; give one to four, or a call")) {}
 
-std::string unregistered_leaves(const Tensor& output, const Module& module,
-                                const std::vector<Tensor>& inputs) {
+std::vector<Tensor> held_parameters(const Optimizer& optimizer) {
+  Tensors held;
+  for (size_t group = 0; group < optimizer.groups(); ++group)
+    std::ranges::copy(optimizer.params(group), std::back_inserter(held));
+  return held;
+}
+
+bool is_among(const Tensors& all, const Tensor& x) {
+  return std::ranges::any_of(all, [&](const Tensor& other) { return other.same_as(x); });
+}
+
+std::string unregistered_leaves(const Tensor& output, const Module& module, const Tensors& inputs) {
   std::set<const Node*> known;
   for (const Tensors& tensors : {module.parameters(), inputs})
     for (const Tensor& x : tensors) known.insert(Node::of(x));
@@ -559,39 +524,34 @@ std::string unregistered_leaves(const Tensor& output, const Module& module,
 }
 
 std::string optimizer_mismatch(const Module& model, const Optimizer& optimizer) {
-  Tensors held;
-  for (size_t group = 0; group < optimizer.groups(); ++group)
-    std::ranges::copy(optimizer.params(group), std::back_inserter(held));
-  const auto among = [](const Tensors& all, const Tensor& p) {
-    return std::ranges::any_of(all, [&](const Tensor& other) { return other.same_as(p); });
-  };
+  const Tensors held = held_parameters(optimizer), own = model.parameters();
   std::string lines;
   for (const auto& [name, p] : model.named_parameters())
-    if (p.requires_grad() && !among(held, p))
+    if (p.requires_grad() && !is_among(held, p))
       lines +=
           text("\n", name, " ", p.shape(), " is not held by ", optimizer.name(), ", which will not move it");
-  const Tensors own = model.parameters();
   for (size_t i = 0; i < held.size(); ++i)
-    if (!among(own, held[i]))
+    if (!is_among(own, held[i]))
       lines += text("\n", optimizer.name(), " holds a parameter of shape ", held[i].shape(), ", number ", i,
                     ", that is none of the model's: was the model copied or replaced after it was made?");
-  return lines.empty() ? "" : lines.substr(1);
+  return lines.substr(!lines.empty());
 }
 
 }  // namespace detail
 
 std::string check_training(const Module& model, const Optimizer& optimizer, const Tensor& loss) {
+  const std::string unregistered = detail::unregistered_leaves(loss, model),
+                    mismatch = detail::optimizer_mismatch(model, optimizer);
   std::string lines;
   for (const auto& [name, p] : model.named_parameters())
     if (p.requires_grad() && !p.grad().defined())
       lines += text("\n", name, " ", p.shape(),
                     " has no gradient: does forward use it, and was backward() called?");
-  if (const std::string leaves = detail::unregistered_leaves(loss, model); !leaves.empty())
-    lines += text("\nthe loss depends on what the model does not name: ", leaves,
+  if (!unregistered.empty())
+    lines += text("\nthe loss depends on what the model does not name: ", unregistered,
                   "; is a line missing in visit, or does an input require a gradient?");
-  if (const std::string mismatch = detail::optimizer_mismatch(model, optimizer); !mismatch.empty())
-    lines += "\n" + mismatch;
-  return lines.empty() ? "" : lines.substr(1);
+  if (!mismatch.empty()) lines += "\n" + mismatch;
+  return lines.substr(!lines.empty());
 }
 
 }  // namespace heed

@@ -1,28 +1,26 @@
 #pragma once
 
-#include <memory>
-
 #include "nn/module.h"
 
-/// Checks that a layer obeys the contract of modules, and that a training is wired up.
+/// Checks that a layer obeys the module contract, and that model, optimizer and loss belong together.
 namespace heed {
 
 class Optimizer;
 
 /// The result of one check.
 struct ModuleCheck {
-  enum class Verdict { passed, failed, skipped };  ///< the outcome
-  std::string name;                                ///< "first derivative"
+  enum class Verdict { passed, failed, skipped };
+  std::string name;  ///< "first derivative"
   Verdict verdict = Verdict::passed;
-  std::string found = {};  ///< numbers or the module's error; the reason of a skipped check
-  std::string cause = {};  ///< likely cause of a failure
+  std::string found = {};  ///< Numbers or the module's error; the reason of a skipped check.
+  std::string cause = {};  ///< Likely cause of a failure.
 };
 
 /// The result of check_module or diagnose.
 struct ModuleReport {
-  std::string module;  ///< name of the class
+  std::string module;  ///< Name of the class.
   std::vector<ModuleCheck> checks;
-  bool ok() const;  ///< whether no check failed
+  bool ok() const;  ///< Whether no check failed.
   explicit operator bool() const { return ok(); }
   /// The check of this name. Throws if there is none.
   const ModuleCheck& operator[](std::string_view name) const&;
@@ -33,20 +31,21 @@ std::string to_string(const ModuleReport& report);
 
 /// Options of check_module.
 struct CheckModuleOptions {
-  int64_t batch_dim = 0;  ///< dimension of the inputs that holds independent examples; -1 if there is none
-  std::vector<std::string> skip = {};  ///< names of checks that do not apply
-  double tolerance = 1e-5;             ///< of derivatives in float64, relative to max(1, |value|)
-  uint64_t seed = 0;                   ///< of dropout and of the incoming gradients
+  int64_t batch_dim = 0;  ///< Dimension of the inputs that holds independent examples; -1 if there is none.
+  std::vector<std::string> skip = {};  ///< Names of checks that do not apply.
+  double tolerance = 1e-5;             ///< Of derivatives in float64, relative to max(1, |value|).
+  uint64_t seed = 0;                   ///< Of dropout and of the incoming gradients.
 };
 
 namespace detail {
 
-/// A module under test and what can be done with it, without its type.
+/// A module under test without its type.
 struct CheckedModule {
   std::shared_ptr<Module> module;
   std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)> call;
   std::function<CheckedModule()> copy;
   std::function<void(const CheckedModule& other)> assign;
+  std::function<CheckedModule()> make = {};  ///< Constructs another one; null if it is not known how.
 };
 
 /// The defined tensors of a result.
@@ -69,12 +68,12 @@ CheckedModule checked(const M& module, const Call& call) {
           }};
 }
 
-/// Thrown out of check_module, because it is the caller's mistake and no fault of the module.
+/// An error of check_module's caller and not of the module.
 struct NotCallable : Error {
   NotCallable(const Module& module, size_t inputs);
 };
 
-/// module(inputs[0], ...) with up to four inputs.
+/// Calls module(inputs[0], ...) with up to four inputs.
 template <class M, class... Args>
 std::vector<Tensor> call_with(M& module, const std::vector<Tensor>& inputs, const Args&... args) {
   constexpr size_t count = sizeof...(args);
@@ -85,9 +84,13 @@ std::vector<Tensor> call_with(M& module, const std::vector<Tensor>& inputs, cons
   throw NotCallable(module, inputs.size());
 }
 
-/// `make` constructs a module afresh; null if it is not known how.
-ModuleReport check_module(const CheckedModule& subject, const std::function<CheckedModule()>& make,
-                          const std::vector<Tensor>& inputs, const CheckModuleOptions& options);
+ModuleReport check_module(const CheckedModule& subject, const std::vector<Tensor>& inputs,
+                          const CheckModuleOptions& options);
+
+/// The parameters of all groups.
+std::vector<Tensor> held_parameters(const Optimizer& optimizer);
+/// Whether one of `all` is the tensor x itself.
+bool is_among(const std::vector<Tensor>& all, const Tensor& x);
 
 /// One line for each parameter of the model that the optimizer does not hold, and for each that it holds and
 /// the model does not have; "" if they match.
@@ -131,21 +134,20 @@ std::string unregistered_leaves(const Tensor& output, const Module& module,
 ///
 /// `call(module, inputs)` calls the layer where module(inputs...) does not. Throws if a layer without it
 /// cannot be called with the inputs, or if there are not one to four.
-template <class M, class Call>
-  requires std::derived_from<M, Module>
-ModuleReport check_module(const M& module, const std::vector<Tensor>& inputs, const Call& call,
+template <class Source, class Call>
+  requires(!std::convertible_to<const Call&, CheckModuleOptions>)
+ModuleReport check_module(const Source& source, const std::vector<Tensor>& inputs, const Call& call,
                           const CheckModuleOptions& options = {}) {
-  std::function<detail::CheckedModule()> make;
-  if constexpr (std::is_default_constructible_v<M>) make = [&] { return detail::checked(M(), call); };
-  return detail::check_module(detail::checked(module, call), make, inputs, options);
-}
-/// The same with a function that constructs the layer.
-template <class Make, class Call>
-  requires std::derived_from<std::invoke_result_t<const Make&>, Module>
-ModuleReport check_module(const Make& make, const std::vector<Tensor>& inputs, const Call& call,
-                          const CheckModuleOptions& options = {}) {
-  const auto one = [&] { return detail::checked(make(), call); };
-  return detail::check_module(one(), one, inputs, options);
+  if constexpr (std::derived_from<Source, Module>) {
+    detail::CheckedModule subject = detail::checked(source, call);
+    if constexpr (std::is_default_constructible_v<Source>)
+      subject.make = [&] { return detail::checked(Source(), call); };
+    return detail::check_module(subject, inputs, options);
+  } else {
+    detail::CheckedModule subject = detail::checked(source(), call);
+    subject.make = [&] { return detail::checked(source(), call); };
+    return detail::check_module(subject, inputs, options);
+  }
 }
 /// The same for a layer that is called as module(inputs...).
 template <class Source>
@@ -158,8 +160,8 @@ ModuleReport check_module(const Source& source, const std::vector<Tensor>& input
 
 /// Checks after the first backward() of a training that model, optimizer and loss belong together. Returns
 /// one line for each parameter without gradient, each leaf of the loss that the model does not name, each
-/// parameter that the optimizer does not hold, and each parameter of another model that it holds; "" if all
-/// is well.
+/// parameter that the optimizer does not hold, and each parameter of another model that it holds; "" if there
+/// are none.
 std::string check_training(const Module& model, const Optimizer& optimizer, const Tensor& loss);
 
 }  // namespace heed
