@@ -17,10 +17,10 @@ namespace {
 double peak_rate() {
   using Clock = std::chrono::steady_clock;
   using Lane [[gnu::vector_size(kernel::kVectorBytes)]] = float;
-  constexpr int64_t kChains = 10, kSteps = 20000;
+  constexpr int64_t kChains = 10, kSteps = 20000, kLanes = sizeof(Lane) / sizeof(float);
   const int64_t threads = num_threads();
   std::vector<float> results(static_cast<size_t>(threads));
-  double best = 0;
+  double shortest = INFINITY;
   for (int run = 0; run < 8; ++run) {
     const auto start = Clock::now();
     parallel_for(threads, 1, [&](int64_t thread, int64_t) {
@@ -28,16 +28,12 @@ double peak_rate() {
       const Lane factor = Lane{} + 0.5F;
       for (int64_t step = 0; step < kSteps; ++step)
         for (Lane& chain : chains) chain = chain * factor + factor;
-      Lane sum = {};
-      for (const Lane& chain : chains) sum += chain;
-      results[static_cast<size_t>(thread)] = sum[0];
+      for (const Lane& chain : chains) results[static_cast<size_t>(thread)] += chain[0];
     });
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    best = std::max(best, static_cast<double>(threads * kChains * kSteps * 2 *
-                                              static_cast<int64_t>(sizeof(Lane) / sizeof(float))) /
-                              seconds);
+    shortest = std::min(shortest, std::chrono::duration<double>(Clock::now() - start).count());
   }
-  return results[0] > 0 ? best : 0;
+  const auto flops = static_cast<double>(2 * threads * kChains * kSteps * kLanes);
+  return results[0] > 0 ? flops / shortest : 0;
 }
 
 struct Sum {
@@ -79,14 +75,12 @@ std::vector<std::string> enclosing_modules(const std::string& path) {
 void Profile::on_begin(const OpScope& scope) {
   if (depth_++ > 0) return;
   const bool backward = scope.role == OpScope::Role::rule;
-  running_ = {scope.name,
-              backward ? rule_module_ : detail::module_path,
-              scope.line,
-              backward,
-              0,
-              0,
-              -static_cast<int64_t>(memory_use().live),
-              -kernel::product_flops()};
+  running_ = {.operation = scope.name,
+              .module = backward ? rule_module_ : detail::module_path,
+              .line = scope.line,
+              .backward = backward,
+              .bytes = -static_cast<int64_t>(memory_use().live),
+              .flops = -kernel::product_flops()};
   running_.start = seconds();
 }
 
@@ -122,49 +116,39 @@ std::string to_string(const Profile& profile) {
 
 std::string chrome_trace(const Profile& profile) {
   using Json = nlohmann::ordered_json;
-  Json events = Json::array();
-  const auto span = [&](const std::string& name, const char* kind, double start, double end) -> Json& {
-    return events.emplace_back(Json{{"name", name},
-                                    {"cat", kind},
-                                    {"ph", "X"},
-                                    {"ts", 1e6 * start},
-                                    {"dur", 1e6 * (end - start)},
-                                    {"pid", 1},
-                                    {"tid", 1}});
-  };
-  // A module's span lasts from its first operation to its last before an operation of another module.
-  struct Open {
-    std::string path;
-    double start;
-  };
-  std::vector<Open> open;
-  double last = 0;
-  bool backward = false;
-  const auto close_to = [&](size_t depth) {
-    for (; open.size() > depth; open.pop_back()) {
-      const auto& [path, start] = open.back();
-      span(path.substr(path.rfind('.') + 1), backward ? "module, backward" : "module", start,
-           last)["args"] = {{"path", path}};
-    }
-  };
+  Json spans = Json::array();
+  // The span of each module, forward and backward, and the event that continues it: a span lasts from the
+  // first operation of the module to the last one before an operation outside.
+  std::map<std::pair<bool, std::string>, std::pair<size_t, const ProfileEvent*>> modules;
   for (const ProfileEvent& event : profile.events()) {
-    const std::vector<std::string> paths = enclosing_modules(event.module);
-    size_t shared = 0;
-    while (backward == event.backward && shared < std::min(open.size(), paths.size()) &&
-           open[shared].path == paths[shared])
-      ++shared;
-    close_to(shared);
-    backward = event.backward;
-    for (size_t i = shared; i < paths.size(); ++i) open.push_back({paths[i], event.start});
-    last = event.start + event.seconds;
+    const auto add = [&](const std::string& name, const char* category, Json args) {
+      spans.push_back({{"name", name},
+                       {"cat", category},
+                       {"ph", "X"},
+                       {"ts", 1e6 * event.start},
+                       {"dur", 1e6 * event.seconds},
+                       {"pid", 1},
+                       {"tid", 1},
+                       {"args", std::move(args)}});
+    };
+    for (const std::string& path : enclosing_modules(event.module)) {
+      auto& [span, next] = modules[{event.backward, path}];
+      if (next == &event) {
+        spans[span]["dur"] = 1e6 * (event.start + event.seconds) - spans[span]["ts"].get<double>();
+      } else {
+        span = spans.size();
+        add(path.substr(path.rfind('.') + 1), event.backward ? "module, backward" : "module",
+            {{"path", path}});
+      }
+      next = &event + 1;
+    }
     Json args = {{"bytes", event.bytes}, {"flops", event.flops}};
     if (*event.module) args["module"] = event.module;
     if (event.line.line() != 0) args["line"] = detail::text(event.line.file_name(), ":", event.line.line());
-    span(event.operation, event.backward ? "backward" : "forward", event.start, last)["args"] = args;
+    add(event.operation, event.backward ? "backward" : "forward", args);
   }
-  close_to(0);
-  return Json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump(-1, ' ', false,
-                                                                       Json::error_handler_t::replace);
+  return Json{{"traceEvents", spans}, {"displayTimeUnit", "ms"}}.dump(-1, ' ', false,
+                                                                      Json::error_handler_t::replace);
 }
 
 }  // namespace heed

@@ -10,12 +10,13 @@ namespace heed {
 /// One operation or gradient rule.
 struct ProfileEvent {
   std::string operation;  ///< "linear"
-  const char* module;     ///< path of the module, or ""
-  SourceLocation line;    ///< line of the call
-  bool backward;          ///< whether it is a gradient rule
-  double start, seconds;  ///< time since the profile began; duration
-  int64_t bytes;          ///< growth of the memory in use
-  int64_t flops;          ///< arithmetic of products, 2 per multiply-add
+  const char* module;     ///< Path of the module, or "".
+  SourceLocation line;    ///< Line of the call.
+  bool backward = false;  ///< Whether it is a gradient rule.
+  double start = 0;       ///< Time since the profile began.
+  double seconds = 0;     ///< Duration.
+  int64_t bytes = 0;      ///< Growth of the memory in use.
+  int64_t flops = 0;      ///< Arithmetic of products, 2 per multiply-add.
 };
 
 /// Measures what this thread computes during its lifetime:
@@ -30,7 +31,7 @@ struct ProfileEvent {
 /// about 100 ns longer; without a profile there is no cost. It must end in the thread that created it.
 class Profile : private Observer {
  public:
-  /// In the order of their ends.
+  /// In the order in which they ended.
   const std::vector<ProfileEvent>& events() const { return events_; }
   /// Time since the start.
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -43,7 +44,7 @@ class Profile : private Observer {
 
   std::vector<ProfileEvent> events_;
   ProfileEvent running_ = {};
-  int64_t depth_ = 0;  // of nested scopes: an operation in a rule in an operation
+  int64_t depth_ = 0;  // number of nested scopes: an operation in a rule in an operation
   const char* rule_module_ = "";
   Clock::time_point start_ = Clock::now();
 };

@@ -80,7 +80,7 @@ TEST_CASE("AnomalyGuard: the module's path, forward and backward") {
                  "in 0: the gradient of operand 2 [2] is -inf at [1]"));
 }
 
-TEST_CASE("AnomalyGuard: with infinity = false only NaN; without a guard nothing") {
+TEST_CASE("AnomalyGuard: infinity = false finds only NaN; without a guard nothing throws") {
   const Tensor scores = tensor({1, 2}) + tensor({0, -kInf});
   {
     const AnomalyGuard guard({.infinity = false});
@@ -90,10 +90,10 @@ TEST_CASE("AnomalyGuard: with infinity = false only NaN; without a guard nothing
   CHECK(std::isnan(values(scores - scores)[1]));
   const AnomalyGuard guard;
   CHECK(isnan(tensor({kNaN})).to_vector<bool>()[0]);
-  CHECK(values(softmax(scores, -1)) == Values{1, 0});  // what comes out is sound
+  CHECK(values(softmax(scores, -1)) == Values{1, 0});  // the result is finite
 }
 
-TEST_CASE("AnomalyGuard: no false alarm in any operation and its derivatives, and the same bits") {
+TEST_CASE("AnomalyGuard raises no false alarm in any operation or derivative and changes no bit") {
   int64_t sound = 0;
   for (const test::OpCase& row : test::op_cases()) {
     const std::string op = row.op;

@@ -24,7 +24,7 @@ Tensor step() {
 
 }  // namespace
 
-TEST_CASE("Profile: every outermost operation and rule, with module, line, products and memory") {
+TEST_CASE("Profile records every outermost operation and rule with its module, FLOPs and memory") {
   step();
   Profile profile;
   const Tensor loss = step();
@@ -84,7 +84,7 @@ TEST_CASE("Profile: two tables and a trace") {
   CHECK(spans == 8);  // 0, 1, 1.0 and 1.1, forward and backward
 }
 
-TEST_CASE("Profile: the same bits, an error ends the operation, nothing after its end") {
+TEST_CASE("Profile changes no bit, records an operation that throws, and stops at its end") {
   const std::string alone = bytes_of(step());
   {
     Profile profile;
