@@ -24,14 +24,12 @@ constexpr double kDead = 0.99;      // share of zeros in the result of a ReLU
 constexpr double kSaturated = 0.9;  // share of the results of tanh or sigmoid that are at either end
 constexpr double kFarApart = 1e6;   // ratio of the largest gradient to the smallest
 constexpr double kNoEffect = 1e-7;  // relative change of the parameters that is only rounding
-constexpr int64_t kFew = 8;         // a share of fewer results means nothing
+constexpr int64_t kFew = 8;         // number of results below which a share means nothing
 
 bool one_of(std::string_view name, Names names) { return std::ranges::find(names, name) != names.end(); }
 
 int64_t count(const Tensor& x, const auto& condition) {
-  int64_t found = 0;
-  x.for_each([&](auto v) { found += condition(static_cast<double>(v)); });
-  return found;
+  return std::ranges::count_if(x.to_vector<double>(), condition);
 }
 
 double inner(const Tensor& a, const Tensor& b) {
@@ -65,10 +63,8 @@ double common_value(const Tensor& g) {
 bool rows_equal(const Tensor& matrix) {
   if (matrix.dim() != 2 || matrix.size(0) < 2) return false;
   const auto values = matrix.to_vector<double>();
-  const auto width = static_cast<size_t>(matrix.size(1));
-  for (size_t i = width; i < values.size(); ++i)
-    if (std::abs(values[i] - values[i - width]) > 1e-6 * std::abs(values[i])) return false;
-  return true;
+  return std::equal(values.begin() + matrix.size(1), values.end(), values.begin(),
+                    [](double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(a); });
 }
 
 // The number of updates, summed over the parameters.
@@ -95,14 +91,24 @@ struct Recorded {
   std::string where;  // " in encoder.0 at train.cpp:12"
 
   std::string given() const { return text(called, where, " is given ", inputs[0].shape()); }
-  // "dead layer, all 0: 100 % of what relu in 1 gives, [32, 16]" if at least this share of the results are
-  // so.
-  std::string mostly(std::string_view activation, const char* what, double limit, const auto& are) const {
+  // "dead layer, all 0: 100 % of what relu in 1 gives, [32, 16]" if the condition holds for at least this
+  // share of the results.
+  std::string mostly(std::string_view activation, const char* what, double limit,
+                     const auto& condition) const {
     if (name != activation || value.numel() < kFew) return "";
-    const double share = static_cast<double>(count(value, are)) / static_cast<double>(value.numel());
+    const double share = static_cast<double>(count(value, condition)) / static_cast<double>(value.numel());
     return if_so(share >= limit, what, ": ", decimals(100 * share, 0), " % of what ", name, where, " gives, ",
                  value.shape());
   }
+};
+
+// What is known about the result of an operation.
+struct Fact {
+  Ref<Node> node = {};          // held so that no address is used again
+  Tensor scalar = {};           // the result if it is one number
+  bool error = false;           // a distance of prediction and target, which the steps should decrease
+  bool log_likelihood = false;  // log-probabilities, which the steps should increase, with no minus sign yet
+  std::string broadcast = {};   // a prediction and a target that broadcast, which the result depends on
 };
 
 // A parameter that requires a gradient. Arrays are by step.
@@ -120,19 +126,18 @@ struct Learned {
 class TrainingDiagnoser : private Observer {
  public:
   TrainingDiagnoser(const Module& model, const Optimizer& optimizer)
-      : model_(model), optimizer_(optimizer), updates_before_(updates_of(optimizer)) {
+      : model_(model),
+        optimizer_(optimizer),
+        updates_before_(updates_of(optimizer)),
+        held_(detail::held_parameters(optimizer)) {
     for (const auto& [name, p] : model.named_parameters())
       if (p.requires_grad()) learned_.push_back({name, p});
-    for (size_t group = 0; group < optimizer.groups(); ++group)
-      std::ranges::copy(optimizer.params(group), std::back_inserter(held_));
   }
 
   void begin_step(int step) {
     step_ = step;
     passes_ = 0;
-    scalars_.clear();
-    errors_.clear();
-    broadcasts_.clear();
+    facts_.clear();
     for (Learned& one : learned_) one.before[step] = kernel::clone(one.p);
   }
   bool ran_backward() const { return passes_ > 0; }
@@ -143,13 +148,8 @@ class TrainingDiagnoser : private Observer {
     ModuleReport report{model_.type_name(), {}};
     for (const char* name : {"training mode", "evaluation", "inputs", "shapes", "softmax", "activations",
                              "finite", "gradients reach", "gradients flow", "zero_grad", "loss", "optimizer",
-                             "step", "learning rate", "symmetry"}) {
-      ModuleCheck& check = report.checks.emplace_back(ModuleCheck{name});
-      const auto fault = faults_.find(name);
-      if (fault == faults_.end()) continue;
-      check.verdict = ModuleCheck::Verdict::failed;
-      std::tie(check.found, check.cause) = fault->second;
-    }
+                             "step", "learning rate", "symmetry"})
+      report.checks.push_back(faults_.try_emplace(name, ModuleCheck{name}).first->second);
     return report;
   }
 
@@ -158,19 +158,8 @@ class TrainingDiagnoser : private Observer {
   // the first of its causes.
 
   void cause(const char* check, const std::string& found, const char* advice) {
-    if (!found.empty()) faults_.try_emplace(check, found, advice);
-  }
-
-  void judge_result(std::string_view called, const Tensor& x, bool draws_in_evaluation) {
-    const bool fixed = !OpScope::rule() && !x.requires_grad();
-    const double size = fixed && one_of(called, {"linear", "matmul", "addmm"}) ? rms(x) : 0;
-    cause("evaluation",
-          if_so(draws_in_evaluation, "dropout left on: ", called, " draws random numbers under NoGrad"),
-          "call model.eval() before an evaluation, and model.train() after it");
-    cause("inputs",
-          if_so(size > kLargeInput, "large input: ", called, " is given ", x.shape(), " of root mean square ",
-                short_number(size)),
-          "scale the data to mean 0 and standard deviation 1; initial weights assume that");
+    if (!found.empty())
+      faults_.try_emplace(check, ModuleCheck{check, ModuleCheck::Verdict::failed, found, advice});
   }
 
   void judge_recorded(const Recorded& op) {
@@ -205,16 +194,6 @@ class TrainingDiagnoser : private Observer {
           saturated);
   }
 
-  void judge_pass() {
-    cause("training mode", if_so(!model_.training(), "eval() while it learns: backward() runs in eval mode"),
-          "dropout does nothing; call model.train() after an evaluation");
-    if (step_ == 0 || passes_ > 1) return;
-    cause("zero_grad",
-          parameters("gradients never dropped: the step before left one in ",
-                     [&](const Learned& one) { return held(one.p) && rms(one.p.grad()) > 0; }),
-          "call optimizer.zero_grad() in each step before backward()");
-  }
-
   void judge_steps() {
     cause("shapes", broadcast_,
           "prediction and target must have the same shape; squeeze or unsqueeze one of them");
@@ -227,10 +206,13 @@ class TrainingDiagnoser : private Observer {
                        return !std::isfinite(rms(one.gradient[0])) || !std::isfinite(rms(one.gradient[1]));
                      }),
           guard);
-    cause("loss",
-          if_so(increased_ > 0 && decreased_ == 0 && !ascends(),
-                "loss maximized: the steps lead to a larger error"),
+    const bool wrong_sign = decreased_ == 0 && !ascends();
+    cause("loss", if_so(wrong_sign && increased_ > 0, "loss maximized: the steps lead to a larger error"),
           "remove the minus sign before the loss; optimizers minimize unless maximize = true");
+    cause("loss",
+          if_so(wrong_sign && minimizes_likelihood_,
+                "loss maximized: the steps decrease the log-probabilities of the targets"),
+          "put a minus sign before the log-likelihood, or pass the scores to cross_entropy");
     cause("optimizer", detail::optimizer_mismatch(model_, optimizer_),
           "create the optimizer from model.parameters() after the last change of the model");
     cause(
@@ -269,7 +251,7 @@ class TrainingDiagnoser : private Observer {
         if_so(updates_of(optimizer_) == updates_before_, "no step: the parameters stay as they are");
     cause("step", if_so(lr == 0, "learning rate 0: nothing moves"),
           "choose a rate, or check the first value of the schedule");
-    cause("step", if_so(!any([&](const Learned& one) { return held(one.p); }), unmoved),
+    cause("step", if_so(!any([&](const Learned& one) { return detail::is_among(held_, one.p); }), unmoved),
           "the optimizer holds none of them");
     cause("step", if_so(any([](const Learned& one) { return one.p.grad().defined(); }), unmoved),
           "call optimizer.step() after backward()");
@@ -290,9 +272,6 @@ class TrainingDiagnoser : private Observer {
 
   // ---- What they are found by
 
-  bool held(const Tensor& p) const {
-    return std::ranges::any_of(held_, [&](const Tensor& other) { return other.same_as(p); });
-  }
   bool any(const auto& condition) const { return std::ranges::any_of(learned_, condition); }
   // "what 0.weight [16, 2], 0.bias [16]": the parameters of which this holds.
   std::string parameters(const char* what, const auto& condition) const {
@@ -333,25 +312,33 @@ class TrainingDiagnoser : private Observer {
   }
 
   std::string gradients_far_apart() const {
-    std::pair<double, std::string> least{INFINITY, ""}, most{0, ""};
-    for (const Learned& one : learned_) {
-      const double size = one.is_bias() ? 0 : rms(one.g());
-      if (size > 0) least = std::min(least, {size, one.name});
-      most = std::max(most, {size, one.name});
-    }
-    return if_so(most.first > kFarApart * least.first, "vanishing or exploding gradients: root mean square ",
-                 short_number(least.first), " of ", least.second, ", ", short_number(most.first), " of ",
-                 most.second);
+    std::map<double, std::string> names;  // by size of the gradient
+    for (const Learned& one : learned_)
+      if (rms(one.g()) > 0 && !one.is_bias()) names.try_emplace(rms(one.g()), one.name);
+    if (names.empty()) return "";
+    const auto& [least, smallest] = *names.begin();
+    const auto& [most, largest] = *names.rbegin();
+    return if_so(most > kFarApart * least, "vanishing or exploding gradients: root mean square ",
+                 short_number(least), " of ", smallest, ", ", short_number(most), " of ", largest);
   }
 
   // ---- What the steps show
 
   void on_result(const Operation& op, const Tensor&) override {
     const std::string_view called = detail::current_scope ? detail::current_scope->name : op.name;
-    const uint64_t drawn = default_generator().position();
+    const Tensor& x = op.inputs.front();
+    const bool fixed = !OpScope::rule() && !x.requires_grad();
+    const double size = fixed && one_of(called, {"linear", "matmul", "addmm"}) ? rms(x) : 0;
     const bool evaluates = !op.recording && detail::ModuleCall::any() && model_.training();
-    judge_result(called, op.inputs.front(),
-                 evaluates && (called == "dropout" || (evaluates_ && drawn != drawn_)));
+    const uint64_t drawn = default_generator().position();
+    cause("evaluation",
+          if_so(evaluates && (called == "dropout" || (evaluates_ && drawn != drawn_)),
+                "dropout left on: ", called, " draws random numbers under NoGrad"),
+          "call model.eval() before an evaluation, and model.train() after it");
+    cause("inputs",
+          if_so(size > kLargeInput, "large input: ", called, " is given ", x.shape(), " of root mean square ",
+                short_number(size)),
+          "scale the data to mean 0 and standard deviation 1; initial weights assume that");
     evaluates_ = evaluates;
     drawn_ = drawn;
   }
@@ -362,24 +349,30 @@ class TrainingDiagnoser : private Observer {
     const Recorded now{detail::current_scope ? detail::current_scope->name : op.name, op.name, op.inputs,
                        value,
                        text(*node.module ? " in " : "", node.module, line.empty() ? "" : " at ", line)};
-    if (value.numel() == 1) scalars_[&node] = value;
-    note_error(now, node);
-    note_broadcast(now, node);
-    note_batch(now);
     judge_recorded(now);
+    note_batch(now);
+    facts_[&node] = {Ref<Node>(&node), value.numel() == 1 ? value : Tensor(), is_error(now),
+                     is_log_likelihood(now), broadcast_in(now)};
+    if (value.numel() == 1 && broadcast_.empty()) broadcast_ = facts_[&node].broadcast;
   }
 
   void on_backward(Node& node, const Tensor& g) override {
-    if (errors_.contains(&node)) {
-      const double slope = common_value(g);
-      decreased_ += slope > 0;
-      increased_ += slope < 0;
-    }
+    const Fact& fact = facts_[&node];
+    increased_ += fact.error && common_value(g) < 0;
+    decreased_ += fact.error && common_value(g) > 0;
+    decreased_ += fact.log_likelihood && count(g, [](double v) { return v < 0; }) > 0;
     if (!pass_ids_.insert(node.pass_id).second) return;
     ++passes_;
-    if (const auto loss = scalars_.find(&node); loss != scalars_.end())
-      losses_[step_].push_back(loss->second);
-    judge_pass();
+    if (fact.scalar.defined()) losses_[step_].push_back(fact.scalar);
+    minimizes_likelihood_ |= fact.log_likelihood;
+    cause("training mode", if_so(!model_.training(), "eval() while it learns: backward() runs in eval mode"),
+          "dropout does nothing; call model.train() after an evaluation");
+    if (step_ == 0 || passes_ > 1) return;
+    cause("zero_grad",
+          parameters(
+              "gradients never dropped: the step before left one in ",
+              [&](const Learned& one) { return detail::is_among(held_, one.p) && rms(one.p.grad()) > 0; }),
+          "call optimizer.zero_grad() in each step before backward()");
   }
 
   void on_leaf_gradient(Node& leaf, const Tensor& g) override {
@@ -390,40 +383,55 @@ class TrainingDiagnoser : private Observer {
       }
   }
 
-  // Notes errors: the results of loss functions, and squares and absolute values of prediction - target.
-  void note_error(const Recorded& op, Node& node) {
+  Fact& fact_of(const Tensor& x) { return facts_[x.requires_grad() ? Node::of(x) : nullptr]; }
+
+  // Whether it is the result of a loss function, or the square or absolute value of prediction - target.
+  bool is_error(const Recorded& op) {
     const Tensor& x = op.inputs.front();
-    const bool square =
-        one_of(op.name, {"square", "abs", "pow"}) || (op.name == "mul" && x.same_as(op.inputs[1]));
     if (one_of(op.called, {"cross_entropy", "softmax_cross_entropy", "sequence_loss", "nll_loss", "mse_loss",
                            "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div", "binary_cross_entropy",
                            "binary_cross_entropy_with_logits"})) {
-      for (const Tensor& input : op.inputs)
-        errors_.erase(Node::of(input));  // the last operation is the result
-      if (op.value.numel() == 1) errors_[&node] = Ref<Node>(&node);
-    } else if (square && op.value.numel() > 1 && computed_by(x, {"sub"})) {
-      const Node::Input* operands = Node::of(x)->inputs();
-      if (!operands[0].node != !operands[1].node) errors_[&node] = Ref<Node>(&node);
+      for (const Tensor& input : op.inputs)  // the last operation is the result
+        fact_of(input).error = false;
+      return op.value.numel() == 1;
     }
+    const bool even =
+        one_of(op.name, {"square", "abs", "pow"}) || (op.name == "mul" && x.same_as(op.inputs[1]));
+    if (!even || op.value.numel() == 1 || !computed_by(x, {"sub"})) return false;
+    const Node::Input* operands = Node::of(x)->inputs();
+    return !operands[0].node != !operands[1].node;
   }
 
-  // Follows the difference or product of a prediction and a target of n elements each, which has more than n,
-  // until the loss averages it.
-  void note_broadcast(const Recorded& op, Node& node) {
+  // Whether the values are log-probabilities or keep their sign: some of them, their sums and means, and
+  // products with a mask or with the probabilities of a target.
+  bool is_log_likelihood(const Recorded& op) {
+    const Tensor &x = op.inputs.front(), &y = op.inputs.back();
+    if (op.name == "log_softmax" || (op.name == "log" && computed_by(x, {"softmax"}))) return true;
+    const bool first = fact_of(x).log_likelihood, last = fact_of(y).log_likelihood;
+    const Tensor& factor = first ? y : x;
+    if ((!first && !last) || (one_of(op.name, {"mul", "div"}) && factor.requires_grad())) return false;
+    if (op.name == "div") return first && count(factor, [](double v) { return v <= 0; }) == 0;
+    if (op.name == "mul")
+      return count(factor, [](double v) { return v != 0 && v != 1; }) == 0 ||
+             (factor.shape() == op.value.shape() && !softmax_dims(factor).empty());
+    return one_of(op.name,
+                  {"gather", "index_select", "select", "slice", "narrow", "reshape", "view", "squeeze",
+                   "unsqueeze", "transpose", "permute", "where", "to", "add", "sum", "mean"});
+  }
+
+  // The difference or product of a prediction and a target of n elements each that has more than n elements,
+  // as text, if the values depend on one.
+  std::string broadcast_in(const Recorded& op) {
     const Tensor &a = op.inputs.front(), &b = op.inputs.back();
-    std::string how;
     if (one_of(op.name, {"sub", "mul"}) && a.requires_grad() != b.requires_grad() && a.numel() == b.numel() &&
         op.value.numel() > a.numel())
-      how = text("broadcast: ", op.called, op.where, " is given ", a.shape(), " and ", b.shape(),
-                 ", and the loss averages over ", op.value.shape());
-    else if (one_of(op.name, {"neg", "abs", "square", "pow", "sqrt", "add", "sub", "mul", "div", "where",
-                              "clamp", "mean", "sum"}))
-      for (const Tensor& x : op.inputs)
-        if (const auto found = broadcasts_.find(Node::of(x)); found != broadcasts_.end())
-          how = found->second.second;
-    if (how.empty()) return;
-    broadcasts_[&node] = {Ref<Node>(&node), how};
-    if (op.value.numel() == 1 && broadcast_.empty()) broadcast_ = how;
+      return text("broadcast: ", op.called, op.where, " is given ", a.shape(), " and ", b.shape(),
+                  ", and the loss averages over ", op.value.shape());
+    std::string found;
+    if (one_of(op.name, {"neg", "abs", "square", "pow", "sqrt", "add", "sub", "mul", "div", "where", "clamp",
+                         "mean", "sum"}))
+      for (const Tensor& x : op.inputs) found = std::max(found, fact_of(x).broadcast);
+    return found;
   }
 
   // Notes a softmax along dimension 0, and what shows the size of the batch.
@@ -445,19 +453,18 @@ class TrainingDiagnoser : private Observer {
   const Module& model_;
   const Optimizer& optimizer_;
   const double updates_before_;
+  const std::vector<Tensor> held_;  // parameters of the optimizer
   std::vector<Learned> learned_;
-  std::vector<Tensor> held_;                                           // parameters of the optimizer
-  std::map<std::string, std::pair<std::string, std::string>> faults_;  // by check: what was found, advice
+  std::map<std::string, ModuleCheck> faults_;  // by check
   int step_ = 0;
   int64_t passes_ = 0;  // backward passes of this step
   std::set<uint64_t> pass_ids_;
   std::vector<Tensor> losses_[2];  // by step: roots of backward passes that are one number
 
-  std::map<const Node*, Tensor> scalars_;  // results of this step, held so that no address is used again
-  std::map<const Node*, Ref<Node>> errors_;
-  int64_t decreased_ = 0, increased_ = 0;  // errors that the step makes smaller, and larger
-  std::map<const Node*, std::pair<Ref<Node>, std::string>> broadcasts_;
-  std::string broadcast_;  // the first that a loss averages
+  std::map<const Node*, Fact> facts_;      // of this step
+  int64_t decreased_ = 0, increased_ = 0;  // errors that the steps make smaller, and larger
+  bool minimizes_likelihood_ = false;      // whether a loss is a log-likelihood without a minus sign
+  std::string broadcast_;                  // the first that a loss averages
   std::set<int64_t> batch_sizes_;
   std::vector<std::pair<Shape, std::string>> batch_softmaxes_;
   uint64_t drawn_ = 0;      // random numbers before the last operation

@@ -12,8 +12,8 @@ ModuleReport diagnose(const Module& model, Optimizer& optimizer, const std::func
                       SourceLocation line);
 }
 
-/// Watches two steps of a training and reports mistakes that let it run but not learn, or learn the wrong
-/// thing.
+/// Watches two steps of a training and reports mistakes that raise no error but prevent learning or lead to a
+/// wrong result.
 ///
 ///   training mode     the model is in train() when backward() runs
 ///   evaluation        nothing draws random numbers in a module under NoGrad
@@ -25,7 +25,7 @@ ModuleReport diagnose(const Module& model, Optimizer& optimizer, const std::func
 ///   gradients reach   every parameter of the model, and no leaf that it does not name
 ///   gradients flow    no gradient is 0 everywhere; none is a million times as large as another
 ///   zero_grad         no gradient is left over from the previous step
-///   loss              the steps decrease the loss functions: no minus sign before them
+///   loss              the steps decrease errors and increase log-likelihoods: the sign of the loss is right
 ///   optimizer         it holds exactly the parameters of the model
 ///   step              the parameters move
 ///   learning rate     the loss does not jump

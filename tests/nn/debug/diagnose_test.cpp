@@ -47,7 +47,7 @@ auto usual(Optimizer& optimizer, Loss loss) {
   };
 }
 
-// y = x weight + bias, the base of faulty layers.
+// Base class of broken layers that compute x weight + bias.
 template <class Self>
 struct Line2 : Layer<Self> {
   void visit(Visitor& v) override {
@@ -138,6 +138,16 @@ TEST_CASE("diagnose finds the fault of a broken training") {
     found(diagnose(line, sgd, [&] { return 0 - F::huber_loss(line(x), y); }));
     found(diagnose(line, sgd, [&] { return -mean(square(line(x) - y)); }));
     CHECK(failures(diagnose(line, up, [&] { return -mean(square(line(x) - y)); })).empty());
+    // A log-likelihood without a minus sign.
+    SGD ascent(model.parameters(), {.lr = 0.01, .maximize = true});
+    const Tensor mask = to(label != 2, float32), shares = to(one_hot(label), float32);
+    const auto picked = [&] { return gather(log_softmax(model(x), 1), 1, unsqueeze(label, 1)); };
+    const auto minimized = [&](auto step) { found(diagnose(model, adam, step)); };
+    minimized([&] { return mean(picked()); });
+    minimized([&] { return sum(squeeze(picked(), 1) * mask) / sum(mask); });
+    minimized([&] { return mean(log(softmax(model(x), 1))[{arange(32, int64), label}]); });
+    minimized([&] { return mean(sum(shares * log_softmax(model(x), 1), 1)); });
+    CHECK(failures(diagnose(model, ascent, [&] { return mean(picked()); })).empty());
   }
   SUBCASE("sigmoid twice") {
     const Tensor target = to(x[{Slice(), 0}] > 0, float32);
@@ -371,6 +381,17 @@ TEST_CASE("diagnose raises no false alarm for sound trainings") {
       return F::nll_loss(log(softmax(y, -1)), label, {.weight = tensor({1, 2, 0.5}), .ignore_index = 2});
     });
     check([&](const Tensor& y) { return -mean(sum(shares * log_softmax(y, 1), 1)); });
+    // Log-likelihoods: a bonus for entropy, a margin to other classes, and gradients of a policy.
+    const auto picked = [&](const Tensor& y, const Tensor& classes) {
+      return gather(log_softmax(y, 1), 1, unsqueeze(classes, 1));
+    };
+    const Tensor other = to(label == 0, int64), costs = 1 + rand({32, 1});
+    check([&](const Tensor& y) {
+      return 0.1 * sum(softmax(y, 1) * log_softmax(y, 1)) - mean(picked(y, label));
+    });
+    check([&](const Tensor& y) { return mean(picked(y, other)) + mean(-picked(y, label)); });
+    check([&](const Tensor& y) { return mean(picked(y, label) * costs); });
+    check([&](const Tensor& y) { return -mean(picked(y, label) * -costs); });
     check([&](const Tensor& y) { return F::kl_div(log_softmax(y, 1), teacher, {}); });
     check([&](const Tensor& y) { return F::binary_cross_entropy_with_logits(y, shares); });
     check([&](const Tensor& y) { return F::binary_cross_entropy(sigmoid(y), shares); });
@@ -391,7 +412,7 @@ TEST_CASE("diagnose raises no false alarm for sound trainings") {
       const Tensor d = abs(squeeze(line(x), 1) - y);
       return mean(where(d < 1, 0.5 * d * d, d - 0.5));
     });
-    check([&](auto& line) {  // kernel regression of n points on n points: [n, 1] - [n] is meant
+    check([&](auto& line) {  // kernel regression of n points on n points: [n, 1] - [n] is intended
       const Tensor weights = softmax(-square(line(x) - y), 1);
       return mean(square(matmul(weights, y) - y));
     });
@@ -440,7 +461,7 @@ TEST_CASE("diagnose raises no false alarm for sound trainings") {
   }
 }
 
-TEST_CASE("diagnose: an error in its backward() names the caller's line") {
+TEST_CASE("diagnose: an error in backward() names the caller's line") {
   Sequential model = classifier();
   Adam adam(model.parameters());
   const Tensor loss = sum(model(randn({2, 2})));
@@ -449,7 +470,7 @@ TEST_CASE("diagnose: an error in its backward() names the caller's line") {
   CHECK(contains(text, "diagnose_test.cpp"));
 }
 
-TEST_CASE("diagnose: the report, and its steps train the model") {
+TEST_CASE("diagnose prints a report, and its steps train the model") {
   manual_seed(1);
   const Points data;
   Sequential model{Linear(2, 3)};
