@@ -24,7 +24,7 @@ std::string described(const Tensor& x) {
   return all;
 }
 
-// All operands, and their values where the result has its anomaly if they have its shape.
+// All operands. Operands of the shape of the result are listed with their value at `index`.
 std::string described(const std::vector<Tensor>& inputs, const Tensor& result, int64_t index) {
   std::string all;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -62,7 +62,7 @@ void AnomalyGuard::on_result(const Operation& op, const Tensor& value) {
 }
 
 // Drops operations whose graph was freed or released: the latest ones at every call, because a backward pass
-// releases them first, and all of them when there are many.
+// releases these first, and the others once there are many.
 void AnomalyGuard::drop_finished() {
   const auto finished = [](const Recorded& one) { return one.node->released || one.node.unique(); };
   while (!recorded_.empty() && finished(recorded_.back())) recorded_.pop_back();

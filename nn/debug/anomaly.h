@@ -2,12 +2,12 @@
 
 #include "autograd/node.h"
 
-/// Detection of the first NaN or infinity.
+/// Reports the first NaN or infinity and the operation that produced it.
 namespace heed {
 
 /// Options of AnomalyGuard.
 struct AnomalyOptions {
-  bool infinity = true;  ///< whether infinities are errors; set it to false where masks add -inf
+  bool infinity = true;  ///< Whether infinities are errors; set it to false if masks add -inf.
 };
 
 /// During its lifetime, an operation or gradient rule of this thread that computes NaN or an infinity throws
@@ -42,10 +42,10 @@ class AnomalyGuard : private Observer {
     std::vector<Tensor> inputs;
   };
   AnomalyOptions options_;
-  std::vector<Recorded> recorded_;  // in order
-  size_t limit_ = 1024;             // number of them at which finished graphs are dropped
-  Node* running_ = nullptr;         // the node whose rule runs
-  Tensor incoming_;                 // its incoming gradient
+  std::vector<Recorded> recorded_;
+  size_t limit_ = 1024;      // length of recorded_ at which finished graphs are dropped
+  Node* running_ = nullptr;  // the node whose rule runs
+  Tensor incoming_;          // its incoming gradient
 };
 
 }  // namespace heed

@@ -5,8 +5,12 @@
 
 #include "autograd/debug/gradcheck.h"
 #include "autograd/debug/graph.h"
-#include "autograd/ops.h"
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
 #include "nn/optim/optimizer.h"
+#include "tensor/create.h"
+#include "tensor/index.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/reduce.h"
 #include "tensor/memory.h"
@@ -204,16 +208,12 @@ struct ModuleChecker {
       if (options.batch_dim >= 0 && x.dim() > options.batch_dim) return x.size(options.batch_dim);
     return 0;
   }
-  // The inputs, with f applied to those that hold the rows.
-  Tensors with_rows(const auto& f) const {
-    return each(inputs, [&](const Tensor& x) {
-      const int64_t dim = options.batch_dim;
-      return rows() > 0 && x.dim() > dim && x.size(dim) == rows() ? f(x) : x;
-    });
-  }
   Tensors some_rows(int64_t first, int64_t count) const {
     skip_if(rows() == 0, "there are no rows");
-    return with_rows([&](const Tensor& x) { return narrow(x, options.batch_dim, first, count); });
+    return each(inputs, [&](const Tensor& x) {
+      const int64_t dim = options.batch_dim;
+      return x.dim() > dim && x.size(dim) == rows() ? narrow(x, dim, first, count) : x;
+    });
   }
 
   // ---- The checks
@@ -240,15 +240,14 @@ struct ModuleChecker {
     for (const Tensor& y : first)
       expect(kernel::first_anomaly(y, true) < 0, "the result holds NaN or an infinity",
              "choose other inputs, or find the operation with an AnomalyGuard");
-    const Tensors flipped = with_rows([&](const Tensor& x) { return flip(x, {options.batch_dim}); });
+    const Tensors flipped = each(inputs, [](const Tensor& x) { return x.dim() > 0 ? flip(x, {0}) : x; });
     try {
       evaluated(other, each_floating(flipped, [](const Tensor& x) { return x * 0.5; }));
     } catch (const Error&) {  // it does not accept these inputs
       return;
     }
-    expect_equal(
-        evaluated(other, inputs), first, "after a call with other inputs",
-        "it keeps something computed from one input, such as a mask or a sum, and uses it for the next");
+    expect_equal(evaluated(other, inputs), first, "after a call with other inputs",
+                 "it keeps something computed from one input, such as a mask, and uses it for the next");
   }
 
   void training() const {
@@ -385,9 +384,8 @@ struct ModuleChecker {
     const Tensors want = trained(subject.copy());
     for (const int count : {2, 3}) {
       set_num_threads(count);
-      expect_equal(
-          trained(subject.copy()), want, text(count, " threads and one"),
-          "sums are combined in the order in which threads finish; combine them in the order of blocks");
+      expect_equal(trained(subject.copy()), want, text(count, " threads and one"),
+                   "sums are combined in the order in which threads finish; use the order of the blocks");
     }
   }
 
@@ -426,20 +424,19 @@ struct ModuleChecker {
     other.module->load_state_dict(state);
     expect_equal(evaluated(other, inputs), want, "saved, and loaded into another",
                  "a buffer that matters is not persistent, or something computed from parameters is kept");
-    std::vector<Tensors> results;
+    if (!subject.make) return;
+    Tensors results[2];
     try {
-      for (int i = 0; i < 2 && subject.make; ++i) {
+      for (Tensors& result : results) {
         const CheckedModule built = subject.make();
         built.module->load_state_dict(state);
-        results.push_back(evaluated(built, inputs));
+        result = evaluated(built, inputs);
       }
     } catch (const std::exception&) {  // it is constructed with other shapes than the subject
       return;
     }
-    if (subject.make)
-      expect_equal(
-          results[0], results[1], "constructed twice and loaded with one state",
-          "a member that is neither Parameter nor Buffer is random; make it a Buffer and name it in visit");
+    expect_equal(results[0], results[1], "constructed twice and loaded with one state",
+                 "a random member is neither Parameter nor Buffer; make it a Buffer and name it in visit");
   }
 
   void leaks() const {

@@ -25,6 +25,7 @@ constexpr double kSaturated = 0.9;  // share of the results of tanh or sigmoid t
 constexpr double kFarApart = 1e6;   // ratio of the largest gradient to the smallest
 constexpr double kNoEffect = 1e-7;  // relative change of the parameters that is only rounding
 constexpr int64_t kFew = 8;         // number of results below which a share means nothing
+constexpr const char* kGuard = "put an AnomalyGuard around the step to find the operation";
 
 bool one_of(std::string_view name, Names names) { return std::ranges::find(names, name) != names.end(); }
 
@@ -125,11 +126,7 @@ struct Learned {
 // Watches the steps and looks for the causes of faults.
 class TrainingDiagnoser : private Observer {
  public:
-  TrainingDiagnoser(const Module& model, const Optimizer& optimizer)
-      : model_(model),
-        optimizer_(optimizer),
-        updates_before_(updates_of(optimizer)),
-        held_(detail::held_parameters(optimizer)) {
+  TrainingDiagnoser(const Module& model, const Optimizer& optimizer) : model_(model), optimizer_(optimizer) {
     for (const auto& [name, p] : model.named_parameters())
       if (p.requires_grad()) learned_.push_back({name, p});
   }
@@ -198,14 +195,12 @@ class TrainingDiagnoser : private Observer {
     cause("shapes", broadcast_,
           "prediction and target must have the same shape; squeeze or unsqueeze one of them");
     cause("softmax", softmax_along_batch(), "pass the dimension of the classes: softmax(x, -1)");
-    const char* guard = "put an AnomalyGuard around the step to find the operation";
-    cause("finite", infinite_loss(), guard);
     cause("finite",
           parameters("not finite: the gradient of ",
                      [](const Learned& one) {
                        return !std::isfinite(rms(one.gradient[0])) || !std::isfinite(rms(one.gradient[1]));
                      }),
-          guard);
+          kGuard);
     const bool wrong_sign = decreased_ == 0 && !ascends();
     cause("loss", if_so(wrong_sign && increased_ > 0, "loss maximized: the steps lead to a larger error"),
           "remove the minus sign before the loss; optimizers minimize unless maximize = true");
@@ -225,7 +220,6 @@ class TrainingDiagnoser : private Observer {
     cause("gradients reach",
           parameters("no gradient: ", [](const Learned& one) { return !one.g().defined(); }),
           "forward does not use it, or uses it detached, under NoGrad or as an earlier copy");
-    cause("gradients reach", unregistered(), "name it in visit, and create no layers in forward");
     if (!any([](const Learned& one) { return rms(one.g()) > 0; })) return;
 
     // The gradient of a bias may be 0 in a right model: that of the keys of an attention is.
@@ -257,8 +251,7 @@ class TrainingDiagnoser : private Observer {
           "call optimizer.step() after backward()");
     cause("step", unmoved, "call optimizer.step() after backward() and before zero_grad()");
     cause("step", if_so(ratio < kNoEffect, "learning rate without effect: ", change), "choose a larger rate");
-    const double from = losses_[0].empty() ? NAN : losses_[0].back().item(),
-                 to = losses_[1].empty() ? NAN : losses_[1].back().item();
+    const auto [from, to] = losses_;
     cause("learning rate",
           if_so((to > from && ratio > 3) || (to > 2 * std::abs(from) && ratio > 0.1),
                 "learning rate too large: the loss goes from ", short_number(from), " to ", short_number(to),
@@ -294,20 +287,6 @@ class TrainingDiagnoser : private Observer {
     for (const auto& [shape, given] : batch_softmaxes_)
       if (batch_sizes_.contains(shape[0]) && std::count(shape.begin(), shape.end(), shape[0]) == 1)
         return text("softmax along the batch: ", given, " and sums over its ", shape[0], " examples");
-    return "";
-  }
-
-  std::string infinite_loss() const {
-    for (const auto& losses : losses_)
-      for (const Tensor& loss : losses)
-        if (!std::isfinite(loss.item())) return text("not finite: the loss is ", loss.item());
-    return "";
-  }
-
-  std::string unregistered() const {
-    for (const Tensor& loss : losses_[1])
-      if (const std::string leaves = detail::unregistered_leaves(loss, model_); !leaves.empty())
-        return "not named: " + leaves;
     return "";
   }
 
@@ -363,8 +342,14 @@ class TrainingDiagnoser : private Observer {
     decreased_ += fact.log_likelihood && count(g, [](double v) { return v < 0; }) > 0;
     if (!pass_ids_.insert(node.pass_id).second) return;
     ++passes_;
-    if (fact.scalar.defined()) losses_[step_].push_back(fact.scalar);
     minimizes_likelihood_ |= fact.log_likelihood;
+    if (fact.scalar.defined()) {
+      const double loss = losses_[step_] = fact.scalar.item();
+      const std::string leaves = detail::unregistered_leaves(fact.scalar, model_);
+      cause("finite", if_so(!std::isfinite(loss), "not finite: the loss is ", loss), kGuard);
+      cause("gradients reach", if_so(!leaves.empty(), "not named: ", leaves),
+            "name it in visit, and create no layers in forward");
+    }
     cause("training mode", if_so(!model_.training(), "eval() while it learns: backward() runs in eval mode"),
           "dropout does nothing; call model.train() after an evaluation");
     if (step_ == 0 || passes_ > 1) return;
@@ -452,14 +437,14 @@ class TrainingDiagnoser : private Observer {
 
   const Module& model_;
   const Optimizer& optimizer_;
-  const double updates_before_;
-  const std::vector<Tensor> held_;  // parameters of the optimizer
+  const double updates_before_ = updates_of(optimizer_);
+  const std::vector<Tensor> held_ = detail::held_parameters(optimizer_);
   std::vector<Learned> learned_;
   std::map<std::string, ModuleCheck> faults_;  // by check
   int step_ = 0;
   int64_t passes_ = 0;  // backward passes of this step
   std::set<uint64_t> pass_ids_;
-  std::vector<Tensor> losses_[2];  // by step: roots of backward passes that are one number
+  double losses_[2] = {NAN, NAN};  // by step: the last root of a backward pass
 
   std::map<const Node*, Fact> facts_;      // of this step
   int64_t decreased_ = 0, increased_ = 0;  // errors that the steps make smaller, and larger

@@ -242,11 +242,7 @@ TEST_CASE("diagnose finds the fault of a broken training") {
   }
   SUBCASE("no backward()") {
     fails([&] { static_cast<void>(loss()); }, "gradients reach", "no gradient: no backward() ran");
-    const auto nothing = [&] {
-      const NoGrad guard;
-      return F::cross_entropy(Linear(2, 3)(x), label);
-    };
-    fails(nothing, "gradients reach", "no gradient: no backward() ran");
+    fails([&] { return loss().detach(); }, "gradients reach", "no gradient: no backward() ran");
   }
   SUBCASE("another model's parameters") {
     const Sequential copy = model;
@@ -429,10 +425,7 @@ TEST_CASE("diagnose raises no false alarm for sound trainings") {
           [&] { return F::mse_loss(model(keys, keys, values, OwnPoint::exclude), values); });
   }
   SUBCASE("a recurrent network with gradient clipping") {
-    Embedding embedding(7, 6);
     GRU gru(6, 8, {.num_layers = 2, .batch_first = true, .dropout = 0.1});
-    Linear head(8, 7);
-    Sequential all{embedding, head};
     std::vector<Tensor> parameters = gru.parameters();
     Adam optimizer(parameters);
     const Tensor inputs = randn({8, 5, 6}), weights = randn({8, 7});
@@ -465,9 +458,7 @@ TEST_CASE("diagnose: an error in backward() names the caller's line") {
   Sequential model = classifier();
   Adam adam(model.parameters());
   const Tensor loss = sum(model(randn({2, 2})));
-  const std::string text = whole_message([&] { diagnose(model, adam, [&] { return loss; }); });
-  CAPTURE(text);
-  CHECK(contains(text, "diagnose_test.cpp"));
+  CHECK(contains(whole_message([&] { diagnose(model, adam, [&] { return loss; }); }), "diagnose_test.cpp"));
 }
 
 TEST_CASE("diagnose prints a report, and its steps train the model") {
