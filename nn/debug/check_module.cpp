@@ -332,7 +332,7 @@ struct ModuleChecker {
 
   // Trains on the first `count` rows.
   Tensors train_on_few(const CheckedModule& one, int64_t count, const char* when, const char* cause) const {
-    const Tensors results = train(one, some_rows(0, count)).results;
+    Tensors results = train(one, some_rows(0, count)).results;
     std::vector<NamedTensor> all = one.module->named_buffers();
     for (const Tensor& y : results) all.push_back({"a result", y});
     for (const auto& [name, p] : one.module->named_parameters())
