@@ -251,7 +251,7 @@ class TrainingDiagnoser : private Observer {
           "call optimizer.step() after backward()");
     cause("step", unmoved, "call optimizer.step() after backward() and before zero_grad()");
     cause("step", if_so(ratio < kNoEffect, "learning rate without effect: ", change), "choose a larger rate");
-    const auto [from, to] = losses_;
+    const double from = losses_[0], to = losses_[1];
     cause("learning rate",
           if_so((to > from && ratio > 3) || (to > 2 * std::abs(from) && ratio > 0.1),
                 "learning rate too large: the loss goes from ", short_number(from), " to ", short_number(to),

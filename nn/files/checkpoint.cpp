@@ -288,25 +288,27 @@ void Checkpoint::load(const std::string& path, const Safetensors& file) {
 
 // Returns the state of each part. Throws a table of the differences between the file and this training.
 std::vector<StateDict> Checkpoint::states_in(const std::string& path, const Safetensors& file) const {
-  using Row = std::array<std::optional<std::string>, 2>;  // in the file, now
-  std::map<std::pair<bool, std::string>, Row> rows;       // whether it is a part, and its name
+  struct Row {
+    std::string in_file = "-", now = "-";
+  };
+  std::map<std::pair<bool, std::string>, Row> rows;  // whether it is a part, and its name
   for (const auto& [name, value] : file.metadata)
-    if (!name.starts_with("heed.")) rows[{false, name}][0] = value;
-  for (const auto& [name, value] : expected_) rows[{false, name}][1] = value;
+    if (!name.starts_with("heed.")) rows[{false, name}].in_file = value;
+  for (const auto& [name, value] : expected_) rows[{false, name}].now = value;
   std::map<std::string, StateDict> states;
   for (const auto& [name, x] : file.tensors) {
     const size_t point = name.find('.');
     states[name.substr(0, point)][point == std::string::npos ? "" : name.substr(point + 1)] = x;
-    rows[{true, name.substr(0, point)}][0] = "a part";
+    rows[{true, name.substr(0, point)}].in_file = "a part";
   }
   std::vector<StateDict> result;
   for (const Part& part : parts_) {
-    if (states.contains(part.name) || !part.state().empty()) rows[{true, part.name}][1] = "a part";
+    if (states.contains(part.name) || !part.state().empty()) rows[{true, part.name}].now = "a part";
     result.push_back(states[part.name]);
   }
   Table misfits({"", "in the file", "now"});
   for (const auto& [key, row] : rows)
-    if (row[0] != row[1]) misfits.add({key.second, row[0].value_or("-"), row[1].value_or("-")});
+    if (row.in_file != row.now) misfits.add({key.second, row.in_file, row.now});
   check(misfits.rows() == 0, "Checkpoint: ", path, ": does not fit this training; nothing was changed",
         misfits);
   return result;
