@@ -39,7 +39,7 @@ Header parse(const FileReader& file, const std::string& text, size_t begin) {
     expect(quote == '"' || take("'"), "a string in quotes");
     const size_t end = rest.find(quote);
     expect(end != std::string::npos, "a closing quote");
-    const std::string word(rest.substr(0, end));
+    std::string word(rest.substr(0, end));
     rest.remove_prefix(end + 1);
     return word;
   };

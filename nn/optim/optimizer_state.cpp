@@ -66,7 +66,7 @@ StateDict Optimizer::state_dict() const {
 PreparedLoad Optimizer::prepare_load(const StateDict& state) {
   StateDict rest = state;
   const auto take = [&](const std::string& name) {
-    const Tensor x = rest.contains(name) ? rest.at(name) : Tensor();
+    Tensor x = rest.contains(name) ? rest.at(name) : Tensor();
     if (x.defined()) rest.erase(name);
     return x;
   };
