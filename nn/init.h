@@ -7,8 +7,11 @@
 /// generator is that of the thread, see manual_seed.
 namespace heed::init {
 
+/// All 0.
 inline Tensor zeros(const Shape& shape) { return heed::zeros(shape); }
+/// All 1.
 inline Tensor ones(const Shape& shape) { return heed::ones(shape); }
+/// All `value`.
 inline Tensor constant(const Shape& shape, double value) { return full(shape, value); }
 /// Uniform in [low, high). Errors: low above high.
 Tensor uniform(const Shape& shape, double low = 0, double high = 1, Generator* generator = nullptr);

@@ -83,6 +83,7 @@ class OwnedTensor {
   bool learned_;
 };
 
+/// A member that `visit` names: learned or only kept.
 template <bool is_learned>
 class Owned : public OwnedTensor {
  public:
