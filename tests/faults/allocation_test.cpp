@@ -1,5 +1,6 @@
-// Memory ends at every allocation in turn of a step of training, a load and a save: each must end in
-// bad_alloc or an Error with all values as before it or as after it, nothing lost, and the library in order.
+// Every allocation of a training step, a load and a save fails in turn. Each time the call must throw
+// bad_alloc or an Error, with all values as before it or as after it, without leaks, and the library must
+// keep working.
 
 #include <filesystem>
 #include <functional>
@@ -22,11 +23,11 @@
 #include "tests/support/program.h"
 
 using namespace heed;
-using faults::Refusal;
+using faults::AllocationFailure;
 
 namespace {
 
-// Words to classes by attention with dropout.
+// Classifies words by attention with dropout.
 struct Net : Layer<Net> {
   Tensor forward(const Tensor& ids) const { return last(mean(encoder(words(ids)), 1)); }
   void visit(Visitor& v) override {
@@ -50,74 +51,74 @@ std::map<std::string, Tensor> clones(const std::map<std::string, Tensor>& state)
   return copy;
 }
 
-// Something that is done, undone, and looked at.
+// Sets up an action, runs it, and reads the state that it changes.
 struct Action {
   std::function<void()> prepare, run;
   std::function<std::string()> state;
 };
 
-// Everything that is held, once nothing is kept for later.
-std::pair<size_t, int64_t> held() {
+// Bytes and blocks in use, with empty caches.
+std::pair<size_t, int64_t> in_use() {
   release_cached_memory();
   return {memory_use().live, faults::live_blocks()};
 }
 
-// Runs the deed with memory ending at each of its allocations.
-void check_refusals(const Action& deed, Refusal::Kind kind) {
+// Runs the action with each of its allocations failing in turn.
+void check_failures(const Action& action, AllocationFailure::Kind kind) {
   std::string before, after;
   std::pair<size_t, int64_t> usual;
-  for (int round = 0; round < 3; ++round) {  // what is made once and stays is made now
-    deed.prepare();
-    before = deed.state();
-    deed.run();
-    after = deed.state();
+  for (int round = 0; round < 3; ++round) {  // creates everything that is created once
+    action.prepare();
+    before = action.state();
+    action.run();
+    after = action.state();
     REQUIRE(before != after);
   }
   int64_t number = 0;
-  for (bool refused = true; refused; ++number) {
+  for (bool allocation_failed = true; allocation_failed; ++number) {
     CAPTURE(number);
     REQUIRE(number < 100000);
-    deed.prepare();
+    action.prepare();
     release_cached_memory();
     bool failed = false;
     std::string said;
     {
-      const Refusal refusal(number, kind);
+      const AllocationFailure failure(number, kind);
       try {
-        deed.run();
+        action.run();
       } catch (const std::bad_alloc&) {
         failed = true;
       } catch (const Error& error) {
         failed = true;
         said = error.what();
       }
-      refused = Refusal::refused();
+      allocation_failed = AllocationFailure::happened();
     }
     if (!said.empty()) CHECK_MESSAGE(contains(said, "memory: the system cannot provide"), said);
-    const std::string now = deed.state();
+    const std::string now = action.state();
     if (failed)
       REQUIRE((now == before || now == after));
     else
       REQUIRE(now == after);
-    REQUIRE(refused >= failed);
-    if (kind == Refusal::from_then_on) REQUIRE((failed || !refused || now == after));
-    // And everything goes on as if nothing had been.
-    deed.prepare();
-    deed.run();
-    REQUIRE(deed.state() == after);
-    const auto now_held = held();
-    if (number == 0) usual = now_held;
-    REQUIRE(now_held.first == usual.first);
-    REQUIRE(now_held.second <= usual.second + 3);  // lists that a pass leaves to the next may be gone
+    REQUIRE(allocation_failed >= failed);
+    if (kind == AllocationFailure::from_then_on) REQUIRE((failed || !allocation_failed || now == after));
+    // The next run is not affected.
+    action.prepare();
+    action.run();
+    REQUIRE(action.state() == after);
+    const auto now_in_use = in_use();
+    if (number == 0) usual = now_in_use;
+    REQUIRE(now_in_use.first == usual.first);
+    REQUIRE(now_in_use.second <= usual.second + 3);  // a pass may have freed lists that it reuses
   }
   REQUIRE(number > 3);
 }
-void check_refusals(const Action& deed) {
-  check_refusals(deed, Refusal::from_then_on);
-  check_refusals(deed, Refusal::once);
+void check_failures(const Action& action) {
+  check_failures(action, AllocationFailure::from_then_on);
+  check_failures(action, AllocationFailure::once);
 }
 
-// One step with clipped gradients, of the net or of a wide one whose tensors are pieces of large memory.
+// A model whose tensors are large.
 struct Wide : Layer<Wide> {
   Tensor forward(const Tensor& ids) const { return last(softmax(first(words(ids)[{whole, 0}]), -1)); }
   void visit(Visitor& v) override {
@@ -146,7 +147,7 @@ void check_step(bool first) {
   };
   if (!first) step();
   const StateDict start = clones(net.state_dict()), remembered = clones(adam->state_dict());
-  check_refusals({[&] {
+  check_failures({[&] {
                     net.load_state_dict(start);
                     adam = std::make_unique<Adam>(net.parameters());
                     adam->load_state_dict(remembered);
@@ -155,14 +156,14 @@ void check_step(bool first) {
                   step, [&] { return bytes_of_all(net.state_dict()) + bytes_of_all(adam->state_dict()); }});
 }
 
-// Two leaves, one of them not contiguous, and an optimiser of them. A gradient is set, not computed.
+// One step of an optimizer of two leaves, one of them not contiguous, with gradients that are set by hand.
 template <class Kind>
 void check_optimizer(const typename Kind::Options& options) {
   const std::vector<Tensor> leaves = {ones({3}).requires_grad_(),
                                       transpose(counted({2, 3})).detach().requires_grad_()};
   const StateDict start = clones({{"a", leaves[0]}, {"b", leaves[1]}});
   std::unique_ptr<Kind> optimizer;
-  check_refusals(
+  check_failures(
       {[&] {
          const NoGrad guard;
          copy_(leaves[0], start.at("a"));
@@ -179,15 +180,15 @@ void check_optimizer(const typename Kind::Options& options) {
 
 }  // namespace
 
-TEST_CASE("memory ends in the first step of a training") {
+TEST_CASE("out of memory in the first step of a training") {
   check_step<Net>(true);
   check_step<Wide>(true);
 }
-TEST_CASE("memory ends in a later step of a training") {
+TEST_CASE("out of memory in a later step of a training") {
   check_step<Net>(false);
   check_step<Wide>(false);
 }
-TEST_CASE("memory ends in a step of each optimiser") {
+TEST_CASE("out of memory in a step of each optimizer") {
   check_optimizer<SGD>({.momentum = 0.9});
   check_optimizer<Adam>({.amsgrad = true});
   check_optimizer<AdamW>({});
@@ -195,18 +196,18 @@ TEST_CASE("memory ends in a step of each optimiser") {
   check_optimizer<Adagrad>({});
 }
 
-TEST_CASE("memory ends in clipping") {
+TEST_CASE("out of memory in gradient clipping") {
   const Tensor a = ones({3}).requires_grad_(), b = ones({2, 3}).requires_grad_();
   const auto set = [&] {
     a.set_grad(full({3}, 5));
     b.set_grad(transpose(counted({3, 2})));
   };
   const auto state = [&] { return bytes_of(a.grad()) + bytes_of(b.grad()); };
-  check_refusals({set, [&] { clip_grad_norm_({a, b}, 1); }, state});
-  check_refusals({set, [&] { clip_grad_value_({a, b}, 1); }, state});
+  check_failures({set, [&] { clip_grad_norm_({a, b}, 1); }, state});
+  check_failures({set, [&] { clip_grad_value_({a, b}, 1); }, state});
 }
 
-TEST_CASE("memory ends in a pass over a graph that is kept, and it is walked again") {
+TEST_CASE("out of memory in a backward pass that keeps its graph, which then runs again") {
   const Tensor x = rand({3, 3}).requires_grad_(), z = rand({3, 3}).requires_grad_();
   const Tensor h = softmax(matmul(x, z), 0), y = sum(softmax(h * x, 1) * h);
   const auto gradients = [&] { return bytes_of(x.grad()) + bytes_of(z.grad()); };
@@ -214,10 +215,10 @@ TEST_CASE("memory ends in a pass over a graph that is kept, and it is walked aga
     x.set_grad(ones({3, 3}));
     z.set_grad(transpose(counted({3, 3})));
   };
-  check_refusals({set, [&] { y.backward(Tensor(), true); }, gradients});
-  check_refusals({set, [&] { y.backward(Tensor(), true, true); }, gradients});
+  check_failures({set, [&] { y.backward(Tensor(), true); }, gradients});
+  check_failures({set, [&] { y.backward(Tensor(), true, true); }, gradients});
   std::string found;
-  check_refusals({[&] { found = ""; },
+  check_failures({[&] { found = ""; },
                   [&] {
                     const Tensor slope = grad(y, {x}, true)[0];
                     const Tensor curve = grad(sum(slope * slope), {z}, true)[0];
@@ -226,7 +227,7 @@ TEST_CASE("memory ends in a pass over a graph that is kept, and it is walked aga
                   [&] { return found; }});
 }
 
-TEST_CASE("memory ends while a model is saved and loaded") {
+TEST_CASE("out of memory while a model is saved and loaded") {
   const Folder folder;
   const std::string path = folder / "net.safetensors", npy = folder / "x.npy";
   manual_seed(3);
@@ -234,7 +235,7 @@ TEST_CASE("memory ends while a model is saved and loaded") {
   const StateDict old = clones(net.state_dict());
   manual_seed(4);
   StateDict fresh = clones(Net().state_dict());
-  for (auto& [name, x] : fresh) x = to(x, float64);  // loading changes the dtype
+  for (auto& [name, x] : fresh) x = to(x, float64);  // loading converts them
   fresh["last.weight"] = clone(transpose(fresh["last.weight"]));
   fresh["last.weight"] = transpose(fresh["last.weight"]);
 
@@ -249,42 +250,42 @@ TEST_CASE("memory ends while a model is saved and loaded") {
     std::filesystem::create_directory(folder.path);
     save_safetensors(path, old);
   };
-  check_refusals({restore, [&] { save_safetensors(path, fresh, {{"words", "a b"}}); }, files});
-  check_refusals({restore, [&] { save_npy(npy, fresh["last.weight"]); }, files});
+  check_failures({restore, [&] { save_safetensors(path, fresh, {{"words", "a b"}}); }, files});
+  check_failures({restore, [&] { save_npy(npy, fresh["last.weight"]); }, files});
 
   save_safetensors(path, fresh, {{"words", "a b"}});
   save_npy(npy, fresh["last.weight"]);
-  check_refusals({[&] { net.load_state_dict(old); },
+  check_failures({[&] { net.load_state_dict(old); },
                   [&] { net.load_state_dict(load_safetensors(path).tensors); },
                   [&] { return bytes_of_all(net.state_dict()); }});
-  check_refusals({[&] { net.load_state_dict(old); }, [&] { net.load_state_dict(fresh); },
+  check_failures({[&] { net.load_state_dict(old); }, [&] { net.load_state_dict(fresh); },
                   [&] { return bytes_of_all(net.state_dict()); }});
-  Linear square(40, 40);  // large enough that a transposed value is read by way of a copy
+  Linear square(40, 40);  // large enough that a transposed value is copied first
   const StateDict zero = {{"bias", zeros({40})}, {"weight", zeros({40, 40})}};
   const StateDict turned = {{"bias", ones({40})}, {"weight", transpose(counted({40, 40}))}};
-  check_refusals({[&] { square.load_state_dict(zero); }, [&] { square.load_state_dict(turned); },
+  check_failures({[&] { square.load_state_dict(zero); }, [&] { square.load_state_dict(turned); },
                   [&] { return bytes_of_all(square.state_dict()); }});
   Tensor x;
-  check_refusals(
+  check_failures(
       {[&] { x = Tensor(); }, [&] { x = load_npy(npy); }, [&] { return x.defined() ? bytes_of(x) : ""; }});
   const std::string csv =
       folder.write("a.csv", "x,y\n1,2\n\"a-text-too-long-to-stand-inside-a-string\",4\n5,6\n");
   std::vector<double> column;
-  check_refusals({[&] { column.clear(); }, [&] { column = program::read_csv(csv, "", "", true).y; },
+  check_failures({[&] { column.clear(); }, [&] { column = program::read_csv(csv, "", "", true).y; },
                   [&] { return std::to_string(column.size()); }});
   std::string lines;
   for (char c = 'a'; c < 'n'; ++c) lines += std::string(30, c) + "\t" + c + '\n';
   const std::string text = folder.write("pairs", lines);
   std::vector<program::Pair> pairs;
-  check_refusals({[&] { pairs.clear(); }, [&] { pairs = program::read_pairs(text); },
+  check_failures({[&] { pairs.clear(); }, [&] { pairs = program::read_pairs(text); },
                   [&] { return std::to_string(pairs.size()); }});
   Vocabulary words;
   const Vocabulary some({{"a", "b", "a-token-too-long-to-stand-inside-a-string"}});
-  check_refusals({[&] { words = Vocabulary(); }, [&] { words = Vocabulary::from_text(some.to_text()); },
+  check_failures({[&] { words = Vocabulary(); }, [&] { words = Vocabulary::from_text(some.to_text()); },
                   [&] { return words.to_text(); }});
 }
 
-TEST_CASE("memory ends while a checkpoint is written and loaded") {
+TEST_CASE("out of memory while a checkpoint is saved and loaded") {
   const Folder folder;
   manual_seed(3);
   Linear model(3, 2);
@@ -328,9 +329,9 @@ TEST_CASE("memory ends while a checkpoint is written and loaded") {
     for (const std::string& file : checkpoint.files()) all += file + read_file(file);
     return all;
   };
-  check_refusals({[&] { checkpoint.load(early); }, [&] { checkpoint.load(late); }, state});
-  check_refusals({[&] { checkpoint.load(early); }, [&] { batches.next(); }, state});
-  check_refusals({[&] {
+  check_failures({[&] { checkpoint.load(early); }, [&] { checkpoint.load(late); }, state});
+  check_failures({[&] { checkpoint.load(early); }, [&] { batches.next(); }, state});
+  check_failures({[&] {
                     checkpoint.load(late);
                     for (const std::string& file : checkpoint.files()) std::filesystem::remove(file);
                     checkpoint.save(5);

@@ -6,25 +6,24 @@
 #include <limits>
 #include <new>
 
-// The linker turns heed's calls of aligned_alloc into calls of __wrap_aligned_alloc (CMakeLists.txt). What
-// OpenMP, OpenBLAS and the C library ask for by malloc is not refused: they end the program then, and are not
-// heed's.
+// The linker turns heed's calls of aligned_alloc into calls of __wrap_aligned_alloc (CMakeLists.txt). Calls
+// of malloc by OpenMP, OpenBLAS and the C library do not fail, since these libraries would end the program.
 namespace faults {
 namespace {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-std::atomic<int64_t> made = 0, live = 0, first_refused = kNever, last_refused = kNever;
-std::atomic<bool> any_refused = false;
+std::atomic<int64_t> made = 0, live = 0, first_failing = kNever, last_failing = kNever;
+std::atomic<bool> any_failed = false;
 
-bool refuses() {
+bool fails() {
   const int64_t number = made.fetch_add(1, std::memory_order_relaxed);
-  if (number < first_refused || number > last_refused) return false;
-  any_refused = true;
+  if (number < first_failing || number > last_failing) return false;
+  any_failed = true;
   return true;
 }
 
 void* take(size_t bytes, size_t alignment) {
-  if (refuses()) return nullptr;
+  if (fails()) return nullptr;
   void* block = alignment <= alignof(std::max_align_t)
                     ? std::malloc(bytes == 0 ? 1 : bytes)
                     : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
@@ -45,20 +44,20 @@ void give_back(void* block) noexcept {
 int64_t allocations() { return made; }
 int64_t live_blocks() { return live; }
 
-Refusal::Refusal(int64_t number, Kind kind) {
-  any_refused = false;
-  first_refused = made + number;
-  last_refused = kind == once ? made + number : kNever;
+AllocationFailure::AllocationFailure(int64_t number, Kind kind) {
+  any_failed = false;
+  first_failing = made + number;
+  last_failing = kind == once ? made + number : kNever;
 }
-Refusal::~Refusal() { first_refused = kNever; }
-bool Refusal::refused() { return any_refused; }
+AllocationFailure::~AllocationFailure() { first_failing = kNever; }
+bool AllocationFailure::happened() { return any_failed; }
 
 }  // namespace faults
 
 extern "C" {
 void* __real_aligned_alloc(size_t alignment, size_t bytes);  // NOLINT
 void* __wrap_aligned_alloc(size_t alignment, size_t bytes) {
-  return faults::refuses() ? nullptr : __real_aligned_alloc(alignment, bytes);
+  return faults::fails() ? nullptr : __real_aligned_alloc(alignment, bytes);
 }
 }
 

@@ -3,25 +3,24 @@
 #include <cstdint>
 #include <string>
 
-/// What the program asks of `new` and what heed's allocate() asks of the system, counted and, on request,
-/// refused.
+/// Counts the allocations by `new` and those of heed's allocate(), and makes them fail on request.
 namespace faults {
 
-/// How many there have been in all threads, and how many blocks of `new` are held.
+/// Number of allocations so far in all threads, and of blocks of `new` in use.
 int64_t allocations();
 int64_t live_blocks();
 
-/// Until the end of the scope the allocation with this number, from 0, fails, and all after it; or it alone,
-/// which allocate() gets over by giving back what it has kept and asking again.
-class Refusal {
+/// Until the end of the scope the allocation with this number, from 0, and all after it fail; or it alone, in
+/// which case allocate() frees its cache and tries again.
+class AllocationFailure {
  public:
   enum Kind { from_then_on, once };
-  explicit Refusal(int64_t number, Kind kind = from_then_on);
-  ~Refusal();
-  Refusal(const Refusal&) = delete;
-  Refusal& operator=(const Refusal&) = delete;
-  /// Whether any was refused.
-  static bool refused();
+  explicit AllocationFailure(int64_t number, Kind kind = from_then_on);
+  ~AllocationFailure();
+  AllocationFailure(const AllocationFailure&) = delete;
+  AllocationFailure& operator=(const AllocationFailure&) = delete;
+  /// Whether any allocation has failed.
+  static bool happened();
 };
 
 }  // namespace faults

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <map>
 
-// The linker turns the calls of open() and so on into calls of __wrap_open() and so on (CMakeLists.txt).
+// The linker turns calls of open() into calls of __wrap_open(), and so on (CMakeLists.txt).
 // NOLINTBEGIN
 extern "C" {
 int __real_open(const char* path, int flags, ...);
@@ -22,7 +22,7 @@ int __real_rename(const char* from, const char* to);
 
 namespace faults {
 
-// Those of one thread: tests of files have no other.
+// The calls of one thread: tests of files use only one.
 struct Observer {
   static inline FileCalls* current = nullptr;
   static inline std::map<int, std::string> names;  // of open files
@@ -36,7 +36,7 @@ struct Observer {
     const std::string rest = path.substr(current->folder_.size());
     const size_t begin = rest.find_first_not_of('/');
     if (begin == std::string::npos) return ".";
-    return rest.substr(begin).starts_with(".heed-") ? "beside" : rest.substr(begin);
+    return rest.substr(begin).starts_with(".heed-") ? "temporary" : rest.substr(begin);
   }
   static bool fails(Fault fault) {
     errno = fault == Fault::no_space ? ENOSPC : fault == Fault::input ? EIO : EINTR;
@@ -87,7 +87,7 @@ int __wrap_fsync(int fd) {
   if (!Observer::current) return __real_fsync(fd);
   return Observer::fails(Observer::next("fsync", Observer::names[fd])) ? -1 : __real_fsync(fd);
 }
-int __wrap_close(int fd) {  // closes in any case
+int __wrap_close(int fd) {  // always closes
   if (!Observer::current) return __real_close(fd);
   const Fault fault = Observer::next("close", Observer::names[fd]);
   const int result = __real_close(fd);

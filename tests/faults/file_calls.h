@@ -5,19 +5,19 @@
 
 namespace faults {
 
-/// What a call does instead.
+/// What happens instead of a call.
 enum class Fault {
   none,
   no_space,     // fails with ENOSPC
   input,        // fails with EIO
   interrupted,  // fails with EINTR
-  half,         // moves half of the bytes
-  nothing,      // moves none
+  half,         // transfers half of the bytes
+  nothing,      // transfers none
 };
 
-/// The calls of open, read, write, fsync, close and rename that heed makes until the end of the scope, in
-/// their order: "write a", where a is the name without its folder, or "." for the folder. One of them, from
-/// 0, may meet a fault.
+/// Records the calls of open, read, write, fsync, close and rename that heed makes until the end of the
+/// scope: "write a", where a is the name without its folder, or "." for the folder. The call with this
+/// number, from 0, may fail.
 class FileCalls {
  public:
   FileCalls(const std::string& folder, Fault fault = Fault::none, size_t number = 0);

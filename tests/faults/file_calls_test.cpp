@@ -1,4 +1,4 @@
-// Every call of the system that a save or a load makes fails in turn.
+// Every system call of a save and of a load fails in turn.
 
 #include "tests/faults/file_calls.h"
 
@@ -34,10 +34,10 @@ void check_write(const std::string& op, const Write& write, int64_t writes) {
     write(path);
     calls = all.made;
   }
-  Texts expected = {"open beside"};
-  expected.insert(expected.end(), static_cast<size_t>(writes), "write beside");
+  Texts expected = {"open temporary"};
+  expected.insert(expected.end(), static_cast<size_t>(writes), "write temporary");
   for (const std::string last :
-       {"fsync beside", "close beside", "rename beside", "open .", "fsync .", "close ."})
+       {"fsync temporary", "close temporary", "rename temporary", "open .", "fsync .", "close ."})
     expected.push_back(last);
   REQUIRE(calls == expected);
 
@@ -47,8 +47,8 @@ void check_write(const std::string& op, const Write& write, int64_t writes) {
   for (size_t number = 0; number < calls.size(); ++number)
     for (const Fault fault :
          {Fault::no_space, Fault::input, Fault::interrupted, Fault::half, Fault::nothing}) {
-      const bool moves = calls[number].starts_with("write");
-      if (!moves && (fault == Fault::half || fault == Fault::nothing)) continue;
+      const bool transfers = calls[number].starts_with("write");
+      if (!transfers && (fault == Fault::half || fault == Fault::nothing)) continue;
       folder.write("a", "old");
       const FileCalls failing(folder.path, fault, number);
       const std::string said = message([&] { write(path); });
@@ -71,7 +71,7 @@ void check_write(const std::string& op, const Write& write, int64_t writes) {
 
 }  // namespace
 
-TEST_CASE("every call of a save fails in turn") {
+TEST_CASE("every system call of a save fails in turn") {
   const Tensor x = counted({3, 5}), y = counted({4}, int64);
   check_write(
       "write_file", [](auto& path) { write_file(path, "some text"); }, 1);
@@ -85,7 +85,7 @@ TEST_CASE("every call of a save fails in turn") {
       4);
 }
 
-TEST_CASE("every call of a load fails in turn") {
+TEST_CASE("every system call of a load fails in turn") {
   const Folder folder;
   const std::string path = folder / "x";
   const StateDict saved = {{"x", counted({3, 5})}, {"y", counted({4}, int64)}};

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the fuzz targets, two at a time on two cores: tests/faults/fuzz.sh [--long] [target...]. Some seconds each, or with
-# --long a million inputs each: no finding, and below 256 MiB for inputs below 4 KiB. What is found stays in out/fuzz/.
+# Runs the fuzz targets, one on each core: tests/faults/fuzz.sh [--long] [target...]. Each takes ten seconds, or with --long
+# a million inputs, and must find nothing and need less than 256 MiB for inputs below 4 KiB. Findings are in out/fuzz/.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -13,8 +13,8 @@ fi
 cmake --preset fuzz
 cmake --build --preset fuzz --target fuzz_targets
 
-cores=$(nproc)  # which the number of threads would lower
-# With little memory in what AddressSanitizer keeps back, the limit is one of heed's.
+cores=$(nproc)  # before OMP_NUM_THREADS, which would limit it
+# AddressSanitizer keeps little freed memory, so that the limit applies to heed.
 export OMP_NUM_THREADS=1 ASAN_OPTIONS=quarantine_size_mb=8:allocator_may_return_null=1
 fuzz() {
   local name=$1 folder=out/fuzz/$1

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Kills processes at random moments of their saves, then of their trainings: tests/faults/kills.sh [--long]. After each kill
-# the file must be whole; trainings go on with --resume, and must end with the weights, checkpoints and log of one that
-# nobody killed.
+# the file must be complete. Trainings resume, and must end with the weights, checkpoints and log of one that was not killed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -13,7 +12,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
 
-# Kills the last process of the background after 20 ms to the given number of them more; fails if it had ended before.
+# Kills the last background process after 20 ms or more, up to $1 ms longer; fails if it had already ended.
 kill_soon() {
   sleep "0.$(printf %03d $((RANDOM % $1 + 20)))"
   local alive=0
@@ -33,14 +32,14 @@ saves() {
     last=$round
   done
   left=$(find "$folder" -name '.heed-*' | wc -l)
-  echo "$kills kills during saves: $torn files torn; $saved processes had saved, $left were killed in the middle"
+  echo "$kills kills during saves: $torn incomplete files; $saved processes had saved, $left were killed during a save"
   [ "$torn" -eq 0 ] && [ "$saved" -gt $((kills / 2)) ] && [ "$left" -gt 0 ]
 }
 
-# The log without what the clock has a part in.
+# The log without measured times.
 log_of() { sed 's/"tokens_per_second":[^,}]*//' "$1/log.jsonl"; }
 
-# trainings THREADS FILE PROGRAM options: FILE in --out is what comes of it.
+# trainings THREADS FILE PROGRAM options: FILE in --out is the result.
 trainings() {
   local threads=$1 result=$2 program=$3 killed=0 file newest
   shift 3
@@ -52,7 +51,7 @@ trainings() {
     rm -rf "$out"
     while [ "$killed" -lt "$cycles" ]; do
       "${again[@]}" >"$folder/said" 2>&1 &
-      kill_soon 400 || break  # it has come to its end
+      kill_soon 400 || break  # the training is complete
       killed=$((killed + 1))
     done
     "${again[@]}" >"$folder/said" 2>&1 || { cat "$folder/said" >&2; return 1; }
@@ -62,7 +61,7 @@ trainings() {
     done
     cmp <(log_of "$whole") <(log_of "$out") || return 1
   done
-  echo "$killed kills of a training of $program with $threads threads: weights, optimiser and log as without"
+  echo "$killed kills of a training of $program with $threads threads: the same weights, optimizer and log as without kills"
 }
 
 head -n 400 examples/data/cmudict_g2p/train.tsv >"$folder/train.tsv"

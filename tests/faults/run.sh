@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What must hold when something fails: memory, calls of the system (heed_faults), kills, and any bytes as input.
+# Failing allocations and system calls (heed_faults), killed processes, and arbitrary bytes as input.
 # tests/faults/run.sh [--long]
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit

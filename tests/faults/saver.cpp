@@ -1,5 +1,5 @@
-// Saves one file again and again, for kills.sh to kill: saver FILE. With --check FILE it says whether the
-// file is one that was saved whole, and of which round.
+// Saves one file repeatedly until kills.sh kills it: saver FILE. With --check FILE, checks that the file is
+// complete and prints the number of its round.
 
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ int main(int count, char** arguments) {
     std::printf("%s\n", round.c_str());
     return 0;
   }
-  // From the number that the process has, so that processes differ.
+  // Starts from the process id, so that processes write different files.
   for (int64_t round = 1000 * int64_t{getpid()};; ++round) {
     const Scalar n = static_cast<double>(round);
     const Shape large = {100 + round % 7, 1000};

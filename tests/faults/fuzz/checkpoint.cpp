@@ -1,5 +1,5 @@
-// Any file is loaded as a checkpoint of a small training or refused. If it is refused, nothing changes; if it
-// is loaded and saved, loading that gives the same.
+// Loads any file as a checkpoint of a small training. If that throws, nothing may have changed; otherwise a
+// saved checkpoint must load with the same bits.
 
 #include "nn/files/checkpoint.h"
 
@@ -46,7 +46,7 @@ struct Training {
   int64_t count = 5;
   double rate = 0.5;
   std::vector<double> losses = {1, 2};
-  // At most two exist at a time.
+  // At most two trainings exist at a time.
   static inline int64_t count_of_all = 0;
   Checkpoint checkpoint{scratch() + ".folder" + std::to_string(count_of_all++ % 2)};
 };
@@ -57,8 +57,7 @@ void seeds(const std::function<void(std::string_view)>& add) {
   manual_seed(1);
   const std::string whole = Training().state();
   add(whole);
-  // One of the first version, whose checksum is not read: it would hide most changes from the checks behind
-  // it.
+  // A file of version 1, whose checksum is not read: otherwise later checks would see few inputs.
   auto [tensors, metadata] = load_safetensors(MemoryFile(whole).path());
   metadata["heed.format"] = "checkpoint 1";
   save_safetensors(scratch(), tensors, metadata);
@@ -77,9 +76,9 @@ void run(std::string_view bytes) {
     fits = false;
   }
   const std::string now = training.state();
-  if (!fits) return expect(now == before, "refused, but something has changed");
+  if (!fits) return expect(now == before, "load threw after changing something");
   Training other;
   const MemoryFile again(now);
   other.checkpoint.load(again.path());
-  expect(other.state() == now, "saved and loaded again, it differs");
+  expect(other.state() == now, "saved and loaded, it differs");
 }

@@ -1,5 +1,5 @@
-// Any table is read or refused, whichever columns are asked for; with its bad rows skipped nothing but rows
-// differs.
+// Any table is read or throws, for any columns. If no row was skipped, reading without skipping must give the
+// same.
 
 #include "examples/csv.h"
 
@@ -23,7 +23,7 @@ void run(std::string_view bytes) {
       for (const double value : some.x) expect(std::isfinite(value), "a number that is not finite");
       if (some.skipped > 0) continue;
       const program::Columns all = program::read_csv(file.path(), x, "", false);
-      expect(all.x == some.x && all.y == some.y, "nothing was skipped, and yet it differs");
+      expect(all.x == some.x && all.y == some.y, "no row was skipped, but it differs");
     } catch (const heed::Error&) {
     }
   }

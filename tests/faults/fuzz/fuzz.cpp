@@ -38,7 +38,7 @@ void expect(bool holds, std::string_view what) {
   std::abort();
 }
 
-// The first folder among the arguments is libFuzzer's: it reads the seeds there.
+// Writes the seeds to the first folder among the arguments, from which libFuzzer reads them.
 extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
   heed::set_num_threads(1);
   for (int i = 1; i < *count; ++i) {

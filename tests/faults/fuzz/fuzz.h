@@ -4,14 +4,14 @@
 #include <string>
 #include <string_view>
 
-// What each target in this folder says; fuzz.cpp hands it to libFuzzer.
+// Each target in this folder defines these two functions; fuzz.cpp calls them for libFuzzer.
 
-/// Calls add(bytes) for inputs to begin with, besides those that the folder given has.
+/// Calls add(bytes) for each initial input, in addition to those in the folder.
 void seeds(const std::function<void(std::string_view bytes)>& add);
-/// Runs the code on any bytes: an Error is an answer, anything else that is odd ends the program.
+/// Runs the code on any bytes. It may throw an Error; anything else that is wrong ends the program.
 void run(std::string_view bytes);
 
-/// A file of these bytes, in memory alone.
+/// A file in memory with these bytes.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes);
@@ -24,9 +24,9 @@ class MemoryFile {
   int fd_;
 };
 
-/// A path where a file may be written, the same each time.
+/// A path for a temporary file, the same in each call.
 std::string scratch();
-/// What a file holds, with its end.
+/// The bytes of a file.
 std::string contents(const std::string& path);
-/// Ends the program, which libFuzzer takes for a finding, unless `holds`.
+/// Ends the program unless `holds`, which libFuzzer reports as a finding.
 void expect(bool holds, std::string_view what);

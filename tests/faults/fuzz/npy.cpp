@@ -1,4 +1,4 @@
-// Any file is read or refused. What is read, written and read again is the same.
+// Any file is read or throws. Saving and loading again must give the same.
 
 #include "nn/files/npy.h"
 
@@ -22,5 +22,5 @@ void run(std::string_view bytes) {
   save_npy(scratch(), load_npy(MemoryFile(bytes).path()));
   const std::string written = contents(scratch());
   save_npy(scratch(), load_npy(scratch()));
-  expect(contents(scratch()) == written, "read again, it differs");
+  expect(contents(scratch()) == written, "saved and loaded, it differs");
 }

@@ -1,4 +1,4 @@
-// Any file of pairs is read or refused; what was read is of whole sentences, which are divided and tokenised.
+// Any file of pairs is read or throws. The sentences must be valid, and can be tokenized and split.
 
 #include "examples/corpus.h"
 #include "tensor/utf8.h"
@@ -33,5 +33,5 @@ void run(std::string_view bytes) {
     }
   const Split parts = split(pairs, 1);
   expect(parts.train.size() + parts.test.size() == pairs.size(), "pairs lost");
-  if (skipped == 0) expect(read_pairs(file.path()) == pairs, "nothing was skipped, and yet it differs");
+  if (skipped == 0) expect(read_pairs(file.path()) == pairs, "no line was skipped, but it differs");
 }

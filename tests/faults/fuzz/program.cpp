@@ -1,4 +1,4 @@
-// Bytes as a program of operations: heed and a plain interpreter must agree, in gradients too.
+// The bytes choose a program of operations. heed and a simple interpreter must agree on values and gradients.
 
 #include "tests/faults/fuzz/fuzz.h"
 #include "tests/support/random_program.h"
@@ -12,7 +12,7 @@ void seeds(const std::function<void(std::string_view)>& add) {
   }
 }
 
-// The first byte chooses smooth or not and whose gradient is looked at; two bytes are a choice each.
+// The first byte chooses smooth operations or all, and the gradient to compare; then two bytes make a choice.
 void run(std::string_view bytes) {
   if (bytes.empty()) return;
   const auto first = static_cast<unsigned char>(bytes[0]);

@@ -1,4 +1,4 @@
-// Any file is read or refused. What is read, written and read again is the same.
+// Any file is read or throws. Saving and loading again must give the same.
 
 #include "nn/files/safetensors.h"
 
@@ -19,5 +19,5 @@ void run(std::string_view bytes) {
   const std::string written = contents(scratch());
   const Safetensors again = load_safetensors(scratch());
   save_safetensors(scratch(), again.tensors, again.metadata);
-  expect(contents(scratch()) == written, "read again, it differs");
+  expect(contents(scratch()) == written, "saved and loaded, it differs");
 }

@@ -1,5 +1,5 @@
-// Any text is a vocabulary or refused; one that is has tokens and ids that belong together, and writes what
-// it read.
+// Any text is read as a vocabulary or throws. Tokens and ids must match, and the vocabulary must write the
+// text that it reads.
 
 #include "nn/text/vocabulary.h"
 
@@ -18,5 +18,5 @@ void run(std::string_view bytes) {
   for (int64_t id = 0; id < words.size(); ++id)
     expect(words.id(words.token(id)) == id, "a token has another id");
   const std::string text = words.to_text();
-  expect(Vocabulary::from_text(text).to_text() == text, "read again it is another");
+  expect(Vocabulary::from_text(text).to_text() == text, "read again, it differs");
 }

@@ -107,7 +107,7 @@ TEST_CASE("Checkpoint: 7 steps, and 7 more after a load, are 14 steps bit for bi
   CHECK(read_file(second.checkpoint.save(14)) == want);
 }
 
-TEST_CASE("Checkpoint: keeps a learning rate that was set next to a schedule") {
+TEST_CASE("Checkpoint: keeps a learning rate that was set by hand in spite of a schedule") {
   const Folder folder;
   {
     Trained first(folder / "a");
@@ -149,7 +149,7 @@ TEST_CASE("Checkpoint: keeps the newest and the best") {
   CHECK(two.checkpoint.step() == 11);
 }
 
-TEST_CASE("Checkpoint: newest and oldest go by the order of writing, not by the step") {
+TEST_CASE("Checkpoint: newest and oldest mean the order of writing, not the step") {
   const Folder folder;
   const std::string at = folder / "a";
   const auto steps = [&] {
@@ -177,7 +177,7 @@ TEST_CASE("Checkpoint: newest and oldest go by the order of writing, not by the 
   CHECK(steps() == Steps{150, 200});
   second.checkpoint.save(200);  // replaces it
   CHECK(steps() == Steps{150, 200});
-  second.checkpoint.save(150);  // as well, and is the newest again
+  second.checkpoint.save(150);  // the same, and it becomes the newest
   CHECK(steps() == Steps{200, 150});
 }
 
@@ -200,7 +200,7 @@ TEST_CASE("Checkpoint: a new training moves the checkpoints of another one aside
   }
   {
     Trained third(at);
-    third.checkpoint.load(before + "/best.safetensors");  // of another folder
+    third.checkpoint.load(before + "/best.safetensors");  // in another folder
     third.checkpoint.save(101);
   }
   CHECK(names_in(at) == Texts{"mine", "step-00000101.safetensors"});
@@ -213,7 +213,7 @@ TEST_CASE("Checkpoint: a new training moves the checkpoints of another one aside
   CHECK(names_in(before + "-3") == Texts{"best.safetensors"});
 }
 
-TEST_CASE("Checkpoint: replaces and deletes nothing but checkpoints") {
+TEST_CASE("Checkpoint: replaces and deletes only checkpoints") {
   const Folder folder;
   const std::string at = folder / "a";
   Trained one(at);
@@ -279,7 +279,7 @@ TEST_CASE("Checkpoint: a folder is for one training at a time") {
   CHECK(Trained(at).checkpoint.load());
 }
 
-TEST_CASE("Checkpoint: a file that does not fit is refused with a table, and nothing changes") {
+TEST_CASE("Checkpoint: a file that does not fit throws a table and changes nothing") {
   const Folder folder;
   Trained one(folder / "a");
   one.checkpoint.expect("--lr", "0.01");
@@ -320,7 +320,7 @@ TEST_CASE("Checkpoint: a file that does not fit is refused with a table, and not
   CHECK(contains(message([&] { other.load(path); }), "optimizer  AdamW  "));
 }
 
-TEST_CASE("Checkpoint: every changed bit, dtype, shape, name or text is noticed") {
+TEST_CASE("Checkpoint: detects every changed bit, dtype, shape, name or text") {
   const Folder folder;
   Trained one(folder / "a");
   one.steps(1);
@@ -360,7 +360,7 @@ TEST_CASE("Checkpoint: every changed bit, dtype, shape, name or text is noticed"
   CHECK(read_file(one.checkpoint.save(2)) == before);
 }
 
-TEST_CASE("Checkpoint: wrong files, names and numbers are refused") {
+TEST_CASE("Checkpoint: wrong files, names and numbers throw") {
   const Folder folder;
   Trained one(folder / "a");
   save_safetensors(folder / "weights.safetensors", one.model.state_dict());

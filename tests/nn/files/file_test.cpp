@@ -41,7 +41,7 @@ class FullDisk {
 
 }  // namespace
 
-TEST_CASE("write_file: complete or not at all") {
+TEST_CASE("write_file: writes a complete file or none") {
   const Folder folder;
   const std::string path = folder / "a";
   write_file(path, "old");
@@ -65,7 +65,7 @@ TEST_CASE("write_file: complete or not at all") {
   CHECK(files_in(folder) == 1);
 }
 
-TEST_CASE("write_file: an error says why and leaves no file") {
+TEST_CASE("write_file: an error has a reason and leaves no file") {
   const Folder folder;
   const auto refused = [&](const std::string& path) {
     const std::string text = message([&] { write_file(path, "x"); });
@@ -98,7 +98,7 @@ TEST_CASE("write_file: keeps the permissions of the old file and follows links")
   CHECK(fs::status(folder / "a").permissions() == (fs::perms::owner_read | fs::perms::owner_write));
 }
 
-TEST_CASE("FileReader: refuses to read beyond the end, and what is not a regular file") {
+TEST_CASE("FileReader: throws beyond the end, and for files that are not regular") {
   const Folder folder;
   FileReader file("load", folder.write("a", "abcdef"));
   CHECK(file.left() == 6);
@@ -133,7 +133,7 @@ TEST_CASE("FileWriter and FileReader: tensors are row-major; bools are 0 or 1") 
               "load: " + path + ": mask: element 2 is a bool stored as 2; it must be 0 or 1");
 }
 
-TEST_CASE("byte_count: nothing where it overflows, even next to a size of 0") {
+TEST_CASE("byte_count: nullopt if it overflows, even with a size of 0") {
   CHECK(byte_count({}, 4) == 4);
   CHECK(byte_count({2, 3}, 8) == 48);
   CHECK(byte_count({2, 0}, 8) == 0);

@@ -25,7 +25,7 @@ TEST_CASE("npy: the bytes of a small file") {
                                            std::string("\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40", 12));
 }
 
-TEST_CASE("npy: what is saved is loaded, bit for bit") {
+TEST_CASE("npy: saves and loads every bit") {
   const Folder folder;
   const Tensor wide = tensor({{1, kNaN, -0.0}, {kInf, 5e-324, -kInf}}, float64);
   for (const Tensor& x :
@@ -83,7 +83,7 @@ TEST_CASE("npy: other integers become int64, and float16 float32") {
   }
 }
 
-TEST_CASE("npy: a malformed file is refused at its byte") {
+TEST_CASE("npy: errors of malformed files have the position of the byte") {
   const Folder folder;
   const std::string path = folder / "x.npy";
   const auto why = [&](const std::string& bytes) {

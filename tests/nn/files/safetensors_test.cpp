@@ -13,7 +13,7 @@ using parity::Json;
 
 namespace {
 
-// A file with this header and data.
+// The bytes of a file with this header and data.
 std::string file_of(const std::string& header, const std::string& data = "") {
   std::string length(8, '\0');
   for (size_t i = 0; i < 8; ++i) length[i] = static_cast<char>(header.size() >> (8 * i));
@@ -67,7 +67,7 @@ TEST_CASE("safetensors: the bytes of a small file") {
   CHECK(load_safetensors(folder / "x").tensors.empty());
 }
 
-TEST_CASE("safetensors: what is saved is loaded, bit for bit") {
+TEST_CASE("safetensors: saves and loads every bit") {
   const Folder folder;
   const Tensor wide = tensor({{1, kNaN, -0.0}, {kInf, 5e-324, -kInf}}, float64);
   const StateDict given = {
@@ -158,7 +158,7 @@ TEST_CASE("safetensors: the collected good and bad files") {
   CHECK(count == index.at("count"));
 }
 
-TEST_CASE("safetensors: a file of another kind is named") {
+TEST_CASE("safetensors: errors name the format of another file") {
   const Folder folder;
   const auto why = [&](const std::string& bytes) {
     const std::string text = message([&] { load_safetensors(folder.write("x", bytes)); });
@@ -190,7 +190,7 @@ TEST_CASE("safetensors: a file of another kind is named") {
     CHECK(why(unknown) == "is not a safetensors file");
 }
 
-TEST_CASE("safetensors: a malformed file is refused with its tensor or byte") {
+TEST_CASE("safetensors: errors of malformed files name the tensor or byte") {
   const Folder folder;
   const std::string path = folder / "x";
   const auto why = [&](const std::string& bytes) {
@@ -273,7 +273,7 @@ TEST_CASE("safetensors: a malformed file is refused with its tensor or byte") {
         "tensor \"" + std::string(100, 'n') + "...\" is 1 and must be an object");
 }
 
-TEST_CASE("safetensors: unknown fields are skipped; deep nesting is an error") {
+TEST_CASE("safetensors: ignores unknown fields; deep nesting throws") {
   const Folder folder;
   const auto load = [&](const std::string& field, int64_t* numel = nullptr) {
     return message([&] {
@@ -308,7 +308,7 @@ TEST_CASE("safetensors: damaged bytes cause at most an error") {
   CHECK(load(good) == "");
 }
 
-TEST_CASE("safetensors: a refused save leaves the old file") {
+TEST_CASE("safetensors: a save that throws leaves the old file") {
   const Folder folder;
   const std::string path = folder.write("x", "old");
   const auto refused = [&](const StateDict& tensors, const Metadata& metadata = {}) {

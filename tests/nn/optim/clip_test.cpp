@@ -11,12 +11,12 @@ static std::vector<Tensor> with_gradients(const std::vector<Values>& gradients) 
     params.push_back(zeros(shape, float64).requires_grad_());
     params.back().set_grad(from_vector(g, shape));
   }
-  params.push_back(zeros({2}, float64).requires_grad_());  // one without
+  params.push_back(zeros({2}, float64).requires_grad_());  // without a gradient
   return params;
 }
 
 // covers: C-100-05
-TEST_CASE("clip_grad_norm_: one norm over all gradients, returned as it was") {
+TEST_CASE("clip_grad_norm_: one norm over all gradients, returned as it was before") {
   const auto params = with_gradients({{3, 0}, {0, -4}});
   CHECK(clip_grad_norm_(params, 10) == 5);
   CHECK(params[0].grad().to_vector<double>() == Values{3, 0});
@@ -26,7 +26,7 @@ TEST_CASE("clip_grad_norm_: one norm over all gradients, returned as it was") {
   CHECK(!params[2].grad().defined());
 }
 
-TEST_CASE("clip_grad_norm_: other norms, and what is not a number") {
+TEST_CASE("clip_grad_norm_: other norms, and NaN") {
   CHECK(clip_grad_norm_(with_gradients({{3, 0}, {0, -4}}), 100, 1) == 7);
   CHECK(clip_grad_norm_(with_gradients({{3, 0}, {0, -4}}), 100, kInf) == 4);
   CHECK(clip_grad_norm_(with_gradients({{3, 0}, {0, -4}}), 100, 3) == doctest::Approx(std::cbrt(91.0)));
@@ -40,7 +40,7 @@ TEST_CASE("clip_grad_norm_: other norms, and what is not a number") {
               "clip_grad_norm_: max_norm -1, norm_type 2; the first must be at least 0, the second above 0");
 }
 
-TEST_CASE("clip_grad_value_: every element by itself") {
+TEST_CASE("clip_grad_value_: limits every element") {
   const auto params = with_gradients({{3, -0.25}, {0.5, -4}});
   clip_grad_value_(params, 0.5);
   CHECK(params[0].grad().to_vector<double>() == Values{0.5, -0.25});

@@ -47,7 +47,7 @@ TEST_CASE("optimizers: parameters without a gradient stay, strided ones move, th
   CHECK(!column.grad().defined());
 }
 
-TEST_CASE("optimizers: frozen parameters stay, whenever they were frozen") {
+TEST_CASE("optimizers: frozen parameters do not change") {
   const Tensor frozen = leaf({1, 2}).requires_grad_(false), later = leaf({3}), moves = leaf({4});
   Adam optimizer({frozen, later, moves}, {.lr = 1});
   later.requires_grad_(false);

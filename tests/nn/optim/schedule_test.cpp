@@ -10,7 +10,7 @@ using namespace heed;
 
 namespace {
 
-// The rates of `count` epochs of the schedule that `make` puts on an optimizer with lr = 1.
+// The rates of `count` epochs of the schedule that make(optimizer) returns, from lr = 1.
 template <class Make>
 Values rates(int count, Make&& make) {
   const Tensor p = full({1}, 0).requires_grad_();
@@ -30,7 +30,7 @@ auto make(const Args&... args) {
 
 }  // namespace
 
-TEST_CASE("schedules: the rates by hand, where the reference cases have none") {
+TEST_CASE("schedules: rates by hand, for schedules without reference cases") {
   check_close(rates(5, make<MultiStepLR>(std::vector<int64_t>{1, 3}, 0.5)), {1, 0.5, 0.5, 0.25, 0.25});
   check_close(rates(5, make<CosineAnnealingLR>(4, 0.2)),
               {1, 0.6 + 0.4 * std::numbers::sqrt2 / 2, 0.6, 0.6 - 0.4 * std::numbers::sqrt2 / 2, 0.2});
@@ -40,7 +40,7 @@ TEST_CASE("schedules: the rates by hand, where the reference cases have none") {
                      0.25 / std::sqrt(7.0), 0.25 / std::sqrt(8.0)});
 }
 
-TEST_CASE("schedules: each group keeps its own base, and an epoch can be gone to") {
+TEST_CASE("schedules: each group has its own base; set_epoch") {
   const Tensor a = full({1}, 0).requires_grad_(), b = full({1}, 0).requires_grad_();
   SGD optimizer({{{a}, {.lr = 1}}, {{b}, {.lr = 10}}});
   StepLR schedule(optimizer, 3, 0.1);
@@ -54,7 +54,7 @@ TEST_CASE("schedules: each group keeps its own base, and an epoch can be gone to
   CHECK(optimizer.lr(1) == doctest::Approx(0.05));
 }
 
-TEST_CASE("OneCycleLR: every group has its own rate, and all have the momentum of the cycle") {
+TEST_CASE("OneCycleLR: each group has its own rate, and all have the same momentum") {
   const Tensor a = full({1}, 0).requires_grad_(), b = full({1}, 0).requires_grad_();
   Adam optimizer({{{a}, {}}, {{b}, {.betas = {0.5, 0.9}}}});
   OneCycleLR schedule(optimizer, Values{1, 2}, {.total_steps = 11, .pct_start = 0.3, .linear = true});
@@ -65,7 +65,7 @@ TEST_CASE("OneCycleLR: every group has its own rate, and all have the momentum o
   }
 }
 
-TEST_CASE("OneCycleLR: rate up and down, momentum down and up") {
+TEST_CASE("OneCycleLR: the rate rises and falls, the momentum falls and rises") {
   const Tensor p = full({1}, 0).requires_grad_();
   Adam optimizer({p});
   OneCycleLR schedule(optimizer, 1, {.total_steps = 11, .pct_start = 0.3, .linear = true});
@@ -91,7 +91,7 @@ TEST_CASE("OneCycleLR: rate up and down, momentum down and up") {
   check_at(cosine, 2, 1 + (0.04 - 1) / 2, 0.95);
 }
 
-TEST_CASE("schedules: a step that throws changes nothing, and an optimizer that is gone is an error") {
+TEST_CASE("schedules: a step that throws changes nothing; a destroyed optimizer throws") {
   const Tensor a = full({1}, 0).requires_grad_(), b = full({1}, 0).requires_grad_();
   auto optimizer =
       std::make_unique<SGD>(std::vector<ParamGroup<SGDOptions>>{{{a}, {.lr = 1}}, {{b}, {.lr = 1}}});
