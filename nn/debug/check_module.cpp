@@ -208,11 +208,14 @@ struct ModuleChecker {
       if (options.batch_dim >= 0 && x.dim() > options.batch_dim) return x.size(options.batch_dim);
     return 0;
   }
+  bool has_rows(const Tensor& x) const {
+    const int64_t dim = options.batch_dim;
+    return rows() > 0 && x.dim() > dim && x.size(dim) == rows();
+  }
   Tensors some_rows(int64_t first, int64_t count) const {
     skip_if(rows() == 0, "there are no rows");
     return each(inputs, [&](const Tensor& x) {
-      const int64_t dim = options.batch_dim;
-      return x.dim() > dim && x.size(dim) == rows() ? narrow(x, dim, first, count) : x;
+      return has_rows(x) ? narrow(x, options.batch_dim, first, count) : x;
     });
   }
 
@@ -240,23 +243,26 @@ struct ModuleChecker {
     for (const Tensor& y : first)
       expect(kernel::first_anomaly(y, true) < 0, "the result holds NaN or an infinity",
              "choose other inputs, or find the operation with an AnomalyGuard");
-    const Tensors flipped = each(inputs, [](const Tensor& x) { return x.dim() > 0 ? flip(x, {0}) : x; });
+    const Tensors flipped =
+        each(inputs, [&](const Tensor& x) { return has_rows(x) ? flip(x, {options.batch_dim}) : x; });
     try {
       evaluated(other, each_floating(flipped, [](const Tensor& x) { return x * 0.5; }));
     } catch (const Error&) {  // it does not accept these inputs
       return;
     }
-    expect_equal(evaluated(other, inputs), first, "after a call with other inputs",
-                 "it keeps something computed from one input, such as a mask, and uses it for the next");
+    expect_equal(
+        evaluated(other, inputs), first, "after a call with other inputs",
+        "it keeps something computed from one input, such as a mask or a sum, and uses it for the next");
   }
 
   void training() const {
     const CheckedModule one = subject.copy();
+    const char* cause = "it draws from a generator of its own, or keeps state from call to call";
     const Tensors before = clones(members(*one.module)), first = trained(one);
+    expect_equal(trained(subject.copy()), first, "twice with one seed", cause);
     for (int calls = 0; calls < 4; ++calls) {
       write(*one.module, before);
-      expect_equal(trained(one), first, "called again with one seed and equal members",
-                   "it draws from a generator of its own, or keeps state from call to call");
+      expect_equal(trained(one), first, "called again with one seed and equal members", cause);
     }
   }
 
@@ -294,11 +300,13 @@ struct ModuleChecker {
   }
 
   void strided() const {
-    // Every second element of the memory, the first and last dimension exchanged.
+    // Every second element of the memory, dimensions in reverse order.
     const Tensors strided = each(inputs, [](const Tensor& x) {
-      if (x.dim() == 0 || x.dim() == Shape::kMaxDim) return x;
-      const Tensor y = transpose(x, 0, -1);
-      return transpose(stack({y, zeros_like(y)}, -1)[{ellipsis, 0}], 0, -1);
+      if (x.dim() == Shape::kMaxDim) return x;
+      Shape reverse;
+      for (int64_t d = x.dim() - 1; d >= 0; --d) reverse.push_back(d);
+      const Tensor y = permute(x, reverse);
+      return permute(stack({y, zeros_like(y)}, -1)[{ellipsis, 0}], reverse);
     });
     const CheckedModule one = subject.copy();
     expect_equal(evaluated(one, strided), evaluated(one, inputs),
@@ -314,8 +322,10 @@ struct ModuleChecker {
     const Tensors whole = evaluated(module, inputs);
     for (int64_t i = 0; i < n; ++i) {
       const Tensors row = evaluated(module, some_rows(i, 1));
+      expect(row.size() == whole.size(),
+             text("one row gives ", row.size(), " results, the batch ", whole.size()), "");
       Tensors part = whole;  // row i of each result
-      for (size_t k = 0; k < std::min(row.size(), whole.size()); ++k) {
+      for (size_t k = 0; k < whole.size(); ++k) {
         const Tensor &all = whole[k], &one = row[k];
         int64_t dim = 0;  // the rows lie along the dimension that has size n for the batch and 1 for a row
         while (dim < std::min(all.dim(), one.dim()) && (all.size(dim) != n || one.size(dim) != 1)) ++dim;
@@ -384,8 +394,9 @@ struct ModuleChecker {
     const Tensors want = trained(subject.copy());
     for (const int count : {2, 3}) {
       set_num_threads(count);
-      expect_equal(trained(subject.copy()), want, text(count, " threads and one"),
-                   "sums are combined in the order in which threads finish; use the order of the blocks");
+      expect_equal(
+          trained(subject.copy()), want, text(count, " threads and one"),
+          "sums are combined in the order in which threads finish; combine them in the order of blocks");
     }
   }
 
@@ -435,8 +446,9 @@ struct ModuleChecker {
     } catch (const std::exception&) {  // it is constructed with other shapes than the subject
       return;
     }
-    expect_equal(results[0], results[1], "constructed twice and loaded with one state",
-                 "a random member is neither Parameter nor Buffer; make it a Buffer and name it in visit");
+    expect_equal(
+        results[0], results[1], "constructed twice and loaded with one state",
+        "a member that is neither Parameter nor Buffer is random; make it a Buffer and name it in visit");
   }
 
   void leaks() const {

@@ -220,6 +220,8 @@ class TrainingDiagnoser : private Observer {
     cause("gradients reach",
           parameters("no gradient: ", [](const Learned& one) { return !one.g().defined(); }),
           "forward does not use it, or uses it detached, under NoGrad or as an earlier copy");
+    cause("gradients reach", if_so(!unregistered_.empty(), "not named: ", unregistered_),
+          "name it in visit, and create no layers in forward");
     if (!any([](const Learned& one) { return rms(one.g()) > 0; })) return;
 
     // The gradient of a bias may be 0 in a right model: that of the keys of an attention is.
@@ -345,10 +347,8 @@ class TrainingDiagnoser : private Observer {
     minimizes_likelihood_ |= fact.log_likelihood;
     if (fact.scalar.defined()) {
       const double loss = losses_[step_] = fact.scalar.item();
-      const std::string leaves = detail::unregistered_leaves(fact.scalar, model_);
       cause("finite", if_so(!std::isfinite(loss), "not finite: the loss is ", loss), kGuard);
-      cause("gradients reach", if_so(!leaves.empty(), "not named: ", leaves),
-            "name it in visit, and create no layers in forward");
+      if (unregistered_.empty()) unregistered_ = detail::unregistered_leaves(fact.scalar, model_);
     }
     cause("training mode", if_so(!model_.training(), "eval() while it learns: backward() runs in eval mode"),
           "dropout does nothing; call model.train() after an evaluation");
@@ -450,6 +450,7 @@ class TrainingDiagnoser : private Observer {
   int64_t decreased_ = 0, increased_ = 0;  // errors that the steps make smaller, and larger
   bool minimizes_likelihood_ = false;      // whether a loss is a log-likelihood without a minus sign
   std::string broadcast_;                  // the first that a loss averages
+  std::string unregistered_;               // leaves of a loss that the model does not name
   std::set<int64_t> batch_sizes_;
   std::vector<std::pair<Shape, std::string>> batch_softmaxes_;
   uint64_t drawn_ = 0;      // random numbers before the last operation

@@ -289,7 +289,7 @@ void Checkpoint::load(const std::string& path, const Safetensors& file) {
 // Returns the state of each part. Throws a table of the differences between the file and this training.
 std::vector<StateDict> Checkpoint::states_in(const std::string& path, const Safetensors& file) const {
   struct Row {
-    std::string in_file = "-", now = "-";
+    std::optional<std::string> in_file, now;
   };
   std::map<std::pair<bool, std::string>, Row> rows;  // whether it is a part, and its name
   for (const auto& [name, value] : file.metadata)
@@ -308,7 +308,7 @@ std::vector<StateDict> Checkpoint::states_in(const std::string& path, const Safe
   }
   Table misfits({"", "in the file", "now"});
   for (const auto& [key, row] : rows)
-    if (row.in_file != row.now) misfits.add({key.second, row.in_file, row.now});
+    if (row.in_file != row.now) misfits.add({key.second, row.in_file.value_or("-"), row.now.value_or("-")});
   check(misfits.rows() == 0, "Checkpoint: ", path, ": does not fit this training; nothing was changed",
         misfits);
   return result;

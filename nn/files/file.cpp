@@ -59,10 +59,15 @@ struct Bfloat16 {
 template <class Stored, class T>
 constexpr StoredType stored(std::string_view safetensors, std::string_view npy) {
   return {safetensors, npy, sizeof(Stored), dtype_of<T>, [](FileReader& file, const Tensor& x) {
-            const uint64_t bytes = static_cast<uint64_t>(x.numel()) * sizeof(Stored);
-            if constexpr (std::is_same_v<Stored, T>) return file.read(x.mutable_data<T>(), bytes);
-            const std::string raw = file.read(bytes, "a tensor");
-            std::copy_n(reinterpret_cast<const Stored*>(raw.data()), x.numel(), x.mutable_data<T>());
+            const auto count = static_cast<uint64_t>(x.numel());
+            T* out = x.mutable_data<T>();
+            if constexpr (std::is_same_v<Stored, T>) return file.read(out, count * sizeof(T));
+            Stored block[4096];
+            for (uint64_t left = count, size = 0; left > 0; left -= size) {
+              size = std::min(left, std::size(block));
+              file.read(block, size * sizeof(Stored));
+              out = std::copy_n(block, size, out);
+            }
           }};
 }
 

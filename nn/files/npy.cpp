@@ -113,11 +113,11 @@ Tensor load_npy(const std::string& path) {
   FileReader file("load_npy", path);
   const std::string start = file.read(std::min(file.left(), kMagic.size()), "its start");
   file.require(start == kMagic, "is not a .npy file", looks_like(start));
-  uint8_t version[2];
-  file.read(version, sizeof version);
-  file.require(version[0] >= 1 && version[0] <= 3 && version[1] == 0, "has version ", version[0], ".",
-               version[1], "; supported are 1.0, 2.0 and 3.0");
-  const size_t width = version[0] == 1 ? 2 : 4;
+  const std::string version = file.read(2, "its version");
+  const int major = static_cast<uint8_t>(version[0]), minor = static_cast<uint8_t>(version[1]);
+  file.require(major >= 1 && major <= 3 && minor == 0, "has version ", major, ".", minor,
+               "; supported are 1.0, 2.0 and 3.0");
+  const size_t width = major == 1 ? 2 : 4;
   uint32_t length = 0;
   file.read(&length, width);
   const std::string text = file.read(length, "its header");

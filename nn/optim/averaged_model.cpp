@@ -8,20 +8,20 @@
 namespace heed {
 namespace {
 
-// Returns copies of the tensors of `state`. Throws unless it has the names, shapes and dtypes of `own`.
-StateDict copy_of(const StateDict& state, const char* op, const StateDict& own) {
-  StateDict copy;
-  for (const auto& [name, x] : own) {
+constexpr const char* kCount = "n_averaged";
+constexpr std::string_view kModule = "module.";
+
+// Throws unless `state` has the names and shapes of `mean`.
+void check_fits(const char* what, const StateDict& mean, const StateDict& state) {
+  for (const auto& [name, x] : mean) {
     const auto found = state.find(name);
-    check(found != state.end(), "AveragedModel: ", op, ": there is no ", name);
-    const Tensor& given = found->second;
-    check(given.shape() == x.shape() && given.dtype() == x.dtype(), "AveragedModel: ", op, ": ", name, " is ",
-          given.dtype(), " ", given.shape(), "; it was ", x.dtype(), " ", x.shape());
-    copy[name] = clone(given.detach());
+    check(found != state.end(), "AveragedModel: ", what, ": there is no ", name);
+    check(found->second.shape() == x.shape() && found->second.dtype() == x.dtype(), "AveragedModel: ", what,
+          ": ", name, " is ", found->second.dtype(), " ", found->second.shape(), "; it was ", x.dtype(), " ",
+          x.shape());
   }
   for (const auto& [name, x] : state)
-    check(own.contains(name), "AveragedModel: ", op, ": ", name, " is of another model");
-  return copy;
+    check(mean.contains(name), "AveragedModel: ", what, ": ", name, " is of another model");
 }
 
 }  // namespace
@@ -32,28 +32,41 @@ AveragedModel::AveragedModel(const Module& model) {
 
 void AveragedModel::update_parameters(const Module& model) {
   const NoGrad guard;
-  StateDict next = copy_of(model.state_dict(), "update_parameters", mean_);
+  const StateDict state = model.state_dict();
+  check_fits("update_parameters", mean_, state);
+  StateDict moved;
   for (const auto& [name, mean] : mean_) {
+    const Tensor next = moved[name] = clone(state.at(name).detach());
     if (n_averaged_ == 0 || !is_floating(mean.dtype())) continue;
-    sub_(next[name], mean);
-    div_(next[name], n_averaged_ + 1);
-    add_(next[name], mean);
+    sub_(next, mean);
+    div_(next, n_averaged_ + 1);
+    add_(next, mean);
   }
-  mean_ = std::move(next);
+  mean_ = std::move(moved);
   ++n_averaged_;
 }
 
 StateDict AveragedModel::state_dict() const {
-  StateDict state = {{"n_averaged", tensor(n_averaged_, int64)}};
-  for (const auto& [name, x] : mean_) state["module." + name] = x;
+  StateDict state = {{kCount, tensor(n_averaged_, int64)}};
+  for (const auto& [name, x] : mean_) state[std::string(kModule) + name] = x;
   return state;
 }
 
 void AveragedModel::load_state_dict(const StateDict& state) {
-  StateDict copy = copy_of(state, "load_state_dict", state_dict());
-  const auto count = copy.at("n_averaged").item<int64_t>();
-  check(count >= 0, "AveragedModel: load_state_dict: n_averaged is ", count, "; it must not be negative");
-  for (auto& [name, x] : mean_) x = copy.at("module." + name);
+  const auto found = state.find(kCount);
+  const Tensor given = found != state.end() ? found->second : Tensor();
+  const bool whole = given.defined() && given.dtype() == int64 && given.numel() == 1;
+  const int64_t count = whole ? given.item<int64_t>() : -1;
+  check(count >= 0, "AveragedModel: load_state_dict: ", kCount, " is no count");
+  StateDict next;
+  for (const auto& [name, x] : state) {
+    if (name == kCount) continue;
+    check(name.starts_with(kModule), "AveragedModel: load_state_dict: ", name, " does not begin with ",
+          kModule);
+    next[name.substr(kModule.size())] = clone(x.detach());
+  }
+  check_fits("load_state_dict", mean_, next);
+  mean_ = std::move(next);
   n_averaged_ = count;
 }
 

@@ -242,6 +242,11 @@ TEST_CASE("diagnose finds the fault of a broken training") {
   }
   SUBCASE("no backward()") {
     fails([&] { static_cast<void>(loss()); }, "gradients reach", "no gradient: no backward() ran");
+    const auto nothing = [&] {
+      const NoGrad guard;
+      return F::cross_entropy(Linear(2, 3)(x), label);
+    };
+    fails(nothing, "gradients reach", "no gradient: no backward() ran");
     fails([&] { return loss().detach(); }, "gradients reach", "no gradient: no backward() ran");
   }
   SUBCASE("another model's parameters") {
