@@ -75,7 +75,9 @@ Tensor softmax_cross_entropy(Operand x, Operand target, const CrossEntropyOption
   const double total = reduction == Reduction::mean ? counted : 1;
   if (reference_mode()) {
     const Tensor q = class_distributions(targets, classes, x->dtype());
-    const Tensor loss = -sum(where(q == 0, 0, q * log_softmax(x, -1)), -1);
+    const Tensor counts = unsqueeze(targets.target != targets.ignore_index, -1);
+    const Tensor log_p = log_softmax(where(counts, x, 0), -1);  // ignored logits may be infinite or NaN
+    const Tensor loss = -sum(where(q == 0, 0, q * log_p), -1);
     return reduction == Reduction::none ? loss : sum(loss) / total;
   }
 
