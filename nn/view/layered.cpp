@@ -1,40 +1,45 @@
 #include "nn/view/layered.h"
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
+#include <ranges>
 
 namespace heed {
 namespace {
 
 constexpr double kBoxGap = 24, kLayerGap = 44, kMargin = 16, kEdgeWidth = 8;
 
-// An item of a layer: a box (items 0 to boxes - 1), or a piece of an edge that passes through the layer.
+// An item of a layer: a box, or a piece of an edge that passes through the layer.
 struct Item {
   struct Neighbor {
-    size_t item;
+    const Item* item;
     double offset;  // of the end of the edge from the neighbor's center
   };
-  double width;
+  double width, height;
   size_t layer;
   std::vector<Neighbor> above = {}, below = {};  // in the adjacent layers
-  double center = 0;
+  double center = 0, wanted_center = 0;
 };
+using Items = std::vector<Item*>;
 
 class Layout {
  public:
   Layout(std::vector<LayeredBox> boxes, std::vector<LayeredEdge> edges)
-      : drawing_{std::move(boxes), std::move(edges)} {}
+      : drawing_{std::move(boxes), std::move(edges)}, order_(edges_.size()) {
+    std::iota(order_.begin(), order_.end(), 0);
+  }
 
   Layered run() {
     assign_layers();
     split_edges();
-    for (const std::vector<size_t>& layer : layers_) place(layer, std::vector<double>(layer.size()));
+    for (const Items& layer : layers_) place(layer);
     for (int sweep = 0; sweep < 12; ++sweep) {
-      for (size_t i = 1; i < layers_.size(); ++i) sort_and_place(layers_[i], &Item::above);
-      for (size_t i = layers_.size(); i-- > 1;) sort_and_place(layers_[i - 1], &Item::below);
+      for (Items& layer : layers_ | std::views::drop(1)) sort_and_place(layer, &Item::above);
+      for (Items& layer : layers_ | std::views::reverse | std::views::drop(1))
+        sort_and_place(layer, &Item::below);
     }
-    set_columns();
-    set_rows();
+    set_positions();
     route_edges();
     return std::move(drawing_);
   }
@@ -47,34 +52,28 @@ class Layout {
       for (const LayeredEdge& edge : edges_)
         if (edge.from == from) height[from] = std::max(height[from], height[edge.to] + 1);
     layers_.resize(boxes_.empty() ? 0 : std::ranges::max(height) + 1);
-    for (size_t i = 0; i < boxes_.size(); ++i) add_item(boxes_[i].width, layers_.size() - 1 - height[i]);
+    for (size_t i = 0; i < boxes_.size(); ++i)
+      add_item({boxes_[i].width, boxes_[i].height, layers_.size() - 1 - height[i]});
   }
 
-  void add_item(double width, size_t layer) {
-    layers_[layer].push_back(items_.size());
-    items_.push_back({width, layer});
+  Item* add_item(Item item) {
+    layers_[item.layer].push_back(&items_.emplace_back(std::move(item)));
+    return &items_.back();
   }
 
   // Adds a piece of each edge to every layer that the edge passes through.
   void split_edges() {
-    order_.resize(edges_.size());
-    std::iota(order_.begin(), order_.end(), 0);
     entries_ = ends_of_edges(&LayeredEdge::to);
-    pieces_.resize(edges_.size());
     for (size_t e = 0; e < edges_.size(); ++e) {
-      const size_t from = edges_[e].from, to = edges_[e].to;
-      size_t last = from;
-      const auto connect = [&](size_t item, double offset) {
-        items_[last].below.push_back({item, offset});
-        items_[item].above.push_back({last, 0});
-        last = item;
-      };
-      for (size_t layer = items_[from].layer + 1; layer < items_[to].layer; ++layer) {
-        pieces_[e].push_back(items_.size());
-        add_item(kEdgeWidth, layer);
-        connect(pieces_[e].back(), 0);
+      Item &from = items_[edges_[e].from], &to = items_[edges_[e].to];
+      Items& path = paths_.emplace_back(1, &from);
+      for (size_t layer = from.layer + 1; layer < to.layer; ++layer)
+        path.push_back(add_item({kEdgeWidth, 0, layer}));
+      path.push_back(&to);
+      for (size_t i = 1; i < path.size(); ++i) {
+        path[i - 1]->below.push_back({path[i], path[i] == &to ? (entries_[e] - 0.5) * to.width : 0});
+        path[i]->above.push_back({path[i - 1], 0});
       }
-      connect(to, (entries_[e] - 0.5) * boxes_[to].width);
     }
   }
 
@@ -92,85 +91,74 @@ class Layout {
   }
 
   // Sorts a layer by the mean position of the neighbors on one side, and moves its items close to it.
-  void sort_and_place(std::vector<size_t>& layer, std::vector<Item::Neighbor> Item::*side) {
-    const auto mean_position = [&](size_t i) {
-      const std::vector<Item::Neighbor>& neighbors = items_[i].*side;
-      if (neighbors.empty()) return items_[i].center;
+  void sort_and_place(Items& layer, std::vector<Item::Neighbor> Item::*side) {
+    for (Item* item : layer) {
+      const std::vector<Item::Neighbor>& neighbors = item->*side;
       double sum = 0;
-      for (const auto& [item, offset] : neighbors) sum += items_[item].center + offset;
-      return sum / static_cast<double>(neighbors.size());
-    };
-    std::ranges::stable_sort(layer, {}, mean_position);
-    std::vector<double> wanted;
-    for (const size_t i : layer) wanted.push_back(mean_position(i));
-    place(layer, wanted);
+      for (const auto& [neighbor, offset] : neighbors) sum += neighbor->center + offset;
+      item->wanted_center = neighbors.empty() ? item->center : sum / static_cast<double>(neighbors.size());
+    }
+    std::ranges::stable_sort(layer, {}, &Item::wanted_center);
+    place(layer);
   }
 
   // Sets the centers of a layer's items as close to the wanted ones as the widths allow, in the given order.
   // Items that would overlap form a block, at the mean position that they want.
-  void place(const std::vector<size_t>& layer, const std::vector<double>& wanted) {
+  static void place(const Items& layer) {
     struct Block {
       double sum;
       size_t count;
       double mean() const { return sum / static_cast<double>(count); }
     };
     std::vector<double> offset(layer.size());  // from the first center if all items are side by side
-    for (size_t i = 1; i < layer.size(); ++i)
-      offset[i] = offset[i - 1] + (items_[layer[i - 1]].width + items_[layer[i]].width) / 2 + kBoxGap;
     std::vector<Block> blocks;
     for (size_t i = 0; i < layer.size(); ++i) {
-      Block block{wanted[i] - offset[i], 1};
+      if (i > 0) offset[i] = offset[i - 1] + (layer[i - 1]->width + layer[i]->width) / 2 + kBoxGap;
+      Block block{layer[i]->wanted_center - offset[i], 1};
       for (; !blocks.empty() && block.mean() < blocks.back().mean(); blocks.pop_back())
         block = {blocks.back().sum + block.sum, blocks.back().count + block.count};
       blocks.push_back(block);
     }
     size_t i = 0;
     for (const Block& block : blocks)
-      for (size_t k = 0; k < block.count; ++k, ++i) items_[layer[i]].center = block.mean() + offset[i];
+      for (size_t k = 0; k < block.count; ++k, ++i) layer[i]->center = block.mean() + offset[i];
   }
 
-  // Moves everything to the right of the left margin.
-  void set_columns() {
+  // Moves everything to the right of the left margin, and the layers below each other.
+  void set_positions() {
     double left = 0;
     for (const Item& item : items_) left = std::min(left, item.center - item.width / 2);
     for (Item& item : items_) {
       item.center += kMargin - left;
       drawing_.width = std::max(drawing_.width, item.center + item.width / 2 + kMargin);
     }
-    for (size_t i = 0; i < boxes_.size(); ++i) boxes_[i].x = items_[i].center - boxes_[i].width / 2;
-  }
-
-  void set_rows() {
     drawing_.height = kMargin;
-    for (const std::vector<size_t>& layer : layers_) {
+    for (const Items& layer : layers_) {
       top_.push_back(top_.empty() ? kMargin : bottom_.back() + kLayerGap);
-      bottom_.push_back(top_.back());
-      for (const size_t i : layer) {
-        if (i >= boxes_.size()) continue;
-        boxes_[i].y = top_.back();
-        bottom_.back() = std::max(bottom_.back(), top_.back() + boxes_[i].height);
-      }
-      drawing_.height = bottom_.back();
+      drawing_.height = top_.back() + std::ranges::max(layer, {}, &Item::height)->height;
+      bottom_.push_back(drawing_.height);
     }
     drawing_.height += kMargin;
+    for (size_t i = 0; i < boxes_.size(); ++i) {
+      boxes_[i].x = items_[i].center - boxes_[i].width / 2;
+      boxes_[i].y = top_[items_[i].layer];
+    }
   }
 
   // Each edge leaves its box in the order of where the edges lead, goes straight down to the end of the
   // layer, and passes its pieces in the layers between.
   void route_edges() {
-    const auto next_center = [&](size_t e) {
-      return items_[pieces_[e].empty() ? edges_[e].to : pieces_[e][0]].center;
-    };
-    std::ranges::stable_sort(order_, {}, next_center);
+    std::ranges::stable_sort(order_, {}, [&](size_t e) { return paths_[e][1]->center; });
     const std::vector<double> exits = ends_of_edges(&LayeredEdge::from);
     for (size_t e = 0; e < edges_.size(); ++e) {
       const LayeredBox &from = boxes_[edges_[e].from], &to = boxes_[edges_[e].to];
+      const Items& path = paths_[e];
       const double x = from.x + from.width * exits[e];
       std::vector<LayeredPoint>& points = edges_[e].points;
-      points = {{x, from.y + from.height}, {x, bottom_[items_[edges_[e].from].layer]}};
-      for (const size_t piece : pieces_[e])
-        for (const double y : {top_[items_[piece].layer], bottom_[items_[piece].layer]})
-          points.push_back({items_[piece].center, y});
+      points = {{x, from.y + from.height}, {x, bottom_[path[0]->layer]}};
+      for (size_t i = 1; i + 1 < path.size(); ++i)
+        for (const double y : {top_[path[i]->layer], bottom_[path[i]->layer]})
+          points.push_back({path[i]->center, y});
       points.push_back({to.x + to.width * entries_[e], to.y});
     }
   }
@@ -178,12 +166,12 @@ class Layout {
   Layered drawing_;
   std::vector<LayeredBox>& boxes_ = drawing_.boxes;
   std::vector<LayeredEdge>& edges_ = drawing_.edges;
-  std::vector<Item> items_;
-  std::vector<std::vector<size_t>> layers_;  // the items of each layer, from left to right
-  std::vector<std::vector<size_t>> pieces_;  // the items of each edge, from top to bottom
-  std::vector<size_t> order_;                // of the edges that meet at a box, from left to right
-  std::vector<double> entries_;              // where each edge enters its lower box
-  std::vector<double> top_, bottom_;         // of each layer
+  std::deque<Item> items_;            // the boxes, then the pieces of edges
+  std::vector<Items> layers_;         // the items of each layer, from left to right
+  std::vector<Items> paths_;          // of each edge: its upper box, its pieces, its lower box
+  std::vector<size_t> order_;         // of the edges that meet at a box, from left to right
+  std::vector<double> entries_;       // where each edge enters its lower box
+  std::vector<double> top_, bottom_;  // of each layer
 };
 
 }  // namespace
