@@ -40,13 +40,11 @@ std::string label(int64_t x, int64_t y, const char* anchor, const std::string& t
               detail::escaped(text));
 }
 
-std::string rectangle(int64_t x, int64_t y, int64_t width, int64_t height, std::string_view rest) {
-  return line(R"(<rect x="{}" y="{}" width="{}" height="{}" {})", x, y, width, height, rest);
-}
-
-// The width of a text in pixels: a terminal column is 5/8 of the font size.
-int64_t pixels(const std::string& text, int64_t font_size) {
-  return (display_width(text) * font_size * 5 + 7) / 8;
+// The width of the widest text in pixels: a terminal column is 5/8 of the font size.
+int64_t widest(const Lines& texts, int64_t font_size) {
+  int64_t columns = 0;
+  for (const std::string& text : texts) columns = std::max(columns, display_width(text));
+  return (columns * font_size * 5 + 7) / 8;
 }
 
 Lines title_lines(const std::string& text, int64_t width) {
@@ -60,16 +58,19 @@ std::string title(const Lines& lines, int64_t center, const std::string& attribu
   return svg;
 }
 
-// Cuts long labels, marked by an ellipsis.
-std::string shortened(const std::string& text) {
+// The tokens as labels: long ones are cut, marked by an ellipsis.
+Lines labels_of(Tokens tokens) {
   constexpr int64_t kColumns = 16;
-  if (display_width(text) <= kColumns) return text;
-  std::string cut;
-  for (const std::string& character : split_characters(text, true)) {
-    if (display_width(cut + character) >= kColumns) break;
-    cut += character;
+  for (std::string& token : tokens) {
+    if (display_width(token) <= kColumns) continue;
+    std::string cut;
+    for (const std::string& character : split_characters(token, true)) {
+      if (display_width(cut + character) >= kColumns) break;
+      cut += character;
+    }
+    token = cut + "…";
   }
-  return cut + "…";
+  return tokens;
 }
 
 // A label for a narrow column: rotated letters, or Chinese characters one below the other.
@@ -84,112 +85,109 @@ std::string vertical_label(int64_t x, int64_t bottom, int64_t font_size, const s
   return svg;
 }
 
-// The geometry of a panel, in pixels.
-struct Layout {
-  int64_t per_cell, columns, rows;  // per_cell: positions that share a cell, in each direction
-  int64_t cell_width, cell_height;
-  int64_t font_size;                 // of labels; 0 if there are none
-  int64_t left, top, width, height;  // the upper left corner of the cells; the size of the panel
-  bool horizontal, numbers;          // labels of keys; whether weights are printed in the cells
-  Lines titles;
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-  explicit Layout(const AttentionMap& map) {
-    constexpr double kMaxCells = 40000;  // in all panels
-    const int64_t queries = std::ssize(map.queries), keys = std::ssize(map.keys);
-    const double per_head = kMaxCells / static_cast<double>(std::max<int64_t>(map.heads(), 1));
-    const auto max_rows = std::max(static_cast<int64_t>(std::sqrt(per_head)), int64_t{8});
-    per_cell = (std::max<int64_t>({queries, keys, 1}) + max_rows - 1) / max_rows;
-    columns = (keys + per_cell - 1) / per_cell;
-    rows = (queries + per_cell - 1) / per_cell;
-    const int64_t larger = std::max<int64_t>({columns, rows, 1});
-    cell_height = cell_width = std::clamp<int64_t>(600 / larger, larger <= 64 ? kSmallest + 2 : 3, 40);
-    font_size = per_cell == 1 && cell_height >= kSmallest + 2 ? std::min(kLetters, cell_height - 2) : 0;
-    const int64_t key_width = label_width(map.keys);
-    if (key_width <= 96 && key_width * columns <= 800) cell_width = std::max(cell_width, key_width);
-    horizontal = key_width <= cell_width;
-    numbers = per_cell == 1 && cell_width >= 30 && cell_height >= 16;
-    left = std::max(label_width(map.queries) + 6, pixels(kAxes, 12) + 16);
-    width = left + std::max<int64_t>(columns * cell_width, 40) + 16;
-    titles = title_lines(map.module.empty() ? "attention" : map.module, std::max<int64_t>(width, 420) - 40);
-    for (const std::string& text : titles) width = std::max(width, pixels(text, kTitle) + 80);
-    top = 8 + std::ssize(titles) * kTitleLine + std::max<int64_t>(horizontal ? 18 : key_width, 18);
-    height = top + rows * cell_height + 16;
+// The picture of one head: its geometry in pixels, and its parts.
+struct Panel {
+  static constexpr double kMaxCells = 40000;  // in all panels
+
+  const AttentionMap& map;
+  const int64_t heads = map.heads(), queries = std::ssize(map.queries), keys = std::ssize(map.keys);
+  const int64_t max_rows =
+      std::max(static_cast<int64_t>(std::sqrt(kMaxCells / static_cast<double>(std::max<int64_t>(heads, 1)))),
+               int64_t{8});
+  // The number of positions that share a cell, in each direction.
+  const int64_t per_cell = divide_up(std::max<int64_t>({queries, keys, 1}), max_rows);
+  const int64_t columns = divide_up(keys, per_cell), rows = divide_up(queries, per_cell);
+  const int64_t larger = std::max<int64_t>({columns, rows, 1});
+  const int64_t cell_height = std::clamp<int64_t>(600 / larger, larger <= 64 ? kSmallest + 2 : 3, 40);
+  const bool labeled = per_cell == 1 && cell_height >= kSmallest + 2;
+  const int64_t font_size = labeled ? std::min(kLetters, cell_height - 2) : 0;
+  const Lines query_labels = labels_of(map.queries), key_labels = labels_of(map.keys);
+  const int64_t key_width = space_for(key_labels);
+  const bool widened = key_width <= 96 && key_width * columns <= 800;
+  const int64_t cell_width = widened ? std::max(cell_height, key_width) : cell_height;
+  const bool horizontal = key_width <= cell_width;  // labels of keys
+  const bool numbers = per_cell == 1 && cell_width >= 30 && cell_height >= 16;
+  // The upper left corner of the cells, and the size of the panel.
+  const int64_t left = std::max(space_for(query_labels) + 6, widest({kAxes}, 12) + 16);
+  const int64_t least_width = left + std::max<int64_t>(columns * cell_width, 40) + 16;
+  const Lines titles =
+      title_lines(map.module.empty() ? "attention" : map.module, std::max<int64_t>(least_width, 420) - 40);
+  const int64_t width = std::max(least_width, widest(titles, kTitle) + 80);
+  const int64_t top =
+      8 + std::ssize(titles) * kTitleLine + std::max<int64_t>(horizontal ? 18 : key_width, 18);
+  const int64_t height = top + rows * cell_height + 16;
+
+  int64_t space_for(const Lines& labels) const { return labeled ? widest(labels, font_size) + 10 : 0; }
+
+  // The weights that the cells show, row by row.
+  std::vector<double> cell_weights(int64_t head) const {
+    const Tensor weights = map.weights[head];
+    const int64_t n = per_cell;
+    if (n == 1) return weights.to_vector<double>();
+    const Shape padding = {0, columns * n - keys, 0, rows * n - queries};
+    return amax(reshape(pad(weights, padding, -INFINITY), {rows, n, columns, n}), {1, 3}).to_vector<double>();
   }
-  // The space for the longest label.
-  int64_t label_width(const Tokens& tokens) const {
-    int64_t longest = 0;
-    for (const std::string& token : tokens) longest = std::max(longest, pixels(shortened(token), font_size));
-    return font_size == 0 ? 0 : longest + 10;
+
+  // The token of a row or column, or the positions that share it.
+  std::string positions(const char* kind, const Tokens& tokens, int64_t i) const {
+    if (per_cell == 1) return detail::escaped(tokens[static_cast<size_t>(i)]);
+    const int64_t end = std::min<int64_t>((i + 1) * per_cell, std::ssize(tokens));
+    return detail::text(kind, i * per_cell, " to ", end - 1);
+  }
+
+  std::string cells(int64_t head) const {
+    std::string svg;
+    int64_t cell = 0;
+    for (const double weight : cell_weights(head)) {
+      const int64_t row = cell / columns, column = cell++ % columns;
+      const int64_t x = left + column * cell_width, y = top + row * cell_height;
+      svg += line(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}"><title>{} → {}: {}</title></rect>)",
+                  x, y, cell_width, cell_height, color_of(weight), positions("queries ", map.queries, row),
+                  positions("keys ", map.keys, column), decimals(weight, 4));
+      if (numbers)  // without pointer events, so that the mouse finds the cell
+        svg += label(x + cell_width / 2, y + cell_height / 2 + 4, "middle", decimals(weight, 2),
+                     std::string(R"( font-size="11" pointer-events="none")") +
+                         (weight > 0.5 ? R"( fill="#fff")" : ""));
+    }
+    return svg;
+  }
+
+  std::string labels() const {
+    std::string svg = line(R"(<g font-size="{}">)", font_size);
+    int64_t y = top + cell_height / 2 + font_size / 3;  // centers the letters
+    for (const std::string& query : query_labels) {
+      svg += label(left - 6, y, "end", query);
+      y += cell_height;
+    }
+    int64_t x = left + cell_width / 2;
+    for (const std::string& key : key_labels) {
+      svg += horizontal ? label(x, top - 6, "middle", key) : vertical_label(x, top - 6, font_size, key);
+      x += cell_width;
+    }
+    return svg + "</g>\n";
+  }
+
+  std::string draw(int64_t head) const {
+    Lines numbered = titles;
+    if (heads > 1) numbered.back() += detail::text(", head ", head + 1, " of ", heads);
+    return line(R"(<g font-size="{}">{}</g>)", kTitle, title(numbered, width / 2)) +
+           label(left - 6, top - 6, "end", kAxes) + (labeled ? labels() : "") + cells(head) +
+           line(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="none" stroke="#888"/>)", left, top,
+                columns * cell_width, rows * cell_height);
   }
 };
-
-// The weights that the cells of one head show, row by row.
-std::vector<double> cell_weights(const Tensor& weights, const Layout& at) {
-  const int64_t n = at.per_cell;
-  if (n == 1) return weights.to_vector<double>();
-  const Shape padding = {0, at.columns * n - weights.size(1), 0, at.rows * n - weights.size(0)};
-  const Tensor blocks = reshape(pad(weights, padding, -INFINITY), {at.rows, n, at.columns, n});
-  return amax(blocks, {1, 3}).to_vector<double>();
-}
-
-std::string cells(const AttentionMap& map, const Layout& at, int64_t head) {
-  const auto positions = [&](const char* kind, const Tokens& tokens, int64_t i) {
-    if (at.per_cell == 1) return tokens[static_cast<size_t>(i)];
-    const int64_t end = std::min<int64_t>((i + 1) * at.per_cell, std::ssize(tokens));
-    return detail::text(kind, i * at.per_cell, " to ", end - 1);
-  };
-  const std::vector<double> weights = cell_weights(map.weights[head], at);
-  std::string svg;
-  for (int64_t i = 0; i < at.rows * at.columns; ++i) {
-    const double weight = weights[static_cast<size_t>(i)];
-    const int64_t row = i / at.columns, column = i % at.columns;
-    const int64_t x = at.left + column * at.cell_width, y = at.top + row * at.cell_height;
-    const std::string tokens =
-        positions("queries ", map.queries, row) + " → " + positions("keys ", map.keys, column);
-    svg += rectangle(x, y, at.cell_width, at.cell_height,
-                     detail::text("fill=\"", color_of(weight), "\"><title>", detail::escaped(tokens), ": ",
-                                  decimals(weight, 4), "</title></rect>"));
-    if (at.numbers)  // without pointer events, so that the mouse finds the cell
-      svg += label(
-          x + at.cell_width / 2, y + at.cell_height / 2 + 4, "middle", decimals(weight, 2),
-          std::string(R"( font-size="11" pointer-events="none")") + (weight > 0.5 ? R"( fill="#fff")" : ""));
-  }
-  return svg;
-}
-
-std::string labels(const AttentionMap& map, const Layout& at) {
-  std::string svg = line(R"(<g font-size="{}">)", at.font_size);
-  int64_t y = at.top + at.cell_height / 2 + at.font_size / 3;  // centers the letters
-  for (const std::string& query : map.queries) {
-    svg += label(at.left - 6, y, "end", shortened(query));
-    y += at.cell_height;
-  }
-  int64_t x = at.left + at.cell_width / 2;
-  for (const std::string& key : map.keys) {
-    svg += at.horizontal ? label(x, at.top - 6, "middle", shortened(key))
-                         : vertical_label(x, at.top - 6, at.font_size, shortened(key));
-    x += at.cell_width;
-  }
-  return svg + "</g>\n";
-}
-
-std::string panel(const AttentionMap& map, const Layout& at, int64_t head) {
-  Lines titles = at.titles;
-  if (map.heads() > 1) titles.back() += detail::text(", head ", head + 1, " of ", map.heads());
-  return line(R"(<g font-size="{}">{}</g>)", kTitle, title(titles, at.width / 2)) +
-         label(at.left - 6, at.top - 6, "end", kAxes) + (at.font_size > 0 ? labels(map, at) : "") +
-         cells(map, at, head) +
-         rectangle(at.left, at.top, at.columns * at.cell_width, at.rows * at.cell_height,
-                   R"(fill="none" stroke="#888"/>)");
-}
 
 std::string legend(int64_t y, int64_t per_cell) {
   std::string svg = R"(<defs><linearGradient id="scale">)";
   for (const double place : {0.0, 0.5, 1.0})
     svg += detail::text("<stop offset=\"", place, "\" stop-color=\"", color_of(place), "\"/>");
-  svg += "</linearGradient></defs>\n" + label(24, y + 11, "end", "0") +
-         rectangle(30, y, 120, 14, R"svg(fill="url(#scale)" stroke="#888"/>)svg") +
-         label(156, y + 11, "start", "1");
+  svg += line(R"svg(</linearGradient></defs>
+<text x="24" y="{}" text-anchor="end">0</text>
+<rect x="30" y="{}" width="120" height="14" fill="url(#scale)" stroke="#888"/>
+<text x="156" y="{}" text-anchor="start">1</text>)svg",
+              y + 11, y, y + 11);
   const std::string note = detail::text("a cell: the largest of ", per_cell, " × ", per_cell, " weights");
   return per_cell > 1 ? svg + label(176, y + 11, "start", note) : svg;
 }
@@ -197,24 +195,25 @@ std::string legend(int64_t y, int64_t per_cell) {
 }  // namespace
 
 std::string attention_svg(const AttentionMap& map) {
-  const Layout at(map);
-  const int64_t heads = map.heads();
-  const int64_t across = heads <= 4 && at.width * heads > 1200 ? 2 : std::clamp<int64_t>(heads, 1, 4);
-  const int64_t down = (heads + across - 1) / across;
-  const Lines sentence = title_lines(map.sentence, std::max<int64_t>(across * at.width, 420) - 40);
-  int64_t width = std::max<int64_t>(across * at.width, at.per_cell > 1 ? 420 : 200);
-  for (const std::string& text : sentence) width = std::max(width, pixels(text, kTitle) + 40);
+  const Panel panel{map};
+  const int64_t heads = panel.heads;
+  const int64_t across = heads <= 4 && panel.width * heads > 1200 ? 2 : std::clamp<int64_t>(heads, 1, 4);
+  const int64_t panels_width = across * panel.width;
+  const Lines sentence = title_lines(map.sentence, std::max<int64_t>(panels_width, 420) - 40);
+  const int64_t width = std::max<int64_t>(
+      {panels_width, panel.per_cell > 1 ? 420 : 200, sentence.empty() ? 0 : widest(sentence, kTitle) + 40});
   const int64_t above = sentence.empty() ? 0 : 8 + std::ssize(sentence) * kTitleLine;
-  const int64_t bottom = above + down * at.height, height = bottom + 30;
+  const int64_t bottom = above + divide_up(heads, across) * panel.height, height = bottom + 30;
   const std::string bold = detail::text(" font-size=\"", kTitle, "\" font-weight=\"bold\"");
   std::string svg =
       detail::svg_begin(width, height, R"(font-family="sans-serif" font-size="12" fill="#222")") +
-      rectangle(0, 0, width, height, R"(fill="#fff"/>)") + title(sentence, width / 2, bold);
+      line(R"(<rect x="0" y="0" width="{}" height="{}" fill="#fff"/>)", width, height) +
+      title(sentence, width / 2, bold);
   for (int64_t head = 0; head < heads; ++head)
-    svg += line(R"svg(<g transform="translate({} {})">)svg", head % across * at.width,
-                above + head / across * at.height) +
-           panel(map, at, head) + "</g>\n";
-  return svg + legend(bottom, at.per_cell) + "</svg>\n";
+    svg += line(R"svg(<g transform="translate({} {})">)svg", head % across * panel.width,
+                above + head / across * panel.height) +
+           panel.draw(head) + "</g>\n";
+  return svg + legend(bottom, panel.per_cell) + "</svg>\n";
 }
 
 }  // namespace heed
