@@ -23,6 +23,11 @@ std::string nested_list(const Tensor& x) {
   return "[" + detail::listed(items) + "]";
 }
 
+// What a tensor is recognized by.
+const void* identity(const Tensor& x, const Node* node) {
+  return node ? static_cast<const void*>(node) : &TensorImpl::of(x);
+}
+
 }  // namespace
 
 std::vector<std::string> detail::rows_of(const Tensor& x) {
@@ -69,12 +74,22 @@ std::string Tape::label(size_t node) const {
   return "#" + std::to_string(node + 1);
 }
 
-size_t Tape::add(const void* identity, TapeNode node) {
+// Adds x with the value that it has now; `node` is its graph node, or null for a constant.
+size_t Tape::add(const Tensor& x, Node* node, TapeNode seen) {
   const size_t place = nodes_.size();
-  places_[identity] = {place, TensorImpl::of(node.value).storage->version};
-  node.value = clone(node.value);
-  if (node.operation != "constant" || node.value.dim() > 0) steps_.push_back({.node = place});
-  nodes_.push_back(std::move(node));
+  places_[identity(x, node)] = {place, TensorImpl::of(x).storage->version};
+  if (node) {
+    seen.operation = node->name;
+    seen.module = node->module;
+    seen.line = node->line;
+    kept_nodes_.emplace_back(node);
+  } else {
+    seen.operation = "constant";
+    kept_constants_.push_back(x);
+  }
+  seen.value = clone(x.detach());
+  if (seen.operation != "constant" || x.dim() > 0) steps_.push_back({.node = place});
+  nodes_.push_back(std::move(seen));
   return place;
 }
 
@@ -83,26 +98,17 @@ size_t Tape::add(const void* identity, TapeNode node) {
 size_t Tape::known(const Tensor& x) {
   const NoGrad guard;
   Node* node = x.requires_grad() ? Node::of(x) : nullptr;
-  const void* identity = node ? static_cast<const void*>(node) : &TensorImpl::of(x);
-  TapeNode seen{.operation = "constant", .value = x.detach()};
-  if (const auto found = places_.find(identity); found != places_.end()) {
+  TapeNode seen;
+  if (const auto found = places_.find(identity(x, node)); found != places_.end()) {
     const bool overwritten = found->second.version != TensorImpl::of(x).storage->version;
     if (!overwritten || (node && !node->is_leaf())) return found->second.node;
     seen.name = nodes_[found->second.node].name;
   }
-  if (node) {
-    seen.operation = node->name;
-    seen.module = node->module;
-    seen.line = node->line;
-    kept_nodes_.emplace_back(node);
-  } else {
-    kept_constants_.push_back(x);
-  }
-  return add(identity, std::move(seen));
+  return add(x, node, std::move(seen));
 }
 
 void Tape::on_recorded(const Operation& op, const Tensor& value, Node& node) {
-  TapeNode seen{.operation = node.name, .module = node.module, .line = node.line, .value = value.detach()};
+  TapeNode seen;
   std::vector<std::string> names;  // of the inputs in `rule`, "" for one that was not given
   for (const Tensor& input : op.inputs) {
     names.emplace_back();
@@ -111,8 +117,7 @@ void Tape::on_recorded(const Operation& op, const Tensor& value, Node& node) {
     names.back() = "$" + std::to_string(seen.inputs.size());
   }
   seen.rule = gradient_rule(node, names, "$y");
-  kept_nodes_.emplace_back(&node);
-  add(&node, std::move(seen));
+  add(value, &node, std::move(seen));
 }
 
 // Nodes from before the tape have no step, since the tape has no value for them.

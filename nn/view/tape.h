@@ -67,7 +67,7 @@ class Tape : private Observer {
   void on_backward(Node& node, const Tensor& g) override;
   void on_gradient(Node& input, const Tensor& g, bool summed) override;
   size_t known(const Tensor& x);
-  size_t add(const void* identity, TapeNode node);
+  size_t add(const Tensor& x, Node* node, TapeNode seen);
 
   struct Place {
     size_t node;

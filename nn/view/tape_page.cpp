@@ -64,14 +64,6 @@ std::vector<Card> cards_of(const Tape& tape) {
   return cards;
 }
 
-// The edges of the picture: for each node, one from each input.
-std::vector<LayeredEdge> edges_of(const Tape& tape) {
-  std::vector<LayeredEdge> edges;
-  for (size_t i = 0; i < tape.nodes().size(); ++i)
-    for (const size_t input : tape.nodes()[i].inputs) edges.push_back({input, i});
-  return edges;
-}
-
 // A curve through the points that is vertical in each of them.
 std::string path_of(const std::vector<LayeredPoint>& points) {
   std::string path = detail::text("M", points[0].x, ",", points[0].y);
@@ -86,25 +78,25 @@ std::string path_of(const std::vector<LayeredPoint>& points) {
 // For each step its text and node. Forward also the inputs; backward the gradients that change, with the
 // edges that they follow.
 std::string json(const Tape& tape) {
-  const std::vector<LayeredEdge> edges = edges_of(tape);
+  std::vector<size_t> first_edge = {0};  // of each node
+  for (const TapeNode& node : tape.nodes()) first_edge.push_back(first_edge.back() + node.inputs.size());
   Json steps = Json::array();
   for (size_t i = 0; i < tape.steps().size(); ++i) {
     const TapeStep& step = tape.steps()[i];
     Json& one = steps.emplace_back(Json{{"text", tape_text(tape, i)}, {"node", step.node}});
+    const std::vector<size_t>& inputs = tape.nodes()[step.node].inputs;
     if (!step.gradient.defined()) {
-      one["inputs"] = tape.nodes()[step.node].inputs;
+      one["inputs"] = inputs;
       continue;
     }
     Json gradients = Json::array({{{"node", step.node}, {"rows", detail::rows_of(step.gradient)}}});
-    auto next = edges.begin();  // contributions are in the order of the edges
+    auto next = inputs.begin();  // contributions are in the order of the inputs
     for (const TapeStep::Contribution& part : step.contributions) {
       Json& gradient = gradients.emplace_back(Json{{"node", part.to}, {"rows", detail::rows_of(part.sum)}});
-      const auto edge = std::find_if(next, edges.end(), [&](const LayeredEdge& candidate) {
-        return candidate.from == part.to && candidate.to == step.node;
-      });
-      if (edge == edges.end()) continue;  // the node is older than the tape
-      gradient["edge"] = edge - edges.begin();
-      next = edge + 1;
+      const auto input = std::find(next, inputs.end(), part.to);
+      if (input == inputs.end()) continue;  // the node is older than the tape
+      gradient["edge"] = first_edge[step.node] + static_cast<size_t>(input - inputs.begin());
+      next = input + 1;
     }
     one["gradients"] = std::move(gradients);
   }
@@ -116,8 +108,12 @@ std::string json(const Tape& tape) {
 std::string tape_svg(const Tape& tape) {
   const std::vector<Card> cards = cards_of(tape);
   std::vector<LayeredBox> boxes;
-  for (const Card& card : cards) boxes.push_back(card.box());
-  const Layered drawn = layered(std::move(boxes), edges_of(tape));
+  std::vector<LayeredEdge> edges;  // for each node, one from each input
+  for (size_t i = 0; i < cards.size(); ++i) {
+    boxes.push_back(cards[i].box());
+    for (const size_t input : tape.nodes()[i].inputs) edges.push_back({input, i});
+  }
+  const Layered drawn = layered(std::move(boxes), std::move(edges));
   std::string svg = detail::svg_begin(
       std::ceil(drawn.width), std::ceil(drawn.height),
       R"(font-family="ui-monospace, DejaVu Sans Mono, WenQuanYi Zen Hei Mono, monospace" font-size="13")");
@@ -132,11 +128,9 @@ markerWidth="10" markerHeight="10" orient="auto"><path d="M0,0L8,4L0,8z" fill="#
   for (size_t i = 0; i < cards.size(); ++i) {
     const auto [width, height, x, y] = drawn.boxes[i];
     const bool given = tape.nodes()[i].inputs.empty();
-    svg +=
-        detail::line(R"svg(<g class="{}" transform="translate({} {})">)svg", given ? "node given" : "node", x,
-                     y) +
-        detail::line(R"(<rect width="{}" height="{}" rx="6" fill="{}" stroke="#08418a" stroke-width="1.5"/>)",
-                     width, height, given ? "#eef1f5" : "#fff");
+    svg += detail::line(R"svg(<g class="{}" transform="translate({} {})">
+<rect width="{}" height="{}" rx="6" fill="{}" stroke="#08418a" stroke-width="1.5"/>)svg",
+                        given ? "node given" : "node", x, y, width, height, given ? "#eef1f5" : "#fff");
     double baseline = 0;
     const auto write = [&](const Lines& lines, const char* attributes) {
       for (const std::string& text : lines)
