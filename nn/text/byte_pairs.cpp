@@ -54,11 +54,6 @@ Ids bytes_of(std::string_view piece) {
   return ids;
 }
 
-bool contains(const Ids& ids, const Pair& pair) {
-  return std::ranges::adjacent_find(ids, [&](int64_t a, int64_t b) { return Pair(a, b) == pair; }) !=
-         ids.end();
-}
-
 // Replaces each occurrence of a pair by `id`, from left to right.
 void replace(Ids& ids, const Pair& pair, int64_t id) {
   size_t size = 0;
@@ -98,9 +93,11 @@ class PairCounter {
   // Joins a pair to a token with a new id.
   void join(const Pair& pair, int64_t id) {
     for (const size_t piece : std::exchange(pairs_[pair].pieces, {})) {
-      if (!contains(pieces_[piece].ids, pair)) continue;  // listed twice, or changed since
+      Ids joined = pieces_[piece].ids;
+      replace(joined, pair, id);
+      if (joined.size() == pieces_[piece].ids.size()) continue;  // listed twice, or changed since
       count_pairs(piece, -1, INT64_MAX);
-      replace(pieces_[piece].ids, pair, id);
+      pieces_[piece].ids = std::move(joined);
       count_pairs(piece, 1, id);
     }
   }

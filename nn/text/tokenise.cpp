@@ -41,10 +41,8 @@ Tokens split_words(std::string_view text) {
   Tokens words;
   bool open = false;  // the last word may continue
   uint32_t before = 0;
-  while (!text.empty()) {
-    const auto [c, size] = first_character(text);
-    const std::string_view character = text.substr(0, size);
-    text.remove_prefix(size);
+  for_each_character(text, [&](uint32_t c, std::string_view character) {
+    text.remove_prefix(character.size());
     const bool joins = open && is_joint(before, c, first_character(text).code);
     const bool in_word = joins || (!is_space(c) && !is_mark(c));
     if (in_word && open)
@@ -53,7 +51,7 @@ Tokens split_words(std::string_view text) {
       words.emplace_back(character);
     open = in_word;
     before = c;
-  }
+  });
   return words;
 }
 
