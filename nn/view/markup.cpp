@@ -35,14 +35,13 @@ Lines wrapped(const std::string& text, int64_t columns) {
   Lines lines(1);
   for (const std::string& character : split_characters(text, true)) {
     std::string& line = lines.back();
-    if (display_width(line + character) <= columns) {
-      line += character;
-      continue;
-    }
-    const size_t space = character == " " ? line.size() : line.rfind(' ');
-    const std::string rest = space < line.size() ? line.substr(space + 1) : "";
-    line.resize(std::min(space, line.size()));
-    lines.push_back(character == " " ? "" : rest + character);
+    line += character;
+    if (display_width(line) <= columns) continue;
+    const size_t space = line.rfind(' ');
+    const size_t end = space == line.npos ? line.size() - character.size() : space;
+    std::string rest = line.substr(space == line.npos ? end : space + 1);
+    line.resize(end);
+    lines.push_back(std::move(rest));
   }
   return lines;
 }

@@ -9,8 +9,7 @@ namespace {
 // 1234567 -> "1,234,567"
 std::string grouped(int64_t number) {
   std::string digits = std::to_string(number);
-  for (auto at = static_cast<int64_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<size_t>(at), ",");
+  for (size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
   return digits;
 }
 
