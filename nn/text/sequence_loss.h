@@ -12,9 +12,9 @@ namespace heed {
 ///   targets  [B, T]     int64 in [0, C)
 ///   lengths  [B]        int64 in [0, T]; without it, every target other than <pad> is valid
 ///   options  weight, reduction and label_smoothing
-///   returns  the mean over the valid tokens, or [B, T] unreduced with 0 for padding. Throws if the mean has
-///   no
-///            valid token.
+///   returns  the mean over the valid tokens, or [B, T] unreduced with 0 for padding
+///
+/// Throws if the mean has no valid token.
 Tensor sequence_loss(Operand logits, Operand targets, Operand lengths = {},
                      const CrossEntropyOptions& options = {});
 

@@ -147,6 +147,6 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("attention_by_hand: what it does not know it refuses") {
+TEST_CASE("attention_by_hand: the error for an unknown example lists the known ones") {
   CHECK(contains(refusal_of("attention_by_hand", "--example all"), "worked"));
 }

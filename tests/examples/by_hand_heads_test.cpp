@@ -6,7 +6,7 @@ using namespace heed;
 
 namespace {
 
-// The maps of the example, as one matrix each: the columns of a head beside those of the other.
+// The maps of the example, as one matrix each: the columns of one head after those of the other.
 const Tensor w_q = tensor({{0, 3, 0, 0}, {3, 0, 0, 0}, {0, 0, 0, 3}, {0, 0, 3, 0}}, float64),
              w_k = eye(4, 4, float64),
              w_v = tensor({{1, 0, 0, 1}, {0, 1, 1, 0}, {1, 0, 0, -1}, {0, 1, -1, 0}}, float64),

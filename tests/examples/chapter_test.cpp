@@ -153,7 +153,7 @@ TEST_CASE("guide: every concept has its formula, code, output, change and exerci
   }
 }
 
-TEST_CASE("guide: the code that it quotes is there") {
+TEST_CASE("guide: the quoted code exists") {
   for (const auto& [name, chapter] : chapters("en"))
     for (const Piece& piece : pieces_of(chapter)) {
       if (piece.kind != Piece::code) continue;

@@ -85,14 +85,14 @@ TEST_CASE("g2p: learns a spelling, and is asked for words that no list has") {
   CHECK(run_program("g2p", "convert ' bonu ' 'bo nu'" + out).out ==
         " bonu \tb o n u\nbo nu\t# the model has never seen the space; it knows the letters of its training "
         "alone\n");
-  // A line is answered when it is there, whether or not more will come.
+  // A line is answered immediately, even if the input does not end.
   const Run talk =
       run_shell("{ rm -f " + words / "said" + "; { echo bonu; until grep -q . " + words / "said" +
                 "; do sleep 0.02; done; echo bo; } | timeout 20 " HEED_BINARY_DIR "/examples/g2p convert" +
                 out + " >" + words / "said" + "; }");
   CHECK(talk.code == 0);
   CHECK(lines_of(read_file(words / "said")).size() == 2);
-  // A fast pipe is answered as well, and a line that is far too long is refused without its memory.
+  // A fast pipe is answered too, and a line that is far too long is an error that needs no memory for it.
   const Run fast =
       run_shell("{ yes bonu | timeout 60 " HEED_BINARY_DIR "/examples/g2p convert" + out + " | head -n 3; }");
   CHECK(fast.out == "bonu\tb o n u\nbonu\tb o n u\nbonu\tb o n u\n");
@@ -136,7 +136,7 @@ TEST_CASE("g2p: learns a spelling, and is asked for words that no list has") {
   for (size_t i = 0; i < entries.size(); ++i) score.add(entries[i], answered[i].sounds[0]);
   CHECK(score.word_errors() == one["word_errors"].get<double>());
 
-  // What was kept is as good as any, as the words to choose by say.
+  // The saved model is at least as good as any other on the words of --dev.
   const Values errors = r["dev_word_errors"].get<Values>();
   CHECK(results_of("g2p", "evaluate " + words.dev + " --beams 1" + out)["word_errors"].get<double>() <=
         *std::ranges::min_element(errors));

@@ -126,7 +126,7 @@ TEST_CASE("language_model: a text without line feeds; by the clock; the model be
   CHECK_FALSE(contains(learn(" --seed 2 --resume").out, "the model of the training before"));
 }
 
-TEST_CASE("language_model: what cannot be is refused before anything is done") {
+TEST_CASE("language_model: impossible options are errors before any work begins") {
   const Folder folder;
   const std::string out = " --out '" + folder / "out" + "'", text = folder.write("text.txt", sentences(3)),
                     bytes = folder.write("bytes", "a\xFFz"), empty = folder.write("empty", "");

@@ -111,7 +111,7 @@ TEST_CASE(
   CHECK(writer.attention()[0].weights.shape() == Shape{2, 2, 13});
 }
 
-TEST_CASE("language: kept in a file, and damaged files are refused") {
+TEST_CASE("language: saved in a file; damaged files are errors") {
   const Folder folder;
   const std::string file = folder / "model.safetensors";
   for (const std::string& kind : TextTokens::kinds()) {

@@ -25,7 +25,7 @@ TEST_CASE("ngram: a small text by hand") {
   CHECK(Ngram({}, 4).probability({}, 2) == 0.25);
 }
 
-TEST_CASE("ngram: the probabilities after each context sum to 1, and more context says more") {
+TEST_CASE("ngram: the probabilities after each context sum to 1, and more context predicts better") {
   Generator random(5);
   constexpr int64_t kIds = 7;
   Ids ids = {0, 1};

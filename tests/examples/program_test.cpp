@@ -26,7 +26,7 @@ TEST_CASE("program: OMP_NUM_THREADS is what is used without --threads, and witho
   CHECK(contains(run("--version", "OMP_NUM_THREADS=1").out, ", 1 thread\n"));
 }
 
-TEST_CASE("program: a wrong option ends with 2 and says which") {
+TEST_CASE("program: a wrong option exits with 2 and is named") {
   for (const auto& [arguments, part] : std::vector<std::pair<std::string, std::string>>{
            {"--threads -1", "--threads"},
            {"--threads 0", "--threads"},
@@ -100,7 +100,7 @@ TEST_CASE("program: Ctrl-C while gnuplot draws leaves no temporary files") {
   }
 }
 
-TEST_CASE("program: no colour for a pipe") { CHECK(!contains(run("").out, "\033")); }
+TEST_CASE("program: no color for a pipe") { CHECK(!contains(run("").out, "\033")); }
 
 TEST_CASE("program: four digits that count") {
   CHECK(program::short_number(1.09479) == "1.095");

@@ -26,7 +26,7 @@ TEST_CASE("pronunciation: a letter that the model has never seen is tried in its
   CHECK_ERROR_HAS(known_letters(model, "\xff"), "the word");
 }
 
-TEST_CASE("pronunciation: each phone beside the letter that it looked at most") {
+TEST_CASE("pronunciation: each phone with the letter of its largest weight") {
   const AttentionMap map(tensor({{0.1, 0.9}, {0.8, 0.2}, {0.5, 0.5}}, float64), {"OW", "N", "<eos>"},
                          {"n", "o"});
   CHECK(made_from(map, {"OW", "N"}) == "OW←o N←n");

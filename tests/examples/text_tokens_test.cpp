@@ -41,7 +41,7 @@ TEST_CASE("text tokens: of either kind, kept as text, nothing unknown for nothin
               "the tokens are \"words\"; they must be byte-pairs or characters");
 }
 
-TEST_CASE("text tokens: a stream gives whole characters, and nothing that a terminal obeys") {
+TEST_CASE("text tokens: a stream contains whole characters and no control sequences") {
   Utf8Stream stream;
   Texts parts;
   for (const char* part :

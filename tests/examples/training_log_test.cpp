@@ -49,7 +49,7 @@ TEST_CASE("TrainingLog: a file that is no log is not overwritten; a full disk is
   CHECK_ERROR(full.write(1, {.loss = 1}, 1), "/dev/full: cannot be written: No space left on device");
 }
 
-TEST_CASE("read_log: says which line is none") {
+TEST_CASE("read_log: an error names the invalid line") {
   const Folder folder;
   for (const char* line : {"x", "[]", "{}", "{\"step\":\"1\"}", "{\"step\":1,\"run\":2}", "\xff"})
     CHECK_ERROR_HAS(read_log(folder.write("log", std::string("{\"step\":1}\n") + line + "\n")),

@@ -33,7 +33,7 @@ TEST_CASE("translate: trains, saves, draws, and translates with what it saved") 
   CHECK(contains(wide.out, "too much for a terminal: see alignment.svg"));
   CHECK(contains(wide.out, folder / "out/alignment.svg"));
 
-  // Nothing that was drawn for the text or the model before stays beside what is new.
+  // Pictures of an earlier text or model are deleted.
   const auto drawn = [&](const std::string& file) { return std::filesystem::exists(folder / "out/" + file); };
   const Run narrow = run_program("translate", "--text 我爱中国" + out);
   CHECK_FALSE(drawn("alignment.svg"));
@@ -77,7 +77,7 @@ TEST_CASE("translate: all models side by side, each in a folder of its own") {
     CHECK(contains(refusal_of("translate", std::string("--compare ") + option), "--compare trains all"));
 }
 
-TEST_CASE("translate: options that contradict are refused") {
+TEST_CASE("translate: contradictory options are errors") {
   const auto refused = [](const std::string& arguments) { return refusal_of("translate", arguments); };
   CHECK(contains(refused("--model transformer --attention none"), "take --model rnn"));
   CHECK(contains(refused("--model transformer --attention dot"), "scaled dot products of its own"));

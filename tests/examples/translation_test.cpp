@@ -205,7 +205,7 @@ TEST_CASE("Translation: a fed decoder of any size, saved; several models answer 
   CHECK(map.weights.shape() == Shape{1, 4, 3});
   CHECK(map.sentence == "SON");
 
-  // Together they say the mean of what each says, whatever numbers it has for the tokens.
+  // An ensemble predicts the mean of its members, whatever ids they use for the tokens.
   CHECK(b.search(sources, search)[0].front().tokens == targets[0]);
   const auto score = [&](const Translation& model, const std::vector<Translation>& others) {
     return model.search({sources[0]}, {.max_length = 1}, others)[0].front().score;

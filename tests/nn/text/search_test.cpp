@@ -177,9 +177,9 @@ TEST_CASE("beam_search: length limit, normalization and ties") {
   // <eos> at once costs 1.5, a longer sentence less per token, including <eos>.
   const DecodeStep step = always({-kInf, -kInf, -1.5, -1});
   CHECK(beam_search(step, 1, {.max_length = 3, .width = 50, .alpha = 0})[0][0].tokens.empty());
-  const auto normalised = beam_search(step, 1, {.max_length = 3, .width = 50, .alpha = 1});
-  CHECK(normalised[0][0].tokens == Ids{3, 3, 3});
-  CHECK(normalised[0][1].score == doctest::Approx(-3.5 / 3).epsilon(1e-14));
+  const auto normalized = beam_search(step, 1, {.max_length = 3, .width = 50, .alpha = 1});
+  CHECK(normalized[0][0].tokens == Ids{3, 3, 3});
+  CHECK(normalized[0][1].score == doctest::Approx(-3.5 / 3).epsilon(1e-14));
   CHECK(beam_search(step, 0).empty());
   // With a fixed length, <eos> (token 2) is an ordinary token.
   const DecodeStep likes_2 = always({-3, -2, -1, -2});

@@ -39,15 +39,15 @@ TEST_CASE("vocabulary: saving and loading") {
 
 TEST_CASE("vocabulary: errors") {
   const std::string special = "<pad>\n<bos>\n<eos>\n<unk>\n";
-  const auto refusal = [](const std::string& text) { return message([&] { Vocabulary::from_text(text); }); };
-  CHECK(refusal("<pad>\nthe\n") ==
+  const auto error_of = [](const std::string& text) { return message([&] { Vocabulary::from_text(text); }); };
+  CHECK(error_of("<pad>\nthe\n") ==
         "Vocabulary: line 2 is \"the\" and must be <bos>; is this a saved vocabulary?");
-  CHECK(refusal("") == "Vocabulary: the text has 0 lines; the first four are <pad> <bos> <eos> <unk>");
-  CHECK(refusal("<pad>\n<bos>\n<eos>\n") ==
+  CHECK(error_of("") == "Vocabulary: the text has 0 lines; the first four are <pad> <bos> <eos> <unk>");
+  CHECK(error_of("<pad>\n<bos>\n<eos>\n") ==
         "Vocabulary: the text has 3 lines; the first four are <pad> <bos> <eos> <unk>");
-  CHECK(refusal(special + "a\nb\na\n") == "Vocabulary: token \"a\" appears twice, as 4 and 6");
-  CHECK(refusal(special + "a\n\nb\n") == "Vocabulary: token 5 is empty");
-  CHECK(refusal(special + "a\xFF\n") ==
+  CHECK(error_of(special + "a\nb\na\n") == "Vocabulary: token \"a\" appears twice, as 4 and 6");
+  CHECK(error_of(special + "a\n\nb\n") == "Vocabulary: token 5 is empty");
+  CHECK(error_of(special + "a\xFF\n") ==
         "Vocabulary: byte 1 of the text is not UTF-8; save the text in UTF-8");
   CHECK_ERROR(Vocabulary({{"a\nb"}}),
               "Vocabulary: token 4 contains a line break; a vocabulary is saved with one token on each line");

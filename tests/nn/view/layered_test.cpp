@@ -20,12 +20,12 @@ bool inside(const LayeredBox& box, const LayeredPoint& p) {
 
 TEST_CASE("layered: an input is above its users and centered between them; an empty graph") {
   const Layered one = layered({{40, 20}, {40, 20}, {40, 20}, {40, 20}}, {{0, 1}, {0, 2}, {1, 3}, {2, 3}});
-  const auto centre = [&](size_t i) { return one.boxes[i].x + one.boxes[i].width / 2; };
+  const auto center = [&](size_t i) { return one.boxes[i].x + one.boxes[i].width / 2; };
   CHECK(one.boxes[1].y == one.boxes[2].y);
   CHECK(one.boxes[0].y < one.boxes[1].y);
   CHECK(one.boxes[3].y > one.boxes[1].y);
-  CHECK(centre(0) == doctest::Approx((centre(1) + centre(2)) / 2));
-  CHECK(centre(3) == doctest::Approx(centre(0)));
+  CHECK(center(0) == doctest::Approx((center(1) + center(2)) / 2));
+  CHECK(center(3) == doctest::Approx(center(0)));
   CHECK(layered({}, {}).boxes.empty());
   CHECK(layered({{40, 20}}, {}).width > 40);
 }
