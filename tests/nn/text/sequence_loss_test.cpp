@@ -1,6 +1,7 @@
 #include "nn/text/sequence_loss.h"
 
 #include "nn/functional.h"
+#include "tests/support/expect.h"
 #include "tests/support/references.h"
 
 using namespace heed;
@@ -44,7 +45,7 @@ TEST_CASE("sequence_loss: padding changes neither loss nor gradient") {
     CHECK(largest_difference(behind, zeros({4, 11}, dtype)) == 0);
   };
   for (const bool plain : {false, true}) {
-    const test::Reference mode(plain);
+    const Reference mode(plain);
     for (const DType dtype : {float32, float64})
       for (const double garbage : {1e3, kInf, kNaN}) compare(dtype, garbage);
   }
