@@ -62,23 +62,6 @@ void each_part(const AttentionSizes& sizes, int64_t parts, double work, int64_t 
   });
 }
 
-// An uninitialized tensor whose rows have the memory order of x's: heads that are views of [B, T, H D] are
-// read and written without a copy.
-Tensor empty_like_rows(const Shape& shape, const Tensor& x) {
-  Tensor memory = Tensor::empty(shape, x.dtype());
-  if (x.dim() != shape.dim()) return memory;
-  Shape order = check_dims(shape.dim() - 1, {});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return x.strides()[a] < x.strides()[b]; });
-  Strides strides = memory.strides();
-  int64_t step = shape.back();
-  for (const int64_t d : order) {
-    strides[d] = step;
-    step *= shape[d];
-  }
-  return TensorImpl::view(memory, shape, strides);
-}
-
 // x, or a copy if its rows are not dense.
 Tensor with_dense_rows(const Tensor& x) {
   return x.size(-1) == 1 || x.strides().back() == 1 ? for_products(x) : contiguous(x);
@@ -233,9 +216,9 @@ void score_gradients(int64_t n, T scale, T log_total, T gy, const T* factors, T*
 template <class T>
 struct Backward {
   const Inputs<T>& in;
-  Matrices<const T> g, y;
-  Matrix<const T> log_totals;  // [heads, Tq]
-  Matrices<T> dq;
+  const Matrices<const T> g, y;
+  const Matrix<const T> log_totals;  // [heads, Tq]
+  const Matrices<T> dq;
 
   // dq of the strip of queries from i on. Adds its parts to dk and dv of the head.
   void strip(int64_t head, int64_t i, T* memory, const Matrix<T>& dk, const Matrix<T>& dv) const {

@@ -33,6 +33,25 @@ Tensor clone(const Tensor& x) {
   return y.defined() ? y : cast(x, x.dtype());
 }
 Tensor contiguous(const Tensor& x) { return !x.defined() || x.is_contiguous() ? x : clone(x); }
+Tensor contiguous_or(Scalar value, const Tensor& x, const Shape& shape, DType dtype) {
+  return x.defined() ? contiguous(x) : full(shape, value, dtype);
+}
+
+Tensor empty_like_rows(const Shape& shape, const Tensor& x) {
+  Tensor memory = Tensor::empty(shape, x.dtype());
+  if (x.dim() != shape.dim()) return memory;
+  Shape order = check_dims(shape.dim() - 1, {});
+  std::reverse(order.begin(), order.end());  // where strides are equal, the last is the innermost
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return x.strides()[a] < x.strides()[b]; });
+  Strides strides = memory.strides();
+  int64_t step = shape.back();
+  for (const int64_t d : order) {
+    strides[d] = step;
+    step *= shape[d];
+  }
+  return TensorImpl::view(memory, shape, strides);
+}
 
 void add_into(const Tensor& out, const Tensor& x, Scalar alpha) {
   update(out, x, [by = Factor(alpha, out.dtype())](auto u, auto v) { return u + by.as<decltype(u)>() * v; });

@@ -11,6 +11,11 @@ namespace heed::kernel {
 Tensor full(const Shape& shape, Scalar value, DType dtype);
 Tensor clone(const Tensor& x);       // contiguous
 Tensor contiguous(const Tensor& x);  // x itself if it is, or undefined
+/// contiguous(x), or a tensor full of `value` if x is undefined.
+Tensor contiguous_or(Scalar value, const Tensor& x, const Shape& shape, DType dtype);
+/// An uninitialized tensor whose rows, along the last dimension, have the memory order of x's: views of
+/// [B, T, H D] as heads, or batches first, are read and written without a copy.
+Tensor empty_like_rows(const Shape& shape, const Tensor& x);
 Tensor cast(const Tensor& x, DType dtype);
 void copy_into(const Tensor& out, const Tensor& x);  // x broadcasts to out and takes its dtype
 void fill(const Tensor& out, Scalar value);          // refuses what does not fit the dtype

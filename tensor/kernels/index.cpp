@@ -29,49 +29,49 @@ Tensor repeated(const Tensor& index, const Shape& shape, int64_t dim) {
   return TensorImpl::view(index, shape, strides);
 }
 
-}  // namespace
-
-// Loops over lines of the last dimension, whatever dim is, because they are closest in memory.
-Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
-  Tensor y = Tensor::empty(index.shape(), x.dtype());
-  const int64_t last = index.dim() - 1;
-  const int64_t n = index.shape()[last], size = x.shape()[dim], dim_step = x.strides()[dim];
+// Calls f(element of x, element of `values`) for each position in the index, where T and Value are the types
+// of the elements. `dim` is the dimension of x that the positions count, and each thread runs through whole
+// lines along the dimension `along`, in order.
+template <class T, class Value, class F>
+void each_selected(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& values, int64_t along,
+                   const F& f) {
+  const int64_t n = index.shape()[along], size = x.shape()[dim], dim_step = x.strides()[dim];
   Strides others = x.strides();
   others[dim] = 0;
-  const int64_t step = others[last], index_step = index.strides()[last];
-  const CollapsedDims x_lines(index.shape(), others, last), index_lines(index.shape(), index.strides(), last);
+  const int64_t step = others[along], index_step = index.strides()[along];
+  const int64_t value_step = values.strides()[along];
+  const CollapsedDims x_lines(index.shape(), others, along);
+  const CollapsedDims index_lines(index.shape(), index.strides(), along);
+  const CollapsedDims value_lines(index.shape(), values.strides(), along);
+  const auto* positions = index.data<int64_t>();
+  auto* first = detail::first_of<T>(x);
+  auto* first_value = detail::first_of<Value>(values);
+  each_row(n == 0 ? 0 : index.numel() / n, n, [&](int64_t line) {
+    T* x_line = first + x_lines.at(line);
+    Value* value = first_value + value_lines.at(line);
+    const int64_t* position = positions + index_lines.at(line);
+    for (int64_t i = 0; i < n; ++i, position += index_step, value += value_step)
+      f(x_line[i * step + checked(*position, size, dim, x) * dim_step], *value);
+  });
+}
+
+}  // namespace
+
+// Lines of the last dimension are closest in memory, whatever dim is.
+Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
+  Tensor y = Tensor::empty(index.shape(), x.dtype());
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
-    const T* from = x.data<T>();
-    T* out = y.mutable_data<T>();
-    const auto* positions = index.data<int64_t>();
-    each_row(n == 0 ? 0 : y.numel() / n, n, [&](int64_t line) {
-      const T* x_line = from + x_lines.at(line);
-      const int64_t* index_line = positions + index_lines.at(line);
-      for (int64_t i = 0; i < n; ++i)
-        out[line * n + i] = x_line[i * step + checked(index_line[i * index_step], size, dim, x) * dim_step];
-    });
+    each_selected<const T, T>(x, dim, index, y, index.dim() - 1, [](const T& from, T& to) { to = from; });
   });
   return y;
 }
 
 // Lines along dim do not share elements, and one thread adds up a whole line in order.
 void scatter_add_into(const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
-  const int64_t n = index.shape()[dim], size = out.shape()[dim];
-  const int64_t step = out.strides()[dim], index_step = index.strides()[dim], src_step = src.strides()[dim];
-  const CollapsedDims out_lines(index.shape(), out.strides(), dim);
-  const CollapsedDims index_lines(index.shape(), index.strides(), dim);
-  const CollapsedDims src_lines(index.shape(), src.strides(), dim);
-  const auto* positions = index.data<int64_t>();
   visit_numbers(out.dtype(), [&]<class T>(Type<T>) {
-    const auto* from = detail::first_of<const Wrapping<T>>(src);
-    auto* to = detail::first_of<Wrapping<T>>(out);
-    each_row(n == 0 ? 0 : index.numel() / n, n, [&](int64_t line) {
-      auto* out_line = to + out_lines.at(line);
-      const auto* src_line = from + src_lines.at(line);
-      const int64_t* index_line = positions + index_lines.at(line);
-      for (int64_t i = 0; i < n; ++i)
-        out_line[checked(index_line[i * index_step], size, dim, out) * step] += src_line[i * src_step];
-    });
+    using Number = Wrapping<T>;
+    each_selected<Number, const Number>(out, dim, index, src, dim,
+                                        [](Number& sum, const Number& term) { sum += term; });
   });
 }
 

@@ -49,7 +49,7 @@ struct StridedOperand {
     first = reinterpret_cast<char*>(body.storage->data) + body.offset * width;
     dense = body.contiguous && body.shape == shape;
     if (dense) return;
-    dims = CollapsedDims(x, shape);
+    dims = CollapsedDims(shape, broadcast_strides(x, shape));
     dense = dims.sizes.dim() == 1 && dims.inner_step() == 1;
   }
 
@@ -107,7 +107,7 @@ void transpose_tile(int64_t rows, int64_t columns, Matrix<const Word> from, Matr
 
 Tensor transposed_copy(const Tensor& x) {
   if (reference_mode() || x.is_contiguous() || x.numel() < kTile * kTile) return Tensor();
-  const CollapsedDims dims(x, x.shape());
+  const CollapsedDims dims(x.shape(), x.strides());
   const Shape& sizes = dims.sizes;
   const Strides &steps = dims.steps, strides = contiguous_strides(sizes);
   const int64_t last = sizes.dim() - 1;
@@ -123,15 +123,13 @@ Tensor transposed_copy(const Tensor& x) {
   const int64_t down = ceil_div(rows, kTile), across = ceil_div(columns, kTile);
   visit_width(size_of(x.dtype()), [&]<class Word>(Word) {
     const int64_t tiles = x.numel() / (rows * columns) * down * across;
-    parallel_for(tiles, kBlock / (kTile * kTile), [&](int64_t begin, int64_t end) {
-      for (int64_t tile = begin; tile < end; ++tile) {
-        const int64_t matrix = tile / across / down;
-        const int64_t i = tile / across % down * kTile, j = tile % across * kTile;
-        const Matrix<const Word> from{first_of<Word>(x) + x_outer.at(matrix), steps[closest], steps[last]};
-        const Matrix<Word> to{first_of<Word>(y) + y_outer.at(matrix), strides[closest], 1};
-        transpose_tile(std::min(kTile, rows - i), std::min(kTile, columns - j), from.block(i, j),
-                       to.block(i, j));
-      }
+    each_row(tiles, kTile * kTile, [&](int64_t tile) {
+      const int64_t matrix = tile / across / down;
+      const int64_t i = tile / across % down * kTile, j = tile % across * kTile;
+      const Matrix<const Word> from{first_of<Word>(x) + x_outer.at(matrix), steps[closest], steps[last]};
+      const Matrix<Word> to{first_of<Word>(y) + y_outer.at(matrix), strides[closest], 1};
+      transpose_tile(std::min(kTile, rows - i), std::min(kTile, columns - j), from.block(i, j),
+                     to.block(i, j));
     });
   });
   return y;

@@ -37,12 +37,17 @@ struct Matrix {
   /// The part from row i and column j on.
   Matrix block(int64_t i, int64_t j) const { return {at(i, j), row_step, col_step}; }
   Matrix transposed() const { return {data, col_step, row_step}; }
-  operator Matrix<const T>() const
-    requires(!std::is_const_v<T>)
-  {
-    return {data, row_step, col_step};
-  }
+  operator Matrix<const T>() const { return {data, row_step, col_step}; }
 };
+
+/// The strides of x broadcast to the shape: 0 along the dimensions in which elements are repeated.
+inline Strides broadcast_strides(const Tensor& x, const Shape& shape) {
+  Strides strides = Shape::filled(shape.dim(), 0);
+  const int64_t lead = shape.dim() - x.dim();
+  for (int64_t d = lead; d < shape.dim(); ++d)
+    if (x.shape()[d - lead] == shape[d]) strides[d] = x.strides()[d - lead];
+  return strides;
+}
 
 /// Dimensions of a tensor with their strides. Dimensions of size 1 are left out and adjacent ones are merged
 /// where memory allows, so that few remain.
@@ -51,14 +56,8 @@ struct CollapsedDims {
   Strides steps;
 
   CollapsedDims() = default;
-  /// All dimensions of x, broadcast to the shape.
-  CollapsedDims(const Tensor& x, const Shape& shape) {
-    const int64_t lead = shape.dim() - x.dim();
-    for (int64_t d = 0; d < shape.dim(); ++d)
-      add(shape[d], d < lead || x.shape()[d - lead] == 1 ? 0 : x.strides()[d - lead]);
-  }
-  /// All dimensions but one: at(i) is the start of line i along that one.
-  CollapsedDims(const Shape& shape, const Strides& strides, int64_t left_out) {
+  /// All dimensions, or all but one: at(i) is then the start of line i along that one.
+  CollapsedDims(const Shape& shape, const Strides& strides, int64_t left_out = -1) {
     for (int64_t d = 0; d < shape.dim(); ++d)
       if (d != left_out) add(shape[d], strides[d]);
   }
@@ -80,15 +79,6 @@ struct CollapsedDims {
   int64_t at(int64_t index) const { return at(index, sizes.dim()); }
   /// The offset of row `index` along the innermost dimension.
   int64_t row_at(int64_t index) const { return at(index, sizes.dim() - 1); }
-  /// Calls f(offset, n) for each piece of the elements [begin, end) that lies in one innermost row.
-  template <class F>
-  void each_stretch(int64_t begin, int64_t end, const F& f) const {
-    for (const int64_t size = inner_size(); begin < end;) {
-      const int64_t start = begin % size, n = std::min(end - begin, size - start);
-      f(row_at(begin / size) + start * inner_step(), n);
-      begin += n;
-    }
-  }
 
  private:
   int64_t at(int64_t index, int64_t dims) const {

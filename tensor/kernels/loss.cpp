@@ -15,7 +15,7 @@ struct Classes {
   const int64_t count;
 
   const int64_t* target = targets.target.data<int64_t>();
-  const Tensor weights = targets.weight.defined() ? targets.weight : full({count}, 1, dtype_of<T>);
+  const Tensor weights = contiguous_or(1, targets.weight, {count}, dtype_of<T>);
   const T* weight = weights.data<T>();
   const T total = static_cast<T>(sum(weights, {0}, false).item());
   const T smoothing = static_cast<T>(targets.smoothing);

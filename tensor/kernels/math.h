@@ -155,6 +155,17 @@ struct Tail {
   }
 };
 
+/// exp(-|x|) in two factors, so that what is multiplied in between keeps its digits where the product is
+/// small.
+struct Decay : Reduced {
+  float above, below;
+  explicit Decay(float x) : Reduced(clamp(-std::abs(x), -120.0f, 0.0f)) {
+    const int32_t half = n >> 1;
+    above = (1 + (r + tail())) * power_of_two(half);
+    below = power_of_two(n - half);
+  }
+};
+
 }  // namespace detail
 
 // Phi(x), the probability that a normal variable is below x: 1/2 + c x + x t r(t) with t = x^2 < 1.7 and c in
@@ -177,21 +188,6 @@ inline float gelu_slope(float x) {
   const float below = tail.gauss * (tail.ratio - 0.398942280f * tail.z);
   return x < 0 ? below : 1 - below;
 }
-
-namespace detail {
-
-/// exp(-|x|) in two factors, so that what is multiplied in between keeps its digits where the product is
-/// small.
-struct Decay : Reduced {
-  float above, below;
-  explicit Decay(float x) : Reduced(clamp(-std::abs(x), -120.0f, 0.0f)) {
-    const int32_t half = n >> 1;
-    above = (1 + (r + tail())) * power_of_two(half);
-    below = power_of_two(n - half);
-  }
-};
-
-}  // namespace detail
 
 // c / (1 + exp(-x)). With exp(-x) = 2^n e and h half of n it is 2^-h / (e + 2^-n) c 2^(h-n): nothing
 // overflows, and what has no leading bit is rounded once.

@@ -10,11 +10,6 @@
 namespace heed::kernel {
 namespace {
 
-// x, or n copies of `value` if it is undefined.
-Tensor given_or(double value, const Tensor& x, int64_t n, DType dtype) {
-  return x.defined() ? contiguous(x) : full({n}, value, dtype);
-}
-
 template <class F, class T, class... X>
 T average(int64_t n, const F& f, const T* first, const X*... more) {
   return static_cast<T>(sum_line(n, f, first, more...) / static_cast<double>(n));
@@ -69,8 +64,8 @@ NormResult norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& s
                 const Tensor& strided_bias, double eps) {
   if (reference_mode()) return plain::norm(centre, strided, n, strided_weight, strided_bias, eps);
   const Tensor x = contiguous(strided);
-  const Tensor weight = given_or(1, strided_weight, n, x.dtype());
-  const Tensor bias = given_or(0, strided_bias, n, x.dtype());
+  const Tensor weight = contiguous_or(1, strided_weight, {n}, x.dtype());
+  const Tensor bias = contiguous_or(0, strided_bias, {n}, x.dtype());
   const int64_t rows = n == 0 ? 0 : x.numel() / n;
   NormResult out{Tensor::empty(x.shape(), x.dtype()), {}, Tensor::empty({rows}, x.dtype())};
   if (centre == Centre::mean) out.mean = Tensor::empty({rows}, x.dtype());
@@ -96,7 +91,7 @@ NormResult norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& s
 NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int64_t n,
                             const Tensor& strided_weight, const NormResult& forward) {
   const Tensor g = contiguous(strided_g), x = contiguous(strided);
-  const Tensor weight = given_or(1, strided_weight, n, x.dtype());
+  const Tensor weight = contiguous_or(1, strided_weight, {n}, x.dtype());
   const int64_t rows = n == 0 ? 0 : x.numel() / n;
   const int64_t block = std::max<int64_t>(64, rows_per_block(n)), blocks = ceil_div(rows, block);
   const Tensor dx = Tensor::empty(x.shape(), x.dtype());

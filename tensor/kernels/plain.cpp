@@ -34,7 +34,8 @@ template <class Whole, class Start, class Join>
 Tensor reduce(const Tensor& x, const Shape& dims, bool keepdim, const Start& start, const Join& join,
               double divisor = 1) {
   Tensor y = Tensor::empty(reduced_shape(x.shape(), dims, keepdim), x.dtype());
-  const CollapsedDims place(TensorImpl::view(y, reduced_shape(x.shape(), dims, true)), x.shape());
+  const Tensor kept = TensorImpl::view(y, reduced_shape(x.shape(), dims, true));
+  const CollapsedDims place(x.shape(), broadcast_strides(kept, x.shape()));
   visit_dtype(x.dtype(), [&]<class T>(Type<T> type) {
     using Wide = std::conditional_t<std::is_floating_point_v<T>, double, Whole>;
     std::vector<Wide> results(static_cast<size_t>(y.numel()), static_cast<Wide>(start(type)));
@@ -108,8 +109,9 @@ void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, detail
   };
   const auto operand = [&](const Tensor& x) {
     const int64_t width = size_of(x.dtype());
-    return Operand{
-        detail::first_of<char>(x) + TensorImpl::of(x).offset * (width - 1), width, {x, out.shape()}};
+    return Operand{detail::first_of<char>(x) + TensorImpl::of(x).offset * (width - 1),
+                   width,
+                   {out.shape(), broadcast_strides(x, out.shape())}};
   };
   const Operand result = operand(out);
   std::vector<Operand> operands;

@@ -1,12 +1,10 @@
 #include "tensor/kernels/recurrent.h"
 
 #include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/loop.h"
-#include "tensor/kernels/math.h"
 #include "tensor/kernels/matmul.h"
+#include "tensor/kernels/outer_inner.h"
 #include "tensor/kernels/plain.h"
 #include "tensor/kernels/reduce.h"
-#include "tensor/parallel.h"
 
 namespace heed::kernel {
 
@@ -120,10 +118,7 @@ Tensor with_dense_rows(const Tensor& x) { return x.strides().back() == 1 ? x : c
 
 // An uninitialized [T, B, n] in the memory order of `like`.
 Tensor empty_ordered_as(const Tensor& like, int64_t n) {
-  const int64_t steps = like.size(0), batch = like.size(1);
-  if (like.strides()[0] >= like.strides()[1]) return Tensor::empty({steps, batch, n}, like.dtype());
-  return TensorImpl::view(Tensor::empty({batch, steps, n}, like.dtype()), {steps, batch, n},
-                          {n, steps * n, 1});
+  return empty_like_rows({like.size(0), like.size(1), n}, like);
 }
 
 // What forward and backward share: the sizes, and the state before each step. Steps are counted in the order
@@ -156,8 +151,7 @@ RecurrentResult recurrent_forward(const RecurrentRule& rule, const Tensor& strid
     return plain::recurrent_forward(rule, strided_x, state, strided_weight, strided_bias, keep_gates);
   const Tensor all_x = with_dense_rows(strided_x), all_weight = contiguous(strided_weight);
   const int64_t steps = all_x.size(0), batch = all_x.size(1), H = all_weight.size(1);
-  const Tensor bias =
-      strided_bias.defined() ? contiguous(strided_bias) : full({all_weight.size(0)}, 0, all_x.dtype());
+  const Tensor bias = contiguous_or(0, strided_bias, {all_weight.size(0)}, all_x.dtype());
   const Tensor all_y = empty_ordered_as(all_x, rule.state_size(H));
   const int64_t saved = rule.saved_size(H);
   const bool keep = keep_gates && saved > H;

@@ -1,8 +1,5 @@
 #include "tensor/kernels/reduce.h"
 
-#include <bit>
-#include <limits>
-
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/map.h"
 #include "tensor/kernels/outer_inner.h"
@@ -24,7 +21,7 @@ struct Sum {
   using Value = Wrapping<Packable<T>>;
   using Wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
   static constexpr T start = 0;
-  static auto join(auto a, auto b) { return a + b; }
+  static constexpr auto join = [](auto a, auto b) { return a + b; };
 };
 
 template <class T, bool largest>
@@ -35,7 +32,7 @@ struct Extremum {
   static constexpr T least = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   static constexpr T most = Limits::has_infinity ? Limits::infinity() : Limits::max();
   static constexpr T start = largest ? least : most;
-  static auto join(auto a, auto b) { return ((largest ? a > b : a < b) | (a != a)) ? a : b; }
+  static constexpr auto join = [](auto a, auto b) { return ((largest ? a > b : a < b) | (a != a)) ? a : b; };
 };
 template <class T>
 using Maximum = Extremum<T, true>;
@@ -47,9 +44,8 @@ constexpr int64_t kRows = 8;  // rows that are joined before they are widened
 // wide = wide joined with a line of n values
 template <class R, class T>
 void join_values(typename R::Wide& wide, const T* x, int64_t n) {
-  const auto join = [](auto a, auto b) { return R::join(a, b); };
   for (int64_t i = 0; i < n; i += kRun) {
-    const T run = join_line(std::min(kRun, n - i), R::start, join, std::identity(), x + i);
+    const T run = join_line(std::min(kRun, n - i), R::start, R::join, std::identity(), x + i);
     wide = R::join(wide, typename R::Wide(run));
   }
 }
@@ -144,13 +140,13 @@ struct Reduction {
     Wide* wide = parts == 1 ? own : partial(part, first);
     std::fill_n(wide, n, Wide(R::start));
     const T* from = x + plan.kept.at(first);
-    const int64_t begin = part * length, end = std::min(begin + length, plan.inputs);
-    plan.reduced.each_stretch(begin, end, [&](int64_t offset, int64_t inputs) {
-      if (plan.by_rows())
-        join_rows<R>(wide, from + offset, inputs, plan.reduced.inner_step(), n);
-      else
-        join_values<R>(*wide, from + offset, inputs);
-    });
+    const int64_t size = plan.reduced.inner_size(), step = plan.reduced.inner_step();
+    const int64_t end = std::min((part + 1) * length, plan.inputs);
+    for (int64_t i = part * length, inputs; i < end; i += inputs) {  // the rest of an innermost row
+      const T* values = from + plan.reduced.row_at(i / size) + i % size * step;
+      inputs = std::min(end - i, size - i % size);
+      plan.by_rows() ? join_rows<R>(wide, values, inputs, step, n) : join_values<R>(*wide, values, inputs);
+    }
     if (parts == 1) finish(first, wide, n);
   }
 
