@@ -48,10 +48,11 @@ void each_selected(const Tensor& x, int64_t dim, const Tensor& index, const Tens
   auto* first_value = detail::first_of<Value>(values);
   each_row(n == 0 ? 0 : index.numel() / n, n, [&](int64_t line) {
     T* x_line = first + x_lines.at(line);
-    Value* value = first_value + value_lines.at(line);
-    const int64_t* position = positions + index_lines.at(line);
-    for (int64_t i = 0; i < n; ++i, position += index_step, value += value_step)
-      f(x_line[i * step + checked(*position, size, dim, x) * dim_step], *value);
+    Value* value_line = first_value + value_lines.at(line);
+    const int64_t* index_line = positions + index_lines.at(line);
+    for (int64_t i = 0; i < n; ++i)
+      f(x_line[i * step + checked(index_line[i * index_step], size, dim, x) * dim_step],
+        value_line[i * value_step]);
   });
 }
 

@@ -46,10 +46,12 @@ class Matrices {
   /// x broadcast to [lead..., rows, columns].
   Matrices(const Tensor& x, const Shape& lead, int64_t rows, int64_t columns) {
     if (!x.defined()) return;
-    const int64_t dims = lead.dim();
-    const Strides strides = broadcast_strides(x, matrix_shape(lead, rows, columns));
-    lead_ = CollapsedDims(lead, strides);
-    first_ = {detail::first_of<T>(x), strides[dims], strides[dims + 1]};
+    const auto step = [&x](int64_t from_end, int64_t size) {
+      const int64_t d = x.dim() - from_end;
+      return d < 0 || x.shape()[d] != size ? 0 : x.strides()[d];
+    };
+    for (int64_t d = 0; d < lead.dim(); ++d) lead_.add(lead[d], step(lead.dim() + 2 - d, lead[d]));
+    first_ = {detail::first_of<T>(x), step(2, rows), step(1, columns)};
   }
   /// x as it is.
   explicit Matrices(const Tensor& x) : Matrices(x, leading(x), x.size(-2), x.size(-1)) {}
