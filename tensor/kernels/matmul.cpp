@@ -140,24 +140,13 @@ void gemm_tile_by_blas(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T>
 //   n +- - -+  +- - - - - -+    else columns of b and of the result
 //     |     |  |  tile 1   |
 //     +-----+  +-----------+
-struct Tiles {
-  int64_t n, m, size, count, per_block;
-
-  Tiles(int64_t n, int64_t m, int64_t k, int64_t threads) : n(n), m(m) {
-    const int64_t longer = std::max(n, m);
-    const double work = static_cast<double>(n) * static_cast<double>(m) * static_cast<double>(k);
-    const int64_t least = products_per_block(work / static_cast<double>(longer) / 2);
-    const int64_t wanted = ceil_div(ceil_div(longer, 1024), threads) * threads;
-    size = ceil_div(std::max(least, ceil_div(longer, wanted)), 64) * 64;
-    count = ceil_div(longer, size);
-    per_block = products_per_block(work / static_cast<double>(count));
-  }
-  Tile operator[](int64_t index) const {
-    const int64_t first = index * size;
-    if (n >= m) return {first, std::min(size, n - first), 0, m};
-    return {0, n, first, std::min(size, m - first)};
-  }
-};
+//
+// Returns the length of a tile along the longer side; `work` is the number of multiplications in a matrix.
+int64_t tile_length(int64_t longer, double work, int64_t threads) {
+  const int64_t least = products_per_block(work / static_cast<double>(longer) / 2);
+  const int64_t wanted = ceil_div(ceil_div(longer, 1024), threads) * threads;
+  return ceil_div(std::max(least, ceil_div(longer, wanted)), 64) * 64;
+}
 
 // Each product is that of a row and a column: several are computed at once.
 void dot_batched(const Tensor& out, const Matrices<const float>& a, const Matrices<const float>& b, int64_t k,
@@ -187,11 +176,16 @@ void matmul_batched(const Tensor& out, const Tensor& a, const Tensor& b, const T
   if constexpr (std::is_same_v<T, float>)
     if (n == 1 && m == 1 && !start.defined() && uses_sgemm<T>())
       return dot_batched(out, all_a, all_b, k, alpha);
-  const Tiles tiles(n, m, k, uses_sgemm<T>() ? num_threads() : 2);
-  parallel_for(out.numel() / (n * m) * tiles.count, tiles.per_block, [&](int64_t begin, int64_t end) {
+  const int64_t longer = std::max(n, m);
+  const double work = static_cast<double>(n) * static_cast<double>(m) * static_cast<double>(k);
+  const int64_t length = tile_length(longer, work, uses_sgemm<T>() ? num_threads() : 2);
+  const int64_t tiles = ceil_div(longer, length);
+  const int64_t block = products_per_block(work / static_cast<double>(tiles));
+  parallel_for(out.numel() / (n * m) * tiles, block, [&](int64_t begin, int64_t end) {
     for (int64_t index = begin; index < end; ++index) {
-      const int64_t matrix = index / tiles.count;
-      const Tile t = tiles[index % tiles.count];
+      const int64_t matrix = index / tiles, first = index % tiles * length;
+      const int64_t size = std::min(length, longer - first);
+      const Tile t = n >= m ? Tile{first, size, 0, m} : Tile{0, n, first, size};
       gemm_tile<T>(t.rows, t.columns, k, alpha, all_a[matrix].block(t.i, 0), all_b[matrix].block(0, t.j),
                    all_start[matrix].block(t.i, t.j), all_out[matrix].block(t.i, t.j));
     }
