@@ -17,6 +17,7 @@
 #include "nn/optim/clip.h"
 #include "nn/optim/sgd.h"
 #include "nn/recurrent/recurrent.h"
+#include "tests/support/compile.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -551,4 +552,27 @@ TEST_CASE_FIXTURE(Learner, "wrong programs: what no exception shows, check_train
 Adam holds a parameter of shape [2, 3], number 0, that is none of the model's: was the model copied or replaced after it was made?
 Adam holds a parameter of shape [2], number 1, that is none of the model's: was the model copied or replaced after it was made?)");
   }
+}
+
+TEST_CASE("wrong programs: what the compiler refuses, a sentence for each mistake") {
+  const Texts errors = compile_errors(R"(
+#include "nn/attention/pooling.h"
+using namespace heed;
+struct DistanceOfOne {
+  Tensor operator()(const Tensor& q) const { return q; }
+};
+struct WithoutMask {
+  Tensor operator()(const Tensor& scores) const { return scores; }
+};
+using WrongScore = AttentionPooling<DistanceOfOne>;
+using WrongNormaliser = AttentionPooling<DotScore, WithoutMask>;
+const size_t sizes[] = {sizeof(WrongScore), sizeof(WrongNormaliser)};
+)");
+  REQUIRE(errors.size() == 2);
+  CHECK(contains(errors[0],
+                 "AttentionPooling: a score is called as Tensor operator()(const Tensor& q, const "
+                 "Tensor& k) const"));
+  CHECK(contains(errors[1],
+                 "AttentionPooling: a normaliser is called as Tensor operator()(const Tensor& "
+                 "scores, const Mask&) const"));
 }
