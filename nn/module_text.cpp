@@ -3,10 +3,10 @@
 #include <cxxabi.h>
 
 #include <cstdlib>
-#include <regex>
 #include <typeinfo>
 
 #include "nn/module.h"
+#include "tensor/utf8.h"
 
 namespace heed {
 
@@ -32,7 +32,7 @@ std::string to_string(const Module& module) {
   const std::string start = module.type_name() + "(", &members = outline.members;
   if (outline.children.empty()) return start + members + ")";
   const std::string lines = (members.empty() ? "" : "\n" + members) + outline.children;
-  return start + std::regex_replace(lines, std::regex("\n"), "\n  ") + "\n)";
+  return start + replaced(lines, "\n", "\n  ") + "\n)";
 }
 
 }  // namespace heed
