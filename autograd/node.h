@@ -37,12 +37,12 @@ inline thread_local constinit SourceLocation module_line;
 /// into the node, so the closure must be a temporary or given with std::move.
 class Edge {
  public:
-  explicit(false) Edge(const Operand& input) : input(input) {}
-  /// `rule` is (g) -> gradient, or (g, y) -> gradient. `text` is its formula for people, a literal in which
+  explicit(false) Edge(const Operand& x) : input(x) {}
+  /// `f` is (g) -> gradient, or (g, y) -> gradient. `formula` says the same to people, a literal in which
   /// $1, $2, ... are the operation's inputs and $y is its result: "g $2".
   template <class Rule, class Closure = std::remove_cvref_t<Rule>>
-  Edge(const Operand& input, const char* text, Rule&& rule)
-      : input(input), text(text), rule(const_cast<Closure*>(&rule)), table(&detail::rule_table<Closure>) {
+  Edge(const Operand& x, const char* formula, Rule&& f)
+      : input(x), text(formula), rule(const_cast<Closure*>(&f)), table(&detail::rule_table<Closure>) {
     static_assert(std::same_as<Rule, Closure>,
                   "record moves the gradient rule of an Edge away: give a lambda written in place or "
                   "std::move(rule), and each Edge a rule of its own");
@@ -52,9 +52,9 @@ class Edge {
         "with the result");
     static_assert(alignof(Closure) <= alignof(std::max_align_t));
   }
-  /// A rule without a text.
+  /// A rule without a formula.
   template <class Rule>
-  Edge(const Operand& input, Rule&& rule) : Edge(input, nullptr, std::forward<Rule>(rule)) {}
+  Edge(const Operand& x, Rule&& f) : Edge(x, nullptr, std::forward<Rule>(f)) {}
   bool needs_gradient() const { return table && input.requires_grad(); }
 
   const Operand& input;

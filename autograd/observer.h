@@ -17,12 +17,12 @@ class Module;
 struct Attribute {
   using Value = std::variant<bool, int64_t, double, const char*, const Shape*, const Tensor*>;
 
-  Attribute(const char* name, bool value) : name(name), value(value) {}
-  Attribute(const char* name, int64_t value) : name(name), value(value) {}
-  Attribute(const char* name, double value) : name(name), value(value) {}
-  Attribute(const char* name, const char* value) : name(name), value(value) {}
-  Attribute(const char* name, const Shape& value) : name(name), value(&value) {}
-  Attribute(const char* name, const Tensor& value) : name(name), value(&value) {}
+  Attribute(const char* key, bool x) : name(key), value(x) {}
+  Attribute(const char* key, int64_t x) : name(key), value(x) {}
+  Attribute(const char* key, double x) : name(key), value(x) {}
+  Attribute(const char* key, const char* x) : name(key), value(x) {}
+  Attribute(const char* key, const Shape& x) : name(key), value(&x) {}
+  Attribute(const char* key, const Tensor& x) : name(key), value(&x) {}
 
   const char* name;
   Value value;

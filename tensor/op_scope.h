@@ -33,10 +33,10 @@ class OpScope {
   /// An operation, or the gradient rule of one.
   enum class Role { operation, rule };
 
-  /// `module` is the path of the module whose operation a rule belongs to.
-  explicit OpScope(const char* name, SourceLocation line = {}, Role role = Role::operation,
-                   const char* module = "")
-      : name(name), line(line), role(role), module(module), outer_(detail::current_scope) {
+  /// `path` is that of the module whose operation a rule belongs to.
+  explicit OpScope(const char* operation, SourceLocation call = {}, Role kind = Role::operation,
+                   const char* path = "")
+      : name(operation), line(call), role(kind), module(path), outer_(detail::current_scope) {
     if (outer_ && role != Role::rule && outer_->role != Role::rule) return;
     detail::current_scope = this;
     if (detail::observers) [[unlikely]]

@@ -20,7 +20,7 @@ class Node;
 /// What autograd keeps with a tensor; its classes are in autograd/. This folder only counts references.
 class AutogradMeta {
  public:
-  explicit AutogradMeta(Node* node) : node(node) {}
+  explicit AutogradMeta(Node* graph_node) : node(graph_node) {}
   virtual ~AutogradMeta() = default;
   virtual void release() noexcept { delete this; }
 

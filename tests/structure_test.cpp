@@ -8,6 +8,7 @@
 #include <regex>
 #include <set>
 
+#include "tests/support/compile.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
@@ -280,6 +281,15 @@ TEST_CASE("no header includes itself through others") {
   const Copy copy;
   copy.append("tensor/error.h", "#include \"tensor/shape.h\"\n");
   CHECK(check_cycles(copy.path).size() >= 2);
+}
+
+TEST_CASE("public headers compile without a warning") {
+  std::string all = "#include \"heed.h\"\n";
+  for (const char* folder : {"heed", "tensor", "autograd", "nn"})
+    for (const fs::path& file : sources(HEED_SOURCE_DIR, folder))
+      if (file.extension() == ".h" && !under(file, "tensor/kernels"))
+        all += "#include \"" + file.generic_string() + "\"\n";
+  require_none(compile_errors(all, "-std=c++20 -Wall -Wextra -Wshadow -Werror"));
 }
 
 TEST_CASE("every source has its test file") { require_none(check_mirrors(HEED_SOURCE_DIR)); }

@@ -83,9 +83,9 @@ class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType
 
  public:
   /// AttentionPooling pooling{DotScore()} normalizes by softmax.
-  explicit AttentionPooling(ScoreType score, NormaliserType normaliser = {},
+  explicit AttentionPooling(ScoreType scoring, NormaliserType normalizing = {},
                             AttentionPoolingOptions options = {})
-      : score(std::move(score)), normaliser(std::move(normaliser)), dropout(options.dropout) {
+      : score(std::move(scoring)), normaliser(std::move(normalizing)), dropout(options.dropout) {
     F::check_dropout("AttentionPooling", "dropout", dropout);
   }
 

@@ -17,7 +17,7 @@ namespace heed {
 /// embed_dim that is not positive; x of another width; a negative offset.
 class SinusoidalPosition : public Layer<SinusoidalPosition> {
  public:
-  explicit SinusoidalPosition(int64_t embed_dim) : embed_dim(embed_dim) {
+  explicit SinusoidalPosition(int64_t width) : embed_dim(width) {
     check_in("SinusoidalPosition", embed_dim > 0, "embed_dim is ", embed_dim, "; it must be positive");
   }
   Tensor forward(const Tensor& x, int64_t offset = 0) const;
@@ -65,7 +65,7 @@ struct LearnedPosition : Layer<LearnedPosition> {
 /// The number of positions is not limited. No state dict. Errors: an odd dim; x of another width; a negative
 /// offset.
 struct RotaryPosition : Layer<RotaryPosition> {
-  explicit RotaryPosition(int64_t dim) : dim(dim) {
+  explicit RotaryPosition(int64_t width) : dim(width) {
     check_in("RotaryPosition", dim > 0 && dim % 2 == 0, "dim is ", dim,
              "; it must be even and positive: pairs are rotated");
   }

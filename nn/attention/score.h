@@ -88,8 +88,8 @@ struct BilinearScore {
     key_query,  ///< k . (W q)
   };
   /// Widths of queries and keys.
-  BilinearScore(int64_t query_dim, int64_t key_dim, Order order = Order::query_key)
-      : order(order),
+  BilinearScore(int64_t query_dim, int64_t key_dim, Order form = Order::query_key)
+      : order(form),
         W(order == Order::query_key ? key_dim : query_dim, order == Order::query_key ? query_dim : key_dim,
           {.bias = false}) {}
   Tensor operator()(const Tensor& q, const CachedKeys& k) const;
@@ -132,7 +132,7 @@ Tensor squared_distances(Operand queries, Operand keys, Operand w);
 /// dict: w.
 struct GaussianScore {
   /// Start value of w.
-  explicit GaussianScore(double w = 1) : w(full({1}, w)) {}
+  explicit GaussianScore(double start = 1) : w(full({1}, start)) {}
   Tensor operator()(const Tensor& q, const Tensor& k) const;
   void visit(Visitor& v) { v("w", w); }
 

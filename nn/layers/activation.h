@@ -22,7 +22,7 @@ struct ReLU : Layer<ReLU> {
 
 /// y = x where x > 0, else negative_slope x
 struct LeakyReLU : Layer<LeakyReLU> {
-  explicit LeakyReLU(double negative_slope = 0.01) : negative_slope(negative_slope) {}
+  explicit LeakyReLU(double slope = 0.01) : negative_slope(slope) {}
   Tensor forward(const Tensor& x) const { return leaky_relu(x, negative_slope); }
   double negative_slope;
 };
@@ -30,14 +30,14 @@ struct LeakyReLU : Layer<LeakyReLU> {
 /// y = x where x > 0, else alpha (exp(x) - 1), which tends to -alpha (Clevert, Unterthiner and Hochreiter,
 /// 2016)
 struct ELU : Layer<ELU> {
-  explicit ELU(double alpha = 1) : alpha(alpha) {}
+  explicit ELU(double scale = 1) : alpha(scale) {}
   Tensor forward(const Tensor& x) const { return elu(x, alpha); }
   double alpha;
 };
 
 /// y = x Phi(x), with the normal distribution function Phi; or its approximation by tanh, see gelu()
 struct GELU : Layer<GELU> {
-  explicit GELU(Gelu approximate = Gelu::none) : approximate(approximate) {}
+  explicit GELU(Gelu form = Gelu::none) : approximate(form) {}
   Tensor forward(const Tensor& x) const { return gelu(x, approximate); }
   Gelu approximate;
 };
@@ -59,28 +59,28 @@ struct Sigmoid : Layer<Sigmoid> {
 
 /// y = log(1 + exp(beta x)) / beta; y = x where beta x is above the threshold
 struct Softplus : Layer<Softplus> {
-  explicit Softplus(double beta = 1, double threshold = 20) : beta(beta), threshold(threshold) {}
+  explicit Softplus(double sharpness = 1, double limit = 20) : beta(sharpness), threshold(limit) {}
   Tensor forward(const Tensor& x) const { return softplus(x, beta, threshold); }
   double beta, threshold;
 };
 
 /// y_i = exp(x_i) / sum_j exp(x_j) along dimension dim
 struct Softmax : Layer<Softmax> {
-  explicit Softmax(int64_t dim = -1) : dim(dim) {}
+  explicit Softmax(int64_t axis = -1) : dim(axis) {}
   Tensor forward(const Tensor& x) const { return softmax(x, dim); }
   int64_t dim;
 };
 
 /// y_i = x_i - log sum_j exp(x_j) along dimension dim
 struct LogSoftmax : Layer<LogSoftmax> {
-  explicit LogSoftmax(int64_t dim = -1) : dim(dim) {}
+  explicit LogSoftmax(int64_t axis = -1) : dim(axis) {}
   Tensor forward(const Tensor& x) const { return log_softmax(x, dim); }
   int64_t dim;
 };
 
 /// [B, a, b, ...] -> [B, a b ...]: joins the dimensions start_dim to end_dim, both included
 struct Flatten : Layer<Flatten> {
-  explicit Flatten(int64_t start_dim = 1, int64_t end_dim = -1) : start_dim(start_dim), end_dim(end_dim) {}
+  explicit Flatten(int64_t first = 1, int64_t last = -1) : start_dim(first), end_dim(last) {}
   Tensor forward(const Tensor& x) const { return flatten(x, start_dim, end_dim); }
   int64_t start_dim, end_dim;
 };

@@ -15,7 +15,7 @@ namespace heed {
 /// Draws from the thread's default generator. The same seed drops the same values on any number of threads.
 /// Errors: p outside of [0, 1].
 struct Dropout : Layer<Dropout> {
-  explicit Dropout(double p = 0.5) : p(p) { F::check_dropout("Dropout", "p", p); }
+  explicit Dropout(double probability = 0.5) : p(probability) { F::check_dropout("Dropout", "p", p); }
   Tensor forward(const Tensor& x) const { return F::dropout(x, p, training()); }
 
   double p;  ///< Probability that a value is zeroed.

@@ -26,11 +26,11 @@ struct LayerNormOptions {
 ///
 /// Start: weight one, bias zero. State dict: weight, bias. Errors: x that does not end in normalized_shape.
 struct LayerNorm : Layer<LayerNorm> {
-  explicit LayerNorm(const Dims& normalized_shape, LayerNormOptions options = {})
-      : normalized_shape(normalized_shape),
+  explicit LayerNorm(const Dims& shape, LayerNormOptions options = {})
+      : normalized_shape(shape),
         eps(options.eps),
-        weight(options.elementwise_affine ? init::ones(normalized_shape) : Tensor()),
-        bias(options.elementwise_affine && options.bias ? init::zeros(normalized_shape) : Tensor()) {}
+        weight(options.elementwise_affine ? init::ones(shape) : Tensor()),
+        bias(options.elementwise_affine && options.bias ? init::zeros(shape) : Tensor()) {}
 
   Tensor forward(const Tensor& x) const { return layer_norm(x, normalized_shape, weight, bias, eps); }
 
@@ -57,10 +57,10 @@ struct RMSNormOptions {
 ///
 /// Start: weight one. State dict: weight. Errors: x that does not end in normalized_shape.
 struct RMSNorm : Layer<RMSNorm> {
-  explicit RMSNorm(const Dims& normalized_shape, RMSNormOptions options = {})
-      : normalized_shape(normalized_shape),
+  explicit RMSNorm(const Dims& shape, RMSNormOptions options = {})
+      : normalized_shape(shape),
         eps(options.eps),
-        weight(options.elementwise_affine ? init::ones(normalized_shape) : Tensor()) {}
+        weight(options.elementwise_affine ? init::ones(shape) : Tensor()) {}
 
   Tensor forward(const Tensor& x) const {
     const double epsilon = x.dtype() == float64 ? std::numeric_limits<double>::epsilon()

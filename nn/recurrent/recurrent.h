@@ -137,8 +137,8 @@ struct RNNCell : Layer<RNNCell>, RecurrentWeights {
 /// State dict: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, the same with the suffix _reverse if
 /// bidirectional, then l1. Errors: sizes that do not match; a length below 0 or above T; no steps.
 struct RNN : Layer<RNN>, RecurrentStack {
-  RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})
-      : RecurrentStack("RNN", rnn_kind(options.nonlinearity), input_size, hidden_size, options) {}
+  RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& choices = {})
+      : RecurrentStack("RNN", rnn_kind(choices.nonlinearity), input_size, hidden_size, choices) {}
 
   RecurrentResult forward(const Tensor& x, const Tensor& h_0 = {}, const Tensor& lengths = {}) const {
     return run(x, h_0, {}, lengths, training());
@@ -172,8 +172,8 @@ struct GRUCell : Layer<GRUCell>, RecurrentWeights {
 ///
 ///   const auto [output, h_n] = gru(x);               // or gru(x, h_0), gru(x, h_0, lengths)
 struct GRU : Layer<GRU>, RecurrentStack {
-  GRU(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})
-      : RecurrentStack("GRU", Recurrence::gru, input_size, hidden_size, options) {}
+  GRU(int64_t input_size, int64_t hidden_size, const RecurrentOptions& choices = {})
+      : RecurrentStack("GRU", Recurrence::gru, input_size, hidden_size, choices) {}
 
   RecurrentResult forward(const Tensor& x, const Tensor& h_0 = {}, const Tensor& lengths = {}) const {
     return run(x, h_0, {}, lengths, training());
@@ -221,8 +221,8 @@ struct LSTMCell : Layer<LSTMCell>, RecurrentWeights {
 /// With proj_size P each h' is projected, h' = W_hr (o tanh(c')), and h_0, h_n and output have width P
 /// instead of hidden_size (Sak et al., 2014). The state dict then has weight_hr_l0, ... too.
 struct LSTM : Layer<LSTM>, RecurrentStack {
-  LSTM(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {})
-      : RecurrentStack("LSTM", Recurrence::lstm, input_size, hidden_size, options) {}
+  LSTM(int64_t input_size, int64_t hidden_size, const RecurrentOptions& choices = {})
+      : RecurrentStack("LSTM", Recurrence::lstm, input_size, hidden_size, choices) {}
 
   LSTMResult forward(const Tensor& x, const Tensor& h_0 = {}, const Tensor& c_0 = {},
                      const Tensor& lengths = {}) const {

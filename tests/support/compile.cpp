@@ -8,9 +8,10 @@
 #define HEED_CXX "c++"
 #endif
 
-std::vector<std::string> compile_errors(const std::string& source) {
+std::vector<std::string> compile_errors(const std::string& source, const std::string& options) {
   const Folder folder;
-  const std::string command = "LC_ALL=C '" HEED_CXX "' -std=c++20 -fsyntax-only -I'" HEED_SOURCE_DIR "' '" +
+  const std::string command = "LC_ALL=C '" HEED_CXX "' " + options +
+                              " -fsyntax-only -I'" HEED_SOURCE_DIR "' '" +
                               folder.write("source.cpp", source) + "' 2>'" + folder / "err" + "'";
   const bool refused = std::system(command.c_str()) != 0;
   std::vector<std::string> errors;

@@ -3,6 +3,6 @@
 #include <string>
 #include <vector>
 
-/// The errors, a line each, that the compiler finds in a source file with these lines. For mistakes that are
-/// to be refused before a program runs, in words that its author understands.
-std::vector<std::string> compile_errors(const std::string& source);
+/// Compiles a source with these lines and returns the errors, one line each. For mistakes that must be found
+/// before a program runs, in words that its author understands.
+std::vector<std::string> compile_errors(const std::string& source, const std::string& options = "-std=c++20");
