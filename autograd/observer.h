@@ -15,13 +15,15 @@ class Module;
 /// A named argument of an operation that is no operand: {"dim", 1}, {"eps", 1e-5}, {"mask", mask}. Refers to
 /// shapes and tensors, so it is valid only during the call that receives it.
 struct Attribute {
-  using Value = std::variant<bool, int64_t, double, const char*, const Shape*, const Tensor*>;
+  using Value = std::variant<bool, int64_t, double, const char*, const Shape*, const std::vector<int64_t>*,
+                             const Tensor*>;
 
   Attribute(const char* key, bool x) : name(key), value(x) {}
   Attribute(const char* key, int64_t x) : name(key), value(x) {}
   Attribute(const char* key, double x) : name(key), value(x) {}
   Attribute(const char* key, const char* x) : name(key), value(x) {}
   Attribute(const char* key, const Shape& x) : name(key), value(&x) {}
+  Attribute(const char* key, const std::vector<int64_t>& x) : name(key), value(&x) {}
   Attribute(const char* key, const Tensor& x) : name(key), value(&x) {}
 
   const char* name;
@@ -34,8 +36,8 @@ struct Operation {
   const char* name;
   SourceLocation line;                ///< Line of the user's call.
   const std::vector<Tensor>& inputs;  ///< Operands in order; an optional one that was not given is undefined.
-  Attributes attributes;
-  bool recording;  ///< False under NoGrad.
+  Attributes attributes;  ///< What determines the value, besides operands and its own shape and dtype.
+  bool recording;         ///< False under NoGrad.
 };
 
 /// Sees the computations of its thread during its lifetime. Derive from it and override what you need:
@@ -78,7 +80,7 @@ class Observer {
   /// An operation that the user called begins, or a gradient rule; operations inside it are part of it.
   virtual void on_begin(const OpScope&) {}
   virtual void on_end(const OpScope&) {}
-  /// An operation computed `value`, whether it is recorded or not.
+  /// An operation computed `value`, whether it is recorded or not. Operations in place are not seen here.
   virtual void on_result(const Operation&, const Tensor& /*value*/) {}
   /// The operation was recorded as `node`; follows on_result.
   virtual void on_recorded(const Operation&, const Tensor& /*value*/, Node& /*node*/) {}

@@ -59,7 +59,8 @@ static Tensor add_scaled(const char* name, Operand& a, Operand& b, Scalar alpha)
   return record(name, kernel::zip(a, b, f, kernel::wrapping),
                 {{a, "g", [](const Tensor& g) { return g; }},
                  {b, sign > 0 ? "alpha g" : "−alpha g",
-                  [by = sign * alpha.to<double>()](const Tensor& g) { return by * g; }}});
+                  [by = sign * alpha.to<double>()](const Tensor& g) { return by * g; }}},
+                {{"alpha", alpha.to<double>()}});
 }
 
 Tensor add(Operand a, Operand b, Scalar alpha) {

@@ -111,6 +111,7 @@ Tensor blocked_attention(Operand query, Operand key, Operand value, const Attent
       {{"mask", options.mask},
        {"bias", options.bias},
        {"is_causal", options.is_causal},
+       {"past", options.past},
        {"scale", scale_of(options, query)},
        {"dropout_p", options.dropout_p}},
       {"A = softmax($1 $2ᵀ / √d), dA = g $3ᵀ, dS = A (dA − Σ A dA): dS $2 / √d", "dSᵀ $1 / √d", "Aᵀ g"});

@@ -110,7 +110,8 @@ Tensor div(Operand a, Operand b, Rounding rounding) {
   const auto f = [down = rounding == Rounding::floor](auto u, auto v) {
     return down ? std::floor(u / v) : std::trunc(u / v);
   };
-  return record("div", zip(a, b, f), {{a, "0", zero_gradient()}, {b, "0", zero_gradient()}});
+  return record("div", zip(a, b, f), {{a, "0", zero_gradient()}, {b, "0", zero_gradient()}},
+                {{"rounding", rounding == Rounding::floor ? "floor" : "trunc"}});
 }
 
 }  // namespace heed

@@ -26,7 +26,8 @@ Tensor index_add(Operand g, int64_t dim, int64_t size, const Saved& index) {
   kernel::index_add_into(y, dim, index(), g);
   return record(
       "index_add", std::move(y),
-      {{g, "g at the positions", [dim, index](const Tensor& h) { return index_select(h, dim, index()); }}});
+      {{g, "g at the positions", [dim, index](const Tensor& h) { return index_select(h, dim, index()); }}},
+      {{"dim", dim}, {"index", index()}});
 }
 
 // x[{...}], item by item from the left. Positions, slices and new axes become views at once; index tensors
@@ -153,7 +154,8 @@ Tensor gather(Operand x, int64_t dim, Operand index) {
                 {{x, "g, added at the positions that were read",
                   [dim, shape = x->shape(), i = save(index)](const Tensor& g) {
                     return scatter_add(zeros(shape, g.dtype()), dim, i(), g);
-                  }}});
+                  }}},
+                {{"dim", dim}, {"index", index}});
 }
 
 Tensor index_select(Operand x, int64_t dim, Operand index) {
@@ -163,11 +165,11 @@ Tensor index_select(Operand x, int64_t dim, Operand index) {
         "; it must be a vector of positions, or use x[{...}]");
   if (x->dim() == 0) return reshape(index_select(reshape(x, {1}), dim, index), {});
   dim = check_dim(x, dim);
-  return record("index_select", kernel::index_select(x, dim, index),
-                {{x, "g, added at the positions that were read",
-                  [dim, size = x->size(dim), i = save(index)](const Tensor& g) {
-                    return index_add(g, dim, size, i);
-                  }}});
+  return record(
+      "index_select", kernel::index_select(x, dim, index),
+      {{x, "g, added at the positions that were read",
+        [dim, size = x->size(dim), i = save(index)](const Tensor& g) { return index_add(g, dim, size, i); }}},
+      {{"dim", dim}, {"index", index}});
 }
 
 // dx = g,  dsrc = g at the positions
@@ -191,7 +193,8 @@ Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src) {
   return record(
       "scatter_add", std::move(y),
       {{x, "g", [](const Tensor& g) { return g; }},
-       {src, "g at the positions", [dim, i = save(index)](const Tensor& g) { return gather(g, dim, i()); }}});
+       {src, "g at the positions", [dim, i = save(index)](const Tensor& g) { return gather(g, dim, i()); }}},
+      {{"dim", dim}, {"index", index}});
 }
 
 Tensor index(Operand x, const std::vector<Index>& items) {
@@ -217,13 +220,14 @@ Tensor embedding(Operand weight, Operand index, std::optional<int64_t> padding_i
   Shape shape = index->shape();
   shape.push_back(e);
   const Tensor rows = kernel::index_select(weight, 0, flat);
-  return record(
-      "embedding", TensorImpl::view(rows, shape),
-      {{weight, "rows of g, added at their indices", [n, e, padding_idx, i = save(flat)](const Tensor& g) {
-          Tensor flat_g = reshape(g, {i().numel(), e});
-          if (padding_idx) flat_g = where(unsqueeze(i() == *padding_idx, 1), 0, flat_g);
-          return index_add(flat_g, 0, n, i);
-        }}});
+  return record("embedding", TensorImpl::view(rows, shape),
+                {{weight, "rows of g, added at their indices",
+                  [n, e, padding_idx, i = save(flat)](const Tensor& g) {
+                    Tensor flat_g = reshape(g, {i().numel(), e});
+                    if (padding_idx) flat_g = where(unsqueeze(i() == *padding_idx, 1), 0, flat_g);
+                    return index_add(flat_g, 0, n, i);
+                  }}},
+                {{"index", index}, {"padding_idx", padding_idx.value_or(-1)}});
 }
 
 Tensor one_hot(Operand index, int64_t num_classes) {

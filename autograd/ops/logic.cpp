@@ -13,13 +13,13 @@ template <class F>
 Tensor compare(const char* name, Operand& a, Operand& b, const F& f) {
   const OpScope scope(name, a.line());
   match_dtypes(a, b);
-  return kernel::compare(a, b, f);
+  return record(name, kernel::compare(a, b, f), {a, b});
 }
 
 template <class F>
 Tensor test(const char* name, const Operand& x, const F& f) {
   const OpScope scope(name, x.line());
-  return kernel::test(x, f);
+  return record(name, kernel::test(x, f), {x});
 }
 
 // y = f(a, b) is the one that does not lose.   da = g where y is a, g / 2 where a = b, else 0;  db likewise
@@ -39,19 +39,19 @@ Tensor larger_or_smaller(const char* name, const char* text_a, const char* text_
 
 // clamp by numbers, a missing one being the least or greatest of the dtype.   dx = g where min <= x <= max
 Tensor clamp_between(const Operand& x, const Operand& min, const Operand& max) {
-  const bool whole = x->dtype() == int64;
-  const Scalar least =
-      whole ? Scalar(std::numeric_limits<int64_t>::min()) : Scalar(-std::numeric_limits<double>::infinity());
-  const Scalar greatest =
-      whole ? Scalar(std::numeric_limits<int64_t>::max()) : Scalar(std::numeric_limits<double>::infinity());
-  const kernel::Factor low(min.is_number() ? min.number() : least, x->dtype());
-  const kernel::Factor high(max.is_number() ? max.number() : greatest, x->dtype());
+  const auto bound = [&x](const Operand& given, int64_t extreme, double infinity) {
+    const Scalar missing = x->dtype() == int64 ? Scalar(extreme) : Scalar(infinity);
+    return kernel::Factor(given.is_number() ? given.number() : missing, x->dtype());
+  };
+  const kernel::Factor low = bound(min, std::numeric_limits<int64_t>::min(), -INFINITY);
+  const kernel::Factor high = bound(max, std::numeric_limits<int64_t>::max(), INFINITY);
   const auto f = [low, high]<class T>(T v) { return std::min(std::max(v, low.as<T>()), high.as<T>()); };
   auto rule = [low = low.as<double>(), high = high.as<double>(), x = save(x)](const Tensor& g) {
     return where(logical_and(x() >= low, x() <= high), g, 0);
   };
   return record("clamp", kernel::map(x, f, kernel::numbers),
-                {{x, "g inside the bounds, 0 outside", std::move(rule)}});
+                {{x, "g inside the bounds, 0 outside", std::move(rule)}},
+                {{"min", low.as<double>()}, {"max", high.as<double>()}});
 }
 
 }  // namespace
@@ -79,7 +79,8 @@ Tensor where(Operand condition, Operand a, Operand b) {
                 {{a, "g where $1 was chosen, 0 elsewhere",
                   [c = save(condition)](const Tensor& g) { return where(c(), g, 0); }},
                  {b, "g where $2 was chosen, 0 elsewhere",
-                  [c = save(condition)](const Tensor& g) { return where(c(), 0, g); }}});
+                  [c = save(condition)](const Tensor& g) { return where(c(), 0, g); }}},
+                {{"condition", condition}});
 }
 
 Tensor masked_fill(Operand x, Operand mask, Operand value) {

@@ -96,11 +96,13 @@ Tensor softmax_cross_entropy(Operand x, Operand target, const CrossEntropyOption
     const Tensor q = class_distributions(saved, x().shape().back(), x().dtype());
     return unsqueeze(rows, -1) * (softmax(x(), -1) * sum(q, -1, true) - q);
   };
+  constexpr const char* names[] = {"none", "mean", "sum"};
   return record("cross_entropy", loss,
                 {{x, "g (softmax($1) − target), over their number in a mean", std::move(rule)}},
                 {{"target", target},
                  {"weight", options.weight},
                  {"ignore_index", options.ignore_index},
+                 {"reduction", names[static_cast<int>(reduction)]},
                  {"label_smoothing", options.label_smoothing}});
 }
 

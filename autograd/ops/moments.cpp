@@ -20,7 +20,8 @@ Tensor var(Operand x, Dims dims, double correction, bool keepdim) {
     return detail::expand_reduced(g, x().shape(), dims) * (2 / f) * (x() - mean(x(), dims, true));
   };
   return record("var", kernel::var(x, dims, f, keepdim),
-                {{x, "2 g ($1 − mean) / (n − correction)", std::move(rule)}});
+                {{x, "2 g ($1 − mean) / (n − correction)", std::move(rule)}},
+                {{"dims", dims}, {"correction", correction}, {"keepdim", keepdim}});
 }
 
 Tensor stddev(Operand x, Dims dims, double correction, bool keepdim) {

@@ -65,7 +65,8 @@ Tensor addmm(Operand x, Operand a, Operand b, double beta, double alpha) {
       "addmm", kernel::matmul(a, b, start, alpha),
       {{x, "beta g", [beta](const Tensor& g) { return beta * g; }},
        {a, "alpha g $3ᵀ", [b = save(b), alpha](const Tensor& g) { return alpha * mm(g, transpose(b())); }},
-       {b, "alpha $2ᵀ g", [a = save(a), alpha](const Tensor& g) { return alpha * mm(transpose(a()), g); }}});
+       {b, "alpha $2ᵀ g", [a = save(a), alpha](const Tensor& g) { return alpha * mm(transpose(a()), g); }}},
+      {{"beta", beta}, {"alpha", alpha}});
 }
 
 }  // namespace heed

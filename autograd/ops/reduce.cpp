@@ -27,7 +27,8 @@ Tensor sum(Operand x, Dims dims, bool keepdim) {
   dims = check_dims(x->dim(), dims);
   return record("sum", kernel::sum(x, dims, keepdim),
                 {{x, "g, expanded to the shape of $1",
-                  [shape = x->shape(), dims](const Tensor& g) { return expand_reduced(g, shape, dims); }}});
+                  [shape = x->shape(), dims](const Tensor& g) { return expand_reduced(g, shape, dims); }}},
+                {{"dims", dims}, {"keepdim", keepdim}});
 }
 
 // y = sum_i x_i / n.   dx_i = g / n
@@ -39,7 +40,8 @@ Tensor mean(Operand x, Dims dims, bool keepdim) {
     const double share = static_cast<double>(g.numel()) / static_cast<double>(numel(shape));
     return expand_reduced(g * share, shape, dims);
   };
-  return record("mean", kernel::mean(x, dims, keepdim), {{x, "g / n", std::move(rule)}});
+  return record("mean", kernel::mean(x, dims, keepdim), {{x, "g / n", std::move(rule)}},
+                {{"dims", dims}, {"keepdim", keepdim}});
 }
 
 // dx_i = g / k where x_i is one of k extreme values; where y is NaN, those that are NaN
@@ -53,7 +55,8 @@ static Tensor extreme(const char* op, Tensor (*of)(const Tensor&, const Shape&, 
     const Tensor hit = to(logical_or(x() == expand_reduced(y, shape, dims), isnan(x())), g.dtype());
     return expand_reduced(g, shape, dims) * hit / sum(hit, dims, true);
   };
-  return record(op, of(x, dims, keepdim), {{x, text, std::move(rule)}});
+  return record(op, of(x, dims, keepdim), {{x, text, std::move(rule)}},
+                {{"dims", dims}, {"keepdim", keepdim}});
 }
 
 constexpr const char* kLargest = "g where $1 is largest, shared by equals";
@@ -76,17 +79,22 @@ Tensor logsumexp(Operand x, Dims dims, bool keepdim) {
     const Shape& shape = x().shape();
     return expand_reduced(g, shape, dims) * exp(x() - expand_reduced(y, shape, dims));
   };
-  return record("logsumexp", kernel::logsumexp(x, dims, keepdim), {{x, "g exp($1 − $y)", std::move(rule)}});
+  return record("logsumexp", kernel::logsumexp(x, dims, keepdim), {{x, "g exp($1 − $y)", std::move(rule)}},
+                {{"dims", dims}, {"keepdim", keepdim}});
 }
 
 Tensor any(Operand x, Dims dims, bool keepdim) {
   const OpScope scope("any", x.line());
-  return kernel::amax(kernel::cast(x, boolean), check_dims(x->dim(), dims), keepdim);
+  dims = check_dims(x->dim(), dims);
+  return record("any", kernel::amax(kernel::cast(x, boolean), dims, keepdim), {x},
+                {{"dims", dims}, {"keepdim", keepdim}});
 }
 
 Tensor all(Operand x, Dims dims, bool keepdim) {
   const OpScope scope("all", x.line());
-  return kernel::amin(kernel::cast(x, boolean), check_dims(x->dim(), dims), keepdim);
+  dims = check_dims(x->dim(), dims);
+  return record("all", kernel::amin(kernel::cast(x, boolean), dims, keepdim), {x},
+                {{"dims", dims}, {"keepdim", keepdim}});
 }
 
 Tensor sum_to(Operand x, const Shape& shape) {

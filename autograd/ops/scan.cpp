@@ -12,7 +12,8 @@ namespace heed {
 static Tensor running_sum(const Operand& x, int64_t dim, bool reverse) {
   return record("cumsum", kernel::cumsum(x, dim, reverse),
                 {{x, "Σ of g over the sums that contain it",
-                  [dim, reverse](const Tensor& g) { return running_sum(g, dim, !reverse); }}});
+                  [dim, reverse](const Tensor& g) { return running_sum(g, dim, !reverse); }}},
+                {{"dim", dim}, {"reverse", reverse}});
 }
 
 Tensor cumsum(Operand x, Dim dim) {

@@ -70,7 +70,8 @@ Tensor permuted(const char* op, const char* text, const Operand& x, const Shape&
     inverse[dims[d]] = d;
   }
   return record(op, TensorImpl::view(x, shape, strides),
-                {{x, text, [=](const Tensor& g) { return permuted(op, text, g, inverse); }}});
+                {{x, text, [=](const Tensor& g) { return permuted(op, text, g, inverse); }}},
+                {{"dims", dims}});
 }
 
 int64_t check_part(const Tensor& x, int64_t dim) {
@@ -96,18 +97,21 @@ Tensor scatter_slice(Operand x, int64_t dim, int64_t size, int64_t start, int64_
   shape[dim] = size;
   Tensor y = kernel::full(shape, 0, x->dtype());
   kernel::copy_into(positions(y, dim, start, count, step), x);
-  return record("scatter_slice", std::move(y), {{x, "g at the positions", [=](const Tensor& g) {
-                                                   return slice(g, dim, start, start + count * step, step);
-                                                 }}});
+  return record("scatter_slice", std::move(y),
+                {{x, "g at the positions",
+                  [=](const Tensor& g) { return slice(g, dim, start, start + count * step, step); }}},
+                {{"dim", dim}, {"start", start}, {"step", step}});
 }
 
 constexpr const char* kScattered = "g at the positions, 0 elsewhere";
 
 Tensor strided(const char* op, Operand x, int64_t dim, int64_t start, int64_t count, int64_t step) {
   return record(op, positions(x, dim, start, count, step),
-                {{x, kScattered, [dim, size = x->size(dim), start, step](const Tensor& g) {
+                {{x, kScattered,
+                  [dim, size = x->size(dim), start, step](const Tensor& g) {
                     return scatter_slice(g, dim, size, start, step);
-                  }}});
+                  }}},
+                {{"dim", dim}, {"start", start}, {"step", step}});
 }
 
 // x where keep(column - row, diagonal) holds in its last two dimensions, and 0 elsewhere.
@@ -141,7 +145,7 @@ Tensor to(Operand x, DType dtype) {
   const OpScope scope("to", x.line());
   if (x->dtype() == dtype) return x.tensor();
   Tensor y = kernel::cast(x, dtype);
-  if (!is_floating(dtype)) return y;
+  if (!is_floating(dtype)) return record("to", std::move(y), {x});
   return record("to", std::move(y),
                 {{x, "g in the dtype of $1", [from = x->dtype()](const Tensor& g) { return to(g, from); }}});
 }
@@ -260,7 +264,8 @@ Tensor select(Operand x, int64_t dim, int64_t index) {
   strides.erase(dim);
   return record("select", TensorImpl::view(x, shape, strides, offset),
                 {{x, kScattered,
-                  [=](const Tensor& g) { return scatter_slice(unsqueeze(g, dim), dim, size, index, 1); }}});
+                  [=](const Tensor& g) { return scatter_slice(unsqueeze(g, dim), dim, size, index, 1); }}},
+                {{"dim", dim}, {"index", index}});
 }
 
 Tensor slice(Operand x, int64_t dim, int64_t start, int64_t end, int64_t step) {
@@ -376,7 +381,7 @@ Tensor flip(Operand x, const Shape& dims) {
     strides[d] = -strides[d];
   }
   return record("flip", kernel::clone(TensorImpl::view(x, x->shape(), strides, offset)),
-                {{x, "g flipped back", [dims](const Tensor& g) { return flip(g, dims); }}});
+                {{x, "g flipped back", [dims](const Tensor& g) { return flip(g, dims); }}}, {{"dims", dims}});
 }
 
 // Each dimension n becomes [1, n], expands to [r, n] and is joined to one of size r n.
@@ -436,7 +441,8 @@ Tensor pad(Operand x, const IntList& pads, Scalar value) {
   }
   kernel::copy_into(into, from);
   return record("pad", std::move(y),
-                {{x, "g cut to the size of $1", [back](const Tensor& g) { return pad(g, back); }}});
+                {{x, "g cut to the size of $1", [back](const Tensor& g) { return pad(g, back); }}},
+                {{"pads", pads}, {"value", value.to<double>()}});
 }
 
 }  // namespace heed

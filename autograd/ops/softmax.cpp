@@ -31,7 +31,8 @@ Tensor softmax_like(const char* op, Tensor (*kernel)(const Tensor&, int64_t), co
   const Tensor scores = masked(x, mask);
   dim = check_dim(scores, dim);
   return record(op, kernel(scores, dim),
-                {{x, text, [dim, rule](const Tensor& g, const Tensor& y) { return rule(g, y, dim); }}});
+                {{x, text, [dim, rule](const Tensor& g, const Tensor& y) { return rule(g, y, dim); }}},
+                {{"dim", dim}, {"mask", mask}});
 }
 
 // With y_i = exp(x_i) / sum_j exp(x_j):

@@ -5,6 +5,7 @@
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
 #include "tensor/create.h"
+#include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/index.h"
 #include "tensor/kernels/reduce.h"
 
@@ -23,16 +24,24 @@ ValuesIndices max_with_index(const char* op, MaxKernel max_of, const Operand& x,
     const Shape kept = reduced_shape(shape, {dim}, true);
     return scatter_add(zeros(shape, g.dtype()), dim, reshape(at(), kept), reshape(g, kept));
   };
-  return {record(op, y.values, {{x, text, std::move(rule)}}), y.indices};
+  return {record(op, y.values, {{x, text, std::move(rule)}},
+                 {{"dim", dim}, {"keepdim", keepdim}, {"indices", y.indices}}),
+          y.indices};
 }
 
 Tensor index_of_max(const char* op, MaxKernel max_of, const Operand& x, std::optional<Dim> dim,
                     bool keepdim) {
   const OpScope scope(op, x.line());
-  detail::check_nonempty(x, check_dims(x->dim(), dim ? Dims(*dim) : Dims()));
-  if (dim) return max_of(x, check_dim(x, *dim), keepdim).indices;
-  const NoGrad no_records;
-  return reshape(max_of(reshape(x, {-1}), 0, true).indices, Shape::filled(keepdim ? x->dim() : 0, 1));
+  const Shape dims = check_dims(x->dim(), dim ? Dims(*dim) : Dims());
+  detail::check_nonempty(x, dims);
+  Tensor indices;
+  if (dim) {
+    indices = max_of(x, check_dim(x, *dim), keepdim).indices;
+  } else {
+    const Tensor all = TensorImpl::view(kernel::contiguous(x), {x->numel()});
+    indices = TensorImpl::view(max_of(all, 0, true).indices, Shape::filled(keepdim ? x->dim() : 0, 1));
+  }
+  return record(op, std::move(indices), {x}, {{"dims", dims}, {"keepdim", keepdim}});
 }
 
 }  // namespace
@@ -61,7 +70,8 @@ ValuesIndices topk(Operand x, int64_t k, int64_t dim, bool largest) {
   dim = check_dim(x, dim);
   check(0 <= k && k <= x->shape()[dim], "k is ", k, ", and x ", x->shape(), " has ", x->shape()[dim],
         " elements along dimension ", dim);
-  const Tensor positions = kernel::order(x, dim, k, largest);
+  const Tensor positions =
+      record("topk", kernel::order(x, dim, k, largest), {x}, {{"k", k}, {"dim", dim}, {"largest", largest}});
   return {gather(x, dim, positions), positions};
 }
 

@@ -1,7 +1,10 @@
 #include "autograd/observer.h"
 
-#include "autograd/ops/arithmetic.h"
+#include <set>
+
+#include "autograd/ops.h"
 #include "nn/layers/linear.h"
+#include "tests/autograd/op_checks.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -32,7 +35,37 @@ class Diary : public Observer {
   }
 };
 
+// Writes down every operation with its attributes. Keeps the results; those of max include its indices.
+class Attributed : public Observer {
+ public:
+  std::vector<std::string> lines;
+  std::vector<Tensor> results;
+
+ private:
+  void on_result(const Operation& op, const Tensor& value) override {
+    std::string line = op.name;
+    for (const Attribute& attribute : op.attributes) {
+      if (const auto* x = std::get_if<const Tensor*>(&attribute.value)) results.push_back(**x);
+      line += std::string(" ") + attribute.name + "=" +
+              std::visit([](auto given) { return text_of(given); }, attribute.value);
+    }
+    lines.push_back(line);
+    results.push_back(value);
+  }
+  static std::string text_of(const Tensor* x) { return x->defined() ? to_string(x->shape()) : "-"; }
+  static std::string text_of(const std::vector<int64_t>* list) { return to_string(IntList(*list)); }
+  static std::string text_of(const Shape* shape) { return to_string(*shape); }
+  static std::string text_of(auto value) { return detail::text(value); }
+};
+
 using Lines = std::vector<std::string>;
+
+// The operations that `compute` runs, with their attributes.
+Lines seen(const auto& compute) {
+  const Attributed observer;
+  compute();
+  return observer.lines;
+}
 
 }  // namespace
 
@@ -47,6 +80,60 @@ TEST_CASE("an observer sees operations from begin to end, recorded or not") {
     x * 2;
   }
   CHECK(diary.lines == Lines{"begin mul", "result mul of 2 [2] unrecorded", "end mul"});
+}
+
+TEST_CASE("an observer sees the attributes of operations") {
+  const Tensor x = leaf({{1, 2, 3}, {4, 5, 6}}), positions = tensor({1, 0}, int64), mask = x > 2;
+  CHECK(seen([&] { softmax(x, -1); }) == Lines{"softmax dim=1 mask=-"});
+  CHECK(seen([&] { masked_softmax(x, mask); }) == Lines{"masked_softmax dim=1 mask=[2, 3]"});
+  CHECK(seen([&] { layer_norm(x, {3}); }) == Lines{"layer_norm normalized_shape=[3] eps=1e-05"});
+  CHECK(seen([&] { permute(x, {1, 0}); }) == Lines{"permute dims=[1, 0]"});
+  CHECK(seen([&] { transpose(x); }) == Lines{"transpose dims=[1, 0]"});
+  CHECK(seen([&] { narrow(x, 1, 1, 2); }) == Lines{"narrow dim=1 start=1 step=1"});
+  CHECK(seen([&] { heed::slice(x, 1, 0, 3, 2); }) == Lines{"slice dim=1 start=0 step=2"});
+  CHECK(seen([&] { select(x, 0, -1); }) == Lines{"select dim=0 index=1"});
+  CHECK(seen([&] { cat({x, x}, 1); }) == Lines{"cat dim=1"});
+  CHECK(seen([&] { flip(x, {1}); }) == Lines{"flip dims=[1]"});
+  CHECK(seen([&] { pad(x, {1, 2}, 0.5); }) == Lines{"pad pads=[1, 2] value=0.5"});
+  CHECK(seen([&] { sum(x, -1, true); }) == Lines{"sum dims=[1] keepdim=1"});
+  CHECK(seen([&] { var(x, 0, 0); }) == Lines{"var dims=[0] correction=0 keepdim=0"});
+  CHECK(seen([&] { max(x, 1); }) == Lines{"max dim=1 keepdim=0 indices=[2]"});
+  CHECK(seen([&] { cumsum(x, 1); }) == Lines{"cumsum dim=1 reverse=0"});
+  CHECK(seen([&] { index_select(x, 0, positions); }) == Lines{"index_select dim=0 index=[2]"});
+  CHECK(seen([&] { embedding(x, positions, -1); }) == Lines{"embedding index=[2] padding_idx=1"});
+  CHECK(seen([&] { where(mask, x, 0); }) == Lines{"where condition=[2, 3]"});
+  CHECK(seen([&] { clamp(x, 0, 1.5); }) == Lines{"clamp min=0 max=1.5"});
+  CHECK(seen([&] { leaky_relu(x, 0.2); }) == Lines{"leaky_relu negative_slope=0.2"});
+  CHECK(seen([&] { add(x, x, 3); }) == Lines{"add alpha=3"});
+  CHECK(seen([&] { blocked_attention(x, x, x, {.is_causal = true, .scale = 0.5}); }) ==
+        Lines{"blocked_attention mask=- bias=- is_causal=1 past=0 scale=0.5 dropout_p=0"});
+}
+
+TEST_CASE("an observer sees results that have no gradient") {
+  const Tensor x = leaf({{1, 2, 3}, {4, 5, 6}});
+  CHECK(seen([&] { x > 2; }) == Lines{"gt"});
+  CHECK(seen([&] { isnan(x); }) == Lines{"isnan"});
+  CHECK(seen([&] { to(x, int64); }) == Lines{"to"});
+  CHECK(seen([&] { argmax(x); }) == Lines{"argmax dims=[0, 1] keepdim=0"});
+  CHECK(seen([&] { argmin(x, 1, true); }) == Lines{"argmin dims=[1] keepdim=1"});
+  CHECK(seen([&] { any(x, 0); }) == Lines{"any dims=[0] keepdim=0"});
+  CHECK(seen([&] { argsort(x); }) == Lines{"topk k=3 dim=1 largest=0", "gather dim=1 index=[2, 3]"});
+}
+
+TEST_CASE("an observer sees every result of the table of operators") {
+  const auto storage = [](const Tensor& x) { return TensorImpl::of(x).storage.get(); };
+  for (const test::OpCase& row : test::op_cases()) {
+    const GradMode mode(!row.in_place);
+    const std::vector<Tensor> inputs = test::inputs_of(row);
+    Attributed observer;
+    const test::Outputs outputs = row.call(inputs);
+    std::set<const Storage*> known;
+    for (const Tensor& x : inputs) known.insert(storage(x));
+    for (const Tensor& y : observer.results)
+      if (y.defined()) known.insert(storage(y));
+    CAPTURE(test::name_of(row));
+    for (const Tensor& y : outputs) CHECK(known.contains(storage(y)));
+  }
 }
 
 TEST_CASE("an observer sees calls of modules") {
