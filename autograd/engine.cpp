@@ -10,8 +10,6 @@
 namespace heed {
 namespace {
 
-using detail::accumulate;
-
 std::atomic<uint64_t> last_pass_id{0};
 
 // One backward pass: seed() puts the nodes behind the outputs in order, inputs before their users, and run()
@@ -88,10 +86,10 @@ class BackwardPass {
     add_gradient(input, std::move(g));
   }
   void add_gradient(Node& node, Tensor g) {
-    if (!node.is_leaf()) return accumulate(node.incoming, std::move(g));
+    if (!node.is_leaf()) return detail::accumulate(node.incoming, std::move(g));
     if (has_targets_) return targets_.add(node, g);
     if (!node.incoming.defined()) return keep(node, std::move(g));
-    accumulate(node.incoming, std::move(g));
+    detail::accumulate(node.incoming, std::move(g));
   }
   // The gradient of a broadcast input is the sum over the broadcast dimensions.
   [[gnu::noinline]] static Tensor sum_to_input(const Node& input, const Tensor& g) {

@@ -1,8 +1,5 @@
 #include "autograd/node.h"
 
-#include <cstring>
-
-#include "autograd/double_backward.h"
 #include "autograd/recompute.h"
 
 namespace heed {
@@ -110,7 +107,7 @@ Tensor Node::result_with_graph() {
 }
 
 Gradients Node::joint_gradients(const Tensor& g) {
-  if (joint->reference && grad_enabled()) return detail::differentiate_reference(*this, g);
+  if (joint->reference && grad_enabled()) return differentiate_reference(g);
   return joint->rule(g, joint->reference && result.defined() ? result_with_graph() : Tensor());
 }
 

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <new>
-
 #include "autograd/hooks.h"
 #include "autograd/observer.h"
 #include "autograd/operand.h"
@@ -147,6 +143,7 @@ class Node : public AutogradMeta {
   void keep_result(const Tensor& value);
   Tensor result_with_graph();
   Gradients joint_gradients(const Tensor& g);
+  Gradients differentiate_reference(const Tensor& g);
   void destroy() noexcept;
 
   Node* next_freed_ = nullptr;

@@ -21,15 +21,4 @@ struct Recomputation {
   static constexpr int64_t kMaxRecomputeDepth = 16;
 };
 
-namespace detail {
-
-/// `x` without its values, which restore_values() computes again; undefined if that is impossible, because x
-/// was written into, its graph was released, or the depth is reached.
-Tensor without_values(const Tensor& x, const Node& node);
-/// Computes the values of a tensor that without_values() returned.
-void restore_values(const Tensor& x);
-/// Depth of a tensor that without_values() returned, 0 for others.
-int64_t recompute_depth(const Tensor& x);
-
-}  // namespace detail
 }  // namespace heed

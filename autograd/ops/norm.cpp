@@ -1,7 +1,6 @@
 #include "tensor/kernels/norm.h"
 
 #include "autograd/node.h"
-#include "autograd/ops/arithmetic.h"
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/norm.h"
 #include "autograd/ops/reduce.h"

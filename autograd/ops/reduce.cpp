@@ -83,19 +83,16 @@ Tensor logsumexp(Operand x, Dims dims, bool keepdim) {
                 {{"dims", dims}, {"keepdim", keepdim}});
 }
 
-Tensor any(Operand x, Dims dims, bool keepdim) {
-  const OpScope scope("any", x.line());
+// amax or amin of the elements as bools.
+static Tensor extreme_bool(const char* op, Tensor (*of)(const Tensor&, const Shape&, bool), const Operand& x,
+                           Shape dims, bool keepdim) {
+  const OpScope scope(op, x.line());
   dims = check_dims(x->dim(), dims);
-  return record("any", kernel::amax(kernel::cast(x, boolean), dims, keepdim), {x},
-                {{"dims", dims}, {"keepdim", keepdim}});
+  return record(op, of(kernel::cast(x, boolean), dims, keepdim), {x}, {{"dims", dims}, {"keepdim", keepdim}});
 }
 
-Tensor all(Operand x, Dims dims, bool keepdim) {
-  const OpScope scope("all", x.line());
-  dims = check_dims(x->dim(), dims);
-  return record("all", kernel::amin(kernel::cast(x, boolean), dims, keepdim), {x},
-                {{"dims", dims}, {"keepdim", keepdim}});
-}
+Tensor any(Operand x, Dims dims, bool keepdim) { return extreme_bool("any", kernel::amax, x, dims, keepdim); }
+Tensor all(Operand x, Dims dims, bool keepdim) { return extreme_bool("all", kernel::amin, x, dims, keepdim); }
 
 Tensor sum_to(Operand x, const Shape& shape) {
   const OpScope scope("sum_to", x.line());

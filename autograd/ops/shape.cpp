@@ -1,8 +1,6 @@
-#include <optional>
-
+#include "autograd/ops/shape.h"
 #include "autograd/node.h"
 #include "autograd/ops/logic.h"
-#include "autograd/ops/shape.h"
 #include "tensor/create.h"
 #include "tensor/kernels/elementwise.h"
 

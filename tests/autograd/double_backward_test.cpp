@@ -1,5 +1,3 @@
-#include "autograd/double_backward.h"
-
 #include "autograd/engine.h"
 #include "autograd/ops/arithmetic.h"
 #include "autograd/ops/in_place.h"
