@@ -1,5 +1,6 @@
 #pragma once
 
+#include "autograd/ops/arithmetic.h"
 #include "tensor/create.h"
 
 /// Start values of parameters. Each call makes a new float32 tensor: init::normal({out, in}, 0, 0.02). To
@@ -14,11 +15,20 @@ inline Tensor ones(const Shape& shape) { return heed::ones(shape); }
 /// All `value`.
 inline Tensor constant(const Shape& shape, double value) { return full(shape, value); }
 /// Uniform in [low, high). Errors: low above high.
-Tensor uniform(const Shape& shape, double low = 0, double high = 1, Generator* generator = nullptr);
+inline Tensor uniform(const Shape& shape, double low = 0, double high = 1, Generator* generator = nullptr) {
+  check(low <= high, "init::uniform: low is ", low, ", high is ", high, "; low must not be above high");
+  return rand(shape, float32, generator) * (high - low) + low;
+}
 /// Uniform in [-1 / sqrt(fan), 1 / sqrt(fan)), where `fan` is the number of inputs of each output.
-Tensor uniform_fan_in(int64_t fan, const Shape& shape, Generator* generator = nullptr);
+inline Tensor uniform_fan_in(int64_t fan, const Shape& shape, Generator* generator = nullptr) {
+  const double bound = fan > 0 ? 1 / std::sqrt(static_cast<double>(fan)) : 0;
+  return uniform(shape, -bound, bound, generator);
+}
 /// Normal. Errors: std below 0.
-Tensor normal(const Shape& shape, double mean = 0, double std = 1, Generator* generator = nullptr);
+inline Tensor normal(const Shape& shape, double mean = 0, double std = 1, Generator* generator = nullptr) {
+  check(std >= 0, "init::normal: std is ", std, "; it must not be negative");
+  return randn(shape, float32, generator) * std + mean;
+}
 
 /// The number of inputs of each output, and of outputs of each input.
 struct Fans {

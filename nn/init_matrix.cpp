@@ -2,7 +2,6 @@
 
 #include <numeric>
 
-#include "autograd/ops/arithmetic.h"
 #include "autograd/ops/shape.h"
 #include "nn/init.h"
 

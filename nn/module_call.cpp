@@ -1,8 +1,38 @@
 #include "nn/module_call.h"
 
+#include <mutex>
+#include <set>
+
 #include "autograd/ops/shape.h"
+#include "nn/module.h"
 
 namespace heed::detail {
+
+// Paths are never freed, because nodes point to them and graphs may outlive every module. Each different
+// text is stored once.
+static const char* interned(const std::string& path) {
+  static std::mutex mutex;
+  static auto& paths = *new std::set<std::string>;
+  const std::lock_guard lock(mutex);
+  return paths.insert(path).first->c_str();
+}
+
+// See Note [Module paths].
+const char* ModuleCall::path() const {
+  const Module& root = outermost_.module_;
+  const uint64_t id = outermost_.state_.id.load(std::memory_order_relaxed);
+  if (state_.root.load(std::memory_order_acquire) == id) return state_.path.load(std::memory_order_relaxed);
+  const char* found = module_path;  // not a member: it counts as part of the module that calls it
+  for (const ConstNamedModule& part : root.named_modules()) {
+    CallState& state = part.module->call_state_;
+    if (state.root.load(std::memory_order_acquire) != id) {
+      state.path.store(interned(part.name), std::memory_order_relaxed);
+      state.root.store(id, std::memory_order_release);
+    }
+    if (part.module == &module_) found = state.path.load(std::memory_order_relaxed);
+  }
+  return found;
+}
 
 void ModuleCall::before(const std::vector<Tensor>& inputs) const {
   if (state_.hooks) state_.hooks->before.each([&](const auto& hook) { hook(module_, inputs); });

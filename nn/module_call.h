@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <tuple>
 
 #include "autograd/node.h"
@@ -98,12 +97,7 @@ class ModuleCall {
   [[noreturn]] void rethrow() const;
 
  private:
-  const char* path() const {
-    const uint64_t root = outermost_.state_.id.load(std::memory_order_relaxed);
-    const bool known = state_.root.load(std::memory_order_acquire) == root;
-    return known ? state_.path.load(std::memory_order_relaxed) : find_path(outermost_.module_);
-  }
-  const char* find_path(const Module& root) const;
+  const char* path() const;
 
   inline static thread_local constinit const ModuleCall* innermost = nullptr;
   const Module& module_;
@@ -162,8 +156,7 @@ auto call_forward(Self& self, SourceLocation line, Args&&... args) {
   try {
     const bool hooked = call.hooked();
     const std::vector<Tensor> inputs = hooked ? tensors_among(args...) : std::vector<Tensor>();
-    if (hooked) [[unlikely]]
-      call.before(inputs);
+    if (hooked) call.before(inputs);
     if constexpr (std::is_void_v<decltype(self.forward(std::forward<Args>(args)...))>) {
       self.forward(std::forward<Args>(args)...);
     } else {
@@ -183,27 +176,23 @@ template <class Self>
 class CallOperator {
  public:
   template <class... Args>
-  auto operator()(LayerInput x, Args&&... args) const
     requires(Forwards<const Self, const Tensor&, Args...>)
-  {
+  auto operator()(LayerInput x, Args&&... args) const {
     return call_forward(static_cast<const Self&>(*this), x.line, x.tensor, std::forward<Args>(args)...);
   }
   template <class... Args>
-  auto operator()(LayerInput x, Args&&... args)
     requires(Forwards<Self, const Tensor&, Args...>)
-  {
+  auto operator()(LayerInput x, Args&&... args) {
     return call_forward(static_cast<Self&>(*this), x.line, x.tensor, std::forward<Args>(args)...);
   }
   template <class... Args>
-  auto operator()(Args&&... args) const
     requires(!kTensorFirst<Args...> && Forwards<const Self, Args...>)
-  {
+  auto operator()(Args&&... args) const {
     return call_forward(static_cast<const Self&>(*this), {}, std::forward<Args>(args)...);
   }
   template <class... Args>
-  auto operator()(Args&&... args)
     requires(!kTensorFirst<Args...> && Forwards<Self, Args...>)
-  {
+  auto operator()(Args&&... args) {
     return call_forward(static_cast<Self&>(*this), {}, std::forward<Args>(args)...);
   }
 };

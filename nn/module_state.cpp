@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "autograd/node.h"
 #include "nn/module.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/table.h"

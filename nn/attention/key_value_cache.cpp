@@ -1,13 +1,11 @@
 #include "nn/attention/key_value_cache.h"
 
-#include <atomic>
+#include <algorithm>
+#include <ranges>
 
 #include "autograd/grad_mode.h"
 #include "autograd/ops/index.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
-#include "tensor/create.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {
@@ -71,8 +69,9 @@ void KeyValueCache::roll_back(int64_t length) {
 
 void KeyValueCache::select(const Tensor& rows) {
   if (!keys_.view.defined()) return;
-  const Shape batch{keys_.view.size(0)};
-  if (rows.dtype() == int64 && rows.shape() == batch && all(rows == arange(batch[0], int64)).item<bool>())
+  const int64_t batch = keys_.view.size(0);
+  if (rows.dtype() == int64 && rows.shape() == Shape{batch} &&
+      std::ranges::equal(rows.to_vector<int64_t>(), std::views::iota(int64_t{0}, batch)))
     return;  // the same rows in the same order
   std::tie(keys_, values_) = std::pair(keys_.selected(rows), values_.selected(rows));
 }

@@ -56,15 +56,15 @@ Tensor Mask::zero_unattended(const Tensor& x) const {
 std::string to_string(const Mask& mask) {
   if (mask.allows_all()) return "everything may attend to everything\n";
   const Shape& shape = mask.allowed().shape();
-  const auto allowed = mask.allowed().to_vector<double>();
-  const size_t keys = shape.empty() ? 1 : static_cast<size_t>(shape.back());
-  const size_t queries = shape.dim() > 1 ? static_cast<size_t>(shape[shape.dim() - 2]) : 1;
+  const int64_t keys = shape.empty() ? 1 : shape.back();
+  const int64_t queries = shape.dim() > 1 ? shape[shape.dim() - 2] : 1;
   std::string text;
-  for (size_t i = 0; i < allowed.size(); ++i) {
-    if (i > 0 && i % (queries * keys) == 0) text += '\n';
-    text += allowed[i] != 0 ? 'x' : '.';
-    if ((i + 1) % keys == 0) text += '\n';
-  }
+  int64_t done = 0;
+  mask.allowed().for_each([&](auto allowed) {
+    if (done > 0 && done % (queries * keys) == 0) text += '\n';
+    text += allowed ? 'x' : '.';
+    if (++done % keys == 0) text += '\n';
+  });
   return text;
 }
 

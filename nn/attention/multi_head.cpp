@@ -1,6 +1,5 @@
 #include "nn/attention/multi_head.h"
 
-#include "autograd/ops/matmul.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
 #include "nn/attention/position.h"

@@ -2,7 +2,6 @@
 
 #include "nn/attention/key_value_cache.h"
 #include "nn/attention/scaled_dot_product.h"
-#include "nn/layers/linear.h"
 
 /// Attention with several heads.
 namespace heed {

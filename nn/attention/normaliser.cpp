@@ -6,14 +6,6 @@
 
 namespace heed {
 
-Tensor SoftmaxNormaliser::operator()(const Tensor& scores, const Mask& mask) const {
-  return masked_softmax(scores, mask.allowed());
-}
-
-Tensor SparsemaxNormaliser::operator()(const Tensor& scores, const Mask& mask) const {
-  return sparsemax(scores, mask.allowed());
-}
-
 Tensor HardNormaliser::operator()(const Tensor& scores, const Mask& mask) const {
   // Gumbel-max: argmax(log p + G), with G = -log(-log(u)) and uniform u, is a sample from p.
   const auto draw = function(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "autograd/ops/softmax.h"
 #include "nn/attention/mask.h"
 #include "nn/attention/score.h"
 
@@ -20,13 +21,13 @@ concept Normaliser = requires(const N& normaliser, const Tensor& scores, const M
 
 /// exp(s_j) / sum_k exp(s_k) over the keys that the mask allows.
 struct SoftmaxNormaliser {
-  Tensor operator()(const Tensor& scores, const Mask& mask) const;
+  Tensor operator()(const Tensor& scores, const Mask& mask) const { return masked_softmax(scores, mask); }
 };
 
 /// max(s_j - t, 0) with t such that the row sums to 1: most weights are exactly 0 (Martins and Astudillo
 /// 2016).
 struct SparsemaxNormaliser {
-  Tensor operator()(const Tensor& scores, const Mask& mask) const;
+  Tensor operator()(const Tensor& scores, const Mask& mask) const { return sparsemax(scores, mask); }
 };
 
 /// Hard attention: samples one key for each query from softmax(s) and gives it weight 1. The mean over many

@@ -1,7 +1,5 @@
 #include "nn/attention/pooling.h"
 
-#include "autograd/ops/matmul.h"
-
 namespace heed {
 
 Tensor attention_pool(Operand weights, Operand values, const Mask& mask) {

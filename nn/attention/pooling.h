@@ -1,6 +1,5 @@
 #pragma once
 
-#include "autograd/observer.h"
 #include "nn/attention/normaliser.h"
 #include "nn/functional.h"
 
@@ -38,25 +37,6 @@ inline void capture_attention(const Tensor& weights) {
   });
 }
 
-namespace detail {
-
-/// score(queries, keys). Keys that no query may attend to have no influence, even if NaN. Throws unless the
-/// scores are [..., Tq, Tk] and the mask broadcasts to them.
-template <class ScoreType>
-Tensor masked_scores(const ScoreType& score, const Tensor& queries, const CachedKeys& keys,
-                     const Mask& mask) {
-  const Tensor attended = mask.zero_unattended(keys);
-  Tensor scores = attended.same_as(keys) ? score(queries, keys) : score(queries, CachedKeys(attended));
-  check_in("AttentionPooling",
-           scores.dim() > 1 && scores.size(-2) == queries.size(-2) && scores.size(-1) == keys.size(-2),
-           "queries are ", queries.shape(), ", keys ", keys.shape(), ", but the score made ", scores.shape(),
-           "; it must be [..., Tq, Tk]");
-  check_fits_scores("mask", mask, scores.shape());
-  return scores;
-}
-
-}  // namespace detail
-
 /// Options of AttentionPooling.
 struct AttentionPoolingOptions {
   double dropout = 0;  ///< Probability that a weight is zeroed in training.
@@ -91,7 +71,14 @@ class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType
 
   AttentionResult forward(const Tensor& queries, const CachedKeys& keys, const Tensor& values,
                           const Mask& mask = {}) const {
-    const Tensor scores = detail::masked_scores(score, queries, keys, mask);
+    const Tensor attended = mask.zero_unattended(keys);  // keys of padding have no influence, even if NaN
+    const Tensor scores =
+        attended.same_as(keys) ? score(queries, keys) : score(queries, CachedKeys(attended));
+    check_in("AttentionPooling",
+             scores.dim() > 1 && scores.size(-2) == queries.size(-2) && scores.size(-1) == keys.size(-2),
+             "queries are ", queries.shape(), ", keys ", keys.shape(), ", but the score made ",
+             scores.shape(), "; it must be [..., Tq, Tk]");
+    detail::check_fits_scores("mask", mask, scores.shape());
     const Tensor weights = F::dropout(normaliser(scores, mask), dropout, this->training());
     return {attention_pool(weights, values, mask), weights};
   }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <limits>
-#include <optional>
 
 #include "autograd/dims.h"
 #include "autograd/ops/norm.h"

@@ -4,7 +4,6 @@
 #include "autograd/ops/matmul.h"
 #include "nn/attention/mask.h"
 #include "nn/functional.h"
-#include "tensor/create.h"
 
 namespace heed {
 namespace {

@@ -1,7 +1,6 @@
 #include "nn/transformer/transformer.h"
 
 #include "autograd/ops.h"
-#include "nn/functional.h"
 
 namespace heed {
 namespace {
