@@ -31,6 +31,10 @@
 /// operations of a header, such as mixed dtypes, are on the header's page. "Start" is the distribution of a
 /// layer's parameters before training, "State dict" their names in files, which are PyTorch's.
 
+#if __cplusplus < 202002L
+#error heed needs C++20: compile with -std=c++20
+#else
+
 #include "autograd/engine.h"
 #include "autograd/function.h"
 #include "autograd/grad_mode.h"
@@ -77,3 +81,5 @@ using heed::elu, heed::gelu, heed::leaky_relu, heed::log_softmax, heed::masked_s
 using heed::embedding, heed::layer_norm, heed::linear, heed::rms_norm;
 
 }  // namespace heed::F
+
+#endif

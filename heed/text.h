@@ -3,6 +3,10 @@
 /// @file
 /// Text as tokens: vocabularies, byte pairs, batches, search, sampling, metrics.
 
+#if __cplusplus < 202002L
+#error heed needs C++20: compile with -std=c++20
+#else
+
 #include "nn/text/batch.h"
 #include "nn/text/byte_pairs.h"
 #include "nn/text/metrics.h"
@@ -12,3 +16,5 @@
 #include "nn/text/tokenise.h"
 #include "nn/text/vocabulary.h"
 #include "tensor/utf8.h"
+
+#endif

@@ -4,6 +4,10 @@
 /// What people look at: attention weights as text, heat map and page, the tape of an engine run, summaries,
 /// tables.
 
+#if __cplusplus < 202002L
+#error heed needs C++20: compile with -std=c++20
+#else
+
 #include "nn/view/capture.h"
 #include "nn/view/heat_map.h"
 #include "nn/view/page.h"
@@ -13,3 +17,5 @@
 #include "nn/view/tape_page.h"
 #include "nn/view/text.h"
 #include "tensor/table.h"
+
+#endif

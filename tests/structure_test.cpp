@@ -292,6 +292,14 @@ TEST_CASE("public headers compile without a warning") {
   require_none(compile_errors(all, "-std=c++20 -Wall -Wextra -Wshadow -Werror"));
 }
 
+TEST_CASE("with C++17 the headers that programs include give one error, and it says what to do") {
+  for (const char* header : {"heed.h", "heed/debug.h", "heed/files.h", "heed/text.h", "heed/view.h"}) {
+    CAPTURE(header);
+    const std::string source = "#include \"" + std::string(header) + "\"\nint main() {}\n";
+    CHECK(only_says(compile_errors(source, "-std=c++17"), "heed needs C++20: compile with -std=c++20"));
+  }
+}
+
 TEST_CASE("every source has its test file") { require_none(check_mirrors(HEED_SOURCE_DIR)); }
 
 TEST_CASE("every op has a row in the table of op tests") {
