@@ -121,7 +121,6 @@ template Tensor from_vector(const std::vector<Scalar>&, const Shape&, DType, Sou
 template Tensor from_vector(const std::vector<float>&, const Shape&, DType, SourceLocation);
 template Tensor from_vector(const std::vector<double>&, const Shape&, DType, SourceLocation);
 template Tensor from_vector(const std::vector<int64_t>&, const Shape&, DType, SourceLocation);
-template Tensor from_vector(const std::vector<int>&, const Shape&, DType, SourceLocation);
 template Tensor from_vector(const std::vector<bool>&, const Shape&, DType, SourceLocation);
 
 }  // namespace heed

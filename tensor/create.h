@@ -63,6 +63,19 @@ Tensor tensor(const NestedList& values, DType dtype = float32,
 template <class T>
 Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype = dtype_of<T>,
                    SourceLocation line = SourceLocation::current());
+/// The same for integers that no dtype stores, such as int and unsigned char: int64 unless another dtype is
+/// given. Errors: a value above the range of int64.
+template <class T>
+  requires(!is_element<T> && !std::is_same_v<T, Scalar>)
+Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype = int64,
+                   SourceLocation line = SourceLocation::current()) {
+  static_assert(std::is_integral_v<T>,
+                "from_vector takes float, double, bool and integers; convert the values");
+  if constexpr (std::is_integral_v<T>)
+    return from_vector(std::vector<Scalar>(values.begin(), values.end()), shape, dtype, line);
+  else
+    return {};
+}
 
 // Random tensors; without a generator they draw from the thread's default one, see manual_seed.
 

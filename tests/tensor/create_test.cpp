@@ -1,5 +1,8 @@
 #include "tensor/create.h"
 
+#include <climits>
+
+#include "tests/support/compile.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -134,4 +137,34 @@ TEST_CASE("tensors from vectors") {
   CHECK(from_vector(std::vector<float>{}, {0, 2}).numel() == 0);
   CHECK_ERROR(from_vector(std::vector<float>{1, 2}, {3}),
               "from_vector: 2 values for shape [3] of 3 elements");
+}
+
+template <class T>
+static bool becomes_int64(T largest) {
+  const Tensor x = from_vector(std::vector<T>{0, 1, largest}, {3});
+  return x.dtype() == int64 &&
+         x.to_vector<int64_t>() == std::vector<int64_t>{0, 1, static_cast<int64_t>(largest)};
+}
+
+TEST_CASE("vectors of integers that no dtype stores become int64") {
+  CHECK(becomes_int64<int>(INT_MAX));
+  CHECK(becomes_int64<short>(SHRT_MAX));
+  CHECK(becomes_int64<unsigned char>(UCHAR_MAX));
+  CHECK(becomes_int64<uint32_t>(UINT32_MAX));
+  CHECK(becomes_int64<long long>(INT64_MAX));
+  CHECK(becomes_int64<uint64_t>(INT64_MAX));
+  CHECK(from_vector(std::vector<int8_t>{-1}, {1}, float32).item<float>() == -1);
+  CHECK(from_vector(std::vector<uint64_t>{uint64_t{1} << 63}, {1}, float64).item() == 0x1p63);
+  CHECK_ERROR_HAS(from_vector(std::vector<uint64_t>{uint64_t{1} << 63}, {1}), "does not fit a int64 tensor");
+}
+
+TEST_CASE("other vectors are refused by the compiler in one line") {
+  const Texts errors = compile_errors(R"(
+#include "tensor/create.h"
+heed::Tensor f() { return heed::from_vector(std::vector<long double>{1}, {1}); }
+heed::Tensor g() { return heed::from_vector(std::vector<std::string>{"1"}, {1}); }
+)");
+  REQUIRE(errors.size() == 2);
+  for (const std::string& error : errors)
+    CHECK(contains(error, "from_vector takes float, double, bool and integers; convert the values"));
 }
