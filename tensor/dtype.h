@@ -41,11 +41,6 @@ inline constexpr DType dtype_of = [] {
   if constexpr (std::is_same_v<T, bool>) return DType::boolean;
 }();
 
-/// Whether a dtype stores T.
-template <class T>
-inline constexpr bool is_element = std::is_same_v<T, float> || std::is_same_v<T, double> ||
-                                   std::is_same_v<T, int64_t> || std::is_same_v<T, bool>;
-
 /// A type as a value, so that a generic lambda can be told which one it runs for.
 template <class T>
 struct Type {};

@@ -45,8 +45,8 @@ namespace detail {
 struct ErrorText {
   std::string message, table;
 };
-/// Throws an Error with this text, in the name of the operation that is running, or of another one.
-[[noreturn]] void raise(ErrorText text, const char* operation = nullptr);
+/// Throws an Error with this text, in the name of `operation`, or of the one that is running if null.
+[[noreturn]] void raise(ErrorText text, const char* operation);
 
 template <class Part>
 void append(std::string& message, const Part& part) {
@@ -79,21 +79,19 @@ std::string text(const Parts&... parts) {
 
 }  // namespace detail
 
-/// Throws an Error whose message is the parts one after the other: texts, numbers, shapes, dtypes, tables.
-/// While an operation runs, the Error has its name and the line where it was called.
-template <class... Parts>
-[[noreturn, gnu::cold, gnu::noinline]] void fail(const Parts&... parts) {
-  detail::ErrorText text;
-  (detail::append(text, parts), ...);
-  detail::raise(std::move(text));
-}
-
 /// fail() in the name of an operation or class that may have no scope of its own.
 template <class... Parts>
 [[noreturn, gnu::cold, gnu::noinline]] void fail_in(const char* operation, const Parts&... parts) {
   detail::ErrorText text;
   (detail::append(text, parts), ...);
   detail::raise(std::move(text), operation);
+}
+
+/// Throws an Error whose message is the parts one after the other: texts, numbers, shapes, dtypes, tables.
+/// While an operation runs, the Error has its name and the line where it was called.
+template <class... Parts>
+[[noreturn, gnu::cold, gnu::noinline]] void fail(const Parts&... parts) {
+  fail_in(nullptr, parts...);
 }
 
 /// Throws unless `condition` holds. The message is put together only when it is needed.

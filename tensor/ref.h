@@ -13,11 +13,8 @@ namespace heed {
 /// from the moment it has two: the C library tells.
 class RefCount {
  public:
-  /// One reference more.
   void add() { change(1, std::memory_order_relaxed); }
-  /// True when the last reference is gone.
-  bool drop() { return change(-1, std::memory_order_acq_rel) == 0; }
-  /// The number of references.
+  bool drop() { return change(-1, std::memory_order_acq_rel) == 0; }  ///< True if it was the last.
   int64_t value() const { return count_.load(std::memory_order_acquire); }
 
  private:
@@ -37,18 +34,15 @@ template <class T>
 class Ref {
  public:
   Ref() = default;  ///< to nothing
-  /// One reference more to this object, or to nothing.
   explicit Ref(T* object) : object_(object) {
     if (object_) object_->references.add();
   }
   Ref(const Ref& other) : Ref(other.object_) {}                                  ///< one reference more
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}  ///< the same reference
-  /// The old object loses a reference.
   Ref& operator=(Ref other) noexcept {
     std::swap(object_, other.object_);
     return *this;
   }
-  /// The last reference frees the object.
   ~Ref() {
     if (object_ && object_->references.drop()) object_->release();
   }

@@ -8,6 +8,11 @@
 /// Numbers of C++ before they meet a dtype.
 namespace heed {
 
+/// Whether a dtype stores T.
+template <class T>
+inline constexpr bool is_element = std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                                   std::is_same_v<T, int64_t> || std::is_same_v<T, bool>;
+
 /// A number of C++ before it meets a dtype. An integer is kept to its last digit, which a double would round
 /// from 2^53 on; everything else, and an unsigned integer from 2^63 on, is a double.
 class Scalar {

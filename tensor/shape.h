@@ -18,9 +18,7 @@ class Shape {
   static constexpr int64_t kMaxDim = 8;  ///< the most dimensions
 
   Shape() = default;  ///< of a scalar
-  /// Shape{2, 3}.
   Shape(std::initializer_list<int64_t> sizes) : Shape(sizes.begin(), static_cast<int64_t>(sizes.size())) {}
-  /// The sizes of a list.
   Shape(const std::vector<int64_t>& sizes) : Shape(sizes.data(), static_cast<int64_t>(sizes.size())) {}
   /// `dim` sizes in memory.
   Shape(const int64_t* sizes, int64_t dim) {
@@ -34,7 +32,6 @@ class Shape {
     return shape;
   }
 
-  /// The number of dimensions.
   int64_t dim() const { return dim_; }
   bool empty() const { return dim_ == 0; }                    ///< whether there are none: a scalar
   int64_t& operator[](int64_t i) & { return sizes_[i]; }      ///< size i, unchecked
@@ -63,13 +60,11 @@ class Shape {
     push_back(size);
     std::rotate(sizes_ + at, end() - 1, end());
   }
-  /// One dimension less.
   void erase(int64_t at) {
     std::copy(sizes_ + at + 1, sizes_ + dim_, sizes_ + at);
     --dim_;
   }
 
-  /// Whether all sizes are equal.
   bool operator==(const Shape& other) const {
     for (int64_t i = 0; i < dim_; ++i)  // few: a call would cost more
       if (sizes_[i] != other.sizes_[i]) return false;
