@@ -13,10 +13,10 @@ namespace {
 std::atomic<uint64_t> last_pass_id{0};
 
 // One backward pass: seed() puts the nodes behind the outputs in order, inputs before their users, and run()
-// visits them in reverse. So a node's gradient is complete when it is visited: all its users came before.
+// visits them in reverse. A node's gradient is complete when it is visited, since all its users came before.
 class BackwardPass {
  public:
-  // Without inputs the gradients go to the leaves. `stop_at_targets`: the pass does not look behind them.
+  // Without inputs, gradients accumulate in the leaves. With `stop_at_targets`, the pass ends at the inputs.
   BackwardPass(SourceLocation line, const std::vector<Tensor>* inputs, bool stop_at_targets)
       : line_(line),
         has_targets_(inputs),
@@ -120,10 +120,10 @@ class BackwardPass {
     if (node.pass_id != 0) [[unlikely]]
       fail(node.name, " ", at(node.line),
            " is part of a backward pass that is still running; differentiate another graph inside hooks");
-    const bool further = !stop_at_targets_ || !targets_.contains(node);
-    if (!further) append(node);
+    const bool continues = !stop_at_targets_ || !targets_.contains(node);
+    if (!continues) append(node);
     node.pass_id = id_;
-    return further;
+    return continues;
   }
   void append(Node& node) {
     node.needs_gradient = !has_targets_ || targets_.contains(node);
@@ -148,7 +148,7 @@ class BackwardPass {
          " was used before and freed; give retain_graph = true the first time, or compute the result anew");
   }
 
-  // Their memory is reused by the next pass of this thread.
+  // Buffers that the next pass of this thread reuses.
   struct Lists {
     std::vector<Node*> order, keepers;
     std::vector<detail::WalkStep> stack;
@@ -165,7 +165,7 @@ class BackwardPass {
   Lists lists_ = std::move(spare_);
 };
 
-// The scopes end before the pass runs: hooks belong to the user, and name their own operations.
+// The scope ends before the pass runs, so that an error in a hook names the operation of the hook.
 std::vector<Tensor> differentiate(const char* name, const std::vector<Tensor>& outputs,
                                   const std::vector<Tensor>* inputs, const GradOptions& options,
                                   SourceLocation line, bool stop_at_targets = false) {

@@ -31,8 +31,8 @@ inline std::vector<Tensor> grad(const Tensor& output, const std::vector<Tensor>&
 }
 
 namespace detail {
-/// grad() with create_graph that does not look behind `inputs`. A gradient is undefined if the output does
-/// not use the input, or needs no gradient itself.
+/// grad() with create_graph that stops at `inputs`. A gradient is undefined if the output does not depend on
+/// the input or does not require a gradient.
 std::vector<Tensor> grad_until(const Tensor& output, const std::vector<Tensor>& inputs, const Tensor& g);
 }  // namespace detail
 

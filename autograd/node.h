@@ -18,8 +18,8 @@ namespace detail {
 
 /// Path of the module whose forward runs in this thread, "" outside; nn sets it.
 inline thread_local constinit const char* module_path = "";
-/// Where the program called the innermost module that runs in this thread, calls by heed's own layers apart;
-/// its line is 0 outside. nn sets it.
+/// Where the program called the innermost module that runs in this thread, ignoring calls by heed's layers.
+/// Its line is 0 outside of modules. nn sets it.
 inline thread_local constinit SourceLocation module_line;
 
 }  // namespace detail
@@ -34,8 +34,8 @@ inline thread_local constinit SourceLocation module_line;
 class Edge {
  public:
   explicit(false) Edge(const Operand& x) : input(x) {}
-  /// `f` is (g) -> gradient, or (g, y) -> gradient. `formula` says the same to people, a literal in which
-  /// $1, $2, ... are the operation's inputs and $y is its result: "g $2".
+  /// `f` is (g) -> gradient, or (g, y) -> gradient. `formula` is the rule as text for display, a literal in
+  /// which $1, $2, ... are the operation's inputs and $y is its result: "g $2".
   template <class Rule, class Closure = std::remove_cvref_t<Rule>>
   Edge(const Operand& x, const char* formula, Rule&& f)
       : input(x), text(formula), rule(const_cast<Closure*>(&f)), table(&detail::rule_table<Closure>) {
@@ -97,8 +97,8 @@ class Node : public AutogradMeta {
   Input* inputs() { return reinterpret_cast<Input*>(this + 1); }
   const Input* inputs() const { return reinterpret_cast<const Input*>(this + 1); }
 
-  /// Runs the rules with the gradient `g` of the result: calls accumulate(input node, gradient) for every
-  /// input whose node wants(node) one.
+  /// Runs the rules with the gradient `g` of the result: calls accumulate(node, gradient) for the node of
+  /// each input for which wants(node) is true.
   template <class Wants, class Accumulate>
   void for_each_input_gradient(const Tensor& g, Wants&& wants, Accumulate&& accumulate);
   /// Frees the rules, the tensors that they saved, and the hooks; the structure of the graph stays.
@@ -149,17 +149,17 @@ class Node : public AutogradMeta {
   Node* next_freed_ = nullptr;
 };
 
-/// Attaches to `value`, freshly computed, how to differentiate it; a no-op if no input needs a gradient. The
-/// name is copied; the attributes are for observers.
+/// Records `value` as the result of an operation with these gradient rules, and returns it. Records nothing
+/// if no input needs a gradient. Copies the name; passes the attributes to observers (observer.h).
 Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges, Attributes attributes = {});
 
 /// The same for an operation whose gradients share work.
 ///
-/// Note [Reference implementations]: such an operation has its forward also in public operations,
-/// `reference`. If a derivative of the gradient is wanted, the engine runs the reference on fresh views of
-/// the inputs and differentiates it, so no second derivative is written by hand. HEED_REFERENCE=1 runs it
-/// instead of the fast operation, and tests compare the two. Without a reference (null) the rule itself
-/// consists of public operations, and its second argument is undefined.
+/// Note [Reference implementations]: such an operation also provides its forward as a composition of
+/// public operations, `reference`. If a derivative of the gradient is wanted, the engine runs the reference
+/// on fresh views of the inputs and differentiates it, so no second derivative is written by hand.
+/// HEED_REFERENCE=1 runs it instead of the fast operation, and tests compare the two. Without a reference
+/// (null) the rule itself consists of public operations, and its second argument is undefined.
 ///
 /// `recompute` computes the value again from the inputs, with the same bits, for Note [Recomputed values];
 /// the rule's second argument is then undefined. `texts` are the formulas of the gradients, see Edge.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <variant>
 #include <vector>
@@ -13,13 +14,14 @@ namespace heed {
 class Module;
 
 /// A named argument of an operation that is no operand: {"dim", 1}, {"eps", 1e-5}, {"mask", mask}. Refers to
-/// shapes and tensors, so it is valid only during the call that receives it.
+/// shapes and tensors, so it is valid only during the call that receives it. std::get_if reads the value.
 struct Attribute {
   using Value = std::variant<bool, int64_t, double, const char*, const Shape*, const std::vector<int64_t>*,
                              const Tensor*>;
 
-  Attribute(const char* key, bool x) : name(key), value(x) {}
-  Attribute(const char* key, int64_t x) : name(key), value(x) {}
+  template <std::integral T>
+  Attribute(const char* key, T x)
+      : name(key), value(static_cast<std::conditional_t<std::is_same_v<T, bool>, bool, int64_t>>(x)) {}
   Attribute(const char* key, double x) : name(key), value(x) {}
   Attribute(const char* key, const char* x) : name(key), value(x) {}
   Attribute(const char* key, const Shape& x) : name(key), value(&x) {}

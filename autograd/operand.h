@@ -6,9 +6,9 @@
 /// The arguments of operations.
 namespace heed {
 
-/// An argument of an operation: a tensor or a C++ number, and the caller's line. Converts implicitly, so that
-/// `a + b` knows where it was written. Owns a temporary tensor and refers to any other: `Operand o = x + y;`
-/// is safe, `Operand o = x;` must not outlive x.
+/// An argument of an operation: a tensor or a C++ number, and the caller's line. Converts implicitly, so
+/// that errors in `a + b` name the line of the call. Owns a temporary tensor and refers to any other:
+/// `Operand o = x + y;` is safe, `Operand o = x;` must not outlive x.
 class Operand {
  public:
   /// An optional argument that was not given.

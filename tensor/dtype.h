@@ -41,7 +41,7 @@ inline constexpr DType dtype_of = [] {
   if constexpr (std::is_same_v<T, bool>) return DType::boolean;
 }();
 
-/// A type as a value, so that a generic lambda can be told which one it runs for.
+/// A tag that passes a type to a generic lambda.
 template <class T>
 struct Type {};
 

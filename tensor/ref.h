@@ -6,15 +6,17 @@
 #include <cstdint>
 #include <utility>
 
-/// Counted references.
+/// Reference counting.
 namespace heed {
 
-/// A reference count inside the object it counts. Plain arithmetic while the process has one thread, atomic
-/// from the moment it has two: the C library tells.
+/// A reference count inside the counted object. Not atomic while the process has a single thread, which the C
+/// library knows.
 class RefCount {
  public:
   void add() { change(1, std::memory_order_relaxed); }
-  bool drop() { return change(-1, std::memory_order_acq_rel) == 0; }  ///< True if it was the last.
+  bool drop() {
+    return change(-1, std::memory_order_acq_rel) == 0;
+  }  ///< Returns true for the last reference.
   int64_t value() const { return count_.load(std::memory_order_acquire); }
 
  private:
@@ -28,17 +30,17 @@ class RefCount {
   std::atomic<int64_t> count_{0};
 };
 
-/// A pointer that shares what it points to. T has a public RefCount `references` and a `release()` that
-/// frees it; both are called through the pointer, so T may be incomplete where no Ref to it is copied.
+/// A shared pointer. T has a public RefCount `references` and a `release()` that frees it. T may be
+/// incomplete where no Ref to it is copied.
 template <class T>
 class Ref {
  public:
-  Ref() = default;  ///< to nothing
+  Ref() = default;  ///< Null.
   explicit Ref(T* object) : object_(object) {
     if (object_) object_->references.add();
   }
-  Ref(const Ref& other) : Ref(other.object_) {}                                  ///< one reference more
-  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}  ///< the same reference
+  Ref(const Ref& other) : Ref(other.object_) {}                                  ///< Shares the object.
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}  ///< Leaves `other` null.
   Ref& operator=(Ref other) noexcept {
     std::swap(object_, other.object_);
     return *this;
@@ -47,11 +49,13 @@ class Ref {
     if (object_ && object_->references.drop()) object_->release();
   }
 
-  T* get() const { return object_; }                                           ///< the object, or null
-  T* operator->() const { return object_; }                                    ///< a member of the object
-  T& operator*() const { return *object_; }                                    ///< the object
-  explicit operator bool() const { return object_ != nullptr; }                ///< whether there is one
-  bool unique() const { return object_ && object_->references.value() == 1; }  ///< this reference alone
+  T* get() const { return object_; }  ///< Null without an object.
+  T* operator->() const { return object_; }
+  T& operator*() const { return *object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+  bool unique() const {
+    return object_ && object_->references.value() == 1;
+  }  ///< True if no other reference exists.
 
  private:
   T* object_ = nullptr;

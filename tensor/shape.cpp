@@ -48,7 +48,7 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* name_a, const
 }
 
 int64_t check_dim(int64_t rank, int64_t dim) {
-  const int64_t limit = std::max<int64_t>(rank, 1);  // a scalar answers to dim 0 and -1
+  const int64_t limit = std::max<int64_t>(rank, 1);  // a scalar accepts dim 0 and -1
   check(-limit <= dim && dim < limit, "dim ", dim, " is out of range for a tensor of rank ", rank, ": use ",
         -limit, " to ", limit - 1);
   return dim < 0 ? dim + limit : dim;

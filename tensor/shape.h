@@ -8,16 +8,15 @@
 #include "tensor/error.h"
 #include "tensor/print.h"
 
-/// Shapes, strides and what broadcasts.
+/// Shapes, strides and broadcasting.
 namespace heed {
 
-/// A list of sizes, one for each dimension: at most eight, kept inside the object, so that a shape is copied
-/// like a number. More are an Error, wherever they come from.
+/// A list of sizes, one for each dimension. Stores up to eight without allocating; more throw.
 class Shape {
  public:
-  static constexpr int64_t kMaxDim = 8;  ///< the most dimensions
+  static constexpr int64_t kMaxDim = 8;
 
-  Shape() = default;  ///< of a scalar
+  Shape() = default;  ///< The shape of a scalar.
   Shape(std::initializer_list<int64_t> sizes) : Shape(sizes.begin(), static_cast<int64_t>(sizes.size())) {}
   Shape(const std::vector<int64_t>& sizes) : Shape(sizes.data(), static_cast<int64_t>(sizes.size())) {}
   /// `dim` sizes in memory.
@@ -33,29 +32,29 @@ class Shape {
   }
 
   int64_t dim() const { return dim_; }
-  bool empty() const { return dim_ == 0; }                    ///< whether there are none: a scalar
-  int64_t& operator[](int64_t i) & { return sizes_[i]; }      ///< size i, unchecked
-  int64_t operator[](int64_t i) const& { return sizes_[i]; }  ///< size i, unchecked
-  int64_t back() const { return sizes_[dim_ - 1]; }           ///< the last size, if there is one
+  bool empty() const { return dim_ == 0; }                    ///< True for a scalar.
+  int64_t& operator[](int64_t i) & { return sizes_[i]; }      ///< Not checked.
+  int64_t operator[](int64_t i) const& { return sizes_[i]; }  ///< Not checked.
+  int64_t back() const { return sizes_[dim_ - 1]; }           ///< Not checked.
 
-  const int64_t* data() const& { return sizes_; }        ///< the sizes in memory
-  int64_t* begin() & { return sizes_; }                  ///< the first size
-  int64_t* end() & { return sizes_ + dim_; }             ///< behind the last
-  const int64_t* begin() const& { return sizes_; }       ///< the first size
-  const int64_t* end() const& { return sizes_ + dim_; }  ///< behind the last
-  const int64_t* data() const&& = delete;                // of a temporary: keep the shape in a variable
+  const int64_t* data() const& { return sizes_; }
+  int64_t* begin() & { return sizes_; }
+  int64_t* end() & { return sizes_ + dim_; }
+  const int64_t* begin() const& { return sizes_; }
+  const int64_t* end() const& { return sizes_ + dim_; }
+  const int64_t* data() const&& = delete;  // would dangle
   const int64_t* begin() const&& = delete;
   const int64_t* end() const&& = delete;
 
-  /// To more dimensions, of this size, or to fewer. Errors: more than kMaxDim.
+  /// Removes dimensions at the end, or appends dimensions of this size. Throws beyond kMaxDim.
   void resize(int64_t dim, int64_t size = 0) {
     if (dim > kMaxDim) [[unlikely]]
       fail("a shape of ", dim, " dimensions; a tensor has at most ", kMaxDim);
     for (int64_t i = dim_; i < dim; ++i) sizes_[i] = size;
     dim_ = dim;
   }
-  void push_back(int64_t size) { resize(dim_ + 1, size); }  ///< One dimension more, at the end.
-  /// One dimension more, before `at`.
+  void push_back(int64_t size) { resize(dim_ + 1, size); }
+  /// Inserts a dimension before `at`.
   void insert(int64_t at, int64_t size) {
     push_back(size);
     std::rotate(sizes_ + at, end() - 1, end());
@@ -66,7 +65,7 @@ class Shape {
   }
 
   bool operator==(const Shape& other) const {
-    for (int64_t i = 0; i < dim_; ++i)  // few: a call would cost more
+    for (int64_t i = 0; i < dim_; ++i)  // faster than std::equal for few sizes
       if (sizes_[i] != other.sizes_[i]) return false;
     return dim_ == other.dim_;
   }
@@ -76,30 +75,30 @@ class Shape {
   int64_t dim_ = 0;
 };
 
-/// Distances between neighbours along each dimension, in elements.
+/// Distances between neighbors along each dimension, in elements.
 using Strides = Shape;
 
 /// "[2, 3]"
 std::string to_string(const Shape& shape);
 
-/// The number of elements: the product of the sizes, 1 for a scalar. Refuses what 63 bits cannot count.
+/// The number of elements: the product of the sizes, 1 for a scalar. Throws if it overflows.
 int64_t numel(const Shape& shape);
 
 /// Strides of a row-major tensor without gaps.
 Strides contiguous_strides(const Shape& shape);
 
-/// The shape that `a` and `b` broadcast to: aligned at the right, sizes equal or one of them 1, an Error
-/// otherwise. The names are for the message.
+/// The shape that `a` and `b` broadcast to. Throws unless sizes, aligned at the right, are equal or one of
+/// them is 1. The names are for the message.
 Shape broadcast_shapes(const Shape& a, const Shape& b, const char* name_a = "a", const char* name_b = "b");
 
-/// `dim` counted from the front: -1 is the last. Throws when it is outside [-rank, rank).
+/// Counts `dim` from the front: -1 is the last. Throws if it lies outside [-rank, rank).
 int64_t check_dim(int64_t rank, int64_t dim);
 
-/// Every dim of the list counted from the front, sorted, each once; no dims at all means all of them. Errors:
-/// a dim twice, or outside of [-rank, rank).
+/// Counts the dims from the front and sorts them. An empty list means all dimensions. Throws if a dim appears
+/// twice or lies outside [-rank, rank).
 Shape check_dims(int64_t rank, const Shape& dims);
 
-/// The shape after reducing over `dims` (as check_dims returns them): size 1 with keepdim, else left out.
+/// The shape after reducing over `dims`, which check_dims returned: they become 1 with keepdim, or vanish.
 Shape reduced_shape(const Shape& shape, const Shape& dims, bool keepdim);
 
 /// Calls f(offset) for the offset of every element in row-major order, counted from the first.

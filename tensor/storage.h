@@ -4,20 +4,20 @@
 #include "tensor/memory.h"
 #include "tensor/ref.h"
 
-/// The bytes of tensors, and who wrote to them.
+/// The memory of tensors.
 namespace heed {
 
-/// The bytes that tensors share, with the record of who wrote into them last.
+/// Memory that tensors share, with a version counter and the last writer.
 ///
-/// Note [Versions]: every write into an existing tensor (an op whose name ends in `_`, or mutable_data)
-/// raises `version`. A gradient rule remembers the version of what it saved and compares when it reads it
-/// back, so that an operand overwritten between forward and backward is an error and never a wrong number.
+/// Note [Versions]: every write to an existing tensor (an operation whose name ends in `_`, or mutable_data)
+/// increments `version`. A gradient rule stores the version of what it saved and compares it when it reads
+/// the tensor, so an operand overwritten between forward and backward throws instead of giving wrong numbers.
 class Storage {
  public:
-  /// Storage for `bytes` bytes of data, in one block with its header.
+  /// Allocates the object and its `bytes` bytes of data in one block.
   static Ref<Storage> make(int64_t bytes);
 
-  /// Counts a write, by the operation `op` at a line of the user's.
+  /// Counts a write by the operation `op`, called at this line.
   void wrote(const char* op, SourceLocation line) {
     ++version;
     writer = op;
@@ -25,12 +25,12 @@ class Storage {
   }
   void release() noexcept;  ///< Frees it.
 
-  RefCount references;           ///< of bodies
-  unsigned char* data;           ///< the first byte, aligned to 64
-  int64_t bytes;                 ///< how many
-  int64_t version = 0;           ///< how often it was written to
-  const char* writer = nullptr;  ///< the operation that wrote last
-  SourceLocation writer_line;    ///< where that was called
+  RefCount references;
+  unsigned char* data;  ///< Aligned to 64 bytes.
+  int64_t bytes;
+  int64_t version = 0;           ///< Number of writes.
+  const char* writer = nullptr;  ///< Name of the operation that wrote last.
+  SourceLocation writer_line;
 
  private:
   explicit Storage(int64_t size) : bytes(size) {}

@@ -19,7 +19,8 @@ bool is_row_major(const Shape& shape, const Strides& strides, int64_t count) {
 void TensorImpl::release() noexcept { delete this; }
 
 Tensor Tensor::empty(const Shape& shape, DType dtype) {
-  // Scalar of elements and strides in one walk; sizes that are negative, zero or too large take another look.
+  // The number of elements and the strides in one loop. Negative, zero and too large sizes take the slow
+  // path.
   int64_t count = 1, bytes = 0;
   Strides strides = shape;
   bool odd = false;

@@ -17,7 +17,7 @@ class HookHandle;
 
 class Node;
 
-/// What autograd keeps with a tensor; its classes are in autograd/. This folder only counts references.
+/// Base class of what autograd stores with a tensor. Its classes are in autograd/.
 class AutogradMeta {
  public:
   explicit AutogradMeta(Node* graph_node) : node(graph_node) {}
@@ -35,17 +35,17 @@ class AutogradMeta {
 /// int64 positions or bools.
 class Index;
 
-/// What a tensor handle refers to: a view of shared storage, and what autograd keeps with it. For kernels and
+/// The object that tensor handles share: a view of storage, and what autograd stores with it. For kernels and
 /// the engine.
 struct TensorImpl {
-  /// Returns the body of a tensor. Errors: it is undefined.
+  /// Returns the object of a tensor. Throws if the tensor is undefined.
   static TensorImpl& of(const Tensor& x);
   /// Returns a second view of the storage of x, without a graph; `offset` counts elements from the first of
   /// x. Does not check that the elements exist.
   static Tensor view(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset = 0);
   /// The same of a contiguous x, in another shape.
   static Tensor view(const Tensor& x, const Shape& shape);
-  /// Whether x is the only handle of its body, and the body the only user of its storage.
+  /// Whether x is the only handle of its object, and the object the only user of its storage.
   static bool unique(const Tensor& x);
   void release() noexcept;
 

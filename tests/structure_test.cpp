@@ -216,7 +216,7 @@ const std::vector<std::string> heart = {"tensor/shape",
                                         "nn/module",
                                         "nn/layers/linear",
                                         "nn/optim/optimizer"};
-constexpr size_t kHeartLines = 2978;
+constexpr size_t kHeartLines = 2969;
 
 size_t heart_lines(const fs::path& root) {
   size_t lines = 0;

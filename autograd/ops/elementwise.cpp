@@ -14,7 +14,7 @@ namespace {
 using kernel::numbers, kernel::wrapping, kernel::zip;
 
 // Applies f to each element of x. The rule gives dx from g and the result y, or from g alone; `text` is the
-// rule for people.
+// rule for display.
 template <class F, class Rule, class Dtypes = kernel::Floating>
 Tensor map_result(const char* name, const Operand& x, const F& f, Rule rule, const char* text,
                   Dtypes dtypes = {}) {
@@ -86,7 +86,7 @@ Tensor erf(Operand x) {
   return map("erf", x, f, rule, "g 2/√π exp(−$1²)");
 }
 
-// da = g b a^(b-1),  db = g a^b log(a); both are 0 where their first factor is, whatever the power gives
+// da = g b a^(b-1), 0 where b = 0;   db = g a^b log(a), 0 where a = 0 and b >= 0
 Tensor pow(Operand a, Operand b) {
   const OpScope scope("pow", a.line());
   match_dtypes(a, b);
@@ -97,8 +97,8 @@ Tensor pow(Operand a, Operand b) {
                     return where(b() == 0, 0, g * b() * pow(a(), b() - 1));
                   }},
                  {b, "g $y log($1)", [a = save(a), b = save(b)](const Tensor& g, const Tensor& y) {
-                    const Tensor flat = logical_and(a() == 0, b() >= 0);
-                    return where(flat, 0, g * y * log(where(flat, 1, a())));
+                    const Tensor vanishes = logical_and(a() == 0, b() >= 0);
+                    return where(vanishes, 0, g * y * log(where(vanishes, 1, a())));
                   }}});
 }
 

@@ -109,7 +109,7 @@ class Optimizer {
 ///   void update(const Tensor& p, const Tensor& g, const ParamState& state) const noexcept
 ///                                             one step: writes to p and state.tensors
 ///
-/// See sgd.h for the rule of SGD.
+/// See sgd.cpp for the rule of SGD.
 template <class Rule>
 class OptimizerOf : public Optimizer {
  public:
@@ -146,7 +146,8 @@ class OptimizerOf : public Optimizer {
   double& lr_of(size_t group) override { return options(group).lr; }
   std::vector<StateSlot> slots(size_t group) const override { return options_[group].slots(); }
   void update(size_t group, const Tensor& p, const Tensor& g, const ParamState& state) noexcept override {
-    static_assert(noexcept(options_[group].update(p, g, state)), "see Note [All or nothing]");
+    static_assert(noexcept(options_[group].update(p, g, state)),
+                  "update() must be noexcept, see Note [All or nothing]");
     options_[group].update(p, g, state);
   }
   std::vector<Options> options_;
