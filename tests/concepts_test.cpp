@@ -3,7 +3,6 @@
 // planted and must be found.
 #include <fnmatch.h>
 
-#include <filesystem>
 #include <map>
 #include <regex>
 #include <set>

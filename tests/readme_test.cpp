@@ -1,7 +1,5 @@
 // What the README's tables promise of the programs, and that its translation keeps in step with it.
 
-#include <algorithm>
-#include <filesystem>
 #include <regex>
 
 #include "tests/support/expect.h"

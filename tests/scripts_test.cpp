@@ -1,6 +1,5 @@
 // The scripts that a newcomer runs first, on a small project in place of the library.
 
-#include <filesystem>
 #include <fstream>
 
 #include "tests/support/expect.h"

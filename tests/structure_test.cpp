@@ -2,7 +2,6 @@
 // its row. The checks take the root of a tree, so that faults can be planted in a copy and must be found.
 
 #include <array>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>

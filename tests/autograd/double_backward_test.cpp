@@ -1,7 +1,3 @@
-#include "autograd/engine.h"
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/in_place.h"
-#include "autograd/ops/shape.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

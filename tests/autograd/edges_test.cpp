@@ -5,7 +5,6 @@
 #include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/moments.h"
-#include "autograd/ops/reduce.h"
 #include "autograd/ops/scan.h"
 #include "nn/attention/scaled_dot_product.h"
 #include "nn/functional.h"
@@ -24,7 +23,12 @@ Exact bump(Exact x) { return std::exp(-x * x / 2) * kInvSqrtPi / kSqrt2; }
 Exact u_of(Exact x) { return 2 * kSqrt2 * kInvSqrtPi * (x + 0.044715L * x * x * x); }
 // What grows meets what falls faster: 0 in the limit.
 Exact times(Exact x, Exact factor) { return factor == 0 ? std::copysign(Exact(0), x) : x * factor; }
+Exact squared(Exact x) { return x * x; }
 Exact sign_of(Exact x) { return (x > 0) - (x < 0); }
+
+// Functions of x, by heed and in long double.
+#define OF(...) [](const Tensor& x) -> Tensor { return __VA_ARGS__; }
+#define EXACT(...) []([[maybe_unused]] Exact x) -> Exact { return __VA_ARGS__; }
 
 // A function, itself and its derivative, and what is special about it.
 const struct Function {
@@ -35,75 +39,46 @@ const struct Function {
   const char* otherwise = "";  // where PyTorch differs, and why heed does not follow
   double error = 4;            // of the value, in units of the last place
 } functions[] = {
-    {"abs", [](const Tensor& x) { return abs(x); }, [](Exact x) { return std::fabs(x); }, sign_of},
-    {"exp", [](const Tensor& x) { return exp(x); }, [](Exact x) { return std::exp(x); },
-     [](Exact x) { return std::exp(x); }},
-    {"expm1", [](const Tensor& x) { return expm1(x); }, [](Exact x) { return std::expm1(x); },
-     [](Exact x) { return std::exp(x); }},
-    {"log", [](const Tensor& x) { return log(x); }, [](Exact x) { return std::log(x); },
-     [](Exact x) { return 1 / x; }},
-    {"log1p", [](const Tensor& x) { return log1p(x); }, [](Exact x) { return std::log1p(x); },
-     [](Exact x) { return 1 / (1 + x); }, "0 of the smallest numbers: its vector code flushes them"},
-    {"sqrt", [](const Tensor& x) { return sqrt(x); }, [](Exact x) { return std::sqrt(x); },
-     [](Exact x) { return 0.5L / std::sqrt(x); }},
-    {"rsqrt", [](const Tensor& x) { return rsqrt(x); }, [](Exact x) { return 1 / std::sqrt(x); },
-     [](Exact x) { return -std::pow(1 / std::sqrt(x), 3.0L) / 2; }},
-    {"reciprocal", [](const Tensor& x) { return reciprocal(x); }, [](Exact x) { return 1 / x; },
-     [](Exact x) { return -1 / (x * x); }},
-    {"square", [](const Tensor& x) { return square(x); }, [](Exact x) { return x * x; },
-     [](Exact x) { return 2 * x; }},
-    {"sin", [](const Tensor& x) { return sin(x); }, [](Exact x) { return std::sin(x); },
-     [](Exact x) { return std::cos(x); }},
-    {"cos", [](const Tensor& x) { return cos(x); }, [](Exact x) { return std::cos(x); },
-     [](Exact x) { return -std::sin(x); }},
-    {"tanh", [](const Tensor& x) { return tanh(x); }, [](Exact x) { return std::tanh(x); },
-     [](Exact x) { return 1 - std::tanh(x) * std::tanh(x); }},
-    {"sigmoid", [](const Tensor& x) { return sigmoid(x); }, sigma,
-     [](Exact x) { return sigma(x) * sigma(-x); }},
-    {"erf", [](const Tensor& x) { return erf(x); }, [](Exact x) { return std::erf(x); },
-     [](Exact x) { return 2 * kInvSqrtPi * std::exp(-x * x); }},
-    {"sign", [](const Tensor& x) { return heed::sign(x); }, sign_of, [](Exact) { return Exact(0); }},
-    {"floor", [](const Tensor& x) { return floor(x); }, [](Exact x) { return std::floor(x); },
-     [](Exact) { return Exact(0); }},
-    {"relu", [](const Tensor& x) { return relu(x); }, [](Exact x) { return x < 0 ? 0 : x; },
-     [](Exact x) { return Exact(!(x <= 0)); }},
-    {"leaky_relu", [](const Tensor& x) { return leaky_relu(x, 0.5); },
-     [](Exact x) { return x > 0 ? x : x / 2; }, [](Exact x) { return x > 0 ? 1 : Exact(0.5); }},
-    {"elu", [](const Tensor& x) { return elu(x); }, [](Exact x) { return x > 0 ? x : std::expm1(x); },
-     [](Exact x) { return x > 0 ? 1 : std::exp(x); }, "the gradient of NaN is 1: it is none"},
-    {"silu", [](const Tensor& x) { return silu(x); }, [](Exact x) { return times(x, sigma(x)); },
-     [](Exact x) { return sigma(x) + times(x, sigma(x) * sigma(-x)); },
+    {"abs", OF(abs(x)), EXACT(std::fabs(x)), sign_of},
+    {"exp", OF(exp(x)), EXACT(std::exp(x)), EXACT(std::exp(x))},
+    {"expm1", OF(expm1(x)), EXACT(std::expm1(x)), EXACT(std::exp(x))},
+    {"log", OF(log(x)), EXACT(std::log(x)), EXACT(1 / x)},
+    {"log1p", OF(log1p(x)), EXACT(std::log1p(x)), EXACT(1 / (1 + x)),
+     "0 of the smallest numbers: its vector code flushes them"},
+    {"sqrt", OF(sqrt(x)), EXACT(std::sqrt(x)), EXACT(0.5L / std::sqrt(x))},
+    {"rsqrt", OF(rsqrt(x)), EXACT(1 / std::sqrt(x)), EXACT(-std::pow(1 / std::sqrt(x), 3.0L) / 2)},
+    {"reciprocal", OF(reciprocal(x)), EXACT(1 / x), EXACT(-1 / (x * x))},
+    {"square", OF(square(x)), squared, EXACT(2 * x)},
+    {"sin", OF(sin(x)), EXACT(std::sin(x)), EXACT(std::cos(x))},
+    {"cos", OF(cos(x)), EXACT(std::cos(x)), EXACT(-std::sin(x))},
+    {"tanh", OF(tanh(x)), EXACT(std::tanh(x)), EXACT(1 - std::tanh(x) * std::tanh(x))},
+    {"sigmoid", OF(sigmoid(x)), sigma, EXACT(sigma(x) * sigma(-x))},
+    {"erf", OF(erf(x)), EXACT(std::erf(x)), EXACT(2 * kInvSqrtPi * std::exp(-x * x))},
+    {"sign", OF(heed::sign(x)), sign_of, EXACT(0)},
+    {"floor", OF(floor(x)), EXACT(std::floor(x)), EXACT(0)},
+    {"relu", OF(relu(x)), EXACT(x < 0 ? 0 : x), EXACT(!(x <= 0))},
+    {"leaky_relu", OF(leaky_relu(x, 0.5)), EXACT(x > 0 ? x : x / 2), EXACT(x > 0 ? 1 : Exact(0.5))},
+    {"elu", OF(elu(x)), EXACT(x > 0 ? x : std::expm1(x)), EXACT(x > 0 ? 1 : std::exp(x)),
+     "the gradient of NaN is 1: it is none"},
+    {"silu", OF(silu(x)), EXACT(times(x, sigma(x))), EXACT(sigma(x) + times(x, sigma(x) * sigma(-x))),
      "NaN at -inf, gradients NaN at both infinities: limits are -0, 0 and 1"},
-    {"softplus", [](const Tensor& x) { return softplus(x); },
-     [](Exact x) { return x > 20 ? x : std::log1p(std::exp(x)); },
-     [](Exact x) { return x > 20 ? 1 : sigma(x); }},
-    {"gelu", [](const Tensor& x) { return gelu(x); }, [](Exact x) { return times(x, phi(x)); },
-     [](Exact x) { return phi(x) + times(x, bump(x)); },
+    {"softplus", OF(softplus(x)), EXACT(x > 20 ? x : std::log1p(std::exp(x))), EXACT(x > 20 ? 1 : sigma(x))},
+    {"gelu", OF(gelu(x)), EXACT(times(x, phi(x))), EXACT(phi(x) + times(x, bump(x))),
      "NaN at the infinities, inf at the largest float32, gradients NaN: limits are -0, x, 0 and 1", 512},
-    {"gelu, tanh", [](const Tensor& x) { return gelu(x, Gelu::tanh); },
-     [](Exact x) { return times(x, sigma(u_of(x))); },
+    {"gelu, tanh", OF(gelu(x, Gelu::tanh)), EXACT(times(x, sigma(u_of(x)))),
      [](Exact x) {
        const Exact u = u_of(x), du = 2 * kSqrt2 * kInvSqrtPi * (1 + 3 * 0.044715L * x * x);
        return sigma(u) + times(x, sigma(u) * sigma(-u) == 0 ? 0 : sigma(u) * sigma(-u) * du);
      },
      "NaN at -inf, gradients NaN from the largest numbers on: limits are -0, 0 and 1", 512},
-    {"clamp to [0, 1]", [](const Tensor& x) { return clamp(x, 0, 1); },
-     [](Exact x) { return x < 0   ? 0
-                          : x > 1 ? 1
-                                  : x; }, [](Exact x) { return Exact(x >= 0 && x <= 1); }},
-    {"x^0", [](const Tensor& x) { return pow(x, 0); }, [](Exact) { return Exact(1); },
-     [](Exact) { return Exact(0); }},
-    {"x^0.5", [](const Tensor& x) { return pow(x, 0.5); }, [](Exact x) { return std::pow(x, 0.5L); },
-     [](Exact x) { return 0.5L * std::pow(x, -0.5L); },
+    {"clamp to [0, 1]", OF(clamp(x, 0, 1)), EXACT(std::clamp<Exact>(x, 0, 1)), EXACT(x >= 0 && x <= 1)},
+    {"x^0", OF(pow(x, 0)), EXACT(1), EXACT(0)},
+    {"x^0.5", OF(pow(x, 0.5)), EXACT(std::pow(x, 0.5L)), EXACT(0.5L * std::pow(x, -0.5L)),
      "takes the root: -0 at -0 and NaN at -inf, where the C library's pow gives 0 and inf"},
-    {"x^2", [](const Tensor& x) { return pow(x, 2); }, [](Exact x) { return x * x; },
-     [](Exact x) { return 2 * x; }},
-    {"x^3", [](const Tensor& x) { return pow(x, 3); }, [](Exact x) { return x * x * x; },
-     [](Exact x) { return 3 * x * x; }},
-    {"x^-1", [](const Tensor& x) { return pow(x, -1); }, [](Exact x) { return 1 / x; },
-     [](Exact x) { return -1 / (x * x); }},
-    {"2^x", [](const Tensor& x) { return pow(2, x); }, [](Exact x) { return std::exp2(x); },
-     [](Exact x) { return std::exp2(x) * std::log(Exact(2)); }},
+    {"x^2", OF(pow(x, 2)), squared, EXACT(2 * x)},
+    {"x^3", OF(pow(x, 3)), EXACT(squared(x) * x), EXACT(3 * x * x)},
+    {"x^-1", OF(pow(x, -1)), EXACT(1 / x), EXACT(-1 / (x * x))},
+    {"2^x", OF(pow(2, x)), EXACT(std::exp2(x)), EXACT(std::exp2(x) * std::log(Exact(2)))},
 };
 
 template <class T>
@@ -138,42 +113,34 @@ const struct LineFunction {
   bool sums = false;  // or squares in between, which overflow before the result does, as PyTorch's; its std
                       // is in float64
 } line_functions[] = {
-    {"sum", [](const Tensor& x) { return sum(x); }},
-    {"mean", [](const Tensor& x) { return mean(x); }, true},
-    {"max", [](const Tensor& x) { return max(x, 0).values; }},
-    {"min", [](const Tensor& x) { return min(x, 0).values; }},
-    {"amax", [](const Tensor& x) { return amax(x, 0); }},
-    {"amin", [](const Tensor& x) { return amin(x, 0); }},
-    {"argmax", [](const Tensor& x) { return argmax(x, 0); }},
-    {"argmin", [](const Tensor& x) { return argmin(x, 0); }},
-    {"cumsum", [](const Tensor& x) { return cumsum(x, 0); }},
-    {"logsumexp", [](const Tensor& x) { return logsumexp(x, 0); }},
-    {"softmax", [](const Tensor& x) { return softmax(x, 0)[0]; }},
-    {"log_softmax", [](const Tensor& x) { return log_softmax(x, 0)[0]; }},
-    {"var", [](const Tensor& x) { return var(x); }, true},
-    {"stddev", [](const Tensor& x) { return heed::stddev(x); }, true},
-    {"layer_norm", [](const Tensor& x) { return layer_norm(x, {3})[0]; }, true},
-    {"rms_norm", [](const Tensor& x) { return rms_norm(x, {3})[0]; }, true},
-    {"matmul",
-     [](const Tensor& x) {
-       return matmul(reshape(x, {1, 3}), reshape(0 * x.detach() + 1, {3, 1}));
-     }},
-    {"cross_entropy", [](const Tensor& x) { return F::cross_entropy(x, tensor(0, int64)); }},
+    {"sum", OF(sum(x))},
+    {"mean", OF(mean(x)), true},
+    {"max", OF(max(x, 0).values)},
+    {"min", OF(min(x, 0).values)},
+    {"amax", OF(amax(x, 0))},
+    {"amin", OF(amin(x, 0))},
+    {"argmax", OF(argmax(x, 0))},
+    {"argmin", OF(argmin(x, 0))},
+    {"cumsum", OF(cumsum(x, 0))},
+    {"logsumexp", OF(logsumexp(x, 0))},
+    {"softmax", OF(softmax(x, 0)[0])},
+    {"log_softmax", OF(log_softmax(x, 0)[0])},
+    {"var", OF(var(x)), true},
+    {"stddev", OF(heed::stddev(x)), true},
+    {"layer_norm", OF(layer_norm(x, {3})[0]), true},
+    {"rms_norm", OF(rms_norm(x, {3})[0]), true},
+    {"matmul", OF(matmul(reshape(x, {1, 3}), reshape(0 * x.detach() + 1, {3, 1})))},
+    {"cross_entropy", OF(F::cross_entropy(x, tensor(0, int64)))},
     {"binary_cross_entropy_with_logits",
-     [](const Tensor& x) {
-       return F::binary_cross_entropy_with_logits(x, to(tensor({0, 1, 0.5}), x.dtype()),
-                                                  {.reduction = Reduction::none});
-     }},
-    {"mse_loss", [](const Tensor& x) { return F::mse_loss(x, zeros({3}, x.dtype())); }},
-    {"l1_loss", [](const Tensor& x) { return F::l1_loss(x, zeros({3}, x.dtype())); }, true},
-    {"huber_loss", [](const Tensor& x) { return F::huber_loss(x, zeros({3}, x.dtype())); }, true},
-    {"smooth_l1_loss", [](const Tensor& x) { return F::smooth_l1_loss(x, zeros({3}, x.dtype())); }, true},
-    {"attention",
-     [](const Tensor& x) {
-       return F::scaled_dot_product_attention(ones({1, 1}, x.dtype()), reshape(x, {3, 1}),
-                                              to(tensor({{1}, {2}, {4}}), x.dtype()))
-           .output;
-     }},
+     OF(F::binary_cross_entropy_with_logits(x, to(tensor({0, 1, 0.5}), x.dtype()),
+                                            {.reduction = Reduction::none}))},
+    {"mse_loss", OF(F::mse_loss(x, zeros({3}, x.dtype())))},
+    {"l1_loss", OF(F::l1_loss(x, zeros({3}, x.dtype()))), true},
+    {"huber_loss", OF(F::huber_loss(x, zeros({3}, x.dtype()))), true},
+    {"smooth_l1_loss", OF(F::smooth_l1_loss(x, zeros({3}, x.dtype()))), true},
+    {"attention", OF(F::scaled_dot_product_attention(ones({1, 1}, x.dtype()), reshape(x, {3, 1}),
+                                                     to(tensor({{1}, {2}, {4}}), x.dtype()))
+                         .output)},
 };
 const std::vector<Values> lines = {
     {0, 0, 0},          {-0.0, -0.0, -0.0},     {kInf, 1, 2},     {-kInf, 1, 2},
@@ -197,8 +164,7 @@ TEST_CASE("edges: float32 gives of lines what float64 gives, as far as it reache
       const double most = largest_difference(line, Values(3, 0));
       if (f.sums && std::isfinite(most) && (most > 1e19 || most < 1e-19)) continue;
       const Tensor y = f.f(x), want = f.f(exact);
-      CAPTURE(f.name);
-      CAPTURE(to_string(x.detach()));
+      INFO(f.name, " of ", to_string(x.detach()));
       REQUIRE(y.numel() == want.numel());
       for (size_t i = 0; i < values(y).size(); ++i) CHECK(alike(values(y)[i], values(want)[i]));
       if (!y.requires_grad()) continue;
@@ -221,8 +187,7 @@ TEST_CASE_TEMPLATE("edges: functions of one number, and their slopes", T, float,
       for (size_t i = 0; i < at.size(); ++i) {
         const auto exact = static_cast<Exact>(at[i]);
         const Exact v = f.value(exact), s = f.slope(exact);
-        CAPTURE(f.name);
-        CAPTURE(at[i]);
+        INFO(f.name, " of ", at[i]);
         CHECK_MESSAGE(units<T>(value[i], v) <= f.error, value[i], " and not ", static_cast<double>(v));
         CHECK_MESSAGE((std::signbit(value[i]) == std::signbit(v) || at[i] != 0), "the sign of 0");
         // Terms cancel in some slopes: relative to 1 there.
@@ -243,35 +208,28 @@ TEST_CASE_TEMPLATE("edges: limits of lines", T, float, double) {
     CHECK(largest_difference(values(y), value) < 1e-6);
     CHECK(largest_difference(values(x.grad()), slope) < 1e-6);
   };
-  const auto soft = [](const Tensor& x) { return softmax(x, 0); };
+  const auto soft = OF(softmax(x, 0));
   gives(soft, {-kInf, 0, 0}, {0, 0.5, 0.5}, {0, 0, 0});
   gives(soft, {-kInf, -kInf, -kInf}, {kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN});  // masked_softmax gives 0
   gives(soft, {kInf, 0, 0}, {kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN});
-  gives([](const Tensor& x) { return masked_softmax(x, zeros({3}, boolean), 0); }, {1, 2, 3}, {0, 0, 0},
-        {0, 0, 0});
-  gives([](const Tensor& x) { return logsumexp(x, 0); }, {-kInf, -kInf, -kInf}, {-kInf}, {kNaN, kNaN, kNaN});
-  gives([](const Tensor& x) { return logsumexp(x, 0); }, {-kInf, 0, 0}, {std::log(2.0)}, {0, 0.5, 0.5});
-  const auto entropy = [](const Tensor& x) { return F::cross_entropy(x, tensor(0, int64)); };
+  gives(OF(masked_softmax(x, zeros({3}, boolean), 0)), {1, 2, 3}, {0, 0, 0}, {0, 0, 0});
+  gives(OF(logsumexp(x, 0)), {-kInf, -kInf, -kInf}, {-kInf}, {kNaN, kNaN, kNaN});
+  gives(OF(logsumexp(x, 0)), {-kInf, 0, 0}, {std::log(2.0)}, {0, 0.5, 0.5});
+  const auto entropy = OF(F::cross_entropy(x, tensor(0, int64)));
   gives(entropy, {-kInf, 0, 0}, {kInf}, {-1, 0.5, 0.5});
   gives(entropy, {0, -kInf, 0}, {std::log(2.0)}, {-0.5, 0, 0.5});
   gives(entropy, {1e30, 1e30, 1e30}, {std::log(3.0)}, {-2.0 / 3, 1.0 / 3, 1.0 / 3});
   gives(entropy, {1000, 0, -1000}, {0}, {0, 0, 0});
-  gives([](const Tensor& x) { return max(x, 0).values; }, {1, 3, 3}, {3}, {0, 1, 0});  // the first
-  gives([](const Tensor& x) { return amax(x, 0); }, {1, 3, 3}, {3}, {0, 0.5, 0.5});    // shared
-  gives([](const Tensor& x) { return maximum(x, 3); }, {1, 3, 5}, {3, 3, 5}, {0, 0.5, 1});
-  gives([](const Tensor& x) { return prod(x, 0); }, {0, 2, 3}, {0}, {6, 0, 0});
-  gives([](const Tensor& x) { return prod(x, 0); }, {0, 0, 3}, {0}, {0, 0, 0});
-  gives([](const Tensor& x) { return heed::stddev(x); }, {2, 2, 2}, {0},
-        {0, 0, 0});  // where PyTorch's gradient is NaN
-  gives([](const Tensor& x) { return where(x > 0, sqrt(where(x > 0, x, 1)), 0); }, {-1, 0, 4}, {0, 0, 2},
-        {0, 0, 0.25});
-  gives([](const Tensor& x) { return where(x > 0, log(x), 0); }, {-1, 1, 2}, {0, 0, std::log(2.0)},
-        {0, 1, 0.5});
-  gives(
-      [](const Tensor& x) {
-        return matmul(x, to(tensor({0, 1, 0}), x.dtype()));
-      },
-      {kInf, 1, 2}, {kNaN}, {0, 1, 0});  // 0 inf is no number, and is not left out
+  gives(OF(max(x, 0).values), {1, 3, 3}, {3}, {0, 1, 0});  // the first
+  gives(OF(amax(x, 0)), {1, 3, 3}, {3}, {0, 0.5, 0.5});    // shared
+  gives(OF(maximum(x, 3)), {1, 3, 5}, {3, 3, 5}, {0, 0.5, 1});
+  gives(OF(prod(x, 0)), {0, 2, 3}, {0}, {6, 0, 0});
+  gives(OF(prod(x, 0)), {0, 0, 3}, {0}, {0, 0, 0});
+  gives(OF(heed::stddev(x)), {2, 2, 2}, {0}, {0, 0, 0});  // where PyTorch's gradient is NaN
+  gives(OF(where(x > 0, sqrt(where(x > 0, x, 1)), 0)), {-1, 0, 4}, {0, 0, 2}, {0, 0, 0.25});
+  gives(OF(where(x > 0, log(x), 0)), {-1, 1, 2}, {0, 0, std::log(2.0)}, {0, 1, 0.5});
+  gives(OF(matmul(x, to(tensor({0, 1, 0}), x.dtype()))), {kInf, 1, 2}, {kNaN},
+        {0, 1, 0});  // 0 inf is no number, and is not left out
 }
 
 // a and b, what they give, and the gradients of both.
@@ -304,9 +262,7 @@ TEST_CASE("edges: of two numbers") {
                    b = full({17}, row.b, dtype).requires_grad_();
       const Tensor y = row.f(a, b);
       sum(y).backward();
-      CAPTURE(row.name);
-      CAPTURE(row.a);
-      CAPTURE(row.b);
+      INFO(row.name, " of ", row.a, " and ", row.b);
       CHECK(largest_difference(values(y), Values(17, row.y)) == 0);
       CHECK(largest_difference(values(a.grad()), Values(17, row.da)) == 0);
       CHECK(largest_difference(values(b.grad()), Values(17, row.db)) == 0);

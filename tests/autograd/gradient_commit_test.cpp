@@ -1,8 +1,5 @@
 #include "autograd/gradient_commit.h"
 
-#include "autograd/engine.h"
-#include "autograd/ops/arithmetic.h"
-#include "nn/optim/clip.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -2,9 +2,7 @@
 
 #include <thread>
 
-#include "autograd/engine.h"
 #include "autograd/ops/arithmetic.h"
-#include "autograd/ops/reduce.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -2,9 +2,6 @@
 
 #include "autograd/debug/graph.h"
 #include "autograd/ops/activation.h"
-#include "autograd/ops/in_place.h"
-#include "autograd/ops/matmul.h"
-#include "autograd/ops/shape.h"
 #include "tests/support/compile.h"
 #include "tests/support/expect.h"
 

@@ -1,9 +1,6 @@
 #include "autograd/recompute.h"
 
 #include "autograd/ops/activation.h"
-#include "autograd/ops/in_place.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/matmul.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

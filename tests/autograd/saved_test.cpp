@@ -1,9 +1,6 @@
 #include "autograd/saved.h"
 
 #include "autograd/ops/arithmetic.h"
-#include "autograd/ops/in_place.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -1,7 +1,5 @@
 #include "autograd/targets.h"
 
-#include "autograd/engine.h"
-#include "autograd/ops/arithmetic.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -1,7 +1,6 @@
 #include "examples/by_hand.h"
 
 #include "nn/attention/scaled_dot_product.h"
-#include "nn/functional.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -1,7 +1,5 @@
 #include "examples/chapter.h"
 
-#include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 

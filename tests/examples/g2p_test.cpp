@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "examples/lexicon.h"

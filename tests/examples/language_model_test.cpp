@@ -1,8 +1,5 @@
-#include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "nn/files/safetensors.h"
 #include "tensor/kernels/matmul.h"
 #include "tensor/random.h"
 #include "tests/support/expect.h"

@@ -1,7 +1,6 @@
 // What the public classes hand out lives on when the object was a temporary, or cannot be asked of one.
 
 #include <concepts>
-#include <utility>
 
 #include "examples/translation.h"
 

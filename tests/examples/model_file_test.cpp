@@ -1,7 +1,6 @@
 #include "examples/model_file.h"
 
 #include "nn/layers/linear.h"
-#include "tensor/create.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 

@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/expect.h"

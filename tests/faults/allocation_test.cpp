@@ -2,9 +2,6 @@
 // bad_alloc or an Error, with all values as before it or as after it, without leaks, and the library must
 // keep working.
 
-#include <filesystem>
-#include <functional>
-
 #include "examples/corpus.h"
 #include "examples/csv.h"
 #include "nn/files/checkpoint.h"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 /// Counts the allocations by `new` and those of heed's allocate(), and makes them fail on request.
 namespace faults {

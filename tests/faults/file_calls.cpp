@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cstdarg>
-#include <cstdio>
 #include <map>
 
 // The linker turns calls of open() into calls of __wrap_open(), and so on (CMakeLists.txt).

@@ -2,9 +2,6 @@
 
 #include "tests/faults/file_calls.h"
 
-#include <filesystem>
-#include <functional>
-
 #include "nn/files/file.h"
 #include "nn/files/npy.h"
 #include "nn/files/safetensors.h"

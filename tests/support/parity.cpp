@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 
 #include "autograd/engine.h"
 #include "nn/files/safetensors.h"

@@ -99,16 +99,37 @@ struct Step {
   std::function<Tensor(T, T)> call;
 };
 
+// What heed computes from the operands x and y.
+#define CALL(...) [=](T x, [[maybe_unused]] T y) -> Tensor { return __VA_ARGS__; }
+
+// In memory of its own; element(x, y, at) says each.
+template <class Element, class Call>
+Step made(const char* name, size_t a, size_t b, DType dtype, const Shape& shape, Element element, Call call) {
+  const auto plain = [=](P x, P y) {
+    return make(dtype, shape, [&](const Shape& at) { return element(x, y, at); });
+  };
+  return {name, a, b, plain, call};
+}
+// Of elements at the same place, after broadcasting.
+template <class F, class Call>
+Step zipped(const char* name, size_t a, size_t b, DType dtype, F f, Call call) {
+  return {name, a, b, [=](P x, P y) { return zip(dtype, x, y, f); }, call};
+}
+// The softmax of a line.
+void normalize(Values& line) {
+  double sum = 0;
+  for (double& v : line) sum += v = std::exp(v);
+  for (double& v : line) v /= sum;
+}
 // Elements from other places: a view, or a copy of one.
 enum class Memory { shared, own };
 template <class Source, class Call>
 Step moved(const char* name, Memory memory, size_t a, const Shape& shape, Source source, Call call) {
-  return {name, a, a,
-          [=](P x, P) {
-            const Plain y = view(x, shape, [&](Shape at) { return source(at), at; });
-            return memory == Memory::shared ? y : copy(y);
-          },
-          [=](T x, T) { return call(x); }};
+  const auto plain = [=](P x, P) {
+    const Plain y = view(x, shape, [&](Shape at) { return source(at), at; });
+    return memory == Memory::shared ? y : copy(y);
+  };
+  return {name, a, a, plain, call};
 }
 
 template <class Plainly, class Call>
@@ -235,23 +256,21 @@ class Program {
     };
     if (below(3) == 0) {
       const auto f = fits(unary[below(std::size(unary))]);
-      return {f.name, a, a,
-              [=](P x, P) { return make(dtype, x.shape, [&](auto& at) { return f.plain(x(at)); }); },
-              [=](T x, T) { return f.call(x); }};
+      const auto element = [=](P x, P, const Shape& at) { return f.plain(x(at)); };
+      return made(f.name, a, a, dtype, plains[a].shape, element, CALL(f.call(x)));
     }
     if (below(6) == 0) {
       const Plain mask = random_values(boolean, plains[a].shape, 2);
-      return {"where", a, b,
-              [=](P x, P y) {
-                const Plain yes = zip(dtype, mask, x, std::multiplies());
-                const Plain no = zip(dtype, mask, y, [](double on, double v) { return (1 - on) * v; });
-                return zip(dtype, yes, no, std::plus());
-              },
-              [mask = to_tensor(mask)](T x, T y) { return where(mask, x, y); }};
+      const Tensor condition = to_tensor(mask);
+      const auto plain = [=](P x, P y) {
+        const Plain yes = zip(dtype, mask, x, std::multiplies());
+        const Plain no = zip(dtype, mask, y, [](double on, double v) { return (1 - on) * v; });
+        return zip(dtype, yes, no, std::plus());
+      };
+      return {"where", a, b, plain, CALL(where(condition, x, y))};
     }
     const auto f = fits(binary[below(std::size(binary))]);
-    return {f.name, a, b, [=](P x, P y) { return zip(dtype, x, y, f.plain); },
-            [=](T x, T y) { return f.call(x, y); }};
+    return zipped(f.name, a, b, dtype, f.plain, CALL(f.call(x, y)));
   }
 
   Step viewed(size_t a, size_t) {
@@ -266,44 +285,40 @@ class Program {
       case 0:
         shape.insert(d, 1);
         return step(
-            "unsqueeze", [=](Shape& at) { at.erase(d); }, [=](T x) { return unsqueeze(x, d); });
+            "unsqueeze", [=](Shape& at) { at.erase(d); }, CALL(unsqueeze(x, d)));
       case 1:
         for (int64_t& size : shape) size = size == 1 ? 1 + below(3) : size;
         shape.insert(0, 1 + below(3));
-        return {"expand", a, a, [=](P x, P) { return expanded(x, shape); },
-                [=](T x, T) { return expand(x, shape); }};
+        return {"expand", a, a, [=](P x, P) { return expanded(x, shape); }, CALL(expand(x, shape))};
       case 2: {
         const int64_t e = below(rank);
         std::swap(shape[d], shape[e]);
         return step(
-            "transpose", [=](Shape& at) { std::swap(at[d], at[e]); },
-            [=](T x) { return transpose(x, d, e); });
+            "transpose", [=](Shape& at) { std::swap(at[d], at[e]); }, CALL(transpose(x, d, e)));
       }
       case 3: {
         const int64_t start = below(n + 1), by = 1 + below(2);
         shape[d] = (n - start + by - 1) / by;
         return step(
-            "slice", [=](Shape& at) { at[d] = start + at[d] * by; },
-            [=](T x) { return slice(x, d, start, n, by); });
+            "slice", [=](Shape& at) { at[d] = start + at[d] * by; }, CALL(slice(x, d, start, n, by)));
       }
       case 4: {
         if (n == 0) throw SkipStep();
         const int64_t i = below(n);
         shape.erase(d);
         return step(
-            "select", [=](Shape& at) { at.insert(d, i); }, [=](T x) { return select(x, d, i); });
+            "select", [=](Shape& at) { at.insert(d, i); }, CALL(select(x, d, i)));
       }
       default: {  // a view where the elements allow it
         const int64_t all = numel(shape);
         shape = all % 2 ? Shape{all} : Shape{2, all / 2};
-        const auto call = [shape](T x, T) { return reshape(x, shape); };
-        const bool shares =
-            TensorImpl::of(call(tensors[a], {})).storage.get() == TensorImpl::of(tensors[a]).storage.get();
+        const Tensor &from = tensors[a], found = reshape(from, shape);
+        const bool shares = TensorImpl::of(found).storage.get() == TensorImpl::of(from).storage.get();
         const auto plain = [=](P x, P) {
           const Plain y{x.dtype, shape, x.memory, x.places};
           return shares ? y : copy(y);
         };
-        return {"reshape", a, a, plain, call};
+        return {"reshape", a, a, plain, CALL(reshape(x, shape))};
       }
     }
   }
@@ -322,13 +337,12 @@ class Program {
       for (int64_t d = 0; d < lead; ++d) at.erase(0);
       for (int64_t d = 0; d < from.dim(); ++d) at[d] %= from[d];
     };
-    return moved("repeat", Memory::own, a, shape, source, [=](T x) { return repeat(x, sizes); });
+    return moved("repeat", Memory::own, a, shape, source, CALL(repeat(x, sizes)));
   }
 
   // pad
   Step bordered(size_t a, size_t) {
     const Shape from = plains[a].shape;
-    const DType dtype = plains[a].dtype;
     Shape shape = from, before = from;
     IntList pads;
     for (int64_t d = from.dim() - 1; d >= 0; --d) {
@@ -338,16 +352,14 @@ class Program {
       if (shape[d] < 0) throw SkipStep();
     }
     if (numel(shape) > 300) throw SkipStep();
-    const auto element = [=](P x, Shape at) {
+    const auto element = [=](P x, P, Shape at) {
       for (int64_t d = 0; d < from.dim(); ++d) {
         at[d] -= before[d];
         if (at[d] < 0 || at[d] >= from[d]) return 1.0;
       }
       return x(at);
     };
-    return {"pad", a, a,
-            [=](P x, P) { return make(dtype, shape, [&](const Shape& at) { return element(x, at); }); },
-            [=](T x, T) { return pad(x, pads, 1); }};
+    return made("pad", a, a, plains[a].dtype, shape, element, CALL(pad(x, pads, 1)));
   }
 
   Step reduced(size_t a, size_t) {
@@ -368,20 +380,17 @@ class Program {
     if (dims.empty() || dtype == boolean || (kind == 1 && dtype == int64)) throw SkipStep();
     if (kind > 0 && plains[a].places.empty()) throw SkipStep();
     const double share = kind == 1 ? static_cast<double>(numel(kept)) / static_cast<double>(numel(shape)) : 1;
-    return {
-        names[kind], a, a,
-        [=](P x, P) {
-          const Plain y = make(float64, kept, [&](auto&) { return kind == 2 ? -kLargest : 0; });
-          each(shape, [&](Shape at) {
-            const double v = x(at);
-            for (const int64_t d : dims) at[d] = 0;
-            y(at) = kind == 2 ? std::max(y(at), v) : y(at) + v * share;
-          });
-          return copy(Plain{dtype, result, y.memory, y.places});
-        },
-        [=](T x, T) {
-          return kind == 2 ? amax(x, dims, keepdim) : kind ? mean(x, dims, keepdim) : sum(x, dims, keepdim);
-        }};
+    const auto plain = [=](P x, P) {
+      const Plain y = make(float64, kept, [&](auto&) { return kind == 2 ? -kLargest : 0; });
+      each(shape, [&](Shape at) {
+        const double v = x(at);
+        for (const int64_t d : dims) at[d] = 0;
+        y(at) = kind == 2 ? std::max(y(at), v) : y(at) + v * share;
+      });
+      return copy(Plain{dtype, result, y.memory, y.places});
+    };
+    static constexpr Tensor (*calls[])(Operand, Dims, bool) = {sum, mean, amax};
+    return {names[kind], a, a, plain, CALL(calls[kind](x, dims, keepdim))};
   }
 
   // Each line along a dimension is changed as a whole.
@@ -390,53 +399,39 @@ class Program {
     if (shape.empty()) throw SkipStep();
     const int64_t d = below(shape.dim()), n = shape[d];
     const auto step = [=](const char* name, auto change, auto call) {
-      return Step{name, a, a,
-                  [=](P x, P) {
-                    Shape outer = shape;
-                    outer[d] = std::min<int64_t>(n, 1);
-                    const Plain y = copy(x);
-                    each(outer, [&](Shape at) {
-                      Values line;
-                      for (at[d] = 0; at[d] < n; ++at[d]) line.push_back(x(at));
-                      change(line);
-                      for (at[d] = 0; at[d] < n; ++at[d]) y(at) = line[at[d]];
-                    });
-                    return copy(y);
-                  },
-                  [=](T x, T) { return call(x); }};
+      const auto plain = [=](P x, P) {
+        Shape outer = shape;
+        outer[d] = std::min<int64_t>(n, 1);
+        const Plain y = copy(x);
+        each(outer, [&](Shape at) {
+          Values line;
+          for (at[d] = 0; at[d] < n; ++at[d]) line.push_back(x(at));
+          change(line);
+          for (at[d] = 0; at[d] < n; ++at[d]) y(at) = line[at[d]];
+        });
+        return copy(y);
+      };
+      return Step{name, a, a, plain, call};
     };
     switch (below(4)) {
       case 0:
         return moved(
-            "flip", Memory::own, a, shape, [=](Shape& at) { at[d] = n - 1 - at[d]; },
-            [=](T x) { return flip(x, {d}); });
+            "flip", Memory::own, a, shape, [=](Shape& at) { at[d] = n - 1 - at[d]; }, CALL(flip(x, {d})));
       case 1:
         if (plains[a].dtype == boolean) throw SkipStep();
         return step(
             "cumsum", [](Values& line) { std::partial_sum(line.begin(), line.end(), line.begin()); },
-            [=](T x) { return cumsum(x, d); });
+            CALL(cumsum(x, d)));
       case 2:
         if (!is_floating(plains[a].dtype)) throw SkipStep();
-        return step(
-            "softmax",
-            [](Values& line) {
-              double sum = 0;
-              for (double& v : line) sum += v = std::exp(v);
-              for (double& v : line) v /= sum;
-            },
-            [=](T x) { return softmax(x, d); });
+        return step("softmax", normalize, CALL(softmax(x, d)));
       default: {
         Shape both = shape, other = plains[b].shape;
         if (other.dim() != shape.dim()) throw SkipStep();
         both[d] += std::exchange(other[d], n);
         if (other != shape) throw SkipStep();
         const auto element = [=](P x, P y, Shape at) { return at[d] < n ? x(at) : (at[d] -= n, y(at)); };
-        return {
-            "cat", a, b,
-            [=](P x, P y) { return make(x.dtype, both, [&](const Shape& at) { return element(x, y, at); }); },
-            [=](T x, T y) {
-              return cat(std::vector<Tensor>{x, y}, d);
-            }};
+        return made("cat", a, b, plains[a].dtype, both, element, CALL(cat(std::vector<Tensor>{x, y}, d)));
       }
     }
   }
@@ -454,9 +449,9 @@ class Program {
       for (int64_t i = 0; i < n; ++i)
         if (mask({i})) rows.push_back(i);
       shape[0] = static_cast<int64_t>(rows.size());
+      const Tensor chosen = to_tensor(mask);
       return moved(
-          "mask", Memory::own, a, shape, [rows](Shape& at) { at[0] = rows[at[0]]; },
-          [m = to_tensor(mask)](T x) { return x[m]; });
+          "mask", Memory::own, a, shape, [rows](Shape& at) { at[0] = rows[at[0]]; }, CALL(x[chosen]));
     }
     const Plain places = random_values(int64, kind ? shape : Shape{shape[d]}, n);
     const Tensor index = to_tensor(places);
@@ -464,22 +459,19 @@ class Program {
       at[d] = static_cast<int64_t>(kind ? places(at) : places({at[d]}));
     };
     if (kind == 0)
-      return moved("index_select", Memory::own, a, shape, redirect,
-                   [=](T x) { return index_select(x, d, index); });
-    if (kind == 2)
-      return moved("gather", Memory::own, a, shape, redirect, [=](T x) { return gather(x, d, index); });
+      return moved("index_select", Memory::own, a, shape, redirect, CALL(index_select(x, d, index)));
+    if (kind == 2) return moved("gather", Memory::own, a, shape, redirect, CALL(gather(x, d, index)));
     if (plains[a].dtype == boolean || plains[b].shape != shape) throw SkipStep();
-    return {"scatter_add", a, b,
-            [=](P x, P y) {
-              const Plain sum = copy(x);
-              each(shape, [&](Shape at) {
-                const double v = y(at);
-                redirect(at);
-                sum(at) += v;
-              });
-              return copy(sum);
-            },
-            [=](T x, T y) { return scatter_add(x, d, index, y); }};
+    const auto plain = [=](P x, P y) {
+      const Plain sum = copy(x);
+      each(shape, [&](Shape at) {
+        const double v = y(at);
+        redirect(at);
+        sum(at) += v;
+      });
+      return copy(sum);
+    };
+    return {"scatter_add", a, b, plain, CALL(scatter_add(x, d, index, y))};
   }
 
   // x y^T over the last two dimensions.
@@ -490,20 +482,17 @@ class Program {
     const int64_t columns = std::exchange(right[last - 1], shape[last - 1]), n = shape[last];
     if (right != shape) throw SkipStep();
     shape[last] = columns;
-    return {"matmul", a, b,
-            [=](P x, P y) {
-              return make(x.dtype, shape, [&](Shape row) {
-                Shape column = row;
-                column[last - 1] = row[last];
-                double sum = 0;
-                for (int64_t k = 0; k < n; ++k) {
-                  row[last] = column[last] = k;
-                  sum += x(row) * y(column);
-                }
-                return sum;
-              });
-            },
-            [=](T x, T y) { return matmul(x, transpose(y)); }};
+    const auto element = [=](P x, P y, Shape row) {
+      Shape column = row;
+      column[last - 1] = row[last];
+      double sum = 0;
+      for (int64_t k = 0; k < n; ++k) {
+        row[last] = column[last] = k;
+        sum += x(row) * y(column);
+      }
+      return sum;
+    };
+    return made("matmul", a, b, plains[a].dtype, shape, element, CALL(matmul(x, transpose(y))));
   }
 
   Step in_place(size_t a, size_t b) {
@@ -521,31 +510,27 @@ class Program {
       throw SkipStep();
     if (broadcast(target.shape, plains[b].shape) != target.shape) throw SkipStep();
     const auto kind = kinds[below(3)];
-    return {kind.name, a, b,
-            [=](P x, P y) {
-              const Plain now = zip(x.dtype, x, y, [&](double u, double v) {
-                const double w = kind.plain(u, v);
-                return std::abs(w) > kLargest ? throw SkipStep() : w;
-              });
-              each(x.shape, [&](const Shape& at) { x(at) = now(at); });
-              return x;
-            },
-            [=](T x, T y) { return kind.call(x, y); }};
+    const auto plain = [=](P x, P y) {
+      const Plain now = zip(x.dtype, x, y, [&](double u, double v) {
+        const double w = kind.plain(u, v);
+        return std::abs(w) > kLargest ? throw SkipStep() : w;
+      });
+      each(x.shape, [&](const Shape& at) { x(at) = now(at); });
+      return x;
+    };
+    return {kind.name, a, b, plain, CALL(kind.call(x, y))};
   }
 
   Step of_other_dtype(size_t a, size_t b) {
     const DType from = plains[a].dtype, other = below(2) ? float64 : float32;
-    if (below(2))
-      return {"to", a, a, [=](P x, P) { return make(other, x.shape, [&](auto& at) { return x(at); }); },
-              [=](T x, T) { return clone(to(x, other)); }};
-    return {"less, or and", a, b,
-            [=](P x, P y) {
-              return zip(boolean, x, y, [=](double u, double v) {
-                if (is_floating(from) && std::abs(u - v) < 1e-3) throw SkipStep();
-                return from == boolean ? u * v : u < v;
-              });
-            },
-            [=](T x, T y) { return from == boolean ? logical_and(x, y) : x < y; }};
+    const auto same = [](P x, P, const Shape& at) { return x(at); };
+    if (below(2)) return made("to", a, a, other, plains[a].shape, same, CALL(clone(to(x, other))));
+    const auto less_or_and = [=](double u, double v) {
+      if (is_floating(from) && std::abs(u - v) < 1e-3) throw SkipStep();
+      return from == boolean ? u * v : u < v;
+    };
+    return zipped("less, or and", a, b, boolean, less_or_and,
+                  CALL(from == boolean ? logical_and(x, y) : x < y));
   }
 
   const bool smooth_;
