@@ -55,8 +55,7 @@ TEST_CASE("run.sh: a folder that was moved or copied with its build tree is buil
   CHECK_FALSE(runs(moved, "tests/run.sh -tc='a name'"));
 }
 
-TEST_CASE(
-    "run.sh api: pages of every public name, and a failure where one says nothing; else nobody hears of it") {
+TEST_CASE("run.sh api: pages of every public name, and a failure where one has no comment") {
   if (run_shell("command -v doxygen").code != 0) {
     MESSAGE("skipped: doxygen is not installed (.ci/setup.sh api)");
     return;

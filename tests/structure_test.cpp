@@ -18,6 +18,8 @@ namespace {
 // A folder may include itself and the folders before it.
 const std::array<std::string, 3> folders = {"tensor", "autograd", "nn"};
 
+const std::regex included(R"re(^\s*#\s*include\s*"([^"]+)")re");
+
 // The first group of a pattern in each line of a file that has it.
 std::vector<std::string> matches(const fs::path& file, const std::regex& pattern) {
   std::vector<std::string> found;
@@ -102,13 +104,12 @@ Findings check_includes(const fs::path& root) {
 
 // Every header that is reached from itself through its includes, and from the source of the same name.
 Findings check_cycles(const fs::path& root) {
-  static const std::regex pattern(R"re(^\s*#\s*include\s*"([^"]+)")re");
   std::map<std::string, std::vector<std::string>> includes;
   for (const std::string& folder : folders)
     for (const fs::path& file : sources(root, folder)) {
       // A header and its source are one unit.
       auto& all = includes[fs::path(file).replace_extension("").generic_string()];
-      for (const std::string& what : matches(root / file, pattern)) {
+      for (const std::string& what : matches(root / file, included)) {
         const std::string unit = fs::path(what).replace_extension("").generic_string();
         if (file.extension() == ".h" && unit != fs::path(file).replace_extension("")) all.push_back(unit);
       }
@@ -184,8 +185,7 @@ Findings check_op_rows(const fs::path& root) {
 
 // Whoever includes autograd/ops.h has every family of operations.
 Findings check_families(const fs::path& root) {
-  static const std::regex pattern(R"re(^\s*#\s*include\s*"([^"]+)")re");
-  const std::vector<std::string> all = matches(root / "autograd/ops.h", pattern);
+  const std::vector<std::string> all = matches(root / "autograd/ops.h", included);
   Findings findings;
   for (const fs::path& file : sources(root, "autograd/ops"))
     if (file.extension() == ".h" && std::find(all.begin(), all.end(), file.generic_string()) == all.end())
@@ -226,6 +226,16 @@ size_t heart_lines(const fs::path& root) {
   return lines;
 }
 
+// The findings of `after` that `before` has not: a fault in the tree itself is reported once, and not by
+// these tests too.
+Findings added(const Findings& before, const Findings& after) {
+  Findings difference;
+  std::copy_if(after.begin(), after.end(), std::back_inserter(difference), [&](const std::string& finding) {
+    return std::find(before.begin(), before.end(), finding) == before.end();
+  });
+  return difference;
+}
+
 // A copy of what the checks read.
 struct Copy : Folder {
   Copy() {
@@ -237,17 +247,11 @@ struct Copy : Folder {
     fs::create_directories((path / file).parent_path());
     std::ofstream(path / file, std::ios::app) << text;
   }
+  // What a check finds from now on.
+  auto findings_of(Findings (*check)(const fs::path&)) const {
+    return [this, check, before = check(path)] { return added(before, check(path)); };
+  }
 };
-
-// The findings of `after` that `before` has not: a fault in the tree itself is reported once, and not by
-// these tests too.
-Findings added(const Findings& before, const Findings& after) {
-  Findings difference;
-  std::copy_if(after.begin(), after.end(), std::back_inserter(difference), [&](const std::string& finding) {
-    return std::find(before.begin(), before.end(), finding) == before.end();
-  });
-  return difference;
-}
 
 bool only_says(const Findings& findings, const std::string& text) {
   return findings.size() == 1 && contains(findings[0], text);
@@ -330,12 +334,11 @@ TEST_CASE("the heart keeps its budget, and README reads it in this order") {
 TEST_CASE("a planted include is found") {
   const Copy copy;
   copy.append("nn/planted.h", "#pragma once\n");
-  const Findings before = check_includes(copy.path);
+  const auto now = copy.findings_of(check_includes);
   const auto planted = [&](const fs::path& file, const std::string& include, const std::string& rule) {
     const std::string text = read_file(copy.path / file);
     copy.append(file, "#include " + include + "\n");
-    CHECK_MESSAGE(only_says(added(before, check_includes(copy.path)), rule), file.string(), " includes ",
-                  include);
+    CHECK_MESSAGE(only_says(now(), rule), file.string(), " includes ", include);
     std::ofstream(copy.path / file) << text;
   };
   const std::string direction = "only itself and the folders before it";
@@ -354,8 +357,7 @@ TEST_CASE("a planted include is found") {
 
 TEST_CASE("a source without its test is found") {
   const Copy copy;
-  const Findings before = check_mirrors(copy.path);
-  const auto now = [&] { return added(before, check_mirrors(copy.path)); };
+  const auto now = copy.findings_of(check_mirrors);
   copy.append("nn/layers/planted.h", "#pragma once\n");
   CHECK(only_says(now(), "tests/nn/layers/planted_test.cpp"));
   copy.append("tests/nn/layers/planted_test.cpp", "// a file alone is no test\n");
@@ -368,8 +370,7 @@ TEST_CASE("a source without its test is found") {
 
 TEST_CASE("an op without its row and a row without its op are found") {
   const Copy copy;
-  const Findings before = check_op_rows(copy.path);
-  const auto now = [&] { return added(before, check_op_rows(copy.path)); };
+  const auto now = copy.findings_of(check_op_rows);
   copy.append("autograd/ops/shape.h", "Tensor planted_op(Operand x, int64_t dim);\n");
   CHECK(only_says(now(), "no row for planted_op"));
   copy.append("tests/autograd/op_cases.cpp",

@@ -5,27 +5,18 @@
 #include <thread>
 
 #include "nn/functional.h"
-#include "nn/layers/embedding.h"
 #include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
-#include "nn/transformer/transformer.h"
 #include "nn/view/capture.h"
 #include "tests/support/expect.h"
+#include "tests/support/word_classifier.h"
 
 using namespace heed;
 
 namespace {
 
-struct Net : Layer<Net> {
-  Tensor forward(const Tensor& ids) const { return last(mean(encoder(words(ids)), 1)); }
-  void visit(Visitor& v) override {
-    v("words", words);
-    v("encoder", encoder);
-    v("last", last);
-  }
-  Embedding words{40, 16};
-  TransformerEncoder encoder{16, 2, 2, {.dim_feedforward = 32, .dropout = 0.1}};
-  Linear last{16, 5};
+struct Net : WordClassifier {
+  Net() : WordClassifier(2, {.dim_feedforward = 32, .dropout = 0.1}) {}
 };
 
 constexpr int kThreads = 8;
@@ -110,8 +101,7 @@ TEST_CASE("one thread captures the attention of a module that others call" * doc
   CHECK(calls[0] == "2");
 }
 
-TEST_CASE("eight threads differentiate graphs of their own over shared weights" *
-          doctest::test_suite("threads")) {
+TEST_CASE("eight threads differentiate graphs over shared weights" * doctest::test_suite("threads")) {
   manual_seed(1);
   Net net;
   net.eval();

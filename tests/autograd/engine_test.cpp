@@ -142,19 +142,16 @@ TEST_CASE("an overwritten operand is an error that names both operations and bot
 TEST_CASE("bad requests are refused") {
   const Tensor x = leaf({1, 2}), constant = ones({2}, float64);
   const Tensor y = x * 2;
-  CHECK_ERROR_HAS(y.backward(), "backward: a tensor of shape [2] is not one number; sum it to a loss first");
   const auto names_this_line = [](const std::string& text, int line) {
     CHECK_MESSAGE(text.ends_with("; called at " __FILE__ ":" + std::to_string(line)), text);
   };
   names_this_line(whole_message([&] { y.backward(); }), __LINE__);
   names_this_line(whole_message([&] { backward({y, y}, {.grad_outputs = {y}}); }), __LINE__);
   names_this_line(whole_message([&] { grad(sum(y), {constant}); }), __LINE__);
-  CHECK_ERROR_HAS(sum(constant).backward(), "backward: a tensor of shape [] does not depend on anything");
   CHECK_ERROR_HAS(y.backward(ones({3}, float64)),
                   "the output is float64 [2], its incoming gradient float64 [3]");
   CHECK_ERROR_HAS(y.backward(ones({2})), "its incoming gradient float32 [2]");
   CHECK_ERROR_HAS(backward({y, y}, {.grad_outputs = {constant}}), "2 outputs and 1 incoming gradients");
-  CHECK_ERROR_HAS(grad(sum(y), {constant}), "grad: an input of shape [2] does not require a gradient");
   const Tensor unused = leaf({1, 2, 3});
   CHECK_ERROR_HAS(
       grad({sum(y)}, {x, unused}, {.retain_graph = true}),
@@ -260,8 +257,7 @@ TEST_CASE("threads differentiate at once" * doctest::test_suite("threads")) {
   }
 }
 
-TEST_CASE("a graph made by one thread is differentiated and freed by others" *
-          doctest::test_suite("threads")) {
+TEST_CASE("a graph of one thread is differentiated and freed by others" * doctest::test_suite("threads")) {
   const Tensor x = leaf({1, 2});
   Tensor y;
   std::thread([&] { y = sum(chain(x, 999)); }).join();

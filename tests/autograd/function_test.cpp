@@ -99,10 +99,7 @@ TEST_CASE("mistakes are named") {
       "square_of", [](const Tensor& v) { return v * v; },
       [](const Tensor& g, const Tensor& v) { return 2 * g * v; });
   const Tensor y = square_of(x);
-  {
-    const NoGrad guard;
-    mul_(x, 2);
-  }
+  unrecorded([&] { mul_(x, 2); });
   CHECK_ERROR_HAS(sum(y).backward(), "square_of: a tensor of shape [2], saved at");
 }
 

@@ -68,8 +68,7 @@ TEST_CASE("a gradient with a history that nothing could free is refused") {
   CHECK(once.grad().requires_grad());
 }
 
-TEST_CASE("a tensor may go while another thread gives it a gradient with a history" *
-          doctest::test_suite("threads")) {
+TEST_CASE("a tensor is freed while another thread adds to its gradient" * doctest::test_suite("threads")) {
   const size_t before = memory_use().live;
   for (int round = 0; round < 100; ++round) {
     Tensor x = rand({8192}, float64).requires_grad_();

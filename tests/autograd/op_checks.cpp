@@ -108,9 +108,10 @@ struct Result {
   Inputs outputs, grads;
 };
 
-Result run(const OpCase& row, const Inputs& in, Subset wanted, bool create_graph = false) {
+// With the gradients of all inputs that can have one.
+Result run(const OpCase& row, const Inputs& in, bool create_graph = false) {
   const GradMode mode(grad_enabled() && !row.in_place);
-  const Inputs leaves = leaves_of(in, wanted);
+  const Inputs leaves = leaves_of(in, row.in_place ? 0 : all_differentiable(row.inputs));
   const Outputs outputs = row.call(in);
   return {outputs, gradients(outputs, leaves, create_graph)};
 }
@@ -231,7 +232,6 @@ void check_broadcast(const OpCase& row, Report& report) {
 }
 
 void check_layouts(const OpCase& row, Report& report) {
-  const Subset wanted = row.in_place ? 0 : all_differentiable(row.inputs);
   for (const auto& [layout, name] : layouts)
     for (size_t which = 0; which <= row.inputs.size(); ++which) {  // one input alone, then all
       const bool everyone = which == row.inputs.size();
@@ -243,7 +243,7 @@ void check_layouts(const OpCase& row, Report& report) {
         for (size_t i = 0; i < strided.size(); ++i)
           if (everyone || i == which) strided[i] = laid_out(strided[i], layout);
         for (const Tensor& x : strided) plain.push_back(laid_out(x, Layout::contiguous));
-        report.compare(what, run(row, strided, wanted), run(row, plain, wanted), 1e-12);
+        report.compare(what, run(row, strided), run(row, plain), 1e-12);
       } catch (const Error& error) {
         if (!row.refuses_strides) report.found(what, ": ", error.what());
       }
@@ -260,7 +260,7 @@ void check_empty(const OpCase& row, Report& report) {
       if (!input.shape.empty() && input.shape[0] == first) input.shape[0] = 0;
   }
   try {
-    const Result result = run(row, make(row, inputs), row.in_place ? 0 : all_differentiable(inputs));
+    const Result result = run(row, make(row, inputs));
     if (row.refuses_empty) report.found("empty: gave a result instead of an Error");
     for (const Tensor& g : result.grads)
       g.for_each([&](auto value) {
@@ -272,10 +272,9 @@ void check_empty(const OpCase& row, Report& report) {
 }
 
 void check_precision(const OpCase& row, Report& report) {
-  const Subset wanted = row.in_place ? 0 : all_differentiable(row.inputs);
   report.guard("float32", [&] {
-    const Result single = run(row, make(row, row.inputs, float32), wanted);
-    const Result reference = run(row, make(row, row.inputs, float64), wanted);
+    const Result single = run(row, make(row, row.inputs, float32));
+    const Result reference = run(row, make(row));
     const auto widened = [](Inputs all) {
       for (Tensor& x : all)
         if (is_floating(x.dtype())) x = to(x.detach(), float64);
@@ -287,12 +286,11 @@ void check_precision(const OpCase& row, Report& report) {
 }
 
 void check_fused(const OpCase& row, Report& report) {
-  const Subset wanted = row.in_place ? 0 : all_differentiable(row.inputs);
   report.guard("fused", [&] {
-    const Result fused = run(row, make(row), wanted);
-    report.compare("one pass against recorded", fused, run(row, make(row), wanted, true), 1e-10);
+    const Result fused = run(row, make(row));
+    report.compare("one pass against recorded", fused, run(row, make(row), true), 1e-10);
     const Reference switched(!reference_mode());
-    report.compare("operation against twin", fused, run(row, make(row), wanted), 1e-10);
+    report.compare("operation against twin", fused, run(row, make(row)), 1e-10);
   });
 }
 
@@ -348,7 +346,7 @@ void check_overwrite(Report& report, const OpCase& row, const std::string& what,
 void check_overwritten(const OpCase& row, Report& report) {
   if (!has_gradient(row)) return;
   const Subset wanted = all_differentiable(row.inputs);
-  const Result exact = run(row, make(row), wanted);
+  const Result exact = run(row, make(row));
   const size_t victims = row.inputs.size() + exact.outputs.size();
   const auto victim_of = [&](size_t i, const Inputs& in, const Outputs& out) {
     return i < in.size() ? in[i] : out[i - in.size()];

@@ -85,9 +85,8 @@ TEST_CASE("dtypes that do not fit are refused") {
   CHECK(dtype_of_both(1.5, i) ==
         "the number 1.5 does not fit a int64 tensor; convert the tensor with to(x, float32)");
   CHECK(dtype_of_both(2, b).find("the number 2 does not fit a bool tensor") == 0);
-  CHECK(dtype_of_both(f, d).find(
-            "a is float32 [2], b is float64 [3]; operands must have one dtype, convert one "
-            "with to(x, float64)") == 0);
+  CHECK(dtype_of_both(f, d).starts_with(
+      "a is float32 [2], b is float64 [3]; operands must have one dtype, convert one with to(x, float64)"));
   CHECK(dtype_of_both(f, i).find("convert one with to(x, float32)") != std::string::npos);
   CHECK(dtype_of_both(i, f).find("convert one with to(x, float32)") != std::string::npos);
 

@@ -27,6 +27,8 @@ OpCase planted(Call call, std::vector<Input> inputs = {{2, 3}}) {
   return {.op = "planted", .call = call, .inputs = std::move(inputs)};
 }
 
+#define PLANTED(...) planted([](auto& in) -> Tensor { return __VA_ARGS__; })
+
 // Ops as somebody might write them. Each is right but for one thing.
 
 Tensor plain_square(const Tensor& x) {
@@ -140,10 +142,9 @@ TEST_CASE("operators: planted faults are found") {
   const OpCase good = {"square", [](auto& in) { return square(in[0]); }, {{2, 3}}};
   CHECK(findings(good, check_row).empty());
 
-  const OpCase rule = planted([](auto& in) { return wrong_rule(in[0]); });
-  CHECK(finds(check_gradients, rule, "numeric gradient"));
+  CHECK(finds(check_gradients, PLANTED(wrong_rule(in[0])), "numeric gradient"));
 
-  const OpCase second = planted([](auto& in) { return wrong_second(in[0]); });
+  const OpCase second = PLANTED(wrong_second(in[0]));
   CHECK_FALSE(finds(check_gradients, second, "gradient of 0: input"));
   CHECK(finds(check_gradients, second, "of the gradient: "));
 
@@ -162,41 +163,38 @@ TEST_CASE("operators: planted faults are found") {
   shapes.broadcasts = true;
   CHECK_FALSE(findings(shapes, check_broadcast).empty());
 
-  const OpCase strides = planted([](auto& in) { return wrong_strides(in[0]); });
+  const OpCase strides = PLANTED(wrong_strides(in[0]));
   CHECK(finds(check_layouts, strides, "transposed input 0"));
   CHECK(finds(check_layouts, strides, "stepped input 0"));
 
-  const OpCase precision = planted([](auto& in) { return wrong_precision(in[0]); });
-  CHECK(finds(check_gradients, precision, "numeric gradient"));
+  CHECK(finds(check_gradients, PLANTED(wrong_precision(in[0])), "numeric gradient"));
 
   const OpCase inexact = planted([](auto& in) { return cancels(in[0]); }, {between(0.01, 0.02, {2, 3})});
   CHECK(finds(check_precision, inexact, "float32, output"));
 
-  const OpCase saves = planted([](auto& in) { return wrong_save(in[0]); });
+  const OpCase saves = PLANTED(wrong_save(in[0]));
   for (const char* writer : {"add_", "mul_", "fill_", "copy_", "mutable_data"})
     CHECK(finds(check_overwritten, saves, std::string("input 0 overwritten by ") + writer + ", gradient"));
 
-  const OpCase message = planted([](auto& in) { return wrong_message(in[0]); });
+  const OpCase message = PLANTED(wrong_message(in[0]));
   CHECK(finds(check_overwritten, message, "does not say that and where add_ wrote"));
   CHECK(finds(check_overwritten, message, "does not say that and where planted saved"));
 
-  const OpCase one_pass = planted([](auto& in) { return wrong_one_pass(in[0]); });
-  CHECK(finds(check_fused, one_pass, "one pass against recorded, gradient"));
+  CHECK(finds(check_fused, PLANTED(wrong_one_pass(in[0])), "one pass against recorded, gradient"));
 
-  const OpCase twin = planted([](auto& in) { return wrong_twin(in[0]); });
+  const OpCase twin = PLANTED(wrong_twin(in[0]));
   CHECK(finds(check_fused, twin, "operation against twin, output"));
   if (!reference_mode())  // where the twin is the operation, nothing else can tell that it is wrong
     CHECK(finds(check_gradients, twin, "of the gradient: "));
 
-  const OpCase empty = planted([](auto& in) { return wrong_empty(in[0]); });
-  CHECK(finds(check_empty, empty, "nothing there"));
-  OpCase lenient = planted([](auto& in) { return clone(in[0]); });
+  CHECK(finds(check_empty, PLANTED(wrong_empty(in[0])), "nothing there"));
+  OpCase lenient = PLANTED(clone(in[0]));
   lenient.refuses_empty = true;
   CHECK(finds(check_empty, lenient, "instead of an Error"));
   const OpCase gradient = planted([](auto& in) { return wrong_empty_gradient(in[0], in[1]); }, {{2, 3}, {3}});
   CHECK(finds(check_empty, gradient, "is not zero"));
 
-  OpCase in_place = planted([](auto& in) { return wrong_in_place(in[0]); });
+  OpCase in_place = PLANTED(wrong_in_place(in[0]));
   in_place.plain = [](auto& in) { return full(in[0].shape(), 7, in[0].dtype()); };
   in_place.in_place = true;
   CHECK(finds(check_plain, in_place, "writes while operations are recorded"));

@@ -11,10 +11,7 @@ TEST_CASE("a saved tensor is checked when it is read") {
   CHECK_FALSE(save(Tensor())().defined());
   const Saved saved = save(other), view = save(other[0]);
   const Tensor sum_y = sum(x + other), product = sum(x * other);
-  {
-    const NoGrad guard;
-    add_(other, 1);
-  }
+  unrecorded([&] { add_(other, 1); });
   CHECK_ERROR_HAS(saved(), "a gradient rule: a tensor of shape [2], saved ");
   CHECK_ERROR_HAS(view(), "was overwritten by add_ at ");  // views share their memory
   sum_y.backward();                                        // no rule reads it

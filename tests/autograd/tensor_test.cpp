@@ -29,9 +29,6 @@ TEST_CASE("leaves are what no operation made") {
 }
 
 TEST_CASE("requires_grad_ refuses what can have no gradient of its own") {
-  CHECK_ERROR(
-      ones({2}, int64).requires_grad_(),
-      "requires_grad_: x is int64 [2]; only floating tensors have gradients, convert with to(x, float32)");
   CHECK_ERROR_HAS(ones({2}, boolean).requires_grad_(), "x is bool");
   const Tensor y = 2 * ones({2}).requires_grad_();
   CHECK_ERROR(y.requires_grad_(false),
@@ -69,8 +66,7 @@ TEST_CASE("tensors between keep their gradient on request") {
   CHECK(message([] { ones({2}).retain_grad(); }).find("retain_grad: a tensor of shape [2] does not") == 0);
 }
 
-TEST_CASE("backward and register_hook refuse what needs no gradient") {
-  CHECK_ERROR_HAS(ones({}).backward(), "does not depend on anything that requires a gradient");
+TEST_CASE("register_hook throws where no gradient is needed") {
   CHECK_ERROR(ones({2}).register_hook({}),
               "register_hook: a tensor of shape [2] does not require a gradient");
 }

@@ -109,8 +109,7 @@ TEST_CASE("attention_by_hand: gradients of every example equal autograd's; the w
   }
 }
 
-TEST_CASE(
-    "attention_by_hand: every example begins with its formula and ends with a sentence about its numbers") {
+TEST_CASE("attention_by_hand: examples begin with a formula and end with a sentence about their numbers") {
   const std::vector<std::pair<std::string, std::array<std::string, 2>>> told = {
       {"worked", {"A = softmax of each row of Z    O = A V", "gives it the weight 0.6405"}},
       {"thinking-machines", {"Q = X W_Q    K = X W_K", "are (14, 12), and a difference of 2 gives"}},

@@ -5,8 +5,7 @@
 using namespace heed;
 
 // covers: C-000-09 C-000-11
-TEST_CASE(
-    "attention_by_hand: the Gaussian kernel is a softmax, and one pooling serves regression and attention") {
+TEST_CASE("attention_by_hand: the Gaussian kernel is a softmax; regression and attention share one pooling") {
   const Json r = by_hand("gaussian");
   const Values x = {0, 0.5, 1.5, 3, 4}, y = {1, 2, 0, 4, 3};
   const auto f = [&](double query, Values* weights = nullptr) {

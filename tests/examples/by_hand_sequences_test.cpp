@@ -38,7 +38,7 @@ TEST_CASE("attention_by_hand: masks as text and their weights; a query without k
 
 // covers: C-100-03
 TEST_CASE(
-    "attention_by_hand: sinusoids turn, learned positions are a table, rotary products know distances") {
+    "attention_by_hand: sinusoids rotate, learned positions are a table, rotary products show distances") {
   const Json r = by_hand("positions");
   Rows even, odd;
   for (int p = 0; p < 6; ++p) {

@@ -139,8 +139,7 @@ TEST_CASE("guide: every concept has its formula, code, output, change and exerci
     const auto all = sections(language);
     CHECK(all.size() == concepts.size());
     for (const std::string& id : concepts) {
-      CAPTURE(language);
-      CAPTURE(id);
+      INFO(id, " in ", language);
       REQUIRE(all.contains(id));
       const auto has = [&](const auto& f) { return std::any_of(all.at(id).begin(), all.at(id).end(), f); };
       for (const Piece::Kind kind : {Piece::formula, Piece::code, Piece::run})
@@ -155,8 +154,7 @@ TEST_CASE("guide: the quoted code exists") {
   for (const auto& [name, chapter] : chapters("en"))
     for (const Piece& piece : pieces_of(chapter)) {
       if (piece.kind != Piece::code) continue;
-      CAPTURE(name);
-      CAPTURE(piece.line);
+      INFO(name, ":", piece.line);
       const Excerpt part = excerpt(read_file(std::string(HEED_SOURCE_DIR) + "/" + piece.name), piece.from);
       CHECK(part.lines.size() <= 40);
     }

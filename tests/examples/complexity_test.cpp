@@ -1,9 +1,4 @@
-#include <nlohmann/json.hpp>
-
-#include "tests/support/expect.h"
-#include "tests/support/program.h"
-
-using Json = nlohmann::json;
+#include "tests/support/results.h"
 
 // covers: C-003-19
 TEST_CASE("complexity: what is counted is the formula, linear in T for all but attention") {

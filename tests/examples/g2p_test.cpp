@@ -1,19 +1,7 @@
-#include <nlohmann/json.hpp>
-
 #include "examples/lexicon.h"
-#include "tests/support/expect.h"
-#include "tests/support/program.h"
+#include "tests/support/results.h"
 
-using Json = nlohmann::json;
-
-#if defined(__SANITIZE_ADDRESS__)
-#define HEED_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HEED_ASAN 1
-#endif
-#endif
-#ifdef HEED_ASAN  // its shadow memory takes terabytes of addresses
+#if HEED_ASAN  // its shadow memory takes terabytes of addresses
 constexpr const char* kMemoryLimit = "";
 #else
 constexpr const char* kMemoryLimit = "ulimit -v 2000000;";
@@ -183,8 +171,7 @@ TEST_CASE("g2p: interrupted in its last step, it stops there, and has it") {
   CHECK(results_of("g2p", options + " --resume")["steps"] == 1);
 }
 
-TEST_CASE(
-    "g2p: by the clock; how many epochs are averaged; models of other parts of a file answer together") {
+TEST_CASE("g2p: training by the clock; averages of epochs; an ensemble of models of other parts of a file") {
   const Words words;
   const Json r = results_of("g2p", words.options("out", "--minutes 0.05"));
   CHECK(r["steps"].get<int64_t>() > 3);

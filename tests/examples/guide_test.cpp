@@ -16,8 +16,7 @@ TEST_CASE("guide: all programs run, and each page has every gap filled" * doctes
   if (!has_browser()) return;
   for (const char* page : {"guide/index.html", "guide/index.zh.html"})
     for (const int width : {1280, 800, 400}) {
-      CAPTURE(page);
-      CAPTURE(width);
+      INFO(page, ", ", width, " pixels wide");
       const Visit seen = visit(folder / page, std::string(kLayoutFaults) + R"js(
         for (const image of document.images) if (!image.naturalWidth) note(image.src + ' is not there');
         for (const {name} of performance.getEntriesByType('resource'))

@@ -40,8 +40,7 @@ TEST_CASE("search: the least of several minima, in data of many kinds") {
   const auto uniform = [&](double low, double high) { return low + (high - low) * random.uniform(); };
   for (int round = 0; round < 3; ++round) {
     for (const double unit : {1.0, 1e9, 1e-9}) {
-      CAPTURE(round);
-      CAPTURE(unit);
+      INFO("round ", round, ", unit ", unit);
       Values clusters, heights;  // near each other within, far apart between, a wave within each
       for (int c = 0; c < 3; ++c) {
         const double middle = uniform(-100, 100), width = std::pow(10, uniform(-3, 1));

@@ -1,11 +1,7 @@
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tests/support/expect.h"
-#include "tests/support/program.h"
-
-using Json = nlohmann::json;
+#include "tests/support/results.h"
 
 namespace {
 
@@ -204,8 +200,7 @@ TEST_CASE("kernel_regression: data that cannot be right end with 2, and nothing 
   refusal_of("kernel_regression", "--csv " + motorcycle + " --x nothing");
 }
 
-TEST_CASE("kernel_regression: many rows, the same bits on any number of threads" *
-          doctest::test_suite("threads")) {
+TEST_CASE("kernel_regression: the same bits on any number of threads" * doctest::test_suite("threads")) {
   const Folder folder;
   heed::Generator random(1);
   std::string table;

@@ -1,11 +1,6 @@
-#include <nlohmann/json.hpp>
-
 #include "tensor/kernels/matmul.h"
 #include "tensor/random.h"
-#include "tests/support/expect.h"
-#include "tests/support/program.h"
-
-using Json = nlohmann::json;
+#include "tests/support/results.h"
 
 namespace {
 

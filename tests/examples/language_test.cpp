@@ -65,8 +65,7 @@ TEST_CASE("language: the bits of a text are those of each token after half a con
   }
 }
 
-TEST_CASE(
-    "language: writes the same with a cache and without, on any number of threads, while it is watched") {
+TEST_CASE("language: writes the same with and without a cache, on any number of threads, while watched") {
   const Language language = small();
   const Ids prompt = language.tokens().encode("the dog sees");
   const auto written = [&](bool cached, bool attends) {

@@ -1,7 +1,4 @@
-#include <nlohmann/json.hpp>
-
-#include "tests/support/expect.h"
-#include "tests/support/program.h"
+#include "tests/support/results.h"
 
 TEST_CASE("loss_curves: several logs in one picture and one table") {
   const Folder folder;

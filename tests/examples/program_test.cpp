@@ -1,10 +1,7 @@
 #include "examples/program.h"
 
-#include <nlohmann/json.hpp>
-
 #include "examples/csv.h"
-#include "tests/support/expect.h"
-#include "tests/support/program.h"
+#include "tests/support/results.h"
 
 static Run run(const std::string& arguments, const std::string& before = "") {
   return run_program("kernel_regression", arguments, before);

@@ -1,12 +1,8 @@
 #include "examples/scores_scale.h"
 
-#include <nlohmann/json.hpp>
-
-#include "tests/support/expect.h"
-#include "tests/support/program.h"
+#include "tests/support/results.h"
 
 using namespace heed;
-using Json = nlohmann::json;
 
 TEST_CASE("scores --compare scale: entropy of a row of weights") {
   const Tensor a = tensor({{0.25, 0.25, 0.25, 0.25}, {0, 1, 0, 0}, {0.5, 0, 0.5, 0}}, float64);

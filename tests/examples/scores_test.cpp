@@ -1,10 +1,6 @@
 #include <map>
-#include <nlohmann/json.hpp>
 
-#include "tests/support/expect.h"
-#include "tests/support/program.h"
-
-using Json = nlohmann::json;
+#include "tests/support/results.h"
 
 // covers: C-002-10
 TEST_CASE("scores: each score learns which key belongs to a query, and needs all its parameters for it") {
@@ -46,8 +42,7 @@ TEST_CASE("scores: every score learns with weights that are exactly zero, too") 
   CHECK(all["scores"].size() == 21);
   for (const Json& row : all["scores"]) {
     const std::string score = row["score"], normaliser = row["normaliser"];
-    CAPTURE(score);
-    CAPTURE(normaliser);
+    INFO(score, ", ", normaliser);
     CHECK(row["accuracy"] > (normaliser == "hard" ? 0.6 : 0.9));  // hard: of the keys that were drawn
     CHECK(row["loss"] < 0.5 * row["loss_before"].get<double>());
     if (normaliser == "hard") CHECK(row["zeros"] == 0.875);

@@ -1,11 +1,8 @@
 #include "examples/training.h"
 
-#include <nlohmann/json.hpp>
-
 #include "nn/layers/linear.h"
 #include "nn/optim/sgd.h"
-#include "tests/support/expect.h"
-#include "tests/support/program.h"
+#include "tests/support/results.h"
 
 namespace {
 
@@ -57,8 +54,7 @@ TEST_CASE("Training: stopped and gone on with, the same weights, optimiser and l
   check_same(folder / "whole", folder / "pieces");
 }
 
-TEST_CASE(
-    "Training: killed at once, it goes on from the newest checkpoint, and the log forgets what came after") {
+TEST_CASE("Training: killed, it resumes from the newest checkpoint, and the log is cut there") {
   const Folder folder;
   CHECK(translate(kShort + folder / "whole").code == 0);
   const std::string at = folder / "killed";
@@ -140,8 +136,7 @@ TEST_CASE("Training: how many steps fit into a time") {
   CHECK(heed::default_generator().position() == 0);  // a trial leaves no trace
 }
 
-TEST_CASE(
-    "descend: a step of the optimiser along a gradient of norm 1, or none where the loss is not finite") {
+TEST_CASE("descend: a step along a gradient of norm 1, and none where the loss is not finite") {
   heed::Linear model(2, 1, {.bias = false});
   model.load_state_dict({{"weight", heed::tensor({{3, 4}})}});
   heed::SGD optimizer(model.parameters(), {.lr = 0.5});

@@ -1,9 +1,4 @@
-#include <nlohmann/json.hpp>
-
-#include "tests/support/expect.h"
-#include "tests/support/program.h"
-
-using Json = nlohmann::json;
+#include "tests/support/results.h"
 
 // covers: C-100-05
 TEST_CASE("translate: trains, saves, draws, and translates with what it saved") {

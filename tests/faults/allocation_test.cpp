@@ -8,33 +8,23 @@
 #include "nn/files/npy.h"
 #include "nn/files/safetensors.h"
 #include "nn/functional.h"
-#include "nn/layers/embedding.h"
 #include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
 #include "nn/optim/sgd.h"
 #include "nn/text/batch.h"
 #include "nn/text/vocabulary.h"
-#include "nn/transformer/transformer.h"
 #include "tests/faults/allocations.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
+#include "tests/support/word_classifier.h"
 
 using namespace heed;
 using faults::AllocationFailure;
 
 namespace {
 
-// Classifies words by attention with dropout.
-struct Net : Layer<Net> {
-  Tensor forward(const Tensor& ids) const { return last(mean(encoder(words(ids)), 1)); }
-  void visit(Visitor& v) override {
-    v("words", words);
-    v("encoder", encoder);
-    v("last", last);
-  }
-  Embedding words{40, 16};
-  TransformerEncoder encoder{16, 2, 1, {.dim_feedforward = 24, .dropout = 0.2}};
-  Linear last{16, 5};
+struct Net : WordClassifier {
+  Net() : WordClassifier(1, {.dim_feedforward = 24, .dropout = 0.2}) {}
 };
 
 std::string bytes_of_all(const std::map<std::string, Tensor>& state) {

@@ -21,7 +21,7 @@ int64_t open_files() { return count("/proc/self/fd"); }
 
 using Write = std::function<void(const std::string&)>;
 
-void check_write(const std::string& op, const Write& write, int64_t writes) {
+void check_write(const std::string& op, int64_t writes, const Write& write) {
   CAPTURE(op);
   const Folder folder;
   const std::string path = folder / "a";
@@ -49,9 +49,7 @@ void check_write(const std::string& op, const Write& write, int64_t writes) {
       folder.write("a", "old");
       const FileCalls failing(folder.path, fault, number);
       const std::string said = message([&] { write(path); });
-      CAPTURE(calls[number]);
-      CAPTURE(static_cast<int>(fault));
-      CAPTURE(said);
+      INFO(calls[number], ", fault ", static_cast<int>(fault), ": ", said);
       const std::string why = fault == Fault::input ? "Input/output error" : "No space left on device";
       if (fault == Fault::interrupted || fault == Fault::half || calls[number] == "close .")
         REQUIRE(said == "");
@@ -69,17 +67,10 @@ void check_write(const std::string& op, const Write& write, int64_t writes) {
 }  // namespace
 
 TEST_CASE("every system call of a save fails in turn") {
-  const Tensor x = counted({3, 5}), y = counted({4}, int64);
-  check_write(
-      "write_file", [](auto& path) { write_file(path, "some text"); }, 1);
-  check_write(
-      "save_npy", [&](auto& path) { save_npy(path, x); }, 4);
-  check_write(
-      "save_safetensors",
-      [&](auto& path) {
-        save_safetensors(path, {{"x", x}, {"y", y}});
-      },
-      4);
+  const StateDict both = {{"x", counted({3, 5})}, {"y", counted({4}, int64)}};
+  check_write("write_file", 1, [](auto& path) { write_file(path, "some text"); });
+  check_write("save_npy", 4, [&](auto& path) { save_npy(path, both.at("x")); });
+  check_write("save_safetensors", 4, [&](auto& path) { save_safetensors(path, both); });
 }
 
 TEST_CASE("every system call of a load fails in turn") {
@@ -97,8 +88,7 @@ TEST_CASE("every system call of a load fails in turn") {
   REQUIRE(calls == Texts{"open x", "read x", "read x", "read x", "read x", "close x"});
   for (size_t number = 0; number < calls.size(); ++number)
     for (const Fault fault : {Fault::input, Fault::interrupted, Fault::half, Fault::nothing}) {
-      CAPTURE(number);
-      CAPTURE(static_cast<int>(fault));
+      INFO("call ", number, ", fault ", static_cast<int>(fault));
       const FileCalls failing(folder.path, fault, number);
       std::map<std::string, Tensor> loaded;
       const std::string said = message([&] { loaded = load_safetensors(path).tensors; });

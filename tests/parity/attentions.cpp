@@ -135,6 +135,13 @@ Subject pooling(S score) {
           }};
 }
 
+// A score that scales as the case says, or else as it is built.
+template <class S, class Scale>
+Subject scaled_pooling(const Fields& c, const Scale& scale) {
+  check(c.get("scale", scale) == scale, "scale must be ", scale);
+  return pooling(S());
+}
+
 // Linear maps under names of their own around heads of scaled dot products.
 struct ValidLenMultiHead : Layer<ValidLenMultiHead> {
   ValidLenMultiHead(int64_t width, int64_t heads, bool bias) : heads(heads) {
@@ -191,16 +198,9 @@ const Builds& attentions() {
        }},
       {"BilinearAttention",
        [](Config c, Config) { return pooling(BilinearScore(c["query_size"], c["key_size"])); }},
-      {"DotProductAttention",
-       [](Config c, Config) {
-         check(c.get("scale", 1.0) == 1, "scale must be 1");
-         return pooling(DotScore());
-       }},
+      {"DotProductAttention", [](Config c, Config) { return scaled_pooling<DotScore>(c, 1.0); }},
       {"ScaledDotProductAttention",
-       [](Config c, Config) {
-         check(c.get<std::string>("scale", "1/sqrt(d)") == "1/sqrt(d)", "scale must be 1/sqrt(d)");
-         return pooling(ScaledDotScore());
-       }},
+       [](Config c, Config) { return scaled_pooling<ScaledDotScore>(c, std::string("1/sqrt(d)")); }},
       {"ValidLenMultiHeadAttention",
        [](Config c, Config) {
          const auto module =

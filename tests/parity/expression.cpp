@@ -31,22 +31,20 @@ struct Arguments {
   }
 };
 
-// Methods of tensors.
+// Methods of tensors, called with arguments `a`.
+#define METHOD(name, ...)                                                   \
+  {                                                                         \
+    #name, [](const Arguments& a) { return name(a.tensor(), __VA_ARGS__); } \
+  }
 const std::map<std::string, Tensor (*)(const Arguments&)> methods = {
-    {"mean", [](const Arguments& a) { return mean(a.tensor(), a.integer(1, "dim", 0)); }},
-    {"reshape", [](const Arguments& a) { return reshape(a.tensor(), a.integers()); }},
+    METHOD(mean, a.integer(1, "dim", 0)),
+    METHOD(reshape, a.integers()),
     {"view", [](const Arguments& a) { return reshape(a.tensor(), a.integers()); }},
-    {"permute", [](const Arguments& a) { return permute(a.tensor(), a.integers()); }},
-    {"squeeze", [](const Arguments& a) { return squeeze(a.tensor(), a.integer(1, "dim", 0)); }},
-    {"unsqueeze", [](const Arguments& a) { return unsqueeze(a.tensor(), a.integer(1, "dim", 0)); }},
-    {"transpose",
-     [](const Arguments& a) {
-       return transpose(a.tensor(), a.integer(1, "dim0", 0), a.integer(2, "dim1", 1));
-     }},
-    {"flatten",
-     [](const Arguments& a) {
-       return flatten(a.tensor(), a.integer(1, "start_dim", 0), a.integer(2, "end_dim", -1));
-     }},
+    METHOD(permute, a.integers()),
+    METHOD(squeeze, a.integer(1, "dim", 0)),
+    METHOD(unsqueeze, a.integer(1, "dim", 0)),
+    METHOD(transpose, a.integer(1, "dim0", 0), a.integer(2, "dim1", 1)),
+    METHOD(flatten, a.integer(1, "start_dim", 0), a.integer(2, "end_dim", -1)),
 };
 
 // What arguments are called that are given by their place: to the constructor, and to the call.

@@ -1,6 +1,5 @@
 // Layers and losses as the reference cases name them.
 #include "heed.h"
-#include "nn/functional.h"
 #include "tests/parity/expression.h"
 
 namespace heed::parity {

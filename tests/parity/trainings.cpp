@@ -10,7 +10,6 @@
 #include "nn/optim/sgd.h"
 #include "tensor/index.h"
 #include "tests/parity/expression.h"
-#include "tests/parity/nn_cases.h"
 
 namespace heed::parity {
 namespace {

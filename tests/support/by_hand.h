@@ -1,13 +1,9 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-
-#include "tests/support/expect.h"
-#include "tests/support/program.h"
+#include "tests/support/results.h"
 
 /// What attention_by_hand answers, for the tests of its examples.
 
-using Json = nlohmann::json;
 using Rows = std::vector<Values>;
 
 inline Json by_hand(const std::string& example, const std::string& more = "") {

@@ -121,6 +121,22 @@ std::string message(F&& f) {
     CHECK_MESSAGE(contains(error_text, part), error_text);       \
   } while (false)
 
+/// Calls f without recording, to write in place.
+template <class F>
+void unrecorded(F&& f) {
+  const heed::NoGrad guard;
+  f();
+}
+
+/// Whether AddressSanitizer is compiled in.
+#if defined(__SANITIZE_ADDRESS__)
+#define HEED_ASAN true
+#elif defined(__has_feature)
+#define HEED_ASAN __has_feature(address_sanitizer)
+#else
+#define HEED_ASAN false
+#endif
+
 /// Operations are their references, or not, until the end of the scope.
 class Reference {
  public:

@@ -116,9 +116,6 @@ TEST_CASE("tensors from nested values") {
   CHECK(tensor({{}, {}}).shape() == Shape{2, 0});
 
   const auto ragged = [](const NestedList& values) { return message([&] { tensor(values); }); };
-  CHECK(ragged({{1, 2}, {3}}) ==
-        "tensor: the nested values are ragged: a row at depth 1 does not fit the shape [2, 2] of the first "
-        "rows");
   CHECK(ragged({{1}, {2, 3}}).find("ragged") != std::string::npos);
   CHECK(ragged({1, {2}}).find("ragged") != std::string::npos);
   CHECK(ragged({{1}, 2}).find("ragged") != std::string::npos);
@@ -135,8 +132,6 @@ TEST_CASE("tensors from vectors") {
   CHECK(x.shape() == Shape{2, 3});
   CHECK(values(x) == Values{1, 2, 3, 4, 5, 6});
   CHECK(from_vector(std::vector<float>{}, {0, 2}).numel() == 0);
-  CHECK_ERROR(from_vector(std::vector<float>{1, 2}, {3}),
-              "from_vector: 2 values for shape [3] of 3 elements");
 }
 
 template <class T>

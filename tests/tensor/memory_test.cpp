@@ -15,14 +15,11 @@ constexpr size_t kShared = size_t{1} << 16;  // blocks of this size or more are 
 
 // Whether released blocks are cached.
 bool caching() {
-#if defined(__SANITIZE_ADDRESS__)
+#if HEED_ASAN
   return false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-  return false;
-#endif
-#endif
+#else
   return std::getenv("HEED_NO_CACHE") == nullptr;
+#endif
 }
 
 const size_t sizes[] = {0,    1,    63,   64,    65,      127,         1023,   1024,    1025,   1279,
@@ -130,8 +127,7 @@ TEST_CASE("small blocks are counted") {
   CHECK(memory_use().peak > before.live + 1000 * 1000);  // although memory_use() was not called in between
 }
 
-TEST_CASE("small blocks of other threads are counted while they run and after they end" *
-          doctest::test_suite("threads")) {
+TEST_CASE("small blocks of running and ended threads are counted" * doctest::test_suite("threads")) {
   const size_t before = memory_use().live;
   std::vector<void*> blocks(8);
   size_t inside = 0;
@@ -163,8 +159,7 @@ TEST_CASE("a request for more memory than there is throws") {
 #endif
 }
 
-TEST_CASE("blocks may be released by other threads, and outlive the thread that allocated them" *
-          doctest::test_suite("threads")) {
+TEST_CASE("blocks outlive their thread and are released by others" * doctest::test_suite("threads")) {
   const size_t before = memory_use().live;
   std::vector<Tensor> made(64);
   for (int round = 0; round < 20; ++round) {

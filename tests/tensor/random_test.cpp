@@ -56,8 +56,7 @@ TEST_CASE("random numbers do not depend on the number of threads") {
     }));
 }
 
-TEST_CASE(
-    "dropout_mask: 0 with probability p, else 1 / (1 - p); half a position each; any number of threads") {
+TEST_CASE("dropout_mask: 0 with probability p, else 1 / (1 - p), on any number of threads") {
   constexpr int64_t n = 200001;
   for (const DType dtype : {float32, float64})
     for (const double p : {0.0, 0.1, 0.5, 1.0}) {

@@ -85,13 +85,11 @@ TEST_CASE("values are read in the element's type or converted") {
   const Tensor x = counted({2}, int64);
   CHECK(x.data<int64_t>()[1] == 1);
   CHECK(x.to_vector<float>() == std::vector<float>{0, 1});
-  CHECK_ERROR(x.data<float>(), "data: the elements are int64, not float32; convert with to(x, float32)");
   CHECK(tensor(2.75).item() == 2.75);
   CHECK(tensor({{2.75}}).item<int>() == 2);
   CHECK(tensor({true}, boolean).item<bool>());
   CHECK(from_vector(std::vector<int64_t>{(int64_t{1} << 60) + 1}, {}).item<int64_t>() ==
         (int64_t{1} << 60) + 1);
-  CHECK_ERROR(x.item(), "item: x is [2] with 2 elements, not one; index it, or sum(x)");
   CHECK_ERROR(zeros({0}).item(), "item: x is [0] with 0 elements, not one; index it, or sum(x)");
 }
 

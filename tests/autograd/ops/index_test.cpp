@@ -13,7 +13,6 @@ TEST_CASE("gather takes one element of a line for each position") {
   CHECK_ERROR(gather(x, 1, tensor({1}, int64)),
               "gather: the index [1] must have the rank of x [2, 3] and be no larger outside of dimension 1");
   CHECK_ERROR_HAS(gather(x, 1, zeros({3, 1}, int64)), "no larger outside");
-  CHECK_ERROR_HAS(gather(x, 1, zeros({2, 1})), "positions must be int64");
 }
 
 TEST_CASE("index_select takes slices") {
@@ -54,7 +53,6 @@ TEST_CASE("an index of positions, slices, new axes and an ellipsis is a view") {
   CHECK(x[ellipsis].shape() == x.shape());
   CHECK(share_memory(x[{Slice(1, {}), 0}], x));
   CHECK_ERROR(x[2], "index: position 2 is out of range for dimension 0 of [2, 3, 4]");
-  CHECK_ERROR((x[{0, 0, 0, 0}]), "index: the items stand for 4 dimensions, and x is [2, 3, 4]");
   CHECK_ERROR((x[{ellipsis, ellipsis}]), "index: an index has one ellipsis at most");
   CHECK_ERROR_HAS(tensor(1)[0], "stand for 1 dimensions");
 }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <tuple>
 #include <vector>
 
 #include "tensor/create.h"
@@ -25,18 +26,11 @@ struct Operand {
   // Layouts: rows dense, with a gap, columns dense, with a gap, every third number, backwards, one row for
   // all.
   static constexpr int64_t kLayouts = 7;
-  Operand(int64_t rows, int64_t columns, int64_t layout, Generator& generator)
-      : row_step(layout == 0   ? columns
-                 : layout == 1 ? columns + 5
-                 : layout < 4  ? 1
-                 : layout == 4 ? 3 * columns + 1
-                 : layout == 5 ? -columns
-                               : 0),
-        col_step(layout == 2   ? rows
-                 : layout == 3 ? rows + 3
-                 : layout == 4 ? 3
-                 : layout == 5 ? -1
-                               : 1) {
+  Operand(int64_t rows, int64_t columns, int64_t layout, Generator& generator) {
+    const std::pair<int64_t, int64_t> steps[kLayouts] = {{columns, 1},  {columns + 5, 1},     {1, rows},
+                                                         {1, rows + 3}, {3 * columns + 1, 3}, {-columns, -1},
+                                                         {0, 1}};
+    std::tie(row_step, col_step) = steps[layout];
     const int64_t last_row = (rows - 1) * row_step, last_column = (columns - 1) * col_step;
     const int64_t size = rows == 0 || columns == 0 ? 0 : std::abs(last_row) + std::abs(last_column) + 1;
     const Tensor numbers = randn({size + 64}, float32, &generator);
