@@ -76,6 +76,13 @@ inline heed::Tensor leaf(const heed::NestedList& values) {
   return heed::tensor(values, heed::float64).requires_grad_();
 }
 
+/// The layer with all that is floating in float64.
+template <class Layer>
+Layer in_float64(Layer layer) {
+  layer.to(heed::float64);
+  return layer;
+}
+
 inline bool share_memory(const heed::Tensor& a, const heed::Tensor& b) {
   return heed::TensorImpl::of(a).storage.get() == heed::TensorImpl::of(b).storage.get();
 }

@@ -6,17 +6,15 @@
 
 using namespace heed;
 
-namespace {
-
 constexpr SmoothingKernel kKernels[] = {SmoothingKernel::gaussian, SmoothingKernel::boxcar,
                                         SmoothingKernel::epanechnikov, SmoothingKernel::triangular,
                                         SmoothingKernel::constant};
 
-Tensor numbers(const Values& values) { return from_vector(values, {static_cast<int64_t>(values.size())}); }
+static Tensor numbers(const Values& values) {
+  return from_vector(values, {static_cast<int64_t>(values.size())});
+}
 
-bool has_nan(const Tensor& x) { return any(isnan(x)).item() != 0; }
-
-}  // namespace
+static bool has_nan(const Tensor& x) { return any(isnan(x)).item() != 0; }
 
 // covers: C-000-06
 TEST_CASE("kernels: values of the formulas") {

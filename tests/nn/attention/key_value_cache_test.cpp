@@ -5,19 +5,12 @@
 
 using namespace heed;
 
-static MultiheadAttention in_double(int64_t embed_dim, int64_t heads,
-                                    MultiheadAttentionOptions options = {}) {
-  MultiheadAttention attention(embed_dim, heads, options);
-  attention.to(float64);
-  return attention;
-}
-
 // covers: C-100-06
 TEST_CASE("KeyValueCache: step by step equals one call, rotary or not, with gradients") {
   manual_seed(10);
   for (const bool rotary : {false, true})
     for (const int64_t step : {1, 2}) {
-      const MultiheadAttention attention = in_double(8, 2, {.rotary = rotary});
+      const MultiheadAttention attention = in_float64(MultiheadAttention(8, 2, {.rotary = rotary}));
       const Tensor x = randn({3, 6, 8}, float64).requires_grad_(), g = randn({3, 6, 8}, float64);
       const Tensor whole = attention(x, Mask::causal(6)).output;
       KeyValueCache cache;
@@ -36,7 +29,7 @@ TEST_CASE("KeyValueCache: step by step equals one call, rotary or not, with grad
 // covers: C-100-06
 TEST_CASE("KeyValueCache: keys and values of a memory are computed once; roll back; rows of the batch") {
   manual_seed(11);
-  const MultiheadAttention attention = in_double(8, 2);
+  const MultiheadAttention attention = in_float64(MultiheadAttention(8, 2));
   const Tensor x = randn({3, 2, 8}, float64), memory = randn({3, 5, 8}, float64);
   KeyValueCache cache;
   const Tensor y = attention(x, memory, memory, Mask(), &cache).output;
@@ -59,7 +52,7 @@ TEST_CASE("KeyValueCache: keys and values of a memory are computed once; roll ba
   CHECK_ERROR_HAS(attention(x, memory, memory, Mask(), &cache),
                   "KeyValueCache: keys [3, 2, 5, 4] do not continue the cached ones, [4, 2, 5, 4]");
   CHECK_ERROR_HAS(attention(x, none, none), "there are no keys and values, and no cache that holds some");
-  const MultiheadAttention turned = in_double(8, 2, {.rotary = true});
+  const MultiheadAttention turned = in_float64(MultiheadAttention(8, 2, {.rotary = true}));
   CHECK_ERROR_HAS(turned(x, memory, memory), "rotary positions are for self-attention");
 }
 

@@ -1,7 +1,6 @@
 #include "nn/attention/multi_head.h"
 
 #include "nn/attention/kernel_regression.h"
-#include "nn/attention/pooling.h"
 #include "nn/layers/embedding.h"
 #include "nn/view/capture.h"
 #include "tests/support/expect.h"
@@ -11,16 +10,13 @@ using test::names;
 
 namespace {
 
+// The weights of each head, not their mean.
+const AttentionOptions kEachHead{.need_weights = true, .average_attn_weights = false};
+
 // The rows of head h in the projection `which` (0 q, 1 k, 2 v): [D, E].
 Tensor head_rows(const MultiheadAttention& attention, int64_t which, int64_t h) {
   const int64_t D = attention.embed_dim / attention.num_heads;
   return narrow(attention.in_proj_weight, 0, which * attention.embed_dim + h * D, D);
-}
-
-MultiheadAttention in_double(int64_t embed_dim, int64_t heads, MultiheadAttentionOptions options = {}) {
-  MultiheadAttention attention(embed_dim, heads, options);
-  attention.to(float64);
-  return attention;
 }
 
 // Output and weights of one head by the formula: x [T, E].
@@ -39,10 +35,9 @@ OneHead one_head(const MultiheadAttention& attention, const Tensor& x, int64_t h
 // covers: C-004-11 C-001-03 C-001-09 C-001-02
 TEST_CASE("MultiheadAttention: equals a loop over heads, each with its own W_Q, W_K, W_V") {
   manual_seed(3);
-  const MultiheadAttention attention = in_double(12, 3, {.bias = false});
+  const MultiheadAttention attention = in_float64(MultiheadAttention(12, 3, {.bias = false}));
   const Tensor x = randn({1, 5, 12}, float64);
-  const auto [y, weights] =
-      attention(x, AttentionOptions{.need_weights = true, .average_attn_weights = false});
+  const auto [y, weights] = attention(x, kEachHead);
   REQUIRE(weights.shape() == Shape{1, 3, 5, 5});
   std::vector<Tensor> outputs;
   for (int64_t h = 0; h < 3; ++h) {
@@ -62,7 +57,7 @@ TEST_CASE("MultiheadAttention: equals a loop over heads, each with its own W_Q, 
 // covers: C-004-12
 TEST_CASE("MultiheadAttention: W_O times the joined heads is the sum over heads of their slices of W_O") {
   manual_seed(4);
-  const MultiheadAttention attention = in_double(16, 8);
+  const MultiheadAttention attention = in_float64(MultiheadAttention(16, 8));
   const Tensor x = randn({1, 4, 16}, float64);
   Tensor y = expand(attention.out_proj.bias, {4, 16});
   for (int64_t h = 0; h < 8; ++h)
@@ -72,7 +67,7 @@ TEST_CASE("MultiheadAttention: W_O times the joined heads is the sum over heads 
 
 // covers: C-003-15
 TEST_CASE("MultiheadAttention: with keys equal to values and identity projections it is plain attention") {
-  MultiheadAttention attention = in_double(6, 1);
+  MultiheadAttention attention = in_float64(MultiheadAttention(6, 1));
   attention.in_proj_weight = cat({eye(6, 6, float64), eye(6, 6, float64), eye(6, 6, float64)});
   attention.out_proj.weight = eye(6, 6, float64);
   const Tensor q = randn({2, 3, 6}, float64), x = randn({2, 5, 6}, float64);
@@ -83,13 +78,11 @@ TEST_CASE("MultiheadAttention: with keys equal to values and identity projection
 // covers: C-000-01 C-000-09
 TEST_CASE("multi-head attention and kernel regression end in the same pooling of values by weights") {
   manual_seed(13);
-  const MultiheadAttention attention = in_double(6, 2);
+  const MultiheadAttention attention = in_float64(MultiheadAttention(6, 2));
   const Tensor query = randn({1, 3, 6}, float64), key = randn({1, 4, 6}, float64);
   const Tensor value = randn({1, 4, 6}, float64);
   AttentionScope scope;
-  const Tensor heads =
-      attention(query, key, value, AttentionOptions{.need_weights = true, .average_attn_weights = false})
-          .output;
+  const Tensor heads = attention(query, key, value, kEachHead).output;
   const NadarayaWatson regression({.w = 2, .dtype = float64});
   const Tensor answers = regression(query, key, value);
   REQUIRE(scope.calls().size() == 2);  // from attention_pool
@@ -104,7 +97,7 @@ TEST_CASE("multi-head attention and kernel regression end in the same pooling of
 // covers: C-002-12
 TEST_CASE("MultiheadAttention: every output sees every input; if causal, none after it") {
   manual_seed(5);
-  const MultiheadAttention attention = in_double(8, 2);
+  const MultiheadAttention attention = in_float64(MultiheadAttention(8, 2));
   for (const int64_t T : {5, 1100}) {  // 1100: several tiles of the blocked form each way
     const Tensor x = randn({T, 8}, float64).requires_grad_();
     for (const AttentionOptions& options : {AttentionOptions(), AttentionOptions{.mask = Mask::causal(T)},
@@ -175,7 +168,7 @@ TEST_CASE("MultiheadAttention: names, start values, and heads that do not divide
 // covers: C-001-03
 TEST_CASE("MultiheadAttention: gradients with rotary positions; every leaf is registered") {
   manual_seed(7);
-  const MultiheadAttention attention = in_double(4, 2, {.rotary = true});
+  const MultiheadAttention attention = in_float64(MultiheadAttention(4, 2, {.rotary = true}));
   const Tensor x = randn({2, 3, 4}, float64).requires_grad_();
   std::vector<Tensor> inputs = attention.parameters();
   inputs.push_back(x);
@@ -188,8 +181,9 @@ TEST_CASE("MultiheadAttention: masks of every rank, biases, inputs without a bat
   const MultiheadAttention attention(8, 2);
   const Tensor x = randn({3, 4, 8});
   const auto weights = [&](const Mask& mask) {
-    return attention(x, AttentionOptions{.mask = mask, .need_weights = true, .average_attn_weights = false})
-        .weights;
+    AttentionOptions options = kEachHead;
+    options.mask = mask;
+    return attention(x, options).weights;
   };
   const Mask lengths = Mask::lengths(tensor({4, 1, 2}, int64), 4);
   for (const Mask& mask :
@@ -240,8 +234,7 @@ TEST_CASE("MultiheadAttention: an error leaves the cache unchanged; a bias [B, T
   CHECK_THROWS_AS(attention(x, AttentionOptions{.mask = Mask::causal(5)}, &cache), Error);
   CHECK(cache.length() == 3);
 
-  const Tensor bias = randn({2, 3, 3});
-  const Tensor each = attention(x, AttentionOptions{.bias = bias}).output;
+  const Tensor bias = randn({2, 3, 3}), each = attention(x, AttentionOptions{.bias = bias}).output;
   for (int64_t b = 0; b < 2; ++b) {
     const Tensor alone = attention(narrow(x, 0, b, 1), AttentionOptions{.bias = select(bias, 0, b)}).output;
     CHECK(magnitude(narrow(each, 0, b, 1) - alone) < 1e-6);

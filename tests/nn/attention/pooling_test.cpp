@@ -87,8 +87,7 @@ TEST_CASE("CachedKeys: mapped once in a decoder's loop, with equal results and g
   const Mask mask = Mask::lengths(tensor({5, 2}, int64), 5);
   for (const std::string name : {"additive", "bilinear", "low_rank", "dense", "dot"}) {
     INFO(name);
-    AttentionPooling<AnyScore> pooling(make_score(name, 4, 4, 3));
-    pooling.to(float64);
+    const auto pooling = in_float64(AttentionPooling<AnyScore>(make_score(name, 4, 4, 3)));
     const Tensor states = randn({2, 5, 4}, float64).requires_grad_(), q = randn({2, 3, 4}, float64);
     const auto loop = [&](const CachedKeys& keys, bool held) {
       std::vector<Tensor> contexts;

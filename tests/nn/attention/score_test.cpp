@@ -9,8 +9,7 @@ using namespace heed;
 // A score in float64 against a formula for one query and one key; gradients of queries, keys and members.
 template <class S, class F>
 static void check_score(S score, int64_t dq, int64_t dk, const F& formula) {
-  AttentionPooling<S> module(std::move(score));
-  module.to(float64);
+  const auto module = in_float64(AttentionPooling<S>(std::move(score)));
   Generator generator(7);
   const Tensor q = randn({2, 3, dq}, float64, &generator).requires_grad_();
   const Tensor k = randn({2, 4, dk}, float64, &generator).requires_grad_();
@@ -66,11 +65,8 @@ TEST_CASE("LowRankBilinearScore: W = L^T H makes the bilinear score two linear m
     return dot(mv(s.L.weight, q), mv(s.H.weight, k));
   });
   const LowRankBilinearScore low(3, 5, 2);
-  const BilinearScore full(3, 5);
-  {
-    const NoGrad guard;
-    copy_(full.W.weight, matmul(t(low.L.weight), low.H.weight));
-  }
+  BilinearScore full(3, 5);
+  full.W.weight = matmul(t(low.L.weight), low.H.weight).detach();
   const Tensor q = randn({4, 3}), k = randn({6, 5});
   CHECK(largest_difference(full(q, k), low(q, k)) < 1e-5);
 }

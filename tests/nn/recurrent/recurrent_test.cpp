@@ -2,8 +2,6 @@
 // tests/parity/recurrents.cpp check the formulas.
 #include "nn/recurrent/recurrent.h"
 
-#include <tuple>
-
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -51,9 +49,7 @@ Tensor lengths_of(const std::vector<int64_t>& lengths) {
 template <class Layer>
 Layer make(int64_t input, int64_t hidden, const RecurrentOptions& options = {}) {
   manual_seed(3);
-  Layer layer(input, hidden, options);
-  layer.to(float64);
-  return layer;
+  return in_float64(Layer(input, hidden, options));
 }
 
 }  // namespace
@@ -81,7 +77,7 @@ TEST_CASE_TEMPLATE("recurrent layers: equal to a loop of cells", Pair, RnnPair, 
     }
 }
 
-TEST_CASE_TEMPLATE("recurrent layers: batch_first and a single sequence only change the layout", L, RNN, GRU,
+TEST_CASE_TEMPLATE("recurrent layers: the layout of batch_first and of a single sequence", L, RNN, GRU,
                    LSTM) {
   const RecurrentOptions options{.num_layers = 2, .bidirectional = true};
   RecurrentOptions batch_first = options;
@@ -98,8 +94,7 @@ TEST_CASE_TEMPLATE("recurrent layers: batch_first and a single sequence only cha
           1e-14);
 }
 
-TEST_CASE_TEMPLATE("recurrent layers: with lengths each sequence gives the results that it gives alone", L,
-                   RNN, GRU, LSTM) {
+TEST_CASE_TEMPLATE("recurrent layers: with lengths, the results of each sequence alone", L, RNN, GRU, LSTM) {
   const L layer = make<L>(3, 2, {.num_layers = 2, .bidirectional = true});
   const Tensor x = randn({6, 5, 3}, float64);
   const Tensor h_0 = randn({4, 5, 2}, float64), c_0 = randn({4, 5, 2}, float64);
@@ -145,8 +140,7 @@ TEST_CASE_TEMPLATE("recurrent layers: 50 steps of padding, even NaN, change noth
   }
 }
 
-TEST_CASE_TEMPLATE("recurrent layers: gradients with lengths, in both directions; every leaf is registered",
-                   L, RNN, GRU, LSTM) {
+TEST_CASE_TEMPLATE("recurrent layers: gradients with lengths, every leaf registered", L, RNN, GRU, LSTM) {
   const L layer = make<L>(2, 2, {.num_layers = 2, .bidirectional = true});
   const Tensor x = randn({3, 2, 2}, float64).requires_grad_(), lengths = lengths_of({3, 2});
   std::vector<Tensor> inputs = layer.parameters();
@@ -231,8 +225,8 @@ TEST_CASE("recurrent layers and cells: errors of single kinds") {
 }
 
 TEST_CASE("LSTM: a projection makes h narrower than c") {
-  LSTM layer(3, 4, {.num_layers = 2, .batch_first = true, .bidirectional = true, .proj_size = 2});
-  layer.to(float64);
+  const auto layer =
+      make<LSTM>(3, 4, {.num_layers = 2, .batch_first = true, .bidirectional = true, .proj_size = 2});
   const Tensor x = randn({2, 5, 3}, float64), lengths = lengths_of({5, 3});
   const auto [output, h_n, c_n] = layer(x, Tensor(), Tensor(), lengths);
   CHECK(output.shape() == Shape{2, 5, 4});
