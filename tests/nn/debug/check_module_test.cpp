@@ -1,25 +1,15 @@
 #include "nn/debug/check_module.h"
 
-#include <atomic>
-
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/moments.h"
-#include "autograd/ops/reduce.h"
 #include "nn/attention/kernel_regression.h"
-#include "nn/attention/multi_head.h"
-#include "nn/attention/pooling.h"
 #include "nn/attention/position.h"
-#include "nn/attention/score.h"
-#include "nn/functional.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/embedding.h"
-#include "nn/layers/linear.h"
-#include "nn/layers/norm.h"
 #include "nn/layers/sequential.h"
 #include "nn/optim/sgd.h"
 #include "nn/recurrent/recurrent.h"
 #include "nn/transformer/transformer.h"
-#include "tests/support/expect.h"
 #include "tests/support/report.h"
 
 using namespace heed;

@@ -1,15 +1,9 @@
 #include "nn/debug/diagnose.h"
 
-#include "autograd/ops/activation.h"
-#include "autograd/ops/reduce.h"
 #include "nn/attention/kernel_regression.h"
-#include "nn/attention/multi_head.h"
-#include "nn/functional.h"
 #include "nn/layers/activation.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/embedding.h"
-#include "nn/layers/linear.h"
-#include "nn/layers/norm.h"
 #include "nn/layers/sequential.h"
 #include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
@@ -17,7 +11,6 @@
 #include "nn/optim/sgd.h"
 #include "nn/recurrent/recurrent.h"
 #include "nn/transformer/transformer.h"
-#include "tests/support/expect.h"
 #include "tests/support/report.h"
 
 using namespace heed;
@@ -90,6 +83,10 @@ TEST_CASE("diagnose finds the fault of a broken training") {
   const auto fails = [&](auto step, const std::string& check, const std::string& found) {
     only(diagnose(model, adam, step), check, found);
   };
+  const auto unreached = [&](auto layer, const std::string& found) {
+    SGD sgd(layer.parameters());
+    only(diagnose(layer, sgd, [&] { return F::cross_entropy(layer(x), label); }), "gradients reach", found);
+  };
 
   SUBCASE("softmax twice") {
     fails(usual(adam, [&] { return F::cross_entropy(softmax(model(x), 1), label); }), "softmax",
@@ -158,23 +155,20 @@ TEST_CASE("diagnose finds the fault of a broken training") {
         "softmax", "sigmoid twice");
   }
   SUBCASE("dropout left on") {
-    only(diagnose(model, adam,
-                  [&] {
-                    usual(adam, loss)();
-                    const NoGrad guard;
-                    loss();
-                  }),
-         "evaluation", "dropout left on: dropout");
+    const auto found = [&](const Module& layer, Optimizer& optimizer, auto its_loss, const std::string& in) {
+      const auto step = [&] {
+        usual(optimizer, its_loss)();
+        const NoGrad guard;
+        its_loss();
+      };
+      only(diagnose(layer, optimizer, step), "evaluation", "dropout left on: " + in);
+    };
+    found(model, adam, loss, "dropout");
     MultiheadAttention attention(4, 2, {.dropout = 0.5});
     const Tensor tokens = randn({3, 5, 4});
     SGD sgd(attention.parameters(), {.lr = 0.1});
-    only(diagnose(attention, sgd,
-                  [&] {
-                    usual(sgd, [&] { return mean(pow(attention(tokens).output, 2)); })();
-                    const NoGrad guard;
-                    attention(tokens);
-                  }),
-         "evaluation", "dropout left on");
+    found(
+        attention, sgd, [&] { return mean(pow(attention(tokens).output, 2)); }, "");
   }
   SUBCASE("training in eval()") {
     model.eval();
@@ -191,11 +185,9 @@ TEST_CASE("diagnose finds the fault of a broken training") {
     expect(diagnose(model, adam, loss), "learning rate", "learning rate too large");
     Sequential line{Linear(2, 1)};
     SGD sgd(line.parameters(), {.lr = 10});
-    expect(diagnose(line, sgd,
-                    [&] {
-                      return F::mse_loss(line(x), 3 * x[{Slice(), Slice(0, 1)}]);
-                    }),
-           "learning rate", "learning rate too large");
+    const Tensor y = 3 * x[{Slice(), Slice(0, 1)}];
+    expect(diagnose(line, sgd, [&] { return F::mse_loss(line(x), y); }), "learning rate",
+           "learning rate too large");
   }
   SUBCASE("a dead layer") {
     model.get<Linear>(0).bias = full({16}, -100);
@@ -218,12 +210,11 @@ TEST_CASE("diagnose finds the fault of a broken training") {
          "vanishing or exploding gradients");
   }
   SUBCASE("no zero_grad()") {
-    only(diagnose(model, adam,
-                  [&] {
-                    loss().backward();
-                    adam.step();
-                  }),
-         "zero_grad", "gradients never dropped: the step before left one in 0.weight [16, 2]");
+    const auto step = [&] {
+      loss().backward();
+      adam.step();
+    };
+    fails(step, "zero_grad", "gradients never dropped: the step before left one in 0.weight [16, 2]");
   }
   SUBCASE("no step(), or step() after zero_grad()") {
     const ModuleReport none = diagnose(model, adam, [&] {
@@ -262,20 +253,11 @@ TEST_CASE("diagnose finds the fault of a broken training") {
     only(diagnose(model, half, loss), "optimizer", "3.weight [3, 16] is not held by Adam");
   }
   SUBCASE("a member that visit does not name, and a layer created in forward") {
-    Forgets forgets;
-    SGD sgd(forgets.parameters());
-    only(diagnose(forgets, sgd, [&] { return F::cross_entropy(forgets(x), label); }), "gradients reach",
-         "not named: a leaf of shape [3]");
-    MakesAnew anew;
-    SGD other(anew.parameters());
-    only(diagnose(anew, other, [&] { return F::cross_entropy(anew(x), label); }), "gradients reach",
-         "not named: a leaf of shape [3, 3]");
+    unreached(Forgets(), "not named: a leaf of shape [3]");
+    unreached(MakesAnew(), "not named: a leaf of shape [3, 3]");
   }
   SUBCASE("detached or frozen parameters") {
-    Detaches detaches;
-    SGD sgd(detaches.parameters());
-    only(diagnose(detaches, sgd, [&] { return F::cross_entropy(detaches(x), label); }), "gradients reach",
-         "no gradient: weight [2, 3]");
+    unreached(Detaches(), "no gradient: weight [2, 3]");
     model.requires_grad_(false);
     expect(diagnose(model, adam, loss), "gradients reach", "no gradient");
     model.get<Linear>(3).requires_grad_();
@@ -387,9 +369,8 @@ TEST_CASE("diagnose raises no false alarm for sound trainings") {
       return gather(log_softmax(y, 1), 1, unsqueeze(classes, 1));
     };
     const Tensor other = to(label == 0, int64), costs = 1 + rand({32, 1});
-    check([&](const Tensor& y) {
-      return 0.1 * sum(softmax(y, 1) * log_softmax(y, 1)) - mean(picked(y, label));
-    });
+    check(
+        [&](const auto& y) { return 0.1 * sum(softmax(y, 1) * log_softmax(y, 1)) - mean(picked(y, label)); });
     check([&](const Tensor& y) { return mean(picked(y, other)) + mean(-picked(y, label)); });
     check([&](const Tensor& y) { return mean(picked(y, label) * costs); });
     check([&](const Tensor& y) { return -mean(picked(y, label) * -costs); });
@@ -426,8 +407,8 @@ TEST_CASE("diagnose raises no false alarm for sound trainings") {
     NadarayaWatson model({.learn = true});
     const Tensor keys = linspace(0, 5, 20), values = 2 * sin(keys);
     SGD optimizer(model.parameters(), {.lr = 0.5});
-    sound(model, optimizer,
-          [&] { return F::mse_loss(model(keys, keys, values, OwnPoint::exclude), values); });
+    const auto own = OwnPoint::exclude;
+    sound(model, optimizer, [&] { return F::mse_loss(model(keys, keys, values, own), values); });
   }
   SUBCASE("a recurrent network with gradient clipping") {
     GRU gru(6, 8, {.num_layers = 2, .batch_first = true, .dropout = 0.1});
@@ -443,17 +424,7 @@ TEST_CASE("diagnose raises no false alarm for sound trainings") {
     });
   }
   SUBCASE("a transformer") {
-    struct Net : Layer<Net> {
-      Tensor forward(const Tensor& ids) const { return head(encoder(embedding(ids))); }
-      void visit(Visitor& v) override {
-        v("embedding", embedding);
-        v("encoder", encoder);
-        v("head", head);
-      }
-      Embedding embedding{7, 8};
-      TransformerEncoder encoder{8, 2, 2, {.dim_feedforward = 16}};
-      Linear head{8, 7};
-    } net;
+    Sequential net{Embedding(7, 8), TransformerEncoder(8, 2, 2, {.dim_feedforward = 16}), Linear(8, 7)};
     Adam optimizer(net.parameters());
     sound(net, optimizer, [&] { return F::cross_entropy(transpose(net(tokens), 1, 2), tokens); });
   }

@@ -10,19 +10,15 @@
 
 using namespace heed;
 
-namespace {
-
-const Sequential& model() {
+static const Sequential& model() {
   static const Sequential one{Linear(8, 4), Sequential{Tanh(), Linear(4, 2)}};
   return one;
 }
 
-Tensor step() {
+static Tensor step() {
   const Tensor x = ones({16, 8}), labels = zeros({16}, int64);
   return F::cross_entropy(model()(x), labels);
 }
-
-}  // namespace
 
 TEST_CASE("Profile records every outermost operation and rule with its module, FLOPs and memory") {
   step();
