@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
 
 #include "tests/support/expect.h"
 #include "tests/support/program.h"

@@ -1,7 +1,6 @@
 #include "nn/files/npy.h"
 
 #include <limits>
-#include <tuple>
 
 #include "tests/support/expect.h"
 #include "tests/support/program.h"

@@ -1,6 +1,5 @@
 #include "nn/files/safetensors.h"
 
-#include <filesystem>
 #include <limits>
 
 #include "nn/layers/linear.h"

@@ -1,9 +1,5 @@
 #include "nn/text/byte_pairs.h"
 
-#include <algorithm>
-#include <map>
-
-#include "tensor/random.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 

@@ -53,18 +53,14 @@ TEST_CASE("sample: the lower of equal indices first; one random number per draw,
 TEST_CASE("sample: errors") {
   Generator random(1);
   const Tensor logits = tensor({1, 2}, float32);
-  const auto refused = [&](const Tensor& of, const SampleOptions& options, const std::string& why) {
-    CHECK_ERROR_HAS(sample(of, random, options), why);
+  const auto refused = [&](const Tensor& of, const SampleOptions& options, const std::string& part) {
+    CHECK_ERROR_HAS(sample(of, random, options), part);
     CHECK(random.position() == 0);
   };
-  for (const SampleOptions& options : std::vector<SampleOptions>{{.temperature = -1},
-                                                                 {.temperature = kNaN},
-                                                                 {.temperature = kInf},
-                                                                 {.top_k = -1},
-                                                                 {.top_p = 0},
-                                                                 {.top_p = 1.5},
-                                                                 {.top_p = kNaN}})
-    refused(logits, options, "temperature and top_k must not be negative, top_p must lie in (0, 1]");
+  const std::string why = "temperature and top_k must not be negative, top_p must lie in (0, 1]";
+  for (const double wrong : {-1.0, kNaN, kInf}) refused(logits, {.temperature = wrong}, why);
+  refused(logits, {.top_k = -1}, why);
+  for (const double wrong : {0.0, 1.5, kNaN}) refused(logits, {.top_p = wrong}, why);
   refused(tensor({1, kNaN}), {}, "sample: logit 1 is nan");
   refused(tensor({kInf, 1}), {}, "sample: logit 0 is inf");
   refused(tensor({-kInf, -kInf}), {}, "sample: every logit is -inf; one token must be possible");

@@ -1,7 +1,6 @@
 #include "nn/text/sequence_loss.h"
 
 #include "nn/functional.h"
-#include "tests/support/expect.h"
 #include "tests/support/references.h"
 
 using namespace heed;

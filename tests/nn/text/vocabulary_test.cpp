@@ -12,10 +12,8 @@ TEST_CASE("vocabulary: special tokens first, then by count, then by bytes") {
   CHECK(Vocabulary({{"b", "a", "c"}, {"c"}, {"a", "c"}}, 2).to_text() ==
         "<pad>\n<bos>\n<eos>\n<unk>\nc\na\n");
   CHECK(Vocabulary().size() == 4);
-  CHECK(Vocabulary::pad == Vocabulary().id("<pad>"));
-  CHECK(Vocabulary::bos == Vocabulary().id("<bos>"));
-  CHECK(Vocabulary::eos == Vocabulary().id("<eos>"));
-  CHECK(Vocabulary::unk == Vocabulary().id("<unk>"));
+  CHECK(Vocabulary().encode({"<pad>", "<bos>", "<eos>", "<unk>"}) ==
+        Ids{Vocabulary::pad, Vocabulary::bos, Vocabulary::eos, Vocabulary::unk});
 }
 
 TEST_CASE("vocabulary: encode and decode") {
