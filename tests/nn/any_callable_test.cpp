@@ -21,8 +21,7 @@ TEST_CASE("AnyCallable: a layer, a function object or a lambda; get returns it i
   CHECK(linear.get<Dropout>() == nullptr);
 }
 
-TEST_CASE(
-    "AnyCallable: copies share nothing; assignment writes in place, or replaces a part of another type") {
+TEST_CASE("AnyCallable: copies share nothing; assignment writes in place or replaces another type") {
   Part a = Linear(2, 2), b = a;
   const Tensor at_a = a.get<Linear>()->weight;
   CHECK_FALSE(at_a.same_as(b.get<Linear>()->weight));

@@ -5,10 +5,8 @@
 
 using namespace heed;
 
-namespace {
-
 // x must be uniform in [-bound, bound), with enough values to come near the bounds.
-void check_uniform(const Tensor& x, double bound) {
+static void check_uniform(const Tensor& x, double bound) {
   CHECK(std::abs(mean(x).item()) < 0.02 * bound);
   CHECK(heed::stddev(x).item() == doctest::Approx(bound / std::sqrt(3.0)).epsilon(0.02));
   for (const double most : {-min(x).item(), max(x).item()}) {
@@ -17,13 +15,11 @@ void check_uniform(const Tensor& x, double bound) {
   }
 }
 
-void check_normal(const Tensor& x, double std) {
+static void check_normal(const Tensor& x, double std) {
   CHECK(std::abs(mean(x).item()) < 0.03 * std);
   CHECK(heed::stddev(x).item() == doctest::Approx(std).epsilon(0.02));
   CHECK(max(x).item() > 3 * std);
 }
-
-}  // namespace
 
 TEST_CASE("distributions of start values") {
   manual_seed(1);

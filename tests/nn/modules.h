@@ -1,8 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <tuple>
-
 #include "nn/module.h"
 #include "tests/support/expect.h"
 

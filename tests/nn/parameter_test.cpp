@@ -1,7 +1,5 @@
 #include "nn/parameter.h"
 
-#include <type_traits>
-
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -1,6 +1,5 @@
 #include "nn/layers/sequential.h"
 
-#include "autograd/ops/activation.h"
 #include "nn/layers/activation.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/linear.h"

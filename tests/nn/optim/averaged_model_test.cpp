@@ -1,10 +1,7 @@
 #include "nn/optim/averaged_model.h"
 
-#include "autograd/grad_mode.h"
-#include "autograd/ops/in_place.h"
 #include "nn/files/checkpoint.h"
 #include "nn/layers/linear.h"
-#include "tensor/create.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
@@ -28,15 +25,11 @@ struct Counted : Layer<Counted> {
 TEST_CASE("AveragedModel: the mean of all updates") {
   Counted model;
   AveragedModel averaged(model);
-  {
-    const NoGrad guard;
-    fill_(model.w, 9);  // the mean has its own values
-  }
+  model.w = full({2}, 9, float64);  // the mean has its own values
   CHECK(averaged.module().at("w").to_vector<double>() == Values{0, 0});
   for (const double value : {1., 2., 6.}) {
-    const NoGrad guard;
-    fill_(model.w, value);
-    fill_(model.count, value);
+    model.w = full({2}, value, float64);
+    model.count = full({}, value, int64);
     averaged.update_parameters(model);
   }
   CHECK(averaged.n_averaged() == 3);
@@ -55,10 +48,7 @@ TEST_CASE("AveragedModel: resumes from a checkpoint; another model throws and ch
   Checkpoint state(folder / "checkpoints");
   state.add("averaged", averaged);
   state.save(1);
-  {
-    const NoGrad guard;
-    fill_(model.weight, 5);
-  }
+  model.weight = full({3, 2}, 5);
   AveragedModel whole = averaged;
   whole.update_parameters(model);
   averaged.update_parameters(model);

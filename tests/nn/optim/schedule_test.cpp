@@ -1,18 +1,14 @@
 #include "nn/optim/schedule.h"
 
-#include <numbers>
-
 #include "nn/optim/adaptive.h"
 #include "nn/optim/sgd.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
 
-namespace {
-
 // The rates of `count` epochs of the schedule that make(optimizer) returns, from lr = 1.
 template <class Make>
-Values rates(int count, Make&& make) {
+static Values rates(int count, Make&& make) {
   const Tensor p = full({1}, 0).requires_grad_();
   SGD optimizer({p}, {.lr = 1});
   auto schedule = make(optimizer);
@@ -21,14 +17,14 @@ Values rates(int count, Make&& make) {
   return result;
 }
 
-void check_close(const Values& got, const Values& want) { CHECK(largest_difference(got, want) < 1e-12); }
-
-template <class Kind, class... Args>
-auto make(const Args&... args) {
-  return [=](Optimizer& optimizer) { return std::make_unique<Kind>(optimizer, args...); };
+static void check_close(const Values& got, const Values& want) {
+  CHECK(largest_difference(got, want) < 1e-12);
 }
 
-}  // namespace
+template <class Kind, class... Args>
+static auto make(const Args&... args) {
+  return [=](Optimizer& optimizer) { return std::make_unique<Kind>(optimizer, args...); };
+}
 
 TEST_CASE("schedules: rates by hand, for schedules without reference cases") {
   check_close(rates(5, make<MultiStepLR>(std::vector<int64_t>{1, 3}, 0.5)), {1, 0.5, 0.5, 0.25, 0.25});

@@ -4,16 +4,14 @@
 
 using namespace heed;
 
-namespace {
-
-int64_t count(const std::string& text, const std::string& part) {
+static int64_t count(const std::string& text, const std::string& part) {
   int64_t n = 0;
   for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++n;
   return n;
 }
 
 // Checks that elements are nested and that text and attributes contain no unescaped < or &.
-void check_well_formed(const std::string& xml) {
+static void check_well_formed(const std::string& xml) {
   Texts open;
   for (size_t at = 0; at < xml.size();) {
     if (xml[at] == '&') {
@@ -41,8 +39,6 @@ void check_well_formed(const std::string& xml) {
   CHECK(open.empty());
 }
 
-}  // namespace
-
 TEST_CASE("attention_svg: one cell, character by character") {
   CHECK(
       attention_svg(AttentionMap(tensor({{0.5}}), {"I"}, {"我"}, {.sentence = "我 → I"})) ==
@@ -69,8 +65,7 @@ TEST_CASE("attention_svg: one cell, character by character") {
 )svg");
 }
 
-TEST_CASE(
-    "attention_svg: narrow columns have vertical labels, Chinese ones with characters below each other") {
+TEST_CASE("attention_svg: narrow columns have vertical labels, Chinese characters below each other") {
   const std::string svg = attention_svg(AttentionMap(ones({1, 40}), {"q"}, Tokens(40, "中国人")));
   check_well_formed(svg);
   CHECK(count(svg, ">中</text>") == 40);

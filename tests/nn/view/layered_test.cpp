@@ -6,17 +6,13 @@
 
 using namespace heed;
 
-namespace {
-
-bool overlap(const LayeredBox& a, const LayeredBox& b) {
+static bool overlap(const LayeredBox& a, const LayeredBox& b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
-bool inside(const LayeredBox& box, const LayeredPoint& p) {
+static bool inside(const LayeredBox& box, const LayeredPoint& p) {
   return p.x > box.x && p.x < box.x + box.width && p.y > box.y && p.y < box.y + box.height;
 }
-
-}  // namespace
 
 TEST_CASE("layered: an input is above its users and centered between them; an empty graph") {
   const Layered one = layered({{40, 20}, {40, 20}, {40, 20}, {40, 20}}, {{0, 1}, {0, 2}, {1, 3}, {2, 3}});

@@ -6,12 +6,10 @@
 
 using namespace heed;
 
-namespace {
-
 const Tokens zh = {"我", "爱", "中国"}, odd = {"<bos>", "</script><b>&\"\\"};
 
 // Two heads over one sentence, and two steps from one sentence to another.
-std::vector<AttentionMap> maps() {
+static std::vector<AttentionMap> maps() {
   return {
       AttentionMap(
           tensor({{{{1, 0, 0}, {0.5, 0.25, 0.25}, {0, 0, 1}}, {{1, 0, 0}, {0.25, 0.5, 0.25}, {0, 1, 0}}}}),
@@ -21,12 +19,10 @@ std::vector<AttentionMap> maps() {
   };
 }
 
-Visit visit_page(const std::string& page, const std::string& script, int width = 1280) {
+static Visit visit_page(const std::string& page, const std::string& script, int width = 1280) {
   const Folder folder;
   return visit(folder.write("page.html", page), script, width);
 }
-
-}  // namespace
 
 TEST_CASE("attention_page: one file without external references, tokens escaped") {
   const std::string page = attention_page(maps(), {.title = "a<b & \"c\"", .language = "zh"});
@@ -45,8 +41,7 @@ TEST_CASE("attention_page: one file without external references, tokens escaped"
 }
 
 // covers: C-003-18
-TEST_CASE("attention_page in a browser: the current token red, the others shaded, lines, cells, numbers" *
-          doctest::test_suite("slow")) {
+TEST_CASE("attention_page in a browser: tokens, lines, cells, numbers" * doctest::test_suite("slow")) {
   if (!has_browser()) return;
   const Visit seen = visit_page(attention_page(maps(), {.title = "A page"}), R"js(
     const all = selector => [...document.querySelectorAll(selector)];
@@ -113,8 +108,7 @@ TEST_CASE("attention_page in a browser: a network request would be detected" * d
   CHECK(seen.result == "refused\n");
 }
 
-TEST_CASE("attention_page in a browser: separate menus, contrast, colors of map and thumbnails, keys" *
-          doctest::test_suite("slow")) {
+TEST_CASE("attention_page in a browser: menus, contrast, thumbnails, keys" * doctest::test_suite("slow")) {
   if (!has_browser()) return;
   const auto soft = [](const char* sentence, const char* module, double part) {
     return AttentionMap(
@@ -158,8 +152,7 @@ TEST_CASE("attention_page in a browser: separate menus, contrast, colors of map 
         "你 → 好: 0.5000\n");
 }
 
-TEST_CASE("attention_page in a browser: windows of three widths, without clipped or tiny text" *
-          doctest::test_suite("slow")) {
+TEST_CASE("attention_page in a browser: windows of three widths" * doctest::test_suite("slow")) {
   if (!has_browser()) return;
   const auto tokens = [](int64_t n, const std::string& text) { return Tokens(static_cast<size_t>(n), text); };
   for (const int64_t n : {1, 3, 12, 30, 64, 200}) {

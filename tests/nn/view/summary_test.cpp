@@ -4,7 +4,6 @@
 
 #include "nn/layers/activation.h"
 #include "nn/layers/dropout.h"
-#include "nn/layers/linear.h"
 #include "nn/layers/sequential.h"
 #include "nn/transformer/transformer.h"
 #include "tests/support/expect.h"
@@ -24,12 +23,6 @@ TEST_CASE("a summary has a row for each module and changes nothing") {
   CHECK(s.parameters == 784 * 128 + 128 + 1290);
   CHECK(s.trainable == 128 + 1290);
   CHECK(s.flops == 2 * 64 * (784 * 128 + 128 * 10));
-  REQUIRE(s.rows.size() == 5);
-  CHECK(s.rows[1].path == "0");
-  CHECK(s.rows[1].inputs[0] == Shape{64, 784});
-  CHECK(s.rows[1].outputs[0] == Shape{64, 128});
-  CHECK(s.rows[1].flops == 2 * 64 * 784 * 128);
-  CHECK(s.rows[2].parameters == 0);
   CHECK(to_string(s) ==
         "path     type        input      output     parameters       FLOPs\n"
         "(model)  Sequential  [64, 784]  [64, 10]      101,770  13,008,896\n"

@@ -1,6 +1,5 @@
 #include "nn/view/tape.h"
 
-#include <memory>
 #include <thread>
 
 #include "autograd/ops/elementwise.h"
@@ -11,16 +10,12 @@
 
 using namespace heed;
 
-namespace {
-
 // Removes the lines of this file, which change.
-std::string without_lines(std::string text) {
+static std::string without_lines(std::string text) {
   for (size_t at = 0; (at = text.find("    at tape_test.cpp:", at)) != std::string::npos;)
     text.erase(at, text.find('\n', at) - at);
   return text;
 }
-
-}  // namespace
 
 // covers: C-100-08
 TEST_CASE("Tape: forward the values, backward the gradients with their rules and contributions") {
@@ -50,8 +45,6 @@ TEST_CASE("Tape: forward the values, backward the gradients with their rules and
         "    x gets 108, sum 216\n");
   CHECK(contains(tape_text(tape, 1), "    at tape_test.cpp:"));
   CHECK(contains(tape.nodes()[1].line.file_name(), "tape_test.cpp"));
-  CHECK(tape.nodes().size() == 5);
-  CHECK(tape.steps().size() == 7);
   CHECK_ERROR(tape_text(tape, 7), "tape_text: step 7 of 7; they count from 0");
   CHECK_ERROR(tape.label(5), "Tape::label: node 5 of 5; they count from 0");
 }
