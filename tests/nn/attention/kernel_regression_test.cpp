@@ -5,10 +5,9 @@
 #include "tests/support/expect.h"
 
 using namespace heed;
+using enum SmoothingKernel;
 
-constexpr SmoothingKernel kKernels[] = {SmoothingKernel::gaussian, SmoothingKernel::boxcar,
-                                        SmoothingKernel::epanechnikov, SmoothingKernel::triangular,
-                                        SmoothingKernel::constant};
+constexpr SmoothingKernel kKernels[] = {gaussian, boxcar, epanechnikov, triangular, constant};
 
 static Tensor numbers(const Values& values) {
   return from_vector(values, {static_cast<int64_t>(values.size())});
@@ -20,17 +19,17 @@ static bool has_nan(const Tensor& x) { return any(isnan(x)).item() != 0; }
 TEST_CASE("kernels: values of the formulas") {
   const Tensor squares = numbers({0, 0.25, 1, 4});
   const auto of = [&](SmoothingKernel kernel) { return kernel_value(kernel, squares).to_vector<double>(); };
-  CHECK(largest_difference(of(SmoothingKernel::gaussian), values(exp(-squares / 2))) < 1e-14);
-  CHECK(of(SmoothingKernel::boxcar) == Values{1, 1, 0, 0});
-  CHECK(of(SmoothingKernel::epanechnikov) == Values{1, 0.75, 0, 0});
-  CHECK(of(SmoothingKernel::triangular) == Values{1, 0.5, 0, 0});
-  CHECK(of(SmoothingKernel::constant) == Values{1, 1, 1, 1});
+  CHECK(largest_difference(of(gaussian), values(exp(-squares / 2))) < 1e-14);
+  CHECK(of(boxcar) == Values{1, 1, 0, 0});
+  CHECK(of(epanechnikov) == Values{1, 0.75, 0, 0});
+  CHECK(of(triangular) == Values{1, 0.5, 0, 0});
+  CHECK(of(constant) == Values{1, 1, 1, 1});
 }
 
 // covers: C-000-05 C-000-06
 TEST_CASE("kernel regression: the constant kernel is average pooling") {
   const Tensor x = numbers({0, 1, 5}), y = numbers({2, 4, 9});
-  const NadarayaWatson average({.kernel = SmoothingKernel::constant, .dtype = float64});
+  const NadarayaWatson average({.kernel = constant, .dtype = float64});
   for (const double prediction : average(numbers({-7, 0.5, 100}), x, y).to_vector<double>())
     CHECK(prediction == doctest::Approx(5).epsilon(1e-15));
 }
@@ -55,7 +54,7 @@ TEST_CASE("kernel regression: nearer keys weigh more, and a boxcar over the k ne
   }
   // A boxcar that reaches the three keys nearest to 0 gives the mean of three nearest neighbors.
   const Tensor x = numbers({-0.4, 0.1, 0.3, 0.9, -2}), y = numbers({3, 6, 9, 100, 100});
-  const NadarayaWatson box({.kernel = SmoothingKernel::boxcar, .w = 2, .dtype = float64});
+  const NadarayaWatson box({.kernel = boxcar, .w = 2, .dtype = float64});
   CHECK(box(numbers({0}), x, y).item() == doctest::Approx(6).epsilon(1e-15));
 }
 
@@ -67,9 +66,9 @@ TEST_CASE("kernel regression: the Gaussian kernel is a softmax, with equal gradi
   const Tensor w = leaf(full({1}, 1.7, float64));
   const Tensor difference = (unsqueeze(q, 1) - unsqueeze(k, 0)) * w;
   const Tensor by_softmax = attention_pool(softmax(-square(difference) / 2, 1), v);
-  const Tensor value = kernel_value(SmoothingKernel::gaussian, square(difference));
+  const Tensor value = kernel_value(gaussian, square(difference));
   const Tensor by_kernel = attention_pool(value / sum(value, 1, true), v);
-  const Tensor by_library = attention_pool(kernel_weights(q, k, SmoothingKernel::gaussian, w), v);
+  const Tensor by_library = attention_pool(kernel_weights(q, k, gaussian, w), v);
   const Tensor direction = randn({6}, float64);
   const auto gradients_of = [&](const Tensor& y) {
     return grad({sum(y * direction)}, {q, k, v, w}, {.retain_graph = true});
@@ -81,14 +80,12 @@ TEST_CASE("kernel regression: the Gaussian kernel is a softmax, with equal gradi
     for (size_t i = 0; i < 4; ++i) CHECK(largest_difference(gradients[i], expected[i]) < 1e-13);
   }
   // w only enters by its square.
-  CHECK(largest_difference(kernel_weights(q, k, SmoothingKernel::gaussian, -w),
-                           kernel_weights(q, k, SmoothingKernel::gaussian, w)) == 0);
+  CHECK(largest_difference(kernel_weights(q, k, gaussian, -w), kernel_weights(q, k, gaussian, w)) == 0);
 }
 
 // covers: C-100-02 C-000-06
 TEST_CASE("kernel regression: a query without support gives 0 with gradient 0, never NaN") {
-  for (const SmoothingKernel kernel :
-       {SmoothingKernel::boxcar, SmoothingKernel::epanechnikov, SmoothingKernel::triangular}) {
+  for (const SmoothingKernel kernel : {boxcar, epanechnikov, triangular}) {
     INFO(name_of(kernel));
     const Tensor q = numbers({0, 50}).requires_grad_(), k = numbers({0, 0.5}).requires_grad_();
     const Tensor v = numbers({1, 3}).requires_grad_(), w = full({1}, 1, float64).requires_grad_();
@@ -115,9 +112,8 @@ TEST_CASE("kernel regression: a query without support gives 0 with gradient 0, n
   }
   // At a distance where exp underflows, the nearest key has all weight; another distance overflows its
   // square.
-  CHECK(kernel_weights(numbers({1e6}), numbers({0, 1}), SmoothingKernel::gaussian, 1).to_vector<double>() ==
-        Values{0, 1});
-  CHECK(!has_nan(kernel_weights(full({1}, 1e30), full({2}, 0), SmoothingKernel::gaussian, 1)));
+  CHECK(kernel_weights(numbers({1e6}), numbers({0, 1}), gaussian, 1).to_vector<double>() == Values{0, 1});
+  CHECK(!has_nan(kernel_weights(full({1}, 1e30), full({2}, 0), gaussian, 1)));
 }
 
 // covers: C-000-12
@@ -129,7 +125,7 @@ TEST_CASE("NadarayaWatson: a fixed w is no parameter, but is saved and loaded") 
   CHECK(learned.parameter_count() == 1);
   learned.load_state_dict(fixed.state_dict());
   CHECK(learned.w.item() == 3);
-  CHECK_ERROR(NadarayaWatson({.kernel = SmoothingKernel::boxcar, .learn = true}),
+  CHECK_ERROR(NadarayaWatson({.kernel = boxcar, .learn = true}),
               "NadarayaWatson: the boxcar kernel has no slope in w, so w cannot be learned; take gaussian, "
               "epanechnikov or triangular");
 }

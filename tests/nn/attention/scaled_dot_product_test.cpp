@@ -5,6 +5,11 @@
 
 using namespace heed;
 
+// The output for {queries, keys, values}.
+static Tensor attended(const Tensors& in, const AttentionOptions& options = {}) {
+  return F::scaled_dot_product_attention(in[0], in[1], in[2], options).output;
+}
+
 // covers: C-001-02
 TEST_CASE("attention: a worked example, and masks") {
   const Tensor q = tensor({{1, 0, 1}, {0, 1, 1}}), k = tensor({{1, 0, 0}, {0, 1, 1}});
@@ -28,10 +33,9 @@ TEST_CASE("attention: a worked example, and masks") {
   CHECK(values(masked.output) == Values{0, 1, 0, 0});
   masked.output.backward(ones({2, 2}));
   CHECK(values(leaf.grad()) == Values{0, 0, 0, 0, 0, 0});
+  const Tensor bias = tensor({{-kInf, 0}, {-kInf, -kInf}});
   for (const bool need_weights : {true, false})  // a bias of -inf is a mask
-    CHECK(values(F::scaled_dot_product_attention(
-                     q, k, v, {.bias = tensor({{-kInf, 0}, {-kInf, -kInf}}), .need_weights = need_weights})
-                     .output) == Values{0, 1, 0, 0});
+    CHECK(values(attended({q, k, v}, {.bias = bias, .need_weights = need_weights})) == Values{0, 1, 0, 0});
   const auto even = F::scaled_dot_product_attention(q, k, v, {.scale = 0, .need_weights = true});
   CHECK(values(even.weights) == Values{0.5, 0.5, 0.5, 0.5});
 }
@@ -41,10 +45,8 @@ TEST_CASE("attention: sizes of queries, keys and values may differ; batches broa
   Generator generator(1);
   const Tensor q = randn({2, 3, 4, 5}, float64, &generator), k = randn({3, 6, 5}, float64, &generator);
   const Tensor v = randn({3, 6, 7}, float64, &generator);
-  CHECK(F::scaled_dot_product_attention(q, k, v).output.shape() == Shape{2, 3, 4, 7});
-  const auto f = [](const std::vector<Tensor>& in) {
-    return F::scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true}).output;
-  };
+  CHECK(attended({q, k, v}).shape() == Shape{2, 3, 4, 7});
+  const auto f = [](const Tensors& in) { return attended(in, {.is_causal = true}); };
   CHECK(gradcheck(f, {q.requires_grad_(), k.requires_grad_(), v.requires_grad_()}));
   CHECK_ERROR_HAS(F::scaled_dot_product_attention(q, v, v),
                   "scaled_dot_product_attention: query is [2, 3, 4, 5], key is [3, 6, 7], value is [3, 6, "
@@ -60,7 +62,7 @@ TEST_CASE("attention: an AttentionScope does not change the bits, fused or not")
                               F::AttentionOptions{.need_weights = true}}) {
     const Tensor q = randn({2, 140, 8}).requires_grad_();
     const auto run = [&] {
-      const Tensor y = F::scaled_dot_product_attention(q, k, v, options).output;
+      const Tensor y = attended({q, k, v}, options);
       return std::pair(values(y), values(grad({sum(y * y)}, {q})[0]));
     };
     const auto outside = run();
@@ -69,8 +71,8 @@ TEST_CASE("attention: an AttentionScope does not change the bits, fused or not")
     REQUIRE(scope.calls().size() == 1);
     F::AttentionOptions asked = options;
     asked.need_weights = true;
-    CHECK(largest_difference(scope.weights(""), F::scaled_dot_product_attention(q, k, v, asked).weights) ==
-          0);
+    const Tensor weights = F::scaled_dot_product_attention(q, k, v, asked).weights;
+    CHECK(largest_difference(scope.weights(""), weights) == 0);
     CHECK_FALSE(scope.weights("").requires_grad());
   }
 }
@@ -90,9 +92,8 @@ TEST_CASE("attention: NaN in keys that no query may attend to has no influence, 
         options.need_weights = need_weights;
         const Tensor seen = transpose(padding.allowed());
         const auto run = [&](double filler) {
-          return value_and_gradients(
-              [&](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2], options).output; },
-              {q, where(seen, k, filler), where(seen, v, filler)});
+          return value_and_gradients([&](auto& in) { return attended(in, options); },
+                                     {q, where(seen, k, filler), where(seen, v, filler)});
         };
         const Tensors clean = run(1), with_bad = run(bad);
         for (size_t i = 0; i < clean.size(); ++i)
@@ -106,7 +107,6 @@ TEST_CASE("attention: a mask or bias that does not broadcast to the scores is na
               "scaled_dot_product_attention: the mask is [2, 4, 3] and must broadcast to the scores, [..., "
               "Tq, Tk] = [2, 3, 3]: aligned at the right each of its sizes is the same or 1");
   for (const bool need_weights : {false, true})
-    CHECK_ERROR_HAS(
-        F::scaled_dot_product_attention(x, x, x, {.bias = ones({4}), .need_weights = need_weights}),
-        "the bias is [4] and must");
+    CHECK_ERROR_HAS(attended({x, x, x}, {.bias = ones({4}), .need_weights = need_weights}),
+                    "the bias is [4] and must");
 }

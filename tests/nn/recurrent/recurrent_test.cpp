@@ -58,8 +58,7 @@ TEST_CASE_TEMPLATE("recurrent layers: equal to a loop of cells", Pair, RnnPair, 
   for (const bool bias : {true, false})
     for (const auto nonlinearity : {init::Nonlinearity::tanh, init::Nonlinearity::relu}) {
       const auto layer = make<typename Pair::first_type>(3, 4, {.nonlinearity = nonlinearity, .bias = bias});
-      typename Pair::second_type cell(3, 4, {.bias = bias, .nonlinearity = nonlinearity});
-      cell.to(float64);
+      auto cell = in_float64(typename Pair::second_type(3, 4, {.bias = bias, .nonlinearity = nonlinearity}));
       static_cast<RecurrentWeights&>(cell) = layer.weights[0];
       CHECK(cell.parameters().size() == (bias ? 4 : 2));
       const Tensor x = randn({5, 2, 3}, float64);

@@ -197,11 +197,8 @@ TEST_CASE("beam_search: errors") {
               "beam_search: no token can follow: all log-probabilities of sentence 0 are -inf");
   CHECK_ERROR_HAS(beam_search(always({-1, -1, -1}), 1, {.width = 0}), "width 0");
   CHECK_ERROR_HAS(greedy_search(always({-1, -1, -1}), 1, 0), "max_length 0");
-  CHECK_ERROR(beam_search(
-                  [](auto&, auto&) {
-                    return zeros({3, 4});
-                  },
-                  2),
+  const auto returns = [](const Tensor& x) { return [x](auto&, auto&) { return x; }; };
+  CHECK_ERROR(beam_search(returns(zeros({3, 4})), 2),
               "beam_search: the step returned [3, 4] for 2 rows; it must return log-probabilities [2, V]");
-  CHECK_ERROR_HAS(beam_search([](auto&, auto&) { return zeros({2, 4}, int64); }, 2), "float");
+  CHECK_ERROR_HAS(beam_search(returns(zeros({2, 4}, int64)), 2), "float");
 }

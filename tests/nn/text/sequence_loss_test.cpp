@@ -5,6 +5,10 @@
 
 using namespace heed;
 
+static Tensors loss_and_gradient(const Tensor& logits, const Tensor& targets, const Tensor& lengths = {}) {
+  return value_and_gradients([&](auto& in) { return sequence_loss(in[0], targets, lengths); }, {logits});
+}
+
 TEST_CASE("sequence_loss: computed by hand") {
   // Two classes; row 0 has both tokens, row 1 the first. -log softmax: log(1 + e^-1), log 2, log(1 + e^2)
   const Tensor logits = tensor({{{1, 0}, {3, 3}}, {{2, 0}, {9, -9}}}, float64);
@@ -33,10 +37,8 @@ TEST_CASE("sequence_loss: padding changes neither loss nor gradient") {
     const Tensor lengths = tensor({7, 3, 5}, int64);
     const Tensor more = cat({logits, full({3, 50, 11}, garbage, dtype)}, 1);
     const Tensor more_targets = cat({targets, full({3, 50}, 999, int64)}, 1);
-    const Tensors before =
-        value_and_gradients([&](auto& in) { return sequence_loss(in[0], targets, lengths); }, {logits});
-    const Tensors after =
-        value_and_gradients([&](auto& in) { return sequence_loss(in[0], more_targets, lengths); }, {more});
+    const Tensors before = loss_and_gradient(logits, targets, lengths);
+    const Tensors after = loss_and_gradient(more, more_targets, lengths);
     const double rounding = dtype == float32 ? 1e-6 : 1e-14;
     CHECK(largest_difference(after[0], before[0]) < rounding);
     CHECK(largest_difference(after[1], pad(before[1], {0, 0, 0, 50})) <= rounding);
@@ -54,13 +56,8 @@ TEST_CASE("sequence_loss: padding changes neither loss nor gradient") {
 TEST_CASE("sequence_loss: without lengths, <pad> marks the end") {
   const Tensor logits = randn({2, 4, 5}, float64);
   const Tensor targets = tensor({{1, 2, 3, 4}, {4, 0, 0, 0}}, int64);
-  const Tensors by_length = value_and_gradients(
-      [&](auto& in) {
-        return sequence_loss(in[0], targets, tensor({4, 1}, int64));
-      },
-      {logits});
-  const Tensors by_pad =
-      value_and_gradients([&](auto& in) { return sequence_loss(in[0], targets); }, {logits});
+  const Tensors by_length = loss_and_gradient(logits, targets, tensor({4, 1}, int64));
+  const Tensors by_pad = loss_and_gradient(logits, targets);
   CHECK(largest_difference(by_length[0], by_pad[0]) == 0);
   CHECK(largest_difference(by_length[1], by_pad[1]) == 0);
 }

@@ -39,9 +39,17 @@ static void check_well_formed(const std::string& xml) {
   CHECK(open.empty());
 }
 
+// The picture of a map, which is checked to be well-formed.
+static std::string svg_of(const Tensor& weights, const Tokens& queries, const Tokens& keys,
+                          const AttentionMapOptions& options = {}) {
+  const std::string svg = attention_svg(AttentionMap(weights, queries, keys, options));
+  check_well_formed(svg);
+  return svg;
+}
+
 TEST_CASE("attention_svg: one cell, character by character") {
   CHECK(
-      attention_svg(AttentionMap(tensor({{0.5}}), {"I"}, {"我"}, {.sentence = "我 → I"})) ==
+      svg_of(tensor({{0.5}}), {"I"}, {"我"}, {.sentence = "我 → I"}) ==
       R"svg(<svg xmlns="http://www.w3.org/2000/svg" width="200" height="160" viewBox="0 0 200 160" font-family="sans-serif" font-size="12" fill="#222">
 <rect x="0" y="0" width="200" height="160" fill="#fff"/>
 <text x="100" y="20" text-anchor="middle" font-size="14" font-weight="bold">我 → I</text>
@@ -66,20 +74,17 @@ TEST_CASE("attention_svg: one cell, character by character") {
 }
 
 TEST_CASE("attention_svg: narrow columns have vertical labels, Chinese characters below each other") {
-  const std::string svg = attention_svg(AttentionMap(ones({1, 40}), {"q"}, Tokens(40, "中国人")));
-  check_well_formed(svg);
+  const std::string svg = svg_of(ones({1, 40}), {"q"}, Tokens(40, "中国人"));
   CHECK(count(svg, ">中</text>") == 40);
   CHECK(count(svg, "rotate") == 0);
-  CHECK(count(attention_svg(AttentionMap(ones({1, 40}), {"q"}, Tokens(40, "Beijing"))), "rotate(-90)") == 40);
-  CHECK(count(attention_svg(AttentionMap(ones({1, 4}), {"q"}, Tokens(4, "Beijing"))), "rotate") == 0);
+  CHECK(count(svg_of(ones({1, 40}), {"q"}, Tokens(40, "Beijing")), "rotate(-90)") == 40);
+  CHECK(count(svg_of(ones({1, 4}), {"q"}, Tokens(4, "Beijing")), "rotate") == 0);
 }
 
 TEST_CASE("attention_svg: a long sentence is wrapped, and the first query is at the top") {
   std::string sentence;
   for (int i = 0; i < 40; ++i) sentence += "word" + std::to_string(i) + " ";
-  const std::string svg =
-      attention_svg(AttentionMap(eye(3), {"a", "b", "c"}, {"x", "y", "z"}, {.sentence = sentence}));
-  check_well_formed(svg);
+  const std::string svg = svg_of(eye(3), {"a", "b", "c"}, {"x", "y", "z"}, {.sentence = sentence});
   CHECK(count(svg, "font-weight=\"bold\"") > 3);
   for (const char* word : {"word0 ", "word39"}) CHECK(count(svg, word) == 1);
   CHECK(svg.find(">a</text>") < svg.find(">b</text>"));
@@ -88,9 +93,7 @@ TEST_CASE("attention_svg: a long sentence is wrapped, and the first query is at 
 
 TEST_CASE("attention_svg: a panel for each head, a titled cell for each weight, tokens escaped") {
   const Tokens queries = {"<bos>", "a&b", "\"q\""}, keys = {"k'", "]]>"};
-  const std::string svg =
-      attention_svg(AttentionMap(full({1, 5, 3, 2}, 0.5), queries, keys, {.module = "layers.<0>"}));
-  check_well_formed(svg);
+  const std::string svg = svg_of(full({1, 5, 3, 2}, 0.5), queries, keys, {.module = "layers.<0>"});
   CHECK(count(svg, "<rect") == 5 * (6 + 1) + 2);  // with a frame each, the background and the legend
   CHECK(count(svg, "<title>&lt;bos&gt; → ]]&gt;: 0.5000</title>") == 5);
   CHECK(count(svg, "layers.&lt;0&gt;, head 5 of 5<") == 1);
@@ -99,8 +102,7 @@ TEST_CASE("attention_svg: a panel for each head, a titled cell for each weight, 
 }
 
 TEST_CASE("attention_svg: colors go from light to dark and stay within the scale") {
-  const std::string svg =
-      attention_svg(AttentionMap(tensor({{0, 0.5, 1, -3, 9, std::nan("")}}), {"q"}, Tokens(6, "k")));
+  const std::string svg = svg_of(tensor({{0, 0.5, 1, -3, 9, kNaN}}), {"q"}, Tokens(6, "k"));
   for (const char* cell :
        {"#f7fbff\"><title>q → k: 0.0000", "#6baed6\"><title>q → k: 0.5000", "#08306b\"><title>q → k: 1.0000",
         "#f7fbff\"><title>q → k: -3.0000", "#08306b\"><title>q → k: 9.0000", "#f7fbff\"><title>q → k: nan"})
@@ -110,17 +112,15 @@ TEST_CASE("attention_svg: colors go from light to dark and stay within the scale
 TEST_CASE("attention_svg: many weights share cells, which show the largest; no weights are no error") {
   Tensor weights = zeros({1000, 900});
   weights.mutable_data<float>()[900 * 999 + 899] = 0.75F;
-  const std::string svg = attention_svg(AttentionMap(weights, Tokens(1000, "q"), Tokens(900, "k")));
-  check_well_formed(svg);
+  const std::string svg = svg_of(weights, Tokens(1000, "q"), Tokens(900, "k"));
   CHECK(count(svg, "<rect") == 200 * 180 + 3);
   CHECK(count(svg, "a cell: the largest of 5 × 5 weights") == 1);
   CHECK(count(svg, "<title>queries 995 to 999 → keys 895 to 899: 0.7500</title>") == 1);
-  check_well_formed(attention_svg(AttentionMap(zeros({3, 0}), Tokens(3, "q"), {})));
+  svg_of(zeros({3, 0}), Tokens(3, "q"), {});
 }
 
 TEST_CASE("attention_svg: long tokens are cut between characters") {
-  const std::string svg =
-      attention_svg(AttentionMap(ones({1, 1}), {"注意力注意力注意力"}, {"abcdefghijklmnop"}));
+  const std::string svg = svg_of(ones({1, 1}), {"注意力注意力注意力"}, {"abcdefghijklmnop"});
   CHECK(count(svg, ">注意力注意力注…</text>") == 1);
   CHECK(count(svg, ">abcdefghijklmnop</text>") == 1);
 }
