@@ -1,8 +1,6 @@
 #include "nn/module_call.h"
 
-#include "nn/attention/multi_head.h"
-#include "nn/layers/dropout.h"
-#include "nn/layers/sequential.h"
+#include "heed.h"
 #include "tests/nn/modules.h"
 
 using namespace heed;

@@ -1,9 +1,6 @@
 #include "nn/debug/anomaly.h"
 
-#include "nn/functional.h"
-#include "nn/layers/activation.h"
-#include "nn/layers/linear.h"
-#include "nn/layers/sequential.h"
+#include "heed.h"
 #include "tensor/kernels/reduce.h"
 #include "tests/autograd/op_checks.h"
 #include "tests/support/expect.h"

@@ -1,15 +1,6 @@
 #include "nn/debug/check_module.h"
 
-#include "autograd/ops/elementwise.h"
-#include "autograd/ops/moments.h"
-#include "nn/attention/kernel_regression.h"
-#include "nn/attention/position.h"
-#include "nn/layers/dropout.h"
-#include "nn/layers/embedding.h"
-#include "nn/layers/sequential.h"
-#include "nn/optim/sgd.h"
-#include "nn/recurrent/recurrent.h"
-#include "nn/transformer/transformer.h"
+#include "heed.h"
 #include "tests/support/report.h"
 
 using namespace heed;
@@ -169,12 +160,13 @@ struct HiddenOf : Hidden {  // without a default constructor
 
 TEST_CASE("check_module finds the fault of each broken layer") {
   const auto check = [](const auto& layer) { return failures(check_module(layer, {input()})); };
-  const auto with = [](auto f) { return failures(check_module(With(f), {input()})); };
+  const auto report_of = [](auto f) { return check_module(With(f), {input()}); };
+  const auto with = [&](auto f) { return failures(report_of(f)); };
   // x * weight squared, with a gradient rule.
-  const auto with_rule = [](auto rule) {
+  const auto with_rule = [&](auto rule) {
     static const auto square = function(
         "square", [](const Tensor& v) { return v * v; }, rule);
-    return failures(check_module(With([](auto& l, auto& x) { return square(x * l.weight); }), {input()}));
+    return with([](auto& l, auto& x) { return square(x * l.weight); });
   };
   CHECK(check(Sound()) == Texts{});
   CHECK(check(Forgets()) == Texts{"gradients reach"});
@@ -185,8 +177,7 @@ TEST_CASE("check_module finds the fault of each broken layer") {
   CHECK(with_rule([](const Tensor& g, const Tensor& v) { return g * v; }) == Texts{"first derivative"});
   CHECK(with_rule([](const Tensor& g, const Tensor& v) { return g * 2 * v.detach(); }) ==
         Texts{"second derivative"});
-  const ModuleReport detached =
-      check_module(With([](auto& l, auto& x) { return x * l.weight * x.detach(); }), {input()});
+  const ModuleReport detached = report_of([](auto& l, auto& x) { return x * l.weight * x.detach(); });
   CHECK(failures(detached) == Texts{"first derivative", "second derivative"});
   CHECK(detached["second derivative"].cause == "the cause of the wrong first derivative");
   CHECK(check(ReadsMemory()) == Texts{"strided input"});
@@ -215,8 +206,7 @@ TEST_CASE("check_module finds the fault of each broken layer") {
   CHECK(with([](auto& l, auto& x) { return in_place(x, l.training()) * l.weight; }) == Texts{"training"});
   CHECK(check(Shares()) == Texts{"copies"});
   CHECK(with([](auto& l, auto& x) { return heed::to(x * l.weight, float32); }).front() == "dtypes");
-  const ModuleReport constant =
-      check_module(With([](auto& l, auto& x) { return x * l.weight + full({3}, 0.1); }), {input()});
+  const ModuleReport constant = report_of([](auto& l, auto& x) { return x * l.weight + full({3}, 0.1); });
   CHECK(failures(constant).front() == "dtypes");
   CHECK(contains(constant["dtypes"].cause, "a constant is made in one dtype"));
   CHECK(with([](auto& l, auto& x) { return x * l.weight * (1 + num_threads() * 1e-3); }) == Texts{"threads"});
@@ -225,9 +215,8 @@ TEST_CASE("check_module finds the fault of each broken layer") {
   CHECK(check(Volatile()) == Texts{"saved and loaded"});
   CHECK(check(StoresNaN()) == Texts{"empty batch"});
   CHECK(check(BatchNorm()) == Texts{"single example"});
-  const ModuleReport root = check_module(  // the derivative of sqrt(0) is infinite
-      With([](auto& l, auto& x) { return heed::sqrt(mean(square((x - mean(x, 0)) * l.weight), 0)) + x; }),
-      {input()});
+  const ModuleReport root = report_of(  // the derivative of sqrt(0) is infinite
+      [](auto& l, auto& x) { return heed::sqrt(mean(square((x - mean(x, 0)) * l.weight), 0)) + x; });
   CHECK(contains(root["single example"].found, "the gradient of weight holds NaN"));
   BatchNorm strict;
   strict.least = 2;

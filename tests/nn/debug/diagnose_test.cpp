@@ -1,16 +1,6 @@
 #include "nn/debug/diagnose.h"
 
-#include "nn/attention/kernel_regression.h"
-#include "nn/layers/activation.h"
-#include "nn/layers/dropout.h"
-#include "nn/layers/embedding.h"
-#include "nn/layers/sequential.h"
-#include "nn/optim/adaptive.h"
-#include "nn/optim/clip.h"
-#include "nn/optim/schedule.h"
-#include "nn/optim/sgd.h"
-#include "nn/recurrent/recurrent.h"
-#include "nn/transformer/transformer.h"
+#include "heed.h"
 #include "tests/support/report.h"
 
 using namespace heed;

@@ -2,10 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "nn/functional.h"
-#include "nn/layers/activation.h"
-#include "nn/layers/linear.h"
-#include "nn/layers/sequential.h"
+#include "heed.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

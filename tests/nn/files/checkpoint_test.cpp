@@ -5,12 +5,8 @@
 
 #include <cstring>
 
+#include "heed.h"
 #include "nn/files/file.h"
-#include "nn/layers/dropout.h"
-#include "nn/layers/linear.h"
-#include "nn/layers/sequential.h"
-#include "nn/optim/adaptive.h"
-#include "nn/optim/sgd.h"
 #include "nn/text/batch.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
@@ -217,8 +213,7 @@ TEST_CASE("Checkpoint: replaces and deletes only checkpoints") {
   const std::string at = folder / "a";
   Trained one(at);
   one.checkpoint.save(1);
-  save_safetensors(at + "/step-00000000.safetensors", {{"weights", ones({2})}});
-  for (const char* name : {"step-00000004", "best"})
+  for (const char* name : {"step-00000000", "step-00000004", "best"})
     save_safetensors(at + "/" + name + ".safetensors", {{"weights", ones({2})}});
   folder.write("a/step-00000003.safetensors", "cannot be read");
   one.checkpoint.save(2);

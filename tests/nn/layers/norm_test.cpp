@@ -7,7 +7,7 @@ using namespace heed;
 TEST_CASE("LayerNorm: over the last dimensions, names") {
   const LayerNorm layer({2, 2}, {.eps = 0});
   CHECK(values(layer(tensor({{{1, 2}, {3, 4}}})))[3] == doctest::Approx(1.5 / std::sqrt(1.25)));
-  CHECK(test::names(layer.named_parameters()) == std::vector<std::string>{"weight", "bias"});
+  CHECK(test::names(layer.named_parameters()) == Texts{"weight", "bias"});
   CHECK(layer.weight.shape() == Shape{2, 2});
   CHECK(LayerNorm(4).eps == 1e-5);
   CHECK(LayerNorm(4, {.bias = false}).parameters().size() == 1);

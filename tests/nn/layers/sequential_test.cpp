@@ -1,8 +1,6 @@
 #include "nn/layers/sequential.h"
 
-#include "nn/layers/activation.h"
-#include "nn/layers/dropout.h"
-#include "nn/layers/linear.h"
+#include "heed.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
@@ -13,8 +11,7 @@ TEST_CASE("Sequential: any callable parts, called in order and named by number")
   const Tensor shift = ones({3});
   Sequential model{Linear(4, 3), ReLU(), [shift](const Tensor& x) { return x + shift; }, twice,
                    Sequential{Tanh(), Linear(3, 2)}};
-  CHECK(test::names(model.named_parameters()) ==
-        std::vector<std::string>{"0.weight", "0.bias", "4.1.weight", "4.1.bias"});
+  CHECK(test::names(model.named_parameters()) == Texts{"0.weight", "0.bias", "4.1.weight", "4.1.bias"});
   CHECK(model.size() == 5);
   const Tensor x = randn({5, 4});
   const Tensor y = model(x);

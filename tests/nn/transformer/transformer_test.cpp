@@ -1,9 +1,6 @@
 #include "nn/transformer/transformer.h"
 
-#include "nn/attention/position.h"
-#include "nn/layers/embedding.h"
-#include "nn/layers/sequential.h"
-#include "nn/optim/adaptive.h"
+#include "heed.h"
 #include "nn/view/capture.h"
 #include "tensor/kernels/matmul.h"
 #include "tests/support/expect.h"
@@ -303,14 +300,13 @@ TEST_CASE("TransformerEncoder, pre- and post-norm, learns to reverse a sequence"
   }
 }
 
-TEST_SUITE("slow") {
-  // covers: C-100-03
-  TEST_CASE("positions: learned ones learn as fast as sinusoids, in an encoder of two layers") {
-    for (const uint64_t seed : {1, 2, 3}) {
-      manual_seed(seed);
-      CHECK(learn_to_reverse(SinusoidalPosition(32), 2, false, 400, 10) >= 0.95);
-      manual_seed(seed);
-      CHECK(learn_to_reverse(LearnedPosition(10, 32), 2, false, 400, 10) >= 0.95);
-    }
+// covers: C-100-03
+TEST_CASE("positions: learned ones learn as fast as sinusoids" * doctest::test_suite("slow")) {
+  for (const uint64_t seed : {1, 2, 3}) {
+    CAPTURE(seed);
+    manual_seed(seed);
+    CHECK(learn_to_reverse(SinusoidalPosition(32), 2, false, 400, 10) >= 0.95);
+    manual_seed(seed);
+    CHECK(learn_to_reverse(LearnedPosition(10, 32), 2, false, 400, 10) >= 0.95);
   }
 }

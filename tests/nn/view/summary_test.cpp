@@ -2,10 +2,7 @@
 
 #include <thread>
 
-#include "nn/layers/activation.h"
-#include "nn/layers/dropout.h"
-#include "nn/layers/sequential.h"
-#include "nn/transformer/transformer.h"
+#include "heed.h"
 #include "tests/support/expect.h"
 
 using namespace heed;

@@ -2,10 +2,7 @@
 
 #include <thread>
 
-#include "autograd/ops/elementwise.h"
-#include "nn/functional.h"
-#include "nn/layers/linear.h"
-#include "nn/layers/sequential.h"
+#include "heed.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
