@@ -94,8 +94,8 @@ TEST_CASE("cross_entropy agrees with nll_loss and with probabilities as targets"
 }
 
 TEST_CASE("binary_cross_entropy at probabilities 0 and 1 has a gradient, large where they are wrong") {
-  for (const DType dtype :
-       {float32, float64}) {  // PyTorch's gradient where they are right is 0; the limits are 1 and -1
+  // PyTorch's gradient where they are right is 0; the limits are 1 and -1.
+  for (const DType dtype : {float32, float64}) {
     const Tensor p = tensor({0, 0, 1, 1}, dtype).requires_grad_();
     const Tensor loss =
         F::binary_cross_entropy(p, tensor({0, 1, 0, 1}, dtype), {.reduction = Reduction::none});

@@ -8,29 +8,22 @@
 using namespace heed;
 using test::names;
 
-namespace {
-
 // The weights of each head, not their mean.
 const AttentionOptions kEachHead{.need_weights = true, .average_attn_weights = false};
 
 // The rows of head h in the projection `which` (0 q, 1 k, 2 v): [D, E].
-Tensor head_rows(const MultiheadAttention& attention, int64_t which, int64_t h) {
+static Tensor head_rows(const MultiheadAttention& attention, int64_t which, int64_t h) {
   const int64_t D = attention.embed_dim / attention.num_heads;
   return narrow(attention.in_proj_weight, 0, which * attention.embed_dim + h * D, D);
 }
 
-// Output and weights of one head by the formula: x [T, E].
-struct OneHead {
-  Tensor output, weights;  // [T, D], [T, T]
-};
-OneHead one_head(const MultiheadAttention& attention, const Tensor& x, int64_t h) {
+// Output [T, D] and weights [T, T] of one head by the formula: x [T, E].
+static std::pair<Tensor, Tensor> one_head(const MultiheadAttention& attention, const Tensor& x, int64_t h) {
   const auto project = [&](int64_t which) { return matmul(x, t(head_rows(attention, which, h))); };
   const Tensor q = project(0);
   const Tensor weights = softmax(matmul(q, t(project(1))) / std::sqrt(double(q.size(1))), 1);
   return {matmul(weights, project(2)), weights};
 }
-
-}  // namespace
 
 // covers: C-004-11 C-001-03 C-001-09 C-001-02
 TEST_CASE("MultiheadAttention: equals a loop over heads, each with its own W_Q, W_K, W_V") {
@@ -61,7 +54,7 @@ TEST_CASE("MultiheadAttention: W_O times the joined heads is the sum over heads 
   const Tensor x = randn({1, 4, 16}, float64);
   Tensor y = expand(attention.out_proj.bias, {4, 16});
   for (int64_t h = 0; h < 8; ++h)
-    y = y + matmul(one_head(attention, x[0], h).output, t(narrow(attention.out_proj.weight, 1, h * 2, 2)));
+    y = y + matmul(one_head(attention, x[0], h).first, t(narrow(attention.out_proj.weight, 1, h * 2, 2)));
   CHECK(largest_difference(attention(x).output[0], y) < 1e-12);
 }
 

@@ -14,9 +14,8 @@ TEST_CASE("SinusoidalPosition: sines and cosines of p / 10000^(2i/E), odd widths
     REQUIRE(table.shape() == Shape{7, width});
     for (int64_t p = 0; p < 7; ++p)
       for (int64_t c = 0; c < width; ++c) {
-        const double angle = static_cast<double>(p + 3) /
-                             std::pow(10000.0, static_cast<double>(c / 2 * 2) / static_cast<double>(width));
-        CHECK(select(select(table, 0, p), 0, c).item() ==
+        const double angle = double(p + 3) / std::pow(10000.0, double(c / 2 * 2) / double(width));
+        CHECK(table[{p, c}].item() ==
               doctest::Approx(c % 2 ? std::cos(angle) : std::sin(angle)).epsilon(1e-12));
       }
     const Tensor x = randn({2, 7, width});

@@ -7,19 +7,6 @@
 
 using namespace heed;
 
-namespace {
-
-struct Inverse : Layer<Inverse> {
-  Tensor forward(const Tensor& x) const { return 1 / x; }
-};
-
-// 1 / y may be finite where its derivative is not.
-struct Over : Layer<Over> {
-  Tensor forward(const Tensor& y) const { return tensor({4, 1}) / y; }
-};
-
-}  // namespace
-
 TEST_CASE("AnomalyGuard: the operation that computes the first infinity or NaN, and its operands") {
   const Tensor x = tensor({{1, 0}, {2, -1}});
   CHECK((1 / x).numel() == 4);
@@ -44,6 +31,13 @@ TEST_CASE("AnomalyGuard: the operation that computes the first infinity or NaN, 
 }
 
 TEST_CASE("AnomalyGuard: the module's path, forward and backward") {
+  struct Inverse : Layer<Inverse> {
+    Tensor forward(const Tensor& x) const { return 1 / x; }
+  };
+  // 1 / y may be finite where its derivative is not.
+  struct Over : Layer<Over> {
+    Tensor forward(const Tensor& y) const { return tensor({4, 1}) / y; }
+  };
   Sequential model{Linear(1, 1, {.bias = false}), Sequential{Inverse()}};
   model.get<Linear>(0).weight = zeros({1, 1});
   const AnomalyGuard guard;

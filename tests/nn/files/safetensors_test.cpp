@@ -10,16 +10,14 @@
 using namespace heed;
 using parity::Json;
 
-namespace {
-
 // The bytes of a file with this header and data.
-std::string file_of(const std::string& header, const std::string& data = "") {
+static std::string file_of(const std::string& header, const std::string& data = "") {
   std::string length(8, '\0');
   for (size_t i = 0; i < 8; ++i) length[i] = static_cast<char>(header.size() >> (8 * i));
   return length + header + data;
 }
 
-std::string hex(const std::string& bytes) {
+static std::string hex(const std::string& bytes) {
   std::string text;
   for (const char byte : bytes)
     for (const int shift : {4, 0}) text += "0123456789abcdef"[static_cast<unsigned char>(byte) >> shift & 15];
@@ -27,26 +25,12 @@ std::string hex(const std::string& bytes) {
 }
 
 // The tensor of a file that contains only it.
-Tensor loaded(const Folder& folder, const char* dtype, const std::string& shape, const std::string& data) {
-  return load_safetensors(
-             folder.write("x", file_of(std::string(R"({"x":{"dtype":")") + dtype + R"(","shape":)" + shape +
-                                           R"(,"data_offsets":[0,)" + std::to_string(data.size()) + "]}}",
-                                       data)))
-      .tensors.at("x");
+static Tensor loaded(const Folder& folder, const char* dtype, const std::string& shape,
+                     const std::string& data) {
+  const std::string header = std::string(R"({"x":{"dtype":")") + dtype + R"(","shape":)" + shape +
+                             R"(,"data_offsets":[0,)" + std::to_string(data.size()) + "]}}";
+  return load_safetensors(folder.write("x", file_of(header, data))).tensors.at("x");
 }
-
-struct Tied : Layer<Tied> {
-  Tensor forward(const Tensor& x) const { return head(x); }
-  void visit(Visitor& v) override {
-    v("head", head);
-    v("embedding", head.weight);
-    v("steps", steps);
-  }
-  Linear head{3, 2};
-  Buffer steps{full({}, 7, int64)};
-};
-
-}  // namespace
 
 TEST_CASE("safetensors: the bytes of a small file") {
   const Folder folder;
@@ -326,6 +310,16 @@ TEST_CASE("safetensors: a save that throws leaves the old file") {
 }
 
 TEST_CASE("safetensors: saves and loads a module") {
+  struct Tied : Layer<Tied> {
+    Tensor forward(const Tensor& x) const { return head(x); }
+    void visit(Visitor& v) override {
+      v("head", head);
+      v("embedding", head.weight);
+      v("steps", steps);
+    }
+    Linear head{3, 2};
+    Buffer steps{full({}, 7, int64)};
+  };
   const Folder folder;
   const std::string path = folder / "model.safetensors";
   Tied model, other;

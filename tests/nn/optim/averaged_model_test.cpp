@@ -7,22 +7,17 @@
 
 using namespace heed;
 
-namespace {
-
-// A parameter, and a buffer that counts.
-struct Counted : Layer<Counted> {
-  Tensor forward(const Tensor& x) const { return x; }
-  void visit(Visitor& v) override {
-    v("w", w);
-    v("count", count);
-  }
-  Parameter w = zeros({2}, float64);
-  Buffer count = zeros({}, int64);
-};
-
-}  // namespace
-
 TEST_CASE("AveragedModel: the mean of all updates") {
+  // A parameter, and a buffer that counts.
+  struct Counted : Layer<Counted> {
+    Tensor forward(const Tensor& x) const { return x; }
+    void visit(Visitor& v) override {
+      v("w", w);
+      v("count", count);
+    }
+    Parameter w = zeros({2}, float64);
+    Buffer count = zeros({}, int64);
+  };
   Counted model;
   AveragedModel averaged(model);
   model.w = full({2}, 9, float64);  // the mean has its own values

@@ -181,12 +181,10 @@ TEST_CASE_TEMPLATE("recurrent layers: hooks see each result and may replace it",
 TEST_CASE_TEMPLATE("recurrent layers: errors", L, RNN, GRU, LSTM) {
   const L layer(3, 2, {.bidirectional = true});
   const std::string name = layer.type_name() + ": ";
-  const Tensor x = ones({4, 5, 3});
-  CHECK_ERROR_HAS(layer(ones({4, 5, 2})),
-                  name + "x is [4, 5, 2]; it must be [T, B, 3], or [T, 3] without a batch");
+  const Tensor x = ones({4, 5, 3}), narrower = ones({4, 5, 2});
+  CHECK_ERROR_HAS(layer(narrower), name + "x is [4, 5, 2]; it must be [T, B, 3], or [T, 3] without a batch");
   CHECK_ERROR_HAS(layer(ones({3})), name + "x is [3]; it must be [T, B, 3]");
-  CHECK_ERROR_HAS(layer(Tensor(ones({0, 5, 3}))),
-                  name + "x is [0, 5, 3]; a sequence must have at least one step");
+  CHECK_ERROR_HAS(layer(ones({0, 5, 3})), name + "x is [0, 5, 3]; a sequence must have at least one step");
   CHECK_ERROR_HAS(layer(x, ones({2, 4, 2})), name + "h_0 is [2, 4, 2]; for this input it must be [2, 5, 2]");
   CHECK_ERROR_HAS(layer(ones({4, 3}), ones({2, 1, 2})),
                   name + "h_0 is [2, 1, 2]; for this input it must be [2, 2]");

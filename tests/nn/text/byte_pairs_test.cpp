@@ -105,10 +105,6 @@ TEST_CASE("byte pairs: saving and loading") {
   std::string doubled = "97 97\n";
   for (int id = 256; id < 400; ++id) doubled += std::to_string(id) + " " + std::to_string(id) + "\n";
   CHECK_ERROR_HAS(BytePairs::from_text(doubled), "has 128 bytes; a piece of text has at most 64");
-  each_damage(tokens.to_text(), [](const std::string& text) {
-    try {
-      BytePairs::from_text(text);
-    } catch (const Error&) {
-    }
-  });
+  each_damage(tokens.to_text(),
+              [](const std::string& text) { message([&] { BytePairs::from_text(text); }); });
 }

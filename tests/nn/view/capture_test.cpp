@@ -5,24 +5,19 @@
 
 using namespace heed;
 
-namespace {
-
-struct Two : Layer<Two> {
-  Tensor forward(const Tensor& x) const {
-    const Tensor y = first(x, x).output;
-    return second(second(y, x).output, x).output;
-  }
-  void visit(Visitor& v) override {
-    v("first", first);
-    v("second", second);
-  }
-  AttentionPooling<DotScore> first{DotScore()};
-  AttentionPooling<AdditiveScore> second{AdditiveScore(4, 4, 3)};
-};
-
-}  // namespace
-
 TEST_CASE("AttentionScope: the weights of every call by module path and step; results stay the same") {
+  struct Two : Layer<Two> {
+    Tensor forward(const Tensor& x) const {
+      const Tensor y = first(x, x).output;
+      return second(second(y, x).output, x).output;
+    }
+    void visit(Visitor& v) override {
+      v("first", first);
+      v("second", second);
+    }
+    AttentionPooling<DotScore> first{DotScore()};
+    AttentionPooling<AdditiveScore> second{AdditiveScore(4, 4, 3)};
+  };
   const Two model;
   const Tensor x = randn({2, 5, 4});
   const Tensor outside = model(x);
