@@ -1,6 +1,8 @@
 #include "nn/module_call.h"
 
-#include "heed.h"
+#include "nn/attention/multi_head.h"
+#include "nn/layers/dropout.h"
+#include "nn/layers/sequential.h"
 #include "tests/nn/modules.h"
 
 using namespace heed;

@@ -5,8 +5,12 @@
 
 #include <cstring>
 
-#include "heed.h"
 #include "nn/files/file.h"
+#include "nn/layers/dropout.h"
+#include "nn/layers/linear.h"
+#include "nn/layers/sequential.h"
+#include "nn/optim/adaptive.h"
+#include "nn/optim/sgd.h"
 #include "nn/text/batch.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"

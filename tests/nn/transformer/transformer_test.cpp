@@ -1,6 +1,9 @@
 #include "nn/transformer/transformer.h"
 
-#include "heed.h"
+#include "nn/attention/position.h"
+#include "nn/layers/embedding.h"
+#include "nn/layers/sequential.h"
+#include "nn/optim/adaptive.h"
 #include "nn/view/capture.h"
 #include "tensor/kernels/matmul.h"
 #include "tests/support/expect.h"
