@@ -1,6 +1,9 @@
 #include "nn/layers/sequential.h"
 
-#include "heed.h"
+#include "autograd/ops/activation.h"
+#include "nn/layers/activation.h"
+#include "nn/layers/dropout.h"
+#include "nn/layers/linear.h"
 #include "tests/support/expect.h"
 
 using namespace heed;
