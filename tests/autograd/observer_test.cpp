@@ -111,7 +111,7 @@ TEST_CASE("an observer sees the attributes of operations") {
 
 TEST_CASE("an observer sees results that have no gradient") {
   const Tensor x = leaf({{1, 2, 3}, {4, 5, 6}});
-  CHECK(seen([&] { x > 2; }) == Lines{"gt"});
+  CHECK(seen([&] { return x > 2; }) == Lines{"gt"});
   CHECK(seen([&] { isnan(x); }) == Lines{"isnan"});
   CHECK(seen([&] { to(x, int64); }) == Lines{"to"});
   CHECK(seen([&] { argmax(x); }) == Lines{"argmax dims=[0, 1] keepdim=0"});
