@@ -2,7 +2,10 @@
 
 #include <set>
 
-#include "autograd/ops.h"
+#include "autograd/ops/activation.h"
+#include "autograd/ops/attention.h"
+#include "autograd/ops/moments.h"
+#include "autograd/ops/scan.h"
 #include "nn/layers/linear.h"
 #include "tests/autograd/op_checks.h"
 #include "tests/support/expect.h"
