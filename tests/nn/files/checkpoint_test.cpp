@@ -295,6 +295,7 @@ TEST_CASE("Checkpoint: a file that does not fit throws a table and changes nothi
     Trained other(folder / "b");
     other.checkpoint.expect("--lr", "0.02");
     other.checkpoint.expect("--seed", "1");
+    other.checkpoint.expect("--tag", "-");
     int64_t more = 0;
     other.checkpoint.add("more", more);
     CHECK(refused(other) == "Checkpoint: " + path +
@@ -302,6 +303,7 @@ TEST_CASE("Checkpoint: a file that does not fit throws a table and changes nothi
                                 "          in the file  now\n"
                                 "  --lr    0.01         0.02\n"
                                 "  --seed  -            1\n"
+                                "  --tag   -            -\n"
                                 "  data    7, 39fe      -\n"
                                 "  more    -            a part");
   }
