@@ -57,8 +57,9 @@ class Layout {
   }
 
   Item* add_item(Item item) {
-    layers_[item.layer].push_back(&items_.emplace_back(std::move(item)));
-    return &items_.back();
+    Item& added = items_.emplace_back(std::move(item));
+    layers_[added.layer].push_back(&added);
+    return &added;
   }
 
   // Adds a piece of each edge to every layer that the edge passes through.
