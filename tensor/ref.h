@@ -14,9 +14,8 @@ namespace heed {
 class RefCount {
  public:
   void add() { change(1, std::memory_order_relaxed); }
-  bool drop() {
-    return change(-1, std::memory_order_acq_rel) == 0;
-  }  ///< Returns true for the last reference.
+  /// Returns true for the last reference.
+  bool drop() { return change(-1, std::memory_order_acq_rel) == 0; }
   int64_t value() const { return count_.load(std::memory_order_acquire); }
 
  private:
@@ -53,9 +52,8 @@ class Ref {
   T* operator->() const { return object_; }
   T& operator*() const { return *object_; }
   explicit operator bool() const { return object_ != nullptr; }
-  bool unique() const {
-    return object_ && object_->references.value() == 1;
-  }  ///< True if no other reference exists.
+  /// Whether no other reference exists.
+  bool unique() const { return object_ && object_->references.value() == 1; }
 
  private:
   T* object_ = nullptr;

@@ -1,8 +1,10 @@
 #include "autograd/ops/shape.h"
+
 #include "autograd/node.h"
 #include "autograd/ops/logic.h"
 #include "tensor/create.h"
 #include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/loop.h"
 
 namespace heed {
 namespace {
@@ -189,16 +191,14 @@ Tensor expand(Operand x, const Shape& shape) {
   check(lead >= 0, "x is ", x->shape(), " and the shape ", shape,
         " has fewer dimensions; new ones are added in front");
   Shape sizes = shape;
-  Strides strides = Shape::filled(shape.dim(), 0);
   for (int64_t d = 0; d < shape.dim(); ++d) {
     const int64_t own = d < lead ? 1 : x->shape()[d - lead];
     if (shape[d] == -1 && d >= lead) sizes[d] = own;
     check(sizes[d] >= 0 && (sizes[d] == own || own == 1), "x is ", x->shape(), " and the wanted shape ",
           shape, "; aligned at the right, only sizes of 1 can grow",
           d < lead ? ", and -1 keeps only a size that is there" : "");
-    if (d >= lead && own == sizes[d]) strides[d] = x->strides()[d - lead];
   }
-  return record("expand", TensorImpl::view(x, sizes, strides),
+  return record("expand", TensorImpl::view(x, sizes, kernel::broadcast_strides(x, sizes)),
                 {{x, "Σ of g over the repeated dimensions", [](const Tensor& g) { return g; }}});
 }
 

@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kCount = "n_averaged";
 constexpr std::string_view kModule = "module.";
 
-// Throws unless `state` has the names and shapes of `mean`.
+// Throws unless `state` has the names, shapes and dtypes of `mean`.
 void check_fits(const char* what, const StateDict& mean, const StateDict& state) {
   for (const auto& [name, x] : mean) {
     const auto found = state.find(name);
