@@ -88,18 +88,15 @@ struct ThreadCache {
 };
 thread_local constinit ThreadCache thread_cache{};
 
+// Pieces of memory, ordered by size and then by address.
 struct Piece {
-  char* begin;
   size_t bytes;
+  char* begin;
   char* end() const { return begin + bytes; }
+  auto operator<=>(const Piece&) const = default;
 };
 struct ByAddress {
   bool operator()(const Piece& a, const Piece& b) const { return a.begin < b.begin; }
-};
-struct BySize {
-  bool operator()(const Piece& a, const Piece& b) const {
-    return a.bytes != b.bytes ? a.bytes < b.bytes : a.begin < b.begin;
-  }
 };
 
 // The free pieces of large memory. A request takes the smallest piece that fits and leaves the rest; free
@@ -119,25 +116,29 @@ class FreePieces {
   void add(const Piece& chunk, size_t bytes) noexcept {
     ++taken_;
     chunks_.insert(chunk);
-    put_rest({chunk.begin + bytes, chunk.bytes - bytes});
+    put_rest({chunk.bytes - bytes, chunk.begin + bytes});
   }
   // Returns null if no piece is large enough.
   char* take(size_t bytes) noexcept {
-    const auto fit = by_size_.values().lower_bound({nullptr, bytes});
+    const auto fit = by_size_.values().lower_bound({bytes, nullptr});
     if (fit == by_size_.values().end()) return nullptr;
     ++taken_;
+    cached_ -= std::min(cached_, bytes);
     const Piece piece = *fit;
     remove(piece);
-    put_rest({piece.begin + bytes, piece.bytes - bytes});
+    put_rest({piece.bytes - bytes, piece.begin + bytes});
     return piece.begin;
   }
   void give_back(const Piece& piece) noexcept {
     --taken_;
     put(piece);
+    cached_ += piece.bytes;
+    if (cached_ > kMaxCachedShared) trim();
   }
   // Frees chunks that are entirely free. Of the other free pieces it returns the memory to the system and
   // keeps the addresses.
   void trim() noexcept {
+    cached_ = 0;
     for (auto next = chunks_.values().begin(); next != chunks_.values().end();) {
       const Piece chunk = *next++;
       const auto after = by_address_.values().upper_bound(chunk);
@@ -145,8 +146,8 @@ class FreePieces {
       const Piece piece = *std::prev(after);
       if (piece.end() < chunk.end()) continue;
       remove(piece);
-      put_rest({piece.begin, static_cast<size_t>(chunk.begin - piece.begin)});
-      put_rest({chunk.end(), static_cast<size_t>(piece.end() - chunk.end())});
+      put_rest({static_cast<size_t>(chunk.begin - piece.begin), piece.begin});
+      put_rest({static_cast<size_t>(piece.end() - chunk.end()), chunk.end()});
       chunks_.erase(chunk);
       std::free(chunk.begin);
     }
@@ -174,7 +175,7 @@ class FreePieces {
     }
     if (before.end() == piece.begin) {
       remove(before);
-      piece = {before.begin, before.bytes + piece.bytes};
+      piece = {before.bytes + piece.bytes, before.begin};
     }
     by_address_.insert(piece);
     by_size_.insert(piece);
@@ -184,14 +185,14 @@ class FreePieces {
     by_address_.erase(piece);
   }
   size_t taken_ = 0;
+  size_t cached_ = 0;  // about the bytes that can be returned to the system
   PreallocatedSet<Piece, ByAddress> by_address_, chunks_;
-  PreallocatedSet<Piece, BySize> by_size_;
+  PreallocatedSet<Piece> by_size_;
 };
 
 struct Shared {
   std::mutex mutex;
   FreePieces pieces;
-  size_t cached = 0;               // about the bytes that can be returned to the system
   ThreadCache* threads = nullptr;  // list of open caches
 };
 
@@ -237,19 +238,15 @@ void* system_allocate(size_t bytes, size_t alignment = kAlignment) {
   return block;
 }
 
-char* take_cached(size_t bytes) {
-  const std::lock_guard lock(shared().mutex);
-  shared().pieces.reserve();
-  char* begin = shared().pieces.take(bytes);
-  if (begin) shared().cached -= std::min(shared().cached, bytes);
-  return begin;
-}
-
 [[gnu::noinline]] void* allocate_large(size_t bytes) {
   if (bytes > PTRDIFF_MAX - kChunk) fail("memory: ", bytes, " bytes exceed the address space");
   bytes = round_up(bytes, kAlignment);
   if (!cache_enabled()) return system_allocate(bytes);
-  if (char* begin = take_cached(bytes)) return begin;
+  {
+    const std::lock_guard lock(shared().mutex);
+    shared().pieces.reserve();
+    if (char* begin = shared().pieces.take(bytes)) return begin;
+  }
   size_t whole = std::max(kChunk, round_up(bytes, kHugePage));
   void* block = std::aligned_alloc(kHugePage, whole);
   if (!block) block = system_allocate(whole = round_up(bytes, kHugePage), kHugePage);
@@ -257,7 +254,7 @@ char* take_cached(size_t bytes) {
   madvise(block, whole, MADV_HUGEPAGE);
   const std::lock_guard lock(shared().mutex);
   shared().pieces.reserve();
-  shared().pieces.add({static_cast<char*>(block), whole}, bytes);
+  shared().pieces.add({whole, static_cast<char*>(block)}, bytes);
   return chunk.release();
 }
 
@@ -265,11 +262,7 @@ void release_large(void* block, size_t bytes) {
   bytes = round_up(bytes, kAlignment);
   if (!cache_enabled()) return std::free(block);
   const std::lock_guard lock(shared().mutex);
-  shared().pieces.give_back({static_cast<char*>(block), bytes});
-  shared().cached += bytes;
-  if (shared().cached <= kMaxCachedShared) return;
-  shared().pieces.trim();
-  shared().cached = 0;
+  shared().pieces.give_back({bytes, static_cast<char*>(block)});
 }
 
 struct ThreadCacheCloser {
@@ -330,7 +323,6 @@ void release_cached_memory() noexcept {
   if (thread_cache.state == ThreadCache::open) thread_cache.capacity = kMaxCachedPerThread;
   const std::lock_guard lock(shared().mutex);
   shared().pieces.trim();
-  shared().cached = 0;
 }
 
 MemoryUse memory_use() noexcept {
