@@ -11,14 +11,9 @@ Targets::Targets(const std::vector<Tensor>& inputs) : gradients(inputs.size()) {
   std::sort(slots_.begin(), slots_.end());
 }
 
-std::vector<Targets::Slot>::const_iterator Targets::find(const Node& node) const {
-  const auto it = std::lower_bound(slots_.begin(), slots_.end(), Slot{&node, 0});
-  return it != slots_.end() && it->first == &node ? it : slots_.end();
-}
-
 void Targets::add(const Node& node, const Tensor& g) {
-  for (auto it = find(node); it != slots_.end() && it->first == &node; ++it)
-    accumulate(gradients[it->second], g);
+  for (const auto& [target, slot] : std::ranges::equal_range(slots_, &node, {}, &Slot::first))
+    accumulate(gradients[slot], g);
 }
 
 void add_to(Tensor& sum, const Tensor& g) {

@@ -11,7 +11,9 @@ class Targets {
   Targets() = default;  ///< None: the gradients go to the leaves.
   explicit Targets(const std::vector<Tensor>& inputs);
 
-  bool contains(const Node& node) const { return find(node) != slots_.end(); }
+  bool contains(const Node& node) const {
+    return std::ranges::binary_search(slots_, &node, {}, &Slot::first);
+  }
   /// Adds `g` to the gradient of every input whose node this is.
   void add(const Node& node, const Tensor& g);
 
@@ -21,7 +23,6 @@ class Targets {
   std::vector<Tensor> gradients;  ///< Undefined for inputs that no gradient reached.
 
  private:
-  std::vector<Slot>::const_iterator find(const Node& node) const;
   std::vector<Slot> slots_;
 };
 
