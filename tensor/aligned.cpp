@@ -1,7 +1,6 @@
 #include "tensor/aligned.h"
 
 #include <array>
-#include <optional>
 
 namespace heed {
 namespace {

@@ -1,7 +1,5 @@
 #include "autograd/ops/transposed_weights.h"
 
-#include <algorithm>
-
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/matmul.h"
 
