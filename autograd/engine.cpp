@@ -46,7 +46,7 @@ class BackwardPass {
           [&](Node& input, Tensor dx) { receive(input, std::move(dx)); });
       if (!keep_graph) node.release_saved();
     }
-    if (node.retains_grad) keep(node, std::move(g));
+    if (node.retains_grad) defer(node, std::move(g));
   }
 
   // Starts from one output and its gradient, 1 if undefined.
@@ -67,11 +67,11 @@ class BackwardPass {
   }
 
   ~BackwardPass() {
-    for (Node* node : lists_.order) leave(*node);
-    for (const detail::WalkStep& step : lists_.stack) leave(*step.node);
-    for (Node* node : lists_.keepers) node->incoming = Tensor();
+    for (Node* node : lists_.order) reset(*node);
+    for (const detail::WalkStep& step : lists_.stack) reset(*step.node);
+    for (Node* node : lists_.deferred) node->incoming = Tensor();
     lists_.order.clear();
-    lists_.keepers.clear();
+    lists_.deferred.clear();
     lists_.stack.clear();
     if (lists_.order.capacity() <= 65536) spare_ = std::move(lists_);
   }
@@ -88,7 +88,7 @@ class BackwardPass {
   void add_gradient(Node& node, Tensor g) {
     if (!node.is_leaf()) return detail::accumulate(node.incoming, std::move(g));
     if (has_targets_) return targets_.add(node, g);
-    if (!node.incoming.defined()) return keep(node, std::move(g));
+    if (!node.incoming.defined()) return defer(node, std::move(g));
     detail::accumulate(node.incoming, std::move(g));
   }
   // The gradient of a broadcast input is the sum over the broadcast dimensions.
@@ -99,9 +99,9 @@ class BackwardPass {
           input.shape);
     return sum_to(g, input.shape);
   }
-  // The node's tensor keeps `g` after the pass.
-  void keep(Node& node, Tensor g) {
-    lists_.keepers.push_back(&node);
+  // Adds `g` to the gradient of the node's tensor when the pass is complete.
+  void defer(Node& node, Tensor g) {
+    lists_.deferred.push_back(&node);
     node.incoming = std::move(g);
   }
 
@@ -111,7 +111,7 @@ class BackwardPass {
         g = detail::apply_hooks(*node, std::move(g));
     for (Tensor& g : targets_.gradients)
       if (g.defined() && !stop_at_targets_) g = detail::make_unique(std::move(g));
-    detail::commit_gradients(lists_.keepers, line_);
+    detail::commit_gradients(lists_.deferred, line_);
     return std::move(targets_.gradients);
   }
 
@@ -137,7 +137,7 @@ class BackwardPass {
     if (!has_targets_) return true;
     return node.is_leaf() ? targets_.contains(node) : node.needs_gradient;
   }
-  static void leave(Node& node) {
+  static void reset(Node& node) {
     node.pass_id = 0;
     node.incoming = Tensor();
   }
@@ -145,12 +145,12 @@ class BackwardPass {
   [[noreturn]] void throw_released(const Node& node) const {
     const OpScope scope("backward", line_);
     fail("the graph of ", node.name,
-         " was used before and freed; give retain_graph = true the first time, or compute the result anew");
+         " was used before and freed; give retain_graph = true the first time, or compute the result again");
   }
 
   // Buffers that the next pass of this thread reuses.
   struct Lists {
-    std::vector<Node*> order, keepers;
+    std::vector<Node*> order, deferred;
     std::vector<detail::WalkStep> stack;
   };
   static inline thread_local Lists spare_;

@@ -5,16 +5,16 @@
 #include <utility>
 #include <vector>
 
-/// Functions that are called when something happens, and taken out again.
+/// Functions that are called at an event, and can be removed again.
 namespace heed {
 
-/// Takes a hook out again. Letting the handle go leaves the hook in place.
+/// Removes a hook. A handle that is destroyed leaves the hook in place.
 class HookHandle {
  public:
   HookHandle() = default;  ///< Of no hook.
   /// A handle that calls `remove`.
   explicit HookHandle(std::function<void()> remove) : remove_(std::move(remove)) {}
-  /// Takes the hook out; a second time does nothing.
+  /// Removes the hook. Further calls do nothing.
   void remove() {
     if (remove_) std::exchange(remove_, nullptr)();
   }

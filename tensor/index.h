@@ -4,7 +4,7 @@
 
 #include "tensor/tensor.h"
 
-/// What may stand in x[{...}].
+/// The items of an index x[{...}].
 namespace heed {
 
 /// An item of an index: positions start, start + step, ... before end; an end that is left out, {}, is the

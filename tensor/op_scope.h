@@ -27,7 +27,8 @@ void notify_scope(const OpScope& scope, bool begins);
 /// Note [OpScope]: operations call each other, and the outermost one counts, because the user wrote it: an
 /// error in `where` inside `masked_fill` is reported as an error of masked_fill, and what is recorded inside
 /// is recorded at the line of masked_fill. While backward() runs the gradient rule of a node, the rule is a
-/// scope of its own: operations in it count anew, and an error names them and the rule.
+/// scope of its own: the outermost operation inside it counts, and an error names that operation and the
+/// rule.
 class OpScope {
  public:
   /// An operation, or the gradient rule of one.

@@ -30,7 +30,8 @@ class Scalar {
   /// True when it was given as an integer.
   constexpr bool is_integer() const { return is_integer_; }
 
-  /// True when a tensor of this dtype can hold the number: int64 wants a whole one in its range, bool 0 or 1.
+  /// True when a tensor of this dtype can hold the number: for int64 a whole one in its range, for bool 0
+  /// or 1.
   bool fits(DType dtype) const {
     if (is_floating(dtype)) return true;
     if (dtype == boolean) return real_ == 0 || real_ == 1;
@@ -41,7 +42,7 @@ class Scalar {
   template <class T>
   T to() const {
     if (!fits(dtype_of<T>)) [[unlikely]]
-      refuse(*this, dtype_of<T>);
+      throw_unfit(*this, dtype_of<T>);
     return is_integer_ ? static_cast<T>(integer_) : static_cast<T>(real_);
   }
 
@@ -51,7 +52,7 @@ class Scalar {
   }
 
   // Takes no reference to what to() reads, so that a number stays in registers.
-  [[noreturn]] static void refuse(Scalar number, DType dtype) {
+  [[noreturn]] static void throw_unfit(Scalar number, DType dtype) {
     fail("the number ", number, " does not fit a ", dtype, " tensor; convert the tensor with to(x, float32)");
   }
 

@@ -20,7 +20,7 @@ static bool is_user_file(std::string_view file) {
   return true;
 }
 
-// Every call of a module asks, so the answers are cached by the address of the file name.
+// This runs at every call of a module, so the answers are cached by the address of the file name.
 bool is_user_code(SourceLocation line) {
   struct Answer {
     const char* file;

@@ -252,7 +252,7 @@ TEST_CASE_FIXTURE(Learner, "wrong programs: gradients") {
         y.backward();
       },
       "backward: the graph of sum was used before and freed; give retain_graph = true the first time, or "
-      "compute the result anew");
+      "compute the result again");
   told("goes back where nothing learns", PROGRAM(sum(a).backward()),
        "backward: a tensor of shape [] does not depend on anything that requires a gradient; call "
        "requires_grad_() on a leaf before computing it, with no NoGrad around it and no detach() on the way");

@@ -84,8 +84,8 @@ class Indexing {
   // dimension.
   void take_mask(const Tensor& mask) {
     const Shape covered(y_.shape().data() + dim_, std::min(mask.dim(), y_.dim() - dim_));
-    check(mask.shape() == covered, "a mask of shape ", mask.shape(), " stands at dimension ", dim_, " of ",
-          y_.shape(), "; it must have the sizes there");
+    check(mask.shape() == covered, "a mask of shape ", mask.shape(), " at dimension ", dim_, " of ",
+          y_.shape(), " must have the sizes there");
     y_ = mask.dim() == 0 ? unsqueeze(y_, dim_) : flatten(y_, dim_, dim_ + mask.dim() - 1);
     picked_.push_back({dim_++, kernel::positions_of_true(mask)});
   }

@@ -18,7 +18,7 @@ Tensor contiguous_or(Scalar value, const Tensor& x, const Shape& shape, DType dt
 Tensor empty_like_rows(const Shape& shape, const Tensor& x);
 Tensor cast(const Tensor& x, DType dtype);
 void copy_into(const Tensor& out, const Tensor& x);  // x broadcasts to out and takes its dtype
-void fill(const Tensor& out, Scalar value);          // refuses what does not fit the dtype
+void fill(const Tensor& out, Scalar value);          // throws if the dtype cannot hold it
 void add_into(const Tensor& out, const Tensor& x, Scalar alpha = 1);  // out += alpha x
 void mul_into(const Tensor& out, const Tensor& x);
 

@@ -11,7 +11,7 @@
 /// Results are new and contiguous. Operands have one dtype and any strides, and two of them broadcast.
 namespace heed::kernel {
 
-/// The dtypes that a formula is for; all but these are refused.
+/// The dtypes that a formula accepts; others throw.
 inline constexpr auto floating = [](DType dtype, const auto& run) { visit_floating(dtype, run); };
 inline constexpr auto numbers = [](DType dtype, const auto& run) { visit_numbers(dtype, run); };
 /// Numbers, with int64 as an unsigned type, whose sums and products wrap around where signed ones are
@@ -67,7 +67,8 @@ Tensor compare(const Tensor& a, const Tensor& b, const F& f) {
   return y;
 }
 
-/// A number that formulas multiply by: refused if the dtype cannot hold it, then read without a check.
+/// A number that formulas multiply by. The constructor throws if the dtype cannot hold it, so that reading it
+/// needs no check.
 class Factor {
  public:
   Factor(Scalar number, DType dtype)

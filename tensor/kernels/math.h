@@ -91,7 +91,7 @@ inline float exp_below(float x) {
   return (1 + (part.r + part.tail())) * detail::power_of_two(part.n);
 }
 
-// exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), in halves lest 2^128 overflow early.
+// exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), in halves, so that 2^128 does not overflow early.
 inline float expm1(float x) {
   const detail::Reduced part(detail::clamp(x, -20.0f, 89.0f));
   const float e = part.r + part.tail();

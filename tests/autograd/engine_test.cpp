@@ -111,7 +111,7 @@ TEST_CASE("a second pass is exact where the graph was kept, and refused where it
   CHECK(values(x.grad()) == Values{6, 24});
   CHECK_ERROR(y.backward(),
               "backward: the graph of sum was used before and freed; give retain_graph = true the first "
-              "time, or compute the result anew");
+              "time, or compute the result again");
   CHECK_ERROR_HAS(sum(h).backward(), "the graph of mul was used before");
   CHECK_ERROR_HAS(grad(y, {x}), "the graph of sum was used before");
   CHECK(values(x.grad()) == Values{6, 24});  // a refused pass adds nothing

@@ -93,7 +93,7 @@ TEST_CASE("an index of bools selects") {
   CHECK(x[tensor(false, boolean)].shape() == Shape{0, 2, 3, 2});
   CHECK(values(tensor(3)[tensor(true, boolean)]) == Values{3});
   CHECK_ERROR(x[zeros({3}, boolean)],
-              "index: a mask of shape [3] stands at dimension 0 of [2, 3, 2]; it must have the sizes there");
+              "index: a mask of shape [3] at dimension 0 of [2, 3, 2] must have the sizes there");
 }
 
 TEST_CASE("embedding reads rows; the padding row has no gradient") {
