@@ -1,5 +1,4 @@
 #include <cmath>
-#include <cstdio>
 
 #include "tensor/create.h"
 #include "tensor/kernels/index.h"
@@ -29,10 +28,7 @@ const char* format_for(const std::vector<double>& values) {
 std::string word_for(bool value, const char*) { return value ? "true" : "false"; }
 std::string word_for(int64_t value, const char*) { return std::to_string(value); }
 std::string word_for(double value, const char* format) {
-  if (std::isnan(value)) return "nan";  // printf may add a sign
-  char text[40];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
+  return std::isnan(value) ? "nan" : detail::formatted(format, value);  // printf may add a sign to nan
 }
 
 // x, or the edges of all dimensions if x is large.

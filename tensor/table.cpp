@@ -1,7 +1,6 @@
 #include "tensor/table.h"
 
 #include <cmath>
-#include <cstdio>
 
 #include "tensor/error.h"
 #include "tensor/utf8.h"
@@ -20,12 +19,6 @@ bool is_number(const std::string& cell) {
   return cell.find_first_not_of("0123456789.,+-eE%") == std::string::npos;
 }
 
-std::string formatted(double x, const char* format, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, format, digits, x);
-  return text;
-}
-
 }  // namespace
 
 int64_t display_width(const std::string& text) {
@@ -36,8 +29,8 @@ int64_t display_width(const std::string& text) {
   return width;
 }
 
-std::string decimals(double x, int digits) { return formatted(x, "%.*f", digits); }
-std::string short_number(double x) { return std::isnan(x) ? "nan" : formatted(x, "%.*g", 4); }
+std::string decimals(double x, int digits) { return detail::formatted("%.*f", digits, x); }
+std::string short_number(double x) { return std::isnan(x) ? "nan" : detail::formatted("%.4g", x); }
 
 std::string detail::listed(const std::vector<std::string>& names) {
   std::string text;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,12 @@ std::string decimals(double x, int digits);
 std::string short_number(double x);
 
 namespace detail {
+/// What printf makes of the numbers, at most 31 characters.
+std::string formatted(const char* format, auto... numbers) {
+  char text[32];
+  std::snprintf(text, sizeof text, format, numbers...);
+  return text;
+}
 /// "dot, additive": the names, separated by commas.
 std::string listed(const std::vector<std::string>& names);
 }  // namespace detail

@@ -1,8 +1,7 @@
 #include "tensor/utf8.h"
 
-#include <cstdio>
-
 #include "tensor/error.h"
+#include "tensor/table.h"
 
 namespace heed {
 namespace {
@@ -13,12 +12,6 @@ constexpr CodeRange kInvisible[] = {{0, 0x1F},        {0x7F, 0x9F},     {0xAD, 0
                                     {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFB}, {0xE0000, 0x10FFFF}};
 // Not allowed in XML, or control characters without a picture.
 constexpr CodeRange kForbidden[] = {{0x7F, 0x9F}, {0xFFFE, 0xFFFF}, {kNotUtf8, kNotUtf8}};
-
-std::string hexadecimal(const char* format, uint32_t number) {
-  char text[16];
-  std::snprintf(text, sizeof text, format, static_cast<unsigned>(number));
-  return text;
-}
 
 }  // namespace
 
@@ -68,9 +61,9 @@ std::string printable(std::string_view text, Hidden hidden) {
     if (hidden == Hidden::pictures)
       shown += code < 0x20 ? utf8(0x2400 + code) : within(kForbidden, code) ? "\uFFFD" : std::string(bytes);
     else if (code == kNotUtf8)
-      shown += hexadecimal("<%02X>", static_cast<unsigned char>(bytes[0]));
+      shown += detail::formatted("<%02X>", static_cast<unsigned char>(bytes[0]));
     else
-      shown += within(kInvisible, code) ? hexadecimal("U+%04X", code) : std::string(bytes);
+      shown += within(kInvisible, code) ? detail::formatted("U+%04X", code) : std::string(bytes);
   });
   return shown;
 }
