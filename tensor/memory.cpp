@@ -116,7 +116,7 @@ class FreePieces {
   void add(const Piece& chunk, size_t bytes) noexcept {
     ++taken_;
     chunks_.insert(chunk);
-    put_rest({chunk.bytes - bytes, chunk.begin + bytes});
+    put({chunk.bytes - bytes, chunk.begin + bytes});
   }
   // Returns null if no piece is large enough.
   char* take(size_t bytes) noexcept {
@@ -126,7 +126,7 @@ class FreePieces {
     cached_ -= std::min(cached_, bytes);
     const Piece piece = *fit;
     remove(piece);
-    put_rest({piece.bytes - bytes, piece.begin + bytes});
+    put({piece.bytes - bytes, piece.begin + bytes});
     return piece.begin;
   }
   void give_back(const Piece& piece) noexcept {
@@ -146,8 +146,8 @@ class FreePieces {
       const Piece piece = *std::prev(after);
       if (piece.end() < chunk.end()) continue;
       remove(piece);
-      put_rest({static_cast<size_t>(chunk.begin - piece.begin), piece.begin});
-      put_rest({static_cast<size_t>(piece.end() - chunk.end()), chunk.end()});
+      put({static_cast<size_t>(chunk.begin - piece.begin), piece.begin});
+      put({static_cast<size_t>(piece.end() - chunk.end()), chunk.end()});
       chunks_.erase(chunk);
       std::free(chunk.begin);
     }
@@ -160,11 +160,9 @@ class FreePieces {
   }
 
  private:
-  void put_rest(const Piece& piece) {
-    if (piece.bytes > 0) put(piece);
-  }
-  // Adds a free piece, merged with the free neighbors.
+  // Adds a free piece, which may be empty, merged with the free neighbors.
   void put(Piece piece) {
+    if (piece.bytes == 0) return;
     const auto& pieces = by_address_.values();
     const auto next = pieces.lower_bound(piece);
     const Piece after = next == pieces.end() ? Piece{} : *next;
