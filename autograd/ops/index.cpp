@@ -30,64 +30,43 @@ Tensor index_add(Operand g, int64_t dim, int64_t size, const Saved& index) {
       {{"dim", dim}, {"index", index()}});
 }
 
-// x[{...}], item by item from the left. Positions, slices and new axes become views at once; index tensors
-// are collected and applied together at the end.
-class Indexing {
- public:
-  Indexing(const Tensor& x, const std::vector<Index>& items) : y_(x), ellipsis_dims_(x.dim()) {
-    int64_t ellipses = 0;
-    for (const Index& item : items) {
-      ellipsis_dims_ -= dims_indexed(item);
-      ellipses += item.kind == Index::Kind::ellipsis;
-    }
-    check(ellipses <= 1, "an index has one ellipsis at most");
-    check(ellipsis_dims_ >= 0, "the items stand for ", x.dim() - ellipsis_dims_, " dimensions, and x is ",
-          x.shape());
-    for (const Index& item : items) take(item);
-  }
+using Kind = Index::Kind;
 
-  Tensor result() && { return picked_.empty() ? y_ : pick(); }
+bool is_mask(const Index& item) { return item.kind == Kind::tensor && item.tensor.dtype() == boolean; }
 
- private:
+int64_t dims_indexed(const Index& item) {
+  return is_mask(item) ? item.tensor.dim() : item.kind != Kind::ellipsis && item.kind != Kind::new_axis;
+}
+
+// The state of x[{...}], which takes item by item from the left. Positions, slices and new axes become views
+// at once; index tensors are collected and applied together at the end.
+struct Indexing {
   // An index tensor of nonnegative positions in one dimension.
   struct Picked {
     int64_t dim;
     Tensor positions;
   };
 
-  static bool is_mask(const Index& item) {
-    return item.kind == Index::Kind::tensor && item.tensor.dtype() == boolean;
-  }
-  static int64_t dims_indexed(const Index& item) {
-    if (is_mask(item)) return item.tensor.dim();
-    return item.kind != Index::Kind::ellipsis && item.kind != Index::Kind::new_axis;
-  }
+  Tensor y;
+  int64_t next_dim = 0;  // of y, the next one to be indexed
+  std::vector<Picked> picked = {};
 
-  void take(const Index& item) {
-    using Kind = Index::Kind;
-    if (item.kind == Kind::position) take_position(item.position);
-    if (item.kind == Kind::slice) take_slice(item.range);
-    if (item.kind == Kind::ellipsis) dim_ += ellipsis_dims_;
-    if (item.kind == Kind::new_axis) y_ = unsqueeze(y_, dim_++);
-    if (item.kind == Kind::tensor) is_mask(item) ? take_mask(item.tensor) : take_positions(item.tensor);
-  }
-
-  void take_position(int64_t position) { y_ = select(y_, dim_, wrapped(position)); }
+  void take_position(int64_t position) { y = select(y, next_dim, wrapped(position)); }
 
   void take_slice(const Slice& range) {
     if (range.start || range.end || range.step != 1)
-      y_ = slice(y_, dim_, range.start.value_or(0), range.end.value_or(y_.size(dim_)), range.step);
-    ++dim_;
+      y = slice(y, next_dim, range.start.value_or(0), range.end.value_or(y.size(next_dim)), range.step);
+    ++next_dim;
   }
 
   // Flattens the dimensions that the mask covers and picks from them; a scalar mask picks from a new
   // dimension.
   void take_mask(const Tensor& mask) {
-    const Shape covered(y_.shape().data() + dim_, std::min(mask.dim(), y_.dim() - dim_));
-    check(mask.shape() == covered, "a mask of shape ", mask.shape(), " at dimension ", dim_, " of ",
-          y_.shape(), " must have the sizes there");
-    y_ = mask.dim() == 0 ? unsqueeze(y_, dim_) : flatten(y_, dim_, dim_ + mask.dim() - 1);
-    picked_.push_back({dim_++, kernel::positions_of_true(mask)});
+    const Shape covered(y.shape().data() + next_dim, std::min(mask.dim(), y.dim() - next_dim));
+    check(mask.shape() == covered, "a mask of shape ", mask.shape(), " at dimension ", next_dim, " of ",
+          y.shape(), " must have the sizes there");
+    y = mask.dim() == 0 ? unsqueeze(y, next_dim) : flatten(y, next_dim, next_dim + mask.dim() - 1);
+    picked.push_back({next_dim++, kernel::positions_of_true(mask)});
   }
 
   void take_positions(const Tensor& index) {
@@ -97,14 +76,14 @@ class Indexing {
     const Tensor positions = Tensor::empty(index.shape(), int64);
     auto* next = positions.mutable_data<int64_t>();
     index.for_each([&](auto position) { *next++ = wrapped(static_cast<int64_t>(position)); });
-    picked_.push_back({dim_++, positions});
+    picked.push_back({next_dim++, positions});
   }
 
-  // The position counted from the front of dimension dim_.
+  // The position counted from the front of dimension next_dim.
   int64_t wrapped(int64_t position) const {
-    const int64_t size = y_.size(dim_);
+    const int64_t size = y.size(next_dim);
     check(-size <= position && position < size, "position ", position, " is out of range for dimension ",
-          dim_, " of ", y_.shape());
+          next_dim, " of ", y.shape());
     return position < 0 ? position + size : position;
   }
 
@@ -112,33 +91,28 @@ class Indexing {
   // that the index tensors broadcast to. Indexed dimensions that are not adjacent are moved to the front
   // first.
   Tensor pick() {
-    const auto count = static_cast<int64_t>(picked_.size());
+    const auto count = static_cast<int64_t>(picked.size());
     Shape shape, order;
     Tensor linear = zeros({}, int64);
     bool adjacent = true;
-    for (const auto& [dim, positions] : picked_) {
-      adjacent &= dim == picked_[0].dim + order.dim();
+    for (const auto& [dim, positions] : picked) {
+      adjacent &= dim == picked[0].dim + order.dim();
       shape = broadcast_shapes(shape, positions.shape());
-      linear = linear * y_.size(dim) + positions;
+      linear = linear * y.size(dim) + positions;
       order.push_back(dim);
     }
     if (!adjacent) {
-      for (int64_t d = 0; d < y_.dim(); ++d)
+      for (int64_t d = 0; d < y.dim(); ++d)
         if (std::find(order.begin(), order.end(), d) == order.end()) order.push_back(d);
-      y_ = permute(y_, order);
+      y = permute(y, order);
     }
-    const int64_t begin = adjacent ? picked_[0].dim : 0;
-    const Tensor y = index_select(flatten(y_, begin, begin + count - 1), begin, flatten(linear));
-    Shape result = y.shape();
+    const int64_t begin = adjacent ? picked[0].dim : 0;
+    const Tensor values = index_select(flatten(y, begin, begin + count - 1), begin, flatten(linear));
+    Shape result = values.shape();
     result.erase(begin);
     for (int64_t d = 0; d < shape.dim(); ++d) result.insert(begin + d, shape[d]);
-    return reshape(y, result);
+    return reshape(values, result);
   }
-
-  Tensor y_;
-  int64_t ellipsis_dims_;  // number of dimensions that an ellipsis replaces
-  int64_t dim_ = 0;        // of y_, the next one to be indexed
-  std::vector<Picked> picked_;
 };
 
 }  // namespace
@@ -199,7 +173,24 @@ Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src) {
 
 Tensor index(Operand x, const std::vector<Index>& items) {
   const OpScope scope("index", x.line());
-  return Indexing(x, items).result();
+  int64_t covered = 0, ellipses = 0;  // the dimensions that items other than an ellipsis index
+  for (const Index& item : items) {
+    covered += dims_indexed(item);
+    ellipses += item.kind == Kind::ellipsis;
+  }
+  check(ellipses <= 1, "an index has one ellipsis at most");
+  check(covered <= x->dim(), "the items stand for ", covered, " dimensions, and x is ", x->shape());
+
+  Indexing state{x};
+  for (const Index& item : items) {
+    if (item.kind == Kind::position) state.take_position(item.position);
+    if (item.kind == Kind::slice) state.take_slice(item.range);
+    if (item.kind == Kind::ellipsis) state.next_dim += x->dim() - covered;
+    if (item.kind == Kind::new_axis) state.y = unsqueeze(state.y, state.next_dim++);
+    if (item.kind == Kind::tensor)
+      is_mask(item) ? state.take_mask(item.tensor) : state.take_positions(item.tensor);
+  }
+  return state.picked.empty() ? state.y : state.pick();
 }
 
 Tensor Tensor::operator[](const Index& item) const { return index({*this, item.line}, {item}); }
