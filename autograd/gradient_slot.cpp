@@ -1,15 +1,12 @@
 #include "autograd/gradient_slot.h"
 
 namespace heed {
-namespace {
 
-Tensor alias_of(const Tensor& x, const Ref<Node>& node) {
+static Tensor alias_of(const Tensor& x, const Ref<Node>& node) {
   Tensor alias = x.detach();
   TensorImpl::of(alias).autograd = Ref<AutogradMeta>(node.get());
   return alias;
 }
-
-}  // namespace
 
 GradientSlot::GradientSlot(const Tensor& x, Ref<Node> node)
     : AutogradMeta(node.get()),

@@ -3,10 +3,9 @@
 #include <new>
 
 namespace heed {
-namespace {
+
 constexpr size_t kHeader = 64;  // keeps the data on a cache line of its own
 static_assert(sizeof(Storage) <= kHeader);
-}  // namespace
 
 Ref<Storage> Storage::make(int64_t bytes) {
   void* block = allocate(kHeader + static_cast<size_t>(bytes));

@@ -1,10 +1,9 @@
 #include "tensor/tensor.h"
 
 namespace heed {
-namespace {
 
 // True when elements of these strides follow one another.
-bool is_row_major(const Shape& shape, const Strides& strides, int64_t count) {
+static bool is_row_major(const Shape& shape, const Strides& strides, int64_t count) {
   if (count == 0) return true;  // and the product of the other sizes may be any number
   int64_t expected = 1;
   for (int64_t d = shape.dim() - 1; d >= 0; --d) {
@@ -13,8 +12,6 @@ bool is_row_major(const Shape& shape, const Strides& strides, int64_t count) {
   }
   return true;
 }
-
-}  // namespace
 
 void TensorImpl::release() noexcept { delete this; }
 

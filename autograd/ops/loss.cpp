@@ -13,10 +13,9 @@
 #include "tensor/kernels/reduce.h"
 
 namespace heed {
-namespace {
 
 // q [..., C] with loss = -sum_c q_c log p_c: the targets as weighted and smoothed distributions.
-Tensor class_distributions(const kernel::ClassTargets& targets, int64_t classes, DType dtype) {
+static Tensor class_distributions(const kernel::ClassTargets& targets, int64_t classes, DType dtype) {
   const Tensor counts = targets.target != targets.ignore_index;
   const Tensor exact = to(one_hot(where(counts, targets.target, 0), classes), dtype);
   const double s = targets.smoothing;
@@ -25,8 +24,6 @@ Tensor class_distributions(const kernel::ClassTargets& targets, int64_t classes,
   const Tensor q = (1 - s) * picked * exact + s / static_cast<double>(classes) * w;
   return where(unsqueeze(counts, -1), q, 0);
 }
-
-}  // namespace
 
 int64_t detail::check_class_dim(const Operand& x, const CrossEntropyOptions& options, int64_t otherwise) {
   check_floating(x);

@@ -3,12 +3,11 @@
 #include <numeric>
 
 namespace heed::kernel {
-namespace {
 
 // join(...join(0, power(|x_0|))..., power(|x_{n-1}|)) in eight lanes side by side, which the compiler
 // vectorizes.
 template <class T, class Power, class Join>
-double join_powers(const T* x, int64_t n, const Power& power, const Join& join) {
+static double join_powers(const T* x, int64_t n, const Power& power, const Join& join) {
   double lanes[8] = {}, result = 0;
   for (int64_t i = 0; i < n; i += 8)
     for (int64_t l = 0; l < 8; ++l)
@@ -16,8 +15,6 @@ double join_powers(const T* x, int64_t n, const Power& power, const Join& join) 
   for (const double lane : lanes) result = join(result, lane);
   return result;
 }
-
-}  // namespace
 
 double sum_of_powers(const Tensor& x, double p) {
   const Tensor values = contiguous(x);

@@ -98,6 +98,33 @@ void add_multiple(int64_t n, double a, const double* x, double* y) {
   for (int64_t i = 0; i < n; ++i) y[i] += a * x[i];
 }
 
+// The operands of attention, broadcast to the leading dimensions of the result. Query i of all heads attends
+// to the keys j of its head.
+struct Attention {
+  const Tensor &all_q, &all_k, &all_v;
+  const AttentionRule& rule;
+  const AttentionSizes sizes{all_q, all_k, all_v, rule};
+  const int64_t Tq = sizes.Tq, Tk = sizes.Tk, D = sizes.D, Dv = sizes.Dv;
+  const Values q = read(all_q, sizes.shape(Tq, D)), k = read(all_k, sizes.shape(Tk, D));
+  const Values v = read(all_v, sizes.shape(Tk, Dv)), bias = read(rule.bias, sizes.shape(Tq, Tk));
+  const Values allowed = read(rule.allowed, sizes.shape(Tq, Tk), 1);
+
+  /// The offset of key j of query i.
+  int64_t key(int64_t i, int64_t j) const { return i / Tq * Tk + j; }
+  /// Calls f(j, p_ij, factor_ij) for all keys of query i, and returns log_total_i = log sum_j exp(s_ij).
+  template <class F>
+  double each_key(int64_t i, const F& f) const {
+    Values s(Tk, minus_infinity<double>), factors(Tk);
+    rule.dropout.draw(i * Tk, Tk, factors.data());
+    for (int64_t j = 0; j < std::min(Tk, rule.past + i % Tq + 1); ++j)
+      if (allowed[i * Tk + j] != 0)
+        s[j] = rule.scale * dot(D, row(q, i, D), row(k, key(i, j), D)) + bias[i * Tk + j];
+    const double max = shift_of(maximum(Tk, s.data())), sum = sum_exp(Tk, s.data(), max);
+    for (int64_t j = 0; j < Tk; ++j) f(j, sum == 0 ? 0 : std::exp(s[j] - max) / sum, factors[j]);
+    return sum == 0 ? -minus_infinity<double> : max + std::log(sum);
+  }
+};
+
 }  // namespace
 
 void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, detail::Loop loop, const void* f) {
@@ -173,37 +200,6 @@ NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight,
   return {write(y, x.shape(), x.dtype()), centre == Centre::mean ? write(mean, {rows}, x.dtype()) : Tensor(),
           write(scale, {rows}, x.dtype())};
 }
-
-namespace {
-
-// The operands of attention, broadcast to the leading dimensions of the result. Query i of all heads attends
-// to the keys j of its head.
-struct Attention {
-  const Tensor &all_q, &all_k, &all_v;
-  const AttentionRule& rule;
-  const AttentionSizes sizes{all_q, all_k, all_v, rule};
-  const int64_t Tq = sizes.Tq, Tk = sizes.Tk, D = sizes.D, Dv = sizes.Dv;
-  const Values q = read(all_q, sizes.shape(Tq, D)), k = read(all_k, sizes.shape(Tk, D));
-  const Values v = read(all_v, sizes.shape(Tk, Dv)), bias = read(rule.bias, sizes.shape(Tq, Tk));
-  const Values allowed = read(rule.allowed, sizes.shape(Tq, Tk), 1);
-
-  /// The offset of key j of query i.
-  int64_t key(int64_t i, int64_t j) const { return i / Tq * Tk + j; }
-  /// Calls f(j, p_ij, factor_ij) for all keys of query i, and returns log_total_i = log sum_j exp(s_ij).
-  template <class F>
-  double each_key(int64_t i, const F& f) const {
-    Values s(Tk, minus_infinity<double>), factors(Tk);
-    rule.dropout.draw(i * Tk, Tk, factors.data());
-    for (int64_t j = 0; j < std::min(Tk, rule.past + i % Tq + 1); ++j)
-      if (allowed[i * Tk + j] != 0)
-        s[j] = rule.scale * dot(D, row(q, i, D), row(k, key(i, j), D)) + bias[i * Tk + j];
-    const double max = shift_of(maximum(Tk, s.data())), sum = sum_exp(Tk, s.data(), max);
-    for (int64_t j = 0; j < Tk; ++j) f(j, sum == 0 ? 0 : std::exp(s[j] - max) / sum, factors[j]);
-    return sum == 0 ? -minus_infinity<double> : max + std::log(sum);
-  }
-};
-
-}  // namespace
 
 AttentionResult attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule) {
   const Attention a{q, k, v, rule};
