@@ -13,7 +13,7 @@ bool has_browser() {
   return has;
 }
 
-// The page stands in a frame: Chromium's own window has at least 500 pixels.
+// The page is opened in a frame, since Chromium's window has at least 500 pixels.
 Visit visit(const std::string& path, const std::string& script, int width) {
   const Folder folder;
   const std::string page = path + ".visited.html";

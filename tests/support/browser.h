@@ -2,19 +2,18 @@
 
 #include <string>
 
-/// What a page did in Chromium.
+/// What happened when Chromium opened a page.
 struct Visit {
-  std::string console;  // what it complained of, a line each
-  std::string result;   // what the script gave note(), a line each
+  std::string console;  // errors and warnings, one a line
+  std::string result;   // arguments of note() in the script, one a line
 };
 
-/// Without Chromium the tests of pages are skipped, and say so.
+/// Whether Chromium is installed; if not, prints that the test is skipped.
 bool has_browser();
 
-/// Opens a page, which is beside what it refers to, without a network and `width` pixels wide; then runs
-/// `script` in it.
+/// Opens a page `width` pixels wide without a network connection and runs `script` in it. Files to which the
+/// page refers must be in its folder.
 Visit visit(const std::string& path, const std::string& script, int width = 1280);
 
-/// A script that notes all that is wrong with how a page is laid out: wider than its window, letters below 10
-/// pixels.
+/// A script that notes layout faults: a page wider than its window, text smaller than 10 pixels.
 extern const char* const kLayoutFaults;

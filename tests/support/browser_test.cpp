@@ -3,7 +3,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
-TEST_CASE("browser: faults of layout and complaints of a page are seen" * doctest::test_suite("slow")) {
+TEST_CASE("browser: layout faults and console errors are detected" * doctest::test_suite("slow")) {
   if (!has_browser()) return;
   const Folder folder;
   const std::string page = folder.write(

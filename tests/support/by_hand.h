@@ -2,7 +2,7 @@
 
 #include "tests/support/results.h"
 
-/// What attention_by_hand answers, for the tests of its examples.
+/// Runs attention_by_hand, for the tests of its examples.
 
 using Rows = std::vector<Values>;
 
@@ -17,13 +17,13 @@ inline std::string told_by_hand(const std::string& example) {
 }
 
 inline Rows rows(const Json& matrix) { return matrix.get<Rows>(); }
-inline Rows rows(const heed::Tensor& matrix) {
+inline Rows rows(const Tensor& matrix) {
   Rows lines;
   for (int64_t i = 0; i < matrix.size(0); ++i) lines.push_back(values(matrix[i]));
   return lines;
 }
 
-/// The largest distance between elements, infinite for other sizes and NaN.
+/// The largest difference between elements; infinite if the sizes differ or one is NaN.
 inline double distance(const Json& a, const Rows& b) {
   const Rows x = rows(a);
   double most = x.size() == b.size() ? 0 : INFINITY;

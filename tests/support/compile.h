@@ -3,6 +3,6 @@
 #include <string>
 #include <vector>
 
-/// Compiles a source with these lines and returns the errors, one line each. For mistakes that must be found
-/// before a program runs, in words that its author understands.
+/// Compiles a source with these lines and returns the errors, one line each. For mistakes that must be
+/// compile errors with a helpful message.
 std::vector<std::string> compile_errors(const std::string& source, const std::string& options = "-std=c++20");

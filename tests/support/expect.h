@@ -1,7 +1,7 @@
 #pragma once
 
-// The includes of most tests: doctest, operations, and helpers for expectations. Without
-// autograd/ops/elementwise.h, where most operations are added: only tests that need it are rebuilt then.
+// The includes of most tests: doctest, operations, and helpers for expectations. It leaves out
+// autograd/ops/elementwise.h, where most operations are added, so that only tests that need it are rebuilt.
 
 #include <doctest/doctest.h>
 
@@ -27,24 +27,25 @@
 #include "tensor/parallel.h"
 #include "tests/support/leaves.h"
 
+using namespace heed;  // only test files include this header
 using Values = std::vector<double>;
 using Texts = std::vector<std::string>;
+using Tensors = std::vector<Tensor>;
 
 constexpr double kInf = INFINITY, kNaN = NAN;
 
 /// All elements in row-major order, as doubles.
-inline Values values(const heed::Tensor& x) { return x.to_vector<double>(); }
+inline Values values(const Tensor& x) { return x.to_vector<double>(); }
 
 /// The bytes of all elements in row-major order.
-inline std::string bytes_of(const heed::Tensor& x) {
+inline std::string bytes_of(const Tensor& x) {
   std::string bytes;
   x.for_each([&](auto v) { bytes.append(reinterpret_cast<const char*>(&v), sizeof v); });
   return bytes;
 }
 
-/// The largest distance between numbers at the same place, or its share of the second where that is above 1.
-/// NaN is no distance from NaN and infinitely far from all else, as an infinity is from all but itself; so
-/// are lists of other lengths from each other.
+/// The largest |a[i] - b[i]|; Difference::relative divides it by max(1, |b[i]|). The difference is 0 between
+/// two NaN or equal infinities, and infinite if only one is NaN or infinite, or if the lengths differ.
 enum class Difference { absolute, relative };
 inline double largest_difference(const Values& a, const Values& b, Difference kind = Difference::absolute) {
   if (a.size() != b.size()) return INFINITY;
@@ -58,57 +59,69 @@ inline double largest_difference(const Values& a, const Values& b, Difference ki
   return most;
 }
 /// The largest absolute value.
-inline double magnitude(const heed::Tensor& x) {
+inline double magnitude(const Tensor& x) {
   return largest_difference(values(x), Values(static_cast<size_t>(x.numel()), 0));
 }
-/// Holds that the values come up to a bound on either side or nearly, and not beyond: those of a uniform
-/// start.
-inline void check_fills(const heed::Tensor& x, double bound, double share = 0.9) {
+/// Checks that the largest absolute value is close to `bound` and not above it, as for a uniform
+/// initialization.
+inline void check_fills(const Tensor& x, double bound, double share = 0.9) {
   CHECK(magnitude(x) <= bound);
   CHECK(magnitude(x) > share * bound);
 }
-inline double largest_difference(const heed::Tensor& a, const heed::Tensor& b) {
+inline double largest_difference(const Tensor& a, const Tensor& b) {
   return a.shape() == b.shape() ? largest_difference(values(a), values(b)) : INFINITY;
 }
 
-/// A leaf of these numbers in float64.
-inline heed::Tensor leaf(const heed::NestedList& values) {
-  return heed::tensor(values, heed::float64).requires_grad_();
-}
+/// A float64 leaf with these values.
+inline Tensor leaf(const NestedList& values) { return tensor(values, float64).requires_grad_(); }
 
-/// The layer with all that is floating in float64.
+/// The layer with its floating parameters and buffers in float64.
 template <class Layer>
 Layer in_float64(Layer layer) {
-  layer.to(heed::float64);
+  layer.to(float64);
   return layer;
 }
 
-inline bool share_memory(const heed::Tensor& a, const heed::Tensor& b) {
-  return heed::TensorImpl::of(a).storage.get() == heed::TensorImpl::of(b).storage.get();
+/// A copy in its own memory and without a history.
+inline Tensor fresh(const Tensor& x) { return clone(x.detach()); }
+
+inline bool share_memory(const Tensor& a, const Tensor& b) {
+  return TensorImpl::of(a).storage.get() == TensorImpl::of(b).storage.get();
 }
 
 /// 0, 1, 2, ... in this shape.
-inline heed::Tensor counted(const heed::Shape& shape, heed::DType dtype = heed::float32) {
-  return reshape(heed::arange(0, static_cast<double>(heed::numel(shape)), 1, dtype), shape);
+inline Tensor counted(const Shape& shape, DType dtype = float32) {
+  return reshape(arange(0, static_cast<double>(numel(shape)), 1, dtype), shape);
 }
 
 inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != text.npos;
 }
 
-/// The text of the Error that f throws; "" when it throws none.
+/// The number of occurrences that do not overlap.
+inline int64_t occurrences(const std::string& text, const std::string& part) {
+  int64_t n = 0;
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) ++n;
+  return n;
+}
+
+/// "file:line" as messages contain it, of the calling file.
+inline std::string place(int line, const char* file = __builtin_FILE()) {
+  return std::string(file) + ":" + std::to_string(line);
+}
+
+/// The message of the Error that f throws; "" if it throws none.
 template <class F>
 std::string whole_message(F&& f) {
   try {
     f();
-  } catch (const heed::Error& error) {
+  } catch (const Error& error) {
     return error.what();
   }
   return "";
 }
 
-/// The same without the place of the call, with which its first line ends when an operation or a gradient
-/// rule refuses.
+/// The same without the "; called at file:line" that ends the first line of an operation's message.
 template <class F>
 std::string message(F&& f) {
   const std::string text = whole_message(f);
@@ -118,20 +131,20 @@ std::string message(F&& f) {
   return text.substr(0, place) + (end == std::string::npos ? "" : text.substr(end));
 }
 
-/// Checks that the expression throws an Error that says just this before the line of the caller.
+/// Checks that the expression throws an Error with exactly this message, without the line of the call.
 #define CHECK_ERROR(expression, said) CHECK(message([&] { expression; }) == said)
 
-/// Checks that it throws one that says this among other things.
+/// Checks that it throws an Error whose message contains this.
 #define CHECK_ERROR_HAS(expression, part)                        \
   do {                                                           \
     const std::string error_text = message([&] { expression; }); \
     CHECK_MESSAGE(contains(error_text, part), error_text);       \
   } while (false)
 
-/// Calls f without recording, to write in place.
+/// Calls f without recording.
 template <class F>
 void unrecorded(F&& f) {
-  const heed::NoGrad guard;
+  const NoGrad guard;
   f();
 }
 
@@ -144,26 +157,19 @@ void unrecorded(F&& f) {
 #define HEED_ASAN false
 #endif
 
-/// Operations are their references, or not, until the end of the scope.
-class Reference {
+/// Sets a value of the whole process until the end of the scope.
+template <auto get, auto set>
+class Scoped {
  public:
-  explicit Reference(bool on) { heed::set_reference_mode(on); }
-  ~Reference() { heed::set_reference_mode(before_); }
-  Reference(const Reference&) = delete;
-  Reference& operator=(const Reference&) = delete;
+  explicit Scoped(decltype(get()) value) { set(value); }
+  ~Scoped() { set(before_); }
+  Scoped(const Scoped&) = delete;
+  Scoped& operator=(const Scoped&) = delete;
 
  private:
-  const bool before_ = heed::reference_mode();
+  const decltype(get()) before_ = get();
 };
-
-/// Kernels use this many threads until the end of the scope.
-class Threads {
- public:
-  explicit Threads(int count) : before_(heed::num_threads()) { heed::set_num_threads(count); }
-  ~Threads() { heed::set_num_threads(before_); }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-
- private:
-  int before_;
-};
+/// Whether operations run their reference implementations.
+using Reference = Scoped<reference_mode, set_reference_mode>;
+/// The number of threads that kernels use.
+using Threads = Scoped<num_threads, set_num_threads>;

@@ -6,7 +6,7 @@ namespace heed::test {
 
 using detail::unregistered_leaves;
 
-/// The names of parameters, buffers or modules, or of a state dict, in their order.
+/// The names of parameters, buffers or modules, or the keys of a state dict, in order.
 template <class List>
 std::vector<std::string> names(const List& list) {
   std::vector<std::string> found;

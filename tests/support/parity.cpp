@@ -1,6 +1,5 @@
 #include "tests/support/parity.h"
 
-#include <cmath>
 #include <cstdlib>
 
 #include "autograd/engine.h"
@@ -11,12 +10,6 @@
 namespace heed::parity {
 namespace {
 
-std::string contents(const std::string& path) {
-  check(std::filesystem::exists(path), "parity: cannot open ", path,
-        "; HEED_PARITY_DIR names the folder of the cases");
-  return read_file(path);
-}
-
 template <class... Parts>
 std::string join(const Parts&... parts) {
   std::string text;
@@ -24,13 +17,7 @@ std::string join(const Parts&... parts) {
   return text;
 }
 
-std::string at_position(int64_t flat, const Shape& shape) {
-  Shape position = shape;
-  for (int64_t d = shape.dim() - 1; d >= 0; flat /= shape[d--]) position[d] = flat % shape[d];
-  return to_string(position);
-}
-
-// How far beyond its tolerance `got` is; 0 when it is within.
+// The part of the error that exceeds the tolerance; 0 if there is none.
 double excess(double got, double want, Tolerance tolerance) {
   if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
   const double beyond = std::fabs(got - want) - tolerance.absolute - tolerance.relative * std::fabs(want);
@@ -48,7 +35,7 @@ double number(const Json& value) {
   if (value == "inf") return INFINITY;
   if (value == "-inf") return -INFINITY;
   if (value == "nan") return NAN;
-  check(value.is_number(), "parity: ", value.dump(), " is no number");
+  check(value.is_number(), "parity: ", value.dump(), " is not a number");
   return value.get<double>();
 }
 
@@ -70,7 +57,11 @@ void Fields::check_all_asked() const {
     check(asked_->contains(field.key()), what_, " ", field.key(), " is not known");
 }
 
-Cases::Cases(const std::string& file) : json_(Json::parse(contents(folder() + "/" + file))) {
+Cases::Cases(const std::string& file) {
+  const std::string path = folder() + "/" + file;
+  check(std::filesystem::exists(path), "parity: cannot open ", path,
+        "; HEED_PARITY_DIR names the folder of the cases");
+  json_ = Json::parse(read_file(path));
   tensors_ = load_safetensors(folder() + "/" + json_.at("data").get<std::string>()).tensors;
   check(json_.at("format") == 1 && json_.at("count") == size(), "parity: ", file, " has ", size(),
         " cases and must have ", json_.at("count").dump(), ", of format 1");
@@ -106,8 +97,9 @@ std::string difference(const Tensor& got, const Tensor& want, Tolerance toleranc
     const auto value = [worst](const std::vector<T>& values) {
       return static_cast<double>(values[static_cast<size_t>(worst)]);
     };
-    return join(wrong, " of ", want.numel(), " differ, most at ", at_position(worst, want.shape()), ": is ",
-                value(mine), " and must be ", value(reference));
+    return join(wrong, " of ", want.numel(), " differ, most at ",
+                heed::detail::coordinates(worst, want.shape()), ": is ", value(mine), " and must be ",
+                value(reference));
   });
 }
 
@@ -135,7 +127,7 @@ void Differences::outputs(const std::vector<Tensor>& got) {
 }
 
 std::vector<std::string> findings(const Cases& cases, const Run& run) {
-  // What a tag says is in the case itself: none changes how it runs.
+  // Tags describe a case and do not change how it runs.
   static const std::set<std::string> tags = {"bidirectional", "broadcast", "convention",
                                              "extended",      "nonfinite", "noncontiguous",
                                              "padding_idx",   "scalar0d",  "zero_size"};

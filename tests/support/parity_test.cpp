@@ -2,7 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
 using parity::difference;
 
 template <class T>
@@ -10,7 +9,7 @@ static Tensor values(std::initializer_list<T> list) {
   return from_vector(std::vector<T>(list), {static_cast<int64_t>(list.size())});
 }
 
-TEST_CASE("parity: a tolerance is absolute plus relative, and no more") {
+TEST_CASE("parity: the tolerance is absolute plus relative") {
   const Tensor want = values<double>({100, -2});
   CHECK(difference(values<double>({100.9, -2}), want, {.relative = 0.01}) == "");
   CHECK(difference(values<double>({101.1, -2}), want, {.relative = 0.01}) ==
@@ -19,7 +18,7 @@ TEST_CASE("parity: a tolerance is absolute plus relative, and no more") {
   CHECK(difference(values<double>({100, -2.5}), want, {.absolute = 0.25}) != "");
 }
 
-TEST_CASE("parity: NaN equals NaN, an infinity only itself") {
+TEST_CASE("parity: NaN equals NaN, an infinity equals only itself") {
   const parity::Tolerance loose{.relative = 1, .absolute = 1e300};
   CHECK(difference(values<double>({kNaN, kInf, -kInf}), values<double>({kNaN, kInf, -kInf}), {}) == "");
   CHECK(difference(values<double>({1}), values<double>({kNaN}), loose) != "");
@@ -29,7 +28,7 @@ TEST_CASE("parity: NaN equals NaN, an infinity only itself") {
   CHECK(difference(values<double>({1e308}), values<double>({kInf}), loose) != "");
 }
 
-TEST_CASE("largest_difference: NaN and infinities are far from all but themselves") {
+TEST_CASE("largest_difference: NaN and infinities equal only themselves") {
   CHECK(largest_difference({1, 5, -3}, {1, 4.5, -1}) == 2);
   CHECK(largest_difference({kNaN, kInf, 1}, {kNaN, kInf, 1}) == 0);
   CHECK(largest_difference({kNaN, 1}, {2, 1}) == kInf);

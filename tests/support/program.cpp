@@ -21,6 +21,23 @@ Run run_shell(const std::string& command) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(folder / "out"), read_file(folder / "err")};
 }
 
+bool in_child(const std::function<bool()>& f) {
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alarm(20);
+    int answer = 9;
+    try {
+      answer = f() ? 7 : 8;
+    } catch (...) {
+    }
+    _exit(answer);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 7;
+}
+
 Folder::Folder() {
   static int count = 0;
   path = std::filesystem::temp_directory_path() /

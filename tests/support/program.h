@@ -6,27 +6,30 @@
 #include <string>
 #include <vector>
 
-/// What a program answered.
+/// The result of running a program.
 struct Run {
   int code;         // exit code
   std::string out;  // standard output
   std::string err;  // standard error
 };
 
-/// Runs build/<preset>/examples/`name` with arguments as a shell reads them. `before` comes before the name:
-/// environment variables, say.
+/// Runs build/<preset>/examples/`name` through a shell. `before` comes before the name, such as environment
+/// variables.
 Run run_program(const std::string& name, const std::string& arguments, const std::string& before = "");
 
-/// The same with --json -: its results. A failure of the program fails the test.
+/// Runs it with --json - and returns its results. The test fails if the program does.
 nlohmann::json results_of(const std::string& name, const std::string& arguments);
 
-/// What the program says when it ends with 2 and nothing on standard output, as it must.
+/// The error message of a run that must exit with 2 and print nothing on standard output.
 std::string refusal_of(const std::string& name, const std::string& arguments);
 
-/// What a shell makes of a command.
+/// Runs a command in a shell.
 Run run_shell(const std::string& command);
 
-/// A new folder, gone with its contents at the end of the scope.
+/// Whether f returns true in a child process, within 20 seconds.
+bool in_child(const std::function<bool()>& f);
+
+/// A new folder that is deleted at the end of the scope.
 class Folder {
  public:
   Folder();
@@ -35,17 +38,17 @@ class Folder {
   Folder& operator=(const Folder&) = delete;
 
   std::string operator/(const std::string& file) const { return (path / file).string(); }
-  /// The path of a new file.
+  /// Writes a file and returns its path.
   std::string write(const std::string& file, const std::string& contents) const;
 
   std::filesystem::path path;
 };
 
 std::string read_file(const std::string& path);
-/// Calls f with all that begins `bytes`, and with `bytes` after several changes of each of them.
+/// Calls f with every prefix of `bytes`, and with copies in which one byte is changed in several ways.
 void each_damage(const std::string& bytes, const std::function<void(const std::string&)>& f);
 std::vector<std::string> lines_of(const std::string& text);
 
-/// What checks of the project's own files found: nothing, or the test fails.
+/// The findings of checks of the project's own files. require_none() fails the test if there are any.
 using Findings = std::vector<std::string>;
 void require_none(const Findings& findings);

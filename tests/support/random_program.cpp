@@ -1,10 +1,9 @@
-// Programs of operations against an interpreter that is as plain as can be: every element of a tensor
-// has a place in a vector of doubles, and every operation says by explicit indexes where its elements come
-// from. Views share places, so that what is written in place is seen where it must be.
+// Compares programs of operations with a plain interpreter: every element of a tensor has a place in a vector
+// of doubles, and every operation computes its elements with explicit indices. Views share places, so that
+// they see writes in place.
 
 #include "tests/support/random_program.h"
 
-#include <memory>
 #include <numeric>
 #include <set>
 
@@ -19,7 +18,7 @@ namespace {
 using Values = std::vector<double>;
 
 constexpr double kLargest = 10;
-struct SkipStep {};  // a step that would show nothing: near a jump, too large, or not for these operands
+struct SkipStep {};  // thrown for a step near a discontinuity, with large values, or invalid for its operands
 
 template <class F>
 void each(const Shape& shape, F&& f) {
@@ -42,12 +41,12 @@ struct Plain {
   DType dtype;
   Shape shape;
   std::shared_ptr<Values> memory = std::make_shared<Values>();
-  std::vector<size_t> places = {};  // of the elements in the memory, in row-major order
+  std::vector<size_t> places = {};  // positions of the elements in the memory, in row-major order
 };
 using P = const Plain&;
 using T = const Tensor&;
 
-// In memory of its own; value(at) says each element.
+// A new tensor with the elements value(at).
 template <class F>
 Plain make(DType dtype, const Shape& shape, F&& value) {
   Plain y{dtype, shape};
@@ -58,7 +57,7 @@ Plain make(DType dtype, const Shape& shape, F&& value) {
   });
   return y;
 }
-// source(at) says which element of x it is.
+// A view whose element at `at` is x(source(at)).
 template <class F>
 Plain view(P x, const Shape& shape, F&& source) {
   Plain y{x.dtype, shape, x.memory};
@@ -94,7 +93,7 @@ Tensor to_tensor(P x) { return to(from_vector(*copy(x).memory, x.shape), x.dtype
 
 struct Step {
   std::string name;
-  size_t a, b;  // the values that it takes
+  size_t a, b;  // its operands
   std::function<Plain(P, P)> plain;
   std::function<Tensor(T, T)> call;
 };
@@ -102,7 +101,7 @@ struct Step {
 // What heed computes from the operands x and y.
 #define CALL(...) [=](T x, [[maybe_unused]] T y) -> Tensor { return __VA_ARGS__; }
 
-// In memory of its own; element(x, y, at) says each.
+// A step with a new result of the elements element(x, y, at).
 template <class Element, class Call>
 Step made(const char* name, size_t a, size_t b, DType dtype, const Shape& shape, Element element, Call call) {
   const auto plain = [=](P x, P y) {
@@ -110,18 +109,18 @@ Step made(const char* name, size_t a, size_t b, DType dtype, const Shape& shape,
   };
   return {name, a, b, plain, call};
 }
-// Of elements at the same place, after broadcasting.
+// A step on elements at the same position, after broadcasting.
 template <class F, class Call>
 Step zipped(const char* name, size_t a, size_t b, DType dtype, F f, Call call) {
   return {name, a, b, [=](P x, P y) { return zip(dtype, x, y, f); }, call};
 }
-// The softmax of a line.
+// Softmax in place.
 void normalize(Values& line) {
   double sum = 0;
   for (double& v : line) sum += v = std::exp(v);
   for (double& v : line) v /= sum;
 }
-// Elements from other places: a view, or a copy of one.
+// A step that moves elements: a view, or a copy of one.
 enum class Memory { shared, own };
 template <class Source, class Call>
 Step moved(const char* name, Memory memory, size_t a, const Shape& shape, Source source, Call call) {
@@ -184,7 +183,7 @@ class Program {
     }
     return all;
   }
-  // sum_i,k c_ik x_ik over all floating values, in both ways.
+  // sum_i,k c_ik x_ik over all floating values, by the interpreter and by heed.
   double loss(std::vector<Plain> all) const {
     for (const Step& step : steps) all.push_back(step.plain(all[step.a], all[step.b]));
     double sum = 0;
@@ -235,7 +234,7 @@ class Program {
 
   Step propose() {
     const size_t a = static_cast<size_t>(below(static_cast<int64_t>(plains.size())));
-    std::vector<size_t> alike;  // what `a` may be taken together with
+    std::vector<size_t> alike;  // operands with the dtype of `a`
     for (size_t i = 0; i < plains.size(); ++i)
       if (plains[i].dtype == plains[a].dtype) alike.push_back(i);
     const size_t b = alike[static_cast<size_t>(below(static_cast<int64_t>(alike.size())))];
@@ -309,7 +308,7 @@ class Program {
         return step(
             "select", [=](Shape& at) { at.insert(d, i); }, CALL(select(x, d, i)));
       }
-      default: {  // a view where the elements allow it
+      default: {  // a view if the strides allow it
         const int64_t all = numel(shape);
         shape = all % 2 ? Shape{all} : Shape{2, all / 2};
         const Tensor &from = tensors[a], found = reshape(from, shape);
@@ -323,7 +322,7 @@ class Program {
     }
   }
 
-  // repeat, with some dimensions in front
+  // repeat, with additional leading dimensions
   Step tiled(size_t a, size_t) {
     const Shape from = plains[a].shape;
     const int64_t lead = below(Shape::kMaxDim + 1 - from.dim());
@@ -393,7 +392,7 @@ class Program {
     return {names[kind], a, a, plain, CALL(calls[kind](x, dims, keepdim))};
   }
 
-  // Each line along a dimension is changed as a whole.
+  // Functions of whole lines along a dimension.
   Step by_lines(size_t a, size_t b) {
     const Shape shape = plains[a].shape;
     if (shape.empty()) throw SkipStep();
@@ -436,7 +435,7 @@ class Program {
     }
   }
 
-  // By positions along a dimension: index_select, a mask, gather, scatter_add.
+  // Indexing along a dimension: index_select, a mask, gather, scatter_add.
   Step positions(size_t a, size_t b) {
     Shape shape = plains[a].shape;
     if (shape.empty()) throw SkipStep();
@@ -558,7 +557,7 @@ std::string wrong_program(const std::function<uint64_t()>& choose, bool smooth, 
     const Values got = x.to_vector();
     for (size_t k = 0; k < got.size(); ++k)
       if (fails(got[k], wanted[k],
-                smooth || !is_floating(x.dtype()) ? 1e-9 : 1e-3))  // others pass through float32
+                smooth || !is_floating(x.dtype()) ? 1e-9 : 1e-3))  // values that were rounded to float32
         return said(i, k, got[k], wanted[k]);
   }
   if (!smooth) return "";
@@ -577,7 +576,7 @@ std::string wrong_program(const std::function<uint64_t()>& choose, bool smooth, 
         numeric += program.loss(leaves) / (2 * step);
       }
     } catch (const SkipStep&) {
-      numeric = found;  // at the edge of what a step takes
+      numeric = found;  // a skipped step: nothing to compare
     }
     leaves[i][k] = before;
     if (fails(found, numeric, 1e-4)) return "the gradient of " + said(i, k, found, numeric);

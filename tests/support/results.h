@@ -5,6 +5,6 @@
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
-/// The includes of tests that read what programs write with --json.
+/// The includes of tests that read the JSON results of programs.
 
 using Json = nlohmann::json;

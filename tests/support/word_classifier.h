@@ -4,7 +4,7 @@
 #include "nn/layers/linear.h"
 #include "nn/transformer/transformer.h"
 
-/// Classifies sentences [B, T] of 40 words into 5 classes, by attention.
+/// Classifies sentences [B, T] over 40 words into 5 classes, with attention.
 struct WordClassifier : heed::Layer<WordClassifier> {
   WordClassifier(int64_t layers, const heed::TransformerOptions& options) : encoder(16, 2, layers, options) {}
   heed::Tensor forward(const heed::Tensor& ids) const { return last(mean(encoder(words(ids)), 1)); }
