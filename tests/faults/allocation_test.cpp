@@ -7,7 +7,6 @@
 #include "nn/files/checkpoint.h"
 #include "nn/files/npy.h"
 #include "nn/files/safetensors.h"
-#include "nn/functional.h"
 #include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
 #include "nn/optim/sgd.h"
@@ -18,7 +17,6 @@
 #include "tests/support/program.h"
 #include "tests/support/word_classifier.h"
 
-using namespace heed;
 using faults::AllocationFailure;
 
 namespace {
@@ -50,11 +48,11 @@ std::pair<size_t, int64_t> in_use() {
   return {memory_use().live, faults::live_blocks()};
 }
 
-// Runs the action with each of its allocations failing in turn.
+// Runs the action once for each of its allocations, with that allocation failing.
 void check_failures(const Action& action, AllocationFailure::Kind kind) {
   std::string before, after;
   std::pair<size_t, int64_t> usual;
-  for (int round = 0; round < 3; ++round) {  // creates everything that is created once
+  for (int round = 0; round < 3; ++round) {  // allocates everything that is allocated only once
     action.prepare();
     before = action.state();
     action.run();
@@ -146,8 +144,7 @@ void check_step(bool first) {
 // One step of an optimizer of two leaves, one of them not contiguous, with gradients that are set by hand.
 template <class Kind>
 void check_optimizer(const typename Kind::Options& options) {
-  const std::vector<Tensor> leaves = {ones({3}).requires_grad_(),
-                                      transpose(counted({2, 3})).detach().requires_grad_()};
+  const Tensors leaves = {ones({3}).requires_grad_(), transpose(counted({2, 3})).detach().requires_grad_()};
   const StateDict start = clones({{"a", leaves[0]}, {"b", leaves[1]}});
   std::unique_ptr<Kind> optimizer;
   check_failures(
@@ -167,13 +164,11 @@ void check_optimizer(const typename Kind::Options& options) {
 
 }  // namespace
 
-TEST_CASE("out of memory in the first step of a training") {
-  check_step<Net>(true);
-  check_step<Wide>(true);
-}
-TEST_CASE("out of memory in a later step of a training") {
-  check_step<Net>(false);
-  check_step<Wide>(false);
+TEST_CASE("out of memory in the first step of a training, and in a later one") {
+  for (const bool first : {true, false}) {
+    check_step<Net>(first);
+    check_step<Wide>(first);
+  }
 }
 TEST_CASE("out of memory in a step of each optimizer") {
   check_optimizer<SGD>({.momentum = 0.9});
@@ -194,7 +189,7 @@ TEST_CASE("out of memory in gradient clipping") {
   check_failures({set, [&] { clip_grad_value_({a, b}, 1); }, state});
 }
 
-TEST_CASE("out of memory in a backward pass that keeps its graph, which then runs again") {
+TEST_CASE("out of memory in a backward pass that keeps its graph") {
   const Tensor x = rand({3, 3}).requires_grad_(), z = rand({3, 3}).requires_grad_();
   const Tensor h = softmax(matmul(x, z), 0), y = sum(softmax(h * x, 1) * h);
   const auto gradients = [&] { return bytes_of(x.grad()) + bytes_of(z.grad()); };
@@ -257,7 +252,7 @@ TEST_CASE("out of memory while a model is saved and loaded") {
       {[&] { x = Tensor(); }, [&] { x = load_npy(npy); }, [&] { return x.defined() ? bytes_of(x) : ""; }});
   const std::string csv =
       folder.write("a.csv", "x,y\n1,2\n\"a-text-too-long-to-stand-inside-a-string\",4\n5,6\n");
-  std::vector<double> column;
+  Values column;
   check_failures({[&] { column.clear(); }, [&] { column = program::read_csv(csv, "", "", true).y; },
                   [&] { return std::to_string(column.size()); }});
   std::string lines;
@@ -281,7 +276,7 @@ TEST_CASE("out of memory while a checkpoint is saved and loaded") {
   Generator random(3);
   BatchStream batches({3, 1, 2, 3}, 2, Generator(4));
   int64_t count = 0;
-  std::vector<double> losses;
+  Values losses;
   Checkpoint checkpoint(folder / "checkpoints", 1);
   checkpoint.add("model", model);
   checkpoint.add("optimizer", optimizer);

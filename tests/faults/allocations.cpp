@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
-#include <limits>
 #include <new>
 
 // The linker turns heed's calls of aligned_alloc into calls of __wrap_aligned_alloc (CMakeLists.txt). Calls
@@ -11,7 +10,7 @@
 namespace faults {
 namespace {
 
-constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+constexpr int64_t kNever = INT64_MAX;
 std::atomic<int64_t> made = 0, live = 0, first_failing = kNever, last_failing = kNever;
 std::atomic<bool> any_failed = false;
 

@@ -9,8 +9,8 @@ namespace faults {
 int64_t allocations();
 int64_t live_blocks();
 
-/// Until the end of the scope the allocation with this number, from 0, and all after it fail; or it alone, in
-/// which case allocate() frees its cache and tries again.
+/// Until the end of the scope, the allocation with this number, counted from 0, fails. With from_then_on all
+/// later ones fail too; with `once`, allocate() frees its cache and tries again.
 class AllocationFailure {
  public:
   enum Kind { from_then_on, once };

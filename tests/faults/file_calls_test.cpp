@@ -8,29 +8,29 @@
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
-using namespace heed;
 using faults::Fault, faults::FileCalls;
 namespace fs = std::filesystem;
 
-namespace {
-
-int64_t count(const fs::path& folder) {
+static int64_t count(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
-int64_t open_files() { return count("/proc/self/fd"); }
+static int64_t open_files() { return count("/proc/self/fd"); }
+
+// The system calls that f makes in a folder.
+template <class F>
+static Texts calls_of(const Folder& folder, const F& f) {
+  const FileCalls all(folder.path);
+  f();
+  return all.made;
+}
 
 using Write = std::function<void(const std::string&)>;
 
-void check_write(const std::string& op, int64_t writes, const Write& write) {
+static void check_write(const std::string& op, int64_t writes, const Write& write) {
   CAPTURE(op);
   const Folder folder;
   const std::string path = folder / "a";
-  Texts calls;
-  {
-    const FileCalls all(folder.path);
-    write(path);
-    calls = all.made;
-  }
+  const Texts calls = calls_of(folder, [&] { write(path); });
   Texts expected = {"open temporary"};
   expected.insert(expected.end(), static_cast<size_t>(writes), "write temporary");
   for (const std::string last :
@@ -64,8 +64,6 @@ void check_write(const std::string& op, int64_t writes, const Write& write) {
     }
 }
 
-}  // namespace
-
 TEST_CASE("every system call of a save fails in turn") {
   const StateDict both = {{"x", counted({3, 5})}, {"y", counted({4}, int64)}};
   check_write("write_file", 1, [](auto& path) { write_file(path, "some text"); });
@@ -79,12 +77,7 @@ TEST_CASE("every system call of a load fails in turn") {
   const StateDict saved = {{"x", counted({3, 5})}, {"y", counted({4}, int64)}};
   save_safetensors(path, saved);
   const int64_t files = open_files();
-  Texts calls;
-  {
-    const FileCalls all(folder.path);
-    load_safetensors(path);
-    calls = all.made;
-  }
+  const Texts calls = calls_of(folder, [&] { load_safetensors(path); });
   REQUIRE(calls == Texts{"open x", "read x", "read x", "read x", "read x", "close x"});
   for (size_t number = 0; number < calls.size(); ++number)
     for (const Fault fault : {Fault::input, Fault::interrupted, Fault::half, Fault::nothing}) {

@@ -36,7 +36,7 @@ saves() {
   [ "$torn" -eq 0 ] && [ "$saved" -gt $((kills / 2)) ] && [ "$left" -gt 0 ]
 }
 
-# The log without measured times.
+# Prints the log without measured times.
 log_of() { sed 's/"tokens_per_second":[^,}]*//' "$1/log.jsonl"; }
 
 # trainings THREADS FILE PROGRAM options: FILE in --out is the result.

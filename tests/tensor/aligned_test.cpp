@@ -2,10 +2,9 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
 using Marks = Aligned::Marks;
 
-TEST_CASE("two shapes below each other, with marks below the sizes that do not fit") {
+TEST_CASE("two shapes below each other, with marks below mismatched sizes") {
   const Shape a{8, 2, 3}, b{4, 3}, wide{1000, 2}, one{5}, none;
   CHECK(below_message(Aligned{"a", a, "b", b, Marks::broadcast}) == R"(
   a  [8, 2, 3]

@@ -2,8 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("each dtype has its C++ type, size and name") {
   const auto is = []<class T>(Type<T>, DType dtype, const char* name, bool floating) {
     return dtype_of<T> == dtype && size_of(dtype) == sizeof(T) && to_string(dtype) == name &&
@@ -16,7 +14,7 @@ TEST_CASE("each dtype has its C++ type, size and name") {
   CHECK(is(Type<bool>{}, boolean, "bool", false));
 }
 
-TEST_CASE("kernels for some dtypes refuse the others") {
+TEST_CASE("visit_floating and visit_numbers throw for other dtypes") {
   const auto bytes = []<class T>(Type<T>) { return sizeof(T); };
   CHECK(visit_floating(float32, bytes) == 4);
   CHECK(visit_floating(float64, bytes) == 8);

@@ -4,9 +4,7 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-TEST_CASE("numbers are written as shortly as they can be read back") {
+TEST_CASE("numbers have the shortest text that reads back exactly") {
   const struct {
     double value;
     const char* text;
@@ -25,7 +23,7 @@ TEST_CASE("numbers are written as shortly as they can be read back") {
   for (const auto& row : rows) CHECK(to_string(row.value) == row.text);
 }
 
-TEST_CASE("a message is its parts one after the other") {
+TEST_CASE("a message is the concatenation of its parts") {
   const std::string name = "op";
   CHECK_ERROR(fail(name, ": ", 3, " of ", int64_t{-4}, ", ", 0.5, ", ", Shape{2, 3}, ", ", float64),
               "op: 3 of -4, 0.5, [2, 3], float64");

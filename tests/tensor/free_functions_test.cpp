@@ -3,7 +3,7 @@
 #include "tests/support/compile.h"
 #include "tests/support/expect.h"
 
-TEST_CASE("operations are no members, nor is the body: the compiler says what to write") {
+TEST_CASE("operations as members are compile errors that name the free function") {
   const Texts errors = compile_errors(R"(
 #include "tensor/tensor.h"
 using namespace heed;

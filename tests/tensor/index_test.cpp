@@ -2,11 +2,9 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 static Index made(Index index) { return index; }  // by the conversions that x[{...}] uses
 
-// What the items select is tested with the operation, in autograd/ops/index_test.cpp.
+// autograd/ops/index_test.cpp tests what the items select.
 TEST_CASE("the items of an index") {
   CHECK(made(3).kind == Index::Kind::position);
   CHECK(made(3).position == 3);
@@ -21,7 +19,7 @@ TEST_CASE("the items of an index") {
   CHECK(made(Slice(1)).line.line() == __LINE__);
 }
 
-TEST_CASE("slices may leave out what is usual") {
+TEST_CASE("slices have defaults") {
   const auto is = [](const Index& index, std::optional<int64_t> start, std::optional<int64_t> end,
                      int64_t step) {
     return index.kind == Index::Kind::slice && index.range.start == start && index.range.end == end &&

@@ -1,31 +1,15 @@
 #include "tensor/memory.h"
 
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-namespace {
-
-constexpr size_t kShared = size_t{1} << 16;  // blocks of this size or more are shared by threads
-
-// Whether released blocks are cached.
-bool caching() {
-#if HEED_ASAN
-  return false;
-#else
-  return std::getenv("HEED_NO_CACHE") == nullptr;
-#endif
-}
+constexpr size_t kShared = size_t{1} << 16;  // blocks of this size or more are pieces of shared chunks
 
 const size_t sizes[] = {0,    1,    63,   64,    65,      127,         1023,   1024,    1025,   1279,
                         1280, 1281, 4095, 65535, kShared, kShared + 1, 100000, 1 << 20, 5 << 20};
-
-}  // namespace
 
 TEST_CASE("blocks are aligned and do not overlap") {
   struct Block {
@@ -53,7 +37,7 @@ TEST_CASE("blocks are aligned and do not overlap") {
 }
 
 TEST_CASE("a released block is reused") {
-  if (!caching()) return;
+  if (HEED_ASAN || std::getenv("HEED_NO_CACHE")) return;  // released blocks are not cached
   for (const size_t bytes : sizes) {
     void* first = allocate(bytes);
     release(first, bytes);
@@ -109,7 +93,7 @@ TEST_CASE("live bytes and their peak") {
 
 TEST_CASE("small blocks are counted") {
   const MemoryUse before = memory_use();
-  std::vector<Tensor> small(1000);
+  Tensors small(1000);
   for (Tensor& x : small) x = zeros({100});
   const size_t grown = memory_use().live - before.live;
   CHECK(grown >= 1000 * 100 * sizeof(float));
@@ -147,12 +131,12 @@ TEST_CASE("releasing cached memory leaves memory in use untouched") {
   for (const size_t bytes : sizes) release(allocate(bytes), bytes);
   release_cached_memory();
   release_cached_memory();
-  CHECK(kept.to_vector<float>() == std::vector<float>(100000, 3));
+  CHECK(values(kept) == Values(100000, 3));
   release(allocate(100), 100);
 }
 
-TEST_CASE("a request for more memory than there is throws") {
-#if !defined(__SANITIZE_ADDRESS__)  // which would end the program
+TEST_CASE("a request for too much memory throws") {
+#if !defined(__SANITIZE_ADDRESS__)  // which would abort
   const MemoryUse before = memory_use();
   CHECK_ERROR_HAS(allocate(size_t{1} << 60), "1152921504606846976 more bytes");
   CHECK(memory_use().live == before.live);
@@ -161,7 +145,7 @@ TEST_CASE("a request for more memory than there is throws") {
 
 TEST_CASE("blocks outlive their thread and are released by others" * doctest::test_suite("threads")) {
   const size_t before = memory_use().live;
-  std::vector<Tensor> made(64);
+  Tensors made(64);
   for (int round = 0; round < 20; ++round) {
     std::vector<std::thread> threads;
     for (size_t k = 0; k < 4; ++k)
@@ -172,8 +156,7 @@ TEST_CASE("blocks outlive their thread and are released by others" * doctest::te
     for (std::thread& thread : threads) thread.join();
     std::rotate(made.begin(), made.begin() + 1, made.end());
   }
-  for (const Tensor& x : made)
-    CHECK(x.to_vector<float>() == std::vector<float>(static_cast<size_t>(x.numel()), x.data<float>()[0]));
+  for (const Tensor& x : made) CHECK(values(x) == Values(static_cast<size_t>(x.numel()), x.data<float>()[0]));
   made.clear();
   CHECK(memory_use().live == before);
 }

@@ -2,8 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("a message names the outermost operation and its line, and in backward the rule") {
   const auto text = [] { return whole_message([] { fail("wrong"); }); };
   const auto here = std::source_location::current();

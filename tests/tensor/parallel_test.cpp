@@ -1,12 +1,11 @@
 #include "tensor/parallel.h"
 
+#include <future>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "tests/support/expect.h"
-
-using namespace heed;
 
 using Blocks = std::multiset<std::pair<int64_t, int64_t>>;
 
@@ -48,9 +47,7 @@ TEST_CASE("a loop uses the number of threads that is set" * doctest::test_suite(
   }
   // The number is the same for all threads of the process.
   const Threads guard(3);
-  int elsewhere = 0;
-  std::thread([&] { elsewhere = num_threads(); }).join();
-  CHECK(elsewhere == 3);
+  CHECK(std::async(std::launch::async, num_threads).get() == 3);
 }
 
 TEST_CASE("a loop inside a loop runs in the calling thread" * doctest::test_suite("threads")) {

@@ -2,7 +2,7 @@
 
 #include "tests/support/expect.h"
 
-TEST_CASE("a preallocated set orders its values and reuses the nodes of erased ones") {
+TEST_CASE("a preallocated set is ordered and reuses the nodes of erased values") {
   heed::PreallocatedSet<int> set;
   set.reserve(3);
   for (const int value : {5, 3, 4}) set.insert(value);

@@ -2,8 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("tensors as text: values in columns, then dtype and shape") {
   const struct {
     Tensor x;
@@ -44,7 +42,7 @@ TEST_CASE("tensors as text: values in columns, then dtype and shape") {
   CHECK(out.str() == "[1, 2] float32 [2], [2] of float32, at most 3");
 }
 
-TEST_CASE("tensors as text: the middle of large tensors is left out, long rows are broken") {
+TEST_CASE("tensors as text: the middle of large tensors is omitted, long rows are wrapped") {
   CHECK(to_string(arange(0, 1001)) == "[   0,    1,    2, ...,  998,  999, 1000] float32 [1001]");
   CHECK(to_string(reshape(arange(0, 1200, 1, int64), {2, 3, 200})) ==
         "[[[   0,    1,    2, ...,  197,  198,  199],\n"
@@ -61,7 +59,7 @@ TEST_CASE("tensors as text: the middle of large tensors is left out, long rows a
   const int64_t before = memory_use().peak;
   to_string(wide);
   CHECK(memory_use().peak - before < 100000);          // x is not copied
-  const std::string all = to_string(arange(0, 1000));  // the largest that is shown whole
+  const std::string all = to_string(arange(0, 1000));  // the largest tensor that is printed in full
   CHECK(all.find("...") == std::string::npos);
   CHECK(all.starts_with("[  0,   1,   2,"));
   std::istringstream lines(all);
@@ -71,7 +69,7 @@ TEST_CASE("tensors as text: the middle of large tensors is left out, long rows a
   CHECK(count == 50 + 3);  // 19 on each line
 }
 
-TEST_CASE("coordinates, ranges and the lines of users as text") {
+TEST_CASE("coordinates, ranges and user lines as text") {
   CHECK(detail::coordinates(7, {2, 2, 3}) == "[1, 0, 1]");
   CHECK(detail::coordinates(0, {}) == "[]");
   CHECK(detail::range_text(tensor({3, -1, 0.25})) == "from -1 to 3");

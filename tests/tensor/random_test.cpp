@@ -1,13 +1,9 @@
 #include "tensor/random.h"
 
-#include <functional>
-#include <limits>
 #include <set>
 #include <thread>
 
 #include "tests/support/references.h"
-
-using namespace heed;
 
 namespace {
 
@@ -131,7 +127,7 @@ TEST_CASE("seeds and streams differ, and split() does not depend on earlier draw
   CHECK(std::fabs(product) < 5 * std::sqrt(20000.0));
 }
 
-TEST_CASE("the default generator belongs to the thread") {
+TEST_CASE("each thread has its own default generator") {
   manual_seed(11);
   const Values first = values(randn({5}));
   Values elsewhere, fresh;
@@ -188,14 +184,13 @@ TEST_CASE("randn is normal") {
   CHECK(randn({0, 3}).shape() == Shape{0, 3});
 }
 
-TEST_CASE("random integers reach both ends of their range") {
+TEST_CASE("random integers include both ends of their range") {
   Generator generator(9);
   const Values x = values(randint(-2, 3, {10000}, &generator));
   for (int v = -2; v < 3; ++v) CHECK(std::fabs(double(std::count(x.begin(), x.end(), v)) - 2000) < 250);
   CHECK(std::count_if(x.begin(), x.end(), [](double v) { return v < -2 || v > 2; }) == 0);
   CHECK(values(randint(4, 5, {3})) == Values{4, 4, 4});
-  constexpr int64_t low = std::numeric_limits<int64_t>::min(), high = std::numeric_limits<int64_t>::max();
-  const Values wide = values(randint(low, high, {1000}, &generator));
+  const Values wide = values(randint(INT64_MIN, INT64_MAX, {1000}, &generator));
   CHECK(*std::min_element(wide.begin(), wide.end()) < -8e18);
   CHECK(*std::max_element(wide.begin(), wide.end()) > 8e18);
   CHECK_ERROR(randint(3, 3, {1}), "randint: there is no integer from 3 to below 3");
@@ -233,7 +228,7 @@ TEST_CASE("DropoutFactors: the same in one draw and in several, 0 with probabili
   CHECK(static_cast<double>(std::ranges::count(all, 1 / 0.75f)) == 10001 - zeros);
   Generator other(4);
   other.uniform();
-  std::vector<double> wide(all.size());
+  Values wide(all.size());
   DropoutFactors(0.25, 10001, &other).draw(0, 10001, wide.data());
   CHECK(std::ranges::equal(
       all, wide, {}, [](float v) { return v == 0; }, [](double v) { return v == 0; }));

@@ -4,7 +4,7 @@
 
 using namespace heed;
 
-TEST_CASE("gates of each kind of recurrence") {
+TEST_CASE("the number of gates of each kind of recurrence") {
   CHECK(gate_count(Recurrence::rnn_tanh) == 1);
   CHECK(gate_count(Recurrence::rnn_relu) == 1);
   CHECK(gate_count(Recurrence::gru) == 3);

@@ -4,8 +4,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 namespace {
 
 struct Object {
@@ -17,7 +15,7 @@ struct Object {
 
 }  // namespace
 
-TEST_CASE("what is shared is released with its last reference") {
+TEST_CASE("an object is released with its last reference") {
   int released = 0;
   Object object(released);
   {
@@ -37,7 +35,7 @@ TEST_CASE("what is shared is released with its last reference") {
     CHECK(a);
     Ref<Object> moved = std::move(a);
     CHECK(moved.unique());
-    CHECK_FALSE(a);  // NOLINT: what a move leaves behind
+    CHECK_FALSE(a);  // NOLINT: tests the moved-from reference
     a = moved;
     moved = Ref<Object>();
     CHECK_FALSE(moved);

@@ -3,9 +3,7 @@
 #include "tensor/kernels/plain.h"
 #include "tests/support/references.h"
 
-using namespace heed;
-
-TEST_CASE("reference mode is set for the whole process, and runs the plain loops") {
+TEST_CASE("reference mode applies to the process and runs the plain loops") {
   const Reference on(true);
   CHECK(reference_mode());
   const Tensor a = randn({40, 30}), b = randn({30, 20});

@@ -1,10 +1,6 @@
 #include "tensor/shape.h"
 
-#include <type_traits>
-
 #include "tests/support/expect.h"
-
-using namespace heed;
 
 static Shape counted(int64_t rank) {
   Shape shape;
@@ -12,7 +8,7 @@ static Shape counted(int64_t rank) {
   return shape;
 }
 
-TEST_CASE("shapes are values") {
+TEST_CASE("shapes can be copied, compared and resized") {
   static_assert(std::is_trivially_copyable_v<Shape>);
   for (const int64_t rank : {0, 1, 5, 7}) {
     const Shape shape = counted(rank);
@@ -33,14 +29,14 @@ TEST_CASE("shapes are values") {
     longer.resize(rank);
     CHECK(longer == shape);
     longer.resize(rank + 1);
-    CHECK(longer.back() == 0);  // and not what stood there before
+    CHECK(longer.back() == 0);  // not the old size
   }
   CHECK(Shape({1, 2}) == Shape(std::vector<int64_t>{1, 2}));
   CHECK_FALSE(Shape({1, 2}) == Shape{1, 3});
   CHECK(Shape::filled(3, 7) == Shape{7, 7, 7});
 }
 
-TEST_CASE("more than eight dimensions are refused, wherever they come from") {
+TEST_CASE("more than eight dimensions throw") {
   const Shape most = counted(8);
   const Tensor x = ones({1, 1, 1, 1, 1, 1, 1, 1});
   const std::vector<int64_t> nine(9, 1);
@@ -59,7 +55,7 @@ TEST_CASE("more than eight dimensions are refused, wherever they come from") {
   CHECK_ERROR_HAS(Shape(std::vector<int64_t>(1000, 1)), "1000 dimensions");
 }
 
-TEST_CASE("sizes can be put in and taken out") {
+TEST_CASE("sizes can be inserted and erased") {
   Shape shape{1, 2, 3};
   shape.insert(0, 9);
   shape.insert(4, 8);
@@ -74,7 +70,7 @@ TEST_CASE("sizes can be put in and taken out") {
   CHECK(to_string(Shape{}) == "[]");
 }
 
-TEST_CASE("numel refuses what cannot be counted") {
+TEST_CASE("numel throws for negative sizes and overflow") {
   CHECK(numel({}) == 1);
   CHECK(numel({2, 3, 4}) == 24);
   CHECK(numel({0}) == 0);
@@ -116,7 +112,7 @@ TEST_CASE("broadcasting") {
   CHECK_FALSE(message([] { broadcast_shapes({0}, {2}); }).empty());
 }
 
-TEST_CASE("dims count from both ends") {
+TEST_CASE("dims count from the front or the back") {
   CHECK(check_dim(3, 0) == 0);
   CHECK(check_dim(3, 2) == 2);
   CHECK(check_dim(3, -1) == 2);

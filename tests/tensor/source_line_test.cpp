@@ -2,9 +2,7 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-TEST_CASE("lines of the tests are the user's, lines of the library are not") {
+TEST_CASE("lines of tests are user code, lines of the library are not") {
   const auto line = SourceLocation::current();
   CHECK(at(line) == std::string("at ") + __FILE__ + ":" + std::to_string(line.line()));
   CHECK(at({}) == "at an unknown line");

@@ -2,9 +2,7 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-TEST_CASE("storage is aligned memory of its own") {
+TEST_CASE("storage is aligned and not shared") {
   for (const int64_t bytes : {0, 1, 63, 64, 65, 4096, 1 << 20}) {
     const Ref<Storage> a = Storage::make(bytes), b = Storage::make(bytes);
     CHECK(a->bytes == bytes);
@@ -14,7 +12,7 @@ TEST_CASE("storage is aligned memory of its own") {
   }
 }
 
-TEST_CASE("a write leaves its name, its line and a new version") {
+TEST_CASE("a write records its name, its line and a new version") {
   const Ref<Storage> storage = Storage::make(8);
   CHECK(storage->version == 0);
   CHECK(storage->writer == nullptr);
@@ -25,7 +23,7 @@ TEST_CASE("a write leaves its name, its line and a new version") {
 
   const Tensor x = Tensor::empty({3}), view = x.detach();
   CHECK(TensorImpl::of(x).storage->version == 0);
-  view.mutable_data<float>();  // views share the record as they share the values
+  view.mutable_data<float>();  // views share the version of their storage
   CHECK(TensorImpl::of(x).storage->version == 1);
   CHECK(std::string(TensorImpl::of(x).storage->writer) == "mutable_data");
   CHECK(TensorImpl::of(x).storage->writer_line.line() == __LINE__ - 3);

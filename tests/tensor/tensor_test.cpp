@@ -3,11 +3,9 @@
 #include "tests/support/compile.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 constexpr int64_t kLarge = int64_t{1} << 40;
 
-TEST_CASE("a tensor describes itself") {
+TEST_CASE("a tensor has a shape, strides, a dtype and storage") {
   for (const Shape& shape : {Shape{}, Shape{3}, Shape{2, 3}, Shape{0}, Shape{2, 0, 3},
                              Shape{1, 2, 1, 2, 1, 2, 1, 2}, Shape{0, kLarge, kLarge}})
     for (const DType dtype : {float32, float64, int64, boolean}) {
@@ -30,7 +28,7 @@ TEST_CASE("a tensor describes itself") {
   CHECK_ERROR(x.size(2), "size: dim 2 is out of range for a tensor of rank 2: use -2 to 1");
 }
 
-TEST_CASE("handles share, views share memory") {
+TEST_CASE("copies are the same tensor, views share memory") {
   const Tensor x = counted({2, 3}), name = x;
   CHECK(name.same_as(x));
   CHECK_FALSE(TensorImpl::unique(x));
@@ -46,10 +44,10 @@ TEST_CASE("handles share, views share memory") {
   Tensor alone = counted({2});
   CHECK(TensorImpl::unique(alone));
   const Tensor view = alone.detach();
-  CHECK_FALSE(TensorImpl::unique(alone));  // the handle is alone with its body, the body not with the memory
+  CHECK_FALSE(TensorImpl::unique(alone));  // the handle is the only one, but the storage is shared
 }
 
-TEST_CASE("what is contiguous") {
+TEST_CASE("is_contiguous") {
   const Tensor x = counted({4, 6});
   const auto contiguous = [&](const Shape& shape, const Strides& strides) {
     return TensorImpl::view(x, shape, strides).is_contiguous();
@@ -59,7 +57,7 @@ TEST_CASE("what is contiguous") {
   CHECK(contiguous({}, {}));
   CHECK(contiguous({1}, {17}));  // the stride of a single element is never used
   CHECK(contiguous({4, 1, 6}, {6, 3, 1}));
-  CHECK(contiguous({0, 6}, {1, 4}));  // nor are those of none
+  CHECK(contiguous({0, 6}, {1, 4}));  // nor are those of an empty tensor
   CHECK(contiguous({3, 6}, {6, 1}));
   CHECK_FALSE(contiguous({6, 4}, {1, 6}));
   CHECK_FALSE(contiguous({4, 3}, {6, 1}));
@@ -67,7 +65,7 @@ TEST_CASE("what is contiguous") {
   CHECK_FALSE(contiguous({4}, {0}));
 }
 
-TEST_CASE("elements are visited in row-major order, whatever the strides") {
+TEST_CASE("elements are visited in row-major order for any strides") {
   const Tensor x = counted({2, 3});
   CHECK(values(TensorImpl::view(x, {3, 2}, {1, 3})) == Values{0, 3, 1, 4, 2, 5});
   CHECK(values(TensorImpl::view(x, {2, 2}, {3, 2})) == Values{0, 2, 3, 5});
@@ -84,7 +82,7 @@ TEST_CASE("elements are visited in row-major order, whatever the strides") {
 TEST_CASE("values are read in the element's type or converted") {
   const Tensor x = counted({2}, int64);
   CHECK(x.data<int64_t>()[1] == 1);
-  CHECK(x.to_vector<float>() == std::vector<float>{0, 1});
+  CHECK(values(x) == Values{0, 1});
   CHECK(tensor(2.75).item() == 2.75);
   CHECK(tensor({{2.75}}).item<int>() == 2);
   CHECK(tensor({true}, boolean).item<bool>());
@@ -93,7 +91,7 @@ TEST_CASE("values are read in the element's type or converted") {
   CHECK_ERROR(zeros({0}).item(), "item: x is [0] with 0 elements, not one; index it, or sum(x)");
 }
 
-TEST_CASE("an undefined tensor says so") {
+TEST_CASE("an undefined tensor throws") {
   const Tensor none;
   CHECK_FALSE(none.defined());
   CHECK_FALSE(none.requires_grad());
@@ -106,11 +104,11 @@ TEST_CASE("an undefined tensor says so") {
   CHECK_ERROR(none.detach(), text);
   Tensor x = zeros({1});
   const Tensor moved = std::move(x);
-  CHECK_FALSE(x.defined());  // NOLINT: what a move leaves behind
+  CHECK_FALSE(x.defined());  // NOLINT: tests the moved-from tensor
   CHECK(moved.defined());
 }
 
-TEST_CASE("sizes that cannot be are refused before memory is asked for") {
+TEST_CASE("invalid sizes throw before memory is allocated") {
   CHECK_ERROR(Tensor::empty({3, -2}), "shape [3, -2]: a size is negative");
   CHECK_ERROR_HAS(Tensor::empty({kLarge, kLarge}), "too many elements");
   CHECK_ERROR(Tensor::empty({kLarge, 1 << 22}),

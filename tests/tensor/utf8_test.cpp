@@ -2,8 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("utf8: the first character and its size") {
   const auto is = [](std::string_view text, uint32_t code, size_t size) {
     const auto first = first_character(text);

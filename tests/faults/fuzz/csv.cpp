@@ -19,7 +19,7 @@ void run(std::string_view bytes) {
   for (const char* x : {"", "x", "2"}) {
     try {
       const program::Columns some = program::read_csv(file.path(), x, "", true);
-      expect(some.x.size() == some.y.size(), "columns of two lengths");
+      expect(some.x.size() == some.y.size(), "columns of different lengths");
       for (const double value : some.x) expect(std::isfinite(value), "a number that is not finite");
       if (some.skipped > 0) continue;
       const program::Columns all = program::read_csv(file.path(), x, "", false);

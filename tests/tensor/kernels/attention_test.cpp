@@ -8,17 +8,14 @@
 #include "tensor/kernels/matmul.h"
 #include "tests/support/references.h"
 
-using namespace heed;
-
 namespace {
 
-// The call without blocks, which stores all weights.
+// Attention that stores all weights.
 Tensor composed(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
   return matmul(attention_weights(q, k, options), v);
 }
 
-// Blocked attention and its gradients are those of public operations, and the kernels those of the plain
-// loops.
+// Compares blocked attention and its gradients with public operations, and the kernels with the plain loops.
 void check_attention(const std::string& what, const Tensors& in, const AttentionOptions& options = {},
                      double tolerance = 0) {
   if (tolerance == 0) tolerance = in[0].dtype() == float32 ? 1e-4 : 1e-12;
@@ -51,7 +48,7 @@ struct Random {
   Tensor mask(const Shape& shape, double share = 0.5) { return rand(shape, dtype, &generator) < share; }
 };
 
-// A number of bytes that the operating system reports of this process.
+// A number of bytes in the status of this process.
 double process_bytes(const std::string& name) {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;)
@@ -62,7 +59,7 @@ double process_bytes(const std::string& name) {
 }  // namespace
 
 // Tiles have 128 queries and 512 keys.
-TEST_CASE("blocked attention: sizes around the borders of tiles") {
+TEST_CASE("blocked attention: sizes around tile boundaries") {
   for (const DType dtype : {float32, float64}) {
     Random random{dtype};
     for (const int64_t Tq : {1, 127, 128, 129})
@@ -121,7 +118,7 @@ TEST_CASE("blocked attention: any strides, and leading dimensions that broadcast
                                expand(random({1, 6, 1}), {3, 6, 5})});
 }
 
-TEST_CASE("blocked attention draws the same factors of dropout for result, gradient and reference") {
+TEST_CASE("blocked attention uses the same dropout factors for result, gradient and reference") {
   for (const DType dtype : {float32, float64}) {
     Random random{dtype};
     const auto with = [](const AttentionOptions& options) -> Call {
@@ -166,10 +163,10 @@ TEST_CASE("blocked attention is not finite where the composed one is not") {
   check_attention("far scores", far, {}, 1e-8);
 }
 
-// The memory of the process is measured as well, since not all of it belongs to tensors.
+// Also measures the memory of the process, since not all of it belongs to tensors.
 // covers: C-003-20
 TEST_CASE("the memory of blocked attention is linear, of the composed one quadratic") {
-  if (reference_mode()) return;  // blocked attention is the composed one
+  if (reference_mode()) return;  // blocked attention is composed in reference mode
   const auto peak = [](const auto& f, int64_t T) {
     const Tensor x = randn({T, 16}).requires_grad_();
     reset_peak_memory();
@@ -207,7 +204,7 @@ TEST_CASE("blocked attention throws for operands that it does not accept") {
 }
 
 #ifdef __FMA__
-TEST_CASE("attention: a query's bits do not depend on later queries and keys") {
+TEST_CASE("attention: the result of a query does not depend on later queries and keys") {
   manual_seed(8);
   const int64_t T = 40;
   const Tensor q = randn({2, T, 8}), k = randn({2, T, 8}), v = randn({2, T, 8});

@@ -1,36 +1,31 @@
 #include "tensor/kernels/elementwise.h"
 
-#include <functional>
-#include <limits>
-
 #include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/scan.h"
 #include "tensor/kernels/loop.h"
 #include "tests/support/references.h"
 
-using namespace heed;
-
 namespace {
 
-// Random tensors of many strides, and (in one dtype, to be quick) of sizes around a block.
-std::vector<Tensor> operands(DType dtype, double low, double high) {
+// Random tensors with many strides, and for float32 also with sizes around a block.
+Tensors operands(DType dtype, double low, double high) {
   Generator generator(3);
   const auto random = [&](const Shape& shape) {
     const Tensor unit = rand(shape, float64, &generator);
     return to(low + (high - low) * unit, dtype);
   };
-  std::vector<Tensor> made = {random({}),
-                              random({7}),
-                              random({2, 3, 5}),
-                              random({0, 4}),
-                              random({1, 1, 1, 1, 1, 2, 3}),
-                              transpose(random({37, 41})),
-                              permute(random({2, 3, 4}), {2, 0, 1}),
-                              slice(random({3, 20}), 1, 1, 20, 3),
-                              select(random({4, 5}), 1, 2),
-                              expand(random({3, 1}), {2, 3, 4}),
-                              expand(random({}), {5})};
+  Tensors made = {random({}),
+                  random({7}),
+                  random({2, 3, 5}),
+                  random({0, 4}),
+                  random({1, 1, 1, 1, 1, 2, 3}),
+                  transpose(random({37, 41})),
+                  permute(random({2, 3, 4}), {2, 0, 1}),
+                  slice(random({3, 20}), 1, 1, 20, 3),
+                  select(random({4, 5}), 1, 2),
+                  expand(random({3, 1}), {2, 3, 4}),
+                  expand(random({}), {5})};
   if (dtype == float32) {
     for (const int64_t n : {kernel::kBlock - 1, kernel::kBlock, kernel::kBlock + 1})
       made.push_back(random({n}));
@@ -105,7 +100,7 @@ const Zip zips[] = {
     {"le", heed::le},
 };
 
-// The result is new, that of the plain loop, and but for rounding that of float64.
+// The result must be a new tensor and equal the plain loop and, within rounding, the float64 result.
 void check_elements(const std::string& name, const Call& call, const Tensors& in) {
   Shape shape;
   for (const Tensor& x : in) shape = broadcast_shapes(shape, x.shape());
@@ -129,7 +124,7 @@ TEST_CASE("maps and zips compute one element at a time, for any strides and broa
       for (const Tensor& x : operands(dtype, map.low, map.high))
         check_elements(map.name, [&](auto& in) { return map.call(in[0]); }, {x});
     }
-    const std::vector<Tensor> as = operands(dtype, -3, 3), bs = operands(dtype, -2, 4);
+    const Tensors as = operands(dtype, -3, 3), bs = operands(dtype, -2, 4);
     std::vector<Tensors> pairs = {{as[1], unsqueeze(bs[1], 1)},
                                   {unsqueeze(bs[1], 1), as[1]}};  // [7] and [7, 1]
     for (size_t i = 0; i < as.size(); ++i)
@@ -143,8 +138,8 @@ TEST_CASE("maps and zips compute one element at a time, for any strides and broa
   }
 }
 
-// Functions of one number are in edges_test.cpp.
-TEST_CASE("infinities and NaN") {
+// edges_test.cpp tests functions of one number.
+TEST_CASE("elementwise operations: infinities and NaN") {
   const Tensor a = tensor({kNaN, 1, kInf, -kInf, kNaN, 0, -0.0}), b = tensor({1, kNaN, 1, 1, kNaN, -0.0, 0});
   const auto same = [](const Tensor& got, const Values& want) {
     return largest_difference(values(got), want) < 1e-6;
@@ -229,16 +224,15 @@ TEST_CASE("kernels name operands that they do not accept") {
 }
 
 TEST_CASE("sums and products of int64 wrap around") {
-  constexpr int64_t most = std::numeric_limits<int64_t>::max(), least = std::numeric_limits<int64_t>::min();
   using Whole = std::vector<int64_t>;
-  const Tensor x = from_vector(Whole{most, least}, {2}), y = from_vector(Whole{most, 2}, {2});
-  CHECK((x + 1).to_vector<int64_t>() == Whole{least, least + 1});
-  CHECK((x - 1).to_vector<int64_t>() == Whole{most - 1, most});
-  CHECK(sub(x, x, 2).to_vector<int64_t>() == Whole{-most, least});
+  const Tensor x = from_vector(Whole{INT64_MAX, INT64_MIN}, {2}), y = from_vector(Whole{INT64_MAX, 2}, {2});
+  CHECK((x + 1).to_vector<int64_t>() == Whole{INT64_MIN, INT64_MIN + 1});
+  CHECK((x - 1).to_vector<int64_t>() == Whole{INT64_MAX - 1, INT64_MAX});
+  CHECK(sub(x, x, 2).to_vector<int64_t>() == Whole{-INT64_MAX, INT64_MIN});
   CHECK((x * 2).to_vector<int64_t>() == Whole{-2, 0});
   CHECK(square(x).to_vector<int64_t>() == Whole{1, 0});
-  CHECK((-x).to_vector<int64_t>() == Whole{-most, least});
-  CHECK(sum(y).item<int64_t>() == least + 1);
+  CHECK((-x).to_vector<int64_t>() == Whole{-INT64_MAX, INT64_MIN});
+  CHECK(sum(y).item<int64_t>() == INT64_MIN + 1);
   CHECK(prod(y).item<int64_t>() == -2);
-  CHECK(cumsum(y, 0).to_vector<int64_t>() == Whole{most, least + 1});
+  CHECK(cumsum(y, 0).to_vector<int64_t>() == Whole{INT64_MAX, INT64_MIN + 1});
 }

@@ -2,8 +2,6 @@
 
 #include "tests/support/references.h"
 
-using namespace heed;
-
 TEST_CASE("index_select and its gradient are gather and scatter_add, row by row") {
   Generator generator(1);
   const Tensor x = randn({5, 300, 40}, float64, &generator), index = randint(0, 300, {700}, &generator);
@@ -13,12 +11,11 @@ TEST_CASE("index_select and its gradient are gather and scatter_add, row by row"
 }
 
 TEST_CASE("sums of int64 by position wrap around") {
-  const int64_t most = std::numeric_limits<int64_t>::max(), least = std::numeric_limits<int64_t>::min();
-  const Tensor out = from_vector(std::vector<int64_t>{most, 5}, {2});
+  const Tensor out = from_vector(std::vector<int64_t>{INT64_MAX, 5}, {2});
   const Tensor index = tensor({0, 1, 0, 0}, int64), src = tensor({2, 1, 3, 1}, int64);
-  CHECK(scatter_add(out, 0, index, src).to_vector<int64_t>() == std::vector<int64_t>{least + 5, 6});
+  CHECK(scatter_add(out, 0, index, src).to_vector<int64_t>() == std::vector<int64_t>{INT64_MIN + 5, 6});
   kernel::index_add_into(out, 0, index, src);
-  CHECK(out.to_vector<int64_t>() == std::vector<int64_t>{least + 5, 6});
+  CHECK(out.to_vector<int64_t>() == std::vector<int64_t>{INT64_MIN + 5, 6});
 }
 
 TEST_CASE("positions_of_true reads strided masks in row-major order") {
@@ -27,7 +24,7 @@ TEST_CASE("positions_of_true reads strided masks in row-major order") {
   CHECK(kernel::positions_of_true(zeros({0}, boolean)).shape() == Shape{0});
 }
 
-TEST_CASE("order: the first positions of a partial sort are those of the whole sort") {
+TEST_CASE("order: a partial sort equals the beginning of the full sort") {
   Generator generator(2);
   const Tensor x = randint(0, 50, {3, 2000}, &generator);
   const Tensor all = kernel::order(x, 1, 2000, true);

@@ -2,9 +2,7 @@
 
 #include "tests/support/references.h"
 
-using namespace heed;
-
-// apply() gives what the plain loop gives.
+// Compares apply() with the plain loop.
 static void check_added(const Tensor& a, const Tensor& b) {
   CHECK(from_plain([&] {
           const Tensor out = Tensor::empty(broadcast_shapes(a.shape(), b.shape()), float64);
@@ -13,7 +11,7 @@ static void check_added(const Tensor& a, const Tensor& b) {
         }) == 0);
 }
 
-TEST_CASE("operands of any strides, broadcast and transposed") {
+TEST_CASE("apply: operands with any strides, broadcast and transposed") {
   check_added(counted({3, 4}, float64), counted({3, 4}, float64));
   check_added(counted({3, 4}, float64), counted({4}, float64));
   check_added(counted({3, 1}, float64), counted({1, 4}, float64));
@@ -24,7 +22,7 @@ TEST_CASE("operands of any strides, broadcast and transposed") {
   check_added(permute(counted({2, 3, 4, 5}, float64), {3, 1, 0, 2}), counted({3, 1, 4}, float64));
   check_added(slice(counted({4, 10}, float64), 1, 1, 10, 2), expand(counted({4, 1}, float64), {4, 5}));
   check_added(counted({0, 3}, float64), counted({3}, float64));
-  // Sizes around a tile, by which transposed operands are copied, and around a block.
+  // Sizes around a tile, in which transposed operands are copied, and around a block.
   for (const int64_t n : {31, 32, 33, 70}) {
     check_added(transpose(counted({n, 45}, float64)), counted({45, n}, float64));
     check_added(counted({2, n, 65}, float64), permute(counted({65, 2, n}, float64), {1, 2, 0}));
@@ -35,7 +33,7 @@ TEST_CASE("operands of any strides, broadcast and transposed") {
               counted({3, 1}, float64));
 }
 
-TEST_CASE("the result may be strided, and one of the operands") {
+TEST_CASE("apply: the result may be strided or one of the operands") {
   const Tensor whole_tensor = zeros({40, 50}, float64);
   const Tensor out = transpose(whole_tensor);
   kernel::apply<double, double>([](double v) { return v; }, out, counted({50, 40}, float64));
@@ -49,7 +47,7 @@ TEST_CASE("the result may be strided, and one of the operands") {
   CHECK(whole_tensor[{0, 0}].item() == 0);
 }
 
-TEST_CASE("elements of every width are transposed") {
+TEST_CASE("transposed copies of elements of every width") {
   const auto transposes = [](DType dtype) {
     const Tensor x = to(counted({40, 37}, float64) / 3, dtype);
     return values(clone(transpose(x))) == values(transpose(x));

@@ -4,9 +4,7 @@
 #include "tensor/kernels/outer_inner.h"
 #include "tests/support/references.h"
 
-using namespace heed;
-
-TEST_CASE("cross_entropy in one pass equals its reference, for any number of classes") {
+TEST_CASE("fused cross_entropy equals its reference for any number of classes") {
   Generator generator(4);
   for (const DType dtype : {float32, float64})
     for (const int64_t classes :
@@ -37,7 +35,7 @@ TEST_CASE("a logit of -inf does not affect the other classes") {
   CHECK(dx[0] == doctest::Approx(-dx[2]));
 }
 
-TEST_CASE("errors name targets that are no class, with their position") {
+TEST_CASE("errors name the position of an invalid target") {
   CHECK_ERROR_HAS(F::cross_entropy(zeros({2, 3}), tensor({1, 3}, int64)),
                   "cross_entropy: the target at position 1 is 3, and the classes are 0 to 2; targets that do "
                   "not count are -100 (ignore_index)");

@@ -1,10 +1,6 @@
 #include "tensor/kernels/map.h"
 
-#include <limits>
-
 #include "tests/support/expect.h"
-
-using namespace heed;
 
 TEST_CASE("map, zip, test and compare instantiate a formula for the dtype") {
   const Tensor a = tensor({1, 2, 3}, int64), b = tensor({{10}, {20}}, int64);
@@ -18,13 +14,11 @@ TEST_CASE("map, zip, test and compare instantiate a formula for the dtype") {
   CHECK(kernel::compare(a, b, [](auto u, auto v) {
           return static_cast<double>(u) * 10 == static_cast<double>(v);
         }).to_vector() == Values{1, 0, 0, 0, 1, 0});
-  CHECK(message([&] { kernel::map(a, [](auto v) { return v; }); }).find("int64") != std::string::npos);
+  CHECK(contains(message([&] { kernel::map(a, [](auto v) { return v; }); }), "int64"));
 
-  constexpr int64_t largest = std::numeric_limits<int64_t>::max();
-  const Tensor x = full({2}, largest, int64);
+  const Tensor x = full({2}, INT64_MAX, int64);
   kernel::update(x, a[Slice(0, 2)], sum);
-  CHECK(x.to_vector<int64_t>() ==
-        std::vector<int64_t>{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::min() + 1});
+  CHECK(x.to_vector<int64_t>() == std::vector<int64_t>{INT64_MIN, INT64_MIN + 1});
 }
 
 TEST_CASE("Factor: a number that the dtype can represent") {

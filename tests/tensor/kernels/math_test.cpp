@@ -7,8 +7,6 @@
 #include "tensor/table.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 namespace {
 
 constexpr float kTiny = std::numeric_limits<float>::denorm_min();
@@ -17,14 +15,14 @@ constexpr float kLargest = std::numeric_limits<float>::max();
 
 double sigma(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
 
-// Each function as heed computes it, in optimized code; as the C library computes it in double; and the
-// largest error that math.h promises, in units in the last place.
+// Each function in heed, in the C library in double, and the largest error that math.h documents, in units in
+// the last place.
 const struct Function {
   std::string name;
   Tensor (*kernel)(Operand);
   double (*exact)(double);
   double ulp;
-  bool c_library = false;  // in float64
+  bool c_library = false;  // float64 uses the C library
 } functions[] = {
     {"exp", heed::exp, [](double x) { return std::exp(x); }, 1, true},
     {"expm1", heed::expm1, [](double x) { return std::expm1(x); }, 1.6, true},
@@ -60,7 +58,7 @@ double ulps(float y, double exact) {
   return std::fabs(y - exact) / std::ldexp(1, exponent - 23);
 }
 
-// The argument among x for which f has the largest error, and the error.
+// The argument in x with the largest error of f, and the error.
 std::pair<float, double> worst(const Function& f, const std::vector<float>& x) {
   const auto y = f.kernel(from_vector(x, {static_cast<int64_t>(x.size())})).to_vector<float>();
   std::pair<float, double> found{0, -1};
@@ -75,13 +73,14 @@ std::pair<float, double> worst(const Function& f, const std::vector<float>& x) {
 
 }  // namespace
 
-TEST_CASE("float32 functions are as accurate as promised, over all floats; prints a table") {
+TEST_CASE("float32 functions are as accurate as documented; prints a table") {
   std::vector<float> x;  // every 2503rd float
   for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 2503) {
     const float value = std::bit_cast<float>(static_cast<uint32_t>(bits));
     if (std::isfinite(value)) x.push_back(value);
   }
-  for (int i = -110 * 256; i <= 110 * 256; ++i) x.push_back(static_cast<float>(i) / 256);  // around the bends
+  for (int i = -110 * 256; i <= 110 * 256; ++i)
+    x.push_back(static_cast<float>(i) / 256);  // around branch points
   Table table({"float32", "largest error, ulp", "of", "promised"});
   for (const Function& f : functions) {
     const auto [at, error] = worst(f, x);
@@ -91,8 +90,8 @@ TEST_CASE("float32 functions are as accurate as promised, over all floats; print
   std::printf("%s\n", table.to_string().c_str());
 }
 
-// Infinities are in edges_test.cpp.
-TEST_CASE("special values") {
+// edges_test.cpp tests infinities.
+TEST_CASE("special values of float32 functions") {
   std::vector<float> x = {NAN,    -2,      88.722839f, 88.72284f,
                           -87.3f, -103.9f, -104.1f,    std::nextafter(-1.0f, 0.0f)};
   for (const float v : {0.0f, 1.0f, kTiny, kSmallestNormal, kLargest}) x.insert(x.end(), {v, -v});
@@ -108,7 +107,7 @@ TEST_CASE("special values") {
   CHECK(std::signbit(heed::erf(tensor(-0.0)).item<float>()));
 }
 
-TEST_CASE("float64 functions are the C library's") {
+TEST_CASE("float64 functions equal the C library's") {
   Generator generator(1);
   const Tensor x = randn({1000}, float64, &generator);
   const auto in = x.to_vector<double>();

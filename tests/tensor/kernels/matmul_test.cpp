@@ -3,24 +3,18 @@
 #include "tensor/kernels/elementwise.h"
 #include "tests/support/references.h"
 
-using namespace heed;
-
-namespace {
-
-Tensor numbers(const Shape& shape, DType dtype, uint64_t seed = 1) {
+static Tensor numbers(const Shape& shape, DType dtype, uint64_t seed = 1) {
   Generator generator(seed);
   return randn(shape, dtype, &generator);
 }
 
-// The product is that of the plain loops but for rounding.
-void compare(const Tensor& a, const Tensor& b, const Tensor& start = {}, double alpha = 1) {
+// Compares the product with the plain loops, within rounding.
+static void compare(const Tensor& a, const Tensor& b, const Tensor& start = {}, double alpha = 1) {
   INFO(to_string(a.shape()), " of ", to_string(a.strides()), " and ", to_string(b.shape()), " of ",
        to_string(b.strides()));
   const double bound = (a.dtype() == float32 ? 1e-6 : 1e-14) * static_cast<double>(8 + a.size(-1));
   CHECK(from_plain([&] { return Tensors{kernel::matmul(a, b, start, alpha)}; }) < bound);
 }
-
-}  // namespace
 
 TEST_CASE("matmul: small sizes, both dtypes, each operand transposed or not") {
   for (const DType dtype : {float32, float64})
@@ -65,18 +59,18 @@ TEST_CASE("matmul: leading dimensions broadcast") {
     compare(a({7, 9, 1}), b({7, 1, 5}));
     const Tensor q = transpose(a({2, 5, 3, 4}), 1, 2);  // [B, T, H, D] as [B, H, T, D]
     compare(q, transpose(q));
-    compare(q, b({4, 8}));  // rows not in one run
+    compare(q, b({4, 8}));  // rows that are not contiguous
     const Tensor one = a({4, 5});
     compare(expand(one, {6, 4, 5}), b({6, 5, 2}));
     compare(TensorImpl::view(one, {6, 4, 3}, {0, 5, 2}, 0),
-            b({6, 3, 2}));  // repeated, of strides that BLAS cannot read
+            b({6, 3, 2}));  // repeated, with strides that BLAS does not support
   }
 }
 
 TEST_CASE("matmul: infinities and NaN propagate, uninitialized memory does not") {
   const Tensor y = kernel::matmul(tensor({{INFINITY, 1}, {NAN, 1}, {1, 1}}), ones({2, 2}));
   CHECK(distance({y}, {tensor({{INFINITY, INFINITY}, {NAN, NAN}, {2, 2}})}) == 0);
-  for (const int64_t m : {1, 2, 33}) {  // results in memory that contained NaN before
+  for (const int64_t m : {1, 2, 33}) {  // memory that contained NaN is reused
     kernel::full({64, m}, NAN, float32);
     CHECK(distance({kernel::matmul(ones({64, 3}), ones({3, m}))}, {full({64, m}, 3)}) == 0);
   }

@@ -2,9 +2,7 @@
 
 #include "tests/support/references.h"
 
-using namespace heed;
-
-TEST_CASE("norms and their gradients are those of public operations and of the plain loops") {
+TEST_CASE("norms and their gradients equal public operations and the plain loops") {
   Generator generator(5);
   for (const DType dtype : {float32, float64}) {
     const auto random = [&](const Shape& shape) { return randn(shape, dtype, &generator); };
@@ -34,14 +32,14 @@ TEST_CASE("norms and their gradients are those of public operations and of the p
   }
 }
 
-TEST_CASE("constant rows, and rows far from zero") {
+TEST_CASE("norms of constant rows and of rows far from zero") {
   CHECK(values(layer_norm(full({2, 4}, 3), {4})) == Values(8, 0));
   const double s = 1 / std::sqrt(1.25 + 1e-5);
   CHECK(distance({layer_norm(tensor({10000, 10001, 10002, 10003}), {4})},
                  {tensor({-1.5 * s, -0.5 * s, 0.5 * s, 1.5 * s})}) < 1e-5);
 }
 
-TEST_CASE("gradients that are written past the caches have the bits of a few rows alone") {
+TEST_CASE("gradients written with streaming stores have the same bits as for a few rows") {
   Generator generator(6);
   const int64_t rows = 2100, n = 1000;
   const Tensor x = randn({rows, n}, float32, &generator), g = randn({rows, n}, float32, &generator);

@@ -2,8 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("sweep: a parameter longer than one block; absent memory reads as 0 and is not kept") {
   const int64_t n = 20'001;
   const Tensor p = kernel::full({n}, 1, float64), g = kernel::full({n}, 2, float64);

@@ -2,11 +2,9 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 constexpr auto largest = [](auto a, auto b) { return a > b ? a : b; };
 
-TEST_CASE_TEMPLATE("join_line: lines of any length", T, float, double, int64_t) {
+TEST_CASE_TEMPLATE("join_line: any length", T, float, double, int64_t) {
   constexpr int64_t size = kernel::Simd<T>::size;
   std::vector<T> x(1000);
   for (size_t i = 0; i < x.size(); ++i)

@@ -2,10 +2,9 @@
 
 #include "tests/support/references.h"
 
-using namespace heed;
 using namespace heed::kernel;
 
-// The plain loops are what the fast kernels are tested against. Here they are held to numbers found by hand.
+// The fast kernels are tested against the plain loops, which are tested here against numbers found by hand.
 
 TEST_CASE("plain matmul, sums and extrema") {
   const Tensor a = tensor({{1, 2}, {3, 4}}), x = tensor({{1, kNaN, 5}, {2, 3, 4}});

@@ -2,10 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <cstring>
 #include <tuple>
-#include <vector>
 
 #include "tensor/create.h"
 #include "tensor/random.h"
@@ -18,13 +16,13 @@ namespace {
 
 constexpr float kUntouched = 12345;
 
-// A matrix in memory of its own, surrounded by other numbers.
+// A matrix in its own memory, surrounded by other numbers.
 struct Operand {
   std::vector<float> memory;
   int64_t first, row_step, col_step;
 
-  // Layouts: rows dense, with a gap, columns dense, with a gap, every third number, backwards, one row for
-  // all.
+  // Layouts: dense rows, rows with gaps, dense columns, columns with gaps, every third number, reversed, one
+  // repeated row.
   static constexpr int64_t kLayouts = 7;
   Operand(int64_t rows, int64_t columns, int64_t layout, Generator& generator) {
     const std::pair<int64_t, int64_t> steps[kLayouts] = {{columns, 1},  {columns + 5, 1},     {1, rows},
@@ -40,7 +38,7 @@ struct Operand {
   Matrix<float> matrix() { return {memory.data() + first, row_step, col_step}; }
 };
 
-// The chain of sums that the header promises.
+// The chain of fused multiply-adds that the header documents.
 std::vector<float> by_definition(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a,
                                  Matrix<const float> b, Matrix<const float> start) {
   std::vector<float> sums;
@@ -88,7 +86,7 @@ TEST_CASE("sgemm: sizes beyond a slab of b and a group of rows of a") {
     compare(generator.integer(1, 300), generator.integer(1, 1300), generator.integer(1, 700), generator);
 }
 
-TEST_CASE("sgemm: a row or a column alone has the bits that it has among others") {
+TEST_CASE("sgemm: a single row or column has the same bits as in the whole product") {
   Generator generator(3);
   for (const int64_t n : {2, 5, 33, 150})
     for (const int64_t m : {3, 16, 40, 600})
@@ -119,7 +117,7 @@ TEST_CASE("sgemm: infinities and NaN stay in their row and column") {
   }
 }
 
-TEST_CASE("dots: several products of a row and a column have the bits of each alone") {
+TEST_CASE("dots: several dot products have the same bits as each alone") {
   Generator generator(5);
   for (const int64_t k : {0, 1, 7, 49, 300})
     for (const int64_t step : {1, 3}) {

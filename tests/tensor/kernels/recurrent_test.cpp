@@ -3,9 +3,7 @@
 #include "autograd/ops/recurrent.h"
 #include "tests/support/references.h"
 
-using namespace heed;
-
-TEST_CASE("recurrence: the kernel and its gradients are those of public operations and of the plain loops") {
+TEST_CASE("recurrence: the kernel and its gradients equal public operations and the plain loops") {
   Generator generator(4);
   for (const auto kind : {Recurrence::rnn_tanh, Recurrence::rnn_relu, Recurrence::gru, Recurrence::lstm})
     for (const int64_t batch : {1, 3, 70, 150})  // one to three blocks of sequences
@@ -16,7 +14,7 @@ TEST_CASE("recurrence: the kernel and its gradients are those of public operatio
         const Tensor bias = randn({gates}, float64, &generator);
         const Tensor state = randn({batch, size}, float64, &generator);
         const Tensor lengths = randint(0, 5, {batch}, &generator);
-        // Time first in memory, or the batch.
+        // Memory with the time or the batch first.
         const Tensor x = other_way ? transpose(randn({batch, steps, gates}, float64, &generator), 0, 1)
                                    : randn({steps, batch, gates}, float64, &generator);
         const auto apart = [&](const Tensors& in, const RecurrenceOptions& options) {
@@ -28,7 +26,7 @@ TEST_CASE("recurrence: the kernel and its gradients are those of public operatio
         CHECK(apart({x, {}, weight, {}}, {.reverse = !other_way}) < 1e-12);
         CHECK(apart({to(x, float32), {}, to(weight, float32), to(bias, float32)}, {.lengths = lengths}) <
               1e-4);
-        // Rows of the weight with gaps, and one state that is repeated.
+        // A weight with gaps between rows, and a repeated state.
         CHECK(
             apart({x, expand(state[0], {batch, size}), narrow(cat({weight, weight}, 1), 1, 0, hidden), bias},
                   {}) < 1e-12);

@@ -3,18 +3,14 @@
 #include "tensor/kernels/outer_inner.h"
 #include "tests/support/references.h"
 
-using namespace heed;
-
-namespace {
-
-Tensor random(const Shape& shape, DType dtype) {
+static Tensor random(const Shape& shape, DType dtype) {
   Generator generator(6);
   if (dtype == int64) return randint(-3, 4, shape, &generator);
   return rand(shape, dtype, &generator) * 2 - 0.9;
 }
 
-// The other reductions are made of these three.
-void check_reductions(const Tensor& x, const Shape& dims) {
+// The other reductions use these three.
+static void check_reductions(const Tensor& x, const Shape& dims) {
   INFO(to_string(x.shape()), " of ", to_string(x.strides()), " over ", to_string(dims), " ",
        to_string(x.dtype()));
   const auto reduced = [&](bool keepdim) {
@@ -25,8 +21,6 @@ void check_reductions(const Tensor& x, const Shape& dims) {
     CHECK(from_plain([&] { return reduced(keepdim); }) < (x.dtype() == float32 ? 1e-5 : 1e-12));
   CHECK(kernel::sum(x, dims, false).is_contiguous());
 }
-
-}  // namespace
 
 TEST_CASE("reductions over every choice of dimensions, for any strides") {
   for (const DType dtype : {float32, float64, int64}) {
@@ -41,7 +35,7 @@ TEST_CASE("reductions over every choice of dimensions, for any strides") {
   }
 }
 
-TEST_CASE("sizes around blocks, runs and groups of lines") {
+TEST_CASE("reductions: sizes around blocks, runs and groups of lines") {
   constexpr int64_t block = kernel::kBlock;
   const auto numbers = [](const Shape& shape) { return random(shape, float64); };
   for (const Shape& shape :
@@ -65,7 +59,7 @@ TEST_CASE("reductions of no elements") {
                 zeros({0})}) == 0);
 }
 
-TEST_CASE("int64 and bool are counted in int64") {
+TEST_CASE("int64 and bool are summed in int64") {
   const Tensor mask = tensor({{true, false, true}, {true, true, true}}, boolean);
   CHECK(kernel::sum(mask, {1}, false).dtype() == int64);
   CHECK(values(kernel::cumsum(mask, 1)) == Values{1, 1, 2, 1, 2, 3});
@@ -77,25 +71,26 @@ TEST_CASE("int64 and bool are counted in int64") {
   CHECK(message([] { kernel::mean(ones({2}, int64), {0}, false); }).find("expected a floating tensor") == 0);
 }
 
-TEST_CASE("long float32 sums are as accurate as their dtype") {
+TEST_CASE("long float32 sums are accurate to float32 precision") {
   constexpr int64_t n = 10'000'000;
   const Tensor x = full({n}, 0.1);
   const double exact = 0.1f * double(n);
   CHECK(std::fabs(kernel::sum(x, {0}, false).item() - exact) < 1e-6 * exact);
   for (const double v : values(kernel::sum(reshape(x, {n / 10, 10}), {0}, false)))
     CHECK(std::fabs(v - exact / 10) < 1e-7 * exact);
-  CHECK(kernel::var(full({100000}, 1000.1), {0}, 1e5, false).item() < 1e-6);  // no squares of large means
+  CHECK(kernel::var(full({100000}, 1000.1), {0}, 1e5, false).item() <
+        1e-6);  // no cancellation of large squares
   CHECK(kernel::cumsum(ones({(1 << 24) + 4}), 0).data<float>()[(1 << 24) + 3] == (1 << 24) + 4);
 }
 
-TEST_CASE("infinities and NaN") {
+TEST_CASE("reductions: infinities and NaN") {
   const Tensor x = tensor({{1, kNaN, 3}, {kInf, 1, -kInf}, {-kInf, -kInf, -kInf}, {kInf, kInf, 0}});
   CHECK(distance({kernel::amax(x, {1}, false), kernel::amin(x, {1}, false), kernel::logsumexp(x, {1}, false),
                   kernel::sum(x, {1}, false)},
                  {tensor({kNaN, kInf, -kInf, kInf}), tensor({kNaN, -kInf, -kInf, 0}),
                   tensor({kNaN, kInf, -kInf, kInf}), tensor({kNaN, kNaN, -kInf, kInf})}) == 0);
   CHECK(kernel::logsumexp(tensor({1000, 1000}), {0}, false).item() == doctest::Approx(1000 + std::log(2)));
-  // NaN wins at any position in a line of any length.
+  // NaN is the extremum at any position in a line of any length.
   for (const int64_t n : {5, 16, 64, 200})
     for (const int64_t at : {int64_t{0}, n / 2, n - 1}) {
       const Tensor line = zeros({n, 3});
@@ -106,7 +101,7 @@ TEST_CASE("infinities and NaN") {
     }
 }
 
-TEST_CASE("max and min return the first position of the extreme") {
+TEST_CASE("max and min return the first position of the extremum") {
   const Tensor x = tensor({{3, 1, 3, 1}, {-1, kNaN, 7, kNaN}, {-kInf, -kInf, -kInf, -kInf}});
   const kernel::MaxResult high = kernel::max(x, 1, false), low = kernel::min(x, 1, true);
   CHECK(distance({high.values, high.indices}, {tensor({3, kNaN, -kInf}), tensor({0, 1, 0})}) == 0);
@@ -117,7 +112,7 @@ TEST_CASE("max and min return the first position of the extreme") {
   CHECK(values(gather(wide, 0, unsqueeze(found.indices, 0))) == values(found.values));
 }
 
-TEST_CASE("cumsum, forward and reverse: differences of neighbors are the numbers") {
+TEST_CASE("cumsum, forward and reverse: differences of neighbors are the inputs") {
   for (const Shape& shape :
        {Shape{4, 5, 6}, Shape{7}, Shape{3, 2, kernel::kWidth - 1}, Shape{2, 3, kernel::kWidth},
         Shape{2, 2, 2 * kernel::kWidth + 1}, Shape{300, 400}})

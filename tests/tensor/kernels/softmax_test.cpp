@@ -4,9 +4,7 @@
 #include "tensor/kernels/outer_inner.h"
 #include "tests/support/references.h"
 
-using namespace heed;
-
-TEST_CASE("softmax and log_softmax along every dimension, for any strides and sizes around blocks") {
+TEST_CASE("softmax and log_softmax: every dimension, any strides, sizes around block boundaries") {
   Generator generator(8);
   for (const DType dtype : {float32, float64}) {
     const auto random = [&](const Shape& shape) { return 3 * randn(shape, dtype, &generator); };
