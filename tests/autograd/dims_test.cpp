@@ -4,8 +4,6 @@
 #include "autograd/ops/scan.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 template <class X>
 concept TakesBoolForDim =
     requires(X x) { sum(x, true); } || requires(X x) { amax(x, true); } || requires(X x) { max(x, true); } ||
@@ -14,7 +12,7 @@ concept TakesBoolForDim =
     requires(X x) { var(x, 0, true); } || requires(X x) { heed::stddev(x, 0, true); };
 static_assert(!TakesBoolForDim<Tensor>, "a bool is no dimension and no correction");
 
-TEST_CASE("dims: one, several or all; lists of integers may be longer than a shape") {
+TEST_CASE("dims: one, several or all; an IntList may be longer than a shape") {
   const Tensor x = ones({2, 3, 4});
   CHECK(sum(x, -1).shape() == Shape{2, 3});
   CHECK(sum(x, {0, 2}).shape() == Shape{3});

@@ -1,13 +1,7 @@
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-namespace {
-
-Tensor fresh(const Tensor& x) { return clone(x.detach()); }
-
-// a^2 b as a joint rule; it and its twin count their calls.
-Tensor joint(Operand a, Operand b, int& rules, int& references) {
+// a^2 b with a joint rule. Counts the calls of the rule and of its reference implementation.
+static Tensor joint(Operand a, Operand b, int& rules, int& references) {
   const auto forward = [](const Tensor& u, const Tensor& v) { return u * u * v; };
   return record(
       "joint", fresh(forward(a, b)), {a, b},
@@ -15,12 +9,10 @@ Tensor joint(Operand a, Operand b, int& rules, int& references) {
         ++rules;
         return {g * 2 * a() * b(), g * a() * a()};
       },
-      [forward, &references](const std::vector<Tensor>& in) { return ++references, forward(in[0], in[1]); });
+      [forward, &references](const Tensors& in) { return ++references, forward(in[0], in[1]); });
 }
 
-}  // namespace
-
-TEST_CASE("a joint rule gives all gradients at once; its twin gives their derivatives") {
+TEST_CASE("a joint rule computes all gradients at once; its reference is used for second derivatives") {
   int rules = 0, references = 0;
   const Tensor a = leaf({1, 2}), b = leaf({3, 4});
   sum(joint(a, b, rules, references)).backward();
@@ -37,12 +29,12 @@ TEST_CASE("a joint rule gives all gradients at once; its twin gives their deriva
   CHECK(values(second[0]) == Values{6, 8});
   CHECK(values(second[1]) == Values{2, 4});
 
-  // One tensor in several places: square(a) a, derivatives 3 a^2 and 6 a, each place counted once.
+  // One tensor as both operands: a^3 with derivatives 3 a^2 and 6 a.
   const Tensor slope = grad(sum(joint(a, a, rules, references)), {a}, true)[0];
   CHECK(values(slope) == Values{3, 12});
   CHECK(values(grad(sum(slope), {a})[0]) == Values{6, 12});
 
-  // An input that needs none.
+  // An input that needs no gradient.
   const Tensor constant = tensor({3, 4}, float64);
   CHECK(values(grad(sum(joint(a, constant, rules, references)), {a}, true)[0]) == Values{6, 16});
 

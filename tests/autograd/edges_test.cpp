@@ -1,6 +1,6 @@
-// Operations at the edge of what numbers can be: 0 and -0, the smallest and the largest, infinities and NaN,
-// in both dtypes; the value and the gradient against the function itself in long double, or its limit. What
-// PyTorch 2.13 gives otherwise stands in the row, with the reason.
+// Operations on special values: 0 and -0, the smallest and largest numbers, infinities and NaN, in both
+// dtypes. Values and gradients are compared with the function in long double, or with its limit. Rows note
+// where PyTorch 2.13 differs, and why.
 
 #include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
@@ -9,8 +9,6 @@
 #include "nn/attention/scaled_dot_product.h"
 #include "nn/functional.h"
 #include "tests/support/expect.h"
-
-using namespace heed;
 
 namespace {
 
@@ -21,23 +19,23 @@ Exact sigma(Exact x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 +
 Exact phi(Exact x) { return std::erfc(-x / kSqrt2) / 2; }
 Exact bump(Exact x) { return std::exp(-x * x / 2) * kInvSqrtPi / kSqrt2; }
 Exact u_of(Exact x) { return 2 * kSqrt2 * kInvSqrtPi * (x + 0.044715L * x * x * x); }
-// What grows meets what falls faster: 0 in the limit.
+// x times a factor that decays faster than x grows: 0 in the limit.
 Exact times(Exact x, Exact factor) { return factor == 0 ? std::copysign(Exact(0), x) : x * factor; }
 Exact squared(Exact x) { return x * x; }
 Exact sign_of(Exact x) { return (x > 0) - (x < 0); }
 
-// Functions of x, by heed and in long double.
+// Functions of x, in heed and in long double.
 #define OF(...) [](const Tensor& x) -> Tensor { return __VA_ARGS__; }
 #define EXACT(...) []([[maybe_unused]] Exact x) -> Exact { return __VA_ARGS__; }
 
-// A function, itself and its derivative, and what is special about it.
+// A function, its exact value and its derivative.
 const struct Function {
   std::string name;
   Tensor (*f)(const Tensor&);
   Exact (*value)(Exact);
   Exact (*slope)(Exact);
-  const char* otherwise = "";  // where PyTorch differs, and why heed does not follow
-  double error = 4;            // of the value, in units of the last place
+  const char* otherwise = "";  // where PyTorch differs, and why
+  double error = 4;            // allowed error of the value, in units in the last place
 } functions[] = {
     {"abs", OF(abs(x)), EXACT(std::fabs(x)), sign_of},
     {"exp", OF(exp(x)), EXACT(std::exp(x)), EXACT(std::exp(x))},
@@ -82,19 +80,18 @@ const struct Function {
 };
 
 template <class T>
-std::vector<double> edges() {
+Values edges() {
   using Limits = std::numeric_limits<T>;
-  std::vector<double> x = {NAN};
+  Values x = {NAN};
   for (const T v :
        {T(0), Limits::denorm_min(), Limits::min(), T(1), T(3), T(30), Limits::max(), Limits::infinity()})
     x.insert(x.end(), {static_cast<double>(v), -static_cast<double>(v)});
   for (int i = 0; i < 2; ++i)
-    x.insert(x.end(), x.begin(), x.begin() + 17);  // in all lanes, and behind the last
+    x.insert(x.end(), x.begin(), x.begin() + 17);  // in all SIMD lanes and after the last one
   return x;
 }
 
-// How far y is from the exact one, in units of the last place of T; infinitely where one is NaN, infinite, or
-// of the other sign at 0, and the other is not.
+// The error of y in units in the last place of T; infinite if only one of the two is NaN or infinite.
 template <class T>
 double units(double y, Exact exact) {
   using Limits = std::numeric_limits<T>;
@@ -106,12 +103,11 @@ double units(double y, Exact exact) {
   return static_cast<double>(std::fabs((static_cast<Exact>(y) - exact) / std::ldexp(Exact(1), last)));
 }
 
-// A line of three numbers.
+// A function of three numbers.
 const struct LineFunction {
   std::string name;
   Tensor (*f)(const Tensor&);
-  bool sums = false;  // or squares in between, which overflow before the result does, as PyTorch's; its std
-                      // is in float64
+  bool sums = false;  // intermediate sums or squares overflow before the result, as in PyTorch
 } line_functions[] = {
     {"sum", OF(sum(x))},
     {"mean", OF(mean(x)), true},
@@ -156,7 +152,7 @@ bool alike(double y, double exact) {
 
 }  // namespace
 
-TEST_CASE("edges: float32 gives of lines what float64 gives, as far as it reaches") {
+TEST_CASE("special values: float32 equals float64 on vectors, within its range") {
   for (const LineFunction& f : line_functions)
     for (const Values& line : lines) {
       const Tensor x = to(from_vector(line, {3}), float32).requires_grad_(),
@@ -174,8 +170,8 @@ TEST_CASE("edges: float32 gives of lines what float64 gives, as far as it reache
     }
 }
 
-TEST_CASE_TEMPLATE("edges: functions of one number, and their slopes", T, float, double) {
-  const std::vector<double> at = edges<T>();
+TEST_CASE_TEMPLATE("special values: unary functions and their derivatives", T, float, double) {
+  const Values at = edges<T>();
   const Tensor all = to(from_vector(at, {std::ssize(at)}), dtype_of<T>);
   for (const bool strided : {false, true}) {
     const Tensor memory = strided ? transpose(stack({all, all}, 0), 0, 1) : all;
@@ -188,19 +184,19 @@ TEST_CASE_TEMPLATE("edges: functions of one number, and their slopes", T, float,
         const auto exact = static_cast<Exact>(at[i]);
         const Exact v = f.value(exact), s = f.slope(exact);
         INFO(f.name, " of ", at[i]);
-        CHECK_MESSAGE(units<T>(value[i], v) <= f.error, value[i], " and not ", static_cast<double>(v));
+        CHECK_MESSAGE(units<T>(value[i], v) <= f.error, value[i], " instead of ", static_cast<double>(v));
         CHECK_MESSAGE((std::signbit(value[i]) == std::signbit(v) || at[i] != 0), "the sign of 0");
-        // Terms cancel in some slopes: relative to 1 there.
+        // Terms cancel in some derivatives; their error is relative to 1.
         CHECK_MESSAGE((units<T>(slope[i], s) <= 64 ||
                        std::fabs(static_cast<Exact>(slope[i]) - s) <= 64 * std::numeric_limits<T>::epsilon()),
-                      "slope ", slope[i], " and not ", static_cast<double>(s));
+                      "slope ", slope[i], " instead of ", static_cast<double>(s));
       }
     }
   }
 }
 
-// By hand, in both dtypes: what a line gives, and its gradient.
-TEST_CASE_TEMPLATE("edges: limits of lines", T, float, double) {
+// Values and gradients by hand.
+TEST_CASE_TEMPLATE("special values: vectors in float32 and float64", T, float, double) {
   const auto gives = [](auto f, const Values& line, const Values& value, const Values& slope) {
     const Tensor x = to(from_vector(line, {std::ssize(line)}), dtype_of<T>).requires_grad_();
     const Tensor y = f(x);
@@ -210,7 +206,7 @@ TEST_CASE_TEMPLATE("edges: limits of lines", T, float, double) {
   };
   const auto soft = OF(softmax(x, 0));
   gives(soft, {-kInf, 0, 0}, {0, 0.5, 0.5}, {0, 0, 0});
-  gives(soft, {-kInf, -kInf, -kInf}, {kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN});  // masked_softmax gives 0
+  gives(soft, {-kInf, -kInf, -kInf}, {kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN});  // masked_softmax returns 0
   gives(soft, {kInf, 0, 0}, {kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN});
   gives(OF(masked_softmax(x, zeros({3}, boolean), 0)), {1, 2, 3}, {0, 0, 0}, {0, 0, 0});
   gives(OF(logsumexp(x, 0)), {-kInf, -kInf, -kInf}, {-kInf}, {kNaN, kNaN, kNaN});
@@ -220,20 +216,20 @@ TEST_CASE_TEMPLATE("edges: limits of lines", T, float, double) {
   gives(entropy, {0, -kInf, 0}, {std::log(2.0)}, {-0.5, 0, 0.5});
   gives(entropy, {1e30, 1e30, 1e30}, {std::log(3.0)}, {-2.0 / 3, 1.0 / 3, 1.0 / 3});
   gives(entropy, {1000, 0, -1000}, {0}, {0, 0, 0});
-  gives(OF(max(x, 0).values), {1, 3, 3}, {3}, {0, 1, 0});  // the first
-  gives(OF(amax(x, 0)), {1, 3, 3}, {3}, {0, 0.5, 0.5});    // shared
+  gives(OF(max(x, 0).values), {1, 3, 3}, {3}, {0, 1, 0});  // the first maximum
+  gives(OF(amax(x, 0)), {1, 3, 3}, {3}, {0, 0.5, 0.5});    // equal shares
   gives(OF(maximum(x, 3)), {1, 3, 5}, {3, 3, 5}, {0, 0.5, 1});
   gives(OF(prod(x, 0)), {0, 2, 3}, {0}, {6, 0, 0});
   gives(OF(prod(x, 0)), {0, 0, 3}, {0}, {0, 0, 0});
-  gives(OF(heed::stddev(x)), {2, 2, 2}, {0}, {0, 0, 0});  // where PyTorch's gradient is NaN
+  gives(OF(heed::stddev(x)), {2, 2, 2}, {0}, {0, 0, 0});  // PyTorch's gradient is NaN
   gives(OF(where(x > 0, sqrt(where(x > 0, x, 1)), 0)), {-1, 0, 4}, {0, 0, 2}, {0, 0, 0.25});
   gives(OF(where(x > 0, log(x), 0)), {-1, 1, 2}, {0, 0, std::log(2.0)}, {0, 1, 0.5});
   gives(OF(matmul(x, to(tensor({0, 1, 0}), x.dtype()))), {kInf, 1, 2}, {kNaN},
-        {0, 1, 0});  // 0 inf is no number, and is not left out
+        {0, 1, 0});  // 0 * inf is NaN and is not skipped
 }
 
-// a and b, what they give, and the gradients of both.
-TEST_CASE("edges: of two numbers") {
+// a and b, the value, and both gradients.
+TEST_CASE("special values: binary functions") {
   const struct {
     std::string name;
     Tensor (*f)(const Tensor&, const Tensor&);

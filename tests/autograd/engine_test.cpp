@@ -3,7 +3,6 @@
 #include <link.h>
 #include <pthread.h>
 
-#include <functional>
 #include <thread>
 
 #include "autograd/ops/activation.h"
@@ -11,13 +10,9 @@
 #include "nn/optim/clip.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-namespace {
-
-// Runs f on a thread with a stack of 64 KiB. The C library takes the thread-local variables of all libraries
-// out of the stack (60 KiB for OpenBLAS), so they come on top.
-void on_small_stack(const std::function<void()>& f) {
+// Runs f on a thread with a stack of 64 KiB. The C library places the thread-local variables of all libraries
+// on the stack (60 KiB for OpenBLAS), so their size is added.
+static void on_small_stack(const std::function<void()>& f) {
   size_t stack = 64 * 1024;
   dl_iterate_phdr(
       [](dl_phdr_info* library, size_t, void* sum) {
@@ -40,19 +35,17 @@ void on_small_stack(const std::function<void()>& f) {
   pthread_attr_destroy(&attributes);
 }
 
-// y + x, y * 1 and relu(y) in turn, `count` operations in all: one that saves nothing, one that saves an
-// operand and one that reads its result. The derivative is the number of additions.
-Tensor chain(const Tensor& x, int64_t count) {
+// `count` operations, alternating y + x, y * 1 and relu(y): they save nothing, an operand, and the result.
+// The derivative is the number of additions.
+static Tensor chain(const Tensor& x, int64_t count) {
   Tensor y = x;
   for (int64_t i = 0; i < count; ++i) y = i % 3 == 0 ? y + x : i % 3 == 1 ? y * 1 : relu(y);
   return y;
 }
 
-}  // namespace
-
-TEST_CASE("a value that is used several times gets the sum of what its uses send back") {
+TEST_CASE("the gradient of a value that is used several times is the sum over its uses") {
   const Tensor x = leaf(3);
-  const Tensor y = x * x;  // the inner node waits for both of its users
+  const Tensor y = x * x;  // used twice
   const Tensor z = y * x + y + x;
   z.backward();
   CHECK(x.grad().item() == 27 + 6 + 1);
@@ -73,8 +66,8 @@ TEST_CASE("several outputs, each with its incoming gradient") {
   const Tensor a = leaf({1, 2}), b = a * 3;
   const auto found = grad({b, b}, {a, b}, {.grad_outputs = {ones({2}, float64), ones({2}, float64)}});
   CHECK(values(found[0]) == Values{6, 6});
-  CHECK(values(found[1]) == Values{2, 2});  // an output is an input too
-  CHECK_FALSE(a.grad().defined());          // grad() touches no tensor's gradient
+  CHECK(values(found[1]) == Values{2, 2});  // an output may also be an input
+  CHECK_FALSE(a.grad().defined());          // grad() does not change gradients
 }
 
 TEST_CASE("higher derivatives") {
@@ -87,13 +80,13 @@ TEST_CASE("higher derivatives") {
   }
   CHECK_FALSE(x.grad().defined());
 
-  // The gradient's own gradient through backward(): d/dx (3 x^2)^2 = 36 x^3.
+  // The gradient of a gradient with backward(): d/dx (3 x^2)^2 = 36 x^3.
   const Tensor u = leaf(2);
   const Tensor slope = grad(u * u * u, {u}, true)[0];
   square(slope).backward();
   CHECK(u.grad().item() == 36 * 8);
 
-  // Gathered with a history, the gradient can be differentiated; dropping it frees its graph.
+  // A gradient with a history can be differentiated; resetting it frees its graph.
   const Tensor v = leaf(3);
   (v * v * v).backward(Tensor(), false, true);
   CHECK(v.grad().requires_grad());
@@ -101,7 +94,7 @@ TEST_CASE("higher derivatives") {
   v.set_grad({});
 }
 
-TEST_CASE("a second pass is exact where the graph was kept, and refused where it was freed") {
+TEST_CASE("a second backward pass is exact if the graph was kept, and throws if it was freed") {
   const Tensor x = leaf({1, 2});
   const Tensor h = x * x;
   const Tensor y = sum(h * x);
@@ -114,19 +107,18 @@ TEST_CASE("a second pass is exact where the graph was kept, and refused where it
               "time, or compute the result again");
   CHECK_ERROR_HAS(sum(h).backward(), "the graph of mul was used before");
   CHECK_ERROR_HAS(grad(y, {x}), "the graph of sum was used before");
-  CHECK(values(x.grad()) == Values{6, 24});  // a refused pass adds nothing
+  CHECK(values(x.grad()) == Values{6, 24});  // a pass that throws adds nothing
 }
 
-TEST_CASE("an overwritten operand is an error that names both operations and both lines") {
+TEST_CASE("the error for an overwritten operand names both operations and both lines") {
   const Tensor x = leaf({1, 2}), other = tensor({3, 4}, float64);
-  const auto here = [](int line) { return std::string(__FILE__) + ":" + std::to_string(line); };
   const Tensor y = sum(x * other);
   const int saved = __LINE__ - 1;
   NoGrad guard;
   fill_(other, 0);
   const int wrote = __LINE__ - 1;
-  CHECK_ERROR(y.backward(), "mul: a tensor of shape [2], saved at " + here(saved) +
-                                " for the gradient, was overwritten by fill_ at " + here(wrote) +
+  CHECK_ERROR(y.backward(), "mul: a tensor of shape [2], saved at " + place(saved) +
+                                " for the gradient, was overwritten by fill_ at " + place(wrote) +
                                 "; write into a clone, or after backward()");
   CHECK_FALSE(x.grad().defined());
 
@@ -134,12 +126,12 @@ TEST_CASE("an overwritten operand is an error that names both operations and bot
   const Tensor z = exp(x);
   const int computed = __LINE__ - 1;
   z.mutable_data<double>()[0] = 0;
-  CHECK_ERROR(sum(z).backward(), "exp: its result of shape [2], computed at " + here(computed) +
+  CHECK_ERROR(sum(z).backward(), "exp: its result of shape [2], computed at " + place(computed) +
                                      " and needed for the gradient, was overwritten by mutable_data at " +
-                                     here(computed + 2) + "; write into a clone, or after backward()");
+                                     place(computed + 2) + "; write into a clone, or after backward()");
 }
 
-TEST_CASE("bad requests are refused") {
+TEST_CASE("backward and grad: invalid arguments throw") {
   const Tensor x = leaf({1, 2}), constant = ones({2}, float64);
   const Tensor y = x * 2;
   const auto names_this_line = [](const std::string& text, int line) {
@@ -161,7 +153,7 @@ TEST_CASE("bad requests are refused") {
   CHECK_FALSE(found[1].defined());
 }
 
-TEST_CASE("a graph is freed with its result, and its saved values after backward") {
+TEST_CASE("a graph is freed with its result; backward frees its saved values") {
   const size_t before = memory_use().live;
   const int64_t n = 32 * 1024;  // doubles: blocks that memory_use counts
   std::weak_ptr<int> held;
@@ -185,7 +177,7 @@ TEST_CASE("a graph is freed with its result, and its saved values after backward
   {
     const Tensor y = build();
     y.backward();
-    CHECK(held.expired());  // the outline of the graph is left, its rules are gone
+    CHECK(held.expired());  // the nodes remain, their rules are freed
     CHECK(memory_use().live <=
           before + 2 * sizeof(double) * static_cast<size_t>(n) + 1024);  // x and its gradient
   }
@@ -199,7 +191,7 @@ TEST_CASE("a graph is freed with its result, and its saved values after backward
   CHECK(memory_use().live == before);
 }
 
-TEST_CASE("a gradient that a graph has saved does not change unseen") {
+TEST_CASE("changing a gradient that a graph has saved is detected") {
   const Tensor x = leaf({3, 4}), w = leaf({1, 2});
   const auto overwritten = [&](const auto& change) {
     x.set_grad({});
@@ -208,8 +200,8 @@ TEST_CASE("a gradient that a graph has saved does not change unseen") {
     change();
     return message([&] { y.backward(); });
   };
-  const auto by = [](const std::string& who, int line) {
-    return "was overwritten by " + who + " at " + __FILE__ + ":" + std::to_string(line);
+  const auto by = [](const std::string& op, int line) {
+    return "was overwritten by " + op + " at " + place(line);
   };
   CHECK(overwritten([] {}).empty());
   CHECK(contains(overwritten([&] { sum(x).backward(); }), by("backward", __LINE__)));
@@ -217,7 +209,7 @@ TEST_CASE("a gradient that a graph has saved does not change unseen") {
   CHECK(contains(overwritten([&] { clip_grad_value_({x}, 1); }), by("clip_grad_value_", __LINE__)));
 }
 
-TEST_CASE("a hook may differentiate another graph, and not the one that is running") {
+TEST_CASE("a hook may differentiate another graph, but not the one that is running") {
   const Tensor x = leaf(3);
   const Tensor y = x * x, z = y * y;
   double inner = 0;
@@ -235,7 +227,7 @@ TEST_CASE("a hook may differentiate another graph, and not the one that is runni
   CHECK_ERROR_HAS(z.backward(), "is part of a backward pass that is still running");
 }
 
-TEST_CASE("threads differentiate at once" * doctest::test_suite("threads")) {
+TEST_CASE("several threads run backward at the same time" * doctest::test_suite("threads")) {
   const Tensor shared = leaf({1, 2, 3});
   constexpr int kThreads = 4, kRounds = 200;
   std::vector<Values> by_grad(kThreads), by_backward(kThreads);
@@ -244,7 +236,7 @@ TEST_CASE("threads differentiate at once" * doctest::test_suite("threads")) {
     threads.emplace_back([&, k] {
       const Tensor own = leaf({1, 2, 3});
       for (int round = 0; round < kRounds; ++round) {
-        by_grad[k] = values(grad(sum(exp(shared * k) * shared), {shared})[0]);  // a leaf of all
+        by_grad[k] = values(grad(sum(exp(shared * k) * shared), {shared})[0]);  // shared by all threads
         sum(own * own * (k + shared.detach())).backward();
       }
       by_backward[k] = values(own.grad());
@@ -257,7 +249,7 @@ TEST_CASE("threads differentiate at once" * doctest::test_suite("threads")) {
   }
 }
 
-TEST_CASE("a graph of one thread is differentiated and freed by others" * doctest::test_suite("threads")) {
+TEST_CASE("other threads may differentiate and free a graph" * doctest::test_suite("threads")) {
   const Tensor x = leaf({1, 2});
   Tensor y;
   std::thread([&] { y = sum(chain(x, 999)); }).join();
@@ -266,7 +258,7 @@ TEST_CASE("a graph of one thread is differentiated and freed by others" * doctes
   std::thread([z = std::move(y)] {}).join();
 }
 
-TEST_CASE("a million operations in 64 KiB of stack" * doctest::test_suite("slow")) {
+TEST_CASE("a graph of a million operations needs 64 KiB of stack" * doctest::test_suite("slow")) {
   double first = 0, second = 0;
   on_small_stack([&] {
     const Tensor x = leaf(1);
@@ -274,7 +266,7 @@ TEST_CASE("a million operations in 64 KiB of stack" * doctest::test_suite("slow"
       const Tensor y = chain(x, 1000000);
       y.backward(Tensor(), true);
       first = x.grad().item();
-    }  // freed with all that it has saved
+    }  // frees the graph and all saved values
     const Tensor slope = grad(square(chain(x, 200000)), {x}, true)[0];
     slope.backward();
     second = x.grad().item();

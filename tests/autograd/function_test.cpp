@@ -1,15 +1,9 @@
 #include "autograd/function.h"
 
-#include <array>
-
 #include "tests/support/compile.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-using Inputs = std::vector<Tensor>;
-
-TEST_CASE("an operation of one's own in six lines") {
+TEST_CASE("a custom operation in six lines") {
   const Tensor x = leaf({1, 2});
 
   const auto cube = function(
@@ -21,7 +15,7 @@ TEST_CASE("an operation of one's own in six lines") {
   const int line = __LINE__ - 3;
   CHECK(std::string(Node::of(y)->name) == "cube");
   CHECK(Node::of(y)->line.line() == line);
-  const auto f = [&](const Inputs& in) { return cube(in[0]); };
+  const auto f = [&](const Tensors& in) { return cube(in[0]); };
   CHECK(gradcheck(f, {x}));
   CHECK(gradgradcheck(f, {x}));
   CHECK_FALSE(cube(x.detach()).requires_grad());
@@ -29,11 +23,11 @@ TEST_CASE("an operation of one's own in six lines") {
   CHECK(values(x.grad()) == Values{9, 9 * 256});
 }
 
-TEST_CASE("several inputs; gradients as a vector or an array; undefined is zero") {
+TEST_CASE("several inputs; gradients as a vector or an array; an undefined gradient is zero") {
   const auto lists = function(
       "lists", [](const Tensor& a, const Tensor& b, const Tensor&) { return a * b; },
       [](const Tensor& g, const Tensor& a, const Tensor& b, const Tensor&) {
-        return Inputs{g * b, g * a, Tensor()};
+        return Tensors{g * b, g * a, Tensor()};
       });
   const auto arrays = function(
       "arrays", [](const Tensor& a, const Tensor& b) { return a * b; },
@@ -41,13 +35,13 @@ TEST_CASE("several inputs; gradients as a vector or an array; undefined is zero"
         return std::array{g * b, g * a};
       });
   const Tensor a = leaf({1, 2}), b = leaf({{3}, {4}}), c = leaf(5);  // b broadcasts against a
-  CHECK(gradcheck([&](const Inputs& in) { return lists(in[0], in[1], in[2]); }, {a, b, c}));
-  CHECK(gradgradcheck([&](const Inputs& in) { return arrays(in[0], in[1]); }, {a, b}));
+  CHECK(gradcheck([&](const Tensors& in) { return lists(in[0], in[1], in[2]); }, {a, b, c}));
+  CHECK(gradgradcheck([&](const Tensors& in) { return arrays(in[0], in[1]); }, {a, b}));
   CHECK_FALSE(grad({sum(lists(a, b, c))}, {c}, {.allow_unused = true})[0].defined());
   CHECK(values(grad(sum(arrays(a, a)), {a})[0]) == Values{2, 4});
 }
 
-TEST_CASE("the forward is not recorded and may loop over memory") {
+TEST_CASE("the forward function is not recorded and may access memory directly") {
   bool recorded = true;
   const auto half = function(
       "half",
@@ -58,11 +52,11 @@ TEST_CASE("the forward is not recorded and may loop over memory") {
         return y;
       },
       [](const Tensor& g, const Tensor&) { return g / 2; });
-  CHECK(gradcheck([&](const Inputs& in) { return half(in[0]); }, {leaf({1, 2, 3})}));
+  CHECK(gradcheck([&](const Tensors& in) { return half(in[0]); }, {leaf({1, 2, 3})}));
   half(leaf(1));
   CHECK_FALSE(recorded);
 
-  // Handing an input through does not make it its own gradient's history.
+  // Returning an input does not make it its own history.
   const auto same = function(
       "same", [](const Tensor& x) { return x; }, [](const Tensor& g, const Tensor&) { return g; });
   const Tensor x = leaf({1, 2}), y = same(x);
@@ -72,7 +66,7 @@ TEST_CASE("the forward is not recorded and may loop over memory") {
   CHECK(x.is_leaf());
 }
 
-TEST_CASE("the name may be made while the program runs") {
+TEST_CASE("the name of an operation may be a temporary string") {
   std::string name = "numbered_" + std::to_string(12345678);
   const auto twice = function(
       name.c_str(), [](const Tensor& x) { return x * 2; },
@@ -81,7 +75,7 @@ TEST_CASE("the name may be made while the program runs") {
   CHECK(Node::of(twice(leaf(1)))->name == std::string("numbered_12345678"));
 }
 
-TEST_CASE("mistakes are named") {
+TEST_CASE("errors of custom operations name the mistake") {
   const Tensor x = leaf({1, 2});
   const auto plus = [](const Tensor& a, const Tensor& b) { return a + b; };
   const auto too_few =
@@ -103,7 +97,7 @@ TEST_CASE("mistakes are named") {
   CHECK_ERROR_HAS(sum(y).backward(), "square_of: a tensor of shape [2], saved at");
 }
 
-TEST_CASE("a forward or backward that takes the wrong tensors is refused by the compiler in one line") {
+TEST_CASE("a forward or backward with the wrong parameters is a compile error of one line") {
   const Texts errors = compile_errors(R"(
 #include "autograd/function.h"
 using namespace heed;
@@ -116,5 +110,5 @@ void f(const Tensor& x) {
   REQUIRE(errors.size() == 2);
   CHECK(contains(errors[0],
                  "the backward must take the incoming gradient and then every input of the forward"));
-  CHECK(errors[1].find("the forward must take 1 to 8 tensors") != std::string::npos);
+  CHECK(contains(errors[1], "the forward must take 1 to 8 tensors"));
 }

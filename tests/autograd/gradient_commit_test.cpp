@@ -2,9 +2,7 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-TEST_CASE("gradients gather in leaves, pass after pass, until they are dropped") {
+TEST_CASE("leaves accumulate gradients until they are reset") {
   const Tensor x = leaf({1, 2}), w = leaf({3, 4}), constant = tensor({5, 6}, float64);
   for (const double passes : {1.0, 2.0, 3.0}) {
     sum(x * w + x * constant).backward();
@@ -18,16 +16,16 @@ TEST_CASE("gradients gather in leaves, pass after pass, until they are dropped")
   CHECK_FALSE(x.grad().requires_grad());
 }
 
-TEST_CASE("gradients share memory with nothing") {
+TEST_CASE("gradients do not share memory") {
   const Tensor a = leaf({1, 2}), b = leaf({3, 4}), seed = tensor({1, 1}, float64);
   const auto memory = [](const Tensor& x) { return static_cast<const void*>(x.data<double>()); };
-  const auto apart = [&](const std::vector<Tensor>& tensors) {
+  const auto apart = [&](const Tensors& tensors) {
     for (size_t i = 0; i < tensors.size(); ++i)
       for (size_t j = 0; j < i; ++j)
         if (memory(tensors[i]) == memory(tensors[j])) return false;
     return true;
   };
-  const Tensor y = a + b;  // passes its gradient on as it is
+  const Tensor y = a + b;  // passes its gradient on unchanged
   y.retain_grad();
   y.backward(seed, true);
   CHECK(apart({seed, a.grad(), b.grad(), y.grad()}));
@@ -43,7 +41,7 @@ TEST_CASE("gradients share memory with nothing") {
   CHECK(values(a.grad()) == Values{2, 2});
   CHECK(values(b.grad()) == Values{1, 1});
 
-  // Views are laid out anew: a transposed gradient is not a view of another's memory either.
+  // Views are copied: a transposed gradient does not share memory either.
   const Tensor m = leaf({{1, 2, 3}, {4, 5, 6}});
   transpose(m).backward(zeros({3, 2}, float64));
   CHECK(m.grad().is_contiguous());
@@ -51,7 +49,7 @@ TEST_CASE("gradients share memory with nothing") {
   CHECK(values(a.grad()) == Values{5, 5});
 }
 
-TEST_CASE("more is added to a gradient with a history, and what others hold of it stays") {
+TEST_CASE("accumulating into a gradient with a history does not change other references to it") {
   const Tensor x = leaf(3);
   (x * x * x).backward(Tensor(), false, true);
   const Tensor first = x.grad();
@@ -66,11 +64,11 @@ TEST_CASE("more is added to a gradient with a history, and what others hold of i
   CHECK(grad(first, {x})[0].item() == 18);
 }
 
-TEST_CASE("a pass that throws adds no gradient, and leaves the graph as it can be used again") {
+TEST_CASE("a backward pass that throws adds no gradient and keeps the graph usable") {
   for (size_t thrower = 0; thrower < 5; ++thrower) {
     const Tensor a = leaf(2), b = leaf(3), c = leaf(5), h = a * b, k = b * c;
     h.retain_grad();
-    const Tensor y = h * k;  // where h or k throws, the other has its gradient already
+    const Tensor y = h * k;  // if h or k throws, the other already has its gradient
     c.set_grad(tensor(100, float64));
     const Tensor all[] = {a, b, c, h, k};
     HookHandle hook = all[thrower].register_hook([](const Tensor&) -> Tensor { throw Error("stop"); });

@@ -2,16 +2,13 @@
 
 #include <thread>
 
-#include "autograd/ops/arithmetic.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-TEST_CASE("a gradient with a history is freed with its tensor, whatever else is kept") {
+TEST_CASE("a gradient with a history is freed together with its tensor") {
   const size_t before = memory_use().live;
   for (size_t kept = 0; kept < 32; ++kept) {
     CAPTURE(kept);
-    std::vector<Tensor> keep;
+    Tensors keep;
     std::weak_ptr<int> node_of_x;
     {
       const auto token = std::make_shared<int>();
@@ -36,7 +33,7 @@ TEST_CASE("a gradient with a history is freed with its tensor, whatever else is 
   }
 }
 
-TEST_CASE("a tensor that keeps its gradient may go: second derivatives still pass through it") {
+TEST_CASE("second derivatives do not need a released tensor that retained its gradient") {
   const Tensor x = leaf(3);
   Tensor y = x * 2;
   y.retain_grad();
@@ -47,28 +44,28 @@ TEST_CASE("a tensor that keeps its gradient may go: second derivatives still pas
   CHECK(grad(first, {x})[0].item() == 48 * 3);
 }
 
-TEST_CASE("a gradient with a history that nothing could free is refused") {
+TEST_CASE("a gradient with a history that could never be freed throws") {
   const Tensor x = leaf({1, 2}), constant = leaf({3, 4}).detach();
-  const Tensor h = x * constant, y = sum(h * h);  // both are saved from here on
+  const Tensor h = x * constant, y = sum(h * h);  // saves h
   h.retain_grad();
   CHECK_ERROR_HAS(grad(y, {x}, true),
                   "mul: the gradient of a tensor of shape [2] has a history and could never be freed, "
                   "because an operation had saved the tensor before retain_grad() was called; call it before "
                   "the tensor is used, or use grad(outputs, {tensor}, true) instead");
   CHECK_FALSE(h.grad().defined());
-  constant.requires_grad_();  // the rule of h holds a tensor of its own
+  constant.requires_grad_();  // the rule of h has its own copy of the handle
   grad(sum(h * constant), {constant}, true);
-  y.backward();  // one without a history is kept as ever
+  y.backward();  // a gradient without a history is retained as usual
   CHECK(values(h.grad()) == Values{6, 16});
 
   const Tensor once = tensor({3, 4}, float64);
-  sum(x * once).backward();  // saved, and let go of
+  sum(x * once).backward();  // saved and released
   once.requires_grad_();
   sum(once * once).backward(Tensor(), false, true);
   CHECK(once.grad().requires_grad());
 }
 
-TEST_CASE("a tensor is freed while another thread adds to its gradient" * doctest::test_suite("threads")) {
+TEST_CASE("a tensor may be freed while a thread adds to its gradient" * doctest::test_suite("threads")) {
   const size_t before = memory_use().live;
   for (int round = 0; round < 100; ++round) {
     Tensor x = rand({8192}, float64).requires_grad_();

@@ -2,15 +2,13 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 static std::string run(const Hooks<std::function<void(std::string&)>>& hooks) {
   std::string order;
   hooks.each([&](const auto& hook) { hook(order); });
   return order;
 }
 
-TEST_CASE("hooks run in their order until their handle removes them") {
+TEST_CASE("hooks run in order until their handles remove them") {
   Hooks<std::function<void(std::string&)>> hooks;
   CHECK(hooks.empty());
   std::vector<HookHandle> handles;
@@ -19,13 +17,13 @@ TEST_CASE("hooks run in their order until their handle removes them") {
   CHECK(run(hooks) == "abc");
   handles[1].remove();
   CHECK(run(hooks) == "ac");
-  handles[1].remove();  // again: nothing happens
-  handles.clear();      // letting go of the handles removes nothing
+  handles[1].remove();  // no effect
+  handles.clear();      // destroying handles removes no hooks
   CHECK(run(hooks) == "ac");
   HookHandle().remove();
 }
 
-TEST_CASE("a hook may remove itself, others, and add more while they run") {
+TEST_CASE("a hook may remove itself and others, and may add hooks") {
   Hooks<std::function<void(std::string&)>> hooks;
   HookHandle first, last;
   first = hooks.add([&](std::string& order) {
@@ -50,7 +48,7 @@ TEST_CASE("a handle may outlive its hooks") {
   handle.remove();
 }
 
-TEST_CASE("tensor hooks see the complete gradient and may replace it") {
+TEST_CASE("tensor hooks receive the complete gradient and may replace it") {
   const Tensor x = tensor({1, 2}, float64).requires_grad_();
   const Tensor h = x * 3;
   std::vector<Values> seen;
@@ -62,7 +60,7 @@ TEST_CASE("tensor hooks see the complete gradient and may replace it") {
   HookHandle negate = x.register_hook([](const Tensor& g) { return -g; });
   const Tensor y = sum(h + h * h);
   y.backward(Tensor(), true);
-  CHECK(seen == std::vector<Values>{{7, 13}});  // once, with both uses in it
+  CHECK(seen == std::vector<Values>{{7, 13}});  // called once, with the sum over both uses
   CHECK(values(x.grad()) == Values{-10.5, -19.5});
   CHECK(values(grad({y}, {x}, {.retain_graph = true})[0]) == Values{-10.5, -19.5});
   CHECK(values(grad({y}, {h}, {.retain_graph = true})[0]) == Values{3.5, 6.5});
@@ -75,7 +73,7 @@ TEST_CASE("tensor hooks see the complete gradient and may replace it") {
   CHECK(seen.size() == 3);
   CHECK(values(x.grad()) == Values{21, 39});
 
-  // Removed while it runs: this time yes, the next time no.
+  // A hook that removes itself runs once.
   int calls = 0;
   HookHandle once;
   once = h.register_hook([&](const Tensor&) {
@@ -91,7 +89,7 @@ TEST_CASE("tensor hooks see the complete gradient and may replace it") {
   CHECK_ERROR(y.backward(), "hook on mul: the gradient is float64 [2] and the hook returned float64 []");
 }
 
-TEST_CASE("no hook runs for what needed no gradient when the operation was recorded") {
+TEST_CASE("no hook runs for an input that needed no gradient when the operation was recorded") {
   const Tensor x = tensor({{1, 2, 4}}, float64).requires_grad_(), w = tensor({1, 2, 3}, float64);
   const Tensor y = layer_norm(x, {3}, w);
   w.requires_grad_();
@@ -104,13 +102,14 @@ TEST_CASE("no hook runs for what needed no gradient when the operation was recor
   CHECK(calls == 0);
 }
 
-TEST_CASE("hooks go with the graph that they hang on, what they hold with them") {
+TEST_CASE("hooks and the objects that they capture are freed with the graph") {
   std::weak_ptr<int> held;
   {
     const auto token = std::make_shared<int>();
     held = token;
     const Tensor x = tensor({1, 2}, float64).requires_grad_(), h = x * 3, y = sum(h * h);
-    h.register_hook([token, y](const Tensor&) { return Tensor(); });  // y's graph holds h, and h's hook y
+    h.register_hook(
+        [token, y](const Tensor&) { return Tensor(); });  // a cycle: y's graph holds h, and h's hook holds y
     y.backward();
   }
   CHECK(held.expired());

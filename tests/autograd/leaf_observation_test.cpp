@@ -1,19 +1,16 @@
 #include "autograd/leaf_observation.h"
 
-#include "autograd/ops/arithmetic.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-TEST_CASE("an observer is told of a leaf's gradient as soon as it is complete") {
+TEST_CASE("an observer is called when the gradient of a leaf is complete") {
   struct Leaves : Observer {
     void on_backward(Node& node, const Tensor&) override { seen.emplace_back(node.name); }
     void on_leaf_gradient(Node&, const Tensor& g) override { seen.push_back(to_string(values(g)[0])); }
-    std::vector<std::string> seen;
+    Texts seen;
   };
   const Tensor x = leaf(2), w = leaf(3);
   const Tensor y = x * w * w + x;
   Leaves leaves;
   y.backward();
-  CHECK(leaves.seen == std::vector<std::string>{"add", "mul", "mul", "10", "12"});
+  CHECK(leaves.seen == Texts{"add", "mul", "mul", "10", "12"});
 }

@@ -1,11 +1,6 @@
-#include "autograd/node.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-static Tensor fresh(const Tensor& x) { return clone(x.detach()); }
-
-TEST_CASE("a node has a name of its own, wherever the name was written") {
+TEST_CASE("a node copies its name") {
   const Tensor x = leaf(2);
   std::string name = "a name that is no literal, and long";
   const std::string before = name;
@@ -17,7 +12,7 @@ TEST_CASE("a node has a name of its own, wherever the name was written") {
   CHECK(Node::of(z)->name == before);
 }
 
-TEST_CASE("a rule that cannot be moved into its node leaves nothing behind") {
+TEST_CASE("a rule whose move constructor throws leaks nothing") {
   struct Fragile {
     Fragile() = default;
     Fragile(Fragile&&) { throw Error("no room"); }

@@ -5,15 +5,7 @@
 #include "tests/support/compile.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-namespace {
-
-Tensor fresh(const Tensor& x) { return clone(x.detach()); }
-
-}  // namespace
-
-TEST_CASE("record keeps only what leads to a gradient") {
+TEST_CASE("record keeps only rules whose input needs a gradient") {
   const Tensor x = leaf(2), constant = tensor(3, float64);
   bool first = false, second = false;
   const auto token = std::make_shared<int>();
@@ -30,10 +22,7 @@ TEST_CASE("record keeps only what leads to a gradient") {
                     }}});
   };
   CHECK_FALSE(product(constant, constant).requires_grad());
-  {
-    const NoGrad guard;
-    CHECK_FALSE(product(x, x).requires_grad());
-  }
+  unrecorded([&] { CHECK_FALSE(product(x, x).requires_grad()); });
   CHECK(token.use_count() == 1);
   {
     const Tensor y = product(x, constant);
@@ -46,7 +35,7 @@ TEST_CASE("record keeps only what leads to a gradient") {
   CHECK_FALSE(second);
 }
 
-TEST_CASE("a node says what it is") {
+TEST_CASE("a node knows its operation, shape, dtype, line and inputs") {
   const Tensor x = leaf({1, 2});
   const Tensor y = relu(x);
   const int line = __LINE__ - 1;
@@ -61,13 +50,13 @@ TEST_CASE("a node says what it is") {
   CHECK(Node::of(x)->is_leaf());
   CHECK_FALSE(node.is_leaf());
   CHECK(node.result.defined());
-  CHECK_FALSE(node.result.requires_grad());        // it knows its result's values, never its result
-  CHECK_FALSE(Node::of(x + 1)->result.defined());  // and those only where a rule reads them
+  CHECK_FALSE(node.result.requires_grad());        // it holds the result's values without its graph
+  CHECK_FALSE(Node::of(x + 1)->result.defined());  // only if a rule reads them
   CHECK(at(node.line) == "at " __FILE__ ":" + std::to_string(line));
   CHECK(at({}) == "at an unknown line");
 }
 
-TEST_CASE("a result that is its own operand has the operand's history behind its rule") {
+TEST_CASE("a result that is its own operand also has the operand's history") {
   const Tensor x = leaf(3), h = x * 2;
   const Tensor y = record("tripled", h, {{h, [](const Tensor& g) { return 3 * g; }}});
   const Tensor z = record(
@@ -76,7 +65,7 @@ TEST_CASE("a result that is its own operand has the operand's history behind its
   CHECK(x.grad().item() == 2 * 3 * 5);
 }
 
-TEST_CASE("a rule that an edge cannot take is refused by the compiler in one line") {
+TEST_CASE("an invalid rule of an edge is a compile error of one line") {
   const Texts errors = compile_errors(R"(
 #include "autograd/node.h"
 using namespace heed;
@@ -98,7 +87,7 @@ void f(const Tensor& x) {
     CHECK(contains(errors[i], "the gradient rule of an Edge takes (const Tensor& g), or (const Tensor& g, "));
 }
 
-TEST_CASE("what a rule returns is summed to its input's shape, and must broadcast from it") {
+TEST_CASE("the gradient from a rule is summed to the input's shape, which must broadcast to it") {
   const Tensor x = leaf({{1}, {2}});  // [2, 1]
   const auto returning = [&](const Tensor& g) {
     return record("odd", ones({2, 3}, float64), {{x, [g](const Tensor&) { return g; }}});
@@ -114,7 +103,7 @@ TEST_CASE("what a rule returns is summed to its input's shape, and must broadcas
                   "gave float64 [1] for an input that is float64 [2, 1]");
 }
 
-TEST_CASE("reference mode runs the references") {
+TEST_CASE("reference mode runs the reference implementations") {
   const Tensor x = leaf({1, 2, 3});
   const Reference off(false);
   const Tensor fast = layer_norm(x, {3});
@@ -125,7 +114,7 @@ TEST_CASE("reference mode runs the references") {
   for (size_t i = 0; i < 3; ++i) CHECK(values(fast)[i] == doctest::Approx(values(slow)[i]));
 }
 
-TEST_CASE("what is said in operations is recorded at its caller's line") {
+TEST_CASE("operations inside a composed operation are recorded at its caller's line") {
   const Tensor x = leaf({1, 2});
   const auto twice = [](Operand v) {
     const OpScope scope("twice", v.line());

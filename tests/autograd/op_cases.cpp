@@ -1,13 +1,11 @@
 #include "tests/autograd/op_cases.h"
 
-#include <algorithm>
-
 #include "heed.h"
 
 namespace heed::test {
 namespace {
 
-// ---- plain loops, for what has no gradient to check ----
+// ---- plain loops, for operators without a gradient ----
 
 template <class F>
 Tensor each(const Inputs& in, DType dtype, F f) {
@@ -17,7 +15,7 @@ Tensor each(const Inputs& in, DType dtype, F f) {
   return from_vector(y, in[0].shape(), dtype);
 }
 
-// For every row of a matrix: the position of the first element that `better` prefers to all others.
+// The position of the best element in every row of a matrix, the first of equal ones.
 template <class Better>
 Tensor best_of_rows(const Tensor& x, Better better) {
   std::vector<int64_t> best;
@@ -65,7 +63,7 @@ const std::vector<OpCase>& op_cases() {
        .inputs = {{3, 4}, between(-0.6, -0.1, {3, 4}), between(0.1, 0.6, {3, 4})}, .broadcasts = true, .records = "where"},
       {"gelu", [](auto& in) { return gelu(in[0]); }, {{2, 3}}},
       {"gelu", [](auto& in) { return gelu(in[0], Gelu::tanh); }, {{2, 3}}},
-      {.op = "gelu", .call = [](auto& in) { return matmul(gelu(in[0]), in[1]); }, .inputs = {{2, 3}, {3, 2}}, .records = "matmul"},  // made again
+      {.op = "gelu", .call = [](auto& in) { return matmul(gelu(in[0]), in[1]); }, .inputs = {{2, 3}, {3, 2}}, .records = "matmul"},  // recomputed
 
       // elementwise, two or three operands
       {.op = "add", .call = [](auto& in) { return in[0] + in[1]; }, .inputs = {{2, 3}, {2, 3}}, .broadcasts = true},
@@ -246,7 +244,7 @@ const std::vector<OpCase>& op_cases() {
       {.op = "argsort", .call = [](auto& in) { return argsort(in[0], 1, true); }, .inputs = {integers(0, 3, {3, 5})}},
       {.op = "argsort", .call = [](auto& in) { return argsort(in[0]); }, .inputs = {integers(0, 3, {3, 5})}},
 
-      // softmax and normalisation
+      // softmax and normalization
       {"softmax", [](auto& in) { return softmax(in[0], -1); }, {{2, 3}}},
       {"softmax", [](auto& in) { return softmax(in[0], 1); }, {{2, 3, 2}}},
       {"log_softmax", [](auto& in) { return log_softmax(in[0], -1); }, {{2, 3}}},
@@ -269,7 +267,7 @@ const std::vector<OpCase>& op_cases() {
       {.op = "rms_norm", .call = [](auto& in) { return rms_norm(in[0], {3}, in[1]); }, .inputs = {{2, 3}, {3}}},
       {"rms_norm", [](auto& in) { return rms_norm(in[0], {2, 3}); }, {{2, 2, 3}}},
 
-      // recurrence; some inputs are of one shape, so that one tensor stands in several places
+      // recurrence; some inputs have equal shapes, so that one tensor can be passed several times
       {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::rnn_tanh, in[0], in[1], in[2], in[3]); }, .inputs = {{3, 2, 2}, {2, 2}, {2, 2}, {2}}, .empty = {{3, 0, 2}, {0, 2}, {2, 2}, {2}}},
       {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::rnn_relu, in[0], in[1], in[2], in[3], {.lengths = in[4], .reverse = true}); }, .inputs = {{3, 2, 2}, {2, 2}, {2, 2}, {2}, positions(4, {2})}, .low = 0.1, .empty = {{3, 0, 2}, {0, 2}, {2, 2}, {2}, positions(4, {0})}},
       {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::gru, in[0], in[1], in[2], in[3], {.reverse = true}); }, .inputs = {{3, 2, 6}, {2, 2}, {6, 2}, {6}}, .empty = {{3, 0, 6}, {0, 2}, {6, 2}, {6}}},

@@ -2,14 +2,13 @@
 
 #include "autograd/ops/sort.h"
 
-/// The table of operators. A row says how to call one; op_checks.h derives from it everything that an
-/// operator promises: gradients of first and second order, layouts, empty and broadcast operands, both
-/// precisions.
+/// The table of operators. A row describes a call of one; op_checks.h uses it to check everything that an
+/// operator guarantees: first and second derivatives, layouts, empty and broadcast operands, both precisions.
 namespace heed::test {
 
 using Inputs = std::vector<Tensor>;
 
-/// What a row returns: one tensor, several, or values with indices.
+/// The result of a row: one tensor, several, or values with indices.
 struct Outputs : std::vector<Tensor> {
   Outputs() = default;
   Outputs(Tensor y) : vector{std::move(y)} {}
@@ -17,7 +16,7 @@ struct Outputs : std::vector<Tensor> {
   Outputs(ValuesIndices pair) : vector{std::move(pair.values), std::move(pair.indices)} {}
 };
 
-/// How a row calls its operator: a lambda without captures, and the line where it stands.
+/// The call of an operator: a lambda without captures, and its source line.
 class Call {
  public:
   Call() = default;
@@ -34,7 +33,7 @@ class Call {
   Outputs (*call_)(const Inputs&) = nullptr;
 };
 
-/// An argument of a row. Braces alone are the shape of random floating numbers in the row's range.
+/// An argument of a row. A shape in braces alone means random floating numbers in the row's range.
 struct Input {
   enum class Kind { floating, constant, integers, positions, mask };
   Input(std::initializer_list<int64_t> sizes) : shape(sizes) {}
@@ -46,18 +45,18 @@ struct Input {
 
   Shape shape;
   Kind kind = Kind::floating;
-  double low = 0, high = 0;  // a range of its own where low < high
+  double low = 0, high = 0;  // replace the range of the row if low < high
 };
 
 /// Floating numbers in [low, high).
 inline Input between(double low, double high, const Shape& shape) {
   return {shape, Input::Kind::floating, low, high};
 }
-/// The same, of an argument that has no gradient.
+/// The same for an argument without a gradient.
 inline Input constant(double low, double high, const Shape& shape) {
   return {shape, Input::Kind::constant, low, high};
 }
-/// Floating whole numbers from low to high - 1, so that some are equal; they have no gradient.
+/// Floating whole numbers from low to high - 1, some of them equal; without a gradient.
 inline Input integers(double low, double high, const Shape& shape) {
   return {shape, Input::Kind::integers, low, high};
 }
@@ -68,29 +67,29 @@ inline Input positions(int64_t count, const Shape& shape) {
 /// bool.
 inline Input mask(const Shape& shape) { return {shape, Input::Kind::mask, 0, 2}; }
 
-/// A row. Choose the range away from kinks and poles: differences are taken 1e-6 to either side.
+/// A row. The range must avoid kinks and poles, since numeric gradients use steps of 1e-6 to either side.
 struct OpCase {
   const char* op;
   Call call;
   std::vector<Input> inputs;
-  double low = -1, high = 1;  // of the inputs' values
-  /// Inputs may have size 1, or a leading dimension less, where the others have more.
+  double low = -1, high = 1;  // range of the inputs
+  /// The inputs broadcast against each other.
   bool broadcasts = false;
-  /// Inputs of zero size to try; when left out, the first size of the first input, wherever an input starts
-  /// with it, becomes 0.
+  /// Inputs without elements. By default, the first size of the first input becomes 0 in every input that
+  /// begins with the same size.
   std::vector<Input> empty = {};
-  /// An operand of zero size must be an Error.
+  /// Empty inputs must throw an Error.
   bool refuses_empty = false;
-  /// Needs its first input contiguous: other layouts may be an Error.
+  /// Needs a contiguous first input: other layouts may throw an Error.
   bool refuses_strides = false;
-  /// The same by loops over plain numbers, where reference cases have nothing.
+  /// The same by loops over plain numbers, for operators without reference cases.
   Call plain = {};
-  /// Writes into its first input; `plain` must give the same values, and recording must be an Error.
+  /// Writes into its first input; `plain` must return the same values, and recording must throw an Error.
   bool in_place = false;
-  /// Other operations that error messages may name: those that this one records, being said in terms of them,
-  /// and those that `call` makes beside it: "matmul where".
+  /// Other operations that error messages may name, such as "matmul where": those of which this one is
+  /// composed, and others in `call`.
   const char* records = "";
-  /// Of float32 against float64, relative to the larger of 1 and the value.
+  /// Tolerance of float32 against float64, relative to max(1, |value|).
   double float_tolerance = 1e-5;
 };
 

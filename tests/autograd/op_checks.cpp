@@ -11,7 +11,7 @@ enum class Layout { contiguous, transposed, stepped, repeated };
 constexpr std::pair<Layout, const char*> layouts[] = {
     {Layout::transposed, "transposed"}, {Layout::stepped, "stepped"}, {Layout::repeated, "repeated"}};
 
-// Memory whose elements are not neighbours, seen in this shape.
+// An uninitialized tensor of this shape and layout.
 Tensor room_for(const Shape& shape, DType dtype, Layout layout) {
   const int64_t rank = shape.dim(), last = rank - 1;
   Shape stored = shape;
@@ -32,7 +32,7 @@ Tensor room_for(const Shape& shape, DType dtype, Layout layout) {
   return Tensor::empty(shape, dtype);
 }
 
-// The inputs of a row, the same numbers at every call. All are float32 numbers, whatever the dtype.
+// The inputs of a row, the same in each call. All values are exact in float32.
 Inputs make(const OpCase& row, const std::vector<Input>& inputs, DType dtype = float64) {
   Generator generator(7);
   Inputs made;
@@ -54,7 +54,7 @@ Inputs make(const OpCase& row, const std::vector<Input>& inputs, DType dtype = f
 
 Inputs make(const OpCase& row) { return make(row, row.inputs); }
 
-// The same values in other memory. Repeated memory keeps the first of each.
+// A copy in another layout. Repeated memory keeps the first value of each.
 Tensor laid_out(const Tensor& x, Layout layout) {
   Tensor y = room_for(x.shape(), x.dtype(), layout);
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
@@ -68,7 +68,7 @@ Tensor laid_out(const Tensor& x, Layout layout) {
   return y;
 }
 
-// Which inputs are to get a gradient: bit i for input i.
+// A set of inputs that require gradients: bit i for input i.
 using Subset = uint64_t;
 
 Subset all_differentiable(const std::vector<Input>& inputs) {
@@ -85,10 +85,10 @@ Inputs leaves_of(const Inputs& in, Subset wanted) {
   return leaves;
 }
 
-// Numbers without a pattern, the same for every layout and dtype.
+// Irregular numbers, the same for every layout and dtype.
 Tensor cotangent(const Tensor& y) { return to(cos(3.7 * counted(y.shape(), float64) + 1), y.dtype()); }
 
-// Gradients of the sum over outputs of <output, cotangent>; zeros where an input was not used.
+// Gradients of the sum over outputs of <output, cotangent>; zeros for unused inputs.
 Inputs gradients(const Outputs& outputs, const Inputs& leaves, bool create_graph = false) {
   Inputs used, incoming, found(leaves.size());
   for (const Tensor& y : outputs)
@@ -108,7 +108,7 @@ struct Result {
   Inputs outputs, grads;
 };
 
-// With the gradients of all inputs that can have one.
+// Includes the gradients of all differentiable inputs.
 Result run(const OpCase& row, const Inputs& in, bool create_graph = false) {
   const GradMode mode(grad_enabled() && !row.in_place);
   const Inputs leaves = leaves_of(in, row.in_place ? 0 : all_differentiable(row.inputs));
@@ -127,8 +127,7 @@ class Report {
     (detail::append(text, parts), ...);
     findings.push_back(std::move(text));
   }
-  /// Runs a check; what it throws is a finding, of its own kind: it says nothing about the fault that was
-  /// looked for.
+  /// Runs a check. An exception is a finding of its own kind.
   template <class F>
   void guard(const std::string& what, F&& check) {
     try {
@@ -219,7 +218,7 @@ void check_broadcast(const OpCase& row, Report& report) {
         leaves_of(in, all);
         check_both_orders(report, what, row.call, in);
       }
-      // Broadcasting is what expanding first would be.
+      // Broadcasting equals expanding first.
       if (row.in_place) continue;
       report.guard(what, [&] {
         const Inputs small = make(row, inputs);
@@ -233,7 +232,7 @@ void check_broadcast(const OpCase& row, Report& report) {
 
 void check_layouts(const OpCase& row, Report& report) {
   for (const auto& [layout, name] : layouts)
-    for (size_t which = 0; which <= row.inputs.size(); ++which) {  // one input alone, then all
+    for (size_t which = 0; which <= row.inputs.size(); ++which) {  // each input alone, then all
       const bool everyone = which == row.inputs.size();
       if (everyone && row.inputs.size() == 1) continue;
       if (row.in_place && layout == Layout::repeated && (which == 0 || everyone)) continue;
@@ -290,13 +289,13 @@ void check_fused(const OpCase& row, Report& report) {
     const Result fused = run(row, make(row));
     report.compare("one pass against recorded", fused, run(row, make(row), true), 1e-10);
     const Reference switched(!reference_mode());
-    report.compare("operation against twin", fused, run(row, make(row)), 1e-10);
+    report.compare("operation against reference", fused, run(row, make(row)), 1e-10);
   });
 }
 
 namespace {
 
-// Ways to overwrite a tensor; each returns the name that the message must have.
+// Ways to overwrite a tensor, with the name that the message must contain.
 struct Writer {
   const char* name;
   void (*write)(const Tensor& x);
@@ -316,13 +315,13 @@ const Writer writers[] = {
      [](const Tensor& x) { fill_(x.dim() > 0 ? select(x, 0, 0) : x.detach(), 0); }},
 };
 
-// Whether the message begins with the name of the operation, or of one that the row says it may name.
+// Whether the message begins with the name of the operation or of another that the row allows.
 bool names(const OpCase& row, const std::string& message) {
   const std::string op = message.substr(0, message.find(':'));
   return op == row.op || contains(" " + std::string(row.records) + " ", " " + op + " ");
 }
 
-// The gradient is exact, or the message says who and where.
+// The gradient must be exact, or the message must name the operation, the writer and their lines.
 void check_overwrite(Report& report, const OpCase& row, const std::string& what, const Writer& writer,
                      const Inputs& want, const std::function<Inputs()>& gradient) {
   Inputs got;
@@ -332,10 +331,10 @@ void check_overwrite(Report& report, const OpCase& row, const std::string& what,
     const std::string message = error.what();
     const std::string file = std::string(row.call.line.file_name()) + ":";
     if (!contains(message, std::string(writer.name) + " at " + __FILE__ ":"))
-      report.found(what, ": the message does not say that and where ", writer.name, " wrote: ", message);
-    // A twin's operations save under names of their own.
+      report.found(what, ": the message lacks the write by ", writer.name, " or its line: ", message);
+    // Operations of a reference implementation have other names.
     if (!(names(row, message) || reference_mode()) || !contains(message, file))
-      report.found(what, ": the message does not say that and where ", row.op, " saved: ", message);
+      report.found(what, ": the message lacks the save by ", row.op, " or its line: ", message);
     return;
   }
   report.compare(what + ", gradient", got, want, 1e-12);
@@ -356,7 +355,7 @@ void check_overwritten(const OpCase& row, Report& report) {
     try {
       writer.write(x);
     } catch (const Error&) {
-      return false;  // a bool cannot be multiplied, a repeated tensor not be written
+      return false;  // a bool cannot be multiplied, and a repeated tensor cannot be written
     }
     return true;
   };
@@ -404,7 +403,7 @@ void check_plain(const OpCase& row, Report& report) {
     const Inputs in = make(row);
     const Outputs got = row.call(in);
     report.compare("against plain numbers, output", got, want, 1e-12);
-    if (row.in_place && !got[0].same_as(in[0])) report.found("does not give back its operand");
+    if (row.in_place && !got[0].same_as(in[0])) report.found("does not return its operand");
   });
   if (!row.in_place) return;
   const Inputs in = make(row);
@@ -417,7 +416,7 @@ void check_plain(const OpCase& row, Report& report) {
   report.guard("in place", [&] {
     const NoGrad guard;
     row.call(in);
-    if (TensorImpl::of(in[0]).storage->version == version) report.found("does not count its write");
+    if (TensorImpl::of(in[0]).storage->version == version) report.found("does not increment the version");
   });
 }
 
@@ -445,11 +444,11 @@ void check_refusals(const OpCase& row, Report& report) {
         const bool shown =
             wrong == "undefined"s || contains(said, "[") || contains(said, heed::name_of(other));
         if (!names(row, said) || line < first || line > first + 4 || !shown)
-          report.found("input ", i, ", ", wrong, ": who refused what, and where it was called? ", text);
+          report.found("input ", i, ", ", wrong, ": the message lacks a name or the line: ", text);
         ++refusals;
       }
     }
-  if (refusals == 0 && !row.inputs.empty()) report.found("refuses nothing");
+  if (refusals == 0 && !row.inputs.empty()) report.found("throws for no invalid argument");
 }
 
 void check_row(const OpCase& row, Report& report) {
@@ -459,9 +458,8 @@ void check_row(const OpCase& row, Report& report) {
 }
 
 std::vector<Tensor> inputs_of(const OpCase& row) {
-  Inputs inputs = make(row);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (row.inputs[i].differentiable()) inputs[i].requires_grad_();
+  const Inputs inputs = make(row);
+  leaves_of(inputs, all_differentiable(row.inputs));
   return inputs;
 }
 

@@ -2,21 +2,15 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
+static std::source_location line_of(Operand x) { return x.line(); }
 
-namespace {
-
-std::source_location line_of(Operand x) { return x.line(); }
-
-// The dtype that a number gets beside a tensor, or the error.
-std::string dtype_of_both(Operand a, Operand b) {
+// The common dtype of both operands, or the error.
+static std::string dtype_of_both(Operand a, Operand b) {
   const std::string error = message([&] { match_dtypes(a, b); });
   return error.empty() ? to_string(a->dtype()) : error;
 }
 
-}  // namespace
-
-TEST_CASE("an operand is a tensor or a number, and the line where it was written") {
+TEST_CASE("an operand holds a tensor or a number, and its source line") {
   const Tensor x = ones({2, 3});
   const Operand tensor_operand = x, number = 2, real = 2.5f, none;
   CHECK(tensor_operand.tensor().same_as(x));
@@ -35,7 +29,7 @@ TEST_CASE("an operand is a tensor or a number, and the line where it was written
   CHECK(std::string(line_of(x).file_name()) == __FILE__);
 }
 
-TEST_CASE("an operand may become another tensor and keeps its line") {
+TEST_CASE("an operand that is assigned another tensor keeps its line") {
   Operand x = 3;
   const auto line = x.line().line();
   x.assign(ones({2}));
@@ -47,23 +41,23 @@ TEST_CASE("an operand may become another tensor and keeps its line") {
   CHECK(copy->shape() == Shape{2});
 }
 
-TEST_CASE("an operand owns a tensor that has no name") {
+TEST_CASE("an operand keeps a temporary tensor alive") {
   const Tensor x = ones({2});
   const Operand sum = x + x;
-  zeros({2});  // would take the memory of one that is gone
+  zeros({2});  // would reuse the memory of a freed tensor
   CHECK(values(sum) == Values{2, 2});
   const Operand copy = sum;
   CHECK(copy.tensor().same_as(sum.tensor()));
 }
 
-TEST_CASE("an integer beyond 2^53 is exact beside int64") {
+TEST_CASE("an integer beyond 2^53 combines exactly with an int64 tensor") {
   const int64_t big = (int64_t{1} << 53) + 1;
   const Tensor x = tensor({big, big - 1}, int64);
   CHECK((x == big).to_vector<bool>() == std::vector<bool>{true, false});
   CHECK((x + big).to_vector<int64_t>() == std::vector<int64_t>{2 * big, 2 * big - 1});
 }
 
-TEST_CASE("numbers take the dtype of the tensor beside them") {
+TEST_CASE("numbers take the dtype of the other operand") {
   const Tensor f = ones({2}), d = ones({3}, float64), i = ones({}, int64), b = ones({1}, boolean);
   CHECK(dtype_of_both(1.5, f) == "float32");
   CHECK(dtype_of_both(1.5, d) == "float64");
@@ -80,15 +74,15 @@ TEST_CASE("numbers take the dtype of the tensor beside them") {
   CHECK(values(number) == Values{1.5});
 }
 
-TEST_CASE("dtypes that do not fit are refused") {
+TEST_CASE("mismatched dtypes throw") {
   const Tensor f = ones({2}), d = ones({3}, float64), i = ones({}, int64), b = ones({1}, boolean);
   CHECK(dtype_of_both(1.5, i) ==
         "the number 1.5 does not fit a int64 tensor; convert the tensor with to(x, float32)");
   CHECK(dtype_of_both(2, b).find("the number 2 does not fit a bool tensor") == 0);
   CHECK(dtype_of_both(f, d).starts_with(
       "a is float32 [2], b is float64 [3]; operands must have one dtype, convert one with to(x, float64)"));
-  CHECK(dtype_of_both(f, i).find("convert one with to(x, float32)") != std::string::npos);
-  CHECK(dtype_of_both(i, f).find("convert one with to(x, float32)") != std::string::npos);
+  CHECK(contains(dtype_of_both(f, i), "convert one with to(x, float32)"));
+  CHECK(contains(dtype_of_both(i, f), "convert one with to(x, float32)"));
 
   CHECK_ERROR(check_floating(i),
               "x is int64 []; this operation is for float32 and float64, convert with to(x, float32)");

@@ -1,4 +1,4 @@
-// Every row of the table, and faults planted to see that the checks find them.
+// Runs every check on every row of the table, and on planted faults that the checks must detect.
 
 #include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
@@ -7,10 +7,9 @@
 #include "tests/autograd/op_checks.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
 using namespace heed::test;
 
-TEST_CASE("operators: every row withstands every check") {
+TEST_CASE("operators: every row passes every check") {
   for (const OpCase& row : op_cases())
     for (const std::string& finding : findings(row, check_row)) FAIL_CHECK(finding);
 }
@@ -18,18 +17,17 @@ TEST_CASE("operators: every row withstands every check") {
 namespace {
 
 bool finds(Check* check, const OpCase& row, const std::string& text) {
-  const Findings found = findings(row, check);
-  return std::any_of(found.begin(), found.end(), [&](auto& finding) { return contains(finding, text); });
+  return std::ranges::any_of(findings(row, check), [&](auto& finding) { return contains(finding, text); });
 }
 
-// A row for what is planted below.
+// A row for an operation with a planted fault.
 OpCase planted(Call call, std::vector<Input> inputs = {{2, 3}}) {
   return {.op = "planted", .call = call, .inputs = std::move(inputs)};
 }
 
 #define PLANTED(...) planted([](auto& in) -> Tensor { return __VA_ARGS__; })
 
-// Ops as somebody might write them. Each is right but for one thing.
+// Operations with one fault each.
 
 Tensor plain_square(const Tensor& x) {
   const NoGrad guard;
@@ -41,19 +39,19 @@ Tensor wrong_rule(Operand x) {
   return record("planted", plain_square(x), {{x, [x = save(x)](const Tensor& g) { return g * x(); }}});
 }
 
-// The gradient is right, but a constant: it cannot be differentiated again.
+// The gradient is correct but has no history.
 Tensor wrong_second(Operand x) {
   return record("planted", plain_square(x),
                 {{x, [x = save(x)](const Tensor& g) { return g * (2 * x().detach()); }}});
 }
 
-// The gradient of b is that of a where both need one.
+// The gradient of b equals that of a.
 Tensor wrong_pair(Operand a, Operand b) {
   const auto rule = [&] { return [b = save(b)](const Tensor& g) { return g * b(); }; };
   return record("planted", clone(mul(a->detach(), b->detach())), {{a, rule()}, {b, rule()}});
 }
 
-// Right for operands of one shape; takes a row of a matrix for a broadcast one.
+// Correct for operands of one shape; takes one row of the gradient of a broadcast operand.
 Tensor wrong_broadcast(Operand a, Operand b) {
   const Tensor y = a->detach() * b->detach();
   return record("planted", y,
@@ -64,7 +62,7 @@ Tensor wrong_broadcast(Operand a, Operand b) {
                   }}});
 }
 
-// Reads memory in a row, whatever the strides.
+// Ignores the strides.
 Tensor wrong_strides(Operand x) {
   Tensor y = Tensor::empty(x->shape(), x->dtype());
   visit_floating(x->dtype(), [&]<class T>(Type<T>) {
@@ -74,21 +72,21 @@ Tensor wrong_strides(Operand x) {
   return y;
 }
 
-// Computes in float32 whatever the dtype is.
+// Computes in float32 for every dtype.
 Tensor wrong_precision(Operand x) {
   return record("planted", to(exp(to(x->detach(), float32)), x->dtype()),
                 {{x, [](const Tensor& g, const Tensor& y) { return g * y; }}});
 }
 
-// Is far less exact in float32 than it could be: 1 - cos(x) for small x.
+// Inaccurate in float32: 1 - cos(x) for small x.
 Tensor cancels(Operand x) { return (1 - cos(x)) / square(x); }
 
-// Keeps the operand without save().
+// Captures the operand without save().
 Tensor wrong_save(Operand x) {
   return record("planted", plain_square(x), {{x, [x = x.tensor()](const Tensor& g) { return g * (2 * x); }}});
 }
 
-// Refuses, but does not say who and where.
+// Throws without names and lines.
 Tensor wrong_message(Operand x) {
   const int64_t version = TensorImpl::of(x).storage->version;
   return record("planted", plain_square(x), {{x, [x = x.tensor(), version](const Tensor& g) {
@@ -98,7 +96,7 @@ Tensor wrong_message(Operand x) {
                                               }}});
 }
 
-// One pass and recorded form differ.
+// The fused and the recorded gradient differ.
 Tensor wrong_one_pass(Operand x) {
   return record("planted", plain_square(x), {{x, [x = save(x)](const Tensor& g) {
                                                 if (!grad_enabled()) return g * (2.001 * x());
@@ -106,22 +104,22 @@ Tensor wrong_one_pass(Operand x) {
                                               }}});
 }
 
-// The twin is another function.
-Tensor wrong_twin(Operand x) {
-  const ReferenceFunction twin = [](const std::vector<Tensor>& in) { return in[0] * in[0] * in[0]; };
-  if (reference_mode()) return twin({x});
+// The reference implementation is another function.
+Tensor wrong_reference(Operand x) {
+  const ReferenceFunction reference = [](const Tensors& in) { return in[0] * in[0] * in[0]; };
+  if (reference_mode()) return reference({x});
   return record(
       "planted", plain_square(x), {x},
-      [x = save(x)](const Tensor& g, const Tensor&) -> Gradients { return {g * (2 * x())}; }, twin);
+      [x = save(x)](const Tensor& g, const Tensor&) -> Gradients { return {g * (2 * x())}; }, reference);
 }
 
-// Looks at the first element even where there is none.
+// Throws for empty inputs.
 Tensor wrong_empty(Operand x) {
   check(x->numel() > 0, "planted: nothing there");
   return clone(x);
 }
 
-// Gives a broken gradient for no elements.
+// The gradient is NaN for empty inputs.
 Tensor wrong_empty_gradient(Operand x, Operand weight) {
   return record(
       "planted", x->detach() * weight->detach(),
@@ -138,7 +136,7 @@ Tensor wrong_in_place(Operand x) {
 
 }  // namespace
 
-TEST_CASE("operators: planted faults are found") {
+TEST_CASE("operators: the checks detect planted faults") {
   const OpCase good = {"square", [](auto& in) { return square(in[0]); }, {{2, 3}}};
   CHECK(findings(good, check_row).empty());
 
@@ -158,7 +156,7 @@ TEST_CASE("operators: planted faults are found") {
   CHECK(findings(broadcast, check_gradients).empty());
   CHECK(finds(check_broadcast, broadcast, "input 1 of shape [3]"));
 
-  // A row that says it broadcasts where the operator does not.
+  // A row that claims to broadcast.
   OpCase shapes = planted([](auto& in) { return mm(in[0], in[1]); }, {{2, 2}, {2, 2}});
   shapes.broadcasts = true;
   CHECK_FALSE(findings(shapes, check_broadcast).empty());
@@ -177,15 +175,15 @@ TEST_CASE("operators: planted faults are found") {
     CHECK(finds(check_overwritten, saves, std::string("input 0 overwritten by ") + writer + ", gradient"));
 
   const OpCase message = PLANTED(wrong_message(in[0]));
-  CHECK(finds(check_overwritten, message, "does not say that and where add_ wrote"));
-  CHECK(finds(check_overwritten, message, "does not say that and where planted saved"));
+  CHECK(finds(check_overwritten, message, "lacks the write by add_"));
+  CHECK(finds(check_overwritten, message, "lacks the save by planted"));
 
   CHECK(finds(check_fused, PLANTED(wrong_one_pass(in[0])), "one pass against recorded, gradient"));
 
-  const OpCase twin = PLANTED(wrong_twin(in[0]));
-  CHECK(finds(check_fused, twin, "operation against twin, output"));
-  if (!reference_mode())  // where the twin is the operation, nothing else can tell that it is wrong
-    CHECK(finds(check_gradients, twin, "of the gradient: "));
+  const OpCase reference = PLANTED(wrong_reference(in[0]));
+  CHECK(finds(check_fused, reference, "operation against reference, output"));
+  if (!reference_mode())  // in reference mode there is nothing to compare with
+    CHECK(finds(check_gradients, reference, "of the gradient: "));
 
   CHECK(finds(check_empty, PLANTED(wrong_empty(in[0])), "nothing there"));
   OpCase lenient = PLANTED(clone(in[0]));
@@ -198,7 +196,7 @@ TEST_CASE("operators: planted faults are found") {
   in_place.plain = [](auto& in) { return full(in[0].shape(), 7, in[0].dtype()); };
   in_place.in_place = true;
   CHECK(finds(check_plain, in_place, "writes while operations are recorded"));
-  CHECK(finds(check_plain, in_place, "does not count its write"));
+  CHECK(finds(check_plain, in_place, "does not increment the version"));
 
   OpCase comparison =
       planted([](auto& in) { return in[0] <= in[1]; }, {integers(0, 2, {3, 4}), integers(0, 2, {3, 4})});
@@ -206,7 +204,7 @@ TEST_CASE("operators: planted faults are found") {
   CHECK(finds(check_plain, comparison, "against plain numbers"));
 }
 
-TEST_CASE("operators: an error names the operation that was called, its operands and the caller's line") {
+TEST_CASE("operators: an error names the operation, its operands and the line of the call") {
   const Tensor a = ones({2, 3}), b = ones({4}), mask = ones({2, 4}, boolean);
   const std::string rule =
       ": they do not broadcast; aligned at the right, sizes must be equal or 1, and 3 meets 4";
@@ -223,7 +221,7 @@ TEST_CASE("operators: an error names the operation that was called, its operands
               "to(x, float64)");
 }
 
-TEST_CASE("operators: an error below a gradient rule names the operation, the rule and both lines") {
+TEST_CASE("operators: an error inside a gradient rule names the operation, the rule and both lines") {
   const auto faulty = [](Operand x) {
     const OpScope scope("faulty", x.line());
     return record("faulty", clone(x->detach()), {{x, [](const Tensor& g) { return g + ones({7}); }}});
@@ -238,23 +236,23 @@ TEST_CASE("operators: an error below a gradient rule names the operation, the ru
             std::to_string(outer) + "\n  a  [2, 3]\n  b     [7]\n         ^");
 }
 
-TEST_CASE("operators: what throws something else, or crashes on nothing, is a finding and not the end") {
+TEST_CASE("operators: an unexpected exception is a finding") {
   const OpCase throws =
       planted([](auto& in) -> Tensor { throw std::runtime_error(in.empty() ? "" : "thrown"); });
   CHECK(finds(check_gradients, throws, "thrown"));
   CHECK(finds(check_precision, throws, "thrown"));
 }
 
-TEST_CASE("max and min: of several NaN each has a share of the gradient, and nothing else has") {
+TEST_CASE("max and min: several NaN share the gradient") {
   for (Tensor (*most)(Operand) :
        {static_cast<Tensor (*)(Operand)>(max), static_cast<Tensor (*)(Operand)>(min)}) {
     const Tensor x = tensor({1, std::nan(""), 3, std::nan("")}).requires_grad_();
     most(x).backward();
-    CHECK(x.grad().to_vector<double>() == Values{0, 0.5, 0, 0.5});
+    CHECK(values(x.grad()) == Values{0, 0.5, 0, 0.5});
   }
 }
 
-TEST_CASE("prod over nothing and cat of nothing keep the history") {
+TEST_CASE("prod and cat of empty tensors keep the history") {
   const Tensor x = ones({3, 0}).requires_grad_(), y = ones({0}).requires_grad_();
   CHECK(values(prod(x, 1)) == Values{1, 1, 1});
   sum(prod(x, 1)).backward();
@@ -263,7 +261,7 @@ TEST_CASE("prod over nothing and cat of nothing keep the history") {
   CHECK(y.grad().shape() == Shape{0});
 }
 
-TEST_CASE("a fraction is no int64: refused, not cut off") {
+TEST_CASE("fractions for int64 tensors throw instead of being truncated") {
   const Tensor x = ones({2}, int64);
   const NoGrad guard;
   const std::string why = " does not fit a int64 tensor";
@@ -281,7 +279,7 @@ TEST_CASE("a fraction is no int64: refused, not cut off") {
   CHECK(values(x) == Values{1, 1});
 }
 
-TEST_CASE("positions and dims are checked where no element is read") {
+TEST_CASE("positions and dims are checked even if no element is read") {
   const Tensor five = tensor({5}, int64);
   CHECK_ERROR_HAS(index_select(ones({2, 0}), 0, five), "position 5 is out of range");
   CHECK_ERROR_HAS(embedding(ones({2, 0}), five), "position 5 is out of range");
@@ -289,7 +287,7 @@ TEST_CASE("positions and dims are checked where no element is read") {
   CHECK_ERROR_HAS(flip(ones({2, 0}), {2}), "out of range");
 }
 
-TEST_CASE("gelu keeps its digits where it is small, and its sign") {
+TEST_CASE("gelu is accurate near zero and keeps its sign") {
   for (const Gelu kind : {Gelu::none, Gelu::tanh})
     for (const bool backward : {false, true}) {
       const Tensor x = linspace(-9, 9, 20001).requires_grad_(),
@@ -301,11 +299,12 @@ TEST_CASE("gelu keeps its digits where it is small, and its sign") {
       const Values got = values(backward ? x.grad() : y), true_ = values(backward ? exact.grad() : want);
       for (size_t i = 0; i < got.size(); ++i) {
         const double digits = kind == Gelu::none && !backward && std::abs(at[i]) < 1 ? 2.4e-7 : 1e-5;
-        // The derivative is 0 near -0.75; beside it its error is relative to the terms that cancel.
+        // The derivative is 0 near -0.75, where terms cancel; its error is relative to them.
         const double scale =
             backward ? std::max(std::abs(true_[i]), std::abs(at[i]) < 2 ? 0.1 : 0.0) : std::abs(true_[i]);
         if (!(std::abs(got[i] - true_[i]) <= digits * scale + 1e-44))
-          FAIL("gelu ", backward ? "gradient" : "value", " at ", at[i], ": ", got[i], " and not ", true_[i]);
+          FAIL("gelu ", backward ? "gradient" : "value", " at ", at[i], ": ", got[i], " instead of ",
+               true_[i]);
       }
     }
 }

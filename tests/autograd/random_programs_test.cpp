@@ -3,18 +3,14 @@
 #include "tests/support/expect.h"
 #include "tests/support/random_program.h"
 
-namespace {
-
-void check_program(uint64_t seed) {
+static void check_program(uint64_t seed) {
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   const std::string wrong = wrong_program(std::ref(random), seed % 2, seed / 2);
   REQUIRE_MESSAGE(wrong.empty(), wrong);
 }
 
-}  // namespace
-
-TEST_CASE("random programs: values and gradients are those of a plain interpreter") {
+TEST_CASE("random programs: values and gradients equal those of a plain interpreter") {
   for (uint64_t seed = 0; seed < 100; ++seed) check_program(seed);
 }
 

@@ -3,9 +3,7 @@
 #include "autograd/ops/activation.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-TEST_CASE("an activation is made again for who saved it, unless somebody wrote into it before") {
+TEST_CASE("a saved activation is recomputed unless it was overwritten before it was saved") {
   if (reference_mode()) return;
   const Tensor x = randn({100, 100}, float64).requires_grad_(),
                w = randn({100, 100}, float64).requires_grad_();
@@ -14,7 +12,7 @@ TEST_CASE("an activation is made again for who saved it, unless somebody wrote i
     const size_t live = memory_use().live;
     const Tensor z = matmul(y, w);
     y = Tensor();
-    CHECK(memory_use().live < live + 10000);  // z came and y went
+    CHECK(memory_use().live < live + 10000);  // z is allocated and y is freed
     return grad({sum(z)}, {w})[0];
   };
   const Tensor kept = gelu(x.detach()), ones_ = ones({100, 100}, float64);
@@ -27,7 +25,7 @@ TEST_CASE("an activation is made again for who saved it, unless somebody wrote i
   CHECK(values(grad({sum(product)}, {w})[0]) == values(matmul(transpose(kept), ones_)));
 }
 
-TEST_CASE("values made again: a long chain of them keeps some, so that no stack overflows") {
+TEST_CASE("recomputation: long chains do not overflow the stack") {
   const Tensor x = ones({4}).requires_grad_();
   Tensor y = x;
   for (int i = 0; i < 100000; ++i) y = gelu(y);

@@ -1,13 +1,8 @@
 #include "autograd/rule_table.h"
 
-#include "autograd/node.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-static Tensor fresh(const Tensor& x) { return clone(x.detach()); }
-
-TEST_CASE("rules of one and of two arguments, with closures of any size") {
+TEST_CASE("rules with one or two arguments and closures of any size") {
   const Tensor x = leaf({1, 2});
   struct Large {
     double weights[33];
@@ -24,7 +19,7 @@ TEST_CASE("rules of one and of two arguments, with closures of any size") {
   CHECK(values(seen) == Values{3, 6});
   CHECK(values(x.grad()) == Values{5 + 3, 5 + 6});
 
-  // Undefined means zero.
+  // An undefined gradient is zero.
   const Tensor z = record("none", fresh(x), {{x, [](const Tensor&) { return Tensor(); }}});
   CHECK_FALSE(grad({sum(z)}, {x}, {.allow_unused = true})[0].defined());
 }

@@ -1,9 +1,6 @@
 #include "autograd/saved.h"
 
-#include "autograd/ops/arithmetic.h"
 #include "tests/support/expect.h"
-
-using namespace heed;
 
 TEST_CASE("a saved tensor is checked when it is read") {
   const Tensor x = leaf({1, 2}), other = tensor({3, 4}, float64);

@@ -2,9 +2,7 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-TEST_CASE("grad goes to the inputs it is asked for, in their order, leaves or not") {
+TEST_CASE("grad returns the gradients of the given inputs in order, leaves or not") {
   const Tensor x = leaf(2), w = leaf(5);
   const Tensor h = x * w, y = h * h;
   const auto found = grad({y}, {w, h, x, w}, {.retain_graph = true});
@@ -14,7 +12,7 @@ TEST_CASE("grad goes to the inputs it is asked for, in their order, leaves or no
   CHECK(found[3].item() == 40);
   CHECK_FALSE(w.grad().defined());
 
-  // What does not lead to a wanted input is not computed.
+  // Gradients that no requested input needs are not computed.
   int calls = 0;
   const auto counted = function(
       "counted", [](const Tensor& v) { return v * 1; },

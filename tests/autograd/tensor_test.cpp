@@ -2,9 +2,7 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-TEST_CASE("leaves are what no operation made") {
+TEST_CASE("leaves are tensors that no operation computed") {
   const Tensor x = ones({2});
   CHECK(x.is_leaf());
   CHECK_FALSE(x.requires_grad());
@@ -28,16 +26,18 @@ TEST_CASE("leaves are what no operation made") {
   CHECK(x.requires_grad_(false).same_as(x));
 }
 
-TEST_CASE("requires_grad_ refuses what can have no gradient of its own") {
+TEST_CASE("requires_grad_ and register_hook throw for tensors that cannot have a gradient") {
   CHECK_ERROR_HAS(ones({2}, boolean).requires_grad_(), "x is bool");
   const Tensor y = 2 * ones({2}).requires_grad_();
   CHECK_ERROR(y.requires_grad_(false),
               "requires_grad_: a tensor computed by mul has a history; take detach() of it");
   CHECK(message([&] { y.requires_grad_(); }).empty());
   CHECK_ERROR_HAS(Tensor().requires_grad_(), "undefined");
+  CHECK_ERROR(ones({2}).register_hook({}),
+              "register_hook: a tensor of shape [2] does not require a gradient");
 }
 
-TEST_CASE("a gradient can be set, replaced and dropped") {
+TEST_CASE("a gradient can be set, replaced and reset") {
   const Tensor x = ones({2}, float64).requires_grad_();
   const Tensor g = tensor({3, 4}, float64);
   x.set_grad(g);
@@ -52,11 +52,11 @@ TEST_CASE("a gradient can be set, replaced and dropped") {
   CHECK_ERROR(ones({2}).set_grad(ones({2})), "set_grad: a tensor of shape [2] does not require a gradient");
 }
 
-TEST_CASE("tensors between keep their gradient on request") {
+TEST_CASE("retain_grad keeps the gradient of an intermediate tensor") {
   const Tensor x = tensor({1, 2}, float64).requires_grad_();
   const Tensor h = x * 3, y = sum(h * h);
   h.retain_grad();
-  x.retain_grad();  // leaves do so anyway
+  x.retain_grad();  // no-op for leaves
   y.backward(Tensor(), true);
   CHECK(values(h.grad()) == Values{6, 12});
   CHECK_FALSE(y.grad().defined());
@@ -64,9 +64,4 @@ TEST_CASE("tensors between keep their gradient on request") {
   CHECK(values(h.grad()) == Values{12, 24});
   CHECK(values(x.grad()) == Values{36, 72});
   CHECK(message([] { ones({2}).retain_grad(); }).find("retain_grad: a tensor of shape [2] does not") == 0);
-}
-
-TEST_CASE("register_hook throws where no gradient is needed") {
-  CHECK_ERROR(ones({2}).register_hook({}),
-              "register_hook: a tensor of shape [2] does not require a gradient");
 }

@@ -7,12 +7,7 @@
 #include "nn/layers/linear.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 namespace {
-
-const std::string here = __FILE__;
-std::string place(int line) { return here + ":" + std::to_string(line); }
 
 struct Block : Layer<Block> {
   Tensor forward(const Tensor& x) const { return relu(first(x)); }
@@ -43,7 +38,7 @@ TEST_CASE("graph_text: numbers, operations, shapes, inputs and lines") {
   CHECK(graph_text(x) == "0  leaf [2, 1] float64\n");
 }
 
-TEST_CASE("graph_dot: the DOT language, which Graphviz reads") {
+TEST_CASE("graph_dot writes the DOT language of Graphviz") {
   const Tensor x = ones({2}).requires_grad_();
   const Tensor y = relu(x);
   const int line = __LINE__ - 1;
@@ -59,26 +54,26 @@ TEST_CASE("graph_dot: the DOT language, which Graphviz reads") {
   const auto quoted = function(
       "say \"\\o/\"", [](const Tensor& v) { return v * 1; },
       [](const Tensor& g, const Tensor&) { return g; });
-  CHECK(graph_dot(quoted(x)).find("label=\"say \\\"\\\\o/\\\"\\n[2]") != std::string::npos);
+  CHECK(contains(graph_dot(quoted(x)), "label=\"say \\\"\\\\o/\\\"\\n[2]"));
 
-  // Graphviz reads it, if it is installed.
+  // If Graphviz is installed, it must be able to read the graph.
   const std::string file = std::string(HEED_BINARY_DIR) + "/graph_test.dot";
   std::ofstream(file) << graph_dot(quoted(y));
   if (std::system("command -v dot > /dev/null 2>&1") == 0)
     CHECK(std::system(("dot -Tsvg '" + file + "' -o /dev/null").c_str()) == 0);
 }
 
-TEST_CASE("graphs name modules by their paths and operations by lines of the program") {
+TEST_CASE("graphs show the paths of modules and the lines of operations") {
   const Model model;
   const Tensor y = model(ones({4, 3}));
   const std::string text = graph_text(y), dot = graph_dot(y);
-  CHECK(text.find("linear [4, 2] float32  <- -, 0, 1  in block.first  at " + here) != std::string::npos);
-  CHECK(text.find("relu [4, 2] float32  <- 2  in block  at " + here) != std::string::npos);
-  CHECK(dot.find("linear\\n[4, 2] float32\\nblock.first\\n" + here) != std::string::npos);
+  CHECK(contains(text, "linear [4, 2] float32  <- -, 0, 1  in block.first  at " __FILE__));
+  CHECK(contains(text, "relu [4, 2] float32  <- 2  in block  at " __FILE__));
+  CHECK(contains(dot, "linear\\n[4, 2] float32\\nblock.first\\n" __FILE__));
   CHECK(std::string(Node::of(relu(y))->module).empty());
 }
 
-TEST_CASE("graph_nodes: each node once, inputs first, also in deep and shared graphs") {
+TEST_CASE("graph_nodes: each node once, inputs first, in deep and in shared graphs") {
   const Tensor x = ones({}).requires_grad_(), w = ones({}).requires_grad_();
   Tensor y = x;
   for (int i = 0; i < 40; ++i) y = y * y + w;

@@ -1,16 +1,14 @@
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-// Values are held by the operators' table, and views by random programs.
-TEST_CASE("writes in place convert to the dtype of the tensor, and give it back") {
+// The table of operators checks values, and random programs check views.
+TEST_CASE("in-place operations convert to the tensor's dtype and return the tensor") {
   NoGrad guard;
   const Tensor x = counted({2, 3});
   CHECK(copy_(x, tensor({7, 8, 9}, int64)).same_as(x));
   CHECK(values(x) == Values{7, 8, 9, 7, 8, 9});
 }
 
-TEST_CASE("operands that overlap are read before they are written, however long") {
+TEST_CASE("overlapping operands of any size are read before they are written") {
   NoGrad guard;
   for (const int64_t n : {2, 5, 60, 3000}) {  // the loop reads into a buffer of some hundred elements
     CAPTURE(n);
@@ -36,7 +34,7 @@ TEST_CASE("operands that overlap are read before they are written, however long"
     }
 }
 
-TEST_CASE("what may not be written to is refused") {
+TEST_CASE("in-place operations: invalid targets throw") {
   const Tensor x = zeros({2, 2});
   CHECK_ERROR_HAS(zero_(x), "zero_: writes in place");
   NoGrad guard;
@@ -49,7 +47,7 @@ TEST_CASE("what may not be written to is refused") {
   CHECK_ERROR_HAS(add_(zeros({2}, int64), 0.5), "does not fit a int64 tensor");
   CHECK_ERROR_HAS(div_(zeros({2}, int64), 2), "div_: x is int64");
   CHECK_ERROR_HAS(add_(2, x), "the first operand is a number");
-  CHECK(TensorImpl::of(x).storage->writer == nullptr);  // refused writes are none
+  CHECK(TensorImpl::of(x).storage->writer == nullptr);  // writes that throw are not recorded
   CHECK_ERROR_HAS(fill_(Tensor(), 1), "undefined");
   CHECK(values(x) == Values(4, 0));
 }

@@ -1,8 +1,6 @@
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-TEST_CASE("gather takes one element of a line for each position") {
+TEST_CASE("gather takes one element for each position") {
   const Tensor x = counted({2, 3});
   CHECK(values(gather(transpose(x), -1, tensor({{1}, {0}, {1}}, int64))) == Values{3, 1, 5});
   CHECK(gather(counted({3}), 0, tensor(2, int64)).item() == 2);
@@ -29,7 +27,7 @@ TEST_CASE("index_select takes slices") {
   CHECK_ERROR_HAS(index_select(x, 0, zeros({1, 1}, int64)), "must be a vector");
 }
 
-TEST_CASE("scatter_add adds where several meet") {
+TEST_CASE("scatter_add sums elements with the same position") {
   const Tensor x = ones({2, 3});
   const Tensor src = tensor({{1, 2, 3}, {4, 5, 6}});
   CHECK(values(scatter_add(x, 1, tensor({{0, 0, 2}, {1, 1, 1}}, int64), src)) == Values{4, 1, 4, 1, 16, 1});
@@ -40,7 +38,7 @@ TEST_CASE("scatter_add adds where several meet") {
   CHECK_ERROR_HAS(scatter_add(x, 1, zeros({1, 1}, int64), to(src, float64)), "one dtype");
 }
 
-TEST_CASE("an index of positions, slices, new axes and an ellipsis is a view") {
+TEST_CASE("indexing with positions, slices, new axes and an ellipsis gives a view") {
   const Tensor x = counted({2, 3, 4});
   CHECK(values(x[-1]) == values(select(x, 0, 1)));
   CHECK(x[{0, 1, 2}].item() == 6);
@@ -57,14 +55,14 @@ TEST_CASE("an index of positions, slices, new axes and an ellipsis is a view") {
   CHECK_ERROR_HAS(tensor(1)[0], "stand for 1 dimensions");
 }
 
-TEST_CASE("an index of int64 tensors picks; several broadcast") {
+TEST_CASE("indexing with int64 tensors, which broadcast") {
   const Tensor x = counted({3, 4, 5});
   const Tensor i = tensor({2, -1, 0}, int64), j = tensor({{1}, {-4}}, int64);
   CHECK(x[{whole, j}].shape() == Shape{3, 2, 1, 5});
   CHECK(values(x[{whole, j}]) == values(stack({x[{whole, 1}], x[{whole, 0}]}, 1)));
   CHECK(x[{i, j}].shape() == Shape{2, 3, 5});
   CHECK(values(x[{i, j}][1]) == values(stack({x[{2, 0}], x[{2, 0}], x[{0, 0}]})));
-  // With a slice between them the picked dimensions come first, next to each other they stay.
+  // If a slice separates the index tensors, their dimensions come first; otherwise they stay in place.
   CHECK(x[{i, whole, i}].shape() == Shape{3, 4});
   CHECK(values(x[{i, whole, tensor({4, 3, 2}, int64)}]) ==
         values(stack({x[{2, whole, 4}], x[{2, whole, 3}], x[{0, whole, 2}]})));
@@ -81,7 +79,7 @@ TEST_CASE("an index of int64 tensors picks; several broadcast") {
   CHECK_ERROR_HAS(x[tensor({0.5})], "int64 positions or bools, and this is float32");
 }
 
-TEST_CASE("an index of bools selects") {
+TEST_CASE("indexing with masks") {
   const Tensor x = counted({2, 3, 2});
   const Tensor rows = tensor({{true, false, true}, {false, true, false}}, boolean);
   CHECK(values(x[rows]) == Values{0, 1, 4, 5, 8, 9});
@@ -96,7 +94,7 @@ TEST_CASE("an index of bools selects") {
               "index: a mask of shape [3] at dimension 0 of [2, 3, 2] must have the sizes there");
 }
 
-TEST_CASE("embedding reads rows; the padding row has no gradient") {
+TEST_CASE("embedding looks up rows; the padding row has no gradient") {
   const Tensor weight = counted({4, 9}).requires_grad_();
   const Tensor index = tensor({{1, 3}, {1, 0}}, int64);
   const Tensor y = embedding(weight, index, -1);
@@ -116,7 +114,7 @@ TEST_CASE("embedding reads rows; the padding row has no gradient") {
   CHECK_ERROR_HAS(embedding(zeros({3}), index), "must be [N, E]");
 }
 
-TEST_CASE("one_hot") {
+TEST_CASE("one_hot: shapes, dtype and errors") {
   CHECK(one_hot(tensor({{2}}, int64)).shape() == Shape{1, 1, 3});
   CHECK(one_hot(tensor(0, int64), 2).dtype() == int64);
   CHECK(one_hot(zeros({0}, int64), 2).shape() == Shape{0, 2});
@@ -125,7 +123,7 @@ TEST_CASE("one_hot") {
   CHECK_ERROR_HAS(one_hot(zeros({0}, int64)), "does not tell");
 }
 
-TEST_CASE("sort keeps equals in their order, and NaN is above all") {
+TEST_CASE("sort is stable, and NaN is the largest") {
   const Tensor x = tensor({2, 1, NAN, 2, 0});
   CHECK(argsort(x).to_vector<int64_t>() == std::vector<int64_t>{4, 1, 0, 3, 2});
   CHECK(argsort(x, 0, true).to_vector<int64_t>() == std::vector<int64_t>{2, 0, 3, 1, 4});
@@ -137,7 +135,7 @@ TEST_CASE("sort keeps equals in their order, and NaN is above all") {
   CHECK(values(sort(tensor({true, false}, boolean)).values) == Values{0, 1});
 }
 
-TEST_CASE("topk finds the largest or smallest in order") {
+TEST_CASE("topk returns the largest elements in order") {
   const Tensor x = tensor({{1, 5, 3, 5}, {8, 6, 7, 0}});
   const auto [top, places] = topk(x, 3);
   CHECK(values(top) == Values{5, 5, 3, 8, 7, 6});

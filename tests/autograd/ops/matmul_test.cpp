@@ -1,14 +1,10 @@
-// What the rows of op_cases.cpp do not say: ranks, messages, gradients of every form.
+// Covers what the rows of op_cases.cpp do not: ranks, messages, gradients of every form.
 
-#include <array>
-
-#include "autograd/ops/transposed_weights.h"
 #include "tensor/kernels/matmul.h"
+#include "autograd/ops/transposed_weights.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-TEST_CASE("matmul: the rules of rank") {
+TEST_CASE("matmul: result shapes for every rank") {
   const std::array<Shape, 3> cases[] = {{{{3}, {3}, {}}},
                                         {{{2, 3}, {3}, {2}}},
                                         {{{3}, {3, 4}, {4}}},
@@ -26,13 +22,10 @@ TEST_CASE("matmul: the rules of rank") {
   }
 }
 
-TEST_CASE("addmm: beta x + alpha a b") {
-  const Tensor a = tensor({{1, 2}}), b = tensor({{3}, {4}});
-  CHECK(addmm(tensor({{NAN}}), a, b, 0).item() == 11);
-  CHECK(addmm(5, a, b).item() == 16);
-}
-
-TEST_CASE("linear: x W^T + b over any leading dimensions") {
+TEST_CASE("addmm: beta x + alpha a b; linear: x W^T + b over any leading dimensions") {
+  const Tensor row = tensor({{1, 2}}), column = tensor({{3}, {4}});
+  CHECK(addmm(tensor({{NAN}}), row, column, 0).item() == 11);
+  CHECK(addmm(5, row, column).item() == 16);
   const Tensor w = tensor({{1, 2}, {3, 4}, {5, 6}}), b = tensor({10, 20, 30});
   CHECK(linear(tensor({1, -1}), w).shape() == Shape{3});
   CHECK(linear(zeros({4, 5, 2}), w, b).shape() == Shape{4, 5, 3});
@@ -40,7 +33,7 @@ TEST_CASE("linear: x W^T + b over any leading dimensions") {
   CHECK(linear(zeros({0, 2}), w, b).shape() == Shape{0, 3});
 }
 
-TEST_CASE("products: bad operands are told apart") {
+TEST_CASE("products: each invalid operand has its own message") {
   const Tensor a = zeros({32, 784}), b = zeros({128, 784});
   CHECK_ERROR_HAS(matmul(a, zeros({3})), "a's last size must equal b's only one");
   CHECK_ERROR_HAS(matmul(a, 2), "a * b multiplies by a number");
@@ -77,16 +70,17 @@ TEST_CASE("einsum: values") {
   CHECK(values(einsum("...,...->...", {a, b})) == Values{5, 12, 21, 32});
   CHECK(einsum("b...i,...ij->b...j", {zeros({2, 3, 4}), zeros({3, 4, 5})}).shape() == Shape{2, 3, 5});
   CHECK(einsum("...ij,...jk", {zeros({2, 1, 3, 4}), zeros({5, 4, 6})}).shape() == Shape{2, 5, 3, 6});
-  CHECK(values(einsum("...->", {a})) == Values{10});  // what the result does not name is summed
+  CHECK(values(einsum("...->", {a})) == Values{10});  // dimensions that the result does not name are summed
   CHECK(values(einsum("ij,j->ij", {a, v})) == Values{1, -2, 3, -4});
-  CHECK(values(einsum("ij,jk->ik", {tensor({{1}, {2}}), b})) == Values{12, 14, 24, 28});  // 1 meets 2
+  CHECK(values(einsum("ij,jk->ik", {tensor({{1}, {2}}), b})) ==
+        Values{12, 14, 24, 28});  // sizes 1 and 2 broadcast
   CHECK(values(einsum("iij->ij", {reshape(arange(0, 8), {2, 2, 2})})) == Values{0, 1, 6, 7});
   CHECK(values(einsum("iji->j", {reshape(arange(0, 8), {2, 2, 2})})) == Values{5, 9});
   CHECK(einsum("ij,jk->ik", {zeros({2, 0}), zeros({0, 3})}).shape() == Shape{2, 3});
   CHECK(einsum("i->i", {v}).same_as(v) == false);
 }
 
-TEST_CASE("einsum: bad equations are explained") {
+TEST_CASE("einsum: invalid equations throw") {
   const Tensor a = zeros({2, 3});
   CHECK_ERROR_HAS(einsum("ij,jk", {a}), "it names 2 operands, and there are 1");
   CHECK_ERROR_HAS(einsum("ijk", {a}), "operand 0 is [2, 3] and has 3 letters");
@@ -105,7 +99,7 @@ TEST_CASE("einsum: bad equations are explained") {
   CHECK_ERROR_HAS(einsum("", {}), "operands");
 }
 
-TEST_CASE("matmul: one value that stands for a whole batch, as the gradient of a sum does") {
+TEST_CASE("matmul: operands expanded with stride 0") {
   const Tensor ones_3d = expand(full({}, 1, float64), {3, 4, 5}), b = randn({5, 2}, float64);
   CHECK(values(matmul(ones_3d, b)) == values(matmul(clone(ones_3d), b)));
   const Tensor x = randn({3, 4, 5}, float64).requires_grad_();
