@@ -4,13 +4,11 @@
 #include "nn/layers/dropout.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 using Part = AnyCallable<const Tensor&>;
 
 TEST_CASE("AnyCallable: a layer, a function object or a lambda; get returns it if the type is right") {
   const Tensor x = ones({1, 2});
-  CHECK(Part([](const Tensor& y) { return 2 * y; })(x).to_vector<float>() == std::vector<float>{2, 2});
+  CHECK(values(Part([](const Tensor& y) { return 2 * y; })(x)) == Values{2, 2});
   int64_t calls = 0;
   const Part counts([&calls, n = 0](const Tensor& y) mutable { return calls = ++n, y; });
   counts(x), counts(x);
@@ -28,16 +26,16 @@ TEST_CASE("AnyCallable: copies share nothing; assignment writes in place or repl
   b.get<Linear>()->weight = full({2, 2}, 5);
   a = b;
   CHECK(at_a.same_as(a.get<Linear>()->weight));
-  CHECK(at_a.to_vector<float>() == std::vector<float>(4, 5));
+  CHECK(values(at_a) == Values(4, 5));
   const Part& self = a;
   a = self;
   CHECK(at_a.same_as(a.get<Linear>()->weight));
   a = Part(Dropout());
   CHECK(a.get<Linear>() == nullptr);
-  CHECK(at_a.to_vector<float>() == std::vector<float>(4, 5));
+  CHECK(values(at_a) == Values(4, 5));
 }
 
-TEST_CASE("AnyCallable: a moved-from one is empty and can be copied, visited and assigned") {
+TEST_CASE("AnyCallable: a moved-from object is empty and can be copied, visited and assigned") {
   AttentionPooling<AnyScore> pooling{AdditiveScore(2, 2, 3)};
   const AttentionPooling<AnyScore> moved = std::move(pooling);
   CHECK(moved.parameters().size() == 3);

@@ -2,8 +2,6 @@
 
 #include "tests/support/references.h"
 
-using namespace heed;
-
 TEST_CASE("dropout keeps the expectation, passes gradients to the kept values, and is the identity in eval") {
   manual_seed(1);
   const Tensor x = full({100, 100}, 2).requires_grad_();
@@ -24,7 +22,7 @@ TEST_CASE("dropout keeps the expectation, passes gradients to the kept values, a
   CHECK_ERROR_HAS(F::dropout(x, 1.5), "dropout: p is 1.5; a probability lies in [0, 1]");
 }
 
-TEST_CASE("dropout draws from the given generator, other numbers in each call") {
+TEST_CASE("dropout draws from the given generator, different numbers in each call") {
   const Tensor x = ones({1000});
   Generator a(7), b(7);
   const auto first = values(F::dropout(x, 0.5, true, &a));
@@ -94,7 +92,7 @@ TEST_CASE("cross_entropy agrees with nll_loss and with probabilities as targets"
 }
 
 TEST_CASE("binary_cross_entropy at probabilities 0 and 1 has a gradient, large where they are wrong") {
-  // PyTorch's gradient where they are right is 0; the limits are 1 and -1.
+  // For correct probabilities PyTorch's gradient is 0; the limits are 1 and -1.
   for (const DType dtype : {float32, float64}) {
     const Tensor p = tensor({0, 0, 1, 1}, dtype).requires_grad_();
     const Tensor loss =

@@ -1,8 +1,6 @@
 #include "nn/init.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("orthogonal: rows, or columns, of length gain at right angles") {
   for (const Shape& shape : {Shape{3, 7}, Shape{7, 3}, Shape{3, 2, 2}}) {
     const Tensor w = to(reshape(init::orthogonal(shape, 2), {shape[0], -1}), float64);
@@ -13,7 +11,7 @@ TEST_CASE("orthogonal: rows, or columns, of length gain at right angles") {
   CHECK(init::orthogonal({0, 3}).numel() == 0);
 }
 
-TEST_CASE("fans count the window") {
+TEST_CASE("fans include the window size") {
   CHECK(init::fans({3, 5}).in == 5);
   CHECK(init::fans({3, 5}).out == 3);
   CHECK(init::fans({3, 5, 2, 2}).in == 20);
@@ -23,7 +21,7 @@ TEST_CASE("fans count the window") {
       "init: a weight of shape [3] has no fan in and fan out; it needs two dimensions at least, [out, in]");
 }
 
-TEST_CASE("gains") {
+TEST_CASE("gains of nonlinearities") {
   using init::Nonlinearity;
   CHECK(init::gain(Nonlinearity::linear) == 1);
   CHECK(init::gain(Nonlinearity::tanh) == doctest::Approx(5.0 / 3));

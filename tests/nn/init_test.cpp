@@ -3,8 +3,6 @@
 #include "autograd/ops/moments.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 // x must be uniform in [-bound, bound), with enough values to come near the bounds.
 static void check_uniform(const Tensor& x, double bound) {
   CHECK(std::abs(mean(x).item()) < 0.02 * bound);
@@ -21,7 +19,7 @@ static void check_normal(const Tensor& x, double std) {
   CHECK(max(x).item() > 3 * std);
 }
 
-TEST_CASE("distributions of start values") {
+TEST_CASE("distributions of initial values") {
   manual_seed(1);
   check_uniform(init::uniform({200, 100}, -3, 3), 3);
   check_uniform(init::uniform_fan_in(16, {200, 100}), 0.25);
@@ -33,7 +31,7 @@ TEST_CASE("distributions of start values") {
   check_normal(init::xavier_normal({200, 100}), std::sqrt(2.0 / 300));
   check_normal(init::kaiming_normal({200, 100}, {.nonlinearity = init::Nonlinearity::linear}), 0.1);
   CHECK(mean(init::normal({5000}, 7, 0.1)).item() == doctest::Approx(7).epsilon(0.001));
-  CHECK(init::constant({2}, 0.5).to_vector<float>() == std::vector<float>{0.5, 0.5});
+  CHECK(values(init::constant({2}, 0.5)) == Values{0.5, 0.5});
   CHECK(init::xavier_uniform({0, 0}).numel() == 0);
 }
 

@@ -1,6 +1,5 @@
 #include "tests/nn/modules.h"
 
-using namespace heed;
 using test::Model;
 
 TEST_CASE("a state dict can be loaded back, converting float32 and float64") {
@@ -10,7 +9,7 @@ TEST_CASE("a state dict can be loaded back, converting float32 and float64") {
   model.to(float64);
   other.load_state_dict(model.state_dict());
   CHECK(other.layers[0].weight.dtype() == float32);
-  CHECK(other.layers[0].weight.to_vector<float>() == std::vector<float>{5, 5});
+  CHECK(values(other.layers[0].weight) == Values{5, 5});
   CHECK(other.counter.calls.item() == 1);
 
   StateDict state = model.state_dict();
@@ -23,8 +22,8 @@ TEST_CASE("a state dict can be loaded back, converting float32 and float64") {
   std::swap(state["layers.0.weight"], state["layers.1.weight"]);
   state.erase("tied");
   swapped.load_state_dict(state);
-  CHECK(swapped.layers[0].weight.to_vector<float>() == std::vector<float>{9, 9});
-  CHECK(swapped.layers[1].weight.to_vector<float>() == std::vector<float>{2, 2});
+  CHECK(values(swapped.layers[0].weight) == Values{9, 9});
+  CHECK(values(swapped.layers[1].weight) == Values{2, 2});
 }
 
 TEST_CASE("a state dict that does not fit throws one table and changes nothing") {
@@ -43,7 +42,7 @@ TEST_CASE("a state dict that does not fit throws one table and changes nothing")
               "  missing     shifter.shift    []          -\n"
               "  unexpected  head.weight      -           [4, 2]\n"
               "were they saved by another model, or by one with other options?");
-  CHECK(model.layers[0].weight.to_vector<float>() == std::vector<float>{2, 2});
+  CHECK(values(model.layers[0].weight) == Values{2, 2});
   CHECK_THROWS_AS(model.load_state_dict(state, false), Error);
 
   state = model.state_dict();

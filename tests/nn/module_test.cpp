@@ -2,7 +2,6 @@
 
 #include "tests/nn/modules.h"
 
-using namespace heed;
 using test::Model, test::names;
 
 TEST_CASE("names come from visit: lists, options, plain types, tied weights") {
@@ -19,7 +18,7 @@ TEST_CASE("names come from visit: lists, options, plain types, tied weights") {
   CHECK(names(model.named_modules()) == Texts{"", "layers.0", "layers.1", "extra", "counter"});
 }
 
-TEST_CASE("two members of one name are an error") {
+TEST_CASE("two members with the same name are an error") {
   struct Twice : Layer<Twice> {
     void visit(Visitor& v) override {
       v("weight", a);
@@ -31,17 +30,17 @@ TEST_CASE("two members of one name are an error") {
               "visit: two members have the name \"weight\"; give every member a name of its own");
 }
 
-TEST_CASE("copies have values of their own, moved modules keep theirs, assignment writes in place") {
+TEST_CASE("copies have their own values, moved modules keep theirs, assignment writes in place") {
   Model model;
   Model copy = model;
   copy.layers[0].weight = full({2}, 7);
-  CHECK(model.layers[0].weight.to_vector<float>() == std::vector<float>{2, 2});
+  CHECK(values(model.layers[0].weight) == Values{2, 2});
   const Tensor held = model.layers[0].weight;
   const float* memory = held.data<float>();
   model = copy;
   CHECK(held.same_as(model.layers[0].weight));
   CHECK(held.data<float>() == memory);
-  CHECK(held.to_vector<float>() == std::vector<float>{7, 7});
+  CHECK(values(held) == Values{7, 7});
   const Model moved = std::move(model);
   CHECK(held.same_as(moved.layers[0].weight));
 }
@@ -59,7 +58,7 @@ TEST_CASE("train, eval, to, requires_grad_, zero_grad and apply reach every part
   CHECK(held.dtype() == float64);
   CHECK(model.counter.scratch.dtype() == float64);
   model(full({2}, 1, float64)).backward(full({2}, 1, float64));
-  CHECK(held.grad().to_vector<double>() == Values{2, 2});
+  CHECK(values(held.grad()) == Values{2, 2});
   model.zero_grad();
   CHECK_FALSE(held.grad().defined());
   model.requires_grad_(false);

@@ -5,7 +5,6 @@
 #include "nn/layers/sequential.h"
 #include "tests/nn/modules.h"
 
-using namespace heed;
 using test::Model;
 
 TEST_CASE("a module prints as the tree of its types, paths and shapes") {

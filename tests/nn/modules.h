@@ -1,9 +1,8 @@
 #pragma once
 
-#include "nn/module.h"
 #include "tests/support/expect.h"
 
-/// Modules that the tests of nn/module*.h and nn/state_dict.h share.
+/// Modules shared by the tests of nn/module*.h and nn/state_dict.h.
 namespace heed::test {
 
 struct Scale : Layer<Scale> {
@@ -29,7 +28,7 @@ struct Counter : Layer<Counter> {
   Buffer scratch{full({3}, 0)};
 };
 
-struct Shifter {  // not a module, yet it learns
+struct Shifter {  // not a module, but it has a parameter
   Tensor operator()(const Tensor& x) const { return x + shift; }
   void visit(Visitor& v) { v("shift", shift); }
   Parameter shift{full({}, 1)};
@@ -43,7 +42,7 @@ struct Model : Layer<Model> {
     if (extra) y = (*extra)(y);
     return counter(shifter(y));
   }
-  /// Where forward calls a layer.
+  /// The line in which forward() calls a layer.
   static std::string layer_call() { return std::string(__FILE__) + ":" + std::to_string(__LINE__ - 5); }
   void visit(Visitor& v) override {
     v("layers", layers);

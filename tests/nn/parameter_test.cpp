@@ -2,9 +2,7 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-TEST_CASE("a parameter takes over values that nothing else holds and copies others") {
+TEST_CASE("a parameter moves unshared values and copies shared ones") {
   Tensor mine = tensor({1, 2});
   const float* memory = mine.data<float>();
   const Parameter copied(mine);
@@ -88,7 +86,7 @@ TEST_CASE("a parameter may be assigned its own values in another order") {
   }
 }
 
-TEST_CASE("absent parameters") {
+TEST_CASE("undefined parameters can be copied, assigned and swapped") {
   Parameter none;
   CHECK_FALSE(none.defined());
   const Parameter copy = none;

@@ -2,7 +2,6 @@
 
 #include "tests/nn/modules.h"
 
-using namespace heed;
 using test::Model;
 
 TEST_CASE("a prepared load writes at commit; one that is dropped writes nothing") {

@@ -4,7 +4,6 @@
 #include "nn/attention/pooling.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
 using enum SmoothingKernel;
 
 constexpr SmoothingKernel kKernels[] = {gaussian, boxcar, epanechnikov, triangular, constant};
@@ -112,7 +111,7 @@ TEST_CASE("kernel regression: a query without support gives 0 with gradient 0, n
   }
   // At a distance where exp underflows, the nearest key has all weight; another distance overflows its
   // square.
-  CHECK(kernel_weights(numbers({1e6}), numbers({0, 1}), gaussian, 1).to_vector<double>() == Values{0, 1});
+  CHECK(values(kernel_weights(numbers({1e6}), numbers({0, 1}), gaussian, 1)) == Values{0, 1});
   CHECK(!has_nan(kernel_weights(full({1}, 1e30), full({2}, 0), gaussian, 1)));
 }
 
@@ -147,7 +146,7 @@ TEST_CASE("NadarayaWatson: vector queries and values of different widths") {
 }
 
 // covers: C-000-14 C-000-15
-TEST_CASE("NadarayaWatson: a point among its own keys is memorized as w grows; excluded, it is not") {
+TEST_CASE("NadarayaWatson: for large w it memorizes the points, unless each is excluded from its own keys") {
   const Tensor x = numbers({0, 1, 2, 3}), y = numbers({1, -1, 1, -1});
   const auto loss = [&](double w, OwnPoint own) {
     const NadarayaWatson model({.w = w, .dtype = float64});

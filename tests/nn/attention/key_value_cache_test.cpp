@@ -3,8 +3,6 @@
 #include "nn/attention/multi_head.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 // covers: C-100-06
 TEST_CASE("KeyValueCache: step by step equals one call, rotary or not, with gradients") {
   manual_seed(10);
@@ -14,7 +12,7 @@ TEST_CASE("KeyValueCache: step by step equals one call, rotary or not, with grad
       const Tensor x = randn({3, 6, 8}, float64).requires_grad_(), g = randn({3, 6, 8}, float64);
       const Tensor whole = attention(x, Mask::causal(6)).output;
       KeyValueCache cache;
-      std::vector<Tensor> parts;
+      Tensors parts;
       for (int64_t t = 0; t < 6; t += step)
         parts.push_back(attention(narrow(x, 1, t, step), AttentionOptions{.is_causal = true}, &cache).output);
       CHECK(cache.length() == 6);

@@ -4,8 +4,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 // covers: C-100-01
 TEST_CASE("Mask: causal, window and lengths, as text") {
   CHECK(to_string(Mask::causal(3)) == "x..\nxx.\nxxx\n");
@@ -61,7 +59,7 @@ TEST_CASE("Mask: a mask of three dimensions is for every head") {
   CHECK_FALSE(for_heads(Mask()).defined());
 }
 
-TEST_CASE("Mask: errors say what is wrong") {
+TEST_CASE("Mask: errors") {
   CHECK_ERROR_HAS(Mask(zeros({2, 2})),
                   "Mask: given float32 [2, 2]; a mask is bool, true = may attend (numbers to add to the "
                   "scores are a bias)");

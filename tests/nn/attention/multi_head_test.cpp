@@ -5,10 +5,9 @@
 #include "nn/view/capture.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
 using test::names;
 
-// The weights of each head, not their mean.
+// The weights of each head instead of their mean.
 const AttentionOptions kEachHead{.need_weights = true, .average_attn_weights = false};
 
 // The rows of head h in the projection `which` (0 q, 1 k, 2 v): [D, E].
@@ -32,7 +31,7 @@ TEST_CASE("MultiheadAttention: equals a loop over heads, each with its own W_Q, 
   const Tensor x = randn({1, 5, 12}, float64);
   const auto [y, weights] = attention(x, kEachHead);
   REQUIRE(weights.shape() == Shape{1, 3, 5, 5});
-  std::vector<Tensor> outputs;
+  Tensors outputs;
   for (int64_t h = 0; h < 3; ++h) {
     const auto [output, of_head] = one_head(attention, x[0], h);
     CHECK(largest_difference(weights[{0, h}], of_head) < 1e-12);
@@ -80,7 +79,7 @@ TEST_CASE("multi-head attention and kernel regression end in the same pooling of
   const Tensor answers = regression(query, key, value);
   REQUIRE(scope.calls().size() == 2);  // from attention_pool
   const Tensor of_heads = scope.calls()[0].weights, of_regression = scope.calls()[1].weights;
-  std::vector<Tensor> outputs;
+  Tensors outputs;
   for (int64_t h = 0; h < 2; ++h)
     outputs.push_back(attention_pool(of_heads[{0, h}], matmul(value[0], t(head_rows(attention, 2, h)))));
   CHECK(largest_difference(heads[0], matmul(cat(outputs, 1), t(attention.out_proj.weight))) < 1e-12);
@@ -88,7 +87,7 @@ TEST_CASE("multi-head attention and kernel regression end in the same pooling of
 }
 
 // covers: C-002-12
-TEST_CASE("MultiheadAttention: every output sees every input; if causal, none after it") {
+TEST_CASE("MultiheadAttention: every output sees every input; if causal, no later input") {
   manual_seed(5);
   const MultiheadAttention attention = in_float64(MultiheadAttention(8, 2));
   for (const int64_t T : {5, 1100}) {  // 1100: several tiles of the blocked form each way
@@ -112,7 +111,7 @@ TEST_CASE("MultiheadAttention: every output sees every input; if causal, none af
 }
 
 // covers: C-001-01
-TEST_CASE("attention gives a token meaning from its context") {
+TEST_CASE("attention makes a token depend on its context") {
   manual_seed(6);
   const Embedding embedding(10, 8);
   const MultiheadAttention attention(8, 2);
@@ -163,9 +162,9 @@ TEST_CASE("MultiheadAttention: gradients with rotary positions; every leaf is re
   manual_seed(7);
   const MultiheadAttention attention = in_float64(MultiheadAttention(4, 2, {.rotary = true}));
   const Tensor x = randn({2, 3, 4}, float64).requires_grad_();
-  std::vector<Tensor> inputs = attention.parameters();
+  Tensors inputs = attention.parameters();
   inputs.push_back(x);
-  CHECK(gradcheck([&](const std::vector<Tensor>&) { return attention(x).output; }, inputs));
+  CHECK(gradcheck([&](const Tensors&) { return attention(x).output; }, inputs));
   CHECK(test::unregistered_leaves(attention(x).output, attention, {x}) == "");
 }
 

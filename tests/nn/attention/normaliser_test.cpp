@@ -3,9 +3,7 @@
 #include "nn/attention/pooling.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-TEST_CASE("SparsemaxNormaliser: the nearest probabilities, many of them exactly 0") {
+TEST_CASE("SparsemaxNormaliser: the projection onto probabilities, many exactly 0") {
   const SparsemaxNormaliser sparse;
   CHECK(values(sparse(tensor({{0.5, 0.25, -3}}, float64), {})) == Values{0.625, 0.375, 0});
   CHECK(values(sparse(tensor({{9, 1, 1}}, float64), {})) == Values{1, 0, 0});
@@ -31,7 +29,7 @@ TEST_CASE("SoftmaxNormaliser: masked scores have no influence, even NaN") {
   CHECK(values(weights) == Values{0.5, 0.5, 0, 0, 0, 0});
   sum(weights * tensor({{1, 2, 3}, {4, 5, 6}})).backward();
   CHECK(values(scores.grad()) == Values{-0.25, 0.25, 0, 0, 0, 0});
-  CHECK(std::isnan(values(softmax(full({1, 2}, -kInf), -1))[0]));  // without a mask as in PyTorch
+  CHECK(std::isnan(values(softmax(full({1, 2}, -kInf), -1))[0]));  // without a mask NaN, as in PyTorch
 }
 
 // covers: C-003-12

@@ -5,19 +5,18 @@
 #include "nn/optim/adaptive.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
 using test::names;
 
 // covers: C-000-01 C-000-09
 TEST_CASE("attention_pool: the weighted mean of the values, for numbers, vectors and batches") {
   const Tensor weights = tensor({{0.25, 0.75}, {1, 0}}, float64);
-  CHECK(attention_pool(weights, tensor({4, 8}, float64)).to_vector<double>() == Values{7, 4});
-  const Tensor values = tensor({{4, 0, 1}, {8, 4, 1}}, float64);
-  const Tensor mixed = attention_pool(weights, values);
+  CHECK(values(attention_pool(weights, tensor({4, 8}, float64))) == Values{7, 4});
+  const Tensor vectors = tensor({{4, 0, 1}, {8, 4, 1}}, float64);
+  const Tensor mixed = attention_pool(weights, vectors);
   CHECK(mixed.shape() == Shape{2, 3});
-  CHECK(mixed.to_vector<double>() == Values{7, 3, 1, 4, 0, 1});
-  CHECK(attention_pool(expand(weights, {5, 2, 2}), expand(values, {5, 2, 3})).shape() == Shape{5, 2, 3});
-  CHECK(attention_pool(expand(weights, {5, 2, 2}), values).shape() == Shape{5, 2, 3});
+  CHECK(values(mixed) == Values{7, 3, 1, 4, 0, 1});
+  CHECK(attention_pool(expand(weights, {5, 2, 2}), expand(vectors, {5, 2, 3})).shape() == Shape{5, 2, 3});
+  CHECK(attention_pool(expand(weights, {5, 2, 2}), vectors).shape() == Shape{5, 2, 3});
 }
 
 // covers: C-000-18
@@ -90,7 +89,7 @@ TEST_CASE("CachedKeys: mapped once in a decoder's loop, with equal results and g
     const auto pooling = in_float64(AttentionPooling<AnyScore>(make_score(name, 4, 4, 3)));
     const Tensor states = randn({2, 5, 4}, float64).requires_grad_(), q = randn({2, 3, 4}, float64);
     const auto loop = [&](const CachedKeys& keys, bool held) {
-      std::vector<Tensor> contexts;
+      Tensors contexts;
       for (int64_t t = 0; t < 3; ++t)
         contexts.push_back(held ? pooling(narrow(q, 1, t, 1), keys, states, mask).output
                                 : pooling(narrow(q, 1, t, 1), states, mask).output);
@@ -98,9 +97,9 @@ TEST_CASE("CachedKeys: mapped once in a decoder's loop, with equal results and g
     };
     const auto results = [&](bool held) {
       const Tensor y = loop(states, held);
-      std::vector<Tensor> leaves = pooling.parameters();
+      Tensors leaves = pooling.parameters();
       leaves.push_back(states);
-      std::vector<Tensor> all = grad({sum(y * y)}, leaves);
+      Tensors all = grad({sum(y * y)}, leaves);
       all.push_back(y);
       return all;
     };
@@ -110,15 +109,11 @@ TEST_CASE("CachedKeys: mapped once in a decoder's loop, with equal results and g
 
     // The same keys after recording was switched off and on, and after a write to the weights.
     const CachedKeys keys(states);
-    {
-      const NoGrad guard;
-      CHECK_FALSE(loop(keys, true).requires_grad());
-    }
+    unrecorded([&] { CHECK_FALSE(loop(keys, true).requires_grad()); });
     CHECK(grad({sum(loop(keys, true))}, {states})[0].defined());
-    {
-      const NoGrad guard;
+    unrecorded([&] {
       for (const Tensor& p : pooling.parameters()) mul_(p, -2);
-    }
+    });
     CHECK(largest_difference(loop(keys, true), loop(keys, false)) == 0);
   }
   const Linear W(4, 3), other(4, 3);
@@ -138,7 +133,7 @@ TEST_CASE("AttentionPooling: any score with any normaliser and any mask trains")
         const Linear ask(4, 4), read(4, 1);
         const AttentionPooling<AnyScore, AnyNormaliser> pooling(make_score(score, 4, 4, 8),
                                                                 make_normaliser(normaliser));
-        std::vector<Tensor> leaves = pooling.parameters();
+        Tensors leaves = pooling.parameters();
         for (const Linear* layer : {&ask, &read})
           for (const Tensor& p : layer->parameters()) leaves.push_back(p);
         const Tensor x = randn({8, 5, 4}), target = sum(x, {1, 2}, true) / 4;
@@ -171,10 +166,10 @@ TEST_CASE("attention: 10,000 random masks, some with empty rows, agree with a pl
     const Tensor q = randn({n, d}, dtype), k = randn({m, d}, dtype), v = randn({m, dv}, dtype);
     const Tensor allowed = rand({n, m}) < draw.uniform(), g = randn({n, dv}, dtype);
     const auto results = [&](DType precision, const auto& attend) {
-      std::vector<Tensor> in;
+      Tensors in;
       for (const Tensor& x : {q, k, v}) in.push_back(to(x, precision).detach().requires_grad_());
       const Tensor y = attend(in[0], in[1], in[2]);
-      std::vector<Tensor> all = grad({sum(y * to(g, precision))}, in);
+      Tensors all = grad({sum(y * to(g, precision))}, in);
       all.push_back(y);
       return all;
     };
@@ -184,7 +179,7 @@ TEST_CASE("attention: 10,000 random masks, some with empty rows, agree with a pl
     });
     // A loop over the queries and the keys that each may attend to.
     const auto want = results(float64, [&](const Tensor& Q, const Tensor& K, const Tensor& V) {
-      std::vector<Tensor> rows;
+      Tensors rows;
       for (int64_t i = 0; i < n; ++i) {
         Tensor sums = 0 * sum(Q) + zeros({dv}, float64), total = zeros({}, float64);
         for (int64_t j = 0; j < m; ++j) {

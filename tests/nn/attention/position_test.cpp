@@ -4,8 +4,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 // covers: C-100-03
 TEST_CASE("SinusoidalPosition: sines and cosines of p / 10000^(2i/E), odd widths too") {
   for (const int64_t width : {1, 2, 5, 8}) {
@@ -36,13 +34,13 @@ TEST_CASE("SinusoidalPosition: caches one table, replaced by a longer one or ano
   CHECK_FALSE(same(longer, first));
   CHECK(largest_difference(narrow(longer, 0, 0, 5), first) == 0);
   CHECK(largest_difference(position.table(100, 0, float64), longer) < 1e-7);
-  const int64_t far = int64_t{1} << 40;  // no table up to there
+  const int64_t far = int64_t{1} << 40;  // the table does not start at 0
   CHECK(position.table(2, far, float64)[{1, 0}].item() ==
         doctest::Approx(std::sin(static_cast<double>(far + 1))).epsilon(1e-9));
   const SinusoidalPosition copy = position;
   CHECK(largest_difference(copy.table(100), longer) == 0);
   std::vector<std::thread> threads;
-  std::vector<Tensor> tables(4);
+  Tensors tables(4);
   for (Tensor& table : tables)
     threads.emplace_back([&] {
       for (int64_t length = 1; length < 200; ++length) table = position.table(length, 0, float64);
@@ -99,7 +97,7 @@ TEST_CASE("RotaryPosition: rotates pairs by the position; products depend on the
   manual_seed(1);
   const Tensor q = randn({1, 6}, float64), k = randn({1, 6}, float64);
   const auto product = [&](int64_t i, int64_t j) { return sum(rotary(q, i) * rotary(k, j)).item(); };
-  CHECK(rotary(q).to_vector<double>() == q.to_vector<double>());
+  CHECK(values(rotary(q)) == values(q));
   CHECK(product(3, 1) == doctest::Approx(product(19, 17)).epsilon(1e-12));
   CHECK(product(3, 1) != doctest::Approx(product(1, 3)).epsilon(1e-3));
   CHECK(product(3, 1) != doctest::Approx(product(3, 2)).epsilon(1e-3));
@@ -114,7 +112,7 @@ TEST_CASE("RotaryPosition: rotates pairs by the position; products depend on the
   CHECK(rotated[5] == doctest::Approx(std::cos(slow)));
 
   const Tensor x = randn({2, 3, 6}, float64).requires_grad_();
-  CHECK(gradcheck([&](const std::vector<Tensor>& in) { return rotary(in[0], 2); }, {x}));
+  CHECK(gradcheck([&](const Tensors& in) { return rotary(in[0], 2); }, {x}));
   CHECK(rotary.state_dict().empty());
   CHECK_ERROR_HAS(RotaryPosition(5), "dim is 5; it must be even and positive");
 }

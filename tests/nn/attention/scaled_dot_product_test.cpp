@@ -3,8 +3,6 @@
 #include "nn/view/capture.h"
 #include "tests/support/references.h"
 
-using namespace heed;
-
 // The output for {queries, keys, values}.
 static Tensor attended(const Tensors& in, const AttentionOptions& options = {}) {
   return F::scaled_dot_product_attention(in[0], in[1], in[2], options).output;
@@ -29,7 +27,7 @@ TEST_CASE("attention: a worked example, and masks") {
   const Tensor mask = tensor({{0, 1}, {0, 0}}) > 0;
   const Tensor leaf = q.detach().requires_grad_();
   const auto masked = F::scaled_dot_product_attention(leaf, k, v, {.mask = mask, .need_weights = true});
-  CHECK(values(masked.weights) == Values{0, 1, 0, 0});  // the second may attend to nothing
+  CHECK(values(masked.weights) == Values{0, 1, 0, 0});  // the second query may attend to nothing
   CHECK(values(masked.output) == Values{0, 1, 0, 0});
   masked.output.backward(ones({2, 2}));
   CHECK(values(leaf.grad()) == Values{0, 0, 0, 0, 0, 0});

@@ -5,8 +5,6 @@
 #include "tests/autograd/op_checks.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("AnomalyGuard: the operation that computes the first infinity or NaN, and its operands") {
   const Tensor x = tensor({{1, 0}, {2, -1}});
   CHECK((1 / x).numel() == 4);
@@ -71,12 +69,12 @@ TEST_CASE("AnomalyGuard raises no false alarm in any operation or derivative and
     const std::string op = row.op;
     if (row.in_place || op == "isnan" || op == "isfinite") continue;  // they take NaN and infinities
     CAPTURE(row.op);
-    std::vector<Tensor> results[2];  // without a guard, and with one if all are finite
-    for (std::vector<Tensor>& found : results) {
+    Tensors results[2];  // without a guard, and with one if all are finite
+    for (Tensors& found : results) {
       std::optional<AnomalyGuard> guard;
       if (&found != results) guard.emplace();
-      std::vector<Tensor> leaves;
-      const std::vector<Tensor> in = test::inputs_of(row);
+      Tensors leaves;
+      const Tensors in = test::inputs_of(row);
       for (const Tensor& x : in)
         if (x.defined() && x.requires_grad()) leaves.push_back(x);
       found = {test::Outputs(row.call(in)).at(0)};
@@ -85,7 +83,7 @@ TEST_CASE("AnomalyGuard raises no false alarm in any operation or derivative and
       for (const Tensor& g :
            grad({found[0]}, leaves, {.grad_outputs = {incoming}, .create_graph = true, .allow_unused = true}))
         if (g.defined()) found.push_back(g);
-      std::vector<Tensor> second;
+      Tensors second;
       for (size_t i = 1; i < found.size(); ++i)
         if (found[i].requires_grad())
           for (const Tensor& g :

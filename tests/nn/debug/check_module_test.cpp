@@ -3,8 +3,6 @@
 #include "heed.h"
 #include "tests/support/report.h"
 
-using namespace heed;
-
 namespace {
 
 Tensor input() {
@@ -12,7 +10,7 @@ Tensor input() {
   return randn({4, 3}, float32, &generator);
 }
 
-// Base class of broken layers; the sound one computes x * weight.
+// Base class of broken layers; the correct layer computes x * weight.
 template <class Self>
 struct Scale : Layer<Self> {
   void visit(Visitor& v) override { v("weight", weight); }
@@ -61,7 +59,6 @@ struct ReadsMemory : Scale<ReadsMemory> {  // reads strided memory as if it were
 };
 struct Remembers : Scale<Remembers> {  // keeps state from call to call
   Tensor forward(const Tensor& x) const { return x * weight + static_cast<double>(++calls); }
-  mutable std::shared_ptr<int> calls_ = std::make_shared<int>(0);
   mutable int calls = 0;
 };
 struct Shares : Layer<Shares> {  // copies share the parameter
@@ -77,7 +74,7 @@ struct Leaks : Scale<Leaks> {
     return y;
   }
   bool in_training;
-  std::shared_ptr<std::vector<Tensor>> kept = std::make_shared<std::vector<Tensor>>();
+  std::shared_ptr<Tensors> kept = std::make_shared<Tensors>();
 };
 struct Stale : Scale<Stale> {  // computes once from its weight and keeps it
   Tensor forward(const Tensor& x) const {
@@ -87,7 +84,7 @@ struct Stale : Scale<Stale> {  // computes once from its weight and keeps it
   }
   mutable Tensor doubled;
 };
-struct Volatile : Scale<Volatile> {  // a buffer that matters and is not saved
+struct Volatile : Scale<Volatile> {  // uses a buffer that is not saved
   Tensor forward(const Tensor& x) const { return x * weight + shift; }
   void visit(Visitor& v) override {
     v("weight", weight);
@@ -125,10 +122,7 @@ struct StoresNaN : Running<StoresNaN> {  // stores the mean of no rows
   Tensor forward(const Tensor& x) {
     if (!this->training()) return (x - running) * weight;
     const Tensor m = mean(x, 0);
-    {
-      const NoGrad guard;
-      running = running * 0.9 + m * 0.1;
-    }
+    unrecorded([&] { running = running * 0.9 + m * 0.1; });
     return (x - m) * weight;
   }
 };
@@ -229,8 +223,7 @@ TEST_CASE("check_module finds the fault of each broken layer") {
 TEST_CASE("check_module raises no false alarm for the layers of heed") {
   Generator random(5);
   const auto x = [&](const Shape& shape) { return randn(shape, float32, &random); };
-  const auto check = [](const auto& layer, const std::vector<Tensor>& in,
-                        const CheckModuleOptions& options = {}) {
+  const auto check = [](const auto& layer, const Tensors& in, const CheckModuleOptions& options = {}) {
     const ModuleReport report = check_module(layer, in, options);
     CHECK_MESSAGE(report.ok(), to_string(report));
   };

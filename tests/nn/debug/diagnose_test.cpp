@@ -3,8 +3,6 @@
 #include "heed.h"
 #include "tests/support/report.h"
 
-using namespace heed;
-
 namespace {
 
 // Points in a plane with their class, out of three.
@@ -267,7 +265,7 @@ TEST_CASE("diagnose finds the fault of a broken training") {
   }
 }
 
-TEST_CASE("diagnose raises no false alarm for sound trainings") {
+TEST_CASE("diagnose raises no false alarm for correct trainings") {
   manual_seed(2);
   const Points data;
   const auto& [x, label] = data;
@@ -402,7 +400,7 @@ TEST_CASE("diagnose raises no false alarm for sound trainings") {
   }
   SUBCASE("a recurrent network with gradient clipping") {
     GRU gru(6, 8, {.num_layers = 2, .batch_first = true, .dropout = 0.1});
-    std::vector<Tensor> parameters = gru.parameters();
+    Tensors parameters = gru.parameters();
     Adam optimizer(parameters);
     const Tensor inputs = randn({8, 5, 6}), weights = randn({8, 7});
     sound(gru, optimizer, [&] {

@@ -5,8 +5,6 @@
 #include "heed.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 static const Sequential& model() {
   static const Sequential one{Linear(8, 4), Sequential{Tanh(), Linear(4, 2)}};
   return one;

@@ -1,8 +1,5 @@
 #include "nn/files/checkpoint.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstring>
 
 #include "nn/files/file.h"
@@ -15,11 +12,9 @@
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
-using namespace heed;
-
 namespace {
 
-// A training with dropout, batches, a schedule and its own random numbers.
+// A training with dropout, batches, a schedule and its own random generator.
 struct Trained {
   explicit Trained(const std::string& folder, int64_t hidden = 5, double lr = 0.01)
       : random(3, 1),
@@ -40,7 +35,7 @@ struct Trained {
   }
 
   void step() {
-    std::vector<double> numbers;
+    Values numbers;
     for (const int64_t i : batches.next())
       for (int part = 0; part < 2; ++part) numbers.push_back(static_cast<double>(i) + random.uniform());
     const Tensor x = to(from_vector(numbers, {std::ssize(numbers) / 2, 2}), float32);
@@ -62,7 +57,7 @@ struct Trained {
   AdamW optimizer;
   StepLR schedule;
   BatchStream batches;
-  std::vector<double> losses;
+  Values losses;
   double sum = 0;
   int64_t count = 0;
   Checkpoint checkpoint;
@@ -106,7 +101,7 @@ TEST_CASE("Checkpoint: 7 steps, and 7 more after a load, are 14 steps bit for bi
   CHECK(read_file(second.checkpoint.save(14)) == want);
 }
 
-TEST_CASE("Checkpoint: keeps a learning rate that was set by hand in spite of a schedule") {
+TEST_CASE("Checkpoint: keeps a manually set learning rate despite a schedule") {
   const Folder folder;
   {
     Trained first(folder / "a");
@@ -262,14 +257,10 @@ TEST_CASE("Checkpoint: a folder is for one training at a time") {
     CHECK_ERROR_HAS(two.checkpoint.load(), said);
     CHECK_ERROR_HAS(two.checkpoint.save(2), said);
     CHECK_ERROR_HAS(two.checkpoint.claim(), said);
-    const pid_t other = fork();
-    if (other == 0) {
+    CHECK(in_child([&] {
       const Trained copied(at);
-      _exit(contains(message([&] { Trained(at).checkpoint.load(); }), said) ? 7 : 8);
-    }
-    int status = 0;
-    REQUIRE(waitpid(other, &status, 0) == other);
-    CHECK(WEXITSTATUS(status) == 7);
+      return contains(message([&] { Trained(at).checkpoint.load(); }), said);
+    }));
     two.checkpoint.load(path);  // reads only
     CHECK_ERROR_HAS(two.checkpoint.save(2), said);
     one.checkpoint.save(2);

@@ -9,7 +9,6 @@
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
-using namespace heed;
 namespace fs = std::filesystem;
 
 namespace {

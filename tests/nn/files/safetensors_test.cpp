@@ -1,13 +1,10 @@
 #include "nn/files/safetensors.h"
 
-#include <limits>
-
 #include "nn/layers/linear.h"
 #include "tests/support/expect.h"
 #include "tests/support/parity.h"
 #include "tests/support/program.h"
 
-using namespace heed;
 using parity::Json;
 
 // The bytes of a file with this header and data.
@@ -22,6 +19,15 @@ static std::string hex(const std::string& bytes) {
   for (const char byte : bytes)
     for (const int shift : {4, 0}) text += "0123456789abcdef"[static_cast<unsigned char>(byte) >> shift & 15];
   return text;
+}
+
+// The error for a file with these bytes, without its path.
+static std::string why(const std::string& bytes) {
+  const Folder folder;
+  const std::string path = folder.write("x", bytes), start = "load_safetensors: " + path + ": ";
+  const std::string text = message([&] { load_safetensors(path); });
+  REQUIRE_MESSAGE(text.starts_with(start), bytes.substr(0, 200));
+  return text.substr(start.size());
 }
 
 // The tensor of a file that contains only it.
@@ -53,20 +59,18 @@ TEST_CASE("safetensors: the bytes of a small file") {
 TEST_CASE("safetensors: saves and loads every bit") {
   const Folder folder;
   const Tensor wide = tensor({{1, kNaN, -0.0}, {kInf, 5e-324, -kInf}}, float64);
-  const StateDict given = {
-      {"wide", wide},
-      {"transposed", transpose(wide)},
-      {"repeated", expand(tensor({{1.5}}), {3, 2})},
-      {"slice", slice(arange(10), 0, 3, 7)},
-      {"scalar", tensor(-0.0)},
-      {"empty", zeros({0, 3})},
-      {"empty at the end", zeros({2, 0}, boolean)},
-      {"integers",
-       from_vector<int64_t>({std::numeric_limits<int64_t>::min(), 0, (int64_t{1} << 53) + 1}, {3})},
-      {"bools", tensor({{1, 0}, {0, 1}}, boolean)},
-      {"learned", tensor({1, 2}).requires_grad_()},
-      {"\"quoted\"\n\\ 层.\U0001F600", ones({1, 1, 1, 1, 1, 1, 1, 2})},
-      {"", ones({1})}};
+  const StateDict given = {{"wide", wide},
+                           {"transposed", transpose(wide)},
+                           {"repeated", expand(tensor({{1.5}}), {3, 2})},
+                           {"slice", slice(arange(10), 0, 3, 7)},
+                           {"scalar", tensor(-0.0)},
+                           {"empty", zeros({0, 3})},
+                           {"empty at the end", zeros({2, 0}, boolean)},
+                           {"integers", from_vector<int64_t>({INT64_MIN, 0, (int64_t{1} << 53) + 1}, {3})},
+                           {"bools", tensor({{1, 0}, {0, 1}}, boolean)},
+                           {"learned", tensor({1, 2}).requires_grad_()},
+                           {"\"quoted\"\n\\ 层.\U0001F600", ones({1, 1, 1, 1, 1, 1, 1, 2})},
+                           {"", ones({1})}};
   const Metadata texts = {{"", ""}, {"note", "caf\u00e9 \"x\"\n"}, {"__metadata__", "may be a key"}};
   save_safetensors(folder / "x", given, texts);
   const Safetensors file = load_safetensors(folder / "x");
@@ -142,11 +146,6 @@ TEST_CASE("safetensors: the collected good and bad files") {
 }
 
 TEST_CASE("safetensors: errors name the format of another file") {
-  const Folder folder;
-  const auto why = [&](const std::string& bytes) {
-    const std::string text = message([&] { load_safetensors(folder.write("x", bytes)); });
-    return text.substr(text.find("/x: ") + 4);
-  };
   const std::vector<std::pair<std::string, std::string>> kinds = {
       {"\x93NUMPY\1", "a NumPy file; load_npy reads it"},
       {"PK\3\4\x14", "a zip archive (.pt, .npz)"},
@@ -174,15 +173,6 @@ TEST_CASE("safetensors: errors name the format of another file") {
 }
 
 TEST_CASE("safetensors: errors of malformed files name the tensor or byte") {
-  const Folder folder;
-  const std::string path = folder / "x";
-  const auto why = [&](const std::string& bytes) {
-    folder.write("x", bytes);
-    const std::string text = message([&] { load_safetensors(path); }),
-                      start = "load_safetensors: " + path + ": ";
-    REQUIRE_MESSAGE(text.starts_with(start), bytes.substr(0, 200));
-    return text.substr(start.size());
-  };
   const auto header = [&](const std::string& text) { return why(file_of(text, "12345678")); };
   const auto entry = [&](const std::string& text) { return header(R"({"a":)" + text + "}"); };
 
@@ -268,11 +258,11 @@ TEST_CASE("safetensors: ignores unknown fields; deep nesting throws") {
   int64_t numel = -1;
   CHECK(load(R"("more":{"shape":[1.5,{"dtype":null}],"dtype":true},"less":-1)", &numel) == "");
   CHECK(numel == 0);
-  CHECK(load(R"("more":{"b":1,"b":1})").find("appears twice") != std::string::npos);
+  CHECK(contains(load(R"("more":{"b":1,"b":1})"), "appears twice"));
   for (const char* level : {"[", "{\"a\":"}) {
     std::string deep;
     for (int i = 0; i < 200000; ++i) deep += level;
-    CHECK(load("\"more\":" + deep).find("is nested more than 64 levels deep") != std::string::npos);
+    CHECK(contains(load("\"more\":" + deep), "is nested more than 64 levels deep"));
     CHECK(message([&] { load_safetensors(folder.write("x", file_of("{\"a\":" + deep))); }) != "");
     CHECK(message([&] { load_safetensors(folder.write("x", file_of(deep))); }) != "");
   }

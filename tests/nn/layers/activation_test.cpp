@@ -2,8 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 template <class L>
 static void check_values(const L& layer, Tensor (*function)(const Tensor&)) {
   const Tensor x = tensor({-1, 0, 2}, float64);

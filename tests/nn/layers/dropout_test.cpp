@@ -2,8 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("Dropout: random in training, the identity in eval, equal for equal seeds") {
   Dropout layer(0.5);
   const Tensor x = ones({1000});
@@ -13,7 +11,7 @@ TEST_CASE("Dropout: random in training, the identity in eval, equal for equal se
   manual_seed(1);
   CHECK(layer(x).to_vector<float>() == first);
   layer.eval();
-  CHECK(layer(x).to_vector<float>() == x.to_vector<float>());
+  CHECK(values(layer(x)) == values(x));
   layer.train();
   CHECK(layer(x).to_vector<float>() != x.to_vector<float>());
   CHECK(layer.parameters().empty());

@@ -2,8 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("LayerNorm: over the last dimensions, names") {
   const LayerNorm layer({2, 2}, {.eps = 0});
   CHECK(values(layer(tensor({{{1, 2}, {3, 4}}})))[3] == doctest::Approx(1.5 / std::sqrt(1.25)));

@@ -6,8 +6,6 @@
 #include "nn/layers/linear.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 static Tensor twice(const Tensor& x) { return x * 2; }
 
 TEST_CASE("Sequential: any callable parts, called in order and named by number") {
@@ -20,14 +18,14 @@ TEST_CASE("Sequential: any callable parts, called in order and named by number")
   const Tensor y = model(x);
   const auto& first = model.get<Linear>(0);
   const auto& last = model.get<Sequential>(4).get<Linear>(1);
-  CHECK(y.to_vector<float>() == last(tanh((relu(first(x)) + 1) * 2)).to_vector<float>());
+  CHECK(values(y) == values(last(tanh((relu(first(x)) + 1) * 2))));
   CHECK(test::unregistered_leaves(y, model) == "");
   CHECK_ERROR(model.get<Linear>(1), "Sequential: part 1 is of another type");
   CHECK_ERROR(model.get<Linear>(5), "Sequential: there is no part 5 among 5");
   CHECK(Sequential()(x).same_as(x));
 }
 
-TEST_CASE("Sequential: in braces the first part draws its start values first") {
+TEST_CASE("Sequential: initializes its parts in order") {
   manual_seed(3);
   const Linear first(2, 3), last(3, 2);
   manual_seed(3);
@@ -46,7 +44,7 @@ TEST_CASE("Sequential: copies share nothing, assignment writes in place, moves k
   b.eval();
   a = b;
   CHECK(at_a.same_as(a.get<Linear>(0).weight));
-  CHECK(at_a.to_vector<float>() == std::vector<float>(4, 5));
+  CHECK(values(at_a) == Values(4, 5));
   CHECK_FALSE(a.get<Dropout>(1).training());
   const Tensor at_b = b.get<Linear>(0).weight;
   std::swap(a, b);
@@ -65,7 +63,7 @@ TEST_CASE("Sequential: a model in float64, trained and switched as one") {
   model.to(float64);
   model.eval();
   const Tensor x = ones({1, 2}, float64);
-  CHECK(model(x).to_vector<double>() == model(x).to_vector<double>());
+  CHECK(values(model(x)) == values(model(x)));
   CHECK(model(x).dtype() == float64);
   Sequential grown;
   for (int i = 0; i < 3; ++i) grown.push_back(Linear(2, 2));

@@ -2,8 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 // The parameter after one step for each of these gradients, from 0.
 template <class Kind, class Options>
 static double moved(std::initializer_list<double> gradients, const Options& options) {

@@ -5,8 +5,6 @@
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
-using namespace heed;
-
 TEST_CASE("AveragedModel: the mean of all updates") {
   // A parameter, and a buffer that counts.
   struct Counted : Layer<Counted> {
@@ -21,7 +19,7 @@ TEST_CASE("AveragedModel: the mean of all updates") {
   Counted model;
   AveragedModel averaged(model);
   model.w = full({2}, 9, float64);  // the mean has its own values
-  CHECK(averaged.module().at("w").to_vector<double>() == Values{0, 0});
+  CHECK(values(averaged.module().at("w")) == Values{0, 0});
   for (const double value : {1., 2., 6.}) {
     model.w = full({2}, value, float64);
     model.count = full({}, value, int64);

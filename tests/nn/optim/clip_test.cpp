@@ -2,10 +2,8 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-static std::vector<Tensor> with_gradients(const std::vector<Values>& gradients) {
-  std::vector<Tensor> params;
+static Tensors with_gradients(const std::vector<Values>& gradients) {
+  Tensors params;
   for (const auto& g : gradients) {
     const Shape shape{static_cast<int64_t>(g.size())};
     params.push_back(zeros(shape, float64).requires_grad_());
@@ -19,7 +17,7 @@ static std::vector<Tensor> with_gradients(const std::vector<Values>& gradients) 
 TEST_CASE("clip_grad_norm_: one norm over all gradients, returned as it was before") {
   const auto params = with_gradients({{3, 0}, {0, -4}});
   CHECK(clip_grad_norm_(params, 10) == 5);
-  CHECK(params[0].grad().to_vector<double>() == Values{3, 0});
+  CHECK(values(params[0].grad()) == Values{3, 0});
   CHECK(clip_grad_norm_(params, 1) == 5);
   CHECK(params[0].grad().to_vector<double>()[0] == doctest::Approx(0.6).epsilon(1e-6));
   CHECK(params[1].grad().to_vector<double>()[1] == doctest::Approx(-0.8).epsilon(1e-6));
@@ -43,7 +41,7 @@ TEST_CASE("clip_grad_norm_: other norms, and NaN") {
 TEST_CASE("clip_grad_value_: limits every element") {
   const auto params = with_gradients({{3, -0.25}, {0.5, -4}});
   clip_grad_value_(params, 0.5);
-  CHECK(params[0].grad().to_vector<double>() == Values{0.5, -0.25});
-  CHECK(params[1].grad().to_vector<double>() == Values{0.5, -0.5});
+  CHECK(values(params[0].grad()) == Values{0.5, -0.25});
+  CHECK(values(params[1].grad()) == Values{0.5, -0.5});
   CHECK_ERROR(clip_grad_value_(params, -1), "clip_grad_value_: clip_value is -1; it must be at least 0");
 }

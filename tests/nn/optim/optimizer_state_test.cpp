@@ -4,8 +4,6 @@
 #include "nn/optim/sgd.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("optimizers: a loaded state continues with the same bits") {
   const auto gradient = [](int step) { return from_vector<double>({1.0 + step, -0.5 * step, 2}, {3}); };
   const Tensor a = leaf({1, 2, 3});
@@ -21,7 +19,7 @@ TEST_CASE("optimizers: a loaded state continues with the same bits") {
     a.set_grad(gradient(step)), first.step();
     b.set_grad(gradient(step)), second.step();
   }
-  CHECK(a.to_vector<double>() == b.to_vector<double>());
+  CHECK(values(a) == values(b));
 
   const auto state = first.state_dict();
   CHECK(state.size() == 5);
@@ -41,7 +39,7 @@ TEST_CASE("optimizers: a loaded state continues with the same bits") {
 // Calls f(name, make) for each kind of optimizer, with options that use all of its state; make(parameters).
 template <class F>
 static void each_kind(F&& f) {
-  using Params = std::vector<Tensor>;
+  using Params = Tensors;
   f("SGD", [](const Params& p) { return std::make_unique<SGD>(p, SGDOptions{.lr = 0.1, .momentum = 0.9}); });
   f("Adam",
     [](const Params& p) { return std::make_unique<Adam>(p, AdamOptions{.lr = 0.1, .amsgrad = true}); });

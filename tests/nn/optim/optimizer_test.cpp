@@ -4,8 +4,6 @@
 #include "nn/optim/sgd.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 // m <- (m + g) / 2,  p <- p - lr sign(m)
 struct SignOptions {
   double lr = 0.5;
@@ -38,8 +36,8 @@ TEST_CASE("optimizers: parameters without a gradient stay, strided ones move, th
   const Tensor squares = dot(column, column);
   column.set_grad(from_vector<double>({10, 20}, {2}));
   optimizer.step();
-  CHECK(still.to_vector<double>() == Values{1, 2});
-  CHECK(table.to_vector<double>() == Values{1, -8, 3, 4, -15, 6});
+  CHECK(values(still) == Values{1, 2});
+  CHECK(values(table) == Values{1, -8, 3, 4, -15, 6});
   const std::string text = message([&] { squares.backward(); });
   CHECK(contains(text, "SGD"));
   CHECK(contains(text, "optimizer_test.cpp"));
@@ -66,8 +64,7 @@ TEST_CASE("optimizers: errors name invalid parameters and learning rates") {
   CHECK_ERROR(SGD({a, b, a}), "SGD: parameter 2 of shape [1] appears twice; give each once");
   CHECK_ERROR(SGD({a * 2}),
               "SGD: parameter 0 is not a floating leaf; optimize the leaves that a result was computed from");
-  CHECK_ERROR(SGD(std::vector<Tensor>{}),
-              "SGD: a group without parameters; is visit() of the model missing a line?");
+  CHECK_ERROR(SGD(Tensors{}), "SGD: a group without parameters; is visit() of the model missing a line?");
   SGD optimizer({{{a}, {.lr = 0.1}}, {{b}, {.lr = 0.01}}});
   CHECK(optimizer.groups() == 2);
   CHECK(optimizer.lr(1) == 0.01);

@@ -4,8 +4,6 @@
 #include "nn/optim/sgd.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 // The rates of `count` epochs of the schedule that make(optimizer) returns, from lr = 1.
 template <class Make>
 static Values rates(int count, Make&& make) {

@@ -2,8 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("SGD: Nesterov and maximize by hand, invalid options") {
   const auto step = [](const SGDOptions& options) {
     const Tensor p = leaf({0});

@@ -4,8 +4,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 namespace {
 
 using RnnPair = std::pair<RNN, RNNCell>;
@@ -76,8 +74,7 @@ TEST_CASE_TEMPLATE("recurrent layers: equal to a loop of cells", Pair, RnnPair, 
     }
 }
 
-TEST_CASE_TEMPLATE("recurrent layers: the layout of batch_first and of a single sequence", L, RNN, GRU,
-                   LSTM) {
+TEST_CASE_TEMPLATE("recurrent layers: layouts of batch_first and of a single sequence", L, RNN, GRU, LSTM) {
   const RecurrentOptions options{.num_layers = 2, .bidirectional = true};
   RecurrentOptions batch_first = options;
   batch_first.batch_first = true;
@@ -118,7 +115,7 @@ TEST_CASE_TEMPLATE("recurrent layers: 50 steps of padding, even NaN, change noth
   const Tensor lengths = lengths_of({2, 6, 0, 5});
   const Tensor x = randn({4, 6, 3}, float64);
   const Tensor cotangent = randn({4, 6, 8}, float64), state_cotangent = randn({4, 4, 4}, float64);
-  std::vector<Tensor> before;
+  Tensors before;
   for (const double filler : {0.0, 1e300, std::nan("")}) {
     const int64_t more = filler == 0 ? 0 : 50;
     const Tensor padded = cat({x, full({4, more, 3}, filler, float64)}, 1).requires_grad_();
@@ -127,9 +124,9 @@ TEST_CASE_TEMPLATE("recurrent layers: 50 steps of padding, even NaN, change noth
     CHECK(largest_difference(narrow(got.output, 1, 6, more), zeros({4, more, 8}, float64)) == 0);
     Tensor loss = sum(output * cotangent) + sum(got.h_n * state_cotangent);
     if (got.c_n.defined()) loss = loss + sum(got.c_n * got.c_n);
-    std::vector<Tensor> inputs = layer.parameters();
+    Tensors inputs = layer.parameters();
     inputs.push_back(padded);
-    std::vector<Tensor> now = grad(loss, inputs);
+    Tensors now = grad(loss, inputs);
     CHECK(largest_difference(narrow(now.back(), 1, 6, more), zeros({4, more, 3}, float64)) == 0);
     now.back() = narrow(now.back(), 1, 0, 6);
     now.insert(now.end(), {output.detach(), got.h_n.detach(), loss.detach()});
@@ -142,9 +139,9 @@ TEST_CASE_TEMPLATE("recurrent layers: 50 steps of padding, even NaN, change noth
 TEST_CASE_TEMPLATE("recurrent layers: gradients with lengths, every leaf registered", L, RNN, GRU, LSTM) {
   const L layer = make<L>(2, 2, {.num_layers = 2, .bidirectional = true});
   const Tensor x = randn({3, 2, 2}, float64).requires_grad_(), lengths = lengths_of({3, 2});
-  std::vector<Tensor> inputs = layer.parameters();
+  Tensors inputs = layer.parameters();
   inputs.push_back(x);
-  CHECK(gradcheck([&](const std::vector<Tensor>&) { return ask(layer, x, lengths).output; }, inputs));
+  CHECK(gradcheck([&](const Tensors&) { return ask(layer, x, lengths).output; }, inputs));
   CHECK(test::unregistered_leaves(ask(layer, x, lengths).output, layer, {x}) == "");
 }
 
@@ -168,11 +165,10 @@ TEST_CASE_TEMPLATE("recurrent layers: dropout between layers, in training", L, R
 TEST_CASE_TEMPLATE("recurrent layers: hooks see each result and may replace it", L, RNN, GRU, LSTM) {
   L layer(2, 2);
   int count = 0;
-  const HookHandle handle =
-      layer.register_forward_hook([&](const Module&, const std::vector<Tensor>&, const Tensor& y) {
-        ++count;
-        return y * 0;
-      });
+  const HookHandle handle = layer.register_forward_hook([&](const Module&, const Tensors&, const Tensor& y) {
+    ++count;
+    return y * 0;
+  });
   const Answer got = ask(layer, ones({1, 1, 2}));
   CHECK(count == (got.c_n.defined() ? 3 : 2));
   CHECK(values(got.output) == Values{0, 0});
@@ -231,7 +227,7 @@ TEST_CASE("LSTM: a projection makes h narrower than c") {
   CHECK(c_n.shape() == Shape{4, 2, 4});
   CHECK(layer.state_dict().at("weight_hr_l1_reverse").shape() == Shape{2, 4});
   CHECK(layer.state_dict().at("weight_hh_l0").shape() == Shape{16, 2});
-  CHECK(gradcheck([&](const std::vector<Tensor>&) { return layer(x).output; }, {layer.weights[0].weight_hr}));
+  CHECK(gradcheck([&](const Tensors&) { return layer(x).output; }, {layer.weights[0].weight_hr}));
   CHECK_ERROR_HAS(layer(x, zeros({4, 2, 4}, float64)),
                   "LSTM: h_0 is [4, 2, 4]; for this input it must be [4, 2, 2]");
 }

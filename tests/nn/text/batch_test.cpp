@@ -2,8 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("pad_batch: one tensor, with <pad> at the end of shorter rows") {
   const PaddedBatch batch = pad_batch({{5, 6, 7}, {}, {8}});
   CHECK(batch.ids.shape() == Shape{3, 3});

@@ -3,9 +3,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
-using namespace heed;
-
-TEST_CASE("byte pairs: the most frequent pair is joined first, of several the one with the smallest ids") {
+TEST_CASE("byte pairs: the most frequent pair is joined first; ties go to the smallest ids") {
   // "ab" occurs 4 times; then "(ab)c" and " (ab)" twice each, and a space is smaller than 'c'.
   const BytePairs tokens("ab abc abc ab", 259);
   CHECK(tokens.size() == 259);

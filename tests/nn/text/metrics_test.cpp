@@ -2,8 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 using Corpus = std::vector<Tokens>;
 
 static Corpus words(std::initializer_list<const char*> texts) {

@@ -3,8 +3,6 @@
 #include "nn/text/vocabulary.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 // The fraction of n draws for each index.
 static Values shares(const Tensor& logits, const SampleOptions& options, int n = 20000) {
   Generator random(3);

@@ -2,8 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 namespace {
 
 // A language model with random log-probabilities of the next token for each sentence and prefix. Tokens are
@@ -25,7 +23,7 @@ class Model {
       CHECK_FALSE(grad_enabled());
       const Ids token = tokens.to_vector<int64_t>(), parent = parents.to_vector<int64_t>();
       std::vector<Ids> continued;
-      std::vector<Tensor> rows;
+      Tensors rows;
       for (size_t i = 0; i < token.size(); ++i) {
         if (prefixes_.empty()) CHECK(token[i] == Vocabulary::bos);
         continued.push_back(prefixes_.empty() ? Ids{parent[i]} : prefixes_.at(size_t(parent[i])));
@@ -74,7 +72,7 @@ DecodeStep always(const Values& log_probabilities) {
 }  // namespace
 
 // covers: C-100-05
-TEST_CASE("beam_search: with a width for all prefixes it finds the best of all sentences") {
+TEST_CASE("beam_search: with room for all prefixes it finds the best sentence") {
   for (uint64_t seed = 0; seed < 40; ++seed)
     for (const double alpha : {0.0, 0.6, 1.0, 2.0}) {
       CAPTURE(seed);
@@ -97,7 +95,7 @@ TEST_CASE("beam_search: with a width for all prefixes it finds the best of all s
 }
 
 // covers: C-100-05
-TEST_CASE("greedy_search: the most probable token at every step, a batch as each sentence alone") {
+TEST_CASE("greedy_search: the most probable token at every step; batches equal single sentences") {
   int64_t ends = 0, cuts = 0;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Model model(seed, 7);
@@ -150,7 +148,7 @@ TEST_CASE("beam_search: a sentence has the same result in a batch and alone; no 
 TEST_CASE("beam_search: finds a better sentence than greedy search") {
   // After 4 the probability is spread; after 5 the end is certain. Greedy takes 4 (0.6), the best is 5 (0.4).
   const DecodeStep step = [](const Tensor& tokens, const Tensor&) {
-    std::vector<double> logs;
+    Values logs;
     for (const int64_t token : tokens.to_vector<int64_t>())
       for (const double p : token == 1   ? Values{0, 0, 0, 0, .6, .4}
                             : token == 4 ? Values{.2, .2, .3, .1, .1, .1}

@@ -3,8 +3,6 @@
 #include "nn/functional.h"
 #include "tests/support/references.h"
 
-using namespace heed;
-
 static Tensors loss_and_gradient(const Tensor& logits, const Tensor& targets, const Tensor& lengths = {}) {
   return value_and_gradients([&](auto& in) { return sequence_loss(in[0], targets, lengths); }, {logits});
 }

@@ -2,8 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("split_words: white space separates words, marks are tokens") {
   CHECK(split_words("I love China") == Tokens{"I", "love", "China"});
   CHECK(split_words("  Is he here?\n") == Tokens{"Is", "he", "here", "?"});

@@ -2,8 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("vocabulary: special tokens first, then by count, then by bytes") {
   const Vocabulary v({{"b", "a", "c"}, {"c", "中", "<eos>"}, {"a", "c", "<eos>"}});
   CHECK(v.to_text() == "<pad>\n<bos>\n<eos>\n<unk>\nc\na\nb\n中\n");

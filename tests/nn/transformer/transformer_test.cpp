@@ -8,8 +8,6 @@
 #include "tensor/kernels/matmul.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 constexpr int64_t kTarget = 5, kSource = 6;
 
 static double share_of_zeros(const Tensor& x, double zero = 1e-4) {
@@ -213,7 +211,7 @@ TEST_CASE("TransformerEncoder: step by step with a cache gives the same bits as 
 }
 
 // covers: C-100-01
-TEST_CASE("transformer stacks: 50 more positions of padding change nothing, and NaN there no result") {
+TEST_CASE("transformer stacks: 50 positions of padding change nothing, even with NaN values") {
   manual_seed(3);
   const Tensor of_target = tensor({3, 5}, int64), of_source = tensor({6, 2}, int64);
   const auto valid = [](const Tensor& lengths, int64_t most) {
@@ -225,7 +223,7 @@ TEST_CASE("transformer stacks: 50 more positions of padding change nothing, and 
       Transformer model = in_float64(Transformer(8, 2, 2, 2, options));
       const Tensor tgt = randn({2, kTarget, 8}, float64), src = randn({2, kSource, 8}, float64);
       const Tensor weight = randn({2, kTarget, 8}, float64);
-      std::vector<Tensor> first;
+      Tensors first;
       for (const double filler : {0.0, 3.0, double(NAN)}) {
         const int64_t more = filler == 0 ? 0 : 50;
         const auto padded = [&](const Tensor& x, const Tensor& lengths) {
@@ -238,7 +236,7 @@ TEST_CASE("transformer stacks: 50 more positions of padding change nothing, and 
         const Tensor y =
             where(valid(of_target, kTarget), narrow(model(source, x, words, self, words), 1, 0, kTarget), 0);
         const Tensor loss = sum(y * weight);
-        std::vector<Tensor> found = {y, loss};
+        Tensors found = {y, loss};
         if (!std::isnan(filler)) {  // NaN times 0 reaches the gradients of the weights
           model.zero_grad();
           loss.backward();
@@ -251,7 +249,7 @@ TEST_CASE("transformer stacks: 50 more positions of padding change nothing, and 
     }
 }
 
-TEST_CASE("transformer stacks: separate layers, names, dropout, a final norm, Xavier start") {
+TEST_CASE("transformer stacks: separate layers, names, dropout, a final norm, Xavier initialization") {
   manual_seed(2);
   TransformerEncoder encoder(8, 2, 2, {.dim_feedforward = 12, .dropout = 0.3, .final_norm = true});
   CHECK(largest_difference(encoder.layers[0].linear1.weight, encoder.layers[1].linear1.weight) > 0.01);
@@ -276,8 +274,7 @@ TEST_CASE("transformer stacks: separate layers, names, dropout, a final norm, Xa
   check_fills(transformer.decoder.layers[0].linear1.weight, std::sqrt(6.0 / 20));
 }
 
-// Trains a model to write the symbols that it reads in reverse order: the share of right symbols in sequences
-// of this length after training.
+// Trains a model to reverse sequences and returns its accuracy on sequences of this length.
 template <class Position>
 static double learn_to_reverse(const Position& position, int64_t layers, bool norm_first, int steps,
                                int64_t length) {
@@ -296,7 +293,7 @@ static double learn_to_reverse(const Position& position, int64_t layers, bool no
   return mean(to(argmax(model(x), -1) == flip(x, {1}), float32)).item();
 }
 
-TEST_CASE("TransformerEncoder, pre- and post-norm, learns to reverse a sequence") {
+TEST_CASE("TransformerEncoder with pre- or post-norm learns to reverse a sequence") {
   for (const bool norm_first : {false, true}) {
     manual_seed(4);
     CHECK(learn_to_reverse(SinusoidalPosition(32), 1, norm_first, 250, 5) >= 0.99);
@@ -304,7 +301,7 @@ TEST_CASE("TransformerEncoder, pre- and post-norm, learns to reverse a sequence"
 }
 
 // covers: C-100-03
-TEST_CASE("positions: learned ones learn as fast as sinusoids" * doctest::test_suite("slow")) {
+TEST_CASE("positions: learned positions train as fast as sinusoids" * doctest::test_suite("slow")) {
   for (const uint64_t seed : {1, 2, 3}) {
     CAPTURE(seed);
     manual_seed(seed);

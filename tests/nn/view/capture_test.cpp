@@ -3,8 +3,6 @@
 #include "nn/attention/pooling.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("AttentionScope: the weights of every call by module path and step; results stay the same") {
   struct Two : Layer<Two> {
     Tensor forward(const Tensor& x) const {

@@ -2,14 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-static int64_t count(const std::string& text, const std::string& part) {
-  int64_t n = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++n;
-  return n;
-}
-
 // Checks that elements are nested and that text and attributes contain no unescaped < or &.
 static void check_well_formed(const std::string& xml) {
   Texts open;
@@ -26,7 +18,7 @@ static void check_well_formed(const std::string& xml) {
     const size_t end = xml.find('>', at);
     const std::string inside = xml.substr(at + 1, end - at - 1);
     REQUIRE(inside.find('<') == std::string::npos);
-    CHECK(count(inside, "\"") % 2 == 0);
+    CHECK(occurrences(inside, "\"") % 2 == 0);
     if (inside[0] == '/') {
       REQUIRE(!open.empty());
       CHECK(inside.substr(1) == open.back());
@@ -73,32 +65,32 @@ TEST_CASE("attention_svg: one cell, character by character") {
 )svg");
 }
 
-TEST_CASE("attention_svg: narrow columns have vertical labels, Chinese characters below each other") {
+TEST_CASE("attention_svg: narrow columns have vertical labels; Chinese characters are stacked") {
   const std::string svg = svg_of(ones({1, 40}), {"q"}, Tokens(40, "中国人"));
-  CHECK(count(svg, ">中</text>") == 40);
-  CHECK(count(svg, "rotate") == 0);
-  CHECK(count(svg_of(ones({1, 40}), {"q"}, Tokens(40, "Beijing")), "rotate(-90)") == 40);
-  CHECK(count(svg_of(ones({1, 4}), {"q"}, Tokens(4, "Beijing")), "rotate") == 0);
+  CHECK(occurrences(svg, ">中</text>") == 40);
+  CHECK(occurrences(svg, "rotate") == 0);
+  CHECK(occurrences(svg_of(ones({1, 40}), {"q"}, Tokens(40, "Beijing")), "rotate(-90)") == 40);
+  CHECK(occurrences(svg_of(ones({1, 4}), {"q"}, Tokens(4, "Beijing")), "rotate") == 0);
 }
 
 TEST_CASE("attention_svg: a long sentence is wrapped, and the first query is at the top") {
   std::string sentence;
   for (int i = 0; i < 40; ++i) sentence += "word" + std::to_string(i) + " ";
   const std::string svg = svg_of(eye(3), {"a", "b", "c"}, {"x", "y", "z"}, {.sentence = sentence});
-  CHECK(count(svg, "font-weight=\"bold\"") > 3);
-  for (const char* word : {"word0 ", "word39"}) CHECK(count(svg, word) == 1);
+  CHECK(occurrences(svg, "font-weight=\"bold\"") > 3);
+  for (const char* word : {"word0 ", "word39"}) CHECK(occurrences(svg, word) == 1);
   CHECK(svg.find(">a</text>") < svg.find(">b</text>"));
-  CHECK(count(svg, ">1.00</text>") == 3);
+  CHECK(occurrences(svg, ">1.00</text>") == 3);
 }
 
 TEST_CASE("attention_svg: a panel for each head, a titled cell for each weight, tokens escaped") {
   const Tokens queries = {"<bos>", "a&b", "\"q\""}, keys = {"k'", "]]>"};
   const std::string svg = svg_of(full({1, 5, 3, 2}, 0.5), queries, keys, {.module = "layers.<0>"});
-  CHECK(count(svg, "<rect") == 5 * (6 + 1) + 2);  // with a frame each, the background and the legend
-  CHECK(count(svg, "<title>&lt;bos&gt; → ]]&gt;: 0.5000</title>") == 5);
-  CHECK(count(svg, "layers.&lt;0&gt;, head 5 of 5<") == 1);
-  CHECK(count(svg, ">a&amp;b</text>") == 5);
-  CHECK(count(svg, "http") == 1);  // the namespace
+  CHECK(occurrences(svg, "<rect") == 5 * (6 + 1) + 2);  // with a frame each, the background and the legend
+  CHECK(occurrences(svg, "<title>&lt;bos&gt; → ]]&gt;: 0.5000</title>") == 5);
+  CHECK(occurrences(svg, "layers.&lt;0&gt;, head 5 of 5<") == 1);
+  CHECK(occurrences(svg, ">a&amp;b</text>") == 5);
+  CHECK(occurrences(svg, "http") == 1);  // the namespace
 }
 
 TEST_CASE("attention_svg: colors go from light to dark and stay within the scale") {
@@ -106,21 +98,21 @@ TEST_CASE("attention_svg: colors go from light to dark and stay within the scale
   for (const char* cell :
        {"#f7fbff\"><title>q → k: 0.0000", "#6baed6\"><title>q → k: 0.5000", "#08306b\"><title>q → k: 1.0000",
         "#f7fbff\"><title>q → k: -3.0000", "#08306b\"><title>q → k: 9.0000", "#f7fbff\"><title>q → k: nan"})
-    CHECK(count(svg, cell) == 1);
+    CHECK(occurrences(svg, cell) == 1);
 }
 
 TEST_CASE("attention_svg: many weights share cells, which show the largest; no weights are no error") {
   Tensor weights = zeros({1000, 900});
   weights.mutable_data<float>()[900 * 999 + 899] = 0.75F;
   const std::string svg = svg_of(weights, Tokens(1000, "q"), Tokens(900, "k"));
-  CHECK(count(svg, "<rect") == 200 * 180 + 3);
-  CHECK(count(svg, "a cell: the largest of 5 × 5 weights") == 1);
-  CHECK(count(svg, "<title>queries 995 to 999 → keys 895 to 899: 0.7500</title>") == 1);
+  CHECK(occurrences(svg, "<rect") == 200 * 180 + 3);
+  CHECK(occurrences(svg, "a cell: the largest of 5 × 5 weights") == 1);
+  CHECK(occurrences(svg, "<title>queries 995 to 999 → keys 895 to 899: 0.7500</title>") == 1);
   svg_of(zeros({3, 0}), Tokens(3, "q"), {});
 }
 
 TEST_CASE("attention_svg: long tokens are cut between characters") {
   const std::string svg = svg_of(ones({1, 1}), {"注意力注意力注意力"}, {"abcdefghijklmnop"});
-  CHECK(count(svg, ">注意力注意力注…</text>") == 1);
-  CHECK(count(svg, ">abcdefghijklmnop</text>") == 1);
+  CHECK(occurrences(svg, ">注意力注意力注…</text>") == 1);
+  CHECK(occurrences(svg, ">abcdefghijklmnop</text>") == 1);
 }

@@ -4,8 +4,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 static bool overlap(const LayeredBox& a, const LayeredBox& b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
@@ -32,7 +30,7 @@ TEST_CASE("layered: operands keep their order, so that their edges do not cross"
   CHECK(two.edges[0].points.back().x < two.edges[1].points.back().x);
 }
 
-TEST_CASE("layered: random graphs without overlapping boxes, with edges that lead down around boxes") {
+TEST_CASE("layered: in random graphs boxes do not overlap and edges lead down around them") {
   std::mt19937 random(1);
   for (int graph = 0; graph < 200; ++graph) {
     CAPTURE(graph);

@@ -2,8 +2,6 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("markup: texts escaped for XML, patterns and pages filled once") {
   CHECK(detail::escaped("a<b> & \"c\" 我") == "a&lt;b&gt; &amp; &quot;c&quot; 我");
   CHECK(detail::line("x=\"{}\" n={}", 1.5, "{}") == "x=\"1.5\" n={}\n");

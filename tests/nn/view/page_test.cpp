@@ -4,8 +4,6 @@
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
-using namespace heed;
-
 const Tokens zh = {"我", "爱", "中国"}, odd = {"<bos>", "</script><b>&\"\\"};
 
 // Two heads over one sentence, and two steps from one sentence to another.
@@ -30,14 +28,14 @@ TEST_CASE("attention_page: one file without external references, tokens escaped"
       page.starts_with("<!DOCTYPE html>\n<html lang=\"zh\">\n<meta charset=\"utf-8\">\n"
                        "<title>a&lt;b &amp; &quot;c&quot;</title>"));
   CHECK(page.find("http:") == page.rfind("http:"));
-  CHECK(page.find("http://www.w3.org/2000/svg") != std::string::npos);
-  CHECK(page.find("default-src 'none'") != std::string::npos);
+  CHECK(contains(page, "http://www.w3.org/2000/svg"));
+  CHECK(contains(page, "default-src 'none'"));
   for (const char* part : {"https:", "innerHTML", "</script><b>"}) CHECK_FALSE(contains(page, part));
   CHECK(contains(
       page,
       R"({"sentence":"","module":"decoder","step":1,"queries":["\u003cbos>","\u003c/script>\u003cb>&\"\\"],)"
       R"("keys":["我","爱","中国"],"weights":[[10000,0,0,null,0,20000]]})"));
-  CHECK(attention_page({}).find("id=\"data\">[]</script>") != std::string::npos);
+  CHECK(contains(attention_page({}), "id=\"data\">[]</script>"));
 }
 
 // covers: C-003-18
@@ -104,7 +102,7 @@ TEST_CASE("attention_page in a browser: a network request would be detected" * d
   if (!has_browser()) return;
   const Visit seen =
       visit_page(attention_page(maps()), "fetch('http://example.org/').catch(() => note('refused'));");
-  CHECK(seen.console.find("Content Security Policy") != std::string::npos);
+  CHECK(contains(seen.console, "Content Security Policy"));
   CHECK(seen.result == "refused\n");
 }
 

@@ -4,11 +4,9 @@
 #include "tests/autograd/op_checks.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-TEST_CASE("gradient_rule: with the names of the inputs, for those that need a gradient") {
+TEST_CASE("gradient_rule: uses the names of the inputs that need a gradient") {
   const Tensor w = ones({2, 2}).requires_grad_(), x = ones({2, 2}), b = ones({2}).requires_grad_();
-  const auto rule = [](const Tensor& y, const std::vector<std::string>& names) {
+  const auto rule = [](const Tensor& y, const Texts& names) {
     return gradient_rule(*Node::of(y), names, "y");
   };
   CHECK(rule(w * w, {"w", "w"}) == "dw = g w, dw = g w");
@@ -27,7 +25,7 @@ TEST_CASE("gradient_rule: every operation of heed has a text") {
   for (const test::OpCase& row : test::op_cases()) {
     if (row.in_place) continue;
     Tape tape;
-    std::vector<Tensor> inputs = test::inputs_of(row);
+    Tensors inputs = test::inputs_of(row);
     for (const Tensor& y : row.call(inputs))
       if (y.requires_grad())
         backward({y}, {.grad_outputs = {ones_like(y).requires_grad_()}, .create_graph = true});

@@ -5,8 +5,6 @@
 #include "heed.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 TEST_CASE("a summary has a row for each module and changes nothing") {
   Sequential model{Linear(784, 128), ReLU(), Dropout(0.5), Linear(128, 10)};
   model.get<Linear>(0).weight.requires_grad_(false);
@@ -66,8 +64,7 @@ TEST_CASE("a summary counts both calls of a module, and restores the model after
 TEST_CASE("a summary shows one output for attention if its weights are not used") {
   const TransformerEncoder model(8, 2, 1, {.dim_feedforward = 4});
   const Summary s = summary(model, zeros({1, 3, 8}));
-  const auto row = std::find_if(s.rows.begin(), s.rows.end(),
-                                [](const SummaryRow& r) { return r.path == "layers.0.self_attn"; });
+  const auto row = std::ranges::find(s.rows, "layers.0.self_attn", &SummaryRow::path);
   REQUIRE(row != s.rows.end());
   CHECK(row->outputs == std::vector<Shape>{{1, 3, 8}});
 }

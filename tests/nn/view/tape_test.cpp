@@ -5,8 +5,6 @@
 #include "heed.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
 // Removes the lines of this file, which change.
 static std::string without_lines(std::string text) {
   for (size_t at = 0; (at = text.find("    at tape_test.cpp:", at)) != std::string::npos;)
@@ -15,7 +13,7 @@ static std::string without_lines(std::string text) {
 }
 
 // covers: C-100-08
-TEST_CASE("Tape: forward the values, backward the gradients with their rules and contributions") {
+TEST_CASE("Tape: values forward; gradients, rules and contributions backward") {
   Tape tape;
   const Tensor x = tensor(3, float64).requires_grad_();
   const Tensor a = x * x;
@@ -128,10 +126,7 @@ TEST_CASE("Tape: a leaf that was overwritten becomes a new node with the same na
   const Tensor w = tensor({1, 2}).requires_grad_();
   tape.name("w", w);
   const Tensor before = square(w);
-  {
-    const NoGrad guard;
-    mul_(w, 0.5);
-  }
+  unrecorded([&] { mul_(w, 0.5); });
   const Tensor after = square(w);
   const size_t second = tape.nodes().back().inputs.at(0);
   CHECK(second != tape.nodes()[1].inputs.at(0));
@@ -155,10 +150,7 @@ TEST_CASE("Tape: results stay the same bit for bit, and other threads are not re
   const size_t steps = tape.steps().size();
   CHECK(steps > 10);
   std::thread([&] { CHECK(run() == alone); }).join();
-  {
-    const NoGrad guard;
-    const Tensor unseen = ones({2}) * 2;
-  }
+  unrecorded([] { ones({2}) * 2; });
   CHECK(tape.steps().size() == steps);
 }
 

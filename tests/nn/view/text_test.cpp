@@ -6,8 +6,6 @@
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
-using namespace heed;
-
 const Tokens zh = {"我", "爱", "中国"}, en = {"I", "love", "China"};
 
 static AttentionMap translation() {
