@@ -1,4 +1,4 @@
-// What somebody else's project looks like. Builds against an installed heed, or against its sources.
+// A project that uses an installed heed, or its sources.
 #include <heed.h>
 
 #include <iostream>

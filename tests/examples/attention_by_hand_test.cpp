@@ -1,7 +1,5 @@
 #include "tests/support/by_hand.h"
 
-using namespace heed;
-
 // covers: C-004-06 C-001-02
 TEST_CASE("attention_by_hand: the worked example, forward and backward") {
   const Json r = by_hand("worked");
@@ -10,7 +8,7 @@ TEST_CASE("attention_by_hand: the worked example, forward and backward") {
   CHECK(distance(r["weights"], {{0.5, 0.5}, {0.3595, 0.6405}}) < 5e-5);
   const double a = 1 / (1 + std::exp(1 / std::sqrt(3.0)));  // weight of the first key in row 2
   CHECK(distance(r["output"], {{2, 3}, {a + 3 * (1 - a), 2 * a + 4 * (1 - a)}}) < 1e-14);
-  // dZ = a (1 - a) (7 - 3) between the two keys, over sqrt 3; rows of dQ are its product with K.
+  // dZ = a (1 - a) (7 - 3) / sqrt(3) between the two keys; dQ = dZ K.
   const double s = 0.25 * 4 / std::sqrt(3.0), u = a * (1 - a) * 4 / std::sqrt(3.0);
   CHECK(distance(r["grad"]["Q"], {{-s, 0, s}, {-u, 0, u}}) < 1e-14);
   CHECK(distance(r["grad"]["K"], {{-s, -u, -s - u}, {s, u, s + u}}) < 1e-14);
@@ -29,7 +27,7 @@ TEST_CASE("attention_by_hand: Thinking Machines divides by 8") {
   CHECK(distance(r["weights"], {{0.8808, 0.1192}, {0.9933, 0.0067}}) < 5e-5);
   CHECK(rows(r["output"])[0].size() == 64);
   const std::string text = told_by_hand("thinking-machines");
-  size_t at = 0;  // every step, one after the other
+  size_t at = 0;  // steps appear in order
   for (const char* step :
        {"-- project: Q = X W_Q, K = X W_K, V = X W_V", "Q   [2, 64]", "K   [2, 64]", "V: its width",
         "scores = Q K^T: a row for each query, a column for each key   [2, 2]\n  112.0000   96.0000",
@@ -43,7 +41,7 @@ TEST_CASE("attention_by_hand: Thinking Machines divides by 8") {
 }
 
 // covers: C-001-12
-TEST_CASE("attention_by_hand: one output row is a ledger of weight times value, summed over the sources") {
+TEST_CASE("attention_by_hand: an output row is the sum over the sources of weight times value") {
   const Json r = by_hand("mix");
   const Rows ledger = rows(r["ledger"]), weights = rows(r["weights"]);
   const Rows values = {{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}};
@@ -54,7 +52,7 @@ TEST_CASE("attention_by_hand: one output row is a ledger of weight times value, 
       sum[0][c] += ledger[j][c];
     }
   CHECK(distance(Json::array({r["output"][1]}), sum) < 1e-14);
-  for (size_t j = 0; j < 4; ++j)  // the slope of the row in each value is its weight
+  for (size_t j = 0; j < 4; ++j)  // the derivative of the row for each value is its weight
     for (size_t c = 0; c < 3; ++c)
       CHECK(r["autograd"]["V"][j][c].get<double>() == doctest::Approx(weights[1][j]));
   CHECK(contains(told_by_hand("mix"), "cat      0.7508"));
@@ -74,7 +72,7 @@ TEST_CASE("attention_by_hand: four inputs, four outputs, z_i = sum_j a_ij x_j") 
 }
 
 // covers: C-002-12
-TEST_CASE("attention_by_hand: every output sees every input; when causal, none that comes later") {
+TEST_CASE("attention_by_hand: every output sees every input; if causal, no later input") {
   const Json r = by_hand("four")["jacobian"];
   const Tensor x = tensor({{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}}, float64);
   for (const bool causal : {false, true}) {
@@ -85,7 +83,7 @@ TEST_CASE("attention_by_hand: every output sees every input; when causal, none t
     const Rows norms = rows(r[causal ? "causal" : "all"]);
     for (int64_t i = 0; i < 4; ++i)
       for (int64_t j = 0; j < 4; ++j) {
-        double squares = 0;  // by differences
+        double squares = 0;  // numeric
         for (int64_t c = 0; c < 3; ++c) {
           Tensor step = zeros({4, 3}, float64);
           step.mutable_data<double>()[j * 3 + c] = 1e-5;
@@ -99,7 +97,7 @@ TEST_CASE("attention_by_hand: every output sees every input; when causal, none t
   }
 }
 
-TEST_CASE("attention_by_hand: gradients of every example equal autograd's; the weights are drawn") {
+TEST_CASE("attention_by_hand: gradients of every example equal autograd's; the weights are plotted") {
   for (const char* example : {"worked", "thinking-machines", "mix", "four"}) {
     INFO(example);
     const Folder folder;
@@ -109,7 +107,7 @@ TEST_CASE("attention_by_hand: gradients of every example equal autograd's; the w
   }
 }
 
-TEST_CASE("attention_by_hand: examples begin with a formula and end with a sentence about their numbers") {
+TEST_CASE("attention_by_hand: examples begin with a formula and end with a statement about their numbers") {
   const std::vector<std::pair<std::string, std::array<std::string, 2>>> told = {
       {"worked", {"A = softmax of each row of Z    O = A V", "gives it the weight 0.6405"}},
       {"thinking-machines", {"Q = X W_Q    K = X W_K", "are (14, 12), and a difference of 2 gives"}},
@@ -127,7 +125,7 @@ TEST_CASE("attention_by_hand: examples begin with a formula and end with a sente
       {"graph", {"a = x x    b = 2 a", "in order dx is 216, as 8 x³ says, and too early it is 108"}}};
   for (const auto& [example, parts] : told) {
     INFO(example);
-    const std::vector<std::string> lines = lines_of(told_by_hand(example));
+    const Texts lines = lines_of(told_by_hand(example));
     REQUIRE(lines.size() > 10);
     CHECK(lines[0].find_first_of("0123456789") == std::string::npos);
     CHECK(lines[1].empty());

@@ -5,7 +5,7 @@
 
 using program::BadRows;
 
-TEST_CASE("bad rows: a table of the first twenty, and how many more") {
+TEST_CASE("BadRows: a table of the first twenty rows and the number of others") {
   BadRows none("a.csv", false), many("a.csv", false), skipped("a.csv", true);
   none.note(1, [] {});
   CHECK(none.count() == 0);
@@ -20,7 +20,7 @@ TEST_CASE("bad rows: a table of the first twenty, and how many more") {
   CHECK_FALSE(contains(error, "is the last"));
 }
 
-TEST_CASE("each_line: without what begins a file and ends a line") {
+TEST_CASE("each_line removes byte order marks, line ends and empty lines") {
   const Folder folder;
   const std::string file = folder.write("a.txt", "\xEF\xBB\xBF one\r\n\n \t\r\ntwo\nthree");
   Texts lines;

@@ -2,10 +2,8 @@
 
 #include "tests/support/by_hand.h"
 
-using namespace heed;
-
 // covers: C-100-07
-TEST_CASE("attention_by_hand: with K = V the slope in the query is the covariance of the keys") {
+TEST_CASE("attention_by_hand: with K = V the derivative for the query is the covariance of the keys") {
   const Json r = by_hand("covariance");
   const Tensor keys = tensor({{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}}, float64);
   const Tensor q = tensor({0.5, -0.2, 0.8}, float64), products = mv(keys, q);

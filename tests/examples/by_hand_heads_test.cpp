@@ -2,32 +2,26 @@
 
 #include "tests/support/by_hand.h"
 
-using namespace heed;
-
-namespace {
-
-// The maps of the example, as one matrix each: the columns of one head after those of the other.
+// The projections of the example, each one matrix with the columns of head 1, then those of head 2.
 const Tensor w_q = tensor({{0, 3, 0, 0}, {3, 0, 0, 0}, {0, 0, 0, 3}, {0, 0, 3, 0}}, float64),
              w_k = eye(4, 4, float64),
              w_v = tensor({{1, 0, 0, 1}, {0, 1, 1, 0}, {1, 0, 0, -1}, {0, 1, -1, 0}}, float64),
              w_o = tensor({{1, 0, 0, 1}, {0, 1, 1, 0}, {1, 0, 1, 0}, {0, 1, 0, -1}}, float64);
 
 // Both heads in one product: x [T, 4] as [2, T, 2].
-Tensor heads(const Tensor& x, const Tensor& w) {
+static Tensor heads(const Tensor& x, const Tensor& w) {
   return transpose(reshape(matmul(x, w), {x.size(0), 2, 2}), 0, 1);
 }
-Tensor weights(const Tensor& x, const Tensor& bias) {
+static Tensor weights(const Tensor& x, const Tensor& bias) {
   return softmax(matmul(heads(x, w_q), transpose(heads(x, w_k))) / std::sqrt(2.0) + bias, -1);
 }
-Tensor output(const Tensor& x, const Tensor& joined_to, const Tensor& bias) {
+static Tensor output(const Tensor& x, const Tensor& joined_to, const Tensor& bias) {
   const Tensor y = matmul(weights(x, bias), heads(x, w_v));
   return matmul(reshape(transpose(y, 0, 1), {x.size(0), 4}), joined_to);
 }
 
-}  // namespace
-
 // covers: C-004-08 C-004-11 C-004-12
-TEST_CASE("attention_by_hand: two heads by hand are two heads in one product, joined times W_O") {
+TEST_CASE("attention_by_hand: two heads by hand equal the library, concatenated and multiplied by W_O") {
   const Folder folder;
   const Json r = by_hand("multi-head", "--out '" + folder / "out" + "'");
   const Tensor x = leaf({{1, 0, 1, 0}, {0, 1, 1, 0}, {0, 1, 0, 1}});
@@ -36,7 +30,7 @@ TEST_CASE("attention_by_hand: two heads by hand are two heads in one product, jo
   for (const char* of : {"output", "sum", "library"}) CHECK(distance(r[of], rows(y)) < 1e-12);
   for (int64_t h = 0; h < 2; ++h)
     CHECK(distance(r["heads"][static_cast<size_t>(h)]["weights"], rows(a[h])) < 1e-12);
-  const std::vector<Tensor> d = grad(sum(y), {joined_to, x});
+  const Tensors d = grad(sum(y), {joined_to, x});
   for (const char* by : {"grad", "autograd"}) {
     CHECK(distance(r[by]["W_O"], rows(d[0])) < 1e-12);
     CHECK(distance(r[by]["X"], rows(d[1])) < 1e-12);
@@ -52,9 +46,9 @@ TEST_CASE("attention_by_hand: two heads by hand are two heads in one product, jo
 }
 
 // covers: C-000-18
-TEST_CASE("attention_by_hand: queries, keys and values of the widths 4, 3 and 5") {
+TEST_CASE("attention_by_hand: queries, keys and values with widths 4, 3 and 5") {
   const Json r = by_hand("multi-head")["widths"];
-  // Queries score 3 / sqrt(2) with the key that their head asks for: "cat" with the first in head 1.
+  // Queries score 3 / sqrt(2) with one key per head: "cat" with the first key in head 1.
   const double most = 1 / (1 + std::exp(-6 / std::sqrt(2.0)));
   CHECK(distance(r["weights"][0], {{1 - most, most}, {most, 1 - most}, {most, 1 - most}}) < 1e-12);
   CHECK(distance(r["weights"][1], {{1 - most, most}, {1 - most, most}, {most, 1 - most}}) < 1e-12);

@@ -2,8 +2,6 @@
 
 #include "tests/support/by_hand.h"
 
-using namespace heed;
-
 // covers: C-000-09 C-000-11
 TEST_CASE("attention_by_hand: the Gaussian kernel is a softmax; regression and attention share one pooling") {
   const Json r = by_hand("gaussian");
@@ -33,10 +31,10 @@ TEST_CASE("attention_by_hand: the Gaussian kernel is a softmax; regression and a
 }
 
 // covers: C-003-12 C-003-15
-TEST_CASE("attention_by_hand: the mean of hard choices tends to the soft output, which lies among the keys") {
+TEST_CASE("attention_by_hand: the mean of hard choices converges to the soft output") {
   const Folder folder;
   const Json r = by_hand("hard", "--seed 5 --out '" + folder / "out" + "'");
-  // q . k / sqrt(2) of q = (0.4, 0.2) with the corners of a rectangle
+  // exp(q . k / sqrt(2)) for q = (0.4, 0.2) and the corners of a rectangle
   const Values e = {1, std::exp(1.6 / std::sqrt(2.0)), std::exp(2.2 / std::sqrt(2.0)),
                     std::exp(0.6 / std::sqrt(2.0))};
   const double all = e[0] + e[1] + e[2] + e[3];
@@ -51,7 +49,7 @@ TEST_CASE("attention_by_hand: the mean of hard choices tends to the soft output,
     CHECK(row["samples"] == samples);
     const double expected = std::sqrt(variance / samples);
     CHECK(row["expected"].get<double>() == doctest::Approx(expected));
-    for (const char* by : {"by_hand", "by_library"})  // the root of a mean of 64 squares
+    for (const char* by : {"by_hand", "by_library"})  // root mean square of 64 samples
       CHECK(row[by].get<double>() == doctest::Approx(expected).epsilon(0.3));
     CHECK(distance(row["mean"], {soft}) < 5 * expected);
     samples *= 10;

@@ -2,10 +2,8 @@
 
 #include "tests/support/by_hand.h"
 
-using namespace heed;
-
 // covers: C-100-01 C-100-02
-TEST_CASE("attention_by_hand: masks as text and their weights; a query without keys has 0 and no gradient") {
+TEST_CASE("attention_by_hand: masks as text, and their weights; a query without keys gives 0") {
   const Folder folder;
   const Json r = by_hand("masks", "--out '" + folder / "out" + "'");
   const Tensor x = tensor({{1, 0, 1}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0}}, float64);
@@ -37,8 +35,7 @@ TEST_CASE("attention_by_hand: masks as text and their weights; a query without k
 }
 
 // covers: C-100-03
-TEST_CASE(
-    "attention_by_hand: sinusoids rotate, learned positions are a table, rotary products show distances") {
+TEST_CASE("attention_by_hand: sinusoidal, learned and rotary positions") {
   const Json r = by_hand("positions");
   Rows even, odd;
   for (int p = 0; p < 6; ++p) {

@@ -3,13 +3,13 @@
 #include "nn/attention/scaled_dot_product.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
 using program::Matrix;
 
 TEST_CASE("attention_by_hand: plain loops forward and backward equal the library, masked or not") {
   const Matrix q = {{1, 2}, {-1, 0.5}, {0, 3}}, k = {{0.5, 1}, {2, -1}, {0, 1}}, v = {{1}, {-2}, {4}};
   const Matrix g = {{1}, {2}, {-1}};
-  for (const Mask& mask : {Mask(), Mask::causal(3), ~Mask::causal(3)}) {  // the last has a row without keys
+  for (const Mask& mask :
+       {Mask(), Mask::causal(3), ~Mask::causal(3)}) {  // the last has a row without allowed keys
     const program::Forward y = program::forward(q, k, v, mask);
     const program::Backward d = program::backward(y, q, k, v, g);
     const Tensor Q = q.tensor().requires_grad_(), K = k.tensor().requires_grad_(),
@@ -27,7 +27,7 @@ TEST_CASE("attention_by_hand: plain loops forward and backward equal the library
               "q by hand and by the library differ by inf");
 }
 
-TEST_CASE("attention_by_hand: the Jacobian by autograd has a row for each output, a column for each input") {
+TEST_CASE("attention_by_hand: the Jacobian has a row for each output and a column for each input") {
   const Tensor x = leaf({{1, 2}, {3, 4}});
   const Tensor d = program::jacobian(sum(x * x, 0), x);  // (x00^2 + x10^2, x01^2 + x11^2)
   CHECK(largest_difference(d, tensor({{2, 0, 6, 0}, {0, 4, 0, 8}}, float64)) == 0);

@@ -1,6 +1,5 @@
 #include "examples/chapter.h"
 
-#include <map>
 #include <set>
 
 #include "tests/support/expect.h"
@@ -8,8 +7,6 @@
 
 using namespace program;
 namespace fs = std::filesystem;
-
-namespace {
 
 const char* const kChapter = R"(# 1. A chapter
 
@@ -34,23 +31,23 @@ int x = 1;  // `=not: filled`
 ```
 )";
 
-Filling filling() {
+static Filling filling() {
   return {[](const std::string&) { return "int g();\n\n// Twice x.\nint f(int x) {\n  return 2 * x;\n}\n"; },
           [](const std::string&) { return "mean 1\nlearned 2\nfixed 3\nother 4\n"; },
           [](const std::string& command, const std::string& path) { return command + "/" + path; },
           [](const std::string& command, const std::string& file) { return command + "/" + file; }};
 }
 
-// The chapters of a language, by name.
-std::map<std::string, std::string> chapters(const std::string& language) {
+// The chapters of a language by name.
+static std::map<std::string, std::string> chapters(const std::string& language) {
   std::map<std::string, std::string> all;
   for (const auto& file : fs::directory_iterator(fs::path(HEED_SOURCE_DIR) / "examples" / "guide" / language))
     all[file.path().filename().string()] = read_file(file.path().string());
   return all;
 }
 
-// Each concept's section: from its heading to the next one of the same rank or above.
-std::map<std::string, std::vector<Piece>> sections(const std::string& language) {
+// The section of each concept: from its heading to the next of the same or a higher level.
+static std::map<std::string, std::vector<Piece>> sections(const std::string& language) {
   std::map<std::string, std::vector<Piece>> all;
   for (const auto& [name, chapter] : chapters(language)) {
     std::string id;
@@ -62,9 +59,7 @@ std::map<std::string, std::vector<Piece>> sections(const std::string& language) 
   return all;
 }
 
-}  // namespace
-
-TEST_CASE("chapter: its pieces put together are the chapter") {
+TEST_CASE("chapter: its pieces joined are the chapter") {
   std::string whole;
   std::vector<Piece::Kind> kinds;
   for (const Piece& piece : pieces_of(kChapter)) {
@@ -76,7 +71,7 @@ TEST_CASE("chapter: its pieces put together are the chapter") {
                                           Piece::code, Piece::run, Piece::picture, Piece::picture});
 }
 
-TEST_CASE("chapter: gaps are filled with code, output, numbers and pictures") {
+TEST_CASE("chapter: code, output, numbers and figures are inserted") {
   const std::string text = filled(kChapter, filling());
   for (const char* part :
        {"The width is kernel_regression/learned.w, `code` stays.",
@@ -88,7 +83,7 @@ TEST_CASE("chapter: gaps are filled with code, output, numbers and pictures") {
     CHECK(contains(text, part));
 }
 
-TEST_CASE("chapter: what cannot be filled is named with its line") {
+TEST_CASE("chapter: errors name the line") {
   const auto fails = [](const std::string& chapter, const std::string& finding) {
     CHECK_ERROR_HAS(filled(chapter, filling()), finding);
   };
@@ -103,7 +98,7 @@ TEST_CASE("chapter: what cannot be filled is named with its line") {
   fails("text\n```cpp\nint x;\n", "line 2: ``` does not end");
 }
 
-TEST_CASE("excerpt: from the comment above to the end of a declaration, a statement, a row") {
+TEST_CASE("excerpt: from the comment above to the end of a declaration, statement or row") {
   const auto lines = [](const char* source, const char* from) {
     const Excerpt part = excerpt(source, from);
     return std::pair(part.first, part.lines.size());
@@ -117,7 +112,7 @@ TEST_CASE("excerpt: from the comment above to the end of a declaration, a statem
   CHECK_ERROR_HAS(excerpt("int f() {\n", "int f"), "does not end");
 }
 
-TEST_CASE("guide: both languages have the same concepts, formulas, code, commands, numbers and pictures") {
+TEST_CASE("guide: both languages have the same concepts, formulas, code, commands, numbers and figures") {
   const auto english = chapters("en"), chinese = chapters("zh");
   REQUIRE(english.size() == chinese.size());
   for (const auto& [name, chapter] : english) {

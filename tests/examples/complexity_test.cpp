@@ -1,7 +1,7 @@
 #include "tests/support/results.h"
 
 // covers: C-003-19
-TEST_CASE("complexity: what is counted is the formula, linear in T for all but attention") {
+TEST_CASE("complexity: the counts equal the formulas, which are linear in T except for attention") {
   const Json work =
       results_of("complexity", "--part work --longest 512 --width 16 --kernel 5 --threads 1")["work"];
   REQUIRE(work["lengths"] == Json({128, 256, 512}));
@@ -12,7 +12,7 @@ TEST_CASE("complexity: what is counted is the formula, linear in T for all but a
     CHECK(work["convolution"]["counted"][i] == 5 * T * d * d);
     CHECK(work["attention"]["counted"][i] == 2 * T * T * d);
     for (const char* layer : {"recurrent", "convolution", "attention"})
-      CHECK(work[layer]["seconds"][i] > 0);  // how long is not a matter for a test
+      CHECK(work[layer]["seconds"][i] > 0);  // durations are not tested
   }
   for (const char* layer : {"recurrent", "convolution", "attention"}) {
     CHECK(work[layer]["counted"] == work[layer]["formula"]);
@@ -23,8 +23,8 @@ TEST_CASE("complexity: what is counted is the formula, linear in T for all but a
 }
 
 // covers: C-003-20
-TEST_CASE("complexity: attention's memory is quadratic, and linear in tiles") {
-  if (heed::reference_mode()) return;  // the twin of attention in tiles is the materialised one
+TEST_CASE("complexity: attention needs quadratic memory, blocked attention linear memory") {
+  if (heed::reference_mode()) return;  // in reference mode blocked attention is the materialised one
   const Json memory =
       results_of("complexity", "--part memory --longest 2048 --width 32 --threads 1")["memory"];
   for (const char* form : {"materialised", "blocked"}) {
@@ -36,7 +36,7 @@ TEST_CASE("complexity: attention's memory is quadratic, and linear in tiles") {
 }
 
 // covers: C-002-13
-TEST_CASE("complexity: attention recalls the first token at any distance, a plain recurrent net does not") {
+TEST_CASE("complexity: attention recalls the first token at any distance, a recurrent network does not") {
   const Json recall = results_of("complexity", "--part recall --reach 64 --steps 250 --threads 1")["recall"];
   REQUIRE(recall["lengths"] == Json({8, 16, 32, 64}));
   for (size_t i = 0; i < 4; ++i) CHECK(recall["attention"]["accuracy"][i] > 0.95);
@@ -46,7 +46,7 @@ TEST_CASE("complexity: attention recalls the first token at any distance, a plai
     CHECK(std::abs(recall[model]["parameters"].get<double>() - 5000) < 200);
 }
 
-TEST_CASE("complexity: tables and pictures") {
+TEST_CASE("complexity: tables and figures") {
   const Folder folder;
   const Run done = run_program("complexity", "--part memory --longest 512 --out '" + folder / "out" + "'");
   REQUIRE(done.code == 0);
@@ -56,7 +56,7 @@ TEST_CASE("complexity: tables and pictures") {
   CHECK(contains(read_file(folder / "out/memory.gp"), "set logscale y"));
 }
 
-TEST_CASE("complexity: bad options end with a message and code 2") {
+TEST_CASE("complexity: invalid options exit with a message and code 2") {
   for (const auto& [arguments, text] : std::vector<std::pair<std::string, std::string>>{
            {"--part words", "--part words is none of work, memory, recall and all"},
            {"--longest 600", "--longest 600 is not 512, 1024, 2048, 4096 or 8192"},

@@ -1,6 +1,5 @@
 #include "examples/corpus.h"
 
-#include <map>
 #include <set>
 
 #include "tests/support/expect.h"
@@ -36,7 +35,7 @@ std::vector<Pair> read(const std::string& text) {
   return program::read_pairs(folder.write("p.tsv", text));
 }
 
-// The error, without the folder.
+// The error message without the folder.
 std::string refusal(const std::string& text) {
   const std::string error = message([&] { read(text); });
   return error.substr(error.rfind('/') + 1);
@@ -44,7 +43,7 @@ std::string refusal(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("corpus: a translation is a function of the sentence, and the one that was meant") {
+TEST_CASE("corpus: each sentence has one translation, the expected one") {
   std::map<std::string, std::string> all;
   for (uint64_t seed = 0; seed < 8; ++seed)
     for (const Pair& pair : corpus(seed, 12000)) {
@@ -80,7 +79,7 @@ TEST_CASE("corpus: a translation is a function of the sentence, and the one that
   }
 }
 
-TEST_CASE("corpus: as many distinct pairs as asked for, the same for a seed, of all lengths") {
+TEST_CASE("corpus: the requested number of distinct pairs, reproducible, of all lengths") {
   const std::vector<Pair> pairs = corpus(1);
   CHECK(pairs.size() == 6000);
   CHECK(sources_of(pairs).size() == 6000);
@@ -98,7 +97,7 @@ TEST_CASE("corpus: as many distinct pairs as asked for, the same for a seed, of 
   for (size_t length = 4; length <= 15; ++length) CHECK(lengths[length] > 100);
 }
 
-TEST_CASE("split: unseen sentences of words that were seen") {
+TEST_CASE("split: test sentences are unseen, their words are not") {
   const std::vector<Pair> pairs = corpus(1);
   std::set<Texts> tests;
   for (uint64_t seed = 1; seed <= 3; ++seed) {
@@ -116,7 +115,7 @@ TEST_CASE("split: unseen sentences of words that were seen") {
     CHECK(program::split(pairs, seed).test == test);
     tests.insert({tested.begin(), tested.end()});
   }
-  CHECK(tests.size() == 3);  // another seed, another test
+  CHECK(tests.size() == 3);  // other seeds give other test sets
   CHECK(program::split(pairs, 1, 0).test.size() == 2);
   CHECK_ERROR(program::split(pairs, 1, 1), "split: test_share is 1; it lies in [0, 1)");
 
@@ -127,7 +126,7 @@ TEST_CASE("split: unseen sentences of words that were seen") {
   CHECK(program::split(own, 1, 0.5).test.empty());
 }
 
-TEST_CASE("tokenise and join: what has Chinese characters by characters, the rest by words") {
+TEST_CASE("tokenise and join: Chinese by characters, other text by words") {
   CHECK(program::tokenise("我爱中国") == Tokens{"我", "爱", "中", "国"});
   CHECK(program::tokenise("我 爱China") == Tokens{"我", "爱", "C", "h", "i", "n", "a"});
   CHECK(program::tokenise("Do you like tea?") == Tokens{"Do", "you", "like", "tea", "?"});
@@ -136,7 +135,7 @@ TEST_CASE("tokenise and join: what has Chinese characters by characters, the res
   CHECK(program::join({}) == "");
 }
 
-TEST_CASE("pairs of a user: many spellings, and what is wrong with a file") {
+TEST_CASE("read_pairs: variants of the format, and errors") {
   std::string ten;
   for (char c = 'a'; c < 'k'; ++c) ten += std::string(1, c) + "\t" + c + c + "\n";
   CHECK(read(ten).size() == 10);

@@ -6,22 +6,18 @@
 using program::Columns;
 using program::read_csv;
 
-namespace {
-
-Columns read(const std::string& text, const std::string& x = "", const std::string& y = "") {
+static Columns read(const std::string& text, const std::string& x = "", const std::string& y = "") {
   const Folder folder;
   return read_csv(folder.write("a.csv", text), x, y);
 }
 
-// The error, without the folder.
-std::string refusal(const std::string& text, const std::string& x = "", const std::string& y = "") {
+// The error message without the folder.
+static std::string refusal(const std::string& text, const std::string& x = "", const std::string& y = "") {
   const std::string error = message([&] { read(text, x, y); });
   return error.substr(error.rfind('/') + 1);
 }
 
-}  // namespace
-
-TEST_CASE("csv: one table in many spellings") {
+TEST_CASE("csv: variants of the format") {
   const std::string bom = "\xEF\xBB\xBF";
   for (const std::string& text : {
            std::string("t,v\n1,-2\n3.5,4e2\n"),
@@ -43,7 +39,7 @@ TEST_CASE("csv: one table in many spellings") {
   }
 }
 
-TEST_CASE("csv: columns by name and by number, other columns may hold anything") {
+TEST_CASE("csv: columns by name and by number; other columns may contain anything") {
   const std::string table = "id,\"a, \"\"b\"\"\",c\nu,1,2\n\"two\nlines\",3,4\n,5,6\n";
   CHECK(read(table, "c", "a, \"b\"").x == Values{2, 4, 6});
   CHECK(read(table, "c", "a, \"b\"").y_name == "a, \"b\"");
@@ -51,12 +47,12 @@ TEST_CASE("csv: columns by name and by number, other columns may hold anything")
   CHECK(read("1,2,3\n4,5,6\n").y == Values{2, 5});  // no header: the first line is data
   CHECK(read("1,2,3\n4,5,6\n").x_name == "column 1");
   CHECK(read("1,2,3\n4,5,6\n", "3", "1").x == Values{3, 6});
-  CHECK(read("1,2,3\n4,5,6\n", "2").y == Values{1, 4});  // y is the first of the others
+  CHECK(read("1,2,3\n4,5,6\n", "2").y == Values{1, 4});  // y is the first other column
   CHECK(read("2019,x\n1,2\n", "x", "2019").y == Values{1});
   CHECK(read("x,y\n").x.empty());
 }
 
-TEST_CASE("csv: what is wrong, where, and what to do") {
+TEST_CASE("csv: errors name the place and a remedy") {
   const std::string table = "t,name,v\n1,u,2\n2,w,3\n";
   CHECK_ERROR(read_csv("/nonexistent/a.csv", "", ""),
               "/nonexistent/a.csv: cannot be read; is it there, and is it a file?");
@@ -68,32 +64,32 @@ TEST_CASE("csv: what is wrong, where, and what to do") {
       "what is wrong\n";
   CHECK(refusal("x,y\n1,2\nabc,3\n") == one + "     3  column \"x\": \"abc\" is not a number");
   CHECK(refusal("1,2\n3,NaN\n") == one + "     2  column 2: \"NaN\" is not a finite number");
-  CHECK(refusal("x,y\n1,-inf\n").find("is not a finite number") != std::string::npos);
-  CHECK(refusal("x,y\n1,\n").find("column \"y\": \"\" is empty") != std::string::npos);
-  CHECK(refusal("x,y\n1e400,1\n").find("does not fit a 64-bit number") != std::string::npos);
-  CHECK(refusal("x;y\n1,5;2\n").find("\"1,5\" is not a number; write a decimal point") != std::string::npos);
-  CHECK(refusal("x,y\n0x10,2\n").find("\"0x10\" is not a number") != std::string::npos);
+  CHECK(contains(refusal("x,y\n1,-inf\n"), "is not a finite number"));
+  CHECK(contains(refusal("x,y\n1,\n"), "column \"y\": \"\" is empty"));
+  CHECK(contains(refusal("x,y\n1e400,1\n"), "does not fit a 64-bit number"));
+  CHECK(contains(refusal("x;y\n1,5;2\n"), "\"1,5\" is not a number; write a decimal point"));
+  CHECK(contains(refusal("x,y\n0x10,2\n"), "\"0x10\" is not a number"));
   CHECK(
       refusal("x,y\n1,2\n3\n") ==
       one +
           "     3  the row has 1 field, the first line has 2; a text that holds a separator is put in \"\"");
-  CHECK(refusal("x,y\n1,2,3\n").find("     2  the row has 3 fields") != std::string::npos);
-  CHECK(refusal("x,y\n1,\"2\n3,4\n").find("line 2: a quoted field is not closed") != std::string::npos);
-  CHECK(refusal("x,y\n1,\"2\"3\n").find("line 2: text after the closing \"") != std::string::npos);
+  CHECK(contains(refusal("x,y\n1,2,3\n"), "     2  the row has 3 fields"));
+  CHECK(contains(refusal("x,y\n1,\"2\n3,4\n"), "line 2: a quoted field is not closed"));
+  CHECK(contains(refusal("x,y\n1,\"2\"3\n"), "line 2: text after the closing \""));
   CHECK(contains(refusal("x,name,y\n1,\"two\nlines\",2\n1,u,v\n", "x", "y"), "   4  column \"y\""));
   CHECK(refusal(table, "zz") ==
         "a.csv, line 1: there is no column \"zz\"; there are 3: \"t\", \"name\", \"v\"");
-  CHECK(refusal(table, "4").find("there is no column \"4\"") != std::string::npos);
-  CHECK(refusal(table, "0").find("there is no column \"0\"") != std::string::npos);
-  CHECK(refusal(table, "t", "1").find("x and y are the same column, 1") != std::string::npos);
-  CHECK(refusal("x,x\n1,2\n", "x", "2").find("\"x\" is there twice; give its number") != std::string::npos);
-  CHECK(refusal("x y\n1 2\n").find("separated by commas, semicolons or tabs") != std::string::npos);
+  CHECK(contains(refusal(table, "4"), "there is no column \"4\""));
+  CHECK(contains(refusal(table, "0"), "there is no column \"0\""));
+  CHECK(contains(refusal(table, "t", "1"), "x and y are the same column, 1"));
+  CHECK(contains(refusal("x,x\n1,2\n", "x", "2"), "\"x\" is there twice; give its number"));
+  CHECK(contains(refusal("x y\n1 2\n"), "separated by commas, semicolons or tabs"));
   CHECK(refusal(std::string("\xFF\xFEx\0,\0", 6)) == "a.csv: is not UTF-8 text; save it as CSV in UTF-8");
-  CHECK(refusal(std::string("x,y\n1,\0002\n", 9)).find("is not UTF-8 text") != std::string::npos);
+  CHECK(contains(refusal(std::string("x,y\n1,\0002\n", 9)), "is not UTF-8 text"));
   CHECK(refusal("x,y\n" + std::string(5000, 'a') + ",1\n").size() < 250);
 }
 
-TEST_CASE("csv: all rows that are wrong at once, or passed over and counted") {
+TEST_CASE("csv: invalid rows are reported together, or skipped and counted") {
   const std::string table = "x,y\n1,2\na,3\n4\n5,6\n7,\n";
   const std::string error = refusal(table);
   for (const char* part : {"a.csv: 3 rows cannot be used", "3  column \"x\": \"a\"", "4  the row has 1 field",
@@ -106,7 +102,7 @@ TEST_CASE("csv: all rows that are wrong at once, or passed over and counted") {
   CHECK(columns.skipped == 3);
 }
 
-TEST_CASE("read_text: UTF-8 without its mark, or the byte that is none") {
+TEST_CASE("read_text: UTF-8 without its byte order mark; errors name the invalid byte") {
   const Folder folder;
   CHECK(program::read_text(folder.write("a", "\xEF\xBB\xBF我\r\n")) == "我\r\n");
   CHECK(program::read_text(folder.write("b", "")).empty());

@@ -1,15 +1,12 @@
 #include "examples/lexicon.h"
 #include "tests/support/results.h"
 
-#if HEED_ASAN  // its shadow memory takes terabytes of addresses
-constexpr const char* kMemoryLimit = "";
-#else
-constexpr const char* kMemoryLimit = "ulimit -v 2000000;";
-#endif
+// The shadow memory of AddressSanitizer takes terabytes of addresses.
+constexpr const char* kMemoryLimit = HEED_ASAN ? "" : "ulimit -v 2000000;";
 
 namespace {
 
-// A language that is said as it is written, but for "ch", one sound, and a "z" at the end, said as s.
+// A language with one sound per letter, except "ch", which is one sound, and a final "z", pronounced s.
 std::string made_up_words(size_t first, size_t count) {
   const Texts onsets = {"b", "d", "g", "k", "l", "m", "n", "p", "s", "t", "ch"},
               vowels = {"a", "e", "i", "o", "u"};
@@ -38,7 +35,7 @@ struct Words : Folder {
 }  // namespace
 
 // covers: C-003-02 C-003-05
-TEST_CASE("g2p: learns a spelling, and is asked for words that no list has") {
+TEST_CASE("g2p: learns a spelling and converts unseen words") {
   const Words words;
   const Json r = results_of("g2p", words.options("out", "--epochs 8"));
   CHECK(r["dev_word_errors"].size() == 8);
@@ -71,14 +68,14 @@ TEST_CASE("g2p: learns a spelling, and is asked for words that no list has") {
   CHECK(run_program("g2p", "convert ' bonu ' 'bo nu'" + out).out ==
         " bonu \tb o n u\nbo nu\t# the model has never seen the space; it knows the letters of its training "
         "alone\n");
-  // A line is answered immediately, even if the input does not end.
+  // Each line is answered immediately, even if the input does not end.
   const Run talk =
       run_shell("{ rm -f " + words / "said" + "; { echo bonu; until grep -q . " + words / "said" +
                 "; do sleep 0.02; done; echo bo; } | timeout 20 " HEED_BINARY_DIR "/examples/g2p convert" +
                 out + " >" + words / "said" + "; }");
   CHECK(talk.code == 0);
   CHECK(lines_of(read_file(words / "said")).size() == 2);
-  // A fast pipe is answered too, and a line that is far too long is an error that needs no memory for it.
+  // A fast pipe is answered too. A line that is far too long is an error and is not stored.
   const Run fast =
       run_shell("{ yes bonu | timeout 60 " HEED_BINARY_DIR "/examples/g2p convert" + out + " | head -n 3; }");
   CHECK(fast.out == "bonu\tb o n u\nbonu\tb o n u\nbonu\tb o n u\n");
@@ -87,7 +84,7 @@ TEST_CASE("g2p: learns a spelling, and is asked for words that no list has") {
                 " OMP_NUM_THREADS=1 " HEED_BINARY_DIR "/examples/g2p convert" + out + "); }");
   CHECK(too_long.code == 2);
   CHECK(contains(too_long.out, "# has more than 20000 bytes; a word has at most 100 letters"));
-  // Nothing is written, so that --out need not be a place to write to.
+  // Nothing is written, so --out need not be writable.
   CHECK(run_program("g2p", "convert bonu --ensemble " + words / "out/g2p.safetensors" + " --out " +
                                words.train + "/x")
             .code == 0);
@@ -114,7 +111,7 @@ TEST_CASE("g2p: learns a spelling, and is asked for words that no list has") {
   CHECK(one["word_errors"] == r["test"]["word_errors"]);
   CHECK(two["word_errors"] == one["word_errors"]);
   CHECK(one["unseen_letters"] == 0);
-  // The referee's own count.
+  // Counts the word errors again from the written answers.
   program::PhoneScore score;
   const auto entries = program::read_lexicon(words.test),
              answered = program::read_lexicon(words / "out/answers.tsv");
@@ -122,7 +119,7 @@ TEST_CASE("g2p: learns a spelling, and is asked for words that no list has") {
   for (size_t i = 0; i < entries.size(); ++i) score.add(entries[i], answered[i].sounds[0]);
   CHECK(score.word_errors() == one["word_errors"].get<double>());
 
-  // The saved model is at least as good as any other on the words of --dev.
+  // The saved model is at least as good on --dev as after any epoch.
   const Values errors = r["dev_word_errors"].get<Values>();
   CHECK(results_of("g2p", "evaluate " + words.dev + " --beams 1" + out)["word_errors"].get<double>() <=
         *std::ranges::min_element(errors));
@@ -130,7 +127,7 @@ TEST_CASE("g2p: learns a spelling, and is asked for words that no list has") {
         1);
 }
 
-TEST_CASE("g2p: stopped and gone on with, the same model; a new one spares the old") {
+TEST_CASE("g2p: a resumed training gives the same model; a new training keeps the old model") {
   const Words words;
   const std::string plan = "--epochs 1 --seed 3 --checkpoint-every 20";
   CHECK(run_program("g2p", words.options("whole", plan)).code == 0);
@@ -147,8 +144,7 @@ TEST_CASE("g2p: stopped and gone on with, the same model; a new one spares the o
   CHECK(model("pieces") != model("whole"));
   CHECK(run_program("g2p", "convert bonu --out " + words / "pieces").code == 0);
 
-  // Stopped after its last step, before it wrote its model: the file there is still the one of the training
-  // before.
+  // A training that stopped after its last step, before it wrote its model: the file is still the old model.
   const std::string file = words / "out/g2p.safetensors";
   CHECK(run_program("g2p", words.options("out", "--epochs 1 --seed 3 --checkpoint-every 0")).code == 0);
   CHECK_FALSE(contains(run_program("g2p", words.options("out", plan + " --resume")).out, "is now"));
@@ -158,7 +154,7 @@ TEST_CASE("g2p: stopped and gone on with, the same model; a new one spares the o
   CHECK(model("out") == model("whole"));
 }
 
-TEST_CASE("g2p: interrupted in its last step, it stops there, and has it") {
+TEST_CASE("g2p: an interrupt in the last step keeps that step") {
   const Words words;
   const std::string options = "train --train " + words.train + " --dev " + words.train +
                               " --epochs 1 --batch 4096 --width 32 --out " + words / "out";
@@ -171,7 +167,7 @@ TEST_CASE("g2p: interrupted in its last step, it stops there, and has it") {
   CHECK(results_of("g2p", options + " --resume")["steps"] == 1);
 }
 
-TEST_CASE("g2p: training by the clock; averages of epochs; an ensemble of models of other parts of a file") {
+TEST_CASE("g2p: training for some minutes; averages of epochs; an ensemble of models") {
   const Words words;
   const Json r = results_of("g2p", words.options("out", "--minutes 0.05"));
   CHECK(r["steps"].get<int64_t>() > 3);
@@ -187,14 +183,15 @@ TEST_CASE("g2p: training by the clock; averages of epochs; an ensemble of models
   };
   CHECK(contains(learn("a", " --average 1 --seed 1"), "kept: the model after epoch"));
   CHECK(contains(learn("b", " --average 2 --seed 2"), "the mean of the last 2 epochs"));
-  CHECK(contains(learn("c", " --seed 2"), "the mean of the last 2 epochs"));  // a fifth, but two at least
+  CHECK(contains(learn("c", " --seed 2"),
+                 "the mean of the last 2 epochs"));  // a fifth of the epochs, at least two
   const Json together =
       results_of("g2p", "evaluate " + words.test + " --ensemble " + words / "a/g2p.safetensors" + "," +
                             words / "b/g2p.safetensors" + " --out " + words / "both");
   CHECK(together["words"] == 300);
 }
 
-TEST_CASE("g2p: of epochs with as many words wrong that with fewer phones wrong is kept") {
+TEST_CASE("g2p: between epochs with equal word errors, fewer phone errors win") {
   const Words words;
   const Run run =
       run_program("g2p", "train --train " + words.train +
@@ -208,7 +205,7 @@ TEST_CASE("g2p: of epochs with as many words wrong that with fewer phones wrong 
   CHECK_FALSE(contains(run.out, "kept: the model after epoch 1,"));
 }
 
-TEST_CASE("g2p: what is chosen where nothing is said") {
+TEST_CASE("g2p: defaults") {
   const Folder folder;
   const auto begun = [&](const std::string& arguments) {
     const Run run = run_program("g2p", "train --stop-after 1 " + arguments + " --out " + folder / "out");
@@ -224,7 +221,7 @@ TEST_CASE("g2p: what is chosen where nothing is said") {
   CHECK(contains(begun("--epochs 1 --model transformer --words 1000"), ", 256 wide\n"));
 }
 
-TEST_CASE("g2p: what is wrong, and what to do") {
+TEST_CASE("g2p: errors") {
   const Words words;
   const auto refused = [&](const std::string& arguments) {
     return refusal_of("g2p", arguments + " --out " + words / "out");

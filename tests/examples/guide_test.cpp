@@ -2,7 +2,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
-TEST_CASE("guide: all programs run, and each page has every gap filled" * doctest::test_suite("slow")) {
+TEST_CASE("guide: all programs run, and each page is complete" * doctest::test_suite("slow")) {
   const Folder folder;
   const Run run = run_program("guide", "--out " + folder / "guide");
   REQUIRE_MESSAGE(run.code == 0, run.err);

@@ -14,10 +14,10 @@ TEST_CASE("heat_map: rows of weights that sum to 1, sharper as w grows") {
   CHECK(flat.entropy == doctest::Approx(std::log(4)));
   CHECK(sharp.entropy == doctest::Approx(0));
   CHECK(sharp.rows[0][0] == doctest::Approx(1));
-  CHECK(sharp.rows[2][3] == doctest::Approx(1));  // however far, the nearest key has the weight
+  CHECK(sharp.rows[2][3] == doctest::Approx(1));  // at any distance, the nearest key has the weight
 }
 
-TEST_CASE("heat_map: many keys are joined, as many to every column") {
+TEST_CASE("heat_map: many keys are merged in groups of equal size") {
   program::Numbers keys(1000);
   std::iota(keys.begin(), keys.end(), 0);
   const auto map = program::heat_map({500}, keys, 1e-9);

@@ -7,7 +7,7 @@ using namespace program;
 
 const Data data{{"title", "x", "y"}, {0, 1, 2, 3, 4, 5}, {0, 2, 1, 3, 2, 4}, {}, {}};
 
-TEST_CASE("print_models: a row for each, the test MSE where there is a test set") {
+TEST_CASE("print_models: a row for each model; the test MSE if there is a test set") {
   const program::LeaveOneOut points(data.x, data.y);
   const std::vector<Model> models = {{"fixed", "fixed kernel", 0, 1, points.score(1), 0.25}};
   std::ostringstream without, with;
@@ -22,18 +22,18 @@ TEST_CASE("print_models: a row for each, the test MSE where there is a test set"
 }
 
 // covers: C-000-06
-TEST_CASE("print_kernels: boxcar of width 2 is the mean of the nearest two, and some kernels find no key") {
+TEST_CASE("print_kernels: losses of a boxcar by hand, and the number of points without a key") {
   std::ostringstream text;
   print_kernels(text, data, 2);
-  // w = 1 reaches no neighbour at distance 1, nor does w = 2: 0 is predicted, the loss is the mean of y^2.
+  // Neither w = 1 nor w = 2 reaches a neighbor at distance 1: the prediction is 0, the loss the mean of y^2.
   CHECK(contains(text.str(), "boxcar                        5.667 (6)                  5.667 (6)"));
   std::ostringstream wide;
   print_kernels(wide, data, 0.6);
-  // The ends have one neighbour: errors 2, 2; the others two: 1.5, 1.5, 1.5, 1.5.
+  // The end points have one neighbor: errors 2 and 2. The others have two: errors 1.5.
   CHECK(contains(wide.str(), "boxcar                        5.667 (6)                  2.833 (0)"));
 }
 
-TEST_CASE("print_width: says when the least loss is at an end") {
+TEST_CASE("print_width reports a minimum at the end of the range") {
   std::ostringstream flat, narrow;
   const program::LeaveOneOut zigzag({1, 2, 3, 4}, {1, -1, 1, -1});
   print_width(flat, zigzag, search_width({1, 2, 3, 4}, {1, -1, 1, -1}, zigzag));

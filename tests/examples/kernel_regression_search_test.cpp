@@ -4,10 +4,8 @@
 
 using program::LeaveOneOut;
 
-namespace {
-
-// The least loss over 300 widths a factor of e, from flat to narrower than the smallest gap can tell.
-double least_loss(const Values& x, const LeaveOneOut& points) {
+// The minimal loss over 300 widths per factor of e, from flat to narrower than the smallest gap.
+static double least_loss(const Values& x, const LeaveOneOut& points) {
   Values sorted = x;
   std::sort(sorted.begin(), sorted.end());
   const double range = sorted.back() - sorted.front();
@@ -21,27 +19,25 @@ double least_loss(const Values& x, const LeaveOneOut& points) {
   return least;
 }
 
-void check_least(const Values& x, const Values& y) {
+static void check_least(const Values& x, const Values& y) {
   const LeaveOneOut points(x, y);
   const auto search = program::search_width(x, y, points);
   CHECK(points.score(search.w).loss <= least_loss(x, points) * (1 + 1e-9) + 1e-12 * points.score(0).loss);
   CHECK(search.w > 0);
   for (const auto& descent : search.descents) {
     REQUIRE(!descent.losses.empty());
-    CHECK(std::is_sorted(descent.losses.rbegin(), descent.losses.rend()));  // never up
+    CHECK(std::is_sorted(descent.losses.rbegin(), descent.losses.rend()));  // never increases
   }
 }
 
-}  // namespace
-
 // covers: C-000-16
-TEST_CASE("search: the least of several minima, in data of many kinds") {
+TEST_CASE("search: the global minimum for many kinds of data") {
   heed::Generator random(3);
   const auto uniform = [&](double low, double high) { return low + (high - low) * random.uniform(); };
   for (int round = 0; round < 3; ++round) {
     for (const double unit : {1.0, 1e9, 1e-9}) {
       INFO("round ", round, ", unit ", unit);
-      Values clusters, heights;  // near each other within, far apart between, a wave within each
+      Values clusters, heights;  // distant clusters of close points, a sine wave in each
       for (int c = 0; c < 3; ++c) {
         const double middle = uniform(-100, 100), width = std::pow(10, uniform(-3, 1));
         for (int i = 0; i < 6; ++i) {
@@ -65,7 +61,7 @@ TEST_CASE("search: the least of several minima, in data of many kinds") {
       for (const Values& y : {periodic, steps, noise, outliers}) check_least(x, y);
       check_least(ties, periodic);
     }
-    Values x, y;  // few
+    Values x, y;  // few points
     for (int i = 0; i < 3 + round; ++i) {
       x.push_back(std::pow(10, uniform(-6, 6)));
       y.push_back(uniform(-1, 1));
@@ -74,14 +70,14 @@ TEST_CASE("search: the least of several minima, in data of many kinds") {
   }
 }
 
-TEST_CASE("search: where the least loss is at an end") {
+TEST_CASE("search: minima at the ends of the range") {
   const Values x = {1, 2, 3, 4, 5, 6, 7, 8};
-  const LeaveOneOut zigzag(x, {1, -1, 1, -1, 1, -1, 1, -1});  // near points are no help
+  const LeaveOneOut zigzag(x, {1, -1, 1, -1, 1, -1, 1, -1});  // near points do not help
   CHECK(program::search_width(x, {1, -1, 1, -1, 1, -1, 1, -1}, zigzag).w <= zigzag.bounds().flat);
   const Values pairs = {0, 1, 10, 11, 20, 21, 30, 31}, same = {5, 5, -3, -3, 8, 8, 0, 0};
   const LeaveOneOut points(pairs, same);
   CHECK(points.score(program::search_width(pairs, same, points).w).loss < 1e-10);
   const Values level(8, 4.5);
   const LeaveOneOut flat(x, level);
-  CHECK(program::search_width(x, level, flat).w <= flat.bounds().flat);  // all alike: the smoothest
+  CHECK(program::search_width(x, level, flat).w <= flat.bounds().flat);  // all equal: the smoothest
 }

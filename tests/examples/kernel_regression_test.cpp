@@ -15,9 +15,8 @@ Json results(const std::string& arguments) { return results_of("kernel_regressio
 
 // The numbers of predictions.csv: x, y, average, fixed, learned, for one set of rows.
 std::vector<Values> predictions(const std::string& path, const std::string& set) {
-  std::istringstream lines(read_file(path));
   std::vector<Values> rows;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : lines_of(read_file(path))) {
     if (!line.starts_with(set + ",")) continue;
     std::istringstream fields(line.substr(set.size() + 1));
     rows.emplace_back();
@@ -35,7 +34,7 @@ double mean_squared_error(const std::vector<Values>& rows, size_t model) {
 }  // namespace
 
 // covers: C-000-05 C-000-14 C-000-16
-TEST_CASE("kernel_regression: the motorcycle data give the known width and losses") {
+TEST_CASE("kernel_regression: known width and losses for the motorcycle data") {
   const Json json = results("--csv " + motorcycle);
   const auto number = [&](const char* model, const char* name) { return json[model][name].get<double>(); };
   CHECK(json["data"]["n"] == 133);
@@ -49,11 +48,11 @@ TEST_CASE("kernel_regression: the motorcycle data give the known width and losse
   CHECK(number("learned", "bandwidth") * number("learned", "w") == doctest::Approx(1).epsilon(1e-12));
   CHECK(number("learned", "loo_mse") <= number("grid", "loo_mse"));
   CHECK(number("grid", "w") == doctest::Approx(number("learned", "w")).epsilon(0.05));
-  CHECK(!json["learned"].contains("test_mse"));  // there is no test set
+  CHECK(!json["learned"].contains("test_mse"));  // no test set
 }
 
 // covers: C-000-05 C-000-14 C-000-17
-TEST_CASE("kernel_regression: learned is better than fixed, fixed than the mean, whatever the seed") {
+TEST_CASE("kernel_regression: for any seed, learned beats fixed, which beats the mean") {
   Values w, learned, fixed;
   for (int seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
@@ -63,7 +62,7 @@ TEST_CASE("kernel_regression: learned is better than fixed, fixed than the mean,
     CHECK(json["average"]["test_mse"].get<double>() == doctest::Approx(0.9).epsilon(0.15));
     CHECK(json["learned"]["loo_mse"] < json["fixed"]["loo_mse"]);
     CHECK(json["learned"]["entropy"] < json["fixed"]["entropy"]);
-    CHECK(json["learned"]["w"].get<double>() > 2 * json["start"]["w"].get<double>());  // visibly away
+    CHECK(json["learned"]["w"].get<double>() > 2 * json["start"]["w"].get<double>());  // clearly different
     CHECK(json["learned"]["loo_mse"] < json["start"]["loo_mse"]);
     w.push_back(json["learned"]["w"]);
     learned.push_back(json["learned"]["test_mse"]);
@@ -80,13 +79,13 @@ TEST_CASE("kernel_regression: learned is better than fixed, fixed than the mean,
 }
 
 // covers: C-000-06 C-000-12 C-000-15
-TEST_CASE("kernel_regression: the tables that it prints") {
+TEST_CASE("kernel_regression: printed tables") {
   const Run done = run("");
   CHECK(done.code == 0);
   for (const char* part : {
            "parameters            w  training loss  leave-one-out       test MSE",
            "mean of all               0            0",
-           "fixed kernel              0            1",  // the data are the model: nothing is learned
+           "fixed kernel              0            1",  // the data are the model
            "learned kernel            1        3.198",
            "cross-validated on a grid",
            "training loss 0, as each point remembers itself",
@@ -99,23 +98,21 @@ TEST_CASE("kernel_regression: the tables that it prints") {
     CAPTURE(part);
     CHECK(contains(done.out, part));
   }
-  // The constant kernel is the mean of the others: the same loss, to the last digit that is printed.
+  // The constant kernel is the mean of the other points: the same printed loss.
   CHECK(contains(done.out, "constant                      1.116 (0)                  1.116 (0)"));
 }
 
 // covers: C-000-02
-TEST_CASE("kernel_regression: the figure of one query is drawn from the run, the weights on it") {
+TEST_CASE("kernel_regression: the figure of one query shows the weights of the run") {
   const Folder folder;
   const Json json = results("--seed 5 --out " + folder.path.string());
   const double w = json["learned"]["w"];
-  std::istringstream lines(read_file(folder / "one_query.csv"));
-  std::string line;
-  std::getline(lines, line);
-  CHECK(line == "x,y,weight");
+  const Texts lines = lines_of(read_file(folder / "one_query.csv"));
+  CHECK(lines[0] == "x,y,weight");
   Values x, weights;
-  double answer = 0, kernels = 0;
-  for (double one_x, y, weight; std::getline(lines, line);) {
-    REQUIRE(std::sscanf(line.c_str(), "%lf,%lf,%lf", &one_x, &y, &weight) == 3);
+  double answer = 0, kernels = 0, one_x = 0, y = 0, weight = 0;
+  for (size_t i = 1; i < lines.size(); ++i) {
+    REQUIRE(std::sscanf(lines[i].c_str(), "%lf,%lf,%lf", &one_x, &y, &weight) == 3);
     x.push_back(one_x);
     weights.push_back(weight);
     answer += weight * y;
@@ -124,7 +121,7 @@ TEST_CASE("kernel_regression: the figure of one query is drawn from the run, the
   REQUIRE(x.size() == 50);
   for (size_t i = 0; i < 50; ++i)
     CHECK(weights[i] == doctest::Approx(std::exp(-std::pow((2.5 - x[i]) * w, 2) / 2) / kernels));
-  // The picture shows the weights as areas and as numbers, and the answer that they mix.
+  // The figure shows the weights as areas and numbers, and the resulting prediction.
   const std::string plot = read_file(folder / "one_query.gp");
   CHECK(contains(plot, "sqrt($3 / "));
   CHECK(contains(plot, "(sprintf('%.2f', $3)) with labels"));
@@ -134,7 +131,7 @@ TEST_CASE("kernel_regression: the figure of one query is drawn from the run, the
 }
 
 // covers: C-000-04 C-000-16
-TEST_CASE("kernel_regression: built-in data, predictions, pictures' data") {
+TEST_CASE("kernel_regression: built-in data, predictions, data of the figures") {
   const Folder folder;
   const Json json = results("--seed 5 --out " + folder.path.string());
   const auto data = predictions(folder / "predictions.csv", "data"),
@@ -152,7 +149,7 @@ TEST_CASE("kernel_regression: built-in data, predictions, pictures' data") {
     CHECK(test[i][0] == doctest::Approx(static_cast<double>(i) / 10));
     CHECK(test[i][1] == doctest::Approx(truth(test[i][0])));
   }
-  // What is written is what is reported.
+  // The written predictions have the reported losses.
   const char* models[] = {"average", "fixed", "learned"};
   for (size_t m = 0; m < 3; ++m) {
     CHECK(mean_squared_error(data, 2 + m) == doctest::Approx(json[models[m]]["loo_mse"].get<double>()));
@@ -164,7 +161,7 @@ TEST_CASE("kernel_regression: built-in data, predictions, pictures' data") {
   CHECK(contains(graph, "[50, 50] from 0 to "));
 }
 
-TEST_CASE("kernel_regression: --out ends with the paths of the pictures") {
+TEST_CASE("kernel_regression: --out prints the paths of the figures at the end") {
   if (std::system("gnuplot --version >/dev/null 2>&1") != 0) return;
   const Folder folder;
   const Run done = run("--csv " + motorcycle + " --out " + folder.path.string());
@@ -179,7 +176,7 @@ TEST_CASE("kernel_regression: --out ends with the paths of the pictures") {
   }
 }
 
-TEST_CASE("kernel_regression: data that cannot be right end with 2, and nothing is written") {
+TEST_CASE("kernel_regression: invalid data exit with 2 and write nothing") {
   const Folder folder;
   for (const auto& [contents, part] : std::vector<std::pair<std::string, std::string>>{
            {"", "is empty"},

@@ -1,11 +1,8 @@
 #include "tensor/kernels/matmul.h"
-#include "tensor/random.h"
 #include "tests/support/results.h"
 
-namespace {
-
-// Sentences of a small grammar.
-std::string sentences(int count) {
+// Sentences from a small grammar.
+static std::string sentences(int count) {
   heed::Generator random(1);
   const auto one = [&](const Texts& of) {
     return of[static_cast<size_t>(random.integer(0, std::ssize(of)))];
@@ -19,9 +16,7 @@ std::string sentences(int count) {
 
 const std::string kSmall = " --width 32 --layers 2 --heads 2 --context 32 --batch 8 --lr 1e-2 --threads 1";
 
-}  // namespace
-
-TEST_CASE("language_model: learns, compares, writes, and writes on with what it saved") {
+TEST_CASE("language_model: trains, compares with n-grams, generates text with the saved model") {
   const Folder folder;
   const std::string text = folder.write("text.txt", "\xEF\xBB\xBF" + sentences(600)),
                     out = " --out '" + folder / "out" + "'";
@@ -39,7 +34,7 @@ TEST_CASE("language_model: learns, compares, writes, and writes on with what it 
   CHECK(held_out.size() >= sentences(600).size() / 10 - 3);
   CHECK(contains(read_file(folder / "out/attention.html"), "<!DOCTYPE html>"));
 
-  // The same text for the same seed, with any number of threads, from the cache and without.
+  // The same text for the same seed, on any number of threads, with and without the cache.
   const auto written = [&](const std::string& arguments) {
     return results_of("language_model", "write --prompt 'the cat' --length 100" + arguments + out)["text"]
         .get<std::string>();
@@ -70,7 +65,7 @@ TEST_CASE("language_model: learns, compares, writes, and writes on with what it 
   CHECK(contains(refused("again"), "the command is \"again\"; it is one of train and write"));
 }
 
-TEST_CASE("language_model: characters, stopped and resumed as if nothing had happened") {
+TEST_CASE("language_model: a resumed training of a character model gives the same model") {
   const Folder folder;
   const std::string text = folder.write("text.txt", sentences(100));
   const auto learn = [&](const std::string& where, const std::string& arguments) {
@@ -95,7 +90,7 @@ TEST_CASE("language_model: characters, stopped and resumed as if nothing had hap
                  "--prompt: the model has never seen 犬"));
 }
 
-TEST_CASE("language_model: a text without line feeds; by the clock; the model before is kept") {
+TEST_CASE("language_model: text without line feeds; training for some minutes; the old model is kept") {
   const Folder folder;
   std::string line = sentences(100);
   std::ranges::replace(line, '\n', ' ');
@@ -149,11 +144,9 @@ TEST_CASE("language_model: impossible options are errors before any work begins"
   CHECK_FALSE(std::filesystem::exists(folder / "out"));
 }
 
-TEST_SUITE("slow") {
-  TEST_CASE("language_model: in some hundred steps it learns heed's own sources") {
-    const Folder folder;
-    const Json r = results_of("language_model", "--steps 500 --threads 1 --out '" + folder / "out" + "'");
-    CHECK(r["bits_per_byte"].get<double>() < 0.7 * r["unigram"].get<double>());
-    CHECK(r["five_gram"].get<double>() < 0.5 * r["unigram"].get<double>());
-  }
+TEST_CASE("language_model: learns heed's own sources in a few hundred steps" * doctest::test_suite("slow")) {
+  const Folder folder;
+  const Json r = results_of("language_model", "--steps 500 --threads 1 --out '" + folder / "out" + "'");
+  CHECK(r["bits_per_byte"].get<double>() < 0.7 * r["unigram"].get<double>());
+  CHECK(r["five_gram"].get<double>() < 0.5 * r["unigram"].get<double>());
 }

@@ -1,27 +1,21 @@
 #include "examples/language.h"
 
-#include "autograd/ops/loss.h"
 #include "nn/optim/adaptive.h"
 #include "tensor/kernels/matmul.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
-using namespace heed;
 using namespace program;
-
-namespace {
 
 const std::string kText = "the cat sees the dog, the dog sees the cat.\n";
 
-Language small(int64_t context = 8) {
+static Language small(int64_t context = 8) {
   manual_seed(1);
   return Language(TextTokens("characters", kText, 100),
                   {.width = 16, .layers = 2, .heads = 2, .context = context, .dropout = 0.1});
 }
 
-}  // namespace
-
-TEST_CASE("language: at first every token is about as probable, and it learns which comes next") {
+TEST_CASE("language: about uniform before training, better after it") {
   const Language language = small(16);
   const Ids text = language.tokens().encode(kText);
   const double alike = std::log2(static_cast<double>(language.tokens().size()));
@@ -40,7 +34,7 @@ TEST_CASE("language: at first every token is about as probable, and it learns wh
   CHECK(language.net().training());
 }
 
-TEST_CASE("language: the bits of a text are those of each token after half a context or more") {
+TEST_CASE("language: bits() sums over tokens that each see at least half a context") {
   for (const int64_t context : {2, 7, 8}) {
     const Language language = small(context);
     const Ids text = language.tokens().encode(kText + "x");
@@ -50,7 +44,7 @@ TEST_CASE("language: the bits of a text are those of each token after half a con
       if (length > 0) want += std::log2(static_cast<double>(language.tokens().size()));
       language.net().eval();
       for (int64_t i = 1; i < std::ssize(ids); ++i) {
-        // The window that tells of token i: the first with so much before it.
+        // The window that predicts token i: the first one that contains enough tokens before it.
         const int64_t half = context / 2, at = i - 1;
         const int64_t first = at < context ? 0 : ((at - context) / half + 1) * half;
         const Ids before(ids.begin() + first, ids.begin() + i);
@@ -65,7 +59,7 @@ TEST_CASE("language: the bits of a text are those of each token after half a con
   }
 }
 
-TEST_CASE("language: writes the same with and without a cache, on any number of threads, while watched") {
+TEST_CASE("language: generates the same with and without a cache, threads or captured attention") {
   const Language language = small();
   const Ids prompt = language.tokens().encode("the dog sees");
   const auto written = [&](bool cached, bool attends) {
@@ -102,7 +96,7 @@ TEST_CASE("language: writes the same with and without a cache, on any number of 
   CHECK(language.net().training());
   CHECK_ERROR(Writer(language, {}), "there is nothing to write on from");
 
-  // Few tokens: what was read before the first counts as a key, too.
+  // With few tokens, the prompt is part of the keys.
   Writer writer(language, prompt, true, true);
   CHECK(writer.attention().empty());
   Generator generator(4);

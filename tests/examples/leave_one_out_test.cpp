@@ -5,16 +5,15 @@
 #include "nn/attention/kernel_regression.h"
 #include "tests/support/references.h"
 
-using namespace heed;
 using program::LeaveOneOut;
 
 namespace {
 
 struct Data {
-  std::vector<double> x, y;
+  Values x, y;
 };
 
-// A dense cluster, ties, an even grid, an outlier: every path of the sweep at some w.
+// A dense cluster, ties, an even grid and an outlier, which cover every path of the sweep.
 Data hard_data(size_t n, uint64_t seed, double scale = 1) {
   Generator random(seed);
   Data data;
@@ -61,7 +60,7 @@ LeaveOneOut::Score by_definition(const Data& data, double w) {
 }  // namespace
 
 // covers: C-000-16
-TEST_CASE("leave_one_out: loss, slope and training loss are those of the definition for every w") {
+TEST_CASE("leave_one_out: loss, derivative and training loss equal their definitions for every w") {
   for (const double scale : {1.0, 1e-6, 1e9}) {
     const Data data = hard_data(400, 11, scale);
     const LeaveOneOut points(data.x, data.y);
@@ -77,7 +76,7 @@ TEST_CASE("leave_one_out: loss, slope and training loss are those of the definit
 }
 
 // covers: C-000-16 C-000-11
-TEST_CASE("leave_one_out: the same as kernel regression that excludes each point, gradient too") {
+TEST_CASE("leave_one_out: equals kernel regression that excludes each point, with its gradient") {
   const Data data = hard_data(60, 2);
   const LeaveOneOut points(data.x, data.y);
   const Tensor x = from_vector(data.x, {60}), y = from_vector(data.y, {60});
@@ -94,7 +93,7 @@ TEST_CASE("leave_one_out: the same as kernel regression that excludes each point
 }
 
 // covers: C-000-05 C-000-15
-TEST_CASE("leave_one_out: flat is the mean of the others, narrow the nearest, and bounds say where") {
+TEST_CASE("leave_one_out: bounds() gives the widths of the mean and of the nearest neighbor") {
   const Data data = hard_data(300, 4);
   const LeaveOneOut points(data.x, data.y);
   const double n = 300;
@@ -110,10 +109,10 @@ TEST_CASE("leave_one_out: flat is the mean of the others, narrow the nearest, an
   CHECK(points.score(bounds.nearest / 1000).loss != doctest::Approx(nearest).epsilon(1e-9));
 }
 
-TEST_CASE("leave_one_out: predictions in the given order, and at other places") {
+TEST_CASE("leave_one_out: predictions at the points, in order, and elsewhere") {
   const LeaveOneOut points({3, 1, 2}, {30, 10, 26});
   const auto narrow = points.predictions(100);
-  CHECK(largest_difference(narrow.without, {26, 26, 20}) < 1e-9);  // of the last two are nearest
+  CHECK(largest_difference(narrow.without, {26, 26, 20}) < 1e-9);  // tie between two nearest points
   CHECK(narrow.with[0] == doctest::Approx(30));
   CHECK(largest_difference(points.predict({0, 2.6, 1e9}, 100), {10, 30, 30}) < 1e-9);
   CHECK(points.predict({5}, 0)[0] == doctest::Approx(22));

@@ -10,7 +10,7 @@ TEST_CASE("letters_of: characters, and the letters of Hangul syllables") {
   CHECK(letters_of("Ærø's") == Tokens{"Æ", "r", "ø", "'", "s"});
   CHECK(letters_of("a còng") == Tokens{"a", " ", "c", "ò", "n", "g"});
   CHECK(letters_of("가강") == Tokens{"ᄀ", "ᅡ", "ᄀ", "ᅡ", "ᆼ"});
-  CHECK(letters_of("힣") == Tokens{"ᄒ", "ᅵ", "ᇂ"});  // the last of them
+  CHECK(letters_of("힣") == Tokens{"ᄒ", "ᅵ", "ᇂ"});  // the last syllable
   CHECK(letters_of("").empty());
 }
 
@@ -26,7 +26,7 @@ TEST_CASE("read_lexicon: pronunciations in columns and on lines") {
   CHECK(entries[1].sounds == std::vector<Tokens>{{"AH"}, {"EY"}});
 }
 
-TEST_CASE("read_lexicon: all that is wrong with a file at once") {
+TEST_CASE("read_lexicon: reports all invalid lines at once") {
   const Folder folder;
   const std::string bad =
       folder.write("bad.tsv", "GOOD\tG UH D\nno tab\n\tAH\nA\t\nB\tB \xff\nC\tS <eos>\nD\tD IY\t \n" +
@@ -46,8 +46,9 @@ TEST_CASE("read_lexicon: all that is wrong with a file at once") {
   CHECK_ERROR_HAS(read_lexicon(folder / "none.tsv"), "cannot be read");
 }
 
-// By hand: of READ the second is nearer to R EH T (1 edit of 3), of TWO the longer of two as near.
-TEST_CASE("PhoneScore: right with any pronunciation, else by the nearest, the longest of these") {
+// For READ, the second pronunciation is nearer to R EH T (1 edit of 3); for TWO, the longer of two ties
+// counts.
+TEST_CASE("PhoneScore: any pronunciation is correct; errors count against the nearest, longest one") {
   PhoneScore score;
   const Entry read{"READ", letters_of("READ"), {{"R", "IY", "D"}, {"R", "EH", "D"}}};
   CHECK(score.add(read, {"R", "EH", "D"}));

@@ -1,6 +1,4 @@
-// What the public classes hand out lives on when the object was a temporary, or cannot be asked of one.
-
-#include <concepts>
+// References to members cannot dangle: members of temporaries return values, or cannot be called.
 
 #include "examples/translation.h"
 
@@ -9,9 +7,7 @@
 #include "nn/optim/sgd.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
-
-// LENDS(Name, call): whether x.call can be asked of a T.
+// LENDS(Name, call): whether x.call compiles for an x of type T.
 #define LENDS(Name, ...) \
   template <class T>     \
   concept Name = requires(T&& x) { std::forward<T>(x).__VA_ARGS__; }
@@ -22,14 +18,14 @@ LENDS(LendsOptions, options());
 LENDS(LendsMomentum, momentum(0));
 LENDS(LendsModule, module());
 
-TEST_CASE("what a temporary gives is the caller's") {
+TEST_CASE("members of temporaries return values") {
   static_assert(std::same_as<decltype(std::declval<Tensor>().shape()), Shape>);
   static_assert(std::same_as<decltype(std::declval<Tensor>().strides()), Strides>);
   static_assert(std::same_as<decltype(std::declval<Tensor>().requires_grad_()), Tensor>);
   static_assert(std::same_as<decltype(std::declval<Shape>()[0]), int64_t>);
   static_assert(std::same_as<decltype(std::declval<KeyValueCache>().keys()), Tensor>);
   static_assert(std::same_as<decltype(std::declval<KeyValueCache>().values()), Tensor>);
-  static_assert(std::same_as<decltype(std::declval<SGD>().params(0)), std::vector<Tensor>>);
+  static_assert(std::same_as<decltype(std::declval<SGD>().params(0)), Tensors>);
 
   std::vector<int64_t> strides;
   for (const int64_t stride : transpose(ones({2, 3})).strides()) strides.push_back(stride);
@@ -41,7 +37,7 @@ TEST_CASE("what a temporary gives is the caller's") {
   for (const CapturedAttention& call : AttentionScope().calls()) FAIL(call.module);
 }
 
-TEST_CASE("what would die with a temporary is not lent") {
+TEST_CASE("members that return references cannot be called on temporaries") {
   static_assert(LendsSizes<const Shape&> && !LendsSizes<Shape>);
   static_assert(LendsPart<const AnyCallable<const Tensor&>&> && !LendsPart<AnyCallable<const Tensor&>>);
   static_assert(LendsNumberedPart<const Sequential&> && !LendsNumberedPart<Sequential>);

@@ -1,6 +1,6 @@
 #include "tests/support/results.h"
 
-TEST_CASE("loss_curves: several logs in one picture and one table") {
+TEST_CASE("loss_curves: several logs in one figure and one table") {
   const Folder folder;
   folder.write("x", "");
   std::filesystem::create_directories(folder / "one");
@@ -22,7 +22,7 @@ TEST_CASE("loss_curves: several logs in one picture and one table") {
     CHECK(contains(picture, std::string(">") + name + "<"));
 }
 
-TEST_CASE("loss_curves: a file that is no log, none, or an empty one") {
+TEST_CASE("loss_curves: invalid, missing and empty files") {
   const Folder folder;
   CHECK(contains(refusal_of("loss_curves", ""), "give the files to draw"));
   CHECK(contains(refusal_of("loss_curves", folder.write("a", "no\n")), "a:1: is no line of a log"));

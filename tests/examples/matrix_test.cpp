@@ -1,7 +1,6 @@
 #include "examples/matrix.h"
 
 #include <doctest/doctest.h>
-#include <cmath>
 #include <sstream>
 
 #include "autograd/ops/shape.h"
@@ -27,7 +26,7 @@ TEST_CASE("Matrix: products, transposes and softmax equal the library's") {
   CHECK_THROWS_AS(stacked({a, b}), heed::Error);
 }
 
-TEST_CASE("Matrix: printed with its shape, wide ones in part") {
+TEST_CASE("Matrix: printed with its shape; wide ones are truncated") {
   std::ostringstream out;
   print(out, "m", {{1, -0.25}});
   print(out, "none", {{-0.0, -NAN}});

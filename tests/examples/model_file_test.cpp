@@ -4,10 +4,9 @@
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
-using namespace heed;
 using namespace program;
 
-TEST_CASE("ModelFile: what a program wrote, and what makes another where it is damaged") {
+TEST_CASE("ModelFile: reads a saved model; errors name the program that trains a new one") {
   const Folder folder;
   const std::string path = folder / "model.safetensors";
   save_safetensors(path, {{"w", ones({2})}}, {{"kind", "gru"}, {"width", "384"}, {"odd", "3.5"}});
@@ -32,7 +31,7 @@ TEST_CASE("ModelFile: what a program wrote, and what makes another where it is d
   CHECK_ERROR_HAS(ModelFile(folder / "none", "g2p train"), "none");
 }
 
-TEST_CASE("Asking: in evaluation and unrecorded while it lives, then as before") {
+TEST_CASE("Asking: evaluation mode without recording during its lifetime") {
   Linear layer(2, 2);
   {
     const Asking asking(layer);

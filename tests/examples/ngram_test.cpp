@@ -1,14 +1,12 @@
 #include "examples/ngram.h"
 
-#include "tensor/random.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
 using program::Ngram;
 
-// a b a b a c: runs of two a b twice, b a twice, a c once. Pairs: d = 1 / (1 + 2 * 2) = 0.2. Single ids count
-// the different ids before them: a 1 (b), b 1 (a), c 1 (a); d = 3 / 3, at most 0.9.
-TEST_CASE("ngram: a small text by hand") {
+// a b a b a c: bigrams a b twice, b a twice, a c once, so d = 1 / (1 + 2 * 2) = 0.2. The count of a single id
+// is the number of different ids before it: a 1 (b), b 1 (a), c 1 (a), so d = 3 / 3, at most 0.9.
+TEST_CASE("ngram: probabilities of a small text by hand") {
   const Ngram model({0, 1, 0, 1, 0, 2}, 4, 2);
   const auto p = [&](const Ids& context, int64_t token) { return model.probability(context, token); };
   const auto near = [](double a) { return doctest::Approx(a).epsilon(1e-12); };
@@ -18,8 +16,8 @@ TEST_CASE("ngram: a small text by hand") {
   CHECK(p({0}, 1) == near((2 - 0.2 + 0.2 * 2 * seen) / 3));
   CHECK(p({0}, 2) == near((1 - 0.2 + 0.2 * 2 * seen) / 3));
   CHECK(p({0}, 3) == near(0.2 * 2 * unseen / 3));
-  CHECK(p({2}, 1) == near(seen));       // nothing was seen after c
-  CHECK(p({3, 3, 0}, 1) == p({0}, 1));  // one id counts
+  CHECK(p({2}, 1) == near(seen));       // nothing follows c
+  CHECK(p({3, 3, 0}, 1) == p({0}, 1));  // only the last id counts
   CHECK(model.bits({0, 1}) == near(-std::log2(p({}, 0)) - std::log2(p({0}, 1))));
   CHECK(model.bits({}) == 0);
   CHECK(Ngram({}, 4).probability({}, 2) == 0.25);
@@ -55,7 +53,7 @@ TEST_CASE("ngram: the probabilities after each context sum to 1, and more contex
   }
 }
 
-TEST_CASE("ngram: what is wrong") {
+TEST_CASE("ngram: errors") {
   CHECK_ERROR(Ngram({0}, 4, 6), "Ngram: order is 6; it must be from 1 to 5");
   CHECK_ERROR(Ngram({0}, 5000), "Ngram: vocabulary is 5000; it must be from 1 to 4096");
   CHECK_ERROR(Ngram({0, 4}, 4), "Ngram: there is no id 4; the ids are 0 to 3");

@@ -18,12 +18,12 @@ TEST_CASE("program: --help and --version") {
     CHECK(contains(version.out, part));
 }
 
-TEST_CASE("program: OMP_NUM_THREADS is what is used without --threads, and without both every core is") {
+TEST_CASE("program: the default number of threads is OMP_NUM_THREADS, or every core") {
   CHECK(contains(run("--version", "OMP_NUM_THREADS=5").out, ", 5 threads\n"));
   CHECK(contains(run("--version", "OMP_NUM_THREADS=1").out, ", 1 thread\n"));
 }
 
-TEST_CASE("program: a wrong option exits with 2 and is named") {
+TEST_CASE("program: an invalid option exits with 2 and a message that names it") {
   for (const auto& [arguments, part] : std::vector<std::pair<std::string, std::string>>{
            {"--threads -1", "--threads"},
            {"--threads 0", "--threads"},
@@ -40,7 +40,7 @@ TEST_CASE("program: a wrong option exits with 2 and is named") {
     CHECK(contains(refusal_of("kernel_regression", arguments), part));
 }
 
-TEST_CASE("program: a result that cannot be kept ends with 2") {
+TEST_CASE("program: a result that cannot be written exits with 2") {
   const Folder folder;
   const std::string file = folder.write("file", "");
   for (const std::string& arguments : {
@@ -62,7 +62,7 @@ TEST_CASE("program: a result that cannot be kept ends with 2") {
   CHECK(std::filesystem::is_character_file("/dev/full"));
 }
 
-TEST_CASE("program: --json FILE holds what --json - prints, alone on standard output") {
+TEST_CASE("program: --json FILE writes what --json - prints") {
   const Folder folder;
   const Run to_output = run("--json -"), to_file = run("--json " + folder / "a.json");
   CHECK(to_output.code == 0);
@@ -70,16 +70,16 @@ TEST_CASE("program: --json FILE holds what --json - prints, alone on standard ou
   CHECK(to_output.out == read_file(folder / "a.json"));
   CHECK(to_output.err == to_file.out);
   CHECK(nlohmann::json::parse(to_output.out)["data"]["n"] == 50);
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);  // nothing left beside it
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);  // no temporary file
 }
 
-TEST_CASE("program: without gnuplot the data are written and the reader is told") {
+TEST_CASE("program: without gnuplot the data are written and a message is printed") {
   const Folder folder;
   const Run done = run("--out " + folder / "new/deep", "env PATH=/nonexistent");
   CHECK(done.code == 0);
   CHECK(contains(done.out, "gnuplot is not installed"));
   CHECK(!contains(done.out, "fits.svg\n"));
-  CHECK(contains(done.out, "graph.svg\n"));  // which we draw ourselves
+  CHECK(contains(done.out, "graph.svg\n"));  // drawn without gnuplot
   CHECK(contains(read_file(folder / "new/deep/fits.gp"), "plot 'fits_points.csv'"));
   CHECK(std::filesystem::exists(folder / "new/deep/predictions.csv"));
 }
@@ -99,13 +99,13 @@ TEST_CASE("program: Ctrl-C while gnuplot draws leaves no temporary files") {
 
 TEST_CASE("program: no color for a pipe") { CHECK(!contains(run("").out, "\033")); }
 
-TEST_CASE("program: four digits that count") {
+TEST_CASE("program: short_number has four significant digits") {
   CHECK(program::short_number(1.09479) == "1.095");
   CHECK(program::short_number(2352.71) == "2353");
   CHECK(program::short_number(3.2e-7) == "3.2e-07");
 }
 
-TEST_CASE("program: no result takes the place of the user's own file") {
+TEST_CASE("program: results never overwrite the user's input file") {
   const Folder folder;
   const std::string data = "x,y\n1,2\n2,3\n3,5\n4,4\n", csv = folder.write("fits.csv", data);
   CHECK(contains(refusal_of("kernel_regression", "--csv " + csv + " --json " + csv), "is the file of --csv"));

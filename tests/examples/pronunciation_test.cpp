@@ -1,9 +1,7 @@
 #include "examples/pronunciation.h"
 
-#include "tensor/random.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
 using namespace program;
 
 static Translation untrained(const std::vector<Tokens>& letters, const std::vector<Tokens>& phones) {
@@ -12,7 +10,7 @@ static Translation untrained(const std::vector<Tokens>& letters, const std::vect
                      Vocabulary(letters), Vocabulary(phones));
 }
 
-TEST_CASE("pronunciation: a letter that the model has never seen is tried in its other case") {
+TEST_CASE("pronunciation: an unseen letter is tried in the other case") {
   const Translation model = untrained({{"A", "B", "ø", "ß", "Ж"}}, {{"AH"}});
   CHECK(spelled(model, {"a", "B", "Ø", "ß", "ж"}) == Tokens{"A", "B", "ø", "ß", "Ж"});
   CHECK(spelled(model, {"c", "我"}) == Tokens{"c", "我"});
@@ -35,7 +33,7 @@ TEST_CASE("pronunciation: each phone with the letter of its largest weight") {
   CHECK(percent(0.2214) == "22.14 %");
 }
 
-TEST_CASE("pronunciation: a list is measured, words with strange letters too") {
+TEST_CASE("pronunciation: measures a list that contains words with unseen letters") {
   std::vector<Translation> models;
   models.push_back(untrained({{"a", "b"}}, {{"AH", "B"}}));
   const Tokens said = pronounce(models, {{"a", "b"}}, 2)[0].front().tokens;

@@ -1,12 +1,11 @@
-#include <map>
 
 #include "tests/support/results.h"
 
 // covers: C-002-10
-TEST_CASE("scores: each score learns which key belongs to a query, and needs all its parameters for it") {
+TEST_CASE("scores: each score learns which key belongs to a query and uses all its parameters") {
   const Json rows = results_of("scores", "--normaliser softmax --steps 400")["scores"];
   const std::map<std::string, std::pair<int64_t, size_t>> known = {
-      // parameters: numbers, tensors; width 8, 32 hidden units
+      // parameters and tensors, for width 8 and 32 hidden units
       {"dot", {64, 1}},
       {"scaled_dot", {64, 1}},
       {"additive", {32 * 8 + 32 * 8 + 32, 3}},
@@ -22,11 +21,11 @@ TEST_CASE("scores: each score learns which key belongs to a query, and needs all
     const auto [numbers, tensors] = known.at(score);
     CHECK(row["normaliser"] == "softmax");
     CHECK(row["parameters"] == numbers);
-    CHECK(row["accuracy_before"] < 0.3);  // 1 of 8 by chance
+    CHECK(row["accuracy_before"] < 0.3);  // chance is 1 of 8
     CHECK(row["accuracy"] > 0.95);
     CHECK(row["loss"] < 0.1 * row["loss_before"].get<double>());
     CHECK(row["zeros"] == 0);
-    CHECK(row["entropy"] < 1);  // of log 8 = 2.08 for equal weights
+    CHECK(row["entropy"] < 1);  // equal weights have log 8 = 2.08
     CHECK(row["forgotten"].size() == tensors);
     for (const Json& forgotten : row["forgotten"]) {
       const std::string parameter = forgotten["parameter"];
@@ -37,20 +36,20 @@ TEST_CASE("scores: each score learns which key belongs to a query, and needs all
   }
 }
 
-TEST_CASE("scores: every score learns with weights that are exactly zero, too") {
+TEST_CASE("scores: every score also learns with weights that are exactly zero") {
   const Json all = results_of("scores", "--steps 100");
   CHECK(all["scores"].size() == 21);
   for (const Json& row : all["scores"]) {
     const std::string score = row["score"], normaliser = row["normaliser"];
     INFO(score, ", ", normaliser);
-    CHECK(row["accuracy"] > (normaliser == "hard" ? 0.6 : 0.9));  // hard: of the keys that were drawn
+    CHECK(row["accuracy"] > (normaliser == "hard" ? 0.6 : 0.9));  // hard: accuracy of the sampled keys
     CHECK(row["loss"] < 0.5 * row["loss_before"].get<double>());
     if (normaliser == "hard") CHECK(row["zeros"] == 0.875);
     if (normaliser == "hard") CHECK(row["entropy"] == 0);
     if (normaliser == "sparsemax") CHECK(row["zeros"] > 0.6);
     if (normaliser == "softmax") CHECK(row["zeros"] == 0);
   }
-  // One alone gives what it gives among all.
+  // A single score gives the same result as among all.
   const Json one = results_of("scores", "--steps 100 --score dense --normaliser sparsemax");
   REQUIRE(one["scores"].size() == 1);
   CHECK(!one.contains("hard"));
@@ -60,7 +59,7 @@ TEST_CASE("scores: every score learns with weights that are exactly zero, too") 
 }
 
 // covers: C-003-12
-TEST_CASE("scores: the mean of S hard choices tends to the soft output as 1/sqrt(S)") {
+TEST_CASE("scores: the mean of S hard choices converges to the soft output as 1/sqrt(S)") {
   const Json rows = results_of("scores", "--score dot --normaliser hard --steps 1")["hard"];
   REQUIRE(rows.size() == 4);
   for (size_t i = 0; i < 4; ++i) {
@@ -83,7 +82,7 @@ TEST_CASE("scores: tables and heat maps") {
   CHECK(contains(picture, "additive, softmax"));
 }
 
-TEST_CASE("scores: what cannot be done is an error before the work") {
+TEST_CASE("scores: invalid options are errors before training") {
   CHECK(contains(refusal_of("scores", "--steps 0"), "--steps is 0; it must be from 1 to 1000000"));
   CHECK(contains(refusal_of("scores", "--score cosine"), "low_rank"));
   CHECK(contains(refusal_of("scores", "--normaliser max"), "sparsemax"));

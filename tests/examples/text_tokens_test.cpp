@@ -2,10 +2,9 @@
 
 #include "tests/support/expect.h"
 
-using namespace heed;
 using namespace program;
 
-TEST_CASE("text tokens: characters by how often they are there, the rare ones unknown") {
+TEST_CASE("text tokens: characters by frequency; rare ones are unknown") {
   const Characters three("bb我我我a\nc", 4);
   CHECK(three.size() == 4);
   CHECK(three.to_text() == "我b\n");
@@ -20,7 +19,7 @@ TEST_CASE("text tokens: characters by how often they are there, the rare ones un
   CHECK_ERROR_HAS(Characters("a", 1), "Characters: size is 1; it must be at least 2");
 }
 
-TEST_CASE("text tokens: of either kind, kept as text, nothing unknown for nothing") {
+TEST_CASE("text tokens: both kinds, saved as text; bits of unknown characters") {
   const std::string text = "the cat, the 猫, the cat\n";
   for (const std::string& kind : TextTokens::kinds()) {
     const TextTokens tokens(kind, text, 260);

@@ -5,7 +5,7 @@
 
 using namespace program;
 
-TEST_CASE("TrainingLog: a line a step, at once; numbers that are none are left out") {
+TEST_CASE("TrainingLog: a line per step, flushed; missing numbers are left out") {
   const Folder folder;
   const std::string path = folder / "deep/log.jsonl";
   TrainingLog log(path, "", 0, false);
@@ -19,7 +19,7 @@ TEST_CASE("TrainingLog: a line a step, at once; numbers that are none are left o
   CHECK_ERROR_HAS(TrainingLog(folder.path.string(), "", 0, false), "cannot be written");
 }
 
-TEST_CASE("TrainingLog: goes on behind the checkpoint, of its own run alone") {
+TEST_CASE("TrainingLog: resumes after the checkpoint, for its own run only") {
   const Folder folder;
   const std::string path =
       folder.write("log",
@@ -37,7 +37,7 @@ TEST_CASE("TrainingLog: goes on behind the checkpoint, of its own run alone") {
   CHECK(read_file(path).empty());
 }
 
-TEST_CASE("TrainingLog: a file that is no log is not overwritten; a full disk is called so") {
+TEST_CASE("TrainingLog: does not overwrite other files; reports a full disk") {
   const Folder folder;
   for (const char* text : {"a line\n", "a line without an end", "{\n  \"loss\": 1\n}\n"}) {
     const std::string path = folder.write("mine", text);

@@ -4,16 +4,14 @@
 #include "nn/optim/sgd.h"
 #include "tests/support/results.h"
 
-namespace {
-
 const std::string kShort = "--steps 40 --batch 8 --checkpoint-every 10 --out ";
 
-Run translate(const std::string& arguments, const std::string& before = "") {
+static Run translate(const std::string& arguments, const std::string& before = "") {
   return run_program("translate", arguments, before);
 }
 
-// The lines of a log without what the clock had a part in.
-Texts log_of(const std::string& folder) {
+// The lines of a log without measured times.
+static Texts log_of(const std::string& folder) {
   Texts lines;
   for (const std::string& line : lines_of(read_file(folder + "/log.jsonl"))) {
     nlohmann::json values = nlohmann::json::parse(line);
@@ -23,16 +21,14 @@ Texts log_of(const std::string& folder) {
   return lines;
 }
 
-void check_same(const std::string& a, const std::string& b) {
+static void check_same(const std::string& a, const std::string& b) {
   for (const char* file : {"/checkpoints/step-00000040.safetensors", "/checkpoints/best.safetensors",
                            "/translate.safetensors", "/by_length.csv"})
     CHECK_MESSAGE(read_file(a + file) == read_file(b + file), file);
   CHECK(log_of(a) == log_of(b));
 }
 
-}  // namespace
-
-TEST_CASE("Training: stopped and gone on with, the same weights, optimiser and log, with one thread or two") {
+TEST_CASE("Training: a resumed training has the same weights, optimizer and log on any number of threads") {
   const Folder folder;
   CHECK(translate(kShort + folder / "whole").code == 0);
   CHECK(log_of(folder / "whole").size() == 40);
@@ -49,12 +45,12 @@ TEST_CASE("Training: stopped and gone on with, the same weights, optimiser and l
   CHECK(contains(behind.err, "--stop-after 21: the checkpoint is after step 21; give a later step"));
   CHECK(translate(at + " --resume --threads 2").code == 0);
   check_same(folder / "whole", folder / "pieces");
-  // The training is over: what comes of it can be had again.
+  // A finished training can be run again with the same results.
   CHECK(translate(at + " --resume").code == 0);
   check_same(folder / "whole", folder / "pieces");
 }
 
-TEST_CASE("Training: killed, it resumes from the newest checkpoint, and the log is cut there") {
+TEST_CASE("Training: a killed training resumes from the newest checkpoint and cuts the log there") {
   const Folder folder;
   CHECK(translate(kShort + folder / "whole").code == 0);
   const std::string at = folder / "killed";
@@ -67,7 +63,7 @@ TEST_CASE("Training: killed, it resumes from the newest checkpoint, and the log 
   check_same(folder / "whole", at);
 }
 
-TEST_CASE("Training: SIGINT and SIGTERM end it after a step, with a checkpoint, 130 and 143") {
+TEST_CASE("Training: SIGINT and SIGTERM end it after a step with a checkpoint and codes 130 and 143") {
   const Folder folder;
   for (const auto& [signal, code] : std::vector<std::pair<std::string, int>>{{"INT", 130}, {"TERM", 143}}) {
     const std::string at = folder / signal;
@@ -82,7 +78,7 @@ TEST_CASE("Training: SIGINT and SIGTERM end it after a step, with a checkpoint, 
   }
 }
 
-TEST_CASE("Training: other options or data do not fit, and without --out there is no place") {
+TEST_CASE("Training: --resume needs the same options and data, and --out") {
   const Folder folder;
   const std::string at = folder / "a";
   CHECK(translate("--steps 2 --batch 4 --checkpoint-every 1 --out " + at).code == 0);
@@ -97,7 +93,7 @@ TEST_CASE("Training: other options or data do not fit, and without --out there i
                  "there is no checkpoint yet"));
 }
 
-TEST_CASE("Training: of several in one program each goes on where it stood") {
+TEST_CASE("Training: each of several trainings in one program resumes at its own step") {
   const Folder folder;
   const std::string options = "--part recall --steps 6 --reach 8 --checkpoint-every 2 --out ";
   const auto results = [&](const std::string& more) { return results_of("complexity", options + more); };
@@ -113,13 +109,13 @@ TEST_CASE("Training: of several in one program each goes on where it stood") {
   for (const program::LossCurve& curve : log) CHECK(curve.steps.size() == 6);
 }
 
-TEST_CASE("fingerprint: another word for other texts, or the same ones cut elsewhere") {
+TEST_CASE("fingerprint: depends on the texts and their boundaries") {
   CHECK(program::fingerprint({"ab", "c"}) == program::fingerprint({"ab", "c"}));
   CHECK(program::fingerprint({"ab", "c"}) != program::fingerprint({"a", "bc"}));
   CHECK(program::fingerprint({}) == "cbf29ce484222325");
 }
 
-TEST_CASE("Training: how many steps fit into a time") {
+TEST_CASE("Training: the number of steps that fit into a time") {
   using Clock = std::chrono::steady_clock;
   int64_t trials = 0;
   heed::manual_seed(5);
@@ -129,14 +125,14 @@ TEST_CASE("Training: how many steps fit into a time") {
     while (Clock::now() < until) continue;
     ++trials;
   });
-  CHECK(trials <= 11);  // a fiftieth of the time, and the first
+  CHECK(trials <= 11);  // a fiftieth of the time, plus the first
   CHECK(steps > 9);
-  CHECK(steps <= 450);  // 0.9 of 500, and fewer where others hold the processor
+  CHECK(steps <= 450);  // 0.9 of 500, or fewer on a busy machine
   CHECK(program::Training::steps_in(1e-9, [] {}) == 1);
-  CHECK(heed::default_generator().position() == 0);  // a trial leaves no trace
+  CHECK(heed::default_generator().position() == 0);  // a trial has no side effects
 }
 
-TEST_CASE("descend: a step along a gradient of norm 1, and none where the loss is not finite") {
+TEST_CASE("descend: a step with the gradient clipped to norm 1; throws if the loss is not finite") {
   heed::Linear model(2, 1, {.bias = false});
   model.load_state_dict({{"weight", heed::tensor({{3, 4}})}});
   heed::SGD optimizer(model.parameters(), {.lr = 0.5});
@@ -146,7 +142,7 @@ TEST_CASE("descend: a step along a gradient of norm 1, and none where the loss i
   CHECK(record.rate == 0.5);
   CHECK(record.tokens == 7);
   CHECK(record.gradient_norm == doctest::Approx(10));
-  const Values after = values(model.weight);  // the gradient (6, 8) has become (0.6, 0.8)
+  const Values after = values(model.weight);  // the gradient (6, 8) is clipped to (0.6, 0.8)
   CHECK(largest_difference(after, {2.7, 3.6}) < 1e-5);
 
   CHECK_ERROR(program::descend(sum(model(heed::tensor({{kInf, 0}}))), optimizer, model),
@@ -154,7 +150,7 @@ TEST_CASE("descend: a step along a gradient of norm 1, and none where the loss i
   CHECK(values(model.weight) == after);
 }
 
-TEST_CASE("Plan: what cannot be planned") {
+TEST_CASE("Plan: invalid plans throw") {
   program::Plan::check(1, 0, "--epochs", 3);
   program::Plan::check(1e-9, 2.5, "--epochs", 0);
   CHECK_ERROR(program::Plan::check(0, 1, "--epochs", 0), "--lr is 0; it must be above 0, and at most 1");
@@ -164,7 +160,7 @@ TEST_CASE("Plan: what cannot be planned") {
               "--epochs and --minutes plan the same; give one of them");
 }
 
-TEST_CASE("warm_and_fall: up for some steps, then down to 0") {
+TEST_CASE("warm_and_fall: rises for some steps, then falls to 0") {
   CHECK(program::warm_and_fall(0, 100, 10) == doctest::Approx(0.1));
   CHECK(program::warm_and_fall(4, 100, 10) == doctest::Approx(0.5));
   CHECK(program::warm_and_fall(20, 100, 10) == doctest::Approx(0.8));

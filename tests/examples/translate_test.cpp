@@ -1,7 +1,7 @@
 #include "tests/support/results.h"
 
 // covers: C-100-05
-TEST_CASE("translate: trains, saves, draws, and translates with what it saved") {
+TEST_CASE("translate: trains, saves, plots, and translates with the saved model") {
   const Folder folder;
   const std::string out = " --out '" + folder / "out" + "'";
   const Json r = results_of("translate", "--steps 25 --batch 16 --threads 1" + out);
@@ -51,7 +51,7 @@ TEST_CASE("translate: a user's own pairs, one to a line") {
   CHECK(contains(refusal_of("translate", "--pairs '" + bad + "'" + out), "bad.tsv"));
 }
 
-TEST_CASE("translate: all models side by side, each in a folder of its own") {
+TEST_CASE("translate: all models compared, each in its own folder") {
   const Folder folder;
   const Run run = run_program("translate", "--compare --steps 20 --out '" + folder / "out" + "' --json '" +
                                                folder / "all.json" + "'");
@@ -86,27 +86,25 @@ TEST_CASE("translate: contradictory options are errors") {
   CHECK(contains(refused("--text 我 --out /nowhere/at/all"), "/nowhere/at/all"));
 }
 
-TEST_SUITE("slow") {
-  // covers: C-003-01 C-003-02 C-003-04 C-003-05
-  TEST_CASE("translate: attention translates unseen sentences, and without it the long ones suffer") {
-    const Folder folder;
-    const auto learn = [&](const std::string& arguments) {
-      return results_of("translate", arguments + " --steps 800 --out '" + folder / "out" + "'");
-    };
-    const Json with = learn("--attention additive"), without = learn("--attention none");
-    CHECK(with["exact_match"].get<double>() >= 0.95);
-    const double gap_short =
-        with["thirds"]["shortest"].get<double>() - without["thirds"]["shortest"].get<double>();
-    const double gap_long =
-        with["thirds"]["longest"].get<double>() - without["thirds"]["longest"].get<double>();
-    CHECK(gap_long > 0.1);
-    CHECK(gap_long > gap_short + 0.05);  // it widens
-    CHECK_FALSE(without.contains("alignment"));
+// covers: C-003-01 C-003-02 C-003-04 C-003-05
+TEST_CASE("translate: attention is better than none on long unseen sentences" * doctest::test_suite("slow")) {
+  const Folder folder;
+  const auto learn = [&](const std::string& arguments) {
+    return results_of("translate", arguments + " --steps 800 --out '" + folder / "out" + "'");
+  };
+  const Json with = learn("--attention additive"), without = learn("--attention none");
+  CHECK(with["exact_match"].get<double>() >= 0.95);
+  const double gap_short =
+      with["thirds"]["shortest"].get<double>() - without["thirds"]["shortest"].get<double>();
+  const double gap_long =
+      with["thirds"]["longest"].get<double>() - without["thirds"]["longest"].get<double>();
+  CHECK(gap_long > 0.1);
+  CHECK(gap_long > gap_short + 0.05);  // the gap grows with the length
+  CHECK_FALSE(without.contains("alignment"));
 
-    CHECK(with["alignment"]["target"] == Json({"I", "love", "China"}));
-    const auto a = with["alignment"]["weights"].get<std::vector<Values>>();
-    for (const size_t i : {0u, 1u})
-      CHECK(std::max_element(a[i].begin(), a[i].end()) - a[i].begin() == static_cast<long>(i));
-    CHECK(a[2][2] + a[2][3] > 0.6);
-  }
+  CHECK(with["alignment"]["target"] == Json({"I", "love", "China"}));
+  const auto a = with["alignment"]["weights"].get<std::vector<Values>>();
+  for (const size_t i : {0u, 1u})
+    CHECK(std::max_element(a[i].begin(), a[i].end()) - a[i].begin() == static_cast<long>(i));
+  CHECK(a[2][2] + a[2][3] > 0.6);
 }

@@ -1,7 +1,5 @@
 #include "examples/translation.h"
 
-#include <array>
-
 #include "nn/files/safetensors.h"
 #include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
@@ -9,7 +7,6 @@
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
-using namespace heed;
 using namespace program;
 
 const std::vector<Pair> kPairs = {{"我爱中国", "I love China"},
@@ -17,7 +14,7 @@ const std::vector<Pair> kPairs = {{"我爱中国", "I love China"},
                                   {"我去中国", "I go to China"},
                                   {"他去北京", "he goes to Beijing"}};
 
-// Learns from 32 random pairs a step; the losses of the first and the last step.
+// Trains on 32 random pairs per step and returns the losses of the first and last step.
 static std::pair<double, double> train(const Translation& translation, const std::vector<Pair>& pairs,
                                        int steps, double lr) {
   Adam optimizer(translation.module().parameters(), {.lr = lr});
@@ -38,7 +35,7 @@ static std::pair<double, double> train(const Translation& translation, const std
 }
 
 // covers: C-000-01
-TEST_CASE("Translation: a saved one translates as before, bit for bit") {
+TEST_CASE("Translation: a saved model gives the same translations") {
   const Folder folder;
   for (const auto& [model, attention] : std::vector<std::pair<std::string, std::string>>{
            {"rnn", "none"}, {"attention", "bilinear"}, {"transformer", "none"}}) {
@@ -51,7 +48,7 @@ TEST_CASE("Translation: a saved one translates as before, bit for bit") {
     translation.save(path);
     const Translation loaded = Translation::load(path);
     CHECK(loaded.options().model == model);
-    CHECK(loaded.module().training());  // asking left it as it was
+    CHECK(loaded.module().training());  // translating restored the mode
     const std::vector<Tokens> sources = {{"我", "爱", "中", "国"}, {"他", "去", "北", "京"}};
     const auto answers = loaded.translate(sources);
     CHECK(answers == translation.translate(sources));
@@ -71,7 +68,7 @@ TEST_CASE("Translation: a saved one translates as before, bit for bit") {
   }
 }
 
-TEST_CASE("Translation: unknown words are named, marks at the end left out") {
+TEST_CASE("Translation: errors name unknown words; final punctuation is optional") {
   const Translation translation("attention", "dot", kPairs);
   CHECK(translation.source_tokens("我爱北京。") == Tokens{"我", "爱", "北", "京"});
   CHECK_ERROR_HAS(translation.source_tokens("我爱猫和狗和猫"), "never seen 猫, 和, 狗;");
@@ -101,12 +98,12 @@ TEST_CASE("Translation: unknown words are named, marks at the end left out") {
     save_safetensors(folder / "damaged.safetensors", tensors, damaged);
     const std::string text = message([&] { Translation::load(folder / "damaged.safetensors"); });
     CHECK(text.starts_with(folder / "damaged.safetensors: "));
-    CHECK(text.find(why) != std::string::npos);
+    CHECK(contains(text, why));
   }
 }
 
 // covers: C-003-02
-TEST_CASE("Translation: one vector is enough for short sentences; the longer, the more attention gains") {
+TEST_CASE("Translation: the longer the sentence, the more attention helps") {
   const Texts digits = {"一", "二", "三", "四", "五", "六", "七", "八"};
   Generator random(2);
   const auto sentences = [&](size_t count, int shortest, int longest) {
@@ -134,11 +131,11 @@ TEST_CASE("Translation: one vector is enough for short sentences; the longer, th
   const auto [two_with, ten_with] = losses("attention", "dot");
   const auto [two_without, ten_without] = losses("rnn", "none");
   CHECK(ten_without - ten_with > 0.3);
-  CHECK(ten_without - ten_with > two_without - two_with + 0.3);  // 0.7 and 0.1 where this was written
+  CHECK(ten_without - ten_with > two_without - two_with + 0.3);  // measured: 0.7 and 0.1
 }
 
 // covers: C-003-05
-TEST_CASE("Translation: 我爱中国, never seen, is translated, and each word is aligned with its own") {
+TEST_CASE("Translation: translates and aligns the unseen sentence 我爱中国") {
   using Words = std::vector<std::pair<std::string, std::string>>;
   std::vector<Pair> pairs;
   for (const auto& [who, subject] : Words{{"我", "I"}, {"他", "he"}, {"老师", "Ann"}, {"我们", "we"}})
@@ -163,7 +160,7 @@ TEST_CASE("Translation: 我爱中国, never seen, is translated, and each word i
   CHECK(china[2] + china[3] > 0.6);
 }
 
-TEST_CASE("Translation: a fed decoder of any size, saved; several models answer as one") {
+TEST_CASE("Translation: a decoder with input feeding, saved and loaded; ensembles") {
   const Folder folder;
   const std::vector<Tokens> sources = {{"T", "O"}, {"N", "O"}, {"S", "O", "N"}},
                             targets = {{"T", "UW"}, {"N", "OW"}, {"S", "AH", "N"}};
@@ -175,7 +172,7 @@ TEST_CASE("Translation: a fed decoder of any size, saved; several models answer 
                                     .width = 16,
                                     .layers = 2,
                                     .layer_dropout = 0.1};
-    // The second model has seen other words more often, and so has other numbers for letters and phones.
+    // The second model has other word counts, and therefore other ids for letters and phones.
     std::vector<Tokens> read = sources, said = targets;
     if (seed == 2) read.insert(read.end(), 9, {"S", "N"}), said.insert(said.end(), 9, {"AH", "N"});
     Translation translation(options, Vocabulary(read), Vocabulary(said));
@@ -198,7 +195,7 @@ TEST_CASE("Translation: a fed decoder of any size, saved; several models answer 
   for (size_t i = 0; i < sources.size(); ++i) {
     CHECK(answers[i].front().tokens == targets[i]);
     CHECK(answers[i].size() == 3);
-    if (kernel::has_own_product(float32))  // alone as among others
+    if (kernel::has_own_product(float32))  // the same alone and in a batch
       CHECK(answers[i].front().score == a.search({sources[i]}, search)[0].front().score);
   }
   const AttentionMap map = loaded.alignment(sources[2], targets[2], "SON");

@@ -4,7 +4,6 @@
 #include "nn/view/capture.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
 using namespace program;
 
 const std::vector<TranslatorOptions> kModels = {{"rnn", "none", 12, 9},
@@ -14,7 +13,7 @@ const std::vector<TranslatorOptions> kModels = {{"rnn", "none", 12, 9},
                                                 {"transformer", "none", 12, 9}};
 
 // covers: C-003-01 C-100-06
-TEST_CASE("translators: decoding step by step gives what teacher forcing gives") {
+TEST_CASE("translators: decoding step by step equals teacher forcing") {
   for (const TranslatorOptions& options : kModels) {
     INFO(options.model, " ", options.attention);
     manual_seed(3);
@@ -30,7 +29,7 @@ TEST_CASE("translators: decoding step by step gives what teacher forcing gives")
       const Tensor next = step(select(target.input, 1, t), rows);
       CHECK(largest_difference(next, select(together, 1, t)) < 1e-5);
     }
-    // Beam search reorders: both rows go on as the second.
+    // As in beam search, both rows continue the second.
     const DecodeStep again = translator->decoder(source);
     again(select(target.input, 1, 0), rows);
     const Tensor both = again(full({2}, 8, int64), tensor({1, 1}, int64));
@@ -39,7 +38,7 @@ TEST_CASE("translators: decoding step by step gives what teacher forcing gives")
 }
 
 // covers: C-100-05
-TEST_CASE("translators: padding changes nothing, gradients neither") {
+TEST_CASE("translators: padding changes neither losses nor gradients") {
   for (const TranslatorOptions& options : kModels) {
     INFO(options.model, " ", options.attention);
     manual_seed(4);
@@ -52,7 +51,7 @@ TEST_CASE("translators: padding changes nothing, gradients neither") {
       const Tensor loss = sequence_loss(translator->logits(pad_batch(sources, length), target.input),
                                         target.labels, target.lengths);
       loss.backward();
-      std::vector<Tensor> all = {loss};
+      Tensors all = {loss};
       for (const Tensor& p : translator->module().parameters())
         if (p.grad().defined()) all.push_back(clone(p.grad()));
       return all;
@@ -65,7 +64,7 @@ TEST_CASE("translators: padding changes nothing, gradients neither") {
 }
 
 // covers: C-003-04
-TEST_CASE("translators: a_ij is of decoder state i and encoder state j, and mixes what is decoded") {
+TEST_CASE("translators: a_ij depends on decoder state i and encoder state j, and affects the logits") {
   manual_seed(5);
   const auto translator = make_translator({"attention", "additive", 12, 9});
   translator->module().eval();
@@ -75,11 +74,11 @@ TEST_CASE("translators: a_ij is of decoder state i and encoder state j, and mixe
     return std::pair(scope.weights(translator->alignment_module()), logits);
   };
   const auto [a, logits] = look({4, 5, 6, 7}, {4, 5, 6});
-  REQUIRE(a.size(-1) == 4);  // the encoder states; one row for <bos> and each token given
+  REQUIRE(a.size(-1) == 4);  // encoder states
   REQUIRE(a.size(-2) == 4);
   CHECK(largest_difference(sum(a, -1), ones_like(sum(a, -1))) < 1e-6);
   const auto row = [](const Tensor& x, int64_t i) { return select(x, -2, i); };
-  const auto [other, other_logits] = look({4, 5, 6, 7}, {8, 5, 6});  // only decoder states 1 to 3 are others
+  const auto [other, other_logits] = look({4, 5, 6, 7}, {8, 5, 6});  // only decoder states 1 to 3 differ
   CHECK(largest_difference(row(a, 0), row(other, 0)) == 0);
   for (const int64_t i : {1, 2, 3}) CHECK(largest_difference(row(a, i), row(other, i)) > 1e-6);
   const auto [third, third_logits] = look({4, 5, 6, 9}, {4, 5, 6});
@@ -90,7 +89,7 @@ TEST_CASE("translators: a_ij is of decoder state i and encoder state j, and mixe
 }
 
 // covers: C-003-01
-TEST_CASE("translators: only those that attend have an alignment, and every parameter learns") {
+TEST_CASE("translators: only models with attention have an alignment; every parameter has a gradient") {
   for (const TranslatorOptions& options : kModels) {
     INFO(options.model, " ", options.attention);
     const auto translator = make_translator(options);
@@ -100,7 +99,7 @@ TEST_CASE("translators: only those that attend have an alignment, and every para
     const Tensor logits = translator->logits(pad_batch({{4, 5, 6}}), target.input);
     sum(logits * logits).backward();
     if (options.model == "rnn")
-      CHECK(scope.calls().empty());  // the one vector is all that there is
+      CHECK(scope.calls().empty());  // a single context vector
     else
       CHECK(scope.weights(translator->alignment_module()).size(-1) == 3);
     for (const auto& [name, p] : translator->module().named_parameters()) {

@@ -1,5 +1,5 @@
-// Attention, positions and transformers as the reference cases name them. Masks there are true where
-// attention is not allowed, and sequences come first unless batch_first is set.
+// Attention, positions and transformers of the reference cases. In these cases true in a mask forbids
+// attention, and the sequence dimension comes first unless batch_first is set.
 
 #include "autograd/ops/logic.h"
 #include "autograd/ops/shape.h"
@@ -13,13 +13,13 @@
 namespace heed::parity {
 namespace {
 
-// [L, N, E] <-> [N, L, E] where the case has sequences first; sequences without a batch stay.
+// [L, N, E] <-> [N, L, E] unless batch_first is set; sequences without a batch stay.
 Tensor swapped(const Fields& config, const Tensor& x) {
   return config.get("batch_first", false) || x.dim() != 3 ? x : transpose(x, 0, 1);
 }
 
-// Masks [L, S], [N * heads, L, S] and, of the keys, [N, S]: bool, true = may not attend, or numbers that are
-// added to the scores.
+// Attention masks [L, S] or [N * heads, L, S] and key masks [N, S]: bool, true = may not attend, or numbers
+// to add to the scores.
 class Limits {
  public:
   Limits(const Inputs& in, int64_t heads, const char* attention, const char* keys) {
@@ -47,7 +47,7 @@ Subject multi_head(const Fields& c, const Fields& call) {
                                            MultiheadAttentionOptions{.bias = c.get("bias", true),
                                                                      .kdim = c.optional<int64_t>("kdim"),
                                                                      .vdim = c.optional<int64_t>("vdim")});
-  c.has("add_bias_kv"), c.has("add_zero_attn");  // where they are true the case does not come here
+  c.has("add_bias_kv"), c.has("add_zero_attn");  // cases with true are skipped before
   return {module, [=](const Inputs& in) {
             AttentionOptions options = Limits(in, module->num_heads, "attn_mask", "key_padding_mask");
             options.need_weights = call.get("need_weights", true);
@@ -93,7 +93,7 @@ Subject encoder(const Fields& c, const Fields&) {
           }};
 }
 
-// How the target attends to itself and to the memory.
+// Options of self-attention and cross-attention of the target.
 std::pair<AttentionOptions, AttentionOptions> target_limits(const Fields& c, const Inputs& in) {
   return {Limits(in, c["nhead"], "tgt_mask", "tgt_key_padding_mask"),
           Limits(in, c["nhead"], "memory_mask", "memory_key_padding_mask")};
@@ -120,7 +120,7 @@ Subject transformer(const Fields& c, const Fields&) {
           }};
 }
 
-// Lengths [N] or [N, Q], or none.
+// The mask for lengths [N] or [N, Q], if given.
 Mask lengths_of(const Inputs& in, int64_t keys) {
   return in["valid_lens"].defined() ? Mask::lengths(in["valid_lens"], keys) : Mask();
 }
@@ -135,14 +135,14 @@ Subject pooling(S score) {
           }};
 }
 
-// A score that scales as the case says, or else as it is built.
+// Attention with a score whose scale must be the one in the case.
 template <class S, class Scale>
 Subject scaled_pooling(const Fields& c, const Scale& scale) {
   check(c.get("scale", scale) == scale, "scale must be ", scale);
   return pooling(S());
 }
 
-// Linear maps under names of their own around heads of scaled dot products.
+// Multi-head attention with separate linear layers W_q, W_k, W_v and W_o.
 struct ValidLenMultiHead : Layer<ValidLenMultiHead> {
   ValidLenMultiHead(int64_t width, int64_t heads, bool bias) : heads(heads) {
     for (const char* name : {"W_q", "W_k", "W_v", "W_o"})
@@ -216,7 +216,7 @@ const Builds& attentions() {
              "kernel", {{"gaussian", SmoothingKernel::gaussian},
                         {"boxcar", SmoothingKernel::boxcar},
                         {"constant", SmoothingKernel::constant},
-                        {"epanechnikov", SmoothingKernel::triangular}});  // as d2l calls it
+                        {"epanechnikov", SmoothingKernel::triangular}});  // the name in d2l
          const double w = 1 / c.get("bandwidth", 1.0);
          return Subject{nullptr, [=](const Inputs& in) {
                           const Tensor weights = kernel_weights(in["queries"], in["keys"], kernel, w);

@@ -15,7 +15,7 @@ struct Arguments {
   Names named;
 
   Tensor tensor() const {
-    check(!placed.empty() && placed[0].tensor.defined(), "the first argument is no tensor");
+    check(!placed.empty() && placed[0].tensor.defined(), "the first argument is not a tensor");
     return placed[0].tensor;
   }
   int64_t integer(size_t place, const std::string& name, int64_t otherwise) const {
@@ -47,7 +47,7 @@ const std::map<std::string, Tensor (*)(const Arguments&)> methods = {
     METHOD(flatten, a.integer(1, "start_dim", 0), a.integer(2, "end_dim", -1)),
 };
 
-// What arguments are called that are given by their place: to the constructor, and to the call.
+// Names of the positional arguments of constructors, and of calls.
 Words constructor_names(const std::string& type) {
   if (type == "Linear") return {"in_features", "out_features", "bias"};
   if (type == "Embedding") return {"num_embeddings", "embedding_dim", "padding_idx"};
@@ -60,7 +60,7 @@ Words input_names(const std::string& type) {
   return {"input", "target"};
 }
 
-// Tuples count one by one: rnn(x, (h, c)).
+// Flattens tuples: rnn(x, (h, c)).
 void spread(const Value& value, std::vector<Tensor>& tensors) {
   if (value.items.empty()) tensors.push_back(value.tensor);
   for (const Value& item : value.items) spread(item, tensors);
@@ -82,7 +82,7 @@ Value call(const Value& layer, const Arguments& arguments) {
   return {.items = layer.type == "LSTM" ? Values{outputs[0], {.items = {outputs[1], outputs[2]}}} : outputs};
 }
 
-// Makes a layer, or calls a loss, whose options are what its named arguments are.
+// Builds a layer, or calls a loss with its named arguments as options.
 Value make(const std::string& type, const Arguments& arguments) {
   const bool loss = std::islower(static_cast<unsigned char>(type[0]));
   const Words names = constructor_names(type);
@@ -100,7 +100,7 @@ Value make(const std::string& type, const Arguments& arguments) {
   return made;
 }
 
-// Parts of a text between separators that stand outside of all brackets.
+// Splits a text at separators outside of brackets, and removes spaces.
 Words split(const std::string& text, char separator) {
   Words parts(1);
   int depth = 0;
@@ -114,7 +114,7 @@ Words split(const std::string& text, char separator) {
   return parts;
 }
 
-// Reads an expression from left to right and computes as it goes.
+// Parses and evaluates an expression from left to right.
 class Reader {
  public:
   Reader(const std::string& text, const Names& names) : text_(text), names_(names) {}

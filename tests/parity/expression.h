@@ -4,7 +4,7 @@
 
 namespace heed::parity {
 
-/// What an expression stands for: a tensor, a layer, several values, or a constant.
+/// The value of an expression: a tensor, a layer, several values, or a constant.
 struct Value {
   Tensor tensor = {};
   std::string type = {};  // of a layer
@@ -14,15 +14,15 @@ struct Value {
 };
 using Names = std::map<std::string, Value>;
 
-/// The value of an expression as Python writes it: "fc(rnn(emb(x)).output[:, -1])".
+/// Evaluates an expression in Python syntax: "fc(rnn(emb(x)).output[:, -1])".
 Value evaluate(const std::string& expression, const Names& names);
 
-/// A model in words, as cases of training give it:
+/// A model as text, as in the training cases:
 ///
 ///   emb=Embedding(11,6), rnn=GRU(6,7), fc=Linear(7,3); y = fc(rnn(emb(x)).output); loss = mse_loss(y, z)
 ///
-/// The layers are members under their names, and the other statements are the forward, which returns `loss`.
-/// A layer without a name is called `model`, and its parameters have no prefix.
+/// The layers are members with these names; the other statements are forward(), which returns `loss`. A layer
+/// without a name is called `model`, and its parameters have no prefix.
 class Program : public Layer<Program> {
  public:
   explicit Program(const std::string& text);

@@ -1,4 +1,4 @@
-// Layers and losses as the reference cases name them.
+// Layers and losses of the reference cases.
 #include "heed.h"
 #include "tests/parity/expression.h"
 
@@ -15,7 +15,7 @@ Shape shape_of(const Json& sizes) {
   return sizes.is_array() ? Shape(sizes.get<std::vector<int64_t>>()) : Shape{sizes.get<int64_t>()};
 }
 
-// A layer that is known at run time only, as a part of Sequential.
+// A layer whose type is known only at run time, for Sequential.
 struct AnyLayer : Layer<AnyLayer> {
   explicit AnyLayer(Subject subject) : subject(std::move(subject)) {}
   Tensor forward(const Tensor& x) const { return subject.call(Inputs({{"input", x}})).at(0); }

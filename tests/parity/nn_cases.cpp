@@ -17,7 +17,7 @@ std::string run_module(const Cases& cases, const Json& one, const Fields& fields
     given = load_safetensors(folder() + "/" + fields["state_dict_file"].get<std::string>()).tensors;
   if (fields.has("params"))
     for (const auto& [name, tensor] : fields["params"].items()) given[name] = cases.tensor(tensor);
-  check(subject.module || given.empty(), "parameters for what has none");
+  check(subject.module || given.empty(), "parameters without a module");
   if (subject.module) {
     subject.module->to(one.at("dtype") == "F64" ? float64 : float32);
     subject.module->load_state_dict(given);
@@ -55,11 +55,11 @@ std::string run_module(const Cases& cases, const Json& one, const Fields& fields
       differences.found(name + " has a gradient and must have none");
   }
   for (const auto& item : param_grads.items())
-    check(given.contains(item.key()), "a gradient for ", item.key(), ", which is no parameter");
+    check(given.contains(item.key()), "a gradient for ", item.key(), ", which is not a parameter");
   return differences.text();
 }
 
-// Choices of MultiheadAttention that heed does not offer, made for a model that nobody builds any more.
+// False for options of MultiheadAttention that heed does not support.
 bool offered(const Json& one) {
   for (const char* key : {"add_bias_kv", "add_zero_attn"})
     if (one.contains("config") && one["config"].value(key, false)) return false;

@@ -1,19 +1,17 @@
 #pragma once
 
-#include <map>
-
 #include "tests/support/parity.h"
 
-/// How the cases of nn.json are run: tables say for each `op` what it stands for.
+/// Runs the cases of nn.json. Tables map each `op` to code.
 namespace heed::parity {
 
 using Outputs = std::vector<Tensor>;
 
-/// The input tensors of a case by name. One that nobody asks for is a fault, as with Fields.
+/// The input tensors of a case by name. An input that is never read is an error, as with Fields.
 class Inputs {
  public:
   explicit Inputs(std::map<std::string, Tensor> tensors);
-  /// Undefined where the case has none of the name.
+  /// Undefined if the case has no input of this name.
   const Tensor& operator[](const std::string& name) const;
   const std::map<std::string, Tensor>& all() const { return tensors_; }
   void check_all_asked() const { names_.check_all_asked(); }
@@ -28,10 +26,10 @@ struct Subject {
   std::shared_ptr<Module> module;
   std::function<Outputs(const Inputs&)> call;
 };
-/// Builds what a case is about from its constructor and its call arguments.
+/// Builds the subject of a case from its constructor and call arguments.
 using Build = std::function<Subject(const Fields& config, const Fields& call)>;
 using Builds = std::map<std::string, Build>;
-/// Runs a case of another form and says what is wrong with it, "" for nothing.
+/// Runs a case of another form and returns its differences, or "".
 using Runs =
     std::map<std::string, std::function<std::string(const Cases&, const Json& one, const Fields& fields)>>;
 
@@ -41,7 +39,7 @@ const Builds& recurrents();
 const Builds& builds();  // all of the above
 const Runs& trainings();
 
-/// What is wrong with the cases of nn.json, or of invented ones.
+/// The findings for the cases of nn.json, or for invented cases.
 std::vector<std::string> nn_findings(const Cases& cases);
 
 }  // namespace heed::parity

@@ -1,11 +1,10 @@
-// Every case of nn.json: modules, losses, attention, optimisers, training.
+// Runs every case of nn.json: modules, losses, attention, optimizers, training.
 
 #include <filesystem>
 
 #include "tests/parity/expression.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
 using namespace heed::parity;
 
 // covers: C-000-14 C-100-04
@@ -20,7 +19,7 @@ TEST_CASE("modules, losses, optimisers and training agree with the reference cas
     CHECK_MESSAGE(used.contains("statedicts/" + entry.path().filename().string()), entry.path());
 }
 
-TEST_CASE("modules: what a reference case has and the driver does not know is named") {
+TEST_CASE("modules: unknown fields of a reference case are errors") {
   const Json linear =
       Json::parse(R"({"id": "case", "group": "Linear", "op": "Linear", "dtype": "F64", "tags": [],
       "config": {"in_features": 2, "out_features": 1, "bias": false}, "call": {}, "params": {"weight": "w"},
@@ -46,16 +45,17 @@ TEST_CASE("modules: what a reference case has and the driver does not know is na
   CHECK(patched(R"({"config": {"device": "cpu"}})") == "case: configuration key device is not known");
   CHECK(patched(R"({"config": {"add_zero_attn": false}})") ==
         "case: configuration key add_zero_attn is not known");
-  CHECK(patched(R"({"config": {"add_zero_attn": true}})") == "");  // is not offered
+  CHECK(patched(R"({"config": {"add_zero_attn": true}})") == "");  // not offered, skipped
   CHECK(patched(R"({"call": {"fast": true}})") == "case: call argument fast is not known");
   CHECK(patched(R"({"tags": ["sparse"]})") == "case: tag sparse is not known");
   CHECK(patched(R"({"dtype": "BF16"})") == "case: dtype BF16 is not known");
   CHECK(patched(R"({"inputs": {"mask": "x"}})") == "case: input mask is not known");
   CHECK(patched(R"({"buffers": {}})") == "case: field buffers is not known");
-  CHECK(patched(R"({"param_grads": {"bias": "x"}})") == "case: a gradient for bias, which is no parameter");
+  CHECK(patched(R"({"param_grads": {"bias": "x"}})") ==
+        "case: a gradient for bias, which is not a parameter");
   CHECK(contains(patched(R"({"param_grads": {"weight": "w"}})"), "gradient of weight is undefined"));
   CHECK(patched(R"({"outputs": []})") == "case: 1 outputs instead of 0");
-  CHECK(patched(R"({"op": "mse_loss"})") == "case: parameters for what has none");
+  CHECK(patched(R"({"op": "mse_loss"})") == "case: parameters without a module");
 
   Json transformer = linear;
   transformer.merge_patch(encoder);
@@ -72,7 +72,7 @@ TEST_CASE("modules: what a reference case has and the driver does not know is na
   CHECK(wrong(sgd, R"({"kind": "closure"})") == "case: kind \"closure\" is not known");
 }
 
-TEST_CASE("models in words: layers by name, and what Python computes with them") {
+TEST_CASE("models as text: layers by name, and Python expressions") {
   Program program(
       "src=Embedding(5,4,padding_idx=0), enc=LSTM(4,3,batch_first=True), tgt=Embedding(6,4), "
       "dec=LSTM(4,3,batch_first=True), fc=Sequential(LayerNorm(3), Linear(3,6)); _, state = enc(src(x)); "

@@ -1,7 +1,6 @@
-// Every operator against reference values and gradients: the `core` cases of ops.json must all pass, and so
-// must those of the `extended` tier but for the operators that are listed here as not offered.
+// Every operator against reference values and gradients. All `core` cases of ops.json must pass, and all of
+// the `extended` tier except for the operators listed here as not offered.
 
-#include <functional>
 #include <sstream>
 
 #include "tests/parity/nn_cases.h"
@@ -14,19 +13,18 @@
 #include "nn/functional.h"
 #include "tests/support/expect.h"
 
-using namespace heed;
 using parity::Json;
 
 namespace {
 
-// A tensor that the case gives, and the gradient it must get.
+// A tensor of the case and the name of its expected gradient.
 struct Leaf {
   std::string name;
   Tensor tensor;
   std::string grad;
 };
 
-// The arguments with {"value": v} as v, in lists too.
+// Replaces {"value": v} by v, also in lists.
 Json plain(Json arguments) {
   for (Json& argument : arguments) {
     if (argument.contains("list")) argument["list"] = plain(argument["list"]);
@@ -35,13 +33,13 @@ Json plain(Json arguments) {
   return arguments;
 }
 
-// The arguments of one case by name. What is not there has PyTorch's default, as in PyTorch null counts as
-// not there; what is there and nobody asked for is a fault.
+// The arguments of one case by name. Missing and null arguments have PyTorch's defaults; arguments that are
+// never read are errors.
 class Arguments : public parity::Fields {
  public:
   Arguments(const parity::Cases& cases, const Json& json) : Fields("argument", plain(json)), cases_(cases) {}
 
-  // Knows an argument that changes nothing here.
+  // Allows an argument that has no effect in heed.
   Arguments& ignoring(const char* name) { return has(name), *this; }
   Tensor tensor(const char* name) { return has(name) ? make((*this)[name], name) : Tensor(); }
   Operand operand(const char* name) {
@@ -49,8 +47,8 @@ class Arguments : public parity::Fields {
     const Json& argument = (*this)[name];
     return argument.is_object() ? Operand(make(argument, name)) : Operand(parity::number(argument));
   }
-  std::vector<Tensor> tensors(const char* name) {
-    std::vector<Tensor> made;
+  Tensors tensors(const char* name) {
+    Tensors made;
     for (const Json& item : (*this)[name].at("list")) made.push_back(make(item, name));
     return made;
   }
@@ -82,7 +80,7 @@ class Arguments : public parity::Fields {
   const parity::Cases& cases_;
 };
 
-// A list of numbers or bools, nested or not, as a tensor of positions or a mask.
+// A nested list of numbers or bools as a tensor of positions or a mask.
 Tensor positions(const Json& json) {
   Shape shape;
   const Json* inner = &json;
@@ -91,7 +89,7 @@ Tensor positions(const Json& json) {
     if (inner->empty()) return Tensor::empty(shape, int64);
   }
   const bool mask = inner->is_boolean();
-  std::vector<double> numbers;
+  Values numbers;
   const std::function<void(const Json&)> read = [&](const Json& part) {
     if (part.is_array())
       for (const Json& item : part) read(item);
@@ -129,7 +127,7 @@ std::vector<Index> index_items(Arguments& a) {
   return items;
 }
 
-using Outputs = std::vector<Tensor>;
+using Outputs = Tensors;
 using Call = std::function<Outputs(Arguments&)>;
 
 Outputs both(const ValuesIndices& result) { return {result.values, result.indices}; }
@@ -140,7 +138,7 @@ Outputs split_of(Arguments& a, const char* sizes) {
   return a[sizes].is_array() ? split(x, a.sizes(sizes), dim) : split(x, a.integer(sizes), dim);
 }
 
-// var and std: `unbiased` is a correction of 1 or 0.
+// var and std: `unbiased` means a correction of 1 or 0.
 template <class F>
 Call spread(F f) {
   return [f](Arguments& a) -> Outputs {
@@ -149,7 +147,7 @@ Call spread(F f) {
   };
 }
 
-// Losses are called as the cases of nn.json call them.
+// Calls a loss like the cases of nn.json.
 Outputs loss(Arguments& a, const char* name) {
   std::map<std::string, Tensor> tensors;
   for (const char* input : {"input", "target", "weight", "pos_weight"})
@@ -161,7 +159,7 @@ Outputs loss(Arguments& a, const char* name) {
 }
 
 Outputs attention(Arguments& a) {
-  a.get("need_attn_weights", false);  // the cases want them always
+  a.get("need_attn_weights", false);  // the cases always need them
   check(a.get("dropout_p", 0.0) == 0, "dropout_p must be 0");
   F::AttentionOptions options{.is_causal = a.get("is_causal", false), .need_weights = true};
   const Tensor mask = a.tensor("attn_mask");
@@ -268,7 +266,7 @@ const std::map<std::string, Call>& operators() {
       {"scatter_add", CALL({scatter_add(a.tensor("input"), a.integer("dim"), a.tensor("index"), a.tensor("src"))})},
       {"embedding", CALL({embedding(a.tensor("input"), a.tensor("index"), a.optional<int64_t>("padding_idx"))})},
       {"one_hot", CALL({one_hot(a.tensor("input"), a.get("num_classes", -1))})},
-      // heed's are always sorted and stable
+      // heed's results are always sorted and stable
       {"topk", CALL(both(topk(a.ignoring("sorted").tensor("input"), a.integer("k"), a.get("dim", -1),
                               a.get("largest", true))))},
       {"sort", CALL(both(sort(a.ignoring("stable").tensor("input"), a.get("dim", -1), a.get("descending", false))))},
@@ -279,7 +277,7 @@ const std::map<std::string, Call>& operators() {
       LOSS(binary_cross_entropy_with_logits), LOSS(nll_loss), LOSS(cross_entropy),
       {"scaled_dot_product_attention", attention},
 
-      // Of the extended tier: other names for what is there.
+      // Extended tier: other names of existing operators.
       {"T", CALL({t(a.tensor("input"))})},
       {"mT", [](Arguments& a) -> Outputs {
          const Tensor x = a.tensor("input");
@@ -291,8 +289,8 @@ const std::map<std::string, Call>& operators() {
   return table;
 }
 
-// Operators of the extended tier that heed does not offer: each is a line or two of those it has, or belongs to
-// fields other than neural networks.
+// Operators of the extended tier that heed does not offer: one or two lines of other operators, or not needed for
+// neural networks.
 const std::set<std::string> not_offered = [] {
   std::istringstream names(R"(
     acos acosh addbmm addcdiv addcmul addmv addr aminmax arccos arcsin arctan argwhere asin asinh atan
@@ -340,7 +338,7 @@ std::string run(const parity::Cases& cases, const Json& json) {
   return differences.text();
 }
 
-std::vector<std::string> findings(const parity::Cases& cases) {
+Texts findings(const parity::Cases& cases) {
   return parity::findings(cases, [&](const Json& one) { return run(cases, one); });
 }
 
@@ -353,7 +351,7 @@ TEST_CASE("operators: reference values and gradients") {
   for (const std::string& op : not_offered) CHECK_MESSAGE(!operators().contains(op), op, " is offered");
 }
 
-TEST_CASE("operators: what a reference case has and the driver does not know is named") {
+TEST_CASE("operators: unknown fields of a reference case are errors") {
   const Json good =
       Json::parse(R"({"id": "case", "tier": "core", "op": "sum", "dtype": "F64", "tags": ["broadcast"],
       "args": {"input": {"tensor": "x"}, "dim": {"value": 0}}, "outputs": [{"tensor": "y"}],
@@ -367,7 +365,7 @@ TEST_CASE("operators: what a reference case has and the driver does not know is 
   };
   CHECK(wrong("{}") == "");
   CHECK(wrong(R"({"op": "summ"})") == "case: operator summ is not known");
-  CHECK(wrong(R"({"op": "atan2"})") == "case: operator atan2 is not known");  // not of the core
+  CHECK(wrong(R"({"op": "atan2"})") == "case: operator atan2 is not known");  // not in the core tier
   CHECK(wrong(R"({"op": "atan2", "tier": "extended"})") == "");
   CHECK(wrong(R"({"tier": "rare"})") == "case: tier rare is not known");
   CHECK(wrong(R"({"tags": ["sparse"]})") == "case: tag sparse is not known");

@@ -1,4 +1,4 @@
-// Recurrent layers and cells as the reference cases name them.
+// Recurrent layers and cells of the reference cases.
 #include "nn/recurrent/recurrent.h"
 #include "tests/parity/nn_cases.h"
 
@@ -10,7 +10,7 @@ init::Nonlinearity nonlinearity_of(const Fields& config) {
       "nonlinearity", {{"tanh", init::Nonlinearity::tanh}, {"relu", init::Nonlinearity::relu}});
 }
 
-// The layer or cell, called with the inputs of these names, undefined where a case has none.
+// The layer or cell, called with the inputs of these names; missing ones are undefined.
 template <class Layer, class... Names>
 Subject subject(Layer layer, Names... names) {
   const auto module = std::make_shared<Layer>(std::move(layer));

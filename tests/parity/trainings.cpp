@@ -1,4 +1,4 @@
-// Optimisers, schedules and training runs as the reference cases name them.
+// Optimizers, schedules and training runs of the reference cases.
 #include "autograd/engine.h"
 #include "autograd/ops/logic.h"
 #include "autograd/ops/reduce.h"
@@ -14,7 +14,7 @@
 namespace heed::parity {
 namespace {
 
-// The options of an optimiser by name, each left as it is where the case does not say it.
+// Reads the options of an optimizer by name; missing ones keep their defaults.
 void read_all(const Fields& c, auto& options) {
   const auto read = [&](const char* name, auto&& option) {
     if constexpr (requires { option(options); }) option(options) = c.get(name, option(options));
@@ -43,8 +43,7 @@ std::unique_ptr<Optimizer> optimizer(const Fields& config, const Json& groups, c
     built.push_back({{}, options});
     read_all(group, built.back().options);
     for (const std::string name : group["params"]) {
-      const auto found =
-          std::find_if(params.begin(), params.end(), [&](const auto& p) { return p.name == name; });
+      const auto found = std::ranges::find(params, name, &NamedTensor::name);
       check(found != params.end(), "there is no parameter ", name);
       built.back().params.push_back(found->tensor);
     }
@@ -80,7 +79,7 @@ std::unique_ptr<Schedule> schedule(const std::string& name, const Fields& c, Opt
   return std::make_unique<LambdaLR>(o, [](int64_t t) { return 1 / (1 + 0.5 * static_cast<double>(t)); });
 }
 
-// One step after another, as a case says: clip, optimiser, scheduler.
+// Runs the training steps of a case: clipping, optimizer, scheduler.
 class Trainer {
  public:
   Trainer(const Fields& fields, const std::string& name, const Json& config, Params params)
@@ -121,7 +120,7 @@ bool near(double got, double want, double relative) {
   return std::abs(got - want) <= relative * std::abs(want);
 }
 
-// Gradients given, step by step.
+// Optimizer steps with given gradients.
 std::string run_optimizer(const Cases& cases, const Json& one, const Fields& fields) {
   check(fields["kind"] == "explicit_gradients", "kind ", one["kind"].dump(), " is not known");
   Params params;
@@ -148,7 +147,7 @@ std::string run_optimizer(const Cases& cases, const Json& one, const Fields& fie
   return differences.text();
 }
 
-// A model and its loss in words, trained on one batch.
+// A model and its loss as text, trained on one batch.
 std::string run_training(const Cases& cases, const Json& one, const Fields& fields) {
   check(fields["kind"] == "trajectory", "kind ", one["kind"].dump(), " is not known");
   std::map<std::string, Tensor> inputs;
@@ -178,7 +177,7 @@ std::string run_training(const Cases& cases, const Json& one, const Fields& fiel
   return differences.text();
 }
 
-// w of kernel regression, learned by leave-one-out.
+// Kernel regression with w learned by leave-one-out.
 std::string run_regression(const Cases& cases, const Json& one, const Fields& fields) {
   check(fields["kind"] == "trajectory", "kind ", one["kind"].dump(), " is not known");
   const Fields config("configuration key", fields["config"]);

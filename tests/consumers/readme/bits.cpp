@@ -1,4 +1,4 @@
-// Linked into a program: prints a checksum of every value and gradient that it computed, when it ends.
+// Linked into a program: at exit, prints a checksum of all values and gradients that it computed.
 // Compilers may evaluate operands in different orders, so the checksum does not depend on the order of the
 // tensors.
 #include <heed.h>
