@@ -1,9 +1,7 @@
-// Every concept of tests/data/concepts.txt is held by a test, which says so in the line above it, and shown
-// by a command, which README's table gives beside the code. The checks take texts, so that faults can be
-// planted and must be found.
+// Every concept of tests/data/concepts.txt has a test, which cites it in the line above, and a command in
+// README's table. The checks take texts as arguments, so that they can be tested with planted faults.
 #include <fnmatch.h>
 
-#include <map>
 #include <regex>
 #include <set>
 
@@ -16,22 +14,22 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Ids = std::set<std::string>;
+using Concepts = std::set<std::string>;
 using Files = std::map<std::string, std::string>;  // texts by path
 
 const fs::path root = HEED_SOURCE_DIR;
 const std::string mark = std::string("//") + " covers:";
 
-Ids ids_in(const std::string& text) {
+Concepts ids_in(const std::string& text) {
   static const std::regex pattern(R"(C-\d{3}-\d{2})");
-  Ids ids;
+  Concepts ids;
   for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match)
     ids.insert(match->str());
   return ids;
 }
 
-Ids concepts() {
-  Ids ids;
+Concepts concepts() {
+  Concepts ids;
   for (const std::string& line : lines_of(read_file(root / "tests/data/concepts.txt")))
     ids.insert(line.substr(0, line.find(' ')));
   return ids;
@@ -44,21 +42,21 @@ Files tests() {
   return texts;
 }
 
-// Each id is cited right above a test case, and what is cited is an id.
-Findings check_citations(const Files& texts, const Ids& concepts) {
+// Each id is cited directly above a test case, and only existing ids are cited.
+Findings check_citations(const Files& texts, const Concepts& concepts) {
   static const std::regex citation(R"(^\s*)" + mark + R"(( C-\d{3}-\d{2})+$)"),
       test_case(R"(^\s*TEST_CASE\()");
   Findings findings;
-  Ids cited;
+  Concepts cited;
   for (const auto& [path, text] : texts) {
     const auto lines = lines_of(text);
     for (size_t i = 0; i < lines.size(); ++i) {
       if (lines[i].find(mark) == std::string::npos) continue;
       const std::string where = path + ":" + std::to_string(i + 1) + ": ";
       if (!std::regex_search(lines[i], citation))
-        findings.push_back(where + "a citation is ids and nothing else");
+        findings.push_back(where + "a citation must contain only ids");
       if (i + 1 == lines.size() || !std::regex_search(lines[i + 1], test_case))
-        findings.push_back(where + "the next line is no test case");
+        findings.push_back(where + "the next line is not a test case");
       for (const std::string& id : ids_in(lines[i])) {
         cited.insert(id);
         if (!concepts.contains(id)) findings.push_back(where + "there is no concept " + id);
@@ -66,11 +64,11 @@ Findings check_citations(const Files& texts, const Ids& concepts) {
     }
   }
   for (const std::string& id : concepts)
-    if (!cited.contains(id)) findings.push_back(id + ": no test holds it");
+    if (!cited.contains(id)) findings.push_back(id + ": no test covers it");
   return findings;
 }
 
-// Whether each name of doctest's -tc="a*b,c" finds a test case.
+// Whether each pattern of doctest's -tc="a*b,c" matches a test case.
 bool finds(const std::string& filter, const Files& tests) {
   static const std::string start = "TEST_CASE(\"";
   const auto found = [&](const std::string& name) {
@@ -84,22 +82,21 @@ bool finds(const std::string& filter, const Files& tests) {
   };
   std::string names = filter;
   std::replace(names.begin(), names.end(), ',', '\n');
-  const std::vector<std::string> all = lines_of(names);
-  return std::all_of(all.begin(), all.end(), found);
+  return std::ranges::all_of(lines_of(names), found);
 }
 
-// Rows | ids | what | `file`: `name` | `command` |: each id has one, the name stands in the file, and the
-// command's program or test case is there.
-Findings check_table(const std::string& readme, const Ids& concepts, const Files& tests) {
+// Rows | ids | what | `file`: `name` | `command` |: each id has exactly one, the file contains the name, and
+// the command's program or test case exists.
+Findings check_table(const std::string& readme, const Concepts& concepts, const Files& tests) {
   static const std::regex row(
       R"re(^\| (C-[^|]*) \| [^|]+ \| `([^`]+)`: `([^`]+)` \| `(?:\./)?(\S+)(?: -tc="([^"]*)")?[^`]*`.*\|$)re");
   Findings findings;
-  Ids shown;
+  Concepts shown;
   for (const std::string& line : lines_of(readme)) {
     if (!line.starts_with("| C-")) continue;
     std::smatch match;
     if (!std::regex_match(line, match, row)) {
-      findings.push_back("no row of id, what, code and command: " + line);
+      findings.push_back("not a row of id, what, code and command: " + line);
       continue;
     }
     const std::string file = match[2], name = match[3], program = match[4], filter = match[5];
@@ -120,17 +117,14 @@ Findings check_table(const std::string& readme, const Ids& concepts, const Files
 
 }  // namespace
 
-TEST_CASE("every concept is held by a test, and every test cites concepts that there are") {
+TEST_CASE("every concept has a test and a command in README's table") {
   CHECK(concepts().size() == 53);
   require_none(check_citations(tests(), concepts()));
-}
-
-TEST_CASE("README's table names every concept with a command") {
   require_none(check_table(read_file(root / "README.md"), concepts(), tests()));
 }
 
 // covers: C-000-01
-TEST_CASE("every signature of attention has the same three names: query, key, value") {
+TEST_CASE("every signature of attention names its parameters query, key, value") {
   for (const auto& [file, function] :
        Files{{"autograd/ops/attention.h", "blocked_attention"},
              {"nn/attention/scaled_dot_product.h", "scaled_dot_product_attention"},
@@ -145,20 +139,20 @@ TEST_CASE("every signature of attention has the same three names: query, key, va
   }
 }
 
-TEST_CASE("faults in citations and in the table are found") {
-  const Ids two = {"C-000-01", "C-000-02"};
+TEST_CASE("faults in citations and in the table are detected") {
+  const Concepts two = {"C-000-01", "C-000-02"};
   const std::string one = "  " + mark + " C-000-01\n  TEST_CASE(\"a\") {}\n";
   const std::string other = mark + " C-000-02\n";
   const auto citations = [&](const std::string& text) { return check_citations({{"a.cpp", text}}, two); };
   CHECK(citations(one + other + "TEST_CASE(\"b\") {}\n") == Findings{});
-  CHECK(citations(one) == Findings{"C-000-02: no test holds it"});
-  CHECK(citations(one + other) == Findings{"a.cpp:3: the next line is no test case"});
+  CHECK(citations(one) == Findings{"C-000-02: no test covers it"});
+  CHECK(citations(one + other) == Findings{"a.cpp:3: the next line is not a test case"});
   CHECK(citations(one + other + "\nTEST_CASE(\"b\") {}\n") ==
-        Findings{"a.cpp:3: the next line is no test case"});
+        Findings{"a.cpp:3: the next line is not a test case"});
   CHECK(citations(one + mark + " C-000-02 C-000-03\nTEST_CASE(\"b\")\n") ==
         Findings{"a.cpp:3: there is no concept C-000-03"});
   CHECK(citations(one + mark + " C-000-02, loosely\nTEST_CASE(\"b\")\n") ==
-        Findings{"a.cpp:3: a citation is ids and nothing else"});
+        Findings{"a.cpp:3: a citation must contain only ids"});
 
   const std::string code = " `nn/attention/score.cpp`: `DotScore` | ";
   const std::string first = "| C-000-01 | a |" + code + "`kernel_regression --seed 1` |\n";
@@ -172,7 +166,7 @@ TEST_CASE("faults in citations and in the table are found") {
   CHECK(table("| C-000-01 C-000-02 | a |" + code + "`regression` |\n") ==
         Findings{"C-000-01: there is no program regression"});
   CHECK(table(first + "| C-000-02 | b | |\n") ==
-        Findings{"no row of id, what, code and command: | C-000-02 | b | |",
+        Findings{"not a row of id, what, code and command: | C-000-02 | b | |",
                  "C-000-02: README shows no command"});
   for (const char* wrong : {"`nn/attention/score.cpp`: `DotProduct`", "`nn/score.cpp`: `DotScore`"})
     CHECK(table(first + "| C-000-02 | b | " + wrong + " | `scores` |\n").size() == 1);

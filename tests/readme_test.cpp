@@ -1,4 +1,4 @@
-// What the README's tables promise of the programs, and that its translation keeps in step with it.
+// Checks that programs do what README's tables promise, and that its translation matches it.
 
 #include <regex>
 
@@ -7,13 +7,13 @@
 
 namespace {
 
-// A command of a program, and what the row that names it says in its last cell.
+// A command of a program, and what the last cell of its row promises.
 struct Shown {
   std::string command;
-  Texts phrases, files;  // that it prints, and draws
+  Texts phrases, files;  // printed phrases, plotted files
 };
 
-// In the order of the rows: some draw what an earlier one wrote.
+// In the order of the rows: some commands read what earlier ones wrote.
 std::vector<Shown> commands_of(const std::string& readme) {
   static const std::regex row(R"(^\|.*\| `([^`]+)`:?([^|]*)\|$)"), phrase("\"([^\"]+)\""),
       file("`(out/[^`]+)`");
@@ -32,7 +32,7 @@ std::vector<Shown> commands_of(const std::string& readme) {
   return all;
 }
 
-// What a translation keeps of a piece of text: the code in it, `...`, and the numbers, in their order.
+// The parts of a text that a translation keeps, in order: code in backquotes and numbers.
 std::string kept_of(const std::string& text) {
   static const std::regex kept(R"(`[^`]+`|\d+(\.\d+)*)");
   std::string all;
@@ -40,14 +40,14 @@ std::string kept_of(const std::string& text) {
   return all;
 }
 
-// What a text and its translation share, piece by piece: headings by rank, fenced blocks letter by letter,
-// rows by the number of their cells, paragraphs and items, each with what kept_of finds in it. The line that
-// leads to the other language is left out.
+// What a text and its translation share, piece by piece: levels of headings, fenced blocks in full, numbers
+// of cells in rows, paragraphs and items, each with kept_of() of it. The link to the other language is left
+// out.
 Texts skeleton_of(const std::string& markdown) {
   static const std::regex other_language(R"(\[[^\]]+\]\(README[.a-z]*\.md\))"), heading("(#+) .*"),
       item(R"(\s*(-|\d+\.) (.*))");
   Texts pieces;
-  std::string kind, text;  // of the piece that the next line may go on with; none: ""
+  std::string kind, text;  // of the piece that the next line may continue, or ""
   const auto finish = [&] {
     if (!kind.empty()) pieces.push_back(kind + kept_of(text));
     kind = text = "";
@@ -82,7 +82,7 @@ Texts skeleton_of(const std::string& markdown) {
   return pieces;
 }
 
-// The first piece in which the two are out of step.
+// The first piece that differs.
 Findings check_in_step(const std::string& english, const std::string& translated) {
   Texts one = skeleton_of(english), other = skeleton_of(translated);
   const size_t pieces = std::max(one.size(), other.size());
@@ -93,7 +93,7 @@ Findings check_in_step(const std::string& english, const std::string& translated
   return {"after " + (here == one.begin() ? "the start" : *(here - 1)) + ": " + *here + " became " + *there};
 }
 
-// Rows | PyTorch | heed | of the README whose first cell the guide's table has too: the second is the same.
+// Rows | PyTorch | heed | that README and the guide share by their first cell must have the same second cell.
 Findings check_same_rows(const std::string& readme, const std::string& guide) {
   static const std::regex row(R"(^(\| .* \| )(.* \|)$)");
   Findings findings;
@@ -101,7 +101,7 @@ Findings check_same_rows(const std::string& readme, const std::string& guide) {
     std::smatch found;
     if (!std::regex_match(line, found, row) || guide.find("\n" + found[1].str()) == std::string::npos)
       continue;
-    if (guide.find("\n" + line) == std::string::npos) findings.push_back("the guide says otherwise: " + line);
+    if (guide.find("\n" + line) == std::string::npos) findings.push_back("the guide differs: " + line);
   }
   return findings;
 }
@@ -110,11 +110,8 @@ const std::string source = HEED_SOURCE_DIR;
 
 }  // namespace
 
-TEST_CASE("README: the Chinese one keeps in step") {
+TEST_CASE("README: the Chinese version matches the English one, and mismatches are detected") {
   require_none(check_in_step(read_file(source + "/README.md"), read_file(source + "/README.zh.md")));
-}
-
-TEST_CASE("README: what is out of step is found") {
   const std::string english =
       "# a\n\n[中文](README.zh.md)\n\nUse `a`\nand `b`.\n\n## b\n\n```sh\nrun # it\n```\n\n"
       "| c | d |\n|---|---|\n| `e` | f `g` 1.5 |\n\n- one `h`\n- two\n\n1. `i`\n2. end\n";
@@ -140,7 +137,7 @@ TEST_CASE("README: what is out of step is found") {
   CHECK(changed("2. end\n", "") == Findings{"after 1. `i`: 2. became nothing"});
 }
 
-TEST_CASE("README: its rows of PyTorch and heed are those of the guide") {
+TEST_CASE("README: its PyTorch and heed rows equal the guide's") {
   const std::string readme = read_file(source + "/README.md");
   const std::string guide = "\n| `x @ y` | `matmul(x, y)` | a note |\n";
   CHECK(check_same_rows("| `x @ y` | `matmul(x, y)` |", guide) == Findings{});
@@ -149,7 +146,7 @@ TEST_CASE("README: its rows of PyTorch and heed are those of the guide") {
   require_none(check_same_rows(readme, read_file(source + "/examples/guide/en/6_autograd.md")));
 }
 
-TEST_CASE("README: every command of its tables ends well, prints what the row says and draws it" *
+TEST_CASE("README: every command succeeds, prints and plots what its row promises" *
           doctest::test_suite("slow")) {
   const Folder folder;
   std::filesystem::create_directory_symlink(source + "/examples", folder / "examples");

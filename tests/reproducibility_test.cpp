@@ -1,5 +1,5 @@
 // The same seed gives the same bits on any number of threads: Note [Same bits] in tensor/parallel.h.
-// Sizes are such that every parallel loop has several blocks.
+// The sizes are large enough that every parallel loop has several blocks.
 
 #include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
@@ -14,8 +14,6 @@
 #include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
 #include "tests/support/references.h"
-
-using namespace heed;
 
 namespace {
 
@@ -70,8 +68,8 @@ Tensors train() {
   return found;
 }
 
-// Operations that train() does not reach, on 600 x 1000 numbers; the second are positive, the third positions
-// below 600.
+// Operations that train() does not use, on three inputs of 600 x 1000 elements: any numbers, positive
+// numbers, and positions below 600.
 // clang-format off
 const std::vector<std::pair<const char*, Call>> operations = {
     {"sum", [](auto& in) { return sum(in[0]); }},
@@ -124,7 +122,7 @@ Tensors differentiate(const Call& f) {
   manual_seed(5);
   const Tensor a = randn({600, 1000}), b = 0.1 + rand({600, 1000});
   Tensors found = value_and_gradients(f, {a, b, randint(0, 600, {600, 1000})});
-  std::erase_if(found, [](const Tensor& x) { return !x.defined(); });  // not every operation takes b
+  std::erase_if(found, [](const Tensor& x) { return !x.defined(); });  // unused inputs
   return found;
 }
 
@@ -140,11 +138,8 @@ void check_same_bits(const std::string& what, const std::function<Tensors()>& f)
 
 }  // namespace
 
-TEST_CASE("reproducibility: training gives the same bits" * doctest::test_suite("threads")) {
+TEST_CASE("training and every parallel loop are reproducible bit for bit" * doctest::test_suite("threads")) {
   check_same_bits("training", train);
-}
-
-TEST_CASE("reproducibility: every parallel loop gives the same bits" * doctest::test_suite("threads")) {
   for (const auto& operation : operations)
     check_same_bits(operation.first, [&] { return differentiate(operation.second); });
 }

@@ -1,4 +1,4 @@
-// The scripts that a newcomer runs first, on a small project in place of the library.
+// Tests the scripts run.sh on a small project instead of the library.
 
 #include <fstream>
 
@@ -11,7 +11,7 @@ namespace {
 
 void write(const fs::path& file, const std::string& contents) { std::ofstream(file) << contents; }
 
-// A copy of the scripts with a program and a test binary that say where they are.
+// A copy of the scripts with programs and test binaries that print their folder.
 void make_project(const fs::path& home) {
   for (const std::string folder : {"examples", "tests"}) {
     fs::create_directories(home / folder);
@@ -19,7 +19,7 @@ void make_project(const fs::path& home) {
   }
   for (const std::string file : {".ci", "CMakePresets.json"})
     fs::copy(fs::path(HEED_SOURCE_DIR) / file, home / file, fs::copy_options::recursive);
-  write(home / ".ci/setup.sh", "#!/bin/sh\n");  // nothing is installed
+  write(home / ".ci/setup.sh", "#!/bin/sh\n");  // installs nothing
   write(home / "examples/kernel_regression.cpp", "// A program.\n");
   write(home / "CMakeLists.txt", R"(
     cmake_minimum_required(VERSION 3.25)
@@ -35,7 +35,7 @@ void make_project(const fs::path& home) {
 
 }  // namespace
 
-TEST_CASE("run.sh: a folder that was moved or copied with its build tree is built anew") {
+TEST_CASE("run.sh: rebuilds a folder that was moved or copied with its build tree") {
   const Folder folder;
   const fs::path here = folder / "here", moved = folder / "moved", copied = folder / "copied";
   make_project(here);
@@ -55,7 +55,7 @@ TEST_CASE("run.sh: a folder that was moved or copied with its build tree is buil
   CHECK_FALSE(runs(moved, "tests/run.sh -tc='a name'"));
 }
 
-TEST_CASE("run.sh api: pages of every public name, and a failure where one has no comment") {
+TEST_CASE("run.sh api: a page for every public name; names without a comment are errors") {
   if (run_shell("command -v doxygen").code != 0) {
     MESSAGE("skipped: doxygen is not installed (.ci/setup.sh api)");
     return;

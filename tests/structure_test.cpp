@@ -1,9 +1,7 @@
-// The project's promises about its own files: includes point one way, every source has its test, every op
-// its row. The checks take the root of a tree, so that faults can be planted in a copy and must be found.
+// Rules for the project's own files: includes have one direction, every source has a test, every op a row.
+// The checks take the root of a tree, so that they can be tested on a copy with planted faults.
 
-#include <array>
 #include <fstream>
-#include <map>
 #include <regex>
 #include <set>
 
@@ -20,9 +18,9 @@ const std::array<std::string, 3> folders = {"tensor", "autograd", "nn"};
 
 const std::regex included(R"re(^\s*#\s*include\s*"([^"]+)")re");
 
-// The first group of a pattern in each line of a file that has it.
-std::vector<std::string> matches(const fs::path& file, const std::regex& pattern) {
-  std::vector<std::string> found;
+// The first group of a pattern in each matching line of a file.
+Texts matches(const fs::path& file, const std::regex& pattern) {
+  Texts found;
   for (const std::string& line : lines_of(read_file(file))) {
     std::smatch match;
     if (std::regex_search(line, match, pattern)) found.push_back(match[1]);
@@ -46,7 +44,7 @@ bool under(const fs::path& path, const std::string& folder) {
   return path.generic_string().starts_with(folder + "/");
 }
 
-// Folders of nn/ that the mathematics of nn/ (everything else in it) does not include.
+// Folders of nn/ that the mathematics of nn/ (all other folders) must not include.
 const std::array<std::string, 4> tools = {"nn/text", "nn/files", "nn/view", "nn/debug"};
 
 bool is_mathematics(const fs::path& file) {
@@ -54,8 +52,7 @@ bool is_mathematics(const fs::path& file) {
          std::ranges::none_of(tools, [&](const std::string& folder) { return under(file, folder); });
 }
 
-// Everything wrong with the includes of one file in folders[rank]; rank == folders.size() is an umbrella
-// header.
+// Checks the includes of a file in folders[rank]; rank == folders.size() means an umbrella header.
 void check_file_includes(const fs::path& root, const fs::path& file, size_t rank, Findings& findings) {
   static const std::regex pattern(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
   const auto visible = folders.begin() + static_cast<std::ptrdiff_t>(std::min(rank + 1, folders.size()));
@@ -72,8 +69,8 @@ void check_file_includes(const fs::path& root, const fs::path& file, size_t rank
     };
 
     if (match[1] == "<") {
-      // Standard headers have neither a dot nor a slash. Sources may include others; a user's compile time
-      // may not.
+      // Standard headers have neither a dot nor a slash. Only sources may include others, since headers
+      // affect users' compile times.
       const bool standard = what.find_first_of("./") == std::string::npos || what.starts_with("sys/");
       if (file.extension() == ".h" && !standard) report("a header includes only the standard library");
       continue;
@@ -102,12 +99,11 @@ Findings check_includes(const fs::path& root) {
   return findings;
 }
 
-// Every header that is reached from itself through its includes, and from the source of the same name.
+// Finds headers that include themselves through others. A header and its source count as one unit.
 Findings check_cycles(const fs::path& root) {
-  std::map<std::string, std::vector<std::string>> includes;
+  std::map<std::string, Texts> includes;
   for (const std::string& folder : folders)
     for (const fs::path& file : sources(root, folder)) {
-      // A header and its source are one unit.
       auto& all = includes[fs::path(file).replace_extension("").generic_string()];
       for (const std::string& what : matches(root / file, included)) {
         const std::string unit = fs::path(what).replace_extension("").generic_string();
@@ -117,7 +113,7 @@ Findings check_cycles(const fs::path& root) {
   Findings findings;
   for (const auto& [start, unused] : includes) {
     std::set<std::string> reached;
-    std::vector<std::string> next = includes[start];
+    Texts next = includes[start];
     while (!next.empty()) {
       const std::string unit = next.back();
       next.pop_back();
@@ -130,8 +126,7 @@ Findings check_cycles(const fs::path& root) {
 }
 
 // tensor/shape.h and tensor/shape.cpp are tested by tests/tensor/shape_test.cpp, programs likewise. The
-// families in autograd/ops have no file each: the rows of op_cases.cpp, which check_op_rows() counts, are
-// their tests.
+// families in autograd/ops are tested by the rows of op_cases.cpp instead, which check_op_rows() checks.
 Findings check_mirrors(const fs::path& root) {
   std::set<fs::path> wanted;
   for (const char* folder : {"tensor", "autograd", "nn", "examples"})
@@ -142,12 +137,12 @@ Findings check_mirrors(const fs::path& root) {
   Findings findings;
   for (const fs::path& test : wanted)
     if (!contains(read_file(root / test), "TEST_CASE"))
-      findings.push_back(test.generic_string() + ": is missing or tests nothing");
+      findings.push_back(test.generic_string() + ": is missing or has no test case");
   return findings;
 }
 
-// The ops that autograd/ops/*.h and the functions in F declare: functions with a result, in the first column
-// as clang-format leaves them. Operators are spellings of named ops.
+// The ops that are declared in autograd/ops/*.h and in F: functions with a result that begin in the first
+// column. C++ operators are other names of ops.
 std::set<std::string> declared_ops(const fs::path& root) {
   static const std::regex pattern(R"(^(?:inline )?(?:Tensor|[A-Z]\w*|std::\w+<.*>) (\w+)\()");
   std::set<std::string> ops;
@@ -164,11 +159,10 @@ std::set<std::string> declared_ops(const fs::path& root) {
   return ops;
 }
 
-// The ops that have a row in tests/autograd/op_cases.cpp: {"name", ... or {.op = "name", ... at the start of
-// a line.
+// The ops with a row in tests/autograd/op_cases.cpp: a line that begins with {"name" or {.op = "name".
 std::set<std::string> tested_ops(const fs::path& root) {
   static const std::regex pattern(R"re(^\s*\{(?:\.op = )?"(\w+))re");
-  const std::vector<std::string> ops = matches(root / "tests/autograd/op_cases.cpp", pattern);
+  const Texts ops = matches(root / "tests/autograd/op_cases.cpp", pattern);
   return {ops.begin(), ops.end()};
 }
 
@@ -183,9 +177,9 @@ Findings check_op_rows(const fs::path& root) {
   return findings;
 }
 
-// Whoever includes autograd/ops.h has every family of operations.
+// autograd/ops.h must include every family of operations.
 Findings check_families(const fs::path& root) {
-  const std::vector<std::string> all = matches(root / "autograd/ops.h", included);
+  const Texts all = matches(root / "autograd/ops.h", included);
   Findings findings;
   for (const fs::path& file : sources(root, "autograd/ops"))
     if (file.extension() == ".h" && std::find(all.begin(), all.end(), file.generic_string()) == all.end())
@@ -193,28 +187,28 @@ Findings check_families(const fs::path& root) {
   return findings;
 }
 
-// The heart: what a reader needs to understand a training step, in reading order as README names it. Headers
-// and sources together, comments included, keep to kHeartLines.
-const std::vector<std::string> heart = {"tensor/shape",
-                                        "tensor/storage",
-                                        "tensor/tensor",
-                                        "tensor/create",
-                                        "tensor/dtype",
-                                        "tensor/ref",
-                                        "tensor/error",
-                                        "autograd/operand",
-                                        "autograd/grad_mode",
-                                        "autograd/ops/arithmetic",
-                                        "autograd/ops/elementwise",
-                                        "autograd/ops/reduce",
-                                        "autograd/ops/matmul",
-                                        "autograd/node",
-                                        "autograd/engine",
-                                        "nn/parameter",
-                                        "nn/init",
-                                        "nn/module",
-                                        "nn/layers/linear",
-                                        "nn/optim/optimizer"};
+// The heart: what a reader needs to understand a training step, in README's reading order. Headers and
+// sources together, including comments, must not exceed kHeartLines.
+const Texts heart = {"tensor/shape",
+                     "tensor/storage",
+                     "tensor/tensor",
+                     "tensor/create",
+                     "tensor/dtype",
+                     "tensor/ref",
+                     "tensor/error",
+                     "autograd/operand",
+                     "autograd/grad_mode",
+                     "autograd/ops/arithmetic",
+                     "autograd/ops/elementwise",
+                     "autograd/ops/reduce",
+                     "autograd/ops/matmul",
+                     "autograd/node",
+                     "autograd/engine",
+                     "nn/parameter",
+                     "nn/init",
+                     "nn/module",
+                     "nn/layers/linear",
+                     "nn/optim/optimizer"};
 constexpr size_t kHeartLines = 2969;
 
 size_t heart_lines(const fs::path& root) {
@@ -226,17 +220,14 @@ size_t heart_lines(const fs::path& root) {
   return lines;
 }
 
-// The findings of `after` that `before` has not: a fault in the tree itself is reported once, and not by
-// these tests too.
+// The findings of `after` that are not in `before`, so that faults of the tree itself are reported only once.
 Findings added(const Findings& before, const Findings& after) {
-  Findings difference;
-  std::copy_if(after.begin(), after.end(), std::back_inserter(difference), [&](const std::string& finding) {
-    return std::find(before.begin(), before.end(), finding) == before.end();
-  });
+  Findings difference = after;
+  std::erase_if(difference, [&](const auto& finding) { return std::ranges::count(before, finding) > 0; });
   return difference;
 }
 
-// A copy of what the checks read.
+// A copy of the files that the checks read.
 struct Copy : Folder {
   Copy() {
     for (const std::string folder : {"heed", "tensor", "autograd", "nn", "examples", "tests"})
@@ -247,7 +238,7 @@ struct Copy : Folder {
     fs::create_directories((path / file).parent_path());
     std::ofstream(path / file, std::ios::app) << text;
   }
-  // What a check finds from now on.
+  // Returns a function for the findings since this call.
   auto findings_of(Findings (*check)(const fs::path&)) const {
     return [this, check, before = check(path)] { return added(before, check(path)); };
   }
@@ -259,8 +250,8 @@ bool only_says(const Findings& findings, const std::string& text) {
 
 }  // namespace
 
-// Programs and benchmarks include the whole library, and are built anew with it.
-TEST_CASE("an element-wise operation more builds few sources of the library and of its tests anew") {
+// Programs and benchmarks include the whole library and are always rebuilt.
+TEST_CASE("a new element-wise operation rebuilds few sources of the library and its tests") {
   static const std::regex pattern(R"re(#include [<"]([^>"]+)[>"])re");
   std::set<std::string> touched = {"autograd/ops/elementwise.h", "heed.h"};
   Texts built;
@@ -274,12 +265,12 @@ TEST_CASE("an element-wise operation more builds few sources of the library and 
   }
   CAPTURE(built);
   CHECK(built.size() <= 41);
-  CHECK(built.size() > 20);  // or the includes were not followed
+  CHECK(built.size() > 20);  // else the includes were not followed
 }
 
-TEST_CASE("includes point up the list of folders") { require_none(check_includes(HEED_SOURCE_DIR)); }
+TEST_CASE("includes follow the order of the folders") { require_none(check_includes(HEED_SOURCE_DIR)); }
 
-TEST_CASE("no header includes itself through others") {
+TEST_CASE("there are no include cycles") {
   require_none(check_cycles(HEED_SOURCE_DIR));
   const Copy copy;
   copy.append("tensor/error.h", "#include \"tensor/shape.h\"\n");
@@ -295,7 +286,7 @@ TEST_CASE("public headers compile without a warning") {
   require_none(compile_errors(all, "-std=c++20 -Wall -Wextra -Wshadow -Werror"));
 }
 
-TEST_CASE("with C++17 the headers that programs include give one error, and it says what to do") {
+TEST_CASE("with C++17 the public headers give one error, which names C++20") {
   for (const char* header : {"heed.h", "heed/debug.h", "heed/files.h", "heed/text.h", "heed/view.h"}) {
     CAPTURE(header);
     const std::string source = "#include \"" + std::string(header) + "\"\nint main() {}\n";
@@ -303,12 +294,7 @@ TEST_CASE("with C++17 the headers that programs include give one error, and it s
   }
 }
 
-TEST_CASE("every source has its test file") { require_none(check_mirrors(HEED_SOURCE_DIR)); }
-
-TEST_CASE("every op has a row in the table of op tests") {
-  CHECK(declared_ops(HEED_SOURCE_DIR).size() > 100);  // else the pattern no longer fits the header
-  require_none(check_op_rows(HEED_SOURCE_DIR));
-}
+TEST_CASE("every source has a test file") { require_none(check_mirrors(HEED_SOURCE_DIR)); }
 
 TEST_CASE("every family of operations is in autograd/ops.h") {
   require_none(check_families(HEED_SOURCE_DIR));
@@ -317,7 +303,7 @@ TEST_CASE("every family of operations is in autograd/ops.h") {
   CHECK(check_families(copy.path) == Findings{"autograd/ops.h does not include autograd/ops/planted.h"});
 }
 
-TEST_CASE("the heart keeps its budget, and README reads it in this order") {
+TEST_CASE("the heart is within its budget and in README's reading order") {
   CHECK(heart_lines(HEED_SOURCE_DIR) <= kHeartLines);
   for (const char* readme : {"README.md", "README.zh.md"}) {
     const std::string text = read_file(fs::path(HEED_SOURCE_DIR) / readme);
@@ -331,7 +317,7 @@ TEST_CASE("the heart keeps its budget, and README reads it in this order") {
   }
 }
 
-TEST_CASE("a planted include is found") {
+TEST_CASE("invalid includes are detected") {
   const Copy copy;
   copy.append("nn/planted.h", "#pragma once\n");
   const auto now = copy.findings_of(check_includes);
@@ -355,7 +341,7 @@ TEST_CASE("a planted include is found") {
   planted("autograd/node.h", "\"tensor/kernels/elementwise.h\"", "kernels are not installed");
 }
 
-TEST_CASE("a source without its test is found") {
+TEST_CASE("a source without a test is detected") {
   const Copy copy;
   const auto now = copy.findings_of(check_mirrors);
   copy.append("nn/layers/planted.h", "#pragma once\n");
@@ -368,7 +354,9 @@ TEST_CASE("a source without its test is found") {
   CHECK(only_says(now(), "tests/examples/planted_test.cpp"));
 }
 
-TEST_CASE("an op without its row and a row without its op are found") {
+TEST_CASE("every op has a row in the table of op tests, and every row an op") {
+  CHECK(declared_ops(HEED_SOURCE_DIR).size() > 100);  // else the pattern no longer fits the header
+  require_none(check_op_rows(HEED_SOURCE_DIR));
   const Copy copy;
   const auto now = copy.findings_of(check_op_rows);
   copy.append("autograd/ops/shape.h", "Tensor planted_op(Operand x, int64_t dim);\n");

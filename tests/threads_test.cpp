@@ -1,17 +1,12 @@
-// Several threads of the user's at once: one module that all call, graphs of their own, trainings of their
-// own.
+// Several user threads at the same time: one shared module, separate graphs, separate trainings.
 
-#include <functional>
 #include <thread>
 
-#include "nn/functional.h"
 #include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
 #include "nn/view/capture.h"
 #include "tests/support/expect.h"
 #include "tests/support/word_classifier.h"
-
-using namespace heed;
 
 namespace {
 
@@ -21,7 +16,7 @@ struct Net : WordClassifier {
 
 constexpr int kThreads = 8;
 
-// f(0), f(1), ... each in a thread of its own, all at once.
+// Returns f(0), f(1), ..., each computed in its own thread, all at the same time.
 Texts at_once(int threads, const std::function<std::string(int)>& f) {
   Texts found(static_cast<size_t>(threads));
   std::atomic<int> ready = 0;
@@ -46,7 +41,7 @@ Tensor sentences(int i) {
   return randint(0, 40, {4, 3 + i});
 }
 
-// Losses and weights of a training that nobody else takes part in.
+// Losses and weights of a training.
 std::string train(int seed, int steps) {
   manual_seed(static_cast<uint64_t>(seed));
   Net net;
@@ -67,7 +62,7 @@ std::string train(int seed, int steps) {
 
 }  // namespace
 
-TEST_CASE("eight threads call one module, the first time too" * doctest::test_suite("threads")) {
+TEST_CASE("eight threads call one module, including its first call" * doctest::test_suite("threads")) {
   manual_seed(1);
   const auto infer = [](const Net& net, bool grad, int i) {
     const GradMode mode(grad);
@@ -123,7 +118,7 @@ TEST_CASE("eight threads differentiate graphs over shared weights" * doctest::te
   CHECK(at_once(kThreads, own) == wanted);
 }
 
-TEST_CASE("two trainings in one process are what each is alone" * doctest::test_suite("threads")) {
+TEST_CASE("two trainings in one process equal each alone" * doctest::test_suite("threads")) {
   const auto run = [](int i) { return train(7 + i, 4); };
   const Texts wanted = one_by_one(2, run);
   for (const int pool : {1, 2}) {
