@@ -151,7 +151,7 @@ TEST_CASE("vectors of other integers become int64") {
   CHECK_ERROR_HAS(from_vector(std::vector<uint64_t>{uint64_t{1} << 63}, {1}), "does not fit a int64 tensor");
 }
 
-TEST_CASE("other vectors are a compile error of one line") {
+TEST_CASE("vectors of other types give a compile error of one line") {
   const Texts errors = compile_errors(R"(
 #include "tensor/create.h"
 heed::Tensor f() { return heed::from_vector(std::vector<long double>{1}, {1}); }

@@ -112,7 +112,7 @@ TEST_CASE("safetensors: 16-bit floats become float32, and integers int64") {
   CHECK(values(many).back() == 5);
 }
 
-TEST_CASE("safetensors: the collected good and bad files") {
+TEST_CASE("safetensors: the collected valid and invalid files") {
   const std::string folder = parity::folder() + "/safetensors/";
   const Json index = Json::parse(read_file(folder + "index.json"));
   int count = 0;
