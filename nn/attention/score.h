@@ -25,8 +25,8 @@
 /// A score that applies a Linear to the keys first may take `const CachedKeys& k` and read k.mapped_by(W).
 namespace heed {
 
-/// Keys for many queries, one after the other, as in a decoder's loop: a score computes what depends only on
-/// the keys once. Any tensor converts to CachedKeys.
+/// Keys that are used with one query after the other, as in a decoder's loop. A score computes only once what
+/// depends on the keys alone. Any tensor converts to CachedKeys.
 ///
 ///   const CachedKeys keys(states);
 ///   for (...) context = attention(query, keys, states, mask).output;

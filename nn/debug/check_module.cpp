@@ -1,6 +1,5 @@
 #include "nn/debug/check_module.h"
 
-#include <cmath>
 #include <set>
 
 #include "autograd/debug/gradcheck.h"
@@ -13,9 +12,7 @@
 #include "tensor/index.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/reduce.h"
-#include "tensor/memory.h"
 #include "tensor/parallel.h"
-#include "tensor/random.h"
 #include "tensor/table.h"
 
 namespace heed {

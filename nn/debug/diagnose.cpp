@@ -1,10 +1,8 @@
 #include "nn/debug/diagnose.h"
 
-#include <map>
 #include <numeric>
 #include <set>
 
-#include "autograd/node.h"
 #include "nn/optim/optimizer.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/map.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include "nn/debug/check_module.h"
 
 /// Finds mistakes in a training that raise no error.

@@ -1,13 +1,10 @@
 #include "nn/debug/profile.h"
 
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "nn/module.h"
 #include "tensor/kernels/matmul.h"
 #include "tensor/kernels/outer_inner.h"
-#include "tensor/memory.h"
-#include "tensor/parallel.h"
 #include "tensor/table.h"
 
 namespace heed {

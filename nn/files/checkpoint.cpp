@@ -9,7 +9,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include "tensor/create.h"
 #include "tensor/table.h"
 
 // The file: tensors called "part" or "part.name". The metadata contains the expected values under their
@@ -53,7 +52,7 @@ int64_t branch_of(const std::string& path) {
   }
 }
 
-// A file that is named like a checkpoint.
+// A file with the name of a checkpoint.
 struct Found {
   int64_t branch, step;  // kNone for the best
   std::string path;

@@ -1,11 +1,8 @@
 #pragma once
 
-#include <cmath>
-
 #include "nn/files/safetensors.h"
 #include "nn/optim/schedule.h"
 #include "tensor/create.h"
-#include "tensor/random.h"
 
 /// Saving a training, and resuming it as if it had never stopped.
 namespace heed {

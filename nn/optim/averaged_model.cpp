@@ -1,6 +1,5 @@
 #include "nn/optim/averaged_model.h"
 
-#include "autograd/grad_mode.h"
 #include "autograd/ops/in_place.h"
 #include "autograd/ops/shape.h"
 #include "tensor/create.h"

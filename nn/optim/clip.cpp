@@ -2,7 +2,6 @@
 
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/logic.h"
-#include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/optim.h"
 
 namespace heed {

@@ -33,8 +33,8 @@ double Schedule::positive(const char* schedule, const char* name, int64_t value)
 
 namespace {
 
-// The rate or momentum at step t. It moves from `first` over `peak` to `last` in two phases. In three phases
-// it passes `first` again after the peak.
+// The rate or momentum at step t. It goes from `first` to `peak` and then to `last`. With three phases it
+// returns to `first` after the peak.
 double one_cycle(const OneCycleOptions& o, double t, double first, double peak, double last) {
   check(o.total_steps > 1 && o.pct_start >= 0 && o.pct_start <= 1, "OneCycleLR: total_steps is ",
         o.total_steps, ", pct_start ", o.pct_start, "; the first must be at least 2, the second in [0, 1]");

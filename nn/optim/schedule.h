@@ -131,7 +131,7 @@ struct OneCycleOptions {
   double max_momentum = 0.95;     ///< where the rate is smallest
   double div_factor = 25;         ///< the first rate is max_lr / div_factor
   double final_div_factor = 1e4;  ///< the last is the first / final_div_factor
-  bool three_phase = false;       ///< falls to the first rate as fast as it rose, and then to the last
+  bool three_phase = false;  ///< returns to the first rate at the speed of the rise, then falls to the last
 };
 
 /// Rises to max_lr and falls to almost 0, while the momentum falls and rises (Smith and Topin, 2017).

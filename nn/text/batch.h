@@ -1,7 +1,5 @@
 #pragma once
 
-#include <map>
-
 #include "nn/text/vocabulary.h"
 #include "tensor/random.h"
 #include "tensor/tensor.h"

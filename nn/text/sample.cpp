@@ -1,9 +1,7 @@
 #include "nn/text/sample.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <vector>
 
 namespace heed {
 

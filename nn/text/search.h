@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "nn/text/vocabulary.h"
 #include "tensor/tensor.h"
 

@@ -1,7 +1,5 @@
 #include "nn/text/tokenise.h"
 
-#include <algorithm>
-
 #include "tensor/utf8.h"
 
 namespace heed {

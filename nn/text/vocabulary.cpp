@@ -1,7 +1,5 @@
 #include "nn/text/vocabulary.h"
 
-#include <algorithm>
-
 #include "tensor/error.h"
 #include "tensor/utf8.h"
 

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <map>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "tensor/error.h"

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "autograd/node.h"
 
 /// Gradient rules as text.

@@ -4,7 +4,6 @@
 #include "autograd/ops/index.h"
 #include "autograd/ops/shape.h"
 #include "nn/view/rules.h"
-#include "tensor/index.h"
 #include "tensor/table.h"
 #include "tensor/utf8.h"
 

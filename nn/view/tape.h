@@ -1,8 +1,5 @@
 #pragma once
 
-#include <optional>
-
-#include "autograd/node.h"
 #include "nn/module.h"
 
 /// Forward and backward passes step by step, with their values.
