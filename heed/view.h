@@ -11,7 +11,6 @@
 #include "nn/view/capture.h"
 #include "nn/view/heat_map.h"
 #include "nn/view/page.h"
-#include "nn/view/rules.h"
 #include "nn/view/summary.h"
 #include "nn/view/tape.h"
 #include "nn/view/tape_page.h"

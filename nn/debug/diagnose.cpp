@@ -119,6 +119,13 @@ struct Learned {
   const Tensor& g() const { return gradient[1]; }
   Tensor change() const { return kernel::sub(p.detach(), before[0]); }
   bool is_bias() const { return p.dim() == 1 && (p.numel() > 1 || name.ends_with("bias")); }
+
+  bool has_no_gradient() const { return !g().defined(); }
+  bool has_nonzero_gradient() const { return rms(g()) > 0; }
+  // The gradient of a bias may be 0 in a correct model: that of the keys of an attention is.
+  bool has_zero_gradient() const { return !is_bias() && g().defined() && rms(g()) == 0; }
+  bool has_infinite_gradient() const { return !std::isfinite(rms(gradient[0]) + rms(gradient[1])); }
+  bool keeps_equal_rows() const { return rows_equal(p) && rms(change()) > 0; }
 };
 
 // Watches the steps and looks for the causes of faults.
@@ -193,12 +200,7 @@ class TrainingDiagnoser : private Observer {
     cause("shapes", broadcast_,
           "prediction and target must have the same shape; squeeze or unsqueeze one of them");
     cause("softmax", softmax_along_batch(), "pass the dimension of the classes: softmax(x, -1)");
-    cause("finite",
-          parameters("not finite: the gradient of ",
-                     [](const Learned& one) {
-                       return !std::isfinite(rms(one.gradient[0])) || !std::isfinite(rms(one.gradient[1]));
-                     }),
-          kGuard);
+    cause("finite", parameters("not finite: the gradient of ", &Learned::has_infinite_gradient), kGuard);
     const bool wrong_sign = decreased_ == 0 && !ascends();
     cause("loss", if_so(wrong_sign && increased_ > 0, "loss maximized: the steps lead to a larger error"),
           "remove the minus sign before the loss; optimizers minimize unless maximize = true");
@@ -215,18 +217,13 @@ class TrainingDiagnoser : private Observer {
     cause("gradients reach",
           if_so(learned_.empty(), "nothing learns: no parameter of the model requires a gradient"),
           "call model.requires_grad_(true), or name the parameters in visit");
-    cause("gradients reach",
-          parameters("no gradient: ", [](const Learned& one) { return !one.g().defined(); }),
+    cause("gradients reach", parameters("no gradient: ", &Learned::has_no_gradient),
           "forward does not use it, or uses it detached, under NoGrad or as an earlier copy");
     cause("gradients reach", if_so(!unregistered_.empty(), "not named: ", unregistered_),
           "name it in visit, and create no layers in forward");
-    if (!any([](const Learned& one) { return rms(one.g()) > 0; })) return;
+    if (!any(&Learned::has_nonzero_gradient)) return;
 
-    // The gradient of a bias may be 0 in a right model: that of the keys of an attention is.
-    cause("gradients flow",
-          parameters(
-              "gradient 0: ",
-              [](const Learned& one) { return !one.is_bias() && one.g().defined() && rms(one.g()) == 0; }),
+    cause("gradients flow", parameters("gradient 0: ", &Learned::has_zero_gradient),
           "caused by dead activations, weights that are all 0, or a mask that excludes everything");
     cause("gradients flow", gradients_far_apart(),
           "many layers without norm or residual connection, or initial weights that are too small or large");
@@ -257,20 +254,18 @@ class TrainingDiagnoser : private Observer {
                 "learning rate too large: the loss goes from ", short_number(from), " to ", short_number(to),
                 ", ", change),
           "try a tenth of the rate");
-    cause("symmetry",
-          parameters("units alike: all rows are equal in ",
-                     [](const Learned& one) { return rows_equal(one.p) && rms(one.change()) > 0; }),
+    cause("symmetry", parameters("units alike: all rows are equal in ", &Learned::keeps_equal_rows),
           "they stay equal; start from random weights");
   }
 
   // ---- What they are found by
 
   bool any(const auto& condition) const { return std::ranges::any_of(learned_, condition); }
-  // "what 0.weight [16, 2], 0.bias [16]": the parameters of which this holds.
+  // "what 0.weight [16, 2], 0.bias [16]": the parameters for which the condition holds.
   std::string parameters(const char* what, const auto& condition) const {
     std::vector<std::string> found;
     for (const Learned& one : learned_)
-      if (condition(one)) found.push_back(text(one.name, " ", one.p.shape()));
+      if (std::invoke(condition, one)) found.push_back(text(one.name, " ", one.p.shape()));
     return if_so(!found.empty(), what, detail::listed(found));
   }
 

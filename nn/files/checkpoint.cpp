@@ -120,12 +120,10 @@ std::string checksum(const StateDict& tensors, const Metadata& metadata) {
 // Throws unless the file is a checkpoint and undamaged.
 Safetensors read_checkpoint(const std::string& path) {
   Safetensors file = load_safetensors(path);
-  const auto format = file.metadata.find(kFormat), sum = file.metadata.find(kChecksum);
-  check(format != file.metadata.end() && (format->second == kVersion1 || format->second == kVersion2),
-        "Checkpoint: ", path,
+  const std::string format = file.metadata[kFormat], sum = file.metadata[kChecksum];  // "" if missing
+  check(format == kVersion1 || format == kVersion2, "Checkpoint: ", path,
         ": is not a checkpoint; weights alone are for load_safetensors and load_state_dict");
-  const bool same = sum != file.metadata.end() && sum->second == checksum(file.tensors, file.metadata);
-  check(same || format->second == kVersion1, "Checkpoint: ", path,
+  check(format == kVersion1 || sum == checksum(file.tensors, file.metadata), "Checkpoint: ", path,
         ": is damaged: its contents are not those that were written");
   return file;
 }

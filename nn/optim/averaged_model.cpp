@@ -5,13 +5,12 @@
 #include "tensor/create.h"
 
 namespace heed {
-namespace {
 
 constexpr const char* kCount = "n_averaged";
 constexpr std::string_view kModule = "module.";
 
 // Throws unless `state` has the names, shapes and dtypes of `mean`.
-void check_fits(const char* what, const StateDict& mean, const StateDict& state) {
+static void check_fits(const char* what, const StateDict& mean, const StateDict& state) {
   for (const auto& [name, x] : mean) {
     const auto found = state.find(name);
     check(found != state.end(), "AveragedModel: ", what, ": there is no ", name);
@@ -22,8 +21,6 @@ void check_fits(const char* what, const StateDict& mean, const StateDict& state)
   for (const auto& [name, x] : state)
     check(mean.contains(name), "AveragedModel: ", what, ": ", name, " is of another model");
 }
-
-}  // namespace
 
 AveragedModel::AveragedModel(const Module& model) {
   for (const auto& [name, x] : model.state_dict()) mean_[name] = clone(x.detach());

@@ -5,16 +5,13 @@
 #include "tensor/kernels/optim.h"
 
 namespace heed {
-namespace {
 
-std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters) {
+static std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters) {
   std::vector<Tensor> gradients;
   for (const Tensor& p : parameters)
     if (const Tensor g = p.grad(); g.defined()) gradients.push_back(g);
   return gradients;
 }
-
-}  // namespace
 
 double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
                        SourceLocation line) {

@@ -4,13 +4,10 @@
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {
-namespace {
 
-void check_lr(const char* optimizer, double lr) {
+static void check_lr(const char* optimizer, double lr) {
   check_in(optimizer, lr >= 0, "a learning rate of ", lr, "; it must be at least 0");
 }
-
-}  // namespace
 
 void Optimizer::add_group(const std::vector<Tensor>& params) {
   check_in(name_, !params.empty(), "a group without parameters; is visit() of the model missing a line?");

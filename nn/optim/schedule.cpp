@@ -31,11 +31,9 @@ double Schedule::positive(const char* schedule, const char* name, int64_t value)
   return static_cast<double>(value);
 }
 
-namespace {
-
 // The rate or momentum at step t. It goes from `first` to `peak` and then to `last`. With three phases it
 // returns to `first` after the peak.
-double one_cycle(const OneCycleOptions& o, double t, double first, double peak, double last) {
+static double one_cycle(const OneCycleOptions& o, double t, double first, double peak, double last) {
   check(o.total_steps > 1 && o.pct_start >= 0 && o.pct_start <= 1, "OneCycleLR: total_steps is ",
         o.total_steps, ", pct_start ", o.pct_start, "; the first must be at least 2, the second in [0, 1]");
   const auto steps = static_cast<double>(o.total_steps);
@@ -52,8 +50,6 @@ double one_cycle(const OneCycleOptions& o, double t, double first, double peak, 
   if (now <= down) return anneal(peak, first, (now - up) / (down - up));
   return anneal(first, last, (now - down) / (end - down));
 }
-
-}  // namespace
 
 OneCycleLR::OneCycleLR(Optimizer& optimizer, const std::vector<double>& max_lr,
                        const OneCycleOptions& options)

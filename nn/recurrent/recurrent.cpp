@@ -6,12 +6,11 @@
 #include "nn/functional.h"
 
 namespace heed {
-namespace {
 
 // The state for recurrence(), [lead..., S]: h, for an lstm h and c side by side. An undefined one is zero.
 // Throws if a shape is wrong; `suffix` completes the names in messages.
-Tensor joined_state(const RecurrentWeights& w, const char* layer, const char* suffix, const Tensor& h,
-                    const Tensor& c, const Shape& lead, DType dtype) {
+static Tensor joined_state(const RecurrentWeights& w, const char* layer, const char* suffix, const Tensor& h,
+                           const Tensor& c, const Shape& lead, DType dtype) {
   const auto checked = [&](const char* name, const Tensor& given, int64_t size) {
     Shape shape = lead;
     shape.push_back(size);
@@ -24,8 +23,6 @@ Tensor joined_state(const RecurrentWeights& w, const char* layer, const char* su
   const Tensor h_or_zero = checked("h", h, w.weight_hh.size(1));
   return w.kind == Recurrence::lstm ? cat({h_or_zero, checked("c", c, w.hidden_size())}, -1) : h_or_zero;
 }
-
-}  // namespace
 
 Recurrence rnn_kind(init::Nonlinearity nonlinearity) {
   check_in("RNN", nonlinearity == init::Nonlinearity::tanh || nonlinearity == init::Nonlinearity::relu,

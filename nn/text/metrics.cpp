@@ -9,21 +9,18 @@
 #include "tensor/error.h"
 
 namespace heed {
-namespace {
 
 // The number of occurrences of each n-gram of a text.
-std::map<Tokens, int64_t> count_ngrams(const Tokens& text, int64_t n) {
+static std::map<Tokens, int64_t> count_ngrams(const Tokens& text, int64_t n) {
   std::map<Tokens, int64_t> counts;
   for (auto first = text.begin(); text.end() - first >= n; ++first) ++counts[Tokens(first, first + n)];
   return counts;
 }
 
-void check_pairs(const char* name, size_t candidates, size_t references) {
+static void check_pairs(const char* name, size_t candidates, size_t references) {
   check(candidates == references, name, ": ", candidates, " candidates for ", references,
         " references; each candidate needs one");
 }
-
-}  // namespace
 
 Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<std::vector<Tokens>>& references,
           bool smooth) {

@@ -10,11 +10,9 @@ namespace heed {
 // page.html with page.css and page.js, embedded by cmake/embed_page.cmake.
 extern const char page_template[];
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 
-std::string json(const std::vector<AttentionMap>& maps) {
+static std::string json(const std::vector<AttentionMap>& maps) {
   Json all = Json::array();
   for (const AttentionMap& map : maps) {
     Json heads = Json::array();
@@ -32,8 +30,6 @@ std::string json(const std::vector<AttentionMap>& maps) {
   }
   return detail::script_json(all.dump());
 }
-
-}  // namespace
 
 std::string attention_page(const std::vector<AttentionMap>& maps, const AttentionPageOptions& options) {
   return detail::filled(page_template, {{"language", detail::escaped(options.language)},

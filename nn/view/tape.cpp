@@ -3,7 +3,6 @@
 #include "autograd/ops/arithmetic.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/shape.h"
-#include "nn/view/rules.h"
 #include "tensor/table.h"
 #include "tensor/utf8.h"
 
@@ -27,7 +26,43 @@ const void* identity(const Tensor& x, const Node* node) {
   return node ? static_cast<const void*>(node) : &TensorImpl::of(x);
 }
 
+// A rule with $1, $2, ... replaced by `names` and $y by `result`.
+std::string with_names(const std::string& rule, const std::vector<std::string>& names,
+                       const std::string& result) {
+  size_t at = rule.find('$');
+  std::string text = rule.substr(0, at);
+  while (at != std::string::npos) {
+    size_t length = 1;
+    const std::string& name =
+        rule[at + 1] == 'y' ? result : names.at(std::stoul(rule.substr(at + 1), &length) - 1);
+    if (name.empty() && text.ends_with(' ')) text.pop_back();  // a factor that was not given
+    const size_t rest = at + 1 + length;
+    at = rule.find('$', rest);
+    text += name + rule.substr(rest, at - rest);
+  }
+  return text;
+}
+
 }  // namespace
+
+// A text is a formula, or "definitions: formula". Definitions hold for all formulas of the node and may stand
+// alone: "s = sigmoid($1): g s (1 + $1 (1 − s))", "each input gets its part of g: ".
+std::string gradient_rule(const Node& node, const std::vector<std::string>& names,
+                          const std::string& result) {
+  std::string definitions, formulas;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const Node::Input& input = node.inputs()[i];
+    std::string formula = input.text ? input.text : "";
+    if (const size_t colon = formula.find(": "); colon != std::string::npos) {
+      definitions = formula.substr(0, colon);
+      formula.erase(0, colon + 2);
+    }
+    if (!input.node || formula.empty()) continue;
+    formulas += (formulas.empty() ? "d" : ", d") + names[i] + " = " + with_names(formula, names, result);
+  }
+  const std::string between = definitions.empty() || formulas.empty() ? "" : ": ";
+  return with_names(definitions, names, result) + between + formulas;
+}
 
 std::vector<std::string> detail::rows_of(const Tensor& x) {
   if (!is_small(x)) return {in_line(x)};

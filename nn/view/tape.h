@@ -81,6 +81,14 @@ class Tape : private Observer {
   std::optional<size_t> rule_step_;  // the step of the rule that is running, if its node is on the tape
 };
 
+/// The gradient rule of an operation, in the given names of its inputs and result; "" as the name of an input
+/// that was not given. g is the gradient of the result. Inputs that need no gradient have no formula:
+///
+///   gradient_rule(*Node::of(w * x), {"w", "x"}, "y")    "dw = g x, dx = g w", or "dw = g x" for a constant x
+///
+/// "" for an operation whose edges have no texts; see Edge in autograd/node.h.
+std::string gradient_rule(const Node& node, const std::vector<std::string>& names, const std::string& result);
+
 /// All steps as text, one line each: values, gradients, rules and the lines of the program.
 std::string tape_text(const Tape& tape);
 /// One step as text: tape.steps()[step].

@@ -7,22 +7,19 @@
 #include "tensor/utf8.h"
 
 namespace heed {
-namespace {
 
-std::string visible(const std::string& text) {
+static std::string visible(const std::string& text) {
   check_utf8("AttentionMap: a token", text);
   return printable(text, Hidden::pictures);
 }
 
-Tokens visible(Tokens tokens, const Tensor& weights, int64_t dim, const char* kind) {
+static Tokens visible(Tokens tokens, const Tensor& weights, int64_t dim, const char* kind) {
   check(std::ssize(tokens) == weights.size(dim), "AttentionMap: ", tokens.size(), " ", kind,
         " tokens for weights ", weights.shape(), ", which have ", weights.size(dim), " ", kind,
         " positions; give a token for each position, including padding");
   for (std::string& token : tokens) token = visible(token);
   return tokens;
 }
-
-}  // namespace
 
 AttentionMap::AttentionMap(const Tensor& all, Tokens query_tokens, Tokens key_tokens,
                            AttentionMapOptions options)
