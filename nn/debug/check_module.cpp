@@ -113,7 +113,7 @@ struct ModuleChecker {
 
   struct Check {
     const char* name;
-    void (ModuleChecker::*run)() const;
+    void (ModuleChecker::*run)(const CheckedModule& one) const;  // `one` is a copy of the subject
     std::vector<const char*> needs = {};  // checks whose failure explains that of this one
     const char* cause_of_error = "the module threw an error; its message says where";
   };
@@ -150,7 +150,7 @@ struct ModuleChecker {
       skip_if(std::ranges::count(options.skip, check.name), "left out by the caller");
       for (const char* name : check.needs) skip_if(failed(name), text("\"", name, "\" failed"));
       manual_seed(options.seed);
-      (this->*check.run)();
+      (this->*check.run)(subject.copy());
       return {check.name};
     } catch (const ModuleCheck& ended) {
       return {check.name, ended.verdict, ended.found, ended.cause};
@@ -218,7 +218,7 @@ struct ModuleChecker {
 
   // ---- The checks
 
-  void names() const {
+  void names(const CheckedModule&) const {
     std::string walks[2];
     for (std::string& walk : walks)
       for (const auto& list : {subject.module->named_parameters(), subject.module->named_buffers()})
@@ -227,8 +227,8 @@ struct ModuleChecker {
            "visit depends on something that changes");
   }
 
-  void evaluation() const {
-    const CheckedModule one = subject.copy(), other = subject.copy();
+  void evaluation(const CheckedModule& one) const {
+    const CheckedModule other = subject.copy();
     const Tensors in = clones(inputs), before = clones(members(*one.module)), first = evaluated(one, in);
     expect(!first.empty(), "no tensor is returned",
            "forward must return its results: a tensor, pair or struct");
@@ -252,8 +252,7 @@ struct ModuleChecker {
         "it keeps something computed from one input, such as a mask or a sum, and uses it for the next");
   }
 
-  void training() const {
-    const CheckedModule one = subject.copy();
+  void training(const CheckedModule& one) const {
     const char* cause = "it draws from a generator of its own, or keeps state from call to call";
     const Tensors before = clones(members(*one.module)), first = trained(one);
     expect_equal(trained(subject.copy()), first, "twice with one seed", cause);
@@ -263,8 +262,7 @@ struct ModuleChecker {
     }
   }
 
-  void reach() const {
-    const CheckedModule one = subject.copy();
+  void reach(const CheckedModule& one) const {
     const Pass pass = train(one, inputs);
     skip_if(!pass.loss.defined() && one.module->parameters().empty(), "no result has a gradient");
     expect(pass.loss.defined(), "no result depends on a parameter by a gradient",
@@ -279,8 +277,8 @@ struct ModuleChecker {
            "forward does not use it, or uses its values by detach(), data() or an earlier copy");
   }
 
-  void copies() const {
-    const CheckedModule one = subject.copy(), copy = one.copy();
+  void copies(const CheckedModule& one) const {
+    const CheckedModule copy = one.copy();
     const Tensors want = evaluated(one, inputs);
     const auto compare = [&](const char* differs, const char* cause, const char* shares) {
       expect_equal(evaluated(copy, inputs), want, differs, cause);
@@ -296,7 +294,7 @@ struct ModuleChecker {
             "after an assignment the two change together");
   }
 
-  void strided() const {
+  void strided(const CheckedModule& one) const {
     // Every second element of the memory, dimensions in reverse order.
     const Tensors strided = each(inputs, [](const Tensor& x) {
       if (x.dim() == Shape::kMaxDim) return x;
@@ -305,29 +303,27 @@ struct ModuleChecker {
       const Tensor y = permute(x, reverse);
       return permute(stack({y, zeros_like(y)}, -1)[{ellipsis, 0}], reverse);
     });
-    const CheckedModule one = subject.copy();
     expect_equal(evaluated(one, strided), evaluated(one, inputs),
                  "the same numbers in another order of memory",
                  "it reads data() as if that were contiguous; call contiguous(x) first, or use operations",
                  options.tolerance);
   }
 
-  void batch_independence() const {
+  void batch_independence(const CheckedModule& one) const {
     const int64_t n = rows();
     skip_if(n < 2, n == 0 ? "there are no rows" : "give at least two rows");
-    const CheckedModule module = subject.copy();
-    const Tensors whole = evaluated(module, inputs);
+    const Tensors whole = evaluated(one, inputs);
     for (int64_t i = 0; i < n; ++i) {
-      const Tensors row = evaluated(module, some_rows(i, 1));
+      const Tensors row = evaluated(one, some_rows(i, 1));
       expect(row.size() == whole.size(),
              text("one row gives ", row.size(), " results, the batch ", whole.size()), "");
       Tensors part = whole;  // row i of each result
       for (size_t k = 0; k < whole.size(); ++k) {
-        const Tensor &all = whole[k], &one = row[k];
+        const Tensor &all = whole[k], &single = row[k];
+        const int64_t dims = std::min(all.dim(), single.dim());
         int64_t dim = 0;  // the rows lie along the dimension that has size n for the batch and 1 for a row
-        while (dim < std::min(all.dim(), one.dim()) && (all.size(dim) != n || one.size(dim) != 1)) ++dim;
-        expect(dim < std::min(all.dim(), one.dim()),
-               text("one row gives ", one.shape(), " and ", n, " rows ", all.shape()),
+        while (dim < dims && (all.size(dim) != n || single.size(dim) != 1)) ++dim;
+        expect(dim < dims, text("one row gives ", single.shape(), " and ", n, " rows ", all.shape()),
                "results of different rows are combined; keep them apart, or set batch_dim = -1");
         part[k] = narrow(all, dim, i, 1);
       }
@@ -350,8 +346,7 @@ struct ModuleChecker {
     return results;
   }
 
-  void empty_batch() const {
-    const CheckedModule one = subject.copy();
+  void empty_batch(const CheckedModule& one) const {
     for (const Tensor& y : train_on_few(one, 0, "no rows",
                                         "it divides by the number of rows, or stores a mean over no rows; do "
                                         "not update the buffer if there are none"))
@@ -363,20 +358,20 @@ struct ModuleChecker {
                      "something is divided by the number of rows");
   }
 
-  void single_example() const try {
-    train_on_few(subject.copy(), 1, "one row in training",
+  void single_example(const CheckedModule& one) const try {
+    train_on_few(one, 1, "one row in training",
                  "a variance over one row divides by n - 1 = 0; throw an Error, or do not update the buffer");
   } catch (const Error&) {  // it may reject such a batch
   }
 
   static constexpr const char* kMixedDtypes =
       "a constant is made in one dtype, or visit does not name a buffer, so to(dtype) misses it";
-  void dtypes() const {
+  void dtypes(const CheckedModule& one) const {
     std::vector<Tensors> results;
     for (const DType dtype : {float32, float64}) {
-      const CheckedModule one = subject.copy();
-      one.module->to(dtype);
-      results.push_back(evaluated(one, converted(inputs, dtype)));
+      const CheckedModule module = one.copy();
+      module.module->to(dtype);
+      results.push_back(evaluated(module, converted(inputs, dtype)));
       for (const Tensor& y : results.back())
         expect(!is_floating(y.dtype()) || y.dtype() == dtype,
                text("a result is ", y.dtype(), " although all inputs and members are ", dtype),
@@ -386,9 +381,9 @@ struct ModuleChecker {
                  "a sum in float32 lost digits, or a constant has a fixed dtype", 1e-4);
   }
 
-  void threads() const {
+  void threads(const CheckedModule& one) const {
     set_num_threads(1);
-    const Tensors want = trained(subject.copy());
+    const Tensors want = trained(one);
     for (const int count : {2, 3}) {
       set_num_threads(count);
       expect_equal(
@@ -398,8 +393,7 @@ struct ModuleChecker {
   }
 
   template <int order>
-  void derivative() const {
-    const CheckedModule one = subject.copy();
+  void derivative(const CheckedModule& one) const {
     one.module->to(float64);
     one.module->train();
     const Tensors in = leaves(converted(inputs, float64));
@@ -422,8 +416,8 @@ struct ModuleChecker {
             : "the gradient rule is right, but not its own derivative: write the rule in public operations");
   }
 
-  void saved_and_loaded() const {
-    const CheckedModule one = subject.copy(), other = subject.copy();
+  void saved_and_loaded(const CheckedModule& one) const {
+    const CheckedModule other = subject.copy();
     const Tensors want = evaluated(one, inputs);
     StateDict state = one.module->state_dict();
     for (auto& [name, x] : state) x = kernel::clone(x);
@@ -448,8 +442,7 @@ struct ModuleChecker {
         "a member that is neither Parameter nor Buffer is random; make it a Buffer and name it in visit");
   }
 
-  void leaks() const {
-    const CheckedModule one = subject.copy();
+  void leaks(const CheckedModule& one) const {
     const auto live_after = [&](size_t steps) {
       for (size_t i = 0; i < steps; ++i) {
         train(one, inputs);
@@ -490,10 +483,8 @@ std::string to_string(const ModuleReport& report) {
   return all;
 }
 
-namespace detail {
-
-ModuleReport check_module(const CheckedModule& subject, const Tensors& inputs,
-                          const CheckModuleOptions& options) {
+ModuleReport detail::check_module(const CheckedModule& subject, const Tensors& inputs,
+                                  const CheckModuleOptions& options) {
   const struct Restore {
     ~Restore() { default_generator() = before; }
     const Generator before = default_generator();
@@ -501,24 +492,24 @@ ModuleReport check_module(const CheckedModule& subject, const Tensors& inputs,
   return ModuleChecker{subject, options, clones(inputs)}.run();
 }
 
-NotCallable::NotCallable(const Module& module, size_t inputs)
+detail::NotCallable::NotCallable(const Module& module, size_t inputs)
     : Error(0 < inputs && inputs <= 4
                 ? text("check_module: ", module.type_name(), " cannot be called with ", inputs,
                        inputs == 1 ? " tensor" : " tensors")
                 : text("check_module: ", inputs, " inputs; give one to four, or a call")) {}
 
-std::vector<Tensor> held_parameters(const Optimizer& optimizer) {
+std::vector<Tensor> detail::held_parameters(const Optimizer& optimizer) {
   Tensors held;
   for (size_t group = 0; group < optimizer.groups(); ++group)
     std::ranges::copy(optimizer.params(group), std::back_inserter(held));
   return held;
 }
 
-bool is_among(const Tensors& all, const Tensor& x) {
+bool detail::is_among(const Tensors& all, const Tensor& x) {
   return std::ranges::any_of(all, [&](const Tensor& other) { return other.same_as(x); });
 }
 
-std::string unregistered_leaves(const Tensor& output, const Module& module, const Tensors& inputs) {
+std::string detail::unregistered_leaves(const Tensor& output, const Module& module, const Tensors& inputs) {
   std::set<const Node*> known;
   for (const Tensors& tensors : {module.parameters(), inputs})
     for (const Tensor& x : tensors) known.insert(Node::of(x));
@@ -529,7 +520,7 @@ std::string unregistered_leaves(const Tensor& output, const Module& module, cons
   return listed(found);
 }
 
-std::string optimizer_mismatch(const Module& model, const Optimizer& optimizer) {
+std::string detail::optimizer_mismatch(const Module& model, const Optimizer& optimizer) {
   const Tensors held = held_parameters(optimizer), own = model.parameters();
   std::string lines;
   for (const auto& [name, p] : model.named_parameters())
@@ -542,8 +533,6 @@ std::string optimizer_mismatch(const Module& model, const Optimizer& optimizer) 
                     ", that is none of the model's: was the model copied or replaced after it was made?");
   return lines.substr(!lines.empty());
 }
-
-}  // namespace detail
 
 std::string check_training(const Module& model, const Optimizer& optimizer, const Tensor& loss) {
   const std::string unregistered = detail::unregistered_leaves(loss, model),
