@@ -38,22 +38,6 @@ void check_returns_no_weights(const char* layer, const AttentionOptions& options
            "need_weights is for MultiheadAttention; here an AttentionScope sees the weights");
 }
 
-// x = layer(x, inputs..., the layer's cache) for all layers, then the norm. An error leaves the cache
-// unchanged.
-template <class Stack, class LayerCache>
-Tensor run_layers(const Stack& stack, Tensor x, StackCache<LayerCache>* cache, const auto&... inputs) {
-  const size_t count = stack.layers.size();
-  auto grown = cache ? cache->layers : std::vector<LayerCache>();
-  check_in(Stack::kName, grown.empty() || grown.size() == count, "the cache is of ", grown.size(),
-           " layers, and there are ", count);
-  grown.resize(count);
-  const TransposedWeightCache::Use use(cache ? &cache->weights : nullptr);
-  for (size_t i = 0; i < count; ++i) x = stack.layers[i](x, inputs..., cache ? &grown[i] : nullptr);
-  if (stack.norm) x = (*stack.norm)(x);
-  if (cache) cache->layers = std::move(grown);
-  return x;
-}
-
 }  // namespace
 
 TransformerEncoderLayer::TransformerEncoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options)
@@ -73,11 +57,6 @@ Tensor TransformerEncoderLayer::forward(const Tensor& src, const AttentionOption
   x = residual(*this, norm2, x, [&](const Tensor& y) { return feed_forward(*this, y); });
   if (cache) *cache = std::move(grown);
   return x;
-}
-
-Tensor TransformerEncoder::forward(const Tensor& src, const AttentionOptions& self,
-                                   EncoderCache* cache) const {
-  return run_layers(*this, src, cache, self);
 }
 
 TransformerDecoderLayer::TransformerDecoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options)
@@ -105,11 +84,6 @@ Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory,
   x = residual(*this, norm3, x, [&](const Tensor& y) { return feed_forward(*this, y); });
   if (cache) *cache = std::move(grown);
   return x;
-}
-
-Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const AttentionOptions& self,
-                                   const AttentionOptions& cross, DecoderCache* cache) const {
-  return run_layers(*this, tgt, cache, memory, self, cross);
 }
 
 Transformer::Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers,

@@ -29,6 +29,25 @@ struct TransformerOptions {
   LayerNormOptions norm() const { return {.eps = layer_norm_eps, .bias = bias}; }
 };
 
+/// The cache of a stack for decoding step by step: each call then gets only the new positions. A copy is
+/// independent of the original.
+template <class LayerCache>
+struct StackCache {
+  std::vector<LayerCache> layers;  ///< one for each layer; empty before the first call
+  TransposedWeightCache weights;   ///< transposed once for all steps
+
+  /// Number of cached positions.
+  int64_t length() const { return layers.empty() ? 0 : layers.front().length(); }
+  /// Keeps only the first `length` positions. Throws if there are fewer.
+  void roll_back(int64_t length) {
+    for (LayerCache& layer : layers) layer.roll_back(length);
+  }
+  /// Replaces row i of the batch by row rows[i]: int64 [B'].
+  void select(const Tensor& rows) {
+    for (LayerCache& layer : layers) layer.select(rows);
+  }
+};
+
 /// A sequence of layers, each with its own start values. State dict: layers.{i}.*, and with final_norm norm.*
 template <class Self, class LayerType>
 struct TransformerStack : Layer<Self> {
@@ -46,24 +65,21 @@ struct TransformerStack : Layer<Self> {
 
   std::vector<LayerType> layers;  ///< in the order in which they are called
   std::optional<LayerNorm> norm;  ///< after the last layer
-};
 
-/// The cache of a stack for decoding step by step: each call then gets only the new positions. A copy is
-/// independent of the original.
-template <class LayerCache>
-struct StackCache {
-  std::vector<LayerCache> layers;  ///< one for each layer; empty before the first call
-  TransposedWeightCache weights;   ///< transposed once for all steps
-
-  /// Number of cached positions.
-  int64_t length() const { return layers.empty() ? 0 : layers.front().length(); }
-  /// Keeps only the first `length` positions. Throws if there are fewer.
-  void roll_back(int64_t length) {
-    for (LayerCache& layer : layers) layer.roll_back(length);
-  }
-  /// Replaces row i of the batch by row rows[i]: int64 [B'].
-  void select(const Tensor& rows) {
-    for (LayerCache& layer : layers) layer.select(rows);
+ protected:
+  /// x = layer(x, inputs..., the layer's cache) for all layers, then the norm. An error leaves the cache
+  /// unchanged.
+  template <class LayerCache>
+  Tensor run(Tensor x, StackCache<LayerCache>* cache, const auto&... inputs) const {
+    auto grown = cache ? cache->layers : std::vector<LayerCache>();
+    check_in(Self::kName, grown.empty() || grown.size() == layers.size(), "the cache is of ", grown.size(),
+             " layers, and there are ", layers.size());
+    grown.resize(layers.size());
+    const TransposedWeightCache::Use use(cache ? &cache->weights : nullptr);
+    for (size_t i = 0; i < layers.size(); ++i) x = layers[i](x, inputs..., cache ? &grown[i] : nullptr);
+    if (norm) x = (*norm)(x);
+    if (cache) cache->layers = std::move(grown);
+    return x;
   }
 };
 
@@ -110,7 +126,9 @@ using EncoderCache = StackCache<KeyValueCache>;
 struct TransformerEncoder : TransformerStack<TransformerEncoder, TransformerEncoderLayer> {
   static constexpr const char* kName = "TransformerEncoder";
   using TransformerStack::TransformerStack;
-  Tensor forward(const Tensor& src, const AttentionOptions& self = {}, EncoderCache* cache = nullptr) const;
+  Tensor forward(const Tensor& src, const AttentionOptions& self = {}, EncoderCache* cache = nullptr) const {
+    return run(src, cache, self);
+  }
 };
 
 /// Cache of one decoder layer.
@@ -179,7 +197,9 @@ struct TransformerDecoder : TransformerStack<TransformerDecoder, TransformerDeco
   static constexpr const char* kName = "TransformerDecoder";
   using TransformerStack::TransformerStack;
   Tensor forward(const Tensor& tgt, const Tensor& memory, const AttentionOptions& self = {},
-                 const AttentionOptions& cross = {}, DecoderCache* cache = nullptr) const;
+                 const AttentionOptions& cross = {}, DecoderCache* cache = nullptr) const {
+    return run(tgt, cache, memory, self, cross);
+  }
 };
 
 /// Encoder and decoder (Vaswani et al., 2017), without embeddings, positions and the projection to words.
