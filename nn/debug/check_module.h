@@ -153,9 +153,8 @@ ModuleReport check_module(const Source& source, const std::vector<Tensor>& input
 template <class Source>
 ModuleReport check_module(const Source& source, const std::vector<Tensor>& inputs,
                           const CheckModuleOptions& options = {}) {
-  return check_module(
-      source, inputs,
-      [](auto& module, const std::vector<Tensor>& in) { return detail::call_with(module, in); }, options);
+  const auto call = [](auto& module, const std::vector<Tensor>& in) { return detail::call_with(module, in); };
+  return check_module(source, inputs, call, options);
 }
 
 /// Checks after the first backward() of a training that model, optimizer and loss belong together. Returns

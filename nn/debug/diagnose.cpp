@@ -242,7 +242,7 @@ class TrainingDiagnoser : private Observer {
         if_so(updates_of(optimizer_) == updates_before_, "no step: the parameters stay as they are");
     cause("step", if_so(lr == 0, "learning rate 0: nothing moves"),
           "choose a rate, or check the first value of the schedule");
-    cause("step", if_so(!any([&](const Learned& one) { return detail::is_among(held_, one.p); }), unmoved),
+    cause("step", if_so(!any([&](const Learned& one) { return is_held(one); }), unmoved),
           "the optimizer holds none of them");
     cause("step", if_so(any([](const Learned& one) { return one.p.grad().defined(); }), unmoved),
           "call optimizer.step() after backward()");
@@ -261,6 +261,7 @@ class TrainingDiagnoser : private Observer {
   // ---- What they are found by
 
   bool any(const auto& condition) const { return std::ranges::any_of(learned_, condition); }
+  bool is_held(const Learned& one) const { return detail::is_among(held_, one.p); }  // by the optimizer
   // "what 0.weight [16, 2], 0.bias [16]": the parameters for which the condition holds.
   std::string parameters(const char* what, const auto& condition) const {
     std::vector<std::string> found;
@@ -346,10 +347,8 @@ class TrainingDiagnoser : private Observer {
     cause("training mode", if_so(!model_.training(), "eval() while it learns: backward() runs in eval mode"),
           "dropout does nothing; call model.train() after an evaluation");
     if (step_ == 0 || passes_ > 1) return;
-    cause("zero_grad",
-          parameters(
-              "gradients never dropped: the step before left one in ",
-              [&](const Learned& one) { return detail::is_among(held_, one.p) && rms(one.p.grad()) > 0; }),
+    const auto kept = [&](const Learned& one) { return is_held(one) && rms(one.p.grad()) > 0; };
+    cause("zero_grad", parameters("gradients never dropped: the step before left one in ", kept),
           "call optimizer.zero_grad() in each step before backward()");
   }
 

@@ -40,15 +40,13 @@ template <class Step>
   requires std::invocable<Step&>
 ModuleReport diagnose(const Module& model, Optimizer& optimizer, Step&& step,
                       SourceLocation line = SourceLocation::current()) {
-  return detail::diagnose(
-      model, optimizer,
-      [&]() -> Tensor {
-        if constexpr (std::is_base_of_v<Tensor, std::invoke_result_t<Step&>>)
-          return step();
-        else
-          return static_cast<void>(step()), Tensor();
-      },
-      line);
+  const auto loss = [&]() -> Tensor {
+    if constexpr (std::is_base_of_v<Tensor, std::invoke_result_t<Step&>>)
+      return step();
+    else
+      return static_cast<void>(step()), Tensor();
+  };
+  return detail::diagnose(model, optimizer, loss, line);
 }
 
 }  // namespace heed

@@ -149,29 +149,25 @@ void Checkpoint::add(Part part) {
 // Adds a part that is one tensor of numbers, of the size that get() returns or of any size.
 void Checkpoint::add(const std::string& name, const std::function<Tensor()>& get,
                      const std::function<PreparedLoad(const Tensor&)>& prepare_set, bool any_size) {
-  add({name,
-       [get] {
-         return StateDict{{"", get()}};
-       },
-       [=](const StateDict& given) {
-         check(given.contains(""), "one tensor is needed, and there are ", given.size(),
-               " with names of their own");
-         const Tensor now = get(), &x = given.at("");
-         check(x.dtype() == now.dtype() && x.dim() == 1 && (any_size || x.numel() == now.numel()),
-               now.dtype(), any_size ? " [...]" : " " + to_string(now.shape()), " is needed, and it is ",
-               x.dtype(), " ", x.shape());
-         return prepare_set(x);
-       }});
+  const auto state = [get] { return StateDict{{"", get()}}; };
+  const auto prepare_load = [=](const StateDict& given) {
+    check(given.contains(""), "one tensor is needed, and there are ", given.size(),
+          " with names of their own");
+    const Tensor now = get(), &x = given.at("");
+    check(x.dtype() == now.dtype() && x.dim() == 1 && (any_size || x.numel() == now.numel()), now.dtype(),
+          any_size ? " [...]" : " " + to_string(now.shape()), " is needed, and it is ", x.dtype(), " ",
+          x.shape());
+    return prepare_set(x);
+  };
+  add({name, state, prepare_load});
 }
 
 void Checkpoint::add(const std::string& name, std::vector<double>& numbers) {
   const auto get = [&] { return from_vector(numbers, {std::ssize(numbers)}); };
-  add(
-      name, get,
-      [&](const Tensor& x) {
-        return PreparedLoad([&, loaded = x.to_vector<double>()]() mutable { numbers.swap(loaded); });
-      },
-      true);
+  const auto prepare_set = [&](const Tensor& x) {
+    return PreparedLoad([&, loaded = x.to_vector<double>()]() mutable { numbers.swap(loaded); });
+  };
+  add(name, get, prepare_set, true);
 }
 
 void Checkpoint::add(const std::string& name, Generator& generator) {
@@ -189,9 +185,8 @@ void Checkpoint::add(const std::string& name, Generator& generator) {
 
 // Loaded before the other parts: setting the epoch sets the learning rates, which the optimizer then loads.
 void Checkpoint::add(const std::string& name, Schedule& schedule) {
-  add(
-      name, [&] { return from_vector<int64_t>({schedule.epoch()}, {1}); },
-      [&](const Tensor& x) { return schedule.prepare_epoch(x.item<int64_t>()); });
+  const auto get = [&] { return from_vector<int64_t>({schedule.epoch()}, {1}); };
+  add(name, get, [&](const Tensor& x) { return schedule.prepare_epoch(x.item<int64_t>()); });
   std::rotate(parts_.begin(), parts_.end() - 1, parts_.end());
 }
 

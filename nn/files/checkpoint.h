@@ -59,9 +59,8 @@ class Checkpoint {
   template <class Number>
     requires(std::is_same_v<Number, int64_t> || std::is_same_v<Number, double>)
   void add(const std::string& name, Number& number) {
-    add(
-        name, [&] { return from_vector<Number>({number}, {1}); },
-        [&](const Tensor& x) { return PreparedLoad([&, n = x.item<Number>()] { number = n; }); });
+    const auto get = [&] { return from_vector<Number>({number}, {1}); };
+    add(name, get, [&](const Tensor& x) { return PreparedLoad([&, n = x.item<Number>()] { number = n; }); });
   }
   void add(const std::string& name, std::vector<double>& numbers);
   /// Adds a condition for loading: the value must be the same as when the file was written. For options and

@@ -49,14 +49,13 @@ StateDict AveragedModel::state_dict() const {
 }
 
 void AveragedModel::load_state_dict(const StateDict& state) {
-  const auto found = state.find(kCount);
-  const Tensor given = found != state.end() ? found->second : Tensor();
+  StateDict rest = state, next;
+  const Tensor given = rest[kCount];  // undefined if missing
+  rest.erase(kCount);
   const bool whole = given.defined() && given.dtype() == int64 && given.numel() == 1;
   const int64_t count = whole ? given.item<int64_t>() : -1;
   check(count >= 0, "AveragedModel: load_state_dict: ", kCount, " is no count");
-  StateDict next;
-  for (const auto& [name, x] : state) {
-    if (name == kCount) continue;
+  for (const auto& [name, x] : rest) {
     check(name.starts_with(kModule), "AveragedModel: load_state_dict: ", name, " does not begin with ",
           kModule);
     next[name.substr(kModule.size())] = clone(x.detach());

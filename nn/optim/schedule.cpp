@@ -51,19 +51,22 @@ static double one_cycle(const OneCycleOptions& o, double t, double first, double
   return anneal(first, last, (now - down) / (end - down));
 }
 
+static Schedule::Rate one_cycle_rate(const std::vector<double>& max_lr, const OneCycleOptions& options) {
+  return [=](double t, double, size_t group) {
+    check(group < max_lr.size(), "OneCycleLR: there are ", max_lr.size(),
+          " values of max_lr and more groups");
+    const double first = max_lr[group] / options.div_factor;
+    return one_cycle(options, t, first, max_lr[group], first / options.final_div_factor);
+  };
+}
+
+static Schedule::Momentum one_cycle_momentum(const OneCycleOptions& o) {
+  if (!o.cycle_momentum) return nullptr;
+  return [o](double t) { return one_cycle(o, t, o.max_momentum, o.base_momentum, o.max_momentum); };
+}
+
 OneCycleLR::OneCycleLR(Optimizer& optimizer, const std::vector<double>& max_lr,
                        const OneCycleOptions& options)
-    : Schedule(
-          optimizer,
-          [=](double t, double, size_t group) {
-            check(group < max_lr.size(), "OneCycleLR: there are ", max_lr.size(),
-                  " values of max_lr and more groups");
-            const double first = max_lr[group] / options.div_factor;
-            return one_cycle(options, t, first, max_lr[group], first / options.final_div_factor);
-          },
-          !options.cycle_momentum
-              ? Momentum()
-              : [o = options](
-                    double t) { return one_cycle(o, t, o.max_momentum, o.base_momentum, o.max_momentum); }) {}
+    : Schedule(optimizer, one_cycle_rate(max_lr, options), one_cycle_momentum(options)) {}
 
 }  // namespace heed

@@ -1,7 +1,6 @@
 #include "nn/text/search.h"
 
 #include "autograd/grad_mode.h"
-#include "autograd/ops/index.h"
 #include "autograd/ops/logic.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/sort.h"

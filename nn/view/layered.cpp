@@ -133,13 +133,11 @@ class Layout {
       item.center += kMargin - left;
       drawing_.width = std::max(drawing_.width, item.center + item.width / 2 + kMargin);
     }
-    drawing_.height = kMargin;
     for (const Items& layer : layers_) {
       top_.push_back(top_.empty() ? kMargin : bottom_.back() + kLayerGap);
-      drawing_.height = top_.back() + std::ranges::max(layer, {}, &Item::height)->height;
-      bottom_.push_back(drawing_.height);
+      bottom_.push_back(top_.back() + std::ranges::max(layer, {}, &Item::height)->height);
     }
-    drawing_.height += kMargin;
+    drawing_.height = (bottom_.empty() ? kMargin : bottom_.back()) + kMargin;
     for (size_t i = 0; i < boxes_.size(); ++i) {
       boxes_[i].x = items_[i].center - boxes_[i].width / 2;
       boxes_[i].y = top_[items_[i].layer];

@@ -27,10 +27,9 @@ class SummaryObserver final : public Observer {
       summary.rows.push_back(
           {.path = name, .type = module->type_name(), .parameters = module->parameter_count()});
     }
-    for (const Tensor& parameter : model.parameters()) {
-      summary.parameters += parameter.numel();
+    summary.parameters = model.parameter_count();
+    for (const Tensor& parameter : model.parameters())
       if (parameter.requires_grad()) summary.trainable += parameter.numel();
-    }
   }
 
   void on_module_begin(const Module& module, const std::vector<Tensor>& inputs) override {
