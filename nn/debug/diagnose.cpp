@@ -189,11 +189,10 @@ class TrainingDiagnoser : private Observer {
     cause("activations", op.mostly("relu", "dead layer, all 0", kDead, [](double y) { return y == 0; }),
           "no gradient passes: a bias far below 0, a learning rate that was too large, or inputs far from 0");
     const auto at_end = [](double y) { return std::abs(y) > 0.999; };
-    const char* saturated = "almost no gradient passes: the weights or inputs are too large";
-    cause("activations", op.mostly("tanh", "saturated, -1 or 1", kSaturated, at_end), saturated);
-    cause("activations",
-          op.mostly("sigmoid", "saturated, 0 or 1", kSaturated, [&](double y) { return at_end(2 * y - 1); }),
-          saturated);
+    const auto at_end_of_sigmoid = [&](double y) { return at_end(2 * y - 1); };
+    const char* too_large = "almost no gradient passes: the weights or inputs are too large";
+    cause("activations", op.mostly("tanh", "saturated, -1 or 1", kSaturated, at_end), too_large);
+    cause("activations", op.mostly("sigmoid", "saturated, 0 or 1", kSaturated, at_end_of_sigmoid), too_large);
   }
 
   void judge_steps() {
@@ -249,10 +248,10 @@ class TrainingDiagnoser : private Observer {
     cause("step", unmoved, "call optimizer.step() after backward() and before zero_grad()");
     cause("step", if_so(ratio < kNoEffect, "learning rate without effect: ", change), "choose a larger rate");
     const double from = losses_[0], to = losses_[1];
+    const bool jumps = (to > from && ratio > 3) || (to > 2 * std::abs(from) && ratio > 0.1);
     cause("learning rate",
-          if_so((to > from && ratio > 3) || (to > 2 * std::abs(from) && ratio > 0.1),
-                "learning rate too large: the loss goes from ", short_number(from), " to ", short_number(to),
-                ", ", change),
+          if_so(jumps, "learning rate too large: the loss goes from ", short_number(from), " to ",
+                short_number(to), ", ", change),
           "try a tenth of the rate");
     cause("symmetry", parameters("units alike: all rows are equal in ", &Learned::keeps_equal_rows),
           "they stay equal; start from random weights");
