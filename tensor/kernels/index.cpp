@@ -78,7 +78,8 @@ void scatter_add_into(const Tensor& out, int64_t dim, const Tensor& index, const
 
 Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
   const int64_t m = index.numel();
-  const auto [outer, n, inner] = OuterInner(x.shape(), dim);
+  const OuterInner around(x.shape(), dim);
+  const int64_t outer = around.outer, n = around.n, inner = around.inner;
   Shape shape = x.shape();
   shape[dim] = m;
   if (numel(shape) == 0)  // no element is read, but the positions must be valid all the same
@@ -102,7 +103,8 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
 void index_add_into(const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
   if (reference_mode()) return scatter_add_into(out, dim, repeated(index, src.shape(), dim), src);
   const int64_t m = index.numel();
-  const auto [outer, n, inner] = OuterInner(out.shape(), dim);
+  const OuterInner around(out.shape(), dim);
+  const int64_t outer = around.outer, n = around.n, inner = around.inner;
   const auto parts = static_cast<int64_t>(
       std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(m * inner / kBlock, 1, 16))));
   const Tensor packed = contiguous(index), rows = contiguous(src);
