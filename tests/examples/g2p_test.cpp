@@ -212,7 +212,7 @@ TEST_CASE("g2p: defaults") {
     CHECK_MESSAGE(run.code == 0, run.err);
     return run.out;
   };
-  const std::string small = begun("--minutes 0.05");
+  const std::string small = begun("--minutes 2");
   CHECK(contains(small, "20000 words with "));
   CHECK(contains(small, ", 128 wide\n"));
   const std::string large = begun("--epochs 1");
