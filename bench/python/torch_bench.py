@@ -13,6 +13,7 @@ COMPILING = "--compile" in sys.argv
 compiled = torch.compile if COMPILING else lambda f: f
 torch.set_num_threads(harness.THREADS)
 torch.manual_seed(0)
+torch._inductor.config.fallback_random = True
 
 
 # Values and timing
