@@ -12,8 +12,10 @@ declare -A packages=(
   [ci]="clang-16 libclang-rt-16-dev libomp-16-dev clang-format-16 clang-tidy-16 shellcheck graphviz chromium ccache"
   # .ci/api.sh: the pages of the API
   [api]="doxygen"
-  # bench/compare.sh: the other side, and what reads the timings
-  [compare]="libtorch-dev jq"
+  # bench/compare.sh: what reads the timings
+  [compare]="jq"
+  # bench/compare.sh without --torch and --python: the other side
+  [libtorch]="libtorch-dev"
 )
 
 missing=()

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# heed against libtorch on the workloads of this folder, all on the same cores of this machine, in turn.
+# heed against libtorch, PyTorch and JAX on the workloads of this folder, all on the same cores of this machine, in turn.
 #
 # A workload runs in a process of its own, several processes a side, alternating between the sides: a machine shared
 # with others slows down for minutes, and this way it slows down all. A process repeats the measurement 9 times (5 and 3
 # for the longest) for at least 0.15 s each and gives their median; the smallest of the medians is compared. Where
-# libtorch's side has a second way to do a workload (mha_step_nnmodule), its better one counts. ratio = libtorch / heed.
+# libtorch's side has a second way to do a workload (mha_step_nnmodule), its better one counts. ratio = other / heed.
 # A time of op_overhead_* is that of one operation: an iteration runs 1000.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -13,22 +13,29 @@ usage() {
   cat <<'END'
 usage: bench/compare.sh [options]
   --torch FOLDER   compare with the libtorch in this folder instead of Debian's, /usr; several times: with each
+  --python FOLDER  compare with PyTorch (eager and torch.compile) and JAX, whichever this virtual environment contains;
+                   libtorch only where --torch names one
+  --side LIST      only these sides of --python, such as "pytorch jax" (default: "pytorch compile jax")
   --filter REGEX   only the workloads whose names match (extended regular expression)
   --threads LIST   thread counts, such as "1 2" (default: 1)
   --rounds N       processes for each side of a workload (default: 3)
   --memory         instead of times: the memory that workloads need and what a program's start costs, with 1 thread
-  --json FILE      write a list of {name, threads, heed_ns, libtorch_ns, ratio, floor_ns, ns}; - is standard output
-  --tuned          give libtorch an allocator that keeps its memory, its widest vector code, and OpenBLAS on OpenMP
+  --json FILE      write a list of {name, threads, heed_ns, libtorch_ns, ratio, floor_ns, ns, first_call_ns}; - is
+                   standard output
+  --tuned          give the others an allocator that keeps its memory, its widest vector code, and OpenBLAS on OpenMP
   --help
 Installs what is missing (.ci/setup.sh), builds the release preset, and prints a row for each workload: the time of each
-side with the quartiles of its best process, the ratio, to the fastest libtorch as well if there are several, and the
-floor: what this machine's multiply-adds and memory need for the work at least. In --json, ns has the time of each side;
-libtorch_ns and ratio are those of the fastest libtorch.
+side with the quartiles of its best process, the ratio, to the fastest other side as well if there are several, and the
+floor: what this machine's multiply-adds and memory need for the work at least. torch.compile and JAX compile a step when
+it is first called: "first call" is the time of that call in a process that finds nothing compiled. In --json, ns has the
+time of each side and first_call_ns the first call of each Python side; libtorch_ns is the time of the fastest libtorch,
+ratio that of the fastest other side.
 
 PyTorch's own libtorch comes with its Python package, from which nothing else is used:
   python3 -m venv /tmp/torch
   /tmp/torch/bin/pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu
   bench/compare.sh --torch /usr --torch /tmp/torch/lib/python3*/site-packages/torch
+The Python sides need numpy as well, and jax: see bench/README.md.
 END
 }
 
@@ -53,8 +60,10 @@ rounds=3
 json=
 tuned=
 memory=
+python=
+python_sides=
 sides=(heed)
-declare -A folder  # of each side but heed
+declare -A folder  # of each libtorch
 add_libtorch() {
   local side
   side=libtorch-$(version_of "$1") || return
@@ -68,12 +77,16 @@ while [ $# -gt 0 ]; do
     --help) usage; exit 0 ;;
     --tuned) tuned=yes; shift; continue ;;
     --memory) memory=yes; shift; continue ;;
-    --torch | --filter | --threads | --rounds | --json) [ $# -ge 2 ] || bad_flag "$1 needs a value" ;;
+    --torch | --python | --side | --filter | --threads | --rounds | --json) [ $# -ge 2 ] || bad_flag "$1 needs a value" ;;
     *) bad_flag "no such option: $1" ;;
   esac
   case $1 in
     --torch)
       add_libtorch "$2" || bad_flag "--torch $2: no libtorch there, which has share/cmake/Torch/TorchConfig.cmake" ;;
+    --python)
+      python=${2%/}/bin/python
+      [ -x "$python" ] || bad_flag "--python $2: no bin/python there, so it is not a virtual environment" ;;
+    --side) python_sides=$2 ;;
     --filter) filter=$2 ;;
     --threads) threads_list=$2 ;;
     --rounds) rounds=$2 ;;
@@ -81,6 +94,25 @@ while [ $# -gt 0 ]; do
   esac
   shift 2
 done
+
+# Packages decide which sides there are; asking for their names does not import them, which would take seconds.
+has_package() {
+  "$python" -c "import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, sys.argv[1:])))" "$@"
+}
+[ -z "$python_sides" ] || [ -n "$python" ] || bad_flag "--side chooses among the sides of --python, which is missing"
+for side in ${python_sides:=pytorch compile jax}; do
+  case $side in
+    pytorch | compile) package=torch ;;
+    jax) package=jax ;;
+    *) bad_flag "--side takes some of pytorch, compile and jax, not '$side'" ;;
+  esac
+  [ -z "$python" ] || ! has_package "$package" numpy || sides+=("$side")
+done
+if [ -n "$python" ]; then
+  [ -z "$memory" ] || bad_flag "--memory does not measure the sides of --python"
+  [[ " ${sides[*]} " =~ \ (pytorch|compile|jax)\  ]] ||
+    bad_flag "--python ${python%/bin/python}: neither torch nor jax (and numpy) is installed there for: $python_sides"
+fi
 
 # The cores that we may use, one a line.
 allowed_cores() {
@@ -113,9 +145,11 @@ elif [ -n "$json" ] && ! : >>"$json"; then  # find out now, not after ten minute
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+export TORCHINDUCTOR_CACHE_DIR=$work/inductor  # of torch.compile: empty for each workload's first process
 
 "$root/.ci/setup.sh" build
 "$root/.ci/setup.sh" compare || true  # said below, if it matters
+[ ${#sides[@]} -gt 1 ] || "$root/.ci/setup.sh" libtorch || true
 command -v jq >/dev/null || { echo "compare.sh: jq is missing (Debian: apt-get install jq)" >&2; exit 1; }
 if [ ${#sides[@]} -eq 1 ] && ! add_libtorch /usr; then
   echo "libtorch: NOT INSTALLED, so heed's times stand alone (Debian: apt-get install libtorch-dev)"
@@ -126,12 +160,22 @@ program() {
   echo "$root/build/${1/#heed/release}/bench/${1%%-*}_$2"
 }
 
+# choose_program SIDE: sets `bench`, the command that runs its workloads.
+choose_program() {
+  case $1 in
+    pytorch) bench=("$python" "$root/bench/python/torch_bench.py") ;;
+    compile) bench=("$python" "$root/bench/python/torch_bench.py" --compile) ;;
+    jax) bench=("$python" "$root/bench/python/jax_bench.py") ;;
+    *) bench=("$(program "$1" bench)") ;;
+  esac
+}
+
 build() {
   cd "$root"
   cmake --preset release
   cmake --build --preset release --target benchmarks
   local side
-  for side in "${sides[@]:1}"; do
+  for side in "${!folder[@]}"; do
     # The prefix, since the search for its libraries must come by this folder before /usr.
     cmake --fresh --preset release -B "build/$side" -DCMAKE_PREFIX_PATH="${folder[$side]}" \
       -DHEED_BUILD_TESTS=OFF -DHEED_BUILD_EXAMPLES=OFF
@@ -142,10 +186,11 @@ build() {
 echo "building"
 (build) >"$work/build.log" 2>&1 || { cat "$work/build.log" >&2; exit 1; }
 for side in "${sides[@]}"; do
-  echo "$side: $("$(program "$side" bench)" --version)"
+  choose_program "$side"
+  echo "$side: $("${bench[@]}" --version)"
 done
 
-# What --tuned sets for libtorch: no page faults for memory that it had before, and OpenBLAS on the thread pool of its
+# What --tuned sets for the others: no page faults for memory that it had before, and OpenBLAS on the thread pool of its
 # own loops. It believes ATEN_CPU_CAPABILITY without asking the processor, so ask first.
 tuning=()
 if [ -n "$tuned" ]; then
@@ -154,7 +199,7 @@ if [ -n "$tuned" ]; then
     tuning+=(ATEN_CPU_CAPABILITY=avx512)
   fi
   for openblas in /usr/lib/*/openblas-openmp; do tuning+=(LD_LIBRARY_PATH="$openblas"); done
-  echo "libtorch tuned: ${tuning[*]}"
+  echo "tuned: ${tuning[*]}"
 fi
 
 # pinned THREADS COMMAND...: on the last of the cores, since interrupts come to the first.
@@ -166,7 +211,8 @@ pinned() {
 
 # Google Benchmark marks wall-clock time in the name.
 for side in "${sides[@]}"; do
-  "$(program "$side" bench)" --benchmark_list_tests=true | sed 's|/real_time$||' >"$work/names.$side"
+  choose_program "$side"
+  "${bench[@]}" --benchmark_list_tests=true | sed 's|/real_time$||' >"$work/names.$side"
 done
 second_way='_nnmodule|_atsdpa'
 workloads() {
@@ -185,7 +231,8 @@ run() {
   local side=$1 name=$2 threads=$3 environment=()
   shift 3
   [ "$side" = heed ] || environment=("${tuning[@]}")
-  pinned "$threads" env "${environment[@]}" "$(program "$side" bench)" --benchmark_format=json \
+  choose_program "$side"
+  pinned "$threads" env "${environment[@]}" "${bench[@]}" --benchmark_format=json \
     --benchmark_filter="^$name(/iterations:2)?(/real_time)?\$" "$@" 2>"$work/stderr" |
     jq -ce 'if .benchmarks == [] then error("no result") else . end
             | .benchmarks[] | if .error_occurred then error(.error_message) else . end'
@@ -196,7 +243,7 @@ failed() {
   status=1
 }
 
-# measure SIDE NAME THREADS: prints [median, lower quartile, upper quartile] in ns.
+# measure SIDE NAME THREADS: prints [median, lower quartile, upper quartile, first call] in ns; the last is null in C++.
 measure() {
   local repetitions=9
   case $2 in
@@ -206,13 +253,18 @@ measure() {
   run "$@" --benchmark_min_time=0.15 --benchmark_repetitions=$repetitions | jq -cs --arg name "$2" '
     def at(part): .[(length - 1) * part | round];
     (if $name | startswith("op_overhead") then 1000 else 1 end) as $per
+    | .[0].first_call_ns as $first
     | [.[] | select(.run_type == "iteration") | .real_time * {ns: 1, us: 1e3, ms: 1e6, s: 1e9}[.time_unit] / $per]
-    | sort | [at(0.5), at(0.25), at(0.75)]'
+    | sort | [at(0.5), at(0.25), at(0.75), $first]'
 }
+
+compiling='compile|jax'  # the sides that have a column for the first call
 
 # Rows of JSON to rows of the table.
 print_rows() {
-  jq -r '[.name, .threads, .floor_ns, (.times[] | .[0], .[1], .[2])] | @tsv' | awk -F '\t' '
+  jq -r '[.name, .threads, .floor_ns, (.times[] | .[0], .[1], .[2], .[3])] | @tsv' |
+    awk -F '\t' -v sides="${sides[*]}" '
+    BEGIN { split(sides, side, " ") }
     function unit(ns) { return ns < 1e3 ? 1 : ns < 1e6 ? 1e3 : ns < 1e9 ? 1e6 : 1e9 }
     function time(ns,    u) {
       if (ns == "") return "-"
@@ -226,12 +278,13 @@ print_rows() {
     {
       printf "%-29s %7d", $1, $2
       best = ""
-      for (i = 4; i < NF; i += 3) {
+      for (i = 4; i < NF; i += 4) {
         printf " %15s %-15s", time($i), spread($i, $(i + 1), $(i + 2))
         if (i > 4) printf " %6s", ratio($i)
         if (i > 4 && $i != "" && (best == "" || $i < best)) best = $i
+        if (side[i / 4] ~ /^('"$compiling"')$/) printf " %10s", time($(i + 3))
       }
-      if (NF > 9) printf " %7s", ratio(best)
+      if (NF > 11) printf " %7s", ratio(best)
       printf " %10s\n", time($3)
     }'
 }
@@ -250,7 +303,10 @@ measure_floors() {
 compare_times() {
   local threads name round turn side way times
   printf '\n%-29s %7s %15s %-15s' name threads heed quartiles
-  for side in "${sides[@]:1}"; do printf ' %15s %-15s %6s' "$side" quartiles ratio; done
+  for side in "${sides[@]:1}"; do
+    printf ' %15s %-15s %6s' "$side" quartiles ratio
+    [[ ! $side =~ ^($compiling)$ ]] || printf ' %10s' "first call"
+  done
   [ ${#sides[@]} -lt 3 ] || printf ' %7s' fastest
   printf ' %10s\n' floor
   for threads in $threads_list; do
@@ -259,6 +315,7 @@ compare_times() {
     measure_floors "$threads"
     for name in $names; do
       : >"$work/runs"
+      rm -rf "$TORCHINDUCTOR_CACHE_DIR"
       for ((round = 0; round < rounds; ++round)); do
         for ((turn = 0; turn < ${#sides[@]}; ++turn)); do
           side=${sides[(round + turn) % ${#sides[@]}]}  # who goes first alternates too
@@ -274,10 +331,14 @@ compare_times() {
       jq -cs --arg name "$name" --argjson threads "$threads" --slurpfile floors "$work/floors" '
         . as $runs
         | {$name, $threads, floor_ns: $floors[0][$name],
-           times: [$ARGS.positional[] | . as $side | [$runs[] | select(.side == $side).times] | min_by(.[0])]}
-        | .ns = ([$ARGS.positional, [.times[][0]]] | transpose | map({(.[0]): .[1]}) | add)
-        | .heed_ns = .times[0][0] | .libtorch_ns = ([.times[1:][][0] | values] | min)
-        | .ratio = (if .heed_ns and .libtorch_ns then .libtorch_ns / .heed_ns else null end)' \
+           times: [$ARGS.positional[] | . as $side | [$runs[] | select(.side == $side).times]
+                   | min_by(.[0])[:3] + [map(.[3]) | max]]}
+        | def by_side(f): [$ARGS.positional, [.times[] | f]] | transpose | map({(.[0]): .[1]}) | add;
+        .ns = by_side(.[0]) | .first_call_ns = (by_side(.[3]) | map_values(values))
+        | .heed_ns = .times[0][0]
+        | .libtorch_ns = ([.ns | to_entries[] | select(.key | startswith("libtorch")).value | values] | min)
+        | ([.times[1:][][0] | values] | min) as $fastest
+        | .ratio = (if .heed_ns and $fastest then $fastest / .heed_ns else null end)' \
         --args "${sides[@]}" <"$work/runs" | tee -a "$work/rows.now" | print_rows
       [ $((SECONDS - floors_at)) -lt 120 ] || measure_floors "$threads"
     done
@@ -289,8 +350,8 @@ compare_times() {
     map(select(.ratio)) | group_by(.threads)[]
     | "geometric mean of \(length) ratios with \(.[0].threads) threads: \(mean(.ratio))",
       if .[0].times | length < 3 then empty
-      else (.[0].ns | keys_unsorted[1:][]) as $side | "  to \($side) alone: \(mean(.ns[$side] / .heed_ns))" end' "$work/rows"
-  jq -s 'map({name, threads, heed_ns, libtorch_ns, ratio, floor_ns, ns})' "$work/rows" >"$work/json"
+      else (.[0].ns | keys_unsorted[1:][]) as $side | "  to \($side) alone: \(mean(if .ns[$side] then .ns[$side] / .heed_ns else null end))" end' "$work/rows"
+  jq -s 'map({name, threads, heed_ns, libtorch_ns, ratio, floor_ns, ns, first_call_ns})' "$work/rows" >"$work/json"
 }
 
 # memory_of SIDE NAME: rows of JSON, what three steps add to the memory of a process, and the most that it has.
