@@ -12,7 +12,6 @@ from jax import Array, lax
 import harness
 from harness import BEGIN, COMPARING, DECODE_STEPS, HEADS, LARGE, LENGTHS, SMALL, Batch, workload
 
-jax.config.update("jax_default_prng_impl", "rbg")
 if COMPARING:
     jax.config.update("jax_enable_x64", True)  # transformers are compared in float64
 
