@@ -1,4 +1,4 @@
-// Tests the scripts run.sh on a small project instead of the library.
+// Tests the scripts run.sh on a small project instead of the library, and the options of compare.sh.
 
 #include <fstream>
 
@@ -130,4 +130,34 @@ Size not_public(int64_t n);
   CHECK(plain.code == 0);
   CHECK(contains(plain.out, "There is more"));
   CHECK_FALSE(contains(plain.out, "  api"));
+}
+
+TEST_CASE("compare.sh: wrong options end with 2, before anything is built") {
+  const Folder folder;
+  const fs::path bare = folder / "bare";  // an environment without packages
+  fs::create_directories(bare / "bin");
+  write(bare / "bin/python", "#!/bin/sh\nexit 1\n");
+  fs::permissions(bare / "bin/python", fs::perms::owner_all);
+  const std::string python = "--python '" + bare.string() + "'";
+  for (const auto& [options, message] : {
+           std::pair<std::string, std::string>("--python", "--python needs a value"),
+           {"--python '" + folder.path.string() + "'", "no bin/python there"},
+           {python, "neither torch nor jax (and numpy) is installed there"},
+           {python + " --memory", "--memory does not measure the sides of --python"},
+           {python + " --side 'jax tinygrad'", "--side takes some of pytorch, compile and jax, not 'tinygrad'"},
+           {"--side jax", "--side chooses among the sides of --python"},
+           {"--torch '" + folder.path.string() + "'", "no libtorch there"},
+           {"--threads none", "--threads takes numbers"},
+           {"--rounds 0", "--rounds takes a number from 1"},
+           {"--filter '('", "--filter: not a regular expression"},
+           {"--nonsense", "no such option: --nonsense"},
+       }) {
+    CAPTURE(options);
+    const Run failed = run_shell("'" HEED_SOURCE_DIR "/bench/compare.sh' " + options);
+    CHECK(failed.code == 2);
+    CHECK(failed.err.starts_with("compare.sh: "));
+    CHECK(contains(failed.err, message));
+    CHECK(contains(failed.err, "usage: bench/compare.sh"));
+    CHECK(failed.out == "");
+  }
 }
