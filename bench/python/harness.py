@@ -1,5 +1,6 @@
 """What the Python sides of the benchmarks share: the command line of Google Benchmark, the timing, the comparison with
 heed's values (bench/values.h), and the data that a workload's definition fixes."""
+import functools
 import json
 import os
 import re
@@ -31,15 +32,19 @@ HEADS = {"64x32x128h4": (64, 32, 128, 4), "32x64x256h8": (32, 64, 256, 8), "8x25
 LENGTHS = (512, 1024, 2048, 4096, 8192)
 
 rng = np.random.default_rng(5)  # w of kernel_regression_step does not go to 0 for these data
-values_file = open(os.environ["HEED_BENCH_VALUES"], "rb") if COMPARING else None
+
+
+@functools.cache
+def values_file():
+    return open(os.environ["HEED_BENCH_VALUES"], "rb")
 
 
 def heeds(like):
     """Reads the next values of heed's side into arrays of these shapes and dtypes."""
-    header = values_file.read(8)
+    header = values_file().read(8)
     if len(header) < 8 or int.from_bytes(header, sys.byteorder) != sum(x.nbytes for x in like):
         raise RuntimeError("heed's side has other shapes, or ran other workloads")
-    return [np.frombuffer(values_file.read(x.nbytes), x.dtype).reshape(x.shape).copy() for x in like]
+    return [np.frombuffer(values_file().read(x.nbytes), x.dtype).reshape(x.shape).copy() for x in like]
 
 
 def given(arrays):
