@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# heed against libtorch, PyTorch and JAX on the workloads of this folder, all on the same cores of this machine, in turn.
+# heed against libtorch, PyTorch and JAX on the workloads of this folder, in turn on the same cores of this machine.
 #
 # A workload runs in a process of its own, several processes a side, alternating between the sides: a machine shared
 # with others slows down for minutes, and this way it slows down all. A process repeats the measurement 9 times (5 and 3
@@ -26,10 +26,10 @@ usage: bench/compare.sh [options]
   --help
 Installs what is missing (.ci/setup.sh), builds the release preset, and prints a row for each workload: the time of each
 side with the quartiles of its best process, the ratio, to the fastest other side as well if there are several, and the
-floor: what this machine's multiply-adds and memory need for the work at least. torch.compile and JAX compile a step when
-it is first called: "first call" is the time of that call in a process that finds nothing compiled. In --json, ns has the
-time of each side and first_call_ns the first call of each Python side; libtorch_ns is the time of the fastest libtorch,
-ratio that of the fastest other side.
+floor: what this machine's multiply-adds and memory need for the work at least. torch.compile and JAX compile a step
+when it is first called: "first call" is the time of that call in a process that finds nothing compiled. In --json, ns
+has the time of each side and first_call_ns the first call of each Python side; libtorch_ns is the time of the fastest
+libtorch, ratio that of the fastest other side to heed's.
 
 PyTorch's own libtorch comes with its Python package, from which nothing else is used:
   python3 -m venv /tmp/torch
@@ -243,7 +243,7 @@ failed() {
   status=1
 }
 
-# measure SIDE NAME THREADS: prints [median, lower quartile, upper quartile, first call] in ns; the last is null in C++.
+# measure SIDE NAME THREADS: prints [median, lower quartile, upper quartile, first call] in ns; C++ has no first call.
 measure() {
   local repetitions=9
   case $2 in
@@ -350,7 +350,8 @@ compare_times() {
     map(select(.ratio)) | group_by(.threads)[]
     | "geometric mean of \(length) ratios with \(.[0].threads) threads: \(mean(.ratio))",
       if .[0].times | length < 3 then empty
-      else (.[0].ns | keys_unsorted[1:][]) as $side | "  to \($side) alone: \(mean(if .ns[$side] then .ns[$side] / .heed_ns else null end))" end' "$work/rows"
+      else (.[0].ns | keys_unsorted[1:][]) as $side
+      | "  to \($side) alone: \(map(select(.ns[$side])) | mean(.ns[$side] / .heed_ns))" end' "$work/rows"
   jq -s 'map({name, threads, heed_ns, libtorch_ns, ratio, floor_ns, ns, first_call_ns})' "$work/rows" >"$work/json"
 }
 

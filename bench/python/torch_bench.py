@@ -96,7 +96,7 @@ def forward_ops(state):
 
     def step():
         for _ in range(1000):
-            c = a + b
+            _ = a + b
 
     state.time(step)
 
@@ -498,7 +498,8 @@ def gpt_step(state):
 def about():
     config = torch.__config__.show()
     mkl = next((line.strip(" -") for line in config.splitlines() if "Math Kernel" in line), "no MKL")
-    return (f"PyTorch {torch.__version__} {'with torch.compile' if COMPILING else 'eager'}, {mkl.split('-Product')[0]}, "
+    how = "with torch.compile" if COMPILING else "eager"
+    return (f"PyTorch {torch.__version__} {how}, {mkl.split('-Product')[0]}, "
             f"{torch.backends.cpu.get_cpu_capability()}, {torch.get_num_threads()} threads")
 
 
