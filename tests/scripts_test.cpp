@@ -144,7 +144,8 @@ TEST_CASE("compare.sh: wrong options end with 2, before anything is built") {
            {"--python '" + folder.path.string() + "'", "no bin/python there"},
            {python, "neither torch nor jax (and numpy) is installed there"},
            {python + " --memory", "--memory does not measure the sides of --python"},
-           {python + " --side 'jax tinygrad'", "--side takes some of pytorch, compile and jax, not 'tinygrad'"},
+           {python + " --side 'jax tinygrad'",
+            "--side takes some of pytorch, compile and jax, not 'tinygrad'"},
            {"--side jax", "--side chooses among the sides of --python"},
            {"--torch '" + folder.path.string() + "'", "no libtorch there"},
            {"--threads none", "--threads takes numbers"},
@@ -155,7 +156,6 @@ TEST_CASE("compare.sh: wrong options end with 2, before anything is built") {
     CAPTURE(options);
     const Run failed = run_shell("'" HEED_SOURCE_DIR "/bench/compare.sh' " + options);
     CHECK(failed.code == 2);
-    CHECK(failed.err.starts_with("compare.sh: "));
     CHECK(contains(failed.err, message));
     CHECK(contains(failed.err, "usage: bench/compare.sh"));
     CHECK(failed.out == "");
