@@ -32,12 +32,12 @@ inline constexpr int64_t kVectorBytes = 16;
 #endif
 
 /// A vector register; +, *, < and ?: act on all of its elements at once.
-template <class T>
+template <class T, int64_t bytes = kVectorBytes>
 struct Simd {
-  static constexpr int64_t size = kVectorBytes / static_cast<int64_t>(sizeof(T));
-  using Values [[gnu::vector_size(kVectorBytes)]] = T;
+  static constexpr int64_t size = bytes / static_cast<int64_t>(sizeof(T));
+  using Values [[gnu::vector_size(bytes)]] = T;
   // Values at any address. A copy by memcpy would make GCC move registers to memory and back.
-  using Unaligned [[gnu::vector_size(kVectorBytes), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
+  using Unaligned [[gnu::vector_size(bytes), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
   static Values load(const T* x) { return *reinterpret_cast<const Unaligned*>(x); }
   static void store(T* x, const Values& values) { *reinterpret_cast<Unaligned*>(x) = values; }
 };

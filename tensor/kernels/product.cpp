@@ -4,109 +4,179 @@
 
 #include "tensor/kernels/outer_inner.h"
 
-// A tile of the result, kRows x kColumns numbers, stays in registers while k runs: each step of k loads one
-// row of the tile's columns of b and multiplies it with each number of the tile's rows of a. What a tile
-// reads must be close in memory. Therefore b is read slab by slab, kDepth of its rows and kSlab of its
-// columns, which are copied to panels of the width of a tile that stay in the second-level cache. a is read
-// in groups of rows, which are copied if its numbers are far apart. Where reading b in place costs less than
-// a copy, it is not copied.
+// A tile of the result, up to kRows x kColumns numbers, stays in registers while k runs: each step of k loads
+// one row of the tile's columns of b and multiplies it with each number of the tile's rows of a. b is read
+// slab by slab, kDepth of its rows and kSlab of its columns, which are packed into panels of the width of a
+// tile and stay in the second-level cache. A tile's rows of a stay in the first-level cache while the panels
+// stream past them. Few and wide rows are read in place: six of them, even if they fall into one set of a
+// cache of eight ways, leave room for the panel. Columns of a are packed, kGroup rows at a time. Where
+// reading b in place costs less than packing it, it is not packed.
 //
 //                        m
 //              +------------------+
 //              |   :   | : |      |
-//            k |   :   | : |      |  <- the slab of b: kDepth x kSlab, in panels of kColumns
+//            k |   :   | : |      |  <- the slab of b: kDepth x kSlab, in panels of up to kColumns
 //      k       |   :   | : |      |
 //   +------+   +------------------+
 //   |      |   |   :   | : |      |
-//   |======|   |===:===|#:#|======|  <- a group of a's rows; # is the tile of registers
+//   |======|   |===:===|#:#|======|  <- rows of a; # is the tile of registers
 // n |      |   |   :   | : |      |
 //   +------+   +------------------+
 namespace heed::kernel {
 namespace {
 
 using Vector = Simd<float>::Values;
-constexpr int kLanes = Simd<float>::size;
-constexpr int kRows = kVectorBytes == 64 ? 14 : 6;  // of the 32 or 16 registers, all but a few hold sums
-constexpr int kColumns = 2 * kLanes;
-constexpr int64_t kGroup = 8 * kRows, kDepth = 256, kSlab = 512;
+using Half = Simd<float, kVectorBytes / 2>;
+constexpr int64_t kLanes = Simd<float>::size;
+constexpr int kVectors = kVectorBytes == 64 ? 4 : 3, kRows = 12;  // the most that a tile has
+constexpr int kSums = kVectorBytes == 64 ? 24 : 12;  // vectors of sums in a tile, in 32 or 16 registers
+static_assert(kVectors > 2, "next_part() must leave two vectors for the last strip, which may overlap");
+constexpr int kWide = 8;  // vectors in the tile of a single row: fewer sums would wait for their own results
+constexpr int64_t kColumns = kVectors * kLanes, kDepth = 256, kSlab = 512, kGroup = 96;
+constexpr int64_t kFewRows = 30;  // for which reading b in place costs less than packing it
 
-// A tile of R rows and C vectors of columns: out = start + a b. The steps are separate arguments because a
+// The next of the parts, of at most `most`, into which `left` is cut. The last two are of equal length, so
+// that none is short.
+int64_t next_part(int64_t left, int64_t most) {
+  return left >= 2 * most ? most : left > most ? (left + 1) / 2 : left;
+}
+
+// A tile of R rows and C vectors of columns, or C and a half: out = start + a b. The last vector begins at
+// column `last` of out and start, and `b_last` of b: if the number of columns is no multiple of kLanes, it
+// overlaps the one before it and computes some results again. The steps are separate arguments because a
 // Matrix is passed through memory, which slows small products. Nothing is called inside, so that the sums
 // stay in registers.
-template <int R, int C>
+template <int R, int C, bool has_half = false>
 void micro_kernel(int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, int64_t b_row,
-                  const float* start, int64_t start_row, float* out, int64_t out_row) {
+                  int64_t b_last, const float* start, int64_t start_row, float* out, int64_t out_row,
+                  int64_t last) {
+  const auto column = [](int c, int64_t of_last) { return c < C - 1 || has_half ? c * kLanes : of_last; };
   Vector sum[R][C];
+  Half::Values half[R];
   HEED_UNROLL
-  for (int r = 0; r < R; ++r) HEED_UNROLL
-  for (int c = 0; c < C; ++c)
-    sum[r][c] = start ? Simd<float>::load(start + r * start_row + c * kLanes) : Vector{};
-  for (; k > 0; --k, a += a_col, b += b_row) {
+  for (int r = 0; r < R; ++r) {
+    HEED_UNROLL
+    for (int c = 0; c < C; ++c)
+      sum[r][c] = start ? Simd<float>::load(start + r * start_row + column(c, last)) : Vector{};
+    if (has_half) half[r] = start ? Half::load(start + r * start_row + last) : Half::Values{};
+  }
+  // Few registers hold addresses: rows from kUpper on are found from a pointer of their own, of which the
+  // compiler must not know that it depends on a.
+  constexpr int kUpper = 6;
+  const float* lower = a + kUpper * a_row;
+  asm("" : "+r"(lower));
+  for (; k > 0; --k, a += a_col, lower += a_col, b += b_row) {
     Vector row[C];
     HEED_UNROLL
-    for (int c = 0; c < C; ++c) row[c] = Simd<float>::load(b + c * kLanes);
+    for (int c = 0; c < C; ++c) row[c] = Simd<float>::load(b + column(c, b_last));
+    const auto factor = [&](int r) { return r < kUpper ? a[r * a_row] : lower[(r - kUpper) * a_row]; };
     HEED_UNROLL
-    for (int r = 0; r < R; ++r) HEED_UNROLL
-    for (int c = 0; c < C; ++c) sum[r][c] += a[r * a_row] * row[c];
+    for (int r = 0; r < R; ++r) {
+      HEED_UNROLL
+      for (int c = 0; c < C; ++c) sum[r][c] += factor(r) * row[c];
+      if (has_half) half[r] += factor(r) * Half::load(b + b_last);
+    }
   }
   HEED_UNROLL
-  for (int r = 0; r < R; ++r) HEED_UNROLL
-  for (int c = 0; c < C; ++c) Simd<float>::store(out + r * out_row + c * kLanes, sum[r][c]);
+  for (int r = 0; r < R; ++r) {
+    HEED_UNROLL
+    for (int c = 0; c < C; ++c) Simd<float>::store(out + r * out_row + column(c, last), sum[r][c]);
+    if (has_half) Half::store(out + r * out_row + last, half[r]);
+  }
 }
 
 using MicroKernel = decltype(micro_kernel<1, 1>);
-template <int C, int... R>
-constexpr std::array<MicroKernel*, kRows> micro_kernels(std::integer_sequence<int, R...>) {
-  return {micro_kernel<R + 1, C>...};
+using KernelsOfRows = std::array<MicroKernel*, kRows>;  // [R - 1]
+template <int C, bool has_half, int... R>
+constexpr KernelsOfRows of_rows(std::integer_sequence<int, R...>) {
+  return {micro_kernel<R + 1, C, has_half>...};
 }
-// kMicroKernels[C - 1][R - 1]
-constexpr std::array kMicroKernels{micro_kernels<1>(std::make_integer_sequence<int, kRows>()),
-                                   micro_kernels<2>(std::make_integer_sequence<int, kRows>())};
-constexpr int kWide = 8;  // vectors in the tile of a single row: fewer sums would wait for their own results
-
-// to [depth, kGroup] = the transpose of a [rows, depth]
-void pack_a(int64_t rows, int64_t depth, Matrix<const float> a, float* to) {
-  for (int64_t p = 0; p < depth; ++p)
-    for (int64_t r = 0; r < rows; ++r) to[p * kGroup + r] = *a.at(r, p);
+constexpr int rows_for(int64_t vectors) { return std::min(kRows, kSums / static_cast<int>(vectors)); }
+template <int... C>
+constexpr std::array<KernelsOfRows, kVectors> of_vectors(std::integer_sequence<int, C...>) {
+  return {of_rows<C + 1, false>(std::make_integer_sequence<int, rows_for(C + 1)>())...};
 }
+constexpr auto kMicroKernels = of_vectors(std::make_integer_sequence<int, kVectors>());  // [C - 1][R - 1]
+// One vector and a half. Only where half vectors take half the time.
+constexpr KernelsOfRows kHalfKernels = of_rows<1, true>(std::make_integer_sequence<int, rows_for(2)>());
 
-// to [depth, kLanes], whose rows are kColumns apart, = alpha b [depth, m] for m <= kLanes, and zeros in the
+// to [depth, kLanes], whose rows are `step` apart, = alpha x [depth, m] for m <= kLanes, and zeros in the
 // other columns
-[[gnu::noinline]] void pack_b(int64_t depth, int64_t m, float alpha, Matrix<const float> b, float* to) {
+[[gnu::noinline]] void pack(int64_t depth, int64_t m, float alpha, Matrix<const float> x, float* to,
+                            int64_t step) {
   int64_t p = 0;
-  if (b.col_step == 1 && m == kLanes)
-    for (; p < depth; ++p) Simd<float>::store(to + p * kColumns, alpha * Simd<float>::load(b.at(p, 0)));
-  if (b.row_step == 1)
+  if (x.col_step == 1 && m == kLanes)
+    for (; p < depth; ++p) Simd<float>::store(to + p * step, alpha * Simd<float>::load(x.at(p, 0)));
+  if (x.row_step == 1)
     for (; p + kLanes <= depth; p += kLanes) {
       Vector v[kLanes];
       HEED_UNROLL
-      for (int i = 0; i < kLanes; ++i) v[i] = i < m ? alpha * Simd<float>::load(b.at(p, i)) : Vector{};
+      for (int i = 0; i < kLanes; ++i) v[i] = i < m ? alpha * Simd<float>::load(x.at(p, i)) : Vector{};
       transpose_square<float>(v);
       HEED_UNROLL
-      for (int i = 0; i < kLanes; ++i) Simd<float>::store(to + (p + i) * kColumns, v[i]);
+      for (int i = 0; i < kLanes; ++i) Simd<float>::store(to + (p + i) * step, v[i]);
     }
   for (; p < depth; ++p) {
-    float* const row = to + p * kColumns;
+    float* const row = to + p * step;
     Simd<float>::store(row, Vector{});
-    for (int64_t j = 0; j < m; ++j) row[j] = alpha * *b.at(p, j);
+    for (int64_t j = 0; j < m; ++j) row[j] = alpha * *x.at(p, j);
   }
 }
 
-// One tile: out [rows, columns] = start + a b, for columns <= kColumns of a panel of b. A part of a vector at
-// the right edge is computed in a buffer of whole ones.
-inline void multiply_tile(int64_t rows, int64_t columns, int64_t depth, const Matrix<const float>& a,
-                          const Matrix<const float>& b, const Matrix<const float>& start,
-                          const Matrix<float>& out) {
-  MicroKernel* const kernel = kMicroKernels[columns > kLanes][static_cast<size_t>(rows - 1)];
-  if (columns % kLanes == 0)
-    return kernel(depth, a.data, a.row_step, a.col_step, b.data, b.row_step, start.data, start.row_step,
-                  out.data, out.row_step);
-  float part[kRows * kColumns];
+// The columns of a tile: `vectors` vectors from column `first` of the slab on. The last begins at first +
+// last, and at b_last in the packed panel.
+struct Strip {
+  int64_t first, vectors, last, b_last;
+  const KernelsOfRows* kernels;
+};
+
+// How the columns of a slab are cut into strips. A slab of fewer columns than a vector has one strip, whose
+// vector is computed in a buffer.
+struct Strips {
+  std::array<Strip, kSlab / kColumns + 1> strip;
+  size_t count = 0;
+  int64_t rows = kRows;  // of a tile
+
+  explicit Strips(int64_t columns) {
+    const int64_t vectors = ceil_div(columns, kLanes);
+    for (int64_t v = 0; v < vectors; ++count) {
+      const int64_t width = next_part(vectors - v, kVectors), first = v * kLanes;
+      v += width;
+      const int64_t end = std::min(v * kLanes, columns) - first;
+      Strip& s = strip[count] = {first, width, std::max<int64_t>(end - kLanes, 0), (width - 1) * kLanes,
+                                 &kMicroKernels[static_cast<size_t>(width - 1)]};
+      if (kVectorBytes == 64 && width == 2 && end <= kLanes + Half::size) {
+        s.last += Half::size;
+        s.b_last += Half::size;
+        s.kernels = &kHalfKernels;
+      }
+      rows = std::min<int64_t>(rows, rows_for(width));
+    }
+  }
+  const Strip* begin() const { return strip.data(); }
+  const Strip* end() const { return strip.data() + count; }
+};
+
+// b [depth, columns], each strip in a panel [depth, vectors of the strip] of its own
+void pack_strips(const Strips& strips, int64_t depth, int64_t columns, float alpha,
+                 const Matrix<const float>& b, float* panels) {
+  for (const Strip& s : strips)
+    for (int64_t v = 0; v < s.vectors; ++v)
+      pack(depth, std::min(kLanes, columns), alpha,
+           b.block(0, std::max<int64_t>(std::min(s.first + v * kLanes, columns - kLanes), 0)),
+           panels + s.first * depth + v * kLanes, s.vectors * kLanes);
+}
+
+// One tile of columns that are fewer than a vector: its vectors are computed in a buffer.
+void narrow_tile(MicroKernel* kernel, int64_t rows, int64_t columns, int64_t depth,
+                 const Matrix<const float>& a, const float* panel, const Matrix<const float>& start,
+                 const Matrix<float>& out) {
+  float part[kRows * kLanes];
   for (int64_t r = 0; start.data && r < rows; ++r)
-    std::fill(std::copy_n(start.at(r, 0), columns, part + r * kColumns), part + (r + 1) * kColumns, 0.0F);
-  kernel(depth, a.data, a.row_step, a.col_step, b.data, b.row_step, start.data ? part : nullptr, kColumns,
-         part, kColumns);
-  for (int64_t r = 0; r < rows; ++r) std::copy_n(part + r * kColumns, columns, out.at(r, 0));
+    std::fill(std::copy_n(start.at(r, 0), columns, part + r * kLanes), part + (r + 1) * kLanes, 0.0F);
+  kernel(depth, a.data, a.row_step, a.col_step, panel, kLanes, 0, start.data ? part : nullptr, kLanes, part,
+         kLanes, 0);
+  for (int64_t r = 0; r < rows; ++r) std::copy_n(part + r * kLanes, columns, out.at(r, 0));
 }
 
 // a [n, 1] b [1, m]
@@ -163,10 +233,11 @@ int64_t row_times_rows(int64_t m, int64_t k, const Matrix<const float>& a, const
   int64_t j = 0;
   const auto tiles = [&](int64_t columns, MicroKernel* kernel) {
     for (; j + columns <= m; j += columns)
-      kernel(k, a.data, 0, a.col_step, b.at(0, j), b.row_step, start ? start + j : nullptr, 0, out + j, 0);
+      kernel(k, a.data, 0, a.col_step, b.at(0, j), b.row_step, columns - kLanes, start ? start + j : nullptr,
+             0, out + j, 0, columns - kLanes);
   };
   tiles(kWide * kLanes, micro_kernel<1, kWide>);
-  tiles(kColumns, micro_kernel<1, 2>);
+  tiles(2 * kLanes, micro_kernel<1, 2>);
   tiles(kLanes, micro_kernel<1, 1>);
   if (j < m && m >= kLanes && start != out) {
     j = m - kLanes;
@@ -184,6 +255,46 @@ float* workspace(std::vector<CacheLine>& lines, int64_t size) {
   return lines[0].numbers;
 }
 
+// out [n, columns] = start + alpha a [n, depth] b [depth, columns] for one slab of b
+void multiply_slab(int64_t n, int64_t columns, int64_t depth, float alpha, const Matrix<const float>& a,
+                   const Matrix<const float>& b, const Matrix<const float>& start, const Matrix<float>& out) {
+  static thread_local std::vector<CacheLine> a_workspace, b_workspace;
+  const bool packs_a = a.col_step >= kDepth && depth > 64 && columns > 2 * kColumns;
+  const bool packs_b = n > kFewRows || b.col_step != 1 || alpha != 1 || columns < kLanes;
+  const Strips strips(columns);
+  const float* panels = nullptr;
+  if (packs_b) {
+    float* const packed = workspace(b_workspace, depth * ceil_div(columns, kLanes) * kLanes);
+    pack_strips(strips, depth, columns, alpha, b, packed);
+    panels = packed;
+  }
+  int64_t in_group = 0;
+  Matrix<const float> group = a;
+  for (int64_t i = 0, rows = 0; i < n; i += rows, in_group -= rows, group.data += rows * group.row_step) {
+    if (packs_a && in_group == 0) {
+      in_group = next_part(n - i, kGroup);
+      float* const packed = workspace(a_workspace, depth * kGroup);
+      for (int64_t r = 0; r < in_group; r += kLanes)
+        pack(depth, std::min(kLanes, in_group - r), 1, a.block(i + r, 0).transposed(), packed + r, kGroup);
+      group = {packed, 1, kGroup};
+    }
+    rows = next_part(packs_a ? in_group : n - i, strips.rows);
+    for (const Strip& s : strips) {
+      MicroKernel* const kernel = (*s.kernels)[static_cast<size_t>(rows - 1)];
+      const Matrix<const float> panel =
+          packs_b ? Matrix<const float>{panels + s.first * depth, s.vectors * kLanes, 1}
+                  : b.block(0, s.first);
+      const Matrix<const float> before = start.block(i, s.first);
+      const Matrix<float> to = out.block(i, s.first);
+      if (columns < kLanes)
+        narrow_tile(kernel, rows, columns, depth, group, panel.data, before, to);
+      else
+        kernel(depth, group.data, group.row_step, group.col_step, panel.data, panel.row_step,
+               packs_b ? s.b_last : s.last, before.data, before.row_step, to.data, to.row_step, s.last);
+    }
+  }
+}
+
 }  // namespace
 
 void sgemm(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a, Matrix<const float> b,
@@ -198,37 +309,18 @@ void sgemm(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a, 
   }
   if (n == 1 && b.row_step == 1 && b.col_step != 1 && k > 0)
     return row_times_columns(m, k, alpha, a, b, start.data, out.data);
-
-  const bool packs_b = n > 5 * kRows || b.col_step != 1 || alpha != 1;
-  const bool packs_a = a.col_step >= kDepth && k > 64 && m > 2 * kColumns;
-  const int64_t done = n == 1 && !packs_b ? row_times_rows(m, k, a, b, start.data, out.data) : 0;
-  static thread_local std::vector<CacheLine> a_workspace, b_workspace;
-  for (int64_t j = done; j < m; j += kSlab)
-    for (int64_t p = 0; p == 0 || p < k; p += kDepth) {
-      const int64_t columns = std::min(kSlab, m - j), depth = std::min(kDepth, k - p);
-      float* const panels = workspace(b_workspace, depth * kSlab);
-      const int64_t in_place = packs_b ? 0 : columns % kLanes == 0 ? columns : columns / kColumns * kColumns;
-      for (int64_t c = in_place; c < columns; c += kLanes)
-        pack_b(depth, std::min<int64_t>(kLanes, columns - c), alpha, b.block(p, j + c),
-               panels + c / kColumns * kColumns * depth + c % kColumns);
-      const Matrix<const float> before = p == 0 ? start : out;
-      for (int64_t i = 0; i < n; i += kGroup) {
-        const int64_t rows = std::min(kGroup, n - i);
-        Matrix<const float> group = a.block(i, p);
-        if (packs_a) {
-          float* const packed = workspace(a_workspace, kGroup * depth);
-          pack_a(rows, depth, group, packed);
-          group = {packed, 1, kGroup};
-        }
-        for (int64_t c = 0; c < columns; c += kColumns) {
-          const Matrix<const float> panel =
-              c < in_place ? b.block(p, j + c) : Matrix<const float>{panels + c * depth, kColumns, 1};
-          for (int64_t r = 0; r < rows; r += kRows)
-            multiply_tile(std::min<int64_t>(kRows, rows - r), std::min<int64_t>(kColumns, columns - c), depth,
-                          group.block(r, 0), panel, before.block(i + r, j + c), out.block(i + r, j + c));
-        }
-      }
-    }
+  int64_t j = n == 1 && b.col_step == 1 && alpha == 1 ? row_times_rows(m, k, a, b, start.data, out.data) : 0;
+  while (j < m) {
+    const int64_t columns = std::min(m - j, ceil_div(next_part(m - j, kSlab), kLanes) * kLanes);
+    int64_t p = 0;
+    do {
+      const int64_t depth = next_part(k - p, kDepth);
+      multiply_slab(n, columns, depth, alpha, a.block(0, p), b.block(p, j),
+                    (p == 0 ? start : Matrix<const float>(out)).block(0, j), out.block(0, j));
+      p += depth;
+    } while (p < k);
+    j += columns;
+  }
 }
 
 std::array<float, kDots> dots(int64_t k, float alpha, const Starts& a, int64_t a_step, const Starts& b,
