@@ -11,6 +11,7 @@ Tensor TransposedWeightCache::transposed(const Tensor& weight) {
     return TensorImpl::view(weight, {w.shape[1], w.shape[0]}, {w.strides[1], w.strides[0]});
   };
   if (!current_ || !kernel::has_own_product(w.dtype)) return view();
+  const std::lock_guard lock(current_->mutex_);
   std::vector<Entry>& entries = current_->entries_;
   const auto matches = [&](const Entry& entry) {
     const TensorImpl& cached = TensorImpl::of(entry.weight);

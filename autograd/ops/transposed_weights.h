@@ -1,18 +1,23 @@
 #pragma once
 
+#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "tensor/tensor.h"
 
-/// Transposed weights, kept between the steps of a decoder.
+/// Transposed weights, kept between the steps of a decoder and from one sequence to the next.
 namespace heed {
 
 /// Contiguous transposes [in, out] of the weights [out, in] that linear() reads. Products of few rows read
-/// them 1.7 times as fast, which is a fifth of the time of a decoding step. An entry is computed again after
-/// a write to its weight, see Note [Versions]. Not thread-safe.
+/// them 1.7 times as fast. An entry is computed again after a write to its weight, see Note [Versions].
+/// Thread-safe. A copy is empty.
 class TransposedWeightCache {
  public:
+  TransposedWeightCache() = default;
+  TransposedWeightCache(const TransposedWeightCache&) {}
+  TransposedWeightCache& operator=(const TransposedWeightCache&) { return *this; }
+
   /// During its lifetime, linear() in this thread reads the transposes of float32 weights from a cache.
   class Use {
    public:
@@ -34,6 +39,7 @@ class TransposedWeightCache {
     Tensor transposed;
   };
   inline static thread_local constinit TransposedWeightCache* current_ = nullptr;
+  std::mutex mutex_;
   std::vector<Entry> entries_;
   size_t next_ = 0;  // where the next weight probably is: every step reads them in the same order
 };

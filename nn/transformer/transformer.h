@@ -34,7 +34,6 @@ struct TransformerOptions {
 template <class LayerCache>
 struct StackCache {
   std::vector<LayerCache> layers;  ///< one for each layer; empty before the first call
-  TransposedWeightCache weights;   ///< transposed once for all steps
 
   /// Number of cached positions.
   int64_t length() const { return layers.empty() ? 0 : layers.front().length(); }
@@ -75,12 +74,15 @@ struct TransformerStack : Layer<Self> {
     check_in(Self::kName, grown.empty() || grown.size() == layers.size(), "the cache is of ", grown.size(),
              " layers, and there are ", layers.size());
     grown.resize(layers.size());
-    const TransposedWeightCache::Use use(cache ? &cache->weights : nullptr);
+    const TransposedWeightCache::Use use(cache ? &transposed_weights_ : nullptr);
     for (size_t i = 0; i < layers.size(); ++i) x = layers[i](x, inputs..., cache ? &grown[i] : nullptr);
     if (norm) x = (*norm)(x);
     if (cache) cache->layers = std::move(grown);
     return x;
   }
+
+ private:
+  mutable TransposedWeightCache transposed_weights_;  // from the first call with a cache on
 };
 
 /// Self-attention, then a feed-forward part for each position. Each adds to its input, with a LayerNorm
