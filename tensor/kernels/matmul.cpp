@@ -17,11 +17,17 @@ namespace {
 // Note [Whose products]
 //
 // float32 products are computed by heed's own sgemm() if the processor that heed is built for has a fused
-// multiplication and addition. Measured over 42 products of the workloads in bench/ against OpenBLAS 0.3.21,
-// geometric means: on a Zen 5 with AVX-512 1.7 times the speed of its Haswell kernels, to which this
-// computer's environment holds it, and 1.0 to 1.1 times that of its own AVX-512 ones; in a build for Haswell
-// 1.2 times (at least .95). OpenBLAS computes float64, which learners use to check a gradient, builds without
-// that instruction, and everything if HEED_PRODUCTS=openblas is set in the environment.
+// multiplication and addition. OpenBLAS computes float64, which learners use to check a gradient, builds
+// without that instruction, and everything if HEED_PRODUCTS=openblas is set in the environment. Where a shape
+// class of OpenBLAS is faster, the bits of sgemm(), which do not depend on the other rows, are worth more.
+//
+// bench/products by one thread, of OpenBLAS 0.3.21 as it runs there; a ratio above 1 means that sgemm() is
+// faster:
+//
+//   processor                 OpenBLAS's kernels    51 products of layers     heads       one row, transposed
+//   Zen 4 (32 KiB, 1 MiB)     AVX-512 (Cooperlake)  1.08 (1.00 to 1.2)        0.84 to 1.5           0.5
+//
+// Zen 5, Xeons with AVX-512 and builds for AVX2 alone are yet to be measured with these tiles.
 
 template <class T>
 bool uses_sgemm() {
