@@ -183,6 +183,24 @@ class Linear(NamedTuple):
         return y if self.bias is None else y + self.bias
 
 
+class TransposedLinear(Linear):
+    """Linear with a weight [in, out], as JAX programs usually have it: XLA multiplies single rows faster by it."""
+    def __call__(self, x):
+        y = x @ self.weight
+        return y if self.bias is None else y + self.bias
+
+
+def with_transposed_weights(model):
+    """model, in which every Linear has its weight transposed in memory."""
+    def is_linear(node):
+        return isinstance(node, Linear)
+
+    def transposed(node):
+        return TransposedLinear(jnp.array(node.weight.T), node.bias) if is_linear(node) else node
+
+    return jax.tree.map(transposed, model, is_leaf=is_linear)
+
+
 @workload("linear/64x256->256", "ms", 64, 256, 256)
 @workload("linear/2048x256->1024", "ms", 2048, 256, 1024)
 @workload("linear/4096x1024->1024", "ms", 4096, 1024, 1024)
@@ -528,6 +546,7 @@ def greedy_decode(state, cached, batch):
         return jnp.concatenate([begin, words.T], 1)
 
     run = decode_cached if cached else decode
+    model = with_transposed_weights(model)
     if COMPARING:
         state.found(run(model, source), [])
     state.time(lambda: jax.block_until_ready(run(model, source)))
