@@ -1,5 +1,7 @@
 #include "autograd/ops/transposed_weights.h"
 
+#include <mutex>
+
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/matmul.h"
 
@@ -11,7 +13,8 @@ Tensor TransposedWeightCache::transposed(const Tensor& weight) {
     return TensorImpl::view(weight, {w.shape[1], w.shape[0]}, {w.strides[1], w.strides[0]});
   };
   if (!current_ || !kernel::has_own_product(w.dtype)) return view();
-  const std::lock_guard lock(current_->mutex_);
+  static std::mutex mutex;  // of all caches, since each is locked for less than a microsecond
+  const std::lock_guard lock(mutex);
   std::vector<Entry>& entries = current_->entries_;
   const auto matches = [&](const Entry& entry) {
     const TensorImpl& cached = TensorImpl::of(entry.weight);

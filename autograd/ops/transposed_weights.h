@@ -1,6 +1,5 @@
 #pragma once
 
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -39,7 +38,6 @@ class TransposedWeightCache {
     Tensor transposed;
   };
   inline static thread_local constinit TransposedWeightCache* current_ = nullptr;
-  std::mutex mutex_;
   std::vector<Entry> entries_;
   size_t next_ = 0;  // where the next weight probably is: every step reads them in the same order
 };

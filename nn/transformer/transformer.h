@@ -69,17 +69,7 @@ struct TransformerStack : Layer<Self> {
   /// x = layer(x, inputs..., the layer's cache) for all layers, then the norm. An error leaves the cache
   /// unchanged.
   template <class LayerCache>
-  Tensor run(Tensor x, StackCache<LayerCache>* cache, const auto&... inputs) const {
-    auto grown = cache ? cache->layers : std::vector<LayerCache>();
-    check_in(Self::kName, grown.empty() || grown.size() == layers.size(), "the cache is of ", grown.size(),
-             " layers, and there are ", layers.size());
-    grown.resize(layers.size());
-    const TransposedWeightCache::Use use(cache ? &transposed_weights_ : nullptr);
-    for (size_t i = 0; i < layers.size(); ++i) x = layers[i](x, inputs..., cache ? &grown[i] : nullptr);
-    if (norm) x = (*norm)(x);
-    if (cache) cache->layers = std::move(grown);
-    return x;
-  }
+  Tensor run(Tensor x, StackCache<LayerCache>* cache, const auto&... inputs) const;
 
  private:
   mutable TransposedWeightCache transposed_weights_;  // from the first call with a cache on
@@ -128,9 +118,7 @@ using EncoderCache = StackCache<KeyValueCache>;
 struct TransformerEncoder : TransformerStack<TransformerEncoder, TransformerEncoderLayer> {
   static constexpr const char* kName = "TransformerEncoder";
   using TransformerStack::TransformerStack;
-  Tensor forward(const Tensor& src, const AttentionOptions& self = {}, EncoderCache* cache = nullptr) const {
-    return run(src, cache, self);
-  }
+  Tensor forward(const Tensor& src, const AttentionOptions& self = {}, EncoderCache* cache = nullptr) const;
 };
 
 /// Cache of one decoder layer.
@@ -199,9 +187,7 @@ struct TransformerDecoder : TransformerStack<TransformerDecoder, TransformerDeco
   static constexpr const char* kName = "TransformerDecoder";
   using TransformerStack::TransformerStack;
   Tensor forward(const Tensor& tgt, const Tensor& memory, const AttentionOptions& self = {},
-                 const AttentionOptions& cross = {}, DecoderCache* cache = nullptr) const {
-    return run(tgt, cache, memory, self, cross);
-  }
+                 const AttentionOptions& cross = {}, DecoderCache* cache = nullptr) const;
 };
 
 /// Encoder and decoder (Vaswani et al., 2017), without embeddings, positions and the projection to words.
