@@ -18,9 +18,9 @@ std::string decimals(double x, int digits);
 std::string short_number(double x);
 
 namespace detail {
-/// What printf makes of the numbers, at most 31 characters.
+/// What printf makes of the numbers, at most 39 characters.
 std::string formatted(const char* format, auto... numbers) {
-  char text[32];
+  char text[40];
   std::snprintf(text, sizeof text, format, numbers...);
   return text;
 }
