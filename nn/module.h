@@ -37,9 +37,7 @@ class Visitor {
   /// A parameter or buffer. If not persistent, it follows to(dtype) but is not in the state dict.
   void operator()(std::string_view name, OwnedTensor& tensor, bool persistent = true);
   /// A child module.
-  void operator()(std::string_view name, Module& child) {
-    inside(name, [&] { module(path_, child); });
-  }
+  void operator()(std::string_view name, Module& child);
   /// A part that is no module.
   template <Visitable Part>
     requires(!std::is_base_of_v<Module, Part>)
@@ -120,13 +118,13 @@ class Module {
   void apply(const std::function<void(Module&)>& f);
 
   /// Adds hook(module, inputs), called before forward with the tensors among its arguments.
-  HookHandle register_forward_pre_hook(ForwardPreHook hook) { return hooks().before.add(std::move(hook)); }
+  HookHandle register_forward_pre_hook(ForwardPreHook hook);
   /// Adds hook(module, inputs, output), called after forward for each tensor that it returned; may replace
   /// it.
-  HookHandle register_forward_hook(ForwardHook hook) { return hooks().after.add(std::move(hook)); }
+  HookHandle register_forward_hook(ForwardHook hook);
   /// Adds hook(module, gradient), called in backward with the complete gradient of each tensor that forward
   /// returned; may replace it.
-  HookHandle register_backward_hook(BackwardHook hook) { return hooks().backward.add(std::move(hook)); }
+  HookHandle register_backward_hook(BackwardHook hook);
 
   std::string type_name() const;  ///< Name of the class: "Linear".
 

@@ -73,3 +73,21 @@ void ModuleCall::rethrow() const {
 }
 
 }  // namespace heed::detail
+
+namespace heed {
+
+detail::ModuleHooks& Module::hooks() {
+  std::shared_ptr<detail::ModuleHooks>& own = call_state_.hooks;
+  if (!own) own = std::make_shared<detail::ModuleHooks>(detail::ModuleHooks{this});
+  return *own;
+}
+
+HookHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
+  return hooks().before.add(std::move(hook));
+}
+
+HookHandle Module::register_forward_hook(ForwardHook hook) { return hooks().after.add(std::move(hook)); }
+
+HookHandle Module::register_backward_hook(BackwardHook hook) { return hooks().backward.add(std::move(hook)); }
+
+}  // namespace heed

@@ -56,9 +56,9 @@ class Optimizer {
   double lr(size_t group = 0) const { return const_cast<Optimizer*>(this)->lr_of(group); }
   /// Sets the learning rate of all groups, of one, or of each. If a rate is negative, throws and changes
   /// none.
-  void set_lr(double lr) { set_lr(std::vector<double>(groups(), lr)); }
+  void set_lr(double lr);
   void set_lr(size_t group, double lr);
-  void set_lr(const std::vector<double>& rates) { prepare_lr(rates).commit(); }
+  void set_lr(const std::vector<double>& rates);
   /// The first phase of set_lr: does everything that may throw.
   PreparedLoad prepare_lr(std::vector<double> rates);
   /// The momentum (SGD, RMSprop) or first beta (Adam, AdamW) of a group; null if this optimizer has none.
@@ -69,7 +69,7 @@ class Optimizer {
   StateDict state_dict() const;
   /// Resumes from the state of another optimizer of the same kind and parameters. If a name, a shape, a dtype
   /// or a number does not fit, throws and changes nothing.
-  void load_state_dict(const StateDict& state) { prepare_load(state).commit(); }
+  void load_state_dict(const StateDict& state);
   /// The first phase of a load: does everything that may throw.
   PreparedLoad prepare_load(const StateDict& state);
 
@@ -77,7 +77,7 @@ class Optimizer {
   std::weak_ptr<Optimizer> weak() const { return self_; }
 
  protected:
-  explicit Optimizer(const char* name) : name_(name) {}
+  explicit Optimizer(const char* name);
   /// Throws if there are no parameters, or one is not a floating leaf or is already in a group.
   void add_group(const std::vector<Tensor>& params);
 
@@ -98,7 +98,7 @@ class Optimizer {
 
   std::vector<Entry> entries_;
   size_t groups_ = 0;
-  std::shared_ptr<Optimizer> self_{this, [](Optimizer*) {}};  // owns nothing
+  std::shared_ptr<Optimizer> self_;  // owns nothing
 };
 
 /// The optimizer of an update rule. A rule is an options struct with a member `lr` and

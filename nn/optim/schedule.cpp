@@ -1,5 +1,8 @@
 #include "nn/optim/schedule.h"
 
+#include <cmath>
+#include <numbers>
+
 namespace heed {
 
 Schedule::Schedule(Optimizer& optimizer, Rate rate, Momentum momentum)
@@ -26,10 +29,58 @@ PreparedLoad Schedule::prepare_epoch(int64_t epoch) {
   });
 }
 
-double Schedule::positive(const char* schedule, const char* name, int64_t value) {
+// An option as a number to divide by.
+static double positive(const char* schedule, const char* name, int64_t value) {
   check(value > 0, schedule, ": ", name, " is ", value, "; it must be at least 1");
   return static_cast<double>(value);
 }
+
+StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma)
+    : Schedule(optimizer, [=](double t, double base, size_t) {
+        return base * std::pow(gamma, std::floor(t / positive("StepLR", "step_size", step_size)));
+      }) {}
+
+MultiStepLR::MultiStepLR(Optimizer& optimizer, const std::vector<int64_t>& milestones, double gamma)
+    : Schedule(optimizer, [=](double t, double base, size_t) {
+        for (const int64_t milestone : milestones)
+          if (static_cast<double>(milestone) <= t) base *= gamma;
+        return base;
+      }) {}
+
+ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma)
+    : Schedule(optimizer, [=](double t, double base, size_t) { return base * std::pow(gamma, t); }) {}
+
+LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, int64_t total_iters)
+    : Schedule(optimizer, [=](double t, double base, size_t) {
+        const double part = std::min(1.0, t / positive("LinearLR", "total_iters", total_iters));
+        return base * (start_factor + (end_factor - start_factor) * part);
+      }) {}
+
+CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min)
+    : Schedule(optimizer, [=](double t, double base, size_t) {
+        const double angle = std::numbers::pi * t / positive("CosineAnnealingLR", "T_max", T_max);
+        return eta_min + (base - eta_min) * (1 + std::cos(angle)) / 2;
+      }) {}
+
+LambdaLR::LambdaLR(Optimizer& optimizer, const Factor& factor)
+    : LambdaLR(optimizer, std::vector(optimizer.groups(), factor)) {}
+
+LambdaLR::LambdaLR(Optimizer& optimizer, const std::vector<Factor>& factors)
+    : Schedule(optimizer, [=](double t, double base, size_t group) {
+        check(group < factors.size(), "LambdaLR: there are ", factors.size(), " factors and more groups");
+        return base * factors[group](static_cast<int64_t>(t));
+      }) {}
+
+WarmupLR::WarmupLR(Optimizer& optimizer, int64_t steps)
+    : Schedule(optimizer, [=](double t, double base, size_t) {
+        return base * std::min(1.0, (t + 1) / positive("WarmupLR", "steps", steps));
+      }) {}
+
+NoamLR::NoamLR(Optimizer& optimizer, int64_t width, int64_t warmup)
+    : Schedule(optimizer, [=](double t, double base, size_t) {
+        const double rise = (t + 1) * std::pow(positive("NoamLR", "warmup", warmup), -1.5);
+        return base / std::sqrt(positive("NoamLR", "width", width)) * std::min(1 / std::sqrt(t + 1), rise);
+      }) {}
 
 // The rate or momentum at step t. It goes from `first` to `peak` and then to `last`. With three phases it
 // returns to `first` after the peak.
@@ -64,6 +115,9 @@ static Schedule::Momentum one_cycle_momentum(const OneCycleOptions& o) {
   if (!o.cycle_momentum) return nullptr;
   return [o](double t) { return one_cycle(o, t, o.max_momentum, o.base_momentum, o.max_momentum); };
 }
+
+OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, const OneCycleOptions& options)
+    : OneCycleLR(optimizer, std::vector<double>(optimizer.groups(), max_lr), options) {}
 
 OneCycleLR::OneCycleLR(Optimizer& optimizer, const std::vector<double>& max_lr,
                        const OneCycleOptions& options)

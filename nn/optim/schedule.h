@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cmath>
-#include <numbers>
-
 #include "nn/optim/optimizer.h"
 
 /// Learning rates that change during training.
@@ -36,10 +33,6 @@ class Schedule {
   /// The first phase of set_epoch: does everything that may throw.
   PreparedLoad prepare_epoch(int64_t epoch);
 
- protected:
-  /// Returns an option as a number to divide by. Throws if it is below 1.
-  static double positive(const char* schedule, const char* name, int64_t value);
-
  private:
   std::weak_ptr<Optimizer> optimizer_;
   Rate rate_;
@@ -50,75 +43,46 @@ class Schedule {
 
 /// base gamma^floor(t / step_size)
 struct StepLR : Schedule {
-  StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1)
-      : Schedule(optimizer, [=](double t, double base, size_t) {
-          return base * std::pow(gamma, std::floor(t / positive("StepLR", "step_size", step_size)));
-        }) {}
+  StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1);
 };
 
 /// base gamma^(number of milestones at or before t)
 struct MultiStepLR : Schedule {
-  MultiStepLR(Optimizer& optimizer, const std::vector<int64_t>& milestones, double gamma = 0.1)
-      : Schedule(optimizer, [=](double t, double base, size_t) {
-          for (const int64_t milestone : milestones)
-            if (static_cast<double>(milestone) <= t) base *= gamma;
-          return base;
-        }) {}
+  MultiStepLR(Optimizer& optimizer, const std::vector<int64_t>& milestones, double gamma = 0.1);
 };
 
 /// base gamma^t
 struct ExponentialLR : Schedule {
-  ExponentialLR(Optimizer& optimizer, double gamma)
-      : Schedule(optimizer, [=](double t, double base, size_t) { return base * std::pow(gamma, t); }) {}
+  ExponentialLR(Optimizer& optimizer, double gamma);
 };
 
 /// base (start_factor + (end_factor - start_factor) min(1, t / total_iters))
 struct LinearLR : Schedule {
   explicit LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1,
-                    int64_t total_iters = 5)
-      : Schedule(optimizer, [=](double t, double base, size_t) {
-          const double part = std::min(1.0, t / positive("LinearLR", "total_iters", total_iters));
-          return base * (start_factor + (end_factor - start_factor) * part);
-        }) {}
+                    int64_t total_iters = 5);
 };
 
 /// eta_min + (base - eta_min) (1 + cos(pi t / T_max)) / 2
 struct CosineAnnealingLR : Schedule {
-  CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0)
-      : Schedule(optimizer, [=](double t, double base, size_t) {
-          const double angle = std::numbers::pi * t / positive("CosineAnnealingLR", "T_max", T_max);
-          return eta_min + (base - eta_min) * (1 + std::cos(angle)) / 2;
-        }) {}
+  CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0);
 };
 
 /// base factor(t), with one factor for all groups or one for each.
 struct LambdaLR : Schedule {
   using Factor = std::function<double(int64_t t)>;
-  LambdaLR(Optimizer& optimizer, const Factor& factor)
-      : LambdaLR(optimizer, std::vector(optimizer.groups(), factor)) {}
-  LambdaLR(Optimizer& optimizer, const std::vector<Factor>& factors)
-      : Schedule(optimizer, [=](double t, double base, size_t group) {
-          check(group < factors.size(), "LambdaLR: there are ", factors.size(), " factors and more groups");
-          return base * factors[group](static_cast<int64_t>(t));
-        }) {}
+  LambdaLR(Optimizer& optimizer, const Factor& factor);
+  LambdaLR(Optimizer& optimizer, const std::vector<Factor>& factors);
 };
 
 /// base min(1, (t + 1) / steps)
 struct WarmupLR : Schedule {
-  WarmupLR(Optimizer& optimizer, int64_t steps)
-      : Schedule(optimizer, [=](double t, double base, size_t) {
-          return base * std::min(1.0, (t + 1) / positive("WarmupLR", "steps", steps));
-        }) {}
+  WarmupLR(Optimizer& optimizer, int64_t steps);
 };
 
 /// base width^-1/2 min((t + 1)^-1/2, (t + 1) warmup^-3/2): the rate of "Attention is all you need", where
 /// width is the size of the model's embeddings and warmup the number of steps in which the rate rises.
 struct NoamLR : Schedule {
-  NoamLR(Optimizer& optimizer, int64_t width, int64_t warmup)
-      : Schedule(optimizer, [=](double t, double base, size_t) {
-          const double rise = (t + 1) * std::pow(positive("NoamLR", "warmup", warmup), -1.5);
-          return base / std::sqrt(positive("NoamLR", "width", width)) * std::min(1 / std::sqrt(t + 1), rise);
-        }) {}
+  NoamLR(Optimizer& optimizer, int64_t width, int64_t warmup);
 };
 
 /// Options of OneCycleLR.
@@ -143,8 +107,7 @@ struct OneCycleOptions {
 /// There is one max_lr for all groups or one for each. Throws at a step beyond total_steps. If the optimizer
 /// has no momentum, only the rate changes.
 struct OneCycleLR : Schedule {
-  OneCycleLR(Optimizer& optimizer, double max_lr, const OneCycleOptions& options)
-      : OneCycleLR(optimizer, std::vector<double>(optimizer.groups(), max_lr), options) {}
+  OneCycleLR(Optimizer& optimizer, double max_lr, const OneCycleOptions& options);
   OneCycleLR(Optimizer& optimizer, const std::vector<double>& max_lr, const OneCycleOptions& options);
 };
 
