@@ -22,5 +22,4 @@
 #include "autograd/ops/shape.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/ops/sort.h"
-#include "autograd/ops/transposed_weights.h"
 #include "tensor/create.h"

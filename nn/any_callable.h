@@ -28,7 +28,7 @@ class AnyCallable {
   AnyCallable(const AnyCallable&) = default;
   AnyCallable(AnyCallable&&) noexcept = default;
   AnyCallable& operator=(const AnyCallable& other) {
-    if (!assign_(held_, other.held_)) *this = AnyCallable(other);
+    if (this != &other && !assign_(held_, other.held_)) *this = AnyCallable(other);
     return *this;
   }
   AnyCallable& operator=(AnyCallable&&) noexcept = default;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "tensor/error.h"
 #include "tensor/memory.h"
 #include "tensor/ref.h"
@@ -22,6 +24,7 @@ class Storage {
     ++version;
     writer = op;
     writer_line = line;
+    derived = nullptr;
   }
   void release() noexcept;  ///< Frees it.
 
@@ -31,6 +34,7 @@ class Storage {
   int64_t version = 0;           ///< Number of writes.
   const char* writer = nullptr;  ///< Name of the operation that wrote last.
   SourceLocation writer_line;
+  std::shared_ptr<void> derived;  ///< Computed from the values, until the next write: transposed_weights.h.
 
  private:
   explicit Storage(int64_t size) : bytes(size) {}

@@ -3,8 +3,8 @@
 #include "autograd/node.h"
 #include "autograd/ops/matmul.h"
 #include "autograd/ops/shape.h"
-#include "autograd/ops/transposed_weights.h"
 #include "tensor/aligned.h"
+#include "tensor/kernels/transposed_weights.h"
 
 namespace heed {
 
@@ -73,7 +73,8 @@ Tensor linear(Operand x, Operand weight, Operand bias) {
           "; the bias must be [", out, "]");
   }
   const Tensor matrix = x->dim() > 1 ? x.tensor() : unsqueeze(x->detach(), 0);
-  Tensor y = kernel::matmul(matrix, TransposedWeightCache::transposed(weight), bias);
+  const bool recorded = heed::grad_enabled() && weight->requires_grad();
+  Tensor y = kernel::matmul(matrix, kernel::transposed_weight(weight, matrix, !recorded), bias);
   if (x->dim() == 1) y = TensorImpl::view(y, {out});
   return record(
       "linear", std::move(y),

@@ -94,7 +94,6 @@ Tensor TransformerStack<Self, LayerType>::run(Tensor x, StackCache<LayerCache>* 
   check_in(Self::kName, grown.empty() || grown.size() == layers.size(), "the cache is of ", grown.size(),
            " layers, and there are ", layers.size());
   grown.resize(layers.size());
-  const TransposedWeightCache::Use use(cache ? &transposed_weights_ : nullptr);
   for (size_t i = 0; i < layers.size(); ++i) x = layers[i](x, inputs..., cache ? &grown[i] : nullptr);
   if (norm) x = (*norm)(x);
   if (cache) cache->layers = std::move(grown);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "autograd/ops/transposed_weights.h"
 #include "nn/attention/multi_head.h"
 #include "nn/layers/norm.h"
 
@@ -70,9 +69,6 @@ struct TransformerStack : Layer<Self> {
   /// unchanged.
   template <class LayerCache>
   Tensor run(Tensor x, StackCache<LayerCache>* cache, const auto&... inputs) const;
-
- private:
-  mutable TransposedWeightCache transposed_weights_;  // from the first call with a cache on
 };
 
 /// Self-attention, then a feed-forward part for each position. Each adds to its input, with a LayerNorm

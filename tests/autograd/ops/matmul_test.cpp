@@ -1,7 +1,6 @@
 // Covers what the rows of op_cases.cpp do not: ranks, messages, gradients of every form.
 
 #include "tensor/kernels/matmul.h"
-#include "autograd/ops/transposed_weights.h"
 #include "tests/support/expect.h"
 
 TEST_CASE("matmul: result shapes for every rank") {
@@ -105,40 +104,4 @@ TEST_CASE("matmul: operands expanded with stride 0") {
   const Tensor x = randn({3, 4, 5}, float64).requires_grad_();
   sum(matmul(x, b)).backward();
   CHECK(largest_difference(x.grad(), expand(sum(b, 1), {3, 4, 5})) < 1e-12);
-}
-
-TEST_CASE("TransposedWeightCache: linear gives the same bits and gradients, and sees writes") {
-  manual_seed(3);
-  const Tensor a = randn({48, 40}), b = randn({40, 48}), bias = randn({48}), x = randn({3, 40}),
-               row = randn({40});
-  const Tensor top = narrow(a, 0, 0, 24), bottom = narrow(a, 0, 24, 24), wide = randn({4, 5}, float64);
-  const auto results = [&] {
-    return std::vector{values(linear(x, a, bias)),      values(linear(row, a, bias)),
-                       values(linear(x, top)),          values(linear(x, bottom)),
-                       values(linear(x, transpose(b))), values(linear(randn({2, 5}, float64) * 0 + 1, wide))};
-  };
-  TransposedWeightCache kept;
-  for (int step = 0; step < 3; ++step) {
-    const auto expected = results();
-    {
-      const TransposedWeightCache::Use use(&kept);
-      CHECK(results() == expected);
-      CHECK(results() == expected);
-      CHECK(TransposedWeightCache::transposed(a).is_contiguous() == kernel::has_own_product(float32));
-      CHECK_FALSE(TransposedWeightCache::transposed(wide).is_contiguous());
-      const TransposedWeightCache::Use none(nullptr);
-      CHECK_FALSE(TransposedWeightCache::transposed(a).is_contiguous());
-    }
-    CHECK_FALSE(TransposedWeightCache::transposed(a).is_contiguous());
-    const NoGrad guard;
-    mul_(a, 2);
-    copy_(b, randn({40, 48}));
-    if (step == 1) kept = TransposedWeightCache(kept);
-  }
-
-  const Tensor w = randn({48, 40}).requires_grad_(), in = randn({3, 40}).requires_grad_(), g = randn({3, 48});
-  const auto gradients = [&] { return grad({linear(in, w)}, {in, w}, {.grad_outputs = {g}}); };
-  const auto expected = gradients();
-  const TransposedWeightCache::Use use(&kept);
-  for (size_t i = 0; i < 2; ++i) CHECK(values(gradients()[i]) == values(expected[i]));
 }
