@@ -13,9 +13,9 @@
 //
 //                     keys j
 //               +-----------+-----------+-----------+
-//   queries i   |  tile  -> |  ->       |           |    a thread processes a strip of kRows queries,
-//               +-----------+-----------+-----------+    tile by tile; when causal, no further than
-//               |           |           |           |    the diagonal
+//   queries i   |  tile     |     |     |           |    a thread takes kColumns keys after the other,
+//               +---- | ----+---- v ----+-----------+    packs them, and goes down the tiles of its
+//               |     v     |           |           |    queries; when causal, from the diagonal on
 //               +-----------+-----------+-----------+
 //
 // The softmax of a row whose scores arrive tile by tile (Milakov and Gimelshein 2018; Dao and others 2022)
@@ -39,7 +39,7 @@
 namespace heed::kernel {
 namespace {
 
-constexpr int64_t kRows = 128, kColumns = 512;
+constexpr int64_t kRows = 96, kColumns = 256;
 
 // Counts products of [Tq, n] and [n, Tk] in every head, where the n add up to `width`. Returns the number of
 // multiplications in one head.
@@ -50,15 +50,28 @@ double count_products(const AttentionSizes& sizes, int64_t width) {
   return per_head;
 }
 
-// Calls f(head, part, memory) for all parts of all heads. Threads share them. `work` is the number of
-// multiplications in a head; the memory holds a strip of queries and `tiles` tiles.
+// The strips of kRows queries that one thread computes in one head: first, first + step, ...
+struct Share {
+  int64_t head, first, step;
+};
+
+// The number of shares of a head, so that threads share the work of few heads too. It depends on the sizes
+// alone, as the sums over the queries do: see Note [Same bits] in tensor/parallel.h.
+int64_t shares_of(const AttentionSizes& sizes) {
+  return std::clamp<int64_t>(8 / std::max<int64_t>(1, sizes.heads), 1,
+                             std::max<int64_t>(1, ceil_div(sizes.Tq, kRows)));
+}
+
+// Calls f(share, memory) for all shares of all heads. Threads share them. `work` is the number of
+// multiplications in a head; the memory holds `tiles` tiles.
 template <class T, class F>
-void each_part(const AttentionSizes& sizes, int64_t parts, double work, int64_t tiles, const F& f) {
-  const Shape shape{std::min(kRows, sizes.Tq), sizes.D + tiles * std::min(kColumns, sizes.Tk)};
-  const int64_t block = products_per_block(work / static_cast<double>(std::max<int64_t>(1, parts)));
-  parallel_for(sizes.heads * parts, block, [&](int64_t begin, int64_t end) {
+void each_share(const AttentionSizes& sizes, double work, int64_t tiles, const F& f) {
+  const Shape shape{tiles, std::min(kRows, sizes.Tq), std::min(kColumns, sizes.Tk)};
+  const int64_t shares = shares_of(sizes), block = products_per_block(work / static_cast<double>(shares));
+  parallel_for(sizes.heads * shares, block, [&](int64_t begin, int64_t end) {
     const Tensor memory = Tensor::empty(shape, dtype_of<T>);
-    for (int64_t task = begin; task < end; ++task) f(task / parts, task % parts, memory.mutable_data<T>());
+    for (int64_t task = begin; task < end; ++task)
+      f(Share{task / shares, task % shares, shares}, memory.mutable_data<T>());
   });
 }
 
@@ -86,27 +99,38 @@ struct Inputs {
   const Matrices<const bool> allowed{rule.allowed, sizes.lead, sizes.Tq, sizes.Tk};
   const T scale = static_cast<T>(rule.scale);
 
-  // The number of queries in the strip from i on.
-  int64_t rows(int64_t i) const { return std::min(kRows, sizes.Tq - i); }
+  // Calls f(i, rows) for the strips of queries of the share.
+  template <class F>
+  void each_strip(const Share& share, const F& f) const {
+    for (int64_t i = share.first * kRows; i < sizes.Tq; i += share.step * kRows)
+      f(i, std::min(kRows, sizes.Tq - i));
+  }
   // How many of the tile's keys its query r may attend to by its position.
   int64_t seen(const Tile& t, int64_t r) const {
     return std::clamp<int64_t>(rule.past + t.i + r + 1 - t.j, 0, t.columns);
   }
 
-  // Calls f(tile, scores) for the tiles of the strip of queries from i on, up to the last key that one of
-  // them may attend to. Tiles in which no key may be attended to are skipped. The memory holds the strip,
-  // scaled, which costs less than to scale the scores; the scores; and then what f puts there.
-  template <class F>
-  void each_tile(int64_t head, int64_t i, T* memory, const F& f) const {
-    const Matrix<T> scaled{memory, sizes.D, 1};
-    const Matrix<const T> q_i = q[head].block(i, 0);
-    for (int64_t r = 0; r < rows(i); ++r)
-      for (int64_t d = 0; d < sizes.D; ++d) *scaled.at(r, d) = scale * *q_i.at(r, d);
-    const int64_t keys = std::min(sizes.Tk, rule.past + i + rows(i));
-    for (int64_t j = 0; j < keys; j += kColumns) {
-      const Tile t{i, rows(i), j, std::min(kColumns, keys - j)};
-      const Matrix<T> s{scaled.at(t.rows, 0), t.columns, 1};
-      if (any_allowed(head, t)) f(t, scores(head, t, scaled, s));
+  // The matrices that a tile takes in the memory of a share.
+  Matrix<T> place(T* memory, int64_t number) const {
+    const int64_t columns = std::min(kColumns, sizes.Tk);
+    return {memory + number * std::min(kRows, sizes.Tq) * columns, columns, 1};
+  }
+
+  // Calls take(j, columns) for kColumns keys after the other, and then f(tile, scores) for the tiles of the
+  // share's queries, if a query of the tile may attend to one of its keys. The scores are in the first place.
+  template <class Take, class F>
+  void each_tile(const Share& share, T* memory, const Take& take, const F& f) const {
+    ReusedMatrix<T> scaled;
+    for (int64_t j = 0; j < std::min(sizes.Tk, rule.past + sizes.Tq); j += kColumns) {
+      const int64_t columns = std::min(kColumns, sizes.Tk - j);
+      scaled.set(ceil_div(sizes.Tq, share.step), sizes.D, columns, scale,
+                 k[share.head].block(j, 0).transposed());
+      take(j, columns);
+      each_strip(share, [&](int64_t i, int64_t rows) {
+        const Tile t{i, rows, j, std::min(columns, rule.past + i + rows - j)};
+        if (t.columns > 0 && any_allowed(share.head, t))
+          f(t, scores(share.head, t, scaled, place(memory, 0)));
+      });
     }
   }
 
@@ -119,10 +143,10 @@ struct Inputs {
   }
 
   // s = the scores of the tile, -inf for keys that may not be attended to
-  const Matrix<T>& scores(int64_t head, const Tile& t, const Matrix<T>& scaled, const Matrix<T>& s) const {
+  Matrix<T> scores(int64_t head, const Tile& t, const ReusedMatrix<T>& scaled, const Matrix<T>& s) const {
     const Matrix<const bool> a = allowed[head].block(t.i, t.j);
     const Matrix<const T> b = bias[head].block(t.i, t.j);
-    gemm_tile<T>(t.rows, t.columns, sizes.D, 1, scaled, k[head].block(t.j, 0).transposed(), {}, s);
+    scaled.multiply(t.rows, t.columns, sizes.D, q[head].block(t.i, 0), {}, s);
     for (int64_t r = 0; r < t.rows; ++r) {
       T* row = s.at(r, 0);
       if (b.data)
@@ -134,14 +158,14 @@ struct Inputs {
     return s;
   }
 
-  // The factors of dropout for the tile's weights; null without dropout. They are drawn together if the rows
-  // of the tile are whole.
-  const T* factors(int64_t head, const Tile& t, T* memory) const {
-    if (rule.dropout.p() == 0) return nullptr;
+  // The factors of dropout for the tile's weights; without data if there is no dropout. They are drawn
+  // together if the rows of the tile are whole.
+  Matrix<const T> factors(int64_t head, const Tile& t, const Matrix<T>& f) const {
+    if (rule.dropout.p() == 0) return {};
     const int64_t rows = t.columns == sizes.Tk ? 1 : t.rows, n = t.rows / rows * t.columns;
     for (int64_t r = 0; r < rows; ++r)
-      rule.dropout.draw((head * sizes.Tq + t.i + r) * sizes.Tk + t.j, n, memory + r * n);
-    return memory;
+      rule.dropout.draw((head * sizes.Tq + t.i + r) * sizes.Tk + t.j, n, f.at(r, 0));
+    return f;
   }
 };
 
@@ -168,33 +192,40 @@ struct RunningSoftmax {
   }
 };
 
-// y and log_totals of the strip of queries from i on.
+// y and log_totals [Tq] of the share's queries.
 template <class T>
-void forward_strip(const Inputs<T>& in, int64_t head, int64_t i, T* memory, const Matrix<T>& y,
-                   T* log_totals) {
-  const int64_t rows = in.rows(i), Dv = in.sizes.Dv;
-  RunningSoftmax<T> softmax[kRows];
-  clear(y, rows, Dv);
-  in.each_tile(head, i, memory, [&](const Tile& t, const Matrix<T>& p) {
-    for (int64_t r = 0; r < rows; ++r) {
+void forward_share(const Inputs<T>& in, const Share& share, T* memory, const Matrix<T>& y, T* log_totals) {
+  const int64_t Tq = in.sizes.Tq, Dv = in.sizes.Dv;
+  std::vector<RunningSoftmax<T>> softmax(static_cast<size_t>(Tq));
+  ReusedMatrix<T> values;
+  in.each_strip(share, [&](int64_t i, int64_t rows) { clear(y.block(i, 0), rows, Dv); });
+  const auto take = [&](int64_t j, int64_t columns) {
+    values.set(ceil_div(Tq, share.step), columns, Dv, 1, in.v[share.head].block(j, 0));
+  };
+  in.each_tile(share, memory, take, [&](const Tile& t, const Matrix<T>& p) {
+    const Matrix<T> y_i = y.block(t.i, 0);
+    for (int64_t r = 0; r < t.rows; ++r) {
       // The sum is over the keys that are seen, so that its bits are those of a query without other keys.
       const int64_t seen = in.seen(t, r);
-      const T shrink = softmax[r].update(seen, p.at(r, 0));
+      const T shrink = softmax[static_cast<size_t>(t.i + r)].update(seen, p.at(r, 0));
       std::fill(p.at(r, seen), p.at(r, t.columns), T(0));
       if (shrink != 1)
-        for (int64_t c = 0; c < Dv; ++c) y.at(r, 0)[c] *= shrink;
+        for (int64_t c = 0; c < Dv; ++c) y_i.at(r, 0)[c] *= shrink;
     }
-    if (const T* factors = in.factors(head, t, p.at(rows, 0))) {
-      HEED_VECTORIZE
-      for (int64_t c = 0; c < rows * t.columns; ++c) p.data[c] *= factors[c];
-    }
-    gemm_tile<T>(rows, Dv, t.columns, 1, p, in.v[head].block(t.j, 0), y, y);
+    if (const Matrix<const T> factors = in.factors(share.head, t, in.place(memory, 1)); factors.data)
+      for (int64_t r = 0; r < t.rows; ++r) {
+        HEED_VECTORIZE
+        for (int64_t c = 0; c < t.columns; ++c) p.at(r, 0)[c] *= factors.at(r, 0)[c];
+      }
+    values.multiply(t.rows, Dv, t.columns, p, y_i, y_i);
   });
-  for (int64_t r = 0; r < rows; ++r) {
-    const T factor = softmax[r].factor();
-    for (int64_t c = 0; c < Dv; ++c) y.at(r, 0)[c] *= factor;
-    log_totals[r] = softmax[r].log_total();
-  }
+  in.each_strip(share, [&](int64_t i, int64_t rows) {
+    for (int64_t r = i; r < i + rows; ++r) {
+      const T factor = softmax[static_cast<size_t>(r)].factor();
+      for (int64_t c = 0; c < Dv; ++c) y.at(r, 0)[c] *= factor;
+      log_totals[r] = softmax[static_cast<size_t>(r)].log_total();
+    }
+  });
 }
 
 // One query: turns its scores p into weights, times their factors if there are any, and ds from g . v_j into
@@ -204,7 +235,7 @@ void score_gradients(int64_t n, T scale, T log_total, T gy, const T* factors, T*
   const auto run = [=](auto factor) {
     HEED_VECTORIZE
     for (int64_t c = 0; c < n; ++c) {
-      const T weight = math::exp(p[c] - log_total), f = factor(c);
+      const T weight = math::exp_below(p[c] - log_total), f = factor(c);
       p[c] = f * weight;
       ds[c] = scale * weight * (f * ds[c] - gy);
     }
@@ -220,27 +251,36 @@ struct Backward {
   const Matrix<const T> log_totals;  // [heads, Tq]
   const Matrices<T> dq;
 
-  // dq of the strip of queries from i on. Adds its parts to dk and dv of the head.
-  void strip(int64_t head, int64_t i, T* memory, const Matrix<T>& dk, const Matrix<T>& dv) const {
-    const int64_t rows = in.rows(i), D = in.sizes.D, Dv = in.sizes.Dv;
-    const Matrix<const T> q_i = in.q[head].block(i, 0), g_i = g[head].block(i, 0), y_i = y[head].block(i, 0);
-    const Matrix<T> dq_i = dq[head].block(i, 0);
-    T gy[kRows];  // g_i . y_i
-    for (int64_t r = 0; r < rows; ++r)
-      gy[r] = static_cast<T>(sum_line(Dv, std::multiplies<>(), g_i.at(r, 0), y_i.at(r, 0)));
-    clear(dq_i, rows, D);
-    in.each_tile(head, i, memory, [&](const Tile& t, const Matrix<T>& p) {
-      const Matrix<T> ds{p.at(rows, 0), t.columns, 1};
-      const Matrix<const T> k_j = in.k[head].block(t.j, 0), v_j = in.v[head].block(t.j, 0);
-      const Matrix<T> dk_j = dk.block(t.j, 0), dv_j = dv.block(t.j, 0);
-      gemm_tile<T>(rows, t.columns, Dv, 1, g_i, v_j.transposed(), {}, ds);
-      const T* factors = in.factors(head, t, ds.at(rows, 0));
-      for (int64_t r = 0; r < rows; ++r)
-        score_gradients(t.columns, in.scale, *log_totals.at(head, i + r), gy[r],
-                        factors ? factors + r * t.columns : nullptr, p.at(r, 0), ds.at(r, 0));
-      gemm_tile<T>(t.columns, Dv, rows, 1, p.transposed(), g_i, dv_j, dv_j);
-      gemm_tile<T>(t.columns, D, rows, 1, ds.transposed(), q_i, dk_j, dk_j);
-      gemm_tile<T>(rows, D, t.columns, 1, ds, k_j, dq_i, dq_i);
+  // dq of the share's queries, and what they add to dk and dv of the head.
+  void compute(const Share& share, T* memory, const Matrix<T>& dk, const Matrix<T>& dv) const {
+    const int64_t head = share.head, Tq = in.sizes.Tq, Tk = in.sizes.Tk, D = in.sizes.D, Dv = in.sizes.Dv;
+    const int64_t queries = ceil_div(Tq, share.step);
+    clear(dk, Tk, D);
+    clear(dv, Tk, Dv);
+    std::vector<T> gy(static_cast<size_t>(Tq));  // g_i . y_i
+    in.each_strip(share, [&](int64_t i, int64_t rows) {
+      clear(dq[head].block(i, 0), rows, D);
+      for (int64_t r = i; r < i + rows; ++r)
+        gy[static_cast<size_t>(r)] =
+            static_cast<T>(sum_line(Dv, std::multiplies<>(), g[head].at(r, 0), y[head].at(r, 0)));
+    });
+    ReusedMatrix<T> keys, values;
+    const auto take = [&](int64_t j, int64_t columns) {
+      keys.set(queries, columns, D, 1, in.k[head].block(j, 0));
+      values.set(queries, Dv, columns, 1, in.v[head].block(j, 0).transposed());
+    };
+    in.each_tile(share, memory, take, [&](const Tile& t, const Matrix<T>& p) {
+      const Matrix<T> ds = in.place(memory, 1);
+      const Matrix<const T> q_i = in.q[head].block(t.i, 0), g_i = g[head].block(t.i, 0);
+      const Matrix<T> dq_i = dq[head].block(t.i, 0), dk_j = dk.block(t.j, 0), dv_j = dv.block(t.j, 0);
+      values.multiply(t.rows, t.columns, Dv, g_i, {}, ds);
+      const Matrix<const T> factors = in.factors(head, t, in.place(memory, 2));
+      for (int64_t r = 0; r < t.rows; ++r)
+        score_gradients(t.columns, in.scale, *log_totals.at(head, t.i + r), gy[static_cast<size_t>(t.i + r)],
+                        factors.at(r, 0), p.at(r, 0), ds.at(r, 0));
+      gemm_tile<T>(t.columns, Dv, t.rows, 1, p.transposed(), g_i, dv_j, dv_j);
+      gemm_tile<T>(t.columns, D, t.rows, 1, ds.transposed(), q_i, dk_j, dk_j);
+      keys.multiply(t.rows, D, t.columns, ds, dq_i, dq_i);
     });
   }
 };
@@ -266,27 +306,23 @@ AttentionResult attention(const Tensor& q, const Tensor& k, const Tensor& v, con
     const Inputs<T> in{sizes, rule, for_products(q), for_products(k), for_products(v)};
     const Matrices<T> y(out.y);
     const Matrix<T> log_totals = Matrices<T>(out.log_totals)[0];
-    each_part<T>(sizes, ceil_div(sizes.Tq, kRows), work, rule.dropout.p() > 0 ? 2 : 1,
-                 [&](int64_t head, int64_t strip, T* memory) {
-                   const int64_t i = strip * kRows;
-                   forward_strip(in, head, i, memory, y[head].block(i, 0), log_totals.at(head, i));
-                 });
+    each_share<T>(sizes, work, rule.dropout.p() > 0 ? 2 : 1, [&](const Share& share, T* memory) {
+      forward_share(in, share, memory, y[share.head], log_totals.at(share.head, 0));
+    });
   });
   return out;
 }
 
-// The gradient of a key is a sum over all queries. So that threads share the work of few heads too, the
-// strips of queries are distributed among a number of shares that depends on the sizes alone. Each share
-// computes its own dk and dv, and they are added in order: see Note [Same bits] in tensor/parallel.h.
+// The gradient of a key is a sum over all queries: each share computes its own dk and dv, and they are added
+// in order.
 AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
                                       const AttentionRule& rule, const AttentionResult& forward) {
   if (reference_mode()) return plain::attention_backward(g, q, k, v, rule, forward);
   const AttentionSizes sizes(q, k, v, rule);
   const double work = count_products(sizes, 2 * (sizes.D + sizes.Dv) + sizes.D);
-  const int64_t heads = sizes.heads, Tk = sizes.Tk, strips = ceil_div(sizes.Tq, kRows);
-  const int64_t shares = std::max<int64_t>(1, std::min(8 / std::max<int64_t>(1, heads), strips));
+  const int64_t shares = shares_of(sizes);
   const auto empty_shares = [&](int64_t columns, const Tensor& x) {
-    Shape shape = sizes.shape(Tk, columns);
+    Shape shape = sizes.shape(sizes.Tk, columns);
     if (shares > 1) shape.insert(0, shares);
     return empty_like_rows(shape, x);
   };
@@ -300,14 +336,10 @@ AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Te
                                Matrices<const T>(y, sizes.lead, sizes.Tq, sizes.Dv),
                                Matrices<const T>(forward.log_totals)[0], Matrices<T>(dq)};
     const Matrices<T> dks(all_dk), dvs(all_dv);
-    each_part<T>(sizes, shares, work, rule.dropout.p() > 0 ? 3 : 2,
-                 [&](int64_t head, int64_t share, T* memory) {
-                   const Matrix<T> dk = dks[share * heads + head], dv = dvs[share * heads + head];
-                   clear(dk, Tk, sizes.D);
-                   clear(dv, Tk, sizes.Dv);
-                   for (int64_t strip = share; strip < strips; strip += shares)
-                     backward.strip(head, strip * kRows, memory, dk, dv);
-                 });
+    each_share<T>(sizes, work, rule.dropout.p() > 0 ? 3 : 2, [&](const Share& share, T* memory) {
+      const int64_t part = share.first * sizes.heads + share.head;
+      backward.compute(share, memory, dks[part], dvs[part]);
+    });
   });
   const auto joined = [&](const Tensor& parts) { return shares > 1 ? sum(parts, {0}, false) : parts; };
   return {dq, joined(all_dk), joined(all_dv)};

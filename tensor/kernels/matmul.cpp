@@ -253,6 +253,26 @@ template void gemm_tile(int64_t, int64_t, int64_t, float, Matrix<const float>, M
 template void gemm_tile(int64_t, int64_t, int64_t, double, Matrix<const double>, Matrix<const double>,
                         Matrix<const double>, Matrix<double>);
 
+template <class T>
+void ReusedMatrix<T>::set(int64_t rows, int64_t k, int64_t m, T alpha, Matrix<const T> b) {
+  alpha_ = alpha;
+  b_ = b;
+  is_packed_ = uses_sgemm<T>() && rows > (b.col_step == 1 ? 32 : 1) && k > 0 && m > 0;
+  if constexpr (std::is_same_v<T, float>)
+    if (is_packed_) packed_.pack(k, m, alpha, b);
+}
+
+template <class T>
+void ReusedMatrix<T>::multiply(int64_t n, int64_t m, int64_t k, Matrix<const T> a, Matrix<const T> start,
+                               Matrix<T> out) const {
+  if constexpr (std::is_same_v<T, float>)
+    if (is_packed_) return packed_.multiply(n, m, k, a, start, out);
+  gemm_tile<T>(n, m, k, alpha_, a, b_, start, out);
+}
+
+template class ReusedMatrix<float>;
+template class ReusedMatrix<double>;
+
 Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start, double alpha) {
   const int64_t n = a.size(-2), k = a.size(-1), m = b.size(-1);
   Tensor out = Tensor::empty(matrix_shape(broadcast_shapes(leading(a), leading(b)), n, m), a.dtype());

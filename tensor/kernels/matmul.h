@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tensor/kernels/loop.h"
+#include "tensor/kernels/product.h"
 
 namespace heed::kernel {
 
@@ -74,6 +74,24 @@ Tensor for_products(const Tensor& x);
 template <class T>
 void gemm_tile(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
                Matrix<const T> start, Matrix<T> out);
+
+/// A matrix b [k, m] of several products, which gemm_tile() would pack for each.
+template <class T>
+class ReusedMatrix {
+ public:
+  /// Takes alpha b, for products of so many rows together. b must stay where it is.
+  void set(int64_t rows, int64_t k, int64_t m, T alpha, Matrix<const T> b);
+  /// gemm_tile() with the first k rows and m columns of b. May write to further columns of out, up to those
+  /// of b.
+  void multiply(int64_t n, int64_t m, int64_t k, Matrix<const T> a, Matrix<const T> start,
+                Matrix<T> out) const;
+
+ private:
+  T alpha_ = 1;
+  Matrix<const T> b_;
+  PackedMatrix packed_;
+  bool is_packed_ = false;
+};
 
 /// How many products of this many multiplications make up a thread's unit of work: enough to outweigh the
 /// cost of waking the thread.

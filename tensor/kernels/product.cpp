@@ -1,7 +1,5 @@
 #include "tensor/kernels/product.h"
 
-#include <vector>
-
 #include "tensor/kernels/outer_inner.h"
 
 // A tile of the result, up to kRows x kColumns numbers, stays in registers while k runs: each step of k loads
@@ -157,16 +155,6 @@ struct Strips {
   const Strip* end() const { return strip.data() + count; }
 };
 
-// b [depth, columns], each strip in a panel [depth, vectors of the strip] of its own
-void pack_strips(const Strips& strips, int64_t depth, int64_t columns, float alpha,
-                 const Matrix<const float>& b, float* panels) {
-  for (const Strip& s : strips)
-    for (int64_t v = 0; v < s.vectors; ++v)
-      pack(depth, std::min(kLanes, columns), alpha,
-           b.block(0, std::max<int64_t>(std::min(s.first + v * kLanes, columns - kLanes), 0)),
-           panels + s.first * depth + v * kLanes, s.vectors * kLanes);
-}
-
 // One tile of columns that are fewer than a vector: its vectors are computed in a buffer.
 void narrow_tile(MicroKernel* kernel, int64_t rows, int64_t columns, int64_t depth,
                  const Matrix<const float>& a, const float* panel, const Matrix<const float>& start,
@@ -247,50 +235,77 @@ int64_t row_times_rows(int64_t m, int64_t k, const Matrix<const float>& a, const
 }
 
 // Memory of this thread for packed operands.
-struct alignas(64) CacheLine {
-  float numbers[16];
-};
 float* workspace(std::vector<CacheLine>& lines, int64_t size) {
   if (static_cast<int64_t>(lines.size()) * 16 <= size) lines.resize(static_cast<size_t>(size) / 16 + 1);
   return lines[0].numbers;
 }
 
-// out [n, columns] = start + alpha a [n, depth] b [depth, columns] for one slab of b
-void multiply_slab(int64_t n, int64_t columns, int64_t depth, float alpha, const Matrix<const float>& a,
-                   const Matrix<const float>& b, const Matrix<const float>& start, const Matrix<float>& out) {
-  static thread_local std::vector<CacheLine> a_workspace, b_workspace;
-  const bool packs_a = a.col_step >= kDepth && depth > 64 && columns > 2 * kColumns;
-  const bool packs_b = n > kFewRows || b.col_step != 1 || alpha != 1 || columns < kLanes;
-  const Strips strips(columns);
-  const float* panels = nullptr;
-  if (packs_b) {
-    float* const packed = workspace(b_workspace, depth * ceil_div(columns, kLanes) * kLanes);
-    pack_strips(strips, depth, columns, alpha, b, packed);
-    panels = packed;
+// Calls f(j, columns, p, depth) for the slabs of b [k, m]: row by row of each slab's columns.
+template <class F>
+void each_slab(int64_t m, int64_t k, const F& f) {
+  for (int64_t j = 0, columns = 0; j < m; j += columns) {
+    columns = std::min(m - j, ceil_div(next_part(m - j, kSlab), kLanes) * kLanes);
+    int64_t p = 0;
+    do {
+      const int64_t depth = next_part(k - p, kDepth);
+      f(j, columns, p, depth);
+      p += depth;
+    } while (p < k);
   }
+}
+
+// The numbers that a slab takes when it is packed.
+int64_t packed_size(int64_t depth, int64_t columns) { return depth * ceil_div(columns, kLanes) * kLanes; }
+
+// A slab of b [depth, columns], read in place or, if `panels` is given, from there.
+struct Slab {
+  int64_t depth, columns;
+  Matrix<const float> b;
+  const float* panels = nullptr;
+  Strips strips{columns};
+
+  // Packs alpha b, each strip in a panel [depth, vectors of the strip] of its own.
+  void pack(float alpha, float* to) {
+    panels = to;
+    for (const Strip& s : strips)
+      for (int64_t v = 0; v < s.vectors; ++v) {
+        const int64_t first = std::max<int64_t>(std::min(s.first + v * kLanes, columns - kLanes), 0);
+        kernel::pack(depth, std::min(kLanes, columns), alpha, b.block(0, first),
+                     to + s.first * depth + v * kLanes, s.vectors * kLanes);
+      }
+  }
+};
+
+// out [n, m] = start + a [n, k] b for the first k rows and the strips of the first m columns of a slab
+void multiply_slab(int64_t n, int64_t m, int64_t k, const Matrix<const float>& a, const Slab& slab,
+                   const Matrix<const float>& start, const Matrix<float>& out) {
+  static thread_local std::vector<CacheLine> a_workspace;
+  const Strips& strips = slab.strips;
+  const bool packs_a = a.col_step >= kDepth && k > 64 && m > 2 * kColumns;
   int64_t in_group = 0;
   Matrix<const float> group = a;
   for (int64_t i = 0, rows = 0; i < n; i += rows, in_group -= rows, group.data += rows * group.row_step) {
     if (packs_a && in_group == 0) {
       in_group = next_part(n - i, kGroup);
-      float* const packed = workspace(a_workspace, depth * kGroup);
+      float* const packed = workspace(a_workspace, k * kGroup);
       for (int64_t r = 0; r < in_group; r += kLanes)
-        pack(depth, std::min(kLanes, in_group - r), 1, a.block(i + r, 0).transposed(), packed + r, kGroup);
+        pack(k, std::min(kLanes, in_group - r), 1, a.block(i + r, 0).transposed(), packed + r, kGroup);
       group = {packed, 1, kGroup};
     }
     rows = next_part(packs_a ? in_group : n - i, strips.rows);
     for (const Strip& s : strips) {
+      if (s.first >= m) break;
       MicroKernel* const kernel = (*s.kernels)[static_cast<size_t>(rows - 1)];
       const Matrix<const float> panel =
-          packs_b ? Matrix<const float>{panels + s.first * depth, s.vectors * kLanes, 1}
-                  : b.block(0, s.first);
+          slab.panels ? Matrix<const float>{slab.panels + s.first * slab.depth, s.vectors * kLanes, 1}
+                      : slab.b.block(0, s.first);
       const Matrix<const float> before = start.block(i, s.first);
       const Matrix<float> to = out.block(i, s.first);
-      if (columns < kLanes)
-        narrow_tile(kernel, rows, columns, depth, group, panel.data, before, to);
+      if (slab.columns < kLanes)
+        narrow_tile(kernel, rows, slab.columns, k, group, panel.data, before, to);
       else
-        kernel(depth, group.data, group.row_step, group.col_step, panel.data, panel.row_step,
-               packs_b ? s.b_last : s.last, before.data, before.row_step, to.data, to.row_step, s.last);
+        kernel(k, group.data, group.row_step, group.col_step, panel.data, panel.row_step,
+               slab.panels ? s.b_last : s.last, before.data, before.row_step, to.data, to.row_step, s.last);
     }
   }
 }
@@ -309,18 +324,42 @@ void sgemm(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a, 
   }
   if (n == 1 && b.row_step == 1 && b.col_step != 1 && k > 0)
     return row_times_columns(m, k, alpha, a, b, start.data, out.data);
-  int64_t j = n == 1 && b.col_step == 1 && alpha == 1 ? row_times_rows(m, k, a, b, start.data, out.data) : 0;
-  while (j < m) {
-    const int64_t columns = std::min(m - j, ceil_div(next_part(m - j, kSlab), kLanes) * kLanes);
-    int64_t p = 0;
-    do {
-      const int64_t depth = next_part(k - p, kDepth);
-      multiply_slab(n, columns, depth, alpha, a.block(0, p), b.block(p, j),
-                    (p == 0 ? start : Matrix<const float>(out)).block(0, j), out.block(0, j));
-      p += depth;
-    } while (p < k);
-    j += columns;
-  }
+  const int64_t done =
+      n == 1 && b.col_step == 1 && alpha == 1 ? row_times_rows(m, k, a, b, start.data, out.data) : 0;
+  static thread_local std::vector<CacheLine> b_workspace;
+  each_slab(m - done, k, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
+    j += done;
+    Slab slab{.depth = depth, .columns = columns, .b = b.block(p, j)};
+    if (n > kFewRows || b.col_step != 1 || alpha != 1 || columns < kLanes)
+      slab.pack(alpha, workspace(b_workspace, packed_size(depth, columns)));
+    multiply_slab(n, columns, depth, a.block(0, p), slab,
+                  (p == 0 ? start : Matrix<const float>(out)).block(0, j), out.block(0, j));
+  });
+}
+
+void PackedMatrix::pack(int64_t k, int64_t m, float alpha, Matrix<const float> b) {
+  rows_ = k;
+  columns_ = m;
+  int64_t size = 0;
+  each_slab(m, k,
+            [&](int64_t, int64_t columns, int64_t, int64_t depth) { size += packed_size(depth, columns); });
+  float* panels = workspace(panels_, size);
+  each_slab(m, k, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
+    Slab{depth, columns, b.block(p, j)}.pack(alpha, panels);
+    panels += packed_size(depth, columns);
+  });
+}
+
+void PackedMatrix::multiply(int64_t n, int64_t m, int64_t k, Matrix<const float> a, Matrix<const float> start,
+                            Matrix<float> out) const {
+  const float* panels = panels_[0].numbers;
+  each_slab(columns_, rows_, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
+    if (j < m && (p < k || p == 0))
+      multiply_slab(n, std::min(columns, m - j), std::min(depth, k - p), a.block(0, p),
+                    {depth, columns, {}, panels}, (p == 0 ? start : Matrix<const float>(out)).block(0, j),
+                    out.block(0, j));
+    panels += packed_size(depth, columns);
+  });
 }
 
 std::array<float, kDots> dots(int64_t k, float alpha, const Starts& a, int64_t a_step, const Starts& b,

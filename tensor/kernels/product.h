@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "tensor/kernels/loop.h"
 
 namespace heed::kernel {
@@ -13,6 +15,24 @@ namespace heed::kernel {
 /// its column of b and k alone: not on the other rows, on threads, or on the size of a vector.
 void sgemm(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a, Matrix<const float> b,
            Matrix<const float> start, Matrix<float> out);
+
+struct alignas(64) CacheLine {
+  float numbers[16];
+};
+
+/// b [k, m], packed as sgemm() reads it, for several products.
+class PackedMatrix {
+ public:
+  /// Keeps alpha b.
+  void pack(int64_t k, int64_t m, float alpha, Matrix<const float> b);
+  /// sgemm() with the first k rows and m columns of b. May write to further columns of out, up to those of b.
+  void multiply(int64_t n, int64_t m, int64_t k, Matrix<const float> a, Matrix<const float> start,
+                Matrix<float> out) const;
+
+ private:
+  std::vector<CacheLine> panels_;
+  int64_t rows_ = 0, columns_ = 0;
+};
 
 /// The products a_i [1, k] b_i [k, 1] as sgemm() computes them, kDots at once: the chain of sums of one alone
 /// would wait for its own results.

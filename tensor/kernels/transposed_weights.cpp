@@ -23,8 +23,10 @@ using Layouts = std::vector<Layout>;  // more than one if layers share a weight 
 
 Tensor transposed_weight(const Tensor& weight, const Tensor& x, bool keep) {
   const TensorImpl& w = TensorImpl::of(weight);
-  Tensor view = TensorImpl::view(weight, {w.shape[1], w.shape[0]}, {w.strides[1], w.strides[0]});
-  if (!keep || x.numel() > kFewRows * w.shape[1] || !has_own_product(w.dtype)) return view;
+  const auto view = [&] {
+    return TensorImpl::view(weight, {w.shape[1], w.shape[0]}, {w.strides[1], w.strides[0]});
+  };
+  if (!keep || x.numel() > kFewRows * w.shape[1] || !has_own_product(w.dtype)) return view();
   static std::mutex mutex;  // of all weights, since each is locked for less than a microsecond
   const std::lock_guard lock(mutex);
   std::shared_ptr<void>& kept = w.storage->derived;
@@ -35,9 +37,9 @@ Tensor transposed_weight(const Tensor& weight, const Tensor& x, bool keep) {
   });
   if (found == layouts.end()) {
     layouts.push_back({w.offset, w.shape, w.strides, {}});
-    return view;
+    return view();
   }
-  if (!found->transposed.defined()) found->transposed = clone(view);
+  if (!found->transposed.defined()) found->transposed = clone(view());
   return found->transposed;
 }
 
