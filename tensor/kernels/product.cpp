@@ -1,5 +1,7 @@
 #include "tensor/kernels/product.h"
 
+#include <vector>
+
 #include "tensor/kernels/outer_inner.h"
 
 // A tile of the result, up to kRows x kColumns numbers, stays in registers while k runs: each step of k loads
@@ -235,6 +237,9 @@ int64_t row_times_rows(int64_t m, int64_t k, const Matrix<const float>& a, const
 }
 
 // Memory of this thread for packed operands.
+struct alignas(64) CacheLine {
+  float numbers[16];
+};
 float* workspace(std::vector<CacheLine>& lines, int64_t size) {
   if (static_cast<int64_t>(lines.size()) * 16 <= size) lines.resize(static_cast<size_t>(size) / 16 + 1);
   return lines[0].numbers;
@@ -343,7 +348,8 @@ void PackedMatrix::pack(int64_t k, int64_t m, float alpha, Matrix<const float> b
   int64_t size = 0;
   each_slab(m, k,
             [&](int64_t, int64_t columns, int64_t, int64_t depth) { size += packed_size(depth, columns); });
-  float* panels = workspace(panels_, size);
+  if (!panels_.defined() || panels_.numel() < size) panels_ = Tensor::empty({size}, float32);
+  auto* panels = panels_.mutable_data<float>();
   each_slab(m, k, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
     Slab{depth, columns, b.block(p, j)}.pack(alpha, panels);
     panels += packed_size(depth, columns);
@@ -352,7 +358,7 @@ void PackedMatrix::pack(int64_t k, int64_t m, float alpha, Matrix<const float> b
 
 void PackedMatrix::multiply(int64_t n, int64_t m, int64_t k, Matrix<const float> a, Matrix<const float> start,
                             Matrix<float> out) const {
-  const float* panels = panels_[0].numbers;
+  const auto* panels = panels_.data<float>();
   each_slab(columns_, rows_, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
     if (j < m && (p < k || p == 0))
       multiply_slab(n, std::min(columns, m - j), std::min(depth, k - p), a.block(0, p),

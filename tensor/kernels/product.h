@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "tensor/kernels/loop.h"
 
 namespace heed::kernel {
@@ -16,10 +14,6 @@ namespace heed::kernel {
 void sgemm(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a, Matrix<const float> b,
            Matrix<const float> start, Matrix<float> out);
 
-struct alignas(64) CacheLine {
-  float numbers[16];
-};
-
 /// b [k, m], packed as sgemm() reads it, for several products.
 class PackedMatrix {
  public:
@@ -30,7 +24,7 @@ class PackedMatrix {
                 Matrix<float> out) const;
 
  private:
-  std::vector<CacheLine> panels_;
+  Tensor panels_;
   int64_t rows_ = 0, columns_ = 0;
 };
 

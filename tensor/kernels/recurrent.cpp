@@ -164,6 +164,8 @@ RecurrentResult recurrent_forward(const RecurrentRule& rule, const Tensor& strid
     const RecurrentRun<T> run{rule, all_y, state, all_weight};
     const Matrix<const T> x = rows_of<const T>(all_x);
     const Matrix<T> y = rows_of<T>(all_y), gates = rows_of<T>(all_gates);
+    ReusedMatrix<T> weight;
+    weight.set(steps * batch, H, run.GH, 1, run.weight.transposed());
     parallel_for(batch, sequences_per_block(batch), [&, b_data = bias.data<T>()](int64_t begin, int64_t end) {
       for (int64_t index = 0; index < steps; ++index) {
         const int64_t t = run.time(index);
@@ -171,8 +173,8 @@ RecurrentResult recurrent_forward(const RecurrentRule& rule, const Tensor& strid
         if (index == 0 && run.from_zero)
           for (int64_t b = begin; b < end; ++b) std::fill_n(gates.at(t, b), run.GH, T(0));
         else
-          gemm_tile<T>(end - begin, run.GH, H, 1, before.block(begin, 0), run.weight.transposed(), {},
-                       {gates.at(t, begin), gates.col_step, 1});
+          weight.multiply(end - begin, run.GH, H, before.block(begin, 0), {},
+                          {gates.at(t, begin), gates.col_step, 1});
         for (int64_t b = begin; b < end; ++b)
           if (rule.ended(t, b))
             std::copy_n(before.at(b, 0), run.S, y.at(t, b));
@@ -201,6 +203,8 @@ RecurrentGradients recurrent_backward(const RecurrentRule& rule, const Tensor& s
     const Matrix<const T> gates = forward.gates.defined() ? rows_of<const T>(forward.gates) : y;
     const Matrix<T> dx = rows_of<T>(all_dx), da = rows_of<T>(all_da), h = rows_of<T>(all_h);
     const Matrix<T> d{dstate.mutable_data<T>(), run.S, 1};
+    ReusedMatrix<T> weight;
+    weight.set(run.steps * run.batch, run.GH, run.H, 1, run.weight);
     parallel_for(run.batch, sequences_per_block(run.batch), [&](int64_t begin, int64_t end) {
       for (int64_t index = run.steps - 1; index >= 0; --index) {
         const int64_t t = run.time(index);
@@ -215,8 +219,8 @@ RecurrentGradients recurrent_backward(const RecurrentRule& rule, const Tensor& s
                           dx.at(t, b), da.at(t, b));
         }
         if (index > 0 || !run.from_zero)
-          gemm_tile<T>(end - begin, run.H, run.GH, 1, {da.at(t, begin), da.col_step, 1}, run.weight,
-                       d.block(begin, 0), d.block(begin, 0));
+          weight.multiply(end - begin, run.H, run.GH, {da.at(t, begin), da.col_step, 1}, d.block(begin, 0),
+                          d.block(begin, 0));
       }
     });
   });
