@@ -105,8 +105,6 @@ constexpr KernelsOfRows kHalfKernels = of_rows<1, true>(std::make_integer_sequen
 [[gnu::noinline]] void pack(int64_t depth, int64_t m, float alpha, Matrix<const float> x, float* to,
                             int64_t step) {
   int64_t p = 0;
-  if (x.col_step == 1 && m == kLanes)
-    for (; p < depth; ++p) Simd<float>::store(to + p * step, alpha * Simd<float>::load(x.at(p, 0)));
   if (x.row_step == 1)
     for (; p + kLanes <= depth; p += kLanes) {
       Vector v[kLanes];
@@ -120,6 +118,17 @@ constexpr KernelsOfRows kHalfKernels = of_rows<1, true>(std::make_integer_sequen
     float* const row = to + p * step;
     Simd<float>::store(row, Vector{});
     for (int64_t j = 0; j < m; ++j) row[j] = alpha * *x.at(p, j);
+  }
+}
+
+// The same for m >= kLanes columns of a matrix whose rows are dense. The last vector begins at x's column m -
+// kLanes and at `last` in each row of `to`.
+[[gnu::noinline]] void pack_rows(int64_t depth, int64_t m, float alpha, Matrix<const float> x, float* to,
+                                 int64_t step, int64_t last) {
+  for (int64_t p = 0; p < depth; ++p, x.data += x.row_step, to += step) {
+    for (int64_t j = 0; j + kLanes < m; j += kLanes)
+      Simd<float>::store(to + j, alpha * Simd<float>::load(x.data + j));
+    Simd<float>::store(to + last, alpha * Simd<float>::load(x.data + m - kLanes));
   }
 }
 
@@ -272,12 +281,18 @@ struct Slab {
   // Packs alpha b, each strip in a panel [depth, vectors of the strip] of its own.
   void pack(float alpha, float* to) {
     panels = to;
-    for (const Strip& s : strips)
-      for (int64_t v = 0; v < s.vectors; ++v) {
-        const int64_t first = std::max<int64_t>(std::min(s.first + v * kLanes, columns - kLanes), 0);
-        kernel::pack(depth, std::min(kLanes, columns), alpha, b.block(0, first),
-                     to + s.first * depth + v * kLanes, s.vectors * kLanes);
-      }
+    for (const Strip& s : strips) {
+      const int64_t width = s.vectors * kLanes, end = std::min(s.first + width, columns);
+      if (b.col_step == 1 && columns >= kLanes)
+        pack_rows(depth, end - s.first, alpha, b.block(0, s.first), to + s.first * depth, width,
+                  width - kLanes);
+      else
+        for (int64_t v = 0; v < s.vectors; ++v) {
+          const int64_t first = std::max<int64_t>(std::min(s.first + v * kLanes, columns - kLanes), 0);
+          kernel::pack(depth, std::min(kLanes, columns), alpha, b.block(0, first),
+                       to + s.first * depth + v * kLanes, s.vectors * kLanes);
+        }
+    }
   }
 };
 
@@ -293,8 +308,11 @@ void multiply_slab(int64_t n, int64_t m, int64_t k, const Matrix<const float>& a
     if (packs_a && in_group == 0) {
       in_group = next_part(n - i, kGroup);
       float* const packed = workspace(a_workspace, k * kGroup);
-      for (int64_t r = 0; r < in_group; r += kLanes)
-        pack(k, std::min(kLanes, in_group - r), 1, a.block(i + r, 0).transposed(), packed + r, kGroup);
+      if (a.row_step == 1 && in_group >= kLanes)
+        pack_rows(k, in_group, 1, a.block(i, 0).transposed(), packed, kGroup, in_group - kLanes);
+      else
+        for (int64_t r = 0; r < in_group; r += kLanes)
+          pack(k, std::min(kLanes, in_group - r), 1, a.block(i + r, 0).transposed(), packed + r, kGroup);
       group = {packed, 1, kGroup};
     }
     rows = next_part(packs_a ? in_group : n - i, strips.rows);
