@@ -41,6 +41,10 @@ namespace {
 
 constexpr int64_t kRows = 96, kColumns = 256;
 
+// The length of a row of scores, with -inf behind the last: loops over it have no remainder, and a sum
+// depends on the scores alone.
+constexpr int64_t padded(int64_t n) { return ceil_div(n, 16) * 16; }
+
 // Counts products of [Tq, n] and [n, Tk] in every head, where the n add up to `width`. Returns the number of
 // multiplications in one head.
 double count_products(const AttentionSizes& sizes, int64_t width) {
@@ -66,7 +70,7 @@ int64_t shares_of(const AttentionSizes& sizes) {
 // multiplications in a head; the memory holds `tiles` tiles.
 template <class T, class F>
 void each_share(const AttentionSizes& sizes, double work, int64_t tiles, const F& f) {
-  const Shape shape{tiles, std::min(kRows, sizes.Tq), std::min(kColumns, sizes.Tk)};
+  const Shape shape{tiles, std::min(kRows, sizes.Tq), padded(std::min(kColumns, sizes.Tk))};
   const int64_t shares = shares_of(sizes), block = products_per_block(work / static_cast<double>(shares));
   parallel_for(sizes.heads * shares, block, [&](int64_t begin, int64_t end) {
     const Tensor memory = Tensor::empty(shape, dtype_of<T>);
@@ -112,7 +116,7 @@ struct Inputs {
 
   // The matrices that a tile takes in the memory of a share.
   Matrix<T> place(T* memory, int64_t number) const {
-    const int64_t columns = std::min(kColumns, sizes.Tk);
+    const int64_t columns = padded(std::min(kColumns, sizes.Tk));
     return {memory + number * std::min(kRows, sizes.Tq) * columns, columns, 1};
   }
 
@@ -153,16 +157,17 @@ struct Inputs {
         for (int64_t c = 0; c < t.columns; ++c) row[c] += *b.at(r, c);
       if (a.data != nullptr)
         for (int64_t c = 0; c < t.columns; ++c) row[c] = *a.at(r, c) ? row[c] : minus_infinity<T>;
-      std::fill(row + seen(t, r), row + t.columns, minus_infinity<T>);
+      std::fill(row + seen(t, r), row + padded(t.columns), minus_infinity<T>);
     }
     return s;
   }
 
   // The factors of dropout for the tile's weights; without data if there is no dropout. They are drawn
   // together if the rows of the tile are whole.
-  Matrix<const T> factors(int64_t head, const Tile& t, const Matrix<T>& f) const {
+  Matrix<const T> factors(int64_t head, const Tile& t, Matrix<T> f) const {
     if (rule.dropout.p() == 0) return {};
     const int64_t rows = t.columns == sizes.Tk ? 1 : t.rows, n = t.rows / rows * t.columns;
+    if (rows == 1) f.row_step = t.columns;
     for (int64_t r = 0; r < rows; ++r)
       rule.dropout.draw((head * sizes.Tq + t.i + r) * sizes.Tk + t.j, n, f.at(r, 0));
     return f;
@@ -181,7 +186,7 @@ struct RunningSoftmax {
     max = max_line(n, max, s);
     const T shift = shift_of(max);
     const double sum = exp_line(n, s, shift, s);
-    const T shrink = math::exp(before - shift);
+    const T shrink = total == 0 ? 1 : math::exp(before - shift);  // no earlier ones: nothing to shrink
     total = total * static_cast<double>(shrink) + sum;
     return shrink;
   }
@@ -207,7 +212,7 @@ void forward_share(const Inputs<T>& in, const Share& share, T* memory, const Mat
     for (int64_t r = 0; r < t.rows; ++r) {
       // The sum is over the keys that are seen, so that its bits are those of a query without other keys.
       const int64_t seen = in.seen(t, r);
-      const T shrink = softmax[static_cast<size_t>(t.i + r)].update(seen, p.at(r, 0));
+      const T shrink = softmax[static_cast<size_t>(t.i + r)].update(padded(seen), p.at(r, 0));
       std::fill(p.at(r, seen), p.at(r, t.columns), T(0));
       if (shrink != 1)
         for (int64_t c = 0; c < Dv; ++c) y_i.at(r, 0)[c] *= shrink;
@@ -276,8 +281,8 @@ struct Backward {
       values.multiply(t.rows, t.columns, Dv, g_i, {}, ds);
       const Matrix<const T> factors = in.factors(head, t, in.place(memory, 2));
       for (int64_t r = 0; r < t.rows; ++r)
-        score_gradients(t.columns, in.scale, *log_totals.at(head, t.i + r), gy[static_cast<size_t>(t.i + r)],
-                        factors.at(r, 0), p.at(r, 0), ds.at(r, 0));
+        score_gradients(padded(t.columns), in.scale, *log_totals.at(head, t.i + r),
+                        gy[static_cast<size_t>(t.i + r)], factors.at(r, 0), p.at(r, 0), ds.at(r, 0));
       gemm_tile<T>(t.columns, Dv, t.rows, 1, p.transposed(), g_i, dv_j, dv_j);
       gemm_tile<T>(t.columns, D, t.rows, 1, ds.transposed(), q_i, dk_j, dk_j);
       keys.multiply(t.rows, D, t.columns, ds, dq_i, dq_i);
