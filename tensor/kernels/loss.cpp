@@ -1,7 +1,7 @@
 #include "tensor/kernels/loss.h"
 
 #include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/past_caches.h"
+#include "tensor/kernels/outer_inner.h"
 #include "tensor/kernels/reduce.h"
 
 namespace heed::kernel {
@@ -82,21 +82,21 @@ Tensor cross_entropy_backward(const Tensor& g, const Tensor& x, const CrossEntro
     const Classes<T> c{targets, classes};
     const T *logits = x.data<T>(), *gradients = g.data<T>();
     const T *maxima = forward.max.data<T>(), *log_sums = forward.log_sum.data<T>();
-    each_gradient_row(g.numel(), classes, rows_per_block(classes), dx.mutable_data<T>(),
-                      [&](int64_t r, T* dx_row, bool) {
-                        const T* row = logits + r * classes;
-                        const int64_t t = c.target[r];
-                        if (t == targets.ignore_index) return void(std::fill_n(dx_row, classes, T(0)));
-                        const T exact = c.exact * c.weight[t] * gradients[r], share = c.share * gradients[r];
-                        const T all = exact + share * c.total;
-                        const T max = maxima[r], log_sum = log_sums[r];
-                        HEED_VECTORIZE
-                        for (int64_t j = 0; j < classes; ++j)
-                          dx_row[j] = all * math::exp_below((row[j] - max) - log_sum);
-                        if (share != 0)
-                          for (int64_t j = 0; j < classes; ++j) dx_row[j] -= share * c.weight[j];
-                        dx_row[t] -= exact;
-                      });
+    T* out = dx.mutable_data<T>();
+    each_row(g.numel(), classes, [&](int64_t r) {
+      const T* row = logits + r * classes;
+      T* dx_row = out + r * classes;
+      const int64_t t = c.target[r];
+      if (t == targets.ignore_index) return void(std::fill_n(dx_row, classes, T(0)));
+      const T exact = c.exact * c.weight[t] * gradients[r], share = c.share * gradients[r];
+      const T all = exact + share * c.total;
+      const T max = maxima[r], log_sum = log_sums[r];
+      HEED_VECTORIZE
+      for (int64_t j = 0; j < classes; ++j) dx_row[j] = all * math::exp_below((row[j] - max) - log_sum);
+      if (share != 0)
+        for (int64_t j = 0; j < classes; ++j) dx_row[j] -= share * c.weight[j];
+      dx_row[t] -= exact;
+    });
   });
   return dx;
 }

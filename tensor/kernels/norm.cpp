@@ -1,7 +1,9 @@
 #include "tensor/kernels/norm.h"
 
+#include <emmintrin.h>
+
 #include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/past_caches.h"
+#include "tensor/kernels/outer_inner.h"
 #include "tensor/kernels/plain.h"
 #include "tensor/kernels/reduce.h"
 
@@ -13,9 +15,22 @@ T average(int64_t n, const F& f, const T* first, const X*... more) {
   return static_cast<T>(sum_line(n, f, first, more...) / static_cast<double>(n));
 }
 
+// Gradients of this size would leave the caches before they are read. Their rows are therefore written past
+// the caches, while the operands of the next row are prefetched. For 4096 rows of 1024 that saves a sixth of
+// the time of forward and backward.
+constexpr int64_t kPastCaches = 8 << 20;
+
 template <class T>
 void prefetch_line(int64_t n, const T* x) {
   for (int64_t i = 0; i < n; i += 64 / static_cast<int64_t>(sizeof(T))) __builtin_prefetch(x + i);
+}
+
+// to = from, for whole lines of 16 bytes
+template <class T>
+void write_past_caches(int64_t n, const T* from, T* to) {
+  for (int64_t i = 0; i < n; i += 16 / static_cast<int64_t>(sizeof(T)))
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
+                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
 }
 
 // The gradients of one row. With xhat = (x - mean) scale and h = g weight:
@@ -24,8 +39,7 @@ void prefetch_line(int64_t n, const T* x) {
 //   dweight   += g xhat
 //   dbias     += g
 //
-// The next row is prefetched between the passes if `prefetches`: with 4096 rows of 1024, that and writing
-// past the caches save a sixth of the time of forward and backward, and either alone little.
+// The next row is prefetched between the passes if `prefetches`.
 template <class T>
 void row_backward(int64_t n, bool centered, bool prefetches, T mean, T scale, const T* g, const T* x,
                   const T* weight, T* dx, T* dweight, T* dbias) {
@@ -86,9 +100,17 @@ NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int6
     const T *gs = g.data<T>(), *xs = x.data<T>(), *w = weight.data<T>(), *scale = forward.scale.data<T>();
     const T* mean = forward.mean.defined() ? forward.mean.data<T>() : nullptr;
     T *dxs = dx.mutable_data<T>(), *dws = dweights.mutable_data<T>(), *dbs = dbiases.mutable_data<T>();
-    each_gradient_row(rows, n, block, dxs, [=](int64_t r, T* dx_row, bool prefetches) {
-      row_backward(n, mean != nullptr, prefetches, mean ? mean[r] : T(0), scale[r], gs + r * n, xs + r * n, w,
-                   dx_row, dws + r / block * n, dbs + r / block * n);
+    const int64_t bytes = n * static_cast<int64_t>(sizeof(T));
+    const bool streams = rows * bytes >= kPastCaches && bytes % 16 == 0;
+    parallel_for(rows, block, [=](int64_t begin, int64_t end) {
+      const Tensor one_row = Tensor::empty({streams ? n : 0}, dtype_of<T>);
+      for (int64_t r = begin; r < end; ++r) {
+        T* dx_row = streams ? one_row.mutable_data<T>() : dxs + r * n;
+        row_backward(n, mean != nullptr, streams && r + 1 < end, mean ? mean[r] : T(0), scale[r], gs + r * n,
+                     xs + r * n, w, dx_row, dws + begin / block * n, dbs + begin / block * n);
+        if (streams) write_past_caches(n, dx_row, dxs + r * n);
+      }
+      if (streams) _mm_sfence();
     });
   });
   return {dx, sum(dweights, {0}, false), sum(dbiases, {0}, false)};

@@ -2,7 +2,7 @@
 
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/map.h"
-#include "tensor/kernels/past_caches.h"
+#include "tensor/kernels/outer_inner.h"
 #include "tensor/kernels/plain.h"
 #include "tensor/kernels/reduce.h"
 
@@ -62,42 +62,37 @@ void sparsemax_line(const T* x, T* y, int64_t n) {
     y[i] = static_cast<T>(std::max(0.0, static_cast<double>(x[i]) - max - threshold));
 }
 
-// Calls f(x, y, lines, n) with groups of lines of n adjacent values: the lines of x and of the result along
-// dim.
+// Calls f(a, b, y, lines, n) with groups of lines of n adjacent values: the lines of a, of b and of the
+// result along dim.
 template <class F>
-Tensor by_lines(const Tensor& strided, int64_t dim, const F& f) {
-  const Tensor x = contiguous(last_swapped_with(strided, dim));
-  const Tensor y = Tensor::empty(x.shape(), x.dtype());
-  const int64_t n = x.dim() == 0 ? 1 : x.size(-1), lines = n == 0 ? 0 : x.numel() / n;
+Tensor by_lines(const Tensor& strided_a, const Tensor& strided_b, int64_t dim, const F& f) {
+  const Tensor a = contiguous(last_swapped_with(strided_a, dim));
+  const Tensor b = strided_b.same_as(strided_a) ? a : contiguous(last_swapped_with(strided_b, dim));
+  const Tensor y = Tensor::empty(a.shape(), a.dtype());
+  const int64_t n = a.dim() == 0 ? 1 : a.size(-1), lines = n == 0 ? 0 : a.numel() / n;
   const int64_t group = std::clamp<int64_t>(kRun / std::max<int64_t>(1, n), 1, kGroup);
-  visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    each_row(ceil_div(lines, group), group * n, [&, xs = x.data<T>(), ys = y.mutable_data<T>()](int64_t i) {
-      const int64_t at = i * group * n;
-      f(xs + at, ys + at, std::min(group, lines - i * group), n);
-    });
+  visit_floating(a.dtype(), [&]<class T>(Type<T>) {
+    each_row(ceil_div(lines, group), group * n,
+             [&, as = a.data<T>(), bs = b.data<T>(), ys = y.mutable_data<T>()](int64_t i) {
+               const int64_t at = i * group * n;
+               f(as + at, bs + at, ys + at, std::min(group, lines - i * group), n);
+             });
   });
   return contiguous(last_swapped_with(y, dim));
 }
 
-// Calls f(g, y, dx, n) with one line at a time: the lines of g, of y and of the gradient along dim.
+// Calls f(a, b, y, n) with one line at a time.
 template <class F>
-Tensor backward(const Tensor& strided_g, const Tensor& strided_y, int64_t dim, const F& f) {
-  const Tensor g = contiguous(last_swapped_with(strided_g, dim)),
-               y = contiguous(last_swapped_with(strided_y, dim));
-  const Tensor dx = Tensor::empty(g.shape(), g.dtype());
-  const int64_t n = g.dim() == 0 ? 1 : g.size(-1), lines = n == 0 ? 0 : g.numel() / n;
-  visit_floating(g.dtype(), [&]<class T>(Type<T>) {
-    each_gradient_row(lines, n, rows_per_block(n), dx.mutable_data<T>(),
-                      [&, gs = g.data<T>(), ys = y.data<T>()](int64_t l, T* row, bool) {
-                        f(gs + l * n, ys + l * n, row, n);
-                      });
+Tensor by_line(const Tensor& a, const Tensor& b, int64_t dim, const F& f) {
+  return by_lines(a, b, dim, [&f](auto* a_, auto* b_, auto* y, int64_t lines, int64_t n) {
+    for (; lines > 0; --lines, a_ += n, b_ += n, y += n) f(a_, b_, y, n);
   });
-  return contiguous(last_swapped_with(dx, dim));
 }
 
 Tensor forward(Form form, const Tensor& x, int64_t dim) {
-  return by_lines(
-      x, dim, [form](auto* x_, auto* y, int64_t lines, int64_t n) { softmax_lines(form, x_, y, lines, n); });
+  return by_lines(x, x, dim, [form](auto* x_, auto*, auto* y, int64_t lines, int64_t n) {
+    softmax_lines(form, x_, y, lines, n);
+  });
 }
 
 }  // namespace
@@ -113,14 +108,12 @@ Tensor log_softmax(const Tensor& x, int64_t dim) {
 }
 
 Tensor sparsemax(const Tensor& x, int64_t dim) {
-  return by_lines(x, dim, [](auto* x_, auto* y, int64_t lines, int64_t n) {
-    for (int64_t l = 0; l < lines; ++l) sparsemax_line(x_ + l * n, y + l * n, n);
-  });
+  return by_line(x, x, dim, [](auto* x_, auto*, auto* y, int64_t n) { sparsemax_line(x_, y, n); });
 }
 
 Tensor softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
   if (reference_mode()) return mul(y, sub(g, sum(mul(g, y), line_dims(g, dim), true)));
-  return backward(g, y, dim, []<class T>(const T* g_, const T* y_, T* dx, int64_t n) {
+  return by_line(g, y, dim, []<class T>(const T* g_, const T* y_, T* dx, int64_t n) {
     const T dot = static_cast<T>(sum_line(n, std::multiplies<>(), g_, y_));
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) dx[i] = y_[i] * (g_[i] - dot);
@@ -130,7 +123,7 @@ Tensor softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
 Tensor log_softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
   if (reference_mode())
     return sub(g, mul(map(y, [](auto v) { return math::exp(v); }), sum(g, line_dims(g, dim), true)));
-  return backward(g, y, dim, []<class T>(const T* g_, const T* y_, T* dx, int64_t n) {
+  return by_line(g, y, dim, []<class T>(const T* g_, const T* y_, T* dx, int64_t n) {
     const T sum = static_cast<T>(sum_line(n, std::identity(), g_));
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) dx[i] = g_[i] - math::exp_below(y_[i]) * sum;
