@@ -26,8 +26,9 @@ namespace {
 //
 //   processor                 OpenBLAS's kernels    51 products of layers     heads       one row, transposed
 //   Zen 4 (32 KiB, 1 MiB)     AVX-512 (Cooperlake)  1.08 (1.00 to 1.2)        0.84 to 1.5           0.5
+//   the same, AVX2 alone      Haswell               1.00 (0.89 to 1.1)        1.1 to 1.4            0.3
 //
-// Zen 5, Xeons with AVX-512 and builds for AVX2 alone are yet to be measured with these tiles.
+// Zen 5 and Xeons with AVX-512 are yet to be measured with these tiles.
 
 template <class T>
 bool uses_sgemm() {
