@@ -9,6 +9,7 @@ namespace heed::kernel {
 namespace {
 
 constexpr int64_t kFewRows = 64;
+constexpr size_t kMostLayouts = 16;  // for memory of which a program cuts ever new weights
 
 // A weight in this memory, and its transpose, undefined until the second use.
 struct Layout {
@@ -36,6 +37,7 @@ Tensor transposed_weight(const Tensor& weight, const Tensor& x, bool keep) {
     return layout.offset == w.offset && layout.shape == w.shape && layout.strides == w.strides;
   });
   if (found == layouts.end()) {
+    if (layouts.size() == kMostLayouts) layouts.clear();
     layouts.push_back({w.offset, w.shape, w.strides, {}});
     return view();
   }

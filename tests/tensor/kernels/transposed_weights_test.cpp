@@ -35,3 +35,16 @@ TEST_CASE("linear: few rows give the same bits by transposed weights, which are 
     copy_(b, randn({40, 48}));
   }
 }
+
+TEST_CASE("linear: memory of which ever new weights are cut keeps the transposes of a few") {
+  manual_seed(4);
+  const Tensor all = randn({64, 8}), x = randn({2, 8});
+  const auto contiguous_at = [&](int64_t row) {
+    return kernel::transposed_weight(narrow(all, 0, row, 4), x, true).is_contiguous();
+  };
+  CHECK_FALSE(contiguous_at(0));
+  for (int64_t row = 1; row < 20; ++row) CHECK_FALSE(contiguous_at(row));
+  CHECK_FALSE(contiguous_at(0));
+  CHECK(contiguous_at(0) == kernel::has_own_product(float32));
+  CHECK(values(linear(x, narrow(all, 0, 0, 4))) == values(matmul(x, transpose(narrow(all, 0, 0, 4)))));
+}
