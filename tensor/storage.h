@@ -1,7 +1,5 @@
 #pragma once
 
-#include <memory>
-
 #include "tensor/error.h"
 #include "tensor/memory.h"
 #include "tensor/ref.h"

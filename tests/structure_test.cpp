@@ -209,7 +209,7 @@ const Texts heart = {"tensor/shape",
                      "nn/module",
                      "nn/layers/linear",
                      "nn/optim/optimizer"};
-constexpr size_t kHeartLines = 2973;
+constexpr size_t kHeartLines = 2969;
 
 size_t heart_lines(const fs::path& root) {
   size_t lines = 0;
