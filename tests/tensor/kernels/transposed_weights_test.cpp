@@ -36,6 +36,15 @@ TEST_CASE("linear: few rows give the same bits by transposed weights, which are 
   }
 }
 
+TEST_CASE("linear: gradients are the same after the weight's transpose was kept") {
+  const Tensor w = randn({48, 40}).requires_grad_(), in = randn({3, 40}).requires_grad_(), g = randn({3, 48});
+  const auto gradients = [&] { return grad({linear(in, w)}, {in, w}, {.grad_outputs = {g}}); };
+  const auto frozen = [&] { return grad({linear(in, w.detach())}, {in}, {.grad_outputs = {g}}); };
+  const auto expected = gradients();
+  for (int use = 0; use < 3; ++use) CHECK(values(frozen()[0]) == values(expected[0]));
+  for (size_t i = 0; i < 2; ++i) CHECK(values(gradients()[i]) == values(expected[i]));
+}
+
 TEST_CASE("linear: memory of which ever new weights are cut keeps the transposes of a few") {
   manual_seed(4);
   const Tensor all = randn({64, 8}), x = randn({2, 8});
