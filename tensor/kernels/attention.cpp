@@ -66,16 +66,16 @@ int64_t shares_of(const AttentionSizes& sizes) {
                              std::max<int64_t>(1, ceil_div(sizes.Tq, kRows)));
 }
 
-// Calls f(share, memory) for all shares of all heads. Threads share them. `work` is the number of
-// multiplications in a head; the memory holds `tiles` tiles.
+// Calls f(share, tiles) for all shares of all heads. Threads share them. `work` is the number of
+// multiplications in a head; `tiles` is memory for the matrices of a tile.
 template <class T, class F>
 void each_share(const AttentionSizes& sizes, double work, int64_t tiles, const F& f) {
   const Shape shape{tiles, std::min(kRows, sizes.Tq), padded(std::min(kColumns, sizes.Tk))};
   const int64_t shares = shares_of(sizes), block = products_per_block(work / static_cast<double>(shares));
   parallel_for(sizes.heads * shares, block, [&](int64_t begin, int64_t end) {
     const Tensor memory = Tensor::empty(shape, dtype_of<T>);
-    for (int64_t task = begin; task < end; ++task)
-      f(Share{task / shares, task % shares, shares}, memory.mutable_data<T>());
+    const Matrices<T> matrices(memory);
+    for (int64_t task = begin; task < end; ++task) f(Share{task / shares, task % shares, shares}, matrices);
   });
 }
 
@@ -114,16 +114,11 @@ struct Inputs {
     return std::clamp<int64_t>(rule.past + t.i + r + 1 - t.j, 0, t.columns);
   }
 
-  // The matrices that a tile takes in the memory of a share.
-  Matrix<T> place(T* memory, int64_t number) const {
-    const int64_t columns = padded(std::min(kColumns, sizes.Tk));
-    return {memory + number * std::min(kRows, sizes.Tq) * columns, columns, 1};
-  }
-
   // Calls take(j, columns) for kColumns keys after the other, and then f(tile, scores) for the tiles of the
-  // share's queries, if a query of the tile may attend to one of its keys. The scores are in the first place.
+  // share's queries, if a query of the tile may attend to one of its keys. The scores are in the first of the
+  // tiles.
   template <class Take, class F>
-  void each_tile(const Share& share, T* memory, const Take& take, const F& f) const {
+  void each_tile(const Share& share, const Matrices<T>& tiles, const Take& take, const F& f) const {
     ReusedMatrix<T> scaled;
     for (int64_t j = 0; j < std::min(sizes.Tk, rule.past + sizes.Tq); j += kColumns) {
       const int64_t columns = std::min(kColumns, sizes.Tk - j);
@@ -132,8 +127,7 @@ struct Inputs {
       take(j, columns);
       each_strip(share, [&](int64_t i, int64_t rows) {
         const Tile t{i, rows, j, std::min(columns, rule.past + i + rows - j)};
-        if (t.columns > 0 && any_allowed(share.head, t))
-          f(t, scores(share.head, t, scaled, place(memory, 0)));
+        if (t.columns > 0 && any_allowed(share.head, t)) f(t, scores(share.head, t, scaled, tiles[0]));
       });
     }
   }
@@ -199,7 +193,8 @@ struct RunningSoftmax {
 
 // y and log_totals [Tq] of the share's queries.
 template <class T>
-void forward_share(const Inputs<T>& in, const Share& share, T* memory, const Matrix<T>& y, T* log_totals) {
+void forward_share(const Inputs<T>& in, const Share& share, const Matrices<T>& tiles, const Matrix<T>& y,
+                   T* log_totals) {
   const int64_t Tq = in.sizes.Tq, Dv = in.sizes.Dv;
   std::vector<RunningSoftmax<T>> softmax(static_cast<size_t>(Tq));
   ReusedMatrix<T> values;
@@ -207,7 +202,7 @@ void forward_share(const Inputs<T>& in, const Share& share, T* memory, const Mat
   const auto take = [&](int64_t j, int64_t columns) {
     values.set(ceil_div(Tq, share.step), columns, Dv, 1, in.v[share.head].block(j, 0));
   };
-  in.each_tile(share, memory, take, [&](const Tile& t, const Matrix<T>& p) {
+  in.each_tile(share, tiles, take, [&](const Tile& t, const Matrix<T>& p) {
     const Matrix<T> y_i = y.block(t.i, 0);
     for (int64_t r = 0; r < t.rows; ++r) {
       // The sum is over the keys that are seen, so that its bits are those of a query without other keys.
@@ -217,7 +212,7 @@ void forward_share(const Inputs<T>& in, const Share& share, T* memory, const Mat
       if (shrink != 1)
         for (int64_t c = 0; c < Dv; ++c) y_i.at(r, 0)[c] *= shrink;
     }
-    if (const Matrix<const T> factors = in.factors(share.head, t, in.place(memory, 1)); factors.data)
+    if (const Matrix<const T> factors = in.factors(share.head, t, tiles[1]); factors.data)
       for (int64_t r = 0; r < t.rows; ++r) {
         HEED_VECTORIZE
         for (int64_t c = 0; c < t.columns; ++c) p.at(r, 0)[c] *= factors.at(r, 0)[c];
@@ -257,7 +252,7 @@ struct Backward {
   const Matrices<T> dq;
 
   // dq of the share's queries, and what they add to dk and dv of the head.
-  void compute(const Share& share, T* memory, const Matrix<T>& dk, const Matrix<T>& dv) const {
+  void compute(const Share& share, const Matrices<T>& tiles, const Matrix<T>& dk, const Matrix<T>& dv) const {
     const int64_t head = share.head, Tq = in.sizes.Tq, Tk = in.sizes.Tk, D = in.sizes.D, Dv = in.sizes.Dv;
     const int64_t queries = ceil_div(Tq, share.step);
     clear(dk, Tk, D);
@@ -274,12 +269,12 @@ struct Backward {
       keys.set(queries, columns, D, 1, in.k[head].block(j, 0));
       values.set(queries, Dv, columns, 1, in.v[head].block(j, 0).transposed());
     };
-    in.each_tile(share, memory, take, [&](const Tile& t, const Matrix<T>& p) {
-      const Matrix<T> ds = in.place(memory, 1);
+    in.each_tile(share, tiles, take, [&](const Tile& t, const Matrix<T>& p) {
+      const Matrix<T> ds = tiles[1];
       const Matrix<const T> q_i = in.q[head].block(t.i, 0), g_i = g[head].block(t.i, 0);
       const Matrix<T> dq_i = dq[head].block(t.i, 0), dk_j = dk.block(t.j, 0), dv_j = dv.block(t.j, 0);
       values.multiply(t.rows, t.columns, Dv, g_i, {}, ds);
-      const Matrix<const T> factors = in.factors(head, t, in.place(memory, 2));
+      const Matrix<const T> factors = in.factors(head, t, tiles[2]);
       for (int64_t r = 0; r < t.rows; ++r)
         score_gradients(padded(t.columns), in.scale, *log_totals.at(head, t.i + r),
                         gy[static_cast<size_t>(t.i + r)], factors.at(r, 0), p.at(r, 0), ds.at(r, 0));
@@ -311,9 +306,10 @@ AttentionResult attention(const Tensor& q, const Tensor& k, const Tensor& v, con
     const Inputs<T> in{sizes, rule, for_products(q), for_products(k), for_products(v)};
     const Matrices<T> y(out.y);
     const Matrix<T> log_totals = Matrices<T>(out.log_totals)[0];
-    each_share<T>(sizes, work, rule.dropout.p() > 0 ? 2 : 1, [&](const Share& share, T* memory) {
-      forward_share(in, share, memory, y[share.head], log_totals.at(share.head, 0));
-    });
+    each_share<T>(sizes, work, rule.dropout.p() > 0 ? 2 : 1,
+                  [&](const Share& share, const Matrices<T>& tiles) {
+                    forward_share(in, share, tiles, y[share.head], log_totals.at(share.head, 0));
+                  });
   });
   return out;
 }
@@ -341,10 +337,11 @@ AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Te
                                Matrices<const T>(y, sizes.lead, sizes.Tq, sizes.Dv),
                                Matrices<const T>(forward.log_totals)[0], Matrices<T>(dq)};
     const Matrices<T> dks(all_dk), dvs(all_dv);
-    each_share<T>(sizes, work, rule.dropout.p() > 0 ? 3 : 2, [&](const Share& share, T* memory) {
-      const int64_t part = share.first * sizes.heads + share.head;
-      backward.compute(share, memory, dks[part], dvs[part]);
-    });
+    each_share<T>(sizes, work, rule.dropout.p() > 0 ? 3 : 2,
+                  [&](const Share& share, const Matrices<T>& tiles) {
+                    const int64_t part = share.first * sizes.heads + share.head;
+                    backward.compute(share, tiles, dks[part], dvs[part]);
+                  });
   });
   const auto joined = [&](const Tensor& parts) { return shares > 1 ? sum(parts, {0}, false) : parts; };
   return {dq, joined(all_dk), joined(all_dv)};

@@ -258,10 +258,10 @@ template <class T>
 void ReusedMatrix<T>::set(int64_t rows, int64_t k, int64_t m, T alpha, Matrix<const T> b) {
   alpha_ = alpha;
   b_ = b;
-  // A few rows read a dense b in place, and a single row has ways of its own: see sgemm().
-  is_packed_ = uses_sgemm<T>() && rows > (b.col_step == 1 ? 32 : 1) && k > 0 && m > 0;
-  if constexpr (std::is_same_v<T, float>)
+  if constexpr (std::is_same_v<T, float>) {
+    is_packed_ = uses_sgemm<T>() && rows > 1 && k > 0 && m > 0 && packs(rows, m, alpha, b);
     if (is_packed_) packed_.pack(k, m, alpha, b);
+  }
 }
 
 template <class T>

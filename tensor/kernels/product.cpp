@@ -335,6 +335,10 @@ void multiply_slab(int64_t n, int64_t m, int64_t k, const Matrix<const float>& a
 
 }  // namespace
 
+bool packs(int64_t n, int64_t m, float alpha, const Matrix<const float>& b) {
+  return n > kFewRows || b.col_step != 1 || alpha != 1 || m < kLanes;
+}
+
 void sgemm(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a, Matrix<const float> b,
            Matrix<const float> start, Matrix<float> out) {
   // A column is a row of the transposed product.
@@ -353,8 +357,7 @@ void sgemm(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a, 
   each_slab(m - done, k, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
     j += done;
     Slab slab{.depth = depth, .columns = columns, .b = b.block(p, j)};
-    if (n > kFewRows || b.col_step != 1 || alpha != 1 || columns < kLanes)
-      slab.pack(alpha, workspace(b_workspace, packed_size(depth, columns)));
+    if (packs(n, columns, alpha, b)) slab.pack(alpha, workspace(b_workspace, packed_size(depth, columns)));
     multiply_slab(n, columns, depth, a.block(0, p), slab,
                   (p == 0 ? start : Matrix<const float>(out)).block(0, j), out.block(0, j));
   });
@@ -363,9 +366,8 @@ void sgemm(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a, 
 void PackedMatrix::pack(int64_t k, int64_t m, float alpha, Matrix<const float> b) {
   rows_ = k;
   columns_ = m;
-  int64_t size = 0;
-  each_slab(m, k,
-            [&](int64_t, int64_t columns, int64_t, int64_t depth) { size += packed_size(depth, columns); });
+  const int64_t size =
+      packed_size(k, m);  // that of all slabs, of which only the last may end within a vector
   if (!panels_.defined() || panels_.numel() < size) panels_ = Tensor::empty({size}, float32);
   auto* panels = panels_.mutable_data<float>();
   each_slab(m, k, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
