@@ -42,6 +42,14 @@ struct Simd {
   static void store(T* x, const Values& values) { *reinterpret_cast<Unaligned*>(x) = values; }
 };
 
+/// Has g++ load x once and use it from its register. When it tunes for Zen 3, it reads memory in each use.
+template <class Values>
+[[gnu::always_inline]] inline void keep_in_register([[maybe_unused]] Values& x) {
+#if defined(__x86_64__)
+  asm("" : "+v"(x));
+#endif
+}
+
 /// Exchanges the lanes of x that have bit S with the lanes of y that do not.
 template <int S, class Values, int... L>
 [[gnu::always_inline]] inline void exchange_lanes(Values& x, Values& y, std::integer_sequence<int, L...>) {

@@ -7,10 +7,11 @@
 // A tile of the result, up to kRows x kColumns numbers, stays in registers while k runs: each step of k loads
 // one row of the tile's columns of b and multiplies it with each number of the tile's rows of a. b is read
 // slab by slab, kDepth of its rows and kSlab of its columns, which are packed into panels of the width of a
-// tile and stay in the second-level cache. A tile's rows of a stay in the first-level cache while the panels
-// stream past them. Few and wide rows are read in place: six of them, even if they fall into one set of a
-// cache of eight ways, leave room for the panel. Columns of a are packed, kGroup rows at a time. Where
-// reading b in place costs less than packing it, it is not packed.
+// tile. Where registers have 512 bits, a tile's rows of a stay in the first-level cache while the panels
+// stream past them from the second. A panel for smaller registers is smaller: it stays in the first-level
+// cache while the rows of kGroup tiles stream past it. Few and wide rows of a are read in place: six of them,
+// even if they fall into one set of a cache of eight ways, leave room for the panel. Columns of a are packed,
+// for kGroup tiles at a time. Where reading b in place costs less than packing it, it is not packed.
 //
 //                        m
 //              +------------------+
@@ -28,12 +29,15 @@ namespace {
 using Vector = Simd<float>::Values;
 using Half = Simd<float, kVectorBytes / 2>;
 constexpr int64_t kLanes = Simd<float>::size;
-constexpr int kVectors = kVectorBytes == 64 ? 4 : 3, kRows = 12;  // the most that a tile has
-constexpr int kSums = kVectorBytes == 64 ? 24 : 12;  // vectors of sums in a tile, in 32 or 16 registers
-static_assert(kVectors > 2, "next_part() must leave two vectors for the last strip, which may overlap");
-constexpr int kWide = 8;  // vectors in the tile of a single row: fewer sums would wait for their own results
-constexpr int64_t kColumns = kVectors * kLanes, kDepth = 256, kSlab = 512, kGroup = 96;
-constexpr int64_t kFewRows = 30;  // for which reading b in place costs less than packing it
+constexpr bool kWide = kVectorBytes == 64;           // 32 registers instead of 16
+constexpr int kVectors = kWide ? 4 : 3, kRows = 12;  // the most that a tile has
+constexpr int kUsualVectors = kWide ? 4 : 2;         // in a slab that is wider than kVectors
+constexpr int kSums = kWide ? 24 : 12;               // vectors of sums in a tile
+constexpr int kRowVectors = 8;  // in the tile of a single row: fewer sums would wait for their own results
+constexpr int64_t kColumns = kUsualVectors * kLanes, kDepth = kWide ? 256 : 384, kSlab = kWide ? 512 : 2048;
+constexpr int64_t kGroup = 16, kPassed = kWide ? 1 : kGroup;  // tiles, and those that pass a panel in turn
+constexpr int64_t kPackedRows = 8;  // of a tile of a, as many as a register of 256 bits has
+constexpr int64_t kFewRows = 30;    // for which reading b in place costs less than packing it
 
 // The next of the parts, of at most `most`, into which `left` is cut. The last two are of equal length, so
 // that none is short.
@@ -68,7 +72,10 @@ void micro_kernel(int64_t k, const float* a, int64_t a_row, int64_t a_col, const
   for (; k > 0; --k, a += a_col, lower += a_col, b += b_row) {
     Vector row[C];
     HEED_UNROLL
-    for (int c = 0; c < C; ++c) row[c] = Simd<float>::load(b + column(c, b_last));
+    for (int c = 0; c < C; ++c) {
+      row[c] = Simd<float>::load(b + column(c, b_last));
+      if (R > 1) keep_in_register(row[c]);
+    }
     const auto factor = [&](int r) { return r < kUpper ? a[r * a_row] : lower[(r - kUpper) * a_row]; };
     HEED_UNROLL
     for (int r = 0; r < R; ++r) {
@@ -121,61 +128,62 @@ constexpr KernelsOfRows kHalfKernels = of_rows<1, true>(std::make_integer_sequen
   }
 }
 
-// The same for m >= kLanes columns of a matrix whose rows are dense. The last vector begins at x's column m -
-// kLanes and at `last` in each row of `to`.
-[[gnu::noinline]] void pack_rows(int64_t depth, int64_t m, float alpha, Matrix<const float> x, float* to,
-                                 int64_t step, int64_t last) {
-  for (int64_t p = 0; p < depth; ++p, x.data += x.row_step, to += step) {
-    for (int64_t j = 0; j + kLanes < m; j += kLanes)
-      Simd<float>::store(to + j, alpha * Simd<float>::load(x.data + j));
-    Simd<float>::store(to + last, alpha * Simd<float>::load(x.data + m - kLanes));
-  }
+// Packs the first tiles of a [n, k], whose columns are dense, up to kGroup of them: to [tile, k,
+// kPackedRows].
+[[gnu::noinline]] void pack_group(int64_t n, int64_t k, int64_t rows, Matrix<const float> a, float* to) {
+  std::array<int64_t, kGroup + 1> first{};
+  size_t tiles = 0;
+  for (; tiles < kGroup && first[tiles] < n; ++tiles)
+    first[tiles + 1] = first[tiles] + next_part(n - first[tiles], rows);
+  for (int64_t p = 0; p < k; ++p, a.data += a.col_step)
+    for (size_t t = 0; t < tiles; ++t) {
+      float* const packed = to + (static_cast<int64_t>(t) * k + p) * kPackedRows;
+      if (first[t] + kPackedRows <= n)
+        Simd<float, 32>::store(packed, Simd<float, 32>::load(a.data + first[t]));
+      else
+        std::copy(a.data + first[t], a.data + first[t + 1], packed);
+    }
 }
 
-// The columns of a tile: `vectors` vectors from column `first` of the slab on. The last begins at first +
-// last, and at b_last in the packed panel.
+// The columns of a tile: `vectors` vectors from column `first` of the slab on. The last vector begins at
+// first + last, and at b_last in the packed panel. A strip of less than a vector ends with the last column of
+// a vector that begins before it (last < 0), or begins with that vector in a slab of fewer columns (last =
+// 0).
 struct Strip {
-  int64_t first, vectors, last, b_last;
+  int64_t first, columns, vectors, last, b_last;
   const KernelsOfRows* kernels;
 };
 
-// How the columns of a slab are cut into strips. A slab of fewer columns than a vector has one strip, whose
-// vector is computed in a buffer.
-struct Strips {
-  std::array<Strip, kSlab / kColumns + 1> strip;
-  size_t count = 0;
-  int64_t rows = kRows;  // of a tile
-
-  explicit Strips(int64_t columns) {
-    const int64_t vectors = ceil_div(columns, kLanes);
-    for (int64_t v = 0; v < vectors; ++count) {
-      const int64_t width = next_part(vectors - v, kVectors), first = v * kLanes;
-      v += width;
-      const int64_t end = std::min(v * kLanes, columns) - first;
-      Strip& s = strip[count] = {first, width, std::max<int64_t>(end - kLanes, 0), (width - 1) * kLanes,
-                                 &kMicroKernels[static_cast<size_t>(width - 1)]};
-      if (kVectorBytes == 64 && width == 2 && end <= kLanes + Half::size) {
-        s.last += Half::size;
-        s.b_last += Half::size;
-        s.kernels = &kHalfKernels;
-      }
-      rows = std::min<int64_t>(rows, rows_for(width));
-    }
+// How the columns of a slab are cut into strips.
+int64_t strip_width(int64_t vectors_left, int64_t columns) {
+  return columns <= kVectors * kLanes ? vectors_left : next_part(vectors_left, kUsualVectors);
+}
+template <class F>
+void each_strip(int64_t columns, const F& f) {
+  const int64_t vectors = ceil_div(columns, kLanes);
+  for (int64_t v = 0, width = 0; v < vectors; v += width) {
+    width = strip_width(vectors - v, columns);
+    const int64_t first = v * kLanes, count = std::min(width * kLanes, columns - first);
+    const int64_t last = columns < kLanes ? 0 : count - kLanes, b_last = (width - 1) * kLanes;
+    if (kWide && width == 2 && count <= kLanes + Half::size)
+      f(Strip{first, count, width, last + Half::size, b_last + Half::size, &kHalfKernels});
+    else
+      f(Strip{first, count, width, last, b_last, &kMicroKernels[static_cast<size_t>(width - 1)]});
   }
-  const Strip* begin() const { return strip.data(); }
-  const Strip* end() const { return strip.data() + count; }
-};
+}
+static_assert(rows_for(kUsualVectors) <= kPackedRows);
+int64_t rows_of_tile(int64_t columns) { return rows_for(strip_width(ceil_div(columns, kLanes), columns)); }
 
-// One tile of columns that are fewer than a vector: its vectors are computed in a buffer.
-void narrow_tile(MicroKernel* kernel, int64_t rows, int64_t columns, int64_t depth,
-                 const Matrix<const float>& a, const float* panel, const Matrix<const float>& start,
-                 const Matrix<float>& out) {
-  float part[kRows * kLanes];
+// One tile of a strip of less than a vector: its vectors are computed in a buffer.
+void narrow_tile(MicroKernel* kernel, int64_t rows, const Strip& s, int64_t depth,
+                 const Matrix<const float>& a, const Matrix<const float>& panel, int64_t b_last,
+                 const Matrix<const float>& start, const Matrix<float>& out) {
+  float part[kRows * kLanes] = {};
   for (int64_t r = 0; start.data && r < rows; ++r)
-    std::fill(std::copy_n(start.at(r, 0), columns, part + r * kLanes), part + (r + 1) * kLanes, 0.0F);
-  kernel(depth, a.data, a.row_step, a.col_step, panel, kLanes, 0, start.data ? part : nullptr, kLanes, part,
-         kLanes, 0);
-  for (int64_t r = 0; r < rows; ++r) std::copy_n(part + r * kLanes, columns, out.at(r, 0));
+    std::copy_n(start.at(r, 0), s.columns, part + r * kLanes - s.last);
+  kernel(depth, a.data, a.row_step, a.col_step, panel.data, panel.row_step, b_last,
+         start.data ? part : nullptr, kLanes, part, kLanes, 0);
+  for (int64_t r = 0; r < rows; ++r) std::copy_n(part + r * kLanes - s.last, s.columns, out.at(r, 0));
 }
 
 // a [n, 1] b [1, m]
@@ -235,7 +243,7 @@ int64_t row_times_rows(int64_t m, int64_t k, const Matrix<const float>& a, const
       kernel(k, a.data, 0, a.col_step, b.at(0, j), b.row_step, columns - kLanes, start ? start + j : nullptr,
              0, out + j, 0, columns - kLanes);
   };
-  tiles(kWide * kLanes, micro_kernel<1, kWide>);
+  tiles(kRowVectors * kLanes, micro_kernel<1, kRowVectors>);
   tiles(2 * kLanes, micro_kernel<1, 2>);
   tiles(kLanes, micro_kernel<1, 1>);
   if (j < m && m >= kLanes && start != out) {
@@ -276,60 +284,77 @@ struct Slab {
   int64_t depth, columns;
   Matrix<const float> b;
   const float* panels = nullptr;
-  Strips strips{columns};
 
   // Packs alpha b, each strip in a panel [depth, vectors of the strip] of its own.
   void pack(float alpha, float* to) {
     panels = to;
-    for (const Strip& s : strips) {
-      const int64_t width = s.vectors * kLanes, end = std::min(s.first + width, columns);
-      if (b.col_step == 1 && columns >= kLanes)
-        pack_rows(depth, end - s.first, alpha, b.block(0, s.first), to + s.first * depth, width,
-                  width - kLanes);
-      else
-        for (int64_t v = 0; v < s.vectors; ++v) {
-          const int64_t first = std::max<int64_t>(std::min(s.first + v * kLanes, columns - kLanes), 0);
-          kernel::pack(depth, std::min(kLanes, columns), alpha, b.block(0, first),
-                       to + s.first * depth + v * kLanes, s.vectors * kLanes);
-        }
-    }
+    if (b.col_step == 1 && columns >= kLanes) return pack_rows(alpha, to);
+    each_strip(columns, [&](const Strip& s) {
+      for (int64_t v = 0; v < s.vectors; ++v) {
+        const int64_t first = std::max<int64_t>(std::min(s.first + v * kLanes, columns - kLanes), 0);
+        kernel::pack(depth, std::min(kLanes, columns), alpha, b.block(0, first),
+                     to + s.first * depth + v * kLanes, s.vectors * kLanes);
+      }
+    });
+  }
+
+  // The same for a b whose rows are dense, row by row: what is packed comes from the third cache or memory.
+  [[gnu::noinline]] void pack_rows(float alpha, float* to) {
+    for (int64_t p = 0; p < depth; ++p)
+      each_strip(columns, [&](const Strip& s) {
+        const float* row = b.at(p, s.first);
+        float* packed = to + s.first * depth + p * s.vectors * kLanes;
+        int64_t j = 0;
+        for (; j < (s.vectors - 1) * kLanes; j += kLanes)
+          Simd<float>::store(packed + j, alpha * Simd<float>::load(row + j));
+        Simd<float>::store(packed + j, alpha * Simd<float>::load(row + s.columns - kLanes));
+      });
   }
 };
+
+// out [n, columns] = start + a [n, k] b for one strip of a slab and as many rows as kPassed tiles have.
+// Returns how many these are.
+int64_t multiply_strip(int64_t n, int64_t k, Matrix<const float> a, bool packed, const Slab& slab,
+                       const Strip& s, Matrix<const float> start, Matrix<float> out) {
+  const Matrix<const float> b =
+      slab.panels ? Matrix<const float>{slab.panels + s.first * slab.depth, s.vectors * kLanes, 1}
+                  : slab.b.block(0, s.first);
+  const int64_t b_last = slab.panels ? s.b_last : s.last;
+  const int64_t most = rows_of_tile(slab.columns);
+  int64_t i = 0;
+  for (int64_t tile = 0; tile < kPassed && i < n; ++tile) {
+    const int64_t rows = next_part(n - i, most);
+    MicroKernel* const kernel = (*s.kernels)[static_cast<size_t>(rows - 1)];
+    if (s.columns < kLanes)
+      narrow_tile(kernel, rows, s, k, a, b, b_last, start, out);
+    else
+      kernel(k, a.data, a.row_step, a.col_step, b.data, b.row_step, b_last, start.data, start.row_step,
+             out.data, out.row_step, s.last);
+    i += rows;
+    a.data += packed ? k * kPackedRows : rows * a.row_step;
+    start.data += rows * start.row_step;
+    out.data += rows * out.row_step;
+  }
+  return i;
+}
 
 // out [n, m] = start + a [n, k] b for the first k rows and the strips of the first m columns of a slab
 void multiply_slab(int64_t n, int64_t m, int64_t k, const Matrix<const float>& a, const Slab& slab,
                    const Matrix<const float>& start, const Matrix<float>& out) {
   static thread_local std::vector<CacheLine> a_workspace;
-  const Strips& strips = slab.strips;
-  const bool packs_a = a.col_step >= kDepth && k > 64 && m > 2 * kColumns;
-  int64_t in_group = 0;
-  Matrix<const float> group = a;
-  for (int64_t i = 0, rows = 0; i < n; i += rows, in_group -= rows, group.data += rows * group.row_step) {
-    if (packs_a && in_group == 0) {
-      in_group = next_part(n - i, kGroup);
-      float* const packed = workspace(a_workspace, k * kGroup);
-      if (a.row_step == 1 && in_group >= kLanes)
-        pack_rows(k, in_group, 1, a.block(i, 0).transposed(), packed, kGroup, in_group - kLanes);
-      else
-        for (int64_t r = 0; r < in_group; r += kLanes)
-          pack(k, std::min(kLanes, in_group - r), 1, a.block(i + r, 0).transposed(), packed + r, kGroup);
-      group = {packed, 1, kGroup};
+  const bool packs_a = a.row_step == 1 && a.col_step >= 256 && k > 64 && n >= kPackedRows && m > 2 * kColumns;
+  float* const packed = packs_a ? workspace(a_workspace, kGroup * k * kPackedRows) : nullptr;
+  for (int64_t i = 0, done = 0, tile = 0; i < n; i += done, tile = (tile + kPassed) % kGroup) {
+    Matrix<const float> rows = a.block(i, 0);
+    if (packs_a) {
+      if (tile == 0) pack_group(n - i, k, rows_of_tile(slab.columns), rows, packed);
+      rows = {packed + tile * k * kPackedRows, 1, kPackedRows};
     }
-    rows = next_part(packs_a ? in_group : n - i, strips.rows);
-    for (const Strip& s : strips) {
-      if (s.first >= m) break;
-      MicroKernel* const kernel = (*s.kernels)[static_cast<size_t>(rows - 1)];
-      const Matrix<const float> panel =
-          slab.panels ? Matrix<const float>{slab.panels + s.first * slab.depth, s.vectors * kLanes, 1}
-                      : slab.b.block(0, s.first);
-      const Matrix<const float> before = start.block(i, s.first);
-      const Matrix<float> to = out.block(i, s.first);
-      if (slab.columns < kLanes)
-        narrow_tile(kernel, rows, slab.columns, k, group, panel.data, before, to);
-      else
-        kernel(k, group.data, group.row_step, group.col_step, panel.data, panel.row_step,
-               slab.panels ? s.b_last : s.last, before.data, before.row_step, to.data, to.row_step, s.last);
-    }
+    each_strip(slab.columns, [&](const Strip& s) {
+      if (s.first < m)
+        done =
+            multiply_strip(n - i, k, rows, packs_a, slab, s, start.block(i, s.first), out.block(i, s.first));
+    });
   }
 }
 
