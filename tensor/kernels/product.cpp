@@ -36,8 +36,8 @@ constexpr int kSums = kWide ? 24 : 12;               // vectors of sums in a til
 constexpr int kRowVectors = 8;  // in the tile of a single row: fewer sums would wait for their own results
 constexpr int64_t kColumns = kUsualVectors * kLanes, kDepth = kWide ? 256 : 384, kSlab = kWide ? 512 : 2048;
 constexpr int64_t kGroup = 16, kPassed = kWide ? 1 : kGroup;  // tiles, and those that pass a panel in turn
-constexpr int64_t kPackedRows = 8;  // of a tile of a, as many as a register of 256 bits has
-constexpr int64_t kFewRows = 30;    // for which reading b in place costs less than packing it
+constexpr int64_t kPackedRows = 8;                            // of a tile of a
+constexpr int64_t kFewRows = 30;  // for which reading b in place costs less than packing it
 
 // The next of the parts, of at most `most`, into which `left` is cut. The last two are of equal length, so
 // that none is short.
@@ -139,7 +139,7 @@ constexpr KernelsOfRows kHalfKernels = of_rows<1, true>(std::make_integer_sequen
     for (size_t t = 0; t < tiles; ++t) {
       float* const packed = to + (static_cast<int64_t>(t) * k + p) * kPackedRows;
       if (first[t] + kPackedRows <= n)
-        Simd<float, 32>::store(packed, Simd<float, 32>::load(a.data + first[t]));
+        std::copy_n(a.data + first[t], kPackedRows, packed);
       else
         std::copy(a.data + first[t], a.data + first[t + 1], packed);
     }
