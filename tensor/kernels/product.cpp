@@ -4,7 +4,7 @@
 
 #include "tensor/kernels/outer_inner.h"
 
-// A tile of the result, up to kRows x kColumns numbers, stays in registers while k runs: each step of k loads
+// A tile of the result, up to kSums vectors, stays in registers while k runs: each step of k loads
 // one row of the tile's columns of b and multiplies it with each number of the tile's rows of a. b is read
 // slab by slab, kDepth of its rows and kSlab of its columns, which are packed into panels of the width of a
 // tile. Where registers have 512 bits, a tile's rows of a stay in the first-level cache while the panels
@@ -16,7 +16,7 @@
 //                        m
 //              +------------------+
 //              |   :   | : |      |
-//            k |   :   | : |      |  <- the slab of b: kDepth x kSlab, in panels of up to kColumns
+//            k |   :   | : |      |  <- the slab of b: kDepth x kSlab, in panels of the width of a tile
 //      k       |   :   | : |      |
 //   +------+   +------------------+
 //   |      |   |   :   | : |      |
@@ -325,8 +325,8 @@ int64_t multiply_strip(int64_t n, int64_t k, Matrix<const float> a, bool packed,
   for (int64_t tile = 0; tile < kPassed && i < n; ++tile) {
     const int64_t rows = next_part(n - i, most);
     MicroKernel* const kernel = (*s.kernels)[static_cast<size_t>(rows - 1)];
-    // The first strip reads a from the third cache or memory. A tile reads its rows side by side, which the
-    // processor does not foresee.
+    // The first strip reads a from the third cache or memory, several rows side by side, which the hardware
+    // does not prefetch.
     if (kPassed > 1 && s.first == 0 && !packed && a.col_step == 1 && i + 2 * rows <= n)
       for (int64_t r = rows; r < 2 * rows; ++r)
         for (int64_t p = 0; p < k; p += 16) __builtin_prefetch(a.at(r, p));
@@ -396,8 +396,7 @@ void sgemm(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a, 
 void PackedMatrix::pack(int64_t k, int64_t m, float alpha, Matrix<const float> b) {
   rows_ = k;
   columns_ = m;
-  const int64_t size =
-      packed_size(k, m);  // that of all slabs, of which only the last may end within a vector
+  const int64_t size = packed_size(k, m);  // of all slabs, of which only the last ends within a vector
   if (!panels_.defined() || panels_.numel() < size) panels_ = Tensor::empty({size}, float32);
   auto* panels = panels_.mutable_data<float>();
   each_slab(m, k, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
