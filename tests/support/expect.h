@@ -35,29 +35,15 @@ using Tensors = std::vector<Tensor>;
 constexpr double kInf = INFINITY, kNaN = NAN;
 
 /// All elements in row-major order, as doubles.
-inline Values values(const Tensor& x) { return x.to_vector<double>(); }
+Values values(const Tensor& x);
 
 /// The bytes of all elements in row-major order.
-inline std::string bytes_of(const Tensor& x) {
-  std::string bytes;
-  x.for_each([&](auto v) { bytes.append(reinterpret_cast<const char*>(&v), sizeof v); });
-  return bytes;
-}
+std::string bytes_of(const Tensor& x);
 
 /// The largest |a[i] - b[i]|; Difference::relative divides it by max(1, |b[i]|). The difference is 0 between
 /// two NaN or equal infinities, and infinite if only one is NaN or infinite, or if the lengths differ.
 enum class Difference { absolute, relative };
-inline double largest_difference(const Values& a, const Values& b, Difference kind = Difference::absolute) {
-  if (a.size() != b.size()) return INFINITY;
-  double most = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
-    const double unit = kind == Difference::relative ? std::max(1.0, std::abs(b[i])) : 1;
-    const double distance = std::abs(a[i] - b[i]) / unit;
-    if (!(distance <= most)) most = std::isnan(distance) ? INFINITY : distance;
-  }
-  return most;
-}
+double largest_difference(const Values& a, const Values& b, Difference kind = Difference::absolute);
 /// The largest absolute value.
 inline double magnitude(const Tensor& x) {
   return largest_difference(values(x), Values(static_cast<size_t>(x.numel()), 0));
