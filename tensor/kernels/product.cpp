@@ -8,10 +8,11 @@
 // one row of the tile's columns of b and multiplies it with each number of the tile's rows of a. b is read
 // slab by slab, kDepth of its rows and kSlab of its columns, which are packed into panels of the width of a
 // tile. Where registers have 512 bits, a tile's rows of a stay in the first-level cache while the panels
-// stream past them from the second. A panel for smaller registers is smaller: it stays in the first-level
-// cache while the rows of kGroup tiles stream past it. Few and wide rows of a are read in place: six of them,
-// even if they fall into one set of a cache of eight ways, leave room for the panel. Columns of a are packed,
-// for kGroup tiles at a time. Where reading b in place costs less than packing it, it is not packed.
+// stream past them from the second. With smaller registers, a slab is wider than the second-level cache: the
+// rows of kGroup tiles stay there, and each panel passes all of them before the next. Few and wide rows of a
+// are read in place: six of them, even if they fall into one set of a cache of eight ways, leave room for the
+// panel. Columns of a are packed, for kGroup tiles at a time. Where reading b in place costs less than
+// packing it, it is not packed.
 //
 //                        m
 //              +------------------+
@@ -34,10 +35,11 @@ constexpr int kVectors = kWide ? 4 : 3, kRows = 12;  // the most that a tile has
 constexpr int kUsualVectors = kWide ? 4 : 2;         // in a slab that is wider than kVectors
 constexpr int kSums = kWide ? 24 : 12;               // vectors of sums in a tile
 constexpr int kRowVectors = 8;  // in the tile of a single row: fewer sums would wait for their own results
-constexpr int64_t kColumns = kUsualVectors * kLanes, kDepth = kWide ? 256 : 384, kSlab = kWide ? 512 : 2048;
-constexpr int64_t kGroup = 16, kPassed = kWide ? 1 : kGroup;  // tiles, and those that pass a panel in turn
-constexpr int64_t kPackedRows = 8;                            // of a tile of a
-constexpr int64_t kFewRows = 30;  // for which reading b in place costs less than packing it
+constexpr int64_t kColumns = kUsualVectors * kLanes, kDepth = kWide ? 256 : 512, kSlab = kWide ? 512 : 2048;
+constexpr int64_t kGroup = kWide ? 16 : 8;       // tiles, of which columns of a are packed together
+constexpr int64_t kPassed = kWide ? 1 : kGroup;  // tiles that a panel passes in turn
+constexpr int64_t kPackedRows = 8;               // of a tile of a
+constexpr int64_t kFewRows = 30;                 // for which reading b in place costs less than packing it
 
 // The next of the parts, of at most `most`, into which `left` is cut. The last two are of equal length, so
 // that none is short.
@@ -131,18 +133,23 @@ constexpr KernelsOfRows kHalfKernels = of_rows<1, true>(std::make_integer_sequen
 // Packs the first tiles of a [n, k], whose columns are dense, up to kGroup of them: to [tile, k,
 // kPackedRows].
 [[gnu::noinline]] void pack_group(int64_t n, int64_t k, int64_t rows, Matrix<const float> a, float* to) {
+  using Part = std::conditional_t<kWide, Half, Simd<float>>;
   std::array<int64_t, kGroup + 1> first{};
-  size_t tiles = 0;
-  for (; tiles < kGroup && first[tiles] < n; ++tiles)
+  size_t tiles = 0, whole = 0;  // whole: those after whose first row a has kPackedRows rows
+  for (; tiles < kGroup && first[tiles] < n; ++tiles) {
     first[tiles + 1] = first[tiles] + next_part(n - first[tiles], rows);
-  for (int64_t p = 0; p < k; ++p, a.data += a.col_step)
-    for (size_t t = 0; t < tiles; ++t) {
-      float* const packed = to + (static_cast<int64_t>(t) * k + p) * kPackedRows;
-      if (first[t] + kPackedRows <= n)
-        std::copy_n(a.data + first[t], kPackedRows, packed);
+    if (first[tiles] + kPackedRows <= n) ++whole;
+  }
+  for (int64_t p = 0; p < k; ++p, a.data += a.col_step) {
+    for (int64_t i = 0; i < first[tiles]; i += 16) __builtin_prefetch(a.at(i, 8));
+    float* packed = to + p * kPackedRows;
+    for (size_t t = 0; t < tiles; ++t, packed += k * kPackedRows)
+      if (t < whole)
+        for (int64_t r = 0; r < kPackedRows; r += Part::size)
+          Part::store(packed + r, Part::load(a.at(first[t] + r, 0)));
       else
-        std::copy(a.data + first[t], a.data + first[t + 1], packed);
-    }
+        std::copy(a.at(first[t], 0), a.at(first[t + 1], 0), packed);
+  }
 }
 
 // The columns of a tile: `vectors` vectors from column `first` of the slab on. The last vector begins at
@@ -298,16 +305,21 @@ struct Slab {
     });
   }
 
-  // The same for a b whose rows are dense, row by row: what is packed comes from the third cache or memory.
+  // The same for a b whose rows are dense, a few rows at a time: what is packed comes from the third cache or
+  // memory.
   [[gnu::noinline]] void pack_rows(float alpha, float* to) {
-    for (int64_t p = 0; p < depth; ++p)
+    constexpr int64_t kFew = 4;
+    for (int64_t first = 0; first < depth; first += kFew)
       each_strip(columns, [&](const Strip& s) {
-        const float* row = b.at(p, s.first);
-        float* packed = to + s.first * depth + p * s.vectors * kLanes;
-        int64_t j = 0;
-        for (; j < (s.vectors - 1) * kLanes; j += kLanes)
-          Simd<float>::store(packed + j, alpha * Simd<float>::load(row + j));
-        Simd<float>::store(packed + j, alpha * Simd<float>::load(row + s.columns - kLanes));
+        float* packed = to + s.first * depth + first * s.vectors * kLanes;
+        for (int64_t p = first; p < std::min(depth, first + kFew); ++p, packed += s.vectors * kLanes) {
+          const float* row = b.at(p, s.first);
+          __builtin_prefetch(row + kFew * b.row_step);
+          int64_t j = 0;
+          for (; j < (s.vectors - 1) * kLanes; j += kLanes)
+            Simd<float>::store(packed + j, alpha * Simd<float>::load(row + j));
+          Simd<float>::store(packed + j, alpha * Simd<float>::load(row + s.columns - kLanes));
+        }
       });
   }
 };
