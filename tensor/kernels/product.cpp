@@ -35,6 +35,7 @@ constexpr int kVectors = kWide ? 4 : 3, kRows = 12;  // the most that a tile has
 constexpr int kUsualVectors = kWide ? 4 : 2;         // in a slab that is wider than kVectors
 constexpr int kSums = kWide ? 24 : 12;               // vectors of sums in a tile
 constexpr int kRowVectors = 8;  // in the tile of a single row: fewer sums would wait for their own results
+constexpr int64_t kRowDepth = 6;
 constexpr int64_t kColumns = kUsualVectors * kLanes, kDepth = kWide ? 256 : 512, kSlab = kWide ? 512 : 2048;
 constexpr int64_t kGroup = kWide ? 16 : 8;       // tiles, of which columns of a are packed together
 constexpr int64_t kPassed = kWide ? 1 : kGroup;  // tiles that a panel passes in turn
@@ -240,24 +241,33 @@ float inner_product(int64_t k, float alpha, const Matrix<const float>& a, const 
   }
 }
 
-// a [1, k] b [k, m], where the rows of b are dense and read in place. Returns how many columns are done: all
-// whose vectors are whole, and the rest too if they can be computed with some of the others again.
+// a [1, k] b [k, m], where the rows of b are dense and read in place: kRowDepth whole rows at a time, as
+// pieces of rows that are far apart come slowly from beyond the first-level cache. Returns how many columns
+// are done: all whose vectors are whole, and the rest too if they can be computed with some of the others,
+// which are then computed again.
 int64_t row_times_rows(int64_t m, int64_t k, const Matrix<const float>& a, const Matrix<const float>& b,
                        const float* start, float* out) {
-  int64_t j = 0;
-  const auto tiles = [&](int64_t columns, MicroKernel* kernel) {
+  int64_t j = 0, p = 0;
+  const auto tiles = [&](int64_t depth, int64_t columns, MicroKernel* kernel) {
+    const float* const before = p == 0 ? start : out;
     for (; j + columns <= m; j += columns)
-      kernel(k, a.data, 0, a.col_step, b.at(0, j), b.row_step, columns - kLanes, start ? start + j : nullptr,
-             0, out + j, 0, columns - kLanes);
+      kernel(depth, a.at(0, p), 0, a.col_step, b.at(p, j), b.row_step, columns - kLanes,
+             before ? before + j : nullptr, 0, out + j, 0, columns - kLanes);
   };
-  tiles(kRowVectors * kLanes, micro_kernel<1, kRowVectors>);
-  tiles(2 * kLanes, micro_kernel<1, 2>);
-  tiles(kLanes, micro_kernel<1, 1>);
-  if (j < m && m >= kLanes && start != out) {
+  const bool overlaps = m % kLanes != 0 && m >= kLanes && start != out;
+  if (overlaps) {
     j = m - kLanes;
-    tiles(kLanes, micro_kernel<1, 1>);
+    tiles(k, kLanes, micro_kernel<1, 1>);
   }
-  return j;
+  do {
+    const int64_t depth = kWide ? k : std::min(kRowDepth, k - p);
+    j = 0;
+    tiles(depth, kRowVectors * kLanes, micro_kernel<1, kRowVectors>);
+    tiles(depth, 2 * kLanes, micro_kernel<1, 2>);
+    tiles(depth, kLanes, micro_kernel<1, 1>);
+    p += depth;
+  } while (p < k);
+  return overlaps ? m : j;
 }
 
 // Memory of this thread for packed operands.
