@@ -70,7 +70,9 @@ int64_t shares_of(const AttentionSizes& sizes) {
 // multiplications in a head; `tiles` is memory for the matrices of a tile.
 template <class T, class F>
 void each_share(const AttentionSizes& sizes, double work, int64_t tiles, const F& f) {
-  const Shape shape{tiles, std::min(kRows, sizes.Tq), padded(std::min(kColumns, sizes.Tk))};
+  // A line more than a row needs: rows a power of two apart would fall into few sets of the first-level
+  // cache.
+  const Shape shape{tiles, std::min(kRows, sizes.Tq), padded(std::min(kColumns, sizes.Tk)) + 16};
   const int64_t shares = shares_of(sizes), block = products_per_block(work / static_cast<double>(shares));
   parallel_for(sizes.heads * shares, block, [&](int64_t begin, int64_t end) {
     const Tensor memory = Tensor::empty(shape, dtype_of<T>);
