@@ -369,8 +369,9 @@ int64_t multiply_strip(int64_t n, int64_t k, Matrix<const float> a, bool packed,
 void multiply_slab(int64_t n, int64_t m, int64_t k, const Matrix<const float>& a, const Slab& slab,
                    const Matrix<const float>& start, const Matrix<float>& out) {
   static thread_local std::vector<CacheLine> a_workspace;
-  const int64_t pays = k > 128 ? 2 * kColumns : 128;  // columns of b for which packing a does
-  const bool packs_a = a.row_step == 1 && a.col_step >= 256 && k > 64 && n >= kPackedRows && m > pays;
+  // Packing a costs more than it saves where few columns of b read it.
+  const int64_t few = k > 128 ? 2 * kColumns : 128;
+  const bool packs_a = a.row_step == 1 && a.col_step >= 256 && k > 64 && n >= kPackedRows && m > few;
   float* const packed = packs_a ? workspace(a_workspace, kGroup * k * kPackedRows) : nullptr;
   for (int64_t i = 0, done = 0, tile = 0; i < n; i += done, tile = (tile + kPassed) % kGroup) {
     Matrix<const float> rows = a.block(i, 0);
