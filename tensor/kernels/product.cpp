@@ -347,11 +347,11 @@ int64_t multiply_strip(int64_t n, int64_t k, Matrix<const float> a, bool packed,
   for (int64_t tile = 0; tile < kPassed && i < n; ++tile) {
     const int64_t rows = next_part(n - i, most);
     MicroKernel* const kernel = (*s.kernels)[static_cast<size_t>(rows - 1)];
-    // The first strip reads a from the third cache or memory, several rows side by side, which the hardware
-    // does not prefetch.
+    // The first strip reads rows of a from the third cache or memory, several side by side. The hardware
+    // prefetches a row after its first lines only.
     if (kPassed > 1 && s.first == 0 && !packed && a.col_step == 1 && i + 2 * rows <= n)
       for (int64_t r = rows; r < 2 * rows; ++r)
-        for (int64_t p = 0; p < k; p += 16) __builtin_prefetch(a.at(r, p));
+        for (int64_t p = 0; p < std::min<int64_t>(k, 32); p += 16) __builtin_prefetch(a.at(r, p));
     if (s.columns < kLanes)
       narrow_tile(kernel, rows, s, k, a, b, b_last, start, out);
     else
