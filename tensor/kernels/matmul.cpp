@@ -259,7 +259,9 @@ void ReusedMatrix<T>::set(int64_t rows, int64_t k, int64_t m, T alpha, Matrix<co
   alpha_ = alpha;
   b_ = b;
   if constexpr (std::is_same_v<T, float>) {
-    is_packed_ = uses_sgemm<T>() && rows > 1 && k > 0 && m > 0 && packs(rows, m, alpha, b);
+    // For several products, packing pays from fewer rows on than for one.
+    const bool packs_b = rows > 30 || packs(rows, m, k, alpha, b);
+    is_packed_ = uses_sgemm<T>() && rows > 1 && k > 0 && m > 0 && packs_b;
     if (is_packed_) packed_.pack(k, m, alpha, b);
   }
 }

@@ -40,7 +40,7 @@ constexpr int64_t kColumns = kUsualVectors * kLanes, kDepth = kWide ? 256 : 512,
 constexpr int64_t kGroup = kWide ? 16 : 8;       // tiles, of which columns of a are packed together
 constexpr int64_t kPassed = kWide ? 1 : kGroup;  // tiles that a panel passes in turn
 constexpr int64_t kPackedRows = 8;               // of a tile of a
-constexpr int64_t kFewRows = 30;                 // for which reading b in place costs less than packing it
+constexpr int64_t kFewFactors = 12000;  // of a, for which reading b in place costs less than packing it
 
 // The next of the parts, of at most `most`, into which `left` is cut. The last two are of equal length, so
 // that none is short.
@@ -389,8 +389,8 @@ void multiply_slab(int64_t n, int64_t m, int64_t k, const Matrix<const float>& a
 
 }  // namespace
 
-bool packs(int64_t n, int64_t m, float alpha, const Matrix<const float>& b) {
-  return n > kFewRows || b.col_step != 1 || alpha != 1 || m < kLanes;
+bool packs(int64_t n, int64_t m, int64_t k, float alpha, const Matrix<const float>& b) {
+  return (kWide ? n > 30 : n * k > kFewFactors) || b.col_step != 1 || alpha != 1 || m < kLanes;
 }
 
 void sgemm(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a, Matrix<const float> b,
@@ -411,7 +411,8 @@ void sgemm(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a, 
   each_slab(m - done, k, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
     j += done;
     Slab slab{.depth = depth, .columns = columns, .b = b.block(p, j)};
-    if (packs(n, columns, alpha, b)) slab.pack(alpha, workspace(b_workspace, packed_size(depth, columns)));
+    if (packs(n, columns, depth, alpha, b))
+      slab.pack(alpha, workspace(b_workspace, packed_size(depth, columns)));
     multiply_slab(n, columns, depth, a.block(0, p), slab,
                   (p == 0 ? start : Matrix<const float>(out)).block(0, j), out.block(0, j));
   });

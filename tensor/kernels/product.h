@@ -15,7 +15,7 @@ void sgemm(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a, 
            Matrix<const float> start, Matrix<float> out);
 
 /// Whether sgemm() packs b [k, m] for n > 1 rows, since reading it in place would cost more or cannot be.
-bool packs(int64_t n, int64_t m, float alpha, const Matrix<const float>& b);
+bool packs(int64_t n, int64_t m, int64_t k, float alpha, const Matrix<const float>& b);
 
 /// b [k, m], packed as sgemm() reads it, for several products.
 class PackedMatrix {
