@@ -34,8 +34,8 @@ constexpr bool kWide = kVectorBytes == 64;           // 32 registers instead of 
 constexpr int kVectors = kWide ? 4 : 3, kRows = 12;  // the most that a tile has
 constexpr int kUsualVectors = kWide ? 4 : 2;         // in a slab that is wider than kVectors
 constexpr int kSums = kWide ? 24 : 12;               // vectors of sums in a tile
-constexpr int kRowVectors = 8;  // in the tile of a single row: fewer sums would wait for their own results
-constexpr int64_t kRowDepth = 6;
+constexpr int kRowVectors = 8;    // in the tile of a single row: fewer sums would wait for their own results
+constexpr int64_t kRowDepth = 6;  // rows of b that a single row multiplies in turn
 constexpr int64_t kColumns = kUsualVectors * kLanes, kDepth = kWide ? 256 : 512, kSlab = kWide ? 512 : 2048;
 constexpr int64_t kGroup = kWide ? 16 : 8;       // tiles, of which columns of a are packed together
 constexpr int64_t kPassed = kWide ? 1 : kGroup;  // tiles that a panel passes in turn
