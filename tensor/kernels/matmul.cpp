@@ -260,7 +260,7 @@ void ReusedMatrix<T>::set(int64_t rows, int64_t k, int64_t m, T alpha, Matrix<co
   b_ = b;
   if constexpr (std::is_same_v<T, float>) {
     // For several products, packing pays from fewer rows on than for one.
-    const bool packs_b = rows > 30 || packs(rows, m, k, alpha, b);
+    const bool packs_b = rows > kInPlaceRows || packs(rows, m, k, alpha, b);
     is_packed_ = uses_sgemm<T>() && rows > 1 && k > 0 && m > 0 && packs_b;
     if (is_packed_) packed_.pack(k, m, alpha, b);
   }

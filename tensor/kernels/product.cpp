@@ -136,13 +136,13 @@ constexpr KernelsOfRows kHalfKernels = of_rows<1, true>(std::make_integer_sequen
 [[gnu::noinline]] void pack_group(int64_t n, int64_t k, int64_t rows, Matrix<const float> a, float* to) {
   using Part = std::conditional_t<kWide, Half, Simd<float>>;
   std::array<int64_t, kGroup + 1> first{};
-  size_t tiles = 0, whole = 0;  // whole: those after whose first row a has kPackedRows rows
+  size_t tiles = 0, whole = 0;  // whole: those that may be copied with kPackedRows rows
   for (; tiles < kGroup && first[tiles] < n; ++tiles) {
     first[tiles + 1] = first[tiles] + next_part(n - first[tiles], rows);
     if (first[tiles] + kPackedRows <= n) ++whole;
   }
   for (int64_t p = 0; p < k; ++p, a.data += a.col_step) {
-    for (int64_t i = 0; i < first[tiles]; i += 16) __builtin_prefetch(a.at(i, 8));
+    for (int64_t i = 0; i < first[tiles]; i += 16) __builtin_prefetch(a.at(i, 8));  // 8 steps ahead
     float* packed = to + p * kPackedRows;
     for (size_t t = 0; t < tiles; ++t, packed += k * kPackedRows)
       if (t < whole)
@@ -242,9 +242,9 @@ float inner_product(int64_t k, float alpha, const Matrix<const float>& a, const 
 }
 
 // a [1, k] b [k, m], where the rows of b are dense and read in place: kRowDepth whole rows at a time, as
-// pieces of rows that are far apart come slowly from beyond the first-level cache. Returns how many columns
-// are done: all whose vectors are whole, and the rest too if they can be computed with some of the others,
-// which are then computed again.
+// pieces of rows that are far apart come slowly from beyond the first-level cache. Where registers have 512
+// bits, which has not been measured, all rows at once. Returns how many columns are done: all whose vectors
+// are whole, and the rest too if they can be computed with some of the others, which are then computed again.
 int64_t row_times_rows(int64_t m, int64_t k, const Matrix<const float>& a, const Matrix<const float>& b,
                        const float* start, float* out) {
   int64_t j = 0, p = 0;
@@ -390,7 +390,7 @@ void multiply_slab(int64_t n, int64_t m, int64_t k, const Matrix<const float>& a
 }  // namespace
 
 bool packs(int64_t n, int64_t m, int64_t k, float alpha, const Matrix<const float>& b) {
-  return (kWide ? n > 30 : n * k > kFewFactors) || b.col_step != 1 || alpha != 1 || m < kLanes;
+  return (kWide ? n > kInPlaceRows : n * k > kFewFactors) || b.col_step != 1 || alpha != 1 || m < kLanes;
 }
 
 void sgemm(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a, Matrix<const float> b,

@@ -14,6 +14,9 @@ namespace heed::kernel {
 void sgemm(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a, Matrix<const float> b,
            Matrix<const float> start, Matrix<float> out);
 
+/// Rows up to which b is read in place even for several products, unless packs() says otherwise.
+inline constexpr int64_t kInPlaceRows = 30;
+
 /// Whether sgemm() packs b [k, m] for n > 1 rows, since reading it in place would cost more or cannot be.
 bool packs(int64_t n, int64_t m, int64_t k, float alpha, const Matrix<const float>& b);
 

@@ -1,5 +1,6 @@
 #include "tests/support/expect.h"
 
+// Not to_vector(): the linker may choose the instance that another source compiled without optimization.
 Values values(const Tensor& x) {
   Values values;
   values.reserve(static_cast<size_t>(x.numel()));
