@@ -1,7 +1,7 @@
-// products: heed's float32 product, by one thread, beside OpenBLAS as this computer runs it, on the shapes of
-// the workloads. Prints GFLOP/s of both, their ratio, heed's share of the peak of fused multiply-adds, and
-// the geometric means. Each number is the best of many short runs, in turn with the other side's and with the
-// peak, because the processor's frequency changes.
+// products [float64]: heed's product, by one thread, beside OpenBLAS as this computer runs it, on the shapes
+// of the workloads, in float32 or float64. Prints GFLOP/s of both, their ratio, heed's share of the peak of
+// fused multiply-adds, and the geometric means. Each number is the best of many short runs, in turn with the
+// other side's and with the peak, because the processor's frequency changes.
 #include <cblas.h>
 #include <omp.h>
 
@@ -43,17 +43,18 @@ double time_ns(const F& f) {
 }
 
 // GFLOP/s of independent chains in registers.
+template <class T>
 double peak() {
   constexpr int kChains = 12, kSteps = 10000;
   const double ns = time_ns([] {
-    Simd<float>::Values sum[kChains] = {};
+    typename Simd<T>::Values sum[kChains] = {};
     for (int step = 0; step < kSteps; ++step) HEED_UNROLL
     for (auto& s : sum) {
-      s = s * 0.5F + 0.5F;
+      s = s * T(0.5) + T(0.5);
       asm volatile("" : "+v"(s));  // each a chain of its own, though they hold the same
     }
   });
-  return 2.0 * Simd<float>::size * kChains * kSteps / ns;
+  return 2.0 * Simd<T>::size * kChains * kSteps / ns;
 }
 
 struct Case {
@@ -102,30 +103,39 @@ struct Means {
   }
 };
 
+template <class T>
+constexpr auto blas_gemm = cblas_dgemm;
+template <>
+constexpr auto blas_gemm<float> = cblas_sgemm;
+template <class T>
+constexpr auto blas_gemv = cblas_dgemv;
+template <>
+constexpr auto blas_gemv<float> = cblas_sgemv;
+
 // One product, a and b each transposed or not: "nt" is a as it is, b transposed.
+template <class T>
 void compare(const Case& c, const char* form, Means& means) {
   const bool ta = form[0] == 't', tb = form[1] == 't';
-  const auto numbers = [](int rows, int columns) { return heed::randn({rows, columns}, heed::float32); };
+  const auto numbers = [](int rows, int columns) { return heed::randn({rows, columns}, heed::dtype_of<T>); };
   const heed::Tensor a = ta ? numbers(c.k, c.n) : numbers(c.n, c.k),
                      b = tb ? numbers(c.m, c.k) : numbers(c.k, c.m);
   const heed::Tensor y = numbers(c.n, c.m), z = numbers(c.n, c.m);
-  const float *x = a.data<float>(), *w = b.data<float>();
-  float *out = y.mutable_data<float>(), *other = z.mutable_data<float>();
+  const T *x = a.data<T>(), *w = b.data<T>();
+  T *out = y.mutable_data<T>(), *other = z.mutable_data<T>();
   const auto heed = [&] {
-    heed::kernel::sgemm(
-        c.n, c.m, c.k, 1, ta ? Matrix<const float>{x, 1, c.n} : Matrix<const float>{x, c.k, 1},
-        tb ? Matrix<const float>{w, 1, c.k} : Matrix<const float>{w, c.m, 1}, {}, {out, c.m, 1});
+    heed::kernel::gemm<T>(c.n, c.m, c.k, 1, ta ? Matrix<const T>{x, 1, c.n} : Matrix<const T>{x, c.k, 1},
+                          tb ? Matrix<const T>{w, 1, c.k} : Matrix<const T>{w, c.m, 1}, {}, {out, c.m, 1});
   };
   const auto openblas = [&] {
     if (c.n == 1)
-      return cblas_sgemv(CblasRowMajor, tb ? CblasNoTrans : CblasTrans, tb ? c.m : c.k, tb ? c.k : c.m, 1, w,
-                         tb ? c.k : c.m, x, 1, 0, other, 1);
-    cblas_sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, c.n, c.m, c.k,
-                1, x, ta ? c.n : c.k, w, tb ? c.k : c.m, 0, other, c.m);
+      return blas_gemv<T>(CblasRowMajor, tb ? CblasNoTrans : CblasTrans, tb ? c.m : c.k, tb ? c.k : c.m, 1, w,
+                          tb ? c.k : c.m, x, 1, 0, other, 1);
+    blas_gemm<T>(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, c.n, c.m, c.k,
+                 1, x, ta ? c.n : c.k, w, tb ? c.k : c.m, 0, other, c.m);
   };
   double ours = 1e18, theirs = 1e18, best = 0;
   for (int turn = 0; turn < 7; ++turn) {
-    best = std::max(best, peak());
+    best = std::max(best, peak<T>());
     ours = std::min(ours, time_ns(heed));
     theirs = std::min(theirs, time_ns(openblas));
   }
@@ -135,22 +145,30 @@ void compare(const Case& c, const char* form, Means& means) {
               flop / theirs, theirs / ours, 100 * flop / ours / best);
 }
 
-}  // namespace
-
-int main() {
-  omp_set_num_threads(1);
-  const double best = std::max(peak(), peak());
+template <class T>
+void compare_all() {
+  const double best = std::max(peak<T>(), peak<T>());
   std::printf("peak of fused multiply-adds: %.1f GFLOP/s; OpenBLAS: %s\n", best, openblas_get_config());
   std::printf("%-18s %5s   %4s   %4s %s %8s %8s %6s %7s\n", "of", "n", "k", "m", "  ", "heed", "OpenBLAS",
               "ratio", "of peak");
   Means large, little;
   for (const Case& c : layers) {
-    compare(c, "nt", large);                      // y = x W^T
-    compare({c.of, c.n, c.m, c.k}, "nn", large);  // dx = dy W
-    compare({c.of, c.m, c.n, c.k}, "tn", large);  // dW = dy^T x
+    compare<T>(c, "nt", large);                      // y = x W^T
+    compare<T>({c.of, c.n, c.m, c.k}, "nn", large);  // dx = dy W
+    compare<T>({c.of, c.m, c.n, c.k}, "tn", large);  // dW = dy^T x
   }
   for (const Case& c : small)
-    for (const char* form : {"nt", "nn"}) compare(c, form, little);
+    for (const char* form : {"nt", "nn"}) compare<T>(c, form, little);
   large.print("from 64 x 256 x 256 on");
   little.print("heads and rows");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  omp_set_num_threads(1);
+  if (argc > 1 && std::strcmp(argv[1], "float64") == 0)
+    compare_all<double>();
+  else
+    compare_all<float>();
 }

@@ -16,24 +16,21 @@ namespace {
 
 // Note [Whose products]
 //
-// float32 products are computed by heed's own sgemm() if the processor that heed is built for has a fused
-// multiplication and addition. OpenBLAS computes float64, which learners use to check a gradient, builds
-// without that instruction, and everything if HEED_PRODUCTS=openblas is set in the environment. Where a shape
-// class of OpenBLAS is faster, the bits of sgemm(), which do not depend on the other rows, are worth more.
+// Products are computed by heed's own gemm() if the processor that heed is built for has a fused
+// multiplication and addition. OpenBLAS computes them in builds without that instruction, and everywhere if
+// HEED_PRODUCTS=openblas is set in the environment. Where a shape class of OpenBLAS is faster, the bits of
+// gemm(), which do not depend on the other rows, are worth more.
 //
-// bench/products by one thread, of OpenBLAS 0.3.21 as it runs there; a ratio above 1 means that sgemm() is
+// bench/products by one thread, of OpenBLAS 0.3.21 as it runs there; a ratio above 1 means that gemm() is
 // faster:
 //
 //   processor                 OpenBLAS's kernels    51 products of layers     heads       one row, transposed
 //   Zen 4 (32 KiB, 1 MiB)     AVX-512 (Cooperlake)  1.08 (1.00 to 1.2)        0.84 to 1.5           0.5
 //   the same, AVX2 alone      Haswell               1.00 (0.89 to 1.1)        1.1 to 1.4            0.3
+//   Zen 3 (32 KiB, 512 KiB)   Zen (AVX2)            1.05 (0.90 to 1.2)        1.6 to 2.1     0.3 to 0.5
+//   the same, float64         Zen (AVX2)            1.04 (0.86 to 1.2)        1.1 to 1.6            0.4
 //
 // Zen 5 and Xeons with AVX-512 are yet to be measured with these tiles.
-
-template <class T>
-bool uses_sgemm() {
-  return has_own_product(dtype_of<T>);
-}
 
 // OpenBLAS counts in ints. It reads a matrix if one of its steps is 1 and the other is at least the length of
 // a row or column.
@@ -62,13 +59,13 @@ void on_one_thread(const F& f) {
 }
 
 template <class T>
-constexpr auto gemm = cblas_dgemm;
+constexpr auto cblas_gemm = cblas_dgemm;
 template <>
-constexpr auto gemm<float> = cblas_sgemm;
+constexpr auto cblas_gemm<float> = cblas_sgemm;
 template <class T>
-constexpr auto gemv = cblas_dgemv;
+constexpr auto cblas_gemv = cblas_dgemv;
 template <>
-constexpr auto gemv<float> = cblas_sgemv;
+constexpr auto cblas_gemv<float> = cblas_sgemv;
 
 // How BLAS describes a matrix: as it is or transposed, and the distance of its rows or columns.
 struct Layout {
@@ -86,8 +83,8 @@ template <class T>
 void blas_gemm(int n, int m, int k, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> out) {
   const Layout of_a(a), of_b(b);
   on_one_thread([&] {
-    gemm<T>(CblasRowMajor, of_a.trans, of_b.trans, n, m, k, alpha, a.data, of_a.lead, b.data, of_b.lead, beta,
-            out.data, static_cast<int>(out.row_step));
+    cblas_gemm<T>(CblasRowMajor, of_a.trans, of_b.trans, n, m, k, alpha, a.data, of_a.lead, b.data, of_b.lead,
+                  beta, out.data, static_cast<int>(out.row_step));
   });
 }
 
@@ -97,8 +94,8 @@ void blas_gemv(int n, int k, T alpha, Matrix<const T> a, Matrix<const T> x, Matr
   const Layout of_a(a);
   if (of_a.trans == CblasTrans) std::swap(n, k);
   on_one_thread([&] {
-    gemv<T>(CblasRowMajor, of_a.trans, n, k, alpha, a.data, of_a.lead, x.data, static_cast<int>(x.row_step),
-            1, y.data, static_cast<int>(y.row_step));
+    cblas_gemv<T>(CblasRowMajor, of_a.trans, n, k, alpha, a.data, of_a.lead, x.data,
+                  static_cast<int>(x.row_step), 1, y.data, static_cast<int>(y.row_step));
   });
 }
 
@@ -156,12 +153,13 @@ int64_t tile_length(int64_t longer, double work, int64_t threads) {
 }
 
 // Each product is that of a row and a column: several are computed at once.
-void dot_batched(const Tensor& out, const Matrices<const float>& a, const Matrices<const float>& b, int64_t k,
-                 float alpha) {
-  float* y = out.mutable_data<float>();
+template <class T>
+void dot_batched(const Tensor& out, const Matrices<const T>& a, const Matrices<const T>& b, int64_t k,
+                 T alpha) {
+  T* y = out.mutable_data<T>();
   parallel_for(out.numel(), products_per_block(static_cast<double>(k)), [&](int64_t begin, int64_t end) {
     for (int64_t first = begin; first < end; first += kDots) {
-      Starts left, right;
+      Starts<T> left, right;
       for (int64_t i = 0; i < kDots; ++i) {
         const int64_t matrix = std::min(first + i, end - 1);
         left[static_cast<size_t>(i)] = a[matrix].data;
@@ -180,12 +178,11 @@ void matmul_batched(const Tensor& out, const Tensor& a, const Tensor& b, const T
   const Shape lead = leading(out);
   const Matrices<const T> all_a(a, lead, n, k), all_b(b, lead, k, m), all_start(start, lead, n, m);
   const Matrices<T> all_out(out);
-  if constexpr (std::is_same_v<T, float>)
-    if (n == 1 && m == 1 && !start.defined() && uses_sgemm<T>())
-      return dot_batched(out, all_a, all_b, k, alpha);
+  const bool own = has_own_product(dtype_of<T>);
+  if (own && n == 1 && m == 1 && !start.defined()) return dot_batched(out, all_a, all_b, k, alpha);
   const int64_t longer = std::max(n, m);
   const double work = static_cast<double>(n) * static_cast<double>(m) * static_cast<double>(k);
-  const int64_t length = tile_length(longer, work, uses_sgemm<T>() ? num_threads() : 2);
+  const int64_t length = tile_length(longer, work, own ? num_threads() : 2);
   const int64_t tiles = ceil_div(longer, length);
   const int64_t block = products_per_block(work / static_cast<double>(tiles));
   parallel_for(out.numel() / (n * m) * tiles, block, [&](int64_t begin, int64_t end) {
@@ -213,7 +210,7 @@ Tensor as_rows(const Tensor& x) {
 bool has_own_product(DType dtype) {
 #ifdef __FMA__
   static const char* const chosen = std::getenv("HEED_PRODUCTS");
-  return dtype == float32 && (!chosen || std::strcmp(chosen, "openblas") != 0);
+  return is_floating(dtype) && (!chosen || std::strcmp(chosen, "openblas") != 0);
 #else
   static_cast<void>(dtype);
   return false;
@@ -237,15 +234,14 @@ template <class T>
 void gemm_tile(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
                Matrix<const T> start, Matrix<T> out) {
   if (n == 0 || m == 0) return;
-  if constexpr (std::is_same_v<T, float>)
-    if (uses_sgemm<T>() && (!start.data || start.col_step == 1))
-      return sgemm(n, m, k, alpha, a, b, start, out);
+  const bool own = has_own_product(dtype_of<T>);
+  if (own && (!start.data || start.col_step == 1)) return gemm<T>(n, m, k, alpha, a, b, start, out);
   const bool adds = start.data != nullptr;
   if (adds ? start.data != out.data : k == 0)
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < m; ++j) *out.at(i, j) = adds ? *start.at(i, j) : T(0);
   if (k == 0) return;
-  if (uses_sgemm<T>()) return gemm_tile<T>(n, m, k, alpha, a, b, out, out);
+  if (own) return gemm<T>(n, m, k, alpha, a, b, out, out);
   gemm_tile_by_blas<T>(n, m, k, alpha, a, b, adds, out);
 }
 
@@ -258,19 +254,16 @@ template <class T>
 void ReusedMatrix<T>::set(int64_t rows, int64_t k, int64_t m, T alpha, Matrix<const T> b) {
   alpha_ = alpha;
   b_ = b;
-  if constexpr (std::is_same_v<T, float>) {
-    // For several products, packing pays from fewer rows on than for one.
-    const bool packs_b = rows > kInPlaceRows || packs(rows, m, k, alpha, b);
-    is_packed_ = uses_sgemm<T>() && rows > 1 && k > 0 && m > 0 && packs_b;
-    if (is_packed_) packed_.pack(k, m, alpha, b);
-  }
+  // For several products, packing pays from fewer rows on than for one.
+  const bool packs = rows > kInPlaceRows || PackedMatrix<T>::pays(rows, m, k, alpha, b);
+  is_packed_ = has_own_product(dtype_of<T>) && rows > 1 && k > 0 && m > 0 && packs;
+  if (is_packed_) packed_.pack(k, m, alpha, b);
 }
 
 template <class T>
 void ReusedMatrix<T>::multiply(int64_t n, int64_t m, int64_t k, Matrix<const T> a, Matrix<const T> start,
                                Matrix<T> out) const {
-  if constexpr (std::is_same_v<T, float>)
-    if (is_packed_) return packed_.multiply(n, m, k, a, start, out);
+  if (is_packed_) return packed_.multiply(n, m, k, a, start, out);
   gemm_tile<T>(n, m, k, alpha_, a, b_, start, out);
 }
 

@@ -17,7 +17,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start = {}, double
 /// addition.
 int64_t& product_flops();
 
-/// Whether products of this dtype are computed by heed's sgemm(). The bits of a row are then the same alone
+/// Whether products of this dtype are computed by heed's gemm(). The bits of a row are then the same alone
 /// and among others, and for any strides of the operands. See Note [Whose products].
 bool has_own_product(DType dtype);
 
@@ -89,7 +89,7 @@ class ReusedMatrix {
  private:
   T alpha_ = 1;
   Matrix<const T> b_;
-  PackedMatrix packed_;
+  PackedMatrix<T> packed_;
   bool is_packed_ = false;
 };
 

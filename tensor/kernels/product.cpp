@@ -27,16 +27,13 @@
 namespace heed::kernel {
 namespace {
 
-using Vector = Simd<float>::Values;
-using Half = Simd<float, kVectorBytes / 2>;
-constexpr int64_t kLanes = Simd<float>::size;
 constexpr bool kWide = kVectorBytes == 64;           // 32 registers instead of 16
 constexpr int kVectors = kWide ? 4 : 3, kRows = 12;  // the most that a tile has
 constexpr int kUsualVectors = kWide ? 4 : 2;         // in a slab that is wider than kVectors
 constexpr int kSums = kWide ? 24 : 12;               // vectors of sums in a tile
 constexpr int kRowVectors = 8;    // in the tile of a single row: fewer sums would wait for their own results
 constexpr int64_t kRowDepth = 6;  // rows of b that a single row multiplies in turn
-constexpr int64_t kColumns = kUsualVectors * kLanes, kDepth = kWide ? 256 : 512, kSlab = kWide ? 512 : 2048;
+constexpr int64_t kDepth = kWide ? 256 : 512, kSlab = kWide ? 512 : 2048;
 constexpr int64_t kGroup = kWide ? 16 : 8;       // tiles, of which columns of a are packed together
 constexpr int64_t kPassed = kWide ? 1 : kGroup;  // tiles that a panel passes in turn
 constexpr int64_t kPackedRows = 8;               // of a tile of a
@@ -48,406 +45,446 @@ int64_t next_part(int64_t left, int64_t most) {
   return left >= 2 * most ? most : left > most ? (left + 1) / 2 : left;
 }
 
-// A tile of R rows and C vectors of columns, or C and a half: out = start + a b. The last vector begins at
-// column `last` of out and start, and `b_last` of b: if the number of columns is no multiple of kLanes, it
-// overlaps the one before it and computes some results again. The steps are separate arguments because a
-// Matrix is passed through memory, which slows small products. Nothing is called inside, so that the sums
-// stay in registers.
-template <int R, int C, bool has_half = false>
-void micro_kernel(int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, int64_t b_row,
-                  int64_t b_last, const float* start, int64_t start_row, float* out, int64_t out_row,
-                  int64_t last) {
-  const auto column = [](int c, int64_t of_last) { return c < C - 1 || has_half ? c * kLanes : of_last; };
-  Vector sum[R][C];
-  Half::Values half[R];
-  HEED_UNROLL
-  for (int r = 0; r < R; ++r) {
-    HEED_UNROLL
-    for (int c = 0; c < C; ++c)
-      sum[r][c] = start ? Simd<float>::load(start + r * start_row + column(c, last)) : Vector{};
-    if (has_half) half[r] = start ? Half::load(start + r * start_row + last) : Half::Values{};
-  }
-  // Few registers hold addresses: rows from kUpper on are found from a pointer of their own, of which the
-  // compiler must not know that it depends on a.
-  constexpr int kUpper = 6;
-  const float* lower = a + kUpper * a_row;
-  asm("" : "+r"(lower));
-  for (; k > 0; --k, a += a_col, lower += a_col, b += b_row) {
-    Vector row[C];
-    HEED_UNROLL
-    for (int c = 0; c < C; ++c) {
-      row[c] = Simd<float>::load(b + column(c, b_last));
-      if (R > 1) keep_in_register(row[c]);
-    }
-    const auto factor = [&](int r) { return r < kUpper ? a[r * a_row] : lower[(r - kUpper) * a_row]; };
+// Memory of this thread for packed operands.
+struct alignas(64) CacheLine {
+  std::byte bytes[64];
+};
+template <class T>
+T* workspace(std::vector<CacheLine>& lines, int64_t size) {
+  const size_t wanted = static_cast<size_t>(size) * sizeof(T) / sizeof(CacheLine) + 1;
+  if (lines.size() < wanted) lines.resize(wanted);
+  return reinterpret_cast<T*>(lines.data());
+}
+
+// The parts of a product.
+template <class T>
+struct Gemm {
+  using Vector = typename Simd<T>::Values;
+  using Half = Simd<T, kVectorBytes / 2>;
+  using HalfVector = typename Half::Values;
+  static constexpr int64_t kLanes = Simd<T>::size;
+  static constexpr int64_t kColumns = kUsualVectors * kLanes;
+  static constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));  // numbers in a line of a cache
+
+  // A tile of R rows and C vectors of columns, or C and a half: out = start + a b. The last vector begins at
+  // column `last` of out and start, and `b_last` of b: if the number of columns is no multiple of kLanes, it
+  // overlaps the one before it and computes some results again. The steps are separate arguments because a
+  // Matrix is passed through memory, which slows small products. Nothing is called inside, so that the sums
+  // stay in registers.
+  template <int R, int C, bool has_half = false>
+  static void micro_kernel(int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b, int64_t b_row,
+                           int64_t b_last, const T* start, int64_t start_row, T* out, int64_t out_row,
+                           int64_t last) {
+    const auto column = [](int c, int64_t of_last) { return c < C - 1 || has_half ? c * kLanes : of_last; };
+    Vector sum[R][C];
+    HalfVector half[R];
     HEED_UNROLL
     for (int r = 0; r < R; ++r) {
       HEED_UNROLL
-      for (int c = 0; c < C; ++c) sum[r][c] += factor(r) * row[c];
-      if (has_half) half[r] += factor(r) * Half::load(b + b_last);
+      for (int c = 0; c < C; ++c)
+        sum[r][c] = start ? Simd<T>::load(start + r * start_row + column(c, last)) : Vector{};
+      if (has_half) half[r] = start ? Half::load(start + r * start_row + last) : HalfVector{};
     }
-  }
-  HEED_UNROLL
-  for (int r = 0; r < R; ++r) {
+    // Few registers hold addresses: rows from kUpper on are found from a pointer of their own, of which the
+    // compiler must not know that it depends on a.
+    constexpr int kUpper = 6;
+    const T* lower = a + kUpper * a_row;
+    asm("" : "+r"(lower));
+    for (; k > 0; --k, a += a_col, lower += a_col, b += b_row) {
+      Vector row[C];
+      HEED_UNROLL
+      for (int c = 0; c < C; ++c) {
+        row[c] = Simd<T>::load(b + column(c, b_last));
+        if (R > 1) keep_in_register(row[c]);
+      }
+      const auto factor = [&](int r) { return r < kUpper ? a[r * a_row] : lower[(r - kUpper) * a_row]; };
+      HEED_UNROLL
+      for (int r = 0; r < R; ++r) {
+        HEED_UNROLL
+        for (int c = 0; c < C; ++c) sum[r][c] += factor(r) * row[c];
+        if (has_half) half[r] += factor(r) * Half::load(b + b_last);
+      }
+    }
     HEED_UNROLL
-    for (int c = 0; c < C; ++c) Simd<float>::store(out + r * out_row + column(c, last), sum[r][c]);
-    if (has_half) Half::store(out + r * out_row + last, half[r]);
-  }
-}
-
-using MicroKernel = decltype(micro_kernel<1, 1>);
-using KernelsOfRows = std::array<MicroKernel*, kRows>;  // [R - 1]
-template <int C, bool has_half, int... R>
-constexpr KernelsOfRows of_rows(std::integer_sequence<int, R...>) {
-  return {micro_kernel<R + 1, C, has_half>...};
-}
-constexpr int rows_for(int64_t vectors) { return std::min(kRows, kSums / static_cast<int>(vectors)); }
-template <int... C>
-constexpr std::array<KernelsOfRows, kVectors> of_vectors(std::integer_sequence<int, C...>) {
-  return {of_rows<C + 1, false>(std::make_integer_sequence<int, rows_for(C + 1)>())...};
-}
-constexpr auto kMicroKernels = of_vectors(std::make_integer_sequence<int, kVectors>());  // [C - 1][R - 1]
-// One vector and a half. Only where half vectors take half the time.
-constexpr KernelsOfRows kHalfKernels = of_rows<1, true>(std::make_integer_sequence<int, rows_for(2)>());
-
-// to [depth, kLanes], whose rows are `step` apart, = alpha x [depth, m] for m <= kLanes, and zeros in the
-// other columns
-[[gnu::noinline]] void pack(int64_t depth, int64_t m, float alpha, Matrix<const float> x, float* to,
-                            int64_t step) {
-  int64_t p = 0;
-  if (x.row_step == 1)
-    for (; p + kLanes <= depth; p += kLanes) {
-      Vector v[kLanes];
+    for (int r = 0; r < R; ++r) {
       HEED_UNROLL
-      for (int i = 0; i < kLanes; ++i) v[i] = i < m ? alpha * Simd<float>::load(x.at(p, i)) : Vector{};
-      transpose_square<float>(v);
-      HEED_UNROLL
-      for (int i = 0; i < kLanes; ++i) Simd<float>::store(to + (p + i) * step, v[i]);
+      for (int c = 0; c < C; ++c) Simd<T>::store(out + r * out_row + column(c, last), sum[r][c]);
+      if (has_half) Half::store(out + r * out_row + last, half[r]);
     }
-  for (; p < depth; ++p) {
-    float* const row = to + p * step;
-    Simd<float>::store(row, Vector{});
-    for (int64_t j = 0; j < m; ++j) row[j] = alpha * *x.at(p, j);
   }
-}
 
-// Packs the first tiles of a [n, k], whose columns are dense, up to kGroup of them: to [tile, k,
-// kPackedRows].
-[[gnu::noinline]] void pack_group(int64_t n, int64_t k, int64_t rows, Matrix<const float> a, float* to) {
-  using Part = std::conditional_t<kWide, Half, Simd<float>>;
-  std::array<int64_t, kGroup + 1> first{};
-  size_t tiles = 0, whole = 0;  // whole: those that may be copied with kPackedRows rows
-  for (; tiles < kGroup && first[tiles] < n; ++tiles) {
-    first[tiles + 1] = first[tiles] + next_part(n - first[tiles], rows);
-    if (first[tiles] + kPackedRows <= n) ++whole;
+  using MicroKernel = decltype(micro_kernel<1, 1>);
+  using KernelsOfRows = std::array<MicroKernel*, kRows>;  // [R - 1]
+  template <int C, bool has_half, int... R>
+  static constexpr KernelsOfRows of_rows(std::integer_sequence<int, R...>) {
+    return {micro_kernel<R + 1, C, has_half>...};
   }
-  for (int64_t p = 0; p < k; ++p, a.data += a.col_step) {
-    for (int64_t i = 0; i < first[tiles]; i += 16) __builtin_prefetch(a.at(i, 8));  // 8 steps ahead
-    float* packed = to + p * kPackedRows;
-    for (size_t t = 0; t < tiles; ++t, packed += k * kPackedRows)
-      if (t < whole)
-        for (int64_t r = 0; r < kPackedRows; r += Part::size)
-          Part::store(packed + r, Part::load(a.at(first[t] + r, 0)));
-      else
-        std::copy(a.at(first[t], 0), a.at(first[t + 1], 0), packed);
+  static constexpr int rows_for(int64_t vectors) {
+    return std::min(kRows, kSums / static_cast<int>(vectors));
   }
-}
-
-// The columns of a tile: `vectors` vectors from column `first` of the slab on. The last vector begins at
-// first + last, and at b_last in the packed panel. A strip of less than a vector ends with the last column of
-// a vector that begins before it (last < 0), or begins with that vector in a slab of fewer columns (last =
-// 0).
-struct Strip {
-  int64_t first, columns, vectors, last, b_last;
-  const KernelsOfRows* kernels;
-};
-
-// How the columns of a slab are cut into strips.
-int64_t strip_width(int64_t vectors_left, int64_t columns) {
-  return columns <= kVectors * kLanes ? vectors_left : next_part(vectors_left, kUsualVectors);
-}
-template <class F>
-void each_strip(int64_t columns, const F& f) {
-  const int64_t vectors = ceil_div(columns, kLanes);
-  for (int64_t v = 0, width = 0; v < vectors; v += width) {
-    width = strip_width(vectors - v, columns);
-    const int64_t first = v * kLanes, count = std::min(width * kLanes, columns - first);
-    const int64_t last = columns < kLanes ? 0 : count - kLanes, b_last = (width - 1) * kLanes;
-    if (kWide && width == 2 && count <= kLanes + Half::size)
-      f(Strip{first, count, width, last + Half::size, b_last + Half::size, &kHalfKernels});
-    else
-      f(Strip{first, count, width, last, b_last, &kMicroKernels[static_cast<size_t>(width - 1)]});
+  template <int... C>
+  static constexpr std::array<KernelsOfRows, kVectors> of_vectors(std::integer_sequence<int, C...>) {
+    return {of_rows<C + 1, false>(std::make_integer_sequence<int, rows_for(C + 1)>())...};
   }
-}
-static_assert(rows_for(kUsualVectors) <= kPackedRows);
-int64_t rows_of_tile(int64_t columns) { return rows_for(strip_width(ceil_div(columns, kLanes), columns)); }
+  static constexpr auto kMicroKernels =
+      of_vectors(std::make_integer_sequence<int, kVectors>());  // [C - 1][R - 1]
+  // One vector and a half. Only where half vectors take half the time.
+  static constexpr KernelsOfRows kHalfKernels =
+      of_rows<1, true>(std::make_integer_sequence<int, rows_for(2)>());
 
-// One tile of a strip of less than a vector: its vectors are computed in a buffer.
-void narrow_tile(MicroKernel* kernel, int64_t rows, const Strip& s, int64_t depth,
-                 const Matrix<const float>& a, const Matrix<const float>& panel, int64_t b_last,
-                 const Matrix<const float>& start, const Matrix<float>& out) {
-  float part[kRows * kLanes] = {};
-  for (int64_t r = 0; start.data && r < rows; ++r)
-    std::copy_n(start.at(r, 0), s.columns, part + r * kLanes - s.last);
-  kernel(depth, a.data, a.row_step, a.col_step, panel.data, panel.row_step, b_last,
-         start.data ? part : nullptr, kLanes, part, kLanes, 0);
-  for (int64_t r = 0; r < rows; ++r) std::copy_n(part + r * kLanes - s.last, s.columns, out.at(r, 0));
-}
-
-// a [n, 1] b [1, m]
-void outer_product(int64_t n, int64_t m, float alpha, const Matrix<const float>& a, const float* b,
-                   const Matrix<const float>& start, const Matrix<float>& out) {
-  for (int64_t i = 0; i < n; ++i) {
-    const float factor = *a.at(i, 0);
-    const float* before = start.at(i, 0);
-    float* row = out.at(i, 0);
-    for (int64_t j = 0; j < m; ++j) row[j] = std::fma(factor, alpha * b[j], before ? before[j] : 0);
-  }
-}
-
-// a [1, k] b [k, 1]
-float inner_product(int64_t k, float alpha, const Matrix<const float>& a, const Matrix<const float>& b,
-                    float sum) {
-  for (int64_t p = 0; p < k; ++p) sum = std::fma(*a.at(0, p), alpha * *b.at(p, 0), sum);
-  return sum;
-}
-
-// a [1, k] b [k, m], where the columns of b are dense. Squares of b are transposed in registers. The last
-// square may contain a column more than once.
-[[gnu::noinline]] void row_times_columns(int64_t m, int64_t k, float alpha, Matrix<const float> a,
-                                         Matrix<const float> b, const float* start, float* out) {
-  for (int64_t j = 0; j < m; j += kLanes) {
-    const int64_t count = std::min<int64_t>(kLanes, m - j);
-    const float* columns[kLanes];
-    for (int64_t i = 0; i < kLanes; ++i) columns[i] = b.at(0, j + std::min(i, count - 1));
-    Vector sum{};
-    if (start && count == kLanes) sum = Simd<float>::load(start + j);
-    for (int64_t i = 0; start && count < kLanes && i < count; ++i) sum[i] = start[j + i];
+  // to [depth, kLanes], whose rows are `step` apart, = alpha x [depth, m] for m <= kLanes, and zeros in the
+  // other columns
+  [[gnu::noinline]] static void pack(int64_t depth, int64_t m, T alpha, Matrix<const T> x, T* to,
+                                     int64_t step) {
     int64_t p = 0;
-    for (; p + kLanes <= k; p += kLanes) {
-      Vector v[kLanes];
-      HEED_UNROLL
-      for (int i = 0; i < kLanes; ++i) v[i] = alpha * Simd<float>::load(columns[i] + p);
-      transpose_square<float>(v);
-      HEED_UNROLL
-      for (int i = 0; i < kLanes; ++i) sum += *a.at(0, p + i) * v[i];
+    if (x.row_step == 1)
+      for (; p + kLanes <= depth; p += kLanes) {
+        Vector v[kLanes];
+        HEED_UNROLL
+        for (int i = 0; i < kLanes; ++i) v[i] = i < m ? alpha * Simd<T>::load(x.at(p, i)) : Vector{};
+        transpose_square<T>(v);
+        HEED_UNROLL
+        for (int i = 0; i < kLanes; ++i) Simd<T>::store(to + (p + i) * step, v[i]);
+      }
+    for (; p < depth; ++p) {
+      T* const row = to + p * step;
+      Simd<T>::store(row, Vector{});
+      for (int64_t j = 0; j < m; ++j) row[j] = alpha * *x.at(p, j);
     }
-    for (; p < k; ++p)
-      for (int i = 0; i < kLanes; ++i) sum[i] = std::fma(*a.at(0, p), alpha * columns[i][p], sum[i]);
-    if (count == kLanes)
-      Simd<float>::store(out + j, sum);
-    else
-      for (int64_t i = 0; i < count; ++i) out[j + i] = sum[i];
   }
-}
 
-// a [1, k] b [k, m], where the rows of b are dense and read in place: kRowDepth whole rows at a time, as
-// pieces of rows that are far apart come slowly from beyond the first-level cache. Where registers have 512
-// bits, which has not been measured, all rows at once. Returns how many columns are done: all whose vectors
-// are whole, and the rest too if they can be computed with some of the others, which are then computed again.
-int64_t row_times_rows(int64_t m, int64_t k, const Matrix<const float>& a, const Matrix<const float>& b,
-                       const float* start, float* out) {
-  int64_t j = 0, p = 0;
-  const auto tiles = [&](int64_t depth, int64_t columns, MicroKernel* kernel) {
-    const float* const before = p == 0 ? start : out;
-    for (; j + columns <= m; j += columns)
-      kernel(depth, a.at(0, p), 0, a.col_step, b.at(p, j), b.row_step, columns - kLanes,
-             before ? before + j : nullptr, 0, out + j, 0, columns - kLanes);
+  // Packs the first tiles of a [n, k], whose columns are dense, up to kGroup of them: to [tile, k,
+  // kPackedRows].
+  [[gnu::noinline]] static void pack_group(int64_t n, int64_t k, int64_t rows, Matrix<const T> a, T* to) {
+    using Part = std::conditional_t<kWide, Half, Simd<T>>;
+    std::array<int64_t, kGroup + 1> first{};
+    size_t tiles = 0, whole = 0;  // whole: those that may be copied with kPackedRows rows
+    for (; tiles < kGroup && first[tiles] < n; ++tiles) {
+      first[tiles + 1] = first[tiles] + next_part(n - first[tiles], rows);
+      if (first[tiles] + kPackedRows <= n) ++whole;
+    }
+    for (int64_t p = 0; p < k; ++p, a.data += a.col_step) {
+      for (int64_t i = 0; i < first[tiles]; i += kLine) __builtin_prefetch(a.at(i, 8));  // 8 steps ahead
+      T* packed = to + p * kPackedRows;
+      for (size_t t = 0; t < tiles; ++t, packed += k * kPackedRows)
+        if (t < whole)
+          for (int64_t r = 0; r < kPackedRows; r += Part::size)
+            Part::store(packed + r, Part::load(a.at(first[t] + r, 0)));
+        else
+          std::copy(a.at(first[t], 0), a.at(first[t + 1], 0), packed);
+    }
+  }
+
+  // The columns of a tile: `vectors` vectors from column `first` of the slab on. The last vector begins at
+  // first + last, and at b_last in the packed panel. A strip of less than a vector ends with the last column
+  // of a vector that begins before it (last < 0), or begins with that vector in a slab of fewer columns (last
+  // = 0).
+  struct Strip {
+    int64_t first, columns, vectors, last, b_last;
+    const KernelsOfRows* kernels;
   };
-  const bool overlaps = m % kLanes != 0 && m >= kLanes && start != out;
-  if (overlaps) {
-    j = m - kLanes;
-    tiles(k, kLanes, micro_kernel<1, 1>);
+
+  // How the columns of a slab are cut into strips.
+  static int64_t strip_width(int64_t vectors_left, int64_t columns) {
+    return columns <= kVectors * kLanes ? vectors_left : next_part(vectors_left, kUsualVectors);
   }
-  do {
-    const int64_t depth = kWide ? k : std::min(kRowDepth, k - p);
-    j = 0;
-    tiles(depth, kRowVectors * kLanes, micro_kernel<1, kRowVectors>);
-    tiles(depth, 2 * kLanes, micro_kernel<1, 2>);
-    tiles(depth, kLanes, micro_kernel<1, 1>);
-    p += depth;
-  } while (p < k);
-  return overlaps ? m : j;
-}
+  template <class F>
+  static void each_strip(int64_t columns, const F& f) {
+    const int64_t vectors = ceil_div(columns, kLanes);
+    for (int64_t v = 0, width = 0; v < vectors; v += width) {
+      width = strip_width(vectors - v, columns);
+      const int64_t first = v * kLanes, count = std::min(width * kLanes, columns - first);
+      const int64_t last = columns < kLanes ? 0 : count - kLanes, b_last = (width - 1) * kLanes;
+      if (kWide && width == 2 && count <= kLanes + Half::size)
+        f(Strip{first, count, width, last + Half::size, b_last + Half::size, &kHalfKernels});
+      else
+        f(Strip{first, count, width, last, b_last, &kMicroKernels[static_cast<size_t>(width - 1)]});
+    }
+  }
+  static_assert(rows_for(kUsualVectors) <= kPackedRows);
+  static int64_t rows_of_tile(int64_t columns) {
+    return rows_for(strip_width(ceil_div(columns, kLanes), columns));
+  }
 
-// Memory of this thread for packed operands.
-struct alignas(64) CacheLine {
-  float numbers[16];
-};
-float* workspace(std::vector<CacheLine>& lines, int64_t size) {
-  if (static_cast<int64_t>(lines.size()) * 16 <= size) lines.resize(static_cast<size_t>(size) / 16 + 1);
-  return lines[0].numbers;
-}
+  // One tile of a strip of less than a vector: its vectors are computed in a buffer.
+  static void narrow_tile(MicroKernel* kernel, int64_t rows, const Strip& s, int64_t depth,
+                          const Matrix<const T>& a, const Matrix<const T>& panel, int64_t b_last,
+                          const Matrix<const T>& start, const Matrix<T>& out) {
+    T part[kRows * kLanes] = {};
+    for (int64_t r = 0; start.data && r < rows; ++r)
+      std::copy_n(start.at(r, 0), s.columns, part + r * kLanes - s.last);
+    kernel(depth, a.data, a.row_step, a.col_step, panel.data, panel.row_step, b_last,
+           start.data ? part : nullptr, kLanes, part, kLanes, 0);
+    for (int64_t r = 0; r < rows; ++r) std::copy_n(part + r * kLanes - s.last, s.columns, out.at(r, 0));
+  }
 
-// Calls f(j, columns, p, depth) for the slabs of b [k, m]: row by row of each slab's columns.
-template <class F>
-void each_slab(int64_t m, int64_t k, const F& f) {
-  for (int64_t j = 0, columns = 0; j < m; j += columns) {
-    columns = std::min(m - j, ceil_div(next_part(m - j, kSlab), kLanes) * kLanes);
-    int64_t p = 0;
+  // a [n, 1] b [1, m]
+  static void outer_product(int64_t n, int64_t m, T alpha, const Matrix<const T>& a, const T* b,
+                            const Matrix<const T>& start, const Matrix<T>& out) {
+    for (int64_t i = 0; i < n; ++i) {
+      const T factor = *a.at(i, 0);
+      const T* before = start.at(i, 0);
+      T* row = out.at(i, 0);
+      for (int64_t j = 0; j < m; ++j) row[j] = std::fma(factor, alpha * b[j], before ? before[j] : 0);
+    }
+  }
+
+  // a [1, k] b [k, 1]
+  static T inner_product(int64_t k, T alpha, const Matrix<const T>& a, const Matrix<const T>& b, T sum) {
+    for (int64_t p = 0; p < k; ++p) sum = std::fma(*a.at(0, p), alpha * *b.at(p, 0), sum);
+    return sum;
+  }
+
+  // a [1, k] b [k, m], where the columns of b are dense. Squares of b are transposed in registers. The last
+  // square may contain a column more than once.
+  [[gnu::noinline]] static void row_times_columns(int64_t m, int64_t k, T alpha, Matrix<const T> a,
+                                                  Matrix<const T> b, const T* start, T* out) {
+    for (int64_t j = 0; j < m; j += kLanes) {
+      const int64_t count = std::min<int64_t>(kLanes, m - j);
+      const T* columns[kLanes];
+      for (int64_t i = 0; i < kLanes; ++i) columns[i] = b.at(0, j + std::min(i, count - 1));
+      Vector sum{};
+      if (start && count == kLanes) sum = Simd<T>::load(start + j);
+      for (int64_t i = 0; start && count < kLanes && i < count; ++i) sum[i] = start[j + i];
+      int64_t p = 0;
+      for (; p + kLanes <= k; p += kLanes) {
+        Vector v[kLanes];
+        HEED_UNROLL
+        for (int i = 0; i < kLanes; ++i) v[i] = alpha * Simd<T>::load(columns[i] + p);
+        transpose_square<T>(v);
+        HEED_UNROLL
+        for (int i = 0; i < kLanes; ++i) sum += *a.at(0, p + i) * v[i];
+      }
+      for (; p < k; ++p)
+        for (int i = 0; i < kLanes; ++i) sum[i] = std::fma(*a.at(0, p), alpha * columns[i][p], sum[i]);
+      if (count == kLanes)
+        Simd<T>::store(out + j, sum);
+      else
+        for (int64_t i = 0; i < count; ++i) out[j + i] = sum[i];
+    }
+  }
+
+  // a [1, k] b [k, m], where the rows of b are dense and read in place: kRowDepth whole rows at a time, as
+  // pieces of rows that are far apart come slowly from beyond the first-level cache. Where registers have 512
+  // bits, which has not been measured, all rows at once. Returns how many columns are done: all whose vectors
+  // are whole, and the rest too if they can be computed with some of the others, which are then computed
+  // again.
+  static int64_t row_times_rows(int64_t m, int64_t k, const Matrix<const T>& a, const Matrix<const T>& b,
+                                const T* start, T* out) {
+    int64_t j = 0, p = 0;
+    const auto tiles = [&](int64_t depth, int64_t columns, MicroKernel* kernel) {
+      const T* const before = p == 0 ? start : out;
+      for (; j + columns <= m; j += columns)
+        kernel(depth, a.at(0, p), 0, a.col_step, b.at(p, j), b.row_step, columns - kLanes,
+               before ? before + j : nullptr, 0, out + j, 0, columns - kLanes);
+    };
+    const bool overlaps = m % kLanes != 0 && m >= kLanes && start != out;
+    if (overlaps) {
+      j = m - kLanes;
+      tiles(k, kLanes, micro_kernel<1, 1>);
+    }
     do {
-      const int64_t depth = next_part(k - p, kDepth);
-      f(j, columns, p, depth);
+      const int64_t depth = kWide ? k : std::min(kRowDepth, k - p);
+      j = 0;
+      tiles(depth, kRowVectors * kLanes, micro_kernel<1, kRowVectors>);
+      tiles(depth, 2 * kLanes, micro_kernel<1, 2>);
+      tiles(depth, kLanes, micro_kernel<1, 1>);
       p += depth;
     } while (p < k);
-  }
-}
-
-// The numbers that a slab takes when it is packed.
-int64_t packed_size(int64_t depth, int64_t columns) { return depth * ceil_div(columns, kLanes) * kLanes; }
-
-// A slab of b [depth, columns], read in place or, if `panels` is given, from there.
-struct Slab {
-  int64_t depth, columns;
-  Matrix<const float> b;
-  const float* panels = nullptr;
-
-  // Packs alpha b, each strip in a panel [depth, vectors of the strip] of its own.
-  void pack(float alpha, float* to) {
-    panels = to;
-    if (b.col_step == 1 && columns >= kLanes) return pack_rows(alpha, to);
-    each_strip(columns, [&](const Strip& s) {
-      for (int64_t v = 0; v < s.vectors; ++v) {
-        const int64_t first = std::max<int64_t>(std::min(s.first + v * kLanes, columns - kLanes), 0);
-        kernel::pack(depth, std::min(kLanes, columns), alpha, b.block(0, first),
-                     to + s.first * depth + v * kLanes, s.vectors * kLanes);
-      }
-    });
+    return overlaps ? m : j;
   }
 
-  // The same for a b whose rows are dense, a few rows at a time: what is packed comes from the third cache or
-  // memory.
-  [[gnu::noinline]] void pack_rows(float alpha, float* to) {
-    constexpr int64_t kFew = 4;
-    for (int64_t first = 0; first < depth; first += kFew)
+  // Calls f(j, columns, p, depth) for the slabs of b [k, m]: row by row of each slab's columns.
+  template <class F>
+  static void each_slab(int64_t m, int64_t k, const F& f) {
+    for (int64_t j = 0, columns = 0; j < m; j += columns) {
+      columns = std::min(m - j, ceil_div(next_part(m - j, kSlab), kLanes) * kLanes);
+      int64_t p = 0;
+      do {
+        const int64_t depth = next_part(k - p, kDepth);
+        f(j, columns, p, depth);
+        p += depth;
+      } while (p < k);
+    }
+  }
+
+  // The numbers that a slab takes when it is packed.
+  static int64_t packed_size(int64_t depth, int64_t columns) {
+    return depth * ceil_div(columns, kLanes) * kLanes;
+  }
+
+  // A slab of b [depth, columns], read in place or, if `panels` is given, from there.
+  struct Slab {
+    int64_t depth, columns;
+    Matrix<const T> b;
+    const T* panels = nullptr;
+
+    // Packs alpha b, each strip in a panel [depth, vectors of the strip] of its own.
+    void pack(T alpha, T* to) {
+      panels = to;
+      if (b.col_step == 1 && columns >= kLanes) return pack_rows(alpha, to);
       each_strip(columns, [&](const Strip& s) {
-        float* packed = to + s.first * depth + first * s.vectors * kLanes;
-        for (int64_t p = first; p < std::min(depth, first + kFew); ++p, packed += s.vectors * kLanes) {
-          const float* row = b.at(p, s.first);
-          __builtin_prefetch(row + kFew * b.row_step);
-          int64_t j = 0;
-          for (; j < (s.vectors - 1) * kLanes; j += kLanes)
-            Simd<float>::store(packed + j, alpha * Simd<float>::load(row + j));
-          Simd<float>::store(packed + j, alpha * Simd<float>::load(row + s.columns - kLanes));
+        for (int64_t v = 0; v < s.vectors; ++v) {
+          const int64_t first = std::max<int64_t>(std::min(s.first + v * kLanes, columns - kLanes), 0);
+          Gemm::pack(depth, std::min(kLanes, columns), alpha, b.block(0, first),
+                       to + s.first * depth + v * kLanes, s.vectors * kLanes);
         }
       });
+    }
+
+    // The same for a b whose rows are dense, a few rows at a time: what is packed comes from the third cache
+    // or memory.
+    [[gnu::noinline]] void pack_rows(T alpha, T* to) {
+      constexpr int64_t kFew = 4;
+      for (int64_t first = 0; first < depth; first += kFew)
+        each_strip(columns, [&](const Strip& s) {
+          T* packed = to + s.first * depth + first * s.vectors * kLanes;
+          for (int64_t p = first; p < std::min(depth, first + kFew); ++p, packed += s.vectors * kLanes) {
+            const T* row = b.at(p, s.first);
+            __builtin_prefetch(row + kFew * b.row_step);
+            int64_t j = 0;
+            for (; j < (s.vectors - 1) * kLanes; j += kLanes)
+              Simd<T>::store(packed + j, alpha * Simd<T>::load(row + j));
+            Simd<T>::store(packed + j, alpha * Simd<T>::load(row + s.columns - kLanes));
+          }
+        });
+    }
+  };
+
+  // out [n, columns] = start + a [n, k] b for one strip of a slab and as many rows as kPassed tiles have.
+  // Returns how many these are.
+  static int64_t multiply_strip(int64_t n, int64_t k, Matrix<const T> a, bool packed, const Slab& slab,
+                                const Strip& s, Matrix<const T> start, Matrix<T> out) {
+    const Matrix<const T> b = slab.panels
+                                  ? Matrix<const T>{slab.panels + s.first * slab.depth, s.vectors * kLanes, 1}
+                                  : slab.b.block(0, s.first);
+    const int64_t b_last = slab.panels ? s.b_last : s.last;
+    const int64_t most = rows_of_tile(slab.columns);
+    int64_t i = 0;
+    for (int64_t tile = 0; tile < kPassed && i < n; ++tile) {
+      const int64_t rows = next_part(n - i, most);
+      MicroKernel* const kernel = (*s.kernels)[static_cast<size_t>(rows - 1)];
+      // The first strip reads rows of a from the third cache or memory, several side by side. The hardware
+      // prefetches a row after its first lines only.
+      if (kPassed > 1 && s.first == 0 && !packed && a.col_step == 1 && i + 2 * rows <= n)
+        for (int64_t r = rows; r < 2 * rows; ++r)
+          for (int64_t p = 0; p < std::min<int64_t>(k, 32); p += kLine) __builtin_prefetch(a.at(r, p));
+      if (s.columns < kLanes)
+        narrow_tile(kernel, rows, s, k, a, b, b_last, start, out);
+      else
+        kernel(k, a.data, a.row_step, a.col_step, b.data, b.row_step, b_last, start.data, start.row_step,
+               out.data, out.row_step, s.last);
+      i += rows;
+      a.data += packed ? k * kPackedRows : rows * a.row_step;
+      start.data += rows * start.row_step;
+      out.data += rows * out.row_step;
+    }
+    return i;
+  }
+
+  // out [n, m] = start + a [n, k] b for the first k rows and the strips of the first m columns of a slab
+  static void multiply_slab(int64_t n, int64_t m, int64_t k, const Matrix<const T>& a, const Slab& slab,
+                            const Matrix<const T>& start, const Matrix<T>& out) {
+    static thread_local std::vector<CacheLine> a_workspace;
+    // Packing a costs more than it saves where few columns of b read it.
+    const int64_t few = k > 128 ? 2 * kColumns : 128;
+    const bool packs_a = a.row_step == 1 && a.col_step >= 256 && k > 64 && n >= kPackedRows && m > few;
+    T* const packed = packs_a ? workspace<T>(a_workspace, kGroup * k * kPackedRows) : nullptr;
+    for (int64_t i = 0, done = 0, tile = 0; i < n; i += done, tile = (tile + kPassed) % kGroup) {
+      Matrix<const T> rows = a.block(i, 0);
+      if (packs_a) {
+        if (tile == 0) pack_group(n - i, k, rows_of_tile(slab.columns), rows, packed);
+        rows = {packed + tile * k * kPackedRows, 1, kPackedRows};
+      }
+      each_strip(slab.columns, [&](const Strip& s) {
+        if (s.first < m)
+          done = multiply_strip(n - i, k, rows, packs_a, slab, s, start.block(i, s.first),
+                                out.block(i, s.first));
+      });
+    }
   }
 };
-
-// out [n, columns] = start + a [n, k] b for one strip of a slab and as many rows as kPassed tiles have.
-// Returns how many these are.
-int64_t multiply_strip(int64_t n, int64_t k, Matrix<const float> a, bool packed, const Slab& slab,
-                       const Strip& s, Matrix<const float> start, Matrix<float> out) {
-  const Matrix<const float> b =
-      slab.panels ? Matrix<const float>{slab.panels + s.first * slab.depth, s.vectors * kLanes, 1}
-                  : slab.b.block(0, s.first);
-  const int64_t b_last = slab.panels ? s.b_last : s.last;
-  const int64_t most = rows_of_tile(slab.columns);
-  int64_t i = 0;
-  for (int64_t tile = 0; tile < kPassed && i < n; ++tile) {
-    const int64_t rows = next_part(n - i, most);
-    MicroKernel* const kernel = (*s.kernels)[static_cast<size_t>(rows - 1)];
-    // The first strip reads rows of a from the third cache or memory, several side by side. The hardware
-    // prefetches a row after its first lines only.
-    if (kPassed > 1 && s.first == 0 && !packed && a.col_step == 1 && i + 2 * rows <= n)
-      for (int64_t r = rows; r < 2 * rows; ++r)
-        for (int64_t p = 0; p < std::min<int64_t>(k, 32); p += 16) __builtin_prefetch(a.at(r, p));
-    if (s.columns < kLanes)
-      narrow_tile(kernel, rows, s, k, a, b, b_last, start, out);
-    else
-      kernel(k, a.data, a.row_step, a.col_step, b.data, b.row_step, b_last, start.data, start.row_step,
-             out.data, out.row_step, s.last);
-    i += rows;
-    a.data += packed ? k * kPackedRows : rows * a.row_step;
-    start.data += rows * start.row_step;
-    out.data += rows * out.row_step;
-  }
-  return i;
-}
-
-// out [n, m] = start + a [n, k] b for the first k rows and the strips of the first m columns of a slab
-void multiply_slab(int64_t n, int64_t m, int64_t k, const Matrix<const float>& a, const Slab& slab,
-                   const Matrix<const float>& start, const Matrix<float>& out) {
-  static thread_local std::vector<CacheLine> a_workspace;
-  // Packing a costs more than it saves where few columns of b read it.
-  const int64_t few = k > 128 ? 2 * kColumns : 128;
-  const bool packs_a = a.row_step == 1 && a.col_step >= 256 && k > 64 && n >= kPackedRows && m > few;
-  float* const packed = packs_a ? workspace(a_workspace, kGroup * k * kPackedRows) : nullptr;
-  for (int64_t i = 0, done = 0, tile = 0; i < n; i += done, tile = (tile + kPassed) % kGroup) {
-    Matrix<const float> rows = a.block(i, 0);
-    if (packs_a) {
-      if (tile == 0) pack_group(n - i, k, rows_of_tile(slab.columns), rows, packed);
-      rows = {packed + tile * k * kPackedRows, 1, kPackedRows};
-    }
-    each_strip(slab.columns, [&](const Strip& s) {
-      if (s.first < m)
-        done =
-            multiply_strip(n - i, k, rows, packs_a, slab, s, start.block(i, s.first), out.block(i, s.first));
-    });
-  }
-}
 
 }  // namespace
 
-bool packs(int64_t n, int64_t m, int64_t k, float alpha, const Matrix<const float>& b) {
-  return (kWide ? n > kInPlaceRows : n * k > kFewFactors) || b.col_step != 1 || alpha != 1 || m < kLanes;
+template <class T>
+bool PackedMatrix<T>::pays(int64_t n, int64_t m, int64_t k, T alpha, const Matrix<const T>& b) {
+  return (kWide ? n > kInPlaceRows : n * k > kFewFactors) || b.col_step != 1 || alpha != 1 ||
+         m < Simd<T>::size;
 }
 
-void sgemm(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a, Matrix<const float> b,
-           Matrix<const float> start, Matrix<float> out) {
+template <class T>
+void gemm(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
+          Matrix<const T> start, Matrix<T> out) {
+  using G = Gemm<T>;
   // A column is a row of the transposed product.
   if (m == 1 && n > 1 && alpha == 1 && out.row_step == 1 && (!start.data || start.row_step == 1))
-    return sgemm(1, n, k, alpha, b.transposed(), a.transposed(), start.transposed(), out.transposed());
-  if (k == 1 && b.col_step == 1) return outer_product(n, m, alpha, a, b.data, start, out);
+    return gemm<T>(1, n, k, alpha, b.transposed(), a.transposed(), start.transposed(), out.transposed());
+  if (k == 1 && b.col_step == 1) return G::outer_product(n, m, alpha, a, b.data, start, out);
   if (n == 1 && m == 1) {
-    *out.data = inner_product(k, alpha, a, b, start.data ? *start.data : 0);
+    *out.data = G::inner_product(k, alpha, a, b, start.data ? *start.data : 0);
     return;
   }
   if (n == 1 && b.row_step == 1 && b.col_step != 1 && k > 0)
-    return row_times_columns(m, k, alpha, a, b, start.data, out.data);
+    return G::row_times_columns(m, k, alpha, a, b, start.data, out.data);
   const int64_t done =
-      n == 1 && b.col_step == 1 && alpha == 1 ? row_times_rows(m, k, a, b, start.data, out.data) : 0;
+      n == 1 && b.col_step == 1 && alpha == 1 ? G::row_times_rows(m, k, a, b, start.data, out.data) : 0;
   static thread_local std::vector<CacheLine> b_workspace;
-  each_slab(m - done, k, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
+  G::each_slab(m - done, k, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
     j += done;
-    Slab slab{.depth = depth, .columns = columns, .b = b.block(p, j)};
-    if (packs(n, columns, depth, alpha, b))
-      slab.pack(alpha, workspace(b_workspace, packed_size(depth, columns)));
-    multiply_slab(n, columns, depth, a.block(0, p), slab,
-                  (p == 0 ? start : Matrix<const float>(out)).block(0, j), out.block(0, j));
+    typename G::Slab slab{.depth = depth, .columns = columns, .b = b.block(p, j)};
+    if (PackedMatrix<T>::pays(n, columns, depth, alpha, b))
+      slab.pack(alpha, workspace<T>(b_workspace, G::packed_size(depth, columns)));
+    G::multiply_slab(n, columns, depth, a.block(0, p), slab,
+                     (p == 0 ? start : Matrix<const T>(out)).block(0, j), out.block(0, j));
   });
 }
 
-void PackedMatrix::pack(int64_t k, int64_t m, float alpha, Matrix<const float> b) {
+template <class T>
+void PackedMatrix<T>::pack(int64_t k, int64_t m, T alpha, Matrix<const T> b) {
   rows_ = k;
   columns_ = m;
-  const int64_t size = packed_size(k, m);  // of all slabs, of which only the last ends within a vector
-  if (!panels_.defined() || panels_.numel() < size) panels_ = Tensor::empty({size}, float32);
-  auto* panels = panels_.mutable_data<float>();
-  each_slab(m, k, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
-    Slab{depth, columns, b.block(p, j)}.pack(alpha, panels);
-    panels += packed_size(depth, columns);
+  // Of all slabs, only the last ends within a vector.
+  const int64_t size = Gemm<T>::packed_size(k, m);
+  if (!panels_.defined() || panels_.numel() < size) panels_ = Tensor::empty({size}, dtype_of<T>);
+  auto* panels = panels_.mutable_data<T>();
+  Gemm<T>::each_slab(m, k, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
+    typename Gemm<T>::Slab{depth, columns, b.block(p, j)}.pack(alpha, panels);
+    panels += Gemm<T>::packed_size(depth, columns);
   });
 }
 
-void PackedMatrix::multiply(int64_t n, int64_t m, int64_t k, Matrix<const float> a, Matrix<const float> start,
-                            Matrix<float> out) const {
-  const auto* panels = panels_.data<float>();
-  each_slab(columns_, rows_, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
+template <class T>
+void PackedMatrix<T>::multiply(int64_t n, int64_t m, int64_t k, Matrix<const T> a, Matrix<const T> start,
+                               Matrix<T> out) const {
+  const auto* panels = panels_.data<T>();
+  Gemm<T>::each_slab(columns_, rows_, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
     if (j < m && (p < k || p == 0))
-      multiply_slab(n, std::min(columns, m - j), std::min(depth, k - p), a.block(0, p),
-                    {depth, columns, {}, panels}, (p == 0 ? start : Matrix<const float>(out)).block(0, j),
-                    out.block(0, j));
-    panels += packed_size(depth, columns);
+      Gemm<T>::multiply_slab(n, std::min(columns, m - j), std::min(depth, k - p), a.block(0, p),
+                             {depth, columns, {}, panels},
+                             (p == 0 ? start : Matrix<const T>(out)).block(0, j), out.block(0, j));
+    panels += Gemm<T>::packed_size(depth, columns);
   });
 }
 
-std::array<float, kDots> dots(int64_t k, float alpha, const Starts& a, int64_t a_step, const Starts& b,
-                              int64_t b_step) {
-  std::array<float, kDots> sums{};
+template <class T>
+std::array<T, kDots> dots(int64_t k, T alpha, const Starts<T>& a, int64_t a_step, const Starts<T>& b,
+                          int64_t b_step) {
+  std::array<T, kDots> sums{};
   for (int64_t p = 0; p < k; ++p) HEED_UNROLL
   for (size_t i = 0; i < kDots; ++i) sums[i] = std::fma(a[i][p * a_step], alpha * b[i][p * b_step], sums[i]);
   return sums;
 }
+
+template void gemm(int64_t, int64_t, int64_t, float, Matrix<const float>, Matrix<const float>,
+                   Matrix<const float>, Matrix<float>);
+template void gemm(int64_t, int64_t, int64_t, double, Matrix<const double>, Matrix<const double>,
+                   Matrix<const double>, Matrix<double>);
+template class PackedMatrix<float>;
+template class PackedMatrix<double>;
+template std::array<float, kDots> dots(int64_t, float, const Starts<float>&, int64_t, const Starts<float>&,
+                                       int64_t);
+template std::array<double, kDots> dots(int64_t, double, const Starts<double>&, int64_t,
+                                        const Starts<double>&, int64_t);
 
 }  // namespace heed::kernel

@@ -8,7 +8,7 @@
 #include "tensor/create.h"
 #include "tensor/random.h"
 
-#ifdef __FMA__  // without it std::fma is a function of the C library, and sgemm() is not used
+#ifdef __FMA__  // without it std::fma is a function of the C library, and gemm() is not used
 using namespace heed;
 using kernel::Matrix;
 
@@ -17,8 +17,9 @@ namespace {
 constexpr float kUntouched = 12345;
 
 // A matrix in its own memory, surrounded by other numbers.
+template <class T>
 struct Operand {
-  std::vector<float> memory;
+  std::vector<T> memory;
   int64_t first, row_step, col_step;
 
   // Layouts: dense rows, rows with gaps, dense columns, columns with gaps, every third number, reversed, one
@@ -31,20 +32,21 @@ struct Operand {
     std::tie(row_step, col_step) = steps[layout];
     const int64_t last_row = (rows - 1) * row_step, last_column = (columns - 1) * col_step;
     const int64_t size = rows == 0 || columns == 0 ? 0 : std::abs(last_row) + std::abs(last_column) + 1;
-    const Tensor numbers = randn({size + 64}, float32, &generator);
-    memory.assign(numbers.data<float>(), numbers.data<float>() + size + 64);
+    const Tensor numbers = randn({size + 64}, dtype_of<T>, &generator);
+    memory.assign(numbers.data<T>(), numbers.data<T>() + size + 64);
     first = 32 + (layout == 5 ? size - 1 : 0);
   }
-  Matrix<float> matrix() { return {memory.data() + first, row_step, col_step}; }
+  Matrix<T> matrix() { return {memory.data() + first, row_step, col_step}; }
 };
 
 // The chain of fused multiply-adds that the header documents.
-std::vector<float> by_definition(int64_t n, int64_t m, int64_t k, float alpha, Matrix<const float> a,
-                                 Matrix<const float> b, Matrix<const float> start) {
-  std::vector<float> sums;
+template <class T>
+std::vector<T> by_definition(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
+                             Matrix<const T> start) {
+  std::vector<T> sums;
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < m; ++j) {
-      float sum = start.data ? *start.at(i, j) : 0;
+      T sum = start.data ? *start.at(i, j) : 0;
       for (int64_t p = 0; p < k; ++p) sum = std::fma(*a.at(i, p), alpha * *b.at(p, j), sum);
       sums.push_back(sum);
     }
@@ -52,84 +54,89 @@ std::vector<float> by_definition(int64_t n, int64_t m, int64_t k, float alpha, M
 }
 
 // Compares one product of random operands, and the memory around the result, bit for bit.
+template <class T>
 void compare(int64_t n, int64_t m, int64_t k, Generator& generator) {
   const auto layout = [&](int64_t count) { return generator.integer(0, count); };
-  Operand a(n, k, layout(Operand::kLayouts), generator), b(k, m, layout(Operand::kLayouts), generator);
-  Operand y(n, m, layout(2), generator), start(n, m, layout(2) == 0 ? 6 : layout(2), generator);
-  const float alpha = layout(2) == 0 ? 1.0F : 0.3F;
+  Operand<T> a(n, k, layout(Operand<T>::kLayouts), generator),
+      b(k, m, layout(Operand<T>::kLayouts), generator);
+  Operand<T> y(n, m, layout(2), generator), start(n, m, layout(2) == 0 ? 6 : layout(2), generator);
+  const T alpha = layout(2) == 0 ? T(1) : T(0.3);
   const int64_t kind = layout(3);
-  const Matrix<const float> from = kind == 0 ? Matrix<float>{} : kind == 1 ? start.matrix() : y.matrix();
+  const Matrix<const T> from = kind == 0 ? Matrix<T>{} : kind == 1 ? start.matrix() : y.matrix();
   INFO(n, " x ", k, " x ", m, ", steps of a ", a.row_step, ", ", a.col_step, ", of b ", b.row_step, ", ",
        b.col_step, ", start ", kind, ", alpha ", alpha);
-  const std::vector<float> wanted = by_definition(n, m, k, alpha, a.matrix(), b.matrix(), from);
-  std::vector<float> memory = y.memory;
+  const std::vector<T> wanted = by_definition<T>(n, m, k, alpha, a.matrix(), b.matrix(), from);
+  std::vector<T> memory = y.memory;
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < m; ++j)
       memory[static_cast<size_t>(y.first + i * y.row_step + j)] = wanted[static_cast<size_t>(i * m + j)];
-  kernel::sgemm(n, m, k, alpha, a.matrix(), b.matrix(), from, y.matrix());
-  CHECK(std::memcmp(memory.data(), y.memory.data(), memory.size() * sizeof(float)) == 0);
+  kernel::gemm<T>(n, m, k, alpha, a.matrix(), b.matrix(), from, y.matrix());
+  CHECK(std::memcmp(memory.data(), y.memory.data(), memory.size() * sizeof(T)) == 0);
 }
 
 }  // namespace
 
-TEST_CASE("sgemm: the bits are those of a chain of fused multiply-adds, for any sizes, steps and starts") {
+TEST_CASE_TEMPLATE(
+    "gemm: the bits are those of a chain of fused multiply-adds, for any sizes, steps and starts", T, float,
+    double) {
   Generator generator(1);
   for (int repeat = 0; repeat < 3000; ++repeat) {
     const auto size = [&] { return generator.integer(0, generator.integer(1, 72)); };
-    compare(size(), size(), size(), generator);
+    compare<T>(size(), size(), size(), generator);
   }
 }
 
-TEST_CASE("sgemm: sizes beyond a slab of b and a group of rows of a") {
+TEST_CASE_TEMPLATE("gemm: sizes beyond a slab of b and a group of rows of a", T, float, double) {
   Generator generator(2);
   for (int repeat = 0; repeat < 30; ++repeat)
-    compare(generator.integer(1, 300), generator.integer(1, 1300), generator.integer(1, 700), generator);
+    compare<T>(generator.integer(1, 300), generator.integer(1, 1300), generator.integer(1, 700), generator);
 }
 
-TEST_CASE("sgemm: a single row or column has the same bits as in the whole product") {
+TEST_CASE_TEMPLATE("gemm: a single row or column has the same bits as in the whole product", T, float,
+                   double) {
   Generator generator(3);
   for (const int64_t n : {2, 5, 33, 150})
     for (const int64_t m : {3, 16, 40, 600})
       for (const int64_t k : {1, 30, 300})
         for (const int64_t layout : {0, 2}) {
-          Operand a(n, k, layout, generator), b(k, m, layout, generator);
-          std::vector<float> all(static_cast<size_t>(n * m)),
+          Operand<T> a(n, k, layout, generator), b(k, m, layout, generator);
+          std::vector<T> all(static_cast<size_t>(n * m)),
               one(static_cast<size_t>(std::max(n, m)), kUntouched);
-          kernel::sgemm(n, m, k, 1, a.matrix(), b.matrix(), {}, {all.data(), m, 1});
+          kernel::gemm<T>(n, m, k, 1, a.matrix(), b.matrix(), {}, {all.data(), m, 1});
           const int64_t i = generator.integer(0, n), j = generator.integer(0, m);
-          kernel::sgemm(1, m, k, 1, a.matrix().block(i, 0), b.matrix(), {}, {one.data(), m, 1});
-          CHECK(std::memcmp(one.data(), all.data() + i * m, static_cast<size_t>(m) * sizeof(float)) == 0);
-          kernel::sgemm(n, 1, k, 1, a.matrix(), b.matrix().block(0, j), {}, {one.data(), 1, 1});
+          kernel::gemm<T>(1, m, k, 1, a.matrix().block(i, 0), b.matrix(), {}, {one.data(), m, 1});
+          CHECK(std::memcmp(one.data(), all.data() + i * m, static_cast<size_t>(m) * sizeof(T)) == 0);
+          kernel::gemm<T>(n, 1, k, 1, a.matrix(), b.matrix().block(0, j), {}, {one.data(), 1, 1});
           for (int64_t r = 0; r < n; ++r)
             CHECK(one[static_cast<size_t>(r)] == all[static_cast<size_t>(r * m + j)]);
         }
 }
 
-TEST_CASE("sgemm: infinities and NaN stay in their row and column") {
+TEST_CASE_TEMPLATE("gemm: infinities and NaN stay in their row and column", T, float, double) {
   constexpr int64_t n = 30, m = 45, k = 20;
-  for (const float odd : {INFINITY, NAN}) {
+  for (const T odd : {T(INFINITY), T(NAN)}) {
     Generator generator(4);
-    Operand a(n, k, 0, generator), b(k, m, 2, generator);
+    Operand<T> a(n, k, 0, generator), b(k, m, 2, generator);
     *a.matrix().at(7, 3) = odd;
-    std::vector<float> y(n * m);
-    kernel::sgemm(n, m, k, 1, a.matrix(), b.matrix(), {}, {y.data(), m, 1});
+    std::vector<T> y(n * m);
+    kernel::gemm<T>(n, m, k, 1, a.matrix(), b.matrix(), {}, {y.data(), m, 1});
     for (size_t i = 0; i < y.size(); ++i) CHECK(std::isfinite(y[i]) == (i / m != 7));
   }
 }
 
-TEST_CASE("dots: several dot products have the same bits as each alone") {
+TEST_CASE_TEMPLATE("dots: several dot products have the same bits as each alone", T, float, double) {
   Generator generator(5);
   for (const int64_t k : {0, 1, 7, 49, 300})
     for (const int64_t step : {1, 3}) {
-      Operand a(kernel::kDots, 3 * k + 1, 0, generator), b(kernel::kDots, 3 * k + 1, 0, generator);
-      kernel::Starts left, right;
+      Operand<T> a(kernel::kDots, 3 * k + 1, 0, generator), b(kernel::kDots, 3 * k + 1, 0, generator);
+      kernel::Starts<T> left, right;
       for (size_t i = 0; i < left.size(); ++i) {
         left[i] = a.matrix().at(static_cast<int64_t>(i), 0);
         right[i] = b.matrix().at(static_cast<int64_t>(i), 0);
       }
-      const auto sums = kernel::dots(k, 0.3F, left, step, right, 1);
+      const auto sums = kernel::dots(k, T(0.3), left, step, right, 1);
       for (size_t i = 0; i < sums.size(); ++i)
-        CHECK(sums[i] == by_definition(1, 1, k, 0.3F, {left[i], 0, step}, {right[i], 1, 0}, {})[0]);
+        CHECK(sums[i] == by_definition<T>(1, 1, k, T(0.3), {left[i], 0, step}, {right[i], 1, 0}, {})[0]);
     }
 }
 #endif
