@@ -1,6 +1,8 @@
 #include "tensor/memory.h"
 
+#if defined(__linux__)
 #include <sys/mman.h>
+#endif
 
 #include <array>
 #include <atomic>
@@ -37,6 +39,18 @@ constexpr bool kSanitized = false;
 bool cache_enabled() {
   static const bool enabled = !kSanitized && std::getenv("HEED_NO_CACHE") == nullptr;
   return enabled;
+}
+
+// Hints to the system about whole pages, where there are such.
+void use_huge_pages([[maybe_unused]] void* begin, [[maybe_unused]] size_t bytes) {
+#if defined(__linux__)
+  madvise(begin, bytes, MADV_HUGEPAGE);
+#endif
+}
+void return_pages([[maybe_unused]] void* begin, [[maybe_unused]] size_t bytes) {
+#if defined(__linux__)
+  madvise(begin, bytes, MADV_DONTNEED);
+#endif
 }
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -155,7 +169,7 @@ class FreePieces {
       const auto address = reinterpret_cast<uintptr_t>(piece.begin);
       const size_t first = round_up(address, kHugePage),
                    last = (address + piece.bytes) / kHugePage * kHugePage;
-      if (first < last) madvise(piece.begin + (first - address), last - first, MADV_DONTNEED);
+      if (first < last) return_pages(piece.begin + (first - address), last - first);
     }
   }
 
@@ -249,7 +263,7 @@ void* system_allocate(size_t bytes, size_t alignment = kAlignment) {
   void* block = std::aligned_alloc(kHugePage, whole);
   if (!block) block = system_allocate(whole = round_up(bytes, kHugePage), kHugePage);
   std::unique_ptr<void, void (*)(void*)> chunk(block, std::free);
-  madvise(block, whole, MADV_HUGEPAGE);
+  use_huge_pages(block, whole);
   const std::lock_guard lock(shared().mutex);
   shared().pieces.reserve();
   shared().pieces.add({whole, static_cast<char*>(block)}, bytes);

@@ -1,16 +1,15 @@
 #pragma once
 
-#include <sys/single_threaded.h>
-
 #include <atomic>
 #include <cstdint>
 #include <utility>
 
+#include "tensor/single_threaded.h"
+
 /// Reference counting.
 namespace heed {
 
-/// A reference count inside the counted object. Not atomic while the process has a single thread, which the C
-/// library knows.
+/// A reference count inside the counted object. Not atomic while the process has a single thread.
 class RefCount {
  public:
   void add() { change(1, std::memory_order_relaxed); }
@@ -20,7 +19,7 @@ class RefCount {
 
  private:
   int64_t change(int64_t by, std::memory_order order) {
-    if (!__libc_single_threaded) return count_.fetch_add(by, order) + by;
+    if (!single_threaded()) return count_.fetch_add(by, order) + by;
     const int64_t count = count_.load(std::memory_order_relaxed) + by;
     count_.store(count, std::memory_order_relaxed);
     return count;

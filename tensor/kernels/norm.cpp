@@ -1,6 +1,8 @@
 #include "tensor/kernels/norm.h"
 
+#if defined(__SSE2__)
 #include <emmintrin.h>
+#endif
 
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/outer_inner.h"
@@ -25,13 +27,22 @@ void prefetch_line(int64_t n, const T* x) {
   for (int64_t i = 0; i < n; i += 64 / static_cast<int64_t>(sizeof(T))) __builtin_prefetch(x + i);
 }
 
-// to = from, for whole lines of 16 bytes
+// to = from, for whole lines of 16 bytes. Others see it after finish_writes().
+#if defined(__SSE2__)
 template <class T>
 void write_past_caches(int64_t n, const T* from, T* to) {
   for (int64_t i = 0; i < n; i += 16 / static_cast<int64_t>(sizeof(T)))
     _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
                      _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
 }
+void finish_writes() { _mm_sfence(); }
+#else
+template <class T>
+void write_past_caches(int64_t n, const T* from, T* to) {
+  std::copy_n(from, n, to);
+}
+void finish_writes() {}
+#endif
 
 // The gradients of one row. With xhat = (x - mean) scale and h = g weight:
 //
@@ -110,7 +121,7 @@ NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int6
                      xs + r * n, w, dx_row, dws + begin / block * n, dbs + begin / block * n);
         if (streams) write_past_caches(n, dx_row, dxs + r * n);
       }
-      if (streams) _mm_sfence();
+      if (streams) finish_writes();
     });
   });
   return {dx, sum(dweights, {0}, false), sum(dbiases, {0}, false)};
