@@ -8,8 +8,9 @@ declare -A packages=(
   [build]="g++ cmake ninja-build pkgconf libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev
            libbenchmark-dev gnuplot-nox pandoc"
   # second compiler, thread sanitizer, layout, lint; graphs drawn and a page opened in the tests; a cache for three
-  # builds
-  [ci]="clang-16 libclang-rt-16-dev libomp-16-dev clang-format-16 clang-tidy-16 shellcheck graphviz chromium ccache"
+  # builds; 64-bit ARM
+  [ci]="clang-16 libclang-rt-16-dev libomp-16-dev clang-format-16 clang-tidy-16 shellcheck graphviz chromium ccache
+        g++-aarch64-linux-gnu qemu-user"
   # .ci/api.sh: the pages of the API
   [api]="doxygen"
   # bench/compare.sh: what reads the timings

@@ -8,7 +8,7 @@
 
 namespace bench {
 
-std::string about() { return heed::build_info(); }
+std::string about() { return heed::version_text(); }
 
 // heed reads OMP_NUM_THREADS itself. HEED_BENCH_WATCH=anomaly or =profile: what a step takes under one's
 // eyes.

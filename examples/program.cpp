@@ -145,7 +145,7 @@ int Program::run(int argc, char** argv, const std::function<void()>& body) {
     if (threads_ == 0 && !std::getenv("OMP_NUM_THREADS")) threads_ = default_threads;
     if (threads_ > 0) heed::set_num_threads(static_cast<int>(threads_));
     if (version_) {
-      std::cout << name_ << ", " << heed::build_info() << "\n";
+      std::cout << name_ << ", " << heed::version_text() << "\n";
     } else {
       for (const auto& check : checks_) check();
       if (draws() && !reads_) check_place(out, true);

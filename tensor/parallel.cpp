@@ -1,6 +1,8 @@
 #include "tensor/parallel.h"
 
+#if defined(_OPENMP)
 #include <omp.h>
+#endif
 
 #include <exception>
 #include <utility>
@@ -8,10 +10,13 @@
 #include "tensor/error.h"
 #include "tensor/fork.h"
 
-extern "C" void openblas_set_num_threads(int threads);
-
 namespace heed {
 namespace {
+
+#if !defined(_OPENMP)  // one thread
+int omp_get_max_threads() { return 1; }
+bool omp_in_parallel() { return true; }
+#endif
 
 // OpenMP has one such number for each thread that calls it; this one is for the whole process.
 std::atomic<int>& threads_in_use() {
@@ -19,10 +24,9 @@ std::atomic<int>& threads_in_use() {
   return threads;
 }
 
-// OpenBLAS starts with one thread for each core; see Note [Same bits] in tensor/parallel.h. It passes the new
-// number on to OpenMP, so OpenMP's own number is read first.
-const bool blas_has_one_thread = (threads_in_use(), openblas_set_num_threads(1), true);
+#if defined(_OPENMP)
 const bool forks_are_handled = detail::handle_forks(threads_in_use());
+#endif
 
 }  // namespace
 

@@ -7,7 +7,8 @@
 namespace heed {
 
 /// The number of threads that kernels use, at least 1, the same for the whole process. The threads are
-/// OpenMP's; the initial number comes from OMP_NUM_THREADS.
+/// OpenMP's; the initial number comes from OMP_NUM_THREADS. Built without OpenMP, all loops run in one
+/// thread.
 int num_threads();
 /// Sets the number of threads, 1 to 1024.
 void set_num_threads(int threads);

@@ -1,87 +1,18 @@
 #include "tensor/random.h"
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
 #include <numbers>
 
 #include "tensor/create.h"
-#include "tensor/kernels/outer_inner.h"
+#include "tensor/kernels/loop.h"
+#include "tensor/kernels/math.h"
+#include "tensor/kernels/philox.h"
 #include "tensor/parallel.h"
 
 namespace heed {
+
+using kernel::at_level, kernel::high_half, kernel::low_half, kernel::random_bits;
+
 namespace {
-
-constexpr uint32_t low_half(uint64_t x) { return static_cast<uint32_t>(x); }
-constexpr uint32_t high_half(uint64_t x) { return static_cast<uint32_t>(x >> 32); }
-
-// A word of 32 bits is in the low half of 64 bits; the high half may hold anything. The code below works on
-// single words and on vectors of them.
-using Simd = kernel::Simd<uint64_t>;
-using Words = Simd::Values;
-constexpr size_t kLanes = Simd::size;
-template <class Word>
-struct Counter {
-  Word c0, c1, c2, c3;
-};
-
-// The 64-bit product of a word and a factor. For vectors it is one instruction where GCC emits three or more.
-uint64_t product(uint64_t word, uint32_t factor) { return uint64_t{low_half(word)} * factor; }
-Words product(const Words& words, uint32_t factor) {
-  [[maybe_unused]] const Words factors = Words{} + factor;
-#if defined(__AVX512F__)  // the masked form, because g++ 12 warns about the plain one
-  return Words(_mm512_maskz_mul_epu32(0xff, __m512i(words), __m512i(factors)));
-#elif defined(__AVX2__)
-  return Words(_mm256_mul_epu32(__m256i(words), __m256i(factors)));
-#elif defined(__SSE2__) && !defined(__AVX__)
-  return Words(_mm_mul_epu32(__m128i(words), __m128i(factors)));
-#else
-  return (words & 0xffffffff) * factor;
-#endif
-}
-
-// Philox: in each round the halves of two 64-bit products are mixed with the other words and the key.
-template <class Word>
-void mix(Counter<Word>& c, std::array<uint32_t, 2> key) {
-  for (int round = 0; round < 10; ++round) {
-    const Word a = product(c.c0, 0xD2511F53), b = product(c.c2, 0xCD9E8D57);
-    c = {(b >> 32) ^ c.c1 ^ key[0], b, (a >> 32) ^ c.c3 ^ key[1], a};
-    key[0] += 0x9E3779B9;
-    key[1] += 0xBB67AE85;
-  }
-}
-
-// The bits at positions 2 block and 2 block + 1. The key is the seed, the counter the block and the stream.
-template <class Word>
-struct Bits {
-  Word even, odd;
-  Bits(const Generator& generator, const Word& block) {
-    const Word zero{};
-    Counter<Word> c{block, block >> 32, zero + low_half(generator.stream()),
-                    zero + high_half(generator.stream())};
-    mix(c, {low_half(generator.seed()), high_half(generator.seed())});
-    even = c.c1 << 32 | (c.c0 & 0xffffffff);
-    odd = c.c3 << 32 | (c.c2 & 0xffffffff);
-  }
-};
-
-// The bits at positions 2 block, 2 block + 1, ...
-std::array<uint64_t, 64> bits_from(const Generator& generator, uint64_t block) {
-  std::array<uint64_t, 32> blocks, even, odd;
-  for (size_t i = 0; i < 32; ++i) blocks[i] = block + i;
-  for (size_t i = 0; i < 32; i += kLanes) {
-    const Bits<Words> bits(generator, Simd::load(&blocks[i]));
-    Simd::store(&even[i], bits.even);
-    Simd::store(&odd[i], bits.odd);
-  }
-  std::array<uint64_t, 64> y;
-  for (size_t i = 0; i < 32; ++i) {
-    y[2 * i] = even[i];
-    y[2 * i + 1] = odd[i];
-  }
-  return y;
-}
 
 // Maps 64 random bits to an integer in [low, high): low plus the upper half of (high - low) bits. The
 // probabilities of the integers differ by at most 2^-64.
@@ -111,10 +42,12 @@ Tensor draw(const Shape& shape, Generator* generator, const F& value) {
   parallel_for(y.numel(), 16384, [=, source = *generator](int64_t begin, int64_t end) {
     while (begin < end) {
       const uint64_t position = first + static_cast<uint64_t>(begin);
-      const auto bits = bits_from(source, position / 2);
+      const auto bits = random_bits(source, position / 2);
       const auto skip = static_cast<int64_t>(position % 2), n = std::min<int64_t>(end - begin, 64 - skip);
-      HEED_VECTORIZE
-      for (int64_t i = 0; i < n; ++i) out[begin + i] = value(bits[static_cast<size_t>(skip + i)]);
+      at_level([&] {
+        HEED_VECTORIZE
+        for (int64_t i = 0; i < n; ++i) out[begin + i] = value(bits[static_cast<size_t>(skip + i)]);
+      });
       begin += n;
     }
   });
@@ -124,8 +57,8 @@ Tensor draw(const Shape& shape, Generator* generator, const F& value) {
 }  // namespace
 
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
-  Counter<uint64_t> c{counter[0], counter[1], counter[2], counter[3]};
-  mix(c, key);
+  kernel::Counter<uint64_t> c{counter[0], counter[1], counter[2], counter[3]};
+  kernel::mix(c, key);
   return {low_half(c.c0), low_half(c.c1), low_half(c.c2), low_half(c.c3)};
 }
 
@@ -138,7 +71,7 @@ Generator Generator::split(uint64_t k) const {
 }
 
 uint64_t Generator::bits(uint64_t position) const {
-  const Bits<uint64_t> bits(*this, position / 2);
+  const kernel::Bits<uint64_t> bits(*this, position / 2);
   return position % 2 ? bits.odd : bits.even;
 }
 
@@ -169,10 +102,12 @@ void DropoutFactors::draw(int64_t begin, int64_t n, T* out) const {
   const T kept = static_cast<T>(p_ < 1 ? 1 / (1 - p_) : 0);
   for (const int64_t end = begin + n; begin < end;) {
     const uint64_t word = 2 * source_.position() + static_cast<uint64_t>(begin);
-    const auto bits = std::bit_cast<std::array<uint32_t, 128>>(bits_from(source_, word / 4));
+    const auto bits = std::bit_cast<std::array<uint32_t, 128>>(random_bits(source_, word / 4));
     const auto skip = static_cast<int64_t>(word % 4), some = std::min<int64_t>(end - begin, 128 - skip);
-    HEED_VECTORIZE
-    for (int64_t i = 0; i < some; ++i) out[i] = kept * T(bits[static_cast<size_t>(skip + i)] >= dropped);
+    at_level([&] {
+      HEED_VECTORIZE
+      for (int64_t i = 0; i < some; ++i) out[i] = kept * T(bits[static_cast<size_t>(skip + i)] >= dropped);
+    });
     begin += some;
     out += some;
   }

@@ -2,10 +2,15 @@
 
 #include <string>
 
-/// What runs here.
+/// The version, which CMakeLists.txt reads here, and what runs here.
+#define HEED_VERSION_MAJOR 0
+#define HEED_VERSION_MINOR 1
+#define HEED_VERSION_PATCH 0
+#define HEED_VERSION "0.1.0"
+
 namespace heed {
 
-/// "heed 0.1.0, OpenBLAS 0.3.21 openmp SkylakeX, 2 threads": what runs here, for --version and reports.
-std::string build_info();
+/// "heed 0.1.0, x86-64-v4, OpenBLAS 0.3.21 openmp SkylakeX, 2 threads": for --version and reports.
+std::string version_text();
 
 }  // namespace heed

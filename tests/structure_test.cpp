@@ -287,7 +287,8 @@ TEST_CASE("public headers compile without a warning") {
 }
 
 TEST_CASE("with C++17 the public headers give one error, which names C++20") {
-  for (const char* header : {"heed.h", "heed/debug.h", "heed/files.h", "heed/text.h", "heed/view.h"}) {
+  for (const char* header :
+       {"heed.h", "heed/debug.h", "heed/files.h", "heed/text.h", "heed/version.h", "heed/view.h"}) {
     CAPTURE(header);
     const std::string source = "#include \"" + std::string(header) + "\"\nint main() {}\n";
     CHECK(only_says(compile_errors(source, "-std=c++17"), "heed needs C++20: compile with -std=c++20"));

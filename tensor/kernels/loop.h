@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 
+#include "tensor/kernels/level.h"
 #include "tensor/tensor.h"
 
 #if defined(__clang__)
@@ -114,8 +115,10 @@ T* first_of(const Tensor& x) {
 template <class F, class Result, class... Operand>
 void loop(const void* f, int64_t n, void* out, const void* const* in) {
   const auto run = [&f = *static_cast<const F*>(f), n, y = static_cast<Result*>(out)](const Operand*... x) {
-    HEED_VECTORIZE
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Result>(f(x[i]...));
+    at_level([&] {
+      HEED_VECTORIZE
+      for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Result>(f(x[i]...));
+    });
   };
   const auto at = [&]<size_t... I>(std::index_sequence<I...>) { run(static_cast<const Operand*>(in[I])...); };
   at(std::index_sequence_for<Operand...>());

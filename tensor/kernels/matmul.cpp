@@ -1,11 +1,9 @@
 #include "tensor/kernels/matmul.h"
 
-#include <cblas.h>
-#include <omp.h>
-
 #include <cstdlib>
 #include <cstring>
 
+#include "tensor/kernels/blas.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/outer_inner.h"
 #include "tensor/kernels/plain.h"
@@ -31,104 +29,6 @@ namespace {
 //   the same, float64         Zen (AVX2)            1.04 (0.86 to 1.2)        1.1 to 1.6            0.4
 //
 // Zen 5 and Xeons with AVX-512 are yet to be measured with these tiles.
-
-// OpenBLAS counts in ints. It reads a matrix if one of its steps is 1 and the other is at least the length of
-// a row or column.
-
-constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();
-
-bool readable_by_blas(const Tensor& x) {
-  const int64_t rows = x.size(-2), columns = x.size(-1);
-  const int64_t row_step = x.strides()[x.dim() - 2], col_step = x.strides()[x.dim() - 1];
-  const auto is_dense = [](int64_t lines, int64_t n, int64_t line_step, int64_t step) {
-    return (n == 1 || step == 1) && (lines == 1 || line_step >= std::max<int64_t>(n, 1));
-  };
-  return (is_dense(rows, columns, row_step, col_step) || is_dense(columns, rows, col_step, row_step)) &&
-         std::max(row_step, col_step) <= kMaxSize;
-}
-
-// Calls f, which calls BLAS. OpenBLAS built with OpenMP takes its number of threads from
-// omp_get_max_threads() at every call outside of a parallel loop, whatever openblas_set_num_threads() was
-// given: see Note [Same bits] in tensor/parallel.h.
-template <class F>
-void on_one_thread(const F& f) {
-  const int threads = omp_in_parallel() ? 1 : omp_get_max_threads();
-  if (threads > 1) omp_set_num_threads(1);
-  f();
-  if (threads > 1) omp_set_num_threads(threads);
-}
-
-template <class T>
-constexpr auto cblas_gemm = cblas_dgemm;
-template <>
-constexpr auto cblas_gemm<float> = cblas_sgemm;
-template <class T>
-constexpr auto cblas_gemv = cblas_dgemv;
-template <>
-constexpr auto cblas_gemv<float> = cblas_sgemv;
-
-// How BLAS describes a matrix: as it is or transposed, and the distance of its rows or columns.
-struct Layout {
-  CBLAS_TRANSPOSE trans;
-  int lead;
-
-  template <class T>
-  explicit Layout(const Matrix<T>& x)
-      : trans(x.col_step == 1 ? CblasNoTrans : CblasTrans),
-        lead(static_cast<int>(x.col_step == 1 ? x.row_step : x.col_step)) {}
-};
-
-// out = alpha a b + beta out
-template <class T>
-void blas_gemm(int n, int m, int k, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> out) {
-  const Layout of_a(a), of_b(b);
-  on_one_thread([&] {
-    cblas_gemm<T>(CblasRowMajor, of_a.trans, of_b.trans, n, m, k, alpha, a.data, of_a.lead, b.data, of_b.lead,
-                  beta, out.data, static_cast<int>(out.row_step));
-  });
-}
-
-// y [n, 1] += alpha a [n, k] x [k, 1]
-template <class T>
-void blas_gemv(int n, int k, T alpha, Matrix<const T> a, Matrix<const T> x, Matrix<T> y) {
-  const Layout of_a(a);
-  if (of_a.trans == CblasTrans) std::swap(n, k);
-  on_one_thread([&] {
-    cblas_gemv<T>(CblasRowMajor, of_a.trans, n, k, alpha, a.data, of_a.lead, x.data,
-                  static_cast<int>(x.row_step), 1, y.data, static_cast<int>(y.row_step));
-  });
-}
-
-template <class T>
-T inner_product(int64_t n, const T* a, int64_t a_step, const T* b, int64_t b_step) {
-  if (a_step == 1 && b_step == 1)  // in vectors: a call of BLAS pays off only for long ones
-    return join_line(n, T(0), std::plus<>(), std::multiplies<>(), a, b);
-  T sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += a[i * a_step] * b[i * b_step];
-  return sum;
-}
-
-// out = alpha a b, plus out if `adds`
-template <class T>
-void gemm_tile_by_blas(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
-                       bool adds, Matrix<T> out) {
-  if (n == 1 && m == 1) {
-    *out.data = (adds ? *out.data : 0) + alpha * inner_product(k, a.data, a.col_step, b.data, b.row_step);
-  } else if (k == 1) {
-    for (int64_t i = 0; i < n; ++i) {
-      const T factor = alpha * *a.at(i, 0);
-      T* row = out.at(i, 0);
-      for (int64_t j = 0; j < m; ++j) row[j] = (adds ? row[j] : T(0)) + factor * *b.at(0, j);
-    }
-  } else if (n == 1) {
-    gemm_tile_by_blas<T>(m, n, k, alpha, b.transposed(), a.transposed(), adds, out.transposed());
-  } else if (m == 1) {
-    for (int64_t i = 0; i < n && !adds; ++i) *out.at(i, 0) = 0;
-    blas_gemv<T>(static_cast<int>(n), static_cast<int>(k), alpha, a, b, out);
-  } else {
-    blas_gemm<T>(static_cast<int>(n), static_cast<int>(m), static_cast<int>(k), alpha, a, b, T(adds), out);
-  }
-}
 
 // How the matrices [n, m] of a result are cut into tiles for the threads, along the longer side. Each tile
 // packs one operand again. Therefore the tiles are as few as possible, of at most 1024 rows (or columns, if
@@ -208,17 +108,14 @@ Tensor as_rows(const Tensor& x) {
 }  // namespace
 
 bool has_own_product(DType dtype) {
-#ifdef __FMA__
   static const char* const chosen = std::getenv("HEED_PRODUCTS");
-  return is_floating(dtype) && (!chosen || std::strcmp(chosen, "openblas") != 0);
-#else
-  static_cast<void>(dtype);
-  return false;
-#endif
+  static const bool by_blas = kHasBlas && (!kFuses || (chosen && std::strcmp(chosen, "openblas") == 0));
+  return is_floating(dtype) && !by_blas;
 }
 
 Tensor for_products(const Tensor& x) {
-  if (readable_by_blas(x) || has_own_product(x.dtype())) return x;
+  if constexpr (!kHasBlas) return x;
+  if (has_own_product(x.dtype()) || readable_by_blas(x)) return x;
   Shape shape = x.shape();
   for (int64_t d = 0; d < x.dim() - 2; ++d)
     if (x.strides()[d] == 0 && shape[d] > 0) shape[d] = 1;
@@ -242,7 +139,7 @@ void gemm_tile(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matr
       for (int64_t j = 0; j < m; ++j) *out.at(i, j) = adds ? *start.at(i, j) : T(0);
   if (k == 0) return;
   if (own) return gemm<T>(n, m, k, alpha, a, b, out, out);
-  gemm_tile_by_blas<T>(n, m, k, alpha, a, b, adds, out);
+  if constexpr (kHasBlas) blas_tile<T>(n, m, k, alpha, a, b, adds, out);
 }
 
 template void gemm_tile(int64_t, int64_t, int64_t, float, Matrix<const float>, Matrix<const float>,

@@ -51,12 +51,11 @@ void sweep(const Tensor& p, const Tensor& g, double sign, double decay, const Ru
   visit_floating(p.dtype(), [&]<class T>(Type<T>) {
     const auto pass = [&](T* p_, const T* g_, auto... memory_) {
       parallel_for(p.numel(), kSweep, [&](int64_t begin, int64_t end) {
-        const auto run = [=, each = rule, s = T(sign), d = T(decay)] {
+        at_level([=, each = rule, s = T(sign), d = T(decay)] {
           HEED_VECTORIZE
           for (int64_t i = begin; i < end; ++i)
             each(p_[i], s * g_[i] + d * p_[i], detail::element(memory_, i, T())...);
-        };
-        run();
+        });
       });
     };
     detail::with_pointers<T>(pass, p, g, memory...);

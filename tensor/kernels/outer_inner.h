@@ -31,6 +31,20 @@ inline constexpr int64_t kVectorBytes = 32;
 inline constexpr int64_t kVectorBytes = 16;
 #endif
 
+/// Whether a multiplication and an addition are one instruction with one rounding.
+#if defined(__FMA__) || defined(__aarch64__)
+inline constexpr bool kFuses = true;
+#else
+inline constexpr bool kFuses = false;
+#endif
+
+/// a b + c, rounded once where that is one instruction.
+template <class T>
+T multiply_add(T a, T b, T c) {
+  if constexpr (kFuses) return std::fma(a, b, c);
+  return a * b + c;
+}
+
 /// A vector register; +, *, < and ?: act on all of its elements at once.
 template <class T, int64_t bytes = kVectorBytes>
 struct Simd {
@@ -42,11 +56,13 @@ struct Simd {
   static void store(T* x, const Values& values) { *reinterpret_cast<Unaligned*>(x) = values; }
 };
 
-/// Has g++ load x once and use it from its register. When it tunes for Zen 3, it reads memory in each use.
+/// Has the compiler put x, as it is, into a register. When g++ tunes for Zen 3, it reads memory in each use.
 template <class Values>
 [[gnu::always_inline]] inline void keep_in_register([[maybe_unused]] Values& x) {
 #if defined(__x86_64__)
   asm("" : "+v"(x));
+#elif defined(__aarch64__)
+  asm("" : "+w"(x));
 #endif
 }
 
@@ -71,10 +87,10 @@ template <class T, int S = Simd<T>::size / 2>
 
 /// 64 bytes of elements, in as many registers as that takes. A line is joined in these lanes, so that the
 /// order does not depend on the size of a register.
-template <class T>
+template <class T, int64_t bytes = kVectorBytes>
 struct Lanes {
-  static constexpr int64_t size = 64 / static_cast<int64_t>(sizeof(T)), packs = 64 / kVectorBytes;
-  typename Simd<T>::Values pack[packs];
+  static constexpr int64_t size = 64 / static_cast<int64_t>(sizeof(T)), packs = 64 / bytes;
+  typename Simd<T, bytes>::Values pack[packs];
 
   template <class F, class... X>
   static Lanes of(const F& f, const X*... x) {
@@ -110,8 +126,7 @@ struct Lanes {
 
 /// start, f(x[0]...), ..., f(x[n - 1]...) joined by an associative `join`. A compiler must not reorder sums
 /// of floats by itself, so this is written in vectors: four times 64 bytes, to hide the latency of a sum. `f`
-/// and `join` accept numbers as well as vectors. The order depends on n alone and not on the processor,
-/// except that the elements after the last whole 64 bytes may or may not fuse a product with its sum.
+/// and `join` accept numbers as well as vectors. The order depends on n alone and not on the processor.
 template <class T, class Join, class F, class... X>
 T join_line(int64_t n, T start, const Join& join, const F& f, const X*... x) {
   constexpr int64_t size = Lanes<T>::size;
@@ -135,7 +150,12 @@ T join_line(int64_t n, T start, const Join& join, const F& f, const X*... x) {
     for (; i + size <= n; i += size) a.join(at(i), join);
     start = join(start, a.joined(join));
   }
-  for (; i < n; ++i) start = join(start, f(x[i]...));
+  for (; i < n; ++i) {
+    T next = f(x[i]...);
+    // Rounded, since compilers differ in whether they would fuse a product with its sum.
+    if constexpr (std::is_floating_point_v<T>) keep_in_register(next);
+    start = join(start, next);
+  }
   return start;
 }
 

@@ -225,13 +225,13 @@ struct Gemm {
       const T factor = *a.at(i, 0);
       const T* before = start.at(i, 0);
       T* row = out.at(i, 0);
-      for (int64_t j = 0; j < m; ++j) row[j] = std::fma(factor, alpha * b[j], before ? before[j] : 0);
+      for (int64_t j = 0; j < m; ++j) row[j] = multiply_add(factor, alpha * b[j], before ? before[j] : 0);
     }
   }
 
   // a [1, k] b [k, 1]
   static T inner_product(int64_t k, T alpha, const Matrix<const T>& a, const Matrix<const T>& b, T sum) {
-    for (int64_t p = 0; p < k; ++p) sum = std::fma(*a.at(0, p), alpha * *b.at(p, 0), sum);
+    for (int64_t p = 0; p < k; ++p) sum = multiply_add(*a.at(0, p), alpha * *b.at(p, 0), sum);
     return sum;
   }
 
@@ -256,7 +256,7 @@ struct Gemm {
         for (int i = 0; i < kLanes; ++i) sum += *a.at(0, p + i) * v[i];
       }
       for (; p < k; ++p)
-        for (int i = 0; i < kLanes; ++i) sum[i] = std::fma(*a.at(0, p), alpha * columns[i][p], sum[i]);
+        for (int i = 0; i < kLanes; ++i) sum[i] = multiply_add(*a.at(0, p), alpha * columns[i][p], sum[i]);
       if (count == kLanes)
         Simd<T>::store(out + j, sum);
       else
@@ -327,7 +327,7 @@ struct Gemm {
         for (int64_t v = 0; v < s.vectors; ++v) {
           const int64_t first = std::max<int64_t>(std::min(s.first + v * kLanes, columns - kLanes), 0);
           Gemm::pack(depth, std::min(kLanes, columns), alpha, b.block(0, first),
-                       to + s.first * depth + v * kLanes, s.vectors * kLanes);
+                     to + s.first * depth + v * kLanes, s.vectors * kLanes);
         }
       });
     }
@@ -407,6 +407,8 @@ struct Gemm {
 
 }  // namespace
 
+bool gemm_fuses() { return kFuses; }
+
 template <class T>
 bool PackedMatrix<T>::pays(int64_t n, int64_t m, int64_t k, T alpha, const Matrix<const T>& b) {
   return (kWide ? n > kInPlaceRows : n * k > kFewFactors) || b.col_step != 1 || alpha != 1 ||
@@ -472,7 +474,8 @@ std::array<T, kDots> dots(int64_t k, T alpha, const Starts<T>& a, int64_t a_step
                           int64_t b_step) {
   std::array<T, kDots> sums{};
   for (int64_t p = 0; p < k; ++p) HEED_UNROLL
-  for (size_t i = 0; i < kDots; ++i) sums[i] = std::fma(a[i][p * a_step], alpha * b[i][p * b_step], sums[i]);
+  for (size_t i = 0; i < kDots; ++i)
+    sums[i] = multiply_add(a[i][p * a_step], alpha * b[i][p * b_step], sums[i]);
   return sums;
 }
 

@@ -9,11 +9,15 @@ namespace heed::kernel {
 ///
 ///   out_ij = ((start_ij + a_i0 (alpha b_0j)) + a_i1 (alpha b_1j)) + ...
 ///
-/// Each step is one fused multiplication and addition. The bits of a result therefore depend on its row of a,
-/// its column of b and k alone: not on the other rows, on threads, or on the size of a vector.
+/// Each step is one fused multiplication and addition where the processor has that. The bits of a result
+/// therefore depend on its row of a, its column of b and k alone: not on the other rows, on threads, or on
+/// the size of a vector.
 template <class T>
 void gemm(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
           Matrix<const T> start, Matrix<T> out);
+
+/// Whether a step is one fused multiplication and addition, rounded once.
+bool gemm_fuses();
 
 /// Rows up to which b is read in place even for several products, unless PackedMatrix::pays().
 inline constexpr int64_t kInPlaceRows = 30;
