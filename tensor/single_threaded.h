@@ -4,6 +4,7 @@
 #include <sys/single_threaded.h>
 #endif
 
+/// Threads of the process.
 namespace heed {
 
 /// Whether the process surely has one thread only, which glibc knows.

@@ -2,12 +2,13 @@
 
 #include <string>
 
-/// The version, which CMakeLists.txt reads here, and what runs here.
+// CMakeLists.txt reads the version here.
 #define HEED_VERSION_MAJOR 0
 #define HEED_VERSION_MINOR 1
 #define HEED_VERSION_PATCH 0
 #define HEED_VERSION "0.1.0"
 
+/// What runs here.
 namespace heed {
 
 /// "heed 0.1.0, x86-64-v4, OpenBLAS 0.3.21 openmp SkylakeX, 2 threads": for --version and reports.

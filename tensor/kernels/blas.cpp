@@ -6,12 +6,6 @@
 #include "tensor/kernels/outer_inner.h"
 #include "tensor/parallel.h"
 
-extern "C" {
-void openblas_set_num_threads(int threads);
-char* openblas_get_config();
-char* openblas_get_corename();
-}
-
 namespace heed::kernel {
 namespace {
 
