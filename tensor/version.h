@@ -3,10 +3,10 @@
 #include <string>
 
 // CMakeLists.txt reads the version here.
-#define HEED_VERSION_MAJOR 0
-#define HEED_VERSION_MINOR 1
-#define HEED_VERSION_PATCH 0
-#define HEED_VERSION "0.1.0"
+#define HEED_VERSION_MAJOR 0  ///< Changes without a way back.
+#define HEED_VERSION_MINOR 1  ///< New parts; before 1.0 they may change what was there.
+#define HEED_VERSION_PATCH 0  ///< Mended parts.
+#define HEED_VERSION "0.1.0"  ///< All three.
 
 /// What runs here.
 namespace heed {
