@@ -9,14 +9,12 @@
 /// multiply-adds) and v4 (AVX-512). One is chosen when the program starts, by what the processor has;
 /// HEED_LEVEL=v3 in the environment asks for one. There are two ways into a level:
 ///
-/// - The sources of tensor/kernels/ are compiled once for each level, unchanged. cmake/levels.cmake then
-/// gives
-///   the functions of a level names of their own, and makes each old name a jump to the level chosen. So a
-///   kernel is called like any other function. A kernel's source has no variable that is initialised when the
-///   program starts, since that would run at every level.
-/// - Formulas become loops where they are written, in autograd/ops/ or in a program of a user. These loops
-/// run
-///   through at_level(), of which the compiler makes a variant for each level.
+/// - The sources of tensor/kernels/ are compiled once for each level, unchanged. The functions of a level
+///   get names of their own, and each old name becomes a jump to the level chosen (cmake/levels.cmake). So a
+///   kernel is called like any other function. A kernel's source has no variable that is initialised when
+///   the program starts, since that would run at every level.
+/// - Formulas become loops where they are written, in autograd/ops/ or in a user's program. These run through
+///   at_level(), of which the compiler makes a variant for each level.
 ///
 /// All else is compiled for v2. A build for one kind of processor (-march=native) has one level, its own.
 namespace heed::kernel {

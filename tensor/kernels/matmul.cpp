@@ -14,10 +14,10 @@ namespace {
 
 // Note [Whose products]
 //
-// Products are computed by heed's own gemm() if the processor that heed is built for has a fused
-// multiplication and addition. OpenBLAS computes them in builds without that instruction, and everywhere if
-// HEED_PRODUCTS=openblas is set in the environment. Where a shape class of OpenBLAS is faster, the bits of
-// gemm(), which do not depend on the other rows, are worth more.
+// Products are computed by heed's own gemm(). If heed is built with OpenBLAS, that computes them at a level
+// without fused multiply-adds, and everywhere if HEED_PRODUCTS=openblas is set in the environment. Where a
+// shape class of OpenBLAS is faster, the bits of gemm(), which do not depend on the other rows, are worth
+// more.
 //
 // bench/products by one thread, of OpenBLAS 0.3.21 as it runs there; a ratio above 1 means that gemm() is
 // faster:

@@ -17,3 +17,10 @@ TEST_CASE("version_text names the version, level, libraries and threads") {
   const Threads threads(3);
   CHECK(heed::version_text().ends_with(", 3 threads"));
 }
+
+TEST_CASE("HEED_VERSION is made of its three numbers") {
+  const auto numbers = {HEED_VERSION_MAJOR, HEED_VERSION_MINOR, HEED_VERSION_PATCH};
+  std::string joined;
+  for (const int number : numbers) joined += (joined.empty() ? "" : ".") + std::to_string(number);
+  CHECK(joined == HEED_VERSION);
+}
