@@ -1,5 +1,6 @@
 #include "tensor/fork.h"
 
+#if defined(_OPENMP)
 #include <omp.h>
 #include <pthread.h>
 
@@ -18,3 +19,4 @@ bool handle_forks(std::atomic<int>& threads) {
 }
 
 }  // namespace heed::detail
+#endif

@@ -1,22 +1,22 @@
 #include "tensor/parallel.h"
 
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
-
 #include <exception>
 #include <utility>
 
 #include "tensor/error.h"
 #include "tensor/fork.h"
 
+#if defined(_OPENMP)
+#include <omp.h>
+#define HEED_OMP(directive) _Pragma(#directive)
+#else  // one thread
+#define HEED_OMP(directive)
+static int omp_get_max_threads() { return 1; }
+static bool omp_in_parallel() { return true; }
+#endif
+
 namespace heed {
 namespace {
-
-#if !defined(_OPENMP)  // one thread
-int omp_get_max_threads() { return 1; }
-bool omp_in_parallel() { return true; }
-#endif
 
 // OpenMP has one such number for each thread that calls it; this one is for the whole process.
 std::atomic<int>& threads_in_use() {
@@ -46,13 +46,13 @@ void detail::run_blocks(int64_t blocks, void (*body)(void*, int64_t), void* cont
   std::exception_ptr error;  // of the lowest block that failed, as in a loop without threads
   int64_t failed = blocks;
   const OpScope* const caller = detail::current_scope;
-#pragma omp parallel for schedule(static) num_threads(num_threads())
+  HEED_OMP(omp parallel for schedule(static) num_threads(num_threads()))
   for (int64_t i = 0; i < blocks; ++i) {
     const OpScope* const own = std::exchange(detail::current_scope, caller);  // for error messages
     try {
       body(context, i);
     } catch (...) {
-#pragma omp critical(heed_parallel_error)
+      HEED_OMP(omp critical(heed_parallel_error))
       if (i < failed) {
         failed = i;
         error = std::current_exception();

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kMaxShown = 1000;  // elements; the middle of larger tensors is left out
 constexpr int64_t kEdge = 3;         // positions shown at both ends of each of their dimensions
-constexpr int64_t kLine = 100;       // characters
+constexpr int64_t kLineWidth = 100;  // characters
 
 // The printf format of all floating-point values of a tensor: one for all, so that they form columns.
 const char* format_for(const std::vector<double>& values) {
@@ -69,7 +69,7 @@ struct Printer {
     const auto lines = static_cast<size_t>(is_last ? 1 : whole.dim() - dim - 1);
     const std::string new_line = std::string(lines, '\n') + std::string(static_cast<size_t>(dim + 1), ' ');
     const int64_t per_line =
-        is_last ? std::max<int64_t>((kLine - whole.dim()) / static_cast<int64_t>(width + 2), 1) : 1;
+        is_last ? std::max<int64_t>((kLineWidth - whole.dim()) / static_cast<int64_t>(width + 2), 1) : 1;
     int64_t written = 0;
     const auto separate = [&] {
       if (written > 0) text += written % per_line ? ", " : "," + new_line;

@@ -17,8 +17,8 @@ constexpr double kInvSqrt2Pi = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
 
 // f of each element, with a rule of g and x in public operations.
 template <class F, class Rule>
-Tensor map(const char* name, const Operand& x, const F& f, const Rule& rule, const char* text,
-           Attributes attributes = {}) {
+Tensor unary(const char* name, const Operand& x, const F& f, const Rule& rule, const char* text,
+             Attributes attributes = {}) {
   const OpScope scope(name, x.line());
   check_floating(x);
   return record(name, kernel::map(x, f),
@@ -43,7 +43,7 @@ Tensor map_recomputed(const char* name, const Operand& x, const F& f, const Slop
 // Phi(x), the probability that a normal variable is below x.   dx = g phi(x), phi(x) = exp(-x^2/2) / sqrt(2
 // pi)
 Tensor normal_cdf(Operand x) {
-  return map(
+  return unary(
       "normal_cdf", x, [](auto v) { return math::normal_cdf(v); },
       [](const Tensor& g, const Tensor& x_) { return g * kInvSqrt2Pi * exp(-0.5 * square(x_)); }, "g φ($1)");
 }
@@ -56,9 +56,9 @@ Tensor gelu_tanh(const Operand& x) {
     const Tensor du = 4 * kInvSqrt2Pi * (1 + 3 * 0.044715 * squared);
     return g * sigmoid(u) * (1 + x_ * sigmoid(-u) * du);
   };
-  return map("gelu", x, [](auto v) { return math::gelu_tanh(v); }, rule,
-             "u = √(8/π) ($1 + 0.044715 $1³), s = sigmoid(u): g s (1 + $1 (1 − s) u')",
-             {{"approximate", "tanh"}});
+  return unary("gelu", x, [](auto v) { return math::gelu_tanh(v); }, rule,
+               "u = √(8/π) ($1 + 0.044715 $1³), s = sigmoid(u): g s (1 + $1 (1 − s) u')",
+               {{"approximate", "tanh"}});
 }
 
 }  // namespace
@@ -75,14 +75,14 @@ Tensor relu(Operand x) {
 }
 
 Tensor leaky_relu(Operand x, double negative_slope) {
-  return map(
+  return unary(
       "leaky_relu", x, [=](auto v) { return v > 0 ? v : static_cast<decltype(v)>(negative_slope) * v; },
       [=](const Tensor& g, const Tensor& x_) { return where(x_ > 0, g, negative_slope * g); },
       "g where $1 > 0, slope g elsewhere", {{"negative_slope", negative_slope}});
 }
 
 Tensor elu(Operand x, double alpha) {
-  return map(
+  return unary(
       "elu", x, [=](auto v) { return v > 0 ? v : static_cast<decltype(v)>(alpha) * math::expm1(v); },
       [=](const Tensor& g, const Tensor& x_) { return where(x_ > 0, g, g * alpha * exp(minimum(x_, 0))); },
       "g where $1 > 0, g alpha exp($1) elsewhere", {{"alpha", alpha}});
@@ -97,7 +97,7 @@ Tensor softplus(Operand x, double beta, double threshold) {
   const auto rule = [=](const Tensor& g, const Tensor& x_) {
     return where(x_ * beta > threshold, g, g * sigmoid(beta * x_));
   };
-  return map("softplus", x, f, rule, "g sigmoid(beta $1)", {{"beta", beta}, {"threshold", threshold}});
+  return unary("softplus", x, f, rule, "g sigmoid(beta $1)", {{"beta", beta}, {"threshold", threshold}});
 }
 
 // With s the sigmoid:   y = x s(x),   dx = g s (1 + x (1 - s))

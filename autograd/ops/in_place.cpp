@@ -50,7 +50,7 @@ Tensor update(const char* op, Operand& x, Operand& other, const F& f, Dtypes dty
 
 // x = x + alpha other, or x - alpha other.
 template <int sign>
-Tensor add_scaled(const char* op, Operand& x, Operand& other, Scalar alpha) {
+Tensor add_scaled_(const char* op, Operand& x, Operand& other, Scalar alpha) {
   const OpScope scope(op, x.line());
   check_writable(x);
   const auto f = [alpha = kernel::Factor(alpha, x->dtype())](auto u, auto v) {
@@ -71,8 +71,8 @@ Tensor copy_(Operand x, Operand source) {
 
 Tensor fill_(Operand x, Scalar value) { return fill("fill_", x, value); }
 Tensor zero_(Operand x) { return fill("zero_", x, 0); }
-Tensor add_(Operand x, Operand other, Scalar alpha) { return add_scaled<1>("add_", x, other, alpha); }
-Tensor sub_(Operand x, Operand other, Scalar alpha) { return add_scaled<-1>("sub_", x, other, alpha); }
+Tensor add_(Operand x, Operand other, Scalar alpha) { return add_scaled_<1>("add_", x, other, alpha); }
+Tensor sub_(Operand x, Operand other, Scalar alpha) { return add_scaled_<-1>("sub_", x, other, alpha); }
 Tensor mul_(Operand x, Operand other) { return update("mul_", x, other, std::multiplies<>()); }
 
 Tensor div_(Operand x, Operand other) {

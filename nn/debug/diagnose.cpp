@@ -15,7 +15,6 @@ namespace {
 
 using detail::text;
 using Names = std::initializer_list<std::string_view>;
-using Dims = std::vector<int64_t>;
 
 constexpr double kLargeInput = 50;  // RMS of the input of a product
 constexpr double kDead = 0.99;      // share of zeros in the result of a ReLU
@@ -42,8 +41,8 @@ double rms(const Tensor& x) {
 }
 
 // The dimensions along which nonnegative values sum to 1, as those of a softmax do.
-Dims softmax_dims(const Tensor& x) {
-  Dims dims;
+Shape softmax_dims(const Tensor& x) {
+  Shape dims;
   if (x.numel() == 0 || count(x, [](double v) { return !(v >= 0); }) > 0) return dims;
   for (int64_t d = 0; d < x.dim(); ++d)
     if (x.size(d) > 1 &&
@@ -418,11 +417,11 @@ class TrainingDiagnoser : private Observer {
       batch_sizes_.insert(x.size(0));
     if (one_of(op.name, {"sub", "mul"}))
       for (const Tensor& target : op.inputs)  // probabilities of classes
-        if (!target.requires_grad() && target.dim() == 2 && softmax_dims(target) == Dims{1})
+        if (!target.requires_grad() && target.dim() == 2 && softmax_dims(target) == Shape{1})
           batch_sizes_.insert(target.size(0));
     if (!one_of(op.name, {"softmax", "masked_softmax", "sparsemax", "log_softmax"}) || x.dim() < 2) return;
     const bool log = op.name == "log_softmax";
-    if (softmax_dims(log ? kernel::map(op.value, [](auto v) { return std::exp(v); }) : op.value) == Dims{0})
+    if (softmax_dims(log ? kernel::map(op.value, [](auto v) { return std::exp(v); }) : op.value) == Shape{0})
       batch_softmaxes_.emplace_back(x.shape(), op.given());
   }
 

@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-struct Header {
+struct ArrayHeader {
   std::string descr;
   bool fortran_order = false;
   Shape shape;
 };
 
 // Parses the header, which begins at byte `begin` of the file.
-Header parse(const FileReader& file, const std::string& text, size_t begin) {
+ArrayHeader parse(const FileReader& file, const std::string& text, size_t begin) {
   std::string_view rest = text;
   const auto expect = [&](bool condition, const auto&... what) {
     file.require(condition, "byte ", begin + text.size() - rest.size(), ": expected ", what...);
@@ -53,7 +53,7 @@ Header parse(const FileReader& file, const std::string& text, size_t begin) {
     }
   };
 
-  Header header;
+  ArrayHeader header;
   const auto read_size = [&] {  // Python 2 wrote 3L
     take("");
     int64_t size = 0;
@@ -121,7 +121,7 @@ Tensor load_npy(const std::string& path) {
   uint32_t length = 0;
   file.read(&length, width);
   const std::string text = file.read(length, "its header");
-  const Header header = parse(file, text, kMagic.size() + 2 + width);
+  const ArrayHeader header = parse(file, text, kMagic.size() + 2 + width);
 
   const StoredType& type = file.stored_type(&StoredType::npy, header.descr, "descr '" + header.descr + "'",
                                             "; convert with x.astype in NumPy");

@@ -14,9 +14,9 @@
 namespace heed {
 namespace {
 
-using Json = nlohmann::json;
-using Event = Json::parse_event_t;
-using Type = Json::value_t;
+using JsonValue = nlohmann::json;
+using JsonEvent = JsonValue::parse_event_t;
+using JsonType = JsonValue::value_t;
 constexpr uint64_t kMaxHeader = 100'000'000;
 constexpr int kMaxDepth = 64;  // of nested lists and objects: the format needs 3, unknown fields more
 constexpr const char* kMetadata = "__metadata__";
@@ -38,7 +38,7 @@ struct Header {
 };
 
 // Checks the JSON of the header against the format. A callback reads every value and discards it: a tree of
-// Json would allocate memory to free itself, and would hide names that appear twice. Ignores unknown fields
+// them would allocate memory to free itself, and would hide names that appear twice. Ignores unknown fields
 // of tensors.
 Header parse(const FileReader& file, const std::string& text) {
   // The depths of values: in the header, in a tensor or the metadata, in a list of a tensor.
@@ -58,50 +58,50 @@ Header parse(const FileReader& file, const std::string& text) {
     file.require(names[depth - 1].insert(name).second, where, depth == kHeader ? "" : ": " + readable(name),
                  " appears twice");
   };
-  const auto on_value = [&](int depth, Type type, const Json& value) {
+  const auto on_value = [&](int depth, JsonType type, const JsonValue& value) {
     const std::string found =
-        value.is_number() ? value.dump() : detail::text("a JSON ", Json(type).type_name());
-    const auto expect = [&](Type wanted, const std::string& what) {
+        value.is_number() ? value.dump() : detail::text("a JSON ", JsonValue(type).type_name());
+    const auto expect = [&](JsonType wanted, const std::string& what) {
       file.require(type == wanted, where, what, " is ", found, " and must be ",
-                   wanted == Type::string ? "a " : "an ", Json(wanted).type_name());
+                   wanted == JsonType::string ? "a " : "an ", JsonValue(wanted).type_name());
     };
     const bool list = field == "shape" || field == "data_offsets";
     if (depth == kHeader) {
-      expect(Type::object, "");
+      expect(JsonType::object, "");
     } else if (depth == kTensor && !entry) {
-      expect(Type::string, ": " + readable(field));
+      expect(JsonType::string, ": " + readable(field));
       header.metadata[field] = value;
     } else if (depth == kTensor && field == "dtype") {
-      expect(Type::string, ": dtype");
+      expect(JsonType::string, ": dtype");
       entry->dtype = value.get<std::string>();
     } else if (depth == kTensor && list) {
-      expect(Type::array, ": " + field);
+      expect(JsonType::array, ": " + field);
       entry->numbers[field];
     } else if (depth == kList && list) {
-      file.require(type == Type::number_unsigned, where, ": ", field, " contains ", found,
+      file.require(type == JsonType::number_unsigned, where, ": ", field, " contains ", found,
                    " and must contain whole numbers from 0, below 2^64");
       entry->numbers[field].push_back(value.get<uint64_t>());
     }
   };
-  const auto on_event = [&](int depth, Event event, const Json& value) {
-    const bool opens = event == Event::object_start || event == Event::array_start;
-    if (event == Event::key) on_name(static_cast<size_t>(depth), value);
-    if (event == Event::value) on_value(depth, value.type(), value);
+  const auto on_event = [&](int depth, JsonEvent event, const JsonValue& value) {
+    const bool opens = event == JsonEvent::object_start || event == JsonEvent::array_start;
+    if (event == JsonEvent::key) on_name(static_cast<size_t>(depth), value);
+    if (event == JsonEvent::value) on_value(depth, value.type(), value);
     if (!opens) return false;
     file.require(depth < kMaxDepth, "the header is nested more than ", kMaxDepth, " levels deep");
-    on_value(depth, event == Event::object_start ? Type::object : Type::array, value);
+    on_value(depth, event == JsonEvent::object_start ? JsonType::object : JsonType::array, value);
     names.resize(static_cast<size_t>(depth));
     names.emplace_back();
     return true;  // values in it are seen
   };
   try {
-    const Json discarded = Json::parse(text, on_event);
-  } catch (const Json::parse_error& error) {
+    const JsonValue discarded = JsonValue::parse(text, on_event);
+  } catch (const JsonValue::parse_error& error) {
     std::string why = error.what();
     why.resize(std::min({why.find("; last read"), why.find(" parsing '"), why.size()}));
     file.refuse("the header is not JSON at its byte ", error.byte, ": ",
                 why.substr(why.find("syntax error")));
-  } catch (const Json::out_of_range&) {
+  } catch (const JsonValue::out_of_range&) {
     file.refuse("the header contains a number that is too large");
   }
   return header;
@@ -166,7 +166,7 @@ std::string list(const Shape& numbers) { return replaced(to_string(numbers), ", 
 std::string object(const std::map<std::string, std::string>& members) {
   std::string text;
   for (const auto& [name, value] : members)
-    text += (text.empty() ? "" : ",") + Json(name).dump() + ":" + value;
+    text += (text.empty() ? "" : ",") + JsonValue(name).dump() + ":" + value;
   return "{" + text + "}";
 }
 
@@ -180,7 +180,7 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
   std::map<std::string, std::string> header, texts;  // values in JSON
   for (const auto& [key, text] : metadata) {
     check_text("the metadata key", key), check_text("the metadata text", text);
-    texts[key] = Json(text).dump();
+    texts[key] = JsonValue(text).dump();
   }
   if (!texts.empty()) header[kMetadata] = object(texts);
 
@@ -195,9 +195,9 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
             ", the place of the metadata");
       check_text("the name", name);
       const int64_t end = at + x.numel() * size;
-      const std::string dtype(stored_types[static_cast<size_t>(x.dtype())].safetensors);
-      header[name] = object(
-          {{"dtype", Json(dtype).dump()}, {"shape", list(x.shape())}, {"data_offsets", list({at, end})}});
+      const JsonValue dtype = stored_types[static_cast<size_t>(x.dtype())].safetensors;
+      header[name] =
+          object({{"dtype", dtype.dump()}, {"shape", list(x.shape())}, {"data_offsets", list({at, end})}});
       order.push_back(&x);
       at = end;
     }

@@ -13,28 +13,28 @@ namespace {
 using Pair = std::pair<int64_t, int64_t>;
 
 // The kinds of bytes that pieces consist of.
-enum class Kind { letters, digits, space, other };
-Kind kind_of(char c) {
+enum class CharKind { letters, digits, space, other };
+CharKind kind_of(char c) {
   const auto byte = static_cast<unsigned char>(c);
   const int lower = byte | 0x20;
-  if (byte >= 0x80 || byte == '_' || (lower >= 'a' && lower <= 'z')) return Kind::letters;
-  if (byte >= '0' && byte <= '9') return Kind::digits;
-  return byte == ' ' || (byte >= '\t' && byte <= '\r') ? Kind::space : Kind::other;
+  if (byte >= 0x80 || byte == '_' || (lower >= 'a' && lower <= 'z')) return CharKind::letters;
+  if (byte >= '0' && byte <= '9') return CharKind::digits;
+  return byte == ' ' || (byte >= '\t' && byte <= '\r') ? CharKind::space : CharKind::other;
 }
 
 constexpr size_t kMaxPiece = 64;  // bytes: the time to join the pairs of a piece is quadratic in its size
 
 // The number of bytes of the piece at the beginning of a text.
 size_t piece_size(std::string_view text) {
-  const size_t first = text.size() > 1 && text[0] == ' ' && kind_of(text[1]) != Kind::space;
-  const Kind kind = kind_of(text[first]);
+  const size_t first = text.size() > 1 && text[0] == ' ' && kind_of(text[1]) != CharKind::space;
+  const CharKind kind = kind_of(text[first]);
   size_t size = first + 1;
   const auto continues = [&] { return (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80; };
   while (size < text.size() && kind_of(text[size]) == kind &&
          (size < kMaxPiece - 4 || (size < kMaxPiece && continues())))
     ++size;
-  const bool before_piece = size < text.size() && kind_of(text[size]) != Kind::space;
-  if (kind == Kind::space && size > 1 && before_piece && text[size - 1] == ' ') --size;
+  const bool before_piece = size < text.size() && kind_of(text[size]) != CharKind::space;
+  if (kind == CharKind::space && size > 1 && before_piece && text[size - 1] == ' ') --size;
   return size;
 }
 

@@ -8,12 +8,12 @@
 
 // With scores s_ij = scale q_i . k_j + bias_ij, weights p_ij = exp(s_ij) / sum_j exp(s_ij) and y_i = sum_j
 // p_ij v_j, the matrix of weights costs memory, Tq Tk numbers, and time, because each pass over it goes
-// through memory. Here it is computed in tiles of kRows queries and kColumns keys, which stay in the cache:
+// through memory. Here it is computed in tiles of kQueries queries and kKeys keys, which stay in the cache:
 // memory is linear in Tq + Tk, and a tile in which no key may be attended to costs nothing.
 //
 //                     keys j
 //               +-----------+-----------+-----------+
-//   queries i   |  tile     |     |     |           |    a thread takes kColumns keys after the other,
+//   queries i   |  tile     |     |     |           |    a thread takes kKeys keys after the other,
 //               +---- | ----+---- v ----+-----------+    packs them, and goes down the tiles of its
 //               |     v     |           |           |    queries; when causal, from the diagonal on
 //               +-----------+-----------+-----------+
@@ -39,7 +39,7 @@
 namespace heed::kernel {
 namespace {
 
-constexpr int64_t kRows = 96, kColumns = 256;
+constexpr int64_t kQueries = 96, kKeys = 256;
 
 // The length of a row of scores, with -inf behind the last: loops over it have no remainder, and a sum
 // depends on the scores alone.
@@ -54,7 +54,7 @@ double count_products(const AttentionSizes& sizes, int64_t width) {
   return per_head;
 }
 
-// The strips of kRows queries that one thread computes in one head: first, first + step, ...
+// The strips of kQueries queries that one thread computes in one head: first, first + step, ...
 struct Share {
   int64_t head, first, step;
 };
@@ -63,7 +63,7 @@ struct Share {
 // alone, as the sums over the queries do: see Note [Same bits] in tensor/parallel.h.
 int64_t shares_of(const AttentionSizes& sizes) {
   return std::clamp<int64_t>(8 / std::max<int64_t>(1, sizes.heads), 1,
-                             std::max<int64_t>(1, ceil_div(sizes.Tq, kRows)));
+                             std::max<int64_t>(1, ceil_div(sizes.Tq, kQueries)));
 }
 
 // Calls f(share, tiles) for all shares of all heads. Threads share them. `work` is the number of
@@ -72,7 +72,7 @@ template <class T, class F>
 void each_share(const AttentionSizes& sizes, double work, int64_t tiles, const F& f) {
   // A line more than a row needs: rows a power of two apart would fall into few sets of the first-level
   // cache.
-  const Shape shape{tiles, std::min(kRows, sizes.Tq), padded(std::min(kColumns, sizes.Tk)) + 16};
+  const Shape shape{tiles, std::min(kQueries, sizes.Tq), padded(std::min(kKeys, sizes.Tk)) + 16};
   const int64_t shares = shares_of(sizes), block = products_per_block(work / static_cast<double>(shares));
   parallel_for(sizes.heads * shares, block, [&](int64_t begin, int64_t end) {
     const Tensor memory = Tensor::empty(shape, dtype_of<T>);
@@ -82,7 +82,7 @@ void each_share(const AttentionSizes& sizes, double work, int64_t tiles, const F
 }
 
 // x, or a copy if its rows are not dense.
-Tensor with_dense_rows(const Tensor& x) {
+Tensor dense_for_products(const Tensor& x) {
   return x.size(-1) == 1 || x.strides().back() == 1 ? for_products(x) : contiguous(x);
 }
 
@@ -108,22 +108,22 @@ struct Inputs {
   // Calls f(i, rows) for the strips of queries of the share.
   template <class F>
   void each_strip(const Share& share, const F& f) const {
-    for (int64_t i = share.first * kRows; i < sizes.Tq; i += share.step * kRows)
-      f(i, std::min(kRows, sizes.Tq - i));
+    for (int64_t i = share.first * kQueries; i < sizes.Tq; i += share.step * kQueries)
+      f(i, std::min(kQueries, sizes.Tq - i));
   }
   // How many of the tile's keys its query r may attend to by its position.
   int64_t seen(const Tile& t, int64_t r) const {
     return std::clamp<int64_t>(rule.past + t.i + r + 1 - t.j, 0, t.columns);
   }
 
-  // Calls take(j, columns) for kColumns keys after the other, and then f(tile, scores) for the tiles of the
+  // Calls take(j, columns) for kKeys keys after the other, and then f(tile, scores) for the tiles of the
   // share's queries, if a query of the tile may attend to one of its keys. The scores are in the first of the
   // tiles.
   template <class Take, class F>
   void each_tile(const Share& share, const Matrices<T>& tiles, const Take& take, const F& f) const {
     ReusedMatrix<T> scaled;
-    for (int64_t j = 0; j < std::min(sizes.Tk, rule.past + sizes.Tq); j += kColumns) {
-      const int64_t columns = std::min(kColumns, sizes.Tk - j);
+    for (int64_t j = 0; j < std::min(sizes.Tk, rule.past + sizes.Tq); j += kKeys) {
+      const int64_t columns = std::min(kKeys, sizes.Tk - j);
       scaled.set(ceil_div(sizes.Tq, share.step), sizes.D, columns, scale,
                  k[share.head].block(j, 0).transposed());
       take(j, columns);
@@ -329,7 +329,7 @@ AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Te
     if (shares > 1) shape.insert(0, shares);
     return empty_like_rows(shape, x);
   };
-  const Tensor dense_g = with_dense_rows(g), y = with_dense_rows(forward.y);
+  const Tensor dense_g = dense_for_products(g), y = dense_for_products(forward.y);
   const Tensor dq = empty_like_rows(sizes.shape(sizes.Tq, sizes.D), q);
   const Tensor all_dk = empty_shares(sizes.D, k), all_dv = empty_shares(sizes.Dv, v);
 

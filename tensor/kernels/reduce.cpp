@@ -39,7 +39,7 @@ using Maximum = Extremum<T, true>;
 template <class T>
 using Minimum = Extremum<T, false>;
 
-constexpr int64_t kRows = 8;  // rows that are joined before they are widened
+constexpr int64_t kRowsAtOnce = 8;  // rows that are joined before they are widened
 
 // wide = wide joined with a line of n values
 template <class R, class T>
@@ -54,7 +54,7 @@ void join_values(typename R::Wide& wide, const T* x, int64_t n) {
 template <class R, class T>
 void join_rows(typename R::Wide* wide, const T* x, int64_t rows, int64_t step, int64_t n) {
   using Wide = typename R::Wide;
-  for (; rows >= kRows; rows -= kRows, x += kRows * step) {
+  for (; rows >= kRowsAtOnce; rows -= kRowsAtOnce, x += kRowsAtOnce * step) {
     HEED_VECTORIZE
     for (int64_t i = 0; i < n; ++i) {
       const auto pair = [&](int64_t r) { return R::join(x[i + r * step], x[i + (r + 1) * step]); };

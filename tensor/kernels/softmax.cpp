@@ -12,14 +12,14 @@ namespace {
 enum class Form { plain, masked, log };
 
 // Lines that pass through each step together: the steps of one short line would wait for each other.
-constexpr int64_t kGroup = 16;
+constexpr int64_t kLinesAtOnce = 16;
 
 // Lines of n adjacent values: y_i = exp(x_i - m) / s, or its logarithm, with m the largest x and
 // s = sum_i exp(x_i - m), which lies between 1 and n. A line of -inf gives NaN, or 0 if masked.
 template <class T>
 void softmax_lines(Form form, const T* x, T* y, int64_t lines, int64_t n) {
-  T max[kGroup];
-  double sum[kGroup];
+  T max[kLinesAtOnce];
+  double sum[kLinesAtOnce];
   for (int64_t l = 0; l < lines; ++l) {
     max[l] = max_line(n, minus_infinity<T>, x + l * n);
     if (form == Form::masked) max[l] = shift_of(max[l]);
@@ -70,7 +70,7 @@ Tensor by_lines(const Tensor& strided_a, const Tensor& strided_b, int64_t dim, c
   const Tensor b = strided_b.same_as(strided_a) ? a : contiguous(last_swapped_with(strided_b, dim));
   const Tensor y = Tensor::empty(a.shape(), a.dtype());
   const int64_t n = a.dim() == 0 ? 1 : a.size(-1), lines = n == 0 ? 0 : a.numel() / n;
-  const int64_t group = std::clamp<int64_t>(kRun / std::max<int64_t>(1, n), 1, kGroup);
+  const int64_t group = std::clamp<int64_t>(kRun / std::max<int64_t>(1, n), 1, kLinesAtOnce);
   visit_floating(a.dtype(), [&]<class T>(Type<T>) {
     each_row(ceil_div(lines, group), group * n,
              [&, as = a.data<T>(), bs = b.data<T>(), ys = y.mutable_data<T>()](int64_t i) {
