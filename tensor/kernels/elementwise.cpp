@@ -34,7 +34,7 @@ Tensor clone(const Tensor& x) {
 }
 Tensor contiguous(const Tensor& x) { return !x.defined() || x.is_contiguous() ? x : clone(x); }
 Tensor contiguous_or(Scalar value, const Tensor& x, const Shape& shape, DType dtype) {
-  return x.defined() ? contiguous(x) : full(shape, value, dtype);
+  return x.defined() ? contiguous(x) : kernel::full(shape, value, dtype);
 }
 
 Tensor empty_like_rows(const Shape& shape, const Tensor& x) {
