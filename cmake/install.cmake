@@ -43,7 +43,7 @@ endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/heed.pc.in ${PROJECT_BINARY_DIR}/heed.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/heed.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# `cpack --config build/portable/CPackConfig.cmake` makes libheed-dev_*.deb.
+# `cpack --config build/release/CPackConfig.cmake` makes libheed-dev_*.deb.
 if(PROJECT_IS_TOP_LEVEL)
   set(CPACK_GENERATOR DEB)
   set(CPACK_PACKAGE_CONTACT "heed")

@@ -129,7 +129,7 @@ void gaussian(Program& self) {
 
 namespace {
 
-constexpr const char* kPicture = R"(set title 'The mean of S hard choices tends to soft attention'
+constexpr const char* kHardChoices = R"(set title 'The mean of S hard choices tends to soft attention'
 set datafile separator comma
 set logscale xy
 set xlabel 'choices S'
@@ -247,7 +247,7 @@ void hard(Program& self) {
   self.result("inside", inside);
   if (self.draws()) {
     self.write("hard.csv", csv);
-    self.plot("hard", kPicture);
+    self.plot("hard", kHardChoices);
   }
   conclude(self, "10 choices are off by " + short_number(first) + ", 10000 by " + short_number(last) +
                      ": the mean of hard choices tends to the soft output " + row_text(y.output, 0) +

@@ -113,7 +113,7 @@ Matrix turned(const Matrix& x, size_t position) {
   return y;
 }
 
-constexpr const char* kPicture = R"(set title 'Sinusoidal positions of width 4'
+constexpr const char* kPositions = R"(set title 'Sinusoidal positions of width 4'
 set datafile separator comma
 set xlabel 'position p'
 set ylabel 'PE(p)'
@@ -225,7 +225,7 @@ void positions(Program& self) {
       csv += "\n";
     }
     self.write("positions.csv", csv);
-    self.plot("positions", kPicture);
+    self.plot("positions", kPositions);
   }
   conclude(self, "q at 0 and k at 1 give " + short_number(products(0, 1)) +
                      ", and so do q at 3 and k at 4, " + short_number(products(3, 4)) +

@@ -14,7 +14,7 @@ using namespace heed;
 constexpr int64_t kRows = 2048, kKeys = 8;
 constexpr double kDead = 1e-3;  // of the half or so that a slope can be at most
 
-struct Measured {
+struct ScoreStatistics {
   double variance, entropy;
   double jacobian, least, dead;  // of the median row; of the row with the least; share of rows below kDead
   double gradient;               // norm of the output's gradient in q, of the median row
@@ -28,7 +28,8 @@ double median(const Tensor& x) {
 }
 
 // Queries [rows, 1, d], each against keys [rows, keys, d] of its own, whose values are numbers.
-Measured measure(const AnyScore& score, const Tensor& queries, const Tensor& keys, const Tensor& values) {
+ScoreStatistics measure(const AnyScore& score, const Tensor& queries, const Tensor& keys,
+                        const Tensor& values) {
   const Tensor q = queries.detach().requires_grad_();
   const AttentionPooling pooling{score};
   const auto [output, weights] = pooling(q, keys, values);
@@ -42,7 +43,7 @@ Measured measure(const AnyScore& score, const Tensor& queries, const Tensor& key
           median(sqrt(sum(square(q.grad()), -1)))};
 }
 
-constexpr const char* kPicture = R"(set title 'Softmax of q . k for unit-normal q and k'
+constexpr const char* kSoftmaxOfScores = R"(set title 'Softmax of q . k for unit-normal q and k'
 set datafile separator comma
 set logscale xy
 set format y '%g'
@@ -82,7 +83,7 @@ void compare_scale(Program& self) {
   for (const int64_t d : {4, 16, 64, 256, 512}) {
     const Tensor q = randn({kRows, 1, d}, float64), k = randn({kRows, kKeys, d}, float64),
                  v = randn({kRows, kKeys, 1}, float64);
-    const Measured plain = measure(DotScore(), q, k, v), scaled = measure(ScaledDotScore(), q, k, v);
+    const ScoreStatistics plain = measure(DotScore(), q, k, v), scaled = measure(ScaledDotScore(), q, k, v);
     for (const auto& [score, m] : {std::pair("q · k", plain), {"q · k / √d", scaled}}) {
       std::vector<std::string> cells = {std::to_string(d), score};
       for (const double value : {m.variance, m.entropy, m.jacobian, m.least, m.dead, m.gradient})
@@ -92,16 +93,16 @@ void compare_scale(Program& self) {
     csv += std::to_string(d) + "," + to_string(scaled.jacobian) + "," + to_string(plain.jacobian) + "\n";
     const std::string place = "scale." + std::to_string(row++) + ".";
     self.result(place + "d", d);
-    const auto both = [&](const std::string& name, double Measured::*what) {
+    const auto both = [&](const std::string& name, double ScoreStatistics::*what) {
       self.result(place + name, plain.*what);
       self.result(place + name + "_scaled", scaled.*what);
     };
-    both("variance", &Measured::variance);
-    both("entropy", &Measured::entropy);
-    both("jacobian", &Measured::jacobian);
-    both("least", &Measured::least);
-    both("dead", &Measured::dead);
-    both("gradient", &Measured::gradient);
+    both("variance", &ScoreStatistics::variance);
+    both("entropy", &ScoreStatistics::entropy);
+    both("jacobian", &ScoreStatistics::jacobian);
+    both("least", &ScoreStatistics::least);
+    both("dead", &ScoreStatistics::dead);
+    both("gradient", &ScoreStatistics::gradient);
   }
   text << table.to_string() << "\n\n"
        << "q · k is a sum of d products of variance 1, so its variance is d. Not scaled, one key takes "
@@ -111,7 +112,7 @@ void compare_scale(Program& self) {
           "of a dead row\nby less than 0.001 of itself. Scaled, nothing depends on d.\n";
   if (self.draws()) {
     self.write("scale.csv", csv);
-    self.plot("scale", kPicture);
+    self.plot("scale", kSoftmaxOfScores);
   }
 }
 

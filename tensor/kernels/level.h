@@ -4,7 +4,7 @@
 
 /// Which instructions the kernels use.
 ///
-/// Note [Levels]: the archive of the preset `portable` runs on every x86-64 processor since 2009 and is fast
+/// Note [Levels]: the archive of the preset `release` runs on every x86-64 processor since 2009 and is fast
 /// on each. It has three levels of instructions, named as compilers do: v2 (SSE4), v3 (AVX2 and fused
 /// multiply-adds) and v4 (AVX-512). One is chosen when the program starts, by what the processor has;
 /// HEED_LEVEL=v3 in the environment asks for one. There are two ways into a level:
@@ -16,7 +16,7 @@
 /// - Formulas become loops where they are written, in autograd/ops/ or in a user's program. These run through
 ///   at_level(), of which the compiler makes a variant for each level.
 ///
-/// All else is compiled for v2. A build for one kind of processor (-march=native) has one level, its own.
+/// All else is compiled for v2. A build for one kind of processor (preset `native`) has one level, its own.
 namespace heed::kernel {
 
 /// "x86-64-v3", or "built for x86-64-v3" where there is no choice.

@@ -10,8 +10,8 @@ if [ "${1-}" = --long ]; then
   shift
 fi
 .ci/setup.sh build ci
-cmake --preset fuzz
-cmake --build --preset fuzz --target fuzz_targets
+cmake --preset debug
+cmake --build --preset debug --target fuzz_targets
 
 cores=$(nproc)  # before OMP_NUM_THREADS, which would limit it
 # AddressSanitizer keeps little freed memory, so that the limit applies to heed.
@@ -24,7 +24,7 @@ fuzz() {
   case $name in
     safetensors) find tests/data/safetensors -name '*.safetensors' -size -9 -exec cp {} "$folder/inputs" \; ;;
   esac
-  if build/fuzz/tests/faults/fuzz_"$name" "$folder/inputs" -max_len=4096 -rss_limit_mb=256 -seed=1 \
+  if build/debug/tests/faults/fuzz_"$name" "$folder/inputs" -max_len=4096 -rss_limit_mb=256 -seed=1 \
     -artifact_prefix="$folder/" -print_final_stats=1 "$@" 2>"$folder/log"; then
     awk -v name="$name" '/number_of_executed_units/ { n = $2 } /peak_rss_mb/ { print name ": " n " inputs, at most " $2 " MiB" }' \
       "$folder/log"
