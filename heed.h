@@ -31,9 +31,8 @@
 /// operations of a header, such as mixed dtypes, are on the header's page. "Start" is the distribution of a
 /// layer's parameters before training, "State dict" their names in files, which are PyTorch's.
 
-#if __cplusplus < 202002L
-#error heed needs C++20: compile with -std=c++20
-#else
+#include "tensor/compiler.h"
+#ifdef HEED_COMPILES
 
 #include "autograd/engine.h"
 #include "autograd/function.h"

@@ -1,4 +1,4 @@
-# What `cmake --install` puts where, so that others can find_package(heed) or ask pkg-config.
+# What `cmake --install` puts where, so that others can find_package(heed) or ask pkg-config; and the Debian package.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -10,24 +10,14 @@ list(FILTER headers EXCLUDE REGEX "^tensor/kernels/")
 foreach(header heed.h ${headers} tensor/kernels/level.h tensor/kernels/loop.h tensor/kernels/map.h tensor/kernels/math.h
         tensor/kernels/reduce.h)
   cmake_path(GET header PARENT_PATH folder)
-  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heed/${folder})
+  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heed/${folder} COMPONENT headers)
 endforeach()
 target_include_directories(heed PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/heed>)
 
-set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/heed)
-install(TARGETS heed EXPORT heed ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(EXPORT heed NAMESPACE heed:: FILE heedTargets.cmake DESTINATION ${package_dir})
-
-configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/heedConfig.cmake.in ${PROJECT_BINARY_DIR}/heedConfig.cmake
-  INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/heedConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES
-  ${PROJECT_BINARY_DIR}/heedConfig.cmake ${PROJECT_BINARY_DIR}/heedConfigVersion.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/FindOpenBLASOpenMP.cmake DESTINATION ${package_dir})
-
-# Relative to heed.pc, since the prefix may be chosen as late as by `cmake --install --prefix`.
-file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+set(package ${PROJECT_BINARY_DIR}/package)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/heedConfig.cmake.in ${package}/heedConfig.cmake @ONLY)
+write_basic_package_version_file(${package}/heedConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 set(pc_definitions "")
 set(pc_libraries "")
 if(HEED_LEVELS)
@@ -40,18 +30,50 @@ if(HEED_OPENBLAS)
   cmake_path(GET OpenBLASOpenMP_LIBRARY PARENT_PATH folder)
   string(APPEND pc_libraries " ${OpenBLASOpenMP_LIBRARY} -Wl,-rpath,${folder}")
 endif()
-configure_file(${PROJECT_SOURCE_DIR}/cmake/heed.pc.in ${PROJECT_BINARY_DIR}/heed.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/heed.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# `cpack --config build/release/CPackConfig.cmake` makes libheed-dev_*.deb.
-if(PROJECT_IS_TOP_LEVEL)
+# The archive and what finds it, below the folder libdir: heed_install(libdir COMPONENT component arguments...)
+function(heed_install libdir)
+  set(export heed_${ARGV2})
+  install(TARGETS heed heed_needs EXPORT ${export} ARCHIVE DESTINATION ${libdir} ${ARGN})
+  install(EXPORT ${export} NAMESPACE heed:: FILE heedTargets.cmake DESTINATION ${libdir}/cmake/heed ${ARGN})
+  install(FILES ${package}/heedConfig.cmake ${package}/heedConfigVersion.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/FindOpenBLASOpenMP.cmake DESTINATION ${libdir}/cmake/heed ${ARGN})
+  # Relative to heed.pc, since the prefix may be chosen as late as by `cmake --install --prefix`.
+  file(RELATIVE_PATH pc_prefix /usr/${libdir}/pkgconfig /usr)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/heed.pc.in ${package}/${libdir}/heed.pc @ONLY)
+  install(FILES ${package}/${libdir}/heed.pc DESTINATION ${libdir}/pkgconfig ${ARGN})
+endfunction()
+heed_install(${CMAKE_INSTALL_LIBDIR} COMPONENT libraries)
+
+# `cpack --config build/release/CPackConfig.cmake` makes libheed-dev_*.deb. Debian's folder for libraries is another than
+# that of `cmake --install`, so they are installed twice.
+if(PROJECT_IS_TOP_LEVEL AND CMAKE_LIBRARY_ARCHITECTURE)
+  heed_install(lib/${CMAKE_LIBRARY_ARCHITECTURE} COMPONENT debian EXCLUDE_FROM_ALL)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright DESTINATION share/doc/libheed-dev COMPONENT debian
+    EXCLUDE_FROM_ALL)
+  set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};heed;headers;/;${PROJECT_BINARY_DIR};heed;debian;/")
+  set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   set(CPACK_GENERATOR DEB)
-  set(CPACK_PACKAGE_CONTACT "heed")
+  set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+  set(CPACK_PACKAGE_CONTACT "The heed authors <heed@localhost>")
   set(CPACK_DEBIAN_PACKAGE_NAME libheed-dev)
   set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
   set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
-  if(HEED_OPENBLAS)
-    set(CPACK_DEBIAN_PACKAGE_DEPENDS libopenblas-openmp-dev)
+  string(REGEX REPLACE "^A " "" CPACK_DEBIAN_PACKAGE_DESCRIPTION "${PROJECT_DESCRIPTION}")
+  string(APPEND CPACK_DEBIAN_PACKAGE_DESCRIPTION "
+Tensors with automatic differentiation, neural network layers, attention and
+optimizers for C++20: headers, a static library, and the files by which
+CMake and pkg-config find them.")
+  # The archive needs a C++ library that is no older than its compiler's.
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS "g++")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    string(REGEX MATCH "^[0-9]+" major ${CMAKE_CXX_COMPILER_VERSION})
+    set(CPACK_DEBIAN_PACKAGE_DEPENDS "g++ (>= 4:${major})")
   endif()
+  if(HEED_OPENBLAS)
+    string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libopenblas-openmp-dev")
+  endif()
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, pkgconf")
   include(CPack)
 endif()

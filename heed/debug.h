@@ -3,9 +3,8 @@
 /// @file
 /// Tools that find mistakes: gradient checks, graphs, check_module, diagnose, profiles, anomaly detection.
 
-#if __cplusplus < 202002L
-#error heed needs C++20: compile with -std=c++20
-#else
+#include "tensor/compiler.h"
+#ifdef HEED_COMPILES
 
 #include "autograd/debug/gradcheck.h"
 #include "autograd/debug/graph.h"

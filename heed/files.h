@@ -3,9 +3,8 @@
 /// @file
 /// Tensors in files: safetensors, .npy, checkpoints.
 
-#if __cplusplus < 202002L
-#error heed needs C++20: compile with -std=c++20
-#else
+#include "tensor/compiler.h"
+#ifdef HEED_COMPILES
 
 #include "nn/files/checkpoint.h"
 #include "nn/files/file.h"

@@ -3,9 +3,8 @@
 /// @file
 /// Text as tokens: vocabularies, byte pairs, batches, search, sampling, metrics.
 
-#if __cplusplus < 202002L
-#error heed needs C++20: compile with -std=c++20
-#else
+#include "tensor/compiler.h"
+#ifdef HEED_COMPILES
 
 #include "nn/text/batch.h"
 #include "nn/text/byte_pairs.h"

@@ -4,9 +4,8 @@
 /// What people look at: attention weights as text, heat map and page, the tape of an engine run, summaries,
 /// tables.
 
-#if __cplusplus < 202002L
-#error heed needs C++20: compile with -std=c++20
-#else
+#include "tensor/compiler.h"
+#ifdef HEED_COMPILES
 
 #include "nn/view/capture.h"
 #include "nn/view/heat_map.h"

@@ -114,7 +114,7 @@ Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype
   const OpScope scope("from_vector", line);
   check(numel(shape) == static_cast<int64_t>(values.size()), values.size(), " values for shape ", shape,
         " of ", numel(shape), " elements");
-  return tabulate(shape, dtype, [&](int64_t i) { return values[static_cast<size_t>(i)]; });
+  return tabulate(shape, dtype, [&](int64_t i) -> T { return values[static_cast<size_t>(i)]; });
 }
 
 template Tensor from_vector(const std::vector<Scalar>&, const Shape&, DType, SourceLocation);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <mutex>
+
 #include "nn/init.h"
 #include "nn/module.h"
 

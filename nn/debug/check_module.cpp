@@ -1,5 +1,6 @@
 #include "nn/debug/check_module.h"
 
+#include <iterator>
 #include <set>
 
 #include "autograd/debug/gradcheck.h"

@@ -22,7 +22,8 @@ T& element(T* x, int64_t i, T&&) {
 }
 template <class T>
 T& element(std::nullptr_t, int64_t, T&& zero) {
-  return zero;
+  T& kept = zero;  // C++23 would return the parameter itself as an rvalue
+  return kept;
 }
 
 /// f(pointer to the first element of each operand), with nullptr for an undefined OrZero.
