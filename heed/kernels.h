@@ -5,9 +5,8 @@
 /// (map, zip, apply, update), sums and extremes along dimensions, and functions of a number that become
 /// vector code.
 
-#if __cplusplus < 202002L
-#error heed needs C++20: compile with -std=c++20
-#else
+#include "tensor/compiler.h"
+#ifdef HEED_COMPILES
 
 #include "tensor/kernels/map.h"
 #include "tensor/kernels/math.h"

@@ -287,12 +287,19 @@ TEST_CASE("public headers compile without a warning") {
   require_none(compile_errors(all, "-std=c++20 -Wall -Wextra -Wshadow -Werror"));
 }
 
-TEST_CASE("with C++17 the public headers give one error, which names C++20") {
+TEST_CASE("a compiler that lacks something gives one error for a public header, which names it") {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"-std=c++17", "heed needs C++20: compile with -std=c++20"},
+      {"-std=c++20 -fno-exceptions", "heed needs exceptions: compile without -fno-exceptions"},
+      {"-std=c++20 -U__GNUC__ -D__GNUC__=10 -U__clang_major__ -D__clang_major__=14",
+       "heed needs GCC 11, Clang 15, or newer"},
+      {"-std=c++20 -D_MSC_VER=1940", "heed needs GCC or Clang"}};
   for (const char* header : {"heed.h", "heed/debug.h", "heed/files.h", "heed/kernels.h", "heed/text.h",
                              "heed/version.h", "heed/view.h"}) {
     CAPTURE(header);
     const std::string source = "#include \"" + std::string(header) + "\"\nint main() {}\n";
-    CHECK(only_says(compile_errors(source, "-std=c++17"), "heed needs C++20: compile with -std=c++20"));
+    for (const auto& [options, message] : cases)
+      CHECK_MESSAGE(only_says(compile_errors(source, options), message), options);
   }
 }
 

@@ -66,12 +66,19 @@ template <class Values>
 #endif
 }
 
+// The lanes of x and y with these numbers, counted through both.
+#if __has_builtin(__builtin_shufflevector)
+#define HEED_SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#else  // g++ 11
+#define HEED_SHUFFLE(x, y, ...) __builtin_shuffle(x, y, decltype((x) < (y)){__VA_ARGS__})
+#endif
+
 /// Exchanges the lanes of x that have bit S with the lanes of y that do not.
 template <int S, class Values, int... L>
 [[gnu::always_inline]] inline void exchange_lanes(Values& x, Values& y, std::integer_sequence<int, L...>) {
   constexpr int size = sizeof...(L);
-  const Values first = __builtin_shufflevector(x, y, (L & S ? size + (L ^ S) : L)...);
-  y = __builtin_shufflevector(x, y, (L & S ? size + L : L ^ S)...);
+  const Values first = HEED_SHUFFLE(x, y, (L & S ? size + (L ^ S) : L)...);
+  y = HEED_SHUFFLE(x, y, (L & S ? size + L : L ^ S)...);
   x = first;
 }
 
@@ -119,8 +126,7 @@ struct Lanes {
     if constexpr (half == 0)
       return a[0];
     else
-      return joined<half / 2>(with(a, __builtin_shufflevector(a, a, ((I + half) % sizeof...(I))...)), with,
-                              lanes);
+      return joined<half / 2>(with(a, HEED_SHUFFLE(a, a, ((I + half) % sizeof...(I))...)), with, lanes);
   }
 };
 
