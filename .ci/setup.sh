@@ -8,9 +8,9 @@ declare -A packages=(
   [build]="g++ cmake ninja-build pkgconf libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev
            libbenchmark-dev gnuplot-nox pandoc"
   # second compiler, thread sanitizer, layout, lint; graphs drawn and a page opened in the tests; a cache for three
-  # builds; 64-bit ARM
+  # builds; 64-bit ARM; clang's standard library and the oldest g++
   [ci]="clang-16 libclang-rt-16-dev libomp-16-dev clang-format-16 clang-tidy-16 shellcheck graphviz chromium ccache
-        g++-aarch64-linux-gnu qemu-user"
+        g++-aarch64-linux-gnu qemu-user libc++-16-dev libc++abi-16-dev g++-11"
   # .ci/api.sh: the pages of the API
   [api]="doxygen"
   # bench/compare.sh: what reads the timings

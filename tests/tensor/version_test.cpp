@@ -23,4 +23,6 @@ TEST_CASE("HEED_VERSION is made of its three numbers") {
   std::string joined;
   for (const int number : numbers) joined += (joined.empty() ? "" : ".") + std::to_string(number);
   CHECK(joined == HEED_VERSION);
+  const std::string port = read_file(HEED_SOURCE_DIR "/cmake/vcpkg/heed/vcpkg.json");
+  CHECK(contains(port, "\"version\": \"" HEED_VERSION "\""));
 }
