@@ -45,8 +45,8 @@ function(heed_install libdir)
 endfunction()
 heed_install(${CMAKE_INSTALL_LIBDIR} COMPONENT libraries)
 
-# `cpack --config build/release/CPackConfig.cmake` makes libheed-dev_*.deb. Debian's folder for libraries is another than
-# that of `cmake --install`, so they are installed twice.
+# `cpack --config build/release/CPackConfig.cmake` makes libheed-dev_*.deb. Debian has another folder for libraries than
+# `cmake --install`, so there are install rules for both.
 if(PROJECT_IS_TOP_LEVEL AND CMAKE_LIBRARY_ARCHITECTURE)
   heed_install(lib/${CMAKE_LIBRARY_ARCHITECTURE} COMPONENT debian EXCLUDE_FROM_ALL)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright DESTINATION share/doc/libheed-dev COMPONENT debian
@@ -60,9 +60,8 @@ if(PROJECT_IS_TOP_LEVEL AND CMAKE_LIBRARY_ARCHITECTURE)
   set(CPACK_DEBIAN_PACKAGE_NAME libheed-dev)
   set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
   set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
-  string(REGEX REPLACE "^A " "" CPACK_DEBIAN_PACKAGE_DESCRIPTION "${PROJECT_DESCRIPTION}")
-  string(APPEND CPACK_DEBIAN_PACKAGE_DESCRIPTION "
-Tensors with automatic differentiation, neural network layers, attention and
+  string(REGEX REPLACE "^A " "" CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+  set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Tensors with automatic differentiation, neural network layers, attention and
 optimizers for C++20: headers, a static library, and the files by which
 CMake and pkg-config find them.")
   # The archive needs a C++ library that is no older than its compiler's.
