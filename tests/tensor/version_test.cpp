@@ -3,6 +3,7 @@
 #include "tensor/kernels/blas.h"
 #include "tensor/kernels/level.h"
 #include "tests/support/expect.h"
+#include "tests/support/program.h"
 
 TEST_CASE("version_text names the version, level, libraries and threads") {
   const std::string one = [] {
