@@ -1,6 +1,8 @@
 // The same seed gives the same bits on any number of threads: Note [Same bits] in tensor/parallel.h.
 // The sizes are large enough that every parallel loop has several blocks.
 
+#include <sstream>
+
 #include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/moments.h"
@@ -72,12 +74,12 @@ Tensors train() {
 // Operations that train() does not use, on three inputs of 600 x 1000 elements: any numbers, positive
 // numbers, and positions below 600.
 // clang-format off
-struct Operation {
+struct Case {
   const char* name;
   uint64_t bits;  // checksum of the results
   Call call;
 };
-const std::vector<Operation> operations = {
+const std::vector<Case> operations = {
     {"sum", 0x8ccf97aacd116f15, [](auto& in) { return sum(in[0]); }},
     {"sum of columns", 0x80a6ff41e50c856a, [](auto& in) { return sum(in[0] * in[1], 0); }},
     {"sum of transposed", 0xb255a4edd486150b, [](auto& in) { return sum(transpose(in[0]) * transpose(in[1])); }},
@@ -161,8 +163,7 @@ void check_same_bits(const std::string& what, const std::function<Tensors()>& f)
 
 TEST_CASE("training and every parallel loop are reproducible bit for bit" * doctest::test_suite("threads")) {
   check_same_bits("training", train);
-  for (const Operation& operation : operations)
-    check_same_bits(operation.name, [&] { return differentiate(operation.call); });
+  for (const Case& one : operations) check_same_bits(one.name, [&] { return differentiate(one.call); });
 }
 
 // If a change to a kernel is to move them, the messages have the new ones.
@@ -171,6 +172,5 @@ TEST_CASE("bits of a training: as on every other processor") {
 }
 
 TEST_CASE("bits of operations and their gradients: as on every other processor") {
-  for (const Operation& operation : operations)
-    check_bits(operation.name, operation.bits, differentiate(operation.call));
+  for (const Case& one : operations) check_bits(one.name, one.bits, differentiate(one.call));
 }
