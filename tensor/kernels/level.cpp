@@ -60,14 +60,14 @@ std::string level_info() { return "x86-64-v" + std::to_string(level); }
 std::string level_info() {
 #if defined(__AVX512F__)
   return "built for x86-64-v4";
-#elif defined(__AVX2__)
+#elif defined(__AVX2__) && defined(__FMA__)
   return "built for x86-64-v3";
-#elif defined(__x86_64__)
+#elif defined(__SSE4_2__)
   return "built for x86-64-v2";
 #elif defined(__aarch64__)
   return "built for aarch64";
 #else
-  return "built without vectors";
+  return "built for any processor";
 #endif
 }
 
