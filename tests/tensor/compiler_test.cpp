@@ -17,8 +17,8 @@ TEST_CASE("a compiler that lacks something gives one error for a public header, 
     for (const auto& [options, message] : cases) {
       CAPTURE(options);
       const std::vector<std::string> errors = compile_errors(source, options);
-      CHECK(errors.size() == 1);
-      CHECK(contains(errors.at(0), message));
+      REQUIRE(errors.size() == 1);
+      CHECK(contains(errors[0], message));
     }
   }
 }
