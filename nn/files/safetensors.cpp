@@ -22,10 +22,14 @@ constexpr int kMaxDepth = 64;  // of nested lists and objects: the format needs 
 constexpr const char* kMetadata = "__metadata__";
 
 // A name in quotes, shortened and printable, for messages.
-std::string readable(const std::string& name) {
-  constexpr size_t kMaxSize = 100;
-  return "\"" + printable(name.substr(0, kMaxSize)) + (name.size() > kMaxSize ? "...\"" : "\"");
-}
+struct Readable {
+  const std::string& name;
+
+  friend std::string to_string(const Readable& it) {
+    constexpr size_t kMaxSize = 100;
+    return "\"" + printable(it.name.substr(0, kMaxSize)) + (it.name.size() > kMaxSize ? "...\"" : "\"");
+  }
+};
 
 // A tensor of the file, as the header describes it.
 struct Entry {
@@ -51,35 +55,39 @@ Header parse(const FileReader& file, const std::string& text) {
   const auto on_name = [&](size_t depth, const std::string& name) {
     if (depth == kHeader) {
       entry = name == kMetadata ? nullptr : &header.tensors[name];
-      where = (entry ? "tensor " : "") + readable(name);
+      where = detail::text(entry ? "tensor " : "", Readable(name));
     } else if (depth == kTensor) {
       field = name;
     }
-    file.require(names[depth - 1].insert(name).second, where, depth == kHeader ? "" : ": " + readable(name),
-                 " appears twice");
+    if (names[depth - 1].insert(name).second) return;
+    if (depth == kHeader) file.refuse(where, " appears twice");
+    file.refuse(where, ": ", Readable(name), " appears twice");
   };
   const auto on_value = [&](int depth, JsonType type, const JsonValue& value) {
-    const std::string found =
-        value.is_number() ? value.dump() : detail::text("a JSON ", JsonValue(type).type_name());
-    const auto expect = [&](JsonType wanted, const std::string& what) {
-      file.require(type == wanted, where, what, " is ", found, " and must be ",
-                   wanted == JsonType::string ? "a " : "an ", JsonValue(wanted).type_name());
+    const auto found = [&] {
+      return value.is_number() ? value.dump() : detail::text("a JSON ", JsonValue(type).type_name());
+    };
+    const auto expect = [&](JsonType wanted, const auto&... what) {
+      if (type == wanted) return;
+      file.refuse(where, what..., " is ", found(), " and must be ", wanted == JsonType::string ? "a " : "an ",
+                  JsonValue(wanted).type_name());
     };
     const bool list = field == "shape" || field == "data_offsets";
     if (depth == kHeader) {
-      expect(JsonType::object, "");
+      expect(JsonType::object);
     } else if (depth == kTensor && !entry) {
-      expect(JsonType::string, ": " + readable(field));
+      expect(JsonType::string, ": ", Readable(field));
       header.metadata[field] = value;
     } else if (depth == kTensor && field == "dtype") {
       expect(JsonType::string, ": dtype");
       entry->dtype = value.get<std::string>();
     } else if (depth == kTensor && list) {
-      expect(JsonType::array, ": " + field);
+      expect(JsonType::array, ": ", field);
       entry->numbers[field];
     } else if (depth == kList && list) {
-      file.require(type == JsonType::number_unsigned, where, ": ", field, " contains ", found,
-                   " and must contain whole numbers from 0, below 2^64");
+      if (type != JsonType::number_unsigned)
+        file.refuse(where, ": ", field, " contains ", found(),
+                    " and must contain whole numbers from 0, below 2^64");
       entry->numbers[field].push_back(value.get<uint64_t>());
     }
   };
@@ -132,14 +140,14 @@ struct Stored {
 
 Stored checked(const FileReader& file, const std::string& name, const Entry& entry) {
   const auto require = [&](bool condition, const auto&... parts) {
-    file.require(condition, "tensor ", readable(name), parts...);
+    file.require(condition, "tensor ", Readable(name), parts...);
   };
   require(entry.dtype.has_value(), " has no dtype");
   for (const char* field : {"shape", "data_offsets"})
     require(entry.numbers.contains(field), " has no ", field);
   const StoredType& type =
       file.stored_type(&StoredType::safetensors, *entry.dtype,
-                       detail::text("tensor ", readable(name), ": dtype ", readable(*entry.dtype)));
+                       detail::text("tensor ", Readable(name), ": dtype ", Readable(*entry.dtype)));
   const auto &offsets = entry.numbers.at("data_offsets"), &sizes = entry.numbers.at("shape");
   require(offsets.size() == 2, ": data_offsets are ", offsets.size(),
           " numbers and must be two, begin and end");
@@ -171,7 +179,7 @@ std::string object(const std::map<std::string, std::string>& members) {
 }
 
 void check_text(const char* what, const std::string& text) {
-  check(valid_utf8(text) == text.size(), "save_safetensors: ", what, " ", readable(text), " is not UTF-8");
+  check(valid_utf8(text) == text.size(), "save_safetensors: ", what, " ", Readable(text), " is not UTF-8");
 }
 
 }  // namespace
@@ -189,7 +197,7 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
   int64_t at = 0;
   for (const int64_t size : {8, 4, 1})
     for (const auto& [name, x] : tensors) {
-      check(x.defined(), "save_safetensors: tensor ", readable(name), " is undefined");
+      check(x.defined(), "save_safetensors: tensor ", Readable(name), " is undefined");
       if (size_of(x.dtype()) != size) continue;
       check(name != kMetadata, "save_safetensors: a tensor cannot be called ", kMetadata,
             ", the place of the metadata");
@@ -222,7 +230,7 @@ Safetensors load_safetensors(const std::string& path) {
   std::ranges::sort(tensors, {}, [](const Stored& tensor) { return std::pair(tensor.begin, tensor.end); });
   uint64_t at = 0;
   for (const Stored& tensor : tensors) {
-    file.require(tensor.begin == at, "tensor ", readable(tensor.name), " begins at byte ", tensor.begin,
+    file.require(tensor.begin == at, "tensor ", Readable(tensor.name), " begins at byte ", tensor.begin,
                  " of the data and must begin at byte ", at, ", where the one before it ends");
     at = tensor.end;
   }
@@ -230,7 +238,7 @@ Safetensors load_safetensors(const std::string& path) {
 
   Safetensors loaded{{}, std::move(header.metadata)};
   for (const auto& [begin, end, name, type, shape] : tensors)
-    loaded.tensors[name] = file.read(*type, shape, "tensor " + readable(name) + ": ");
+    loaded.tensors[name] = file.read(*type, shape, detail::text("tensor ", Readable(name), ": "));
   return loaded;
 }
 
