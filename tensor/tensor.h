@@ -117,9 +117,9 @@ class Tensor : public detail::OperationsAreFreeFunctions<Tensor> {
   /// All values in row-major order, converted to T.
   template <class T = double>
   std::vector<T> to_vector() const {
-    std::vector<T> values;
-    values.reserve(static_cast<size_t>(numel()));
-    for_each([&](auto element) { values.push_back(static_cast<T>(element)); });
+    std::vector<T> values(static_cast<size_t>(numel()));
+    auto value = values.begin();
+    for_each([&](auto element) { *value++ = static_cast<T>(element); });
     return values;
   }
   /// Calls f with every element in row-major order. For printing and tests, not for speed.

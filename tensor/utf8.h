@@ -36,9 +36,10 @@ void for_each_character(std::string_view text, const auto& f) {
 struct CodeRange {
   uint32_t first, last;
 };
-/// Whether a code point is in one of the ranges.
+/// Whether a code point is in one of the ranges, which ascend.
 inline bool within(std::span<const CodeRange> ranges, uint32_t code) {
-  return std::ranges::any_of(ranges, [=](const CodeRange& r) { return r.first <= code && code <= r.last; });
+  const auto after = std::ranges::upper_bound(ranges, code, {}, &CodeRange::first);
+  return after != ranges.begin() && code <= std::prev(after)->last;
 }
 
 /// The number of bytes before the first one that is not UTF-8; text.size() if there is none.

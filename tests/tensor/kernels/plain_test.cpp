@@ -29,7 +29,7 @@ TEST_CASE("plain softmax and norm") {
 TEST_CASE("plain attention: equal scores give the mean of the values that may be attended to") {
   const Tensor q = ones({2, 2}, float64), k = ones({3, 2}, float64), v = tensor({{3}, {5}, {10}}, float64);
   const AttentionRule causal{1, {}, {}, 0};
-  const AttentionResult y = plain::attention(q, k, v, causal);
+  const kernel::AttentionResult y = plain::attention(q, k, v, causal);
   CHECK(distance({y.y, y.log_totals},
                  {tensor({{3}, {4}}, float64), tensor({{2, 2 + std::log(2)}}, float64)}) < 1e-12);
   // dv_j = sum_i p_ij g_i, ds_ij = p_ij (v_j - y_i), dq_i = sum_j ds_ij k_j = 0, dk_j = sum_i ds_ij q_i
