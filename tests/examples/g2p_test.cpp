@@ -155,8 +155,9 @@ TEST_CASE("g2p: a resumed training gives the same model; a new training keeps th
 }
 
 TEST_CASE("g2p: an interrupt in the last step keeps that step") {
-  const Words words;
-  const std::string options = "train --train " + words.train + " --dev " + words.train +
+  const Folder words;
+  const std::string train = words.write("train.tsv", made_up_words(0, 800));
+  const std::string options = "train --train " + train + " --dev " + train +
                               " --epochs 1 --batch 4096 --width 32 --out " + words / "out";
   const Run run =
       run_shell("{ " HEED_BINARY_DIR "/examples/g2p " + options + " >" + words / "said" +

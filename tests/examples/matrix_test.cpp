@@ -20,7 +20,7 @@ TEST_CASE("Matrix: products, transposes and softmax equal the library's") {
   CHECK(largest_difference(softmax_rows(a), Matrix(heed::softmax(a.tensor(), -1))) < 1e-15);
   CHECK(largest_difference(a, a) == 0);
   CHECK(largest_difference(a, b) > 1e300);
-  CHECK(largest_difference({{1, NAN, 2}}, {{1, 1, 2}}) > 1e300);
+  CHECK(largest_difference(Matrix{{1, NAN, 2}}, Matrix{{1, 1, 2}}) > 1e300);
   CHECK_THROWS_AS(a * a, heed::Error);
   CHECK_THROWS_AS(a + b, heed::Error);
   CHECK_THROWS_AS(stacked({a, b}), heed::Error);
