@@ -7,13 +7,13 @@
 
 namespace {
 
-// A command of a program, and what the last cell of its row promises.
+// A command of a program, and what the last cells of its rows promise.
 struct Shown {
   std::string command;
   Texts phrases, files;  // printed phrases, plotted files
 };
 
-// In the order of the rows: some commands read what earlier ones wrote.
+// Each once, in the order of the rows: some commands read what earlier ones wrote.
 std::vector<Shown> commands_of(const std::string& readme) {
   static const std::regex row(R"(^\|.*\| `([^`]+)`:?([^|]*)\|$)"), phrase("\"([^\"]+)\""),
       file("`(out/[^`]+)`");
@@ -24,11 +24,12 @@ std::vector<Shown> commands_of(const std::string& readme) {
     const std::string command = found[1], rest = found[2], program = command.substr(0, command.find(' '));
     if (!std::filesystem::exists(std::string(HEED_BINARY_DIR) + "/examples/" + program)) continue;
     if (command == "guide") continue;  // tests/examples/guide_test.cpp runs it, which takes long
-    Shown& shown = all.emplace_back(Shown{command, {}, {}});
+    auto shown = std::ranges::find(all, command, &Shown::command);
+    if (shown == all.end()) shown = all.insert(shown, {command, {}, {}});
     for (std::sregex_iterator it(rest.begin(), rest.end(), phrase), end; it != end; ++it)
-      shown.phrases.push_back((*it)[1]);
+      shown->phrases.push_back((*it)[1]);
     for (std::sregex_iterator it(rest.begin(), rest.end(), file), end; it != end; ++it)
-      shown.files.push_back((*it)[1]);
+      shown->files.push_back((*it)[1]);
   }
   return all;
 }
@@ -153,14 +154,10 @@ TEST_CASE("README: every command succeeds, prints and plots what its row promise
   std::filesystem::create_directory_symlink(source + "/examples", folder / "examples");
   const auto all = commands_of(read_file(source + "/README.md"));
   REQUIRE(all.size() > 30);
-  std::map<std::string, Run> runs;  // a second run of a command would print the same
   for (const Shown& shown : all) {
     CAPTURE(shown.command);
-    if (!runs.contains(shown.command)) {
-      const std::string run = "cd '" + folder.path.string() + "' && '" HEED_BINARY_DIR "/examples/'";
-      runs[shown.command] = run_shell(run + shown.command);
-    }
-    const Run& run = runs[shown.command];
+    const Run run =
+        run_shell("cd '" + folder.path.string() + "' && '" HEED_BINARY_DIR "/examples/'" + shown.command);
     CHECK_MESSAGE(run.code == 0, run.err);
     for (const std::string& phrase : shown.phrases) {
       CAPTURE(phrase);
