@@ -55,13 +55,12 @@ Header parse(const FileReader& file, const std::string& text) {
   const auto on_name = [&](size_t depth, const std::string& name) {
     if (depth == kHeader) {
       entry = name == kMetadata ? nullptr : &header.tensors[name];
-      where = detail::text(entry ? "tensor " : "", Readable(name));
+      where = detail::text(entry ? "tensor " : "", Readable{name});
     } else if (depth == kTensor) {
       field = name;
     }
-    if (names[depth - 1].insert(name).second) return;
-    if (depth == kHeader) file.refuse(where, " appears twice");
-    file.refuse(where, ": ", Readable(name), " appears twice");
+    if (!names[depth - 1].insert(name).second)
+      file.refuse(where, depth == kHeader ? "" : detail::text(": ", Readable{name}), " appears twice");
   };
   const auto on_value = [&](int depth, JsonType type, const JsonValue& value) {
     const auto found = [&] {
@@ -76,7 +75,7 @@ Header parse(const FileReader& file, const std::string& text) {
     if (depth == kHeader) {
       expect(JsonType::object);
     } else if (depth == kTensor && !entry) {
-      expect(JsonType::string, ": ", Readable(field));
+      expect(JsonType::string, ": ", Readable{field});
       header.metadata[field] = value;
     } else if (depth == kTensor && field == "dtype") {
       expect(JsonType::string, ": dtype");
@@ -140,14 +139,14 @@ struct Stored {
 
 Stored checked(const FileReader& file, const std::string& name, const Entry& entry) {
   const auto require = [&](bool condition, const auto&... parts) {
-    file.require(condition, "tensor ", Readable(name), parts...);
+    file.require(condition, "tensor ", Readable{name}, parts...);
   };
   require(entry.dtype.has_value(), " has no dtype");
   for (const char* field : {"shape", "data_offsets"})
     require(entry.numbers.contains(field), " has no ", field);
   const StoredType& type =
       file.stored_type(&StoredType::safetensors, *entry.dtype,
-                       detail::text("tensor ", Readable(name), ": dtype ", Readable(*entry.dtype)));
+                       detail::text("tensor ", Readable{name}, ": dtype ", Readable{*entry.dtype}));
   const auto &offsets = entry.numbers.at("data_offsets"), &sizes = entry.numbers.at("shape");
   require(offsets.size() == 2, ": data_offsets are ", offsets.size(),
           " numbers and must be two, begin and end");
@@ -179,7 +178,7 @@ std::string object(const std::map<std::string, std::string>& members) {
 }
 
 void check_text(const char* what, const std::string& text) {
-  check(valid_utf8(text) == text.size(), "save_safetensors: ", what, " ", Readable(text), " is not UTF-8");
+  check(valid_utf8(text) == text.size(), "save_safetensors: ", what, " ", Readable{text}, " is not UTF-8");
 }
 
 }  // namespace
@@ -197,7 +196,7 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
   int64_t at = 0;
   for (const int64_t size : {8, 4, 1})
     for (const auto& [name, x] : tensors) {
-      check(x.defined(), "save_safetensors: tensor ", Readable(name), " is undefined");
+      check(x.defined(), "save_safetensors: tensor ", Readable{name}, " is undefined");
       if (size_of(x.dtype()) != size) continue;
       check(name != kMetadata, "save_safetensors: a tensor cannot be called ", kMetadata,
             ", the place of the metadata");
@@ -230,7 +229,7 @@ Safetensors load_safetensors(const std::string& path) {
   std::ranges::sort(tensors, {}, [](const Stored& tensor) { return std::pair(tensor.begin, tensor.end); });
   uint64_t at = 0;
   for (const Stored& tensor : tensors) {
-    file.require(tensor.begin == at, "tensor ", Readable(tensor.name), " begins at byte ", tensor.begin,
+    file.require(tensor.begin == at, "tensor ", Readable{tensor.name}, " begins at byte ", tensor.begin,
                  " of the data and must begin at byte ", at, ", where the one before it ends");
     at = tensor.end;
   }
@@ -238,7 +237,7 @@ Safetensors load_safetensors(const std::string& path) {
 
   Safetensors loaded{{}, std::move(header.metadata)};
   for (const auto& [begin, end, name, type, shape] : tensors)
-    loaded.tensors[name] = file.read(*type, shape, detail::text("tensor ", Readable(name), ": "));
+    loaded.tensors[name] = file.read(*type, shape, detail::text("tensor ", Readable{name}, ": "));
   return loaded;
 }
 

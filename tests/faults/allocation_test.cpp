@@ -87,7 +87,7 @@ void check_failures(const Action& action, AllocationFailure::Kind kind) {
       REQUIRE(now == after);
     REQUIRE(allocation_failed >= failed);
     if (kind == AllocationFailure::from_then_on) REQUIRE((failed || !allocation_failed || now == after));
-    // The next run is not affected.
+    // The next run is not affected, and needs no new start where nothing changed.
     if (now != before) action.prepare();
     action.run();
     REQUIRE(action.state() == after);
