@@ -25,7 +25,7 @@ int64_t BadRows::count() const {
 }
 
 int64_t each_line(const std::string& path, bool skip_bad, const std::function<void(std::string_view)>& read) {
-  const std::string text = read_file(path);
+  const std::string text = read_bytes(path);
   std::string_view rest = unmarked(text);
   BadRows bad(path, skip_bad);
   for (int64_t number = 1; !rest.empty(); ++number) {

@@ -45,7 +45,7 @@ bool is_text(std::string_view field) {
 class Reader {
  public:
   explicit Reader(const std::string& path) : path_(path) {
-    text_ = read_file(path);
+    text_ = read_bytes(path);
     heed::check(heed::valid_utf8(text_) == text_.size() && text_.find('\0') == text_.npos, path,
                 ": is not UTF-8 text; save it as CSV in UTF-8");
     rest_ = unmarked(text_);
@@ -154,7 +154,7 @@ size_t find_column(const Reader& reader, const std::vector<std::string>& names, 
 
 }  // namespace
 
-std::string read_file(const std::string& path) {
+std::string read_bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes;
   for (char block[1 << 16]; file;) {
@@ -175,7 +175,7 @@ std::string_view unmarked(std::string_view text) {
 }
 
 std::string read_text(const std::string& path) {
-  const std::string bytes = read_file(path);
+  const std::string bytes = read_bytes(path);
   const std::string_view text = unmarked(bytes);
   heed::check_utf8(path, text);
   return std::string(text);

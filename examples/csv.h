@@ -8,7 +8,7 @@
 namespace program {
 
 /// All bytes of a file or a pipe.
-std::string read_file(const std::string& path);
+std::string read_bytes(const std::string& path);
 /// A text without the byte order mark that it may begin with.
 std::string_view unmarked(std::string_view text);
 /// A text without the spaces and tabs around it.

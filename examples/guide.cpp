@@ -47,7 +47,7 @@ std::map<std::string, std::string> chapters_of(const Language& language) {
   std::map<std::string, std::string> chapters;
   for (const auto& file : fs::directory_iterator(kText / language.folder))
     if (file.path().extension() == ".md")
-      chapters[file.path().filename().string()] = read_file(file.path().string());
+      chapters[file.path().filename().string()] = read_bytes(file.path().string());
   check(!chapters.empty(), (kText / language.folder).string(), ": there are no chapters");
   return chapters;
 }
@@ -93,12 +93,12 @@ class Runs {
   }
 
   std::string printed(const std::string& command) const {
-    return read_file((out_ / folder_of(command) / "printed.txt").string());
+    return read_bytes((out_ / folder_of(command) / "printed.txt").string());
   }
 
   std::string number(const std::string& command, const std::string& path) const {
     const auto results =
-        nlohmann::json::parse(read_file((out_ / folder_of(command) / "results.json").string()));
+        nlohmann::json::parse(read_bytes((out_ / folder_of(command) / "results.json").string()));
     std::string pointer = "/" + path;
     std::replace(pointer.begin(), pointer.end(), '.', '/');
     const nlohmann::json::json_pointer place(pointer);
@@ -130,7 +130,7 @@ class Runs {
     const int status = std::system(line.c_str());
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
     try {
-      return "it fails: " + read_file((folder / "errors.txt").string());
+      return "it fails: " + read_bytes((folder / "errors.txt").string());
     } catch (const heed::Error& error) {
       return error.what();
     }
@@ -197,7 +197,7 @@ void write_page(Program& self, const Language& language, const Filling& filling)
                                         "--output",   "page.tmp",
                                         "guide.md"});
   check(made, "pandoc is not installed, which makes the pages (apt-get install pandoc)");
-  const std::string page = with_wide_cells(with_small_brackets(read_file(self.out + "/page.tmp")));
+  const std::string page = with_wide_cells(with_small_brackets(read_bytes(self.out + "/page.tmp")));
   for (const char* file : {"guide.md", "page.tmp"}) self.remove(file);
   self.write_picture(language.page, page);
 }
@@ -216,7 +216,7 @@ int main(int argc, char** argv) {
     self.text() << "running " << commands.size() << " commands, those that train for up to a minute\n";
     const Runs runs(self.out, commands);
     const Filling filling{
-        [](const std::string& file) { return read_file((kProject / file).string()); },
+        [](const std::string& file) { return read_bytes((kProject / file).string()); },
         [&](const std::string& command) { return runs.printed(command); },
         [&](const std::string& command, const std::string& path) { return runs.number(command, path); },
         [&](const std::string& command, const std::string& file) { return runs.picture(command, file); }};

@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 // being written, or was when the program was killed.
 template <class F>
 void each_line(const std::string& path, F&& f) {
-  const std::string text = read_file(path);
+  const std::string text = read_bytes(path);
   size_t at = 0, end = 0;
   int64_t number = 1;
   const auto need = [&](bool log) {

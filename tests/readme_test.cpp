@@ -45,7 +45,7 @@ std::string kept_of(const std::string& text) {
 // What a text and its translation share, piece by piece: levels of headings, fenced blocks in full, numbers
 // of cells in rows, paragraphs and items, each with kept_of() of it. The link to the other language is left
 // out.
-Texts skeleton_of(const std::string& markdown) {
+Texts readme_skeleton(const std::string& markdown) {
   static const std::regex other_language(R"(\[[^\]]+\]\(README[.a-z]*\.md\))"), heading("(#+) .*"),
       item(R"(\s*(-|\d+\.) (.*))");
   Texts pieces;
@@ -86,7 +86,7 @@ Texts skeleton_of(const std::string& markdown) {
 
 // The first piece that differs.
 Findings check_in_step(const std::string& english, const std::string& translated) {
-  Texts one = skeleton_of(english), other = skeleton_of(translated);
+  Texts one = readme_skeleton(english), other = readme_skeleton(translated);
   const size_t pieces = std::max(one.size(), other.size());
   one.resize(pieces, "nothing");
   other.resize(pieces, "nothing");
@@ -117,8 +117,8 @@ TEST_CASE("README: the Chinese version matches the English one, and mismatches a
   const std::string english =
       "# a\n\n[中文](README.zh.md)\n\nUse `a`\nand `b`.\n\n## b\n\n```sh\nrun # it\n```\n\n"
       "| c | d |\n|---|---|\n| `e` | f `g` 1.5 |\n\n- one `h`\n- two\n\n1. `i`\n2. end\n";
-  CHECK(skeleton_of(english) == Texts{"#", "paragraph `a` `b`", "##", "```sh\nrun # it\n```\n", "2 cells",
-                                      "2 cells", "2 cells `e` `g` 1.5", "- `h`", "-", "1. `i`", "2."});
+  CHECK(readme_skeleton(english) == Texts{"#", "paragraph `a` `b`", "##", "```sh\nrun # it\n```\n", "2 cells",
+                                          "2 cells", "2 cells `e` `g` 1.5", "- `h`", "-", "1. `i`", "2."});
   const auto changed = [&](const std::string& from, const std::string& to) {
     std::string other = english;
     REQUIRE(contains(other, from));

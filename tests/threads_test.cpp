@@ -10,8 +10,8 @@
 
 namespace {
 
-struct Net : WordClassifier {
-  Net() : WordClassifier(2, {.dim_feedforward = 32, .dropout = 0.1}) {}
+struct Classifier : WordClassifier {
+  Classifier() : WordClassifier(2, {.dim_feedforward = 32, .dropout = 0.1}) {}
 };
 
 constexpr int kThreads = 8;
@@ -44,7 +44,7 @@ Tensor sentences(int i) {
 // Losses and weights of a training.
 std::string train(int seed, int steps) {
   manual_seed(static_cast<uint64_t>(seed));
-  Net net;
+  Classifier net;
   Adam adam(net.parameters(), {.lr = 1e-2});
   std::string bytes;
   for (int step = 0; step < steps; ++step) {
@@ -64,14 +64,14 @@ std::string train(int seed, int steps) {
 
 TEST_CASE("eight threads call one module, including its first call" * doctest::test_suite("threads")) {
   manual_seed(1);
-  const auto infer = [](const Net& net, bool grad, int i) {
+  const auto infer = [](const Classifier& net, bool grad, int i) {
     const GradMode mode(grad);
     std::string bytes;
     for (int round = 0; round < 5; ++round) bytes += bytes_of(net(sentences(i)));
     return bytes;
   };
   for (const bool grad : {false, true}) {
-    Net net, same = net;
+    Classifier net, same = net;
     net.eval();
     same.eval();
     const Texts wanted = one_by_one(kThreads, [&](int i) { return infer(same, grad, i); });
@@ -84,7 +84,7 @@ TEST_CASE("eight threads call one module, including its first call" * doctest::t
 
 TEST_CASE("one thread captures the attention of a module that others call" * doctest::test_suite("threads")) {
   manual_seed(1);
-  Net net;
+  Classifier net;
   net.eval();
   const NoGrad guard;
   const Texts calls = at_once(4, [&](int i) {
@@ -98,7 +98,7 @@ TEST_CASE("one thread captures the attention of a module that others call" * doc
 
 TEST_CASE("eight threads differentiate graphs over shared weights" * doctest::test_suite("threads")) {
   manual_seed(1);
-  Net net;
+  Classifier net;
   net.eval();
   const auto gradients = [&](int i) {
     std::string bytes;
@@ -109,7 +109,7 @@ TEST_CASE("eight threads differentiate graphs over shared weights" * doctest::te
   const Texts wanted = one_by_one(kThreads, gradients);
   CHECK(at_once(kThreads, gradients) == wanted);
   const auto own = [&](int i) {
-    Net copy = net;
+    Classifier copy = net;
     F::cross_entropy(copy(sentences(i)), zeros({4}, int64)).backward();
     std::string bytes;
     for (const Tensor& p : copy.parameters()) bytes += bytes_of(p.grad());

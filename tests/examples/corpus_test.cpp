@@ -30,14 +30,14 @@ std::set<std::string> sources_of(const std::vector<Pair>& pairs) {
   return sources;
 }
 
-std::vector<Pair> read(const std::string& text) {
+std::vector<Pair> pairs_of(const std::string& text) {
   const Folder folder;
   return program::read_pairs(folder.write("p.tsv", text));
 }
 
 // The error message without the folder.
-std::string refusal(const std::string& text) {
-  const std::string error = message([&] { read(text); });
+std::string pairs_refusal(const std::string& text) {
+  const std::string error = message([&] { pairs_of(text); });
   return error.substr(error.rfind('/') + 1);
 }
 
@@ -138,38 +138,39 @@ TEST_CASE("tokenise and join: Chinese by characters, other text by words") {
 TEST_CASE("read_pairs: variants of the format, and errors") {
   std::string ten;
   for (char c = 'a'; c < 'k'; ++c) ten += std::string(1, c) + "\t" + c + c + "\n";
-  CHECK(read(ten).size() == 10);
-  CHECK(read(ten)[1] == Pair{"b", "bb"});
-  CHECK(read("\xEF\xBB\xBF" + ten) == read(ten));
-  CHECK(read(ten + ten) == read(ten));
+  CHECK(pairs_of(ten).size() == 10);
+  CHECK(pairs_of(ten)[1] == Pair{"b", "bb"});
+  CHECK(pairs_of("\xEF\xBB\xBF" + ten) == pairs_of(ten));
+  CHECK(pairs_of(ten + ten) == pairs_of(ten));
   std::string crlf;
   for (const char c : ten) crlf += c == '\n' ? std::string("\r\n\r\n") : std::string(1, c);
-  CHECK(read(crlf) == read(ten));
-  CHECK(read(ten + "  我爱中国 \t I love China ").back() == Pair{"我爱中国", "I love China"});
+  CHECK(pairs_of(crlf) == pairs_of(ten));
+  CHECK(pairs_of(ten + "  我爱中国 \t I love China ").back() == Pair{"我爱中国", "I love China"});
 
-  const std::string two = refusal("a\tb\nc d\n\na\tb\tc\n");
+  const std::string two = pairs_refusal("a\tb\nc d\n\na\tb\tc\n");
   CHECK(two ==
         "p.tsv: 2 rows cannot be used; correct or remove what is wrong, or pass over it by --skip-bad\n"
         "  line  what is wrong\n"
         "     2  has no tab; a line is a sentence, a tab, its translation\n"
         "     4  has more than one tab; a line is a sentence, a tab, its translation");
-  CHECK(refusal("a\tb\n\n\tc\n").ends_with("  3  the sentence before the tab is empty"));
+  CHECK(pairs_refusal("a\tb\n\n\tc\n").ends_with("  3  the sentence before the tab is empty"));
   std::string many;
   for (int i = 0; i <= program::kLongestSentence; ++i) many += "a ";
-  CHECK(refusal("a\tb\n" + many + "\tb\n")
+  CHECK(pairs_refusal("a\tb\n" + many + "\tb\n")
             .ends_with(
                 "2  the sentence before the tab has 201 words or characters, and at most 200 are taken"));
-  CHECK(contains(refusal("a\tb\n我\t" + many), "2  the translation after the tab has 201 "));
-  CHECK(contains(refusal("a\t \r\n"), "1  the translation after the tab is empty"));
-  CHECK(contains(refusal("a\tb\n我\t\xE7\x88\n"),
+  CHECK(contains(pairs_refusal("a\tb\n我\t" + many), "2  the translation after the tab has 201 "));
+  CHECK(contains(pairs_refusal("a\t \r\n"), "1  the translation after the tab is empty"));
+  CHECK(contains(pairs_refusal("a\tb\n我\t\xE7\x88\n"),
                  "2  the line: byte 4 of the text is not UTF-8; save the text in UTF-8"));
   const Folder folder;
   int64_t skipped = 0;
-  CHECK(program::read_pairs(folder.write("p.tsv", "no tab\n" + ten + "\tb\n"), true, &skipped) == read(ten));
+  CHECK(program::read_pairs(folder.write("p.tsv", "no tab\n" + ten + "\tb\n"), true, &skipped) ==
+        pairs_of(ten));
   CHECK(skipped == 2);
-  CHECK(refusal("a\tb\na\tb\n") ==
+  CHECK(pairs_refusal("a\tb\na\tb\n") ==
         "p.tsv: has 1 different pairs; at least 10 are needed to train and to test");
-  CHECK(refusal("") == "p.tsv: has 0 different pairs; at least 10 are needed to train and to test");
+  CHECK(pairs_refusal("") == "p.tsv: has 0 different pairs; at least 10 are needed to train and to test");
   CHECK_ERROR(program::read_pairs("/nonexistent/p.tsv"),
               "/nonexistent/p.tsv: cannot be read; is it there, and is it a file?");
 }

@@ -9,14 +9,14 @@ using program::LeaveOneOut;
 
 namespace {
 
-struct Data {
+struct Sample {
   Values x, y;
 };
 
 // A dense cluster, ties, an even grid and an outlier, which cover every path of the sweep.
-Data hard_data(size_t n, uint64_t seed, double scale = 1) {
+Sample hard_data(size_t n, uint64_t seed, double scale = 1) {
   Generator random(seed);
-  Data data;
+  Sample data;
   for (size_t i = 0; i < n; ++i) {
     const double u = random.uniform();
     const double x = i % 3 == 0 ? 5 * u : i % 3 == 1 ? 2 + 0.01 * u : std::round(100 * u) / 20;
@@ -27,7 +27,7 @@ Data hard_data(size_t n, uint64_t seed, double scale = 1) {
 }
 
 // The definition, in long double.
-LeaveOneOut::Score by_definition(const Data& data, double w) {
+LeaveOneOut::Score by_definition(const Sample& data, double w) {
   using Real = long double;
   const size_t n = data.x.size();
   Real loss = 0, slope = 0, training = 0;
@@ -62,7 +62,7 @@ LeaveOneOut::Score by_definition(const Data& data, double w) {
 // covers: C-000-16
 TEST_CASE("leave_one_out: loss, derivative and training loss equal their definitions for every w") {
   for (const double scale : {1.0, 1e-6, 1e9}) {
-    const Data data = hard_data(400, 11, scale);
+    const Sample data = hard_data(400, 11, scale);
     const LeaveOneOut points(data.x, data.y);
     for (double w = 1e-4; w < 1e7; w *= 3.7) {
       CAPTURE(w);
@@ -77,7 +77,7 @@ TEST_CASE("leave_one_out: loss, derivative and training loss equal their definit
 
 // covers: C-000-16 C-000-11
 TEST_CASE("leave_one_out: equals kernel regression that excludes each point, with its gradient") {
-  const Data data = hard_data(60, 2);
+  const Sample data = hard_data(60, 2);
   const LeaveOneOut points(data.x, data.y);
   const Tensor x = from_vector(data.x, {60}), y = from_vector(data.y, {60});
   for (const double value : {0.01, 0.8, 5.0}) {
@@ -94,7 +94,7 @@ TEST_CASE("leave_one_out: equals kernel regression that excludes each point, wit
 
 // covers: C-000-05 C-000-15
 TEST_CASE("leave_one_out: bounds() gives the widths of the mean and of the nearest neighbor") {
-  const Data data = hard_data(300, 4);
+  const Sample data = hard_data(300, 4);
   const LeaveOneOut points(data.x, data.y);
   const double n = 300;
   double mean_y = 0, variance = 0;
@@ -122,7 +122,7 @@ TEST_CASE("leave_one_out: predictions at the points, in order, and elsewhere") {
 }
 
 TEST_CASE("leave_one_out: the same bits on any number of threads" * doctest::test_suite("threads")) {
-  const Data data = hard_data(20'000, 9);
+  const Sample data = hard_data(20'000, 9);
   const LeaveOneOut points(data.x, data.y);
   for (const double w : {0.5, 30.0, 5e4})
     CHECK(same_on_threads([&] {

@@ -22,7 +22,7 @@ int __real_rename(const char* from, const char* to);
 namespace faults {
 
 // The calls of one thread: tests of files use only one.
-struct Observer {
+struct CallObserver {
   static inline FileCalls* current = nullptr;
   static inline std::map<int, std::string> names;  // of open files
 
@@ -48,13 +48,13 @@ struct Observer {
 
 FileCalls::FileCalls(const std::string& folder, Fault fault, size_t number)
     : folder_(folder), fault_(fault), number_(number) {
-  Observer::current = this;
+  CallObserver::current = this;
 }
-FileCalls::~FileCalls() { Observer::current = nullptr; }
+FileCalls::~FileCalls() { CallObserver::current = nullptr; }
 
 }  // namespace faults
 
-using faults::Fault, faults::Observer;
+using faults::Fault, faults::CallObserver;
 
 // NOLINTBEGIN
 extern "C" {
@@ -63,38 +63,40 @@ int __wrap_open(const char* path, int flags, ...) {
   va_start(rest, flags);
   const int mode = flags & O_CREAT ? va_arg(rest, int) : 0;
   va_end(rest);
-  if (!Observer::current) return __real_open(path, flags, mode);
-  const std::string name = Observer::name_of(path);
-  if (Observer::fails(Observer::next("open", name))) return -1;
+  if (!CallObserver::current) return __real_open(path, flags, mode);
+  const std::string name = CallObserver::name_of(path);
+  if (CallObserver::fails(CallObserver::next("open", name))) return -1;
   const int fd = __real_open(path, flags, mode);
-  if (fd >= 0) Observer::names[fd] = name;
+  if (fd >= 0) CallObserver::names[fd] = name;
   return fd;
 }
 ssize_t __wrap_read(int fd, void* to, size_t count) {
-  if (!Observer::current) return __real_read(fd, to, count);
-  const Fault fault = Observer::next("read", Observer::names[fd]);
-  if (Observer::fails(fault)) return -1;
-  return __real_read(fd, to, Observer::count(fault, count));
+  if (!CallObserver::current) return __real_read(fd, to, count);
+  const Fault fault = CallObserver::next("read", CallObserver::names[fd]);
+  if (CallObserver::fails(fault)) return -1;
+  return __real_read(fd, to, CallObserver::count(fault, count));
 }
 ssize_t __wrap_write(int fd, const void* from, size_t count) {
-  if (!Observer::current) return __real_write(fd, from, count);
-  const Fault fault = Observer::next("write", Observer::names[fd]);
-  if (Observer::fails(fault)) return -1;
-  return __real_write(fd, from, Observer::count(fault, count));
+  if (!CallObserver::current) return __real_write(fd, from, count);
+  const Fault fault = CallObserver::next("write", CallObserver::names[fd]);
+  if (CallObserver::fails(fault)) return -1;
+  return __real_write(fd, from, CallObserver::count(fault, count));
 }
 int __wrap_fsync(int fd) {
-  if (!Observer::current) return __real_fsync(fd);
-  return Observer::fails(Observer::next("fsync", Observer::names[fd])) ? -1 : __real_fsync(fd);
+  if (!CallObserver::current) return __real_fsync(fd);
+  return CallObserver::fails(CallObserver::next("fsync", CallObserver::names[fd])) ? -1 : __real_fsync(fd);
 }
 int __wrap_close(int fd) {  // always closes
-  if (!Observer::current) return __real_close(fd);
-  const Fault fault = Observer::next("close", Observer::names[fd]);
+  if (!CallObserver::current) return __real_close(fd);
+  const Fault fault = CallObserver::next("close", CallObserver::names[fd]);
   const int result = __real_close(fd);
-  return Observer::fails(fault) ? -1 : result;
+  return CallObserver::fails(fault) ? -1 : result;
 }
 int __wrap_rename(const char* from, const char* to) {
-  if (!Observer::current) return __real_rename(from, to);
-  return Observer::fails(Observer::next("rename", Observer::name_of(from))) ? -1 : __real_rename(from, to);
+  if (!CallObserver::current) return __real_rename(from, to);
+  return CallObserver::fails(CallObserver::next("rename", CallObserver::name_of(from)))
+             ? -1
+             : __real_rename(from, to);
 }
 }
 // NOLINTEND

@@ -28,7 +28,7 @@ class FileCalls {
   std::vector<std::string> made;
 
  private:
-  friend struct Observer;
+  friend struct CallObserver;
   std::string folder_;
   Fault fault_;
   size_t number_;

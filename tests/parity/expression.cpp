@@ -7,11 +7,11 @@
 namespace heed::parity {
 namespace {
 
-using Values = std::vector<Value>;
+using ValueList = std::vector<Value>;
 using Words = std::vector<std::string>;
 
 struct Arguments {
-  Values placed;
+  ValueList placed;
   Names named;
 
   Tensor tensor() const {
@@ -75,11 +75,12 @@ Value call(const Value& layer, const Arguments& arguments) {
   std::map<std::string, Tensor> tensors;
   for (size_t i = 0; i < placed.size(); ++i) tensors[names[i]] = placed[i];
   const Inputs inputs(tensors);
-  Values outputs;
+  ValueList outputs;
   for (const Tensor& y : layer.layer.call(inputs)) outputs.push_back({.tensor = y});
   inputs.check_all_asked();
   if (outputs.size() == 1) return outputs[0];
-  return {.items = layer.type == "LSTM" ? Values{outputs[0], {.items = {outputs[1], outputs[2]}}} : outputs};
+  return {.items =
+              layer.type == "LSTM" ? ValueList{outputs[0], {.items = {outputs[1], outputs[2]}}} : outputs};
 }
 
 // Builds a layer, or calls a loss with its named arguments as options.

@@ -31,8 +31,8 @@ Reduction reduction_of(const Fields& config) {
 }
 
 // clang-format off
-#define UNARY(Kind, ...) {#Kind, []([[maybe_unused]] const Fields& c, const Fields&) { return unary(Kind(__VA_ARGS__)); }}
-#define LOSS(name, ...) \
+#define UNARY_LAYER(Kind, ...) {#Kind, []([[maybe_unused]] const Fields& c, const Fields&) { return unary(Kind(__VA_ARGS__)); }}
+#define LOSS_LAYER(name, ...) \
   {#name, [](const Fields& c, const Fields&) { \
      return Subject{nullptr, [c](const Inputs& in) { return Outputs{F::name(in["input"], in["target"], __VA_ARGS__)}; }}; \
    }}
@@ -43,33 +43,34 @@ Reduction reduction_of(const Fields& config) {
 const Builds& layers() {
   using Config = const Fields&;
   static const Builds table = {
-      UNARY(Linear, c["in_features"], c["out_features"], {.bias = c.get("bias", true)}),
-      UNARY(Embedding, c["num_embeddings"], c["embedding_dim"],
-            {.padding_idx = c.optional<int64_t>("padding_idx")}),
-      UNARY(LayerNorm, shape_of(c["normalized_shape"]),
-            {.eps = c.get("eps", 1e-5),
-             .elementwise_affine = c.get("elementwise_affine", true),
-             .bias = c.get("bias", true)}),
-      UNARY(RMSNorm, shape_of(c["normalized_shape"]),
-            {.eps = c.optional<double>("eps"), .elementwise_affine = c.get("elementwise_affine", true)}),
+      UNARY_LAYER(Linear, c["in_features"], c["out_features"], {.bias = c.get("bias", true)}),
+      UNARY_LAYER(Embedding, c["num_embeddings"], c["embedding_dim"],
+                  {.padding_idx = c.optional<int64_t>("padding_idx")}),
+      UNARY_LAYER(LayerNorm, shape_of(c["normalized_shape"]),
+                  {.eps = c.get("eps", 1e-5),
+                   .elementwise_affine = c.get("elementwise_affine", true),
+                   .bias = c.get("bias", true)}),
+      UNARY_LAYER(
+          RMSNorm, shape_of(c["normalized_shape"]),
+          {.eps = c.optional<double>("eps"), .elementwise_affine = c.get("elementwise_affine", true)}),
       {"Sequential",
        [](Config c, Config) {
          Sequential model;
          for (const Json& layer : c["layers"]) model.push_back(AnyLayer(evaluate(layer, {}).layer));
          return unary(std::move(model));
        }},
-      UNARY(ReLU),
-      UNARY(GELU, c.choice<Gelu>("approximate", {{"none", Gelu::none}, {"tanh", Gelu::tanh}})),
-      UNARY(Tanh),
-      UNARY(Sigmoid),
-      UNARY(SiLU),
-      UNARY(ELU, c.get("alpha", 1.0)),
-      UNARY(Softplus, c.get("beta", 1.0), c.get("threshold", 20.0)),
-      UNARY(LeakyReLU, c.get("negative_slope", 0.01)),
-      UNARY(Softmax, c["dim"].get<int64_t>()),
-      UNARY(LogSoftmax, c["dim"].get<int64_t>()),
-      UNARY(Flatten, c.get("start_dim", 1), c.get("end_dim", -1)),
-      UNARY(Identity),
+      UNARY_LAYER(ReLU),
+      UNARY_LAYER(GELU, c.choice<Gelu>("approximate", {{"none", Gelu::none}, {"tanh", Gelu::tanh}})),
+      UNARY_LAYER(Tanh),
+      UNARY_LAYER(Sigmoid),
+      UNARY_LAYER(SiLU),
+      UNARY_LAYER(ELU, c.get("alpha", 1.0)),
+      UNARY_LAYER(Softplus, c.get("beta", 1.0), c.get("threshold", 20.0)),
+      UNARY_LAYER(LeakyReLU, c.get("negative_slope", 0.01)),
+      UNARY_LAYER(Softmax, c["dim"].get<int64_t>()),
+      UNARY_LAYER(LogSoftmax, c["dim"].get<int64_t>()),
+      UNARY_LAYER(Flatten, c.get("start_dim", 1), c.get("end_dim", -1)),
+      UNARY_LAYER(Identity),
       {"Dropout",
        [](Config c, Config) {
          const double p = c.get("p", 0.5);
@@ -78,21 +79,22 @@ const Builds& layers() {
          return dropout;
        }},
 
-      LOSS(mse_loss, reduction_of(c)),
-      LOSS(l1_loss, reduction_of(c)),
-      LOSS(smooth_l1_loss, reduction_of(c), c.get("beta", 1.0)),
-      LOSS(huber_loss, reduction_of(c), c.get("delta", 1.0)),
-      LOSS(kl_div, {.reduction = reduction_of(c), .log_target = c.get("log_target", false)}),
-      LOSS(binary_cross_entropy, {.weight = in["weight"], .reduction = reduction_of(c), .pos_weight = {}}),
-      LOSS(binary_cross_entropy_with_logits,
-           {.weight = in["weight"], .reduction = reduction_of(c), .pos_weight = in["pos_weight"]}),
-      LOSS(nll_loss, {.weight = in["weight"],
-                      .ignore_index = c.get("ignore_index", -100),
-                      .reduction = reduction_of(c)}),
-      LOSS(cross_entropy, {.weight = in["weight"],
-                           .ignore_index = c.get("ignore_index", -100),
-                           .reduction = reduction_of(c),
-                           .label_smoothing = c.get("label_smoothing", 0.0)}),
+      LOSS_LAYER(mse_loss, reduction_of(c)),
+      LOSS_LAYER(l1_loss, reduction_of(c)),
+      LOSS_LAYER(smooth_l1_loss, reduction_of(c), c.get("beta", 1.0)),
+      LOSS_LAYER(huber_loss, reduction_of(c), c.get("delta", 1.0)),
+      LOSS_LAYER(kl_div, {.reduction = reduction_of(c), .log_target = c.get("log_target", false)}),
+      LOSS_LAYER(binary_cross_entropy,
+                 {.weight = in["weight"], .reduction = reduction_of(c), .pos_weight = {}}),
+      LOSS_LAYER(binary_cross_entropy_with_logits,
+                 {.weight = in["weight"], .reduction = reduction_of(c), .pos_weight = in["pos_weight"]}),
+      LOSS_LAYER(nll_loss, {.weight = in["weight"],
+                            .ignore_index = c.get("ignore_index", -100),
+                            .reduction = reduction_of(c)}),
+      LOSS_LAYER(cross_entropy, {.weight = in["weight"],
+                                 .ignore_index = c.get("ignore_index", -100),
+                                 .reduction = reduction_of(c),
+                                 .label_smoothing = c.get("label_smoothing", 0.0)}),
   };
   return table;
 }

@@ -2,7 +2,7 @@
 
 #include "tests/support/expect.h"
 
-static Shape counted(int64_t rank) {
+static Shape counting_shape(int64_t rank) {
   Shape shape;
   for (int64_t i = 0; i < rank; ++i) shape.push_back(i + 1);
   return shape;
@@ -11,14 +11,14 @@ static Shape counted(int64_t rank) {
 TEST_CASE("shapes can be copied, compared and resized") {
   static_assert(std::is_trivially_copyable_v<Shape>);
   for (const int64_t rank : {0, 1, 5, 7}) {
-    const Shape shape = counted(rank);
+    const Shape shape = counting_shape(rank);
     CHECK(shape.dim() == rank);
     CHECK(shape.empty() == (rank == 0));
     for (const int64_t other_rank : {0, 3, 6, 8}) {
-      Shape copied = counted(other_rank);
+      Shape copied = counting_shape(other_rank);
       copied = shape;
       CHECK(copied == shape);
-      CHECK((shape == counted(other_rank)) == (rank == other_rank));
+      CHECK((shape == counting_shape(other_rank)) == (rank == other_rank));
       copied.push_back(9);
       CHECK_FALSE(copied == shape);
     }
@@ -37,7 +37,7 @@ TEST_CASE("shapes can be copied, compared and resized") {
 }
 
 TEST_CASE("more than eight dimensions throw") {
-  const Shape most = counted(8);
+  const Shape most = counting_shape(8);
   const Tensor x = ones({1, 1, 1, 1, 1, 1, 1, 1});
   const std::vector<int64_t> nine(9, 1);
   const std::string text = "a shape of 9 dimensions; a tensor has at most 8";
@@ -88,7 +88,7 @@ TEST_CASE("row-major strides") {
   CHECK(contiguous_strides({5}) == Strides{1});
   CHECK(contiguous_strides({2, 3, 4}) == Strides{12, 4, 1});
   CHECK(contiguous_strides({2, 0, 4}) == Strides{4, 4, 1});
-  CHECK(contiguous_strides(counted(7)) == Strides{5040, 2520, 840, 210, 42, 7, 1});
+  CHECK(contiguous_strides(counting_shape(7)) == Strides{5040, 2520, 840, 210, 42, 7, 1});
 }
 
 TEST_CASE("broadcasting") {

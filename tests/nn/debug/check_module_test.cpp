@@ -12,27 +12,27 @@ Tensor input() {
 
 // Base class of broken layers; the correct layer computes x * weight.
 template <class Self>
-struct Scale : Layer<Self> {
+struct Weighted : Layer<Self> {
   void visit(Visitor& v) override { v("weight", weight); }
   Parameter weight = from_vector<float>({0.5F, -2, 3}, {3});
 };
 
 // A layer whose forward is f(layer, x).
 template <class F>
-struct With : Scale<With<F>> {
+struct With : Weighted<With<F>> {
   explicit With(F f) : f(f) {}
   Tensor forward(const Tensor& x) const { return f(*this, x); }
   F f;
 };
 
-struct Sound : Scale<Sound> {
+struct Sound : Weighted<Sound> {
   Tensor forward(const Tensor& x) const { return x * weight; }
 };
-struct Forgets : Scale<Forgets> {  // visit does not name a member
+struct Forgets : Weighted<Forgets> {  // visit does not name a member
   Tensor forward(const Tensor& x) const { return x * weight + bias; }
   Parameter bias = ones({3});
 };
-struct Twice : Scale<Twice> {  // gives two members the same name
+struct Twice : Weighted<Twice> {  // gives two members the same name
   Tensor forward(const Tensor& x) const { return x * weight + bias; }
   void visit(Visitor& v) override {
     v("weight", weight);
@@ -40,7 +40,7 @@ struct Twice : Scale<Twice> {  // gives two members the same name
   }
   Parameter bias = ones({3});
 };
-struct ReadsMemory : Scale<ReadsMemory> {  // reads strided memory as if it were contiguous
+struct ReadsMemory : Weighted<ReadsMemory> {  // reads strided memory as if it were contiguous
   Tensor forward(const Tensor& x) const {
     static const auto copy = function(
         "copy",
@@ -57,7 +57,7 @@ struct ReadsMemory : Scale<ReadsMemory> {  // reads strided memory as if it were
     return copy(x) * weight;
   }
 };
-struct Remembers : Scale<Remembers> {  // keeps state from call to call
+struct Remembers : Weighted<Remembers> {  // keeps state from call to call
   Tensor forward(const Tensor& x) const { return x * weight + static_cast<double>(++calls); }
   mutable int calls = 0;
 };
@@ -66,7 +66,7 @@ struct Shares : Layer<Shares> {  // copies share the parameter
   void visit(Visitor& v) override { v("inner", inner); }
   std::shared_ptr<Sound> inner = std::make_shared<Sound>();
 };
-struct Leaks : Scale<Leaks> {
+struct Leaks : Weighted<Leaks> {
   explicit Leaks(bool in_training) : in_training(in_training) {}
   Tensor forward(const Tensor& x) const {
     const Tensor y = x * weight;
@@ -76,7 +76,7 @@ struct Leaks : Scale<Leaks> {
   bool in_training;
   std::shared_ptr<Tensors> kept = std::make_shared<Tensors>();
 };
-struct Stale : Scale<Stale> {  // computes once from its weight and keeps it
+struct Stale : Weighted<Stale> {  // computes once from its weight and keeps it
   Tensor forward(const Tensor& x) const {
     if (this->training() || grad_enabled()) return x * weight * 2;
     if (!doubled.defined() || doubled.dtype() != x.dtype()) doubled = weight.detach() * 2;
@@ -84,7 +84,7 @@ struct Stale : Scale<Stale> {  // computes once from its weight and keeps it
   }
   mutable Tensor doubled;
 };
-struct Volatile : Scale<Volatile> {  // uses a buffer that is not saved
+struct Volatile : Weighted<Volatile> {  // uses a buffer that is not saved
   Tensor forward(const Tensor& x) const { return x * weight + shift; }
   void visit(Visitor& v) override {
     v("weight", weight);
@@ -93,25 +93,25 @@ struct Volatile : Scale<Volatile> {  // uses a buffer that is not saved
   Buffer shift = ones({3});
 };
 
-struct KeepsMask : Scale<KeepsMask> {  // uses the mask of the first input for all later ones
+struct KeepsMask : Weighted<KeepsMask> {  // uses the mask of the first input for all later ones
   Tensor forward(const Tensor& x) const {
     if (!mask.defined() || mask.shape() != x.shape()) mask = (x > 0).detach();
     return where(mask, x * weight, 0);
   }
   mutable Tensor mask;
 };
-struct Counts : Scale<Counts> {  // counts its calls in train()
+struct Counts : Weighted<Counts> {  // counts its calls in train()
   Tensor forward(const Tensor& x) { return x * weight * (1 + 0.1 * (calls += this->training())); }
   int calls = 0;
 };
-struct CopiedRandom : Scale<CopiedRandom> {  // draws from a generator of its own
+struct CopiedRandom : Weighted<CopiedRandom> {  // draws from a generator of its own
   Tensor forward(const Tensor& x) const {
     return this->training() ? x * weight * rand({1}, x.dtype(), &generator) : x * weight;
   }
   mutable Generator generator{1};
 };
 template <class Self>
-struct Running : Scale<Self> {
+struct Running : Weighted<Self> {
   void visit(Visitor& v) override {
     v("weight", this->weight);
     v("running", running);
@@ -138,7 +138,7 @@ struct BatchNorm : Running<BatchNorm> {  // stores the variance of one row, 0 / 
   }
   int64_t least = 0;
 };
-struct Hidden : Scale<Hidden> {  // random state that no file holds
+struct Hidden : Weighted<Hidden> {  // random state that no file holds
   Hidden() : Hidden(3) {}
   explicit Hidden(int64_t n) {
     for (int64_t i = 0; i < n; ++i) noise.push_back(static_cast<float>(rand({1}).item()));

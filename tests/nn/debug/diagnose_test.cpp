@@ -37,7 +37,7 @@ struct Line2 : Layer<Self> {
   }
   Parameter weight = randn({2, 3}), bias = zeros({3});
 };
-struct Forgets : Line2<Forgets> {
+struct Unvisited : Line2<Unvisited> {
   Tensor forward(const Tensor& x) const { return matmul(x, weight) + bias + more; }
   Parameter more = zeros({3});
 };
@@ -241,7 +241,7 @@ TEST_CASE("diagnose finds the fault of a broken training") {
     only(diagnose(model, half, loss), "optimizer", "3.weight [3, 16] is not held by Adam");
   }
   SUBCASE("a member that visit does not name, and a layer created in forward") {
-    unreached(Forgets(), "not named: a leaf of shape [3]");
+    unreached(Unvisited(), "not named: a leaf of shape [3]");
     unreached(MakesAnew(), "not named: a leaf of shape [3, 3]");
   }
   SUBCASE("detached or frozen parameters") {

@@ -20,16 +20,16 @@ static void check_close(const Values& got, const Values& want) {
 }
 
 template <class Kind, class... Args>
-static auto make(const Args&... args) {
+static auto schedule(const Args&... args) {
   return [=](Optimizer& optimizer) { return std::make_unique<Kind>(optimizer, args...); };
 }
 
 TEST_CASE("schedules: rates by hand, for schedules without reference cases") {
-  check_close(rates(5, make<MultiStepLR>(std::vector<int64_t>{1, 3}, 0.5)), {1, 0.5, 0.5, 0.25, 0.25});
-  check_close(rates(5, make<CosineAnnealingLR>(4, 0.2)),
+  check_close(rates(5, schedule<MultiStepLR>(std::vector<int64_t>{1, 3}, 0.5)), {1, 0.5, 0.5, 0.25, 0.25});
+  check_close(rates(5, schedule<CosineAnnealingLR>(4, 0.2)),
               {1, 0.6 + 0.4 * std::numbers::sqrt2 / 2, 0.6, 0.6 - 0.4 * std::numbers::sqrt2 / 2, 0.2});
-  check_close(rates(6, make<WarmupLR>(4)), {0.25, 0.5, 0.75, 1, 1, 1});
-  const auto noam = rates(8, make<NoamLR>(16, 4));
+  check_close(rates(6, schedule<WarmupLR>(4)), {0.25, 0.5, 0.75, 1, 1, 1});
+  const auto noam = rates(8, schedule<NoamLR>(16, 4));
   check_close(noam, {1 / 32.0, 2 / 32.0, 3 / 32.0, 4 / 32.0, 0.25 / std::sqrt(5.0), 0.25 / std::sqrt(6.0),
                      0.25 / std::sqrt(7.0), 0.25 / std::sqrt(8.0)});
 }

@@ -6,9 +6,9 @@ namespace {
 
 // A language model with random log-probabilities of the next token for each sentence and prefix. Tokens are
 // numbers below `tokens`; 2 is <eos>. The decoder's state is the prefix of each row.
-class Model {
+class RandomModel {
  public:
-  Model(uint64_t seed, int64_t tokens) : seed_(seed), tokens_(tokens) {}
+  RandomModel(uint64_t seed, int64_t tokens) : seed_(seed), tokens_(tokens) {}
 
   Tensor next(const Ids& prefix) const {  // a prefix begins with the index of the sentence
     uint64_t at = 17;
@@ -76,7 +76,7 @@ TEST_CASE("beam_search: with room for all prefixes it finds the best sentence") 
   for (uint64_t seed = 0; seed < 40; ++seed)
     for (const double alpha : {0.0, 0.6, 1.0, 2.0}) {
       CAPTURE(seed);
-      Model model(seed, 4);
+      RandomModel model(seed, 4);
       const auto found = beam_search(model.decoder(), 2, {.max_length = 4, .width = 256, .alpha = alpha});
       for (int64_t sentence = 0; sentence < 2; ++sentence) {
         std::vector<Hypothesis> every;
@@ -98,7 +98,7 @@ TEST_CASE("beam_search: with room for all prefixes it finds the best sentence") 
 TEST_CASE("greedy_search: the most probable token at every step; batches equal single sentences") {
   int64_t ends = 0, cuts = 0;
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    Model model(seed, 7);
+    RandomModel model(seed, 7);
     const std::vector<Ids> found = greedy_search(model.decoder(), 5, 12);
     for (int64_t sentence = 0; sentence < 5; ++sentence) {
       Ids prefix{sentence};
@@ -120,12 +120,12 @@ TEST_CASE("greedy_search: the most probable token at every step; batches equal s
 
 TEST_CASE("beam_search: a sentence has the same result in a batch and alone; no more rows than beams") {
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    Model model(seed, 6);
+    RandomModel model(seed, 6);
     const SearchOptions options{.max_length = 8, .width = 3};
     const auto found = beam_search(model.decoder(), 4, options);
     CHECK(model.most_rows <= 12);
     for (int64_t sentence = 0; sentence < 4; ++sentence) {
-      Model one(seed, 6);
+      RandomModel one(seed, 6);
       const DecodeStep step = one.decoder();
       const auto alone = beam_search(
           [&, first = true](const Tensor& tokens, const Tensor& parents) mutable {

@@ -6,10 +6,10 @@
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
-const Tokens zh = {"我", "爱", "中国"}, en = {"I", "love", "China"};
+const Tokens chinese = {"我", "爱", "中国"}, english = {"I", "love", "China"};
 
 static AttentionMap translation() {
-  return AttentionMap(tensor({{1, 0, 0}, {0.25, 0.5, 0.25}, {0, 0, 1}}), en, zh);
+  return AttentionMap(tensor({{1, 0, 0}, {0.25, 0.5, 0.25}, {0, 0, 1}}), english, chinese);
 }
 
 TEST_CASE("attention_text: a plain table, with keys on columns and queries on rows") {
@@ -29,7 +29,7 @@ TEST_CASE("attention_text: a plain table, with keys on columns and queries on ro
 // covers: C-003-18
 TEST_CASE("attention_line: in color the current word is red and the others are shaded by weight") {
   // One sentence: the current word is one of the others.
-  const AttentionMap own(tensor({{1, 0, 0}, {0.25, 0.5, 0.25}, {0, 1, 0}}), zh, zh);
+  const AttentionMap own(tensor({{1, 0, 0}, {0.25, 0.5, 0.25}, {0, 1, 0}}), chinese, chinese);
   CHECK(attention_line(own, 1, TextStyle::coloured) ==
         "\033[38;5;16;48;5;189m 我 \033[0m"
         "\033[1;38;5;160;48;5;153m 爱 \033[0m"

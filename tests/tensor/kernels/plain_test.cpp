@@ -2,7 +2,7 @@
 
 #include "tests/support/references.h"
 
-using namespace heed::kernel;
+namespace plain = heed::kernel::plain;
 
 // The fast kernels are tested against the plain loops, which are tested here against numbers found by hand.
 
@@ -21,19 +21,20 @@ TEST_CASE("plain softmax and norm") {
   CHECK(distance({plain::softmax(x, 1, false), plain::softmax(x, 1, true)},
                  {tensor({{0.25, 0.75}, {kNaN, kNaN}}), tensor({{0.25, 0.75}, {0, 0}})}) < 1e-6);
   CHECK(distance({plain::log_softmax(tensor({1000, 1000}), 0)}, {full({2}, -std::log(2))}) < 1e-6);
-  const NormResult y = plain::norm(Centre::mean, tensor({1, 3}), 2, tensor({2, 2}), tensor({0, 1}), 0);
+  const kernel::NormResult y =
+      plain::norm(kernel::Centre::mean, tensor({1, 3}), 2, tensor({2, 2}), tensor({0, 1}), 0);
   CHECK(distance({y.y, y.mean, y.scale}, {tensor({-2, 3}), tensor({2}), tensor({1})}) == 0);
-  CHECK(values(plain::norm(Centre::zero, tensor({3, 3}), 2, {}, {}, 0).y) == Values{1, 1});
+  CHECK(values(plain::norm(kernel::Centre::zero, tensor({3, 3}), 2, {}, {}, 0).y) == Values{1, 1});
 }
 
 TEST_CASE("plain attention: equal scores give the mean of the values that may be attended to") {
   const Tensor q = ones({2, 2}, float64), k = ones({3, 2}, float64), v = tensor({{3}, {5}, {10}}, float64);
-  const AttentionRule causal{1, {}, {}, 0};
+  const kernel::AttentionRule causal{1, {}, {}, 0};
   const kernel::AttentionResult y = plain::attention(q, k, v, causal);
   CHECK(distance({y.y, y.log_totals},
                  {tensor({{3}, {4}}, float64), tensor({{2, 2 + std::log(2)}}, float64)}) < 1e-12);
   // dv_j = sum_i p_ij g_i, ds_ij = p_ij (v_j - y_i), dq_i = sum_j ds_ij k_j = 0, dk_j = sum_i ds_ij q_i
-  const AttentionGradients d = plain::attention_backward(ones({2, 1}, float64), q, k, v, causal, y);
+  const kernel::AttentionGradients d = plain::attention_backward(ones({2, 1}, float64), q, k, v, causal, y);
   CHECK(
       distance({d.q, d.k, d.v}, {zeros({2, 2}, float64), tensor({{-0.5, -0.5}, {0.5, 0.5}, {0, 0}}, float64),
                                  tensor({{1.5}, {0.5}, {0}}, float64)}) < 1e-12);
@@ -43,7 +44,7 @@ TEST_CASE("plain recurrence: steps, in order and in reverse, until a sequence en
   // h' = relu(x + 2 h + 1)
   const Tensor x = tensor({{{1}, {1}}, {{-9}, {3}}}), lengths = tensor({2, 1}, int64);
   const auto states = [&](bool reverse) {
-    const RecurrentRule rule{Recurrence::rnn_relu, reverse, lengths};
+    const kernel::RecurrentRule rule{Recurrence::rnn_relu, reverse, lengths};
     return values(plain::recurrent_forward(rule, x, {}, tensor({{2}}), tensor({1}), false).y);
   };
   CHECK(states(false) == Values{2, 2, 0, 2});

@@ -17,14 +17,14 @@ constexpr float kUntouched = 12345;
 
 // A matrix in its own memory, surrounded by other numbers.
 template <class T>
-struct Operand {
+struct Factor {
   std::vector<T> memory;
   int64_t first, row_step, col_step;
 
   // Layouts: dense rows, rows with gaps, dense columns, columns with gaps, every third number, reversed, one
   // repeated row.
   static constexpr int64_t kLayouts = 7;
-  Operand(int64_t rows, int64_t columns, int64_t layout, Generator& generator) {
+  Factor(int64_t rows, int64_t columns, int64_t layout, Generator& generator) {
     const std::pair<int64_t, int64_t> steps[kLayouts] = {{columns, 1},  {columns + 5, 1},     {1, rows},
                                                          {1, rows + 3}, {3 * columns + 1, 3}, {-columns, -1},
                                                          {0, 1}};
@@ -59,9 +59,8 @@ std::vector<T> by_definition(int64_t n, int64_t m, int64_t k, T alpha, Matrix<co
 template <class T>
 void compare(int64_t n, int64_t m, int64_t k, Generator& generator) {
   const auto layout = [&](int64_t count) { return generator.integer(0, count); };
-  Operand<T> a(n, k, layout(Operand<T>::kLayouts), generator),
-      b(k, m, layout(Operand<T>::kLayouts), generator);
-  Operand<T> y(n, m, layout(2), generator), start(n, m, layout(2) == 0 ? 6 : layout(2), generator);
+  Factor<T> a(n, k, layout(Factor<T>::kLayouts), generator), b(k, m, layout(Factor<T>::kLayouts), generator);
+  Factor<T> y(n, m, layout(2), generator), start(n, m, layout(2) == 0 ? 6 : layout(2), generator);
   const T alpha = layout(2) == 0 ? T(1) : T(0.3);
   const int64_t kind = layout(3);
   const Matrix<const T> from = kind == 0 ? Matrix<T>{} : kind == 1 ? start.matrix() : y.matrix();
@@ -100,7 +99,7 @@ TEST_CASE_TEMPLATE("gemm: a single row or column has the same bits as in the who
     for (const int64_t m : {3, 16, 40, 600})
       for (const int64_t k : {1, 30, 300})
         for (const int64_t layout : {0, 2}) {
-          Operand<T> a(n, k, layout, generator), b(k, m, layout, generator);
+          Factor<T> a(n, k, layout, generator), b(k, m, layout, generator);
           std::vector<T> all(static_cast<size_t>(n * m)),
               one(static_cast<size_t>(std::max(n, m)), kUntouched);
           kernel::gemm<T>(n, m, k, 1, a.matrix(), b.matrix(), {}, {all.data(), m, 1});
@@ -117,7 +116,7 @@ TEST_CASE_TEMPLATE("gemm: infinities and NaN stay in their row and column", T, f
   constexpr int64_t n = 30, m = 45, k = 20;
   for (const T odd : {T(INFINITY), T(NAN)}) {
     Generator generator(4);
-    Operand<T> a(n, k, 0, generator), b(k, m, 2, generator);
+    Factor<T> a(n, k, 0, generator), b(k, m, 2, generator);
     *a.matrix().at(7, 3) = odd;
     std::vector<T> y(n * m);
     kernel::gemm<T>(n, m, k, 1, a.matrix(), b.matrix(), {}, {y.data(), m, 1});
@@ -129,7 +128,7 @@ TEST_CASE_TEMPLATE("dots: several dot products have the same bits as each alone"
   Generator generator(5);
   for (const int64_t k : {0, 1, 7, 49, 300})
     for (const int64_t step : {1, 3}) {
-      Operand<T> a(kernel::kDots, 3 * k + 1, 0, generator), b(kernel::kDots, 3 * k + 1, 0, generator);
+      Factor<T> a(kernel::kDots, 3 * k + 1, 0, generator), b(kernel::kDots, 3 * k + 1, 0, generator);
       kernel::Starts<T> left, right;
       for (size_t i = 0; i < left.size(); ++i) {
         left[i] = a.matrix().at(static_cast<int64_t>(i), 0);
