@@ -42,16 +42,17 @@ struct Factor {
 template <class T>
 std::vector<T> by_definition(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
                              Matrix<const T> start) {
+  const bool fuses = kernel::gemm_fuses();
   std::vector<T> sums;
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < m; ++j) {
-      T sum = start.data ? *start.at(i, j) : 0;
-      for (int64_t p = 0; p < k; ++p) {
-        const T factor = *a.at(i, p), other = alpha * *b.at(p, j);
-        sum = kernel::gemm_fuses() ? std::fma(factor, other, sum) : factor * other + sum;
-      }
-      sums.push_back(sum);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < m; ++j) sums.push_back(start.data ? *start.at(i, j) : 0);
+    T* const row = sums.data() + i * m;
+    for (int64_t p = 0; p < k; ++p) {
+      const T factor = *a.at(i, p), *other = b.at(p, 0);
+      for (int64_t j = 0; j < m; ++j, other += b.col_step)
+        row[j] = fuses ? std::fma(factor, alpha * *other, row[j]) : factor * (alpha * *other) + row[j];
     }
+  }
   return sums;
 }
 
