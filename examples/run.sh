@@ -5,14 +5,23 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
-# The programs but those given, each with the first line of its source. A source with a header of its own is shared by
-# the programs.
+# The sources of programs of this name, or of all: those without a header of their own, which parts of programs have.
+sources() {
+  local file
+  for file in "$root"/examples/*/${1:-*}.cpp; do
+    [ ! -f "$file" ] || [ -f "${file%.cpp}.h" ] || echo "$file"
+  done
+}
+
+# What the first line of a program's source says.
+about() { sed -n '1s|^// ||p' "$1"; }
+
+# The programs except those given.
 list() {
   local file name
-  for file in "$root"/examples/*.cpp; do
+  sources | while read -r file; do
     name=$(basename "$file" .cpp)
-    [ -f "${file%.cpp}.h" ] || [[ " $* " == *" $name "* ]] ||
-      printf '  %-20s%s\n' "$name" "$(sed -n '1s|^// ||p' "$file")"
+    [[ " $* " == *" $name "* ]] || printf '  %-20s%s\n' "$name" "$(about "$file")"
   done
 }
 
@@ -32,7 +41,7 @@ elif [[ $1 != -* ]]; then
   shift
 fi
 for program in "${programs[@]}"; do
-  if [ ! -f "$root/examples/$program.cpp" ] || [ -f "$root/examples/$program.h" ]; then
+  if [[ ! $program =~ ^[a-z0-9_]+$ ]] || [ -z "$(sources "$program")" ]; then
     echo "run.sh: there is no example $program; there are:" >&2
     list >&2
     printf '  %-20s%s\n' api 'The pages of the API: every public name with formula, shapes and errors.' >&2
@@ -63,7 +72,7 @@ fi
 start=$(mktemp)
 trap 'rm -f "$start"' EXIT
 for program in "${programs[@]}"; do
-  printf '\n%s: %s\n\n' "$program" "$(sed -n '1s|^// ||p' "$root/examples/$program.cpp")"
+  printf '\n%s: %s\n\n' "$program" "$(about "$(sources "$program")")"
   run "$program"
 done
 printf '\nThere is more; %s NAME runs it, and NAME --help says what it can do:\n' "$0"

@@ -23,7 +23,7 @@ std::vector<Shown> commands_of(const std::string& readme) {
     if (!std::regex_match(line, found, row)) continue;
     const std::string command = found[1], rest = found[2], program = command.substr(0, command.find(' '));
     if (!std::filesystem::exists(std::string(HEED_BINARY_DIR) + "/examples/" + program)) continue;
-    if (command == "guide") continue;  // tests/examples/guide_test.cpp runs it, which takes long
+    if (command == "guide") continue;  // tests/examples/guide/guide_test.cpp runs it, which takes long
     auto shown = std::ranges::find(all, command, &Shown::command);
     if (shown == all.end()) shown = all.insert(shown, {command, {}, {}});
     for (std::sregex_iterator it(rest.begin(), rest.end(), phrase), end; it != end; ++it)
@@ -145,7 +145,7 @@ TEST_CASE("README: its PyTorch and heed rows equal the guide's") {
   CHECK(check_same_rows("| `x @ y` | `matmul(x, y)` |", guide) == Findings{});
   CHECK(check_same_rows("| `x @ y` | `x * y` |", guide).size() == 1);
   CHECK(contains(readme, "| PyTorch | heed |\n|---|---|\n| `torch.tensor"));
-  require_none(check_same_rows(readme, read_file(source + "/examples/guide/en/6_autograd.md")));
+  require_none(check_same_rows(readme, read_file(source + "/examples/guide/en/8_autograd.md")));
 }
 
 TEST_CASE("README: every command succeeds, prints and plots what its row promises" *

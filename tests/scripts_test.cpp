@@ -20,7 +20,9 @@ void make_project(const fs::path& home) {
   for (const std::string file : {".ci", "CMakePresets.json"})
     fs::copy(fs::path(HEED_SOURCE_DIR) / file, home / file, fs::copy_options::recursive);
   write(home / ".ci/setup.sh", "#!/bin/sh\n");  // installs nothing
-  write(home / "examples/kernel_regression.cpp", "// A program.\n");
+  for (const std::string name : {"kernel_regression", "translate"})
+    fs::create_directories(home / "examples" / name);
+  write(home / "examples/kernel_regression/kernel_regression.cpp", "// A program.\n");
   write(home / "CMakeLists.txt", R"(
     cmake_minimum_required(VERSION 3.25)
     project(small NONE)
@@ -122,7 +124,7 @@ Size not_public(int64_t n);
   const Run unknown = run_shell("cd '" + home.string() + "' && ./examples/run.sh nonsense");
   CHECK(unknown.code == 2);
   CHECK(contains(unknown.err, "\n  api "));
-  write(home / "examples/translate.cpp", "// A program.\n");
+  write(home / "examples/translate/translate.cpp", "// A program.\n");
   for (const std::string name : {"kernel_regression", "translate"})
     fs::create_directories(home / "out" / name);
   const Run plain = run_shell("cd '" + home.string() + "' && ./examples/run.sh");

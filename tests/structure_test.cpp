@@ -343,8 +343,8 @@ TEST_CASE("a source without a test is detected") {
   CHECK(only_says(now(), "tests/nn/layers/planted_test.cpp"));
   copy.append("tests/nn/layers/planted_test.cpp", "TEST_CASE(\"planted\") {}\n");
   require_none(now());
-  copy.append("examples/planted.cpp", "int main() {}\n");
-  CHECK(only_says(now(), "tests/examples/planted_test.cpp"));
+  copy.append("examples/planted/planted.cpp", "int main() {}\n");
+  CHECK(only_says(now(), "tests/examples/planted/planted_test.cpp"));
 }
 
 TEST_CASE("every op has a row in the table of op tests, and every row an op") {

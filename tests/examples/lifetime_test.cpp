@@ -1,6 +1,6 @@
 // References to members cannot dangle: members of temporaries return values, or cannot be called.
 
-#include "examples/translation.h"
+#include "examples/translate/translation.h"
 
 #include "nn/attention/multi_head.h"
 #include "nn/layers/sequential.h"

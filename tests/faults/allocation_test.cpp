@@ -2,8 +2,8 @@
 // bad_alloc or an Error, with all values as before it or as after it, without leaks, and the library must
 // keep working.
 
-#include "examples/corpus.h"
-#include "examples/csv.h"
+#include "examples/shared/csv.h"
+#include "examples/translate/corpus.h"
 #include "nn/files/checkpoint.h"
 #include "nn/files/npy.h"
 #include "nn/files/safetensors.h"

@@ -64,8 +64,8 @@ trainings() {
   echo "$killed kills of a training of $program with $threads threads: the same weights, optimizer and log as without kills"
 }
 
-head -n 400 examples/data/cmudict_g2p/train.tsv >"$folder/train.tsv"
-head -n 50 examples/data/cmudict_g2p/dev.tsv >"$folder/dev.tsv"
+head -n 400 examples/g2p/cmudict/train.tsv >"$folder/train.tsv"
+head -n 50 examples/g2p/cmudict/dev.tsv >"$folder/dev.tsv"
 head -n 1000 README.md >"$folder/text"
 
 failed=0

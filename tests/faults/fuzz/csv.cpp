@@ -1,7 +1,7 @@
 // Any table is read or throws, for any columns. If no row was skipped, reading without skipping must give the
 // same.
 
-#include "examples/csv.h"
+#include "examples/shared/csv.h"
 
 #include <cmath>
 

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "examples/shared/program.h"
+
+/// The examples of attention_by_hand in which it matters who stands where.
+namespace program {
+
+/// Who may attend to whom, and what becomes of a query that may attend to nothing.
+void masks(Program& self);
+/// Sinusoidal, learned and rotary positions.
+void positions(Program& self);
+/// One word in two sentences.
+void context(Program& self);
+
+}  // namespace program

@@ -1,0 +1,382 @@
+#include "examples/shared/program.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <new>
+#include <nlohmann/json.hpp>
+
+#include "autograd/ops/shape.h"
+#include "tensor/error.h"
+#include "tensor/parallel.h"
+#include "tensor/version.h"
+
+namespace program {
+
+namespace fs = std::filesystem;
+
+struct Program::Options {
+  CLI::App app;
+  nlohmann::ordered_json results = nlohmann::ordered_json::object();
+};
+
+Program::Program(std::string name, const std::string& description)
+    : name_(std::move(name)), options_(std::make_unique<Options>()) {
+  CLI::App& app = options_->app;
+  app.name(name_);
+  app.description(description);
+  app.add_flag("--version", version_, "Print the version, the flavour of OpenBLAS, the number of threads");
+  const auto whole = [](const std::string& text) {
+    uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool right = error == std::errc() && end == text.data() + text.size();
+    return std::string(right ? "" : "a seed is a whole number from 0 to 2^64 - 1, not " + text);
+  };
+  app.add_option("--seed", seed, "Seed of all random numbers")
+      ->capture_default_str()
+      ->check(CLI::Validator(whole, ""));
+  values_["--seed"] = [this] { return std::to_string(seed); };
+  app.add_option("--threads", threads_,
+                 "Threads to compute with (default: what the program says, else one for each core)")
+      ->check(CLI::Range(1, 1024));
+  option("--out", out, "Folder for pictures and tables, made if it is not there");
+  option("--json", json_, "File for the results as JSON; - is standard output, and then nothing else");
+}
+
+Program::~Program() = default;
+
+void Program::option(const std::string& name, std::string& value, const std::string& help) {
+  const auto not_empty = [](const std::string& text) {
+    return std::string(text.empty() ? "an empty text names nothing" : "");
+  };
+  options_->app.add_option(name, value, help)->check(CLI::Validator(not_empty, ""));
+  texts_.emplace_back(name, &value);
+  values_[name] = [&value] { return value; };
+}
+void Program::option(const std::string& name, int64_t& value, const std::string& help) {
+  options_->app.add_option(name, value, help)->capture_default_str();
+  values_[name] = [&value] { return std::to_string(value); };
+}
+void Program::option(const std::string& name, double& value, const std::string& help) {
+  options_->app.add_option(name, value, help)->capture_default_str();
+  values_[name] = [&value] { return heed::to_string(value); };
+}
+void Program::option(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  options_->app.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
+  lists_.emplace_back(name, &values);
+}
+void Program::choice(const std::string& name, std::string& value, const std::vector<std::string>& names,
+                     const std::string& help) {
+  options_->app.add_option(name, value, help)->capture_default_str()->check(CLI::IsMember(names));
+  values_[name] = [&value] { return value; };
+}
+void Program::flag(const std::string& name, bool& value, const std::string& help) {
+  options_->app.add_flag(name, value, help);
+}
+
+void Program::arguments(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  options_->app.add_option(name, values, help);
+  lists_.emplace_back(name, &values);
+}
+
+bool Program::given(const std::string& name) const { return options_->app.count(name) > 0; }
+void Program::refuse(const std::vector<std::string>& names, const std::string& why) const {
+  for (const std::string& name : names) heed::check(!given(name), name, " ", why);
+}
+void Program::only(const std::string& asked, const std::vector<std::string>& users,
+                   const std::vector<std::string>& names) const {
+  if (std::ranges::find(users, asked) == users.end())
+    refuse(names, "is for " + heed::detail::listed(users) + "; not for " + asked);
+}
+
+namespace {
+
+// Better to know before the work than after it that its result cannot be kept. Writes nothing.
+void check_place(const fs::path& path, bool folder) {
+  fs::path there = fs::absolute(path);
+  if (!folder && fs::exists(there)) {
+    heed::check(!fs::is_directory(there) && access(there.c_str(), W_OK) == 0, path.string(),
+                ": cannot be written; is it a file, and may you write it?");
+    return;
+  }
+  if (!folder) there = there.parent_path();
+  while (folder && !fs::exists(there) && there.has_relative_path()) there = there.parent_path();
+  heed::check(fs::is_directory(there) && access(there.c_str(), W_OK) == 0, path.string(),
+              ": cannot be written; ", there.string(),
+              fs::is_directory(there) ? " is not yours to write to" : " is no folder");
+}
+
+}  // namespace
+
+void Program::spare_inputs(const std::string& path) const {
+  std::error_code none;  // there is no such file: nothing to spare
+  const auto spare = [&](const std::string& name, const std::string& input) {
+    heed::check(!fs::equivalent(path, input, none), path, ": is the file of ", name,
+                " and would be overwritten; choose another");
+  };
+  for (const auto& [name, value] : texts_)
+    if (value != &json_ && value != &out) spare(name, *value);
+  for (const auto& [name, values] : lists_)
+    for (const std::string& value : *values) spare(name, value);
+}
+
+int Program::run(int argc, char** argv, const std::function<void()>& body) {
+  try {
+    options_->app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool asked_for_help = options_->app.exit(error) == 0;
+    if (asked_for_help && std::cout.flush()) return 0;
+    if (asked_for_help) std::cerr << name_ << ": standard output cannot be written\n";
+    return 2;
+  }
+  try {
+    if (threads_ == 0 && !std::getenv("OMP_NUM_THREADS")) threads_ = default_threads;
+    if (threads_ > 0) heed::set_num_threads(static_cast<int>(threads_));
+    if (version_) {
+      std::cout << name_ << ", " << heed::version_text() << "\n";
+    } else {
+      for (const auto& check : checks_) check();
+      if (draws() && !reads_) check_place(out, true);
+      if (!json_.empty() && json_ != "-") {
+        check_place(json_, false);
+        spare_inputs(json_);
+      }
+      body();
+      finish();
+    }
+    heed::check(bool(std::cout.flush()), "standard output cannot be written");
+    return failed_ ? 2 : 0;
+  } catch (const Stopped& stopped) {
+    std::cerr << name_ << ": stopped after step " << stopped.step
+              << (stopped.signal == 0        ? ""
+                  : stopped.signal == SIGINT ? " by SIGINT"
+                                             : " by SIGTERM")
+              << (stopped.checkpoint.empty()
+                      ? "; nothing is kept without --out"
+                      : "; " + stopped.checkpoint + " has all of it, and --resume goes on")
+              << "\n";
+    return stopped.signal == 0 ? 0 : 128 + stopped.signal;
+  } catch (const std::bad_alloc&) {
+    std::cerr << name_ << ": there is not enough memory for this\n";
+  } catch (const std::exception& error) {
+    std::cerr << name_ << ": " << error.what() << "\n";
+  }
+  return 2;
+}
+
+void Program::finish() {
+  const std::string json = options_->results.dump(2) + "\n";
+  if (json_ == "-")
+    std::cout << json;
+  else if (!json_.empty())
+    write_file(json_, json);
+  if (!pictures_.empty()) text() << "\n";
+  if (pictures_.empty() && given("--out") && !gnuplot_missing_ && pictures_expected_ && !reads_)
+    text() << "\nThere are no pictures of this.\n";
+  for (const std::string& picture : pictures_) text() << picture << "\n";
+}
+
+std::ostream& Program::text() { return json_ == "-" ? std::cerr : std::cout; }
+
+bool Program::terminal() const { return isatty(json_ == "-" ? STDERR_FILENO : STDOUT_FILENO); }
+
+bool Program::colour() {
+  const char* no = std::getenv("NO_COLOR");
+  return (!no || !*no) && terminal();
+}
+
+namespace {
+
+template <class Value>
+void put(nlohmann::ordered_json& results, const std::string& name, const Value& value) {
+  std::string pointer = "/" + name;
+  std::replace(pointer.begin(), pointer.end(), '.', '/');
+  results[nlohmann::ordered_json::json_pointer(pointer)] = value;
+}
+
+nlohmann::ordered_json nested(const heed::Tensor& x) {
+  if (x.dim() == 0 && x.dtype() == heed::int64) return x.item<int64_t>();
+  if (x.dim() == 0) return x.item();
+  auto list = nlohmann::ordered_json::array();
+  for (int64_t i = 0; i < x.size(0); ++i) list.push_back(nested(heed::select(x, 0, i)));
+  return list;
+}
+
+}  // namespace
+
+void Program::result(const std::string& name, double value) { put(options_->results, below + name, value); }
+void Program::result(const std::string& name, int64_t value) { put(options_->results, below + name, value); }
+void Program::result(const std::string& name, const std::string& value) {
+  put(options_->results, below + name, value);
+}
+
+void Program::result(const std::string& name, const std::vector<std::string>& values) {
+  put(options_->results, below + name, values);
+}
+void Program::result(const std::string& name, const heed::Tensor& values) {
+  put(options_->results, below + name, nested(values.detach()));
+}
+
+void Program::write(const std::string& file, const std::string& contents) {
+  std::error_code error;
+  fs::create_directories(out, error);
+  heed::check(fs::is_directory(out), out, ": cannot be made: ", error.message());
+  spare_inputs((fs::path(out) / file).string());
+  write_file((fs::path(out) / file).string(), contents);
+}
+
+void Program::remove(const std::string& file) {
+  std::error_code ignored;
+  fs::remove(fs::path(out) / file, ignored);
+}
+
+void Program::write_picture(const std::string& file, const std::string& contents) {
+  write(file, contents);
+  pictures_.push_back((fs::path(out) / file).string());
+}
+
+bool run_tool(const std::string& folder, std::vector<std::string> command) {
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const pid_t child = fork();
+  heed::check(child >= 0, command[0], ": no new process can be started");
+  if (child == 0) {
+    if (chdir(folder.c_str()) != 0) _exit(1);
+    execvp(arguments[0], arguments.data());
+    _exit(127);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return false;
+  heed::check(WIFEXITED(status) && WEXITSTATUS(status) == 0, command[0], " failed on ", folder, "/",
+              command.back(), "; run it there to see why");
+  return true;
+}
+
+namespace {
+
+// The style of all pictures. Colours are Okabe and Ito's, told apart by colour-blind readers too.
+constexpr const char* kStyle = R"(set encoding utf8
+set border 3 linecolor '#555555'
+set tics nomirror textcolor '#333333'
+set grid linecolor '#e6e6e6' linetype 1
+set key noenhanced textcolor '#333333' Left reverse spacing 1.15
+set title font ',15'
+set linetype 1 linecolor '#0072b2'
+set linetype 2 linecolor '#d55e00'
+set linetype 3 linecolor '#009e73'
+set linetype 4 linecolor '#cc79a7'
+set linetype 5 linecolor '#e69f00'
+set linetype 6 linecolor '#56b4e9'
+set linetype 7 linecolor '#000000'
+set linetype cycle 7
+)";
+
+// While it exists, SIGINT and SIGTERM wait; the destructor delivers the last of them.
+class DelayedSignals {
+ public:
+  DelayedSignals() {
+    received = 0;
+    struct sigaction note {};
+    note.sa_handler = [](int signal) { received = signal; };
+    note.sa_flags = SA_RESTART;
+    sigaction(SIGINT, &note, &interrupt_);
+    sigaction(SIGTERM, &note, &terminate_);
+  }
+  ~DelayedSignals() {
+    sigaction(SIGINT, &interrupt_, nullptr);
+    sigaction(SIGTERM, &terminate_, nullptr);
+    if (received != 0) std::raise(received);
+  }
+  DelayedSignals(const DelayedSignals&) = delete;
+  DelayedSignals& operator=(const DelayedSignals&) = delete;
+
+ private:
+  static inline volatile std::sig_atomic_t received = 0;
+  struct sigaction interrupt_ {
+  }, terminate_{};
+};
+
+}  // namespace
+
+void Program::plot(const std::string& file, const std::string& commands) {
+  const std::string picture = file + ".svg", part = picture + ".part";
+  write(file + ".gp",
+        "set terminal svg size 960,600 font 'Helvetica,Arial,sans-serif,13' background '#ffffff'\n"
+        "if (!exists('target')) target = '" +
+            picture + "'\nset output target\n" + kStyle + commands);
+  remove(picture);
+  if (gnuplot_missing_) return;
+  const DelayedSignals delayed;
+  const auto remove_temporaries = [&](Program* self) { self->remove(part), self->remove(file + ".tmp.gp"); };
+  const std::unique_ptr<Program, decltype(remove_temporaries)> cleanup(this, remove_temporaries);
+  write(file + ".tmp.gp", "target = '" + part + "'\nload '" + file + ".gp'\n");
+  const bool drawn = run_tool(out, {"gnuplot", file + ".tmp.gp"});
+  // gnuplot says nothing when the disk is full.
+  std::ifstream stream(fs::path(out) / part);
+  const bool whole = std::string(std::istreambuf_iterator<char>(stream), {}).ends_with("</svg>\n\n");
+  heed::check(!drawn || whole, out, "/", picture, ": cannot be written whole; is the disk full?");
+  gnuplot_missing_ = !drawn;
+  if (!drawn) {
+    text() << "\ngnuplot is not installed, so there are no pictures; the data and the commands to draw them "
+              "are in "
+           << out << " (apt-get install gnuplot-nox, then gnuplot *.gp there)\n";
+    return;
+  }
+  add_picture(part, picture);
+}
+
+void Program::add_picture(const std::string& drawn, const std::string& picture) {
+  const fs::path folder(out);
+  fs::rename(folder / drawn, folder / picture);
+  std::erase(pictures_, (folder / picture).string());  // of one that was drawn before
+  pictures_.push_back((folder / picture).string());
+}
+
+Progress::Progress(std::string what, int64_t steps)
+    : what_(std::move(what)), steps_(steps), terminal_(isatty(STDERR_FILENO)) {}
+
+Progress::~Progress() { clear(); }
+
+void Progress::clear() const {
+  if (visible_ && terminal_) std::cerr << "\r\033[K" << std::flush;
+}
+
+void Progress::skip(int64_t steps) {
+  done_ += steps;
+  skipped_ += steps;
+}
+
+void Progress::step(const std::string& note, int64_t count) {
+  done_ += count;
+  const auto now = Clock::now();
+  const std::chrono::duration<double> wait(terminal_ ? (visible_ ? 0.1 : 1) : 10);
+  if (now - said_ < wait || done_ >= steps_) return;
+  said_ = now;
+  visible_ = true;
+  const double spent = std::chrono::duration<double>(now - start_).count();
+  const double left = spent / static_cast<double>(done_ - skipped_) * static_cast<double>(steps_ - done_);
+  const std::string line = what_ + ": " + std::to_string(100 * done_ / steps_) + " %, " +
+                           (note.empty() ? "" : note + ", ") + "about " +
+                           std::to_string(std::lround(std::ceil(left))) + " s left";
+  if (terminal_)
+    std::cerr << "\r\033[K" << line << std::flush;
+  else
+    std::cerr << line << "\n";
+}
+
+}  // namespace program

@@ -1,0 +1,156 @@
+#include "examples/guide/chapter.h"
+
+#include <set>
+
+#include "tests/support/expect.h"
+#include "tests/support/program.h"
+
+using namespace program;
+namespace fs = std::filesystem;
+
+const char* const kChapter = R"(# 1. A chapter
+
+The width is `=kernel_regression: learned.w`, `code` stays.
+
+## C-000-14 A learned width
+
+$$ f(x) = \sum_i \alpha_i y_i $$
+
+```{.code file="a.cpp" from="int f("}
+```
+
+```{.run command="kernel_regression --csv a.csv" from="learned" lines="2"}
+```
+
+![what is learned](fits.svg "kernel_regression")
+
+![step by step](graph.html "kernel_regression")
+
+```cpp
+int x = 1;  // `=not: filled`
+```
+)";
+
+static Filling filling() {
+  return {[](const std::string&) { return "int g();\n\n// Twice x.\nint f(int x) {\n  return 2 * x;\n}\n"; },
+          [](const std::string&) { return "mean 1\nlearned 2\nfixed 3\nother 4\n"; },
+          [](const std::string& command, const std::string& path) { return command + "/" + path; },
+          [](const std::string& command, const std::string& file) { return command + "/" + file; }};
+}
+
+// The chapters of a language by name.
+static std::map<std::string, std::string> chapters(const std::string& language) {
+  std::map<std::string, std::string> all;
+  for (const auto& file : fs::directory_iterator(fs::path(HEED_SOURCE_DIR) / "examples" / "guide" / language))
+    all[file.path().filename().string()] = read_file(file.path().string());
+  return all;
+}
+
+// The section of each concept: from its heading to the next of the same or a higher level.
+static std::map<std::string, std::vector<Piece>> sections(const std::string& language) {
+  std::map<std::string, std::vector<Piece>> all;
+  for (const auto& [name, chapter] : chapters(language)) {
+    std::string id;
+    for (const Piece& piece : pieces_of(chapter)) {
+      if (piece.kind == Piece::heading && !piece.raw.starts_with("###")) id = piece.name;
+      if (!id.empty()) all[id].push_back(piece);
+    }
+  }
+  return all;
+}
+
+TEST_CASE("chapter: its pieces joined are the chapter") {
+  std::string whole;
+  std::vector<Piece::Kind> kinds;
+  for (const Piece& piece : pieces_of(kChapter)) {
+    whole += piece.raw;
+    if (piece.kind != Piece::text) kinds.push_back(piece.kind);
+  }
+  CHECK(whole == kChapter);
+  CHECK(kinds == std::vector<Piece::Kind>{Piece::heading, Piece::number, Piece::heading, Piece::formula,
+                                          Piece::code, Piece::run, Piece::picture, Piece::picture});
+}
+
+TEST_CASE("chapter: code, output, numbers and figures are inserted") {
+  const std::string text = filled(kChapter, filling());
+  for (const char* part :
+       {"The width is kernel_regression/learned.w, `code` stays.",
+        "## C-000-14 A learned width {#C-000-14}\n",
+        "`a.cpp:3`\n:::\n\n```cpp\n// Twice x.\nint f(int x) {\n  return 2 * x;\n}\n```\n",
+        "run.sh kernel_regression --csv a.csv`\n:::\n\n```text\nlearned 2\nfixed 3\n```\n",
+        "![what is learned](kernel_regression/fits.svg)\n",
+        "\n[step by step](kernel_regression/graph.html)\n", "int x = 1;  // `=not: filled`\n"})
+    CHECK(contains(text, part));
+}
+
+TEST_CASE("chapter: errors name the line") {
+  const auto fails = [](const std::string& chapter, const std::string& finding) {
+    CHECK_ERROR_HAS(filled(chapter, filling()), finding);
+  };
+  fails("\n```{.code file=\"a.cpp\" from=\"int h(\"}\n```\n", "line 2: no line contains \"int h(\"");
+  fails("```{.code file=\"a.cpp\" from=\"int \"}\n```\n", "line 1: more than one line contains");
+  fails("```{.run command=\"a\" from=\"nothing\"}\n```\n", "line 1: a prints no line with \"nothing\"");
+  fails("```{.run command=\"a\" lines=\"0\"}\n```\n", "lines=\"0\" must be a number above 0");
+  fails("```{.run from=\"a\"}\n```\n", "a run needs command");
+  fails("```{.code from=\"a\"}\n```\n", "code needs file");
+  fails("```{.other}\n```\n", "is neither {.code");
+  fails("```{.run command=\"a\"}\ntyped by hand\n```\n", "line 2: a block that is filled must be empty");
+  fails("text\n```cpp\nint x;\n", "line 2: ``` does not end");
+}
+
+TEST_CASE("excerpt: from the comment above to the end of a declaration, statement or row") {
+  const auto lines = [](const char* source, const char* from) {
+    const Excerpt part = excerpt(source, from);
+    return std::pair(part.first, part.lines.size());
+  };
+  CHECK(lines("a;\n\n// one\n// two\nint f(\n    int x);\nint g();\n", "int f(") ==
+        std::pair<int64_t, size_t>(3, 4));
+  CHECK(lines("  if (x == '{') {  // a }\n    y = \"}\";\n  }\n  z;\n", "if (x") ==
+        std::pair<int64_t, size_t>(1, 3));
+  CHECK(lines("A(int a)\n    : x(a),\n      y(a) {}\nz;\n", "A(int") == std::pair<int64_t, size_t>(1, 3));
+  CHECK(lines("f({1,\n   2}),\ng(),\n", "f({1") == std::pair<int64_t, size_t>(1, 2));
+  CHECK_ERROR_HAS(excerpt("int f() {\n", "int f"), "does not end");
+}
+
+TEST_CASE("guide: both languages have the same concepts, formulas, code, commands, numbers and figures") {
+  const auto english = chapters("en"), chinese = chapters("zh");
+  REQUIRE(english.size() == chinese.size());
+  for (const auto& [name, chapter] : english) {
+    CAPTURE(name);
+    REQUIRE(chinese.contains(name));
+    const auto ours = skeleton_of(chapter), theirs = skeleton_of(chinese.at(name));
+    for (size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i) CHECK(ours[i] == theirs[i]);
+    CHECK(ours.size() == theirs.size());
+  }
+}
+
+TEST_CASE("guide: every concept has its formula, code, output, change and exercise") {
+  std::set<std::string> concepts;
+  for (const std::string& line :
+       ::lines_of(read_file(std::string(HEED_SOURCE_DIR) + "/tests/data/concepts.txt")))
+    concepts.insert(line.substr(0, line.find(' ')));
+  for (const auto& [language, change] :
+       std::map<std::string, const char*>{{"en", "**Change and see.**"}, {"zh", "**改一改，看一看。**"}}) {
+    const auto all = sections(language);
+    CHECK(all.size() == concepts.size());
+    for (const std::string& id : concepts) {
+      INFO(id, " in ", language);
+      REQUIRE(all.contains(id));
+      const auto has = [&](const auto& f) { return std::any_of(all.at(id).begin(), all.at(id).end(), f); };
+      for (const Piece::Kind kind : {Piece::formula, Piece::code, Piece::run})
+        CHECK(has([&](const Piece& piece) { return piece.kind == kind; }));
+      for (const char* part : {change, "<details><summary>", "</details>"})
+        CHECK(has([&](const Piece& piece) { return contains(piece.raw, part); }));
+    }
+  }
+}
+
+TEST_CASE("guide: the quoted code exists") {
+  for (const auto& [name, chapter] : chapters("en"))
+    for (const Piece& piece : pieces_of(chapter)) {
+      if (piece.kind != Piece::code) continue;
+      INFO(name, ":", piece.line);
+      const Excerpt part = excerpt(read_file(std::string(HEED_SOURCE_DIR) + "/" + piece.name), piece.from);
+      CHECK(part.lines.size() <= 40);
+    }
+}
