@@ -13,8 +13,8 @@ struct AttentionPageOptions {
 
 /// An HTML page to explore attention with mouse, finger or keyboard: the sentence with the current word in
 /// red and the others shaded by weight, a heat map, lines between the tokens, and a thumbnail of every head
-/// of every map to select it. Keys that the mask forbids are hatched. Lines of special tokens such as <eos>
-/// are thin. The page is one file and makes no network requests.
+/// of every map to select it. Masked keys are hatched. Lines of special tokens, which are in angle or square
+/// brackets, are thin. The page is one file and makes no network requests.
 std::string attention_page(const std::vector<AttentionMap>& maps, const AttentionPageOptions& options = {});
 
 }  // namespace heed
