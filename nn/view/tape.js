@@ -63,8 +63,8 @@ function describe(step) {
   return [[`${label}: g = ${step.gradient}`, ruleOf(node), ...parts].join('\n'), where];
 }
 
-function show(next) {
-  at = next;
+function show(i) {
+  at = i;
   ask(null);
   const step = steps[at], forward = isForward(step), now = new Set(), back = new Set();
   const gradients = new Map();  // the rows of the gradients so far
@@ -197,7 +197,10 @@ if (steps.length) {
   $('reveal').onclick = next;
   document.addEventListener('keydown', event => {
     const by = {ArrowLeft: -1, ArrowRight: 1}[event.key];
-    if (event.target.id === 'answer' && event.key === 'Enter') check();
+    if (event.target.id === 'answer' && event.key === 'Enter') {
+      event.preventDefault();  // or it would press the button that has the focus next
+      return check();
+    }
     if (!by || event.target.tagName === 'INPUT') return;
     event.preventDefault();
     move(by);
