@@ -16,10 +16,8 @@ static bool is_row_major(const Shape& shape, const Strides& strides, int64_t cou
 void TensorImpl::release() noexcept { delete this; }
 
 Tensor Tensor::empty(const Shape& shape, DType dtype) {
-  Tensor x(new TensorImpl);  // filled in place: g++ would clear all of TensorImpl{...} first
+  Tensor x(new TensorImpl(dtype, shape, shape));
   TensorImpl& body = *x.body_;
-  body.dtype = dtype;
-  body.shape = body.strides = shape;
   // The number of elements and the strides in one loop. Negative, zero and too large sizes take the slow
   // path.
   int64_t count = 1, bytes = 0;
@@ -41,14 +39,11 @@ Tensor Tensor::empty(const Shape& shape, DType dtype) {
 
 Tensor TensorImpl::view(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
   const TensorImpl& from = of(x);
-  Tensor y(new TensorImpl);
+  Tensor y(new TensorImpl(from.dtype, shape, strides));
   TensorImpl& body = *y.body_;
-  body.dtype = from.dtype;
   body.offset = from.offset + offset;
   body.numel = heed::numel(shape);
   body.contiguous = is_row_major(shape, strides, body.numel);
-  body.shape = shape;
-  body.strides = strides;
   body.storage = from.storage;
   return y;
 }
