@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "examples/guide/html.h"
-#include "examples/shared/csv.h"
 #include "examples/shared/program.h"
+#include "nn/files/text_file.h"
 #include "tensor/utf8.h"
 
 namespace program {

@@ -11,16 +11,13 @@
 
 #include "examples/guide/catalog.h"
 #include "examples/guide/chapter.h"
-<<<<<<< HEAD
-=======
 #include "examples/guide/diagrams.h"
 #include "examples/guide/formulas.h"
 #include "examples/guide/pages.h"
 #include "examples/guide/pictures.h"
 #include "examples/guide/runs.h"
-#include "examples/shared/csv.h"
->>>>>>> snap-pages
 #include "examples/shared/program.h"
+#include "nn/files/text_file.h"
 #include "nn/view/markup.h"
 #include "tensor/error.h"
 #include "tensor/utf8.h"

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "examples/shared/csv.h"
 #include "examples/shared/program.h"
+#include "nn/files/text_file.h"
 #include "tensor/error.h"
 
 namespace program {
