@@ -88,7 +88,7 @@ void check_command(Program& self, G2pOptions& options) {
   self.only(command, {"train"}, Trainings::options());
   self.only(command, {"train"},
             {"--model", "--train", "--dev", "--test", "--minutes", "--epochs", "--words", "--width",
-             "--layers", "--dropout", "--smoothing", "--batch", "--lr", "--average"});
+             "--layers", "--dropout", "--smoothing", "--batch", "--lr", "--average", "--test-words"});
   self.only(command, {"convert"}, {"--n-best", "--alignment"});
   self.only(command, {"convert", "evaluate"}, {"--ensemble"});
   self.only(command, {"train", "evaluate"}, {"--skip-bad"});
@@ -116,6 +116,7 @@ int main(int argc, char** argv) {
   self.option("--dev", options.dev,
               "train: words to choose the best model by (default: a fortieth of --train)");
   self.option("--test", options.test, "train: words to test with at the end, and never before");
+  self.option("--test-words", options.test_words, "train: test with this many of these words; 0: with all");
   self.flag("--skip-bad", options.skip_bad, "Skip the lines of files that cannot be used, and count them");
   self.option("--minutes", options.minutes, "train: how long (default: 1.7); the rate falls to 0 at the end");
   self.option("--epochs", options.epochs, "train: how often each word is seen, instead of --minutes");

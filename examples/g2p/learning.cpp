@@ -1,6 +1,7 @@
 #include "examples/g2p/learning.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <ostream>
@@ -16,6 +17,7 @@ using namespace heed;
 namespace program {
 namespace {
 
+constexpr double kEnoughEpochs = 3;      // to say most of the words nearly right
 constexpr double kMinutesOfLarger = 10;  // from which on the larger model is the default
 
 // The words of a training.
@@ -55,6 +57,11 @@ WordData read_words(Program& self, G2pOptions& options) {
     data.train.resize(static_cast<size_t>(options.words));
   else
     options.words = 0;  // all words are used
+  if (const auto all = std::ssize(data.test); options.test_words > 0 && options.test_words < all) {
+    for (int64_t i = 0; i < options.test_words; ++i)  // evenly through a file in the order of the alphabet
+      data.test[static_cast<size_t>(i)] = data.test[static_cast<size_t>(i * all / options.test_words)];
+    data.test.resize(static_cast<size_t>(options.test_words));
+  }
   for (const Entry& entry : data.train)
     for (const Tokens& sound : entry.sounds) {
       data.sources.push_back(entry.letters);
@@ -66,6 +73,7 @@ WordData read_words(Program& self, G2pOptions& options) {
 // Sets the defaults that depend on other options. Throws if an option is out of range.
 void set_defaults(const Program& self, G2pOptions& options) {
   check_range("--words", options.words, 0, 1000000000);
+  check_range("--test-words", options.test_words, 0, 1000000000);
   const bool small = options.minutes < kMinutesOfLarger && options.epochs == 0 && options.width == 0 &&
                      !self.given("--words") && options.train.empty();
   if (small) {
@@ -224,9 +232,16 @@ void train_g2p(Program& self, Trainings& trainings, G2pOptions& options) {
     return std::max<int64_t>(1, count * learned / all);
   });
   const int64_t steps = plan.steps, ends = (steps + batch_count - 1) / batch_count;  // of epochs
+  const double epochs = static_cast<double>(steps) / static_cast<double>(batch_count);
+  // Empty for a training that is long enough.
+  const std::string advice =
+      epochs >= kEnoughEpochs ? ""
+      : options.minutes > 0
+          ? "--minutes " + short_number(std::ceil(options.minutes * kEnoughEpochs / epochs)) + " would do"
+          : "--epochs " + short_number(kEnoughEpochs) + " would do";
   const int64_t averaged = options.average > 0 ? options.average : std::max<int64_t>(2, ends / 5);
-  text << steps << " steps of " << options.batch << ", "
-       << short_number(static_cast<double>(steps) / static_cast<double>(batch_count)) << " epochs\n"
+  text << steps << " steps of " << options.batch << ", " << short_number(epochs) << " epochs"
+       << (advice.empty() ? "" : ": too few to learn much; " + advice) << "\n"
        << std::flush;
 
   double loss = 0;  // of the last step
@@ -255,7 +270,7 @@ void train_g2p(Program& self, Trainings& trainings, G2pOptions& options) {
   self.result("model", options.model);
   self.result("parameters", learner.translation.module().parameter_count());
   self.result("steps", steps);
-  self.result("epochs", static_cast<double>(steps) / static_cast<double>(batch_count));
+  self.result("epochs", epochs);
   self.below = "dev.";
   const Measured dev = measure({&learner.translation, 1}, data.dev, options.beams);
   report(self, learner.translation, "words to choose by", data.dev, dev, "dev_answers.tsv");
@@ -265,6 +280,9 @@ void train_g2p(Program& self, Trainings& trainings, G2pOptions& options) {
     report(self, learner.translation, "words to test", data.test, test, "test_answers.tsv");
   }
   self.below = "";
+  if (!advice.empty())
+    text << "\nThis training was too short, and " << percent(dev.score.word_errors())
+         << " of the words are wrong: " << advice << ".\n";
   text << "\n"
        << g2p_model_file(self) << ": g2p convert WORD uses it"
        << (self.out == "out/g2p" ? "" : " (with this --out)")

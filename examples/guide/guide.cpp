@@ -31,7 +31,7 @@ namespace {
 const fs::path kProject = HEED_SOURCE_DIR, kText = kProject / "examples" / "guide";
 
 // The text of each chapter of a language by name, in order: "0_attention".
-std::map<std::string, std::string> chapters_of(const Language& language) {
+std::map<std::string, std::string> chapters_of(const GuideLanguage& language) {
   std::map<std::string, std::string> chapters;
   for (const auto& file : fs::directory_iterator(kText / language.folder))
     if (file.path().extension() == ".md")
@@ -42,7 +42,7 @@ std::map<std::string, std::string> chapters_of(const Language& language) {
 
 std::set<std::string> commands_of_all() {
   std::set<std::string> commands;
-  for (const Language* language : {&kEnglish, &kChinese})
+  for (const GuideLanguage* language : {&kEnglish, &kChinese})
     for (const auto& [name, chapter] : chapters_of(*language))
       for (const Piece& piece : pieces_of(chapter))
         if (!piece.command.empty() && piece.command != kDiagram) commands.insert(piece.command);
@@ -55,7 +55,7 @@ class Guide {
   Guide(Program& self, const Runs& runs)
       : self_(self), runs_(runs), zh_(read_bytes((kText / "zh.tsv").string())) {}
 
-  std::vector<Page> pages_of(const Language& language) {
+  std::vector<Page> pages_of(const GuideLanguage& language) {
     std::vector<Page> pages;
     for (const auto& [name, chapter] : chapters_of(language)) try {
         const std::string html = html_of(filled(chapter, filling_of(language)));
@@ -72,7 +72,7 @@ class Guide {
     return pages;
   }
 
-  void write(const std::vector<Page>& pages, const Language& language, const std::string& font) {
+  void write(const std::vector<Page>& pages, const GuideLanguage& language, const std::string& font) {
     const auto text = [](const char* file) { return read_bytes((kText / file).string()); };
     const PageParts parts = {
         text("page.html"),
@@ -83,7 +83,7 @@ class Guide {
   }
 
  private:
-  Filling filling_of(const Language& language) {
+  Filling filling_of(const GuideLanguage& language) {
     return {
         [](const std::string& file) { return read_bytes((kProject / file).string()); },
         [&](const std::string& command) { return runs_.printed(command); },
@@ -97,7 +97,7 @@ class Guide {
   }
 
   // The path of a diagram.
-  std::string drawn(const std::string& file, const Language& language) {
+  std::string drawn(const std::string& file, const GuideLanguage& language) {
     const std::string path = std::string("diagrams/") + language.folder + "/" + file;
     fs::create_directories(fs::path(self_.out) / fs::path(path).parent_path());
     write_file(self_.out + "/" + path, diagram(file, language.folder));
@@ -105,7 +105,7 @@ class Guide {
   }
 
   // The path of a page that a program made, translated for Chinese readers.
-  std::string in_language(const std::string& path, const Language& language) {
+  std::string in_language(const std::string& path, const GuideLanguage& language) {
     if (!language.chinese || !path.ends_with(".html")) return path;
     const std::string translated = path.substr(0, path.size() - 5) + ".zh.html";
     const std::string page = zh_.page(read_bytes(self_.out + "/" + path));

@@ -15,12 +15,15 @@ namespace program {
 
 using heed::detail::line;
 
-const Language kEnglish = {"en",       "en",       "English", ".html",         "Attention, seen and read",
-                           "Chapters", "Previous", "Next",    "Open it alone", false};
-const Language kChinese = {"zh",   "zh-CN",  "中文",   ".zh.html", "看得见、读得懂的注意力",
-                           "目录", "上一章", "下一章", "单独打开", true};
+const GuideLanguage kEnglish = {
+    "en",       "en",       "English", ".html",         "Attention, seen and read",
+    "Chapters", "Previous", "Next",    "Open it alone", false};
+const GuideLanguage kChinese = {"zh",   "zh-CN",  "中文",   ".zh.html", "看得见、读得懂的注意力",
+                                "目录", "上一章", "下一章", "单独打开", true};
 
-const Language& other_language(const Language& language) { return language.chinese ? kEnglish : kChinese; }
+const GuideLanguage& other_language(const GuideLanguage& language) {
+  return language.chinese ? kEnglish : kChinese;
+}
 
 namespace {
 
@@ -60,7 +63,7 @@ std::string text_only(const std::string& html) {
   return with_parts(with_parts(html, "<annotation", "</annotation>", nothing), "<", ">", nothing);
 }
 
-std::string menu_of(const std::vector<Page>& pages, size_t present, const Language& language) {
+std::string menu_of(const std::vector<Page>& pages, size_t present, const GuideLanguage& language) {
   std::string menu = "<ol>\n";
   for (size_t i = 0; i < pages.size(); ++i) {
     const std::string file = pages[i].file(language), place = i == present ? "" : file;
@@ -85,7 +88,7 @@ Page::Page(std::string name_of_page, const std::string& html)
   body = with_parts(body, "<a href=\"#cb", "</a>", nothing);  // pandoc's anchors of lines of code
 }
 
-void connect(std::vector<Page>& pages, const Language& language) {
+void connect(std::vector<Page>& pages, const GuideLanguage& language) {
   std::map<std::string, const Page*> page_of;
   for (const Page& page : pages)
     for (const Section& section : page.sections)
@@ -101,7 +104,7 @@ void connect(std::vector<Page>& pages, const Language& language) {
     });
 }
 
-std::string with_pictures(const std::string& body, const Language& language,
+std::string with_pictures(const std::string& body, const GuideLanguage& language,
                           const std::function<std::string(const std::string& path)>& svg) {
   int64_t count = 0;
   const auto embed = [&](const std::string& image) {
@@ -119,9 +122,9 @@ std::string with_pictures(const std::string& body, const Language& language,
   return heed::replaced(with_elements, "<figcaption aria-hidden=\"true\">", "<figcaption>");
 }
 
-std::string complete(const std::vector<Page>& pages, size_t i, const Language& language,
+std::string complete(const std::vector<Page>& pages, size_t i, const GuideLanguage& language,
                      const PageParts& parts) {
-  const Language& other = other_language(language);
+  const GuideLanguage& other = other_language(language);
   std::string turn, relations;
   const auto add_turn = [&](size_t to, const char* relation, const char* words) {
     const std::string file = pages[to].file(language);

@@ -277,7 +277,12 @@ void train(Program& self, Trainings& trainings, Options& options) {
       for (const char* name : {"--width", "--layers", "--context", "--dropout", "--lr"})
         text << " " << name << " " << self.value(name);
   }
-  text << "\n" << std::flush;
+  text << "\n";
+  if (constexpr int64_t kFewTokens = 20000; std::ssize(learned) < kFewTokens)
+    text << "the text is short: with " << learned.size()
+         << " tokens to learn from, a model soon knows them by heart. " << kFewTokens
+         << " or more are better\n";
+  text << std::flush;
 
   double loss = 0;  // of the last step
   const auto step = [&] {

@@ -21,14 +21,12 @@ void show_alignment(Program& self, const Translation& translation, const Tokens&
                     const Tokens& target) {
   const AttentionMap map = translation.alignment(source, target);
   constexpr size_t kMaxWords = 40;  // in a row of a terminal
-  self.remove("alignment.svg");
-  if (source.size() <= kMaxWords && target.size() <= kMaxWords) {
+  if (source.size() <= kMaxWords && target.size() <= kMaxWords)
     self.text() << "\nwhich words each word was made from:\n"
                 << attention_text(map, self.colour() ? TextStyle::coloured : TextStyle::plain) << "\n";
-  } else {
+  else
     self.text() << "\nwhich words each word was made from is too much for a terminal: see alignment.svg\n";
-    self.write_picture("alignment.svg", attention_svg(map));
-  }
+  self.write_picture("alignment.svg", attention_svg(map));
   self.result("alignment.source", source);
   self.result("alignment.target", target);
   self.result("alignment.weights", narrow(select(map.weights, 0, 0), 0, 0, std::ssize(target)));

@@ -6,8 +6,8 @@
 /// What a translator attended to, as text and pictures.
 namespace program {
 
-/// Prints which source words each word of a translation was made from, or, if that is too wide for a
-/// terminal, writes alignment.svg. Adds the weights to the results.
+/// Prints which source words each word of a translation was made from, unless that is too wide for a
+/// terminal, and draws it in alignment.svg. Adds the weights to the results.
 void show_alignment(Program& self, const Translation& translation, const heed::Tokens& source,
                     const heed::Tokens& target);
 /// Writes attention.html, and a heat map of the alignment of each sentence, at most kMaxAlignments of them.

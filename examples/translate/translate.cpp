@@ -236,12 +236,17 @@ Learned learn(Program& self, Trainings& trainings, const Options& options, const
          << " sentences.\n";
   self.result("mistakes", mistakes);
   const double lost = lengths.lost();
-  text << "From the shortest third of the sentences to the longest the share of exact answers "
-       << (lost > 0   ? "falls by " + short_number(lost)
-           : lost < 0 ? "rises by " + short_number(-lost)
-                      : "stays")
-       << (options.model == "rnn" ? ": one vector holds them all.\n"
-                                  : ": each word looks at the source for itself.\n");
+  if (!unseen)
+    text << "The model has learned from these sentences. How well it translates others is not known: it "
+            "takes\n"
+            "more pairs, so that some can be left out.\n";
+  else
+    text << "From the shortest third of the sentences to the longest the share of exact answers "
+         << (lost > 0   ? "falls by " + short_number(lost)
+             : lost < 0 ? "rises by " + short_number(-lost)
+                        : "stays")
+         << (options.model == "rnn" ? ": one vector holds them all.\n"
+                                    : ": each word looks at the source for itself.\n");
 
   draw_lengths(self, {{options.model, &lengths}});
   translation.save(model_file(self));
