@@ -19,6 +19,7 @@
 #include <nlohmann/json.hpp>
 
 #include "autograd/ops/shape.h"
+#include "examples/shared/plot_style.h"
 #include "tensor/error.h"
 #include "tensor/parallel.h"
 #include "tensor/version.h"
@@ -269,23 +270,6 @@ bool run_tool(const std::string& folder, std::vector<std::string> command) {
 
 namespace {
 
-// The style of all pictures. Colours are Okabe and Ito's, told apart by colour-blind readers too.
-constexpr const char* kStyle = R"(set encoding utf8
-set border 3 linecolor '#555555'
-set tics nomirror textcolor '#333333'
-set grid linecolor '#e6e6e6' linetype 1
-set key noenhanced textcolor '#333333' Left reverse spacing 1.15
-set title font ',15'
-set linetype 1 linecolor '#0072b2'
-set linetype 2 linecolor '#d55e00'
-set linetype 3 linecolor '#009e73'
-set linetype 4 linecolor '#cc79a7'
-set linetype 5 linecolor '#e69f00'
-set linetype 6 linecolor '#56b4e9'
-set linetype 7 linecolor '#000000'
-set linetype cycle 7
-)";
-
 // While it exists, SIGINT and SIGTERM wait; the destructor delivers the last of them.
 class DelayedSignals {
  public:
@@ -315,10 +299,7 @@ class DelayedSignals {
 
 void Program::plot(const std::string& file, const std::string& commands) {
   const std::string picture = file + ".svg", part = picture + ".part";
-  write(file + ".gp",
-        "set terminal svg size 960,600 font 'Helvetica,Arial,sans-serif,13' background '#ffffff'\n"
-        "if (!exists('target')) target = '" +
-            picture + "'\nset output target\n" + kStyle + commands);
+  write(file + ".gp", gnuplot_program(file, commands));
   remove(picture);
   if (gnuplot_missing_) return;
   const DelayedSignals delayed;
