@@ -8,8 +8,8 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 # The sources of programs of this name, or of all: those without a header of their own, which parts of programs have.
 sources() {
   local file
-  for file in "$root"/examples/*/${1:-*}.cpp; do
-    [ ! -f "$file" ] || [ -f "${file%.cpp}.h" ] || echo "$file"
+  find "$root/examples" -mindepth 2 -maxdepth 2 -name "${1:-*}.cpp" | sort | while read -r file; do
+    [ -f "${file%.cpp}.h" ] || echo "$file"
   done
 }
 

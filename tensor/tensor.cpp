@@ -16,36 +16,36 @@ static bool is_row_major(const Shape& shape, const Strides& strides, int64_t cou
 void TensorImpl::release() noexcept { delete this; }
 
 Tensor Tensor::empty(const Shape& shape, DType dtype) {
+  Tensor x(new TensorImpl(dtype, shape, shape));
+  TensorImpl& body = *x.body_;
   // The number of elements and the strides in one loop. Negative, zero and too large sizes take the slow
   // path.
   int64_t count = 1, bytes = 0;
-  Strides strides = shape;
   bool odd = false;
   for (int64_t d = shape.dim() - 1; d >= 0; --d) {
-    strides[d] = count;
+    body.strides[d] = count;
     odd |= __builtin_mul_overflow(count, shape[d], &count) || shape[d] <= 0;
   }
   if (odd) [[unlikely]] {
     count = heed::numel(shape);
-    strides = contiguous_strides(shape);
+    body.strides = contiguous_strides(shape);
   }
   check(!__builtin_mul_overflow(count, size_of(dtype), &bytes) && bytes <= (int64_t{1} << 47),
         "a tensor of shape ", shape, " and dtype ", dtype, " does not fit into memory");
-  Ref<Storage> storage = Storage::make(bytes);
-  return Tensor(new TensorImpl{
-      .dtype = dtype, .numel = count, .shape = shape, .strides = strides, .storage = std::move(storage)});
+  body.numel = count;
+  body.storage = Storage::make(bytes);
+  return x;
 }
 
 Tensor TensorImpl::view(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
   const TensorImpl& from = of(x);
-  const int64_t count = heed::numel(shape);
-  return Tensor(new TensorImpl{.dtype = from.dtype,
-                               .contiguous = is_row_major(shape, strides, count),
-                               .offset = from.offset + offset,
-                               .numel = count,
-                               .shape = shape,
-                               .strides = strides,
-                               .storage = from.storage});
+  Tensor y(new TensorImpl(from.dtype, shape, strides));
+  TensorImpl& body = *y.body_;
+  body.offset = from.offset + offset;
+  body.numel = heed::numel(shape);
+  body.contiguous = is_row_major(shape, strides, body.numel);
+  body.storage = from.storage;
+  return y;
 }
 
 void Tensor::wrong_dtype(DType wanted, SourceLocation line) const {
