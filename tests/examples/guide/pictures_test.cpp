@@ -57,4 +57,6 @@ TEST_CASE("pictures: a heat map has no white background and keeps its titles") {
   CHECK(!contains(svg, "fill=\"var(--paper, #fff)\"/>"));
   CHECK(contains(svg, "<title>q → l: 0.7500</title>"));
   CHECK(contains(svg, "url(#p1-scale)"));
+  CHECK(contains(svg, "fill=\"var(--on-pale, #000)\" x="));
+  CHECK(contains(svg, "fill=\"var(--on-strong, #fff)\">0.75<"));
 }
