@@ -52,8 +52,8 @@ struct TensorImpl {
   static void* operator new(size_t bytes) { return allocate(bytes); }
   static void operator delete(void* body, size_t bytes) noexcept { heed::release(body, bytes); }
 
-  TensorImpl(DType dtype, const Shape& shape, const Strides& strides)
-      : dtype(dtype), shape(shape), strides(strides) {}
+  TensorImpl(DType type, const Shape& sizes, const Strides& steps)
+      : dtype(type), shape(sizes), strides(steps) {}
 
   RefCount references;  ///< Number of handles.
   DType dtype;
