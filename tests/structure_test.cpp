@@ -45,7 +45,7 @@ bool under(const fs::path& path, const std::string& folder) {
 }
 
 // Folders of nn/ that the mathematics of nn/ (all other folders) must not include.
-const std::array<std::string, 4> tools = {"nn/text", "nn/files", "nn/view", "nn/debug"};
+const std::array<std::string, 5> tools = {"nn/training", "nn/text", "nn/files", "nn/view", "nn/debug"};
 
 bool is_mathematics(const fs::path& file) {
   return under(file, "nn") &&
@@ -82,7 +82,7 @@ void check_file_includes(const fs::path& root, const fs::path& file, size_t rank
       report("a folder may include only itself and the folders before it (tensor, autograd, nn)");
     } else if (is_mathematics(file) &&
                std::ranges::any_of(tools, [&](const std::string& folder) { return under(what, folder); })) {
-      report("the mathematics of nn/ includes neither text, files, view nor debug");
+      report("the mathematics of nn/ includes neither training, text, files, view nor debug");
     } else if (file.extension() == ".h" && under(what, "tensor/kernels") && !under(file, "tensor/kernels") &&
                file != "heed/kernels.h") {
       report("few kernels are installed, so no other header may need them");
@@ -127,18 +127,29 @@ Findings check_cycles(const fs::path& root) {
 }
 
 // tensor/shape.h and tensor/shape.cpp are tested by tests/tensor/shape_test.cpp, programs likewise. The
-// families in autograd/ops are tested by the rows of op_cases.cpp instead, which check_op_rows() checks.
+// families in autograd/ops are tested by the rows of op_cases.cpp instead, which check_op_rows() checks, and
+// the programs in examples/tour by tests/examples/tour_test.cpp.
 Findings check_mirrors(const fs::path& root) {
   std::set<fs::path> wanted;
   for (const char* folder : {"tensor", "autograd", "nn", "examples"})
     for (const fs::path& file : sources(root, folder))
-      if (!under(file, "autograd/ops"))
+      if (!under(file, "autograd/ops") && !under(file, "examples/tour"))
         wanted.insert("tests" / file.parent_path() / (file.stem().string() + "_test.cpp"));
 
   Findings findings;
   for (const fs::path& test : wanted)
     if (!contains(read_file(root / test), "TEST_CASE"))
       findings.push_back(test.generic_string() + ": is missing or has no test case");
+  return findings;
+}
+
+// A program is divided into parts of at most 400 lines.
+Findings check_example_lines(const fs::path& root) {
+  Findings findings;
+  for (const fs::path& file : sources(root, "examples"))
+    if (const size_t lines = lines_of(read_file(root / file)).size(); lines > 400)
+      findings.push_back(file.generic_string() + ": has " + std::to_string(lines) +
+                         " lines; 400 are the limit");
   return findings;
 }
 
@@ -317,6 +328,14 @@ TEST_CASE("public headers compile without a warning") {
 
 TEST_CASE("every source has a test file") { require_none(check_mirrors(HEED_SOURCE_DIR)); }
 
+TEST_CASE("no source of examples/ has more than 400 lines") {
+  require_none(check_example_lines(HEED_SOURCE_DIR));
+  const Copy copy;
+  copy.append("examples/planted/planted.cpp", std::string(401, '\n'));
+  CHECK(check_example_lines(copy.path) ==
+        Findings{"examples/planted/planted.cpp: has 401 lines; 400 are the limit"});
+}
+
 TEST_CASE("every family of operations is in autograd/ops.h") {
   require_none(check_families(HEED_SOURCE_DIR));
   const Copy copy;
@@ -372,6 +391,8 @@ TEST_CASE("a source without a test is detected") {
   copy.append("tests/nn/layers/planted_test.cpp", "// a file alone is no test\n");
   CHECK(only_says(now(), "tests/nn/layers/planted_test.cpp"));
   copy.append("tests/nn/layers/planted_test.cpp", "TEST_CASE(\"planted\") {}\n");
+  require_none(now());
+  copy.append("examples/tour/planted.cpp", "int main() {}\n");
   require_none(now());
   copy.append("examples/planted/planted.cpp", "int main() {}\n");
   CHECK(only_says(now(), "tests/examples/planted/planted_test.cpp"));

@@ -5,7 +5,7 @@
 #include <clocale>
 #include <cwctype>
 
-#include "examples/shared/csv.h"
+#include "nn/files/text_file.h"
 #include "tensor/table.h"
 #include "tensor/utf8.h"
 

@@ -20,7 +20,6 @@
 #include <thread>
 
 #include "examples/guide/chapter.h"
-#include "examples/shared/csv.h"
 #include "examples/shared/program.h"
 #include "tensor/error.h"
 #include "tensor/utf8.h"

@@ -8,6 +8,7 @@
 #include "autograd/ops/shape.h"
 #include "examples/shared/model_file.h"
 #include "examples/shared/program.h"
+#include "nn/training/evaluation.h"
 #include "nn/view/capture.h"
 #include "tensor/utf8.h"
 
@@ -86,7 +87,7 @@ Tensor Language::loss(const Tensor& windows) const {
 double Language::bits(const Ids& ids) const {
   if (ids.empty()) return 0;
   constexpr int64_t kBatch = 16;
-  const Asking asking(*net_);
+  const Evaluation evaluation;
   const int64_t context = options_.context, half = context / 2, last = std::ssize(ids) - 1;
   double nats = std::log(static_cast<double>(tokens_.size()));
   // Windows begin half a context apart, and each tells of what those before it did not; what is behind the
@@ -129,7 +130,7 @@ Tensor Writer::logits(Tensor ids) {
 }
 
 int64_t Writer::next(Generator& generator, const SampleOptions& options) {
-  const Asking asking(language_.net());
+  const Evaluation evaluation;
   const int64_t context = language_.options().context, count = std::ssize(all_);
   if (count - first_ > context) {
     first_ = count - (context + 1) / 2;

@@ -153,27 +153,17 @@ std::string forget(Program& self, const std::string& place, const std::string& s
   return spared;
 }
 
-void train(Training& training, const std::string& name, Pooling& model, const Relation& relation,
+void train(Trainings& trainings, const std::string& name, Pooling& model, const Relation& relation,
            int64_t steps) {
   Adam adam(model.parameters());
-  Checkpoint state(training.folder(name));
-  state.add("model", model);
-  state.add("optimizer", adam);
-  state.add("random", default_generator());
-  training.expect(state, {"--steps", "--seed"});
-  training.run(
-      state, steps,
-      [&](int64_t step, bool) {
-        // Large steps at first, to be near soon; small ones at last, to be exact.
-        adam.set_lr(0.02 * (1 - static_cast<double>(step) / static_cast<double>(steps)));
-        adam.zero_grad();
-        const Task task = relation.draw(kBatch);
-        const Tensor loss = F::mse_loss(model(task.queries, task.keys, task.values).output, task.answers());
-        loss.backward();
-        adam.step();
-        return StepRecord{.loss = loss.item(), .rate = adam.lr()};
-      },
-      name);
+  Training training(model, adam, trainings.with({.name = name}));
+  trainings.expect(training, {"--steps", "--seed"});
+  trainings.run(training, steps, [&] {
+    // Large steps at first, to come close soon; small ones in the end, to be exact.
+    adam.set_lr(0.02 * (1 - static_cast<double>(training.step()) / static_cast<double>(steps)));
+    const Task task = relation.draw(kBatch);
+    return training.descend(F::mse_loss(model(task.queries, task.keys, task.values).output, task.answers()));
+  });
 }
 
 // The formula of each score, in this program's letters: U, the map of a query that has none of its own.
@@ -204,7 +194,7 @@ void explain(Program& self, const std::vector<std::string>& scores) {
                  "\n\n";
 }
 
-void train_scores(Program& self, Training& training, const std::vector<std::string>& scores,
+void train_scores(Program& self, Trainings& trainings, const std::vector<std::string>& scores,
                   const std::vector<std::string>& normalisers, int64_t steps) {
   Table table({"score", "normaliser", "parameters", "loss before", "loss after", "right key before",
                "right key after", "entropy", "exact zeros"});
@@ -213,7 +203,7 @@ void train_scores(Program& self, Training& training, const std::vector<std::stri
   double least = INFINITY;  // of the right keys
   std::string weakest, all_spared;
   explain(self, scores);
-  training.share_progress(std::ssize(scores) * std::ssize(normalisers) * steps);
+  trainings.share_progress(std::ssize(scores) * std::ssize(normalisers) * steps);
   for (const std::string& score : scores) {
     for (const std::string& normaliser : normalisers) {
       manual_seed(self.seed);  // the same relation and the same test for all
@@ -221,7 +211,7 @@ void train_scores(Program& self, Training& training, const std::vector<std::stri
       const Task test = relation.draw(kTest);
       Pooling model(learned_score(score), make_normaliser(normaliser));
       const Measured before = measure(model, test);
-      train(training, score + "-" + normaliser, model, relation, steps);
+      train(trainings, score + "-" + normaliser, model, relation, steps);
       const Measured after = measure(model, test);
       table.add({score, normaliser, std::to_string(model.parameter_count()), short_number(before.loss),
                  short_number(after.loss), short_number(before.accuracy), short_number(after.accuracy),
@@ -261,7 +251,7 @@ void train_scores(Program& self, Training& training, const std::vector<std::stri
       << "\n\nloss: squared error of the answer. right key: the share of queries whose own key has the "
          "largest "
          "weight, among points\nnever seen before. entropy: of a query's weights, 0 when all is on one key. "
-         "exact zeros: the share of weights that are 0.\n\nWith one parameter forgotten, drawn anew at "
+         "exact zeros: the share of weights that are 0.\n\nWith one parameter forgotten, drawn again at "
          "random ("
       << normalisers.front() << "):\n\n"
       << parameters.to_string() << "\n\n"
@@ -278,7 +268,7 @@ void train_scores(Program& self, Training& training, const std::vector<std::stri
 
 int main(int argc, char** argv) {
   Program self("scores", "Trains each attention score with each normaliser to find the right key.");
-  Training training(self);
+  Trainings trainings(self);
   const std::string all = "all";
   std::string compare = "scores", score = all, normaliser = all;
   int64_t steps = 1000;
@@ -295,13 +285,14 @@ int main(int argc, char** argv) {
     if (compare == "scale") {
       const std::string why = "is for training; --compare scale trains nothing";
       self.refuse({"--score", "--normaliser", "--steps"}, why);
-      self.refuse(Training::options(), why);
+      self.refuse(Trainings::options(), why);
       return compare_scale(self);
     }
     const auto chosen = [&](const std::string& name, const std::vector<std::string>& names) {
       return name == all ? names : std::vector<std::string>{name};
     };
-    train_scores(self, training, chosen(score, score_names()), chosen(normaliser, normaliser_names()), steps);
+    train_scores(self, trainings, chosen(score, score_names()), chosen(normaliser, normaliser_names()),
+                 steps);
     if (normaliser == all || normaliser == "hard") hard_choices(self);
   });
 }

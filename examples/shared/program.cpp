@@ -164,8 +164,8 @@ int Program::run(int argc, char** argv, const std::function<void()>& body) {
                   : stopped.signal == SIGINT ? " by SIGINT"
                                              : " by SIGTERM")
               << (stopped.checkpoint.empty()
-                      ? "; nothing is kept without --out"
-                      : "; " + stopped.checkpoint + " has all of it, and --resume goes on")
+                      ? "; nothing is saved without --out"
+                      : "; " + stopped.checkpoint + " contains its complete state, and --resume continues")
               << "\n";
     return stopped.signal == 0 ? 0 : 128 + stopped.signal;
   } catch (const std::bad_alloc&) {
@@ -345,38 +345,6 @@ void Program::add_picture(const std::string& drawn, const std::string& picture) 
   fs::rename(folder / drawn, folder / picture);
   std::erase(pictures_, (folder / picture).string());  // of one that was drawn before
   pictures_.push_back((folder / picture).string());
-}
-
-Progress::Progress(std::string what, int64_t steps)
-    : what_(std::move(what)), steps_(steps), terminal_(isatty(STDERR_FILENO)) {}
-
-Progress::~Progress() { clear(); }
-
-void Progress::clear() const {
-  if (visible_ && terminal_) std::cerr << "\r\033[K" << std::flush;
-}
-
-void Progress::skip(int64_t steps) {
-  done_ += steps;
-  skipped_ += steps;
-}
-
-void Progress::step(const std::string& note, int64_t count) {
-  done_ += count;
-  const auto now = Clock::now();
-  const std::chrono::duration<double> wait(terminal_ ? (visible_ ? 0.1 : 1) : 10);
-  if (now - said_ < wait || done_ >= steps_) return;
-  said_ = now;
-  visible_ = true;
-  const double spent = std::chrono::duration<double>(now - start_).count();
-  const double left = spent / static_cast<double>(done_ - skipped_) * static_cast<double>(steps_ - done_);
-  const std::string line = what_ + ": " + std::to_string(100 * done_ / steps_) + " %, " +
-                           (note.empty() ? "" : note + ", ") + "about " +
-                           std::to_string(std::lround(std::ceil(left))) + " s left";
-  if (terminal_)
-    std::cerr << "\r\033[K" << line << std::flush;
-  else
-    std::cerr << line << "\n";
 }
 
 }  // namespace program

@@ -86,7 +86,7 @@ TEST_CASE("Translation: errors name unknown words; final punctuation is optional
   const Folder folder;
   save_safetensors(folder / "other.safetensors", {{"w", ones({1})}});
   CHECK_ERROR_HAS(Translation::load(folder / "other.safetensors"),
-                  "is of another program or version; translate without --text trains");
+                  "was written by another program or version; translate without --text trains");
   translation.save(folder / "model.safetensors");
   const auto [tensors, metadata] = load_safetensors(folder / "model.safetensors");
   for (const auto& [name, value, why] :

@@ -1,9 +1,7 @@
-#include "examples/shared/training_log.h"
+#include "nn/training/log.h"
 
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
-
-using namespace program;
 
 TEST_CASE("TrainingLog: a line per step, flushed; missing numbers are left out") {
   const Folder folder;
@@ -14,8 +12,7 @@ TEST_CASE("TrainingLog: a line per step, flushed; missing numbers are left out")
   CHECK(read_file(path) ==
         "{\"step\":1,\"loss\":0.5,\"rate\":0.1,\"gradient_norm\":2.0,\"tokens_per_second\":60.0}\n"
         "{\"step\":2,\"loss\":0.25,\"validation\":3.0}\n");
-  CHECK(log.writes());
-  TrainingLog().write(1, {.loss = 1}, 1);
+  TrainingLog().write(1, {.loss = 1}, 1);  // writes nothing
   CHECK_ERROR_HAS(TrainingLog(folder.path.string(), "", 0, false), "cannot be written");
 }
 
@@ -41,8 +38,10 @@ TEST_CASE("TrainingLog: does not overwrite other files; reports a full disk") {
   const Folder folder;
   for (const char* text : {"a line\n", "a line without an end", "{\n  \"loss\": 1\n}\n"}) {
     const std::string path = folder.write("mine", text);
-    CHECK_ERROR_HAS(TrainingLog(path, "", 0, false), "mine:1: is no line of a log");
-    CHECK_ERROR_HAS(TrainingLog(path, "", 0, false), "it would be overwritten, choose another");
+    CHECK_ERROR_HAS(TrainingLog(path, "", 0, false),
+                    "mine:1: is not a line of a training log, such as {\"step\": 1");
+    CHECK_ERROR_HAS(TrainingLog(path, "", 0, false),
+                    "choose another file, since this one would be overwritten");
     CHECK(read_file(path) == text);
   }
   TrainingLog full("/dev/full", "", 0, true);
@@ -53,7 +52,7 @@ TEST_CASE("read_log: an error names the invalid line") {
   const Folder folder;
   for (const char* line : {"x", "[]", "{}", "{\"step\":\"1\"}", "{\"step\":1,\"run\":2}", "\xff"})
     CHECK_ERROR_HAS(read_log(folder.write("log", std::string("{\"step\":1}\n") + line + "\n")),
-                    "log:2: is no line of a log");
+                    "log:2: is not a line of a training log");
   CHECK_ERROR_HAS(read_log(folder / "none"), "none: cannot be read");
   CHECK(read_log(folder.write("log", "")).empty());
 }
