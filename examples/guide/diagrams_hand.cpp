@@ -205,9 +205,9 @@ void Picture::weight(Point from, Point to, double weight, const Look& look) {
 std::string Picture::svg(const Words& sentence) const {
   const double height = std::ceil(height_) + kMargin;
   std::string svg = heed::detail::line(
-      R"(<svg xmlns="http://www.w3.org/2000/svg" class="diagram" role="img" width="{}" height="{}" )"
-      R"(viewBox="0 0 {} {}" fill="none" aria-label="{}"><defs>)",
-      kWidth, height, kWidth, height, heed::detail::escaped(in_language(sentence)));
+      R"(<svg xmlns="http://www.w3.org/2000/svg" class="diagram" role="img" aria-label="{}" width="{}" )"
+      R"(height="{}" viewBox="0 0 {} {}" fill="none"><defs>)",
+      heed::detail::escaped(in_language(sentence)), kWidth, height, kWidth, height);
   for (const std::set<std::string>& definitions : {heads_, hatches_})
     for (const std::string& definition : definitions) svg += definition;
   return svg + "</defs>\n" + body_ + "</svg>\n";
