@@ -11,7 +11,8 @@ struct G2pOptions {
   std::vector<std::string> arguments;  // without a name: the command, then words or a file
   std::vector<std::string> ensemble;
   std::string model = "gru", train, dev, test;
-  int64_t width = 0, layers = 0, batch = 128, epochs = 0, words = 0, average = 0, test_words = 2000, beams = 5, n_best = 1;
+  int64_t width = 0, layers = 0, batch = 128, epochs = 0, words = 0, average = 0, test_words = 2000,
+          beams = 5, n_best = 1;
   double minutes = 0, lr = 1e-3, dropout = 0.3, smoothing = 0.1;
   bool skip_bad = false, alignment = false;
 };
