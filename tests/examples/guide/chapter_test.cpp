@@ -146,7 +146,7 @@ TEST_CASE("guide: every concept has a section, in which something can be compute
         exercises += contains(piece.raw, "<details><summary>");
       }
       CHECK((kinds.contains(Piece::formula) || kinds.contains(Piece::code)));
-      CHECK((kinds.contains(Piece::run) || kinds.contains(Piece::picture)));
+      CHECK((kinds.contains(Piece::run) || kinds.contains(Piece::picture) || kinds.contains(Piece::number)));
     }
     CHECK(changes >= 40);
     CHECK(exercises >= 40);

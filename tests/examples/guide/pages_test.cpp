@@ -9,7 +9,8 @@ namespace {
 std::vector<Page> two_pages() {
   return {Page("index",
                "<h1 id=\"top\">0. Attention</h1>\n<p>See <a href=\"#C-000-05\">the mean</a>.</p>\n"
-               "<h2 id=\"s-2\">Words</h2>\n<img src=\"a.svg\" alt=\"A &amp; b\" />"),
+               "<h2 id=\"s-2\">Words</h2>\n<figure>\n<img src=\"a.svg\" alt=\"A\" /><figcaption "
+               "aria-hidden=\"true\">A &amp; <em>b</em></figcaption>\n</figure>"),
           Page("1_means",
                "<h1 id=\"top\">1. Means</h1>\n<h2 id=\"C-000-05\">The mean <span "
                "class=\"concept\">C-000-05</span></h2>\n<a href=\"#C-000-05\">here</a>"
@@ -53,8 +54,10 @@ TEST_CASE("pages: pictures are elements, and other pages frames") {
   const std::string body = with_pictures(two_pages()[0].body, kEnglish, svg);
   CHECK(contains(body, "<div class=\"scroll\"><svg "));
   CHECK(contains(body, "aria-label=\"A &amp; b\""));
+  CHECK(contains(body, "<figcaption>A &amp; <em>b</em></figcaption>"));
   CHECK(contains(body, "id=\"p1-a.svg\""));
-  const std::string frame = with_pictures("<img src=\"b.html\" alt=\"c\" />", kChinese, svg);
+  const std::string frame =
+      with_pictures("<figure>\n<embed src=\"b.html\" /><figcaption>c</figcaption>\n</figure>", kChinese, svg);
   CHECK(contains(frame, "<iframe src=\"b.html\" title=\"c\""));
   CHECK(contains(frame, "<a href=\"b.html\">单独打开</a>"));
 }
