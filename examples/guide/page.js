@@ -28,7 +28,7 @@ if (location.hash && !document.getElementById(decodeURIComponent(location.hash.s
   if (link) location.replace(link.href);
 }
 
-// On a narrow window the menu closes behind whoever chose a section.
+// In a narrow window the menu closes when a section is chosen.
 for (const link of links)
   link.addEventListener('click', () => {
     if (innerWidth < 1000) document.getElementById('chapters').open = false;
