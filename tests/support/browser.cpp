@@ -56,13 +56,18 @@ Visit visit_all(const std::vector<std::string>& paths, const std::string& script
     frames += "<iframe width=" + std::to_string(width) + " height=800 src='file://" + path +
               ".visited.html' title='" + fs::path(path).filename().string() + "'></iframe>";
   }
-  const std::string page = folder.write(
-      "frames.html",
-      "<meta name=color-scheme content='light dark'>" + frames +
-          "<pre id=result></pre><script>onload = () => setTimeout(() => {for (const frame of "
-          "document.querySelectorAll('iframe')) for (const line of "
-          "frame.contentDocument.getElementById('result').textContent.split('\\n')) if (line) "
-          "document.getElementById('result').append(frame.title + ': ' + line + '\\n')}, 500)</script>");
+  const std::string page =
+      folder.write("frames.html", "<meta name=color-scheme content='light dark'>" + frames +
+                                      R"js(<pre id=result></pre><script>
+            const frames = [...document.querySelectorAll('iframe')];
+            const collect = () => {
+              if (frames.some(frame => frame.contentWindow.waiting)) return setTimeout(collect, 50);
+              for (const frame of frames)
+                for (const line of frame.contentDocument.getElementById('result').textContent.split('\n').slice(0, -1))
+                  document.getElementById('result').append(frame.title + ': ' + line + '\n');
+            };
+            onload = () => setTimeout(collect, 200);
+          </script>)js");
   const std::string dom =
       chromium(folder, "--window-size=1600,900 --blink-settings=preferredColorScheme=" +
                            std::string(scheme == Scheme::dark ? "0" : "1") + " --dump-dom file://" + page);

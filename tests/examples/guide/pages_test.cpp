@@ -101,19 +101,35 @@ TEST_CASE(
                  complete(pages, i, kEnglish, {part("page.html"), "", part("page.js")}));
 
   const char* const kNoteSection = R"js(
-    const section = () => [...document.querySelectorAll('.menu [aria-current=location]')].map(x => x.textContent).join();
-    const say = () => note(section() + ' ' + document.getElementById('other').href.split('/').pop());
-    setTimeout(say, 20);
-    setTimeout(() => { document.documentElement.style.scrollBehavior = 'auto'; location.hash = 'C-000-05'; }, 40);
-    setTimeout(say, 300);
+    window.waiting = true;
+    const section = () => document.querySelector('.menu [aria-current=location]')?.textContent ?? 'none';
+    const say = () => note(section() + ': ' + document.getElementById('other').href.split('/').pop());
+    const follow = () => {
+      if (section() == 'none') return setTimeout(follow, 50);
+      say();
+      window.waiting = false;
+    };
+    addEventListener('load', () => {
+      say();
+      document.documentElement.style.scrollBehavior = 'auto';
+      location.hash = 'C-000-05';
+      follow();
+    });
   )js";
   CHECK(visit(folder / "1_means.html", kNoteSection).result ==
-        " 1_means.zh.html\nThe mean 1_means.zh.html#C-000-05\n");
+        "none: 1_means.zh.html\nThe mean: 1_means.zh.html#C-000-05\n");
 
   const std::string old = folder.write("old.html", "<iframe src='index.html#C-000-05' id=old></iframe>");
   const char* const kNotePlace = R"js(
+    window.waiting = true;
     const frame = document.getElementById('old');
-    setTimeout(() => note(frame.contentWindow.location.href.split('/').pop()), 300);
+    const follow = () => {
+      const place = frame.contentWindow.location.href.split('/').pop();
+      if (!place.startsWith('1_means')) return setTimeout(follow, 50);
+      note(place);
+      window.waiting = false;
+    };
+    follow();
   )js";
   CHECK(visit(old, kNotePlace).result == "1_means.html#C-000-05\n");
 }
