@@ -145,7 +145,7 @@ TEST_CASE("README: its PyTorch and heed rows equal the guide's") {
   CHECK(check_same_rows("| `x @ y` | `matmul(x, y)` |", guide) == Findings{});
   CHECK(check_same_rows("| `x @ y` | `x * y` |", guide).size() == 1);
   CHECK(contains(readme, "| PyTorch | heed |\n|---|---|\n| `torch.tensor"));
-  require_none(check_same_rows(readme, read_file(source + "/examples/guide/en/8_autograd.md")));
+  require_none(check_same_rows(readme, read_file(source + "/examples/guide/en/6_autograd.md")));
 }
 
 TEST_CASE("README: every command succeeds, prints and plots what its row promises" *
