@@ -15,6 +15,9 @@ namespace {
 
 using heed::Tokens, heed::trim;
 
+const Pair kHeldOut[] = {{"我爱中国", "I love China"},
+                         {"我昨天在北京吃了苹果", "I ate an apple in Beijing yesterday"}};
+
 // Whether a text is of a language that is written without spaces: Chinese, Japanese.
 bool has_characters(std::string_view text) {
   while (!text.empty()) {
@@ -27,11 +30,7 @@ bool has_characters(std::string_view text) {
 
 }  // namespace
 
-const std::array<Pair, 2>& held_out_pairs() {
-  static const std::array<Pair, 2> pairs = {
-      {{"我爱中国", "I love China"}, {"我昨天在北京吃了苹果", "I ate an apple in Beijing yesterday"}}};
-  return pairs;
-}
+std::span<const Pair> held_out_pairs() { return kHeldOut; }
 
 Tokens tokenise(const std::string& sentence) {
   return has_characters(sentence) ? heed::split_characters(sentence) : heed::split_words(sentence);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,7 +16,7 @@ struct Pair {
 };
 
 /// 我爱中国 and 我昨天在北京吃了苹果, which are never trained on.
-const std::array<Pair, 2>& held_out_pairs();
+std::span<const Pair> held_out_pairs();
 
 constexpr int64_t kLongestSentence = 200;  // attention in a batch of such sentences fits in memory
 

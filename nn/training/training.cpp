@@ -6,7 +6,6 @@
 #include "autograd/ops/shape.h"
 #include "nn/optim/clip.h"
 #include "nn/training/evaluation.h"
-#include "tensor/create.h"
 #include "tensor/table.h"
 
 namespace heed {

@@ -73,7 +73,8 @@ TEST_CASE("Training: a model in two lines, with log and checkpoint") {
   const Tensor x = counted({10, 1}) / 10, y = 3 * x + 1;
   Linear model(1, 1);
   Adam adam(model.parameters(), {.lr = 0.1});
-  Training training(model, adam, {.folder = folder / "line", .patience = 20});
+  Training training(model, adam,
+                    {.folder = folder / "line", .patience = 20, .on_message = [](const std::string&) {}});
   CHECK(training.run(200, [&] { return F::mse_loss(model(x), y); }));
   CHECK(std::abs(model.weight.item() - 3) < 0.05);
   const std::vector<LossCurve> log = read_log(folder / "line/log.jsonl");
