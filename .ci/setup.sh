@@ -4,8 +4,8 @@
 set -euo pipefail
 
 declare -A packages=(
-  # build the library, the tests, the examples and the benchmarks; draw the pictures; make the guide, and cut out of
-  # a font for formulas the characters that it needs
+  # build the library, the tests, the examples and the benchmarks; draw the pictures; make the guide, with the needed
+  # characters of a font for formulas
   [build]="g++ cmake ninja-build pkgconf libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev
            libbenchmark-dev gnuplot-nox pandoc fonts-texgyre-math libharfbuzz-bin"
   # second compiler, thread sanitizer, layout, lint; graphs drawn and a page opened in the tests; a cache for three

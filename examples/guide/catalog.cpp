@@ -68,15 +68,36 @@ std::vector<Cell> cells_of(const std::string& line) {
 
 using Block = std::vector<std::vector<Cell>>;  // lines without an empty one between them
 
-// Whether a cell is aligned at its right end: more cells of the block end there than begin where it begins.
-bool at_right(const Block& block, const Cell& cell) {
-  int64_t ends = 0, begins = 0;
+// How a cell is aligned with others of its block.
+enum class Alignment { left, right, none };
+Alignment alignment_of(const Block& block, const Cell& cell) {
+  int64_t ends = 0, begins = 0;  // with the cell itself
   for (const std::vector<Cell>& cells : block)
     for (const Cell& other : cells) {
       ends += other.end == cell.end;
       begins += other.begin == cell.begin;
     }
-  return ends > begins;
+  return ends > begins ? Alignment::right : begins > 1 ? Alignment::left : Alignment::none;
+}
+
+// A line whose cells have other texts. They stay where they are aligned with cells of other lines.
+std::string with_texts_of_cells(const Block& block, const std::vector<Cell>& cells,
+                                const std::vector<std::string>& texts) {
+  std::string line;
+  int64_t width = 0, end = 0;  // of the new and the old line so far
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const Cell& cell = cells[i];
+    const int64_t its_width = display_width(texts[i]);
+    const Alignment alignment = alignment_of(block, cell);
+    const int64_t begin = alignment == Alignment::left    ? cell.begin
+                          : alignment == Alignment::right ? cell.end - its_width
+                                                          : width + cell.begin - end;
+    const int64_t gap = std::max<int64_t>(begin - width, i == 0 ? 0 : 2);
+    line += std::string(static_cast<size_t>(gap), ' ') + texts[i];
+    width += gap + its_width;
+    end = cell.end;
+  }
+  return line;
 }
 
 std::string trimmed(const std::string& text) {
@@ -168,18 +189,9 @@ std::string Catalog::output(const std::string& printed) const {
     for (; last < lines.size() && (last == first || !lines[last].empty()); ++last)
       block.push_back(cells_of(lines[last]));
     for (const std::vector<Cell>& cells : block) {
-      std::string line;
-      int64_t width = 0;
-      for (const Cell& cell : cells) {
-        const std::string translation = text(cell.text);
-        const int64_t its_width = display_width(translation);
-        const int64_t wanted =
-            translation != cell.text && at_right(block, cell) ? cell.end - its_width : cell.begin;
-        const int64_t gap = std::max<int64_t>(wanted - width, line.empty() ? 0 : 1);
-        line += std::string(static_cast<size_t>(gap), ' ') + translation;
-        width += gap + its_width;
-      }
-      shown += line + "\n";
+      std::vector<std::string> texts;
+      for (const Cell& cell : cells) texts.push_back(text(cell.text));
+      shown += with_texts_of_cells(block, cells, texts) + "\n";
     }
     first = last;
   }

@@ -25,8 +25,8 @@ class Catalog {
 
   /// Replaces all phrases of a text.
   std::string text(const std::string& text) const;
-  /// The same for the output of a program, line by line. What is two or more spaces apart stays in its
-  /// column: numbers stay below their header.
+  /// The same for the output of a program, line by line. Texts that are two or more spaces apart stay aligned
+  /// with those of other lines: numbers are below their header.
   std::string output(const std::string& printed) const;
   /// The same for all texts of an SVG picture.
   std::string picture(const std::string& svg) const;

@@ -116,8 +116,9 @@ class Guide {
 
   std::string html_of(const std::string& markdown) {
     self_.write("page.md", markdown);
-    const bool made = run_tool(self_.out, {"pandoc", "--from", "markdown", "--to", "html5", "--mathml",
-                                           "--wrap", "none", "--output", "page.tmp", "page.md"});
+    const bool made =
+        run_tool(self_.out, {"pandoc", "--from", "markdown+east_asian_line_breaks", "--to", "html5",
+                             "--mathml", "--wrap", "none", "--output", "page.tmp", "page.md"});
     check(made, "pandoc is not installed, which makes the pages (apt-get install pandoc)");
     const std::string html = read_bytes(self_.out + "/page.tmp");
     for (const char* file : {"page.md", "page.tmp"}) self_.remove(file);

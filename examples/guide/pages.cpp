@@ -107,19 +107,21 @@ void connect(std::vector<Page>& pages, const GuideLanguage& language) {
 std::string with_pictures(const std::string& body, const GuideLanguage& language,
                           const std::function<std::string(const std::string& path)>& svg) {
   int64_t count = 0;
-  const auto embed = [&](const std::string& image) {
-    const std::string path = attribute_of(image, "src"), caption = attribute_of(image, "alt");
-    if (path.ends_with(".svg")) {
-      const std::string prefix = "p" + std::to_string(++count) + "-";
-      return "<div class=\"scroll\">" + inline_svg(svg(path), prefix, unescaped(caption)) + "</div>";
-    }
-    if (!path.ends_with(".html")) return image;
-    return line(R"(<iframe src="{}" title="{}" loading="lazy"></iframe>
-<p><a href="{}">{}</a></p>)",
-                path, caption, path, language.alone);
-  };
-  const std::string with_elements = with_parts(body, "<img ", "/>", embed);
-  return heed::replaced(with_elements, "<figcaption aria-hidden=\"true\">", "<figcaption>");
+  return with_parts(body, "<figure>", "</figure>", [&](const std::string& figure) {
+    const std::string path = attribute_of(figure, "src");
+    const size_t begin = figure.find("<figcaption"), inside = figure.find('>', begin) + 1;
+    const std::string caption = figure.substr(inside, figure.find("</figcaption>", begin) - inside),
+                      label = text_only(caption);
+    std::string picture;
+    if (path.ends_with(".svg"))
+      picture = line(R"(<div class="scroll">{}</div>)",
+                     inline_svg(svg(path), "p" + std::to_string(++count) + "-", unescaped(label)));
+    else
+      picture = line(R"(<iframe src="{}" title="{}" loading="lazy"></iframe>)", path, label);
+    const std::string alone =
+        path.ends_with(".html") ? line(R"( <a href="{}">{}</a>)", path, language.alone) : "";
+    return "<figure>\n" + picture + "<figcaption>" + caption + alone + "</figcaption>\n</figure>";
+  });
 }
 
 std::string complete(const std::vector<Page>& pages, size_t i, const GuideLanguage& language,

@@ -20,18 +20,12 @@ namespace {
 
 using Rgb = std::array<int, 3>;
 
-constexpr double kLegible = 10;  // pixels
+constexpr double kLegible = 10, kLarge = 13;  // pixels
 
-// The colors of heat maps: for 0, for a place in between, and for 1.
-struct Scale {
-  Rgb first, middle, last;
-  double place;  // of the middle
-};
-constexpr Scale kHeat = {{247, 251, 255}, {107, 174, 214}, {8, 48, 107}, 0.5};  // as in nn/view/heat_map.cpp
-constexpr Scale kDarkHeat = {{27, 32, 40}, {57, 121, 181}, {198, 226, 255}, 0.7};
-// From here on, in hundredths, the letters on a cell are white, and black on a dark page. They have a
-// contrast of at least 4.5 on all colors of both scales.
-constexpr int kStrong = 71;
+// The colors of heat maps for 0, 1/2 and 1, as in nn/view/look.css, and those on dark pages. On the latter,
+// white has a contrast of 4.5 below 0.55, where numbers in cells become black.
+constexpr std::array<Rgb, 3> kHeat = {{{247, 251, 255}, {107, 174, 214}, {8, 48, 107}}};
+constexpr std::array<Rgb, 3> kDarkHeat = {{{27, 32, 40}, {50, 109, 165}, {198, 226, 255}}};
 
 // Colors of pictures by variable of page.css.
 const std::vector<std::pair<Rgb, const char*>> kVariables = {
@@ -59,13 +53,12 @@ std::optional<Rgb> rgb_of(const std::string& color) {
   return Rgb{static_cast<int>(code >> 16), static_cast<int>(code >> 8 & 255), static_cast<int>(code & 255)};
 }
 
-Rgb on_scale(const Scale& scale, double place) {
-  const bool low = place < scale.place;
-  const Rgb &from = low ? scale.first : scale.middle, &to = low ? scale.middle : scale.last;
-  const double share = low ? place / scale.place : (place - scale.place) / (1 - scale.place);
+Rgb on_scale(const std::array<Rgb, 3>& scale, double place) {
+  const size_t from = place < 0.5 ? 0 : 1;
+  const double share = 2 * place - static_cast<double>(from);
   Rgb color{};
   for (size_t i = 0; i < 3; ++i)
-    color[i] = static_cast<int>(std::lround(from[i] + share * (to[i] - from[i])));
+    color[i] = static_cast<int>(std::lround(scale[from][i] + share * (scale[from + 1][i] - scale[from][i])));
   return color;
 }
 
@@ -88,27 +81,6 @@ std::string without_background(const std::string& svg, const std::string& width)
     const bool covers = std::exchange(first, false) && (its_width == width || its_width == "100%") &&
                         rgb_of(attribute_of(rect, "fill")) == Rgb{255, 255, 255};
     return covers && rect.ends_with("/>") ? "" : rect;
-  });
-}
-
-// Letters that directly follow a cell of a heat map get a color that can be read on it.
-std::string with_legible_cells(const std::string& svg) {
-  constexpr std::string_view kVariable = "var(--heat-";
-  int heat = -1;  // of the cell before
-  return with_parts(svg, "<", ">", [&](const std::string& tag) {
-    if (tag.starts_with("<rect")) {
-      const std::string fill = attribute_of(tag, "fill");
-      heat = fill.starts_with(kVariable) ? std::atoi(fill.c_str() + kVariable.size()) : -1;
-    } else if (tag.starts_with("<text") && heat >= 0) {
-      const std::string fill =
-          std::exchange(heat, -1) < kStrong ? "var(--on-pale, #000)" : "var(--on-strong, #fff)";
-      return with_attributes(
-          attribute_of(tag, "fill").empty() ? "<text fill=\"\"" + tag.substr(5) : tag,
-          [&](const std::string& name, const std::string& value) { return name == "fill" ? fill : value; });
-    } else if (!tag.starts_with("<title") && !tag.starts_with("</title") && !tag.starts_with("</rect")) {
-      heat = -1;
-    }
-    return tag;
   });
 }
 
@@ -145,6 +117,9 @@ std::string inline_svg(const std::string& svg, const std::string& prefix, const 
     if (at != picture.npos) picture.erase(at, picture.find('>', picture.find("</", at)) + 1 - at);
   }
 
+  picture = with_parts(picture, "<title>gnuplot_plot_", "</title>",
+                       [](const std::string&) { return std::string(); });
+
   double smallest = 1e9;  // letters
   picture = with_attributes(picture, [&](const std::string& name, const std::string& value) {
     if (name == "font-size") smallest = std::min(smallest, std::atof(value.c_str()));
@@ -159,11 +134,10 @@ std::string inline_svg(const std::string& svg, const std::string& prefix, const 
     return heed::replaced(value, "url(#", "url(#" + prefix);
   });
 
-  picture = with_legible_cells(picture);
-
+  const double pixels = std::atof(width.c_str());
   std::string attributes =
-      heed::detail::text(" style=\"--width: ", std::atof(width.c_str()),
-                         "px; --least: ", std::ceil(std::atof(width.c_str()) * kLegible / smallest), "px\"");
+      heed::detail::text(" style=\"--width: ", std::ceil(pixels * std::max(1.0, kLarge / smallest)),
+                         "px; --least: ", std::ceil(pixels * kLegible / smallest), "px\"");
   if (attribute_of(root, "role").empty()) attributes += " role=\"img\"";
   if (attribute_of(root, "aria-label").empty())
     attributes += " aria-label=\"" + heed::detail::escaped(label) + "\"";

@@ -8,10 +8,9 @@ namespace program {
 /// An SVG picture for use inside HTML.
 ///
 /// Fixed colors become variables of page.css: black is --ink, white is --paper, and the colors of data have
-/// variants for dark pages. Numbers in the cells of a heat map are black or white. The background is removed.
-/// Ids begin with `prefix`, so that several pictures can be on one page. The picture shrinks with the page
-/// until its smallest letters have 10 pixels, and does not grow beyond its size. `label` is what a screen
-/// reader says.
+/// variants for dark pages. The background is removed. Ids begin with `prefix`, so that several pictures can
+/// be on one page. The picture is as wide as the page, as long as its smallest letters have 10 to 13 pixels
+/// or the size that it was drawn with. `label` is what a screen reader says.
 std::string inline_svg(const std::string& svg, const std::string& prefix, const std::string& label);
 
 /// A color of a picture as CSS: a variable of page.css with the color as its fallback, or the color itself if

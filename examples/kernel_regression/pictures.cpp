@@ -100,7 +100,7 @@ void draw_heat_maps(Program& self, const Labels& labels, const HeatMap& before, 
       largest = std::max(largest, *std::max_element(weights.begin(), weights.end()));
 
   const auto tics = [](const char* axis, const Numbers& values) {
-    const size_t count = std::min<size_t>(values.size(), 9);
+    const size_t count = std::min<size_t>(values.size(), 6);
     std::string text;
     for (size_t i = 0; i < count; ++i) {
       const size_t at = count < 2 ? 0 : i * (values.size() - 1) / (count - 1);

@@ -51,7 +51,7 @@ void draw_losses(Program& self, const std::string& file, const std::vector<LossC
   self.plot(file, std::string("set datafile separator ','\nset title 'Loss'\nset xlabel 'step'\n"
                               "set ylabel 'loss'\nset xrange [0:*]\n") +
                       (lowest > 0 && highest / lowest > 20 ? "set logscale y\n" : "") +
-                      (curves.size() > 4 ? "set key outside right\n" : "set key top right\n") + plot + "\n");
+                      "set key below horizontal\n" + plot + "\n");
 }
 
 }  // namespace program

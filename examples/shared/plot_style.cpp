@@ -31,7 +31,9 @@ constexpr const char* kStyle = R"(set encoding utf8
 set border 3 linecolor '#555555'
 set tics nomirror textcolor '#333333'
 set grid linecolor '#e6e6e6' linetype 1
-set key noenhanced textcolor '#333333' Left reverse samplen 2 width -3 spacing 1.1
+set key noenhanced textcolor '#333333' Left reverse samplen 2 width -3 height 1 spacing 1.1
+set xlabel offset 0,0.5
+set format xy '%g'
 set title font ',17'
 set linetype 1 linecolor '#0072b2'
 set linetype 2 linecolor '#d55e00'

@@ -17,7 +17,8 @@ static constexpr const char* kSvgStyle = R"(<style>
 .heed .heat-50 { fill: var(--heat-50, #6baed6); stop-color: var(--heat-50, #6baed6) }
 .heed .heat-100 { fill: var(--heat-100, #08306b); stop-color: var(--heat-100, #08306b) }
 @media (prefers-color-scheme: dark) { svg:root { --ink: #e6e8eb; --soft: #a0a7b3; --paper: #16181c; --box: #262b33;
-  --line: #4a505b; --accent: #8cc4ff; --mark: #ff7584; --heat-0: #1b2028; --heat-50: #2a629a; --heat-100: #c6e2ff } }
+  --line: #4a505b; --accent: #8cc4ff; --mark: #ff7584; --heat-0: #1b2028; --heat-50: #326da5; --heat-100: #c6e2ff }
+  :where(svg:root [pointer-events="none"]) text { fill: #fff } }
 </style>
 )";
 

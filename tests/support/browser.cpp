@@ -56,13 +56,18 @@ Visit visit_all(const std::vector<std::string>& paths, const std::string& script
     frames += "<iframe width=" + std::to_string(width) + " height=800 src='file://" + path +
               ".visited.html' title='" + fs::path(path).filename().string() + "'></iframe>";
   }
-  const std::string page = folder.write(
-      "frames.html",
-      "<meta name=color-scheme content='light dark'>" + frames +
-          "<pre id=result></pre><script>onload = () => setTimeout(() => {for (const frame of "
-          "document.querySelectorAll('iframe')) for (const line of "
-          "frame.contentDocument.getElementById('result').textContent.split('\\n')) if (line) "
-          "document.getElementById('result').append(frame.title + ': ' + line + '\\n')}, 200)</script>");
+  const std::string page =
+      folder.write("frames.html", "<meta name=color-scheme content='light dark'>" + frames +
+                                      R"js(<pre id=result></pre><script>
+            const frames = [...document.querySelectorAll('iframe')];
+            const collect = () => {
+              if (frames.some(frame => frame.contentWindow.waiting)) return setTimeout(collect, 50);
+              for (const frame of frames)
+                for (const line of frame.contentDocument.getElementById('result').textContent.split('\n').slice(0, -1))
+                  document.getElementById('result').append(frame.title + ': ' + line + '\n');
+            };
+            onload = () => setTimeout(collect, 200);
+          </script>)js");
   const std::string dom =
       chromium(folder, "--window-size=1600,900 --blink-settings=preferredColorScheme=" +
                            std::string(scheme == Scheme::dark ? "0" : "1") + " --dump-dom file://" + page);
@@ -129,7 +134,11 @@ const char* const kContrastFaults = R"js(
   const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
   const painted = colors => {  // one over the other, from the lowest
     canvas.clearRect(0, 0, 1, 1);
-    for (const color of colors) { canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); }
+    for (const [color, opacity] of colors) {
+      canvas.fillStyle = color;
+      canvas.globalAlpha = opacity;
+      canvas.fillRect(0, 0, 1, 1);
+    }
     return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
   };
   const light = color => {
@@ -148,14 +157,14 @@ const char* const kContrastFaults = R"js(
         const place = shape.getBoundingClientRect(), style = getComputedStyle(shape);
         if (shape.closest('defs') || style.fill === 'none' || style.fill.startsWith('url')) continue;
         if (!(shape.compareDocumentPosition(parent) & Node.DOCUMENT_POSITION_FOLLOWING)) continue;
-        if (place.left <= x && x <= place.right && place.top <= y && y <= place.bottom && style.fillOpacity === '1')
-          behind.push(style.fill);
+        if (place.left <= x && x <= place.right && place.top <= y && y <= place.bottom)
+          behind.push([style.fill, style.fillOpacity]);
       }
     }
     for (let element = svg ?? parent; element; element = element.parentElement)
-      behind.unshift(getComputedStyle(element).backgroundColor);
+      behind.unshift([getComputedStyle(element).backgroundColor, 1]);
     const style = getComputedStyle(parent);
-    const [paper, ink] = [painted(behind), painted([...behind, svg ? style.fill : style.color])];
+    const [paper, ink] = [painted(behind), painted([...behind, [svg ? style.fill : style.color, 1]])];
     const [high, low] = [light(paper), light(ink)].sort((a, b) => b - a), contrast = (high + 0.05) / (low + 0.05);
     const message = `contrast ${contrast.toFixed(1)} of rgb(${ink}) on rgb(${paper})`;
     if (contrast < 4.5 && !noted.has(message)) note(`${message}: "${text}"`);

@@ -17,7 +17,8 @@ bool has_browser();
 enum class Scheme { light, dark };
 
 /// Opens a page `width` pixels wide without a network connection and runs `script` in it. Files to which the
-/// page refers must be in its folder.
+/// page refers must be in its folder. The result is complete soon after the page is loaded, or when the
+/// script sets `waiting` to false, if it has set it to true.
 Visit visit(const std::string& path, const std::string& script, int width = 1280,
             Scheme scheme = Scheme::light);
 /// Opens several pages side by side. The console is that of all; each line of the result begins with the name

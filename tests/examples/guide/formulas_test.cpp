@@ -112,7 +112,11 @@ TEST_CASE("formulas: in Chromium subscripts are small and below, and the font is
       if (size(index) >= 0.85 * size(base)) note(`${index.textContent} is large`);
       if (lower < 2) note(`${index.textContent} is ${lower} pixels lower`);
     }
-    document.fonts.ready.then(fonts => fonts.forEach(({family, status}) => note(`${family} ${status}`)));
+    window.waiting = true;
+    document.fonts.ready.then(fonts => {
+      for (const {family, status} of fonts) note(`${family} ${status}`);
+      window.waiting = false;
+    });
   )js");
   CHECK(seen.console == "");
   CHECK(seen.result == "5 subscripts\nGuide Math loaded\n");

@@ -1,6 +1,9 @@
 #include "examples/guide/pages.h"
 
+#include "tensor/utf8.h"
+#include "tests/support/browser.h"
 #include "tests/support/expect.h"
+#include "tests/support/program.h"
 
 using namespace program;
 
@@ -9,7 +12,8 @@ namespace {
 std::vector<Page> two_pages() {
   return {Page("index",
                "<h1 id=\"top\">0. Attention</h1>\n<p>See <a href=\"#C-000-05\">the mean</a>.</p>\n"
-               "<h2 id=\"s-2\">Words</h2>\n<img src=\"a.svg\" alt=\"A &amp; b\" />"),
+               "<h2 id=\"s-2\">Words</h2>\n<figure>\n<img src=\"a.svg\" alt=\"A\" /><figcaption "
+               "aria-hidden=\"true\">A &amp; <em>b</em></figcaption>\n</figure>"),
           Page("1_means",
                "<h1 id=\"top\">1. Means</h1>\n<h2 id=\"C-000-05\">The mean <span "
                "class=\"concept\">C-000-05</span></h2>\n<a href=\"#C-000-05\">here</a>"
@@ -53,8 +57,10 @@ TEST_CASE("pages: pictures are elements, and other pages frames") {
   const std::string body = with_pictures(two_pages()[0].body, kEnglish, svg);
   CHECK(contains(body, "<div class=\"scroll\"><svg "));
   CHECK(contains(body, "aria-label=\"A &amp; b\""));
+  CHECK(contains(body, "<figcaption>A &amp; <em>b</em></figcaption>"));
   CHECK(contains(body, "id=\"p1-a.svg\""));
-  const std::string frame = with_pictures("<img src=\"b.html\" alt=\"c\" />", kChinese, svg);
+  const std::string frame =
+      with_pictures("<figure>\n<embed src=\"b.html\" /><figcaption>c</figcaption>\n</figure>", kChinese, svg);
   CHECK(contains(frame, "<iframe src=\"b.html\" title=\"c\""));
   CHECK(contains(frame, "<a href=\"b.html\">单独打开</a>"));
 }
@@ -76,4 +82,54 @@ TEST_CASE("pages: the menu opens the present chapter; the others are a link away
                            "rel=\"prev\" href=\"index.html\"", "|1_means.zh.html|"})
     CHECK(contains(second, part));
   CHECK(!contains(second, "rel=\"next\""));
+}
+
+TEST_CASE(
+    "pages: in Chromium the menu and the other language follow the section in view, and old links lead on" *
+    doctest::test_suite("slow")) {
+  if (!has_browser()) return;
+  const Folder folder;
+  const auto part = [](const char* file) {
+    return read_file(std::string(HEED_SOURCE_DIR) + "/examples/guide/" + file);
+  };
+  std::vector<Page> pages = two_pages();
+  connect(pages, kEnglish);
+  pages[1].body = heed::replaced(pages[1].body, "</h1>", "</h1><p style='height: 2000px'>long</p>") +
+                  "<p style='height: 2000px'>long</p>";
+  for (size_t i = 0; i < pages.size(); ++i)
+    folder.write(pages[i].file(kEnglish),
+                 complete(pages, i, kEnglish, {part("page.html"), "", part("page.js")}));
+
+  const char* const kNoteSection = R"js(
+    window.waiting = true;
+    const section = () => document.querySelector('.menu [aria-current=location]')?.textContent ?? 'none';
+    const say = () => note(section() + ': ' + document.getElementById('other').href.split('/').pop());
+    const follow = () => {
+      if (section() == 'none') return setTimeout(follow, 50);
+      say();
+      window.waiting = false;
+    };
+    addEventListener('load', () => {
+      say();
+      document.documentElement.style.scrollBehavior = 'auto';
+      location.hash = 'C-000-05';
+      follow();
+    });
+  )js";
+  CHECK(visit(folder / "1_means.html", kNoteSection).result ==
+        "none: 1_means.zh.html\nThe mean: 1_means.zh.html#C-000-05\n");
+
+  const std::string old = folder.write("old.html", "<iframe src='index.html#C-000-05' id=old></iframe>");
+  const char* const kNotePlace = R"js(
+    window.waiting = true;
+    const frame = document.getElementById('old');
+    const follow = () => {
+      const place = frame.contentWindow.location.href.split('/').pop();
+      if (!place.startsWith('1_means')) return setTimeout(follow, 50);
+      note(place);
+      window.waiting = false;
+    };
+    follow();
+  )js";
+  CHECK(visit(old, kNotePlace).result == "1_means.html#C-000-05\n");
 }

@@ -31,7 +31,7 @@ TEST_CASE("pictures: gnuplot's picture as a part of a page") {
 <desc>Produced by GNUPLOT 5.4 </desc>
 <rect x="0" y="0" width="520" height="380" fill="#ffffff"/>
 <defs><path id='gpPt6' stroke='currentColor'/></defs>
-<g id="gnuplot_plot_1" ><title>data</title>
+<g id="gnuplot_plot_1" ><title>data</title><title>gnuplot_plot_1</title>
 <use xlink:href='#gpPt6' color='rgb(213,  94,   0)'/>
 <g font-family="Helvetica,Arial,sans-serif" font-size="16.00"><text>x</text></g>
 <rect width="9" fill="url(#fade)"/>
@@ -42,7 +42,7 @@ TEST_CASE("pictures: gnuplot's picture as a part of a page") {
   CHECK(
       svg.starts_with("<svg style=\"--width: 520px; --least: 325px\" role=\"img\" "
                       "aria-label=\"a &quot;curve&quot;\" width=\"520\""));
-  for (const char* gone : {"Gnuplot", "GNUPLOT", "#ffffff", "<?xml", "Helvetica"})
+  for (const char* gone : {"Gnuplot", "GNUPLOT", "#ffffff", "<title>gnuplot_plot_1", "<?xml", "Helvetica"})
     CHECK(!contains(svg, gone));
   for (const char* part : {"id='p2-gpPt6'", "xlink:href='#p2-gpPt6'", "id=\"p2-gnuplot_plot_1\"",
                            "<title>data</title>", "color='var(--red, rgb(213,  94,   0))'", "url(#p2-fade)"})
