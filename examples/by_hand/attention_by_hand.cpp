@@ -5,7 +5,7 @@
 //              dQ = dZ K / sqrt(d)    dK = dZ^T Q / sqrt(d)
 //
 // Every number is computed twice: here, by the formulas, and by the library and its gradients in float64. The
-// examples of several heads, of masks and positions, of pooling and of gradients are in by_hand_*.cpp.
+// examples of several heads, of masks and positions, of pooling and of gradients are in sources of their own.
 
 #include <heed.h>
 #include <heed/text.h>

@@ -155,15 +155,18 @@ std::vector<AttentionMap> Writer::attention() const {
   for (int64_t i = begin; i < count - 1; ++i) read.push_back(name(i));
   for (int64_t i = written; i < count; ++i) wrote.push_back(name(i));
   for (size_t layer = 0; layer < steps_.front().weights.size(); ++layer) {
-    std::vector<Tensor> rows;  // [H, keys], 0 for what the step did not see
+    std::vector<Tensor> rows, seen;  // [H, keys], 0 for what the step did not see, and [keys]
     for (const Step& step : steps_) {
       const Tensor& row = step.weights[layer];
       const int64_t from = std::max(begin, step.first), end = step.first + row.size(-1);
-      rows.push_back(pad(narrow(row, 1, from - step.first, end - from), {from - begin, begin + keys - end}));
+      const std::vector<int64_t> around = {from - begin, begin + keys - end};
+      rows.push_back(pad(narrow(row, 1, from - step.first, end - from), around));
+      seen.push_back(pad(ones({end - from}, boolean), around));
     }
     maps.emplace_back(stack(rows, 1), wrote, read,
                       AttentionMapOptions{.module = "encoder.layers." + std::to_string(layer) + ".self_attn",
-                                          .heads = true});
+                                          .heads = true,
+                                          .mask = stack(seen)});
   }
   return maps;
 }

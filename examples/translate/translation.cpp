@@ -221,8 +221,11 @@ std::vector<AttentionMap> Translation::attention(const Tokens& source, const Tok
     const bool to_itself = call.module.find("self_attn") != std::string::npos;
     const bool reads = call.module.find("encoder") != std::string::npos;
     const Tokens& queries = reads ? source : to_itself ? given : answered;
-    maps.emplace_back(stacked_steps(scope, call.module), queries, to_itself ? queries : source,
-                      AttentionMapOptions{.sentence = sentence, .module = call.module});
+    maps.emplace_back(
+        stacked_steps(scope, call.module), queries, to_itself ? queries : source,
+        AttentionMapOptions{.sentence = sentence,
+                            .module = call.module,
+                            .mask = to_itself && !reads ? Mask::causal(std::ssize(given)) : Mask()});
   }
   return maps;
 }
