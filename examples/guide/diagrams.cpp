@@ -27,34 +27,34 @@ const std::vector<Diagram>& all_diagrams() {
        {"A volitional cue is compared with the nonvolitional cues of a cup, a pen and a book, and the book "
         "is "
         "noticed; in the same way a query is compared with keys, and the output is a weighted sum of values.",
-        "自主性提示与杯子、笔、书各自的非自主性提示相比较，于是注意到书；同样，查询与各个键相比较，输出是值的"
+        "自主性提示与杯子、笔、书各自的非自主性提示相比较，书于是受到注意；同样，查询与各个键相比较，输出是值的"
         "加权和。"}},
       {"query_key_value",
        drawing::query_key_value,
        {"A query is compared with three keys; softmax turns the scores into weights, and the output is the "
         "weighted sum of the values.",
-        "查询与三个键相比较，softmax 把分数变成权重，输出是值的加权和。"}},
+        "查询与三个键相比较，softmax 把评分变成权重，输出是值的加权和。"}},
       {"kernel_weights",
        drawing::kernel_weights,
        {"A kernel around the query x gives near points large weights and far points small ones.",
-        "以查询 x 为中心的核函数给近处的点大权重，给远处的点小权重。"}},
+        "以查询 x 为中心的核函数给近处的点较大的权重，给远处的点较小的权重。"}},
       {"self_attention",
        drawing::self_attention,
        {"X is mapped to Q, K and V; the scores S are the scaled products of Q and K, softmax turns them into "
         "the "
         "weights A, and the output Z is A times V.",
-        "X 经线性变换得到 Q、K、V；缩放的乘积给出分数 S，softmax 把它变成权重 A，输出 Z 等于 A 乘 V。"}},
+        "X 经线性变换得到 Q、K、V；缩放后的乘积给出评分 S，softmax 把它变成权重 A，输出 Z 等于 A 乘 V。"}},
       {"softmax_saturation",
        drawing::softmax_saturation,
        {"The softmax of five scores is nearly even; the softmax of eight times the same scores is nearly "
         "one-hot.",
-        "五个分数的 softmax 接近均匀；同样的分数乘以 8，softmax 就接近独热。"}},
+        "五个评分的 softmax 接近均匀；同样的评分乘以 8，softmax 就接近独热。"}},
       {"four_to_four",
        drawing::four_to_four,
        {"Four inputs and four outputs: every output is a weighted sum of all inputs, or, with a causal mask, "
         "of the "
         "inputs up to its own position. Thick lines are large weights.",
-        "四个输入和四个输出：每个输出是所有输入的加权和；加上因果掩码，则只是不晚于自己的输入的加权和。线越粗"
+        "四个输入和四个输出：每个输出是所有输入的加权和；加上因果掩码，则只对自己及之前的输入加权求和。线越粗"
         "，权重越大。"}},
       {"planted_relation",
        drawing::planted_relation,
@@ -95,7 +95,7 @@ const std::vector<Diagram>& all_diagrams() {
        {"At step five a decoder without a cache computes all keys, values and 25 scores; with a cache it "
         "computes one "
         "key, one value and five scores.",
-        "写第五个词时，不用缓存要计算全部键、值和 25 个分数；用缓存只需计算一个键、一个值和 5 个分数。"}},
+        "写第五个词时，不用缓存要计算全部键、值和 25 个评分；用缓存只需计算一个键、一个值和 5 个评分。"}},
       {"position_added",
        drawing::position_added,
        {"Two sentences of the same words in another order have the same word vectors; adding position "
@@ -132,7 +132,7 @@ const std::vector<Diagram>& all_diagrams() {
        {"Values flow forward from x through a and b to y; gradients flow back along the same edges, and the "
         "two that "
         "arrive at a are added.",
-        "值从 x 经 a、b 向前传到 y；梯度沿同样的边反向传播，到达 a 的两个梯度相加。"}},
+        "值从 x 经 a、b 前向传到 y；梯度沿同样的边反向传播，到达 a 的两个梯度相加。"}},
   };
   return all;
 }

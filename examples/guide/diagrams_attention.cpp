@@ -54,7 +54,7 @@ void self_attention(Picture& draw) {
   draw.label({128, 130}, "$K$", {.color = kKey});
   draw.label({324, 130}, "$V$", {.color = kValue});
   draw.label({113, 264}, "$S = QK^T / √d$");
-  draw.label({113, 283}, {"scores, $[T, T]$", "分数，$[T, T]$"}, {.color = kSoft, .size = 11});
+  draw.label({113, 283}, {"scores, $[T, T]$", "评分，$[T, T]$"}, {.color = kSoft, .size = 11});
   draw.label({175, 213}, "softmax", {.size = 11});
   draw.label({244, 264}, {"weights $A$", "权重 $A$"}, {.color = kAccent, .align = "end"});
   draw.label({241, 320}, {"output $Z = AV$", "输出 $Z = AV$"}, {.align = "end"});
@@ -80,8 +80,8 @@ void softmax_saturation(Picture& draw) {
     draw.label({x + 80, 34}, verdict, {.color = kAccent});
     draw.label({x + 80, kBase + 32}, below, {.color = kSoft, .size = 12});
   };
-  panel(8, 1, "softmax$(s)$", {"nearly even", "接近均匀"}, {"scores $s$", "分数 $s$"});
-  panel(192, 8, "softmax$(8s)$", {"nearly one-hot", "接近独热"}, {"scores $8s$", "分数 $8s$"});
+  panel(8, 1, "softmax$(s)$", {"nearly even", "接近均匀"}, {"scores $s$", "评分 $s$"});
+  panel(192, 8, "softmax$(8s)$", {"nearly one-hot", "接近独热"}, {"scores $8s$", "评分 $8s$"});
 }
 
 void four_to_four(Picture& draw) {
@@ -169,7 +169,7 @@ void online_softmax(Picture& draw) {
   const Box output = draw.box(around({before.center().x - 20, 230}, 110, 28),
                               "$o / l = " + decimals(o / l, 1) + "$", {.color = kValue});
   draw.arrow({before.bottom(), {before.center().x, output.y}}, {.color = kAccent});
-  draw.label({6, 41}, {"scores", "分数"}, {.color = kKey, .size = 11, .align = "start"});
+  draw.label({6, 41}, {"scores", "评分"}, {.color = kKey, .size = 11, .align = "start"});
   draw.label({6, 73}, {"values", "值"}, {.color = kValue, .size = 11, .align = "start"});
   draw.label({6, 152}, {"so far", "当前"}, {.color = kAccent, .size = 11, .align = "start"});
   draw.label({234, 230}, {"exactly softmax over all keys", "与对所有键做 softmax 完全相同"},

@@ -110,9 +110,9 @@ void key_value_cache(Picture& draw) {
     draw.label({x + 78, 214}, scores, {.color = kAccent});
     draw.label({x + 78, 233}, made, {.size = 12});
   };
-  panel(20, {"without a cache", "不用缓存"}, {"25 scores", "25 个分数"}, {"5 keys and values", "5 对键和值"},
+  panel(20, {"without a cache", "不用缓存"}, {"25 scores", "25 个评分"}, {"5 keys and values", "5 对键和值"},
         false);
-  panel(206, {"with a cache", "用缓存"}, {"5 scores", "5 个分数"}, {"1 key and value", "1 对键和值"}, true);
+  panel(206, {"with a cache", "用缓存"}, {"5 scores", "5 个评分"}, {"1 key and value", "1 对键和值"}, true);
 
   const auto legend = [&](double x, const Words& words) {
     draw.label({x + 22, 262}, words, {.size = 11, .align = "start"});
@@ -120,7 +120,7 @@ void key_value_cache(Picture& draw) {
   };
   draw.shaded(legend(8, {"computed now", "这一步计算"}), 1, {0.35}, kSoft);
   draw.box(legend(128, {"from the cache", "取自缓存"}), "", {.shade = 0, .round = 0, .dashed = true});
-  draw.hatched(legend(260, {"forbidden", "被掩码"}));
+  draw.hatched(legend(260, {"forbidden", "禁止"}));
 }
 
 }  // namespace program::drawing

@@ -75,7 +75,7 @@ void query_key_value(Picture& draw) {
   };
   name(22, {"query $q$", "查询 $q$"}, kQuery);
   name(88, {"keys $k_i$", "键 $k_i$"}, kKey);
-  name(138, {"scores\n$s_i = q · k_i$", "分数\n$s_i = q · k_i$"}, kInk);
+  name(138, {"scores\n$s_i = q · k_i$", "评分\n$s_i = q · k_i$"}, kInk);
   name(236, {"weights $α_i$", "权重 $α_i$"}, kAccent);
   name(300, {"values $v_i$", "值 $v_i$"}, kValue);
   name(364, {"output\n$f = Σ α_i v_i$", "输出\n$f = Σ α_i v_i$"}, kValue);

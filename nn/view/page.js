@@ -17,7 +17,7 @@ const words = {
     keys: '点按或指向图中任意位置，可看到相应的数值；用 Tab 键选图，用方向键选词元。',
     current: '当前词元及其关注的词元', heat: '热图：行是查询，列是键',
     lines: '从查询（左）到键（右）的连线', overview: '该句的所有层和头',
-    masked: '被掩码遮住', colon: '：', heading: (name, step, head) => name + (step ? `，步 ${step}` : '') + (head ? `，第 ${head} 个头` : ''),
+    masked: '被掩码遮住', colon: '：', heading: (name, step, head) => name + (step ? `，第 ${step} 步` : '') + (head ? `，第 ${head} 个头` : ''),
   },
 }[document.documentElement.lang.startsWith('zh') ? 'zh' : 'en'];
 for (const node of document.querySelectorAll('[data-word]')) node.textContent = words[node.dataset.word];
