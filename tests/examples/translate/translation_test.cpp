@@ -64,7 +64,12 @@ TEST_CASE("Translation: a saved model gives the same translations") {
     CHECK(map.queries == Tokens{"I", "love", "China", "<eos>"});
     CHECK(map.keys == sources[0]);
     CHECK(largest_difference(sum(map.weights, -1), ones({1, 4}, float64)) < 1e-6);
-    CHECK(loaded.attention(sources[0], {"I"}).size() == (model == "transformer" ? 6 : 1));
+    const std::vector<AttentionMap> maps = loaded.attention(sources[0], {"I"});
+    CHECK(maps.size() == (model == "transformer" ? 6 : 1));
+    for (const AttentionMap& one : maps) {
+      const bool causal = contains(one.module, "decoder") && contains(one.module, "self_attn");
+      CHECK(one.masked(0) == (causal ? std::vector{false, true} : std::vector<bool>(one.keys.size())));
+    }
   }
 }
 
