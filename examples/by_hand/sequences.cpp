@@ -134,7 +134,8 @@ set xlabel 'distance δ'
 set ylabel 'dot product'
 set xrange [-100:100]
 set yrange [0:34]
-plot 'position_products.csv' with lines lw 2 notitle
+unset key
+plot 'position_products.csv' with lines lw 2
 )";
 
 // PE(p + delta) = R(delta) PE(p): the same rotation of a pair wherever p is.

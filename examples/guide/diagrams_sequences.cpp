@@ -66,7 +66,7 @@ void one_context(Picture& draw) {
     draw.arrow({s.top(), {x, 54}});
     draw.label({x, 44}, kTarget[i]);
     draw.arrow({i == 0 ? c.right() : from, s.left()}, {.color = i == 0 ? kAccent : kSoft});
-    draw.arrow({c.bottom(), {c.center().x, 140}, {x, 140}, s.bottom()}, {.color = kAccent});
+    draw.arrow({c.bottom(), {184, 140}, {x - 25, 140}, {x - 25, 70}, {x - 7, 54}}, {.color = kAccent});
     from = s.right();
   }
   draw.label({82, 16}, {"encoder", "编码器"});
@@ -92,7 +92,8 @@ void context_for_each_word(Picture& draw) {
     const Box s = draw.box(around({x, 74}, 36, 28), with_index("s", i + 1), {.color = kQuery});
     const Box c =
         draw.box(around({x, 132}, 36, 28), with_index("c", i + 1), {.color = i == 2 ? kAccent : kSoft});
-    draw.arrow({c.top(), s.bottom()});
+    draw.arrow({s.bottom(), c.top()}, {.color = kQuery});
+    draw.arrow({c.right(), {x + 30, 132}, {x + 30, 50}, {x + 9, 32}});
     draw.arrow({s.top(), {x, 32}});
     draw.label({x, 20}, kTarget[i]);
     if (i > 0) draw.arrow({{c_at(i - 1) + 18, 74}, s.left()});
