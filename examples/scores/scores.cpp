@@ -168,13 +168,13 @@ void train(Trainings& trainings, const std::string& name, Pooling& model, const 
 
 // The formula of each score, in this program's letters: U, the map of a query that has none of its own.
 const char* formula_of(const std::string& score) {
-  if (score == "dot") return "(U q) . k";
-  if (score == "scaled_dot") return "(U q) . k / √d";
-  if (score == "additive") return "v . tanh(W_q q + W_k k)";
-  if (score == "bilinear") return "q . (W k)";
-  if (score == "low_rank") return "(L q) . (H k)      W = Lᵀ H";
-  if (score == "dense") return "q . tanh(W k + b)";
-  return "-|(U q + u - k) w|² / 2";
+  if (score == "dot") return "(q U) . k";
+  if (score == "scaled_dot") return "(q U) . k / √d";
+  if (score == "additive") return "v . tanh(q W_q + k W_k)";
+  if (score == "bilinear") return "(q W) . k";
+  if (score == "low_rank") return "(q L) . (k H)      W = L Hᵀ";
+  if (score == "dense") return "q . tanh(k W + b)";
+  return "-|(q U + u - k) w|² / 2";
 }
 
 void explain(Program& self, const std::vector<std::string>& scores) {
