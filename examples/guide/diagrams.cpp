@@ -27,7 +27,8 @@ const std::vector<Diagram>& all_diagrams() {
        {"A volitional cue is compared with the nonvolitional cues of a cup, a pen and a book, and the book "
         "is "
         "noticed; in the same way a query is compared with keys, and the output is a weighted sum of values.",
-        "自主性提示与杯子、笔、书各自的非自主性提示相比较，书于是受到注意；同样，查询与各个键相比较，输出是值的"
+        "自主性提示与杯子、笔、书各自的非自主性提示相比较，书于是受到注意；同样，查询与各个键相比较，输出是值"
+        "的"
         "加权和。"}},
       {"query_key_value",
        drawing::query_key_value,

@@ -92,6 +92,28 @@ std::string with_named_functions(const std::string& html) {
   return edited + html.substr(done);
 }
 
+// A comma or another mark after a formula stays in its line.
+std::string with_marks_beside(const std::string& html) {
+  constexpr const char* kMarks[] = {",",  ".",  ";",  ":",  "?",  "!",  ")",  "”",
+                                    "，", "。", "；", "：", "？", "！", "）", "、"};
+  constexpr std::string_view kBegin = "<math display=\"inline\"", kEnd = "</math>";
+  std::string edited;
+  size_t done = 0;
+  for (size_t begin = html.find(kBegin); begin != html.npos; begin = html.find(kBegin, done)) {
+    const size_t end = html.find(kEnd, begin) + kEnd.size();
+    size_t after = end;
+    const auto follows = [&](const std::string& mark) { return html.compare(after, mark.size(), mark) == 0; };
+    for (auto mark = std::ranges::find_if(kMarks, follows); mark != std::end(kMarks);
+         mark = std::ranges::find_if(kMarks, follows))
+      after += std::string_view(*mark).size();
+    const std::string formula = html.substr(begin, after - begin);
+    edited += html.substr(done, begin - done) +
+              (after > end ? "<span class=\"unbroken\">" + formula + "</span>" : formula);
+    done = after;
+  }
+  return edited + html.substr(done);
+}
+
 // The mathematical italic form of a letter, in which browsers draw an <mi> of one letter; others stay.
 uint32_t italic(uint32_t code) {
   static const std::map<uint32_t, uint32_t> special = {{'h', 0x210E},    {0x2202, 0x1D715}, {0x2207, 0x1D6FB},
@@ -121,7 +143,7 @@ std::string base64(const std::string& bytes) {
 
 std::string with_tidy_formulas(const std::string& html) {
   const std::string upright = with_parts(html, "<mstyle mathvariant=\"normal\">", "</mstyle>", upright_word);
-  return with_named_functions(with_small_brackets(upright));
+  return with_marks_beside(with_named_functions(with_small_brackets(upright)));
 }
 
 std::set<uint32_t> formula_characters(const std::string& html) {
@@ -141,10 +163,8 @@ std::set<uint32_t> formula_characters(const std::string& html) {
 
 MathFont math_font(const std::string& folder, const std::set<uint32_t>& characters) {
   const char* const missing =
-      "formulas are drawn in the fonts of the reader's system: apt-get install fonts-texgyre-math "
-      "libharfbuzz-bin "
-      "embeds "
-      "one";
+      "formulas are drawn in the fonts of the reader's system; to embed one: "
+      "apt-get install fonts-texgyre-math libharfbuzz-bin";
   const auto font =
       std::ranges::find_if(kFonts, [](const char* path) { return std::filesystem::exists(path); });
   if (font == std::end(kFonts)) return {"", missing};

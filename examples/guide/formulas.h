@@ -8,8 +8,8 @@
 namespace program {
 
 /// Corrects the formulas of a page. Words in \mathrm become upright words instead of products of italic
-/// letters, brackets around what is no higher than a letter keep the height of a letter, and names of
-/// functions get the spaces of TeX.
+/// letters, brackets around what is no higher than a letter keep the height of a letter, names of functions
+/// get the spaces of TeX, and no line breaks between a formula and the mark that follows it.
 std::string with_tidy_formulas(const std::string& html);
 
 /// The code points that the formulas of a page are drawn with, such as mathematical italic letters.

@@ -87,6 +87,13 @@ TEST_CASE("formulas: brackets are stretched around what is high only") {
         bracketed(high + bracketed("", "false"), "true"));
 }
 
+TEST_CASE("formulas: a mark stays with the formula before it") {
+  const std::string x = "<math display=\"inline\"><mi>x</mi></math>";
+  CHECK(with_tidy_formulas("(" + x + "), " + x + "。" + x + " and " + x) ==
+        "(<span class=\"unbroken\">" + x + "),</span> <span class=\"unbroken\">" + x + "。</span>" + x +
+            " and " + x);
+}
+
 TEST_CASE("formulas: the characters of a font are those that are drawn") {
   const std::set<uint32_t> characters =
       formula_characters("a<math><mi>h</mi><mi>α</mi><mo>&lt;</mo><annotation>\\beta b</annotation></math>c");
