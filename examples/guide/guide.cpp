@@ -1,5 +1,4 @@
-// Makes the guide: every concept with its formula, the code that computes it and what the programs print and
-// draw.
+// Makes the guide: every concept with its formula, the code that computes it, outputs and pictures.
 //
 // The chapters are in examples/guide/en and zh. All programs that they name run first, each command once.
 // What they print and draw fills the chapters (chapter.h), and pandoc makes a page of each (pages.h).

@@ -1,5 +1,4 @@
-// A language model: a transformer that learns which token comes next in a text, and writes on from any
-// beginning.
+// A language model: a transformer that learns which token comes next in a text, and continues it.
 //
 //   language_model train    learns from a file of UTF-8 (--text), by default from heed's own sources
 //   language_model write    writes on from --prompt with the model of the last training

@@ -1,5 +1,4 @@
-// A tiny language model: a transformer decoder that reads a text character by character and predicts the next
-// one.
+// A tiny language model: a transformer decoder that predicts the next character of a text.
 //
 //   x = embedding(characters)                              [T, d]
 //   x = x + attention(norm(x))                             each position looks at itself and those before it
