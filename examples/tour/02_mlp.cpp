@@ -54,7 +54,7 @@ int main() {
   const Tensor train_images = narrow(images, 0, 0, train), train_labels = narrow(labels, 0, 0, train);
   const Tensor test_images = narrow(images, 0, train, test), test_labels = narrow(labels, 0, train, test);
 
-  Sequential model(Linear(64, 32), ReLU(), Linear(32, 10));
+  Sequential model{Linear(64, 32), ReLU(), Linear(32, 10)};
   Adam optimizer(model.parameters(), {.lr = 0.005});
   Batches batches(train, 32);
   std::printf("%d digits to learn from, %d to test with; %d parameters\n\n", train, test,
