@@ -1,4 +1,4 @@
-// Attention with numbers small enough to follow, in plain loops beside the library.
+// Attention with numbers small enough to follow, in plain loops and by the library.
 //
 //   forward    S = Q K^T    Z = S / sqrt(d)    A = softmax of each row of Z    O = A V
 //   backward   dV = A^T dO    dA = dO V^T    dZ_ij = A_ij (dA_ij - sum_k A_ik dA_ik)

@@ -1,4 +1,4 @@
-// The cost of a layer as sequences grow: counted, measured, and beside the theory.
+// The cost of a layer as sequences grow: counted, measured, and compared with the theory.
 //
 //   work      multiply-adds and time of one layer over T positions of width d
 //
@@ -129,7 +129,7 @@ void show_work(Program& self, int64_t longest, int64_t width, int64_t k) {
     const double fitted = exponent(lengths, work.counted);
     print_row(
         out, work.name, cells_of(work.counted, short_number),
-        beside_theory(fitted, work.theory) +
+        compared_with_theory(fitted, work.theory) +
             (work.counted == work.formula ? "" : "   NOT the formula's " + short_number(work.formula[0])));
     self.result("work." + work.key + ".formula", as_tensor(work.formula));
     self.result("work." + work.key + ".counted", as_tensor(work.counted));
@@ -141,7 +141,7 @@ void show_work(Program& self, int64_t longest, int64_t width, int64_t k) {
   for (const Work& work : layers) {
     const double fitted = exponent(lengths, work.seconds);
     print_row(out, work.name, cells_of(work.seconds, [](double s) { return short_number(1e3 * s); }),
-              beside_theory(fitted, work.theory));
+              compared_with_theory(fitted, work.theory));
     self.result("work." + work.key + ".seconds", as_tensor(work.seconds));
     self.result("work." + work.key + ".time_exponent", fitted);
     names.push_back(work.name);
@@ -191,7 +191,7 @@ void show_memory(Program& self, int64_t longest, int64_t width) {
   for (size_t i = 0; i < keys.size(); ++i) {
     const double theory = i == 0 ? 2 : 1, fitted = exponent(lengths, bytes[i]);
     print_row(out, keys[i], cells_of(bytes[i], [](double b) { return short_number(b / 1e6); }),
-              beside_theory(fitted, theory));
+              compared_with_theory(fitted, theory));
     self.result("memory." + keys[i] + ".bytes", as_tensor(bytes[i]));
     self.result("memory." + keys[i] + ".exponent", fitted);
     self.result("memory." + keys[i] + ".theory", theory);

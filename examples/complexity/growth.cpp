@@ -39,7 +39,7 @@ void print_row(std::ostream& out, const std::string& name, const std::vector<std
   out << (more.empty() ? "" : "   ") << more << '\n';
 }
 
-std::string beside_theory(double fitted, double theory) {
+std::string compared_with_theory(double fitted, double theory) {
   char text[160];
   std::snprintf(
       text, sizeof text, "T^%.2f   theory T^%g%s", fitted, theory,

@@ -14,7 +14,7 @@ std::vector<int64_t> doubled(int64_t first, int64_t last);
 /// The exponent p of y = c T^p: the slope of a line through the logarithms at the three largest lengths.
 double exponent(const std::vector<int64_t>& lengths, const Numbers& y);
 /// "T^1.98   theory T^2", with a note if they differ by more than noise.
-std::string beside_theory(double fitted, double theory);
+std::string compared_with_theory(double fitted, double theory);
 
 /// Prints a name, a column for each length, and a text after them.
 void print_row(std::ostream& out, const std::string& name, const std::vector<std::string>& columns,

@@ -1,8 +1,8 @@
 // Spelling to pronunciation: learned from a list of words, asked for words that no list has.
 //
 //   g2p train          learns from a file of words and phones, by default a small model on a part of CMUdict
-//   g2p convert WORD   prints how a word is pronounced; with --alignment which letters each phone was made
-//   from g2p evaluate FILE  counts how many words of a file are wrong
+//   g2p convert WORD   prints how a word is pronounced; with --alignment, which letters made each phone
+//   g2p evaluate FILE  counts how many words of a file are wrong
 //
 //   gru          encoder and decoder of GRUs with additive attention, whose context goes into the decoder's
 //                state

@@ -233,12 +233,13 @@ void train_g2p(Program& self, Trainings& trainings, G2pOptions& options) {
   });
   const int64_t steps = plan.steps, ends = (steps + batch_count - 1) / batch_count;  // of epochs
   const double epochs = static_cast<double>(steps) / static_cast<double>(batch_count);
+  const double minutes = std::ceil(options.minutes * kEnoughEpochs / epochs);
   // Empty for a training that is long enough.
-  const std::string advice =
-      epochs >= kEnoughEpochs ? ""
-      : options.minutes > 0
-          ? "--minutes " + short_number(std::ceil(options.minutes * kEnoughEpochs / epochs)) + " would do"
-          : "--epochs " + short_number(kEnoughEpochs) + " would do";
+  const std::string advice = epochs >= kEnoughEpochs ? ""
+                             : options.minutes == 0  ? "--epochs " + short_number(kEnoughEpochs) + " would do"
+                             : options.minutes < kMinutesOfLarger && minutes >= kMinutesOfLarger
+                                 ? "give fewer --words"  // so many minutes are for the larger model
+                                 : "--minutes " + short_number(minutes) + " would do";
   const int64_t averaged = options.average > 0 ? options.average : std::max<int64_t>(2, ends / 5);
   text << steps << " steps of " << options.batch << ", " << short_number(epochs) << " epochs"
        << (advice.empty() ? "" : ": too few to learn much; " + advice) << "\n"

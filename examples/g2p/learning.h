@@ -6,7 +6,7 @@
 /// The training of g2p.
 namespace program {
 
-/// The options of g2p; a 0 stands for a default that depends on the others.
+/// The options of g2p; 0 means a default that depends on the others.
 struct G2pOptions {
   std::vector<std::string> arguments;  // without a name: the command, then words or a file
   std::vector<std::string> ensemble;

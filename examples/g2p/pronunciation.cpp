@@ -78,7 +78,6 @@ std::vector<std::vector<Answer>> pronounce(std::span<const Translation> models,
 }
 
 Measured measure(std::span<const Translation> models, const std::vector<Entry>& entries, int64_t beams) {
-  constexpr size_t kAtOnce = 512;  // between two looks at the clock
   const auto start = std::chrono::steady_clock::now();
   Measured result;
   std::vector<Tokens> sources;
@@ -86,15 +85,9 @@ Measured measure(std::span<const Translation> models, const std::vector<Entry>& 
     sources.push_back(spelled(models.front(), entry.letters));
     result.strange += !unseen(models.front(), sources.back()).empty();
   }
-  Progress progress("converting words", std::ssize(sources));
-  for (size_t first = 0; first < sources.size(); first += kAtOnce) {
-    const size_t end = std::min(first + kAtOnce, sources.size());
-    const auto at = [&](size_t i) { return sources.begin() + static_cast<std::ptrdiff_t>(i); };
-    for (std::vector<Answer>& answers : pronounce(models, {at(first), at(end)}, beams)) {
-      result.answers.push_back(std::move(answers.front().tokens));
-      result.score.add(entries[result.answers.size() - 1], result.answers.back());
-    }
-    progress.step("", static_cast<int64_t>(end - first));
+  for (std::vector<Answer>& answers : pronounce(models, sources, beams)) {
+    result.answers.push_back(std::move(answers.front().tokens));
+    result.score.add(entries[result.answers.size() - 1], result.answers.back());
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

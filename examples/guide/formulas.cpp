@@ -93,7 +93,7 @@ std::string with_named_functions(const std::string& html) {
 }
 
 // A comma or another mark after a formula stays in its line.
-std::string with_marks_beside(const std::string& html) {
+std::string with_marks_attached(const std::string& html) {
   constexpr const char* kMarks[] = {",",  ".",  ";",  ":",  "?",  "!",  ")",  "”",
                                     "，", "。", "；", "：", "？", "！", "）", "、"};
   constexpr std::string_view kBegin = "<math display=\"inline\"", kEnd = "</math>";
@@ -143,7 +143,7 @@ std::string base64(const std::string& bytes) {
 
 std::string with_tidy_formulas(const std::string& html) {
   const std::string upright = with_parts(html, "<mstyle mathvariant=\"normal\">", "</mstyle>", upright_word);
-  return with_marks_beside(with_named_functions(with_small_brackets(upright)));
+  return with_marks_attached(with_named_functions(with_small_brackets(upright)));
 }
 
 std::set<uint32_t> formula_characters(const std::string& html) {

@@ -56,10 +56,12 @@ Runs::Runs(Folders folders, const std::set<std::string>& commands, bool reuse)
   std::vector<std::string> failures(all.size());
   Progress progress("running the programs", std::ssize(all));
   std::atomic<size_t> next = 0;
+  std::atomic<bool> failed = false;  // no further program begins; Ctrl-C, too, makes those that run fail
   std::mutex mutex;
   const auto work = [&] {
-    for (size_t i; (i = next++) < all.size();) {
+    for (size_t i; !failed && (i = next++) < all.size();) {
       failures[i] = run(all[i]);
+      if (!failures[i].empty()) failed = true;
       const std::lock_guard lock(mutex);
       progress.step();
     }

@@ -1,10 +1,10 @@
 // A language model: a transformer that learns which token comes next in a text, and continues it.
 //
 //   language_model train    learns from a file of UTF-8 (--text), by default from heed's own sources
-//   language_model write    writes on from --prompt with the model of the last training
+//   language_model write    continues --prompt with the model of the last training
 //
-// A part of the text is held out. How many bits the model needs for each byte of it stands beside what
-// counting runs of five tokens comes to, and beside xz. The last tokens to learn from are kept to choose by.
+// A part of the text is held out. The bits that the model needs for each byte of it are compared with those
+// of counts of five tokens in a row, and with xz. The last tokens to learn from are kept to choose by.
 
 #include <heed.h>
 #include <heed/files.h>
@@ -32,7 +32,7 @@ constexpr const char* kAnew = "language_model train";
 constexpr double kMinutesOfLarger = 10;  // from which on the larger model is the default
 
 struct Options {
-  std::vector<std::string> arguments;  // what stands without a name: the command
+  std::vector<std::string> arguments;  // the command
   std::string text, tokens = TextTokens::kBytePairs, model, prompt = "\n";
   LanguageOptions net;
   SampleOptions sample{.temperature = 0.8, .top_k = 0, .top_p = 0.95};
@@ -78,7 +78,7 @@ void check_writing(const Options& options) {
 
 // ---- writing ----
 
-// What the model writes on from the prompt; `show` is called with each part of the text when it is there.
+// What the model writes after the prompt; `show` is called with each part of the text when it is there.
 std::string written(Writer& writer, const Language& language, const Options& options, uint64_t seed,
                     const std::function<void(const std::string&)>& show) {
   Utf8Stream stream;
@@ -279,8 +279,7 @@ void train(Program& self, Trainings& trainings, Options& options) {
   text << "\n";
   if (constexpr int64_t kFewTokens = 20000; std::ssize(learned) < kFewTokens)
     text << "the text is short: with " << learned.size()
-         << " tokens to learn from, a model soon knows them by heart. " << kFewTokens
-         << " or more are better\n";
+         << " tokens to learn from, a model soon memorizes them. " << kFewTokens << " or more are better\n";
   text << std::flush;
 
   double loss = 0;  // of the last step
@@ -315,7 +314,7 @@ void train(Program& self, Trainings& trainings, Options& options) {
   text << "\n-- what it writes\n" << std::flush;
   write(self, language, options);
   text << "\n"
-       << model_file(self) << ": language_model write --prompt \"...\" goes on from any beginning"
+       << model_file(self) << ": language_model write --prompt \"...\" continues any beginning"
        << (self.out == "out/language_model" ? "" : " (with this --out)")
        << (larger(options) || !options.text.empty()
                ? "\n"
@@ -325,10 +324,9 @@ void train(Program& self, Trainings& trainings, Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Program self(
-      "language_model",
-      "Learns to write from a text in about two minutes, and writes on from any beginning. Leaves the "
-      "model, its losses and a page of what it attends to in --out, by default out/language_model.");
+  Program self("language_model",
+               "Learns to write from a text in about two minutes, and continues any beginning. Leaves the "
+               "model, its losses and a page of what it attends to in --out, by default out/language_model.");
   self.out = "out/language_model";
   Trainings trainings(self, 200);
   Options options;

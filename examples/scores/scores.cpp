@@ -5,8 +5,8 @@
 //
 //   q = R z = R (k - m)          R a fixed hidden rotation
 //
-// The answer to a query is the value of its key. Which key that is nobody tells: a model sees the answers,
-// and its loss is their squared error. All points are new at each step, so nothing can be learned by heart.
+// The answer to a query is the value of its key. A model is not told which key that is: it sees the answers,
+// and its loss is their squared error. All points are new at each step, so nothing can be memorized.
 //
 // q . R (k - m) is largest for the right key. It is a bilinear score with W = R (what m adds is the same for
 // all keys, and softmax does not see it); additive and dense scores come near it within their families. The
@@ -33,7 +33,7 @@ constexpr int64_t kWidth = 8, kKeys = 8, kValues = 4, kHidden = 32, kBatch = 32,
 
 struct Task {
   Tensor queries, keys, values;  // [B, T, d], [B, T, d], [B, T, 4]
-  // Queries stand in the reverse order of their keys. Models see no places, so that any order will do but the
+  // Queries are in the reverse order of their keys. Models see no places, so that any order will do but the
   // same: there a score that takes queries for keys would be right, too.
   Tensor answers() const { return flip(values, {-2}); }
 };
@@ -180,18 +180,17 @@ const char* formula_of(const std::string& score) {
 void explain(Program& self, const std::vector<std::string>& scores) {
   Table table({"score", "s(q, k)"});
   for (const std::string& score : scores) table.add({score, formula_of(score)});
-  self.text() << "f(q) = Σⱼ α(q, kⱼ) vⱼ    α(q, ·) = the normaliser of the scores s(q, k₁) ... s(q, k"
-              << kKeys << ")\n\n"
-              << table.to_string()
-              << "\n\nThe task: every key is a point z of a sphere moved by a hidden offset, k = z + m, and "
-                 "has one query, q = R z "
-                 "with a\nhidden rotation R. The answer to a query is the value of its key. Which key that "
-                 "is nobody tells: a "
-                 "model sees the\nanswers alone, at new points in each step, so that nothing can be learned "
-                 "by heart.\n"
-                 "What to look for: \"right key\" rises from chance to near 1. The score has found the "
-                 "relation that was planted."
-                 "\n\n";
+  self.text()
+      << "f(q) = Σⱼ α(q, kⱼ) vⱼ    α(q, ·) = the normaliser of the scores s(q, k₁) ... s(q, k" << kKeys
+      << ")\n\n"
+      << table.to_string()
+      << "\n\nThe task: every key is a point z of a sphere moved by a hidden offset, k = z + m, and "
+         "has one query, q = R z with a\nhidden rotation R. The answer to a query is the value of its "
+         "key. A model is not told which key that is: it\nsees the answers alone, at new points in each "
+         "step, so that nothing can be memorized.\n"
+         "What to look for: \"right key\" rises from chance to near 1. The score has found the "
+         "relation that was planted."
+         "\n\n";
 }
 
 void train_scores(Program& self, Trainings& trainings, const std::vector<std::string>& scores,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tensor/error.h"
+#include "tensor/utf8.h"
 
 using heed::LossCurve;
 
@@ -34,7 +35,7 @@ void draw_losses(Program& self, const std::string& file, const std::vector<LossC
     if (rows.empty()) return;
     data += rows + "\n\n";
     plot += (plot.empty() ? "plot '" : ", \\\n  '") + file + ".csv' index " + std::to_string(block++) +
-            " using 1:2 " + style + " title \"" + title + "\"";
+            " using 1:2 " + style + " title '" + heed::replaced(title, "'", "''") + "'";
   };
   for (size_t i = 0; i < curves.size(); ++i) {
     const LossCurve& curve = curves[i];

@@ -45,11 +45,14 @@ set linetype 7 linecolor '#000000'
 set linetype cycle 7
 )";
 
-// A text in double quotes, in which gnuplot reads \n as a line break.
+// A text in double quotes, in which gnuplot reads \n as a line break and would run what is between backticks.
 std::string double_quoted(const std::vector<std::string>& lines) {
   std::string text;
-  for (const std::string& line : lines)
-    text += (text.empty() ? "" : "\\n") + heed::replaced(heed::replaced(line, "\\", "\\\\"), "\"", "\\\"");
+  for (std::string line : lines) {
+    for (const auto& [from, to] : {std::pair("\\", "\\\\"), {"\"", "\\\""}, {"`", "\\140"}})
+      line = heed::replaced(line, from, to);
+    text += (text.empty() ? "" : "\\n") + line;
+  }
   return "\"" + text + "\"";
 }
 

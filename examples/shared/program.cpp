@@ -252,19 +252,24 @@ bool run_tool(const std::string& folder, std::vector<std::string> command) {
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  const fs::path said = fs::path(folder) / (command[0] + ".stderr");  // shown only if the tool fails
   const pid_t child = fork();
   heed::check(child >= 0, command[0], ": no new process can be started");
   if (child == 0) {
-    if (chdir(folder.c_str()) != 0) _exit(1);
+    const int errors = open(said.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (errors < 0 || dup2(errors, STDERR_FILENO) < 0 || chdir(folder.c_str()) != 0) _exit(1);
     execvp(arguments[0], arguments.data());
     _exit(127);
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  std::ifstream stream(said);
+  const std::string errors(std::istreambuf_iterator<char>(stream), {});
+  fs::remove(said);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return false;
   heed::check(WIFEXITED(status) && WEXITSTATUS(status) == 0, command[0], " failed on ", folder, "/",
-              command.back(), "; run it there to see why");
+              command.back(), ": ", heed::trim(errors));
   return true;
 }
 

@@ -124,7 +124,8 @@ struct Stopped {
   std::string checkpoint;  // "" if there is no folder for one
 };
 
-/// Runs a tool of the system in `folder`. Returns false if it is not installed. Throws if it fails.
+/// Runs a tool of the system in `folder`. Returns false if it is not installed. Throws what it wrote to
+/// standard error if it fails.
 bool run_tool(const std::string& folder, std::vector<std::string> command);
 
 /// Throws unless least <= value <= most.

@@ -47,6 +47,7 @@ void draw(const Tensor& image) {
 int main() {
   manual_seed(1);
   const Tensor digits = read_digits();
+  if (digits.size(0) == 0) return std::printf("examples/tour/digits/digits.csv cannot be read.\n"), 1;
   const Tensor images = narrow(digits, 1, 0, 64) / 16;     // [n, 64], from 0 to 1
   const Tensor labels = to(select(digits, 1, 64), int64);  // [n]
   constexpr int test = 360;                                // the last ones, which are not learned from
@@ -76,11 +77,14 @@ int main() {
   }
 
   const Evaluation evaluation;
-  const Tensor answers = argmax(model(test_images), 1);                       // [test]
-  const int mistake = argmax(to(answers != test_labels, int64)).item<int>();  // the first one
-  std::printf("\nThe first mistake: a %d that was read as %d.\n", test_labels[mistake].item<int>(),
-              answers[mistake].item<int>());
-  draw(16 * test_images[mistake]);
+  const Tensor answers = argmax(model(test_images), 1);  // [test]
+  const Tensor wrong = to(answers != test_labels, int64);
+  const int mistake = argmax(wrong).item<int>();  // the first one
+  if (sum(wrong).item() > 0) {
+    std::printf("\nThe first mistake: a %d that was read as %d.\n", test_labels[mistake].item<int>(),
+                answers[mistake].item<int>());
+    draw(16 * test_images[mistake]);
+  }
   const bool learned = accuracy(model, test_images, test_labels) > 0.85;
   std::printf("\n%s\n", learned ? "The model reads digits." : "The model does not read digits.");
   return learned ? 0 : 1;

@@ -106,12 +106,13 @@ int main() {
   for (int i = 0; i < 5; ++i) {
     for (int j = 0; j < kChinese; ++j) std::printf("%s", aligned(word(chinese, test[{i, j}]), 5).c_str());
     std::printf("  ");
-    for (int j = 0; answers[{i, j}].item() > 0; ++j) std::printf(" %s", word(english, answers[{i, j}]));
+    for (int j = 0; j < kEnglish && answers[{i, j}].item() > 0; ++j)
+      std::printf(" %s", word(english, answers[{i, j}]));
     std::printf("\n");
   }
   std::printf("\nthe weights of the first translation\n%10s", "");
   for (int j = 0; j < kChinese; ++j) std::printf("%s", aligned(word(chinese, test[{0, j}]), 7).c_str());
-  for (int i = 0; answers[{0, i}].item() > 0; ++i) {
+  for (int i = 0; i < kEnglish && answers[{0, i}].item() > 0; ++i) {
     std::printf("\n%10s", word(english, answers[{0, i}]));
     for (int j = 0; j < kChinese; ++j) std::printf("%7.2f", weights[{0, i, j}].item());
   }

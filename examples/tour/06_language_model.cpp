@@ -70,7 +70,7 @@ std::string write(const Writer& model, const std::string& characters, size_t len
     if (std::ssize(numbers) > kContext) numbers.erase(numbers.begin());
     const Tensor scores = model(from_vector(numbers, {1, std::ssize(numbers)}))[{0, -1}];
     const std::vector<double> probabilities =
-        softmax(scores / 0.7, 0).to_vector();  // 0.7: a bit less by chance
+        softmax(scores / 0.7, 0).to_vector();  // likely ones become likelier
     double random = default_generator().uniform();
     size_t next = 0;
     while (next + 1 < characters.size() && random > probabilities[next]) random -= probabilities[next++];
@@ -84,6 +84,7 @@ int main() {
   manual_seed(1);
   std::ifstream file(HEED_SOURCE_DIR "/examples/tour/06_text.txt");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (text.size() < 1000) return std::printf("examples/tour/06_text.txt needs 1000 bytes or more.\n"), 1;
   std::string characters;  // each one once: its place is its number
   std::vector<int64_t> numbers;
   for (const char c : text) {

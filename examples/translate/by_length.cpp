@@ -45,7 +45,13 @@ void print_lengths(Program& self, const Lengths& lengths) {
   self.text() << "\n";
 }
 
-void draw_lengths(Program& self, const std::vector<std::pair<std::string, const Lengths*>>& models) {
+std::string trend(const Lengths& lengths) {
+  const double lost = lengths.lost();
+  return lost > 0 ? "falls by " + short_number(lost) : lost < 0 ? "rises by " + short_number(-lost) : "stays";
+}
+
+void draw_lengths(Program& self, const std::vector<std::pair<std::string, const Lengths*>>& models,
+                  bool unseen) {
   const bool one = models.size() == 1;
   std::string data = one ? "length,sentences,exact_match" : "length", plot;
   for (const auto& [name, lengths] : models) {
@@ -62,8 +68,9 @@ void draw_lengths(Program& self, const std::vector<std::pair<std::string, const 
   }
   self.write("by_length.csv", data + "\n");
   self.plot("by_length",
-            "set datafile separator ','\nset title 'Exact translations of unseen sentences'\n"
-            "set xlabel 'characters of the source'\nset ylabel 'share'\nset yrange [0:1.05]\n" +
+            std::string("set datafile separator ','\nset title 'Exact translations of ") +
+                (unseen ? "unseen sentences" : "the sentences learned from") +
+                "'\nset xlabel 'characters of the source'\nset ylabel 'share'\nset yrange [0:1.05]\n" +
                 (one ? std::string("set boxwidth 0.7\nset style fill solid\nunset key\n"
                                    "plot 'by_length.csv' skip 1 using 1:3 with boxes linecolor '#0072b2'\n")
                      : "set key below horizontal\n" + plot + "\n"));

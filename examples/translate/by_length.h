@@ -27,7 +27,11 @@ Lengths by_length(const std::vector<heed::Tokens>& sources, const std::vector<he
 
 /// Prints the table and adds it to the results.
 void print_lengths(Program& self, const Lengths& lengths);
+/// "falls by 0.3", "rises by 0.1" or "stays": from the shortest third to the longest.
+std::string trend(const Lengths& lengths);
 /// Draws by_length.svg: a curve for each model over the lengths of the first one; bars if there is one model.
-void draw_lengths(Program& self, const std::vector<std::pair<std::string, const Lengths*>>& models);
+/// The title says whether the models have learned from these sentences.
+void draw_lengths(Program& self, const std::vector<std::pair<std::string, const Lengths*>>& models,
+                  bool unseen);
 
 }  // namespace program

@@ -139,7 +139,7 @@ void explain(Program& self, const Options& options) {
        << ".\nSome are kept for the test and never trained on, if all their words occur elsewhere. An answer "
           "counts when every word of it is "
           "right.\n"
-          "What to look for: how exact the longest third is beside the shortest"
+          "What to look for: how exact the longest third is, compared with the shortest"
        << (options.model == "rnn" ? "; one vector has to hold more and more"
                                   : ", and what each word was made from")
        << ".\n\n";
@@ -153,6 +153,7 @@ struct Learned {
   int64_t parameters;
   double exact, bleu, seconds;
   Lengths lengths;
+  bool unseen;  // whether the test has sentences that the model has not learned from
 };
 
 Learned learn(Program& self, Trainings& trainings, const Options& options, const std::string& name = "") {
@@ -235,24 +236,21 @@ Learned learn(Program& self, Trainings& trainings, const Options& options, const
     text << "These are " << shown << " of " << mistakes << " mistakes in " << sources.size()
          << " sentences.\n";
   self.result("mistakes", mistakes);
-  const double lost = lengths.lost();
   if (!unseen)
     text << "The model has learned from these sentences. How well it translates others is not known: it "
             "takes\n"
             "more pairs, so that some can be left out.\n";
   else
     text << "From the shortest third of the sentences to the longest the share of exact answers "
-         << (lost > 0   ? "falls by " + short_number(lost)
-             : lost < 0 ? "rises by " + short_number(-lost)
-                        : "stays")
+         << trend(lengths)
          << (options.model == "rnn" ? ": one vector holds them all.\n"
                                     : ": each word looks at the source for itself.\n");
 
-  draw_lengths(self, {{options.model, &lengths}});
+  draw_lengths(self, {{options.model, &lengths}}, unseen);
   translation.save(model_file(self));
   remove_attention(self);
-  const Learned learned{options.model, translation.module().parameter_count(), exact, score, seconds,
-                        lengths};
+  const Learned learned{options.model, translation.module().parameter_count(), exact, score, seconds, lengths,
+                        unseen};
   if (!translation.attends()) return learned;
   show_alignment(self, translation, sources[samples[0]], translations[samples[0]]);
   std::vector<Tokens> shown_sources, shown_translations;
@@ -277,7 +275,8 @@ void compare(Program& self, Trainings& trainings, const Options& options) {
     self.below = one.model + ".";
     self.text() << (all.empty() ? "" : "\n") << "-- " << model << "\n\n";
     all.push_back(learn(self, trainings, one, model));
-    std::ranges::move(read_log(trainings.log_file()), std::back_inserter(curves));
+    for (LossCurve& curve : read_log(trainings.log_file()))  // of --log, one file for all
+      if (curve.name == model) curves.push_back(std::move(curve));
   }
   self.out = folder;
   self.below = "";
@@ -297,13 +296,14 @@ void compare(Program& self, Trainings& trainings, const Options& options) {
   self.text()
       << "\n-- all three\n\n"
       << table.to_string()
-      << "\n\nFrom the shortest third of the sentences to the longest the share of exact answers falls by "
-      << short_number(lost(0)) << " without attention,\nby " << short_number(lost(1)) << " with it, and by "
-      << short_number(lost(2)) << " in the transformer"
-      << (lost(0) > std::max({0.0, lost(1), lost(2)})
+      << "\n\nFrom the shortest third of the sentences to the longest the share of exact answers\n"
+      << trend(all[0].lengths) << " without attention, " << trend(all[1].lengths) << " with it, and "
+      << trend(all[2].lengths) << " in the transformer"
+      << (!all[0].unseen ? ".\nThe models have learned from these sentences.\n"
+          : lost(0) > std::max({0.0, lost(1), lost(2)})
               ? ": one vector is a bottleneck for long sentences.\n"
               : "; after enough steps one vector is a bottleneck for long sentences, here it is not seen.\n");
-  draw_lengths(self, curves_by_length);
+  draw_lengths(self, curves_by_length, all[0].unseen);
   draw_losses(self, "loss", curves);
 }
 

@@ -15,8 +15,8 @@ TEST_CASE("growth: lengths and exponents") {
   squares[0] = lines[0] = 1000;  // only the three largest lengths count
   CHECK(program::exponent(lengths, squares) == doctest::Approx(2));
   CHECK(program::exponent(lengths, lines) == doctest::Approx(1));
-  CHECK(program::beside_theory(1.98, 2) == "T^1.98   theory T^2");
-  CHECK(contains(program::beside_theory(1.5, 2), "off: something else kept the machine busy"));
+  CHECK(program::compared_with_theory(1.98, 2) == "T^1.98   theory T^2");
+  CHECK(contains(program::compared_with_theory(1.5, 2), "off: something else kept the machine busy"));
   CHECK(program::scaled({{1, 2}, {3}}, 10) == std::vector<program::Numbers>{{10, 20}, {30}});
 }
 

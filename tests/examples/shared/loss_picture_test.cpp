@@ -17,7 +17,10 @@ TEST_CASE("draw_losses: means of neighboring steps, and every validation") {
   const std::string data = read_file(folder / "out/loss.csv");
   CHECK(data.starts_with("2,1.5\n4,1.5\n"));
   CHECK(data.ends_with("\n\n100,3\n200,3\n300,3\n400,3\n\n\n"));
-  CHECK(contains(read_file(folder / "out/loss.gp"), "title \"validation\""));
+  CHECK(contains(read_file(folder / "out/loss.gp"), "title 'validation'"));
+  curve.name = "the run's `id`";
+  program::draw_losses(self, "named", {curve});
+  CHECK(contains(read_file(folder / "out/named.gp"), "title 'the run''s `id`'"));  // gnuplot runs nothing
   program::draw_losses(self, "none", {});
   CHECK_FALSE(std::filesystem::exists(folder / "out/none.csv"));
 }

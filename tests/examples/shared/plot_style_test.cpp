@@ -24,6 +24,8 @@ TEST_CASE("plot_style: a long title has two lines of about the same length") {
   const std::string half(24, 'a');
   CHECK(drawn("'" + half + " it''s \"\\" + half + " end'") ==
         "set title \"" + half + " it's\\n\\\"\\\\" + half + " end\" noenhanced");
+  CHECK(drawn("'" + half + " `id` " + half + "'") ==
+        "set title \"" + half + " \\140id\\140\\n" + half + "\" noenhanced");
   CHECK(drawn("'Squares of numbers: y = x * x for x from 0 to 10, and others'") ==
         "set title \"Squares of numbers:\\ny = x * x for x from 0 to 10, and others\" noenhanced");
 }

@@ -17,5 +17,7 @@ TEST_CASE("by_length: exact translations of each length and of thirds") {
   CHECK(lengths.thirds[0].value() == 1);
   CHECK(lengths.thirds[2].value() == 0.5);
   CHECK(lengths.lost() == 0.5);
+  CHECK(program::trend(lengths) == "falls by 0.5");
+  CHECK(program::trend(program::Lengths()) == "stays");
   CHECK(program::Share().value() == 0);
 }
