@@ -77,9 +77,8 @@ int main() {
   std::vector<Tensor> sources, targets;
   for (int i = 0; i < 144; ++i) {  // all combinations
     const auto &s = who[i % 4], &o = what[i / 4 % 4], &v = does[i / 16 % 3], &t = when[i / 48];
-    const std::string space = " ";
-    sources.push_back(chinese.encode(s[0] + space + t[0] + space + v[0] + space + o[0], kChinese));
-    targets.push_back(english.encode(s[1] + space + v[1] + space + o[1] + space + t[1], kEnglish));
+    sources.push_back(chinese.encode(std::string(s[0]) + " " + t[0] + " " + v[0] + " " + o[0], kChinese));
+    targets.push_back(english.encode(std::string(s[1]) + " " + v[1] + " " + o[1] + " " + t[1], kEnglish));
   }
   const Tensor order = randperm(144), learned = order[Slice(0, 114)], unseen = order[Slice(114, 144)];
   const Tensor source = stack(sources)[learned], target = stack(targets)[learned];  // [114, 4], [114, 8]
