@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// Training, the loop of a training: progress, log, checkpoints, early stopping.
+/// The loop of a training: progress, log, checkpoints, early stopping.
 
 #include "tensor/compiler.h"
 #ifdef HEED_COMPILES

@@ -1,8 +1,10 @@
 #include "nn/files/csv.h"
 
+#include <algorithm>
 #include <cfloat>
 #include <charconv>
 #include <cmath>
+#include <sstream>
 
 #include "nn/files/text_file.h"
 #include "tensor/create.h"
@@ -13,6 +15,7 @@ namespace {
 
 constexpr const char* kEmpty = "is empty";
 constexpr const char* kText = "is not a number";
+constexpr const char* kTooLarge = "is too large for the dtype";
 
 // Reads a number and nothing else. Returns what is wrong, or null.
 const char* parse_number(std::string_view text, DType dtype, double& value) {
@@ -22,9 +25,13 @@ const char* parse_number(std::string_view text, DType dtype, double& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size() || error == std::errc::invalid_argument) return kText;
   if (error == std::errc() && !std::isfinite(value)) return "is not a finite number";
-  const bool fits = dtype == float64 || std::abs(value) <= FLT_MAX;
-  return error == std::errc::result_out_of_range || !fits ? "is too large or too small for the dtype"
-                                                          : nullptr;
+  if (error == std::errc::result_out_of_range) {  // from_chars does not say whether too large or too small
+    std::istringstream stream{std::string(text)};
+    stream.imbue(std::locale::classic());
+    stream >> value;  // about 0, or at least the largest number
+    if (std::abs(value) > 1) return kTooLarge;
+  }
+  return dtype == float64 || std::abs(value) <= FLT_MAX ? nullptr : kTooLarge;
 }
 
 bool is_text(std::string_view field) {
@@ -48,8 +55,10 @@ class CsvReader {
     check(valid_utf8(text_) == text_.size() && text_.find('\0') == text_.npos, path,
           ": is not UTF-8 text; save it as CSV in UTF-8");
     rest_ = without_byte_order_mark(text_);
+    const size_t begin = rest_.find_last_of("\r\n", rest_.find_first_not_of(" \t\r\n")) + 1;
+    const std::string_view first = rest_.substr(begin, rest_.find_first_of("\r\n", begin) - begin);
     for (const char candidate : {',', ';', '\t'})
-      if (rest_.substr(0, rest_.find_first_of("\r\n")).find(candidate) != rest_.npos) {
+      if (first.find(candidate) != first.npos) {
         separator_ = candidate;
         break;
       }
@@ -86,9 +95,9 @@ class CsvReader {
   }
 
   std::string read_field() {
-    const char stops[] = {separator_, '\r', '\n', '\0'};
+    const char stops[] = {separator_, '\r', '\n'};
     const auto unquoted = [&] {
-      const size_t size = std::min(rest_.find_first_of(std::string_view(stops, 3)), rest_.size());
+      const size_t size = std::min(rest_.find_first_of(std::string_view(stops, sizeof stops)), rest_.size());
       const std::string_view field = rest_.substr(0, size);
       rest_.remove_prefix(size);
       return field;
@@ -163,7 +172,8 @@ FirstLine first_line(const CsvReader& reader, std::vector<std::string> fields, c
     texts += is_text(field);
     first.header = first.header || (wanted && is_text(field));
   }
-  first.header = first.header || texts == first.fields.size();
+  const bool empty = std::ranges::all_of(first.fields, &std::string::empty);
+  first.header = first.header || (!empty && texts == first.fields.size());
   return first;
 }
 

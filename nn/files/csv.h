@@ -8,7 +8,7 @@ namespace heed {
 /// Options of read_csv.
 struct CsvOptions {
   /// Which columns to read, and in which order: each by its name or its number from 1. "" is the first column
-  /// that no other name stands for. An empty list is all columns.
+  /// that no other entry names. An empty list is all columns.
   std::vector<std::string> columns = {};
   bool skip_bad = false;  ///< skips and counts rows that cannot be used, instead of throwing
   DType dtype = float32;  ///< of the values, float32 or float64
@@ -22,9 +22,10 @@ struct CsvTable {
 };
 
 /// Reads columns of numbers from a CSV file in UTF-8: fields separated by commas, or by semicolons or tabs if
-/// the first line contains no comma; quoted fields as in RFC 4180; lines that end in LF or CRLF; empty lines
-/// are ignored. A first line that consists of text, or that contains the text of a requested name, is a
-/// header. Columns that are not read may contain anything.
+/// the first line contains no comma; quoted fields as in RFC 4180; lines that end in LF or CRLF; blank lines
+/// are ignored. A first line without numbers, or that contains the text of a requested name, is a header,
+/// unless all its fields are empty. Columns that are not read may contain anything. A number too small for
+/// the dtype is 0.
 ///
 /// Throws if the file or a column does not exist, or if a quoted field is not closed; the message has file
 /// and line. Rows are bad if they have more or fewer fields than the first line, or a field that is empty,

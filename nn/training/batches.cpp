@@ -1,5 +1,7 @@
 #include "nn/training/batches.h"
 
+#include <algorithm>
+
 #include "autograd/ops/shape.h"
 #include "tensor/create.h"
 
@@ -39,25 +41,38 @@ std::vector<Tensor> Batches::epoch() {
 
 StateDict Batches::state_dict() const {
   const Generator& generator = options_.generator;
-  const std::vector<uint64_t> place = {generator.seed(), generator.stream(), epoch_position_,
-                                       static_cast<uint64_t>(epoch_), static_cast<uint64_t>(taken_)};
-  return {{"place", from_vector(std::vector<int64_t>(place.begin(), place.end()), {5})}};
+  const std::vector<int64_t> place = {n_,
+                                      batch_size_,
+                                      options_.shuffle,
+                                      options_.drop_last,
+                                      static_cast<int64_t>(generator.seed()),
+                                      static_cast<int64_t>(generator.stream()),
+                                      static_cast<int64_t>(epoch_position_),
+                                      epoch_,
+                                      taken_};
+  return {{"place", from_vector(place, {9})}};
 }
 
 void Batches::load_state_dict(const StateDict& state) {
   const auto found = state.find("place");
   check(state.size() == 1 && found != state.end() && found->second.dtype() == int64 &&
-            found->second.shape() == Shape{5},
-        "Batches: load_state_dict: the state must be \"place\", int64 [5]");
+            found->second.shape() == Shape{9},
+        "Batches: load_state_dict: the state must be \"place\", int64 [9]");
   const auto place = found->second.to_vector<int64_t>();
-  check(place[3] >= 0 && place[4] >= 0 && place[4] <= per_epoch(), "Batches: batch ", place[4], " of epoch ",
-        place[3], "; an epoch has ", per_epoch());
+  const auto shown = [](const std::vector<int64_t>& of) {
+    return detail::text("n ", of[0], ", batch_size ", of[1], ", shuffle ", of[2], ", drop_last ", of[3]);
+  };
+  const std::string given = shown(place), own = shown(state_dict().at("place").to_vector<int64_t>());
+  check(given == own, "Batches: load_state_dict: the state is of other batches: ", given, "; these have ",
+        own);
+  check(place[7] >= 0 && place[8] >= 0 && place[8] <= per_epoch(), "Batches: batch ", place[8], " of epoch ",
+        place[7], "; an epoch has ", per_epoch());
   Batches loaded = *this;
-  loaded.options_.generator = Generator(static_cast<uint64_t>(place[0]), static_cast<uint64_t>(place[1]));
-  loaded.options_.generator.set_position(static_cast<uint64_t>(place[2]));
+  loaded.options_.generator = Generator(static_cast<uint64_t>(place[4]), static_cast<uint64_t>(place[5]));
+  loaded.options_.generator.set_position(static_cast<uint64_t>(place[6]));
   loaded.begin_epoch();
-  loaded.epoch_ = place[3];
-  loaded.taken_ = place[4];
+  loaded.epoch_ = place[7];
+  loaded.taken_ = place[8];
   *this = std::move(loaded);
 }
 

@@ -21,7 +21,7 @@ struct BatchesOptions {
 ///     for (const Tensor& batch : batches.epoch()) learn(images[batch], labels[batch]);
 ///
 /// batch.to_vector<int64_t>() gives the indices for data that are not in tensors. As a part of a checkpoint
-/// the state is five numbers, and a training resumes within an epoch.
+/// the state is nine numbers, and a training resumes within an epoch.
 class Batches {
  public:
   /// Throws if n or batch_size is below 1, or if drop_last leaves no batch.
@@ -34,9 +34,11 @@ class Batches {
   /// The number of batches in an epoch.
   int64_t per_epoch() const;
 
-  /// The generator before this epoch, the number of the epoch, and the number of batches taken from it.
+  /// The arguments, the generator before this epoch, the number of the epoch, and the number of batches taken
+  /// from it.
   StateDict state_dict() const;
-  /// Continues from a state. Throws if it is not a state of these batches.
+  /// Continues from a state. Throws if it is not the state of batches with the same n, batch_size, shuffle
+  /// and drop_last.
   void load_state_dict(const StateDict& state);
 
  private:

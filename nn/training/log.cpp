@@ -12,6 +12,7 @@
 
 #include "nn/files/file.h"
 #include "nn/files/text_file.h"
+#include "tensor/utf8.h"
 
 namespace heed {
 namespace {
@@ -48,6 +49,7 @@ double number_or_nan(const LogLine& values, const char* name) {
 
 TrainingLog::TrainingLog(const std::string& path, std::string run, int64_t step, bool append)
     : path_(path), run_(std::move(run)) {
+  check(valid_utf8(run_) == run_.size(), "TrainingLog: the name of the run is not UTF-8; choose another");
   std::string kept;
   std::error_code ignored;  // writing reports what is wrong
   if (std::filesystem::is_regular_file(path, ignored)) {

@@ -28,7 +28,7 @@ class TrainingLog {
   TrainingLog() = default;
   /// Opens a file and creates its folder. Deletes all lines, or, with `append`, only lines of this run after
   /// `step`: they were written after the checkpoint from which the training resumes. Throws if the file
-  /// cannot be written or contains anything but a log.
+  /// cannot be written or contains anything but a log, or if `run` is not UTF-8.
   TrainingLog(const std::string& path, std::string run, int64_t step, bool append);
   ~TrainingLog();
   TrainingLog(const TrainingLog&) = delete;

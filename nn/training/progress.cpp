@@ -39,7 +39,7 @@ void Progress::step(const std::string& note, int64_t count) {
   done_ += count;
   const auto now = Clock::now();
   const std::chrono::duration<double> wait(!terminal_ ? 10 : visible_ ? 0.1 : 1);
-  if (now - printed_ < wait || done()) return;
+  if (now - printed_ < wait || done() || done_ == skipped_) return;
   printed_ = now;
   visible_ = true;
   const double spent = std::chrono::duration<double>(now - start_).count();

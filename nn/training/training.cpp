@@ -35,6 +35,14 @@ class StopSignals {
   }, terminate_{};
 };
 
+// Clears the line of a progress at the end of the scope, also when an exception passes.
+struct ClearAtEnd {
+  explicit ClearAtEnd(const Progress& progress) : progress(progress) {}
+  ~ClearAtEnd() { progress.clear(); }
+  ClearAtEnd(const ClearAtEnd&) = delete;
+  const Progress& progress;
+};
+
 std::string in_folder(const TrainingOptions& options, const std::string& file) {
   return options.folder.empty() ? "" : options.folder + "/" + file;
 }
@@ -47,13 +55,14 @@ Training::Training(Module& model, Optimizer& optimizer, TrainingOptions options)
       options_(std::move(options)),
       checkpoint_(in_folder(options_, "checkpoints" + (options_.name.empty() ? "" : "/" + options_.name))) {
   check(!options_.resume || !options_.folder.empty(), "Training: resume needs a folder with checkpoints");
-  check(options_.patience >= 0 && options_.validate_every >= 0 && options_.checkpoint_every >= 0,
+  check(options_.patience >= 0 && options_.validate_every >= 0 && options_.checkpoint_every >= 0 &&
+            options_.max_norm >= 0,
         "Training: patience is ", options_.patience, ", validate_every ", options_.validate_every,
-        ", checkpoint_every ", options_.checkpoint_every, "; none may be negative");
+        ", checkpoint_every ", options_.checkpoint_every, ", max_norm ", options_.max_norm,
+        "; none may be negative or NaN");
   checkpoint_.add("model", model);
   checkpoint_.add("optimizer", optimizer);
   checkpoint_.add("random", default_generator());
-  if (options_.patience == 0) return;
   checkpoint_.add("best", best_);
   checkpoint_.add("best_loss", lowest_);
   checkpoint_.add("waited", waited_);
@@ -79,7 +88,7 @@ bool Training::resume() {
 StepRecord Training::descend(const Tensor& loss, int64_t tokens) {
   StepRecord record{.loss = loss.item(), .rate = optimizer_.lr(), .tokens = tokens};
   check(std::isfinite(record.loss), "Training: the loss of step ", step_ + 1, " is ", record.loss,
-        "; take a smaller learning rate");
+        step_ == 0 ? "; check the data and the model" : "; take a smaller learning rate");
   optimizer_.zero_grad();
   loss.backward();
   if (std::isfinite(options_.max_norm))
@@ -98,33 +107,34 @@ void Training::note_loss(double loss) {
   for (const auto& [name, x] : model_.state_dict()) best_.values[name] = clone(x.detach());
 }
 
-void Training::validate(int64_t steps, const std::function<double()>& validation, StepRecord& record) {
+void Training::validate(int64_t steps, const std::function<double()>& validation) {
   const int64_t every = options_.validate_every;
   const bool due =
       every > 0 ? step_ % every == 0 || step_ == steps : step_ * 10 / steps > (step_ - 1) * 10 / steps;
   if (!validates_ || !due) return;
   const Evaluation evaluation;
-  record.validation = validation();
-  note_loss(record.validation);
+  last_.validation = validation();
+  note_loss(last_.validation);
 }
 
 // Reports where the run begins, and moves checkpoints of an earlier training away.
 void Training::begin(int64_t steps) {
   const bool found = resume();
-  if (found && step_ < steps)
-    print((options_.name.empty() ? "" : options_.name + ": ") + "resuming after step " +
+  if (found)
+    print((options_.name.empty() ? "" : options_.name + ": ") +
+          (step_ < steps ? "resuming after step " : "the training is complete: step ") +
           std::to_string(step_));
-  else if (options_.resume && !found && options_.name.empty())
+  else if (options_.resume && options_.name.empty())
     print("there is no checkpoint yet; starting with the first step");
   if (options_.folder.empty()) return;
   if (const std::string moved = checkpoint_.claim(); !moved.empty())
     print("the checkpoints of an earlier training are now in " + moved);
 }
 
-void Training::save(bool last, double validation) {
+void Training::save(bool last) {
   if (options_.folder.empty()) return;
   const int64_t every = options_.checkpoint_every;
-  if (options_.keep_best && !std::isnan(validation)) checkpoint_.save_best(step_, validation);
+  if (options_.keep_best) checkpoint_.save_best(step_, last_.validation);  // unless it is NaN
   const bool at_end = last && (every > 0 || options_.keep_best || !options_.name.empty());
   if (stopped_ || at_end || (every > 0 && step_ % every == 0)) checkpoint_.save(step_);
 }
@@ -138,6 +148,7 @@ bool Training::run(int64_t steps, const std::function<Tensor()>& loss,
 bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
                    const std::function<double()>& validation) {
   using Clock = std::chrono::steady_clock;
+  check(steps >= 0, "Training: run: steps is ", steps, "; it must not be negative");
   stopped_ = false;
   validates_ = bool(validation);
   begin(steps);
@@ -151,19 +162,20 @@ bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
   const auto enough = [&] { return options_.patience > 0 && waited_ >= options_.patience; };
   int signal = 0;
   {
+    const ClearAtEnd clear(progress);
     const StopSignals signals;
     while (step_ < steps && !stopped_ && !enough()) {
       const auto start = Clock::now();
-      StepRecord record = step();
+      last_ = step();
       const std::chrono::duration<double> seconds = Clock::now() - start;
       ++step_;
-      validate(steps, validation, record);
-      log.write(step_, record, seconds.count());
-      progress.step("loss " + short_number(record.loss) +
-                    (std::isnan(record.rate) ? "" : ", rate " + short_number(record.rate)));
+      validate(steps, validation);
+      log.write(step_, last_, seconds.count());
+      progress.step("loss " + short_number(last_.loss) +
+                    (std::isnan(last_.rate) ? "" : ", rate " + short_number(last_.rate)));
       if (options_.on_step) options_.on_step(*this);
       stopped_ = (stopped_ && step_ < steps) || stop_signal != 0;
-      save(step_ == steps || enough(), record.validation);
+      save(step_ == steps || enough());
     }
     signal = stop_signal;
   }
@@ -172,7 +184,8 @@ bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
   if (stopped_) return false;
   if (step_ < steps)
     print("stopped early after step " + std::to_string(step_) + ": the loss was lowest " +
-          std::to_string(waited_) + " validations ago, " + short_number(lowest_));
+          std::to_string(waited_) + (validates_ ? " validations" : " steps") + " ago, " +
+          short_number(lowest_));
   if (options_.patience > 0 && !best_.values.empty()) model_.load_state_dict(best_.values);
   return true;
 }

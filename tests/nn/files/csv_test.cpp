@@ -30,6 +30,8 @@ TEST_CASE("csv: variants of the format") {
            std::string("t;v\n1;-2\n3.5;4e2\n"),
            std::string("t\tv\n1\t-2\n3.5\t4e2\n"),
            std::string(" t , v \n 1 , -2\n\n+3.5, \"4e2\" \n  \n\n"),
+           std::string("\nt;v\n1;-2\n3.5;4e2\n"),
+           std::string("\r\n  \r\nt\tv\r\n1\t-2\r\n3.5\t4e2\r\n"),
        }) {
     CAPTURE(text);
     const CsvTable table = csv_of(text);
@@ -57,6 +59,8 @@ TEST_CASE("csv: columns by name and by number, in any order; other columns may c
   CHECK(values(csv_of(numbers, {"", "1"}).values) == Values{2, 1, 5, 4});
   CHECK(values(csv_of("2019,x\n1,2\n", {"x", "2019"}).values) == Values{2, 1});
   CHECK(csv_of("x,y\n").values.shape() == Shape{0, 2});
+  CHECK(values(csv_of("\n1;2\n3;4\n").values) == Values{1, 2, 3, 4});
+  CHECK(values(csv_of("\tx\n1\t2\n").values) == Values{1, 2});  // a column without a name
 }
 
 TEST_CASE("csv: the dtype of the values") {
@@ -64,8 +68,12 @@ TEST_CASE("csv: the dtype of the values") {
   const std::string path = folder.write("a.csv", "0.1,1e300\n");
   CHECK(read_csv(path, {.columns = {"1"}}).values.dtype() == float32);
   CHECK(values(read_csv(path, {.dtype = float64}).values) == Values{0.1, 1e300});
-  CHECK(contains(csv_refusal("0.1,1e300\n", {}, float32),
-                 "column 2: \"1e300\" is too large or too small for the"));
+  CHECK(contains(csv_refusal("0.1,1e300\n", {}, float32), "column 2: \"1e300\" is too large for the dtype"));
+  CHECK(values(csv_of("1e-400,-1e-9999,4e-320,0." + std::string(400, '0') + "1\n").values) ==
+        Values{0, 0, 4e-320, 0});
+  CHECK(values(csv_of("1e-50,-1e-400,1,1\n", {}, float32).values) == Values{0, 0, 1, 1});
+  CHECK(contains(csv_refusal("-1e9999\n"), "\"-1e9999\" is too large for the dtype"));
+  CHECK(contains(csv_refusal(std::string(400, '9') + "e-5\n"), "is too large for the dtype"));
   CHECK_ERROR(read_csv(path, {.dtype = int64}), "read_csv: dtype is int64; it must be float32 or float64");
 }
 
@@ -82,7 +90,8 @@ TEST_CASE("csv: errors name the place and a remedy") {
   CHECK(csv_refusal("1,2\n3,NaN\n") == one + "     2  column 2: \"NaN\" is not a finite number");
   CHECK(contains(csv_refusal("x,y\n1,-inf\n"), "is not a finite number"));
   CHECK(contains(csv_refusal("x,y\n1,\n"), "column \"y\": \"\" is empty"));
-  CHECK(contains(csv_refusal("x,y\n1e400,1\n"), "\"1e400\" is too large or too small for the dtype"));
+  CHECK(contains(csv_refusal("x,y\n1e400,1\n"), "\"1e400\" is too large for the dtype"));
+  CHECK(contains(csv_refusal(",\n1,2\n"), "     1  column 1: \"\" is empty"));
   CHECK(contains(csv_refusal("x;y\n1,5;2\n"), "\"1,5\" is not a number; write a decimal point"));
   CHECK(contains(csv_refusal("x,y\n0x10,2\n"), "\"0x10\" is not a number"));
   CHECK(csv_refusal("x,y\n1,2\n3\n") ==

@@ -73,8 +73,20 @@ TEST_CASE("Batches: continue from a state, also at the end of an epoch") {
     for (int i = 0; i < 7; ++i) CHECK(values(resumed.next()) == values(whole.next()));
   }
   Batches batches(10, 4);
-  CHECK_ERROR_HAS(batches.load_state_dict({}), "the state must be \"place\", int64 [5]");
-  CHECK_ERROR_HAS(batches.load_state_dict({{"place", tensor({0, 0, 0, 0, 4}, int64)}}), "batch 4 of epoch 0");
+  CHECK_ERROR_HAS(batches.load_state_dict({}), "the state must be \"place\", int64 [9]");
+  CHECK_ERROR_HAS(batches.load_state_dict({{"place", tensor({10, 4, 1, 0, 0, 0, 0, 0, 4}, int64)}}),
+                  "batch 4 of epoch 0");
+}
+
+TEST_CASE("Batches: a state of other batches is an error that names both, and changes nothing") {
+  Batches batches(500, 10), same(500, 10);
+  CHECK_ERROR(batches.load_state_dict(Batches(1000, 10).state_dict()),
+              "Batches: load_state_dict: the state is of other batches: n 1000, batch_size 10, shuffle 1, "
+              "drop_last 0; these have n 500, batch_size 10, shuffle 1, drop_last 0");
+  for (const Batches& other :
+       {Batches(500, 20), Batches(500, 10, {.shuffle = false}), Batches(500, 10, {.drop_last = true})})
+    CHECK_ERROR_HAS(batches.load_state_dict(other.state_dict()), "the state is of other batches");
+  CHECK(values(batches.next()) == values(same.next()));
 }
 
 TEST_CASE("Batches: invalid sizes") {

@@ -14,6 +14,7 @@ TEST_CASE("TrainingLog: a line per step, flushed; missing numbers are left out")
         "{\"step\":2,\"loss\":0.25,\"validation\":3.0}\n");
   TrainingLog().write(1, {.loss = 1}, 1);  // writes nothing
   CHECK_ERROR_HAS(TrainingLog(folder.path.string(), "", 0, false), "cannot be written");
+  CHECK_ERROR_HAS(TrainingLog(folder / "other", "\xff", 0, false), "the name of the run is not UTF-8");
 }
 
 TEST_CASE("TrainingLog: resumes after the checkpoint, for its own run only") {

@@ -5,8 +5,12 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <iostream>
 #include <thread>
 
+#include "nn/layers/linear.h"
+#include "nn/optim/sgd.h"
+#include "nn/training/training.h"
 #include "tensor/utf8.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
@@ -89,13 +93,39 @@ TEST_CASE("Progress: one line on a terminal, which is rewritten and cleared at t
 
 TEST_CASE("Progress: clear() makes room for other text") {
   const ScopedVariable color("NO_COLOR", nullptr), kind("TERM", "xterm");
-  CHECK(errors_of(true, [] {
-          Progress progress("a", 10);
-          progress.clear();  // nothing is visible yet
-          wait_for(1.1);
-          progress.step();
-          progress.clear();
-        }).ends_with(" s left\r\033[K\r\033[K"));
+  const std::string text = errors_of(true, [] {
+    Progress progress("a", 10);
+    progress.clear();  // nothing is visible yet
+    wait_for(1.1);
+    progress.step("", 0);  // nothing to estimate the time from
+    progress.step();
+    progress.clear();
+  });
+  CHECK(text.starts_with("\r\033[Ka: 10 %"));
+  CHECK(text.ends_with(" s left\r\033[K\r\033[K"));
+}
+
+TEST_CASE("Progress: a training clears a shared line at its end, also if an exception passes") {
+  const ScopedVariable color("NO_COLOR", nullptr), kind("TERM", "xterm");
+  for (const int64_t failing : {9, 1}) {
+    const std::string text = errors_of(true, [&] {
+      Progress progress("both", 10);
+      wait_for(1.1);
+      Linear model(1, 1);
+      SGD sgd(model.parameters());
+      Training training(model, sgd, {.progress = &progress});
+      try {
+        training.run(2, [&] {
+          if (training.step() == failing) fail("wrong");
+          return sum(model(ones({1, 1})));
+        });
+        std::cerr << "done";
+      } catch (const Error& error) {
+        std::cerr << error.what();
+      }
+    });
+    CHECK(contains(text, failing == 1 ? " s left\r\033[Kwrong" : " s left\r\033[Kdone"));
+  }
 }
 
 TEST_CASE("Progress: plain lines without a terminal, with NO_COLOR, and on a dumb terminal" *

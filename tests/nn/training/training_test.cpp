@@ -177,7 +177,9 @@ TEST_CASE("Training: stops early and restores the parameters of the lowest valid
 TEST_CASE("Training: without a validation the loss of each step counts for stopping early") {
   Parabola model(0);
   SGD sgd(model.parameters(), {.lr = 0.1});
-  Training training(model, sgd, {.patience = 2, .on_message = [](const std::string&) {}});
+  std::string messages;
+  Training training(model, sgd,
+                    {.patience = 2, .on_message = [&](const std::string& text) { messages += text; }});
   std::vector<double> seen;
   CHECK(training.run(100, [&] {
     seen.push_back(model.value());
@@ -186,6 +188,7 @@ TEST_CASE("Training: without a validation the loss of each step counts for stopp
   }));
   CHECK(training.step() == 7);
   CHECK(model.value() == seen[4]);
+  CHECK(contains(messages, "stopped early after step 7: the loss was lowest 2 steps ago, "));
 }
 
 TEST_CASE("Training: the best parameters are restored also without an early stop") {
@@ -194,6 +197,39 @@ TEST_CASE("Training: the best parameters are restored also without an early stop
   Training training(model, sgd, {.patience = 50});
   training.run(5, [&] { return model(); });
   CHECK(model.value() == 0);
+}
+
+TEST_CASE("Training: resumed with patience, and when it is complete") {
+  const Folder folder;
+  std::string messages;
+  for (const int64_t patience : {0, 3, 0}) {
+    Parabola model(0);
+    SGD sgd(model.parameters(), {.lr = 0.1});
+    Training training(model, sgd,
+                      {.folder = folder / "a",
+                       .patience = patience,
+                       .resume = true,
+                       .on_message = [&](const std::string& text) { messages += text + "\n"; }});
+    CHECK(training.run(patience == 0 ? 2 : 4, [&] { return model(); }));
+  }
+  CHECK(messages ==
+        "there is no checkpoint yet; starting with the first step\n"
+        "resuming after step 2\n"
+        "the training is complete: step 4\n");
+}
+
+TEST_CASE("Training: the record of the last step, also within its validation") {
+  Parabola model(0);
+  SGD sgd(model.parameters(), {.lr = 0.1});
+  Training training(model, sgd);
+  CHECK(std::isnan(training.last().loss));
+  double loss = 0;
+  const auto validate = [&] { return loss = training.last().loss, 0.5; };
+  training.run(
+      1, [&] { return model(); }, validate);
+  CHECK(loss == 1);
+  CHECK(training.last().rate == 0.1);
+  CHECK(training.last().validation == 0.5);
 }
 
 TEST_CASE("Training: several trainings share a folder, a log and a line of progress") {
@@ -254,8 +290,10 @@ TEST_CASE("Training: descend clips the gradient and changes nothing if the loss 
   const Values after = values(model.weight);  // the gradient (6, 8) is clipped to (0.6, 0.8)
   CHECK(largest_difference(after, {2.7, 3.6}) < 1e-5);
   CHECK_ERROR(training.descend(sum(model(tensor({{kInf, 0}})))),
-              "Training: the loss of step 1 is inf; take a smaller learning rate");
+              "Training: the loss of step 1 is inf; check the data and the model");
   CHECK(values(model.weight) == after);
+  const auto overflow = [&] { return sum(model(tensor({{training.step() == 1 ? kInf : 0, 0}}))); };
+  CHECK_ERROR(training.run(2, overflow), "Training: the loss of step 2 is inf; take a smaller learning rate");
   CHECK(std::isnan(Training(model, optimizer).descend(sum(model(ones({1, 2})))).gradient_norm));
 }
 
@@ -310,5 +348,14 @@ TEST_CASE("Training: invalid options") {
   SGD sgd(model.parameters());
   CHECK_ERROR(Training(model, sgd, {.resume = true}), "Training: resume needs a folder with checkpoints");
   CHECK_ERROR(Training(model, sgd, {.patience = -1}),
-              "Training: patience is -1, validate_every 0, checkpoint_every 1000; none may be negative");
+              "Training: patience is -1, validate_every 0, checkpoint_every 1000, max_norm inf; none may be "
+              "negative or NaN");
+  CHECK_ERROR_HAS(Training(model, sgd, {.max_norm = -1}), "max_norm -1; none may be negative");
+  CHECK_ERROR_HAS(Training(model, sgd, {.max_norm = kNaN}), "max_norm nan; none may be negative");
+  CHECK_ERROR(Training(model, sgd)
+                  .run(-5,
+                       [&] {
+                         return sum(model(ones({1, 1})));
+                       }),
+              "Training: run: steps is -5; it must not be negative");
 }
