@@ -245,19 +245,17 @@ void train_g2p(Program& self, Trainings& trainings, G2pOptions& options) {
        << (advice.empty() ? "" : ": too few to learn much; " + advice) << "\n"
        << std::flush;
 
-  double loss = 0;  // of the last step
   const auto step = [&] {
     const StepRecord record = learner.step();
     plan.schedule.step();
-    loss = record.loss;
     return record;
   };
   const auto validate = [&] {
     if (std::ssize(errors) >= ends - averaged)
       learner.averaged.update_parameters(learner.translation.module());
     errors.push_back(dev_errors(learner.translation));
-    training.print("epoch " + std::to_string(errors.size()) + ": loss " + short_number(loss) + ", " +
-                   percent(errors.back()) + " of the words to choose by wrong");
+    training.print("epoch " + std::to_string(errors.size()) + ": loss " + short_number(training.last().loss) +
+                   ", " + percent(errors.back()) + " of the words to choose by wrong");
     return errors.back();
   };
   trainings.run(training, steps, step, validate);

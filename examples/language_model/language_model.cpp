@@ -282,11 +282,9 @@ void train(Program& self, Trainings& trainings, Options& options) {
          << " tokens to learn from, a model soon memorizes them. " << kFewTokens << " or more are better\n";
   text << std::flush;
 
-  double loss = 0;  // of the last step
   const auto step = [&] {
     const StepRecord record = learner.step();
     plan.schedule.step();
-    loss = record.loss;
     return record;
   };
   const auto validate = [&] {
@@ -296,8 +294,9 @@ void train(Program& self, Trainings& trainings, Options& options) {
       Writer writer(language, prompt);
       Options sample = options;
       sample.length = std::min<int64_t>(80, options.length);
-      training.print("-- after " + std::to_string(training.step()) + " steps, loss " + short_number(loss) +
-                     ", of what is to choose by " + short_number(validation) + "\n" +
+      training.print("-- after " + std::to_string(training.step()) + " steps, loss " +
+                     short_number(training.last().loss) + ", of what is to choose by " +
+                     short_number(validation) + "\n" +
                      written(writer, language, sample, self.seed, [](const std::string&) {}));
     }
     return validation;

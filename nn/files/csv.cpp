@@ -17,12 +17,24 @@ constexpr const char* kEmpty = "is empty";
 constexpr const char* kText = "is not a number";
 constexpr const char* kTooLarge = "is too large for the dtype";
 
+// std::from_chars of a double, which libc++ lacks before version 20.
+std::from_chars_result read_double(const char* begin, const char* end, double& value) {
+#ifdef __cpp_lib_to_chars
+  return std::from_chars(begin, end, value);
+#else
+  std::istringstream stream(std::string(begin, end));
+  stream.imbue(std::locale::classic());
+  const bool whole = bool(stream >> value) && stream.peek() == EOF;
+  return {whole ? end : begin, whole ? std::errc() : std::errc::invalid_argument};
+#endif
+}
+
 // Reads a number and nothing else. Returns what is wrong, or null.
 const char* parse_number(std::string_view text, DType dtype, double& value) {
   text = trim(text);
   if (text.empty()) return kEmpty;
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = read_double(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size() || error == std::errc::invalid_argument) return kText;
   if (error == std::errc() && !std::isfinite(value)) return "is not a finite number";
   if (error == std::errc::result_out_of_range) {  // from_chars does not say whether too large or too small
