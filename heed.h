@@ -5,9 +5,9 @@
 
 /// @mainpage
 /// `#include <heed.h>` is what a program needs: tensors, derivatives, layers, attention, optimizers. Further
-/// parts have headers of their own: heed/text.h, heed/view.h, heed/files.h, heed/debug.h. Everything is in
-/// the namespace heed. The [files](files.html) list every header with its contents; each name there, and the
-/// search, lead to formula, shapes and errors.
+/// parts have headers of their own: heed/training.h, heed/text.h, heed/view.h, heed/files.h, heed/debug.h.
+/// Everything is in the namespace heed. The [files](files.html) list every header with its contents; each
+/// name there, and the search, lead to formula, shapes and errors.
 ///
 /// | folder | what is in it |
 /// |---|---|
@@ -21,7 +21,8 @@
 /// | `nn/recurrent/` | networks that go from step to step: RNN, GRU, LSTM |
 /// | `nn/transformer/` | encoder and decoder |
 /// | `nn/optim/` | optimizers, schedules, clipping |
-/// | `nn/files/` | safetensors, .npy, checkpoints |
+/// | `nn/training/` | the loop of a training: batches, evaluation, progress, log, checkpoints |
+/// | `nn/files/` | safetensors, .npy, CSV, checkpoints |
 /// | `nn/text/` | vocabularies, byte pairs, batches, search, sampling, BLEU |
 /// | `nn/view/` | captured weights as text, heat map and page; the steps of the engine; summaries |
 /// | `nn/debug/` | check_module, diagnose, profiles, anomaly detection |
@@ -64,6 +65,8 @@
 #include "nn/optim/sgd.h"
 #include "nn/parameter.h"
 #include "nn/recurrent/recurrent.h"
+#include "nn/training/batches.h"
+#include "nn/training/evaluation.h"
 #include "nn/transformer/transformer.h"
 #include "tensor/create.h"
 #include "tensor/index.h"

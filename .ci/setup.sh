@@ -4,9 +4,10 @@
 set -euo pipefail
 
 declare -A packages=(
-  # build the library, the tests, the examples and the benchmarks; draw the pictures, make the guide
+  # build the library, the tests, the examples and the benchmarks; draw the pictures; make the guide, with the needed
+  # characters of a font for formulas
   [build]="g++ cmake ninja-build pkgconf libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev
-           libbenchmark-dev gnuplot-nox pandoc"
+           libbenchmark-dev gnuplot-nox pandoc fonts-texgyre-math libharfbuzz-bin"
   # second compiler, thread sanitizer, layout, lint; graphs drawn and a page opened in the tests; a cache for three
   # builds; 64-bit ARM; clang's standard library and the oldest g++
   [ci]="clang-16 libclang-rt-16-dev libomp-16-dev clang-format-16 clang-tidy-16 shellcheck graphviz chromium ccache

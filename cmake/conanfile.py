@@ -37,7 +37,7 @@ class Heed(ConanFile):
         toolchain = CMakeToolchain(self)
         for part in "openmp", "openblas", "json":
             toolchain.cache_variables[f"HEED_{part.upper()}"] = bool(self.options.get_safe(part))
-        for part in "BUILD_TESTS", "BUILD_EXAMPLES", "BUILD_BENCH", "WARNINGS_AS_ERRORS":
+        for part in "BUILD_TESTS", "BUILD_EXAMPLES", "BUILD_BENCH":
             toolchain.cache_variables[f"HEED_{part}"] = False
         toolchain.generate()
 

@@ -21,7 +21,7 @@ list() {
   local file name
   sources | while read -r file; do
     name=$(basename "$file" .cpp)
-    [[ " $* " == *" $name "* ]] || printf '  %-20s%s\n' "$name" "$(about "$file")"
+    [[ " $* " == *" $name "* ]] || printf '  %-22s%s\n' "$name" "$(about "$file")"
   done
 }
 
@@ -44,7 +44,7 @@ for program in "${programs[@]}"; do
   if [[ ! $program =~ ^[a-z0-9_]+$ ]] || [ -z "$(sources "$program")" ]; then
     echo "run.sh: there is no example $program; there are:" >&2
     list >&2
-    printf '  %-20s%s\n' api 'The pages of the API: every public name with formula, shapes and errors.' >&2
+    printf '  %-22s%s\n' api 'The pages of the API: every public name with formula, shapes and errors.' >&2
     exit 2
   fi
 done

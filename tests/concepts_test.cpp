@@ -1,5 +1,5 @@
 // Every concept of tests/data/concepts.txt has a test, which cites it in the line above, and a command in
-// README's table. The checks take texts as arguments, so that they can be tested with planted faults.
+// docs/concepts.md. The checks take texts as arguments, so that they can be tested with planted faults.
 #include <fnmatch.h>
 
 #include <regex>
@@ -87,7 +87,7 @@ bool finds(const std::string& filter, const Files& tests) {
 
 // Rows | ids | what | `file`: `name` | `command` |: each id has exactly one, the file contains the name, and
 // the command's program or test case exists.
-Findings check_table(const std::string& readme, const Concepts& concepts, const Files& tests) {
+Findings check_table(const std::string& document, const Concepts& concepts, const Files& tests) {
   static const std::regex row(
       R"re(^\| (C-[^|]*) \| [^|]+ \| `([^`]+)`: `([^`]+)` \| `(?:\./)?(\S+)(?: -tc="([^"]*)")?[^`]*`.*\|$)re");
   std::set<std::string> programs;
@@ -95,7 +95,7 @@ Findings check_table(const std::string& readme, const Concepts& concepts, const 
     programs.insert(entry.path().stem().string());
   Findings findings;
   Concepts shown;
-  for (const std::string& line : lines_of(readme)) {
+  for (const std::string& line : lines_of(document)) {
     if (!line.starts_with("| C-")) continue;
     std::smatch match;
     if (!std::regex_match(line, match, row)) {
@@ -114,16 +114,16 @@ Findings check_table(const std::string& readme, const Concepts& concepts, const 
     }
   }
   for (const std::string& id : concepts)
-    if (!shown.contains(id)) findings.push_back(id + ": README shows no command");
+    if (!shown.contains(id)) findings.push_back(id + ": docs/concepts.md shows no command");
   return findings;
 }
 
 }  // namespace
 
-TEST_CASE("every concept has a test and a command in README's table") {
+TEST_CASE("every concept has a test and a command in docs/concepts.md") {
   CHECK(concepts().size() == 53);
   require_none(check_citations(tests(), concepts()));
-  require_none(check_table(read_file(root / "README.md"), concepts(), tests()));
+  require_none(check_table(read_file(root / "docs/concepts.md"), concepts(), tests()));
 }
 
 // covers: C-000-01
@@ -165,12 +165,12 @@ TEST_CASE("faults in citations and in the table are detected") {
   const std::string run = "| C-000-02 | b |" + code + "`./tests/run.sh -tc=";
   CHECK(table(first + run + "\"*b,a*b\"` |\n") == Findings{});
   CHECK(table(first + run + "\"*b,c*\"` |\n") == Findings{"C-000-02: there is no test *b,c*"});
-  CHECK(table(first) == Findings{"C-000-02: README shows no command"});
+  CHECK(table(first) == Findings{"C-000-02: docs/concepts.md shows no command"});
   CHECK(table("| C-000-01 C-000-02 | a |" + code + "`regression` |\n") ==
         Findings{"C-000-01: there is no program regression"});
   CHECK(table(first + "| C-000-02 | b | |\n") ==
         Findings{"not a row of id, what, code and command: | C-000-02 | b | |",
-                 "C-000-02: README shows no command"});
+                 "C-000-02: docs/concepts.md shows no command"});
   for (const char* wrong : {"`nn/attention/score.cpp`: `DotProduct`", "`nn/score.cpp`: `DotScore`"})
     CHECK(table(first + "| C-000-02 | b | " + wrong + " | `scores` |\n").size() == 1);
   CHECK(table("| C-000-01 C-000-02 C-000-03 | a |" + code + "`scores` |\n") ==

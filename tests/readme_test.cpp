@@ -1,9 +1,14 @@
-// Checks that programs do what README's tables promise, and that its translation matches it.
+// Checks that programs do what the tables of README, docs/ and examples/ promise, that links and quoted code
+// are right, and that README's translation matches it.
 
 #include <regex>
+#include <set>
 
+#include "tensor/table.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -14,11 +19,11 @@ struct Shown {
 };
 
 // Each once, in the order of the rows: some commands read what earlier ones wrote.
-std::vector<Shown> commands_of(const std::string& readme) {
+std::vector<Shown> commands_of(const std::string& documents) {
   static const std::regex row(R"(^\|.*\| `([^`]+)`:?([^|]*)\|$)"), phrase("\"([^\"]+)\""),
       file("`(out/[^`]+)`");
   std::vector<Shown> all;
-  for (const std::string& line : lines_of(readme)) {
+  for (const std::string& line : lines_of(documents)) {
     std::smatch found;
     if (!std::regex_match(line, found, row)) continue;
     const std::string command = found[1], rest = found[2], program = command.substr(0, command.find(' '));
@@ -95,25 +100,111 @@ Findings check_in_step(const std::string& english, const std::string& translated
   return {"after " + (here == one.begin() ? "the start" : *(here - 1)) + ": " + *here + " became " + *there};
 }
 
-// Rows | PyTorch | heed | that README and the guide share by their first cell must have the same second cell.
-Findings check_same_rows(const std::string& readme, const std::string& guide) {
-  static const std::regex row(R"(^(\| .* \| )(.* \|)$)");
+// Rows | PyTorch | heed | ... that a document and the guide share by their first cell must have the same
+// second cell.
+Findings check_same_rows(const std::string& document, const std::string& guide) {
+  static const std::regex row(R"(^(\| [^|]+ \| )([^|]+ \|).*$)");
   Findings findings;
-  for (const std::string& line : lines_of(readme)) {
+  for (const std::string& line : lines_of(document)) {
     std::smatch found;
-    if (!std::regex_match(line, found, row) || guide.find("\n" + found[1].str()) == std::string::npos)
-      continue;
-    if (guide.find("\n" + line) == std::string::npos) findings.push_back("the guide differs: " + line);
+    if (std::regex_match(line, found, row) && contains(guide, "\n" + found[1].str()) &&
+        !contains(guide, "\n" + found[1].str() + found[2].str()))
+      findings.push_back("the guide differs: " + line);
   }
   return findings;
 }
 
-const std::string source = HEED_SOURCE_DIR;
+// The Markdown files of a tree but the guide's chapters, whose links are to runs.
+std::vector<fs::path> documents(const fs::path& root) {
+  std::vector<fs::path> found;
+  for (auto file = fs::recursive_directory_iterator(root); file != fs::recursive_directory_iterator();
+       ++file) {
+    const std::string name = file->path().filename();
+    if (name == "build" || name == "out" || name == "guide" || name.starts_with('.'))
+      file.disable_recursion_pending();
+    else if (file->path().extension() == ".md")
+      found.push_back(fs::relative(file->path(), root));
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+// A Markdown text as the text outside of fences, and its fences with what stands behind the backquotes.
+struct Parts {
+  std::string prose;
+  std::vector<std::pair<std::string, std::string>> fences;
+};
+Parts parts_of(const std::string& markdown) {
+  Parts parts;
+  bool fenced = false;
+  for (const std::string& line : lines_of(markdown)) {
+    if (line.starts_with("```")) {
+      fenced = !fenced;
+      if (fenced) parts.fences.emplace_back(line.substr(3), "");
+    } else {
+      (fenced ? parts.fences.back().second : parts.prose) += line + "\n";
+    }
+  }
+  return parts;
+}
+
+// The anchors of headings: "## A layer" is #a-layer.
+std::set<std::string> anchors_of(const std::string& markdown) {
+  std::set<std::string> anchors;
+  for (const std::string& line : lines_of(parts_of(markdown).prose)) {
+    if (!line.starts_with('#')) continue;
+    std::string anchor;
+    for (const char c : line.substr(line.find(' ') + 1)) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (byte > 127 || std::isalnum(byte) || c == '-' || c == '_' || c == ' ')
+        anchor += c == ' ' ? '-' : static_cast<char>(std::tolower(byte));
+    }
+    anchors.insert(anchor);
+  }
+  return anchors;
+}
+
+// Links and pictures lead to files that exist, and to headings in them.
+Findings check_links(const fs::path& root) {
+  static const std::regex code("`[^`]*`"), link(R"re((?:\]\(|src=")([^)"#]*)#?([^)"]*)[)"])re");
+  Findings findings;
+  for (const fs::path& document : documents(root)) {
+    const std::string prose = std::regex_replace(parts_of(read_file(root / document)).prose, code, "");
+    for (std::sregex_iterator it(prose.begin(), prose.end(), link), end; it != end; ++it) {
+      const std::string to = (*it)[1], anchor = (*it)[2];
+      if (contains(to, "://")) continue;
+      const fs::path file = to.empty() ? root / document : (root / document).parent_path() / to;
+      if (!fs::exists(file))
+        findings.push_back(document.string() + ": no file " + to);
+      else if (!anchor.empty() && !anchors_of(read_file(file)).contains(anchor))
+        findings.push_back(document.string() + ": no heading #" + anchor + " in " + file.filename().string());
+    }
+  }
+  return findings;
+}
+
+// C++ in documents is a program, which tests/consumers/readme/ builds, or is quoted from one or from
+// `sources`.
+Findings check_quotations(const Texts& markdown, std::string sources) {
+  static const std::regex program(R"(// [a-z_]+\.cpp\n)");
+  Texts quotations;
+  for (const std::string& text : markdown)
+    for (const auto& [info, code] : parts_of(text).fences)
+      if (info.starts_with("cpp ") ||
+          std::regex_search(code, program, std::regex_constants::match_continuous))
+        sources += code;
+      else if (info == "cpp")
+        quotations.push_back(code);
+  std::erase_if(quotations, [&](const std::string& code) { return contains(sources, code); });
+  return quotations;
+}
+
+const fs::path source = HEED_SOURCE_DIR;
 
 }  // namespace
 
 TEST_CASE("README: the Chinese version matches the English one, and mismatches are detected") {
-  require_none(check_in_step(read_file(source + "/README.md"), read_file(source + "/README.zh.md")));
+  require_none(check_in_step(read_file(source / "README.md"), read_file(source / "README.zh.md")));
   const std::string english =
       "# a\n\n[中文](README.zh.md)\n\nUse `a`\nand `b`.\n\n## b\n\n```sh\nrun # it\n```\n\n"
       "| c | d |\n|---|---|\n| `e` | f `g` 1.5 |\n\n- one `h`\n- two\n\n1. `i`\n2. end\n";
@@ -139,21 +230,64 @@ TEST_CASE("README: the Chinese version matches the English one, and mismatches a
   CHECK(changed("2. end\n", "") == Findings{"after 1. `i`: 2. became nothing"});
 }
 
-TEST_CASE("README: its PyTorch and heed rows equal the guide's") {
-  const std::string readme = read_file(source + "/README.md");
-  const std::string guide = "\n| `x @ y` | `matmul(x, y)` | a note |\n";
-  CHECK(check_same_rows("| `x @ y` | `matmul(x, y)` |", guide) == Findings{});
-  CHECK(check_same_rows("| `x @ y` | `x * y` |", guide).size() == 1);
-  CHECK(contains(readme, "| PyTorch | heed |\n|---|---|\n| `torch.tensor"));
-  require_none(check_same_rows(readme, read_file(source + "/examples/guide/en/6_autograd.md")));
+TEST_CASE("README: one screen after the other, not more than 180 lines of 120 columns") {
+  const Texts lines = lines_of(read_file(source / "README.md"));
+  CHECK(lines.size() <= 180);
+  for (const std::string& line : lines) {
+    CAPTURE(line);
+    CHECK(display_width(line) <= 120);
+  }
 }
 
-TEST_CASE("README: every command succeeds, prints and plots what its row promises" *
+TEST_CASE("from PyTorch: the rows equal the guide's") {
+  const std::string guide = "\n| `x @ y` | `matmul(x, y)` | a note |\n";
+  CHECK(check_same_rows("| `x @ y` | `matmul(x, y)` | another |", guide) == Findings{});
+  CHECK(check_same_rows("| `x @ y` | `x * y` | a note |", guide).size() == 1);
+  require_none(check_same_rows(read_file(source / "docs/from-pytorch.md"),
+                               read_file(source / "examples/guide/en/8_autograd.md")));
+}
+
+TEST_CASE("documents: links lead somewhere, also to headings") {
+  require_none(check_links(source));
+  const Folder folder;
+  fs::create_directory(folder.path / "docs");
+  folder.write("docs/b.md", "# Two words, `code`\n```\n# no heading\n```\n");
+  const auto links = [&](const std::string& text) {
+    folder.write("a.md", text);
+    return check_links(folder.path);
+  };
+  CHECK(links("# A\n[here](#a) [there](docs/b.md#two-words-code) [far](https://a.b/c) `[x](y)`\n") ==
+        Findings{});
+  CHECK(links("[there](docs/c.md)\n") == Findings{"a.md: no file docs/c.md"});
+  CHECK(links("<img src=\"c.svg\">\n") == Findings{"a.md: no file c.svg"});
+  CHECK(links("[there](docs/b.md#no-heading)\n") == Findings{"a.md: no heading #no-heading in b.md"});
+}
+
+TEST_CASE("documents: C++ is a whole program, or quoted") {
+  Texts texts;
+  for (const fs::path& document : documents(source)) texts.push_back(read_file(source / document));
+  std::string sources;
+  for (const char* folder : {"tensor", "autograd", "nn", "examples"})
+    for (const auto& file : fs::recursive_directory_iterator(source / folder))
+      if (file.path().extension() == ".cpp" || file.path().extension() == ".h")
+        sources += read_file(file.path());
+  require_none(check_quotations(texts, sources));
+
+  const std::string program = "```cpp\n// a.cpp\nint a;\nint b;\n```\n";
+  CHECK(check_quotations({program + "```cpp\nint b;\n```\n```cpp\nint c;\n```\n"}, "int c;\n") == Findings{});
+  CHECK(check_quotations({program + "```cpp\nint d;\n```\n"}, "int c;\n") == Findings{"int d;\n"});
+}
+
+TEST_CASE("documents: every command succeeds, prints and plots what its row promises" *
           doctest::test_suite("slow")) {
   const Folder folder;
-  std::filesystem::create_directory_symlink(source + "/examples", folder / "examples");
-  const auto all = commands_of(read_file(source + "/README.md"));
-  REQUIRE(all.size() > 30);
+  fs::create_directory_symlink(source / "examples", folder.path / "examples");
+  std::string text =
+      read_file(source / "README.md");  // first: later commands use what its commands have trained
+  for (const fs::path& document : documents(source))
+    if (document != "README.md" && document != "README.zh.md") text += read_file(source / document);
+  const auto all = commands_of(text);
+  REQUIRE(all.size() > 40);
   for (const Shown& shown : all) {
     CAPTURE(shown.command);
     const Run run =
@@ -165,7 +299,7 @@ TEST_CASE("README: every command succeeds, prints and plots what its row promise
     }
     for (const std::string& file : shown.files) {
       CAPTURE(file);
-      CHECK(std::filesystem::exists(folder / file));
+      CHECK(fs::exists(folder / file));
     }
   }
 }

@@ -45,7 +45,7 @@ bool under(const fs::path& path, const std::string& folder) {
 }
 
 // Folders of nn/ that the mathematics of nn/ (all other folders) must not include.
-const std::array<std::string, 4> tools = {"nn/text", "nn/files", "nn/view", "nn/debug"};
+const std::array<std::string, 5> tools = {"nn/training", "nn/text", "nn/files", "nn/view", "nn/debug"};
 
 bool is_mathematics(const fs::path& file) {
   return under(file, "nn") &&
@@ -82,7 +82,7 @@ void check_file_includes(const fs::path& root, const fs::path& file, size_t rank
       report("a folder may include only itself and the folders before it (tensor, autograd, nn)");
     } else if (is_mathematics(file) &&
                std::ranges::any_of(tools, [&](const std::string& folder) { return under(what, folder); })) {
-      report("the mathematics of nn/ includes neither text, files, view nor debug");
+      report("the mathematics of nn/ includes neither training, text, files, view nor debug");
     } else if (file.extension() == ".h" && under(what, "tensor/kernels") && !under(file, "tensor/kernels") &&
                file != "heed/kernels.h") {
       report("few kernels are installed, so no other header may need them");
@@ -127,18 +127,29 @@ Findings check_cycles(const fs::path& root) {
 }
 
 // tensor/shape.h and tensor/shape.cpp are tested by tests/tensor/shape_test.cpp, programs likewise. The
-// families in autograd/ops are tested by the rows of op_cases.cpp instead, which check_op_rows() checks.
+// families in autograd/ops are tested by the rows of op_cases.cpp instead, which check_op_rows() checks, and
+// the programs in examples/tour by tests/examples/tour_test.cpp.
 Findings check_mirrors(const fs::path& root) {
   std::set<fs::path> wanted;
   for (const char* folder : {"tensor", "autograd", "nn", "examples"})
     for (const fs::path& file : sources(root, folder))
-      if (!under(file, "autograd/ops"))
+      if (!under(file, "autograd/ops") && !under(file, "examples/tour"))
         wanted.insert("tests" / file.parent_path() / (file.stem().string() + "_test.cpp"));
 
   Findings findings;
   for (const fs::path& test : wanted)
     if (!contains(read_file(root / test), "TEST_CASE"))
       findings.push_back(test.generic_string() + ": is missing or has no test case");
+  return findings;
+}
+
+// A program is divided into parts of at most 400 lines.
+Findings check_example_lines(const fs::path& root) {
+  Findings findings;
+  for (const fs::path& file : sources(root, "examples"))
+    if (const size_t lines = lines_of(read_file(root / file)).size(); lines > 400)
+      findings.push_back(file.generic_string() + ": has " + std::to_string(lines) +
+                         " lines; 400 are the limit");
   return findings;
 }
 
@@ -210,15 +221,43 @@ const Texts heart = {"tensor/shape",
                      "nn/module",
                      "nn/layers/linear",
                      "nn/optim/optimizer"};
-constexpr size_t kHeartLines = 2969;
+constexpr int64_t kHeartLines = 2969;
 
-size_t heart_lines(const fs::path& root) {
-  size_t lines = 0;
-  for (const std::string& file : heart)
-    for (const char* extension : {".h", ".cpp"})
-      if (fs::exists(root / (file + extension)))
-        lines += lines_of(read_file(root / (file + extension))).size();
+// Lines of a header and its source.
+int64_t unit_lines(const fs::path& root, const std::string& unit) {
+  int64_t lines = 0;
+  for (const char* extension : {".h", ".cpp"})
+    if (fs::exists(root / (unit + extension)))
+      lines += std::ssize(lines_of(read_file(root / (unit + extension))));
   return lines;
+}
+
+// Rows | lines | `a/b.h`, `c/`: `d.h`, `e.h` | ... name the heart in reading order; the lines are right to
+// ten.
+Findings check_heart_rows(const fs::path& root, const std::string& readme) {
+  static const std::regex row(R"(^\| (\d+) \| ([^|]*\.h`) \|.*)"), quoted("`([^`]+)`");
+  Findings findings;
+  Texts named;
+  for (const std::string& line : lines_of(readme)) {
+    std::smatch found;
+    if (!std::regex_match(line, found, row)) continue;
+    const std::string files = found[2];
+    fs::path folder;
+    int64_t lines = 0;
+    for (std::sregex_iterator it(files.begin(), files.end(), quoted), end; it != end; ++it) {
+      const fs::path file = (*it)[1].str();
+      if (!file.has_filename()) {
+        folder = file;
+        continue;
+      }
+      named.push_back((folder / file).replace_extension().generic_string());
+      lines += unit_lines(root, named.back());
+    }
+    if (std::abs(lines - std::stoll(found[1])) > 10)
+      findings.push_back(files + ": " + std::to_string(lines) + " lines");
+  }
+  if (named != heart) findings.push_back("the heart has other files, or another order");
+  return findings;
 }
 
 // The findings of `after` that are not in `before`, so that faults of the tree itself are reported only once.
@@ -289,6 +328,14 @@ TEST_CASE("public headers compile without a warning") {
 
 TEST_CASE("every source has a test file") { require_none(check_mirrors(HEED_SOURCE_DIR)); }
 
+TEST_CASE("no source of examples/ has more than 400 lines") {
+  require_none(check_example_lines(HEED_SOURCE_DIR));
+  const Copy copy;
+  copy.append("examples/planted/planted.cpp", std::string(401, '\n'));
+  CHECK(check_example_lines(copy.path) ==
+        Findings{"examples/planted/planted.cpp: has 401 lines; 400 are the limit"});
+}
+
 TEST_CASE("every family of operations is in autograd/ops.h") {
   require_none(check_families(HEED_SOURCE_DIR));
   const Copy copy;
@@ -296,18 +343,20 @@ TEST_CASE("every family of operations is in autograd/ops.h") {
   CHECK(check_families(copy.path) == Findings{"autograd/ops.h does not include autograd/ops/planted.h"});
 }
 
-TEST_CASE("the heart is within its budget and in README's reading order") {
-  CHECK(heart_lines(HEED_SOURCE_DIR) <= kHeartLines);
-  for (const char* readme : {"README.md", "README.zh.md"}) {
-    const std::string text = read_file(fs::path(HEED_SOURCE_DIR) / readme);
-    CAPTURE(readme);
-    size_t found = 0;
-    for (const std::string& file : heart) {
-      CAPTURE(file);
-      found = text.find("`" + file + ".h`", found);
-      REQUIRE(found != std::string::npos);
-    }
-  }
+TEST_CASE("the heart is within its budget, and README lists its files in reading order with their lines") {
+  const fs::path root = HEED_SOURCE_DIR;
+  int64_t lines = 0;
+  for (const std::string& unit : heart) lines += unit_lines(root, unit);
+  CHECK(lines <= kHeartLines);
+  for (const char* readme : {"README.md", "README.zh.md"})
+    require_none(check_heart_rows(root, read_file(root / readme)));
+
+  const std::string readme = read_file(root / "README.md");
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    return check_heart_rows(root, std::regex_replace(readme, std::regex(from), to));
+  };
+  CHECK(only_says(changed("`reduce.h`, `matmul.h`", "`matmul.h`, `reduce.h`"), "another order"));
+  CHECK(only_says(changed("\\| 310 \\|", "| 340 |"), "`autograd/node.h`: "));
 }
 
 TEST_CASE("invalid includes are detected") {
@@ -342,6 +391,8 @@ TEST_CASE("a source without a test is detected") {
   copy.append("tests/nn/layers/planted_test.cpp", "// a file alone is no test\n");
   CHECK(only_says(now(), "tests/nn/layers/planted_test.cpp"));
   copy.append("tests/nn/layers/planted_test.cpp", "TEST_CASE(\"planted\") {}\n");
+  require_none(now());
+  copy.append("examples/tour/planted.cpp", "int main() {}\n");
   require_none(now());
   copy.append("examples/planted/planted.cpp", "int main() {}\n");
   CHECK(only_says(now(), "tests/examples/planted/planted_test.cpp"));

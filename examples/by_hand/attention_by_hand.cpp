@@ -1,11 +1,11 @@
-// Attention with numbers small enough to follow, in plain loops beside the library.
+// Attention with numbers small enough to follow, in plain loops and by the library.
 //
 //   forward    S = Q K^T    Z = S / sqrt(d)    A = softmax of each row of Z    O = A V
 //   backward   dV = A^T dO    dA = dO V^T    dZ_ij = A_ij (dA_ij - sum_k A_ik dA_ik)
 //              dQ = dZ K / sqrt(d)    dK = dZ^T Q / sqrt(d)
 //
 // Every number is computed twice: here, by the formulas, and by the library and its gradients in float64. The
-// examples of several heads, of masks and positions, of pooling and of gradients are in by_hand_*.cpp.
+// examples of several heads, of masks and positions, of pooling and of gradients are in sources of their own.
 
 #include <heed.h>
 #include <heed/text.h>

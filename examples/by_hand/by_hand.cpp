@@ -89,10 +89,10 @@ Tensor jacobian(const Tensor& output, const Tensor& input) {
 }
 
 void draw(Program& self, const Tensor& weights, const Tokens& queries, const Tokens& keys,
-          const std::string& file) {
+          const std::string& file, const Mask& mask) {
   if (!self.draws()) return;
-  self.write_picture(file,
-                     attention_svg(AttentionMap(weights, queries, keys, {.heads = weights.dim() == 3})));
+  const AttentionMapOptions options = {.heads = weights.dim() == 3, .mask = mask};
+  self.write_picture(file, attention_svg(AttentionMap(weights, queries, keys, options)));
 }
 
 }  // namespace program

@@ -42,6 +42,6 @@ heed::Tensor jacobian(const heed::Tensor& output, const heed::Tensor& input);
 
 /// Weights [Tq, Tk], or [H, Tq, Tk] of several heads, as a picture, where pictures are wanted.
 void draw(Program& self, const heed::Tensor& weights, const heed::Tokens& queries, const heed::Tokens& keys,
-          const std::string& file = "weights.svg");
+          const std::string& file = "weights.svg", const heed::Mask& mask = {});
 
 }  // namespace program

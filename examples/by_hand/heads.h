@@ -7,7 +7,7 @@ namespace program {
 
 /// Heads with maps of their own, joined, times W_O; and queries, keys and values of three widths.
 void multi_head(Program& self);
-/// Decoding step by step beside attention over all words at once.
+/// Decoding step by step, compared with attention over all words at once.
 void cache(Program& self);
 
 }  // namespace program

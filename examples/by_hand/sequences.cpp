@@ -50,7 +50,7 @@ void masks(Program& self) {
     self.result(kind.key + ".mask", to_string(kind.mask));
     self.result(kind.key + ".weights", y.weights.tensor());
     self.result(kind.key + ".output", y.output.tensor());
-    draw(self, y.weights.tensor(), kWords, kWords, "weights_" + kind.key + ".svg");
+    draw(self, y.weights.tensor(), kWords, kWords, "weights_" + kind.key + ".svg", kind.mask);
   }
   text << "\nthe library gives the same weights and outputs, to " << short_number(distance) << "\n";
 
@@ -113,16 +113,29 @@ Matrix turned(const Matrix& x, size_t position) {
   return y;
 }
 
-constexpr const char* kPositions = R"(set title 'Sinusoidal positions of width 4'
+constexpr const char* kPositions = R"(set title 'Sinusoidal positions of width 64'
 set datafile separator comma
-set xlabel 'position p'
-set ylabel 'PE(p)'
-set yrange [-1.1:1.1]
-set key outside bottom center horizontal
-plot 'positions.csv' using 1:2 with linespoints lw 2 pt 7 ps 0.5 lc '#0072B2' title 'sin(p)', \
-     'positions.csv' using 1:3 with linespoints lw 2 pt 7 ps 0.5 lc '#D55E00' title 'cos(p)', \
-     'positions.csv' using 1:4 with linespoints lw 2 pt 7 ps 0.5 lc '#009E73' title 'sin(p / 100)', \
-     'positions.csv' using 1:5 with linespoints lw 2 pt 7 ps 0.5 lc '#CC79A7' title 'cos(p / 100)'
+set xlabel 'column'
+set ylabel 'position p'
+set cblabel 'PE(p)'
+set xrange [-0.5:63.5]
+set yrange [49.5:-0.5]
+set cbrange [-1:1]
+set palette defined (0 '#f7fbff', 0.5 '#6baed6', 1 '#08306b')
+unset grid
+set border 15
+set tics out
+plot 'positions.csv' matrix with image pixels notitle
+)";
+
+constexpr const char* kProducts = R"(set title 'PE(p) · PE(p + δ) of width 64'
+set datafile separator comma
+set xlabel 'distance δ'
+set ylabel 'dot product'
+set xrange [-100:100]
+set yrange [0:34]
+unset key
+plot 'position_products.csv' with lines lw 2
 )";
 
 // PE(p + delta) = R(delta) PE(p): the same rotation of a pair wherever p is.
@@ -181,6 +194,24 @@ Matrix rotary(Program& self, double& distance) {
   return products;
 }
 
+// The table as a map, and the product of two of its rows over their distance.
+void draw_positions(Program& self) {
+  constexpr size_t width = 64, farthest = 100;
+  const Matrix wide = sinusoids(2 * farthest + 1, width);
+  const Matrix products = row(wide, farthest) * transpose(wide);  // of the middle row with each
+  std::string table, curve;
+  for (size_t p = 0; p < 50; ++p)
+    for (size_t c = 0; c < width; ++c) table += to_string(wide(p, c)) + (c + 1 < width ? "," : "\n");
+  for (size_t p = 0; p < wide.rows; ++p)
+    curve += to_string(static_cast<double>(p) - farthest) + "," + to_string(products(0, p)) + "\n";
+  self.result("products", products.tensor());
+  if (!self.draws()) return;
+  self.write("positions.csv", table);
+  self.plot("positions", kPositions);
+  self.write("position_products.csv", curve);
+  self.plot("position_products", kProducts);
+}
+
 }  // namespace
 
 void positions(Program& self) {
@@ -216,17 +247,7 @@ void positions(Program& self) {
   self.result("table", even.tensor());
   self.result("odd", odd.tensor());
   self.result("uneven", uneven);
-  if (self.draws()) {
-    const Matrix far = sinusoids(31, 4);
-    std::string csv = "p,1,2,3,4\n";
-    for (size_t p = 0; p < far.rows; ++p) {
-      csv += std::to_string(p);
-      for (size_t c = 0; c < 4; ++c) csv += "," + to_string(far(p, c));
-      csv += "\n";
-    }
-    self.write("positions.csv", csv);
-    self.plot("positions", kPositions);
-  }
+  draw_positions(self);
   conclude(self, "q at 0 and k at 1 give " + short_number(products(0, 1)) +
                      ", and so do q at 3 and k at 4, " + short_number(products(3, 4)) +
                      "; with k four places later they give " + short_number(products(0, 4)) +

@@ -2,10 +2,10 @@
 
 #include "examples/shared/program.h"
 
-/// The examples of attention_by_hand in which it matters who stands where.
+/// The examples of attention_by_hand in which the order of the words matters.
 namespace program {
 
-/// Who may attend to whom, and what becomes of a query that may attend to nothing.
+/// Which queries may attend to which keys, and what becomes of a query that may attend to nothing.
 void masks(Program& self);
 /// Sinusoidal, learned and rotary positions.
 void positions(Program& self);

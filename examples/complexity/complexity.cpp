@@ -1,4 +1,4 @@
-// The cost of a layer as sequences grow: counted, measured, and beside the theory.
+// The cost of a layer as sequences grow: counted, measured, and compared with the theory.
 //
 //   work      multiply-adds and time of one layer over T positions of width d
 //
@@ -15,14 +15,14 @@
 // An exponent is the slope of a line through the logarithms at the three largest T.
 
 #include <heed.h>
-#include <heed/files.h>
+#include <heed/training.h>
 #include <heed/view.h>
 
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <ostream>
 
+#include "examples/complexity/growth.h"
 #include "examples/shared/training.h"
 
 using namespace heed;
@@ -30,102 +30,7 @@ using namespace program;
 
 namespace {
 
-using Numbers = std::vector<double>;
-
-std::vector<int64_t> doubled(int64_t first, int64_t last) {
-  std::vector<int64_t> lengths;
-  for (int64_t T = first; T <= last; T *= 2) lengths.push_back(T);
-  return lengths;
-}
-
 bool power_of_two(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
-
-double exponent(const std::vector<int64_t>& lengths, const Numbers& y) {
-  const size_t n = 3, first = lengths.size() - n;
-  double x_mean = 0, y_mean = 0, above = 0, below = 0;
-  for (size_t i = first; i < first + n; ++i) {
-    x_mean += std::log(static_cast<double>(lengths[i])) / n;
-    y_mean += std::log(y[i]) / n;
-  }
-  for (size_t i = first; i < first + n; ++i) {
-    const double x = std::log(static_cast<double>(lengths[i])) - x_mean;
-    above += x * (std::log(y[i]) - y_mean);
-    below += x * x;
-  }
-  return above / below;
-}
-
-template <class T>
-Tensor row(const std::vector<T>& values) {
-  return from_vector(values, {std::ssize(values)});
-}
-
-// A name and a column for each length, then what follows.
-void print_row(std::ostream& out, const std::string& name, const std::vector<std::string>& columns,
-               const std::string& more = "") {
-  char text[64];
-  std::snprintf(text, sizeof text, "  %-24s", name.c_str());
-  out << text;
-  for (const std::string& column : columns) {
-    std::snprintf(text, sizeof text, "%10s", column.c_str());
-    out << text;
-  }
-  out << (more.empty() ? "" : "   ") << more << '\n';
-}
-
-template <class Values, class Format>
-std::vector<std::string> columns(const Values& values, const Format& format) {
-  std::vector<std::string> texts;
-  for (const auto& value : values) texts.push_back(format(static_cast<double>(value)));
-  return texts;
-}
-
-constexpr double kNoise = 0.3;  // that an exponent may be off
-
-std::string beside_theory(double fitted, double theory) {
-  char text[160];
-  std::snprintf(text, sizeof text, "T^%.2f   theory T^%g%s", fitted, theory,
-                std::fabs(fitted - theory) > kNoise
-                    ? "   off: something else kept the machine busy, or T is short"
-                    : "");
-  return text;
-}
-
-std::vector<Numbers> scaled(std::vector<Numbers> lines, double factor) {
-  for (Numbers& line : lines)
-    for (double& value : line) value *= factor;
-  return lines;
-}
-
-// A picture of lines over T in logarithmic scales, beside each the slope of its theory, T^exponent, through
-// its last point; rows of the table are a length and a value for each name.
-void plot_lines(Program& self, const std::string& file, const std::string& title, const std::string& y,
-                const std::vector<int64_t>& lengths, const std::vector<std::string>& names,
-                const std::vector<Numbers>& values, const Numbers& exponents) {
-  if (!self.draws()) return;
-  std::string table = "T", plot;
-  for (const std::string& name : names) table += "," + name;
-  for (size_t i = 0; i < lengths.size(); ++i) {
-    table += "\n" + std::to_string(lengths[i]);
-    for (const Numbers& line : values) table += "," + short_number(line[i]);
-  }
-  self.write(file + ".csv", table + "\n");
-  const char* const colours[] = {"#0072B2", "#D55E00", "#009E73"};
-  for (size_t i = 0; i < names.size(); ++i) {
-    const std::string colour = std::string(" linecolor '") + colours[i] + "'";
-    plot += std::string(i ? ", " : "plot ") + "'" + file +
-            ".csv' every ::1 using 1:" + std::to_string(i + 2) + " with linespoints lw 2 pt 7" + colour +
-            " title '" + names[i] + "'";
-    if (exponents.empty()) continue;
-    plot += ", " + to_string(values[i].back()) + " * (x / " + std::to_string(lengths.back()) + ".0) ** " +
-            to_string(exponents[i]) + " with lines dashtype 2" + colour + " title 'T^" +
-            short_number(exponents[i]) + "'";
-  }
-  self.plot(file, "set datafile separator comma\nset title '" + title +
-                      "'\nset xlabel 'length T'\nset ylabel '" + y + "'\nset logscale x 2\n" +
-                      (exponents.empty() ? "set yrange [0:1.05]\n" : "set logscale y\nset format y '%g'\n") +
-                      "set key below horizontal\n" + plot + "\n");
-}
 
 // ---- work
 
@@ -216,28 +121,28 @@ void show_work(Program& self, int64_t longest, int64_t width, int64_t k) {
          "queries, keys and "
          "values.\n  fitted: the slope of a line through the logarithms at the three largest T.\n"
          "  What to look for: twice the length is twice the work, for attention four times.\n\n";
-  print_row(out, "multiply-adds", columns(lengths, short_number), "fitted");
+  print_row(out, "multiply-adds", cells_of(lengths, short_number), "fitted");
   std::vector<std::string> names;
   std::vector<Numbers> seconds;
-  self.result("work.lengths", row(lengths));
+  self.result("work.lengths", as_tensor(lengths));
   for (const Work& work : layers) {
     const double fitted = exponent(lengths, work.counted);
     print_row(
-        out, work.name, columns(work.counted, short_number),
-        beside_theory(fitted, work.theory) +
+        out, work.name, cells_of(work.counted, short_number),
+        compared_with_theory(fitted, work.theory) +
             (work.counted == work.formula ? "" : "   NOT the formula's " + short_number(work.formula[0])));
-    self.result("work." + work.key + ".formula", row(work.formula));
-    self.result("work." + work.key + ".counted", row(work.counted));
+    self.result("work." + work.key + ".formula", as_tensor(work.formula));
+    self.result("work." + work.key + ".counted", as_tensor(work.counted));
     self.result("work." + work.key + ".exponent", fitted);
     self.result("work." + work.key + ".theory", work.theory);
   }
   out << '\n';
-  print_row(out, "milliseconds, forward", columns(lengths, short_number), "fitted");
+  print_row(out, "milliseconds, forward", cells_of(lengths, short_number), "fitted");
   for (const Work& work : layers) {
     const double fitted = exponent(lengths, work.seconds);
-    print_row(out, work.name, columns(work.seconds, [](double s) { return short_number(1e3 * s); }),
-              beside_theory(fitted, work.theory));
-    self.result("work." + work.key + ".seconds", row(work.seconds));
+    print_row(out, work.name, cells_of(work.seconds, [](double s) { return short_number(1e3 * s); }),
+              compared_with_theory(fitted, work.theory));
+    self.result("work." + work.key + ".seconds", as_tensor(work.seconds));
     self.result("work." + work.key + ".time_exponent", fitted);
     names.push_back(work.name);
     seconds.push_back(work.seconds);
@@ -281,13 +186,13 @@ void show_memory(Program& self, int64_t longest, int64_t width) {
          "T² weights of a "
          "head;\n  blocked computes them tile by tile, and again for the gradient.\n"
          "  What to look for: the one grows by four when T doubles, the other by two.\n\n";
-  print_row(out, "MB at most", columns(lengths, short_number), "fitted");
-  self.result("memory.lengths", row(lengths));
+  print_row(out, "MB at most", cells_of(lengths, short_number), "fitted");
+  self.result("memory.lengths", as_tensor(lengths));
   for (size_t i = 0; i < keys.size(); ++i) {
     const double theory = i == 0 ? 2 : 1, fitted = exponent(lengths, bytes[i]);
-    print_row(out, keys[i], columns(bytes[i], [](double b) { return short_number(b / 1e6); }),
-              beside_theory(fitted, theory));
-    self.result("memory." + keys[i] + ".bytes", row(bytes[i]));
+    print_row(out, keys[i], cells_of(bytes[i], [](double b) { return short_number(b / 1e6); }),
+              compared_with_theory(fitted, theory));
+    self.result("memory." + keys[i] + ".bytes", as_tensor(bytes[i]));
     self.result("memory." + keys[i] + ".exponent", fitted);
     self.result("memory." + keys[i] + ".theory", theory);
   }
@@ -299,7 +204,7 @@ void show_memory(Program& self, int64_t longest, int64_t width) {
 
 // ---- recall
 
-constexpr int64_t kSymbols = 8;  // one of them comes first; as many others are noise
+constexpr int64_t kSymbols = 8;  // one of them comes first; the noise consists of as many others
 
 // ids [B, T] and which symbol came first, [B].
 struct Batch {
@@ -338,35 +243,29 @@ class Reader : public Layer<Reader<Sequence>> {
 };
 
 template <class Model>
-double train(Training& training, const std::string& name, Model& model, int64_t length, int64_t steps) {
+double train(Trainings& trainings, const std::string& name, Model& model, int64_t length, int64_t steps) {
   Adam adam(model.parameters(), {.lr = 5e-3});
-  Checkpoint state(training.folder(name));
-  state.add("model", model);
-  state.add("optimizer", adam);
-  state.add("random", default_generator());
-  training.expect(state, {"--steps", "--seed"});
-  training.run(
-      state, steps,
-      [&](int64_t, bool) {
-        const auto [ids, first] = draw(32, length);
-        return descend(F::cross_entropy(model(ids), first), adam, model, ids.numel());
-      },
-      name);
+  Training training(model, adam, trainings.with({.max_norm = 1, .name = name}));
+  trainings.expect(training, {"--steps", "--seed"});
+  trainings.run(training, steps, [&] {
+    const auto [ids, first] = draw(32, length);
+    return training.descend(F::cross_entropy(model(ids), first), ids.numel());
+  });
   const NoGrad guard;
   const auto [ids, first] = draw(500, length);
   return mean(to(argmax(model(ids), -1) == first, float64)).item();
 }
 
-void show_recall(Program& self, Training& training, int64_t reach, int64_t steps) {
+void show_recall(Program& self, Trainings& trainings, int64_t reach, int64_t steps) {
   const std::vector<int64_t> lengths = doubled(8, reach);
   const std::vector<std::string> keys = {"rnn", "gru", "attention"};
   std::vector<Numbers> accuracy(3);
   std::vector<int64_t> parameters(3);
-  training.share_progress(static_cast<int64_t>(3 * lengths.size()) * steps);
+  trainings.share_progress(static_cast<int64_t>(3 * lengths.size()) * steps);
   for (const int64_t length : lengths) {
     const auto run = [&](size_t i, auto model) {
       parameters[i] = model.parameter_count();
-      accuracy[i].push_back(train(training, keys[i] + "-" + std::to_string(length), model, length, steps));
+      accuracy[i].push_back(train(trainings, keys[i] + "-" + std::to_string(length), model, length, steps));
     };
     run(0, Reader(RNN(32, 50, {.batch_first = true}), 50));
     run(1, Reader(GRU(32, 24, {.batch_first = true}), 24));
@@ -383,11 +282,11 @@ void show_recall(Program& self, Training& training, int64_t reach, int64_t steps
          "state; attention looks\n  it up in one. accuracy: the share of right answers for 500 new "
          "sequences.\n"
          "  What to look for: from which T on a recurrent net knows no more than chance.\n\n";
-  print_row(out, "accuracy", columns(lengths, short_number), "parameters");
-  self.result("recall.lengths", row(lengths));
+  print_row(out, "accuracy", cells_of(lengths, short_number), "parameters");
+  self.result("recall.lengths", as_tensor(lengths));
   for (size_t i = 0; i < keys.size(); ++i) {
-    print_row(out, keys[i], columns(accuracy[i], short_number), std::to_string(parameters[i]));
-    self.result("recall." + keys[i] + ".accuracy", row(accuracy[i]));
+    print_row(out, keys[i], cells_of(accuracy[i], short_number), std::to_string(parameters[i]));
+    self.result("recall." + keys[i] + ".accuracy", as_tensor(accuracy[i]));
     self.result("recall." + keys[i] + ".parameters", parameters[i]);
   }
   // From which length on a model is no better than chance, but for three standard deviations of 500 guesses.
@@ -411,7 +310,7 @@ int main(int argc, char** argv) {
   std::string part = "all";
   int64_t longest = 4096, width = 64, k = 3, reach = 128, steps = 400;
   Program self("complexity", "Work, memory and reach of recurrent, convolutional and attention layers.");
-  Training training(self);
+  Trainings trainings(self);
   self.option("--part", part, "work, memory, recall or all");
   self.option("--longest", longest, "The longest sequence of work and memory: 512, 1024, ..., 8192");
   self.option("--width", width, "Numbers at each position, d");
@@ -432,11 +331,11 @@ int main(int argc, char** argv) {
       self.only(part, {"work", "memory"}, {"--longest", "--width"});
       self.only(part, {"work"}, {"--kernel"});
       self.only(part, {"recall"}, {"--reach", "--steps"});
-      self.only(part, {"recall"}, Training::options());
+      self.only(part, {"recall"}, Trainings::options());
     }
     manual_seed(self.seed);
     if (part == "all" || part == "work") show_work(self, longest, width, k);
     if (part == "all" || part == "memory") show_memory(self, longest, width);
-    if (part == "all" || part == "recall") show_recall(self, training, reach, steps);
+    if (part == "all" || part == "recall") show_recall(self, trainings, reach, steps);
   });
 }

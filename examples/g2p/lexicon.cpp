@@ -4,13 +4,12 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "examples/shared/bad_rows.h"
-#include "examples/shared/csv.h"
+#include "nn/files/text_file.h"
 #include "nn/text/metrics.h"
 #include "tensor/error.h"
 #include "tensor/utf8.h"
 
-using heed::check, heed::Tokens;
+using heed::check, heed::Tokens, heed::trim;
 
 namespace program {
 namespace {
@@ -79,7 +78,7 @@ Tokens letters_of(const std::string& word) {
 std::vector<Entry> read_lexicon(const std::string& path, bool skip_bad, int64_t* skipped) {
   std::vector<Entry> entries;
   std::unordered_map<std::string, size_t> places;
-  const int64_t count = each_line(path, skip_bad, [&](std::string_view line) {
+  const int64_t count = heed::each_line(path, skip_bad, [&](std::string_view line) {
     Entry read = parse_entry(line);
     const auto [place, fresh] = places.try_emplace(read.word, entries.size());
     if (fresh) entries.push_back({read.word, std::move(read.letters), {}});

@@ -26,9 +26,9 @@ heed::Tokens letters_of(const std::string& word);
 
 /// Reads a file of words: on each line a word, a tab, its phones with spaces between them; further
 /// pronunciations behind further tabs, or on further lines. UTF-8, with or without a byte order mark, lines
-/// ended by LF or CRLF; empty lines are passed over, repeated pronunciations taken once. Words come in the
-/// order of their first lines. Throws heed::Error naming the file and all lines that are wrong (BadRows),
-/// unless they are to be skipped, which adds their number to `skipped`; or where there is no word at all.
+/// ended by LF or CRLF; empty lines are ignored, and repeated pronunciations are read once. Words come in the
+/// order of their first lines. Throws one error with all lines that cannot be used (heed::BadRows), unless
+/// they are skipped, which adds their number to `skipped`. Throws if there is no word.
 std::vector<Entry> read_lexicon(const std::string& path, bool skip_bad = false, int64_t* skipped = nullptr);
 
 /// How many answers are wrong, and by how much. A word of several pronunciations is right with any of them;

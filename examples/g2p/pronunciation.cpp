@@ -5,7 +5,7 @@
 #include <clocale>
 #include <cwctype>
 
-#include "examples/shared/csv.h"
+#include "nn/files/text_file.h"
 #include "tensor/table.h"
 #include "tensor/utf8.h"
 
@@ -85,10 +85,9 @@ Measured measure(std::span<const Translation> models, const std::vector<Entry>& 
     sources.push_back(spelled(models.front(), entry.letters));
     result.strange += !unseen(models.front(), sources.back()).empty();
   }
-  const auto found = pronounce(models, sources, beams);
-  for (size_t i = 0; i < entries.size(); ++i) {
-    result.answers.push_back(found[i].front().tokens);
-    result.score.add(entries[i], result.answers.back());
+  for (std::vector<Answer>& answers : pronounce(models, sources, beams)) {
+    result.answers.push_back(std::move(answers.front().tokens));
+    result.score.add(entries[result.answers.size() - 1], result.answers.back());
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

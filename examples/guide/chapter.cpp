@@ -1,11 +1,12 @@
 #include "examples/guide/chapter.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <regex>
+#include <span>
 #include <sstream>
 
+#include "examples/guide/excerpt.h"
 #include "tensor/error.h"
 
 namespace program {
@@ -13,13 +14,6 @@ namespace program {
 using heed::check;
 
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 // The value of key="value", empty without the key.
 std::string attribute(const std::string& attributes, const std::string& key) {
@@ -92,7 +86,7 @@ std::vector<Piece> pieces_of(const std::string& chapter) {
   Piece block{};  // that is open, if its raw is not empty
   std::string end;
   int64_t number = 0;
-  for (const std::string& line : lines_of(chapter)) {
+  for (const std::string& line : split_lines(chapter)) {
     ++number;
     if (!block.raw.empty()) {
       const bool gap = block.kind == Piece::code || block.kind == Piece::run;
@@ -147,118 +141,81 @@ std::vector<std::string> skeleton_of(const std::string& chapter) {
 
 namespace {
 
-// What a line adds to the brackets that are open; comments, texts and characters do not count.
-int64_t opens(const std::string& line) {
-  int64_t depth = 0;
-  char quote = 0;
-  for (size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (quote) {
-      if (c == '\\')
-        ++i;
-      else if (c == quote)
-        quote = 0;
-    } else if (c == '"' || (c == '\'' && !(i > 0 && std::isdigit(static_cast<unsigned char>(line[i - 1]))))) {
-      quote = c;
-    } else if (c == '/' && i + 1 < line.size() && line[i + 1] == '/') {
-      break;
-    } else {
-      depth += std::string("([{").find(c) != std::string::npos;
-      depth -= std::string(")]}").find(c) != std::string::npos;
-    }
-  }
-  return depth;
-}
-
-// Without what follows the last ; } or , that ends it: a comment.
-std::string code_of(const std::string& line) {
-  const size_t comment = line.find("  //");
-  return line.substr(0, comment == std::string::npos ? line.size() : comment);
-}
-
-bool is_comment(const std::string& line) {
-  const size_t first = line.find_first_not_of(' ');
-  return first != std::string::npos && line.compare(first, 2, "//") == 0;
-}
-
-}  // namespace
-
-Excerpt excerpt(const std::string& source, const std::string& from) {
-  const std::vector<std::string> lines = lines_of(source);
-  const auto has = [&](const std::string& line) { return line.find(from) != std::string::npos; };
-  const auto hits = std::count_if(lines.begin(), lines.end(), has);
-  check(hits == 1, hits == 0 ? "no line" : "more than one line", " contains \"", from, "\"");
-  const auto at = std::find_if(lines.begin(), lines.end(), has);
-  auto first = at, last = at;
-  while (first != lines.begin() && is_comment(*(first - 1))) --first;
-  int64_t depth = 0;
-  bool initialisers = false;  // of a constructor: a comma does not end it
-  for (; last != lines.end(); ++last) {
-    depth += opens(*last);
-    const std::string code = code_of(*last);
-    const size_t start = code.find_first_not_of(' ');
-    initialisers = initialisers || code.compare(std::min(start, code.size()), 2, ": ") == 0;
-    if (depth <= 0 && (code.ends_with(';') || code.ends_with('}') || (code.ends_with(',') && !initialisers)))
-      break;
-  }
-  check(last != lines.end(), "what begins with \"", from, "\" does not end");
-  return {first - lines.begin() + 1, {first, last + 1}};
-}
-
-namespace {
-
 std::string code_block(const Piece& piece, const Filling& filling) {
   const Excerpt part = excerpt(filling.source(piece.name), piece.from);
   const size_t indent = part.lines.front().find_first_not_of(' ');
+  const int64_t all = std::ssize(part.lines), count = piece.lines == 0 ? all : std::min(piece.lines, all);
   std::ostringstream out;
   out << "::: source\n`" << piece.name << ":" << part.first << "`\n:::\n\n```cpp\n";
-  for (const std::string& line : part.lines) out << (line.size() > indent ? line.substr(indent) : "") << "\n";
+  for (const std::string& line : std::span(part.lines).first(static_cast<size_t>(count)))
+    out << (line.size() > indent ? line.substr(indent) : "") << "\n";
+  if (count < all) out << "  // …\n";
   out << "```\n";
   return out.str();
 }
 
 std::string run_block(const Piece& piece, const Filling& filling) {
-  const std::vector<std::string> lines = lines_of(filling.printed(piece.command));
-  auto first = lines.begin();
-  if (!piece.from.empty())
-    first = std::find_if(first, lines.end(),
-                         [&](const std::string& line) { return line.find(piece.from) != std::string::npos; });
-  check(first != lines.end(), piece.command, " prints no line with \"", piece.from, "\"");
-  const auto last =
-      piece.lines == 0 ? lines.end() : first + std::min<int64_t>(piece.lines, lines.end() - first);
+  const std::string printed = filling.printed(piece.command);
+  const std::vector<std::string> lines = split_lines(printed), shown = split_lines(filling.shown(printed));
+  check(lines.size() == shown.size(), piece.command, " prints ", lines.size(), " lines, but ", shown.size(),
+        " are shown");
+  const auto begins = [&](const std::string& line) { return line.find(piece.from) != std::string::npos; };
+  const int64_t first = std::ranges::find_if(lines, begins) - lines.begin(), all = std::ssize(lines);
+  check(first < all, piece.command, " prints no line with \"", piece.from, "\"");
+  const int64_t last = piece.lines == 0 ? all : std::min(first + piece.lines, all);
   std::ostringstream out;
-  out << "::: command\n`./examples/run.sh " << piece.command << "`\n:::\n\n```text\n";
-  for (auto line = first; line != last; ++line) out << *line << "\n";
+  out << "::: command\n`./examples/run.sh " << piece.command << "` [" << filling.duration(piece.command)
+      << "]{.duration}\n:::\n\n```text\n";
+  for (int64_t i = first; i < last; ++i) out << shown[static_cast<size_t>(i)] << "\n";
   out << "```\n";
   return out.str();
 }
 
-std::string fill(const Piece& piece, const Filling& filling) {
-  switch (piece.kind) {
-    case Piece::code:
-      return code_block(piece, filling);
-    case Piece::run:
-      return run_block(piece, filling);
-    case Piece::picture:  // or a page to explore
-      return (piece.name.ends_with(".html") ? "[" : "![") + piece.caption + "](" +
-             filling.picture(piece.command, piece.name) + ")\n";
-    case Piece::number:
-      return filling.number(piece.command, piece.name);
-    case Piece::heading:
-      if (piece.name.empty()) return piece.raw;
-      return piece.raw.substr(0, piece.raw.size() - 1) + " {#" + piece.name + "}\n";
-    default:
-      return piece.raw;
+// The heading with an id, and the id of a concept small at its end: "## C-000-05 The mean".
+std::string heading_with_id(const Piece& piece, int64_t number) {
+  const size_t level = piece.raw.find(' ') + 1;  // the length of "## "
+  std::string title = piece.raw.substr(level, piece.raw.size() - level - 1);
+  std::string id = level == 2 ? "top" : "s-" + std::to_string(number);
+  if (!piece.name.empty()) {
+    id = piece.name;
+    title = title.substr(std::min(id.size() + 1, title.size())) + " [" + id + "]{.concept}";
   }
+  return piece.raw.substr(0, level) + title + " {#" + id + "}\n";
+}
+
+// Prose in which the id of a concept leads to its section.
+std::string prose_with_links(const std::string& prose) {
+  static const std::regex id(R"((^|[^\w#`\[-])(C-\d{3}-\d{2})(?![\w-]))");
+  return prose.starts_with("```") ? prose : std::regex_replace(prose, id, "$1[$2](#$2)");
 }
 
 }  // namespace
 
 std::string filled(const std::string& chapter, const Filling& filling) {
   std::string text;
+  int64_t headings = 0;
+  const auto fill = [&](const Piece& piece) {
+    switch (piece.kind) {
+      case Piece::code:
+        return code_block(piece, filling);
+      case Piece::run:
+        return run_block(piece, filling);
+      case Piece::picture:
+        return "![" + piece.caption + "](" + filling.picture(piece.command, piece.name) + ")\n";
+      case Piece::number:
+        return filling.number(piece.command, piece.name);
+      case Piece::heading:
+        return heading_with_id(piece, ++headings);
+      case Piece::text:
+        return prose_with_links(piece.raw);
+      case Piece::formula:
+        break;
+    }
+    return piece.raw;
+  };
   for (const Piece& piece : pieces_of(chapter)) {
     try {
-      text += fill(piece, filling);
+      text += fill(piece);
     } catch (const std::exception& error) {
       heed::fail("line ", piece.line, ": ", error.what());
     }

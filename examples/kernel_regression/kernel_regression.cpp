@@ -11,17 +11,16 @@
 // training loss is leave-one-out cross-validation.
 
 #include <heed.h>
+#include <heed/files.h>
 #include <heed/view.h>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <ostream>
 
 #include "examples/kernel_regression/pictures.h"
 #include "examples/kernel_regression/report.h"
 #include "examples/kernel_regression/search.h"
-#include "examples/shared/csv.h"
 #include "examples/shared/program.h"
 
 using namespace heed;
@@ -45,25 +44,23 @@ Data built_in(uint64_t seed) {
 
 Data from_csv(Program& self, const std::string& path, const std::string& x, const std::string& y,
               bool skip_bad) {
-  const Columns read = read_csv(path, x, y, skip_bad);
-  if (read.skipped > 0) self.text() << read.skipped << " rows of " << path << " are passed over\n";
-  self.result("data.skipped", read.skipped);
-  check(read.x.size() >= 3, path, ": has ", read.x.size(), " rows of data; at least 3 are needed");
-  std::vector<size_t> order(read.x.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return read.x[a] < read.x[b]; });
-  Data data{{path.substr(path.rfind('/') + 1), read.x_name, read.y_name}, {}, {}, {}, {}};
-  for (const size_t i : order) {
-    data.x.push_back(read.x[i]);
-    data.y.push_back(read.y[i]);
-  }
-  check(data.x.front() < data.x.back(), path, ", column \"", read.x_name, "\": every x is ", data.x.front(),
+  const CsvTable table = read_csv(path, {.columns = {x, y}, .skip_bad = skip_bad, .dtype = float64});
+  if (table.skipped > 0) self.text() << table.skipped << " rows of " << path << " were skipped\n";
+  self.result("data.skipped", table.skipped);
+  const int64_t rows = table.values.size(0);
+  check(rows >= 3, path, ": has ", rows, " rows of data; at least 3 are needed");
+  const Tensor order = argsort(select(table.values, 1, 0));
+  const Tensor sorted = index_select(table.values, 0, order);
+  Data data{{path.substr(path.rfind('/') + 1), table.names[0], table.names[1]}, {}, {}, {}, {}};
+  data.x = select(sorted, 1, 0).to_vector<double>();
+  data.y = select(sorted, 1, 1).to_vector<double>();
+  check(data.x.front() < data.x.back(), path, ", column \"", data.labels.x, "\": every x is ", data.x.front(),
         ", so x tells nothing about y; choose another column by --x");
   for (const Numbers* values : {&data.x, &data.y}) {
     const auto [least, most] = std::minmax_element(values->begin(), values->end());
     check(*least > -1e150 && *most < 1e150 && (*least == *most || *most - *least > 1e-140), path,
-          ", column \"", values == &data.x ? read.x_name : read.y_name, "\": numbers from ", *least, " to ",
-          *most, " cannot be squared in 64 bits; choose other units");
+          ", column \"", values == &data.x ? data.labels.x : data.labels.y, "\": numbers from ", *least,
+          " to ", *most, " cannot be squared in 64 bits; choose other units");
   }
   return data;
 }
@@ -136,7 +133,7 @@ int main(int argc, char** argv) {
   self.option("--x", x, "Its column of x, by name or number (default: the first)");
   self.option("--y", y, "Its column of y (default: the second)");
   bool skip_bad = false;
-  self.flag("--skip-bad", skip_bad, "Pass over the rows of the file that cannot be used, and count them");
+  self.flag("--skip-bad", skip_bad, "Skip the rows of the file that cannot be used, and count them");
 
   return self.run(argc, argv, [&] {
     check(!csv.empty() || (x.empty() && y.empty() && !skip_bad),

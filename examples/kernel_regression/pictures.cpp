@@ -100,7 +100,7 @@ void draw_heat_maps(Program& self, const Labels& labels, const HeatMap& before, 
       largest = std::max(largest, *std::max_element(weights.begin(), weights.end()));
 
   const auto tics = [](const char* axis, const Numbers& values) {
-    const size_t count = std::min<size_t>(values.size(), 9);
+    const size_t count = std::min<size_t>(values.size(), 6);
     std::string text;
     for (size_t i = 0; i < count; ++i) {
       const size_t at = count < 2 ? 0 : i * (values.size() - 1) / (count - 1);
@@ -201,7 +201,7 @@ std::string labelled(const Numbers& x, const Numbers& y, const Numbers& weights,
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
     return *most - *least;
   };
-  const double wide = 0.042 * extent(x), high = 0.05 * extent(y);  // of a label
+  const double wide = 0.09 * extent(x), high = 0.09 * extent(y);  // of a label
   std::vector<size_t> order(x.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return weights[a] > weights[b]; });
@@ -237,14 +237,13 @@ void draw_query(Program& self, const Labels& labels, const Numbers& x, const Num
   const std::string q = to_string(query), f = to_string(prediction);
   self.plot("one_query", kComma + titles(labels) + "set arrow from " + q + ", graph 0 to " + q + ", " + f +
                              " nohead lw 1.5 dt 2 lc '#D55E00'\nset key below title ' ' "
-                             "horizontal\nplot 'one_query.csv' every ::1 using 1:2:(0.25 + 2.2 * sqrt($3 / " +
+                             "horizontal\nplot 'one_query.csv' every ::1 using 1:2:(0.3 + 1.7 * sqrt($3 / " +
                              to_string(largest) +
                              ")) with points pt 7 ps variable lc rgb '#900072B2' title 'values; area: the "
-                             "weight of their key', \\\n  '-' using 1:2:(sprintf('%.2f', $3)) with labels "
-                             "font ',13' notitle, \\\n  '-' "
+                             "weight of the key', \\\n  '-' using 1:2:(sprintf('%.2f', $3)) with labels "
+                             "font ',15' notitle, \\\n  '-' "
                              "using 1:2 with "
-                             "points pt 9 ps 1.8 lc '#D55E00' title 'the query and its answer, the weighted "
-                             "mean of the values'\n" +
+                             "points pt 9 ps 1.5 lc '#D55E00' title 'the query and its answer'\n" +
                              labelled(x, y, weights, query, prediction) + "e\n" + q + "," + f + "\ne\n");
 }
 

@@ -8,6 +8,7 @@
 #include "autograd/ops/shape.h"
 #include "examples/shared/model_file.h"
 #include "examples/shared/program.h"
+#include "nn/training/evaluation.h"
 #include "nn/view/capture.h"
 #include "tensor/utf8.h"
 
@@ -86,7 +87,7 @@ Tensor Language::loss(const Tensor& windows) const {
 double Language::bits(const Ids& ids) const {
   if (ids.empty()) return 0;
   constexpr int64_t kBatch = 16;
-  const Asking asking(*net_);
+  const Evaluation evaluation;
   const int64_t context = options_.context, half = context / 2, last = std::ssize(ids) - 1;
   double nats = std::log(static_cast<double>(tokens_.size()));
   // Windows begin half a context apart, and each tells of what those before it did not; what is behind the
@@ -129,7 +130,7 @@ Tensor Writer::logits(Tensor ids) {
 }
 
 int64_t Writer::next(Generator& generator, const SampleOptions& options) {
-  const Asking asking(language_.net());
+  const Evaluation evaluation;
   const int64_t context = language_.options().context, count = std::ssize(all_);
   if (count - first_ > context) {
     first_ = count - (context + 1) / 2;
@@ -154,15 +155,18 @@ std::vector<AttentionMap> Writer::attention() const {
   for (int64_t i = begin; i < count - 1; ++i) read.push_back(name(i));
   for (int64_t i = written; i < count; ++i) wrote.push_back(name(i));
   for (size_t layer = 0; layer < steps_.front().weights.size(); ++layer) {
-    std::vector<Tensor> rows;  // [H, keys], 0 for what the step did not see
+    std::vector<Tensor> rows, seen;  // [H, keys], 0 for what the step did not see, and [keys]
     for (const Step& step : steps_) {
       const Tensor& row = step.weights[layer];
       const int64_t from = std::max(begin, step.first), end = step.first + row.size(-1);
-      rows.push_back(pad(narrow(row, 1, from - step.first, end - from), {from - begin, begin + keys - end}));
+      const std::vector<int64_t> around = {from - begin, begin + keys - end};
+      rows.push_back(pad(narrow(row, 1, from - step.first, end - from), around));
+      seen.push_back(pad(ones({end - from}, boolean), around));
     }
     maps.emplace_back(stack(rows, 1), wrote, read,
                       AttentionMapOptions{.module = "encoder.layers." + std::to_string(layer) + ".self_attn",
-                                          .heads = true});
+                                          .heads = true,
+                                          .mask = stack(seen)});
   }
   return maps;
 }

@@ -1,11 +1,10 @@
-// A language model: a transformer that learns which token comes next in a text, and writes on from any
-// beginning.
+// A language model: a transformer that learns which token comes next in a text, and continues it.
 //
 //   language_model train    learns from a file of UTF-8 (--text), by default from heed's own sources
-//   language_model write    writes on from --prompt with the model of the last training
+//   language_model write    continues --prompt with the model of the last training
 //
-// A part of the text is held out. How many bits the model needs for each byte of it stands beside what
-// counting runs of five tokens comes to, and beside xz. The last tokens to learn from are kept to choose by.
+// A part of the text is held out. The bits that the model needs for each byte of it are compared with those
+// of counts of five tokens in a row, and with xz. The last tokens to learn from are kept to choose by.
 
 #include <heed.h>
 #include <heed/files.h>
@@ -20,7 +19,7 @@
 
 #include "examples/language_model/language.h"
 #include "examples/language_model/ngram.h"
-#include "examples/shared/csv.h"
+#include "examples/language_model/texts.h"
 #include "examples/shared/training.h"
 
 using namespace heed;
@@ -30,10 +29,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kAnew = "language_model train";
-constexpr double kMinutesOfLarger = 10;  // minutes that a larger model is worth
+constexpr double kMinutesOfLarger = 10;  // from which on the larger model is the default
 
 struct Options {
-  std::vector<std::string> arguments;  // what stands without a name: the command
+  std::vector<std::string> arguments;  // the command
   std::string text, tokens = TextTokens::kBytePairs, model, prompt = "\n";
   LanguageOptions net;
   SampleOptions sample{.temperature = 0.8, .top_k = 0, .top_p = 0.95};
@@ -77,48 +76,9 @@ void check_writing(const Options& options) {
   check_utf8("--prompt", options.prompt);
 }
 
-// ---- texts ----
-
-struct Texts {
-  std::string what, learned, held_out;
-};
-
-std::string without_returns(std::string text) {
-  std::erase(text, '\r');
-  return text;
-}
-
-// heed's own sources, in the order of their names: every tenth file is held out.
-Texts own_sources() {
-  const fs::path root = HEED_SOURCE_DIR;
-  std::vector<fs::path> files = {root / "README.md"};
-  for (const char* folder : {"tensor", "autograd", "nn", "examples", "tests", "bench"}) {
-    std::error_code missing;
-    for (const auto& file : fs::recursive_directory_iterator(root / folder, missing))
-      if (file.path().extension() == ".h" || file.path().extension() == ".cpp") files.push_back(file.path());
-    check(!missing, (root / folder).string(),
-          ": heed's sources are not there any more; give another text with --text FILE");
-  }
-  std::ranges::sort(files);
-  Texts texts{std::to_string(files.size()) + " files of heed's sources, every tenth of them held out", "",
-              ""};
-  for (size_t i = 0; i < files.size(); ++i)
-    (i % 10 == 9 ? texts.held_out : texts.learned) += without_returns(read_text(files[i].string()));
-  return texts;
-}
-
-// The last tenth of a file is held out.
-Texts read_texts(const Options& options) {
-  if (options.text.empty()) return own_sources();
-  std::string text = without_returns(read_text(options.text));
-  size_t end = text.size() - text.size() / 10;
-  while (end < text.size() && first_character(std::string_view(text).substr(end)).size == 0) ++end;
-  return {options.text + ", its last tenth held out", text.substr(0, end), text.substr(end)};
-}
-
 // ---- writing ----
 
-// What the model writes on from the prompt; `show` is called with each part of the text when it is there.
+// What the model writes after the prompt; `show` is called with each part of the text when it is there.
 std::string written(Writer& writer, const Language& language, const Options& options, uint64_t seed,
                     const std::function<void(const std::string&)>& show) {
   Utf8Stream stream;
@@ -169,13 +129,15 @@ void write(Program& self, const Language& language, const Options& options) {
 
 // ---- training ----
 
-// A model and all that teaches it.
+// A model with its optimizer. The training is that of the program, or one that is thrown away.
 class Learner {
  public:
-  Learner(const TextTokens& tokens, const Tensor& text, const Options& options, uint64_t seed)
+  Learner(const TextTokens& tokens, const Tensor& text, const Options& options, uint64_t seed,
+          TrainingOptions settings)
       : language(tokens, options.net),
         optimizer(language.net().parameters(), {.lr = options.lr, .betas = {0.9, 0.95}, .weight_decay = 0.1}),
         places(seed, 1),
+        training(language.net(), optimizer, std::move(settings)),
         text_(text),
         batch_(options.batch) {}
 
@@ -185,12 +147,13 @@ class Learner {
     std::vector<Tensor> windows;
     for (int64_t b = 0; b < batch_; ++b)
       windows.push_back(narrow(text_, 0, places.integer(0, text_.size(0) - context), context + 1));
-    return descend(language.loss(stack(windows, 0)), optimizer, language.net(), batch_ * context);
+    return training.descend(language.loss(stack(windows, 0)), batch_ * context);
   }
 
   Language language;
   AdamW optimizer;
   Generator places;  // where the next windows begin
+  Training training;
 
  private:
   Tensor text_;  // [N] int64
@@ -212,8 +175,8 @@ double of_xz(Program& self, size_t bytes) {
   return 8 * size / static_cast<double>(bytes);
 }
 
-// How the model stands beside others.
-void compare(Program& self, const Language& language, const Texts& texts, const Ids& learned,
+// Compares the model with others.
+void compare(Program& self, const Language& language, const HeldOutText& texts, const Ids& learned,
              const Ids& held_out) {
   const auto bytes = static_cast<double>(texts.held_out.size()), count = static_cast<double>(held_out.size());
   const double unknown = language.tokens().unknown_bits(held_out), bits = language.bits(held_out);
@@ -253,10 +216,10 @@ Ids encode(const TextTokens& tokens, std::string_view text) {
   return ids;
 }
 
-void train(Program& self, Training& training, Options& options) {
+void train(Program& self, Trainings& trainings, Options& options) {
   settle(self, options);
-  const Texts texts = read_texts(options);
-  check(!texts.held_out.empty(), texts.what, ": there is no text to hold out; give a longer one");
+  const HeldOutText texts = read_held_out_text(options.text);
+  check(!texts.held_out.empty(), texts.description, ": there is no text to hold out; give a longer one");
   manual_seed(self.seed);
   if (texts.learned.size() > 100'000'000)  // takes longer than a few seconds
     self.text() << "learning " << options.tokens << " from " << texts.learned.size() << " bytes\n"
@@ -264,7 +227,7 @@ void train(Program& self, Training& training, Options& options) {
   const TextTokens tokens(options.tokens, texts.learned, options.vocabulary);
   Ids learned = encode(tokens, texts.learned);
   const Ids held_out = tokens.encode(texts.held_out);
-  check(std::ssize(learned) > options.net.context + 2 && held_out.size() > 1, texts.what, ": has ",
+  check(std::ssize(learned) > options.net.context + 2 && held_out.size() > 1, texts.description, ": has ",
         learned.size(), " tokens to learn from and ", held_out.size(), " held out; --context ",
         options.net.context, " needs ", options.net.context + 3,
         " and 2; give a longer text or a smaller --context");
@@ -272,12 +235,13 @@ void train(Program& self, Training& training, Options& options) {
   const Ids chosen_by(learned.end() - last, learned.end());  // what the best model is chosen by
   learned.resize(learned.size() - chosen_by.size());
   const Tensor text_ids = from_vector(learned, {std::ssize(learned)});
-  Learner learner(tokens, text_ids, options, self.seed);
+  Learner learner(tokens, text_ids, options, self.seed, trainings.with({.max_norm = 1}, true));
+  Training& training = learner.training;
   const Language& language = learner.language;
   settle_prompt(self, tokens, options);
   const Ids prompt = prompt_ids(language, options);
   std::ostream& text = self.text();
-  text << texts.what << ":\n"
+  text << texts.description << ":\n"
        << texts.learned.size() << " bytes to learn from, " << learned.size() << " tokens of " << tokens.size()
        << " different " << options.tokens << ", and " << last << " to choose by\n"
        << "a transformer of " << language.net().parameter_count() << " parameters: " << options.net.layers
@@ -285,18 +249,18 @@ void train(Program& self, Training& training, Options& options) {
        << options.net.context << " tokens\n"
        << std::flush;
 
-  Plan plan(training.folder(), language.net(), learner.optimizer, 200);
-  Checkpoint& state = plan.state;
+  Plan plan(training, learner.optimizer, 200);
+  Checkpoint& state = training.checkpoint();
   state.add("places", learner.places);
-  training.expect(state, {"--tokens", "--vocabulary", "--width", "--layers", "--heads", "--context",
-                          "--batch", "--steps", "--minutes", "--lr", "--dropout", "--seed"});
+  trainings.expect(training, {"--tokens", "--vocabulary", "--width", "--layers", "--heads", "--context",
+                              "--batch", "--steps", "--minutes", "--lr", "--dropout", "--seed"});
   state.expect("text",
                std::to_string(texts.learned.size()) + ", " + fingerprint({texts.learned, texts.held_out}));
-  plan.begin(training, [&] {
+  plan.begin([&] {
     if (options.steps > 0) return options.steps;
     std::optional<Learner> trial;
-    return Training::steps_in(60 * options.minutes, [&] {
-      if (!trial) trial.emplace(tokens, text_ids, options, self.seed);
+    return steps_in(60 * options.minutes, [&] {
+      if (!trial) trial.emplace(tokens, text_ids, options, self.seed, TrainingOptions{.max_norm = 1});
       trial->step();
     });
   });
@@ -312,26 +276,34 @@ void train(Program& self, Training& training, Options& options) {
       for (const char* name : {"--width", "--layers", "--context", "--dropout", "--lr"})
         text << " " << name << " " << self.value(name);
   }
-  text << "\n" << std::flush;
+  text << "\n";
+  if (constexpr int64_t kFewTokens = 20000; std::ssize(learned) < kFewTokens)
+    text << "the text is short: with " << learned.size()
+         << " tokens to learn from, a model soon memorizes them. " << kFewTokens << " or more are better\n";
+  text << std::flush;
 
-  training.keep_validated();
-  training.run(state, steps, [&](int64_t step, bool validate) {
-    StepRecord record = learner.step();
+  const auto step = [&] {
+    const StepRecord record = learner.step();
     plan.schedule.step();
-    if (!validate) return record;
-    record.validation = std::log(2.0) * language.bits(chosen_by) / static_cast<double>(chosen_by.size());
+    return record;
+  };
+  const auto validate = [&] {
+    const double validation =
+        std::log(2.0) * language.bits(chosen_by) / static_cast<double>(chosen_by.size());
     if (self.terminal()) {
       Writer writer(language, prompt);
       Options sample = options;
       sample.length = std::min<int64_t>(80, options.length);
-      training.say("-- after " + std::to_string(step + 1) + " steps, loss " + short_number(record.loss) +
-                   ", of what is to choose by " + short_number(record.validation) + "\n" +
-                   written(writer, language, sample, self.seed, [](const std::string&) {}) + "\n");
+      training.print("-- after " + std::to_string(training.step()) + " steps, loss " +
+                     short_number(training.last().loss) + ", of what is to choose by " +
+                     short_number(validation) + "\n" +
+                     written(writer, language, sample, self.seed, [](const std::string&) {}));
     }
-    return record;
-  });
-  state.load(training.folder() + "/best.safetensors");
-  training.renew(model_file(self));
+    return validation;
+  };
+  trainings.run(training, steps, step, validate);
+  state.load(trainings.best_file());
+  trainings.keep_earlier(model_file(self));
   language.save(model_file(self));
 
   self.result("steps", steps);
@@ -341,7 +313,7 @@ void train(Program& self, Training& training, Options& options) {
   text << "\n-- what it writes\n" << std::flush;
   write(self, language, options);
   text << "\n"
-       << model_file(self) << ": language_model write --prompt \"...\" goes on from any beginning"
+       << model_file(self) << ": language_model write --prompt \"...\" continues any beginning"
        << (self.out == "out/language_model" ? "" : " (with this --out)")
        << (larger(options) || !options.text.empty()
                ? "\n"
@@ -351,12 +323,11 @@ void train(Program& self, Training& training, Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Program self(
-      "language_model",
-      "Learns to write from a text in about two minutes, and writes on from any beginning. Leaves the "
-      "model, its losses and a page of what it attends to in --out, by default out/language_model.");
+  Program self("language_model",
+               "Learns to write from a text in about two minutes, and continues any beginning. Leaves the "
+               "model, its losses and a page of what it attends to in --out, by default out/language_model.");
   self.out = "out/language_model";
-  Training training(self, 200);
+  Trainings trainings(self, 200);
   Options options;
   self.arguments("COMMAND", options.arguments,
                  "train (without a word, too), or write: with the model of the last training");
@@ -392,9 +363,9 @@ int main(int argc, char** argv) {
     check_writing(options);
     check(command == "write" || options.model.empty(),
           "--model is for writing; train leaves its model in --out");
-    if (command == "train") return train(self, training, options);
+    if (command == "train") return train(self, trainings, options);
     const std::string why = "is for training; write asks the model that the last training saved";
-    self.refuse(Training::options(), why);
+    self.refuse(Trainings::options(), why);
     self.refuse({"--text", "--tokens", "--vocabulary", "--width", "--layers", "--heads", "--context",
                  "--dropout", "--lr", "--batch", "--steps", "--minutes"},
                 why);

@@ -4,11 +4,12 @@
 #include <filesystem>
 #include <ostream>
 
+#include "examples/shared/loss_picture.h"
 #include "examples/shared/program.h"
-#include "examples/shared/training_log.h"
 #include "tensor/error.h"
 
 using namespace program;
+using heed::LossCurve;
 
 int main(int argc, char** argv) {
   Program self("loss_curves", "Draws the logs of trainings, as --log writes them, into one picture.");
@@ -19,7 +20,7 @@ int main(int argc, char** argv) {
     heed::check(!files.empty(), "give the files to draw: loss_curves out/translate/log.jsonl");
     std::vector<LossCurve> curves;
     for (const std::string& file : files)
-      for (LossCurve& curve : read_log(file)) {
+      for (LossCurve& curve : heed::read_log(file)) {
         if (files.size() > 1) {  // the file without what all of them are called
           const std::filesystem::path path(file);
           const std::string name = path.stem() == "log" ? path.parent_path().filename() : path.stem();

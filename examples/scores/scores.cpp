@@ -5,8 +5,8 @@
 //
 //   q = R z = R (k - m)          R a fixed hidden rotation
 //
-// The answer to a query is the value of its key. Which key that is nobody tells: a model sees the answers,
-// and its loss is their squared error. All points are new at each step, so nothing can be learned by heart.
+// The answer to a query is the value of its key. A model is not told which key that is: it sees the answers,
+// and its loss is their squared error. All points are new at each step, so nothing can be memorized.
 //
 // q . R (k - m) is largest for the right key. It is a bilinear score with W = R (what m adds is the same for
 // all keys, and softmax does not see it); additive and dense scores come near it within their families. The
@@ -33,7 +33,7 @@ constexpr int64_t kWidth = 8, kKeys = 8, kValues = 4, kHidden = 32, kBatch = 32,
 
 struct Task {
   Tensor queries, keys, values;  // [B, T, d], [B, T, d], [B, T, 4]
-  // Queries stand in the reverse order of their keys. Models see no places, so that any order will do but the
+  // Queries are in the reverse order of their keys. Models see no places, so that any order will do but the
   // same: there a score that takes queries for keys would be right, too.
   Tensor answers() const { return flip(values, {-2}); }
 };
@@ -153,58 +153,47 @@ std::string forget(Program& self, const std::string& place, const std::string& s
   return spared;
 }
 
-void train(Training& training, const std::string& name, Pooling& model, const Relation& relation,
+void train(Trainings& trainings, const std::string& name, Pooling& model, const Relation& relation,
            int64_t steps) {
   Adam adam(model.parameters());
-  Checkpoint state(training.folder(name));
-  state.add("model", model);
-  state.add("optimizer", adam);
-  state.add("random", default_generator());
-  training.expect(state, {"--steps", "--seed"});
-  training.run(
-      state, steps,
-      [&](int64_t step, bool) {
-        // Large steps at first, to be near soon; small ones at last, to be exact.
-        adam.set_lr(0.02 * (1 - static_cast<double>(step) / static_cast<double>(steps)));
-        adam.zero_grad();
-        const Task task = relation.draw(kBatch);
-        const Tensor loss = F::mse_loss(model(task.queries, task.keys, task.values).output, task.answers());
-        loss.backward();
-        adam.step();
-        return StepRecord{.loss = loss.item(), .rate = adam.lr()};
-      },
-      name);
+  Training training(model, adam, trainings.with({.name = name}));
+  trainings.expect(training, {"--steps", "--seed"});
+  trainings.run(training, steps, [&] {
+    // Large steps at first, to come close soon; small ones in the end, to be exact.
+    adam.set_lr(0.02 * (1 - static_cast<double>(training.step()) / static_cast<double>(steps)));
+    const Task task = relation.draw(kBatch);
+    return training.descend(F::mse_loss(model(task.queries, task.keys, task.values).output, task.answers()));
+  });
 }
 
 // The formula of each score, in this program's letters: U, the map of a query that has none of its own.
 const char* formula_of(const std::string& score) {
-  if (score == "dot") return "(U q) . k";
-  if (score == "scaled_dot") return "(U q) . k / √d";
-  if (score == "additive") return "v . tanh(W_q q + W_k k)";
-  if (score == "bilinear") return "q . (W k)";
-  if (score == "low_rank") return "(L q) . (H k)      W = Lᵀ H";
-  if (score == "dense") return "q . tanh(W k + b)";
-  return "-|(U q + u - k) w|² / 2";
+  if (score == "dot") return "(q U) . k";
+  if (score == "scaled_dot") return "(q U) . k / √d";
+  if (score == "additive") return "v . tanh(q W_q + k W_k)";
+  if (score == "bilinear") return "(q W) . k";
+  if (score == "low_rank") return "(q L) . (k H)      W = L Hᵀ";
+  if (score == "dense") return "q . tanh(k W + b)";
+  return "-|(q U + u - k) w|² / 2";
 }
 
 void explain(Program& self, const std::vector<std::string>& scores) {
   Table table({"score", "s(q, k)"});
   for (const std::string& score : scores) table.add({score, formula_of(score)});
-  self.text() << "f(q) = Σⱼ α(q, kⱼ) vⱼ    α(q, ·) = the normaliser of the scores s(q, k₁) ... s(q, k"
-              << kKeys << ")\n\n"
-              << table.to_string()
-              << "\n\nThe task: every key is a point z of a sphere moved by a hidden offset, k = z + m, and "
-                 "has one query, q = R z "
-                 "with a\nhidden rotation R. The answer to a query is the value of its key. Which key that "
-                 "is nobody tells: a "
-                 "model sees the\nanswers alone, at new points in each step, so that nothing can be learned "
-                 "by heart.\n"
-                 "What to look for: \"right key\" rises from chance to near 1. The score has found the "
-                 "relation that was planted."
-                 "\n\n";
+  self.text()
+      << "f(q) = Σⱼ α(q, kⱼ) vⱼ    α(q, ·) = the normaliser of the scores s(q, k₁) ... s(q, k" << kKeys
+      << ")\n\n"
+      << table.to_string()
+      << "\n\nThe task: every key is a point z of a sphere moved by a hidden offset, k = z + m, and "
+         "has one query, q = R z with a\nhidden rotation R. The answer to a query is the value of its "
+         "key. A model is not told which key that is: it\nsees the answers alone, at new points in each "
+         "step, so that nothing can be memorized.\n"
+         "What to look for: \"right key\" rises from chance to near 1. The score has found the "
+         "relation that was planted."
+         "\n\n";
 }
 
-void train_scores(Program& self, Training& training, const std::vector<std::string>& scores,
+void train_scores(Program& self, Trainings& trainings, const std::vector<std::string>& scores,
                   const std::vector<std::string>& normalisers, int64_t steps) {
   Table table({"score", "normaliser", "parameters", "loss before", "loss after", "right key before",
                "right key after", "entropy", "exact zeros"});
@@ -213,7 +202,7 @@ void train_scores(Program& self, Training& training, const std::vector<std::stri
   double least = INFINITY;  // of the right keys
   std::string weakest, all_spared;
   explain(self, scores);
-  training.share_progress(std::ssize(scores) * std::ssize(normalisers) * steps);
+  trainings.share_progress(std::ssize(scores) * std::ssize(normalisers) * steps);
   for (const std::string& score : scores) {
     for (const std::string& normaliser : normalisers) {
       manual_seed(self.seed);  // the same relation and the same test for all
@@ -221,7 +210,7 @@ void train_scores(Program& self, Training& training, const std::vector<std::stri
       const Task test = relation.draw(kTest);
       Pooling model(learned_score(score), make_normaliser(normaliser));
       const Measured before = measure(model, test);
-      train(training, score + "-" + normaliser, model, relation, steps);
+      train(trainings, score + "-" + normaliser, model, relation, steps);
       const Measured after = measure(model, test);
       table.add({score, normaliser, std::to_string(model.parameter_count()), short_number(before.loss),
                  short_number(after.loss), short_number(before.accuracy), short_number(after.accuracy),
@@ -261,7 +250,7 @@ void train_scores(Program& self, Training& training, const std::vector<std::stri
       << "\n\nloss: squared error of the answer. right key: the share of queries whose own key has the "
          "largest "
          "weight, among points\nnever seen before. entropy: of a query's weights, 0 when all is on one key. "
-         "exact zeros: the share of weights that are 0.\n\nWith one parameter forgotten, drawn anew at "
+         "exact zeros: the share of weights that are 0.\n\nWith one parameter forgotten, drawn again at "
          "random ("
       << normalisers.front() << "):\n\n"
       << parameters.to_string() << "\n\n"
@@ -278,7 +267,7 @@ void train_scores(Program& self, Training& training, const std::vector<std::stri
 
 int main(int argc, char** argv) {
   Program self("scores", "Trains each attention score with each normaliser to find the right key.");
-  Training training(self);
+  Trainings trainings(self);
   const std::string all = "all";
   std::string compare = "scores", score = all, normaliser = all;
   int64_t steps = 1000;
@@ -295,13 +284,14 @@ int main(int argc, char** argv) {
     if (compare == "scale") {
       const std::string why = "is for training; --compare scale trains nothing";
       self.refuse({"--score", "--normaliser", "--steps"}, why);
-      self.refuse(Training::options(), why);
+      self.refuse(Trainings::options(), why);
       return compare_scale(self);
     }
     const auto chosen = [&](const std::string& name, const std::vector<std::string>& names) {
       return name == all ? names : std::vector<std::string>{name};
     };
-    train_scores(self, training, chosen(score, score_names()), chosen(normaliser, normaliser_names()), steps);
+    train_scores(self, trainings, chosen(score, score_names()), chosen(normaliser, normaliser_names()),
+                 steps);
     if (normaliser == all || normaliser == "hard") hard_choices(self);
   });
 }

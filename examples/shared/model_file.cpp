@@ -9,18 +9,19 @@ ModelFile::ModelFile(std::string path, std::string program)
         try {
           return heed::load_safetensors(path_);
         } catch (const heed::Error& error) {
-          heed::fail(error.what(), "; ", program_, " trains a model anew");
+          heed::fail(error.what(), "; ", program_, " trains a new model");
         }
       }()) {}
 
 void ModelFile::damaged(const std::string& why) const {
-  heed::fail(path_, ": is damaged: ", why, "; ", program_, " trains a model anew");
+  heed::fail(path_, ": is damaged: ", why, "; ", program_, " trains a new model");
 }
 
 const std::string& ModelFile::text(const std::string& name) const {
   const auto found = file_.metadata.find(name);
   heed::check(found != file_.metadata.end(), path_, ": has no \"", name,
-              "\" in its metadata; it is of another program or version; ", program_, " trains a model anew");
+              "\" in its metadata; it was written by another program or version; ", program_,
+              " trains a new model");
   return found->second;
 }
 
@@ -37,8 +38,7 @@ int64_t ModelFile::number(const std::string& name, int64_t least, int64_t most) 
 void ModelFile::expect_weights(int64_t least) const {
   int64_t count = 0;
   for (const auto& [name, tensor] : file_.tensors) count += tensor.numel();
-  heed::check(count >= least, "it has ", count, " weights; a model of the size that it tells has ", least,
-              " at least");
+  heed::check(count >= least, "it has ", count, " weights; a model of its stated size has at least ", least);
 }
 
 }  // namespace program

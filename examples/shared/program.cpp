@@ -19,6 +19,7 @@
 #include <nlohmann/json.hpp>
 
 #include "autograd/ops/shape.h"
+#include "examples/shared/plot_style.h"
 #include "tensor/error.h"
 #include "tensor/parallel.h"
 #include "tensor/version.h"
@@ -164,8 +165,8 @@ int Program::run(int argc, char** argv, const std::function<void()>& body) {
                   : stopped.signal == SIGINT ? " by SIGINT"
                                              : " by SIGTERM")
               << (stopped.checkpoint.empty()
-                      ? "; nothing is kept without --out"
-                      : "; " + stopped.checkpoint + " has all of it, and --resume goes on")
+                      ? "; nothing is saved without --out"
+                      : "; " + stopped.checkpoint + " contains its complete state, and --resume continues")
               << "\n";
     return stopped.signal == 0 ? 0 : 128 + stopped.signal;
   } catch (const std::bad_alloc&) {
@@ -251,40 +252,28 @@ bool run_tool(const std::string& folder, std::vector<std::string> command) {
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  const fs::path said = fs::path(folder) / (command[0] + ".stderr");  // shown only if the tool fails
   const pid_t child = fork();
   heed::check(child >= 0, command[0], ": no new process can be started");
   if (child == 0) {
-    if (chdir(folder.c_str()) != 0) _exit(1);
+    const int errors = open(said.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (errors < 0 || dup2(errors, STDERR_FILENO) < 0 || chdir(folder.c_str()) != 0) _exit(1);
     execvp(arguments[0], arguments.data());
     _exit(127);
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  std::ifstream stream(said);
+  const std::string errors(std::istreambuf_iterator<char>(stream), {});
+  fs::remove(said);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return false;
   heed::check(WIFEXITED(status) && WEXITSTATUS(status) == 0, command[0], " failed on ", folder, "/",
-              command.back(), "; run it there to see why");
+              command.back(), ": ", heed::trim(errors));
   return true;
 }
 
 namespace {
-
-// The style of all pictures. Colours are Okabe and Ito's, told apart by colour-blind readers too.
-constexpr const char* kStyle = R"(set encoding utf8
-set border 3 linecolor '#555555'
-set tics nomirror textcolor '#333333'
-set grid linecolor '#e6e6e6' linetype 1
-set key noenhanced textcolor '#333333' Left reverse spacing 1.15
-set title font ',15'
-set linetype 1 linecolor '#0072b2'
-set linetype 2 linecolor '#d55e00'
-set linetype 3 linecolor '#009e73'
-set linetype 4 linecolor '#cc79a7'
-set linetype 5 linecolor '#e69f00'
-set linetype 6 linecolor '#56b4e9'
-set linetype 7 linecolor '#000000'
-set linetype cycle 7
-)";
 
 // While it exists, SIGINT and SIGTERM wait; the destructor delivers the last of them.
 class DelayedSignals {
@@ -315,10 +304,7 @@ class DelayedSignals {
 
 void Program::plot(const std::string& file, const std::string& commands) {
   const std::string picture = file + ".svg", part = picture + ".part";
-  write(file + ".gp",
-        "set terminal svg size 960,600 font 'Helvetica,Arial,sans-serif,13' background '#ffffff'\n"
-        "if (!exists('target')) target = '" +
-            picture + "'\nset output target\n" + kStyle + commands);
+  write(file + ".gp", gnuplot_program(file, commands));
   remove(picture);
   if (gnuplot_missing_) return;
   const DelayedSignals delayed;
@@ -345,38 +331,6 @@ void Program::add_picture(const std::string& drawn, const std::string& picture) 
   fs::rename(folder / drawn, folder / picture);
   std::erase(pictures_, (folder / picture).string());  // of one that was drawn before
   pictures_.push_back((folder / picture).string());
-}
-
-Progress::Progress(std::string what, int64_t steps)
-    : what_(std::move(what)), steps_(steps), terminal_(isatty(STDERR_FILENO)) {}
-
-Progress::~Progress() { clear(); }
-
-void Progress::clear() const {
-  if (visible_ && terminal_) std::cerr << "\r\033[K" << std::flush;
-}
-
-void Progress::skip(int64_t steps) {
-  done_ += steps;
-  skipped_ += steps;
-}
-
-void Progress::step(const std::string& note, int64_t count) {
-  done_ += count;
-  const auto now = Clock::now();
-  const std::chrono::duration<double> wait(terminal_ ? (visible_ ? 0.1 : 1) : 10);
-  if (now - said_ < wait || done_ >= steps_) return;
-  said_ = now;
-  visible_ = true;
-  const double spent = std::chrono::duration<double>(now - start_).count();
-  const double left = spent / static_cast<double>(done_ - skipped_) * static_cast<double>(steps_ - done_);
-  const std::string line = what_ + ": " + std::to_string(100 * done_ / steps_) + " %, " +
-                           (note.empty() ? "" : note + ", ") + "about " +
-                           std::to_string(std::lround(std::ceil(left))) + " s left";
-  if (terminal_)
-    std::cerr << "\r\033[K" << line << std::flush;
-  else
-    std::cerr << line << "\n";
 }
 
 }  // namespace program

@@ -7,6 +7,7 @@
 #include "autograd/ops.h"
 #include "examples/shared/model_file.h"
 #include "examples/shared/program.h"
+#include "nn/training/evaluation.h"
 #include "tensor/table.h"
 #include "tensor/utf8.h"
 
@@ -85,7 +86,7 @@ Translation Translation::load(const std::string& path, const std::string& progra
   const std::string& model = file.text("model");
   const std::vector<std::string>& known = translator_names();
   check(std::ranges::find(known, model) != known.end(), path, ": is of a model \"", model,
-        "\", which this program does not know; ", program, " trains one anew");
+        "\", which this program does not know; ", program, " trains a new one");
   const std::string &attention = file.text("attention"), &source = file.text("source"),
                     &target = file.text("target");
   const TranslatorOptions options{model,
@@ -164,13 +165,11 @@ std::vector<std::vector<Answer>> Translation::search(const std::vector<Tokens>& 
     DecodeStep step = {};
   };
   std::vector<Member> members = {{this, names_in(target_, target_)}};
-  std::vector<Module*> modules = {&module()};
   for (const Translation& other : others) {
     names_in(other.source_, source_);
     members.push_back({&other, names_in(other.target_, target_)});
-    modules.push_back(&other.module());
   }
-  const Asking asking(modules);
+  const Evaluation evaluation;
   std::vector<float> never(static_cast<size_t>(target_.size()));
   for (const int64_t id : {Vocabulary::pad, Vocabulary::bos, Vocabulary::unk}) never[id] = -INFINITY;
   const Tensor later = from_vector(never, {target_.size()});
@@ -207,7 +206,7 @@ std::vector<std::vector<Answer>> Translation::search(const std::vector<Tokens>& 
 
 std::vector<AttentionMap> Translation::attention(const Tokens& source, const Tokens& target,
                                                  const std::string& title) const {
-  const Asking asking(module());
+  const Evaluation evaluation;
   const TeacherForcing forced = teacher_forcing(encoded(target_, std::vector<Tokens>{target}));
   AttentionScope scope;
   translator_->logits(pad_batch(encoded(source_, std::vector<Tokens>{source})), forced.input);
@@ -222,8 +221,11 @@ std::vector<AttentionMap> Translation::attention(const Tokens& source, const Tok
     const bool to_itself = call.module.find("self_attn") != std::string::npos;
     const bool reads = call.module.find("encoder") != std::string::npos;
     const Tokens& queries = reads ? source : to_itself ? given : answered;
-    maps.emplace_back(stacked_steps(scope, call.module), queries, to_itself ? queries : source,
-                      AttentionMapOptions{.sentence = sentence, .module = call.module});
+    maps.emplace_back(
+        stacked_steps(scope, call.module), queries, to_itself ? queries : source,
+        AttentionMapOptions{.sentence = sentence,
+                            .module = call.module,
+                            .mask = to_itself && !reads ? Mask::causal(std::ssize(given)) : Mask()});
   }
   return maps;
 }

@@ -1,7 +1,6 @@
 #include "nn/view/heat_map.h"
 
-#include <cstdio>
-
+#include "autograd/ops/logic.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
 #include "nn/view/markup.h"
@@ -12,27 +11,25 @@ namespace heed {
 
 using detail::line;
 using detail::Lines;
+using detail::with_parts;
 
 namespace {
 
-// Colors for 0, 1/2 and 1, linear in between, from light to dark so that gray prints keep the order. The
-// attention page uses the same colors.
-constexpr int kColors[3][3] = {{247, 251, 255}, {107, 174, 214}, {8, 48, 107}};
-constexpr int64_t kTitle = 14, kLetters = 13, kSmallest = 10, kTitleLine = 20;  // pixels
-constexpr const char* kAxes = "query \\ key";
+struct HeatMapWords {
+  const char *queries, *keys, *head, *masked, *shared_cell;
+};
+constexpr HeatMapWords kEnglish{"queries", "keys", "head {}", "masked",
+                                "a cell: the largest of {} × {} weights"};
+constexpr HeatMapWords kChinese{"查询", "键", "第 {} 个头", "被掩码遮住", "每格是 {} × {} 个权重中的最大值"};
 
-std::string color_of(double weight) {
-  const double place = weight > 0 ? std::min(weight, 1.0) * 2 : 0;  // NaN counts as 0
-  const int from = place < 1 ? 0 : 1;
-  unsigned color = 0;
-  for (int i = 0; i < 3; ++i) {
-    const double low = kColors[from][i], high = kColors[from + 1][i];
-    color = color << 8 | static_cast<unsigned>(std::lround(low + (place - from) * (high - low)));
-  }
-  char text[8];
-  std::snprintf(text, sizeof text, "#%06x", color);
-  return text;
-}
+constexpr double kMaxCells = 40000;  // in all panels
+constexpr int64_t kTitle = 14, kLetters = 13, kSmallLetters = 12, kLineHeight = 20, kMapGap = 8;  // pixels
+constexpr int64_t kLargestCell = 40, kWidestCell = 96, kNumberWidth = 28, kNumberHeight = 16,
+                  kLabelColumns = 16;
+// The width at which small letters have 10 pixels on a screen of 360.
+constexpr int64_t kNarrow = 360 * kSmallLetters / 10;
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 std::string label(int64_t x, int64_t y, const char* anchor, const std::string& text,
                   const std::string& attributes = "") {
@@ -44,32 +41,13 @@ std::string label(int64_t x, int64_t y, const char* anchor, const std::string& t
 int64_t widest(const Lines& texts, int64_t font_size) {
   int64_t columns = 0;
   for (const std::string& text : texts) columns = std::max(columns, display_width(text));
-  return (columns * font_size * 5 + 7) / 8;
-}
-
-Lines title_lines(const std::string& text, int64_t width) {
-  return detail::wrapped(text, width * 8 / (5 * kTitle));
-}
-
-std::string title(const Lines& lines, int64_t center, const std::string& attributes = "") {
-  std::string svg;
-  int64_t y = 0;
-  for (const std::string& text : lines) svg += label(center, y += kTitleLine, "middle", text, attributes);
-  return svg;
+  return divide_up(columns * font_size * 5, 8);
 }
 
 // The tokens as labels: long ones are cut, marked by an ellipsis.
 Lines labels_of(Tokens tokens) {
-  constexpr int64_t kColumns = 16;
-  for (std::string& token : tokens) {
-    if (display_width(token) <= kColumns) continue;
-    std::string cut;
-    for (const std::string& character : split_characters(token, true)) {
-      if (display_width(cut + character) >= kColumns) break;
-      cut += character;
-    }
-    token = cut + "…";
-  }
+  for (std::string& token : tokens)
+    if (display_width(token) > kLabelColumns) token = detail::wrapped(token, kLabelColumns - 1)[0] + "…";
   return tokens;
 }
 
@@ -85,45 +63,49 @@ std::string vertical_label(int64_t x, int64_t bottom, int64_t font_size, const s
   return svg;
 }
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // The picture of one head: its geometry in pixels, and its parts.
 struct Panel {
-  static constexpr double kMaxCells = 40000;  // in all panels
-
   const AttentionMap& map;
+  const HeatMapWords& words;
   const int64_t heads = map.heads(), queries = std::ssize(map.queries), keys = std::ssize(map.keys);
   const int64_t max_rows =
       std::max(static_cast<int64_t>(std::sqrt(kMaxCells / static_cast<double>(std::max<int64_t>(heads, 1)))),
                int64_t{8});
   // The number of positions that share a cell, in each direction.
   const int64_t per_cell = divide_up(std::max<int64_t>({queries, keys, 1}), max_rows);
-  const int64_t columns = divide_up(keys, per_cell), rows = divide_up(queries, per_cell);
-  const int64_t larger = std::max<int64_t>({columns, rows, 1});
-  const int64_t cell_height = std::clamp<int64_t>(600 / larger, larger <= 64 ? kSmallest + 2 : 3, 40);
-  const bool labeled = per_cell == 1 && cell_height >= kSmallest + 2;
-  const int64_t font_size = labeled ? std::min(kLetters, cell_height - 2) : 0;
+  const int64_t columns = std::max<int64_t>(divide_up(keys, per_cell), 1),
+                rows = divide_up(queries, per_cell);
+  const int64_t larger = std::max(columns, rows);
+  const int64_t largest_cell =
+      std::clamp<int64_t>(600 / larger, larger <= 64 ? kSmallLetters : 3, kLargestCell);
+  const bool labeled = per_cell == 1 && largest_cell >= kSmallLetters;
+  const int64_t font_size = std::min(kLetters, largest_cell - 2);
   const Lines query_labels = labels_of(map.queries), key_labels = labels_of(map.keys);
   const int64_t key_width = space_for(key_labels);
-  const bool widened = key_width <= 96 && key_width * columns <= 800;
-  const int64_t cell_width = widened ? std::max(cell_height, key_width) : cell_height;
+  // Left of the cells are the name of the axis and the labels. Cells are smaller if the picture then fits
+  // narrow screens, and wider if labels then fit horizontally.
+  const int64_t left = kLineHeight + space_for(query_labels);
+  const int64_t fitting = (kNarrow - left - kMapGap) / columns;
+  const int64_t cell_height = fitting >= kNumberWidth ? std::min(largest_cell, fitting) : largest_cell;
+  const int64_t cell_width =
+      key_width <= std::min(fitting, kWidestCell) ? std::max(cell_height, key_width) : cell_height;
   const bool horizontal = key_width <= cell_width;  // labels of keys
-  const bool numbers = per_cell == 1 && cell_width >= 30 && cell_height >= 16;
-  // The upper left corner of the cells, and the size of the panel.
-  const int64_t left = std::max(space_for(query_labels) + 6, widest({kAxes}, 12) + 16);
-  const int64_t least_width = left + std::max<int64_t>(columns * cell_width, 40) + 16;
-  const Lines titles =
-      title_lines(map.module.empty() ? "attention" : map.module, std::max<int64_t>(least_width, 420) - 40);
-  const int64_t width = std::max(least_width, widest(titles, kTitle) + 80);
-  const int64_t top =
-      8 + std::ssize(titles) * kTitleLine + std::max<int64_t>(horizontal ? 18 : key_width, 18);
-  const int64_t height = top + rows * cell_height + 16;
+  const bool numbers = per_cell == 1 && cell_width >= kNumberWidth && cell_height >= kNumberHeight;
+  // Above the cells are the name of the head, the name of the axis and the labels.
+  const int64_t axis_bottom = kLineHeight * (heads > 1 ? 2 : 1);
+  const int64_t top = axis_bottom + (horizontal && labeled ? kLineHeight : key_width);
+  const int64_t cells_width = columns * cell_width, cells_height = rows * cell_height;
+  const int64_t center = left + cells_width / 2;
+  // Of the panel.
+  const int64_t width = left + std::max(cells_width, kLargestCell) + kMapGap;
+  const int64_t height = top + cells_height + 2 * kMapGap;
 
   int64_t space_for(const Lines& labels) const { return labeled ? widest(labels, font_size) + 10 : 0; }
 
-  // The weights that the cells show, row by row.
+  // The weights that the cells show, row by row; -infinity where all are masked.
   std::vector<double> cell_weights(int64_t head) const {
-    const Tensor weights = map.weights[head];
+    Tensor weights = map.weights[head];
+    if (map.allowed.defined()) weights = where(map.allowed[head], weights, -INFINITY);
     const int64_t n = per_cell;
     if (n == 1) return weights.to_vector<double>();
     const Shape padding = {0, columns * n - keys, 0, rows * n - queries};
@@ -132,26 +114,48 @@ struct Panel {
 
   // The token of a row or column, or the positions that share it.
   std::string positions(const char* kind, const Tokens& tokens, int64_t i) const {
-    if (per_cell == 1) return detail::escaped(tokens[static_cast<size_t>(i)]);
+    if (per_cell == 1) return tokens[static_cast<size_t>(i)];
     const int64_t end = std::min<int64_t>((i + 1) * per_cell, std::ssize(tokens));
-    return detail::text(kind, i * per_cell, " to ", end - 1);
+    return detail::text(kind, " ", i * per_cell, "–", end - 1);
   }
 
+  // The color of a cell is one of the three of the scale, more or less transparent, over the next lower one.
+  // So a page can replace the three colors.
   std::string cells(int64_t head) const {
-    std::string svg;
+    std::string half, all, masked, printed;
     int64_t cell = 0;
     for (const double weight : cell_weights(head)) {
       const int64_t row = cell / columns, column = cell++ % columns;
       const int64_t x = left + column * cell_width, y = top + row * cell_height;
-      svg += line(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}"><title>{} → {}: {}</title></rect>)",
-                  x, y, cell_width, cell_height, color_of(weight), positions("queries ", map.queries, row),
-                  positions("keys ", map.keys, column), decimals(weight, 4));
-      if (numbers)  // without pointer events, so that the mouse finds the cell
-        svg += label(x + cell_width / 2, y + cell_height / 2 + 4, "middle", decimals(weight, 2),
-                     std::string(R"( font-size="11" pointer-events="none")") +
-                         (weight > 0.5 ? R"( fill="#fff")" : ""));
+      const std::string box =
+          with_parts(R"(<rect x="{}" y="{}" width="{}" height="{}")", x, y, cell_width, cell_height);
+      const auto colored = [&](double opacity, const std::string& number) {
+        return line(R"({} fill-opacity="{}"><title>{} → {}: {}</title></rect>)", box, short_number(opacity),
+                    detail::escaped(positions(words.queries, map.queries, row)),
+                    detail::escaped(positions(words.keys, map.keys, column)), number);
+      };
+      if (weight == -INFINITY) {
+        masked += colored(1, words.masked);
+        continue;
+      }
+      const double place = weight > 0 ? std::min(weight, 1.0) * 2 : 0;  // NaN counts as 0
+      if (place > 1) half += box + "/>\n";
+      (place > 1 ? all : half) += colored(place > 1 ? place - 1 : place, decimals(weight, 4));
+      if (numbers)
+        printed += label(x + cell_width / 2, y + cell_height / 2 + 4, "middle", decimals(weight, 2),
+                         number_color(weight));
     }
-    return svg;
+    return line(R"(<rect class="heat-0" x="{}" y="{}" width="{}" height="{}" fill="#f7fbff"/>)", left, top,
+                cells_width, cells_height) +
+           line(R"svg(<g class="heat-50" fill="#6baed6">{}</g><g class="heat-100" fill="#08306b">{}</g>
+<g fill="url(#masked)">{}</g><g pointer-events="none">{}</g>)svg",  // the mouse finds the cell below a number
+                half, all, masked, printed);
+  }
+
+  // Contrasts with light and with dark pages: in the middle of the scale only black does.
+  static const char* number_color(double weight) {
+    if (weight < 0.55) return "";
+    return weight < 0.71 ? R"( style="fill: #000")" : R"( class="paper" fill="#fff")";
   }
 
   std::string labels() const {
@@ -170,50 +174,77 @@ struct Panel {
   }
 
   std::string draw(int64_t head) const {
-    Lines numbered = titles;
-    if (heads > 1) numbered.back() += detail::text(", head ", head + 1, " of ", heads);
-    return line(R"(<g font-size="{}">{}</g>)", kTitle, title(numbered, width / 2)) +
-           label(left - 6, top - 6, "end", kAxes) + (labeled ? labels() : "") + cells(head) +
-           line(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="none" stroke="#888"/>)", left, top,
-                columns * cell_width, rows * cell_height);
+    std::string svg = cells(head) + (labeled ? labels() : "");
+    if (heads > 1)
+      svg += label(center, axis_bottom - kLineHeight - 6, "middle", with_parts(words.head, head + 1));
+    const int64_t axis_end = top + (cells_height + widest({words.queries}, kSmallLetters)) / 2;
+    return svg + R"(<g class="soft" fill="#5c6370">)" + label(center, axis_bottom - 6, "middle", words.keys) +
+           vertical_label(12, axis_end, kSmallLetters, words.queries) + "</g>\n" +
+           line(R"(<rect class="frame" x="{}" y="{}" width="{}" height="{}" fill="none" stroke="#888"/>)",
+                left, top, cells_width, cells_height);
   }
 };
 
-std::string legend(int64_t y, int64_t per_cell) {
-  std::string svg = R"(<defs><linearGradient id="scale">)";
-  for (const double place : {0.0, 0.5, 1.0})
-    svg += detail::text("<stop offset=\"", place, "\" stop-color=\"", color_of(place), "\"/>");
-  svg += line(R"svg(</linearGradient></defs>
-<text x="24" y="{}" text-anchor="end">0</text>
-<rect x="30" y="{}" width="120" height="14" fill="url(#scale)" stroke="#888"/>
-<text x="156" y="{}" text-anchor="start">1</text>)svg",
-              y + 11, y, y + 11);
-  const std::string note = detail::text("a cell: the largest of ", per_cell, " × ", per_cell, " weights");
-  return per_cell > 1 ? svg + label(176, y + 11, "start", note) : svg;
+std::string legend(int64_t y, const Panel& panel, bool masked) {
+  std::string svg = line(R"svg(<defs><linearGradient id="scale">
+<stop class="heat-0" offset="0" stop-color="#f7fbff"/><stop class="heat-50" offset="0.5" stop-color="#6baed6"/>
+<stop class="heat-100" offset="1" stop-color="#08306b"/></linearGradient>
+<pattern id="masked" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+<rect class="paper" width="6" height="6" fill="#fff"/>
+<rect class="soft" width="1.5" height="6" fill="#5c6370"/></pattern></defs>
+<rect class="frame" x="30" y="{}" width="120" height="14" fill="url(#scale)" stroke="#888"/>)svg",
+                         y) +
+                    label(24, y + 11, "end", "0") + label(156, y + 11, "start", "1");
+  if (masked)
+    svg +=
+        line(
+            R"svg(<rect class="frame" x="184" y="{}" width="14" height="14" fill="url(#masked)" stroke="#888"/>)svg",
+            y) +
+        label(204, y + 11, "start", panel.words.masked);
+  const std::string note = with_parts(panel.words.shared_cell, panel.per_cell, panel.per_cell);
+  return panel.per_cell > 1 ? svg + label(30, y + 11 + kLineHeight, "start", note) : svg;
 }
 
 }  // namespace
 
-std::string attention_svg(const AttentionMap& map) {
-  const Panel panel{map};
-  const int64_t heads = panel.heads;
-  const int64_t across = heads <= 4 && panel.width * heads > 1200 ? 2 : std::clamp<int64_t>(heads, 1, 4);
+std::string attention_svg(const AttentionMap& map, const HeatMapOptions& options) {
+  const bool chinese = detail::is_chinese(options.language);
+  const Panel panel{map, chinese ? kChinese : kEnglish};
+  // Panels are side by side as far as a narrow screen has space. Large ones are not legible there anyway.
+  const int64_t space = panel.width <= kNarrow ? kNarrow : 1200;
+  const int64_t across = std::clamp<int64_t>(std::min(space / panel.width, panel.heads), 1, 4);
   const int64_t panels_width = across * panel.width;
-  const Lines sentence = title_lines(map.sentence, std::max<int64_t>(panels_width, 420) - 40);
-  const int64_t width = std::max<int64_t>(
-      {panels_width, panel.per_cell > 1 ? 420 : 200, sentence.empty() ? 0 : widest(sentence, kTitle) + 40});
-  const int64_t above = sentence.empty() ? 0 : 8 + std::ssize(sentence) * kTitleLine;
-  const int64_t bottom = above + divide_up(heads, across) * panel.height, height = bottom + 30;
-  const std::string bold = detail::text(" font-size=\"", kTitle, "\" font-weight=\"bold\"");
-  std::string svg =
-      detail::svg_begin(width, height, R"(font-family="sans-serif" font-size="12" fill="#222")") +
-      line(R"(<rect x="0" y="0" width="{}" height="{}" fill="#fff"/>)", width, height) +
-      title(sentence, width / 2, bold);
-  for (int64_t head = 0; head < heads; ++head)
-    svg += line(R"svg(<g transform="translate({} {})">)svg", head % across * panel.width,
-                above + head / across * panel.height) +
+
+  // The title is centered over the cells, in lines that do not make the picture wider than that.
+  const int64_t limit = std::max(panels_width, kNarrow);
+  const int64_t center_of_cells = panel.center + (across - 1) * panel.width / 2;
+  const int64_t columns = 2 * (limit - std::max(center_of_cells, limit / 2) - kMapGap) * 8 / (5 * kTitle);
+  const Lines sentence = detail::wrapped(map.sentence, columns);
+  const Lines layer = detail::wrapped(detail::layer_name(map.module, chinese), columns);
+  const int64_t half_title = std::max(widest(sentence, kTitle), widest(layer, kTitle)) / 2 + kMapGap;
+  const int64_t left = std::max<int64_t>(half_title - center_of_cells, 0), center = left + center_of_cells;
+
+  const bool masked = map.allowed.defined() && !all(map.allowed).item<bool>();
+  const int64_t legend_width = masked ? 212 + widest({panel.words.masked}, kSmallLetters) : 172;
+  const int64_t width =
+      std::max({left + panels_width, center + half_title, panel.per_cell > 1 ? 320 : legend_width});
+  int64_t y = 0;
+  std::string svg;
+  for (const bool bold : {true, false})
+    for (const std::string& text : bold ? sentence : layer)
+      svg += label(center, y += kLineHeight, "middle", text,
+                   with_parts(R"( font-size="{}"{})", kTitle, bold ? R"( font-weight="bold")" : ""));
+  y += kMapGap;
+  for (int64_t head = 0; head < panel.heads; ++head)
+    svg += line(R"svg(<g transform="translate({} {})">)svg", left + head % across * panel.width,
+                y + head / across * panel.height) +
            panel.draw(head) + "</g>\n";
-  return svg + legend(bottom, panel.per_cell) + "</svg>\n";
+  y += divide_up(panel.heads, across) * panel.height;
+  svg += legend(y, panel, masked);
+  y += panel.per_cell > 1 ? 2 * kLineHeight + kMapGap : kLineHeight + kMapGap;
+  return detail::svg_begin(width, y,
+                           with_parts(R"(font-family="sans-serif" font-size="{}")", kSmallLetters)) +
+         svg + "</svg>\n";
 }
 
 }  // namespace heed

@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "autograd/ops/shape.h"
 #include "nn/view/markup.h"
 
 namespace heed {
@@ -12,17 +11,24 @@ extern const char page_template[];
 
 using Json = nlohmann::ordered_json;
 
-static std::string json(const std::vector<AttentionMap>& maps) {
+static std::string json(const std::vector<AttentionMap>& maps, bool chinese) {
   Json all = Json::array();
   for (const AttentionMap& map : maps) {
     Json heads = Json::array();
-    for (const Tensor& head : split(map.weights, 1)) {
+    for (int64_t head = 0; head < map.heads(); ++head) {
       Json& numbers = heads.emplace_back(Json::array());  // ten-thousandths, which keeps the page small
-      for (const double weight : head.to_vector<double>())
-        numbers.push_back(std::isfinite(weight) ? Json(std::llround(weight * 1e4)) : Json());
+      for (int64_t query = 0; query < std::ssize(map.queries); ++query) {
+        const std::vector<bool> masked = map.masked(query, head);
+        auto is_masked = masked.begin();
+        for (const double weight : map.row(query, head))
+          numbers.push_back(*is_masked++            ? Json(false)
+                            : std::isfinite(weight) ? Json(std::llround(weight * 1e4))
+                                                    : Json());
+      }
     }
     all.push_back({{"sentence", map.sentence},
                    {"module", map.module},
+                   {"name", detail::layer_name(map.module, chinese)},
                    {"step", map.step},
                    {"queries", map.queries},
                    {"keys", map.keys},
@@ -34,7 +40,7 @@ static std::string json(const std::vector<AttentionMap>& maps) {
 std::string attention_page(const std::vector<AttentionMap>& maps, const AttentionPageOptions& options) {
   return detail::filled(page_template, {{"language", detail::escaped(options.language)},
                                         {"title", detail::escaped(options.title)},
-                                        {"data", json(maps)}});
+                                        {"data", json(maps, detail::is_chinese(options.language))}});
 }
 
 }  // namespace heed

@@ -16,21 +16,23 @@ namespace {
 using Json = nlohmann::ordered_json;
 using detail::Lines;
 
-constexpr double kLetter = 7.8, kLine = 18, kPad = 10;  // pixels, for a monospaced font of 13 pixels
-constexpr int64_t kRuleColumns = 36;
+constexpr double kFont = 13, kSmallFont = 11.25, kLine = 18, kPad = 10;  // pixels
+constexpr double kLetter = 0.6;  // width of a monospaced letter, of its font size
+constexpr int64_t kRuleColumns = 30;
 constexpr const char* kGradient = "∂ ";  // precedes the values of a gradient, as in tape.js
 
 // The lines of a box, and its size.
 struct Card {
   Lines title, value, gradient, small;  // `gradient` as at the end of the tape
-  int64_t columns = 3;                  // of the longest line in any step
+  double width = 3 * kLetter * kFont;   // of the longest line in any step
 
-  void fit(const Lines& lines) {
-    for (const std::string& line : lines) columns = std::max(columns, display_width(line));
+  void fit(const Lines& lines, double font_size = kFont) {
+    for (const std::string& line : lines)
+      width = std::max(width, static_cast<double>(display_width(line)) * kLetter * font_size);
   }
   LayeredBox box() const {
     const size_t rows = title.size() + value.size() + gradient.size() + small.size();
-    return {static_cast<double>(columns) * kLetter + 2 * kPad, static_cast<double>(rows) * kLine + kPad};
+    return {width + 2 * kPad, static_cast<double>(rows) * kLine + kPad};
   }
 };
 
@@ -45,7 +47,8 @@ Card card_of(const Tape& tape, size_t i) {
   }
   for (const std::string& more : {node.module, detail::place_of(node.line)})
     if (!more.empty()) card.small.push_back(more);
-  for (const Lines& lines : {card.title, card.value, card.small}) card.fit(lines);
+  for (const Lines& lines : {card.title, card.value}) card.fit(lines);
+  card.fit(card.small, kSmallFont);
   return card;
 }
 
@@ -64,43 +67,56 @@ std::vector<Card> cards_of(const Tape& tape) {
   return cards;
 }
 
-// A curve through the points that is vertical in each of them.
+// A curve through the points that is vertical in each of them. An empty piece would turn the tip of its
+// arrow.
 std::string path_of(const std::vector<LayeredPoint>& points) {
   std::string path = detail::text("M", points[0].x, ",", points[0].y);
   for (size_t i = 1; i < points.size(); ++i) {
     const auto [x, y] = points[i];
+    if (points[i - 1].y == y) continue;
     const double middle = (points[i - 1].y + y) / 2;
     path += detail::text("C", points[i - 1].x, ",", middle, " ", x, ",", middle, " ", x, ",", y);
   }
   return path;
 }
 
-// For each step its text and node. Forward also the inputs; backward the gradients that change, with the
-// edges that they follow.
+// The nodes in words, and for each step its node, in the backward pass also the gradient and what the rule
+// sends to each input: the part, the sum so far, and the edge that it follows.
 std::string json(const Tape& tape) {
+  Json nodes = Json::array(), steps = Json::array();
   std::vector<size_t> first_edge = {0};  // of each node
-  for (const TapeNode& node : tape.nodes()) first_edge.push_back(first_edge.back() + node.inputs.size());
-  Json steps = Json::array();
-  for (size_t i = 0; i < tape.steps().size(); ++i) {
-    const TapeStep& step = tape.steps()[i];
-    Json& one = steps.emplace_back(Json{{"text", tape_text(tape, i)}, {"node", step.node}});
+  for (size_t i = 0; i < tape.nodes().size(); ++i) {
+    const TapeNode& node = tape.nodes()[i];
+    first_edge.push_back(first_edge.back() + node.inputs.size());
+    nodes.push_back({{"label", tape.label(i)},
+                     {"operation", node.operation},
+                     {"inputs", node.inputs},
+                     {"value", detail::in_line(node.value)},
+                     {"rule", detail::rule_of(tape, i)},
+                     {"module", node.module},
+                     {"line", detail::place_of(node.line)}});
+  }
+  for (const TapeStep& step : tape.steps()) {
+    Json& one = steps.emplace_back(Json{{"node", step.node}, {"pass", step.pass}});
+    if (!step.gradient.defined()) continue;
+    one["gradient"] = detail::in_line(step.gradient);
+    one["rows"] = detail::rows_of(step.gradient);
+    one["parts"] = Json::array();
     const std::vector<size_t>& inputs = tape.nodes()[step.node].inputs;
-    if (!step.gradient.defined()) {
-      one["inputs"] = inputs;
-      continue;
-    }
-    Json gradients = Json::array({{{"node", step.node}, {"rows", detail::rows_of(step.gradient)}}});
     auto next = inputs.begin();  // contributions are in the order of the inputs
     for (const TapeStep::Contribution& part : step.contributions) {
-      Json& gradient = gradients.emplace_back(Json{{"node", part.to}, {"rows", detail::rows_of(part.sum)}});
+      Json& to = one["parts"].emplace_back(Json{{"node", part.to},
+                                                {"part", detail::in_line(part.gradient)},
+                                                {"sum", detail::in_line(part.sum)},
+                                                {"rows", detail::rows_of(part.sum)},
+                                                {"broadcast", part.summed}});
       const auto input = std::find(next, inputs.end(), part.to);
       if (input == inputs.end()) continue;  // the node is older than the tape
-      gradient["edge"] = first_edge[step.node] + static_cast<size_t>(input - inputs.begin());
+      to["edge"] = first_edge[step.node] + static_cast<size_t>(input - inputs.begin());
       next = input + 1;
     }
-    one["gradients"] = std::move(gradients);
   }
-  return detail::script_json(steps.dump());
+  return detail::script_json(Json{{"nodes", std::move(nodes)}, {"steps", std::move(steps)}}.dump());
 }
 
 }  // namespace
@@ -118,9 +134,8 @@ std::string tape_svg(const Tape& tape) {
       std::ceil(drawn.width), std::ceil(drawn.height),
       R"(font-family="ui-monospace, DejaVu Sans Mono, WenQuanYi Zen Hei Mono, monospace" font-size="13")");
   svg += R"svg(<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerUnits="userSpaceOnUse"
-markerWidth="10" markerHeight="10" orient="auto"><path d="M0,0L8,4L0,8z" fill="#888"/></marker></defs>
-<rect class="paper" width="100%" height="100%" fill="#fff"/>
-<g fill="none" stroke="#888" stroke-width="1.5" marker-end="url(#tip)">
+markerWidth="10" markerHeight="10" orient="auto"><path class="soft" d="M0,0L8,4L0,8z" fill="#5c6370"/></marker></defs>
+<g class="wire" fill="none" stroke="#5c6370" stroke-width="1.5" marker-end="url(#tip)">
 )svg";
   for (const LayeredEdge& edge : drawn.edges)
     svg += detail::line(R"(<path class="edge" data-to="{}" d="{}"/>)", edge.to, path_of(edge.points));
@@ -128,19 +143,19 @@ markerWidth="10" markerHeight="10" orient="auto"><path d="M0,0L8,4L0,8z" fill="#
   for (size_t i = 0; i < cards.size(); ++i) {
     const auto [width, height, x, y] = drawn.boxes[i];
     const bool given = tape.nodes()[i].inputs.empty();
-    svg += detail::line(R"svg(<g class="{}" transform="translate({} {})">
-<rect width="{}" height="{}" rx="6" fill="{}" stroke="#08418a" stroke-width="1.5"/>)svg",
-                        given ? "node given" : "node", x, y, width, height, given ? "#eef1f5" : "#fff");
+    svg += detail::line(R"svg(<g class="node" transform="translate({} {})">
+<rect class="{} outline" width="{}" height="{}" rx="6" fill="{}" stroke="#08418a" stroke-width="1.5"/>)svg",
+                        x, y, given ? "box" : "paper", width, height, given ? "#eef1f5" : "#fff");
     double baseline = 0;
-    const auto write = [&](const Lines& lines, const char* attributes) {
+    const auto write = [&](const Lines& lines, const std::string& attributes) {
       for (const std::string& text : lines)
         svg += detail::line(R"(<text x="{}" y="{}" {}>{}</text>)", kPad, baseline += kLine, attributes,
                             detail::escaped(text));
     };
-    write(cards[i].title, R"(class="title" fill="#08418a" font-weight="bold")");
-    write(cards[i].value, R"(class="value" fill="#222")");
-    write(cards[i].gradient, R"(class="gradient" fill="#c8102e")");
-    write(cards[i].small, R"(class="small" fill="#666" font-size="11")");
+    write(cards[i].title, R"(class="accent" fill="#08418a" font-weight="bold")");
+    write(cards[i].value, R"(class="value")");
+    write(cards[i].gradient, R"(class="gradient mark" fill="#c8102e")");
+    write(cards[i].small, detail::with_parts(R"(class="soft" fill="#5c6370" font-size="{}")", kSmallFont));
     svg += "</g>\n";
   }
   return svg + "</svg>\n";

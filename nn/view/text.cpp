@@ -1,7 +1,13 @@
 #include "nn/view/text.h"
 
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+
+#include "autograd/ops/logic.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
+#include "nn/view/markup.h"
 #include "tensor/index.h"
 #include "tensor/table.h"
 #include "tensor/utf8.h"
@@ -36,8 +42,15 @@ AttentionMap::AttentionMap(const Tensor& all, Tokens query_tokens, Tokens key_to
   keys = visible(std::move(key_tokens), all, -1, "key");
   if (batches > 1)
     module += detail::text(module.empty() ? "" : ", ", "entry ", options.batch + 1, " of ", batches);
-  const Tensor one = batched ? all.detach()[options.batch] : all.detach();
-  weights = contiguous(to(one.dim() > 2 ? one : unsqueeze(one, 0), float64));
+  const auto entry = [&](const Tensor& x) {  // [H, Tq, Tk]
+    const Tensor one = batched ? x[options.batch] : x;
+    return contiguous(one.dim() > 2 ? one : unsqueeze(one, 0));
+  };
+  weights = entry(to(all.detach(), float64));
+  if (options.mask.allows_all()) return;
+  const Tensor mask = all.dim() == 4 ? detail::for_heads(options.mask) : options.mask.allowed();
+  detail::check_fits_scores("mask", mask, all.shape());
+  allowed = entry(broadcast_to(mask, all.shape()));
 }
 
 std::vector<double> AttentionMap::row(int64_t query, int64_t head) const {
@@ -45,6 +58,12 @@ std::vector<double> AttentionMap::row(int64_t query, int64_t head) const {
   check(head >= mean && head < heads(), "AttentionMap: head ", head, " of ", heads());
   const Tensor of_heads = weights[{whole, query}];  // [H, Tk]
   return (head == mean ? heed::mean(of_heads, 0) : of_heads[head]).to_vector<double>();
+}
+
+std::vector<bool> AttentionMap::masked(int64_t query, int64_t head) const {
+  if (!allowed.defined()) return std::vector<bool>(keys.size());
+  const Tensor of_heads = allowed[{whole, query}];  // [H, Tk]
+  return logical_not(head == mean ? any(of_heads, 0) : of_heads[head]).to_vector<bool>();
 }
 
 Tensor stacked_steps(const AttentionScope& scope, const std::string& module) {
@@ -66,10 +85,11 @@ StateDict captured_weights(const AttentionScope& scope) {
 
 std::string attention_line(const AttentionMap& map, int64_t query, TextStyle style, int64_t head) {
   const std::vector<double> row = map.row(query, head);
+  const std::vector<bool> masked = map.masked(query, head);
   const std::string& current = map.queries[static_cast<size_t>(query)];
   if (style == TextStyle::plain) {
     Table table({current, "weight"});
-    for (size_t k = 0; k < row.size(); ++k) table.add({map.keys[k], decimals(row[k], 4)});
+    for (size_t k = 0; k < row.size(); ++k) table.add({map.keys[k], masked[k] ? "" : decimals(row[k], 4)});
     return table.to_string();
   }
   // White to blue from the 256 terminal colors, all light enough for black and red letters.
@@ -98,10 +118,37 @@ std::string attention_text(const AttentionMap& map, TextStyle style, int64_t hea
   Table table(header);
   for (int64_t q = 0; q < std::ssize(map.queries); ++q) {
     Tokens cells = {map.queries[static_cast<size_t>(q)]};
-    for (const double weight : map.row(q, head)) cells.push_back(decimals(weight, 2));
+    const std::vector<double> row = map.row(q, head);
+    const std::vector<bool> masked = map.masked(q, head);
+    for (size_t k = 0; k < row.size(); ++k) cells.push_back(masked[k] ? "" : decimals(row[k], 2));
     table.add(std::move(cells));
   }
   return table.to_string();
+}
+
+std::string detail::layer_name(const std::string& module, bool chinese) {
+  static const std::map<std::string, std::pair<const char*, const char*>> words = {
+      {"attention", {"attention", "注意力"}},
+      {"cross", {"cross-attention", "交叉注意力"}},
+      {"decoder", {"decoder", "解码器"}},
+      {"encoder", {"encoder", "编码器"}},
+      {"multihead_attn", {"cross-attention", "交叉注意力"}},
+      {"self_attn", {"self-attention", "自注意力"}}};
+  const size_t end = std::min(module.find(", "), module.size());  // the entry of a batch is behind it
+  const auto is_in_path = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; };
+  if (!std::all_of(module.begin(), module.begin() + static_cast<int64_t>(end), is_in_path)) return module;
+
+  std::string name;
+  std::istringstream path(module.substr(0, end));
+  for (std::string part; std::getline(path, part, '.');) {
+    if (part.empty() || part == "transformer" || part == "layers") continue;
+    if (const auto known = words.find(part); known != words.end())
+      part = chinese ? known->second.second : known->second.first;
+    else if (part.size() < 10 && part.find_first_not_of("0123456789") == part.npos)
+      part = with_parts(chinese ? "第 {} 层" : "layer {}", std::stoi(part) + 1);
+    name += (name.empty() ? "" : chinese ? "，" : ", ") + replaced(part, "_", " ");
+  }
+  return name.empty() ? module : name + module.substr(end);
 }
 
 }  // namespace heed

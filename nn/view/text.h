@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nn/attention/mask.h"
 #include "nn/module.h"
 #include "nn/text/tokenise.h"
 #include "nn/view/capture.h"
@@ -24,6 +25,8 @@ struct AttentionMapOptions {
   int64_t step = 0;         ///< the index of the module's call
   int64_t batch = 0;        ///< the entry of the batch
   bool heads = false;       ///< weights [X, Tq, Tk] have X heads of one entry, instead of X entries
+  /// The mask of the attention. Masked keys are shown as such, while a weight of 0 may come from sparsemax.
+  Mask mask = {};
 };
 
 /// The attention weights of one call and one entry of the batch, with their tokens.
@@ -32,18 +35,22 @@ struct AttentionMap {
 
   /// Takes weights [B, H, Tq, Tk], [B, Tq, Tk] or [Tq, Tk], or [H, Tq, Tk] with options.heads, and a UTF-8
   /// token for each query and key. Control characters become pictures: a line feed is shown as ␊. If B > 1,
-  /// the caption names the entry. Throws if the numbers of tokens and positions differ.
+  /// the caption names the entry. Throws if the numbers of tokens and positions differ, or if the mask does
+  /// not broadcast to the weights.
   AttentionMap(const Tensor& weights, Tokens queries, Tokens keys, AttentionMapOptions options = {});
 
   /// The number of heads.
   int64_t heads() const { return weights.size(0); }
   /// The weights of one query, a number for each key.
   std::vector<double> row(int64_t query, int64_t head = mean) const;
+  /// Whether the mask forbids a query each of the keys; with the mean of all heads, whether it does in all.
+  std::vector<bool> masked(int64_t query, int64_t head = mean) const;
   /// Whether a sentence attends to itself.
   bool own() const { return queries == keys; }
 
   Tokens queries, keys;
   Tensor weights;                ///< float64 [H, Tq, Tk]
+  Tensor allowed;                ///< the mask, bool [H, Tq, Tk]; undefined without one
   std::string sentence, module;  ///< as shown in titles and captions
   int64_t step;                  ///< the index of the module's call
 };
@@ -59,11 +66,17 @@ StateDict captured_weights(const AttentionScope& scope);
 enum class TextStyle { plain, coloured };
 
 /// The weights of one query. In color: one line, with the current word in red and the keys shaded by weight.
-/// Plain: a table of keys and weights.
+/// Plain: a table of keys and weights, without those of masked keys.
 std::string attention_line(const AttentionMap& map, int64_t query, TextStyle style,
                            int64_t head = AttentionMap::mean);
 /// The weights of all queries. In color: such a line for each query. Plain: a table with a row for each query
-/// and a column for each key.
+/// and a column for each key; masked keys are blank.
 std::string attention_text(const AttentionMap& map, TextStyle style, int64_t head = AttentionMap::mean);
+
+namespace detail {
+/// The path of a module as a reader would say it: "decoder.layers.1.multihead_attn" is "decoder, layer 2,
+/// cross-attention", or the same in Chinese. Captions that are not paths stay the same.
+std::string layer_name(const std::string& module, bool chinese);
+}  // namespace detail
 
 }  // namespace heed

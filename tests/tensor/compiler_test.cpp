@@ -11,7 +11,7 @@ TEST_CASE("a compiler that lacks something gives one error for a public header, 
        "heed needs GCC 11, Clang 15, or newer"},
       {"-std=c++20 -D_MSC_VER=1940", "heed needs GCC or Clang"}};
   for (const char* header : {"heed.h", "heed/debug.h", "heed/files.h", "heed/kernels.h", "heed/text.h",
-                             "heed/version.h", "heed/view.h"}) {
+                             "heed/training.h", "heed/version.h", "heed/view.h"}) {
     CAPTURE(header);
     const std::string source = "#include \"" + std::string(header) + "\"\nint main() {}\n";
     for (const auto& [options, message] : cases) {

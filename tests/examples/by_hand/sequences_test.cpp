@@ -61,6 +61,13 @@ TEST_CASE("attention_by_hand: sinusoidal, learned and rotary positions") {
           std::cos(u) + std::sin(u) + 2 * std::cos(v) + 2 * std::sin(v);
     }
   CHECK(distance(r["rotary"], products) < 1e-14);
+  Rows over_distance(1);
+  for (int delta = -100; delta <= 100; ++delta) {
+    double sum = 0;
+    for (int i = 0; i < 32; ++i) sum += std::cos(delta * std::pow(10000, -i / 32.0));
+    over_distance[0].push_back(sum);
+  }
+  CHECK(distance(r["products"], over_distance) < 1e-12);
   CHECK(r["uneven"] < 1e-14);
 }
 

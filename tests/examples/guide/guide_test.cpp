@@ -1,30 +1,75 @@
+#include <regex>
+
 #include "tests/support/browser.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// A fault for each picture, frame and link of a page that leads nowhere, and each request over a network.
+const char* const kLinkFaults = R"js(
+  for (const image of document.images) if (!image.naturalWidth) note(image.src + ' is not there');
+  for (const {name} of performance.getEntriesByType('resource'))
+    if (!name.startsWith('file:')) note('a request: ' + name);
+  for (const link of document.querySelectorAll('a[href^="#"]'))
+    if (!document.getElementById(decodeURIComponent(link.hash.slice(1)))) note(link.hash + ' leads nowhere');
+  const ids = new Set();
+  for (const {id} of document.querySelectorAll('[id]')) ids.has(id) ? note('two elements are ' + id) : ids.add(id);
+)js";
+
+// The pages of the guide in a folder, by name.
+std::map<std::string, std::string> pages_in(const fs::path& folder) {
+  std::map<std::string, std::string> pages;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".html")
+      pages[entry.path().filename().string()] = read_file(entry.path().string());
+  return pages;
+}
+
+// Checks that links to other pages lead to a section that is there.
+void check_links(const std::map<std::string, std::string>& pages) {
+  static const std::regex link(R"re( href="([^"#:]+\.html)(?:#([^"]+))?")re");
+  for (const auto& [name, page] : pages)
+    for (auto found = std::sregex_iterator(page.begin(), page.end(), link); found != std::sregex_iterator();
+         ++found) {
+      INFO(name, " links to ", found->str());
+      if (found->str(1).starts_with("runs/")) continue;  // a page of a program
+      REQUIRE(pages.contains(found->str(1)));
+      if ((*found)[2].matched) CHECK(contains(pages.at(found->str(1)), "id=\"" + found->str(2) + "\""));
+    }
+}
+
+}  // namespace
 
 TEST_CASE("guide: all programs run, and each page is complete" * doctest::test_suite("slow")) {
   const Folder folder;
   const Run run = run_shell("cd '" + folder.path.string() + "' && '" HEED_BINARY_DIR "/examples/guide'");
   REQUIRE_MESSAGE(run.code == 0, run.err);
-  for (const char* page : {"out/guide/index.html", "out/guide/index.zh.html"}) {
-    const std::string text = read_file(folder / page);
-    for (const char* part :
-         {"id=\"C-000-01\"", "id=\"C-100-08\"", "<math", "class=\"command\"", "class=\"source\""})
-      CHECK(contains(text, part));
-    for (const char* gap : {"{.run", "{.code", "<code>=", "src=\"http", "$$"}) CHECK(!contains(text, gap));
+  CHECK(!contains(run.out, "apt-get install"));
+  const std::map<std::string, std::string> pages = pages_in(folder / "out/guide");
+  const auto chapters = std::distance(fs::directory_iterator(HEED_SOURCE_DIR "/examples/guide/en"), {});
+  CHECK(std::ssize(pages) == 2 * chapters);
+  REQUIRE(pages.contains("index.html"));
+  REQUIRE(pages.contains("index.zh.html"));
+  for (const auto& [name, page] : pages) {
+    INFO(name);
+    for (const char* gap : {"{.run", "{.code", "<code>=", "src=\"http", "$$", "{{menu"})
+      CHECK(!contains(page, gap));
+    CHECK(contains(page, "font-family: \"Guide Math\"; src: url(data:"));
   }
+  check_links(pages);
+
   if (!has_browser()) return;
-  for (const char* page : {"out/guide/index.html", "out/guide/index.zh.html"})
-    for (const int width : {1280, 800, 400}) {
-      INFO(page, ", ", width, " pixels wide");
-      const Visit seen = visit(folder / page, std::string(kLayoutFaults) + R"js(
-        for (const image of document.images) if (!image.naturalWidth) note(image.src + ' is not there');
-        for (const {name} of performance.getEntriesByType('resource'))
-          if (!name.startsWith('file:')) note('a request: ' + name);
-        for (const link of document.querySelectorAll('a[href^="#"]'))
-          if (!document.getElementById(decodeURIComponent(link.hash.slice(1)))) note(link.hash + ' leads nowhere');
-      )js",
-                               width);
+  std::vector<std::string> paths;
+  for (const auto& [name, page] : pages) paths.push_back(folder / "out/guide/" + name);
+  const std::string script =
+      std::string("{") + kLayoutFaults + "}{" + kContrastFaults + "}{" + kLinkFaults + "}";
+  for (const int width : {1280, 800, 400})
+    for (const Scheme scheme : {Scheme::light, Scheme::dark}) {
+      INFO(width, " pixels wide, ", scheme == Scheme::light ? "light" : "dark");
+      const Visit seen = visit_all(paths, script, width, scheme);
       CHECK(seen.console == "");
       CHECK(seen.result == "");
     }

@@ -81,7 +81,7 @@ TEST_CASE("language_model: a resumed training of a character model gives the sam
   CHECK_FALSE(std::filesystem::exists(folder / "parts/language_model.safetensors"));
   const Run resumed = learn("parts", " --resume");
   REQUIRE_MESSAGE(resumed.code == 0, resumed.err);
-  CHECK(contains(resumed.out, "going on after step 5"));
+  CHECK(contains(resumed.out, "resuming after step 5"));
   CHECK(model("whole") == model("parts"));
   CHECK(contains(learn("parts", " --resume --vocabulary 20").err, "--vocabulary"));
   CHECK(contains(refusal_of("language_model", "write --prompt '犬 犬猪' --out '" + folder / "whole" + "'"),
@@ -108,9 +108,9 @@ TEST_CASE("language_model: text without line feeds; training for some minutes; t
   const std::string before = model("");
   CHECK(learn(" --seed 2 --stop-after 1").code == 0);
   CHECK(model("") == before);
-  CHECK(contains(learn(" --seed 2 --resume").out, "the model of the training before is now "));
+  CHECK(contains(learn(" --seed 2 --resume").out, "the model of an earlier training is now "));
   CHECK(model(".before") == before);
-  CHECK_FALSE(contains(learn(" --seed 2 --resume").out, "the model of the training before"));
+  CHECK_FALSE(contains(learn(" --seed 2 --resume").out, "the model of an earlier training"));
 }
 
 TEST_CASE("language_model: impossible options are errors before any work begins") {

@@ -73,9 +73,13 @@ TEST_CASE("language: generates the same with and without a cache, threads or cap
       for (const AttentionMap& map : maps) {
         CHECK(map.weights.shape() == Shape{2, Writer::kRemembered, Writer::kRemembered});
         for (int64_t q = 0; q < Writer::kRemembered; q += 9) {
+          const std::vector<double> row = map.row(q);
           double sum = 0;
-          for (const double weight : map.row(q)) sum += weight;
+          for (const double weight : row) sum += weight;
           CHECK(sum <= 1.0001);
+          std::vector<bool> unseen;
+          for (const double weight : row) unseen.push_back(weight == 0);
+          CHECK(map.masked(q) == unseen);
         }
         double sum = 0;
         for (const double weight : map.row(Writer::kRemembered - 1)) sum += weight;

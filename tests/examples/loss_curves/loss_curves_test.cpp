@@ -25,7 +25,8 @@ TEST_CASE("loss_curves: several logs in one figure and one table") {
 TEST_CASE("loss_curves: invalid, missing and empty files") {
   const Folder folder;
   CHECK(contains(refusal_of("loss_curves", ""), "give the files to draw"));
-  CHECK(contains(refusal_of("loss_curves", folder.write("a", "no\n")), "a:1: is no line of a log"));
+  CHECK(
+      contains(refusal_of("loss_curves", folder.write("a", "no\n")), "a:1: is not a line of a training log"));
   CHECK(contains(refusal_of("loss_curves", folder.write("b", "")), "there is no step in"));
   CHECK(run_program("loss_curves", "--version").code == 0);
 }

@@ -1,6 +1,5 @@
 #include "examples/shared/program.h"
 
-#include "examples/shared/csv.h"
 #include "tests/support/results.h"
 
 static Run run_regression(const std::string& arguments, const std::string& before = "") {

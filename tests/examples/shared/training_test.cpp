@@ -1,7 +1,5 @@
 #include "examples/shared/training.h"
 
-#include "nn/layers/linear.h"
-#include "nn/optim/sgd.h"
 #include "tests/support/results.h"
 
 const std::string kShort = "--steps 40 --batch 8 --checkpoint-every 10 --out ";
@@ -28,7 +26,7 @@ static void check_same(const std::string& a, const std::string& b) {
   CHECK(log_of(a) == log_of(b));
 }
 
-TEST_CASE("Training: a resumed training has the same weights, optimizer and log on any number of threads") {
+TEST_CASE("Trainings: a resumed training has the same weights, optimizer and log on any number of threads") {
   const Folder folder;
   CHECK(translate(kShort + folder / "whole").code == 0);
   CHECK(log_of(folder / "whole").size() == 40);
@@ -36,10 +34,10 @@ TEST_CASE("Training: a resumed training has the same weights, optimizer and log 
   const std::string at = kShort + folder / "pieces";
   const Run first = translate(at + " --stop-after 17 --threads 2");
   CHECK(first.code == 0);
-  CHECK(
-      contains(first.err, "stopped after step 17; " + folder / "pieces" +
-                              "/checkpoints/step-00000017.safetensors has all of it, and --resume goes on"));
-  CHECK(contains(translate(at + " --stop-after 21 --resume").out, "going on after step 17\n"));
+  CHECK(contains(first.err, "stopped after step 17; " + folder / "pieces" +
+                                "/checkpoints/step-00000017.safetensors contains its complete state, and "
+                                "--resume continues"));
+  CHECK(contains(translate(at + " --stop-after 21 --resume").out, "resuming after step 17\n"));
   const Run behind = translate(at + " --stop-after 21 --resume");
   CHECK(behind.code == 2);
   CHECK(contains(behind.err, "--stop-after 21: the checkpoint is after step 21; give a later step"));
@@ -50,7 +48,7 @@ TEST_CASE("Training: a resumed training has the same weights, optimizer and log 
   check_same(folder / "whole", folder / "pieces");
 }
 
-TEST_CASE("Training: a killed training resumes from the newest checkpoint and cuts the log there") {
+TEST_CASE("Trainings: a killed training resumes from the newest checkpoint and cuts the log there") {
   const Folder folder;
   CHECK(translate(kShort + folder / "whole").code == 0);
   const std::string at = folder / "killed";
@@ -63,7 +61,7 @@ TEST_CASE("Training: a killed training resumes from the newest checkpoint and cu
   check_same(folder / "whole", at);
 }
 
-TEST_CASE("Training: SIGINT and SIGTERM end it after a step with a checkpoint and codes 130 and 143") {
+TEST_CASE("Trainings: SIGINT and SIGTERM end it after a step with a checkpoint and codes 130 and 143") {
   const Folder folder;
   for (const auto& [signal, code] : std::vector<std::pair<std::string, int>>{{"INT", 130}, {"TERM", 143}}) {
     const std::string at = folder / signal;
@@ -78,7 +76,7 @@ TEST_CASE("Training: SIGINT and SIGTERM end it after a step with a checkpoint an
   }
 }
 
-TEST_CASE("Training: --resume needs the same options and data, and --out") {
+TEST_CASE("Trainings: --resume needs the same options and data, and --out") {
   const Folder folder;
   const std::string at = folder / "a";
   CHECK(translate("--steps 2 --batch 4 --checkpoint-every 1 --out " + at).code == 0);
@@ -93,7 +91,7 @@ TEST_CASE("Training: --resume needs the same options and data, and --out") {
                  "there is no checkpoint yet"));
 }
 
-TEST_CASE("Training: each of several trainings in one program resumes at its own step") {
+TEST_CASE("Trainings: each of several trainings in one program resumes at its own step") {
   const Folder folder;
   const std::string options = "--part recall --steps 6 --reach 8 --checkpoint-every 2 --out ";
   const auto results = [&](const std::string& more) { return results_of("complexity", options + more); };
@@ -104,9 +102,9 @@ TEST_CASE("Training: each of several trainings in one program resumes at its own
   CHECK(results(folder / "a" + " --resume") == whole);
   CHECK(read_file(folder / "a/checkpoints/gru-8/step-00000006.safetensors") ==
         read_file(folder / "whole/checkpoints/gru-8/step-00000006.safetensors"));
-  const auto log = program::read_log(folder / "a/log.jsonl");
+  const auto log = heed::read_log(folder / "a/log.jsonl");
   CHECK(log.size() == 3);
-  for (const program::LossCurve& curve : log) CHECK(curve.steps.size() == 6);
+  for (const heed::LossCurve& curve : log) CHECK(curve.steps.size() == 6);
 }
 
 TEST_CASE("fingerprint: depends on the texts and their boundaries") {
@@ -115,11 +113,11 @@ TEST_CASE("fingerprint: depends on the texts and their boundaries") {
   CHECK(program::fingerprint({}) == "cbf29ce484222325");
 }
 
-TEST_CASE("Training: the number of steps that fit into a time") {
+TEST_CASE("steps_in: the number of steps that fit into a time") {
   using Clock = std::chrono::steady_clock;
   int64_t trials = 0;
   heed::manual_seed(5);
-  const int64_t steps = program::Training::steps_in(0.5, [&] {
+  const int64_t steps = program::steps_in(0.5, [&] {
     heed::default_generator().uniform();
     const auto until = Clock::now() + std::chrono::milliseconds(1);
     while (Clock::now() < until) continue;
@@ -128,26 +126,8 @@ TEST_CASE("Training: the number of steps that fit into a time") {
   CHECK(trials <= 11);  // a fiftieth of the time, plus the first
   CHECK(steps > 9);
   CHECK(steps <= 450);  // 0.9 of 500, or fewer on a busy machine
-  CHECK(program::Training::steps_in(1e-9, [] {}) == 1);
+  CHECK(program::steps_in(1e-9, [] {}) == 1);
   CHECK(heed::default_generator().position() == 0);  // a trial has no side effects
-}
-
-TEST_CASE("descend: a step with the gradient clipped to norm 1; throws if the loss is not finite") {
-  heed::Linear model(2, 1, {.bias = false});
-  model.load_state_dict({{"weight", heed::tensor({{3, 4}})}});
-  heed::SGD optimizer(model.parameters(), {.lr = 0.5});
-  const program::StepRecord record =
-      program::descend(sum(model(heed::tensor({{6, 8}}))), optimizer, model, 7);
-  CHECK(record.loss == 50);
-  CHECK(record.rate == 0.5);
-  CHECK(record.tokens == 7);
-  CHECK(record.gradient_norm == doctest::Approx(10));
-  const Values after = values(model.weight);  // the gradient (6, 8) is clipped to (0.6, 0.8)
-  CHECK(largest_difference(after, {2.7, 3.6}) < 1e-5);
-
-  CHECK_ERROR(program::descend(sum(model(heed::tensor({{kInf, 0}}))), optimizer, model),
-              "the loss is inf; take a smaller --lr");
-  CHECK(values(model.weight) == after);
 }
 
 TEST_CASE("Plan: invalid plans throw") {

@@ -64,7 +64,12 @@ TEST_CASE("Translation: a saved model gives the same translations") {
     CHECK(map.queries == Tokens{"I", "love", "China", "<eos>"});
     CHECK(map.keys == sources[0]);
     CHECK(largest_difference(sum(map.weights, -1), ones({1, 4}, float64)) < 1e-6);
-    CHECK(loaded.attention(sources[0], {"I"}).size() == (model == "transformer" ? 6 : 1));
+    const std::vector<AttentionMap> maps = loaded.attention(sources[0], {"I"});
+    CHECK(maps.size() == (model == "transformer" ? 6 : 1));
+    for (const AttentionMap& one : maps) {
+      const bool causal = contains(one.module, "decoder") && contains(one.module, "self_attn");
+      CHECK(one.masked(0) == (causal ? std::vector{false, true} : std::vector<bool>(one.keys.size())));
+    }
   }
 }
 
@@ -86,7 +91,7 @@ TEST_CASE("Translation: errors name unknown words; final punctuation is optional
   const Folder folder;
   save_safetensors(folder / "other.safetensors", {{"w", ones({1})}});
   CHECK_ERROR_HAS(Translation::load(folder / "other.safetensors"),
-                  "is of another program or version; translate without --text trains");
+                  "was written by another program or version; translate without --text trains");
   translation.save(folder / "model.safetensors");
   const auto [tensors, metadata] = load_safetensors(folder / "model.safetensors");
   for (const auto& [name, value, why] :

@@ -1,6 +1,6 @@
 // Any file of pairs is read or throws. The sentences must be valid, and can be tokenized and split.
 
-#include "examples/translate/corpus.h"
+#include "examples/translate/grammar.h"
 #include "tensor/utf8.h"
 #include "tests/faults/fuzz/fuzz.h"
 

@@ -33,7 +33,7 @@ TEST_CASE("attention_page: one file without external references, tokens escaped"
   for (const char* part : {"https:", "innerHTML", "</script><b>"}) CHECK_FALSE(contains(page, part));
   CHECK(contains(
       page,
-      R"({"sentence":"","module":"decoder","step":1,"queries":["\u003cbos>","\u003c/script>\u003cb>&\"\\"],)"
+      R"({"sentence":"","module":"decoder","name":"解码器","step":1,"queries":["\u003cbos>","\u003c/script>\u003cb>&\"\\"],)"
       R"("keys":["我","爱","中国"],"weights":[[10000,0,0,null,0,20000]]})"));
   CHECK(contains(attention_page({}), "id=\"data\">[]</script>"));
 }
@@ -140,14 +140,64 @@ TEST_CASE("attention_page in a browser: menus, contrast, thumbnails, keys" * doc
   )js");
   CHECK(seen.console == "");
   CHECK(seen.result ==
-        "s1* s2 | one* two | - | mean* 1 2 | 0.50,0.50,0.50,0.50 | 4\n"
-        "s1* s2 | one two* | - | mean 1 2* | 0.60,0.40,0.40,0.60 | 4\n"
-        "s1 s2* | one two* | - | mean 1 2* | 0.90,0.10,0.10,0.90 | 4\n"
+        "s1* s2 | one* two | - | mean of all* 1 2 | 0.50,0.50,0.50,0.50 | 4\n"
+        "s1* s2 | one two* | - | mean of all 1 2* | 0.60,0.40,0.40,0.60 | 4\n"
+        "s1 s2* | one two* | - | mean of all 1 2* | 0.90,0.10,0.10,0.90 | 4\n"
         "rgb(27,73,128) of 1\n"
         "rgb(8,48,107) of 0.90\n"
         "true\n"
-        "s1 s2* | one* two | - | mean 1* 2 | 0.50,0.50,0.50,0.50 | 4\n"
+        "s1 s2* | one* two | - | mean of all 1* 2 | 0.50,0.50,0.50,0.50 | 4\n"
         "你 → 好: 0.5000\n");
+}
+
+TEST_CASE("attention_page in a browser: masked keys, taps, special tokens, titles" *
+          doctest::test_suite("slow")) {
+  if (!has_browser()) return;
+  const Tokens tokens = {"<bos>", "a", "b"};
+  const Tensor weights = tensor({{1, 0, 0}, {0.5, 0.5, 0}, {0, 1, 0}});
+  const AttentionMap map(weights, tokens, tokens,
+                         {.module = "decoder.layers.1.self_attn", .mask = Mask::causal(3)});
+  const std::string script = R"js(
+    const all = selector => [...document.querySelectorAll(selector)];
+    note(document.title + ' | ' + document.querySelector('h1').textContent);
+    note(all('#heat rect[fill="url(#masked)"]').length + ' ' + all('#heat .number').map(t => t.textContent));
+    note(all('#lines line').map(line => line.getAttribute('class') ?? 'plain'));
+    // A tap: the pointer comes, the focus changes, then it clicks.
+    const tap = selector => {
+      const target = document.querySelector(selector);
+      target.dispatchEvent(new PointerEvent('pointerover', {bubbles: true, pointerType: 'touch'}));
+      target.dispatchEvent(new FocusEvent('focusout', {bubbles: true}));
+      target.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+    };
+    tap('#heat [data-query="1"][data-key="2"]');
+    note(document.getElementById('tip').textContent + ' ' + document.querySelector('#sentence .now').textContent);
+    tap('#lines [data-only="2"]');
+    note(all('#lines g').filter(g => g.style.display === '').map(g => g.dataset.from));
+    tap('h1');
+    note(all('#lines g').filter(g => g.style.display === '').length + document.getElementById('tip').textContent);
+  )js";
+  const Visit english = visit_page(attention_page({map}), script);
+  CHECK(english.console == "");
+  CHECK(english.result ==
+        "decoder, layer 2, self-attention | decoder, layer 2, self-attention\n"
+        "3 1.00,0.50,0.50,0.00,1.00,0.00\n"
+        "special,special,plain,plain\n"
+        "a → b: masked a\n"
+        "2\n"
+        "3\n");
+  const Visit chinese = visit_page(attention_page({map}, {.language = "zh"}), script + R"js(
+    note(all('h2').map(h => h.textContent).join(' '));
+    note([...document.body.innerText.matchAll(/[a-z]{3,}/gi)].join(' '));
+  )js");
+  CHECK(chinese.result ==
+        "解码器，第 2 层，自注意力 | 解码器，第 2 层，自注意力\n"
+        "3 1.00,0.50,0.50,0.00,1.00,0.00\n"
+        "special,special,plain,plain\n"
+        "a → b: 被掩码遮住 a\n"
+        "2\n"
+        "3\n"
+        "当前词元及其关注的词元 热图：行是查询，列是键 从查询（左）到键（右）的连线 该句的所有层和头\n"
+        "Tab bos bos bos bos bos\n");
 }
 
 TEST_CASE("attention_page in a browser: windows of three widths" * doctest::test_suite("slow")) {

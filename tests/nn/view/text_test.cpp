@@ -66,6 +66,50 @@ TEST_CASE("AttentionMap: one entry of a batch, single heads or their mean") {
   CHECK_THROWS_AS(AttentionMap(weights, queries, keys, {.heads = true}), Error);
 }
 
+TEST_CASE("AttentionMap: a mask as the attention had it; masked keys are blank in tables") {
+  const AttentionMap map(tensor({{1, 0}, {0.5, 0.5}}), {"a", "b"}, {"x", "y"}, {.mask = Mask::causal(2)});
+  CHECK(map.masked(0) == std::vector<bool>{false, true});
+  CHECK(map.masked(1) == std::vector<bool>{false, false});
+  CHECK(attention_text(map, TextStyle::plain) ==
+        "      x     y\n"
+        "a  1.00\n"
+        "b  0.50  0.50");
+  CHECK(attention_line(map, 0, TextStyle::plain) ==
+        "a  weight\n"
+        "x  1.0000\n"
+        "y");
+
+  // [B, Tq, Tk] is for all heads of an entry. A key is masked in the mean if it is in all heads.
+  const Tensor weights = full({2, 3, 2, 4}, 0.25);
+  const Mask lengths = Mask::lengths(tensor({4, 3}, int64), 4);
+  const AttentionMap entry(weights, {"a", "b"}, Tokens(4, "k"), {.batch = 1, .mask = lengths});
+  CHECK(entry.allowed.shape() == Shape{3, 2, 4});
+  CHECK(entry.masked(1, 2) == std::vector<bool>{false, false, false, true});
+  const Tensor of_heads = reshape(tensor({1, 0}), {2, 1, 1}) > 0;
+  const AttentionMap heads(full({2, 1, 1}, 1), {"q"}, {"k"}, {.heads = true, .mask = Mask(of_heads)});
+  CHECK(heads.masked(0, 1) == std::vector<bool>{true});
+  CHECK(heads.masked(0) == std::vector<bool>{false});
+  CHECK(AttentionMap(weights, {"a", "b"}, Tokens(4, "k")).masked(0) == std::vector<bool>(4));
+  CHECK_THROWS_AS(AttentionMap(weights, {"a", "b"}, Tokens(4, "k"), {.mask = Mask::causal(3)}), Error);
+}
+
+TEST_CASE("layer_name: paths of modules in words; other captions stay the same") {
+  for (const auto& [module, english, chinese] : std::vector<std::array<std::string, 3>>{
+           {"transformer.decoder.layers.1.multihead_attn", "decoder, layer 2, cross-attention",
+            "解码器，第 2 层，交叉注意力"},
+           {"encoder.layers.0.self_attn, entry 2 of 3", "encoder, layer 1, self-attention, entry 2 of 3",
+            "编码器，第 1 层，自注意力, entry 2 of 3"},
+           {"2.layers.0.my_scores", "layer 3, layer 1, my scores", "第 3 层，第 1 层，my scores"},
+           {"decoder.cross", "decoder, cross-attention", "解码器，交叉注意力"},
+           {"dot, softmax", "dot, softmax", "dot, softmax"},
+           {"q.k over √d", "q.k over √d", "q.k over √d"},
+           {"transformer", "transformer", "transformer"},
+           {"", "", ""}}) {
+    CHECK(detail::layer_name(module, false) == english);
+    CHECK(detail::layer_name(module, true) == chinese);
+  }
+}
+
 TEST_CASE("AttentionMap: characters that control terminals or are not allowed in XML are replaced") {
   const AttentionMap map(ones({1, 4}), {"\n"}, {"\x1b[31m", "\u009b", "\x7f", "\uffff"});
   CHECK(map.queries == Tokens{"␊"});

@@ -1,0 +1,117 @@
+#include "nn/training/log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "nn/files/file.h"
+#include "nn/files/text_file.h"
+#include "tensor/utf8.h"
+
+namespace heed {
+namespace {
+
+using LogLine = nlohmann::ordered_json;
+
+// Calls f(line, its values) for each complete line of a log. Text without a newline at the end is a line that
+// is being written, or was being written when the program was killed.
+template <class F>
+void each_log_line(const std::string& path, F&& f) {
+  const std::string text = read_bytes(path);
+  size_t begin = 0, end = 0;
+  int64_t number = 1;
+  const auto require = [&](bool valid) {
+    check(valid, path, ":", number,
+          ": is not a line of a training log, such as {\"step\": 1, \"loss\": 0.5}");
+  };
+  for (; (end = text.find('\n', begin)) != text.npos; ++number, begin = end + 1) {
+    const std::string line = text.substr(begin, end - begin);
+    const LogLine values = LogLine::parse(line, nullptr, false);
+    require(values.is_object() && values.value("step", LogLine()).is_number_integer() &&
+            values.value("run", LogLine("")).is_string());
+    f(line, values);
+  }
+  require(begin == text.size() || text[begin] == '{');
+}
+
+double number_or_nan(const LogLine& values, const char* name) {
+  const auto found = values.find(name);
+  return found != values.end() && found->is_number() ? found->get<double>() : NAN;
+}
+
+}  // namespace
+
+TrainingLog::TrainingLog(const std::string& path, std::string run, int64_t step, bool append)
+    : path_(path), run_(std::move(run)) {
+  check(valid_utf8(run_) == run_.size(), "TrainingLog: the name of the run is not UTF-8; choose another");
+  std::string kept;
+  std::error_code ignored;  // writing reports what is wrong
+  if (std::filesystem::is_regular_file(path, ignored)) {
+    const auto keep = [&](const std::string& line, const LogLine& values) {
+      if (append && (values.value("run", "") != run_ || values["step"] <= step)) kept += line + "\n";
+    };
+    try {
+      each_log_line(path, keep);
+    } catch (const Error& error) {
+      fail(error.what(), append ? "" : "; choose another file, since this one would be overwritten");
+    }
+  }
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+  write_file(path, kept);
+  fd_ = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  check(fd_ >= 0, path, ": cannot be written: ", std::strerror(errno));
+}
+
+TrainingLog::~TrainingLog() {
+  if (fd_ >= 0) close(fd_);
+}
+
+TrainingLog& TrainingLog::operator=(TrainingLog&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(run_, other.run_);
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+void TrainingLog::write(int64_t step, const StepRecord& record, double seconds) {
+  if (fd_ < 0) return;
+  LogLine line = LogLine::object();
+  if (!run_.empty()) line["run"] = run_;
+  line["step"] = step;
+  const auto put = [&](const char* name, double value) {
+    if (std::isfinite(value)) line[name] = value;
+  };
+  put("loss", record.loss);
+  put("rate", record.rate);
+  put("gradient_norm", record.gradient_norm);
+  if (record.tokens > 0) put("tokens_per_second", std::round(static_cast<double>(record.tokens) / seconds));
+  put("validation", record.validation);
+  const std::string text = line.dump() + "\n";
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t written = ::write(fd_, text.data() + done, text.size() - done);
+    check(written >= 0 || errno == EINTR, path_, ": cannot be written: ", std::strerror(errno));
+    done += static_cast<size_t>(std::max<ssize_t>(written, 0));
+  }
+}
+
+std::vector<LossCurve> read_log(const std::string& path) {
+  std::vector<LossCurve> curves;
+  each_log_line(path, [&](const std::string&, const LogLine& values) {
+    const std::string run = values.value("run", "");
+    auto curve = std::ranges::find(curves, run, &LossCurve::name);
+    if (curve == curves.end()) curve = curves.insert(curve, {run, {}, {}, {}});
+    curve->steps.push_back(values["step"]);
+    curve->losses.push_back(number_or_nan(values, "loss"));
+    curve->validations.push_back(number_or_nan(values, "validation"));
+  });
+  return curves;
+}
+
+}  // namespace heed

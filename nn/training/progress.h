@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+/// How much of a long computation is done.
+namespace heed {
+
+/// Prints to standard error how much of a computation is done, and about how long the rest will take. On a
+/// terminal it is one line that is rewritten, elsewhere a line every ten seconds. A computation that ends
+/// within the first second (elsewhere, ten seconds) prints nothing.
+///
+///   Progress progress("training", steps);
+///   for (int64_t i = 0; i < steps; ++i) {
+///     ...
+///     progress.step("loss " + short_number(loss));  // training: 12 %, loss 0.31, about 40 s left
+///   }
+///
+/// If NO_COLOR is set or TERM is "dumb", a terminal gets plain lines without control sequences as well.
+class Progress {
+ public:
+  Progress(std::string what, int64_t steps);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Counts steps as done, and shows the note in the line.
+  void step(const std::string& note = "", int64_t count = 1);
+  /// Counts steps that were done earlier. They do not affect the estimate of the time.
+  void skip(int64_t steps);
+  /// Clears the line on the terminal, so that other text can be printed there.
+  void clear() const;
+  /// Whether all steps are done.
+  bool done() const { return done_ >= steps_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string what_;
+  int64_t steps_, done_ = 0, skipped_ = 0;
+  Clock::time_point start_ = Clock::now(), printed_ = start_;
+  bool terminal_, visible_ = false;
+};
+
+}  // namespace heed

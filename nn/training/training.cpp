@@ -1,0 +1,204 @@
+#include "nn/training/training.h"
+
+#include <csignal>
+#include <iostream>
+
+#include "autograd/ops/shape.h"
+#include "nn/optim/clip.h"
+#include "nn/training/evaluation.h"
+#include "tensor/table.h"
+
+namespace heed {
+namespace {
+
+volatile std::sig_atomic_t stop_signal = 0;
+
+// During its lifetime the first SIGINT or SIGTERM is only stored. The second one has its usual effect.
+class StopSignals {
+ public:
+  StopSignals() {
+    stop_signal = 0;
+    struct sigaction store {};
+    store.sa_handler = [](int signal) { stop_signal = signal; };
+    store.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+    sigaction(SIGINT, &store, &interrupt_);
+    sigaction(SIGTERM, &store, &terminate_);
+  }
+  ~StopSignals() {
+    sigaction(SIGINT, &interrupt_, nullptr);
+    sigaction(SIGTERM, &terminate_, nullptr);
+  }
+  StopSignals(const StopSignals&) = delete;
+
+ private:
+  struct sigaction interrupt_ {
+  }, terminate_{};
+};
+
+// Clears the line of a progress at the end of the scope, also when an exception passes.
+struct ClearAtEnd {
+  explicit ClearAtEnd(const Progress& progress) : progress(progress) {}
+  ~ClearAtEnd() { progress.clear(); }
+  ClearAtEnd(const ClearAtEnd&) = delete;
+  const Progress& progress;
+};
+
+std::string in_folder(const TrainingOptions& options, const std::string& file) {
+  return options.folder.empty() ? "" : options.folder + "/" + file;
+}
+
+}  // namespace
+
+Training::Training(Module& model, Optimizer& optimizer, TrainingOptions options)
+    : model_(model),
+      optimizer_(optimizer),
+      options_(std::move(options)),
+      checkpoint_(in_folder(options_, "checkpoints" + (options_.name.empty() ? "" : "/" + options_.name))) {
+  check(!options_.resume || !options_.folder.empty(), "Training: resume needs a folder with checkpoints");
+  check(options_.patience >= 0 && options_.validate_every >= 0 && options_.checkpoint_every >= 0 &&
+            options_.max_norm >= 0,
+        "Training: patience is ", options_.patience, ", validate_every ", options_.validate_every,
+        ", checkpoint_every ", options_.checkpoint_every, ", max_norm ", options_.max_norm,
+        "; none may be negative or NaN");
+  checkpoint_.add("model", model);
+  checkpoint_.add("optimizer", optimizer);
+  checkpoint_.add("random", default_generator());
+  checkpoint_.add("best", best_);
+  checkpoint_.add("best_loss", lowest_);
+  checkpoint_.add("waited", waited_);
+}
+
+void Training::print(const std::string& text) const {
+  if (options_.progress) options_.progress->clear();
+  if (own_progress_) own_progress_->clear();
+  if (options_.on_message)
+    options_.on_message(text);
+  else
+    std::cerr << text << "\n";
+}
+
+bool Training::resume() {
+  if (!std::exchange(tried_to_resume_, true)) {
+    resumed_ = options_.resume && checkpoint_.load();
+    step_ = checkpoint_.step();
+  }
+  return resumed_;
+}
+
+StepRecord Training::descend(const Tensor& loss, int64_t tokens) {
+  StepRecord record{.loss = loss.item(), .rate = optimizer_.lr(), .tokens = tokens};
+  check(std::isfinite(record.loss), "Training: the loss of step ", step_ + 1, " is ", record.loss,
+        step_ == 0 ? "; check the data and the model" : "; take a smaller learning rate");
+  optimizer_.zero_grad();
+  loss.backward();
+  if (std::isfinite(options_.max_norm))
+    record.gradient_norm = clip_grad_norm_(model_.parameters(), options_.max_norm);
+  if (!validates_) note_loss(record.loss);  // before the step, since these parameters have this loss
+  optimizer_.step();
+  return record;
+}
+
+void Training::note_loss(double loss) {
+  if (options_.patience == 0 || std::isnan(loss)) return;
+  ++waited_;
+  if (loss >= lowest_) return;
+  waited_ = 0;
+  lowest_ = loss;
+  for (const auto& [name, x] : model_.state_dict()) best_.values[name] = clone(x.detach());
+}
+
+void Training::validate(int64_t steps, const std::function<double()>& validation) {
+  const int64_t every = options_.validate_every;
+  const bool due =
+      every > 0 ? step_ % every == 0 || step_ == steps : step_ * 10 / steps > (step_ - 1) * 10 / steps;
+  if (!validates_ || !due) return;
+  const Evaluation evaluation;
+  last_.validation = validation();
+  note_loss(last_.validation);
+}
+
+// Reports where the run begins, and moves checkpoints of an earlier training away.
+void Training::begin(int64_t steps) {
+  const bool found = resume();
+  if (found)
+    print((options_.name.empty() ? "" : options_.name + ": ") +
+          (step_ < steps ? "resuming after step " : "the training is complete: step ") +
+          std::to_string(step_));
+  else if (options_.resume && options_.name.empty())
+    print("there is no checkpoint yet; starting with the first step");
+  if (options_.folder.empty()) return;
+  if (const std::string moved = checkpoint_.claim(); !moved.empty())
+    print("the checkpoints of an earlier training are now in " + moved);
+}
+
+void Training::save(bool last) {
+  if (options_.folder.empty()) return;
+  const int64_t every = options_.checkpoint_every;
+  if (options_.keep_best) checkpoint_.save_best(step_, last_.validation);  // unless it is NaN
+  const bool at_end = last && (every > 0 || options_.keep_best || !options_.name.empty());
+  if (stopped_ || at_end || (every > 0 && step_ % every == 0)) checkpoint_.save(step_);
+}
+
+bool Training::run(int64_t steps, const std::function<Tensor()>& loss,
+                   const std::function<double()>& validation) {
+  return run(
+      steps, [&] { return descend(loss()); }, validation);
+}
+
+bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
+                   const std::function<double()>& validation) {
+  using Clock = std::chrono::steady_clock;
+  check(steps >= 0, "Training: run: steps is ", steps, "; it must not be negative");
+  stopped_ = false;
+  validates_ = bool(validation);
+  begin(steps);
+  const std::string log_file = options_.log.empty() ? in_folder(options_, "log.jsonl") : options_.log;
+  TrainingLog log;
+  if (!log_file.empty())
+    log = TrainingLog(log_file, options_.name, step_, options_.resume || options_.append_log || step_ > 0);
+
+  Progress& progress = options_.progress ? *options_.progress : own_progress_.emplace("training", steps);
+  progress.skip(step_);
+  const auto enough = [&] { return options_.patience > 0 && waited_ >= options_.patience; };
+  int signal = 0;
+  {
+    const ClearAtEnd clear(progress);
+    const StopSignals signals;
+    while (step_ < steps && !stopped_ && !enough()) {
+      const auto start = Clock::now();
+      last_ = step();
+      const std::chrono::duration<double> seconds = Clock::now() - start;
+      ++step_;
+      validate(steps, validation);
+      log.write(step_, last_, seconds.count());
+      progress.step("loss " + short_number(last_.loss) +
+                    (std::isnan(last_.rate) ? "" : ", rate " + short_number(last_.rate)));
+      if (options_.on_step) options_.on_step(*this);
+      stopped_ = (stopped_ && step_ < steps) || stop_signal != 0;
+      save(step_ == steps || enough());
+    }
+    signal = stop_signal;
+  }
+  own_progress_.reset();
+  if (signal != 0) report(signal);
+  if (stopped_) return false;
+  if (step_ < steps)
+    print("stopped early after step " + std::to_string(step_) + ": the loss was lowest " +
+          std::to_string(waited_) + (validates_ ? " validations" : " steps") + " ago, " +
+          short_number(lowest_));
+  if (options_.patience > 0 && !best_.values.empty()) model_.load_state_dict(best_.values);
+  return true;
+}
+
+void Training::report(int signal) const {
+  if (options_.on_signal) return options_.on_signal(signal);
+  print("stopped after step " + std::to_string(step_) +
+        (signal == SIGINT ? " by SIGINT; " : " by SIGTERM; ") +
+        (options_.folder.empty() ? "nothing was saved, since the training has no folder"
+                                 : checkpoint_.files().back() +
+                                       " contains its complete state, from which .resume = true continues"));
+  std::cout << std::flush;
+  std::raise(signal);
+}
+
+}  // namespace heed
