@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "examples/guide/excerpt.h"
+#include "nn/files/text_file.h"
 #include "tensor/error.h"
 
 namespace program {
@@ -80,6 +81,21 @@ void add_prose(std::vector<Piece>& pieces, const std::string& line, int64_t numb
 }
 
 }  // namespace
+
+std::map<std::string, std::string> chapters_in(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> files, chapters;
+  for (const auto& file : std::filesystem::directory_iterator(folder))
+    if (file.path().extension() == ".md")
+      files[file.path().stem().string()] = heed::read_bytes(file.path().string());
+  check(!files.empty(), folder.string(), ": there are no chapters");
+  std::string number, first;
+  for (const auto& [name, text] : files) {
+    if (const std::string own = name.substr(0, name.find_first_not_of("0123456789")); own != number)
+      number = own, first = name;
+    chapters[first] += (name == first ? "" : "\n") + text;
+  }
+  return chapters;
+}
 
 std::vector<Piece> pieces_of(const std::string& chapter) {
   std::vector<Piece> pieces;

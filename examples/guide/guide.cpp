@@ -29,14 +29,8 @@ namespace {
 
 const fs::path kProject = HEED_SOURCE_DIR, kText = kProject / "examples" / "guide";
 
-// The text of each chapter of a language by name, in order: "0_attention".
 std::map<std::string, std::string> chapters_of(const GuideLanguage& language) {
-  std::map<std::string, std::string> chapters;
-  for (const auto& file : fs::directory_iterator(kText / language.folder))
-    if (file.path().extension() == ".md")
-      chapters[file.path().stem().string()] = read_bytes(file.path().string());
-  check(!chapters.empty(), (kText / language.folder).string(), ": there are no chapters");
-  return chapters;
+  return chapters_in(kText / language.folder);
 }
 
 std::set<std::string> commands_of_all() {
@@ -60,7 +54,8 @@ class Guide {
         const std::string html = html_of(filled(chapter, filling_of(language)));
         pages.emplace_back(pages.empty() ? "index" : name, html);
       } catch (const heed::Error& error) {
-        heed::fail("examples/guide/", language.folder, "/", name, ".md: ", error.what());
+        heed::fail("examples/guide/", language.folder, "/", name,
+                   ".md (with what goes on from it): ", error.what());
       }
     connect(pages, language);
     for (Page& page : pages)
