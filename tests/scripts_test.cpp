@@ -69,12 +69,14 @@ TEST_CASE("run.sh: programs of the tour take no options; others write into out/N
     const Run refused = run(options);
     CHECK(refused.code == 2);
     CHECK(refused.err ==
-          "run.sh: the programs of examples/tour take no options; change numbers in examples/tour/01_linear.cpp\n");
+          "run.sh: the programs of examples/tour take no options; change numbers in "
+          "examples/tour/01_linear.cpp\n");
     CHECK(refused.out == "");
   }
   CHECK_FALSE(fs::exists(home / "build"));
   CHECK(run("01_linear").out == "of " + home.string() + ": \n");
-  CHECK(run("kernel_regression --w 2").out == "of " + home.string() + ": --w 2 --out out/kernel_regression\n");
+  CHECK(run("kernel_regression --w 2").out ==
+        "of " + home.string() + ": --w 2 --out out/kernel_regression\n");
 }
 
 TEST_CASE("run.sh api: a page for every public name; names without a comment are errors") {

@@ -119,7 +119,8 @@ int main(int argc, char** argv) {
   self.option("--dev", options.dev,
               "train: words to choose the best model by (default: a fortieth of --train)");
   self.option("--test", options.test, "train: words to test with at the end, and never before");
-  self.option("--test-words", options.test_words, "train, evaluate: test with this many of the words, spread evenly; 0: with all");
+  self.option("--test-words", options.test_words,
+              "train, evaluate: test with this many of the words, spread evenly; 0: with all");
   self.flag("--skip-bad", options.skip_bad, "Skip the lines of files that cannot be used, and count them");
   self.option("--minutes", options.minutes, "train: how long (default: 1.7); the rate falls to 0 at the end");
   self.option("--epochs", options.epochs, "train: how often each word is seen, instead of --minutes");

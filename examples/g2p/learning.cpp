@@ -37,8 +37,12 @@ WordData read_words(Program& self, G2pOptions& options) {
     if (path.empty() && own) return std::vector<Entry>();
     return read_lexicon(path.empty() ? folder + otherwise : path, options.skip_bad, &skipped);
   };
-  WordData data{
-      read(options.train, "train.tsv"), read(options.dev, "dev.tsv"), read(options.test, "test.tsv"), {}, {}, 0};
+  WordData data{read(options.train, "train.tsv"),
+                read(options.dev, "dev.tsv"),
+                read(options.test, "test.tsv"),
+                {},
+                {},
+                0};
   report_skipped(self, skipped);
 
   // Words are taken from all over the file, for a part of them and for --dev without a file.

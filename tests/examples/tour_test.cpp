@@ -67,7 +67,9 @@ TEST_CASE("tour: each page quotes what its program prints, and the program has l
 
 TEST_CASE("tour: a program that does not learn says so and exits with 1") {
   const Folder folder;
-  const auto run = [&] { return run_shell("cd '" + folder.path.string() + "' && '" HEED_BINARY_DIR "/tests/tour_digits'"); };
+  const auto run = [&] {
+    return run_shell("cd '" + folder.path.string() + "' && '" HEED_BINARY_DIR "/tests/tour_digits'");
+  };
   const Run nothing = run();
   CHECK(nothing.code == 1);
   CHECK(nothing.out == "examples/tour/digits/digits.csv cannot be read.\n");

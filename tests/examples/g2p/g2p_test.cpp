@@ -167,8 +167,8 @@ TEST_CASE("g2p: an interrupt in the last step keeps that step") {
   const std::string options = "train --train " + train + " --dev " + train +
                               " --epochs 1 --batch 4096 --width 32 --out " + words / "out";
   const Run run =
-      run_shell("{ env --default-signal=INT " HEED_BINARY_DIR "/examples/g2p " + options + " >" + words / "said" +
-                " & pid=$!; until grep -q 'steps of' " + words / "said" +
+      run_shell("{ env --default-signal=INT " HEED_BINARY_DIR "/examples/g2p " + options + " >" +
+                words / "said" + " & pid=$!; until grep -q 'steps of' " + words / "said" +
                 " || ! kill -0 $pid; do sleep 0.02; done; sleep 0.1; kill -INT $pid; wait $pid; }");
   CHECK(run.code == 130);
   CHECK(contains(run.err, "stopped after step 1 by SIGINT"));
@@ -244,7 +244,8 @@ TEST_CASE("g2p: errors") {
   CHECK(contains(refused("train --words -5"), "--words is -5; it must be from 0 to 1000000000"));
   CHECK(contains(refused("convert a --skip-bad"), "--skip-bad is for train, evaluate; not for convert"));
   CHECK(contains(refused("convert a --log x"), "--log is for train"));
-  CHECK(contains(refused("convert a --test-words 5"), "--test-words is for train, evaluate; not for convert"));
+  CHECK(
+      contains(refused("convert a --test-words 5"), "--test-words is for train, evaluate; not for convert"));
   CHECK(contains(refused("evaluate " + words.test + " --test-words -1"), "--test-words is -1"));
   CHECK(contains(refused("train --dropout 1"), "below 1"));
   CHECK(contains(refused("train --dev " + words.dev), "go with --train"));

@@ -17,17 +17,18 @@ TEST_CASE("train_g2p: a validation after each epoch, and pictures of errors and 
       run_program("g2p", "train --train " + file + " --dev " + file +
                              " --epochs 2 --batch 4 --width 4 --layers 1 --beams 1 --out " + folder / "out");
   REQUIRE_MESSAGE(run.code == 0, run.err);
-  for (const char* part : {"epoch 1: loss ", "epoch 2: loss ", " % of the words to choose by wrong\n",
-                           ", 2 epochs: too few to learn much; --epochs 3 would do\n",
-                           "\nThis training was too short, and ", " of the words are wrong: --epochs 3 would do.\n"})
+  for (const char* part :
+       {"epoch 1: loss ", "epoch 2: loss ", " % of the words to choose by wrong\n",
+        ", 2 epochs: too few to learn much; --epochs 3 would do\n", "\nThis training was too short, and ",
+        " of the words are wrong: --epochs 3 would do.\n"})
     CHECK_MESSAGE(contains(run.out, part), part);
   CHECK(lines_of(read_file(folder / "out/word_errors.csv")).size() == 3);
   CHECK(lines_of(read_file(folder / "out/log.jsonl")).size() == 6);
   CHECK(occurrences(read_file(folder / "out/log.jsonl"), "validation") == 2);
 
-  const Run enough =
-      run_program("g2p", "train --train " + file + " --dev " + file +
-                             " --epochs 3 --batch 4 --width 4 --layers 1 --beams 1 --out " + folder / "enough");
+  const Run enough = run_program("g2p", "train --train " + file + " --dev " + file +
+                                            " --epochs 3 --batch 4 --width 4 --layers 1 --beams 1 --out " +
+                                            folder / "enough");
   for (const char* part : {"too few to learn much", "too short"}) CHECK_FALSE(contains(enough.out, part));
 }
 

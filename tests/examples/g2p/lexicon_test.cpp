@@ -42,7 +42,8 @@ TEST_CASE("read_lexicon: reports all invalid lines at once") {
   int64_t skipped = 0;
   CHECK(read_lexicon(bad, true, &skipped).size() == 1);
   CHECK(skipped == 9);
-  CHECK_ERROR_HAS(read_lexicon(folder.write("zero.tsv", std::string("A\0\tAH\n", 6))), "contains a zero byte");
+  CHECK_ERROR_HAS(read_lexicon(folder.write("zero.tsv", std::string("A\0\tAH\n", 6))),
+                  "contains a zero byte");
   CHECK_ERROR_HAS(read_lexicon(folder.write("empty.tsv", "\n \n")), "empty.tsv: has no words");
   CHECK_ERROR_HAS(read_lexicon(folder / "none.tsv"), "cannot be read");
 }

@@ -62,7 +62,8 @@ TEST_CASE("translate: if no pair can be left out, it says what the test does not
   REQUIRE_MESSAGE(run.code == 0, run.err);
   CHECK(Json::parse(read_file(folder / "r.json"))["tested_on"] == "training sentences");
   CHECK(contains(run.out, "10 sentences of the training (each has a rare word, so none was left out)"));
-  CHECK(contains(run.out, "The model has learned from these sentences. How well it translates others is not known"));
+  CHECK(contains(run.out,
+                 "The model has learned from these sentences. How well it translates others is not known"));
   CHECK_FALSE(contains(run.out, "From the shortest third"));
   CHECK(contains(read_file(folder / "out/by_length.gp"), "Exact translations of the sentences learned from"));
 }
