@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "examples/guide/excerpt.h"
+#include "examples/guide/html.h"
 #include "nn/files/text_file.h"
 #include "tensor/error.h"
 
@@ -15,13 +16,6 @@ namespace program {
 using heed::check;
 
 namespace {
-
-// The value of key="value", empty without the key.
-std::string attribute(const std::string& attributes, const std::string& key) {
-  std::smatch found;
-  const std::regex pattern("(^| )" + key + "=\"([^\"]*)\"");
-  return std::regex_search(attributes, found, pattern) ? found[2].str() : "";
-}
 
 // The line that opens a block of code or of a run, as a piece without the rest of the block; a text
 // otherwise.
@@ -36,10 +30,10 @@ Piece opened(const std::string& line, int64_t number) {
   }
   const std::string attributes = found[2];
   piece.kind = found[1] == "code" ? Piece::code : Piece::run;
-  piece.name = attribute(attributes, "file");
-  piece.command = attribute(attributes, "command");
-  piece.from = attribute(attributes, "from");
-  const std::string lines = attribute(attributes, "lines");
+  piece.name = attribute_in(attributes, "file");
+  piece.command = attribute_in(attributes, "command");
+  piece.from = attribute_in(attributes, "from");
+  const std::string lines = attribute_in(attributes, "lines");
   if (!lines.empty()) {
     const auto [end, error] = std::from_chars(lines.data(), lines.data() + lines.size(), piece.lines);
     check(error == std::errc() && *end == '\0' && piece.lines > 0, "line ", number, ": lines=\"", lines,
