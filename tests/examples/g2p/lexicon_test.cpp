@@ -52,9 +52,9 @@ TEST_CASE("sampled: evenly through the list; all of them for 0 or a large number
   std::vector<Entry> entries;
   for (const char* word : {"a", "b", "c", "d", "e", "f", "g"}) entries.push_back({word, {word}, {{"X"}}});
   const auto words = [&](int64_t count) {
-    Texts words;
-    for (const Entry& entry : sampled(entries, count)) words.push_back(entry.word);
-    return words;
+    Texts taken;
+    for (const Entry& entry : sampled(entries, count)) taken.push_back(entry.word);
+    return taken;
   };
   CHECK(words(3) == Texts{"a", "c", "e"});
   CHECK(words(1) == Texts{"a"});

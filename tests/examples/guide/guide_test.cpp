@@ -1,5 +1,6 @@
 #include <regex>
 
+#include "examples/guide/chapter.h"
 #include "tests/support/browser.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
