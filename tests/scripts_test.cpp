@@ -74,7 +74,7 @@ TEST_CASE("run.sh: programs of the tour take no options; others write into out/N
     CHECK(refused.out == "");
   }
   CHECK_FALSE(fs::exists(home / "build"));
-  CHECK(run("01_linear").out == "of " + home.string() + ": \n");
+  CHECK(run("01_linear").out == "of " + home.string() + ":\n");
   CHECK(run("kernel_regression --w 2").out ==
         "of " + home.string() + ": --w 2 --out out/kernel_regression\n");
 }

@@ -40,7 +40,7 @@ TEST_CASE("draw_lengths: the title says whether the sentences are unseen; bars f
   CHECK(contains(bars, "with boxes"));
   CHECK(read_file(folder / "by_length.csv") == "length,sentences,exact_match\n2,2,0.5\n5,3,1\n");
   const std::string lines = drawn({"rnn", "attention"}, false);
-  CHECK(contains(lines, "set title 'Exact translations of the sentences learned from'"));
+  CHECK(contains(lines, R"(set title "Exact translations of the\nsentences learned from")"));
   CHECK(contains(lines, "using 1:3 with linespoints lw 2 pt 7 title 'attention'"));
   CHECK(read_file(folder / "by_length.csv") == "length,rnn,attention\n2,0.5,0.5\n5,1,1\n");
 }
