@@ -128,12 +128,12 @@ Findings check_cycles(const fs::path& root) {
 
 // tensor/shape.h and tensor/shape.cpp are tested by tests/tensor/shape_test.cpp, programs likewise. The
 // families in autograd/ops are tested by the rows of op_cases.cpp instead, which check_op_rows() checks, and
-// the programs in examples/tour by tests/examples/tour_test.cpp.
+// the programs in examples/tour by tests/examples/tour_test.cpp. examples/mine is the reader's own.
 Findings check_mirrors(const fs::path& root) {
   std::set<fs::path> wanted;
   for (const char* folder : {"tensor", "autograd", "nn", "examples"})
     for (const fs::path& file : sources(root, folder))
-      if (!under(file, "autograd/ops") && !under(file, "examples/tour"))
+      if (!under(file, "autograd/ops") && !under(file, "examples/tour") && !under(file, "examples/mine"))
         wanted.insert("tests" / file.parent_path() / (file.stem().string() + "_test.cpp"));
 
   Findings findings;

@@ -16,7 +16,7 @@ namespace program {
 namespace {
 
 // Elements that are higher than a letter.
-constexpr const char* kHigh[] = {"<mfrac", "<munder", "<mover", "<mtable", "<msqrt", "<msubsup"};
+constexpr const char* kHigh[] = {"<mfrac", "<munder", "<mtable", "<msqrt", "<msubsup"};
 
 // A font with a MATH table, of Debian's package fonts-texgyre-math.
 constexpr const char* kFont = "/usr/share/texmf/fonts/opentype/public/tex-gyre-math/texgyrepagella-math.otf";
@@ -50,6 +50,16 @@ std::string with_small_brackets(std::string page) {
     }
   }
   return page;
+}
+
+// A minus after a bracket or a comma is a sign, without the spaces of a difference; an arrow over a letter is
+// as wide as the letter.
+std::string with_signs_and_arrows(std::string html) {
+  for (const std::string before : {"(</mo>", "[</mo>", ",</mo>"})
+    html = heed::replaced(html, before + "<mo>−</mo>",
+                          before + "<mo form=\"prefix\" lspace=\"0\" rspace=\"0\">−</mo>");
+  html = heed::replaced(html, "<mo accent=\"true\">\u20D7</mo>", "<mo accent=\"true\">→</mo>");
+  return heed::replaced(html, "<mo accent=\"true\">\u20D6</mo>", "<mo accent=\"true\">←</mo>");
 }
 
 // Whether a name such as softmax needs a space before what follows: not before a bracket or a comma, nor at
@@ -141,7 +151,7 @@ std::string base64(const std::string& bytes) {
 
 std::string with_tidy_formulas(const std::string& html) {
   const std::string upright = with_parts(html, "<mstyle mathvariant=\"normal\">", "</mstyle>", upright_word);
-  return with_marks_attached(with_named_functions(with_small_brackets(upright)));
+  return with_marks_attached(with_named_functions(with_signs_and_arrows(with_small_brackets(upright))));
 }
 
 std::set<uint32_t> formula_characters(const std::string& html) {

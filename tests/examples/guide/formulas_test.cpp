@@ -87,6 +87,15 @@ TEST_CASE("formulas: brackets are stretched around what is high only") {
         bracketed(high + bracketed("", "false"), "true"));
 }
 
+TEST_CASE("formulas: a minus after a bracket or a comma is a sign; arrows over letters stretch") {
+  const std::string sign = "<mo form=\"prefix\" lspace=\"0\" rspace=\"0\">−</mo><mn>5</mn>";
+  const std::string pair = math_of("(-5, -5)"), difference = math_of("9 - 5");
+  CHECK(contains(pair, "(</mo>" + sign));
+  CHECK(contains(pair, ",</mo>" + sign));
+  CHECK(contains(difference, "<mo>−</mo>"));
+  CHECK(contains(math_of("\\overrightarrow{h} \\overleftarrow{h}"), "<mo accent=\"true\">→</mo>"));
+}
+
 TEST_CASE("formulas: a mark stays with the formula before it") {
   const std::string x = "<math display=\"inline\"><mi>x</mi></math>";
   CHECK(with_tidy_formulas("(" + x + "), " + x + "。" + x + " and " + x) ==
