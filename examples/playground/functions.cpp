@@ -1,6 +1,7 @@
 #include "examples/playground/functions.h"
 
 #include "examples/playground/regression.h"
+#include "examples/playground/tape.h"
 #include "tensor/error.h"
 
 namespace program {
@@ -9,6 +10,7 @@ const std::vector<Function>& functions() {
   static const std::vector<Function> all = {
       {"regression", regression, regression_first},
       {"regression_learn", regression_learn, regression_learn_first},
+      {"tape", tape, tape_first},
   };
   return all;
 }
