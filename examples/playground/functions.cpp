@@ -1,5 +1,6 @@
 #include "examples/playground/functions.h"
 
+#include "examples/playground/length.h"
 #include "examples/playground/regression.h"
 #include "examples/playground/tape.h"
 #include "tensor/error.h"
@@ -11,6 +12,9 @@ const std::vector<Function>& functions() {
       {"regression", regression, regression_first},
       {"regression_learn", regression_learn, regression_learn_first},
       {"tape", tape, tape_first},
+      {"length_work", length_work, length_work_first},
+      {"length_decode", length_decode, length_decode_first},
+      {"length_tiles", length_tiles, length_tiles_first},
   };
   return all;
 }
