@@ -58,7 +58,7 @@ void append_nodes(std::vector<float>& answer, const Tape& tape) {
   }
 }
 
-// The steps of the backward pass; the first is that of the result. A leaf alone has none.
+// The steps of the backward pass; the first is that of the result.
 std::vector<const TapeStep*> backward_steps(const Tape& tape) {
   std::vector<const TapeStep*> steps;
   for (const TapeStep& step : tape.steps())
@@ -123,9 +123,10 @@ std::vector<float> tape(std::span<const float> numbers) {
   for (const auto& [name, value] : given) check(leaves.contains(name), "the formula has no leaf ", name);
 
   const std::vector<const TapeStep*> backward = backward_steps(tape);
+  check(!backward.empty(), "a leaf alone has no graph; compute with it, such as 2 * x");
   std::vector<float> answer;
   append_nodes(answer, tape);
-  append_count(answer, backward.empty() ? 0 : backward[0]->node);
+  append_count(answer, backward[0]->node);
   append_backward(answer, backward);
   append_count(answer, computed.leaves.size());
   for (const std::string& name : computed.leaves) {

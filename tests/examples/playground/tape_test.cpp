@@ -90,7 +90,7 @@ TEST_CASE("playground tape: nodes, gradients and the order of y = tanh(w * x + b
 TEST_CASE("playground tape: differences agree with gradients, also for lists and for a value used twice") {
   for (const char* text : {"x * x + sin(x)", "x = [1, 2, 3]; b = 0.5; sum(tanh(x * w + b))",
                            "q = 1; k = [1, 0, -1]; v = [3, 1, 2]; a = softmax(q * k); y = sum(a * v)",
-                           "a ^ b / exp(-c) + mean([1, 2] * log(a)) - sqrt(sigmoid(c))", "x"}) {
+                           "a ^ b / exp(-c) + mean([1, 2] * log(a)) - sqrt(sigmoid(c))"}) {
     CAPTURE(text);
     const Graph graph = graph_of(text);
     CHECK(!graph.differences.empty());
@@ -113,6 +113,7 @@ TEST_CASE("playground tape: a step runs after those of all users of its node") {
 
 TEST_CASE("playground tape: errors") {
   CHECK_THROWS_WITH(graph_of("1 + 2"), "nothing here has a gradient; use a name, such as x");
+  CHECK_THROWS_WITH(graph_of("x"), "a leaf alone has no graph; compute with it, such as 2 * x");
   std::string many = "x";
   for (int i = 0; i < 300; ++i) many += "+x";
   CHECK_THROWS_WITH(graph_of(many), doctest::Contains("200 are the limit"));
