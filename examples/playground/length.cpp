@@ -10,7 +10,7 @@ using namespace heed;
 
 namespace {
 
-constexpr int64_t kLongest = 4096, kWidest = 256, kHeads = 4;
+constexpr int64_t kLongestSequence = 4096, kWidest = 256, kDecoderHeads = 4;
 
 struct Layers {
   int64_t width;
@@ -41,7 +41,7 @@ Tensor last_written(const MultiheadAttention& layer, const Tensor& x, KeyValueCa
 
 std::vector<float> length_work(std::span<const float> numbers) {
   RequestReader request("length_work", numbers);
-  const int64_t layer = request.integer("layer", 0, 2), T = request.integer("T", 1, kLongest);
+  const int64_t layer = request.integer("layer", 0, 2), T = request.integer("T", 1, kLongestSequence);
   const int64_t d = request.integer("d", 1, kWidest), runs = request.integer("runs", 1, 10000);
   const bool measures = request.integer("memory", 0, 1) == 1;
   request.end();
@@ -65,12 +65,12 @@ std::vector<float> length_work(std::span<const float> numbers) {
 
 std::vector<float> length_decode(std::span<const float> numbers) {
   RequestReader request("length_decode", numbers);
-  const int64_t T = request.integer("T", 1, 1024), d = request.integer("d", kHeads, kWidest);
+  const int64_t T = request.integer("T", 1, 1024), d = request.integer("d", kDecoderHeads, kWidest);
   const bool cached = request.integer("cache", 0, 1) == 1;
   request.end();
 
   manual_seed(1);
-  const MultiheadAttention layer(d, kHeads);
+  const MultiheadAttention layer(d, kDecoderHeads);
   const Tensor x = randn({1, T, d});
   const NoGrad guard;
   KeyValueCache cache;
@@ -91,7 +91,8 @@ std::vector<float> length_decode(std::span<const float> numbers) {
 
 std::vector<float> length_tiles(std::span<const float> numbers) {
   RequestReader request("length_tiles", numbers);
-  const int64_t tile = request.integer("tile", 1, kLongest), n = request.integer("n", 1, kLongest);
+  const int64_t tile = request.integer("tile", 1, kLongestSequence),
+                n = request.integer("n", 1, kLongestSequence);
   const Tensor scores = request.numbers("score", n), values = request.numbers("value", n);
   request.end();
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kMostPoints = 1000, kMostPlaces = 10000;
 
-struct Points {
+struct PointsToFit {
   Tensor x, y;  // [n]
   SmoothingKernel kernel;
 
@@ -27,7 +27,7 @@ SmoothingKernel kernel_of(RequestReader& request) {
   return static_cast<SmoothingKernel>(request.integer("kernel", 0, 4));
 }
 
-Points points_of(RequestReader& request, SmoothingKernel kernel) {
+PointsToFit points_of(RequestReader& request, SmoothingKernel kernel) {
   const int64_t n = request.integer("n", 1, kMostPoints);
   const Tensor x = request.numbers("x", n), y = request.numbers("y", n);
   request.end();
@@ -40,7 +40,7 @@ std::vector<double> at_equal_ratios(double low, double high, int64_t count) {
   return exp(linspace(std::log(low), std::log(high), count, float64)).to_vector<double>();
 }
 
-// Points around 2 sin x + x^0.8 with noise of standard deviation 0.5: their number, x and y.
+// PointsToFit around 2 sin x + x^0.8 with noise of standard deviation 0.5: their number, x and y.
 void append_points(std::vector<float>& request) {
   manual_seed(1);
   const Tensor x = sort(5 * rand({50}, float64)).values;
@@ -62,7 +62,7 @@ std::vector<float> regression(std::span<const float> numbers) {
   const int64_t count = request.integer("count", 1, kMostPlaces);
   const double w_low = request.number("w_low"), w_high = request.number("w_high");
   const int64_t w_count = request.integer("w_count", 1, kMostPlaces);
-  const Points points = points_of(request, kernel);
+  const PointsToFit points = points_of(request, kernel);
 
   const Tensor loss = points.loss(w, own);
   const double gradient = loss.requires_grad() ? grad(loss, {w})[0].item() : 0;
@@ -89,7 +89,7 @@ std::vector<float> regression_learn(std::span<const float> numbers) {
   const bool own = request.integer("own", 0, 1) == 1;
   const double rate = request.number("learning rate");
   const int64_t steps = request.integer("steps", 0, kMostPlaces);
-  const Points points = points_of(request, kernel);
+  const PointsToFit points = points_of(request, kernel);
 
   SGD optimizer({w}, {.lr = rate});
   std::vector<float> answer;
