@@ -3,6 +3,7 @@
 #include "examples/playground/length.h"
 #include "examples/playground/regression.h"
 #include "examples/playground/tape.h"
+#include "examples/playground/tokens.h"
 #include "tensor/error.h"
 
 namespace program {
@@ -11,6 +12,7 @@ const std::vector<Function>& functions() {
   static const std::vector<Function> all = {
       {"regression", regression, regression_first},
       {"regression_learn", regression_learn, regression_learn_first},
+      {"tokens", tokens, tokens_first},
       {"tape", tape, tape_first},
       {"length_work", length_work, length_work_first},
       {"length_decode", length_decode, length_decode_first},
