@@ -23,7 +23,8 @@ namespace {
 constexpr size_t kAlignment = 64;
 constexpr size_t kLargeBytes = size_t{1} << 16;  // blocks of this size or more are pieces of shared chunks
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kChunk = size_t{256} << 20;  // only addresses: a page takes memory once it is touched
+// With 64 bits a chunk takes only addresses: a page takes memory once it is touched.
+constexpr size_t kChunk = size_t{sizeof(void*) == 8 ? 256 : 4} << 20;
 constexpr size_t kMaxCachedPerThread = size_t{1} << 22;
 constexpr size_t kMaxCachedShared = size_t{1} << 30;
 constexpr int64_t kMaxUnsettled = kLargeBytes;

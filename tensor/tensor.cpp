@@ -2,6 +2,8 @@
 
 namespace heed {
 
+constexpr int64_t kMaxBytes = sizeof(void*) == 8 ? int64_t{1} << 47 : INT32_MAX / 2;
+
 // True when elements of these strides follow one another.
 static bool is_row_major(const Shape& shape, const Strides& strides, int64_t count) {
   if (count == 0) return true;  // and the product of the other sizes may be any number
@@ -30,8 +32,8 @@ Tensor Tensor::empty(const Shape& shape, DType dtype) {
     count = heed::numel(shape);
     body.strides = contiguous_strides(shape);
   }
-  check(!__builtin_mul_overflow(count, size_of(dtype), &bytes) && bytes <= (int64_t{1} << 47),
-        "a tensor of shape ", shape, " and dtype ", dtype, " does not fit into memory");
+  check(!__builtin_mul_overflow(count, size_of(dtype), &bytes) && bytes <= kMaxBytes, "a tensor of shape ",
+        shape, " and dtype ", dtype, " does not fit into memory");
   body.numel = count;
   body.storage = Storage::make(bytes);
   return x;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "examples/guide/html.h"
+#include "examples/shared/base64.h"
 #include "examples/shared/program.h"
 #include "nn/files/text_file.h"
 #include "tensor/utf8.h"
@@ -133,18 +134,6 @@ uint32_t italic(uint32_t code) {
   if (code >= 0x391 && code <= 0x3A9) return 0x1D6E2 + code - 0x391;
   if (code >= 0x3B1 && code <= 0x3C9) return 0x1D6FC + code - 0x3B1;
   return code;
-}
-
-std::string base64(const std::string& bytes) {
-  constexpr const char* kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t group = 0;
-    for (size_t k = 0; k < 3; ++k)
-      group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0);
-    for (size_t k = 0; k < 4; ++k) text += i + k <= bytes.size() ? kDigits[group >> (18 - 6 * k) & 63] : '=';
-  }
-  return text;
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ std::vector<std::vector<int64_t>> bucket_batches(const std::vector<int64_t>& len
   std::vector<std::vector<int64_t>> batches;
   for (const int64_t b : randperm(count, &generator).to_vector<int64_t>()) {
     const auto first = order.begin() + b * batch_size;
-    batches.emplace_back(first, first + std::min(batch_size, order.end() - first));
+    batches.emplace_back(first, first + std::min<int64_t>(batch_size, order.end() - first));
   }
   return batches;
 }

@@ -29,7 +29,7 @@ int64_t sample(const Tensor& logits, Generator& generator, const SampleOptions& 
   double sum = 0;
   for (const int64_t i : order) sums.push_back(sum += std::exp((score(i) - largest) / temperature));
   const int64_t reaches_top_p = std::ranges::lower_bound(sums, top_p * sum) - sums.begin();
-  const double u = generator.uniform() * sums[std::min(reaches_top_p, std::ssize(sums) - 1)];
+  const double u = generator.uniform() * sums[std::min<int64_t>(reaches_top_p, std::ssize(sums) - 1)];
   return order[std::ranges::upper_bound(sums, u) - sums.begin()];
 }
 

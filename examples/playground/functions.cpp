@@ -1,0 +1,30 @@
+#include "examples/playground/functions.h"
+
+#include "examples/playground/length.h"
+#include "examples/playground/regression.h"
+#include "examples/playground/tape.h"
+#include "examples/playground/tokens.h"
+#include "tensor/error.h"
+
+namespace program {
+
+const std::vector<Function>& functions() {
+  static const std::vector<Function> all = {
+      {"regression", regression, regression_first},
+      {"regression_learn", regression_learn, regression_learn_first},
+      {"tokens", tokens, tokens_first},
+      {"tape", tape, tape_first},
+      {"length_work", length_work, length_work_first},
+      {"length_decode", length_decode, length_decode_first},
+      {"length_tiles", length_tiles, length_tiles_first},
+  };
+  return all;
+}
+
+const Function& function_of(const std::string& name) {
+  for (const Function& function : functions())
+    if (function.name == name) return function;
+  heed::fail("the playground has no function ", name);
+}
+
+}  // namespace program

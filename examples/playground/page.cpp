@@ -1,0 +1,72 @@
+#include "examples/playground/page.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "examples/playground/functions.h"
+#include "examples/shared/base64.h"
+#include "nn/files/text_file.h"
+#include "nn/view/markup.h"
+#include "tensor/error.h"
+
+namespace program {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using heed::check, heed::read_bytes;
+
+namespace {
+
+// In the order in which they run. Benches appear on the page in this order.
+constexpr const char* kScripts[] = {"wasm",   "draw",        "controls", "bench",  "regression", "plane",
+                                    "tokens", "translators", "tape",     "length", "page"};
+
+std::string scripts_of(const fs::path& folder) {
+  for (const auto& file : fs::directory_iterator(folder))
+    if (file.path().extension() == ".js")
+      check(std::ranges::find(kScripts, file.path().stem().string()) != std::end(kScripts),
+            file.path().string(), ": is in no order with the others; add it to kScripts in page.cpp");
+  std::string joined;
+  for (const std::string name : kScripts)
+    if (const fs::path file = folder / (name + ".js"); fs::exists(file)) joined += read_bytes(file.string());
+  return joined;
+}
+
+std::string strings_of(const fs::path& folder) {
+  Json strings;
+  for (const std::string language : {"en", "zh"}) {
+    const std::string path = (folder / ("strings." + language + ".json")).string();
+    strings[language] = Json::parse(read_bytes(path), nullptr, false);
+    check(!strings[language].is_discarded(), path, ": is not JSON");
+  }
+  return strings.dump();
+}
+
+std::string first_requests() {
+  Json requests;
+  for (const Function& function : functions()) requests[function.name] = function.first_request();
+  return requests.dump();
+}
+
+}  // namespace
+
+std::string playground_page(const std::string& path, const std::string& wasm) {
+  const fs::path folder = path;
+  const std::string look = read_bytes(HEED_SOURCE_DIR "/nn/view/look.css");
+  return heed::detail::filled(read_bytes((folder / "page.html").string()),
+                              {{"css", look + read_bytes((folder / "page.css").string())},
+                               {"js", scripts_of(folder)},
+                               {"strings", heed::detail::script_json(strings_of(folder))},
+                               {"defaults", first_requests()},
+                               {"wasm", base64(wasm)}});
+}
+
+std::string playground_wasm() {
+  check(fs::exists(HEED_WASM_FILE), "the page needs heed compiled for WebAssembly; install the packages ",
+        HEED_WASM_PACKAGES, " and build again");
+  return read_bytes(HEED_WASM_FILE);
+}
+
+}  // namespace program
