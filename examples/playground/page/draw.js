@@ -8,7 +8,7 @@ function fill(node, attributes, children) {
     else if (value === false || value === undefined) node.removeAttribute(key);
     else node.setAttribute(key, value === true ? '' : value);
   }
-  node.append(...children.flat().filter(child => child !== undefined && child !== false));
+  node.append(...children.flat(3).filter(child => child !== undefined && child !== false));
   return node;
 }
 const html = (name, attributes = {}, ...children) => fill(document.createElement(name), attributes, children);
@@ -113,9 +113,9 @@ class Plot {
   }
   draw(...nodes) { this.back.append(...nodes.flat().filter(Boolean)); }
 
-  axes(nameX, nameY) {
+  axes(nameX, nameY, across = this.log ? powersOfTen(...this.ends.x) : undefined) {
     const {left, top} = this.margin, {x, y} = this.ends;
-    const across = this.log ? powersOfTen(...x) : ticks(...x, (this.right - left) / 70);
+    across ??= ticks(...x, (this.right - left) / 70);
     this.draw(across.map(value => [
       svg('line', {class: 'grid', x1: this.px(value), x2: this.px(value), y1: top, y2: this.bottom}),
       label(this.px(value), this.bottom + 15, String(value).replace('-', '−'), {'text-anchor': 'middle', class: 'soft'}),
