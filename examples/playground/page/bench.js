@@ -21,13 +21,19 @@ const languages = {en: 'en', zh: 'zh-CN'};
 const benches = {};
 const bench = (name, kind) => { benches[name] = kind; };
 
-// heed itself; undefined where WebAssembly cannot run.
+// The request with which a function's bench begins: the native program writes it, here and in its JSON.
+const firstRequest = name => defaults[name].request ?? defaults[name];
+
+// heed itself. Where WebAssembly cannot run, the answers of the native program to the first requests: a still picture.
+const bytesOf = base64 => Uint8Array.from(atob(base64.trim()), letter => letter.charCodeAt(0));
+let isStill = false;
 const heed = (() => {
   try {
-    return globalThis.heed ?? loadHeed(Uint8Array.from(atob(document.getElementById('wasm').textContent.trim()),
-                                                       letter => letter.charCodeAt(0)));
+    return globalThis.heed ?? loadHeed(bytesOf(document.getElementById('wasm').textContent));
   } catch (error) {
     console.warn(error.message);
+    isStill = true;
+    return {call: name => Float32Array.from(defaults[name]?.answer ?? [])};
   }
 })();
 
@@ -49,7 +55,6 @@ function word(key, values = {}) {
   if (text === undefined) throw new Error(`no words for ${key} in ${language}`);
   return text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
 }
-const hasWord = key => strings[language][key] !== undefined;
 
 // A line for screen readers and the eye, at most one a second: the latest counts.
 class LiveLine {
@@ -100,7 +105,7 @@ class Bench {
       this.fault.textContent = '';
     } catch (error) {
       this.fault.textContent = word('page.fault', {message: error.message});
-      if (!error.message.startsWith(this.name)) console.warn(error);
+      if (error.name !== 'Error') console.error(error);  // a mistake of this page, not a message of heed
     }
     for (const part of this.behind) if (part.node.open) part.fill();
   }
@@ -114,7 +119,7 @@ class Bench {
         html('h2', {id: this.name}, this.word('title')), html('p', {class: 'lead'}, this.word('lead')),
         this.questionBox(), stage, this.line.node, this.fault, this.goalBox(),
         html('p', {class: 'read'}, word('page.read'), this.conceptLinks()), ...this.behind.map(part => part.node));
-    if (!heed) return stage.append(html('p', {class: 'fault'}, word('page.without')));
+    if (isStill) stage.append(html('p', {class: 'fault'}, word('page.without')));
     this.setup(stage);
     this.ask();
   }

@@ -83,7 +83,7 @@ class Plot {
     this.front = svg('g');
     this.height = height;
     this.svg = svg('svg', {class: 'plot', role: 'group', 'aria-label': name}, this.back, this.front);
-    this.margin = {left: 34, right: 10, top: 12, bottom: 34};
+    this.margin = {left: 34, right: 16, top: 12, bottom: 34};
     catchPointers(this);
   }
   // Begins a drawing: the ends of both axes, and whether the horizontal one is logarithmic.

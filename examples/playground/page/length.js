@@ -13,7 +13,7 @@ const lengths = [32, 64, 128, 256];
 const workKinds = ['recurrent', 'attention', 'blocked', 'uncached', 'cached'];
 
 bench('length', class extends Bench {
-  static defaults = {T: 24, factor: 0.9, block: 2, at: 0, cache: 0, scores: [1, 3, 2, 0.5, 2.5, -1, 1.5, 0], values: [2, 5, 1, 4, 3, 6, 2, 1]};
+  static defaults = {T: 24, factor: 0.9, block: 2, at: 0, cache: 0, scores: [1, 2, 0.5, 3, 2.5, -1, 3.5, 0], values: [2, 5, 1, 4, 3, 6, 2, 1]};
   static question = {answers: ['fades', 'same', 'grows'], right: 'fades'};
   static goals = ['carry', 'rescale', 'double'];
   static concepts = ['3_scores_and_self_attention#C-002-13', '3_scores_and_self_attention#C-003-20', '3_scores_and_self_attention#C-003-19'];

@@ -32,7 +32,7 @@ bench('regression', class extends Bench {
 
   // The points of the native program's request. e is the noise of each in units of the slider, so that it can change.
   defaultPoints() {
-    const request = defaults.regression, n = request[10];
+    const request = firstRequest('regression'), n = request[10];
     return range(n).map(i => {
       const x = request[11 + i], y = request[11 + n + i];
       return {x, y, e: (y - truth(x)) / 0.5};
@@ -47,7 +47,7 @@ bench('regression', class extends Bench {
     const mean = this.points.reduce((sum, p) => sum + p.y, 0) / this.points.length;
     const variance = this.points.reduce((sum, p) => sum + (p.y - mean) ** 2, 0) / this.points.length;
     this.wide = 3.5 / (high - low || 1);  // the w of a kernel that is as wide as the data
-    this.rate = 0.05 / (variance || 1);   // of gradient descent on log w: the same for data in any unit
+    this.rate = 0.1 / (variance || 1);   // of gradient descent on log w: the same for data in any unit
     this.lossEnd = variance * 1.35 || 1;
   }
   changePoints() {
@@ -185,20 +185,22 @@ bench('regression', class extends Bench {
     this.tellMove = true;
   }
 
-  // Gradient descent on w, some steps a frame, until w rests or leaves the picture.
+  // Gradient descent on w, some steps a frame, until w rests or leaves the picture. As long as the loss falls, steps
+  // grow; steps that raise it are taken back, and the next are shorter.
   toggleLearning() {
     if (this.descent?.running) return this.stop();
     if (this.state.w === 0) this.change({w: 0.1});  // at w = 0 the derivative is 0
     this.learn.textContent = this.word('stop');
+    let {rate} = this;
     this.descent = animate(() => {
-      const {w, kernel, own} = this.state, n = this.points.length, steps = 2;
-      const path = heed.call('regression_learn', [w, kernel, own, this.rate * Math.max(w, this.wide) ** 2, steps, n,
+      const {w, kernel, own} = this.state, n = this.points.length, steps = 3;
+      const path = heed.call('regression_learn', [w, kernel, own, rate * Math.max(w, this.wide) ** 2, steps, n,
                                                   ...this.points.map(p => p.x), ...this.points.map(p => p.y)]);
-      const next = Math.abs(path[2 * steps]);
-      this.change({w: +clamp(next, 0.001, wEnds[1]).toPrecision(6)});
-      const on = Math.abs(next - w) > 1e-4 * w && next < wEnds[1];
+      const next = Math.abs(path[2 * steps]), before = path[1], after = path[2 * steps + 1];
+      const lower = after < before, on = rate > 1e-4 * this.rate && next < wEnds[1] && Math.abs(after - before) > 1e-6 * before;
+      rate *= lower ? 1.15 : 0.4;
+      if (lower) this.change({w: +clamp(next, 0.001, wEnds[1]).toPrecision(6)});
       if (!on) this.stop();
-      if (!on && own && next > 10) this.reach('cheat');
       return on;
     });
     if (still.matches) requestAnimationFrame(() => this.stop());
@@ -231,10 +233,10 @@ bench('regression', class extends Bench {
     const inside = xs.filter(x => x >= 0);
     if (made) plot.curve(inside, inside.map(truth), 'truth');
     plot.curve(xs, curve, 'fit');
-    const x = plot.px(query), y = plot.py(answer), left = x > plot.right - 110;
+    const x = plot.px(query), y = plot.py(answer);
     plot.draw(svg('line', {class: 'query-line', x1: x, x2: x, y1: plot.margin.top, y2: plot.bottom}),
               svg('path', {class: 'answer', d: `M${x - 8},${y + 6}L${x + 8},${y + 6}L${x},${y - 8}Z`}),
-              label(x + (left ? -12 : 12), plot.margin.top + 10, `q = ${fixed(query)}, f(q) = ${fixed(answer)}`,
+              label(x + (x > plot.width / 2 ? -12 : 12), plot.margin.top + 28, `q = ${fixed(query)}, f(q) = ${fixed(answer)}`,
                     {'text-anchor': x > plot.width / 2 ? 'end' : 'start', class: 'strong'}));
     this.updateHandles();
   }

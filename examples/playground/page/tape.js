@@ -153,7 +153,9 @@ bench('tape', class extends Bench {
         html('div', {class: 'row'}, this.answer, button(this.word('check'), () => this.check()),
              button(this.word('hint'), () => { this.right = -1; this.told.textContent = this.rule(this.state.at + 1); }),
              button(this.word('reveal'), () => { this.right = 0; this.advance(1); })), this.told);
-    return html('div', {}, html('label', {class: 'toggle'}, this.guessing, html('span', {}, this.word('guessing'))), this.guessPart);
+    this.praise = html('output', {});
+    return html('div', {}, html('div', {class: 'row'}, html('label', {class: 'toggle'}, this.guessing,
+        html('span', {}, this.word('guessing'))), this.praise), this.guessPart);
   }
   soughtAt(at) { return this.back[at - this.forward.length - 1]?.parts[0]; }
   askGuess() {
@@ -161,6 +163,7 @@ bench('tape', class extends Bench {
     this.asking = true;
     this.pause();
     this.guessPart.hidden = false;
+    this.praise.textContent = '';
     this.asked.textContent = this.word('asks', {node: this.equation(node), g: this.inLine(gradient, node), to: this.nodes[to].label});
     this.told.textContent = this.answer.value = '';
     this.answer.focus({preventScroll: true});
@@ -180,7 +183,7 @@ bench('tape', class extends Bench {
       this.right = Math.max(this.right, 0) + 1;
       if (this.right >= 3) this.reach('three');
       this.advance(1);
-      this.line.say(this.word('correct', {n: this.right}));
+      this.praise.textContent = this.word('correct', {n: this.right});
       this.onButton.focus({preventScroll: true});
     } else {
       this.right = 0;
