@@ -115,10 +115,11 @@ class Bench {
     this.line ??= new LiveLine();
     const stage = html('div', {class: 'stage'});
     this.behind = [this.numbers(), this.code()];
+    const guided = this.element.hasAttribute('at');  // beneath its concept in the guide
     this.element.replaceChildren(
-        html('h2', {id: this.name}, this.word('title')), html('p', {class: 'lead'}, this.word('lead')),
+        html(guided ? 'h3' : 'h2', {id: this.name}, this.word('title')), html('p', {class: 'lead'}, this.word('lead')),
         this.questionBox(), stage, this.line.node, this.fault, this.goalBox(),
-        html('p', {class: 'read'}, word('page.read'), this.conceptLinks()), ...this.behind.map(part => part.node));
+        guided ? '' : html('p', {class: 'read'}, word('page.read'), this.conceptLinks()), ...this.behind.map(part => part.node));
     if (isStill) stage.append(html('p', {class: 'fault'}, word('page.without')));
     this.setup(stage);
     this.ask();
@@ -205,9 +206,11 @@ class Bench {
   }
 }
 
-// The element. Its picture is drawn anew when its width changes.
+// The element. It may be in the page before its bench is registered, so it waits for the end of the script. Its picture is
+// drawn anew when its width changes.
 customElements.define('heed-bench', class extends HTMLElement {
-  connectedCallback() {
+  connectedCallback() { queueMicrotask(() => this.begin()); }
+  begin() {
     const name = this.getAttribute('name');
     this.bench = new benches[name](this, name);
     this.bench.build();

@@ -13,7 +13,7 @@
 
 const planeScores = ['dot', 'scaled', 'additive', 'bilinear', 'gaussian'];
 const planeNormalizers = ['softmax', 'sparsemax', 'entmax', 'hard'];
-const keyColors = ['#0072b2', '#c95200', '#00855f', '#b8568f', '#8a6d00'];
+const keyColors = ['#006aa6', '#b34700', '#007a57', '#a5457a', '#806500'];
 const planeEnd = 3, planePixels = 60;
 
 bench('plane', class extends Bench {
@@ -47,13 +47,13 @@ bench('plane', class extends Bench {
                   html('figure', {}, html('figcaption', {}, this.word('slopes')), html('div', {}, this.slopes)), this.turnsFigure)),
         this.controls());
     this.keyHandles = range(this.count).map(i => this.planeHandle(this.plot, 'key', svg('g', {},
-        svg('circle', {r: 11, style: `fill: ${keyColors[i]}`}), label(0, 4, i + 1, {'text-anchor': 'middle', class: 'on-key'})), {
+        svg('rect', {class: 'disc', x: -11, y: -11, width: 22, height: 22, rx: 11, style: `fill: ${keyColors[i]}`}), label(0, 4, i + 1, {'text-anchor': 'middle', class: 'on-key'})), {
       at: () => this.keyAt(i), label: () => this.word('key', {i: i + 1}), most: planeEnd,
       weight: () => this.word('key.text', {weight: fixed(this.now.weights[i], 3)}), set: (x, y) => this.moveKey(i, x, y)}));
     this.queryHandle = this.planeHandle(this.plot, 'query', svg('path', {d: 'M0,-11L11,0L0,11L-11,0Z'}), {
       at: () => this.state.query, label: () => this.word('query'), most: planeEnd, first: true, weight: () => '',
       set: (x, y) => this.change({query: [x, y]})});
-    this.turnHandles = range(2).map(c => this.planeHandle(this.turns, 'turn', svg('g', {}, svg('circle', {r: 10}),
+    this.turnHandles = range(2).map(c => this.planeHandle(this.turns, 'turn', svg('g', {}, svg('rect', {class: 'disc', x: -10, y: -10, width: 20, height: 20, rx: 10}),
         label(0, 4, 'ab'[c], {'text-anchor': 'middle', class: 'on-key'})), {
       at: () => [this.state.columns[c], this.state.columns[2 + c]], label: () => this.word('column', {c: c + 1}), most: 2, weight: () => '',
       set: (x, y) => {

@@ -149,7 +149,7 @@ bench('tape', class extends Bench {
                                  onkeydown: event => { if (event.key === 'Enter') this.check(); }});
     this.told = html('p', {role: 'status'});
     this.asking = false;
-    this.guessPart = html('div', {class: 'question', hidden: true}, this.asked,
+    this.guessPart = html('div', {class: 'guess', hidden: true}, this.asked,
         html('div', {class: 'row'}, this.answer, button(this.word('check'), () => this.check()),
              button(this.word('hint'), () => { this.right = -1; this.told.textContent = this.rule(this.state.at + 1); }),
              button(this.word('reveal'), () => { this.right = 0; this.advance(1); })), this.told);
@@ -175,6 +175,7 @@ bench('tape', class extends Bench {
     this.ask();
   }
   check() {
+    if (!this.asking) return;
     const {part} = this.soughtAt(this.state.at + 1);
     const given = (this.answer.value.replaceAll('−', '-').match(/[-+]?(\d+\.?\d*|\.\d+)/g) ?? []).map(Number);
     if (given.length !== part.length) {
