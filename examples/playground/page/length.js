@@ -153,6 +153,8 @@ bench('length', class extends Bench {
     return `// length.cpp: ${this.word('title')}
 #include <heed.h>
 
+#include <algorithm>
+#include <cmath>
 #include <iostream>
 using namespace heed;
 

@@ -241,7 +241,7 @@ int main() {
   const Tensor W = tensor({${cppList(columns.slice(0, 2))}, ${cppList(columns.slice(2))}});
   const Tensor scores = ${cpp};
   std::cout << "scores  " << scores << '\\n';
-  std::cout << "weights " << ${normalizer === 1 ? 'sparsemax(scores)' : 'softmax(scores, -1)'} << '\\n';
+  std::cout << "weights " << ${['softmax(scores, -1)', 'sparsemax(scores)', 'softmax(scores, -1)', 'HardNormaliser()(scores, Mask())'][normalizer]} << '\\n';${normalizer === 2 ? '  // heed has no entmax' : ''}
 }
 `;
   }
