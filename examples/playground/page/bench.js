@@ -97,7 +97,7 @@ class Bench {
     }
     this.ask();
   }
-  ask() { this.frame ??= requestAnimationFrame(() => this.show()); }
+  ask() { if (this.ready) this.frame ??= requestAnimationFrame(() => this.show()); }
   show() {
     this.frame = undefined;
     try {
@@ -121,7 +121,8 @@ class Bench {
         this.questionBox(), stage, this.line.node, this.fault, this.goalBox(),
         guided ? '' : html('p', {class: 'read'}, word('page.read'), this.conceptLinks()), ...this.behind.map(part => part.node));
     if (isStill) stage.append(html('p', {class: 'fault'}, word('page.without')));
-    if (isStill && !defaults[this.name]?.answer) return;
+    this.ready = !isStill || Boolean(defaults[this.name]?.answer);
+    if (!this.ready) return;
     this.setup(stage);
     this.ask();
   }
@@ -212,6 +213,7 @@ class Bench {
 customElements.define('heed-bench', class extends HTMLElement {
   connectedCallback() { queueMicrotask(() => this.begin()); }
   begin() {
+    if (!document.getElementById('hatch')) document.body.append(hatch());
     const name = this.getAttribute('name');
     this.bench = new benches[name](this, name);
     this.bench.build();

@@ -35,10 +35,10 @@ function arrow(x1, y1, x2, y2, attributes = {}) {
       svg('path', {d: 'M0,0L-9,-4.5L-9,4.5Z', transform: `translate(${x2} ${y2}) rotate(${angle})`}));
 }
 
-// Stripes for what is forbidden or hidden: a pattern that a fill may name, url(#hatch).
-const hatch = () => svg('defs', {}, svg('pattern',
+// Stripes for what is forbidden or drawn at random: a pattern that all pictures may name, url(#hatch).
+const hatch = () => svg('svg', {width: 0, height: 0, style: 'position: absolute', 'aria-hidden': true}, svg('defs', {}, svg('pattern',
     {id: 'hatch', width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)'},
-    svg('line', {x1: 1, x2: 1, y1: 0, y2: 6, class: 'stripe'})));
+    svg('line', {x1: 1, x2: 1, y1: 0, y2: 6, class: 'stripe'}))));
 
 // The color of a weight between 0 and 1, from the scale of look.css, and the ink that is legible on it.
 const dark = matchMedia('(prefers-color-scheme: dark)');

@@ -7,11 +7,13 @@ function showLanguage() {
   for (const node of document.querySelectorAll('[data-word]')) node.textContent = word(node.dataset.word);
   const nav = document.querySelector('nav');
   nav.setAttribute('aria-label', word(nav.dataset.label));
-  nav.replaceChildren(...[...document.querySelectorAll('heed-bench')].map(element => {
+  const links = [...document.querySelectorAll('heed-bench')].map(element => {
     const name = element.getAttribute('name');
     return html('a', {href: '#' + name, onclick: event => { event.preventDefault(); go(name); }}, word(name + '.title'));
-  }), ...Object.keys(languages).filter(one => one !== language).map(one =>
-      html('button', {type: 'button', lang: languages[one], onclick: () => switchTo(one)}, word('page.language.' + one))));
+  });
+  const [other] = Object.keys(languages).filter(one => one !== language);
+  nav.replaceChildren(html('div', {}, links), html('button', {type: 'button', lang: languages[other],
+                                                            onclick: () => switchTo(other)}, word('page.language.' + other)));
 }
 
 // The bench that is in view keeps its place in the window while all words change.

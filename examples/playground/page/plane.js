@@ -183,7 +183,7 @@ bench('plane', class extends Bench {
     const {weights, scores, entropy} = this.now, n = this.count, width = Math.max(this.bars.parentElement.clientWidth, 200), high = 26;
     const total = this.drawn?.reduce((sum, count) => sum + count, 0), room = width - 150, height = n * high + 24;
     fill(this.bars, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': this.word('bars')}, []);
-    this.bars.replaceChildren(hatch(), ...range(n).flatMap(i => {
+    this.bars.replaceChildren(...range(n).flatMap(i => {
       const y = i * high + 2, share = total ? this.drawn[i] / total : 0;
       return [svg('rect', {x: 26, y, width: Math.max(room * weights[i], 1), height: 18, style: `fill: ${keyColors[i]}`}),
               total && svg('rect', {class: 'darts', x: 26, y: y + 4, width: room * share, height: 10}),

@@ -54,15 +54,17 @@ bench('regression', class extends Bench {
     this.change({points: this.points.flatMap(p => [p.x, p.y, p.e].map(v => +v.toFixed(3)))});
   }
 
-  // What heed computes for the present state.
+  // What heed computes for the present state. The losses at other w change with the points and the kernel only.
   compute() {
-    const {w, kernel, own, query} = this.state, n = this.points.length, count = 121, ws = 61;
-    const x = this.points.map(p => p.x), y = this.points.map(p => p.y);
-    const answer = heed.call('regression', [w, kernel, own, query, ...this.ends.x, count, ...wEnds, ws, n, ...x, ...y]);
+    const {w, kernel, own, query} = this.state, n = this.points.length, count = 121;
+    const points = [...this.points.map(p => p.x), ...this.points.map(p => p.y)];
+    const key = [kernel, ...points].join(), known = key === this.losses?.key, ws = known ? 1 : 61;
+    const answer = heed.call('regression', [w, kernel, own, query, ...this.ends.x, count, ...wEnds, ws, n, ...points]);
     let at = 3;
     const take = size => answer.subarray(at, at += size);
-    return {answer: answer[0], loss: answer[1], gradient: answer[2], weights: take(n), curve: take(count), kept: take(ws),
-            out: take(ws)};
+    const now = {answer: answer[0], loss: answer[1], gradient: answer[2], weights: take(n), curve: take(count)};
+    if (!known) this.losses = {key, kept: take(ws), out: take(ws)};
+    return {...now, ...this.losses};
   }
 
   setup(stage) {
@@ -316,7 +318,7 @@ bench('regression', class extends Bench {
       return !usual || Math.abs(usual.x - p.x) > 2e-3 || Math.abs(usual.y - p.y) > 2e-3;
     });
     if (made && !own && loss < 0.26 && changed.length === 1 && this.points.length === this.usual.length) this.reach('lower');
-    if (own && loss < 0.01) this.reach('cheat');
+    if (own && loss < 0.03) this.reach('cheat');
     if (this.moved.up > 0.1 && this.moved.sideways > 0.1) this.answered();
   }
   // The line that says what has changed.

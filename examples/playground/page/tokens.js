@@ -184,7 +184,7 @@ bench('tokens', class extends Bench {
     const focus = document.activeElement === picture;
     fill(picture, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': `${name}: ${rows.map(row => row.map(value => fixed(value)).join(' ')).join('; ')}`}, []);
     const forbidden = (r, c) => square && !allowed[4 * r + c];
-    picture.replaceChildren(hatch(), ...heatCells(rows, {x: left, y: top, cell: [44, 44], most, text: value => fixed(value), attributes: (r, c) => ({
+    picture.replaceChildren(...heatCells(rows, {x: left, y: top, cell: [44, 44], most, text: value => fixed(value), attributes: (r, c) => ({
       class: 'cell' + (picked.name === name && picked.row === r && picked.column === c ? ' chosen' : from.has(`${name} ${r} ${c}`) ? ' source' : '')})}),
       ...rows.flatMap((row, r) => row.map((_, c) => forbidden(r, c) && svg('rect', {class: 'forbidden', x: left + 44 * c, y: top + 44 * r, width: 44, height: 44}))).filter(Boolean),
       ...left > 2 ? rows.map((_, r) => label(left - 5, top + 44 * r + 26, this.names[r], {'text-anchor': 'end', class: 'soft'})) : [],
