@@ -226,6 +226,20 @@ customElements.define('heed-bench', class extends HTMLElement {
   }
 });
 
+// A text as numbers, and numbers read one after another.
+const textNumbers = text => { const bytes = new TextEncoder().encode(text); return [bytes.length, ...bytes]; };
+class NumberReader {
+  constructor(numbers) { Object.assign(this, {numbers, at: 0}); }
+  one() { return this.numbers[this.at++]; }
+  many(count) { return this.numbers.slice(this.at, this.at += count); }
+  values() {
+    const size = this.one();
+    return {sizes: size ? [size] : [], values: this.many(size || 1)};
+  }
+  text() { return new TextDecoder().decode(Uint8Array.from(this.many(this.one()))); }
+  list(read) { return range(this.one()).map(() => read()); }
+}
+
 // Numbers as C++ writes them in a program: 0.5, 3.0 as 3.
 const cppNumber = value => String(+(+value).toPrecision(6));
 const cppList = values => `{${values.map(cppNumber).join(', ')}}`;

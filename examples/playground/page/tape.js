@@ -1,30 +1,25 @@
 // Bench 5: the tape. A computation of the reader's own, forward and backward, step by step.
 //
-// The layouts of request and answer are those of tape.h. A text is its length in bytes, then its bytes (UTF-8); a tensor
-// whose sizes are known is its values, row by row.
-//   tape      order, text program           order: 0 each rule waits for its complete gradient, 1 it runs at the first part
-//     answer  text error                    empty, or why the program cannot be computed; then nothing follows
-//             n, then for each node         text label, text operation, text rule, leaf (0 or 1), dimensions d, sizes [d],
-//                                           values, k, inputs [k] (indices of nodes, inputs before results)
-//             s, then for each step back    node, its gradient, p, then p times: input (index of a node), part of its gradient
-//             for each leaf                 finite differences of the result
-// A program is statements between semicolons: x = 3; a = x * x; y = 2 * a. The last one is the result, a single number.
+// The layout of request and answer is that of tape.h:
+//   tape      text, count of leaves with values, and for each: text name, values
+//     answer  count of nodes, and for each, inputs first: text label, text operation, text rule, values, gradient,
+//             count of inputs, inputs (numbers of nodes); the number of the result's node;
+//             count of steps back, and for each: node, count of parts, and for each: node that receives it,
+//             1 if it was summed over a list that the receiver was spread to, gradient;
+//             count of leaves, and for each: node, finite differences (values)
+// A text is its length in bytes, then its bytes (UTF-8). Values are their count, then the numbers; the count is 0 for a
+// single number. A formula is statements between semicolons; names without a value are leaves, too. A message is thrown
+// for a formula that cannot be computed.
 
 const tapeExamples = {
   twice: 'x = 3; a = x * x; b = 2 * a; y = a * b',
-  tanh: 'w = 0.5; x = 2; b = -0.5; y = tanh(w * x + b)',
+  tanh: 'w = 0.5; x = 2; b = -0.25; y = tanh(w * x + b)',
   attention: 'q = 1; k = [0, 1, 2]; v = [2, 4, 1]; a = softmax(q * k); y = sum(a * v)',
-  bias: 'm = [[1, 2], [3, 4]]; b = [1, -1]; y = sum(square(m + b))',
+  bias: 'x = [1, 2, 3]; b = 0.5; y = sum((x + b)^2)',
 };
 
-// A text as numbers, and numbers read one after another.
-const textNumbers = text => { const bytes = new TextEncoder().encode(text); return [bytes.length, ...bytes]; };
-class NumberReader {
-  constructor(numbers) { Object.assign(this, {numbers, at: 0}); }
-  one() { return this.numbers[this.at++]; }
-  many(count) { return this.numbers.slice(this.at, this.at += count); }
-  text() { return new TextDecoder().decode(Uint8Array.from(this.many(this.one()))); }
-  list(read) { return range(this.one()).map(() => read()); }
+function addParts(sums, parts) {
+  for (const {to, part} of parts) sums.set(to, [...part].map((value, k) => value + (sums.get(to)?.[k] ?? 0)));
 }
 
 // The statements of a program: name, expression, and for a leaf its value, a number or nested lists.
@@ -38,46 +33,65 @@ function statementsOf(program) {
 }
 const programOf = statements =>
     statements.map(({name, expression, value}) => `${name} = ${value === undefined ? expression : listText(value)}`).join('; ');
+// The formula of the first request, its values in front.
+function firstFormula() {
+  const read = new NumberReader(firstRequest('tape')), text = read.text();
+  const leaves = read.list(() => ({name: read.text(), ...read.values()}));
+  return [...leaves.map(({name, sizes, values}) => `${name} = ${listText(sizes.length ? [...values] : values[0])}`), text].join('; ');
+}
 const listText = value => Array.isArray(value) ? `[${value.map(listText).join(', ')}]` : String(value);
 
 bench('tape', class extends Bench {
-  static defaults = {text: tapeExamples.twice, order: 0, at: 0};
+  static defaults = {text: firstFormula(), order: 0, at: 0};
   static question = {answers: ['first', 'all', 'any'], right: 'all'};
   static goals = ['three', 'one', 'flat'];
   static concepts = ['8_autograd#C-100-08', '8_autograd'];
 
   compute() {
-    const {text, order} = this.state, key = order + text;
-    if (key === this.computed) return;
-    const read = new NumberReader(heed.call('tape', [order, ...textNumbers(text)]));
-    const error = read.text();
-    if (error) throw new Error(error);
+    const {text, order} = this.state;
+    if (text !== this.computed) this.read(new NumberReader(heed.call('tape', this.request(text))));
+    this.computed = text;
+    this.back = order ? this.tooEarly() : this.inOrder;
+  }
+  // The numbers of the first request, or the text alone.
+  request(text) { return text === this.kind.defaults.text ? firstRequest('tape') : [...textNumbers(text), 0]; }
+  read(read) {
     this.nodes = read.list(() => {
-      const node = {label: read.text(), operation: read.text(), rule: read.text(), leaf: read.one()};
-      node.sizes = read.list(() => read.one());
-      node.values = read.many(node.sizes.reduce((product, size) => product * size, 1));
-      node.inputs = read.list(() => read.one());
-      return node;
+      const node = {label: read.text(), operation: read.text(), rule: read.text(), ...read.values()};
+      read.values();  // its gradient; the steps have it, too
+      return {...node, leaf: node.operation === 'leaf', inputs: read.list(() => read.one())};
     });
-    this.back = read.list(() => {
-      const node = read.one(), gradient = read.many(this.nodes[node].values.length);
-      return {node, gradient, parts: read.list(() => {
-        const to = read.one();
-        return {to, part: read.many(this.nodes[to].values.length)};
-      })};
-    });
-    for (const node of this.nodes) if (node.leaf) node.difference = read.many(node.values.length);
+    this.result = read.one();
+    this.inOrder = read.list(() => ({node: read.one(), parts: read.list(() => ({to: read.one(), summed: read.one(), part: read.values().values}))}));
+    const sums = new Map([[this.result, [1]]]);
+    for (const step of this.inOrder) {
+      step.gradient = sums.get(step.node);
+      addParts(sums, step.parts);
+    }
+    read.list(() => { this.nodes[read.one()].difference = read.values().values; });
     this.forward = range(this.nodes.length).filter(i => this.nodes[i].inputs.length);
-    this.computed = key;
+  }
+  // The steps of an engine in which a rule runs as soon as one part of its gradient has arrived, and never again. A rule is
+  // linear in its gradient, so each part is that of heed times the share of the gradient that had arrived.
+  tooEarly() {
+    const whole = new Map(this.inOrder.map(step => [step.node, step])), sums = new Map([[this.result, [1]]]);
+    const waiting = [this.result], steps = [];
+    while (waiting.length) {
+      const step = whole.get(waiting.shift());
+      if (!step || steps.some(({node}) => node === step.node)) continue;
+      const gradient = sums.get(step.node), shares = gradient.map((value, i) => value === step.gradient[i] ? 1 : value / step.gradient[i]);
+      const parts = step.parts.map(({to, summed, part}) => ({to, summed, part: part.map((value, i) => value * (shares[i] ?? shares[0]))}));
+      addParts(sums, parts);
+      steps.push({node: step.node, gradient, parts});
+      waiting.push(...parts.map(({to}) => to));
+    }
+    return steps;
   }
   get last() { return this.forward.length + this.back.length; }
   // The gradients that have arrived after a step, as sums.
   gradientsAt(at) {
-    const sums = new Map();
-    this.back.slice(0, Math.max(0, at - this.forward.length)).forEach(({node, gradient, parts}, i) => {
-      if (i === 0) sums.set(node, gradient);
-      for (const {to, part} of parts) sums.set(to, part.map((value, k) => value + (sums.get(to)?.[k] ?? 0)));
-    });
+    const sums = new Map(at > this.forward.length ? [[this.result, [1]]] : []);
+    for (const {parts} of this.back.slice(0, Math.max(0, at - this.forward.length))) addParts(sums, parts);
     return sums;
   }
 
@@ -215,7 +229,8 @@ bench('tape', class extends Bench {
     }
     const {node, gradient, parts} = this.back[at - this.forward.length - 1];
     const sums = this.gradientsAt(at);
-    const sent = parts.map(({to, part}) => this.word('sends', {to: this.nodes[to].label, part: this.inLine(part, to)})
+    const sent = parts.map(({to, part, summed}) => this.word('sends', {to: this.nodes[to].label, part: this.inLine(part, to)})
+        + (summed ? this.word('summed') : '')
         + (this.inLine(sums.get(to), to) === this.inLine(part, to) ? '' : this.word('sum', {sum: this.inLine(sums.get(to), to)})));
     return `${this.word('backward')} ${this.nodes[node].label}: g = ${this.inLine(gradient, node)}. ${this.nodes[node].rule}. ${sent.join('; ')}`;
   }
@@ -275,37 +290,37 @@ bench('tape', class extends Bench {
 
   // A slider for each number of each leaf; its gradient beside the finite difference.
   showLeaves() {
-    const statements = statementsOf(this.state.text), complete = this.gradientsAt(this.last);
-    const shape = statements.filter(one => one.value !== undefined).map(one => one.name + JSON.stringify(one.value).replace(/[-\d.e]+/g, '0')).join();
-    if (shape !== this.leafShape || !this.leaves.childElementCount) this.makeLeaves(statements);
+    const complete = this.gradientsAt(this.last), leaves = range(this.nodes.length).filter(i => this.nodes[i].leaf);
+    const shape = leaves.map(i => this.nodes[i].label + this.nodes[i].sizes).join();
+    if (shape !== this.leafShape || !this.leaves.childElementCount) this.makeLeaves(leaves);
     this.leafShape = shape;
-    for (const {name, k, row, told} of this.leafRows) {
-      const node = this.nodes.findIndex(one => one.leaf && one.label === name);
-      if (node < 0) continue;
-      const gradient = complete.get(node)?.[k] ?? 0, difference = this.nodes[node].difference[k];
-      const near = Math.abs(gradient - difference) <= 0.01 * Math.max(1, Math.abs(difference));
-      row.show(this.nodes[node].values[k]);
+    for (const {i, k, row, told} of this.leafRows) {
+      const {values, difference = []} = this.nodes[i], gradient = complete.get(i)?.[k] ?? 0;
+      const near = Math.abs(gradient - difference[k]) <= 0.01 * Math.max(1, Math.abs(difference[k]));
+      row.show(values[k]);
       told.classList.toggle('differs', !near);
-      told.textContent = `∂ ${short(gradient)} ${near ? '≈' : '≠'} ${short(difference)} ${near ? '✓' : '✗'}`;
+      told.textContent = `∂ ${short(gradient)} ${near ? '≈' : '≠'} ${short(difference[k])} ${near ? '✓' : '✗'}`;
     }
   }
-  makeLeaves(statements) {
-    this.leafRows = statements.filter(one => one.value !== undefined).flatMap(({name, value}) => {
-      const values = [value].flat(3), scalar = !Array.isArray(value);
-      return values.slice(0, 12).map((one, k) => {
-        const row = slider({name: scalar ? name : `${name}[${k}]`, min: -5, max: 5, step: 0.05, value: one, text: number => fixed(number),
-                            change: number => this.setLeaf(name, k, number)});
-        return {name, k, row, told: html('span', {class: 'told'})};
+  makeLeaves(leaves) {
+    this.leafRows = leaves.flatMap(i => {
+      const {label: name, sizes, values} = this.nodes[i];
+      return [...values].map((value, k) => {
+        const row = slider({name: sizes.length ? `${name}[${k}]` : name, min: -5, max: 5, step: 0.05, value, text: number => fixed(number),
+                            change: number => this.setLeaf(i, k, number)});
+        return {i, k, row, told: html('span', {class: 'told'})};
       });
     });
     this.leaves.replaceChildren(...this.leafRows.map(({row, told}) => html('div', {class: 'leaf'}, row.node, told)),
                                 html('p', {class: 'soft'}, this.word('differences')));
   }
-  setLeaf(name, k, number) {
-    const statements = statementsOf(this.state.text), leaf = statements.find(one => one.name === name);
-    let next = 0;
-    const replaced = value => Array.isArray(value) ? value.map(replaced) : next++ === k ? number : value;
-    leaf.value = replaced(leaf.value);
+  // Writes the value into the text, as a statement of its own if the leaf has none.
+  setLeaf(i, k, number) {
+    const {label: name, sizes, values} = this.nodes[i], statements = statementsOf(this.state.text);
+    const value = sizes.length ? [...values].map((one, j) => j === k ? number : +one.toPrecision(6)) : number;
+    const leaf = statements.find(one => one.name === name && one.value !== undefined);
+    if (leaf) leaf.value = value;
+    else statements.unshift({name, value});
     this.change({text: programOf(statements)});
   }
 
@@ -326,9 +341,13 @@ bench('tape', class extends Bench {
                                          node.difference ? this.inLine(node.difference, i) : ''])];
   }
   program() {
-    const statements = statementsOf(this.state.text), result = statements.at(-1).name;
+    const written = statementsOf(this.state.text), result = written.at(-1).name, named = new Set(written.map(({name}) => name));
+    const unwritten = this.nodes.filter(({leaf, label: name}) => leaf && !named.has(name));
+    const statements = [...unwritten.map(({label: name, sizes, values}) =>
+        ({name, value: sizes.length ? [...values].map(cppNumber).map(Number) : +cppNumber(values[0])})), ...written];
     const cpp = ({name, expression, value}) => value === undefined
-        ? `const Tensor ${name} = ${expression.replace(/softmax\(([^()]*)\)/g, 'softmax($1, -1)')};`
+        ? `const Tensor ${name} = ${expression.replace(/softmax\(([^()]*)\)/g, 'softmax($1, -1)')
+        .replace(/(\w+|\([^()]*\))\s*\^\s*([\d.]+)/g, 'pow($1, $2)')};`
         : `const Tensor ${name} = tensor(${listText(value).replaceAll('[', '{').replaceAll(']', '}')}).requires_grad_();`;
     return `// tape.cpp: ${this.word('title')}
 #include <heed.h>
