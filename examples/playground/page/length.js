@@ -155,13 +155,17 @@ bench('length', class extends Bench {
     costs.margin.left = 44;
     costs.begin([lengths[0], lengths.at(-1)], [0, Math.max(...all, 0.1) * 1.1]);
     costs.axes(this.word('axis.length'), this.word('axis.ms'), lengths);
-    shown.forEach((kind, i) => {
+    const ends = shown.map((kind, i) => {
       const points = lengths.filter(T => this.measured[kind][T]), last = this.measured[kind][points.at(-1)];
       costs.curve(points, points.map(T => this.measured[kind][T].ms), 'series' + i);
       costs.curve(points, points.map(T => last.ms * this.measured[kind][T].work / last.work), 'theory');
-      costs.draw(label(costs.right, clamp(costs.py(last.ms) - 6, 24 + 16 * i, costs.bottom - 6), this.word('kind.' + kind),
-                       {'text-anchor': 'end', class: 'strong'}));
-    });
+      return [costs.py(last.ms) - 6, kind];
+    }).sort((a, b) => b[0] - a[0]);
+    let free = costs.bottom - 6;  // names stand above each other
+    for (const [y, kind] of ends) {
+      costs.draw(label(costs.right, Math.min(y, free), this.word('kind.' + kind), {'text-anchor': 'end', class: 'strong'}));
+      free = Math.min(y, free) - 16;
+    }
     if (!shown.length) costs.draw(label(costs.width / 2, costs.height / 2, this.word('unmeasured'), {'text-anchor': 'middle'}));
   }
 
