@@ -165,7 +165,7 @@ bench('tape', class extends Bench {
     this.asking = false;
     this.guessPart = html('div', {class: 'guess', hidden: true}, this.asked,
         html('div', {class: 'row'}, this.answer, button(this.word('check'), () => this.check()),
-             button(this.word('hint'), () => { this.right = -1; this.told.textContent = this.rule(this.state.at + 1); }),
+             button(this.word('hint'), () => this.giveHint()),
              button(this.word('reveal'), () => { this.right = 0; this.advance(1); })), this.told);
     this.praise = html('output', {});
     return html('div', {}, html('div', {class: 'row'}, html('label', {class: 'toggle'}, this.guessing,
@@ -204,6 +204,12 @@ bench('tape', class extends Bench {
       this.right = 0;
       this.told.textContent = this.word('incorrect');
     }
+  }
+
+  giveHint() {
+    if (!this.asking) return;
+    this.right = -1;  // the next right guess starts the count again
+    this.told.textContent = this.rule(this.state.at + 1);
   }
 
   inLine(values, node) {
