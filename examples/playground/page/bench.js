@@ -3,6 +3,7 @@
 //
 //   bench('regression', class extends Bench {
 //     static defaults = {...};       // the state that the fragment of the address keeps: numbers, texts, lists of numbers
+//     static functions = [...];      // of heed, if they are not the one of the same name
 //     static question = {answers: ['up', 'sideways'], right: 'sideways'};
 //     static goals = ['mean', ...];
 //     static concepts = ['1_kernel_regression#C-000-11', ...];

@@ -36,9 +36,11 @@ function arrow(x1, y1, x2, y2, attributes = {}) {
 }
 
 // Stripes for what is forbidden or drawn at random: a pattern that all pictures may name, url(#hatch).
-const hatch = () => svg('svg', {width: 0, height: 0, style: 'position: absolute', 'aria-hidden': true}, svg('defs', {}, svg('pattern',
-    {id: 'hatch', width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)'},
-    svg('line', {x1: 1, x2: 1, y1: 0, y2: 6, class: 'stripe'}))));
+function hatch() {
+  const pattern = svg('pattern', {id: 'hatch', width: 6, height: 6, patternUnits: 'userSpaceOnUse',
+                                  patternTransform: 'rotate(45)'}, svg('line', {x1: 1, x2: 1, y1: 0, y2: 6, class: 'stripe'}));
+  return svg('svg', {width: 0, height: 0, style: 'position: absolute', 'aria-hidden': true}, svg('defs', {}, pattern));
+}
 
 // The color of a weight between 0 and 1, from the scale of look.css, and the ink that is legible on it.
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -157,9 +159,13 @@ function layoutOf(nodes, down) {
   const edges = [];
   nodes.forEach((node, to) => [...new Set(node.inputs)].forEach(from => {
     const way = [from];
-    for (let at = layer[from] + 1; at < layer[to]; ++at) way.push(spots.push({across: 12, along: 0, layer: at, before: []}) - 1);
+    for (let at = layer[from] + 1; at < layer[to]; ++at)
+      way.push(spots.push({across: 12, along: 0, layer: at, before: []}) - 1);
     way.push(to);
-    way.slice(1).forEach((spot, i) => { spots[spot].before.push(way[i]); spots[way[i]].after = [...spots[way[i]].after ?? [], spot]; });
+    way.slice(1).forEach((spot, i) => {
+      spots[spot].before.push(way[i]);
+      (spots[way[i]].after ??= []).push(spot);
+    });
     edges.push({from, to, way});
   }));
   spots.forEach((spot, i) => rows[spot.layer].push(i));
@@ -204,7 +210,8 @@ function pathOf(points, down) {
   let d = `M${points[0]}`;
   for (let i = 1; i < points.length; ++i) {
     const [[x1, y1], [x2, y2]] = [points[i - 1], points[i]];
-    d += down ? `C${x1},${(y1 + y2) / 2} ${x2},${(y1 + y2) / 2} ${x2},${y2}` : `C${(x1 + x2) / 2},${y1} ${(x1 + x2) / 2},${y2} ${x2},${y2}`;
+    const [x, y] = [(x1 + x2) / 2, (y1 + y2) / 2];
+    d += down ? `C${x1},${y} ${x2},${y} ${x2},${y2}` : `C${x},${y1} ${x},${y2} ${x2},${y2}`;
   }
   return d;
 }

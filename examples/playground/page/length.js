@@ -18,13 +18,18 @@ const works = {
   uncached: T => ['length_decode', [T, 32, 0]],
   cached: T => ['length_decode', [T, 32, 1]],
 };
+// A number that may be very small or very large.
+const powers = value => value < 0.01 || value > 99 ? value.toExponential(1).replace('-', '−') : fixed(value, 3);
 const comparisons = [['recurrent', 'attention', 'tiles'], ['uncached', 'cached']];
 
 bench('length', class extends Bench {
-  static defaults = {T: 24, factor: 0.9, block: 2, at: 0, cache: 0, scores: [1, 2, 0.5, 3, 2.5, -1, 3.5, 0], values: [2, 5, 1, 4, 3, 6, 2, 1]};
+  static functions = ['tape', 'length_work', 'length_decode', 'length_tiles'];
+  static defaults = {T: 24, factor: 0.9, block: 2, at: 0, cache: 0, scores: [1, 2, 0.5, 3, 2.5, -1, 3.5, 0],
+                     values: [2, 5, 1, 4, 3, 6, 2, 1]};
   static question = {answers: ['fades', 'same', 'grows'], right: 'fades'};
   static goals = ['carry', 'rescale', 'double'];
-  static concepts = ['3_scores_and_self_attention#C-002-13', '3_scores_and_self_attention#C-003-20', '3_scores_and_self_attention#C-003-19'];
+  static concepts = ['3_scores_and_self_attention#C-002-13', '3_scores_and_self_attention#C-003-20',
+                     '3_scores_and_self_attention#C-003-19'];
 
   compute() {
     const {block, scores, values} = this.state, n = scores.length;
@@ -59,16 +64,18 @@ bench('length', class extends Bench {
     this.lengthSlider = this.numberSlider('T', {min: 2, max: 64, step: 1, text: String});
     this.factorSlider = this.numberSlider('factor', {min: 0.5, max: 1.2, step: 0.01, text: value => fixed(value)});
     this.atSlider = this.numberSlider('at', {min: 0, max: 8, step: 1, text: String});
-    this.block = choice({name: this.word('block'), value: this.state.block, options: [1, 2, 4].map(size => [size, String(size)]),
-                         change: block => this.change({block, at: 0})});
+    this.block = choice({name: this.word('block'), value: this.state.block, change: block => this.change({block, at: 0}),
+                         options: [1, 2, 4].map(size => [size, String(size)])});
     this.cache = choice({name: this.word('cache'), value: this.state.cache, change: cache => this.change({cache}),
                          options: [[0, this.word('cache.layers')], [1, this.word('cache.decoding')]]});
     this.told = html('p', {role: 'status'});
-    const figure = (name, node, ...more) => html('figure', {}, html('figcaption', {}, this.word(name)), html('div', {}, node), ...more);
+    const figure = (name, node, ...more) =>
+        html('figure', {}, html('figcaption', {}, this.word(name)), html('div', {}, node), ...more);
+    const next = () => this.change({at: (this.state.at + 1) % (this.now.steps + 1)});
     stage.append(
         figure('path', this.path, html('div', {class: 'controls'}, this.lengthSlider.node, this.factorSlider.node)),
-        figure('tiles', this.tilesPicture, html('div', {class: 'controls'}, html('div', {class: 'reach'}, this.atSlider.node,
-            button(this.word('on'), () => this.change({at: (this.state.at + 1) % (this.now.steps + 1)}), {class: 'main'})), this.block.node)),
+        figure('tiles', this.tilesPicture, html('div', {class: 'controls'},
+            html('div', {class: 'reach'}, this.atSlider.node, button(this.word('on'), next, {class: 'main'})), this.block.node)),
         figure('costs', this.costs.svg, this.cache.node, html('div', {class: 'row'},
             button(this.word('measure'), () => this.measure(), {class: 'main'})), this.told));
   }
@@ -112,11 +119,12 @@ bench('length', class extends Bench {
     this.drawTiles();
     this.drawCosts();
     this.judge();
-    this.line.say(this.word('now', {T, chain: this.now.chain[0].toExponential(1), arc: fixed(this.now.arc, 3)}));
+    this.line.say(this.word('now', {T, chain: powers(this.now.chain[0]), arc: fixed(this.now.arc, 3)}));
   }
   // T states in a chain, each as dark as the gradient that is left; above them one arc from the last to the first.
   drawPath() {
-    const {chain, arc} = this.now, {T} = this.state, width = Math.max(this.path.parentElement.clientWidth, 200), height = 190, y = 122;
+    const {chain, arc} = this.now, {T} = this.state, height = 190, y = 122;
+    const width = Math.max(this.path.parentElement.clientWidth, 200);
     const step = (width - 60) / Math.max(T - 1, 1), x = t => 30 + t * step, r = clamp(step / 3, 2, 12);
     const left = x(0), right = x(T - 1), middle = (left + right) / 2;
     fill(this.path, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': this.word('path')}, []);
@@ -124,19 +132,22 @@ bench('length', class extends Bench {
         svg('path', {class: 'curve', d: `M${right},${y - r}Q${middle},${-y + 70} ${left},${y - r}`}),
         label(middle, 22, this.word('arc', {g: fixed(arc, 3)}), {'text-anchor': 'middle', class: 'strong'}),
         svg('line', {class: 'grid', x1: left, x2: right, y1: y, y2: y}),
-        ...range(T).map(t => svg('circle', {class: 'state', cx: x(t), cy: y, r, style: `fill: ${heatColor(Math.min(chain[t], 1))}`})),
-        label(left, y + 30, this.word('first'), {'text-anchor': 'start'}), label(right, y + 30, this.word('last'), {'text-anchor': 'end'}),
-        label(middle, y + 54, this.word('chain', {g: chain[0] < 0.01 || chain[0] > 99 ? chain[0].toExponential(1) : fixed(chain[0], 3)}),
+        ...range(T).map(t => svg('circle', {class: 'state', cx: x(t), cy: y, r, style: `fill: ${heatColor(chain[t])}`})),
+        label(left, y + 30, this.word('first'), {'text-anchor': 'start'}),
+        label(right, y + 30, this.word('last'), {'text-anchor': 'end'}),
+        label(middle, y + 54, this.word('chain', {g: powers(chain[0])}),
               {'text-anchor': 'middle', class: 'strong'}));
   }
   // Keys come block by block; what is kept is m, l and o.
   drawTiles() {
     const {tiles, steps} = this.now, {block, at, scores, values} = this.state, n = scores.length;
-    const width = Math.max(this.tilesPicture.parentElement.clientWidth, 200), cell = Math.min((width - 80) / n, 64), left = 74, height = 150;
+    const width = Math.max(this.tilesPicture.parentElement.clientWidth, 200), height = 150;
+    const cell = Math.min((width - 80) / n, 64), left = 74;
     fill(this.tilesPicture, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': this.word('tiles')}, []);
     const row = (list, y, name) => [label(4, y + 18, name), ...list.map((value, i) => {
       const seen = i < at * block, now = seen && i >= (at - 1) * block;
-      return [svg('rect', {class: `tile ${now ? 'now' : seen ? 'seen' : ''}`, x: left + i * cell, y, width: cell, height: 26}),
+      const name = `tile ${now ? 'now' : seen ? 'seen' : ''}`;
+      return [svg('rect', {class: name, x: left + i * cell, y, width: cell, height: 26}),
               label(left + (i + 0.5) * cell, y + 18, fixed(value, 1), {'text-anchor': 'middle'})];
     }).flat()];
     const [m, l, mean] = at ? tiles.subarray(3 * at - 3, 3 * at) : [-Infinity, 0, 0];
@@ -145,7 +156,8 @@ bench('length', class extends Bench {
     this.tilesPicture.replaceChildren(...row(scores, 4, this.word('scores')), ...row(values, 34, this.word('values')),
         label(4, 88, kept, {class: 'strong'}),
         label(4, 112, at > 1 ? this.word('scaled', {factor: fixed(factor, 3)}) : ''),
-        label(4, 136, at === steps ? this.word('equal', {a: fixed(mean, 4), b: fixed(tiles[3 * steps], 4)}) : '', {class: 'strong'}));
+        label(4, 136, at === steps ? this.word('equal', {a: fixed(mean, 4), b: fixed(tiles[3 * steps], 4)}) : '',
+              {class: 'strong'}));
     if (at > 1 && factor < 1) this.reach('rescale');
   }
   // Time over length, measured; the dashed lines are what the theory says, through the longest measurement.
@@ -166,7 +178,8 @@ bench('length', class extends Bench {
       costs.draw(label(costs.right, Math.min(y, free), this.word('kind.' + kind), {'text-anchor': 'end', class: 'strong'}));
       free = Math.min(y, free) - 16;
     }
-    if (!shown.length) costs.draw(label(costs.width / 2, costs.height / 2, this.word('unmeasured'), {'text-anchor': 'middle'}));
+    if (!shown.length)
+      costs.draw(label(costs.width / 2, costs.height / 2, this.word('unmeasured'), {'text-anchor': 'middle'}));
   }
 
   judge() {
@@ -176,8 +189,8 @@ bench('length', class extends Bench {
     if (T >= 48) this.answered();
   }
   table() {
-    const rows = Object.entries(this.measured ?? {}).flatMap(([kind, lines]) => Object.entries(lines).map(([T, {ms, work, memory}]) =>
-        [this.word('kind.' + kind), T, fixed(ms, 2), work, memory]));
+    const rows = Object.entries(this.measured ?? {}).flatMap(([kind, lines]) =>
+        Object.entries(lines).map(([T, {ms, work, memory}]) => [this.word('kind.' + kind), T, fixed(ms, 2), work, memory]));
     return [[this.word('layer'), 'T', 'ms', this.word('work'), this.word('memory')], rows];
   }
   program() {

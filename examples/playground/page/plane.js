@@ -17,20 +17,24 @@ const keyColors = ['#006aa6', '#b34700', '#007a57', '#a5457a', '#806500'];
 const planeEnd = 3, planePixels = 60;
 
 bench('plane', class extends Bench {
+  static functions = ['plane', 'plane_darts', 'plane_learn'];
   static defaults = {score: 1, normalizer: 0, width: 2, query: [0.6, 0.8], columns: [1, 0, 0, 1],
                      keys: [1.6, 1.1, -1.5, 1.3, -1.1, -1.5, 1.3, -1.2, 0.2, 0.3]};
   static question = {answers: ['flat', 'one', 'same'], right: 'one'};
   static goals = ['even', 'zero', 'long', 'turned'];
-  static concepts = ['2_scaled_dot_product#C-001-10', '3_scores_and_self_attention#C-002-03', '3_scores_and_self_attention#C-003-12'];
+  static concepts = ['2_scaled_dot_product#C-001-10', '3_scores_and_self_attention#C-002-03',
+                     '3_scores_and_self_attention#C-003-12'];
 
   keyAt(i) { return this.state.keys.slice(2 * i, 2 * i + 2); }
   get count() { return this.state.keys.length / 2; }
   compute() {
     const {score, normalizer, width, query, keys, columns} = this.state, n = this.count;
-    const answer = heed.call('plane', [score, normalizer, width, n, ...query, ...keys, ...columns, -planeEnd, planeEnd, planePixels]);
+    const answer = heed.call('plane', [score, normalizer, width, n, ...query, ...keys, ...columns, -planeEnd, planeEnd,
+                                       planePixels]);
     let at = 0;
     const take = size => answer.subarray(at, at += size);
-    return {scores: take(n), weights: take(n), jacobian: take(n * n), entropy: take(1)[0], pixels: take(2 * planePixels ** 2)};
+    return {scores: take(n), weights: take(n), jacobian: take(n * n), entropy: take(1)[0],
+            pixels: take(2 * planePixels ** 2)};
   }
 
   setup(stage) {
@@ -39,23 +43,25 @@ bench('plane', class extends Bench {
     this.bars = svg('svg', {class: 'plot', role: 'img'});
     this.slopes = svg('svg', {class: 'plot', role: 'img'});
     this.turns = new Plot(this.word('columns'), 190);
-    this.turnsFigure = html('figure', {}, html('figcaption', {}, this.word('columns')), html('div', {class: 'small'}, this.turns.svg));
+    const figure = (name, kind, ...nodes) =>
+        html('figure', {}, html('figcaption', {}, this.word(name)), html('div', {class: kind}, nodes));
+    this.turnsFigure = figure('columns', 'small', this.turns.svg);
     stage.append(
-        html('div', {class: 'pictures two'},
-             html('figure', {}, html('figcaption', {}, this.word('plot')), html('div', {class: 'over'}, this.canvas, this.plot.svg)),
-             html('div', {}, html('figure', {}, html('figcaption', {}, this.word('bars')), html('div', {}, this.bars)),
-                  html('figure', {}, html('figcaption', {}, this.word('slopes')), html('div', {}, this.slopes)), this.turnsFigure)),
+        html('div', {class: 'pictures two'}, figure('plot', 'over', this.canvas, this.plot.svg),
+             html('div', {}, figure('bars', '', this.bars), figure('slopes', '', this.slopes), this.turnsFigure)),
         this.controls());
-    this.keyHandles = range(this.count).map(i => this.planeHandle(this.plot, 'key', svg('g', {},
-        svg('rect', {class: 'disc', x: -11, y: -11, width: 22, height: 22, rx: 11, style: `fill: ${keyColors[i]}`}), label(0, 4, i + 1, {'text-anchor': 'middle', class: 'on-key'})), {
+    const disc = (r, text, style) => svg('g', {}, svg('rect', {class: 'disc', x: -r, y: -r, width: 2 * r, height: 2 * r, rx: r, style}),
+                                         label(0, 4, text, {'text-anchor': 'middle', class: 'on-key'}));
+    this.keyHandles = range(this.count).map(i => this.planeHandle(this.plot, 'key', disc(11, i + 1, `fill: ${keyColors[i]}`), {
       at: () => this.keyAt(i), label: () => this.word('key', {i: i + 1}), most: planeEnd,
-      weight: () => this.word('key.text', {weight: fixed(this.now.weights[i], 3)}), set: (x, y) => this.moveKey(i, x, y)}));
+      weight: () => this.word('key.text', {weight: fixed(this.now.weights[i], 3)}),
+      set: (x, y) => this.moveKey(i, x, y)}));
     this.queryHandle = this.planeHandle(this.plot, 'query', svg('path', {d: 'M0,-11L11,0L0,11L-11,0Z'}), {
       at: () => this.state.query, label: () => this.word('query'), most: planeEnd, first: true, weight: () => '',
       set: (x, y) => this.change({query: [x, y]})});
-    this.turnHandles = range(2).map(c => this.planeHandle(this.turns, 'turn', svg('g', {}, svg('rect', {class: 'disc', x: -10, y: -10, width: 20, height: 20, rx: 10}),
-        label(0, 4, 'ab'[c], {'text-anchor': 'middle', class: 'on-key'})), {
-      at: () => [this.state.columns[c], this.state.columns[2 + c]], label: () => this.word('column', {c: c + 1}), most: 2, weight: () => '',
+    this.turnHandles = range(2).map(c => this.planeHandle(this.turns, 'turn', disc(10, 'ab'[c]), {
+      at: () => [this.state.columns[c], this.state.columns[2 + c]], label: () => this.word('column', {c: c + 1}),
+      most: 2, weight: () => '',
       set: (x, y) => {
         const columns = [...this.state.columns];
         [columns[c], columns[2 + c]] = [x, y];
@@ -86,8 +92,13 @@ bench('plane', class extends Bench {
     this.learn = button(this.word('learn'), () => this.toggleLearning(), {class: 'main'});
     this.learned = html('output', {});
     return html('div', {class: 'controls'},
-                html('div', {class: 'reach'}, this.widthSlider.node, button(this.word('reset'), () => { this.stop(); this.change({...this.kind.defaults}); })),
+                html('div', {class: 'reach'}, this.widthSlider.node, button(this.word('reset'), () => this.reset())),
                 this.score.node, this.normalizer.node, html('div', {class: 'row'}, this.darts, this.learn, this.learned));
+  }
+
+  reset() {
+    this.stop();
+    this.change({...this.kind.defaults});
   }
 
   // Darts: hard attention draws one key at a time; the shares approach the weights.
@@ -108,7 +119,8 @@ bench('plane', class extends Bench {
       const answer = heed.call('plane_learn', [++seed, 0.05, 5, ...this.state.columns]);
       this.change({columns: [...answer.subarray(0, 4)].map(value => +value.toFixed(4))});
       right = 0.9 * right + 0.1 * answer[5];
-      this.learned.textContent = this.word('learned', {steps: 5 * seed, loss: fixed(answer[4], 3), right: fixed(100 * answer[5], 0)});
+      this.learned.textContent = this.word('learned', {steps: 5 * seed, loss: fixed(answer[4], 3),
+                                                       right: fixed(100 * answer[5], 0)});
       if (right > 0.9) this.reach('turned');
       if (seed >= 200) this.stop();
       return seed < 200;
@@ -136,7 +148,8 @@ bench('plane', class extends Bench {
     this.drawJacobian();
     if (!this.turnsFigure.hidden) this.drawTurns();
     this.judge();
-    this.line.say(this.word('now', {weights: [...this.now.weights].map(value => fixed(value)).join(', '), entropy: fixed(this.now.entropy)}));
+    const weights = [...this.now.weights].map(value => fixed(value)).join(', ');
+    this.line.say(this.word('now', {weights, entropy: fixed(this.now.entropy)}));
   }
   // The plane is square: its plot has the same unit in both directions.
   drawPlane() {
@@ -173,14 +186,16 @@ bench('plane', class extends Bench {
       if (sum) { sum[0] += i % planePixels; sum[1] += Math.floor(i / planePixels); ++sum[2]; }
     }
     this.shares = sums.map(sum => sum[2] / planePixels ** 2);
-    const size = this.plot.width / planePixels, pixelAt = end => Math.min(Math.floor((end + planeEnd) / (2 * planeEnd) * planePixels), planePixels - 1);
+    const size = this.plot.width / planePixels;
+    const pixelAt = place => clamp(Math.floor((place + planeEnd) / (2 * planeEnd) * planePixels), 0, planePixels - 1);
     const chosen = ([x, y]) => pixels[2 * (pixelAt(-y) * planePixels + pixelAt(x))];
-    return sums.map(([x, y, n], k) => n > 40 && chosen(this.keyAt(k)) !== k && label((x / n + 0.5) * size, (y / n + 0.5) * size + 4, `→ ${k + 1}`,
-                                                      {'text-anchor': 'middle', class: 'strong'}));
+    return sums.map(([x, y, n], k) => n > 40 && chosen(this.keyAt(k)) !== k
+        && label((x / n + 0.5) * size, (y / n + 0.5) * size + 4, `→ ${k + 1}`, {'text-anchor': 'middle', class: 'strong'}));
   }
   // A bar a key: its weight, and with darts the share of the draws, hatched.
   drawBars() {
-    const {weights, scores, entropy} = this.now, n = this.count, width = Math.max(this.bars.parentElement.clientWidth, 200), high = 26;
+    const {weights, scores, entropy} = this.now, n = this.count, high = 26;
+    const width = Math.max(this.bars.parentElement.clientWidth, 200);
     const total = this.drawn?.reduce((sum, count) => sum + count, 0), room = width - 150, height = n * high + 24;
     fill(this.bars, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': this.word('bars')}, []);
     this.bars.replaceChildren(...range(n).flatMap(i => {
@@ -190,11 +205,12 @@ bench('plane', class extends Bench {
               label(4, y + 14, i + 1, {class: 'strong'}),
               label(32 + room * Math.max(weights[i], share), y + 14,
                     fixed(weights[i], 3) + (total ? ` (${fixed(share, 2)})` : ` ← ${fixed(scores[i], 1)}`))].filter(Boolean);
-    }), label(4, n * high + 18, this.word('entropy', {h: fixed(entropy, 3)}) + (total ? ', ' + this.word('drawn', {n: total}) : '')));
+    }), label(4, n * high + 18, [this.word('entropy', {h: fixed(entropy, 3)}), ...total ? [this.word('drawn', {n: total})] : []]
+        .join(word('page.comma'))));
   }
   drawJacobian() {
-    const {jacobian} = this.now, n = this.count, width = Math.max(this.slopes.parentElement.clientWidth, 200), cell = Math.min((width - 10) / n, 62);
-    const norm = Math.hypot(...jacobian), height = n * 24 + 24;
+    const {jacobian} = this.now, n = this.count, norm = Math.hypot(...jacobian), height = n * 24 + 24;
+    const width = Math.max(this.slopes.parentElement.clientWidth, 200), cell = Math.min((width - 10) / n, 62);
     fill(this.slopes, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': this.word('slopes')}, []);
     this.slopes.replaceChildren(...heatCells(range(n).map(i => [...jacobian.subarray(n * i, n * i + n)]),
         {x: 4, y: 2, cell: [cell, 24], most: 0.25, text: value => fixed(value, 3)}),
@@ -225,9 +241,12 @@ bench('plane', class extends Bench {
   }
   program() {
     const {score, normalizer, query, columns} = this.state;
-    const cpp = [`matmul(query, transpose(keys))`, `matmul(query, transpose(keys)) / std::sqrt(2.0)`,
-                 `sum(tanh(unsqueeze(matmul(query, W), 1) + unsqueeze(keys, 0)), -1)`, `matmul(matmul(query, W), transpose(keys))`,
-                 `-0.5 * sum(square(unsqueeze(query, 1) - unsqueeze(keys, 0)), -1)`][score];
+    const cpp = ['matmul(query, transpose(keys))', 'matmul(query, transpose(keys)) / std::sqrt(2.0)',
+                 'sum(tanh(unsqueeze(matmul(query, W), 1) + unsqueeze(keys, 0)), -1)',
+                 'matmul(matmul(query, W), transpose(keys))',
+                 '-0.5 * sum(square(unsqueeze(query, 1) - unsqueeze(keys, 0)), -1)'][score];
+    const weights = ['softmax(scores, -1)', 'sparsemax(scores)', 'softmax(scores, -1)',
+                     'HardNormaliser()(scores, Mask())'][normalizer];
     return `// plane.cpp: ${this.word('title')}
 #include <heed.h>
 
@@ -241,7 +260,7 @@ int main() {
   const Tensor W = tensor({${cppList(columns.slice(0, 2))}, ${cppList(columns.slice(2))}});
   const Tensor scores = ${cpp};
   std::cout << "scores  " << scores << '\\n';
-  std::cout << "weights " << ${['softmax(scores, -1)', 'sparsemax(scores)', 'softmax(scores, -1)', 'HardNormaliser()(scores, Mask())'][normalizer]} << '\\n';${normalizer === 2 ? '  // heed has no entmax' : ''}
+  std::cout << "weights " << ${weights} << '\\n';${normalizer === 2 ? '  // heed has no entmax' : ''}
 }
 `;
   }

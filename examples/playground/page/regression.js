@@ -13,6 +13,7 @@ const truth = x => 2 * Math.sin(x) + x ** 0.8;
 const wEnds = [0.1, 100];
 
 bench('regression', class extends Bench {
+  static functions = ['regression', 'regression_learn'];
   static defaults = {w: 1, kernel: 0, own: 0, query: 2.5, noise: 0.5, points: [], made: 1};
   static question = {answers: ['up', 'sideways', 'both'], right: 'sideways'};
   static goals = ['mean', 'nearest', 'lower', 'cheat'];

@@ -41,6 +41,9 @@ function firstFormula() {
 }
 const listText = value => Array.isArray(value) ? `[${value.map(listText).join(', ')}]` : String(value);
 
+// The names whose values hold, as a class attribute.
+const classes = names => Object.keys(names).filter(name => names[name]).join(' ');
+
 bench('tape', class extends Bench {
   static defaults = {text: firstFormula(), order: 0, at: 0};
   static question = {answers: ['first', 'all', 'any'], right: 'all'};
@@ -62,7 +65,8 @@ bench('tape', class extends Bench {
       return {...node, leaf: node.operation === 'leaf', inputs: read.list(() => read.one())};
     });
     this.result = read.one();
-    this.inOrder = read.list(() => ({node: read.one(), parts: read.list(() => ({to: read.one(), summed: read.one(), part: read.values().values}))}));
+    const readPart = () => ({to: read.one(), summed: read.one(), part: read.values().values});
+    this.inOrder = read.list(() => ({node: read.one(), parts: read.list(readPart)}));
     const sums = new Map([[this.result, [1]]]);
     for (const step of this.inOrder) {
       step.gradient = sums.get(step.node);
@@ -79,8 +83,9 @@ bench('tape', class extends Bench {
     while (waiting.length) {
       const step = whole.get(waiting.shift());
       if (!step || steps.some(({node}) => node === step.node)) continue;
-      const gradient = sums.get(step.node), shares = gradient.map((value, i) => value === step.gradient[i] ? 1 : value / step.gradient[i]);
-      const parts = step.parts.map(({to, summed, part}) => ({to, summed, part: part.map((value, i) => value * (shares[i] ?? shares[0]))}));
+      const gradient = sums.get(step.node);
+      const shares = gradient.map((value, i) => value === step.gradient[i] ? 1 : value / step.gradient[i]);
+      const parts = step.parts.map(one => ({...one, part: one.part.map((value, i) => value * (shares[i] ?? shares[0]))}));
       addParts(sums, parts);
       steps.push({node: step.node, gradient, parts});
       waiting.push(...parts.map(({to}) => to));
@@ -122,8 +127,9 @@ bench('tape', class extends Bench {
     return html('div', {class: 'reach'}, this.backButton, this.playButton, this.onButton, this.place.node);
   }
   orderChoice() {
-    this.order = choice({name: this.word('order'), value: this.state.order, change: order => { this.pause(); this.change({order}); },
-                         options: [[0, this.word('order.waits')], [1, this.word('order.early')]]});
+    this.order = choice({name: this.word('order'), value: this.state.order,
+                         options: [[0, this.word('order.waits')], [1, this.word('order.early')]],
+                         change: order => { this.pause(); this.change({order}); }});
     return this.order.node;
   }
   write(text) {
@@ -178,7 +184,8 @@ bench('tape', class extends Bench {
     this.pause();
     this.guessPart.hidden = false;
     this.praise.textContent = '';
-    this.asked.textContent = this.word('asks', {node: this.equation(node), g: this.inLine(gradient, node), to: this.nodes[to].label});
+    this.asked.textContent = this.word('asks', {node: this.equation(node), g: this.inLine(gradient, node),
+                                                to: this.nodes[to].label});
     this.told.textContent = this.answer.value = '';
     this.answer.focus({preventScroll: true});
     this.ask();
@@ -234,11 +241,13 @@ bench('tape', class extends Bench {
       return `${this.word('forward')} ${this.equation(i)} = ${this.inLine(this.nodes[i].values, i)}`;
     }
     const {node, gradient, parts} = this.back[at - this.forward.length - 1];
-    const sums = this.gradientsAt(at);
-    const sent = parts.map(({to, part, summed}) => this.word('sends', {to: this.nodes[to].label, part: this.inLine(part, to)})
-        + (summed ? this.word('summed') : '')
-        + (this.inLine(sums.get(to), to) === this.inLine(part, to) ? '' : this.word('sum', {sum: this.inLine(sums.get(to), to)})));
-    return `${this.word('backward')} ${this.nodes[node].label}: g = ${this.inLine(gradient, node)}. ${this.nodes[node].rule}. ${sent.join('; ')}`;
+    const sums = this.gradientsAt(at), {label: name, rule} = this.nodes[node];
+    const sent = parts.map(({to, part, summed}) => {
+      const one = this.inLine(part, to), sum = this.inLine(sums.get(to), to);
+      return this.word('sends', {to: this.nodes[to].label, part: one}) + (summed ? this.word('summed') : '')
+          + (sum === one ? '' : this.word('sum', {sum}));
+    });
+    return `${this.word('backward')} ${name}: g = ${this.inLine(gradient, node)}. ${rule}. ${sent.join('; ')}`;
   }
 
   see() {
@@ -282,11 +291,12 @@ bench('tape', class extends Bench {
     const ahead = i => this.nodes[i].inputs.length && !done.has(i);
     this.picture.replaceChildren(
         ...drawn.edges.map(edge => {
-          const key = `${edge.from} ${edge.to}`, turned = sent.has(key), isNow = sending.has(key) || (!step && edge.to === now);
-          return drawEdge(edge, down, {turned, name: [turned && 'turned', isNow && 'now', ahead(edge.to) && 'ahead'].filter(Boolean).join(' ')});
+          const key = `${edge.from} ${edge.to}`, turned = sent.has(key);
+          const isNow = sending.has(key) || (!step && edge.to === now);
+          return drawEdge(edge, down, {turned, name: classes({turned, now: isNow, ahead: ahead(edge.to)})});
         }),
         ...cards.map((card, i) => this.drawCard(card, drawn.places[i],
-            [i === now && 'now', step && 'backward', ahead(i) && 'ahead', this.nodes[i].leaf && 'leaf'].filter(Boolean).join(' '))));
+            classes({now: i === now, backward: step, ahead: ahead(i), leaf: this.nodes[i].leaf}))));
   }
   drawCard({lines, width, height}, [x, y], name) {
     return svg('g', {class: `card ${name}`, transform: `translate(${x - width / 2} ${y - height / 2})`},
@@ -312,8 +322,8 @@ bench('tape', class extends Bench {
     this.leafRows = leaves.flatMap(i => {
       const {label: name, sizes, values} = this.nodes[i];
       return [...values].map((value, k) => {
-        const row = slider({name: sizes.length ? `${name}[${k}]` : name, min: -5, max: 5, step: 0.05, value, text: number => fixed(number),
-                            change: number => this.setLeaf(i, k, number)});
+        const row = slider({name: sizes.length ? `${name}[${k}]` : name, min: -5, max: 5, step: 0.05, value,
+                            text: number => fixed(number), change: number => this.setLeaf(i, k, number)});
         return {i, k, row, told: html('span', {class: 'told'})};
       });
     });
@@ -334,10 +344,12 @@ bench('tape', class extends Bench {
     const {at, order, text} = this.state;
     if (at === this.last) (this.orders ??= new Set()).add(order);
     if (this.orders?.size === 2) this.answered();
-    const complete = this.gradientsAt(this.last), leaf = name => this.nodes.findIndex(one => one.leaf && one.label === name);
+    const complete = this.gradientsAt(this.last);
+    const leaf = name => this.nodes.findIndex(one => one.leaf && one.label === name);
     const gradient = name => complete.get(leaf(name))?.[0];
     if (order === 0 && text.endsWith(tapeExamples.twice.slice(6)) && Math.abs(gradient('x') - 1) < 0.05) this.reach('one');
-    if (text.endsWith('tanh(w * x + b)') && Math.abs(gradient('w')) < 1e-3 && Math.abs(this.nodes[leaf('x')].values[0]) > 0.5) this.reach('flat');
+    if (text.endsWith('tanh(w * x + b)') && Math.abs(gradient('w')) < 1e-3 && Math.abs(this.nodes[leaf('x')].values[0]) > 0.5)
+      this.reach('flat');
   }
   table() {
     const complete = this.gradientsAt(this.last);
@@ -347,7 +359,8 @@ bench('tape', class extends Bench {
                                          node.difference ? this.inLine(node.difference, i) : ''])];
   }
   program() {
-    const written = statementsOf(this.state.text), result = written.at(-1).name, named = new Set(written.map(({name}) => name));
+    const written = statementsOf(this.state.text), result = written.at(-1).name;
+    const named = new Set(written.map(({name}) => name));
     const unwritten = this.nodes.filter(({leaf, label: name}) => leaf && !named.has(name));
     const statements = [...unwritten.map(({label: name, sizes, values}) =>
         ({name, value: sizes.length ? [...values].map(cppNumber).map(Number) : +cppNumber(values[0])})), ...written];

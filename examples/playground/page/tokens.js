@@ -62,10 +62,13 @@ bench('tokens', class extends Bench {
     this.turns = 'QKVO'.split('').map((name, i) => slider({
       name: this.word('turn', {name}), min: -180, max: 180, step: 5, value: 0, text: value => `${fixed(value, 0)}°`,
       change: value => this.change({angles: this.state.angles.map((angle, k) => k === i ? value : angle)})}));
-    this.set = choice({name: this.word('set'), value: this.state.set, options: Object.keys(tokenSets).map(set => [set, this.word('set.' + set)]),
+    this.set = choice({name: this.word('set'), value: this.state.set,
+                       options: Object.keys(tokenSets).map(set => [set, this.word('set.' + set)]),
                        change: set => this.change({set, X: tokenSets[set], order: [0, 1, 2, 3]})});
-    this.heads = choice({name: this.word('heads'), value: this.state.heads, options: [[1, '1'], [2, '2']], change: heads => this.change({heads})});
-    this.positions = toggle({name: this.word('positions'), value: Boolean(this.state.positions), change: on => this.change({positions: Number(on)})});
+    this.heads = choice({name: this.word('heads'), value: this.state.heads, options: [[1, '1'], [2, '2']],
+                         change: heads => this.change({heads})});
+    this.positions = toggle({name: this.word('positions'), value: Boolean(this.state.positions),
+                             change: on => this.change({positions: Number(on)})});
     this.forbid = button(this.word('forbid'), () => this.flip(), {class: 'main'});
     return html('div', {class: 'controls'},
         html('div', {class: 'reach'}, this.forbid, button(this.word('shuffle'), () => this.shuffle()),
@@ -108,9 +111,9 @@ bench('tokens', class extends Bench {
     if (name[0] === 'S') return {from: [...rowOf('Q', row, cut), ...rowOf('K', column, cut)],
         text: `S = (${product(cut.map(c => now.Q[row][c]), cut.map(c => now.K[column][c]))}) / √${wide} = ${value}`};
     if (name[0] === 'A') {
-      const keys = range(4).filter(j => this.state.allowed[4 * row + j]);
+      const keys = range(4).filter(j => this.state.allowed[4 * row + j]), power = j => `exp(${fixed(now['S' + h][row][j])})`;
       return {from: rowOf('S' + h, row, keys), text: this.state.allowed[4 * row + column]
-          ? `A = exp(${fixed(now['S' + h][row][column])}) / (${keys.map(j => `exp(${fixed(now['S' + h][row][j])})`).join(' + ')}) = ${value}`
+          ? `A = ${power(column)} / (${keys.map(power).join(' + ')}) = ${value}`
           : this.word('masked')};
     }
     if (name === 'Z') {
@@ -136,8 +139,8 @@ bench('tokens', class extends Bench {
     this.drawMatrices(picked, new Set(from));
     this.drawArrows();
     this.judge();
-    this.line.say(this.word('now', {weights: this.names.map((name, t) => `${name} ${this.now.A0[2].map(value => fixed(value))[t]}`).join(', '),
-                                    query: this.names[2]}));
+    const weights = this.names.map((name, t) => `${name} ${fixed(this.now.A0[2][t])}`).join(word('page.comma'));
+    this.line.say(this.word('now', {weights, query: this.names[2]}));
   }
   // The words of X as arrows from 0, the outputs Z as dashed ones.
   drawArrows() {
@@ -147,7 +150,8 @@ bench('tokens', class extends Bench {
     plot.svg.parentElement.style.maxWidth = side + 'px';
     plot.begin([-2.6, 2.6], [-2.6, 2.6]);
     const middle = plot.px(0);
-    plot.draw(svg('line', {class: 'grid', x1: 0, x2: side, y1: middle, y2: middle}), svg('line', {class: 'grid', x1: middle, x2: middle, y1: 0, y2: side}),
+    plot.draw(svg('line', {class: 'grid', x1: 0, x2: side, y1: middle, y2: middle}),
+              svg('line', {class: 'grid', x1: middle, x2: middle, y1: 0, y2: side}),
               range(4).map(t => arrow(middle, middle, plot.px(Z[t][0]), plot.py(Z[t][1]), {class: 'arrow output'})),
               range(4).map(t => arrow(middle, middle, plot.px(X[2 * t]), plot.py(X[2 * t + 1]))));
     const taken = [];  // names of words in one place stand below each other
@@ -165,29 +169,39 @@ bench('tokens', class extends Bench {
   drawMatrices(picked, from) {
     const {heads, allowed} = this.state, shown = ['X', 'WQ', 'WK', 'WV', 'Q', 'K', 'V',
         ...range(heads).flatMap(h => ['S' + h, 'A' + h]), 'Z', ...heads === 2 ? ['WO', 'Y'] : []];
-    for (const name of Object.keys(this.parts)) if (!shown.includes(name)) { this.parts[name].remove(); delete this.parts[name]; }
+    for (const name of Object.keys(this.parts).filter(one => !shown.includes(one))) {
+      this.parts[name].remove();
+      delete this.parts[name];
+    }
     for (const name of shown) {
       if (!this.parts[name]?.isConnected) {
         const picture = svg('svg', {class: 'plot matrix', tabindex: 0, role: 'img', onclick: event => this.tap(name, event),
                                     onkeydown: event => this.walk(name, event)});
-        this.parts[name] = html('figure', {class: 'one'}, html('figcaption', {}, this.word('matrix.' + name[0] + (name[0] === 'W' ? name[1] : ''))
-            + (heads === 2 && 'SA'.includes(name[0]) ? ` ${+name[1] + 1}` : '')), picture);
+        const words = this.word('matrix.' + (name[0] === 'W' ? name : name[0]));
+        const head = heads === 2 && 'SA'.includes(name[0]) ? ` ${+name[1] + 1}` : '';
+        this.parts[name] = html('figure', {class: 'one'}, html('figcaption', {}, words + head), picture);
       }
       this.matrices.append(this.parts[name]);  // in order; a node that is there moves
       this.drawMatrix(name, picked, from, allowed);
     }
   }
   drawMatrix(name, picked, from, allowed) {
-    const rows = this.now[name], picture = this.parts[name].lastChild, square = 'SA'.includes(name[0]), left = name[0] === 'W' ? 2 : 46;
+    const rows = this.now[name], picture = this.parts[name].lastChild;
+    const square = 'SA'.includes(name[0]), left = name[0] === 'W' ? 2 : 46;
     const width = left + 44 * rows[0].length + 2, top = square ? 18 : 2, height = top + 44 * rows.length + 2;
     const most = name[0] === 'A' ? 1 : Math.max(2.5, ...rows.flat().map(Math.abs));
     const focus = document.activeElement === picture;
-    fill(picture, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': `${name}: ${rows.map(row => row.map(value => fixed(value)).join(' ')).join('; ')}`}, []);
+    const spoken = rows.map(row => row.map(value => fixed(value)).join(' ')).join('; ');
+    fill(picture, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': `${name}: ${spoken}`}, []);
     const forbidden = (r, c) => square && !allowed[4 * r + c];
-    picture.replaceChildren(...heatCells(rows, {x: left, y: top, cell: [44, 44], most, text: value => fixed(value), attributes: (r, c) => ({
-      class: 'cell' + (picked.name === name && picked.row === r && picked.column === c ? ' chosen' : from.has(`${name} ${r} ${c}`) ? ' source' : '')})}),
-      ...rows.flatMap((row, r) => row.map((_, c) => forbidden(r, c) && svg('rect', {class: 'forbidden', x: left + 44 * c, y: top + 44 * r, width: 44, height: 44}))).filter(Boolean),
-      ...left > 2 ? rows.map((_, r) => label(left - 5, top + 44 * r + 26, this.names[r], {'text-anchor': 'end', class: 'soft'})) : [],
+    const isPicked = (r, c) => picked.name === name && picked.row === r && picked.column === c;
+    const kind = (r, c) => isPicked(r, c) ? 'cell chosen' : from.has(`${name} ${r} ${c}`) ? 'cell source' : 'cell';
+    const hatched = rows.flatMap((row, r) => row.map((_, c) => forbidden(r, c)
+        && svg('rect', {class: 'forbidden', x: left + 44 * c, y: top + 44 * r, width: 44, height: 44}))).filter(Boolean);
+    picture.replaceChildren(
+      ...heatCells(rows, {x: left, y: top, cell: [44, 44], most, text: value => fixed(value),
+                          attributes: (r, c) => ({class: kind(r, c)})}), ...hatched,
+      ...left > 2 ? this.names.map((one, r) => label(left - 5, top + 44 * r + 26, one, {'text-anchor': 'end', class: 'soft'})) : [],
       ...square ? this.names.map((one, c) => label(left + 44 * c + 22, 12, one, {'text-anchor': 'middle', class: 'soft'})) : []);
     if (focus) picture.focus({preventScroll: true});
   }
@@ -224,8 +238,9 @@ bench('tokens', class extends Bench {
         ...this.now.A0[t].map(value => fixed(value, 3)), this.now.Z[t].map(value => fixed(value, 3)).join(', ')])];
   }
   program() {
-    const {X, angles, allowed, heads, positions} = this.state, rows = list => `{${range(list.length / 2).map(r => cppList(list.slice(2 * r, 2 * r + 2))).join(', ')}}`;
-    const mask = `{${range(4).map(r => cppList(allowed.slice(4 * r, 4 * r + 4))).join(', ')}}`;
+    const {X, angles, allowed, heads, positions} = this.state;
+    const matrix = (list, wide) => `{${range(list.length / wide).map(r => cppList(list.slice(wide * r, wide * r + wide))).join(', ')}}`;
+    const rows = list => matrix(list, 2), mask = matrix(allowed, 4);
     const split = name => heads === 1 ? name : `transpose(reshape(${name}, {4, 2, 1}), 0, 1)`;
     return `// tokens.cpp: ${this.word('title')}
 #include <heed.h>
