@@ -10,7 +10,6 @@
 
 const kernels = ['gaussian', 'boxcar', 'epanechnikov', 'triangular', 'constant'];
 const truth = x => 2 * Math.sin(x) + x ** 0.8;
-const wEnds = [0.1, 100];
 
 bench('regression', class extends Bench {
   static functions = ['regression', 'regression_learn'];
@@ -48,6 +47,8 @@ bench('regression', class extends Bench {
     const mean = this.points.reduce((sum, p) => sum + p.y, 0) / this.points.length;
     const variance = this.points.reduce((sum, p) => sum + (p.y - mean) ** 2, 0) / this.points.length;
     this.wide = 3.5 / (high - low || 1);  // the w of a kernel that is as wide as the data
+    const leastW = this.state.made ? 0.1 : 10 ** Math.round(Math.log10(this.wide / 7));
+    this.wEnds = [leastW, 1000 * leastW];       // of the axis of w
     this.rate = 0.1 / (variance || 1);   // of gradient descent on log w: the same for data in any unit
     this.lossEnd = variance * 1.35 || 1;
   }
@@ -59,8 +60,8 @@ bench('regression', class extends Bench {
   compute() {
     const {w, kernel, own, query} = this.state, n = this.points.length, count = 121;
     const points = [...this.points.map(p => p.x), ...this.points.map(p => p.y)];
-    const key = [kernel, ...points].join(), known = key === this.losses?.key, ws = known ? 1 : 61;
-    const answer = heed.call('regression', [w, kernel, own, query, ...this.ends.x, count, ...wEnds, ws, n, ...points]);
+    const key = [kernel, ...this.wEnds, ...points].join(), known = key === this.losses?.key, ws = known ? 1 : 61;
+    const answer = heed.call('regression', [w, kernel, own, query, ...this.ends.x, count, ...this.wEnds, ws, n, ...points]);
     let at = 3;
     const take = size => answer.subarray(at, at += size);
     const now = {answer: answer[0], loss: answer[1], gradient: answer[2], weights: take(n), curve: take(count)};
@@ -88,18 +89,18 @@ bench('regression', class extends Bench {
       name: 'ball', at: () => [this.shownW(), clamp(this.now.loss, 0, this.lossEnd)], value: () => this.state.w,
       step: () => [this.shownW() * 0.02, 0], label: () => 'w',
       text: () => this.word('ball.text', {w: short(this.state.w), loss: fixed(this.now.loss, 3)}),
-      move: x => this.setW(clamp(x, ...wEnds)), home: end => this.setW(wEnds[+end])});
+      move: x => this.setW(clamp(x, ...this.wEnds)), home: end => this.setW(this.wEnds[+end])});
   }
-  shownW() { return clamp(this.state.w, ...wEnds); }
+  shownW() { return clamp(this.state.w, ...this.wEnds); }
   setW(w) {
     this.stop();
     this.change({w: +w.toPrecision(4)});
   }
 
   controls() {
-    // The slider is logarithmic; its left end is w = 0.
-    const toW = place => place <= -1.05 ? 0 : +(10 ** place).toPrecision(3);
-    this.wSlider = slider({name: this.word('w'), min: -1.05, max: 2, step: 0.01, value: 0,
+    // The slider counts powers of ten from the left end of the axis; its own left end is w = 0.
+    const toW = place => place < 0 ? 0 : +(this.wEnds[0] * 10 ** place).toPrecision(3);
+    this.wSlider = slider({name: this.word('w'), min: -0.05, max: 3, step: 0.01, value: 0,
                            text: place => 'w = ' + short(toW(place)), change: place => this.setW(toW(place))});
     this.noiseSlider = slider({name: this.word('noise'), min: 0, max: 2, step: 0.05, value: this.state.noise,
                                text: value => fixed(value), change: value => this.setNoise(value)});
@@ -192,7 +193,7 @@ bench('regression', class extends Bench {
   // grow; steps that raise it are taken back, and the next are shorter.
   toggleLearning() {
     if (this.descent?.running) return this.stop();
-    if (this.state.w === 0) this.change({w: 0.1});  // at w = 0 the derivative is 0
+    if (this.state.w === 0) this.change({w: this.wEnds[0]});  // at w = 0 the derivative is 0
     this.learn.textContent = this.word('stop');
     let {rate} = this;
     this.descent = animate(() => {
@@ -200,9 +201,9 @@ bench('regression', class extends Bench {
       const path = heed.call('regression_learn', [w, kernel, own, rate * Math.max(w, this.wide) ** 2, steps, n,
                                                   ...this.points.map(p => p.x), ...this.points.map(p => p.y)]);
       const next = Math.abs(path[2 * steps]), before = path[1], after = path[2 * steps + 1];
-      const lower = after < before, on = rate > 1e-4 * this.rate && next < wEnds[1] && Math.abs(after - before) > 1e-6 * before;
+      const lower = after < before, on = rate > 1e-4 * this.rate && next < this.wEnds[1] && Math.abs(after - before) > 1e-6 * before;
       rate *= lower ? 1.15 : 0.4;
-      if (lower) this.change({w: +clamp(next, 0.001, wEnds[1]).toPrecision(6)});
+      if (lower) this.change({w: +clamp(next, this.wEnds[0] / 100, this.wEnds[1]).toPrecision(6)});
       if (!on) this.stop();
       return on;
     });
@@ -216,7 +217,7 @@ bench('regression', class extends Bench {
   see() {
     this.now = this.compute();
     const {w, kernel, own, noise, made} = this.state;
-    this.wSlider.show(w < 0.09 ? -1.05 : Math.log10(w));
+    this.wSlider.show(w === 0 ? -0.05 : clamp(Math.log10(w / this.wEnds[0]), 0, 3));
     this.wSlider.node.querySelector('output').textContent = 'w = ' + short(w);
     this.noiseSlider.show(noise);
     this.noiseSlider.input.disabled = !made;
@@ -288,9 +289,9 @@ bench('regression', class extends Bench {
   }
   drawValley() {
     const {valley, now: {kept, out, loss, gradient}, state: {own, w}} = this;
-    valley.begin(wEnds, [0, this.lossEnd], true);
+    valley.begin(this.wEnds, [0, this.lossEnd], true);
     valley.axes(this.word('axis.w'), 'L(w)');
-    const ws = range(out.length).map(i => wEnds[0] * (wEnds[1] / wEnds[0]) ** (i / (out.length - 1)));
+    const ws = range(out.length).map(i => this.wEnds[0] * (this.wEnds[1] / this.wEnds[0]) ** (i / (out.length - 1)));
     valley.curve(ws, kept, 'kept');
     valley.curve(ws, out, 'out');
     const x = valley.px(this.shownW()), y = valley.py(clamp(loss, 0, this.lossEnd)), end = valley.right - 2;
@@ -313,7 +314,7 @@ bench('regression', class extends Bench {
   judge() {
     const {w, own, made} = this.state, {weights, loss} = this.now;
     if (w === 0) this.reach('mean');
-    if (w > 1 && Math.max(...weights) > 0.99) this.reach('nearest');
+    if (w > this.wide && Math.max(...weights) > 0.99) this.reach('nearest');
     const changed = this.points.filter((p, i) => {
       const usual = this.usual[i];
       return !usual || Math.abs(usual.x - p.x) > 2e-3 || Math.abs(usual.y - p.y) > 2e-3;
