@@ -23,7 +23,7 @@ const benches = {};
 const bench = (name, kind) => { benches[name] = kind; };
 
 // The request with which a function's bench begins: the native program writes it, here and in its JSON.
-const firstRequest = name => defaults[name].request ?? defaults[name];
+const firstRequest = name => defaults[name].request;
 
 // heed itself. Where WebAssembly cannot run, the answers of the native program to the first requests: a still picture.
 const bytesOf = base64 => Uint8Array.from(atob(base64.trim()), letter => letter.charCodeAt(0));

@@ -16,8 +16,9 @@ TEST_CASE("playground page: joins the files of a folder in order") {
   const std::string page = playground_page(folder.path.string(), "foo");
   CHECK(contains(page, "--paper:"));
   CHECK(contains(page, "p { color: var(--ink); }</style>"));
-  CHECK(
-      contains(page, R"({"en":{"title":"\u003c/script>"},"zh":{"title":"注意力"}}|{"regression":[1.0,0.0,)"));
+  CHECK(contains(
+      page,
+      R"({"en":{"title":"\u003c/script>"},"zh":{"title":"注意力"}}|{"regression":{"request":[1.0,0.0,)"));
   CHECK(contains(page, "|Zm9v|load();show();"));
 
   folder.write("more.js", "");

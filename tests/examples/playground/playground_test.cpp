@@ -1,4 +1,5 @@
 #include "examples/playground/functions.h"
+#include "tests/support/browser.h"
 #include "tests/support/results.h"
 
 TEST_CASE("playground: --json has the first request of each function and its answer") {
@@ -9,4 +10,65 @@ TEST_CASE("playground: --json has the first request of each function and its ans
     CHECK(one["request"].get<std::vector<float>>() == function.first_request());
     CHECK(one["answer"].get<std::vector<float>>() == function.run(function.first_request()));
   }
+}
+
+namespace {
+
+// The script in the language once the benches have drawn.
+std::string when_drawn(const std::string& in_language, const std::string& script) {
+  return "window.waiting = true;\nif (language !== '" + in_language + "') switchTo('" + in_language +
+         "');\nsetTimeout(() => { try {" + script + "} finally { window.waiting = false; } }, 1000);";
+}
+
+// The page in a folder; empty where it cannot be made or opened.
+std::string page_in(const Folder& folder) {
+  if (!has_browser()) return "";
+  if (!std::filesystem::exists(HEED_BINARY_DIR "/examples/playground.wasm")) {
+    MESSAGE("skipped: there is no playground.wasm; see cmake/wasm/compiler.cmake for the packages");
+    return "";
+  }
+  const Run run = run_program("playground", "--out '" + folder.path.string() + "'");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  return folder / "index.html";
+}
+
+}  // namespace
+
+TEST_CASE("playground: in Chromium nothing is cut, small or pale, in both languages" *
+          doctest::test_suite("slow")) {
+  const Folder folder;
+  const std::string page = page_in(folder);
+  if (page.empty()) return;
+  CHECK(std::filesystem::file_size(page) < 2'500'000);
+  for (const char* language : {"en", "zh"})
+    for (const int width : {1280, 800, 400})
+      for (const Scheme scheme : {Scheme::light, Scheme::dark}) {
+        INFO(language, ", ", width, " pixels wide, ", scheme == Scheme::light ? "light" : "dark");
+        const std::string script = std::string("{") + kLayoutFaults + "}{" + kContrastFaults + "}";
+        const Visit seen = visit(page, when_drawn(language, script), width, scheme);
+        CHECK(seen.console == "");
+        CHECK(seen.result == "");
+      }
+}
+
+TEST_CASE("playground: in Chromium the arrow keys move every handle" * doctest::test_suite("slow")) {
+  const Folder folder;
+  const std::string page = page_in(folder);
+  if (page.empty()) return;
+  const Visit seen = visit(page, when_drawn("en", R"js(
+    const handles = () => [...document.querySelectorAll('g[role=slider]')];
+    const texts = () => handles().map(handle => handle.getAttribute('aria-valuetext'));
+    const before = texts();
+    for (const handle of handles())
+      for (const key of ['ArrowRight', 'ArrowUp'])
+        handle.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}));
+    const noted = note;
+    setTimeout(() => {
+      texts().forEach((text, i) => { if (text === before[i]) noted(`handle ${i} stays at ${text}`); });
+      noted(`${before.length > 50} handles`);
+      window.isDone = true;
+    }, 500);
+    Object.defineProperty(window, 'waiting', {get: () => !window.isDone, set: () => {}});)js"));
+  CHECK(seen.console == "");
+  CHECK(seen.result == "true handles\n");
 }
