@@ -11,5 +11,10 @@ if [ -n "$made_for" ] && ! [ "$made_for" -ef . ]; then
   echo "heed: $tree was made for $made_for; building anew" >&2
   rm -rf $tree
 fi
-cmake --preset release
+echo "heed: configuring $tree" >&2
+if ! printed=$(cmake --preset release); then  # warnings are on standard error
+  printf '%s\n' "$printed" >&2
+  exit 1
+fi
+sed -n 's/^-- \(heed: .*\)/\1/p' <<<"$printed" >&2  # what is left out
 cmake --build --preset release --target "$@"

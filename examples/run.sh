@@ -83,7 +83,7 @@ for program in "${programs[@]}"; do
   printf '\n%s: %s\n\n' "$program" "$(about "$(sources "$program")")"
   run "$program"
 done
-printf '\nThere is more; %s NAME runs it, and NAME --help says what it can do:\n' "$0"
+printf '\nOther programs: %s NAME runs one, and %s NAME --help says what it can do:\n' "$0" "$0"
 list "${programs[@]}"
 printf '\nDrawn:\n'
 out=$root/out

@@ -58,6 +58,27 @@ TEST_CASE("run.sh: rebuilds a folder that was moved or copied with its build tre
   CHECK_FALSE(runs(moved, "tests/run.sh -tc='a name'"));
 }
 
+TEST_CASE("run.sh: configuring is quiet unless it fails") {
+  const Folder folder;
+  const fs::path home = folder / "home";
+  make_project(home);
+  const auto run = [&](const std::string& last_lines) {
+    std::ofstream(home / "CMakeLists.txt", std::ios::app) << "\n" << last_lines;
+    return run_shell("cd '" + home.string() + "' && ./examples/run.sh kernel_regression");
+  };
+  const Run quiet = run("message(STATUS \"heed: without a part\")\nmessage(WARNING \"Something is old.\")\n");
+  CHECK(quiet.code == 0);
+  for (const char* part :
+       {"heed: configuring build/release\n", "heed: without a part\n", "Something is old."})
+    CHECK_MESSAGE(contains(quiet.err, part), quiet.err);
+  for (const char* part : {"Preset CMake variables", "Configuring done"})
+    CHECK_MESSAGE(!contains(quiet.err, part), quiet.err);
+  const Run failed = run("message(STATUS \"Looking for it\")\nmessage(FATAL_ERROR \"It is missing.\")\n");
+  CHECK(failed.code == 1);
+  for (const char* part : {"Looking for it", "It is missing."})
+    CHECK_MESSAGE(contains(failed.err, part), failed.err);
+}
+
 TEST_CASE("run.sh: programs of the tour take no options; others write into out/NAME") {
   const Folder folder;
   const fs::path home = folder / "home";
@@ -152,7 +173,7 @@ Size not_public(int64_t n);
   const Run plain = run_shell("cd '" + home.string() + "' && ./examples/run.sh");
   CAPTURE(plain.err);
   CHECK(plain.code == 0);
-  CHECK(contains(plain.out, "There is more"));
+  CHECK(contains(plain.out, "Other programs: ./examples/run.sh NAME"));
   CHECK_FALSE(contains(plain.out, "  api"));
 }
 

@@ -312,7 +312,7 @@ int main(int argc, char** argv) {
   int64_t longest = 4096, width = 64, k = 3, reach = 128, steps = 400;
   Program self("complexity", "Work, memory and reach of recurrent, convolutional and attention layers.");
   Trainings trainings(self);
-  self.option("--part", part, "work, memory, recall or all");
+  self.option("--part", part, "work, memory, recall or all", "one of these");
   self.option("--longest", longest, "The longest sequence of work and memory: 512, 1024, ..., 8192");
   self.option("--width", width, "Numbers at each position, d");
   self.option("--kernel", k, "Neighbours that the convolution sees, k");

@@ -139,7 +139,8 @@ int main(int argc, char** argv) {
   self.option("--ensemble", options.ensemble,
               "convert, evaluate: models that answer together, a file each, instead of the one in --out");
   self.option("--beams", options.beams, "Width of beam search, at least that of --n-best; 1 is greedy");
-  self.option("--n-best", options.n_best, "convert: so many pronunciations of each word, with their scores");
+  self.option("--n-best", options.n_best,
+              "convert: how many pronunciations to print for each word, with their scores");
   self.flag("--alignment", options.alignment,
             "convert: which letters each phone was made from, as text, picture and page");
   self.require([&] { check_command(self, options); });

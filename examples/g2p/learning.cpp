@@ -72,8 +72,9 @@ WordData read_words(Program& self, G2pOptions& options) {
   return data;
 }
 
-// Sets the defaults that depend on other options. Throws if an option is out of range.
-void set_defaults(const Program& self, G2pOptions& options) {
+// Sets the defaults that depend on other options. Returns whether the model is the small one. Throws if an
+// option is out of range.
+bool set_defaults(const Program& self, G2pOptions& options) {
   check_range("--words", options.words, 0, 1000000000);
   const bool small = options.minutes < kMinutesOfLarger && options.epochs == 0 && options.width == 0 &&
                      !self.given("--words") && options.train.empty();
@@ -95,6 +96,7 @@ void set_defaults(const Program& self, G2pOptions& options) {
   check_range("--average", options.average, 0, 100000);
   check(options.dropout >= 0 && options.dropout < 1 && options.smoothing >= 0 && options.smoothing < 1,
         "--dropout and --smoothing must be from 0 and below 1");
+  return small;
 }
 
 // A model with its optimizer and batches. The training is that of the program, or one that is thrown away.
@@ -192,7 +194,7 @@ std::string load_best(WordLearner& learner, const std::string& best_file, const 
 }  // namespace
 
 void train_g2p(Program& self, Trainings& trainings, G2pOptions& options) {
-  set_defaults(self, options);
+  const bool small = set_defaults(self, options);
   const WordData data = read_words(self, options);
   manual_seed(self.seed);
   const auto batch_count = (std::ssize(data.sources) + options.batch - 1) / options.batch;
@@ -234,16 +236,11 @@ void train_g2p(Program& self, Trainings& trainings, G2pOptions& options) {
   });
   const int64_t steps = plan.steps, ends = (steps + batch_count - 1) / batch_count;  // of epochs
   const double epochs = static_cast<double>(steps) / static_cast<double>(batch_count);
-  const double minutes = std::ceil(options.minutes * kEnoughEpochs / epochs);
-  // Empty for a training that is long enough.
-  const std::string advice = epochs >= kEnoughEpochs ? ""
-                             : options.minutes == 0  ? "--epochs " + short_number(kEnoughEpochs) + " would do"
-                             : options.minutes < kMinutesOfLarger && minutes >= kMinutesOfLarger
-                                 ? "give fewer --words"  // so many minutes are for the larger model
-                                 : "--minutes " + short_number(minutes) + " would do";
+  const std::string advice = training_advice(options, small, epochs);
   const int64_t averaged = options.average > 0 ? options.average : std::max<int64_t>(2, ends / 5);
-  text << steps << " steps of " << options.batch << ", " << short_number(epochs) << " epochs"
-       << (advice.empty() ? "" : ": too few to learn much; " + advice) << "\n"
+  text << steps << (steps == 1 ? " step of " : " steps of ") << options.batch << ", " << short_number(epochs)
+       << (epochs == 1 ? " epoch" : " epochs") << (advice.empty() ? "" : ": too few to learn much; " + advice)
+       << "\n"
        << std::flush;
 
   const auto step = [&] {
@@ -290,6 +287,16 @@ void train_g2p(Program& self, Trainings& trainings, G2pOptions& options) {
        << (options.train.empty() && options.words > 0
                ? "; g2p train --minutes 55 makes a larger one from all words\n"
                : "\n");
+}
+
+std::string training_advice(const G2pOptions& options, bool small, double epochs) {
+  if (epochs >= kEnoughEpochs) return "";
+  if (options.minutes == 0) return "--epochs " + short_number(kEnoughEpochs) + " would do";
+  const double minutes = std::ceil(options.minutes * kEnoughEpochs / epochs);
+  const bool needs_sizes = small && minutes >= kMinutesOfLarger;
+  return "--minutes " + short_number(minutes) +
+         (needs_sizes ? detail::text(" --words ", options.words, " --width ", options.width) : "") +
+         " would do";
 }
 
 std::string g2p_model_file(const Program& self) { return self.out + "/g2p.safetensors"; }

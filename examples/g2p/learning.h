@@ -20,6 +20,9 @@ struct G2pOptions {
 /// Trains a model as the options say, prints and draws its errors, and saves it to g2p_model_file().
 void train_g2p(Program& self, Trainings& trainings, G2pOptions& options);
 
+/// Says which training would be long enough: "--minutes 2 would do". Returns "" for one that is. `small` is
+/// the model that is trained by default; its sizes are named if so many minutes choose the larger one.
+std::string training_advice(const G2pOptions& options, bool small, double epochs);
 /// The file of the model in --out.
 std::string g2p_model_file(const Program& self);
 /// Prints how many lines of the user's files were skipped, and adds it to the results.

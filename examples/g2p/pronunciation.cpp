@@ -62,6 +62,17 @@ std::string spaced(const Tokens& phones) {
   return text;
 }
 
+std::string cut(const std::string& text, int64_t width) {
+  if (display_width(text) <= width) return text;
+  std::string head;
+  bool full = false;
+  for_each_character(text, [&](uint32_t, std::string_view character) {
+    full = full || display_width(head + std::string(character)) >= width;
+    if (!full) head += character;
+  });
+  return std::string(trim(head)) + "…";
+}
+
 std::string made_from(const AttentionMap& map, const Tokens& phones) {
   std::string text;
   for (size_t i = 0; i < phones.size(); ++i) {
@@ -74,7 +85,8 @@ std::string made_from(const AttentionMap& map, const Tokens& phones) {
 
 std::vector<std::vector<Answer>> pronounce(std::span<const Translation> models,
                                            const std::vector<Tokens>& words, int64_t beams) {
-  return models.front().search(words, {.max_length = kLongestWord + 1, .width = beams}, models.subspan(1));
+  return models.front().search(words, {.max_length = kLongestWord + 1, .width = beams}, models.subspan(1),
+                               most_phones);
 }
 
 Measured measure(std::span<const Translation> models, const std::vector<Entry>& entries, int64_t beams) {
@@ -102,8 +114,9 @@ void report(Program& self, const Translation& model, const std::string& what,
             const std::vector<Entry>& entries, const Measured& measured, const std::string& file) {
   const PhoneScore& score = measured.score;
   self.text() << score.words << " " << what << ": " << percent(score.word_errors()) << " of the words wrong, "
-              << percent(score.phone_errors()) << " of the phones; " << short_number(measured.seconds)
-              << " s\n";
+              << (score.phone_errors() > 1 ? "with more wrong phones than there are to say"
+                                           : percent(score.phone_errors()) + " of the phones")
+              << "; " << short_number(measured.seconds) << " s\n";
   if (measured.strange > 0)
     self.text() << measured.strange << " of them have letters that the model has never seen\n";
   self.result("words", score.words);
@@ -130,9 +143,9 @@ void report(Program& self, const Translation& model, const std::string& what,
       std::string listed;
       for (const Tokens& sound : entries[i].sounds) listed += (listed.empty() ? "" : ", ") + spaced(sound);
       const Tokens letters = spelled(model, entries[i].letters);
-      table.add({entries[i].word,
-                 made_from(model.alignment(letters, measured.answers[i]), measured.answers[i]),
-                 right ? "right" : "wrong", right ? "" : listed});
+      table.add({cut(entries[i].word),
+                 cut(made_from(model.alignment(letters, measured.answers[i]), measured.answers[i])),
+                 right ? "right" : "wrong", right ? "" : cut(listed)});
     }
   }
   if (table.rows() > 0) self.text() << "\n" << table.to_string() << "\n";

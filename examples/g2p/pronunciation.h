@@ -20,6 +20,9 @@ heed::Tokens unseen(const Translation& model, const heed::Tokens& letters);
 /// that the model has never seen.
 heed::Tokens known_letters(const Translation& model, const std::string& word);
 
+/// The most phones of an answer. No word of CMUdict has more than 2 for each letter and 6. Without this limit
+/// a model that has learned too little to end a word would go on for 100 phones.
+constexpr int64_t most_phones(int64_t letters) { return 2 * letters + 8; }
 /// How words are said, whose letters are spelled(): up to `beams` answers for each, the best first.
 std::vector<std::vector<Answer>> pronounce(std::span<const Translation> models,
                                            const std::vector<heed::Tokens>& words, int64_t beams);
@@ -28,6 +31,8 @@ std::vector<std::vector<Answer>> pronounce(std::span<const Translation> models,
 std::string percent(double share);
 /// "AH B AW T"
 std::string spaced(const heed::Tokens& phones);
+/// The first characters of a text, and "…" if that is not all of it: at most `width` columns.
+std::string cut(const std::string& text, int64_t width = 40);
 /// Each phone with the letter that it looked at most: "AH←A B←B AW←O T←T".
 std::string made_from(const heed::AttentionMap& map, const heed::Tokens& phones);
 

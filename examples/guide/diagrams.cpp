@@ -111,10 +111,10 @@ const std::vector<Diagram>& all_diagrams() {
         "每一对坐标都旋转一个随位置增大的角度；查询与键的夹角只取决于它们的距离。"}},
       {"layer_norm",
        drawing::layer_norm,
-       {"A layer norm standardizes the coordinates of one word, a batch norm one coordinate of all words; "
+       {"A layer norm standardizes the features of one word, a batch norm one feature of all words; "
         "below, the "
         "numbers of a word before and after.",
-        "层归一化对一个词的各个坐标做标准化，批量归一化对所有词的同一个坐标做标准化；下面是一个词前后的数值"
+        "层归一化对一个词的各个特征做标准化，批量归一化对所有词的同一个特征做标准化；下面是一个词前后的数值"
         "。"}},
       {"transformer_block",
        drawing::transformer_block,

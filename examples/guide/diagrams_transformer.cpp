@@ -104,7 +104,7 @@ void layer_norm(Picture& draw) {
         draw.shaded(all.cell(i, 5, j, 6), 1, {standardized(i, j) ? 0.45 : 0.0},
                     standardized(i, j) ? kAccent : kSoft);
     draw.label({x + 60, 14}, name);
-    draw.label({x + 60, 36}, {"coordinates", "坐标"}, {.color = kSoft, .size = 11});
+    draw.label({x + 60, 36}, {"features", "特征"}, {.color = kSoft, .size = 11});
     draw.label({x - 6, 98}, {"words", "词"}, {.color = kSoft, .size = 11, .align = "end"});
   };
   panel(46, {"layer norm", "层归一化"}, [](size_t i, size_t) { return i == 1; });
@@ -140,11 +140,10 @@ void transformer_block(Picture& draw) {
       const Look look = {.shade = parts[i] == norm || is_sum ? 0.0 : 0.2, .round = is_sum ? 11.0 : 4.0};
       const Box part = draw.box(around(center, is_sum ? 22 : 104, is_sum ? 22 : 26), names[parts[i]], look);
       draw.arrow({from, part.bottom()});
-      if (is_sum) {
+      if (is_sum)
         draw.arrow({{x, branch}, {x + 66, branch}, {x + 66, center.y}, part.right()},
                    {.color = kAccent, .width = 2});
-        branch = part.y - 11;
-      }
+      if (parts[i] == parts.back()) branch = part.y - 11;  // both sublayers end with the same part
       from = part.top();
     }
     draw.arrow({from, {x, 62}});

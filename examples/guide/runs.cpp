@@ -54,7 +54,8 @@ Runs::Runs(Folders folders, const std::set<std::string>& commands, bool reuse)
   std::vector<std::string> all(commands.begin(), commands.end());
   if (reuse) std::erase_if(all, [&](const std::string& command) { return is_up_to_date(command); });
   std::vector<std::string> failures(all.size());
-  Progress progress("running the programs", std::ssize(all));
+  // Some take a hundred times as long as others.
+  Progress progress("running the programs", std::ssize(all), Progress::Remaining::counted);
   std::atomic<size_t> next = 0;
   std::atomic<bool> failed = false;  // no further program begins; Ctrl-C, too, makes those that run fail
   std::mutex mutex;

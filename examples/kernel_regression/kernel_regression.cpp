@@ -130,8 +130,8 @@ int main(int argc, char** argv) {
       "Kernel regression as attention: learns the width of a Gaussian kernel on built-in data or your own.");
   std::string csv, x, y;
   self.option("--csv", csv, "Read the data from this file instead");
-  self.option("--x", x, "Its column of x, by name or number (default: the first)");
-  self.option("--y", y, "Its column of y (default: the second)");
+  self.option("--x", x, "Its column of x, by name or number (default: the first)", "a column");
+  self.option("--y", y, "Its column of y (default: the second)", "a column");
   bool skip_bad = false;
   self.flag("--skip-bad", skip_bad, "Skip the rows of the file that cannot be used, and count them");
 
@@ -139,6 +139,7 @@ int main(int argc, char** argv) {
     check(!csv.empty() || (x.empty() && y.empty() && !skip_bad),
           "--x, --y and --skip-bad are for a --csv file; give one");
     const Data data = csv.empty() ? built_in(self.seed) : from_csv(self, csv, x, y, skip_bad);
+    if (self.draws()) self.make_folder();
     const LeaveOneOut points(data.x, data.y);
     const Search search = search_width(data.x, data.y, points);
     const std::vector<Model> models = {evaluate(data, points, "average", "mean of all", 0, 0),

@@ -30,11 +30,9 @@ std::string format(const char* text, Args... args) {
 void print_task(std::ostream& text, const Data& data) {
   text << "\nf(x) = Σᵢ α(x, xᵢ) yᵢ    α(x, xᵢ) = K((x - xᵢ) w) / Σⱼ K((x - xⱼ) w)    K(u) = exp(-u²/2)\n\n"
        << "The answer at x is a mean of the values yᵢ, and the nearer a key xᵢ the more its value counts. "
-          "The mean of all "
-          "looks at\nevery key alike, the fixed kernel as far as w = 1 says. The learned one starts as wide "
-          "as the data and "
-          "finds its w by\ngradient descent, each point being predicted from the others alone "
-          "(leave-one-out).\n"
+          "The mean of all looks at\nevery key alike, and the fixed kernel looks as far as its width 1/w "
+          "allows. The learned one starts as wide as the data\nand finds its w by gradient descent, each "
+          "point being predicted from the others alone (leave-one-out).\n"
           "What to look for: how far the error "
        << (data.test_x.empty() ? "left out" : "on points never seen, test MSE,")
        << " falls from the start to the end.\n";

@@ -30,10 +30,11 @@ namespace {
 
 constexpr const char* kAnew = "language_model train";
 constexpr double kMinutesOfLarger = 10;  // from which on the larger model is the default
+constexpr int64_t kEnoughSteps = 500;    // to predict far better than the frequencies of the tokens
 
 struct Options {
   std::vector<std::string> arguments;  // the command
-  std::string text, tokens = TextTokens::kBytePairs, model, prompt = "\n";
+  std::string text, tokens = TextTokens::kBytePairs, model, prompt;
   LanguageOptions net;
   SampleOptions sample{.temperature = 0.8, .top_k = 0, .top_p = 0.95};
   int64_t vocabulary = 0, batch = 8, steps = 0, length = 300;
@@ -110,9 +111,11 @@ Ids prompt_ids(const Language& language, const Options& options) {
   return tokens.encode(options.prompt);
 }
 
-// Without --prompt it begins with a line feed, or, where the text has none, with the most frequent character.
+// Without --prompt, or with an empty one, it begins with a line feed, or, where the text has none, with the
+// most frequent character.
 void settle_prompt(const Program& self, const TextTokens& tokens, Options& options) {
-  if (!self.given("--prompt") && !knows(tokens, options.prompt)) options.prompt = tokens.token(1);
+  if (self.given("--prompt") && !options.prompt.empty()) return;
+  options.prompt = knows(tokens, "\n") ? "\n" : tokens.token(1);
 }
 
 // Prints what the model writes, as it comes, and leaves a page of what it attended to.
@@ -175,8 +178,13 @@ double of_xz(Program& self, size_t bytes) {
   return 8 * size / static_cast<double>(bytes);
 }
 
+// What the models need for each byte held out.
+struct Bits {
+  double unigram, five_gram, model;
+};
+
 // Compares the model with others.
-void compare(Program& self, const Language& language, const HeldOutText& texts, const Ids& learned,
+Bits compare(Program& self, const Language& language, const HeldOutText& texts, const Ids& learned,
              const Ids& held_out) {
   const auto bytes = static_cast<double>(texts.held_out.size()), count = static_cast<double>(held_out.size());
   const double unknown = language.tokens().unknown_bits(held_out), bits = language.bits(held_out);
@@ -184,13 +192,14 @@ void compare(Program& self, const Language& language, const HeldOutText& texts, 
   const auto row = [&](const std::string& what, const std::string& name, double per_byte) {
     table.add({what, short_number(per_byte)});
     self.result(name, per_byte);
+    return per_byte;
   };
   const auto of_ngram = [&](int64_t order) {
     return (Ngram(learned, language.tokens().size(), order).bits(held_out) + unknown) / bytes;
   };
   row("every token alike", "uniform", (count * std::log2(language.tokens().size()) + unknown) / bytes);
-  row("how often each is there", "unigram", of_ngram(1));
-  row("5-gram with back-off (Kneser-Ney)", "five_gram", of_ngram(5));
+  const double unigram = row("how often each is there", "unigram", of_ngram(1)),
+               five_gram = row("5-gram with back-off (Kneser-Ney)", "five_gram", of_ngram(5));
   if (const double xz = of_xz(self, texts.held_out.size()); !std::isnan(xz)) row("xz -9", "xz", xz);
   row("this model", "bits_per_byte", bits / bytes);
   const double perplexity = std::exp2(bits / count);
@@ -198,6 +207,23 @@ void compare(Program& self, const Language& language, const HeldOutText& texts, 
   self.text() << "\nthe " << texts.held_out.size() << " bytes held out (held_out.txt): perplexity "
               << short_number(perplexity) << " per token\n\n"
               << table.to_string() << "\n";
+  return {unigram, five_gram, bits / bytes};
+}
+
+// Says that counting predicts better, and which training would do; nothing if the model predicts best.
+std::string advice(const Options& options, int64_t steps, const Bits& bits) {
+  if (bits.model < std::min(bits.unigram, bits.five_gram)) return "";
+  if (steps < kEnoughSteps) {
+    const double minutes = std::ceil(10 * options.minutes * kEnoughSteps / static_cast<double>(steps)) / 10;
+    const bool timed = options.minutes > 0 && (minutes < kMinutesOfLarger || larger(options));
+    return "\nThis training was too short, and counting predicts better than the model: " +
+           (timed ? "--minutes " + short_number(minutes) : "--steps " + std::to_string(kEnoughSteps)) +
+           " would do much better.\n";
+  }
+  return std::string("\nCounting still predicts better than the model; ") +
+         (larger(options) || !options.text.empty() ? "a longer training may do better"
+                                                   : "--minutes 60, with a larger model, would do") +
+         ".\n";
 }
 
 // The ids of a long text, with progress. It is cut between a line feed and a letter, which no token contains.
@@ -266,12 +292,12 @@ void train(Program& self, Trainings& trainings, Options& options) {
   });
   self.write("held_out.txt", texts.held_out);
   const int64_t steps = plan.steps;
-  text << steps << " steps of " << options.batch << " windows, each token seen "
+  text << steps << (steps == 1 ? " step of " : " steps of ") << options.batch << " windows, each token seen "
        << short_number(static_cast<double>(steps * options.batch * options.net.context) /
                        static_cast<double>(learned.size()))
        << " times";
   if (options.steps == 0) {
-    text << "; whatever the clock says: --steps " << steps;
+    text << "; to repeat exactly this run: --steps " << steps;
     if (larger(options))
       for (const char* name : {"--width", "--layers", "--context", "--dropout", "--lr"})
         text << " " << name << " " << self.value(name);
@@ -309,7 +335,7 @@ void train(Program& self, Trainings& trainings, Options& options) {
   self.result("steps", steps);
   self.result("parameters", language.net().parameter_count());
   self.result("tokens", tokens.size());
-  compare(self, language, texts, learned, held_out);
+  text << advice(options, steps, compare(self, language, texts, learned, held_out));
   text << "\n-- what it writes\n" << std::flush;
   write(self, language, options);
   text << "\n"
@@ -348,7 +374,7 @@ int main(int argc, char** argv) {
       "How long to train (default: 1.7); from 10 on by default a larger model: --width 256 --layers 6 "
       "--context 256 --dropout 0.1 --lr 0.001");
   self.option("--model", options.model, "write: the file of the model, instead of the one in --out");
-  self.option("--prompt", options.prompt, "What to write on from (default: an empty line)");
+  self.option("--prompt", options.prompt, "What to write on from (default: an empty line)", "");
   self.option("--length", options.length, "Tokens to write");
   self.option("--temperature", options.sample.temperature,
               "Below 1 the probable becomes more so; 0 takes the most probable");

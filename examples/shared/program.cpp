@@ -18,8 +18,10 @@
 
 #include "autograd/ops/shape.h"
 #include "examples/shared/plot_style.h"
+#include "nn/text/metrics.h"
 #include "tensor/error.h"
 #include "tensor/parallel.h"
+#include "tensor/utf8.h"
 #include "tensor/version.h"
 
 namespace program {
@@ -30,6 +32,23 @@ struct Program::Options {
   CLI::App app;
   nlohmann::ordered_json results = nlohmann::ordered_json::object();
 };
+
+namespace {
+
+// Adds a check that an option's text can be read as a T, as CLI11 will read it.
+template <class T>
+void expect_number(CLI::Option* option, const std::string& kind) {
+  option->check(CLI::Validator(
+      [option, kind](const std::string& text) {
+        T number = 0;
+        heed::check(CLI::detail::lexical_cast(text, number), option->get_name(), " is ",
+                    heed::printable(text), "; it must be ", kind);
+        return std::string();
+      },
+      ""));
+}
+
+}  // namespace
 
 Program::Program(std::string name, const std::string& description)
     : name_(std::move(name)), options_(std::make_unique<Options>()) {
@@ -47,29 +66,38 @@ Program::Program(std::string name, const std::string& description)
       ->capture_default_str()
       ->check(CLI::Validator(whole, ""));
   values_["--seed"] = [this] { return std::to_string(seed); };
-  app.add_option("--threads", threads_,
-                 "Threads to compute with (default: what the program says, else one for each core)")
-      ->check(CLI::Range(1, 1024));
-  option("--out", out, "Folder for pictures and tables, made if it is not there");
+  CLI::Option* threads =
+      app.add_option("--threads", threads_,
+                     "Threads to compute with (default: what the program says, else one for each core)");
+  expect_number<int64_t>(threads, "a whole number from 1 to 1024");
+  const auto in_range = [](const std::string& number) {
+    check_range("--threads", std::stoll(number), 1, 1024);
+    return std::string();
+  };
+  threads->check(CLI::Validator(in_range, "INT in [1 - 1024]"));
+  option("--out", out, "Folder for pictures and tables, made if it is not there", "a folder");
   option("--json", json_, "File for the results as JSON; - is standard output, and then nothing else");
 }
 
 Program::~Program() = default;
 
-void Program::option(const std::string& name, std::string& value, const std::string& help) {
-  const auto not_empty = [](const std::string& text) {
-    return std::string(text.empty() ? "an empty text names nothing" : "");
+void Program::option(const std::string& name, std::string& value, const std::string& help,
+                     const std::string& what) {
+  const auto not_empty = [name, what](const std::string& text) {
+    heed::check(!text.empty() || what.empty(), name, " is empty; give ", what);
+    return std::string();
   };
   options_->app.add_option(name, value, help)->check(CLI::Validator(not_empty, ""));
   texts_.emplace_back(name, &value);
   values_[name] = [&value] { return value; };
 }
 void Program::option(const std::string& name, int64_t& value, const std::string& help) {
-  options_->app.add_option(name, value, help)->capture_default_str();
+  expect_number<int64_t>(options_->app.add_option(name, value, help)->capture_default_str(),
+                         "a whole number");
   values_[name] = [&value] { return std::to_string(value); };
 }
 void Program::option(const std::string& name, double& value, const std::string& help) {
-  options_->app.add_option(name, value, help)->capture_default_str();
+  expect_number<double>(options_->app.add_option(name, value, help)->capture_default_str(), "a number");
   values_[name] = [&value] { return heed::to_string(value); };
 }
 void Program::option(const std::string& name, std::vector<std::string>& values, const std::string& help) {
@@ -78,7 +106,14 @@ void Program::option(const std::string& name, std::vector<std::string>& values, 
 }
 void Program::choice(const std::string& name, std::string& value, const std::vector<std::string>& names,
                      const std::string& help) {
-  options_->app.add_option(name, value, help)->capture_default_str()->check(CLI::IsMember(names));
+  const auto is_known = [name, names](const std::string& text) {
+    heed::check(std::ranges::find(names, text) != names.end(), name, " is ", heed::printable(text),
+                "; it must be one of ", heed::detail::listed(names));
+    return std::string();
+  };
+  options_->app.add_option(name, value, help)
+      ->capture_default_str()
+      ->check(CLI::Validator(is_known, CLI::detail::generate_set(names)));
   values_[name] = [&value] { return value; };
 }
 void Program::flag(const std::string& name, bool& value, const std::string& help) {
@@ -131,15 +166,63 @@ void Program::spare_inputs(const std::string& path) const {
     for (const std::string& value : *values) spare(name, value);
 }
 
-int Program::run(int argc, char** argv, const std::function<void()>& body) {
+namespace {
+
+// The option of the program whose name is nearest; "" if more than a third of what was given is wrong.
+std::string nearest_option(const CLI::App& app, const std::string& given) {
+  const auto letters = [](const std::string& word) {
+    heed::Tokens all;
+    for (const char letter : word) all.emplace_back(1, letter);
+    return all;
+  };
+  std::string nearest;
+  int64_t least = std::ssize(given) / 3 + 1;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames())
+      if (const int64_t edits = heed::edit_distance(letters(given), letters("--" + name)); edits < least) {
+        least = edits;
+        nearest = "--" + name;
+      }
+  return nearest;
+}
+
+// The message for arguments that the program does not take.
+std::string unknown_argument(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining();
+  const auto option = std::ranges::find_if(words, [](const auto& word) { return word.starts_with("-"); });
+  if (option == words.end())
+    return heed::printable(words.at(0)) + " is no option; options begin with --, and --help lists them";
+  const std::string given = option->substr(0, option->find('=')), nearest = nearest_option(app, given);
+  return "there is no option " + heed::printable(given) +
+         (nearest.empty() ? "; --help lists all" : "; did you mean " + nearest + "?");
+}
+
+}  // namespace
+
+std::optional<int> Program::parse(int argc, char** argv) {
+  std::string wrong;
   try {
     options_->app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    const bool asked_for_help = options_->app.exit(error) == 0;
-    if (asked_for_help && std::cout.flush()) return 0;
-    if (asked_for_help) std::cerr << name_ << ": standard output cannot be written\n";
-    return 2;
+    return {};
+  } catch (const CLI::Success& help) {
+    options_->app.exit(help);
+    if (std::cout.flush()) return 0;
+    wrong = "standard output cannot be written";
+  } catch (const CLI::ExtrasError&) {
+    wrong = unknown_argument(options_->app);
+  } catch (const CLI::ArgumentMismatch& error) {  // "--csv: 1 required TEXT missing"
+    const std::string text = error.what();
+    wrong = text.substr(0, text.find(':')) +
+            (text.ends_with(" missing") ? " needs a value" : " is given more than once");
+  } catch (const std::exception& error) {
+    wrong = error.what();
   }
+  std::cerr << name_ << ": " << wrong << "\n";
+  return 2;
+}
+
+int Program::run(int argc, char** argv, const std::function<void()>& body) {
+  if (const std::optional<int> code = parse(argc, argv)) return *code;
   try {
     if (threads_ == 0 && !std::getenv("OMP_NUM_THREADS")) threads_ = default_threads;
     if (threads_ > 0) heed::set_num_threads(static_cast<int>(threads_));
@@ -189,12 +272,11 @@ void Program::finish() {
 
 std::ostream& Program::text() { return json_ == "-" ? std::cerr : std::cout; }
 
-bool Program::terminal() const { return isatty(json_ == "-" ? STDERR_FILENO : STDOUT_FILENO); }
+int Program::text_descriptor() const { return json_ == "-" ? STDERR_FILENO : STDOUT_FILENO; }
 
-bool Program::colour() {
-  const char* no = std::getenv("NO_COLOR");
-  return (!no || !*no) && terminal();
-}
+bool Program::terminal() const { return isatty(text_descriptor()) != 0; }
+
+bool Program::colour() const { return heed::accepts_control_sequences(text_descriptor()); }
 
 namespace {
 
@@ -228,10 +310,14 @@ void Program::result(const std::string& name, const heed::Tensor& values) {
   put(options_->results, below + name, nested(values.detach()));
 }
 
-void Program::write(const std::string& file, const std::string& contents) {
+void Program::make_folder() const {
   std::error_code error;
   fs::create_directories(out, error);
   heed::check(fs::is_directory(out), out, ": cannot be made: ", error.message());
+}
+
+void Program::write(const std::string& file, const std::string& contents) {
+  make_folder();
   spare_inputs((fs::path(out) / file).string());
   write_file((fs::path(out) / file).string(), contents);
 }

@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,9 @@ class Program {
   Program(std::string name, const std::string& description);
   ~Program();
 
-  void option(const std::string& name, std::string& value, const std::string& help);
+  /// A text. `what` says what must be given instead of an empty one; if it is "", the text may be empty.
+  void option(const std::string& name, std::string& value, const std::string& help,
+              const std::string& what = "a file");
   void option(const std::string& name, int64_t& value, const std::string& help);
   void option(const std::string& name, double& value, const std::string& help);
   /// Several texts, separated by commas or each after the name again.
@@ -61,8 +64,8 @@ class Program {
   std::ostream& text();
   /// Whether text() is a terminal.
   bool terminal() const;
-  /// Whether text() may be colored: it is a terminal, and NO_COLOR is not set.
-  bool colour();
+  /// Whether text() may be colored: it is a terminal that accepts control sequences.
+  bool colour() const;
 
   /// A value for --json under a dotted name: result("data.n", 50) gives {"data": {"n": 50}}, and "rows.0.n",
   /// "rows.1.n" a list of two objects. Tensors become nested lists.
@@ -84,6 +87,8 @@ class Program {
 
   /// Whether there is a folder for pictures, --out.
   bool draws() const { return !out.empty(); }
+  /// Makes the --out folder, which write() does as well. Throws if that is impossible.
+  void make_folder() const;
   /// Writes a file into the --out folder, atomically.
   void write(const std::string& file, const std::string& contents);
   /// Removes a file of an earlier run from the --out folder.
@@ -98,6 +103,9 @@ class Program {
   std::string out;
 
  private:
+  // The exit code, if nothing is left to do: after --help or an invalid option.
+  std::optional<int> parse(int argc, char** argv);
+  int text_descriptor() const;
   void finish();
   // Throws if writing there would destroy a file that an option names.
   void spare_inputs(const std::string& path) const;

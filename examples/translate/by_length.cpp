@@ -50,6 +50,14 @@ std::string trend(const Lengths& lengths) {
   return lost > 0 ? "falls by " + short_number(lost) : lost < 0 ? "rises by " + short_number(-lost) : "stays";
 }
 
+std::string all_mistakes_text(int64_t mistakes, int64_t sentences) {
+  const std::string which = mistakes == 0   ? "There are no mistakes"
+                            : mistakes == 1 ? "This is the only mistake"
+                            : mistakes == 2 ? "These are both of the mistakes"
+                                            : "These are all " + std::to_string(mistakes) + " mistakes";
+  return which + (mistakes == 0 ? "." : " in " + std::to_string(sentences) + " sentences.");
+}
+
 void draw_lengths(Program& self, const std::vector<std::pair<std::string, const Lengths*>>& models,
                   bool unseen) {
   const bool one = models.size() == 1;

@@ -29,6 +29,8 @@ Lengths by_length(const std::vector<heed::Tokens>& sources, const std::vector<he
 void print_lengths(Program& self, const Lengths& lengths);
 /// "falls by 0.3", "rises by 0.1" or "stays": from the shortest third to the longest.
 std::string trend(const Lengths& lengths);
+/// "These are all 3 mistakes in 600 sentences.", for a table that shows every mistake.
+std::string all_mistakes_text(int64_t mistakes, int64_t sentences);
 /// Draws by_length.svg: a curve for each model over the lengths of the first one; bars if there is one model.
 /// The title says whether the models have learned from these sentences.
 void draw_lengths(Program& self, const std::vector<std::pair<std::string, const Lengths*>>& models,

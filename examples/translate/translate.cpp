@@ -55,8 +55,7 @@ void settle(Options& options) {
     options.attention = "additive";
   }
   if (options.steps == 0) options.steps = options.model == "transformer" ? 800 : 1300;
-  check(options.steps > 0 && options.batch > 0 && options.beams > 0 && options.lr > 0,
-        "--steps, --batch, --beams and --lr must be above 0");
+  check(options.lr > 0, "--lr is ", options.lr, "; it must be above 0");
   check_range("--steps", options.steps, 1, 1000000000);
   check_range("--batch", options.batch, 1, 100000);
   check_range("--beams", options.beams, 1, 1000);
@@ -227,11 +226,8 @@ Learned learn(Program& self, Trainings& trainings, const Options& options, const
   int64_t mistakes = 0;
   for (size_t i = 0; i < sources.size(); ++i) mistakes += wrong(i);
   text << "\n" << table.to_string() << "\n";
-  if (mistakes == 0)
-    text << "There are no mistakes.\n";
-  else if (shown == mistakes)
-    text << "There are no mistakes but those among these, " << mistakes << " of " << sources.size()
-         << " sentences.\n";
+  if (shown == mistakes)
+    text << all_mistakes_text(mistakes, std::ssize(sources)) << "\n";
   else
     text << "These are " << shown << " of " << mistakes << " mistakes in " << sources.size()
          << " sentences.\n";
@@ -341,7 +337,7 @@ int main(int argc, char** argv) {
   self.choice("--attention", options.attention, attentions,
               "How the attention model scores (default: additive)");
   self.option("--text", options.text,
-              "Translate this with the model of the last training; nothing is trained");
+              "Translate this with the model of the last training; nothing is trained", "a sentence");
   self.option("--pairs", options.pairs,
               "Train on this file instead: a sentence, a tab, its translation on each line, of at most " +
                   std::to_string(kLongestSentence) + " words or characters each");

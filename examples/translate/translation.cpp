@@ -154,7 +154,8 @@ std::vector<Tokens> Translation::translate(const std::vector<Tokens>& sources, i
 
 std::vector<std::vector<Answer>> Translation::search(const std::vector<Tokens>& sources,
                                                      const SearchOptions& options,
-                                                     std::span<const Translation> others) const {
+                                                     std::span<const Translation> others,
+                                                     const std::function<int64_t(int64_t)>& longest) const {
   constexpr int64_t kRows = 1280;  // of a step, whatever the width
   const auto batch_size =
       static_cast<size_t>(std::max<int64_t>(1, kRows / std::max<int64_t>(1, options.width)));
@@ -195,7 +196,9 @@ std::vector<std::vector<Answer>> Translation::search(const std::vector<Tokens>& 
       const Tensor mean = logsumexp(stack(said, 0), 0) - std::log(static_cast<double>(said.size()));
       return mean + (std::exchange(begun, true) ? later : at_first);
     };
-    const auto found = beam_search(together, std::ssize(some), options);
+    SearchOptions limited = options;
+    if (longest) limited.max_length = std::min(limited.max_length, longest(std::ssize(some.back())));
+    const auto found = beam_search(together, std::ssize(some), limited);
     for (size_t i = 0; i < found.size(); ++i)
       for (const Hypothesis& one : found[i])
         answers[places[i]].push_back({target_.decode(one.tokens), one.score});

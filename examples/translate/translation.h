@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -44,11 +45,13 @@ class Translation {
   std::vector<heed::Tokens> translate(const std::vector<heed::Tokens>& sources, int64_t beams = 1) const;
 
   /// The best answers for each source, the best first; with others the probabilities of the next token are
-  /// the mean of all models. No answer is empty or has <pad>, <bos> or <unk> in it. Errors: one of the others
-  /// knows other tokens.
+  /// the mean of all models. No answer is empty or has <pad>, <bos> or <unk> in it. `longest` limits answers
+  /// more tightly than options.max_length, by the number of tokens of the longest source that is answered at
+  /// the same time. Errors: one of the others knows other tokens.
   std::vector<std::vector<Answer>> search(const std::vector<heed::Tokens>& sources,
                                           const heed::SearchOptions& options,
-                                          std::span<const Translation> others = {}) const;
+                                          std::span<const Translation> others = {},
+                                          const std::function<int64_t(int64_t)>& longest = {}) const;
 
   /// Which source token each token of the translation was made from, <eos> last: weights [1, T + 1, S].
   heed::AttentionMap alignment(const heed::Tokens& source, const heed::Tokens& target,

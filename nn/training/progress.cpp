@@ -8,21 +8,20 @@
 #include <string_view>
 
 namespace heed {
-namespace {
 
-// Whether standard error is a terminal on which a line can be rewritten.
-bool rewrites_lines() {
+bool accepts_control_sequences(int descriptor) {
   const auto variable = [](const char* name) -> std::string_view {
     const char* value = std::getenv(name);
     return value ? value : "";
   };
-  return isatty(STDERR_FILENO) != 0 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  return isatty(descriptor) != 0 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
 }
 
-}  // namespace
-
-Progress::Progress(std::string what, int64_t steps)
-    : what_(std::move(what)), steps_(steps), terminal_(rewrites_lines()) {}
+Progress::Progress(std::string what, int64_t steps, Remaining remaining)
+    : what_(std::move(what)),
+      steps_(steps),
+      remaining_(remaining),
+      terminal_(accepts_control_sequences(STDERR_FILENO)) {}
 
 Progress::~Progress() { clear(); }
 
@@ -42,11 +41,16 @@ void Progress::step(const std::string& note, int64_t count) {
   if (now - printed_ < wait || done() || done_ == skipped_) return;
   printed_ = now;
   visible_ = true;
-  const double spent = std::chrono::duration<double>(now - start_).count();
-  const double left = spent / static_cast<double>(done_ - skipped_) * static_cast<double>(steps_ - done_);
-  const std::string line = what_ + ": " + std::to_string(100 * done_ / steps_) + " %, " +
-                           (note.empty() ? "" : note + ", ") + "about " +
-                           std::to_string(std::lround(std::ceil(left))) + " s left";
+  std::string line = what_ + ": ";
+  if (remaining_ == Remaining::counted) {
+    line +=
+        std::to_string(done_) + " of " + std::to_string(steps_) + " done" + (note.empty() ? "" : ", " + note);
+  } else {
+    const double spent = std::chrono::duration<double>(now - start_).count();
+    const double left = spent / static_cast<double>(done_ - skipped_) * static_cast<double>(steps_ - done_);
+    line += std::to_string(100 * done_ / steps_) + " %, " + (note.empty() ? "" : note + ", ") + "about " +
+            std::to_string(std::lround(std::ceil(left))) + " s left";
+  }
   if (terminal_)
     std::cerr << "\r\033[K" << line << std::flush;
   else

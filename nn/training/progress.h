@@ -7,6 +7,10 @@
 /// How much of a long computation is done.
 namespace heed {
 
+/// Whether color and control sequences may be written to a file descriptor: it is a terminal, NO_COLOR is not
+/// set, and TERM is not "dumb".
+bool accepts_control_sequences(int descriptor);
+
 /// Prints to standard error how much of a computation is done, and about how long the rest will take. On a
 /// terminal it is one line that is rewritten, elsewhere a line every ten seconds. A computation that ends
 /// within the first second (elsewhere, ten seconds) prints nothing.
@@ -16,11 +20,14 @@ namespace heed {
 ///     ...
 ///     progress.step("loss " + short_number(loss));  // training: 12 %, loss 0.31, about 40 s left
 ///   }
+/// If the steps take very different times, Remaining::counted shows how many are done instead of a guess:
+/// "training: 3 of 37 done".
 ///
-/// If NO_COLOR is set or TERM is "dumb", a terminal gets plain lines without control sequences as well.
+/// A terminal that does not accept control sequences gets plain lines as well.
 class Progress {
  public:
-  Progress(std::string what, int64_t steps);
+  enum class Remaining { estimated, counted };
+  Progress(std::string what, int64_t steps, Remaining remaining = Remaining::estimated);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -38,6 +45,7 @@ class Progress {
   using Clock = std::chrono::steady_clock;
   std::string what_;
   int64_t steps_, done_ = 0, skipped_ = 0;
+  Remaining remaining_;
   Clock::time_point start_ = Clock::now(), printed_ = start_;
   bool terminal_, visible_ = false;
 };

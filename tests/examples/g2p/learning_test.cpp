@@ -32,6 +32,39 @@ TEST_CASE("train_g2p: a validation after each epoch, and pictures of errors and 
   for (const char* part : {"too few to learn much", "too short"}) CHECK_FALSE(contains(enough.out, part));
 }
 
+TEST_CASE("training_advice: the epochs, or minutes with the sizes of the small model, that would do") {
+  G2pOptions options;
+  options.epochs = 2;
+  CHECK(training_advice(options, false, 2) == "--epochs 3 would do");
+  CHECK(training_advice(options, false, 3).empty());
+  options.epochs = 0;
+  options.minutes = 0.5;
+  options.words = 20000;
+  options.width = 128;
+  CHECK(training_advice(options, true, 1) == "--minutes 2 would do");
+  CHECK(training_advice(options, true, 0.1) == "--minutes 15 --words 20000 --width 128 would do");
+  CHECK(training_advice(options, false, 0.1) == "--minutes 15 would do");
+  CHECK(training_advice(options, true, 4).empty());
+}
+
+TEST_CASE("train_g2p: one step is a step; what an untrained model says fits into the columns") {
+  const Folder folder;
+  std::string words;
+  for (char c = 'a'; c < 'm'; ++c) words += std::string(8, c) + "\t" + c + " " + c + "\n";
+  const std::string file = folder.write("words.tsv", words);
+  const Run run =
+      run_program("g2p", "train --train " + file + " --dev " + file +
+                             " --epochs 1 --batch 64 --width 4 --layers 1 --lr 1e-9 --out " + folder / "out");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  CHECK(contains(run.out, "\n1 step of 64, 1 epoch: too few"));
+  CHECK(contains(
+      run.out,
+      "12 words to choose by: 100 % of the words wrong, with more wrong phones than there are to say; "));
+  CHECK(contains(run.out, "…  wrong"));
+  for (const std::string& line : lines_of(run.out))
+    if (line.ends_with("wrong") || contains(line, "  wrong  ")) CHECK(display_width(line) < 80);
+}
+
 TEST_CASE("report_skipped: a line if there are any, and a result; g2p_model_file: in --out") {
   const Folder folder;
   const auto reported = [&](int64_t lines) {

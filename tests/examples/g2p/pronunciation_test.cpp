@@ -46,3 +46,27 @@ TEST_CASE("pronunciation: measures a list that contains words with unseen letter
   CHECK(measured.score.wrong == 1);
   CHECK(measured.strange == 1);
 }
+
+TEST_CASE("pronunciation: an answer has at most 2 phones for each letter and 8") {
+  Tokens phones;
+  for (int i = 0; i < 40; ++i) phones.push_back("P" + std::to_string(i));
+  std::vector<Translation> models;
+  models.push_back(untrained({{"a", "b"}}, {phones}));
+  const std::vector<Tokens> words = {{"a", "b"}, {"a"}};
+  CHECK(most_phones(2) == 12);
+  for (const int64_t beams : {1, 3}) {
+    // Without the limit it goes on to the end.
+    CHECK(models[0].search(words, {.max_length = 101, .width = beams})[0].front().tokens.size() == 101);
+    for (const std::vector<Answer>& answers : pronounce(models, words, beams))
+      CHECK(std::ssize(answers.front().tokens) == most_phones(2));  // of the longest word
+    CHECK(std::ssize(pronounce(models, {{"a"}}, beams)[0].front().tokens) == most_phones(1));
+  }
+}
+
+TEST_CASE("pronunciation: a text is cut to its columns") {
+  CHECK(cut("AH←A B←B", 8) == "AH←A B←B");
+  CHECK(cut("AH←A B←B", 7) == "AH←A B…");
+  CHECK(cut("AH←A B←B", 6) == "AH←A…");
+  CHECK(cut("汉字汉字", 6) == "汉字…");
+  CHECK(display_width(cut(std::string(100, 'x'))) == 40);
+}

@@ -209,3 +209,7 @@ TEST_CASE("kernel_regression: the same bits on any number of threads" * doctest:
   for (const char* threads : {"2", "3", "7"})
     CHECK(run("--csv " + file + " --json - --threads " + threads).out == one);
 }
+
+TEST_CASE("kernel_regression: an --out that cannot be made is an error before anything is printed") {
+  CHECK(contains(refusal_of("kernel_regression", "--out /proc/heed/out"), "/proc/heed/out"));
+}

@@ -45,6 +45,11 @@ TEST_CASE("language_model: trains, compares with n-grams, generates text with th
   if (heed::kernel::has_own_product(heed::float32)) CHECK(written(" --no-cache") == first);
   CHECK(written(" --seed 2") != first);
   CHECK(written(" --temperature 0 --seed 3") == written(" --top-k 1 --seed 4"));
+  const auto from_nothing = [&](const std::string& prompt) {
+    return results_of("language_model", "write --length 50" + prompt + out)["text"].get<std::string>();
+  };
+  CHECK(from_nothing("").starts_with("\n"));
+  CHECK(from_nothing(" --prompt ''") == from_nothing(""));
   const Run printed = run_program("language_model", "write --prompt 'the cat' --length 100" + out);
   CHECK(printed.out.starts_with(first + "\n"));
 
@@ -60,9 +65,29 @@ TEST_CASE("language_model: trains, compares with n-grams, generates text with th
   };
   CHECK(contains(refused("--width 32"), "--width is for training"));
   CHECK(contains(refused("--log x"), "--log is for training"));
-  CHECK(contains(refused("--prompt ''"), "--prompt: an empty text"));
   CHECK(contains(refused("--prompt \"$(printf 'a\\377')\""), "--prompt: byte 1 of the text is not UTF-8"));
   CHECK(contains(refused("again"), "the command is \"again\"; it is one of train and write"));
+}
+
+TEST_CASE("language_model: a training that is worse than counting says what would do") {
+  const Folder folder;
+  const std::string text = folder.write("text.txt", sentences(600));
+  const auto learn = [&](const std::string& arguments) {
+    const Run run = run_program("language_model", "train --text '" + text + "' --vocabulary 300 --length 5 " +
+                                                      arguments + kSmall + " --out '" + folder / "out" + "'");
+    CHECK_MESSAGE(run.code == 0, run.err);
+    return run.out;
+  };
+  const std::string few = learn("--steps 1");
+  CHECK(contains(few, "\n1 step of 8 windows, "));
+  CHECK(contains(
+      few,
+      "\nThis training was too short, and counting predicts better than the model: --steps 500 would do "
+      "much better.\n"));
+  const std::string short_time = learn("--minutes 0.002");
+  CHECK(contains(short_time, "; to repeat exactly this run: --steps "));
+  CHECK(contains(short_time, "counting predicts better than the model: --minutes "));
+  CHECK_FALSE(contains(learn("--steps 500"), "too short"));
 }
 
 TEST_CASE("language_model: a resumed training of a character model gives the same model") {

@@ -35,8 +35,35 @@ TEST_CASE("program: an invalid option exits with 2 and a message that names it")
            {"--csv", "--csv"},
            {"--out ''", "--out"},
            {"--x a", "--csv"},
-       })
-    CHECK(contains(refusal_of("kernel_regression", arguments), part));
+       }) {
+    const std::string refusal = refusal_of("kernel_regression", arguments);
+    CHECK(contains(refusal, part));
+    CHECK(refusal.starts_with("kernel_regression: "));
+    CHECK(lines_of(refusal).size() == 1);
+  }
+}
+
+TEST_CASE("program: messages about options say what to do") {
+  for (const auto& [command, said] : std::vector<std::pair<std::string, std::string>>{
+           {"translate --modell rnn", "there is no option --modell; did you mean --model?"},
+           {"translate --step=5", "there is no option --step; did you mean --steps?"},
+           {"translate --nonsense", "there is no option --nonsense; --help lists all"},
+           {"translate rnn", "rnn is no option; options begin with --, and --help lists them"},
+           {"translate --steps abc", "--steps is abc; it must be a whole number"},
+           {"translate --steps 1.5", "--steps is 1.5; it must be a whole number"},
+           {"translate --lr fast", "--lr is fast; it must be a number"},
+           {"translate --threads two", "--threads is two; it must be a whole number from 1 to 1024"},
+           {"translate --threads 0", "--threads is 0; it must be from 1 to 1024"},
+           {"translate --text ''", "--text is empty; give a sentence"},
+           {"translate --pairs ''", "--pairs is empty; give a file"},
+           {"translate --out ''", "--out is empty; give a folder"},
+           {"translate --model lstm", "--model is lstm; it must be one of rnn, attention, transformer"},
+           {"kernel_regression --csv", "--csv needs a value"},
+           {"translate --steps 1 --steps 2", "--steps is given more than once"},
+       }) {
+    const std::string name = command.substr(0, command.find(' '));
+    CHECK(refusal_of(name, command.substr(name.size())) == name + ": " + said + "\n");
+  }
 }
 
 TEST_CASE("program: a result that cannot be written exits with 2") {
@@ -107,7 +134,19 @@ TEST_CASE("program: an ignored SIGINT stays ignored, also for gnuplot") {
   CHECK(std::filesystem::exists(folder / "out/survived"));
 }
 
-TEST_CASE("program: no color for a pipe") { CHECK(!contains(run_regression("").out, "\033")); }
+TEST_CASE("program: color on a terminal, not for a pipe, with NO_COLOR or on a dumb terminal") {
+  CHECK(!contains(run_regression("").out, "\033"));
+  if (run_shell("command -v script").code != 0) return;  // it makes a terminal
+  const auto colored = [](const std::string& variables) {
+    const Run run = run_shell("env -u NO_COLOR " + variables +
+                              " script -qec '" HEED_BINARY_DIR "/examples/kernel_regression' /dev/null");
+    CHECK(contains(run.out, "sum of weight x value"));
+    return contains(run.out, "\033[34m");
+  };
+  CHECK(colored("TERM=xterm"));
+  CHECK_FALSE(colored("TERM=dumb"));
+  CHECK_FALSE(colored("TERM=xterm NO_COLOR=1"));
+}
 
 TEST_CASE("program: short_number has four significant digits") {
   CHECK(program::short_number(1.09479) == "1.095");

@@ -23,6 +23,13 @@ TEST_CASE("by_length: exact translations of each length and of thirds") {
   CHECK(program::Share().value() == 0);
 }
 
+TEST_CASE("all_mistakes_text: none, one, both, all") {
+  CHECK(program::all_mistakes_text(0, 600) == "There are no mistakes.");
+  CHECK(program::all_mistakes_text(1, 600) == "This is the only mistake in 600 sentences.");
+  CHECK(program::all_mistakes_text(2, 600) == "These are both of the mistakes in 600 sentences.");
+  CHECK(program::all_mistakes_text(3, 600) == "These are all 3 mistakes in 600 sentences.");
+}
+
 TEST_CASE("draw_lengths: the title says whether the sentences are unseen; bars for one model, else lines") {
   const Folder folder;
   program::Lengths lengths;

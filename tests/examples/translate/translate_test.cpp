@@ -94,7 +94,10 @@ TEST_CASE("translate: contradictory options are errors") {
   CHECK(contains(refused("--model transformer --attention dot"), "scaled dot products of its own"));
   CHECK(contains(refused("--model rnn --attention dot"), "has none"));
   CHECK(contains(refused("--model lstm"), "--model"));
-  CHECK(contains(refused("--steps -1"), "must be above 0"));
+  CHECK(contains(refused("--steps -1"), "--steps is -1; it must be from 1 to 1000000000"));
+  CHECK(contains(refused("--batch 0"), "--batch is 0; it must be from 1 to 100000"));
+  CHECK(contains(refused("--lr -0.5"), "--lr is -0.5; it must be above 0"));
+  CHECK(contains(refused("--text ''"), "--text is empty; give a sentence"));
   CHECK(contains(refused("--beams 1000000000000"), "--beams is 1000000000000; it must be from 1 to 1000"));
   CHECK(contains(refused("--text 我 --model rnn"), "--model is for training"));
   CHECK(contains(refused("--text 我 --log x"), "--log is for training"));

@@ -91,6 +91,18 @@ TEST_CASE("Progress: one line on a terminal, which is rewritten and cleared at t
         "\r\033[K");
 }
 
+TEST_CASE("Progress: counted steps without an estimate of the time") {
+  const ScopedVariable color("NO_COLOR", nullptr), kind("TERM", "xterm");
+  const std::string text = errors_of(true, [] {
+    Progress progress("running", 37, Progress::Remaining::counted);
+    wait_for(1.1);
+    progress.step();
+    wait_for(0.15);
+    progress.step("a note", 2);
+  });
+  CHECK(text == "\r\033[Krunning: 1 of 37 done\r\033[Krunning: 3 of 37 done, a note\r\033[K");
+}
+
 TEST_CASE("Progress: clear() makes room for other text") {
   const ScopedVariable color("NO_COLOR", nullptr), kind("TERM", "xterm");
   const std::string text = errors_of(true, [] {
@@ -126,6 +138,22 @@ TEST_CASE("Progress: a training clears a shared line at its end, also if an exce
     });
     CHECK(contains(text, failing == 1 ? " s left\r\033[Kwrong" : " s left\r\033[Kdone"));
   }
+}
+
+TEST_CASE("accepts_control_sequences: a terminal without NO_COLOR that is not dumb") {
+  const auto accepts = [](bool terminal) {
+    return errors_of(terminal,
+                     [] { std::cerr << (accepts_control_sequences(STDERR_FILENO) ? "yes" : "no"); });
+  };
+  const ScopedVariable color("NO_COLOR", nullptr), kind("TERM", "xterm");
+  CHECK(accepts(true) == "yes");
+  CHECK(accepts(false) == "no");
+  {
+    const ScopedVariable none("NO_COLOR", "1");
+    CHECK(accepts(true) == "no");
+  }
+  const ScopedVariable dumb("TERM", "dumb");
+  CHECK(accepts(true) == "no");
 }
 
 TEST_CASE("Progress: plain lines without a terminal, with NO_COLOR, and on a dumb terminal" *
