@@ -1,0 +1,206 @@
+// Bench 6: length. A chain of states against one arc, softmax block by block, and what a length costs in this browser.
+//
+// The layouts of request and answer are those of length.h:
+//   length_work    layer (0 attention, 1 attention in tiles, 2 recurrent), T, d, runs, 1 if memory is measured
+//     answer       multiply-adds of one run, most bytes in use, the last output [d]
+//   length_decode  T, d, 1 with a cache
+//     answer       multiply-adds of all steps, numbers in the cache at the end, the last output [d]
+//   length_tiles   tile, n, scores [n], values [n]
+//     answer       count of tiles; for each: m, l, o / l; at the end softmax over all keys at once
+// The chain of states is a formula of bench 5, h2 = w * h1; h3 = w * h2; ..., so that its gradients are those of the tape.
+
+const lengths = [32, 64, 128, 256];
+// What is measured: the function, and its request for a length.
+const works = {
+  recurrent: T => ['length_work', [2, T, 32, 3, 1]],
+  attention: T => ['length_work', [0, T, 32, 3, 1]],
+  tiles: T => ['length_work', [1, T, 32, 3, 1]],
+  uncached: T => ['length_decode', [T, 32, 0]],
+  cached: T => ['length_decode', [T, 32, 1]],
+};
+const comparisons = [['recurrent', 'attention', 'tiles'], ['uncached', 'cached']];
+
+bench('length', class extends Bench {
+  static defaults = {T: 24, factor: 0.9, block: 2, at: 0, cache: 0, scores: [1, 2, 0.5, 3, 2.5, -1, 3.5, 0], values: [2, 5, 1, 4, 3, 6, 2, 1]};
+  static question = {answers: ['fades', 'same', 'grows'], right: 'fades'};
+  static goals = ['carry', 'rescale', 'double'];
+  static concepts = ['3_scores_and_self_attention#C-002-13', '3_scores_and_self_attention#C-003-20', '3_scores_and_self_attention#C-003-19'];
+
+  compute() {
+    const {block, scores, values} = this.state, n = scores.length;
+    const tiles = heed.call('length_tiles', [block, n, ...scores, ...values]);
+    return {...this.paths(), steps: tiles[0], tiles: tiles.subarray(1)};
+  }
+  // The gradient of the last state with respect to each state of the chain; and, for attention, that of the output with
+  // respect to the first value, which is its weight.
+  paths() {
+    const {T, factor} = this.state, key = [T, factor].join();
+    if (key === this.known?.key) return this.known;
+    const states = range(T - 1).map(t => `h${t + 2} = w * h${t + 1}`);
+    const formula = [`w = ${factor}`, 'h1 = 1', ...states].join(';'), chain = new Float32Array(T);
+    const read = new NumberReader(heed.call('tape', [...textNumbers(formula), 0]));
+    read.list(() => {
+      const name = read.text();
+      read.text();
+      read.text();
+      read.values();
+      const gradient = read.values().values[0];
+      if (name.startsWith('h')) chain[name.slice(1) - 1] = gradient;
+      read.list(() => read.one());
+    });
+    const arc = heed.call('length_tiles', [T, T, ...Array(T).fill(0), 1, ...Array(T - 1).fill(0)]).at(-1);
+    return this.known = {key, chain, arc};
+  }
+
+  setup(stage) {
+    this.path = svg('svg', {class: 'plot', role: 'img'});
+    this.tilesPicture = svg('svg', {class: 'plot', role: 'img'});
+    this.costs = new Plot(this.word('costs'), 260);
+    this.lengthSlider = this.numberSlider('T', {min: 2, max: 64, step: 1, text: String});
+    this.factorSlider = this.numberSlider('factor', {min: 0.5, max: 1.2, step: 0.01, text: value => fixed(value)});
+    this.atSlider = this.numberSlider('at', {min: 0, max: 8, step: 1, text: String});
+    this.block = choice({name: this.word('block'), value: this.state.block, options: [1, 2, 4].map(size => [size, String(size)]),
+                         change: block => this.change({block, at: 0})});
+    this.cache = choice({name: this.word('cache'), value: this.state.cache, change: cache => this.change({cache}),
+                         options: [[0, this.word('cache.layers')], [1, this.word('cache.decoding')]]});
+    this.told = html('p', {role: 'status'});
+    const figure = (name, node, ...more) => html('figure', {}, html('figcaption', {}, this.word(name)), html('div', {}, node), ...more);
+    stage.append(
+        figure('path', this.path, html('div', {class: 'controls'}, this.lengthSlider.node, this.factorSlider.node)),
+        figure('tiles', this.tilesPicture, html('div', {class: 'controls'}, html('div', {class: 'reach'}, this.atSlider.node,
+            button(this.word('on'), () => this.change({at: (this.state.at + 1) % (this.now.steps + 1)}), {class: 'main'})), this.block.node)),
+        figure('costs', this.costs.svg, this.cache.node, html('div', {class: 'row'},
+            button(this.word('measure'), () => this.measure(), {class: 'main'})), this.told));
+  }
+  numberSlider(key, options) {
+    return slider({name: this.word(key), value: this.state[key], change: value => this.change({[key]: value}), ...options});
+  }
+
+  // Times each layer for each length, one a frame, so that the page stays alive.
+  measure() {
+    const jobs = comparisons[this.state.cache].flatMap(kind => lengths.map(T => [kind, T]));
+    this.measured ??= {};
+    const next = () => {
+      const job = jobs.shift();
+      if (!job) return this.told.textContent = this.word('measured');
+      const [kind, T] = job, [name, request] = works[kind](T), runs = name === 'length_work' ? request[3] : 1;
+      let best = Infinity, answer;
+      for (let round = 0; round < 3; ++round) {
+        const begin = performance.now();
+        answer = heed.call(name, request);
+        best = Math.min(best, (performance.now() - begin) / runs);
+      }
+      (this.measured[kind] ??= {})[T] = {ms: best, work: answer[0], memory: answer[1]};
+      this.told.textContent = this.word('measuring', {kind: this.word('kind.' + kind), T});
+      this.ask();
+      requestAnimationFrame(next);
+    };
+    next();
+  }
+
+  see() {
+    this.now = this.compute();
+    const {T, factor, block, cache} = this.state;
+    this.lengthSlider.show(T);
+    this.factorSlider.show(factor);
+    this.atSlider.input.max = this.now.steps;
+    this.state.at = Math.min(this.state.at, this.now.steps);
+    this.atSlider.show(this.state.at);
+    this.block.show(block);
+    this.cache.show(cache);
+    this.drawPath();
+    this.drawTiles();
+    this.drawCosts();
+    this.judge();
+    this.line.say(this.word('now', {T, chain: this.now.chain[0].toExponential(1), arc: fixed(this.now.arc, 3)}));
+  }
+  // T states in a chain, each as dark as the gradient that is left; above them one arc from the last to the first.
+  drawPath() {
+    const {chain, arc} = this.now, {T} = this.state, width = Math.max(this.path.parentElement.clientWidth, 200), height = 190, y = 122;
+    const step = (width - 60) / Math.max(T - 1, 1), x = t => 30 + t * step, r = clamp(step / 3, 2, 12);
+    const left = x(0), right = x(T - 1), middle = (left + right) / 2;
+    fill(this.path, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': this.word('path')}, []);
+    this.path.replaceChildren(
+        svg('path', {class: 'curve', d: `M${right},${y - r}Q${middle},${-y + 70} ${left},${y - r}`}),
+        label(middle, 22, this.word('arc', {g: fixed(arc, 3)}), {'text-anchor': 'middle', class: 'strong'}),
+        svg('line', {class: 'grid', x1: left, x2: right, y1: y, y2: y}),
+        ...range(T).map(t => svg('circle', {class: 'state', cx: x(t), cy: y, r, style: `fill: ${heatColor(Math.min(chain[t], 1))}`})),
+        label(left, y + 30, this.word('first'), {'text-anchor': 'start'}), label(right, y + 30, this.word('last'), {'text-anchor': 'end'}),
+        label(middle, y + 54, this.word('chain', {g: chain[0] < 0.01 || chain[0] > 99 ? chain[0].toExponential(1) : fixed(chain[0], 3)}),
+              {'text-anchor': 'middle', class: 'strong'}));
+  }
+  // Keys come block by block; what is kept is m, l and o.
+  drawTiles() {
+    const {tiles, steps} = this.now, {block, at, scores, values} = this.state, n = scores.length;
+    const width = Math.max(this.tilesPicture.parentElement.clientWidth, 200), cell = Math.min((width - 80) / n, 64), left = 74, height = 150;
+    fill(this.tilesPicture, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': this.word('tiles')}, []);
+    const row = (list, y, name) => [label(4, y + 18, name), ...list.map((value, i) => {
+      const seen = i < at * block, now = seen && i >= (at - 1) * block;
+      return [svg('rect', {class: `tile ${now ? 'now' : seen ? 'seen' : ''}`, x: left + i * cell, y, width: cell, height: 26}),
+              label(left + (i + 0.5) * cell, y + 18, fixed(value, 1), {'text-anchor': 'middle'})];
+    }).flat()];
+    const [m, l, mean] = at ? tiles.subarray(3 * at - 3, 3 * at) : [-Infinity, 0, 0];
+    const before = at > 1 ? tiles[3 * at - 6] : m, factor = Math.exp(before - m);
+    const kept = at ? `m = ${fixed(m, 1)}   l = ${fixed(l, 3)}   o = ${fixed(mean * l, 3)}` : 'm = −∞   l = 0   o = 0';
+    this.tilesPicture.replaceChildren(...row(scores, 4, this.word('scores')), ...row(values, 34, this.word('values')),
+        label(4, 88, kept, {class: 'strong'}),
+        label(4, 112, at > 1 ? this.word('scaled', {factor: fixed(factor, 3)}) : ''),
+        label(4, 136, at === steps ? this.word('equal', {a: fixed(mean, 4), b: fixed(tiles[3 * steps], 4)}) : '', {class: 'strong'}));
+    if (at > 1 && factor < 1) this.reach('rescale');
+  }
+  // Time over length, measured; the dashed lines are what the theory says, through the longest measurement.
+  drawCosts() {
+    const {costs} = this, kinds = comparisons[this.state.cache], shown = kinds.filter(kind => this.measured?.[kind]);
+    const all = shown.flatMap(kind => Object.values(this.measured[kind]).map(one => one.ms));
+    costs.margin.left = 44;
+    costs.begin([lengths[0], lengths.at(-1)], [0, Math.max(...all, 0.1) * 1.1]);
+    costs.axes(this.word('axis.length'), this.word('axis.ms'), lengths);
+    const ends = shown.map((kind, i) => {
+      const points = lengths.filter(T => this.measured[kind][T]), last = this.measured[kind][points.at(-1)];
+      costs.curve(points, points.map(T => this.measured[kind][T].ms), 'series' + i);
+      costs.curve(points, points.map(T => last.ms * this.measured[kind][T].work / last.work), 'theory');
+      return [costs.py(last.ms) - 6, kind];
+    }).sort((a, b) => b[0] - a[0]);
+    let free = costs.bottom - 6;  // names stand above each other
+    for (const [y, kind] of ends) {
+      costs.draw(label(costs.right, Math.min(y, free), this.word('kind.' + kind), {'text-anchor': 'end', class: 'strong'}));
+      free = Math.min(y, free) - 16;
+    }
+    if (!shown.length) costs.draw(label(costs.width / 2, costs.height / 2, this.word('unmeasured'), {'text-anchor': 'middle'}));
+  }
+
+  judge() {
+    const {T, cache, factor} = this.state, {chain} = this.now;
+    if (T >= 48 && factor !== 1 && chain[0] > 0.2 && chain[0] < 5) this.reach('carry');
+    if (cache && this.measured?.cached?.[256] && this.measured?.uncached?.[256]) this.reach('double');
+    if (T >= 48) this.answered();
+  }
+  table() {
+    const rows = Object.entries(this.measured ?? {}).flatMap(([kind, lines]) => Object.entries(lines).map(([T, {ms, work, memory}]) =>
+        [this.word('kind.' + kind), T, fixed(ms, 2), work, memory]));
+    return [[this.word('layer'), 'T', 'ms', this.word('work'), this.word('memory')], rows];
+  }
+  program() {
+    const {scores, values} = this.state;
+    return `// length.cpp: ${this.word('title')}
+#include <heed.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+using namespace heed;
+
+int main() {
+  const Tensor scores = tensor(${cppList(scores)}), values = tensor(${cppList(values)});
+  double m = scores[0].item(), l = 0, o = 0;  // the largest score, the sum of exp, the sum of exp times value
+  for (int j = 0; j < ${scores.length}; ++j) {
+    const double s = scores[j].item(), larger = std::max(m, s);
+    l = l * std::exp(m - larger) + std::exp(s - larger);
+    o = o * std::exp(m - larger) + std::exp(s - larger) * values[j].item();
+    m = larger;
+  }
+  std::cout << o / l << " = " << sum(softmax(scores, -1) * values).item() << '\\n';
+}
+`;
+  }
+});

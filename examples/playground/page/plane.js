@@ -1,0 +1,248 @@
+// Bench 2: score, normalizer and width. A plane in which each pixel has the color of the key that a query there chooses.
+//
+// The layouts of request and answer are those of plane.h:
+//   plane         score, normalizer, d, n, query [2], keys [n, 2], W [2, 2], low, high, pixels
+//     answer      scores [n], weights [n], Jacobian dweight_i/dscore_j [n, n], entropy,
+//                 then for each pixel, row by row from the top, the key of the largest weight and that weight
+//   plane_darts   seed, count, n, weights [n]
+//     answer      how often each key was drawn [n]
+//   plane_learn   seed, learning rate, steps, W [2, 2]
+//     answer      W [2, 2], loss, share of queries whose own key has the largest weight
+// score: 0 dot, 1 scaled dot, 2 additive, 3 bilinear q^T W k, 4 Gaussian. normalizer: 0 softmax, 1 sparsemax, 2 entmax,
+// 3 hard. Beyond the two of the plane, query and keys have d - 2 further coordinates: fixed normal random numbers.
+
+const planeScores = ['dot', 'scaled', 'additive', 'bilinear', 'gaussian'];
+const planeNormalizers = ['softmax', 'sparsemax', 'entmax', 'hard'];
+const keyColors = ['#006aa6', '#b34700', '#007a57', '#a5457a', '#806500'];
+const planeEnd = 3, planePixels = 60;
+
+bench('plane', class extends Bench {
+  static defaults = {score: 1, normalizer: 0, width: 2, query: [0.6, 0.8], columns: [1, 0, 0, 1],
+                     keys: [1.6, 1.1, -1.5, 1.3, -1.1, -1.5, 1.3, -1.2, 0.2, 0.3]};
+  static question = {answers: ['flat', 'one', 'same'], right: 'one'};
+  static goals = ['even', 'zero', 'long', 'turned'];
+  static concepts = ['2_scaled_dot_product#C-001-10', '3_scores_and_self_attention#C-002-03', '3_scores_and_self_attention#C-003-12'];
+
+  keyAt(i) { return this.state.keys.slice(2 * i, 2 * i + 2); }
+  get count() { return this.state.keys.length / 2; }
+  compute() {
+    const {score, normalizer, width, query, keys, columns} = this.state, n = this.count;
+    const answer = heed.call('plane', [score, normalizer, width, n, ...query, ...keys, ...columns, -planeEnd, planeEnd, planePixels]);
+    let at = 0;
+    const take = size => answer.subarray(at, at += size);
+    return {scores: take(n), weights: take(n), jacobian: take(n * n), entropy: take(1)[0], pixels: take(2 * planePixels ** 2)};
+  }
+
+  setup(stage) {
+    this.plot = new Plot(this.word('plot'), 360);
+    this.canvas = html('canvas', {width: planePixels, height: planePixels, 'aria-hidden': true});
+    this.bars = svg('svg', {class: 'plot', role: 'img'});
+    this.slopes = svg('svg', {class: 'plot', role: 'img'});
+    this.turns = new Plot(this.word('columns'), 190);
+    this.turnsFigure = html('figure', {}, html('figcaption', {}, this.word('columns')), html('div', {class: 'small'}, this.turns.svg));
+    stage.append(
+        html('div', {class: 'pictures two'},
+             html('figure', {}, html('figcaption', {}, this.word('plot')), html('div', {class: 'over'}, this.canvas, this.plot.svg)),
+             html('div', {}, html('figure', {}, html('figcaption', {}, this.word('bars')), html('div', {}, this.bars)),
+                  html('figure', {}, html('figcaption', {}, this.word('slopes')), html('div', {}, this.slopes)), this.turnsFigure)),
+        this.controls());
+    this.keyHandles = range(this.count).map(i => this.planeHandle(this.plot, 'key', svg('g', {},
+        svg('rect', {class: 'disc', x: -11, y: -11, width: 22, height: 22, rx: 11, style: `fill: ${keyColors[i]}`}), label(0, 4, i + 1, {'text-anchor': 'middle', class: 'on-key'})), {
+      at: () => this.keyAt(i), label: () => this.word('key', {i: i + 1}), most: planeEnd,
+      weight: () => this.word('key.text', {weight: fixed(this.now.weights[i], 3)}), set: (x, y) => this.moveKey(i, x, y)}));
+    this.queryHandle = this.planeHandle(this.plot, 'query', svg('path', {d: 'M0,-11L11,0L0,11L-11,0Z'}), {
+      at: () => this.state.query, label: () => this.word('query'), most: planeEnd, first: true, weight: () => '',
+      set: (x, y) => this.change({query: [x, y]})});
+    this.turnHandles = range(2).map(c => this.planeHandle(this.turns, 'turn', svg('g', {}, svg('rect', {class: 'disc', x: -10, y: -10, width: 20, height: 20, rx: 10}),
+        label(0, 4, 'ab'[c], {'text-anchor': 'middle', class: 'on-key'})), {
+      at: () => [this.state.columns[c], this.state.columns[2 + c]], label: () => this.word('column', {c: c + 1}), most: 2, weight: () => '',
+      set: (x, y) => {
+        const columns = [...this.state.columns];
+        [columns[c], columns[2 + c]] = [x, y];
+        this.change({columns});
+      }}));
+  }
+  // A handle that moves freely in a plane.
+  planeHandle(plot, name, shape, {at, set, most, label: spoken, weight, first}) {
+    const move = (x, y) => set(+clamp(x, -most, most).toFixed(3), +clamp(y, -most, most).toFixed(3));
+    return new Handle(plot, shape, {name, at, move, first, label: spoken, value: () => at()[0], step: () => [0.05, 0.05],
+      text: () => `(${at().map(value => fixed(value)).join(', ')}) ${weight()}`,
+      home: end => move(...(end ? [0, 0] : at().map(value => value / (Math.hypot(...at()) || 1))))});
+  }
+  moveKey(i, x, y) {
+    const keys = [...this.state.keys];
+    keys.splice(2 * i, 2, x, y);
+    this.change({keys});
+  }
+  controls() {
+    const options = (names, part) => names.map((name, i) => [i, this.word(`${part}.${name}`)]);
+    this.score = choice({name: this.word('score'), value: this.state.score, options: options(planeScores, 'score'),
+                         change: score => { this.stop(); this.change({score}); }});
+    this.normalizer = choice({name: this.word('normalizer'), value: this.state.normalizer,
+                              options: options(planeNormalizers, 'normalizer'), change: normalizer => this.change({normalizer})});
+    this.widthSlider = slider({name: this.word('width'), min: 1, max: 9, step: 1, value: 1, text: place => `d = ${2 ** place}`,
+                               change: place => this.change({width: 2 ** place})});
+    this.darts = button(this.word('throw'), () => this.throwDarts());
+    this.learn = button(this.word('learn'), () => this.toggleLearning(), {class: 'main'});
+    this.learned = html('output', {});
+    return html('div', {class: 'controls'},
+                html('div', {class: 'reach'}, this.widthSlider.node, button(this.word('reset'), () => { this.stop(); this.change({...this.kind.defaults}); })),
+                this.score.node, this.normalizer.node, html('div', {class: 'row'}, this.darts, this.learn, this.learned));
+  }
+
+  // Darts: hard attention draws one key at a time; the shares approach the weights.
+  throwDarts() {
+    this.drawn ??= new Float32Array(this.count);
+    this.thrown = (this.thrown ?? 0) + 1;
+    const counts = heed.call('plane_darts', [this.thrown, 100, this.count, ...this.now.weights]);
+    this.drawn = this.drawn.map((count, i) => count + counts[i]);
+    this.ask();
+  }
+  // Learns W of the bilinear score from answers alone: keys are points, queries the same points rotated.
+  toggleLearning() {
+    if (this.descent?.running) return this.stop();
+    this.change({score: 3});
+    this.learn.textContent = this.word('stop');
+    let seed = 0, right = 0;
+    this.descent = animate(() => {
+      const answer = heed.call('plane_learn', [++seed, 0.05, 5, ...this.state.columns]);
+      this.change({columns: [...answer.subarray(0, 4)].map(value => +value.toFixed(4))});
+      right = 0.9 * right + 0.1 * answer[5];
+      this.learned.textContent = this.word('learned', {steps: 5 * seed, loss: fixed(answer[4], 3), right: fixed(100 * answer[5], 0)});
+      if (right > 0.9) this.reach('turned');
+      if (seed >= 200) this.stop();
+      return seed < 200;
+    });
+    if (still.matches) requestAnimationFrame(() => this.stop());
+  }
+  stop() {
+    this.descent?.stop();
+    if (this.learn) this.learn.textContent = this.word('learn');
+  }
+
+  see() {
+    const {score, normalizer, width, query, keys, columns} = this.state;
+    this.now = this.compute();
+    const situation = [score, normalizer, width, query, keys, columns].join();
+    if (situation !== this.situation) this.drawn = undefined;
+    this.situation = situation;
+    this.score.show(score);
+    this.normalizer.show(normalizer);
+    this.widthSlider.show(Math.round(Math.log2(width)));
+    this.darts.hidden = normalizer !== 3;
+    this.turnsFigure.hidden = score !== 3 && score !== 2;
+    this.drawPlane();
+    this.drawBars();
+    this.drawJacobian();
+    if (!this.turnsFigure.hidden) this.drawTurns();
+    this.judge();
+    this.line.say(this.word('now', {weights: [...this.now.weights].map(value => fixed(value)).join(', '), entropy: fixed(this.now.entropy)}));
+  }
+  // The plane is square: its plot has the same unit in both directions.
+  drawPlane() {
+    const {plot, now: {pixels}} = this, side = clamp(this.plot.svg.parentElement.clientWidth, 200, 540);
+    plot.height = side;
+    plot.svg.parentElement.style.maxWidth = side + 'px';
+    plot.margin = {left: 0, right: 0, top: 0, bottom: 0};
+    plot.begin([-planeEnd, planeEnd], [-planeEnd, planeEnd]);
+    this.paint(pixels);
+    plot.draw(svg('line', {class: 'grid', x1: 0, x2: side, y1: side / 2, y2: side / 2}),
+              svg('line', {class: 'grid', x1: side / 2, x2: side / 2, y1: 0, y2: side}), this.regionNumbers(pixels));
+    const [x, y] = this.state.query;
+    plot.draw(range(this.count).map(i => {
+      const [kx, ky] = this.keyAt(i), weight = this.now.weights[i];
+      return weight > 0.005 && svg('line', {class: 'tie', x1: plot.px(x), y1: plot.py(y), x2: plot.px(kx), y2: plot.py(ky),
+                                            'stroke-width': 1 + 8 * weight});
+    }));
+    for (const handle of [...this.keyHandles, this.queryHandle]) handle.update();
+  }
+  paint(pixels) {
+    const context = this.canvas.getContext('2d'), image = context.createImageData(planePixels, planePixels);
+    const channels = keyColors.map(color => [1, 3, 5].map(i => parseInt(color.slice(i, i + 2), 16)));
+    for (let i = 0; i < planePixels ** 2; ++i) {
+      const color = channels[pixels[2 * i]] ?? [128, 128, 128];
+      image.data.set([...color, 30 + 150 * pixels[2 * i + 1]], 4 * i);
+    }
+    context.putImageData(image, 0, 0);
+  }
+  // The number of a key in the middle of the part of the plane that chooses it, if the key itself is elsewhere.
+  regionNumbers(pixels) {
+    const sums = range(this.count).map(() => [0, 0, 0]);
+    for (let i = 0; i < planePixels ** 2; ++i) {
+      const sum = sums[pixels[2 * i]];
+      if (sum) { sum[0] += i % planePixels; sum[1] += Math.floor(i / planePixels); ++sum[2]; }
+    }
+    this.shares = sums.map(sum => sum[2] / planePixels ** 2);
+    const size = this.plot.width / planePixels, pixelAt = end => Math.min(Math.floor((end + planeEnd) / (2 * planeEnd) * planePixels), planePixels - 1);
+    const chosen = ([x, y]) => pixels[2 * (pixelAt(-y) * planePixels + pixelAt(x))];
+    return sums.map(([x, y, n], k) => n > 40 && chosen(this.keyAt(k)) !== k && label((x / n + 0.5) * size, (y / n + 0.5) * size + 4, `→ ${k + 1}`,
+                                                      {'text-anchor': 'middle', class: 'strong'}));
+  }
+  // A bar a key: its weight, and with darts the share of the draws, hatched.
+  drawBars() {
+    const {weights, scores, entropy} = this.now, n = this.count, width = Math.max(this.bars.parentElement.clientWidth, 200), high = 26;
+    const total = this.drawn?.reduce((sum, count) => sum + count, 0), room = width - 150, height = n * high + 24;
+    fill(this.bars, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': this.word('bars')}, []);
+    this.bars.replaceChildren(...range(n).flatMap(i => {
+      const y = i * high + 2, share = total ? this.drawn[i] / total : 0;
+      return [svg('rect', {x: 26, y, width: Math.max(room * weights[i], 1), height: 18, style: `fill: ${keyColors[i]}`}),
+              total && svg('rect', {class: 'darts', x: 26, y: y + 4, width: room * share, height: 10}),
+              label(4, y + 14, i + 1, {class: 'strong'}),
+              label(32 + room * Math.max(weights[i], share), y + 14,
+                    fixed(weights[i], 3) + (total ? ` (${fixed(share, 2)})` : ` ← ${fixed(scores[i], 1)}`))].filter(Boolean);
+    }), label(4, n * high + 18, this.word('entropy', {h: fixed(entropy, 3)}) + (total ? ', ' + this.word('drawn', {n: total}) : '')));
+  }
+  drawJacobian() {
+    const {jacobian} = this.now, n = this.count, width = Math.max(this.slopes.parentElement.clientWidth, 200), cell = Math.min((width - 10) / n, 62);
+    const norm = Math.hypot(...jacobian), height = n * 24 + 24;
+    fill(this.slopes, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': this.word('slopes')}, []);
+    this.slopes.replaceChildren(...heatCells(range(n).map(i => [...jacobian.subarray(n * i, n * i + n)]),
+        {x: 4, y: 2, cell: [cell, 24], most: 0.25, text: value => fixed(value, 3)}),
+        label(4, n * 24 + 20, this.word('norm', {norm: norm < 1e-3 && norm > 0 ? norm.toExponential(1) : fixed(norm, 3)})));
+  }
+  drawTurns() {
+    const {turns, state: {columns}} = this;
+    turns.margin = {left: 0, right: 0, top: 0, bottom: 0};
+    turns.begin([-2, 2], [-2, 2]);
+    const middle = [turns.px(0), turns.py(0)];
+    turns.draw(svg('circle', {class: 'grid', fill: 'none', cx: middle[0], cy: middle[1], r: turns.py(0) - turns.py(1)}),
+               range(2).map(c => arrow(...middle, turns.px(columns[c]), turns.py(columns[2 + c]))));
+    for (const handle of this.turnHandles) handle.update();
+  }
+
+  judge() {
+    const {score, normalizer, width} = this.state, {weights} = this.now;
+    if (Math.max(...weights) - Math.min(...weights) < 0.02) this.reach('even');
+    if (normalizer !== 3 && [...weights].some(value => value === 0)) this.reach('zero');
+    if (score < 2 && width === 2 && Math.max(...this.shares) > 0.6) this.reach('long');
+    if (width >= 256 && score < 2 && normalizer === 0) (this.compared ??= new Set()).add(score);
+    if (this.compared?.size === 2) this.answered();
+  }
+  table() {
+    const {scores, weights} = this.now;
+    return [[this.word('key.name'), 'x', 'y', this.word('score'), this.word('weight')], range(this.count).map(i =>
+        [i + 1, ...this.keyAt(i).map(value => fixed(value)), fixed(scores[i], 3), fixed(weights[i], 4)])];
+  }
+  program() {
+    const {score, normalizer, query, columns} = this.state;
+    const cpp = [`matmul(query, transpose(keys))`, `matmul(query, transpose(keys)) / std::sqrt(2.0)`,
+                 `sum(tanh(unsqueeze(matmul(query, W), 1) + unsqueeze(keys, 0)), -1)`, `matmul(matmul(query, W), transpose(keys))`,
+                 `-0.5 * sum(square(unsqueeze(query, 1) - unsqueeze(keys, 0)), -1)`][score];
+    return `// plane.cpp: ${this.word('title')}
+#include <heed.h>
+
+#include <cmath>
+#include <iostream>
+using namespace heed;
+
+int main() {
+  const Tensor query = tensor({${cppList(query)}});  // [1, 2]
+  const Tensor keys = tensor({${range(this.count).map(i => cppList(this.keyAt(i))).join(', ')}});  // [n, 2]
+  const Tensor W = tensor({${cppList(columns.slice(0, 2))}, ${cppList(columns.slice(2))}});
+  const Tensor scores = ${cpp};
+  std::cout << "scores  " << scores << '\\n';
+  std::cout << "weights " << ${['softmax(scores, -1)', 'sparsemax(scores)', 'softmax(scores, -1)', 'HardNormaliser()(scores, Mask())'][normalizer]} << '\\n';${normalizer === 2 ? '  // heed has no entmax' : ''}
+}
+`;
+  }
+});
