@@ -170,16 +170,15 @@ choose_program() {
   esac
 }
 
-build() {
-  cd "$root"
-  cmake --preset release
-  cmake --build --preset release --target benchmarks
+build() {  # `set -e` does not hold in what || follows
+  cd "$root" && cmake --preset release -DHEED_BUILD_BENCH=ON &&
+    cmake --build --preset release --target benchmarks || return
   local side
   for side in "${!folder[@]}"; do
     # The prefix, since the search for its libraries must come by this folder before /usr.
     cmake --fresh --preset release -B "build/$side" -DCMAKE_PREFIX_PATH="${folder[$side]}" \
-      -DHEED_BUILD_TESTS=OFF -DHEED_BUILD_EXAMPLES=OFF
-    cmake --build "build/$side" --target libtorch_benchmarks
+      -DHEED_BUILD_BENCH=ON -DHEED_BUILD_TESTS=OFF -DHEED_BUILD_EXAMPLES=OFF &&
+      cmake --build "build/$side" --target libtorch_benchmarks || return
   done
 }
 

@@ -48,18 +48,26 @@ for program in "${programs[@]}"; do
     exit 2
   fi
 done
+in_tour=
+if [[ $(sources "${programs[0]}") == */examples/tour/* ]]; then
+  in_tour=yes
+  if [ $# -gt 0 ]; then
+    echo "run.sh: the programs of examples/tour take no options; change numbers in examples/tour/${programs[0]}.cpp" >&2
+    exit 2
+  fi
+fi
 
 # Standard output is the programs' alone: --json - must give nothing but JSON.
 "$root/.ci/build.sh" "${programs[@]}" >&2
 
-# run program options: writes into out/program unless the options say where.
+# run program options: writes into out/program unless the options say where. Those of the tour write nothing.
 run() {
   local program=$1 out=$root/out/$1 argument
   shift
   for argument in "$@"; do
     [[ $argument != --out && $argument != --out=* ]] || out=
   done
-  if [ -n "$out" ]; then
+  if [ -n "$out" ] && [ -z "$in_tour" ]; then
     set -- "$@" --out "${out#"$PWD/"}"
   fi
   "$root/build/release/examples/$program" "$@"

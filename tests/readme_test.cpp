@@ -1,6 +1,7 @@
 // Checks that programs do what the tables of README, docs/ and examples/ promise, that links and quoted code
 // are right, and that README's translation matches it.
 
+#include <map>
 #include <regex>
 #include <set>
 
@@ -183,18 +184,25 @@ Findings check_links(const fs::path& root) {
   return findings;
 }
 
-// C++ in documents is a program, which tests/consumers/readme/ builds, or is quoted from one or from
-// `sources`.
-Findings check_quotations(const Texts& markdown, std::string sources) {
+// Whether tests/consumers/readme/ builds the programs of a document, or of the one that it translates.
+bool is_built(const fs::path& document) {
+  return document == "README.md" || document == "README.zh.md" || document.parent_path() == "docs" ||
+         document == "examples/guide/en/8_autograd.md" || document == "examples/guide/zh/8_autograd.md";
+}
+
+// C++ in documents is a program that is built, or is quoted from one or from `sources`.
+Findings check_quotations(const std::map<fs::path, std::string>& markdown, std::string sources) {
   static const std::regex program(R"(// [a-z_]+\.cpp\n)");
   Texts quotations;
-  for (const std::string& text : markdown)
-    for (const auto& [info, code] : parts_of(text).fences)
-      if (info.starts_with("cpp ") ||
-          std::regex_search(code, program, std::regex_constants::match_continuous))
+  for (const auto& [document, text] : markdown)
+    for (const auto& [info, code] : parts_of(text).fences) {
+      const bool named = info.starts_with("cpp ") ||
+                         std::regex_search(code, program, std::regex_constants::match_continuous);
+      if (named && is_built(document))
         sources += code;
-      else if (info == "cpp")
+      else if (named || info == "cpp" || contains(code, "int main("))
         quotations.push_back(code);
+    }
   std::erase_if(quotations, [&](const std::string& code) { return contains(sources, code); });
   return quotations;
 }
@@ -264,8 +272,14 @@ TEST_CASE("documents: links lead somewhere, also to headings") {
 }
 
 TEST_CASE("documents: C++ is a whole program, or quoted") {
-  Texts texts;
-  for (const fs::path& document : documents(source)) texts.push_back(read_file(source / document));
+  std::map<fs::path, std::string> texts;
+  for (const fs::path& document : documents(source)) texts[document] = read_file(source / document);
+  for (const char* language : {"en", "zh"})
+    for (const fs::path& chapter : documents(source / "examples/guide" / language)) {
+      const fs::path document = fs::path("examples/guide") / language / chapter;
+      texts[document] = read_file(source / document);
+    }
+  REQUIRE(texts.contains("examples/guide/en/8_autograd.md"));
   std::string sources;
   for (const char* folder : {"tensor", "autograd", "nn", "examples"})
     for (const auto& file : fs::recursive_directory_iterator(source / folder))
@@ -274,8 +288,14 @@ TEST_CASE("documents: C++ is a whole program, or quoted") {
   require_none(check_quotations(texts, sources));
 
   const std::string program = "```cpp\n// a.cpp\nint a;\nint b;\n```\n";
-  CHECK(check_quotations({program + "```cpp\nint b;\n```\n```cpp\nint c;\n```\n"}, "int c;\n") == Findings{});
-  CHECK(check_quotations({program + "```cpp\nint d;\n```\n"}, "int c;\n") == Findings{"int d;\n"});
+  const auto quotations = [](const char* document, const std::string& text) {
+    return check_quotations({{document, text}}, "int c;\n");
+  };
+  CHECK(quotations("docs/a.md", program + "```cpp\nint b;\n```\n```cpp\nint c;\n```\n") == Findings{});
+  CHECK(quotations("docs/a.md", program + "```cpp\nint d;\n```\n") == Findings{"int d;\n"});
+  // A program that nothing builds.
+  CHECK(quotations("nn/README.md", program) == Findings{"// a.cpp\nint a;\nint b;\n"});
+  CHECK(quotations("docs/a.md", "```c++\nint main() {}\n```\n") == Findings{"int main() {}\n"});
 }
 
 TEST_CASE("documents: every command succeeds, prints and plots what its row promises" *

@@ -20,17 +20,18 @@ void make_project(const fs::path& home) {
   for (const std::string file : {".ci", "CMakePresets.json"})
     fs::copy(fs::path(HEED_SOURCE_DIR) / file, home / file, fs::copy_options::recursive);
   write(home / ".ci/setup.sh", "#!/bin/sh\n");  // installs nothing
-  for (const std::string name : {"kernel_regression", "translate"})
+  for (const std::string name : {"kernel_regression", "translate", "tour"})
     fs::create_directories(home / "examples" / name);
   write(home / "examples/kernel_regression/kernel_regression.cpp", "// A program.\n");
+  write(home / "examples/tour/01_linear.cpp", "// A program without options.\n");
   write(home / "CMakeLists.txt", R"(
     cmake_minimum_required(VERSION 3.25)
     project(small NONE)
-    foreach(program examples/kernel_regression examples/translate tests/heed_tests tests/heed_example_tests)
+    foreach(program examples/kernel_regression examples/translate examples/01_linear tests/heed_tests tests/heed_example_tests)
       file(WRITE ${CMAKE_BINARY_DIR}/${program} "#!/bin/sh\necho of ${CMAKE_SOURCE_DIR}: $*\n")
       file(CHMOD ${CMAKE_BINARY_DIR}/${program} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
     endforeach()
-    foreach(target kernel_regression translate all_tests programs)
+    foreach(target kernel_regression translate 01_linear all_tests programs)
       add_custom_target(${target})
     endforeach())");
 }
@@ -55,6 +56,27 @@ TEST_CASE("run.sh: rebuilds a folder that was moved or copied with its build tre
   fs::copy(moved, copied, fs::copy_options::recursive);
   CHECK(runs(copied, "tests/run.sh -tc='a name'"));
   CHECK_FALSE(runs(moved, "tests/run.sh -tc='a name'"));
+}
+
+TEST_CASE("run.sh: programs of the tour take no options; others write into out/NAME") {
+  const Folder folder;
+  const fs::path home = folder / "home";
+  make_project(home);
+  const auto run = [&](const std::string& arguments) {
+    return run_shell("cd '" + home.string() + "' && ./examples/run.sh " + arguments);
+  };
+  for (const char* options : {"01_linear --steps 5", "01_linear --help"}) {
+    const Run refused = run(options);
+    CHECK(refused.code == 2);
+    CHECK(refused.err ==
+          "run.sh: the programs of examples/tour take no options; change numbers in "
+          "examples/tour/01_linear.cpp\n");
+    CHECK(refused.out == "");
+  }
+  CHECK_FALSE(fs::exists(home / "build"));
+  CHECK(run("01_linear").out == "of " + home.string() + ":\n");
+  CHECK(run("kernel_regression --w 2").out ==
+        "of " + home.string() + ": --w 2 --out out/kernel_regression\n");
 }
 
 TEST_CASE("run.sh api: a page for every public name; names without a comment are errors") {

@@ -35,7 +35,7 @@ void covariance(Program& self) {
             {"With keys that are values, the slope of the output in the query is a covariance",
              "o = Σⱼ aⱼ kⱼ    ∂o/∂q = c Covₐ(k) = c Σⱼ aⱼ (kⱼ − o)(kⱼ − o)ᵀ\n"
              "c = 1 of the dot score, 1/√d of the scaled one, w² of the Gaussian −|q − k|² w² / 2",
-             "one query, four keys of width 3, three scores; the Jacobian by autograd beside the formula",
+             "one query, four keys of width 3, three scores; the Jacobian by autograd next to the formula",
              "each matrix is symmetric, with a positive diagonal: a query moves the output along directions\n"
              "in which the keys that it looks at differ"});
   std::ostream& text = self.text();

@@ -247,14 +247,14 @@ void cache(Program& self) {
     const Matrix word = row(x, i);
     prefix = stacked({prefix, word});
     Matrix output(1, 4);
-    int64_t scores = 0, anew = 0;
+    int64_t scores = 0, recomputed = 0;
     for (size_t h = 0; h < 2; ++h) {
       keys[h] = stacked({keys[h], word * kHeads[h].w_k});
       values[h] = stacked({values[h], word * kHeads[h].w_v});
       const Forward y = forward(word * kHeads[h].w_q, keys[h], values[h]);
       output = output + y.output * kHeads[h].w_o;
       scores += std::ssize(y.scores.values);
-      anew +=
+      recomputed +=
           std::ssize(attend(kHeads[h], prefix, prefix, prefix, Mask::causal(std::ssize(prefix.values) / 4))
                          .y.scores.values);
     }
@@ -265,15 +265,15 @@ void cache(Program& self) {
                          agree("values of the first head", values[0], held.values()[{0, 0}])});
     rows.push_back(output);
     with += scores;
-    without += anew;
+    without += recomputed;
     table.add({std::to_string(i + 1), kWords[i], to_string(held.keys().shape()),
-               to_string(held.values().shape()), std::to_string(scores), std::to_string(anew),
+               to_string(held.values().shape()), std::to_string(scores), std::to_string(recomputed),
                row_text(output, 0)});
     const std::string place = "steps." + std::to_string(i) + ".";
     self.result(place + "length", held.length());
     self.result(place + "shape", to_string(held.keys().shape()));
     self.result(place + "scores", scores);
-    self.result(place + "scores_without", anew);
+    self.result(place + "scores_without", recomputed);
   }
   text << "\nshapes are [batch, heads, positions, width]; scores are those of both heads\n\n"
        << table.to_string() << "\n\nrow by row and all at once, by hand and by the library: the same, to "

@@ -298,18 +298,18 @@ void context(Program& self) {
   }
   const double same = cosine(before[0], before[1]), apart = cosine(after[0], after[1]);
   text << "\n-- \"bank\" in both\n";
-  print(text, "before: its embedding, beside the river", before[0]);
-  print(text, "before: its embedding, beside money", before[1]);
+  print(text, "before: its embedding, next to the river", before[0]);
+  print(text, "before: its embedding, next to money", before[1]);
   text << "cosine " << short_number(same) << "\n";
-  print(text, "after: beside the river", after[0]);
-  print(text, "after: beside money", after[1]);
+  print(text, "after: next to the river", after[0]);
+  print(text, "after: next to money", after[1]);
   text << "cosine " << short_number(apart) << "\n\nthe library gives the same, to " << short_number(distance)
        << "\n";
   self.result("cosine.before", same);
   self.result("cosine.after", apart);
   conclude(self, "before, \"bank\" is " + row_text(before[0], 0) + " in both sentences, cosine " +
                      short_number(same) + "; after, it is " + row_text(after[0], 0) + " by the river and " +
-                     row_text(after[1], 0) + " beside money, cosine " + short_number(apart) +
+                     row_text(after[1], 0) + " next to money, cosine " + short_number(apart) +
                      ": its neighbours have given it a meaning.");
 }
 

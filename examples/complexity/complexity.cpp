@@ -18,6 +18,7 @@
 #include <heed/training.h>
 #include <heed/view.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <ostream>

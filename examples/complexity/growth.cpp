@@ -2,7 +2,10 @@
 
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <ostream>
+
+#include "tensor/error.h"
 
 namespace program {
 
@@ -13,7 +16,10 @@ std::vector<int64_t> doubled(int64_t first, int64_t last) {
 }
 
 double exponent(const std::vector<int64_t>& lengths, const Numbers& y) {
-  const size_t n = 3, first = lengths.size() - n;
+  constexpr size_t n = 3;
+  heed::check(lengths.size() >= n && y.size() == lengths.size(), "an exponent of ", y.size(), " values at ",
+              lengths.size(), " lengths; it needs at least ", n, " lengths, and a value for each");
+  const size_t first = lengths.size() - n;
   double x_mean = 0, y_mean = 0, above = 0, below = 0;
   for (size_t i = first; i < first + n; ++i) {
     x_mean += std::log(static_cast<double>(lengths[i])) / n;
@@ -66,7 +72,7 @@ void plot_lines(Program& self, const std::string& file, const std::string& title
   self.write(file + ".csv", table + "\n");
   const char* const colors[] = {"#0072B2", "#D55E00", "#009E73"};
   for (size_t i = 0; i < names.size(); ++i) {
-    const std::string color = std::string(" linecolor '") + colors[i] + "'";
+    const std::string color = std::string(" linecolor '") + colors[i % std::size(colors)] + "'";
     plot += std::string(i ? ", " : "plot ") + "'" + file +
             ".csv' every ::1 using 1:" + std::to_string(i + 2) + " with linespoints lw 2 pt 7" + color +
             " title '" + names[i] + "'";

@@ -12,6 +12,7 @@ using Numbers = std::vector<double>;
 std::vector<int64_t> doubled(int64_t first, int64_t last);
 
 /// The exponent p of y = c T^p: the slope of a line through the logarithms at the three largest lengths.
+/// Throws if there are fewer than three, or if the numbers of lengths and values differ.
 double exponent(const std::vector<int64_t>& lengths, const Numbers& y);
 /// "T^1.98   theory T^2", with a note if they differ by more than noise.
 std::string compared_with_theory(double fitted, double theory);
@@ -34,7 +35,7 @@ heed::Tensor as_tensor(const std::vector<T>& values) {
 }
 
 /// Draws one line for each name over T, on logarithmic scales, each with its theory T^exponent through its
-/// last point. Without exponents the values are shares, on a linear scale.
+/// last point. Without exponents the values are shares, on a linear scale. With many lines, colors repeat.
 void plot_lines(Program& self, const std::string& file, const std::string& title, const std::string& y,
                 const std::vector<int64_t>& lengths, const std::vector<std::string>& names,
                 const std::vector<Numbers>& values, const Numbers& exponents);

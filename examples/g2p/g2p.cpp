@@ -2,7 +2,7 @@
 //
 //   g2p train          learns from a file of words and phones, by default a small model on a part of CMUdict
 //   g2p convert WORD   prints how a word is pronounced; with --alignment, which letters made each phone
-//   g2p evaluate FILE  counts how many words of a file are wrong
+//   g2p evaluate FILE  counts how many words of a file are wrong, by default of 2000 of them
 //
 //   gru          encoder and decoder of GRUs with additive attention, whose context goes into the decoder's
 //                state
@@ -69,11 +69,13 @@ void convert(Program& self, const G2pOptions& options) {
 void evaluate(Program& self, const G2pOptions& options) {
   check(options.arguments.size() == 2, "evaluate: name one file of words and phones");
   int64_t skipped = 0;
-  const std::vector<Entry> entries = read_lexicon(options.arguments[1], options.skip_bad, &skipped);
+  std::vector<Entry> entries = read_lexicon(options.arguments[1], options.skip_bad, &skipped);
   report_skipped(self, skipped);
+  const auto all = std::ssize(entries);
+  entries = sampled(std::move(entries), options.test_words);
   const std::vector<Translation> models = load_word_models(self, options);
   const Measured measured = measure(models, entries, options.beams);
-  report(self, models.front(), "words", entries, measured, "answers.tsv");
+  report(self, models.front(), of_all("words", entries, all), entries, measured, "answers.tsv");
 }
 
 // Throws if an option is not for this command.
@@ -85,13 +87,14 @@ void check_command(Program& self, G2pOptions& options) {
         "?)");
   check(command != "train" || options.arguments.size() == 1, "train takes no word; --train names a file");
   check_range("--beams", options.beams, 1, 1000);
+  check_range("--test-words", options.test_words, 0, 1000000000);
   self.only(command, {"train"}, Trainings::options());
   self.only(command, {"train"},
             {"--model", "--train", "--dev", "--test", "--minutes", "--epochs", "--words", "--width",
-             "--layers", "--dropout", "--smoothing", "--batch", "--lr", "--average", "--test-words"});
+             "--layers", "--dropout", "--smoothing", "--batch", "--lr", "--average"});
   self.only(command, {"convert"}, {"--n-best", "--alignment"});
   self.only(command, {"convert", "evaluate"}, {"--ensemble"});
-  self.only(command, {"train", "evaluate"}, {"--skip-bad"});
+  self.only(command, {"train", "evaluate"}, {"--skip-bad", "--test-words"});
   if (command == "convert" && !options.alignment) self.only_read();
 }
 
@@ -116,7 +119,8 @@ int main(int argc, char** argv) {
   self.option("--dev", options.dev,
               "train: words to choose the best model by (default: a fortieth of --train)");
   self.option("--test", options.test, "train: words to test with at the end, and never before");
-  self.option("--test-words", options.test_words, "train: test with this many of these words; 0: with all");
+  self.option("--test-words", options.test_words,
+              "train, evaluate: test with this many of the words, spread evenly; 0: with all");
   self.flag("--skip-bad", options.skip_bad, "Skip the lines of files that cannot be used, and count them");
   self.option("--minutes", options.minutes, "train: how long (default: 1.7); the rate falls to 0 at the end");
   self.option("--epochs", options.epochs, "train: how often each word is seen, instead of --minutes");

@@ -27,7 +27,7 @@ learn() {
       --width 192 --batch 32 --lr 0.002 --average 5 --minutes "$minutes" --seed "$seed" --threads 1 --resume \
       --out "$place" >"$out/$language-$seed.txt"
   done
-  build/release/examples/g2p evaluate "$data/test/${language}_test.tsv" "${models[@]}" --threads 1 \
+  build/release/examples/g2p evaluate "$data/test/${language}_test.tsv" "${models[@]}" --test-words 0 --threads 1 \
     --out "$out/$language" --json "$out/$language.json" >"$out/$language.txt"
   echo "$language: $(head -n 1 "$out/$language.txt")"
 }

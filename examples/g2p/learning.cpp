@@ -24,6 +24,7 @@ constexpr double kMinutesOfLarger = 10;  // from which on the larger model is th
 struct WordData {
   std::vector<Entry> train, dev, test;
   std::vector<Tokens> sources, targets;  // of train, a pair for each pronunciation
+  int64_t all_test = 0;                  // words of the file that test was sampled from
 };
 
 WordData read_words(Program& self, G2pOptions& options) {
@@ -36,8 +37,12 @@ WordData read_words(Program& self, G2pOptions& options) {
     if (path.empty() && own) return std::vector<Entry>();
     return read_lexicon(path.empty() ? folder + otherwise : path, options.skip_bad, &skipped);
   };
-  WordData data{
-      read(options.train, "train.tsv"), read(options.dev, "dev.tsv"), read(options.test, "test.tsv"), {}, {}};
+  WordData data{read(options.train, "train.tsv"),
+                read(options.dev, "dev.tsv"),
+                read(options.test, "test.tsv"),
+                {},
+                {},
+                0};
   report_skipped(self, skipped);
 
   // Words are taken from all over the file, for a part of them and for --dev without a file.
@@ -57,11 +62,8 @@ WordData read_words(Program& self, G2pOptions& options) {
     data.train.resize(static_cast<size_t>(options.words));
   else
     options.words = 0;  // all words are used
-  if (const auto all = std::ssize(data.test); options.test_words > 0 && options.test_words < all) {
-    for (int64_t i = 0; i < options.test_words; ++i)  // evenly through a file in the order of the alphabet
-      data.test[static_cast<size_t>(i)] = data.test[static_cast<size_t>(i * all / options.test_words)];
-    data.test.resize(static_cast<size_t>(options.test_words));
-  }
+  data.all_test = std::ssize(data.test);
+  data.test = sampled(std::move(data.test), options.test_words);
   for (const Entry& entry : data.train)
     for (const Tokens& sound : entry.sounds) {
       data.sources.push_back(entry.letters);
@@ -73,7 +75,6 @@ WordData read_words(Program& self, G2pOptions& options) {
 // Sets the defaults that depend on other options. Throws if an option is out of range.
 void set_defaults(const Program& self, G2pOptions& options) {
   check_range("--words", options.words, 0, 1000000000);
-  check_range("--test-words", options.test_words, 0, 1000000000);
   const bool small = options.minutes < kMinutesOfLarger && options.epochs == 0 && options.width == 0 &&
                      !self.given("--words") && options.train.empty();
   if (small) {
@@ -276,7 +277,8 @@ void train_g2p(Program& self, Trainings& trainings, G2pOptions& options) {
   if (!data.test.empty()) {
     self.below = "test.";
     const Measured test = measure({&learner.translation, 1}, data.test, options.beams);
-    report(self, learner.translation, "words to test", data.test, test, "test_answers.tsv");
+    const std::string what = of_all("words to test", data.test, data.all_test);
+    report(self, learner.translation, what, data.test, test, "test_answers.tsv");
   }
   self.below = "";
   if (!advice.empty())

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "nn/files/text_file.h"
 #include "nn/text/metrics.h"
@@ -42,8 +43,8 @@ Tokens phones_of(std::string_view text) {
 // A line of a file: a word and its pronunciations.
 Entry parse_entry(std::string_view line) {
   heed::check_utf8("the line", line);
-  check(line.find('\0') == line.npos, "holds a zero byte");
-  check(line.find('\r') == line.npos, "holds a carriage return; lines end in LF or CRLF");
+  check(line.find('\0') == line.npos, "contains a zero byte");
+  check(line.find('\r') == line.npos, "contains a carriage return; lines end in LF or CRLF");
   const std::vector<std::string_view> columns = pieces(line, '\t');
   check(columns.size() > 1, "has no tab; a line is a word, a tab, its phones with spaces between them");
   const std::string word(trim(columns[0]));
@@ -90,6 +91,15 @@ std::vector<Entry> read_lexicon(const std::string& path, bool skip_bad, int64_t*
   check(!entries.empty(), path,
         ": has no words; a line is a word, a tab, its phones with spaces between them");
   return entries;
+}
+
+std::vector<Entry> sampled(std::vector<Entry> entries, int64_t count) {
+  const auto all = std::ssize(entries);
+  if (count == 0 || count >= all) return entries;
+  std::vector<Entry> sample;
+  for (int64_t i = 0; i < count; ++i)
+    sample.push_back(std::move(entries[static_cast<size_t>(i * all / count)]));
+  return sample;
 }
 
 bool PhoneScore::add(const Entry& entry, const Tokens& answer) {

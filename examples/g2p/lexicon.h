@@ -31,6 +31,10 @@ heed::Tokens letters_of(const std::string& word);
 /// they are skipped, which adds their number to `skipped`. Throws if there is no word.
 std::vector<Entry> read_lexicon(const std::string& path, bool skip_bad = false, int64_t* skipped = nullptr);
 
+/// `count` of the entries, evenly spread through a file in the order of the alphabet; all for 0, or if there
+/// are fewer.
+std::vector<Entry> sampled(std::vector<Entry> entries, int64_t count);
+
 /// How many answers are wrong, and by how much. A word of several pronunciations is right with any of them;
 /// else it counts by the one that takes the fewest edits to become the answer, the longest of these:
 ///

@@ -93,6 +93,11 @@ Measured measure(std::span<const Translation> models, const std::vector<Entry>& 
   return result;
 }
 
+std::string of_all(const std::string& words, const std::vector<Entry>& sample, int64_t all) {
+  if (std::ssize(sample) == all) return words;
+  return "of " + std::to_string(all) + " " + words + " (--test-words 0 takes all)";
+}
+
 void report(Program& self, const Translation& model, const std::string& what,
             const std::vector<Entry>& entries, const Measured& measured, const std::string& file) {
   const PhoneScore& score = measured.score;

@@ -39,6 +39,9 @@ struct Measured {
   double seconds = 0;
 };
 Measured measure(std::span<const Translation> models, const std::vector<Entry>& entries, int64_t beams);
+/// What report() calls a sample: "of 12000 words (--test-words 0 takes all)" instead of "words". `all` is the
+/// number of words that it was taken from.
+std::string of_all(const std::string& words, const std::vector<Entry>& sample, int64_t all);
 /// Says it and puts it into the results; shows ten words that are right and ten that are not, or fewer;
 /// writes all answers into a file, a word, a tab, its phones on each line.
 void report(Program& self, const Translation& model, const std::string& what,

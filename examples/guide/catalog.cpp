@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "examples/guide/excerpt.h"
 #include "examples/guide/html.h"
 #include "nn/view/markup.h"
 #include "tensor/error.h"
@@ -108,9 +108,8 @@ std::string trimmed(const std::string& text) {
 }  // namespace
 
 Catalog::Catalog(const std::string& table) {
-  std::istringstream lines(table);
   int64_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : split_lines(table)) {
     ++number;
     if (line.empty() || line.starts_with("#")) continue;
     const size_t tab = line.find('\t');
@@ -178,10 +177,7 @@ std::string Catalog::text(const std::string& text) const {
 }
 
 std::string Catalog::output(const std::string& printed) const {
-  std::vector<std::string> lines;
-  std::istringstream in(printed);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-
+  const std::vector<std::string> lines = split_lines(printed);
   std::string shown;
   for (size_t first = 0; first < lines.size();) {
     size_t last = first;

@@ -7,6 +7,8 @@
 #include <sstream>
 
 #include "examples/guide/excerpt.h"
+#include "examples/guide/html.h"
+#include "nn/files/text_file.h"
 #include "tensor/error.h"
 
 namespace program {
@@ -14,13 +16,6 @@ namespace program {
 using heed::check;
 
 namespace {
-
-// The value of key="value", empty without the key.
-std::string attribute(const std::string& attributes, const std::string& key) {
-  std::smatch found;
-  const std::regex pattern("(^| )" + key + "=\"([^\"]*)\"");
-  return std::regex_search(attributes, found, pattern) ? found[2].str() : "";
-}
 
 // The line that opens a block of code or of a run, as a piece without the rest of the block; a text
 // otherwise.
@@ -35,10 +30,10 @@ Piece opened(const std::string& line, int64_t number) {
   }
   const std::string attributes = found[2];
   piece.kind = found[1] == "code" ? Piece::code : Piece::run;
-  piece.name = attribute(attributes, "file");
-  piece.command = attribute(attributes, "command");
-  piece.from = attribute(attributes, "from");
-  const std::string lines = attribute(attributes, "lines");
+  piece.name = attribute_in(attributes, "file");
+  piece.command = attribute_in(attributes, "command");
+  piece.from = attribute_in(attributes, "from");
+  const std::string lines = attribute_in(attributes, "lines");
   if (!lines.empty()) {
     const auto [end, error] = std::from_chars(lines.data(), lines.data() + lines.size(), piece.lines);
     check(error == std::errc() && *end == '\0' && piece.lines > 0, "line ", number, ": lines=\"", lines,
@@ -80,6 +75,21 @@ void add_prose(std::vector<Piece>& pieces, const std::string& line, int64_t numb
 }
 
 }  // namespace
+
+std::map<std::string, std::string> chapters_in(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> files, chapters;
+  for (const auto& file : std::filesystem::directory_iterator(folder))
+    if (file.path().extension() == ".md")
+      files[file.path().stem().string()] = heed::read_bytes(file.path().string());
+  check(!files.empty(), folder.string(), ": there are no chapters");
+  std::string number, first;
+  for (const auto& [name, text] : files) {
+    if (const std::string own = name.substr(0, name.find_first_not_of("0123456789")); own != number)
+      number = own, first = name;
+    chapters[first] += (name == first ? "" : "\n") + text;
+  }
+  return chapters;
+}
 
 std::vector<Piece> pieces_of(const std::string& chapter) {
   std::vector<Piece> pieces;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,10 @@
 /// end without them; below it the page says how long the command takes. A section without a concept has the
 /// id s-3 if its heading is the third of the chapter, so it is the same in both languages.
 namespace program {
+
+/// The chapters in a folder by name, in order. Files that begin with the same number are one chapter with the
+/// name of the first: 1b_learned_width.md goes on where 1_kernel_regression.md ends. Throws if there is none.
+std::map<std::string, std::string> chapters_in(const std::filesystem::path& folder);
 
 /// A piece of a chapter.
 struct Piece {

@@ -19,10 +19,8 @@ namespace {
 // Elements that are higher than a letter.
 constexpr const char* kHigh[] = {"<mfrac", "<munder", "<mover", "<mtable", "<msqrt", "<msubsup"};
 
-// Fonts with a MATH table, as Debian's packages install them; the first that is there is taken.
-constexpr const char* kFonts[] = {
-    "/usr/share/texmf/fonts/opentype/public/tex-gyre-math/texgyrepagella-math.otf"  // fonts-texgyre-math
-};
+// A font with a MATH table, of Debian's package fonts-texgyre-math.
+constexpr const char* kFont = "/usr/share/texmf/fonts/opentype/public/tex-gyre-math/texgyrepagella-math.otf";
 
 // <mstyle mathvariant="normal"> is unknown to browsers: its letters as one upright word.
 std::string upright_word(const std::string& style) {
@@ -154,15 +152,13 @@ MathFont math_font(const std::string& folder, const std::set<uint32_t>& characte
   const char* const missing =
       "formulas are drawn in the fonts of the reader's system; to embed one: "
       "apt-get install fonts-texgyre-math libharfbuzz-bin";
-  const auto font =
-      std::ranges::find_if(kFonts, [](const char* path) { return std::filesystem::exists(path); });
-  if (font == std::end(kFonts)) return {"", missing};
+  if (!std::filesystem::exists(kFont)) return {"", missing};
   std::string codes;
   for (const uint32_t code : characters)
     codes += (codes.empty() ? "" : ",") + heed::detail::formatted("%X", static_cast<unsigned>(code));
   const std::string subset = "math.otf", path = folder + "/" + subset;
   if (!run_tool(folder, {"hb-subset", "--unicodes=" + codes, "--layout-features=*", "--output-file=" + subset,
-                         *font}))
+                         kFont}))
     return {"", missing};
   const std::string css = "@font-face { font-family: \"Guide Math\"; src: url(data:font/otf;base64," +
                           base64(read_bytes(path)) + "); }\n";

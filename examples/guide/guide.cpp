@@ -29,14 +29,8 @@ namespace {
 
 const fs::path kProject = HEED_SOURCE_DIR, kText = kProject / "examples" / "guide";
 
-// The text of each chapter of a language by name, in order: "0_attention".
 std::map<std::string, std::string> chapters_of(const GuideLanguage& language) {
-  std::map<std::string, std::string> chapters;
-  for (const auto& file : fs::directory_iterator(kText / language.folder))
-    if (file.path().extension() == ".md")
-      chapters[file.path().stem().string()] = read_bytes(file.path().string());
-  check(!chapters.empty(), (kText / language.folder).string(), ": there are no chapters");
-  return chapters;
+  return chapters_in(kText / language.folder);
 }
 
 std::set<std::string> commands_of_all() {
@@ -57,10 +51,11 @@ class Guide {
   std::vector<Page> pages_of(const GuideLanguage& language) {
     std::vector<Page> pages;
     for (const auto& [name, chapter] : chapters_of(language)) try {
-        const std::string html = html_of(filled(chapter, filling_of(language)));
+        const std::string html = html_of(filled(chapter, filling_of(language)), self_.out);
         pages.emplace_back(pages.empty() ? "index" : name, html);
       } catch (const heed::Error& error) {
-        heed::fail("examples/guide/", language.folder, "/", name, ".md: ", error.what());
+        heed::fail("examples/guide/", language.folder, "/", name,
+                   ".md (with what goes on from it): ", error.what());
       }
     connect(pages, language);
     for (Page& page : pages)
@@ -111,17 +106,6 @@ class Guide {
     write_file(self_.out + "/" + translated,
                heed::replaced(page, "<html lang=\"en\"", "<html lang=\"zh-CN\""));
     return translated;
-  }
-
-  std::string html_of(const std::string& markdown) {
-    self_.write("page.md", markdown);
-    const bool made =
-        run_tool(self_.out, {"pandoc", "--from", "markdown+east_asian_line_breaks", "--to", "html5",
-                             "--mathml", "--wrap", "none", "--output", "page.tmp", "page.md"});
-    check(made, "pandoc is not installed, which makes the pages (apt-get install pandoc)");
-    const std::string html = read_bytes(self_.out + "/page.tmp");
-    for (const char* file : {"page.md", "page.tmp"}) self_.remove(file);
-    return html;
   }
 
   Program& self_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "tensor/utf8.h"
@@ -33,6 +34,30 @@ bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == ':';
 }
 
+// Calls f(name, value) for each attribute of a tag, in order. Both are parts of the tag.
+void for_each_attribute(std::string_view tag, const auto& f) {
+  for (size_t equals = 0; (equals = tag.find('=', equals)) != tag.npos;) {
+    size_t name_end = equals, quote = equals + 1;
+    while (name_end > 0 && tag[name_end - 1] == ' ') --name_end;
+    while (quote < tag.size() && tag[quote] == ' ') ++quote;
+    size_t name = name_end;
+    while (name > 0 && is_name(tag[name - 1])) --name;
+    if (quote == tag.size() || (tag[quote] != '"' && tag[quote] != '\'')) return;
+    const size_t end = tag.find(tag[quote], quote + 1);
+    if (end == tag.npos) return;
+    f(tag.substr(name, name_end - name), tag.substr(quote + 1, end - quote - 1));
+    equals = end;
+  }
+}
+
+std::optional<std::string> first_value(std::string_view tag, std::string_view name) {
+  std::optional<std::string> found;
+  for_each_attribute(tag, [&](std::string_view key, std::string_view value) {
+    if (key == name && !found) found = value;
+  });
+  return found;
+}
+
 }  // namespace
 
 std::string with_parts(const std::string& text, std::string_view begin, std::string_view end,
@@ -62,33 +87,28 @@ std::string with_attributes(
   std::string edited;
   for_each_token(markup, [&](std::string_view token, bool is_text) {
     size_t done = 0;  // of the token
-    for (size_t equals = 0; !is_text && (equals = token.find('=', equals)) != token.npos;) {
-      size_t name_end = equals, quote = equals + 1;
-      while (name_end > 0 && token[name_end - 1] == ' ') --name_end;
-      while (quote < token.size() && token[quote] == ' ') ++quote;
-      size_t name = name_end;
-      while (name > 0 && is_name(token[name - 1])) --name;
-      if (quote == token.size() || (token[quote] != '"' && token[quote] != '\'')) break;
-      const size_t end = token.find(token[quote], quote + 1);
-      if (end == token.npos) break;
-      edited += token.substr(done, quote + 1 - done);
-      edited += edit(std::string(token.substr(name, name_end - name)),
-                     std::string(token.substr(quote + 1, end - quote - 1)));
-      equals = done = end;
-    }
+    const auto replace = [&](std::string_view name, std::string_view value) {
+      const auto begin = static_cast<size_t>(value.data() - token.data());
+      edited += token.substr(done, begin - done);
+      edited += edit(std::string(name), std::string(value));
+      done = begin + value.size();
+    };
+    if (!is_text) for_each_attribute(token, replace);
     edited += token.substr(done);
   });
   return edited;
 }
 
+std::string attribute_in(const std::string& tag, const std::string& name) {
+  return first_value(tag, name).value_or("");
+}
+
 std::string attribute_of(const std::string& markup, const std::string& name) {
-  std::string found;
-  bool has = false;
-  with_attributes(markup, [&](const std::string& key, const std::string& value) {
-    if (key == name && !std::exchange(has, true)) found = value;
-    return value;
+  std::optional<std::string> found;
+  for_each_token(markup, [&](std::string_view token, bool is_text) {
+    if (!is_text && !found) found = first_value(token, name);
   });
-  return found;
+  return found.value_or("");
 }
 
 std::string unescaped(const std::string& text) {

@@ -21,7 +21,9 @@ std::string with_attributes(
     const std::string& markup,
     const std::function<std::string(const std::string& name, const std::string& value)>& edit);
 
-/// The value of the first attribute of this name; "" without it.
+/// The value of an attribute in the inside of a tag, such as ` file="a.cpp" from="int f("`; "" without it.
+std::string attribute_in(const std::string& tag, const std::string& name);
+/// The value of the first attribute of this name in any tag; "" without it.
 std::string attribute_of(const std::string& markup, const std::string& name);
 
 /// Replaces &lt; &gt; &quot; &amp; and numeric references by their characters, the inverse of escaping.

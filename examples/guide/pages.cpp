@@ -1,11 +1,14 @@
 #include "examples/guide/pages.h"
 
-#include <algorithm>
+#include <filesystem>
 #include <map>
+#include <memory>
+#include <system_error>
 
 #include "examples/guide/formulas.h"
 #include "examples/guide/html.h"
 #include "examples/guide/pictures.h"
+#include "examples/shared/program.h"
 #include "nn/view/markup.h"
 #include "tensor/error.h"
 #include "tensor/table.h"
@@ -80,6 +83,22 @@ std::string menu_of(const std::vector<Page>& pages, size_t present, const GuideL
 }
 
 }  // namespace
+
+std::string html_of(const std::string& markdown, const std::string& folder) {
+  const std::string source = "page.md", made = "page.tmp";
+  const auto remove_temporaries = [&](const std::string* in) {
+    for (const std::string& file : {source, made}) {
+      std::error_code ignored;
+      std::filesystem::remove(*in + "/" + file, ignored);
+    }
+  };
+  const std::unique_ptr<const std::string, decltype(remove_temporaries)> cleanup(&folder, remove_temporaries);
+  write_file(folder + "/" + source, markdown);
+  const bool installed = run_tool(folder, {"pandoc", "--from", "markdown+east_asian_line_breaks", "--to",
+                                           "html5", "--mathml", "--wrap", "none", "--output", made, source});
+  heed::check(installed, "pandoc is not installed, which makes the pages (apt-get install pandoc)");
+  return read_bytes(folder + "/" + made);
+}
 
 Page::Page(std::string name_of_page, const std::string& html)
     : name(std::move(name_of_page)),

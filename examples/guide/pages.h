@@ -20,6 +20,10 @@ extern const GuideLanguage kEnglish, kChinese;
 /// The other one.
 const GuideLanguage& other_language(const GuideLanguage& language);
 
+/// The HTML of a chapter's Markdown, by pandoc. `folder` is for temporary files. Throws if pandoc is not
+/// installed or fails.
+std::string html_of(const std::string& markdown, const std::string& folder);
+
 /// A section of a page.
 struct Section {
   std::string id, title;  ///< the title is HTML, without the id

@@ -87,8 +87,8 @@ void draw_fits(Program& self, const Labels& labels, const Numbers& x, const Numb
                      " lc '#b0b0b0' title 'data" +
                      (each > 1 ? ", every " + std::to_string(each) + "th" : "") + "'";
   for (size_t i = 0; i < curves.size(); ++i)
-    plot += ", \\\n  'fits.csv' every ::1 using 1:" + std::to_string(i + 2) + " with lines " + styles[i] +
-            " title " + quote(curves[i].name);
+    plot += ", \\\n  'fits.csv' every ::1 using 1:" + std::to_string(i + 2) + " with lines " +
+            styles[i % std::size(styles)] + " title " + quote(curves[i].name);
   self.plot("fits", plot + "\n");
 }
 

@@ -14,8 +14,8 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
-#include <iostream>
 #include <optional>
+#include <ostream>
 
 #include "examples/language_model/language.h"
 #include "examples/language_model/ngram.h"

@@ -13,7 +13,6 @@
 // scores without matrices (dot, scaled dot, Gaussian) get a learned linear map in front of the query.
 
 #include <heed.h>
-#include <heed/files.h>
 #include <heed/text.h>
 #include <heed/view.h>
 

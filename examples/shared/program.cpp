@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -275,7 +273,8 @@ bool run_tool(const std::string& folder, std::vector<std::string> command) {
 
 namespace {
 
-// While it exists, SIGINT and SIGTERM wait; the destructor delivers the last of them.
+// While it exists, SIGINT and SIGTERM wait; the destructor delivers the last of them. An ignored signal stays
+// ignored, also for the tools that run meanwhile.
 class DelayedSignals {
  public:
   DelayedSignals() {
@@ -283,8 +282,10 @@ class DelayedSignals {
     struct sigaction note {};
     note.sa_handler = [](int signal) { received = signal; };
     note.sa_flags = SA_RESTART;
-    sigaction(SIGINT, &note, &interrupt_);
-    sigaction(SIGTERM, &note, &terminate_);
+    for (const auto& [signal, earlier] : {std::pair(SIGINT, &interrupt_), std::pair(SIGTERM, &terminate_)}) {
+      sigaction(signal, nullptr, earlier);
+      if (earlier->sa_handler != SIG_IGN) sigaction(signal, &note, nullptr);
+    }
   }
   ~DelayedSignals() {
     sigaction(SIGINT, &interrupt_, nullptr);

@@ -1,7 +1,6 @@
 #include "examples/shared/training.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <ostream>
 

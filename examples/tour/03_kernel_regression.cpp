@@ -2,8 +2,9 @@
 //
 //   f(q) = sum_i alpha_i(q) y_i        alpha_i(q) = softmax over i of -((q - x_i) w)^2 / 2
 //
-// A query q asks the keys x_i, and the answer is the mean of their values y_i, weighted by nearness. 1/w is
-// the width of the kernel: for w = 0 all points count the same, for a large w only the nearest one does.
+// A query q is compared with the keys x_i, and the output is the mean of their values y_i, weighted by
+// nearness. 1/w is the width of the kernel: for w = 0 all points count the same, for a large w only the
+// nearest one does.
 //
 // w is learned by predicting each point from all the others. If a point could use itself, w would grow
 // without bound, because a point predicts itself best.

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <iostream>
+#include <utility>
 
 #include "autograd/ops/shape.h"
 #include "nn/optim/clip.h"
@@ -13,7 +14,8 @@ namespace {
 
 volatile std::sig_atomic_t stop_signal = 0;
 
-// During its lifetime the first SIGINT or SIGTERM is only stored. The second one has its usual effect.
+// During its lifetime the first SIGINT or SIGTERM is only stored. The second one has its usual effect. An
+// ignored signal stays ignored: a shell starts programs in the background so that Ctrl-C does not reach them.
 class StopSignals {
  public:
   StopSignals() {
@@ -21,8 +23,10 @@ class StopSignals {
     struct sigaction store {};
     store.sa_handler = [](int signal) { stop_signal = signal; };
     store.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    sigaction(SIGINT, &store, &interrupt_);
-    sigaction(SIGTERM, &store, &terminate_);
+    for (const auto& [signal, earlier] : {std::pair(SIGINT, &interrupt_), std::pair(SIGTERM, &terminate_)}) {
+      sigaction(signal, nullptr, earlier);
+      if (earlier->sa_handler != SIG_IGN) sigaction(signal, &store, nullptr);
+    }
   }
   ~StopSignals() {
     sigaction(SIGINT, &interrupt_, nullptr);

@@ -43,9 +43,9 @@ struct TrainingOptions {
 ///
 /// A run may be stopped at any time by Ctrl-C: the running step ends, a checkpoint is saved, and the same
 /// program with .resume = true continues to the same bits as without the stop, if checkpoint() contains
-/// everything that changes. A second Ctrl-C ends the program at once. SIGINT stops a run also where
-/// it was ignored before, as in a background job of a script. Only one run at a time may be active in a
-/// process, since signals are sent to the whole process.
+/// everything that changes. A second Ctrl-C ends the program at once. SIGTERM stops a run in the same way. A
+/// signal that is ignored stays ignored, such as SIGINT in a background job of a script. Only one run at a
+/// time may be active in a process, since signals are sent to the whole process.
 ///
 /// Refers to the model and the optimizer, which must outlive it. Needs nlohmann-json.
 class Training {

@@ -65,6 +65,33 @@ TEST_CASE("tour: each page quotes what its program prints, and the program has l
   }
 }
 
+TEST_CASE("tour: a program that does not learn says so and exits with 1") {
+  const Folder folder;
+  const auto run = [&] {
+    return run_shell("cd '" + folder.path.string() + "' && '" HEED_BINARY_DIR "/tests/tour_digits'");
+  };
+  const Run nothing = run();
+  CHECK(nothing.code == 1);
+  CHECK(nothing.out == "examples/tour/digits/digits.csv cannot be read.\n");
+
+  fs::create_directories(folder / "examples/tour/digits");
+  const fs::path digits = tour / "digits/digits.csv";
+  fs::copy(digits, folder / "examples/tour/digits");
+  const Run right = run();
+  CHECK(right.code == 0);
+  CHECK(right.out == run_program("02_mlp", "").out);
+
+  // Labels that have nothing to do with the images.
+  heed::Generator random(1);
+  std::string without_sense;
+  for (const std::string& line : lines_of(read_file(digits)))
+    without_sense += line.substr(0, line.rfind(',') + 1) + std::to_string(random.integer(0, 10)) + "\n";
+  folder.write("examples/tour/digits/digits.csv", without_sense);
+  const Run wrong = run();
+  CHECK(wrong.code == 1);
+  CHECK(wrong.out.ends_with("\nThe model does not read digits.\n"));
+}
+
 TEST_CASE("tour: the pages of both languages have the same code, and they are short") {
   static const std::regex code("`[^`]+`(?!`)");
   for (const std::string& name : tour_programs()) {

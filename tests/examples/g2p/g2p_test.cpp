@@ -119,6 +119,13 @@ TEST_CASE("g2p: learns a spelling and converts unseen words") {
   for (size_t i = 0; i < entries.size(); ++i) score.add(entries[i], answered[i].sounds[0]);
   CHECK(score.word_errors() == one["word_errors"].get<double>());
 
+  // A sample of the words.
+  const std::string sample = words.test + " --test-words 100" + out + " --json " + words / "sample.json";
+  CHECK(contains(run_program("g2p", "evaluate " + sample).out,
+                 "100 of 300 words (--test-words 0 takes all): "));
+  CHECK(Json::parse(read_file(words / "sample.json"))["words"] == 100);
+  CHECK(lines_of(read_file(words / "out/answers.tsv")).size() == 100);
+
   // The saved model is at least as good on --dev as after any epoch.
   const Values errors = r["dev_word_errors"].get<Values>();
   CHECK(results_of("g2p", "evaluate " + words.dev + " --beams 1" + out)["word_errors"].get<double>() <=
@@ -160,8 +167,8 @@ TEST_CASE("g2p: an interrupt in the last step keeps that step") {
   const std::string options = "train --train " + train + " --dev " + train +
                               " --epochs 1 --batch 4096 --width 32 --out " + words / "out";
   const Run run =
-      run_shell("{ " HEED_BINARY_DIR "/examples/g2p " + options + " >" + words / "said" +
-                " & pid=$!; until grep -q 'steps of' " + words / "said" +
+      run_shell("{ env --default-signal=INT " HEED_BINARY_DIR "/examples/g2p " + options + " >" +
+                words / "said" + " & pid=$!; until grep -q 'steps of' " + words / "said" +
                 " || ! kill -0 $pid; do sleep 0.02; done; sleep 0.1; kill -INT $pid; wait $pid; }");
   CHECK(run.code == 130);
   CHECK(contains(run.err, "stopped after step 1 by SIGINT"));
@@ -237,6 +244,9 @@ TEST_CASE("g2p: errors") {
   CHECK(contains(refused("train --words -5"), "--words is -5; it must be from 0 to 1000000000"));
   CHECK(contains(refused("convert a --skip-bad"), "--skip-bad is for train, evaluate; not for convert"));
   CHECK(contains(refused("convert a --log x"), "--log is for train"));
+  CHECK(
+      contains(refused("convert a --test-words 5"), "--test-words is for train, evaluate; not for convert"));
+  CHECK(contains(refused("evaluate " + words.test + " --test-words -1"), "--test-words is -1"));
   CHECK(contains(refused("train --dropout 1"), "below 1"));
   CHECK(contains(refused("train --dev " + words.dev), "go with --train"));
   CHECK(contains(refused("train --n-best 2"), "--n-best is for convert"));

@@ -37,13 +37,28 @@ TEST_CASE("read_lexicon: reports all invalid lines at once") {
        {"2  has no tab; a line is a word, a tab, its phones", "3  the word before the tab is empty",
         "4  a pronunciation is empty", "5  the line: byte 4 of the text is not UTF-8",
         "6  <eos> is no phone here", "7  a pronunciation is empty", "8  the word has 101 letters",
-        "9  holds a carriage return; lines end in LF or CRLF", "10  the word before the tab is empty"})
+        "9  contains a carriage return; lines end in LF or CRLF", "10  the word before the tab is empty"})
     CHECK_MESSAGE(contains(text, why), text);
   int64_t skipped = 0;
   CHECK(read_lexicon(bad, true, &skipped).size() == 1);
   CHECK(skipped == 9);
+  CHECK_ERROR_HAS(read_lexicon(folder.write("zero.tsv", std::string("A\0\tAH\n", 6))),
+                  "contains a zero byte");
   CHECK_ERROR_HAS(read_lexicon(folder.write("empty.tsv", "\n \n")), "empty.tsv: has no words");
   CHECK_ERROR_HAS(read_lexicon(folder / "none.tsv"), "cannot be read");
+}
+
+TEST_CASE("sampled: evenly through the list; all of them for 0 or a large number") {
+  std::vector<Entry> entries;
+  for (const char* word : {"a", "b", "c", "d", "e", "f", "g"}) entries.push_back({word, {word}, {{"X"}}});
+  const auto words = [&](int64_t count) {
+    Texts taken;
+    for (const Entry& entry : sampled(entries, count)) taken.push_back(entry.word);
+    return taken;
+  };
+  CHECK(words(3) == Texts{"a", "c", "e"});
+  CHECK(words(1) == Texts{"a"});
+  for (const int64_t count : {0, 7, 8}) CHECK(words(count) == Texts{"a", "b", "c", "d", "e", "f", "g"});
 }
 
 // For READ, the second pronunciation is nearer to R EH T (1 edit of 3); for TWO, the longer of two ties

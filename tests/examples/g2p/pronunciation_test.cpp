@@ -31,6 +31,8 @@ TEST_CASE("pronunciation: each phone with the letter of its largest weight") {
   CHECK(spaced({"OW", "N"}) == "OW N");
   CHECK(spaced({}) == "");
   CHECK(percent(0.2214) == "22.14 %");
+  CHECK(of_all("words", {{}, {}}, 2) == "words");
+  CHECK(of_all("words", {{}, {}}, 5) == "of 5 words (--test-words 0 takes all)");
 }
 
 TEST_CASE("pronunciation: measures a list that contains words with unseen letters") {

@@ -50,12 +50,8 @@ static Filling filling() {
           [](const std::string& command, const std::string& file) { return command + "/" + file; }};
 }
 
-// The chapters of a language by name.
 static std::map<std::string, std::string> chapters(const std::string& language) {
-  std::map<std::string, std::string> all;
-  for (const auto& file : fs::directory_iterator(fs::path(HEED_SOURCE_DIR) / "examples" / "guide" / language))
-    all[file.path().filename().string()] = read_file(file.path().string());
-  return all;
+  return program::chapters_in(fs::path(HEED_SOURCE_DIR) / "examples" / "guide" / language);
 }
 
 // The section of each concept: from its heading to the next of the same or a higher level.
@@ -69,6 +65,18 @@ static std::map<std::string, std::vector<Piece>> sections(const std::string& lan
     }
   }
   return all;
+}
+
+TEST_CASE("chapters: files that begin with the same number are one chapter, in order") {
+  const Folder folder;
+  folder.write("1_first.md", "# 1\n");
+  folder.write("1b_more.md", "## more\n");
+  folder.write("0_start.md", "# 0\n");
+  folder.write("notes.txt", "not a chapter");
+  using Chapters = std::map<std::string, std::string>;
+  CHECK(chapters_in(folder.path) == Chapters{{"0_start", "# 0\n"}, {"1_first", "# 1\n\n## more\n"}});
+  const Folder empty;
+  CHECK_THROWS_WITH_AS(chapters_in(empty.path), doctest::Contains("there are no chapters"), heed::Error);
 }
 
 TEST_CASE("chapter: its pieces joined are the chapter") {

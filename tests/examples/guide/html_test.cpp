@@ -26,6 +26,11 @@ TEST_CASE("html: attributes are read and replaced, in both kinds of quotes") {
   CHECK(attribute_of(markup, "stroke-width") == "2");
   CHECK(attribute_of(markup, "width") == "");
   CHECK(attribute_of("<a b=\"1\"><a b=\"2\">", "b") == "1");
+  CHECK(attribute_of("<a b=\"\"><a b=\"2\">", "b") == "");
+  CHECK(attribute_of("c=\"0\"<a b=\"1\"><a c=\"2\">", "c") == "2");
+  CHECK(attribute_in(" from=\"a < b->c\" file=\"x=1\"", "from") == "a < b->c");
+  CHECK(attribute_in(" from=\"a < b->c\" file=\"x=1\"", "file") == "x=1");
+  CHECK(attribute_in(" file=\"x=1\"", "x") == "");
 }
 
 TEST_CASE("html: character references are characters") {

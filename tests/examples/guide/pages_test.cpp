@@ -1,11 +1,14 @@
 #include "examples/guide/pages.h"
 
+#include <cstdlib>
+
 #include "tensor/utf8.h"
 #include "tests/support/browser.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
 using namespace program;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -37,6 +40,22 @@ TEST_CASE("pages: sections, without their ids in the title") {
   CHECK(pages[1].file(kChinese) == "1_means.zh.html");
   CHECK(contains(pages[1].body, "<pre><span class=\"wide\">我</span> a</pre>"));
   CHECK_ERROR_HAS(Page("index", "<p>text</p>"), "a chapter begins with its title");
+}
+
+TEST_CASE("pages: pandoc makes HTML of Markdown, and leaves no files, also if it fails") {
+  const Folder folder, tools;
+  fs::create_directory(folder / "out");
+  const std::string path = std::getenv("PATH");
+  const auto with_pandoc = [&](const std::string& script) {
+    fs::permissions(tools.write("pandoc", "#!/bin/sh\n" + script), fs::perms::owner_all);
+    setenv("PATH", (tools.path.string() + ":" + path).c_str(), 1);
+    const std::string text = message([&] { CHECK(html_of("# A\n", folder / "out") == "<h1>A</h1>\n"); });
+    setenv("PATH", path.c_str(), 1);
+    CHECK(fs::is_empty(folder / "out"));
+    return text;
+  };
+  CHECK(with_pandoc("grep -q '^# A$' page.md && echo '<h1>A</h1>' >page.tmp\n") == "");
+  CHECK(contains(with_pandoc("echo half >page.tmp; echo 'unknown option' >&2; exit 6\n"), "unknown option"));
 }
 
 TEST_CASE("pages: links lead to the page that has the section") {

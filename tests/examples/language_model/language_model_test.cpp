@@ -76,7 +76,10 @@ TEST_CASE("language_model: a resumed training of a character model gives the sam
   const auto model = [&](const std::string& where) {
     return read_file(folder / where + "/language_model.safetensors");
   };
-  REQUIRE(learn("whole", "").code == 0);
+  const Run whole = learn("whole", "");
+  REQUIRE(whole.code == 0);
+  CHECK(contains(whole.out, "the text is short: with "));
+  CHECK(contains(whole.out, " a model soon memorizes them. 20000 or more are better\n"));
   REQUIRE(learn("parts", " --stop-after 5").code == 0);
   CHECK_FALSE(std::filesystem::exists(folder / "parts/language_model.safetensors"));
   const Run resumed = learn("parts", " --resume");

@@ -89,12 +89,22 @@ TEST_CASE("program: Ctrl-C while gnuplot draws leaves no temporary files") {
   folder.write("gnuplot", "#!/bin/sh\ntouch \"$PWD/fits.svg.part\"; kill -INT $PPID; sleep 0.2\n");
   std::filesystem::permissions(folder / "gnuplot", std::filesystem::perms::owner_all);
   const Run stopped = run_regression("--out " + folder / "out" + "; exit $?; :",
-                                     "env PATH=" + folder.path.string() + ":$PATH");
+                                     "env --default-signal=INT PATH=" + folder.path.string() + ":$PATH");
   CHECK(stopped.code == 130);
   for (const auto& entry : std::filesystem::directory_iterator(folder / "out")) {
     const std::string name = entry.path().filename();
     CHECK_MESSAGE((!name.ends_with(".part") && !name.ends_with(".tmp.gp")), name);
   }
+}
+
+TEST_CASE("program: an ignored SIGINT stays ignored, also for gnuplot") {
+  const Folder folder;
+  folder.write("gnuplot", "#!/bin/sh\nkill -INT $$; kill -INT $PPID; touch survived; exit 1\n");
+  std::filesystem::permissions(folder / "gnuplot", std::filesystem::perms::owner_all);
+  const Run failed = run_regression("--out " + folder / "out",
+                                    "env --ignore-signal=INT PATH=" + folder.path.string() + ":$PATH");
+  CHECK(failed.code == 2);  // gnuplot's failure
+  CHECK(std::filesystem::exists(folder / "out/survived"));
 }
 
 TEST_CASE("program: no color for a pipe") { CHECK(!contains(run_regression("").out, "\033")); }

@@ -65,9 +65,11 @@ TEST_CASE("Trainings: SIGINT and SIGTERM end it after a step with a checkpoint a
   const Folder folder;
   for (const auto& [signal, code] : std::vector<std::pair<std::string, int>>{{"INT", 130}, {"TERM", 143}}) {
     const std::string at = folder / signal;
-    const Run run = run_shell("{ " HEED_BINARY_DIR "/examples/translate --steps 100000 --out " + at +
-                              " & pid=$!; until [ -s " + at + "/log.jsonl ]; do sleep 0.05; done; kill -" +
-                              signal + " $pid; wait $pid; }");
+    // Without env, SIGINT would be ignored, as for every program that a shell starts in the background.
+    const Run run =
+        run_shell("{ env --default-signal=INT " HEED_BINARY_DIR "/examples/translate --steps 100000 --out " +
+                  at + " & pid=$!; until [ -s " + at + "/log.jsonl ]; do sleep 0.05; done; kill -" + signal +
+                  " $pid; wait $pid; }");
     CHECK(run.code == code);
     CHECK(contains(run.err, " by SIG" + signal + "; " + at + "/checkpoints/step-"));
     const Run more = translate("--steps 100000 --resume --stop-after 100001 --lr 1 --out " + at);

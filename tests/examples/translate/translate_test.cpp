@@ -51,6 +51,23 @@ TEST_CASE("translate: a user's own pairs, one to a line") {
   CHECK(contains(refusal_of("translate", "--pairs '" + bad + "'" + out), "bad.tsv"));
 }
 
+TEST_CASE("translate: if no pair can be left out, it says what the test does not show") {
+  const Folder folder;
+  std::string text;  // every pair has a word of its own
+  for (const char* word : {"eins", "zwei", "drei", "vier", "elf", "acht", "neun", "zehn", "null", "zwölf"})
+    text += std::string(word) + " ja\t" + word + " yes\n";
+  const Run run = run_program("translate", "--pairs '" + folder.write("pairs.tsv", text) +
+                                               "' --steps 2 --batch 4 --json '" + folder / "r.json" +
+                                               "' --out '" + folder / "out" + "'");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  CHECK(Json::parse(read_file(folder / "r.json"))["tested_on"] == "training sentences");
+  CHECK(contains(run.out, "10 sentences of the training (each has a rare word, so none was left out)"));
+  CHECK(contains(run.out,
+                 "The model has learned from these sentences. How well it translates others is not known"));
+  CHECK_FALSE(contains(run.out, "From the shortest third"));
+  CHECK(contains(read_file(folder / "out/by_length.gp"), "sentences learned from"));
+}
+
 TEST_CASE("translate: all models compared, each in its own folder") {
   const Folder folder;
   const Run run = run_program("translate", "--compare --steps 20 --out '" + folder / "out" + "' --json '" +

@@ -299,6 +299,7 @@ TEST_CASE("Training: descend clips the gradient and changes nothing if the loss 
 
 TEST_CASE("Training: a signal stops it after the running step, with a checkpoint") {
   const Folder folder;
+  const auto earlier = std::signal(SIGINT, SIG_DFL);  // a shell ignores it for tests in the background
   int signal = 0;
   Parabola model(0);
   SGD sgd(model.parameters(), {.lr = 0.1});
@@ -315,6 +316,18 @@ TEST_CASE("Training: a signal stops it after the running step, with a checkpoint
   CHECK(training.run(10, loss));
   CHECK_FALSE(training.run(11, [&] { return std::raise(SIGINT), model(); }));  // in the last step
   CHECK(signal == SIGINT);
+  std::signal(SIGINT, earlier);
+}
+
+TEST_CASE("Training: an ignored signal stays ignored") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Parabola model(0);
+    SGD sgd(model.parameters(), {.lr = 0.1});
+    Training training(model, sgd);
+    const auto earlier = std::signal(signal, SIG_IGN);
+    CHECK(training.run(3, [&] { return std::raise(signal), model(); }));
+    CHECK((std::signal(signal, earlier) == SIG_IGN));
+  }
 }
 
 TEST_CASE("Training: by default a signal ends the program after the checkpoint is saved") {
