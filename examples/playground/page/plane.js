@@ -1,15 +1,5 @@
 // Bench 2: score, normalizer and width. A plane in which each pixel has the color of the key that a query there chooses.
-//
-// The layouts of request and answer are those of plane.h:
-//   plane         score, normalizer, d, n, query [2], keys [n, 2], W [2, 2], low, high, pixels
-//     answer      scores [n], weights [n], Jacobian dweight_i/dscore_j [n, n], entropy,
-//                 then for each pixel, row by row from the top, the key of the largest weight and that weight
-//   plane_darts   seed, count, n, weights [n]
-//     answer      how often each key was drawn [n]
-//   plane_learn   seed, learning rate, steps, W [2, 2]
-//     answer      W [2, 2], loss, share of queries whose own key has the largest weight
-// score: 0 dot, 1 scaled dot, 2 additive, 3 bilinear q^T W k, 4 Gaussian. normalizer: 0 softmax, 1 sparsemax, 2 entmax,
-// 3 hard. Beyond the two of the plane, query and keys have d - 2 further coordinates: fixed normal random numbers.
+// Requests and answers are those of plane.h. Beyond the two coordinates of the plane, query and keys have d - 2 further ones.
 
 const planeScores = ['dot', 'scaled', 'additive', 'bilinear', 'gaussian'];
 const planeNormalizers = ['softmax', 'sparsemax', 'entmax', 'hard'];

@@ -1,11 +1,6 @@
 // Bench 3: four tokens. Words as arrows, and every matrix between them and the output; a number that is touched lights the
 // numbers that it comes from.
-//
-// The layouts of request and answer are those of tokens.h:
-//   tokens      heads (1 or 2), positions (0 or 1), T, d, X [T, d], W_Q, W_K, W_V, W_O [d, d] each, allowed [T, T]
-//     answer    X with positions [T, d], Q, K, V [T, d], scores S [heads, T, T], divided by the root of a head's width,
-//               weights A [heads, T, T], Z [T, d] (the heads side by side), Y = Z W_O [T, d]
-// allowed: 1 if the query of the row may attend to the key of the column. positions: sines and cosines are added to X.
+// Requests and answers are those of tokens.h.
 
 const tokenSets = {
   context: [2, 0, 0, 2, 1, 1, 0, 0],
