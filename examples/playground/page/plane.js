@@ -196,8 +196,12 @@ bench('plane', class extends Bench {
     const size = this.plot.width / planePixels, pixelAt = end => Math.min(Math.floor((end + planeEnd) / (2 * planeEnd) * planePixels), planePixels - 1);
     const chosen = ([x, y]) => pixels[2 * (pixelAt(-y) * planePixels + pixelAt(x))];
     const drawn = this.state.normalizer === 3;  // the choices of hard attention are no regions
-    return sums.map(([x, y, n], k) => !drawn && n > 40 && chosen(this.keyAt(k)) !== k && label((x / n + 0.5) * size, (y / n + 0.5) * size + 4, `→ ${k + 1}`,
-                                                      {'text-anchor': 'middle', class: 'strong'}));
+    return sums.map(([x, y, n], k) => {
+      if (drawn || n <= 40 || chosen(this.keyAt(k)) === k) return false;
+      const left = (x / n + 0.5) * size, top = (y / n + 0.5) * size + 4;
+      const covered = range(this.count).map(i => this.keyAt(i)).some(([a, b]) => Math.hypot(this.plot.px(a) - left, this.plot.py(b) + 4 - top) < 28);
+      return label(left, top + (covered ? 30 : 0), `→ ${k + 1}`, {'text-anchor': 'middle', class: 'strong'});
+    });
   }
   // A bar a key: its weight, and with darts the share of the draws, hatched.
   drawBars() {
@@ -234,7 +238,7 @@ bench('plane', class extends Bench {
   judge() {
     const {score, normalizer, width} = this.state, {weights} = this.now;
     if (Math.max(...weights) - Math.min(...weights) < 0.02) this.reach('even');
-    if (normalizer !== 3 && [...weights].some(value => value === 0)) this.reach('zero');
+    if ((normalizer === 1 || normalizer === 2) && [...weights].some(value => value === 0)) this.reach('zero');
     if (score < 2 && width === 2 && Math.max(...this.shares) > 0.4) this.reach('long');
     if (width >= 256 && score < 2 && normalizer === 0) (this.compared ??= new Set()).add(score);
     if (this.compared?.size === 2) this.answered();

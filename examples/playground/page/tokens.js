@@ -178,10 +178,13 @@ bench('tokens', class extends Bench {
     const most = name[0] === 'A' ? 1 : Math.max(2.5, ...rows.flat().map(Math.abs));
     const focus = document.activeElement === picture;
     fill(picture, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': `${name}: ${rows.map(row => row.map(value => fixed(value)).join(' ')).join('; ')}`}, []);
+    const mark = (r, c) => picked.name === name && picked.row === r && picked.column === c ? 'chosen' : from.has(`${name} ${r} ${c}`) && 'source';
     const forbidden = (r, c) => square && !allowed[4 * r + c];
-    picture.replaceChildren(...heatCells(rows, {x: left, y: top, cell: [44, 44], most, text: value => fixed(value), attributes: (r, c) => ({
-      class: 'cell' + (picked.name === name && picked.row === r && picked.column === c ? ' chosen' : from.has(`${name} ${r} ${c}`) ? ' source' : '')})}),
-      ...rows.flatMap((row, r) => row.map((_, c) => forbidden(r, c) && svg('rect', {class: 'forbidden', x: left + 44 * c, y: top + 44 * r, width: 44, height: 44}))).filter(Boolean),
+    picture.replaceChildren(...heatCells(rows, {x: left, y: top, cell: [44, 44], most, text: value => fixed(value)}),
+      ...rows.flatMap((row, r) => row.map((value, c) => forbidden(r, c) && [
+        svg('rect', {class: 'forbidden', x: left + 44 * c, y: top + 44 * r, width: 44, height: 44}),
+        label(left + 44 * c + 22, top + 44 * r + 26, fixed(value), {'text-anchor': 'middle'})])).flat().filter(Boolean),
+      ...rows.flatMap((row, r) => row.map((_, c) => mark(r, c) && svg('rect', {class: 'mark ' + mark(r, c), x: left + 44 * c + 1.5, y: top + 44 * r + 1.5, width: 41, height: 41}))).filter(Boolean),
       ...left > 2 ? rows.map((_, r) => label(left - 5, top + 44 * r + 26, this.names[r], {'text-anchor': 'end', class: 'soft'})) : [],
       ...square ? this.names.map((one, c) => label(left + 44 * c + 22, 12, one, {'text-anchor': 'middle', class: 'soft'})) : []);
     if (focus) picture.focus({preventScroll: true});
@@ -230,14 +233,17 @@ using namespace heed;
 
 int main() {
   const Tensor X = tensor(${rows(positions ? this.now.X.flat() : X)});
-${'QKVO'.split('').map((name, i) => `  const Tensor W_${name} = tensor(${rows(rotation(angles[i]))});`).join('\n')}
+${(heads === 1 ? 'QKV' : 'QKVO').split('').map((name, i) => `  const Tensor W_${name} = tensor(${rows(rotation(angles[i]))});`).join('\n')}
   const Tensor allowed = tensor(${mask}) == 1;
   const Tensor Q = matmul(X, W_Q), K = matmul(X, W_K), V = matmul(X, W_V);
-  const AttentionResult result = F::scaled_dot_product_attention(${['Q', 'K', 'V'].map(split).join(', ')},
+  const AttentionResult result = F::scaled_dot_product_attention(
+      ${['Q', 'K', 'V'].map(split).join(',\n      ')},
       {.mask = allowed, .need_weights = true});
+  const Tensor Z = ${heads === 1 ? 'result.output' : 'reshape(transpose(result.output, 0, 1), {4, 2})'};
   std::cout << "A " << result.weights << '\\n';
-  std::cout << "Z " << result.output << '\\n';
-}
+  std::cout << "Z " << Z << '\\n';
+${heads === 1 ? '' : `  std::cout << "Y " << matmul(Z, W_O) << '\\n';
+`}}
 `;
   }
 });
