@@ -180,7 +180,7 @@ bench('tokens', class extends Bench {
     fill(picture, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': `${name}: ${rows.map(row => row.map(value => fixed(value)).join(' ')).join('; ')}`}, []);
     const mark = (r, c) => picked.name === name && picked.row === r && picked.column === c ? 'chosen' : from.has(`${name} ${r} ${c}`) && 'source';
     const forbidden = (r, c) => square && !allowed[4 * r + c];
-    picture.replaceChildren(...heatCells(rows, {x: left, y: top, cell: [44, 44], most, text: value => fixed(value)}),
+    picture.replaceChildren(...heatCells(rows, {x: left, y: top, cell: [44, 44], most, text: (value, r, c) => forbidden(r, c) ? '' : fixed(value)}),
       ...rows.flatMap((row, r) => row.map((value, c) => forbidden(r, c) && [
         svg('rect', {class: 'forbidden', x: left + 44 * c, y: top + 44 * r, width: 44, height: 44}),
         label(left + 44 * c + 22, top + 44 * r + 26, fixed(value), {'text-anchor': 'middle'})])).flat().filter(Boolean),
