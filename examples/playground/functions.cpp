@@ -1,6 +1,7 @@
 #include "examples/playground/functions.h"
 
 #include "examples/playground/length.h"
+#include "examples/playground/plane.h"
 #include "examples/playground/regression.h"
 #include "examples/playground/tape.h"
 #include "examples/playground/tokens.h"
@@ -12,6 +13,9 @@ const std::vector<Function>& functions() {
   static const std::vector<Function> all = {
       {"regression", regression, regression_first},
       {"regression_learn", regression_learn, regression_learn_first},
+      {"plane", plane, plane_first},
+      {"plane_darts", plane_darts, plane_darts_first},
+      {"plane_learn", plane_learn, plane_learn_first},
       {"tokens", tokens, tokens_first},
       {"tape", tape, tape_first},
       {"length_work", length_work, length_work_first},

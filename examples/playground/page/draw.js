@@ -52,11 +52,11 @@ const heatInk = weight => (dark.matches ? weight < 0.55 : weight >= 0.72) ? '#ff
 
 // A row or matrix of numbers as colored cells, the number in each that is wide enough for it.
 //   rows    lists of numbers          cell    [width, height] in pixels
-//   most    the number of full color  text    number -> its words
-function heatCells(rows, {x = 0, y = 0, cell, most = 1, text = fixed, attributes = () => ({})}) {
+//   most    the number of full color  text    number, row, column -> its words
+function heatCells(rows, {x = 0, y = 0, cell, most = 1, text = value => fixed(value), attributes = () => ({})}) {
   const [width, height] = cell, nodes = [];
   rows.forEach((row, r) => row.forEach((value, c) => {
-    const left = x + c * width, top = y + r * height, part = Math.abs(value) / most, words = text(value);
+    const left = x + c * width, top = y + r * height, part = Math.abs(value) / most, words = text(value, r, c);
     nodes.push(svg('rect', {class: 'cell', x: left, y: top, width, height, style: `fill: ${heatColor(part)}`,
                             ...attributes(r, c)}));
     if (widthOf(words) <= width)

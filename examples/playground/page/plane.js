@@ -1,40 +1,46 @@
 // Bench 2: score, normalizer and width. A plane in which each pixel has the color of the key that a query there chooses.
-//
-// The layouts of request and answer are those of plane.h:
-//   plane         score, normalizer, d, n, query [2], keys [n, 2], W [2, 2], low, high, pixels
-//     answer      scores [n], weights [n], Jacobian dweight_i/dscore_j [n, n], entropy,
-//                 then for each pixel, row by row from the top, the key of the largest weight and that weight
-//   plane_darts   seed, count, n, weights [n]
-//     answer      how often each key was drawn [n]
-//   plane_learn   seed, learning rate, steps, W [2, 2]
-//     answer      W [2, 2], loss, share of queries whose own key has the largest weight
-// score: 0 dot, 1 scaled dot, 2 additive, 3 bilinear q^T W k, 4 Gaussian. normalizer: 0 softmax, 1 sparsemax, 2 entmax,
-// 3 hard. Beyond the two of the plane, query and keys have d - 2 further coordinates: fixed normal random numbers.
+// Requests and answers are those of plane.h. Beyond the two coordinates of the plane, query and keys have d - 2 further ones.
 
 const planeScores = ['dot', 'scaled', 'additive', 'bilinear', 'gaussian'];
 const planeNormalizers = ['softmax', 'sparsemax', 'entmax', 'hard'];
 const keyColors = ['#006aa6', '#b34700', '#007a57', '#a5457a', '#806500'];
-const planeEnd = 3, planePixels = 60;
+const columnEnd = 2.5;  // of the columns of W
+
+// The situation in which the native program begins, and how its plane is cut into pixels. Numbers of 32 bits are rounded.
+const [planeState, planeEnd, planePixels] = (() => {
+  const read = new NumberReader(firstRequest('plane').map(value => +value.toFixed(3)));
+  const [score, normalizer, width, n] = read.many(4), query = read.many(2), keys = read.many(2 * n), columns = read.many(4);
+  const [, end, pixels] = read.many(3);
+  return [{score, normalizer, width, query, columns, keys}, end, pixels];
+})();
+
+// What heed does not have, as entmax.cpp.
+const entmaxProgram = `
+// max(s_j / 2 - t, 0)^2 with t such that the row sums to 1
+Tensor entmax(const Tensor& scores) {
+  const Tensor z = scores / 2 - amax(scores / 2, -1, true), sorted = sort(z, -1, true).values;
+  const Tensor k = arange(1, sorted.size(-1) + 1), m = cumsum(sorted, -1) / k;
+  const Tensor v = cumsum(square(sorted), -1) - k * square(m), t = m - sqrt(where(v < 1, 1 - v, 1) / k);
+  const Tensor positive = sum(to(logical_and(v < 1, t <= sorted), int64), -1, true);
+  return square(relu(z - gather(t, -1, positive - 1)));
+}
+`;
 
 bench('plane', class extends Bench {
   static functions = ['plane', 'plane_darts', 'plane_learn'];
-  static defaults = {score: 1, normalizer: 0, width: 2, query: [0.6, 0.8], columns: [1, 0, 0, 1],
-                     keys: [1.6, 1.1, -1.5, 1.3, -1.1, -1.5, 1.3, -1.2, 0.2, 0.3]};
+  static defaults = planeState;
   static question = {answers: ['flat', 'one', 'same'], right: 'one'};
   static goals = ['even', 'zero', 'long', 'turned'];
-  static concepts = ['2_scaled_dot_product#C-001-10', '3_scores_and_self_attention#C-002-03',
-                     '3_scores_and_self_attention#C-003-12'];
+  static concepts = ['2_scaled_dot_product#C-001-10', '3_scores_and_self_attention#C-002-03', '3_scores_and_self_attention#C-003-12'];
 
   keyAt(i) { return this.state.keys.slice(2 * i, 2 * i + 2); }
   get count() { return this.state.keys.length / 2; }
   compute() {
     const {score, normalizer, width, query, keys, columns} = this.state, n = this.count;
-    const answer = heed.call('plane', [score, normalizer, width, n, ...query, ...keys, ...columns, -planeEnd, planeEnd,
-                                       planePixels]);
+    const answer = heed.call('plane', [score, normalizer, width, n, ...query, ...keys, ...columns, -planeEnd, planeEnd, planePixels]);
     let at = 0;
     const take = size => answer.subarray(at, at += size);
-    return {scores: take(n), weights: take(n), jacobian: take(n * n), entropy: take(1)[0],
-            pixels: take(2 * planePixels ** 2)};
+    return {scores: take(n), weights: take(n), jacobian: take(n * n), entropy: take(1)[0], pixels: take(2 * planePixels ** 2)};
   }
 
   setup(stage) {
@@ -43,25 +49,23 @@ bench('plane', class extends Bench {
     this.bars = svg('svg', {class: 'plot', role: 'img'});
     this.slopes = svg('svg', {class: 'plot', role: 'img'});
     this.turns = new Plot(this.word('columns'), 190);
-    const figure = (name, kind, ...nodes) =>
-        html('figure', {}, html('figcaption', {}, this.word(name)), html('div', {class: kind}, nodes));
-    this.turnsFigure = figure('columns', 'small', this.turns.svg);
+    this.turnsFigure = html('figure', {}, html('figcaption', {}, this.word('columns')), html('div', {class: 'small'}, this.turns.svg));
     stage.append(
-        html('div', {class: 'pictures two'}, figure('plot', 'over', this.canvas, this.plot.svg),
-             html('div', {}, figure('bars', '', this.bars), figure('slopes', '', this.slopes), this.turnsFigure)),
+        html('div', {class: 'pictures two'},
+             html('figure', {}, html('figcaption', {}, this.word('plot')), html('div', {class: 'over'}, this.canvas, this.plot.svg)),
+             html('div', {}, html('figure', {}, html('figcaption', {}, this.word('bars')), html('div', {}, this.bars)),
+                  html('figure', {}, html('figcaption', {}, this.word('slopes')), html('div', {}, this.slopes)), this.turnsFigure)),
         this.controls());
-    const disc = (r, text, style) => svg('g', {}, svg('rect', {class: 'disc', x: -r, y: -r, width: 2 * r, height: 2 * r, rx: r, style}),
-                                         label(0, 4, text, {'text-anchor': 'middle', class: 'on-key'}));
-    this.keyHandles = range(this.count).map(i => this.planeHandle(this.plot, 'key', disc(11, i + 1, `fill: ${keyColors[i]}`), {
+    this.keyHandles = range(this.count).map(i => this.planeHandle(this.plot, 'key', svg('g', {},
+        svg('rect', {class: 'disc', x: -11, y: -11, width: 22, height: 22, rx: 11, style: `fill: ${keyColors[i]}`}), label(0, 4, i + 1, {'text-anchor': 'middle', class: 'on-key'})), {
       at: () => this.keyAt(i), label: () => this.word('key', {i: i + 1}), most: planeEnd,
-      weight: () => this.word('key.text', {weight: fixed(this.now.weights[i], 3)}),
-      set: (x, y) => this.moveKey(i, x, y)}));
+      weight: () => this.word('key.text', {weight: fixed(this.now.weights[i], 3)}), set: (x, y) => this.moveKey(i, x, y)}));
     this.queryHandle = this.planeHandle(this.plot, 'query', svg('path', {d: 'M0,-11L11,0L0,11L-11,0Z'}), {
       at: () => this.state.query, label: () => this.word('query'), most: planeEnd, first: true, weight: () => '',
       set: (x, y) => this.change({query: [x, y]})});
-    this.turnHandles = range(2).map(c => this.planeHandle(this.turns, 'turn', disc(10, 'ab'[c]), {
-      at: () => [this.state.columns[c], this.state.columns[2 + c]], label: () => this.word('column', {c: c + 1}),
-      most: 2, weight: () => '',
+    this.turnHandles = range(2).map(c => this.planeHandle(this.turns, 'turn', svg('g', {}, svg('rect', {class: 'disc', x: -10, y: -10, width: 20, height: 20, rx: 10}),
+        label(0, 4, 'ab'[c], {'text-anchor': 'middle', class: 'on-key'})), {
+      at: () => [this.state.columns[c], this.state.columns[2 + c]], label: () => this.word('column', {c: c + 1}), most: columnEnd, weight: () => '',
       set: (x, y) => {
         const columns = [...this.state.columns];
         [columns[c], columns[2 + c]] = [x, y];
@@ -96,11 +100,6 @@ bench('plane', class extends Bench {
                 this.score.node, this.normalizer.node, html('div', {class: 'row'}, this.darts, this.learn, this.learned));
   }
 
-  reset() {
-    this.stop();
-    this.change({...this.kind.defaults});
-  }
-
   // Darts: hard attention draws one key at a time; the shares approach the weights.
   throwDarts() {
     this.drawn ??= new Float32Array(this.count);
@@ -114,22 +113,32 @@ bench('plane', class extends Bench {
     if (this.descent?.running) return this.stop();
     this.change({score: 3});
     this.learn.textContent = this.word('stop');
-    let seed = 0, right = 0;
+    this.lesson ??= {calls: 0, right: 0};
+    const end = this.lesson.calls + 120;
     this.descent = animate(() => {
-      const answer = heed.call('plane_learn', [++seed, 0.05, 5, ...this.state.columns]);
-      this.change({columns: [...answer.subarray(0, 4)].map(value => +value.toFixed(4))});
-      right = 0.9 * right + 0.1 * answer[5];
-      this.learned.textContent = this.word('learned', {steps: 5 * seed, loss: fixed(answer[4], 3),
-                                                       right: fixed(100 * answer[5], 0)});
-      if (right > 0.9) this.reach('turned');
-      if (seed >= 200) this.stop();
-      return seed < 200;
+      range(still.matches ? 30 : 1).forEach(() => this.learnOnce());
+      if (this.lesson.calls >= end || still.matches) this.stop();
+      return this.lesson.calls < end;
     });
-    if (still.matches) requestAnimationFrame(() => this.stop());
+  }
+  // Five steps. `right` is the share of queries that find their key, a mean over the last calls.
+  learnOnce() {
+    const {lesson} = this, [a, b, c, d, loss, right] = heed.call('plane_learn', [++lesson.calls, 0.05, 5, ...this.state.columns]);
+    lesson.right = 0.9 * lesson.right + 0.1 * right;
+    this.change({columns: [a, b, c, d].map(value => +value.toFixed(4))});
+    this.learned.textContent = this.word('learned', {steps: 5 * lesson.calls, loss: fixed(loss, 3), right: fixed(100 * right, 0)});
+    if (lesson.right > 0.9) this.reach('turned');
   }
   stop() {
     this.descent?.stop();
     if (this.learn) this.learn.textContent = this.word('learn');
+  }
+
+  reset() {
+    this.stop();
+    this.lesson = undefined;
+    this.learned.textContent = '';
+    this.change({...this.kind.defaults});
   }
 
   see() {
@@ -148,8 +157,7 @@ bench('plane', class extends Bench {
     this.drawJacobian();
     if (!this.turnsFigure.hidden) this.drawTurns();
     this.judge();
-    const weights = [...this.now.weights].map(value => fixed(value)).join(', ');
-    this.line.say(this.word('now', {weights, entropy: fixed(this.now.entropy)}));
+    this.line.say(this.word('now', {weights: [...this.now.weights].map(value => fixed(value)).join(', '), entropy: fixed(this.now.entropy)}));
   }
   // The plane is square: its plot has the same unit in both directions.
   drawPlane() {
@@ -186,16 +194,19 @@ bench('plane', class extends Bench {
       if (sum) { sum[0] += i % planePixels; sum[1] += Math.floor(i / planePixels); ++sum[2]; }
     }
     this.shares = sums.map(sum => sum[2] / planePixels ** 2);
-    const size = this.plot.width / planePixels;
-    const pixelAt = place => clamp(Math.floor((place + planeEnd) / (2 * planeEnd) * planePixels), 0, planePixels - 1);
+    const size = this.plot.width / planePixels, pixelAt = end => Math.min(Math.floor((end + planeEnd) / (2 * planeEnd) * planePixels), planePixels - 1);
     const chosen = ([x, y]) => pixels[2 * (pixelAt(-y) * planePixels + pixelAt(x))];
-    return sums.map(([x, y, n], k) => n > 40 && chosen(this.keyAt(k)) !== k
-        && label((x / n + 0.5) * size, (y / n + 0.5) * size + 4, `→ ${k + 1}`, {'text-anchor': 'middle', class: 'strong'}));
+    const drawn = this.state.normalizer === 3;  // the choices of hard attention are no regions
+    return sums.map(([x, y, n], k) => {
+      if (drawn || n <= 40 || chosen(this.keyAt(k)) === k) return false;
+      const left = (x / n + 0.5) * size, top = (y / n + 0.5) * size + 4;
+      const covered = range(this.count).map(i => this.keyAt(i)).some(([a, b]) => Math.hypot(this.plot.px(a) - left, this.plot.py(b) + 4 - top) < 28);
+      return label(left, top + (covered ? 30 : 0), `→ ${k + 1}`, {'text-anchor': 'middle', class: 'strong'});
+    });
   }
   // A bar a key: its weight, and with darts the share of the draws, hatched.
   drawBars() {
-    const {weights, scores, entropy} = this.now, n = this.count, high = 26;
-    const width = Math.max(this.bars.parentElement.clientWidth, 200);
+    const {weights, scores, entropy} = this.now, n = this.count, width = Math.max(this.bars.parentElement.clientWidth, 200), high = 26;
     const total = this.drawn?.reduce((sum, count) => sum + count, 0), room = width - 150, height = n * high + 24;
     fill(this.bars, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': this.word('bars')}, []);
     this.bars.replaceChildren(...range(n).flatMap(i => {
@@ -205,12 +216,11 @@ bench('plane', class extends Bench {
               label(4, y + 14, i + 1, {class: 'strong'}),
               label(32 + room * Math.max(weights[i], share), y + 14,
                     fixed(weights[i], 3) + (total ? ` (${fixed(share, 2)})` : ` ← ${fixed(scores[i], 1)}`))].filter(Boolean);
-    }), label(4, n * high + 18, [this.word('entropy', {h: fixed(entropy, 3)}), ...total ? [this.word('drawn', {n: total})] : []]
-        .join(word('page.comma'))));
+    }), label(4, n * high + 18, this.word('entropy', {h: fixed(entropy, 3)}) + (total ? ', ' + this.word('drawn', {n: total}) : '')));
   }
   drawJacobian() {
-    const {jacobian} = this.now, n = this.count, norm = Math.hypot(...jacobian), height = n * 24 + 24;
-    const width = Math.max(this.slopes.parentElement.clientWidth, 200), cell = Math.min((width - 10) / n, 62);
+    const {jacobian} = this.now, n = this.count, width = Math.max(this.slopes.parentElement.clientWidth, 200), cell = Math.min((width - 10) / n, 62);
+    const norm = Math.hypot(...jacobian), height = n * 24 + 24;
     fill(this.slopes, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': this.word('slopes')}, []);
     this.slopes.replaceChildren(...heatCells(range(n).map(i => [...jacobian.subarray(n * i, n * i + n)]),
         {x: 4, y: 2, cell: [cell, 24], most: 0.25, text: value => fixed(value, 3)}),
@@ -219,7 +229,7 @@ bench('plane', class extends Bench {
   drawTurns() {
     const {turns, state: {columns}} = this;
     turns.margin = {left: 0, right: 0, top: 0, bottom: 0};
-    turns.begin([-2, 2], [-2, 2]);
+    turns.begin([-columnEnd, columnEnd], [-columnEnd, columnEnd]);
     const middle = [turns.px(0), turns.py(0)];
     turns.draw(svg('circle', {class: 'grid', fill: 'none', cx: middle[0], cy: middle[1], r: turns.py(0) - turns.py(1)}),
                range(2).map(c => arrow(...middle, turns.px(columns[c]), turns.py(columns[2 + c]))));
@@ -229,8 +239,8 @@ bench('plane', class extends Bench {
   judge() {
     const {score, normalizer, width} = this.state, {weights} = this.now;
     if (Math.max(...weights) - Math.min(...weights) < 0.02) this.reach('even');
-    if (normalizer !== 3 && [...weights].some(value => value === 0)) this.reach('zero');
-    if (score < 2 && width === 2 && Math.max(...this.shares) > 0.6) this.reach('long');
+    if ((normalizer === 1 || normalizer === 2) && [...weights].some(value => value === 0)) this.reach('zero');
+    if (score < 2 && width === 2 && Math.max(...this.shares) > 0.4) this.reach('long');
     if (width >= 256 && score < 2 && normalizer === 0) (this.compared ??= new Set()).add(score);
     if (this.compared?.size === 2) this.answered();
   }
@@ -240,27 +250,32 @@ bench('plane', class extends Bench {
         [i + 1, ...this.keyAt(i).map(value => fixed(value)), fixed(scores[i], 3), fixed(weights[i], 4)])];
   }
   program() {
-    const {score, normalizer, query, columns} = this.state;
-    const cpp = ['matmul(query, transpose(keys))', 'matmul(query, transpose(keys)) / std::sqrt(2.0)',
-                 'sum(tanh(unsqueeze(matmul(query, W), 1) + unsqueeze(keys, 0)), -1)',
-                 'matmul(matmul(query, W), transpose(keys))',
+    const {score, normalizer, width, query, columns} = this.state, n = this.count, turned = width > 2
+        ? `cat({matmul(narrow(query, 1, 0, 2), W), narrow(query, 1, 2, ${width - 2})}, 1)` : 'matmul(query, W)';
+    const cpp = ['matmul(query, transpose(keys))', `matmul(query, transpose(keys)) / std::sqrt(${width}.0)`,
+                 `sum(tanh(unsqueeze(${turned}, 1) + unsqueeze(keys, 0)), -1)`, `matmul(${turned}, transpose(keys))`,
                  '-0.5 * sum(square(unsqueeze(query, 1) - unsqueeze(keys, 0)), -1)'][score];
-    const weights = ['softmax(scores, -1)', 'sparsemax(scores)', 'softmax(scores, -1)',
-                     'HardNormaliser()(scores, Mask())'][normalizer];
+    const weights = ['softmax(scores, -1)', 'sparsemax(scores)', 'entmax(scores)', 'HardNormaliser()(scores, Mask())'][normalizer];
+    const further = `  Generator generator(1);
+  const Tensor further = to(transpose(randn({${width - 2}, ${n + 1}}, float64, &generator)), float32);
+`;
+    // A row of the coordinates in the plane and, for d > 2, those beyond it.
+    const whole = (rows, first) => width > 2 ? `cat({tensor({${rows.join(', ')}}), narrow(further, 0, ${first}, ${rows.length})}, 1)`
+        : `tensor({${rows.join(', ')}})`;
     return `// plane.cpp: ${this.word('title')}
 #include <heed.h>
 
 #include <cmath>
 #include <iostream>
 using namespace heed;
-
+${normalizer === 2 ? entmaxProgram : ''}
 int main() {
-  const Tensor query = tensor({${cppList(query)}});  // [1, 2]
-  const Tensor keys = tensor({${range(this.count).map(i => cppList(this.keyAt(i))).join(', ')}});  // [n, 2]
+${width > 2 ? further : ''}  const Tensor query = ${whole([cppList(query)], 0)};  // [1, ${width}]
+  const Tensor keys = ${whole(range(n).map(i => cppList(this.keyAt(i))), 1)};  // [${n}, ${width}]
   const Tensor W = tensor({${cppList(columns.slice(0, 2))}, ${cppList(columns.slice(2))}});
   const Tensor scores = ${cpp};
   std::cout << "scores  " << scores << '\\n';
-  std::cout << "weights " << ${weights} << '\\n';${normalizer === 2 ? '  // heed has no entmax' : ''}
+  std::cout << "weights " << ${weights} << '\\n';
 }
 `;
   }

@@ -1,14 +1,9 @@
 // Bench 3: four tokens. Words as arrows, and every matrix between them and the output; a number that is touched lights the
 // numbers that it comes from.
-//
-// The layouts of request and answer are those of tokens.h:
-//   tokens      heads (1 or 2), positions (0 or 1), T, d, X [T, d], W_Q, W_K, W_V, W_O [d, d] each, allowed [T, T]
-//     answer    X with positions [T, d], Q, K, V [T, d], scores S [heads, T, T], divided by the root of a head's width,
-//               weights A [heads, T, T], Z [T, d] (the heads side by side), Y = Z W_O [T, d]
-// allowed: 1 if the query of the row may attend to the key of the column. positions: sines and cosines are added to X.
+// Requests and answers are those of tokens.h.
 
 const tokenSets = {
-  context: [2, 0, 0, 2, 1, 1, 0, 0],
+  context: firstRequest('tokens').slice(4, 12),  // as the native program begins
   circle: [1.5, 0, 0, 1.5, -1.5, 0, 0, -1.5],
   twins: [1, 1, 1, 1, -1, 0.5, 0.5, -1],
 };
@@ -196,10 +191,12 @@ bench('tokens', class extends Bench {
     const forbidden = (r, c) => square && !allowed[4 * r + c];
     const isPicked = (r, c) => picked.name === name && picked.row === r && picked.column === c;
     const kind = (r, c) => isPicked(r, c) ? 'cell chosen' : from.has(`${name} ${r} ${c}`) ? 'cell source' : 'cell';
-    const hatched = rows.flatMap((row, r) => row.map((_, c) => forbidden(r, c)
-        && svg('rect', {class: 'forbidden', x: left + 44 * c, y: top + 44 * r, width: 44, height: 44}))).filter(Boolean);
+    // A number on hatches is written above them.
+    const hatched = rows.flatMap((row, r) => row.flatMap((value, c) => forbidden(r, c) ? [
+      svg('rect', {class: 'forbidden', x: left + 44 * c, y: top + 44 * r, width: 44, height: 44}),
+      label(left + 44 * c + 22, top + 44 * r + 26, fixed(value), {'text-anchor': 'middle'})] : []));
     picture.replaceChildren(
-      ...heatCells(rows, {x: left, y: top, cell: [44, 44], most, text: value => fixed(value),
+      ...heatCells(rows, {x: left, y: top, cell: [44, 44], most, text: (value, r, c) => forbidden(r, c) ? '' : fixed(value),
                           attributes: (r, c) => ({class: kind(r, c)})}), ...hatched,
       ...left > 2 ? this.names.map((one, r) => label(left - 5, top + 44 * r + 26, one, {'text-anchor': 'end', class: 'soft'})) : [],
       ...square ? this.names.map((one, c) => label(left + 44 * c + 22, 12, one, {'text-anchor': 'middle', class: 'soft'})) : []);
@@ -250,14 +247,17 @@ using namespace heed;
 
 int main() {
   const Tensor X = tensor(${rows(positions ? this.now.X.flat() : X)});
-${'QKVO'.split('').map((name, i) => `  const Tensor W_${name} = tensor(${rows(rotation(angles[i]))});`).join('\n')}
+${(heads === 1 ? 'QKV' : 'QKVO').split('').map((name, i) => `  const Tensor W_${name} = tensor(${rows(rotation(angles[i]))});`).join('\n')}
   const Tensor allowed = tensor(${mask}) == 1;
   const Tensor Q = matmul(X, W_Q), K = matmul(X, W_K), V = matmul(X, W_V);
-  const AttentionResult result = F::scaled_dot_product_attention(${['Q', 'K', 'V'].map(split).join(', ')},
+  const AttentionResult result = F::scaled_dot_product_attention(
+      ${['Q', 'K', 'V'].map(split).join(',\n      ')},
       {.mask = allowed, .need_weights = true});
+  const Tensor Z = ${heads === 1 ? 'result.output' : 'reshape(transpose(result.output, 0, 1), {4, 2})'};
   std::cout << "A " << result.weights << '\\n';
-  std::cout << "Z " << result.output << '\\n';
-}
+  std::cout << "Z " << Z << '\\n';
+${heads === 1 ? '' : `  std::cout << "Y " << matmul(Z, W_O) << '\\n';
+`}}
 `;
   }
 });
