@@ -186,23 +186,23 @@ bench('plane', class extends Bench {
     }
     context.putImageData(image, 0, 0);
   }
-  // The number of a key in the middle of the part of the plane that chooses it, if the key itself is elsewhere.
+  // The number of a key in the part of the plane that chooses it, if the key itself is elsewhere.
   regionNumbers(pixels) {
-    const sums = range(this.count).map(() => [0, 0, 0]);
-    for (let i = 0; i < planePixels ** 2; ++i) {
-      const sum = sums[pixels[2 * i]];
-      if (sum) { sum[0] += i % planePixels; sum[1] += Math.floor(i / planePixels); ++sum[2]; }
-    }
-    this.shares = sums.map(sum => sum[2] / planePixels ** 2);
-    const size = this.plot.width / planePixels, pixelAt = end => Math.min(Math.floor((end + planeEnd) / (2 * planeEnd) * planePixels), planePixels - 1);
+    const parts = range(this.count).map(() => []), pixelAt = end => Math.min(Math.floor((end + planeEnd) / (2 * planeEnd) * planePixels), planePixels - 1);
+    for (let i = 0; i < planePixels ** 2; ++i) parts[pixels[2 * i]]?.push([i % planePixels, Math.floor(i / planePixels)]);
+    this.shares = parts.map(part => part.length / planePixels ** 2);
     const chosen = ([x, y]) => pixels[2 * (pixelAt(-y) * planePixels + pixelAt(x))];
-    const drawn = this.state.normalizer === 3;  // the choices of hard attention are no regions
-    return sums.map(([x, y, n], k) => {
-      if (drawn || n <= 40 || chosen(this.keyAt(k)) === k) return false;
-      const left = (x / n + 0.5) * size, top = (y / n + 0.5) * size + 4;
-      const covered = range(this.count).map(i => this.keyAt(i)).some(([a, b]) => Math.hypot(this.plot.px(a) - left, this.plot.py(b) + 4 - top) < 28);
-      return label(left, top + (covered ? 30 : 0), `→ ${k + 1}`, {'text-anchor': 'middle', class: 'strong'});
-    });
+    if (this.state.normalizer === 3) return [];  // choices that are drawn have no parts
+    return parts.map((part, k) => part.length > 40 && chosen(this.keyAt(k)) !== k && this.regionNumber(part, k));
+  }
+  // At the pixel nearest to the middle, since a part may be in pieces; not under a key, nor at the edge.
+  regionNumber(part, k) {
+    const size = this.plot.width / planePixels, middle = [0, 1].map(c => part.reduce((sum, pixel) => sum + pixel[c], 0) / part.length);
+    const far = ([x, y]) => Math.hypot(x - middle[0], y - middle[1]);
+    const [left, top] = part.reduce((best, pixel) => far(pixel) < far(best) ? pixel : best)
+        .map(place => clamp((place + 0.5) * size, 18, this.plot.width - 18));
+    const covered = range(this.count).some(i => Math.hypot(this.plot.px(this.keyAt(i)[0]) - left, this.plot.py(this.keyAt(i)[1]) - top) < 28);
+    return label(left, top + 4 + (covered ? 28 * (top > this.plot.width / 2 ? -1 : 1) : 0), `→ ${k + 1}`, {'text-anchor': 'middle', class: 'strong'});
   }
   // A bar a key: its weight, and with darts the share of the draws, hatched.
   drawBars() {
