@@ -189,15 +189,17 @@ bench('tokens', class extends Bench {
     const spoken = rows.map(row => row.map(value => fixed(value)).join(' ')).join('; ');
     fill(picture, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': `${name}: ${spoken}`}, []);
     const forbidden = (r, c) => square && !allowed[4 * r + c];
-    const isPicked = (r, c) => picked.name === name && picked.row === r && picked.column === c;
-    const kind = (r, c) => isPicked(r, c) ? 'cell chosen' : from.has(`${name} ${r} ${c}`) ? 'cell source' : 'cell';
+    const mark = (r, c) =>
+        picked.name === name && picked.row === r && picked.column === c ? 'chosen' : from.has(`${name} ${r} ${c}`) && 'source';
+    const marks = rows.flatMap((row, r) => row.map((_, c) => mark(r, c)
+        && svg('rect', {class: 'mark ' + mark(r, c), x: left + 44 * c + 1.5, y: top + 44 * r + 1.5, width: 41, height: 41})));
     // A number on hatches is written above them.
     const hatched = rows.flatMap((row, r) => row.flatMap((value, c) => forbidden(r, c) ? [
       svg('rect', {class: 'forbidden', x: left + 44 * c, y: top + 44 * r, width: 44, height: 44}),
       label(left + 44 * c + 22, top + 44 * r + 26, fixed(value), {'text-anchor': 'middle'})] : []));
     picture.replaceChildren(
-      ...heatCells(rows, {x: left, y: top, cell: [44, 44], most, text: (value, r, c) => forbidden(r, c) ? '' : fixed(value),
-                          attributes: (r, c) => ({class: kind(r, c)})}), ...hatched,
+      ...heatCells(rows, {x: left, y: top, cell: [44, 44], most, text: (value, r, c) => forbidden(r, c) ? '' : fixed(value)}),
+      ...hatched, ...marks.filter(Boolean),
       ...left > 2 ? this.names.map((one, r) => label(left - 5, top + 44 * r + 26, one, {'text-anchor': 'end', class: 'soft'})) : [],
       ...square ? this.names.map((one, c) => label(left + 44 * c + 22, 12, one, {'text-anchor': 'middle', class: 'soft'})) : []);
     if (focus) picture.focus({preventScroll: true});
