@@ -17,6 +17,7 @@
 #include <optional>
 #include <ostream>
 
+#include "examples/language_model/counting.h"
 #include "examples/language_model/language.h"
 #include "examples/language_model/ngram.h"
 #include "examples/language_model/texts.h"
@@ -29,8 +30,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kAnew = "language_model train";
-constexpr double kMinutesOfLarger = 10;  // from which on the larger model is the default
-constexpr int64_t kEnoughSteps = 500;    // to predict far better than the frequencies of the tokens
 
 struct Options {
   std::vector<std::string> arguments;  // the command
@@ -178,14 +177,9 @@ double of_xz(Program& self, size_t bytes) {
   return 8 * size / static_cast<double>(bytes);
 }
 
-// What the models need for each byte held out.
-struct Bits {
-  double unigram, five_gram, model;
-};
-
 // Compares the model with others.
-Bits compare(Program& self, const Language& language, const HeldOutText& texts, const Ids& learned,
-             const Ids& held_out) {
+BitsPerByte compare(Program& self, const Language& language, const HeldOutText& texts, const Ids& learned,
+                    const Ids& held_out) {
   const auto bytes = static_cast<double>(texts.held_out.size()), count = static_cast<double>(held_out.size());
   const double unknown = language.tokens().unknown_bits(held_out), bits = language.bits(held_out);
   Table table({"", "bits per byte"});
@@ -208,22 +202,6 @@ Bits compare(Program& self, const Language& language, const HeldOutText& texts, 
               << short_number(perplexity) << " per token\n\n"
               << table.to_string() << "\n";
   return {unigram, five_gram, bits / bytes};
-}
-
-// Says that counting predicts better, and which training would do; nothing if the model predicts best.
-std::string advice(const Options& options, int64_t steps, const Bits& bits) {
-  if (bits.model < std::min(bits.unigram, bits.five_gram)) return "";
-  if (steps < kEnoughSteps) {
-    const double minutes = std::ceil(10 * options.minutes * kEnoughSteps / static_cast<double>(steps)) / 10;
-    const bool timed = options.minutes > 0 && (minutes < kMinutesOfLarger || larger(options));
-    return "\nThis training was too short, and counting predicts better than the model: " +
-           (timed ? "--minutes " + short_number(minutes) : "--steps " + std::to_string(kEnoughSteps)) +
-           " would do much better.\n";
-  }
-  return std::string("\nCounting still predicts better than the model; ") +
-         (larger(options) || !options.text.empty() ? "a longer training may do better"
-                                                   : "--minutes 60, with a larger model, would do") +
-         ".\n";
 }
 
 // The ids of a long text, with progress. It is cut between a line feed and a letter, which no token contains.
@@ -335,7 +313,11 @@ void train(Program& self, Trainings& trainings, Options& options) {
   self.result("steps", steps);
   self.result("parameters", language.net().parameter_count());
   self.result("tokens", tokens.size());
-  text << advice(options, steps, compare(self, language, texts, learned, held_out));
+  text << counting_advice(compare(self, language, texts, learned, held_out),
+                          {.steps = steps,
+                           .minutes = options.minutes,
+                           .larger = larger(options),
+                           .own_text = !options.text.empty()});
   text << "\n-- what it writes\n" << std::flush;
   write(self, language, options);
   text << "\n"

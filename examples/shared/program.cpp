@@ -18,7 +18,7 @@
 
 #include "autograd/ops/shape.h"
 #include "examples/shared/plot_style.h"
-#include "nn/text/metrics.h"
+#include "examples/shared/unknown_argument.h"
 #include "tensor/error.h"
 #include "tensor/parallel.h"
 #include "tensor/utf8.h"
@@ -166,39 +166,6 @@ void Program::spare_inputs(const std::string& path) const {
     for (const std::string& value : *values) spare(name, value);
 }
 
-namespace {
-
-// The option of the program whose name is nearest; "" if more than a third of what was given is wrong.
-std::string nearest_option(const CLI::App& app, const std::string& given) {
-  const auto letters = [](const std::string& word) {
-    heed::Tokens all;
-    for (const char letter : word) all.emplace_back(1, letter);
-    return all;
-  };
-  std::string nearest;
-  int64_t least = std::ssize(given) / 3 + 1;
-  for (const CLI::Option* option : app.get_options())
-    for (const std::string& name : option->get_lnames())
-      if (const int64_t edits = heed::edit_distance(letters(given), letters("--" + name)); edits < least) {
-        least = edits;
-        nearest = "--" + name;
-      }
-  return nearest;
-}
-
-// The message for arguments that the program does not take.
-std::string unknown_argument(const CLI::App& app) {
-  const std::vector<std::string> words = app.remaining();
-  const auto option = std::ranges::find_if(words, [](const auto& word) { return word.starts_with("-"); });
-  if (option == words.end())
-    return heed::printable(words.at(0)) + " is no option; options begin with --, and --help lists them";
-  const std::string given = option->substr(0, option->find('=')), nearest = nearest_option(app, given);
-  return "there is no option " + heed::printable(given) +
-         (nearest.empty() ? "; --help lists all" : "; did you mean " + nearest + "?");
-}
-
-}  // namespace
-
 std::optional<int> Program::parse(int argc, char** argv) {
   std::string wrong;
   try {
@@ -209,7 +176,10 @@ std::optional<int> Program::parse(int argc, char** argv) {
     if (std::cout.flush()) return 0;
     wrong = "standard output cannot be written";
   } catch (const CLI::ExtrasError&) {
-    wrong = unknown_argument(options_->app);
+    std::vector<std::string> names;
+    for (const CLI::Option* option : std::as_const(options_->app).get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    wrong = unknown_argument(options_->app.remaining(), names);
   } catch (const CLI::ArgumentMismatch& error) {  // "--csv: 1 required TEXT missing"
     const std::string text = error.what();
     wrong = text.substr(0, text.find(':')) +
