@@ -56,18 +56,16 @@ TEST_CASE("playground: in Chromium the arrow keys move every handle" * doctest::
   const std::string page = page_in(folder);
   if (page.empty()) return;
   const Visit seen = visit(page, when_drawn("en", R"js(
-    const handles = () => [...document.querySelectorAll('g[role=slider]')];
-    const texts = () => handles().map(handle => handle.getAttribute('aria-valuetext'));
-    const before = texts();
-    for (const handle of handles())
+    const handles = [...document.querySelectorAll('g[role=slider]')].filter(handle => handle.getClientRects().length);
+    const texts = () => handles.map(handle => handle.getAttribute('aria-valuetext')), before = texts();
+    for (const handle of handles)
       for (const key of ['ArrowRight', 'ArrowUp'])
         handle.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}));
-    const noted = note;
-    setTimeout(() => {
-      texts().forEach((text, i) => { if (text === before[i]) noted(`handle ${i} stays at ${text}`); });
-      noted(`${before.length > 50} handles`);
+    setTimeout(() => {  // the frames in between draw
+      texts().forEach((text, i) => { if (text === before[i]) note(`${handles[i].getAttribute('aria-label')} stays at ${text}`); });
+      note(`${handles.length > 50} handles`);
       window.isDone = true;
-    }, 500);
+    }, 2500);
     Object.defineProperty(window, 'waiting', {get: () => !window.isDone, set: () => {}});)js"));
   CHECK(seen.console == "");
   CHECK(seen.result == "true handles\n");
