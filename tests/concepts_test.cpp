@@ -92,7 +92,8 @@ Findings check_table(const std::string& document, const Concepts& concepts, cons
       R"re(^\| (C-[^|]*) \| [^|]+ \| `([^`]+)`: `([^`]+)` \| `(?:\./)?(\S+)(?: -tc="([^"]*)")?[^`]*`.*\|$)re");
   std::set<std::string> programs;
   for (const auto& entry : fs::recursive_directory_iterator(root / "examples"))
-    programs.insert(entry.path().stem().string());
+    if (!fs::exists(fs::path(entry.path()).replace_extension(".h")))  // a part of a program
+      programs.insert(entry.path().stem().string());
   Findings findings;
   Concepts shown;
   for (const std::string& line : lines_of(document)) {
