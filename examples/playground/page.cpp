@@ -52,7 +52,7 @@ std::string first_requests() {
 
 }  // namespace
 
-std::string playground_page(const std::string& path, const std::string& wasm) {
+std::string playground_page(const std::string& path, const std::string& wasm, const std::string& record) {
   const fs::path folder = path;
   const std::string look = read_bytes(HEED_SOURCE_DIR "/nn/view/look.css");
   return heed::detail::filled(read_bytes((folder / "page.html").string()),
@@ -60,6 +60,7 @@ std::string playground_page(const std::string& path, const std::string& wasm) {
                                {"js", scripts_of(folder)},
                                {"strings", heed::detail::script_json(strings_of(folder))},
                                {"defaults", first_requests()},
+                               {"record", heed::detail::script_json(record)},
                                {"wasm", base64(wasm)}});
 }
 
