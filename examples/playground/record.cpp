@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr int64_t kEvery = 10;  // steps in a mean of losses
-constexpr int64_t kStates[] = {0, 10, 20, 30, 40, 60, 80, 100, 150, 200, 300, 400, 500, 600};
+constexpr int64_t kStates[] = {0, 10, 20, 40, 60, 80, 100, 150, 200, 300, 400, 500, 600, 800};
 
 // Four digits after the point are enough for pictures.
 Json rounded(const std::vector<float>& numbers) {
@@ -42,7 +42,7 @@ Json translations_of(const std::string& text) {
 
 }  // namespace
 
-std::string recorded_training() {
+std::string recorded_training(int64_t last) {
   Json record;
   const float seed = translators_learn_first()[0];
   record["seed"] = seed;
@@ -54,6 +54,7 @@ std::string recorded_training() {
   int64_t step = 0;
   translators_learn(std::vector<float>{seed, 0, 0});
   for (const int64_t at : kStates) {
+    if (at > last) break;
     for (; step < at; step += kEvery) {
       const std::vector<float> answer =
           translators_learn(std::vector<float>{seed, static_cast<float>(step), kEvery});

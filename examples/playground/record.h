@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 /// What the page shows of a training before the reader lets the translators learn.
@@ -15,7 +16,7 @@ namespace program {
 ///   texts          sentences that were not trained on: source and target
 ///   packed         the last state, TwoTranslators::packed() as base64
 ///
-/// Takes some seconds.
-std::string recorded_training();
+/// Ends at the state of step `last` at most. Takes some seconds.
+std::string recorded_training(int64_t last = 800);
 
 }  // namespace program

@@ -12,8 +12,8 @@ using namespace heed;
 
 namespace {
 
-constexpr int64_t kEmbedding = 32, kWidth = 64, kBatch = 32, kLongestAnswer = 24, kBlock = 64;
-constexpr double kRate = 5e-3;
+constexpr int64_t kEmbedding = 32, kWidth = 32, kBatch = 32, kLongestAnswer = 24, kBlock = 64;
+constexpr double kRate = 1e-2;
 
 Split sentences_of(uint64_t seed) {
   Generator random(seed);
