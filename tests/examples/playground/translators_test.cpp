@@ -1,6 +1,7 @@
 #include "examples/playground/translators.h"
 
 #include "examples/playground/message.h"
+#include "nn/text/tokenise.h"
 #include "tests/support/expect.h"
 
 using namespace program;
@@ -80,11 +81,13 @@ TEST_CASE("playground translators: scores, and parameters that are loaded") {
   const std::string packed = translators_packed();
   const Numbers before = translators_score(Numbers{-1});
   CHECK(std::ssize(before) == 1 + 4 * static_cast<int64_t>(before[0]));
+  const Values all = translated(request_of(-1, 1, "我爱中国")).weights, learned(all.begin(), all.begin() + 4);
   translators_learn(Numbers{1, 0, 0});
   Numbers request;
   append(request, packed);
   CHECK(translators_load(request) == Numbers{static_cast<float>(packed.size())});
-  CHECK(largest_difference(translated(request_of(-1, 1, "我")).weights, {1}) < 1);
+  const Translated loaded = translated(request_of(-1, 1, "我爱中国"));
+  CHECK(largest_difference(Values(loaded.weights.begin(), loaded.weights.begin() + 4), learned) < 0.05);
   request.push_back(0);
   CHECK_THROWS_WITH(translators_load(request), "translators_load: the request has 1 numbers too many");
 }

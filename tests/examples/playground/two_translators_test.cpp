@@ -34,7 +34,7 @@ TEST_CASE("two translators: both learn a sentence that they never saw, attention
   CHECK(translation.source == love_china);
   CHECK(translation.weights.shape() == Shape{4, 4});
   CHECK(translation.weights[1][1].item() > 0.5);
-  CHECK(max_difference(sum(translation.weights, -1), ones({4})) < 1e-5);
+  CHECK(largest_difference(sum(translation.weights, -1), ones({4})) < 1e-5);
   CHECK(!trained.both.translate(kOneVector, love_china).weights.defined());
 
   int64_t sentences = 0, exact[2] = {}, length = 0;
@@ -69,7 +69,7 @@ TEST_CASE("two translators: one seed gives one training, and a kept state stays 
   CHECK(trained.both.steps() == 4);
   const Tensor kept = trained.both.translate(kAttention, love_china, {}, 0).weights;
   CHECK(kept.shape() == before.shape());
-  CHECK(max_difference(kept, before) == 0);
+  CHECK(largest_difference(kept, before) == 0);
   CHECK_THROWS_WITH(trained.both.translate(kAttention, love_china, {}, 1), "there is no kept state 1");
   CHECK_THROWS_WITH(trained.both.keep(32), "a state is kept under a number from 0 to 31, not 32");
 }
@@ -80,7 +80,7 @@ TEST_CASE("two translators: packed parameters are close to those that were packe
   other.unpack(trained.both.packed());
   const Tensor a = trained.both.translate(kAttention, love_china).weights[0],
                b = other.translate(kAttention, love_china).weights[0];
-  CHECK(max_difference(a, b) < 0.05);
+  CHECK(largest_difference(a, b) < 0.05);
   CHECK(other.packed().size() == trained.both.packed().size());
   CHECK_THROWS_WITH(other.unpack(trained.both.packed().substr(0, 100)),
                     doctest::Contains("packed translators have 92 numbers"));
