@@ -13,7 +13,9 @@ using namespace heed;
 namespace {
 
 constexpr int64_t kEmbedding = 32, kWidth = 32, kBatch = 32, kLongestAnswer = 24, kBlock = 64;
-constexpr double kRate = 1e-2;
+// The learning rate falls along a line, from the first to the least in so many steps.
+constexpr double kFirstRate = 1e-2, kLeastRate = 1e-3;
+constexpr double kFall = 800;
 
 Split sentences_of(uint64_t seed) {
   Generator random(seed);
@@ -106,7 +108,7 @@ void SmallTranslator::visit(Visitor& v) {
 
 TwoTranslators::Learner::Learner(uint64_t seed, int64_t source_words, int64_t target_words, bool attends)
     : model(untrained(seed, source_words, target_words, attends)),
-      optimizer(model.parameters(), {.lr = kRate}) {}
+      optimizer(model.parameters(), {.lr = kFirstRate}) {}
 
 TwoTranslators::TwoTranslators(uint64_t seed)
     : sentences_(sentences_of(seed)),
@@ -125,6 +127,7 @@ std::array<double, 2> TwoTranslators::learn() {
   }
   const PaddedBatch batch = pad_batch(sources);
   const TeacherForcing target = teacher_forcing(targets);
+  const double rate = std::max(kLeastRate, kFirstRate * (1 - static_cast<double>(steps_) / kFall));
   std::array<double, 2> losses;
   for (size_t which = 0; which < 2; ++which) {
     auto& [model, optimizer] = learners_[which];
@@ -133,6 +136,7 @@ std::array<double, 2> TwoTranslators::learn() {
     optimizer.zero_grad();
     loss.backward();
     clip_grad_norm_(model.parameters(), 1);
+    optimizer.set_lr(rate);
     optimizer.step();
   }
   ++steps_;

@@ -80,8 +80,8 @@ class TwoTranslators {
   /// Two translators without training. All that is random depends on the seed.
   explicit TwoTranslators(uint64_t seed);
 
-  /// One step of Adam for each: the mean cross entropy of a batch, with one context vector and with
-  /// attention.
+  /// One step of Adam for each, with a rate that falls: the mean cross entropy of a batch, with one context
+  /// vector and with attention.
   std::array<double, 2> learn();
   /// Keeps a copy of both under a number from 0 to kMostKept - 1.
   void keep(int64_t number);

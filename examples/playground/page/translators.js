@@ -37,7 +37,7 @@ bench('translators', class extends Bench {
   static question = {answers: ['short', 'long', 'same'], right: 'long'};
   static still = true;  // without WebAssembly the record remains
   static goals = ['right', 'parted', 'forbid'];
-  static concepts = ['4_encoder_and_decoder#C-003-18', '4_encoder_and_decoder'];
+  static concepts = ['4_encoder_and_decoder#C-003-02', '4_encoder_and_decoder#C-003-05', '3b_self_attention#C-003-18'];
 
   // The training that the page came with. `states` have a step, a score and translations; `answers` are by text and cells.
   begin() {
@@ -82,7 +82,7 @@ bench('translators', class extends Bench {
   }
   // An error ends the instance of the Worker and with it what it learned.
   lose(error) {
-    this.fault.textContent = word('page.fault', {message: error.message});
+    this.problem = error.message;
     this.stop();
     this.worker = undefined;
     this.begin();
@@ -96,6 +96,7 @@ bench('translators', class extends Bench {
       this.change({forbidden: []});
     }
     this.running = this.follows = true;
+    this.problem = undefined;
     try {
       const worker = await this.startedWorker();
       while (this.running && this.states.length <= this.lastRecorded) {
@@ -230,6 +231,7 @@ bench('translators', class extends Bench {
   }
   nameOf(token) { return token === '<eos>' ? this.word('end') : token; }
   tell() {
+    if (this.problem) return this.line.say(word('page.fault', {message: this.problem}));
     if (this.running) return this.line.say(this.word('learning', {step: this.step, seconds: fixed(this.time / 1000, 1)}));
     const {one, attention} = this.now ?? {};
     if (this.state.forbidden.length && attention?.text && this.now.plain)
