@@ -16,9 +16,10 @@ const std::vector<Function>& functions() {
       {"length_work", length_work, length_work_first},
       {"length_decode", length_decode, length_decode_first},
       {"length_tiles", length_tiles, length_tiles_first},
-      {"translators_keep", translators_keep, translators_keep_first},
+      // These have a state, and those after translators_load begin with no training.
       {"translators_learn", translators_learn, translators_learn_first},
       {"translators_load", translators_load, translators_load_first},
+      {"translators_keep", translators_keep, translators_keep_first},
       {"translators_score", translators_score, translators_score_first},
       {"translators_translate", translators_translate, translators_translate_first},
   };

@@ -68,7 +68,8 @@ std::vector<float> translators_load(std::span<const float> numbers) {
   RequestReader request("translators_load", numbers);
   const std::string bytes = request.text("bytes", kMostBytes);
   request.end();
-  if (!bytes.empty()) translators().unpack(bytes);
+  both = std::make_unique<TwoTranslators>(kFirstSeed);
+  if (!bytes.empty()) both->unpack(bytes);
   return {static_cast<float>(bytes.size())};
 }
 

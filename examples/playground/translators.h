@@ -25,10 +25,9 @@ std::vector<float> translators_learn(std::span<const float> request);
 ///   answer   the step of the copy
 std::vector<float> translators_keep(std::span<const float> request);
 
-/// Sets the parameters of the present state: those that the native program learned. Training can only begin
-/// again after it.
+/// Begins again at step 0 with seed 1, but with parameters that the native program learned.
 ///
-///   request  bytes of TwoTranslators::packed() as a text; none: nothing changes
+///   request  bytes of TwoTranslators::packed() as a text; none: no training
 ///   answer   count of bytes
 std::vector<float> translators_load(std::span<const float> request);
 

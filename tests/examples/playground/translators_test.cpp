@@ -82,7 +82,6 @@ TEST_CASE("playground translators: scores, and parameters that are loaded") {
   const Numbers before = translators_score(Numbers{-1});
   CHECK(std::ssize(before) == 1 + 4 * static_cast<int64_t>(before[0]));
   const Values all = translated(request_of(-1, 1, "我爱中国")).weights, learned(all.begin(), all.begin() + 4);
-  translators_learn(Numbers{1, 0, 0});
   Numbers request;
   append(request, packed);
   CHECK(translators_load(request) == Numbers{static_cast<float>(packed.size())});
