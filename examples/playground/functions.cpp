@@ -5,6 +5,7 @@
 #include "examples/playground/regression.h"
 #include "examples/playground/tape.h"
 #include "examples/playground/tokens.h"
+#include "examples/playground/translators.h"
 #include "tensor/error.h"
 
 namespace program {
@@ -21,6 +22,12 @@ const std::vector<Function>& functions() {
       {"length_work", length_work, length_work_first},
       {"length_decode", length_decode, length_decode_first},
       {"length_tiles", length_tiles, length_tiles_first},
+      // These have a state, and those after translators_load begin with no training.
+      {"translators_learn", translators_learn, translators_learn_first},
+      {"translators_load", translators_load, translators_load_first},
+      {"translators_keep", translators_keep, translators_keep_first},
+      {"translators_score", translators_score, translators_score_first},
+      {"translators_translate", translators_translate, translators_translate_first},
   };
   return all;
 }

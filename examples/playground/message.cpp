@@ -28,8 +28,8 @@ Tensor RequestReader::numbers(const char* name, int64_t count) {
   return from_vector(values, {count}, float64);
 }
 
-std::string RequestReader::text(const char* name) {
-  std::string bytes(static_cast<size_t>(integer(name, 0, 100000)), ' ');
+std::string RequestReader::text(const char* name, int64_t most) {
+  std::string bytes(static_cast<size_t>(integer(name, 0, most)), ' ');
   for (char& byte : bytes) byte = static_cast<char>(integer(name, 0, 255));
   return bytes;
 }

@@ -20,8 +20,8 @@ class RequestReader {
   int64_t integer(const char* name, int64_t least, int64_t most);
   /// The next `count` numbers: [count], float64.
   heed::Tensor numbers(const char* name, int64_t count);
-  /// A text: its length in bytes, then its bytes.
-  std::string text(const char* name);
+  /// A text: its length in bytes, at most `most`, then its bytes.
+  std::string text(const char* name, int64_t most = 100000);
   /// Throws if numbers are left.
   void end() const;
 

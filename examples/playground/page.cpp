@@ -20,8 +20,8 @@ using heed::check, heed::read_bytes;
 namespace {
 
 // In the order in which they run. Benches appear on the page in this order.
-constexpr const char* kScripts[] = {"wasm",   "draw",        "controls", "bench",  "regression", "plane",
-                                    "tokens", "translators", "tape",     "length", "page"};
+constexpr const char* kScripts[] = {"wasm",  "worker", "draw",        "controls", "bench",  "regression",
+                                    "plane", "tokens", "translators", "tape",     "length", "page"};
 
 std::string scripts_of(const fs::path& folder) {
   for (const auto& file : fs::directory_iterator(folder))
@@ -56,7 +56,7 @@ std::string first_requests() {
 
 }  // namespace
 
-std::string playground_page(const std::string& path, const std::string& wasm) {
+std::string playground_page(const std::string& path, const std::string& wasm, const std::string& record) {
   const fs::path folder = path;
   const std::string look = read_bytes(HEED_SOURCE_DIR "/nn/view/look.css");
   return heed::detail::filled(read_bytes((folder / "page.html").string()),
@@ -64,6 +64,7 @@ std::string playground_page(const std::string& path, const std::string& wasm) {
                                {"js", scripts_of(folder)},
                                {"strings", heed::detail::script_json(strings_of(folder))},
                                {"defaults", first_requests()},
+                               {"record", heed::detail::script_json(record)},
                                {"wasm", base64(wasm)}});
 }
 

@@ -4,6 +4,7 @@
 
 #include "examples/playground/functions.h"
 #include "examples/playground/page.h"
+#include "examples/playground/record.h"
 #include "examples/shared/program.h"
 #include "tensor/create.h"
 
@@ -30,8 +31,9 @@ int main(int argc, char** argv) {
       self.text() << function.name << ": " << request.size() << " numbers, " << answer.size()
                   << " in the answer\n";
     }
-    if (self.draws())
-      self.write_picture("index.html",
-                         playground_page(HEED_SOURCE_DIR "/examples/playground/page", playground_wasm()));
+    if (!self.draws()) return;
+    const std::string wasm = playground_wasm();
+    self.write_picture("index.html", playground_page(HEED_SOURCE_DIR "/examples/playground/page", wasm,
+                                                     recorded_training()));
   });
 }

@@ -122,7 +122,7 @@ class Bench {
         this.questionBox(), stage, this.line.node, this.fault, this.goalBox(),
         guided ? '' : html('p', {class: 'read'}, word('page.read'), this.conceptLinks()), ...this.behind.map(part => part.node));
     if (isStill) stage.append(html('p', {class: 'fault'}, word('page.without')));
-    this.ready = !isStill || Boolean(defaults[this.name]?.answer);
+    this.ready = !isStill || this.kind.still || Boolean(defaults[this.name]?.answer);
     if (!this.ready) return;
     this.setup(stage);
     this.ask();
