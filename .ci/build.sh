@@ -4,7 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-.ci/setup.sh build
+groups=(build)
+[[ " $* " != *" playground "* ]] || groups+=(wasm)
+.ci/setup.sh "${groups[@]}"
 tree=build/release
 made_for=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' $tree/CMakeCache.txt 2>/dev/null || true)
 if [ -n "$made_for" ] && ! [ "$made_for" -ef . ]; then

@@ -9,11 +9,11 @@ declare -A packages=(
   [build]="g++ cmake ninja-build pkgconf libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev
            libbenchmark-dev gnuplot-nox pandoc fonts-texgyre-math libharfbuzz-bin"
   # second compiler, thread sanitizer, layout, lint; graphs drawn and a page opened in the tests; a cache for three
-  # builds; 64-bit ARM; clang's standard library and the oldest g++;
-  # WebAssembly, compiled by clang and run by node
+  # builds; 64-bit ARM; clang's standard library and the oldest g++; WebAssembly run outside of a browser
   [ci]="clang-16 libclang-rt-16-dev libomp-16-dev clang-format-16 clang-tidy-16 shellcheck graphviz chromium ccache
-        g++-aarch64-linux-gnu qemu-user libc++-16-dev libc++abi-16-dev g++-11
-        lld-16 wasi-libc libc++-16-dev-wasm32 libc++abi-16-dev-wasm32 libclang-rt-16-dev-wasm32 nodejs"
+        g++-aarch64-linux-gnu qemu-user libc++-16-dev libc++abi-16-dev g++-11 nodejs"
+  # the playground: a compiler for WebAssembly
+  [wasm]="clang-16 lld-16 wasi-libc libc++-16-dev-wasm32 libc++abi-16-dev-wasm32 libclang-rt-16-dev-wasm32"
   # .ci/api.sh: the pages of the API
   [api]="doxygen"
   # bench/compare.sh: what reads the timings

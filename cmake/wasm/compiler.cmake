@@ -1,10 +1,8 @@
-# Finds Debian's compiler for wasm32-wasi, programs that a browser runs: the packages in HEED_WASM_PACKAGES.
+# Finds Debian's compiler for wasm32-wasi, programs that a browser runs (.ci/setup.sh wasm installs it).
 #
 #   HEED_WASM_CXX, HEED_WASM_LD   the compiler and the linker
 #   HEED_WASM_LIBCXX              the headers of its C++ library
 #   HEED_WASM_FOUND               whether all are there
-set(HEED_WASM_PACKAGES
-  clang-16 lld-16 wasi-libc libc++-16-dev-wasm32 libc++abi-16-dev-wasm32 libclang-rt-16-dev-wasm32)
 find_program(HEED_WASM_CXX clang++-16 NO_CACHE)
 find_program(HEED_WASM_LD wasm-ld-16 NO_CACHE)
 file(REAL_PATH "${HEED_WASM_CXX}" prefix)

@@ -69,8 +69,9 @@ std::string playground_page(const std::string& path, const std::string& wasm, co
 }
 
 std::string playground_wasm() {
-  check(fs::exists(HEED_WASM_FILE), "the page needs heed compiled for WebAssembly; install the packages ",
-        HEED_WASM_PACKAGES, " and build again");
+  check(fs::exists(HEED_WASM_FILE),
+        "the page needs heed compiled for WebAssembly; install the compiler (.ci/setup.sh wasm) and build "
+        "again");
   return read_bytes(HEED_WASM_FILE);
 }
 

@@ -24,7 +24,7 @@ std::string when_drawn(const std::string& in_language, const std::string& script
 std::string page_in(const Folder& folder) {
   if (!has_browser()) return "";
   if (!std::filesystem::exists(HEED_BINARY_DIR "/examples/playground.wasm")) {
-    MESSAGE("skipped: there is no playground.wasm; see cmake/wasm/compiler.cmake for the packages");
+    MESSAGE("skipped: there is no playground.wasm (.ci/setup.sh wasm)");
     return "";
   }
   const Run run = run_program("playground", "--out '" + folder.path.string() + "'");

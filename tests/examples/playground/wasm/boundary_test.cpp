@@ -10,7 +10,7 @@ bool has_node_and_wasm() {
   if (run_shell("command -v node").code != 0)
     MESSAGE("skipped: node is not installed (.ci/setup.sh ci)");
   else if (!std::filesystem::exists(wasm_file))
-    MESSAGE("skipped: there is no playground.wasm; see cmake/wasm/compiler.cmake for the packages");
+    MESSAGE("skipped: there is no playground.wasm (.ci/setup.sh wasm)");
   else
     return true;
   return false;
