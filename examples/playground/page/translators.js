@@ -273,10 +273,13 @@ bench('translators', class extends Bench {
   }
   // The names of both curves, where they end, apart from each other.
   nameCurves(plot, x, heights) {
-    const [one, attention] = heights.map(y => plot.py(y));
-    const apart = Math.abs(one - attention) < 16 ? (attention <= one ? 8 - (one - attention) / 2 : -8 - (one - attention) / 2) : 0;
-    [['one', one + apart], ['attention', attention - apart]].forEach(([name, y]) =>
-        plot.draw(label(plot.px(x) - 4, clamp(y - 5, plot.margin.top + 24, plot.bottom - 4), this.word('kind.' + name), {'text-anchor': 'end', class: 'strong'})));
+    const names = ['one', 'attention'].map((name, i) => [plot.py(heights[i]) - 5, name]).sort(([a], [b]) => b - a);
+    let free = plot.bottom - 4;
+    for (const [y, name] of names) {
+      const place = Math.min(y, free);
+      free = place - 15;
+      plot.draw(label(plot.px(x) - 4, Math.max(place, plot.margin.top + 12), this.word('kind.' + name), {'text-anchor': 'end', class: 'strong'}));
+    }
   }
   drawLengths() {
     const {score} = this.states[this.state.at], xs = score.map(({length}) => length), plot = this.lengths;

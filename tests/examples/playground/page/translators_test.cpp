@@ -1,0 +1,39 @@
+// Drives the bench of the translators in Chromium.
+
+#include "tests/support/browser.h"
+#include "tests/support/results.h"
+
+TEST_CASE("page translators: the record, a training in the Worker, and a forbidden cell") {
+  if (!has_browser()) return;
+  if (!std::filesystem::exists(HEED_BINARY_DIR "/examples/playground.wasm")) {
+    MESSAGE("skipped: there is no playground.wasm; see cmake/wasm/compiler.cmake for the packages");
+    return;
+  }
+  const Folder folder;
+  const Run run = run_shell(HEED_BINARY_DIR "/examples/playground --out '" + folder.path.string() + "'");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  const Visit seen = visit(folder / "index.html", R"js(
+    window.waiting = true;
+    // The clock of visit() leaps from timer to timer, so real time for the Worker passes in a loop.
+    const pause = () => {
+      for (let i = 0; i < 2e8; ++i);
+      return new Promise(done => setTimeout(done, 50));
+    };
+    const until = async holds => { while (!holds()) await pause(); };
+    (async () => {
+      const {bench} = document.querySelector('heed-bench[name=translators]');
+      await until(() => bench.now?.plain);
+      note(bench.states.length + ' ' + bench.reference());
+      bench.change({at: bench.lastRecorded, forbidden: [1, 1]});
+      await until(() => bench.now.attention?.weights && bench.now.attention !== bench.now.plain);
+      note(bench.now.plain.text + ', ' + bench.now.attention.weights[1][1]);
+      bench.learnButton.click();
+      await until(() => bench.own && bench.states.length > 2);
+      bench.learnButton.click();
+      await until(() => !bench.running);
+      note(bench.losses[0][0] > bench.losses.at(-1)[0]);
+      window.waiting = false;
+    })();)js");
+  CHECK(seen.console == "");
+  CHECK(seen.result == "14 I love China\nI love China, 0\ntrue\n");
+}
