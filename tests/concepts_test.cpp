@@ -92,8 +92,9 @@ Findings check_table(const std::string& document, const Concepts& concepts, cons
       R"re(^\| (C-[^|]*) \| [^|]+ \| `([^`]+)`: `([^`]+)` \| `(?:\./)?(\S+)(?: -tc="([^"]*)")?[^`]*`.*\|$)re");
   std::set<std::string> programs;
   for (const auto& entry : fs::recursive_directory_iterator(root / "examples"))
-    if (!fs::exists(fs::path(entry.path()).replace_extension(".h")))  // a part of a program
-      programs.insert(entry.path().stem().string());
+    if (const fs::path& file = entry.path();
+        file.extension() == ".cpp" && !fs::exists(fs::path(file).replace_extension(".h")))
+      programs.insert(file.stem().string());
   Findings findings;
   Concepts shown;
   for (const std::string& line : lines_of(document)) {

@@ -44,9 +44,13 @@ std::string strings_of(const fs::path& folder) {
   return strings.dump();
 }
 
+// Numbers of 32 bits have few digits.
+using FloatJson =
+    nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, int64_t, uint64_t, float>;
+
 // The answers are what the page shows where WebAssembly cannot run.
 std::string first_requests() {
-  Json requests;
+  FloatJson requests;
   for (const Function& function : functions()) {
     const std::vector<float> request = function.first_request();
     requests[function.name] = {{"request", request}, {"answer", function.run(request)}};

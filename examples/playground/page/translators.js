@@ -37,7 +37,7 @@ bench('translators', class extends Bench {
   static question = {answers: ['short', 'long', 'same'], right: 'long'};
   static still = true;  // without WebAssembly the record remains
   static goals = ['right', 'parted', 'forbid'];
-  static concepts = ['4_encoder_and_decoder#C-003-02', '4_encoder_and_decoder#C-003-05', '3b_self_attention#C-003-18'];
+  static concepts = ['4_encoder_and_decoder#C-003-02', '4_encoder_and_decoder#C-003-05', '3_scores_and_self_attention#C-003-18'];
 
   // The training that the page came with. `states` have a step, a score and translations; `answers` are by text and cells.
   begin() {

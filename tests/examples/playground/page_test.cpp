@@ -1,5 +1,8 @@
 #include "examples/playground/page.h"
 
+#include <regex>
+
+#include "examples/guide/chapter.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
@@ -28,4 +31,22 @@ TEST_CASE("playground page: joins the files of a folder in order") {
   folder.write("strings.zh.json", "{");
   CHECK_THROWS_WITH(playground_page(folder.path.string(), ""),
                     doctest::Contains("strings.zh.json: is not JSON"));
+}
+
+TEST_CASE("playground page: the concepts to which benches lead are in those chapters of the guide") {
+  const std::filesystem::path examples = HEED_SOURCE_DIR "/examples";
+  const std::map<std::string, std::string> chapters = chapters_in(examples / "guide/en");
+  const std::regex link("'(\\d_[a-z_]+)#(C-[0-9-]+)'");
+  int64_t links = 0;
+  for (const auto& file : std::filesystem::directory_iterator(examples / "playground/page")) {
+    if (file.path().extension() != ".js") continue;
+    const std::string script = read_file(file.path().string());
+    for (std::sregex_iterator found(script.begin(), script.end(), link), end; found != end;
+         ++found, ++links) {
+      INFO(file.path(), ": ", found->str());
+      REQUIRE(chapters.contains((*found)[1]));
+      CHECK(contains(chapters.at((*found)[1]), "\n## " + found->str(2) + " "));
+    }
+  }
+  CHECK(links >= 16);
 }

@@ -1,5 +1,5 @@
+#include "tests/support/playground.h"
 #include "examples/playground/functions.h"
-#include "tests/support/browser.h"
 #include "tests/support/results.h"
 
 TEST_CASE("playground: --json has the first request of each function and its answer") {
@@ -20,24 +20,12 @@ std::string when_drawn(const std::string& in_language, const std::string& script
          "');\nsetTimeout(() => { try {" + script + "} finally { window.waiting = false; } }, 1000);";
 }
 
-// The page in a folder; empty where it cannot be made or opened.
-std::string page_in(const Folder& folder) {
-  if (!has_browser()) return "";
-  if (!std::filesystem::exists(HEED_BINARY_DIR "/examples/playground.wasm")) {
-    MESSAGE("skipped: there is no playground.wasm (.ci/setup.sh wasm)");
-    return "";
-  }
-  const Run run = run_program("playground", "--out '" + folder.path.string() + "'");
-  REQUIRE_MESSAGE(run.code == 0, run.err);
-  return folder / "index.html";
-}
-
 }  // namespace
 
 TEST_CASE("playground: in Chromium nothing is cut, small or pale, in both languages" *
           doctest::test_suite("slow")) {
   const Folder folder;
-  const std::string page = page_in(folder);
+  const std::string page = playground_in(folder);
   if (page.empty()) return;
   CHECK(std::filesystem::file_size(page) < 2'500'000);
   for (const char* language : {"en", "zh"})
@@ -53,7 +41,7 @@ TEST_CASE("playground: in Chromium nothing is cut, small or pale, in both langua
 
 TEST_CASE("playground: in Chromium the arrow keys move every handle" * doctest::test_suite("slow")) {
   const Folder folder;
-  const std::string page = page_in(folder);
+  const std::string page = playground_in(folder);
   if (page.empty()) return;
   const Visit seen = visit(page, when_drawn("en", R"js(
     const handles = [...document.querySelectorAll('g[role=slider]')].filter(handle => handle.getClientRects().length);

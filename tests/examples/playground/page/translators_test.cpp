@@ -1,18 +1,14 @@
 // Drives the bench of the translators in Chromium.
 
-#include "tests/support/browser.h"
+#include "tests/support/playground.h"
 #include "tests/support/results.h"
 
-TEST_CASE("page translators: the record, a training in the Worker, and a forbidden cell") {
-  if (!has_browser()) return;
-  if (!std::filesystem::exists(HEED_BINARY_DIR "/examples/playground.wasm")) {
-    MESSAGE("skipped: there is no playground.wasm; see cmake/wasm/compiler.cmake for the packages");
-    return;
-  }
+TEST_CASE("page translators: the record, a training in the Worker, and a forbidden cell" *
+          doctest::test_suite("slow")) {
   const Folder folder;
-  const Run run = run_shell(HEED_BINARY_DIR "/examples/playground --out '" + folder.path.string() + "'");
-  REQUIRE_MESSAGE(run.code == 0, run.err);
-  const Visit seen = visit(folder / "index.html", R"js(
+  const std::string page = playground_in(folder);
+  if (page.empty()) return;
+  const Visit seen = visit(page, R"js(
     window.waiting = true;
     // The clock of visit() leaps from timer to timer, so real time for the Worker passes in a loop.
     const pause = () => {
