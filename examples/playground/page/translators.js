@@ -33,6 +33,7 @@ function readScore(numbers) {
 }
 
 bench('translators', class extends Bench {
+  static functions = ['translators_learn', 'translators_load', 'translators_keep', 'translators_score', 'translators_translate'];
   static defaults = {at: 0, text: '我爱中国', forbidden: []};
   static question = {answers: ['short', 'long', 'same'], right: 'long'};
   static still = true;  // without WebAssembly the record remains
