@@ -12,7 +12,7 @@ using namespace heed;
 
 namespace {
 
-constexpr int64_t kEmbedding = 32, kWidth = 32, kBatch = 32, kLongestAnswer = 24, kBlock = 64;
+constexpr int64_t kEmbedding = 32, kWidth = 32, kBatch = 32, kLongestAnswer = 16, kBlock = 64;
 // The learning rate falls along a line, from the first to the least in so many steps.
 constexpr double kFirstRate = 1e-2, kLeastRate = 1e-3;
 constexpr double kFall = 800;
