@@ -1,5 +1,6 @@
 #include "examples/playground/length.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "examples/playground/message.h"

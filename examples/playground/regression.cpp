@@ -40,7 +40,7 @@ std::vector<double> at_equal_ratios(double low, double high, int64_t count) {
   return exp(linspace(std::log(low), std::log(high), count, float64)).to_vector<double>();
 }
 
-// PointsToFit around 2 sin x + x^0.8 with noise of standard deviation 0.5: their number, x and y.
+// Points around 2 sin x + x^0.8 with noise of standard deviation 0.5: their number, x and y.
 void append_points(std::vector<float>& request) {
   manual_seed(1);
   const Tensor x = sort(5 * rand({50}, float64)).values;

@@ -116,8 +116,8 @@ std::vector<float> tape(std::span<const float> numbers) {
   const Computed computed = compute(text, given, &tape);
   check(computed.result.requires_grad(), "nothing here has a gradient; use a name, such as x");
   computed.result.backward();
-  check(std::ssize(tape.nodes()) <= kMostNodes, "the formula has ", tape.nodes().size(),
-        " nodes; 200 are the limit");
+  check(std::ssize(tape.nodes()) <= kMostNodes, "the formula has ", tape.nodes().size(), " nodes; ",
+        kMostNodes, " are the limit");
   Leaves leaves;
   for (const std::string& name : computed.leaves) leaves[name] = computed.named.at(name).detach();
   for (const auto& [name, value] : given) check(leaves.contains(name), "the formula has no leaf ", name);

@@ -22,18 +22,6 @@ Split sentences_of(uint64_t seed) {
   return split(generate_corpus(random), seed);
 }
 
-std::vector<Tokens> tokens_of(const std::vector<Pair>& pairs, std::string Pair::*side) {
-  std::vector<Tokens> all;
-  for (const Pair& pair : pairs) all.push_back(tokenise(pair.*side));
-  return all;
-}
-
-std::vector<Ids> ids_of(const Vocabulary& vocabulary, const std::vector<Tokens>& sentences) {
-  std::vector<Ids> all;
-  for (const Tokens& tokens : sentences) all.push_back(vocabulary.encode(tokens));
-  return all;
-}
-
 std::vector<int64_t> lengths_of(const std::vector<Ids>& sentences) {
   std::vector<int64_t> lengths;
   for (const Ids& ids : sentences) lengths.push_back(std::ssize(ids));
@@ -112,10 +100,10 @@ TwoTranslators::Learner::Learner(uint64_t seed, int64_t source_words, int64_t ta
 
 TwoTranslators::TwoTranslators(uint64_t seed)
     : sentences_(sentences_of(seed)),
-      source_(tokens_of(sentences_.train, &Pair::source)),
-      target_(tokens_of(sentences_.train, &Pair::target)),
-      sources_(ids_of(source_, tokens_of(sentences_.train, &Pair::source))),
-      targets_(ids_of(target_, tokens_of(sentences_.train, &Pair::target))),
+      source_(sides(sentences_.train, &Pair::source)),
+      target_(sides(sentences_.train, &Pair::target)),
+      sources_(encoded(source_, sides(sentences_.train, &Pair::source))),
+      targets_(encoded(target_, sides(sentences_.train, &Pair::target))),
       learners_{{seed, source_.size(), target_.size(), false}, {seed, source_.size(), target_.size(), true}},
       batches_(lengths_of(sources_), kBatch, Generator(seed, 1)) {}
 
@@ -195,8 +183,8 @@ std::vector<LengthScore> TwoTranslators::score(int64_t state) const {
   std::vector<LengthScore> scores;
   for (const auto& [length, pairs] : by_length) {
     LengthScore score{length, std::ssize(pairs), {}};
-    const PaddedBatch batch = pad_batch(ids_of(source_, tokens_of(pairs, &Pair::source)));
-    const std::vector<Tokens> references = tokens_of(pairs, &Pair::target);
+    const PaddedBatch batch = pad_batch(encoded(source_, sides(pairs, &Pair::source)));
+    const std::vector<Tokens> references = sides(pairs, &Pair::target);
     for (const bool attends : {false, true}) {
       const std::vector<Ids> answers =
           greedy_search(model(attends, state).decoder(batch), score.sentences, kLongestAnswer);

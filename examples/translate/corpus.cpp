@@ -77,6 +77,19 @@ std::vector<Pair> read_pairs(const std::string& path, bool skip_bad, int64_t* sk
   return pairs;
 }
 
+std::vector<heed::Tokens> sides(const std::vector<Pair>& pairs, std::string Pair::*side) {
+  std::vector<heed::Tokens> all;
+  for (const Pair& pair : pairs) all.push_back(tokenise(pair.*side));
+  return all;
+}
+
+std::vector<heed::Ids> encoded(const heed::Vocabulary& vocabulary,
+                               const std::vector<heed::Tokens>& sentences) {
+  std::vector<heed::Ids> all;
+  for (const heed::Tokens& tokens : sentences) all.push_back(vocabulary.encode(tokens));
+  return all;
+}
+
 Split split(const std::vector<Pair>& pairs, uint64_t seed, double test_share) {
   heed::check(test_share >= 0 && test_share < 1, "split: test_share is ", test_share, "; it lies in [0, 1)");
   // The number of sentences with each word. Source words and target words are told apart by their side.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nn/text/tokenise.h"
+#include "nn/text/vocabulary.h"
 
 namespace program {
 
@@ -30,6 +31,12 @@ std::vector<Pair> read_pairs(const std::string& path, bool skip_bad = false, int
 heed::Tokens tokenise(const std::string& sentence);
 /// The inverse: with spaces between words, and without between characters.
 std::string join(const heed::Tokens& tokens);
+
+/// The tokens of one side of all pairs, such as &Pair::source.
+std::vector<heed::Tokens> sides(const std::vector<Pair>& pairs, std::string Pair::*side);
+/// The ids of all sentences.
+std::vector<heed::Ids> encoded(const heed::Vocabulary& vocabulary,
+                               const std::vector<heed::Tokens>& sentences);
 
 struct Split {
   std::vector<Pair> train, test;

@@ -18,18 +18,6 @@ namespace {
 
 constexpr int64_t kLongest = 100;  // tokens of a translation
 
-std::vector<Tokens> sides(const std::vector<Pair>& pairs, std::string Pair::*side) {
-  std::vector<Tokens> all;
-  for (const Pair& pair : pairs) all.push_back(tokenise(pair.*side));
-  return all;
-}
-
-std::vector<Ids> encoded(const Vocabulary& vocabulary, const std::vector<Tokens>& sentences) {
-  std::vector<Ids> all;
-  for (const Tokens& tokens : sentences) all.push_back(vocabulary.encode(tokens));
-  return all;
-}
-
 // Whether a token begins with a digit or a Latin letter, as the words do that stand among Chinese characters.
 bool is_latin(const std::string& token) {
   const uint32_t c = first_character(token).code, lower = c | 0x20;
