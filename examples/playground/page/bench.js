@@ -10,7 +10,7 @@
 //     setup(stage) {...}             // builds pictures and controls, once and after a change of language
 //     see() {...}                    // computes and draws, in the next frame after change()
 //     program() {...}                // the text of a C++ program that does the same
-//     table() {...}                  // [names, rows]: the numbers behind the picture
+//     tables() {...}                 // [title, names, rows] of each: the numbers behind the pictures
 //   });
 //
 // Words are in strings.LANGUAGE.json: regression.title, .lead, .question, .answer.up, .try, .because, .goal.mean,
@@ -47,8 +47,9 @@ function keep(key, value) {
   if (value === undefined) fragment.delete(key);
   else fragment.set(key, value);
   clearTimeout(writing);
-  writing = setTimeout(() => history.replaceState(null, '', '#' + fragment.toString().replaceAll('%2C', ',')), 300);
+  writing = setTimeout(() => history.replaceState(null, '', '#' + fragmentText(fragment)), 300);
 }
+const fragmentText = parts => parts.toString().replaceAll('%2C', ',');
 
 // The words of a key in the reader's language, {name} replaced by a value.
 function word(key, values = {}) {
@@ -76,25 +77,28 @@ class LiveLine {
 class Bench {
   constructor(element, name) {
     Object.assign(this, {element, name, kind: benches[name]});
-    this.state = structuredClone(this.kind.defaults);
-    for (const [key, value] of Object.entries(this.state)) {
+    const given = {}, list = text => text === '' ? [] : text.split(',');
+    for (const [key, value] of Object.entries(this.kind.defaults)) {
       const text = fragment.get(`${name}.${key}`);
       if (text === null) continue;
-      if (Array.isArray(value)) this.state[key] = text === '' ? [] : text.split(',').map(Number);
-      else this.state[key] = typeof value === 'number' ? Number(text) : text;
+      given[key] = Array.isArray(value) ? list(text).map(Number) : typeof value === 'number' ? Number(text) : text;
     }
+    this.state = {...structuredClone(this.usual({...this.kind.defaults, ...given})), ...given};
     this.guess = fragment.get(`${name}.guess`);
-    this.reached = new Set();
-    this.seen = false;  // whether the picture has answered the question
+    this.seen = fragment.get(`${name}.seen`) === '1';  // whether the picture has answered the question
+    this.reached = new Set(list(fragment.get(`${name}.reached`) ?? ''));
   }
+  // What the address need not say: the state at the beginning, which may depend on a preset.
+  usual() { return this.kind.defaults; }
   word(key, values) { return word(`${this.name}.${key}`, values); }
 
   // Changes the state, keeps it in the fragment, and draws in the next frame.
   change(part) {
     Object.assign(this.state, part);
+    const usual = this.usual(this.state);
     for (const [key, value] of Object.entries(part)) {
-      const text = String(value), usual = String(this.kind.defaults[key]);
-      keep(`${this.name}.${key}`, text === usual ? undefined : text);
+      const text = String(value);
+      keep(`${this.name}.${key}`, text === String(usual[key]) ? undefined : text);
     }
     this.ask();
   }
@@ -121,7 +125,7 @@ class Bench {
         html(guided ? 'h3' : 'h2', {id: this.name}, this.word('title')), html('p', {class: 'lead'}, this.word('lead')),
         this.questionBox(), stage, this.line.node, this.fault, this.goalBox(),
         guided ? '' : html('p', {class: 'read'}, word('page.read'), this.conceptLinks()),
-        ...this.behind.map(part => part.node));
+        ...this.behind.map(part => part.node), this.linkButton());
     if (isStill) stage.append(html('p', {class: 'fault'}, word('page.without')));
     this.ready = !isStill || this.kind.still || Boolean(defaults[this.name]?.answer);
     if (!this.ready) return;
@@ -159,6 +163,7 @@ class Bench {
   answered() {
     if (this.seen) return;
     this.seen = true;
+    keep(`${this.name}.seen`, 1);
     this.tellVerdict();
   }
 
@@ -177,6 +182,7 @@ class Bench {
   reach(goal) {
     if (this.reached.has(goal)) return;
     this.reached.add(goal);
+    keep(`${this.name}.reached`, [...this.reached]);
     this.tellGoal(goal);
     this.line.say(word('page.reached') + this.word('found.' + goal));
   }
@@ -195,19 +201,30 @@ class Bench {
     return {node: details, fill: fillIn};
   }
   numbers() {
-    const body = html('tbody'), head = html('thead'), table = html('table', {}, head, body);
-    return this.behindPart(word('page.table'), html('div', {class: 'scroll', tabindex: 0, role: 'region',
-                                                            'aria-label': word('page.table')}, table), () => {
-      const [names, rows] = this.table();
-      head.replaceChildren(html('tr', {}, names.map(name => html('th', {scope: 'col'}, name))));
-      body.replaceChildren(...rows.map(row => html('tr', {}, row.map(value => html('td', {}, String(value))))));
-    });
+    const box = html('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': word('page.table')});
+    const row = (values, cell) => html('tr', {}, values.map(cell));
+    const table = ([title, names, rows]) => html('table', {}, html('caption', {}, title),
+        html('thead', {}, row(names, name => html('th', {scope: 'col'}, name))),
+        html('tbody', {}, rows.map(values => row(values, value => html('td', {}, String(value))))));
+    return this.behindPart(word('page.table'), box, () => box.replaceChildren(...this.tables().map(table)));
   }
   code() {
     const text = html('code'), how = html('p', {}, word('page.code.run', {name: this.name}));
     const copy = button(word('page.copy'), () => navigator.clipboard?.writeText(text.textContent));
     const show = () => { text.textContent = this.program(); };
     return this.behindPart(word('page.code'), html('div', {}, how, copy, html('pre', {tabindex: 0}, text)), show);
+  }
+
+  // A link to this bench as it is now.
+  get link() {
+    const isOwn = ([key]) => key === 'lang' || key.startsWith(this.name + '.');
+    const parts = new URLSearchParams([...fragment].filter(isOwn));
+    parts.set('at', this.name);
+    return `${location.href.split('#')[0]}#${fragmentText(parts)}`;
+  }
+  linkButton() {
+    return button(word('page.link'), () => navigator.clipboard?.writeText(this.link)
+        .then(() => this.line.say(word('page.linked'))));
   }
 }
 

@@ -109,7 +109,7 @@ bench('plane', class extends Bench {
                                text: place => `d = ${2 ** place}`, change: place => this.change({width: 2 ** place})});
     this.darts = button(this.word('throw'), () => this.throwDarts());
     this.learn = button(this.word('learn'), () => this.toggleLearning(), {class: 'main'});
-    this.learned = html('output', {});
+    this.learned = html('output', {'aria-live': 'off'});
     return html('div', {class: 'controls'},
                 html('div', {class: 'reach'}, this.widthSlider.node, button(this.word('reset'), () => this.reset())),
                 this.score.node, this.normalizer.node,
@@ -274,10 +274,16 @@ bench('plane', class extends Bench {
     if (width >= 256 && score < 2 && normalizer === 0) (this.compared ??= new Set()).add(score);
     if (this.compared?.size === 2) this.answered();
   }
-  table() {
-    const {scores, weights} = this.now;
-    return [[this.word('key.name'), 'x', 'y', this.word('score'), this.word('weight')], range(this.count).map(i =>
-        [i + 1, ...this.keyAt(i).map(value => fixed(value)), fixed(scores[i], 3), fixed(weights[i], 4)])];
+  tables() {
+    const {scores, weights} = this.now, {columns} = this.state, all = range(this.count);
+    const [key, ...names] = ['key.name', 'score', 'weight', 'share'].map(name => this.word(name));
+    return [
+      [this.word('plot'), [key, 'x', 'y', ...names], all.map(i =>
+          [i + 1, ...this.keyAt(i).map(value => fixed(value)), fixed(scores[i], 3), fixed(weights[i], 4),
+           fixed(100 * this.shares[i], 1)])],
+      [this.word('slopes'), ['', ...all.map(i => i + 1)],
+       this.jacobianRows().map((row, i) => [i + 1, ...row.map(value => fixed(value, 4))])],
+      ['W', ['a', 'b'], [0, 2].map(i => columns.slice(i, i + 2).map(value => fixed(value, 3)))]];
   }
   program() {
     const {score, normalizer, width, query, columns} = this.state, n = this.count;

@@ -206,14 +206,16 @@ bench('translators', class extends TrainingBench {
     const {plain, attention} = this.now, isKnown = plain?.text && attention?.text;
     if (this.state.forbidden.length && isKnown && plain.text !== attention.text) this.reach('forbid');
   }
-  table() {
-    const {score} = this.states[this.state.at] ?? {score: []}, words = this.shown?.words ?? [];
-    return [[this.word('row'), this.word('sentences'), this.word('kind.one'), this.word('kind.attention')],
-            [...score.map(({length, sentences, exact}) =>
-                [this.word('row.length', {from: length - 1, to: length}), sentences, ...exact]),
-             ...words.map((word, i) => [this.nameOf(word), '', '', this.weightsText(i)]),
-             ...this.losses.map((losses, i) => [this.word('row.step', {step: (i + 1) * this.record.every}), '',
-                                                ...losses.map(loss => fixed(loss, 3))])]];
+  tables() {
+    const {score} = this.states[this.state.at] ?? {score: []}, {words = [], keys = [], weights} = this.shown ?? {};
+    const both = [this.word('kind.one'), this.word('kind.attention')];
+    return [
+      [this.word('alignment'), ['', ...keys],
+       words.map((word, i) => [this.nameOf(word), ...weights[i].map(weight => fixed(weight, 3))])],
+      [this.word('lengths'), [this.word('characters'), this.word('sentences'), ...both],
+       score.map(({length, sentences, exact}) => [`${length - 1}–${length}`, sentences, ...exact])],
+      [this.word('losses'), [this.word('axis.step'), ...both],
+       this.losses.map((losses, i) => [(i + 1) * this.record.every, ...losses.map(loss => fixed(loss, 3))])]];
   }
   program() { return translatorsProgram(this.word('title')); }
 });
