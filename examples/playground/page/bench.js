@@ -2,7 +2,7 @@
 // element, <heed-bench name="regression" at="C-000-15">, and one file that registers a class:
 //
 //   bench('regression', class extends Bench {
-//     static defaults = {...};       // the state that the fragment of the address keeps: numbers, texts, lists of numbers
+//     static defaults = {...};       // the state, which the address keeps: numbers, texts, lists of numbers
 //     static functions = [...];      // of heed, if they are not the one of the same name
 //     static question = {answers: ['up', 'sideways'], right: 'sideways'};
 //     static goals = ['mean', ...];
@@ -38,7 +38,7 @@ const heed = (() => {
   }
 })();
 
-// The fragment of the address: lang=zh&regression.w=2.5. What equals the default is not in it, so that links stay short.
+// The fragment of the address: lang=zh&regression.w=2.5. What equals the default is not in it: links stay short.
 const fragment = new URLSearchParams(location.hash.slice(1));
 let language = fragment.get('lang') ?? (navigator.language.startsWith('zh') ? 'zh' : 'en');
 if (!strings[language]) language = 'en';
@@ -120,7 +120,8 @@ class Bench {
     this.element.replaceChildren(
         html(guided ? 'h3' : 'h2', {id: this.name}, this.word('title')), html('p', {class: 'lead'}, this.word('lead')),
         this.questionBox(), stage, this.line.node, this.fault, this.goalBox(),
-        guided ? '' : html('p', {class: 'read'}, word('page.read'), this.conceptLinks()), ...this.behind.map(part => part.node));
+        guided ? '' : html('p', {class: 'read'}, word('page.read'), this.conceptLinks()),
+        ...this.behind.map(part => part.node));
     if (isStill) stage.append(html('p', {class: 'fault'}, word('page.without')));
     this.ready = !isStill || this.kind.still || Boolean(defaults[this.name]?.answer);
     if (!this.ready) return;
@@ -169,8 +170,8 @@ class Bench {
   tellGoal(goal) {
     const reached = this.reached.has(goal), node = this.goals[goal];
     node.classList.toggle('reached', reached);
-    node.replaceChildren(html('span', {}, this.word('goal.' + goal)),
-                         ...reached ? [html('p', {class: 'found'}, word('page.found') + this.word('found.' + goal))] : []);
+    node.replaceChildren(html('span', {}, this.word('goal.' + goal)));
+    if (reached) node.append(html('p', {class: 'found'}, word('page.found') + this.word('found.' + goal)));
   }
   // The bench calls this when the reader has reached a goal.
   reach(goal) {
@@ -203,14 +204,15 @@ class Bench {
     });
   }
   code() {
-    const text = html('code'), copy = button(word('page.copy'), () => navigator.clipboard?.writeText(text.textContent));
-    return this.behindPart(word('page.code'), html('div', {}, html('p', {}, word('page.code.run', {name: this.name})), copy,
-        html('pre', {tabindex: 0}, text)), () => { text.textContent = this.program(); });
+    const text = html('code'), how = html('p', {}, word('page.code.run', {name: this.name}));
+    const copy = button(word('page.copy'), () => navigator.clipboard?.writeText(text.textContent));
+    const show = () => { text.textContent = this.program(); };
+    return this.behindPart(word('page.code'), html('div', {}, how, copy, html('pre', {tabindex: 0}, text)), show);
   }
 }
 
-// The element. It may be in the page before its bench is registered, so it waits for the end of the script. Its picture is
-// drawn anew when its width changes.
+// The element. It may be in the page before its bench is registered, so it waits for the end of the script. Its
+// picture is drawn anew when its width changes.
 customElements.define('heed-bench', class extends HTMLElement {
   connectedCallback() { queueMicrotask(() => this.begin()); }
   begin() {

@@ -1,5 +1,5 @@
-// What the reader's hand is on: handles in pictures, sliders, choices and buttons. Each can be used by mouse, finger and
-// keyboard, and says its value.
+// What the reader's hand is on: handles in pictures, sliders, choices and buttons. Each can be used by mouse, finger
+// and keyboard, and says its value.
 
 // Something to drag in a Plot: a focusable slider around a place.
 //   at()            its place in numbers of the axes
@@ -98,6 +98,13 @@ function slider({name, min, max, step, value, text, change}) {
     input.setAttribute('aria-valuetext', text(value));
   };
   return {node: html('label', {class: 'slider'}, html('span', {}, name), output, input), show, input};
+}
+
+// The cell of a matrix beside [row, column] in the direction of an arrow key; undefined for another key.
+function cellBeside([row, column], key, matrix) {
+  const [down, right] = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[key] ?? [];
+  if (down === undefined) return undefined;
+  return [clamp(row + down, 0, matrix.length - 1), clamp(column + right, 0, matrix[0].length - 1)];
 }
 
 const button = (name, press, attributes = {}) =>

@@ -7,7 +7,7 @@
 //     answer       multiply-adds of all steps, numbers in the cache at the end, the last output [d]
 //   length_tiles   tile, n, scores [n], values [n]
 //     answer       count of tiles; for each: m, l, o / l; at the end softmax over all keys at once
-// The chain of states is a formula of bench 5, h2 = w * h1; h3 = w * h2; ..., so that its gradients are those of the tape.
+// The chain of states is a formula of bench 5, h2 = w * h1; h3 = w * h2; ..., so its gradients are those of the tape.
 
 const lengths = [32, 64, 128, 256];
 // What is measured: the function, and its request for a length.
@@ -64,8 +64,9 @@ bench('length', class extends Bench {
     this.lengthSlider = this.numberSlider('T', {min: 2, max: 64, step: 1, text: String});
     this.factorSlider = this.numberSlider('factor', {min: 0.5, max: 1.2, step: 0.01, text: value => fixed(value)});
     this.atSlider = this.numberSlider('at', {min: 0, max: 8, step: 1, text: String});
-    this.block = choice({name: this.word('block'), value: this.state.block, change: block => this.change({block, at: 0}),
-                         options: [1, 2, 4].map(size => [size, String(size)])});
+    this.block = choice({name: this.word('block'), value: this.state.block,
+                         options: [1, 2, 4].map(size => [size, String(size)]),
+                         change: block => this.change({block, at: 0})});
     this.cache = choice({name: this.word('cache'), value: this.state.cache, change: cache => this.change({cache}),
                          options: [[0, this.word('cache.layers')], [1, this.word('cache.decoding')]]});
     this.told = html('p', {role: 'status'});
@@ -75,12 +76,14 @@ bench('length', class extends Bench {
     stage.append(
         figure('path', this.path, html('div', {class: 'controls'}, this.lengthSlider.node, this.factorSlider.node)),
         figure('tiles', this.tilesPicture, html('div', {class: 'controls'},
-            html('div', {class: 'reach'}, this.atSlider.node, button(this.word('on'), next, {class: 'main'})), this.block.node)),
+            html('div', {class: 'reach'}, this.atSlider.node, button(this.word('on'), next, {class: 'main'})),
+            this.block.node)),
         figure('costs', this.costs.svg, this.cache.node, html('div', {class: 'row'},
             button(this.word('measure'), () => this.measure(), {class: 'main'})), this.told));
   }
   numberSlider(key, options) {
-    return slider({name: this.word(key), value: this.state[key], change: value => this.change({[key]: value}), ...options});
+    const change = value => this.change({[key]: value});
+    return slider({name: this.word(key), value: this.state[key], change, ...options});
   }
 
   // Times each layer for each length, one a frame, so that the page stays alive.
@@ -123,16 +126,15 @@ bench('length', class extends Bench {
   }
   // T states in a chain, each as dark as the gradient that is left; above them one arc from the last to the first.
   drawPath() {
-    const {chain, arc} = this.now, {T} = this.state, height = 190, y = 122;
-    const width = Math.max(this.path.parentElement.clientWidth, 200);
+    const {chain, arc} = this.now, {T} = this.state, y = 122, width = sized(this.path, 190, this.word('path'));
     const step = (width - 60) / Math.max(T - 1, 1), x = t => 30 + t * step, r = clamp(step / 3, 2, 12);
     const left = x(0), right = x(T - 1), middle = (left + right) / 2;
-    fill(this.path, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': this.word('path')}, []);
     this.path.replaceChildren(
         svg('path', {class: 'curve', d: `M${right},${y - r}Q${middle},${-y + 70} ${left},${y - r}`}),
         label(middle, 22, this.word('arc', {g: fixed(arc, 3)}), {'text-anchor': 'middle', class: 'strong'}),
         svg('line', {class: 'grid', x1: left, x2: right, y1: y, y2: y}),
-        ...range(T).map(t => svg('circle', {class: 'state', cx: x(t), cy: y, r, style: `fill: ${heatColor(chain[t])}`})),
+        ...range(T).map(t =>
+            svg('circle', {class: 'state', cx: x(t), cy: y, r, style: `fill: ${heatColor(chain[t])}`})),
         label(left, y + 30, this.word('first'), {'text-anchor': 'start'}),
         label(right, y + 30, this.word('last'), {'text-anchor': 'end'}),
         label(middle, y + 54, this.word('chain', {g: powers(chain[0])}),
@@ -141,9 +143,7 @@ bench('length', class extends Bench {
   // Keys come block by block; what is kept is m, l and o.
   drawTiles() {
     const {tiles, steps} = this.now, {block, at, scores, values} = this.state, n = scores.length;
-    const width = Math.max(this.tilesPicture.parentElement.clientWidth, 200), height = 150;
-    const cell = Math.min((width - 80) / n, 64), left = 74;
-    fill(this.tilesPicture, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': this.word('tiles')}, []);
+    const width = sized(this.tilesPicture, 150, this.word('tiles')), left = 74, cell = Math.min((width - 80) / n, 64);
     const row = (list, y, name) => [label(4, y + 18, name), ...list.map((value, i) => {
       const seen = i < at * block, now = seen && i >= (at - 1) * block;
       const name = `tile ${now ? 'now' : seen ? 'seen' : ''}`;
@@ -152,7 +152,8 @@ bench('length', class extends Bench {
     }).flat()];
     const [m, l, mean] = at ? tiles.subarray(3 * at - 3, 3 * at) : [-Infinity, 0, 0];
     const before = at > 1 ? tiles[3 * at - 6] : m, factor = Math.exp(before - m);
-    const kept = at ? `m = ${fixed(m, 1)}   l = ${fixed(l, 3)}   o = ${fixed(mean * l, 3)}` : 'm = −∞   l = 0   o = 0';
+    const kept = at ? `m = ${fixed(m, 1)}   l = ${fixed(l, 3)}   o = ${fixed(mean * l, 3)}`
+        : 'm = −∞   l = 0   o = 0';
     this.tilesPicture.replaceChildren(...row(scores, 4, this.word('scores')), ...row(values, 34, this.word('values')),
         label(4, 88, kept, {class: 'strong'}),
         label(4, 112, at > 1 ? this.word('scaled', {factor: fixed(factor, 3)}) : ''),
@@ -175,7 +176,8 @@ bench('length', class extends Bench {
     }).sort((a, b) => b[0] - a[0]);
     let free = costs.bottom - 6;  // names stand above each other
     for (const [y, kind] of ends) {
-      costs.draw(label(costs.right, Math.min(y, free), this.word('kind.' + kind), {'text-anchor': 'end', class: 'strong'}));
+      costs.draw(label(costs.right, Math.min(y, free), this.word('kind.' + kind),
+                       {'text-anchor': 'end', class: 'strong'}));
       free = Math.min(y, free) - 16;
     }
     if (!shown.length)
@@ -189,8 +191,9 @@ bench('length', class extends Bench {
     if (T >= 48) this.answered();
   }
   table() {
-    const rows = Object.entries(this.measured ?? {}).flatMap(([kind, lines]) =>
-        Object.entries(lines).map(([T, {ms, work, memory}]) => [this.word('kind.' + kind), T, fixed(ms, 2), work, memory]));
+    const row = (kind, [T, {ms, work, memory}]) => [this.word('kind.' + kind), T, fixed(ms, 2), work, memory];
+    const rows = Object.entries(this.measured ?? {})
+        .flatMap(([kind, lines]) => Object.entries(lines).map(line => row(kind, line)));
     return [[this.word('layer'), 'T', 'ms', this.word('work'), this.word('memory')], rows];
   }
   program() {

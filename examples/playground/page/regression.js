@@ -61,7 +61,8 @@ bench('regression', class extends Bench {
     const {w, kernel, own, query} = this.state, n = this.points.length, count = 121;
     const points = [...this.points.map(p => p.x), ...this.points.map(p => p.y)];
     const key = [kernel, ...this.wEnds, ...points].join(), known = key === this.losses?.key, ws = known ? 1 : 61;
-    const answer = heed.call('regression', [w, kernel, own, query, ...this.ends.x, count, ...this.wEnds, ws, n, ...points]);
+    const places = [...this.ends.x, count, ...this.wEnds, ws];
+    const answer = heed.call('regression', [w, kernel, own, query, ...places, n, ...points]);
     let at = 3;
     const take = size => answer.subarray(at, at += size);
     const now = {answer: answer[0], loss: answer[1], gradient: answer[2], weights: take(n), curve: take(count)};
@@ -123,7 +124,8 @@ bench('regression', class extends Bench {
                 button(this.word('remove'), () => this.removePoint(this.chosen)));
   }
   ownData() {
-    const text = html('textarea', {rows: 6, spellcheck: 'false', 'aria-label': this.word('csv'), placeholder: '0,1\n1.2,3\n3,2'});
+    const text = html('textarea', {rows: 6, spellcheck: 'false', 'aria-label': this.word('csv'),
+                                   placeholder: '0,1\n1.2,3\n3,2'});
     const told = html('p', {role: 'status'});
     const use = () => {
       const lines = text.value.split('\n').filter(line => line.trim());
@@ -149,7 +151,8 @@ bench('regression', class extends Bench {
     this.state.made = made;
     this.measure();
     this.chosen = 0;
-    this.change({made, query: made ? 2.5 : (this.ends.x[0] + this.ends.x[1]) / 2, w: made ? 1 : +this.wide.toPrecision(3)});
+    const middle = (this.ends.x[0] + this.ends.x[1]) / 2;
+    this.change(made ? {made, query: 2.5, w: 1} : {made, query: middle, w: +this.wide.toPrecision(3)});
     this.changePoints();
   }
   reset() {
@@ -201,7 +204,8 @@ bench('regression', class extends Bench {
       const path = heed.call('regression_learn', [w, kernel, own, rate * Math.max(w, this.wide) ** 2, steps, n,
                                                   ...this.points.map(p => p.x), ...this.points.map(p => p.y)]);
       const next = Math.abs(path[2 * steps]), before = path[1], after = path[2 * steps + 1];
-      const lower = after < before, on = rate > 1e-4 * this.rate && next < this.wEnds[1] && Math.abs(after - before) > 1e-6 * before;
+      const lower = after < before, moves = Math.abs(after - before) > 1e-6 * before;
+      const on = rate > 1e-4 * this.rate && next < this.wEnds[1] && moves;
       rate *= lower ? 1.15 : 0.4;
       if (lower) this.change({w: +clamp(next, this.wEnds[0] / 100, this.wEnds[1]).toPrecision(6)});
       if (!on) this.stop();
@@ -233,22 +237,23 @@ bench('regression', class extends Bench {
     const {plot, state: {query, made}, now: {answer, curve}} = this;
     plot.begin(this.ends.x, this.ends.y);
     plot.axes(this.word('axis.key'), this.word('axis.value'));
-    const xs = range(curve.length).map(i => this.ends.x[0] + (this.ends.x[1] - this.ends.x[0]) * i / (curve.length - 1));
+    const [low, high] = this.ends.x, xs = range(curve.length).map(i => low + (high - low) * i / (curve.length - 1));
     const inside = xs.filter(x => x >= 0);
     if (made) plot.curve(inside, inside.map(truth), 'truth');
     plot.curve(xs, curve, 'fit');
-    const x = plot.px(query), y = plot.py(answer);
+    const x = plot.px(query), y = plot.py(answer), [dx, anchor] = x > plot.width / 2 ? [-12, 'end'] : [12, 'start'];
     plot.draw(svg('line', {class: 'query-line', x1: x, x2: x, y1: plot.margin.top, y2: plot.bottom}),
               svg('path', {class: 'answer', d: `M${x - 8},${y + 6}L${x + 8},${y + 6}L${x},${y - 8}Z`}),
-              label(x + (x > plot.width / 2 ? -12 : 12), plot.margin.top + 28, `q = ${fixed(query)}, f(q) = ${fixed(answer)}`,
-                    {'text-anchor': x > plot.width / 2 ? 'end' : 'start', class: 'strong'}));
+              label(x + dx, plot.margin.top + 28, `q = ${fixed(query)}, f(q) = ${fixed(answer)}`,
+                    {'text-anchor': anchor, class: 'strong'}));
     this.updateHandles();
   }
   // A handle a point, its area the weight.
   updateHandles() {
-    while (this.pointHandles.length > this.points.length) this.pointHandles.pop().remove();
-    while (this.pointHandles.length < this.points.length) this.pointHandles.push(this.pointHandle(this.pointHandles.length));
-    this.pointHandles.forEach((handle, i) => {
+    const {pointHandles: handles, points} = this;
+    while (handles.length > points.length) handles.pop().remove();
+    while (handles.length < points.length) handles.push(this.pointHandle(handles.length));
+    handles.forEach((handle, i) => {
       const r = Math.max(2.5, 42 * Math.sqrt(this.now.weights[i]));
       handle.node.lastChild.firstChild.setAttribute('r', r.toFixed(1));
       handle.node.lastChild.classList.toggle('weightless', this.now.weights[i] < 5e-4);
@@ -256,11 +261,13 @@ bench('regression', class extends Bench {
       handle.update();
     });
     this.queryHandle.update();
-    const {x, y} = this.points[this.chosen];
-    this.pointName.textContent = this.word('point.short', {i: this.chosen + 1, n: this.points.length, x: fixed(x), y: fixed(y)});
+    const {x, y} = points[this.chosen];
+    this.pointName.textContent =
+        this.word('point.short', {i: this.chosen + 1, n: points.length, x: fixed(x), y: fixed(y)});
   }
   pointHandle(i) {
-    const keys = {Delete: () => this.removePoint(i), PageUp: () => this.choose(i - 1, true), PageDown: () => this.choose(i + 1, true)};
+    const keys = {Delete: () => this.removePoint(i), PageUp: () => this.choose(i - 1, true),
+                  PageDown: () => this.choose(i + 1, true)};
     return new Handle(this.plot, svg('g', {class: 'point'}, svg('circle', {}), svg('circle', {class: 'core', r: 2})), {
       dense: true, at: () => [this.points[i].x, this.points[i].y], value: () => this.points[i].y,
       step: () => [(this.ends.x[1] - this.ends.x[0]) / 100, this.spanY() / 100],
@@ -277,7 +284,7 @@ bench('regression', class extends Bench {
     const order = range(n).sort((a, b) => this.points[a].x - this.points[b].x), cell = (width - left - right) / n;
     const most = Math.max(...weights, 1e-9), taken = [];
     fill(this.row, {width, height: 62, viewBox: `0 0 ${width} 62`, 'aria-label': this.word('row')}, []);
-    const cells = heatCells([order.map(i => weights[i])], {x: left, y: 20, cell: [cell, 22], most, text: () => '        ',
+    const cells = heatCells([order.map(i => weights[i])], {x: left, y: 20, cell: [cell, 22], most, text: () => '',
         attributes: (_, c) => order[c] === this.chosen ? {class: 'cell chosen'} : {}});
     const numbers = range(n).sort((a, b) => weights[order[b]] - weights[order[a]]).map(c => {
       const x = clamp(left + (c + 0.5) * cell, 14, width - 16);
@@ -296,17 +303,19 @@ bench('regression', class extends Bench {
     valley.curve(ws, out, 'out');
     const x = valley.px(this.shownW()), y = valley.py(clamp(loss, 0, this.lossEnd)), end = valley.right - 2;
     // The slope of the curve in pixels: dL/d(log w) = w dL/dw.
-    const perDecade = (valley.right - valley.margin.left) / 3, perLoss = (valley.bottom - valley.margin.top) / this.lossEnd;
+    const perDecade = (valley.right - valley.margin.left) / 3;
+    const perLoss = (valley.bottom - valley.margin.top) / this.lossEnd;
     const slope = gradient * w * Math.LN10 * perLoss / perDecade, long = Math.min(Math.abs(slope) * 60, 70);
     if (long > 3) {
       const scale = (14 + long) / Math.hypot(1, slope), way = -Math.sign(slope);
       valley.draw(arrow(x, y, x + way * scale, y - way * slope * scale, {class: 'arrow gradient'}));
     }
     const near = (list, part) => clamp(valley.py(list[Math.round(part * (list.length - 1))]), 30, valley.bottom - 6);
-    valley.draw(label(end, near(out, 0.95) - 8, this.word('own.out'), {'text-anchor': 'end', class: own ? 'soft' : 'strong'}),
-                label(end, near(kept, 0.95) - 8, this.word('own.kept'), {'text-anchor': 'end', class: own ? 'strong' : 'soft'}),
-                label(end, valley.margin.top + 10, `L = ${fixed(loss, 3)}, dL/dw = ${fixed(gradient, 3)}`,
-                      {'text-anchor': 'end', class: 'strong'}));
+    const name = (y, text, isStrong) =>
+        label(end, y, text, {'text-anchor': 'end', class: isStrong ? 'strong' : 'soft'});
+    valley.draw(name(near(out, 0.95) - 8, this.word('own.out'), !own),
+                name(near(kept, 0.95) - 8, this.word('own.kept'), own),
+                name(valley.margin.top + 10, `L = ${fixed(loss, 3)}, dL/dw = ${fixed(gradient, 3)}`, true));
     this.ball.update();
   }
 
@@ -319,7 +328,8 @@ bench('regression', class extends Bench {
       const usual = this.usual[i];
       return !usual || Math.abs(usual.x - p.x) > 2e-3 || Math.abs(usual.y - p.y) > 2e-3;
     });
-    if (made && !own && loss < 0.26 && changed.length === 1 && this.points.length === this.usual.length) this.reach('lower');
+    const isOneMoved = changed.length === 1 && this.points.length === this.usual.length;
+    if (made && !own && loss < 0.26 && isOneMoved) this.reach('lower');
     if (own && loss < 0.03) this.reach('cheat');
     if (this.moved.up > 0.1 && this.moved.sideways > 0.1) this.answered();
   }
@@ -340,13 +350,15 @@ bench('regression', class extends Bench {
 
   table() {
     const {weights, answer} = this.now;
-    const rows = this.points.map((p, i) => [i + 1, fixed(p.x), fixed(p.y), fixed(weights[i], 4), fixed(weights[i] * p.y, 4)]);
+    const rows = this.points.map((p, i) =>
+        [i + 1, fixed(p.x), fixed(p.y), fixed(weights[i], 4), fixed(weights[i] * p.y, 4)]);
     const total = weights.reduce((sum, v) => sum + v, 0);
     return [['i', this.word('axis.key'), this.word('axis.value'), this.word('weight'), this.word('product')],
             [...rows, ['Σ', '', '', fixed(total, 4), fixed(answer, 4)]]];
   }
   program() {
     const {w, kernel, own, query} = this.state, learns = kernel !== 1 && kernel !== 4;
+    const options = `.kernel = SmoothingKernel::${kernels[kernel]}, .w = ${cppNumber(w)}`;
     return `// regression.cpp: ${this.word('title')}
 #include <heed.h>
 
@@ -356,7 +368,7 @@ using namespace heed;
 int main() {
   const Tensor x = tensor(${cppLines(this.points.map(p => p.x))});
   const Tensor y = tensor(${cppLines(this.points.map(p => p.y))});
-  NadarayaWatson model({.kernel = SmoothingKernel::${kernels[kernel]}, .w = ${cppNumber(w)}${learns ? ', .learn = true' : ''}});
+  NadarayaWatson model({${options}${learns ? ', .learn = true' : ''}});
   const Tensor query = tensor({${cppNumber(query)}});
   std::cout << "weights " << model.weights(query, x) << '\\n';
   std::cout << "f(q) = " << model(query, x, y).item() << '\\n';

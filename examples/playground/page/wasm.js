@@ -1,6 +1,6 @@
 'use strict';
-// heed, compiled to WebAssembly, as one function: heed.call(name, numbers) returns the numbers of the answer. Works in a
-// page, in a Worker and under node. See boundary.cpp for the other side.
+// heed, compiled to WebAssembly, as one function: heed.call(name, numbers) returns the numbers of the answer. Works
+// in a page, in a Worker and under node. See boundary.cpp for the other side.
 function loadHeed(bytes) {
   const module = new WebAssembly.Module(bytes);
   let instance, names, message = '';
