@@ -9,6 +9,7 @@
 // own: 1 if each point is among its own keys, 0 if it is left out. kernel: the number of the SmoothingKernel.
 
 const kernels = ['gaussian', 'boxcar', 'epanechnikov', 'triangular', 'constant'];
+const kept = value => +value.toPrecision(6);  // a number that the address keeps as it is
 const truth = x => 2 * Math.sin(x) + x ** 0.8;
 
 bench('regression', class extends Bench {
@@ -34,8 +35,8 @@ bench('regression', class extends Bench {
   defaultPoints() {
     const request = firstRequest('regression'), n = request[10];
     return range(n).map(i => {
-      const x = request[11 + i], y = request[11 + n + i];
-      return {x, y, e: (y - truth(x)) / 0.5};
+      const x = kept(request[11 + i]), y = kept(request[11 + n + i]);
+      return {x, y, e: +((y - truth(x)) / 0.5).toFixed(3)};
     });
   }
   // The ends of the axes. They stay while points move.
@@ -53,7 +54,7 @@ bench('regression', class extends Bench {
     this.lossEnd = variance * 1.35 || 1;
   }
   changePoints() {
-    this.change({points: this.points.flatMap(p => [p.x, p.y, p.e].map(v => +v.toFixed(3)))});
+    this.change({points: this.points.flatMap(p => [p.x, p.y, p.e])});
   }
 
   // What heed computes for the present state. The losses at other w change with the points and the kernel only.
@@ -146,7 +147,7 @@ bench('regression', class extends Bench {
         told.textContent = this.word(wrong >= 0 ? 'csv.wrong' : 'csv.few', {line: wrong + 1});
         return;
       }
-      const points = pairs.slice(0, 300).map(([x, y]) => ({x, y, e: 0}));
+      const points = pairs.slice(0, 300).map(([x, y]) => ({x: kept(x), y: kept(y), e: 0}));
       told.textContent = this.word('csv.used', {n: points.length});
       this.usePoints(points, 0);
     };
@@ -169,12 +170,12 @@ bench('regression', class extends Bench {
     this.change({...this.kind.defaults});
   }
   setNoise(noise) {
-    for (const point of this.points) point.y += (noise - this.state.noise) * point.e;
+    for (const point of this.points) point.y = kept(point.y + (noise - this.state.noise) * point.e);
     this.change({noise});
     this.changePoints();
   }
   add(x, y) {
-    this.points.push({x: clamp(x, ...this.ends.x), y: clamp(y, ...this.ends.y), e: 0});
+    this.points.push({x: kept(clamp(x, ...this.ends.x)), y: kept(clamp(y, ...this.ends.y)), e: 0});
     this.changePoints();
     this.choose(this.points.length - 1);
   }
@@ -192,8 +193,8 @@ bench('regression', class extends Bench {
   }
   movePoint(i, x, y) {
     const point = this.points[i], before = {...point};
-    point.x = clamp(x, ...this.ends.x);
-    point.y = clamp(y, ...this.ends.y);
+    point.x = kept(clamp(x, ...this.ends.x));
+    point.y = kept(clamp(y, ...this.ends.y));
     this.moved.sideways += Math.abs(point.x - before.x) / (this.ends.x[1] - this.ends.x[0]);
     this.moved.up += Math.abs(point.y - before.y) / this.spanY();
     this.changePoints();
