@@ -11,6 +11,7 @@
 //     see() {...}                    // computes and draws, in the next frame after change()
 //     program() {...}                // the text of a C++ program that does the same
 //     table() {...}                  // [names, rows]: the numbers behind the picture
+//     tables() {...}                 // [caption, names, rows]: those behind further pictures
 //   });
 //
 // Words are in strings.LANGUAGE.json: regression.title, .lead, .question, .answer.up, .try, .because, .goal.mean,
@@ -103,19 +104,22 @@ class Bench {
     this.frame = undefined;
     try {
       this.see();
+      this.isDrawn = true;
       this.fault.textContent = '';
+      for (const part of this.behind) if (part.node.open) part.fill();
     } catch (error) {
       this.fault.textContent = word('page.fault', {message: error.message});
       if (error.name !== 'Error') console.error(error);  // a mistake of this page, not a message of heed
     }
-    for (const part of this.behind) if (part.node.open) part.fill();
   }
 
   build() {
+    const wereOpen = this.behind?.map(part => part.node.open);
     this.fault = html('p', {class: 'fault', role: 'alert'});
     this.line ??= new LiveLine();
     const stage = html('div', {class: 'stage'});
     this.behind = [this.numbers(), this.code()];
+    wereOpen?.forEach((isOpen, i) => { this.behind[i].node.open = isOpen; });
     const guided = this.element.hasAttribute('at');  // beneath its concept in the guide
     this.element.replaceChildren(
         html(guided ? 'h3' : 'h2', {id: this.name}, this.word('title')), html('p', {class: 'lead'}, this.word('lead')),
@@ -189,23 +193,23 @@ class Bench {
     });
   }
 
-  // Parts that are filled only while they are open.
+  // Parts that are filled only while they are open, once the bench is drawn.
   behindPart(name, node, fillIn) {
-    const details = html('details', {ontoggle: () => { if (details.open) fillIn(); }}, html('summary', {}, name), node);
+    const details = html('details', {ontoggle: () => { if (details.open && this.isDrawn) fillIn(); }}, html('summary', {}, name), node);
     return {node: details, fill: fillIn};
   }
   numbers() {
-    const body = html('tbody'), head = html('thead'), table = html('table', {}, head, body);
-    return this.behindPart(word('page.table'), html('div', {class: 'scroll', tabindex: 0, role: 'region',
-                                                            'aria-label': word('page.table')}, table), () => {
-      const [names, rows] = this.table();
-      head.replaceChildren(html('tr', {}, names.map(name => html('th', {scope: 'col'}, name))));
-      body.replaceChildren(...rows.map(row => html('tr', {}, row.map(value => html('td', {}, String(value))))));
-    });
+    const box = html('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': word('page.table')});
+    const table = ([caption, names, rows]) => html('table', {}, caption && html('caption', {}, caption),
+        html('thead', {}, html('tr', {}, names.map(name => html('th', {scope: 'col'}, name)))),
+        html('tbody', {}, rows.map(row => html('tr', {}, row.map(value => html('td', {}, String(value)))))));
+    return this.behindPart(word('page.table'), box, () =>
+        box.replaceChildren(...[[undefined, ...this.table()], ...this.tables?.() ?? []].map(table)));
   }
   code() {
     const text = html('code'), how = html('p', {}, word('page.code.run', {name: this.name}));
-    const copy = button(word('page.copy'), () => navigator.clipboard?.writeText(text.textContent));
+    // A browser may forbid it; the text is there to be selected.
+    const copy = button(word('page.copy'), () => navigator.clipboard?.writeText(text.textContent).catch(() => {}));
     const show = () => { text.textContent = this.program(); };
     return this.behindPart(word('page.code'), html('div', {}, how, copy, html('pre', {tabindex: 0}, text)), show);
   }

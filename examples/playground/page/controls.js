@@ -89,7 +89,7 @@ function catchPointers(plot) {
 // A slider with its name and its value in words.
 //   text(value)    the value as the reader sees it; change(value) is called while it moves
 function slider({name, min, max, step, value, text, change}) {
-  const output = html('output', {}, text(value));
+  const output = html('output', {'aria-live': 'off'}, text(value));  // the input says it
   const input = html('input', {type: 'range', min, max, step, value, 'data-key': name, 'aria-valuetext': text(value),
                                oninput: () => { show(+input.value); change(+input.value); }});
   const show = value => {

@@ -69,7 +69,7 @@ bench('length', class extends Bench {
                          change: block => this.change({block, at: 0})});
     this.cache = choice({name: this.word('cache'), value: this.state.cache, change: cache => this.change({cache}),
                          options: [[0, this.word('cache.layers')], [1, this.word('cache.decoding')]]});
-    this.told = html('p', {role: 'status'});
+    this.told = html('p', {});  // the line says the end of it
     const figure = (name, node, ...more) =>
         html('figure', {}, html('figcaption', {}, this.word(name)), html('div', {}, node), ...more);
     const next = () => this.change({at: (this.state.at + 1) % (this.now.steps + 1)});
@@ -92,7 +92,7 @@ bench('length', class extends Bench {
     this.measured ??= {};
     const next = () => {
       const job = jobs.shift();
-      if (!job) return this.told.textContent = this.word('measured');
+      if (!job) return this.line.say(this.told.textContent = this.word('measured'));
       const [kind, T] = job, [name, request] = works[kind](T), runs = name === 'length_work' ? request[3] : 1;
       let best = Infinity, answer;
       for (let round = 0; round < 3; ++round) {
@@ -195,6 +195,13 @@ bench('length', class extends Bench {
     const rows = Object.entries(this.measured ?? {})
         .flatMap(([kind, lines]) => Object.entries(lines).map(line => row(kind, line)));
     return [[this.word('layer'), 'T', 'ms', this.word('work'), this.word('memory')], rows];
+  }
+  tables() {
+    const {chain, arc, steps, tiles} = this.now, T = chain.length;
+    return [[this.word('path'), ['t', this.word('kind.recurrent'), this.word('kind.attention')],
+             range(T).map(t => [t + 1, powers(chain[t]), fixed(arc, 3)])],
+            [this.word('tiles'), [this.word('at'), 'm', 'l', 'o / l'], range(steps).map(i =>
+                [i + 1, ...[...tiles.subarray(3 * i, 3 * i + 3)].map(value => fixed(value, 4))])]];
   }
   program() {
     const {scores, values} = this.state;

@@ -31,7 +31,7 @@ bench('plane', class extends Bench {
   static functions = ['plane', 'plane_darts', 'plane_learn'];
   static defaults = planeState;
   static question = {answers: ['flat', 'one', 'same'], right: 'one'};
-  static goals = ['even', 'zero', 'long', 'turned'];
+  static goals = ['root', 'even', 'zero', 'long', 'turned'];
   static concepts = ['2_scaled_dot_product#C-001-10', '3_scores_and_self_attention#C-002-03',
                      '3_scores_and_self_attention#C-003-12'];
 
@@ -109,7 +109,7 @@ bench('plane', class extends Bench {
                                text: place => `d = ${2 ** place}`, change: place => this.change({width: 2 ** place})});
     this.darts = button(this.word('throw'), () => this.throwDarts());
     this.learn = button(this.word('learn'), () => this.toggleLearning(), {class: 'main'});
-    this.learned = html('output', {});
+    this.learned = html('output', {'aria-live': 'off'});
     return html('div', {class: 'controls'},
                 html('div', {class: 'reach'}, this.widthSlider.node, button(this.word('reset'), () => this.reset())),
                 this.score.node, this.normalizer.node,
@@ -168,6 +168,7 @@ bench('plane', class extends Bench {
     this.score.show(score);
     this.normalizer.show(normalizer);
     this.widthSlider.show(Math.round(Math.log2(width)));
+    this.learn.textContent = this.word(this.descent?.running ? 'stop' : 'learn');
     this.darts.hidden = normalizer !== 3;
     this.turnsFigure.hidden = score !== 3 && score !== 2;
     this.drawPlane();
@@ -272,12 +273,20 @@ bench('plane', class extends Bench {
     if ((normalizer === 1 || normalizer === 2) && [...weights].some(value => value === 0)) this.reach('zero');
     if (score < 2 && width === 2 && Math.max(...this.shares) > 0.4) this.reach('long');
     if (width >= 256 && score < 2 && normalizer === 0) (this.compared ??= new Set()).add(score);
-    if (this.compared?.size === 2) this.answered();
+    if (this.compared?.size === 2) {
+      this.answered();
+      this.reach('root');
+    }
   }
   table() {
     const {scores, weights} = this.now;
     return [[this.word('key.name'), 'x', 'y', this.word('score'), this.word('weight')], range(this.count).map(i =>
         [i + 1, ...this.keyAt(i).map(value => fixed(value)), fixed(scores[i], 3), fixed(weights[i], 4)])];
+  }
+  tables() {
+    const {jacobian} = this.now, n = this.count;
+    return [[this.word('slopes'), ['', ...range(n).map(j => j + 1)],
+             range(n).map(i => [i + 1, ...[...jacobian.subarray(n * i, n * i + n)].map(value => fixed(value, 4))])]];
   }
   program() {
     const {score, normalizer, width, query, columns} = this.state, n = this.count;

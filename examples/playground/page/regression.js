@@ -16,7 +16,7 @@ bench('regression', class extends Bench {
   static functions = ['regression', 'regression_learn'];
   static defaults = {w: 1, kernel: 0, own: 0, query: 2.5, noise: 0.5, points: [], made: 1};
   static question = {answers: ['up', 'sideways', 'both'], right: 'sideways'};
-  static goals = ['mean', 'nearest', 'lower', 'cheat'];
+  static goals = ['key', 'mean', 'nearest', 'lower', 'cheat'];
   static concepts = ['1_kernel_regression#C-000-11', '1_kernel_regression#C-000-15', '1_kernel_regression#C-000-16'];
 
   constructor(element, name) {
@@ -117,7 +117,7 @@ bench('regression', class extends Bench {
                 this.kernel.node, this.own.node, this.noiseSlider.node);
   }
   pointControls() {
-    this.pointName = html('output', {});
+    this.pointName = html('output', {'aria-live': 'off'});
     return html('div', {class: 'row', role: 'group', 'aria-label': this.word('points')},
                 button(this.word('previous'), () => this.choose(this.chosen - 1)), this.pointName,
                 button(this.word('next'), () => this.choose(this.chosen + 1)),
@@ -225,6 +225,7 @@ bench('regression', class extends Bench {
     this.wSlider.show(w === 0 ? -0.05 : clamp(Math.log10(w / this.wEnds[0]), 0, 3));
     this.wSlider.node.querySelector('output').textContent = 'w = ' + short(w);
     this.noiseSlider.show(noise);
+    this.learn.textContent = this.word(this.descent?.running ? 'stop' : 'learn');
     this.noiseSlider.input.disabled = !made;
     this.kernel.show(kernel);
     this.own.show(own);
@@ -340,6 +341,8 @@ bench('regression', class extends Bench {
     const change = this.weightsBefore?.length === weights.length
         ? Math.max(...weights.map((v, k) => Math.abs(v - this.weightsBefore[k]))) : 0;
     if (this.tellMove) {
+      this.told = {...this.told, [change < 1e-6 ? 'value' : 'key']: true};
+      if (this.told.value && this.told.key) this.reach('key');
       this.line.say(this.word(change < 1e-6 ? 'moved.up' : 'moved.sideways', {
         i: i + 1, weight: fixed(weights[i], 3), f: fixed(answer), change: fixed(change, 3)}));
     } else if (this.weightsBefore) {
@@ -356,6 +359,11 @@ bench('regression', class extends Bench {
     const total = weights.reduce((sum, v) => sum + v, 0);
     return [['i', this.word('axis.key'), this.word('axis.value'), this.word('weight'), this.word('product')],
             [...rows, ['Σ', '', '', fixed(total, 4), fixed(answer, 4)]]];
+  }
+  tables() {
+    const {kept, out} = this.now, at = range(out.length).filter(i => i % 5 === 0), [low, high] = this.wEnds;
+    return [[this.word('valley'), ['w', this.word('own.out'), this.word('own.kept')], at.map(i =>
+        [short(low * (high / low) ** (i / (out.length - 1))), fixed(out[i], 4), fixed(kept[i], 4)])]];
   }
   program() {
     const {w, kernel, own, query} = this.state, learns = kernel !== 1 && kernel !== 4;
