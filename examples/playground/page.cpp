@@ -20,10 +20,12 @@ using heed::check, heed::read_bytes;
 namespace {
 
 // In the order in which they run. Benches appear on the page in this order.
-constexpr const char* kScripts[] = {"wasm",        "worker",     "draw",     "controls",
-                                    "bench",       "regression", "training", "translators_program",
-                                    "token_sets",  "token_sums", "plane",    "tokens",
-                                    "translators", "tape",       "length",   "page"};
+constexpr const char* kScripts[] = {"wasm",       "worker",      "draw",
+                                    "controls",   "bench",       "regression",
+                                    "training",   "programs",    "translators_program",
+                                    "token_sets", "token_sums",  "plane",
+                                    "tokens",     "translators", "tape",
+                                    "length",     "page"};
 
 std::string scripts_of(const fs::path& folder) {
   for (const auto& file : fs::directory_iterator(folder))

@@ -56,13 +56,14 @@ const char* const kEyes = R"js(globalThis.eyes = {
     const wanted = word(`${name}.${caption}`);
     return [...eyes.bench(name).querySelectorAll('figure')].find(one => one.firstChild.textContent.trim() === wanted).querySelector('svg');
   },
-  table(name) {
-    const details = [...eyes.bench(name).querySelectorAll('details')].find(one => one.querySelector('table'));
+  table(name, index) {
+    const details = [...eyes.bench(name).querySelectorAll('details')].find(one => one.querySelector('.scroll'));
     if (!details.open) {
       details.open = true;
       eyes.bench(name).bench.behind[0].fill();
     }
-    return [...details.querySelectorAll('tbody tr')].map(row => [...row.cells].map(cell => cell.textContent));
+    const rows = details.querySelectorAll('tbody')[index].rows;
+    return [...rows].map(row => [...row.cells].map(cell => cell.textContent));
   },
   // What the controls of a bench say.
   values: name => [...eyes.bench(name).querySelectorAll('input, [role=slider], [role=radio]')].filter(eyes.isVisible)
@@ -151,7 +152,8 @@ std::string Reader::picture(const std::string& bench, const std::string& caption
   return "eyes.picture(" + quoted(bench) + "," + quoted(caption) + ")";
 }
 std::string Reader::part(const std::string& bench, const std::string& selector, int index) {
-  return "eyes.bench(" + quoted(bench) + ").querySelectorAll(" + quoted(selector) + ")[" + std::to_string(index) + "]";
+  return "eyes.bench(" + quoted(bench) + ").querySelectorAll(" + quoted(selector) + ")[" +
+         std::to_string(index) + "]";
 }
 
 std::pair<double, double> Reader::place_of(const std::string& target) {
@@ -218,7 +220,8 @@ void Reader::drag(const std::string& target, double dx, double dy, Hand hand) {
 
 void Reader::slide(const std::string& target, double value, Hand hand) {
   if (hand == Hand::keys) {
-    const Json range = tab.evaluate("(({value, min, max, step}) => [+value, +min, +max, +step])(" + target + ")");
+    const Json range =
+        tab.evaluate("(({value, min, max, step}) => [+value, +min, +max, +step])(" + target + ")");
     tab.evaluate(target + ".focus()");
     const double now = range[0], step = range[3];
     if (value == range[1])
@@ -230,7 +233,8 @@ void Reader::slide(const std::string& target, double value, Hand hand) {
         tab.key(value > now ? "ArrowRight" : "ArrowLeft");
   } else {
     const std::pair<double, double> from = tab.evaluate("eyes.thumb(" + target + "," + target + ".value)"),
-                                    to = tab.evaluate("eyes.thumb(" + target + "," + std::to_string(value) + ")");
+                                    to = tab.evaluate("eyes.thumb(" + target + "," + std::to_string(value) +
+                                                      ")");
     move_from(from.first, from.second, to.first - from.first, 0, hand);
   }
   settle();
@@ -261,15 +265,17 @@ void Reader::settle() { tab.evaluate("eyes.settled()"); }
 
 void Reader::wait_until(const std::string& expression) {
   const Json holds = tab.evaluate(
-      "(async () => { for (const end = performance.now() + 6e4; performance.now() < end;) { if (" + expression +
-      ") return true; await new Promise(done => setTimeout(done, 20)); } })()");
+      "(async () => { for (const end = performance.now() + 6e4; performance.now() < end;) { if (" +
+      expression + ") return true; await new Promise(done => setTimeout(done, 20)); } })()");
   REQUIRE_MESSAGE(holds == true, "never: " + expression);
 }
 
-Json Reader::table(const std::string& bench) { return tab.evaluate("eyes.table(" + quoted(bench) + ")"); }
+Json Reader::table(const std::string& bench, int which) {
+  return tab.evaluate("eyes.table(" + quoted(bench) + "," + std::to_string(which) + ")");
+}
 
-std::vector<double> Reader::column(const std::string& bench, int index) {
-  const Json values = tab.evaluate("eyes.table(" + quoted(bench) + ").map(row => eyes.number(row[" +
+std::vector<double> Reader::column(const std::string& bench, int index, int which) {
+  const Json values = tab.evaluate("eyes.table(" + quoted(bench) + "," + std::to_string(which) + ").map(row => eyes.number(row[" +
                                    std::to_string(index) + "]) )");
   std::vector<double> numbers;
   for (const Json& value : values) numbers.push_back(value.is_null() ? std::nan("") : value.get<double>());
@@ -286,8 +292,10 @@ std::vector<double> Reader::numbers(const std::string& selector) {
 
 bool Reader::has_found(const std::string& bench, const std::string& goal) {
   const std::string found = words(bench + ".found." + goal);
-  return tab.evaluate("[...eyes.bench(" + quoted(bench) + ").querySelectorAll('.found')].some(one => "
-                      "one.textContent.endsWith(" + quoted(found) + "))");
+  return tab.evaluate("[...eyes.bench(" + quoted(bench) +
+                      ").querySelectorAll('.found')].some(one => "
+                      "one.textContent.endsWith(" +
+                      quoted(found) + "))");
 }
 
 std::string Reader::words(const std::string& key) { return tab.evaluate("word(" + quoted(key) + ")"); }

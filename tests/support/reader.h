@@ -50,10 +50,10 @@ class Reader {
   /// Waits until an expression is true, for at most 60 s.
   void wait_until(const std::string& expression);
 
-  /// All rows of the table behind the picture, as texts.
-  Json table(const std::string& bench);
+  /// All rows of one of the tables behind the pictures, as texts.
+  Json table(const std::string& bench, int which = 0);
   /// A column of it, as numbers; NaN for texts.
-  std::vector<double> column(const std::string& bench, int index);
+  std::vector<double> column(const std::string& bench, int index, int which = 0);
   /// The visible text of an element that a CSS selector finds, and all numbers in it.
   std::string text(const std::string& selector);
   std::vector<double> numbers(const std::string& selector);

@@ -107,19 +107,22 @@ class Bench {
     this.frame = undefined;
     try {
       this.see();
+      this.isDrawn = true;
       this.fault.textContent = '';
+      for (const part of this.behind) if (part.node.open) part.fill();
     } catch (error) {
       this.fault.textContent = word('page.fault', {message: error.message});
       if (error.name !== 'Error') console.error(error);  // a mistake of this page, not a message of heed
     }
-    for (const part of this.behind) if (part.node.open) part.fill();
   }
 
   build() {
+    const wereOpen = this.behind?.map(part => part.node.open);
     this.fault = html('p', {class: 'fault', role: 'alert'});
     this.line ??= new LiveLine();
     const stage = html('div', {class: 'stage'});
     this.behind = [this.numbers(), this.code()];
+    wereOpen?.forEach((isOpen, i) => { this.behind[i].node.open = isOpen; });
     const guided = this.element.hasAttribute('at');  // beneath its concept in the guide
     this.element.replaceChildren(
         html(guided ? 'h3' : 'h2', {id: this.name}, this.word('title')), html('p', {class: 'lead'}, this.word('lead')),
@@ -195,9 +198,10 @@ class Bench {
     });
   }
 
-  // Parts that are filled only while they are open.
+  // Parts that are filled only while they are open, once the bench is drawn.
   behindPart(name, node, fillIn) {
-    const details = html('details', {ontoggle: () => { if (details.open) fillIn(); }}, html('summary', {}, name), node);
+    const show = () => { if (details.open && this.isDrawn) fillIn(); };
+    const details = html('details', {ontoggle: show}, html('summary', {}, name), node);
     return {node: details, fill: fillIn};
   }
   numbers() {
@@ -210,7 +214,8 @@ class Bench {
   }
   code() {
     const text = html('code'), how = html('p', {}, word('page.code.run', {name: this.name}));
-    const copy = button(word('page.copy'), () => navigator.clipboard?.writeText(text.textContent));
+    // A browser may forbid it; the text is there to be selected.
+    const copy = button(word('page.copy'), () => navigator.clipboard?.writeText(text.textContent).catch(() => {}));
     const show = () => { text.textContent = this.program(); };
     return this.behindPart(word('page.code'), html('div', {}, how, copy, html('pre', {tabindex: 0}, text)), show);
   }
@@ -258,18 +263,4 @@ class NumberReader {
   }
   text() { return new TextDecoder().decode(Uint8Array.from(this.many(this.one()))); }
   list(read) { return range(this.one()).map(() => read()); }
-}
-
-// Numbers as C++ writes them in a program: 0.5, 3.0 as 3.
-const cppNumber = value => String(+(+value).toPrecision(6));
-const cppList = values => `{${values.map(cppNumber).join(', ')}}`;
-// A list broken into lines of at most 100 letters.
-function cppLines(values, indent = '      ') {
-  const lines = [''];
-  for (const [i, value] of values.entries()) {
-    const part = cppNumber(value) + (i + 1 < values.length ? ',' : '');
-    if ((lines.at(-1) + part).length > 94) lines.push('');
-    lines[lines.length - 1] += (lines.at(-1) ? ' ' : '') + part;
-  }
-  return `{\n${lines.map(line => indent + line).join('\n')}}`;
 }

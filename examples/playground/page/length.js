@@ -73,7 +73,7 @@ bench('length', class extends Bench {
                          options: [[0, this.word('cache.layers')], [1, this.word('cache.decoding')]]});
     this.cost = choice({name: this.word('cost'), value: this.state.cost, change: cost => this.change({cost}),
                         options: ['ms', 'memory'].map(cost => [cost, this.word('cost.' + cost)])});
-    this.told = html('p', {role: 'status'});
+    this.told = html('p');  // the line says it
     const figure = (name, node, ...more) =>
         html('figure', {}, html('figcaption', {}, this.word(name)), html('div', {}, node), ...more);
     const next = () => this.change({at: (this.state.at + 1) % (this.now.steps + 1)});
@@ -114,9 +114,9 @@ bench('length', class extends Bench {
   }
 
   endMeasuring() {
-    this.progress = undefined;
-    this.told.textContent = this.word('measured');
+    this.progress = this.told.textContent = this.word('measured');
     this.ask();
+    requestAnimationFrame(() => { this.progress = undefined; });
   }
 
   see() {
@@ -222,37 +222,16 @@ bench('length', class extends Bench {
     if (T >= 48) this.answered();
   }
   tables() {
-    const {chain, tiles, steps} = this.now;
+    const {chain, arc, tiles, steps} = this.now;
     const row = (kind, [T, {ms, work, memory}]) => [this.word('kind.' + kind), T, fixed(ms, 2), work, memory];
     const rows = Object.entries(this.measured ?? {})
         .flatMap(([kind, lines]) => Object.entries(lines).map(line => row(kind, line)));
     return [
-      [this.word('path'), [this.word('state'), this.word('gradient')], [...chain].map((g, t) => [t + 1, powers(g)])],
+      [this.word('path'), ['t', this.word('kind.recurrent'), this.word('kind.attention')],
+       [...chain].map((g, t) => [t + 1, powers(g), fixed(arc, 3)])],
       [this.word('tiles'), [this.word('at'), 'm', 'l', 'o / l'], range(steps).map(i =>
           [i + 1, ...[...tiles.subarray(3 * i, 3 * i + 3)].map(value => fixed(value, 4))])],
       [this.word('costs'), [this.word('layer'), 'T', 'ms', this.word('work'), this.word('memory')], rows]];
   }
-  program() {
-    const {scores, values} = this.state;
-    return `// length.cpp: ${this.word('title')}
-#include <heed.h>
-
-#include <algorithm>
-#include <cmath>
-#include <iostream>
-using namespace heed;
-
-int main() {
-  const Tensor scores = tensor(${cppList(scores)}), values = tensor(${cppList(values)});
-  double m = scores[0].item(), l = 0, o = 0;  // the largest score, the sum of exp, the sum of exp times value
-  for (int j = 0; j < ${scores.length}; ++j) {
-    const double s = scores[j].item(), larger = std::max(m, s);
-    l = l * std::exp(m - larger) + std::exp(s - larger);
-    o = o * std::exp(m - larger) + std::exp(s - larger) * values[j].item();
-    m = larger;
-  }
-  std::cout << o / l << " = " << sum(softmax(scores, -1) * values).item() << '\\n';
-}
-`;
-  }
+  program() { return lengthProgram(this); }
 });

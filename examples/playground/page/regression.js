@@ -16,7 +16,7 @@ bench('regression', class extends Bench {
   static functions = ['regression', 'regression_learn'];
   static defaults = {w: 1, kernel: 0, own: 0, query: 2.5, noise: 0.5, points: [], made: 1, chosen: 0};
   static question = {answers: ['up', 'sideways', 'both'], right: 'sideways'};
-  static goals = ['mean', 'nearest', 'lower', 'cheat'];
+  static goals = ['key', 'mean', 'nearest', 'lower', 'cheat'];
   static concepts = ['1_kernel_regression#C-000-11', '1_kernel_regression#C-000-15', '1_kernel_regression#C-000-16'];
 
   constructor(element, name) {
@@ -233,6 +233,7 @@ bench('regression', class extends Bench {
     this.wSlider.show(w === 0 ? -0.05 : clamp(Math.log10(w / this.wEnds[0]), 0, 3));
     this.wSlider.node.querySelector('output').textContent = 'w = ' + short(w);
     this.noiseSlider.show(noise);
+    this.learn.textContent = this.word(this.descent?.running ? 'stop' : 'learn');
     this.noiseSlider.input.disabled = !made;
     this.kernel.show(kernel);
     this.own.show(own);
@@ -349,6 +350,8 @@ bench('regression', class extends Bench {
     const change = this.weightsBefore?.length === weights.length
         ? Math.max(...weights.map((v, k) => Math.abs(v - this.weightsBefore[k]))) : 0;
     if (this.tellMove) {
+      this.told = {...this.told, [change < 1e-6 ? 'value' : 'key']: true};
+      if (this.told.value && this.told.key) this.reach('key');
       this.line.say(this.word(change < 1e-6 ? 'moved.up' : 'moved.sideways', {
         i: i + 1, weight: fixed(weights[i], 3), f: fixed(answer), change: fixed(change, 3)}));
     } else if (this.weightsBefore) {
@@ -371,28 +374,5 @@ bench('regression', class extends Bench {
       [this.word('valley'), ['w', this.word('own.out'), this.word('own.kept')],
        some(this.widths(out.length).map((w, i) => [short(w), fixed(out[i], 3), fixed(kept[i], 3)]))]];
   }
-  program() {
-    const {w, kernel, own, query} = this.state, learns = kernel !== 1 && kernel !== 4;
-    const options = `.kernel = SmoothingKernel::${kernels[kernel]}, .w = ${cppNumber(w)}`;
-    return `// regression.cpp: ${this.word('title')}
-#include <heed.h>
-
-#include <iostream>
-using namespace heed;
-
-int main() {
-  const Tensor x = tensor(${cppLines(this.points.map(p => p.x))});
-  const Tensor y = tensor(${cppLines(this.points.map(p => p.y))});
-  NadarayaWatson model({${options}${learns ? ', .learn = true' : ''}});
-  const Tensor query = tensor({${cppNumber(query)}});
-  std::cout << "weights " << model.weights(query, x) << '\\n';
-  std::cout << "f(q) = " << model(query, x, y).item() << '\\n';
-
-  const Tensor loss = mean(square(model(x, x, y, OwnPoint::${own ? 'keep' : 'exclude'}) - y));
-  std::cout << "L(w) = " << loss.item() << '\\n';
-${learns ? `  loss.backward();
-  std::cout << "dL/dw = " << model.w.grad().item() << '\\n';
-` : ''}}
-`;
-  }
+  program() { return regressionProgram(this); }
 });

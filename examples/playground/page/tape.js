@@ -48,7 +48,7 @@ const classes = names => Object.keys(names).filter(name => names[name]).join(' '
 bench('tape', class extends Bench {
   static defaults = {text: firstFormula(), order: 0, at: 0, guessing: 0};
   static question = {answers: ['first', 'all', 'any'], right: 'all'};
-  static goals = ['three', 'one', 'flat'];
+  static goals = ['wrong', 'three', 'one', 'flat'];
   static concepts = ['8_autograd#C-100-08', '8_autograd'];
 
   compute() {
@@ -351,7 +351,10 @@ bench('tape', class extends Bench {
     if (this.orders?.size === 2) this.answered();
     const complete = this.gradientsAt(this.last);
     const leaf = name => this.nodes.findIndex(one => one.leaf && one.label === name);
-    const gradient = name => complete.get(leaf(name))?.[0], value = name => this.nodes[leaf(name)].values[0];
+    const gradient = name => complete.get(leaf(name))?.[0], value = name => this.nodes[leaf(name)]?.values[0];
+    const far = ([value], difference) => Math.abs(value - difference[0]) > 0.01 * Math.abs(difference[0]);
+    if (order === 1 && isTwice && at === this.last && far(complete.get(leaf('x')), this.nodes[leaf('x')].difference))
+      this.reach('wrong');
     if (order === 0 && isTwice && Math.abs(gradient('x') - 1) < 0.05) this.reach('one');
     if (text.endsWith('tanh(w * x + b)') && Math.abs(gradient('w')) < 1e-3 && Math.abs(value('x')) > 0.5)
       this.reach('flat');
@@ -364,7 +367,7 @@ bench('tape', class extends Bench {
                                          node.difference ? this.inLine(node.difference, i) : ''])]];
   }
   program() {
-    const written = statementsOf(this.state.text), result = written.at(-1).name;
+    const written = statementsOf(this.state.text), result = written.at(-1)?.name;
     const named = new Set(written.map(({name}) => name));
     const unwritten = this.nodes.filter(({leaf, label: name}) => leaf && !named.has(name));
     const statements = [...unwritten.map(({label: name, sizes, values}) =>

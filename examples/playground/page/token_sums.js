@@ -1,4 +1,4 @@
-// Where a number of bench 3 comes from, and the C++ program of the bench.
+// Where a number of bench 3 comes from.
 
 // The sum of products of two lists, of which a long one is cut: 1.00 · 2.00 + 0.50 · 1.00 + …
 function productText(a, b) {
@@ -36,34 +36,4 @@ function tokenSources(bench, {name, row, column}) {
     case 'M': return {from: [], text: bench.word(bench.isAllowed(row, column) ? 'unmasked' : 'masked')};
     default: return {from: [], text: `${name[0] === 'W' ? 'W_' + name[1] : name} = ${value}`};
   }
-}
-
-function tokensProgram(bench) {
-  const {T, now, state: {heads, positions, allowed, X}, d} = bench, names = [...heads === 1 ? 'QKV' : 'QKVO'];
-  const tensorOf = rows => `reshape(tensor(${cppLines(rows.flat())}), {${rows.length}, ${rows[0].length}})`;
-  const words = range(T).map(t => bench.wordAt(t)), mask = range(T).map(r => allowed.slice(T * r, T * r + T));
-  const split = name => heads === 1 ? name : `transpose(reshape(${name}, {${T}, 2, 1}), 0, 1)`;
-  const matrices = names.map(name => `  const Tensor W_${name} = ${tensorOf(now['W' + name])};`).join('\n');
-  const joined = heads === 1 ? 'result.output' : `reshape(transpose(result.output, 0, 1), {${T}, 2})`;
-  return `// tokens.cpp: ${bench.word('title')}
-#include <heed.h>
-
-#include <iostream>
-using namespace heed;
-
-int main() {
-  const Tensor words = ${tensorOf(words)};
-  const Tensor X = ${positions ? `SinusoidalPosition(${d})(words)` : 'words'};
-${matrices}
-  const Tensor allowed = ${tensorOf(mask)} == 1;
-  const Tensor Q = matmul(X, W_Q), K = matmul(X, W_K), V = matmul(X, W_V);
-  const AttentionResult result = F::scaled_dot_product_attention(
-      ${['Q', 'K', 'V'].map(split).join(',\n      ')},
-      {.mask = allowed, .need_weights = true});
-  const Tensor Z = ${joined};
-  std::cout << "A " << result.weights << '\\n';
-  std::cout << "Z " << Z << '\\n';
-${heads === 1 ? '' : `  std::cout << "Y " << matmul(Z, W_O) << '\\n';
-`}}
-`;
 }

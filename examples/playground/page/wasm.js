@@ -40,6 +40,6 @@ function loadHeed(bytes) {
     }
   }
   start();
-  return {call, names};
+  return {call, names, bytes: () => view(Uint8Array).length};
 }
 if (typeof module === 'object') module.exports = loadHeed;

@@ -20,6 +20,7 @@ class HeedWorker {
     };
     this.worker.postMessage({bytes: bytesOf(document.getElementById('wasm').textContent)});
   }
+  end() { this.worker.terminate(); }
   call(name, numbers) {
     return new Promise((done, fail) => {
       const id = this.next = (this.next ?? 0) + 1;

@@ -60,13 +60,13 @@ TEST_CASE("page length: measures this browser" * doctest::test_suite("slow")) {
   for (const char* compared : {"cache.layers", "cache.decoding"}) {
     reader.press(Reader::option("length", "cache", compared));
     reader.press(of_length("measure"));
-    reader.wait_until("eyes.one('[name=length] p[role=status]:not(.said)').textContent === word('length.measured')");
+    reader.wait_until("eyes.one('[name=length] figure:last-of-type > p').textContent === word('length.measured')");
   }
-  const Json rows = reader.table("length");
+  const Json rows = reader.table("length", 2);
   CHECK(rows.size() == 5 * 4);
   CHECK(reader.has_found("length", "double"));
   // Attention's multiplications grow as the square of the length, those of a recurrent layer as the length.
-  const std::vector<double> work = reader.column("length", 3);
+  const std::vector<double> work = reader.column("length", 3, 2);
   CHECK(work[3] == 8 * work[0]);
   CHECK(work[7] == 64 * work[4]);
   CHECK(reader.tab.console() == "");
