@@ -25,7 +25,7 @@ constexpr const char* kScripts[] = {"wasm",       "worker",      "draw",
                                     "training",   "programs",    "translators_program",
                                     "token_sets", "token_sums",  "plane",
                                     "tokens",     "translators", "tape",
-                                    "length",     "page"};
+                                    "length",     "model",       "page"};
 
 std::string scripts_of(const fs::path& folder) {
   for (const auto& file : fs::directory_iterator(folder))

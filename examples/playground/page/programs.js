@@ -138,3 +138,70 @@ int main() {
 }
 `;
 }
+
+function modelProgram(bench) {
+  const {temperature, beginning, seed} = bench.state;
+  return `// model.cpp: ${bench.word('title')}
+#include <heed.h>
+#include <heed/text.h>
+
+#include <cmath>
+#include <iostream>
+using namespace heed;
+
+const std::string text = R"text(${bench.text})text";
+
+// Each character attends to itself and to those before it, and tells which one comes next.
+struct Model : Layer<Model> {
+  explicit Model(int64_t characters)
+      : embedding(characters, 48),
+        decoder(48, 4, 2, {.dim_feedforward = 192, .dropout = 0, .activation = Activation::gelu, .norm_first = true,
+                           .rotary = true, .final_norm = true}),
+        output(48, characters) {}
+  Tensor forward(const Tensor& ids) const {  // [B, T] -> [B, T, V]
+    return output(decoder(embedding(ids), AttentionOptions{.is_causal = true}));
+  }
+  void visit(Visitor& v) override {
+    v("embedding", embedding);
+    v("decoder", decoder);
+    v("output", output);
+  }
+
+  Embedding embedding;
+  TransformerEncoder decoder;
+  Linear output;
+};
+
+int main() {
+  const Tokens tokens = split_characters(text, true);
+  const Vocabulary vocabulary({tokens});
+  const Tensor ids = from_vector(vocabulary.encode(tokens));
+
+  manual_seed(${seed});
+  Model model(vocabulary.size());
+  Adam optimizer(model.parameters(), {.lr = 3e-3});
+  for (int step = 1; step <= 600; ++step) {
+    std::vector<Tensor> windows;
+    for (int i = 0; i < 8; ++i)
+      windows.push_back(narrow(ids, 0, default_generator().integer(0, ids.numel() - 48), 49));
+    const Tensor window = stack(windows);  // [B, T + 1]
+    const Tensor logits = model(narrow(window, 1, 0, 48));
+    const Tensor loss = F::cross_entropy(logits, narrow(window, 1, 1, 48), {.class_dim = -1});
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    if (step % 50 == 0) std::cout << "step " << step << ": " << loss.item() / std::log(2.0) << " bits per character\\n";
+  }
+
+  const NoGrad guard;
+  Ids written = vocabulary.encode(split_characters("${beginning.replaceAll(/["\\]/g, '')}", true));
+  for (int i = 0; i < 120; ++i) {
+    const int64_t seen = std::min<int64_t>(48, std::ssize(written));
+    const Tensor logits = model(from_vector(Ids(written.end() - seen, written.end()), {1, seen}));
+    written.push_back(sample(logits[{0, -1}], default_generator(), {.temperature = ${cppNumber(temperature)}}));
+  }
+  for (const int64_t id : written) std::cout << vocabulary.token(id);
+  std::cout << '\\n';
+}
+`;
+}
