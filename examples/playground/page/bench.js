@@ -200,8 +200,8 @@ class Bench {
 
   // Parts that are filled only while they are open, once the bench is drawn.
   behindPart(name, node, fillIn) {
-    const show = () => { if (details.open && this.isDrawn) fillIn(); };
-    const details = html('details', {ontoggle: show}, html('summary', {}, name), node);
+    const ontoggle = () => { if (details.open && this.isDrawn) fillIn(); };
+    const details = html('details', {ontoggle}, html('summary', {}, name), node);
     return {node: details, fill: fillIn};
   }
   numbers() {
