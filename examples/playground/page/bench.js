@@ -16,8 +16,8 @@
 // Words are in strings.LANGUAGE.json: regression.title, .lead, .question, .answer.up, .try, .because, .goal.mean,
 // .found.mean, .concept.C-000-11, and those that the bench asks for.
 
-const strings = JSON.parse(document.getElementById('strings').textContent);
-const defaults = JSON.parse(document.getElementById('defaults').textContent);
+// What the native program wrote in front of all scripts (page.cpp), and the record and playground.wasm.
+const {strings, defaults} = given;
 const languages = {en: 'en', zh: 'zh-CN'};
 const benches = {};
 const bench = (name, kind) => { benches[name] = kind; };
@@ -30,25 +30,35 @@ const bytesOf = base64 => Uint8Array.from(atob(base64.trim()), letter => letter.
 let isStill = false;
 const heed = (() => {
   try {
-    return globalThis.heed ?? loadHeed(bytesOf(document.getElementById('wasm').textContent));
+    return globalThis.heed ?? loadHeed(bytesOf(given.wasm));
   } catch (error) {
     console.warn(error.message);
     isStill = true;
     return {call: name => Float32Array.from(defaults[name]?.answer ?? [])};
   }
 })();
+// Whether playground.wasm has the functions of a bench; one that was built earlier may lack some.
+const computes = name => !heed.names || (benches[name].functions ?? [name]).every(one => heed.names.includes(one));
 
 // The fragment of the address: lang=zh&regression.w=2.5. What equals the default is not in it, so that links stay short.
 const fragment = new URLSearchParams(location.hash.slice(1));
-let language = fragment.get('lang') ?? (navigator.language.startsWith('zh') ? 'zh' : 'en');
+const inGuide = document.querySelector('heed-bench[at]') !== null;  // beneath concepts, in the language of the chapter
+let language = inGuide ? document.documentElement.lang.slice(0, 2)
+    : fragment.get('lang') ?? (navigator.language.startsWith('zh') ? 'zh' : 'en');
 if (!strings[language]) language = 'en';
 let writing = 0;
-function keep(key, value) {
-  if (value === undefined) fragment.delete(key);
-  else fragment.set(key, value);
+function keep(key, value, kept = fragment) {
+  if (value === undefined) kept.delete(key);
+  else kept.set(key, value);
+  if (kept !== fragment) return;
   clearTimeout(writing);
   writing = setTimeout(() => history.replaceState(null, '', '#' + fragment.toString().replaceAll('%2C', ',')), 300);
 }
+
+// In the guide the fragment names a section, so each bench keeps its state to itself. It begins with that of the chapter,
+// w=4&own=1, and a link leads to the same in the playground.
+const situationOf = (name, text) =>
+    new URLSearchParams([...new URLSearchParams(text)].map(([key, value]) => [`${name}.${key}`, value]));
 
 // The words of a key in the reader's language, {name} replaced by a value.
 function word(key, values = {}) {
@@ -76,14 +86,16 @@ class LiveLine {
 class Bench {
   constructor(element, name) {
     Object.assign(this, {element, name, kind: benches[name]});
+    this.guided = element.hasAttribute('at');
+    this.kept = this.guided ? situationOf(name, element.getAttribute('state') ?? '') : fragment;
     this.state = structuredClone(this.kind.defaults);
     for (const [key, value] of Object.entries(this.state)) {
-      const text = fragment.get(`${name}.${key}`);
+      const text = this.kept.get(`${name}.${key}`);
       if (text === null) continue;
       if (Array.isArray(value)) this.state[key] = text === '' ? [] : text.split(',').map(Number);
       else this.state[key] = typeof value === 'number' ? Number(text) : text;
     }
-    this.guess = fragment.get(`${name}.guess`);
+    this.guess = this.kept.get(`${name}.guess`);
     this.reached = new Set();
     this.seen = false;  // whether the picture has answered the question
   }
@@ -94,7 +106,7 @@ class Bench {
     Object.assign(this.state, part);
     for (const [key, value] of Object.entries(part)) {
       const text = String(value), usual = String(this.kind.defaults[key]);
-      keep(`${this.name}.${key}`, text === usual ? undefined : text);
+      keep(`${this.name}.${key}`, text === usual ? undefined : text, this.kept);
     }
     this.ask();
   }
@@ -109,6 +121,7 @@ class Bench {
       if (error.name !== 'Error') console.error(error);  // a mistake of this page, not a message of heed
     }
     for (const part of this.behind) if (part.node.open) part.fill();
+    if (this.guided) this.link.href = 'playground.html#' + new URLSearchParams([['at', this.name], ['lang', language], ...this.kept]);
   }
 
   build() {
@@ -116,11 +129,12 @@ class Bench {
     this.line ??= new LiveLine();
     const stage = html('div', {class: 'stage'});
     this.behind = [this.numbers(), this.code()];
-    const guided = this.element.hasAttribute('at');  // beneath its concept in the guide
+    this.link = html('a', {}, word('page.open'));
+    const title = this.guided ? html('h3', {}, this.word('title')) : html('h2', {id: this.name}, this.word('title'));
     this.element.replaceChildren(
-        html(guided ? 'h3' : 'h2', {id: this.name}, this.word('title')), html('p', {class: 'lead'}, this.word('lead')),
-        this.questionBox(), stage, this.line.node, this.fault, this.goalBox(),
-        guided ? '' : html('p', {class: 'read'}, word('page.read'), this.conceptLinks()), ...this.behind.map(part => part.node));
+        title, html('p', {class: 'lead'}, this.word('lead')), this.questionBox(), stage, this.line.node, this.fault, this.goalBox(),
+        html('p', {class: 'read'}, this.guided ? this.link : [word('page.read'), this.conceptLinks()]),
+        ...this.behind.map(part => part.node));
     if (isStill) stage.append(html('p', {class: 'fault'}, word('page.without')));
     this.ready = !isStill || this.kind.still || Boolean(defaults[this.name]?.answer);
     if (!this.ready) return;
@@ -135,7 +149,7 @@ class Bench {
     this.verdict = html('p', {class: 'verdict', role: 'status'});
     this.answers = question.answers.map(answer => button(this.word('answer.' + answer), () => {
       this.guess = answer;
-      keep(`${this.name}.guess`, answer);
+      keep(`${this.name}.guess`, answer, this.kept);
       this.tellVerdict();
     }));
     const box = html('div', {class: 'question', role: 'group', 'aria-label': word('page.question')},
@@ -214,8 +228,10 @@ class Bench {
 customElements.define('heed-bench', class extends HTMLElement {
   connectedCallback() { queueMicrotask(() => this.begin()); }
   begin() {
-    if (!document.getElementById('hatch')) document.body.append(hatch());
     const name = this.getAttribute('name');
+    if (this.hasAttribute('at') && (isStill || !computes(name))) return;  // the still picture of the guide stays
+    this.classList.add('live');
+    if (!document.getElementById('hatch')) document.body.append(hatch());
     this.bench = new benches[name](this, name);
     this.bench.build();
     let width = 0;

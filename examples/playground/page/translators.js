@@ -42,7 +42,7 @@ bench('translators', class extends Bench {
 
   // The training that the page came with. `states` have a step, a score and translations; `answers` are by text and cells.
   begin() {
-    this.record ??= JSON.parse(document.getElementById('record').textContent);
+    this.record ??= given.record;
     this.seed = this.record.seed;
     this.losses = this.record.losses;
     this.states = this.record.states.map(({step, score, translations}) => ({
