@@ -9,19 +9,19 @@
 using namespace program;
 using heed::decimals;
 
-static const BenchWords& english() {
+static const BenchWords& english_words() {
   static const BenchWords words = bench_words("en");
   return words;
 }
 
 static Still still(const std::string& bench, const std::string& state = "") {
-  return still_of(bench, state, english(), "{}");
+  return still_of(bench, state, english_words(), "{}");
 }
 
 TEST_CASE("stills: the words are those of the playground") {
-  CHECK(english()("regression.title") == "Regression is attention");
+  CHECK(english_words()("regression.title") == "Regression is attention");
   CHECK(bench_words("zh")("regression.title") == "回归就是注意力");
-  CHECK_ERROR_HAS(english()("regression.none"), "strings.en.json has no words for regression.none");
+  CHECK_ERROR_HAS(english_words()("regression.none"), "strings.en.json has no words for regression.none");
 }
 
 TEST_CASE("stills: the numbers are those of the functions of the playground") {
@@ -59,11 +59,12 @@ TEST_CASE("stills: masks, graphs and chains follow the state") {
 
 TEST_CASE("stills: the translators are those of the record") {
   const std::string record = recorded_training(10);
-  const Still learned = still_of("translators", "at=1", english(), record);
+  const Still learned = still_of("translators", "at=1", english_words(), record);
   CHECK(contains(learned.picture, "step 10"));
   CHECK(learned.table[0].size() == 4);
   CHECK(learned.table.size() > 3);
-  CHECK_ERROR_HAS(still_of("translators", "at=2", english(), record), "it must be an integer from 0 to 1");
+  CHECK_ERROR_HAS(still_of("translators", "at=2", english_words(), record),
+                  "it must be an integer from 0 to 1");
 }
 
 TEST_CASE("stills: errors name the benches and the states that there are") {
