@@ -16,8 +16,8 @@
 // Words are in strings.LANGUAGE.json: regression.title, .lead, .question, .answer.up, .try, .because, .goal.mean,
 // .found.mean, .concept.C-000-11, and those that the bench asks for.
 
-const strings = JSON.parse(document.getElementById('strings').textContent);
-const defaults = JSON.parse(document.getElementById('defaults').textContent);
+// What the native program wrote in front of all scripts (page.cpp), and the record and playground.wasm.
+const {strings, defaults} = given;
 const languages = {en: 'en', zh: 'zh-CN'};
 const benches = {};
 const bench = (name, kind) => { benches[name] = kind; };
@@ -30,26 +30,36 @@ const bytesOf = base64 => Uint8Array.from(atob(base64.trim()), letter => letter.
 let isStill = false;
 const heed = (() => {
   try {
-    return globalThis.heed ?? loadHeed(bytesOf(document.getElementById('wasm').textContent));
+    return globalThis.heed ?? loadHeed(bytesOf(given.wasm));
   } catch (error) {
     console.warn(error.message);
     isStill = true;
     return {call: name => Float32Array.from(defaults[name]?.answer ?? [])};
   }
 })();
+// Whether playground.wasm has the functions of a bench; one that was built earlier may lack some.
+const computes = name => !heed.names || (benches[name].functions ?? [name]).every(one => heed.names.includes(one));
 
 // The fragment of the address: lang=zh&regression.w=2.5. What equals the default is not in it: links stay short.
 const fragment = new URLSearchParams(location.hash.slice(1));
-let language = fragment.get('lang') ?? (navigator.language.startsWith('zh') ? 'zh' : 'en');
+const inGuide = document.querySelector('heed-bench[at]') !== null;  // beneath concepts, in the language of the chapter
+let language = inGuide ? document.documentElement.lang.slice(0, 2)
+    : fragment.get('lang') ?? (navigator.language.startsWith('zh') ? 'zh' : 'en');
 if (!strings[language]) language = 'en';
 let writing = 0;
-function keep(key, value) {
-  if (value === undefined) fragment.delete(key);
-  else fragment.set(key, value);
+function keep(key, value, kept = fragment) {
+  if (value === undefined) kept.delete(key);
+  else kept.set(key, value);
+  if (kept !== fragment) return;
   clearTimeout(writing);
   writing = setTimeout(() => history.replaceState(null, '', '#' + fragmentText(fragment)), 300);
 }
 const fragmentText = parts => parts.toString().replaceAll('%2C', ',');
+
+// In the guide the fragment names a section, so each bench keeps its state to itself. It begins with that of the chapter,
+// w=4&own=1, and a link leads to the same in the playground.
+const situationOf = (name, text) =>
+    new URLSearchParams([...new URLSearchParams(text)].map(([key, value]) => [`${name}.${key}`, value]));
 
 // The words of a key in the reader's language, {name} replaced by a value.
 function word(key, values = {}) {
@@ -77,20 +87,23 @@ class LiveLine {
 class Bench {
   constructor(element, name) {
     Object.assign(this, {element, name, kind: benches[name]});
-    const given = {}, list = text => text === '' ? [] : text.split(',');
+    this.guided = element.hasAttribute('at');
+    this.kept = this.guided ? situationOf(name, element.getAttribute('state') ?? '') : fragment;
+    const told = {}, list = text => text === '' ? [] : text.split(',');
     for (const [key, value] of Object.entries(this.kind.defaults)) {
-      const text = fragment.get(`${name}.${key}`);
+      const text = this.kept.get(`${name}.${key}`);
       if (text === null) continue;
-      given[key] = Array.isArray(value) ? list(text).map(Number) : typeof value === 'number' ? Number(text) : text;
+      told[key] = Array.isArray(value) ? list(text).map(Number) : typeof value === 'number' ? Number(text) : text;
     }
-    this.state = {...structuredClone(this.usual({...this.kind.defaults, ...given})), ...given};
-    this.guess = fragment.get(`${name}.guess`);
-    this.seen = fragment.get(`${name}.seen`) === '1';  // whether the picture has answered the question
-    this.reached = new Set(list(fragment.get(`${name}.reached`) ?? ''));
+    this.state = {...structuredClone(this.usual({...this.kind.defaults, ...told})), ...told};
+    this.guess = this.kept.get(`${name}.guess`);
+    this.seen = this.kept.get(`${name}.seen`) === '1';  // whether the picture has answered the question
+    this.reached = new Set(list(this.kept.get(`${name}.reached`) ?? ''));
   }
   // What the address need not say: the state at the beginning, which may depend on a preset.
   usual() { return this.kind.defaults; }
   word(key, values) { return word(`${this.name}.${key}`, values); }
+  keep(key, value) { keep(`${this.name}.${key}`, value, this.kept); }
 
   // Changes the state, keeps it in the fragment, and draws in the next frame.
   change(part) {
@@ -98,7 +111,7 @@ class Bench {
     const usual = this.usual(this.state);
     for (const [key, value] of Object.entries(part)) {
       const text = String(value);
-      keep(`${this.name}.${key}`, text === String(usual[key]) ? undefined : text);
+      this.keep(key, text === String(usual[key]) ? undefined : text);
     }
     this.ask();
   }
@@ -114,6 +127,7 @@ class Bench {
       this.fault.textContent = word('page.fault', {message: error.message});
       if (error.name !== 'Error') console.error(error);  // a mistake of this page, not a message of heed
     }
+    if (this.guided) this.link.href = 'playground.html#' + this.situation;
   }
 
   build() {
@@ -123,12 +137,13 @@ class Bench {
     const stage = html('div', {class: 'stage'});
     this.behind = [this.numbers(), this.code()];
     wereOpen?.forEach((isOpen, i) => { this.behind[i].node.open = isOpen; });
-    const guided = this.element.hasAttribute('at');  // beneath its concept in the guide
+    this.link = html('a', {}, word('page.open'));
+    const title = this.guided ? html('h3', {}, this.word('title')) : html('h2', {id: this.name}, this.word('title'));
     this.element.replaceChildren(
-        html(guided ? 'h3' : 'h2', {id: this.name}, this.word('title')), html('p', {class: 'lead'}, this.word('lead')),
-        this.questionBox(), stage, this.line.node, this.fault, this.goalBox(),
-        guided ? '' : html('p', {class: 'read'}, word('page.read'), this.conceptLinks()),
-        ...this.behind.map(part => part.node), this.linkButton());
+        title, html('p', {class: 'lead'}, this.word('lead')), this.questionBox(), stage, this.line.node, this.fault,
+        this.goalBox(),
+        html('p', {class: 'read'}, this.guided ? this.link : [word('page.read'), this.conceptLinks()]),
+        ...this.behind.map(part => part.node), ...this.guided ? [] : [this.linkButton()]);
     if (isStill) stage.append(html('p', {class: 'fault'}, word('page.without')));
     this.ready = !isStill || this.kind.still || Boolean(defaults[this.name]?.answer);
     if (!this.ready) return;
@@ -143,7 +158,7 @@ class Bench {
     this.verdict = html('p', {class: 'verdict', role: 'status'});
     this.answers = question.answers.map(answer => button(this.word('answer.' + answer), () => {
       this.guess = answer;
-      keep(`${this.name}.guess`, answer);
+      this.keep('guess', answer);
       this.tellVerdict();
     }));
     const box = html('div', {class: 'question', role: 'group', 'aria-label': word('page.question')},
@@ -166,7 +181,7 @@ class Bench {
   answered() {
     if (this.seen) return;
     this.seen = true;
-    keep(`${this.name}.seen`, 1);
+    this.keep('seen', 1);
     this.tellVerdict();
   }
 
@@ -185,7 +200,7 @@ class Bench {
   reach(goal) {
     if (this.reached.has(goal)) return;
     this.reached.add(goal);
-    keep(`${this.name}.reached`, [...this.reached]);
+    this.keep('reached', [...this.reached]);
     this.tellGoal(goal);
     this.line.say(word('page.reached') + this.word('found.' + goal));
   }
@@ -220,16 +235,15 @@ class Bench {
     return this.behindPart(word('page.code'), html('div', {}, how, copy, html('pre', {tabindex: 0}, text)), show);
   }
 
-  // A link to this bench as it is now.
-  get link() {
-    const isOwn = ([key]) => key === 'lang' || key.startsWith(this.name + '.');
-    const parts = new URLSearchParams([...fragment].filter(isOwn));
-    parts.set('at', this.name);
-    return `${location.href.split('#')[0]}#${fragmentText(parts)}`;
+  // The fragment of a link to this bench as it is now.
+  get situation() {
+    const own = [...this.kept].filter(([key]) => key.startsWith(this.name + '.'));
+    return fragmentText(new URLSearchParams([['at', this.name], ['lang', language], ...own]));
   }
   linkButton() {
-    return button(word('page.link'), () => navigator.clipboard?.writeText(this.link)
-        .then(() => this.line.say(word('page.linked'))));
+    const copy = () => navigator.clipboard?.writeText(`${location.href.split('#')[0]}#${this.situation}`)
+        .then(() => this.line.say(word('page.linked')), () => {});
+    return button(word('page.link'), copy);
   }
 }
 
@@ -238,8 +252,10 @@ class Bench {
 customElements.define('heed-bench', class extends HTMLElement {
   connectedCallback() { queueMicrotask(() => this.begin()); }
   begin() {
-    if (!document.getElementById('hatch')) document.body.append(hatch());
     const name = this.getAttribute('name');
+    if (this.hasAttribute('at') && (isStill || !computes(name))) return;  // the still picture of the guide stays
+    this.classList.add('live');
+    if (!document.getElementById('hatch')) document.body.append(hatch());
     this.bench = new benches[name](this, name);
     this.bench.build();
     let width = 0;

@@ -18,7 +18,7 @@ class HeedWorker {
       if (error === undefined) done(answer);
       else fail(new Error(error));
     };
-    this.worker.postMessage({bytes: bytesOf(document.getElementById('wasm').textContent)});
+    this.worker.postMessage({bytes: bytesOf(given.wasm)});
   }
   end() { this.worker.terminate(); }
   call(name, numbers) {
