@@ -56,8 +56,8 @@ function keep(key, value, kept = fragment) {
 }
 const fragmentText = parts => parts.toString().replaceAll('%2C', ',');
 
-// In the guide the fragment names a section, so each bench keeps its state to itself. It begins with that of the chapter,
-// w=4&own=1, and a link leads to the same in the playground.
+// In the guide the fragment names a section, so each bench keeps its state to itself. It begins with that of the
+// chapter, w=4&own=1, and a link leads to the same in the playground.
 const situationOf = (name, text) =>
     new URLSearchParams([...new URLSearchParams(text)].map(([key, value]) => [`${name}.${key}`, value]));
 

@@ -224,7 +224,7 @@ bench('model', class extends Bench {
           'text-anchor': 'middle', style: `fill: ${heatInk(part)}`}, text);
       return [svg('rect', {class: 'cell', x, y, width: side, height: 38, style: `fill: ${heatColor(part)}`}),
               line(16, visible(seen[i]), ''),
-              ...weights[i] >= largest ? [line(32, fixed(weights[i]).replace(/^0/, ''), 'small')] : []];
+              ...weights[i] >= largest ? [line(32, fixed(weights[i]).replace(/^0/, ''), 'tiny')] : []];
     };
     this.row.replaceChildren(...range(seen.length).flatMap(cell));
   }

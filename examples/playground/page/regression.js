@@ -91,6 +91,10 @@ bench('regression', class extends Bench {
                   html('div', {}, this.row)),
              html('figure', {}, html('figcaption', {}, this.word('valley')), html('div', {}, this.valley.svg))),
         this.controls(), this.pointControls(), this.ownData());
+    this.plot.svg.addEventListener('dblclick', event => {
+      const box = this.plot.svg.getBoundingClientRect();
+      this.add(...this.plot.at(event.clientX - box.left, event.clientY - box.top));
+    });
     this.pointHandles = [];
     this.queryHandle = new Handle(this.plot, svg('path', {d: 'M0,-9L9,0L0,9L-9,0Z'}), {
       name: 'query', first: true, at: () => [this.state.query, this.ends.y[0]], value: () => this.state.query,
