@@ -121,7 +121,7 @@ class Bench {
     try {
       this.see();
       this.isDrawn = true;
-      this.fault.textContent = '';
+      this.fault.textContent = this.problem ? word('page.fault', {message: this.problem}) : '';
       for (const part of this.behind) if (part.node.open) part.fill();
     } catch (error) {
       this.fault.textContent = word('page.fault', {message: error.message});

@@ -80,7 +80,7 @@ bench('model', class extends Bench {
   restart() {
     this.stop();
     this.isBegun = false;
-    this.written = undefined;
+    this.problem = this.written = this.sizes = undefined;
     this.training = {step: 0, bits: [], unseen: [], written: []};
     this.ask();
   }
@@ -174,8 +174,7 @@ bench('model', class extends Bench {
     this.tell();
   }
   tell() {
-    const {training: {step, bits, unseen}, sizes, problem} = this;
-    this.fault.textContent = problem ? word('page.fault', {message: problem}) : '';
+    const {training: {step, bits, unseen}, sizes} = this;
     this.told.textContent = sizes ? this.word('sizes', sizes) : '';
     const last = list => fixed(list.at(-1)[1]);
     if (bits.length) this.line.say(this.word('now', {step, bits: last(bits), unseen: last(unseen)}));

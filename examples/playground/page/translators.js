@@ -112,7 +112,6 @@ bench('translators', class extends TrainingBench {
   }
   nameOf(token) { return token === '<eos>' ? this.word('end') : token; }
   tell() {
-    if (this.problem) return this.line.say(word('page.fault', {message: this.problem}));
     if (this.running)
       return this.line.say(this.word('learning', {step: this.step, seconds: fixed(this.time / 1000, 1)}));
     const {one, plain, attention} = this.now ?? {};
