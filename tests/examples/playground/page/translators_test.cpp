@@ -75,11 +75,11 @@ TEST_CASE("page translators: learn in their Worker and translate what the reader
   reader.wait_until("eyes.numbers(eyes.one('[name=translators] .reach output').textContent)[0] >= 20");
   reader.press(of_translators("stop"));
   reader.wait_until(of_translators("on"));
-  const std::vector<double> losses = reader.column("translators", 3);
+  const std::vector<double> losses = reader.column("translators", 2, 2);
   CHECK(losses.back() > 0);
   reader.press(of_translators("on"));  // goes on where it was stopped
   reader.wait_until("eyes.numbers(eyes.one('[name=translators] .reach output').textContent)[0] >= 40");
   reader.press(of_translators("stop"));
-  CHECK(reader.column("translators", 3).back() < losses.back());
+  CHECK(reader.column("translators", 2, 2).back() < losses.back());
   CHECK(reader.tab.console() == "");
 }
