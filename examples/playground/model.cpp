@@ -84,7 +84,7 @@ struct OwnModel {
         model(untrained_model(seed, std::ssize(text.characters))),
         optimizer(model.parameters(), {.lr = kModelRate}),
         places(seed, 1) {
-    const Tensor all = from_vector(text.text);
+    const Tensor all = from_vector(text.text, {std::ssize(text.text)});
     const int64_t held_out = all.numel() / 10;
     learned = narrow(all, 0, 0, all.numel() - held_out);
     unseen = narrow(all, 0, all.numel() - held_out, held_out);

@@ -127,7 +127,7 @@ class Bench {
       this.fault.textContent = word('page.fault', {message: error.message});
       if (error.name !== 'Error') console.error(error);  // a mistake of this page, not a message of heed
     }
-    if (this.guided) this.link.href = 'playground.html#' + this.situation;
+    if (this.guided) this.link.href = 'playground.html#' + this.linkFragment;
   }
 
   build() {
@@ -140,14 +140,14 @@ class Bench {
     this.link = html('a', {}, word('page.open'));
     const title = this.guided ? html('h3', {}, this.word('title')) : html('h2', {id: this.name}, this.word('title'));
     this.element.replaceChildren(
-        title, html('p', {class: 'lead'}, this.word('lead')), this.questionBox(), stage, this.line.node, this.fault,
-        this.goalBox(),
+        title, html('p', {class: 'lead'}, this.word('lead')), this.questionBox(), stage, this.fault, this.goalBox(),
         html('p', {class: 'read'}, this.guided ? this.link : [word('page.read'), this.conceptLinks()]),
         ...this.behind.map(part => part.node), ...this.guided ? [] : [this.linkButton()]);
     if (isStill) stage.append(html('p', {class: 'fault'}, word('page.without')));
     this.ready = !isStill || this.kind.still || Boolean(defaults[this.name]?.answer);
     if (!this.ready) return;
     this.setup(stage);
+    (stage.querySelector('.pictures, figure') ?? stage.lastChild).after(this.line.node);
     this.ask();
   }
 
@@ -236,12 +236,12 @@ class Bench {
   }
 
   // The fragment of a link to this bench as it is now.
-  get situation() {
+  get linkFragment() {
     const own = [...this.kept].filter(([key]) => key.startsWith(this.name + '.'));
     return fragmentText(new URLSearchParams([['at', this.name], ['lang', language], ...own]));
   }
   linkButton() {
-    const copy = () => navigator.clipboard?.writeText(`${location.href.split('#')[0]}#${this.situation}`)
+    const copy = () => navigator.clipboard?.writeText(`${location.href.split('#')[0]}#${this.linkFragment}`)
         .then(() => this.line.say(word('page.linked')), () => {});
     return button(word('page.link'), copy);
   }

@@ -9,7 +9,7 @@ function showLanguage() {
   nav.setAttribute('aria-label', word(nav.dataset.label));
   const links = [...document.querySelectorAll('heed-bench')].map(element => {
     const name = element.getAttribute('name'), follow = event => { event.preventDefault(); go(name); };
-    return html('a', {href: '#' + name, onclick: follow}, word(name + '.title'));
+    return html('a', {href: '#' + name, onclick: follow, title: word(name + '.title')}, word(name + '.short'));
   });
   const [other] = Object.keys(languages).filter(one => one !== language);
   const turn = button(word('page.language.' + other), () => switchTo(other), {lang: languages[other]});

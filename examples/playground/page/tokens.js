@@ -54,7 +54,7 @@ bench('tokens', class extends Bench {
     this.caption = html('figcaption');
     this.about = html('p', {class: 'soft'});
     this.parts = {};
-    this.grid = html('div', {class: 'matrices'});
+    this.grid = html('div', {class: 'matrices'}, range(3).map(() => html('div', {class: 'break'})));
     this.sum = html('p', {class: 'sum'});
     this.wordHandles = [];
     stage.append(this.sets(), html('div', {class: 'pictures two swapped'},
@@ -183,7 +183,11 @@ bench('tokens', class extends Bench {
       if (!this.parts[name].isConnected) this.grid.append(this.parts[name]);
       this.drawMatrix(name, picked, from);
     }
-    shown.forEach((name, i) => { this.parts[name].style.order = i; });
+    shown.forEach((name, i) => { this.parts[name].style.order = 2 * i; });
+    // Lines begin with Q, with the scores, and with the weights.
+    [...this.grid.querySelectorAll('.break')].forEach((line, i) => {
+      line.style.order = 2 * shown.indexOf(['Q', 'S0', 'A0'][i]) - 1;
+    });
   }
   shownMatrices() {
     const heads = range(this.state.heads), ofHeads = name => heads.map(head => name + head);
@@ -201,7 +205,7 @@ bench('tokens', class extends Bench {
   }
   // Where a matrix begins in its picture: names of words stand left of rows and above columns of keys.
   frameOf(name) {
-    const isSquare = 'SAM'.includes(name[0]), wide = Math.max(...this.names.map(widthOf)) + 8;
+    const isSquare = 'SAM'.includes(name[0]), wide = Math.max(...this.names.map(widthOf)) + 16;
     return {left: name[0] === 'W' ? 2 : wide, top: isSquare ? 18 : 2, isSquare};
   }
   drawMatrix(name, picked, from) {
