@@ -19,6 +19,7 @@
 #include "nn/view/heat_map.h"
 #include "nn/view/tape_page.h"
 #include "tensor/table.h"
+#include "tensor/utf8.h"
 
 namespace program {
 

@@ -112,7 +112,7 @@ TEST_CASE("benches: in Chromium nothing is cut, small or pale, running or still"
       const std::string page = chapter_with(folder, *language, runs, kAllBenches);
       for (const int width : {1280, 800, 400})
         for (const Scheme scheme : {Scheme::light, Scheme::dark}) {
-          INFO(runs ? "running, " : "still, ", language->folder, ", ", width, " pixels wide, ",
+          INFO((runs ? "running, " : "still, "), language->folder, ", ", width, " pixels wide, ",
                scheme == Scheme::light ? "light" : "dark");
           const Visit seen = visit(page, script, width, scheme);
           CHECK(seen.console == "");
