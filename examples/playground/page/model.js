@@ -31,9 +31,10 @@ bench('model', class extends Bench {
     const figure = (name, node, ...more) =>
         html('figure', {}, html('figcaption', {}, this.word(name)), html('div', {}, node), ...more);
     stage.append(
-        this.textBox(), html('div', {class: 'pictures two'}, figure('curve', this.plot.svg, this.told),
-                             html('figure', {}, html('figcaption', {}, this.word('samples')), this.list)),
-        this.player(), html('div', {}, this.writer(), this.result, figure('attention', this.row)), this.settings());
+        this.textBox(), this.player(),
+        html('div', {class: 'pictures two'}, figure('curve', this.plot.svg, this.told),
+             html('figure', {}, html('figcaption', {}, this.word('samples')), this.list)),
+        html('div', {}, this.writer(), this.result, figure('attention', this.row)), this.settings());
   }
   textBox() {
     this.text ??= this.samples[this.state.sample] ?? '';
@@ -233,7 +234,7 @@ bench('model', class extends Bench {
     const last = list => list.slice(-3).reduce((sum, [, one]) => sum + one / 3, 0);
     if (step >= 100) this.answered();
     if (bits.length < 3) return;
-    if (last(unseen) < 1.5) this.reach('bits');
+    if (last(unseen) < 2) this.reach('bits');
     if (step >= 100 && last(unseen) - last(bits) > 0.4) this.reach('heart');
   }
   tables() {

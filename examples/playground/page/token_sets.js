@@ -14,7 +14,7 @@ const tokenSets = {
   machines: {X: [[1, 0, 1, 0], [0, 1, 0, 1]],
              Q: columnsOf(64, (c, sign) => [1, 0.5 + 0.5 * sign, 0, 0]),
              K: columnsOf(64, (c, sign) => [1.75, 1.5, 0.5 * sign, -0.5 * sign]),
-             V: columnsOf(64, c => [0.25 * (c % 5), 1 - 0.25 * (c % 3), 0, 0])},
+             V: columnsOf(64, c => [0.25 * (c % 5), 1 - 0.25 * (c % 3), 0, 0]), end: 1.4},
 };
 
 // The matrix of which each column is column(c, sign), the sign being +1 and -1 by turns.

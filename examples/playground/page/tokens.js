@@ -23,6 +23,7 @@ bench('tokens', class extends Bench {
   }
   get preset() { return tokenSets[this.state.set] ?? tokenSets.context; }
   get T() { return this.preset.X.length; }
+  get end() { return this.preset.end ?? 2.6; }  // of both axes
   get d() { return this.preset.X[0].length; }
   get names() {
     const all = this.word('names.' + this.state.set).split(' ');
@@ -106,7 +107,8 @@ bench('tokens', class extends Bench {
   // The words, to drag in the plane of their first two coordinates.
   wordHandle(t) {
     const move = (x, y) => {
-      const [x1, y1] = [x, y].map(value => +clamp(value, -2.4, 2.4).toFixed(2)), at = this.d * t;
+      const most = this.end - 0.2, at = this.d * t;
+      const [x1, y1] = [x, y].map(value => +clamp(value, -most, most).toFixed(2));
       this.change({X: this.state.X.with(at, x1).with(at + 1, y1)});
     };
     return new Handle(this.plot, svg('circle', {r: 8}), {
@@ -143,7 +145,7 @@ bench('tokens', class extends Bench {
   // The words of X as arrows from 0, the outputs Z as dashed ones.
   drawArrows() {
     const {plot, T, now: {Z}} = this, frame = plot.svg.parentElement, side = clamp(frame.clientWidth, 200, 420);
-    const end = this.preset.end ?? 2.6;
+    const {end} = this;
     plot.height = side;
     plot.margin = {left: 0, right: 0, top: 0, bottom: 0};
     frame.style.maxWidth = side + 'px';
