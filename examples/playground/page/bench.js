@@ -27,10 +27,11 @@ const firstRequest = name => defaults[name].request;
 
 // heed itself. Where WebAssembly cannot run, the answers of the native program to the first requests: a still picture.
 const bytesOf = base64 => Uint8Array.from(atob(base64.trim()), letter => letter.charCodeAt(0));
+const unpackedWasm = () => unpackedWasm.bytes ??= gunzip(bytesOf(given.wasm));
 let isStill = false;
 const heed = (() => {
   try {
-    return globalThis.heed ?? loadHeed(bytesOf(given.wasm));
+    return globalThis.heed ?? loadHeed(unpackedWasm());
   } catch (error) {
     console.warn(error.message);
     isStill = true;

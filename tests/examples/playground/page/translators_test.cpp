@@ -48,7 +48,8 @@ TEST_CASE("page translators: what a hand changes, and what must and must not cha
     const std::string sample = Reader::part("translators", "button[lang=zh-CN]", 1);
     reader.press(sample, hand);
     reader.wait_until("eyes.numbers(" + picture + ".ariaLabel).length > 12");
-    CHECK(reader.tab.evaluate(of_translators("text") + ".value") == reader.tab.evaluate(sample + ".textContent"));
+    CHECK(reader.tab.evaluate(of_translators("text") + ".value") ==
+          reader.tab.evaluate(sample + ".textContent"));
     reader.press(Reader::part("translators", "button[lang=zh-CN]"), hand);
     CHECK(written_by_attention(reader) == "I love China ✓");
   });
@@ -61,7 +62,8 @@ TEST_CASE("page translators: learn in their Worker and translate what the reader
   if (page.empty()) return;
   Reader reader(page);
   const auto said = [&](const std::string& wanted) {
-    reader.wait_until("eyes.one('[name=translators] .translations').textContent.includes(" + Json(wanted).dump() + ")");
+    reader.wait_until("eyes.one('[name=translators] .translations').textContent.includes(" +
+                      Json(wanted).dump() + ")");
   };
   reader.write(of_translators("text"), "我喝茶");
   said("I drink tea");
