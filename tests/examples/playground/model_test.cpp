@@ -2,6 +2,8 @@
 
 #include <heed/text.h>
 
+#include <numeric>
+
 #include "examples/playground/message.h"
 #include "tests/support/expect.h"
 
