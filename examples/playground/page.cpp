@@ -20,8 +20,10 @@ using heed::check, heed::read_bytes;
 namespace {
 
 // In the order in which they run. Benches appear on the page in this order.
-constexpr const char* kScripts[] = {"wasm",  "worker", "draw",        "controls", "bench", "regression",
-                                    "plane", "tokens", "translators", "tape",     "length"};
+constexpr const char* kScripts[] = {"wasm",       "inflate",    "worker",   "draw",     "controls",
+                                    "bench",      "regression", "training", "programs", "translators_program",
+                                    "token_sets", "token_sums", "plane",    "tokens",   "translators",
+                                    "tape",       "length",     "model"};
 constexpr const char* kScriptOfPage = "page";  // of the page of all benches, after the others
 
 std::string scripts_of(const fs::path& folder) {
@@ -88,7 +90,7 @@ std::string playground_wasm() {
   check(has_playground_wasm(),
         "the page needs heed compiled for WebAssembly; install the compiler (.ci/setup.sh wasm) and build "
         "again");
-  return read_bytes(HEED_WASM_FILE);
+  return read_bytes(HEED_WASM_FILE ".gz");
 }
 
 }  // namespace program

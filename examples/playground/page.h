@@ -9,7 +9,7 @@ namespace program {
 ///
 /// It begins with the constant `given`: strings, the words of each language (strings.en.json,
 /// strings.zh.json); defaults, the first request of each function and its answer; record, JSON (see
-/// recorded_training()); wasm, the bytes of playground.wasm as base64. The scripts follow, without page.js.
+/// recorded_training()); wasm, playground_wasm() as base64. The scripts follow, without page.js.
 /// Errors: a file is missing; a script that is in no order with the others.
 std::string benches_script(const std::string& folder, const std::string& wasm, const std::string& record);
 
@@ -24,7 +24,7 @@ std::string playground_page(const std::string& folder, const std::string& wasm,
 /// Whether playground.wasm was built.
 bool has_playground_wasm();
 
-/// The bytes of playground.wasm. Throws an Error that names the packages to install if it was not built.
+/// playground.wasm, packed by gzip. Throws an Error that names the packages to install if it was not built.
 std::string playground_wasm();
 
 }  // namespace program
