@@ -84,7 +84,7 @@ std::string playground_page(const std::string& folder, const std::string& wasm, 
                                {"js", benches_script(folder, wasm, record) + text("page.js")}});
 }
 
-bool has_playground_wasm() { return fs::exists(HEED_WASM_FILE); }
+bool has_playground_wasm() { return fs::exists(HEED_WASM_FILE ".gz"); }
 
 std::string playground_wasm() {
   check(has_playground_wasm(),
