@@ -18,7 +18,7 @@ class HeedWorker {
       if (error === undefined) done(answer);
       else fail(new Error(error));
     };
-    this.worker.postMessage({bytes: unpackedWasm()});
+    this.worker.postMessage({bytes: wasm});
   }
   end() { this.worker.terminate(); }
   call(name, numbers) {
