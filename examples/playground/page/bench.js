@@ -26,7 +26,12 @@ const bench = (name, kind) => { benches[name] = kind; };
 const firstRequest = name => defaults[name].request;
 
 // heed itself. Where WebAssembly cannot run, the answers of the native program to the first requests: a still picture.
-const bytesOf = base64 => Uint8Array.from(atob(base64.trim()), letter => letter.charCodeAt(0));
+// A loop, since Uint8Array.from takes 0.2 s for the 2 MB.
+function bytesOf(base64) {
+  const text = atob(base64.trim()), bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; ++i) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
 let isStill = false;
 const heed = (() => {
   try {
