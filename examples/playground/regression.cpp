@@ -40,14 +40,15 @@ std::vector<double> at_equal_ratios(double low, double high, int64_t count) {
   return exp(linspace(std::log(low), std::log(high), count, float64)).to_vector<double>();
 }
 
-// Points around 2 sin x + x^0.8 with noise of standard deviation 0.5: their number, x and y.
+// Points around 2 sin x + x^0.8 with noise of standard deviation 0.5: their number, x and y, with three
+// digits after the point, as the address of the page keeps them.
 void append_points(std::vector<float>& request) {
   manual_seed(1);
   const Tensor x = sort(5 * rand({50}, float64)).values;
   const Tensor y = 2 * sin(x) + pow(x, 0.8) + 0.5 * randn({50}, float64);
   append(request, 50);
-  append(request, x);
-  append(request, y);
+  for (const Tensor& numbers : {x, y})
+    for (const double number : numbers.to_vector<double>()) append(request, std::round(1000 * number) / 1000);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What the reader's hand is on: handles in pictures, sliders, choices and buttons. Each can be used by mouse, finger and
-// keyboard, and says its value.
+// What the reader's hand is on: handles in pictures, sliders, choices and buttons. Each can be used by mouse, finger
+// and keyboard, and says its value.
 
 // Something to drag in a Plot: a focusable slider around a place.
 //   at()            its place in numbers of the axes
@@ -89,15 +89,30 @@ function catchPointers(plot) {
 // A slider with its name and its value in words.
 //   text(value)    the value as the reader sees it; change(value) is called while it moves
 function slider({name, min, max, step, value, text, change}) {
-  const output = html('output', {}, text(value));
+  const output = html('output', {'aria-live': 'off'}, text(value));  // the slider itself says its value
+  const set = value => { input.value = value; show(+input.value); change(+input.value); };
   const input = html('input', {type: 'range', min, max, step, value, 'data-key': name, 'aria-valuetext': text(value),
-                               oninput: () => { show(+input.value); change(+input.value); }});
+                               oninput: () => set(input.value), onkeydown: event => leap(event)});
+  // With Shift an arrow key makes ten steps.
+  const leap = event => {
+    const way = {ArrowLeft: -10, ArrowDown: -10, ArrowRight: 10, ArrowUp: 10}[event.key];
+    if (!way || !event.shiftKey) return;
+    event.preventDefault();
+    set(+input.value + way * step);
+  };
   const show = value => {
     if (+input.value !== value) input.value = value;
     output.textContent = text(value);
     input.setAttribute('aria-valuetext', text(value));
   };
   return {node: html('label', {class: 'slider'}, html('span', {}, name), output, input), show, input};
+}
+
+// The cell of a matrix beside [row, column] in the direction of an arrow key; undefined for another key.
+function cellBeside([row, column], key, matrix) {
+  const [down, right] = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[key] ?? [];
+  if (down === undefined) return undefined;
+  return [clamp(row + down, 0, matrix.length - 1), clamp(column + right, 0, matrix[0].length - 1)];
 }
 
 const button = (name, press, attributes = {}) =>

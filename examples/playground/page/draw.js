@@ -37,8 +37,9 @@ function arrow(x1, y1, x2, y2, attributes = {}) {
 
 // Stripes for what is forbidden or drawn at random: a pattern that all pictures may name, url(#hatch).
 function hatch() {
+  const stripe = svg('line', {x1: 1, x2: 1, y1: 0, y2: 6, style: 'stroke: var(--soft); stroke-width: 1.5'});
   const pattern = svg('pattern', {id: 'hatch', width: 6, height: 6, patternUnits: 'userSpaceOnUse',
-                                  patternTransform: 'rotate(45)'}, svg('line', {x1: 1, x2: 1, y1: 0, y2: 6, class: 'stripe'}));
+                                  patternTransform: 'rotate(45)'}, stripe);
   return svg('svg', {width: 0, height: 0, style: 'position: absolute', 'aria-hidden': true}, svg('defs', {}, pattern));
 }
 
@@ -59,11 +60,18 @@ function heatCells(rows, {x = 0, y = 0, cell, most = 1, text = value => fixed(va
     const left = x + c * width, top = y + r * height, part = Math.abs(value) / most, words = text(value, r, c);
     nodes.push(svg('rect', {class: 'cell', x: left, y: top, width, height, style: `fill: ${heatColor(part)}`,
                             ...attributes(r, c)}));
-    if (widthOf(words) <= width)
+    if (words && widthOf(words) <= width)
       nodes.push(svg('text', {class: 'in-cell', x: left + width / 2, y: top + height / 2 + 4, 'text-anchor': 'middle',
                               style: `fill: ${heatInk(part)}`}, words));
   }));
   return nodes;
+}
+
+// Gives a picture the width of its frame, a height and a name for screen readers; returns the width.
+function sized(picture, height, name) {
+  const width = Math.max(picture.parentElement.clientWidth, 200);
+  fill(picture, {width, height, viewBox: `0 0 ${width} ${height}`, 'aria-label': name}, []);
+  return width;
 }
 
 // Round numbers between two ends, about `count` of them.
@@ -118,13 +126,15 @@ class Plot {
   axes(nameX, nameY, across = this.log ? powersOfTen(...this.ends.x) : undefined) {
     const {left, top} = this.margin, {x, y} = this.ends;
     across ??= ticks(...x, (this.right - left) / 70);
+    const name = (x, y, value, anchor) =>
+        label(x, y, String(value).replace('-', '−'), {'text-anchor': anchor, class: 'soft'});
     this.draw(across.map(value => [
       svg('line', {class: 'grid', x1: this.px(value), x2: this.px(value), y1: top, y2: this.bottom}),
-      label(this.px(value), this.bottom + 15, String(value).replace('-', '−'), {'text-anchor': 'middle', class: 'soft'}),
+      name(this.px(value), this.bottom + 15, value, 'middle'),
     ]).flat());
     this.draw(ticks(...y, (this.bottom - top) / 45).map(value => [
       svg('line', {class: 'grid', x1: left, x2: this.right, y1: this.py(value), y2: this.py(value)}),
-      label(left - 5, this.py(value) + 4, String(value).replace('-', '−'), {'text-anchor': 'end', class: 'soft'}),
+      name(left - 5, this.py(value) + 4, value, 'end'),
     ]).flat());
     this.draw(label(this.right, this.bottom + 30, nameX, {'text-anchor': 'end', class: 'soft'}),
               label(left + 4, top + 10, nameY, {class: 'soft'}));
@@ -144,7 +154,8 @@ function layersOf(nodes) {
   const users = nodes.map(() => []);
   nodes.forEach((node, i) => node.inputs.forEach(input => users[input].push(i)));
   const ahead = nodes.map(() => 0);  // steps to the end
-  for (let i = nodes.length - 1; i >= 0; --i) for (const user of users[i]) ahead[i] = Math.max(ahead[i], ahead[user] + 1);
+  for (let i = nodes.length - 1; i >= 0; --i)
+    for (const user of users[i]) ahead[i] = Math.max(ahead[i], ahead[user] + 1);
   const most = Math.max(...ahead);
   return ahead.map(steps => most - steps);
 }
@@ -154,8 +165,8 @@ function layersOf(nodes) {
 //   returns  {places: [x, y] of the middles, edges: [{from, to, points}], width, height}
 function layoutOf(nodes, down) {
   const layer = layersOf(nodes), rows = range(Math.max(...layer) + 1).map(() => []);
-  const spots = nodes.map((node, i) => ({across: down ? node.width : node.height, along: down ? node.height : node.width,
-                                         layer: layer[i], before: []}));
+  const spots = nodes.map(({width, height}, i) =>
+      ({across: down ? width : height, along: down ? height : width, layer: layer[i], before: []}));
   const edges = [];
   nodes.forEach((node, to) => [...new Set(node.inputs)].forEach(from => {
     const way = [from];

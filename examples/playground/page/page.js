@@ -8,12 +8,12 @@ function showLanguage() {
   const nav = document.querySelector('nav');
   nav.setAttribute('aria-label', word(nav.dataset.label));
   const links = [...document.querySelectorAll('heed-bench')].map(element => {
-    const name = element.getAttribute('name');
-    return html('a', {href: '#' + name, onclick: event => { event.preventDefault(); go(name); }}, word(name + '.title'));
+    const name = element.getAttribute('name'), follow = event => { event.preventDefault(); go(name); };
+    return html('a', {href: '#' + name, onclick: follow, title: word(name + '.title')}, word(name + '.short'));
   });
   const [other] = Object.keys(languages).filter(one => one !== language);
-  nav.replaceChildren(html('div', {}, links), html('button', {type: 'button', lang: languages[other],
-                                                            onclick: () => switchTo(other)}, word('page.language.' + other)));
+  const turn = button(word('page.language.' + other), () => switchTo(other), {lang: languages[other]});
+  nav.replaceChildren(html('div', {}, links), turn);
 }
 
 // The bench that is in view keeps its place in the window while all words change.
@@ -37,8 +37,9 @@ function go(name) {
 }
 
 // A bench whose functions are not in playground.wasm is left out.
-const computes = name => !heed.names || (benches[name].functions ?? [name]).every(one => heed.names.includes(one));
-for (const name of Object.keys(benches).filter(computes)) document.querySelector('main').append(html('heed-bench', {name}));
+for (const name of Object.keys(benches).filter(computes))
+  document.querySelector('main').append(html('heed-bench', {name}));
 showLanguage();
+addEventListener('hashchange', () => location.reload());  // another link in the same tab
 const wanted = fragment.get('at') ?? location.hash.slice(1);
 if (benches[wanted]) requestAnimationFrame(() => document.getElementById(wanted).scrollIntoView());

@@ -9,33 +9,34 @@
 // own: 1 if each point is among its own keys, 0 if it is left out. kernel: the number of the SmoothingKernel.
 
 const kernels = ['gaussian', 'boxcar', 'epanechnikov', 'triangular', 'constant'];
+const kept = value => +value.toPrecision(6);  // a number that the address keeps as it is
 const truth = x => 2 * Math.sin(x) + x ** 0.8;
 
 bench('regression', class extends Bench {
   static functions = ['regression', 'regression_learn'];
-  static defaults = {w: 1, kernel: 0, own: 0, query: 2.5, noise: 0.5, points: [], made: 1};
+  static defaults = {w: 1, kernel: 0, own: 0, query: 2.5, noise: 0.5, points: [], made: 1, chosen: 0};
   static question = {answers: ['up', 'sideways', 'both'], right: 'sideways'};
-  static goals = ['mean', 'nearest', 'lower', 'cheat'];
+  static goals = ['key', 'mean', 'nearest', 'lower', 'cheat'];
   static concepts = ['1_kernel_regression#C-000-11', '1_kernel_regression#C-000-15', '1_kernel_regression#C-000-16'];
 
   constructor(element, name) {
     super(element, name);
-    this.usual = this.defaultPoints();
+    this.usualPoints = this.defaultPoints();
     this.points = [];
     const {points} = this.state;
     for (let i = 0; i + 2 < points.length; i += 3) this.points.push({x: points[i], y: points[i + 1], e: points[i + 2]});
-    if (!this.points.length) this.points = structuredClone(this.usual);
-    this.chosen = 0;
+    if (!this.points.length) this.points = structuredClone(this.usualPoints);
     this.moved = {up: 0, sideways: 0};
     this.measure();
   }
 
+  get chosen() { return clamp(this.state.chosen, 0, this.points.length - 1); }
   // The points of the native program's request. e is the noise of each in units of the slider, so that it can change.
   defaultPoints() {
     const request = firstRequest('regression'), n = request[10];
     return range(n).map(i => {
-      const x = request[11 + i], y = request[11 + n + i];
-      return {x, y, e: (y - truth(x)) / 0.5};
+      const x = kept(request[11 + i]), y = kept(request[11 + n + i]);
+      return {x, y, e: +((y - truth(x)) / 0.5).toFixed(3)};
     });
   }
   // The ends of the axes. They stay while points move.
@@ -53,7 +54,7 @@ bench('regression', class extends Bench {
     this.lossEnd = variance * 1.35 || 1;
   }
   changePoints() {
-    this.change({points: this.points.flatMap(p => [p.x, p.y, p.e].map(v => +v.toFixed(3)))});
+    this.change({points: this.points.flatMap(p => [p.x, p.y, p.e])});
   }
 
   // What heed computes for the present state. The losses at other w change with the points and the kernel only.
@@ -61,12 +62,23 @@ bench('regression', class extends Bench {
     const {w, kernel, own, query} = this.state, n = this.points.length, count = 121;
     const points = [...this.points.map(p => p.x), ...this.points.map(p => p.y)];
     const key = [kernel, ...this.wEnds, ...points].join(), known = key === this.losses?.key, ws = known ? 1 : 61;
-    const answer = heed.call('regression', [w, kernel, own, query, ...this.ends.x, count, ...this.wEnds, ws, n, ...points]);
+    const places = [...this.ends.x, count, ...this.wEnds, ws];
+    const answer = heed.call('regression', [w, kernel, own, query, ...places, n, ...points]);
     let at = 3;
     const take = size => answer.subarray(at, at += size);
     const now = {answer: answer[0], loss: answer[1], gradient: answer[2], weights: take(n), curve: take(count)};
     if (!known) this.losses = {key, kept: take(ws), out: take(ws)};
     return {...now, ...this.losses};
+  }
+
+  // The queries and the w at which curves are known.
+  places(count) {
+    const [low, high] = this.ends.x;
+    return range(count).map(i => low + (high - low) * i / (count - 1));
+  }
+  widths(count) {
+    const [low, high] = this.wEnds;
+    return range(count).map(i => low * (high / low) ** (i / (count - 1)));
   }
 
   setup(stage) {
@@ -79,6 +91,10 @@ bench('regression', class extends Bench {
                   html('div', {}, this.row)),
              html('figure', {}, html('figcaption', {}, this.word('valley')), html('div', {}, this.valley.svg))),
         this.controls(), this.pointControls(), this.ownData());
+    this.plot.svg.addEventListener('dblclick', event => {
+      const box = this.plot.svg.getBoundingClientRect();
+      this.add(...this.plot.at(event.clientX - box.left, event.clientY - box.top));
+    });
     this.pointHandles = [];
     this.queryHandle = new Handle(this.plot, svg('path', {d: 'M0,-9L9,0L0,9L-9,0Z'}), {
       name: 'query', first: true, at: () => [this.state.query, this.ends.y[0]], value: () => this.state.query,
@@ -115,7 +131,7 @@ bench('regression', class extends Bench {
                 this.kernel.node, this.own.node, this.noiseSlider.node);
   }
   pointControls() {
-    this.pointName = html('output', {});
+    this.pointName = html('output', {'aria-live': 'off'});
     return html('div', {class: 'row', role: 'group', 'aria-label': this.word('points')},
                 button(this.word('previous'), () => this.choose(this.chosen - 1)), this.pointName,
                 button(this.word('next'), () => this.choose(this.chosen + 1)),
@@ -123,7 +139,8 @@ bench('regression', class extends Bench {
                 button(this.word('remove'), () => this.removePoint(this.chosen)));
   }
   ownData() {
-    const text = html('textarea', {rows: 6, spellcheck: 'false', 'aria-label': this.word('csv'), placeholder: '0,1\n1.2,3\n3,2'});
+    const text = html('textarea', {rows: 6, spellcheck: 'false', 'aria-label': this.word('csv'),
+                                   placeholder: '0,1\n1.2,3\n3,2'});
     const told = html('p', {role: 'status'});
     const use = () => {
       const lines = text.value.split('\n').filter(line => line.trim());
@@ -134,7 +151,7 @@ bench('regression', class extends Bench {
         told.textContent = this.word(wrong >= 0 ? 'csv.wrong' : 'csv.few', {line: wrong + 1});
         return;
       }
-      const points = pairs.slice(0, 300).map(([x, y]) => ({x, y, e: 0}));
+      const points = pairs.slice(0, 300).map(([x, y]) => ({x: kept(x), y: kept(y), e: 0}));
       told.textContent = this.word('csv.used', {n: points.length});
       this.usePoints(points, 0);
     };
@@ -148,21 +165,21 @@ bench('regression', class extends Bench {
     this.points = points;
     this.state.made = made;
     this.measure();
-    this.chosen = 0;
-    this.change({made, query: made ? 2.5 : (this.ends.x[0] + this.ends.x[1]) / 2, w: made ? 1 : +this.wide.toPrecision(3)});
+    const middle = (this.ends.x[0] + this.ends.x[1]) / 2;
+    this.change({made, chosen: 0, ...made ? {query: 2.5, w: 1} : {query: middle, w: +this.wide.toPrecision(3)}});
     this.changePoints();
   }
   reset() {
-    this.usePoints(structuredClone(this.usual), 1);
+    this.usePoints(structuredClone(this.usualPoints), 1);
     this.change({...this.kind.defaults});
   }
   setNoise(noise) {
-    for (const point of this.points) point.y += (noise - this.state.noise) * point.e;
+    for (const point of this.points) point.y = kept(point.y + (noise - this.state.noise) * point.e);
     this.change({noise});
     this.changePoints();
   }
   add(x, y) {
-    this.points.push({x: clamp(x, ...this.ends.x), y: clamp(y, ...this.ends.y), e: 0});
+    this.points.push({x: kept(clamp(x, ...this.ends.x)), y: kept(clamp(y, ...this.ends.y)), e: 0});
     this.changePoints();
     this.choose(this.points.length - 1);
   }
@@ -175,14 +192,13 @@ bench('regression', class extends Bench {
     this.changePoints();
   }
   choose(i, focus) {
-    this.chosen = (i + this.points.length) % this.points.length;
-    this.ask();
+    this.change({chosen: (i + this.points.length) % this.points.length});
     if (focus) requestAnimationFrame(() => this.pointHandles[this.chosen].node.focus({preventScroll: true}));
   }
   movePoint(i, x, y) {
     const point = this.points[i], before = {...point};
-    point.x = clamp(x, ...this.ends.x);
-    point.y = clamp(y, ...this.ends.y);
+    point.x = kept(clamp(x, ...this.ends.x));
+    point.y = kept(clamp(y, ...this.ends.y));
     this.moved.sideways += Math.abs(point.x - before.x) / (this.ends.x[1] - this.ends.x[0]);
     this.moved.up += Math.abs(point.y - before.y) / this.spanY();
     this.changePoints();
@@ -201,7 +217,8 @@ bench('regression', class extends Bench {
       const path = heed.call('regression_learn', [w, kernel, own, rate * Math.max(w, this.wide) ** 2, steps, n,
                                                   ...this.points.map(p => p.x), ...this.points.map(p => p.y)]);
       const next = Math.abs(path[2 * steps]), before = path[1], after = path[2 * steps + 1];
-      const lower = after < before, on = rate > 1e-4 * this.rate && next < this.wEnds[1] && Math.abs(after - before) > 1e-6 * before;
+      const lower = after < before, moves = Math.abs(after - before) > 1e-6 * before;
+      const on = rate > 1e-4 * this.rate && next < this.wEnds[1] && moves;
       rate *= lower ? 1.15 : 0.4;
       if (lower) this.change({w: +clamp(next, this.wEnds[0] / 100, this.wEnds[1]).toPrecision(6)});
       if (!on) this.stop();
@@ -220,6 +237,7 @@ bench('regression', class extends Bench {
     this.wSlider.show(w === 0 ? -0.05 : clamp(Math.log10(w / this.wEnds[0]), 0, 3));
     this.wSlider.node.querySelector('output').textContent = 'w = ' + short(w);
     this.noiseSlider.show(noise);
+    this.learn.textContent = this.word(this.descent?.running ? 'stop' : 'learn');
     this.noiseSlider.input.disabled = !made;
     this.kernel.show(kernel);
     this.own.show(own);
@@ -233,22 +251,23 @@ bench('regression', class extends Bench {
     const {plot, state: {query, made}, now: {answer, curve}} = this;
     plot.begin(this.ends.x, this.ends.y);
     plot.axes(this.word('axis.key'), this.word('axis.value'));
-    const xs = range(curve.length).map(i => this.ends.x[0] + (this.ends.x[1] - this.ends.x[0]) * i / (curve.length - 1));
+    const xs = this.places(curve.length);
     const inside = xs.filter(x => x >= 0);
     if (made) plot.curve(inside, inside.map(truth), 'truth');
     plot.curve(xs, curve, 'fit');
-    const x = plot.px(query), y = plot.py(answer);
+    const x = plot.px(query), y = plot.py(answer), [dx, anchor] = x > plot.width / 2 ? [-12, 'end'] : [12, 'start'];
     plot.draw(svg('line', {class: 'query-line', x1: x, x2: x, y1: plot.margin.top, y2: plot.bottom}),
               svg('path', {class: 'answer', d: `M${x - 8},${y + 6}L${x + 8},${y + 6}L${x},${y - 8}Z`}),
-              label(x + (x > plot.width / 2 ? -12 : 12), plot.margin.top + 28, `q = ${fixed(query)}, f(q) = ${fixed(answer)}`,
-                    {'text-anchor': x > plot.width / 2 ? 'end' : 'start', class: 'strong'}));
+              label(x + dx, plot.margin.top + 28, `q = ${fixed(query)}, f(q) = ${fixed(answer)}`,
+                    {'text-anchor': anchor, class: 'strong'}));
     this.updateHandles();
   }
   // A handle a point, its area the weight.
   updateHandles() {
-    while (this.pointHandles.length > this.points.length) this.pointHandles.pop().remove();
-    while (this.pointHandles.length < this.points.length) this.pointHandles.push(this.pointHandle(this.pointHandles.length));
-    this.pointHandles.forEach((handle, i) => {
+    const {pointHandles: handles, points} = this;
+    while (handles.length > points.length) handles.pop().remove();
+    while (handles.length < points.length) handles.push(this.pointHandle(handles.length));
+    handles.forEach((handle, i) => {
       const r = Math.max(2.5, 42 * Math.sqrt(this.now.weights[i]));
       handle.node.lastChild.firstChild.setAttribute('r', r.toFixed(1));
       handle.node.lastChild.classList.toggle('weightless', this.now.weights[i] < 5e-4);
@@ -256,11 +275,14 @@ bench('regression', class extends Bench {
       handle.update();
     });
     this.queryHandle.update();
-    const {x, y} = this.points[this.chosen];
-    this.pointName.textContent = this.word('point.short', {i: this.chosen + 1, n: this.points.length, x: fixed(x), y: fixed(y)});
+    const {x, y} = points[this.chosen];
+    this.pointName.textContent =
+        this.word('point.short', {i: this.chosen + 1, n: points.length, x: fixed(x), y: fixed(y)});
   }
   pointHandle(i) {
-    const keys = {Delete: () => this.removePoint(i), PageUp: () => this.choose(i - 1, true), PageDown: () => this.choose(i + 1, true)};
+    const usual = this.usualPoints[i];
+    const keys = {Delete: () => this.removePoint(i), PageUp: () => this.choose(i - 1, true),
+                  PageDown: () => this.choose(i + 1, true)};
     return new Handle(this.plot, svg('g', {class: 'point'}, svg('circle', {}), svg('circle', {class: 'core', r: 2})), {
       dense: true, at: () => [this.points[i].x, this.points[i].y], value: () => this.points[i].y,
       step: () => [(this.ends.x[1] - this.ends.x[0]) / 100, this.spanY() / 100],
@@ -268,7 +290,7 @@ bench('regression', class extends Bench {
       text: () => this.word('point.text', {x: fixed(this.points[i].x), y: fixed(this.points[i].y),
                                            weight: fixed(this.now.weights[i], 3)}),
       move: (x, y) => this.movePoint(i, x, y), focused: () => { if (this.chosen !== i) this.choose(i); },
-      home: () => this.usual[i] && this.state.made && this.movePoint(i, this.usual[i].x, this.usual[i].y),
+      home: () => this.state.made && usual && this.movePoint(i, usual.x, usual.y),
       key: event => { keys[event.key]?.(); return event.key in keys; }});
   }
   // The weights as a row of the heat map, keys from left to right; numbers where they have space, the largest first.
@@ -277,7 +299,7 @@ bench('regression', class extends Bench {
     const order = range(n).sort((a, b) => this.points[a].x - this.points[b].x), cell = (width - left - right) / n;
     const most = Math.max(...weights, 1e-9), taken = [];
     fill(this.row, {width, height: 62, viewBox: `0 0 ${width} 62`, 'aria-label': this.word('row')}, []);
-    const cells = heatCells([order.map(i => weights[i])], {x: left, y: 20, cell: [cell, 22], most, text: () => '        ',
+    const cells = heatCells([order.map(i => weights[i])], {x: left, y: 20, cell: [cell, 22], most, text: () => '',
         attributes: (_, c) => order[c] === this.chosen ? {class: 'cell chosen'} : {}});
     const numbers = range(n).sort((a, b) => weights[order[b]] - weights[order[a]]).map(c => {
       const x = clamp(left + (c + 0.5) * cell, 14, width - 16);
@@ -291,22 +313,24 @@ bench('regression', class extends Bench {
     const {valley, now: {kept, out, loss, gradient}, state: {own, w}} = this;
     valley.begin(this.wEnds, [0, this.lossEnd], true);
     valley.axes(this.word('axis.w'), 'L(w)');
-    const ws = range(out.length).map(i => this.wEnds[0] * (this.wEnds[1] / this.wEnds[0]) ** (i / (out.length - 1)));
+    const ws = this.widths(out.length);
     valley.curve(ws, kept, 'kept');
     valley.curve(ws, out, 'out');
     const x = valley.px(this.shownW()), y = valley.py(clamp(loss, 0, this.lossEnd)), end = valley.right - 2;
     // The slope of the curve in pixels: dL/d(log w) = w dL/dw.
-    const perDecade = (valley.right - valley.margin.left) / 3, perLoss = (valley.bottom - valley.margin.top) / this.lossEnd;
+    const perDecade = (valley.right - valley.margin.left) / 3;
+    const perLoss = (valley.bottom - valley.margin.top) / this.lossEnd;
     const slope = gradient * w * Math.LN10 * perLoss / perDecade, long = Math.min(Math.abs(slope) * 60, 70);
     if (long > 3) {
       const scale = (14 + long) / Math.hypot(1, slope), way = -Math.sign(slope);
       valley.draw(arrow(x, y, x + way * scale, y - way * slope * scale, {class: 'arrow gradient'}));
     }
     const near = (list, part) => clamp(valley.py(list[Math.round(part * (list.length - 1))]), 30, valley.bottom - 6);
-    valley.draw(label(end, near(out, 0.95) - 8, this.word('own.out'), {'text-anchor': 'end', class: own ? 'soft' : 'strong'}),
-                label(end, near(kept, 0.95) - 8, this.word('own.kept'), {'text-anchor': 'end', class: own ? 'strong' : 'soft'}),
-                label(end, valley.margin.top + 10, `L = ${fixed(loss, 3)}, dL/dw = ${fixed(gradient, 3)}`,
-                      {'text-anchor': 'end', class: 'strong'}));
+    const name = (y, text, isStrong) =>
+        label(end, y, text, {'text-anchor': 'end', class: isStrong ? 'strong' : 'soft'});
+    valley.draw(name(near(out, 0.95) - 8, this.word('own.out'), !own),
+                name(near(kept, 0.95) - 8, this.word('own.kept'), own),
+                name(valley.margin.top + 10, `L = ${fixed(loss, 3)}, dL/dw = ${fixed(gradient, 3)}`, true));
     this.ball.update();
   }
 
@@ -316,10 +340,11 @@ bench('regression', class extends Bench {
     if (w === 0) this.reach('mean');
     if (w > this.wide && Math.max(...weights) > 0.99) this.reach('nearest');
     const changed = this.points.filter((p, i) => {
-      const usual = this.usual[i];
+      const usual = this.usualPoints[i];
       return !usual || Math.abs(usual.x - p.x) > 2e-3 || Math.abs(usual.y - p.y) > 2e-3;
     });
-    if (made && !own && loss < 0.26 && changed.length === 1 && this.points.length === this.usual.length) this.reach('lower');
+    const isOneMoved = changed.length === 1 && this.points.length === this.usualPoints.length;
+    if (made && !own && loss < 0.26 && isOneMoved) this.reach('lower');
     if (own && loss < 0.03) this.reach('cheat');
     if (this.moved.up > 0.1 && this.moved.sideways > 0.1) this.answered();
   }
@@ -329,6 +354,8 @@ bench('regression', class extends Bench {
     const change = this.weightsBefore?.length === weights.length
         ? Math.max(...weights.map((v, k) => Math.abs(v - this.weightsBefore[k]))) : 0;
     if (this.tellMove) {
+      this.told = {...this.told, [change < 1e-6 ? 'value' : 'key']: true};
+      if (this.told.value && this.told.key) this.reach('key');
       this.line.say(this.word(change < 1e-6 ? 'moved.up' : 'moved.sideways', {
         i: i + 1, weight: fixed(weights[i], 3), f: fixed(answer), change: fixed(change, 3)}));
     } else if (this.weightsBefore) {
@@ -338,34 +365,18 @@ bench('regression', class extends Bench {
     this.weightsBefore = weights;
   }
 
-  table() {
-    const {weights, answer} = this.now;
-    const rows = this.points.map((p, i) => [i + 1, fixed(p.x), fixed(p.y), fixed(weights[i], 4), fixed(weights[i] * p.y, 4)]);
+  tables() {
+    const {weights, answer, curve, out, kept} = this.now, some = rows => rows.filter((_, i) => i % 10 === 0);
+    const rows = this.points.map((p, i) =>
+        [i + 1, fixed(p.x), fixed(p.y), fixed(weights[i], 4), fixed(weights[i] * p.y, 4)]);
     const total = weights.reduce((sum, v) => sum + v, 0);
-    return [['i', this.word('axis.key'), this.word('axis.value'), this.word('weight'), this.word('product')],
-            [...rows, ['Σ', '', '', fixed(total, 4), fixed(answer, 4)]]];
+    return [
+      [this.word('points'), ['i', ...['axis.key', 'axis.value', 'weight', 'product'].map(name => this.word(name))],
+       [...rows, ['Σ', '', '', fixed(total, 4), fixed(answer, 4)]]],
+      [this.word('plot'), ['q', 'f(q)'],
+       some(this.places(curve.length).map((q, i) => [fixed(q), fixed(curve[i], 3)]))],
+      [this.word('valley'), ['w', this.word('own.out'), this.word('own.kept')],
+       some(this.widths(out.length).map((w, i) => [short(w), fixed(out[i], 3), fixed(kept[i], 3)]))]];
   }
-  program() {
-    const {w, kernel, own, query} = this.state, learns = kernel !== 1 && kernel !== 4;
-    return `// regression.cpp: ${this.word('title')}
-#include <heed.h>
-
-#include <iostream>
-using namespace heed;
-
-int main() {
-  const Tensor x = tensor(${cppLines(this.points.map(p => p.x))});
-  const Tensor y = tensor(${cppLines(this.points.map(p => p.y))});
-  NadarayaWatson model({.kernel = SmoothingKernel::${kernels[kernel]}, .w = ${cppNumber(w)}${learns ? ', .learn = true' : ''}});
-  const Tensor query = tensor({${cppNumber(query)}});
-  std::cout << "weights " << model.weights(query, x) << '\\n';
-  std::cout << "f(q) = " << model(query, x, y).item() << '\\n';
-
-  const Tensor loss = mean(square(model(x, x, y, OwnPoint::${own ? 'keep' : 'exclude'}) - y));
-  std::cout << "L(w) = " << loss.item() << '\\n';
-${learns ? `  loss.backward();
-  std::cout << "dL/dw = " << model.w.grad().item() << '\\n';
-` : ''}}
-`;
-  }
+  program() { return regressionProgram(this); }
 });

@@ -31,13 +31,14 @@ function statementsOf(program) {
     return {name, expression: expression.trim(), value};
   });
 }
-const programOf = statements =>
-    statements.map(({name, expression, value}) => `${name} = ${value === undefined ? expression : listText(value)}`).join('; ');
+const programOf = statements => statements.map(({name, expression, value}) =>
+    `${name} = ${value === undefined ? expression : listText(value)}`).join('; ');
 // The formula of the first request, its values in front.
 function firstFormula() {
   const read = new NumberReader(firstRequest('tape')), text = read.text();
-  const leaves = read.list(() => ({name: read.text(), ...read.values()}));
-  return [...leaves.map(({name, sizes, values}) => `${name} = ${listText(sizes.length ? [...values] : values[0])}`), text].join('; ');
+  const leaves = read.list(() => ({name: read.text(), ...read.values()})).map(({name, sizes, values}) =>
+      `${name} = ${listText(sizes.length ? [...values] : values[0])}`);
+  return [...leaves, text].join('; ');
 }
 const listText = value => Array.isArray(value) ? `[${value.map(listText).join(', ')}]` : String(value);
 
@@ -45,9 +46,9 @@ const listText = value => Array.isArray(value) ? `[${value.map(listText).join(',
 const classes = names => Object.keys(names).filter(name => names[name]).join(' ');
 
 bench('tape', class extends Bench {
-  static defaults = {text: firstFormula(), order: 0, at: 0};
+  static defaults = {text: firstFormula(), order: 0, at: 0, guessing: 0};
   static question = {answers: ['first', 'all', 'any'], right: 'all'};
-  static goals = ['three', 'one', 'flat'];
+  static goals = ['wrong', 'three', 'one', 'flat'];
   static concepts = ['8_autograd#C-100-08', '8_autograd'];
 
   compute() {
@@ -75,8 +76,8 @@ bench('tape', class extends Bench {
     read.list(() => { this.nodes[read.one()].difference = read.values().values; });
     this.forward = range(this.nodes.length).filter(i => this.nodes[i].inputs.length);
   }
-  // The steps of an engine in which a rule runs as soon as one part of its gradient has arrived, and never again. A rule is
-  // linear in its gradient, so each part is that of heed times the share of the gradient that had arrived.
+  // The steps of an engine in which a rule runs as soon as one part of its gradient has arrived, and never again. A
+  // rule is linear in its gradient, so each part is that of heed times the share of the gradient that had arrived.
   tooEarly() {
     const whole = new Map(this.inOrder.map(step => [step.node, step])), sums = new Map([[this.result, [1]]]);
     const waiting = [this.result], steps = [];
@@ -85,7 +86,8 @@ bench('tape', class extends Bench {
       if (!step || steps.some(({node}) => node === step.node)) continue;
       const gradient = sums.get(step.node);
       const shares = gradient.map((value, i) => value === step.gradient[i] ? 1 : value / step.gradient[i]);
-      const parts = step.parts.map(one => ({...one, part: one.part.map((value, i) => value * (shares[i] ?? shares[0]))}));
+      const shared = part => part.map((value, i) => value * (shares[i] ?? shares[0]));
+      const parts = step.parts.map(one => ({...one, part: shared(one.part)}));
       addParts(sums, parts);
       steps.push({node: step.node, gradient, parts});
       waiting.push(...parts.map(({to}) => to));
@@ -110,13 +112,15 @@ bench('tape', class extends Bench {
     this.picture = svg('svg', {class: 'plot graph', role: 'img'});
     this.step = html('p', {class: 'step'});
     this.leaves = html('div', {class: 'leaves'});
+    const named = (attributes, name, ...children) =>
+        html('div', {...attributes, 'aria-label': this.word(name)}, ...children);
     stage.append(
-        html('div', {class: 'row', role: 'group', 'aria-label': this.word('examples')}, this.word('examples'), examples),
+        named({class: 'row', role: 'group'}, 'examples', this.word('examples'), examples),
         html('label', {class: 'wide'}, html('span', {}, this.word('text')), this.text),
-        html('figure', {}, html('div', {class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': this.word('graph')},
-                                this.picture)),
+        html('figure', {}, named({class: 'scroll tall', tabindex: 0, role: 'region'}, 'graph', this.picture)),
         this.step, this.player(), this.guessBox(),
-        html('div', {class: 'controls'}, this.orderChoice(), html('div', {}, html('b', {}, this.word('leaves')), this.leaves)));
+        html('div', {class: 'controls'}, this.orderChoice(),
+             html('div', {}, html('b', {}, this.word('leaves')), this.leaves)));
   }
   player() {
     this.place = slider({name: this.word('step'), min: 0, max: 1, step: 1, value: 0, text: String,
@@ -141,7 +145,7 @@ bench('tape', class extends Bench {
     this.advance(by);
   }
   advance(by) {
-    if (by > 0 && this.guessing.checked && !this.asking && this.soughtAt(this.state.at + 1)) return this.askGuess();
+    if (by > 0 && this.state.guessing && !this.asking && this.soughtAt(this.state.at + 1)) return this.askGuess();
     this.endGuess();
     this.change({at: clamp(this.state.at + by, 0, this.last)});
   }
@@ -163,9 +167,10 @@ bench('tape', class extends Bench {
 
   // Guessing: the first part that the next step back sends.
   guessBox() {
-    this.guessing = html('input', {type: 'checkbox', 'data-key': 'guessing', onchange: () => this.endGuess()});
+    this.guessing = toggle({name: this.word('guessing'), value: Boolean(this.state.guessing),
+                            change: on => { this.change({guessing: Number(on)}); this.endGuess(); }});
     this.asked = html('p');
-    this.answer = html('input', {type: 'text', inputmode: 'text', autocomplete: 'off', 'aria-label': this.word('answer'),
+    this.answer = html('input', {type: 'text', autocomplete: 'off', 'aria-label': this.word('answer'),
                                  onkeydown: event => { if (event.key === 'Enter') this.check(); }});
     this.told = html('p', {role: 'status'});
     this.asking = false;
@@ -174,8 +179,7 @@ bench('tape', class extends Bench {
              button(this.word('hint'), () => this.giveHint()),
              button(this.word('reveal'), () => { this.right = 0; this.advance(1); })), this.told);
     this.praise = html('output', {});
-    return html('div', {}, html('div', {class: 'row'}, html('label', {class: 'toggle'}, this.guessing,
-        html('span', {}, this.word('guessing'))), this.praise), this.guessPart);
+    return html('div', {}, html('div', {class: 'row'}, this.guessing.node, this.praise), this.guessPart);
   }
   soughtAt(at) { return this.back[at - this.forward.length - 1]?.parts[0]; }
   askGuess() {
@@ -260,6 +264,7 @@ bench('tape', class extends Bench {
     this.backButton.disabled = at === 0;
     this.onButton.disabled = at === this.last;
     this.order.show(this.state.order);
+    this.guessing.show(Boolean(this.state.guessing));
     this.step.textContent = this.describe(at);
     this.drawGraph();
     this.showLeaves();
@@ -341,33 +346,37 @@ bench('tape', class extends Bench {
   }
 
   judge() {
-    const {at, order, text} = this.state;
+    const {at, order, text} = this.state, isTwice = text.endsWith(tapeExamples.twice.slice(6));
     if (at === this.last) (this.orders ??= new Set()).add(order);
     if (this.orders?.size === 2) this.answered();
     const complete = this.gradientsAt(this.last);
     const leaf = name => this.nodes.findIndex(one => one.leaf && one.label === name);
-    const gradient = name => complete.get(leaf(name))?.[0];
-    if (order === 0 && text.endsWith(tapeExamples.twice.slice(6)) && Math.abs(gradient('x') - 1) < 0.05) this.reach('one');
-    if (text.endsWith('tanh(w * x + b)') && Math.abs(gradient('w')) < 1e-3 && Math.abs(this.nodes[leaf('x')].values[0]) > 0.5)
+    const gradient = name => complete.get(leaf(name))?.[0], value = name => this.nodes[leaf(name)]?.values[0];
+    const [difference] = this.nodes[leaf('x')]?.difference ?? [];
+    const differs = Math.abs(gradient('x') - difference) > 0.01 * Math.abs(difference);
+    if (order === 1 && isTwice && at === this.last && differs) this.reach('wrong');
+    if (order === 0 && isTwice && Math.abs(gradient('x') - 1) < 0.05) this.reach('one');
+    if (text.endsWith('tanh(w * x + b)') && Math.abs(gradient('w')) < 1e-3 && Math.abs(value('x')) > 0.5)
       this.reach('flat');
   }
-  table() {
+  tables() {
     const complete = this.gradientsAt(this.last);
-    return [[this.word('node'), this.word('operation'), this.word('value'), this.word('gradient'), this.word('difference')],
+    return [[this.word('graph'), ['node', 'operation', 'value', 'gradient', 'difference'].map(name => this.word(name)),
             this.nodes.map((node, i) => [node.label, node.operation, this.inLine(node.values, i),
                                          complete.has(i) ? this.inLine(complete.get(i), i) : '',
-                                         node.difference ? this.inLine(node.difference, i) : ''])];
+                                         node.difference ? this.inLine(node.difference, i) : ''])]];
   }
   program() {
-    const written = statementsOf(this.state.text), result = written.at(-1).name;
+    const written = statementsOf(this.state.text), result = written.at(-1)?.name;
     const named = new Set(written.map(({name}) => name));
     const unwritten = this.nodes.filter(({leaf, label: name}) => leaf && !named.has(name));
     const statements = [...unwritten.map(({label: name, sizes, values}) =>
         ({name, value: sizes.length ? [...values].map(cppNumber).map(Number) : +cppNumber(values[0])})), ...written];
-    const cpp = ({name, expression, value}) => value === undefined
-        ? `const Tensor ${name} = ${expression.replace(/softmax\(([^()]*)\)/g, 'softmax($1, -1)')
-        .replace(/(\w+|\([^()]*\))\s*\^\s*([\d.]+)/g, 'pow($1, $2)')};`
-        : `const Tensor ${name} = tensor(${listText(value).replaceAll('[', '{').replaceAll(']', '}')}).requires_grad_();`;
+    const formula = text => text.replace(/softmax\(([^()]*)\)/g, 'softmax($1, -1)')
+        .replace(/(\w+|\([^()]*\))\s*\^\s*([\d.]+)/g, 'pow($1, $2)');
+    const braces = value => listText(value).replaceAll('[', '{').replaceAll(']', '}');
+    const cpp = ({name, expression, value}) => `const Tensor ${name} = `
+        + (value === undefined ? `${formula(expression)};` : `tensor(${braces(value)}).requires_grad_();`);
     return `// tape.cpp: ${this.word('title')}
 #include <heed.h>
 #include <heed/view.h>

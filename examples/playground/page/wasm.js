@@ -1,6 +1,6 @@
 'use strict';
-// heed, compiled to WebAssembly, as one function: heed.call(name, numbers) returns the numbers of the answer. Works in a
-// page, in a Worker and under node. See boundary.cpp for the other side.
+// heed, compiled to WebAssembly, as one function: heed.call(name, numbers) returns the numbers of the answer. Works
+// in a page, in a Worker and under node. See boundary.cpp for the other side.
 function loadHeed(bytes) {
   const module = new WebAssembly.Module(bytes);
   let instance, names, message = '';
@@ -40,6 +40,6 @@ function loadHeed(bytes) {
     }
   }
   start();
-  return {call, names};
+  return {call, names, bytes: () => view(Uint8Array).length};
 }
 if (typeof module === 'object') module.exports = loadHeed;

@@ -18,8 +18,9 @@ class HeedWorker {
       if (error === undefined) done(answer);
       else fail(new Error(error));
     };
-    this.worker.postMessage({bytes: bytesOf(document.getElementById('wasm').textContent)});
+    this.worker.postMessage({bytes: unpackedWasm()});
   }
+  end() { this.worker.terminate(); }
   call(name, numbers) {
     return new Promise((done, fail) => {
       const id = this.next = (this.next ?? 0) + 1;

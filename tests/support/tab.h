@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/support/program.h"
+
+using Json = nlohmann::json;
+
+/// A tab of Chromium that a test uses as a reader does: with events of mouse, touch and keyboard that the browser
+/// handles like real ones. It speaks the DevTools protocol through two pipes and has no network connection.
+class Tab {
+ public:
+  /// Starts Chromium, which ends after `seconds` at the latest.
+  explicit Tab(int seconds = 300);
+  ~Tab();
+  Tab(const Tab&) = delete;
+
+  /// Opens an address and returns when its page is loaded.
+  void open(const std::string& address);
+  void resize(int width, int height);
+  void prefer_reduced_motion(bool reduced);
+
+  /// The value of a JavaScript expression. Waits if it is a promise; the test fails if it throws.
+  Json evaluate(const std::string& expression);
+  /// The same in each Worker of the page.
+  std::vector<Json> evaluate_in_workers(const std::string& expression);
+
+  /// Mouse events at a place of the window, in pixels: mousePressed, mouseMoved, mouseReleased.
+  void mouse(const std::string& type, double x, double y);
+  /// Touch events of one finger: touchStart, touchMove, touchEnd.
+  void touch(const std::string& type, double x, double y);
+  /// Presses and releases a key, such as "ArrowLeft", "Tab", " " or "a".
+  void key(const std::string& name, bool shift = false);
+  /// Types a text where the focus is, as an input method does.
+  void type(const std::string& text);
+
+  /// Bytes of JavaScript objects that are in use after garbage collection.
+  double heap_bytes();
+  /// Errors and warnings of the console since the last call, one a line.
+  std::string console();
+
+  /// Sends a command of the protocol to the page and returns its result.
+  Json send(const std::string& method, const Json& parameters = Json::object());
+
+ private:
+  Json command(const std::string& session, const std::string& method, const Json& parameters);
+  Json read_message();
+  void handle(const Json& event);
+
+  Folder folder_;
+  int child_, commands_, answers_;
+  std::string received_;  // from Chromium, not yet read as a message
+  std::string session_, console_;
+  std::map<std::string, bool> workers_;  // their sessions
+  int id_ = 0;
+  bool loaded_ = false;
+};
