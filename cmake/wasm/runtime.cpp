@@ -1,7 +1,13 @@
-// What Debian's C++ runtime for wasm32-wasi lacks. Each program for WebAssembly contains it.
+// What Debian's C++ runtime for wasm32-wasi lacks or makes large. Each program for WebAssembly contains it.
 //
 // A throw ends the instance: nothing can catch. The message goes to JavaScript, which makes a new instance.
 
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <new>
 #include <typeinfo>
 
@@ -28,3 +34,21 @@ int __cxa_thread_atexit(void (*)(void*), void*, void*) { return 0; }
 char* getenv(const char*) { return nullptr; }
 
 }  // extern "C"
+
+// The shortest text that reads back as the same number. That of the C++ library has tables of 110 kB.
+std::to_chars_result std::to_chars(char* first, char* last, double value) {
+  char scientific[32], fixed[400];
+  int digits = 0;
+  do {
+    snprintf(scientific, sizeof scientific, "%.*e", digits, value);
+  } while (++digits < 17 && strtod(scientific, nullptr) != value);
+  const char* text = scientific;
+  if (isfinite(value)) {
+    const int exponent = atoi(strchr(scientific, 'e') + 1);
+    const int length = snprintf(fixed, sizeof fixed, "%.*f", max(0, digits - 1 - exponent), value);
+    if (length <= static_cast<int>(strlen(scientific))) text = fixed;
+  }
+  const size_t length = strlen(text);
+  if (static_cast<size_t>(last - first) < length) return {last, errc::value_too_large};
+  return {copy_n(text, length, first), errc{}};
+}
