@@ -56,19 +56,23 @@ const char* const kEyes = R"js(globalThis.eyes = {
     const wanted = word(`${name}.${caption}`);
     return [...eyes.bench(name).querySelectorAll('figure')].find(one => one.firstChild.textContent.trim() === wanted).querySelector('svg');
   },
-  table(name) {
-    const details = [...eyes.bench(name).querySelectorAll('details')].find(one => one.querySelector('table'));
-    if (!details.open) {
-      details.open = true;
-      eyes.bench(name).bench.behind[0].fill();
-    }
-    return [...details.querySelectorAll('tbody tr')].map(row => [...row.cells].map(cell => cell.textContent));
+  async tables(name) {
+    const details = [...eyes.bench(name).querySelectorAll('details')].find(one => eyes.words(one.firstChild) === word('page.table'));
+    if (!details.open) details.firstChild.click();
+    await eyes.settled();
+    return [...details.querySelectorAll('table')].map(table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.textContent)));
   },
   // What the controls of a bench say.
   values: name => [...eyes.bench(name).querySelectorAll('input, [role=slider], [role=radio]')].filter(eyes.isVisible)
       .map(node => node.type === 'checkbox' ? node.checked : node.ariaValueText ?? node.ariaChecked ?? node.value),
   states: () => JSON.stringify([...document.querySelectorAll('heed-bench')].map(({bench}) => bench.state)),
   language: () => document.querySelector('nav button'),
+  waitForClick() {
+    eyes.clicked = new Promise(done => {
+      addEventListener('click', done, {once: true, capture: true});
+      setTimeout(done, 1000);
+    }).then(() => 0);
+  },
   settled: () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))),
 };)js";
 
@@ -110,13 +114,15 @@ const char* const kNeeds = R"js(Object.assign(eyes, {
     eyes.ear = new MutationObserver(all => {
       for (const {target} of all) {
         const live = (target.closest ? target : target.parentElement)?.closest('[role=status], [role=alert], [aria-live], output');
-        if (live && live.ariaLive !== 'off') eyes.heard.push([performance.now(), live.closest('heed-bench').getAttribute('name') + ': ' + live.textContent]);
+        if (live && live.ariaLive !== 'off') eyes.heard.push({time: performance.now(), bench: live.closest('heed-bench'), text: live.textContent});
       }
     });
     eyes.ear.observe(document.querySelector('main'), {childList: true, characterData: true, subtree: true});
   },
-  tooOften: () => eyes.heard.filter(([time, text], i) => i && text !== eyes.heard[i - 1][1] && time - eyes.heard[i - 1][0] < 900)
-      .map(([, text]) => text).slice(0, 3),
+  tooOften: () => [...document.querySelectorAll('heed-bench')].flatMap(bench => {
+    const heard = eyes.heard.filter(one => one.bench === bench);
+    return heard.filter(({time, text}, i) => i && text !== heard[i - 1].text && time - heard[i - 1].time < 900);
+  }).map(({text}) => text).slice(0, 3),
 });)js";
 
 std::string quoted(const std::string& text) { return Json(text).dump(); }
@@ -160,8 +166,10 @@ std::pair<double, double> Reader::place_of(const std::string& target) {
 
 void Reader::press_at(double x, double y, Hand hand) {
   if (hand == Hand::finger) {
+    tab.evaluate("eyes.waitForClick()");
     tab.touch("touchStart", x, y);
     tab.touch("touchEnd", x, y);
+    tab.evaluate("eyes.clicked");  // the browser makes a click of a tap later
   } else {
     tab.mouse("mousePressed", x, y);
     tab.mouse("mouseReleased", x, y);
@@ -177,6 +185,7 @@ void Reader::move_from(double x, double y, double dx, double dy, Hand hand) {
   };
   send("mousePressed", "touchStart", 0);
   for (int i = 1; i <= kMoves; ++i) send("mouseMoved", "touchMove", static_cast<double>(i) / kMoves);
+  if (touches) tab.evaluate("new Promise(done => setTimeout(done, 60))");  // or the page would be flung
   send("mouseReleased", "touchEnd", 1);
 }
 
@@ -261,16 +270,16 @@ void Reader::settle() { tab.evaluate("eyes.settled()"); }
 
 void Reader::wait_until(const std::string& expression) {
   const Json holds = tab.evaluate(
-      "(async () => { for (const end = performance.now() + 6e4; performance.now() < end;) { if (" + expression +
-      ") return true; await new Promise(done => setTimeout(done, 20)); } })()");
-  REQUIRE_MESSAGE(holds == true, "never: " + expression);
+      "(async () => { for (const end = performance.now() + 6e4; performance.now() < end;) { try { if (" + expression +
+      ") return true; } catch {} await new Promise(done => setTimeout(done, 20)); } })()");
+  REQUIRE_MESSAGE(holds == true, "never: ", expression);
 }
 
-Json Reader::table(const std::string& bench) { return tab.evaluate("eyes.table(" + quoted(bench) + ")"); }
+Json Reader::tables(const std::string& bench) { return tab.evaluate("eyes.tables(" + quoted(bench) + ")"); }
 
 std::vector<double> Reader::column(const std::string& bench, int index) {
-  const Json values = tab.evaluate("eyes.table(" + quoted(bench) + ").map(row => eyes.number(row[" +
-                                   std::to_string(index) + "]) )");
+  const Json values = tab.evaluate("eyes.tables(" + quoted(bench) + ").then(([rows]) => rows.map(row => eyes.number(row[" +
+                                   std::to_string(index) + "])))");
   std::vector<double> numbers;
   for (const Json& value : values) numbers.push_back(value.is_null() ? std::nan("") : value.get<double>());
   return numbers;
@@ -302,7 +311,7 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
 
 void for_each_hand(Reader& reader, const std::function<void(Hand)>& f) {
   for (const int width : {1280, 800, 400})
-    for (const char* language : {"en", "zh"})
+    for (const std::string language : {"en", "zh"})
       for (const Hand hand : {Hand::mouse, Hand::finger, Hand::keys}) {
         CAPTURE(width);
         CAPTURE(language);

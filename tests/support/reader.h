@@ -47,12 +47,12 @@ class Reader {
   void write(const std::string& target, const std::string& text);
   /// Waits until the page is drawn.
   void settle();
-  /// Waits until an expression is true, for at most 60 s.
+  /// Waits until an expression is true or has an element, for at most 60 s. An error counts as false.
   void wait_until(const std::string& expression);
 
-  /// All rows of the table behind the picture, as texts.
-  Json table(const std::string& bench);
-  /// A column of it, as numbers; NaN for texts.
+  /// The rows of each table behind the pictures, as texts.
+  Json tables(const std::string& bench);
+  /// A column of the first one, as numbers; NaN for texts.
   std::vector<double> column(const std::string& bench, int index);
   /// The visible text of an element that a CSS selector finds, and all numbers in it.
   std::string text(const std::string& selector);

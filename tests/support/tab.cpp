@@ -75,7 +75,7 @@ Json Tab::command(const std::string& session, const std::string& method, const J
   const std::string bytes = message.dump() + '\0';
   for (size_t sent = 0; sent < bytes.size();) {
     const ssize_t count = write(commands_, bytes.data() + sent, bytes.size() - sent);
-    REQUIRE_MESSAGE(count > 0, "Chromium has ended: " + read_file(folder_ / "log"));
+    REQUIRE_MESSAGE(count > 0, "Chromium has ended: ", read_file(folder_ / "log"));
     sent += static_cast<size_t>(count);
   }
   for (;;) {
@@ -83,7 +83,7 @@ Json Tab::command(const std::string& session, const std::string& method, const J
     if (answer.contains("method")) {
       handle(answer);
     } else if (answer["id"] == id_) {
-      REQUIRE_MESSAGE(!answer.contains("error"), method + ": " + answer.dump());
+      REQUIRE_MESSAGE(!answer.contains("error"), method, ": ", answer.dump());
       return answer["result"];
     }
   }
@@ -101,7 +101,7 @@ Json Tab::read_message() {
     REQUIRE_MESSAGE(poll(&ready, 1, kPatience) == 1, "Chromium does not answer");
     std::string bytes(1 << 16, '\0');
     const ssize_t count = read(answers_, bytes.data(), bytes.size());
-    REQUIRE_MESSAGE(count > 0, "Chromium has ended: " + read_file(folder_ / "log"));
+    REQUIRE_MESSAGE(count > 0, "Chromium has ended: ", read_file(folder_ / "log"));
     received_.append(bytes, 0, static_cast<size_t>(count));
   }
 }

@@ -24,21 +24,21 @@ TEST_CASE("tab: events of mouse, touch and keyboard are real ones" * doctest::te
 
   tab.mouse("mousePressed", 50, 20);
   tab.mouse("mouseReleased", 50, 20);
-  CHECK(seen() == Json{"pointerdown mouse", "pointerup mouse", "click mouse"});
-  tab.key("ArrowDown");
-  CHECK(seen() == Json{"keydown ArrowDown"});
+  CHECK(seen() == Json::array({"pointerdown mouse", "pointerup mouse", "click mouse"}));
+  tab.key("Escape");
+  CHECK(seen() == Json::array({"keydown Escape"}));
   tab.evaluate("document.querySelector('input').focus()");
   tab.type("中文");
-  CHECK(seen() == Json{"input 中文"});
+  CHECK(seen() == Json::array({"input 中文"}));
   tab.touch("touchStart", 50, 20);
   tab.touch("touchEnd", 50, 20);
   tab.evaluate("new Promise(done => setTimeout(done, 500))");
-  CHECK(seen() == Json{"pointerdown touch", "pointerup touch", "click touch"});
+  CHECK(seen() == Json::array({"pointerdown touch", "pointerup touch", "click touch"}));
   CHECK(tab.evaluate("scrollY") == 0);
   tab.touch("touchStart", 200, 400);
   for (int y = 400; y > 200; y -= 20) tab.touch("touchMove", 200, y);
   tab.touch("touchEnd", 200, 200);
   CHECK(tab.evaluate("new Promise(done => setTimeout(() => done(scrollY), 500))") > 100);
-  CHECK(tab.evaluate("Promise.resolve({a: [1]})") == Json{{"a", {1}}});
+  CHECK(tab.evaluate("Promise.resolve({a: [1]})") == Json::parse("{\"a\": [1]}"));
   CHECK(tab.heap_bytes() > 1e5);
 }

@@ -52,7 +52,7 @@ bench('translators', class extends TrainingBench {
     const wanted = text.trim();
     if (!wanted) return;
     this.pick = [0, 0];
-    const known = this.states[this.state.at].answers.has(`1 ${wanted} `);
+    const known = this.states[this.state.at]?.answers.has(this.keyOf(1, wanted, []));
     this.change({text: wanted, forbidden: [], at: known || this.own ? this.state.at : this.lastRecorded});
   }
 

@@ -60,9 +60,9 @@ TEST_CASE("page length: measures this browser" * doctest::test_suite("slow")) {
   for (const char* compared : {"cache.layers", "cache.decoding"}) {
     reader.press(Reader::option("length", "cache", compared));
     reader.press(of_length("measure"));
-    reader.wait_until("eyes.one('[name=length] p[role=status]:not(.said)').textContent === word('length.measured')");
+    reader.wait_until("eyes.one('[name=length] figure:nth-of-type(3) > p').textContent === word('length.measured')");
   }
-  const Json rows = reader.table("length");
+  const Json rows = reader.tables("length")[0];
   CHECK(rows.size() == 5 * 4);
   CHECK(reader.has_found("length", "double"));
   // Attention's multiplications grow as the square of the length, those of a recurrent layer as the length.

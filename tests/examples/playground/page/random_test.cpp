@@ -38,7 +38,10 @@ const Texts kOddTexts = {"",
 // One random action at a time; `done` says what it was.
 class RandomReader {
  public:
-  RandomReader(const std::string& page, int seconds, uint32_t seed) : reader(page, seconds), random_(seed) {}
+  RandomReader(const std::string& page, int seconds, uint32_t seed) : reader(page, seconds), random_(seed) {
+    // The guide is not there.
+    reader.tab.evaluate("addEventListener('click', event => event.target.closest('.read a') && event.preventDefault())");
+  }
 
   Reader reader;
   std::string done;

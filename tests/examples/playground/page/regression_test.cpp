@@ -21,19 +21,19 @@ TEST_CASE("page regression: what a hand moves, and what must and must not change
   const auto values = [&] { return reader.column("regression", 2); };
   const auto weights = [&] { return reader.column("regression", 3); };
   const auto answer = [&] { return reader.column("regression", 4).back(); };
-  const std::string point = of_regression("point", {{"i", 20}, {"n", 50}});
+  const std::string point = of_regression("point", {{"i", 25}, {"n", 50}});
   for_each_hand(reader, [&](Hand hand) {
     reader.press(of_regression("reset"), hand);
     const std::vector<double> key = keys(), value = values(), weight = weights();
     const double f = answer();
 
     reader.drag(point, 0, -40, hand);
-    CHECK(values()[19] > value[19] + 0.1);
+    CHECK(values()[24] > value[24] + 0.1);
     CHECK(distance(keys(), key) == 0);
     CHECK(distance(weights(), weight) < 1e-4);
     CHECK(answer() > f);
     reader.drag(point, 30, 0, hand);
-    CHECK(keys()[19] > key[19] + 0.05);
+    CHECK(keys()[24] > key[24] + 0.05);
     CHECK(distance(weights(), weight) > 1e-3);
     CHECK(weights().back() == doctest::Approx(1).epsilon(1e-3));
 
@@ -72,7 +72,6 @@ TEST_CASE("page regression: learns w, cheats with the own point, and takes point
     reader.press(of_regression("learn"));
     reader.wait_until(of_regression("learn"));  // until then the button says Stop
   };
-  reader.slide(of_regression("w"), 0.1);
   learn();
   const double at_rest = reader.numbers("[name=regression] .reach output")[0];
   CHECK(at_rest > 1);
@@ -92,7 +91,8 @@ TEST_CASE("page regression: learns w, cheats with the own point, and takes point
   CHECK(use("1,2\n3,4\n5") == "Point 3 does not have two numbers.");
   CHECK(use("1,2\n3,\xF0\x9F\x98\x80\n5,6") == "Point 2 does not have two numbers.");
   CHECK(use("time,height\n0,1\n1.2 3\n3;2\n4,1e1") == "4 points are in use.");
-  CHECK(reader.column("regression", 1) == std::vector<double>{0, 1.2, 3, 4});
+  const std::vector<double> keys = reader.column("regression", 1);
+  CHECK(std::vector<double>(keys.begin(), keys.end() - 1) == std::vector<double>{0, 1.2, 3, 4});
   learn();
   CHECK(reader.tab.console() == "");
 }
