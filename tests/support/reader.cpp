@@ -96,6 +96,7 @@ const char* const kNeeds = R"js(Object.assign(eyes, {
     return [left + across * width, top + down * height];
   },
   // What no reader should see.
+  faults: () => [...document.querySelectorAll('heed-bench')].map(({bench}) => bench.problem || bench.fault.textContent).filter(Boolean),
   oddities: () => document.querySelector('main').innerText.match(/.*(NaN|undefined|\[object).*/g) ?? [],
   // Controls that are smaller than 44 pixels or have no words.
   small: () => [...document.querySelectorAll('button, input, textarea, summary, select, nav a, [role=slider], rect.cell')]
