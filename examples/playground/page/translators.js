@@ -53,9 +53,9 @@ bench('translators', class extends TrainingBench {
   // Another sentence. The recorded training can translate those of the reader only in its last state.
   write(text) {
     const wanted = text.trim();
-    if (!wanted) return;
+    if (!wanted.replace(/[。？！.?!]+$/, '')) return;
     this.pick = [0, 0];
-    const known = this.states[this.state.at].answers.has(`1 ${wanted} `);
+    const known = this.states[this.state.at]?.answers.has(this.keyOf(1, wanted, []));
     this.change({text: wanted, forbidden: [], at: known || this.own ? this.state.at : this.lastRecorded});
   }
 
