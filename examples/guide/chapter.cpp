@@ -17,18 +17,25 @@ using heed::check;
 
 namespace {
 
-// The line that opens a block of code or of a run, as a piece without the rest of the block; a text
-// otherwise.
+// The line that opens a block of code, of a run or of a bench, as a piece without the rest of the block; a
+// text otherwise.
 Piece opened(const std::string& line, int64_t number) {
-  static const std::regex pattern(R"re(```\{\.(code|run)((?: \w+="[^"]*")+)\})re");
+  static const std::regex pattern(R"re(```\{\.(code|run|bench)((?: \w+="[^"]*")+)\})re");
   Piece piece{Piece::text, number, {}, {}, {}, {}, 0, {}};
   std::smatch found;
   if (!std::regex_match(line, found, pattern)) {
     check(!line.starts_with("```{"), "line ", number, ": ", line,
-          " is neither {.code file=\"\" from=\"\"} nor {.run command=\"\"}");
+          " is none of {.code file=\"\" from=\"\"}, {.run command=\"\"} and {.bench name=\"\"}");
     return piece;
   }
   const std::string attributes = found[2];
+  if (found[1] == "bench") {
+    piece.kind = Piece::bench;
+    piece.name = attribute_in(attributes, "name");
+    piece.from = attribute_in(attributes, "state");
+    check(!piece.name.empty(), "line ", number, ": a bench needs name=\"\"");
+    return piece;
+  }
   piece.kind = found[1] == "code" ? Piece::code : Piece::run;
   piece.name = attribute_in(attributes, "file");
   piece.command = attribute_in(attributes, "command");
@@ -99,7 +106,7 @@ std::vector<Piece> pieces_of(const std::string& chapter) {
   for (const std::string& line : split_lines(chapter)) {
     ++number;
     if (!block.raw.empty()) {
-      const bool gap = block.kind == Piece::code || block.kind == Piece::run;
+      const bool gap = block.kind != Piece::text && block.kind != Piece::formula;
       check(!gap || line == end, "line ", number, ": a block that is filled must be empty");
       block.raw += line + "\n";
       if (block.kind == Piece::formula ? line.ends_with(end) : line == end) {
@@ -143,6 +150,7 @@ std::vector<std::string> skeleton_of(const std::string& chapter) {
       case Piece::formula:
       case Piece::code:
       case Piece::run:
+      case Piece::bench:
         skeleton.push_back(piece.raw);
         break;
     }
@@ -181,6 +189,11 @@ std::string run_block(const Piece& piece, const Filling& filling) {
   return out.str();
 }
 
+std::string bench_block(const Piece& piece, const std::string& at, const Filling& filling) {
+  check(!at.empty(), "a bench stands in the section of a concept");
+  return "```{=html}\n" + filling.bench(piece.name, at, piece.from) + "```\n";
+}
+
 // The heading with an id, and the id of a concept small at its end: "## C-000-05 The mean".
 std::string heading_with_id(const Piece& piece, int64_t number) {
   const size_t level = piece.raw.find(' ') + 1;  // the length of "## "
@@ -202,7 +215,7 @@ std::string prose_with_links(const std::string& prose) {
 }  // namespace
 
 std::string filled(const std::string& chapter, const Filling& filling) {
-  std::string text;
+  std::string text, section;  // the concept of the section
   int64_t headings = 0;
   const auto fill = [&](const Piece& piece) {
     switch (piece.kind) {
@@ -214,7 +227,10 @@ std::string filled(const std::string& chapter, const Filling& filling) {
         return "![" + piece.caption + "](" + filling.picture(piece.command, piece.name) + ")\n";
       case Piece::number:
         return filling.number(piece.command, piece.name);
+      case Piece::bench:
+        return bench_block(piece, section, filling);
       case Piece::heading:
+        if (!piece.raw.starts_with("###")) section = piece.name;
         return heading_with_id(piece, ++headings);
       case Piece::text:
         return prose_with_links(piece.raw);

@@ -8,6 +8,7 @@
 #include <ostream>
 #include <set>
 
+#include "examples/guide/benches.h"
 #include "examples/guide/catalog.h"
 #include "examples/guide/chapter.h"
 #include "examples/guide/diagrams.h"
@@ -15,6 +16,8 @@
 #include "examples/guide/pages.h"
 #include "examples/guide/pictures.h"
 #include "examples/guide/runs.h"
+#include "examples/playground/page.h"
+#include "examples/playground/record.h"
 #include "examples/shared/program.h"
 #include "nn/files/text_file.h"
 #include "nn/view/markup.h"
@@ -27,7 +30,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kProject = HEED_SOURCE_DIR, kText = kProject / "examples" / "guide";
+const fs::path kProject = HEED_SOURCE_DIR, kText = kProject / "examples" / "guide",
+               kBenches = kProject / "examples" / "playground" / "page";
 
 std::map<std::string, std::string> chapters_of(const GuideLanguage& language) {
   return chapters_in(kText / language.folder);
@@ -46,7 +50,10 @@ std::set<std::string> commands_of_all() {
 class Guide {
  public:
   Guide(Program& self, const Runs& runs)
-      : self_(self), runs_(runs), zh_(read_bytes((kText / "zh.tsv").string())) {}
+      : self_(self),
+        runs_(runs),
+        zh_(read_bytes((kText / "zh.tsv").string())),
+        record_(recorded_training()) {}
 
   std::vector<Page> pages_of(const GuideLanguage& language) {
     std::vector<Page> pages;
@@ -68,16 +75,23 @@ class Guide {
 
   void write(const std::vector<Page>& pages, const GuideLanguage& language, const std::string& font) {
     const auto text = [](const char* file) { return read_bytes((kText / file).string()); };
-    const PageParts parts = {
-        text("page.html"),
-        font + heed::detail::filled(text("page.css"), {{"dark-heat-scale", dark_heat_scale()}}),
-        text("page.js")};
+    const PageParts parts = {text("page.html"), style_of_pages(font), text("page.js"),
+                             has_playground_wasm() ? kBenchesFile : ""};
     for (size_t i = 0; i < pages.size(); ++i)
       self_.write_picture(pages[i].file(language), complete(pages, i, language, parts));
   }
 
+  // The script of the benches, and the page of all of them, to which they lead.
+  void write_benches() {
+    if (!has_playground_wasm()) return;
+    write_file(self_.out + "/" + kBenchesFile, script_of_benches(record_));
+    write_file(self_.out + "/playground.html",
+               playground_page(kBenches.string(), playground_wasm(), record_));
+  }
+
  private:
   Filling filling_of(const GuideLanguage& language) {
+    const BenchParts benches = {language, bench_words(language.folder), record_, has_playground_wasm()};
     return {
         [](const std::string& file) { return read_bytes((kProject / file).string()); },
         [&](const std::string& command) { return runs_.printed(command); },
@@ -87,6 +101,9 @@ class Guide {
         [&](const std::string& command, const std::string& file) {
           return command == kDiagram ? drawn(file, language)
                                      : in_language(runs_.picture(command, file), language);
+        },
+        [benches](const std::string& name, const std::string& at, const std::string& state) {
+          return bench_element(name, at, state, benches);
         }};
   }
 
@@ -111,6 +128,7 @@ class Guide {
   Program& self_;
   const Runs& runs_;
   Catalog zh_;
+  std::string record_;  // a training of the translators, for their bench
 };
 
 }  // namespace
@@ -135,6 +153,7 @@ int main(int argc, char** argv) {
     if (!font.missing.empty()) self.text() << font.missing << "\n";
     guide.write(english, kEnglish, font.css);
     guide.write(chinese, kChinese, font.css);
+    guide.write_benches();
     self.result("commands", std::vector<std::string>(commands.begin(), commands.end()));
   });
 }

@@ -156,6 +156,8 @@ std::string complete(const std::vector<Page>& pages, size_t i, const GuideLangua
   if (i > 0) add_turn(i - 1, "prev", language.previous);
   if (i + 1 < pages.size()) add_turn(i + 1, "next", language.next);
   relations += line(R"(<link rel="alternate" hreflang="{}" href="{}">)", other.code, pages[i].file(other));
+  const bool has_benches = !parts.benches.empty() && pages[i].body.find("<heed-bench") != std::string::npos;
+  const std::string benches = has_benches ? line(R"(<script src="{}"></script>)", parts.benches) : "";
   return heed::detail::filled(parts.frame,
                               {{"language", language.code},
                                {"relations", relations},
@@ -170,7 +172,8 @@ std::string complete(const std::vector<Page>& pages, size_t i, const GuideLangua
                                {"menu", menu_of(pages, i, language)},
                                {"body", pages[i].body},
                                {"turn", turn},
-                               {"script", parts.script}});
+                               {"script", parts.script},
+                               {"benches", benches}});
 }
 
 }  // namespace program

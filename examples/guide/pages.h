@@ -48,9 +48,10 @@ void connect(std::vector<Page>& pages, const GuideLanguage& language);
 std::string with_pictures(const std::string& body, const GuideLanguage& language,
                           const std::function<std::string(const std::string& path)>& svg);
 
-/// What all pages share, as texts: page.html, page.css with the font, page.js.
+/// What all pages share, as texts: page.html, page.css with the font, page.js; and the file of the script
+/// that pages with benches have, "" without one.
 struct PageParts {
-  std::string frame, style, script;
+  std::string frame, style, script, benches;
 };
 /// The complete HTML of pages[i]: with a menu of all chapters, and links to the chapters before and after it
 /// and to the other language.

@@ -1,6 +1,7 @@
 #include "examples/playground/functions.h"
 
 #include "examples/playground/length.h"
+#include "examples/playground/model.h"
 #include "examples/playground/plane.h"
 #include "examples/playground/regression.h"
 #include "examples/playground/tape.h"
@@ -22,12 +23,16 @@ const std::vector<Function>& functions() {
       {"length_work", length_work, length_work_first},
       {"length_decode", length_decode, length_decode_first},
       {"length_tiles", length_tiles, length_tiles_first},
-      // These have a state, and those after translators_load begin with no training.
+      // These have a state; those after translators_load and after model_begin begin with no training.
       {"translators_learn", translators_learn, translators_learn_first},
       {"translators_load", translators_load, translators_load_first},
       {"translators_keep", translators_keep, translators_keep_first},
       {"translators_score", translators_score, translators_score_first},
       {"translators_translate", translators_translate, translators_translate_first},
+      {"model_sample", model_sample, model_sample_first},
+      {"model_begin", model_begin, model_begin_first},
+      {"model_write", model_write, model_write_first},
+      {"model_learn", model_learn, model_learn_first},
   };
   return all;
 }

@@ -96,7 +96,6 @@ const char* const kNeeds = R"js(Object.assign(eyes, {
     return [left + across * width, top + down * height];
   },
   // What no reader should see.
-  faults: () => [...document.querySelectorAll('heed-bench')].map(({bench}) => bench.problem || bench.fault.textContent).filter(Boolean),
   oddities: () => document.querySelector('main').innerText.match(/.*(NaN|undefined|\[object).*/g) ?? [],
   // Controls that are smaller than 44 pixels or have no words.
   small: () => [...document.querySelectorAll('button, input, textarea, summary, select, nav a, [role=slider], rect.cell')]
@@ -158,7 +157,8 @@ std::string Reader::picture(const std::string& bench, const std::string& caption
   return "eyes.picture(" + quoted(bench) + "," + quoted(caption) + ")";
 }
 std::string Reader::part(const std::string& bench, const std::string& selector, int index) {
-  return "eyes.bench(" + quoted(bench) + ").querySelectorAll(" + quoted(selector) + ")[" + std::to_string(index) + "]";
+  return "eyes.bench(" + quoted(bench) + ").querySelectorAll(" + quoted(selector) + ")[" +
+         std::to_string(index) + "]";
 }
 
 std::pair<double, double> Reader::place_of(const std::string& target) {
@@ -228,7 +228,8 @@ void Reader::drag(const std::string& target, double dx, double dy, Hand hand) {
 
 void Reader::slide(const std::string& target, double value, Hand hand) {
   if (hand == Hand::keys) {
-    const Json range = tab.evaluate("(({value, min, max, step}) => [+value, +min, +max, +step])(" + target + ")");
+    const Json range =
+        tab.evaluate("(({value, min, max, step}) => [+value, +min, +max, +step])(" + target + ")");
     tab.evaluate(target + ".focus()");
     const double now = range[0], step = range[3];
     if (value == range[1])
@@ -240,7 +241,8 @@ void Reader::slide(const std::string& target, double value, Hand hand) {
         tab.key(value > now ? "ArrowRight" : "ArrowLeft");
   } else {
     const std::pair<double, double> from = tab.evaluate("eyes.thumb(" + target + "," + target + ".value)"),
-                                    to = tab.evaluate("eyes.thumb(" + target + "," + std::to_string(value) + ")");
+                                    to = tab.evaluate("eyes.thumb(" + target + "," + std::to_string(value) +
+                                                      ")");
     move_from(from.first, from.second, to.first - from.first, 0, hand);
   }
   settle();
@@ -271,16 +273,17 @@ void Reader::settle() { tab.evaluate("eyes.settled()"); }
 
 void Reader::wait_until(const std::string& expression) {
   const Json holds = tab.evaluate(
-      "(async () => { for (const end = performance.now() + 6e4; performance.now() < end;) { try { if (" + expression +
-      ") return true; } catch {} await new Promise(done => setTimeout(done, 20)); } })()");
+      "(async () => { for (const end = performance.now() + 6e4; performance.now() < end;) { try { if (" +
+      expression + ") return true; } catch {} await new Promise(done => setTimeout(done, 20)); } })()");
   REQUIRE_MESSAGE(holds == true, "never: ", expression);
 }
 
 Json Reader::tables(const std::string& bench) { return tab.evaluate("eyes.tables(" + quoted(bench) + ")"); }
 
-std::vector<double> Reader::column(const std::string& bench, int index) {
-  const Json values = tab.evaluate("eyes.tables(" + quoted(bench) + ").then(([rows]) => rows.map(row => eyes.number(row[" +
-                                   std::to_string(index) + "])))");
+std::vector<double> Reader::column(const std::string& bench, int index, int table) {
+  const Json values =
+      tab.evaluate("eyes.tables(" + quoted(bench) + ").then(all => all[" + std::to_string(table) +
+                   "].map(row => eyes.number(row[" + std::to_string(index) + "])))");
   std::vector<double> numbers;
   for (const Json& value : values) numbers.push_back(value.is_null() ? std::nan("") : value.get<double>());
   return numbers;
@@ -296,8 +299,10 @@ std::vector<double> Reader::numbers(const std::string& selector) {
 
 bool Reader::has_found(const std::string& bench, const std::string& goal) {
   const std::string found = words(bench + ".found." + goal);
-  return tab.evaluate("[...eyes.bench(" + quoted(bench) + ").querySelectorAll('.found')].some(one => "
-                      "one.textContent.endsWith(" + quoted(found) + "))");
+  return tab.evaluate("[...eyes.bench(" + quoted(bench) +
+                      ").querySelectorAll('.found')].some(one => "
+                      "one.textContent.endsWith(" +
+                      quoted(found) + "))");
 }
 
 std::string Reader::words(const std::string& key) { return tab.evaluate("word(" + quoted(key) + ")"); }

@@ -52,8 +52,8 @@ class Reader {
 
   /// The rows of each table behind the pictures, as texts.
   Json tables(const std::string& bench);
-  /// A column of the first one, as numbers; NaN for texts.
-  std::vector<double> column(const std::string& bench, int index);
+  /// A column of one of them, as numbers; NaN for texts.
+  std::vector<double> column(const std::string& bench, int index, int table = 0);
   /// The visible text of an element that a CSS selector finds, and all numbers in it.
   std::string text(const std::string& selector);
   std::vector<double> numbers(const std::string& selector);

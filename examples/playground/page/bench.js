@@ -10,15 +10,14 @@
 //     setup(stage) {...}             // builds pictures and controls, once and after a change of language
 //     see() {...}                    // computes and draws, in the next frame after change()
 //     program() {...}                // the text of a C++ program that does the same
-//     table() {...}                  // [names, rows]: the numbers behind the picture
-//     tables() {...}                 // [caption, names, rows]: those behind further pictures
+//     tables() {...}                 // [title, names, rows] of each: the numbers behind the pictures
 //   });
 //
 // Words are in strings.LANGUAGE.json: regression.title, .lead, .question, .answer.up, .try, .because, .goal.mean,
 // .found.mean, .concept.C-000-11, and those that the bench asks for.
 
-const strings = JSON.parse(document.getElementById('strings').textContent);
-const defaults = JSON.parse(document.getElementById('defaults').textContent);
+// What the native program wrote in front of all scripts (page.cpp), and the record and playground.wasm.
+const {strings, defaults} = given;
 const languages = {en: 'en', zh: 'zh-CN'};
 const benches = {};
 const bench = (name, kind) => { benches[name] = kind; };
@@ -26,30 +25,48 @@ const bench = (name, kind) => { benches[name] = kind; };
 // The request with which a function's bench begins: the native program writes it, here and in its JSON.
 const firstRequest = name => defaults[name].request;
 
-// heed itself. Where WebAssembly cannot run, the answers of the native program to the first requests: a still picture.
-const bytesOf = base64 => Uint8Array.from(atob(base64.trim()), letter => letter.charCodeAt(0));
-let isStill = false;
-const heed = (() => {
+// heed itself, which the page contains as base64 of gzip. Where WebAssembly cannot run, the answers of the native
+// program to the first requests: a still picture.
+let heed, wasm, isStill = false;
+async function unpackHeed() {
+  const text = atob(given.wasm.trim()), packed = new Uint8Array(text.length);
+  for (let i = 0; i < packed.length; ++i) packed[i] = text.charCodeAt(i);  // Uint8Array.from is slow
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
+  wasm = await new Response(unpacked).arrayBuffer();
+  return loadHeed(wasm);
+}
+const loaded = (async () => {
   try {
-    return globalThis.heed ?? loadHeed(bytesOf(document.getElementById('wasm').textContent));
+    heed = await unpackHeed();
   } catch (error) {
     console.warn(error.message);
     isStill = true;
-    return {call: name => Float32Array.from(defaults[name]?.answer ?? [])};
+    heed = {call: name => Float32Array.from(defaults[name]?.answer ?? [])};
   }
 })();
+// Whether playground.wasm has the functions of a bench; one that was built earlier may lack some.
+const computes = name => !heed.names || (benches[name].functions ?? [name]).every(one => heed.names.includes(one));
 
 // The fragment of the address: lang=zh&regression.w=2.5. What equals the default is not in it: links stay short.
 const fragment = new URLSearchParams(location.hash.slice(1));
-let language = fragment.get('lang') ?? (navigator.language.startsWith('zh') ? 'zh' : 'en');
+const inGuide = document.querySelector('heed-bench[at]') !== null;  // beneath concepts, in the language of the chapter
+let language = inGuide ? document.documentElement.lang.slice(0, 2)
+    : fragment.get('lang') ?? (navigator.language.startsWith('zh') ? 'zh' : 'en');
 if (!strings[language]) language = 'en';
 let writing = 0;
-function keep(key, value) {
-  if (value === undefined) fragment.delete(key);
-  else fragment.set(key, value);
+function keep(key, value, kept = fragment) {
+  if (value === undefined) kept.delete(key);
+  else kept.set(key, value);
+  if (kept !== fragment) return;
   clearTimeout(writing);
-  writing = setTimeout(() => history.replaceState(null, '', '#' + fragment.toString().replaceAll('%2C', ',')), 300);
+  writing = setTimeout(() => history.replaceState(null, '', '#' + fragmentText(fragment)), 300);
 }
+const fragmentText = parts => parts.toString().replaceAll('%2C', ',');
+
+// In the guide the fragment names a section, so each bench keeps its state to itself. It begins with that of the
+// chapter, w=4&own=1, and a link leads to the same in the playground.
+const situationOf = (name, text) =>
+    new URLSearchParams([...new URLSearchParams(text)].map(([key, value]) => [`${name}.${key}`, value]));
 
 // The words of a key in the reader's language, {name} replaced by a value.
 function word(key, values = {}) {
@@ -77,25 +94,31 @@ class LiveLine {
 class Bench {
   constructor(element, name) {
     Object.assign(this, {element, name, kind: benches[name]});
-    this.state = structuredClone(this.kind.defaults);
-    for (const [key, value] of Object.entries(this.state)) {
-      const text = fragment.get(`${name}.${key}`);
+    this.guided = element.hasAttribute('at');
+    this.kept = this.guided ? situationOf(name, element.getAttribute('state') ?? '') : fragment;
+    const told = {}, list = text => text === '' ? [] : text.split(',');
+    for (const [key, value] of Object.entries(this.kind.defaults)) {
+      const text = this.kept.get(`${name}.${key}`);
       if (text === null) continue;
-      if (Array.isArray(value)) this.state[key] = text === '' ? [] : text.split(',').map(Number);
-      else this.state[key] = typeof value === 'number' ? Number(text) : text;
+      told[key] = Array.isArray(value) ? list(text).map(Number) : typeof value === 'number' ? Number(text) : text;
     }
-    this.guess = fragment.get(`${name}.guess`);
-    this.reached = new Set();
-    this.seen = false;  // whether the picture has answered the question
+    this.state = {...structuredClone(this.usual({...this.kind.defaults, ...told})), ...told};
+    this.guess = this.kept.get(`${name}.guess`);
+    this.seen = this.kept.get(`${name}.seen`) === '1';  // whether the picture has answered the question
+    this.reached = new Set(list(this.kept.get(`${name}.reached`) ?? ''));
   }
+  // What the address need not say: the state at the beginning, which may depend on a preset.
+  usual() { return this.kind.defaults; }
   word(key, values) { return word(`${this.name}.${key}`, values); }
+  keep(key, value) { keep(`${this.name}.${key}`, value, this.kept); }
 
   // Changes the state, keeps it in the fragment, and draws in the next frame.
   change(part) {
     Object.assign(this.state, part);
+    const usual = this.usual(this.state);
     for (const [key, value] of Object.entries(part)) {
-      const text = String(value), usual = String(this.kind.defaults[key]);
-      keep(`${this.name}.${key}`, text === usual ? undefined : text);
+      const text = String(value);
+      this.keep(key, text === String(usual[key]) ? undefined : text);
     }
     this.ask();
   }
@@ -105,12 +128,13 @@ class Bench {
     try {
       this.see();
       this.isDrawn = true;
-      this.fault.textContent = '';
+      this.fault.textContent = this.problem ? word('page.fault', {message: this.problem}) : '';
       for (const part of this.behind) if (part.node.open) part.fill();
     } catch (error) {
       this.fault.textContent = word('page.fault', {message: error.message});
       if (error.name !== 'Error') console.error(error);  // a mistake of this page, not a message of heed
     }
+    if (this.guided) this.link.href = 'playground.html#' + this.linkFragment;
   }
 
   build() {
@@ -120,16 +144,17 @@ class Bench {
     const stage = html('div', {class: 'stage'});
     this.behind = [this.numbers(), this.code()];
     wereOpen?.forEach((isOpen, i) => { this.behind[i].node.open = isOpen; });
-    const guided = this.element.hasAttribute('at');  // beneath its concept in the guide
+    this.link = html('a', {}, word('page.open'));
+    const title = this.guided ? html('h3', {}, this.word('title')) : html('h2', {id: this.name}, this.word('title'));
     this.element.replaceChildren(
-        html(guided ? 'h3' : 'h2', {id: this.name}, this.word('title')), html('p', {class: 'lead'}, this.word('lead')),
-        this.questionBox(), stage, this.line.node, this.fault, this.goalBox(),
-        guided ? '' : html('p', {class: 'read'}, word('page.read'), this.conceptLinks()),
-        ...this.behind.map(part => part.node));
+        title, html('p', {class: 'lead'}, this.word('lead')), this.questionBox(), stage, this.fault, this.goalBox(),
+        html('p', {class: 'read'}, this.guided ? this.link : [word('page.read'), this.conceptLinks()]),
+        ...this.behind.map(part => part.node), ...this.guided ? [] : [this.linkButton()]);
     if (isStill) stage.append(html('p', {class: 'fault'}, word('page.without')));
     this.ready = !isStill || this.kind.still || Boolean(defaults[this.name]?.answer);
     if (!this.ready) return;
     this.setup(stage);
+    (stage.querySelector('.pictures, figure') ?? stage.lastChild).after(this.line.node);
     this.ask();
   }
 
@@ -140,7 +165,7 @@ class Bench {
     this.verdict = html('p', {class: 'verdict', role: 'status'});
     this.answers = question.answers.map(answer => button(this.word('answer.' + answer), () => {
       this.guess = answer;
-      keep(`${this.name}.guess`, answer);
+      this.keep('guess', answer);
       this.tellVerdict();
     }));
     const box = html('div', {class: 'question', role: 'group', 'aria-label': word('page.question')},
@@ -163,6 +188,7 @@ class Bench {
   answered() {
     if (this.seen) return;
     this.seen = true;
+    this.keep('seen', 1);
     this.tellVerdict();
   }
 
@@ -181,6 +207,7 @@ class Bench {
   reach(goal) {
     if (this.reached.has(goal)) return;
     this.reached.add(goal);
+    this.keep('reached', [...this.reached]);
     this.tellGoal(goal);
     this.line.say(word('page.reached') + this.word('found.' + goal));
   }
@@ -201,11 +228,11 @@ class Bench {
   }
   numbers() {
     const box = html('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': word('page.table')});
-    const table = ([caption, names, rows]) => html('table', {}, caption && html('caption', {}, caption),
-        html('thead', {}, html('tr', {}, names.map(name => html('th', {scope: 'col'}, name)))),
-        html('tbody', {}, rows.map(row => html('tr', {}, row.map(value => html('td', {}, String(value)))))));
-    return this.behindPart(word('page.table'), box, () =>
-        box.replaceChildren(...[[undefined, ...this.table()], ...this.tables?.() ?? []].map(table)));
+    const row = (values, cell) => html('tr', {}, values.map(cell));
+    const table = ([title, names, rows]) => html('table', {}, html('caption', {}, title),
+        html('thead', {}, row(names, name => html('th', {scope: 'col'}, name))),
+        html('tbody', {}, rows.map(values => row(values, value => html('td', {}, String(value))))));
+    return this.behindPart(word('page.table'), box, () => box.replaceChildren(...this.tables().map(table)));
   }
   code() {
     const text = html('code'), how = html('p', {}, word('page.code.run', {name: this.name}));
@@ -214,15 +241,28 @@ class Bench {
     const show = () => { text.textContent = this.program(); };
     return this.behindPart(word('page.code'), html('div', {}, how, copy, html('pre', {tabindex: 0}, text)), show);
   }
+
+  // The fragment of a link to this bench as it is now.
+  get linkFragment() {
+    const own = [...this.kept].filter(([key]) => key.startsWith(this.name + '.'));
+    return fragmentText(new URLSearchParams([['at', this.name], ['lang', language], ...own]));
+  }
+  linkButton() {
+    const copy = () => navigator.clipboard?.writeText(`${location.href.split('#')[0]}#${this.linkFragment}`)
+        .then(() => this.line.say(word('page.linked')), () => {});
+    return button(word('page.link'), copy);
+  }
 }
 
 // The element. It may be in the page before its bench is registered, so it waits for the end of the script. Its
 // picture is drawn anew when its width changes.
 customElements.define('heed-bench', class extends HTMLElement {
-  connectedCallback() { queueMicrotask(() => this.begin()); }
+  connectedCallback() { loaded.then(() => this.begin()); }
   begin() {
-    if (!document.getElementById('hatch')) document.body.append(hatch());
     const name = this.getAttribute('name');
+    if (this.hasAttribute('at') && (isStill || !computes(name))) return;  // the still picture of the guide stays
+    this.classList.add('live');
+    if (!document.getElementById('hatch')) document.body.append(hatch());
     this.bench = new benches[name](this, name);
     this.bench.build();
     let width = 0;
@@ -246,18 +286,4 @@ class NumberReader {
   }
   text() { return new TextDecoder().decode(Uint8Array.from(this.many(this.one()))); }
   list(read) { return range(this.one()).map(() => read()); }
-}
-
-// Numbers as C++ writes them in a program: 0.5, 3.0 as 3.
-const cppNumber = value => String(+(+value).toPrecision(6));
-const cppList = values => `{${values.map(cppNumber).join(', ')}}`;
-// A list broken into lines of at most 100 letters.
-function cppLines(values, indent = '      ') {
-  const lines = [''];
-  for (const [i, value] of values.entries()) {
-    const part = cppNumber(value) + (i + 1 < values.length ? ',' : '');
-    if ((lines.at(-1) + part).length > 94) lines.push('');
-    lines[lines.length - 1] += (lines.at(-1) ? ' ' : '') + part;
-  }
-  return `{\n${lines.map(line => indent + line).join('\n')}}`;
 }

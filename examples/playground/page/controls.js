@@ -89,9 +89,17 @@ function catchPointers(plot) {
 // A slider with its name and its value in words.
 //   text(value)    the value as the reader sees it; change(value) is called while it moves
 function slider({name, min, max, step, value, text, change}) {
-  const output = html('output', {'aria-live': 'off'}, text(value));  // the input says it
+  const output = html('output', {'aria-live': 'off'}, text(value));  // the slider itself says its value
+  const set = value => { input.value = value; show(+input.value); change(+input.value); };
   const input = html('input', {type: 'range', min, max, step, value, 'data-key': name, 'aria-valuetext': text(value),
-                               oninput: () => { show(+input.value); change(+input.value); }});
+                               oninput: () => set(input.value), onkeydown: event => leap(event)});
+  // With Shift an arrow key makes ten steps.
+  const leap = event => {
+    const way = {ArrowLeft: -10, ArrowDown: -10, ArrowRight: 10, ArrowUp: 10}[event.key];
+    if (!way || !event.shiftKey) return;
+    event.preventDefault();
+    set(+input.value + way * step);
+  };
   const show = value => {
     if (+input.value !== value) input.value = value;
     output.textContent = text(value);

@@ -37,7 +37,7 @@ function arrow(x1, y1, x2, y2, attributes = {}) {
 
 // Stripes for what is forbidden or drawn at random: a pattern that all pictures may name, url(#hatch).
 function hatch() {
-  const stripe = svg('line', {x1: 1, x2: 1, y1: 0, y2: 6, class: 'stripe'});
+  const stripe = svg('line', {x1: 1, x2: 1, y1: 0, y2: 6, style: 'stroke: var(--soft); stroke-width: 1.5'});
   const pattern = svg('pattern', {id: 'hatch', width: 6, height: 6, patternUnits: 'userSpaceOnUse',
                                   patternTransform: 'rotate(45)'}, stripe);
   return svg('svg', {width: 0, height: 0, style: 'position: absolute', 'aria-hidden': true}, svg('defs', {}, pattern));

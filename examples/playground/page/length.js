@@ -21,13 +21,15 @@ const works = {
 // A number that may be very small or very large.
 const powers = value => value < 0.01 || value > 99 ? value.toExponential(1).replace('-', '−') : fixed(value, 3);
 const comparisons = [['recurrent', 'attention', 'tiles'], ['uncached', 'cached']];
+// As which power of T its memory grows; the time grows as the multiplications that heed counts.
+const memoryPower = {recurrent: 1, attention: 2, tiles: 1, uncached: 0, cached: 1};
 
 bench('length', class extends Bench {
   static functions = ['tape', 'length_work', 'length_decode', 'length_tiles'];
-  static defaults = {T: 24, factor: 0.9, block: 2, at: 0, cache: 0, scores: [1, 2, 0.5, 3, 2.5, -1, 3.5, 0],
+  static defaults = {T: 24, factor: 0.9, block: 2, at: 0, cache: 0, cost: 'ms', scores: [1, 2, 0.5, 3, 2.5, -1, 3.5, 0],
                      values: [2, 5, 1, 4, 3, 6, 2, 1]};
   static question = {answers: ['fades', 'same', 'grows'], right: 'fades'};
-  static goals = ['carry', 'rescale', 'double'];
+  static goals = ['carry', 'rescale', 'square', 'double'];
   static concepts = ['3_scores_and_self_attention#C-002-13', '3_scores_and_self_attention#C-003-20',
                      '3_scores_and_self_attention#C-003-19'];
 
@@ -69,7 +71,9 @@ bench('length', class extends Bench {
                          change: block => this.change({block, at: 0})});
     this.cache = choice({name: this.word('cache'), value: this.state.cache, change: cache => this.change({cache}),
                          options: [[0, this.word('cache.layers')], [1, this.word('cache.decoding')]]});
-    this.told = html('p', {});  // the line says the end of it
+    this.cost = choice({name: this.word('cost'), value: this.state.cost, change: cost => this.change({cost}),
+                        options: ['ms', 'memory'].map(cost => [cost, this.word('cost.' + cost)])});
+    this.told = html('p');  // the line says it
     const figure = (name, node, ...more) =>
         html('figure', {}, html('figcaption', {}, this.word(name)), html('div', {}, node), ...more);
     const next = () => this.change({at: (this.state.at + 1) % (this.now.steps + 1)});
@@ -78,8 +82,9 @@ bench('length', class extends Bench {
         figure('tiles', this.tilesPicture, html('div', {class: 'controls'},
             html('div', {class: 'reach'}, this.atSlider.node, button(this.word('on'), next, {class: 'main'})),
             this.block.node)),
-        figure('costs', this.costs.svg, this.cache.node, html('div', {class: 'row'},
-            button(this.word('measure'), () => this.measure(), {class: 'main'})), this.told));
+        figure('costs', this.costs.svg, html('div', {class: 'controls'}, this.cache.node, this.cost.node),
+               html('div', {class: 'row'}, button(this.word('measure'), () => this.measure(), {class: 'main'})),
+               this.told));
   }
   numberSlider(key, options) {
     const change = value => this.change({[key]: value});
@@ -92,7 +97,7 @@ bench('length', class extends Bench {
     this.measured ??= {};
     const next = () => {
       const job = jobs.shift();
-      if (!job) return this.line.say(this.told.textContent = this.word('measured'));
+      if (!job) return this.endMeasuring();
       const [kind, T] = job, [name, request] = works[kind](T), runs = name === 'length_work' ? request[3] : 1;
       let best = Infinity, answer;
       for (let round = 0; round < 3; ++round) {
@@ -101,16 +106,22 @@ bench('length', class extends Bench {
         best = Math.min(best, (performance.now() - begin) / runs);
       }
       (this.measured[kind] ??= {})[T] = {ms: best, work: answer[0], memory: answer[1]};
-      this.told.textContent = this.word('measuring', {kind: this.word('kind.' + kind), T});
+      this.progress = this.word('measuring', {kind: this.word('kind.' + kind), T});
       this.ask();
       requestAnimationFrame(next);
     };
     next();
   }
 
+  endMeasuring() {
+    this.progress = this.told.textContent = this.word('measured');
+    this.ask();
+    requestAnimationFrame(() => { this.progress = undefined; });
+  }
+
   see() {
     this.now = this.compute();
-    const {T, factor, block, cache} = this.state;
+    const {T, factor, block, cache, cost} = this.state;
     this.lengthSlider.show(T);
     this.factorSlider.show(factor);
     this.atSlider.input.max = this.now.steps;
@@ -118,11 +129,13 @@ bench('length', class extends Bench {
     this.atSlider.show(this.state.at);
     this.block.show(block);
     this.cache.show(cache);
+    this.cost.show(cost);
     this.drawPath();
     this.drawTiles();
     this.drawCosts();
     this.judge();
-    this.line.say(this.word('now', {T, chain: powers(this.now.chain[0]), arc: fixed(this.now.arc, 3)}));
+    const paths = this.word('now', {T, chain: powers(this.now.chain[0]), arc: fixed(this.now.arc, 3)});
+    this.line.say(this.progress ?? paths);
   }
   // T states in a chain, each as dark as the gradient that is left; above them one arc from the last to the first.
   drawPath() {
@@ -161,69 +174,64 @@ bench('length', class extends Bench {
               {class: 'strong'}));
     if (at > 1 && factor < 1) this.reach('rescale');
   }
-  // Time over length, measured; the dashed lines are what the theory says, through the longest measurement.
+  // What was measured for a layer, and what the theory says: the same at the longest length, and its power of T.
+  costsOf(kind) {
+    const isTime = this.state.cost === 'ms', lines = this.measured[kind];
+    const points = lengths.filter(T => lines[T]), last = lines[points.at(-1)];
+    const measured = points.map(T => isTime ? lines[T].ms : lines[T].memory / 1000), top = measured.at(-1);
+    const share = T => isTime ? lines[T].work / last.work : (T / points.at(-1)) ** memoryPower[kind];
+    const theory = points.map(T => top * share(T));
+    const power = list => list.length > 1 && list.at(-1) > 0 ? Math.log2(list.at(-1) / list.at(-2)) : undefined;
+    return {points, measured, theory, power: power(measured), expected: power(theory)};
+  }
+  // The cost over the length. Dotted lines are the theory, through the longest measurement.
   drawCosts() {
-    const {costs} = this, kinds = comparisons[this.state.cache], shown = kinds.filter(kind => this.measured?.[kind]);
-    const all = shown.flatMap(kind => Object.values(this.measured[kind]).map(one => one.ms));
+    const {costs, state: {cache, cost}} = this, shown = comparisons[cache].filter(kind => this.measured?.[kind]);
+    const all = shown.map(kind => [kind, this.costsOf(kind)]);
     costs.margin.left = 44;
-    costs.begin([lengths[0], lengths.at(-1)], [0, Math.max(...all, 0.1) * 1.1]);
-    costs.axes(this.word('axis.length'), this.word('axis.ms'), lengths);
-    const ends = shown.map((kind, i) => {
-      const points = lengths.filter(T => this.measured[kind][T]), last = this.measured[kind][points.at(-1)];
-      costs.curve(points, points.map(T => this.measured[kind][T].ms), 'series' + i);
-      costs.curve(points, points.map(T => last.ms * this.measured[kind][T].work / last.work), 'theory');
-      return [costs.py(last.ms) - 6, kind];
-    }).sort((a, b) => b[0] - a[0]);
-    let free = costs.bottom - 6;  // names stand above each other
-    for (const [y, kind] of ends) {
-      costs.draw(label(costs.right, Math.min(y, free), this.word('kind.' + kind),
-                       {'text-anchor': 'end', class: 'strong'}));
-      free = Math.min(y, free) - 16;
-    }
+    costs.begin([lengths[0], lengths.at(-1)], [0, Math.max(0.1, ...all.flatMap(([, {measured}]) => measured)) * 1.1]);
+    costs.axes(this.word('axis.length'), this.word('axis.' + cost), lengths);
+    all.forEach(([, {points, measured, theory}], i) => {
+      costs.curve(points, measured, 'series' + i);
+      costs.curve(points, theory, 'theory');
+    });
+    this.nameCosts(all);
     if (!shown.length)
       costs.draw(label(costs.width / 2, costs.height / 2, this.word('unmeasured'), {'text-anchor': 'middle'}));
   }
+  // Names and powers above the ends of the curves, and above each other.
+  nameCosts(all) {
+    const {costs} = this;
+    let free = costs.bottom - 6;
+    const upwards = all.toSorted(([, a], [, b]) => a.measured.at(-1) - b.measured.at(-1));
+    for (const [kind, {measured, power, expected}] of upwards) {
+      const y = Math.min(costs.py(measured.at(-1)) - 6, free);
+      const powers = {power: fixed(power, 1), expected: fixed(expected, 1)};
+      const grows = power === undefined ? '' : this.word('power', powers);
+      costs.draw(label(costs.right, y, this.word('kind.' + kind) + grows, {'text-anchor': 'end', class: 'strong'}));
+      free = y - 16;
+    }
+  }
 
   judge() {
-    const {T, cache, factor} = this.state, {chain} = this.now;
+    const {T, factor, cost} = this.state, {chain} = this.now;
+    const isMeasured = kind => this.measured?.[kind]?.[lengths.at(-1)];
     if (T >= 48 && factor !== 1 && chain[0] > 0.2 && chain[0] < 5) this.reach('carry');
-    if (cache && this.measured?.cached?.[256] && this.measured?.uncached?.[256]) this.reach('double');
+    if (isMeasured('cached') && isMeasured('uncached')) this.reach('double');
+    if (cost === 'memory' && isMeasured('attention') && isMeasured('tiles')) this.reach('square');
     if (T >= 48) this.answered();
   }
-  table() {
+  tables() {
+    const {chain, arc, tiles, steps} = this.now;
     const row = (kind, [T, {ms, work, memory}]) => [this.word('kind.' + kind), T, fixed(ms, 2), work, memory];
     const rows = Object.entries(this.measured ?? {})
         .flatMap(([kind, lines]) => Object.entries(lines).map(line => row(kind, line)));
-    return [[this.word('layer'), 'T', 'ms', this.word('work'), this.word('memory')], rows];
+    return [
+      [this.word('path'), ['t', this.word('kind.recurrent'), this.word('kind.attention')],
+       [...chain].map((g, t) => [t + 1, powers(g), fixed(arc, 3)])],
+      [this.word('tiles'), [this.word('at'), 'm', 'l', 'o / l'], range(steps).map(i =>
+          [i + 1, ...[...tiles.subarray(3 * i, 3 * i + 3)].map(value => fixed(value, 4))])],
+      [this.word('costs'), [this.word('layer'), 'T', 'ms', this.word('work'), this.word('memory')], rows]];
   }
-  tables() {
-    const {chain, arc, steps, tiles} = this.now, T = chain.length;
-    return [[this.word('path'), ['t', this.word('kind.recurrent'), this.word('kind.attention')],
-             range(T).map(t => [t + 1, powers(chain[t]), fixed(arc, 3)])],
-            [this.word('tiles'), [this.word('at'), 'm', 'l', 'o / l'], range(steps).map(i =>
-                [i + 1, ...[...tiles.subarray(3 * i, 3 * i + 3)].map(value => fixed(value, 4))])]];
-  }
-  program() {
-    const {scores, values} = this.state;
-    return `// length.cpp: ${this.word('title')}
-#include <heed.h>
-
-#include <algorithm>
-#include <cmath>
-#include <iostream>
-using namespace heed;
-
-int main() {
-  const Tensor scores = tensor(${cppList(scores)}), values = tensor(${cppList(values)});
-  double m = scores[0].item(), l = 0, o = 0;  // the largest score, the sum of exp, the sum of exp times value
-  for (int j = 0; j < ${scores.length}; ++j) {
-    const double s = scores[j].item(), larger = std::max(m, s);
-    l = l * std::exp(m - larger) + std::exp(s - larger);
-    o = o * std::exp(m - larger) + std::exp(s - larger) * values[j].item();
-    m = larger;
-  }
-  std::cout << o / l << " = " << sum(softmax(scores, -1) * values).item() << '\\n';
-}
-`;
-  }
+  program() { return lengthProgram(this); }
 });

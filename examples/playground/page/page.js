@@ -9,7 +9,7 @@ function showLanguage() {
   nav.setAttribute('aria-label', word(nav.dataset.label));
   const links = [...document.querySelectorAll('heed-bench')].map(element => {
     const name = element.getAttribute('name'), follow = event => { event.preventDefault(); go(name); };
-    return html('a', {href: '#' + name, onclick: follow}, word(name + '.title'));
+    return html('a', {href: '#' + name, onclick: follow, title: word(name + '.title')}, word(name + '.short'));
   });
   const [other] = Object.keys(languages).filter(one => one !== language);
   const turn = button(word('page.language.' + other), () => switchTo(other), {lang: languages[other]});
@@ -37,9 +37,11 @@ function go(name) {
 }
 
 // A bench whose functions are not in playground.wasm is left out.
-const computes = name => !heed.names || (benches[name].functions ?? [name]).every(one => heed.names.includes(one));
-for (const name of Object.keys(benches).filter(computes))
-  document.querySelector('main').append(html('heed-bench', {name}));
-showLanguage();
-const wanted = fragment.get('at') ?? location.hash.slice(1);
-if (benches[wanted]) requestAnimationFrame(() => document.getElementById(wanted).scrollIntoView());
+loaded.then(() => {
+  for (const name of Object.keys(benches).filter(computes))
+    document.querySelector('main').append(html('heed-bench', {name}));
+  showLanguage();
+  addEventListener('hashchange', () => location.reload());  // another link in the same tab
+  const wanted = fragment.get('at') ?? location.hash.slice(1);
+  if (benches[wanted]) requestAnimationFrame(() => document.getElementById(wanted).scrollIntoView());
+});

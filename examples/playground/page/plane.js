@@ -15,18 +15,6 @@ const [planeState, planeEnd, planePixels] = (() => {
   return [{score, normalizer, width, query, columns, keys}, end, pixels];
 })();
 
-// What heed does not have, as entmax.cpp.
-const entmaxProgram = `
-// max(s_j / 2 - t, 0)^2 with t such that the row sums to 1
-Tensor entmax(const Tensor& scores) {
-  const Tensor z = scores / 2 - amax(scores / 2, -1, true), sorted = sort(z, -1, true).values;
-  const Tensor k = arange(1, sorted.size(-1) + 1), m = cumsum(sorted, -1) / k;
-  const Tensor v = cumsum(square(sorted), -1) - k * square(m), t = m - sqrt(where(v < 1, 1 - v, 1) / k);
-  const Tensor positive = sum(to(logical_and(v < 1, t <= sorted), int64), -1, true);
-  return square(relu(z - gather(t, -1, positive - 1)));
-}
-`;
-
 bench('plane', class extends Bench {
   static functions = ['plane', 'plane_darts', 'plane_learn'];
   static defaults = planeState;
@@ -278,46 +266,16 @@ bench('plane', class extends Bench {
       this.reach('root');
     }
   }
-  table() {
-    const {scores, weights} = this.now;
-    return [[this.word('key.name'), 'x', 'y', this.word('score'), this.word('weight')], range(this.count).map(i =>
-        [i + 1, ...this.keyAt(i).map(value => fixed(value)), fixed(scores[i], 3), fixed(weights[i], 4)])];
-  }
   tables() {
-    const {jacobian} = this.now, n = this.count;
-    return [[this.word('slopes'), ['', ...range(n).map(j => j + 1)],
-             range(n).map(i => [i + 1, ...[...jacobian.subarray(n * i, n * i + n)].map(value => fixed(value, 4))])]];
+    const {scores, weights} = this.now, {columns} = this.state, all = range(this.count);
+    const [key, ...names] = ['key.name', 'score', 'weight', 'share'].map(name => this.word(name));
+    return [
+      [this.word('plot'), [key, 'x', 'y', ...names], all.map(i =>
+          [i + 1, ...this.keyAt(i).map(value => fixed(value)), fixed(scores[i], 3), fixed(weights[i], 4),
+           fixed(100 * this.shares[i], 1)])],
+      [this.word('slopes'), ['', ...all.map(i => i + 1)],
+       this.jacobianRows().map((row, i) => [i + 1, ...row.map(value => fixed(value, 4))])],
+      ['W', ['a', 'b'], [0, 2].map(i => columns.slice(i, i + 2).map(value => fixed(value, 3)))]];
   }
-  program() {
-    const {score, normalizer, width, query, columns} = this.state, n = this.count;
-    const turned = width === 2 ? 'matmul(query, W)'
-        : `cat({matmul(narrow(query, 1, 0, 2), W), narrow(query, 1, 2, ${width - 2})}, 1)`;
-    const cpp = ['matmul(query, transpose(keys))', `matmul(query, transpose(keys)) / std::sqrt(${width}.0)`,
-                 `sum(tanh(unsqueeze(${turned}, 1) + unsqueeze(keys, 0)), -1)`, `matmul(${turned}, transpose(keys))`,
-                 '-0.5 * sum(square(unsqueeze(query, 1) - unsqueeze(keys, 0)), -1)'][score];
-    const weights = ['softmax(scores, -1)', 'sparsemax(scores)', 'entmax(scores)',
-                     'HardNormaliser()(scores, Mask())'][normalizer];
-    const further = `  Generator generator(1);
-  const Tensor further = to(transpose(randn({${width - 2}, ${n + 1}}, float64, &generator)), float32);
-`;
-    // A row of the coordinates in the plane and, for d > 2, those beyond it.
-    const whole = (rows, first) => width === 2 ? `tensor({${rows.join(', ')}})`
-        : `cat({tensor({${rows.join(', ')}}), narrow(further, 0, ${first}, ${rows.length})}, 1)`;
-    return `// plane.cpp: ${this.word('title')}
-#include <heed.h>
-
-#include <cmath>
-#include <iostream>
-using namespace heed;
-${normalizer === 2 ? entmaxProgram : ''}
-int main() {
-${width > 2 ? further : ''}  const Tensor query = ${whole([cppList(query)], 0)};  // [1, ${width}]
-  const Tensor keys = ${whole(range(n).map(i => cppList(this.keyAt(i))), 1)};  // [${n}, ${width}]
-  const Tensor W = tensor({${cppList(columns.slice(0, 2))}, ${cppList(columns.slice(2))}});
-  const Tensor scores = ${cpp};
-  std::cout << "scores  " << scores << '\\n';
-  std::cout << "weights " << ${weights} << '\\n';
-}
-`;
-  }
+  program() { return planeProgram(this); }
 });

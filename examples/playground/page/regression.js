@@ -14,23 +14,23 @@ const truth = x => 2 * Math.sin(x) + x ** 0.8;
 
 bench('regression', class extends Bench {
   static functions = ['regression', 'regression_learn'];
-  static defaults = {w: 1, kernel: 0, own: 0, query: 2.5, noise: 0.5, points: [], made: 1};
+  static defaults = {w: 1, kernel: 0, own: 0, query: 2.5, noise: 0.5, points: [], made: 1, chosen: 0};
   static question = {answers: ['up', 'sideways', 'both'], right: 'sideways'};
   static goals = ['key', 'mean', 'nearest', 'lower', 'cheat'];
   static concepts = ['1_kernel_regression#C-000-11', '1_kernel_regression#C-000-15', '1_kernel_regression#C-000-16'];
 
   constructor(element, name) {
     super(element, name);
-    this.usual = this.defaultPoints();
+    this.usualPoints = this.defaultPoints();
     this.points = [];
     const {points} = this.state;
     for (let i = 0; i + 2 < points.length; i += 3) this.points.push({x: points[i], y: points[i + 1], e: points[i + 2]});
-    if (!this.points.length) this.points = structuredClone(this.usual);
-    this.chosen = 0;
+    if (!this.points.length) this.points = structuredClone(this.usualPoints);
     this.moved = {up: 0, sideways: 0};
     this.measure();
   }
 
+  get chosen() { return clamp(this.state.chosen, 0, this.points.length - 1); }
   // The points of the native program's request. e is the noise of each in units of the slider, so that it can change.
   defaultPoints() {
     const request = firstRequest('regression'), n = request[10];
@@ -71,6 +71,16 @@ bench('regression', class extends Bench {
     return {...now, ...this.losses};
   }
 
+  // The queries and the w at which curves are known.
+  places(count) {
+    const [low, high] = this.ends.x;
+    return range(count).map(i => low + (high - low) * i / (count - 1));
+  }
+  widths(count) {
+    const [low, high] = this.wEnds;
+    return range(count).map(i => low * (high / low) ** (i / (count - 1)));
+  }
+
   setup(stage) {
     this.plot = new Plot(this.word('plot'), 330);
     this.valley = new Plot(this.word('valley'), 330);
@@ -81,6 +91,10 @@ bench('regression', class extends Bench {
                   html('div', {}, this.row)),
              html('figure', {}, html('figcaption', {}, this.word('valley')), html('div', {}, this.valley.svg))),
         this.controls(), this.pointControls(), this.ownData());
+    this.plot.svg.addEventListener('dblclick', event => {
+      const box = this.plot.svg.getBoundingClientRect();
+      this.add(...this.plot.at(event.clientX - box.left, event.clientY - box.top));
+    });
     this.pointHandles = [];
     this.queryHandle = new Handle(this.plot, svg('path', {d: 'M0,-9L9,0L0,9L-9,0Z'}), {
       name: 'query', first: true, at: () => [this.state.query, this.ends.y[0]], value: () => this.state.query,
@@ -151,13 +165,12 @@ bench('regression', class extends Bench {
     this.points = points;
     this.state.made = made;
     this.measure();
-    this.chosen = 0;
     const middle = (this.ends.x[0] + this.ends.x[1]) / 2;
-    this.change(made ? {made, query: 2.5, w: 1} : {made, query: middle, w: +this.wide.toPrecision(3)});
+    this.change({made, chosen: 0, ...made ? {query: 2.5, w: 1} : {query: middle, w: +this.wide.toPrecision(3)}});
     this.changePoints();
   }
   reset() {
-    this.usePoints(structuredClone(this.usual), 1);
+    this.usePoints(structuredClone(this.usualPoints), 1);
     this.change({...this.kind.defaults});
   }
   setNoise(noise) {
@@ -179,8 +192,7 @@ bench('regression', class extends Bench {
     this.changePoints();
   }
   choose(i, focus) {
-    this.chosen = (i + this.points.length) % this.points.length;
-    this.ask();
+    this.change({chosen: (i + this.points.length) % this.points.length});
     if (focus) requestAnimationFrame(() => this.pointHandles[this.chosen].node.focus({preventScroll: true}));
   }
   movePoint(i, x, y) {
@@ -239,7 +251,7 @@ bench('regression', class extends Bench {
     const {plot, state: {query, made}, now: {answer, curve}} = this;
     plot.begin(this.ends.x, this.ends.y);
     plot.axes(this.word('axis.key'), this.word('axis.value'));
-    const [low, high] = this.ends.x, xs = range(curve.length).map(i => low + (high - low) * i / (curve.length - 1));
+    const xs = this.places(curve.length);
     const inside = xs.filter(x => x >= 0);
     if (made) plot.curve(inside, inside.map(truth), 'truth');
     plot.curve(xs, curve, 'fit');
@@ -268,6 +280,7 @@ bench('regression', class extends Bench {
         this.word('point.short', {i: this.chosen + 1, n: points.length, x: fixed(x), y: fixed(y)});
   }
   pointHandle(i) {
+    const usual = this.usualPoints[i];
     const keys = {Delete: () => this.removePoint(i), PageUp: () => this.choose(i - 1, true),
                   PageDown: () => this.choose(i + 1, true)};
     return new Handle(this.plot, svg('g', {class: 'point'}, svg('circle', {}), svg('circle', {class: 'core', r: 2})), {
@@ -277,7 +290,7 @@ bench('regression', class extends Bench {
       text: () => this.word('point.text', {x: fixed(this.points[i].x), y: fixed(this.points[i].y),
                                            weight: fixed(this.now.weights[i], 3)}),
       move: (x, y) => this.movePoint(i, x, y), focused: () => { if (this.chosen !== i) this.choose(i); },
-      home: () => this.usual[i] && this.state.made && this.movePoint(i, this.usual[i].x, this.usual[i].y),
+      home: () => this.state.made && usual && this.movePoint(i, usual.x, usual.y),
       key: event => { keys[event.key]?.(); return event.key in keys; }});
   }
   // The weights as a row of the heat map, keys from left to right; numbers where they have space, the largest first.
@@ -300,7 +313,7 @@ bench('regression', class extends Bench {
     const {valley, now: {kept, out, loss, gradient}, state: {own, w}} = this;
     valley.begin(this.wEnds, [0, this.lossEnd], true);
     valley.axes(this.word('axis.w'), 'L(w)');
-    const ws = range(out.length).map(i => this.wEnds[0] * (this.wEnds[1] / this.wEnds[0]) ** (i / (out.length - 1)));
+    const ws = this.widths(out.length);
     valley.curve(ws, kept, 'kept');
     valley.curve(ws, out, 'out');
     const x = valley.px(this.shownW()), y = valley.py(clamp(loss, 0, this.lossEnd)), end = valley.right - 2;
@@ -327,10 +340,10 @@ bench('regression', class extends Bench {
     if (w === 0) this.reach('mean');
     if (w > this.wide && Math.max(...weights) > 0.99) this.reach('nearest');
     const changed = this.points.filter((p, i) => {
-      const usual = this.usual[i];
+      const usual = this.usualPoints[i];
       return !usual || Math.abs(usual.x - p.x) > 2e-3 || Math.abs(usual.y - p.y) > 2e-3;
     });
-    const isOneMoved = changed.length === 1 && this.points.length === this.usual.length;
+    const isOneMoved = changed.length === 1 && this.points.length === this.usualPoints.length;
     if (made && !own && loss < 0.26 && isOneMoved) this.reach('lower');
     if (own && loss < 0.03) this.reach('cheat');
     if (this.moved.up > 0.1 && this.moved.sideways > 0.1) this.answered();
@@ -352,41 +365,18 @@ bench('regression', class extends Bench {
     this.weightsBefore = weights;
   }
 
-  table() {
-    const {weights, answer} = this.now;
+  tables() {
+    const {weights, answer, curve, out, kept} = this.now, some = rows => rows.filter((_, i) => i % 10 === 0);
     const rows = this.points.map((p, i) =>
         [i + 1, fixed(p.x), fixed(p.y), fixed(weights[i], 4), fixed(weights[i] * p.y, 4)]);
     const total = weights.reduce((sum, v) => sum + v, 0);
-    return [['i', this.word('axis.key'), this.word('axis.value'), this.word('weight'), this.word('product')],
-            [...rows, ['Σ', '', '', fixed(total, 4), fixed(answer, 4)]]];
+    return [
+      [this.word('points'), ['i', ...['axis.key', 'axis.value', 'weight', 'product'].map(name => this.word(name))],
+       [...rows, ['Σ', '', '', fixed(total, 4), fixed(answer, 4)]]],
+      [this.word('plot'), ['q', 'f(q)'],
+       some(this.places(curve.length).map((q, i) => [fixed(q), fixed(curve[i], 3)]))],
+      [this.word('valley'), ['w', this.word('own.out'), this.word('own.kept')],
+       some(this.widths(out.length).map((w, i) => [short(w), fixed(out[i], 3), fixed(kept[i], 3)]))]];
   }
-  tables() {
-    const {kept, out} = this.now, at = range(out.length).filter(i => i % 5 === 0), [low, high] = this.wEnds;
-    return [[this.word('valley'), ['w', this.word('own.out'), this.word('own.kept')], at.map(i =>
-        [short(low * (high / low) ** (i / (out.length - 1))), fixed(out[i], 4), fixed(kept[i], 4)])]];
-  }
-  program() {
-    const {w, kernel, own, query} = this.state, learns = kernel !== 1 && kernel !== 4;
-    const options = `.kernel = SmoothingKernel::${kernels[kernel]}, .w = ${cppNumber(w)}`;
-    return `// regression.cpp: ${this.word('title')}
-#include <heed.h>
-
-#include <iostream>
-using namespace heed;
-
-int main() {
-  const Tensor x = tensor(${cppLines(this.points.map(p => p.x))});
-  const Tensor y = tensor(${cppLines(this.points.map(p => p.y))});
-  NadarayaWatson model({${options}${learns ? ', .learn = true' : ''}});
-  const Tensor query = tensor({${cppNumber(query)}});
-  std::cout << "weights " << model.weights(query, x) << '\\n';
-  std::cout << "f(q) = " << model(query, x, y).item() << '\\n';
-
-  const Tensor loss = mean(square(model(x, x, y, OwnPoint::${own ? 'keep' : 'exclude'}) - y));
-  std::cout << "L(w) = " << loss.item() << '\\n';
-${learns ? `  loss.backward();
-  std::cout << "dL/dw = " << model.w.grad().item() << '\\n';
-` : ''}}
-`;
-  }
+  program() { return regressionProgram(this); }
 });

@@ -46,7 +46,7 @@ const listText = value => Array.isArray(value) ? `[${value.map(listText).join(',
 const classes = names => Object.keys(names).filter(name => names[name]).join(' ');
 
 bench('tape', class extends Bench {
-  static defaults = {text: firstFormula(), order: 0, at: 0};
+  static defaults = {text: firstFormula(), order: 0, at: 0, guessing: 0};
   static question = {answers: ['first', 'all', 'any'], right: 'all'};
   static goals = ['wrong', 'three', 'one', 'flat'];
   static concepts = ['8_autograd#C-100-08', '8_autograd'];
@@ -145,7 +145,7 @@ bench('tape', class extends Bench {
     this.advance(by);
   }
   advance(by) {
-    if (by > 0 && this.guessing.checked && !this.asking && this.soughtAt(this.state.at + 1)) return this.askGuess();
+    if (by > 0 && this.state.guessing && !this.asking && this.soughtAt(this.state.at + 1)) return this.askGuess();
     this.endGuess();
     this.change({at: clamp(this.state.at + by, 0, this.last)});
   }
@@ -167,7 +167,8 @@ bench('tape', class extends Bench {
 
   // Guessing: the first part that the next step back sends.
   guessBox() {
-    this.guessing = html('input', {type: 'checkbox', 'data-key': 'guessing', onchange: () => this.endGuess()});
+    this.guessing = toggle({name: this.word('guessing'), value: Boolean(this.state.guessing),
+                            change: on => { this.change({guessing: Number(on)}); this.endGuess(); }});
     this.asked = html('p');
     this.answer = html('input', {type: 'text', autocomplete: 'off', 'aria-label': this.word('answer'),
                                  onkeydown: event => { if (event.key === 'Enter') this.check(); }});
@@ -178,8 +179,7 @@ bench('tape', class extends Bench {
              button(this.word('hint'), () => this.giveHint()),
              button(this.word('reveal'), () => { this.right = 0; this.advance(1); })), this.told);
     this.praise = html('output', {});
-    return html('div', {}, html('div', {class: 'row'}, html('label', {class: 'toggle'}, this.guessing,
-        html('span', {}, this.word('guessing'))), this.praise), this.guessPart);
+    return html('div', {}, html('div', {class: 'row'}, this.guessing.node, this.praise), this.guessPart);
   }
   soughtAt(at) { return this.back[at - this.forward.length - 1]?.parts[0]; }
   askGuess() {
@@ -264,6 +264,7 @@ bench('tape', class extends Bench {
     this.backButton.disabled = at === 0;
     this.onButton.disabled = at === this.last;
     this.order.show(this.state.order);
+    this.guessing.show(Boolean(this.state.guessing));
     this.step.textContent = this.describe(at);
     this.drawGraph();
     this.showLeaves();
@@ -358,12 +359,12 @@ bench('tape', class extends Bench {
     if (text.endsWith('tanh(w * x + b)') && Math.abs(gradient('w')) < 1e-3 && Math.abs(value('x')) > 0.5)
       this.reach('flat');
   }
-  table() {
+  tables() {
     const complete = this.gradientsAt(this.last);
-    return [['node', 'operation', 'value', 'gradient', 'difference'].map(name => this.word(name)),
+    return [[this.word('graph'), ['node', 'operation', 'value', 'gradient', 'difference'].map(name => this.word(name)),
             this.nodes.map((node, i) => [node.label, node.operation, this.inLine(node.values, i),
                                          complete.has(i) ? this.inLine(complete.get(i), i) : '',
-                                         node.difference ? this.inLine(node.difference, i) : ''])];
+                                         node.difference ? this.inLine(node.difference, i) : ''])]];
   }
   program() {
     const written = statementsOf(this.state.text), result = written.at(-1)?.name;

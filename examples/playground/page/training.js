@@ -35,7 +35,7 @@ function readScore(numbers) {
 class TrainingBench extends Bench {
   // The training that the page contains. A state has a step, a score, and answers by text and forbidden cells.
   begin() {
-    this.record ??= JSON.parse(document.getElementById('record').textContent);
+    this.record ??= given.record;
     this.seed = this.record.seed;
     this.losses = this.record.losses;
     this.states = this.record.states.map(({step, score, translations}) =>

@@ -1,6 +1,8 @@
 // Bench 4: two translators learn, one with a single context vector, one with attention. Until the reader lets them
 // learn, the page shows a training that the native program recorded; see training.js.
 
+const mostRows = 10;  // of the alignment: a translator without training goes on and on
+
 bench('translators', class extends TrainingBench {
   static functions = ['translators_learn', 'translators_load', 'translators_keep', 'translators_score',
                       'translators_translate'];
@@ -23,9 +25,9 @@ bench('translators', class extends TrainingBench {
         html('figure', {}, html('figcaption', {}, this.word(name)), html('div', attributes, node));
     const alignment = figure('alignment', this.picture, {class: 'scroll tall', tabindex: -1});
     stage.append(
+        this.sentence(), this.player(),
         html('div', {class: 'pictures two'}, html('div', {}, alignment, this.said),
-             html('div', {}, figure('lengths', this.lengths.svg), figure('losses', this.curve.svg))),
-        this.player(), this.sentence());
+             html('div', {}, figure('lengths', this.lengths.svg), figure('losses', this.curve.svg))));
   }
   player() {
     const press = () => this.running ? this.stop() : this.learn();
@@ -37,7 +39,8 @@ bench('translators', class extends TrainingBench {
   }
   stepText(at) {
     const state = this.states[at];
-    return state ? this.word(this.own ? 'state.own' : 'state.recorded', {step: state.step}) : '';
+    const {step, time} = state ?? {}, seconds = fixed(time / 1000, 1);
+    return state ? this.word(this.own ? 'state.own' : 'state.recorded', {step, seconds}) : '';
   }
   sentence() {
     this.text = html('input', {type: 'text', maxlength: 30, spellcheck: 'false', autocomplete: 'off', lang: 'zh-CN',
@@ -66,7 +69,7 @@ bench('translators', class extends TrainingBench {
   }
   walk(event) {
     if (!this.shown) return;
-    const next = cellBeside(this.pick, event.key, this.shown.weights);
+    const next = cellBeside(this.pick, event.key, this.shown.weights.slice(0, mostRows));
     if (event.key === 'Enter' || event.key === ' ') this.flip();
     else if (next) this.pick = next;
     else return;
@@ -112,7 +115,6 @@ bench('translators', class extends TrainingBench {
   }
   nameOf(token) { return token === '<eos>' ? this.word('end') : token; }
   tell() {
-    if (this.problem) return this.line.say(word('page.fault', {message: this.problem}));
     if (this.running)
       return this.line.say(this.word('learning', {step: this.step, seconds: fixed(this.time / 1000, 1)}));
     const {one, plain, attention} = this.now ?? {};
@@ -130,7 +132,9 @@ bench('translators', class extends TrainingBench {
     if (shown?.weights) this.shown = shown;
     else if (!shown && !this.canTranslate) this.shown = undefined;
     if (!this.shown) return this.picture.replaceChildren();
-    const {words, keys, weights} = this.shown, names = words.map(word => this.nameOf(word));
+    const {keys} = this.shown, some = all => all.slice(0, mostRows);
+    const words = some(this.shown.words), weights = some(this.shown.weights);
+    const names = words.map(word => this.nameOf(word));
     const left = this.left = Math.max(...names.map(widthOf)) + 12, top = 20;
     const width = left + 44 * keys.length + 2, height = top + 44 * words.length + 2;
     const spoken = names.map((name, i) => `${name}: ${this.weightsText(i)}`).join('; ');
@@ -194,6 +198,7 @@ bench('translators', class extends TrainingBench {
     if (!xs.length) return;
     plot.curve(xs, this.losses.map(([one]) => one), 'series1');
     plot.curve(xs, this.losses.map(([, attention]) => attention), 'series0');
+    this.nameCurves(plot, xs.at(-1), this.losses.at(-1));
   }
 
   judge() {
@@ -206,14 +211,16 @@ bench('translators', class extends TrainingBench {
     const {plain, attention} = this.now, isKnown = plain?.text && attention?.text;
     if (this.state.forbidden.length && isKnown && plain.text !== attention.text) this.reach('forbid');
   }
-  table() {
-    const {score} = this.states[this.state.at] ?? {score: []}, words = this.shown?.words ?? [];
-    return [[this.word('row'), this.word('sentences'), this.word('kind.one'), this.word('kind.attention')],
-            [...score.map(({length, sentences, exact}) =>
-                [this.word('row.length', {from: length - 1, to: length}), sentences, ...exact]),
-             ...words.map((word, i) => [this.nameOf(word), '', '', this.weightsText(i)]),
-             ...this.losses.map((losses, i) => [this.word('row.step', {step: (i + 1) * this.record.every}), '',
-                                                ...losses.map(loss => fixed(loss, 3))])]];
+  tables() {
+    const {score} = this.states[this.state.at] ?? {score: []}, {words = [], keys = [], weights} = this.shown ?? {};
+    const both = [this.word('kind.one'), this.word('kind.attention')];
+    return [
+      [this.word('alignment'), ['', ...keys],
+       words.map((word, i) => [this.nameOf(word), ...weights[i].map(weight => fixed(weight, 3))])],
+      [this.word('lengths'), [this.word('characters'), this.word('sentences'), ...both],
+       score.map(({length, sentences, exact}) => [`${length - 1}–${length}`, sentences, ...exact])],
+      [this.word('losses'), [this.word('axis.step'), ...both],
+       this.losses.map((losses, i) => [(i + 1) * this.record.every, ...losses.map(loss => fixed(loss, 3))])]];
   }
   program() { return translatorsProgram(this.word('title')); }
 });

@@ -18,7 +18,7 @@ class HeedWorker {
       if (error === undefined) done(answer);
       else fail(new Error(error));
     };
-    this.worker.postMessage({bytes: bytesOf(document.getElementById('wasm').textContent)});
+    this.worker.postMessage({bytes: wasm});
   }
   // Calls without an answer fail with the error.
   end(error) {

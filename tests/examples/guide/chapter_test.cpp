@@ -32,6 +32,9 @@ $$ f(x) = \sum_i \alpha_i y_i $$
 
 ![queries](query_key_value.svg "diagram")
 
+```{.bench name="regression" state="own=1"}
+```
+
 ## Without a concept, see C-000-05
 
 The [mean](#C-000-05), C-000-06（C-000-07），`C-000-08`.
@@ -47,7 +50,11 @@ static Filling filling() {
           [](const std::string& printed) { return "# " + printed; },
           [](const std::string&) { return "2 s"; },
           [](const std::string& command, const std::string& path) { return command + "/" + path; },
-          [](const std::string& command, const std::string& file) { return command + "/" + file; }};
+          [](const std::string& command, const std::string& file) { return command + "/" + file; },
+          [](const std::string& name, const std::string& at, const std::string& state) {
+            heed::check(name == "regression", "there is no bench ", name);
+            return "<heed-bench>" + name + " at " + at + " with " + state + "</heed-bench>\n";
+          }};
 }
 
 static std::map<std::string, std::string> chapters(const std::string& language) {
@@ -89,7 +96,7 @@ TEST_CASE("chapter: its pieces joined are the chapter") {
   CHECK(whole == kChapter);
   CHECK(kinds == std::vector<Piece::Kind>{Piece::heading, Piece::number, Piece::heading, Piece::formula,
                                           Piece::code, Piece::code, Piece::run, Piece::picture,
-                                          Piece::picture, Piece::picture, Piece::heading});
+                                          Piece::picture, Piece::picture, Piece::bench, Piece::heading});
 }
 
 TEST_CASE("chapter: code, output, numbers and figures are inserted") {
@@ -102,6 +109,7 @@ TEST_CASE("chapter: code, output, numbers and figures are inserted") {
         "run.sh kernel_regression --csv a.csv` [2 s]{.duration}\n:::\n\n```text\nlearned 2\nfixed 3\n```\n",
         "![what is learned](kernel_regression/fits.svg)\n",
         "\n![step by step](kernel_regression/graph.html)\n", "![queries](diagram/query_key_value.svg)\n",
+        "```{=html}\n<heed-bench>regression at C-000-14 with own=1</heed-bench>\n```\n",
         "## Without a concept, see C-000-05 {#s-3}\n",
         "The [mean](#C-000-05), [C-000-06](#C-000-06)（[C-000-07](#C-000-07)），`C-000-08`.\n",
         "int x = 1;  // `=not: filled`\n"})
@@ -118,7 +126,11 @@ TEST_CASE("chapter: errors name the line") {
   fails("```{.run command=\"a\" lines=\"0\"}\n```\n", "lines=\"0\" must be a number above 0");
   fails("```{.run from=\"a\"}\n```\n", "a run needs command");
   fails("```{.code from=\"a\"}\n```\n", "code needs file");
-  fails("```{.other}\n```\n", "is neither {.code");
+  fails("```{.other}\n```\n", "is none of {.code");
+  fails("## C-000-14 A\n```{.bench name=\"regresion\"}\n```\n", "line 2: there is no bench regresion");
+  fails("## C-000-14 A\n```{.bench state=\"w=1\"}\n```\n", "line 2: a bench needs name");
+  fails("## A\n\n```{.bench name=\"regression\"}\n```\n",
+        "line 3: a bench stands in the section of a concept");
   fails("```{.run command=\"a\"}\ntyped by hand\n```\n", "line 2: a block that is filled must be empty");
   fails("text\n```cpp\nint x;\n", "line 2: ``` does not end");
 }

@@ -26,8 +26,8 @@ std::vector<Page> two_pages() {
 const PageParts kParts = {
     "{{language}}|{{relations}}|{{title}}|{{style}}|{{home}}|{{guide}}|{{other}}|{{other-language}}|{{other-"
     "name}}|"
-    "{{chapters}}|{{menu}}|{{body}}|{{turn}}|{{script}}",
-    "css", "js"};
+    "{{chapters}}|{{menu}}|{{body}}|{{turn}}|{{script}}|{{benches}}",
+    "css", "js", "benches.js"};
 
 }  // namespace
 
@@ -103,6 +103,16 @@ TEST_CASE("pages: the menu opens the present chapter; the others are a link away
   CHECK(!contains(second, "rel=\"next\""));
 }
 
+TEST_CASE("pages: those with benches have the script of benches") {
+  std::vector<Page> pages = two_pages();
+  pages[1].body += "<heed-bench name=\"regression\"></heed-bench>";
+  CHECK(complete(pages, 0, kEnglish, kParts).ends_with("|js|"));
+  CHECK(complete(pages, 1, kEnglish, kParts).ends_with("|js|<script src=\"benches.js\"></script>\n"));
+  PageParts without = kParts;
+  without.benches = "";
+  CHECK(complete(pages, 1, kEnglish, without).ends_with("|js|"));
+}
+
 TEST_CASE(
     "pages: in Chromium the menu and the other language follow the section in view, and old links lead on" *
     doctest::test_suite("slow")) {
@@ -117,7 +127,7 @@ TEST_CASE(
                   "<p style='height: 2000px'>long</p>";
   for (size_t i = 0; i < pages.size(); ++i)
     folder.write(pages[i].file(kEnglish),
-                 complete(pages, i, kEnglish, {part("page.html"), "", part("page.js")}));
+                 complete(pages, i, kEnglish, {part("page.html"), "", part("page.js"), ""}));
 
   const char* const kNoteSection = R"js(
     window.waiting = true;

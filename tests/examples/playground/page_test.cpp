@@ -10,19 +10,21 @@ using namespace program;
 
 TEST_CASE("playground page: joins the files of a folder in order") {
   const Folder folder;
-  folder.write("page.html", "<style>{{css}}</style>{{strings}}|{{defaults}}|{{wasm}}|{{js}}");
+  folder.write("page.html", "<style>{{css}}</style><script>{{js}}</script>");
   folder.write("page.css", "p { color: var(--ink); }");
+  folder.write("bench.css", "& { color: red; }\n");
   folder.write("page.js", "show();");
   folder.write("wasm.js", "load();");
   folder.write("strings.en.json", R"({"title": "</script>"})");
   folder.write("strings.zh.json", R"({"title": "注意力"})");
   const std::string page = playground_page(folder.path.string(), "foo");
   CHECK(contains(page, "--paper:"));
-  CHECK(contains(page, "p { color: var(--ink); }</style>"));
-  CHECK(contains(
-      page,
-      R"({"en":{"title":"\u003c/script>"},"zh":{"title":"注意力"}}|{"regression":{"request":[1.0,0.0,)"));
-  CHECK(contains(page, "|Zm9v|load();show();"));
+  CHECK(contains(page, "p { color: var(--ink); }heed-bench.live {\n& { color: red; }\n}\n</style>"));
+  CHECK(contains(page, "<script>'use strict';\nconst given = {\nstrings: {"));
+  CHECK(contains(page, R"({"en":{"title":"\u003c/script>"},"zh":{"title":"注意力"}},)"));
+  CHECK(contains(page, "\ndefaults: {\"regression\":{\"request\":[1.0,0.0,"));
+  CHECK(contains(page, "\nrecord: {},\nwasm: \"Zm9v\"\n};\nload();show();</script>"));
+  CHECK(benches_script(folder.path.string(), "foo", "{}").ends_with("};\nload();"));
 
   folder.write("more.js", "");
   CHECK_THROWS_WITH(playground_page(folder.path.string(), ""),

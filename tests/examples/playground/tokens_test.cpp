@@ -41,6 +41,19 @@ TEST_CASE("playground tokens: a mask, positions and heads") {
   CHECK(part_of(tokens(request), 0, 2) == Values{2, 1});  // sin 0 and cos 0 are added
   request[0] = 2;
   CHECK(tokens(request).size() == 4 * 8 + 2 * 32 + 2 * 8);
-  CHECK_THROWS_WITH(tokens(std::vector<float>{2, 0, 4, 3}),
-                    "tokens: d is 3; it must be divisible by the 2 heads");
+  CHECK_THROWS_WITH(tokens(std::vector<float>{2, 0, 4, 3, 3, 2}),
+                    "tokens: d_k is 3 and d_v 2; both must be divisible by the 2 heads");
+}
+
+TEST_CASE("playground tokens: the worked example, with queries of another width than values") {
+  std::vector<float> request = {1, 0, 2, 2, 3, 2, 1, 0, 0, 1};  // X is the identity
+  for (const float number : {1, 0, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1, 2, 3, 4, 1, 0, 0, 1, 1, 1, 1, 1})
+    request.push_back(number);  // Q, K, V, W_O, allowed
+  const std::vector<float> answer = tokens(request);
+  REQUIRE(answer.size() == 4 + 6 + 6 + 4 + 4 + 4 + 4 + 4);
+  CHECK(answer[20] == doctest::Approx(1 / std::sqrt(3.0)));  // S
+  CHECK(answer[23] == doctest::Approx(2 / std::sqrt(3.0)));
+  CHECK(answer[24] == 0.5);  // A
+  CHECK(answer[27] == doctest::Approx(0.6405).epsilon(1e-4));
+  CHECK(part_of(answer, 28, 2) == Values{2, 3});  // Z
 }

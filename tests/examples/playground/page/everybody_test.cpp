@@ -1,5 +1,5 @@
-// The page for everybody, in Chromium: fingers that scroll, large targets, tables, lines for screen readers, less motion,
-// and links that keep a situation.
+// The page for everybody, in Chromium: fingers that scroll, large targets, tables, lines for screen readers,
+// less motion, and links that keep a situation.
 
 #include "tests/support/reader.h"
 
@@ -46,7 +46,8 @@ Json numbers_of_page(Reader& reader) {
 
 }  // namespace
 
-TEST_CASE("page: a link keeps the situation of each bench, with the same numbers" * doctest::test_suite("slow")) {
+TEST_CASE("page: a link keeps the situation of each bench, with the same numbers" *
+          doctest::test_suite("slow")) {
   const Folder folder;
   const std::string page = playground_in(folder);
   if (page.empty()) return;
@@ -76,7 +77,8 @@ TEST_CASE("page: the switch of the language keeps state, place and focus" * doct
   const Json before = numbers_of_page(reader);
   for (const std::string& bench : kBenches) {
     CAPTURE(bench);
-    reader.tab.evaluate("eyes.bench('" + bench + "').scrollIntoView({behavior: 'instant'}); scrollBy(0, 100)");
+    reader.tab.evaluate("eyes.bench('" + bench +
+                        "').scrollIntoView({behavior: 'instant'}); scrollBy(0, 100)");
     const double top = reader.tab.evaluate("eyes.bench('" + bench + "').getBoundingClientRect().top");
     for (int i = 0; i < 2; ++i) {
       reader.press("eyes.language()");
@@ -117,7 +119,8 @@ TEST_CASE("page: a finger that begins on a picture, not on a handle, scrolls the
       scrolls_from(reader.tab.evaluate("eyes.besideHandles(eyes.pictures()[" + std::to_string(i) + "])"));
     }
     // Of many points a finger drags only the chosen one.
-    scrolls_from(reader.tab.evaluate("eyes.placeOf(" + Reader::control("regression", "point", {{"i", 30}, {"n", 50}}) + ")"));
+    scrolls_from(reader.tab.evaluate("eyes.placeOf(" +
+                                     Reader::control("regression", "point", {{"i", 30}, {"n", 50}}) + ")"));
     scrolls_from(reader.tab.evaluate("eyes.placeOf(" + Reader::control("length", "T") + ")"));
   }
 }
@@ -133,18 +136,22 @@ TEST_CASE("page: every control is a target of 44 pixels, has words, and is reach
     reader.look({width, width == 800 ? "zh" : "en"});
     CHECK(reader.tab.evaluate("eyes.small()") == Json::array());
   }
-  const int controls = reader.tab.evaluate("document.activeElement.blur(), eyes.tabs = new Set(), eyes.tabbable().length");
+  const int controls =
+      reader.tab.evaluate("document.activeElement.blur(), eyes.tabs = new Set(), eyes.tabbable().length");
   CHECK(controls > 80);
   for (int i = 0; i < 2 * controls; ++i) {
     reader.tab.key("Tab");
-    if (reader.tab.evaluate("eyes.tabs.size === eyes.tabs.add(document.activeElement).size && document.activeElement "
-                            "!== document.body"))
+    if (reader.tab.evaluate(
+            "eyes.tabs.size === eyes.tabs.add(document.activeElement).size && document.activeElement "
+            "!== document.body"))
       break;
   }
-  CHECK(reader.tab.evaluate("eyes.tabbable().filter(node => !eyes.tabs.has(node)).map(eyes.words)") == Json::array());
+  CHECK(reader.tab.evaluate("eyes.tabbable().filter(node => !eyes.tabs.has(node)).map(eyes.words)") ==
+        Json::array());
 }
 
-TEST_CASE("page: a table with numbers stands behind the pictures of each bench" * doctest::test_suite("slow")) {
+TEST_CASE("page: a table with numbers stands behind the pictures of each bench" *
+          doctest::test_suite("slow")) {
   const Folder folder;
   const std::string page = playground_in(folder);
   if (page.empty()) return;
@@ -152,13 +159,14 @@ TEST_CASE("page: a table with numbers stands behind the pictures of each bench" 
   for (const std::string& bench : kBenches) {
     CAPTURE(bench);
     const Json tables = reader.tables(bench);
-    CHECK(tables.size() == (bench == "length" ? 3 : bench == "regression" || bench == "plane" ? 2 : 1));
+    CHECK(tables.size() >= (bench == "tape" ? 1 : 3));
     for (const Json& rows : tables) {
-      CHECK((rows.size() >= 4 || bench == "length"));  // nothing is measured yet
+      CHECK((rows.size() >= 2 || bench == "length"));  // nothing is measured yet
       for (const Json& row : rows) CHECK(row.size() == rows[0].size());
     }
   }
-  CHECK(reader.tab.evaluate("[...document.querySelectorAll('svg.plot')].filter(one => !one.ariaLabel).length") == 0);
+  CHECK(reader.tab.evaluate(
+            "[...document.querySelectorAll('svg.plot')].filter(one => !one.ariaLabel).length") == 0);
 }
 
 TEST_CASE("page: screen readers hear at most a line a second while something moves" *
@@ -186,16 +194,17 @@ TEST_CASE("page: screen readers hear at most a line a second while something mov
   shakes(Reader::control("regression", "point", {{"i", 20}, {"n", 50}}));
   shakes(Reader::control("plane", "key", {{"i", 3}}));
   shakes(Reader::part("tokens", ".word", 2));
-  for (const std::string& slider : {Reader::control("translators", "state"), Reader::part("tape", ".leaf input"),
-                                    Reader::control("length", "T")}) {
+  for (const std::string& slider : {Reader::control("translators", "state"),
+                                    Reader::part("tape", ".leaf input"), Reader::control("length", "T")}) {
     reader.tab.evaluate(slider + ".focus()");
     is_calm(slider, [&](int i) {
       reader.tab.key(i % 10 < 6 ? "ArrowRight" : "ArrowLeft");
       reader.settle();
     });
   }
-  for (const std::string& button : {Reader::control("regression", "learn"), Reader::control("plane", "learn"),
-                                    Reader::control("length", "measure"), Reader::control("translators", "learn")}) {
+  for (const std::string& button :
+       {Reader::control("regression", "learn"), Reader::control("plane", "learn"),
+        Reader::control("length", "measure"), Reader::control("translators", "learn")}) {
     reader.press(button);
     is_calm(button, [&](int) { reader.settle(); });
   }

@@ -16,8 +16,10 @@ TEST_CASE("page length: what a hand changes, and what must and must not change w
   Reader reader(page);
   // The last number of a line in the picture.
   const auto line = [&](int figure, int text) {
-    return reader.numbers("[name=length] figure:nth-of-type(" + std::to_string(figure) + ") svg text.strong:nth-of-type(" +
-                          std::to_string(text) + ")").back();
+    return reader
+        .numbers("[name=length] figure:nth-of-type(" + std::to_string(figure) +
+                 ") svg text.strong:nth-of-type(" + std::to_string(text) + ")")
+        .back();
   };
   for_each_hand(reader, [&](Hand hand) {
     reader.slide(of_length("T"), 24, hand);
@@ -36,7 +38,8 @@ TEST_CASE("page length: what a hand changes, and what must and must not change w
       reader.press(Reader::option("length", "block", std::to_string(static_cast<int>(block))), hand);
       for (int i = 0; i < 8 / block; ++i) {
         reader.press(of_length("on"), hand);
-        CHECK(reader.tab.evaluate("eyes.one('[name=length] .tile.now').parentNode.querySelectorAll('.tile.now').length") ==
+        CHECK(reader.tab.evaluate(
+                  "eyes.one('[name=length] .tile.now').parentNode.querySelectorAll('.tile.now').length") ==
               2 * block);
       }
       const std::string last = "[name=length] figure:nth-of-type(2) svg text:last-of-type";
@@ -60,13 +63,14 @@ TEST_CASE("page length: measures this browser" * doctest::test_suite("slow")) {
   for (const char* compared : {"cache.layers", "cache.decoding"}) {
     reader.press(Reader::option("length", "cache", compared));
     reader.press(of_length("measure"));
-    reader.wait_until("eyes.one('[name=length] figure:nth-of-type(3) > p').textContent === word('length.measured')");
+    reader.wait_until(
+        "eyes.one('[name=length] figure:nth-of-type(3) > p').textContent === word('length.measured')");
   }
-  const Json rows = reader.tables("length")[0];
+  const Json rows = reader.tables("length")[2];
   CHECK(rows.size() == 5 * 4);
   CHECK(reader.has_found("length", "double"));
   // Attention's multiplications grow as the square of the length, those of a recurrent layer as the length.
-  const std::vector<double> work = reader.column("length", 3);
+  const std::vector<double> work = reader.column("length", 3, 2);
   CHECK(work[3] == 8 * work[0]);
   CHECK(work[7] == 64 * work[4]);
   CHECK(reader.tab.console() == "");

@@ -53,7 +53,7 @@ class RandomReader {
     if (chance(0.02)) return scroll();
     const Json kinds = {"[role=slider]", "[role=slider]", "input[type=range]", "input[type=range]", "button", "button", "button",
                         "[role=radio]",  ".matrix",       "input[type=text], textarea", "summary", "input[type=checkbox]"};
-    const std::string bench = "heed-bench:nth-of-type(" + std::to_string(1 + whole(6)) + ")";
+    const std::string bench = "heed-bench:nth-of-type(" + std::to_string(1 + whole(7)) + ")";
     const std::string kind = chance(0.01) ? "nav button" : bench + " :is(" + kinds[whole(kinds.size())].get<std::string>() + ")";
     const int count = reader.tab.evaluate("(eyes.found = [...document.querySelectorAll(" + Json(kind).dump() +
                                           ")].filter(node => eyes.isVisible(node) && !node.disabled)).length");

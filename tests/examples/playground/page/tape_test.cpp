@@ -6,11 +6,6 @@ namespace {
 
 std::string of_tape(const std::string& key) { return Reader::control("tape", key); }
 
-// Presses Next to the end.
-void step_to_the_end(Reader& reader, Hand hand) {
-  while (!reader.tab.evaluate(of_tape("on") + ".disabled")) reader.press(of_tape("on"), hand);
-}
-
 }  // namespace
 
 TEST_CASE("page tape: what a hand changes, and each gradient is that of finite differences" *

@@ -48,7 +48,8 @@ TEST_CASE("page translators: what a hand changes, and what must and must not cha
     const std::string sample = Reader::part("translators", "button[lang=zh-CN]", 1);
     reader.press(sample, hand);
     reader.wait_until("eyes.numbers(" + picture + ".ariaLabel).length > 12");
-    CHECK(reader.tab.evaluate(of_translators("text") + ".value") == reader.tab.evaluate(sample + ".textContent"));
+    CHECK(reader.tab.evaluate(of_translators("text") + ".value") ==
+          reader.tab.evaluate(sample + ".textContent"));
     reader.press(Reader::part("translators", "button[lang=zh-CN]"), hand);
     CHECK(written_by_attention(reader) == "I love China ✓");
   });
@@ -61,7 +62,8 @@ TEST_CASE("page translators: learn in their Worker and translate what the reader
   if (page.empty()) return;
   Reader reader(page);
   const auto said = [&](const std::string& wanted) {
-    reader.wait_until("eyes.one('[name=translators] .translations').textContent.includes(" + Json(wanted).dump() + ")");
+    reader.wait_until("eyes.one('[name=translators] .translations').textContent.includes(" +
+                      Json(wanted).dump() + ")");
   };
   reader.write(of_translators("text"), "我喝茶");
   said("I drink tea");
@@ -76,11 +78,11 @@ TEST_CASE("page translators: learn in their Worker and translate what the reader
   reader.wait_until("eyes.numbers(eyes.one('[name=translators] .reach output').textContent)[0] >= 20");
   reader.press(of_translators("stop"));
   reader.wait_until(of_translators("on"));
-  const std::vector<double> losses = reader.column("translators", 3);
+  const std::vector<double> losses = reader.column("translators", 2, 2);
   CHECK(losses.back() > 0);
   reader.press(of_translators("on"));  // goes on where it was stopped
   reader.wait_until("eyes.numbers(eyes.one('[name=translators] .reach output').textContent)[0] >= 40");
   reader.press(of_translators("stop"));
-  CHECK(reader.column("translators", 3).back() < losses.back());
+  CHECK(reader.column("translators", 2, 2).back() < losses.back());
   CHECK(reader.tab.console() == "");
 }
