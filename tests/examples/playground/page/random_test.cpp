@@ -145,7 +145,7 @@ TEST_CASE("page: random dragging, typing and training ends without error and in 
   const double minutes = variable("HEED_PLAYGROUND_MINUTES", 0.33);
   const auto seed = static_cast<uint32_t>(variable("HEED_PLAYGROUND_SEED", 1));
   CAPTURE(seed);
-  RandomReader random(page, static_cast<int>(60 * minutes) + 600, seed);
+  RandomReader random(page, static_cast<int>(120 * minutes) + 600, seed);
   Tab& tab = random.reader.tab;
 
   struct Use {
