@@ -95,8 +95,9 @@ bench('model', class extends Bench {
   }
   // An error ends the instance of the Worker, and with it the model.
   lose(error) {
-    this.worker?.end();
+    const {worker} = this;
     this.worker = undefined;
+    worker?.end(error);
     this.restart();
     this.problem = error.message;
   }
