@@ -1,7 +1,9 @@
 #include "autograd/engine.h"
 
+#ifdef __linux__
 #include <link.h>
 #include <pthread.h>
+#endif
 
 #include <thread>
 
@@ -10,6 +12,7 @@
 #include "nn/optim/clip.h"
 #include "tests/support/expect.h"
 
+#ifdef __linux__
 // Runs f on a thread with a stack of 64 KiB. The C library places the thread-local variables of all libraries
 // on the stack (60 KiB for OpenBLAS), so their size is added.
 static void on_small_stack(const std::function<void()>& f) {
@@ -34,6 +37,7 @@ static void on_small_stack(const std::function<void()>& f) {
   REQUIRE(pthread_join(thread, nullptr) == 0);
   pthread_attr_destroy(&attributes);
 }
+#endif
 
 // `count` operations, alternating y + x, y * 1 and relu(y): they save nothing, an operand, and the result.
 // The derivative is the number of additions.
@@ -258,6 +262,7 @@ TEST_CASE("other threads may differentiate and free a graph" * doctest::test_sui
   std::thread([z = std::move(y)] {}).join();
 }
 
+#ifdef __linux__
 TEST_CASE("a graph of a million operations needs 64 KiB of stack" * doctest::test_suite("slow")) {
   double first = 0, second = 0;
   on_small_stack([&] {
@@ -275,3 +280,4 @@ TEST_CASE("a graph of a million operations needs 64 KiB of stack" * doctest::tes
   const double slope = 66667 + 1;
   CHECK(second == first + 2 * slope * slope);
 }
+#endif

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "nn/module.h"
+#include "tests/support/difference.h"
 
 /// Reference cases in tests/data: expected values and gradients of operators and modules. HEED_PARITY_DIR
 /// names another folder with files of the same names and format. Tensors are read by the library's own
@@ -73,16 +74,8 @@ class Cases {
   StateDict tensors_;
 };
 
-/// Tolerance of a floating result: |got - want| <= absolute + relative |want|.
-struct Tolerance {
-  double relative = 0, absolute = 0;
-};
 /// The tolerance of a case.
 Tolerance tolerance(const Json& one_case);
-
-/// "" if `got` equals `want`; otherwise what differs: dtype, shape, or the number of wrong elements and the
-/// worst. NaN equals NaN, an infinity only itself; integers and bools must be equal.
-std::string difference(const Tensor& got, const Tensor& want, Tolerance tolerance);
 
 /// Collects the differences of one case, one a line.
 class Differences {

@@ -1,11 +1,9 @@
 #include "autograd/debug/graph.h"
 
-#include <cstdlib>
-#include <fstream>
-
 #include "autograd/ops/activation.h"
 #include "nn/layers/linear.h"
 #include "tests/support/expect.h"
+#include "tests/support/program.h"
 
 namespace {
 
@@ -57,10 +55,9 @@ TEST_CASE("graph_dot writes the DOT language of Graphviz") {
   CHECK(contains(graph_dot(quoted(x)), "label=\"say \\\"\\\\o/\\\"\\n[2]"));
 
   // If Graphviz is installed, it must be able to read the graph.
-  const std::string file = std::string(HEED_BINARY_DIR) + "/graph_test.dot";
-  std::ofstream(file) << graph_dot(quoted(y));
-  if (std::system("command -v dot > /dev/null 2>&1") == 0)
-    CHECK(std::system(("dot -Tsvg '" + file + "' -o /dev/null").c_str()) == 0);
+  const Folder folder;
+  const std::string file = folder.write("graph.dot", graph_dot(quoted(y)));
+  if (run_shell("command -v dot").code == 0) CHECK(run_shell("dot -Tsvg '" + file + "'").code == 0);
 }
 
 TEST_CASE("graphs show the paths of modules and the lines of operations") {

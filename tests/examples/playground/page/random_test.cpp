@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <random>
+#include <set>
 
 #include "tests/support/reader.h"
 
@@ -38,7 +39,10 @@ const Texts kOddTexts = {"",
 // One random action at a time; `done` says what it was.
 class RandomReader {
  public:
-  RandomReader(const std::string& page, int seconds, uint32_t seed) : reader(page, seconds), random_(seed) {}
+  RandomReader(const std::string& page, int seconds, uint32_t seed) : reader(page, seconds), random_(seed) {
+    // The guide is not there.
+    reader.tab.evaluate("addEventListener('click', event => event.target.closest('.read a') && event.preventDefault())");
+  }
 
   Reader reader;
   std::string done;
@@ -69,7 +73,8 @@ class RandomReader {
     reader.tab.resize(1280, 800);
     reader.tab.evaluate("for (const {bench} of document.querySelectorAll('heed-bench')) {"
                         "  bench.stop?.(); bench.pause?.(); bench.reset?.(); bench.change({...bench.kind.defaults}); }"
-                        "language === 'en' || switchTo('en')");
+                        "language === 'en' || switchTo('en');"
+                        "for (const details of document.querySelectorAll('details')) details.open = false;");
     reader.tab.evaluate("new Promise(done => setTimeout(done, 1500))");
   }
 
@@ -158,6 +163,7 @@ TEST_CASE("page: random dragging, typing and training ends without error and in 
   };
 
   int actions = 0;
+  std::set<std::string> faults;  // messages of heed to the reader
   const auto begin = Clock::now();
   const auto run_until = [&](double minute) {
     while (std::chrono::duration<double, std::ratio<60>>(Clock::now() - begin).count() < minute) {
@@ -167,18 +173,22 @@ TEST_CASE("page: random dragging, typing and training ends without error and in 
       CAPTURE(random.done);
       REQUIRE(tab.console() == "");
       REQUIRE(tab.evaluate("eyes.oddities()") == Json::array());
+      for (const Json& fault : tab.evaluate("eyes.faults()")) faults.insert(fault);
     }
     const Use now = use();
-    report(minute, now);
+    if (minutes > 1) report(minute, now);
     return now;
   };
   const Use warm = run_until(minutes / 4);
   Use now{};
-  for (const double part : {0.5, 0.75, 1.0}) now = run_until(minutes * part);
-  MESSAGE(actions, " actions");
-  CHECK(now.wasm == warm.wasm);
-  CHECK(now.worker <= std::max(warm.worker, 32.0 * (1 << 20)));
-  CHECK(now.heap < 1.1 * warm.heap + (1 << 20));
-  CHECK(now.nodes < 1.1 * warm.nodes + 500);
+  for (const double part : {0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0}) now = run_until(minutes * part);
+  if (minutes > 1) MESSAGE(actions, " actions");
+  if (minutes > 1) MESSAGE(Json(faults).dump(1));
+  // Memory of heed never shrinks: the largest request counts. Nodes and objects are those of the parts that were opened.
+  constexpr double kMiB = 1 << 20;
+  CHECK(now.wasm < warm.wasm + 2 * kMiB);
+  CHECK(now.worker < std::max(warm.worker, 24 * kMiB) + 2 * kMiB);
+  CHECK(now.heap < warm.heap + 2 * kMiB);
+  CHECK(now.nodes < warm.nodes + 5000);
   CHECK(actions > 100 * minutes);
 }
