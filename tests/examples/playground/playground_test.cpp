@@ -16,8 +16,9 @@ namespace {
 
 // The script in the language once the benches have drawn.
 std::string when_drawn(const std::string& in_language, const std::string& script) {
-  return "window.waiting = true;\nif (language !== '" + in_language + "') switchTo('" + in_language +
-         "');\nsetTimeout(() => { try {" + script + "} finally { window.waiting = false; } }, 1000);";
+  return "window.waiting = true;\nloaded.then(() => setTimeout(() => {\nif (language !== '" + in_language +
+         "') switchTo('" + in_language + "');\nsetTimeout(() => { try {" + script +
+         "} finally { window.waiting = false; } }, 1000);\n}));";
 }
 
 }  // namespace
