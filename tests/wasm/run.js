@@ -1,7 +1,8 @@
 'use strict';
-// Runs the tests of heed as WebAssembly: node tests/wasm/run.js build/release/wasm/tests/wasm/heed_tests.wasm [part of a name].
-// Each test case has an instance of its own, since a throw that a test does not expect ends the instance. Fails if a test case
-// fails that is not in the list, or if one of the list passes.
+// Runs the tests of heed as WebAssembly:
+//   node tests/wasm/run.js build/release/wasm/tests/wasm/heed_tests.wasm [part of a name]
+// Each test case has an instance of its own, since a throw that a test does not expect ends the instance. Fails if a
+// test case fails that is not in the list, or if one of the list passes.
 const fs = require('fs');
 
 const noCompiler = 'there is no compiler', noCatch = 'nothing can catch', signOfZero = 'sign of relu(-0)';
@@ -38,7 +39,8 @@ function makeInstance(module) {
     attempt(f, context) {
       const {memory, __stack_pointer: stack, __indirect_function_table: table} = instance.exports;
       const used = new Uint8Array(memory.buffer, stack.value), top = stack.value;
-      const saved = savedAt[depth] = savedAt[depth]?.length >= used.length ? savedAt[depth] : new Uint8Array(2 * used.length);
+      if (!(savedAt[depth]?.length >= used.length)) savedAt[depth] = new Uint8Array(2 * used.length);
+      const saved = savedAt[depth];
       saved.set(used);
       let text = '';
       ++depth;

@@ -320,7 +320,8 @@ bench('tape', class extends Bench {
       const near = Math.abs(gradient - difference[k]) <= 0.01 * Math.max(1, Math.abs(difference[k]));
       row.show(values[k]);
       told.classList.toggle('differs', !near);
-      told.textContent = `∂ ${short(gradient)} ${near ? '≈' : '≠'} ${short(difference[k])} ${near ? '✓' : '✗'}`;
+      const relation = near ? '≈' : '≠', mark = near ? '✓' : '✗';
+      told.textContent = `∂ ${short(gradient)} ${relation} ${short(difference[k])} ${mark}`;
     }
   }
   makeLeaves(leaves) {

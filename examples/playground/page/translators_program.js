@@ -37,9 +37,10 @@ struct Translator : Layer<Translator> {
 
 int main() {
   const std::vector<std::pair<std::string, std::string>> pairs = {
-      {"我爱北京", "I love Beijing"}, {"我爱茶", "I love tea"}, {"你爱中国", "You love China"}, {"你爱茶", "You love tea"},
-      {"他爱北京", "He loves Beijing"}, {"他爱中国", "He loves China"}, {"我去中国", "I go to China"}, {"我去北京", "I go to Beijing"},
-      {"你去中国", "You go to China"}, {"他去北京", "He goes to Beijing"}, {"我喝茶", "I drink tea"}, {"他喝茶", "He drinks tea"}};
+      {"我爱北京", "I love Beijing"}, {"我爱茶", "I love tea"}, {"你爱中国", "You love China"},
+      {"你爱茶", "You love tea"}, {"他爱北京", "He loves Beijing"}, {"他爱中国", "He loves China"},
+      {"我去中国", "I go to China"}, {"我去北京", "I go to Beijing"}, {"你去中国", "You go to China"},
+      {"他去北京", "He goes to Beijing"}, {"我喝茶", "I drink tea"}, {"他喝茶", "He drinks tea"}};
   std::vector<Tokens> chinese, english;
   for (const auto& [from, to] : pairs) {
     chinese.push_back(split_characters(from));
