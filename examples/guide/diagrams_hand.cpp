@@ -172,6 +172,13 @@ void Picture::hatched(const Box& where) {
   include(where.y + where.height);
 }
 
+void Picture::area(const Box& where, Color color, double shade) {
+  body_ += heed::detail::line(
+      R"svg(<rect x="{}" y="{}" width="{}" height="{}" fill="{}" fill-opacity="{}"/>)svg", to_tenths(where.x),
+      to_tenths(where.y), to_tenths(where.width), to_tenths(where.height), paint(color), shade);
+  include(where.y + where.height);
+}
+
 void Picture::path(const Points& points, const Stroke& stroke, const std::string& attributes) {
   std::string d;
   for (const Point& point : points) {

@@ -95,6 +95,8 @@ class Picture {
   Box shaded(const Box& where, size_t rows, const std::vector<double>& shades, Color color = kAccent);
   /// A cell that is forbidden.
   void hatched(const Box& where);
+  /// A filled rectangle without an edge. `shade` is the opacity of its color.
+  void area(const Box& where, Color color, double shade);
   void line(const Points& points, const Stroke& stroke = {});
   /// A line with a head at its last point.
   void arrow(Points points, const Stroke& stroke = {});

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "examples/guide/diagrams_hand.h"
+#include "examples/guide/html.h"
 #include "examples/guide/situation.h"
 #include "examples/playground/expression.h"
 #include "examples/playground/length.h"
@@ -116,8 +117,27 @@ Still regression_still(Scene scene) {
   return {draw.svg(scene.word("plot")), rows};
 }
 
+constexpr Color kColorsOfKeys[] = {{"blue", "#0072b2"},
+                                   {"red", "#c95200"},
+                                   {"green", "#00855f"},
+                                   {"pink", "#b8568f"},
+                                   {"yellow", "#b87a00"}};
+
+// The pixels of the plane in the colors of the keys that they choose; equal neighbors in a row are one box.
+void paint_choices(Picture& draw, const Box& square, size_t pixels, std::span<const float> choices) {
+  for (size_t row = 0; row < pixels; ++row)
+    for (size_t from = 0, to = 0; from < pixels; from = to) {
+      const float key = choices[2 * (row * pixels + from)];
+      while (to < pixels && choices[2 * (row * pixels + to)] == key) ++to;
+      Box part = square.cell(row, pixels, from, pixels);
+      part.width *= static_cast<double>(to - from);
+      draw.area(part, kColorsOfKeys[static_cast<size_t>(key)], 0.25);
+    }
+}
+
 // Query and keys in their plane, lines as thick as the weights, and the weights as bars.
 Still plane_still(Scene scene) {
+  constexpr size_t kPixels = 20;
   Numbers request = plane_first();
   scene.state.replace("score", request[0]);
   scene.state.replace("normalizer", request[1]);
@@ -126,14 +146,15 @@ Still plane_still(Scene scene) {
   scene.state.end();
   const auto n = static_cast<size_t>(request[3]);
   const double end = request[request.size() - 2];  // of the plane
-  request.back() = 1;                              // its pixels are not drawn
+  request.back() = kPixels;
   const Numbers answer = plane(request);
   const Box square = {8, 8, 180, 180};
   const auto at = [&](double x, double y) {
     return Point{square.center().x + 90 * x / end, square.center().y - 90 * y / end};
   };
   Picture draw = scene.picture();
-  draw.box(square, "", {.shade = 0.04});
+  paint_choices(draw, square, kPixels, std::span(answer).subspan(2 * n + n * n + 1));
+  draw.box(square, "", {.shade = 0});
   draw.line({square.left(), square.right()}, {.width = 0.5});
   draw.line({square.top(), square.bottom()}, {.width = 0.5});
   const Point query = at(request[4], request[5]);
@@ -143,7 +164,7 @@ Still plane_still(Scene scene) {
     const double x = request[6 + 2 * i], y = request[7 + 2 * i], score = answer[i], weight = answer[n + i];
     if (weight > 0.005) draw.line({query, at(x, y)}, {.width = 1 + 6 * weight});
     draw.label({208, bar(i)}, std::to_string(i + 1));
-    draw.box({220, bar(i) - 8, 86 * weight, 16}, "", {.color = kKey, .shade = 0.7, .round = 0});
+    draw.box({220, bar(i) - 8, 86 * weight, 16}, "", {.color = kColorsOfKeys[i], .shade = 0.7, .round = 0});
     draw.label({226 + 86 * weight, bar(i)}, decimals(weight, 3), {.align = "start"});
     rows.push_back(
         {std::to_string(i + 1), decimals(x, 2), decimals(y, 2), decimals(score, 3), decimals(weight, 4)});
@@ -151,7 +172,7 @@ Still plane_still(Scene scene) {
   for (size_t i = 0; i < n; ++i) {
     const Point key = at(request[6 + 2 * i], request[7 + 2 * i]);
     disc(draw, key, 10, "", {.color = {"paper", "#fff"}, .shade = 1});
-    disc(draw, key, 10, std::to_string(i + 1), {.color = kKey, .shade = 0.2});
+    disc(draw, key, 10, std::to_string(i + 1), {.color = kColorsOfKeys[i], .shade = 0.2});
   }
   disc(draw, query, 5, "", {.color = kQuery, .shade = 1});
   draw.label({208, bar(n)}, scene.word("entropy", "h", decimals(answer[2 * n + n * n], 3)),
@@ -313,7 +334,11 @@ Still tape_still(Scene scene) {
   for (size_t i = 0; i < tape.nodes().size(); ++i)
     rows.push_back({tape.label(i), tape.nodes()[i].operation, heed::detail::in_line(tape.nodes()[i].value),
                     gradients[i]});
-  return {heed::tape_svg(tape), rows};
+  // Boxes have the lines of the program, which are those of the parser here.
+  const auto without_lines = [](const std::string& words) {
+    return words.find(">expression.cpp:") == std::string::npos ? words : "";
+  };
+  return {with_parts(heed::tape_svg(tape), "<text", "</text>", without_lines), rows};
 }
 
 }  // namespace

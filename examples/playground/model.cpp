@@ -166,9 +166,13 @@ std::vector<float> model_begin(std::span<const float> numbers) {
 
 std::vector<float> model_learn(std::span<const float> numbers) {
   RequestReader request("model_learn", numbers);
-  const int64_t steps = request.integer("steps", 0, 100);
+  const int64_t step = request.integer("step", 0, 1000000), steps = request.integer("steps", 0, 100);
   request.end();
+  if (step == 0 && begun_model().steps > 0)
+    own_model = std::make_unique<OwnModel>(own_model->places.seed(), std::move(own_model->text));
   OwnModel& own = begun_model();
+  check(own.steps == step, "model_learn: the training has reached step ", own.steps, ", not ", step,
+        "; begin again at step 0");
   std::vector<float> answer = {0};
   append(answer, own.unseen_bits());
   for (int64_t i = 0; i < steps; ++i) append(answer, own.learn());
@@ -196,9 +200,10 @@ std::vector<float> model_write(std::span<const float> numbers) {
     const Tensor input = from_vector(Ids(ids.end() - seen, ids.end()), {1, seen});
     AttentionScope attention;
     const Tensor logits = own.model(input);  // [1, T, V]
-    ids.push_back(sample(logits[{0, -1}], generator, {.temperature = temperature}));
+    ids.push_back(sample(select(select(logits, 0, 0), 0, seen - 1), generator, {.temperature = temperature}));
     append(weights, static_cast<double>(seen));
-    append(weights, mean(attention.calls().back().weights[{0, Slice(), -1}], 0));  // [H, T] -> [T]
+    append(weights,
+           mean(select(select(attention.calls().back().weights, 0, 0), 1, seen - 1), 0));  // [H, T] -> [T]
   }
   std::vector<float> answer;
   append(answer, static_cast<double>(ids.size()));
@@ -215,7 +220,7 @@ std::vector<float> model_begin_first() {
   return request;
 }
 
-std::vector<float> model_learn_first() { return {1}; }
+std::vector<float> model_learn_first() { return {0, 1}; }
 
 std::vector<float> model_write_first() {
   std::vector<float> request = {1, 0.7F, 12};

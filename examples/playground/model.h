@@ -25,11 +25,11 @@ std::vector<float> model_begin(std::span<const float> request);
 
 /// Steps of training: the model predicts each next character in 8 windows of 49 characters at random places.
 ///
-///   request  steps (at most 100)
+///   request  step, steps (at most 100)
 ///   answer   the step reached; bits per character of the held-out text before these steps; then of each
 ///            step, bits per character of its windows
 ///
-/// Errors: no model has begun.
+/// Step 0 begins again; another must be the step reached. Errors: it is not; no model has begun.
 std::vector<float> model_learn(std::span<const float> request);
 
 /// Writes on from a beginning: each character is drawn with the probability that the model gives it after at

@@ -20,10 +20,12 @@ using heed::check, heed::read_bytes;
 namespace {
 
 // In the order in which they run. Benches appear on the page in this order.
-constexpr const char* kScripts[] = {"wasm",       "inflate",    "worker",   "draw",     "controls",
-                                    "bench",      "regression", "training", "programs", "translators_program",
-                                    "token_sets", "token_sums", "plane",    "tokens",   "translators",
-                                    "tape",       "length",     "model"};
+constexpr const char* kScripts[] = {"wasm",       "worker",      "draw",
+                                    "controls",   "bench",       "regression",
+                                    "training",   "programs",    "translators_program",
+                                    "token_sets", "token_sums",  "plane",
+                                    "tokens",     "translators", "tape",
+                                    "length",     "model"};
 constexpr const char* kScriptOfPage = "page";  // of the page of all benches, after the others
 
 std::string scripts_of(const fs::path& folder) {
@@ -84,7 +86,7 @@ std::string playground_page(const std::string& folder, const std::string& wasm, 
                                {"js", benches_script(folder, wasm, record) + text("page.js")}});
 }
 
-bool has_playground_wasm() { return fs::exists(HEED_WASM_FILE); }
+bool has_playground_wasm() { return fs::exists(HEED_WASM_FILE ".gz"); }
 
 std::string playground_wasm() {
   check(has_playground_wasm(),

@@ -15,6 +15,7 @@ namespace {
 constexpr int64_t kFirstSeed = 1, kMostSteps = 100, kMostCells = 1000, kMostBytes = 1000000;
 
 std::unique_ptr<TwoTranslators> both;
+int64_t seed_of_training = -1;  // of translators_learn; -1 before it and after translators_load
 
 // The translators of the present training.
 TwoTranslators& translators() {
@@ -46,7 +47,11 @@ std::vector<float> translators_learn(std::span<const float> numbers) {
   const int64_t seed = request.integer("seed", 0, 1000000), step = request.integer("step", 0, 1000000);
   const int64_t steps = request.integer("steps", 0, kMostSteps);
   request.end();
-  if (step == 0) both = std::make_unique<TwoTranslators>(static_cast<uint64_t>(seed));
+  // At step 0 of the same training there is nothing to begin again, and what is kept stays.
+  if (step == 0 && (seed != seed_of_training || translators().steps() > 0)) {
+    both = std::make_unique<TwoTranslators>(static_cast<uint64_t>(seed));
+    seed_of_training = seed;
+  }
   check(translators().steps() == step, "translators_learn: the training has reached step ",
         translators().steps(), ", not ", step, "; begin again at step 0");
   std::vector<float> answer = {0};
@@ -69,6 +74,7 @@ std::vector<float> translators_load(std::span<const float> numbers) {
   const std::string bytes = request.text("bytes", kMostBytes);
   request.end();
   both = std::make_unique<TwoTranslators>(kFirstSeed);
+  seed_of_training = -1;
   if (!bytes.empty()) both->unpack(bytes);
   return {static_cast<float>(bytes.size())};
 }

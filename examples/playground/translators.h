@@ -16,7 +16,8 @@ namespace program {
 ///   request  seed, step, steps (at most 100)
 ///   answer   the step reached, then for each step the loss with one context vector and with attention
 ///
-/// Step 0 begins again; another must be the step reached. Errors: it is not.
+/// Step 0 begins again, without what was kept, if a step was made since. Another must be the step reached. Errors: it
+/// is not.
 std::vector<float> translators_learn(std::span<const float> request);
 
 /// Keeps a copy of the present state.

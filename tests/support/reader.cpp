@@ -5,6 +5,10 @@ namespace {
 // What a reader does with the eyes.
 const char* const kEyes = R"js(globalThis.eyes = {
   bench: name => document.querySelector(`heed-bench[name=${name}]`),
+  isReady() {
+    const all = [...document.querySelectorAll('heed-bench')];
+    return all.length && all.every(({bench}) => bench?.isDrawn);
+  },
   isVisible: node => node.getClientRects().length > 0,
   words: node => (node.getAttribute('aria-label') ?? node.closest('label')?.querySelector('span').textContent ?? node.textContent).trim(),
   control(name, key, values) {
@@ -95,7 +99,8 @@ const char* const kNeeds = R"js(Object.assign(eyes, {
     const {left, top, width, height} = (node.querySelector('.hit') ?? node).getBoundingClientRect();
     return [left + across * width, top + down * height];
   },
-  // What no reader should see.
+  // What the page says of errors, and what no reader should see.
+  faults: () => [...document.querySelectorAll('.fault')].map(one => one.textContent).filter(Boolean),
   oddities: () => document.querySelector('main').innerText.match(/.*(NaN|undefined|\[object).*/g) ?? [],
   // Controls that are smaller than 44 pixels or have no words.
   small: () => [...document.querySelectorAll('button, input, textarea, summary, select, nav a, [role=slider], rect.cell')]
@@ -137,7 +142,7 @@ Reader::Reader(const std::string& page, int seconds) : tab(seconds), page_("file
 
 void Reader::open(const std::string& fragment) {
   tab.open(page_ + "#" + fragment);
-  settle();
+  wait_until("eyes.isReady()");
 }
 
 void Reader::look(const Look& look) {

@@ -13,8 +13,8 @@ struct Look {
   std::string language;
 };
 
-/// A reader of the playground in a Tab: finds controls by their words, uses them, and reads the page. A target is a
-/// JavaScript expression whose value is an element.
+/// A reader of the playground in a Tab: finds controls by their words, uses them, and reads the page. A
+/// target is a JavaScript expression whose value is an element.
 class Reader {
  public:
   /// Opens the page; `seconds` is the longest that the browser may live.

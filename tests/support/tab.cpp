@@ -14,9 +14,9 @@ constexpr int kPatience = 60'000;  // milliseconds in which Chromium must answer
 // The number of a key in events, as Windows counts them.
 int number_of_key(const std::string& name) {
   static const std::map<std::string, int> numbers = {
-      {"Backspace", 8}, {"Tab", 9},   {"Enter", 13}, {"Escape", 27},    {" ", 32},       {"PageUp", 33},
-      {"PageDown", 34}, {"End", 35},  {"Home", 36},  {"ArrowLeft", 37}, {"ArrowUp", 38}, {"ArrowRight", 39},
-      {"ArrowDown", 40}, {"Delete", 46}};
+      {"Backspace", 8}, {"Tab", 9},         {"Enter", 13},     {"Escape", 27}, {" ", 32},
+      {"PageUp", 33},   {"PageDown", 34},   {"End", 35},       {"Home", 36},   {"ArrowLeft", 37},
+      {"ArrowUp", 38},  {"ArrowRight", 39}, {"ArrowDown", 40}, {"Delete", 46}};
   const auto found = numbers.find(name);
   return found != numbers.end() ? found->second : std::toupper(name[0]);
 }
@@ -31,13 +31,12 @@ std::string text_of(const Json& value) {
 
 Tab::Tab(int seconds) {
   for (const char* pipe : {"commands", "answers"}) REQUIRE(mkfifo((folder_ / pipe).c_str(), 0600) == 0);
-  const std::string command = "exec timeout " + std::to_string(seconds) +
-                              " chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars"
-                              " --no-first-run --remote-debugging-pipe --lang=en-US --user-data-dir=" +
-                              (folder_ / "profile") +
-                              " --host-resolver-rules='MAP * ~NOTFOUND' about:blank 3< " +
-                              (folder_ / "commands") + " 4> " + (folder_ / "answers") + " > /dev/null 2> " +
-                              (folder_ / "log");
+  const std::string command =
+      "exec timeout " + std::to_string(seconds) +
+      " chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars"
+      " --no-first-run --remote-debugging-pipe --lang=en-US --user-data-dir=" +
+      (folder_ / "profile") + " --host-resolver-rules='MAP * ~NOTFOUND' about:blank 3< " +
+      (folder_ / "commands") + " 4> " + (folder_ / "answers") + " > /dev/null 2> " + (folder_ / "log");
   child_ = fork();
   REQUIRE(child_ >= 0);
   if (child_ == 0) {
@@ -52,8 +51,7 @@ Tab::Tab(int seconds) {
   session_ = this->command("", "Target.attachToTarget",
                            {{"targetId", target["targetId"]}, {"flatten", true}})["sessionId"];
   for (const char* domain : {"Page", "Runtime", "Log"}) send(std::string(domain) + ".enable");
-  send("Target.setAutoAttach",
-       {{"autoAttach", true}, {"waitForDebuggerOnStart", false}, {"flatten", true}});
+  send("Target.setAutoAttach", {{"autoAttach", true}, {"waitForDebuggerOnStart", false}, {"flatten", true}});
   send("Emulation.setTouchEmulationEnabled", {{"enabled", true}});
   send("Emulation.setFocusEmulationEnabled", {{"enabled", true}});
 }
@@ -150,10 +148,9 @@ void Tab::prefer_reduced_motion(bool reduced) {
 }
 
 Json Tab::evaluate(const std::string& expression) {
-  const Json answer = send("Runtime.evaluate", {{"expression", expression},
-                                                {"awaitPromise", true},
-                                                {"returnByValue", true},
-                                                {"userGesture", true}});
+  const Json answer = send(
+      "Runtime.evaluate",
+      {{"expression", expression}, {"awaitPromise", true}, {"returnByValue", true}, {"userGesture", true}});
   if (answer.contains("exceptionDetails"))
     FAIL(expression, ": ", text_of(answer["exceptionDetails"].value("exception", Json::object())));
   return answer["result"].value("value", Json());
@@ -163,9 +160,9 @@ std::vector<Json> Tab::evaluate_in_workers(const std::string& expression) {
   std::vector<Json> values;
   const std::map<std::string, bool> now = workers_;  // the answers may end one
   for (const auto& [session, is_open] : now)
-    values.push_back(command(session, "Runtime.evaluate",
-                             {{"expression", expression}, {"returnByValue", true}})["result"]
-                         .value("value", Json()));
+    values.push_back(
+        command(session, "Runtime.evaluate", {{"expression", expression}, {"returnByValue", true}})["result"]
+            .value("value", Json()));
   return values;
 }
 

@@ -8,8 +8,9 @@
 
 using Json = nlohmann::json;
 
-/// A tab of Chromium that a test uses as a reader does: with events of mouse, touch and keyboard that the browser
-/// handles like real ones. It speaks the DevTools protocol through two pipes and has no network connection.
+/// A tab of Chromium that a test uses as a reader does: with events of mouse, touch and keyboard that the
+/// browser handles like real ones. It speaks the DevTools protocol through two pipes and has no network
+/// connection.
 class Tab {
  public:
   /// Starts Chromium, which ends after `seconds` at the latest.

@@ -25,23 +25,23 @@ const bench = (name, kind) => { benches[name] = kind; };
 // The request with which a function's bench begins: the native program writes it, here and in its JSON.
 const firstRequest = name => defaults[name].request;
 
-// A loop, since Uint8Array.from takes 0.2 s for the 2 MB.
-function bytesOf(base64) {
-  const text = atob(base64.trim()), bytes = new Uint8Array(text.length);
-  for (let i = 0; i < bytes.length; ++i) bytes[i] = text.charCodeAt(i);
-  return bytes;
+// heed itself, which the page contains as base64 of gzip. Where WebAssembly cannot run, the answers of the native
+// program to the first requests: a still picture.
+let heed, wasm, isStill = false;
+async function unpackHeed() {
+  const text = atob(given.wasm.trim()), packed = new Uint8Array(text.length);
+  for (let i = 0; i < packed.length; ++i) packed[i] = text.charCodeAt(i);  // Uint8Array.from is slow
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
+  wasm = await new Response(unpacked).arrayBuffer();
+  return loadHeed(wasm);
 }
-
-// heed itself. Where WebAssembly cannot run, the answers of the native program to the first requests: a still picture.
-const unpackedWasm = () => unpackedWasm.bytes ??= gunzip(bytesOf(given.wasm));
-let isStill = false;
-const heed = (() => {
+const loaded = (async () => {
   try {
-    return globalThis.heed ?? loadHeed(unpackedWasm());
+    heed = await unpackHeed();
   } catch (error) {
     console.warn(error.message);
     isStill = true;
-    return {call: name => Float32Array.from(defaults[name]?.answer ?? [])};
+    heed = {call: name => Float32Array.from(defaults[name]?.answer ?? [])};
   }
 })();
 // Whether playground.wasm has the functions of a bench; one that was built earlier may lack some.
@@ -257,7 +257,7 @@ class Bench {
 // The element. It may be in the page before its bench is registered, so it waits for the end of the script. Its
 // picture is drawn anew when its width changes.
 customElements.define('heed-bench', class extends HTMLElement {
-  connectedCallback() { queueMicrotask(() => this.begin()); }
+  connectedCallback() { loaded.then(() => this.begin()); }
   begin() {
     const name = this.getAttribute('name');
     if (this.hasAttribute('at') && (isStill || !computes(name))) return;  // the still picture of the guide stays

@@ -3,7 +3,7 @@
 // The layouts of request and answer are those of model.h:
 //   model_sample  0 or 1 for Chinese -> a text
 //   model_begin   seed, text -> characters, different ones, parameters
-//   model_learn   steps -> the step reached, bits of the held-out text before, bits of each step
+//   model_learn   step, steps -> the step reached, bits of the held-out text before, bits of each step
 //   model_write   seed, temperature, count, beginning -> characters, and for each that was written: weights
 
 // What is set, and its reason: model.setting.KEY and model.why.KEY.
@@ -95,8 +95,9 @@ bench('model', class extends Bench {
   }
   // An error ends the instance of the Worker, and with it the model.
   lose(error) {
-    this.worker?.end();
+    const {worker} = this;
     this.worker = undefined;
+    worker?.end(error);
     this.restart();
     this.problem = error.message;
   }
@@ -112,7 +113,7 @@ bench('model', class extends Bench {
       while (isWanted() && training.step < end) {
         if (sampleSteps.includes(training.step) && training.written.at(-1)?.step !== training.step)
           await this.sampleOf(worker, training);
-        const [step, unseen, ...bits] = await worker.call('model_learn', [10]);
+        const [step, unseen, ...bits] = await worker.call('model_learn', [training.step, 10]);
         training.unseen.push([step - 10, unseen]);
         training.bits.push([step - 5, bits.reduce((sum, one) => sum + one / bits.length, 0)]);
         training.step = step;

@@ -37,9 +37,11 @@ function go(name) {
 }
 
 // A bench whose functions are not in playground.wasm is left out.
-for (const name of Object.keys(benches).filter(computes))
-  document.querySelector('main').append(html('heed-bench', {name}));
-showLanguage();
-addEventListener('hashchange', () => location.reload());  // another link in the same tab
-const wanted = fragment.get('at') ?? location.hash.slice(1);
-if (benches[wanted]) requestAnimationFrame(() => document.getElementById(wanted).scrollIntoView());
+loaded.then(() => {
+  for (const name of Object.keys(benches).filter(computes))
+    document.querySelector('main').append(html('heed-bench', {name}));
+  showLanguage();
+  addEventListener('hashchange', () => location.reload());  // another link in the same tab
+  const wanted = fragment.get('at') ?? location.hash.slice(1);
+  if (benches[wanted]) requestAnimationFrame(() => document.getElementById(wanted).scrollIntoView());
+});

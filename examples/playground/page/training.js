@@ -84,20 +84,23 @@ class TrainingBench extends Bench {
   lose(error) {
     this.problem = error.message;
     this.stop();
-    this.worker?.end();
+    const {worker} = this;
     this.worker = undefined;
+    worker?.end(error);
     this.begin();
     this.ask();
   }
 
   // Trains from the beginning, or goes on where it was stopped. Each state of the record has its counterpart.
   async learn() {
+    this.running = this.follows = true;
+    this.problem = undefined;
+    if (this.isLearning) return;  // it was stopped, but has not ended yet, and goes on
+    this.isLearning = true;
     if (!this.own || this.isComplete) {
       Object.assign(this, {own: true, states: [], losses: [], step: 0, time: 0});
       this.change({forbidden: []});
     }
-    this.running = this.follows = true;
-    this.problem = undefined;
     try {
       const worker = await this.startedWorker();
       while (this.running && !this.isComplete) {
@@ -108,6 +111,7 @@ class TrainingBench extends Bench {
     } catch (error) {
       this.lose(error);
     }
+    this.isLearning = false;
     this.stop();
   }
   // Some steps of training, and their mean losses.

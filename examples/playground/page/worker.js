@@ -18,9 +18,14 @@ class HeedWorker {
       if (error === undefined) done(answer);
       else fail(new Error(error));
     };
-    this.worker.postMessage({bytes: unpackedWasm()});
+    this.worker.postMessage({bytes: wasm});
   }
-  end() { this.worker.terminate(); }
+  // Calls without an answer fail with the error.
+  end(error) {
+    this.worker.terminate();
+    for (const {fail} of this.waiting.values()) fail(error);
+    this.waiting.clear();
+  }
   call(name, numbers) {
     return new Promise((done, fail) => {
       const id = this.next = (this.next ?? 0) + 1;

@@ -84,10 +84,12 @@ TEST_CASE("Picture: each marker and pattern is defined once") {
 TEST_CASE("Picture: weights as shades and as widths") {
   const std::string svg = draw_alone([](Picture& draw) {
     draw.shaded({0, 0, 20, 20}, 2, {0, 0.25, 0.5, 1});
+    draw.area({0, 20, 20, 10}, kKey, 0.75);
     draw.weight({5, 0}, {5, 10}, 0.5);
   });
-  CHECK(occurrences(svg, "<rect") == 4);
+  CHECK(occurrences(svg, "<rect") == 5);
   CHECK(contains(svg, R"(fill-opacity="0.25")"));
+  CHECK(contains(svg, R"svg(height="10" fill="var(--key, #0f7f63)" fill-opacity="0.75"/>)svg"));
   CHECK(contains(svg, R"(d="M2.7 0H7.3L7.3 10H2.7Z")"));
   CHECK(largest_difference(softmax_of({0, std::log(3)}), {0.25, 0.75}) < 1e-12);
 }

@@ -62,7 +62,7 @@ TEST_CASE("guide: all programs run, and each page is complete" * doctest::test_s
     CHECK(contains(page, "font-family: \"Guide Math\"; src: url(data:"));
   }
   check_links(pages);
-  const bool runs = fs::exists(HEED_BINARY_DIR "/examples/playground.wasm");
+  const bool runs = fs::exists(HEED_BINARY_DIR "/examples/playground.wasm.gz");
   CHECK(fs::exists(folder / "out/guide/benches.js") == runs);
   CHECK(fs::exists(folder / "out/guide/playground.html") == runs);
 

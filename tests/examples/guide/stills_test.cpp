@@ -39,6 +39,7 @@ TEST_CASE("stills: the numbers are those of the functions of the playground") {
   const Still choice = still("plane", "score=0");
   CHECK(choice.table[2][4] == decimals(plane(request)[5 + 1], 4));
   CHECK(choice.table.size() == 6);
+  CHECK(contains(choice.picture, "fill=\"var(--pink, #b8568f)\" fill-opacity=\"0.25\""));  // the plane
 }
 
 TEST_CASE("stills: masks, graphs and chains follow the state") {
@@ -50,6 +51,7 @@ TEST_CASE("stills: masks, graphs and chains follow the state") {
   const Still graph = still("tape", "text=x = 3; a = x * x; b = 2 * a; y = a * b");
   CHECK(graph.table[1] == std::vector<std::string>{"x", "leaf", "3", "216"});
   CHECK(contains(graph.picture, "216"));
+  CHECK(!contains(graph.picture, "expression.cpp"));
 
   const Still chain = still("length", "factor=1");
   CHECK(chain.table.back() == std::vector<std::string>{"64", "1", "0.01562"});

@@ -52,18 +52,18 @@ TEST_CASE("playground model: it learns, and goes on from call to call") {
   CHECK(sizes[0] > 1000);
   CHECK(sizes[1] > 20);
   CHECK(sizes[2] > 50000);
-  const Numbers first = model_learn(Numbers{50});
+  const Numbers first = model_learn(Numbers{0, 50});
   CHECK(first.size() == 52);
   CHECK(first[0] == 50);
   CHECK(first[1] == doctest::Approx(std::log2(sizes[1])).epsilon(0.2));  // before training: all alike
   CHECK(first[2] > first.back() + 1);
-  const Numbers second = model_learn(Numbers{50});
+  const Numbers second = model_learn(Numbers{50, 50});
   CHECK(second[0] == 100);
   CHECK(second[1] < first[1] - 1);
 
+  CHECK(model_learn(Numbers{0, 50}) == first);
   model_begin(model_begin_first());
-  const Numbers again = model_learn(Numbers{50});
-  CHECK(again == first);
+  CHECK(model_learn(Numbers{0, 50}) == first);
 }
 
 TEST_CASE("playground model: it writes on, and says what each character was predicted from") {
@@ -83,6 +83,9 @@ TEST_CASE("playground model: it writes on, and says what each character was pred
 }
 
 TEST_CASE("playground model: messages") {
+  model_begin(model_begin_first());
+  CHECK_THROWS_WITH(model_learn(Numbers{5, 1}),
+                    "model_learn: the training has reached step 0, not 5; begin again at step 0");
   CHECK_THROWS_WITH(model_begin(with_text({1}, "too short")),
                     "the text has 9 characters; the model needs at least 600");
   CHECK_THROWS_WITH(model_begin(with_text({1}, "\xff")), doctest::Contains("the text"));

@@ -58,6 +58,17 @@ TEST_CASE("playground translators: training goes on from call to call, and step 
                     "translators_learn: the training has reached step 1, not 7; begin again at step 0");
 }
 
+TEST_CASE("playground translators: the state before the first step can be kept") {
+  translators_learn(Numbers{4, 0, 0});
+  translators_keep(Numbers{0});
+  const Translated untrained = translated(request_of(0, 1, "我爱中国"));
+  translators_learn(Numbers{4, 0, 10});
+  CHECK(translated(request_of(0, 1, "我爱中国")).weights == untrained.weights);
+  CHECK(translated(request_of(-1, 1, "我爱中国")).weights != untrained.weights);
+  translators_learn(Numbers{4, 0, 1});
+  CHECK_THROWS_WITH(translators_translate(request_of(0, 1, "我")), "there is no kept state 0");
+}
+
 TEST_CASE("playground translators: translations, unknown words and forbidden cells") {
   translators_learn(Numbers{1, 0, 1});
   CHECK(translators_keep(Numbers{3}) == Numbers{1});

@@ -7,7 +7,9 @@ namespace {
 std::string of_plane(const std::string& key, const Json& values = Json::object()) {
   return Reader::control("plane", key, values);
 }
-std::string with_score(const std::string& score) { return Reader::option("plane", "score", "score." + score); }
+std::string with_score(const std::string& score) {
+  return Reader::option("plane", "score", "score." + score);
+}
 std::string with_normalizer(const std::string& name) {
   return Reader::option("plane", "normalizer", "normalizer." + name);
 }

@@ -56,9 +56,11 @@ TEST_CASE("page: why divide by the root of d? Without it one weight is 1 and the
     reader.press(Reader::option("plane", "score", "score." + score));
     reader.slide(Reader::control("plane", "width"), std::log2(width));
     const std::string figures = "[name=plane] .pictures > div > figure";
-    const Seen seen = {std::ranges::max(reader.column("plane", 4)), reader.numbers(figures + " svg text:last-of-type").back(),
+    const Seen seen = {std::ranges::max(reader.column("plane", 4)),
+                       reader.numbers(figures + " svg text:last-of-type").back(),
                        reader.numbers(figures + ":nth-of-type(2) svg text:last-of-type").back()};
-    MESSAGE(score, ", d = ", width, ": largest weight ", seen.largest, ", entropy ", seen.entropy, ", derivatives ", seen.slopes);
+    MESSAGE(score, ", d = ", width, ": largest weight ", seen.largest, ", entropy ", seen.entropy,
+            ", derivatives ", seen.slopes);
     return seen;
   };
   const Seen narrow = look("dot", 2), dot = look("dot", 512);
@@ -89,7 +91,8 @@ TEST_CASE("page: why must the gradient wait? A rule that runs at the first part 
   const auto gradient = [&](const std::string& order) -> std::vector<double> {
     reader.press(Reader::option("tape", "order", "order." + order));
     reader.slide(Reader::control("tape", "step"), 0);
-    while (!reader.tab.evaluate(Reader::control("tape", "on") + ".disabled")) reader.press(Reader::control("tape", "on"));
+    while (!reader.tab.evaluate(Reader::control("tape", "on") + ".disabled"))
+      reader.press(Reader::control("tape", "on"));
     return reader.numbers("[name=tape] .told");
   };
   const std::vector<double> waits = gradient("waits");

@@ -1,8 +1,11 @@
-// A reader who does anything: random dragging, tapping, typing and training on every bench. It takes 20 s. For an hour:
-//   HEED_PLAYGROUND_MINUTES=60 HEED_PLAYGROUND_SEED=1 build/release/tests/heed_example_tests -tc='page: random*'
+// A reader who does anything: random dragging, tapping, typing and training on every bench. It takes 20 s.
+// For an hour:
+//   HEED_PLAYGROUND_MINUTES=60 HEED_PLAYGROUND_SEED=1 build/release/tests/heed_example_tests -tc='page:
+//   random*'
 
 #include <chrono>
 #include <random>
+#include <set>
 
 #include "tests/support/reader.h"
 
@@ -38,7 +41,11 @@ const Texts kOddTexts = {"",
 // One random action at a time; `done` says what it was.
 class RandomReader {
  public:
-  RandomReader(const std::string& page, int seconds, uint32_t seed) : reader(page, seconds), random_(seed) {}
+  RandomReader(const std::string& page, int seconds, uint32_t seed) : reader(page, seconds), random_(seed) {
+    // The guide is not there.
+    reader.tab.evaluate(
+        "addEventListener('click', event => event.target.closest('.read a') && event.preventDefault())");
+  }
 
   Reader reader;
   std::string done;
@@ -47,15 +54,28 @@ class RandomReader {
     done = "";
     if (chance(0.01)) return look();
     if (chance(0.02)) return scroll();
-    const Json kinds = {"[role=slider]", "[role=slider]", "input[type=range]", "input[type=range]", "button", "button", "button",
-                        "[role=radio]",  ".matrix",       "input[type=text], textarea", "summary", "input[type=checkbox]"};
+    const Json kinds = {"[role=slider]",
+                        "[role=slider]",
+                        "input[type=range]",
+                        "input[type=range]",
+                        "button",
+                        "button",
+                        "button",
+                        "[role=radio]",
+                        ".matrix",
+                        "input[type=text], textarea",
+                        "summary",
+                        "input[type=checkbox]"};
     const std::string bench = "heed-bench:nth-of-type(" + std::to_string(1 + whole(7)) + ")";
-    const std::string kind = chance(0.01) ? "nav button" : bench + " :is(" + kinds[whole(kinds.size())].get<std::string>() + ")";
-    const int count = reader.tab.evaluate("(eyes.found = [...document.querySelectorAll(" + Json(kind).dump() +
-                                          ")].filter(node => eyes.isVisible(node) && !node.disabled)).length");
+    const std::string kind =
+        chance(0.01) ? "nav button" : bench + " :is(" + kinds[whole(kinds.size())].get<std::string>() + ")";
+    const int count =
+        reader.tab.evaluate("(eyes.found = [...document.querySelectorAll(" + Json(kind).dump() +
+                            ")].filter(node => eyes.isVisible(node) && !node.disabled)).length");
     if (count == 0) return;
     const std::string target = "eyes.found[" + std::to_string(whole(static_cast<size_t>(count))) + "]";
-    done = reader.tab.evaluate(target + ".closest('heed-bench')?.getAttribute('name') + ' ' + " + target + ".tagName + ' ' + eyes.words(" + target + ")");
+    done = reader.tab.evaluate(target + ".closest('heed-bench')?.getAttribute('name') + ' ' + " + target +
+                               ".tagName + ' ' + eyes.words(" + target + ")");
     if (chance(0.3)) return keys(target);
     const std::string tag = reader.tab.evaluate(target + ".tagName");
     if (tag == "TEXTAREA" || reader.tab.evaluate(target + ".type") == "text")
@@ -67,9 +87,11 @@ class RandomReader {
   // Every bench in its first state, in English at 1280 pixels.
   void begin_again() {
     reader.tab.resize(1280, 800);
-    reader.tab.evaluate("for (const {bench} of document.querySelectorAll('heed-bench')) {"
-                        "  bench.stop?.(); bench.pause?.(); bench.reset?.(); bench.change({...bench.kind.defaults}); }"
-                        "language === 'en' || switchTo('en')");
+    reader.tab.evaluate(
+        "for (const {bench} of document.querySelectorAll('heed-bench')) {"
+        "  bench.stop?.(); bench.pause?.(); bench.reset?.(); bench.change({...bench.kind.defaults}); }"
+        "language === 'en' || switchTo('en');"
+        "for (const details of document.querySelectorAll('details')) details.open = false;");
     reader.tab.evaluate("new Promise(done => setTimeout(done, 1500))");
   }
 
@@ -94,8 +116,9 @@ class RandomReader {
   void keys(const std::string& target) {
     reader.tab.evaluate(target + ".focus()");
     for (size_t i = 1 + whole(8); i > 0; --i) {
-      const std::string key = std::array{"ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown",
-                                         "Enter", " ", "Delete", "Tab", "5", "e"}[whole(14)];
+      const std::string key =
+          std::array{"ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp",
+                     "PageDown",  "Enter",      " ",       "Delete",    "Tab",  "5",   "e"}[whole(14)];
       done += " " + key;
       reader.tab.key(key, chance(0.3));
     }
@@ -107,8 +130,9 @@ class RandomReader {
   }
   // Presses at a random place of the target with mouse or finger, and often moves before the release.
   void pull(const std::string& target) {
-    const Json place = reader.tab.evaluate("eyes.anyPlace(" + target + "," + std::to_string(pixels(1000) / 2000 + 0.5) + "," +
-                                           std::to_string(pixels(1000) / 2000 + 0.5) + ")");
+    const Json place =
+        reader.tab.evaluate("eyes.anyPlace(" + target + "," + std::to_string(pixels(1000) / 2000 + 0.5) +
+                            "," + std::to_string(pixels(1000) / 2000 + 0.5) + ")");
     const double x = place[0], y = place[1];
     const bool touches = chance(0.5);
     const auto send = [&](const char* of_mouse, const char* of_finger, double dx, double dy) {
@@ -140,7 +164,7 @@ TEST_CASE("page: random dragging, typing and training ends without error and in 
   const double minutes = variable("HEED_PLAYGROUND_MINUTES", 0.33);
   const auto seed = static_cast<uint32_t>(variable("HEED_PLAYGROUND_SEED", 1));
   CAPTURE(seed);
-  RandomReader random(page, static_cast<int>(60 * minutes) + 600, seed);
+  RandomReader random(page, static_cast<int>(120 * minutes) + 600, seed);
   Tab& tab = random.reader.tab;
 
   struct Use {
@@ -149,15 +173,17 @@ TEST_CASE("page: random dragging, typing and training ends without error and in 
   const auto use = [&] {
     random.begin_again();
     Use now = {tab.evaluate("heed.bytes()"), 0, tab.heap_bytes(), tab.send("Memory.getDOMCounters")["nodes"]};
-    for (const Json& bytes : tab.evaluate_in_workers("self.heed ? heed.bytes() : 0")) now.worker += bytes.get<double>();
+    for (const Json& bytes : tab.evaluate_in_workers("self.heed ? heed.bytes() : 0"))
+      now.worker += bytes.get<double>();
     return now;
   };
   const auto report = [](double after, const Use& now) {
-    MESSAGE(after, " min: wasm ", now.wasm / 1024, " KiB, Worker ", now.worker / 1024, " KiB, JavaScript ", now.heap / 1024,
-            " KiB, ", now.nodes, " nodes");
+    MESSAGE(after, " min: wasm ", now.wasm / 1024, " KiB, Worker ", now.worker / 1024, " KiB, JavaScript ",
+            now.heap / 1024, " KiB, ", now.nodes, " nodes");
   };
 
   int actions = 0;
+  std::set<std::string> faults;  // messages of heed to the reader
   const auto begin = Clock::now();
   const auto run_until = [&](double minute) {
     while (std::chrono::duration<double, std::ratio<60>>(Clock::now() - begin).count() < minute) {
@@ -167,18 +193,23 @@ TEST_CASE("page: random dragging, typing and training ends without error and in 
       CAPTURE(random.done);
       REQUIRE(tab.console() == "");
       REQUIRE(tab.evaluate("eyes.oddities()") == Json::array());
+      for (const Json& fault : tab.evaluate("eyes.faults()")) faults.insert(fault);
     }
     const Use now = use();
-    report(minute, now);
+    if (minutes > 1) report(minute, now);
     return now;
   };
   const Use warm = run_until(minutes / 4);
   Use now{};
-  for (const double part : {0.5, 0.75, 1.0}) now = run_until(minutes * part);
-  MESSAGE(actions, " actions");
-  CHECK(now.wasm == warm.wasm);
-  CHECK(now.worker <= std::max(warm.worker, 32.0 * (1 << 20)));
-  CHECK(now.heap < 1.1 * warm.heap + (1 << 20));
-  CHECK(now.nodes < 1.1 * warm.nodes + 500);
+  for (const double part : {0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0}) now = run_until(minutes * part);
+  if (minutes > 1) MESSAGE(actions, " actions");
+  if (minutes > 1) MESSAGE(Json(faults).dump(1));
+  // Memory of heed never shrinks: the largest request counts. Nodes and objects are those of the parts that
+  // were opened.
+  constexpr double kMiB = 1 << 20;
+  CHECK(now.wasm < warm.wasm + 2 * kMiB);
+  CHECK(now.worker < std::max(warm.worker, 24 * kMiB) + 2 * kMiB);
+  CHECK(now.heap < warm.heap + 2 * kMiB);
+  CHECK(now.nodes < warm.nodes + 5000);
   CHECK(actions > 100 * minutes);
 }

@@ -49,7 +49,8 @@ TEST_CASE("page tokens: what a hand changes, and what must and must not change w
     // A cell that is chosen shows its sum; a masked one is hatched and has the weight 0.
     reader.pick(Reader::picture("tokens", "matrix.A"), 2, 1, hand);
     CHECK(reader.text("[name=tokens] .sum").starts_with("A = exp("));
-    CHECK(reader.tab.evaluate(Reader::picture("tokens", "matrix.S") + ".querySelectorAll('.mark').length") == 4);
+    CHECK(reader.tab.evaluate(Reader::picture("tokens", "matrix.S") + ".querySelectorAll('.mark').length") ==
+          4);
     reader.press(of_tokens("forbid"), hand);
     const std::vector<double> masked = matrix("A");
     CHECK(masked[9] == 0);
@@ -57,7 +58,8 @@ TEST_CASE("page tokens: what a hand changes, and what must and must not change w
     CHECK(row(masked, 0, 8) == row(A, 0, 8));
     CHECK(row(masked, 3, 4) == row(A, 3, 4));
     for (const char* name : {"matrix.S", "matrix.A"})
-      CHECK(reader.tab.evaluate(Reader::picture("tokens", name) + ".querySelectorAll('.forbidden').length") == 1);
+      CHECK(reader.tab.evaluate(Reader::picture("tokens", name) + ".querySelectorAll('.forbidden').length") ==
+            1);
     CHECK(reader.text("[name=tokens] .sum") == reader.words("tokens.masked"));
     reader.press(of_tokens("allow"), hand);
     CHECK(matrix("A") == A);
