@@ -134,7 +134,7 @@ bench('translators', class extends TrainingBench {
     const {keys} = this.shown, some = all => all.slice(0, mostRows);
     const words = some(this.shown.words), weights = some(this.shown.weights);
     const names = words.map(word => this.nameOf(word));
-    const left = this.left = Math.max(...names.map(widthOf)) + 12, top = 20;
+    const left = this.left = Math.ceil(1.2 * Math.max(...names.map(widthOf))) + 10, top = 20;  // for bold letters
     const width = left + 44 * keys.length + 2, height = top + 44 * words.length + 2;
     const spoken = names.map((name, i) => `${name}: ${this.weightsText(i)}`).join('; ');
     fill(this.picture, {width, height, viewBox: `0 0 ${width} ${height}`,

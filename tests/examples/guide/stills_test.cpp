@@ -39,7 +39,7 @@ TEST_CASE("stills: the numbers are those of the functions of the playground") {
   const Still choice = still("plane", "score=0");
   CHECK(choice.table[2][4] == decimals(plane(request)[5 + 1], 4));
   CHECK(choice.table.size() == 6);
-  CHECK(contains(choice.picture, "fill=\"var(--yellow, #b87a00)\" fill-opacity=\"0.25\""));  // the plane
+  CHECK(contains(choice.picture, "fill=\"var(--pink, #b8568f)\" fill-opacity=\"0.25\""));  // the plane
 }
 
 TEST_CASE("stills: masks, graphs and chains follow the state") {
