@@ -25,12 +25,13 @@ const bench = (name, kind) => { benches[name] = kind; };
 // The request with which a function's bench begins: the native program writes it, here and in its JSON.
 const firstRequest = name => defaults[name].request;
 
-// A loop, since Uint8Array.from is slow.
+// The bytes of a text in base64.
 function bytesOf(base64) {
   const text = atob(base64.trim()), bytes = new Uint8Array(text.length);
-  for (let i = 0; i < bytes.length; ++i) bytes[i] = text.charCodeAt(i);
+  for (let i = 0; i < bytes.length; ++i) bytes[i] = text.charCodeAt(i);  // Uint8Array.from is slow
   return bytes;
 }
+
 // heed itself, which the page contains as base64 of gzip. Where WebAssembly cannot run, the answers of the native
 // program to the first requests: a still picture.
 let heed, wasm, isStill = false;
@@ -79,19 +80,25 @@ function word(key, values = {}) {
   return text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
 }
 
-// A line for screen readers and the eye, at most one a second: the latest counts.
+// A line for screen readers and the eye, at most one a second: the latest counts, but what is important is said first.
 class LiveLine {
   constructor() {
     this.node = html('p', {class: 'said', role: 'status', 'aria-live': 'polite'});
     this.last = 0;
+    this.important = [];
   }
-  say(text) {
-    this.text = text;
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      this.last = performance.now();
-      if (this.node.textContent !== this.text) this.node.textContent = this.text;
-    }, Math.max(0, 1000 - (performance.now() - this.last)));
+  say(text, isImportant) {
+    if (!text) return;
+    if (isImportant) this.important.push(text);
+    else this.text = text;
+    this.timer ??= setTimeout(() => this.show(), Math.max(0, 1000 - (performance.now() - this.last)));
+  }
+  show() {
+    this.timer = undefined;
+    this.last = performance.now();
+    const text = this.important.shift() ?? this.text;
+    if (this.node.textContent !== text) this.node.textContent = text;
+    if (this.important.length || (this.text ?? text) !== text) this.timer = setTimeout(() => this.show(), 1000);
   }
 }
 
@@ -166,11 +173,12 @@ class Bench {
   questionBox() {
     const {question} = this.kind;
     if (!question) return undefined;
-    this.verdict = html('p', {class: 'verdict', role: 'status'});
+    this.verdict = html('p', {class: 'verdict'});  // the line says it, too
     this.answers = question.answers.map(answer => button(this.word('answer.' + answer), () => {
       this.guess = answer;
       this.keep('guess', answer);
       this.tellVerdict();
+      this.line.say(this.verdict.textContent, true);
     }));
     const box = html('div', {class: 'question', role: 'group', 'aria-label': word('page.question')},
                      html('p', {}, html('b', {}, word('page.question') + ' '), this.word('question')),
@@ -194,6 +202,7 @@ class Bench {
     this.seen = true;
     this.keep('seen', 1);
     this.tellVerdict();
+    this.line.say(this.verdict.textContent, true);
   }
 
   goalBox() {
@@ -213,7 +222,7 @@ class Bench {
     this.reached.add(goal);
     this.keep('reached', [...this.reached]);
     this.tellGoal(goal);
-    this.line.say(word('page.reached') + this.word('found.' + goal));
+    this.line.say(word('page.reached') + this.word('found.' + goal), true);
   }
 
   conceptLinks() {

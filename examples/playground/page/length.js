@@ -95,6 +95,7 @@ bench('length', class extends Bench {
   measure() {
     const jobs = comparisons[this.state.cache].flatMap(kind => lengths.map(T => [kind, T]));
     this.measured ??= {};
+    this.told.textContent = '';
     const next = () => {
       const job = jobs.shift();
       if (!job) return this.endMeasuring();

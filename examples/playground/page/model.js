@@ -24,7 +24,7 @@ bench('model', class extends Bench {
     this.samples ??= [0, 1].map(which => new NumberReader(heed.call('model_sample', [which])).text());
     this.training ??= {step: 0, bits: [], unseen: [], written: []};
     this.plot = new Plot(this.word('curve'), 230);
-    this.row = svg('svg', {class: 'plot', role: 'img'});
+    this.row = svg('svg', {class: 'plot', role: 'img', 'aria-label': this.word('attention')});
     this.list = html('ol', {class: 'samples'});
     this.told = html('p', {class: 'soft'});
     this.result = html('p', {class: 'written', lang: ''});

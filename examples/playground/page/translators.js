@@ -39,8 +39,7 @@ bench('translators', class extends TrainingBench {
   }
   stepText(at) {
     const state = this.states[at];
-    const {step, time} = state ?? {}, seconds = fixed(time / 1000, 1);
-    return state ? this.word(this.own ? 'state.own' : 'state.recorded', {step, seconds}) : '';
+    return state ? this.word(this.own ? 'state.own' : 'state.recorded', {step: state.step}) : '';
   }
   sentence() {
     this.text = html('input', {type: 'text', maxlength: 30, spellcheck: 'false', autocomplete: 'off', lang: 'zh-CN',
@@ -113,10 +112,10 @@ bench('translators', class extends TrainingBench {
     this.drawLosses();
     this.tell();
   }
+  timeText() { return this.word('learning', {step: this.step, seconds: fixed(this.time / 1000, 1)}); }
   nameOf(token) { return token === '<eos>' ? this.word('end') : token; }
   tell() {
-    if (this.running)
-      return this.line.say(this.word('learning', {step: this.step, seconds: fixed(this.time / 1000, 1)}));
+    if (this.running) return this.line.say(this.timeText());
     const {one, plain, attention} = this.now ?? {};
     if (attention?.text === undefined) return;
     if (this.state.forbidden.length && plain)
@@ -199,6 +198,8 @@ bench('translators', class extends TrainingBench {
     plot.curve(xs, this.losses.map(([one]) => one), 'series1');
     plot.curve(xs, this.losses.map(([, attention]) => attention), 'series0');
     this.nameCurves(plot, xs.at(-1), this.losses.at(-1));
+    if (!this.own) return;
+    plot.draw(label(plot.right, plot.margin.top + 10, this.timeText(), {'text-anchor': 'end', class: 'soft'}));
   }
 
   judge() {
