@@ -99,9 +99,10 @@ const char* const kNeeds = R"js(Object.assign(eyes, {
     const {left, top, width, height} = (node.querySelector('.hit') ?? node).getBoundingClientRect();
     return [left + across * width, top + down * height];
   },
-  // What the page says of errors, and what no reader should see.
+  // What the page says of errors, and what no reader should see. A formula of the tape may have the value NaN.
   faults: () => [...document.querySelectorAll('.fault')].map(one => one.textContent).filter(Boolean),
-  oddities: () => document.querySelector('main').innerText.match(/.*(NaN|undefined|\[object).*/g) ?? [],
+  oddities: () => [...document.querySelectorAll('heed-bench')].flatMap(bench =>
+      bench.innerText.match(bench.getAttribute('name') === 'tape' ? /.*(undefined|\[object).*/g : /.*(NaN|undefined|\[object).*/g) ?? []),
   // Controls that are smaller than 44 pixels or have no words.
   small: () => [...document.querySelectorAll('button, input, textarea, summary, select, nav a, [role=slider], rect.cell')]
       .filter(eyes.isVisible).flatMap(node => {
