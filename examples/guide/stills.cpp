@@ -335,8 +335,8 @@ Still tape_still(Scene scene) {
     rows.push_back({tape.label(i), tape.nodes()[i].operation, heed::detail::in_line(tape.nodes()[i].value),
                     gradients[i]});
   // Boxes have the lines of the program, which are those of the parser here.
-  const auto without_lines = [](const std::string& words) {
-    return words.find(">expression.cpp:") == std::string::npos ? words : "";
+  const auto without_lines = [](const std::string& label) {
+    return label.find(">expression.cpp:") == std::string::npos ? label : "";
   };
   return {with_parts(heed::tape_svg(tape), "<text", "</text>", without_lines), rows};
 }

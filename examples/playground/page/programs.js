@@ -147,6 +147,7 @@ function modelProgram(bench) {
 
 #include <cmath>
 #include <iostream>
+#include <map>
 using namespace heed;
 
 const std::string text = R"text(${bench.text})text";
@@ -173,12 +174,22 @@ struct Model : Layer<Model> {
 };
 
 int main() {
-  const Tokens tokens = split_characters(text, true);
-  const Vocabulary vocabulary({tokens});
-  const Tensor ids = from_vector(vocabulary.encode(tokens));
+  std::map<std::string, int64_t> numbers;  // of each different character
+  Tokens characters;
+  const auto numbered = [&](const std::string& part) {
+    Ids ids;
+    for (const std::string& one : split_characters(part, true)) {
+      if (numbers.emplace(one, std::ssize(characters)).second) characters.push_back(one);
+      ids.push_back(numbers[one]);
+    }
+    return ids;
+  };
+  Ids written = numbered("${beginning.replaceAll(/["\\]/g, '')}");
+  const Ids whole = numbered(text);
+  const Tensor ids = from_vector(whole, {std::ssize(whole)});
 
   manual_seed(${seed});
-  Model model(vocabulary.size());
+  Model model(std::ssize(characters));
   Adam optimizer(model.parameters(), {.lr = 3e-3});
   for (int step = 1; step <= 600; ++step) {
     std::vector<Tensor> windows;
@@ -194,13 +205,12 @@ int main() {
   }
 
   const NoGrad guard;
-  Ids written = vocabulary.encode(split_characters("${beginning.replaceAll(/["\\]/g, '')}", true));
   for (int i = 0; i < 120; ++i) {
     const int64_t seen = std::min<int64_t>(48, std::ssize(written));
     const Tensor logits = model(from_vector(Ids(written.end() - seen, written.end()), {1, seen}));
     written.push_back(sample(logits[{0, -1}], default_generator(), {.temperature = ${cppNumber(temperature)}}));
   }
-  for (const int64_t id : written) std::cout << vocabulary.token(id);
+  for (const int64_t id : written) std::cout << characters[static_cast<size_t>(id)];
   std::cout << '\\n';
 }
 `;

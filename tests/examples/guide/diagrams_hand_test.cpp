@@ -89,7 +89,7 @@ TEST_CASE("Picture: weights as shades and as widths") {
   });
   CHECK(occurrences(svg, "<rect") == 5);
   CHECK(contains(svg, R"(fill-opacity="0.25")"));
-  CHECK(contains(svg, R"(height="10" fill="var(--key, #0f7f63)" fill-opacity="0.75"/>)"));
+  CHECK(contains(svg, R"svg(height="10" fill="var(--key, #0f7f63)" fill-opacity="0.75"/>)svg"));
   CHECK(contains(svg, R"(d="M2.7 0H7.3L7.3 10H2.7Z")"));
   CHECK(largest_difference(softmax_of({0, std::log(3)}), {0.25, 0.75}) < 1e-12);
 }
