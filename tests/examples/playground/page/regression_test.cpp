@@ -79,6 +79,7 @@ TEST_CASE("page regression: learns w, cheats with the own point, and takes point
   learn();
   CHECK(reader.numbers("[name=regression] .reach output")[0] > 10 * at_rest);
   CHECK(reader.has_found("regression", "cheat"));
+  reader.slide(of_regression("w"), 3);  // w = 100
   CHECK(reader.has_found("regression", "nearest"));
 
   reader.press(of_regression("csv"));
