@@ -46,11 +46,11 @@ Tensor pool(const char* op, const Operand& x, int64_t dims, const Dims& size, co
 
   Shape shape = x->shape();
   const int64_t n = x->dim() == dims + 2 ? shape[0] : 1, channels = shape[x->dim() - dims - 1];
-  IntList pads;
-  for (const PoolAxis& a : {w, h}) {
+  const auto beyond = [](const PoolAxis& a) {
     const int64_t end = (a.windows - 1) * a.stride - a.padding + (a.size - 1) * a.dilation + 1;
-    pads.insert(pads.end(), {a.padding, std::max<int64_t>(0, end - a.in)});
-  }
+    return std::max<int64_t>(0, end - a.in);
+  };
+  const IntList pads{w.padding, beyond(w), h.padding, beyond(h)};
   Tensor images = reshape(x, {n, channels, h.in, w.in});
   if (pads != IntList(4, 0)) images = pad(images, pads, fill);
   const Tensor columns =

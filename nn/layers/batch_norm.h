@@ -51,7 +51,7 @@ struct BatchNormLayer : Layer<Self> {
     Tensor y = batch_norm(x, running_mean, running_var, weight, bias,
                           this->training() || !running_mean.defined(), share, eps);
     const NoGrad guard;
-    if (tracks && x.numel() > 0) add_(num_batches_tracked, 1);
+    if (tracks) add_(num_batches_tracked, 1);
     return y;
   }
 

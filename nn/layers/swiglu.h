@@ -1,7 +1,7 @@
 #pragma once
 
+#include "autograd/ops/activation.h"
 #include "autograd/ops/arithmetic.h"
-#include "autograd/ops/elementwise.h"
 #include "nn/layers/linear.h"
 
 /// SwiGLU.

@@ -119,14 +119,14 @@ class PaddedImages {
     }
   }
 
-  // How gemm() reads columns first, first + 1, ... of the windows of all images.
-  WritePanel<T> panels(Runs& runs, int64_t first) const {
-    return [this, &runs, first, end = images_ * h_.windows * w_.windows](
-               int64_t p, int64_t depth, int64_t j, int64_t last, int64_t vectors, T* panel) {
+  // How gemm() reads the windows of all images as columns.
+  WritePanel<T> panels(Runs& runs) const {
+    return [this, &runs, end = images_ * h_.windows * w_.windows](int64_t p, int64_t depth, int64_t first,
+                                                                  int64_t last, int64_t vectors, T* panel) {
       constexpr int64_t lanes = Simd<T>::size;
       runs.clear();
-      add_runs(first + j, (vectors - 1) * lanes, 0, runs);
-      add_runs(first + last, std::min(lanes, end - first - last), (vectors - 1) * lanes, runs);
+      add_runs(first, (vectors - 1) * lanes, 0, runs);
+      add_runs(last, std::min(lanes, end - last), (vectors - 1) * lanes, runs);
       unfold(p, depth, runs, panel, vectors * lanes);
     };
   }

@@ -33,21 +33,25 @@ Padding padding_of(const Fields& c) {
 }
 
 ConvLayerOptions conv_options(const Fields& c) {
-  return {list_of(c, "stride", 1), padding_of(c), list_of(c, "dilation", 1), c.get("groups", 1), c.get("bias", true)};
+  return {list_of(c, "stride", 1), padding_of(c), list_of(c, "dilation", 1), c.get("groups", 1),
+          c.get("bias", true)};
 }
 
 ConvTransposeLayerOptions conv_transpose_options(const Fields& c) {
-  return {list_of(c, "stride", 1), list_of(c, "padding", 0), list_of(c, "output_padding", 0), c.get("groups", 1),
-          c.get("bias", true), list_of(c, "dilation", 1)};
+  return {list_of(c, "stride", 1), list_of(c, "padding", 0), list_of(c, "output_padding", 0),
+          c.get("groups", 1),      c.get("bias", true),      list_of(c, "dilation", 1)};
 }
 
 BatchNormOptions batch_norm_options(const Fields& c) {
-  return {.eps = c.get("eps", 1e-5), .momentum = c.get("momentum", 0.1), .affine = c.get("affine", true),
+  return {.eps = c.get("eps", 1e-5),
+          .momentum = c.get("momentum", 0.1),
+          .affine = c.get("affine", true),
           .track_running_stats = c.get("track_running_stats", true)};
 }
 
 MaxPoolOptions max_pool_options(const Fields& c) {
-  return {list_of(c, "stride", {}), list_of(c, "padding", 0), list_of(c, "dilation", 1), c.get("ceil_mode", false)};
+  return {list_of(c, "stride", {}), list_of(c, "padding", 0), list_of(c, "dilation", 1),
+          c.get("ceil_mode", false)};
 }
 
 AvgPoolOptions avg_pool_options(const Fields& c) {

@@ -195,8 +195,9 @@ Call convolution(Tensor (*f)(Operand, Operand, Operand, const ConvOptions&)) {
 
 Call transposed_convolution(Tensor (*f)(Operand, Operand, Operand, const ConvTransposeOptions&)) {
   return [f](Arguments& a) -> Outputs {
-    const ConvTransposeOptions o{list_or(a, "stride", 1), list_or(a, "padding", 0), list_or(a, "output_padding", 0),
-                                 a.get("groups", 1), list_or(a, "dilation", 1)};
+    const ConvTransposeOptions o{list_or(a, "stride", 1), list_or(a, "padding", 0),
+                                 list_or(a, "output_padding", 0), a.get("groups", 1),
+                                 list_or(a, "dilation", 1)};
     return {f(a.operand("input"), a.operand("weight"), a.operand("bias"), o)};
   };
 }
@@ -204,8 +205,9 @@ Call transposed_convolution(Tensor (*f)(Operand, Operand, Operand, const ConvTra
 Call max_pooling(Tensor (*f)(Operand, const Dims&, const MaxPoolOptions&)) {
   return [f](Arguments& a) -> Outputs {
     check(!a.get("return_indices", false), "max_pool: heed returns no indices");
-    return {f(a.operand("input"), a.dims("kernel_size"),
-              {a.dims("stride"), list_or(a, "padding", 0), list_or(a, "dilation", 1), a.get("ceil_mode", false)})};
+    return {f(
+        a.operand("input"), a.dims("kernel_size"),
+        {a.dims("stride"), list_or(a, "padding", 0), list_or(a, "dilation", 1), a.get("ceil_mode", false)})};
   };
 }
 

@@ -1,6 +1,8 @@
 #include "nn/layers/batch_norm.h"
 
+#include "autograd/ops/elementwise.h"
 #include "nn/debug/check_module.h"
+#include "nn/training/evaluation.h"
 #include "tests/support/expect.h"
 
 namespace {
@@ -26,7 +28,14 @@ void check_running(Norm norm, const Shape& shape, const Values& mean, const Valu
 }  // namespace
 
 TEST_CASE("batch norm: running statistics are PyTorch's") {
-RUNNING
+  check_running(BatchNorm1d(3), {4, 3}, {0.020608331480837096, -0.03906692337039652, -0.041509043959932275},
+                {0.8982865606165701, 0.8953143158021185, 0.8971912517785812}, -0.04491823477676937);
+  check_running(BatchNorm1d(3, {.momentum = 0.3}), {2, 3, 4},
+                {0.00273737574580349, -0.002824263051827114, -0.005383804393640894},
+                {0.7244739961374013, 0.7006115746834489, 0.7322185215300108}, 0.8880910505224837);
+  check_running(BatchNorm2d(3, {.momentum = {}}), {2, 3, 2, 2},
+                {0.002005623506994095, -0.005873632147571296, -0.007509412671439999},
+                {0.5649996106299102, 0.5719832740592343, 0.5769996564957394}, 1.0139673692445235);
 }
 
 TEST_CASE("batch norm: names, options") {
@@ -48,9 +57,9 @@ TEST_CASE("batch norm: an empty batch and a batch of one value") {
   const BatchNorm2d norm(3);
   CHECK(norm(zeros({0, 3, 2, 2})).shape() == Shape{0, 3, 2, 2});
   CHECK(values(norm.running_var) == Values(3, 1));
-  CHECK(norm.num_batches_tracked.item() == 0);
+  CHECK(norm.num_batches_tracked.item() == 1);
   CHECK_THROWS_WITH_AS(norm(zeros({1, 3, 1, 1})), doctest::Contains("one value in each channel"), Error);
-  CHECK(norm.num_batches_tracked.item() == 0);
+  CHECK(norm.num_batches_tracked.item() == 1);
   CHECK_THROWS_WITH_AS(norm(zeros({2, 3})), doctest::Contains("it must have 4 dimensions"), Error);
   CHECK_THROWS_AS(norm(zeros({2, 4, 2, 2})), Error);
 }

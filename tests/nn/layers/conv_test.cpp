@@ -42,8 +42,10 @@ TEST_CASE("convolutional layers obey the contract of modules") {
 
 TEST_CASE("convolutional layers: errors") {
   CHECK_THROWS_WITH_AS(Conv2d(3, 4, 3, {.groups = 2}),
-                       "Conv2d: groups is 2, and 4 and 3 are the numbers of channels; it must divide both", Error);
+                       "Conv2d: groups is 2, and 4 and 3 are the numbers of channels; it must divide both",
+                       Error);
   CHECK_THROWS_WITH_AS(Conv1d(2, 4, {3, 3}),
-                       "Conv1d: the kernel size is [3, 3]; give one number, or one for each of 1 dimensions", Error);
+                       "Conv1d: the kernel size is [3, 3]; give one number, or one for each of 1 dimensions",
+                       Error);
   CHECK_THROWS_AS(Conv2d(3, 4, 3)(zeros({2, 4, 5, 5})), Error);
 }

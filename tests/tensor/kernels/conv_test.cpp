@@ -49,7 +49,11 @@ Tensors all_of(const ConvCase& c, DType dtype) {
 // {in, windows, size, stride, padding, dilation}
 const ConvCase cases[] = {
     {2, 3, 4, {.in = 5, .size = 3}, {.in = 6, .size = 2}},
-    {2, 3, 4, {.in = 9, .size = 3, .stride = 2, .padding = 1}, {.in = 6, .size = 3, .stride = 3, .padding = 2}},
+    {2,
+     3,
+     4,
+     {.in = 9, .size = 3, .stride = 2, .padding = 1},
+     {.in = 6, .size = 3, .stride = 3, .padding = 2}},
     {2, 4, 6, {.in = 8, .size = 2, .padding = 1, .dilation = 3}, {.in = 7, .size = 3, .dilation = 2}, 2},
     {2, 3, 6, {.in = 8, .size = 3, .padding = 1}, {.in = 9, .size = 3, .padding = 1}, 3},
     {3, 5, 7, {.in = 4, .size = 1}, {.in = 5, .size = 1}},
@@ -58,9 +62,9 @@ const ConvCase cases[] = {
     {1, 2, 3, {.in = 3, .size = 3, .padding = 5}, {.in = 2, .size = 2, .padding = 4}},
     {70, 2, 3, {.in = 3, .size = 3, .padding = 1}, {.in = 3, .size = 3, .padding = 1}},  // several images
     {70, 2, 3, {.in = 5, .size = 3, .stride = 2, .padding = 1}, {.in = 5, .size = 3, .stride = 2}},
-    {2, 60, 9, {.in = 8, .size = 3, .padding = 1}, {.in = 8, .size = 3, .padding = 1}},    // depth above 512
+    {2, 60, 9, {.in = 8, .size = 3, .padding = 1}, {.in = 8, .size = 3, .padding = 1}},  // depth above 512
     {2, 60, 9, {.in = 8, .size = 3, .stride = 2}, {.in = 8, .size = 3, .padding = 1}},
-    {2, 1, 2, {.in = 50, .size = 3, .padding = 1}, {.in = 45, .size = 3, .padding = 1}},   // bands of rows
+    {2, 1, 2, {.in = 50, .size = 3, .padding = 1}, {.in = 45, .size = 3, .padding = 1}},  // bands of rows
     {2, 2, 2, {.in = 90, .size = 4, .stride = 2, .padding = 1}, {.in = 61, .size = 3, .stride = 2}, 2},
     {1, 1, 1, {.in = 1, .size = 1}, {.in = 2500, .size = 5, .padding = 2}},
     {0, 3, 4, {.in = 5, .size = 3}, {.in = 6, .size = 2}},
