@@ -1,16 +1,11 @@
 // Convolutions, pooling and norms of channels against PyTorch 2.13, and their errors.
 #include "autograd/ops/conv.h"
 
-#include "autograd/ops/elementwise.h"
 #include "autograd/ops/pool.h"
 #include "tests/support/expect.h"
+#include "tests/support/wave.h"
 
 namespace {
-
-// cos(step i + start) for element i.
-Tensor wave(const Shape& shape, double step, double start) {
-  return reshape(cos(step * counted(shape, float64) + start), shape);
-}
 
 // One number for a tensor, in which each element has a weight of its own.
 double projection(const Tensor& x) { return sum(x * wave(x.shape(), 0.37, 0)).item(); }

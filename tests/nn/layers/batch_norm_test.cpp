@@ -1,15 +1,11 @@
 #include "nn/layers/batch_norm.h"
 
-#include "autograd/ops/elementwise.h"
 #include "nn/debug/check_module.h"
 #include "nn/training/evaluation.h"
 #include "tests/support/expect.h"
+#include "tests/support/wave.h"
 
 namespace {
-
-Tensor wave(const Shape& shape, double step, double start) {
-  return reshape(cos(step * arange(double(numel(shape)), float64) + start), shape);
-}
 
 // Three batches of training. PyTorch 2.13 gave the expected numbers, in float64.
 template <class Norm>
