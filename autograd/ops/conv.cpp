@@ -21,20 +21,38 @@ using detail::number_of;
 using kernel::WindowAxis;
 using kernel::Windows;
 
-WindowAxis axis_of(const UnfoldOptions& o, const Dims& size, int64_t axis, int64_t dims) {
+// One dimension of windows; the sizes of the image and the number of windows are still open.
+WindowAxis axis_of(const Dims& size, const ConvOptions& o, int64_t axis, int64_t dims) {
   return {.size = number_of("the kernel size", size, axis, dims, 1),
           .stride = number_of("stride", o.stride, axis, dims, 1),
           .padding = number_of("padding", o.padding, axis, dims, 0),
           .dilation = number_of("dilation", o.dilation, axis, dims, 1)};
 }
 
-// Finds the number of windows in dimensions of these sizes.
-void set_windows(WindowAxis& a, int64_t in, const Shape& image) {
-  a.in = in;
-  const int64_t covered = (a.size - 1) * a.dilation + 1, rest = in + 2 * a.padding - covered;
-  check(rest >= 0, "the window covers ", covered, " positions, and x is ", image, " with ", a.padding,
+// The windows along a dimension of an image x.
+void set_windows(WindowAxis& a, int64_t in, const ConvOptions& o, const Shape& x) {
+  a.in = a.windows = in;
+  const int64_t covered = (a.size - 1) * a.dilation + 1;
+  if (o.padding.same) {
+    check(a.stride == 1, "stride is ", o.stride, " and padding \"same\"; give the padding as numbers");
+    a.padding = (covered - 1) / 2;
+    return;
+  }
+  const int64_t rest = in + 2 * a.padding - covered;
+  check(rest >= 0, "the window covers ", covered, " positions, and x is ", x, " with ", a.padding,
         " zeros on each side; enlarge the padding, or shrink the kernel or the dilation");
   a.windows = rest / a.stride + 1;
+}
+
+// The size of the image of which x, along a dimension, has one element for each window.
+void set_size(WindowAxis& a, int64_t windows, const ConvOptions& o, int64_t more, const Shape& x) {
+  check(!o.padding.same, "padding is \"same\"; give numbers");
+  check(more < std::max(a.stride, a.dilation), "output_padding is ", o.output_padding,
+        "; it must be less than the stride ", o.stride, " or the dilation ", o.dilation);
+  a.windows = windows;
+  a.in = a.span() - 2 * a.padding + more;
+  check(windows > 0 && a.in > 0, "x is ", x, " and padding ", o.padding, ", which makes a size of ", a.in,
+        "; it must be positive");
 }
 
 Tensor transposed(const char* op, Operand y, Operand weight, Operand bias, const Windows& windows);
@@ -78,23 +96,10 @@ Tensor weight_of(const Operand& x, const Operand& y, const Windows& windows) {
         [=, x = save(x)](const Tensor& g) { return convolved("conv2d", x(), g, {}, windows); }}});
 }
 
-using Convolve = Tensor(const char* op, Operand x, Operand weight, Operand bias, const Windows& windows);
-
-// Runs f on images: a signal is an image of one row, and a missing batch a batch of one. `windows` are those
-// of the last `dims` dimensions.
-Tensor on_images(const char* op, Convolve f, const Operand& x, const Operand& weight, const Operand& bias,
-                 const Windows& windows, int64_t dims) {
-  Tensor images = x->dim() == dims + 2 ? x.tensor() : unsqueeze(x, 0);
-  if (dims == 2) {
-    const Tensor y = f(op, images, weight, bias, windows);
-    return x->dim() == 4 ? y : squeeze(y, 0);
-  }
-  const Tensor y = squeeze(f(op, unsqueeze(images, 2), unsqueeze(weight, 2), bias, windows), 2);
-  return x->dim() == 3 ? y : squeeze(y, 0);
-}
-
-// Checks ranks and dtypes, and that `groups` divides the channels of the weight.
-void check_operands(const Operand& x, const Operand& weight, int64_t groups, int64_t dims) {
+// All four. A signal is an image of one row, and a missing batch a batch of one.
+Tensor convolution(const char* op, const Operand& x, const Operand& weight, const Operand& bias,
+                   const ConvOptions& o, int64_t dims, bool transposes) {
+  const OpScope scope(op, x.line());
   check_floating(x);
   check(x->dtype() == weight->dtype(), "x is ", x->dtype(), " ", x->shape(), ", the weight ", weight->dtype(),
         " ", weight->shape(), "; convert x with to(x, ", weight->dtype(), ")");
@@ -102,65 +107,40 @@ void check_operands(const Operand& x, const Operand& weight, int64_t groups, int
         dims == 1 ? "[N, C, T] or [C, T]" : "[N, C, H, W] or [C, H, W]");
   check(weight->dim() == dims + 2, "the weight is ", weight->shape(), "; it must have ", dims + 2,
         " dimensions");
-  check(groups > 0 && weight->shape()[0] % groups == 0, "groups is ", groups, ", the weight ",
+  check(o.groups > 0 && weight->shape()[0] % o.groups == 0, "groups is ", o.groups, ", the weight ",
         weight->shape(), "; the number of groups must be positive and divide its first size");
-}
+  const Shape& filters = weight->shape();
+  const int64_t first = x->dim() - dims, channels = x->shape()[first - 1];
+  const int64_t in = transposes ? filters[0] : filters[1] * o.groups;
+  const int64_t out = transposes ? filters[1] * o.groups : filters[0];
+  check(channels == in, "x is ", x->shape(), " with ", channels, " channels, the weight ", filters,
+        " is for ", in, " in ", o.groups, o.groups == 1 ? " group" : " groups");
+  check_parameter("bias", bias, {out}, x);
 
-Dims kernel_of(const Operand& weight) { return Shape(weight->shape().data() + 2, weight->dim() - 2); }
-
-Tensor conv(const char* op, const Operand& x, const Operand& weight, const Operand& bias,
-            const ConvOptions& o, int64_t dims) {
-  const OpScope scope(op, x.line());
-  check_operands(x, weight, o.groups, dims);
-  const Shape &shape = x->shape(), &filters = weight->shape();
-  const int64_t channels = shape[x->dim() - dims - 1];
-  check(channels == filters[1] * o.groups, "x is ", shape, " with ", channels, " channels, the weight ",
-        filters, " is for ", filters[1] * o.groups, " in ", o.groups, o.groups == 1 ? " group" : " groups");
-  check_parameter("bias", bias, {filters[0]}, x);
   Windows windows{.h = {}, .w = {}, .groups = o.groups};
+  Shape result = x->shape();
+  result[first - 1] = out;
   for (int64_t d = 0; d < dims; ++d) {
     WindowAxis& a = d == dims - 1 ? windows.w : windows.h;
-    a = axis_of({o.dilation, o.padding, o.stride}, kernel_of(weight), d, dims);
-    const int64_t in = shape[x->dim() - dims + d];
-    if (o.padding.same) {
-      check(a.stride == 1, "stride is ", o.stride, " and padding \"same\"; give the padding as numbers");
-      a.padding = (a.size - 1) * a.dilation / 2;
-      a.in = a.windows = in;
-    } else {
-      set_windows(a, in, shape);
-    }
+    a = axis_of(Shape(filters.data() + 2, dims), o, d, dims);
+    int64_t& size = result[first + d];
+    if (transposes)
+      set_size(a, size, o, number_of("output_padding", o.output_padding, d, dims, 0), x->shape());
+    else
+      set_windows(a, size, o, x->shape());
+    size = transposes ? a.in : a.windows;
   }
-  return on_images(op, convolved, x, weight, bias, windows, dims);
+  const auto& [h, w, groups] = windows;
+  const auto size = [&](const WindowAxis& a) { return transposes ? a.windows : a.in; };
+  const Tensor images = reshape(x, {first == 2 ? x->shape()[0] : 1, channels, size(h), size(w)});
+  const Tensor matrix = reshape(weight, {filters[0], filters[1], h.size, w.size});
+  return reshape((transposes ? transposed : convolved)(op, images, matrix, bias, windows), result);
 }
 
-Tensor conv_transpose(const char* op, const Operand& x, const Operand& weight, const Operand& bias,
-                      const ConvTransposeOptions& o, int64_t dims) {
-  const OpScope scope(op, x.line());
-  check_operands(x, weight, o.groups, dims);
-  const Shape &shape = x->shape(), &filters = weight->shape();
-  const int64_t channels = shape[x->dim() - dims - 1];
-  check(channels == filters[0], "x is ", shape, " with ", channels, " channels, the weight ", filters,
-        " is for ", filters[0]);
-  check_parameter("bias", bias, {filters[1] * o.groups}, x);
-  Windows windows{.h = {}, .w = {}, .groups = o.groups};
-  for (int64_t d = 0; d < dims; ++d) {
-    WindowAxis& a = d == dims - 1 ? windows.w : windows.h;
-    a = axis_of({o.dilation, o.padding, o.stride}, kernel_of(weight), d, dims);
-    const int64_t more = number_of("output_padding", o.output_padding, d, dims, 0);
-    check(more < std::max(a.stride, a.dilation), "output_padding is ", o.output_padding,
-          "; it must be less than the stride ", o.stride, " or the dilation ", o.dilation);
-    a.windows = shape[x->dim() - dims + d];
-    a.in = a.span() - 2 * a.padding + more;
-    check(a.windows > 0 && a.in > 0, "x is ", shape, " and padding ", o.padding, ", which makes a size of ",
-          a.in, "; it must be positive");
-  }
-  return on_images(op, transposed, x, weight, bias, windows, dims);
-}
-
-Windows windows_of(const UnfoldOptions& o, const Dims& size, const Shape& image) {
-  Windows windows{axis_of(o, size, 0, 2), axis_of(o, size, 1, 2)};
-  set_windows(windows.h, image[image.dim() - 2], image);
-  set_windows(windows.w, image[image.dim() - 1], image);
+Windows windows_of(const Dims& size, const ConvOptions& o, const Shape& image) {
+  Windows windows{axis_of(size, o, 0, 2), axis_of(size, o, 1, 2)};
+  set_windows(windows.h, image[image.dim() - 2], o, image);
+  set_windows(windows.w, image[image.dim() - 1], o, image);
   return windows;
 }
 
@@ -185,34 +165,34 @@ Padding::Padding(const char* name) : Dims(0), same(std::string_view(name) == "sa
 }
 
 Tensor conv1d(Operand x, Operand weight, Operand bias, const ConvOptions& options) {
-  return conv("conv1d", x, weight, bias, options, 1);
+  return convolution("conv1d", x, weight, bias, options, 1, false);
 }
 Tensor conv2d(Operand x, Operand weight, Operand bias, const ConvOptions& options) {
-  return conv("conv2d", x, weight, bias, options, 2);
+  return convolution("conv2d", x, weight, bias, options, 2, false);
 }
-Tensor conv_transpose1d(Operand x, Operand weight, Operand bias, const ConvTransposeOptions& options) {
-  return conv_transpose("conv_transpose1d", x, weight, bias, options, 1);
+Tensor conv_transpose1d(Operand x, Operand weight, Operand bias, const ConvOptions& options) {
+  return convolution("conv_transpose1d", x, weight, bias, options, 1, true);
 }
-Tensor conv_transpose2d(Operand x, Operand weight, Operand bias, const ConvTransposeOptions& options) {
-  return conv_transpose("conv_transpose2d", x, weight, bias, options, 2);
+Tensor conv_transpose2d(Operand x, Operand weight, Operand bias, const ConvOptions& options) {
+  return convolution("conv_transpose2d", x, weight, bias, options, 2, true);
 }
 
-Tensor unfold(Operand x, const Dims& kernel_size, const UnfoldOptions& options) {
+Tensor unfold(Operand x, const Dims& kernel_size, const ConvOptions& options) {
   const OpScope scope("unfold", x.line());
   check_floating(x);
   check(x->dim() == 3 || x->dim() == 4, "x is ", x->shape(), "; it must be [N, C, H, W] or [C, H, W]");
   if (x->dim() == 3) return squeeze(unfold(unsqueeze(x, 0), kernel_size, options), 0);
-  return unfolded(x, windows_of(options, kernel_size, x->shape()));
+  return unfolded(x, windows_of(kernel_size, options, x->shape()));
 }
 
-Tensor fold(Operand x, const Dims& output_size, const Dims& kernel_size, const UnfoldOptions& options) {
+Tensor fold(Operand x, const Dims& output_size, const Dims& kernel_size, const ConvOptions& options) {
   const OpScope scope("fold", x.line());
   check_floating(x);
   check(x->dim() == 2 || x->dim() == 3, "x is ", x->shape(),
         "; it must be [N, C k, windows] or [C k, windows]");
   if (x->dim() == 2) return squeeze(fold(unsqueeze(x, 0), output_size, kernel_size, options), 0);
   const auto size = [&](int64_t d) { return number_of("output_size", output_size, d, 2, 1); };
-  const Windows windows = windows_of(options, kernel_size, {size(0), size(1)});
+  const Windows windows = windows_of(kernel_size, options, {size(0), size(1)});
   check(x->size(1) % windows.size() == 0 && x->size(2) == windows.count(), "x is ", x->shape(),
         ", and an image of ", output_size, " has ", windows.count(), " windows of ", windows.size(),
         " elements; x must be [N, C ", windows.size(), ", ", windows.count(), "]");

@@ -53,8 +53,8 @@ Tensor pool(const char* op, const Operand& x, int64_t dims, const Dims& size, co
   const IntList pads{w.padding, beyond(w), h.padding, beyond(h)};
   Tensor images = reshape(x, {n, channels, h.in, w.in});
   if (pads != IntList(4, 0)) images = pad(images, pads, fill);
-  const Tensor columns =
-      unfold(images, {h.size, w.size}, {{h.dilation, w.dilation}, 0, {h.stride, w.stride}});
+  const Tensor columns = unfold(images, {h.size, w.size},
+                                {.stride = {h.stride, w.stride}, .dilation = {h.dilation, w.dilation}});
   const Tensor y = reduce(reshape(columns, {n, channels, h.size * w.size, h.windows * w.windows}), axes);
   if (dims == 2) shape[x->dim() - 2] = h.windows;
   shape[x->dim() - 1] = w.windows;

@@ -125,31 +125,33 @@ struct Attention {
   }
 };
 
-// Calls f(row, p, x) for each element of each window p that lies in its image: row counts the elements of
-// windows through all channels and images, x is the offset in [N, C, H, W].
+// Calls f(column, x) with the offsets of each element of each window in its column and in its image, for
+// images that have one channel each.
 template <class F>
-void each_element(const Windows& windows, int64_t channels, const F& f) {
+void each_element(const Windows& windows, int64_t images, const F& f) {
   const auto& [h, w, groups] = windows;
-  for (int64_t c = 0, row = 0; c < channels; ++c)
+  int64_t column = 0;
+  for (int64_t n = 0; n < images; ++n)
     for (int64_t i = 0; i < h.size; ++i)
-      for (int64_t j = 0; j < w.size; ++j, ++row)
-        for (int64_t p = 0; p < windows.count(); ++p) {
-          const int64_t y = p / w.windows * h.stride + i * h.dilation - h.padding;
-          const int64_t x = p % w.windows * w.stride + j * w.dilation - w.padding;
-          if (0 <= y && y < h.in && 0 <= x && x < w.in) f(row, p, (c * h.in + y) * w.in + x);
-        }
+      for (int64_t j = 0; j < w.size; ++j)
+        for (int64_t a = 0; a < h.windows; ++a)
+          for (int64_t b = 0; b < w.windows; ++b, ++column) {
+            const int64_t y = a * h.stride + i * h.dilation - h.padding;
+            const int64_t x = b * w.stride + j * w.dilation - w.padding;
+            if (0 <= y && y < h.in && 0 <= x && x < w.in) f(column, (n * h.in + y) * w.in + x);
+          }
 }
 
-// Calls f(x, weight, y) with the offsets of the factors and of the result of each product of a convolution.
-template <class F>
-void each_product(const Windows& windows, int64_t n, int64_t channels, int64_t out, const F& f) {
-  const int64_t group_out = out / windows.groups, size = channels / windows.groups * windows.size();
-  each_element(windows, n * channels, [&](int64_t row, int64_t p, int64_t x) {
-    const int64_t image = row / (windows.groups * size), group = row / size % windows.groups;
-    for (int64_t o = group * group_out; o < (group + 1) * group_out; ++o)
-      f(x, o * size + row % size, (image * out + o) * windows.count() + p);
-  });
+// x [a, b...] with a new first dimension for groups after the first `lead` dimensions: [.., groups, b /
+// groups, rest]
+Tensor grouped(const Tensor& x, int64_t lead, int64_t groups) {
+  Shape shape(x.shape().data(), lead);
+  const int64_t size = x.size(lead) / groups, outer = numel(shape) * groups * size;
+  for (const int64_t n : {groups, size, outer == 0 ? 0 : x.numel() / outer}) shape.push_back(n);
+  return TensorImpl::view(contiguous(x), shape);
 }
+
+Tensor transposed(const Tensor& x) { return last_swapped_with(x, x.dim() - 2); }
 
 }  // namespace
 
@@ -230,32 +232,23 @@ NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight,
 }
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Windows& windows) {
-  const Shape shape{x.size(0), weight.size(0), windows.h.windows, windows.w.windows};
-  const Values xs = read(x), w = read(weight), b = read(bias, {shape[1]});
-  Values y(numel(shape));
-  for (int64_t i = 0; i < std::ssize(y); ++i) y[i] = b[i / windows.count() % shape[1]];
-  each_product(windows, x.size(0), x.size(1), shape[1],
-               [&](int64_t of_x, int64_t of_w, int64_t of_y) { y[of_y] += w[of_w] * xs[of_x]; });
-  return write(y, shape, x.dtype());
+  const Tensor columns = grouped(unfold(x, windows), 1, windows.groups),
+               w = grouped(weight, 0, windows.groups);
+  const Tensor y = matmul(w, columns, bias.defined() ? grouped(bias, 0, windows.groups) : bias, 1);
+  return TensorImpl::view(y, {x.size(0), weight.size(0), windows.h.windows, windows.w.windows});
 }
 
-Tensor conv_transpose2d(const Tensor& y, const Tensor& weight, const Tensor& bias, const Windows& windows) {
-  const Shape shape{y.size(0), weight.size(1) * windows.groups, windows.h.in, windows.w.in};
-  const Values ys = read(y), w = read(weight), b = read(bias, {shape[1]});
-  Values x(numel(shape));
-  for (int64_t i = 0; i < std::ssize(x); ++i) x[i] = b[i / (shape[2] * shape[3]) % shape[1]];
-  each_product(windows, y.size(0), shape[1], y.size(1),
-               [&](int64_t of_x, int64_t of_w, int64_t of_y) { x[of_x] += w[of_w] * ys[of_y]; });
-  return write(x, shape, y.dtype());
+Tensor conv_transpose2d(const Tensor& y, const Tensor& weight, const Windows& windows) {
+  const Tensor w = grouped(weight, 0, windows.groups);
+  const Tensor columns = matmul(transposed(w), grouped(y, 1, windows.groups), {}, 1);
+  return fold(TensorImpl::view(columns, {y.size(0), w.size(0) * w.size(2), windows.count()}), windows);
 }
 
 Tensor conv2d_weight(const Tensor& x, const Tensor& y, const Windows& windows) {
-  const Shape shape{y.size(1), x.size(1) / windows.groups, windows.h.size, windows.w.size};
-  const Values xs = read(x), ys = read(y);
-  Values w(numel(shape));
-  each_product(windows, x.size(0), x.size(1), y.size(1),
-               [&](int64_t of_x, int64_t of_w, int64_t of_y) { w[of_w] += xs[of_x] * ys[of_y]; });
-  return write(w, shape, x.dtype());
+  const Tensor columns = grouped(unfold(x, windows), 1, windows.groups);
+  const Tensor products = matmul(grouped(y, 1, windows.groups), transposed(columns), {}, 1);
+  return TensorImpl::view(sum(products, {0}, false, 1),
+                          {y.size(1), x.size(1) / windows.groups, windows.h.size, windows.w.size});
 }
 
 Tensor unfold(const Tensor& x, const Windows& windows) {
@@ -263,7 +256,7 @@ Tensor unfold(const Tensor& x, const Windows& windows) {
   const Values xs = read(x);
   Values columns(numel(shape));
   each_element(windows, x.size(0) * x.size(1),
-               [&](int64_t row, int64_t p, int64_t of_x) { columns[row * windows.count() + p] = xs[of_x]; });
+               [&](int64_t column, int64_t element) { columns[column] = xs[element]; });
   return write(columns, shape, x.dtype());
 }
 
@@ -272,7 +265,7 @@ Tensor fold(const Tensor& columns, const Windows& windows) {
   const Values ys = read(columns);
   Values x(numel(shape));
   each_element(windows, shape[0] * shape[1],
-               [&](int64_t row, int64_t p, int64_t of_x) { x[of_x] += ys[row * windows.count() + p]; });
+               [&](int64_t column, int64_t element) { x[element] += ys[column]; });
   return write(x, shape, columns.dtype());
 }
 

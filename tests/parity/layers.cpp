@@ -32,14 +32,9 @@ Padding padding_of(const Fields& c) {
   return Padding(Shape(list_of(c, "padding", 0)));
 }
 
-ConvLayerOptions conv_options(const Fields& c) {
-  return {list_of(c, "stride", 1), padding_of(c), list_of(c, "dilation", 1), c.get("groups", 1),
-          c.get("bias", true)};
-}
-
-ConvTransposeLayerOptions conv_transpose_options(const Fields& c) {
-  return {list_of(c, "stride", 1), list_of(c, "padding", 0), list_of(c, "output_padding", 0),
-          c.get("groups", 1),      c.get("bias", true),      list_of(c, "dilation", 1)};
+ConvOptions conv_options(const Fields& c) {
+  return {list_of(c, "stride", 1), padding_of(c),       list_of(c, "dilation", 1),
+          c.get("groups", 1),      c.get("bias", true), list_of(c, "output_padding", 0)};
 }
 
 BatchNormOptions batch_norm_options(const Fields& c) {
@@ -92,9 +87,9 @@ const Builds& layers() {
       UNARY_LAYER(Conv1d, c["in_channels"], c["out_channels"], shape_of(c["kernel_size"]), conv_options(c)),
       UNARY_LAYER(Conv2d, c["in_channels"], c["out_channels"], shape_of(c["kernel_size"]), conv_options(c)),
       UNARY_LAYER(ConvTranspose1d, c["in_channels"], c["out_channels"], shape_of(c["kernel_size"]),
-                  conv_transpose_options(c)),
+                  conv_options(c)),
       UNARY_LAYER(ConvTranspose2d, c["in_channels"], c["out_channels"], shape_of(c["kernel_size"]),
-                  conv_transpose_options(c)),
+                  conv_options(c)),
       UNARY_LAYER(MaxPool1d, shape_of(c["kernel_size"]), max_pool_options(c)),
       UNARY_LAYER(MaxPool2d, shape_of(c["kernel_size"]), max_pool_options(c)),
       UNARY_LAYER(AvgPool1d, shape_of(c["kernel_size"]), avg_pool_options(c)),

@@ -181,24 +181,20 @@ Dims list_or(Arguments& a, const char* name, const Dims& otherwise) {
   return list.empty() ? otherwise : list;
 }
 
-Call convolution(Tensor (*f)(Operand, Operand, Operand, const ConvOptions&)) {
-  return [f](Arguments& a) -> Outputs {
-    ConvOptions o{.stride = list_or(a, "stride", 1), .dilation = list_or(a, "dilation", 1)};
-    o.groups = a.get("groups", 1);
-    if (a.has("padding") && a["padding"].is_string())
-      o.padding = Padding(a["padding"].get<std::string>().c_str());
-    else
-      o.padding = Padding(Shape(list_or(a, "padding", 0)));
-    return {f(a.operand("input"), a.operand("weight"), a.operand("bias"), o)};
-  };
+ConvOptions conv_options(Arguments& a) {
+  ConvOptions o{.stride = list_or(a, "stride", 1), .dilation = list_or(a, "dilation", 1)};
+  o.groups = a.get("groups", 1);
+  o.output_padding = list_or(a, "output_padding", 0);
+  if (a.has("padding") && a["padding"].is_string())
+    o.padding = Padding(a["padding"].get<std::string>().c_str());
+  else
+    o.padding = Padding(Shape(list_or(a, "padding", 0)));
+  return o;
 }
 
-Call transposed_convolution(Tensor (*f)(Operand, Operand, Operand, const ConvTransposeOptions&)) {
+Call convolution(Tensor (*f)(Operand, Operand, Operand, const ConvOptions&)) {
   return [f](Arguments& a) -> Outputs {
-    const ConvTransposeOptions o{list_or(a, "stride", 1), list_or(a, "padding", 0),
-                                 list_or(a, "output_padding", 0), a.get("groups", 1),
-                                 list_or(a, "dilation", 1)};
-    return {f(a.operand("input"), a.operand("weight"), a.operand("bias"), o)};
+    return {f(a.operand("input"), a.operand("weight"), a.operand("bias"), conv_options(a))};
   };
 }
 
@@ -217,10 +213,6 @@ Call mean_pooling(Tensor (*f)(Operand, const Dims&, const AvgPoolOptions&)) {
               {a.dims("stride"), list_or(a, "padding", 0), a.get("ceil_mode", false),
                a.get("count_include_pad", true), a.optional<int64_t>("divisor_override")})};
   };
-}
-
-UnfoldOptions unfold_options(Arguments& a) {
-  return {list_or(a, "dilation", 1), list_or(a, "padding", 0), list_or(a, "stride", 1)};
 }
 
 // clang-format off
@@ -329,12 +321,12 @@ const std::map<std::string, Call>& operators() {
 
       // Extended tier: convolutions, pooling, norms of channels.
       {"conv1d", convolution(conv1d)}, {"conv2d", convolution(conv2d)},
-      {"conv_transpose1d", transposed_convolution(conv_transpose1d)},
-      {"conv_transpose2d", transposed_convolution(conv_transpose2d)},
+      {"conv_transpose1d", convolution(conv_transpose1d)},
+      {"conv_transpose2d", convolution(conv_transpose2d)},
       {"max_pool1d", max_pooling(max_pool1d)}, {"max_pool2d", max_pooling(max_pool2d)},
       {"avg_pool1d", mean_pooling(avg_pool1d)}, {"avg_pool2d", mean_pooling(avg_pool2d)},
-      {"unfold", CALL({unfold(a.operand("input"), a.dims("kernel_size"), unfold_options(a))})},
-      {"fold", CALL({fold(a.operand("input"), a.dims("output_size"), a.dims("kernel_size"), unfold_options(a))})},
+      {"unfold", CALL({unfold(a.operand("input"), a.dims("kernel_size"), conv_options(a))})},
+      {"fold", CALL({fold(a.operand("input"), a.dims("output_size"), a.dims("kernel_size"), conv_options(a))})},
       {"batch_norm", CALL({batch_norm(a.operand("input"), a.tensor("running_mean"), a.tensor("running_var"),
                                       a.operand("weight"), a.operand("bias"), a.get("training", false),
                                       a.get("momentum", 0.1), a.get("eps", 1e-5))})},

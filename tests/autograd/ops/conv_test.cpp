@@ -65,21 +65,21 @@ const WaveCase cases[] = {
      {{2, 3, 4, 5}, {3, 4, 3, 2}, {4}}, {2, 4, 8, 16}, {1.8164280937693, -17.7198613963056, -1.7754649514026, -0.758965373386831}},
     {[](auto& in) { return conv_transpose2d(in[0], in[1], in[2], {.stride = 2, .padding = 2, .groups = 2}); },
      {{2, 4, 3, 3}, {4, 3, 3, 3}, {6}}, {2, 6, 3, 3}, {5.38285597981608, -0.117034814431499, -2.71678476412122, 1.8169157370461}},
-    {[](auto& in) { return conv_transpose2d(in[0], in[1], in[2], {.output_padding = {2, 1}, .groups = 2, .dilation = 3}); },
+    {[](auto& in) { return conv_transpose2d(in[0], in[1], in[2], {.dilation = 3, .groups = 2, .output_padding = {2, 1}}); },
      {{2, 4, 3, 3}, {4, 3, 2, 2}, {6}}, {2, 6, 8, 7}, {0.0324166565471717, -3.02496138752766, 0.0189774138373099, 0.750816253991679}},
-    {[](auto& in) { return conv_transpose2d(in[0], in[1], in[2], {.output_padding = 1, .dilation = 2}); },
+    {[](auto& in) { return conv_transpose2d(in[0], in[1], in[2], {.dilation = 2, .output_padding = 1}); },
      {{2, 4, 3, 3}, {4, 3, 1, 1}, {3}}, {2, 3, 4, 4}, {-1.95467594105025, -2.60586581023101, 0.186903667184751, -0.282256635268111}},
-    {[](auto& in) { return conv_transpose2d(in[0], in[1], in[2], {.padding = 2, .groups = 4, .dilation = 2}); },
+    {[](auto& in) { return conv_transpose2d(in[0], in[1], in[2], {.padding = 2, .dilation = 2, .groups = 4}); },
      {{2, 4, 4, 4}, {4, 1, 3, 3}, {4}}, {2, 4, 4, 4}, {-1.30304966586887, 5.6379411045938, -0.0270013304039223, -0.279802865310889}},
     {[](auto& in) { return conv_transpose2d(in[0], in[1], in[2], {.stride = 2}); },
      {{0, 3, 4, 5}, {3, 4, 3, 3}, {4}}, {0, 4, 9, 11}, {0, 0, 0, 0}},
-    {[](auto& in) { return unfold(in[0], {2, 3}, {.dilation = 2, .padding = 1, .stride = {1, 2}}); },
+    {[](auto& in) { return unfold(in[0], {2, 3}, {.stride = {1, 2}, .padding = 1, .dilation = 2}); },
      {{2, 3, 5, 6}}, {2, 18, 10}, {-0.0466317884870096, -0.468875094773713}},
     {[](auto& in) { return unfold(in[0], 2); },
      {{3, 4, 4}}, {12, 9}, {1.94902490603871, 2.15971514842565}},
     {[](auto& in) { return fold(in[0], {5, 6}, 2); },
      {{2, 12, 20}}, {2, 3, 5, 6}, {-2.4556042528337, -0.548040229064496}},
-    {[](auto& in) { return fold(in[0], {5, 6}, 2, {.dilation = 2, .padding = 1, .stride = {2, 3}}); },
+    {[](auto& in) { return fold(in[0], {5, 6}, 2, {.stride = {2, 3}, .padding = 1, .dilation = 2}); },
      {{12, 6}}, {3, 5, 6}, {-2.27833969149116, 0.239424924494574}},
     {[](auto& in) { return max_pool2d(in[0], 2); },
      {{2, 2, 5, 6}}, {2, 2, 2, 3}, {2.49454719368515, 2.94059098456547}},
@@ -170,8 +170,9 @@ TEST_CASE("convolutions: errors say what does not fit") {
       "conv2d: x is float64 [1, 4, 5, 5], the weight float32 [6, 2, 3, 3]; convert x with to(x, float32)");
   CHECK_ERROR(conv2d(zeros({5, 5}), w), "conv2d: x is [5, 5]; it must be [N, C, H, W] or [C, H, W]");
   CHECK_ERROR(conv1d(zeros({2, 4, 5}), w), "conv1d: the weight is [6, 2, 3, 3]; it must have 3 dimensions");
-  CHECK_ERROR(conv_transpose2d(x, w),
-              "conv_transpose2d: x is [1, 4, 5, 5] with 4 channels, the weight [6, 2, 3, 3] is for 6");
+  CHECK_ERROR(
+      conv_transpose2d(x, w),
+      "conv_transpose2d: x is [1, 4, 5, 5] with 4 channels, the weight [6, 2, 3, 3] is for 6 in 1 group");
   CHECK_ERROR(
       conv_transpose1d(zeros({6, 5}), zeros({6, 2, 3}), {}, {.stride = 2, .output_padding = 2}),
       "conv_transpose1d: output_padding is [2]; it must be less than the stride [2] or the dilation [1]");

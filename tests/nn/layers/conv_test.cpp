@@ -25,7 +25,7 @@ TEST_CASE("Conv1d and transposed convolutions: shapes, names, start values") {
   CHECK(up.bias.shape() == Shape{6});
   CHECK(up(zeros({2, 4, 5, 6})).shape() == Shape{2, 6, 10, 12});
   check_fills(up.weight, 1 / std::sqrt(48.0));
-  const ConvTranspose1d signal(2, 3, 3, {.stride = 3, .output_padding = 1, .bias = false});
+  const ConvTranspose1d signal(2, 3, 3, {.stride = 3, .bias = false, .output_padding = 1});
   CHECK(signal(zeros({2, 4})).shape() == Shape{3, 13});
   CHECK(test::names(signal.named_parameters()) == Texts{"weight"});
 }
@@ -42,10 +42,8 @@ TEST_CASE("convolutional layers obey the contract of modules") {
 
 TEST_CASE("convolutional layers: errors") {
   CHECK_THROWS_WITH_AS(Conv2d(3, 4, 3, {.groups = 2}),
-                       "Conv2d: groups is 2, and 4 and 3 are the numbers of channels; it must divide both",
-                       Error);
+                       "convolution: groups is 2, for 3 channels in and 4 out; it must divide both", Error);
   CHECK_THROWS_WITH_AS(Conv1d(2, 4, {3, 3}),
-                       "Conv1d: the kernel size is [3, 3]; give one number, or one for each of 1 dimensions",
-                       Error);
+                       "the kernel size is [3, 3]; give one number, or one for each of 1 dimension", Error);
   CHECK_THROWS_AS(Conv2d(3, 4, 3)(zeros({2, 4, 5, 5})), Error);
 }
