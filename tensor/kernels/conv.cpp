@@ -166,7 +166,7 @@ struct Block {
 struct Blocks {
   const Windows& windows;
   const int64_t n;
-  const int64_t images = std::clamp<int64_t>(256 / windows.count(), 1, n);
+  const int64_t images = std::max<int64_t>(1, std::min(n, 256 / windows.count()));
   const int64_t rows = ceil_div(windows.h.windows, ceil_div(windows.count(), 1024));
   const int64_t bands = ceil_div(windows.h.windows, rows);
   const int64_t count = ceil_div(n, images) * bands;
@@ -178,6 +178,13 @@ struct Blocks {
     block.windows.h.padding -= block.row * windows.h.stride;
     return block;
   }
+};
+
+// Counts the operations of products that other threads compute.
+struct FlopCount {
+  explicit FlopCount(int64_t multiplications) : after(product_flops() + 2 * multiplications) {}
+  ~FlopCount() { product_flops() = after; }
+  const int64_t after;
 };
 
 // Calls f(i, padded) with empty images for each number of an image, in parallel.
@@ -214,7 +221,7 @@ Tensor conv2d(const Tensor& strided, const Tensor& weight, const Tensor& bias, c
   if (y.numel() == 0) return y;
   const Tensor start = bias.defined() ? TensorImpl::view(contiguous(bias), {w.size(0), w.size(1), 1}) : bias;
   const Blocks blocks{windows, x.size(0)};
-  product_flops() += 2 * y.numel() * w.size(2);
+  const FlopCount flops(y.numel() * w.size(2));
   const double work =
       static_cast<double>(w.numel() * blocks[0].images) * static_cast<double>(windows.count());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
@@ -237,6 +244,7 @@ Tensor conv_transpose2d(const Tensor& strided, const Tensor& weight, const Tenso
   const Tensor y = contiguous(strided), filter = swapped(filters(weight, windows));
   const int64_t n = y.size(0), channels = weight.size(1) * groups, count = windows.count();
   Tensor x = full({n, channels, h.in, w.in}, 0, y.dtype());
+  const FlopCount flops(y.numel() * filter.size(1));
   visit_floating(y.dtype(), [&]<class T>(Type<T>) {
     each_image<T>(windows, n, channels, [&](int64_t i, PaddedImages<T>& padded) {
       const Tensor image = TensorImpl::view(y, {groups, y.size(1) / groups, count},
