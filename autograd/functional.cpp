@@ -8,18 +8,18 @@
 namespace heed::detail {
 namespace {
 
-using List = std::vector<Tensor>;
+using Tensors = std::vector<Tensor>;
 
 // Inputs that f can be differentiated by: of tensors that require a gradient new nodes, so that results with
 // a graph lead to them.
-List inputs_like(const char* op, const List& given, SourceLocation line) {
+Tensors inputs_like(const char* op, const Tensors& given, SourceLocation line) {
   const OpScope scope(op, line);
-  List inputs;
+  Tensors inputs;
   for (const Tensor& x : given) inputs.push_back(x.requires_grad() ? alias(x) : x.detach().requires_grad_());
   return inputs;
 }
 
-Tensor output_of(const char* op, const TensorFunction& f, const List& x, SourceLocation line) {
+Tensor output_of(const char* op, const TensorFunction& f, const Tensors& x, SourceLocation line) {
   Tensor y = f(x);
   const OpScope scope(op, line);
   check(is_floating(y.dtype()), "f gave ", y.dtype(), " ", y.shape(),
@@ -28,9 +28,9 @@ Tensor output_of(const char* op, const TensorFunction& f, const List& x, SourceL
 }
 
 // The gradients of <y, g>, with zeros where there is none.
-List gradients_or_zeros(const Tensor& y, const Tensor& g, const List& x, bool create_graph,
-                        SourceLocation line) {
-  List found(x.size());
+Tensors gradients_or_zeros(const Tensor& y, const Tensor& g, const Tensors& x, bool create_graph,
+                           SourceLocation line) {
+  Tensors found(x.size());
   if (y.requires_grad())
     found =
         grad({y}, x,
@@ -43,18 +43,18 @@ List gradients_or_zeros(const Tensor& y, const Tensor& g, const List& x, bool cr
 
 }  // namespace
 
-List jacobian(const TensorFunction& f, const List& given, bool create_graph, SourceLocation line) {
+Tensors jacobian(const TensorFunction& f, const Tensors& given, bool create_graph, SourceLocation line) {
   const GradMode recorded(true);
-  const List x = inputs_like("jacobian", given, line);
+  const Tensors x = inputs_like("jacobian", given, line);
   const Tensor y = output_of("jacobian", f, x, line);
-  std::vector<List> rows(x.size());  // of the Jacobians as matrices
+  std::vector<Tensors> rows(x.size());  // of the Jacobians as matrices
   for (int64_t i = 0; i < y.numel(); ++i) {
     const Tensor one = reshape(to(arange(y.numel(), int64) == i, y.dtype()), y.shape());
-    const List row = gradients_or_zeros(y, one, x, create_graph, line);
+    const Tensors row = gradients_or_zeros(y, one, x, create_graph, line);
     for (size_t k = 0; k < x.size(); ++k) rows[k].push_back(flatten(row[k]));
   }
   const OpScope scope("jacobian", line);
-  List jacobians;
+  Tensors jacobians;
   for (size_t k = 0; k < x.size(); ++k) {
     Shape shape = y.shape();
     for (const int64_t size : x[k].shape()) shape.push_back(size);
@@ -63,10 +63,11 @@ List jacobian(const TensorFunction& f, const List& given, bool create_graph, Sou
   return jacobians;
 }
 
-std::vector<List> hessian(const TensorFunction& f, const List& x, bool create_graph, SourceLocation line) {
-  std::vector<List> rows;
+std::vector<Tensors> hessian(const TensorFunction& f, const Tensors& x, bool create_graph,
+                             SourceLocation line) {
+  std::vector<Tensors> rows;
   for (size_t k = 0; k < x.size(); ++k) {
-    const auto gradient = [&](const List& inputs) {
+    const auto gradient = [&](const Tensors& inputs) {
       const Tensor y = output_of("hessian", f, inputs, line);
       check_in("hessian", y.numel() == 1, "f gave ", y.shape(), "; it must be one number");
       return gradients_or_zeros(y, ones_like(y), inputs, true, line)[k];
@@ -76,7 +77,7 @@ std::vector<List> hessian(const TensorFunction& f, const List& x, bool create_gr
   return rows;
 }
 
-JvpResult jvp(const TensorFunction& f, const List& given, const List& v, bool create_graph,
+JvpResult jvp(const TensorFunction& f, const Tensors& given, const Tensors& v, bool create_graph,
               SourceLocation line) {
   const GradMode recorded(true);
   bool fits = given.size() == v.size();
@@ -86,10 +87,10 @@ JvpResult jvp(const TensorFunction& f, const List& given, const List& v, bool cr
              v[k].shape(), "; they must be equal");
   }
   check_in("jvp", fits, "there are ", given.size(), " inputs and ", v.size(), " vectors; give one for each");
-  const List x = inputs_like("jvp", given, line);
+  const Tensors x = inputs_like("jvp", given, line);
   const Tensor y = output_of("jvp", f, x, line);
   const Tensor u = zeros_like(y).requires_grad_();
-  const List g = gradients_or_zeros(y, u, x, true, line);
+  const Tensors g = gradients_or_zeros(y, u, x, true, line);
   Tensor along = zeros_like(y);
   for (size_t k = 0; k < x.size(); ++k)
     along = along + gradients_or_zeros(g[k], v[k], {u}, create_graph, line)[0];

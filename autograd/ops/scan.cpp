@@ -57,7 +57,7 @@ List detail::scan(const Combine& combine, List xs, int64_t dim, bool reverse, So
   for (Tensor& x : xs) {
     check(x.size(dim) == xs[0].size(dim), "tensors of shapes ", xs[0].shape(), " and ", x.shape(),
           " differ in dimension ", dim);
-    x = reverse ? flip(x, {dim}) : clone(x);
+    x = reverse ? flip(x, {dim}) : x.size(dim) < 2 ? clone(x) : x;
   }
   List ys = scanned(combine, xs, dim);
   for (Tensor& y : ys)
