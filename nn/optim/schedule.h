@@ -155,6 +155,7 @@ struct ReduceLROnPlateauOptions {
 /// last_epoch.
 class ReduceLROnPlateau {
  public:
+  /// Keeps the learning rates as they are.
   explicit ReduceLROnPlateau(Optimizer& optimizer, const ReduceLROnPlateauOptions& options = {});
 
   /// Ends an epoch. NaN is no improvement.
@@ -162,7 +163,7 @@ class ReduceLROnPlateau {
   double best() const { return best_; }                   ///< The best value so far.
   int64_t num_bad_epochs() const { return bad_epochs_; }  ///< Epochs since the last improvement or reduction.
 
-  StateDict state_dict() const;
+  StateDict state_dict() const;  ///< The counts and the best value.
   /// Resumes from a state. If a name or dtype does not fit, throws and changes nothing.
   void load_state_dict(const StateDict& state);
 
