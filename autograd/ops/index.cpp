@@ -263,18 +263,17 @@ Tensor repeat_interleave(Operand x, Operand repeats, std::optional<int64_t> dim)
 Tensor diag(Operand x, int64_t diagonal) {
   const OpScope scope("diag", x.line());
   check(x->dim() == 1 || x->dim() == 2, "x is ", x->shape(), "; it must be a vector or a matrix");
-  const auto positions = [](int64_t count, int64_t below, int64_t right, int64_t m) {
-    return arange(count, int64) * (m + 1) + (below * m + right);
-  };
-  if (x->dim() == 2) {
-    const int64_t n = x->size(0), m = x->size(1);
-    const int64_t k = std::clamp(diagonal, -n, m), below = std::max<int64_t>(-k, 0), right = k + below;
-    return index_select(flatten(x), 0, positions(std::min(n - below, m - right), below, right, m));
+  const bool matrix = x->dim() == 2;
+  const int64_t k =
+      std::clamp<int64_t>(diagonal, matrix ? -x->size(0) : INT32_MIN, matrix ? x->size(1) : INT32_MAX);
+  const int64_t below = std::max<int64_t>(-k, 0), right = below + k;
+  const int64_t m = matrix ? x->size(1) : x->numel() + below + right, start = below * m + right;
+  if (matrix) {
+    const int64_t count = std::min(x->size(0) - below, m - right);
+    return clone(slice(flatten(x), 0, start, start + count * (m + 1), m + 1));
   }
-  const int64_t k = std::clamp<int64_t>(diagonal, INT32_MIN, INT32_MAX), below = std::max<int64_t>(-k, 0);
-  const int64_t n = x->numel() + std::abs(k);
-  const Tensor y = flatten(zeros({n, n}, x->dtype()));
-  return reshape(scatter(y, 0, positions(x->numel(), below, k + below, n), x), {n, n});
+  const Tensor apart = flatten(pad(unsqueeze(x, 1), {0, m}));
+  return reshape(pad(apart, {start, m * m - start - apart.numel()}), {m, m});
 }
 
 Tensor index(Operand x, const std::vector<Index>& items) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
+#include <numeric>
 
 #include "autograd/node.h"
 #include "autograd/ops/logic.h"
@@ -12,54 +12,42 @@
 
 namespace heed {
 
+// Throws unless x is floating, from 0 to `most`.
+static void check_weights(const Operand& x, const char* name, double most, const char* rule) {
+  check_floating(x);
+  const Tensor w = x->detach();
+  if (!all(logical_and(w >= 0, w <= most)).item<bool>())
+    fail(name, " ", w.shape(), " has values ", detail::range_text(w), "; ", rule);
+}
+
 Tensor bernoulli(Operand p, Generator* generator) {
   const OpScope scope("bernoulli", p.line());
-  check_floating(p);
-  const Tensor odds = p->detach();
-  check(all(logical_and(odds >= 0, odds <= 1)).item<bool>(), "p is ", p->shape(), " with values ",
-        detail::range_text(odds), "; probabilities lie in [0, 1]");
-  Tensor y = to(rand(p->shape(), float64, generator) < to(odds, float64), p->dtype());
+  check_weights(p, "p", 1, "probabilities lie in [0, 1]");
+  Tensor y = to(rand(p->shape(), float64, generator) < to(p->detach(), float64), p->dtype());
   return record("bernoulli", std::move(y), {{p, "0", [](const Tensor& g) { return zeros_like(g); }}});
 }
 
-// With replacement: the first running sum above u times the total, for u uniform in [0, 1). Without: the
-// positions of the smallest e_i / x_i for e exponential (Efraimidis and Spirakis, 2006).
+// A sample is the first position whose running sum exceeds u times the total, for u uniform in [0, 1).
 Tensor multinomial(Operand x, int64_t num_samples, bool replacement, Generator* generator) {
   const OpScope scope("multinomial", x.line());
-  check_floating(x);
   check((x->dim() == 1 || x->dim() == 2) && num_samples >= 1, "x is ", x->shape(), " and num_samples is ",
         num_samples, "; x must be [n] or [rows, n], and num_samples at least 1");
+  check_weights(x, "x", INFINITY, "weights must not be negative");
   if (!generator) generator = &default_generator();
-  const std::vector<double> all_weights = x->to_vector();
-  const auto n = static_cast<size_t>(x->size(-1));
+  const int64_t n = x->size(-1);
   Shape shape = x->shape();
   shape[x->dim() - 1] = num_samples;
   Tensor y = Tensor::empty(shape, int64);
   auto* out = y.mutable_data<int64_t>();
-  for (int64_t row = 0; row < y.numel() / num_samples; ++row) {
-    const double* weights = all_weights.data() + static_cast<size_t>(row) * n;
-    std::vector<double> sums;
-    double total = 0;
-    for (size_t i = 0; i < n; ++i) {
-      check(weights[i] >= 0 && total + weights[i] < INFINITY, "weight ", i, " of row ", row, " is ",
-            weights[i], "; weights must not be negative, and their sum finite");
-      sums.push_back(total += weights[i]);
-    }
-    const int64_t possible = std::count_if(weights, weights + n, [](double w) { return w > 0; });
-    check(possible >= (replacement ? 1 : num_samples), "row ", row, " has ", possible,
-          " weights above 0 for ", num_samples, " samples", replacement ? "" : " without replacement");
-    if (replacement) {
-      for (int64_t i = 0; i < num_samples; ++i)
-        *out++ = std::upper_bound(sums.begin(), sums.end(), generator->uniform() * total) - sums.begin();
-      continue;
-    }
-    std::vector<std::tuple<bool, double, int64_t>> keys;  // impossible positions come last
-    for (size_t i = 0; i < n; ++i) {
-      const double e = -std::log1p(-generator->uniform());
-      keys.emplace_back(weights[i] == 0, weights[i] == 0 ? 0 : e / weights[i], static_cast<int64_t>(i));
-    }
-    std::partial_sort(keys.begin(), keys.begin() + num_samples, keys.end());
-    for (int64_t i = 0; i < num_samples; ++i) *out++ = std::get<2>(keys[static_cast<size_t>(i)]);
+  std::vector<double> all_weights = x->to_vector(), sums(static_cast<size_t>(n) + 1);
+  for (int64_t i = 0; i < y.numel(); ++i) {
+    double* weights = all_weights.data() + i / num_samples * n;
+    if (i % num_samples == 0 || !replacement) std::partial_sum(weights, weights + n, sums.begin() + 1);
+    check(sums.back() > 0 && sums.back() < INFINITY, "row ", i / num_samples, " has the sum ", sums.back(),
+          " after ", i % num_samples, " samples; it must be above 0 and finite");
+    out[i] =
+        std::upper_bound(sums.begin() + 1, sums.end(), generator->uniform() * sums.back()) - sums.begin() - 1;
+    if (!replacement) weights[out[i]] = 0;
   }
   return record("multinomial", std::move(y), {x});
 }

@@ -1,61 +1,50 @@
 #include "nn/training/metrics.h"
 
-#include <algorithm>
-
+#include "autograd/ops/index.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
 #include "autograd/ops/sort.h"
 #include "tensor/create.h"
 
 namespace heed {
 namespace {
 
-// Predicted and true classes, without those that do not count.
+// Predicted and true classes as vectors, without those that do not count.
 struct ClassPairs {
-  std::vector<int64_t> predicted, target;
-};
-
-ClassPairs class_pairs(const char* op, const Operand& prediction, const Operand& target,
-                       int64_t ignore_index) {
-  const OpScope scope(op, prediction.line());
-  const bool scores = is_floating(prediction->dtype()) && prediction->dim() > 0;
-  const Tensor classes = scores ? argmax(prediction, -1) : prediction.tensor();
-  check(classes.dtype() == int64 && target->dtype() == int64 && classes.shape() == target->shape(),
-        "the prediction is ", prediction->dtype(), " ", prediction->shape(), ", the target ", target->dtype(),
-        " ", target->shape(), "; for an int64 target [...] give scores [..., C] or int64 classes [...]");
-  const auto all = classes.to_vector<int64_t>(), right = target->to_vector<int64_t>();
-  ClassPairs pairs;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (right[i] == ignore_index) continue;
-    pairs.predicted.push_back(all[i]);
-    pairs.target.push_back(right[i]);
+  ClassPairs(const Operand& prediction, const Operand& target, int64_t ignore_index) {
+    const bool scores = is_floating(prediction->dtype()) && prediction->dim() > 0;
+    predicted = scores ? argmax(prediction->detach(), -1) : prediction.tensor();
+    check(predicted.dtype() == int64 && target->dtype() == int64 && predicted.shape() == target->shape(),
+          "the prediction is ", prediction->dtype(), " ", prediction->shape(), ", the target ",
+          target->dtype(), " ", target->shape(),
+          "; for an int64 target [...] give scores [..., C] or int64 classes [...]");
+    const Tensor counts = ne(target, ignore_index);
+    predicted = masked_select(predicted, counts);
+    wanted = masked_select(target, counts);
   }
-  return pairs;
-}
+  Tensor predicted, wanted;
+};
 
 }  // namespace
 
 double accuracy(Operand prediction, Operand target, int64_t ignore_index) {
-  const auto [predicted, wanted] = class_pairs("accuracy", prediction, target, ignore_index);
-  int64_t right = 0;
-  for (size_t i = 0; i < wanted.size(); ++i) right += predicted[i] == wanted[i];
-  return static_cast<double>(right) / static_cast<double>(std::max<size_t>(wanted.size(), 1));
+  const OpScope scope("accuracy", prediction.line());
+  const auto [predicted, wanted] = ClassPairs(prediction, target, ignore_index);
+  return wanted.numel() == 0 ? 0 : mean(to(predicted == wanted, float64)).item();
 }
 
 Tensor confusion_matrix(Operand prediction, Operand target, int64_t num_classes, int64_t ignore_index) {
   const OpScope scope("confusion_matrix", prediction.line());
-  const auto [predicted, wanted] = class_pairs("confusion_matrix", prediction, target, ignore_index);
-  if (num_classes == -1 && is_floating(prediction->dtype())) num_classes = prediction->size(-1);
-  if (num_classes == -1)
-    for (const auto* classes : {&predicted, &wanted})
-      for (const int64_t c : *classes) num_classes = std::max(num_classes, c + 1);
-  num_classes = std::max<int64_t>(num_classes, 0);
-  const Tensor y = zeros({num_classes, num_classes}, int64);
-  auto* counts = y.mutable_data<int64_t>();
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    for (const int64_t c : {predicted[i], wanted[i]})
-      check(0 <= c && c < num_classes, "class ", c, " is not one of ", num_classes, "; classes count from 0");
-    ++counts[wanted[i] * num_classes + predicted[i]];
-  }
-  return y;
+  const auto [predicted, wanted] = ClassPairs(prediction, target, ignore_index);
+  const Tensor both = cat({predicted, wanted});
+  int64_t n = num_classes;
+  if (n == -1 && is_floating(prediction->dtype())) n = prediction->size(-1);
+  if (n == -1) n = both.numel() == 0 ? 0 : max(both).item<int64_t>() + 1;
+  if (!all(logical_and(both >= 0, both < n)).item<bool>())
+    fail("the classes are ", detail::range_text(both), "; with num_classes = ", n, " they are 0 to ", n - 1);
+  const Tensor places = wanted * n + predicted;
+  return reshape(index_add(zeros({n * n}, int64), 0, places, ones_like(places)), {n, n});
 }
 
 }  // namespace heed

@@ -31,6 +31,7 @@ TEST_CASE("confusion_matrix: rows are targets, columns predictions") {
   CHECK(confusion_matrix(zeros({1, 4}), zeros({1}, int64)).shape() == Shape{4, 4});
   CHECK(confusion_matrix(zeros({0}, int64), zeros({0}, int64)).shape() == Shape{0, 0});
   CHECK_ERROR(confusion_matrix(predicted, target, 2),
-              "confusion_matrix: class 2 is not one of 2; classes count from 0");
-  CHECK_ERROR_HAS(confusion_matrix(predicted, tensor({0, 0, 0, 0, -1}, int64)), "class -1 is not one of 3");
+              "confusion_matrix: the classes are from 0 to 2; with num_classes = 2 they are 0 to 1");
+  CHECK_ERROR_HAS(confusion_matrix(predicted, tensor({0, 0, 0, 0, -1}, int64)),
+                  "from -1 to 2; with num_classes = 3");
 }
