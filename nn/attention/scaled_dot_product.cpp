@@ -1,5 +1,7 @@
 #include "nn/attention/scaled_dot_product.h"
 
+#include "autograd/ops/shape.h"
+
 namespace heed {
 namespace {
 
