@@ -326,17 +326,18 @@ const std::vector<OpCase>& op_cases() {
        .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}, mask({3, 4}), {2, 6}, {2}}, .records = "matmul add cat expand view"},
       {.op = "blocked_attention",
        .call = [](auto& in) { manual_seed(3); return blocked_attention(in[0], in[1], in[2], {.past = 1, .dropout_p = 0.3, .window = 2, .sinks = 1, .position_bias = in[3], .sink_logit = in[4]}); },
-       .inputs = {{2, 3, 2}, {4, 2}, {2, 4, 3}, {6}, {2, 1}}, .records = "matmul mul add cat expand view", .empty = {{0, 3, 2}, {4, 2}, {0, 4, 3}, {6}, {1}}},
-      {.op = "relative_shift", .call = [](auto& in) { return relative_shift(in[0]); }, .inputs = {{2, 3, 6}}, .records = "flatten reshape narrow",
+       .inputs = {{2, 3, 2}, {4, 2}, {2, 4, 3}, {6}, {2}}, .empty = {{0, 3, 2}, {4, 2}, {0, 4, 3}, {6}, {1}}, .records = "matmul mul add cat expand view"},
+      {.op = "relative_shift", .call = [](auto& in) { return relative_shift(in[0]); }, .inputs = {{2, 3, 6}},
        .plain = [](auto& in) {
          const auto x = in[0].template to_vector<double>();
          std::vector<double> y;
          for (size_t row = 0; row < x.size(); row += 6)
            for (size_t j = 0; j < 4; ++j) y.push_back(x[row + j + 2 - row / 6 % 3]);
          return from_vector(y, {in[0].size(0), 3, 4}, in[0].dtype());
-       }},
-      {.op = "relative_shift", .call = [](auto& in) { return relative_shift(in[0]); }, .inputs = {{2, 1, 3}}, .records = "reshape",
-       .plain = [](auto& in) { return clone(in[0]); }},
+       },
+       .records = "flatten reshape narrow"},
+      {.op = "relative_shift", .call = [](auto& in) { return relative_shift(in[0]); }, .inputs = {{2, 1, 3}},
+       .plain = [](auto& in) { return clone(in[0]); }, .records = "reshape"},
       {.op = "scaled_dot_product_attention",
        .call = [](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2], {.mask = in[3], .position_bias = in[4], .sink_logit = in[5], .enable_gqa = true}).output; },
        .inputs = {{2, 4, 3, 2}, {2, 2, 3, 2}, {2, 2, 3, 3}, mask({2, 1, 3, 3}), {4, 5}, {4}}, .records = "matmul blocked_attention view unsqueeze flatten Mask"},

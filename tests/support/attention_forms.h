@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "autograd/ops.h"
 #include "nn/attention/multi_head.h"
 
 /// Every form of MultiheadAttention, for tests that hold for all of them: embed_dim 16, 4 heads.

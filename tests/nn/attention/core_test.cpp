@@ -1,6 +1,6 @@
 #include "nn/attention/core.h"
 
-#include "autograd/ops/scan.h"
+#include "autograd/ops.h"
 #include "nn/debug/check_module.h"
 #include "nn/transformer/transformer.h"
 #include "tests/support/expect.h"
@@ -36,7 +36,7 @@ TEST_CASE("a core in place of scores: values, names, gated and grouped, step by 
   KeyValueCache cache;
   for (int64_t t = 0; t < 5; ++t) {
     CHECK(cache.length() == t);
-    CHECK(largest_difference(attention(narrow(x, 1, t, 1), {}, &cache).output, narrow(whole, 1, t, 1)) <
+    CHECK(largest_difference(attention(narrow(x, 1, t, 1), Mask(), &cache).output, narrow(whole, 1, t, 1)) <
           1e-12);
   }
   CHECK(check_module(MultiheadAttention(4, 2, {.core = MeanOfValues()}), {randn({2, 3, 4})}));
@@ -63,10 +63,10 @@ TEST_CASE("a core in a transformer: step by step, with rows selected") {
   const Tensor x = randn({2, 4, 4}, float64), memory = randn({2, 3, 4}, float64);
   const Tensor whole = decoder(x, memory), rows = tensor({1, 0}, int64);
   DecoderCache cache;
-  decoder(narrow(x, 1, 0, 3), memory, {}, {}, &cache);
+  decoder(narrow(x, 1, 0, 3), memory, Mask(), Mask(), &cache);
   CHECK(cache.length() == 3);
   cache.select(rows);
   const Tensor last = index_select(narrow(x, 1, 3, 1), 0, rows);
-  CHECK(largest_difference(decoder(last, Tensor(), {}, {}, &cache),
+  CHECK(largest_difference(decoder(last, Tensor(), Mask(), Mask(), &cache),
                            index_select(narrow(whole, 1, 3, 1), 0, rows)) < 1e-12);
 }

@@ -1,5 +1,6 @@
 #include "nn/attention/position_bias.h"
 
+#include "autograd/ops.h"
 #include "nn/attention/multi_head.h"
 #include "tests/support/expect.h"
 

@@ -1,5 +1,7 @@
 #include "nn/attention/scaled_dot_product.h"
 
+#include "autograd/ops.h"
+
 #include "nn/view/capture.h"
 #include "tests/support/references.h"
 

@@ -325,9 +325,9 @@ TEST_CASE("TransformerDecoder: every form of self-attention, step by step, and o
     const Tensor tgt = randn({2, kTarget, 16}, float64), memory = randn({2, kSource, 16}, float64);
     const Tensor whole = decoder(tgt, memory, causal);
     DecoderCache cache;
-    decoder(narrow(tgt, 1, 0, 2), memory, causal, {}, &cache);
+    decoder(narrow(tgt, 1, 0, 2), memory, causal, Mask(), &cache);
     for (int64_t t = 2; t < kTarget; ++t)
-      CHECK(largest_difference(decoder(narrow(tgt, 1, t, 1), Tensor(), causal, {}, &cache),
+      CHECK(largest_difference(decoder(narrow(tgt, 1, t, 1), Tensor(), causal, Mask(), &cache),
                                narrow(whole, 1, t, 1)) < 1e-11);
   }
   TransformerOptions mixed;
