@@ -35,11 +35,6 @@ function bytesOf(base64) {
 // heed itself, which the page contains as base64 of gzip. Where WebAssembly cannot run, the answers of the native
 // program to the first requests: a still picture.
 let heed, wasm, isStill = false;
-function bytesOf(base64) {
-  const text = atob(base64.trim()), bytes = new Uint8Array(text.length);
-  for (let i = 0; i < bytes.length; ++i) bytes[i] = text.charCodeAt(i);  // Uint8Array.from is slow
-  return bytes;
-}
 async function unpackHeed() {
   const unpacked = new Blob([bytesOf(given.wasm)]).stream().pipeThrough(new DecompressionStream('gzip'));
   wasm = await new Response(unpacked).arrayBuffer();
