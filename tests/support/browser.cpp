@@ -3,31 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
-
-#include "tests/support/program.h"
-
-namespace fs = std::filesystem;
-
-namespace {
-
-// Runs Chromium without a window and returns what it printed; its log goes to folder/log.
-std::string chromium(const Folder& folder, const std::string& arguments) {
-  const std::string command =
-      "timeout 200 chromium --headless=new --no-sandbox --disable-gpu "
-      "--allow-file-access-from-files --hide-scrollbars --user-data-dir=" +
-      (folder / "profile") +
-      " --host-resolver-rules='MAP * ~NOTFOUND' --enable-logging=stderr --v=0 "
-      "--virtual-time-budget=5000 " +
-      arguments + " > " + (folder / "printed") + " 2> " + (folder / "log");
-  REQUIRE(std::system(command.c_str()) == 0);
-  return read_file(folder / "printed");
-}
-
-std::string base64_of(const std::string& path) { return run_shell("base64 -w 0 '" + path + "'").out; }
-
-}  // namespace
 
 bool has_browser() {
   const bool has = std::system("command -v chromium > /dev/null 2>&1") == 0;
@@ -35,80 +10,44 @@ bool has_browser() {
   return has;
 }
 
+Tab& shared_tab() {
+  static Tab tab(2400);
+  tab.console();
+  return tab;
+}
+
 Visit visit(const std::string& path, const std::string& script, int width, Scheme scheme) {
-  Visit seen = visit_all({path}, script, width, scheme);
-  std::string result;
-  const std::string name = fs::path(path).filename().string() + ": ";
-  for (const std::string& line : lines_of(seen.result)) result += line.substr(name.size()) + "\n";
-  return {seen.console, result};
+  Tab& tab = shared_tab();
+  tab.resize(width, 800);
+  tab.prefer_scheme(scheme);
+  tab.open("file://" + path);
+  tab.settle();
+  const std::string result = tab.notes(script);
+  return {tab.console(), result};
 }
 
-// The pages are opened in frames, since Chromium's window has at least 500 pixels.
-Visit visit_all(const std::vector<std::string>& paths, const std::string& script, int width, Scheme scheme) {
-  const Folder folder;
-  std::string frames;
-  for (const std::string& path : paths) {
-    std::ofstream(path + ".visited.html")
-        << read_file(path)
-        << "<pre id=result style='display:none'></pre><script>{const note = x => "
-           "document.getElementById('result').append(x + '\\n');\n"
-        << script << "}</script>";
-    frames += "<iframe width=" + std::to_string(width) + " height=800 src='file://" + path +
-              ".visited.html' title='" + fs::path(path).filename().string() + "'></iframe>";
-  }
-  const std::string page =
-      folder.write("frames.html", "<meta name=color-scheme content='light dark'>" + frames +
-                                      R"js(<pre id=result></pre><script>
-            const frames = [...document.querySelectorAll('iframe')];
-            const collect = () => {
-              if (frames.some(frame => frame.contentWindow.waiting)) return setTimeout(collect, 50);
-              for (const frame of frames)
-                for (const line of frame.contentDocument.getElementById('result').textContent.split('\n').slice(0, -1))
-                  document.getElementById('result').append(frame.title + ': ' + line + '\n');
-            };
-            onload = () => setTimeout(collect, 200);
-          </script>)js");
-  const std::string dom =
-      chromium(folder, "--window-size=1600,900 --blink-settings=preferredColorScheme=" +
-                           std::string(scheme == Scheme::dark ? "0" : "1") + " --dump-dom file://" + page);
-  for (const std::string& path : paths) fs::remove(path + ".visited.html");
-  Visit seen;
-  for (const std::string& line : lines_of(read_file(folder / "log")))
-    if (line.find("CONSOLE") != std::string::npos) seen.console += line + "\n";
-  const std::string mark = "<pre id=\"result\">";
-  const size_t begin = dom.find(mark) + mark.size();
-  seen.result = dom.substr(begin, dom.find("</pre>", begin) - begin);
-  return seen;
-}
-
-// A canvas in a second page reads the pixels of the first one's picture.
+// A canvas in an empty page reads the pixels.
 Screenshot screenshot(const std::string& path, int width, int height) {
-  const Folder folder;
-  const std::string size = std::to_string(width) + "," + std::to_string(height);
-  chromium(folder, "--window-size=" + size + " --screenshot=" + (folder / "page.png") + " file://" + path);
-  const std::string reader = folder.write(
-      "reader.html", "<img id=shot src='data:image/png;base64," + base64_of(folder / "page.png") + "'>");
-  const Visit seen = visit(reader, R"js(
-    addEventListener('load', () => {
-      const shot = document.getElementById('shot'), canvas = document.createElement('canvas');
-      [canvas.width, canvas.height] = [shot.naturalWidth, shot.naturalHeight];
-      const context = canvas.getContext('2d');
-      context.drawImage(shot, 0, 0);
-      const {data} = context.getImageData(0, 0, canvas.width, canvas.height);
-      let shades = '';
-      for (let i = 0; i < data.length; i += 4)
-        shades += Math.round((data[i] + data[i + 1] + data[i + 2]) / 3).toString(16).padStart(2, '0');
-      note(`${canvas.width} ${canvas.height} ${shades}`);
-    });
-  )js");
-  CHECK(seen.console == "");
-  std::istringstream result(seen.result);
-  Screenshot shot{};
-  std::string shades;
-  result >> shot.width >> shot.height >> shades;
-  REQUIRE(shades.size() == 2 * static_cast<size_t>(shot.width) * static_cast<size_t>(shot.height));
-  for (size_t i = 0; i < shades.size(); i += 2)
-    shot.shades.push_back(static_cast<uint8_t>(std::stoi(shades.substr(i, 2), nullptr, 16)));
+  Tab& tab = shared_tab();
+  tab.resize(width, height);
+  tab.open("file://" + path);
+  tab.evaluate("document.fonts.ready.then(() => {})");
+  tab.settle();
+  const std::string png = tab.send("Page.captureScreenshot")["data"];
+  tab.open("about:blank");
+  Screenshot shot{width, height, {}};
+  const Json shades =
+      tab.evaluate("(async () => { const shot = new Image(); shot.src = 'data:image/png;base64," + png +
+                   R"js('; await shot.decode();
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [shot.naturalWidth, shot.naturalHeight];
+    const context = canvas.getContext('2d');
+    context.drawImage(shot, 0, 0);
+    const {data} = context.getImageData(0, 0, canvas.width, canvas.height), shades = [];
+    for (let i = 0; i < data.length; i += 4) shades.push(Math.round((data[i] + data[i + 1] + data[i + 2]) / 3));
+    return shades; })())js");
+  shot.shades = shades.get<std::vector<uint8_t>>();
+  REQUIRE(shot.shades.size() == static_cast<size_t>(width) * static_cast<size_t>(height));
   return shot;
 }
 

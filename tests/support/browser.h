@@ -1,30 +1,21 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
+#include "tests/support/tab.h"
+
+/// Whether Chromium is installed; if not, prints that the test is skipped.
+bool has_browser();
+
+/// A tab that tests use one after the other, each with a page of its own and an empty console.
+Tab& shared_tab();
 
 /// What happened when Chromium opened a page.
 struct Visit {
   std::string console;  // errors and warnings, one a line
   std::string result;   // arguments of note() in the script, one a line
 };
-
-/// Whether Chromium is installed; if not, prints that the test is skipped.
-bool has_browser();
-
-/// The colors that the reader prefers.
-enum class Scheme { light, dark };
-
-/// Opens a page `width` pixels wide without a network connection and runs `script` in it. Files to which the
-/// page refers must be in its folder. The result is complete soon after the page is loaded, or when the
-/// script sets `waiting` to false, if it has set it to true.
+/// Opens a page `width` pixels wide and runs `script` in it, which may wait.
 Visit visit(const std::string& path, const std::string& script, int width = 1280,
             Scheme scheme = Scheme::light);
-/// Opens several pages side by side. The console is that of all; each line of the result begins with the name
-/// of the page's file.
-Visit visit_all(const std::vector<std::string>& paths, const std::string& script, int width,
-                Scheme scheme = Scheme::light);
 
 /// A page as Chromium paints it, in shades from 0, black, to 255, white.
 struct Screenshot {

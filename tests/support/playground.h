@@ -3,6 +3,10 @@
 #include "tests/support/browser.h"
 #include "tests/support/program.h"
 
+/// Whether each bench of a page is there, in JavaScript.
+inline constexpr const char* kBenchesAreDrawn =
+    "[...document.querySelectorAll('heed-bench')].every(({bench}) => bench?.isDrawn)";
+
 /// Writes the page of the playground into a folder and returns its path; empty where it cannot be made or
 /// opened, which the test's output says. The program, which trains the translators, runs once.
 inline std::string playground_in(const Folder& folder) {

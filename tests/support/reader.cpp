@@ -281,12 +281,7 @@ void Reader::write(const std::string& target, const std::string& text) {
 
 void Reader::settle() { tab.evaluate("eyes.settled()"); }
 
-void Reader::wait_until(const std::string& expression) {
-  const Json holds = tab.evaluate(
-      "(async () => { for (const end = performance.now() + 6e4; performance.now() < end;) { try { if (" +
-      expression + ") return true; } catch {} await new Promise(done => setTimeout(done, 20)); } })()");
-  REQUIRE_MESSAGE(holds == true, "never: ", expression);
-}
+void Reader::wait_until(const std::string& expression) { tab.wait_until(expression); }
 
 Json Reader::tables(const std::string& bench) { return tab.evaluate("eyes.tables(" + quoted(bench) + ")"); }
 

@@ -137,14 +137,35 @@ void Tab::open(const std::string& address) {
   }
 }
 
+std::string Tab::address_after(const std::string& part) {
+  std::string address;
+  for (int i = 0; i < 600 && address.find(part) == std::string::npos; ++i) {
+    usleep(100'000);
+    const Json frame = send("Page.getFrameTree")["frameTree"]["frame"];
+    address = frame["url"].get<std::string>() + frame.value("urlFragment", "");
+  }
+  return address;
+}
+
 void Tab::resize(int width, int height) {
   send("Emulation.setDeviceMetricsOverride",
        {{"width", width}, {"height", height}, {"deviceScaleFactor", 1}, {"mobile", false}});
 }
 
-void Tab::prefer_reduced_motion(bool reduced) {
-  send("Emulation.setEmulatedMedia",
-       {{"features", {{{"name", "prefers-reduced-motion"}, {"value", reduced ? "reduce" : ""}}}}});
+void Tab::prefer_reduced_motion(bool reduced) { prefer("prefers-reduced-motion", reduced ? "reduce" : ""); }
+void Tab::prefer_scheme(Scheme scheme) {
+  prefer("prefers-color-scheme", scheme == Scheme::dark ? "dark" : "light");
+}
+void Tab::look(int width, Scheme scheme) {
+  resize(width, 800);
+  prefer_scheme(scheme);
+  settle();
+}
+void Tab::prefer(const std::string& feature, const std::string& value) {
+  preferences_[feature] = value;
+  Json features = Json::array();
+  for (const auto& [name, wanted] : preferences_) features.push_back({{"name", name}, {"value", wanted}});
+  send("Emulation.setEmulatedMedia", {{"features", features}});
 }
 
 Json Tab::evaluate(const std::string& expression) {
@@ -164,6 +185,22 @@ std::vector<Json> Tab::evaluate_in_workers(const std::string& expression) {
         command(session, "Runtime.evaluate", {{"expression", expression}, {"returnByValue", true}})["result"]
             .value("value", Json()));
   return values;
+}
+
+std::string Tab::notes(const std::string& script) {
+  return evaluate("(async () => { let noted = ''; const note = text => { noted += text + '\\n'; };\n{" +
+                  script + "}\nreturn noted; })()");
+}
+
+void Tab::wait_until(const std::string& expression) {
+  const Json holds = evaluate(
+      "(async () => { for (const end = performance.now() + 6e4; performance.now() < end;) { try { if (" +
+      expression + ") return true; } catch {} await new Promise(done => setTimeout(done, 20)); } })()");
+  REQUIRE_MESSAGE(holds == true, "never: ", expression);
+}
+
+void Tab::settle() {
+  evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))");
 }
 
 void Tab::mouse(const std::string& type, double x, double y) {

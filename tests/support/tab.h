@@ -8,6 +8,9 @@
 
 using Json = nlohmann::json;
 
+/// The colors that the reader prefers.
+enum class Scheme { light, dark };
+
 /// A tab of Chromium that a test uses as a reader does: with events of mouse, touch and keyboard that the
 /// browser handles like real ones. It speaks the DevTools protocol through two pipes and has no network
 /// connection.
@@ -20,13 +23,25 @@ class Tab {
 
   /// Opens an address and returns when its page is loaded.
   void open(const std::string& address);
+  /// Waits for at most 60 s until a page leads on to one whose address has this part; returns where it is
+  /// then.
+  std::string address_after(const std::string& part);
   void resize(int width, int height);
   void prefer_reduced_motion(bool reduced);
+  void prefer_scheme(Scheme scheme);
+  /// A window of this width whose page is drawn.
+  void look(int width, Scheme scheme);
 
   /// The value of a JavaScript expression. Waits if it is a promise; the test fails if it throws.
   Json evaluate(const std::string& expression);
   /// The same in each Worker of the page.
   std::vector<Json> evaluate_in_workers(const std::string& expression);
+  /// The arguments of note() in a script, one a line.
+  std::string notes(const std::string& script);
+  /// Waits until an expression is true or has an element, for at most 60 s. An error counts as false.
+  void wait_until(const std::string& expression);
+  /// Waits until the page is drawn.
+  void settle();
 
   /// Mouse events at a place of the window, in pixels: mousePressed, mouseMoved, mouseReleased.
   void mouse(const std::string& type, double x, double y);
@@ -49,12 +64,14 @@ class Tab {
   Json command(const std::string& session, const std::string& method, const Json& parameters);
   Json read_message();
   void handle(const Json& event);
+  void prefer(const std::string& feature, const std::string& value);
 
   Folder folder_;
   int child_, commands_, answers_;
   std::string received_;  // from Chromium, not yet read as a message
   std::string session_, console_;
   std::map<std::string, bool> workers_;  // their sessions
+  std::map<std::string, std::string> preferences_;
   int id_ = 0;
   bool loaded_ = false;
 };

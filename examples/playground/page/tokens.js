@@ -234,8 +234,9 @@ bench('tokens', class extends Bench {
     const most = isMask ? 1e9 : name[0] === 'A' ? 1 : Math.max(2.5, ...shown.flat().map(Math.abs));
     const text = (value, r, c) => forbids(r, c) ? '' : isMask ? '✓' : fixed(value);
     picture.replaceChildren(
-        ...heatCells(shown, {x: left, y: top, cell: [keyWide, cellSide], most, text}),
-        // A number on hatches is written above them.
+        ...heatCells(shown.map((row, r) => row.map((value, c) => forbids(r, c) ? 0 : value)),
+                     {x: left, y: top, cell: [keyWide, cellSide], most, text}),
+        // A number on hatches is written above them, and the cell has no color.
         ...cells.filter(([r, c]) => forbids(r, c)).flatMap(([r, c, value]) =>
             [box(r, c, 'forbidden'), centered(r, c, isMask ? '✗' : fixed(value))]),
         ...cells.filter(([r, c]) => mark(r, c)).map(([r, c]) => box(r, c, mark(r, c), 1.5)),

@@ -2,9 +2,8 @@
 
 #include "examples/playground/page.h"
 #include "examples/playground/record.h"
-#include "tests/support/browser.h"
 #include "tests/support/expect.h"
-#include "tests/support/program.h"
+#include "tests/support/playground.h"
 
 using namespace program;
 
@@ -69,67 +68,52 @@ TEST_CASE("benches: in Chromium a bench of a chapter answers to an arrow key and
           doctest::test_suite("slow")) {
   if (!can_run()) return;
   const Folder folder;
-  const std::string page = chapter_with(
-      folder, kEnglish, true, {{"regression", "C-000-15", "own=1&w=4"}, {"regression", "C-000-11", ""}});
-  const Visit seen = visit(page, R"js(
-    window.waiting = true;
-    // The clock leaps from timer to timer, so real time passes in a loop.
-    const until = async holds => {
-      for (let i = 0; i < 600 && !holds(); ++i) {
-        for (let j = 0; j < 2e7; ++j);
-        await new Promise(done => requestAnimationFrame(() => setTimeout(done, 20)));
-      }
-    };
-    (async () => {
-      const benches = [...document.querySelectorAll('heed-bench')];
-      const queries = () => benches.map(one => one.querySelector('.handle.query')?.getAttribute('aria-valuetext'));
-      await until(() => queries().every(Boolean));
-      const [first, second] = benches, before = queries();
-      note(first.bench.state.w + ' ' + first.bench.state.own + ' ' + second.bench.state.w);
-      first.querySelector('.handle.query').dispatchEvent(
-          new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true, cancelable: true}));
-      await until(() => queries()[0] !== before[0]);
-      note(before[0] !== queries()[0] && before[1] === queries()[1]);
-      note(location.hash + '|' + first.querySelector('.read a').getAttribute('href').replace(/[\d.]+$/, 'N').split('&').join(' '));
-      window.waiting = false;
-    })();)js");
-  CHECK(seen.console == "");
-  CHECK(seen.result ==
-        "4 1 1\ntrue\n|playground.html#at=regression lang=en regression.own=1 regression.w=4 "
-        "regression.query=N\n");
+  Tab& tab = shared_tab();
+  tab.open("file://" +
+           chapter_with(folder, kEnglish, true,
+                        {{"regression", "C-000-15", "own=1&w=4"}, {"regression", "C-000-11", ""}}));
+  tab.wait_until(kBenchesAreDrawn);
+  tab.evaluate("globalThis.benches = [...document.querySelectorAll('heed-bench')], 0");
+  const auto queries = [&] {
+    return tab.evaluate("benches.map(one => one.querySelector('.handle.query').ariaValueText)");
+  };
+  CHECK(tab.evaluate("benches.map(({bench: {state}}) => [state.w, state.own])") == Json({{4, 1}, {1, 0}}));
+  const Json before = queries();
+  tab.evaluate("benches[0].querySelector('.handle.query').focus()");
+  tab.key("ArrowRight");
+  tab.settle();
+  CHECK(queries()[0] != before[0]);
+  CHECK(queries()[1] == before[1]);
+  CHECK(tab.evaluate("location.hash") == "");
+  const std::string link = tab.evaluate("benches[0].querySelector('.read a').getAttribute('href')");
+  CHECK(link.starts_with(
+      "playground.html#at=regression&lang=en&regression.own=1&regression.w=4&regression.query="));
+  CHECK(tab.console() == "");
 }
 
 TEST_CASE("benches: in Chromium nothing is cut, small or pale, running or still" *
           doctest::test_suite("slow")) {
   if (!has_browser()) return;
-  const std::string script = std::string(R"js(window.waiting = true;
-    const liveOnes = () => document.querySelectorAll('heed-bench.live').length;
-    (async () => {
-      for (let i = 0; runs && i < 600 && liveOnes() < 6; ++i) {  // real time passes in a loop
-        for (let j = 0; j < 2e7; ++j);
-        await new Promise(done => setTimeout(done, 20));
-      }
-    })().then(() => setTimeout(() => { try {{)js") +
-                             kLayoutFaults + "}{" + kContrastFaults + R"js(}
-      const live = document.querySelectorAll('heed-bench.live').length, all = document.querySelectorAll('heed-bench');
-      note(`${live} of ${all.length} run`);
-      for (const one of all)
-        if (!one.querySelector('svg').getBoundingClientRect().width || !live && !one.querySelector('table'))
-          note(one.getAttribute('name') + ' has no picture or no table');
-    } finally { window.waiting = false; } }, 1500));)js";
+  const std::string script = std::string("{") + kLayoutFaults + "}{" + kContrastFaults + R"js(}
+    const live = document.querySelectorAll('heed-bench.live').length, all = document.querySelectorAll('heed-bench');
+    note(`${live} of ${all.length} run`);
+    for (const one of all)
+      if (!one.querySelector('svg').getBoundingClientRect().width || !live && !one.querySelector('table'))
+        note(one.getAttribute('name') + ' has no picture or no table');)js";
+  Tab& tab = shared_tab();
   for (const bool runs : {false, true}) {
     if (runs && !can_run()) continue;
     for (const GuideLanguage* language : {&kEnglish, &kChinese}) {
       const Folder folder;
-      const std::string page = chapter_with(folder, *language, runs, kAllBenches);
+      tab.open("file://" + chapter_with(folder, *language, runs, kAllBenches));
+      if (runs) tab.wait_until(kBenchesAreDrawn);
       for (const int width : {1280, 800, 400})
         for (const Scheme scheme : {Scheme::light, Scheme::dark}) {
           INFO(runs, " ", language->folder, ", ", width, " pixels wide, ", static_cast<int>(scheme));
-          const Visit seen =
-              visit(page, (runs ? "const runs = true;\n" : "const runs = false;\n") + script, width, scheme);
-          CHECK(seen.console == "");
-          CHECK(seen.result == (runs ? "6 of 6 run\n" : "0 of 6 run\n"));
+          tab.look(width, scheme);
+          CHECK(tab.notes(script) == (runs ? "6 of 6 run\n" : "0 of 6 run\n"));
         }
+      CHECK(tab.console() == "");
     }
   }
 }

@@ -128,11 +128,7 @@ TEST_CASE("formulas: in Chromium subscripts are small and below, and the font is
       if (size(index) >= 0.85 * size(base)) note(`${index.textContent} is large`);
       if (lower < 2) note(`${index.textContent} is ${lower} pixels lower`);
     }
-    window.waiting = true;
-    document.fonts.ready.then(fonts => {
-      for (const {family, status} of fonts) note(`${family} ${status}`);
-      window.waiting = false;
-    });
+    for (const {family, status} of await document.fonts.ready) note(`${family} ${status}`);
   )js");
   CHECK(seen.console == "");
   CHECK(seen.result == "5 subscripts\nGuide Math loaded\n");

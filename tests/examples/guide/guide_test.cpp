@@ -1,9 +1,8 @@
 #include <regex>
 
 #include "examples/guide/chapter.h"
-#include "tests/support/browser.h"
 #include "tests/support/expect.h"
-#include "tests/support/program.h"
+#include "tests/support/playground.h"
 
 namespace fs = std::filesystem;
 
@@ -67,17 +66,18 @@ TEST_CASE("guide: all programs run, and each page is complete" * doctest::test_s
   CHECK(fs::exists(folder / "out/guide/playground.html") == runs);
 
   if (!has_browser()) return;
-  std::vector<std::string> paths;
-  for (const auto& [name, page] : pages) paths.push_back(folder / "out/guide/" + name);
   const std::string script =
-      std::string("window.waiting = true;\nsetTimeout(() => { try {{") + kLayoutFaults + "}{" +
-      kContrastFaults + "}{" + kLinkFaults +
-      "}} finally { window.waiting = false; } }, 1500);";  // benches have drawn by then
-  for (const int width : {1280, 800, 400})
-    for (const Scheme scheme : {Scheme::light, Scheme::dark}) {
-      INFO(width, " pixels wide, ", scheme == Scheme::light ? "light" : "dark");
-      const Visit seen = visit_all(paths, script, width, scheme);
-      CHECK(seen.console == "");
-      CHECK(seen.result == "");
-    }
+      std::string("{") + kLayoutFaults + "}{" + kContrastFaults + "}{" + kLinkFaults + "}";
+  Tab& tab = shared_tab();
+  for (const auto& [name, page] : pages) {
+    tab.open("file://" + (folder / "out/guide/" + name));
+    if (runs) tab.wait_until(kBenchesAreDrawn);
+    for (const int width : {1280, 800, 400})
+      for (const Scheme scheme : {Scheme::light, Scheme::dark}) {
+        INFO(name, ", ", width, " pixels wide, ", scheme == Scheme::light ? "light" : "dark");
+        tab.look(width, scheme);
+        CHECK(tab.notes(script) == "");
+      }
+    CHECK(tab.console() == "");
+  }
 }

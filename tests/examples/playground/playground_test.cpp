@@ -14,11 +14,12 @@ TEST_CASE("playground: --json has the first request of each function and its ans
 
 namespace {
 
-// The script in the language once the benches have drawn.
-std::string when_drawn(const std::string& in_language, const std::string& script) {
-  return "window.waiting = true;\nloaded.then(() => setTimeout(() => {\nif (language !== '" + in_language +
-         "') switchTo('" + in_language + "');\nsetTimeout(() => { try {" + script +
-         "} finally { window.waiting = false; } }, 1000);\n}));";
+Tab& playground_tab(const std::string& page) {
+  Tab& tab = shared_tab();
+  tab.open("file://" + page + "#lang=en");
+  tab.wait_until("document.querySelector('heed-bench')");
+  tab.wait_until(kBenchesAreDrawn);
+  return tab;
 }
 
 }  // namespace
@@ -29,33 +30,35 @@ TEST_CASE("playground: in Chromium nothing is cut, small or pale, in both langua
   const std::string page = playground_in(folder);
   if (page.empty()) return;
   CHECK(std::filesystem::file_size(page) < 2'500'000);
-  for (const char* language : {"en", "zh"})
+  Tab& tab = playground_tab(page);
+  for (const std::string language : {"en", "zh"}) {
+    tab.evaluate("language === '" + language + "' || switchTo('" + language + "')");
     for (const int width : {1280, 800, 400})
       for (const Scheme scheme : {Scheme::light, Scheme::dark}) {
         INFO(language, ", ", width, " pixels wide, ", scheme == Scheme::light ? "light" : "dark");
-        const std::string script = std::string("{") + kLayoutFaults + "}{" + kContrastFaults + "}";
-        const Visit seen = visit(page, when_drawn(language, script), width, scheme);
-        CHECK(seen.console == "");
-        CHECK(seen.result == "");
+        tab.look(width, scheme);
+        CHECK(tab.notes(std::string("{") + kLayoutFaults + "}{" + kContrastFaults + "}") == "");
       }
+  }
+  CHECK(tab.console() == "");
 }
 
 TEST_CASE("playground: in Chromium the arrow keys move every handle" * doctest::test_suite("slow")) {
   const Folder folder;
   const std::string page = playground_in(folder);
   if (page.empty()) return;
-  const Visit seen = visit(page, when_drawn("en", R"js(
+  Tab& tab = playground_tab(page);
+  tab.look(1280, Scheme::light);
+  CHECK(tab.notes(R"js(
     const handles = [...document.querySelectorAll('g[role=slider]')].filter(handle => handle.getClientRects().length);
-    const texts = () => handles.map(handle => handle.getAttribute('aria-valuetext')), before = texts();
+    const texts = () => handles.map(handle => handle.ariaValueText), before = texts();
     for (const handle of handles)
       for (const key of ['ArrowRight', 'ArrowUp'])
         handle.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}));
-    setTimeout(() => {  // the frames in between draw
-      texts().forEach((text, i) => { if (text === before[i]) note(`${handles[i].getAttribute('aria-label')} stays at ${text}`); });
-      note(`${handles.length > 50} handles`);
-      window.isDone = true;
-    }, 2500);
-    Object.defineProperty(window, 'waiting', {get: () => !window.isDone, set: () => {}});)js"));
-  CHECK(seen.console == "");
-  CHECK(seen.result == "true handles\n");
+    const still = () => handles.filter((handle, i) => handle.ariaValueText === before[i]);
+    for (const end = performance.now() + 6e4; still().length && performance.now() < end;)  // frames draw
+      await new Promise(done => setTimeout(done, 50));
+    for (const handle of still()) note(`${handle.ariaLabel} stays at ${handle.ariaValueText}`);
+    note(`${handles.length > 50} handles`);)js") == "true handles\n");
+  CHECK(tab.console() == "");
 }

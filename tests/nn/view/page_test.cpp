@@ -93,15 +93,15 @@ TEST_CASE("attention_page in a browser: tokens, lines, cells, numbers" * doctest
         "中国 → 我: 0.0000\n"
         "中国 → 爱: 0.5000 我0.000 爱0.500 中国*0.500\n"
         "我0.000 爱1.000 中国*0.000\n"
-        "&lt;bos&gt; &lt;/script&gt;&lt;b&gt;&amp;\"\\* 我0.000 爱0.000 中国1.000 decoder 1 0\n"
-        "&lt;bos&gt;* &lt;/script&gt;&lt;b&gt;&amp;\"\\ 我0.125 爱0.750 中国0.125\n"
+        "<bos> </script><b>&\"\\* 我0.000 爱0.000 中国1.000 decoder 1 0\n"
+        "<bos>* </script><b>&\"\\ 我0.125 爱0.750 中国0.125\n"
         "requests 0\n");
 }
 
 TEST_CASE("attention_page in a browser: a network request would be detected" * doctest::test_suite("slow")) {
   if (!has_browser()) return;
   const Visit seen =
-      visit_page(attention_page(maps()), "fetch('http://example.org/').catch(() => note('refused'));");
+      visit_page(attention_page(maps()), "await fetch('http://example.org/').catch(() => note('refused'));");
   CHECK(contains(seen.console, "Content Security Policy"));
   CHECK(seen.result == "refused\n");
 }
