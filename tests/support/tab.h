@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/browser.h"
 #include "tests/support/program.h"
 
 using Json = nlohmann::json;
@@ -21,7 +22,11 @@ class Tab {
   /// Opens an address and returns when its page is loaded.
   void open(const std::string& address);
   void resize(int width, int height);
-  void prefer_reduced_motion(bool reduced);
+  /// What the reader prefers.
+  void prefer(Scheme scheme, bool reduced_motion = false);
+
+  /// Whether Chromium has ended or no longer answers.
+  bool is_lost() const { return is_lost_; }
 
   /// The value of a JavaScript expression. Waits if it is a promise; the test fails if it throws.
   Json evaluate(const std::string& expression);
@@ -48,6 +53,7 @@ class Tab {
  private:
   Json command(const std::string& session, const std::string& method, const Json& parameters);
   Json read_message();
+  void require(bool answers);
   void handle(const Json& event);
 
   Folder folder_;
@@ -56,5 +62,5 @@ class Tab {
   std::string session_, console_;
   std::map<std::string, bool> workers_;  // their sessions
   int id_ = 0;
-  bool loaded_ = false;
+  bool loaded_ = false, is_lost_ = false;
 };

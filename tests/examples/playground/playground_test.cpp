@@ -1,5 +1,6 @@
-#include "tests/support/playground.h"
 #include "examples/playground/functions.h"
+
+#include "tests/support/reader.h"
 #include "tests/support/results.h"
 
 TEST_CASE("playground: --json has the first request of each function and its answer") {
@@ -12,50 +13,47 @@ TEST_CASE("playground: --json has the first request of each function and its ans
   }
 }
 
-namespace {
-
-// The script in the language once the benches have drawn.
-std::string when_drawn(const std::string& in_language, const std::string& script) {
-  return "window.waiting = true;\nloaded.then(() => setTimeout(() => {\nif (language !== '" + in_language +
-         "') switchTo('" + in_language + "');\nsetTimeout(() => { try {" + script +
-         "} finally { window.waiting = false; } }, 1000);\n}));";
-}
-
-}  // namespace
-
 TEST_CASE("playground: in Chromium nothing is cut, small or pale, in both languages" *
           doctest::test_suite("slow")) {
-  const Folder folder;
-  const std::string page = playground_in(folder);
-  if (page.empty()) return;
-  CHECK(std::filesystem::file_size(page) < 2'500'000);
+  Reader* const opened = open_playground();
+  if (!opened) return;
+  Reader& reader = *opened;
+  CHECK(std::filesystem::file_size(playground_page()) < 2'500'000);
+  reader.wait_until("eyes.one('[name=translators] .translations p:nth-of-type(2)')");
   for (const char* language : {"en", "zh"})
     for (const int width : {1280, 800, 400})
       for (const Scheme scheme : {Scheme::light, Scheme::dark}) {
         INFO(language, ", ", width, " pixels wide, ", scheme == Scheme::light ? "light" : "dark");
-        const std::string script = std::string("{") + kLayoutFaults + "}{" + kContrastFaults + "}";
-        const Visit seen = visit(page, when_drawn(language, script), width, scheme);
-        CHECK(seen.console == "");
-        CHECK(seen.result == "");
+        reader.tab.prefer(scheme);
+        reader.look({width, language});
+        CHECK(reader.tab.evaluate("dark.matches") == (scheme == Scheme::dark));
+        for (const char* faults : {kLayoutFaults, kContrastFaults}) {
+          const Json noted = reader.tab.evaluate(
+              std::string("(() => { const notes = [], note = text => notes.push(text); ") + faults +
+              "return notes; })()");
+          CHECK(noted == Json::array());
+        }
+        CHECK(reader.tab.console() == "");
       }
 }
 
 TEST_CASE("playground: in Chromium the arrow keys move every handle" * doctest::test_suite("slow")) {
-  const Folder folder;
-  const std::string page = playground_in(folder);
-  if (page.empty()) return;
-  const Visit seen = visit(page, when_drawn("en", R"js(
-    const handles = [...document.querySelectorAll('g[role=slider]')].filter(handle => handle.getClientRects().length);
-    const texts = () => handles.map(handle => handle.getAttribute('aria-valuetext')), before = texts();
-    for (const handle of handles)
-      for (const key of ['ArrowRight', 'ArrowUp'])
-        handle.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}));
-    setTimeout(() => {  // the frames in between draw
-      texts().forEach((text, i) => { if (text === before[i]) note(`${handles[i].getAttribute('aria-label')} stays at ${text}`); });
-      note(`${handles.length > 50} handles`);
-      window.isDone = true;
-    }, 2500);
-    Object.defineProperty(window, 'waiting', {get: () => !window.isDone, set: () => {}});)js"));
-  CHECK(seen.console == "");
-  CHECK(seen.result == "true handles\n");
+  Reader* const opened = open_playground();
+  if (!opened) return;
+  Tab& tab = opened->tab;
+  const int handles = tab.evaluate(R"js(
+    eyes.handles = [...document.querySelectorAll('g[role=slider]')].filter(eyes.isVisible);
+    eyes.texts = () => eyes.handles.map(handle => handle.getAttribute('aria-valuetext'));
+    eyes.before = eyes.texts();
+    eyes.staying = () => eyes.texts().flatMap((text, i) =>
+        text === eyes.before[i] ? [`${eyes.words(eyes.handles[i])} stays at ${text}`] : []);
+    eyes.handles.length)js");
+  CHECK(handles > 50);
+  for (int i = 0; i < handles; ++i) {
+    tab.evaluate("eyes.handles[" + std::to_string(i) + "].focus()");
+    for (const char* key : {"ArrowRight", "ArrowUp"}) tab.key(key);
+  }
+  opened->settle();
+  CHECK(tab.evaluate("eyes.staying()") == Json::array());
+  CHECK(tab.console() == "");
 }
