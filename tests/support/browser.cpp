@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <memory>
 
 bool has_browser() {
   const bool has = std::system("command -v chromium > /dev/null 2>&1") == 0;
@@ -11,15 +12,20 @@ bool has_browser() {
 }
 
 Tab& shared_tab() {
-  static Tab tab(2400);
-  tab.console();
-  return tab;
+  static std::unique_ptr<Tab> tab;
+  if (!tab || tab->is_lost()) {
+    tab.reset();
+    tab = std::make_unique<Tab>(2400);
+  }
+  tab->open("about:blank");
+  tab->console();  // what the page before left
+  return *tab;
 }
 
 Visit visit(const std::string& path, const std::string& script, int width, Scheme scheme) {
   Tab& tab = shared_tab();
   tab.resize(width, 800);
-  tab.prefer_scheme(scheme);
+  tab.prefer(scheme);
   tab.open("file://" + path);
   tab.settle();
   const std::string result = tab.notes(script);

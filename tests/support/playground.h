@@ -1,5 +1,7 @@
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include "tests/support/browser.h"
 #include "tests/support/program.h"
 
@@ -7,19 +9,16 @@
 inline constexpr const char* kBenchesAreDrawn =
     "[...document.querySelectorAll('heed-bench')].every(({bench}) => bench?.isDrawn)";
 
-/// Writes the page of the playground into a folder and returns its path; empty where it cannot be made or
-/// opened, which the test's output says. The program, which trains the translators, runs once.
-inline std::string playground_in(const Folder& folder) {
+/// The path of the playground's page; empty where it cannot be made or opened, which the test's output says.
+/// The program, which trains the translators, runs once.
+inline std::string playground_page() {
   if (!has_browser()) return "";
   if (!std::filesystem::exists(HEED_BINARY_DIR "/examples/playground.wasm")) {
     MESSAGE("skipped: there is no playground.wasm (.ci/setup.sh wasm)");
     return "";
   }
-  static std::string page;
-  if (page.empty()) {
-    const Run run = run_program("playground", "--out '" + folder.path.string() + "'");
-    REQUIRE_MESSAGE(run.code == 0, run.err);
-    page = read_file(folder / "index.html");
-  }
-  return folder.write("index.html", page);
+  static const Folder folder;
+  static const Run run = run_program("playground", "--out '" + folder.path.string() + "'");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  return folder / "index.html";
 }

@@ -135,10 +135,25 @@ std::string quoted(const std::string& text) { return Json(text).dump(); }
 
 }  // namespace
 
-Reader::Reader(const std::string& page, int seconds) : tab(seconds), page_("file://" + page) {
+// The browser ends with the tests; three hours are more than the longest of them takes.
+Reader::Reader(const std::string& page) : tab(3 * 3600), page_("file://" + page) {
   tab.send("Page.addScriptToEvaluateOnNewDocument", {{"source", std::string(kEyes) + kNeeds}});
-  tab.resize(1280, 800);
-  open();
+}
+
+Reader* open_playground(const std::string& fragment) {
+  const std::string page = playground_page();
+  if (page.empty()) return nullptr;
+  static std::unique_ptr<Reader> reader;
+  if (!reader || reader->tab.is_lost()) {
+    reader.reset();
+    reader = std::make_unique<Reader>(page);
+  }
+  reader->tab.prefer(Scheme::light);
+  reader->tab.resize(1280, 800);
+  reader->tab.open("about:blank");
+  reader->tab.console();  // what the page before left
+  reader->open(fragment);
+  return reader.get();
 }
 
 void Reader::open(const std::string& fragment) {
@@ -148,6 +163,7 @@ void Reader::open(const std::string& fragment) {
 
 void Reader::look(const Look& look) {
   tab.resize(look.width, 800);
+  wait_until("innerWidth === " + std::to_string(look.width));
   tab.evaluate("language === " + quoted(look.language) + " || switchTo(" + quoted(look.language) + ")");
   settle();
 }
@@ -321,14 +337,16 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 void for_each_hand(Reader& reader, const std::function<void(Hand)>& f) {
+  bool is_chinese = false;
   for (const int width : {1280, 800, 400})
-    for (const std::string language : {"en", "zh"})
-      for (const Hand hand : {Hand::mouse, Hand::finger, Hand::keys}) {
-        CAPTURE(width);
-        CAPTURE(language);
-        CAPTURE(static_cast<int>(hand));
-        reader.look({width, language});
-        f(hand);
-        CHECK(reader.tab.console() == "");
-      }
+    for (const Hand hand : {Hand::mouse, Hand::finger, Hand::keys}) {
+      const std::string language = is_chinese ? "zh" : "en";
+      is_chinese = !is_chinese;
+      CAPTURE(width);
+      CAPTURE(language);
+      CAPTURE(static_cast<int>(hand));
+      reader.look({width, language});
+      f(hand);
+      CHECK(reader.tab.console() == "");
+    }
 }

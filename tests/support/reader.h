@@ -17,8 +17,7 @@ struct Look {
 /// target is a JavaScript expression whose value is an element.
 class Reader {
  public:
-  /// Opens the page; `seconds` is the longest that the browser may live.
-  explicit Reader(const std::string& page, int seconds = 300);
+  explicit Reader(const std::string& page);
   Tab tab;
 
   /// Loads the page, with a fragment such as "lang=zh&length.T=48".
@@ -69,8 +68,12 @@ class Reader {
   std::string page_;
 };
 
+/// The playground, freshly loaded at 1280 pixels in the one Chromium of all its tests; null where it cannot
+/// be made or opened, which the test's output says.
+Reader* open_playground(const std::string& fragment = "lang=en");
+
 /// The largest difference between two lists of numbers.
 double distance(const std::vector<double>& a, const std::vector<double>& b);
 
-/// Calls f for each width and language with each hand.
+/// Calls f for each width with each hand. The languages alternate, so that each hand has both.
 void for_each_hand(Reader& reader, const std::function<void(Hand)>& f);

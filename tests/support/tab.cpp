@@ -3,13 +3,14 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace {
 
-constexpr int kPatience = 60'000;  // milliseconds in which Chromium must answer
+constexpr int kPatience = 120'000;  // milliseconds in which Chromium must answer
 
 // The number of a key in events, as Windows counts them.
 int number_of_key(const std::string& name) {
@@ -32,7 +33,7 @@ std::string text_of(const Json& value) {
 Tab::Tab(int seconds) {
   for (const char* pipe : {"commands", "answers"}) REQUIRE(mkfifo((folder_ / pipe).c_str(), 0600) == 0);
   const std::string command =
-      "exec timeout " + std::to_string(seconds) +
+      "exec timeout -k 10 " + std::to_string(seconds) +
       " chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars"
       " --no-first-run --remote-debugging-pipe --lang=en-US --user-data-dir=" +
       (folder_ / "profile") + " --host-resolver-rules='MAP * ~NOTFOUND' about:blank 3< " +
@@ -60,6 +61,7 @@ Tab::Tab(int seconds) {
 Tab::~Tab() {
   close(commands_);
   close(answers_);
+  if (is_lost_) kill(child_, SIGTERM);
   waitpid(child_, nullptr, 0);
 }
 
@@ -73,7 +75,7 @@ Json Tab::command(const std::string& session, const std::string& method, const J
   const std::string bytes = message.dump() + '\0';
   for (size_t sent = 0; sent < bytes.size();) {
     const ssize_t count = write(commands_, bytes.data() + sent, bytes.size() - sent);
-    REQUIRE_MESSAGE(count > 0, "Chromium has ended: ", read_file(folder_ / "log"));
+    require(count > 0);
     sent += static_cast<size_t>(count);
   }
   for (;;) {
@@ -87,6 +89,11 @@ Json Tab::command(const std::string& session, const std::string& method, const J
   }
 }
 
+void Tab::require(bool answers) {
+  is_lost_ = !answers;
+  REQUIRE_MESSAGE(answers, "Chromium has ended or does not answer: ", read_file(folder_ / "log"));
+}
+
 // Messages end with a zero byte.
 Json Tab::read_message() {
   for (;;) {
@@ -96,10 +103,10 @@ Json Tab::read_message() {
       return message;
     }
     pollfd ready = {answers_, POLLIN, 0};
-    REQUIRE_MESSAGE(poll(&ready, 1, kPatience) == 1, "Chromium does not answer");
+    require(poll(&ready, 1, kPatience) == 1);
     std::string bytes(1 << 16, '\0');
     const ssize_t count = read(answers_, bytes.data(), bytes.size());
-    REQUIRE_MESSAGE(count > 0, "Chromium has ended: ", read_file(folder_ / "log"));
+    require(count > 0);
     received_.append(bytes, 0, static_cast<size_t>(count));
   }
 }
@@ -124,7 +131,7 @@ void Tab::handle(const Json& event) {
     for (const Json& argument : about["args"]) console_ += text_of(argument) + " ";
     console_ += "\n";
   } else if (name == "Inspector.targetCrashed") {
-    FAIL("the page crashed");
+    require(false);
   }
 }
 
@@ -152,22 +159,17 @@ void Tab::resize(int width, int height) {
        {{"width", width}, {"height", height}, {"deviceScaleFactor", 1}, {"mobile", false}});
 }
 
-void Tab::prefer_reduced_motion(bool reduced) { prefer("prefers-reduced-motion", reduced ? "reduce" : ""); }
-void Tab::prefer_scheme(Scheme scheme) {
-  prefer("prefers-color-scheme", scheme == Scheme::dark ? "dark" : "light");
+void Tab::prefer(Scheme scheme, bool reduced_motion) {
+  const Json motion = {{"name", "prefers-reduced-motion"}, {"value", reduced_motion ? "reduce" : ""}},
+             colors = {{"name", "prefers-color-scheme"},
+                       {"value", scheme == Scheme::dark ? "dark" : "light"}};
+  send("Emulation.setEmulatedMedia", {{"features", {motion, colors}}});
 }
 void Tab::look(int width, Scheme scheme) {
   resize(width, 800);
-  prefer_scheme(scheme);
+  prefer(scheme);
   settle();
 }
-void Tab::prefer(const std::string& feature, const std::string& value) {
-  preferences_[feature] = value;
-  Json features = Json::array();
-  for (const auto& [name, wanted] : preferences_) features.push_back({{"name", name}, {"value", wanted}});
-  send("Emulation.setEmulatedMedia", {{"features", features}});
-}
-
 Json Tab::evaluate(const std::string& expression) {
   const Json answer = send(
       "Runtime.evaluate",

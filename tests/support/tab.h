@@ -27,10 +27,13 @@ class Tab {
   /// then.
   std::string address_after(const std::string& part);
   void resize(int width, int height);
-  void prefer_reduced_motion(bool reduced);
-  void prefer_scheme(Scheme scheme);
+  /// What the reader prefers.
+  void prefer(Scheme scheme, bool reduced_motion = false);
   /// A window of this width whose page is drawn.
   void look(int width, Scheme scheme);
+
+  /// Whether Chromium has ended or no longer answers.
+  bool is_lost() const { return is_lost_; }
 
   /// The value of a JavaScript expression. Waits if it is a promise; the test fails if it throws.
   Json evaluate(const std::string& expression);
@@ -63,15 +66,14 @@ class Tab {
  private:
   Json command(const std::string& session, const std::string& method, const Json& parameters);
   Json read_message();
+  void require(bool answers);
   void handle(const Json& event);
-  void prefer(const std::string& feature, const std::string& value);
 
   Folder folder_;
   int child_, commands_, answers_;
   std::string received_;  // from Chromium, not yet read as a message
   std::string session_, console_;
   std::map<std::string, bool> workers_;  // their sessions
-  std::map<std::string, std::string> preferences_;
   int id_ = 0;
-  bool loaded_ = false;
+  bool loaded_ = false, is_lost_ = false;
 };

@@ -139,6 +139,7 @@ TEST_CASE(
     say();)js")
             .result == "none: 1_means.zh.html\nThe mean: 1_means.zh.html#C-000-05\n");
 
-  shared_tab().open("file://" + (folder / "index.html") + "#C-000-05");
-  CHECK(shared_tab().address_after("1_means.html") == "file://" + (folder / "1_means.html") + "#C-000-05");
+  Tab& tab = shared_tab();
+  tab.open("file://" + (folder / "index.html") + "#C-000-05");
+  CHECK(tab.address_after("1_means.html") == "file://" + (folder / "1_means.html") + "#C-000-05");
 }

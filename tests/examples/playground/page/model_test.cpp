@@ -11,10 +11,9 @@ std::string of_model(const std::string& key) { return Reader::control("model", k
 }  // namespace
 
 TEST_CASE("page model: it learns, writes, and shows what it attended to" * doctest::test_suite("slow")) {
-  const Folder folder;
-  const std::string page = playground_in(folder);
-  if (page.empty()) return;
-  Reader reader(page);
+  Reader* const opened = open_playground();
+  if (!opened) return;
+  Reader& reader = *opened;
   reader.press(of_model("learn"));
   reader.wait_until("eyes.bench('model').bench.training.step >= 100");
   reader.press(of_model("stop"));

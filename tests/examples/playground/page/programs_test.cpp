@@ -1,5 +1,7 @@
 // The programs behind "As C++" compile.
 
+#include <set>
+
 #include "tests/support/compile.h"
 #include "tests/support/reader.h"
 
@@ -30,10 +32,9 @@ void add(const std::string& program, const std::string& name, std::string& inclu
 
 TEST_CASE("page programs: the C++ programs of the benches compile in all their forms" *
           doctest::test_suite("slow")) {
-  const Folder folder;
-  const std::string page = playground_in(folder);
-  if (page.empty()) return;
-  Reader reader(page);
+  Reader* const opened = open_playground();
+  if (!opened) return;
+  Reader& reader = *opened;
   std::set<std::string> programs;
   for (const char* situation : kSituations) {
     reader.open(situation);

@@ -17,10 +17,9 @@ std::string verdict(Reader& reader, const std::string& bench) {
 
 TEST_CASE("page: why divide by the root of d? Without it one weight is 1 and the derivatives are 0" *
           doctest::test_suite("slow")) {
-  const Folder folder;
-  const std::string page = playground_in(folder);
-  if (page.empty()) return;
-  Reader reader(page);
+  Reader* const opened = open_playground();
+  if (!opened) return;
+  Reader& reader = *opened;
   CHECK(predict(reader, "plane", "same") == reader.words("plane.try"));
   struct Seen {
     double largest, entropy, slopes;
@@ -54,10 +53,9 @@ TEST_CASE("page: why divide by the root of d? Without it one weight is 1 and the
 
 TEST_CASE("page: why must the gradient wait? A rule that runs at the first part loses the second" *
           doctest::test_suite("slow")) {
-  const Folder folder;
-  const std::string page = playground_in(folder);
-  if (page.empty()) return;
-  Reader reader(page);
+  Reader* const opened = open_playground();
+  if (!opened) return;
+  Reader& reader = *opened;
   CHECK(predict(reader, "tape", "all") == reader.words("tape.try"));
   reader.press(Reader::control("tape", "example.twice"));
   // The gradient of x and the finite difference, once both orders have been stepped through.

@@ -41,13 +41,13 @@ const Texts kOddTexts = {"",
 // One random action at a time; `done` says what it was.
 class RandomReader {
  public:
-  RandomReader(const std::string& page, int seconds, uint32_t seed) : reader(page, seconds), random_(seed) {
+  RandomReader(Reader& opened, uint32_t seed) : reader(opened), random_(seed) {
     // The guide is not there.
     reader.tab.evaluate(
         "addEventListener('click', event => event.target.closest('.read a') && event.preventDefault())");
   }
 
-  Reader reader;
+  Reader& reader;
   std::string done;
 
   void act() {
@@ -158,13 +158,12 @@ double variable(const char* name, double otherwise) {
 TEST_CASE("page: random dragging, typing and training ends without error and in constant memory" *
           doctest::test_suite("slow")) {
   using Clock = std::chrono::steady_clock;
-  const Folder folder;
-  const std::string page = playground_in(folder);
-  if (page.empty()) return;
+  Reader* const opened = open_playground();
+  if (!opened) return;
   const double minutes = variable("HEED_PLAYGROUND_MINUTES", 0.33);
   const auto seed = static_cast<uint32_t>(variable("HEED_PLAYGROUND_SEED", 1));
   CAPTURE(seed);
-  RandomReader random(page, static_cast<int>(120 * minutes) + 600, seed);
+  RandomReader random(*opened, seed);
   Tab& tab = random.reader.tab;
 
   struct Use {

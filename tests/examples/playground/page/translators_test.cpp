@@ -5,8 +5,7 @@
 
 TEST_CASE("page translators: the record, a training in the Worker, and a forbidden cell" *
           doctest::test_suite("slow")) {
-  const Folder folder;
-  const std::string page = playground_in(folder);
+  const std::string page = playground_page();
   if (page.empty()) return;
   const Visit seen = visit(page, R"js(
     const until = async holds => { while (!holds()) await new Promise(done => setTimeout(done, 50)); };
