@@ -9,7 +9,7 @@ const char* const kEyes = R"js(globalThis.eyes = {
     const all = [...document.querySelectorAll('heed-bench')];
     return all.length && all.every(({bench}) => bench?.isDrawn);
   },
-  isVisible: node => node.getClientRects().length > 0,
+  isVisible: node => node.getClientRects().length > 0 && node.checkVisibility(),  // not in closed <details>
   words: node => (node.getAttribute('aria-label') ?? node.closest('label')?.querySelector('span').textContent ?? node.textContent).trim(),
   control(name, key, values) {
     const wanted = word(`${name}.${key}`, values ?? {});
@@ -26,9 +26,17 @@ const char* const kEyes = R"js(globalThis.eyes = {
     if (!one) throw new Error(`no "${wanted}" for "${heading}" in ${name}`);
     return one;
   },
+  // Scrolls to an element, unless it stays in reach and is seen: the page would move beneath it.
+  bring(node) {
+    if (node.closest('nav, .reach')) try { return eyes.middle(node); } catch {}
+    node.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});
+  },
   // The middle of an element in the window, where nothing may cover it.
   placeOf(node) {
-    node.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});
+    eyes.bring(node);
+    return eyes.middle(node);
+  },
+  middle(node) {
     return eyes.checked(node, node.querySelector('.hit') ?? node, box => [box.width / 2, box.height / 2]);
   },
   checked(node, part, where) {
@@ -37,11 +45,13 @@ const char* const kEyes = R"js(globalThis.eyes = {
     if (!whole.contains(seen)) throw new Error(`"${eyes.words(node)}" is behind ${seen?.outerHTML.slice(0, 99)}`);
     return [x, y];
   },
-  // The middle of the thumb of a slider at a value; the thumb is 16 pixels wide.
-  thumb(node, value) {
-    node.scrollIntoView({block: 'center', behavior: 'instant'});
-    const share = (value - node.min) / (node.max - node.min);
-    return eyes.checked(node, node, box => [8 + share * (box.width - 16), box.height / 2]);
+  // The middle of the thumb of a slider now and at a value; the thumb is 16 pixels wide.
+  thumbs(node, value) {
+    if (value < +node.min || value > +node.max) throw new Error(`"${eyes.words(node)}" has no ${value}`);
+    eyes.bring(node);
+    const share = value => (value - node.min) / (node.max - node.min);
+    return [+node.value, value].map(one =>
+        eyes.checked(node, node, box => [8 + share(one) * (box.width - 16), box.height / 2]));
   },
   // The middle of a cell of 44 pixels of a matrix.
   cell(node, row, column) {
@@ -69,13 +79,11 @@ const char* const kEyes = R"js(globalThis.eyes = {
   // What the controls of a bench say.
   values: name => [...eyes.bench(name).querySelectorAll('input, [role=slider], [role=radio]')].filter(eyes.isVisible)
       .map(node => node.type === 'checkbox' ? node.checked : node.ariaValueText ?? node.ariaChecked ?? node.value),
-  states: () => JSON.stringify([...document.querySelectorAll('heed-bench')].map(({bench}) => bench.state)),
+  states: () => [...document.querySelectorAll('heed-bench')].map(({bench}) => JSON.stringify(bench.state)),
   language: () => document.querySelector('nav button'),
   waitForClick() {
-    eyes.clicked = new Promise(done => {
-      addEventListener('click', () => done(true), {once: true, capture: true});
-      setTimeout(() => done(false), 1000);
-    });
+    eyes.isClicked = false;
+    addEventListener('click', () => { eyes.isClicked = true; }, {once: true, capture: true});
   },
   settled: () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))),
 };)js";
@@ -189,14 +197,9 @@ std::pair<double, double> Reader::place_of(const std::string& target) {
 
 void Reader::press_at(double x, double y, Hand hand) {
   if (hand == Hand::finger) {
-    // The browser makes a click of a tap later, and none of one that it takes for part of another gesture.
-    for (int attempt = 0; attempt < 3; ++attempt) {
-      tab.evaluate("eyes.waitForClick()");
-      tab.touch("touchStart", x, y);
-      tab.touch("touchEnd", x, y);
-      if (tab.evaluate("eyes.clicked") == true) return;
-    }
-    FAIL_CHECK("taps without a click");
+    tab.evaluate("eyes.waitForClick()");
+    tab.tap(x, y);
+    wait_until("eyes.isClicked");  // the browser makes a click of a tap later
   } else {
     tab.mouse("mousePressed", x, y);
     tab.mouse("mouseReleased", x, y);
@@ -212,7 +215,8 @@ void Reader::move_from(double x, double y, double dx, double dy, Hand hand) {
   };
   send("mousePressed", "touchStart", 0);
   for (int i = 1; i <= kMoves; ++i) send("mouseMoved", "touchMove", static_cast<double>(i) / kMoves);
-  if (touches) tab.evaluate("new Promise(done => setTimeout(done, 60))");  // or the page would be flung
+  // A finger that does not rest for 80 ms flings the page, and the next tap only stops that.
+  if (touches) tab.evaluate("new Promise(done => setTimeout(done, 120))");
   send("mouseReleased", "touchEnd", 1);
 }
 
@@ -266,10 +270,9 @@ void Reader::slide(const std::string& target, double value, Hand hand) {
       for (int i = 0; i < std::lround(std::abs(value - now) / step); ++i)
         tab.key(value > now ? "ArrowRight" : "ArrowLeft");
   } else {
-    const std::pair<double, double> from = tab.evaluate("eyes.thumb(" + target + "," + target + ".value)"),
-                                    to = tab.evaluate("eyes.thumb(" + target + "," + std::to_string(value) +
-                                                      ")");
-    move_from(from.first, from.second, to.first - from.first, 0, hand);
+    const std::vector<std::pair<double, double>> thumbs =
+        tab.evaluate("eyes.thumbs(" + target + "," + Json(value).dump() + ")");
+    move_from(thumbs[0].first, thumbs[0].second, thumbs[1].first - thumbs[0].first, 0, hand);
   }
   settle();
 }

@@ -28,6 +28,12 @@ std::string text_of(const Json& value) {
   return value.contains("value") ? value["value"].dump() : value.value("type", "");
 }
 
+Json touch_event(const std::string& type, double x, double y) {
+  Json points = Json::array();
+  if (type != "touchEnd") points.push_back({{"x", x}, {"y", y}});
+  return {{"type", type}, {"touchPoints", points}};
+}
+
 }  // namespace
 
 Tab::Tab(int seconds) {
@@ -70,6 +76,10 @@ Json Tab::send(const std::string& method, const Json& parameters) {
 }
 
 Json Tab::command(const std::string& session, const std::string& method, const Json& parameters) {
+  return answer_to(post(session, method, parameters));
+}
+
+int Tab::post(const std::string& session, const std::string& method, const Json& parameters) {
   Json message = {{"id", ++id_}, {"method", method}, {"params", parameters}};
   if (!session.empty()) message["sessionId"] = session;
   const std::string bytes = message.dump() + '\0';
@@ -78,12 +88,16 @@ Json Tab::command(const std::string& session, const std::string& method, const J
     require(count > 0);
     sent += static_cast<size_t>(count);
   }
+  return id_;
+}
+
+Json Tab::answer_to(int id) {
   for (;;) {
     const Json answer = read_message();
     if (answer.contains("method")) {
       handle(answer);
-    } else if (answer["id"] == id_) {
-      REQUIRE_MESSAGE(!answer.contains("error"), method, ": ", answer.dump());
+    } else if (answer["id"] == id) {
+      REQUIRE_MESSAGE(!answer.contains("error"), answer.dump());
       return answer["result"];
     }
   }
@@ -216,9 +230,13 @@ void Tab::mouse(const std::string& type, double x, double y) {
 }
 
 void Tab::touch(const std::string& type, double x, double y) {
-  Json points = Json::array();
-  if (type != "touchEnd") points.push_back({{"x", x}, {"y", y}});
-  send("Input.dispatchTouchEvent", {{"type", type}, {"touchPoints", points}});
+  send("Input.dispatchTouchEvent", touch_event(type, x, y));
+}
+
+void Tab::tap(double x, double y) {
+  const int start = post(session_, "Input.dispatchTouchEvent", touch_event("touchStart", x, y)),
+            end = post(session_, "Input.dispatchTouchEvent", touch_event("touchEnd", x, y));
+  for (const int id : {start, end}) answer_to(id);
 }
 
 void Tab::key(const std::string& name, bool shift) {

@@ -50,6 +50,8 @@ class Tab {
   void mouse(const std::string& type, double x, double y);
   /// Touch events of one finger: touchStart, touchMove, touchEnd.
   void touch(const std::string& type, double x, double y);
+  /// Touches a place and lifts the finger at once, however busy the page is: a long touch is no tap.
+  void tap(double x, double y);
   /// Presses and releases a key, such as "ArrowLeft", "Tab", " " or "a".
   void key(const std::string& name, bool shift = false);
   /// Types a text where the focus is, as an input method does.
@@ -65,6 +67,8 @@ class Tab {
 
  private:
   Json command(const std::string& session, const std::string& method, const Json& parameters);
+  int post(const std::string& session, const std::string& method, const Json& parameters);
+  Json answer_to(int id);
   Json read_message();
   void require(bool answers);
   void handle(const Json& event);

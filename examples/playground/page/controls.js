@@ -49,7 +49,7 @@ class Handle {
 
 // The pointer takes the nearest handle within 22 pixels: a target of 44, however close they are.
 function catchPointers(plot) {
-  let held = null, offset = [0, 0];
+  let held = null, waiting = null, offset = [0, 0];
   const place = event => {
     const box = plot.svg.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
@@ -66,10 +66,12 @@ function catchPointers(plot) {
     if (event.button !== 0) return;
     const [x, y] = place(event), handle = nearest(x, y);
     if (!handle) return;
-    const waits = event.pointerType === 'touch' && handle.dense && !handle.chosen;
-    handle.node.focus({preventScroll: true});
     event.preventDefault();
-    if (waits) return;
+    if (event.pointerType === 'touch' && handle.dense && !handle.chosen) {
+      waiting = handle;  // a tap chooses it; a finger that scrolls leaves it
+      return;
+    }
+    handle.node.focus({preventScroll: true});
     held = handle;
     const [hx, hy] = handle.at();
     offset = [plot.px(hx) - x, plot.py(hy) - y];
@@ -82,17 +84,22 @@ function catchPointers(plot) {
   });
   for (const end of ['pointerup', 'pointercancel']) plot.svg.addEventListener(end, () => {
     held?.dropped?.();
-    held = null;
+    if (end === 'pointerup') waiting?.node.focus({preventScroll: true});
+    held = waiting = null;
   });
 }
 
 // A slider with its name and its value in words.
 //   text(value)    the value as the reader sees it; change(value) is called while it moves
+// A finger that scrolls the page moves the thumb at its first touch; the value returns when the browser takes over.
 function slider({name, min, max, step, value, text, change}) {
   const output = html('output', {'aria-live': 'off'}, text(value));  // the slider itself says its value
   const set = value => { input.value = value; show(+input.value); change(+input.value); };
+  let before = value;
   const input = html('input', {type: 'range', min, max, step, value, 'data-key': name, 'aria-valuetext': text(value),
-                               oninput: () => set(input.value), onkeydown: event => leap(event)});
+                               oninput: () => set(input.value), onkeydown: event => leap(event),
+                               onpointerdown: () => { before = +input.value; },
+                               onpointercancel: () => { if (+input.value !== before) set(before); }});
   // With Shift an arrow key makes ten steps.
   const leap = event => {
     const way = {ArrowLeft: -10, ArrowDown: -10, ArrowRight: 10, ArrowUp: 10}[event.key];

@@ -171,7 +171,7 @@ bench('tape', class extends Bench {
                             change: on => { this.change({guessing: Number(on)}); this.endGuess(); }});
     this.asked = html('p');
     this.answer = html('input', {type: 'text', autocomplete: 'off', 'aria-label': this.word('answer'),
-                                 onkeydown: event => { if (event.key === 'Enter') this.check(); }});
+                                 onkeydown: event => this.enter(event)});
     this.told = html('p', {role: 'status'});
     this.asking = false;
     this.guessPart = html('div', {class: 'guess', hidden: true}, this.asked,
@@ -198,6 +198,11 @@ bench('tape', class extends Bench {
     this.asking = false;
     this.guessPart.hidden = true;
     this.ask();
+  }
+  enter(event) {
+    if (event.key !== 'Enter') return;
+    event.preventDefault();  // or it would press the button that has the focus after a right answer
+    this.check();
   }
   check() {
     if (!this.asking) return;

@@ -1,4 +1,4 @@
-// Two questions that the page answers to a reader who does what it says, in Chromium.
+// Three questions that the page answers to a reader who does what it says, in Chromium.
 
 #include "tests/support/reader.h"
 
@@ -14,6 +14,32 @@ std::string verdict(Reader& reader, const std::string& bench) {
 }
 
 }  // namespace
+
+TEST_CASE("page: what happens to the weights when a key moves? They change; when a value moves, they do not" *
+          doctest::test_suite("slow")) {
+  Reader* const opened = open_playground();
+  if (!opened) return;
+  Reader& reader = *opened;
+  CHECK(predict(reader, "regression", "sideways") == reader.words("regression.try"));
+  const auto weights = [&] { return reader.column("regression", 3); };
+  const auto answer = [&] { return reader.column("regression", 4).back(); };
+  const std::string point = Reader::control("regression", "point", {{"i", 25}, {"n", 50}});
+  const std::vector<double> at_first = weights();
+  const double f = answer();
+
+  reader.drag(point, 0, -60);
+  CHECK(weights() == at_first);
+  CHECK(answer() > f);
+  reader.wait_until("eyes.one('[name=regression] .said').textContent.includes('No weight has changed')");
+  CHECK_FALSE(reader.has_found("regression", "key"));
+
+  reader.drag(point, 250, 0);  // away from the query
+  CHECK(distance(weights(), at_first) > 0.01);
+  reader.wait_until("eyes.one('[name=regression] .said').textContent.includes('weights changed by up to')");
+  CHECK(reader.has_found("regression", "key"));
+  CHECK(verdict(reader, "regression") == reader.words("page.right") + reader.words("regression.because"));
+  CHECK(reader.tab.console() == "");
+}
 
 TEST_CASE("page: why divide by the root of d? Without it one weight is 1 and the derivatives are 0" *
           doctest::test_suite("slow")) {
