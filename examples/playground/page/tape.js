@@ -171,7 +171,7 @@ bench('tape', class extends Bench {
                             change: on => { this.change({guessing: Number(on)}); this.endGuess(); }});
     this.asked = html('p');
     this.answer = html('input', {type: 'text', autocomplete: 'off', 'aria-label': this.word('answer'),
-                                 onkeydown: event => this.enter(event)});
+                                 onkeydown: event => { if (event.key === 'Enter') this.check(event); }});
     this.told = html('p', {role: 'status'});
     this.asking = false;
     this.guessPart = html('div', {class: 'guess', hidden: true}, this.asked,
@@ -199,12 +199,8 @@ bench('tape', class extends Bench {
     this.guessPart.hidden = true;
     this.ask();
   }
-  enter(event) {
-    if (event.key !== 'Enter') return;
-    event.preventDefault();  // or it would press the button that has the focus after a right answer
-    this.check();
-  }
-  check() {
+  check(event) {
+    event?.preventDefault();  // or Enter would press the button that has the focus after a right answer
     if (!this.asking) return;
     const {part} = this.soughtAt(this.state.at + 1);
     const given = (this.answer.value.replaceAll('−', '-').match(/[-+]?(\d+\.?\d*|\.\d+)/g) ?? []).map(Number);
