@@ -51,6 +51,7 @@ bench('tape', class extends Bench {
   static goals = ['wrong', 'three', 'one', 'flat'];
   static concepts = ['8_autograd#C-100-08', '8_autograd'];
 
+  // While a formula is wrong, the page shows the one before: `computed`.
   compute() {
     const {text, order} = this.state;
     if (text !== this.computed) this.read(new NumberReader(heed.call('tape', this.request(text))));
@@ -339,7 +340,7 @@ bench('tape', class extends Bench {
   }
   // Writes the value into the text, as a statement of its own if the leaf has none.
   setLeaf(i, k, number) {
-    const {label: name, sizes, values} = this.nodes[i], statements = statementsOf(this.state.text);
+    const {label: name, sizes, values} = this.nodes[i], statements = statementsOf(this.computed);
     const value = sizes.length ? [...values].map((one, j) => j === k ? number : +one.toPrecision(6)) : number;
     const leaf = statements.find(one => one.name === name && one.value !== undefined);
     if (leaf) leaf.value = value;
@@ -369,7 +370,7 @@ bench('tape', class extends Bench {
                                          node.difference ? this.inLine(node.difference, i) : ''])]];
   }
   program() {
-    const written = statementsOf(this.state.text), result = written.at(-1)?.name;
+    const written = statementsOf(this.computed), result = written.at(-1).name;
     const named = new Set(written.map(({name}) => name));
     const unwritten = this.nodes.filter(({leaf, label: name}) => leaf && !named.has(name));
     const statements = [...unwritten.map(({label: name, sizes, values}) =>
