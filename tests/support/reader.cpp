@@ -72,8 +72,11 @@ const char* const kEyes = R"js(globalThis.eyes = {
   },
   async tables(name) {
     const details = [...eyes.bench(name).querySelectorAll('details')].find(one => eyes.words(one.firstChild) === word('page.table'));
-    if (!details.open) details.firstChild.click();
-    await eyes.settled();
+    if (!details.open) {
+      const filled = new Promise(done => details.addEventListener('toggle', done, {once: true}));
+      details.firstChild.click();
+      await filled;
+    }
     return [...details.querySelectorAll('table')].map(table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.textContent)));
   },
   // What the controls of a bench say.
@@ -85,7 +88,13 @@ const char* const kEyes = R"js(globalThis.eyes = {
     eyes.isClicked = false;
     addEventListener('click', () => { eyes.isClicked = true; }, {once: true, capture: true});
   },
-  settled: () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))),
+  // A frame draws what was asked for; where that changes the size of a bench, the next one draws again.
+  async settled() {
+    for (let i = 0; i < 2; ++i) {
+      await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+      if ([...document.querySelectorAll('heed-bench')].every(({bench}) => bench?.frame === undefined)) return;
+    }
+  },
 };)js";
 
 // What a reader who cannot see, or has only a finger, needs.
@@ -173,7 +182,7 @@ void Reader::look(const Look& look) {
   tab.resize(look.width, 800);
   wait_until("innerWidth === " + std::to_string(look.width));
   tab.evaluate("language === " + quoted(look.language) + " || switchTo(" + quoted(look.language) + ")");
-  settle();
+  for (int i = 0; i < 2; ++i) settle();  // the second frame scrolls
 }
 
 std::string Reader::control(const std::string& bench, const std::string& key, const Json& values) {
