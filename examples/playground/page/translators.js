@@ -89,6 +89,7 @@ bench('translators', class extends TrainingBench {
   // Forbids the chosen cell, or allows it again.
   flip() {
     if (!this.canTranslate) return this.line.say(this.word('only'));
+    if (this.shownText !== this.state.text) return;  // the picture is still that of the sentence before
     const [i, j] = this.pick, others = this.cells.filter(([word, key]) => word !== i || key !== j);
     this.change({forbidden: (this.isForbidden(i, j) ? others : [...others, [i, j]]).flat()});
   }
@@ -128,7 +129,7 @@ bench('translators', class extends TrainingBench {
   // stays.
   drawAlignment() {
     const shown = this.now.attention;
-    if (shown?.weights) this.shown = shown;
+    if (shown?.weights) [this.shown, this.shownText] = [shown, this.state.text];
     else if (!shown && !this.canTranslate) this.shown = undefined;
     if (!this.shown) return this.picture.replaceChildren();
     const {keys} = this.shown, some = all => all.slice(0, mostRows);
