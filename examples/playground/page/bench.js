@@ -150,6 +150,7 @@ class Bench {
 
   build() {
     const wereOpen = this.behind?.map(part => part.node.open);
+    this.isDrawn = false;
     this.fault = html('p', {class: 'fault', role: 'alert'});
     this.line ??= new LiveLine();
     const stage = html('div', {class: 'stage'});

@@ -215,3 +215,32 @@ int main() {
 }
 `;
 }
+
+// The statements of a formula, with the values of its leaves, on a tape that tells each step.
+function tapeProgram(title, written, nodes) {
+  const result = written.at(-1).name;
+  const named = new Set(written.map(({name}) => name));
+  const unwritten = nodes.filter(({leaf, label: name}) => leaf && !named.has(name));
+  const statements = [...unwritten.map(({label: name, sizes, values}) =>
+      ({name, value: sizes.length ? [...values].map(cppNumber).map(Number) : +cppNumber(values[0])})), ...written];
+  const formula = text => text.replace(/softmax\(([^()]*)\)/g, 'softmax($1, -1)')
+      .replace(/(\w+|\([^()]*\))\s*\^\s*([\d.]+)/g, 'pow($1, $2)');
+  const braces = value => listText(value).replaceAll('[', '{').replaceAll(']', '}');
+  const cpp = ({name, expression, value}) => `const Tensor ${name} = `
+      + (value === undefined ? `${formula(expression)};` : `tensor(${braces(value)}).requires_grad_();`);
+  return `// tape.cpp: ${title}
+#include <heed.h>
+#include <heed/view.h>
+
+#include <iostream>
+using namespace heed;
+
+int main() {
+  Tape tape;
+${statements.map(one => '  ' + cpp(one)).join('\n')}
+  ${result}.backward();
+${statements.map(({name}) => `  tape.name("${name}", ${name});`).join('\n')}
+  std::cout << tape_text(tape);
+}
+`;
+}

@@ -51,11 +51,17 @@ bench('tape', class extends Bench {
   static goals = ['wrong', 'three', 'one', 'flat'];
   static concepts = ['8_autograd#C-100-08', '8_autograd'];
 
-  // While a formula is wrong, the page shows the one before: `computed`.
+  // While a formula is wrong, the page says why and shows the one before, `computed`.
   compute() {
     const {text, order} = this.state;
-    if (text !== this.computed) this.read(new NumberReader(heed.call('tape', this.request(text))));
-    this.computed = text;
+    this.problem = undefined;
+    try {
+      if (text !== this.computed) this.read(new NumberReader(heed.call('tape', this.request(text))));
+      this.computed = text;
+    } catch (error) {
+      if (error.name !== 'Error' || !this.nodes) throw error;
+      this.problem = error.message;
+    }
     this.back = order ? this.tooEarly() : this.inOrder;
   }
   // The numbers of the first request, or the text alone.
@@ -104,7 +110,6 @@ bench('tape', class extends Bench {
   }
 
   setup(stage) {
-    this.computed = undefined;
     this.right = 0;
     this.text = html('input', {type: 'text', spellcheck: 'false', autocapitalize: 'off', autocomplete: 'off',
                                'aria-label': this.word('text'), onchange: () => this.write(this.text.value)});
@@ -322,8 +327,7 @@ bench('tape', class extends Bench {
       const near = Math.abs(gradient - difference[k]) <= 0.01 * Math.max(1, Math.abs(difference[k]));
       row.show(values[k]);
       told.classList.toggle('differs', !near);
-      const relation = near ? '≈' : '≠', mark = near ? '✓' : '✗';
-      told.textContent = `∂ ${short(gradient)} ${relation} ${short(difference[k])} ${mark}`;
+      told.textContent = `∂ ${short(gradient)} ${near ? '≈' : '≠'} ${short(difference[k])} ${near ? '✓' : '✗'}`;
     }
   }
   makeLeaves(leaves) {
@@ -369,31 +373,5 @@ bench('tape', class extends Bench {
                                          complete.has(i) ? this.inLine(complete.get(i), i) : '',
                                          node.difference ? this.inLine(node.difference, i) : ''])]];
   }
-  program() {
-    const written = statementsOf(this.computed), result = written.at(-1).name;
-    const named = new Set(written.map(({name}) => name));
-    const unwritten = this.nodes.filter(({leaf, label: name}) => leaf && !named.has(name));
-    const statements = [...unwritten.map(({label: name, sizes, values}) =>
-        ({name, value: sizes.length ? [...values].map(cppNumber).map(Number) : +cppNumber(values[0])})), ...written];
-    const formula = text => text.replace(/softmax\(([^()]*)\)/g, 'softmax($1, -1)')
-        .replace(/(\w+|\([^()]*\))\s*\^\s*([\d.]+)/g, 'pow($1, $2)');
-    const braces = value => listText(value).replaceAll('[', '{').replaceAll(']', '}');
-    const cpp = ({name, expression, value}) => `const Tensor ${name} = `
-        + (value === undefined ? `${formula(expression)};` : `tensor(${braces(value)}).requires_grad_();`);
-    return `// tape.cpp: ${this.word('title')}
-#include <heed.h>
-#include <heed/view.h>
-
-#include <iostream>
-using namespace heed;
-
-int main() {
-  Tape tape;
-${statements.map(one => '  ' + cpp(one)).join('\n')}
-  ${result}.backward();
-${statements.map(({name}) => `  tape.name("${name}", ${name});`).join('\n')}
-  std::cout << tape_text(tape);
-}
-`;
-  }
+  program() { return tapeProgram(this.word('title'), statementsOf(this.computed), this.nodes); }
 });
