@@ -75,5 +75,6 @@ Reader* open_playground(const std::string& fragment = "lang=en");
 /// The largest difference between two lists of numbers.
 double distance(const std::vector<double>& a, const std::vector<double>& b);
 
-/// Calls f for each width with each hand. The languages alternate, so that each hand has both.
+/// Calls f for each width with each hand. The language changes in between, so that each hand and width has
+/// both.
 void for_each_hand(Reader& reader, const std::function<void(Hand)>& f);
