@@ -443,22 +443,6 @@ void gemm(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<co
 }
 
 template <class T>
-void gemm(int64_t n, int64_t m, int64_t k, Matrix<const T> a, const WritePanel<T>& b, Matrix<const T> start,
-          Matrix<T> out) {
-  using G = Gemm<T>;
-  static thread_local std::vector<CacheLine> b_workspace;
-  G::each_slab(m, k, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
-    T* const panels = workspace<T>(b_workspace, G::packed_size(depth, columns));
-    G::each_strip(columns, [&](const typename G::Strip& s) {
-      const int64_t last = std::min(s.first + (s.vectors - 1) * G::kLanes, columns - G::kLanes);
-      b(p, depth, j + s.first, j + std::max<int64_t>(last, 0), s.vectors, panels + s.first * depth);
-    });
-    G::multiply_slab(n, columns, depth, a.block(0, p), {depth, columns, {}, panels},
-                     (p == 0 ? start : Matrix<const T>(out)).block(0, j), out.block(0, j));
-  });
-}
-
-template <class T>
 void PackedMatrix<T>::pack(int64_t k, int64_t m, T alpha, Matrix<const T> b) {
   rows_ = k;
   columns_ = m;
@@ -498,10 +482,6 @@ std::array<T, kDots> dots(int64_t k, T alpha, const Starts<T>& a, int64_t a_step
 template void gemm(int64_t, int64_t, int64_t, float, Matrix<const float>, Matrix<const float>,
                    Matrix<const float>, Matrix<float>);
 template void gemm(int64_t, int64_t, int64_t, double, Matrix<const double>, Matrix<const double>,
-                   Matrix<const double>, Matrix<double>);
-template void gemm(int64_t, int64_t, int64_t, Matrix<const float>, const WritePanel<float>&,
-                   Matrix<const float>, Matrix<float>);
-template void gemm(int64_t, int64_t, int64_t, Matrix<const double>, const WritePanel<double>&,
                    Matrix<const double>, Matrix<double>);
 template class PackedMatrix<float>;
 template class PackedMatrix<double>;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include "tensor/kernels/loop.h"
 
 namespace heed::kernel {
@@ -17,17 +15,6 @@ namespace heed::kernel {
 template <class T>
 void gemm(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
           Matrix<const T> start, Matrix<T> out);
-
-/// Writes a part of a matrix b as gemm() reads it: `depth` rows from row p on, each as `vectors` vectors of
-/// Simd<T>::size numbers. The vectors have the columns from `first` on, except for the last one, which has
-/// those from `last` on; b may end within it.
-template <class T>
-using WritePanel =
-    std::function<void(int64_t p, int64_t depth, int64_t first, int64_t last, int64_t vectors, T* panel)>;
-/// gemm() with a matrix b that exists only in panels, such as the windows of an image.
-template <class T>
-void gemm(int64_t n, int64_t m, int64_t k, Matrix<const T> a, const WritePanel<T>& b, Matrix<const T> start,
-          Matrix<T> out);
 
 /// Whether a step is one fused multiplication and addition, rounded once.
 bool gemm_fuses();
