@@ -19,9 +19,10 @@ struct MaxPoolOptions {
 /// The largest element of each window. The gradient goes to the first one. NaN is the largest.
 ///
 ///   x         [N, C, H, W], or [C, H, W]; in max_pool1d [N, C, T], or [C, T]
-///   returns   [N, C, H', W'], H' = floor((H + 2 padding - dilation (kernel height - 1) - 1) / stride) + 1,
-///   or
-///             with ceil_mode rounded up, without windows that begin outside
+///   returns   [N, C, H', W'], H' = floor((H + 2 padding - dilation (kernel height - 1) - 1) / stride) + 1;
+///             with ceil_mode rounded up instead, without windows that begin outside
+///
+/// Throws if the window is larger than the image with its padding, or the padding larger than half of it.
 Tensor max_pool2d(Operand x, const Dims& kernel_size, const MaxPoolOptions& options = {});
 Tensor max_pool1d(Operand x, const Dims& kernel_size, const MaxPoolOptions& options = {});
 

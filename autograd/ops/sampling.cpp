@@ -45,8 +45,8 @@ Tensor multinomial(Operand x, int64_t num_samples, bool replacement, Generator* 
     if (i % num_samples == 0 || !replacement) std::partial_sum(weights, weights + n, sums.begin() + 1);
     check(sums.back() > 0 && sums.back() < INFINITY, "row ", i / num_samples, " has the sum ", sums.back(),
           " after ", i % num_samples, " samples; it must be above 0 and finite");
-    out[i] =
-        std::upper_bound(sums.begin() + 1, sums.end(), generator->uniform() * sums.back()) - sums.begin() - 1;
+    const auto first = sums.begin() + 1, last = std::lower_bound(first, sums.end(), sums.back());
+    out[i] = std::upper_bound(first, last, generator->uniform() * sums.back()) - first;  // not beyond `last`
     if (!replacement) weights[out[i]] = 0;
   }
   return record("multinomial", std::move(y), {x});

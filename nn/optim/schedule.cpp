@@ -184,7 +184,8 @@ void ReduceLROnPlateau::step(double value) {
   check(own != nullptr, "schedule: its optimizer is gone; it must live as long as the schedule is used");
   const double sign = o.maximize ? 1 : -1;
   const double bound = o.relative ? best_ * (1 + sign * o.threshold) : best_ + sign * o.threshold;
-  const bool better = o.maximize ? value > bound : value<bound, cooling = cooldown_> 0;
+  const bool better = o.maximize ? value > bound : value < bound;
+  const bool cooling = cooldown_ > 0;
   const bool reduces = !better && !cooling && bad_epochs_ + 1 > o.patience;
   std::vector<double> rates;
   for (size_t group = 0; group < own->groups(); ++group) {

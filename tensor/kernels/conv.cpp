@@ -12,9 +12,9 @@ namespace {
 //
 // With the windows of images as columns, a convolution is a product of matrices for each group of channels:
 //
-//   forward                y [O, L] = weight [O, C K] columns [C K, L]        K elements in a window, L
-//   windows gradient of x          columns = weight^T y, folded back into images gradient of weight weight^T
-//   [C K, O] = columns y^T
+//   forward              y [O, L] = weight [O, C K] columns [C K, L]     K elements in a window, L windows
+//   gradient of x        columns = weight^T y, folded back into images
+//   gradient of weight   weight^T [C K, O] = columns y^T
 //
 // Only the columns of a block of images or of rows exist at a time, so that they stay in the cache. Images
 // are first copied with the zeros around them: no element of a window then needs a test.

@@ -232,7 +232,7 @@ NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight,
 }
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Windows& windows) {
-  const Tensor columns = grouped(unfold(x, windows), 1, windows.groups),
+  const Tensor columns = grouped(plain::unfold(x, windows), 1, windows.groups),
                w = grouped(weight, 0, windows.groups);
   const Tensor y = matmul(w, columns, bias.defined() ? grouped(bias, 0, windows.groups) : bias, 1);
   return TensorImpl::view(y, {x.size(0), weight.size(0), windows.h.windows, windows.w.windows});
@@ -241,11 +241,11 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const W
 Tensor conv_transpose2d(const Tensor& y, const Tensor& weight, const Windows& windows) {
   const Tensor w = grouped(weight, 0, windows.groups);
   const Tensor columns = matmul(transposed(w), grouped(y, 1, windows.groups), {}, 1);
-  return fold(TensorImpl::view(columns, {y.size(0), w.size(0) * w.size(2), windows.count()}), windows);
+  return plain::fold(TensorImpl::view(columns, {y.size(0), w.size(0) * w.size(2), windows.count()}), windows);
 }
 
 Tensor conv2d_weight(const Tensor& x, const Tensor& y, const Windows& windows) {
-  const Tensor columns = grouped(unfold(x, windows), 1, windows.groups);
+  const Tensor columns = grouped(plain::unfold(x, windows), 1, windows.groups);
   const Tensor products = matmul(grouped(y, 1, windows.groups), transposed(columns), {}, 1);
   return TensorImpl::view(sum(products, {0}, false, 1),
                           {y.size(1), x.size(1) / windows.groups, windows.h.size, windows.w.size});
