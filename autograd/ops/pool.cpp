@@ -6,19 +6,17 @@
 #include "autograd/ops/shape.h"
 #include "autograd/ops/sort.h"
 #include "tensor/create.h"
+#include "tensor/kernels/conv.h"
 
 namespace heed {
 namespace {
 
-// One dimension of an image and the windows along it: j begins at j stride - padding.
-struct PoolAxis {
-  int64_t in = 1, size = 1, stride = 1, padding = 0, dilation = 1, windows = 1;
-};
-using PoolAxes = std::array<PoolAxis, 2>;  // height, width
+using kernel::WindowAxis;
+using PoolAxes = std::array<WindowAxis, 2>;  // height, width
 
-PoolAxis pool_axis(const Tensor& x, int64_t d, int64_t dims, const Dims& size, const MaxPoolOptions& o) {
+WindowAxis pool_axis(const Tensor& x, int64_t d, int64_t dims, const Dims& size, const MaxPoolOptions& o) {
   using detail::number_of;
-  PoolAxis a{.in = x.size(x.dim() - dims + d), .size = number_of("the kernel size", size, d, dims, 1)};
+  WindowAxis a{.in = x.size(x.dim() - dims + d), .size = number_of("the kernel size", size, d, dims, 1)};
   a.stride = o.stride.empty() ? a.size : number_of("stride", o.stride, d, dims, 1);
   a.padding = number_of("padding", o.padding, d, dims, 0);
   a.dilation = number_of("dilation", o.dilation, d, dims, 1);
@@ -46,10 +44,7 @@ Tensor pool(const char* op, const Operand& x, int64_t dims, const Dims& size, co
 
   Shape shape = x->shape();
   const int64_t n = x->dim() == dims + 2 ? shape[0] : 1, channels = shape[x->dim() - dims - 1];
-  const auto beyond = [](const PoolAxis& a) {
-    const int64_t end = (a.windows - 1) * a.stride - a.padding + (a.size - 1) * a.dilation + 1;
-    return std::max<int64_t>(0, end - a.in);
-  };
+  const auto beyond = [](const WindowAxis& a) { return std::max<int64_t>(0, a.span() - a.padding - a.in); };
   const IntList pads{w.padding, beyond(w), h.padding, beyond(h)};
   Tensor images = reshape(x, {n, channels, h.in, w.in});
   if (pads != IntList(4, 0)) images = pad(images, pads, fill);
@@ -68,7 +63,7 @@ Tensor max_pool(const char* op, const Operand& x, int64_t dims, const Dims& size
 
 // The number of elements of each window, without what is neither in the image nor, if it counts, padding.
 Tensor pool_divisors(const PoolAxes& axes, bool count_padding, DType dtype) {
-  const auto count = [&](const PoolAxis& a, int64_t j) {
+  const auto count = [&](const WindowAxis& a, int64_t j) {
     const int64_t begin = j * a.stride - a.padding, margin = count_padding ? a.padding : 0;
     return std::min(begin + a.size, a.in + margin) - std::max(begin, -margin);
   };
