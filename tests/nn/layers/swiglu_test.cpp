@@ -1,5 +1,6 @@
 #include "nn/layers/swiglu.h"
 
+#include "autograd/ops/elementwise.h"
 #include "nn/debug/check_module.h"
 #include "tests/support/expect.h"
 
