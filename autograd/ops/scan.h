@@ -10,9 +10,9 @@
 namespace heed::detail {
 
 /// associative_scan of several tensors by a function of lists.
-std::vector<Tensor> scan(
+auto scan(
     const std::function<std::vector<Tensor>(const std::vector<Tensor>&, const std::vector<Tensor>&)>& combine,
-    std::vector<Tensor> xs, int64_t dim, bool reverse, SourceLocation line);
+    std::vector<Tensor> xs, int64_t dim, bool reverse, SourceLocation line) -> std::vector<Tensor>;
 
 }  // namespace heed::detail
 

@@ -1,6 +1,6 @@
 // A convolutional network that reads handwritten digits: 8 x 8 gray pixels in, one of ten digits out.
 //
-//   y[o, a, b] = sum_cij weight[o, c, i, j] x[c, a + i, b + j]     channels c, a window of 3 x 3 pixels (i, j)
+//   y[o, a, b] = sum_cij weight[o, c, i, j] x[c, a + i, b + j]     channels c, i and j from 0 to 2
 //
 // The same small filters look at every place of the image, so what they learn at one place holds at all. Max
 // pooling keeps the largest value of each 2 x 2 square: the digit may lie a little to the side.

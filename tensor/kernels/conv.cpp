@@ -201,8 +201,9 @@ void each_image(const Windows& windows, int64_t n, int64_t channels, const F& f)
 
 // weight [O, C / groups, h.size, w.size] as [groups, O / groups, C K / groups].
 Tensor filters(const Tensor& weight, const Windows& windows) {
-  const int64_t groups = windows.groups, size = weight.numel() / std::max<int64_t>(1, weight.size(0));
-  return TensorImpl::view(contiguous(weight), {groups, weight.size(0) / groups, size});
+  const int64_t groups = windows.groups;
+  return TensorImpl::view(contiguous(weight),
+                          {groups, weight.size(0) / groups, weight.size(1) * windows.size()});
 }
 
 // x + bias for each channel.

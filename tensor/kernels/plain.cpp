@@ -142,12 +142,11 @@ void each_element(const Windows& windows, int64_t images, const F& f) {
           }
 }
 
-// x [a, b...] with a new first dimension for groups after the first `lead` dimensions: [.., groups, b /
-// groups, rest]
+// x [..., size, rest...] as [..., groups, size / groups, rest]: size follows the first `lead` dimensions.
 Tensor grouped(const Tensor& x, int64_t lead, int64_t groups) {
   Shape shape(x.shape().data(), lead);
-  const int64_t size = x.size(lead) / groups, outer = numel(shape) * groups * size;
-  for (const int64_t n : {groups, size, outer == 0 ? 0 : x.numel() / outer}) shape.push_back(n);
+  const Shape rest(x.shape().data() + lead + 1, x.dim() - lead - 1);
+  for (const int64_t n : {groups, x.size(lead) / groups, numel(rest)}) shape.push_back(n);
   return TensorImpl::view(contiguous(x), shape);
 }
 
