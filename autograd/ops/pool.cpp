@@ -2,6 +2,7 @@
 
 #include "autograd/ops/arithmetic.h"
 #include "autograd/ops/conv.h"
+#include "autograd/ops/index.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
 #include "autograd/ops/sort.h"
@@ -30,25 +31,24 @@ WindowAxis pool_axis(const Tensor& x, int64_t d, int64_t dims, const Dims& size,
   return a;
 }
 
-// y = reduce(windows [N, C, k, L], axes), [N, C, L]; `fill` is outside of the images.
-template <class Reduce>
+// The number of positions after the image that windows reach.
+int64_t beyond(const WindowAxis& a) { return std::max<int64_t>(0, a.span() - a.padding - a.in); }
+
+// y = reduce(windows [N, C, k, L], axes), [N, C, L]; enlarge(images, axes) adds what windows reach outside.
+template <class Enlarge, class Reduce>
 Tensor pool(const char* op, const Operand& x, int64_t dims, const Dims& size, const MaxPoolOptions& o,
-            double fill, const Reduce& reduce) {
+            const Enlarge& enlarge, const Reduce& reduce) {
   const OpScope scope(op, x.line());
   check_floating(x);
   check(x->dim() == dims + 1 || x->dim() == dims + 2, "x is ", x->shape(), "; it must be ",
         dims == 1 ? "[N, C, T] or [C, T]" : "[N, C, H, W] or [C, H, W]");
   PoolAxes axes;
-  for (int64_t d = 0; d < dims; ++d) axes[size_t(2 - dims + d)] = pool_axis(x, d, dims, size, o);
+  for (int64_t d = 0; d < dims; ++d) axes[static_cast<size_t>(2 - dims + d)] = pool_axis(x, d, dims, size, o);
   const auto& [h, w] = axes;
 
   Shape shape = x->shape();
   const int64_t n = x->dim() == dims + 2 ? shape[0] : 1, channels = shape[x->dim() - dims - 1];
-  const auto beyond = [](const WindowAxis& a) { return std::max<int64_t>(0, a.span() - a.padding - a.in); };
-  const IntList pads{w.padding, beyond(w), h.padding, beyond(h)};
-  Tensor images = reshape(x, {n, channels, h.in, w.in});
-  if (pads != IntList(4, 0)) images = pad(images, pads, fill);
-  const Tensor columns = unfold(images, {h.size, w.size},
+  const Tensor columns = unfold(enlarge(reshape(x, {n, channels, h.in, w.in}), axes), {h.size, w.size},
                                 {.stride = {h.stride, w.stride}, .dilation = {h.dilation, w.dilation}});
   const Tensor y = reduce(reshape(columns, {n, channels, h.size * w.size, h.windows * w.windows}), axes);
   if (dims == 2) shape[x->dim() - 2] = h.windows;
@@ -56,8 +56,26 @@ Tensor pool(const char* op, const Operand& x, int64_t dims, const Dims& size, co
   return reshape(y, shape);
 }
 
+// Positions outside of the image have the value of the nearest element of their window. It is in the maximum
+// anyway, and no -inf appears.
+Tensor repeat_edges(const Tensor& images, const PoolAxes& axes) {
+  Tensor y = images;
+  for (int64_t d = 0; d < 2; ++d) {
+    const WindowAxis& a = axes[static_cast<size_t>(d)];
+    std::vector<int64_t> from;
+    for (int64_t i = -a.padding; i < a.in + beyond(a); ++i) {
+      const int64_t first = (i + a.padding * a.dilation) % a.dilation;  // elements are `dilation` apart
+      check(first < a.in, "the dilation ", a.dilation, " exceeds the size ", a.in,
+            " of x, so that a window has no element");
+      from.push_back(std::clamp(i, first, first + (a.in - 1 - first) / a.dilation * a.dilation));
+    }
+    if (std::ssize(from) > a.in) y = index_select(y, 2 + d, from_vector(from, {std::ssize(from)}));
+  }
+  return y;
+}
+
 Tensor max_pool(const char* op, const Operand& x, int64_t dims, const Dims& size, const MaxPoolOptions& o) {
-  return pool(op, x, dims, size, o, -std::numeric_limits<double>::infinity(),
+  return pool(op, x, dims, size, o, repeat_edges,
               [](const Tensor& windows, const PoolAxes&) { return max(windows, 2).values; });
 }
 
@@ -76,7 +94,12 @@ Tensor pool_divisors(const PoolAxes& axes, bool count_padding, DType dtype) {
 
 Tensor avg_pool(const char* op, const Operand& x, int64_t dims, const Dims& size, const AvgPoolOptions& o) {
   check_in(op, o.divisor_override.value_or(1) != 0, "divisor_override is 0; it must not be");
-  return pool(op, x, dims, size, {o.stride, o.padding, 1, o.ceil_mode}, 0,
+  const auto pad_zeros = [](const Tensor& images, const PoolAxes& axes) {
+    const auto& [h, w] = axes;
+    const IntList pads{w.padding, beyond(w), h.padding, beyond(h)};
+    return pads == IntList(4, 0) ? images : pad(images, pads);
+  };
+  return pool(op, x, dims, size, {o.stride, o.padding, 1, o.ceil_mode}, pad_zeros,
               [&](const Tensor& windows, const PoolAxes& axes) {
                 const Tensor sums = sum(windows, 2);
                 if (o.divisor_override) return sums / *o.divisor_override;
