@@ -241,10 +241,10 @@ Tensor conv2d(const Tensor& strided, const Tensor& weight, const Tensor& bias, c
 Tensor conv_transpose2d(const Tensor& strided, const Tensor& weight, const Tensor& bias,
                         const Windows& windows) {
   if (reference_mode()) return biased(plain::conv_transpose2d(strided, weight, windows), bias);
-  const auto& [h, w, groups] = windows;
   const Tensor y = contiguous(strided), filter = swapped(filters(weight, windows));
-  const int64_t n = y.size(0), channels = weight.size(1) * groups, count = windows.count();
-  Tensor x = full({n, channels, h.in, w.in}, 0, y.dtype());
+  const int64_t groups = windows.groups, n = y.size(0), channels = weight.size(1) * groups;
+  const int64_t count = windows.count();
+  Tensor x = full({n, channels, windows.h.in, windows.w.in}, 0, y.dtype());
   const FlopCount flops(y.numel() * filter.size(1));
   visit_floating(y.dtype(), [&]<class T>(Type<T>) {
     each_image<T>(windows, n, channels, [&](int64_t i, PaddedImages<T>& padded) {

@@ -75,7 +75,7 @@ constexpr int64_t kShortLine = 8;
 Tensor channel_lines(const Tensor& x) {
   const int64_t count = x.size(0), channels = x.size(1);
   const int64_t n = x.numel() / std::max<int64_t>(1, count * channels);
-  const Tensor lines = TensorImpl::view(contiguous(x), {count, channels, n});
+  Tensor lines = TensorImpl::view(contiguous(x), {count, channels, n});
   if (n >= kShortLine || count < 2) return lines;
   const Tensor joined = TensorImpl::view(lines, {channels, count, n}, {n, channels * n, 1});
   return TensorImpl::view(contiguous(joined), {1, channels, count * n});

@@ -192,6 +192,8 @@ TEST_CASE("pooling: errors say what does not fit") {
       "avg_pool2d: the window covers 5 positions, and x is [2, 4, 4] with 0 more on each side; the window "
       "must not be larger");
   CHECK_ERROR(avg_pool2d(x, 2, {.divisor_override = 0}), "avg_pool2d: divisor_override is 0; it must not be");
+  CHECK_ERROR(max_pool1d(zeros({4, 1}), 2, {.padding = 1, .dilation = 2}),
+              "max_pool1d: the dilation 2 exceeds the size 1 of x, so that a window has no element");
   CHECK_ERROR(max_pool1d(zeros({4}), 2), "max_pool1d: x is [4]; it must be [N, C, T] or [C, T]");
 }
 
@@ -202,6 +204,9 @@ TEST_CASE("max pooling: ties, NaN and infinities as in PyTorch") {
   CHECK(std::isnan(max_pool1d(tensor({{1, kNaN, 2}}), 3).item()));
   CHECK(max_pool1d(tensor({{-kInf, -kInf}}), 2, {.padding = 1}).shape() == Shape{1, 2});
   CHECK(values(max_pool1d(tensor({{-5, -7}}), 2, {.padding = 1})) == Values{-5, -7});
+  const Tensor lowest = full({1, 2, 2}, -kInf).requires_grad_();
+  sum(max_pool2d(lowest, 2, {.padding = 1})).backward();  // to an element of x, not to its padding
+  CHECK(values(lowest.grad()) == Values{1, 1, 1, 1});
 }
 
 TEST_CASE("batch norm: errors") {
