@@ -56,7 +56,7 @@ class PaddedImages {
       : h_(windows.h),
         w_(windows.w),
         columns_(ceil_div(w_.span(), w_.stride)),
-        values_(full({images, channels, h_.span(), w_.stride, columns_}, 0, dtype_of<T>)),
+        values_(kernel::full({images, channels, h_.span(), w_.stride, columns_}, 0, dtype_of<T>)),
         first_(detail::first_of<T>(values_)) {
     for (int64_t n = 0; n < images; ++n)
       for (int64_t y = 0; y < h_.windows; ++y)
@@ -244,7 +244,7 @@ Tensor conv_transpose2d(const Tensor& strided, const Tensor& weight, const Tenso
   const Tensor y = contiguous(strided), filter = swapped(filters(weight, windows));
   const int64_t groups = windows.groups, n = y.size(0), channels = weight.size(1) * groups;
   const int64_t count = windows.count();
-  Tensor x = full({n, channels, windows.h.in, windows.w.in}, 0, y.dtype());
+  Tensor x = kernel::full({n, channels, windows.h.in, windows.w.in}, 0, y.dtype());
   const FlopCount flops(y.numel() * filter.size(1));
   visit_floating(y.dtype(), [&]<class T>(Type<T>) {
     each_image<T>(windows, n, channels, [&](int64_t i, PaddedImages<T>& padded) {
@@ -261,7 +261,7 @@ Tensor conv2d_weight(const Tensor& strided_x, const Tensor& strided_y, const Win
   if (reference_mode()) return plain::conv2d_weight(strided_x, strided_y, windows);
   const Tensor x = contiguous(strided_x), y = contiguous(strided_y);
   const int64_t groups = windows.groups, k = x.size(1) / groups * windows.size();
-  Tensor sum = full({groups, k, y.size(1) / groups}, 0, x.dtype());
+  Tensor sum = kernel::full({groups, k, y.size(1) / groups}, 0, x.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     const Blocks blocks{windows, x.size(0)};
     for (int64_t i = 0; i < blocks.count && sum.numel() > 0; ++i)
@@ -288,7 +288,7 @@ Tensor fold(const Tensor& strided, const Windows& windows) {
   if (reference_mode()) return plain::fold(strided, windows);
   const Tensor columns = contiguous(strided);
   const int64_t n = columns.size(0), rows = columns.size(1), channels = rows / windows.size();
-  Tensor x = full({n, channels, windows.h.in, windows.w.in}, 0, columns.dtype());
+  Tensor x = kernel::full({n, channels, windows.h.in, windows.w.in}, 0, columns.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     each_image<T>(windows, n, channels, [&](int64_t i, PaddedImages<T>& padded) {
       padded.fold(columns.data<T>() + i * rows * windows.count());
