@@ -1,5 +1,7 @@
 #include "nn/attention/mask.h"
 
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/elementwise.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/logic.h"
 #include "autograd/ops/reduce.h"
@@ -7,6 +9,14 @@
 #include "tensor/create.h"
 
 namespace heed {
+namespace {
+
+void check_steps(const char* what, int64_t queries, int64_t size, int64_t past) {
+  check_in(what, queries >= 0 && past >= 0 && size > 0, queries, " queries after ", past,
+           " keys, in steps of ", size, "; the step must be positive and the others not negative");
+}
+
+}  // namespace
 
 Mask::Mask(const Tensor& allowed, SourceLocation line) : allowed_(allowed) {
   if (!allowed.defined()) return;
@@ -21,6 +31,18 @@ Mask Mask::window(int64_t queries, int64_t before, int64_t after, int64_t past) 
   const int64_t all = past + queries;  // an upper bound of all distances
   const Tensor q = unsqueeze(arange(queries, int64) + past, 1), k = arange(all, int64);
   return logical_and(k >= q - std::min(before, all), k <= q + std::min(after, all));
+}
+
+Mask Mask::blocks(int64_t queries, int64_t size, int64_t past) {
+  check_steps("Mask::blocks", queries, size, past);
+  const Tensor block = floor(arange(past + queries, float64) / size);
+  return unsqueeze(narrow(block, 0, past, queries), 1) == block;
+}
+
+Mask Mask::dilated(int64_t queries, int64_t step, int64_t past) {
+  check_steps("Mask::dilated", queries, step, past);
+  const Tensor key = arange(past + queries, float64), phase = key - step * floor(key / step);
+  return unsqueeze(narrow(phase, 0, past, queries), 1) == phase;
 }
 
 Mask Mask::lengths(const Tensor& lengths, int64_t keys) {

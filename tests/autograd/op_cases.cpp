@@ -318,6 +318,29 @@ const std::vector<OpCase>& op_cases() {
        .inputs = {{2, 3, 2}, {4, 2}, {2, 4, 3}, mask({3, 4}), constant(-1, 1, {2, 1, 4})}, .records = "matmul"},
       {.op = "blocked_attention", .call = [](auto& in) { manual_seed(3); return blocked_attention(in[0], in[1], in[2], {.dropout_p = 0.4}); },
        .inputs = {{2, 3, 2}, {2, 3, 2}, {2, 3, 2}}, .records = "mul"},
+      {.op = "attention_weights",
+       .call = [](auto& in) { return attention_weights(in[0], in[1], {.is_causal = true, .past = 1, .window = 2, .sinks = 1, .soft_cap = 0.7, .position_bias = in[2], .sink_logit = in[3]}); },
+       .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 6}, {2}}, .records = "matmul masked_softmax add relative_shift flatten mul tanh div expand cat narrow where view reshape"},
+      {.op = "blocked_attention",
+       .call = [](auto& in) { return blocked_attention(in[0], in[1], in[2], {.mask = in[3], .soft_cap = 0.7, .position_bias = in[4], .sink_logit = in[5]}); },
+       .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}, mask({3, 4}), {2, 6}, {2}}, .records = "matmul add cat expand view"},
+      {.op = "blocked_attention",
+       .call = [](auto& in) { manual_seed(3); return blocked_attention(in[0], in[1], in[2], {.past = 1, .dropout_p = 0.3, .window = 2, .sinks = 1, .position_bias = in[3], .sink_logit = in[4]}); },
+       .inputs = {{2, 3, 2}, {4, 2}, {2, 4, 3}, {6}, {2}}, .empty = {{0, 3, 2}, {4, 2}, {0, 4, 3}, {6}, {1}}, .records = "matmul mul add cat expand view"},
+      {.op = "relative_shift", .call = [](auto& in) { return relative_shift(in[0]); }, .inputs = {{2, 3, 6}},
+       .plain = [](auto& in) {
+         const auto x = in[0].template to_vector<double>();
+         std::vector<double> y;
+         for (size_t row = 0; row < x.size(); row += 6)
+           for (size_t j = 0; j < 4; ++j) y.push_back(x[row + j + 2 - row / 6 % 3]);
+         return from_vector(y, {in[0].size(0), 3, 4}, in[0].dtype());
+       },
+       .records = "flatten reshape narrow"},
+      {.op = "relative_shift", .call = [](auto& in) { return relative_shift(in[0]); }, .inputs = {{2, 1, 3}},
+       .plain = [](auto& in) { return clone(in[0]); }, .records = "reshape"},
+      {.op = "scaled_dot_product_attention",
+       .call = [](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2], {.mask = in[3], .position_bias = in[4], .sink_logit = in[5], .enable_gqa = true}).output; },
+       .inputs = {{2, 4, 3, 2}, {2, 2, 3, 2}, {2, 2, 3, 3}, mask({2, 1, 3, 3}), {4, 5}, {4}}, .records = "matmul blocked_attention view unsqueeze flatten Mask"},
       {.op = "scaled_dot_product_attention", .call = [](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2]).output; },
        .inputs = {{2, 3, 2}, {2, 3, 2}, {2, 3, 2}}, .records = "matmul blocked_attention"},
       {.op = "scaled_dot_product_attention",
