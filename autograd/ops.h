@@ -10,6 +10,7 @@
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/in_place.h"
 #include "autograd/ops/index.h"
+#include "autograd/ops/linear_recurrence.h"
 #include "autograd/ops/logic.h"
 #include "autograd/ops/loss.h"
 #include "autograd/ops/matmul.h"

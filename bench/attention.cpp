@@ -44,6 +44,24 @@ static void attention_form(State& state, int64_t length, int64_t groups, bool bi
   count_flops(state, 12.0 * 8 * 64 * static_cast<double>(length * length));
 }
 
+// Attention with a state at the size of attention_long, by each rule; decays for each head or each key.
+static void linear_attention(State& state, heed::LinearRule rule, bool decays, bool per_key, bool corrects) {
+  const int64_t T = 8192;
+  const Tensor q = leaf({1, 8, T, 64}), v = leaf({1, 8, T, 64});
+  const Tensor k = (heed::randn({1, 8, T, 64}) * 0.125).requires_grad_();
+  const auto between = [&](double low, double high, int64_t width) {
+    return (heed::rand({1, 8, T, width}) * (high - low) + low).requires_grad_();
+  };
+  const Tensor g = decays ? between(-0.1, 0, per_key ? 64 : 1) : Tensor();
+  const Tensor beta = corrects ? between(0, 1, 1) : Tensor();
+  std::vector<Tensor> leaves{q, k, v};
+  for (const Tensor& x : {g, beta})
+    if (x.defined()) leaves.push_back(x);
+  time_forward_backward(state, leaves, [&] {
+    return heed::F::linear_attention(q, k, v, {.rule = rule, .decay = g, .beta = beta}).output;
+  });
+}
+
 // heed's alone: beside attention_long/causal.
 void add_second_ways() {
   const auto add_form = [](const std::string& form, int64_t groups, bool biased,
@@ -57,6 +75,17 @@ void add_second_ways() {
   add_form("window", 8, false, {.window = 256, .sinks = 4});
   add_form("biased", 8, true, {});
   add_form("capped", 8, false, {.soft_cap = 30});
+  using heed::LinearRule;
+  const auto add_rule = [](const char* name, LinearRule rule, bool decays, bool per_key, bool corrects) {
+    add(std::string("linear_attention/") + name, [=](State& state) {
+      linear_attention(state, rule, decays, per_key, corrects);
+    })->Unit(benchmark::kMillisecond);
+  };
+  add_rule("linear", LinearRule::linear, false, false, false);
+  add_rule("gated", LinearRule::gated, true, false, false);
+  add_rule("gated_keys", LinearRule::gated, true, true, false);
+  add_rule("delta", LinearRule::delta, false, false, true);
+  add_rule("gated_delta", LinearRule::gated_delta, true, false, true);
 }
 
 }  // namespace bench
