@@ -103,7 +103,8 @@ Shape detail::check_attention(const Operand& query, const Operand& key, const Op
 }
 
 void detail::check_fits_scores(const char* what, const Tensor& x, const Shape& scores) {
-  check(!x.defined() || broadcasts_to(x.shape(), scores), "the ", what, " is ", x.shape(),
+  if (!x.defined()) return;
+  check(broadcasts_to(x.shape(), scores), "the ", what, " is ", x.shape(),
         " and must broadcast to the scores, [..., Tq, Tk] = ", scores,
         ": aligned at the right each of its sizes is the same or 1");
 }
@@ -113,16 +114,17 @@ void detail::check_fits_scores(const AttentionOptions& options, const Shape& sco
   check_fits_scores("bias", options.bias, scores);
   const Tensor &table = options.position_bias, &sink = options.sink_logit;
   const Shape lead(scores.data(), scores.dim() - 2);
-  const int64_t distances = std::max<int64_t>(0, scores[lead.dim()] + scores[lead.dim() + 1] - 1);
-  const auto fits = [&] {
-    if (table.dim() == 0 || table.size(-1) != distances) return false;
-    return broadcasts_to(Shape(table.shape().data(), table.dim() - 1), lead);
-  };
-  check(!table.defined() || fits(), "the position_bias is ", table.shape(), " and the scores ", scores,
-        "; it must be [..., Tq + Tk - 1] = [..., ", distances, "], with sizes that broadcast to ", lead,
-        " before the last");
-  check(!sink.defined() || broadcasts_to(sink.shape(), lead), "the sink_logit is ", sink.shape(),
-        " and must broadcast to the sizes of the scores before [Tq, Tk], ", lead);
+  if (table.defined()) {
+    const int64_t distances = std::max<int64_t>(0, scores[lead.dim()] + scores[lead.dim() + 1] - 1);
+    const bool fits = table.dim() > 0 && table.size(-1) == distances &&
+                      broadcasts_to(Shape(table.shape().data(), table.dim() - 1), lead);
+    check(fits, "the position_bias is ", table.shape(), " and the scores ", scores,
+          "; it must be [..., Tq + Tk - 1] = [..., ", distances, "], with sizes that broadcast to ", lead,
+          " before the last");
+  }
+  if (sink.defined())
+    check(broadcasts_to(sink.shape(), lead), "the sink_logit is ", sink.shape(),
+          " and must broadcast to the sizes of the scores before [Tq, Tk], ", lead);
 }
 
 Tensor relative_shift(Operand x) {

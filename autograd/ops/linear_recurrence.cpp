@@ -13,42 +13,18 @@
 namespace heed {
 namespace {
 
-// The steps from `first` to `first + count - 1` of x [..., n, k, m], as a view.
-Tensor steps(const Tensor& x, int64_t first, int64_t count) {
-  const int64_t dim = x.dim() - 3;
-  Shape shape = x.shape();
-  shape[dim] = count;
-  return TensorImpl::view(x, shape, x.strides(), count > 0 ? first * x.strides()[dim] : 0);
-}
-
-// Step t alone: [..., k, m].
-Tensor step(const Tensor& x, int64_t t) {
-  const Tensor one = steps(x, t, 1);
-  Shape shape = one.shape();
-  Strides strides = one.strides();
-  shape.erase(x.dim() - 3);
-  strides.erase(x.dim() - 3);
-  return TensorImpl::view(one, shape, strides);
-}
-
-Tensor transposed(const Tensor& x) {
-  Shape shape = x.shape();
-  Strides strides = x.strides();
-  std::swap(shape[x.dim() - 2], shape[x.dim() - 1]);
-  std::swap(strides[x.dim() - 2], strides[x.dim() - 1]);
-  return TensorImpl::view(x, shape, strides);
-}
-
 bool has_matrices(const Tensor& factor) { return factor.size(-1) > 1; }
 
 // y_0 = start, y_{t+1} = f_t y_t + x_t; in reverse y_n = start, y_t = f_t y_{t+1} + x_t.
 Tensor scan(const Tensor& factor, const Tensor& x, const Tensor& start, bool reverse) {
+  const NoGrad guard;
   const int64_t n = x.size(-3);
   Shape shape = x.shape();
   ++shape[x.dim() - 3];
-  Tensor y = Tensor::empty(shape, x.dtype());
-  const auto write = [&](int64_t t, const Tensor& values) { kernel::copy_into(step(y, t), values); };
-  start.defined() ? write(reverse ? n : 0, start) : kernel::fill(step(y, reverse ? n : 0), 0);
+  const Tensor y = Tensor::empty(shape, x.dtype());
+  const auto step = [](const Tensor& all, int64_t t) { return select(all, -3, t); };  // [..., k, m]
+  const Tensor first = step(y, reverse ? n : 0);
+  start.defined() ? kernel::copy_into(first, start) : kernel::fill(first, 0);
   for (int64_t done = 0; done < n; ++done) {
     const int64_t t = reverse ? n - 1 - done : done;
     const Tensor f = step(factor, t), from = step(y, t + reverse), to = step(y, t + !reverse);
@@ -115,12 +91,13 @@ Tensor linear_recurrence(Operand factor, Operand x, Operand start) {
                                                                                            const Tensor& y) {
                   const Tensor f = factor();
                   const bool matrices = has_matrices(f);
-                  const Tensor d = scan(matrices ? transposed(f) : f, steps(g, 0, n), step(g, n), true);
-                  const Tensor later = steps(d, 1, n), earlier = steps(y, 0, n);
+                  const Tensor d =
+                      scan(matrices ? transpose(f) : f, narrow(g, -3, 0, n), select(g, -3, n), true);
+                  const Tensor later = narrow(d, -3, 1, n), earlier = narrow(y, -3, 0, n);
                   return Gradients{!learned   ? Tensor()
-                                   : matrices ? kernel::matmul(later, transposed(earlier))
+                                   : matrices ? kernel::matmul(later, transpose(earlier))
                                               : kernel::mul(later, earlier),
-                                   later, step(d, 0)};
+                                   later, select(d, -3, 0)};
                 },
                 reference, nullptr, {},
                 {"d = g + $1ᵀ d of the next step: d yᵀ", "d of the next step", "d of the first step"});

@@ -26,9 +26,9 @@ Tensor decayed_products(const Tensor& a, const Tensor& b, const Tensor& G) {
 }
 
 // Attention of every position to itself and earlier ones. Within a chunk with the state S before it, its keys
-// K, queries Q, keys to erase E and the sums G of decays, rows being positions:
+// K, queries Q and the sums G of decays, rows being positions:
 //
-//   U = (I + beta (E G K^T))^-1 beta (V - (E e^G) S)   what is written; V without the delta rule
+//   U = (I + beta (K G K^T))^-1 beta (V - (K e^G) S)   what is written; V without the delta rule
 //   Y = (Q e^G) S + (Q G K^T) U                        where Q G K^T stands for decayed_products(Q, K, G)
 //   S of the next chunk = e^{G_C} S + (K e^{G_C - G})^T U
 //
@@ -46,7 +46,6 @@ LinearAttentionResult in_chunks(const Tensor& query, const Tensor& key, const Te
     return reshape(n * C == T ? x : pad(x, {0, 0, 0, n * C - T}), shape);
   };
   const Tensor Q = chunks(query), K = chunks(key), V = chunks(value), beta = chunks(options.beta);
-  const Tensor E = options.erase.defined() ? K * chunks(options.erase) : K;
   Tensor G, last, from_start;  // [..., n, C, D or 1], [..., n, 1, D or 1]
   if (options.decay.defined()) {
     G = cumsum(chunks(options.decay), -2);
@@ -61,9 +60,9 @@ LinearAttentionResult in_chunks(const Tensor& query, const Tensor& key, const Te
   each_chunk[K.dim() - 3] = n;
   Tensor factor = G.defined() ? exp(transpose(last)) : ones(each_chunk, K.dtype());
   if (beta.defined()) {
-    const Tensor solved = unit_lower_inverse(beta * decayed_products(E, K, G)) * transpose(beta);
+    const Tensor solved = unit_lower_inverse(beta * decayed_products(K, K, G)) * transpose(beta);
     U = matmul(solved, V);
-    erased = matmul(solved, decayed(E));
+    erased = matmul(solved, decayed(K));
     factor = factor * eye(D, D, K.dtype()) - matmul(to_end, erased);
   }
   const Tensor states = linear_recurrence(factor, matmul(to_end, U), options.state);
@@ -83,7 +82,6 @@ void check_linear(const Operand& query, const Operand& key, const Operand& value
       options.decay.defined() == gated && options.beta.defined() == corrects,
       "the rules gated and gated_delta need a decay, the rules delta and gated_delta a beta, and the others "
       "have none");
-  check(corrects || !options.erase.defined(), "erase is for the rules delta and gated_delta");
   check(options.is_causal || options.rule == LinearRule::linear,
         "without is_causal, which position changes the state first? Only the rule linear has an answer");
   check(options.chunk > 0, "chunk is ", options.chunk, "; it must be positive");
@@ -134,7 +132,6 @@ LinearAttentionResult F::linear_attention(Operand query, Operand key, Operand va
     state[k.dim() - 2] = k.size(-1);
     state[k.dim() - 1] = v.size(-1);
     check_parameter("the state", rule.state, state, query);
-    if (rule.erase.defined()) rule.erase = broadcast_to(rule.erase, k.shape());
     if (rule.beta.defined()) rule.beta = broadcast_to(rule.beta, column);
     if (rule.decay.defined()) {
       rule.decay = broadcast_to(rule.decay, rule.decay.size(-1) == 1 ? column : k.shape());
@@ -157,7 +154,7 @@ LinearAttentionResult F::linear_attention(Operand query, Operand key, Operand va
     grouped[q.dim() - 3] = H;
     grouped.insert(q.dim() - 2, group);
     q = reshape(q, grouped);
-    for (Tensor* x : {&k, &v, &rule.decay, &rule.beta, &rule.erase, &rule.state})
+    for (Tensor* x : {&k, &v, &rule.decay, &rule.beta, &rule.state})
       if (x->defined()) *x = unsqueeze(*x, -3);
   }
 

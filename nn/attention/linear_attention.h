@@ -20,7 +20,6 @@ struct LinearAttentionOptions {
   LinearRule rule = LinearRule::linear;
   Tensor decay = {};  ///< g, at most 0, of the gated rules: [..., H, T, D], or [..., H, T, 1] for all keys
   Tensor beta = {};   ///< of the delta rules: [..., H, T, 1]
-  Tensor erase = {};  ///< of the delta rules: k_t is erase_t k_t in S^T k_t; [..., H, T, D]
   Tensor mask = {};   ///< bool [..., 1, T]: the state ignores positions where it is false
   Tensor state = {};  ///< S before the first position: [..., H, D, Dv]; 0 by default
   std::optional<double> scale = {};  ///< factor of the output; by default 1 / sqrt(D)

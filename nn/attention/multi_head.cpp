@@ -106,6 +106,9 @@ struct Projected {
   Tensor q, k, v;
 };
 
+// Vectors of length sqrt(width), as those of qk_norm.
+Tensor of_one_length(const Tensor& x) { return rms_norm(x, {x.size(-1)}, {}, 1e-12); }
+
 // Latents c and rotated parts r: queries [W_h^T q_h, r_h] and keys [c, r], whose first part is the value.
 Projected project_latents(const MultiheadAttention& layer, const Tensor& x, const Tensor& keys,
                           int64_t past) {
@@ -132,9 +135,9 @@ Projected project_all(const MultiheadAttention& layer, const Tensor& x, const Te
   if (layer.form.latent_dim > 0) return project_latents(layer, x, keys, past);
   Projected all{project(layer, x, 0), project(layer, keys, 1), project(layer, values, 2)};
   const int64_t width = score_width(layer);
-  if (layer.form.qk_norm) {  // of length sqrt(width)
-    all.q = rms_norm(all.q, {width}, {}, 1e-12) * layer.qk_scale;
-    if (keys.defined()) all.k = rms_norm(all.k, {width}, {}, 1e-12);
+  if (layer.form.qk_norm) {
+    all.q = of_one_length(all.q) * layer.qk_scale;
+    if (keys.defined()) all.k = of_one_length(all.k);
   }
   if (layer.form.rotary) {
     const RotaryPosition rotate(width, layer.form.rotary_scaling);
@@ -159,7 +162,8 @@ void add_memory(const MultiheadAttention& layer, Projected& all, AttentionOption
   const auto joined = [&](const Tensor& memory, const Tensor& x) {
     return memory.defined() ? cat({expand(memory, {x.size(0), memory.size(0), tokens, x.size(3)}), x}, 2) : x;
   };
-  all.k = joined(layer.memory_k, all.k);
+  const Tensor& memory_k = layer.memory_k;
+  all.k = joined(layer.form.qk_norm ? of_one_length(memory_k) : memory_k, all.k);
   all.v = joined(layer.memory_v, all.v);
   options.mask = with_memory(options.mask, tokens, keys, 1);
   options.bias = with_memory(options.bias, tokens, keys, 0);

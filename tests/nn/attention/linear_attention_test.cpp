@@ -27,8 +27,7 @@ LinearAttentionResult loop(const Tensor& q, const Tensor& k, const Tensor& v,
     Tensor value = transpose(column(v));
     if (options.decay.defined()) S = exp(column(options.decay)) * S;
     if (options.beta.defined()) {
-      const Tensor erased = options.erase.defined() ? key * column(options.erase) : key;
-      value = column(options.beta) * (value - matmul(transpose(erased), S));
+      value = column(options.beta) * (value - matmul(transpose(key), S));
     }
     S = S + key * value;
     const Tensor shared = flatten(expand(unsqueeze(S, 2), {B, H, group, D, v.size(3)}), 1, 2);
@@ -39,9 +38,9 @@ LinearAttentionResult loop(const Tensor& q, const Tensor& k, const Tensor& v,
 
 struct Case {
   LinearRule rule;
-  Tensors in;  // q, k, v, state, decay, beta, erase; undefined where the rule has none
+  Tensors in;  // q, k, v, state, decay, beta; undefined where the rule has none
   LinearAttentionOptions options(const Tensors& x) const {
-    return {.rule = rule, .decay = x[4], .beta = x[5], .erase = x[6], .state = x[3]};
+    return {.rule = rule, .decay = x[4], .beta = x[5], .state = x[3]};
   }
 };
 
@@ -52,7 +51,6 @@ Case make_case(LinearRule rule, int64_t T, bool per_key, bool grouped, double st
              randn({B, H, T, Dv}, dtype), randn({B, H, D, Dv}, dtype)};
   in.push_back(has_decay(rule) ? -strength * rand({B, H, T, per_key ? D : 1}, dtype) : Tensor());
   in.push_back(has_beta(rule) ? rand({B, H, T, 1}, dtype) : Tensor());
-  in.push_back(has_beta(rule) && per_key ? rand({B, H, T, D}, dtype) : Tensor());
   return {rule, in};
 }
 
@@ -115,8 +113,7 @@ TEST_CASE("linear_attention: reference values of every rule") {
   const Tensor v = sines({B, H, T, Dv}, 0.9, 0.3), state = sines({B, H, D, Dv}, 2.1, 0.7);
   const Tensor g = -0.5 - 0.4 * sines({B, H, T, 1}, 1.1, 0.4),
                gk = -0.5 - 0.4 * sines({B, H, T, D}, 1.7, 0.5);
-  const Tensor beta = 0.5 + 0.4 * sines({B, H, T, 1}, 1.9, 0.6),
-               erase = 1 + 0.5 * sines({B, H, T, D}, 2.3, 0.8);
+  const Tensor beta = 0.5 + 0.4 * sines({B, H, T, 1}, 1.9, 0.6);
   const auto check = [&](const LinearAttentionOptions& options, const Values& output, const Values& row) {
     const auto y = F::linear_attention(q, k, v, options);
     check_values(select(y.output, 2, T - 1), output);
@@ -139,9 +136,6 @@ TEST_CASE("linear_attention: reference values of every rule") {
   check({.rule = LinearRule::gated_delta, .decay = gk, .beta = beta, .state = state},
         {-0.0436042349503276, -0.114459038531463, 0.253548930143192, -0.060851669821318},
         {-0.822825004768681, -0.762434199138938, 0.350545936725335, 0.0944262938991437});
-  check({.rule = LinearRule::gated_delta, .decay = g, .beta = beta, .erase = erase, .state = state},
-        {0.0115100502921144, -0.14413030120265, 0.222097620649538, -0.0950787068470719},
-        {-0.883683761642144, -0.772852856682729, 0.331860697877126, 0.129861098587548});
   const Tensor four = sines({1, 4, T, D}, 0.7, 0.1);  // query heads for two states
   check_values(
       select(F::linear_attention(four, k, v, {.rule = LinearRule::gated, .decay = g, .state = state}).output,
@@ -170,7 +164,7 @@ TEST_CASE("linear_attention: one position after the other gives the same as all 
       Tensor state = c.in[3];
       for (int64_t t = 0; t < 9; t += step) {
         Tensors part = c.in;
-        for (const size_t i : {0, 1, 2, 4, 5, 6})
+        for (const size_t i : {0, 1, 2, 4, 5})
           if (part[i].defined()) part[i] = narrow(part[i], 2, t, std::min<int64_t>(step, 9 - t));
         part[3] = state;
         const auto y = F::linear_attention(part[0], part[1], part[2], c.options(part));
@@ -195,7 +189,7 @@ TEST_CASE("linear_attention: first and second derivatives") {
         at.push_back(i);
       }
     const auto f = [&](const Tensors& x) {
-      Tensors in(7);
+      Tensors in(6);
       for (size_t i = 0; i < at.size(); ++i) in[at[i]] = x[i];
       LinearAttentionOptions options = c.options(in);
       options.chunk = 2;
@@ -298,7 +292,6 @@ TEST_CASE("linear_attention: errors say what does not fit") {
   CHECK_ERROR_HAS(F::linear_attention(q, k, v, {.state = ones({1, 2, 3, 3})}),
                   "the state is float32 [1, 2, 3, 3]");
   CHECK_ERROR_HAS(F::linear_attention(q, k, v, {.chunk = 0}), "chunk is 0");
-  CHECK_ERROR_HAS(F::linear_attention(q, k, v, {.erase = k}), "erase is for the rules delta");
   CHECK_ERROR_HAS(
       F::linear_attention(q, k, v, {.rule = LinearRule::gated, .decay = ones({5, 1}), .is_causal = false}),
       "without is_causal");
