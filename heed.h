@@ -40,6 +40,7 @@
 #include "autograd/grad_mode.h"
 #include "autograd/ops.h"
 #include "nn/any_callable.h"
+#include "nn/attention/alignment.h"
 #include "nn/attention/core.h"
 #include "nn/attention/kernel_regression.h"
 #include "nn/attention/key_value_cache.h"
