@@ -16,15 +16,17 @@ TEST_CASE("Pointer: log-probabilities of the keys; masked keys and rows are -inf
   CHECK(all(masked[1] == -INFINITY).item<bool>());
   F::nll_loss(masked[0], tensor({0, 3, 1}, int64)).backward();
   for (const Tensor& x : pointer.parameters()) CHECK(all(isfinite(x.grad())).item<bool>());
-  const ModuleReport report = check_module([] { return Pointer(AdditiveScore(3, 4, 5)); },
-                                           {randn({2, 3, 3}), randn({2, 6, 4})},
-                                           [](const auto& m, const Tensors& in) { return m(in[0], in[1]); });
+  const ModuleReport report =
+      check_module([] { return Pointer(AdditiveScore(3, 4, 5)); }, {randn({2, 3, 3}), randn({2, 6, 4})},
+                   [](const auto& m, const Tensors& in) { return m(in[0], in[1]); });
   CHECK_MESSAGE(bool(report), to_string(report));
 }
 
 TEST_CASE("copy_mixture: adds the weights of a word that appears twice; still sums to 1") {
-  const Tensor generated = tensor({{{0.5, 0.25, 0.25, 0}}}, float64), weights = tensor({{{0.2, 0.3, 0.5}}}, float64);
-  const Tensor y = F::copy_mixture(generated, weights, tensor({{3, 1, 3}}, int64), tensor({{{0.6}}}, float64));
+  const Tensor generated = tensor({{{0.5, 0.25, 0.25, 0}}}, float64),
+               weights = tensor({{{0.2, 0.3, 0.5}}}, float64);
+  const Tensor y =
+      F::copy_mixture(generated, weights, tensor({{3, 1, 3}}, int64), tensor({{{0.6}}}, float64));
   CHECK(largest_difference(values(y), Values{0.3, 0.15 + 0.12, 0.15, 0.4 * 0.7}) < 1e-15);
   const auto f = [](const Tensors& x) {
     return F::copy_mixture(x[0], x[1], tensor({{3, 1, 3}}, int64), x[2]);
@@ -67,7 +69,8 @@ TEST_CASE("hard_monotonic_log_prob: the sum over all alignments, also behind a m
   CHECK(largest_difference(sum(posterior, -1), ones({2, 4}, float64)) < 1e-12);
   CHECK(magnitude(where(unsqueeze(mask, 1), 0, posterior)) == 0);
   const auto f = [&](const Tensors& x) { return F::hard_monotonic_log_prob(x[0], x[1], mask); };
-  const Tensors leaves{narrow(e, 1, 0, 3).detach().requires_grad_(), narrow(s, 1, 0, 3).detach().requires_grad_()};
+  const Tensors leaves{narrow(e, 1, 0, 3).detach().requires_grad_(),
+                       narrow(s, 1, 0, 3).detach().requires_grad_()};
   CHECK(gradcheck(f, leaves));
   CHECK(gradgradcheck(f, leaves));
   CHECK_ERROR_HAS(F::hard_monotonic_log_prob(e, s[0]), "log_emission is [2, 4, 5], scores are [4, 5]");

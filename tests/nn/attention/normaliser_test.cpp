@@ -90,7 +90,8 @@ TEST_CASE("MonotonicNormaliser: the sum over all ways; hard, it reads no later k
   CHECK(gradgradcheck(f, {narrow(s, 1, 0, 3).detach().requires_grad_()}));
 }
 
-TEST_CASE("GumbelNormaliser: a small tau or `hard` draws from the softmax; the gradient is that of the soft") {
+TEST_CASE(
+    "GumbelNormaliser: a small tau or `hard` draws from the softmax; the gradient is that of the soft") {
   manual_seed(9);
   const Tensor scores = tensor({{0, 1, 2, -1}}, float64), many = expand(scores, {100'000, 4});
   for (const GumbelNormaliser& draw : {GumbelNormaliser{1e-3}, GumbelNormaliser{1, true}})
@@ -108,7 +109,8 @@ TEST_CASE("GumbelNormaliser: a small tau or `hard` draws from the softmax; the g
   CHECK_ERROR_HAS(GumbelNormaliser{0}(x, {}), "tau is 0");
 }
 
-TEST_CASE("reinforce_loss: the mean of its gradients is that of the mean reward; a baseline lowers variance") {
+TEST_CASE(
+    "reinforce_loss: the mean of its gradients is that of the mean reward; a baseline lowers variance") {
   manual_seed(10);
   const Tensor one = tensor({{0, 1, 0.5}}, float64), reward = tensor({10, 11, 13}, float64);
   const Tensor exact = [&] {
