@@ -2,6 +2,7 @@
 
 #include "nn/attention/core.h"
 #include "nn/attention/linear_attention.h"
+#include "nn/layers/linear.h"
 #include "nn/layers/norm.h"
 
 /// Cores of MultiheadAttention whose past is a matrix for each head, or a few numbers for each channel. They

@@ -112,7 +112,7 @@ TEST_CASE("cores with a state: in a transformer, step by step") {
   const Tensor whole = decoder(tgt, memory, kCausal);
   DecoderCache cache;
   for (int64_t t = 0; t < 5; ++t) {
-    const Tensor y = decoder(narrow(tgt, 1, t, 1), memory, kCausal, {}, &cache);
+    const Tensor y = decoder(narrow(tgt, 1, t, 1), memory, kCausal, Mask(), &cache);
     CHECK(largest_difference(y, narrow(whole, 1, t, 1)) < 1e-12);
   }
 }
