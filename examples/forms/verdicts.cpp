@@ -1,6 +1,6 @@
 #include "examples/forms/verdicts.h"
 
-#include "tensor/error.h"
+#include "examples/shared/program.h"
 
 namespace program {
 namespace {
@@ -15,7 +15,7 @@ const Trained* found(const std::vector<Trained>& trained, const std::string& tas
 
 std::vector<Verdict> judge(const std::vector<Trained>& trained) {
   std::vector<Verdict> verdicts;
-  const auto short_of = [](double x) { return heed::short_number(x); };
+  const auto short_of = [](double x) { return short_number(x); };
   const auto recall = [&](const std::string& form) { return found(trained, "recall", form); };
   const Trained *softmax = recall("softmax"), *linear = recall("linear"), *delta = recall("delta");
   if (softmax && linear) {
