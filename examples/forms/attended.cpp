@@ -50,7 +50,8 @@ AttendedPicture attended_picture(const SequenceModel& model, const Form& form, c
   keys.insert(keys.begin(), static_cast<size_t>(more), "m");
   const int64_t T = std::ssize(queries);
   const Mask mask = Mask::causal(T, more);
-  const AttentionMap map(weights, queries, keys, {.sentence = form.name, .module = form.sentence, .mask = mask});
+  const AttentionMap map(weights, queries, keys,
+                         {.sentence = form.name, .module = form.sentence, .mask = mask});
   return {task.name, form.name, form.sentence + (attended.of_inputs ? " (influence of the inputs)" : ""),
           attention_svg(map)};
 }
@@ -76,7 +77,9 @@ Forms with a state have no weights: their maps show how much each input changes 
 )";
   std::string task;
   for (const AttendedPicture& picture : pictures) {
-    if (picture.task != task) page += (task.empty() ? "" : "</div>\n") + detail::line("<h2>{}</h2>\n<div class=\"maps\">", detail::escaped(picture.task));
+    if (picture.task != task)
+      page += (task.empty() ? "" : "</div>\n") +
+              detail::line("<h2>{}</h2>\n<div class=\"maps\">", detail::escaped(picture.task));
     task = picture.task;
     page += detail::line("<figure>\n{}\n<figcaption><b>{}</b>: {}</figcaption>\n</figure>", picture.svg,
                          detail::escaped(picture.form), detail::escaped(picture.sentence));

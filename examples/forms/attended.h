@@ -7,8 +7,8 @@ namespace program {
 
 /// The weights of the last layer for one sequence, ids [1, T].
 struct Attended {
-  heed::Tensor weights;       ///< [H, T, T], or [1, T, T] if the form has no weights
-  bool of_inputs = false;     ///< no weights: the influence of each input, see input_influence
+  heed::Tensor weights;    ///< [H, T, T], or [1, T, T] if the form has no weights
+  bool of_inputs = false;  ///< no weights: the influence of each input, see input_influence
 };
 Attended what_is_attended(const SequenceModel& model, const heed::Tensor& ids);
 

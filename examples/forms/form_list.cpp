@@ -30,8 +30,8 @@ std::vector<Form> make_forms() {
       {"softmax", "softmax(q · k / √d), queries and keys rotated by their positions",
        [](const P&) -> Options { return {.rotary = true}; }},
       {"nope", "no positions: only the causal mask tells the order", [](const P&) { return Options(); }},
-      {"learned", "a learned vector for each position is added to the inputs", [](const P&) { return Options(); },
-       learned},
+      {"learned", "a learned vector for each position is added to the inputs",
+       [](const P&) { return Options(); }, learned},
       {"sinusoidal", "sines and cosines of the position are added to the inputs",
        [](const P&) { return Options(); }, sinusoidal},
       {"alibi", "a bias that falls with the distance, -mₕ (i - j)",
@@ -56,10 +56,13 @@ std::vector<Form> make_forms() {
       {"head_gate", "the output of each head times a sigmoid of the input",
        [](const P&) -> Options { return {.rotary = true, .gate = HeadGate::headwise}; }},
       {"talking", "learned mixtures of the heads' scores and of their weights",
-       [](const P&) -> Options { return {.rotary = true, .talking_heads = true}; }, FormPositions::none, 2, 2},
+       [](const P&) -> Options { return {.rotary = true, .talking_heads = true}; }, FormPositions::none, 2,
+       2},
       {"differential", "the difference of two softmaxes",
        [](const P& p) -> Options {
-         return {.rotary = true, .differential = true, .lambda_init = 0.8 - 0.6 * std::exp(-0.3 * double(p.layer))};
+         return {.rotary = true,
+                 .differential = true,
+                 .lambda_init = 0.8 - 0.6 * std::exp(-0.3 * double(p.layer))};
        }},
 
       // Scores.
@@ -72,7 +75,8 @@ std::vector<Form> make_forms() {
       {"window", "only the last 16 keys", [](const P&) -> Options { return {.rotary = true, .window = 16}; },
        FormPositions::none, 1, 1},
       {"window_sinks", "the last 16 keys and the first two",
-       [](const P&) -> Options { return {.rotary = true, .window = 16, .sinks = 2}; }, FormPositions::none, 1, 1},
+       [](const P&) -> Options { return {.rotary = true, .window = 16, .sinks = 2}; }, FormPositions::none, 1,
+       1},
       {"sink_logit", "a learned term more in the sum that weights are divided by",
        [](const P&) -> Options { return {.rotary = true, .sink_logit = true}; }},
       {"memory", "four learned keys and values before all others",
@@ -82,19 +86,29 @@ std::vector<Form> make_forms() {
 
       // Normalizers.
       {"sigmoid", "each weight is a sigmoid of its own score",
-       [](const P&) -> Options { return {.rotary = true, .core = stages(ScaledDotScore(), SigmoidNormaliser())}; },
+       [](const P&) -> Options {
+         return {.rotary = true, .core = stages(ScaledDotScore(), SigmoidNormaliser())};
+       },
        FormPositions::none, 2, 2},
       {"entmax", "1.5-entmax: most weights are exactly 0",
-       [](const P&) -> Options { return {.rotary = true, .core = stages(ScaledDotScore(), EntmaxNormaliser())}; },
+       [](const P&) -> Options {
+         return {.rotary = true, .core = stages(ScaledDotScore(), EntmaxNormaliser())};
+       },
        FormPositions::none, 2, 2},
       {"sparsemax", "weights are scores above a threshold",
-       [](const P&) -> Options { return {.rotary = true, .core = stages(ScaledDotScore(), SparsemaxNormaliser())}; },
+       [](const P&) -> Options {
+         return {.rotary = true, .core = stages(ScaledDotScore(), SparsemaxNormaliser())};
+       },
        FormPositions::none, 2, 2},
       {"nearest", "softmax over the four largest scores",
-       [](const P&) -> Options { return {.rotary = true, .core = stages(ScaledDotScore(), NearestNormaliser{4})}; },
+       [](const P&) -> Options {
+         return {.rotary = true, .core = stages(ScaledDotScore(), NearestNormaliser{4})};
+       },
        FormPositions::none, 2, 2},
       {"gumbel", "softmax of scores with Gumbel noise",
-       [](const P&) -> Options { return {.rotary = true, .core = stages(ScaledDotScore(), GumbelNormaliser())}; },
+       [](const P&) -> Options {
+         return {.rotary = true, .core = stages(ScaledDotScore(), GumbelNormaliser())};
+       },
        FormPositions::none, 2, 2},
       {"hard", "one sampled key, without a baseline", sampled, FormPositions::none, 2, 2, true},
       {"hard_baseline", "one sampled key, rewarded against the mean of earlier rewards", sampled,
@@ -114,9 +128,11 @@ std::vector<Form> make_forms() {
       {"delta", "S += β k (v - Sᵀ k)ᵀ: a write replaces what its key held",
        [](const P& p) -> Options { return {.core = DeltaNet(p.width, p.heads)}; }, FormPositions::none, 1, 1},
       {"gated_delta", "delta, after S has faded by a decay from the input",
-       [](const P& p) -> Options { return {.core = GatedDeltaNet(p.width, p.heads)}; }, FormPositions::none, 1, 1},
+       [](const P& p) -> Options { return {.core = GatedDeltaNet(p.width, p.heads)}; }, FormPositions::none,
+       1, 1},
       {"state_space", "a linear system whose time step depends on the input",
-       [](const P& p) -> Options { return {.core = StateSpace(p.width, p.heads)}; }, FormPositions::none, 1, 1},
+       [](const P& p) -> Options { return {.core = StateSpace(p.width, p.heads)}; }, FormPositions::none, 1,
+       1},
       {"rwkv", "a fading mean of the values weighted by exp(k), for each channel",
        [](const P& p) -> Options { return {.core = Rwkv(p.width, p.heads)}; }, FormPositions::none, 1, 1},
   };
@@ -135,7 +151,7 @@ const Form& find_form(const std::string& name) {
     if (form.name == name) return form;
     names.push_back(form.name);
   }
-  check(false, "--form is ", printable(name), "; it must be all or some of ", detail::listed(names));
+  check(false, "--form is ", printable(name), "; it must be all, or some of ", detail::listed(names));
   return all_forms().front();
 }
 

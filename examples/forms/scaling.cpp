@@ -21,7 +21,8 @@ FormScaling measure_scaling(const Form& form, const std::vector<int64_t>& length
     for (int64_t i = 0; i < repeats; ++i) {
       const auto start = std::chrono::steady_clock::now();
       sum(attention(x, AttentionOptions{.is_causal = true}).output).backward();
-      least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      least =
+          std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
       place.choices->log_prob = {};
     }
     result.seconds.push_back(least);

@@ -103,7 +103,8 @@ Tensor loss_of(const SequenceModel& model, const TaskBatch& batch, const Form& f
 Trained train_form(SequenceModel& model, const Form& form, const Task& task, int64_t steps,
                    const std::function<void(double loss)>& on_step) {
   Adam adam(model.parameters(), {.lr = kRate});
-  LambdaLR schedule(adam, [&](int64_t t) { return warm_and_fall(t, steps, std::min(kWarmUp, 0.1 * double(steps))); });
+  LambdaLR schedule(
+      adam, [&](int64_t t) { return warm_and_fall(t, steps, std::min(kWarmUp, 0.1 * double(steps))); });
   RewardBaseline baseline;
   const auto start = std::chrono::steady_clock::now();
   for (int64_t step = 0; step < steps; ++step) {
@@ -117,7 +118,8 @@ Trained train_form(SequenceModel& model, const Form& form, const Task& task, int
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   Trained result{.form = form.name, .task = task.name, .parameters = model.parameter_count()};
-  result.steps_per_second = static_cast<double>(steps) / taken.count();
+  result.steps = steps;
+  result.seconds = taken.count();
   const Tested test = test_form(model, task, task.size, 0);
   result.accuracy = test.accuracy;
   result.loss = test.loss;

@@ -48,9 +48,11 @@ struct SequenceModel : heed::Layer<SequenceModel> {
 struct Trained {
   std::string form, task;
   int64_t parameters = 0;
-  double accuracy = 0, loss = 0;                   ///< at the length of training
-  double longer_accuracy = NAN, longer_loss = NAN;  ///< at the longer one, and only beyond the length of training
-  double steps_per_second = 0;                     ///< of training
+  double accuracy = 0, loss = 0;  ///< at the length of training
+  double longer_accuracy = NAN,
+         longer_loss = NAN;  ///< at the longer one, and only beyond the length of training
+  int64_t steps = 0;
+  double seconds = 0;  ///< of all steps of training
 };
 
 /// The mean loss of the questions; with sampled attention also the loss of its choices, whose reward is the

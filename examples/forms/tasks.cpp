@@ -21,7 +21,8 @@ Tensor filled_with(int64_t batch, int64_t length, int64_t id) { return full({bat
 
 // A source, a separator and the answer without its last symbol. `answers` [batch, n] are asked for from the
 // separator on.
-TaskBatch after_separator(const Tensor& source, const Tensor& written, const Tensor& answers, int64_t separator) {
+TaskBatch after_separator(const Tensor& source, const Tensor& written, const Tensor& answers,
+                          int64_t separator) {
   const int64_t B = source.size(0), n = source.size(1);
   return {cat({source, filled_with(B, 1, separator), narrow(written, 1, 0, n - 1)}, 1),
           cat({filled_with(B, n, kNotAsked), answers}, 1)};
@@ -60,16 +61,16 @@ TaskBatch draw_count(int64_t batch, int64_t n) {
   return {ids, where(counts <= kMost, counts - 1, kNotAsked)};
 }
 
-constexpr int64_t kNoise = 6, kMarks = 3;
+constexpr int64_t kNoise = 6, kMarks = 2;
 
-// Noise with three marks of value 0 or 1, and a question at the end.
+// Noise with two marks of value 0 or 1, and a question at the end.
 TaskBatch draw_parity(int64_t batch, int64_t n) {
   const Tensor places = different(batch, kMarks, n), bits = randint(0, 2, {batch, kMarks});
   const Tensor ones = sum(bits, 1, true);
   const Tensor marked = scatter_add(zeros({batch, n}, int64), 1, places, bits + kNoise + 1);
   const Tensor ids = where(marked > 0, marked - 1, randint(0, kNoise, {batch, n}));
   return {cat({ids, filled_with(batch, 1, kNoise + 2)}, 1),
-          cat({filled_with(batch, n, kNotAsked), to(logical_or(ones == 1, ones == 3), int64)}, 1)};
+          cat({filled_with(batch, n, kNotAsked), to(ones == 1, int64)}, 1)};
 }
 
 // The text of the tour: its letters, and their numbers.
@@ -93,7 +94,8 @@ const SmallText& small_text() {
 // The next letter at each position. Tests are from the last quarter of the text.
 TaskBatch draw_text(int64_t batch, int64_t n, bool test) {
   const SmallText& text = small_text();
-  const int64_t all = std::ssize(text.ids), split = all * 3 / 4, first = test ? split : 0, end = test ? all : split;
+  const int64_t all = std::ssize(text.ids), split = all * 3 / 4, first = test ? split : 0,
+                end = test ? all : split;
   const Tensor starts = randint(first, end - n, {batch, 1}), places = starts + arange(n, int64);
   const Tensor ids = from_vector(text.ids, {all});
   return {ids[places], ids[places + 1]};
@@ -118,7 +120,8 @@ std::vector<Task> make_tasks() {
        .word =
            [](int64_t id) {
              const int64_t pairs = kKeys * kValues;
-             return id < pairs ? letter_of(id / kValues) + std::to_string(id % kValues) : letter_of(id - pairs);
+             return id < pairs ? letter_of(id / kValues) + std::to_string(id % kValues)
+                               : letter_of(id - pairs);
            }},
       {.name = "copy",
        .sentence = "a span, then the same once more",
@@ -158,7 +161,7 @@ std::vector<Task> make_tasks() {
        .draw = drawn(draw_count),
        .word = letter_of},
       {.name = "parity",
-       .sentence = "three marks of 0 or 1 far apart in noise: is their sum odd?",
+       .sentence = "two marks of 0 or 1 far apart in noise: is their sum odd?",
        .symbols = kNoise + 3,
        .classes = 2,
        .size = 31,
@@ -195,7 +198,7 @@ const Task& find_task(const std::string& name) {
     if (task.name == name) return task;
     names.push_back(task.name);
   }
-  check(false, "--task is ", printable(name), "; it must be all or some of ", detail::listed(names));
+  check(false, "--task is ", printable(name), "; it must be all, or some of ", detail::listed(names));
   return all_tasks().front();
 }
 
