@@ -13,6 +13,6 @@ struct FormScaling {
 
 /// Measures a layer with 4 heads of width 8, causal, forward and backward: the least time of `repeats`, and
 /// the most memory that was alive at once, without what was alive before. Errors: fewer than three lengths.
-FormScaling measure_scaling(const Form& form, const std::vector<int64_t>& lengths, int64_t repeats = 2);
+FormScaling measure_scaling(const Form& form, const std::vector<int64_t>& lengths, int64_t repeats = 3);
 
 }  // namespace program

@@ -30,7 +30,7 @@ std::vector<Verdict> judge(const std::vector<Trained>& trained) {
                           "it makes up for at least half of the difference",
                           "linear " + short_of(linear->accuracy) + ", delta " + short_of(delta->accuracy) +
                               ", softmax " + short_of(softmax->accuracy),
-                          lost > 0 && delta->accuracy - linear->accuracy >= 0.5 * lost});
+                          lost >= 0.2 && delta->accuracy - linear->accuracy >= 0.5 * lost});
   }
   const auto longer = [&](const std::string& name, const std::string& form, const std::string& statement,
                           bool extrapolates) {
