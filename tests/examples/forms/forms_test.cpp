@@ -1,4 +1,3 @@
-
 #include "tests/support/results.h"
 
 TEST_CASE("forms: results, and a page") {
