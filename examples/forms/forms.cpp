@@ -116,6 +116,7 @@ void keep_results(Program& self, const std::vector<FormRow>& rows) {
       self.result(at + "loss", t.loss);
       self.result(at + "longer_accuracy", t.longer_accuracy);
       self.result(at + "longer_loss", t.longer_loss);
+      self.result(at + "halved_after", t.halved_after);
       self.result(at + "parameters", t.parameters);
       self.result(at + "steps_per_second", static_cast<double>(t.steps) / t.seconds);
     }

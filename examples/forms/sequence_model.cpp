@@ -46,6 +46,18 @@ Tested test_form(const SequenceModel& model, const Task& task, int64_t size, int
   return {sum(right).item() / sum(asked).item(), loss.item()};
 }
 
+int64_t halved_after(const std::vector<double>& losses) {
+  constexpr int64_t n = 10;
+  double first = 0, last = 0;
+  for (int64_t i = 0; i < std::ssize(losses); ++i) {
+    const auto loss = [&](int64_t step) { return losses[static_cast<size_t>(step)]; };
+    if (i < n) first += loss(i);
+    last += loss(i) - (i < n ? 0 : loss(i - n));
+    if (i >= n && last <= first / 2) return i + 1;
+  }
+  return 0;
+}
+
 }  // namespace
 
 SequenceModel::SequenceModel(const Form& form, const Task& task)
@@ -85,19 +97,19 @@ Tensor SequenceModel::before_last(const Tensor& ids) const {
   return layers.back().norm1(x);
 }
 
-Tensor loss_of(const SequenceModel& model, const TaskBatch& batch, const Form& form,
-               RewardBaseline& baseline) {
+FormLoss loss_of(const SequenceModel& model, const TaskBatch& batch, const Form& form,
+                 RewardBaseline& baseline) {
   const CrossEntropyOptions each{.reduction = Reduction::none, .class_dim = -1};
   const Tensor y = model(batch.ids);
   const Tensor asked = to(batch.targets != kNotAsked, y.dtype());
   const Tensor losses =
       model.pointer ? F::nll_loss(y, batch.targets, each) : F::cross_entropy(y, batch.targets, each);
   const Tensor share = mean(asked), loss = mean(losses) / share;
-  if (!form.reinforced) return loss;
+  if (!form.reinforced) return {loss, loss};
   // The choices of the last layer at a position decide about the answer there.
   const double expected = form.baseline ? baseline(-loss.detach()) : 0;
   const Tensor log_prob = sum(model.choices->log_prob, 1);  // of all heads together
-  return loss + F::reinforce_loss(log_prob * asked, -losses.detach(), expected) / share;
+  return {loss, loss + F::reinforce_loss(log_prob * asked, -losses.detach(), expected) / share};
 }
 
 Trained train_form(SequenceModel& model, const Form& form, const Task& task, int64_t steps,
@@ -106,20 +118,23 @@ Trained train_form(SequenceModel& model, const Form& form, const Task& task, int
   LambdaLR schedule(
       adam, [&](int64_t t) { return warm_and_fall(t, steps, std::min(kWarmUp, 0.1 * double(steps))); });
   RewardBaseline baseline;
+  std::vector<double> losses;
   const auto start = std::chrono::steady_clock::now();
   for (int64_t step = 0; step < steps; ++step) {
     adam.zero_grad();
-    const Tensor loss = loss_of(model, task.draw(kBatch, task.size, false), form, baseline);
-    loss.backward();
+    const FormLoss loss = loss_of(model, task.draw(kBatch, task.size, false), form, baseline);
+    loss.total.backward();
     clip_grad_norm_(model.parameters(), 1);
     adam.step();
     schedule.step();
-    if (on_step) on_step(loss.item());
+    losses.push_back(loss.answers.item());
+    if (on_step) on_step(losses.back());
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   Trained result{.form = form.name, .task = task.name, .parameters = model.parameter_count()};
   result.steps = steps;
   result.seconds = taken.count();
+  result.halved_after = halved_after(losses);
   const Tested test = test_form(model, task, task.size, 0);
   result.accuracy = test.accuracy;
   result.loss = test.loss;

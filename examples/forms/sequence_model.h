@@ -53,12 +53,18 @@ struct Trained {
          longer_loss = NAN;  ///< at the longer one, and only beyond the length of training
   int64_t steps = 0;
   double seconds = 0;  ///< of all steps of training
+  /// The step after which the mean loss of ten steps was at most half of that of the first ten; 0: none.
+  int64_t halved_after = 0;
 };
 
-/// The mean loss of the questions; with sampled attention also the loss of its choices, whose reward is the
-/// log-likelihood of the answer to the same position.
-heed::Tensor loss_of(const SequenceModel& model, const TaskBatch& batch, const Form& form,
-                     heed::RewardBaseline& baseline);
+/// The loss of one batch.
+struct FormLoss {
+  heed::Tensor answers;  ///< the mean of all questions
+  heed::Tensor total;    ///< the same, and with sampled attention the loss of its choices
+};
+/// The reward of a choice is the log-likelihood of the answer to the same position.
+FormLoss loss_of(const SequenceModel& model, const TaskBatch& batch, const Form& form,
+                 heed::RewardBaseline& baseline);
 
 /// Trains a model by Adam, `batch` sequences a step. `on_step` gets the loss of each step.
 Trained train_form(SequenceModel& model, const Form& form, const Task& task, int64_t steps,

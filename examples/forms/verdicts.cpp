@@ -49,11 +49,16 @@ std::vector<Verdict> judge(const std::vector<Trained>& trained) {
          "Windows extrapolate to longer texts (Beltagy, Peters and Cohan, 2020)", true);
   longer("learned_does_not", "learned", "Learned positions do not (Press, Smith and Lewis, 2022)", false);
   const Trained *without = found(trained, "copy", "hard"), *with = found(trained, "copy", "hard_baseline");
-  if (without && with)
+  if (without && with) {
+    const auto steps = [](const Trained& t) {
+      return t.halved_after > 0 ? std::to_string(t.halved_after) : "more than " + std::to_string(t.steps);
+    };
+    const int64_t least = without->halved_after > 0 ? without->halved_after : without->steps;
     verdicts.push_back({"hard_baseline", "Hard attention needs a baseline (Xu et al., 2015)",
-                        "its accuracy at copying is higher by at least 0.2 with one",
-                        "without " + short_of(without->accuracy) + ", with " + short_of(with->accuracy),
-                        with->accuracy - without->accuracy >= 0.2});
+                        "with one, the loss of copying is halved in at most two thirds of the steps",
+                        "without after " + steps(*without) + " steps, with after " + steps(*with),
+                        with->halved_after > 0 && 3 * with->halved_after <= 2 * least});
+  }
   return verdicts;
 }
 

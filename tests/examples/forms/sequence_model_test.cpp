@@ -56,9 +56,9 @@ TEST_CASE("sequence_model: the loss of choices rewards what is better than the b
   const program::TaskBatch batch = task.draw(4, 5, false);
   RewardBaseline first{.mean = -2}, none;
   manual_seed(4);
-  const double a = program::loss_of(model, batch, with, first).item();
+  const double a = program::loss_of(model, batch, with, first).total.item();
   manual_seed(4);
-  const double b = program::loss_of(model, batch, without, none).item();
+  const double b = program::loss_of(model, batch, without, none).total.item();
   // They differ by baseline times the mean log-probability of the choices that are asked for.
   const Tensor asked = to(batch.targets != program::kNotAsked, float32);
   const Tensor log_prob = sum(model.choices->log_prob, 1) * asked;

@@ -31,13 +31,16 @@ TEST_CASE("verdicts: longer texts, and hard attention") {
   std::vector<program::Trained> trained;
   for (const auto& [form, beyond] : {std::pair("alibi", 1.1), {"window", 1.5}, {"learned", 2.0}})
     trained.push_back({.form = form, .task = "text", .loss = 1, .longer_loss = beyond});
-  trained.push_back({.form = "hard", .task = "copy", .accuracy = 0.3});
-  trained.push_back({.form = "hard_baseline", .task = "copy", .accuracy = 0.9});
-  const auto verdicts = program::judge(trained);
+  trained.push_back({.form = "hard", .task = "copy", .steps = 100});
+  trained.push_back({.form = "hard_baseline", .task = "copy", .steps = 100, .halved_after = 60});
+  auto verdicts = program::judge(trained);
   REQUIRE(verdicts.size() == 4);
   CHECK(verdicts[0].holds);
   CHECK(!verdicts[1].holds);
   CHECK(verdicts[2].holds);
   CHECK(verdicts[2].numbers == "within 1, beyond 2");
   CHECK(verdicts[3].holds);
+  CHECK(verdicts[3].numbers == "without after more than 100 steps, with after 60");
+  trained[3].halved_after = 80;
+  CHECK(!program::judge(trained)[3].holds);
 }
