@@ -17,7 +17,7 @@ AnyCore stages(const auto& score, const auto& normaliser) {
 }
 
 // Sampled in the last layer, whose choices decide about the answer of their own query alone.
-Options sampled(const FormPlace& p) {
+Options sampled_in_last(const FormPlace& p) {
   if (p.layer + 1 < p.layers) return {.rotary = true};
   return {.rotary = true, .core = stages(ScaledDotScore(), SampledNormaliser{p.choices})};
 }
@@ -109,8 +109,8 @@ std::vector<Form> make_forms() {
          return {.rotary = true, .core = stages(ScaledDotScore(), GumbelNormaliser())};
        },
        FormPositions::none, 2, 2},
-      {"hard", "one sampled key, without a baseline", sampled, FormPositions::none, 2, 2, true},
-      {"hard_baseline", "one sampled key, rewarded against the mean of earlier rewards", sampled,
+      {"hard", "one sampled key, without a baseline", sampled_in_last, FormPositions::none, 2, 2, true},
+      {"hard_baseline", "one sampled key, rewarded against the mean of earlier rewards", sampled_in_last,
        FormPositions::none, 2, 2, true, true},
 
       // A state instead of scores.

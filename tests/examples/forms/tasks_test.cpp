@@ -7,7 +7,7 @@
 #include "tests/support/expect.h"
 
 using namespace heed;
-using Ids = std::vector<int64_t>;
+using TaskIds = std::vector<int64_t>;
 
 namespace {
 
@@ -19,11 +19,11 @@ struct DrawnTask {
     ids = flatten(inputs).to_vector<int64_t>();
     targets = flatten(answers).to_vector<int64_t>();
   }
-  Ids ids, targets;
+  TaskIds ids, targets;
 };
 
-Ids part_of(const Ids& all, int64_t first, int64_t count) {
-  return Ids(all.begin() + first, all.begin() + first + count);
+TaskIds part_of(const TaskIds& all, int64_t first, int64_t count) {
+  return TaskIds(all.begin() + first, all.begin() + first + count);
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ TEST_CASE("tasks: recall asks for the value of each key") {
     CHECK(std::count_if(drawn.ids.begin(), drawn.ids.begin() + 10,
                         [&](int64_t id) { return task.word(id) == pair; }) == 1);
   }
-  CHECK(part_of(drawn.targets, 0, 10) == Ids(10, program::kNotAsked));
+  CHECK(part_of(drawn.targets, 0, 10) == TaskIds(10, program::kNotAsked));
 }
 
 TEST_CASE("tasks: copy, reverse and sort ask for all symbols from the separator on") {
@@ -63,7 +63,7 @@ TEST_CASE("tasks: copy, reverse and sort ask for all symbols from the separator 
     CAPTURE(name);
     const DrawnTask drawn(name, 6);
     REQUIRE(drawn.ids.size() == 12);
-    Ids source = part_of(drawn.ids, 0, 6), answers = part_of(drawn.targets, 6, 6);
+    TaskIds source = part_of(drawn.ids, 0, 6), answers = part_of(drawn.targets, 6, 6);
     if (name == "sort")
       for (int64_t& answer : answers) answer = source[answer];
     if (name == "reverse") std::reverse(source.begin(), source.end());
