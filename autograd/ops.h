@@ -7,6 +7,7 @@
 #include "autograd/ops/activation.h"
 #include "autograd/ops/arithmetic.h"
 #include "autograd/ops/attention.h"
+#include "autograd/ops/elementary.h"
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/in_place.h"
 #include "autograd/ops/index.h"

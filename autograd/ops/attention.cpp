@@ -2,7 +2,7 @@
 
 #include "autograd/node.h"
 #include "autograd/ops/arithmetic.h"
-#include "autograd/ops/elementwise.h"
+#include "autograd/ops/elementary.h"
 #include "autograd/ops/logic.h"
 #include "autograd/ops/matmul.h"
 #include "autograd/ops/reduce.h"
@@ -37,7 +37,7 @@ kernel::AttentionRule rule_of(const AttentionOptions& options, const Tensor& que
           .bias = options.bias,
           .past = causal(options) ? options.past : everything,
           .dropout = dropout,
-          .window = std::min(options.window.value_or(2 * everything), 2 * everything),
+          .window = options.window.value_or(2 * everything),
           .sinks = options.sinks,
           .soft_cap = options.soft_cap,
           .positions = with_ones(options.position_bias, 1, 1),

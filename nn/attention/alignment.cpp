@@ -1,6 +1,11 @@
 #include "nn/attention/alignment.h"
 
-#include "autograd/ops.h"
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
+#include "autograd/ops/softmax.h"
 
 namespace heed::F {
 

@@ -1,35 +1,49 @@
 #include "nn/attention/linear_attention.h"
 
-#include "autograd/ops.h"
+#include "autograd/ops/activation.h"
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/elementary.h"
+#include "autograd/ops/linear_recurrence.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/matmul.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/scan.h"
+#include "autograd/ops/shape.h"
 #include "nn/init.h"
 
 namespace heed {
 namespace {
 
+// The sums of the decays after each position, to the last one. The difference of two sums from the first
+// would lose the digits of a small one.
+Tensor sums_after(const Tensor& g) { return flip(cumsum(flip(g, {-2}), -2), {-2}) - g; }
+
 // sum_d a_td b_sd e^{G_td - G_sd} for s <= t, else 0: [..., C, d] times [..., C, d] gives [..., C, C]. G is
-// the sum of the decays from the first position of the chunk to this one, undefined for no decay. The factors
-// e^{G_t} and e^{-G_s} are apart if neither is large; otherwise each half of the chunk is computed alone, and
-// the way from the first half to the second is divided where they meet, so that no factor exceeds 1.
-Tensor decayed_products(const Tensor& a, const Tensor& b, const Tensor& G) {
+// the sum of the decays g from the first position of the chunk to this one; g is undefined for no decay. The
+// factors e^{G_t} and e^{-G_s} are apart if neither is large; otherwise each half of the chunk is computed
+// alone, and the way from the first half to the second is divided where they meet, so that no factor
+// exceeds 1.
+Tensor decayed_products(const Tensor& a, const Tensor& b, const Tensor& g) {
   constexpr double kSafe = 40;
   const int64_t C = a.size(-2), half = C / 2;
-  if (!G.defined()) return tril(matmul(a, transpose(b)));
+  if (!g.defined()) return tril(matmul(a, transpose(b)));
   if (C == 1) return matmul(a, transpose(b));
+  const Tensor G = cumsum(g, -2);
   if (G.numel() == 0 || max(abs(G.detach())).item() <= kSafe)
     return tril(matmul(a * exp(G), transpose(b * exp(-G))));
   const auto first = [half](const Tensor& x) { return narrow(x, -2, 0, half); };
   const auto second = [half, C](const Tensor& x) { return narrow(x, -2, half, C - half); };
-  const Tensor middle = narrow(G, -2, half - 1, 1), from_middle = second(G) - middle;
-  const Tensor across = matmul(second(a) * exp(from_middle), transpose(first(b) * exp(middle - first(G))));
-  const Tensor top = pad(decayed_products(first(a), first(b), first(G)), {0, C - half});
-  return cat({top, cat({across, decayed_products(second(a), second(b), from_middle)}, -1)}, -2);
+  const Tensor across =
+      matmul(second(a) * exp(cumsum(second(g), -2)), transpose(first(b) * exp(sums_after(first(g)))));
+  const Tensor top = pad(decayed_products(first(a), first(b), first(g)), {0, C - half});
+  return cat({top, cat({across, decayed_products(second(a), second(b), second(g))}, -1)}, -2);
 }
 
 // Attention of every position to itself and earlier ones. Within a chunk with the state S before it, its keys
 // K, queries Q and the sums G of decays, rows being positions:
 //
 //   U = (I + beta (K G K^T))^-1 beta (V - (K e^G) S)   what is written; V without the delta rule
-//   Y = (Q e^G) S + (Q G K^T) U                        where Q G K^T stands for decayed_products(Q, K, G)
+//   Y = (Q e^G) S + (Q G K^T) U                        where Q G K^T stands for decayed_products(Q, K, g)
 //   S of the next chunk = e^{G_C} S + (K e^{G_C - G})^T U
 //
 // U is linear in S, so the states of all chunks are a linear recurrence, and the rest is done for all chunks
@@ -46,21 +60,17 @@ LinearAttentionResult in_chunks(const Tensor& query, const Tensor& key, const Te
     return reshape(n * C == T ? x : pad(x, {0, 0, 0, n * C - T}), shape);
   };
   const Tensor Q = chunks(query), K = chunks(key), V = chunks(value), beta = chunks(options.beta);
-  Tensor G, last, from_start;  // [..., n, C, D or 1], [..., n, 1, D or 1]
-  if (options.decay.defined()) {
-    G = cumsum(chunks(options.decay), -2);
-    last = narrow(G, -2, C - 1, 1);
-    from_start = exp(G);
-  }
-  const auto decayed = [&](const Tensor& x) { return G.defined() ? x * from_start : x; };
-  const Tensor to_end = transpose(G.defined() ? K * exp(last - G) : K);  // [..., n, D, C]
+  const Tensor g = chunks(options.decay);
+  const Tensor from_start = g.defined() ? exp(cumsum(g, -2)) : g;  // e^G, [..., n, C, D or 1]
+  const auto decayed = [&](const Tensor& x) { return g.defined() ? x * from_start : x; };
+  const Tensor to_end = transpose(g.defined() ? K * exp(sums_after(g)) : K);  // [..., n, D, C]
 
   Tensor U = V, erased;  // U = V' - erased S: [..., n, C, Dv], [..., n, C, D]
   Shape each_chunk = Shape::filled(K.dim(), 1);
   each_chunk[K.dim() - 3] = n;
-  Tensor factor = G.defined() ? exp(transpose(last)) : ones(each_chunk, K.dtype());
+  Tensor factor = g.defined() ? transpose(narrow(from_start, -2, C - 1, 1)) : ones(each_chunk, K.dtype());
   if (beta.defined()) {
-    const Tensor solved = unit_lower_inverse(beta * decayed_products(K, K, G)) * transpose(beta);
+    const Tensor solved = unit_lower_inverse(beta * decayed_products(K, K, g)) * transpose(beta);
     U = matmul(solved, V);
     erased = matmul(solved, decayed(K));
     factor = factor * eye(D, D, K.dtype()) - matmul(to_end, erased);
@@ -68,7 +78,7 @@ LinearAttentionResult in_chunks(const Tensor& query, const Tensor& key, const Te
   const Tensor states = linear_recurrence(factor, matmul(to_end, U), options.state);
   const Tensor before = narrow(states, -3, 0, n);
   if (erased.defined()) U = U - matmul(erased, before);
-  const Tensor y = flatten(matmul(decayed(Q), before) + matmul(decayed_products(Q, K, G), U), -3, -2);
+  const Tensor y = flatten(matmul(decayed(Q), before) + matmul(decayed_products(Q, K, g), U), -3, -2);
   return {n * C == T ? y : narrow(y, -2, 0, T), select(states, -3, n)};
 }
 

@@ -1,7 +1,6 @@
 #include "nn/attention/mask.h"
 
 #include "autograd/ops/arithmetic.h"
-#include "autograd/ops/elementwise.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/logic.h"
 #include "autograd/ops/reduce.h"
@@ -11,9 +10,14 @@
 namespace heed {
 namespace {
 
-void check_steps(const char* what, int64_t queries, int64_t size, int64_t past) {
-  check_in(what, queries >= 0 && past >= 0 && size > 0, queries, " queries after ", past,
-           " keys, in steps of ", size, "; the step must be positive and the others not negative");
+// Keys j with the same of(j) as the query.
+Mask alike(const char* what, int64_t queries, int64_t step, int64_t past, const auto& of) {
+  check_in(what, queries >= 0 && past >= 0 && step > 0, queries, " queries after ", past,
+           " keys, in steps of ", step, "; the step must be positive and the others not negative");
+  std::vector<int64_t> keys;
+  for (int64_t j = 0; j < past + queries; ++j) keys.push_back(of(j));
+  const Tensor each = from_vector(keys, {past + queries});
+  return unsqueeze(narrow(each, 0, past, queries), 1) == each;
 }
 
 }  // namespace
@@ -34,15 +38,11 @@ Mask Mask::window(int64_t queries, int64_t before, int64_t after, int64_t past) 
 }
 
 Mask Mask::blocks(int64_t queries, int64_t size, int64_t past) {
-  check_steps("Mask::blocks", queries, size, past);
-  const Tensor block = floor(arange(past + queries, float64) / size);
-  return unsqueeze(narrow(block, 0, past, queries), 1) == block;
+  return alike("Mask::blocks", queries, size, past, [=](int64_t j) { return j / size; });
 }
 
 Mask Mask::dilated(int64_t queries, int64_t step, int64_t past) {
-  check_steps("Mask::dilated", queries, step, past);
-  const Tensor key = arange(past + queries, float64), phase = key - step * floor(key / step);
-  return unsqueeze(narrow(phase, 0, past, queries), 1) == phase;
+  return alike("Mask::dilated", queries, step, past, [=](int64_t j) { return j % step; });
 }
 
 Mask Mask::lengths(const Tensor& lengths, int64_t keys) {

@@ -1,6 +1,12 @@
 #include "nn/attention/memory.h"
 
-#include "autograd/ops.h"
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
+#include "autograd/ops/softmax.h"
+#include "autograd/ops/sort.h"
 #include "nn/attention/scaled_dot_product.h"
 
 namespace heed {
@@ -13,8 +19,9 @@ Tensor F::hopfield_retrieve(Operand state, Operand patterns, const HopfieldOptio
   Tensor xi = state;
   for (int64_t i = 0; i < options.max_steps; ++i) {
     const Tensor next = scaled_dot_product_attention(xi, patterns, patterns, update).output;
+    const Tensor change = (next - xi).detach();
     const bool settled =
-        next.numel() == 0 || max(abs(next.detach() - xi.detach())).item() <= options.tolerance;
+        change.numel() == 0 || std::max(max(change).item(), -min(change).item()) <= options.tolerance;
     xi = next;
     if (settled) break;
   }

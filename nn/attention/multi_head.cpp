@@ -1,6 +1,11 @@
 #include "nn/attention/multi_head.h"
 
-#include "autograd/ops.h"
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/elementary.h"
+#include "autograd/ops/matmul.h"
+#include "autograd/ops/norm.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
 
 namespace heed {
 namespace {
@@ -60,7 +65,7 @@ void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Te
   check_in(kName, (query.dim() == 2 || query.dim() == 3) && query.size(-1) == layer.embed_dim,
            "the query is ", query.shape(), "; it must be [B, Tq, ", layer.embed_dim, "], or [Tq, ",
            layer.embed_dim, "] without a batch");
-  check_in(kName, options.past == 0 && options.dropout_p == 0,
+  check_in(kName, (options.past == 0 || !key.defined()) && options.dropout_p == 0,
            "past is the length of the cache, and dropout_p an option of the layer");
   check_in(kName, (!layer.form.rotary && layer.form.latent_rotary_dim == 0) || query.same_as(key),
            "rotary positions are for self-attention");
@@ -292,7 +297,7 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
   AttentionOptions of_heads = options;
   of_heads.mask = detail::for_heads(options.mask);
   of_heads.bias = detail::for_heads(options.bias);
-  of_heads.past = cache && key.defined() ? cache->length() : 0;
+  if (cache && key.defined()) of_heads.past = cache->length();
   of_heads.dropout_p = training() ? form.dropout : 0;
   Projected all = project_all(*this, x, keys, batch(value), of_heads.past);
   KeyValueCache grown = cache ? *cache : KeyValueCache();
@@ -314,7 +319,9 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
   }
 
   Tensor heads = transpose(result.output, 1, 2);  // [B, Tq, H, D]
-  if (gate_proj) heads = heads * sigmoid(view((*gate_proj)(x), {x.size(0), x.size(1), num_heads, -1}));
+  if (gate_proj)
+    heads = heads * sigmoid(view((*gate_proj)(x),
+                                 {x.size(0), x.size(1), num_heads, gate_proj->weight.size(0) / num_heads}));
   const Tensor output = out_proj(flatten(heads, 2));  // [B, Tq, E]
   if (result.weights.defined() && options.average_attn_weights) result.weights = mean(result.weights, 1);
   if (cache) *cache = std::move(grown);  // last: an error leaves the cache unchanged

@@ -58,7 +58,8 @@ struct MultiheadAttentionOptions {
 ///
 ///   query      [B, Tq, E]     E = embed_dim, H heads of width D = E / H
 ///   key        [B, Tk, kdim]  for self-attention give only the query;
-///   value      [B, Tk, vdim]  give both undefined to attend only to the cached positions
+///   value      [B, Tk, vdim]  give both undefined to attend only to the cached positions; then options.past
+///                             counts the earlier queries, for forms with distances
 ///   options    a Mask or AttentionOptions; mask and bias broadcast to [B, H, Tq, Tk]; [B, Tq, Tk] is for
 ///              every head
 ///   cache      keys and values are appended to it, and the query attends to all cached positions

@@ -2,7 +2,13 @@
 
 #include <bit>
 
-#include "autograd/ops.h"
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/attention.h"
+#include "autograd/ops/elementary.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/matmul.h"
+#include "autograd/ops/shape.h"
 
 namespace heed {
 namespace {
@@ -47,9 +53,9 @@ Tensor T5Bias::bucket(const Tensor& distances, const T5BiasOptions& options) {
   const Tensor d = to(distances, float64);
   const Tensor size = options.bidirectional ? abs(d) : maximum(-d, 0);
   const double range = std::log(static_cast<double>(options.max_distance) / static_cast<double>(exact));
-  const Tensor far = exact + floor(log(maximum(size, exact) / exact) / range * (buckets - exact));
-  const Tensor bucket = where(size < exact, size, minimum(far, buckets - 1));
-  return to(options.bidirectional ? where(d > 0, bucket + buckets, bucket) : bucket, int64);
+  const Tensor far = exact + log(maximum(size, exact) / exact) / range * (buckets - exact);
+  const Tensor bucket = to(where(size < exact, size, minimum(far, buckets - 1)), int64);
+  return options.bidirectional ? where(d > 0, bucket + buckets, bucket) : bucket;
 }
 
 Tensor T5Bias::operator()(const Tensor& distances) const {

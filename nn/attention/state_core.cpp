@@ -1,13 +1,18 @@
 #include "nn/attention/state_core.h"
 
-#include "autograd/ops.h"
+#include "autograd/ops/activation.h"
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/elementary.h"
+#include "autograd/ops/logic.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
 
 namespace heed {
 namespace {
 
 // [B, T, H d] -> [B, H, T, d]
 Tensor split_heads(const Tensor& y, const CoreInputs& in) {
-  return transpose(reshape(y, {y.size(0), y.size(1), in.q.size(1), -1}), 1, 2);
+  return transpose(reshape(y, {y.size(0), y.size(1), in.q.size(1), y.size(2) / in.q.size(1)}), 1, 2);
 }
 
 // The mask of the new keys, [..., 1, T], undefined if all are seen. Throws for what a state cannot do.

@@ -78,11 +78,13 @@ Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory,
   check_returns_no_weights("TransformerDecoderLayer", cross);
   DecoderLayerCache grown = cache ? *cache : DecoderLayerCache();       // an error leaves the cache unchanged
   const Tensor source = grown.memory.length() > 0 ? Tensor() : memory;  // undefined: read from the cache
+  AttentionOptions to_memory = cross;
+  if (!source.defined()) to_memory.past = grown.self.length();
   Tensor x = residual(*this, norm1, tgt, [&](const Tensor& y) {
     return self_attn(y, self, cache ? &grown.self : nullptr).output;
   });
   x = residual(*this, norm2, x, [&](const Tensor& y) {
-    return multihead_attn(y, source, source, cross, cache ? &grown.memory : nullptr).output;
+    return multihead_attn(y, source, source, to_memory, cache ? &grown.memory : nullptr).output;
   });
   x = residual(*this, norm3, x, [&](const Tensor& y) { return feed_forward(*this, y); });
   if (cache) *cache = std::move(grown);

@@ -153,7 +153,7 @@ struct Inputs {
   }
   // The first query with a window that begins at `key` or later.
   int64_t first_beyond(int64_t key) const {
-    return std::clamp<int64_t>(key + rule.window - rule.past - 1, 0, sizes.Tq);
+    return std::clamp<int64_t>(key + std::min(rule.window, 2 * rule.everything) - rule.past - 1, 0, sizes.Tq);
   }
   // The element of `positions` for the first key of the tile and its query r.
   int64_t distance(const Tile& t, int64_t r) const { return t.j - (t.i + r) + sizes.Tq - 1; }

@@ -3,8 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "autograd/ops.h"
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/elementary.h"
 #include "nn/attention/multi_head.h"
+#include "tests/support/expect.h"
 
 /// Every form of MultiheadAttention, for tests that hold for all of them: embed_dim 16, 4 heads.
 struct AttentionForm {

@@ -1,6 +1,6 @@
 #include "nn/attention/alignment.h"
 
-#include "autograd/ops/elementwise.h"
+#include "autograd/ops/elementary.h"
 #include "nn/debug/check_module.h"
 #include "tests/support/expect.h"
 

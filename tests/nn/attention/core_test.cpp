@@ -1,6 +1,8 @@
 #include "nn/attention/core.h"
 
-#include "autograd/ops.h"
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/elementary.h"
+#include "autograd/ops/scan.h"
 #include "nn/debug/check_module.h"
 #include "nn/transformer/transformer.h"
 #include "tests/support/expect.h"

@@ -1,6 +1,8 @@
 #include "nn/attention/position_bias.h"
 
-#include "autograd/ops.h"
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/elementary.h"
+#include "autograd/ops/scan.h"
 #include "nn/attention/multi_head.h"
 #include "tests/support/expect.h"
 

@@ -1,6 +1,8 @@
 #include "nn/attention/scaled_dot_product.h"
 
-#include "autograd/ops.h"
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/elementary.h"
+#include "autograd/ops/scan.h"
 
 #include "nn/view/capture.h"
 #include "tests/support/references.h"
@@ -61,7 +63,7 @@ TEST_CASE("attention: grouped heads are those of repeated keys, with every optio
     const Tensor k = randn({2, groups, 50, 4}, float64, &generator),
                  v = randn({2, groups, 50, 3}, float64, &generator);
     const auto repeated = [&](const Tensor& x) {
-      return index_select(x, 1, to(floor(arange(6, float64) * double(groups) / 6), int64));
+      return index_select(x, 1, to(arange(6, float64) * double(groups) / 6, int64));
     };
     for (AttentionOptions options :
          {AttentionOptions{}, AttentionOptions{.mask = rand({2, 1, 40, 50}) < 0.6, .bias = bias},

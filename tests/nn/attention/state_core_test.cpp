@@ -1,6 +1,6 @@
 #include "nn/attention/state_core.h"
 
-#include "autograd/ops/elementwise.h"
+#include "autograd/ops/elementary.h"
 #include "nn/debug/check_module.h"
 #include "nn/transformer/transformer.h"
 #include "tests/support/expect.h"

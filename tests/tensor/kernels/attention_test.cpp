@@ -210,13 +210,14 @@ TEST_CASE("blocked attention: positions and sinks of every shape; many strips; n
   check_attention("many strips", with(far, random({2599}), random({1})), {.window = 40, .sinks = 2});
   check_attention("a window after many keys", random.qkv(2, 1300, 2, 2), {.past = 1298, .window = 5});
   check_attention("wider than all keys", in, {.window = INT64_MAX});
+  const Tensors inputs = with(far, random({2599}), random({1}));
   CHECK(same_on_threads([&] {
     return value_and_gradients(
         [](auto& x) {
           return blocked_attention(x[0], x[1], x[2],
                                    {.window = 40, .soft_cap = 2, .position_bias = x[3], .sink_logit = x[4]});
         },
-        with(far, random({2599}), random({1})));
+        inputs);
   }));
 }
 
