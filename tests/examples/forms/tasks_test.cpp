@@ -1,6 +1,8 @@
 #include "examples/forms/tasks.h"
 
-#include <heed.h>
+#include "autograd/ops/logic.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
 
 #include <algorithm>
 
