@@ -50,10 +50,10 @@ AttendedPicture attended_picture(const SequenceModel& model, const Form& form, c
   keys.insert(keys.begin(), static_cast<size_t>(more), "m");
   const int64_t T = std::ssize(queries);
   const Mask mask = Mask::causal(T, more);
+  const std::string note = attended.of_inputs ? " (influence of the inputs)" : "";
   const AttentionMap map(weights, queries, keys,
-                         {.sentence = form.name, .module = form.sentence, .mask = mask});
-  return {task.name, form.name, form.sentence + (attended.of_inputs ? " (influence of the inputs)" : ""),
-          attention_svg(map)};
+                         {.sentence = form.name, .module = form.sentence + note, .mask = mask});
+  return {task.name, attention_svg(map)};
 }
 
 std::string attended_page(const std::vector<AttendedPicture>& pictures) {
@@ -81,8 +81,7 @@ Forms with a state have no weights: their maps show how much each input changes 
       page += (task.empty() ? "" : "</div>\n") +
               detail::line("<h2>{}</h2>\n<div class=\"maps\">", detail::escaped(picture.task));
     task = picture.task;
-    page += detail::line("<figure>\n{}\n<figcaption><b>{}</b>: {}</figcaption>\n</figure>", picture.svg,
-                         detail::escaped(picture.form), detail::escaped(picture.sentence));
+    page += "<figure>\n" + picture.svg + "</figure>\n";
   }
   return page + (task.empty() ? "" : "</div>\n") + "</body>\n</html>\n";
 }

@@ -22,9 +22,9 @@ Attended what_is_attended(const SequenceModel& model, const heed::Tensor& ids);
 heed::Tensor input_influence(const heed::MultiheadAttention& attention, const heed::Tensor& x,
                              int64_t samples = 8);
 
-/// A heat map with its caption.
+/// A heat map, whose title is the form.
 struct AttendedPicture {
-  std::string task, form, sentence, svg;
+  std::string task, svg;
 };
 
 /// The heat map of one sequence, ids [1, T]; of all heads together their mean.

@@ -18,7 +18,9 @@ TEST_CASE("attended: every form has a causal map whose rows are at most 1") {
     const Tensor later = triu(attended.weights, more + 1);
     CHECK(max(abs(later)).item() == 0);
     const program::AttendedPicture picture = program::attended_picture(model, form, task, ids);
+    CHECK(picture.task == "copy");
     CHECK(contains(picture.svg, "<svg"));
+    CHECK(contains(picture.svg, "influence of the inputs") == attended.of_inputs);
   }
 }
 
@@ -41,9 +43,8 @@ TEST_CASE("attended: the influence of inputs is that of the derivative") {
 }
 
 TEST_CASE("attended: a page with the maps of each task side by side") {
-  const std::string page = program::attended_page({{"copy", "a", "one & two", "<svg>1</svg>"},
-                                                   {"copy", "b", "", "<svg>2</svg>"},
-                                                   {"text", "a", "", "<svg>3</svg>"}});
+  const std::string page = program::attended_page(
+      {{"copy", "<svg>1</svg>"}, {"one & two", "<svg>2</svg>"}, {"one & two", "<svg>3</svg>"}});
   CHECK(occurrences(page, "<h2>") == 2);
   CHECK(occurrences(page, "<figure>") == 3);
   CHECK(occurrences(page, "<div") == occurrences(page, "</div>"));
