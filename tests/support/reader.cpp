@@ -5,10 +5,6 @@ namespace {
 // What a reader does with the eyes.
 const char* const kEyes = R"js(globalThis.eyes = {
   bench: name => document.querySelector(`heed-bench[name=${name}]`),
-  isReady() {
-    const all = [...document.querySelectorAll('heed-bench')];
-    return all.length && all.every(({bench}) => bench?.isDrawn);
-  },
   isVisible: node => node.getClientRects().length > 0 && node.checkVisibility(),  // not in closed <details>
   words: node => (node.getAttribute('aria-label') ?? node.closest('label')?.querySelector('span').textContent ?? node.textContent).trim(),
   control(name, key, values) {
@@ -175,7 +171,7 @@ Reader* open_playground(const std::string& fragment) {
 
 void Reader::open(const std::string& fragment) {
   tab.open(page_ + "#" + fragment);
-  wait_until("eyes.isReady()");
+  wait_until(std::string("eyes.one('heed-bench') && ") + kBenchesAreDrawn);
 }
 
 void Reader::look(const Look& look) {

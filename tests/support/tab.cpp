@@ -179,11 +179,13 @@ void Tab::prefer(Scheme scheme, bool reduced_motion) {
                        {"value", scheme == Scheme::dark ? "dark" : "light"}};
   send("Emulation.setEmulatedMedia", {{"features", {motion, colors}}});
 }
+
 void Tab::look(int width, Scheme scheme) {
   resize(width, 800);
   prefer(scheme);
   settle();
 }
+
 Json Tab::evaluate(const std::string& expression) {
   const Json answer = send(
       "Runtime.evaluate",
