@@ -157,6 +157,7 @@ std::vector<float> model_begin(std::span<const float> numbers) {
         " characters; the model needs at least ", kLeastCharacters);
   check(std::ssize(text.characters) <= kMostDifferent, "the text has ", text.characters.size(),
         " different characters; ", kMostDifferent, " are the limit");
+  own_model.reset();  // first, since memory of WebAssembly never shrinks
   own_model = std::make_unique<OwnModel>(static_cast<uint64_t>(seed), std::move(text));
   int64_t parameters = 0;
   for (const Tensor& p : own_model->model.parameters()) parameters += p.numel();

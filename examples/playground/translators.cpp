@@ -49,6 +49,7 @@ std::vector<float> translators_learn(std::span<const float> numbers) {
   request.end();
   // At step 0 of the same training there is nothing to begin again, and what is kept stays.
   if (step == 0 && (seed != seed_of_training || translators().steps() > 0)) {
+    both.reset();  // first, since memory of WebAssembly never shrinks
     both = std::make_unique<TwoTranslators>(static_cast<uint64_t>(seed));
     seed_of_training = seed;
   }
@@ -73,6 +74,7 @@ std::vector<float> translators_load(std::span<const float> numbers) {
   RequestReader request("translators_load", numbers);
   const std::string bytes = request.text("bytes", kMostBytes);
   request.end();
+  both.reset();
   both = std::make_unique<TwoTranslators>(kFirstSeed);
   seed_of_training = -1;
   if (!bytes.empty()) both->unpack(bytes);
