@@ -73,9 +73,11 @@ TEST_CASE("page tape: plays, asks for gradients, and says what is wrong in a for
 
   reader.slide(of_tape("step"), 3);
   reader.press("eyes.one('[name=tape] .toggle input')", Hand::finger);
+  const auto is_asked = [&] {
+    return bool(reader.tab.evaluate("eyes.isVisible(" + Reader::part("tape", ".guess input") + ")"));
+  };
   const auto guess = [&](const std::string& answer) {
-    if (!reader.tab.evaluate("eyes.isVisible(" + Reader::part("tape", ".guess input") + ")"))
-      reader.press(of_tape("on"));
+    if (!is_asked()) reader.press(of_tape("on"));
     reader.write(of_tape("answer"), answer);
     return reader.text("[name=tape] .guess [role=status]") + reader.text("[name=tape] .row > output");
   };
@@ -85,6 +87,15 @@ TEST_CASE("page tape: plays, asks for gradients, and says what is wrong in a for
   CHECK(guess("18").ends_with("Right. In a row: 2."));  // b = 2 * a sends 2 * 9
   CHECK(guess("108").ends_with("Right. In a row: 3."));
   CHECK(reader.has_found("tape", "three"));
+
+  // A question ends with the formula that it is about, even before that is drawn.
+  reader.press(of_tape("example.bias"));
+  for (int steps = 0; !is_asked() && steps < 20; ++steps) reader.press(of_tape("on"));
+  REQUIRE(is_asked());
+  reader.tab.evaluate(
+      "{ const {bench} = document.querySelector('[name=tape]'); bench.write('y = x +'); bench.check(); }");
+  reader.settle();
+  CHECK(!is_asked());
 
   for (const char* wrong : {"y = sin(", "😀", "y = x +", "y = [1, 2] * [1, 2, 3]", "y = 1e999", ""}) {
     CAPTURE(wrong);
