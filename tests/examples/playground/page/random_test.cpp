@@ -1,5 +1,5 @@
-// A reader who does anything: random dragging, tapping, typing and training on every bench. It takes 20 s.
-// For an hour:
+// A reader who does anything: random dragging, tapping, typing and training on every bench. It takes a
+// minute. For an hour:
 //   HEED_PLAYGROUND_MINUTES=60 HEED_PLAYGROUND_SEED=1 build/release/tests/heed_example_tests -tc='page:
 //   random*'
 
@@ -187,6 +187,8 @@ TEST_CASE("page: random dragging, typing and training ends without error and in 
             now.heap / 1024, " KiB, ", now.nodes, " nodes");
   };
 
+  random.train_all();
+  const double largest = use().worker;  // a Worker that begins again after an error is smaller for a while
   int actions = 0;
   std::set<std::string> faults;  // messages of heed to the reader
   const auto begin = Clock::now();
@@ -204,7 +206,6 @@ TEST_CASE("page: random dragging, typing and training ends without error and in 
     if (minutes > 1) report(minute, now);
     return now;
   };
-  if (minutes > 1) random.train_all();
   const Use warm = run_until(minutes / 4);
   Use now{};
   for (const double part : {0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0}) now = run_until(minutes * part);
@@ -214,7 +215,7 @@ TEST_CASE("page: random dragging, typing and training ends without error and in 
   // were opened.
   constexpr double kMiB = 1 << 20;
   CHECK(now.wasm < warm.wasm + 2 * kMiB);
-  CHECK(now.worker < std::max(warm.worker, 24 * kMiB) + 2 * kMiB);
+  CHECK(now.worker < largest + 2 * kMiB);
   CHECK(now.heap < warm.heap + 2 * kMiB);
   CHECK(now.nodes < warm.nodes + 5000);
   CHECK(actions > 100 * minutes);
