@@ -1,9 +1,13 @@
 #include "tensor/kernels/norm.h"
 
+#include "autograd/grad_mode.h"
 #include "autograd/node.h"
 #include "autograd/ops/elementwise.h"
+#include "autograd/ops/in_place.h"
 #include "autograd/ops/norm.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
+#include "tensor/kernels/elementwise.h"
 
 namespace heed {
 namespace {
@@ -55,6 +59,27 @@ Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& s
        "Σ g z", "Σ g"});
 }
 
+// x [C] in a shape that broadcasts to [N, C, ...].
+Shape channel_shape(const Tensor& x) {
+  Shape shape = Shape::filled(x.dim() - 1, 1);
+  shape[0] = x.size(1);
+  return shape;
+}
+
+void check_channels(const Operand& x, const Operand& weight, const Operand& bias) {
+  check_floating(x);
+  check(x->dim() >= 2, "x is ", x->shape(), "; it must be [N, C, ...]");
+  check_parameter("weight", weight, {x->shape()[1]}, x);
+  check_parameter("bias", bias, {x->shape()[1]}, x);
+}
+
+// running = (1 - momentum) running + momentum value
+void move_average(const Tensor& running, const Tensor& value, double momentum) {
+  if (!running.defined()) return;
+  const NoGrad guard;
+  add_(mul_(running, 1 - momentum), value, momentum);
+}
+
 }  // namespace
 
 Tensor layer_norm(Operand x, const Shape& normalized_shape, Operand weight, Operand bias, double eps) {
@@ -63,6 +88,64 @@ Tensor layer_norm(Operand x, const Shape& normalized_shape, Operand weight, Oper
 
 Tensor rms_norm(Operand x, const Shape& normalized_shape, Operand weight, double eps) {
   return normalize("rms_norm", Centre::zero, x, normalized_shape, weight, {}, eps);
+}
+
+Tensor batch_norm(Operand x, const Tensor& running_mean, const Tensor& running_var, Operand weight,
+                  Operand bias, bool training, double momentum, double eps) {
+  const OpScope scope("batch_norm", x.line());
+  check_channels(x, weight, bias);
+  check_parameter("running_mean", running_mean, {x->shape()[1]}, x);
+  check_parameter("running_var", running_var, {x->shape()[1]}, x);
+  check(training || (running_mean.defined() && running_var.defined()),
+        "evaluation needs running_mean and running_var");
+  const int64_t n = x->numel() / std::max<int64_t>(1, x->shape()[1]);
+  check(!training || n != 1, "x is ", x->shape(),
+        ", one value in each channel, which has no variance; train on more examples, or call eval()");
+  const kernel::BatchNormResult forward = kernel::batch_norm(
+      x, training ? Tensor() : running_mean, training ? Tensor() : running_var, weight, bias, eps);
+  const Shape column = channel_shape(x);
+  Shape dims = check_dims(x->dim(), {});
+  dims.erase(1);
+  const ReferenceFunction reference = [=, given_mean = forward.mean,
+                                       given_var = forward.var](const std::vector<Tensor>& in) {
+    const Tensor deviation = in[0] - (training ? mean(in[0], dims, true) : reshape(given_mean, column));
+    const Tensor variance = training ? mean(square(deviation), dims, true) : reshape(given_var, column);
+    Tensor y = deviation * rsqrt(variance + eps);
+    if (in[1].defined()) y = y * reshape(in[1], column);
+    return in[2].defined() ? y + reshape(in[2], column) : y;
+  };
+  const auto record_fast = [&] {
+    return record("batch_norm", forward.y, {x, weight, bias},
+                  [=, moments = kernel::BatchNormResult{{}, forward.mean, forward.var}, x = save(x),
+                   weight = save(weight)](const Tensor& g, const Tensor&) {
+                    kernel::NormGradients d =
+                        kernel::batch_norm_backward(g, x(), weight(), moments, eps, training);
+                    return Gradients{d.x, d.weight, d.bias};
+                  },
+                  reference, nullptr, {{"training", training}, {"momentum", momentum}, {"eps", eps}},
+                  {"z = ($1 − mean) / std, h = g $2: (h − mean h − z mean(h z)) / std", "Σ g z", "Σ g"});
+  };
+  Tensor y = reference_mode() ? reference({x, weight, bias}) : record_fast();
+  if (training && n > 0) {
+    const double size = static_cast<double>(n);
+    move_average(running_mean, forward.mean, momentum);
+    move_average(running_var, kernel::mul(forward.var, kernel::full({}, size / (size - 1), x->dtype())),
+                 momentum);
+  }
+  return y;
+}
+
+// The norm of each group as a row, with weight and bias for channels.
+Tensor group_norm(Operand x, int64_t num_groups, Operand weight, Operand bias, double eps) {
+  const OpScope scope("group_norm", x.line());
+  check_channels(x, weight, bias);
+  const int64_t n = x->shape()[0], channels = x->shape()[1];
+  check(num_groups > 0 && channels % num_groups == 0, "x is ", x->shape(), " and num_groups is ", num_groups,
+        "; it must divide the number of channels, ", channels);
+  const int64_t size = numel(x->shape()) / std::max<int64_t>(1, n * num_groups);
+  Tensor y = reshape(layer_norm(reshape(x, {n * num_groups, size}), {size}, {}, {}, eps), x->shape());
+  if (weight.defined()) y = y * reshape(weight, channel_shape(x));
+  return bias.defined() ? y + reshape(bias, channel_shape(x)) : y;
 }
 
 }  // namespace heed
