@@ -37,6 +37,7 @@
 
 #include "autograd/engine.h"
 #include "autograd/function.h"
+#include "autograd/functional.h"
 #include "autograd/grad_mode.h"
 #include "autograd/ops.h"
 #include "nn/any_callable.h"
@@ -71,6 +72,7 @@
 #include "nn/recurrent/recurrent.h"
 #include "nn/training/batches.h"
 #include "nn/training/evaluation.h"
+#include "nn/training/metrics.h"
 #include "nn/transformer/transformer.h"
 #include "tensor/create.h"
 #include "tensor/index.h"

@@ -20,6 +20,8 @@
 #include "autograd/ops/products.h"
 #include "autograd/ops/recurrent.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/ops/rounding.h"
+#include "autograd/ops/sampling.h"
 #include "autograd/ops/scan.h"
 #include "autograd/ops/shape.h"
 #include "autograd/ops/softmax.h"

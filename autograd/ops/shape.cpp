@@ -382,6 +382,40 @@ Tensor flip(Operand x, const Shape& dims) {
                 {{x, "g flipped back", [dims](const Tensor& g) { return flip(g, dims); }}}, {{"dims", dims}});
 }
 
+// The last positions become the first.
+Tensor roll(Operand x, Dims shifts, Dims dims) {
+  const OpScope scope("roll", x.line());
+  check(shifts.dim() == std::max<int64_t>(dims.dim(), 1), "shifts are ", shifts, " and dims are ", dims,
+        "; give one shift for each dim, or one shift alone");
+  if (dims.empty()) return reshape(roll(flatten(x), shifts, 0), x->shape());
+  Tensor y = x;
+  for (int64_t i = 0; i < dims.dim(); ++i) {
+    const int64_t d = check_part(y, dims[i]), n = std::max<int64_t>(y.size(d), 1);
+    const int64_t front = (n - shifts[i] % n) % n;
+    y = cat({narrow(y, d, front, y.size(d) - front), narrow(y, d, 0, front)}, d);
+  }
+  return y;
+}
+
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, GridIndexing indexing, SourceLocation line) {
+  const OpScope scope("meshgrid", line);
+  Shape shape;
+  for (const Tensor& x : tensors) {
+    check(x.dim() <= 1 && x.dtype() == tensors[0].dtype(), "a tensor is ", x.dtype(), " ", x.shape(),
+          "; all must be vectors of one dtype");
+    shape.push_back(x.numel());
+  }
+  const bool swaps = indexing == GridIndexing::xy && shape.dim() > 1;
+  std::vector<Tensor> grids;
+  for (const Tensor& x : tensors) {
+    Shape own = Shape::filled(shape.dim(), 1);
+    own[std::ssize(grids)] = x.numel();
+    const Tensor grid = expand(reshape(x, own), shape);
+    grids.push_back(swaps ? transpose(grid, 0, 1) : grid);
+  }
+  return grids;
+}
+
 // Each dimension n becomes [1, n], expands to [r, n] and is joined to one of size r n.
 Tensor repeat(Operand x, const Shape& sizes) {
   const OpScope scope("repeat", x.line());

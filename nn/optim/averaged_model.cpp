@@ -22,7 +22,10 @@ static void check_fits(const char* what, const StateDict& mean, const StateDict&
     check(mean.contains(name), "AveragedModel: ", what, ": ", name, " is of another model");
 }
 
-AveragedModel::AveragedModel(const Module& model) {
+AveragedModel::AveragedModel(const Module& model, const AveragedModelOptions& options)
+    : ema_decay_(options.ema_decay) {
+  check(!ema_decay_ || (*ema_decay_ >= 0 && *ema_decay_ <= 1), "AveragedModel: ema_decay is ",
+        ema_decay_.value_or(0), "; it must lie in [0, 1]");
   for (const auto& [name, x] : model.state_dict()) mean_[name] = clone(x.detach());
 }
 
@@ -35,7 +38,7 @@ void AveragedModel::update_parameters(const Module& model) {
     const Tensor next = moved[name] = clone(state.at(name).detach());
     if (n_averaged_ == 0 || !is_floating(mean.dtype())) continue;
     sub_(next, mean);
-    div_(next, n_averaged_ + 1);
+    ema_decay_ ? mul_(next, 1 - *ema_decay_) : div_(next, n_averaged_ + 1);
     add_(next, mean);
   }
   mean_ = std::move(moved);
