@@ -11,16 +11,15 @@
 ///
 /// Your own score is a type with such an operator() and, if it has parameters, `visit` like a module:
 ///
-///   struct CosineScore {
+///   struct LaplaceScore {
 ///     Tensor operator()(const Tensor& q, const Tensor& k) const {
-///       return beta * matmul(unit(q), transpose(unit(k)));
+///       return -beta * sum(abs(unsqueeze(q, -2) - unsqueeze(k, -3)), -1);
 ///     }
 ///     void visit(Visitor& v) { v("beta", beta); }
-///     static Tensor unit(const Tensor& x) { return x / sqrt(sum(square(x), -1, true) + 1e-12); }
 ///
 ///     Parameter beta = ones({1});
 ///   };
-///   AttentionPooling pooling{CosineScore()};
+///   AttentionPooling pooling{LaplaceScore()};
 ///
 /// A score that applies a Linear to the keys first may take `const CachedKeys& k` and read k.mapped_by(W).
 namespace heed {
@@ -137,6 +136,17 @@ struct GaussianScore {
   void visit(Visitor& v) { v("w", w); }
 
   Parameter w;  ///< [1]
+};
+
+/// beta cos(q, k), for queries and keys of one width: how well their directions agree (Graves, Wayne and
+/// Danihelka 2014). State dict: beta.
+struct CosineScore {
+  /// Start value of beta.
+  explicit CosineScore(double start = 1) : beta(full({1}, start)) {}
+  Tensor operator()(const Tensor& q, const Tensor& k) const;
+  void visit(Visitor& v) { v("beta", beta); }
+
+  Parameter beta;  ///< [1]
 };
 
 /// A score chosen at run time.

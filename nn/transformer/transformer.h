@@ -23,6 +23,9 @@ struct TransformerOptions {
   bool bias = true;         ///< Of all linear maps and norms.
   bool rotary = false;      ///< Rotate queries and keys of self-attention by their positions.
   bool final_norm = false;  ///< Of a stack: a LayerNorm after the last layer, usual with norm_first.
+  /// Forms of self-attention, and of the decoder's attention to the memory. Their bias and dropout are those
+  /// above. Every layer begins with a copy of parts that learn, such as position_bias.
+  MultiheadAttentionOptions self_attention = {}, cross_attention = {};
 
   /// Options of every LayerNorm.
   LayerNormOptions norm() const { return {.eps = layer_norm_eps, .bias = bias}; }
@@ -194,8 +197,8 @@ struct TransformerDecoder : TransformerStack<TransformerDecoder, TransformerDeco
 ///   encoder_self, decoder_self, cross   the options of the stacks
 ///   returns        [B, T, E]
 ///
-/// Start: matrices Xavier uniform. State dict: encoder.layers.{i}.*, encoder.norm.*, decoder.layers.{i}.*,
-/// decoder.norm.*
+/// Start: weights that are matrices Xavier uniform. State dict: encoder.layers.{i}.*, encoder.norm.*,
+/// decoder.layers.{i}.*, decoder.norm.*
 struct Transformer : Layer<Transformer> {
   Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers, int64_t num_decoder_layers,
               TransformerOptions options = {});

@@ -303,6 +303,9 @@ const std::vector<OpCase>& op_cases() {
       {.op = "masked_softmax", .call = [](auto& in) { return masked_softmax(in[0]); }, .inputs = {{2, 3}}, .plain = [](auto& in) { return softmax(in[0], -1); }},
       {.op = "sparsemax", .call = [](auto& in) { return sparsemax(in[0]); }, .inputs = {{4, 5}}},
       {.op = "sparsemax", .call = [](auto& in) { return sparsemax(in[0], in[1], 0); }, .inputs = {{5, 2}, mask({5, 2})}},
+      {.op = "entmax", .call = [](auto& in) { return entmax(in[0]); }, .inputs = {{4, 5}}},
+      {.op = "entmax", .call = [](auto& in) { return entmax(in[0], 1.5, in[1], 0); }, .inputs = {{5, 2}, mask({5, 2})}},
+      {.op = "entmax", .call = [](auto& in) { return entmax(in[0], 1.3); }, .inputs = {{3, 4}}},
       {.op = "layer_norm", .call = [](auto& in) { return layer_norm(in[0], {3}, in[1], in[2]); }, .inputs = {{2, 3}, {3}, {3}}, .empty = {{0, 3}, {3}, {3}}},
       {.op = "layer_norm", .call = [](auto& in) { return layer_norm(in[0], {2, 3}, in[1], in[2], 0.1); }, .inputs = {{4, 2, 3}, {2, 3}, {2, 3}}},
       {"layer_norm", [](auto& in) { return layer_norm(in[0], {3}); }, {{2, 3}}},
@@ -347,6 +350,11 @@ const std::vector<OpCase>& op_cases() {
       {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::lstm, in[0], {}, in[1], in[2], {.reverse = true}); }, .inputs = {{2, 3, 4}, {4, 1}, {4}}, .empty = {{2, 0, 4}, {4, 1}, {4}}},
       {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::lstm, in[0], in[1], in[2], in[3], {.projection = in[4]}); }, .inputs = {{2, 3, 8}, {3, 3}, {8, 1}, {8}, {1, 2}}, .empty = {{2, 0, 8}, {0, 3}, {8, 1}, {8}, {1, 2}}, .records = "linear mul"},
 
+      {.op = "linear_recurrence", .call = [](auto& in) { return linear_recurrence(in[0], in[1], in[2]); }, .inputs = {{2, 3, 2, 2}, {2, 3, 2, 3}, {2, 2, 3}}},
+      {.op = "linear_recurrence", .call = [](auto& in) { return linear_recurrence(in[0], in[1], in[2]); }, .inputs = {{2, 3, 2, 1}, {2, 3, 2, 2}, {2, 2, 2}}},
+      {.op = "linear_recurrence", .call = [](auto& in) { return linear_recurrence(in[0], in[1]); }, .inputs = {{1, 3, 1, 1}, {2, 3, 2, 2}}, .empty = {{1, 3, 1, 1}, {0, 3, 2, 2}}},
+      {.op = "unit_lower_inverse", .call = [](auto& in) { return unit_lower_inverse(in[0]); }, .inputs = {{2, 4, 4}}, .records = "matmul where"},
+
       // nn/functional: losses, dropout, attention
       {"mse_loss", [](auto& in) { return F::mse_loss(in[0], in[1]); }, {{2, 3}, {2, 3}}},
       {"mse_loss", [](auto& in) { return F::mse_loss(in[0], in[1], Reduction::none); }, {{2, 3}, {2, 3}}},
@@ -362,6 +370,8 @@ const std::vector<OpCase>& op_cases() {
        .inputs = {{2, 3}, between(0.1, 0.9, {2, 3}), constant(0.5, 2, {3}), constant(0.5, 2, {3})}, .empty = {{0, 3}, {0, 3}, {3}, {3}}, .records = "mul"},
       {.op = "binary_cross_entropy_with_logits", .call = [](auto& in) { return F::binary_cross_entropy_with_logits(in[0], in[1]); }, .inputs = {{2, 3}, {2, 3}},
        .records = "mul"},
+      {.op = "entmax_loss", .call = [](auto& in) { return F::entmax_loss(in[0], in[1]); }, .inputs = {{3, 4}, positions(4, {3})}},
+      {.op = "entmax_loss", .call = [](auto& in) { return F::entmax_loss(in[0], in[1], 2, Reduction::none); }, .inputs = {{3, 4}, positions(4, {3})}},
       {.op = "nll_loss", .call = [](auto& in) { return F::nll_loss(in[0], in[1], {.weight = in[2], .ignore_index = 2}); },
        .inputs = {{5, 3}, positions(3, {5}), constant(0.5, 2, {3})}},
       {"nll_loss", [](auto& in) { return F::nll_loss(in[0], in[1], {.reduction = Reduction::sum}); }, {{2, 3, 2}, positions(3, {2, 2})}},
@@ -392,6 +402,29 @@ const std::vector<OpCase>& op_cases() {
        .inputs = {{2, 3, 2}, {4, 2}, {2, 4, 3}, mask({3, 4}), constant(-1, 1, {2, 1, 4})}, .records = "matmul"},
       {.op = "blocked_attention", .call = [](auto& in) { manual_seed(3); return blocked_attention(in[0], in[1], in[2], {.dropout_p = 0.4}); },
        .inputs = {{2, 3, 2}, {2, 3, 2}, {2, 3, 2}}, .records = "mul"},
+      {.op = "attention_weights",
+       .call = [](auto& in) { return attention_weights(in[0], in[1], {.is_causal = true, .past = 1, .window = 2, .sinks = 1, .soft_cap = 0.7, .position_bias = in[2], .sink_logit = in[3]}); },
+       .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 6}, {2}}, .records = "matmul masked_softmax add relative_shift flatten mul tanh div expand cat narrow where view reshape"},
+      {.op = "blocked_attention",
+       .call = [](auto& in) { return blocked_attention(in[0], in[1], in[2], {.mask = in[3], .soft_cap = 0.7, .position_bias = in[4], .sink_logit = in[5]}); },
+       .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}, mask({3, 4}), {2, 6}, {2}}, .records = "matmul add cat expand view"},
+      {.op = "blocked_attention",
+       .call = [](auto& in) { manual_seed(3); return blocked_attention(in[0], in[1], in[2], {.past = 1, .dropout_p = 0.3, .window = 2, .sinks = 1, .position_bias = in[3], .sink_logit = in[4]}); },
+       .inputs = {{2, 3, 2}, {4, 2}, {2, 4, 3}, {6}, {2}}, .empty = {{0, 3, 2}, {4, 2}, {0, 4, 3}, {6}, {1}}, .records = "matmul mul add cat expand view"},
+      {.op = "relative_shift", .call = [](auto& in) { return relative_shift(in[0]); }, .inputs = {{2, 3, 6}},
+       .plain = [](auto& in) {
+         const auto x = in[0].template to_vector<double>();
+         std::vector<double> y;
+         for (size_t row = 0; row < x.size(); row += 6)
+           for (size_t j = 0; j < 4; ++j) y.push_back(x[row + j + 2 - row / 6 % 3]);
+         return from_vector(y, {in[0].size(0), 3, 4}, in[0].dtype());
+       },
+       .records = "flatten reshape narrow"},
+      {.op = "relative_shift", .call = [](auto& in) { return relative_shift(in[0]); }, .inputs = {{2, 1, 3}},
+       .plain = [](auto& in) { return clone(in[0]); }, .records = "reshape"},
+      {.op = "scaled_dot_product_attention",
+       .call = [](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2], {.mask = in[3], .position_bias = in[4], .sink_logit = in[5], .enable_gqa = true}).output; },
+       .inputs = {{2, 4, 3, 2}, {2, 2, 3, 2}, {2, 2, 3, 3}, mask({2, 1, 3, 3}), {4, 5}, {4}}, .records = "matmul blocked_attention view unsqueeze flatten Mask"},
       {.op = "scaled_dot_product_attention", .call = [](auto& in) { return F::scaled_dot_product_attention(in[0], in[1], in[2]).output; },
        .inputs = {{2, 3, 2}, {2, 3, 2}, {2, 3, 2}}, .records = "matmul blocked_attention"},
       {.op = "scaled_dot_product_attention",
