@@ -69,6 +69,7 @@ std::string printable(std::string_view text, Hidden hidden) {
 }
 
 std::string replaced(std::string text, std::string_view part, std::string_view by) {
+  check(!part.empty(), "the part to replace is empty; it must have a character");
   for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += by.size())
     text.replace(at, part.size(), by);
   return text;

@@ -57,7 +57,7 @@ enum class Hidden {
 /// Replaces characters that are invisible, that terminals interpret, or that are not UTF-8.
 std::string printable(std::string_view text, Hidden hidden = Hidden::codes);
 
-/// Replaces every occurrence of `part`.
+/// Replaces every occurrence of `part`. Error: `part` is empty.
 std::string replaced(std::string text, std::string_view part, std::string_view by);
 
 }  // namespace heed

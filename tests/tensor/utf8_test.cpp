@@ -52,4 +52,5 @@ TEST_CASE("printable: invisible characters as codes or pictures; replaced: every
   CHECK(printable("") == "");
   CHECK(printable("a\n\x1b\x7f我\u009b\uffff\xFF", Hidden::pictures) == "a␊␛\uFFFD我\uFFFD\uFFFD\uFFFD");
   CHECK(replaced("aXbX", "X", "XX") == "aXXbXX");
+  CHECK_ERROR_HAS(replaced("aXbX", "", "-"), "the part to replace is empty");
 }
