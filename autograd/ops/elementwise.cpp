@@ -37,11 +37,6 @@ auto rule_both_forms(const F& f) {
   return [f](const Tensor& g, const Tensor& v) { return grad_enabled() ? f(g, v) : zip(g, v, f); };
 }
 
-// The rule of a function that is constant between its jumps.
-auto zero_gradient() {
-  return [](const Tensor& g) { return zeros_like(g); };
-}
-
 }  // namespace
 
 // clang-format off
@@ -57,12 +52,9 @@ Tensor sin(Operand x) { return map("sin", x, [](auto v) { return std::sin(v); },
 Tensor cos(Operand x) { return map("cos", x, [](auto v) { return std::cos(v); }, [](auto& g, auto& x_) { return -g * sin(x_); }, "−g sin($1)"); }
 Tensor square(Operand x) { return map("square", x, [](auto v) { return v * v; }, [](auto& g, auto& x_) { return 2 * g * x_; }, "2 g $1", wrapping); }
 Tensor abs(Operand x) { return map("abs", x, [](auto v) { return v > 0 ? v : 0 - v; }, [](auto& g, auto& x_) { return g * sign(x_); }, "g sign($1)", numbers); }
+Tensor sign(Operand x) { return map_result("sign", x, [](auto v) { return (v > 0) - (v < 0); }, [](auto& g) { return zeros_like(g); }, "0", numbers); }
+Tensor erf(Operand x) { return map("erf", x, [](auto v) { return math::erf(v); }, [](auto& g, auto& x_) { return g * (2 * std::numbers::inv_sqrtpi) * exp(-square(x_)); }, "g 2/√π exp(−$1²)"); }
 // clang-format on
-
-Tensor sign(Operand x) {
-  const auto f = [](auto v) { return (v > 0) - (v < 0); };
-  return map_result("sign", x, f, zero_gradient(), "0", numbers);
-}
 
 Tensor tanh(Operand x) {
   const auto f = [](auto v) { return math::tanh(v); };
@@ -74,12 +66,6 @@ Tensor sigmoid(Operand x) {
   const auto f = [](auto v) { return math::sigmoid(v); };
   const auto rule = [](const auto& g, const auto& y) { return g * y * (1 - y); };
   return map_result("sigmoid", x, f, rule_both_forms(rule), "g $y (1 − $y)");
-}
-
-Tensor erf(Operand x) {
-  const auto f = [](auto v) { return math::erf(v); };
-  const auto rule = [](auto& g, auto& x_) { return g * (2 * std::numbers::inv_sqrtpi) * exp(-square(x_)); };
-  return map("erf", x, f, rule, "g 2/√π exp(−$1²)");
 }
 
 // da = g b a^(b-1), 0 where b = 0;   db = g a^b log(a), 0 where a = 0 and b >= 0
