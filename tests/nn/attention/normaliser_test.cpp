@@ -1,6 +1,6 @@
 #include "nn/attention/normaliser.h"
 
-#include "autograd/ops/elementary.h"
+#include "autograd/ops/elementwise.h"
 #include "nn/attention/pooling.h"
 #include "tests/support/expect.h"
 
