@@ -66,7 +66,7 @@ class TrainingBench extends Bench {
   translation(attends, text, forbidden) {
     const {answers} = this.states[this.state.at], key = this.keyOf(attends, text, forbidden);
     if (!answers.has(key) && this.canTranslate) {
-      if (answers.size > 200) answers.clear();  // of a reader who tries everything
+      if (answers.size > 40) answers.clear();  // of a reader who tries everything
       answers.set(key, undefined);
       this.translate(this.own ? this.state.at : -1, attends, text, forbidden).then(answer => {
         answers.set(key, answer);
