@@ -16,6 +16,15 @@ AnyCore stages(const auto& score, const auto& normaliser) {
   return PoolingCore{AttentionPooling(score, normaliser)};
 }
 
+// Softmax over the keys that a mask of positions allows too; make(queries, past) makes the mask.
+Options masked(const std::function<Mask(int64_t, int64_t)>& make) {
+  const auto normaliser = [make](const Tensor& scores, const Mask& mask) {
+    const int64_t queries = scores.size(-2);
+    return SoftmaxNormaliser()(scores, mask & make(queries, scores.size(-1) - queries));
+  };
+  return {.rotary = true, .core = stages(ScaledDotScore(), normaliser)};
+}
+
 // Sampled in the last layer, whose choices decide about the answer of their own query alone.
 Options sampled_in_last(const FormPlace& p) {
   if (p.layer + 1 < p.layers) return {.rotary = true};
@@ -29,6 +38,10 @@ std::vector<Form> make_forms() {
       // Positions.
       {"softmax", "softmax(q · k / √d), queries and keys rotated by their positions",
        [](const P&) -> Options { return {.rotary = true}; }},
+      {"rotary_scaled", "rotary, with positions divided by 2 and a larger base",
+       [](const P&) -> Options {
+         return {.rotary = true, .rotary_scaling = {.position_factor = 2, .ntk_factor = 2}};
+       }},
       {"nope", "no positions: only the causal mask tells the order", [](const P&) { return Options(); }},
       {"learned", "a learned vector for each position is added to the inputs",
        [](const P&) { return Options(); }, learned},
@@ -67,6 +80,11 @@ std::vector<Form> make_forms() {
       // Scores.
       {"qk_norm", "queries and keys of one length, with a learned scale",
        [](const P&) -> Options { return {.rotary = true, .qk_norm = 10}; }},
+      {"cosine", "a learned number times the cosine of query and key",
+       [](const P&) -> Options {
+         return {.rotary = true, .core = stages(CosineScore(10), SoftmaxNormaliser())};
+       },
+       FormPositions::none, 2, 2},
       {"soft_cap", "scores are bounded, c tanh(s / c)",
        [](const P&) -> Options { return {.rotary = true, .soft_cap = 10}; }},
 
@@ -76,6 +94,18 @@ std::vector<Form> make_forms() {
       {"window_sinks", "the last 16 keys and the first two",
        [](const P&) -> Options { return {.rotary = true, .window = 16, .sinks = 2}; }, FormPositions::none, 1,
        1},
+      {"blocks", "only the keys of the query's own block of 16",
+       [](const P&) {
+         return masked([](int64_t queries, int64_t past) { return Mask::blocks(queries, 16, past); });
+       },
+       FormPositions::none, 2, 2},
+      {"dilated", "every second of the last 32 keys",
+       [](const P&) {
+         return masked([](int64_t queries, int64_t past) {
+           return Mask::dilated(queries, 2, past) & Mask::window(queries, 31, 0, past);
+         });
+       },
+       FormPositions::none, 2, 2},
       {"sink_logit", "a learned term more in the sum that weights are divided by",
        [](const P&) -> Options { return {.rotary = true, .sink_logit = true}; }},
       {"memory", "four learned keys and values before all others",
@@ -107,6 +137,11 @@ std::vector<Form> make_forms() {
       {"gumbel", "softmax of scores with Gumbel noise",
        [](const P&) -> Options {
          return {.rotary = true, .core = stages(ScaledDotScore(), GumbelNormaliser())};
+       },
+       FormPositions::none, 2, 2},
+      {"monotonic", "each query begins where the one before stopped, and passes over keys",
+       [](const P&) -> Options {
+         return {.rotary = true, .core = stages(ScaledDotScore(), MonotonicNormaliser())};
        },
        FormPositions::none, 2, 2},
       {"hard", "one sampled key, without a baseline", sampled_in_last, FormPositions::none, 2, 2, true},

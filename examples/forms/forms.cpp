@@ -178,7 +178,7 @@ int main(int argc, char** argv) {
   Program self("forms", "Trains each form of attention on the same small tasks, and compares them.");
   self.default_threads = 1;
   std::vector<std::string> form_names = {"all"}, task_names = {"recall", "copy", "text"};
-  int64_t steps = 300;
+  int64_t steps = 250;
   self.option("--form", form_names, "Forms, or all (default): " + names_of(all_forms()));
   self.option("--task", task_names, "Tasks, or all (default: recall, copy, text): " + names_of(all_tasks()));
   self.option("--steps", steps, "Training steps of each form on each task");
