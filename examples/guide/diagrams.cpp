@@ -162,12 +162,12 @@ const std::vector<Diagram>& all_diagrams() {
        drawing::sparse_masks,
        {"Four rules about which keys a query sees: a window with a sink, blocks, every second key, and a "
         "soft neighborhood of a predicted position.",
-        "查询可以看哪些键的四种规则：窗口加汇、分块、每隔一个键、预测位置周围的软邻域。"}},
+        "查询可以看哪些键的四种规则：窗口加汇点、分块、每隔一个键、预测位置周围的软邻域。"}},
       {"sparse_weights",
        drawing::sparse_weights,
        {"The weights of four scores: softmax gives all of them some, a sink takes a part, entmax gives three "
         "and sparsemax two of them all.",
-        "四个评分的权重：softmax 每个都给一点，汇拿走一部分，entmax 只给三个，sparsemax 只给两个。"}},
+        "四个评分的权重：softmax 每个都给一点，汇点拿走一部分，entmax 只给三个，sparsemax 只给两个。"}},
       {"monotonic",
        drawing::monotonic,
        {"Monotonic alignment: each query goes on from the key of the last; on the left the expected weights, "

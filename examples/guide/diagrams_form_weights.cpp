@@ -87,8 +87,8 @@ void bounded_scores(Picture& draw) {
     panel(191, weights_of(heed::SoftmaxNormaliser(), scores));
     panel(279, weights_of(heed::SigmoidNormaliser(), scores));
   };
-  row(40, {"scores 2, 2, $-4$: two keys fit", "评分 2、2、$-4$：两个键匹配"}, {2, 2, -4});
-  row(146, {"scores $-4$, $-4$, $-4$: none fits", "评分 $-4$、$-4$、$-4$：都不匹配"}, {-4, -4, -4});
+  row(40, {"2, 2, $-4$: two keys fit", "评分 2、2、$-4$：两个键匹配"}, {2, 2, -4});
+  row(146, {"$-4$, $-4$, $-4$: no key fits", "评分 $-4$、$-4$、$-4$：都不匹配"}, {-4, -4, -4});
 }
 
 void sparse_weights(Picture& draw) {
@@ -101,9 +101,9 @@ void sparse_weights(Picture& draw) {
     draw.label({x + 76, y + 126}, sum_words(weights), {.color = kAccent, .size = 11});
   };
   const heed::Tensor logits = heed::from_vector(scores, {1, 4}), one = heed::ones({1, 1}, logits.dtype());
-  const heed::AttentionOptions sink{.scale = 1, .sink_logit = heed::tensor(0.0)};
+  const heed::AttentionOptions sink{.scale = 1, .sink_logit = heed::zeros({1}, heed::float64)};
   panel(16, 12, {"softmax: $α = 1$", "softmax：$α = 1$"}, weights_of(heed::SoftmaxNormaliser(), scores));
-  panel(192, 12, {"softmax with a sink", "softmax 加汇"},
+  panel(192, 12, {"softmax with a sink", "softmax 加汇点"},
         heed::flatten(heed::attention_weights(one, heed::transpose(logits), sink)).to_vector<double>());
   panel(16, 166, {"entmax: $α = 1.5$", "稀疏：$α = 1.5$"}, weights_of(heed::EntmaxNormaliser(), scores));
   panel(192, 166, {"sparsemax: $α = 2$", "更稀疏：$α = 2$"}, weights_of(heed::SparsemaxNormaliser(), scores));
@@ -139,21 +139,21 @@ void copy_mixture(Picture& draw) {
 
 void differences(Picture& draw) {
   constexpr double kLambda = 0.8;
-  const std::vector<double> first = softmax_of({1.6, 0.3, 0.1, 0.4, 0.2});
-  std::vector<double> second = softmax_of({0.3, 0.4, 0.0, 0.4, 0.2}), difference;
+  const std::vector<double> first = softmax_of({1.6, 0.3, 0.1, 0.4});
+  std::vector<double> second = softmax_of({0.3, 0.4, 0.0, 0.4}), difference;
   for (size_t j = 0; j < first.size(); ++j) {
     second[j] *= kLambda;
     difference.push_back(first[j] - second[j]);
   }
   const auto panel = [&](double x, const Words& title, const std::vector<double>& heights, Color color) {
-    draw.label({x + 54, 12}, title);
-    draw_bars(draw, {{x, 24, 109, 70}, 100, 13, 9.5, color}, heights);
+    draw.label({x + 56, 12}, title);
+    draw_bars(draw, {{x, 24, 112, 76}, 100, 15, 9.5, color}, heights);
   };
   panel(2, "$A_1$", first, kSoft);
-  panel(125, "$λ A_2$", second, kSoft);
-  panel(248, "$A_1 - λ A_2$", difference, kAccent);
-  draw.label({118, 100}, "$-$");
-  draw.label({241, 100}, "=");
+  panel(124, "$λ A_2$", second, kSoft);
+  panel(246, "$A_1 - λ A_2$", difference, kAccent);
+  draw.label({119, 60}, "$-$");
+  draw.label({241, 60}, "=");
 
   constexpr std::array<std::array<double, 3>, 3> kMix = {{{0.8, 0.2, 0}, {0.1, 0.6, 0.4}, {0.1, 0.2, 0.6}}};
   const std::array<std::vector<double>, 3> heads = {std::vector<double>{0.9, 0, 0, 0, 0.9, 0, 0, 0, 0.9},
@@ -170,12 +170,12 @@ void differences(Picture& draw) {
     for (size_t h = 0; h < 3; ++h) {
       for (size_t cell = 0; cell < 9; ++cell) mixed[cell] += kMix[h][g] * heads[h][cell];
       if (kMix[h][g] > 0)
-        draw.weight(place(h, 144).bottom(), place(g, 240).top(), kMix[h][g], {.shade = 0.65});
+        draw.weight(place(h, 156).bottom(), place(g, 246).top(), kMix[h][g], {.shade = 0.65});
     }
-    draw.shaded(place(g, 144), 3, heads[g]);
-    draw.shaded(place(g, 240), 3, mixed);
+    draw.shaded(place(g, 156), 3, heads[g]);
+    draw.shaded(place(g, 246), 3, mixed);
     const std::string number = std::to_string(g + 1);
-    draw.label({place(g, 0).x - 16, 168}, "$A_" + number + "$", {.size = 12});
+    draw.label({place(g, 0).x - 16, 180}, "$A_" + number + "$", {.size = 12});
   }
 }
 

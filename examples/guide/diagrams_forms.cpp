@@ -77,7 +77,7 @@ void shared_heads(Picture& draw) {
 
 void position_bias(Picture& draw) {
   constexpr int64_t kMost = 24;
-  constexpr double kCell = 12, kLeft = 44, kTop = 44, kUnit = 8;
+  constexpr double kCell = 12, kLeft = 52, kTop = 44, kUnit = 8;
   const auto at = [&](double distance) { return kLeft + kCell * (kMost + 0.5 - distance); };
   draw.label({180, 12}, {"ALiBi: $-m(i - j)$", "线性偏置：$-m(i - j)$"}, {.color = kAccent});
   const std::vector<double> slopes = heed::AlibiBias(8).slopes;
@@ -121,9 +121,13 @@ void longer_rotary(Picture& draw) {
       return Point{x, y};
     };
     const Point above = dial(78), below = dial(200);
-    for (int position = 0; position <= 4; ++position)
-      draw.box(around(on_circle(above, kRadius, fast * position), 13, 13), std::to_string(position),
-               {.color = kQuery, .shade = 0.3, .round = 6.5, .size = 10});
+    for (int position = 0; position <= 4; ++position) {
+      draw.box(around(on_circle(above, kRadius, fast * position), 7, 7), "",
+               {.color = kQuery, .shade = 0.6, .round = 3.5});
+      if (position == 0 || position == 1 || position == 4)
+        draw.label(on_circle(above, kRadius + (position == 1 ? -11 : 11), fast * position),
+                   std::to_string(position), {.color = kQuery, .size = 11});
+    }
     draw.line(arc(below, kRadius, 0, kSlow), {.color = kKey, .width = 6});
     draw.arrow({below, on_circle(below, kRadius, slow)}, {.color = slow > kSlow ? kQuery : kInk, .width = 2});
   };
@@ -157,7 +161,7 @@ void sparse_masks(Picture& draw) {
       }
   };
   const heed::Mask causal = heed::Mask::causal(kT), first = heed::arange(kT, heed::int64) < 1;
-  panel(8, {"window, sink", "窗口与汇"}, heed::Mask::window(kT, 2, 0) | (first & causal));
+  panel(8, {"window, sink", "窗口加汇点"}, heed::Mask::window(kT, 2, 0) | (first & causal));
   panel(97, {"blocks", "分块"}, heed::Mask::blocks(kT, 4) & causal);
   panel(186, {"dilated", "空洞"}, heed::Mask::dilated(kT, 2) & causal);
   const heed::Tensor centers = heed::tensor({0.5, 1.0, 1.0, 2.5, 3.5, 4.0, 6.0, 6.5});
@@ -250,7 +254,7 @@ void state_rules(Picture& draw) {
 void hopfield(Picture& draw) {
   constexpr double kScale = 62, kShortest = 10;
   constexpr std::array<double, 3> kAngles = {90, 210, 330};
-  constexpr std::array<Point, 4> kStarts = {{{0.55, 0.75}, {-0.8, 0.35}, {-0.15, -0.75}, {0.75, -0.05}}};
+  constexpr std::array<Point, 4> kStarts = {{{0.3, -0.35}, {-0.5, 0.05}, {0.15, 0.5}, {0.6, -0.1}}};
   std::vector<double> numbers;
   for (const double angle : kAngles) {
     const Point pattern = on_circle({0, 0}, 1, angle);
@@ -258,14 +262,17 @@ void hopfield(Picture& draw) {
   }
   const heed::Tensor patterns = heed::from_vector(numbers, {3, 2});
   const auto panel = [&](double x, const Words& title, double beta) {
-    const Point center = {x, 112};
+    const Point center = {x, 116};
     const auto on_page = [&](double a, double b) {
       return Point{center.x + kScale * a, center.y + kScale * b};
     };
     draw.label({x, 14}, title);
-    for (size_t i = 0; i < kAngles.size(); ++i)
-      draw.box(around(on_page(numbers[2 * i], numbers[2 * i + 1]), 24, 22),
-               "$x_" + std::to_string(i + 1) + "$", {.color = kKey, .shade = 0.25, .size = 12});
+    for (size_t i = 0; i < kAngles.size(); ++i) {
+      const Point pattern = on_page(numbers[2 * i], numbers[2 * i + 1]);
+      draw.box(around(pattern, 10, 10), "", {.color = kKey, .shade = 0.6, .round = 5});
+      draw.label(on_page(1.25 * numbers[2 * i], 1.25 * numbers[2 * i + 1]),
+                 "$x_" + std::to_string(i + 1) + "$", {.color = kKey});
+    }
     for (const Point& start : kStarts) {
       heed::Tensor state = heed::from_vector(std::vector<double>{start.x, start.y}, {1, 2});
       Points path = {on_page(start.x, start.y)};
@@ -281,8 +288,8 @@ void hopfield(Picture& draw) {
   };
   panel(92, {"$β = 1$: the mean", "$β = 1$：平均值"}, 1);
   panel(268, {"$β = 8$: one pattern", "$β = 8$：一个模式"}, 8);
-  draw.box(around({60, 196}, 5, 5), "", {.color = kQuery, .shade = 1, .round = 2.5});
-  draw.label({70, 196}, {"where a state begins, and where it settles", "状态的起点，以及它停下的地方"},
+  draw.box(around({60, 188}, 5, 5), "", {.color = kQuery, .shade = 1, .round = 2.5});
+  draw.label({70, 188}, {"where a state begins, and where it settles", "状态的起点，以及它停下的地方"},
              {.color = kSoft, .size = 12, .align = "start"});
 }
 

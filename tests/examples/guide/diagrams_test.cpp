@@ -119,7 +119,18 @@ TEST_CASE("diagrams: every one of the guide is drawn") {
                             "layer_norm.svg",
                             "transformer_block.svg",
                             "transformer_stack.svg",
-                            "computation_graph.svg"});
+                            "computation_graph.svg",
+                            "shared_heads.svg",
+                            "bounded_scores.svg",
+                            "position_bias.svg",
+                            "longer_rotary.svg",
+                            "sparse_masks.svg",
+                            "sparse_weights.svg",
+                            "monotonic.svg",
+                            "copy_mixture.svg",
+                            "state_rules.svg",
+                            "hopfield.svg",
+                            "differences.svg"});
   CHECK_ERROR(diagram("none.svg", "en"), "diagram: there is no none.svg; diagrams() lists all names");
   CHECK_ERROR(diagram("cues.svg", "fr"), "diagram: the language is \"fr\"; it must be \"en\" or \"zh\"");
 }
