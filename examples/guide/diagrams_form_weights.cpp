@@ -102,11 +102,11 @@ void sparse_weights(Picture& draw) {
   };
   const heed::Tensor logits = heed::from_vector(scores, {1, 4}), one = heed::ones({1, 1}, logits.dtype());
   const heed::AttentionOptions sink{.scale = 1, .sink_logit = heed::zeros({1}, heed::float64)};
-  panel(16, 12, {"softmax: $α = 1$", "softmax：$α = 1$"}, weights_of(heed::SoftmaxNormaliser(), scores));
+  panel(16, 12, {"softmax: $a = 1$", "softmax：$a = 1$"}, weights_of(heed::SoftmaxNormaliser(), scores));
   panel(192, 12, {"softmax with a sink", "softmax 加汇点"},
         heed::flatten(heed::attention_weights(one, heed::transpose(logits), sink)).to_vector<double>());
-  panel(16, 166, {"entmax: $α = 1.5$", "稀疏：$α = 1.5$"}, weights_of(heed::EntmaxNormaliser(), scores));
-  panel(192, 166, {"sparsemax: $α = 2$", "更稀疏：$α = 2$"}, weights_of(heed::SparsemaxNormaliser(), scores));
+  panel(16, 166, {"entmax: $a = 1.5$", "稀疏：$a = 1.5$"}, weights_of(heed::EntmaxNormaliser(), scores));
+  panel(192, 166, {"sparsemax: $a = 2$", "更稀疏：$a = 2$"}, weights_of(heed::SparsemaxNormaliser(), scores));
 }
 
 void copy_mixture(Picture& draw) {
