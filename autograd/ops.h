@@ -7,6 +7,7 @@
 #include "autograd/ops/activation.h"
 #include "autograd/ops/arithmetic.h"
 #include "autograd/ops/attention.h"
+#include "autograd/ops/basic.h"
 #include "autograd/ops/conv.h"
 #include "autograd/ops/elementary.h"
 #include "autograd/ops/elementwise.h"

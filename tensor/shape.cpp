@@ -47,6 +47,13 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* name_a, const
   return result;
 }
 
+bool broadcasts_to(const Shape& shape, const Shape& other) {
+  bool fits = shape.dim() <= other.dim();
+  for (int64_t d = 1; fits && d <= shape.dim(); ++d)
+    fits = shape[shape.dim() - d] == 1 || shape[shape.dim() - d] == other[other.dim() - d];
+  return fits;
+}
+
 int64_t check_dim(int64_t rank, int64_t dim) {
   const int64_t limit = std::max<int64_t>(rank, 1);  // a scalar accepts dim 0 and -1
   check(-limit <= dim && dim < limit, "dim ", dim, " is out of range for a tensor of rank ", rank, ": use ",

@@ -90,6 +90,8 @@ Strides contiguous_strides(const Shape& shape);
 /// The shape that `a` and `b` broadcast to. Throws unless sizes, aligned at the right, are equal or one of
 /// them is 1. The names are for the message.
 Shape broadcast_shapes(const Shape& a, const Shape& b, const char* name_a = "a", const char* name_b = "b");
+/// Whether each size of `shape`, aligned at the right, is 1 or that of `other`.
+bool broadcasts_to(const Shape& shape, const Shape& other);
 
 /// Counts `dim` from the front: -1 is the last. Throws if it lies outside [-rank, rank).
 int64_t check_dim(int64_t rank, int64_t dim);

@@ -1,14 +1,7 @@
 #include "autograd/ops/attention.h"
 
 #include "autograd/node.h"
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/elementary.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/matmul.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
-#include "autograd/ops/softmax.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
 #include "tensor/kernels/attention.h"
 #include "tensor/kernels/matmul.h"
 
@@ -21,13 +14,9 @@ double scale_of(const AttentionOptions& options, const Tensor& query) {
   return options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
 }
 
-// x with `count` dimensions of size 1 before the last `from_end`.
-Tensor with_ones(const Tensor& x, int64_t count, int64_t from_end) {
-  if (!x.defined()) return x;
-  Shape shape = x.shape();
-  for (int64_t i = 0; i < count; ++i) shape.insert(x.dim() - from_end, 1);
-  return view(x, shape);
-}
+// x [..., n] as [..., 1, n], and x [...] as [..., 1, 1]
+Tensor as_row(const Tensor& x) { return x.defined() ? unsqueeze(x, -2) : x; }
+Tensor as_matrix(const Tensor& x) { return as_row(x.defined() ? unsqueeze(x, -1) : x); }
 
 kernel::AttentionRule rule_of(const AttentionOptions& options, const Tensor& query,
                               const DropoutFactors& dropout) {
@@ -40,8 +29,8 @@ kernel::AttentionRule rule_of(const AttentionOptions& options, const Tensor& que
           .window = options.window.value_or(2 * everything),
           .sinks = options.sinks,
           .soft_cap = options.soft_cap,
-          .positions = with_ones(options.position_bias, 1, 1),
-          .sink = with_ones(options.sink_logit, 2, 0)};
+          .positions = as_row(options.position_bias),
+          .sink = as_matrix(options.sink_logit)};
 }
 
 // Which keys each query may attend to by its position, past + i: bool [Tq, Tk].
@@ -51,23 +40,13 @@ Tensor allowed_by_position(const AttentionOptions& options, int64_t Tq, int64_t 
   return logical_and(j <= i, logical_or(j > i - *options.window, j < options.sinks));
 }
 
-// Whether each size, aligned at the right, is 1 or that of the other shape.
-bool broadcasts_to(const Shape& shape, const Shape& other) {
-  bool fits = shape.dim() <= other.dim();
-  for (int64_t d = 1; fits && d <= shape.dim(); ++d)
-    fits = shape[shape.dim() - d] == 1 || shape[shape.dim() - d] == other[other.dim() - d];
-  return fits;
-}
-
-// The softmax of the scores s and one more, the sink, whose weight is left out.
-Tensor softmax_with_sink(Tensor s, const Tensor& mask, const Tensor& sink) {
-  if (mask.defined()) s = where(mask, s, -INFINITY);
-  const int64_t Tq = s.size(-2), Tk = s.size(-1);
-  const Shape lead = broadcast_shapes(kernel::leading(s), sink.shape());
-  s = cat({expand(s, kernel::matrix_shape(lead, Tq, Tk)),
-           expand(with_ones(sink, 2, 0), kernel::matrix_shape(lead, Tq, 1))},
-          -1);
-  return narrow(masked_softmax(s), -1, 0, Tk);
+// The softmax of the scores s and one more, the sink [..., 1, 1], whose weight is left out.
+Tensor softmax_with_sink(const Tensor& s, const Tensor& sink) {
+  const Shape lead = broadcast_shapes(kernel::leading(s), kernel::leading(sink));
+  const auto expanded = [&](const Tensor& x) {
+    return expand(x, kernel::matrix_shape(lead, s.size(-2), x.size(-1)));
+  };
+  return narrow(masked_softmax(cat({expanded(s), expanded(sink)}, -1)), -1, 0, s.size(-1));
 }
 
 }  // namespace
@@ -114,14 +93,13 @@ void detail::check_fits_scores(const AttentionOptions& options, const Shape& sco
   check_fits_scores("bias", options.bias, scores);
   const Tensor &table = options.position_bias, &sink = options.sink_logit;
   const Shape lead(scores.data(), scores.dim() - 2);
-  if (table.defined()) {
-    const int64_t distances = std::max<int64_t>(0, scores[lead.dim()] + scores[lead.dim() + 1] - 1);
-    const bool fits = table.dim() > 0 && table.size(-1) == distances &&
-                      broadcasts_to(Shape(table.shape().data(), table.dim() - 1), lead);
-    check(fits, "the position_bias is ", table.shape(), " and the scores ", scores,
-          "; it must be [..., Tq + Tk - 1] = [..., ", distances, "], with sizes that broadcast to ", lead,
-          " before the last");
-  }
+  Shape distances = lead;
+  distances.push_back(std::max<int64_t>(0, scores[lead.dim()] + scores.back() - 1));
+  if (table.defined())
+    check(table.dim() > 0 && table.size(-1) == distances.back() && broadcasts_to(table.shape(), distances),
+          "the position_bias is ", table.shape(), " and the scores ", scores,
+          "; it must be [..., Tq + Tk - 1] = [..., ", distances.back(), "], with sizes that broadcast to ",
+          lead, " before the last");
   if (sink.defined())
     check(broadcasts_to(sink.shape(), lead), "the sink_logit is ", sink.shape(),
           " and must broadcast to the sizes of the scores before [Tq, Tk], ", lead);
@@ -150,15 +128,16 @@ Tensor attention_weights(Operand query, Operand key, const AttentionOptions& opt
   if (options.soft_cap > 0) s = options.soft_cap * tanh(s / options.soft_cap);
   if (options.score_map) s = options.score_map(s);
   if (options.bias.defined()) s = s + options.bias;
-  if (const Tensor table = with_ones(options.position_bias, 1, 1); table.defined())  // [..., 1, distances]
-    s = s + relative_shift(expand(table, kernel::matrix_shape(kernel::leading(table), Tq, table.size(-1))));
+  if (const Tensor table = as_row(options.position_bias); table.defined())  // [..., 1, distances]
+    s = s + relative_shift(expand(table, kernel::matrix_shape(kernel::leading(table), Tq, -1)));
   Tensor mask = options.mask;
   if (causal(options)) {
     const Tensor allowed = allowed_by_position(options, Tq, Tk);
     mask = mask.defined() ? logical_and(mask, allowed) : allowed;
   }
-  const Tensor& sink = options.sink_logit;
-  const Tensor weights = sink.defined() ? softmax_with_sink(s, mask, sink) : masked_softmax(s, mask);
+  const Tensor sink = as_matrix(options.sink_logit);
+  if (sink.defined() && mask.defined()) s = where(mask, s, -INFINITY);
+  const Tensor weights = sink.defined() ? softmax_with_sink(s, sink) : masked_softmax(s, mask);
   return options.weight_map ? options.weight_map(weights) : weights;
 }
 

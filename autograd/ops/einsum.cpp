@@ -1,11 +1,7 @@
 #include <optional>
 
-#include "autograd/ops/logic.h"
-#include "autograd/ops/matmul.h"
+#include "autograd/ops/basic.h"
 #include "autograd/ops/products.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
-#include "tensor/create.h"
 
 namespace heed {
 namespace {

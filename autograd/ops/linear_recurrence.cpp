@@ -1,106 +1,54 @@
 #include "autograd/ops/linear_recurrence.h"
 
 #include "autograd/node.h"
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/matmul.h"
-#include "autograd/ops/shape.h"
-#include "tensor/create.h"
-#include "tensor/kernels/elementwise.h"
-#include "tensor/kernels/map.h"
-#include "tensor/kernels/matmul.h"
-#include "tensor/kernels/outer_inner.h"
+#include "autograd/ops/basic.h"
+#include "autograd/ops/scan.h"
 
 namespace heed {
 namespace {
 
-bool has_matrices(const Tensor& factor) { return factor.size(-1) > 1; }
-
-// y_0 = start, y_{t+1} = f_t y_t + x_t; in reverse y_n = start, y_t = f_t y_{t+1} + x_t.
-Tensor scan(const Tensor& factor, const Tensor& x, const Tensor& start, bool reverse) {
-  const NoGrad guard;
-  const int64_t n = x.size(-3);
-  Shape shape = x.shape();
-  ++shape[x.dim() - 3];
-  const Tensor y = Tensor::empty(shape, x.dtype());
-  const auto step = [](const Tensor& all, int64_t t) { return select(all, -3, t); };  // [..., k, m]
-  const Tensor first = step(y, reverse ? n : 0);
-  start.defined() ? kernel::copy_into(first, start) : kernel::fill(first, 0);
-  for (int64_t done = 0; done < n; ++done) {
-    const int64_t t = reverse ? n - 1 - done : done;
-    const Tensor f = step(factor, t), from = step(y, t + reverse), to = step(y, t + !reverse);
-    if (has_matrices(factor)) {
-      kernel::copy_into(to, kernel::matmul(f, from, step(x, t)));
-    } else {
-      visit_floating(y.dtype(), [&]<class T>(Type<T>) {
-        kernel::apply<T, T, T, T>([](auto a, auto b, auto c) { return a * b + c; }, to, f, from, step(x, t));
-      });
-    }
-  }
-  return y;
+// factor y, for a factor that is a matrix or numbers
+Tensor scaled(const Tensor& factor, const Tensor& y) {
+  return factor.size(-1) > 1 ? matmul(factor, y) : factor * y;
 }
 
-// Row i is e_i minus the sum over j < i of x_ij times row j. n rows of n numbers; out starts as 0.
-template <class T>
-void forward_substitution(int64_t n, const T* x, T* out) {
-  for (int64_t i = 0; i < n; ++i) {
-    T* row = out + i * n;
-    row[i] = 1;
-    for (int64_t j = 0; j < i; ++j) {
-      const T factor = -x[i * n + j];
-      const T* other = out + j * n;
-      HEED_VECTORIZE
-      for (int64_t l = 0; l <= j; ++l) row[l] += factor * other[l];
-    }
-  }
+// With the inverses A and D of the diagonal blocks: [[I + L_A, 0], [B, I + L_D]]^-1 = [[A, 0], [-D B A, D]].
+Tensor inverse(const Tensor& x) {
+  const int64_t n = x.size(-1), h = n / 2;
+  if (n < 2) return ones(x.shape(), x.dtype());
+  const Tensor top = narrow(x, -2, 0, h), bottom = narrow(x, -2, h, n - h);
+  const Tensor a = inverse(narrow(top, -1, 0, h)), d = inverse(narrow(bottom, -1, h, n - h));
+  const Tensor across = -matmul(d, matmul(narrow(bottom, -1, 0, h), a));
+  return cat({pad(a, {0, n - h}), cat({across, d}, -1)}, -2);
 }
 
 }  // namespace
 
-// With the gradient d_t of y_t, all its ways into g included: d_n = g_n, d_t = g_t + factor_t^T d_{t+1};
-// dx_t = d_{t+1},  dfactor_t = d_{t+1} y_t^T,  dstart = d_0
+// A step is the map y -> f y + x. One after another they are again such a map: h (f y + x) + z = (h f) y +
+// (h x + z). This is associative, so all of them are a scan.
 Tensor linear_recurrence(Operand factor, Operand x, Operand start) {
   const OpScope scope("linear_recurrence", x.line());
   match_dtypes(factor, x);
   check_floating(x);
-  const auto fits = [&] {
-    if (x->dim() < 3 || factor->dim() != x->dim() || factor->size(-3) != x->size(-3)) return false;
-    const int64_t k = x->size(-2), rows = factor->size(-2), columns = factor->size(-1);
-    bool leads = true;
-    for (int64_t d = 0; d < x->dim() - 3; ++d)
-      leads &= factor->shape()[d] == 1 || factor->shape()[d] == x->shape()[d];
-    return leads && (columns == 1 ? rows == 1 || rows == k : rows == k && columns == k);
+  const bool ranks = x->dim() >= 3 && factor->dim() == x->dim() && factor->size(-3) == x->size(-3);
+  const auto fits = [&, columns = ranks ? factor->size(-1) : 0] {
+    const auto rows = [](const Tensor& y) { return Shape(y.shape().data(), y.dim() - 1); };
+    return broadcasts_to(rows(factor), rows(x)) &&
+           (columns == 1 || (columns == factor->size(-2) && columns == x->size(-2)));
   };
-  check(fits(), "the factor is ", factor->shape(), ", x is ", x->shape(),
+  check(ranks && fits(), "the factor is ", factor->shape(), ", x is ", x->shape(),
         "; they must be [..., n, k, k], [..., n, k, 1] or [..., n, 1, 1], and [..., n, k, m]");
-  Shape first = x->shape();
-  first.erase(x->dim() - 3);
-  check_parameter("the start", start, first, x);
+  Shape state = x->shape();
+  state.erase(x->dim() - 3);
+  check_parameter("the start", start, state, x);
 
-  const ReferenceFunction reference = [first](const std::vector<Tensor>& in) {
-    std::vector<Tensor> states{in[2].defined() ? in[2] : zeros(first, in[1].dtype())};
-    for (int64_t t = 0; t < in[1].size(-3); ++t) {
-      const Tensor f = select(in[0], -3, t), y = states.back();
-      states.push_back((has_matrices(f) ? matmul(f, y) : f * y) + select(in[1], -3, t));
-    }
-    return stack(states, -3);
+  using Maps = std::vector<Tensor>;
+  const auto join = [](const Maps& first, const Maps& then) -> Maps {
+    return {scaled(then[0], first[0]), scaled(then[0], first[1]) + then[1]};
   };
-  if (reference_mode()) return reference({factor, x, start});
-
-  return record("linear_recurrence", scan(factor, x, start, false), {factor, x, start},
-                [n = x->size(-3), factor = save(factor), learned = factor.requires_grad()](const Tensor& g,
-                                                                                           const Tensor& y) {
-                  const Tensor f = factor();
-                  const bool matrices = has_matrices(f);
-                  const Tensor d =
-                      scan(matrices ? transpose(f) : f, narrow(g, -3, 0, n), select(g, -3, n), true);
-                  const Tensor later = narrow(d, -3, 1, n), earlier = narrow(y, -3, 0, n);
-                  return Gradients{!learned   ? Tensor()
-                                   : matrices ? kernel::matmul(later, transpose(earlier))
-                                              : kernel::mul(later, earlier),
-                                   later, select(d, -3, 0)};
-                },
-                reference, nullptr, {},
-                {"d = g + $1ᵀ d of the next step: d yᵀ", "d of the next step", "d of the first step"});
+  const Maps maps = associative_scan(join, Maps{factor, x}, -3);
+  const Tensor from = unsqueeze(start.defined() ? start.tensor() : zeros(state, x->dtype()), -3);
+  return cat({from, start.defined() ? maps[1] + scaled(maps[0], from) : maps[1]}, -3);
 }
 
 // y = (I + L)^-1   =>   dL = -y^T g y^T below the diagonal
@@ -108,20 +56,13 @@ Tensor unit_lower_inverse(Operand x) {
   const OpScope scope("unit_lower_inverse", x.line());
   check_floating(x);
   check(x->dim() >= 2 && x->size(-1) == x->size(-2), "x is ", x->shape(), "; its matrices must be square");
-  const int64_t n = x->size(-1);
-  const Tensor dense = kernel::contiguous(x);
-  Tensor y = kernel::full(x->shape(), 0, x->dtype());
-  visit_floating(x->dtype(), [&]<class T>(Type<T>) {
-    const T* from = dense.data<T>();
-    T* to = kernel::detail::first_of<T>(y);
-    kernel::each_row(x->numel() / std::max<int64_t>(1, n * n), n * n * n, [=](int64_t matrix) {
-      kernel::at_level([=] { forward_substitution(n, from + matrix * n * n, to + matrix * n * n); });
-    });
-  });
-  return record("unit_lower_inverse", std::move(y),
-                {{x, "−$yᵀ g $yᵀ below the diagonal", [](const Tensor& g, const Tensor& inverse) {
-                    const Tensor turned = transpose(inverse);
-                    return -tril(matmul(matmul(turned, g), turned), -1);
+  const auto values = [&] {
+    const NoGrad guard;
+    return inverse(x);
+  };
+  return record("unit_lower_inverse", values(),
+                {{x, "−$yᵀ g $yᵀ below the diagonal", [](const Tensor& g, const Tensor& y) {
+                    return -tril(matmul(matmul(transpose(y), g), transpose(y)), -1);
                   }}});
 }
 

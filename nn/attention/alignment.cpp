@@ -1,11 +1,6 @@
 #include "nn/attention/alignment.h"
 
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/index.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
-#include "autograd/ops/softmax.h"
+#include "autograd/ops/basic.h"
 
 namespace heed::F {
 

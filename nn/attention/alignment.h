@@ -11,32 +11,6 @@ namespace F {
 /// weights, without overflow. -inf has no gradient.
 Tensor masked_log_softmax(const Tensor& scores, const Mask& mask);
 
-}  // namespace F
-
-/// A pointer network: the log-probability that a query points at each key, log softmax(score) over the keys
-/// that the mask allows (Vinyals, Fortunato and Jaitly 2015, with AdditiveScore). F::nll_loss with class_dim
-/// = -1 trains it.
-///
-///   queries  [..., Tq, dq]
-///   keys     [..., Tk, dk]
-///   returns  [..., Tq, Tk]   -inf where the mask is false
-///
-/// State dict: that of the score.
-template <class ScoreType>
-struct Pointer : Layer<Pointer<ScoreType>> {
-  explicit Pointer(ScoreType scoring) : score(std::move(scoring)) {}
-  Tensor forward(const Tensor& queries, const CachedKeys& keys, const Mask& mask = {}) const {
-    return F::masked_log_softmax(score(queries, CachedKeys(mask.zero_unattended(keys))), mask);
-  }
-  void visit(Visitor& v) override {
-    if constexpr (Visitable<ScoreType>) score.visit(v);
-  }
-
-  ScoreType score;
-};
-
-namespace F {
-
 /// A mixture of generating and copying: gate generated + (1 - gate) sum_j weights_j [source_j = c] for each
 /// class c (See, Liu and Manning 2017).
 ///
@@ -66,4 +40,27 @@ Tensor copy_mixture(Operand generated, Operand weights, Operand source, Operand 
 Tensor hard_monotonic_log_prob(Operand log_emission, Operand scores, const Tensor& mask = {});
 
 }  // namespace F
+
+/// A pointer network: the log-probability that a query points at each key, log softmax(score) over the keys
+/// that the mask allows (Vinyals, Fortunato and Jaitly 2015, with AdditiveScore). F::nll_loss with class_dim
+/// = -1 trains it.
+///
+///   queries  [..., Tq, dq]
+///   keys     [..., Tk, dk]
+///   returns  [..., Tq, Tk]   -inf where the mask is false
+///
+/// State dict: that of the score.
+template <class ScoreType>
+struct Pointer : Layer<Pointer<ScoreType>> {
+  explicit Pointer(ScoreType scoring) : score(std::move(scoring)) {}
+  Tensor forward(const Tensor& queries, const CachedKeys& keys, const Mask& mask = {}) const {
+    return F::masked_log_softmax(score(queries, CachedKeys(mask.zero_unattended(keys))), mask);
+  }
+  void visit(Visitor& v) override {
+    if constexpr (Visitable<ScoreType>) score.visit(v);
+  }
+
+  ScoreType score;
+};
+
 }  // namespace heed

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "autograd/ops/attention.h"
+#include "autograd/ops/shape.h"
 #include "nn/any_callable.h"
 
 /// The core of MultiheadAttention: what makes outputs of queries, keys and values in each head. By default it
@@ -34,5 +35,12 @@ struct CoreInputs {
 ///   };
 ///   MultiheadAttention attention(64, 8, {.core = MeanOfValues()});
 using AnyCore = AnyCallable<const CoreInputs&>;
+
+namespace detail {
+/// [B, T, heads width] -> [B, heads, T, width]
+inline Tensor as_heads(const Tensor& x, int64_t width) {
+  return transpose(view(x, {x.size(0), x.size(1), x.size(2) / width, width}), 1, 2);
+}
+}  // namespace detail
 
 }  // namespace heed

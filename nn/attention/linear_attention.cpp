@@ -1,15 +1,11 @@
 #include "nn/attention/linear_attention.h"
 
 #include "autograd/ops/activation.h"
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/elementary.h"
+#include "autograd/ops/basic.h"
 #include "autograd/ops/linear_recurrence.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/matmul.h"
-#include "autograd/ops/reduce.h"
 #include "autograd/ops/scan.h"
-#include "autograd/ops/shape.h"
 #include "nn/init.h"
+#include "tensor/kernels/matmul.h"
 
 namespace heed {
 namespace {
@@ -19,14 +15,12 @@ namespace {
 Tensor sums_after(const Tensor& g) { return flip(cumsum(flip(g, {-2}), -2), {-2}) - g; }
 
 // sum_d a_td b_sd e^{G_td - G_sd} for s <= t, else 0: [..., C, d] times [..., C, d] gives [..., C, C]. G is
-// the sum of the decays g from the first position of the chunk to this one; g is undefined for no decay. The
-// factors e^{G_t} and e^{-G_s} are apart if neither is large; otherwise each half of the chunk is computed
-// alone, and the way from the first half to the second is divided where they meet, so that no factor
-// exceeds 1.
+// the sum of the decays g from the first position of the chunk to this one. The factors e^{G_t} and e^{-G_s}
+// are apart if neither is large; otherwise each half of the chunk is computed alone, and the way from the
+// first half to the second is divided where they meet, so that no factor exceeds 1.
 Tensor decayed_products(const Tensor& a, const Tensor& b, const Tensor& g) {
   constexpr double kSafe = 40;
   const int64_t C = a.size(-2), half = C / 2;
-  if (!g.defined()) return tril(matmul(a, transpose(b)));
   if (C == 1) return matmul(a, transpose(b));
   const Tensor G = cumsum(g, -2);
   if (G.numel() == 0 || max(abs(G.detach())).item() <= kSafe)
@@ -61,24 +55,21 @@ LinearAttentionResult in_chunks(const Tensor& query, const Tensor& key, const Te
   };
   const Tensor Q = chunks(query), K = chunks(key), V = chunks(value), beta = chunks(options.beta);
   const Tensor g = chunks(options.decay);
-  const Tensor from_start = g.defined() ? exp(cumsum(g, -2)) : g;  // e^G, [..., n, C, D or 1]
-  const auto decayed = [&](const Tensor& x) { return g.defined() ? x * from_start : x; };
-  const Tensor to_end = transpose(g.defined() ? K * exp(sums_after(g)) : K);  // [..., n, D, C]
+  const Tensor from_start = exp(cumsum(g, -2));             // e^G, [..., n, C, D or 1]
+  const Tensor to_end = transpose(K * exp(sums_after(g)));  // [..., n, D, C]
 
   Tensor U = V, erased;  // U = V' - erased S: [..., n, C, Dv], [..., n, C, D]
-  Shape each_chunk = Shape::filled(K.dim(), 1);
-  each_chunk[K.dim() - 3] = n;
-  Tensor factor = g.defined() ? transpose(narrow(from_start, -2, C - 1, 1)) : ones(each_chunk, K.dtype());
+  Tensor factor = transpose(narrow(from_start, -2, C - 1, 1));
   if (beta.defined()) {
     const Tensor solved = unit_lower_inverse(beta * decayed_products(K, K, g)) * transpose(beta);
     U = matmul(solved, V);
-    erased = matmul(solved, decayed(K));
+    erased = matmul(solved, K * from_start);
     factor = factor * eye(D, D, K.dtype()) - matmul(to_end, erased);
   }
   const Tensor states = linear_recurrence(factor, matmul(to_end, U), options.state);
   const Tensor before = narrow(states, -3, 0, n);
   if (erased.defined()) U = U - matmul(erased, before);
-  const Tensor y = flatten(matmul(decayed(Q), before) + matmul(decayed_products(Q, K, g), U), -3, -2);
+  const Tensor y = flatten(matmul(Q * from_start, before) + matmul(decayed_products(Q, K, g), U), -3, -2);
   return {n * C == T ? y : narrow(y, -2, 0, T), select(states, -3, n)};
 }
 
@@ -98,13 +89,14 @@ void check_linear(const Operand& query, const Operand& key, const Operand& value
   if (!key.defined() && !value.defined() && !options.is_causal && options.state.defined()) return;
   const Tensor &q = query, &k = key, &v = value;
   const bool ranks = k.dim() >= 2 && q.dim() == k.dim() && v.dim() == k.dim();
-  bool fits = ranks && q.size(-1) == k.size(-1) && k.size(-2) == v.size(-2) &&
-              (!options.is_causal || q.size(-2) == k.size(-2));
-  for (int64_t d = 0; fits && d < k.dim() - 2; ++d)
-    fits = k.shape()[d] == v.shape()[d] &&
-           (q.shape()[d] == k.shape()[d] ||
-            (d == k.dim() - 3 && k.shape()[d] > 0 && q.shape()[d] % k.shape()[d] == 0));
-  check(fits, "query is ", q.shape(), ", key is ", k.shape(), ", value is ", v.shape(),
+  Shape like_q = k.shape(), like_v = k.shape();
+  if (ranks) {
+    like_v[k.dim() - 1] = v.size(-1);
+    if (!options.is_causal) like_q[k.dim() - 2] = q.size(-2);
+    if (k.dim() > 2 && k.size(-3) > 0 && q.size(-3) % k.size(-3) == 0) like_q[k.dim() - 3] = q.size(-3);
+  }
+  check(ranks && q.shape() == like_q && v.shape() == like_v, "query is ", q.shape(), ", key is ", k.shape(),
+        ", value is ", v.shape(),
         "; they must be [..., Hq, T, D], [..., H, T, D] and [..., H, T, Dv], with a multiple of H as Hq",
         options.is_causal ? "" : "; the length of the query may be another");
 }
@@ -135,26 +127,18 @@ LinearAttentionResult F::linear_attention(Operand query, Operand key, Operand va
   Tensor q = query * options.scale.value_or(1 / std::sqrt(static_cast<double>(query->size(-1))));
   Tensor k = key, v = value;
   if (k.defined()) {
-    Shape column = k.shape();  // [..., H, T, 1]
-    column[k.dim() - 1] = 1;
+    const Shape lead = kernel::leading(k), column = kernel::matrix_shape(lead, k.size(-2), 1);
     if (options.normalize) v = cat({v, ones(column, v.dtype())}, -1);
-    Shape state = k.shape();
-    state[k.dim() - 2] = k.size(-1);
-    state[k.dim() - 1] = v.size(-1);
-    check_parameter("the state", rule.state, state, query);
+    check_parameter("the state", rule.state, kernel::matrix_shape(lead, k.size(-1), v.size(-1)), query);
     if (rule.beta.defined()) rule.beta = broadcast_to(rule.beta, column);
-    if (rule.decay.defined()) {
-      rule.decay = broadcast_to(rule.decay, rule.decay.size(-1) == 1 ? column : k.shape());
-      if (rule.decay.numel() > 0 && min(rule.decay.detach()).item() < -100)
-        rule.decay = clamp(rule.decay, -100);
-    }
+    const Tensor decay = rule.decay.defined() ? rule.decay : zeros(column, k.dtype());
+    rule.decay = clamp(broadcast_to(decay, decay.size(-1) == 1 ? column : k.shape()), -100);
     if (options.mask.defined()) {
       const Tensor mask = options.mask.dim() == 1 ? unsqueeze(options.mask, 0) : options.mask;
       check(mask.dtype() == boolean && mask.size(-2) == 1, "the mask is ", mask.dtype(), " ", mask.shape(),
             "; it must be bool [..., 1, T]: all queries share the state, so they see the same keys");
       const Tensor keep = broadcast_to(transpose(mask), column);
-      for (Tensor* x : {&k, &v, &rule.decay})
-        if (x->defined()) *x = where(keep, *x, 0);
+      for (Tensor* x : {&k, &v, &rule.decay}) *x = where(keep, *x, 0);
     }
   }
   const Tensor& model = k.defined() ? k : rule.state;
@@ -184,35 +168,39 @@ LinearAttentionResult F::linear_attention(Operand query, Operand key, Operand va
   return group > 1 ? LinearAttentionResult{flatten(y.output, -4, -3), squeeze(y.state, -3)} : y;
 }
 
-// Numerator and denominator are kept in units of e^m, m_t = max(m_{t-1} - decay, k_t), and cannot overflow.
-// The result does not depend on m, so m needs no gradient.
+// Each span of positions has a decay, and the sums of its weighted values and of its weights in units of e^m,
+// with the largest exponent m, so that they cannot overflow. Joining two spans is associative, so all sums
+// from the beginning are a scan. They do not depend on m, so m needs no gradient.
 LinearAttentionResult F::wkv(Operand key, Operand value, Operand decay, Operand bonus, const Tensor& state) {
   const OpScope scope("wkv", key.line());
   check_floating(key);
   check(key->dim() >= 2 && value->shape() == key->shape(), "key is ", key->shape(), ", value is ",
         value->shape(), "; both must be [..., T, C]");
-  const int64_t T = key->size(-2);
-  Shape row = key->shape(), packed = row;
-  row.erase(key->dim() - 2);  // [..., C]
-  packed[key->dim() - 2] = 3;
-  check_parameter("the state", state, packed, key);
-  const Tensor w = broadcast_to(decay, row), u = broadcast_to(bonus, row);
+  const int64_t T = key->size(-2), C = key->size(-1);
+  const Shape lead = kernel::leading(key);
+  check_parameter("the state", state, kernel::matrix_shape(lead, 3, C), key);
+  Shape channels = lead;
+  channels.push_back(C);
+  const auto each_step = [&](const Tensor& x) { return unsqueeze(broadcast_to(x, channels), -2); };
 
-  std::vector<Tensor> maxima{state.defined() ? select(state, -2, 2).detach()
-                                             : full(row, -1e30, key->dtype())};
-  for (int64_t t = 0; t < T; ++t)
-    maxima.push_back(maximum(maxima.back() - w.detach(), select(key->detach(), -2, t)));
-  const Tensor m = stack(maxima, -2), before = narrow(m, -2, 0, T), now = narrow(m, -2, 1, T);
-
-  const Tensor write = exp(key - now);
-  const Tensor start = state.defined() ? transpose(narrow(state, -2, 0, 2)) : state;
-  const Tensor sums = linear_recurrence(unsqueeze(exp(before - unsqueeze(w, -2) - now), -1),
-                                        stack({write * value, write}, -1), start);  // [..., T + 1, C, 2]
-  const Tensor own = key + unsqueeze(u, -2), largest = maximum(before, own.detach());
-  const Tensor past = exp(before - largest), present = exp(own - largest);
-  const auto sum_at = [&](int64_t i) { return past * select(narrow(sums, -3, 0, T), -1, i); };
-  return {(sum_at(0) + present * value) / (sum_at(1) + present),
-          cat({transpose(select(sums, -3, T)), narrow(m, -2, T, 1)}, -2)};
+  using Span = std::vector<Tensor>;  // decay, m, sum of weighted values, sum of weights
+  const auto join = [](const Span& a, const Span& b) -> Span {
+    const Tensor decayed = a[1] - b[0], m = maximum(decayed, b[1]).detach();
+    const Tensor earlier = exp(decayed - m), later = exp(b[1] - m);
+    return {a[0] + b[0], m, earlier * a[2] + later * b[2], earlier * a[3] + later * b[3]};
+  };
+  const Tensor none = zeros(kernel::matrix_shape(lead, 1, C), key->dtype()), one = ones_like(key);
+  const Span past = state.defined() ? split(state, 1, -2) : Span{none, none, none - 1e30};
+  Span sums =
+      associative_scan(join,
+                       Span{cat({none, expand(each_step(decay), key->shape())}, -2), cat({past[2], key}, -2),
+                            cat({past[0], value}, -2), cat({past[1], one}, -2)},
+                       -2);
+  const auto last = [&](const Tensor& x) { return narrow(x, -2, T, 1); };
+  const Tensor after = cat({last(sums[2]), last(sums[3]), last(sums[1])}, -2);
+  for (Tensor& x : sums) x = narrow(x, -2, 0, T);
+  const Span y = join(sums, {none, key + each_step(bonus), value, one});
+  return {y[2] / y[3], after};
 }
 
 }  // namespace heed

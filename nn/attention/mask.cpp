@@ -1,11 +1,7 @@
 #include "nn/attention/mask.h"
 
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/index.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
+#include "autograd/ops/rounding.h"
 
 namespace heed {
 namespace {
@@ -14,9 +10,7 @@ namespace {
 Mask alike(const char* what, int64_t queries, int64_t step, int64_t past, const auto& of) {
   check_in(what, queries >= 0 && past >= 0 && step > 0, queries, " queries after ", past,
            " keys, in steps of ", step, "; the step must be positive and the others not negative");
-  std::vector<int64_t> keys;
-  for (int64_t j = 0; j < past + queries; ++j) keys.push_back(of(j));
-  const Tensor each = from_vector(keys, {past + queries});
+  const Tensor each = of(arange(past + queries, int64));
   return unsqueeze(narrow(each, 0, past, queries), 1) == each;
 }
 
@@ -38,11 +32,11 @@ Mask Mask::window(int64_t queries, int64_t before, int64_t after, int64_t past) 
 }
 
 Mask Mask::blocks(int64_t queries, int64_t size, int64_t past) {
-  return alike("Mask::blocks", queries, size, past, [=](int64_t j) { return j / size; });
+  return alike("Mask::blocks", queries, size, past, [=](const Tensor& j) { return j - fmod(j, size); });
 }
 
 Mask Mask::dilated(int64_t queries, int64_t step, int64_t past) {
-  return alike("Mask::dilated", queries, step, past, [=](int64_t j) { return j % step; });
+  return alike("Mask::dilated", queries, step, past, [=](const Tensor& j) { return fmod(j, step); });
 }
 
 Mask Mask::lengths(const Tensor& lengths, int64_t keys) {

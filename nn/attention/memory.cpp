@@ -1,11 +1,6 @@
 #include "nn/attention/memory.h"
 
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/index.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
-#include "autograd/ops/softmax.h"
+#include "autograd/ops/basic.h"
 #include "autograd/ops/sort.h"
 #include "nn/attention/scaled_dot_product.h"
 

@@ -1,11 +1,7 @@
 #include "nn/attention/multi_head.h"
 
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/elementary.h"
-#include "autograd/ops/matmul.h"
+#include "autograd/ops/basic.h"
 #include "autograd/ops/norm.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
 
 namespace heed {
 namespace {
@@ -34,22 +30,21 @@ void check_form(const MultiheadAttention& layer) {
   F::check_dropout(kName, "dropout", form.dropout);
   check_in(kName, layer.kdim > 0 && layer.vdim > 0, "kdim is ", layer.kdim, ", vdim ", layer.vdim,
            "; both must be positive");
+  check_in(kName, Hkv > 0 && H % Hkv == 0, "num_heads is ", H, ", num_kv_heads ", Hkv,
+           "; the second must divide the first");
   check_in(kName, !form.rotary || (layer.kdim == E && layer.vdim == E && width % 2 == 0),
            "rotary positions rotate pairs and are for self-attention: embed_dim is ", E, ", kdim ",
            layer.kdim, ", vdim ", layer.vdim, ", the width of a head ", width,
            "; the first three must be equal and the last even");
-  check_in(kName, Hkv > 0 && H % Hkv == 0, "num_heads is ", H, ", num_kv_heads ", Hkv,
-           "; the second must divide the first");
-  check_in(kName, form.latent_dim >= 0 && form.latent_rotary_dim >= 0 && form.memory_tokens >= 0,
+  check_in(kName, !form.differential || E / H % 2 == 0, "the width of a head is ", E / H,
+           "; differential attention halves it, so it must be even");
+  check_in(kName, std::min({form.latent_dim, form.latent_rotary_dim, form.memory_tokens}) >= 0,
            "latent_dim, latent_rotary_dim or memory_tokens is negative");
   check_in(kName, form.latent_dim > 0 || form.latent_rotary_dim == 0,
            "latent_rotary_dim is for latents: give latent_dim");
-  check_in(kName, !form.differential || E / H % 2 == 0, "the width of a head is ", E / H,
-           "; differential attention halves it, so it must be even");
+  const bool scores = form.qk_norm || form.differential || form.relative_score;
   check_in(
-      kName,
-      form.latent_dim == 0 || !(form.rotary || form.num_kv_heads || form.qk_norm || form.differential ||
-                                form.relative_score || form.core),
+      kName, form.latent_dim == 0 || !(scores || form.rotary || form.num_kv_heads || form.core),
       "latents are one head of keys without positions: latent_dim excludes rotary (give latent_rotary_dim), "
       "num_kv_heads, qk_norm, differential, relative_score and core");
   check_in(
@@ -69,7 +64,8 @@ void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Te
            "past is the length of the cache, and dropout_p an option of the layer");
   check_in(kName, (!layer.form.rotary && layer.form.latent_rotary_dim == 0) || query.same_as(key),
            "rotary positions are for self-attention");
-  check_in(kName, !layer.form.core || !options.need_weights, "a core has no weights");
+  check_in(kName, !layer.form.core || !options.need_weights,
+           "a core has no weights; an AttentionScope sees those that it computes");
   if (!key.defined() && !value.defined()) {
     check_in(kName, cache && cache->length() > 0,
              "there are no keys and values, and no cache that holds some");
@@ -86,25 +82,6 @@ void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Te
            layer.vdim, "], or all without B");
   check_in(kName, layer.form.latent_dim == 0 || value.same_as(key),
            "latents are keys and values in one: give the key as the value");
-}
-
-// [B, T, heads width] -> [B, heads, T, width]
-Tensor as_heads(const Tensor& x, int64_t width) {
-  return transpose(view(x, {x.size(0), x.size(1), x.size(2) / width, width}), 1, 2);
-}
-
-// Queries (0), keys (1) or values (2) of all heads: [B, T, width] -> [B, heads, T, D]. Each product uses its
-// rows of in_proj_weight. Slicing one large product would cost three gradients of its size.
-Tensor project(const MultiheadAttention& layer, const Tensor& x, int64_t which) {
-  if (!x.defined()) return x;
-  const Parameter* own[] = {&layer.q_proj_weight, &layer.k_proj_weight, &layer.v_proj_weight};
-  const int64_t E = layer.embed_dim, D = E / layer.num_heads, kv = layer.num_kv_heads * D;
-  const int64_t first = which == 0 ? 0 : E + (which - 1) * kv;
-  const auto rows = [&](const Tensor& whole, const Tensor& otherwise) {
-    return whole.defined() ? narrow(whole, 0, first, which == 0 ? E : kv) : otherwise;
-  };
-  const Tensor y = linear(x, rows(layer.in_proj_weight, *own[which]), rows(layer.in_proj_bias, {}));
-  return as_heads(y, which == 2 ? D : score_width(layer));
 }
 
 struct Projected {
@@ -125,7 +102,7 @@ Projected project_latents(const MultiheadAttention& layer, const Tensor& x, cons
     return cat({first, rotate.forward(narrow(y, -1, begin, R), past)}, -1);
   };
   const Tensor up = view(layer.kv_b_proj->weight, {layer.num_heads, 2 * D, L});
-  const Tensor q = as_heads(linear(x, layer.q_proj_weight), D + R);
+  const Tensor q = detail::as_heads(linear(x, layer.q_proj_weight), D + R);
   Projected all{rotated(q, matmul(narrow(q, -1, 0, D), narrow(up, 1, 0, D)), D), {}, {}};
   if (!keys.defined()) return all;
   const Tensor c = unsqueeze((*layer.kv_a_proj)(keys), 1);
@@ -134,30 +111,30 @@ Projected project_latents(const MultiheadAttention& layer, const Tensor& x, cons
   return all;
 }
 
-// Each [B, heads, T, D], of the positions after `past`.
+// Each [B, heads, T, D], of the positions after `past`. Each product uses its rows of in_proj_weight: slicing
+// one large product would cost three gradients of its size.
 Projected project_all(const MultiheadAttention& layer, const Tensor& x, const Tensor& keys,
                       const Tensor& values, int64_t past) {
-  if (layer.form.latent_dim > 0) return project_latents(layer, x, keys, past);
-  Projected all{project(layer, x, 0), project(layer, keys, 1), project(layer, values, 2)};
+  const MultiheadAttentionOptions& form = layer.form;
+  if (form.latent_dim > 0) return project_latents(layer, x, keys, past);
+  const int64_t E = layer.embed_dim, D = E / layer.num_heads, kv = layer.num_kv_heads * D;
+  const auto parts = [&](const Tensor& joined, const std::vector<Tensor>& otherwise) {
+    return joined.defined() ? split(joined, {E, kv, kv}) : otherwise;
+  };
+  const auto weights =
+      parts(layer.in_proj_weight, {layer.q_proj_weight, layer.k_proj_weight, layer.v_proj_weight});
+  const auto biases = parts(layer.in_proj_bias, std::vector<Tensor>(3));
+  const auto project = [&](const Tensor& y, size_t i, int64_t width) {
+    return y.defined() ? detail::as_heads(linear(y, weights[i], biases[i]), width) : y;
+  };
   const int64_t width = score_width(layer);
-  if (layer.form.qk_norm) {
-    all.q = of_one_length(all.q) * layer.qk_scale;
-    if (keys.defined()) all.k = of_one_length(all.k);
+  Projected all{project(x, 0, width), project(keys, 1, width), project(values, 2, D)};
+  for (Tensor* y : {&all.q, &all.k}) {
+    if (form.qk_norm && y->defined()) *y = of_one_length(*y);
+    if (form.rotary) *y = RotaryPosition(width, form.rotary_scaling).forward(*y, past);
   }
-  if (layer.form.rotary) {
-    const RotaryPosition rotate(width, layer.form.rotary_scaling);
-    all.q = rotate.forward(all.q, past);
-    all.k = rotate.forward(all.k, past);
-  }
+  if (form.qk_norm) all.q = all.q * layer.qk_scale;
   return all;
-}
-
-// A mask or bias for keys behind so many memory tokens, whose value it is given.
-Tensor with_memory(const Tensor& x, int64_t tokens, int64_t keys, Scalar value) {
-  if (!x.defined()) return x;
-  Shape shape = x.dim() == 0 ? Shape{1} : x.shape();
-  shape[shape.dim() - 1] = keys;
-  return pad(expand(x, shape), {tokens, 0}, value);
 }
 
 // Prepends the memory tokens to keys and values.
@@ -165,33 +142,27 @@ void add_memory(const MultiheadAttention& layer, Projected& all, AttentionOption
   const int64_t tokens = layer.form.memory_tokens, keys = all.k.size(2);
   if (tokens == 0) return;
   const auto joined = [&](const Tensor& memory, const Tensor& x) {
-    return memory.defined() ? cat({expand(memory, {x.size(0), memory.size(0), tokens, x.size(3)}), x}, 2) : x;
+    return cat({expand(memory, {x.size(0), -1, -1, -1}), x}, 2);
   };
   const Tensor& memory_k = layer.memory_k;
   all.k = joined(layer.form.qk_norm ? of_one_length(memory_k) : memory_k, all.k);
-  all.v = joined(layer.memory_v, all.v);
-  options.mask = with_memory(options.mask, tokens, keys, 1);
-  options.bias = with_memory(options.bias, tokens, keys, 0);
+  if (layer.memory_v.defined()) all.v = joined(layer.memory_v, all.v);
+  const auto widened = [&](const Tensor& x, Scalar value) {  // a mask or bias, with a value for the tokens
+    return x.defined() ? pad(expand(x, broadcast_shapes(x.shape(), {keys})), {tokens, 0}, value) : x;
+  };
+  options.mask = widened(options.mask, 1);
+  options.bias = widened(options.bias, 0);
   options.past += tokens;
   if (options.window) options.sinks += tokens;
 }
 
-Tensor added(const Tensor& a, const Tensor& b) {
-  return a.defined() && b.defined() ? a + b : a.defined() ? a : b;
-}
-
-// Heads of queries attend to heads of keys; by_distance(q, k) is undefined or added to the scores.
-AttentionResult attend_in_heads(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOptions options,
-                                const auto& by_distance) {
-  options.bias = added(options.bias, by_distance(q, k));
-  options.enable_gqa = k.size(1) != q.size(1);
-  return F::scaled_dot_product_attention(q, k, v, options);
-}
+Tensor added(const Tensor& a, const Tensor& b) { return a.defined() ? a + b : b; }
 
 // Outputs [B, H, Tq, D] and weights by the scores of all queries and keys.
 AttentionResult attend_by_scores(const MultiheadAttention& layer, Projected all, AttentionOptions options) {
   const MultiheadAttentionOptions& form = layer.form;
   const int64_t D = layer.embed_dim / layer.num_heads, L = form.latent_dim;
+  options.enable_gqa = true;
   if (form.soft_cap > 0) options.soft_cap = form.soft_cap;
   if (form.window) options.window = form.window;
   if (form.sinks > 0) options.sinks = form.sinks;
@@ -202,16 +173,11 @@ AttentionResult attend_by_scores(const MultiheadAttention& layer, Projected all,
     options.scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(D + form.latent_rotary_dim)));
     all.v = narrow(all.k, -1, 0, L);
   }
-  const auto distances = [Tq = all.q.size(2), Tk = all.k.size(2), past = options.past,
-                          dtype = all.q.dtype()] {
-    return arange(std::max<int64_t>(0, Tq + Tk - 1), dtype) - (past + Tq - 1);
+  const auto distances = [&, Tq = all.q.size(2), Tk = all.k.size(2)] {
+    return arange(std::max<int64_t>(0, Tq + Tk - 1), all.q.dtype()) - (options.past + Tq - 1);
   };
   if (form.position_bias)
     options.position_bias = added(options.position_bias, (*form.position_bias)(distances()));
-  const auto by_distance = [&](const Tensor& q, const Tensor& k) {
-    if (!form.relative_score) return Tensor();
-    return (*form.relative_score)(q, detail::repeat_heads(k, q.size(1)), distances());
-  };
   const auto mixture = [](const Tensor& m) {  // y_g = sum_h m_hg x_h for heads h, g
     return [m](const Tensor& x) { return view(matmul(t(m), flatten(x, 2)), x.shape()); };
   };
@@ -220,10 +186,17 @@ AttentionResult attend_by_scores(const MultiheadAttention& layer, Projected all,
     options.weight_map = mixture(layer.mix_weights);
   }
 
+  const auto attend = [&](const Tensor& q, const Tensor& k) {
+    AttentionOptions with_score = options;
+    if (form.relative_score)
+      with_score.bias =
+          added(options.bias, (*form.relative_score)(q, detail::repeat_heads(k, q.size(1)), distances()));
+    return F::scaled_dot_product_attention(q, k, all.v, with_score);
+  };
   if (form.differential) {
     const auto half = [&](int64_t i) {
       const auto every_second = [i](const Tensor& x) { return slice(x, 1, i, x.size(1), 2); };
-      return attend_in_heads(every_second(all.q), every_second(all.k), all.v, options, by_distance);
+      return attend(every_second(all.q), every_second(all.k));
     };
     const AttentionResult first = half(0), second = half(1);
     const Tensor lambda = exp(sum(layer.lambda_q1 * layer.lambda_k1)) -
@@ -231,7 +204,7 @@ AttentionResult attend_by_scores(const MultiheadAttention& layer, Projected all,
     const Tensor weights = first.weights.defined() ? first.weights - lambda * second.weights : Tensor();
     return {(*layer.subln)(first.output - lambda * second.output) * (1 - form.lambda_init), weights};
   }
-  AttentionResult result = attend_in_heads(all.q, all.k, all.v, options, by_distance);
+  AttentionResult result = attend(all.q, all.k);
   if (L > 0) {  // sum_j p_ij W c_j = W sum_j p_ij c_j
     const Tensor up = view(layer.kv_b_proj->weight, {layer.num_heads, 2 * D, L});
     result.output = matmul(result.output, transpose(narrow(up, 1, D, D)));
@@ -252,11 +225,12 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
       out_proj(embed_dim, embed_dim, {.bias = form.bias}) {
   check_form(*this);
   const int64_t D = embed_dim / num_heads, kv = num_kv_heads * D, L = form.latent_dim,
-                R = form.latent_rotary_dim;
+                R = form.latent_rotary_dim, tokens = form.memory_tokens;
+  const LinearOptions no_bias{.bias = false};
   if (L > 0) {
     q_proj_weight = init::xavier_uniform({num_heads * (D + R), embed_dim});
-    kv_a_proj.emplace(kdim, L + R, LinearOptions{.bias = false});
-    kv_b_proj.emplace(L, num_heads * 2 * D, LinearOptions{.bias = false});
+    kv_a_proj.emplace(kdim, L + R, no_bias);
+    kv_b_proj.emplace(L, num_heads * 2 * D, no_bias);
   } else if (kdim == embed_dim && vdim == embed_dim) {
     in_proj_weight = init::xavier_uniform({embed_dim + 2 * kv, embed_dim});
   } else {
@@ -268,16 +242,13 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
   if (form.bias && L == 0) in_proj_bias = init::zeros({embed_dim + 2 * kv});
 
   if (form.gate != HeadGate::none)
-    gate_proj.emplace(embed_dim, form.gate == HeadGate::headwise ? num_heads : embed_dim,
-                      LinearOptions{.bias = false});
+    gate_proj.emplace(embed_dim, form.gate == HeadGate::headwise ? num_heads : embed_dim, no_bias);
   if (form.qk_norm) qk_scale = init::constant({1}, *form.qk_norm);
   if (form.sink_logit) sinks = init::zeros({num_heads});
-  if (form.memory_tokens > 0) {
-    const int64_t width = L > 0 ? L + R : score_width(*this), heads = L > 0 ? 1 : kv / width;
-    memory_k = init::normal({heads, form.memory_tokens, width}, 0, 1 / std::sqrt(static_cast<double>(width)));
-    if (L == 0)
-      memory_v = init::normal({num_kv_heads, form.memory_tokens, D}, 0,
-                              1 / std::sqrt(static_cast<double>(form.memory_tokens)));
+  if (tokens > 0) {
+    const int64_t width = L > 0 ? L + R : score_width(*this);
+    memory_k = init::normal({L > 0 ? 1 : kv / width, tokens, width}, 0, std::pow(width, -0.5));
+    if (L == 0) memory_v = init::normal({num_kv_heads, tokens, D}, 0, std::pow(tokens, -0.5));
   }
   if (form.differential) {
     for (Parameter* x : {&lambda_q1, &lambda_k1, &lambda_q2, &lambda_k2}) *x = init::normal({D / 2}, 0, 0.1);
@@ -303,11 +274,9 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
   KeyValueCache grown = cache ? *cache : KeyValueCache();
   AttentionResult result;
   if (form.core) {
-    const auto of_all_heads = [&](const Tensor& y) {
-      return y.defined() ? detail::repeat_heads(y, num_heads) : y;
-    };
     std::vector<Tensor> state = grown.state();
-    result.output = (*form.core)({all.q, of_all_heads(all.k), of_all_heads(all.v), x, of_heads, state});
+    result.output = (*form.core)({all.q, detail::repeat_heads(all.k, num_heads),
+                                  detail::repeat_heads(all.v, num_heads), x, of_heads, state});
     grown.advance(std::move(state), key.defined() ? all.k.size(2) : 0);
   } else {
     if (cache) {
@@ -318,11 +287,10 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
     result = attend_by_scores(*this, all, of_heads);
   }
 
-  Tensor heads = transpose(result.output, 1, 2);  // [B, Tq, H, D]
+  Tensor heads = result.output;  // [B, H, Tq, D]
   if (gate_proj)
-    heads = heads * sigmoid(view((*gate_proj)(x),
-                                 {x.size(0), x.size(1), num_heads, gate_proj->weight.size(0) / num_heads}));
-  const Tensor output = out_proj(flatten(heads, 2));  // [B, Tq, E]
+    heads = heads * sigmoid(detail::as_heads((*gate_proj)(x), gate_proj->out_features() / num_heads));
+  const Tensor output = out_proj(flatten(transpose(heads, 1, 2), 2));  // [B, Tq, E]
   if (result.weights.defined() && options.average_attn_weights) result.weights = mean(result.weights, 1);
   if (cache) *cache = std::move(grown);  // last: an error leaves the cache unchanged
   const auto unbatched = [&](const Tensor& y) { return batched || !y.defined() ? y : squeeze(y, 0); };

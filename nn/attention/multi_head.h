@@ -88,26 +88,12 @@ struct MultiheadAttention : Layer<MultiheadAttention> {
   }
 
   void visit(Visitor& v) override {
-    v("in_proj_weight", in_proj_weight);
-    v("q_proj_weight", q_proj_weight);
-    v("k_proj_weight", k_proj_weight);
-    v("v_proj_weight", v_proj_weight);
-    v("in_proj_bias", in_proj_bias);
-    v("out_proj", out_proj);
-    v("kv_a_proj", kv_a_proj);
-    v("kv_b_proj", kv_b_proj);
-    v("gate_proj", gate_proj);
-    v("qk_scale", qk_scale);
-    v("sinks", sinks);
-    v("memory_k", memory_k);
-    v("memory_v", memory_v);
-    v("lambda_q1", lambda_q1);
-    v("lambda_k1", lambda_k1);
-    v("lambda_q2", lambda_q2);
-    v("lambda_k2", lambda_k2);
-    v("subln", subln);
-    v("mix_scores", mix_scores);
-    v("mix_weights", mix_weights);
+    v("in_proj_weight", in_proj_weight, "q_proj_weight", q_proj_weight, "k_proj_weight", k_proj_weight,
+      "v_proj_weight", v_proj_weight, "in_proj_bias", in_proj_bias, "out_proj", out_proj);
+    v("kv_a_proj", kv_a_proj, "kv_b_proj", kv_b_proj, "gate_proj", gate_proj, "qk_scale", qk_scale, "sinks",
+      sinks, "memory_k", memory_k, "memory_v", memory_v);
+    v("lambda_q1", lambda_q1, "lambda_k1", lambda_k1, "lambda_q2", lambda_q2, "lambda_k2", lambda_k2, "subln",
+      subln, "mix_scores", mix_scores, "mix_weights", mix_weights);
     if (form.position_bias) form.position_bias->visit(v);
     if (form.relative_score) form.relative_score->visit(v);
     v("core", form.core);

@@ -33,11 +33,11 @@ Tensor HardNormaliser::operator()(const Tensor& scores, const Mask& mask) const 
 }
 
 Tensor SigmoidNormaliser::operator()(const Tensor& scores, const Mask& mask) const {
-  if (mask.allows_all())
-    return sigmoid(scores + bias.value_or(-std::log(static_cast<double>(scores.size(-1)))));
-  const Tensor s = where(mask.allowed(), scores, -INFINITY);
+  const Tensor s = mask.allows_all() ? scores : where(mask.allowed(), scores, -INFINITY);
   if (bias) return sigmoid(s + *bias);
-  return sigmoid(s - log(maximum(sum(to(broadcast_to(mask.allowed(), s.shape()), s.dtype()), -1, true), 1)));
+  const Tensor allowed =
+      mask.allows_all() ? ones(s.shape(), boolean) : broadcast_to(mask.allowed(), s.shape());
+  return sigmoid(s - log(maximum(to(sum(allowed, -1, true), s.dtype()), 1)));
 }
 
 Tensor GumbelNormaliser::operator()(const Tensor& scores, const Mask& mask) const {
@@ -51,14 +51,12 @@ Tensor MonotonicNormaliser::operator()(const Tensor& scores, const Mask& mask) c
   const Tensor p = hard ? to(s > 0, s.dtype()) : sigmoid(s);
   if (p.numel() == 0) return p;
   const Tensor passed = pad(1 - narrow(p, -1, 0, p.size(-1) - 1), {1, 0});  // 1 - p_i,j-1
-  const auto steps = [](const Tensor& x) { return unsqueeze(unsqueeze(x, -1), -1); };
+  using Maps = std::vector<Tensor>;                                         // q -> a q + b, as {a, b}
+  const auto join = [](const Maps& f, const Maps& g) -> Maps { return {g[0] * f[0], g[0] * f[1] + g[1]}; };
   Tensor a = broadcast_to(to(arange(p.size(-1), int64) == 0, p.dtype()), select(p, -2, 0).shape());
   std::vector<Tensor> rows;
-  for (int64_t i = 0; i < p.size(-2); ++i) {
-    const Tensor q = linear_recurrence(steps(select(passed, -2, i)), steps(a));
-    a = select(p, -2, i) * narrow(flatten(q, -3), -1, 1, p.size(-1));
-    rows.push_back(a);
-  }
+  for (int64_t i = 0; i < p.size(-2); ++i)
+    rows.push_back(a = select(p, -2, i) * associative_scan(join, Maps{select(passed, -2, i), a}, -1)[1]);
   return stack(rows, -2);
 }
 
@@ -74,13 +72,15 @@ double RewardBaseline::operator()(const Tensor& rewards) {
   return before;
 }
 
-Tensor F::reinforce_loss(Operand log_prob, Operand reward, double baseline) {
+Tensor F::reinforce_loss(Operand log_prob, Operand reward, double baseline, const Tensor& mask) {
   const OpScope scope("reinforce_loss", log_prob.line());
-  return -mean((reward->detach() - baseline) * log_prob);
+  const Tensor terms = (reward->detach() - baseline) * log_prob;
+  return -mean(mask.defined() ? masked_select(terms, mask) : terms);
 }
 
 const std::vector<std::string>& normaliser_names() {
-  static const std::vector<std::string> names = {"softmax", "sparsemax", "hard"};
+  static const std::vector<std::string> names = {"softmax", "sparsemax", "hard",
+                                                 "entmax",  "sigmoid",   "gumbel"};
   return names;
 }
 
@@ -88,6 +88,9 @@ AnyNormaliser make_normaliser(const std::string& name) {
   if (name == "softmax") return SoftmaxNormaliser();
   if (name == "sparsemax") return SparsemaxNormaliser();
   if (name == "hard") return HardNormaliser();
+  if (name == "entmax") return EntmaxNormaliser();
+  if (name == "sigmoid") return SigmoidNormaliser();
+  if (name == "gumbel") return GumbelNormaliser();
   fail_in("make_normaliser", "there is no normaliser ", name, "; there are ",
           detail::listed(normaliser_names()));
 }

@@ -98,17 +98,18 @@ struct RewardBaseline {
 namespace F {
 
 /// -mean((reward - baseline) log_prob): its gradient is an unbiased estimate of that of the mean reward, with
-/// the sign of a loss (Williams 1992). The reward is a constant and broadcasts to log_prob.
-Tensor reinforce_loss(Operand log_prob, Operand reward, double baseline = 0);
+/// the sign of a loss (Williams 1992). The reward is a constant and broadcasts to log_prob. The mean is over
+/// the positions where the mask, bool, is true: those that are no padding.
+Tensor reinforce_loss(Operand log_prob, Operand reward, double baseline = 0, const Tensor& mask = {});
 
 }  // namespace F
 
 /// A normaliser chosen at run time.
 using AnyNormaliser = AnyCallable<const Tensor&, const Mask&>;
 
-/// The normaliser of this name, one of normaliser_names(). Throws for another name.
+/// The normaliser of this name, one of normaliser_names(), with its default values. Throws for another name.
 AnyNormaliser make_normaliser(const std::string& name);
-/// softmax, sparsemax, hard.
+/// softmax, sparsemax, hard, entmax, sigmoid, gumbel.
 const std::vector<std::string>& normaliser_names();
 
 }  // namespace heed

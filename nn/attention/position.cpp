@@ -1,6 +1,6 @@
 #include "nn/attention/position.h"
 
-#include "autograd/ops.h"
+#include "autograd/ops/basic.h"
 
 namespace heed {
 namespace {
@@ -14,21 +14,19 @@ void check_positions(const char* name, const Tensor& x, int64_t width, int64_t o
 
 constexpr int64_t kMaxCached = 1 << 14;  // positions
 
-// p / base^(2i/width) for the pairs i: [length, ceil(width / 2)]. In float64, since p may be large.
-Tensor angles(int64_t length, int64_t offset, int64_t width, double base = 10000) {
-  const auto E = static_cast<double>(width);
-  const Tensor frequency = exp(arange(0, E, 2, float64) * (-std::log(base) / E));
-  return unsqueeze(arange(length, float64) + offset, 1) * frequency;
-}
-
 }  // namespace
+
+Tensor detail::angles(const Tensor& positions, int64_t width, double base) {
+  const auto E = static_cast<double>(width);
+  return unsqueeze(to(positions, float64), 1) * exp(arange(0, E, 2, float64) * (-std::log(base) / E));
+}
 
 Tensor SinusoidalPosition::table(int64_t length, int64_t offset, DType dtype) const {
   check_in("SinusoidalPosition", length >= 0 && offset >= 0, length, " positions from ", offset,
            " on; neither may be negative");
   check_in("SinusoidalPosition", is_floating(dtype), "a table of ", dtype, "; sines need float32 or float64");
   const auto rows = [&](int64_t first, int64_t count) {
-    const Tensor angle = angles(count, first, embed_dim);
+    const Tensor angle = detail::angles(arange(count, int64) + first, embed_dim);
     return heed::to(narrow(flatten(stack({sin(angle), cos(angle)}, -1), 1), 1, 0, embed_dim), dtype);
   };
   if (offset > kMaxCached - length) return rows(offset, length);
@@ -67,7 +65,8 @@ Tensor RotaryPosition::forward(const Tensor& x, int64_t offset) const {
   check_positions("RotaryPosition", x, dim, offset);
   const auto D = static_cast<double>(dim);
   const double base = options.base * (dim > 2 ? std::pow(options.ntk_factor, D / (D - 2)) : 1);
-  const Tensor angle = angles(x.size(-2), offset, dim, base) * (1 / options.position_factor);
+  const Tensor angle =
+      detail::angles(arange(x.size(-2), int64) + offset, dim, base) / options.position_factor;
   const Tensor c = heed::to(cos(angle), x.dtype()), s = heed::to(sin(angle), x.dtype());
   const Tensor a = slice(x, -1, 0, dim, 2), b = slice(x, -1, 1, dim, 2);
   return flatten(stack({a * c - b * s, b * c + a * s}, -1), -2);

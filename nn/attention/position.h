@@ -83,4 +83,10 @@ struct RotaryPosition : Layer<RotaryPosition> {
   RotaryOptions options;
 };
 
+namespace detail {
+/// p / base^(2i/width) for the positions p, [T], and the pairs i: [T, ceil(width / 2)]. In float64, since p
+/// may be large.
+Tensor angles(const Tensor& positions, int64_t width, double base = 10000);
+}  // namespace detail
+
 }  // namespace heed

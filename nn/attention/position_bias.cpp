@@ -1,14 +1,8 @@
 #include "nn/attention/position_bias.h"
 
-#include <bit>
-
-#include "autograd/ops/arithmetic.h"
 #include "autograd/ops/attention.h"
-#include "autograd/ops/elementary.h"
-#include "autograd/ops/index.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/matmul.h"
-#include "autograd/ops/shape.h"
+#include "autograd/ops/basic.h"
+#include "nn/attention/position.h"
 
 namespace heed {
 namespace {
@@ -23,14 +17,12 @@ double root_of_width(const Tensor& q) { return std::sqrt(static_cast<double>(q.s
 }  // namespace
 
 AlibiBias::AlibiBias(int64_t num_heads) {
-  const auto heads = static_cast<uint64_t>(checked_count("AlibiBias", "num_heads", num_heads));
-  const uint64_t power = std::bit_floor(heads);
-  const auto add = [&](uint64_t first, uint64_t step, uint64_t of) {
-    for (uint64_t h = first; h <= of && slopes.size() < heads; h += step)
-      slopes.push_back(std::exp2(-8 * static_cast<double>(h) / static_cast<double>(of)));
-  };
-  add(1, 1, power);
-  add(1, 2, 2 * power);
+  const auto heads = static_cast<double>(checked_count("AlibiBias", "num_heads", num_heads));
+  const double power = std::exp2(std::floor(std::log2(heads)));
+  while (std::ssize(slopes) < num_heads) {
+    const auto h = static_cast<double>(slopes.size() + 1);
+    slopes.push_back(std::exp2(-8 / power * (h <= power ? h : h - power - 0.5)));
+  }
 }
 
 Tensor AlibiBias::operator()(const Tensor& distances) const {
@@ -87,13 +79,10 @@ TransformerXLScore::TransformerXLScore(int64_t embed_dim, int64_t num_heads)
       r_r_bias(init::zeros(r_w_bias.shape())) {}
 
 Tensor TransformerXLScore::operator()(const Tensor& q, const Tensor& k, const Tensor& distances) const {
-  const auto E = static_cast<double>(r_net.weight.size(1));
-  const Tensor frequency = exp(arange(0, E, 2, float64) * (-std::log(10000.0) / E));
-  const Tensor angle = unsqueeze(to(-distances, float64), 1) * frequency;
-  const Tensor R =
-      to(narrow(cat({sin(angle), cos(angle)}, 1), 1, 0, r_net.weight.size(1)), q.dtype());  // [N, E]
-  const Tensor r =
-      permute(view(r_net(R), {R.size(0), r_w_bias.size(0), r_w_bias.size(1)}), {1, 2, 0});  // [H, D, N]
+  const int64_t E = r_net.in_features();
+  const Tensor angle = detail::angles(-distances, E);
+  const Tensor R = to(narrow(cat({sin(angle), cos(angle)}, 1), 1, 0, E), q.dtype());       // [N, E]
+  const Tensor r = permute(view(r_net(R), {R.size(0), q.size(1), q.size(3)}), {1, 2, 0});  // [H, D, N]
   const Tensor of_distance = relative_shift(matmul(q + unsqueeze(r_r_bias, 1), r));
   return (of_distance + matmul(unsqueeze(r_w_bias, 1), transpose(k))) / root_of_width(q);
 }

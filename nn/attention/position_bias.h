@@ -87,11 +87,7 @@ struct ShawScore {
 struct TransformerXLScore {
   TransformerXLScore(int64_t embed_dim, int64_t num_heads);
   Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& distances) const;
-  void visit(Visitor& v) {
-    v("r_net", r_net);
-    v("r_w_bias", r_w_bias);
-    v("r_r_bias", r_r_bias);
-  }
+  void visit(Visitor& v) { v("r_net", r_net, "r_w_bias", r_w_bias, "r_r_bias", r_r_bias); }
 
   Linear r_net;                  ///< W [E, E]
   Parameter r_w_bias, r_r_bias;  ///< u and v, each [H, D]

@@ -1,5 +1,6 @@
 #include "nn/attention/scaled_dot_product.h"
 
+#include "autograd/ops/index.h"
 #include "autograd/ops/shape.h"
 
 namespace heed {
@@ -36,11 +37,7 @@ AttentionResult attend(Operand query, Operand key, Operand value, const Attentio
 }  // namespace
 
 Tensor detail::repeat_heads(const Tensor& x, int64_t heads) {
-  const int64_t groups = x.size(-3);
-  if (groups == heads) return x;
-  Shape shape = x.shape();
-  shape.insert(x.dim() - 2, heads / groups);
-  return flatten(expand(unsqueeze(x, -3), shape), -4, -3);
+  return !x.defined() || x.size(-3) == heads ? x : repeat_interleave(x, heads / x.size(-3), -3);
 }
 
 AttentionResult F::scaled_dot_product_attention(Operand query, Operand key, Operand value,

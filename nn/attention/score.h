@@ -70,11 +70,7 @@ struct AdditiveScore {
         W_k(key_dim, hidden, {.bias = false}),
         w_v(hidden, 1, {.bias = false}) {}
   Tensor operator()(const Tensor& q, const CachedKeys& k) const;
-  void visit(Visitor& v) {
-    v("W_q", W_q);
-    v("W_k", W_k);
-    v("w_v", w_v);
-  }
+  void visit(Visitor& v) { v("W_q", W_q, "W_k", W_k, "w_v", w_v); }
 
   Linear W_q, W_k, w_v;  ///< [hidden, dq]; [hidden, dk]; [1, hidden]
 };
@@ -105,10 +101,7 @@ struct LowRankBilinearScore {
   LowRankBilinearScore(int64_t query_dim, int64_t key_dim, int64_t rank)
       : L(query_dim, rank, {.bias = false}), H(key_dim, rank, {.bias = false}) {}
   Tensor operator()(const Tensor& q, const CachedKeys& k) const;
-  void visit(Visitor& v) {
-    v("L", L);
-    v("H", H);
-  }
+  void visit(Visitor& v) { v("L", L, "H", H); }
 
   Linear L, H;  ///< [rank, dq]; [rank, dk]
 };

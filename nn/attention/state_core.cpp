@@ -1,18 +1,14 @@
 #include "nn/attention/state_core.h"
 
 #include "autograd/ops/activation.h"
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/elementary.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
+#include "autograd/ops/basic.h"
 
 namespace heed {
 namespace {
 
 // [B, T, H d] -> [B, H, T, d]
 Tensor split_heads(const Tensor& y, const CoreInputs& in) {
-  return transpose(reshape(y, {y.size(0), y.size(1), in.q.size(1), y.size(2) / in.q.size(1)}), 1, 2);
+  return detail::as_heads(y, y.size(2) / in.q.size(1));
 }
 
 // The mask of the new keys, [..., 1, T], undefined if all are seen. Throws for what a state cannot do.
@@ -26,12 +22,6 @@ Tensor mask_of_keys(const CoreInputs& in) {
            "order");
   const int64_t earlier = mask.size(-1) - in.k.size(2);  // keys that are in the state already
   return earlier > 0 ? narrow(mask, -1, earlier, in.k.size(2)) : mask;
-}
-
-Tensor attend_by_features(const CoreInputs& in, const std::function<Tensor(const Tensor&)>& features) {
-  const Tensor key = in.k.defined() ? features(in.k) : in.k;
-  return attend_with_state(in, features(in.q), key, in.v,
-                           {.scale = 1, .is_causal = in.options.is_causal, .normalize = true});
 }
 
 // x / |x| along the last dimension.
@@ -48,10 +38,14 @@ Tensor attend_with_state(const CoreInputs& in, const Tensor& query, const Tensor
   return y.output;
 }
 
-Tensor LinearCore::operator()(const CoreInputs& in) const { return attend_by_features(in, features); }
+Tensor LinearCore::operator()(const CoreInputs& in) const {
+  const Tensor key = in.k.defined() ? features(in.k) : in.k;
+  return attend_with_state(in, features(in.q), key, in.v,
+                           {.scale = 1, .is_causal = in.options.is_causal, .normalize = true});
+}
 
 Tensor Performer::operator()(const CoreInputs& in) const {
-  return attend_by_features(in, [&](const Tensor& x) { return positive_random_features(x, projection); });
+  return LinearCore{[&](const Tensor& x) { return positive_random_features(x, projection); }}(in);
 }
 
 Tensor GatedNorm::gated(const Tensor& heads, const CoreInputs& in) const {

@@ -44,10 +44,7 @@ struct GatedNorm {
   GatedNorm(int64_t embed_dim, int64_t num_heads)
       : g_proj(embed_dim, embed_dim, {.bias = false}), g_norm(embed_dim / num_heads, {.eps = 1e-5}) {}
   Tensor gated(const Tensor& heads, const CoreInputs& in) const;
-  void visit(Visitor& v) {
-    v("g_proj", g_proj);
-    v("g_norm", g_norm);
-  }
+  void visit(Visitor& v) { v("g_proj", g_proj, "g_norm", g_norm); }
 
   Linear g_proj;   ///< [E, E]
   RMSNorm g_norm;  ///< [D]
@@ -102,11 +99,7 @@ struct InputDecay {
   InputDecay(int64_t embed_dim, int64_t num_heads);
   Tensor time_steps(const Tensor& x) const;   ///< dt: [B, H, T, 1]
   Tensor operator()(const Tensor& dt) const;  ///< g: [B, H, T, 1]
-  void visit(Visitor& v) {
-    v("dt_proj", dt_proj);
-    v("dt_bias", dt_bias);
-    v("A_log", A_log);
-  }
+  void visit(Visitor& v) { v("dt_proj", dt_proj, "dt_bias", dt_bias, "A_log", A_log); }
 
   Linear dt_proj;            ///< [H, E]
   Parameter dt_bias, A_log;  ///< [H]
@@ -153,10 +146,7 @@ struct StateSpace : GatedNorm {
 struct Rwkv {
   Rwkv(int64_t embed_dim, int64_t num_heads);
   Tensor operator()(const CoreInputs& in) const;
-  void visit(Visitor& v) {
-    v("time_decay", time_decay);
-    v("time_first", time_first);
-  }
+  void visit(Visitor& v) { v("time_decay", time_decay, "time_first", time_first); }
 
   Parameter time_decay, time_first;  ///< [H, D]
 };

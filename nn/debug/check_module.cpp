@@ -5,11 +5,8 @@
 
 #include "autograd/debug/gradcheck.h"
 #include "autograd/debug/graph.h"
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
+#include "autograd/ops/basic.h"
 #include "nn/optim/optimizer.h"
-#include "tensor/create.h"
 #include "tensor/index.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/reduce.h"

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "autograd/ops/index.h"
-#include "autograd/ops/shape.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
 
 namespace heed {
 

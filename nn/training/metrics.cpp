@@ -1,11 +1,7 @@
 #include "nn/training/metrics.h"
 
-#include "autograd/ops/index.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
+#include "autograd/ops/basic.h"
 #include "autograd/ops/sort.h"
-#include "tensor/create.h"
 
 namespace heed {
 namespace {

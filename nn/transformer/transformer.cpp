@@ -91,30 +91,6 @@ Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory,
   return x;
 }
 
-template <class Self, class LayerType>
-template <class LayerCache>
-Tensor TransformerStack<Self, LayerType>::run(Tensor x, StackCache<LayerCache>* cache,
-                                              const auto&... inputs) const {
-  auto grown = cache ? cache->layers : std::vector<LayerCache>();
-  check_in(Self::kName, grown.empty() || grown.size() == layers.size(), "the cache is of ", grown.size(),
-           " layers, and there are ", layers.size());
-  grown.resize(layers.size());
-  for (size_t i = 0; i < layers.size(); ++i) x = layers[i](x, inputs..., cache ? &grown[i] : nullptr);
-  if (norm) x = (*norm)(x);
-  if (cache) cache->layers = std::move(grown);
-  return x;
-}
-
-Tensor TransformerEncoder::forward(const Tensor& src, const AttentionOptions& self,
-                                   EncoderCache* cache) const {
-  return run(src, cache, self);
-}
-
-Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const AttentionOptions& self,
-                                   const AttentionOptions& cross, DecoderCache* cache) const {
-  return run(tgt, cache, memory, self, cross);
-}
-
 Transformer::Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers,
                          int64_t num_decoder_layers, TransformerOptions options)
     : encoder(d_model, nhead, num_encoder_layers, options),
@@ -122,7 +98,7 @@ Transformer::Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_lay
   for (auto* norm : {&encoder.norm, &decoder.norm}) norm->emplace(d_model, options.norm());
   const NoGrad guard;
   for (const auto& [name, parameter] : named_parameters())
-    if (parameter.dim() > 1 && name.ends_with("weight"))
+    if (parameter.dim() > 1 && name.ends_with("weight") && !name.ends_with("bias.weight"))
       copy_(parameter, init::xavier_uniform(parameter.shape()));
 }
 

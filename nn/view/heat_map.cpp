@@ -1,8 +1,6 @@
 #include "nn/view/heat_map.h"
 
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
+#include "autograd/ops/basic.h"
 #include "nn/view/markup.h"
 #include "tensor/index.h"
 #include "tensor/table.h"

@@ -1,8 +1,6 @@
 #include "nn/view/tape.h"
 
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/index.h"
-#include "autograd/ops/shape.h"
+#include "autograd/ops/basic.h"
 #include "tensor/table.h"
 #include "tensor/utf8.h"
 

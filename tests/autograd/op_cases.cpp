@@ -350,9 +350,9 @@ const std::vector<OpCase>& op_cases() {
       {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::lstm, in[0], {}, in[1], in[2], {.reverse = true}); }, .inputs = {{2, 3, 4}, {4, 1}, {4}}, .empty = {{2, 0, 4}, {4, 1}, {4}}},
       {.op = "recurrence", .call = [](auto& in) { return recurrence(Recurrence::lstm, in[0], in[1], in[2], in[3], {.projection = in[4]}); }, .inputs = {{2, 3, 8}, {3, 3}, {8, 1}, {8}, {1, 2}}, .empty = {{2, 0, 8}, {0, 3}, {8, 1}, {8}, {1, 2}}, .records = "linear mul"},
 
-      {.op = "linear_recurrence", .call = [](auto& in) { return linear_recurrence(in[0], in[1], in[2]); }, .inputs = {{2, 3, 2, 2}, {2, 3, 2, 3}, {2, 2, 3}}},
-      {.op = "linear_recurrence", .call = [](auto& in) { return linear_recurrence(in[0], in[1], in[2]); }, .inputs = {{2, 3, 2, 1}, {2, 3, 2, 2}, {2, 2, 2}}},
-      {.op = "linear_recurrence", .call = [](auto& in) { return linear_recurrence(in[0], in[1]); }, .inputs = {{1, 3, 1, 1}, {2, 3, 2, 2}}, .empty = {{1, 3, 1, 1}, {0, 3, 2, 2}}},
+      {.op = "linear_recurrence", .call = [](auto& in) { return linear_recurrence(in[0], in[1], in[2]); }, .inputs = {{2, 3, 2, 2}, {2, 3, 2, 3}, {2, 2, 3}}, .records = "matmul"},
+      {.op = "linear_recurrence", .call = [](auto& in) { return linear_recurrence(in[0], in[1], in[2]); }, .inputs = {{2, 3, 2, 1}, {2, 3, 2, 2}, {2, 2, 2}}, .records = "mul"},
+      {.op = "linear_recurrence", .call = [](auto& in) { return linear_recurrence(in[0], in[1]); }, .inputs = {{1, 3, 1, 1}, {2, 3, 2, 2}}, .empty = {{1, 3, 1, 1}, {0, 3, 2, 2}}, .records = "mul"},
       {.op = "unit_lower_inverse", .call = [](auto& in) { return unit_lower_inverse(in[0]); }, .inputs = {{2, 4, 4}}, .records = "matmul where"},
 
       // nn/functional: losses, dropout, attention

@@ -135,6 +135,7 @@ TEST_CASE(
   CHECK(largest_difference(plain, exact[0]) < 4 * std::sqrt(much / n));
   CHECK(largest_difference(shifted, exact[0]) < 4 * std::sqrt(little / n));
   CHECK(little < much / 20);
+  CHECK(F::reinforce_loss(tensor({1, 2}), 3, 1, tensor({1, 0}, boolean)).item() == -2);
   const auto [weights, log_prob] = sample_hard(one, Mask(zeros({1, 1}, boolean)));
   CHECK((magnitude(weights) == 0 && magnitude(log_prob) == 0));
 }
@@ -193,5 +194,6 @@ TEST_CASE("make_normaliser: by name") {
   for (const std::string& name : normaliser_names())
     CHECK(make_normaliser(name)(randn({2, 4}), {}).shape() == Shape{2, 4});
   CHECK_ERROR(make_normaliser("max"),
-              "make_normaliser: there is no normaliser max; there are softmax, sparsemax, hard");
+              "make_normaliser: there is no normaliser max; there are softmax, sparsemax, hard, "
+              "entmax, sigmoid, gumbel");
 }

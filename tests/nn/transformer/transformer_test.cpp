@@ -331,7 +331,9 @@ TEST_CASE("TransformerDecoder: every form of self-attention, step by step, and o
                                narrow(whole, 1, t, 1)) < 1e-11);
   }
   TransformerOptions mixed;
-  mixed.self_attention = {.talking_heads = true};
+  mixed.self_attention = {.position_bias = T5Bias(4), .talking_heads = true};
   const Transformer transformer(16, 4, 1, 1, mixed);  // only weights start as Xavier
   CHECK(largest_difference(transformer.encoder.layers[0].self_attn.mix_scores, eye(4)) == 0);
+  for (const NamedTensor& x : transformer.named_parameters())
+    if (x.name.ends_with("attention_bias.weight")) CHECK(largest_difference(x.tensor, zeros({32, 4})) == 0);
 }
