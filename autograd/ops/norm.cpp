@@ -26,6 +26,12 @@ Shape check_normalized(const Operand& x, const Shape& shape) {
   return dims;
 }
 
+// (x - mean) / sqrt(var + eps) over some dimensions, or x / sqrt(mean(x^2) + eps)
+Tensor standardized(const Tensor& x, const Shape& dims, double eps, Centre centre = Centre::mean) {
+  const Tensor deviation = centre == Centre::mean ? x - mean(x, dims, true) : x;
+  return deviation * rsqrt(mean(square(deviation), dims, true) + eps);
+}
+
 // layer_norm, or rms_norm with Centre::zero. One pass over the rows gives all three gradients.
 Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& shape, const Operand& weight,
                  const Operand& bias, double eps) {
@@ -35,8 +41,7 @@ Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& s
   check_parameter("weight", weight, shape, x);
   check_parameter("bias", bias, shape, x);
   const ReferenceFunction reference = [centre, dims, eps](const std::vector<Tensor>& in) {
-    const Tensor deviation = centre == Centre::mean ? in[0] - mean(in[0], dims, true) : in[0];
-    Tensor y = deviation * rsqrt(mean(square(deviation), dims, true) + eps);
+    Tensor y = standardized(in[0], dims, eps, centre);
     if (in[1].defined()) y = y * in[1];
     return in[2].defined() ? y + in[2] : y;
   };
@@ -109,6 +114,11 @@ Tensor batch_norm(Operand x, const Tensor& running_mean, const Tensor& running_v
   const int64_t n = x->numel() / std::max<int64_t>(1, x->shape()[1]);
   check(!training || n != 1, "x is ", x->shape(),
         ", one value in each channel, which has no variance; train on more examples, or call eval()");
+  const Shape column = channel_shape(x);
+  if (!training) {
+    const Tensor spread = reshape(clone(running_var), column);
+    return scaled((x - reshape(clone(running_mean), column)) * rsqrt(spread + eps), weight, bias);
+  }
   if (x->dim() == 2) {  // as [1, C, N], whose channels are lines of memory
     const Tensor lines = unsqueeze(contiguous(transpose(x)), 0);
     const Tensor y = batch_norm(lines, running_mean, running_var, weight, bias, training, momentum, eps);
@@ -116,36 +126,29 @@ Tensor batch_norm(Operand x, const Tensor& running_mean, const Tensor& running_v
   }
   Shape dims = check_dims(x->dim(), {});
   dims.erase(1);
+  const Shape channels{x->shape()[1]};
   const double size = static_cast<double>(n);
-  const Tensor center = training ? kernel::mean(x, dims, false) : kernel::clone(running_mean);
-  const Tensor spread = training ? kernel::var(x, dims, size, false) : kernel::clone(running_var);
+  const Tensor center = kernel::mean(x, dims, false), spread = kernel::var(x, dims, size, false);
   const ReferenceFunction reference = [=](const std::vector<Tensor>& in) {
-    const Shape column = channel_shape(in[0]);
-    const Tensor deviation = in[0] - (training ? mean(in[0], dims, true) : reshape(center, column));
-    const Tensor variance = training ? mean(square(deviation), dims, true) : reshape(spread, column);
-    return scaled(deviation * rsqrt(variance + eps), in[1], in[2]);
+    return scaled(standardized(in[0], dims, eps), in[1], in[2]);
   };
   const auto record_fast = [&] {
-    const auto as_column = [column = channel_shape(x)](const Tensor& t) {
-      return TensorImpl::view(t, column);
-    };
+    const auto as_column = [&](const Tensor& t) { return TensorImpl::view(t, column); };
     const Tensor scale = kernel::map(spread, [eps](auto v) { return 1 / std::sqrt(v + eps); });
-    const Shape channels{x->shape()[1]};
     const Tensor w = kernel::contiguous_or(1, weight, channels, x->dtype());
     const Tensor b = kernel::contiguous_or(0, bias, channels, x->dtype());
     Tensor y = kernel::batch_norm(x, as_column(center), as_column(kernel::mul(scale, w)), as_column(b));
     return record("batch_norm", std::move(y), {x, weight, bias},
                   [=, x = save(x), weight = save(weight)](const Tensor& g, const Tensor&) {
                     const Tensor factors = kernel::contiguous_or(1, weight(), channels, g.dtype());
-                    kernel::NormGradients d =
-                        kernel::batch_norm_backward(g, x(), factors, center, scale, training);
+                    kernel::NormGradients d = kernel::batch_norm_backward(g, x(), factors, center, scale);
                     return Gradients{d.x, d.weight, d.bias};
                   },
-                  reference, nullptr, {{"training", training}, {"momentum", momentum}, {"eps", eps}},
+                  reference, nullptr, {{"momentum", momentum}, {"eps", eps}},
                   {"z = ($1 − mean) / std, h = g $2: (h − mean h − z mean(h z)) / std", "Σ g z", "Σ g"});
   };
   const Tensor y = reference_mode() ? reference({x, weight, bias}) : record_fast();
-  if (training && n > 0) {
+  if (n > 0) {
     move_average(running_mean, center, momentum);
     move_average(running_var, kernel::mul(spread, kernel::full({}, size / (size - 1), x->dtype())), momentum);
   }

@@ -18,9 +18,7 @@ using kernel::Windows;
 
 // y = reduce(columns [N, C, k, L], windows), [N, C, L], with zeros where a window reaches outside.
 template <class Reduce>
-Tensor pool(const char* op, const Operand& x, int64_t dims, const Dims& size, const MaxPoolOptions& o,
-            const Reduce& reduce) {
-  const OpScope scope(op, x.line());
+Tensor pool(const Operand& x, const Dims& size, const MaxPoolOptions& o, int64_t dims, const Reduce& reduce) {
   const Tensor images = detail::as_images(x, dims);
   const Dims& stride = o.stride.empty() ? size : o.stride;
   const ConvOptions options{.stride = stride, .padding = o.padding, .dilation = o.dilation};
@@ -45,8 +43,9 @@ Tensor inside(const Windows& windows, DType dtype) {
 
 // Elements outside of the image become the first one inside of their window. It is in the maximum anyway, and
 // no -inf appears.
-Tensor max_pool(const char* op, const Operand& x, int64_t dims, const Dims& size, const MaxPoolOptions& o) {
-  return pool(op, x, dims, size, o, [&](const Tensor& columns, const Windows& windows) {
+Tensor max_pool(const Operand& x, const Dims& size, const MaxPoolOptions& o, int64_t dims) {
+  const OpScope scope(dims == 1 ? "max_pool1d" : "max_pool2d", x.line());
+  return pool(x, size, o, dims, [&](const Tensor& columns, const Windows& windows) {
     for (const auto& a : {windows.h, windows.w})
       check((a.padding == 0 && !o.ceil_mode) || a.dilation <= a.in, "the dilation ", a.dilation,
             " exceeds the size ", a.in, " of x, so that a window has no element");
@@ -59,10 +58,11 @@ Tensor max_pool(const char* op, const Operand& x, int64_t dims, const Dims& size
 }
 
 // The divisor is the number of elements that lie in the image, or, if it counts, in its padding.
-Tensor avg_pool(const char* op, const Operand& x, int64_t dims, const Dims& size, const AvgPoolOptions& o) {
-  check_in(op, o.divisor_override.value_or(1) != 0, "divisor_override is 0; it must not be");
+Tensor avg_pool(const Operand& x, const Dims& size, const AvgPoolOptions& o, int64_t dims) {
+  const OpScope scope(dims == 1 ? "avg_pool1d" : "avg_pool2d", x.line());
+  check(o.divisor_override.value_or(1) != 0, "divisor_override is 0; it must not be");
   const MaxPoolOptions same{o.stride, o.padding, 1, o.ceil_mode};
-  return pool(op, x, dims, size, same, [&](const Tensor& columns, Windows windows) {
+  return pool(x, size, same, dims, [&](const Tensor& columns, Windows windows) {
     const Tensor sums = sum(columns, 2);
     if (o.divisor_override) return sums / *o.divisor_override;
     for (WindowAxis* a : {&windows.h, &windows.w})
@@ -73,17 +73,9 @@ Tensor avg_pool(const char* op, const Operand& x, int64_t dims, const Dims& size
 
 }  // namespace
 
-Tensor max_pool1d(Operand x, const Dims& kernel_size, const MaxPoolOptions& options) {
-  return max_pool("max_pool1d", x, 1, kernel_size, options);
-}
-Tensor max_pool2d(Operand x, const Dims& kernel_size, const MaxPoolOptions& options) {
-  return max_pool("max_pool2d", x, 2, kernel_size, options);
-}
-Tensor avg_pool1d(Operand x, const Dims& kernel_size, const AvgPoolOptions& options) {
-  return avg_pool("avg_pool1d", x, 1, kernel_size, options);
-}
-Tensor avg_pool2d(Operand x, const Dims& kernel_size, const AvgPoolOptions& options) {
-  return avg_pool("avg_pool2d", x, 2, kernel_size, options);
-}
+Tensor max_pool1d(Operand x, const Dims& size, const MaxPoolOptions& o) { return max_pool(x, size, o, 1); }
+Tensor max_pool2d(Operand x, const Dims& size, const MaxPoolOptions& o) { return max_pool(x, size, o, 2); }
+Tensor avg_pool1d(Operand x, const Dims& size, const AvgPoolOptions& o) { return avg_pool(x, size, o, 1); }
+Tensor avg_pool2d(Operand x, const Dims& size, const AvgPoolOptions& o) { return avg_pool(x, size, o, 2); }
 
 }  // namespace heed

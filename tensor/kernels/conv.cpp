@@ -8,6 +8,8 @@
 namespace heed::kernel {
 namespace {
 
+constexpr int64_t kPart = 32;  // columns of a weight that a task computes
+
 // Note [Convolution as a product]
 //
 // Images are copied with the zeros around them, and sorted by the positions of rows and columns modulo the
@@ -73,10 +75,10 @@ struct Layout {
 
 }  // namespace
 
-Tensor convolution(const ConvParts& parts, const Tensor& bias, const Windows& windows) {
-  if (reference_mode()) return plain::convolution(parts, bias, windows);
-  const auto& [x, weight, y] = parts;
-  const auto [n, o, c] = conv_sizes(parts, windows);
+Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& windows) {
+  if (reference_mode()) return plain::convolution(given, bias, windows);
+  const auto& [x, weight, y] = given;
+  const auto [n, o, c] = conv_sizes(given, windows);
   const Layout layout(windows);
   const int64_t groups = windows.groups, elements = windows.size(), l = layout.length;
   const DType dtype = (x.defined() ? x : y).dtype();
@@ -95,19 +97,30 @@ Tensor convolution(const ConvParts& parts, const Tensor& bias, const Windows& wi
       const Strides& s = of.strides();
       return Matrix<T>{detail::first_of<T>(of) + matrix * s[0] + row * s[1], s[1], 1};
     };
-    const auto add_product = [&](int64_t image, int64_t group, int64_t element) {
-      const Matrix<T> x_ij = rows(all_x, image, group * c).block(0, layout.offset(element));
-      const Matrix<T> w_ij = rows(all_w, element, group * c), y_n = rows(all_y, image, group * o);
-      if (!y.defined()) gemm<T>(o, l, c, 1, w_ij.transposed(), x_ij, y_n, y_n);
-      if (!x.defined()) gemm<T>(c, l, o, 1, w_ij, y_n, x_ij, x_ij);
-      if (!weight.defined()) gemm<T>(c, o, l, 1, x_ij, y_n.transposed(), w_ij, w_ij);
+    const auto x_ij = [&](int64_t image, int64_t group, int64_t element) {
+      return rows(all_x, image, group * c).block(0, layout.offset(element));
     };
-    // A task adds to an image of x or y, or to an element of the weight, that no other adds to.
-    const int64_t tasks = weight.defined() ? n : elements, terms = weight.defined() ? elements : n;
-    each_row(tasks * groups, terms * o * c * l / 32, [&](int64_t task) {
-      for (int64_t i = 0; i < terms; ++i)
-        weight.defined() ? add_product(task / groups, task % groups, i)
-                         : add_product(i, task % groups, task / groups);
+    // A task adds to an image of x or y, or to some columns of a group's weight, that no other adds to. It
+    // packs Y once for all elements.
+    const int64_t parts = weight.defined() ? n : ceil_div(o, kPart), work = n * o * c * l * elements / 32;
+    each_row(groups * parts, work / std::max<int64_t>(groups * parts, 1), [&](int64_t task) {
+      const int64_t group = task % groups, part = task / groups, first = part * kPart;
+      PackedMatrix<T> packed;
+      if (!x.defined()) packed.pack(o, l, 1, rows(all_y, part, group * o));
+      for (int64_t e = 0; weight.defined() && e < elements; ++e) {
+        const Matrix<T> w_ij = rows(all_w, e, group * c), y_n = rows(all_y, part, group * o),
+                        to = x_ij(part, group, e);
+        if (!y.defined()) gemm<T>(o, l, c, 1, w_ij.transposed(), to, y_n, y_n);
+        if (!x.defined()) packed.multiply(c, l, o, w_ij, to, to);
+      }
+      for (int64_t image = 0; !weight.defined() && image < n; ++image) {
+        const int64_t columns = std::min(kPart, o - first);
+        packed.pack(l, columns, 1, rows(all_y, image, group * o + first).transposed());
+        for (int64_t e = 0; e < elements; ++e) {
+          const Matrix<T> sum = rows(all_w, e, group * c).block(0, first);
+          packed.multiply(c, columns, l, x_ij(image, group, e), sum, sum);
+        }
+      }
     });
   });
   if (!weight.defined())

@@ -138,7 +138,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& factor, con
 
 // As in row_backward(), for the lines of n elements of a channel instead of a row.
 NormGradients batch_norm_backward(const Tensor& strided_g, const Tensor& strided, const Tensor& weight,
-                                  const Tensor& mean, const Tensor& scale, bool of_batch) {
+                                  const Tensor& mean, const Tensor& scale) {
   const Tensor g = contiguous(strided_g), x = contiguous(strided);
   const int64_t channels = x.size(1), count = x.numel() / std::max<int64_t>(1, channels);
   const int64_t n = count / std::max<int64_t>(1, x.size(0));
@@ -157,8 +157,8 @@ NormGradients batch_norm_backward(const Tensor& strided_g, const Tensor& strided
       }
       dbs[c] = static_cast<T>(total);
       dws[c] = static_cast<T>(along);
-      const T a = of_batch ? static_cast<T>(total / static_cast<double>(count)) : 0;
-      const T b = of_batch ? static_cast<T>(along / static_cast<double>(count)) * s : 0;
+      const T a = static_cast<T>(total / static_cast<double>(count));
+      const T b = static_cast<T>(along / static_cast<double>(count)) * s;
       for (int64_t line = c * n; line < count * channels; line += channels * n) {
         HEED_VECTORIZE
         for (int64_t i = line; i < line + n; ++i) dxs[i] = factor * (gs[i] - a - (xs[i] - m) * b);

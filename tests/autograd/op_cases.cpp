@@ -338,7 +338,7 @@ const std::vector<OpCase>& op_cases() {
       {.op = "avg_pool2d", .call = [](auto& in) { return avg_pool2d(in[0], 2, {.divisor_override = 3}); }, .inputs = {{2, 4, 4}}, .records = "div"},
       {.op = "batch_norm", .call = [](auto& in) { return batch_norm(in[0], {}, {}, in[1], in[2], true, 0.1, 0.1); }, .inputs = {{2, 3, 2, 2}, {3}, {3}}},
       {.op = "batch_norm", .call = [](auto& in) { return batch_norm(in[0], {}, {}, {}, {}, true, 0.1, 0.1); }, .inputs = {{4, 3}}},
-      {.op = "batch_norm", .call = [](auto& in) { return batch_norm(in[0], in[3], in[4], in[1], in[2]); }, .inputs = {{2, 3, 9}, {3}, {3}, constant(-1, 1, {3}), constant(0.5, 2, {3})}},
+      {.op = "batch_norm", .call = [](auto& in) { return batch_norm(in[0], in[3], in[4], in[1], in[2]); }, .inputs = {{2, 3, 9}, {3}, {3}, constant(-1, 1, {3}), constant(0.5, 2, {3})}, .records = "mul sub rsqrt"},
       {.op = "group_norm", .call = [](auto& in) { return group_norm(in[0], 2, in[1], in[2], 0.1); }, .inputs = {{2, 4, 3}, {4}, {4}}, .records = "layer_norm mul"},
 
       // recurrence; some inputs have equal shapes, so that one tensor can be passed several times
