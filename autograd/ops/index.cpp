@@ -37,13 +37,6 @@ void check_source(const Operand& x, const Operand& src) {
         src->shape(), "; they must have one dtype");
 }
 
-// Which elements of a source are left after a scatter into `shape`: the last of those at one position.
-Tensor left_by_scatter(const Shape& shape, int64_t dim, const Tensor& index) {
-  const Tensor order = reshape(arange(index.numel(), int64), index.shape()), y = zeros(shape, int64);
-  kernel::scatter_into(y, dim, index, order);
-  return kernel::gather(y, dim, index) == order;
-}
-
 // The transpose of index_select: adds the slices of g to zeros of `size` along dim, at the positions index.
 Tensor added_at(Operand g, int64_t dim, int64_t size, const Saved& index) {
   Shape shape = g->shape();
@@ -188,7 +181,8 @@ Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src) {
       {{"dim", dim}, {"index", index}});
 }
 
-// dx = g, 0 at the positions,  dsrc = g at the positions, 0 for elements that others replaced
+// Positions in src of the elements that are left, each the last of those at one position of x, are scattered
+// first: the rest is a choice between x and these.
 Tensor scatter(Operand x, int64_t dim, Operand index, Operand src) {
   const OpScope scope("scatter", x.line());
   check_indices(index);
@@ -196,16 +190,11 @@ Tensor scatter(Operand x, int64_t dim, Operand index, Operand src) {
   check_source(x, src);
   if (x->dim() == 0) return reshape(scatter(reshape(x, {1}), dim, flatten(index), flatten(src)), {});
   fit_scatter(x, dim, index, src);
-  Tensor y = kernel::clone(x);
-  kernel::scatter_into(y, dim, index, src);
-  return record("scatter", std::move(y),
-                {{x, "g, 0 at the positions",
-                  [dim, i = save(index)](const Tensor& g) { return scatter(g, dim, i(), 0); }},
-                 {src, "g at the positions",
-                  [dim, i = save(index)](const Tensor& g) {
-                    return where(left_by_scatter(g.shape(), dim, i()), gather(g, dim, i()), 0);
-                  }}},
-                {{"dim", dim}, {"index", index}});
+  if (index->numel() == 0) return clone(x);
+  const Tensor from = full(x->shape(), -1, int64);
+  kernel::scatter_into(from, dim, index, reshape(arange(index->numel(), int64), index->shape()));
+  const Tensor left = index_select(flatten(src), 0, flatten(clamp(from, 0)));
+  return where(from < 0, x, reshape(left, x->shape()));
 }
 
 Tensor index_add(Operand x, int64_t dim, Operand index, Operand src, Scalar alpha) {
@@ -249,31 +238,22 @@ Tensor repeat_interleave(Operand x, Operand repeats, std::optional<int64_t> dim)
   check(repeats->dtype() == int64 && repeats->dim() <= 1 && (repeats->numel() == 1 || repeats->numel() == n),
         "repeats are ", repeats->dtype(), " ", repeats->shape(), " and x is ", x->shape(),
         "; give an int64 number, or one for each of the ", n, " slices along dimension ", along);
-  const std::vector<int64_t> times = repeats->to_vector<int64_t>();
   std::vector<int64_t> from;
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t count = times[times.size() == 1 ? 0 : static_cast<size_t>(i)];
+  int64_t position = 0;
+  for (const int64_t count : expand(flatten(repeats), {n}).to_vector<int64_t>()) {
     check(count >= 0, "repeats has ", count, "; it must not be negative");
-    from.insert(from.end(), static_cast<size_t>(count), i);
+    from.insert(from.end(), static_cast<size_t>(count), position++);
   }
   return index_select(x, along, from_vector(from, {std::ssize(from)}));
 }
 
-// In a row-major matrix with m columns the elements of a diagonal are m + 1 apart.
 Tensor diag(Operand x, int64_t diagonal) {
   const OpScope scope("diag", x.line());
   check(x->dim() == 1 || x->dim() == 2, "x is ", x->shape(), "; it must be a vector or a matrix");
-  const bool matrix = x->dim() == 2;
-  const int64_t k =
-      std::clamp<int64_t>(diagonal, matrix ? -x->size(0) : INT32_MIN, matrix ? x->size(1) : INT32_MAX);
-  const int64_t below = std::max<int64_t>(-k, 0), right = below + k;
-  const int64_t m = matrix ? x->size(1) : x->numel() + below + right, start = below * m + right;
-  if (matrix) {
-    const int64_t count = std::min(x->size(0) - below, m - right);
-    return clone(slice(flatten(x), 0, start, start + count * (m + 1), m + 1));
-  }
-  const Tensor apart = flatten(pad(unsqueeze(x, 1), {0, m}));
-  return reshape(pad(apart, {start, m * m - start - apart.numel()}), {m, m});
+  const int64_t k = std::clamp<int64_t>(diagonal, INT32_MIN, INT32_MAX), right = std::max<int64_t>(k, 0);
+  const Shape shape = x->dim() == 2 ? x->shape() : Shape::filled(2, x->numel() + std::abs(k));
+  const Tensor on = arange(shape[1], int64) - unsqueeze(arange(shape[0], int64), 1) == k;
+  return x->dim() == 2 ? masked_select(x, on) : where(on, pad(x, {right, right - k}), 0);
 }
 
 Tensor index(Operand x, const std::vector<Index>& items) {

@@ -8,6 +8,8 @@
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/shape.h"
 #include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/map.h"
+#include "tensor/kernels/reduce.h"
 
 namespace heed {
 namespace {
@@ -24,6 +26,12 @@ Shape check_normalized(const Operand& x, const Shape& shape) {
   return dims;
 }
 
+// (x - mean) / sqrt(var + eps) over some dimensions, or x / sqrt(mean(x^2) + eps)
+Tensor standardized(const Tensor& x, const Shape& dims, double eps, Centre centre = Centre::mean) {
+  const Tensor deviation = centre == Centre::mean ? x - mean(x, dims, true) : x;
+  return deviation * rsqrt(mean(square(deviation), dims, true) + eps);
+}
+
 // layer_norm, or rms_norm with Centre::zero. One pass over the rows gives all three gradients.
 Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& shape, const Operand& weight,
                  const Operand& bias, double eps) {
@@ -33,8 +41,7 @@ Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& s
   check_parameter("weight", weight, shape, x);
   check_parameter("bias", bias, shape, x);
   const ReferenceFunction reference = [centre, dims, eps](const std::vector<Tensor>& in) {
-    const Tensor deviation = centre == Centre::mean ? in[0] - mean(in[0], dims, true) : in[0];
-    Tensor y = deviation * rsqrt(mean(square(deviation), dims, true) + eps);
+    Tensor y = standardized(in[0], dims, eps, centre);
     if (in[1].defined()) y = y * in[1];
     return in[2].defined() ? y + in[2] : y;
   };
@@ -59,18 +66,17 @@ Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& s
        "Σ g z", "Σ g"});
 }
 
-// x [C] in a shape that broadcasts to [N, C, ...].
+// The shape in which [C] broadcasts to x [N, C, ...].
 Shape channel_shape(const Tensor& x) {
   Shape shape = Shape::filled(x.dim() - 1, 1);
   shape[0] = x.size(1);
   return shape;
 }
 
-void check_channels(const Operand& x, const Operand& weight, const Operand& bias) {
-  check_floating(x);
-  check(x->dim() >= 2, "x is ", x->shape(), "; it must be [N, C, ...]");
-  check_parameter("weight", weight, {x->shape()[1]}, x);
-  check_parameter("bias", bias, {x->shape()[1]}, x);
+// z weight + bias for each channel
+Tensor scaled(Tensor z, const Tensor& weight, const Tensor& bias) {
+  if (weight.defined()) z = z * reshape(weight, channel_shape(z));
+  return bias.defined() ? z + reshape(bias, channel_shape(z)) : z;
 }
 
 // running = (1 - momentum) running + momentum value
@@ -78,6 +84,13 @@ void move_average(const Tensor& running, const Tensor& value, double momentum) {
   if (!running.defined()) return;
   const NoGrad guard;
   add_(mul_(running, 1 - momentum), value, momentum);
+}
+
+void check_channels(const Operand& x, const Operand& weight, const Operand& bias) {
+  check_floating(x);
+  check(x->dim() >= 2, "x is ", x->shape(), "; it must be [N, C, ...]");
+  check_parameter("weight", weight, {x->shape()[1]}, x);
+  check_parameter("bias", bias, {x->shape()[1]}, x);
 }
 
 }  // namespace
@@ -101,36 +114,43 @@ Tensor batch_norm(Operand x, const Tensor& running_mean, const Tensor& running_v
   const int64_t n = x->numel() / std::max<int64_t>(1, x->shape()[1]);
   check(!training || n != 1, "x is ", x->shape(),
         ", one value in each channel, which has no variance; train on more examples, or call eval()");
-  const kernel::BatchNormResult forward = kernel::batch_norm(
-      x, training ? Tensor() : running_mean, training ? Tensor() : running_var, weight, bias, eps);
   const Shape column = channel_shape(x);
+  if (!training) {
+    const Tensor spread = reshape(clone(running_var), column);
+    return scaled((x - reshape(clone(running_mean), column)) * rsqrt(spread + eps), weight, bias);
+  }
+  if (x->dim() == 2) {  // as [1, C, N], whose channels are lines of memory
+    const Tensor lines = unsqueeze(contiguous(transpose(x)), 0);
+    const Tensor y = batch_norm(lines, running_mean, running_var, weight, bias, training, momentum, eps);
+    return contiguous(transpose(squeeze(y, 0)));
+  }
   Shape dims = check_dims(x->dim(), {});
   dims.erase(1);
-  const ReferenceFunction reference = [=, given_mean = forward.mean,
-                                       given_var = forward.var](const std::vector<Tensor>& in) {
-    const Tensor deviation = in[0] - (training ? mean(in[0], dims, true) : reshape(given_mean, column));
-    const Tensor variance = training ? mean(square(deviation), dims, true) : reshape(given_var, column);
-    Tensor y = deviation * rsqrt(variance + eps);
-    if (in[1].defined()) y = y * reshape(in[1], column);
-    return in[2].defined() ? y + reshape(in[2], column) : y;
+  const Shape channels{x->shape()[1]};
+  const double size = static_cast<double>(n);
+  const Tensor center = kernel::mean(x, dims, false), spread = kernel::var(x, dims, size, false);
+  const ReferenceFunction reference = [=](const std::vector<Tensor>& in) {
+    return scaled(standardized(in[0], dims, eps), in[1], in[2]);
   };
   const auto record_fast = [&] {
-    return record("batch_norm", forward.y, {x, weight, bias},
-                  [=, moments = kernel::BatchNormResult{{}, forward.mean, forward.var}, x = save(x),
-                   weight = save(weight)](const Tensor& g, const Tensor&) {
-                    kernel::NormGradients d =
-                        kernel::batch_norm_backward(g, x(), weight(), moments, eps, training);
+    const auto as_column = [&](const Tensor& t) { return TensorImpl::view(t, column); };
+    const Tensor scale = kernel::map(spread, [eps](auto v) { return 1 / std::sqrt(v + eps); });
+    const Tensor w = kernel::contiguous_or(1, weight, channels, x->dtype());
+    const Tensor b = kernel::contiguous_or(0, bias, channels, x->dtype());
+    Tensor y = kernel::batch_norm(x, as_column(center), as_column(kernel::mul(scale, w)), as_column(b));
+    return record("batch_norm", std::move(y), {x, weight, bias},
+                  [=, x = save(x), weight = save(weight)](const Tensor& g, const Tensor&) {
+                    const Tensor factors = kernel::contiguous_or(1, weight(), channels, g.dtype());
+                    kernel::NormGradients d = kernel::batch_norm_backward(g, x(), factors, center, scale);
                     return Gradients{d.x, d.weight, d.bias};
                   },
-                  reference, nullptr, {{"training", training}, {"momentum", momentum}, {"eps", eps}},
+                  reference, nullptr, {{"momentum", momentum}, {"eps", eps}},
                   {"z = ($1 − mean) / std, h = g $2: (h − mean h − z mean(h z)) / std", "Σ g z", "Σ g"});
   };
-  Tensor y = reference_mode() ? reference({x, weight, bias}) : record_fast();
-  if (training && n > 0) {
-    const double size = static_cast<double>(n);
-    move_average(running_mean, forward.mean, momentum);
-    move_average(running_var, kernel::mul(forward.var, kernel::full({}, size / (size - 1), x->dtype())),
-                 momentum);
+  const Tensor y = reference_mode() ? reference({x, weight, bias}) : record_fast();
+  if (n > 0) {
+    move_average(running_mean, center, momentum);
+    move_average(running_var, kernel::mul(spread, kernel::full({}, size / (size - 1), x->dtype())), momentum);
   }
   return y;
 }
@@ -143,9 +163,8 @@ Tensor group_norm(Operand x, int64_t num_groups, Operand weight, Operand bias, d
   check(num_groups > 0 && channels % num_groups == 0, "x is ", x->shape(), " and num_groups is ", num_groups,
         "; it must divide the number of channels, ", channels);
   const int64_t size = numel(x->shape()) / std::max<int64_t>(1, n * num_groups);
-  Tensor y = reshape(layer_norm(reshape(x, {n * num_groups, size}), {size}, {}, {}, eps), x->shape());
-  if (weight.defined()) y = y * reshape(weight, channel_shape(x));
-  return bias.defined() ? y + reshape(bias, channel_shape(x)) : y;
+  return scaled(reshape(layer_norm(reshape(x, {n * num_groups, size}), {size}, {}, {}, eps), x->shape()),
+                weight, bias);
 }
 
 }  // namespace heed

@@ -10,22 +10,13 @@
 namespace heed {
 namespace {
 
-// The rule of a function that is constant between its jumps.
-auto no_slope() {
-  return [](const Tensor& g) { return zeros_like(g); };
-}
-
-// f for each element of x; integers stay.
+// f for each element of x. Integers are not changed.
 template <class F>
 Tensor rounded(const char* name, const Operand& x, const F& f, Attributes attributes = {}) {
   const OpScope scope(name, x.line());
-  const auto each = [f]<class T>(T v) {
-    if constexpr (std::is_integral_v<T>)
-      return v;
-    else
-      return static_cast<T>(f(v));
-  };
-  return record(name, kernel::map(x, each, kernel::numbers), {{x, "0", no_slope()}}, attributes);
+  if (x->dtype() == int64) return x.tensor();
+  return record(name, kernel::map(x, f, kernel::numbers),
+                {{x, "0", [](const Tensor& g) { return zeros_like(g); }}}, attributes);
 }
 
 }  // namespace
@@ -55,7 +46,9 @@ Tensor div(Operand a, Operand b, Rounding rounding) {
   const auto f = [down = rounding == Rounding::floor](auto u, auto v) {
     return down ? std::floor(u / v) : std::trunc(u / v);
   };
-  return record("div", kernel::zip(a, b, f), {{a, "0", no_slope()}, {b, "0", no_slope()}},
+  return record("div", kernel::zip(a, b, f),
+                {{a, "0", [](const Tensor& g) { return zeros_like(g); }},
+                 {b, "0", [](const Tensor& g) { return zeros_like(g); }}},
                 {{"rounding", rounding == Rounding::floor ? "floor" : "trunc"}});
 }
 

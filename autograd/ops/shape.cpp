@@ -416,30 +416,19 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, GridIndexing in
   return grids;
 }
 
-// Each dimension n becomes [1, n], expands to [r, n] and is joined to one of size r n.
+// One dimension after the other: [before, 1, n] is expanded to [before, times, n].
 Tensor repeat(Operand x, const Shape& sizes) {
   const OpScope scope("repeat", x.line());
   const int64_t rank = sizes.dim();
   check(rank >= x->dim(), "x is ", x->shape(), " and sizes are ", sizes, "; give one for each dimension");
   Shape shape = x->shape();
   while (shape.dim() < rank) shape.insert(0, 1);
-  for (const int64_t times : sizes) check(times >= 0, "sizes ", sizes, ": a number of times is negative");
-
   Tensor y = x;
-  if (2 * rank > Shape::kMaxDim) {  // too many to split all at once: one dimension after the other
-    for (int64_t d = 0; d < rank; ++d) {
-      const int64_t before = numel(Shape(shape.data(), d)), n = numel(Shape(shape.data() + d, rank - d));
-      shape[d] = numel({sizes[d], shape[d]});
-      y = reshape(expand(reshape(y, {before, 1, n}), {before, sizes[d], n}), shape);
-    }
-  } else {
-    Shape apart, repeated, joined;
-    for (int64_t d = 0; d < rank; ++d) {
-      for (const int64_t size : {int64_t{1}, shape[d]}) apart.push_back(size);
-      for (const int64_t size : {sizes[d], shape[d]}) repeated.push_back(size);
-      joined.push_back(numel({sizes[d], shape[d]}));
-    }
-    y = reshape(expand(reshape(x, apart), repeated), joined);
+  for (int64_t d = 0; d < rank; ++d) {
+    check(sizes[d] >= 0, "sizes ", sizes, ": a number of times is negative");
+    const int64_t before = numel(Shape(shape.data(), d)), n = numel(Shape(shape.data() + d, rank - d));
+    shape[d] = numel({sizes[d], shape[d]});
+    y = reshape(expand(reshape(y, {before, 1, n}), {before, sizes[d], n}), shape);
   }
   const bool is_view = TensorImpl::of(y).storage.get() == TensorImpl::of(x).storage.get();
   return is_view ? clone(y) : y;

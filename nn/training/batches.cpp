@@ -88,12 +88,10 @@ TensorBatches::TensorBatches(const std::vector<Tensor>& tensors, int64_t batch_s
                              const BatchesOptions& options)
     : Batches(row_count(tensors), batch_size, options), tensors_(tensors) {}
 
-std::vector<Tensor> TensorBatches::Epoch::rows(size_t place) const {
+std::vector<Tensor> TensorBatches::rows(const std::vector<Tensor>& tensors, const Tensor& batch) {
   std::vector<Tensor> rows;
-  for (const Tensor& x : tensors_) rows.push_back(index_select(x, 0, batches_[place]));
+  for (const Tensor& x : tensors) rows.push_back(index_select(x, 0, batch));
   return rows;
 }
-
-std::vector<Tensor> TensorBatches::next() { return *Epoch(tensors_, {Batches::next()}).begin(); }
 
 }  // namespace heed

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ranges>
+
 #include "nn/state_dict.h"
 #include "tensor/random.h"
 
@@ -64,35 +66,18 @@ class TensorBatches : public Batches {
   /// Throws if there are no tensors, or their first sizes differ.
   TensorBatches(const std::vector<Tensor>& tensors, int64_t batch_size, const BatchesOptions& options = {});
 
-  /// The batches of an epoch. Copies the rows of a batch when a loop reaches it.
-  class Epoch {
-   public:
-    /// The place of a loop.
-    struct Iterator {
-      std::vector<Tensor> operator*() const { return epoch->rows(place); }  ///< the batch
-      Iterator& operator++() { return ++place, *this; }                     ///< moves to the next batch
-      bool operator==(const Iterator& other) const { return place == other.place; }  ///< for the same epoch
-      const Epoch* epoch;  ///< what the loop goes through
-      size_t place;        ///< number of batches before
-    };
-    /// Rows of the tensors, a list of indices for each batch.
-    Epoch(const std::vector<Tensor>& tensors, std::vector<Tensor> batches)
-        : tensors_(tensors), batches_(std::move(batches)) {}
-    Iterator begin() const { return {this, 0}; }              ///< at the first batch
-    Iterator end() const { return {this, batches_.size()}; }  ///< behind the last one
-    size_t size() const { return batches_.size(); }           ///< number of batches
-
-   private:
-    std::vector<Tensor> rows(size_t place) const;
-    std::vector<Tensor> tensors_, batches_;
-  };
-
   /// The rows of the next batch, of each tensor.
-  std::vector<Tensor> next();
-  /// All batches of the next epoch, or the rest of this one if next() was called within it.
-  Epoch epoch() { return {tensors_, Batches::epoch()}; }
+  std::vector<Tensor> next() { return rows(tensors_, Batches::next()); }
+  /// All batches of the next epoch, or the rest of this one if next() was called within it: a range that
+  /// copies the rows of a batch when a loop reaches it.
+  auto epoch() {
+    const std::vector<Tensor> batches = Batches::epoch();
+    return std::views::iota(size_t{0}, batches.size()) |
+           std::views::transform([=, tensors = tensors_](size_t i) { return rows(tensors, batches[i]); });
+  }
 
  private:
+  static std::vector<Tensor> rows(const std::vector<Tensor>& tensors, const Tensor& batch);
   std::vector<Tensor> tensors_;
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+
 #include "tensor/tensor.h"
 
 /// Convolutions of images, and the windows of images as columns. Operands have one floating dtype and any
@@ -23,17 +25,26 @@ struct Windows {
   int64_t count() const { return h.windows * w.windows; }  ///< Windows of an image.
 };
 
-/// y_no(ab) = bias_o + sum_cij weight_oc(ij) x_nc(element ij of window ab). Here, and in the others:
+/// x, weight and y of a convolution. Each is computed from the other two:
+///
+///   y_no(ab) = sum_cij weight_oc(ij) x_nc(element ij of window ab)
+///   x_nc(element ij of window ab) += weight_oc(ij) y_no(ab)        the transposed convolution
+///   weight_oc(ij) = sum_nab x_nc(element ij of window ab) y_no(ab)
 ///
 ///   x        [N, C, h.in, w.in]
 ///   weight   [O, C / groups, h.size, w.size]    o reads the channels of its group
 ///   y        [N, O, h.windows, w.windows]
-///   bias     [O], of conv_transpose2d [C]; zero if undefined
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Windows& windows);
-/// x_nc(element ij of window ab) = bias_c + the sum of weight_oc(ij) y_no(ab)
-Tensor conv_transpose2d(const Tensor& y, const Tensor& weight, const Tensor& bias, const Windows& windows);
-/// weight_oc(ij) = sum_nab x_nc(element ij of window ab) y_no(ab)
-Tensor conv2d_weight(const Tensor& x, const Tensor& y, const Windows& windows);
+using ConvParts = std::array<Tensor, 3>;
+
+/// The part that is undefined, plus a bias for each of its channels, which is 0 if undefined.
+Tensor convolution(const ConvParts& parts, const Tensor& bias, const Windows& windows);
+
+/// N, O / groups, C / groups
+inline std::array<int64_t, 3> conv_sizes(const ConvParts& parts, const Windows& windows) {
+  const auto& [x, weight, y] = parts;
+  return {(x.defined() ? x : y).size(0), (y.defined() ? y.size(1) : weight.size(0)) / windows.groups,
+          weight.defined() ? weight.size(1) : x.size(1) / windows.groups};
+}
 
 /// The windows of each image as columns: x [N, C, h.in, w.in] -> [N, C size, count].
 Tensor unfold(const Tensor& x, const Windows& windows);

@@ -6,7 +6,7 @@
 namespace heed::kernel::detail {
 namespace {
 
-constexpr size_t kMaxOperands = 3;
+constexpr size_t kMaxOperands = 4;
 constexpr int64_t kChunk = 512;  // elements in a buffer
 constexpr int64_t kTile = 32;    // rows and columns of a tile that is transposed
 

@@ -69,51 +69,6 @@ void row_backward(int64_t n, bool centered, bool prefetches, T mean, T scale, co
   }
 }
 
-// x [N, C, ...] as [N, C, n], contiguous. Where the lines of a channel are short they are put one after the
-// other: [1, C, N n].
-constexpr int64_t kShortLine = 8;
-Tensor channel_lines(const Tensor& x) {
-  const int64_t count = x.size(0), channels = x.size(1);
-  const int64_t n = x.numel() / std::max<int64_t>(1, count * channels);
-  Tensor lines = TensorImpl::view(contiguous(x), {count, channels, n});
-  if (n >= kShortLine || count < 2) return lines;
-  const Tensor joined = TensorImpl::view(lines, {channels, count, n}, {n, channels * n, 1});
-  return TensorImpl::view(contiguous(joined), {1, channels, count * n});
-}
-// Undoes channel_lines().
-Tensor unlined(const Tensor& lines, const Shape& shape) {
-  const int64_t count = shape[0], channels = shape[1];
-  if (lines.size(0) == count) return TensorImpl::view(lines, shape);
-  const int64_t n = lines.size(2) / count;
-  const Tensor apart = TensorImpl::view(lines, {count, channels, n}, {n, count * n, 1});
-  return TensorImpl::view(contiguous(apart), shape);
-}
-
-// Calls f(c, count, lines) for each channel c of x [N, C, n] with its number of elements. lines(g) calls
-// g(first, n) for each of its lines.
-template <class F>
-void each_channel(const Tensor& x, const F& f) {
-  const int64_t count = x.size(0), channels = x.size(1), n = x.size(2);
-  each_row(channels, count * n, [&](int64_t c) {
-    f(c, static_cast<double>(count * n), [&](const auto& g) {
-      for (int64_t i = 0; i < count; ++i) g((i * channels + c) * n, n);
-    });
-  });
-}
-
-// The sum of f(x[i]...) over a channel.
-template <class Lines, class F, class... X>
-double channel_sum(const Lines& lines, const F& f, const X*... x) {
-  double total = 0;
-  lines([&](int64_t first, int64_t n) { total += sum_line(n, f, (x + first)...); });
-  return total;
-}
-
-template <class T>
-T scale_of(T var, double eps) {
-  return static_cast<T>(1 / std::sqrt(static_cast<double>(var) + eps));
-}
-
 }  // namespace
 
 NormResult norm(Centre centre, const Tensor& strided, int64_t n, const Tensor& strided_weight,
@@ -172,64 +127,44 @@ NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int6
   return {dx, sum(dweights, {0}, false), sum(dbiases, {0}, false)};
 }
 
-BatchNormResult batch_norm(const Tensor& x, const Tensor& given_mean, const Tensor& given_var,
-                           const Tensor& strided_weight, const Tensor& strided_bias, double eps) {
-  const Tensor in = channel_lines(x);
-  const int64_t channels = x.size(1);
-  const Tensor weight = contiguous_or(1, strided_weight, {channels}, x.dtype());
-  const Tensor bias = contiguous_or(0, strided_bias, {channels}, x.dtype());
-  const bool of_batch = !given_mean.defined();
-  BatchNormResult out{Tensor::empty(in.shape(), x.dtype()),
-                      of_batch ? Tensor::empty({channels}, x.dtype()) : clone(given_mean),
-                      of_batch ? Tensor::empty({channels}, x.dtype()) : clone(given_var)};
+Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& factor, const Tensor& bias) {
+  Tensor y = Tensor::empty(x.shape(), x.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    const T *from = in.data<T>(), *w = weight.data<T>(), *b = bias.data<T>();
-    T *to = out.y.mutable_data<T>(), *means = out.mean.mutable_data<T>(), *vars = out.var.mutable_data<T>();
-    each_channel(in, [=](int64_t c, double count, const auto& lines) {
-      if (of_batch) {
-        const T m = means[c] = static_cast<T>(channel_sum(lines, std::identity(), from) / count);
-        const auto square = [m](auto v) { return (v - m) * (v - m); };
-        vars[c] = static_cast<T>(channel_sum(lines, square, from) / count);
-      }
-      const T mean = means[c], factor = scale_of(vars[c], eps) * w[c], shift = b[c];
-      lines([=](int64_t first, int64_t n) {
-        HEED_VECTORIZE
-        for (int64_t i = first; i < first + n; ++i) to[i] = (from[i] - mean) * factor + shift;
-      });
-    });
+    const auto f = [](T v, T m, T by, T shift) { return (v - m) * by + shift; };
+    apply<T, T, T, T, T>(f, y, x, mean, factor, bias);
   });
-  out.y = unlined(out.y, x.shape());
-  return out;
+  return y;
 }
 
-// As in row_backward(), for the values of a channel instead of a row.
-NormGradients batch_norm_backward(const Tensor& strided_g, const Tensor& x, const Tensor& strided_weight,
-                                  const BatchNormResult& forward, double eps, bool of_batch) {
-  const Tensor g = channel_lines(strided_g), in = channel_lines(x);
-  const Shape channels{x.size(1)};
-  const Tensor weight = contiguous_or(1, strided_weight, channels, x.dtype());
-  NormGradients d{Tensor::empty(in.shape(), x.dtype()), Tensor::empty(channels, x.dtype()),
-                  Tensor::empty(channels, x.dtype())};
+// As in row_backward(), for the lines of n elements of a channel instead of a row.
+NormGradients batch_norm_backward(const Tensor& strided_g, const Tensor& strided, const Tensor& weight,
+                                  const Tensor& mean, const Tensor& scale) {
+  const Tensor g = contiguous(strided_g), x = contiguous(strided);
+  const int64_t channels = x.size(1), count = x.numel() / std::max<int64_t>(1, channels);
+  const int64_t n = count / std::max<int64_t>(1, x.size(0));
+  NormGradients d{Tensor::empty(x.shape(), x.dtype()), full({channels}, 0, x.dtype()),
+                  full({channels}, 0, x.dtype())};
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    const T *gs = g.data<T>(), *xs = in.data<T>(), *w = weight.data<T>();
-    const T *means = forward.mean.data<T>(), *vars = forward.var.data<T>();
+    const T *gs = g.data<T>(), *xs = x.data<T>(), *w = weight.data<T>();
     T *dxs = d.x.mutable_data<T>(), *dws = d.weight.mutable_data<T>(), *dbs = d.bias.mutable_data<T>();
-    each_channel(in, [=](int64_t c, double count, const auto& lines) {
-      const T mean = means[c], scale = scale_of(vars[c], eps), factor = w[c] * scale;
-      const auto product = [=](auto g_, auto v) { return g_ * ((v - mean) * scale); };
-      const double total = channel_sum(lines, std::identity(), gs),
-                   along = channel_sum(lines, product, gs, xs);
+    each_row(channels, count, [=, means = mean.data<T>(), scales = scale.data<T>()](int64_t c) {
+      const T m = means[c], s = scales[c], factor = w[c] * s;
+      const auto g_xhat = [=](auto g_, auto v) { return g_ * ((v - m) * s); };
+      double total = 0, along = 0;
+      for (int64_t i = c * n; i < count * channels; i += channels * n) {
+        total += sum_line(n, std::identity(), gs + i);
+        along += sum_line(n, g_xhat, gs + i, xs + i);
+      }
       dbs[c] = static_cast<T>(total);
       dws[c] = static_cast<T>(along);
-      const T a = of_batch ? static_cast<T>(total / count) : 0;
-      const T b = of_batch ? static_cast<T>(along / count) * scale : 0;
-      lines([=](int64_t first, int64_t n) {
+      const T a = static_cast<T>(total / static_cast<double>(count));
+      const T b = static_cast<T>(along / static_cast<double>(count)) * s;
+      for (int64_t line = c * n; line < count * channels; line += channels * n) {
         HEED_VECTORIZE
-        for (int64_t i = first; i < first + n; ++i) dxs[i] = factor * (gs[i] - a - (xs[i] - mean) * b);
-      });
+        for (int64_t i = line; i < line + n; ++i) dxs[i] = factor * (gs[i] - a - (xs[i] - m) * b);
+      }
     });
   });
-  d.x = unlined(d.x, x.shape());
   return d;
 }
 

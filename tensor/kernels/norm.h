@@ -22,16 +22,12 @@ struct NormGradients {
 NormGradients norm_backward(const Tensor& g, const Tensor& x, int64_t n, const Tensor& weight,
                             const NormResult& forward);
 
-/// The same for each channel of x [N, C, ...], with weight, bias, mean and var of shape [C]. Mean and var are
-/// those over all else unless they are given; the result has copies.
-struct BatchNormResult {
-  Tensor y;
-  Tensor mean, var;  // [C]
-};
-BatchNormResult batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight,
-                           const Tensor& bias, double eps);
-/// `of_batch`: mean and var were computed from x.
-NormGradients batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight,
-                                  const BatchNormResult& forward, double eps, bool of_batch);
+/// The same for each channel of x [N, C, ...]: y = (x - mean) factor + bias, where the others are [C, 1,
+/// ...].
+Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& factor, const Tensor& bias);
+/// For weight, mean and scale = 1 / std [C], contiguous, with factor = scale weight; the results are [C] too.
+/// Mean and std are those of x.
+NormGradients batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
+                                  const Tensor& scale);
 
 }  // namespace heed::kernel

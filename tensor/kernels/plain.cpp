@@ -139,33 +139,6 @@ struct Attention {
   }
 };
 
-// Calls f(column, x) with the offsets of each element of each window in its column and in its image, for
-// images that have one channel each.
-template <class F>
-void each_element(const Windows& windows, int64_t images, const F& f) {
-  const auto& [h, w, groups] = windows;
-  int64_t column = 0;
-  for (int64_t n = 0; n < images; ++n)
-    for (int64_t i = 0; i < h.size; ++i)
-      for (int64_t j = 0; j < w.size; ++j)
-        for (int64_t a = 0; a < h.windows; ++a)
-          for (int64_t b = 0; b < w.windows; ++b, ++column) {
-            const int64_t y = a * h.stride + i * h.dilation - h.padding;
-            const int64_t x = b * w.stride + j * w.dilation - w.padding;
-            if (0 <= y && y < h.in && 0 <= x && x < w.in) f(column, (n * h.in + y) * w.in + x);
-          }
-}
-
-// x [..., size, rest...] as [..., groups, size / groups, rest]: size follows the first `lead` dimensions.
-Tensor grouped(const Tensor& x, int64_t lead, int64_t groups) {
-  Shape shape(x.shape().data(), lead);
-  const Shape rest(x.shape().data() + lead + 1, x.dim() - lead - 1);
-  for (const int64_t n : {groups, x.size(lead) / groups, numel(rest)}) shape.push_back(n);
-  return TensorImpl::view(contiguous(x), shape);
-}
-
-Tensor transposed(const Tensor& x) { return last_swapped_with(x, x.dim() - 2); }
-
 }  // namespace
 
 void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, detail::Loop loop, const void* f) {
@@ -244,42 +217,37 @@ NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight,
           write(scale, {rows}, x.dtype())};
 }
 
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Windows& windows) {
-  const Tensor columns = grouped(plain::unfold(x, windows), 1, windows.groups),
-               w = grouped(weight, 0, windows.groups);
-  const Tensor y = matmul(w, columns, bias.defined() ? grouped(bias, 0, windows.groups) : bias, 1);
-  return TensorImpl::view(y, {x.size(0), weight.size(0), windows.h.windows, windows.w.windows});
-}
-
-Tensor conv_transpose2d(const Tensor& y, const Tensor& weight, const Windows& windows) {
-  const Tensor w = grouped(weight, 0, windows.groups);
-  const Tensor columns = matmul(transposed(w), grouped(y, 1, windows.groups), {}, 1);
-  return plain::fold(TensorImpl::view(columns, {y.size(0), w.size(0) * w.size(2), windows.count()}), windows);
-}
-
-Tensor conv2d_weight(const Tensor& x, const Tensor& y, const Windows& windows) {
-  const Tensor columns = grouped(plain::unfold(x, windows), 1, windows.groups);
-  const Tensor products = matmul(grouped(y, 1, windows.groups), transposed(columns), {}, 1);
-  return TensorImpl::view(sum(products, {0}, false, 1),
-                          {y.size(1), x.size(1) / windows.groups, windows.h.size, windows.w.size});
-}
-
-Tensor unfold(const Tensor& x, const Windows& windows) {
-  const Shape shape{x.size(0), x.size(1) * windows.size(), windows.count()};
-  const Values xs = read(x);
-  Values columns(numel(shape));
-  each_element(windows, x.size(0) * x.size(1),
-               [&](int64_t column, int64_t element) { columns[column] = xs[element]; });
-  return write(columns, shape, x.dtype());
-}
-
-Tensor fold(const Tensor& columns, const Windows& windows) {
-  const Shape shape{columns.size(0), columns.size(1) / windows.size(), windows.h.in, windows.w.in};
-  const Values ys = read(columns);
-  Values x(numel(shape));
-  each_element(windows, shape[0] * shape[1],
-               [&](int64_t column, int64_t element) { x[element] += ys[column]; });
-  return write(x, shape, columns.dtype());
+Tensor convolution(const ConvParts& parts, const Tensor& bias, const Windows& windows) {
+  const auto& [x, weight, y] = parts;
+  const auto& [h, w, groups] = windows;
+  const auto [n, out, in] = conv_sizes(parts, windows);
+  const Shape x_shape{n, groups * in, h.in, w.in}, w_shape{groups * out, in, h.size, w.size};
+  const Shape y_shape{n, groups * out, h.windows, w.windows};
+  const auto start = [&](const Tensor& part, const Shape& shape) {
+    const Tensor from =
+        part.defined() || !bias.defined() ? part : TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1});
+    return read(from, shape);
+  };
+  Values xs = start(x, x_shape), ws = start(weight, w_shape), ys = start(y, y_shape);
+  for (int64_t o = 0; o < n * groups * out; ++o)
+    for (int64_t c = 0; c < in; ++c)
+      for (int64_t i = 0; i < h.size; ++i)
+        for (int64_t j = 0; j < w.size; ++j)
+          for (int64_t a = 0; a < h.windows; ++a)
+            for (int64_t b = 0; b < w.windows; ++b) {
+              const int64_t row = a * h.stride + i * h.dilation - h.padding;
+              const int64_t column = b * w.stride + j * w.dilation - w.padding;
+              if (row < 0 || row >= h.in || column < 0 || column >= w.in) continue;
+              double& x_nc = xs[((o / out * in + c) * h.in + row) * w.in + column];
+              double& w_oc = ws[((o % (groups * out) * in + c) * h.size + i) * w.size + j];
+              double& y_no = ys[(o * h.windows + a) * w.windows + b];
+              if (!x.defined()) x_nc += w_oc * y_no;
+              if (!weight.defined()) w_oc += x_nc * y_no;
+              if (!y.defined()) y_no += w_oc * x_nc;
+            }
+  return !x.defined()   ? write(xs, x_shape, y.dtype())
+         : !y.defined() ? write(ys, y_shape, x.dtype())
+                        : write(ws, w_shape, x.dtype());
 }
 
 AttentionResult attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule) {

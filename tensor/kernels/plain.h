@@ -32,14 +32,7 @@ Tensor log_softmax(const Tensor& x, int64_t dim);
 NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight, const Tensor& bias,
                 double eps);
 
-/// Products with the windows of all images as columns.
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Windows& windows);
-Tensor conv_transpose2d(const Tensor& y, const Tensor& weight, const Windows& windows);
-Tensor conv2d_weight(const Tensor& x, const Tensor& y, const Windows& windows);
-/// column = x for each element of each window
-Tensor unfold(const Tensor& x, const Windows& windows);
-/// x += column for each element of each window
-Tensor fold(const Tensor& columns, const Windows& windows);
+Tensor convolution(const ConvParts& parts, const Tensor& bias, const Windows& windows);
 
 AttentionResult attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule);
 AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,

@@ -258,8 +258,8 @@ const std::vector<OpCase>& op_cases() {
       {.op = "index_select", .call = [](auto& in) { return index_select(in[0], 1, in[1]); }, .inputs = {{2, 3}, positions(3, {5})}},
       {.op = "index_select", .call = [](auto& in) { return index_select(in[0], 0, in[1]); }, .inputs = {{2, 3}, positions(2, {3})}, .empty = {{2, 3}, positions(2, {0})}},
       {"scatter_add", [](auto& in) { return scatter_add(in[0], 1, in[1], in[2]); }, {{2, 3}, positions(3, {2, 4}), {2, 4}}},
-      {"scatter", [](auto& in) { return scatter(in[0], 1, in[1], in[2]); }, {{2, 3}, positions(3, {2, 4}), {2, 4}}},
-      {.op = "scatter", .call = [](auto& in) { return scatter(in[0], 0, in[1], 2.5); }, .inputs = {{4, 3}, positions(4, {2, 3})}, .empty = {{4, 0}, positions(4, {2, 0})}},
+      {.op = "scatter", .call = [](auto& in) { return scatter(in[0], 1, in[1], in[2]); }, .inputs = {{2, 3}, positions(3, {2, 4}), {2, 4}}, .records = "where index_select"},
+      {.op = "scatter", .call = [](auto& in) { return scatter(in[0], 0, in[1], 2.5); }, .inputs = {{4, 3}, positions(4, {2, 3})}, .empty = {{4, 0}, positions(4, {2, 0})}, .records = "where index_select"},
       {.op = "index_add", .call = [](auto& in) { return index_add(in[0], 1, in[1], in[2]); }, .inputs = {{2, 3}, positions(3, {5}), {2, 5}}},
       {.op = "index_add", .call = [](auto& in) { return index_add(in[0], 0, in[1], in[2], -2); }, .inputs = {{3, 2}, positions(3, {4}), {4, 2}}, .empty = {{3, 0}, positions(3, {4}), {4, 0}}},
       {.op = "masked_select", .call = [](auto& in) { return masked_select(in[0], in[1]); }, .inputs = {{2, 3}, mask({3})}, .empty = {{0, 3}, mask({3})}, .records = "index_select"},
@@ -273,7 +273,7 @@ const std::vector<OpCase>& op_cases() {
       {.op = "repeat_interleave", .call = [](auto& in) { return repeat_interleave(in[0], 2); }, .inputs = {{2, 3}}, .records = "index_select"},
       {.op = "repeat_interleave", .call = [](auto& in) { return repeat_interleave(in[0], in[1], 1); }, .inputs = {{2, 3}, positions(4, {3})}, .records = "index_select"},
       {.op = "diag", .call = [](auto& in) { return diag(in[0], -1); }, .inputs = {{3, 4}}, .records = "index_select"},
-      {.op = "diag", .call = [](auto& in) { return diag(in[0], 1); }, .inputs = {{3}}, .records = "scatter"},
+      {.op = "diag", .call = [](auto& in) { return diag(in[0], 1); }, .inputs = {{3}}, .records = "where pad"},
       {"index", [](auto& in) { return in[0][{whole, 1}]; }, {{2, 3}}},
       {"index", [](auto& in) { return in[0][{ellipsis, new_axis, Slice(1, {}, 2)}]; }, {{2, 5}}},
       {.op = "index", .call = [](auto& in) { return in[0][in[1]]; }, .inputs = {{3, 2}, positions(3, {2, 2})}, .empty = {{3, 2}, positions(3, {0, 2})}},
@@ -338,7 +338,7 @@ const std::vector<OpCase>& op_cases() {
       {.op = "avg_pool2d", .call = [](auto& in) { return avg_pool2d(in[0], 2, {.divisor_override = 3}); }, .inputs = {{2, 4, 4}}, .records = "div"},
       {.op = "batch_norm", .call = [](auto& in) { return batch_norm(in[0], {}, {}, in[1], in[2], true, 0.1, 0.1); }, .inputs = {{2, 3, 2, 2}, {3}, {3}}},
       {.op = "batch_norm", .call = [](auto& in) { return batch_norm(in[0], {}, {}, {}, {}, true, 0.1, 0.1); }, .inputs = {{4, 3}}},
-      {.op = "batch_norm", .call = [](auto& in) { return batch_norm(in[0], in[3], in[4], in[1], in[2]); }, .inputs = {{2, 3, 9}, {3}, {3}, constant(-1, 1, {3}), constant(0.5, 2, {3})}},
+      {.op = "batch_norm", .call = [](auto& in) { return batch_norm(in[0], in[3], in[4], in[1], in[2]); }, .inputs = {{2, 3, 9}, {3}, {3}, constant(-1, 1, {3}), constant(0.5, 2, {3})}, .records = "mul sub rsqrt"},
       {.op = "group_norm", .call = [](auto& in) { return group_norm(in[0], 2, in[1], in[2], 0.1); }, .inputs = {{2, 4, 3}, {4}, {4}}, .records = "layer_norm mul"},
 
       // recurrence; some inputs have equal shapes, so that one tensor can be passed several times

@@ -154,7 +154,7 @@ TEST_CASE("convolutions: errors say what does not fit") {
               "conv2d: bias is [5], x is [1, 4, 5, 5]; bias must be [6]");
   CHECK_ERROR(
       conv2d(x, w, {}, {.dilation = 3, .groups = 2}),
-      "conv2d: the window covers 7 positions, and x is [1, 4, 5, 5] with 0 zeros on each side; enlarge the "
+      "conv2d: the window covers 7 positions, and x is [1, 4, 5, 5] with 0 more on each side; enlarge the "
       "padding, or shrink the kernel or the dilation");
   CHECK_ERROR(conv2d(x, w, {}, {.stride = {1, 2, 3}, .groups = 2}),
               "conv2d: stride is [1, 2, 3]; give one number, or one for each of 2 dimensions");
@@ -189,8 +189,8 @@ TEST_CASE("pooling: errors say what does not fit") {
       "max_pool2d: padding is [2] and the window covers 2 positions; at most half of them may be padding");
   CHECK_ERROR(
       avg_pool2d(x, {2, 5}),
-      "avg_pool2d: the window covers 5 positions, and x is [2, 4, 4] with 0 more on each side; the window "
-      "must not be larger");
+      "avg_pool2d: the window covers 5 positions, and x is [2, 4, 4] with 0 more on each side; enlarge the "
+      "padding, or shrink the kernel or the dilation");
   CHECK_ERROR(avg_pool2d(x, 2, {.divisor_override = 0}), "avg_pool2d: divisor_override is 0; it must not be");
   CHECK_ERROR(max_pool1d(zeros({4, 1}), 2, {.padding = 1, .dilation = 2}),
               "max_pool1d: the dilation 2 exceeds the size 1 of x, so that a window has no element");

@@ -37,11 +37,11 @@ Tensors all_of(const ConvCase& c, DType dtype) {
   const Tensor weight = strided_randn({c.out, c.channels / c.groups, c.h.size, c.w.size}, dtype, generator);
   const Tensor bias = randn({c.out}, dtype, &generator), of_x = randn({c.channels}, dtype, &generator);
   const Tensor columns = kernel::unfold(x, windows);
-  return {kernel::conv2d(x, weight, bias, windows),
-          kernel::conv2d(contiguous(x), weight, {}, windows),
-          kernel::conv_transpose2d(y, weight, of_x, windows),
-          kernel::conv_transpose2d(y, weight, {}, windows),
-          kernel::conv2d_weight(x, y, windows),
+  return {kernel::convolution({x, weight, Tensor()}, bias, windows),
+          kernel::convolution({contiguous(x), weight, Tensor()}, {}, windows),
+          kernel::convolution({Tensor(), weight, y}, of_x, windows),
+          kernel::convolution({Tensor(), weight, y}, {}, windows),
+          kernel::convolution({x, Tensor(), y}, {}, windows),
           columns,
           kernel::fold(transpose(contiguous(transpose(columns, 0, 2)), 0, 2), windows)};
 }
@@ -91,9 +91,9 @@ TEST_CASE("an image alone has the bits that it has in a batch") {
   const ConvCase c{40, 3, 20, {.in = 6, .size = 3, .padding = 1}, {.in = 5, .size = 3, .padding = 1}};
   const Windows windows = windows_of(c);
   const Tensor x = randn({40, 3, 6, 5}, float32, &generator), w = randn({20, 3, 3, 3}, float32, &generator);
-  const Tensor all = kernel::conv2d(x, w, {}, windows);
+  const Tensor all = kernel::convolution({x, w, Tensor()}, {}, windows);
   for (const int64_t i : {0, 7, 39})
-    CHECK(bytes_of(kernel::conv2d(narrow(x, 0, i, 1), w, {}, windows)) == bytes_of(narrow(all, 0, i, 1)));
+    CHECK(bytes_of(kernel::convolution({narrow(x, 0, i, 1), w, Tensor()}, {}, windows)) == bytes_of(narrow(all, 0, i, 1)));
 }
 
 TEST_CASE("what lies outside of a window does not reach it") {
@@ -102,6 +102,6 @@ TEST_CASE("what lies outside of a window does not reach it") {
   const Windows windows = windows_of(c);
   const Tensor x = randn({1, 1, 6, 6}, float32, &generator), w = randn({1, 1, 3, 3}, float32, &generator);
   x.mutable_data<float>()[0] = NAN;  // the upper left corner, seen by four windows
-  const Values y = values(kernel::conv2d(x, w, {}, windows));
+  const Values y = values(kernel::convolution({x, w, Tensor()}, {}, windows));
   for (int64_t i = 0; i < 36; ++i) CHECK(std::isnan(y[size_t(i)]) == (i % 6 < 2 && i / 6 < 2));
 }
