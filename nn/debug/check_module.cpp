@@ -19,9 +19,8 @@ namespace heed {
 namespace {
 
 using Tensors = std::vector<Tensor>;
-using detail::CheckedModule;
 using Verdict = ModuleCheck::Verdict;
-using detail::mapped, detail::text;
+using detail::CheckedModule, detail::mapped, detail::text;
 
 // These two end the running check: they throw its verdict.
 void expect(bool holds, const std::string& found, const std::string& cause) {
