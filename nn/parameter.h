@@ -85,8 +85,7 @@ class OwnedTensor : public detail::OperationsAreFreeFunctions<OwnedTensor, Tenso
 
 /// A member that `visit` names: learned or only kept.
 template <bool is_learned>
-class Owned : public OwnedTensor {
- public:
+struct Owned : OwnedTensor {
   /// Takes over values that nothing else holds, and copies others.
   Owned(Tensor values = {}) : OwnedTensor(std::move(values), is_learned) {}
   using OwnedTensor::operator=;

@@ -1,14 +1,11 @@
 #include "tensor/shape.h"
 
 #include "tensor/aligned.h"
+#include "tensor/lists.h"
 
 namespace heed {
 
-std::string to_string(const Shape& shape) {
-  std::string text = "[";
-  for (int64_t i = 0; i < shape.dim(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
-}
+std::string to_string(const Shape& shape) { return "[" + detail::listed(shape) + "]"; }
 
 int64_t numel(const Shape& shape) {
   int64_t product = 1;

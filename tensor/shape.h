@@ -104,8 +104,7 @@ Shape check_dims(int64_t rank, const Shape& dims);
 Shape reduced_shape(const Shape& shape, const Shape& dims, bool keepdim);
 
 /// Calls f(offset) for the offset of every element in row-major order, counted from the first.
-template <class F>
-void for_each_offset(const Shape& shape, const Strides& strides, F&& f) {
+void for_each_offset(const Shape& shape, const Strides& strides, auto&& f) {
   Shape at = Shape::filled(shape.dim(), 0);
   int64_t offset = 0;
   for (int64_t left = numel(shape); left > 0; --left) {

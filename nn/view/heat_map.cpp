@@ -7,9 +7,7 @@
 
 namespace heed {
 
-using detail::line;
-using detail::Lines;
-using detail::with_parts;
+using detail::line, detail::Lines, detail::with_parts;
 
 namespace {
 

@@ -1,6 +1,5 @@
 #include "nn/view/text.h"
 
-#include <algorithm>
 #include <cctype>
 #include <sstream>
 
