@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "autograd/ops/basic.h"
 #include "autograd/ops/products.h"
 #include "tensor/lists.h"

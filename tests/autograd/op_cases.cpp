@@ -404,7 +404,7 @@ const std::vector<OpCase>& op_cases() {
        .inputs = {{2, 3, 2}, {2, 3, 2}, {2, 3, 2}}, .records = "mul"},
       {.op = "attention_weights",
        .call = [](auto& in) { return attention_weights(in[0], in[1], {.is_causal = true, .past = 1, .window = 2, .sinks = 1, .soft_cap = 0.7, .position_bias = in[2], .sink_logit = in[3]}); },
-       .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 6}, {2}}, .records = "matmul masked_softmax add relative_shift flatten mul tanh div expand cat narrow where view reshape"},
+       .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 6}, {2}}, .records = "matmul masked_softmax add relative_shift flatten mul tanh div expand cat narrow view reshape"},
       {.op = "blocked_attention",
        .call = [](auto& in) { return blocked_attention(in[0], in[1], in[2], {.mask = in[3], .soft_cap = 0.7, .position_bias = in[4], .sink_logit = in[5]}); },
        .inputs = {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}, mask({3, 4}), {2, 6}, {2}}, .records = "matmul add cat expand view"},
