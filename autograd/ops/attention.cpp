@@ -41,12 +41,13 @@ Tensor allowed_by_position(const AttentionOptions& options, int64_t Tq, int64_t 
 }
 
 // The softmax of the scores s and one more, the sink [..., 1, 1], whose weight is left out.
-Tensor softmax_with_sink(const Tensor& s, const Tensor& sink) {
+Tensor softmax_with_sink(const Tensor& s, Tensor mask, const Tensor& sink) {
   const Shape lead = broadcast_shapes(kernel::leading(s), kernel::leading(sink));
   const auto expanded = [&](const Tensor& x) {
     return expand(x, kernel::matrix_shape(lead, s.size(-2), x.size(-1)));
   };
-  return narrow(masked_softmax(cat({expanded(s), expanded(sink)}, -1)), -1, 0, s.size(-1));
+  if (mask.defined()) mask = pad(expand(mask, broadcast_shapes(mask.shape(), {s.size(-1)})), {0, 1}, 1);
+  return narrow(masked_softmax(cat({expanded(s), expanded(sink)}, -1), mask), -1, 0, s.size(-1));
 }
 
 }  // namespace
@@ -136,8 +137,7 @@ Tensor attention_weights(Operand query, Operand key, const AttentionOptions& opt
     mask = mask.defined() ? logical_and(mask, allowed) : allowed;
   }
   const Tensor sink = as_matrix(options.sink_logit);
-  if (sink.defined() && mask.defined()) s = where(mask, s, -INFINITY);
-  const Tensor weights = sink.defined() ? softmax_with_sink(s, sink) : masked_softmax(s, mask);
+  const Tensor weights = sink.defined() ? softmax_with_sink(s, mask, sink) : masked_softmax(s, mask);
   return options.weight_map ? options.weight_map(weights) : weights;
 }
 
