@@ -40,19 +40,14 @@ Tensor allowed_by_position(const AttentionOptions& options, int64_t Tq, int64_t 
   return logical_and(j <= i, logical_or(j > i - *options.window, j < options.sinks));
 }
 
-// The softmax of the scores s and one more, the sink [..., 1, 1], whose weight is left out. The mask does not
-// apply to it.
-Tensor softmax_with_sink(const Tensor& s, const Tensor& mask, const Tensor& sink) {
-  const Shape scores = mask.defined() ? broadcast_shapes(s.shape(), mask.shape()) : s.shape();
-  const Shape lead = broadcast_shapes(Shape(scores.data(), scores.dim() - 2), kernel::leading(sink));
-  const auto row = [&](const Tensor& x, const Tensor& last) {
-    const auto expanded = [&](const Tensor& y, int64_t n) {
-      return expand(y, kernel::matrix_shape(lead, s.size(-2), n));
-    };
-    return cat({expanded(x, s.size(-1)), expanded(last, 1)}, -1);
+// The softmax of the scores s and one more, the sink [..., 1, 1], whose weight is left out.
+Tensor softmax_with_sink(const Tensor& s, Tensor mask, const Tensor& sink) {
+  const Shape lead = broadcast_shapes(kernel::leading(s), kernel::leading(sink));
+  const auto expanded = [&](const Tensor& x) {
+    return expand(x, kernel::matrix_shape(lead, s.size(-2), x.size(-1)));
   };
-  const Tensor allowed = mask.defined() ? row(mask, ones({1, 1}, boolean)) : mask;
-  return narrow(masked_softmax(row(s, sink), allowed), -1, 0, s.size(-1));
+  if (mask.defined()) mask = pad(expand(mask, broadcast_shapes(mask.shape(), {s.size(-1)})), {0, 1}, 1);
+  return narrow(masked_softmax(cat({expanded(s), expanded(sink)}, -1), mask), -1, 0, s.size(-1));
 }
 
 }  // namespace
