@@ -29,19 +29,19 @@
 //
 //   p_ij = exp(s_ij - log_total_i)
 //   dv_j = sum_i p_ij g_i
-//   ds_ij = p_ij (g_i . v_j - g_i . y_i)               since sum_j p_ij g_i . v_j = g_i . y_i
-//   dq_i = scale sum_j ds_ij k_j,   dk_j = scale sum_i ds_ij q_i
+//   ds_ij = scale p_ij (g_i . v_j - g_i . y_i)         since sum_j p_ij g_i . v_j = g_i . y_i
+//   dq_i = sum_j ds_ij k_j,   dk_j = sum_i ds_ij q_i
 //
 // Dropout multiplies p_ij, after it has been added to l, by a factor f_ij that each pass draws again:
 //
 //   y_i = sum_j p_ij f_ij v_j,   dv_j = sum_i p_ij f_ij g_i
-//   ds_ij = p_ij (f_ij g_i . v_j - g_i . y_i)
+//   ds_ij = scale p_ij (f_ij g_i . v_j - g_i . y_i)
 //
 // The forms of attention each change one place:
 //
 //   a window   leaves out the tiles of keys that are too far from all queries of a strip
 //   a soft cap replaces s = scale q . k by cap tanh(s / cap), and multiplies ds by 1 - tanh^2(s / cap)
-//   positions  add t_(j-i) to s_ij, a row of the table for each row of the tile; dt_(j-i) sums ds_ij
+//   positions  add t_(j-i) to s_ij, a row of the table for each row of the tile; dt_(j-i) sums ds_ij / scale
 //   a sink     is a first score without a value: m starts with it, and l with 1
 namespace heed::kernel {
 namespace {
@@ -74,13 +74,12 @@ int64_t shares_of(const AttentionSizes& sizes) {
 }
 
 // Calls f(share, tiles) for all shares of all heads. Threads share them. `work` is the number of
-// multiplications in a head; `tiles` is memory for what is computed of a tile: its scores, the slopes of the
-// soft cap, the factors of dropout, and the gradients of the scores. Untouched memory costs nothing.
+// multiplications in a head; `tiles` is memory for the matrices of a tile.
 template <class T, class F>
-void each_share(const AttentionSizes& sizes, double work, const F& f) {
+void each_share(const AttentionSizes& sizes, double work, int64_t tiles, const F& f) {
   // A line more than a row needs: rows a power of two apart would fall into few sets of the first-level
   // cache.
-  const Shape shape{4, std::min(kQueries, sizes.Tq), padded(std::min(kKeys, sizes.Tk)) + 16};
+  const Shape shape{tiles, std::min(kQueries, sizes.Tq), padded(std::min(kKeys, sizes.Tk)) + 16};
   const int64_t shares = shares_of(sizes), block = products_per_block(work / static_cast<double>(shares));
   parallel_for(sizes.heads * shares, block, [&](int64_t begin, int64_t end) {
     const Tensor memory = Tensor::empty(shape, dtype_of<T>);
@@ -106,23 +105,18 @@ void add_line(int64_t n, const T* x, T* y) {
   for (int64_t c = 0; c < n; ++c) y[c] += x[c];
 }
 
-// y *= x
-template <class T>
-void multiply_line(int64_t n, const T* x, T* y) {
-  HEED_VECTORIZE
-  for (int64_t c = 0; c < n; ++c) y[c] *= x[c];
-}
-
-// s = cap tanh(s / cap), and slopes = the derivative of that, 1 - tanh^2.
+// s = cap tanh(s / cap), and unless it is null slopes = the derivative of that, 1 - tanh^2.
 template <class T>
 void cap_line(int64_t n, T cap, T* s, T* slopes) {
-  const T inverse = 1 / cap;
-  HEED_VECTORIZE
-  for (int64_t c = 0; c < n; ++c) {
-    const T y = math::tanh(s[c] * inverse);
-    s[c] = cap * y;
-    slopes[c] = 1 - y * y;
-  }
+  const auto run = [=, inverse = 1 / cap](auto keep) {
+    HEED_VECTORIZE
+    for (int64_t c = 0; c < n; ++c) {
+      const T y = math::tanh(s[c] * inverse);
+      s[c] = cap * y;
+      keep(c, 1 - y * y);
+    }
+  };
+  slopes ? run([slopes](int64_t c, T slope) { slopes[c] = slope; }) : run([](int64_t, T) {});
 }
 
 // The operands, which both passes read.
@@ -165,9 +159,11 @@ struct Inputs {
   int64_t distance(const Tile& t, int64_t r) const { return t.j - (t.i + r) + sizes.Tq - 1; }
 
   // Calls take(j, columns) for kKeys keys after the other, and then f(tile, scores) for the tiles of the
-  // share's queries, if a query of the tile may attend to one of its keys.
+  // share's queries, if a query of the tile may attend to one of its keys. The scores are in the first of the
+  // tiles. `slopes`, if it has data, receives the derivatives of the soft cap.
   template <class Take, class F>
-  void each_tile(const Share& share, const Matrices<T>& tiles, const Take& take, const F& f) const {
+  void each_tile(const Share& share, const Matrices<T>& tiles, const Matrix<T>& slopes, const Take& take,
+                 const F& f) const {
     ReusedMatrix<T> scaled;
     for (int64_t j = 0; j < std::min(sizes.Tk, rule.past + sizes.Tq); j += kKeys) {
       const int64_t columns = std::min(kKeys, sizes.Tk - j), sinks = std::min(columns, rule.sinks - j);
@@ -178,7 +174,8 @@ struct Inputs {
       take(j, columns);
       each_strip(share, end, [&](int64_t i, int64_t rows) {
         const Tile t{i, rows, j, std::min(i < beyond ? columns : sinks, rule.past + i + rows - j)};
-        if (t.columns > 0 && any_allowed(share.head, t)) f(t, scores(share.head, t, scaled, tiles));
+        if (t.columns > 0 && any_allowed(share.head, t))
+          f(t, scores(share.head, t, scaled, tiles[0], slopes));
       });
     }
   }
@@ -192,9 +189,8 @@ struct Inputs {
   }
 
   // s = the scores of the tile, -inf for keys that may not be attended to
-  Matrix<T> scores(int64_t head, const Tile& t, const ReusedMatrix<T>& scaled,
-                   const Matrices<T>& tiles) const {
-    const Matrix<T> s = tiles[0], slopes = tiles[1];
+  Matrix<T> scores(int64_t head, const Tile& t, const ReusedMatrix<T>& scaled, const Matrix<T>& s,
+                   const Matrix<T>& slopes) const {
     const Matrix<const bool> a = allowed[head].block(t.i, t.j);
     const Matrix<const T> b = bias[head].block(t.i, t.j), of_head = positions[head];
     scaled.multiply(t.rows, t.columns, sizes.D, q[head].block(t.i, 0), {}, s);
@@ -261,7 +257,7 @@ void forward_share(const Inputs<T>& in, const Share& share, const Matrices<T>& t
   const auto take = [&](int64_t j, int64_t columns) {
     values.set(ceil_div(Tq, share.step), columns, Dv, 1, in.v[share.head].block(j, 0));
   };
-  in.each_tile(share, tiles, take, [&](const Tile& t, const Matrix<T>& p) {
+  in.each_tile(share, tiles, {}, take, [&](const Tile& t, const Matrix<T>& p) {
     const Matrix<T> y_i = y.block(t.i, 0);
     for (int64_t r = 0; r < t.rows; ++r) {
       // The sum is over the keys that are seen, so that its bits are those of a query without other keys.
@@ -271,8 +267,11 @@ void forward_share(const Inputs<T>& in, const Share& share, const Matrices<T>& t
       if (shrink != 1)
         for (int64_t c = 0; c < Dv; ++c) y_i.at(r, 0)[c] *= shrink;
     }
-    if (const Matrix<const T> factors = in.factors(share.head, t, tiles[2]); factors.data)
-      for (int64_t r = 0; r < t.rows; ++r) multiply_line(t.columns, factors.at(r, 0), p.at(r, 0));
+    if (const Matrix<const T> factors = in.factors(share.head, t, tiles[1]); factors.data)
+      for (int64_t r = 0; r < t.rows; ++r) {
+        HEED_VECTORIZE
+        for (int64_t c = 0; c < t.columns; ++c) p.at(r, 0)[c] *= factors.at(r, 0)[c];
+      }
     values.multiply(t.rows, Dv, t.columns, p, y_i, y_i);
   });
   in.each_strip(share, Tq, [&](int64_t i, int64_t rows) {
@@ -287,16 +286,26 @@ void forward_share(const Inputs<T>& in, const Share& share, const Matrices<T>& t
 // One query: turns its scores p into weights, times their factors if there are any, and ds from g . v_j into
 // the gradient of the scores.
 template <class T>
-void score_gradients(int64_t n, T log_total, T gy, const T* factors, T* p, T* ds) {
+void score_gradients(int64_t n, T scale, T log_total, T gy, const T* factors, T* p, T* ds) {
   const auto run = [=](auto factor) {
     HEED_VECTORIZE
     for (int64_t c = 0; c < n; ++c) {
       const T weight = math::exp_below(p[c] - log_total), f = factor(c);
       p[c] = f * weight;
-      ds[c] = weight * (f * ds[c] - gy);
+      ds[c] = scale * weight * (f * ds[c] - gy);
     }
   };
   factors ? run([factors](int64_t c) { return factors[c]; }) : run([](int64_t) { return T(1); });
+}
+
+// ds = scale slopes ds, where slopes may be null.
+template <class T>
+void scale_line(int64_t n, T scale, const T* slopes, T* ds) {
+  const auto run = [=](auto slope) {
+    HEED_VECTORIZE
+    for (int64_t c = 0; c < n; ++c) ds[c] *= scale * slope(c);
+  };
+  slopes ? run([slopes](int64_t c) { return slopes[c]; }) : run([](int64_t) { return T(1); });
 }
 
 // The second pass: the operands, the incoming gradient, the results of the first pass, and dq.
@@ -315,8 +324,9 @@ struct Backward {
     clear(dk, Tk, D);
     clear(dv, Tk, Dv);
     if (d_positions.data) clear(d_positions, 1, in.sizes.distances);
-    const Matrix<T> slopes = tiles[1], ds = tiles[3];
-    std::vector<T> gy(static_cast<size_t>(Tq));  // g_i . y_i
+    const Matrix<T> slopes = in.soft_cap > 0 ? tiles[3] : Matrix<T>();
+    const bool scores_differ = slopes.data || d_positions.data;  // from scale q . k
+    std::vector<T> gy(static_cast<size_t>(Tq));                  // g_i . y_i
     in.each_strip(share, Tq, [&](int64_t i, int64_t rows) {
       clear(dq[head].block(i, 0), rows, D);
       for (int64_t r = i; r < i + rows; ++r)
@@ -325,22 +335,23 @@ struct Backward {
     });
     ReusedMatrix<T> keys, values;
     const auto take = [&](int64_t j, int64_t columns) {
-      keys.set(queries, columns, D, in.scale, in.k[head].block(j, 0));
+      keys.set(queries, columns, D, 1, in.k[head].block(j, 0));
       values.set(queries, Dv, columns, 1, in.v[head].block(j, 0).transposed());
     };
-    in.each_tile(share, tiles, take, [&](const Tile& t, const Matrix<T>& p) {
+    in.each_tile(share, tiles, slopes, take, [&](const Tile& t, const Matrix<T>& p) {
+      const Matrix<T> ds = tiles[1];
       const Matrix<const T> q_i = in.q[head].block(t.i, 0), g_i = g[head].block(t.i, 0);
       const Matrix<T> dq_i = dq[head].block(t.i, 0), dk_j = dk.block(t.j, 0), dv_j = dv.block(t.j, 0);
       values.multiply(t.rows, t.columns, Dv, g_i, {}, ds);
       const Matrix<const T> factors = in.factors(head, t, tiles[2]);
       for (int64_t r = 0; r < t.rows; ++r) {
-        score_gradients(padded(t.columns), *log_totals.at(head, t.i + r), gy[static_cast<size_t>(t.i + r)],
-                        factors.at(r, 0), p.at(r, 0), ds.at(r, 0));
+        score_gradients(padded(t.columns), scores_differ ? T(1) : in.scale, *log_totals.at(head, t.i + r),
+                        gy[static_cast<size_t>(t.i + r)], factors.at(r, 0), p.at(r, 0), ds.at(r, 0));
         if (d_positions.data) add_line(t.columns, ds.at(r, 0), d_positions.at(0, in.distance(t, r)));
-        if (in.soft_cap > 0) multiply_line(t.columns, slopes.at(r, 0), ds.at(r, 0));
+        if (scores_differ) scale_line(padded(t.columns), in.scale, slopes.at(r, 0), ds.at(r, 0));
       }
       gemm_tile<T>(t.columns, Dv, t.rows, 1, p.transposed(), g_i, dv_j, dv_j);
-      gemm_tile<T>(t.columns, D, t.rows, in.scale, ds.transposed(), q_i, dk_j, dk_j);
+      gemm_tile<T>(t.columns, D, t.rows, 1, ds.transposed(), q_i, dk_j, dk_j);
       keys.multiply(t.rows, D, t.columns, ds, dq_i, dq_i);
     });
   }
@@ -371,9 +382,10 @@ AttentionResult attention(const Tensor& q, const Tensor& k, const Tensor& v, con
     const Inputs<T> in{sizes, rule, for_products(q), for_products(k), for_products(v)};
     const Matrices<T> y(out.y);
     const Matrix<T> log_totals = Matrices<T>(out.log_totals)[0];
-    each_share<T>(sizes, work, [&](const Share& share, const Matrices<T>& tiles) {
-      forward_share(in, share, tiles, y[share.head], log_totals.at(share.head, 0));
-    });
+    each_share<T>(sizes, work, rule.dropout.p() > 0 ? 2 : 1,
+                  [&](const Share& share, const Matrices<T>& tiles) {
+                    forward_share(in, share, tiles, y[share.head], log_totals.at(share.head, 0));
+                  });
   });
   return out;
 }
@@ -403,10 +415,14 @@ AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Te
                                Matrices<const T>(y, sizes.lead, sizes.Tq, sizes.Dv),
                                Matrices<const T>(forward.log_totals)[0], Matrices<T>(dq)};
     const Matrices<T> dks(all_dk), dvs(all_dv), dps = learns_positions ? Matrices<T>(all_dp) : Matrices<T>();
-    each_share<T>(sizes, work, [&](const Share& share, const Matrices<T>& tiles) {
-      const int64_t part = share.first * sizes.heads + share.head;
-      backward.compute(share, tiles, dks[part], dvs[part], dps[part]);
-    });
+    each_share<T>(sizes, work,
+                  rule.soft_cap > 0      ? 4
+                  : rule.dropout.p() > 0 ? 3
+                                         : 2,
+                  [&](const Share& share, const Matrices<T>& tiles) {
+                    const int64_t part = share.first * sizes.heads + share.head;
+                    backward.compute(share, tiles, dks[part], dvs[part], dps[part]);
+                  });
   });
   const auto joined = [&](const Tensor& parts) { return shares > 1 ? sum(parts, {0}, false) : parts; };
   return {dq, joined(all_dk), joined(all_dv), learns_positions ? joined(all_dp) : Tensor()};
