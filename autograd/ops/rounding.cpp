@@ -5,6 +5,7 @@
 #include "autograd/node.h"
 #include "autograd/ops/reduce.h"
 #include "tensor/create.h"
+#include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/map.h"
 
 namespace heed {
@@ -14,8 +15,7 @@ namespace {
 template <class F>
 Tensor rounded(const char* name, const Operand& x, const F& f, Attributes attributes = {}) {
   const OpScope scope(name, x.line());
-  if (x->dtype() == int64) return x.tensor();
-  return record(name, kernel::map(x, f, kernel::numbers),
+  return record(name, x->dtype() == int64 ? kernel::clone(x) : kernel::map(x, f),
                 {{x, "0", [](const Tensor& g) { return zeros_like(g); }}}, attributes);
 }
 

@@ -190,7 +190,7 @@ bench('tape', class extends Bench {
   soughtAt(at) { return this.back[at - this.forward.length - 1]?.parts[0]; }
   askGuess() {
     const at = this.state.at + 1, {to} = this.soughtAt(at), {node, gradient} = this.back[at - this.forward.length - 1];
-    this.asking = true;
+    this.asking = this.situation;
     this.pause();
     this.guessPart.hidden = false;
     this.praise.textContent = '';
@@ -200,6 +200,8 @@ bench('tape', class extends Bench {
     this.answer.focus({preventScroll: true});
     this.ask();
   }
+  // What a question is about; with another formula, order or step it ends.
+  get situation() { return JSON.stringify([this.state.text, this.state.order, this.state.at]); }
   endGuess() {
     this.asking = false;
     this.guessPart.hidden = true;
@@ -207,7 +209,7 @@ bench('tape', class extends Bench {
   }
   check(event) {
     event?.preventDefault();  // or Enter would press the button that has the focus after a right answer
-    if (!this.asking) return;
+    if (this.asking !== this.situation) return;
     const {part} = this.soughtAt(this.state.at + 1);
     const given = (this.answer.value.replaceAll('−', '-').match(/[-+]?(\d+\.?\d*|\.\d+)/g) ?? []).map(Number);
     if (given.length !== part.length) {
@@ -271,6 +273,7 @@ bench('tape', class extends Bench {
     this.backButton.disabled = at === 0;
     this.onButton.disabled = at === this.last;
     this.order.show(this.state.order);
+    if (this.asking && this.asking !== this.situation) this.endGuess();
     this.guessing.show(Boolean(this.state.guessing));
     this.step.textContent = this.describe(at);
     this.drawGraph();
