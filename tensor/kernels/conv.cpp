@@ -72,27 +72,31 @@ struct Layout {
   }
 };
 
-// X of all groups of an image, [C K, L]; unset unless the image itself is it.
-Tensor columns_of(const Layout& layout, const Tensor& sorted, int64_t image) {
-  const Strides& s = sorted.strides();
-  const int64_t rows = sorted.size(1) * layout.h.size * layout.w.size,
-                l = layout.h.windows * layout.w.windows;
-  return layout.is_image ? TensorImpl::view(sorted, {rows, l}, {l, 1}, image * s[0])
-                         : Tensor::empty({rows, l}, sorted.dtype());
-}
+// The windows of some rows of an image, as many as stay in the cache as columns.
+struct Band {
+  const Layout& layout;
+  int64_t image, first, rows;
 
-// Calls f(n, x, column) for each row of windows: their elements in the image, and in its columns.
-template <class T, class F>
-void each_line(const Layout& layout, const Tensor& sorted, int64_t image, const Tensor& columns, const F& f) {
-  if (layout.is_image) return;
-  const int64_t elements = layout.h.size * layout.w.size, n = layout.w.windows;
-  T* column = detail::first_of<T>(columns);
-  for (int64_t row = 0; row < columns.size(0); ++row) {
-    T* x = detail::first_of<T>(sorted) + image * sorted.strides()[0] + row / elements * sorted.strides()[1] +
-           layout.offset(row % elements);
-    for (int64_t i = 0; i < layout.h.windows; ++i, x += layout.columns, column += n) f(n, x, column);
+  // X [C K, L] of all groups; unset unless the image itself is it.
+  Tensor columns(const Tensor& sorted) const {
+    const int64_t n = rows * layout.w.windows, k = sorted.size(1) * layout.h.size * layout.w.size;
+    if (!layout.is_image) return Tensor::empty({k, n}, sorted.dtype());
+    return TensorImpl::view(sorted, {k, n}, {layout.h.windows * layout.w.windows, 1},
+                            image * sorted.strides()[0] + first * layout.w.windows);
   }
-}
+  // Calls f(n, x, column) for each row of windows: their elements in the image, and in its columns.
+  template <class T, class F>
+  void each_line(const Tensor& sorted, const Tensor& columns, const F& f) const {
+    if (layout.is_image) return;
+    const int64_t elements = layout.h.size * layout.w.size, n = layout.w.windows;
+    T* column = detail::first_of<T>(columns);
+    for (int64_t row = 0; row < columns.size(0); ++row) {
+      T* x = detail::first_of<T>(sorted) + image * sorted.strides()[0] +
+             row / elements * sorted.strides()[1] + layout.offset(row % elements) + first * layout.columns;
+      for (int64_t i = 0; i < rows; ++i, x += layout.columns, column += n) f(n, x, column);
+    }
+  }
+};
 
 }  // namespace
 
@@ -108,37 +112,47 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
   const Shape y_shape{n, groups * o, windows.h.windows, windows.w.windows};
   const Tensor all_y = y.defined() ? contiguous(y) : Tensor::empty(y_shape, dtype);
   Tensor sum = full({weight.defined() ? 0 : groups, k, o}, 0, dtype);
+  const int64_t rows = std::clamp<int64_t>((1 << 18) / std::max<int64_t>(1, groups * k * windows.w.windows),
+                                           1, windows.h.windows);
   visit_floating(dtype, [&]<class T>(Type<T>) {
-    const auto unfold_image = [&](int64_t image) {
-      const Tensor columns = columns_of(layout, all_x, image);
-      each_line<T>(layout, all_x, image, columns,
-                   [](int64_t count, const T* from, T* to) { std::copy_n(from, count, to); });
-      return columns;
+    const auto each_band = [&](int64_t image, const auto& f) {
+      for (int64_t first = 0; first < windows.h.windows; first += rows) {
+        const Band band{layout, image, first, std::min(rows, windows.h.windows - first)};
+        const Tensor columns = band.columns(all_x);
+        if (x.defined())
+          band.each_line<T>(all_x, columns,
+                            [](int64_t count, const T* from, T* to) { std::copy_n(from, count, to); });
+        f(columns, first * windows.w.windows);
+        if (x.defined()) continue;
+        band.each_line<T>(all_x, columns, [](int64_t count, T* to, const T* from) {
+          HEED_VECTORIZE
+          for (int64_t i = 0; i < count; ++i) to[i] += from[i];
+        });
+      }
     };
-    const auto fold_image = [&](int64_t image, const Tensor& columns) {
-      each_line<T>(layout, all_x, image, columns, [](int64_t count, T* to, const T* from) {
-        HEED_VECTORIZE
-        for (int64_t i = 0; i < count; ++i) to[i] += from[i];
-      });
-    };
-    if (!weight.defined())  // products in the order of the images, each by all threads
+    if (!weight.defined()) {  // products in the order of the images, each by all threads
       for (int64_t image = 0; image < n; ++image)
-        sum = matmul(TensorImpl::view(unfold_image(image), {groups, k, l}),
-                     TensorImpl::view(all_y, {groups, l, o}, {o * l, 1, l}, image * groups * o * l), sum);
-    if (!weight.defined()) return;
+        each_band(image, [&](const Tensor& columns, int64_t first) {
+          const int64_t count = columns.size(1), step = columns.strides()[0];
+          sum = matmul(
+              TensorImpl::view(columns, {groups, k, count}, {k * step, step, 1}),
+              TensorImpl::view(all_y, {groups, count, o}, {o * l, 1, l}, image * groups * o * l + first),
+              sum);
+        });
+      return;
+    }
     product_flops() += 2 * y_shape[0] * groups * o * k * l;
     each_row(n, groups * o * k * l / 32, [&](int64_t image) {
-      const Tensor columns = x.defined() ? unfold_image(image) : columns_of(layout, all_x, image);
-      for (int64_t g = 0; g < groups; ++g) {
-        const auto rows = [g](const Tensor& of, int64_t first, int64_t count, int64_t size) {
-          return Matrix<T>{detail::first_of<T>(of) + (first + g * count) * size, size, 1};
-        };
-        const Matrix<T> w_g = rows(w, 0, o, k), x_g = rows(columns, 0, k, l),
-                        y_g = rows(all_y, image * groups * o, o, l);
-        if (x.defined()) gemm<T>(o, l, k, 1, w_g, x_g, {}, y_g);
-        if (y.defined()) gemm<T>(k, l, o, 1, w_g.transposed(), y_g, {}, x_g);
-      }
-      if (y.defined()) fold_image(image, columns);
+      each_band(image, [&](const Tensor& columns, int64_t first) {
+        const int64_t count = columns.size(1), step = columns.strides()[0];
+        for (int64_t g = 0; g < groups; ++g) {
+          const Matrix<T> w_g{detail::first_of<T>(w) + g * o * k, k, 1};
+          const Matrix<T> x_g{detail::first_of<T>(columns) + g * k * step, step, 1};
+          const Matrix<T> y_g{detail::first_of<T>(all_y) + (image * groups + g) * o * l + first, l, 1};
+          if (x.defined()) gemm<T>(o, count, k, 1, w_g, x_g, {}, y_g);
+          if (y.defined()) gemm<T>(k, count, o, 1, w_g.transposed(), y_g, {}, x_g);
+        }
+      });
     });
   });
   if (!weight.defined())
