@@ -8,26 +8,25 @@
 namespace heed::kernel {
 namespace {
 
-constexpr int64_t kPart = 32;  // columns of a weight that a task computes
-
 // Note [Convolution as a product]
 //
 // Images are copied with the zeros around them, and sorted by the positions of rows and columns modulo the
 // stride: [N, C, stride, stride, rows, columns]. Windows that are adjacent in the image are then adjacent in
-// memory. The elements ij of all windows of an image are a matrix X_ij [C, L] that products read and write in
-// place, from the first to the last window, with the few columns in which no window begins. With the results
-// Y [O, L] in the same rows, and W_ij [C, O]:
+// memory, and become columns row by row: X [C K, L] for the K elements of the L windows of an image. For each
+// group of channels, with the weight W [O, C K] and the results Y [O, L] of an image:
 //
-//   y         Y = sum_ij W_ij^T X_ij
-//   x         X_ij += W_ij Y            for all ij; Y is 0 where no window begins
-//   weight    W_ij = sum_n X_ij Y^T
+//   y         Y = W X
+//   x         X = W^T Y, whose columns are added up in the image
+//   weight    W^T = sum_n X Y^T
 struct Layout {
   explicit Layout(const Windows& windows) : h(windows.h), w(windows.w) {}
 
   const WindowAxis &h, &w;
   const int64_t rows = ceil_div(std::max(h.span(), h.in + h.padding), h.stride);
   const int64_t columns = ceil_div(std::max(w.span(), w.in + w.padding), w.stride);
-  const int64_t length = (h.windows - 1) * columns + w.windows;  // L
+  // Whether the windows of an image are the image.
+  const bool is_image =
+      h.size * w.size * h.stride * w.stride == 1 && rows == h.windows && columns == w.windows;
 
   Tensor zeros(int64_t n, int64_t channels, DType dtype) const {
     return full({n, channels, h.stride, w.stride, rows, columns}, 0, dtype);
@@ -73,6 +72,32 @@ struct Layout {
   }
 };
 
+// The windows of some rows of an image, as many as stay in the cache as columns.
+struct Band {
+  const Layout& layout;
+  int64_t image, first, rows;
+
+  // X [C K, L] of all groups; unset unless the image itself is it.
+  Tensor columns(const Tensor& sorted) const {
+    const int64_t n = rows * layout.w.windows, k = sorted.size(1) * layout.h.size * layout.w.size;
+    if (!layout.is_image) return Tensor::empty({k, n}, sorted.dtype());
+    return TensorImpl::view(sorted, {k, n}, {layout.h.windows * layout.w.windows, 1},
+                            image * sorted.strides()[0] + first * layout.w.windows);
+  }
+  // Calls f(n, x, column) for each row of windows: their elements in the image, and in its columns.
+  template <class T, class F>
+  void each_line(const Tensor& sorted, const Tensor& columns, const F& f) const {
+    if (layout.is_image) return;
+    const int64_t elements = layout.h.size * layout.w.size, n = layout.w.windows;
+    T* column = detail::first_of<T>(columns);
+    for (int64_t row = 0; row < columns.size(0); ++row) {
+      T* x = detail::first_of<T>(sorted) + image * sorted.strides()[0] +
+             row / elements * sorted.strides()[1] + layout.offset(row % elements) + first * layout.columns;
+      for (int64_t i = 0; i < rows; ++i, x += layout.columns, column += n) f(n, x, column);
+    }
+  }
+};
+
 }  // namespace
 
 Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& windows) {
@@ -80,54 +105,61 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
   const auto& [x, weight, y] = given;
   const auto [n, o, c] = conv_sizes(given, windows);
   const Layout layout(windows);
-  const int64_t groups = windows.groups, elements = windows.size(), l = layout.length;
+  const int64_t groups = windows.groups, k = c * windows.size(), l = windows.count();
   const DType dtype = (x.defined() ? x : y).dtype();
-  const Tensor all_x = x.defined() ? layout.sorted(x) : layout.zeros(n, groups * c, dtype);
-  const Tensor all_y = full({n, groups * o, windows.h.windows, layout.columns}, 0, dtype);
-  if (y.defined()) copy_into(layout.windows(all_y), y);
-  // [elements, groups c, o], and seen as a weight: [groups, o, c, elements]
-  const Tensor all_w = full({elements, groups * c, o}, 0, dtype);
-  const Shape shape{groups, o, c, elements};
-  const Tensor as_weight = TensorImpl::view(all_w, shape, {c * o, 1, o, groups * c * o});
-  if (weight.defined()) copy_into(as_weight, TensorImpl::view(contiguous(weight), shape));
-
-  product_flops() += 2 * n * windows.count() * groups * o * c * elements;
+  const Tensor all_x = x.defined() ? layout.sorted(x) : layout.zeros(n, groups * c, dtype),
+               w = contiguous(weight);
+  const Shape y_shape{n, groups * o, windows.h.windows, windows.w.windows};
+  const Tensor all_y = y.defined() ? contiguous(y) : Tensor::empty(y_shape, dtype);
+  Tensor sum = full({weight.defined() ? 0 : groups, k, o}, 0, dtype);
+  const int64_t rows = std::clamp<int64_t>((1 << 18) / std::max<int64_t>(1, groups * k * windows.w.windows),
+                                           1, windows.h.windows);
   visit_floating(dtype, [&]<class T>(Type<T>) {
-    const auto rows = [](const Tensor& of, int64_t matrix, int64_t row) {
-      const Strides& s = of.strides();
-      return Matrix<T>{detail::first_of<T>(of) + matrix * s[0] + row * s[1], s[1], 1};
-    };
-    const auto x_ij = [&](int64_t image, int64_t group, int64_t element) {
-      return rows(all_x, image, group * c).block(0, layout.offset(element));
-    };
-    // A task adds to an image of x or y, or to some columns of a group's weight, that no other adds to. It
-    // packs Y once for all elements.
-    const int64_t parts = weight.defined() ? n : ceil_div(o, kPart), work = n * o * c * l * elements / 32;
-    each_row(groups * parts, work / std::max<int64_t>(groups * parts, 1), [&](int64_t task) {
-      const int64_t group = task % groups, part = task / groups, first = part * kPart;
-      PackedMatrix<T> packed;
-      if (!x.defined()) packed.pack(o, l, 1, rows(all_y, part, group * o));
-      for (int64_t e = 0; weight.defined() && e < elements; ++e) {
-        const Matrix<T> w_ij = rows(all_w, e, group * c), y_n = rows(all_y, part, group * o),
-                        to = x_ij(part, group, e);
-        if (!y.defined()) gemm<T>(o, l, c, 1, w_ij.transposed(), to, y_n, y_n);
-        if (!x.defined()) packed.multiply(c, l, o, w_ij, to, to);
+    const auto each_band = [&](int64_t image, const auto& f) {
+      for (int64_t first = 0; first < windows.h.windows; first += rows) {
+        const Band band{layout, image, first, std::min(rows, windows.h.windows - first)};
+        const Tensor columns = band.columns(all_x);
+        if (x.defined())
+          band.each_line<T>(all_x, columns,
+                            [](int64_t count, const T* from, T* to) { std::copy_n(from, count, to); });
+        f(columns, first * windows.w.windows);
+        if (x.defined()) continue;
+        band.each_line<T>(all_x, columns, [](int64_t count, T* to, const T* from) {
+          HEED_VECTORIZE
+          for (int64_t i = 0; i < count; ++i) to[i] += from[i];
+        });
       }
-      for (int64_t image = 0; !weight.defined() && image < n; ++image) {
-        const int64_t columns = std::min(kPart, o - first);
-        packed.pack(l, columns, 1, rows(all_y, image, group * o + first).transposed());
-        for (int64_t e = 0; e < elements; ++e) {
-          const Matrix<T> sum = rows(all_w, e, group * c).block(0, first);
-          packed.multiply(c, columns, l, x_ij(image, group, e), sum, sum);
+    };
+    if (!weight.defined()) {  // products in the order of the images, each by all threads
+      for (int64_t image = 0; image < n; ++image)
+        each_band(image, [&](const Tensor& columns, int64_t first) {
+          const int64_t count = columns.size(1), step = columns.strides()[0];
+          sum = matmul(
+              TensorImpl::view(columns, {groups, k, count}, {k * step, step, 1}),
+              TensorImpl::view(all_y, {groups, count, o}, {o * l, 1, l}, image * groups * o * l + first),
+              sum);
+        });
+      return;
+    }
+    product_flops() += 2 * y_shape[0] * groups * o * k * l;
+    each_row(n, groups * o * k * l / 32, [&](int64_t image) {
+      each_band(image, [&](const Tensor& columns, int64_t first) {
+        const int64_t count = columns.size(1), step = columns.strides()[0];
+        for (int64_t g = 0; g < groups; ++g) {
+          const Matrix<T> w_g{detail::first_of<T>(w) + g * o * k, k, 1};
+          const Matrix<T> x_g{detail::first_of<T>(columns) + g * k * step, step, 1};
+          const Matrix<T> y_g{detail::first_of<T>(all_y) + (image * groups + g) * o * l + first, l, 1};
+          if (x.defined()) gemm<T>(o, count, k, 1, w_g, x_g, {}, y_g);
+          if (y.defined()) gemm<T>(k, count, o, 1, w_g.transposed(), y_g, {}, x_g);
         }
-      }
+      });
     });
   });
   if (!weight.defined())
-    return TensorImpl::view(contiguous(as_weight), {groups * o, c, windows.h.size, windows.w.size});
-  const Tensor result = x.defined() ? layout.windows(all_y) : layout.unsorted(all_x);
-  return bias.defined() ? add(result, TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1}))
-                        : contiguous(result);
+    return TensorImpl::view(contiguous(last_swapped_with(sum, 1)),
+                            {groups * o, c, windows.h.size, windows.w.size});
+  const Tensor result = x.defined() ? all_y : layout.unsorted(all_x);
+  return bias.defined() ? add(result, TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1})) : result;
 }
 
 // Calls f(column, elements) for each element of the windows, with views [N, C, h.windows, w.windows].
