@@ -29,7 +29,7 @@ struct Layout {
       h.size * w.size * h.stride * w.stride == 1 && rows == h.windows && columns == w.windows;
 
   Tensor zeros(int64_t n, int64_t channels, DType dtype) const {
-    return full({n, channels, h.stride, w.stride, rows, columns}, 0, dtype);
+    return kernel::full({n, channels, h.stride, w.stride, rows, columns}, 0, dtype);
   }
   // Calls f(image, sorted) with the parts of images x and of sorted ones that are the same elements.
   template <class F>
@@ -111,7 +111,7 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
                w = contiguous(weight);
   const Shape y_shape{n, groups * o, windows.h.windows, windows.w.windows};
   const Tensor all_y = y.defined() ? contiguous(y) : Tensor::empty(y_shape, dtype);
-  Tensor sum = full({weight.defined() ? 0 : groups, k, o}, 0, dtype);
+  Tensor sum = kernel::full({weight.defined() ? 0 : groups, k, o}, 0, dtype);
   const int64_t rows = std::clamp<int64_t>((1 << 18) / std::max<int64_t>(1, groups * k * windows.w.windows),
                                            1, windows.h.windows);
   visit_floating(dtype, [&]<class T>(Type<T>) {
