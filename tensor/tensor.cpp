@@ -15,6 +15,8 @@ static bool is_row_major(const Shape& shape, const Strides& strides, int64_t cou
   return true;
 }
 
+void TensorImpl::release() noexcept { delete this; }
+
 Tensor Tensor::empty(const Shape& shape, DType dtype) {
   Tensor x(new TensorImpl(dtype, shape, shape));
   TensorImpl& body = *x.body_;

@@ -44,7 +44,7 @@ struct TensorImpl {
   static Tensor view(const Tensor& x, const Shape& shape);
   /// Whether x is the only handle of its object, and the object the only user of its storage.
   static bool unique(const Tensor& x);
-  void release() noexcept { delete this; }
+  void release() noexcept;  // not inline: each handle would contain the destructors
 
   static void* operator new(size_t bytes) { return allocate(bytes); }
   static void operator delete(void* body, size_t bytes) noexcept { heed::release(body, bytes); }
