@@ -93,7 +93,8 @@ TEST_CASE("an image alone has the bits that it has in a batch") {
   const Tensor x = randn({40, 3, 6, 5}, float32, &generator), w = randn({20, 3, 3, 3}, float32, &generator);
   const Tensor all = kernel::convolution({x, w, Tensor()}, {}, windows);
   for (const int64_t i : {0, 7, 39})
-    CHECK(bytes_of(kernel::convolution({narrow(x, 0, i, 1), w, Tensor()}, {}, windows)) == bytes_of(narrow(all, 0, i, 1)));
+    CHECK(bytes_of(kernel::convolution({narrow(x, 0, i, 1), w, Tensor()}, {}, windows)) ==
+          bytes_of(narrow(all, 0, i, 1)));
 }
 
 TEST_CASE("what lies outside of a window does not reach it") {
