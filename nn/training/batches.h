@@ -1,7 +1,5 @@
 #pragma once
 
-#include <ranges>
-
 #include "nn/state_dict.h"
 #include "tensor/random.h"
 
@@ -66,15 +64,26 @@ class TensorBatches : public Batches {
   /// Throws if there are no tensors, or their first sizes differ.
   TensorBatches(const std::vector<Tensor>& tensors, int64_t batch_size, const BatchesOptions& options = {});
 
+  /// The batches of an epoch, for a loop, which copies the rows of a batch when it reaches it.
+  struct Epoch {
+    /// The place of a loop.
+    struct Iterator {
+      std::vector<Tensor> operator*() const { return rows(epoch->tensors, epoch->batches[place]); }
+      Iterator& operator++() { return ++place, *this; }
+      bool operator==(const Iterator&) const = default;
+      const Epoch* epoch;  ///< what the loop goes through
+      size_t place;        ///< number of batches before
+    };
+    Iterator begin() const { return {this, 0}; }
+    Iterator end() const { return {this, batches.size()}; }
+    size_t size() const { return batches.size(); }
+    std::vector<Tensor> tensors, batches;  ///< the tensors; the indices of the rows of each batch
+  };
+
   /// The rows of the next batch, of each tensor.
   std::vector<Tensor> next() { return rows(tensors_, Batches::next()); }
-  /// All batches of the next epoch, or the rest of this one if next() was called within it: a range that
-  /// copies the rows of a batch when a loop reaches it.
-  auto epoch() {
-    const std::vector<Tensor> batches = Batches::epoch();
-    return std::views::iota(size_t{0}, batches.size()) |
-           std::views::transform([=, tensors = tensors_](size_t i) { return rows(tensors, batches[i]); });
-  }
+  /// All batches of the next epoch, or the rest of this one if next() was called within it.
+  Epoch epoch() { return {tensors_, Batches::epoch()}; }
 
  private:
   static std::vector<Tensor> rows(const std::vector<Tensor>& tensors, const Tensor& batch);

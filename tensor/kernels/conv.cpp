@@ -18,8 +18,8 @@ namespace {
 //   y         Y = W X
 //   x         X = W^T Y, whose columns are added up in the image
 //   weight    W^T = sum_n X Y^T
-struct Layout {
-  explicit Layout(const Windows& windows) : h(windows.h), w(windows.w) {}
+struct SortedLayout {
+  explicit SortedLayout(const Windows& windows) : h(windows.h), w(windows.w) {}
 
   const WindowAxis &h, &w;
   const int64_t rows = ceil_div(std::max(h.span(), h.in + h.padding), h.stride);
@@ -74,7 +74,7 @@ struct Layout {
 
 // The windows of some rows of an image, as many as stay in the cache as columns.
 struct Band {
-  const Layout& layout;
+  const SortedLayout& layout;
   int64_t image, first, rows;
 
   // X [C K, L] of all groups; unset unless the image itself is it.
@@ -104,7 +104,7 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
   if (reference_mode()) return plain::convolution(given, bias, windows);
   const auto& [x, weight, y] = given;
   const auto [n, o, c] = conv_sizes(given, windows);
-  const Layout layout(windows);
+  const SortedLayout layout(windows);
   const int64_t groups = windows.groups, k = c * windows.size(), l = windows.count();
   const DType dtype = (x.defined() ? x : y).dtype();
   const Tensor all_x = x.defined() ? layout.sorted(x) : layout.zeros(n, groups * c, dtype),
@@ -164,7 +164,8 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
 
 // Calls f(column, elements) for each element of the windows, with views [N, C, h.windows, w.windows].
 template <class F>
-static void each_element(const Layout& layout, const Tensor& columns, const Tensor& sorted, const F& f) {
+static void each_element(const SortedLayout& layout, const Tensor& columns, const Tensor& sorted,
+                         const F& f) {
   const int64_t elements = layout.h.size * layout.w.size, count = layout.h.windows * layout.w.windows;
   const Shape shape = layout.windows(sorted).shape();
   for (int64_t e = 0; e < elements; ++e)
@@ -174,7 +175,7 @@ static void each_element(const Layout& layout, const Tensor& columns, const Tens
 }
 
 Tensor unfold(const Tensor& x, const Windows& windows) {
-  const Layout layout(windows);
+  const SortedLayout layout(windows);
   Tensor y = Tensor::empty({x.size(0), x.size(1) * windows.size(), windows.count()}, x.dtype());
   each_element(layout, y, layout.sorted(x),
                [](const Tensor& column, const Tensor& e) { copy_into(column, e); });
@@ -182,7 +183,7 @@ Tensor unfold(const Tensor& x, const Windows& windows) {
 }
 
 Tensor fold(const Tensor& columns, const Windows& windows) {
-  const Layout layout(windows);
+  const SortedLayout layout(windows);
   const Tensor x = layout.zeros(columns.size(0), columns.size(1) / windows.size(), columns.dtype());
   each_element(layout, contiguous(columns), x,
                [](const Tensor& column, const Tensor& e) { add_into(e, column); });
