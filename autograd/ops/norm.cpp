@@ -116,8 +116,8 @@ Tensor batch_norm(Operand x, const Tensor& running_mean, const Tensor& running_v
         ", one value in each channel, which has no variance; train on more examples, or call eval()");
   const Shape column = channel_shape(x);
   if (!training) {
-    const Tensor spread = reshape(clone(running_var), column);
-    return scaled((x - reshape(clone(running_mean), column)) * rsqrt(spread + eps), weight, bias);
+    const Tensor spread = reshape(clone(running_var.detach()), column);
+    return scaled((x - reshape(clone(running_mean.detach()), column)) * rsqrt(spread + eps), weight, bias);
   }
   if (x->dim() == 2) {  // as [1, C, N], whose channels are lines of memory
     const Tensor lines = unsqueeze(contiguous(transpose(x)), 0);
