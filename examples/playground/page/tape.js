@@ -202,6 +202,7 @@ bench('tape', class extends Bench {
   }
   // What a question is about; with another formula, order or step it ends.
   get situation() { return JSON.stringify([this.state.text, this.state.order, this.state.at]); }
+  get stillAsks() { return this.asking === this.situation; }
   endGuess() {
     this.asking = false;
     this.guessPart.hidden = true;
@@ -209,7 +210,7 @@ bench('tape', class extends Bench {
   }
   check(event) {
     event?.preventDefault();  // or Enter would press the button that has the focus after a right answer
-    if (this.asking !== this.situation) return;
+    if (!this.stillAsks) return;
     const {part} = this.soughtAt(this.state.at + 1);
     const given = (this.answer.value.replaceAll('−', '-').match(/[-+]?(\d+\.?\d*|\.\d+)/g) ?? []).map(Number);
     if (given.length !== part.length) {
@@ -227,7 +228,7 @@ bench('tape', class extends Bench {
   }
 
   giveHint() {
-    if (!this.asking) return;
+    if (!this.stillAsks) return;
     this.right = -1;  // the next right guess starts the count again
     this.told.textContent = this.rule(this.state.at + 1);
   }
@@ -273,7 +274,7 @@ bench('tape', class extends Bench {
     this.backButton.disabled = at === 0;
     this.onButton.disabled = at === this.last;
     this.order.show(this.state.order);
-    if (this.asking && this.asking !== this.situation) this.endGuess();
+    if (this.asking && !this.stillAsks) this.endGuess();
     this.guessing.show(Boolean(this.state.guessing));
     this.step.textContent = this.describe(at);
     this.drawGraph();

@@ -93,7 +93,7 @@ TEST_CASE("page tape: plays, asks for gradients, and says what is wrong in a for
   for (int steps = 0; !is_asked() && steps < 20; ++steps) reader.press(of_tape("on"));
   REQUIRE(is_asked());
   reader.tab.evaluate(
-      "{ const {bench} = document.querySelector('[name=tape]'); bench.write('y = x +'); bench.check(); }");
+      "{ const {bench} = eyes.bench('tape'); bench.write('y = x +'); bench.check(); bench.giveHint(); }");
   reader.settle();
   CHECK(!is_asked());
 
