@@ -38,6 +38,8 @@ class Reader {
   void press(const std::string& target, Hand hand = Hand::mouse);
   /// Moves a handle by some pixels, to the right and down. Keys move it by their own steps in that direction.
   void drag(const std::string& target, double dx, double dy, Hand hand = Hand::mouse);
+  /// Presses at a place, moves from there, and lets go.
+  void move_from(double x, double y, double dx, double dy, Hand hand);
   /// Moves the thumb of a slider to a value.
   void slide(const std::string& target, double value, Hand hand = Hand::mouse);
   /// Clicks or taps a place in a picture, or goes to it with arrow keys from the cell at the top left.
@@ -64,7 +66,6 @@ class Reader {
  private:
   std::pair<double, double> place_of(const std::string& target);
   void press_at(double x, double y, Hand hand);
-  void move_from(double x, double y, double dx, double dy, Hand hand);
   std::string page_;
 };
 

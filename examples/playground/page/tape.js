@@ -322,36 +322,38 @@ bench('tape', class extends Bench {
 
   // A slider for each number of each leaf; its gradient beside the finite difference.
   showLeaves() {
-    const complete = this.gradientsAt(this.last), leaves = range(this.nodes.length).filter(i => this.nodes[i].leaf);
-    const shape = leaves.map(i => this.nodes[i].label + this.nodes[i].sizes).join();
-    if (shape !== this.leafShape || !this.leaves.childElementCount) this.makeLeaves(leaves);
+    const complete = this.gradientsAt(this.last);
+    this.leafNodes = range(this.nodes.length).filter(i => this.nodes[i].leaf);
+    const shape = this.leafNodes.map(i => this.nodes[i].label + this.nodes[i].sizes).join();
+    if (shape !== this.leafShape || !this.leaves.childElementCount) this.makeLeaves();
     this.leafShape = shape;
-    for (const {i, k, row, told} of this.leafRows) {
-      const {values, difference = []} = this.nodes[i], gradient = complete.get(i)?.[k] ?? 0;
+    for (const {leaf, k, row, told} of this.leafRows) {
+      const i = this.leafNodes[leaf], {values, difference = []} = this.nodes[i], gradient = complete.get(i)?.[k] ?? 0;
       const near = Math.abs(gradient - difference[k]) <= 0.01 * Math.max(1, Math.abs(difference[k]));
       row.show(values[k]);
       told.classList.toggle('differs', !near);
       told.textContent = `∂ ${short(gradient)} ${near ? '≈' : '≠'} ${short(difference[k])} ${near ? '✓' : '✗'}`;
     }
   }
-  makeLeaves(leaves) {
-    this.leafRows = leaves.flatMap(i => {
+  // A row holds the place of its leaf among the leaves: a changed value may number the nodes anew.
+  makeLeaves() {
+    this.leafRows = this.leafNodes.flatMap((i, leaf) => {
       const {label: name, sizes, values} = this.nodes[i];
       return [...values].map((value, k) => {
         const row = slider({name: sizes.length ? `${name}[${k}]` : name, min: -5, max: 5, step: 0.05, value,
-                            text: number => fixed(number), change: number => this.setLeaf(i, k, number)});
-        return {i, k, row, told: html('span', {class: 'told'})};
+                            text: number => fixed(number), change: number => this.setLeaf(leaf, k, number)});
+        return {leaf, k, row, told: html('span', {class: 'told'})};
       });
     });
     this.leaves.replaceChildren(...this.leafRows.map(({row, told}) => html('div', {class: 'leaf'}, row.node, told)),
                                 html('p', {class: 'soft'}, this.word('differences')));
   }
   // Writes the value into the text, as a statement of its own if the leaf has none.
-  setLeaf(i, k, number) {
-    const {label: name, sizes, values} = this.nodes[i], statements = statementsOf(this.computed);
+  setLeaf(leaf, k, number) {
+    const {label: name, sizes, values} = this.nodes[this.leafNodes[leaf]], statements = statementsOf(this.computed);
     const value = sizes.length ? [...values].map((one, j) => j === k ? number : +one.toPrecision(6)) : number;
-    const leaf = statements.find(one => one.name === name && one.value !== undefined);
-    if (leaf) leaf.value = value;
+    const given = statements.find(one => one.name === name && one.value !== undefined);
+    if (given) given.value = value;
     else statements.unshift({name, value});
     this.change({text: programOf(statements)});
   }

@@ -104,9 +104,7 @@ TEST_CASE("page: a finger that begins on a picture, not on a handle, scrolls the
     const auto scrolls_from = [&](const Json& place) {
       const Json states = reader.tab.evaluate("eyes.states()");
       const double x = place[0], y = place[1], before = reader.tab.evaluate("scrollY");
-      reader.tab.touch("touchStart", x, y);
-      for (int i = 1; i <= 8; ++i) reader.tab.touch("touchMove", x, y - 20 * i);
-      reader.tab.touch("touchEnd", x, y - 160);
+      reader.move_from(x, y, 0, -160, Hand::finger);
       reader.wait_until("scrollY > " + std::to_string(before + 100));
       const Json now = reader.tab.evaluate("eyes.states()");
       for (size_t i = 0; i < states.size(); ++i) CHECK(now[i] == states[i]);

@@ -60,6 +60,18 @@ TEST_CASE("page tape: what a hand changes, and each gradient is that of finite d
   });
 }
 
+// The first change makes a text of the first request, whose nodes may have other numbers.
+TEST_CASE("page tape: a slider moves its leaf the first time and again" * doctest::test_suite("slow")) {
+  Reader* const opened = open_playground();
+  if (!opened) return;
+  Reader& reader = *opened;
+  for (const std::string value : {"-2.35", "1.5", "-0.25"}) {
+    reader.slide(Reader::part("tape", ".leaf input", 2), std::stod(value));
+    CHECK(reader.tab.evaluate("eyes.bench('tape').bench.state.text") ==
+          "w = 0.5; x = 2; b = " + value + "; y = tanh(w * x + b)");
+  }
+}
+
 TEST_CASE("page tape: plays, asks for gradients, and says what is wrong in a formula" *
           doctest::test_suite("slow")) {
   Reader* const opened = open_playground();
