@@ -58,6 +58,12 @@ class Visitor {
   void operator()(std::string_view name, Pointer& pointer) {
     if (pointer) (*this)(name, *pointer);
   }
+  /// Several members: v("W_q", W_q, "W_k", W_k).
+  template <class First, class Second, class... More>
+  void operator()(std::string_view name, First& first, std::string_view next, Second& second, More&... more) {
+    (*this)(name, first);
+    (*this)(next, second, more...);
+  }
 
  protected:
   /// Called for every parameter and buffer that is defined.
@@ -118,13 +124,13 @@ class Module {
   void apply(const std::function<void(Module&)>& f);
 
   /// Adds hook(module, inputs), called before forward with the tensors among its arguments.
-  HookHandle register_forward_pre_hook(ForwardPreHook hook);
+  HookHandle register_forward_pre_hook(ForwardPreHook hook) { return hooks().before.add(std::move(hook)); }
   /// Adds hook(module, inputs, output), called after forward for each tensor that it returned; may replace
   /// it.
-  HookHandle register_forward_hook(ForwardHook hook);
+  HookHandle register_forward_hook(ForwardHook hook) { return hooks().after.add(std::move(hook)); }
   /// Adds hook(module, gradient), called in backward with the complete gradient of each tensor that forward
   /// returned; may replace it.
-  HookHandle register_backward_hook(BackwardHook hook);
+  HookHandle register_backward_hook(BackwardHook hook) { return hooks().backward.add(std::move(hook)); }
 
   std::string type_name() const;  ///< Name of the class: "Linear".
 

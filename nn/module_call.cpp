@@ -60,16 +60,12 @@ Tensor ModuleCall::after(const std::vector<Tensor>& inputs, const Tensor& output
   return y;
 }
 
-void ModuleCall::rethrow() const {
-  try {
-    throw;
-  } catch (const Error& error) {
-    if (error.parts().module) throw;
-    Error::Parts parts = error.parts();
-    if (!is_user_code(parts.line) && module_line.line() != 0) parts.line = module_line;
-    parts.module = outer_ ? path() : "";
-    throw Error(std::move(parts));
-  }
+void ModuleCall::rethrow() const try { throw; } catch (const Error& error) {
+  if (error.parts().module) throw;
+  Error::Parts parts = error.parts();
+  if (!is_user_code(parts.line) && module_line.line() != 0) parts.line = module_line;
+  parts.module = outer_ ? path() : "";
+  throw Error(std::move(parts));
 }
 
 }  // namespace heed::detail
@@ -81,13 +77,5 @@ detail::ModuleHooks& Module::hooks() {
   if (!own) own = std::make_shared<detail::ModuleHooks>(detail::ModuleHooks{this});
   return *own;
 }
-
-HookHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
-  return hooks().before.add(std::move(hook));
-}
-
-HookHandle Module::register_forward_hook(ForwardHook hook) { return hooks().after.add(std::move(hook)); }
-
-HookHandle Module::register_backward_hook(BackwardHook hook) { return hooks().backward.add(std::move(hook)); }
 
 }  // namespace heed

@@ -2,6 +2,7 @@
 
 #include "autograd/engine.h"
 #include "tensor/create.h"
+#include "tensor/lists.h"
 
 namespace heed {
 namespace {
@@ -14,11 +15,7 @@ Tensors floating(Tensors outputs) {
   return outputs;
 }
 
-Values values_of(const Tensors& tensors) {
-  Values values;
-  for (const Tensor& x : tensors) values.push_back(x.to_vector<double>());
-  return values;
-}
+Values values_of(const Tensors& tensors) { return detail::mapped(tensors, &Tensor::to_vector<double>); }
 
 // Positions of the inputs that require a gradient.
 std::vector<size_t> wanted_inputs(const char* op, const Tensors& inputs) {
@@ -38,9 +35,7 @@ std::vector<size_t> wanted_inputs(const char* op, const Tensors& inputs) {
 }
 
 Tensors selected(const Tensors& inputs, const std::vector<size_t>& positions) {
-  Tensors found;
-  for (const size_t i : positions) found.push_back(inputs[i]);
-  return found;
+  return detail::mapped(positions, [&](size_t i) { return inputs[i]; });
 }
 
 // The gradients of sum_k <cotangents_k, outputs_k>, zeros for unused inputs.
@@ -61,9 +56,7 @@ Tensors gradients(const Tensors& outputs, const Tensors& cotangents, const Tenso
 
 Tensors cotangents_for(const Tensors& outputs, uint64_t seed) {
   Generator generator(seed);
-  Tensors cotangents;
-  for (const Tensor& y : outputs) cotangents.push_back(randn(y.shape(), y.dtype(), &generator));
-  return cotangents;
+  return detail::mapped(outputs, [&](const Tensor& y) { return randn(y.shape(), y.dtype(), &generator); });
 }
 
 // <a, b - c>

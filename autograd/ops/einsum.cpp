@@ -1,11 +1,9 @@
 #include <optional>
 
-#include "autograd/ops/logic.h"
-#include "autograd/ops/matmul.h"
+#include "autograd/ops/basic.h"
 #include "autograd/ops/products.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
-#include "tensor/create.h"
+#include "tensor/lists.h"
+#include "tensor/utf8.h"
 
 namespace heed {
 namespace {
@@ -23,6 +21,7 @@ Labels where_in(Labels labels, const Labels& other, bool in) {
 
 struct Term {
   int64_t dim(char label) const { return static_cast<int64_t>(labels.find(label)); }
+  Shape dims(const Labels& of) const { return detail::mapped(of, std::bind_front(&Term::dim, this)); }
   int64_t size(char label) const { return x.size(dim(label)); }
   Shape sizes(const Labels& of) const {
     Shape shape;
@@ -62,8 +61,7 @@ class Equation {
   }
 
   // Throws unless `condition` holds, with the equation at the start of the message.
-  template <class... Parts>
-  void check(bool condition, const Parts&... parts) const {
+  void check(bool condition, const auto&... parts) const {
     heed::check(condition, "\"", text_, "\": ", parts...);
   }
 
@@ -77,27 +75,19 @@ class Equation {
 // Replaces the ellipsis by labels for `count` dimensions.
 Labels labels_for(const std::string& letters, int64_t count) {
   Labels labels;
-  for (const char c : letters)
-    if (c != '.')
-      labels += c;
-    else
-      for (int64_t k = count; k > 0; --k) labels += static_cast<char>(k);
-  return labels;
+  for (int64_t k = count; k > 0; --k) labels += static_cast<char>(k);
+  return replaced(letters, ".", labels);
 }
 
 Term sum_out(Term term, const Labels& kept) {
   const Labels gone = where_in(term.labels, kept, false);
   if (gone.empty()) return term;
-  Shape dims;
-  for (const char label : gone) dims.push_back(term.dim(label));
-  return {sum(term.x, dims), where_in(term.labels, kept, true)};
+  return {sum(term.x, term.dims(gone)), where_in(term.labels, kept, true)};
 }
 
 // x with its dimensions in the order of `labels`, and size 1 for labels that x does not have.
 Tensor arrange(const Term& term, const Labels& labels) {
-  Shape order;
-  for (const char label : where_in(labels, term.labels, true)) order.push_back(term.dim(label));
-  Tensor x = permute(term.x, order);
+  Tensor x = permute(term.x, term.dims(where_in(labels, term.labels, true)));
   for (size_t d = 0; d < labels.size(); ++d)
     if (!has(term.labels, labels[d])) x = unsqueeze(x, static_cast<int64_t>(d));
   return x;

@@ -5,6 +5,7 @@
 #include "autograd/node.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/map.h"
+#include "tensor/kernels/reduce.h"
 
 namespace heed {
 namespace {
@@ -67,8 +68,22 @@ Tensor logical_and(Operand a, Operand b) { return compare("logical_and", a, b, [
 Tensor logical_or(Operand a, Operand b) { return compare("logical_or", a, b, [](auto u, auto v) { return u || v; }); }
 Tensor logical_not(Operand x) { return test("logical_not", x, [](auto v) { return !v; }); }
 Tensor isnan(Operand x) { return test("isnan", x, [](auto v) { return v != v; }); }
+Tensor isinf(Operand x) { return test("isinf", x, [](auto v) { return v == v && v - v != 0; }); }
 Tensor isfinite(Operand x) { return test("isfinite", x, [](auto v) { return v - v == 0; }); }
 // clang-format on
+
+bool allclose(Operand a, Operand b, double rtol, double atol, bool equal_nan) {
+  const OpScope scope("allclose", a.line());
+  check(rtol >= 0 && atol >= 0, "rtol is ", rtol, " and atol is ", atol, "; they must not be negative");
+  match_dtypes(a, b);
+  const auto close = [=](auto u, auto v) {
+    const auto x = static_cast<double>(u), y = static_cast<double>(v), apart = std::abs(x - y);
+    return u == v || (apart <= atol + rtol * std::abs(y) && apart < INFINITY) ||
+           (equal_nan && u != u && v != v);
+  };
+  const Tensor each = kernel::compare(a, b, close);
+  return kernel::amin(each, check_dims(each.dim(), {}), false).item<bool>();
+}
 
 Tensor where(Operand condition, Operand a, Operand b) {
   const OpScope scope("where", condition.line());

@@ -1,9 +1,7 @@
 #include "autograd/ops/products.h"
 
 #include "autograd/node.h"
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/matmul.h"
-#include "autograd/ops/shape.h"
+#include "autograd/ops/basic.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/matmul.h"
 

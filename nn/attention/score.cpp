@@ -45,6 +45,11 @@ Tensor ScaledDotScore::operator()(const Tensor& q, const Tensor& k) const {
   return dot_products("ScaledDotScore", q * (1 / std::sqrt(d)), k);
 }
 
+Tensor CosineScore::operator()(const Tensor& q, const Tensor& k) const {
+  const auto unit = [](const Tensor& x) { return x * rsqrt(sum(square(x), -1, true) + 1e-12); };
+  return beta * dot_products("CosineScore", unit(q), unit(k));
+}
+
 Tensor AdditiveScore::operator()(const Tensor& q, const CachedKeys& k) const {
   const Tensor f = tanh(unsqueeze(W_q(q), -2) + unsqueeze(k.mapped_by(W_k), -3));  // [..., Tq, Tk, hidden]
   return squeeze(w_v(f), -1);

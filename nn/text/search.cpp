@@ -1,10 +1,8 @@
 #include "nn/text/search.h"
 
 #include "autograd/grad_mode.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
+#include "autograd/ops/basic.h"
 #include "autograd/ops/sort.h"
-#include "tensor/create.h"
 
 namespace heed {
 namespace {

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "autograd/ops/shape.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
 
 namespace heed {
 
@@ -74,6 +73,25 @@ void Batches::load_state_dict(const StateDict& state) {
   loaded.epoch_ = place[7];
   loaded.taken_ = place[8];
   *this = std::move(loaded);
+}
+
+// The number of rows of all tensors.
+static int64_t row_count(const std::vector<Tensor>& tensors) {
+  check(!tensors.empty(), "TensorBatches: there are no tensors");
+  for (const Tensor& x : tensors)
+    check(x.dim() > 0 && x.size(0) == tensors[0].size(0), "TensorBatches: tensors of shapes ",
+          tensors[0].shape(), " and ", x.shape(), "; all must have one number of rows, the first size");
+  return tensors[0].size(0);
+}
+
+TensorBatches::TensorBatches(const std::vector<Tensor>& tensors, int64_t batch_size,
+                             const BatchesOptions& options)
+    : Batches(row_count(tensors), batch_size, options), tensors_(tensors) {}
+
+std::vector<Tensor> TensorBatches::rows(const std::vector<Tensor>& tensors, const Tensor& batch) {
+  std::vector<Tensor> rows;
+  for (const Tensor& x : tensors) rows.push_back(index_select(x, 0, batch));
+  return rows;
 }
 
 }  // namespace heed

@@ -17,14 +17,6 @@ bool accepts_control_sequences(int descriptor) {
   return isatty(descriptor) != 0 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
 }
 
-Progress::Progress(std::string what, int64_t steps, Remaining remaining)
-    : what_(std::move(what)),
-      steps_(steps),
-      remaining_(remaining),
-      terminal_(accepts_control_sequences(STDERR_FILENO)) {}
-
-Progress::~Progress() { clear(); }
-
 void Progress::clear() const {
   if (visible_ && terminal_) std::cerr << "\r\033[K" << std::flush;
 }

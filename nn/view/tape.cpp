@@ -1,8 +1,6 @@
 #include "nn/view/tape.h"
 
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/index.h"
-#include "autograd/ops/shape.h"
+#include "autograd/ops/basic.h"
 #include "tensor/table.h"
 #include "tensor/utf8.h"
 
@@ -67,9 +65,7 @@ std::string gradient_rule(const Node& node, const std::vector<std::string>& name
 std::vector<std::string> detail::rows_of(const Tensor& x) {
   if (!is_small(x)) return {in_line(x)};
   if (x.dim() < 2) return {nested_list(x)};
-  std::vector<std::string> rows;
-  for (const Tensor& row : split(reshape(x, {-1, x.size(-1)}), 1)) rows.push_back(nested_list(row[0]));
-  return rows;
+  return mapped(split(reshape(x, {-1, x.size(-1)}), 1), [](const auto& row) { return nested_list(row[0]); });
 }
 
 std::string detail::in_line(const Tensor& x) {
@@ -83,9 +79,10 @@ std::string detail::place_of(SourceLocation line) {
 }
 
 std::string detail::rule_of(const Tape& tape, size_t node) {
-  std::vector<std::string> names;
-  for (const size_t input : tape.nodes()[node].inputs)
-    names.push_back(tape.label(input).starts_with('-') ? "(" + tape.label(input) + ")" : tape.label(input));
+  const auto names = mapped(tape.nodes()[node].inputs, [&](size_t input) {
+    const std::string label = tape.label(input);
+    return label.starts_with('-') ? "(" + label + ")" : label;
+  });
   return with_names(tape.nodes()[node].rule, names, tape.label(node));
 }
 
@@ -185,8 +182,7 @@ std::string tape_text(const Tape& tape, size_t step) {
   const std::string label = tape.label(node_index), value = detail::in_line(node.value);
   if (!gradient.defined()) {
     if (node.inputs.empty()) return detail::text(label, " = ", value, "    ", node.operation);
-    std::vector<std::string> inputs;
-    for (const size_t input : node.inputs) inputs.push_back(tape.label(input));
+    const auto inputs = detail::mapped(node.inputs, [&](size_t input) { return tape.label(input); });
     return detail::text(label, " = ", node.operation, "(", detail::listed(inputs), ") = ", value, place);
   }
   const std::string rule = detail::rule_of(tape, node_index);

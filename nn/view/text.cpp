@@ -1,12 +1,9 @@
 #include "nn/view/text.h"
 
-#include <algorithm>
 #include <cctype>
 #include <sstream>
 
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
+#include "autograd/ops/basic.h"
 #include "nn/view/markup.h"
 #include "tensor/index.h"
 #include "tensor/table.h"

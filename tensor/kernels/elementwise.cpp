@@ -42,8 +42,7 @@ Tensor empty_like_rows(const Shape& shape, const Tensor& x) {
   if (x.dim() != shape.dim()) return memory;
   Shape order = check_dims(shape.dim() - 1, {});
   std::reverse(order.begin(), order.end());  // where strides are equal, the last is the innermost
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return x.strides()[a] < x.strides()[b]; });
+  std::ranges::stable_sort(order, {}, [&](int64_t d) { return x.strides()[d]; });
   Strides strides = memory.strides();
   int64_t step = shape.back();
   for (const int64_t d : order) {

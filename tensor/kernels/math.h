@@ -42,10 +42,7 @@ namespace detail {
 
 /// c_0 + c_1 x + c_2 x^2 + ...
 constexpr float polynomial(float, float c) { return c; }
-template <class... More>
-constexpr float polynomial(float x, float c, More... more) {
-  return c + x * polynomial(x, more...);
-}
+constexpr float polynomial(float x, float c, auto... more) { return c + x * polynomial(x, more...); }
 
 /// 2^n for n in [-126, 127], and 0 for -127: the exponent field is n + 127.
 inline float power_of_two(int32_t n) { return std::bit_cast<float>((n + 127) << 23); }

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <limits>
-
 #include "tensor/kernels/loop.h"
 #include "tensor/kernels/math.h"
 #include "tensor/parallel.h"
@@ -16,8 +14,7 @@ inline constexpr int64_t kRun = 2048;   // elements that are joined in their own
 inline int64_t rows_per_block(int64_t n) { return std::max<int64_t>(1, kBlock / std::max<int64_t>(1, n)); }
 
 /// Calls f(r) for each row r = 0, 1, ... of n elements. Threads share the rows.
-template <class F>
-void each_row(int64_t rows, int64_t n, const F& f) {
+void each_row(int64_t rows, int64_t n, const auto& f) {
   parallel_for(rows, rows_per_block(n), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) f(r);
   });
@@ -57,8 +54,7 @@ struct Simd {
 };
 
 /// Has the compiler put x, as it is, into a register. When g++ tunes for Zen 3, it reads memory in each use.
-template <class Values>
-[[gnu::always_inline]] inline void keep_in_register([[maybe_unused]] Values& x) {
+[[gnu::always_inline]] inline void keep_in_register([[maybe_unused]] auto& x) {
 #if defined(__x86_64__)
   asm("" : "+v"(x));
 #elif defined(__aarch64__)
@@ -106,14 +102,12 @@ struct Lanes {
     for (int64_t p = 0; p < packs; ++p) y.pack[p] = f(Simd<X>::load(x + p * Simd<T>::size)...);
     return y;
   }
-  template <class Join>
-  void join(const Lanes& other, const Join& with) {
+  void join(const Lanes& other, const auto& with) {
     HEED_UNROLL
     for (int64_t p = 0; p < packs; ++p) pack[p] = with(pack[p], other.pack[p]);
   }
   /// All lanes joined, halves first.
-  template <class Join>
-  T joined(const Join& with) {
+  T joined(const auto& with) {
     HEED_UNROLL
     for (int64_t half = packs / 2; half > 0; half /= 2)
       for (int64_t p = 0; p < half; ++p) pack[p] = with(pack[p], pack[p + half]);
@@ -221,8 +215,7 @@ struct OuterInner {
   }
   /// Calls f(first, line, width) for groups of `width` <= kWidth adjacent lines: element i of the group's
   /// line l is at first + i * inner + l, and the lines are number line, line + 1, ... of all.
-  template <class F>
-  void each(const F& f) const {
+  void each(const auto& f) const {
     if (outer == 0 || inner == 0) return;
     const int64_t groups = ceil_div(inner, kWidth);
     each_row(outer * groups, n * std::min(inner, kWidth), [&](int64_t group) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tensor/kernels/attention.h"
+#include "tensor/kernels/conv.h"
 #include "tensor/kernels/loop.h"
 #include "tensor/kernels/norm.h"
 #include "tensor/kernels/recurrent.h"
@@ -30,6 +31,8 @@ Tensor log_softmax(const Tensor& x, int64_t dim);
 
 NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight, const Tensor& bias,
                 double eps);
+
+Tensor convolution(const ConvParts& parts, const Tensor& bias, const Windows& windows);
 
 AttentionResult attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule);
 AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
