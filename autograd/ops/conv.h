@@ -3,10 +3,6 @@
 #include "autograd/dims.h"
 #include "autograd/operand.h"
 
-namespace heed::kernel {
-struct Windows;
-}
-
 /// Convolutions of signals and images, and the windows of images as columns.
 namespace heed {
 
@@ -70,19 +66,6 @@ namespace detail {
 
 /// The number of a list for dimension `axis` of `dims`. Throws if it is below `least`.
 int64_t number_of(const char* name, const Dims& list, int64_t axis, int64_t dims, int64_t least);
-/// x [N, C, T] or [C, T], or with two dims [N, C, H, W] or [C, H, W], as [N, C, H, W]. Throws for another
-/// rank, and unless x is floating.
-Tensor as_images(const Operand& x, int64_t dims);
-/// y [N, C, H, W] in the form that x had before as_images().
-Tensor from_images(const Tensor& y, const Operand& x, int64_t dims);
-/// Of which images windows_of() gives the windows: of x; of x, where they may end outside; or of the images
-/// that have one window for each element of x.
-enum class WindowsOf { image, ceil_mode, transposed };
-/// The windows of this size along the last `dims` dimensions of the shape x.
-kernel::Windows windows_of(const Shape& x, const Dims& size, int64_t dims, const ConvOptions& options,
-                           WindowsOf of = WindowsOf::image);
-/// The windows of x [N, C, H, W] as columns.
-Tensor unfolded(const Operand& x, const kernel::Windows& windows);
 
 }  // namespace detail
 
