@@ -1,9 +1,7 @@
 #include "autograd/functional.h"
 
 #include "autograd/engine.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/shape.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
 
 namespace heed::detail {
 namespace {

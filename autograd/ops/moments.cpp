@@ -3,9 +3,8 @@
 #include <cmath>
 
 #include "autograd/node.h"
+#include "autograd/ops/basic.h"
 #include "autograd/ops/elementwise.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
 #include "tensor/kernels/reduce.h"
 
 namespace heed {

@@ -2,11 +2,9 @@
 
 #include "autograd/grad_mode.h"
 #include "autograd/node.h"
-#include "autograd/ops/elementwise.h"
+#include "autograd/ops/basic.h"
 #include "autograd/ops/in_place.h"
 #include "autograd/ops/norm.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/map.h"
 #include "tensor/kernels/reduce.h"

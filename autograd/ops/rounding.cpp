@@ -3,8 +3,7 @@
 #include <cmath>
 
 #include "autograd/node.h"
-#include "autograd/ops/reduce.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/map.h"
 

@@ -5,10 +5,7 @@
 #include <numeric>
 
 #include "autograd/node.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
 
 namespace heed {
 

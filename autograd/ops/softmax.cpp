@@ -3,10 +3,8 @@
 #include <limits>
 
 #include "autograd/node.h"
+#include "autograd/ops/basic.h"
 #include "autograd/ops/elementwise.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
 #include "autograd/ops/softmax.h"
 #include "tensor/kernels/elementwise.h"
 
