@@ -25,8 +25,7 @@ JvpResult jvp(const TensorFunction& f, const std::vector<Tensor>& x, const std::
               bool create_graph, SourceLocation line);
 
 // A function of one tensor as a function of a list.
-template <class F>
-auto of_list(const F& f) {
+auto of_list(const auto& f) {
   return [&f](const std::vector<Tensor>& x) -> Tensor { return f(x[0]); };
 }
 
@@ -40,14 +39,12 @@ auto of_list(const F& f) {
 ///
 /// With create_graph the result can be differentiated again, also with respect to x if it requires a
 /// gradient. Errors: y is not floating; the result has more than 8 dimensions.
-template <class F>
-Tensor jacobian(const F& f, const Tensor& x, bool create_graph = false,
+Tensor jacobian(const auto& f, const Tensor& x, bool create_graph = false,
                 SourceLocation line = SourceLocation::current()) {
   return detail::jacobian(detail::of_list(f), {x}, create_graph, line)[0];
 }
 /// The same of a function of a list, one Jacobian for each tensor in it.
-template <class F>
-std::vector<Tensor> jacobian(const F& f, const std::vector<Tensor>& x, bool create_graph = false,
+std::vector<Tensor> jacobian(const auto& f, const std::vector<Tensor>& x, bool create_graph = false,
                              SourceLocation line = SourceLocation::current()) {
   return detail::jacobian(f, x, create_graph, line);
 }
@@ -57,14 +54,13 @@ std::vector<Tensor> jacobian(const F& f, const std::vector<Tensor>& x, bool crea
 ///   returns   [shape of x, shape of x]
 ///
 /// Otherwise as in jacobian.
-template <class F>
-Tensor hessian(const F& f, const Tensor& x, bool create_graph = false,
+Tensor hessian(const auto& f, const Tensor& x, bool create_graph = false,
                SourceLocation line = SourceLocation::current()) {
   return detail::hessian(detail::of_list(f), {x}, create_graph, line)[0][0];
 }
 /// The same of a function of a list: for tensors k and l in it, [k][l] is [shape of x_k, shape of x_l].
-template <class F>
-std::vector<std::vector<Tensor>> hessian(const F& f, const std::vector<Tensor>& x, bool create_graph = false,
+std::vector<std::vector<Tensor>> hessian(const auto& f, const std::vector<Tensor>& x,
+                                         bool create_graph = false,
                                          SourceLocation line = SourceLocation::current()) {
   return detail::hessian(f, x, create_graph, line);
 }
@@ -74,14 +70,12 @@ std::vector<std::vector<Tensor>> hessian(const F& f, const std::vector<Tensor>& 
 ///
 /// Computed by two reverse passes: u^T J is linear in u, and its derivative with respect to u, along v, is
 /// J v. Otherwise as in jacobian.
-template <class F>
-JvpResult jvp(const F& f, const Tensor& x, const Tensor& v, bool create_graph = false,
+JvpResult jvp(const auto& f, const Tensor& x, const Tensor& v, bool create_graph = false,
               SourceLocation line = SourceLocation::current()) {
   return detail::jvp(detail::of_list(f), {x}, {v}, create_graph, line);
 }
 /// The same of a function of a list, with one v for each tensor in it.
-template <class F>
-JvpResult jvp(const F& f, const std::vector<Tensor>& x, const std::vector<Tensor>& v,
+JvpResult jvp(const auto& f, const std::vector<Tensor>& x, const std::vector<Tensor>& v,
               bool create_graph = false, SourceLocation line = SourceLocation::current()) {
   return detail::jvp(f, x, v, create_graph, line);
 }

@@ -145,8 +145,7 @@ Tensor folded(const Operand& x, const Windows& windows) {
 }
 
 // y = reduce(columns [N, C, k, L], windows), [N, C, L], with zeros where a window reaches outside.
-template <class Reduce>
-Tensor pool(const Operand& x, const Dims& size, const MaxPoolOptions& o, int64_t dims, const Reduce& reduce) {
+Tensor pool(const Operand& x, const Dims& size, const MaxPoolOptions& o, int64_t dims, const auto& reduce) {
   const Tensor images = as_images(x, dims);
   const Dims& stride = o.stride.empty() ? size : o.stride;
   const ConvOptions options{.stride = stride, .padding = o.padding, .dilation = o.dilation};

@@ -10,23 +10,20 @@
 namespace heed {
 namespace {
 
-template <class F>
-Tensor compare(const char* name, Operand& a, Operand& b, const F& f) {
+Tensor compare(const char* name, Operand& a, Operand& b, const auto& f) {
   const OpScope scope(name, a.line());
   match_dtypes(a, b);
   return record(name, kernel::compare(a, b, f), {a, b});
 }
 
-template <class F>
-Tensor test(const char* name, const Operand& x, const F& f) {
+Tensor test(const char* name, const Operand& x, const auto& f) {
   const OpScope scope(name, x.line());
   return record(name, kernel::test(x, f), {x});
 }
 
 // y = f(a, b) is the one that does not lose.   da = g where y is a, g / 2 where a = b, else 0;  db likewise
-template <class F>
 Tensor larger_or_smaller(const char* name, const char* text_a, const char* text_b, Operand& a, Operand& b,
-                         const F& f, Tensor (*loses)(Operand, Operand)) {
+                         const auto& f, Tensor (*loses)(Operand, Operand)) {
   const OpScope scope(name, a.line());
   match_dtypes(a, b);
   const auto share = [loses](const Tensor& g, const Tensor& mine, const Tensor& other) {

@@ -11,8 +11,7 @@ namespace heed {
 namespace {
 
 // f for each element of x. Integers are not changed.
-template <class F>
-Tensor rounded(const char* name, const Operand& x, const F& f, Attributes attributes = {}) {
+Tensor rounded(const char* name, const Operand& x, const auto& f, Attributes attributes = {}) {
   const OpScope scope(name, x.line());
   return record(name, x->dtype() == int64 ? kernel::clone(x) : kernel::map(x, f, kernel::numbers),
                 {{x, "0", [](const Tensor& g) { return zeros_like(g); }}}, attributes);

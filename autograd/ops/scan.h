@@ -32,8 +32,7 @@ Tensor prod(Operand x, Dim dim, bool keepdim = false);  ///< x_1 x_2 ... along o
 /// have the shape of x, except for the size of `dim`. It is called at most 2 log2(n) times, with at most 2 n
 /// positions altogether (Blelloch, 1990). `reverse` begins with the last position. Differentiable if combine
 /// is.
-template <class Combine>
-Tensor associative_scan(const Combine& combine, Operand x, Dim dim, bool reverse = false) {
+Tensor associative_scan(const auto& combine, Operand x, Dim dim, bool reverse = false) {
   const auto of_lists = [&](const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
     return std::vector<Tensor>{combine(a[0], b[0])};
   };
@@ -43,8 +42,7 @@ Tensor associative_scan(const Combine& combine, Operand x, Dim dim, bool reverse
 /// b_i from h_0 = 0 is the second tensor of a scan of {a, b}:
 ///
 ///   combine({a, b}, {c, d}) = {a c, c b + d}
-template <class Combine>
-std::vector<Tensor> associative_scan(const Combine& combine, const std::vector<Tensor>& xs, Dim dim,
+std::vector<Tensor> associative_scan(const auto& combine, const std::vector<Tensor>& xs, Dim dim,
                                      bool reverse = false, SourceLocation line = SourceLocation::current()) {
   return detail::scan(combine, xs, dim, reverse, line);
 }

@@ -22,9 +22,8 @@ Tensor masked(const Operand& x, const Operand& mask) {
 }
 
 // y = kernel(x, dim) with x set to -inf where the mask is false.   dx = rule(g, y, dim)
-template <class Rule>
 Tensor softmax_like(const char* op, const auto& kernel, const Operand& x, const Operand& mask, int64_t dim,
-                    const char* text, Rule rule) {
+                    const char* text, auto rule) {
   const OpScope scope(op, x.line());
   const Tensor scores = masked(x, mask);
   dim = check_dim(scores, dim);

@@ -75,8 +75,8 @@ int64_t shares_of(const AttentionSizes& sizes) {
 
 // Calls f(share, tiles) for all shares of all heads. Threads share them. `work` is the number of
 // multiplications in a head; `tiles` is memory for the matrices of a tile.
-template <class T, class F>
-void each_share(const AttentionSizes& sizes, double work, int64_t tiles, const F& f) {
+template <class T>
+void each_share(const AttentionSizes& sizes, double work, int64_t tiles, const auto& f) {
   // A line more than a row needs: rows a power of two apart would fall into few sets of the first-level
   // cache.
   const Shape shape{tiles, std::min(kQueries, sizes.Tq), padded(std::min(kKeys, sizes.Tk)) + 16};
@@ -137,8 +137,7 @@ struct Inputs {
   const T scale = static_cast<T>(rule.scale), soft_cap = static_cast<T>(rule.soft_cap);
 
   // Calls f(i, rows) for the strips of queries of the share that begin before `end`.
-  template <class F>
-  void each_strip(const Share& share, int64_t end, const F& f) const {
+  void each_strip(const Share& share, int64_t end, const auto& f) const {
     for (int64_t i = share.first * kQueries; i < end; i += share.step * kQueries)
       f(i, std::min(kQueries, sizes.Tq - i));
   }
@@ -161,9 +160,8 @@ struct Inputs {
   // Calls take(j, columns) for kKeys keys after the other, and then f(tile, scores) for the tiles of the
   // share's queries, if a query of the tile may attend to one of its keys. The scores are in the first of the
   // tiles. `slopes`, if it has data, receives the derivatives of the soft cap.
-  template <class Take, class F>
-  void each_tile(const Share& share, const Matrices<T>& tiles, const Matrix<T>& slopes, const Take& take,
-                 const F& f) const {
+  void each_tile(const Share& share, const Matrices<T>& tiles, const Matrix<T>& slopes, const auto& take,
+                 const auto& f) const {
     ReusedMatrix<T> scaled;
     for (int64_t j = 0; j < std::min(sizes.Tk, rule.past + sizes.Tq); j += kKeys) {
       const int64_t columns = std::min(kKeys, sizes.Tk - j), sinks = std::min(columns, rule.sinks - j);

@@ -32,8 +32,7 @@ struct SortedLayout {
     return kernel::full({n, channels, h.stride, w.stride, rows, columns}, 0, dtype);
   }
   // Calls f(image, sorted) with the parts of images x and of sorted ones that are the same elements.
-  template <class F>
-  void each_part(const Tensor& x, const Tensor& sorted, const F& f) const {
+  void each_part(const Tensor& x, const Tensor& sorted, const auto& f) const {
     const Strides &from = x.strides(), &to = sorted.strides();
     for (int64_t i = 0; i < h.stride; ++i)
       for (int64_t j = 0; j < w.stride; ++j) {
@@ -85,8 +84,8 @@ struct Band {
                             image * sorted.strides()[0] + first * layout.w.windows);
   }
   // Calls f(n, x, column) for each row of windows: their elements in the image, and in its columns.
-  template <class T, class F>
-  void each_line(const Tensor& sorted, const Tensor& columns, const F& f) const {
+  template <class T>
+  void each_line(const Tensor& sorted, const Tensor& columns, const auto& f) const {
     if (layout.is_image) return;
     const int64_t elements = layout.h.size * layout.w.size, n = layout.w.windows;
     T* column = detail::first_of<T>(columns);
@@ -163,9 +162,8 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
 }
 
 // Calls f(column, elements) for each element of the windows, with views [N, C, h.windows, w.windows].
-template <class F>
 static void each_element(const SortedLayout& layout, const Tensor& columns, const Tensor& sorted,
-                         const F& f) {
+                         const auto& f) {
   const int64_t elements = layout.h.size * layout.w.size, count = layout.h.windows * layout.w.windows;
   const Shape shape = layout.windows(sorted).shape();
   for (int64_t e = 0; e < elements; ++e)

@@ -30,8 +30,8 @@ Tensor write(const Values& values, const Shape& shape, DType dtype) {
 
 // y = join(y, x) for every element x that is reduced to y; then y is divided. Floats are joined in double,
 // integers in Whole.
-template <class Whole, class Start, class Join>
-Tensor reduce(const Tensor& x, const Shape& dims, bool keepdim, const Start& start, const Join& join,
+template <class Whole>
+Tensor reduce(const Tensor& x, const Shape& dims, bool keepdim, const auto& start, const auto& join,
               double divisor = 1) {
   Tensor y = Tensor::empty(reduced_shape(x.shape(), dims, keepdim), x.dtype());
   const Tensor kept = TensorImpl::view(y, reduced_shape(x.shape(), dims, true));
@@ -63,8 +63,7 @@ Tensor extremum(const Tensor& x, const Shape& dims, bool keepdim) {
 }
 
 // Calls f(n, a, b, y) with every line of a, b and the result along one dimension.
-template <class F>
-Tensor each_line(const Tensor& a, const Tensor& b, int64_t dim, const F& f) {
+Tensor each_line(const Tensor& a, const Tensor& b, int64_t dim, const auto& f) {
   const Tensor rows = last_swapped_with(a, dim);
   const Values as = read(rows), bs = read(last_swapped_with(b, dim));
   Values y(as.size());
@@ -123,8 +122,7 @@ struct Attention {
     return rule.scale * dot(D, row(q, i, D), row(k, key(i, j), D));
   }
   /// Calls f(j, p_ij, factor_ij) for all keys of query i, and returns log_total_i = log sum_j exp(s_ij).
-  template <class F>
-  double each_key(int64_t i, const F& f) const {
+  double each_key(int64_t i, const auto& f) const {
     Values s(Tk + 1, minus_infinity<double>), factors(Tk);
     rule.dropout.draw(i * Tk, Tk, factors.data());
     const int64_t at = rule.past + i % Tq;

@@ -83,8 +83,7 @@ void entmax_line(const T* x, T* y, int64_t n, double alpha) {
 
 // Calls f(a, b, y, lines, n) with groups of lines of n adjacent values: the lines of a, of b and of the
 // result along dim.
-template <class F>
-Tensor by_lines(const Tensor& strided_a, const Tensor& strided_b, int64_t dim, const F& f) {
+Tensor by_lines(const Tensor& strided_a, const Tensor& strided_b, int64_t dim, const auto& f) {
   const Tensor a = contiguous(last_swapped_with(strided_a, dim));
   const Tensor b = strided_b.same_as(strided_a) ? a : contiguous(last_swapped_with(strided_b, dim));
   const Tensor y = Tensor::empty(a.shape(), a.dtype());
@@ -101,8 +100,7 @@ Tensor by_lines(const Tensor& strided_a, const Tensor& strided_b, int64_t dim, c
 }
 
 // Calls f(a, b, y, n) with one line at a time.
-template <class F>
-Tensor by_line(const Tensor& a, const Tensor& b, int64_t dim, const F& f) {
+Tensor by_line(const Tensor& a, const Tensor& b, int64_t dim, const auto& f) {
   return by_lines(a, b, dim, [&f](auto* a_, auto* b_, auto* y, int64_t lines, int64_t n) {
     for (; lines > 0; --lines, a_ += n, b_ += n, y += n) f(a_, b_, y, n);
   });
