@@ -22,18 +22,22 @@ struct Point {
   Tensor y;
 };
 
-// The gradients of <y, g>, with zeros where there is none.
-Tensors gradients_or_zeros(const Tensor& y, const Tensor& g, const Tensors& x, GradOptions options,
-                           SourceLocation line) {
-  options.grad_outputs = {g};
-  options.retain_graph = options.allow_unused = true;
-  Tensors found = y.requires_grad() ? grad({y}, x, options, line) : Tensors(x.size());
-  for (size_t k = 0; k < x.size(); ++k)
-    if (!found[k].defined()) found[k] = zeros_like(x[k]);
+}  // namespace
+
+Tensors gradients_or_zeros(const Tensors& outputs, const Tensors& grad_outputs, const Tensors& inputs,
+                           bool create_graph, SourceLocation line) {
+  Tensors used;
+  GradOptions options{.create_graph = create_graph, .retain_graph = true, .allow_unused = true};
+  for (size_t k = 0; k < outputs.size(); ++k)
+    if (outputs[k].requires_grad()) {
+      used.push_back(outputs[k]);
+      options.grad_outputs.push_back(grad_outputs[k]);
+    }
+  Tensors found = grad(used, inputs, options, line);
+  for (size_t k = 0; k < inputs.size(); ++k)
+    if (!found[k].defined()) found[k] = zeros_like(inputs[k]);
   return found;
 }
-
-}  // namespace
 
 Tensors jacobian(const TensorFunction& f, const Tensors& given, bool create_graph, SourceLocation line) {
   const GradMode recorded(true);
@@ -41,7 +45,7 @@ Tensors jacobian(const TensorFunction& f, const Tensors& given, bool create_grap
   std::vector<Tensors> rows(x.size());  // of the Jacobians as matrices
   for (int64_t i = 0; i < y.numel(); ++i) {
     const Tensor one = reshape(to(arange(y.numel(), int64) == i, y.dtype()), y.shape());
-    const Tensors row = gradients_or_zeros(y, one, x, {.create_graph = create_graph}, line);
+    const Tensors row = gradients_or_zeros({y}, {one}, x, create_graph, line);
     for (size_t k = 0; k < x.size(); ++k) rows[k].push_back(flatten(row[k]));
   }
   const OpScope scope("jacobian", line);
@@ -61,7 +65,7 @@ std::vector<Tensors> hessian(const TensorFunction& f, const Tensors& x, bool cre
     const auto gradient = [&](const Tensors& inputs) {
       const Tensor y = f(inputs);
       check_in("hessian", y.numel() == 1, "f gave ", y.shape(), "; it must be one number");
-      return gradients_or_zeros(y, ones_like(y), inputs, {.create_graph = true}, line)[k];
+      return gradients_or_zeros({y}, {ones_like(y)}, inputs, true, line)[k];
     };
     rows.push_back(jacobian(gradient, x, create_graph, line));
   }
@@ -75,10 +79,10 @@ JvpResult jvp(const TensorFunction& f, const Tensors& given, const Tensors& v, b
   const GradMode recorded(true);
   const auto [x, y] = Point("jvp", f, given, line);
   const Tensor u = zeros_like(y).requires_grad_();
-  const Tensors g = gradients_or_zeros(y, u, x, {.create_graph = true}, line);
+  const Tensors g = gradients_or_zeros({y}, {u}, x, true, line);
   Tensor along = zeros_like(y);
   for (size_t k = 0; k < x.size(); ++k)
-    along = along + gradients_or_zeros(g[k], v[k], {u}, {.create_graph = create_graph}, line)[0];
+    along = along + gradients_or_zeros({g[k]}, {v[k]}, {u}, create_graph, line)[0];
   return {create_graph ? y : y.detach(), along};
 }
 

@@ -24,6 +24,12 @@ std::vector<std::vector<Tensor>> hessian(const TensorFunction& f, const std::vec
 JvpResult jvp(const TensorFunction& f, const std::vector<Tensor>& x, const std::vector<Tensor>& v,
               bool create_graph, SourceLocation line);
 
+/// The gradients of sum_k <outputs_k, grad_outputs_k>, with zeros where there is none. The graph is kept.
+std::vector<Tensor> gradients_or_zeros(const std::vector<Tensor>& outputs,
+                                       const std::vector<Tensor>& grad_outputs,
+                                       const std::vector<Tensor>& inputs, bool create_graph,
+                                       SourceLocation line = SourceLocation::current());
+
 // A function of one tensor as a function of a list.
 auto of_list(const auto& f) {
   return [&f](const std::vector<Tensor>& x) -> Tensor { return f(x[0]); };

@@ -105,6 +105,16 @@ void add_line(int64_t n, const T* x, T* y) {
   for (int64_t c = 0; c < n; ++c) y[c] += x[c];
 }
 
+// y = scale factors y, where factors may be null.
+template <class T>
+void scale_line(int64_t n, T scale, const T* factors, T* y) {
+  const auto run = [=](auto factor) {
+    HEED_VECTORIZE
+    for (int64_t c = 0; c < n; ++c) y[c] *= scale * factor(c);
+  };
+  factors ? run([factors](int64_t c) { return factors[c]; }) : run([](int64_t) { return T(1); });
+}
+
 // s = cap tanh(s / cap), and unless it is null slopes = the derivative of that, 1 - tanh^2.
 template <class T>
 void cap_line(int64_t n, T cap, T* s, T* slopes) {
@@ -266,10 +276,7 @@ void forward_share(const Inputs<T>& in, const Share& share, const Matrices<T>& t
         for (int64_t c = 0; c < Dv; ++c) y_i.at(r, 0)[c] *= shrink;
     }
     if (const Matrix<const T> factors = in.factors(share.head, t, tiles[1]); factors.data)
-      for (int64_t r = 0; r < t.rows; ++r) {
-        HEED_VECTORIZE
-        for (int64_t c = 0; c < t.columns; ++c) p.at(r, 0)[c] *= factors.at(r, 0)[c];
-      }
+      for (int64_t r = 0; r < t.rows; ++r) scale_line(t.columns, T(1), factors.at(r, 0), p.at(r, 0));
     values.multiply(t.rows, Dv, t.columns, p, y_i, y_i);
   });
   in.each_strip(share, Tq, [&](int64_t i, int64_t rows) {
@@ -294,16 +301,6 @@ void score_gradients(int64_t n, T scale, T log_total, T gy, const T* factors, T*
     }
   };
   factors ? run([factors](int64_t c) { return factors[c]; }) : run([](int64_t) { return T(1); });
-}
-
-// ds = scale slopes ds, where slopes may be null.
-template <class T>
-void scale_line(int64_t n, T scale, const T* slopes, T* ds) {
-  const auto run = [=](auto slope) {
-    HEED_VECTORIZE
-    for (int64_t c = 0; c < n; ++c) ds[c] *= scale * slope(c);
-  };
-  slopes ? run([slopes](int64_t c) { return slopes[c]; }) : run([](int64_t) { return T(1); });
 }
 
 // The second pass: the operands, the incoming gradient, the results of the first pass, and dq.
@@ -404,7 +401,8 @@ AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Te
   const Tensor dense_g = dense_for_products(g), y = dense_for_products(forward.y);
   const Tensor dq = empty_like_rows(sizes.shape(sizes.Tq, sizes.D), q);
   const Tensor all_dk = empty_shares(sizes.Tk, sizes.D, k), all_dv = empty_shares(sizes.Tk, sizes.Dv, v);
-  const bool learns_positions = rule.positions.defined();
+  const bool learns_positions = rule.positions.defined(), drops = rule.dropout.p() > 0;
+  const int64_t tile_count = rule.soft_cap > 0 ? 4 : drops ? 3 : 2;
   const Tensor all_dp = learns_positions ? empty_shares(1, sizes.distances, rule.positions) : Tensor();
 
   visit_floating(q.dtype(), [&]<class T>(Type<T>) {
@@ -413,14 +411,10 @@ AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Te
                                Matrices<const T>(y, sizes.lead, sizes.Tq, sizes.Dv),
                                Matrices<const T>(forward.log_totals)[0], Matrices<T>(dq)};
     const Matrices<T> dks(all_dk), dvs(all_dv), dps = learns_positions ? Matrices<T>(all_dp) : Matrices<T>();
-    each_share<T>(sizes, work,
-                  rule.soft_cap > 0      ? 4
-                  : rule.dropout.p() > 0 ? 3
-                                         : 2,
-                  [&](const Share& share, const Matrices<T>& tiles) {
-                    const int64_t part = share.first * sizes.heads + share.head;
-                    backward.compute(share, tiles, dks[part], dvs[part], dps[part]);
-                  });
+    each_share<T>(sizes, work, tile_count, [&](const Share& share, const Matrices<T>& tiles) {
+      const int64_t part = share.first * sizes.heads + share.head;
+      backward.compute(share, tiles, dks[part], dvs[part], dps[part]);
+    });
   });
   const auto joined = [&](const Tensor& parts) { return shares > 1 ? sum(parts, {0}, false) : parts; };
   return {dq, joined(all_dk), joined(all_dv), learns_positions ? joined(all_dp) : Tensor()};

@@ -73,8 +73,7 @@ Tensor each_line(const Tensor& a, const Tensor& b, int64_t dim, const auto& f) {
 }
 
 // Row i of a matrix with n columns.
-const double* row(const Values& x, int64_t i, int64_t n) { return x.data() + i * n; }
-double* row(Values& x, int64_t i, int64_t n) { return x.data() + i * n; }
+auto* row(auto& x, int64_t i, int64_t n) { return x.data() + i * n; }
 
 double maximum(int64_t n, const double* x) {
   return n == 0 ? minus_infinity<double> : *std::max_element(x, x + n);
