@@ -15,9 +15,7 @@ Tensor stddev(Operand x, Dims dims = {}, double correction = 1, bool keepdim = f
 /// x_i that are not 0. The gradient is 0 where the norm is, and for p other than 2 where x_i is.
 Tensor norm(Operand x, double p = 2, Dims dims = {}, bool keepdim = false);
 // var(x, 0, true) would be a correction of 1
-template <std::same_as<bool> Bool>
-Tensor var(Operand x, Dims dims, Bool correction, bool keepdim = false) = delete;
-template <std::same_as<bool> Bool>
-Tensor stddev(Operand x, Dims dims, Bool correction, bool keepdim = false) = delete;
+Tensor var(Operand x, Dims dims, std::same_as<bool> auto correction, bool keepdim = false) = delete;
+Tensor stddev(Operand x, Dims dims, std::same_as<bool> auto correction, bool keepdim = false) = delete;
 
 }  // namespace heed

@@ -99,8 +99,7 @@ void clear(const Matrix<T>& x, int64_t rows, int64_t columns) {
 }
 
 // y += x
-template <class T>
-void add_line(int64_t n, const T* x, T* y) {
+void add_line(int64_t n, const auto* x, auto* y) {
   HEED_VECTORIZE
   for (int64_t c = 0; c < n; ++c) y[c] += x[c];
 }

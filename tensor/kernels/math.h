@@ -15,15 +15,9 @@ namespace heed::math {
 
 /// x, or -1000 below: as good where x meets a factor that is 0 from there on, and -inf * 0 would be no
 /// number.
-template <class T>
-constexpr T not_below(T x) {
-  return x < -1000 ? -1000 : x;
-}
+constexpr auto not_below(auto x) { return x < -1000 ? -1000 : x; }
 /// The same on either side.
-template <class T>
-constexpr T bounded(T x) {
-  return x > 1000 ? 1000 : not_below(x);
-}
+constexpr auto bounded(auto x) { return x > 1000 ? 1000 : not_below(x); }
 
 inline double exp(double x) { return std::exp(x); }
 inline double exp_below(double x) { return std::exp(x); }

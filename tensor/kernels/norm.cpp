@@ -22,25 +22,20 @@ T average(int64_t n, const F& f, const T* first, const X*... more) {
 // the time of forward and backward.
 constexpr int64_t kPastCaches = 8 << 20;
 
-template <class T>
-void prefetch_line(int64_t n, const T* x) {
-  for (int64_t i = 0; i < n; i += 64 / static_cast<int64_t>(sizeof(T))) __builtin_prefetch(x + i);
+void prefetch_line(int64_t n, const auto* x) {
+  for (int64_t i = 0; i < n; i += 64 / static_cast<int64_t>(sizeof(*x))) __builtin_prefetch(x + i);
 }
 
 // to = from, for whole lines of 16 bytes. Others see it after finish_writes().
 #if defined(__SSE2__)
-template <class T>
-void write_past_caches(int64_t n, const T* from, T* to) {
-  for (int64_t i = 0; i < n; i += 16 / static_cast<int64_t>(sizeof(T)))
+void write_past_caches(int64_t n, const auto* from, auto* to) {
+  for (int64_t i = 0; i < n; i += 16 / static_cast<int64_t>(sizeof(*to)))
     _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
                      _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
 }
 void finish_writes() { _mm_sfence(); }
 #else
-template <class T>
-void write_past_caches(int64_t n, const T* from, T* to) {
-  std::copy_n(from, n, to);
-}
+void write_past_caches(int64_t n, const auto* from, auto* to) { std::copy_n(from, n, to); }
 void finish_writes() {}
 #endif
 

@@ -16,13 +16,9 @@ struct OrZero {
 
 namespace detail {
 
-template <class T>
-T& element(T* x, int64_t i, T&&) {
-  return x[i];
-}
-template <class T>
-T& element(std::nullptr_t, int64_t, T&& zero) {
-  T& kept = zero;  // C++23 would return the parameter itself as an rvalue
+auto& element(auto* x, int64_t i, auto&&) { return x[i]; }
+auto& element(std::nullptr_t, int64_t, auto&& zero) {
+  auto& kept = zero;  // C++23 would return the parameter itself as an rvalue
   return kept;
 }
 

@@ -172,22 +172,17 @@ template <class T>
 inline constexpr T minus_infinity = -std::numeric_limits<T>::infinity();
 
 /// max(start, x_0, ..., x_{n-1}). A NaN in x is ignored; a NaN in `start` is kept.
-template <class T>
-T max_line(int64_t n, T start, const T* x) {
+auto max_line(int64_t n, auto start, const auto* x) {
   const auto larger = [](auto a, auto b) { return b > a ? b : a; };
   return join_line(n, start, larger, std::identity(), x);
 }
 
 /// Subtracted from a line before exp to prevent overflow: its maximum, or 0 where exp(-inf + inf) would be
 /// NaN.
-template <class T>
-T shift_of(T max) {
-  return max == minus_infinity<T> ? 0 : max;
-}
+auto shift_of(auto max) { return max == minus_infinity<decltype(max)> ? 0 : max; }
 
 /// y_i = exp(x_i - shift), where y may be x. Returns the sum of the y_i.
-template <class T>
-double exp_line(int64_t n, const T* x, T shift, T* y) {
+double exp_line(int64_t n, const auto* x, auto shift, auto* y) {
   HEED_VECTORIZE
   for (int64_t i = 0; i < n; ++i) y[i] = math::exp_below(x[i] - shift);
   return sum_line(n, std::identity(), y);
