@@ -175,8 +175,7 @@ Tensor blocked_attention(Operand query, Operand key, Operand value, const Attent
   const Operand table(options.position_bias, query.line()), sink(options.sink_logit, query.line());
   if (reference_mode()) return reference({query, key, value, table, sink});
 
-  Shape rows = lead;
-  rows.push_back(query->size(-2));
+  const Shape rows(scores.data(), scores.dim() - 1);
   const kernel::AttentionResult forward =
       kernel::attention(query, key, value, rule_of(options, query, dropout));
   return record(

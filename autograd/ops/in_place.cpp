@@ -53,10 +53,7 @@ template <int sign>
 Tensor add_scaled_(const char* op, Operand& x, Operand& other, Scalar alpha) {
   const OpScope scope(op, x.line());
   check_writable(x);
-  const auto f = [alpha = kernel::Factor(alpha, x->dtype())](auto u, auto v) {
-    return sign > 0 ? u + alpha.as<decltype(u)>() * v : u - alpha.as<decltype(u)>() * v;
-  };
-  return update(op, x, other, f);
+  return update(op, x, other, kernel::plus_multiple<sign>(alpha, x->dtype()));
 }
 
 }  // namespace

@@ -147,10 +147,9 @@ Term contract(Term a, Term b, const Labels& kept) {
     return {arrange(a, result) * arrange(b, result), result};
 
   const auto matrices = [&](const Term& term, const Labels& rows, const Labels& columns) {
-    Shape shape = term.sizes(batch);
-    shape.push_back(numel(term.sizes(rows)));
-    shape.push_back(numel(term.sizes(columns)));
-    return reshape(arrange(term, batch + rows + columns), shape);
+    return reshape(
+        arrange(term, batch + rows + columns),
+        kernel::matrix_shape(term.sizes(batch), numel(term.sizes(rows)), numel(term.sizes(columns))));
   };
   const Tensor y = matmul(matrices(a, left, summed), matrices(b, summed, right));
   Shape shape = a.sizes(batch + left);

@@ -121,12 +121,11 @@ Tensor linear_recurrence(Operand factor, Operand x, Operand start) {
   match_dtypes(factor, x);
   check_floating(x);
   const bool ranks = x->dim() >= 3 && factor->dim() == x->dim() && factor->size(-3) == x->size(-3);
-  const auto fits = [&, columns = ranks ? factor->size(-1) : 0] {
-    const auto rows = [](const Tensor& y) { return Shape(y.shape().data(), y.dim() - 1); };
-    return broadcasts_to(rows(factor), rows(x)) &&
-           (columns == 1 || (columns == factor->size(-2) && columns == x->size(-2)));
-  };
-  check(ranks && fits(), "the factor is ", factor->shape(), ", x is ", x->shape(),
+  const int64_t columns = ranks ? factor->size(-1) : 0;
+  const auto rows = [](const Tensor& y) { return Shape(y.shape().data(), y.dim() - 1); };
+  const bool fits = ranks && broadcasts_to(rows(factor), rows(x)) &&
+                    (columns == 1 || (columns == factor->size(-2) && columns == x->size(-2)));
+  check(fits, "the factor is ", factor->shape(), ", x is ", x->shape(),
         "; they must be [..., n, k, k], [..., n, k, 1] or [..., n, 1, 1], and [..., n, k, m]");
   Shape state = x->shape();
   state.erase(x->dim() - 3);

@@ -53,14 +53,13 @@ Tensor empty_like_rows(const Shape& shape, const Tensor& x) {
 }
 
 void add_into(const Tensor& out, const Tensor& x, Scalar alpha) {
-  update(out, x, [by = Factor(alpha, out.dtype())](auto u, auto v) { return u + by.as<decltype(u)>() * v; });
+  update(out, x, plus_multiple(alpha, out.dtype()));
 }
 void mul_into(const Tensor& out, const Tensor& x) { update(out, x, std::multiplies<>()); }
 
 Tensor add(const Tensor& a, const Tensor& b) { return zip(a, b, std::plus<>(), wrapping); }
 Tensor add(const Tensor& a, const Tensor& b, Scalar alpha) {
-  const auto f = [by = Factor(alpha, a.dtype())](auto u, auto v) { return u + by.as<decltype(u)>() * v; };
-  return zip(a, b, f, wrapping);
+  return zip(a, b, plus_multiple(alpha, a.dtype()), wrapping);
 }
 Tensor sub(const Tensor& a, const Tensor& b) { return zip(a, b, std::minus<>(), wrapping); }
 Tensor mul(const Tensor& a, const Tensor& b) { return zip(a, b, std::multiplies<>(), wrapping); }

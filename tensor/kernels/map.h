@@ -82,4 +82,12 @@ class Factor {
   int64_t whole_;
 };
 
+/// The formula u + alpha v, or u - alpha v.
+template <int sign = 1>
+auto plus_multiple(Scalar alpha, DType dtype) {
+  return [by = Factor(alpha, dtype)](auto u, auto v) {
+    return sign > 0 ? u + by.as<decltype(u)>() * v : u - by.as<decltype(u)>() * v;
+  };
+}
+
 }  // namespace heed::kernel
