@@ -64,10 +64,15 @@ struct SortedLayout {
     const int64_t part = row % h.stride * w.stride + column % w.stride;
     return (part * rows + row / h.stride) * columns + column / w.stride;
   }
-  // [N, C, h.windows, w.windows] in the matrices [columns of rows] of x, from an offset on.
-  Tensor windows(const Tensor& x, int64_t from = 0) const {
-    const Strides& s = x.strides();
-    return TensorImpl::view(x, {x.size(0), x.size(1), h.windows, w.windows}, {s[0], s[1], columns, 1}, from);
+  // Calls f(column, elements) for each element of the windows, with views [N, C, h.windows, w.windows] of
+  // all columns and of sorted images.
+  void each_element(const Tensor& all, const Tensor& sorted, const auto& f) const {
+    const int64_t size = h.size * w.size, count = h.windows * w.windows;
+    const Shape shape{sorted.size(0), sorted.size(1), h.windows, w.windows};
+    const Strides& s = sorted.strides();
+    for (int64_t e = 0; e < size; ++e)
+      f(TensorImpl::view(all, shape, {all.size(1) * count, size * count, w.windows, 1}, e * count),
+        TensorImpl::view(sorted, shape, {s[0], s[1], columns, 1}, offset(e)));
   }
 };
 
@@ -161,30 +166,19 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
   return bias.defined() ? add(result, TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1})) : result;
 }
 
-// Calls f(column, elements) for each element of the windows, with views [N, C, h.windows, w.windows].
-static void each_element(const SortedLayout& layout, const Tensor& columns, const Tensor& sorted,
-                         const auto& f) {
-  const int64_t elements = layout.h.size * layout.w.size, count = layout.h.windows * layout.w.windows;
-  const Shape shape = layout.windows(sorted).shape();
-  for (int64_t e = 0; e < elements; ++e)
-    f(TensorImpl::view(columns, shape, {columns.size(1) * count, elements * count, layout.w.windows, 1},
-                       e * count),
-      layout.windows(sorted, layout.offset(e)));
-}
-
 Tensor unfold(const Tensor& x, const Windows& windows) {
   const SortedLayout layout(windows);
   Tensor y = Tensor::empty({x.size(0), x.size(1) * windows.size(), windows.count()}, x.dtype());
-  each_element(layout, y, layout.sorted(x),
-               [](const Tensor& column, const Tensor& e) { copy_into(column, e); });
+  layout.each_element(y, layout.sorted(x),
+                      [](const Tensor& column, const Tensor& e) { copy_into(column, e); });
   return y;
 }
 
 Tensor fold(const Tensor& columns, const Windows& windows) {
   const SortedLayout layout(windows);
   const Tensor x = layout.zeros(columns.size(0), columns.size(1) / windows.size(), columns.dtype());
-  each_element(layout, contiguous(columns), x,
-               [](const Tensor& column, const Tensor& e) { add_into(e, column); });
+  layout.each_element(contiguous(columns), x,
+                      [](const Tensor& column, const Tensor& e) { add_into(e, column); });
   return layout.unsorted(x);
 }
 

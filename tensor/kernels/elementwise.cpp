@@ -63,10 +63,6 @@ Tensor add(const Tensor& a, const Tensor& b, Scalar alpha) {
 }
 Tensor sub(const Tensor& a, const Tensor& b) { return zip(a, b, std::minus<>(), wrapping); }
 Tensor mul(const Tensor& a, const Tensor& b) { return zip(a, b, std::multiplies<>(), wrapping); }
-Tensor square(const Tensor& x) {
-  return map(
-      x, [](auto v) { return v * v; }, wrapping);
-}
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   const Shape shape = broadcast_shapes(condition.shape(), broadcast_shapes(a.shape(), b.shape()),

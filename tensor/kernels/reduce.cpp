@@ -221,7 +221,8 @@ Tensor mean(const Tensor& x, const Shape& dims, bool keepdim) {
 }
 
 Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {
-  return divided_sum(square(sub(x, mean(x, dims, true))), dims, keepdim, divisor);
+  const Tensor deviation = sub(x, mean(x, dims, true));
+  return divided_sum(mul(deviation, deviation), dims, keepdim, divisor);
 }
 
 Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) {
