@@ -32,7 +32,8 @@ Tensor map(const char* name, const Operand& x, const F& f, Rule rule, const char
 
 // A rule whose formula works for tensors and for elements. If the gradient is recorded, it runs on tensors
 // and can be differentiated again; otherwise in one pass over the elements.
-auto rule_both_forms(const auto& f) {
+template <class F>
+auto rule_both_forms(const F& f) {
   return [f](const Tensor& g, const Tensor& v) { return grad_enabled() ? f(g, v) : zip(g, v, f); };
 }
 
