@@ -3,8 +3,7 @@
 #include <numbers>
 
 #include "autograd/node.h"
-#include "autograd/ops/elementwise.h"
-#include "autograd/ops/logic.h"
+#include "autograd/ops/basic.h"
 #include "tensor/kernels/map.h"
 #include "tensor/kernels/math.h"
 

@@ -75,8 +75,7 @@ Tensor mul_(Operand x, Operand other) { return update("mul_", x, other, std::mul
 Tensor div_(Operand x, Operand other) {
   const OpScope scope("div_", x.line());
   check_floating(x);
-  return update(
-      "div_", x, other, [](auto a, auto b) { return a / b; }, kernel::floating);
+  return update("div_", x, other, std::divides<>(), kernel::floating);
 }
 
 }  // namespace heed

@@ -1,6 +1,5 @@
 #include "tensor/kernels/norm.h"
 
-#include "autograd/grad_mode.h"
 #include "autograd/node.h"
 #include "autograd/ops/basic.h"
 #include "autograd/ops/in_place.h"

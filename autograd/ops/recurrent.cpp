@@ -3,7 +3,6 @@
 #include "autograd/node.h"
 #include "autograd/ops/activation.h"
 #include "autograd/ops/basic.h"
-#include "autograd/ops/elementwise.h"
 #include "tensor/kernels/recurrent.h"
 
 namespace heed {

@@ -169,16 +169,14 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
 Tensor unfold(const Tensor& x, const Windows& windows) {
   const SortedLayout layout(windows);
   Tensor y = Tensor::empty({x.size(0), x.size(1) * windows.size(), windows.count()}, x.dtype());
-  layout.each_element(y, layout.sorted(x),
-                      [](const Tensor& column, const Tensor& e) { copy_into(column, e); });
+  layout.each_element(y, layout.sorted(x), copy_into);
   return y;
 }
 
 Tensor fold(const Tensor& columns, const Windows& windows) {
   const SortedLayout layout(windows);
   const Tensor x = layout.zeros(columns.size(0), columns.size(1) / windows.size(), columns.dtype());
-  layout.each_element(contiguous(columns), x,
-                      [](const Tensor& column, const Tensor& e) { add_into(e, column); });
+  layout.each_element(contiguous(columns), x, [](const auto& column, const auto& e) { add_into(e, column); });
   return layout.unsorted(x);
 }
 
