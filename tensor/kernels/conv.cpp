@@ -125,8 +125,8 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
         const Tensor columns = band.columns(all_x);
         if (x.defined())
           band.each_line<T>(all_x, columns,
-                            [](int64_t count, const T* from, T* to) { std::copy_n(from, count, to); });
-        f(columns, first * windows.w.windows);
+                            [](int64_t count, T* from, T* to) { std::copy_n(from, count, to); });
+        f(columns, first * windows.w.windows, columns.size(1), columns.strides()[0]);
         if (x.defined()) continue;
         band.each_line<T>(all_x, columns, [](int64_t count, T* to, const T* from) {
           HEED_VECTORIZE
@@ -136,8 +136,7 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
     };
     if (!weight.defined()) {  // products in the order of the images, each by all threads
       for (int64_t image = 0; image < n; ++image)
-        each_band(image, [&](const Tensor& columns, int64_t first) {
-          const int64_t count = columns.size(1), step = columns.strides()[0];
+        each_band(image, [&](const Tensor& columns, int64_t first, int64_t count, int64_t step) {
           sum = matmul(
               TensorImpl::view(columns, {groups, k, count}, {k * step, step, 1}),
               TensorImpl::view(all_y, {groups, count, o}, {o * l, 1, l}, image * groups * o * l + first),
@@ -147,8 +146,7 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
     }
     product_flops() += 2 * y_shape[0] * groups * o * k * l;
     each_row(n, groups * o * k * l / 32, [&](int64_t image) {
-      each_band(image, [&](const Tensor& columns, int64_t first) {
-        const int64_t count = columns.size(1), step = columns.strides()[0];
+      each_band(image, [&](const Tensor& columns, int64_t first, int64_t count, int64_t step) {
         for (int64_t g = 0; g < groups; ++g) {
           const Matrix<T> w_g{detail::first_of<T>(w) + g * o * k, k, 1};
           const Matrix<T> x_g{detail::first_of<T>(columns) + g * k * step, step, 1};
