@@ -90,8 +90,7 @@ Tensor cumsum(Operand x, Dim dim) {
 
 Tensor cumprod(Operand x, Dim dim) {
   const OpScope scope("cumprod", x.line());
-  const auto product = [](const Tensor& a, const Tensor& b) { return a * b; };
-  return associative_scan(product, x->dtype() == boolean ? to(x, int64) : x.tensor(), dim);
+  return associative_scan(std::multiplies<>(), x->dtype() == boolean ? to(x, int64) : x.tensor(), dim);
 }
 
 // Multiplies the first half by the second until one is left. The rule of a product of two is exact at zeros.

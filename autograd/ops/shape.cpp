@@ -118,9 +118,8 @@ Tensor strided(const char* op, Operand x, int64_t dim, int64_t start, int64_t co
 Tensor triangle(const char* op, Operand x, int64_t diagonal, Tensor (*keep)(Operand, Operand)) {
   const OpScope scope(op, x.line());
   check(x->dim() >= 2, "x is ", x->shape(), "; it must be a matrix or a batch of them");
-  const Tensor rows = arange(x->size(-2), int64);
-  const Tensor columns = arange(x->size(-1), int64);
-  return where(keep(columns - unsqueeze(rows, 1), diagonal), x, 0);
+  const Tensor to_right = arange(x->size(-1), int64) - unsqueeze(arange(x->size(-2), int64), 1);
+  return where(keep(to_right, diagonal), x, 0);
 }
 
 }  // namespace
