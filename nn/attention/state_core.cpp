@@ -4,15 +4,14 @@
 #include "autograd/ops/basic.h"
 
 namespace heed {
-namespace {
 
 // [B, T, H d] -> [B, H, T, d]
-Tensor split_heads(const Tensor& y, const CoreInputs& in) {
+static Tensor split_heads(const Tensor& y, const CoreInputs& in) {
   return detail::as_heads(y, y.size(2) / in.q.size(1));
 }
 
 // The mask of the new keys, [..., 1, T], undefined if all are seen. Throws for what a state cannot do.
-Tensor mask_of_keys(const CoreInputs& in) {
+static Tensor mask_of_keys(const CoreInputs& in) {
   const Tensor& mask = in.options.mask;
   check_in("MultiheadAttention", !in.options.bias.defined(),
            "a core with a state has no scores to add a bias to");
@@ -25,9 +24,7 @@ Tensor mask_of_keys(const CoreInputs& in) {
 }
 
 // x / |x| along the last dimension.
-Tensor unit_length(const Tensor& x) { return x * rsqrt(sum(square(x), -1, true) + 1e-6); }
-
-}  // namespace
+static Tensor unit_length(const Tensor& x) { return x * rsqrt(sum(square(x), -1, true) + 1e-6); }
 
 Tensor attend_with_state(const CoreInputs& in, const Tensor& query, const Tensor& key, const Tensor& value,
                          LinearAttentionOptions options) {
