@@ -1,6 +1,5 @@
 #include "nn/attention/key_value_cache.h"
 
-#include <algorithm>
 #include <ranges>
 
 #include "autograd/grad_mode.h"

@@ -1,7 +1,6 @@
 #include "nn/attention/multi_head.h"
 
 #include "autograd/ops/basic.h"
-#include "autograd/ops/norm.h"
 
 namespace heed {
 namespace {

@@ -1,7 +1,5 @@
 #include "nn/optim/schedule.h"
 
-#include <atomic>
-#include <cmath>
 #include <numbers>
 
 #include "tensor/create.h"

@@ -1,7 +1,5 @@
 #include "nn/training/batches.h"
 
-#include <algorithm>
-
 #include "autograd/ops/basic.h"
 
 namespace heed {
