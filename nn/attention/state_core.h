@@ -67,10 +67,7 @@ struct Retention : GatedNorm {
 struct GatedLinearAttention : GatedNorm {
   GatedLinearAttention(int64_t embed_dim, int64_t num_heads);
   Tensor operator()(const CoreInputs& in) const;
-  void visit(Visitor& v) {
-    v("gk_proj", gk_proj);
-    GatedNorm::visit(v);
-  }
+  void visit(Visitor& v) { v("gk_proj", gk_proj, "", static_cast<GatedNorm&>(*this)); }
 
   std::vector<Linear> gk_proj;  ///< [16, E] without bias, and [E, 16]
 };
@@ -82,10 +79,7 @@ struct DeltaNet : GatedNorm {
   DeltaNet(int64_t embed_dim, int64_t num_heads)
       : GatedNorm(embed_dim, num_heads), b_proj(embed_dim, num_heads, {.bias = false}) {}
   Tensor operator()(const CoreInputs& in) const { return attend(in, {}); }
-  void visit(Visitor& v) {
-    v("b_proj", b_proj);
-    GatedNorm::visit(v);
-  }
+  void visit(Visitor& v) { v("b_proj", b_proj, "", static_cast<GatedNorm&>(*this)); }
 
   Linear b_proj;  ///< [H, E]
 
@@ -111,10 +105,7 @@ struct GatedDeltaNet : DeltaNet {
   GatedDeltaNet(int64_t embed_dim, int64_t num_heads)
       : DeltaNet(embed_dim, num_heads), decay(embed_dim, num_heads) {}
   Tensor operator()(const CoreInputs& in) const { return attend(in, decay(decay.time_steps(in.x))); }
-  void visit(Visitor& v) {
-    DeltaNet::visit(v);
-    decay.visit(v);
-  }
+  void visit(Visitor& v) { v("", static_cast<DeltaNet&>(*this), "", decay); }
 
   InputDecay decay;
 };
@@ -130,11 +121,7 @@ struct StateSpace : GatedNorm {
   StateSpace(int64_t embed_dim, int64_t num_heads)
       : GatedNorm(embed_dim, num_heads), decay(embed_dim, num_heads), D(init::ones({num_heads})) {}
   Tensor operator()(const CoreInputs& in) const;
-  void visit(Visitor& v) {
-    decay.visit(v);
-    v("D", D);
-    GatedNorm::visit(v);
-  }
+  void visit(Visitor& v) { v("", decay, "D", D, "", static_cast<GatedNorm&>(*this)); }
 
   InputDecay decay;
   Parameter D;  ///< [H]
