@@ -65,10 +65,6 @@ Tensor DenseScore::operator()(const Tensor& q, const CachedKeys& k) const {
   return dot_products("DenseScore", q, tanh(k.mapped_by(W)));
 }
 
-Tensor GaussianScore::operator()(const Tensor& q, const Tensor& k) const {
-  return -0.5 * squared_distances(q, k, w);
-}
-
 const std::vector<std::string>& score_names() {
   static const std::vector<std::string> names = {"dot",      "scaled_dot", "additive", "bilinear",
                                                  "low_rank", "dense",      "gaussian"};

@@ -59,12 +59,6 @@ Tensor Retention::operator()(const CoreInputs& in) const {
   return gated(attend_with_state(in, in.q, in.k, in.v, {.rule = LinearRule::gated, .decay = decay}), in);
 }
 
-GatedLinearAttention::GatedLinearAttention(int64_t embed_dim, int64_t num_heads)
-    : GatedNorm(embed_dim, num_heads) {
-  gk_proj.emplace_back(embed_dim, 16, LinearOptions{.bias = false});
-  gk_proj.emplace_back(16, embed_dim);
-}
-
 Tensor GatedLinearAttention::operator()(const CoreInputs& in) const {
   const Tensor decay = softplus(-split_heads(gk_proj[1](gk_proj[0](in.x)), in)) * (-1.0 / 16);
   return gated(attend_with_state(in, in.q, in.k, in.v, {.rule = LinearRule::gated, .decay = decay}), in);

@@ -65,7 +65,8 @@ struct Retention : GatedNorm {
 /// sigmoid(gk_proj(x)) / 16 (Yang et al., 2023). State dict: gk_proj.0.weight, gk_proj.1.weight,
 /// gk_proj.1.bias, g_proj.weight, g_norm.weight.
 struct GatedLinearAttention : GatedNorm {
-  GatedLinearAttention(int64_t embed_dim, int64_t num_heads);
+  GatedLinearAttention(int64_t embed_dim, int64_t num_heads)
+      : GatedNorm(embed_dim, num_heads), gk_proj{{embed_dim, 16, {.bias = false}}, {16, embed_dim}} {}
   Tensor operator()(const CoreInputs& in) const;
   void visit(Visitor& v) { v("gk_proj", gk_proj, "", static_cast<GatedNorm&>(*this)); }
 
