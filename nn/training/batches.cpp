@@ -13,10 +13,6 @@ Batches::Batches(int64_t n, int64_t batch_size, const BatchesOptions& options)
   begin_epoch();
 }
 
-int64_t Batches::per_epoch() const {
-  return options_.drop_last ? n_ / batch_size_ : (n_ - 1) / batch_size_ + 1;
-}
-
 void Batches::begin_epoch() {
   epoch_position_ = options_.generator.position();
   order_ = options_.shuffle ? randperm(n_, &options_.generator) : arange(n_, int64);
