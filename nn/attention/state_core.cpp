@@ -41,10 +41,6 @@ Tensor LinearCore::operator()(const CoreInputs& in) const {
                            {.scale = 1, .is_causal = in.options.is_causal, .normalize = true});
 }
 
-Tensor Performer::operator()(const CoreInputs& in) const {
-  return LinearCore{[&](const Tensor& x) { return positive_random_features(x, projection); }}(in);
-}
-
 Tensor GatedNorm::gated(const Tensor& heads, const CoreInputs& in) const {
   return g_norm(heads) * silu(split_heads(g_proj(in.x), in));
 }

@@ -33,7 +33,9 @@ struct LinearCore {
 struct Performer {
   Performer(int64_t embed_dim, int64_t num_heads)
       : projection(orthogonal_projection(2 * (embed_dim / num_heads), embed_dim / num_heads)) {}
-  Tensor operator()(const CoreInputs& in) const;
+  Tensor operator()(const CoreInputs& in) const {
+    return LinearCore{[&](const Tensor& x) { return positive_random_features(x, projection); }}(in);
+  }
   void visit(Visitor& v) { v("projection", projection); }
 
   Buffer projection;  ///< [features, D]
