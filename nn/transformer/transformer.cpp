@@ -3,9 +3,10 @@
 #include "autograd/ops.h"
 
 namespace heed {
+namespace {
 
 // x + f(norm(x)) or norm(x + f(x)), with dropout on the result of f.
-static Tensor residual(const auto& layer, const LayerNorm& norm, const Tensor& x, const auto& f) {
+Tensor residual(const auto& layer, const LayerNorm& norm, const Tensor& x, const auto& f) {
   const TransformerOptions& options = layer.options;
   const double p = options.residual_dropout.value_or(options.dropout);
   if (options.norm_first) return x + F::dropout(f(norm(x)), p, layer.training());
@@ -13,14 +14,14 @@ static Tensor residual(const auto& layer, const LayerNorm& norm, const Tensor& x
 }
 
 // W_2 activation(W_1 x + b_1) + b_2 at each position: [..., E] -> [..., E]
-static Tensor feed_forward(const auto& layer, const Tensor& x) {
+Tensor feed_forward(const auto& layer, const Tensor& x) {
   const TransformerOptions& options = layer.options;
   const Tensor h = layer.linear1(x), active = options.activation == Activation::relu ? relu(h) : gelu(h);
   const double p = options.feedforward_dropout.value_or(options.dropout);
   return layer.linear2(F::dropout(active, p, layer.training()));
 }
 
-static MultiheadAttentionOptions attention_options(const TransformerOptions& options, bool to_itself) {
+MultiheadAttentionOptions attention_options(const TransformerOptions& options, bool to_itself) {
   MultiheadAttentionOptions form = to_itself ? options.self_attention : options.cross_attention;
   form.bias = options.bias;
   form.dropout = options.attention_dropout.value_or(options.dropout);
@@ -28,17 +29,19 @@ static MultiheadAttentionOptions attention_options(const TransformerOptions& opt
   return form;
 }
 
-static TransformerOptions checked(const char* layer, const TransformerOptions& options) {
+TransformerOptions checked(const char* layer, const TransformerOptions& options) {
   F::check_dropout(layer, "dropout", options.dropout);
   F::check_dropout(layer, "feedforward_dropout", options.feedforward_dropout.value_or(0));
   F::check_dropout(layer, "residual_dropout", options.residual_dropout.value_or(0));
   return options;
 }
 
-static void check_returns_no_weights(const char* layer, const AttentionOptions& options) {
+void check_returns_no_weights(const char* layer, const AttentionOptions& options) {
   check_in(layer, !options.need_weights,
            "need_weights is for MultiheadAttention; here an AttentionScope sees the weights");
 }
+
+}  // namespace
 
 TransformerEncoderLayer::TransformerEncoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options)
     : options(checked("TransformerEncoderLayer", options)),
