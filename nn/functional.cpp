@@ -82,11 +82,9 @@ Tensor entmax_loss(Operand input, Operand target, double alpha, Reduction reduct
   const OpScope scope("entmax_loss", input.line());
   check(alpha > 1, "alpha is ", alpha, "; it must be above 1 (for 1 it is cross_entropy)");
   detail::check_class_targets(input, target, detail::check_class_dim(input, {.class_dim = -1}, -1));
-  const Tensor losses = [&, x = input->detach()] {
-    const Tensor p = entmax(x, alpha);
-    return (1 - sum(pow(p, alpha), -1)) / (alpha * (alpha - 1)) + sum(p * x, -1) -
-           squeeze(gather(x, -1, unsqueeze(target, -1)), -1);
-  }();
+  const Tensor x = input->detach(), p = entmax(x, alpha);
+  const Tensor losses = (1 - sum(pow(p, alpha), -1)) / (alpha * (alpha - 1)) + sum(p * x, -1) -
+                        squeeze(gather(x, -1, unsqueeze(target, -1)), -1);
   const Tensor y = record(
       "entmax_loss", losses,
       {{input, "g (entmax $1 − one-hot)", [alpha, x = save(input), target = save(target)](const Tensor& g) {

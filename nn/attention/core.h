@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "autograd/ops/attention.h"
 #include "autograd/ops/shape.h"
 #include "nn/any_callable.h"

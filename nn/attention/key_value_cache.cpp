@@ -1,6 +1,5 @@
 #include "nn/attention/key_value_cache.h"
 
-#include <algorithm>
 #include <ranges>
 
 #include "autograd/grad_mode.h"
@@ -79,9 +78,7 @@ void KeyValueCache::roll_back(int64_t length) {
 }
 
 void KeyValueCache::select(const Tensor& rows) {
-  std::vector<Tensor> state;
-  for (const Tensor& x : state_) state.push_back(index_select(x, 0, rows));
-  state_ = std::move(state);
+  state_ = detail::mapped(state_, [&](const Tensor& x) { return index_select(x, 0, rows); });
   if (!keys_.view.defined()) return;
   const int64_t batch = keys_.view.size(0);
   if (rows.dtype() == int64 && rows.shape() == Shape{batch} &&

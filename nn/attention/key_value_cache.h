@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "tensor/tensor.h"
 
 /// The cache of attention for decoding step by step.

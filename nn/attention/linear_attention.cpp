@@ -8,17 +8,16 @@
 #include "tensor/kernels/matmul.h"
 
 namespace heed {
-namespace {
 
 // The sums of the decays after each position, to the last one. The difference of two sums from the first
 // would lose the digits of a small one.
-Tensor sums_after(const Tensor& g) { return flip(cumsum(flip(g, {-2}), -2), {-2}) - g; }
+static Tensor sums_after(const Tensor& g) { return flip(cumsum(flip(g, {-2}), -2), {-2}) - g; }
 
 // sum_d a_td b_sd e^{G_td - G_sd} for s <= t, else 0: [..., C, d] times [..., C, d] gives [..., C, C]. G is
 // the sum of the decays g from the first position of the chunk to this one. The factors e^{G_t} and e^{-G_s}
 // are apart if neither is large; otherwise each half of the chunk is computed alone, and the way from the
 // first half to the second is divided where they meet, so that no factor exceeds 1.
-Tensor decayed_products(const Tensor& a, const Tensor& b, const Tensor& g) {
+static Tensor decayed_products(const Tensor& a, const Tensor& b, const Tensor& g) {
   constexpr double kSafe = 40;
   const int64_t C = a.size(-2), half = C / 2;
   if (C == 1) return matmul(a, transpose(b));
@@ -42,8 +41,8 @@ Tensor decayed_products(const Tensor& a, const Tensor& b, const Tensor& g) {
 //
 // U is linear in S, so the states of all chunks are a linear recurrence, and the rest is done for all chunks
 // at once.
-LinearAttentionResult in_chunks(const Tensor& query, const Tensor& key, const Tensor& value,
-                                const LinearAttentionOptions& options) {
+static LinearAttentionResult in_chunks(const Tensor& query, const Tensor& key, const Tensor& value,
+                                       const LinearAttentionOptions& options) {
   const int64_t T = query.size(-2), D = key.size(-1), C = std::clamp<int64_t>(T, 1, options.chunk);
   const int64_t n = (T + C - 1) / C;
   const auto chunks = [&](const Tensor& x) {  // [..., T, d] -> [..., n, C, d]; absent positions are 0
@@ -74,8 +73,8 @@ LinearAttentionResult in_chunks(const Tensor& query, const Tensor& key, const Te
 }
 
 // Throws unless shapes and rule fit.
-void check_linear(const Operand& query, const Operand& key, const Operand& value,
-                  const LinearAttentionOptions& options) {
+static void check_linear(const Operand& query, const Operand& key, const Operand& value,
+                         const LinearAttentionOptions& options) {
   const bool gated = options.rule == LinearRule::gated || options.rule == LinearRule::gated_delta;
   const bool corrects = options.rule == LinearRule::delta || options.rule == LinearRule::gated_delta;
   check_floating(query);
@@ -100,8 +99,6 @@ void check_linear(const Operand& query, const Operand& key, const Operand& value
         "; they must be [..., Hq, T, D], [..., H, T, D] and [..., H, T, Dv], with a multiple of H as Hq",
         options.is_causal ? "" : "; the length of the query may be another");
 }
-
-}  // namespace
 
 Tensor elu_plus_one(const Tensor& x) { return elu(x) + 1; }
 

@@ -4,17 +4,14 @@
 #include "autograd/ops/rounding.h"
 
 namespace heed {
-namespace {
 
 // Keys j with the same of(j) as the query.
-Mask alike(const char* what, int64_t queries, int64_t step, int64_t past, const auto& of) {
+static Mask alike(const char* what, int64_t queries, int64_t step, int64_t past, const auto& of) {
   check_in(what, queries >= 0 && past >= 0 && step > 0, queries, " queries after ", past,
            " keys, in steps of ", step, "; the step must be positive and the others not negative");
   const Tensor each = of(arange(past + queries, int64));
   return unsqueeze(narrow(each, 0, past, queries), 1) == each;
 }
-
-}  // namespace
 
 Mask::Mask(const Tensor& allowed, SourceLocation line) : allowed_(allowed) {
   if (!allowed.defined()) return;

@@ -15,8 +15,7 @@ Tensor F::hopfield_retrieve(Operand state, Operand patterns, const HopfieldOptio
   for (int64_t i = 0; i < options.max_steps; ++i) {
     const Tensor next = scaled_dot_product_attention(xi, patterns, patterns, update).output;
     const Tensor change = (next - xi).detach();
-    const bool settled =
-        change.numel() == 0 || std::max(max(change).item(), -min(change).item()) <= options.tolerance;
+    const bool settled = change.numel() == 0 || max(abs(change)).item() <= options.tolerance;
     xi = next;
     if (settled) break;
   }

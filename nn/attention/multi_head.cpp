@@ -1,7 +1,6 @@
 #include "nn/attention/multi_head.h"
 
 #include "autograd/ops/basic.h"
-#include "autograd/ops/norm.h"
 
 namespace heed {
 namespace {
@@ -194,11 +193,9 @@ AttentionResult attend_by_scores(const MultiheadAttention& layer, Projected all,
     return F::scaled_dot_product_attention(q, k, all.v, with_score);
   };
   if (form.differential) {
-    const auto half = [&](int64_t i) {
-      const auto every_second = [i](const Tensor& x) { return slice(x, 1, i, x.size(1), 2); };
-      return attend(every_second(all.q), every_second(all.k));
-    };
-    const AttentionResult first = half(0), second = half(1);
+    const auto half = [](const Tensor& x, int64_t i) { return slice(x, 1, i, x.size(1), 2); };
+    const AttentionResult first = attend(half(all.q, 0), half(all.k, 0)),
+                          second = attend(half(all.q, 1), half(all.k, 1));
     const Tensor lambda = exp(sum(layer.lambda_q1 * layer.lambda_k1)) -
                           exp(sum(layer.lambda_q2 * layer.lambda_k2)) + form.lambda_init;
     const Tensor weights = first.weights.defined() ? first.weights - lambda * second.weights : Tensor();

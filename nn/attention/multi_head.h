@@ -94,9 +94,7 @@ struct MultiheadAttention : Layer<MultiheadAttention> {
       sinks, "memory_k", memory_k, "memory_v", memory_v);
     v("lambda_q1", lambda_q1, "lambda_k1", lambda_k1, "lambda_q2", lambda_q2, "lambda_k2", lambda_k2, "subln",
       subln, "mix_scores", mix_scores, "mix_weights", mix_weights);
-    if (form.position_bias) form.position_bias->visit(v);
-    if (form.relative_score) form.relative_score->visit(v);
-    v("core", form.core);
+    v("", form.position_bias, "", form.relative_score, "core", form.core);
   }
 
   int64_t embed_dim, num_heads, num_kv_heads, kdim, vdim;

@@ -6,13 +6,11 @@
 
 namespace heed {
 
-namespace {
-
-Tensor gumbel_noise(const Tensor& x) { return -log(-log(rand(x.shape(), x.dtype()))); }
+static Tensor gumbel_noise(const Tensor& x) { return -log(-log(rand(x.shape(), x.dtype()))); }
 
 // 1 at the largest of each row of `scores`, else 0; a row of p that is 0 gives 0, NaN stays. The gradient is
 // that of p.
-Tensor straight_through(const Tensor& p, const Tensor& scores) {
+static Tensor straight_through(const Tensor& p, const Tensor& scores) {
   const auto largest = function(
       "hard_choice",
       [&](const Tensor& weights) {
@@ -23,8 +21,6 @@ Tensor straight_through(const Tensor& p, const Tensor& scores) {
       [](const Tensor& g, const Tensor&) { return g; });
   return largest(p);
 }
-
-}  // namespace
 
 // Gumbel-max: argmax(log p + G), with G = -log(-log(u)) and uniform u, is a sample from p.
 Tensor HardNormaliser::operator()(const Tensor& scores, const Mask& mask) const {

@@ -3,9 +3,8 @@
 #include "autograd/ops/basic.h"
 
 namespace heed {
-namespace {
 
-void check_positions(const char* name, const Tensor& x, int64_t width, int64_t offset) {
+static void check_positions(const char* name, const Tensor& x, int64_t width, int64_t offset) {
   const OpScope scope(name);
   check_floating(x);
   check(x.dim() >= 2 && x.size(-1) == width, "x is ", x.shape(), "; it must be [..., T, ", width, "]");
@@ -13,8 +12,6 @@ void check_positions(const char* name, const Tensor& x, int64_t width, int64_t o
 }
 
 constexpr int64_t kMaxCached = 1 << 14;  // positions
-
-}  // namespace
 
 Tensor detail::angles(const Tensor& positions, int64_t width, double base) {
   const auto E = static_cast<double>(width);

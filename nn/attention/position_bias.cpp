@@ -5,16 +5,13 @@
 #include "nn/attention/position.h"
 
 namespace heed {
-namespace {
 
-int64_t checked_count(const char* what, const char* name, int64_t value) {
+static int64_t checked_count(const char* what, const char* name, int64_t value) {
   check_in(what, value > 0, name, " is ", value, "; it must be positive");
   return value;
 }
 
-double root_of_width(const Tensor& q) { return std::sqrt(static_cast<double>(q.size(-1))); }
-
-}  // namespace
+static double root_of_width(const Tensor& q) { return std::sqrt(static_cast<double>(q.size(-1))); }
 
 AlibiBias::AlibiBias(int64_t num_heads) {
   const auto heads = static_cast<double>(checked_count("AlibiBias", "num_heads", num_heads));

@@ -4,11 +4,10 @@
 #include "autograd/ops/shape.h"
 
 namespace heed {
-namespace {
 
 // The dimension that is `from_end`-th from the end as two, [groups, size / groups], or as [1, 1] if its size
 // is 1.
-Tensor split_heads(const Tensor& x, int64_t from_end, int64_t groups) {
+static Tensor split_heads(const Tensor& x, int64_t from_end, int64_t groups) {
   if (!x.defined() || x.dim() < from_end) return x;
   const int64_t dim = x.dim() - from_end, size = x.size(dim);
   Shape shape = x.shape();
@@ -18,7 +17,7 @@ Tensor split_heads(const Tensor& x, int64_t from_end, int64_t groups) {
 }
 
 // Each head has its own keys, or one head has those for all.
-AttentionResult attend(Operand query, Operand key, Operand value, const AttentionOptions& options) {
+static AttentionResult attend(Operand query, Operand key, Operand value, const AttentionOptions& options) {
   detail::check_fits_scores(options, detail::check_attention(query, key, value, options));
   const Mask mask(options.mask);
   key.assign(mask.zero_unattended(key));
@@ -33,8 +32,6 @@ AttentionResult attend(Operand query, Operand key, Operand value, const Attentio
   }
   return {blocked_attention(query, key, value, options), {}};
 }
-
-}  // namespace
 
 Tensor detail::repeat_heads(const Tensor& x, int64_t heads) {
   return !x.defined() || x.size(-3) == heads ? x : repeat_interleave(x, heads / x.size(-3), -3);

@@ -125,7 +125,7 @@ Tensor squared_distances(Operand queries, Operand keys, Operand w);
 struct GaussianScore {
   /// Start value of w.
   explicit GaussianScore(double start = 1) : w(full({1}, start)) {}
-  Tensor operator()(const Tensor& q, const Tensor& k) const;
+  Tensor operator()(const Tensor& q, const Tensor& k) const { return -0.5 * squared_distances(q, k, w); }
   void visit(Visitor& v) { v("w", w); }
 
   Parameter w;  ///< [1]

@@ -4,15 +4,14 @@
 #include "autograd/ops/basic.h"
 
 namespace heed {
-namespace {
 
 // [B, T, H d] -> [B, H, T, d]
-Tensor split_heads(const Tensor& y, const CoreInputs& in) {
+static Tensor split_heads(const Tensor& y, const CoreInputs& in) {
   return detail::as_heads(y, y.size(2) / in.q.size(1));
 }
 
 // The mask of the new keys, [..., 1, T], undefined if all are seen. Throws for what a state cannot do.
-Tensor mask_of_keys(const CoreInputs& in) {
+static Tensor mask_of_keys(const CoreInputs& in) {
   const Tensor& mask = in.options.mask;
   check_in("MultiheadAttention", !in.options.bias.defined(),
            "a core with a state has no scores to add a bias to");
@@ -25,9 +24,7 @@ Tensor mask_of_keys(const CoreInputs& in) {
 }
 
 // x / |x| along the last dimension.
-Tensor unit_length(const Tensor& x) { return x * rsqrt(sum(square(x), -1, true) + 1e-6); }
-
-}  // namespace
+static Tensor unit_length(const Tensor& x) { return x * rsqrt(sum(square(x), -1, true) + 1e-6); }
 
 Tensor attend_with_state(const CoreInputs& in, const Tensor& query, const Tensor& key, const Tensor& value,
                          LinearAttentionOptions options) {
@@ -44,10 +41,6 @@ Tensor LinearCore::operator()(const CoreInputs& in) const {
                            {.scale = 1, .is_causal = in.options.is_causal, .normalize = true});
 }
 
-Tensor Performer::operator()(const CoreInputs& in) const {
-  return LinearCore{[&](const Tensor& x) { return positive_random_features(x, projection); }}(in);
-}
-
 Tensor GatedNorm::gated(const Tensor& heads, const CoreInputs& in) const {
   return g_norm(heads) * silu(split_heads(g_proj(in.x), in));
 }
@@ -60,12 +53,6 @@ Tensor retention_decay(int64_t num_heads, DType dtype) {
 Tensor Retention::operator()(const CoreInputs& in) const {
   const Tensor decay = retention_decay(in.q.size(1), in.q.dtype());
   return gated(attend_with_state(in, in.q, in.k, in.v, {.rule = LinearRule::gated, .decay = decay}), in);
-}
-
-GatedLinearAttention::GatedLinearAttention(int64_t embed_dim, int64_t num_heads)
-    : GatedNorm(embed_dim, num_heads) {
-  gk_proj.emplace_back(embed_dim, 16, LinearOptions{.bias = false});
-  gk_proj.emplace_back(16, embed_dim);
 }
 
 Tensor GatedLinearAttention::operator()(const CoreInputs& in) const {

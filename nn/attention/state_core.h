@@ -33,7 +33,9 @@ struct LinearCore {
 struct Performer {
   Performer(int64_t embed_dim, int64_t num_heads)
       : projection(orthogonal_projection(2 * (embed_dim / num_heads), embed_dim / num_heads)) {}
-  Tensor operator()(const CoreInputs& in) const;
+  Tensor operator()(const CoreInputs& in) const {
+    return LinearCore{[&](const Tensor& x) { return positive_random_features(x, projection); }}(in);
+  }
   void visit(Visitor& v) { v("projection", projection); }
 
   Buffer projection;  ///< [features, D]
@@ -65,12 +67,10 @@ struct Retention : GatedNorm {
 /// sigmoid(gk_proj(x)) / 16 (Yang et al., 2023). State dict: gk_proj.0.weight, gk_proj.1.weight,
 /// gk_proj.1.bias, g_proj.weight, g_norm.weight.
 struct GatedLinearAttention : GatedNorm {
-  GatedLinearAttention(int64_t embed_dim, int64_t num_heads);
+  GatedLinearAttention(int64_t embed_dim, int64_t num_heads)
+      : GatedNorm(embed_dim, num_heads), gk_proj{{embed_dim, 16, {.bias = false}}, {16, embed_dim}} {}
   Tensor operator()(const CoreInputs& in) const;
-  void visit(Visitor& v) {
-    v("gk_proj", gk_proj);
-    GatedNorm::visit(v);
-  }
+  void visit(Visitor& v) { v("gk_proj", gk_proj, "", static_cast<GatedNorm&>(*this)); }
 
   std::vector<Linear> gk_proj;  ///< [16, E] without bias, and [E, 16]
 };
@@ -82,10 +82,7 @@ struct DeltaNet : GatedNorm {
   DeltaNet(int64_t embed_dim, int64_t num_heads)
       : GatedNorm(embed_dim, num_heads), b_proj(embed_dim, num_heads, {.bias = false}) {}
   Tensor operator()(const CoreInputs& in) const { return attend(in, {}); }
-  void visit(Visitor& v) {
-    v("b_proj", b_proj);
-    GatedNorm::visit(v);
-  }
+  void visit(Visitor& v) { v("b_proj", b_proj, "", static_cast<GatedNorm&>(*this)); }
 
   Linear b_proj;  ///< [H, E]
 
@@ -111,10 +108,7 @@ struct GatedDeltaNet : DeltaNet {
   GatedDeltaNet(int64_t embed_dim, int64_t num_heads)
       : DeltaNet(embed_dim, num_heads), decay(embed_dim, num_heads) {}
   Tensor operator()(const CoreInputs& in) const { return attend(in, decay(decay.time_steps(in.x))); }
-  void visit(Visitor& v) {
-    DeltaNet::visit(v);
-    decay.visit(v);
-  }
+  void visit(Visitor& v) { v("", static_cast<DeltaNet&>(*this), "", decay); }
 
   InputDecay decay;
 };
@@ -130,11 +124,7 @@ struct StateSpace : GatedNorm {
   StateSpace(int64_t embed_dim, int64_t num_heads)
       : GatedNorm(embed_dim, num_heads), decay(embed_dim, num_heads), D(init::ones({num_heads})) {}
   Tensor operator()(const CoreInputs& in) const;
-  void visit(Visitor& v) {
-    decay.visit(v);
-    v("D", D);
-    GatedNorm::visit(v);
-  }
+  void visit(Visitor& v) { v("", decay, "D", D, "", static_cast<GatedNorm&>(*this)); }
 
   InputDecay decay;
   Parameter D;  ///< [H]

@@ -6,7 +6,6 @@
 #include "autograd/debug/graph.h"
 #include "autograd/ops/basic.h"
 #include "nn/optim/optimizer.h"
-#include "tensor/index.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/reduce.h"
 #include "tensor/parallel.h"

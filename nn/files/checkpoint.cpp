@@ -273,29 +273,27 @@ void Checkpoint::load(const std::string& path, const Safetensors& file) {
 // Returns the state of each part. Throws a table of the differences between the file and this training.
 std::vector<StateDict> Checkpoint::states_in(const std::string& path, const Safetensors& file) const {
   struct Row {
-    const std::string *in_file = nullptr, *now = nullptr;  // null if missing
+    std::optional<std::string> in_file, now;
   };
-  static const std::string kPart = "a part";
+  constexpr const char* kPart = "a part";
   std::map<std::pair<bool, std::string>, Row> rows;  // whether it is a part, and its name
   for (const auto& [name, value] : file.metadata)
-    if (!name.starts_with("heed.")) rows[{false, name}].in_file = &value;
-  for (const auto& [name, value] : expected_) rows[{false, name}].now = &value;
+    if (!name.starts_with("heed.")) rows[{false, name}].in_file = value;
+  for (const auto& [name, value] : expected_) rows[{false, name}].now = value;
   std::map<std::string, StateDict> states;
   for (const auto& [name, x] : file.tensors) {
     const size_t point = name.find('.');
     states[name.substr(0, point)][point == std::string::npos ? "" : name.substr(point + 1)] = x;
-    rows[{true, name.substr(0, point)}].in_file = &kPart;
+    rows[{true, name.substr(0, point)}].in_file = kPart;
   }
   std::vector<StateDict> result;
   for (const Part& part : parts_) {
-    if (states.contains(part.name) || !part.state().empty()) rows[{true, part.name}].now = &kPart;
+    if (states.contains(part.name) || !part.state().empty()) rows[{true, part.name}].now = kPart;
     result.push_back(states[part.name]);
   }
   Table misfits({"", "in the file", "now"});
-  const auto shown = [](const std::string* value) { return value ? *value : "-"; };
   for (const auto& [key, row] : rows)
-    if (!row.in_file || !row.now || *row.in_file != *row.now)
-      misfits.add({key.second, shown(row.in_file), shown(row.now)});
+    if (row.in_file != row.now) misfits.add({key.second, row.in_file.value_or("-"), row.now.value_or("-")});
   check(misfits.rows() == 0, "Checkpoint: ", path, ": does not fit this training; nothing was changed",
         misfits);
   return result;

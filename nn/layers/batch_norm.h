@@ -1,8 +1,5 @@
 #pragma once
 
-#include <optional>
-
-#include "autograd/grad_mode.h"
 #include "autograd/ops/in_place.h"
 #include "autograd/ops/norm.h"
 #include "nn/init.h"
@@ -56,11 +53,8 @@ struct BatchNormLayer : Layer<Self> {
   }
 
   void visit(Visitor& v) override {
-    v("weight", weight);
-    v("bias", bias);
-    v("running_mean", running_mean);
-    v("running_var", running_var);
-    v("num_batches_tracked", num_batches_tracked);
+    v("weight", weight, "bias", bias, "running_mean", running_mean, "running_var", running_var,
+      "num_batches_tracked", num_batches_tracked);
   }
 
   double eps;

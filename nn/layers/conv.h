@@ -35,10 +35,7 @@ struct ConvLayer : Layer<Self> {
 
   Tensor forward(const Tensor& x) const { return function(x, weight, bias, options); }
 
-  void visit(Visitor& v) override {
-    v("weight", weight);
-    v("bias", bias);
-  }
+  void visit(Visitor& v) override { v("weight", weight, "bias", bias); }
 
   ConvOptions options;
   Parameter weight;  ///< [out, in / groups, kernel size]; of a transposed one [in, out / groups, kernel size]

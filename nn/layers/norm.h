@@ -33,10 +33,7 @@ struct LayerNorm : Layer<LayerNorm> {
 
   Tensor forward(const Tensor& x) const { return layer_norm(x, normalized_shape, weight, bias, eps); }
 
-  void visit(Visitor& v) override {
-    v("weight", weight);
-    v("bias", bias);
-  }
+  void visit(Visitor& v) override { v("weight", weight, "bias", bias); }
 
   Shape normalized_shape;
   double eps;
@@ -99,10 +96,7 @@ struct GroupNorm : Layer<GroupNorm> {
 
   Tensor forward(const Tensor& x) const { return group_norm(x, num_groups, weight, bias, eps); }
 
-  void visit(Visitor& v) override {
-    v("weight", weight);
-    v("bias", bias);
-  }
+  void visit(Visitor& v) override { v("weight", weight, "bias", bias); }
 
   int64_t num_groups;
   double eps;

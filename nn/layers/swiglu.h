@@ -1,7 +1,6 @@
 #pragma once
 
 #include "autograd/ops/activation.h"
-#include "autograd/ops/arithmetic.h"
 #include "nn/layers/linear.h"
 
 /// SwiGLU.
@@ -21,11 +20,7 @@ struct SwiGLU : Layer<SwiGLU> {
 
   Tensor forward(const Tensor& x) const { return w2(silu(w1(x)) * w3(x)); }
 
-  void visit(Visitor& v) override {
-    v("w1", w1);
-    v("w2", w2);
-    v("w3", w3);
-  }
+  void visit(Visitor& v) override { v("w1", w1, "w2", w2, "w3", w3); }
 
   Linear w1, w2, w3;
 };

@@ -1,7 +1,5 @@
 #include "nn/optim/schedule.h"
 
-#include <atomic>
-#include <cmath>
 #include <numbers>
 
 #include "tensor/create.h"
@@ -108,9 +106,6 @@ SequentialLR::SequentialLR(Optimizer& optimizer, const std::vector<const Schedul
   set_epoch(0);
 }
 
-LambdaLR::LambdaLR(Optimizer& optimizer, const Factor& factor)
-    : LambdaLR(optimizer, std::vector(optimizer.groups(), factor)) {}
-
 LambdaLR::LambdaLR(Optimizer& optimizer, const std::vector<Factor>& factors)
     : Schedule(optimizer, [=](double t, double base, size_t group) {
         check(group < factors.size(), "LambdaLR: there are ", factors.size(), " factors and more groups");
@@ -142,9 +137,8 @@ static double one_cycle(const OneCycleOptions& o, double t, double first, double
   const double end = steps - 1, up = o.pct_start * steps - 1;
   const double now = std::min(t, end);  // a step after the end of the cycle changes nothing
   if (now <= up) return up > 0 ? anneal(first, peak, now / up) : peak;
-  if (!o.three_phase) return anneal(peak, last, (now - up) / (end - up));
-  const double down = 2 * up;
-  if (now <= down) return anneal(peak, first, (now - up) / (down - up));
+  const double down = o.three_phase ? 2 * up : end;  // the end of the fall
+  if (now <= down) return anneal(peak, o.three_phase ? first : last, (now - up) / (down - up));
   return anneal(first, last, (now - down) / (end - down));
 }
 
@@ -161,9 +155,6 @@ static Schedule::Momentum one_cycle_momentum(const OneCycleOptions& o) {
   if (!o.cycle_momentum) return nullptr;
   return [o](double t) { return one_cycle(o, t, o.max_momentum, o.base_momentum, o.max_momentum); };
 }
-
-OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, const OneCycleOptions& options)
-    : OneCycleLR(optimizer, std::vector<double>(optimizer.groups(), max_lr), options) {}
 
 OneCycleLR::OneCycleLR(Optimizer& optimizer, const std::vector<double>& max_lr,
                        const OneCycleOptions& options)

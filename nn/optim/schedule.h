@@ -92,7 +92,8 @@ struct SequentialLR : Schedule {
 /// base factor(t), with one factor for all groups or one for each.
 struct LambdaLR : Schedule {
   using Factor = std::function<double(int64_t t)>;
-  LambdaLR(Optimizer& optimizer, const Factor& factor);
+  LambdaLR(Optimizer& optimizer, const Factor& factor)
+      : LambdaLR(optimizer, std::vector(optimizer.groups(), factor)) {}
   LambdaLR(Optimizer& optimizer, const std::vector<Factor>& factors);
 };
 
@@ -129,7 +130,8 @@ struct OneCycleOptions {
 /// There is one max_lr for all groups or one for each. Throws at a step beyond total_steps. If the optimizer
 /// has no momentum, only the rate changes.
 struct OneCycleLR : Schedule {
-  OneCycleLR(Optimizer& optimizer, double max_lr, const OneCycleOptions& options);
+  OneCycleLR(Optimizer& optimizer, double max_lr, const OneCycleOptions& options)
+      : OneCycleLR(optimizer, std::vector(optimizer.groups(), max_lr), options) {}
   OneCycleLR(Optimizer& optimizer, const std::vector<double>& max_lr, const OneCycleOptions& options);
 };
 

@@ -32,7 +32,7 @@ class Batches {
   /// All batches of the next epoch, or the rest of this one if next() was called within it.
   std::vector<Tensor> epoch();
   /// The number of batches in an epoch.
-  int64_t per_epoch() const;
+  int64_t per_epoch() const { return options_.drop_last ? n_ / batch_size_ : (n_ - 1) / batch_size_ + 1; }
 
   /// The arguments, the generator before this epoch, the number of the epoch, and the number of batches taken
   /// from it.

@@ -13,13 +13,12 @@
 #include "tensor/utf8.h"
 
 namespace heed {
-namespace {
 
 using LogLine = nlohmann::ordered_json;
 
 // Calls f(line, its values) for each complete line of a log. Text without a newline at the end is a line that
 // is being written, or was being written when the program was killed.
-void each_log_line(const std::string& path, auto&& f) {
+static void each_log_line(const std::string& path, auto&& f) {
   const std::string text = read_bytes(path);
   size_t begin = 0, end = 0;
   int64_t number = 1;
@@ -37,12 +36,10 @@ void each_log_line(const std::string& path, auto&& f) {
   require(begin == text.size() || text[begin] == '{');
 }
 
-double number_or_nan(const LogLine& values, const char* name) {
+static double number_or_nan(const LogLine& values, const char* name) {
   const auto found = values.find(name);
   return found != values.end() && found->is_number() ? found->get<double>() : NAN;
 }
-
-}  // namespace
 
 TrainingLog::TrainingLog(const std::string& path, std::string run, int64_t step, bool append)
     : path_(path), run_(std::move(run)) {

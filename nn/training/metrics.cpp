@@ -4,10 +4,10 @@
 #include "autograd/ops/sort.h"
 
 namespace heed {
-namespace {
 
 // Predicted and true classes as vectors, without those that do not count.
-std::array<Tensor, 2> class_pairs(const Operand& prediction, const Operand& target, int64_t ignore_index) {
+static std::array<Tensor, 2> class_pairs(const Operand& prediction, const Operand& target,
+                                         int64_t ignore_index) {
   const bool scores = is_floating(prediction->dtype()) && prediction->dim() > 0;
   const Tensor predicted = scores ? argmax(prediction->detach(), -1) : prediction.tensor();
   check(predicted.dtype() == int64 && target->dtype() == int64 && predicted.shape() == target->shape(),
@@ -16,8 +16,6 @@ std::array<Tensor, 2> class_pairs(const Operand& prediction, const Operand& targ
   const Tensor counts = ne(target, ignore_index);
   return {masked_select(predicted, counts), masked_select(target, counts)};
 }
-
-}  // namespace
 
 double accuracy(Operand prediction, Operand target, int64_t ignore_index) {
   const OpScope scope("accuracy", prediction.line());

@@ -43,10 +43,7 @@ void Progress::step(const std::string& note, int64_t count) {
     line += std::to_string(100 * done_ / steps_) + " %, " + (note.empty() ? "" : note + ", ") + "about " +
             std::to_string(std::lround(std::ceil(left))) + " s left";
   }
-  if (terminal_)
-    std::cerr << "\r\033[K" << line << std::flush;
-  else
-    std::cerr << line << "\n";
+  std::cerr << (terminal_ ? "\r\033[K" + line : line + "\n") << std::flush;
 }
 
 }  // namespace heed

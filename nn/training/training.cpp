@@ -117,8 +117,7 @@ void Training::validate(int64_t steps, const std::function<double()>& validation
 
 // Reports where the run begins, and moves checkpoints of an earlier training away.
 void Training::begin(int64_t steps) {
-  const bool found = resume();
-  if (found)
+  if (resume())
     print((options_.name.empty() ? "" : options_.name + ": ") +
           (step_ < steps ? "resuming after step " : "the training is complete: step ") +
           std::to_string(step_));

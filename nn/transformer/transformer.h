@@ -1,7 +1,6 @@
 #pragma once
 
 #include "nn/attention/multi_head.h"
-#include "nn/layers/norm.h"
 
 /// Transformer encoder and decoder: layers, stacks of layers, both together, and caches for decoding step by
 /// step.

@@ -2,7 +2,6 @@
 
 #include "autograd/ops/basic.h"
 #include "nn/view/markup.h"
-#include "tensor/index.h"
 #include "tensor/table.h"
 
 namespace heed {

@@ -5,14 +5,13 @@
 #include "tensor/utf8.h"
 
 namespace heed {
-namespace {
 
 // Whether all values of x are shown.
-bool is_small(const Tensor& x) {
+static bool is_small(const Tensor& x) {
   return x.dim() == 0 || (x.numel() > 0 && x.numel() <= 16 && x.size(-1) <= 6);
 }
 
-std::string nested_list(const Tensor& x) {
+static std::string nested_list(const Tensor& x) {
   if (x.dim() == 0) return short_number(x.item());
   std::vector<std::string> items;
   for (int64_t i = 0; i < x.size(0); ++i) items.push_back(nested_list(x[i]));
@@ -20,13 +19,13 @@ std::string nested_list(const Tensor& x) {
 }
 
 // What a tensor is recognized by.
-const void* identity(const Tensor& x, const Node* node) {
+static const void* identity(const Tensor& x, const Node* node) {
   return node ? static_cast<const void*>(node) : &TensorImpl::of(x);
 }
 
 // A rule with $1, $2, ... replaced by `names` and $y by `result`.
-std::string with_names(const std::string& rule, const std::vector<std::string>& names,
-                       const std::string& result) {
+static std::string with_names(const std::string& rule, const std::vector<std::string>& names,
+                              const std::string& result) {
   size_t at = rule.find('$');
   std::string text = rule.substr(0, at);
   while (at != std::string::npos) {
@@ -40,8 +39,6 @@ std::string with_names(const std::string& rule, const std::vector<std::string>& 
   }
   return text;
 }
-
-}  // namespace
 
 // A text is a formula, or "definitions: formula". Definitions hold for all formulas of the node and may stand
 // alone: "s = sigmoid($1): g s (1 + $1 (1 − s))", "each input gets its part of g: ".

@@ -5,7 +5,6 @@
 
 #include "autograd/ops/basic.h"
 #include "nn/view/markup.h"
-#include "tensor/index.h"
 #include "tensor/table.h"
 #include "tensor/utf8.h"
 
