@@ -70,6 +70,7 @@ double RewardBaseline::operator()(const Tensor& rewards) {
 
 Tensor F::reinforce_loss(Operand log_prob, Operand reward, double baseline, const Tensor& mask) {
   const OpScope scope("reinforce_loss", log_prob.line());
+  match_dtypes(log_prob, reward);
   const Tensor terms = (reward->detach() - baseline) * log_prob;
   return -mean(mask.defined() ? masked_select(terms, mask) : terms);
 }

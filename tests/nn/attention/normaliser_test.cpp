@@ -136,6 +136,7 @@ TEST_CASE(
   CHECK(largest_difference(shifted, exact[0]) < 4 * std::sqrt(little / n));
   CHECK(little < much / 20);
   CHECK(F::reinforce_loss(tensor({1, 2}), tensor(3), 1, tensor({1, 0}, boolean)).item() == -2);
+  CHECK(F::reinforce_loss(tensor({1, 2}), 3).item() == -4.5);
   const auto [weights, log_prob] = sample_hard(one, Mask(zeros({1, 1}, boolean)));
   CHECK((magnitude(weights) == 0 && magnitude(log_prob) == 0));
 }
