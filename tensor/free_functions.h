@@ -16,9 +16,11 @@ namespace detail {
                   "operations are free functions: " #op "(x" arguments "), not x." #op "(...)"); \
     return {};                                                                                   \
   }                                                                                              \
-  template <class Number = int64_t>                                                              \
-  Result op(std::initializer_list<Number> list, const auto&... more) const {                     \
-    return op<std::initializer_list<Number>>(list, more...);                                     \
+  template <class Number = int64_t, class... Arguments>                                          \
+  Result op(std::initializer_list<Number>, const Arguments&...) const {                          \
+    static_assert(is_member<Number>,                                                             \
+                  "operations are free functions: " #op "(x" arguments "), not x." #op "(...)"); \
+    return {};                                                                                   \
   }
 
 /// Base of Tensor and Parameter whose members only produce a helpful compile error: operations are free
