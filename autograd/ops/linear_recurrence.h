@@ -9,7 +9,7 @@ namespace heed {
 /// All states of a recurrence: y_0 = start, y_{t+1} = factor_t y_t + x_t.
 ///
 ///   factor   [..., n, k, k]: a matrix for each step; or [..., n, k, 1] or [..., n, 1, 1]: numbers that
-///            multiply the rows of y; leading dimensions broadcast to those of x
+///            multiply the rows of y. As many dimensions as x; those before n may be 1
 ///   x        [..., n, k, m]
 ///   start    [..., k, m]; 0 if omitted
 ///   returns  [..., n + 1, k, m]

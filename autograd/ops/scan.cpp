@@ -125,7 +125,8 @@ Tensor linear_recurrence(Operand factor, Operand x, Operand start) {
   const bool fits = ranks && broadcasts_to(rows(factor), rows(x)) &&
                     (columns == 1 || (columns == factor->size(-2) && columns == x->size(-2)));
   check(fits, "the factor is ", factor->shape(), ", x is ", x->shape(),
-        "; they must be [..., n, k, k], [..., n, k, 1] or [..., n, 1, 1], and [..., n, k, m]");
+        "; they must be [..., n, k, k], [..., n, k, 1] or [..., n, 1, 1], and [..., n, k, m], with the same "
+        "number of dimensions and n");
   Shape state = x->shape();
   state.erase(x->dim() - 3);
   check_parameter("the start", start, state, x);

@@ -127,9 +127,15 @@ LinearAttentionResult F::linear_attention(Operand query, Operand key, Operand va
     const Shape lead = kernel::leading(k), column = kernel::matrix_shape(lead, k.size(-2), 1);
     if (options.normalize) v = cat({v, ones(column, v.dtype())}, -1);
     check_parameter("the state", rule.state, kernel::matrix_shape(lead, k.size(-1), v.size(-1)), query);
-    if (rule.beta.defined()) rule.beta = broadcast_to(rule.beta, column);
+    const auto spread = [](const char* name, const Tensor& x, const Shape& shape) {
+      check(broadcasts_to(x.shape(), shape), "the ", name, " is ", x.shape(), "; it must broadcast to ",
+            shape, ", [..., H, T, ", shape[shape.dim() - 1], "]");
+      return broadcast_to(x, shape);
+    };
+    if (rule.beta.defined()) rule.beta = spread("beta", rule.beta, column);
     const Tensor decay = rule.decay.defined() ? rule.decay : zeros(column, k.dtype());
-    rule.decay = clamp(broadcast_to(decay, decay.size(-1) == 1 ? column : k.shape()), -100);
+    rule.decay =
+        clamp(spread("decay", decay, decay.dim() > 0 && decay.size(-1) > 1 ? k.shape() : column), -100);
     if (options.mask.defined()) {
       const Tensor mask = options.mask.dim() == 1 ? unsqueeze(options.mask, 0) : options.mask;
       check(mask.dtype() == boolean && mask.size(-2) == 1, "the mask is ", mask.dtype(), " ", mask.shape(),

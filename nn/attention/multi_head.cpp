@@ -54,6 +54,8 @@ void check_form(const MultiheadAttention& layer) {
       "memory_tokens, differential and talking_heads");
 }
 
+Shape shape_of(const Tensor& x) { return x.defined() ? x.shape() : Shape{}; }
+
 void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Tensor& key,
                   const Tensor& value, const AttentionOptions& options, const KeyValueCache* cache) {
   check_in(kName, (query.dim() == 2 || query.dim() == 3) && query.size(-1) == layer.embed_dim,
@@ -74,9 +76,8 @@ void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Te
     return x.defined() && x.dim() == query.dim() && x.size(-1) == width &&
            (x.dim() == 2 || x.size(0) == query.size(0));
   };
-  const auto shape = [](const Tensor& x) { return x.defined() ? x.shape() : Shape{}; };
   check_in(kName, fits(key, layer.kdim) && fits(value, layer.vdim) && key.size(-2) == value.size(-2),
-           "the query is ", query.shape(), ", the key ", shape(key), ", the value ", shape(value),
+           "the query is ", query.shape(), ", the key ", shape_of(key), ", the value ", shape_of(value),
            "; they must be [B, Tq, ", layer.embed_dim, "], [B, Tk, ", layer.kdim, "] and [B, Tk, ",
            layer.vdim, "], or all without B");
   check_in(kName, layer.form.latent_dim == 0 || value.same_as(key),
@@ -274,6 +275,8 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
     std::vector<Tensor> state = grown.state();
     result.output = (*form.core)({all.q, detail::repeat_heads(all.k, num_heads),
                                   detail::repeat_heads(all.v, num_heads), x, of_heads, state});
+    check_in(kName, shape_of(result.output) == all.q.shape(), "the core returned ", shape_of(result.output),
+             "; it must return [B, H, T, D], here ", all.q.shape());
     grown.advance(std::move(state), key.defined() ? all.k.size(2) : 0);
   } else {
     if (cache) {

@@ -43,6 +43,9 @@ TEST_CASE("a core in place of scores: values, names, gated and grouped, step by 
   }
   CHECK(check_module(MultiheadAttention(4, 2, {.core = MeanOfValues()}), {randn({2, 3, 4})}));
   CHECK_ERROR_HAS(attention(x, AttentionOptions{.need_weights = true}), "a core has no weights");
+  const auto sums = [](const CoreInputs& in) { return sum(in.v, 2, true); };
+  CHECK_ERROR_HAS(MultiheadAttention(4, 2, {.core = sums})(randn({3, 5, 4})),
+                  "the core returned [3, 2, 1, 2]; it must return [B, H, T, D], here [3, 2, 5, 2]");
   CHECK_ERROR_HAS(MultiheadAttention(4, 2, {.soft_cap = 1, .core = MeanOfValues()}), "a core has no scores");
 
   // Any function is a core; here it is the usual one.

@@ -290,6 +290,10 @@ TEST_CASE("linear_attention: errors say what does not fit") {
   CHECK_ERROR_HAS(F::linear_attention(ones({1, 3, 5, 3}), k, v), "with a multiple of H as Hq");
   CHECK_ERROR_HAS(F::linear_attention(q, k, v, {.mask = Mask::causal(5)}), "the mask is bool [5, 5]");
   CHECK_ERROR_HAS(F::linear_attention(q, k, v, {.state = ones({1, 2, 3, 3})}), "the state is [1, 2, 3, 3]");
+  CHECK_ERROR_HAS(F::linear_attention(q, k, v, {.rule = LinearRule::gated, .decay = zeros({3, 1, 1})}),
+                  "the decay is [3, 1, 1]; it must broadcast to [1, 2, 5, 1], [..., H, T, 1]");
+  CHECK_ERROR_HAS(F::linear_attention(q, k, v, {.rule = LinearRule::delta, .beta = zeros({4, 1})}),
+                  "the beta is [4, 1]; it must broadcast to [1, 2, 5, 1], [..., H, T, 1]");
   CHECK_ERROR_HAS(F::linear_attention(q, k, v, {.chunk = 0}), "chunk is 0");
   CHECK_ERROR_HAS(
       F::linear_attention(q, k, v, {.rule = LinearRule::gated, .decay = ones({5, 1}), .is_causal = false}),
