@@ -78,4 +78,12 @@ detail::ModuleHooks& Module::hooks() {
   return *own;
 }
 
+HookHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
+  return hooks().before.add(std::move(hook));
+}
+
+HookHandle Module::register_forward_hook(ForwardHook hook) { return hooks().after.add(std::move(hook)); }
+
+HookHandle Module::register_backward_hook(BackwardHook hook) { return hooks().backward.add(std::move(hook)); }
+
 }  // namespace heed

@@ -8,7 +8,7 @@ namespace heed {
 
 namespace detail {
 
-// A member `op` that is called with anything, also with a list in braces.
+/// A member `op` that is called with anything, also with a list in braces.
 #define HEED_FREE_FUNCTION(op, arguments)                                                        \
   template <class... Arguments>                                                                  \
   Result op(const Arguments&...) const {                                                         \

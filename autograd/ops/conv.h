@@ -38,6 +38,7 @@ struct ConvOptions {
 /// Throws if the shapes do not fit, if a window is larger than the image with its padding, or if "same" is
 /// combined with a stride.
 Tensor conv2d(Operand x, Operand weight, Operand bias = {}, const ConvOptions& options = {});
+/// conv2d of signals.
 Tensor conv1d(Operand x, Operand weight, Operand bias = {}, const ConvOptions& options = {});
 /// The transpose of conv2d: each element of x adds its multiple of the filter to a window of the result.
 ///
@@ -50,6 +51,7 @@ Tensor conv1d(Operand x, Operand weight, Operand bias = {}, const ConvOptions& o
 /// Throws if the shapes do not fit, if a size of the result is not positive, or if output_padding is neither
 /// less than the stride nor less than the dilation.
 Tensor conv_transpose2d(Operand x, Operand weight, Operand bias = {}, const ConvOptions& options = {});
+/// conv_transpose2d of signals.
 Tensor conv_transpose1d(Operand x, Operand weight, Operand bias = {}, const ConvOptions& options = {});
 
 /// The windows of each image as columns, from left to right and from top to bottom. Row c k + i of a column

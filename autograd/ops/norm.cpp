@@ -144,7 +144,7 @@ Tensor batch_norm(Operand x, const Tensor& running_mean, const Tensor& running_v
                   reference, nullptr, {{"momentum", momentum}, {"eps", eps}},
                   {"z = ($1 − mean) / std, h = g $2: (h − mean h − z mean(h z)) / std", "Σ g z", "Σ g"});
   };
-  const Tensor y = reference_mode() ? reference({x, weight, bias}) : record_fast();
+  Tensor y = reference_mode() ? reference({x, weight, bias}) : record_fast();
   if (n > 0) {
     move_average(running_mean, center, momentum);
     move_average(running_var, kernel::mul(spread, kernel::full({}, size / (size - 1), x->dtype())), momentum);

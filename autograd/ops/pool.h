@@ -24,6 +24,7 @@ struct MaxPoolOptions {
 ///
 /// Throws if the window is larger than the image with its padding, or the padding larger than half of it.
 Tensor max_pool2d(Operand x, const Dims& kernel_size, const MaxPoolOptions& options = {});
+/// max_pool2d of signals.
 Tensor max_pool1d(Operand x, const Dims& kernel_size, const MaxPoolOptions& options = {});
 
 /// Options of avg_pool1d and avg_pool2d.
@@ -36,6 +37,7 @@ struct AvgPoolOptions {
 };
 /// The mean of each window. Shapes as in max_pool2d.
 Tensor avg_pool2d(Operand x, const Dims& kernel_size, const AvgPoolOptions& options = {});
+/// avg_pool2d of signals.
 Tensor avg_pool1d(Operand x, const Dims& kernel_size, const AvgPoolOptions& options = {});
 
 }  // namespace heed

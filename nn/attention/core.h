@@ -10,10 +10,10 @@ namespace heed {
 
 /// What a core gets. Every position comes after those that the state has seen.
 struct CoreInputs {
-  const Tensor& q;                  ///< [B, H, T, D], normalized and rotated if the layer does so
-  const Tensor& k;                  ///< [B, H, T, D], repeated for groups of heads; undefined without new keys
-  const Tensor& v;                  ///< [B, H, T, D], as k
-  const Tensor& x;                  ///< [B, T, E], the input of the layer: gates and decays may depend on it
+  const Tensor& q;  ///< [B, H, T, D], normalized and rotated if the layer does so
+  const Tensor& k;  ///< [B, H, T, D], repeated for groups of heads; undefined without new keys
+  const Tensor& v;  ///< [B, H, T, D], as k
+  const Tensor& x;  ///< [B, T, E], the input of the layer: gates and decays may depend on it
   const AttentionOptions& options;  ///< of the call; `past` is the number of earlier positions
   /// Tensors [B, ...]: empty at the beginning, then those that the last call left here.
   std::vector<Tensor>& state;

@@ -62,6 +62,7 @@ struct PoolingCore {
 
   Pooling pooling;
 };
+/// Deduces the type of the pooling.
 template <class Pooling>
 PoolingCore(Pooling) -> PoolingCore<Pooling>;
 

@@ -92,8 +92,8 @@ struct Projected {
 Tensor of_one_length(const Tensor& x) { return rms_norm(x, {x.size(-1)}, {}, 1e-12); }
 
 // Latents c and rotated parts r: queries [W_h^T q_h, r_h] and keys [c, r], whose first part is the value.
-Projected project_latents(const MultiheadAttention& layer, const Tensor& x, const Tensor& keys,
-                          int64_t past) {
+Projected project_latents(const MultiheadAttention& layer, const Linear& kv_a, const Linear& kv_b,
+                          const Tensor& x, const Tensor& keys, int64_t past) {
   const int64_t D = layer.embed_dim / layer.num_heads, L = layer.form.latent_dim,
                 R = layer.form.latent_rotary_dim;
   const auto rotated = [&](const Tensor& y, const Tensor& first, int64_t begin) {
@@ -101,11 +101,11 @@ Projected project_latents(const MultiheadAttention& layer, const Tensor& x, cons
     const RotaryPosition rotate(R, layer.form.rotary_scaling);
     return cat({first, rotate.forward(narrow(y, -1, begin, R), past)}, -1);
   };
-  const Tensor up = view(layer.kv_b_proj->weight, {layer.num_heads, 2 * D, L});
+  const Tensor up = view(kv_b.weight, {layer.num_heads, 2 * D, L});
   const Tensor q = detail::as_heads(linear(x, layer.q_proj_weight), D + R);
   Projected all{rotated(q, matmul(narrow(q, -1, 0, D), narrow(up, 1, 0, D)), D), {}, {}};
   if (!keys.defined()) return all;
-  const Tensor c = unsqueeze((*layer.kv_a_proj)(keys), 1);
+  const Tensor c = unsqueeze(kv_a(keys), 1);
   all.k = rotated(c, narrow(c, -1, 0, L), L);
   all.v = narrow(c, -1, 0, 0);
   return all;
@@ -116,7 +116,8 @@ Projected project_latents(const MultiheadAttention& layer, const Tensor& x, cons
 Projected project_all(const MultiheadAttention& layer, const Tensor& x, const Tensor& keys,
                       const Tensor& values, int64_t past) {
   const MultiheadAttentionOptions& form = layer.form;
-  if (form.latent_dim > 0) return project_latents(layer, x, keys, past);
+  if (layer.kv_a_proj && layer.kv_b_proj)
+    return project_latents(layer, *layer.kv_a_proj, *layer.kv_b_proj, x, keys, past);
   const int64_t E = layer.embed_dim, D = E / layer.num_heads, kv = layer.num_kv_heads * D;
   const auto parts = [&](const Tensor& joined, const std::vector<Tensor>& otherwise) {
     return joined.defined() ? split(joined, {E, kv, kv}) : otherwise;
@@ -193,7 +194,7 @@ AttentionResult attend_by_scores(const MultiheadAttention& layer, Projected all,
           added(options.bias, (*form.relative_score)(q, detail::repeat_heads(k, q.size(1)), distances()));
     return F::scaled_dot_product_attention(q, k, all.v, with_score);
   };
-  if (form.differential) {
+  if (layer.subln) {  // differential
     const auto half = [](const Tensor& x, int64_t i) { return slice(x, 1, i, x.size(1), 2); };
     const AttentionResult first = attend(half(all.q, 0), half(all.k, 0)),
                           second = attend(half(all.q, 1), half(all.k, 1));
@@ -203,7 +204,7 @@ AttentionResult attend_by_scores(const MultiheadAttention& layer, Projected all,
     return {(*layer.subln)(first.output - lambda * second.output) * (1 - form.lambda_init), weights};
   }
   AttentionResult result = attend(all.q, all.k);
-  if (L > 0) {  // sum_j p_ij W c_j = W sum_j p_ij c_j
+  if (layer.kv_b_proj) {  // sum_j p_ij W c_j = W sum_j p_ij c_j
     const Tensor up = view(layer.kv_b_proj->weight, {layer.num_heads, 2 * D, L});
     result.output = matmul(result.output, transpose(narrow(up, 1, D, D)));
   }

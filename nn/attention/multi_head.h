@@ -46,10 +46,10 @@ struct MultiheadAttentionOptions {
   /// lambda_init with learned vectors (differential attention; Ye et al., 2024, who start layer l = 0, 1, ...
   /// at 0.8 - 0.6 exp(-0.3 l)).
   bool differential = false;
-  double lambda_init = 0.8;
   /// Learned mixtures over heads: of scores, before bias and mask, and of weights (Shazeer et al., 2020).
   /// They start at the identity. Need all weights in memory.
   bool talking_heads = false;
+  double lambda_init = 0.8;          ///< Of differential attention.
   std::optional<AnyCore> core = {};  ///< In place of scores, softmax and sum; `mask` and so on are up to it.
 };
 

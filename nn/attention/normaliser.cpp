@@ -38,7 +38,7 @@ Tensor SigmoidNormaliser::operator()(const Tensor& scores, const Mask& mask) con
 
 Tensor GumbelNormaliser::operator()(const Tensor& scores, const Mask& mask) const {
   check_in("GumbelNormaliser", tau > 0, "tau is ", tau, "; it must be positive");
-  const Tensor p = masked_softmax((scores + gumbel_noise(scores)) / tau, mask.allowed());
+  Tensor p = masked_softmax((scores + gumbel_noise(scores)) / tau, mask.allowed());
   return hard ? straight_through(p, p.detach()) : p;
 }
 

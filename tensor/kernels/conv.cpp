@@ -49,7 +49,7 @@ struct SortedLayout {
   }
   Tensor sorted(const Tensor& x) const {
     if (h.stride * w.stride == 1 && x.size(2) == rows && x.size(3) == columns) return contiguous(x);
-    const Tensor y = zeros(x.size(0), x.size(1), x.dtype());
+    Tensor y = zeros(x.size(0), x.size(1), x.dtype());
     each_part(x, y, [](const Tensor& image, const Tensor& part) { copy_into(part, image); });
     return y;
   }
@@ -106,8 +106,9 @@ struct Band {
 
 Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& windows) {
   if (reference_mode()) return plain::convolution(given, bias, windows);
-  const auto& [x, weight, y] = given;
-  const auto [n, o, c] = conv_sizes(given, windows);
+  const Tensor &x = given[0], &weight = given[1], &y = given[2];
+  const std::array<int64_t, 3> sizes = conv_sizes(given, windows);
+  const int64_t n = sizes[0], o = sizes[1], c = sizes[2];  // names that OpenMP can capture
   const SortedLayout layout(windows);
   const int64_t groups = windows.groups, k = c * windows.size(), l = windows.count();
   const DType dtype = (x.defined() ? x : y).dtype();
