@@ -38,13 +38,13 @@ Tensor SigmoidNormaliser::operator()(const Tensor& scores, const Mask& mask) con
 
 Tensor GumbelNormaliser::operator()(const Tensor& scores, const Mask& mask) const {
   check_in("GumbelNormaliser", tau > 0, "tau is ", tau, "; it must be positive");
-  Tensor p = masked_softmax((scores + gumbel_noise(scores)) / tau, mask.allowed());
+  const Tensor p = masked_softmax((scores + gumbel_noise(scores)) / tau, mask.allowed());
   return hard ? straight_through(p, p.detach()) : p;
 }
 
 Tensor MonotonicNormaliser::operator()(const Tensor& scores, const Mask& mask) const {
   const Tensor s = mask.allows_all() ? scores : where(mask.allowed(), scores, -INFINITY);
-  const Tensor p = hard ? to(s > 0, s.dtype()) : sigmoid(s);
+  Tensor p = hard ? to(s > 0, s.dtype()) : sigmoid(s);
   if (p.numel() == 0) return p;
   const Tensor passed = pad(1 - narrow(p, -1, 0, p.size(-1) - 1), {1, 0});  // 1 - p_i,j-1
   using Maps = std::vector<Tensor>;                                         // q -> a q + b, as {a, b}
