@@ -322,38 +322,35 @@ bench('tape', class extends Bench {
 
   // A slider for each number of each leaf; its gradient beside the finite difference.
   showLeaves() {
-    const complete = this.gradientsAt(this.last);
-    this.leafNodes = range(this.nodes.length).filter(i => this.nodes[i].leaf);
-    const shape = this.leafNodes.map(i => this.nodes[i].label + this.nodes[i].sizes).join();
-    if (shape !== this.leafShape || !this.leaves.childElementCount) this.makeLeaves();
+    const complete = this.gradientsAt(this.last), leaves = this.nodes.filter(({leaf}) => leaf);
+    const shape = leaves.map(({label, sizes}) => label + sizes).join();
+    if (shape !== this.leafShape || !this.leaves.childElementCount) this.makeLeaves(leaves);
     this.leafShape = shape;
-    for (const {leaf, k, row, told} of this.leafRows) {
-      const i = this.leafNodes[leaf], {values, difference = []} = this.nodes[i], gradient = complete.get(i)?.[k] ?? 0;
+    for (const {name, k, row, told} of this.leafRows) {
+      const i = this.leafNamed(name), {values, difference = []} = this.nodes[i], gradient = complete.get(i)?.[k] ?? 0;
       const near = Math.abs(gradient - difference[k]) <= 0.01 * Math.max(1, Math.abs(difference[k]));
       row.show(values[k]);
       told.classList.toggle('differs', !near);
       told.textContent = `∂ ${short(gradient)} ${near ? '≈' : '≠'} ${short(difference[k])} ${near ? '✓' : '✗'}`;
     }
   }
-  // A row holds the place of its leaf among the leaves: a changed value may number the nodes anew.
-  makeLeaves() {
-    this.leafRows = this.leafNodes.flatMap((i, leaf) => {
-      const {label: name, sizes, values} = this.nodes[i];
-      return [...values].map((value, k) => {
-        const row = slider({name: sizes.length ? `${name}[${k}]` : name, min: -5, max: 5, step: 0.05, value,
-                            text: number => fixed(number), change: number => this.setLeaf(leaf, k, number)});
-        return {leaf, k, row, told: html('span', {class: 'told'})};
-      });
-    });
+  // The node of the leaf with this name; a changed value may number the nodes anew.
+  leafNamed(name) { return this.nodes.findIndex(one => one.leaf && one.label === name); }
+  makeLeaves(leaves) {
+    this.leafRows = leaves.flatMap(({label: name, sizes, values}) => [...values].map((value, k) => {
+      const row = slider({name: sizes.length ? `${name}[${k}]` : name, min: -5, max: 5, step: 0.05, value,
+                          text: number => fixed(number), change: number => this.setLeaf(name, k, number)});
+      return {name, k, row, told: html('span', {class: 'told'})};
+    }));
     this.leaves.replaceChildren(...this.leafRows.map(({row, told}) => html('div', {class: 'leaf'}, row.node, told)),
                                 html('p', {class: 'soft'}, this.word('differences')));
   }
   // Writes the value into the text, as a statement of its own if the leaf has none.
-  setLeaf(leaf, k, number) {
-    const {label: name, sizes, values} = this.nodes[this.leafNodes[leaf]], statements = statementsOf(this.computed);
+  setLeaf(name, k, number) {
+    const {sizes, values} = this.nodes[this.leafNamed(name)], statements = statementsOf(this.computed);
     const value = sizes.length ? [...values].map((one, j) => j === k ? number : +one.toPrecision(6)) : number;
-    const given = statements.find(one => one.name === name && one.value !== undefined);
-    if (given) given.value = value;
+    const leaf = statements.find(one => one.name === name && one.value !== undefined);
+    if (leaf) leaf.value = value;
     else statements.unshift({name, value});
     this.change({text: programOf(statements)});
   }
@@ -363,9 +360,9 @@ bench('tape', class extends Bench {
     if (at === this.last) (this.orders ??= new Set()).add(order);
     if (this.orders?.size === 2) this.answered();
     const complete = this.gradientsAt(this.last);
-    const leaf = name => this.nodes.findIndex(one => one.leaf && one.label === name);
-    const gradient = name => complete.get(leaf(name))?.[0], value = name => this.nodes[leaf(name)]?.values[0];
-    const [difference] = this.nodes[leaf('x')]?.difference ?? [];
+    const gradient = name => complete.get(this.leafNamed(name))?.[0];
+    const value = name => this.nodes[this.leafNamed(name)]?.values[0];
+    const [difference] = this.nodes[this.leafNamed('x')]?.difference ?? [];
     const differs = Math.abs(gradient('x') - difference) > 0.01 * Math.abs(difference);
     if (order === 1 && isTwice && at === this.last && differs) this.reach('wrong');
     if (order === 0 && isTwice && Math.abs(gradient('x') - 1) < 0.05) this.reach('one');
