@@ -17,7 +17,7 @@
 /// | `autograd/debug/` | gradient checks, graphs as text |
 /// | `nn/` | modules, functions without state (F), start values (init) |
 /// | `nn/attention/` | masks, scores, normalisers, attention with several heads, positions |
-/// | `nn/layers/` | linear maps, embeddings, norms, dropout, activations |
+/// | `nn/layers/` | linear maps, convolutions, pooling, embeddings, norms, dropout, activations |
 /// | `nn/recurrent/` | networks that go from step to step: RNN, GRU, LSTM |
 /// | `nn/transformer/` | encoder and decoder |
 /// | `nn/optim/` | optimizers, schedules, clipping |
@@ -37,26 +37,37 @@
 
 #include "autograd/engine.h"
 #include "autograd/function.h"
+#include "autograd/functional.h"
 #include "autograd/grad_mode.h"
 #include "autograd/ops.h"
 #include "nn/any_callable.h"
+#include "nn/attention/alignment.h"
+#include "nn/attention/core.h"
 #include "nn/attention/kernel_regression.h"
 #include "nn/attention/key_value_cache.h"
+#include "nn/attention/linear_attention.h"
 #include "nn/attention/mask.h"
+#include "nn/attention/memory.h"
 #include "nn/attention/multi_head.h"
 #include "nn/attention/normaliser.h"
 #include "nn/attention/pooling.h"
 #include "nn/attention/position.h"
+#include "nn/attention/position_bias.h"
 #include "nn/attention/scaled_dot_product.h"
 #include "nn/attention/score.h"
+#include "nn/attention/state_core.h"
 #include "nn/functional.h"
 #include "nn/init.h"
 #include "nn/layers/activation.h"
+#include "nn/layers/batch_norm.h"
+#include "nn/layers/conv.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/embedding.h"
 #include "nn/layers/linear.h"
 #include "nn/layers/norm.h"
+#include "nn/layers/pool.h"
 #include "nn/layers/sequential.h"
+#include "nn/layers/swiglu.h"
 #include "nn/module.h"
 #include "nn/optim/adaptive.h"
 #include "nn/optim/averaged_model.h"
@@ -67,6 +78,7 @@
 #include "nn/recurrent/recurrent.h"
 #include "nn/training/batches.h"
 #include "nn/training/evaluation.h"
+#include "nn/training/metrics.h"
 #include "nn/transformer/transformer.h"
 #include "tensor/create.h"
 #include "tensor/index.h"
@@ -78,6 +90,9 @@
 
 namespace heed::F {
 
+using heed::avg_pool1d, heed::avg_pool2d, heed::batch_norm, heed::conv1d, heed::conv2d,
+    heed::conv_transpose1d, heed::conv_transpose2d, heed::fold, heed::group_norm, heed::max_pool1d,
+    heed::max_pool2d, heed::unfold;
 using heed::elu, heed::gelu, heed::leaky_relu, heed::log_softmax, heed::masked_softmax, heed::one_hot,
     heed::relu, heed::sigmoid, heed::silu, heed::softmax, heed::softplus, heed::sparsemax, heed::tanh;
 using heed::embedding, heed::layer_norm, heed::linear, heed::rms_norm;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tensor/lists.h"
 #include "tensor/shape.h"
 
 /// Dimensions and lists of integers as arguments.
@@ -23,8 +24,7 @@ struct Dims : Shape {
   using Shape::Shape;
   Dims(const Shape& dims) : Shape(dims) {}  ///< several dimensions
   /// One dimension.
-  template <std::convertible_to<Dim> Integer>
-  Dims(Integer dim) : Shape{Dim(dim)} {}
+  Dims(std::convertible_to<Dim> auto dim) : Shape{Dim(dim)} {}
 };
 
 /// A list of integers that may be longer than a shape, such as amounts of padding.
@@ -34,10 +34,6 @@ struct IntList : std::vector<int64_t> {
   IntList(const Shape& shape) : vector(shape.begin(), shape.end()) {}  ///< the sizes of a shape
 };
 /// "[2, 3]"
-inline std::string to_string(const IntList& list) {
-  std::string text;
-  for (const int64_t number : list) text += (text.empty() ? "" : ", ") + std::to_string(number);
-  return "[" + text + "]";
-}
+inline std::string to_string(const IntList& list) { return "[" + detail::listed(list) + "]"; }
 
 }  // namespace heed

@@ -18,10 +18,7 @@ class BackwardPass {
  public:
   // Without inputs, gradients accumulate in the leaves. With `stop_at_targets`, the pass ends at the inputs.
   BackwardPass(SourceLocation line, const std::vector<Tensor>* inputs, bool stop_at_targets)
-      : line_(line),
-        has_targets_(inputs),
-        stop_at_targets_(stop_at_targets),
-        targets_(inputs ? detail::Targets(*inputs) : detail::Targets()) {}
+      : line_(line), has_targets_(inputs), stop_at_targets_(stop_at_targets), targets_(inputs) {}
 
   std::vector<Tensor> run(bool keep_graph) {
     for (auto it = lists_.order.rbegin(); it != lists_.order.rend(); ++it) {

@@ -19,15 +19,13 @@ class GradMode {
   explicit GradMode(bool enabled) : before_(std::exchange(detail::grad_mode, enabled)) {}
   ~GradMode() { detail::grad_mode = before_; }
   GradMode(const GradMode&) = delete;
-  GradMode& operator=(const GradMode&) = delete;
 
  private:
-  bool before_;
+  const bool before_;
 };
 
 /// `NoGrad guard;`: nothing is recorded until the end of the scope. For evaluation and updates.
-class NoGrad : public GradMode {
- public:
+struct NoGrad : GradMode {
   NoGrad() : GradMode(false) {}
 };
 

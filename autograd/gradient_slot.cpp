@@ -2,17 +2,12 @@
 
 namespace heed {
 
-static Tensor alias_of(const Tensor& x, const Ref<Node>& node) {
-  Tensor alias = x.detach();
-  TensorImpl::of(alias).autograd = Ref<AutogradMeta>(node.get());
-  return alias;
-}
-
 GradientSlot::GradientSlot(const Tensor& x, Ref<Node> node)
     : AutogradMeta(node.get()),
       created_after_save(node->saved && TensorImpl::of(x).references.value() > 1),
       node_(std::move(node)),
-      alias_(alias_of(x, node_)) {
+      alias_(x.detach()) {
+  TensorImpl::of(alias_).autograd = Ref<AutogradMeta>(node_.get());
   graph_alias = &alias_;
   const auto guard = lock();
   node_->slot = this;

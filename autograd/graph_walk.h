@@ -15,8 +15,7 @@ struct WalkStep {
 /// inputs first. enter() is called each time an edge reaches a node, and accepts each node once. The stack is
 /// explicit, since graphs are too deep for recursion; it is empty before and after, and if a callback throws,
 /// it holds the accepted nodes that were not left.
-template <class Stack, class Enter, class Leave>
-void walk(Node& root, Stack& stack, Enter&& enter, Leave&& leave) {
+void walk(Node& root, auto& stack, auto&& enter, auto&& leave) {
   const auto visit = [&](Node& node) {
     if (stack.size() == stack.capacity()) stack.reserve(2 * stack.size() + 16);  // before enter() marks it
     if (enter(node)) stack.push_back({&node, 0});

@@ -37,8 +37,7 @@ class Hooks {
   /// Whether there are none.
   bool empty() const { return hooks_->empty(); }
   /// Calls visit(hook) for each; a hook may remove itself or others meanwhile.
-  template <class Visit>
-  void each(Visit&& visit) const {
+  void each(auto&& visit) const {
     for (const auto& hook : std::vector(*hooks_)) visit(*hook);
   }
 

@@ -31,8 +31,7 @@ inline thread_local constinit SourceLocation module_line;
 /// `g` is the incoming gradient; a rule of two arguments also receives `y`, the result. An undefined tensor
 /// means zero. Without a rule the input has no gradient. The edge refers to the closure, which record() moves
 /// into the node, so the closure must be a temporary or given with std::move.
-class Edge {
- public:
+struct Edge {
   explicit(false) Edge(const Operand& x) : input(x) {}
   /// `f` is (g) -> gradient, or (g, y) -> gradient. `formula` is the rule as text for display, a literal in
   /// which $1, $2, ... are the operation's inputs and $y is its result: "g $2".
@@ -99,13 +98,12 @@ class Node : public AutogradMeta {
 
   /// Runs the rules with the gradient `g` of the result: calls accumulate(node, gradient) for the node of
   /// each input for which wants(node) is true.
-  template <class Wants, class Accumulate>
-  void for_each_input_gradient(const Tensor& g, Wants&& wants, Accumulate&& accumulate);
+  void for_each_input_gradient(const Tensor& g, auto&& wants, auto&& accumulate);
   /// Frees the rules, the tensors that they saved, and the hooks; the structure of the graph stays.
   void release_saved();
 
-  void release() noexcept
-      override;  ///< Frees the node and the nodes that only it refers to, without recursion.
+  /// Frees the node and the nodes that only it refers to, without recursion.
+  void release() noexcept override;
 
   const char* name;    ///< Name of the operation, a copy in the node's block.
   const char* module;  ///< Path of the module that ran the operation, or "".
@@ -167,8 +165,7 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
               ReferenceFunction reference, ReferenceFunction recompute = nullptr, Attributes attributes = {},
               std::initializer_list<const char*> texts = {});
 
-template <class Wants, class Accumulate>
-void Node::for_each_input_gradient(const Tensor& g, Wants&& wants, Accumulate&& accumulate) {
+void Node::for_each_input_gradient(const Tensor& g, auto&& wants, auto&& accumulate) {
   const OpScope rule(name, line, OpScope::Role::rule, module);
   Gradients gradients = joint ? joint_gradients(g) : Gradients();
   const Tensor y = result.defined() && !joint ? result_with_graph() : Tensor();

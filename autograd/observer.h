@@ -1,9 +1,7 @@
 #pragma once
 
 #include <concepts>
-#include <initializer_list>
 #include <variant>
-#include <vector>
 
 #include "autograd/grad_mode.h"
 #include "tensor/tensor.h"
@@ -19,9 +17,8 @@ struct Attribute {
   using Value = std::variant<bool, int64_t, double, const char*, const Shape*, const std::vector<int64_t>*,
                              const Tensor*>;
 
-  template <std::integral T>
-  Attribute(const char* key, T x)
-      : name(key), value(static_cast<std::conditional_t<std::is_same_v<T, bool>, bool, int64_t>>(x)) {}
+  Attribute(const char* key, bool x) : name(key), value(x) {}
+  Attribute(const char* key, std::integral auto x) : name(key), value(static_cast<int64_t>(x)) {}
   Attribute(const char* key, double x) : name(key), value(x) {}
   Attribute(const char* key, const char* x) : name(key), value(x) {}
   Attribute(const char* key, const Shape& x) : name(key), value(&x) {}
@@ -69,8 +66,7 @@ class Observer {
   /// Whether an observer of this thread wants attention weights, which fused attention computes only then.
   static bool any_wants_attention();
   /// Calls notify(observer) for each observer of this thread, under NoGrad and unobserved.
-  template <class Notify>
-  static void each(Notify&& notify) {
+  static void each(auto&& notify) {
     const NoGrad guard;
     const struct Unobserved {
       ~Unobserved() { detail::observers = all; }

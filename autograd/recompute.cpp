@@ -4,15 +4,11 @@ namespace heed {
 namespace {
 
 // The graph node of a tensor without values, and how to compute them.
-class WithoutValues : public AutogradMeta {
- public:
-  WithoutValues(Ref<Node> node, std::shared_ptr<const Recomputation> source)
-      : AutogradMeta(node.get()), source(std::move(source)), node_(std::move(node)) {}
+struct WithoutValues : AutogradMeta {
+  explicit WithoutValues(Node* of) : AutogradMeta(of) {}
 
-  const std::shared_ptr<const Recomputation> source;
-
- private:
-  const Ref<Node> node_;
+  const Ref<Node> owned{node};
+  const std::shared_ptr<const Recomputation> source = node->joint->source;
 };
 
 const WithoutValues& meta_of(const Tensor& x) {
@@ -28,7 +24,7 @@ Tensor without_values(const Tensor& x, const Node& node) {
   Tensor y = x.detach();
   TensorImpl& impl = TensorImpl::of(y);
   impl.storage = {};
-  impl.autograd = Ref<AutogradMeta>(new WithoutValues(Ref<Node>(node.node), node.joint->source));
+  impl.autograd = Ref<AutogradMeta>(new WithoutValues(node.node));
   return y;
 }
 
@@ -57,6 +53,14 @@ void Saved::recompute() const {
   impl.storage = TensorImpl::of(source->compute(inputs)).storage;
   impl.autograd = Ref<AutogradMeta>(meta_of(tensor_).node);
   version_ = impl.storage->version;
+}
+
+void Saved::throw_overwritten() const {
+  const OpScope* rule = OpScope::rule();
+  const Storage& storage = *TensorImpl::of(tensor_).storage;
+  fail_in(rule ? rule->name : "a gradient rule", "a tensor of shape ", tensor_.shape(), ", saved ",
+          at(rule ? rule->line : SourceLocation()), " for the gradient, was overwritten by ", storage.writer,
+          " ", at(storage.writer_line), "; write into a clone, or after backward()");
 }
 
 }  // namespace heed

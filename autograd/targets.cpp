@@ -5,9 +5,9 @@
 
 namespace heed::detail {
 
-Targets::Targets(const std::vector<Tensor>& inputs) : gradients(inputs.size()) {
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].requires_grad()) slots_.push_back({Node::of(inputs[i]), i});
+Targets::Targets(const std::vector<Tensor>* inputs) : gradients(inputs ? inputs->size() : 0) {
+  for (size_t i = 0; inputs && i < inputs->size(); ++i)
+    if (const Tensor& x = (*inputs)[i]; x.requires_grad()) slots_.push_back({Node::of(x), i});
   std::sort(slots_.begin(), slots_.end());
 }
 

@@ -8,8 +8,8 @@ namespace heed::detail {
 /// The inputs of grad(), found by their nodes, and their gradients so far. Inputs may repeat.
 class Targets {
  public:
-  Targets() = default;  ///< None: the gradients go to the leaves.
-  explicit Targets(const std::vector<Tensor>& inputs);
+  /// Null: none, the gradients go to the leaves.
+  explicit Targets(const std::vector<Tensor>* inputs);
 
   bool contains(const Node& node) const {
     return std::ranges::binary_search(slots_, &node, {}, &Slot::first);

@@ -19,6 +19,4 @@ void prepare() {
   if (by == "profile") static const heed::Profile profile;
 }
 
-void add_second_ways() {}
-
 }  // namespace bench

@@ -55,6 +55,15 @@ inline Tensor cross_entropy(const Tensor& x, const Tensor& labels) {
   return heed::F::cross_entropy(x, labels);
 }
 
+inline Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t stride,
+                          int64_t padding) {
+  return heed::conv2d(x, weight, bias, {.stride = stride, .padding = padding});
+}
+inline Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight,
+                         const Tensor& bias) {
+  return heed::batch_norm(x, mean, var, weight, bias, true);
+}
+
 // Every leaf must have its whole gradient in its own memory: shared with no other leaf and not with the seed.
 inline void check_gradients(const std::vector<Tensor>& leaves, const Tensor& seed) {
   std::unordered_set<const void*> seen{seed.data<float>()};

@@ -225,6 +225,12 @@ Work linear(double n, double in, double out, double passes = both) {
   return {passes * n * in * out, passes * (n * in + n * out + in * out), in * out};
 }
 
+// Images [n, in, size, size] to `out` channels with windows of kernel x kernel, `stride` apart.
+Work convolution(double n, double in, double size, double out, double kernel, double stride = 1) {
+  const double x = n * size * size, y = x / (stride * stride), weights = in * out * kernel * kernel;
+  return {both * y * weights, both * (x * in + y * out + weights), weights};
+}
+
 // softmax(q k^T) v of `heads` heads (of every sentence) of width d; `share` of the scores is not masked.
 Work attention(double heads, double tq, double tk, double d, double share = 1, double passes = both) {
   return {2 * passes * heads * tq * tk * d * share, 2 * passes * heads * (tq + tk) * d};
@@ -303,6 +309,14 @@ void report_floors() {
   add("linear/64x256->256", linear(64, 256, 256));
   add("linear/2048x256->1024", linear(2048, 256, 1024));
   add("linear/4096x1024->1024", linear(4096, 1024, 1024));
+
+  add("conv2d/32x3x32x32->32k3", convolution(32, 3, 32, 32, 3));
+  add("conv2d/32x64x16x16->64k3", convolution(32, 64, 16, 64, 3));
+  add("conv2d/16x128x14x14->128k3", convolution(16, 128, 14, 128, 3));
+  add("conv2d/8x64x56x56->128k3s2", convolution(8, 64, 56, 128, 3, 2));
+  add("conv2d/16x256x14x14->64k1", convolution(16, 256, 14, 64, 1));
+  add("batch_norm/32x64x16x16", {0, 5.0 * 32 * 64 * 16 * 16});
+  add("batch_norm/8x64x56x56", {0, 5.0 * 8 * 64 * 56 * 56});
 
   add("kernel_regression_step", {2.0 * 50 * 49, 4.0 * 50 * 49});  // keys and values, forward and backward
   add("mlp_step", trained(linear(64, 784, 128, both - 1) + linear(64, 128, 10), 3));  // x has no gradient

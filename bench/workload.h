@@ -99,6 +99,7 @@ void add_overhead();
 void add_elementwise();
 void add_rows();
 void add_linear();
+void add_images();
 
 void add_workloads();  // all
 // In all sizes: what is run as mha_step is, and as attention_long is.

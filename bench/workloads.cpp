@@ -28,6 +28,7 @@ void add_workloads() {
   add_elementwise();
   add_rows();
   add_linear();
+  add_images();
 
   add("kernel_regression_step", kernel_regression_step)->Unit(benchmark::kMicrosecond);
   add("mlp_step", mlp_step)->Unit(benchmark::kMicrosecond);

@@ -9,6 +9,7 @@
 #include "nn/training/batches.h"
 #include "nn/training/evaluation.h"
 #include "nn/training/log.h"
+#include "nn/training/metrics.h"
 #include "nn/training/progress.h"
 #include "nn/training/training.h"
 

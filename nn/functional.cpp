@@ -1,5 +1,6 @@
 #include "nn/functional.h"
 
+#include "autograd/node.h"
 #include "autograd/ops.h"
 #include "tensor/aligned.h"
 #include "tensor/kernels/elementwise.h"
@@ -75,6 +76,21 @@ Tensor huber_loss(Operand input, Operand target, Reduction reduction, double del
   const LossScope scope("huber_loss", input, target);
   check(delta > 0, "delta is ", delta, "; it must be positive");
   return reduce(huber(input - target, delta), reduction);
+}
+
+Tensor entmax_loss(Operand input, Operand target, double alpha, Reduction reduction) {
+  const OpScope scope("entmax_loss", input.line());
+  check(alpha > 1, "alpha is ", alpha, "; it must be above 1 (for 1 it is cross_entropy)");
+  detail::check_class_targets(input, target, detail::check_class_dim(input, {.class_dim = -1}, -1));
+  const Tensor x = input->detach(), p = entmax(x, alpha);
+  const Tensor losses = (1 - sum(pow(p, alpha), -1)) / (alpha * (alpha - 1)) + sum(p * x, -1) -
+                        squeeze(gather(x, -1, unsqueeze(target, -1)), -1);
+  const Tensor y = record(
+      "entmax_loss", losses,
+      {{input, "g (entmax $1 − one-hot)", [alpha, x = save(input), target = save(target)](const Tensor& g) {
+          return unsqueeze(g, -1) * (entmax(x(), alpha) - to(one_hot(target(), x().size(-1)), x().dtype()));
+        }}});
+  return reduce(y, reduction);
 }
 
 Tensor kl_div(Operand input, Operand target, const KlDivOptions& options) {

@@ -31,6 +31,21 @@ Tensor smooth_l1_loss(Operand input, Operand target, Reduction reduction = Reduc
 /// Errors: delta <= 0.
 Tensor huber_loss(Operand input, Operand target, Reduction reduction = Reduction::mean, double delta = 1);
 
+/// The Fenchel-Young loss of entmax: with p = entmax(input, alpha) over the classes, which are the last
+/// dimension, and Tsallis' entropy H(p) = (1 - sum p^alpha) / (alpha (alpha - 1)),
+///
+///   H(p) + sum_c p_c input_c - input_target,   whose gradient is p - one_hot(target)
+///
+/// It is 0 where the target has probability 1 (Blondel, Martins and Niculae, 2020). For alpha = 1 it would be
+/// cross_entropy.
+///
+///   input     [..., C]
+///   target    [...]      int64 in [0, C)
+///   returns   [...] unreduced
+///
+/// Errors: a target that is no class; an alpha of 1 or less.
+Tensor entmax_loss(Operand input, Operand target, double alpha = 1.5, Reduction reduction = Reduction::mean);
+
 /// Options of kl_div.
 struct KlDivOptions {
   Reduction reduction = Reduction::mean;  ///< batchmean, the sum / size of dim 0, is the divergence.

@@ -20,27 +20,23 @@ double gain(Nonlinearity nonlinearity, double negative_slope) {
   return gains[static_cast<size_t>(nonlinearity)];
 }
 
-namespace {
-
 // Values in [-b, b) have the variance b^2 / 3.
-Tensor uniform_std(const Shape& shape, double std, Generator* generator) {
+static Tensor uniform_std(const Shape& shape, double std, Generator* generator) {
   const double bound = std::sqrt(3.0) * std;
   return uniform(shape, -bound, bound, generator);
 }
 
 // An empty weight may have fans of 0.
-double xavier_std(const Shape& shape, double gain) {
+static double xavier_std(const Shape& shape, double gain) {
   const auto [in, out] = fans(shape);
   return gain * std::sqrt(2 / std::max<double>(in + out, 1));
 }
 
-double kaiming_std(const Shape& shape, const KaimingOptions& options) {
+static double kaiming_std(const Shape& shape, const KaimingOptions& options) {
   const auto [in, out] = fans(shape);
   const double fan = std::max<double>(options.fan == Fan::in ? in : out, 1);
   return gain(options.nonlinearity, options.negative_slope) / std::sqrt(fan);
 }
-
-}  // namespace
 
 Tensor xavier_uniform(const Shape& shape, double gain, Generator* generator) {
   return uniform_std(shape, xavier_std(shape, gain), generator);

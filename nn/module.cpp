@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "tensor/lists.h"
+
 namespace heed {
 
 // Everything that visit names, in its order: parameters and buffers under all their names, each module once.
@@ -65,17 +67,14 @@ std::vector<NamedTensor> Module::named(bool learned) const {
 }
 
 std::vector<Tensor> Module::parameters() const {
-  std::vector<Tensor> found;
-  for (NamedTensor& parameter : named_parameters()) found.push_back(std::move(parameter.tensor));
-  return found;
+  return detail::mapped(named_parameters(), &NamedTensor::tensor);
 }
 
 std::vector<NamedModule> Module::named_modules() { return Walk(*this).modules; }
 
 std::vector<ConstNamedModule> Module::named_modules() const {
-  std::vector<ConstNamedModule> found;
-  for (const NamedModule& part : Walk(*this).modules) found.push_back({part.name, part.module});
-  return found;
+  const auto as_const = [](const NamedModule& part) { return ConstNamedModule{part.name, part.module}; };
+  return detail::mapped(Walk(*this).modules, as_const);
 }
 
 int64_t Module::parameter_count() const {

@@ -58,6 +58,12 @@ class Visitor {
   void operator()(std::string_view name, Pointer& pointer) {
     if (pointer) (*this)(name, *pointer);
   }
+  /// Several members: v("W_q", W_q, "W_k", W_k).
+  template <class First, class Second, class... More>
+  void operator()(std::string_view name, First& first, std::string_view next, Second& second, More&... more) {
+    (*this)(name, first);
+    (*this)(next, second, more...);
+  }
 
  protected:
   /// Called for every parameter and buffer that is defined.

@@ -60,16 +60,12 @@ Tensor ModuleCall::after(const std::vector<Tensor>& inputs, const Tensor& output
   return y;
 }
 
-void ModuleCall::rethrow() const {
-  try {
-    throw;
-  } catch (const Error& error) {
-    if (error.parts().module) throw;
-    Error::Parts parts = error.parts();
-    if (!is_user_code(parts.line) && module_line.line() != 0) parts.line = module_line;
-    parts.module = outer_ ? path() : "";
-    throw Error(std::move(parts));
-  }
+void ModuleCall::rethrow() const try { throw; } catch (const Error& error) {
+  if (error.parts().module) throw;
+  Error::Parts parts = error.parts();
+  if (!is_user_code(parts.line) && module_line.line() != 0) parts.line = module_line;
+  parts.module = outer_ ? path() : "";
+  throw Error(std::move(parts));
 }
 
 }  // namespace heed::detail

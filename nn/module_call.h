@@ -74,8 +74,7 @@ struct EvaluationScope {
 /// path in every module that it finds. Later calls only compare a number.
 class ModuleCall {
  public:
-  template <class AnyModule>
-  ModuleCall(const AnyModule& module, SourceLocation line) : module_(module), state_(module.call_state_) {
+  ModuleCall(const auto& module, SourceLocation line) : module_(module), state_(module.call_state_) {
     if (outer_ && (heed::grad_enabled() || Observer::any())) module_path = path();
     if (is_user_code(line)) module_line = line;
     innermost = this;
@@ -173,8 +172,7 @@ auto call_forward(Self& self, SourceLocation line, Args&&... args) {
 /// The call operator of a layer: layer(arguments...) is call_forward with these arguments. There are four,
 /// for const and other layers, with and without a tensor as the first argument, which brings the line.
 template <class Self>
-class CallOperator {
- public:
+struct CallOperator {
   template <class... Args>
     requires(Forwards<const Self, const Tensor&, Args...>)
   auto operator()(LayerInput x, Args&&... args) const {

@@ -17,7 +17,7 @@ namespace heed {
 /// Converts to `const Tensor&`. `auto w = layer.weight` is a copy: write `auto&`, or `Tensor` for a second
 /// handle to the same values. `Tensor& w = layer.weight` does not compile, because assigning to w would take
 /// the tensor out of the layer.
-class OwnedTensor {
+class OwnedTensor : public detail::OperationsAreFreeFunctions<OwnedTensor, Tensor> {
  public:
   OwnedTensor& operator=(const Tensor& values);
   OwnedTensor& operator=(const OwnedTensor& other) { return *this = other.tensor_; }
@@ -85,8 +85,7 @@ class OwnedTensor {
 
 /// A member that `visit` names: learned or only kept.
 template <bool is_learned>
-class Owned : public OwnedTensor {
- public:
+struct Owned : OwnedTensor {
   /// Takes over values that nothing else holds, and copies others.
   Owned(Tensor values = {}) : OwnedTensor(std::move(values), is_learned) {}
   using OwnedTensor::operator=;

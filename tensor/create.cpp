@@ -16,8 +16,7 @@ Tensor filled_like(const char* op, const Tensor& x, Scalar value, SourceLocation
 }
 
 // A tensor whose element i in row-major order is value(i).
-template <class F>
-Tensor tabulate(const Shape& shape, DType dtype, const F& value) {
+Tensor tabulate(const Shape& shape, DType dtype, const auto& value) {
   Tensor y = Tensor::empty(shape, dtype);
   visit_dtype(dtype, [&]<class T>(Type<T>) {
     T* out = y.mutable_data<T>();

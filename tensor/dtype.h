@@ -48,24 +48,21 @@ struct Type {};
 /// Calls `f(Type<T>{})` with the C++ type that `dtype` stores, which must be a floating one:
 ///
 ///   visit_floating(x.dtype(), [&]<class T>(Type<T>) { ... });
-template <class F>
-decltype(auto) visit_floating(DType dtype, F&& f) {
+decltype(auto) visit_floating(DType dtype, auto&& f) {
   check(is_floating(dtype), "expected a floating tensor, got ", dtype, "; convert with to(x, float32)");
   if (dtype == DType::float32) return f(Type<float>{});
   return f(Type<double>{});
 }
 
 /// The same for every dtype but bool.
-template <class F>
-decltype(auto) visit_numbers(DType dtype, F&& f) {
+decltype(auto) visit_numbers(DType dtype, auto&& f) {
   check(dtype != boolean, "expected numbers, got a bool tensor; convert with to(x, int64)");
   if (dtype == int64) return f(Type<int64_t>{});
   return visit_floating(dtype, f);
 }
 
 /// The same for every dtype.
-template <class F>
-decltype(auto) visit_dtype(DType dtype, F&& f) {
+decltype(auto) visit_dtype(DType dtype, auto&& f) {
   if (dtype == boolean) return f(Type<bool>{});
   return visit_numbers(dtype, f);
 }

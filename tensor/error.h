@@ -61,8 +61,7 @@ void append(std::string& message, const Part& part) {
 }
 
 /// A part with lines of its own, such as Aligned or Table, begins the table below the message.
-template <class Part>
-void append(ErrorText& text, const Part& part) {
+void append(ErrorText& text, const auto& part) {
   if constexpr (requires { below_message(part); })
     text.table += below_message(part);
   else
@@ -70,8 +69,7 @@ void append(ErrorText& text, const Part& part) {
 }
 
 /// The parts one after the other: texts, numbers, shapes, dtypes.
-template <class... Parts>
-std::string text(const Parts&... parts) {
+std::string text(const auto&... parts) {
   std::string all;
   (append(all, parts), ...);
   return all;
@@ -80,8 +78,7 @@ std::string text(const Parts&... parts) {
 }  // namespace detail
 
 /// fail() in the name of an operation or class that may have no scope of its own.
-template <class... Parts>
-[[noreturn, gnu::cold, gnu::noinline]] void fail_in(const char* operation, const Parts&... parts) {
+[[noreturn, gnu::cold, gnu::noinline]] void fail_in(const char* operation, const auto&... parts) {
   detail::ErrorText text;
   (detail::append(text, parts), ...);
   detail::raise(std::move(text), operation);
@@ -89,21 +86,16 @@ template <class... Parts>
 
 /// Throws an Error whose message is the parts one after the other: texts, numbers, shapes, dtypes, tables.
 /// While an operation runs, the Error has its name and the line where it was called.
-template <class... Parts>
-[[noreturn, gnu::cold, gnu::noinline]] void fail(const Parts&... parts) {
-  fail_in(nullptr, parts...);
-}
+[[noreturn, gnu::cold, gnu::noinline]] void fail(const auto&... parts) { fail_in(nullptr, parts...); }
 
 /// Throws unless `condition` holds. The message is put together only when it is needed.
-template <class... Parts>
-void check(bool condition, const Parts&... parts) {
+void check(bool condition, const auto&... parts) {
   if (!condition) [[unlikely]]
     fail(parts...);
 }
 
 /// check() in the name of an operation or class that may have no scope of its own.
-template <class... Parts>
-void check_in(const char* operation, bool condition, const Parts&... parts) {
+void check_in(const char* operation, bool condition, const auto&... parts) {
   if (!condition) [[unlikely]]
     fail_in(operation, parts...);
 }

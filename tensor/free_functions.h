@@ -8,30 +8,47 @@ namespace heed {
 
 namespace detail {
 
-/// Base of Tensor whose members only produce a helpful compile error: operations are free functions.
-template <class Self>
+/// A member `op` that is called with anything, also with a list in braces.
+#define HEED_FREE_FUNCTION(op, arguments)                                                        \
+  template <class... Arguments>                                                                  \
+  Result op(const Arguments&...) const {                                                         \
+    static_assert(is_member<Arguments...>,                                                       \
+                  "operations are free functions: " #op "(x" arguments "), not x." #op "(...)"); \
+    return {};                                                                                   \
+  }                                                                                              \
+  template <class Number = int64_t, class... Arguments>                                          \
+  Result op(std::initializer_list<Number>, const Arguments&...) const {                          \
+    static_assert(is_member<Number>,                                                             \
+                  "operations are free functions: " #op "(x" arguments "), not x." #op "(...)"); \
+    return {};                                                                                   \
+  }
+
+/// Base of Tensor and Parameter whose members only produce a helpful compile error: operations are free
+/// functions.
+template <class Self, class Result = Self>
 class OperationsAreFreeFunctions {
  public:
-  template <class... Arguments>
-  Self sum(const Arguments&...) const {
-    static_assert(is_member<Arguments...>, "operations are free functions: sum(x, ...), not x.sum(...)");
-    return {};
-  }
-  template <class Size = int64_t>
-  Self view(std::initializer_list<Size>) const {
-    static_assert(is_member<Size>, "operations are free functions: view(x, {...}), not x.view(...)");
-    return {};
-  }
-  template <class... Sizes>
-  Self view(const Sizes&...) const {
-    static_assert(is_member<Sizes...>, "operations are free functions: view(x, {...}), not x.view(...)");
-    return {};
-  }
+  HEED_FREE_FUNCTION(sum, ", ...")
+  HEED_FREE_FUNCTION(mean, ", ...")
+  HEED_FREE_FUNCTION(max, ", ...")
+  HEED_FREE_FUNCTION(argmax, ", dim")
+  HEED_FREE_FUNCTION(softmax, ", dim")
+  HEED_FREE_FUNCTION(matmul, ", y")
+  HEED_FREE_FUNCTION(view, ", {...}")
+  HEED_FREE_FUNCTION(reshape, ", {...}")
+  HEED_FREE_FUNCTION(permute, ", {...}")
+  HEED_FREE_FUNCTION(transpose, ", dim0, dim1")
+  HEED_FREE_FUNCTION(t, "")
+  HEED_FREE_FUNCTION(unsqueeze, ", dim")
+  HEED_FREE_FUNCTION(to, ", dtype")
+  HEED_FREE_FUNCTION(exp, "")
+  HEED_FREE_FUNCTION(add_, ", y")
 
  private:
   template <class...>
   static constexpr bool is_member = false;
 };
+#undef HEED_FREE_FUNCTION
 
 }  // namespace detail
 }  // namespace heed

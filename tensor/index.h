@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "tensor/tensor.h"
 
 /// The items of an index x[{...}].
@@ -23,15 +21,12 @@ struct Ellipsis {};
 struct NewAxis {};
 
 /// One item of x[{...}], and the line where it was written.
-class Index {
- public:
+struct Index {
   /// The kinds of items.
   enum class Kind { position, slice, ellipsis, new_axis, tensor };
 
   /// A position; -1 is the last.
-  template <class Integer>
-    requires std::is_integral_v<Integer>
-  Index(Integer at, SourceLocation call = SourceLocation::current())
+  Index(std::integral auto at, SourceLocation call = SourceLocation::current())
       : kind(Kind::position), position(static_cast<int64_t>(at)), line(call) {}
   Index(Slice positions, SourceLocation call = SourceLocation::current())
       : kind(Kind::slice), range(positions), line(call) {}

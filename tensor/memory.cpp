@@ -9,10 +9,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <mutex>
 #include <new>
-#include <utility>
 
 #include "tensor/error.h"
 #include "tensor/preallocated_set.h"
@@ -42,15 +40,10 @@ bool cache_enabled() {
   return enabled;
 }
 
-// Hints to the system about whole pages, where there are such.
-void use_huge_pages([[maybe_unused]] void* begin, [[maybe_unused]] size_t bytes) {
+// A hint to the system about whole pages, where it takes one: to make them huge, or to take them back.
+void advise_pages([[maybe_unused]] void* begin, [[maybe_unused]] size_t bytes, [[maybe_unused]] bool used) {
 #if defined(__linux__)
-  madvise(begin, bytes, MADV_HUGEPAGE);
-#endif
-}
-void return_pages([[maybe_unused]] void* begin, [[maybe_unused]] size_t bytes) {
-#if defined(__linux__)
-  madvise(begin, bytes, MADV_DONTNEED);
+  madvise(begin, bytes, used ? MADV_HUGEPAGE : MADV_DONTNEED);
 #endif
 }
 
@@ -168,9 +161,9 @@ class FreePieces {
     }
     for (const Piece& piece : by_address_.values()) {
       const auto address = reinterpret_cast<uintptr_t>(piece.begin);
-      const size_t first = round_up(address, kHugePage),
-                   last = (address + piece.bytes) / kHugePage * kHugePage;
-      if (first < last) return_pages(piece.begin + (first - address), last - first);
+      const size_t first = round_up(address, kHugePage);
+      const size_t last = (address + piece.bytes) / kHugePage * kHugePage;
+      if (first < last) advise_pages(piece.begin + (first - address), last - first, false);
     }
   }
 
@@ -246,8 +239,8 @@ void* system_allocate(size_t bytes, size_t alignment = kAlignment) {
     release_cached_memory();
     block = std::aligned_alloc(alignment, bytes);
   }
-  if (!block)
-    fail("memory: the system cannot provide ", bytes, " more bytes; use smaller tensors or batches");
+  check(block != nullptr, "memory: the system cannot provide ", bytes,
+        " more bytes; use smaller tensors or batches");
   return block;
 }
 
@@ -264,7 +257,7 @@ void* system_allocate(size_t bytes, size_t alignment = kAlignment) {
   void* block = std::aligned_alloc(kHugePage, whole);
   if (!block) block = system_allocate(whole = round_up(bytes, kHugePage), kHugePage);
   std::unique_ptr<void, void (*)(void*)> chunk(block, std::free);
-  use_huge_pages(block, whole);
+  advise_pages(block, whole, true);
   const std::lock_guard lock(shared().mutex);
   shared().pieces.reserve();
   shared().pieces.add({whole, static_cast<char*>(block)}, bytes);

@@ -49,7 +49,6 @@ class OpScope {
     detail::current_scope = outer_;
   }
   OpScope(const OpScope&) = delete;
-  OpScope& operator=(const OpScope&) = delete;
 
   /// The gradient rule that is running in this thread, or null.
   static const OpScope* rule() {

@@ -16,10 +16,9 @@ static bool omp_in_parallel() { return true; }
 #endif
 
 namespace heed {
-namespace {
 
 // OpenMP has one such number for each thread that calls it; this one is for the whole process.
-std::atomic<int>& threads_in_use() {
+static std::atomic<int>& threads_in_use() {
   static std::atomic<int> threads = omp_get_max_threads();
   return threads;
 }
@@ -27,8 +26,6 @@ std::atomic<int>& threads_in_use() {
 #if defined(_OPENMP)
 const bool forks_are_handled = detail::handle_forks(threads_in_use());
 #endif
-
-}  // namespace
 
 int num_threads() { return threads_in_use().load(std::memory_order_relaxed); }
 

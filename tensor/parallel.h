@@ -26,8 +26,7 @@ void run_blocks(int64_t blocks, void (*body)(void*, int64_t), void* context);
 /// Heed's own matrix products may be cut anywhere, because the bits of an element depend only on its row and
 /// column. OpenBLAS is called with one thread inside such blocks, because it changes the order of sums when
 /// it uses several.
-template <class Body>
-void parallel_for(int64_t n, int64_t block, Body&& body) {
+void parallel_for(int64_t n, int64_t block, auto&& body) {
   if (n <= 0) return;
   const int64_t blocks = (n + block - 1) / block;
   if (blocks == 1) return body(int64_t{0}, n);

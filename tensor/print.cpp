@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "tensor/create.h"
 #include "tensor/kernels/index.h"
 #include "tensor/table.h"

@@ -86,8 +86,6 @@ Generator& default_generator() {
   return generator;
 }
 
-void manual_seed(uint64_t seed) { default_generator() = Generator(seed); }
-
 DropoutFactors::DropoutFactors(double p, int64_t count, Generator* generator) : p_(p) {
   check(p >= 0 && p <= 1, "p is ", p, "; a probability lies in [0, 1]");
   if (!generator) generator = &default_generator();

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 /// Random numbers that depend on the seed alone, not on the number of threads.
 namespace heed {
@@ -17,11 +18,7 @@ class Generator {
   /// stream and k, not on the position.
   Generator split(uint64_t k) const;
   /// Reserves the next `count` positions and returns the first; position p gives bits(p).
-  uint64_t reserve(uint64_t count) {
-    const uint64_t first = position_;
-    position_ += count;
-    return first;
-  }
+  uint64_t reserve(uint64_t count) { return std::exchange(position_, position_ + count); }
   /// The 64 random bits at a position.
   uint64_t bits(uint64_t position) const;
   /// Draws a double in [0, 1).
@@ -66,6 +63,6 @@ std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint3
 /// The default generator of this thread. In every thread it starts with seed 0.
 Generator& default_generator();
 /// Restarts this thread's default generator with a seed.
-void manual_seed(uint64_t seed);
+inline void manual_seed(uint64_t seed) { default_generator() = Generator(seed); }
 
 }  // namespace heed

@@ -18,14 +18,12 @@ inline constexpr bool is_element = std::is_same_v<T, float> || std::is_same_v<T,
 class Scalar {
  public:
   /// A whole number.
-  template <std::integral T>
-  constexpr Scalar(T value)
-      : is_integer_(std::signed_integral<T> || static_cast<int64_t>(value) >= 0),
+  constexpr Scalar(std::integral auto value)
+      : is_integer_(std::signed_integral<decltype(value)> || static_cast<int64_t>(value) >= 0),
         integer_(static_cast<int64_t>(value)),
         real_(static_cast<double>(value)) {}
   /// Any other number.
-  template <std::floating_point T>
-  constexpr Scalar(T value) : real_(static_cast<double>(value)) {}
+  constexpr Scalar(std::floating_point auto value) : real_(static_cast<double>(value)) {}
 
   /// True when it was given as an integer.
   constexpr bool is_integer() const { return is_integer_; }

@@ -1,14 +1,11 @@
 #include "tensor/shape.h"
 
 #include "tensor/aligned.h"
+#include "tensor/lists.h"
 
 namespace heed {
 
-std::string to_string(const Shape& shape) {
-  std::string text = "[";
-  for (int64_t i = 0; i < shape.dim(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
-}
+std::string to_string(const Shape& shape) { return "[" + detail::listed(shape) + "]"; }
 
 int64_t numel(const Shape& shape) {
   int64_t product = 1;
@@ -45,6 +42,13 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* name_a, const
     if (m == 1) result[lead + i] = n;
   }
   return result;
+}
+
+bool broadcasts_to(const Shape& shape, const Shape& other) {
+  bool fits = shape.dim() <= other.dim();
+  for (int64_t d = 1; fits && d <= shape.dim(); ++d)
+    fits = shape[shape.dim() - d] == 1 || shape[shape.dim() - d] == other[other.dim() - d];
+  return fits;
 }
 
 int64_t check_dim(int64_t rank, int64_t dim) {

@@ -90,6 +90,8 @@ Strides contiguous_strides(const Shape& shape);
 /// The shape that `a` and `b` broadcast to. Throws unless sizes, aligned at the right, are equal or one of
 /// them is 1. The names are for the message.
 Shape broadcast_shapes(const Shape& a, const Shape& b, const char* name_a = "a", const char* name_b = "b");
+/// Whether each size of `shape`, aligned at the right, is 1 or that of `other`.
+bool broadcasts_to(const Shape& shape, const Shape& other);
 
 /// Counts `dim` from the front: -1 is the last. Throws if it lies outside [-rank, rank).
 int64_t check_dim(int64_t rank, int64_t dim);
@@ -102,8 +104,7 @@ Shape check_dims(int64_t rank, const Shape& dims);
 Shape reduced_shape(const Shape& shape, const Shape& dims, bool keepdim);
 
 /// Calls f(offset) for the offset of every element in row-major order, counted from the first.
-template <class F>
-void for_each_offset(const Shape& shape, const Strides& strides, F&& f) {
+void for_each_offset(const Shape& shape, const Strides& strides, auto&& f) {
   Shape at = Shape::filled(shape.dim(), 0);
   int64_t offset = 0;
   for (int64_t left = numel(shape); left > 0; --left) {

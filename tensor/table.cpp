@@ -2,11 +2,9 @@
 
 #include <cmath>
 
-#include "tensor/error.h"
 #include "tensor/utf8.h"
 
 namespace heed {
-namespace {
 
 // Blocks of wide characters and of combining marks, an approximation of Unicode Standard Annex 11.
 constexpr CodeRange kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},  {0x3041, 0xA4CF}, {0xAC00, 0xD7A3},
@@ -15,11 +13,9 @@ constexpr CodeRange kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},  {0x3041, 0
 constexpr CodeRange kCombining[] = {{0x0300, 0x036F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
 
 // True for empty cells and "-" as well.
-bool is_number(const std::string& cell) {
+static bool is_number(const std::string& cell) {
   return cell.find_first_not_of("0123456789.,+-eE%") == std::string::npos;
 }
-
-}  // namespace
 
 int64_t display_width(const std::string& text) {
   int64_t width = 0;
@@ -31,14 +27,6 @@ int64_t display_width(const std::string& text) {
 
 std::string decimals(double x, int digits) { return detail::formatted("%.*f", digits, x); }
 std::string short_number(double x) { return std::isnan(x) ? "nan" : detail::formatted("%.4g", x); }
-
-std::string detail::listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
-Table::Table(std::vector<std::string> header) : rows_{std::move(header)} {}
 
 void Table::add(std::vector<std::string> cells) {
   check(cells.size() == rows_.front().size(), "Table: a row of ", cells.size(), " cells for ",

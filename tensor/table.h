@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <string>
-#include <vector>
+
+#include "tensor/lists.h"
 
 /// Text in aligned columns.
 namespace heed {
@@ -24,8 +24,6 @@ std::string formatted(const char* format, auto... numbers) {
   std::snprintf(text, sizeof text, format, numbers...);
   return text;
 }
-/// "dot, additive": the names, separated by commas.
-std::string listed(const std::vector<std::string>& names);
 }  // namespace detail
 
 /// Text in aligned columns, two spaces apart. A column is aligned at the right if all its cells below the
@@ -33,7 +31,7 @@ std::string listed(const std::vector<std::string>& names);
 class Table {
  public:
   /// One column for each name.
-  explicit Table(std::vector<std::string> header);
+  explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
   /// Adds a row, with a cell for each column. Throws if their number differs.
   void add(std::vector<std::string> cells);
   /// The number of rows below the header.

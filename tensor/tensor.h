@@ -1,11 +1,9 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 
 #include "tensor/dtype.h"
 #include "tensor/free_functions.h"
-#include "tensor/ref.h"
 #include "tensor/shape.h"
 #include "tensor/storage.h"
 
@@ -18,8 +16,7 @@ class HookHandle;
 class Node;
 
 /// Base class of what autograd stores with a tensor. Its classes are in autograd/.
-class AutogradMeta {
- public:
+struct AutogradMeta {
   explicit AutogradMeta(Node* graph_node) : node(graph_node) {}
   virtual ~AutogradMeta() = default;
   virtual void release() noexcept { delete this; }
@@ -33,7 +30,7 @@ class AutogradMeta {
 
 /// One item of an index x[{...}]: a position, a slice, everything, a new axis, an ellipsis, or a tensor of
 /// int64 positions or bools.
-class Index;
+struct Index;
 
 /// The object that tensor handles share: a view of storage, and what autograd stores with it. For kernels and
 /// the engine.
@@ -47,7 +44,7 @@ struct TensorImpl {
   static Tensor view(const Tensor& x, const Shape& shape);
   /// Whether x is the only handle of its object, and the object the only user of its storage.
   static bool unique(const Tensor& x);
-  void release() noexcept;
+  void release() noexcept;  // not inline: each handle would contain the destructors
 
   static void* operator new(size_t bytes) { return allocate(bytes); }
   static void operator delete(void* body, size_t bytes) noexcept { heed::release(body, bytes); }
@@ -126,8 +123,7 @@ class Tensor : public detail::OperationsAreFreeFunctions<Tensor> {
     return values;
   }
   /// Calls f with every element in row-major order. For printing and tests, not for speed.
-  template <class F>
-  void for_each(F&& f) const {
+  void for_each(auto&& f) const {
     visit_dtype(dtype(), [&]<class T>(Type<T>) {
       const T* first = data<T>();
       for_each_offset(shape(), strides(), [&](int64_t offset) { f(first[offset]); });

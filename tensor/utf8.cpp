@@ -4,7 +4,6 @@
 #include "tensor/table.h"
 
 namespace heed {
-namespace {
 
 // Control characters, joiners, direction marks, private-use characters and the like.
 constexpr CodeRange kInvisible[] = {{0, 0x1F},        {0x7F, 0x9F},     {0xAD, 0xAD},       {0x200B, 0x200F},
@@ -12,8 +11,6 @@ constexpr CodeRange kInvisible[] = {{0, 0x1F},        {0x7F, 0x9F},     {0xAD, 0
                                     {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFB}, {0xE0000, 0x10FFFF}};
 // Not allowed in XML, or control characters without a picture.
 constexpr CodeRange kForbidden[] = {{0x7F, 0x9F}, {0xFFFE, 0xFFFF}, {kNotUtf8, kNotUtf8}};
-
-}  // namespace
 
 Utf8Character first_character(std::string_view text) {
   if (text.empty()) return {0, 0};

@@ -1,7 +1,9 @@
 #include "autograd/debug/gradcheck.h"
 
-#include "autograd/engine.h"
+#include "autograd/functional.h"
+#include "autograd/grad_mode.h"
 #include "tensor/create.h"
+#include "tensor/lists.h"
 
 namespace heed {
 namespace {
@@ -14,11 +16,7 @@ Tensors floating(Tensors outputs) {
   return outputs;
 }
 
-Values values_of(const Tensors& tensors) {
-  Values values;
-  for (const Tensor& x : tensors) values.push_back(x.to_vector<double>());
-  return values;
-}
+Values values_of(const Tensors& tensors) { return detail::mapped(tensors, &Tensor::to_vector<double>); }
 
 // Positions of the inputs that require a gradient.
 std::vector<size_t> wanted_inputs(const char* op, const Tensors& inputs) {
@@ -38,32 +36,12 @@ std::vector<size_t> wanted_inputs(const char* op, const Tensors& inputs) {
 }
 
 Tensors selected(const Tensors& inputs, const std::vector<size_t>& positions) {
-  Tensors found;
-  for (const size_t i : positions) found.push_back(inputs[i]);
-  return found;
-}
-
-// The gradients of sum_k <cotangents_k, outputs_k>, zeros for unused inputs.
-Tensors gradients(const Tensors& outputs, const Tensors& cotangents, const Tensors& inputs,
-                  bool create_graph) {
-  Tensors used, incoming;
-  for (size_t k = 0; k < outputs.size(); ++k)
-    if (outputs[k].requires_grad()) {
-      used.push_back(outputs[k]);
-      incoming.push_back(cotangents[k]);
-    }
-  Tensors found =
-      grad(used, inputs, {.grad_outputs = incoming, .create_graph = create_graph, .allow_unused = true});
-  for (size_t i = 0; i < found.size(); ++i)
-    if (!found[i].defined()) found[i] = zeros_like(inputs[i]);
-  return found;
+  return detail::mapped(positions, [&](size_t i) { return inputs[i]; });
 }
 
 Tensors cotangents_for(const Tensors& outputs, uint64_t seed) {
   Generator generator(seed);
-  Tensors cotangents;
-  for (const Tensor& y : outputs) cotangents.push_back(randn(y.shape(), y.dtype(), &generator));
-  return cotangents;
+  return detail::mapped(outputs, [&](const Tensor& y) { return randn(y.shape(), y.dtype(), &generator); });
 }
 
 // <a, b - c>
@@ -90,7 +68,7 @@ GradcheckReport gradcheck(const CheckedFunction& f, const Tensors& inputs, Gradc
     const Tensors outputs = floating(f(inputs)), incoming = cotangents_for(outputs, options.seed);
     recorded = values_of(outputs);
     cotangents = values_of(incoming);
-    analytic = values_of(gradients(outputs, incoming, leaves, false));
+    analytic = values_of(detail::gradients_or_zeros(outputs, incoming, leaves, false));
   }
 
   GradcheckReport report;
@@ -158,7 +136,7 @@ GradcheckReport gradgradcheck(const CheckedFunction& f, const Tensors& inputs, G
     const GradMode mode(true);
     const auto middle = now.begin() + static_cast<std::ptrdiff_t>(inputs.size());
     const Tensors x(now.begin(), middle), cotangents(middle, now.end());
-    return gradients(floating(f(x)), cotangents, selected(x, wanted), create_graph);
+    return detail::gradients_or_zeros(floating(f(x)), cotangents, selected(x, wanted), create_graph);
   };
   ++options.seed;
   GradcheckReport report = gradcheck(gradient, all, options);

@@ -28,8 +28,7 @@ struct GradcheckReport {
 class CheckedFunction {
  public:
   /// Takes a callable of either form.
-  template <class F>
-  CheckedFunction(const F& f)
+  CheckedFunction(const auto& f)
       : call_([&f](const std::vector<Tensor>& inputs) -> std::vector<Tensor> {
           return {f(inputs)};  // wraps one tensor, copies a vector
         }) {}

@@ -13,8 +13,7 @@ namespace {
 using detail::text;
 
 // Calls f(node, its number, the numbers of its inputs), inputs first; an input without gradient has "-".
-template <class F>
-void for_each_node(const Tensor& y, F&& f) {
+void for_each_node(const Tensor& y, auto&& f) {
   std::unordered_map<const Node*, std::string> number{{nullptr, "-"}};
   for (const Node* node : graph_nodes(y)) {
     const std::string& own = number[node] = std::to_string(number.size() - 1);

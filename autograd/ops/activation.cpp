@@ -3,8 +3,7 @@
 #include <numbers>
 
 #include "autograd/node.h"
-#include "autograd/ops/elementwise.h"
-#include "autograd/ops/logic.h"
+#include "autograd/ops/basic.h"
 #include "tensor/kernels/map.h"
 #include "tensor/kernels/math.h"
 
@@ -16,8 +15,7 @@ using kernel::zip;
 constexpr double kInvSqrt2Pi = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
 
 // f of each element, with a rule of g and x in public operations.
-template <class F, class Rule>
-Tensor unary(const char* name, const Operand& x, const F& f, const Rule& rule, const char* text,
+Tensor unary(const char* name, const Operand& x, const auto& f, const auto& rule, const char* text,
              Attributes attributes = {}) {
   const OpScope scope(name, x.line());
   check_floating(x);
@@ -27,9 +25,8 @@ Tensor unary(const char* name, const Operand& x, const F& f, const Rule& rule, c
 
 // The same with a result that is recomputed instead of saved, see Note [Recomputed values]. f and slope(g, x)
 // are formulas of elements; `reference` computes f in public operations.
-template <class F, class Slope, class Reference>
-Tensor map_recomputed(const char* name, const Operand& x, const F& f, const Slope& slope,
-                      const Reference& reference, const char* text) {
+Tensor map_recomputed(const char* name, const Operand& x, const auto& f, const auto& slope,
+                      const auto& reference, const char* text) {
   const OpScope scope(name, x.line());
   check_floating(x);
   if (reference_mode()) return reference(x);

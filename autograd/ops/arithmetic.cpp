@@ -53,10 +53,7 @@ template <int sign>
 static Tensor add_scaled(const char* name, Operand& a, Operand& b, Scalar alpha) {
   const OpScope scope(name, a.line());
   match_dtypes(a, b);
-  const auto f = [alpha = kernel::Factor(alpha, a->dtype())](auto u, auto v) {
-    return sign > 0 ? u + alpha.as<decltype(u)>() * v : u - alpha.as<decltype(u)>() * v;
-  };
-  return record(name, kernel::zip(a, b, f, kernel::wrapping),
+  return record(name, kernel::zip(a, b, kernel::plus_multiple<sign>(alpha, a->dtype()), kernel::wrapping),
                 {{a, "g", [](const Tensor& g) { return g; }},
                  {b, sign > 0 ? "alpha g" : "−alpha g",
                   [by = sign * alpha.to<double>()](const Tensor& g) { return by * g; }}},

@@ -37,11 +37,6 @@ auto rule_both_forms(const F& f) {
   return [f](const Tensor& g, const Tensor& v) { return grad_enabled() ? f(g, v) : zip(g, v, f); };
 }
 
-// The rule of a function that is constant between its jumps.
-auto zero_gradient() {
-  return [](const Tensor& g) { return zeros_like(g); };
-}
-
 }  // namespace
 
 // clang-format off
@@ -49,6 +44,7 @@ Tensor exp(Operand x) { return map_result("exp", x, [](auto v) { return math::ex
 Tensor expm1(Operand x) { return map_result("expm1", x, [](auto v) { return math::expm1(v); }, [](auto& g, auto& y) { return g * (y + 1); }, "g ($y + 1)"); }
 Tensor log(Operand x) { return map("log", x, [](auto v) { return math::log(v); }, [](auto& g, auto& x_) { return g / x_; }, "g / $1"); }
 Tensor log1p(Operand x) { return map("log1p", x, [](auto v) { return math::log1p(v); }, [](auto& g, auto& x_) { return g / (x_ + 1); }, "g / ($1 + 1)"); }
+Tensor log2(Operand x) { return map("log2", x, [](auto v) { return std::log2(v); }, [](auto& g, auto& x_) { return g / (std::numbers::ln2 * x_); }, "g / ($1 log 2)"); }
 Tensor sqrt(Operand x) { return map_result("sqrt", x, [](auto v) { return std::sqrt(v); }, [](auto& g, auto& y) { return g / (2 * y); }, "g / (2 $y)"); }
 Tensor rsqrt(Operand x) { return map_result("rsqrt", x, [](auto v) { return 1 / std::sqrt(v); }, [](auto& g, auto& y) { return -0.5 * g * y * y * y; }, "−g $y³ / 2"); }
 Tensor reciprocal(Operand x) { return map_result("reciprocal", x, [](auto v) { return 1 / v; }, [](auto& g, auto& y) { return -g * y * y; }, "−g $y²"); }
@@ -56,17 +52,9 @@ Tensor sin(Operand x) { return map("sin", x, [](auto v) { return std::sin(v); },
 Tensor cos(Operand x) { return map("cos", x, [](auto v) { return std::cos(v); }, [](auto& g, auto& x_) { return -g * sin(x_); }, "−g sin($1)"); }
 Tensor square(Operand x) { return map("square", x, [](auto v) { return v * v; }, [](auto& g, auto& x_) { return 2 * g * x_; }, "2 g $1", wrapping); }
 Tensor abs(Operand x) { return map("abs", x, [](auto v) { return v > 0 ? v : 0 - v; }, [](auto& g, auto& x_) { return g * sign(x_); }, "g sign($1)", numbers); }
+Tensor sign(Operand x) { return map_result("sign", x, [](auto v) { return (v > 0) - (v < 0); }, [](auto& g) { return zeros_like(g); }, "0", numbers); }
+Tensor erf(Operand x) { return map("erf", x, [](auto v) { return math::erf(v); }, [](auto& g, auto& x_) { return g * (2 * std::numbers::inv_sqrtpi) * exp(-square(x_)); }, "g 2/√π exp(−$1²)"); }
 // clang-format on
-
-Tensor sign(Operand x) {
-  const auto f = [](auto v) { return (v > 0) - (v < 0); };
-  return map_result("sign", x, f, zero_gradient(), "0", numbers);
-}
-
-Tensor floor(Operand x) {
-  const auto f = [](auto v) { return std::is_integral_v<decltype(v)> ? v : decltype(v)(std::floor(v)); };
-  return map_result("floor", x, f, zero_gradient(), "0", numbers);
-}
 
 Tensor tanh(Operand x) {
   const auto f = [](auto v) { return math::tanh(v); };
@@ -78,12 +66,6 @@ Tensor sigmoid(Operand x) {
   const auto f = [](auto v) { return math::sigmoid(v); };
   const auto rule = [](const auto& g, const auto& y) { return g * y * (1 - y); };
   return map_result("sigmoid", x, f, rule_both_forms(rule), "g $y (1 − $y)");
-}
-
-Tensor erf(Operand x) {
-  const auto f = [](auto v) { return math::erf(v); };
-  const auto rule = [](auto& g, auto& x_) { return g * (2 * std::numbers::inv_sqrtpi) * exp(-square(x_)); };
-  return map("erf", x, f, rule, "g 2/√π exp(−$1²)");
 }
 
 // da = g b a^(b-1), 0 where b = 0;   db = g a^b log(a), 0 where a = 0 and b >= 0
@@ -102,16 +84,20 @@ Tensor pow(Operand a, Operand b) {
                   }}});
 }
 
-Tensor div(Operand a, Operand b, Rounding rounding) {
-  if (rounding == Rounding::none) return a / b;
-  const OpScope scope("div", a.line());
+// da = g b / (a^2 + b^2),  db = -g a / (a^2 + b^2);  0 at (0, 0)
+Tensor atan2(Operand a, Operand b) {
+  const OpScope scope("atan2", a.line());
   match_dtypes(a, b);
   check_floating(a);
-  const auto f = [down = rounding == Rounding::floor](auto u, auto v) {
-    return down ? std::floor(u / v) : std::trunc(u / v);
+  const auto rule = [](const Tensor& g, const Tensor& u, const Tensor& v) {
+    const Tensor r = u * u + v * v;
+    return g * u / where(r == 0, 1, r);
   };
-  return record("div", zip(a, b, f), {{a, "0", zero_gradient()}, {b, "0", zero_gradient()}},
-                {{"rounding", rounding == Rounding::floor ? "floor" : "trunc"}});
+  return record("atan2", zip(a, b, [](auto u, auto v) { return std::atan2(u, v); }),
+                {{a, "g $2 / ($1² + $2²)",
+                  [=, a = save(a), b = save(b)](const Tensor& g) { return rule(g, b(), a()); }},
+                 {b, "−g $1 / ($1² + $2²)",
+                  [=, a = save(a), b = save(b)](const Tensor& g) { return rule(-g, a(), b()); }}});
 }
 
 }  // namespace heed

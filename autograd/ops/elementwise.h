@@ -1,32 +1,19 @@
 #pragma once
 
 #include "autograd/ops/arithmetic.h"
+#include "autograd/ops/elementary.h"
 
 /// Functions of each element; the result has the shape of x. Throws unless x is floating, or int64 where the
-/// comment says so.
+/// comment says so. Those that most of the library uses are in elementary.h, which changes rarely.
 namespace heed {
 
-Tensor abs(Operand x);         ///< |x|; also int64
-Tensor exp(Operand x);         ///< e^x
-Tensor expm1(Operand x);       ///< e^x - 1, exact near 0
-Tensor log(Operand x);         ///< The natural logarithm: -inf at 0, NaN below.
-Tensor log1p(Operand x);       ///< log(1 + x), exact near 0
-Tensor sqrt(Operand x);        ///< The square root; NaN below 0.
-Tensor rsqrt(Operand x);       ///< 1 / sqrt(x)
+Tensor log2(Operand x);        ///< The logarithm to base 2.
 Tensor reciprocal(Operand x);  ///< 1 / x
-Tensor square(Operand x);      ///< x^2; also int64
-Tensor sin(Operand x);         ///< The sine of x radians.
-Tensor cos(Operand x);         ///< The cosine of x radians.
-Tensor tanh(Operand x);        ///< (e^x - e^-x) / (e^x + e^-x)
-Tensor sigmoid(Operand x);     ///< 1 / (1 + e^-x)
 Tensor erf(Operand x);         ///< The error function, 2 / sqrt(pi) times the integral of exp(-t^2), 0 to x.
 Tensor sign(Operand x);        ///< -1, 0 or 1, with gradient 0; also int64
-Tensor floor(Operand x);       ///< The largest integer that is at most x, with gradient 0; also int64
 /// a^b; `a` and `b` broadcast. NaN if a < 0 and b is not an integer.
 Tensor pow(Operand a, Operand b);
-/// How a quotient is rounded: not at all, down, or towards zero.
-enum class Rounding { none, floor, trunc };
-/// a / b, rounded; `a` and `b` broadcast. The gradient of a rounded quotient is 0.
-Tensor div(Operand a, Operand b, Rounding rounding);
+/// The angle of the point (b, a) in radians, in [-pi, pi]; `a` and `b` broadcast.
+Tensor atan2(Operand a, Operand b);
 
 }  // namespace heed

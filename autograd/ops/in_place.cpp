@@ -53,10 +53,7 @@ template <int sign>
 Tensor add_scaled_(const char* op, Operand& x, Operand& other, Scalar alpha) {
   const OpScope scope(op, x.line());
   check_writable(x);
-  const auto f = [alpha = kernel::Factor(alpha, x->dtype())](auto u, auto v) {
-    return sign > 0 ? u + alpha.as<decltype(u)>() * v : u - alpha.as<decltype(u)>() * v;
-  };
-  return update(op, x, other, f);
+  return update(op, x, other, kernel::plus_multiple<sign>(alpha, x->dtype()));
 }
 
 }  // namespace
@@ -78,8 +75,7 @@ Tensor mul_(Operand x, Operand other) { return update("mul_", x, other, std::mul
 Tensor div_(Operand x, Operand other) {
   const OpScope scope("div_", x.line());
   check_floating(x);
-  return update(
-      "div_", x, other, [](auto a, auto b) { return a / b; }, kernel::floating);
+  return update("div_", x, other, std::divides<>(), kernel::floating);
 }
 
 }  // namespace heed

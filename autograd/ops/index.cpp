@@ -1,9 +1,7 @@
 #include "autograd/ops/index.h"
 
 #include "autograd/node.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/shape.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/index.h"
 
@@ -18,8 +16,27 @@ void check_index_shape(const char* name, const Tensor& x, int64_t dim, const Ten
         " and be no larger outside of dimension ", dim);
 }
 
+// Makes the operands of a scatter into x fit: dim counts from the front, and src is cut to the index.
+void fit_scatter(const Operand& x, int64_t& dim, Operand& index, Operand& src) {
+  if (index->dim() == 0) index.assign(reshape(index, {1}));
+  if (src->dim() == 0) src.assign(reshape(src, {1}));
+  dim = check_dim(x, dim);
+  check_index_shape("x", x, dim, index);
+  check_index_shape("src", src, dim, index);
+  check(index->shape()[dim] <= src->shape()[dim], "the index ", index->shape(), " is larger than src ",
+        src->shape());
+  for (int64_t d = 0; d < src->dim(); ++d)
+    if (src->shape()[d] != index->shape()[d]) src.assign(narrow(src, d, 0, index->shape()[d]));
+}
+
+// Throws unless x and src have one dtype.
+void check_source(const Operand& x, const Operand& src) {
+  check(x->dtype() == src->dtype(), "x is ", x->dtype(), " ", x->shape(), ", src is ", src->dtype(), " ",
+        src->shape(), "; they must have one dtype");
+}
+
 // The transpose of index_select: adds the slices of g to zeros of `size` along dim, at the positions index.
-Tensor index_add(Operand g, int64_t dim, int64_t size, const Saved& index) {
+Tensor added_at(Operand g, int64_t dim, int64_t size, const Saved& index) {
   Shape shape = g->shape();
   shape[dim] = size;
   Tensor y = zeros(shape, g->dtype());
@@ -142,7 +159,7 @@ Tensor index_select(Operand x, int64_t dim, Operand index) {
   return record(
       "index_select", kernel::index_select(x, dim, index),
       {{x, "g, added at the positions that were read",
-        [dim, size = x->size(dim), i = save(index)](const Tensor& g) { return index_add(g, dim, size, i); }}},
+        [dim, size = x->size(dim), i = save(index)](const Tensor& g) { return added_at(g, dim, size, i); }}},
       {{"dim", dim}, {"index", index}});
 }
 
@@ -150,18 +167,9 @@ Tensor index_select(Operand x, int64_t dim, Operand index) {
 Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src) {
   const OpScope scope("scatter_add", x.line());
   check_indices(index);
-  check(x->dtype() == src->dtype(), "x is ", x->dtype(), " ", x->shape(), ", src is ", src->dtype(), " ",
-        src->shape(), "; they must have one dtype");
+  check_source(x, src);
   if (x->dim() == 0) return reshape(scatter_add(reshape(x, {1}), dim, flatten(index), flatten(src)), {});
-  if (index->dim() == 0) index.assign(reshape(index, {1}));
-  if (src->dim() == 0) src.assign(reshape(src, {1}));
-  dim = check_dim(x, dim);
-  check_index_shape("x", x, dim, index);
-  check_index_shape("src", src, dim, index);
-  check(index->shape()[dim] <= src->shape()[dim], "the index ", index->shape(), " is larger than src ",
-        src->shape());
-  for (int64_t d = 0; d < src->dim(); ++d)
-    if (src->shape()[d] != index->shape()[d]) src.assign(narrow(src, d, 0, index->shape()[d]));
+  fit_scatter(x, dim, index, src);
   Tensor y = kernel::clone(x);
   kernel::scatter_add_into(y, dim, index, src);
   return record(
@@ -169,6 +177,81 @@ Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src) {
       {{x, "g", [](const Tensor& g) { return g; }},
        {src, "g at the positions", [dim, i = save(index)](const Tensor& g) { return gather(g, dim, i()); }}},
       {{"dim", dim}, {"index", index}});
+}
+
+// Positions in src of the elements that are left, each the last of those at one position of x, are scattered
+// first: the rest is a choice between x and these.
+Tensor scatter(Operand x, int64_t dim, Operand index, Operand src) {
+  const OpScope scope("scatter", x.line());
+  check_indices(index);
+  if (src.is_number()) src.assign(broadcast_to(kernel::full({}, src.number(), x->dtype()), index->shape()));
+  check_source(x, src);
+  if (x->dim() == 0) return reshape(scatter(reshape(x, {1}), dim, flatten(index), flatten(src)), {});
+  fit_scatter(x, dim, index, src);
+  if (index->numel() == 0) return clone(x);
+  const Tensor from = full(x->shape(), -1, int64);
+  kernel::scatter_into(from, dim, index, reshape(arange(index->numel(), int64), index->shape()));
+  const Tensor left = index_select(flatten(src), 0, flatten(clamp(from, 0)));
+  return where(from < 0, x, reshape(left, x->shape()));
+}
+
+Tensor index_add(Operand x, int64_t dim, Operand index, Operand src, Scalar alpha) {
+  const OpScope scope("index_add", x.line());
+  check_indices(index);
+  check_source(x, src);
+  if (x->dim() == 0) return reshape(index_add(reshape(x, {1}), dim, index, flatten(src), alpha), {});
+  dim = check_dim(x, dim);
+  Shape wanted = x->shape();
+  wanted[dim] = index->numel();
+  check(index->dim() <= 1 && src->shape() == wanted, "x is ", x->shape(), ", the index ", index->shape(),
+        ", src ", src->shape(), "; the index must be a vector, and src ", wanted);
+  return add(x, added_at(src, dim, x->size(dim), save(index)), alpha);
+}
+
+Tensor masked_select(Operand x, Operand mask) {
+  const OpScope scope("masked_select", x.line());
+  check(mask->dtype() == boolean, "the mask is ", mask->dtype(), " ", mask->shape(),
+        "; it must be bool, such as x > 0");
+  const Shape shape = broadcast_shapes(x->shape(), mask->shape(), "x", "the mask");
+  return index_select(flatten(broadcast_to(x, shape)), 0,
+                      kernel::positions_of_true(broadcast_to(mask, shape)));
+}
+
+Tensor nonzero(Operand x) {
+  const OpScope scope("nonzero", x.line());
+  const std::vector<int64_t> found = kernel::positions_of_true(kernel::cast(x, boolean)).to_vector<int64_t>();
+  const Strides strides = contiguous_strides(x->shape());
+  Tensor y = Tensor::empty({std::ssize(found), x->dim()}, int64);
+  auto* out = y.mutable_data<int64_t>();
+  for (const int64_t position : found)
+    for (int64_t d = 0; d < x->dim(); ++d) *out++ = position / strides[d] % x->shape()[d];
+  return record("nonzero", std::move(y), {x});
+}
+
+Tensor repeat_interleave(Operand x, Operand repeats, std::optional<int64_t> dim) {
+  const OpScope scope("repeat_interleave", x.line());
+  if (repeats.is_number()) repeats.assign(kernel::full({}, repeats.number(), int64));
+  if (!dim || x->dim() == 0) x.assign(flatten(x));
+  const int64_t along = check_dim(x, dim.value_or(0)), n = x->size(along);
+  check(repeats->dtype() == int64 && repeats->dim() <= 1 && (repeats->numel() == 1 || repeats->numel() == n),
+        "repeats are ", repeats->dtype(), " ", repeats->shape(), " and x is ", x->shape(),
+        "; give an int64 number, or one for each of the ", n, " slices along dimension ", along);
+  std::vector<int64_t> from;
+  int64_t position = 0;
+  for (const int64_t count : expand(flatten(repeats), {n}).to_vector<int64_t>()) {
+    check(count >= 0, "repeats has ", count, "; it must not be negative");
+    from.insert(from.end(), static_cast<size_t>(count), position++);
+  }
+  return index_select(x, along, from_vector(from, {std::ssize(from)}));
+}
+
+Tensor diag(Operand x, int64_t diagonal) {
+  const OpScope scope("diag", x.line());
+  check(x->dim() == 1 || x->dim() == 2, "x is ", x->shape(), "; it must be a vector or a matrix");
+  const int64_t k = std::clamp<int64_t>(diagonal, INT32_MIN, INT32_MAX), right = std::max<int64_t>(k, 0);
+  const Shape shape = x->dim() == 2 ? x->shape() : Shape::filled(2, x->numel() + std::abs(k));
+  const Tensor on = arange(shape[1], int64) - unsqueeze(arange(shape[0], int64), 1) == k;
+  return x->dim() == 2 ? masked_select(x, on) : where(on, pad(x, {right, right - k}), 0);
 }
 
 Tensor index(Operand x, const std::vector<Index>& items) {
@@ -216,7 +299,7 @@ Tensor embedding(Operand weight, Operand index, std::optional<int64_t> padding_i
                   [n, e, padding_idx, i = save(flat)](const Tensor& g) {
                     Tensor flat_g = reshape(g, {i().numel(), e});
                     if (padding_idx) flat_g = where(unsqueeze(i() == *padding_idx, 1), 0, flat_g);
-                    return index_add(flat_g, 0, n, i);
+                    return added_at(flat_g, 0, n, i);
                   }}},
                 {{"index", index}, {"padding_idx", padding_idx.value_or(-1)}});
 }

@@ -5,27 +5,25 @@
 #include "autograd/node.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/map.h"
+#include "tensor/kernels/reduce.h"
 
 namespace heed {
 namespace {
 
-template <class F>
-Tensor compare(const char* name, Operand& a, Operand& b, const F& f) {
+Tensor compare(const char* name, Operand& a, Operand& b, const auto& f) {
   const OpScope scope(name, a.line());
   match_dtypes(a, b);
   return record(name, kernel::compare(a, b, f), {a, b});
 }
 
-template <class F>
-Tensor test(const char* name, const Operand& x, const F& f) {
+Tensor test(const char* name, const Operand& x, const auto& f) {
   const OpScope scope(name, x.line());
   return record(name, kernel::test(x, f), {x});
 }
 
 // y = f(a, b) is the one that does not lose.   da = g where y is a, g / 2 where a = b, else 0;  db likewise
-template <class F>
 Tensor larger_or_smaller(const char* name, const char* text_a, const char* text_b, Operand& a, Operand& b,
-                         const F& f, Tensor (*loses)(Operand, Operand)) {
+                         const auto& f, Tensor (*loses)(Operand, Operand)) {
   const OpScope scope(name, a.line());
   match_dtypes(a, b);
   const auto share = [loses](const Tensor& g, const Tensor& mine, const Tensor& other) {
@@ -67,8 +65,22 @@ Tensor logical_and(Operand a, Operand b) { return compare("logical_and", a, b, [
 Tensor logical_or(Operand a, Operand b) { return compare("logical_or", a, b, [](auto u, auto v) { return u || v; }); }
 Tensor logical_not(Operand x) { return test("logical_not", x, [](auto v) { return !v; }); }
 Tensor isnan(Operand x) { return test("isnan", x, [](auto v) { return v != v; }); }
+Tensor isinf(Operand x) { return test("isinf", x, [](auto v) { return v == v && v - v != 0; }); }
 Tensor isfinite(Operand x) { return test("isfinite", x, [](auto v) { return v - v == 0; }); }
 // clang-format on
+
+bool allclose(Operand a, Operand b, double rtol, double atol, bool equal_nan) {
+  const OpScope scope("allclose", a.line());
+  check(rtol >= 0 && atol >= 0, "rtol is ", rtol, " and atol is ", atol, "; they must not be negative");
+  match_dtypes(a, b);
+  const auto close = [=](auto u, auto v) {
+    const auto x = static_cast<double>(u), y = static_cast<double>(v), apart = std::abs(x - y);
+    return u == v || (apart <= atol + rtol * std::abs(y) && apart < INFINITY) ||
+           (equal_nan && u != u && v != v);
+  };
+  const Tensor each = kernel::compare(a, b, close);
+  return kernel::amin(each, check_dims(each.dim(), {}), false).item<bool>();
+}
 
 Tensor where(Operand condition, Operand a, Operand b) {
   const OpScope scope("where", condition.line());

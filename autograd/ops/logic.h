@@ -16,7 +16,11 @@ Tensor logical_and(Operand a, Operand b);  ///< Whether both are nonzero.
 Tensor logical_or(Operand a, Operand b);   ///< Whether at least one is nonzero.
 Tensor logical_not(Operand x);             ///< Whether x is 0.
 Tensor isnan(Operand x);                   ///< Whether x is NaN.
+Tensor isinf(Operand x);                   ///< Whether x is infinite.
 Tensor isfinite(Operand x);                ///< Whether x is neither NaN nor infinite.
+/// Whether |a - b| <= atol + rtol |b| everywhere, for infinite elements whether they are equal. NaN is close
+/// to nothing, or with equal_nan to NaN.
+bool allclose(Operand a, Operand b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
 
 /// condition ? a : b; the condition is bool and broadcasts with them.
 Tensor where(Operand condition, Operand a, Operand b);

@@ -1,12 +1,7 @@
 #include "autograd/ops/loss.h"
 
 #include "autograd/node.h"
-#include "autograd/ops/index.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
-#include "autograd/ops/softmax.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/loss.h"
 #include "tensor/kernels/map.h"

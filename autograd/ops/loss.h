@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "autograd/operand.h"
 
 /// Losses with a kernel of their own. nn/functional.h composes the others from operations.

@@ -1,9 +1,10 @@
 #include "autograd/ops/moments.h"
 
+#include <cmath>
+
 #include "autograd/node.h"
+#include "autograd/ops/basic.h"
 #include "autograd/ops/elementwise.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
 #include "tensor/kernels/reduce.h"
 
 namespace heed {
@@ -24,10 +25,27 @@ Tensor var(Operand x, Dims dims, double correction, bool keepdim) {
                 {{"dims", dims}, {"correction", correction}, {"keepdim", keepdim}});
 }
 
+// x^p for x >= 0, with gradient 0 at 0.
+static Tensor power(const Tensor& x, double p) {
+  const Tensor zero = x == 0, base = where(zero, 1, x);
+  return where(zero, p > 0 ? 0 : INFINITY, p == 0.5 ? sqrt(base) : pow(base, p));
+}
+
+Tensor norm(Operand x, double p, Dims dims, bool keepdim) {
+  const OpScope scope("norm", x.line());
+  check_floating(x);
+  check(!std::isnan(p), "p is NaN");
+  if (p < 0) detail::check_nonempty(x, dims = check_dims(x->dim(), dims));
+  if (p == 2) return power(sum(square(x), dims, keepdim), 0.5);
+  if (p == 0) return sum(where(x == 0, sign(x), 1), dims, keepdim);
+  const Tensor size = abs(x);
+  if (std::isinf(p)) return p > 0 ? amax(size, dims, keepdim) : amin(size, dims, keepdim);
+  return p == 1 ? sum(size, dims, keepdim) : power(sum(power(size, p), dims, keepdim), 1 / p);
+}
+
 Tensor stddev(Operand x, Dims dims, double correction, bool keepdim) {
   const OpScope scope("stddev", x.line());
-  const Tensor v = var(x, dims, correction, keepdim);
-  return where(v == 0, 0, sqrt(where(v == 0, 1, v)));
+  return power(var(x, dims, correction, keepdim), 0.5);
 }
 
 }  // namespace heed

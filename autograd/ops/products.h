@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string_view>
-#include <vector>
-
 #include "autograd/operand.h"
 
 /// Products of given ranks, and einsum. Throws for other ranks, for inner sizes that differ and for different

@@ -2,11 +2,7 @@
 
 #include "autograd/node.h"
 #include "autograd/ops/activation.h"
-#include "autograd/ops/elementwise.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/matmul.h"
-#include "autograd/ops/shape.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
 #include "tensor/kernels/recurrent.h"
 
 namespace heed {

@@ -118,9 +118,8 @@ Tensor strided(const char* op, Operand x, int64_t dim, int64_t start, int64_t co
 Tensor triangle(const char* op, Operand x, int64_t diagonal, Tensor (*keep)(Operand, Operand)) {
   const OpScope scope(op, x.line());
   check(x->dim() >= 2, "x is ", x->shape(), "; it must be a matrix or a batch of them");
-  const Tensor rows = arange(x->size(-2), int64);
-  const Tensor columns = arange(x->size(-1), int64);
-  return where(keep(columns - unsqueeze(rows, 1), diagonal), x, 0);
+  const Tensor to_right = arange(x->size(-1), int64) - unsqueeze(arange(x->size(-2), int64), 1);
+  return where(keep(to_right, diagonal), x, 0);
 }
 
 }  // namespace
@@ -382,30 +381,53 @@ Tensor flip(Operand x, const Shape& dims) {
                 {{x, "g flipped back", [dims](const Tensor& g) { return flip(g, dims); }}}, {{"dims", dims}});
 }
 
-// Each dimension n becomes [1, n], expands to [r, n] and is joined to one of size r n.
+// The last positions become the first.
+Tensor roll(Operand x, Dims shifts, Dims dims) {
+  const OpScope scope("roll", x.line());
+  check(shifts.dim() == std::max<int64_t>(dims.dim(), 1), "shifts are ", shifts, " and dims are ", dims,
+        "; give one shift for each dim, or one shift alone");
+  if (dims.empty()) return reshape(roll(flatten(x), shifts, 0), x->shape());
+  Tensor y = x;
+  for (int64_t i = 0; i < dims.dim(); ++i) {
+    const int64_t d = check_part(y, dims[i]), n = std::max<int64_t>(y.size(d), 1);
+    const int64_t front = (n - shifts[i] % n) % n;
+    y = cat({narrow(y, d, front, y.size(d) - front), narrow(y, d, 0, front)}, d);
+  }
+  return y;
+}
+
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, GridIndexing indexing, SourceLocation line) {
+  const OpScope scope("meshgrid", line);
+  Shape shape;
+  for (const Tensor& x : tensors) {
+    check(x.dim() <= 1 && x.dtype() == tensors[0].dtype(), "a tensor is ", x.dtype(), " ", x.shape(),
+          "; all must be vectors of one dtype");
+    shape.push_back(x.numel());
+  }
+  const bool swaps = indexing == GridIndexing::xy && shape.dim() > 1;
+  std::vector<Tensor> grids;
+  for (const Tensor& x : tensors) {
+    Shape own = Shape::filled(shape.dim(), 1);
+    own[std::ssize(grids)] = x.numel();
+    const Tensor grid = expand(reshape(x, own), shape);
+    grids.push_back(swaps ? transpose(grid, 0, 1) : grid);
+  }
+  return grids;
+}
+
+// One dimension after the other: [before, 1, n] is expanded to [before, times, n].
 Tensor repeat(Operand x, const Shape& sizes) {
   const OpScope scope("repeat", x.line());
   const int64_t rank = sizes.dim();
   check(rank >= x->dim(), "x is ", x->shape(), " and sizes are ", sizes, "; give one for each dimension");
   Shape shape = x->shape();
   while (shape.dim() < rank) shape.insert(0, 1);
-  for (const int64_t times : sizes) check(times >= 0, "sizes ", sizes, ": a number of times is negative");
-
   Tensor y = x;
-  if (2 * rank > Shape::kMaxDim) {  // too many to split all at once: one dimension after the other
-    for (int64_t d = 0; d < rank; ++d) {
-      const int64_t before = numel(Shape(shape.data(), d)), n = numel(Shape(shape.data() + d, rank - d));
-      shape[d] = numel({sizes[d], shape[d]});
-      y = reshape(expand(reshape(y, {before, 1, n}), {before, sizes[d], n}), shape);
-    }
-  } else {
-    Shape apart, repeated, joined;
-    for (int64_t d = 0; d < rank; ++d) {
-      for (const int64_t size : {int64_t{1}, shape[d]}) apart.push_back(size);
-      for (const int64_t size : {sizes[d], shape[d]}) repeated.push_back(size);
-      joined.push_back(numel({sizes[d], shape[d]}));
-    }
-    y = reshape(expand(reshape(x, apart), repeated), joined);
+  for (int64_t d = 0; d < rank; ++d) {
+    check(sizes[d] >= 0, "sizes ", sizes, ": a number of times is negative");
+    const int64_t before = numel(Shape(shape.data(), d)), n = numel(Shape(shape.data() + d, rank - d));
+    shape[d] = numel({sizes[d], shape[d]});
+    y = reshape(expand(reshape(y, {before, 1, n}), {before, sizes[d], n}), shape);
   }
   const bool is_view = TensorImpl::of(y).storage.get() == TensorImpl::of(x).storage.get();
   return is_view ? clone(y) : y;

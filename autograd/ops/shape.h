@@ -54,6 +54,16 @@ Tensor stack(const std::vector<Tensor>& tensors, int64_t dim = 0,
              SourceLocation line = SourceLocation::current());
 /// Reverses the order along each of the dims. A copy.
 Tensor flip(Operand x, const Shape& dims);
+/// Moves each element by shifts[i] positions along dims[i], at the end on to the front. Without dims, along
+/// the flattened x by one shift. A copy.
+Tensor roll(Operand x, Dims shifts, Dims dims = {});
+/// The order of the dimensions of meshgrid: as the vectors, or with the first two swapped, as in a picture
+/// with x to the right.
+enum class GridIndexing { ij, xy };
+/// The coordinates of a grid: for vectors of sizes n, m, ... tensors [n, m, ...] in which element [i, j, ...]
+/// is the i-th of the first vector, the j-th of the second, and so on. Views.
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, GridIndexing indexing = GridIndexing::ij,
+                             SourceLocation line = SourceLocation::current());
 /// Repeats x sizes[i] times along dimension i; more sizes than x has add dimensions in front.
 Tensor repeat(Operand x, const Shape& sizes);
 /// x_ij for j <= i + diagonal, else 0: of a matrix or a batch of them.

@@ -3,10 +3,8 @@
 #include <limits>
 
 #include "autograd/node.h"
+#include "autograd/ops/basic.h"
 #include "autograd/ops/elementwise.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
 #include "autograd/ops/softmax.h"
 #include "tensor/kernels/elementwise.h"
 
@@ -24,9 +22,8 @@ Tensor masked(const Operand& x, const Operand& mask) {
 }
 
 // y = kernel(x, dim) with x set to -inf where the mask is false.   dx = rule(g, y, dim)
-template <class Rule>
-Tensor softmax_like(const char* op, Tensor (*kernel)(const Tensor&, int64_t), const Operand& x,
-                    const Operand& mask, int64_t dim, const char* text, Rule rule) {
+Tensor softmax_like(const char* op, const auto& kernel, const Operand& x, const Operand& mask, int64_t dim,
+                    const char* text, auto rule) {
   const OpScope scope(op, x.line());
   const Tensor scores = masked(x, mask);
   dim = check_dim(scores, dim);
@@ -57,18 +54,29 @@ Tensor masked_softmax(Operand x, Operand mask, Dim dim) {
   return softmax_like("masked_softmax", kernel::masked_softmax, x, mask, dim, kSoftmaxRule, softmax_gradient);
 }
 
-// y_i = max(x_i - t, 0) with t such that sum_i y_i = 1: t = (sum_{j in S} x_j - 1) / |S|, S the i with y_i >
-// 0
+// With y_i = max((alpha - 1) x_i - t, 0)^(1 / (alpha - 1)) and s_i = y_i^(2 - alpha), or 0 where y_i is 0:
 //
-//   dy_j/dx_i = [i == j] - 1 / |S|  for i, j in S   =>   dx = [y > 0] (g - mean_{j in S} g_j)
-Tensor sparsemax(Operand x, Operand mask, Dim dim) {
-  const auto rule = [](const Tensor& g, const Tensor& y, int64_t d) {
-    const Tensor support = to(y > 0, y.dtype());
-    const Tensor size = maximum(sum(support, d, true), 1);
-    return support * (g - sum(g * support, d, true) / size);
+//   dy_j/dx_i = s_i ([i == j] - s_j / sum_k s_k)   =>   dx = s (g - sum_j g_j s_j / sum_k s_k)
+//
+// For alpha = 2, s is 1 where y is above 0.
+static Tensor entmax_like(const char* op, const Operand& x, double alpha, const Operand& mask, int64_t dim) {
+  const auto rule = [alpha](const Tensor& g, const Tensor& y, int64_t d) {
+    const Tensor support = y > 0;
+    const Tensor s =
+        alpha == 2 ? to(support, y.dtype()) : where(support, pow(where(support, y, 1), 2 - alpha), 0);
+    const Tensor total = sum(s, d, true);
+    return s * (g - sum(g * s, d, true) / where(total == 0, 1, total));
   };
-  return softmax_like("sparsemax", kernel::sparsemax, x, mask, dim,
-                      "g − the mean of g over $y > 0, 0 elsewhere", rule);
+  const auto values = [alpha](const Tensor& z, int64_t d) { return kernel::entmax(z, d, alpha); };
+  return softmax_like(op, values, x, mask, dim, "s (g − Σ g s / Σ s), s = $y^(2 − α), 0 where $y is 0", rule);
+}
+
+Tensor sparsemax(Operand x, Operand mask, Dim dim) { return entmax_like("sparsemax", x, 2, mask, dim); }
+
+Tensor entmax(Operand x, double alpha, Operand mask, Dim dim) {
+  if (alpha == 1) return masked_softmax(x, mask, dim);
+  check_in("entmax", alpha > 1, "alpha is ", alpha, "; it must be at least 1");
+  return entmax_like("entmax", x, alpha, mask, dim);
 }
 
 // y_i = x_i - log sum_j exp(x_j)

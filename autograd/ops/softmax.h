@@ -16,5 +16,9 @@ Tensor masked_softmax(Operand x, Operand mask = {}, Dim dim = -1);
 /// The probabilities nearest to x: max(x - t, 0) with t such that they sum to 1; many are exactly 0 (Martins
 /// and Astudillo, 2016). The mask as in masked_softmax.
 Tensor sparsemax(Operand x, Operand mask = {}, Dim dim = -1);
+/// Between softmax (alpha = 1) and sparsemax (alpha = 2): max((alpha - 1) x - t, 0)^(1 / (alpha - 1)) with t
+/// such that they sum to 1. In closed form for 1.5 (Peters, Niculae and Martins, 2019), otherwise by
+/// bisection. The mask as in masked_softmax. Errors: an alpha below 1.
+Tensor entmax(Operand x, double alpha = 1.5, Operand mask = {}, Dim dim = -1);
 
 }  // namespace heed

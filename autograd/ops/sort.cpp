@@ -1,10 +1,7 @@
 #include "autograd/ops/sort.h"
 
 #include "autograd/node.h"
-#include "autograd/ops/index.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/index.h"
 #include "tensor/kernels/reduce.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "autograd/dims.h"
 #include "autograd/operand.h"
 

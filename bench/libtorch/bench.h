@@ -84,6 +84,15 @@ inline Tensor cross_entropy(const Tensor& x, const Tensor& labels) {
   return torch::cross_entropy_loss(x, labels);
 }
 
+inline Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t stride,
+                          int64_t padding) {
+  return torch::conv2d(x, weight, bias, stride, padding);
+}
+inline Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight,
+                         const Tensor& bias) {
+  return torch::batch_norm(x, weight, bias, mean, var, /*training=*/true, 0.1, 1e-5, /*cudnn_enabled=*/false);
+}
+
 // Every leaf must have its whole gradient in its own memory: shared with no other leaf and not with the seed.
 inline void check_gradients(const std::vector<Tensor>& leaves, const Tensor& seed) {
   std::set<const void*> seen{seed.data_ptr()};

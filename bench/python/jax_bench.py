@@ -209,6 +209,30 @@ def linear(state, batch, n_in, n_out):
     time_forward_backward(state, leaves, lambda x, weight, bias: Linear(weight, bias)(x))
 
 
+@workload("conv2d/32x3x32x32->32k3", "ms", 32, 3, 32, 32, 3)
+@workload("conv2d/32x64x16x16->64k3", "ms", 32, 64, 16, 64, 3)
+@workload("conv2d/16x128x14x14->128k3", "ms", 16, 128, 14, 128, 3)
+@workload("conv2d/8x64x56x56->128k3s2", "ms", 8, 64, 56, 128, 3, 2)
+@workload("conv2d/16x256x14x14->64k1", "ms", 16, 256, 14, 64, 1)
+def conv2d(state, n, n_in, size, n_out, kernel, stride=1):
+    def forward(x, weight, bias):
+        padding = (kernel - 1) // 2
+        y = jax.lax.conv_general_dilated(x, weight, (stride, stride), [(padding, padding)] * 2)
+        return y + bias[:, None, None]
+
+    time_forward_backward(state, [leaf(n, n_in, size, size), leaf(n_out, n_in, kernel, kernel), leaf(n_out)], forward)
+
+
+@workload("batch_norm/32x64x16x16", "ms", 32, 64, 16)
+@workload("batch_norm/8x64x56x56", "ms", 8, 64, 56)
+def batch_norm(state, n, channels, size):
+    def forward(x, weight, bias):
+        mean, var = x.mean((0, 2, 3), keepdims=True), x.var((0, 2, 3), keepdims=True)
+        return (x - mean) * jax.lax.rsqrt(var + 1e-5) * weight[:, None, None] + bias[:, None, None]
+
+    time_forward_backward(state, [leaf(n, channels, size, size), leaf(channels), leaf(channels)], forward)
+
+
 # Initial values of layers
 
 def bounded(bound, *shape):

@@ -171,6 +171,24 @@ def linear(state, batch, n_in, n_out):
     time_forward_backward(state, [x, weight, bias], lambda: F.linear(x, weight, bias))
 
 
+@workload("conv2d/32x3x32x32->32k3", "ms", 32, 3, 32, 32, 3)
+@workload("conv2d/32x64x16x16->64k3", "ms", 32, 64, 16, 64, 3)
+@workload("conv2d/16x128x14x14->128k3", "ms", 16, 128, 14, 128, 3)
+@workload("conv2d/8x64x56x56->128k3s2", "ms", 8, 64, 56, 128, 3, 2)
+@workload("conv2d/16x256x14x14->64k1", "ms", 16, 256, 14, 64, 1)
+def conv2d(state, n, n_in, size, n_out, kernel, stride=1):
+    x, weight, bias = leaf(n, n_in, size, size), leaf(n_out, n_in, kernel, kernel), leaf(n_out)
+    time_forward_backward(state, [x, weight, bias], lambda: F.conv2d(x, weight, bias, stride, (kernel - 1) // 2))
+
+
+@workload("batch_norm/32x64x16x16", "ms", 32, 64, 16)
+@workload("batch_norm/8x64x56x56", "ms", 8, 64, 56)
+def batch_norm(state, n, channels, size):
+    x, weight, bias = leaf(n, channels, size, size), leaf(channels), leaf(channels)
+    mean, var = torch.zeros(channels), torch.ones(channels)
+    time_forward_backward(state, [x, weight, bias], lambda: F.batch_norm(x, mean, var, weight, bias, True))
+
+
 # Small models
 
 @workload("kernel_regression_step", "us")

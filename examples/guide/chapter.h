@@ -23,7 +23,7 @@
 ///     ```{.bench name="regression" state="own=1"}                 a bench of the playground
 ///     ```
 ///     The learned width is `=kernel_regression: learned.w`.
-///     See [the mean](#C-000-05).                                  a section of any chapter
+///     See [the mean](#C-000-05) and [more](9_other_ways.md).      a section of any chapter, and a chapter
 ///
 /// Code is the declaration, function or statement that begins in the only line with `from`, with the comment
 /// above it, or its first `lines`. Output begins at the first line with `from` and is `lines` long, to its

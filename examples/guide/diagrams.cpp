@@ -4,6 +4,8 @@
 
 #include "examples/guide/diagrams_attention.h"
 #include "examples/guide/diagrams_autograd.h"
+#include "examples/guide/diagrams_form_weights.h"
+#include "examples/guide/diagrams_forms.h"
 #include "examples/guide/diagrams_heads.h"
 #include "examples/guide/diagrams_pooling.h"
 #include "examples/guide/diagrams_sequences.h"
@@ -134,6 +136,63 @@ const std::vector<Diagram>& all_diagrams() {
         "two that "
         "arrive at a are added.",
         "值从 x 经 a、b 前向传到 y；梯度沿同样的边反向传播，到达 a 的两个梯度相加。"}},
+      {"shared_heads",
+       drawing::shared_heads,
+       {"Four heads of queries have four heads of keys and values, share two, share one, or share a latent "
+        "vector from which keys and values are computed.",
+        "四个头的查询各有自己的键和值，或两个一组共用，或全部共用一份，或共用一个潜向量，键和值由它算出。"}},
+      {"bounded_scores",
+       drawing::bounded_scores,
+       {"A soft cap bends large scores toward c. The weights of softmax sum to 1 even if no key fits; "
+        "sigmoids do not.",
+        "软上限把大的评分压向 c。即使没有键匹配，softmax 的权重之和仍是 1，而各自独立的 sigmoid 则不是。"}},
+      {"position_bias",
+       drawing::position_bias,
+       {"ALiBi lowers the score in proportion to the distance, with another slope in each head; T5 has one "
+        "number for each bucket of distances, and far buckets are wide.",
+        "ALiBi 按距离成比例地降低评分，每个头斜率不同；T5 给每个距离桶一个数，越远的桶越宽。"}},
+      {"longer_rotary",
+       drawing::longer_rotary,
+       {"At four times the trained length the slowest rotary pair reaches angles never seen; dividing "
+        "positions repairs it but crowds the fastest pair; a larger base repairs it and leaves the fastest "
+        "pair as it was.",
+        "长度是训练时的四倍时，最慢的一对转到从未见过的角度；位置除以 4 "
+        "可以补救，但最快的一对会挤在一起；增大基数既能补救，又不影响最快的一对。"}},
+      {"sparse_masks",
+       drawing::sparse_masks,
+       {"Four rules about which keys a query sees: a window with a sink, blocks, every second key, and a "
+        "soft neighborhood of a predicted position.",
+        "查询可以看哪些键的四种规则：窗口加汇点、分块、每隔一个键、预测位置周围的软邻域。"}},
+      {"sparse_weights",
+       drawing::sparse_weights,
+       {"The weights of four scores: softmax gives all of them some, a sink takes a part, entmax gives three "
+        "and sparsemax two of them all.",
+        "四个评分的权重：softmax 每个都给一点，汇点拿走一部分，entmax 只给三个，sparsemax 只给两个。"}},
+      {"monotonic",
+       drawing::monotonic,
+       {"Monotonic alignment: each query goes on from the key of the last; on the left the expected weights, "
+        "on the right one path, which never goes back.",
+        "单调对齐：每个查询从上一个选中的键继续向右；左边是期望权重，右边是一条从不后退的路径。"}},
+      {"copy_mixture",
+       drawing::copy_mixture,
+       {"Probabilities of a generator and probabilities of copying, which are sums of attention weights, are "
+        "mixed by a gate.",
+        "生成的概率与复制的概率（注意力权重之和）由一个门混合。"}},
+      {"state_rules",
+       drawing::state_rules,
+       {"Three writes, two of them to the same key. The linear rule adds, the gated rule fades, the delta "
+        "rules replace.",
+        "三次写入，其中两次用同一个键：线性规则相加，门控规则衰减，增量规则替换。"}},
+      {"hopfield",
+       drawing::hopfield,
+       {"States move among three patterns: with a small beta all settle at the mean, with a large one each "
+        "at a pattern.",
+        "状态在三个模式之间移动：β 小时都停在平均值，β 大时各自停在一个模式上。"}},
+      {"differences",
+       drawing::differences,
+       {"The difference of two softmaxes keeps what only the first has; talking heads mix the weights of "
+        "three heads.",
+        "两个 softmax 之差只保留第一个独有的部分；互通的头把三个头的权重混合起来。"}},
   };
   return all;
 }

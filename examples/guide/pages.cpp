@@ -1,5 +1,6 @@
 #include "examples/guide/pages.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -113,8 +114,15 @@ void connect(std::vector<Page>& pages, const GuideLanguage& language) {
     for (const Section& section : page.sections)
       if (section.id.starts_with("C-"))
         heed::check(page_of.emplace(section.id, &page).second, "two sections are ", section.id);
+  const auto chapter = [&](const std::string& file) {
+    const auto found =
+        std::ranges::find_if(pages, [&](const Page& page) { return page.name + ".md" == file; });
+    heed::check(found != pages.end(), language.folder, ": there is no chapter ", file, " to link to");
+    return found->file(language);
+  };
   for (Page& page : pages)
     page.body = with_attributes(page.body, [&](const std::string& name, const std::string& value) {
+      if (name == "href" && value.ends_with(".md") && value.find(':') == value.npos) return chapter(value);
       if (name != "href" || !value.starts_with("#C-")) return value;
       const auto found = page_of.find(value.substr(1));
       heed::check(found != page_of.end(), language.folder, "/", page.name, " links to ", value,

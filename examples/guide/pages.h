@@ -40,7 +40,8 @@ struct Page {
   std::vector<Section> sections;  ///< the first is the chapter itself
 };
 
-/// Lets links to sections of other chapters lead to their pages. Throws if no chapter has a section.
+/// Lets links to sections of other chapters, and to chapters by their file, lead to their pages. Throws if
+/// there is no such section or chapter.
 void connect(std::vector<Page>& pages, const GuideLanguage& language);
 
 /// Puts pictures into a body: SVG pictures as elements, other pages in a frame with a link. `svg` returns the

@@ -276,7 +276,8 @@ int main(int argc, char** argv) {
   };
   self.choice("--compare", compare, {"scores", "scale"}, "All scores, or dot products scaled and not");
   self.choice("--score", score, or_all(score_names()), "Train this score only");
-  self.choice("--normaliser", normaliser, or_all(normaliser_names()), "Train with this normaliser only");
+  self.choice("--normaliser", normaliser, or_all(normaliser_names()),
+              "Train with this normaliser only; all: softmax, sparsemax, hard");
   self.option("--steps", steps, "Training steps of each");
   return self.run(argc, argv, [&] {
     check_range("--steps", steps, 1, 1000000);
@@ -289,8 +290,8 @@ int main(int argc, char** argv) {
     const auto chosen = [&](const std::string& name, const std::vector<std::string>& names) {
       return name == all ? names : std::vector<std::string>{name};
     };
-    train_scores(self, trainings, chosen(score, score_names()), chosen(normaliser, normaliser_names()),
-                 steps);
+    train_scores(self, trainings, chosen(score, score_names()),
+                 chosen(normaliser, {"softmax", "sparsemax", "hard"}), steps);
     if (normaliser == all || normaliser == "hard") hard_choices(self);
   });
 }

@@ -66,10 +66,7 @@ struct NadarayaWatson : Layer<NadarayaWatson> {
                  OwnPoint own = OwnPoint::keep) const;
   /// The attention weights that forward computes, [..., Tq, Tk].
   Tensor weights(const Tensor& queries, const Tensor& keys, OwnPoint own = OwnPoint::keep) const;
-  void visit(Visitor& v) override {  // only one of them is defined
-    v("w", w);
-    v("w", fixed_w);
-  }
+  void visit(Visitor& v) override { v("w", w, "w", fixed_w); }  // only one of them is defined
 
   SmoothingKernel kernel;  ///< K
   Parameter w;             ///< [1], undefined if w is fixed

@@ -1,12 +1,17 @@
 #include "nn/attention/mask.h"
 
-#include "autograd/ops/index.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
+#include "autograd/ops/rounding.h"
 
 namespace heed {
+
+// Keys j with the same of(j) as the query.
+static Mask alike(const char* what, int64_t queries, int64_t step, int64_t past, const auto& of) {
+  check_in(what, queries >= 0 && past >= 0 && step > 0, queries, " queries after ", past,
+           " keys, in steps of ", step, "; the step must be positive and the others not negative");
+  const Tensor each = of(arange(past + queries, int64));
+  return unsqueeze(narrow(each, 0, past, queries), 1) == each;
+}
 
 Mask::Mask(const Tensor& allowed, SourceLocation line) : allowed_(allowed) {
   if (!allowed.defined()) return;
@@ -21,6 +26,14 @@ Mask Mask::window(int64_t queries, int64_t before, int64_t after, int64_t past) 
   const int64_t all = past + queries;  // an upper bound of all distances
   const Tensor q = unsqueeze(arange(queries, int64) + past, 1), k = arange(all, int64);
   return logical_and(k >= q - std::min(before, all), k <= q + std::min(after, all));
+}
+
+Mask Mask::blocks(int64_t queries, int64_t size, int64_t past) {
+  return alike("Mask::blocks", queries, size, past, [=](const Tensor& j) { return j - fmod(j, size); });
+}
+
+Mask Mask::dilated(int64_t queries, int64_t step, int64_t past) {
+  return alike("Mask::dilated", queries, step, past, [=](const Tensor& j) { return fmod(j, step); });
 }
 
 Mask Mask::lengths(const Tensor& lengths, int64_t keys) {

@@ -23,6 +23,12 @@ class Mask {
   static Mask causal(int64_t queries, int64_t past = 0) { return window(queries, INT64_MAX, 0, past); }
   /// Keys from `before` positions before the query to `after` positions after it: [queries, past + queries].
   static Mask window(int64_t queries, int64_t before, int64_t after, int64_t past = 0);
+  /// Keys of the query's own block of `size` positions: [queries, past + queries]. With & causal or | window
+  /// it makes block-local attention. Errors: a size below 1.
+  static Mask blocks(int64_t queries, int64_t size, int64_t past = 0);
+  /// Keys at a distance of 0, step, 2 step, ... positions, before and after the query: [queries, past +
+  /// queries]. With & window it is a dilated window (Beltagy, Peters and Cohan 2020). Errors: a step below 1.
+  static Mask dilated(int64_t queries, int64_t step, int64_t past = 0);
   /// The first lengths[b] of `keys` keys. Lengths int64 [B], for all queries, give [B, 1, keys]; lengths
   /// [B, Tq], one for each query, give [B, Tq, keys]. Errors: lengths below 0 or above `keys`.
   static Mask lengths(const Tensor& lengths, int64_t keys);

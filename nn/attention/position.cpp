@@ -1,11 +1,10 @@
 #include "nn/attention/position.h"
 
-#include "autograd/ops.h"
+#include "autograd/ops/basic.h"
 
 namespace heed {
-namespace {
 
-void check_positions(const char* name, const Tensor& x, int64_t width, int64_t offset) {
+static void check_positions(const char* name, const Tensor& x, int64_t width, int64_t offset) {
   const OpScope scope(name);
   check_floating(x);
   check(x.dim() >= 2 && x.size(-1) == width, "x is ", x.shape(), "; it must be [..., T, ", width, "]");
@@ -14,21 +13,17 @@ void check_positions(const char* name, const Tensor& x, int64_t width, int64_t o
 
 constexpr int64_t kMaxCached = 1 << 14;  // positions
 
-// p / 10000^(2i/width) for the pairs i: [length, ceil(width / 2)]. In float64, since p may be large.
-Tensor angles(int64_t length, int64_t offset, int64_t width) {
+Tensor detail::angles(const Tensor& positions, int64_t width, double base) {
   const auto E = static_cast<double>(width);
-  const Tensor frequency = exp(arange(0, E, 2, float64) * (-std::log(10000.0) / E));
-  return unsqueeze(arange(length, float64) + offset, 1) * frequency;
+  return unsqueeze(to(positions, float64), 1) * exp(arange(0, E, 2, float64) * (-std::log(base) / E));
 }
-
-}  // namespace
 
 Tensor SinusoidalPosition::table(int64_t length, int64_t offset, DType dtype) const {
   check_in("SinusoidalPosition", length >= 0 && offset >= 0, length, " positions from ", offset,
            " on; neither may be negative");
   check_in("SinusoidalPosition", is_floating(dtype), "a table of ", dtype, "; sines need float32 or float64");
   const auto rows = [&](int64_t first, int64_t count) {
-    const Tensor angle = angles(count, first, embed_dim);
+    const Tensor angle = detail::angles(arange(count, int64) + first, embed_dim);
     return heed::to(narrow(flatten(stack({sin(angle), cos(angle)}, -1), 1), 1, 0, embed_dim), dtype);
   };
   if (offset > kMaxCached - length) return rows(offset, length);
@@ -52,10 +47,23 @@ Tensor LearnedPosition::forward(const Tensor& x, int64_t offset) const {
   return x + narrow(weight, 0, offset, length);
 }
 
+RotaryPosition::RotaryPosition(int64_t width, RotaryOptions options) : dim(width), options(options) {
+  check_in("RotaryPosition", dim > 0 && dim % 2 == 0, "dim is ", dim,
+           "; it must be even and positive: pairs are rotated");
+  check_in("RotaryPosition",
+           options.base > 0 && options.position_factor > 0 && options.ntk_factor > 0 &&
+               (dim > 2 || options.ntk_factor == 1),
+           "base is ", options.base, ", position_factor ", options.position_factor, ", ntk_factor ",
+           options.ntk_factor, "; they must be positive, and ntk_factor 1 if dim is 2");
+}
+
 // (a, b) -> (a cos - b sin, b cos + a sin)
 Tensor RotaryPosition::forward(const Tensor& x, int64_t offset) const {
   check_positions("RotaryPosition", x, dim, offset);
-  const Tensor angle = angles(x.size(-2), offset, dim);
+  const auto D = static_cast<double>(dim);
+  const double base = options.base * (dim > 2 ? std::pow(options.ntk_factor, D / (D - 2)) : 1);
+  const Tensor angle =
+      detail::angles(arange(x.size(-2), int64) + offset, dim, base) / options.position_factor;
   const Tensor c = heed::to(cos(angle), x.dtype()), s = heed::to(sin(angle), x.dtype());
   const Tensor a = slice(x, -1, 0, dim, 2), b = slice(x, -1, 1, dim, 2);
   return flatten(stack({a * c - b * s, b * c + a * s}, -1), -2);

@@ -57,23 +57,36 @@ struct LearnedPosition : Layer<LearnedPosition> {
   Parameter weight;  ///< [max_length, embed_dim]
 };
 
+/// Options of RotaryPosition. The last two serve sequences that are longer than those of training.
+struct RotaryOptions {
+  double base = 10000;
+  double position_factor = 1;  ///< Positions are divided by it: interpolation (Chen et al., 2023).
+  /// The base is multiplied by ntk_factor^(D / (D - 2)): the slowest pair is slower by this factor and the
+  /// fastest stays ("NTK-aware" scaling). Must be 1 if D is 2.
+  double ntk_factor = 1;
+};
+
 /// Rotates each pair (a, b) = (x[2i], x[2i+1]) to (a cos - b sin, b cos + a sin) with the angle p /
-/// 10000^(2i/D) (Su et al., 2021). The dot product of a rotated query and a rotated key depends on positions
+/// base^(2i/D) (Su et al., 2021). The dot product of a rotated query and a rotated key depends on positions
 /// only through their distance.
 ///
 ///   x          [..., T, dim], queries or keys of one head of width D = dim
 ///   returns    same shape
 ///
-/// The number of positions is not limited. No state dict. Errors: an odd dim; x of another width; a negative
-/// offset.
+/// The number of positions is not limited. No state dict. Errors: an odd dim; options that are not positive;
+/// x of another width; a negative offset.
 struct RotaryPosition : Layer<RotaryPosition> {
-  explicit RotaryPosition(int64_t width) : dim(width) {
-    check_in("RotaryPosition", dim > 0 && dim % 2 == 0, "dim is ", dim,
-             "; it must be even and positive: pairs are rotated");
-  }
+  explicit RotaryPosition(int64_t width, RotaryOptions options = {});
   Tensor forward(const Tensor& x, int64_t offset = 0) const;
 
   int64_t dim;
+  RotaryOptions options;
 };
+
+namespace detail {
+/// p / base^(2i/width) for the positions p, [T], and the pairs i: [T, ceil(width / 2)]. In float64, since p
+/// may be large.
+Tensor angles(const Tensor& positions, int64_t width, double base = 10000);
+}  // namespace detail
 
 }  // namespace heed

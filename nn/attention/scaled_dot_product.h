@@ -3,7 +3,8 @@
 #include "nn/attention/pooling.h"
 
 /// Scaled dot-product attention, the function inside MultiheadAttention.
-namespace heed::F {
+namespace heed {
+namespace F {
 
 using heed::AttentionOptions;
 
@@ -17,8 +18,20 @@ using heed::AttentionOptions;
 ///
 /// A query that may attend to nothing gives 0. A key that no query may attend to has no influence, even if it
 /// or its value is NaN or infinite. If some query may attend to it, NaN reaches the others, as in PyTorch.
+///
+/// With enable_gqa, query is [..., H, Tq, D], and key and value have a number of heads that divides H: each
+/// serves H / Hkv heads of queries in a row (Ainslie et al., 2023), without a copy of the keys.
+///
 /// Errors: sizes or dtypes that differ; a mask or bias that does not broadcast to the scores.
 AttentionResult scaled_dot_product_attention(Operand query, Operand key, Operand value,
                                              const AttentionOptions& options = {});
 
-}  // namespace heed::F
+}  // namespace F
+
+namespace detail {
+/// Keys or values [..., Hkv, Tk, D] for `heads` heads of queries, each repeated: [..., heads, Tk, D]. Hkv
+/// must divide `heads`.
+Tensor repeat_heads(const Tensor& x, int64_t heads);
+}  // namespace detail
+
+}  // namespace heed

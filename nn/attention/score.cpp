@@ -4,17 +4,14 @@
 #include "tensor/table.h"
 
 namespace heed {
-namespace {
 
-Tensor dot_products(const char* name, const Tensor& q, const Tensor& k) {
+static Tensor dot_products(const char* name, const Tensor& q, const Tensor& k) {
   check_in(
       name, q.dim() >= 2 && k.dim() >= 2 && q.size(-1) == k.size(-1), "queries are ", q.shape(), ", keys ",
       k.shape(),
       "; they must be [..., Tq, d] and [..., Tk, d] of one width (bilinear and additive scores take two)");
   return matmul(q, transpose(k));
 }
-
-}  // namespace
 
 const Tensor& CachedKeys::mapped_by(const Linear& map) const {
   const auto version = [](const Tensor& x) { return x.defined() ? TensorImpl::of(x).storage->version : 0; };
@@ -45,6 +42,11 @@ Tensor ScaledDotScore::operator()(const Tensor& q, const Tensor& k) const {
   return dot_products("ScaledDotScore", q * (1 / std::sqrt(d)), k);
 }
 
+Tensor CosineScore::operator()(const Tensor& q, const Tensor& k) const {
+  const auto unit = [](const Tensor& x) { return x * rsqrt(sum(square(x), -1, true) + 1e-12); };
+  return beta * dot_products("CosineScore", unit(q), unit(k));
+}
+
 Tensor AdditiveScore::operator()(const Tensor& q, const CachedKeys& k) const {
   const Tensor f = tanh(unsqueeze(W_q(q), -2) + unsqueeze(k.mapped_by(W_k), -3));  // [..., Tq, Tk, hidden]
   return squeeze(w_v(f), -1);
@@ -61,10 +63,6 @@ Tensor LowRankBilinearScore::operator()(const Tensor& q, const CachedKeys& k) co
 
 Tensor DenseScore::operator()(const Tensor& q, const CachedKeys& k) const {
   return dot_products("DenseScore", q, tanh(k.mapped_by(W)));
-}
-
-Tensor GaussianScore::operator()(const Tensor& q, const Tensor& k) const {
-  return -0.5 * squared_distances(q, k, w);
 }
 
 const std::vector<std::string>& score_names() {

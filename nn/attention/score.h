@@ -11,16 +11,15 @@
 ///
 /// Your own score is a type with such an operator() and, if it has parameters, `visit` like a module:
 ///
-///   struct CosineScore {
+///   struct LaplaceScore {
 ///     Tensor operator()(const Tensor& q, const Tensor& k) const {
-///       return beta * matmul(unit(q), transpose(unit(k)));
+///       return -beta * sum(abs(unsqueeze(q, -2) - unsqueeze(k, -3)), -1);
 ///     }
 ///     void visit(Visitor& v) { v("beta", beta); }
-///     static Tensor unit(const Tensor& x) { return x / sqrt(sum(square(x), -1, true) + 1e-12); }
 ///
 ///     Parameter beta = ones({1});
 ///   };
-///   AttentionPooling pooling{CosineScore()};
+///   AttentionPooling pooling{LaplaceScore()};
 ///
 /// A score that applies a Linear to the keys first may take `const CachedKeys& k` and read k.mapped_by(W).
 namespace heed {
@@ -71,11 +70,7 @@ struct AdditiveScore {
         W_k(key_dim, hidden, {.bias = false}),
         w_v(hidden, 1, {.bias = false}) {}
   Tensor operator()(const Tensor& q, const CachedKeys& k) const;
-  void visit(Visitor& v) {
-    v("W_q", W_q);
-    v("W_k", W_k);
-    v("w_v", w_v);
-  }
+  void visit(Visitor& v) { v("W_q", W_q, "W_k", W_k, "w_v", w_v); }
 
   Linear W_q, W_k, w_v;  ///< [hidden, dq]; [hidden, dk]; [1, hidden]
 };
@@ -106,10 +101,7 @@ struct LowRankBilinearScore {
   LowRankBilinearScore(int64_t query_dim, int64_t key_dim, int64_t rank)
       : L(query_dim, rank, {.bias = false}), H(key_dim, rank, {.bias = false}) {}
   Tensor operator()(const Tensor& q, const CachedKeys& k) const;
-  void visit(Visitor& v) {
-    v("L", L);
-    v("H", H);
-  }
+  void visit(Visitor& v) { v("L", L, "H", H); }
 
   Linear L, H;  ///< [rank, dq]; [rank, dk]
 };
@@ -133,10 +125,21 @@ Tensor squared_distances(Operand queries, Operand keys, Operand w);
 struct GaussianScore {
   /// Start value of w.
   explicit GaussianScore(double start = 1) : w(full({1}, start)) {}
-  Tensor operator()(const Tensor& q, const Tensor& k) const;
+  Tensor operator()(const Tensor& q, const Tensor& k) const { return -0.5 * squared_distances(q, k, w); }
   void visit(Visitor& v) { v("w", w); }
 
   Parameter w;  ///< [1]
+};
+
+/// beta cos(q, k), for queries and keys of one width: how well their directions agree (Graves, Wayne and
+/// Danihelka 2014). State dict: beta.
+struct CosineScore {
+  /// Start value of beta.
+  explicit CosineScore(double start = 1) : beta(full({1}, start)) {}
+  Tensor operator()(const Tensor& q, const Tensor& k) const;
+  void visit(Visitor& v) { v("beta", beta); }
+
+  Parameter beta;  ///< [1]
 };
 
 /// A score chosen at run time.

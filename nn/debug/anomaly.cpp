@@ -1,6 +1,7 @@
 #include "nn/debug/anomaly.h"
 
 #include "tensor/kernels/reduce.h"
+#include "tensor/table.h"
 
 namespace heed {
 namespace {
@@ -19,9 +20,7 @@ std::string described(const Tensor& x) {
   constexpr int64_t kListed = 6;
   std::string all = text(x.dtype(), " ", x.shape());
   if (x.numel() > kListed) return all + " " + detail::range_text(x);
-  const char* separator = " of ";
-  for (const double value : x.to_vector<double>()) all += text(std::exchange(separator, ", "), value);
-  return all;
+  return all + (x.numel() > 0 ? " of " : "") + detail::listed(x.to_vector<double>());
 }
 
 // All operands. Operands of the shape of the result are listed with their value at `index`.
@@ -87,8 +86,7 @@ void AnomalyGuard::on_gradient(Node& input, const Tensor& g, bool) {
   if (at < 0 || first_anomaly(incoming_) >= 0) return;
   size_t operand = 0;
   while (running_->inputs()[operand].node.get() != &input) ++operand;
-  const auto found =
-      std::ranges::find(recorded_, running_, [](const Recorded& one) { return one.node.get(); });
+  const auto found = std::ranges::find(recorded_, running_, [](const auto& one) { return one.node.get(); });
   fail(*running_->module ? text("in ", running_->module, ": ") : "", "the gradient of operand ", operand + 1,
        " ", g.shape(), " is ", value_at(g, at), "; the incoming gradient is ", described(incoming_),
        found == recorded_.end() ? "" : described(found->inputs, g, at));

@@ -1,16 +1,11 @@
 #include "nn/debug/check_module.h"
 
-#include <iterator>
 #include <set>
 
 #include "autograd/debug/gradcheck.h"
 #include "autograd/debug/graph.h"
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
+#include "autograd/ops/basic.h"
 #include "nn/optim/optimizer.h"
-#include "tensor/create.h"
-#include "tensor/index.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/reduce.h"
 #include "tensor/parallel.h"
@@ -20,9 +15,8 @@ namespace heed {
 namespace {
 
 using Tensors = std::vector<Tensor>;
-using detail::CheckedModule;
 using Verdict = ModuleCheck::Verdict;
-using detail::text;
+using detail::CheckedModule, detail::mapped, detail::text;
 
 // These two end the running check: they throw its verdict.
 void expect(bool holds, const std::string& found, const std::string& cause) {
@@ -32,14 +26,9 @@ void skip_if(bool condition, const std::string& reason) {
   if (condition) throw ModuleCheck{"", Verdict::skipped, reason};
 }
 
-Tensors each(const Tensors& all, const auto& f) {
-  Tensors found;
-  for (const Tensor& x : all) found.push_back(f(x));
-  return found;
-}
-Tensors clones(const Tensors& all) { return each(all, kernel::clone); }
+Tensors clones(const Tensors& all) { return mapped(all, kernel::clone); }
 Tensors each_floating(const Tensors& all, const auto& f) {
-  return each(all, [&](const Tensor& x) { return is_floating(x.dtype()) ? f(x) : x; });
+  return mapped(all, [&](const Tensor& x) { return is_floating(x.dtype()) ? f(x) : x; });
 }
 Tensors converted(const Tensors& all, DType dtype) {
   return each_floating(all, [&](const Tensor& x) { return kernel::cast(x, dtype); });
@@ -146,20 +135,18 @@ struct ModuleChecker {
     return report;
   }
 
-  ModuleCheck result_of(const Check& check) const {
-    try {
-      skip_if(std::ranges::count(options.skip, check.name), "left out by the caller");
-      for (const char* name : check.needs) skip_if(failed(name), text("\"", name, "\" failed"));
-      manual_seed(options.seed);
-      (this->*check.run)(subject.copy());
-      return {check.name};
-    } catch (const ModuleCheck& ended) {
-      return {check.name, ended.verdict, ended.found, ended.cause};
-    } catch (const detail::NotCallable&) {
-      throw;
-    } catch (const std::exception& error) {
-      return {check.name, Verdict::failed, error.what(), check.cause_of_error};
-    }
+  ModuleCheck result_of(const Check& check) const try {
+    skip_if(std::ranges::count(options.skip, check.name), "left out by the caller");
+    for (const char* name : check.needs) skip_if(failed(name), text("\"", name, "\" failed"));
+    manual_seed(options.seed);
+    (this->*check.run)(subject.copy());
+    return {check.name};
+  } catch (const ModuleCheck& ended) {
+    return {check.name, ended.verdict, ended.found, ended.cause};
+  } catch (const detail::NotCallable&) {
+    throw;
+  } catch (const std::exception& error) {
+    return {check.name, Verdict::failed, error.what(), check.cause_of_error};
   }
   bool failed(const char* name) const { return report[name].verdict == Verdict::failed; }
 
@@ -212,7 +199,7 @@ struct ModuleChecker {
   }
   Tensors some_rows(int64_t first, int64_t count) const {
     skip_if(rows() == 0, "there are no rows");
-    return each(inputs, [&](const Tensor& x) {
+    return mapped(inputs, [&](const Tensor& x) {
       return has_rows(x) ? narrow(x, options.batch_dim, first, count) : x;
     });
   }
@@ -242,7 +229,7 @@ struct ModuleChecker {
       expect(kernel::first_anomaly(y, true) < 0, "the result holds NaN or an infinity",
              "choose other inputs, or find the operation with an AnomalyGuard");
     const Tensors flipped =
-        each(inputs, [&](const Tensor& x) { return has_rows(x) ? flip(x, {options.batch_dim}) : x; });
+        mapped(inputs, [&](const Tensor& x) { return has_rows(x) ? flip(x, {options.batch_dim}) : x; });
     try {
       evaluated(other, each_floating(flipped, [](const Tensor& x) { return x * 0.5; }));
     } catch (const Error&) {  // it does not accept these inputs
@@ -297,10 +284,10 @@ struct ModuleChecker {
 
   void strided(const CheckedModule& one) const {
     // Every second element of the memory, dimensions in reverse order.
-    const Tensors strided = each(inputs, [](const Tensor& x) {
+    const Tensors strided = mapped(inputs, [](const Tensor& x) {
       if (x.dim() == Shape::kMaxDim) return x;
-      Shape reverse;
-      for (int64_t d = x.dim() - 1; d >= 0; --d) reverse.push_back(d);
+      Shape reverse = check_dims(x.dim(), {});
+      std::reverse(reverse.begin(), reverse.end());
       const Tensor y = permute(x, reverse);
       return permute(stack({y, zeros_like(y)}, -1)[{ellipsis, 0}], reverse);
     });
@@ -502,7 +489,7 @@ detail::NotCallable::NotCallable(const Module& module, size_t inputs)
 std::vector<Tensor> detail::held_parameters(const Optimizer& optimizer) {
   Tensors held;
   for (size_t group = 0; group < optimizer.groups(); ++group)
-    std::ranges::copy(optimizer.params(group), std::back_inserter(held));
+    for (const Tensor& p : optimizer.params(group)) held.push_back(p);
   return held;
 }
 

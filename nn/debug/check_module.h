@@ -49,8 +49,7 @@ struct CheckedModule {
 };
 
 /// The defined tensors of a result.
-template <class Result>
-std::vector<Tensor> tensors_of(Result result) {
+std::vector<Tensor> tensors_of(auto result) {
   std::vector<Tensor> found;
   each_tensor(result, [&](const Tensor& x) {
     if (x.defined()) found.push_back(x);
@@ -74,8 +73,7 @@ struct NotCallable : Error {
 };
 
 /// Calls module(inputs[0], ...) with up to four inputs.
-template <class M, class... Args>
-std::vector<Tensor> call_with(M& module, const std::vector<Tensor>& inputs, const Args&... args) {
+std::vector<Tensor> call_with(auto& module, const std::vector<Tensor>& inputs, const auto&... args) {
   constexpr size_t count = sizeof...(args);
   if constexpr (count > 0 && requires { module(args...); })
     if (inputs.size() == count) return tensors_of(module(args...));
@@ -150,8 +148,7 @@ ModuleReport check_module(const Source& source, const std::vector<Tensor>& input
   }
 }
 /// The same for a layer that is called as module(inputs...).
-template <class Source>
-ModuleReport check_module(const Source& source, const std::vector<Tensor>& inputs,
+ModuleReport check_module(const auto& source, const std::vector<Tensor>& inputs,
                           const CheckModuleOptions& options = {}) {
   const auto call = [](auto& module, const std::vector<Tensor>& in) { return detail::call_with(module, in); };
   return check_module(source, inputs, call, options);

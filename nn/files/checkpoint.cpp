@@ -5,10 +5,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
+#include "nn/files/file.h"
 #include "tensor/table.h"
 
 // The file: tensors called "part" or "part.name". The metadata contains the expected values under their
@@ -26,14 +26,11 @@ namespace fs = std::filesystem;
 constexpr const char *kFormat = "heed.format", *kChecksum = "heed.checksum", *kBranch = "heed.branch";
 // Files of version 1 are loaded without a check, since their checksum covered the values only.
 constexpr const char *kVersion1 = "checkpoint 1", *kVersion2 = "checkpoint 2";
-constexpr std::string_view kStep = "step-", kEnding = ".safetensors", kBest = "best.safetensors";
+constexpr std::string_view kStep = "step-", kBest = "best.safetensors";
 constexpr int64_t kNone = -1, kUnreadable = INT64_MAX;
 
 // The file name after a number of steps, and the number in such a name: kNone for other names.
-std::string name_of(int64_t step) {
-  const std::string digits = std::to_string(step), zeros(8 - std::min<size_t>(8, digits.size()), '0');
-  return detail::text(kStep, zeros, digits, kEnding);
-}
+std::string name_of(int64_t step) { return detail::formatted("step-%08jd.safetensors", intmax_t{step}); }
 int64_t step_of(const std::string& name) {
   const int64_t step = name.starts_with(kStep) ? std::strtoll(&name[kStep.size()], nullptr, 10) : kNone;
   return step >= 0 && name == name_of(step) ? step : kNone;
@@ -41,15 +38,13 @@ int64_t step_of(const std::string& name) {
 
 // The branch of a checkpoint, and kNone for other files. A file that cannot be read counts as the newest, so
 // that load() reports it.
-int64_t branch_of(const std::string& path) {
-  try {
-    const Metadata metadata = load_metadata(path);
-    const auto branch = metadata.find(kBranch);
-    if (branch != metadata.end()) return std::strtoll(branch->second.c_str(), nullptr, 10);
-    return metadata.contains(kFormat) ? 0 : kNone;
-  } catch (const Error&) {
-    return kUnreadable;
-  }
+int64_t branch_of(const std::string& path) try {
+  const Metadata metadata = load_metadata(path);
+  const auto branch = metadata.find(kBranch);
+  if (branch != metadata.end()) return std::strtoll(branch->second.c_str(), nullptr, 10);
+  return metadata.contains(kFormat) ? 0 : kNone;
+} catch (const Error&) {
+  return kUnreadable;
 }
 
 // A file with the name of a checkpoint.
@@ -91,8 +86,7 @@ std::string move_aside(const std::string& from, const std::string& base, int64_t
 // Locks a folder until the last copy of the result is destroyed or the process exits. Has no effect on file
 // systems without locks.
 std::shared_ptr<const int> lock(const std::string& folder) {
-  std::shared_ptr<const int> fd(new int(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
-                                [](const int* open) { close(*open), delete open; });
+  std::shared_ptr<const int> fd = open_shared(folder, O_RDONLY | O_DIRECTORY);
   check(*fd < 0 || flock(*fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK, "Checkpoint: ", folder,
         ": another training is using this folder; give each training its own");
   return fd;
@@ -190,8 +184,6 @@ void Checkpoint::add(const std::string& name, Schedule& schedule) {
   std::rotate(parts_.begin(), parts_.end() - 1, parts_.end());
 }
 
-void Checkpoint::expect(const std::string& name, const std::string& value) { expected_[name] = value; }
-
 std::vector<std::string> Checkpoint::files() const {
   std::vector<std::string> paths;
   for (Found& file : files_in(folder_))
@@ -281,29 +273,27 @@ void Checkpoint::load(const std::string& path, const Safetensors& file) {
 // Returns the state of each part. Throws a table of the differences between the file and this training.
 std::vector<StateDict> Checkpoint::states_in(const std::string& path, const Safetensors& file) const {
   struct Row {
-    const std::string *in_file = nullptr, *now = nullptr;  // null if missing
+    std::optional<std::string> in_file, now;
   };
-  static const std::string kPart = "a part";
+  constexpr const char* kPart = "a part";
   std::map<std::pair<bool, std::string>, Row> rows;  // whether it is a part, and its name
   for (const auto& [name, value] : file.metadata)
-    if (!name.starts_with("heed.")) rows[{false, name}].in_file = &value;
-  for (const auto& [name, value] : expected_) rows[{false, name}].now = &value;
+    if (!name.starts_with("heed.")) rows[{false, name}].in_file = value;
+  for (const auto& [name, value] : expected_) rows[{false, name}].now = value;
   std::map<std::string, StateDict> states;
   for (const auto& [name, x] : file.tensors) {
     const size_t point = name.find('.');
     states[name.substr(0, point)][point == std::string::npos ? "" : name.substr(point + 1)] = x;
-    rows[{true, name.substr(0, point)}].in_file = &kPart;
+    rows[{true, name.substr(0, point)}].in_file = kPart;
   }
   std::vector<StateDict> result;
   for (const Part& part : parts_) {
-    if (states.contains(part.name) || !part.state().empty()) rows[{true, part.name}].now = &kPart;
+    if (states.contains(part.name) || !part.state().empty()) rows[{true, part.name}].now = kPart;
     result.push_back(states[part.name]);
   }
   Table misfits({"", "in the file", "now"});
-  const auto shown = [](const std::string* value) { return value ? *value : "-"; };
   for (const auto& [key, row] : rows)
-    if (!row.in_file || !row.now || *row.in_file != *row.now)
-      misfits.add({key.second, shown(row.in_file), shown(row.now)});
+    if (row.in_file != row.now) misfits.add({key.second, row.in_file.value_or("-"), row.now.value_or("-")});
   check(misfits.rows() == 0, "Checkpoint: ", path, ": does not fit this training; nothing was changed",
         misfits);
   return result;

@@ -65,7 +65,7 @@ class Checkpoint {
   void add(const std::string& name, std::vector<double>& numbers);
   /// Adds a condition for loading: the value must be the same as when the file was written. For options and
   /// the size of the data.
-  void expect(const std::string& name, const std::string& value);
+  void expect(const std::string& name, const std::string& value) { expected_[name] = value; }
 
   /// Creates and locks the folder, as the first save() does. Checkpoints of another training, from which this
   /// one was not resumed, move to `folder`.before, those in there to `folder`.before-2, and so on: nothing is

@@ -1,9 +1,7 @@
 #include "nn/files/csv.h"
 
-#include <algorithm>
 #include <cfloat>
 #include <charconv>
-#include <cmath>
 #include <sstream>
 
 #include "nn/files/text_file.h"
@@ -69,11 +67,8 @@ class CsvReader {
     rest_ = without_byte_order_mark(text_);
     const size_t begin = rest_.find_last_of("\r\n", rest_.find_first_not_of(" \t\r\n")) + 1;
     const std::string_view first = rest_.substr(begin, rest_.find_first_of("\r\n", begin) - begin);
-    for (const char candidate : {',', ';', '\t'})
-      if (first.find(candidate) != first.npos) {
-        separator_ = candidate;
-        break;
-      }
+    for (const char candidate : {'\t', ';', ','})
+      if (first.find(candidate) != first.npos) separator_ = candidate;
   }
 
   /// Reads the next row that is not empty, and sets `line` to its first line. Returns false at the end.
@@ -153,20 +148,16 @@ struct FirstLine {
   // "; the file has 3 columns: "a", "b", "c""
   std::string columns() const {
     const bool one = fields.size() == 1;
-    std::string text = "; the file has " + std::to_string(fields.size()) + (one ? " column" : " columns");
-    for (size_t i = 0; header && i < fields.size(); ++i) text += (i ? ", " : ": ") + shown_field(fields[i]);
-    if (!header) text += " without names";
-    return text + (one ? "; fields are separated by commas, semicolons or tabs" : "");
+    const std::string names = detail::listed(detail::mapped(fields, shown_field));
+    return detail::text("; the file has ", fields.size(), one ? " column" : " columns",
+                        header ? ": " + names : " without names",
+                        one ? "; fields are separated by commas, semicolons or tabs" : "");
   }
   // The column with this name or number.
   size_t find(const std::string& wanted) const {
-    size_t found = fields.size(), number = 0;
-    for (size_t i = 0; header && i < fields.size(); ++i)
-      if (fields[i] == wanted) {
-        check(found == fields.size(), place, ": column ", shown_field(wanted),
-              " appears twice; give its number instead, counted from 1");
-        found = i;
-      }
+    check(!header || std::ranges::count(fields, wanted) < 2, place, ": column ", shown_field(wanted),
+          " appears twice; give its number instead, counted from 1");
+    size_t found = header ? std::ranges::find(fields, wanted) - fields.begin() : fields.size(), number = 0;
     const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
     if (found == fields.size() && error == std::errc() && end == wanted.data() + wanted.size() && number > 0)
       found = number - 1;
@@ -177,15 +168,13 @@ struct FirstLine {
 
 FirstLine first_line(const CsvReader& reader, std::vector<std::string> fields, const CsvOptions& options) {
   FirstLine first{reader.place(), std::move(fields), false};
-  size_t texts = 0;
-  for (std::string& field : first.fields) {
-    field = trim(field);
-    const bool wanted = !field.empty() && std::ranges::count(options.columns, field) > 0;
-    texts += is_text(field);
-    first.header = first.header || (wanted && is_text(field));
-  }
+  for (std::string& field : first.fields) field = trim(field);
+  const auto wanted = [&](const std::string& field) {
+    return !field.empty() && is_text(field) && std::ranges::count(options.columns, field) > 0;
+  };
   const bool empty = std::ranges::all_of(first.fields, &std::string::empty);
-  first.header = first.header || (!empty && texts == first.fields.size());
+  const bool texts = std::ranges::all_of(first.fields, is_text);
+  first.header = std::ranges::any_of(first.fields, wanted) || (!empty && texts);
   return first;
 }
 

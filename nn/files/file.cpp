@@ -6,7 +6,6 @@
 
 #include <bit>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -28,8 +27,7 @@ constexpr uint64_t kMaxTransfer = uint64_t{1} << 30;
 fs::path folder_of(const std::string& path) { return fs::path(path).parent_path(); }
 
 // Repeats a call that was interrupted by a signal.
-template <class Call>
-auto uninterrupted(const Call& call) {
+auto uninterrupted(const auto& call) {
   auto result = call();
   while (result < 0 && errno == EINTR) result = call();
   return result;
@@ -193,6 +191,10 @@ void FileWriter::finish() {
   if (folder >= 0) close(folder);
   check(flushed || wrong == EACCES || wrong == EINVAL || wrong == ENOTSUP, op_, ": ", path_,
         ": is written, but its folder cannot be flushed to the disk: ", std::strerror(wrong));
+}
+
+std::shared_ptr<const int> open_shared(const std::string& path, int flags) {
+  return {new int(open_file(path, flags)), [](const int* fd) { close(*fd), delete fd; }};
 }
 
 void write_file(const std::string& path, std::string_view contents) {

@@ -28,7 +28,6 @@ class FileReader {
   FileReader(const char* op, const std::string& path);
   ~FileReader();
   FileReader(const FileReader&) = delete;
-  FileReader& operator=(const FileReader&) = delete;
 
   /// The number of bytes that were not read yet.
   uint64_t left() const { return left_; }
@@ -52,9 +51,9 @@ class FileReader {
   [[noreturn]] void refuse(const auto&... parts) const { fail(op_, ": ", path_, ": ", parts...); }
 
  private:
-  const char* op_;
-  std::string path_;
-  int fd_;
+  const char* const op_;
+  const std::string path_;
+  const int fd_;
   uint64_t left_ = 0;
 };
 
@@ -69,7 +68,6 @@ class FileWriter {
   FileWriter(const char* op, const std::string& path);
   ~FileWriter();
   FileWriter(const FileWriter&) = delete;
-  FileWriter& operator=(const FileWriter&) = delete;
 
   void write(std::string_view bytes);
   void write(const Tensor& x);  ///< Writes the elements in row-major order.
@@ -78,11 +76,14 @@ class FileWriter {
  private:
   void require(bool condition) const;
 
-  const char* op_;
+  const char* const op_;
   std::string path_;
   std::string temporary_;  // empty for pipes and devices
   int fd_ = -1;
 };
+
+/// Opens a file until the last copy of the result is destroyed. The number is -1 if that fails.
+std::shared_ptr<const int> open_shared(const std::string& path, int flags);
 
 /// Writes a whole file atomically.
 void write_file(const std::string& path, std::string_view contents);

@@ -22,14 +22,10 @@ constexpr int kMaxDepth = 64;  // of nested lists and objects: the format needs 
 constexpr const char* kMetadata = "__metadata__";
 
 // A name in quotes, shortened and printable, for messages.
-struct Readable {
-  const std::string& name;
-
-  friend std::string to_string(const Readable& it) {
-    constexpr size_t kMaxSize = 100;
-    return "\"" + printable(it.name.substr(0, kMaxSize)) + (it.name.size() > kMaxSize ? "...\"" : "\"");
-  }
-};
+std::string readable(const std::string& name) {
+  constexpr size_t kMaxSize = 100;
+  return "\"" + printable(name.substr(0, kMaxSize)) + (name.size() > kMaxSize ? "...\"" : "\"");
+}
 
 // A tensor of the file, as the header describes it.
 struct Entry {
@@ -55,12 +51,12 @@ Header parse(const FileReader& file, const std::string& text) {
   const auto on_name = [&](size_t depth, const std::string& name) {
     if (depth == kHeader) {
       entry = name == kMetadata ? nullptr : &header.tensors[name];
-      where = detail::text(entry ? "tensor " : "", Readable{name});
+      where = (entry ? "tensor " : "") + readable(name);
     } else if (depth == kTensor) {
       field = name;
     }
     if (!names[depth - 1].insert(name).second)
-      file.refuse(where, depth == kHeader ? "" : detail::text(": ", Readable{name}), " appears twice");
+      file.refuse(where, depth == kHeader ? "" : ": " + readable(name), " appears twice");
   };
   const auto on_value = [&](int depth, JsonType type, const JsonValue& value) {
     const auto found = [&] {
@@ -75,7 +71,7 @@ Header parse(const FileReader& file, const std::string& text) {
     if (depth == kHeader) {
       expect(JsonType::object);
     } else if (depth == kTensor && !entry) {
-      expect(JsonType::string, ": ", Readable{field});
+      expect(JsonType::string, ": ", readable(field));
       header.metadata[field] = value;
     } else if (depth == kTensor && field == "dtype") {
       expect(JsonType::string, ": dtype");
@@ -138,15 +134,15 @@ struct Stored {
 };
 
 Stored checked(const FileReader& file, const std::string& name, const Entry& entry) {
+  const std::string tensor = "tensor " + readable(name);
   const auto require = [&](bool condition, const auto&... parts) {
-    file.require(condition, "tensor ", Readable{name}, parts...);
+    file.require(condition, tensor, parts...);
   };
   require(entry.dtype.has_value(), " has no dtype");
   for (const char* field : {"shape", "data_offsets"})
     require(entry.numbers.contains(field), " has no ", field);
   const StoredType& type =
-      file.stored_type(&StoredType::safetensors, *entry.dtype,
-                       detail::text("tensor ", Readable{name}, ": dtype ", Readable{*entry.dtype}));
+      file.stored_type(&StoredType::safetensors, *entry.dtype, tensor + ": dtype " + readable(*entry.dtype));
   const auto &offsets = entry.numbers.at("data_offsets"), &sizes = entry.numbers.at("shape");
   require(offsets.size() == 2, ": data_offsets are ", offsets.size(),
           " numbers and must be two, begin and end");
@@ -178,7 +174,7 @@ std::string object(const std::map<std::string, std::string>& members) {
 }
 
 void check_text(const char* what, const std::string& text) {
-  check(valid_utf8(text) == text.size(), "save_safetensors: ", what, " ", Readable{text}, " is not UTF-8");
+  check(valid_utf8(text) == text.size(), "save_safetensors: ", what, " ", readable(text), " is not UTF-8");
 }
 
 }  // namespace
@@ -196,7 +192,7 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
   int64_t at = 0;
   for (const int64_t size : {8, 4, 1})
     for (const auto& [name, x] : tensors) {
-      check(x.defined(), "save_safetensors: tensor ", Readable{name}, " is undefined");
+      check(x.defined(), "save_safetensors: tensor ", readable(name), " is undefined");
       if (size_of(x.dtype()) != size) continue;
       check(name != kMetadata, "save_safetensors: a tensor cannot be called ", kMetadata,
             ", the place of the metadata");
@@ -229,7 +225,7 @@ Safetensors load_safetensors(const std::string& path) {
   std::ranges::sort(tensors, {}, [](const Stored& tensor) { return std::pair(tensor.begin, tensor.end); });
   uint64_t at = 0;
   for (const Stored& tensor : tensors) {
-    file.require(tensor.begin == at, "tensor ", Readable{tensor.name}, " begins at byte ", tensor.begin,
+    file.require(tensor.begin == at, "tensor ", readable(tensor.name), " begins at byte ", tensor.begin,
                  " of the data and must begin at byte ", at, ", where the one before it ends");
     at = tensor.end;
   }
@@ -237,7 +233,7 @@ Safetensors load_safetensors(const std::string& path) {
 
   Safetensors loaded{{}, std::move(header.metadata)};
   for (const auto& [begin, end, name, type, shape] : tensors)
-    loaded.tensors[name] = file.read(*type, shape, detail::text("tensor ", Readable{name}, ": "));
+    loaded.tensors[name] = file.read(*type, shape, "tensor " + readable(name) + ": ");
   return loaded;
 }
 

@@ -1,9 +1,7 @@
 #include "nn/files/text_file.h"
 
-#include <algorithm>
 #include <fstream>
 
-#include "tensor/error.h"
 #include "tensor/utf8.h"
 
 namespace heed {
@@ -35,14 +33,12 @@ std::string_view trim(std::string_view text) {
   return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-void BadRows::note(int64_t line, const std::function<void()>& read) {
+void BadRows::note(int64_t line, const std::function<void()>& read) try {
+  read();
+} catch (const Error& error) {
   constexpr size_t kMaxRows = 20;
-  try {
-    read();
-  } catch (const Error& error) {
-    ++count_;
-    if (table_.rows() < kMaxRows) table_.add({std::to_string(line), error.what()});
-  }
+  ++count_;
+  if (table_.rows() < kMaxRows) table_.add({std::to_string(line), error.what()});
 }
 
 int64_t BadRows::count() const {

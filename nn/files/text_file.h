@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <string_view>
-
 #include "tensor/table.h"
 
 /// Text files, and rows of them that cannot be used.

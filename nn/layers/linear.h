@@ -26,10 +26,7 @@ struct Linear : Layer<Linear> {
 
   Tensor forward(const Tensor& x) const { return linear(x, weight, bias); }
 
-  void visit(Visitor& v) override {
-    v("weight", weight);
-    v("bias", bias);
-  }
+  void visit(Visitor& v) override { v("weight", weight, "bias", bias); }
 
   int64_t in_features() const { return weight.size(1); }
   int64_t out_features() const { return weight.size(0); }

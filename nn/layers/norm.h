@@ -7,7 +7,7 @@
 #include "nn/init.h"
 #include "nn/module.h"
 
-/// Normalization over the last dimensions.
+/// Normalization over the last dimensions, and over groups of channels.
 namespace heed {
 
 /// Options of LayerNorm.
@@ -33,10 +33,7 @@ struct LayerNorm : Layer<LayerNorm> {
 
   Tensor forward(const Tensor& x) const { return layer_norm(x, normalized_shape, weight, bias, eps); }
 
-  void visit(Visitor& v) override {
-    v("weight", weight);
-    v("bias", bias);
-  }
+  void visit(Visitor& v) override { v("weight", weight, "bias", bias); }
 
   Shape normalized_shape;
   double eps;
@@ -72,6 +69,38 @@ struct RMSNorm : Layer<RMSNorm> {
   Shape normalized_shape;
   std::optional<double> eps;
   Parameter weight;  ///< [normalized_shape]; undefined unless learned
+};
+
+/// Options of GroupNorm.
+struct GroupNormOptions {
+  double eps = 1e-5;
+  bool affine = true;  ///< Learn weight and bias.
+};
+
+/// y = (x - mean) / sqrt(var + eps) * weight + bias, with mean and variance over each group of channels of an
+/// example (Wu and He, 2018).
+///
+///   x          [N, C, ...]; num_groups divides C = num_channels
+///   returns    same shape
+///
+/// Start: weight one, bias zero. State dict: weight, bias. Errors: x with another number of channels.
+struct GroupNorm : Layer<GroupNorm> {
+  GroupNorm(int64_t groups, int64_t num_channels, GroupNormOptions options = {})
+      : num_groups(groups),
+        eps(options.eps),
+        weight(options.affine ? init::ones({num_channels}) : Tensor()),
+        bias(options.affine ? init::zeros({num_channels}) : Tensor()) {
+    check_in("GroupNorm", groups > 0 && num_channels % groups == 0, "num_groups is ", groups,
+             ", num_channels is ", num_channels, "; num_groups must divide it");
+  }
+
+  Tensor forward(const Tensor& x) const { return group_norm(x, num_groups, weight, bias, eps); }
+
+  void visit(Visitor& v) override { v("weight", weight, "bias", bias); }
+
+  int64_t num_groups;
+  double eps;
+  Parameter weight, bias;  ///< [C]; undefined unless learned
 };
 
 }  // namespace heed

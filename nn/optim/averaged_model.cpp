@@ -1,6 +1,6 @@
 #include "nn/optim/averaged_model.h"
 
-#include "autograd/ops/in_place.h"
+#include "autograd/ops/arithmetic.h"
 #include "autograd/ops/shape.h"
 #include "tensor/create.h"
 
@@ -22,7 +22,10 @@ static void check_fits(const char* what, const StateDict& mean, const StateDict&
     check(mean.contains(name), "AveragedModel: ", what, ": ", name, " is of another model");
 }
 
-AveragedModel::AveragedModel(const Module& model) {
+AveragedModel::AveragedModel(const Module& model, const AveragedModelOptions& options)
+    : ema_decay_(options.ema_decay) {
+  check(!ema_decay_ || (*ema_decay_ >= 0 && *ema_decay_ <= 1), "AveragedModel: ema_decay is ",
+        ema_decay_.value_or(0), "; it must lie in [0, 1]");
   for (const auto& [name, x] : model.state_dict()) mean_[name] = clone(x.detach());
 }
 
@@ -32,11 +35,10 @@ void AveragedModel::update_parameters(const Module& model) {
   check_fits("update_parameters", mean_, state);
   StateDict moved;
   for (const auto& [name, mean] : mean_) {
-    const Tensor next = moved[name] = clone(state.at(name).detach());
-    if (n_averaged_ == 0 || !is_floating(mean.dtype())) continue;
-    sub_(next, mean);
-    div_(next, n_averaged_ + 1);
-    add_(next, mean);
+    const Tensor p = state.at(name).detach();
+    const bool averages = n_averaged_ > 0 && is_floating(mean.dtype());
+    const double steps = ema_decay_ ? 1 / (1 - *ema_decay_) : static_cast<double>(n_averaged_ + 1);
+    moved[name] = averages ? mean + (p - mean) / steps : clone(p);
   }
   mean_ = std::move(moved);
   ++n_averaged_;

@@ -5,11 +5,17 @@
 /// The mean of a model over its training.
 namespace heed {
 
+/// Options of AveragedModel.
+struct AveragedModelOptions {
+  std::optional<double> ema_decay = {};  ///< of an exponential moving average, in [0, 1]; else the plain mean
+};
+
 /// Averages the weights of a model at several points of its training, such as the ends of the last epochs.
 /// The mean often generalizes better than the last weights (stochastic weight averaging, Izmailov et al.,
-/// 2018). At point n + 1:
+/// 2018). At point n + 1, or, with ema_decay, at each point after the first (exponential moving average):
 ///
 ///   mean <- mean + (p - mean) / (n + 1)
+///   mean <- mean + (p - mean) (1 - ema_decay)
 ///
 ///   AveragedModel averaged(model);
 ///   for (...) { ...; if (late) averaged.update_parameters(model); }
@@ -20,7 +26,7 @@ namespace heed {
 class AveragedModel {
  public:
   /// Starts from the current values of the model, which the first update replaces.
-  explicit AveragedModel(const Module& model);
+  explicit AveragedModel(const Module& model, const AveragedModelOptions& options = {});
 
   /// Adds the current values of the model to the mean. If a name, a shape or a dtype differs, throws and
   /// changes nothing.
@@ -36,6 +42,7 @@ class AveragedModel {
   void load_state_dict(const StateDict& state);
 
  private:
+  std::optional<double> ema_decay_;
   int64_t n_averaged_ = 0;
   StateDict mean_;
 };

@@ -39,7 +39,6 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
   Optimizer(const Optimizer&) = delete;
-  Optimizer& operator=(const Optimizer&) = delete;
 
   /// Updates every parameter that has a gradient. Not recorded; counts as a write to the parameters.
   ///
@@ -56,9 +55,9 @@ class Optimizer {
   double lr(size_t group = 0) const { return const_cast<Optimizer*>(this)->lr_of(group); }
   /// Sets the learning rate of all groups, of one, or of each. If a rate is negative, throws and changes
   /// none.
-  void set_lr(double lr);
+  void set_lr(double lr) { set_lr(std::vector<double>(groups_, lr)); }
   void set_lr(size_t group, double lr);
-  void set_lr(const std::vector<double>& rates);
+  void set_lr(const std::vector<double>& rates) { prepare_lr(rates).commit(); }
   /// The first phase of set_lr: does everything that may throw.
   PreparedLoad prepare_lr(std::vector<double> rates);
   /// The momentum (SGD, RMSprop) or first beta (Adam, AdamW) of a group; null if this optimizer has none.
@@ -69,7 +68,7 @@ class Optimizer {
   StateDict state_dict() const;
   /// Resumes from the state of another optimizer of the same kind and parameters. If a name, a shape, a dtype
   /// or a number does not fit, throws and changes nothing.
-  void load_state_dict(const StateDict& state);
+  void load_state_dict(const StateDict& state) { prepare_load(state).commit(); }
   /// The first phase of a load: does everything that may throw.
   PreparedLoad prepare_load(const StateDict& state);
 
@@ -77,7 +76,7 @@ class Optimizer {
   std::weak_ptr<Optimizer> weak() const { return self_; }
 
  protected:
-  explicit Optimizer(const char* name);
+  explicit Optimizer(const char* name) : name_(name), self_(this, [](Optimizer*) {}) {}
   /// Throws if there are no parameters, or one is not a floating leaf or is already in a group.
   void add_group(const std::vector<Tensor>& params);
 
@@ -86,7 +85,7 @@ class Optimizer {
   /// Updates one parameter. p and g are contiguous, and the state is allocated.
   virtual void update(size_t group, const Tensor& p, const Tensor& g, const ParamState& state) noexcept = 0;
 
-  const char* name_;
+  const char* const name_;
 
  private:
   struct Entry {

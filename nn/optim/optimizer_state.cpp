@@ -9,8 +9,6 @@ static void check_lr(const char* optimizer, double lr) {
   check_in(optimizer, lr >= 0, "a learning rate of ", lr, "; it must be at least 0");
 }
 
-Optimizer::Optimizer(const char* name) : name_(name), self_(this, [](Optimizer*) {}) {}
-
 void Optimizer::add_group(const std::vector<Tensor>& params) {
   check_in(name_, !params.empty(), "a group without parameters; is visit() of the model missing a line?");
   std::vector<Entry> all = entries_;
@@ -32,10 +30,6 @@ std::vector<Tensor> Optimizer::params(size_t group) const {
   check_in(name_, !found.empty(), "group ", group, " of ", groups_, "; they count from 0");
   return found;
 }
-
-void Optimizer::set_lr(double lr) { set_lr(std::vector<double>(groups_, lr)); }
-
-void Optimizer::set_lr(const std::vector<double>& rates) { prepare_lr(rates).commit(); }
 
 void Optimizer::set_lr(size_t group, double lr) {
   check_lr(name_, lr);
@@ -65,8 +59,6 @@ StateDict Optimizer::state_dict() const {
     result["lr." + std::to_string(group)] = kernel::full({}, lr(group), float64);
   return result;
 }
-
-void Optimizer::load_state_dict(const StateDict& state) { prepare_load(state).commit(); }
 
 PreparedLoad Optimizer::prepare_load(const StateDict& state) {
   StateDict rest = state;

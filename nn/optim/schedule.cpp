@@ -1,12 +1,15 @@
 #include "nn/optim/schedule.h"
 
-#include <cmath>
 #include <numbers>
+
+#include "tensor/create.h"
 
 namespace heed {
 
 Schedule::Schedule(Optimizer& optimizer, Rate rate, Momentum momentum)
     : optimizer_(optimizer.weak()), rate_(std::move(rate)), momentum_(std::move(momentum)) {
+  static std::atomic<uint64_t> count;
+  created_ = ++count;
   for (size_t group = 0; group < optimizer.groups(); ++group) base_.push_back(optimizer.lr(group));
   set_epoch(0);
 }
@@ -62,8 +65,46 @@ CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double
         return eta_min + (base - eta_min) * (1 + std::cos(angle)) / 2;
       }) {}
 
-LambdaLR::LambdaLR(Optimizer& optimizer, const Factor& factor)
-    : LambdaLR(optimizer, std::vector(optimizer.groups(), factor)) {}
+CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t T_0, int64_t T_mult,
+                                                         double eta_min)
+    : Schedule(optimizer, [=](double t, double base, size_t) {
+        double length = positive("CosineAnnealingWarmRestarts", "T_0", T_0);
+        const double growth = positive("CosineAnnealingWarmRestarts", "T_mult", T_mult);
+        if (T_mult == 1) t = std::fmod(t, length);
+        for (; t >= length; length *= growth) t -= length;
+        return eta_min + (base - eta_min) * (1 + std::cos(std::numbers::pi * t / length)) / 2;
+      }) {}
+
+SequentialLR::SequentialLR(Optimizer& optimizer, const std::vector<const Schedule*>& schedules,
+                           const std::vector<int64_t>& milestones)
+    : Schedule(optimizer, [=](double, double base, size_t) { return base; }) {
+  check(!schedules.empty() && milestones.size() + 1 == schedules.size(), "SequentialLR: there are ",
+        schedules.size(), " schedules and ", milestones.size(),
+        " milestones; there must be one milestone between any two schedules");
+  int64_t before = 0;
+  for (const int64_t milestone : milestones) {
+    check(milestone > before, "SequentialLR: milestone ", milestone, " follows ", before,
+          "; they must rise from 1 on");
+    before = milestone;
+  }
+  std::vector<Rate> rates;
+  const Schedule* first = schedules[0];
+  for (const Schedule* schedule : schedules) {
+    check(schedule->optimizer_.lock() == optimizer_.lock(), "SequentialLR: schedule ", rates.size(),
+          " is of another optimizer");
+    check(!schedule->momentum_, "SequentialLR: schedule ", rates.size(),
+          " changes the momentum; give it cycle_momentum = false");
+    rates.push_back(schedule->rate_);
+    if (schedule->created_ < first->created_) first = schedule;
+  }
+  base_ = first->base_;
+  rate_ = [rates, milestones](double t, double base, size_t group) {
+    size_t now = 0;
+    while (now < milestones.size() && t >= static_cast<double>(milestones[now])) ++now;
+    return rates[now](now == 0 ? t : t - static_cast<double>(milestones[now - 1]), base, group);
+  };
+  set_epoch(0);
+}
 
 LambdaLR::LambdaLR(Optimizer& optimizer, const std::vector<Factor>& factors)
     : Schedule(optimizer, [=](double t, double base, size_t group) {
@@ -96,9 +137,8 @@ static double one_cycle(const OneCycleOptions& o, double t, double first, double
   const double end = steps - 1, up = o.pct_start * steps - 1;
   const double now = std::min(t, end);  // a step after the end of the cycle changes nothing
   if (now <= up) return up > 0 ? anneal(first, peak, now / up) : peak;
-  if (!o.three_phase) return anneal(peak, last, (now - up) / (end - up));
-  const double down = 2 * up;
-  if (now <= down) return anneal(peak, first, (now - up) / (down - up));
+  const double down = o.three_phase ? 2 * up : end;  // the end of the fall
+  if (now <= down) return anneal(peak, o.three_phase ? first : last, (now - up) / (down - up));
   return anneal(first, last, (now - down) / (end - down));
 }
 
@@ -116,11 +156,60 @@ static Schedule::Momentum one_cycle_momentum(const OneCycleOptions& o) {
   return [o](double t) { return one_cycle(o, t, o.max_momentum, o.base_momentum, o.max_momentum); };
 }
 
-OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, const OneCycleOptions& options)
-    : OneCycleLR(optimizer, std::vector<double>(optimizer.groups(), max_lr), options) {}
-
 OneCycleLR::OneCycleLR(Optimizer& optimizer, const std::vector<double>& max_lr,
                        const OneCycleOptions& options)
     : Schedule(optimizer, one_cycle_rate(max_lr, options), one_cycle_momentum(options)) {}
+
+ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, const ReduceLROnPlateauOptions& options)
+    : optimizer_(optimizer.weak()), options_(options), best_(options.maximize ? -INFINITY : INFINITY) {
+  check(options.factor > 0 && options.factor < 1 && options.patience >= 0 && options.cooldown >= 0 &&
+            options.min_lr >= 0,
+        "ReduceLROnPlateau: factor is ", options.factor, ", patience ", options.patience, ", cooldown ",
+        options.cooldown, ", min_lr ", options.min_lr,
+        "; the factor must be between 0 and 1, the others must not be negative");
+}
+
+void ReduceLROnPlateau::step(double value) {
+  const ReduceLROnPlateauOptions& o = options_;
+  const std::shared_ptr<Optimizer> own = optimizer_.lock();
+  check(own != nullptr, "schedule: its optimizer is gone; it must live as long as the schedule is used");
+  const double sign = o.maximize ? 1 : -1;
+  const double bound = o.relative ? best_ * (1 + sign * o.threshold) : best_ + sign * o.threshold;
+  const bool better = o.maximize ? value > bound : value < bound;
+  const bool cooling = cooldown_ > 0;
+  const bool reduces = !better && !cooling && bad_epochs_ + 1 > o.patience;
+  std::vector<double> rates;
+  for (size_t group = 0; group < own->groups(); ++group) {
+    const double lr = own->lr(group), next = std::max(lr * o.factor, o.min_lr);
+    rates.push_back(reduces && lr - next > o.eps ? next : lr);
+  }
+  own->set_lr(rates);
+  if (better) best_ = value;
+  bad_epochs_ = better || cooling || reduces ? 0 : bad_epochs_ + 1;
+  cooldown_ = reduces ? o.cooldown : cooldown_ - cooling;
+  ++epoch_;
+}
+
+StateDict ReduceLROnPlateau::state_dict() const {
+  return {{"best", tensor(best_, float64)},
+          {"num_bad_epochs", tensor(bad_epochs_, int64)},
+          {"cooldown_counter", tensor(cooldown_, int64)},
+          {"last_epoch", tensor(epoch_, int64)}};
+}
+
+void ReduceLROnPlateau::load_state_dict(const StateDict& state) {
+  const StateDict own = state_dict();
+  for (const auto& [name, x] : own) {
+    const auto found = state.find(name);
+    check(found != state.end() && found->second.dtype() == x.dtype() && found->second.numel() == 1 &&
+              state.size() == own.size(),
+          "ReduceLROnPlateau: load_state_dict: the state must be best, one float64, and num_bad_epochs, "
+          "cooldown_counter and last_epoch, one int64 each");
+  }
+  best_ = state.at("best").item();
+  bad_epochs_ = state.at("num_bad_epochs").item<int64_t>();
+  cooldown_ = state.at("cooldown_counter").item<int64_t>();
+  epoch_ = state.at("last_epoch").item<int64_t>();
+}
 
 }  // namespace heed

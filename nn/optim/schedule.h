@@ -34,11 +34,13 @@ class Schedule {
   PreparedLoad prepare_epoch(int64_t epoch);
 
  private:
+  friend struct SequentialLR;
   std::weak_ptr<Optimizer> optimizer_;
   Rate rate_;
   Momentum momentum_;
   std::vector<double> base_;
   int64_t epoch_ = 0;
+  uint64_t created_;  // rises from one schedule to the next
 };
 
 /// base gamma^floor(t / step_size)
@@ -67,10 +69,31 @@ struct CosineAnnealingLR : Schedule {
   CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0);
 };
 
+/// eta_min + (base - eta_min) (1 + cos(pi t' / T)) / 2 at step t' of a cycle of T steps: T_0 in the first
+/// cycle, T_mult times as many in each one after it (Loshchilov and Hutter, 2017).
+struct CosineAnnealingWarmRestarts : Schedule {
+  CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t T_0, int64_t T_mult = 1, double eta_min = 0);
+};
+
+/// One schedule after another. At a milestone the next one begins with its epoch 0:
+///
+///   LinearLR warmup(optimizer, 0.1, 1, 5);
+///   CosineAnnealingLR decay(optimizer, 95);
+///   SequentialLR schedule(optimizer, {&warmup, &decay}, {5});
+///
+/// Only `schedule` is stepped. Its base is that of the schedule that was created first, so the others do not
+/// count as changes of the rate. Errors: a number of milestones other than that of the schedules less one, or
+/// milestones that do not rise; schedules of another optimizer, or of its momentum.
+struct SequentialLR : Schedule {
+  SequentialLR(Optimizer& optimizer, const std::vector<const Schedule*>& schedules,
+               const std::vector<int64_t>& milestones);
+};
+
 /// base factor(t), with one factor for all groups or one for each.
 struct LambdaLR : Schedule {
   using Factor = std::function<double(int64_t t)>;
-  LambdaLR(Optimizer& optimizer, const Factor& factor);
+  LambdaLR(Optimizer& optimizer, const Factor& factor)
+      : LambdaLR(optimizer, std::vector(optimizer.groups(), factor)) {}
   LambdaLR(Optimizer& optimizer, const std::vector<Factor>& factors);
 };
 
@@ -107,8 +130,50 @@ struct OneCycleOptions {
 /// There is one max_lr for all groups or one for each. Throws at a step beyond total_steps. If the optimizer
 /// has no momentum, only the rate changes.
 struct OneCycleLR : Schedule {
-  OneCycleLR(Optimizer& optimizer, double max_lr, const OneCycleOptions& options);
+  OneCycleLR(Optimizer& optimizer, double max_lr, const OneCycleOptions& options)
+      : OneCycleLR(optimizer, std::vector(optimizer.groups(), max_lr), options) {}
   OneCycleLR(Optimizer& optimizer, const std::vector<double>& max_lr, const OneCycleOptions& options);
+};
+
+/// Options of ReduceLROnPlateau.
+struct ReduceLROnPlateauOptions {
+  bool maximize = false;    ///< whether a larger value is better
+  double factor = 0.1;      ///< of the learning rate, below 1
+  int64_t patience = 10;    ///< number of epochs without improvement that change nothing
+  double threshold = 1e-4;  ///< how much better than the best value an improvement is
+  bool relative = true;     ///< whether the threshold is a fraction of the best value
+  int64_t cooldown = 0;     ///< number of epochs after a reduction that do not count
+  double min_lr = 0;        ///< the smallest learning rate
+  double eps = 1e-8;        ///< a smaller reduction changes nothing
+};
+
+/// Multiplies the learning rates by a factor when a value, such as the loss of a validation, has stopped
+/// improving. Is called once in an epoch with that value:
+///
+///   ReduceLROnPlateau schedule(optimizer, {.patience = 3});
+///   for (...) { ...; schedule.step(validate()); }
+///
+/// The learning rates are in the state of the optimizer. State dict: best, num_bad_epochs, cooldown_counter,
+/// last_epoch.
+class ReduceLROnPlateau {
+ public:
+  /// Keeps the learning rates as they are.
+  explicit ReduceLROnPlateau(Optimizer& optimizer, const ReduceLROnPlateauOptions& options = {});
+
+  /// Ends an epoch. NaN is no improvement.
+  void step(double value);
+  double best() const { return best_; }                   ///< The best value so far.
+  int64_t num_bad_epochs() const { return bad_epochs_; }  ///< Epochs since the last improvement or reduction.
+
+  StateDict state_dict() const;  ///< The counts and the best value.
+  /// Resumes from a state. If a name or dtype does not fit, throws and changes nothing.
+  void load_state_dict(const StateDict& state);
+
+ private:
+  std::weak_ptr<Optimizer> optimizer_;
+  ReduceLROnPlateauOptions options_;
+  double best_;
+  int64_t bad_epochs_ = 0, cooldown_ = 0, epoch_ = 0;
 };
 
 }  // namespace heed

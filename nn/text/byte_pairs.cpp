@@ -48,9 +48,8 @@ void for_each_piece(std::string_view text, const auto& f) {
 }
 
 Ids bytes_of(std::string_view piece) {
-  Ids ids;
-  for (const char byte : piece) ids.push_back(static_cast<unsigned char>(byte));
-  return ids;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(piece.data());
+  return {bytes, bytes + piece.size()};
 }
 
 // Replaces each occurrence of a pair by `id`, from left to right.

@@ -1,10 +1,8 @@
 #include "nn/text/search.h"
 
 #include "autograd/grad_mode.h"
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
+#include "autograd/ops/basic.h"
 #include "autograd/ops/sort.h"
-#include "tensor/create.h"
 
 namespace heed {
 namespace {
@@ -94,10 +92,8 @@ std::vector<std::vector<Hypothesis>> beam_search(const DecodeStep& step, int64_t
 
 std::vector<Ids> greedy_search(const DecodeStep& step, int64_t batch, int64_t max_length,
                                std::optional<int64_t> end) {
-  std::vector<Ids> sentences;
-  for (auto& found : beam_search(step, batch, {.max_length = max_length, .end = end}))
-    sentences.push_back(std::move(found.front().tokens));
-  return sentences;
+  return detail::mapped(beam_search(step, batch, {.max_length = max_length, .end = end}),
+                        [](const auto& found) { return found.front().tokens; });
 }
 
 }  // namespace heed

@@ -1,8 +1,6 @@
 #include "nn/text/sequence_loss.h"
 
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
+#include "autograd/ops/basic.h"
 #include "nn/attention/mask.h"
 #include "nn/text/vocabulary.h"
 

@@ -3,7 +3,6 @@
 #include "tensor/utf8.h"
 
 namespace heed {
-namespace {
 
 // Marks without a space before them; Chinese marks are as wide as a character.
 const Tokens kClosing = {".",  ",",  ";",  ":",  "?",  "!",  ")",  "]", "}",
@@ -21,18 +20,16 @@ constexpr CodeRange kMarks[] = {{'!', '/'},       {':', '@'},       {'[', '^'}, 
                                 {0xFF01, 0xFF0F}, {0xFF1A, 0xFF20}, {0xFF3B, 0xFF3E}, {0xFF40, 0xFF40},
                                 {0xFF5B, 0xFF5E}};
 
-bool is_space(uint32_t c) { return within(kSpaces, c); }
-bool is_mark(uint32_t c) { return within(kMarks, c); }
-bool is_digit(uint32_t c) { return c >= '0' && c <= '9'; }
+static bool is_space(uint32_t c) { return within(kSpaces, c); }
+static bool is_mark(uint32_t c) { return within(kMarks, c); }
+static bool is_digit(uint32_t c) { return c >= '0' && c <= '9'; }
 
 // Whether the mark c joins the characters before and after it.
-bool is_joint(uint32_t before, uint32_t c, uint32_t after) {
+static bool is_joint(uint32_t before, uint32_t c, uint32_t after) {
   if (c == '.' || c == ',') return is_digit(before) && is_digit(after);
   const auto is_letter = [](uint32_t x) { return x != 0 && !is_space(x) && !is_mark(x); };
   return (c == '\'' || c == 0x2019 || c == '-') && is_letter(before) && is_letter(after);
 }
-
-}  // namespace
 
 Tokens split_words(std::string_view text) {
   check_utf8("split_words", text);

@@ -1,9 +1,6 @@
 #include "nn/training/batches.h"
 
-#include <algorithm>
-
-#include "autograd/ops/shape.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
 
 namespace heed {
 
@@ -14,10 +11,6 @@ Batches::Batches(int64_t n, int64_t batch_size, const BatchesOptions& options)
   check(per_epoch() > 0, "Batches: drop_last leaves no batch, since batch_size ", batch_size, " exceeds n ",
         n);
   begin_epoch();
-}
-
-int64_t Batches::per_epoch() const {
-  return options_.drop_last ? n_ / batch_size_ : (n_ - 1) / batch_size_ + 1;
 }
 
 void Batches::begin_epoch() {
@@ -41,15 +34,10 @@ std::vector<Tensor> Batches::epoch() {
 
 StateDict Batches::state_dict() const {
   const Generator& generator = options_.generator;
-  const std::vector<int64_t> place = {n_,
-                                      batch_size_,
-                                      options_.shuffle,
-                                      options_.drop_last,
-                                      static_cast<int64_t>(generator.seed()),
-                                      static_cast<int64_t>(generator.stream()),
-                                      static_cast<int64_t>(epoch_position_),
-                                      epoch_,
-                                      taken_};
+  std::vector<int64_t> place = {n_, batch_size_, options_.shuffle, options_.drop_last};
+  for (const uint64_t bits : {generator.seed(), generator.stream(), epoch_position_})
+    place.push_back(static_cast<int64_t>(bits));
+  place.insert(place.end(), {epoch_, taken_});
   return {{"place", from_vector(place, {9})}};
 }
 
@@ -74,6 +62,23 @@ void Batches::load_state_dict(const StateDict& state) {
   loaded.epoch_ = place[7];
   loaded.taken_ = place[8];
   *this = std::move(loaded);
+}
+
+// The number of rows of all tensors.
+static int64_t row_count(const std::vector<Tensor>& tensors) {
+  check(!tensors.empty(), "TensorBatches: there are no tensors");
+  for (const Tensor& x : tensors)
+    check(x.dim() > 0 && x.size(0) == tensors[0].size(0), "TensorBatches: tensors of shapes ",
+          tensors[0].shape(), " and ", x.shape(), "; all must have one number of rows, the first size");
+  return tensors[0].size(0);
+}
+
+TensorBatches::TensorBatches(const std::vector<Tensor>& tensors, int64_t batch_size,
+                             const BatchesOptions& options)
+    : Batches(row_count(tensors), batch_size, options), tensors_(tensors) {}
+
+std::vector<Tensor> TensorBatches::rows(const std::vector<Tensor>& tensors, const Tensor& batch) {
+  return detail::mapped(tensors, [&](const Tensor& x) { return index_select(x, 0, batch); });
 }
 
 }  // namespace heed

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "autograd/grad_mode.h"
 #include "nn/module_call.h"
 
 /// Using a model without training it.
@@ -15,12 +14,6 @@ namespace heed {
 ///
 /// The modules themselves do not change. Afterwards each is in the mode it was in before.
 class Evaluation {
- public:
-  Evaluation() = default;
-  Evaluation(const Evaluation&) = delete;
-  Evaluation& operator=(const Evaluation&) = delete;
-
- private:
   detail::EvaluationScope scope_;
   NoGrad guard_;
 };

@@ -3,26 +3,22 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "nn/files/file.h"
 #include "nn/files/text_file.h"
 #include "tensor/utf8.h"
 
 namespace heed {
-namespace {
 
 using LogLine = nlohmann::ordered_json;
 
 // Calls f(line, its values) for each complete line of a log. Text without a newline at the end is a line that
 // is being written, or was being written when the program was killed.
-template <class F>
-void each_log_line(const std::string& path, F&& f) {
+static void each_log_line(const std::string& path, auto&& f) {
   const std::string text = read_bytes(path);
   size_t begin = 0, end = 0;
   int64_t number = 1;
@@ -40,12 +36,10 @@ void each_log_line(const std::string& path, F&& f) {
   require(begin == text.size() || text[begin] == '{');
 }
 
-double number_or_nan(const LogLine& values, const char* name) {
+static double number_or_nan(const LogLine& values, const char* name) {
   const auto found = values.find(name);
   return found != values.end() && found->is_number() ? found->get<double>() : NAN;
 }
-
-}  // namespace
 
 TrainingLog::TrainingLog(const std::string& path, std::string run, int64_t step, bool append)
     : path_(path), run_(std::move(run)) {
@@ -65,23 +59,12 @@ TrainingLog::TrainingLog(const std::string& path, std::string run, int64_t step,
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
   write_file(path, kept);
-  fd_ = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  check(fd_ >= 0, path, ": cannot be written: ", std::strerror(errno));
-}
-
-TrainingLog::~TrainingLog() {
-  if (fd_ >= 0) close(fd_);
-}
-
-TrainingLog& TrainingLog::operator=(TrainingLog&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(run_, other.run_);
-  std::swap(fd_, other.fd_);
-  return *this;
+  fd_ = open_shared(path, O_WRONLY | O_APPEND);
+  check(*fd_ >= 0, path, ": cannot be written: ", std::strerror(errno));
 }
 
 void TrainingLog::write(int64_t step, const StepRecord& record, double seconds) {
-  if (fd_ < 0) return;
+  if (!fd_) return;
   LogLine line = LogLine::object();
   if (!run_.empty()) line["run"] = run_;
   line["step"] = step;
@@ -95,7 +78,7 @@ void TrainingLog::write(int64_t step, const StepRecord& record, double seconds) 
   put("validation", record.validation);
   const std::string text = line.dump() + "\n";
   for (size_t done = 0; done < text.size();) {
-    const ssize_t written = ::write(fd_, text.data() + done, text.size() - done);
+    const ssize_t written = ::write(*fd_, text.data() + done, text.size() - done);
     check(written >= 0 || errno == EINTR, path_, ": cannot be written: ", std::strerror(errno));
     done += static_cast<size_t>(std::max<ssize_t>(written, 0));
   }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,16 +31,13 @@ class TrainingLog {
   /// `step`: they were written after the checkpoint from which the training resumes. Throws if the file
   /// cannot be written or contains anything but a log, or if `run` is not UTF-8.
   TrainingLog(const std::string& path, std::string run, int64_t step, bool append);
-  ~TrainingLog();
-  TrainingLog(const TrainingLog&) = delete;
-  TrainingLog& operator=(TrainingLog&& other) noexcept;
 
   /// Writes the line of one step, which took so many seconds.
   void write(int64_t step, const StepRecord& record, double seconds);
 
  private:
   std::string path_, run_;
-  int fd_ = -1;
+  std::shared_ptr<const int> fd_;  // null for a log that writes nothing
 };
 
 /// The losses of one run in a log.

@@ -17,14 +17,6 @@ bool accepts_control_sequences(int descriptor) {
   return isatty(descriptor) != 0 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
 }
 
-Progress::Progress(std::string what, int64_t steps, Remaining remaining)
-    : what_(std::move(what)),
-      steps_(steps),
-      remaining_(remaining),
-      terminal_(accepts_control_sequences(STDERR_FILENO)) {}
-
-Progress::~Progress() { clear(); }
-
 void Progress::clear() const {
   if (visible_ && terminal_) std::cerr << "\r\033[K" << std::flush;
 }
@@ -51,10 +43,7 @@ void Progress::step(const std::string& note, int64_t count) {
     line += std::to_string(100 * done_ / steps_) + " %, " + (note.empty() ? "" : note + ", ") + "about " +
             std::to_string(std::lround(std::ceil(left))) + " s left";
   }
-  if (terminal_)
-    std::cerr << "\r\033[K" << line << std::flush;
-  else
-    std::cerr << line << "\n";
+  std::cerr << (terminal_ ? "\r\033[K" + line : line + "\n") << std::flush;
 }
 
 }  // namespace heed

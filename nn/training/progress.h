@@ -27,10 +27,10 @@ bool accepts_control_sequences(int descriptor);
 class Progress {
  public:
   enum class Remaining { estimated, counted };
-  Progress(std::string what, int64_t steps, Remaining remaining = Remaining::estimated);
-  ~Progress();
+  Progress(std::string what, int64_t steps, Remaining remaining = Remaining::estimated)
+      : what_(std::move(what)), steps_(steps), remaining_(remaining) {}
+  ~Progress() { clear(); }
   Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
 
   /// Counts steps as done, and shows the note in the line.
   void step(const std::string& note = "", int64_t count = 1);
@@ -43,11 +43,11 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::string what_;
+  const std::string what_;
   int64_t steps_, done_ = 0, skipped_ = 0;
   Remaining remaining_;
   Clock::time_point start_ = Clock::now(), printed_ = start_;
-  bool terminal_, visible_ = false;
+  bool terminal_ = accepts_control_sequences(2), visible_ = false;  // 2 is standard error
 };
 
 }  // namespace heed

@@ -2,7 +2,6 @@
 
 #include <csignal>
 #include <iostream>
-#include <utility>
 
 #include "autograd/ops/shape.h"
 #include "nn/optim/clip.h"
@@ -23,27 +22,22 @@ class StopSignals {
     struct sigaction store {};
     store.sa_handler = [](int signal) { stop_signal = signal; };
     store.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    for (const auto& [signal, earlier] : {std::pair(SIGINT, &interrupt_), std::pair(SIGTERM, &terminate_)}) {
-      sigaction(signal, nullptr, earlier);
-      if (earlier->sa_handler != SIG_IGN) sigaction(signal, &store, nullptr);
+    for (auto& [signal, earlier] : earlier_) {
+      sigaction(signal, nullptr, &earlier);
+      if (earlier.sa_handler != SIG_IGN) sigaction(signal, &store, nullptr);
     }
   }
   ~StopSignals() {
-    sigaction(SIGINT, &interrupt_, nullptr);
-    sigaction(SIGTERM, &terminate_, nullptr);
+    for (const auto& [signal, earlier] : earlier_) sigaction(signal, &earlier, nullptr);
   }
-  StopSignals(const StopSignals&) = delete;
 
  private:
-  struct sigaction interrupt_ {
-  }, terminate_{};
+  std::pair<int, struct sigaction> earlier_[2] = {{SIGINT, {}}, {SIGTERM, {}}};
 };
 
 // Clears the line of a progress at the end of the scope, also when an exception passes.
 struct ClearAtEnd {
-  explicit ClearAtEnd(const Progress& progress) : progress(progress) {}
   ~ClearAtEnd() { progress.clear(); }
-  ClearAtEnd(const ClearAtEnd&) = delete;
   const Progress& progress;
 };
 
@@ -123,8 +117,7 @@ void Training::validate(int64_t steps, const std::function<double()>& validation
 
 // Reports where the run begins, and moves checkpoints of an earlier training away.
 void Training::begin(int64_t steps) {
-  const bool found = resume();
-  if (found)
+  if (resume())
     print((options_.name.empty() ? "" : options_.name + ": ") +
           (step_ < steps ? "resuming after step " : "the training is complete: step ") +
           std::to_string(step_));
@@ -145,8 +138,8 @@ void Training::save(bool last) {
 
 bool Training::run(int64_t steps, const std::function<Tensor()>& loss,
                    const std::function<double()>& validation) {
-  return run(
-      steps, [&] { return descend(loss()); }, validation);
+  const auto step = [&] { return descend(loss()); };
+  return run(steps, step, validation);
 }
 
 bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
@@ -166,7 +159,7 @@ bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
   const auto enough = [&] { return options_.patience > 0 && waited_ >= options_.patience; };
   int signal = 0;
   {
-    const ClearAtEnd clear(progress);
+    const ClearAtEnd clear{progress};
     const StopSignals signals;
     while (step_ < steps && !stopped_ && !enough()) {
       const auto start = Clock::now();

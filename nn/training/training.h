@@ -1,8 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <optional>
-
 #include "nn/files/checkpoint.h"
 #include "nn/module.h"
 #include "nn/training/log.h"
@@ -53,8 +50,6 @@ class Training {
   /// Adds the model, the optimizer and this thread's default generator to the checkpoint. Throws if `resume`
   /// is set without a folder, or if a number in the options is negative or NaN.
   Training(Module& model, Optimizer& optimizer, TrainingOptions options = {});
-  Training(const Training&) = delete;
-  Training& operator=(const Training&) = delete;
 
   /// Trains until `steps` steps are done, including those before it was resumed. Each step calls `loss` and
   /// descend().

@@ -21,9 +21,12 @@ Tensor feed_forward(const auto& layer, const Tensor& x) {
   return layer.linear2(F::dropout(active, p, layer.training()));
 }
 
-MultiheadAttentionOptions attention_options(const TransformerOptions& options, bool rotary) {
-  return {
-      .bias = options.bias, .dropout = options.attention_dropout.value_or(options.dropout), .rotary = rotary};
+MultiheadAttentionOptions attention_options(const TransformerOptions& options, bool to_itself) {
+  MultiheadAttentionOptions form = to_itself ? options.self_attention : options.cross_attention;
+  form.bias = options.bias;
+  form.dropout = options.attention_dropout.value_or(options.dropout);
+  form.rotary = to_itself && (options.rotary || form.rotary);
+  return form;
 }
 
 TransformerOptions checked(const char* layer, const TransformerOptions& options) {
@@ -42,7 +45,7 @@ void check_returns_no_weights(const char* layer, const AttentionOptions& options
 
 TransformerEncoderLayer::TransformerEncoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options)
     : options(checked("TransformerEncoderLayer", options)),
-      self_attn(d_model, nhead, attention_options(options, options.rotary)),
+      self_attn(d_model, nhead, attention_options(options, true)),
       linear1(d_model, options.dim_feedforward, {.bias = options.bias}),
       linear2(options.dim_feedforward, d_model, {.bias = options.bias}),
       norm1(d_model, options.norm()),
@@ -61,7 +64,7 @@ Tensor TransformerEncoderLayer::forward(const Tensor& src, const AttentionOption
 
 TransformerDecoderLayer::TransformerDecoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options)
     : options(checked("TransformerDecoderLayer", options)),
-      self_attn(d_model, nhead, attention_options(options, options.rotary)),
+      self_attn(d_model, nhead, attention_options(options, true)),
       multihead_attn(d_model, nhead, attention_options(options, false)),
       linear1(d_model, options.dim_feedforward, {.bias = options.bias}),
       linear2(options.dim_feedforward, d_model, {.bias = options.bias}),
@@ -75,39 +78,17 @@ Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory,
   check_returns_no_weights("TransformerDecoderLayer", cross);
   DecoderLayerCache grown = cache ? *cache : DecoderLayerCache();       // an error leaves the cache unchanged
   const Tensor source = grown.memory.length() > 0 ? Tensor() : memory;  // undefined: read from the cache
+  AttentionOptions to_memory = cross;
+  if (!source.defined()) to_memory.past = grown.self.length();
   Tensor x = residual(*this, norm1, tgt, [&](const Tensor& y) {
     return self_attn(y, self, cache ? &grown.self : nullptr).output;
   });
   x = residual(*this, norm2, x, [&](const Tensor& y) {
-    return multihead_attn(y, source, source, cross, cache ? &grown.memory : nullptr).output;
+    return multihead_attn(y, source, source, to_memory, cache ? &grown.memory : nullptr).output;
   });
   x = residual(*this, norm3, x, [&](const Tensor& y) { return feed_forward(*this, y); });
   if (cache) *cache = std::move(grown);
   return x;
-}
-
-template <class Self, class LayerType>
-template <class LayerCache>
-Tensor TransformerStack<Self, LayerType>::run(Tensor x, StackCache<LayerCache>* cache,
-                                              const auto&... inputs) const {
-  auto grown = cache ? cache->layers : std::vector<LayerCache>();
-  check_in(Self::kName, grown.empty() || grown.size() == layers.size(), "the cache is of ", grown.size(),
-           " layers, and there are ", layers.size());
-  grown.resize(layers.size());
-  for (size_t i = 0; i < layers.size(); ++i) x = layers[i](x, inputs..., cache ? &grown[i] : nullptr);
-  if (norm) x = (*norm)(x);
-  if (cache) cache->layers = std::move(grown);
-  return x;
-}
-
-Tensor TransformerEncoder::forward(const Tensor& src, const AttentionOptions& self,
-                                   EncoderCache* cache) const {
-  return run(src, cache, self);
-}
-
-Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const AttentionOptions& self,
-                                   const AttentionOptions& cross, DecoderCache* cache) const {
-  return run(tgt, cache, memory, self, cross);
 }
 
 Transformer::Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers,
@@ -116,8 +97,9 @@ Transformer::Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_lay
       decoder(d_model, nhead, num_decoder_layers, options) {
   for (auto* norm : {&encoder.norm, &decoder.norm}) norm->emplace(d_model, options.norm());
   const NoGrad guard;
-  for (const Tensor& parameter : parameters())
-    if (parameter.dim() > 1) copy_(parameter, init::xavier_uniform(parameter.shape()));
+  for (const auto& [name, parameter] : named_parameters())
+    if (parameter.dim() > 1 && name.ends_with("weight") && !name.ends_with("bias.weight"))
+      copy_(parameter, init::xavier_uniform(parameter.shape()));
 }
 
 }  // namespace heed

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "nn/attention/multi_head.h"
-#include "nn/layers/norm.h"
 
 /// Transformer encoder and decoder: layers, stacks of layers, both together, and caches for decoding step by
 /// step.
@@ -23,6 +22,9 @@ struct TransformerOptions {
   bool bias = true;         ///< Of all linear maps and norms.
   bool rotary = false;      ///< Rotate queries and keys of self-attention by their positions.
   bool final_norm = false;  ///< Of a stack: a LayerNorm after the last layer, usual with norm_first.
+  /// Forms of self-attention, and of the decoder's attention to the memory. Their bias and dropout are those
+  /// above. Every layer begins with a copy of parts that learn, such as position_bias.
+  MultiheadAttentionOptions self_attention = {}, cross_attention = {};
 
   /// Options of every LayerNorm.
   LayerNormOptions norm() const { return {.eps = layer_norm_eps, .bias = bias}; }
@@ -56,10 +58,7 @@ struct TransformerStack : Layer<Self> {
     for (int64_t i = 0; i < num_layers; ++i) layers.emplace_back(d_model, nhead, options);
     if (options.final_norm) norm.emplace(d_model, options.norm());
   }
-  void visit(Visitor& v) override {
-    v("layers", layers);
-    v("norm", norm);
-  }
+  void visit(Visitor& v) override { v("layers", layers, "norm", norm); }
 
   std::vector<LayerType> layers;  ///< in the order in which they are called
   std::optional<LayerNorm> norm;  ///< after the last layer
@@ -68,7 +67,16 @@ struct TransformerStack : Layer<Self> {
   /// x = layer(x, inputs..., the layer's cache) for all layers, then the norm. An error leaves the cache
   /// unchanged.
   template <class LayerCache>
-  Tensor run(Tensor x, StackCache<LayerCache>* cache, const auto&... inputs) const;
+  Tensor run(Tensor x, StackCache<LayerCache>* cache, const auto&... inputs) const {
+    auto grown = cache ? cache->layers : std::vector<LayerCache>();
+    check_in(Self::kName, grown.empty() || grown.size() == layers.size(), "the cache is of ", grown.size(),
+             " layers, and there are ", layers.size());
+    grown.resize(layers.size());
+    for (size_t i = 0; i < layers.size(); ++i) x = layers[i](x, inputs..., cache ? &grown[i] : nullptr);
+    if (norm) x = (*norm)(x);
+    if (cache) cache->layers = std::move(grown);
+    return x;
+  }
 };
 
 /// Self-attention, then a feed-forward part for each position. Each adds to its input, with a LayerNorm
@@ -91,11 +99,7 @@ struct TransformerEncoderLayer : Layer<TransformerEncoderLayer> {
   TransformerEncoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options = {});
   Tensor forward(const Tensor& src, const AttentionOptions& self = {}, KeyValueCache* cache = nullptr) const;
   void visit(Visitor& v) override {
-    v("self_attn", self_attn);
-    v("linear1", linear1);
-    v("linear2", linear2);
-    v("norm1", norm1);
-    v("norm2", norm2);
+    v("self_attn", self_attn, "linear1", linear1, "linear2", linear2, "norm1", norm1, "norm2", norm2);
   }
 
   TransformerOptions options;
@@ -114,7 +118,9 @@ using EncoderCache = StackCache<KeyValueCache>;
 struct TransformerEncoder : TransformerStack<TransformerEncoder, TransformerEncoderLayer> {
   static constexpr const char* kName = "TransformerEncoder";
   using TransformerStack::TransformerStack;
-  Tensor forward(const Tensor& src, const AttentionOptions& self = {}, EncoderCache* cache = nullptr) const;
+  Tensor forward(const Tensor& src, const AttentionOptions& self = {}, EncoderCache* cache = nullptr) const {
+    return this->run(src, cache, self);
+  }
 };
 
 /// Cache of one decoder layer.
@@ -163,13 +169,8 @@ struct TransformerDecoderLayer : Layer<TransformerDecoderLayer> {
   Tensor forward(const Tensor& tgt, const Tensor& memory, const AttentionOptions& self = {},
                  const AttentionOptions& cross = {}, DecoderLayerCache* cache = nullptr) const;
   void visit(Visitor& v) override {
-    v("self_attn", self_attn);
-    v("multihead_attn", multihead_attn);
-    v("linear1", linear1);
-    v("linear2", linear2);
-    v("norm1", norm1);
-    v("norm2", norm2);
-    v("norm3", norm3);
+    v("self_attn", self_attn, "multihead_attn", multihead_attn, "linear1", linear1, "linear2", linear2,
+      "norm1", norm1, "norm2", norm2, "norm3", norm3);
   }
 
   TransformerOptions options;
@@ -183,7 +184,9 @@ struct TransformerDecoder : TransformerStack<TransformerDecoder, TransformerDeco
   static constexpr const char* kName = "TransformerDecoder";
   using TransformerStack::TransformerStack;
   Tensor forward(const Tensor& tgt, const Tensor& memory, const AttentionOptions& self = {},
-                 const AttentionOptions& cross = {}, DecoderCache* cache = nullptr) const;
+                 const AttentionOptions& cross = {}, DecoderCache* cache = nullptr) const {
+    return this->run(tgt, cache, memory, self, cross);
+  }
 };
 
 /// Encoder and decoder (Vaswani et al., 2017), without embeddings, positions and the projection to words.
@@ -194,8 +197,8 @@ struct TransformerDecoder : TransformerStack<TransformerDecoder, TransformerDeco
 ///   encoder_self, decoder_self, cross   the options of the stacks
 ///   returns        [B, T, E]
 ///
-/// Start: matrices Xavier uniform. State dict: encoder.layers.{i}.*, encoder.norm.*, decoder.layers.{i}.*,
-/// decoder.norm.*
+/// Start: weights that are matrices Xavier uniform; a table of biases, as that of T5Bias, as it is. State
+/// dict: encoder.layers.{i}.*, encoder.norm.*, decoder.layers.{i}.*, decoder.norm.*
 struct Transformer : Layer<Transformer> {
   Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers, int64_t num_decoder_layers,
               TransformerOptions options = {});
@@ -203,10 +206,7 @@ struct Transformer : Layer<Transformer> {
                  const AttentionOptions& decoder_self = {}, const AttentionOptions& cross = {}) const {
     return decoder(tgt, encoder(src, encoder_self), decoder_self, cross);
   }
-  void visit(Visitor& v) override {
-    v("encoder", encoder);
-    v("decoder", decoder);
-  }
+  void visit(Visitor& v) override { v("encoder", encoder, "decoder", decoder); }
 
   TransformerEncoder encoder;
   TransformerDecoder decoder;

@@ -1,17 +1,12 @@
 #include "nn/view/heat_map.h"
 
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
+#include "autograd/ops/basic.h"
 #include "nn/view/markup.h"
-#include "tensor/index.h"
 #include "tensor/table.h"
 
 namespace heed {
 
-using detail::line;
-using detail::Lines;
-using detail::with_parts;
+using detail::line, detail::Lines, detail::with_parts;
 
 namespace {
 

@@ -14,9 +14,7 @@ std::string grouped(int64_t number) {
 }
 
 std::string shapes_text(const std::vector<Shape>& shapes) {
-  std::string text = shapes.empty() ? "-" : "";
-  for (const Shape& shape : shapes) text += (text.empty() ? "" : " ") + to_string(shape);
-  return text;
+  return shapes.empty() ? "-" : detail::listed(shapes, " ");
 }
 
 class SummaryObserver final : public Observer {

@@ -1,20 +1,17 @@
 #include "nn/view/tape.h"
 
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/index.h"
-#include "autograd/ops/shape.h"
+#include "autograd/ops/basic.h"
 #include "tensor/table.h"
 #include "tensor/utf8.h"
 
 namespace heed {
-namespace {
 
 // Whether all values of x are shown.
-bool is_small(const Tensor& x) {
+static bool is_small(const Tensor& x) {
   return x.dim() == 0 || (x.numel() > 0 && x.numel() <= 16 && x.size(-1) <= 6);
 }
 
-std::string nested_list(const Tensor& x) {
+static std::string nested_list(const Tensor& x) {
   if (x.dim() == 0) return short_number(x.item());
   std::vector<std::string> items;
   for (int64_t i = 0; i < x.size(0); ++i) items.push_back(nested_list(x[i]));
@@ -22,13 +19,13 @@ std::string nested_list(const Tensor& x) {
 }
 
 // What a tensor is recognized by.
-const void* identity(const Tensor& x, const Node* node) {
+static const void* identity(const Tensor& x, const Node* node) {
   return node ? static_cast<const void*>(node) : &TensorImpl::of(x);
 }
 
 // A rule with $1, $2, ... replaced by `names` and $y by `result`.
-std::string with_names(const std::string& rule, const std::vector<std::string>& names,
-                       const std::string& result) {
+static std::string with_names(const std::string& rule, const std::vector<std::string>& names,
+                              const std::string& result) {
   size_t at = rule.find('$');
   std::string text = rule.substr(0, at);
   while (at != std::string::npos) {
@@ -42,8 +39,6 @@ std::string with_names(const std::string& rule, const std::vector<std::string>& 
   }
   return text;
 }
-
-}  // namespace
 
 // A text is a formula, or "definitions: formula". Definitions hold for all formulas of the node and may stand
 // alone: "s = sigmoid($1): g s (1 + $1 (1 − s))", "each input gets its part of g: ".
@@ -67,9 +62,7 @@ std::string gradient_rule(const Node& node, const std::vector<std::string>& name
 std::vector<std::string> detail::rows_of(const Tensor& x) {
   if (!is_small(x)) return {in_line(x)};
   if (x.dim() < 2) return {nested_list(x)};
-  std::vector<std::string> rows;
-  for (const Tensor& row : split(reshape(x, {-1, x.size(-1)}), 1)) rows.push_back(nested_list(row[0]));
-  return rows;
+  return mapped(split(reshape(x, {-1, x.size(-1)}), 1), [](const auto& row) { return nested_list(row[0]); });
 }
 
 std::string detail::in_line(const Tensor& x) {
@@ -83,9 +76,10 @@ std::string detail::place_of(SourceLocation line) {
 }
 
 std::string detail::rule_of(const Tape& tape, size_t node) {
-  std::vector<std::string> names;
-  for (const size_t input : tape.nodes()[node].inputs)
-    names.push_back(tape.label(input).starts_with('-') ? "(" + tape.label(input) + ")" : tape.label(input));
+  const auto names = mapped(tape.nodes()[node].inputs, [&](size_t input) {
+    const std::string label = tape.label(input);
+    return label.starts_with('-') ? "(" + label + ")" : label;
+  });
   return with_names(tape.nodes()[node].rule, names, tape.label(node));
 }
 
@@ -185,8 +179,7 @@ std::string tape_text(const Tape& tape, size_t step) {
   const std::string label = tape.label(node_index), value = detail::in_line(node.value);
   if (!gradient.defined()) {
     if (node.inputs.empty()) return detail::text(label, " = ", value, "    ", node.operation);
-    std::vector<std::string> inputs;
-    for (const size_t input : node.inputs) inputs.push_back(tape.label(input));
+    const auto inputs = detail::mapped(node.inputs, [&](size_t input) { return tape.label(input); });
     return detail::text(label, " = ", node.operation, "(", detail::listed(inputs), ") = ", value, place);
   }
   const std::string rule = detail::rule_of(tape, node_index);

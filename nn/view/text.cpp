@@ -1,14 +1,10 @@
 #include "nn/view/text.h"
 
-#include <algorithm>
 #include <cctype>
 #include <sstream>
 
-#include "autograd/ops/logic.h"
-#include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
+#include "autograd/ops/basic.h"
 #include "nn/view/markup.h"
-#include "tensor/index.h"
 #include "tensor/table.h"
 #include "tensor/utf8.h"
 

@@ -36,6 +36,13 @@
 //
 //   y_i = sum_j p_ij f_ij v_j,   dv_j = sum_i p_ij f_ij g_i
 //   ds_ij = scale p_ij (f_ij g_i . v_j - g_i . y_i)
+//
+// The forms of attention each change one place:
+//
+//   a window   leaves out the tiles of keys that are too far from all queries of a strip
+//   a soft cap replaces s = scale q . k by cap tanh(s / cap), and multiplies ds by 1 - tanh^2(s / cap)
+//   positions  add t_(j-i) to s_ij, a row of the table for each row of the tile; dt_(j-i) sums ds_ij / scale
+//   a sink     is a first score without a value: m starts with it, and l with 1
 namespace heed::kernel {
 namespace {
 
@@ -68,8 +75,8 @@ int64_t shares_of(const AttentionSizes& sizes) {
 
 // Calls f(share, tiles) for all shares of all heads. Threads share them. `work` is the number of
 // multiplications in a head; `tiles` is memory for the matrices of a tile.
-template <class T, class F>
-void each_share(const AttentionSizes& sizes, double work, int64_t tiles, const F& f) {
+template <class T>
+void each_share(const AttentionSizes& sizes, double work, int64_t tiles, const auto& f) {
   // A line more than a row needs: rows a power of two apart would fall into few sets of the first-level
   // cache.
   const Shape shape{tiles, std::min(kQueries, sizes.Tq), padded(std::min(kKeys, sizes.Tk)) + 16};
@@ -83,12 +90,42 @@ void each_share(const AttentionSizes& sizes, double work, int64_t tiles, const F
 
 // x, or a copy if its rows are not dense.
 Tensor dense_for_products(const Tensor& x) {
-  return x.size(-1) == 1 || x.strides().back() == 1 ? for_products(x) : contiguous(x);
+  return !x.defined() ? x : x.size(-1) == 1 || x.strides().back() == 1 ? for_products(x) : contiguous(x);
 }
 
 template <class T>
 void clear(const Matrix<T>& x, int64_t rows, int64_t columns) {
   for (int64_t r = 0; r < rows; ++r) std::fill_n(x.at(r, 0), columns, T(0));
+}
+
+// y += x
+void add_line(int64_t n, const auto* x, auto* y) {
+  HEED_VECTORIZE
+  for (int64_t c = 0; c < n; ++c) y[c] += x[c];
+}
+
+// y = scale factors y, where factors may be null.
+template <class T>
+void scale_line(int64_t n, T scale, const T* factors, T* y) {
+  const auto run = [=](auto factor) {
+    HEED_VECTORIZE
+    for (int64_t c = 0; c < n; ++c) y[c] *= scale * factor(c);
+  };
+  factors ? run([factors](int64_t c) { return factors[c]; }) : run([](int64_t) { return T(1); });
+}
+
+// s = cap tanh(s / cap), and unless it is null slopes = the derivative of that, 1 - tanh^2.
+template <class T>
+void cap_line(int64_t n, T cap, T* s, T* slopes) {
+  const auto run = [=, inverse = 1 / cap](auto keep) {
+    HEED_VECTORIZE
+    for (int64_t c = 0; c < n; ++c) {
+      const T y = math::tanh(s[c] * inverse);
+      s[c] = cap * y;
+      keep(c, 1 - y * y);
+    }
+  };
+  slopes ? run([slopes](int64_t c, T slope) { slopes[c] = slope; }) : run([](int64_t, T) {});
 }
 
 // The operands, which both passes read.
@@ -97,18 +134,20 @@ struct Inputs {
   const AttentionSizes& sizes;
   const AttentionRule& rule;
   const Tensor all_q, all_k, all_v;  // results of for_products()
+  const Tensor table = dense_for_products(rule.positions);
 
   const Matrices<const T> q{all_q, sizes.lead, sizes.Tq, sizes.D};
   const Matrices<const T> k{all_k, sizes.lead, sizes.Tk, sizes.D};
   const Matrices<const T> v{all_v, sizes.lead, sizes.Tk, sizes.Dv};
   const Matrices<const T> bias{rule.bias, sizes.lead, sizes.Tq, sizes.Tk};
   const Matrices<const bool> allowed{rule.allowed, sizes.lead, sizes.Tq, sizes.Tk};
-  const T scale = static_cast<T>(rule.scale);
+  const Matrices<const T> positions{table, sizes.lead, 1, sizes.distances};
+  const Matrices<const T> sink{rule.sink, sizes.lead, 1, 1};
+  const T scale = static_cast<T>(rule.scale), soft_cap = static_cast<T>(rule.soft_cap);
 
-  // Calls f(i, rows) for the strips of queries of the share.
-  template <class F>
-  void each_strip(const Share& share, const F& f) const {
-    for (int64_t i = share.first * kQueries; i < sizes.Tq; i += share.step * kQueries)
+  // Calls f(i, rows) for the strips of queries of the share that begin before `end`.
+  void each_strip(const Share& share, int64_t end, const auto& f) const {
+    for (int64_t i = share.first * kQueries; i < end; i += share.step * kQueries)
       f(i, std::min(kQueries, sizes.Tq - i));
   }
   // How many of the tile's keys its query r may attend to by its position.
@@ -116,20 +155,34 @@ struct Inputs {
     return std::clamp<int64_t>(rule.past + t.i + r + 1 - t.j, 0, t.columns);
   }
 
+  // How many of the tile's keys are before the window of its query r.
+  int64_t unseen(const Tile& t, int64_t r) const {
+    return std::clamp<int64_t>(rule.past + t.i + r + 1 - t.j - rule.window, 0, t.columns);
+  }
+  // The first query with a window that begins at `key` or later.
+  int64_t first_beyond(int64_t key) const {
+    return std::clamp<int64_t>(key + std::min(rule.window, 2 * rule.everything) - rule.past - 1, 0, sizes.Tq);
+  }
+  // The element of `positions` for the first key of the tile and its query r.
+  int64_t distance(const Tile& t, int64_t r) const { return t.j - (t.i + r) + sizes.Tq - 1; }
+
   // Calls take(j, columns) for kKeys keys after the other, and then f(tile, scores) for the tiles of the
   // share's queries, if a query of the tile may attend to one of its keys. The scores are in the first of the
-  // tiles.
-  template <class Take, class F>
-  void each_tile(const Share& share, const Matrices<T>& tiles, const Take& take, const F& f) const {
+  // tiles. `slopes`, if it has data, receives the derivatives of the soft cap.
+  void each_tile(const Share& share, const Matrices<T>& tiles, const Matrix<T>& slopes, const auto& take,
+                 const auto& f) const {
     ReusedMatrix<T> scaled;
     for (int64_t j = 0; j < std::min(sizes.Tk, rule.past + sizes.Tq); j += kKeys) {
-      const int64_t columns = std::min(kKeys, sizes.Tk - j);
+      const int64_t columns = std::min(kKeys, sizes.Tk - j), sinks = std::min(columns, rule.sinks - j);
+      const int64_t beyond = first_beyond(j + columns), end = sinks > 0 ? sizes.Tq : beyond;
+      if (end <= share.first * kQueries) continue;
       scaled.set(ceil_div(sizes.Tq, share.step), sizes.D, columns, scale,
                  k[share.head].block(j, 0).transposed());
       take(j, columns);
-      each_strip(share, [&](int64_t i, int64_t rows) {
-        const Tile t{i, rows, j, std::min(columns, rule.past + i + rows - j)};
-        if (t.columns > 0 && any_allowed(share.head, t)) f(t, scores(share.head, t, scaled, tiles[0]));
+      each_strip(share, end, [&](int64_t i, int64_t rows) {
+        const Tile t{i, rows, j, std::min(i < beyond ? columns : sinks, rule.past + i + rows - j)};
+        if (t.columns > 0 && any_allowed(share.head, t))
+          f(t, scores(share.head, t, scaled, tiles[0], slopes));
       });
     }
   }
@@ -143,16 +196,21 @@ struct Inputs {
   }
 
   // s = the scores of the tile, -inf for keys that may not be attended to
-  Matrix<T> scores(int64_t head, const Tile& t, const ReusedMatrix<T>& scaled, const Matrix<T>& s) const {
+  Matrix<T> scores(int64_t head, const Tile& t, const ReusedMatrix<T>& scaled, const Matrix<T>& s,
+                   const Matrix<T>& slopes) const {
     const Matrix<const bool> a = allowed[head].block(t.i, t.j);
-    const Matrix<const T> b = bias[head].block(t.i, t.j);
+    const Matrix<const T> b = bias[head].block(t.i, t.j), of_head = positions[head];
     scaled.multiply(t.rows, t.columns, sizes.D, q[head].block(t.i, 0), {}, s);
     for (int64_t r = 0; r < t.rows; ++r) {
       T* row = s.at(r, 0);
+      if (soft_cap > 0) cap_line(padded(t.columns), soft_cap, row, slopes.at(r, 0));
+      if (of_head.data) add_line(t.columns, of_head.at(0, distance(t, r)), row);
       if (b.data)
         for (int64_t c = 0; c < t.columns; ++c) row[c] += *b.at(r, c);
       if (a.data != nullptr)
         for (int64_t c = 0; c < t.columns; ++c) row[c] = *a.at(r, c) ? row[c] : minus_infinity<T>;
+      for (int64_t c = std::max<int64_t>(0, rule.sinks - t.j), end = unseen(t, r); c < end; ++c)
+        row[c] = minus_infinity<T>;
       std::fill(row + seen(t, r), row + padded(t.columns), minus_infinity<T>);
     }
     return s;
@@ -174,7 +232,7 @@ struct Inputs {
 template <class T>
 struct RunningSoftmax {
   T max = minus_infinity<T>;
-  double total = 0;
+  double total = max == minus_infinity<T> ? 0 : 1;  // a first score without a value: the sink
 
   // s = exp(s - max) for the next n scores. Returns the factor by which the earlier ones shrink.
   T update(int64_t n, T* s) {
@@ -198,13 +256,15 @@ template <class T>
 void forward_share(const Inputs<T>& in, const Share& share, const Matrices<T>& tiles, const Matrix<T>& y,
                    T* log_totals) {
   const int64_t Tq = in.sizes.Tq, Dv = in.sizes.Dv;
-  std::vector<RunningSoftmax<T>> softmax(static_cast<size_t>(Tq));
+  const T* sink = in.sink[share.head].data;
+  std::vector<RunningSoftmax<T>> softmax(static_cast<size_t>(Tq),
+                                         RunningSoftmax<T>{sink ? *sink : minus_infinity<T>});
   ReusedMatrix<T> values;
-  in.each_strip(share, [&](int64_t i, int64_t rows) { clear(y.block(i, 0), rows, Dv); });
+  in.each_strip(share, Tq, [&](int64_t i, int64_t rows) { clear(y.block(i, 0), rows, Dv); });
   const auto take = [&](int64_t j, int64_t columns) {
     values.set(ceil_div(Tq, share.step), columns, Dv, 1, in.v[share.head].block(j, 0));
   };
-  in.each_tile(share, tiles, take, [&](const Tile& t, const Matrix<T>& p) {
+  in.each_tile(share, tiles, {}, take, [&](const Tile& t, const Matrix<T>& p) {
     const Matrix<T> y_i = y.block(t.i, 0);
     for (int64_t r = 0; r < t.rows; ++r) {
       // The sum is over the keys that are seen, so that its bits are those of a query without other keys.
@@ -215,13 +275,10 @@ void forward_share(const Inputs<T>& in, const Share& share, const Matrices<T>& t
         for (int64_t c = 0; c < Dv; ++c) y_i.at(r, 0)[c] *= shrink;
     }
     if (const Matrix<const T> factors = in.factors(share.head, t, tiles[1]); factors.data)
-      for (int64_t r = 0; r < t.rows; ++r) {
-        HEED_VECTORIZE
-        for (int64_t c = 0; c < t.columns; ++c) p.at(r, 0)[c] *= factors.at(r, 0)[c];
-      }
+      for (int64_t r = 0; r < t.rows; ++r) scale_line(t.columns, T(1), factors.at(r, 0), p.at(r, 0));
     values.multiply(t.rows, Dv, t.columns, p, y_i, y_i);
   });
-  in.each_strip(share, [&](int64_t i, int64_t rows) {
+  in.each_strip(share, Tq, [&](int64_t i, int64_t rows) {
     for (int64_t r = i; r < i + rows; ++r) {
       const T factor = softmax[static_cast<size_t>(r)].factor();
       for (int64_t c = 0; c < Dv; ++c) y.at(r, 0)[c] *= factor;
@@ -253,14 +310,18 @@ struct Backward {
   const Matrix<const T> log_totals;  // [heads, Tq]
   const Matrices<T> dq;
 
-  // dq of the share's queries, and what they add to dk and dv of the head.
-  void compute(const Share& share, const Matrices<T>& tiles, const Matrix<T>& dk, const Matrix<T>& dv) const {
+  // dq of the share's queries, and what they add to dk, dv and the gradient of the positions of the head.
+  void compute(const Share& share, const Matrices<T>& tiles, const Matrix<T>& dk, const Matrix<T>& dv,
+               const Matrix<T>& d_positions) const {
     const int64_t head = share.head, Tq = in.sizes.Tq, Tk = in.sizes.Tk, D = in.sizes.D, Dv = in.sizes.Dv;
     const int64_t queries = ceil_div(Tq, share.step);
     clear(dk, Tk, D);
     clear(dv, Tk, Dv);
-    std::vector<T> gy(static_cast<size_t>(Tq));  // g_i . y_i
-    in.each_strip(share, [&](int64_t i, int64_t rows) {
+    if (d_positions.data) clear(d_positions, 1, in.sizes.distances);
+    const Matrix<T> slopes = in.soft_cap > 0 ? tiles[3] : Matrix<T>();
+    const bool scores_differ = slopes.data || d_positions.data;  // from scale q . k
+    std::vector<T> gy(static_cast<size_t>(Tq));                  // g_i . y_i
+    in.each_strip(share, Tq, [&](int64_t i, int64_t rows) {
       clear(dq[head].block(i, 0), rows, D);
       for (int64_t r = i; r < i + rows; ++r)
         gy[static_cast<size_t>(r)] =
@@ -271,15 +332,18 @@ struct Backward {
       keys.set(queries, columns, D, 1, in.k[head].block(j, 0));
       values.set(queries, Dv, columns, 1, in.v[head].block(j, 0).transposed());
     };
-    in.each_tile(share, tiles, take, [&](const Tile& t, const Matrix<T>& p) {
+    in.each_tile(share, tiles, slopes, take, [&](const Tile& t, const Matrix<T>& p) {
       const Matrix<T> ds = tiles[1];
       const Matrix<const T> q_i = in.q[head].block(t.i, 0), g_i = g[head].block(t.i, 0);
       const Matrix<T> dq_i = dq[head].block(t.i, 0), dk_j = dk.block(t.j, 0), dv_j = dv.block(t.j, 0);
       values.multiply(t.rows, t.columns, Dv, g_i, {}, ds);
       const Matrix<const T> factors = in.factors(head, t, tiles[2]);
-      for (int64_t r = 0; r < t.rows; ++r)
-        score_gradients(padded(t.columns), in.scale, *log_totals.at(head, t.i + r),
+      for (int64_t r = 0; r < t.rows; ++r) {
+        score_gradients(padded(t.columns), scores_differ ? T(1) : in.scale, *log_totals.at(head, t.i + r),
                         gy[static_cast<size_t>(t.i + r)], factors.at(r, 0), p.at(r, 0), ds.at(r, 0));
+        if (d_positions.data) add_line(t.columns, ds.at(r, 0), d_positions.at(0, in.distance(t, r)));
+        if (scores_differ) scale_line(padded(t.columns), in.scale, slopes.at(r, 0), ds.at(r, 0));
+      }
       gemm_tile<T>(t.columns, Dv, t.rows, 1, p.transposed(), g_i, dv_j, dv_j);
       gemm_tile<T>(t.columns, D, t.rows, 1, ds.transposed(), q_i, dk_j, dk_j);
       keys.multiply(t.rows, D, t.columns, ds, dq_i, dq_i);
@@ -290,8 +354,12 @@ struct Backward {
 }  // namespace
 
 AttentionSizes::AttentionSizes(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule)
-    : Tq(q.size(-2)), Tk(k.size(-2)), D(q.size(-1)), Dv(v.size(-1)) {
-  for (const Tensor& x : {q, k, v, rule.allowed, rule.bias})
+    : Tq(q.size(-2)),
+      Tk(k.size(-2)),
+      D(q.size(-1)),
+      Dv(v.size(-1)),
+      distances(std::max<int64_t>(0, Tq + Tk - 1)) {
+  for (const Tensor& x : {q, k, v, rule.allowed, rule.bias, rule.positions, rule.sink})
     if (x.defined() && x.dim() > 2) lead = broadcast_shapes(lead, leading(x));
   heads = numel(lead);
 }
@@ -317,36 +385,38 @@ AttentionResult attention(const Tensor& q, const Tensor& k, const Tensor& v, con
 }
 
 // The gradient of a key is a sum over all queries: each share computes its own dk and dv, and they are added
-// in order.
+// in order. So is that of a position.
 AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
                                       const AttentionRule& rule, const AttentionResult& forward) {
   if (reference_mode()) return plain::attention_backward(g, q, k, v, rule, forward);
   const AttentionSizes sizes(q, k, v, rule);
   const double work = count_products(sizes, 2 * (sizes.D + sizes.Dv) + sizes.D);
   const int64_t shares = shares_of(sizes);
-  const auto empty_shares = [&](int64_t columns, const Tensor& x) {
-    Shape shape = sizes.shape(sizes.Tk, columns);
+  const auto empty_shares = [&](int64_t rows, int64_t columns, const Tensor& x) {
+    Shape shape = sizes.shape(rows, columns);
     if (shares > 1) shape.insert(0, shares);
     return empty_like_rows(shape, x);
   };
   const Tensor dense_g = dense_for_products(g), y = dense_for_products(forward.y);
   const Tensor dq = empty_like_rows(sizes.shape(sizes.Tq, sizes.D), q);
-  const Tensor all_dk = empty_shares(sizes.D, k), all_dv = empty_shares(sizes.Dv, v);
+  const Tensor all_dk = empty_shares(sizes.Tk, sizes.D, k), all_dv = empty_shares(sizes.Tk, sizes.Dv, v);
+  const bool learns_positions = rule.positions.defined(), drops = rule.dropout.p() > 0;
+  const int64_t tile_count = rule.soft_cap > 0 ? 4 : drops ? 3 : 2;
+  const Tensor all_dp = learns_positions ? empty_shares(1, sizes.distances, rule.positions) : Tensor();
 
   visit_floating(q.dtype(), [&]<class T>(Type<T>) {
     const Inputs<T> in{sizes, rule, for_products(q), for_products(k), for_products(v)};
     const Backward<T> backward{in, Matrices<const T>(dense_g, sizes.lead, sizes.Tq, sizes.Dv),
                                Matrices<const T>(y, sizes.lead, sizes.Tq, sizes.Dv),
                                Matrices<const T>(forward.log_totals)[0], Matrices<T>(dq)};
-    const Matrices<T> dks(all_dk), dvs(all_dv);
-    each_share<T>(sizes, work, rule.dropout.p() > 0 ? 3 : 2,
-                  [&](const Share& share, const Matrices<T>& tiles) {
-                    const int64_t part = share.first * sizes.heads + share.head;
-                    backward.compute(share, tiles, dks[part], dvs[part]);
-                  });
+    const Matrices<T> dks(all_dk), dvs(all_dv), dps = learns_positions ? Matrices<T>(all_dp) : Matrices<T>();
+    each_share<T>(sizes, work, tile_count, [&](const Share& share, const Matrices<T>& tiles) {
+      const int64_t part = share.first * sizes.heads + share.head;
+      backward.compute(share, tiles, dks[part], dvs[part], dps[part]);
+    });
   });
   const auto joined = [&](const Tensor& parts) { return shares > 1 ? sum(parts, {0}, false) : parts; };
-  return {dq, joined(all_dk), joined(all_dv)};
+  return {dq, joined(all_dk), joined(all_dv), learns_positions ? joined(all_dp) : Tensor()};
 }
 
 }  // namespace heed::kernel

@@ -4,7 +4,6 @@
 #include <omp.h>
 
 #include "tensor/kernels/outer_inner.h"
-#include "tensor/parallel.h"
 
 namespace heed::kernel {
 namespace {
@@ -16,22 +15,18 @@ const bool has_one_thread = (num_threads(), openblas_set_num_threads(1), true);
 // Calls f, which calls BLAS. OpenBLAS built with OpenMP takes its number of threads from
 // omp_get_max_threads() at every call outside of a parallel loop, whatever openblas_set_num_threads() was
 // given: see Note [Same bits] in tensor/parallel.h.
-template <class F>
-void on_one_thread(const F& f) {
+void on_one_thread(const auto& f) {
   const int threads = omp_in_parallel() ? 1 : omp_get_max_threads();
   if (threads > 1) omp_set_num_threads(1);
   f();
   if (threads > 1) omp_set_num_threads(threads);
 }
 
-template <class T>
-constexpr auto cblas_gemm = cblas_dgemm;
-template <>
-constexpr auto cblas_gemm<float> = cblas_sgemm;
-template <class T>
-constexpr auto cblas_gemv = cblas_dgemv;
-template <>
-constexpr auto cblas_gemv<float> = cblas_sgemv;
+// The functions of BLAS for the type of the argument.
+constexpr auto gemm_for(float) { return cblas_sgemm; }
+constexpr auto gemm_for(double) { return cblas_dgemm; }
+constexpr auto gemv_for(float) { return cblas_sgemv; }
+constexpr auto gemv_for(double) { return cblas_dgemv; }
 
 // How BLAS describes a matrix: as it is or transposed, and the distance of its rows or columns.
 struct Layout {
@@ -49,8 +44,8 @@ template <class T>
 void blas_gemm(int n, int m, int k, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> out) {
   const Layout of_a(a), of_b(b);
   on_one_thread([&] {
-    cblas_gemm<T>(CblasRowMajor, of_a.trans, of_b.trans, n, m, k, alpha, a.data, of_a.lead, b.data, of_b.lead,
-                  beta, out.data, static_cast<int>(out.row_step));
+    gemm_for(alpha)(CblasRowMajor, of_a.trans, of_b.trans, n, m, k, alpha, a.data, of_a.lead, b.data,
+                    of_b.lead, beta, out.data, static_cast<int>(out.row_step));
   });
 }
 
@@ -60,8 +55,8 @@ void blas_gemv(int n, int k, T alpha, Matrix<const T> a, Matrix<const T> x, Matr
   const Layout of_a(a);
   if (of_a.trans == CblasTrans) std::swap(n, k);
   on_one_thread([&] {
-    cblas_gemv<T>(CblasRowMajor, of_a.trans, n, k, alpha, a.data, of_a.lead, x.data,
-                  static_cast<int>(x.row_step), 1, y.data, static_cast<int>(y.row_step));
+    gemv_for(alpha)(CblasRowMajor, of_a.trans, n, k, alpha, a.data, of_a.lead, x.data,
+                    static_cast<int>(x.row_step), 1, y.data, static_cast<int>(y.row_step));
   });
 }
 
@@ -107,10 +102,8 @@ void blas_tile(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matr
   }
 }
 
-template void blas_tile(int64_t, int64_t, int64_t, float, Matrix<const float>, Matrix<const float>, bool,
-                        Matrix<float>);
-template void blas_tile(int64_t, int64_t, int64_t, double, Matrix<const double>, Matrix<const double>, bool,
-                        Matrix<double>);
+template decltype(blas_tile<float>) blas_tile<float>;
+template decltype(blas_tile<double>) blas_tile<double>;
 
 std::string blas_info() {
   const std::string config = openblas_get_config();  // "OpenBLAS 0.3.21 DYNAMIC_ARCH ..."

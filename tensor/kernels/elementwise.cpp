@@ -42,8 +42,7 @@ Tensor empty_like_rows(const Shape& shape, const Tensor& x) {
   if (x.dim() != shape.dim()) return memory;
   Shape order = check_dims(shape.dim() - 1, {});
   std::reverse(order.begin(), order.end());  // where strides are equal, the last is the innermost
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return x.strides()[a] < x.strides()[b]; });
+  std::ranges::stable_sort(order, {}, [&](int64_t d) { return x.strides()[d]; });
   Strides strides = memory.strides();
   int64_t step = shape.back();
   for (const int64_t d : order) {
@@ -54,21 +53,16 @@ Tensor empty_like_rows(const Shape& shape, const Tensor& x) {
 }
 
 void add_into(const Tensor& out, const Tensor& x, Scalar alpha) {
-  update(out, x, [by = Factor(alpha, out.dtype())](auto u, auto v) { return u + by.as<decltype(u)>() * v; });
+  update(out, x, plus_multiple(alpha, out.dtype()));
 }
 void mul_into(const Tensor& out, const Tensor& x) { update(out, x, std::multiplies<>()); }
 
 Tensor add(const Tensor& a, const Tensor& b) { return zip(a, b, std::plus<>(), wrapping); }
 Tensor add(const Tensor& a, const Tensor& b, Scalar alpha) {
-  const auto f = [by = Factor(alpha, a.dtype())](auto u, auto v) { return u + by.as<decltype(u)>() * v; };
-  return zip(a, b, f, wrapping);
+  return zip(a, b, plus_multiple(alpha, a.dtype()), wrapping);
 }
 Tensor sub(const Tensor& a, const Tensor& b) { return zip(a, b, std::minus<>(), wrapping); }
 Tensor mul(const Tensor& a, const Tensor& b) { return zip(a, b, std::multiplies<>(), wrapping); }
-Tensor square(const Tensor& x) {
-  return map(
-      x, [](auto v) { return v * v; }, wrapping);
-}
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   const Shape shape = broadcast_shapes(condition.shape(), broadcast_shapes(a.shape(), b.shape()),

@@ -26,7 +26,6 @@ Tensor add(const Tensor& a, const Tensor& b);
 Tensor add(const Tensor& a, const Tensor& b, Scalar alpha);  // a + alpha b
 Tensor sub(const Tensor& a, const Tensor& b);
 Tensor mul(const Tensor& a, const Tensor& b);
-Tensor square(const Tensor& x);
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);  // condition is bool
 
 }  // namespace heed::kernel

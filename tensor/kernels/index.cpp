@@ -76,6 +76,12 @@ void scatter_add_into(const Tensor& out, int64_t dim, const Tensor& index, const
   });
 }
 
+void scatter_into(const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
+  visit_dtype(out.dtype(), [&]<class T>(Type<T>) {
+    each_selected<T, const T>(out, dim, index, src, dim, [](T& to, const T& from) { to = from; });
+  });
+}
+
 Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
   const int64_t m = index.numel();
   const OuterInner around(x.shape(), dim);

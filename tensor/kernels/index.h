@@ -10,6 +10,8 @@ namespace heed::kernel {
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index);
 /// out[.., index[.., i, ..], ..] += src[.., i, ..]
 void scatter_add_into(const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src);
+/// out[.., index[.., i, ..], ..] = src[.., i, ..]; of equal positions the last counts.
+void scatter_into(const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src);
 /// y[.., i, ..] = x[.., index[i], ..]
 Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index);
 /// out[.., index[i], ..] += src[.., i, ..]; out is contiguous

@@ -35,10 +35,8 @@ static int chosen_level() {
   if (!asked || !*asked) return best;
   for (const int level : {2, 3, 4})
     if (asked == "v" + std::to_string(level) && level <= best) return level;
-  std::fprintf(stderr, "HEED_LEVEL is \"%s\"; this processor has %s\n", asked,
-               best == 2   ? "v2"
-               : best == 3 ? "v2 and v3"
-                           : "v2, v3 and v4");
+  constexpr const char* kLevels[] = {"v2", "v2 and v3", "v2, v3 and v4"};
+  std::fprintf(stderr, "HEED_LEVEL is \"%s\"; this processor has %s\n", asked, kLevels[best - 2]);
   std::_Exit(2);
 }
 
@@ -47,10 +45,8 @@ int level = 2;
 // Runs before any variable is initialised, since that may call kernels.
 [[gnu::constructor(101)]] static void choose_level() {
   level = chosen_level();
-  const void* const* const kernels = level == 2   ? heed_kernels_v2
-                                     : level == 3 ? heed_kernels_v3
-                                                  : heed_kernels_v4;
-  std::copy_n(kernels, heed_kernel_count, heed_kernels);
+  const void* const* const kernels[] = {heed_kernels_v2, heed_kernels_v3, heed_kernels_v4};
+  std::copy_n(kernels[level - 2], heed_kernel_count, heed_kernels);
 }
 
 std::string level_info() { return "x86-64-v" + std::to_string(level); }

@@ -28,15 +28,13 @@ std::string level_info();
 extern int level;
 
 namespace detail {
-template <class F>
 [[gnu::target("avx2,bmi,bmi2,f16c,fma,lzcnt,movbe"), gnu::flatten, gnu::noinline]] void run_at_v3(
-    const F& f) {
+    const auto& f) {
   f();
 }
-template <class F>
 [[gnu::target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi,bmi2,f16c,fma,lzcnt,movbe"), gnu::flatten,
   gnu::noinline]] void
-run_at_v4(const F& f) {
+run_at_v4(const auto& f) {
   f();
 }
 }  // namespace detail
@@ -44,8 +42,7 @@ run_at_v4(const F& f) {
 #endif
 
 /// f(), compiled for the level chosen, with all that it calls.
-template <class F>
-[[gnu::always_inline]] inline void at_level(const F& f) {
+[[gnu::always_inline]] inline void at_level(const auto& f) {
 #if defined(HEED_LEVELS) && !defined(HEED_ONE_LEVEL)
   if (level == 4) return detail::run_at_v4(f);
   if (level == 3) return detail::run_at_v3(f);

@@ -6,13 +6,12 @@
 namespace heed::kernel::detail {
 namespace {
 
-constexpr size_t kMaxOperands = 3;
+constexpr size_t kMaxOperands = 4;
 constexpr int64_t kChunk = 512;  // elements in a buffer
 constexpr int64_t kTile = 32;    // rows and columns of a tile that is transposed
 
 // Calls f with an unsigned integer as wide as an element: copies need to know no more of its type.
-template <class F>
-void visit_width(int64_t width, const F& f) {
+void visit_width(int64_t width, const auto& f) {
   if (width == 4) return f(uint32_t{});
   if (width == 8) return f(uint64_t{});
   f(uint8_t{});

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 
 #include "tensor/kernels/level.h"
 #include "tensor/tensor.h"

@@ -36,8 +36,7 @@ T log_sum_exp(const T* x, int64_t n, T max) {
 
 double total_weight(const ClassTargets& targets, int64_t classes) {
   const auto* target = targets.target.data<int64_t>();
-  const std::vector<double> weight =
-      targets.weight.defined() ? targets.weight.to_vector() : std::vector<double>();
+  const auto weight = targets.weight.defined() ? targets.weight.to_vector() : std::vector<double>();
   double total = 0;
   for (int64_t r = 0; r < targets.target.numel(); ++r) {
     const int64_t t = target[r];

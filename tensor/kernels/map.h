@@ -52,16 +52,14 @@ void update(const Tensor& out, const Tensor& x, const F& f, Dtypes dtypes = {}) 
 }
 
 /// f(x), a bool, for every dtype
-template <class F>
-Tensor test(const Tensor& x, const F& f) {
+Tensor test(const Tensor& x, const auto& f) {
   Tensor y = Tensor::empty(x.shape(), boolean);
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) { apply<bool, T>(f, y, x); });
   return y;
 }
 
 /// f(a, b), a bool, for every dtype
-template <class F>
-Tensor compare(const Tensor& a, const Tensor& b, const F& f) {
+Tensor compare(const Tensor& a, const Tensor& b, const auto& f) {
   Tensor y = detail::empty_result(a, b, boolean);
   visit_dtype(a.dtype(), [&]<class T>(Type<T>) { apply<bool, T, T>(f, y, a, b); });
   return y;
@@ -83,5 +81,13 @@ class Factor {
   double real_;
   int64_t whole_;
 };
+
+/// The formula u + alpha v, or u - alpha v.
+template <int sign = 1>
+auto plus_multiple(Scalar alpha, DType dtype) {
+  return [by = Factor(alpha, dtype)](auto u, auto v) {
+    return sign > 0 ? u + by.as<decltype(u)>() * v : u - by.as<decltype(u)>() * v;
+  };
+}
 
 }  // namespace heed::kernel

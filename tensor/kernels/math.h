@@ -15,15 +15,9 @@ namespace heed::math {
 
 /// x, or -1000 below: as good where x meets a factor that is 0 from there on, and -inf * 0 would be no
 /// number.
-template <class T>
-constexpr T not_below(T x) {
-  return x < -1000 ? -1000 : x;
-}
+constexpr auto not_below(auto x) { return x < -1000 ? -1000 : x; }
 /// The same on either side.
-template <class T>
-constexpr T bounded(T x) {
-  return x > 1000 ? 1000 : not_below(x);
-}
+constexpr auto bounded(auto x) { return x > 1000 ? 1000 : not_below(x); }
 
 inline double exp(double x) { return std::exp(x); }
 inline double exp_below(double x) { return std::exp(x); }
@@ -42,10 +36,7 @@ namespace detail {
 
 /// c_0 + c_1 x + c_2 x^2 + ...
 constexpr float polynomial(float, float c) { return c; }
-template <class... More>
-constexpr float polynomial(float x, float c, More... more) {
-  return c + x * polynomial(x, more...);
-}
+constexpr float polynomial(float x, float c, auto... more) { return c + x * polynomial(x, more...); }
 
 /// 2^n for n in [-126, 127], and 0 for -127: the exponent field is n + 127.
 inline float power_of_two(int32_t n) { return std::bit_cast<float>((n + 127) << 23); }

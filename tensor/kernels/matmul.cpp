@@ -7,7 +7,6 @@
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/outer_inner.h"
 #include "tensor/kernels/plain.h"
-#include "tensor/kernels/product.h"
 
 namespace heed::kernel {
 namespace {
@@ -142,10 +141,8 @@ void gemm_tile(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matr
   if constexpr (kHasBlas) blas_tile<T>(n, m, k, alpha, a, b, adds, out);
 }
 
-template void gemm_tile(int64_t, int64_t, int64_t, float, Matrix<const float>, Matrix<const float>,
-                        Matrix<const float>, Matrix<float>);
-template void gemm_tile(int64_t, int64_t, int64_t, double, Matrix<const double>, Matrix<const double>,
-                        Matrix<const double>, Matrix<double>);
+template decltype(gemm_tile<float>) gemm_tile<float>;
+template decltype(gemm_tile<double>) gemm_tile<double>;
 
 template <class T>
 void ReusedMatrix<T>::set(int64_t rows, int64_t k, int64_t m, T alpha, Matrix<const T> b) {

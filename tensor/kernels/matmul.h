@@ -43,6 +43,7 @@ inline Shape matrix_shape(Shape lead, int64_t rows, int64_t columns) {
 template <class T>
 class Matrices {
  public:
+  Matrices() = default;  ///< without data
   /// x broadcast to [lead..., rows, columns].
   Matrices(const Tensor& x, const Shape& lead, int64_t rows, int64_t columns) {
     if (!x.defined()) return;

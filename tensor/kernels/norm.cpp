@@ -22,25 +22,20 @@ T average(int64_t n, const F& f, const T* first, const X*... more) {
 // the time of forward and backward.
 constexpr int64_t kPastCaches = 8 << 20;
 
-template <class T>
-void prefetch_line(int64_t n, const T* x) {
-  for (int64_t i = 0; i < n; i += 64 / static_cast<int64_t>(sizeof(T))) __builtin_prefetch(x + i);
+void prefetch_line(int64_t n, const auto* x) {
+  for (int64_t i = 0; i < n; i += 64 / static_cast<int64_t>(sizeof(*x))) __builtin_prefetch(x + i);
 }
 
 // to = from, for whole lines of 16 bytes. Others see it after finish_writes().
 #if defined(__SSE2__)
-template <class T>
-void write_past_caches(int64_t n, const T* from, T* to) {
-  for (int64_t i = 0; i < n; i += 16 / static_cast<int64_t>(sizeof(T)))
+void write_past_caches(int64_t n, const auto* from, auto* to) {
+  for (int64_t i = 0; i < n; i += 16 / static_cast<int64_t>(sizeof(*to)))
     _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
                      _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
 }
 void finish_writes() { _mm_sfence(); }
 #else
-template <class T>
-void write_past_caches(int64_t n, const T* from, T* to) {
-  std::copy_n(from, n, to);
-}
+void write_past_caches(int64_t n, const auto* from, auto* to) { std::copy_n(from, n, to); }
 void finish_writes() {}
 #endif
 
@@ -125,6 +120,47 @@ NormGradients norm_backward(const Tensor& strided_g, const Tensor& strided, int6
     });
   });
   return {dx, sum(dweights, {0}, false), sum(dbiases, {0}, false)};
+}
+
+Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& factor, const Tensor& bias) {
+  Tensor y = Tensor::empty(x.shape(), x.dtype());
+  visit_floating(x.dtype(), [&]<class T>(Type<T>) {
+    const auto f = [](T v, T m, T by, T shift) { return (v - m) * by + shift; };
+    apply<T, T, T, T, T>(f, y, x, mean, factor, bias);
+  });
+  return y;
+}
+
+// As in row_backward(), for the lines of n elements of a channel instead of a row.
+NormGradients batch_norm_backward(const Tensor& strided_g, const Tensor& strided, const Tensor& weight,
+                                  const Tensor& mean, const Tensor& scale) {
+  const Tensor g = contiguous(strided_g), x = contiguous(strided);
+  const int64_t channels = x.size(1), count = x.numel() / std::max<int64_t>(1, channels);
+  const int64_t n = count / std::max<int64_t>(1, x.size(0));
+  NormGradients d{Tensor::empty(x.shape(), x.dtype()), full({channels}, 0, x.dtype()),
+                  full({channels}, 0, x.dtype())};
+  visit_floating(x.dtype(), [&]<class T>(Type<T>) {
+    const T *gs = g.data<T>(), *xs = x.data<T>(), *w = weight.data<T>();
+    T *dxs = d.x.mutable_data<T>(), *dws = d.weight.mutable_data<T>(), *dbs = d.bias.mutable_data<T>();
+    each_row(channels, count, [=, means = mean.data<T>(), scales = scale.data<T>()](int64_t c) {
+      const T m = means[c], s = scales[c], factor = w[c] * s;
+      const auto g_xhat = [=](auto g_, auto v) { return g_ * ((v - m) * s); };
+      double total = 0, along = 0;
+      for (int64_t i = c * n; i < count * channels; i += channels * n) {
+        total += sum_line(n, std::identity(), gs + i);
+        along += sum_line(n, g_xhat, gs + i, xs + i);
+      }
+      dbs[c] = static_cast<T>(total);
+      dws[c] = static_cast<T>(along);
+      const T a = static_cast<T>(total / static_cast<double>(count));
+      const T b = static_cast<T>(along / static_cast<double>(count)) * s;
+      for (int64_t line = c * n; line < count * channels; line += channels * n) {
+        HEED_VECTORIZE
+        for (int64_t i = line; i < line + n; ++i) dxs[i] = factor * (gs[i] - a - (xs[i] - m) * b);
+      }
+    });
+  });
+  return d;
 }
 
 }  // namespace heed::kernel

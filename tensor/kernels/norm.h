@@ -22,4 +22,12 @@ struct NormGradients {
 NormGradients norm_backward(const Tensor& g, const Tensor& x, int64_t n, const Tensor& weight,
                             const NormResult& forward);
 
+/// The same for each channel of x [N, C, ...]: y = (x - mean) factor + bias, where the others are [C, 1,
+/// ...].
+Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& factor, const Tensor& bias);
+/// For weight, mean and scale = 1 / std [C], contiguous, with factor = scale weight; the results are [C] too.
+/// Mean and std are those of x.
+NormGradients batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
+                                  const Tensor& scale);
+
 }  // namespace heed::kernel

@@ -6,8 +6,7 @@ namespace heed::kernel {
 
 // join(...join(0, power(|x_0|))..., power(|x_{n-1}|)) in eight lanes side by side, which the compiler
 // vectorizes.
-template <class T, class Power, class Join>
-static double join_powers(const T* x, int64_t n, const Power& power, const Join& join) {
+static double join_powers(const auto* x, int64_t n, const auto& power, const auto& join) {
   double lanes[8] = {}, result = 0;
   for (int64_t i = 0; i < n; i += 8)
     for (int64_t l = 0; l < 8; ++l)

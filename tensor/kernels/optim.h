@@ -16,13 +16,9 @@ struct OrZero {
 
 namespace detail {
 
-template <class T>
-T& element(T* x, int64_t i, T&&) {
-  return x[i];
-}
-template <class T>
-T& element(std::nullptr_t, int64_t, T&& zero) {
-  T& kept = zero;  // C++23 would return the parameter itself as an rvalue
+auto& element(auto* x, int64_t i, auto&&) { return x[i]; }
+auto& element(std::nullptr_t, int64_t, auto&& zero) {
+  auto& kept = zero;  // C++23 would return the parameter itself as an rvalue
   return kept;
 }
 
@@ -46,9 +42,8 @@ void with_pointers(const auto& f, OrZero x, const Others&... others) {
 /// One pass of an optimizer over a parameter: rule(p, g, memory...) for every element, where g is
 /// sign g + decay p. `rule` is a generic lambda; p and memory are references that it changes. All tensors
 /// have one shape and floating dtype and are contiguous. Not counted as a write, see Note [Versions].
-template <class Rule, class... Memory>
-void sweep(const Tensor& p, const Tensor& g, double sign, double decay, const Rule& rule,
-           const Memory&... memory) noexcept {
+void sweep(const Tensor& p, const Tensor& g, double sign, double decay, const auto& rule,
+           const auto&... memory) noexcept {
   visit_floating(p.dtype(), [&]<class T>(Type<T>) {
     const auto pass = [&](T* p_, const T* g_, auto... memory_) {
       parallel_for(p.numel(), kSweep, [&](int64_t begin, int64_t end) {

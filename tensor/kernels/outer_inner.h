@@ -1,7 +1,5 @@
 #pragma once
 
-#include <limits>
-
 #include "tensor/kernels/loop.h"
 #include "tensor/kernels/math.h"
 #include "tensor/parallel.h"
@@ -16,8 +14,7 @@ inline constexpr int64_t kRun = 2048;   // elements that are joined in their own
 inline int64_t rows_per_block(int64_t n) { return std::max<int64_t>(1, kBlock / std::max<int64_t>(1, n)); }
 
 /// Calls f(r) for each row r = 0, 1, ... of n elements. Threads share the rows.
-template <class F>
-void each_row(int64_t rows, int64_t n, const F& f) {
+void each_row(int64_t rows, int64_t n, const auto& f) {
   parallel_for(rows, rows_per_block(n), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) f(r);
   });
@@ -57,8 +54,7 @@ struct Simd {
 };
 
 /// Has the compiler put x, as it is, into a register. When g++ tunes for Zen 3, it reads memory in each use.
-template <class Values>
-[[gnu::always_inline]] inline void keep_in_register([[maybe_unused]] Values& x) {
+[[gnu::always_inline]] inline void keep_in_register([[maybe_unused]] auto& x) {
 #if defined(__x86_64__)
   asm("" : "+v"(x));
 #elif defined(__aarch64__)
@@ -106,14 +102,12 @@ struct Lanes {
     for (int64_t p = 0; p < packs; ++p) y.pack[p] = f(Simd<X>::load(x + p * Simd<T>::size)...);
     return y;
   }
-  template <class Join>
-  void join(const Lanes& other, const Join& with) {
+  void join(const Lanes& other, const auto& with) {
     HEED_UNROLL
     for (int64_t p = 0; p < packs; ++p) pack[p] = with(pack[p], other.pack[p]);
   }
   /// All lanes joined, halves first.
-  template <class Join>
-  T joined(const Join& with) {
+  T joined(const auto& with) {
     HEED_UNROLL
     for (int64_t half = packs / 2; half > 0; half /= 2)
       for (int64_t p = 0; p < half; ++p) pack[p] = with(pack[p], pack[p + half]);
@@ -178,22 +172,17 @@ template <class T>
 inline constexpr T minus_infinity = -std::numeric_limits<T>::infinity();
 
 /// max(start, x_0, ..., x_{n-1}). A NaN in x is ignored; a NaN in `start` is kept.
-template <class T>
-T max_line(int64_t n, T start, const T* x) {
+auto max_line(int64_t n, auto start, const auto* x) {
   const auto larger = [](auto a, auto b) { return b > a ? b : a; };
   return join_line(n, start, larger, std::identity(), x);
 }
 
 /// Subtracted from a line before exp to prevent overflow: its maximum, or 0 where exp(-inf + inf) would be
 /// NaN.
-template <class T>
-T shift_of(T max) {
-  return max == minus_infinity<T> ? 0 : max;
-}
+auto shift_of(auto max) { return max == minus_infinity<decltype(max)> ? 0 : max; }
 
 /// y_i = exp(x_i - shift), where y may be x. Returns the sum of the y_i.
-template <class T>
-double exp_line(int64_t n, const T* x, T shift, T* y) {
+double exp_line(int64_t n, const auto* x, auto shift, auto* y) {
   HEED_VECTORIZE
   for (int64_t i = 0; i < n; ++i) y[i] = math::exp_below(x[i] - shift);
   return sum_line(n, std::identity(), y);
@@ -221,8 +210,7 @@ struct OuterInner {
   }
   /// Calls f(first, line, width) for groups of `width` <= kWidth adjacent lines: element i of the group's
   /// line l is at first + i * inner + l, and the lines are number line, line + 1, ... of all.
-  template <class F>
-  void each(const F& f) const {
+  void each(const auto& f) const {
     if (outer == 0 || inner == 0) return;
     const int64_t groups = ceil_div(inner, kWidth);
     each_row(outer * groups, n * std::min(inner, kWidth), [&](int64_t group) {

@@ -30,8 +30,8 @@ Tensor write(const Values& values, const Shape& shape, DType dtype) {
 
 // y = join(y, x) for every element x that is reduced to y; then y is divided. Floats are joined in double,
 // integers in Whole.
-template <class Whole, class Start, class Join>
-Tensor reduce(const Tensor& x, const Shape& dims, bool keepdim, const Start& start, const Join& join,
+template <class Whole>
+Tensor reduce(const Tensor& x, const Shape& dims, bool keepdim, const auto& start, const auto& join,
               double divisor = 1) {
   Tensor y = Tensor::empty(reduced_shape(x.shape(), dims, keepdim), x.dtype());
   const Tensor kept = TensorImpl::view(y, reduced_shape(x.shape(), dims, true));
@@ -63,8 +63,7 @@ Tensor extremum(const Tensor& x, const Shape& dims, bool keepdim) {
 }
 
 // Calls f(n, a, b, y) with every line of a, b and the result along one dimension.
-template <class F>
-Tensor each_line(const Tensor& a, const Tensor& b, int64_t dim, const F& f) {
+Tensor each_line(const Tensor& a, const Tensor& b, int64_t dim, const auto& f) {
   const Tensor rows = last_swapped_with(a, dim);
   const Values as = read(rows), bs = read(last_swapped_with(b, dim));
   Values y(as.size());
@@ -74,8 +73,7 @@ Tensor each_line(const Tensor& a, const Tensor& b, int64_t dim, const F& f) {
 }
 
 // Row i of a matrix with n columns.
-const double* row(const Values& x, int64_t i, int64_t n) { return x.data() + i * n; }
-double* row(Values& x, int64_t i, int64_t n) { return x.data() + i * n; }
+auto* row(auto& x, int64_t i, int64_t n) { return x.data() + i * n; }
 
 double maximum(int64_t n, const double* x) {
   return n == 0 ? minus_infinity<double> : *std::max_element(x, x + n);
@@ -108,18 +106,31 @@ struct Attention {
   const Values q = read(all_q, sizes.shape(Tq, D)), k = read(all_k, sizes.shape(Tk, D));
   const Values v = read(all_v, sizes.shape(Tk, Dv)), bias = read(rule.bias, sizes.shape(Tq, Tk));
   const Values allowed = read(rule.allowed, sizes.shape(Tq, Tk), 1);
+  const Values positions = read(rule.positions, sizes.shape(1, sizes.distances));
+  const Values sink = read(rule.sink, sizes.shape(1, 1), minus_infinity<double>);
 
   /// The offset of key j of query i.
   int64_t key(int64_t i, int64_t j) const { return i / Tq * Tk + j; }
+  /// The offset of j - i among the positions.
+  int64_t position(int64_t i, int64_t j) const { return i / Tq * sizes.distances + j - i % Tq + Tq - 1; }
+  /// tanh(scale q_i . k_j / cap), or 0 without a cap.
+  double capped(int64_t i, int64_t j) const {
+    return rule.soft_cap == 0 ? 0 : std::tanh(product(i, j) / rule.soft_cap);
+  }
+  double product(int64_t i, int64_t j) const {
+    return rule.scale * dot(D, row(q, i, D), row(k, key(i, j), D));
+  }
   /// Calls f(j, p_ij, factor_ij) for all keys of query i, and returns log_total_i = log sum_j exp(s_ij).
-  template <class F>
-  double each_key(int64_t i, const F& f) const {
-    Values s(Tk, minus_infinity<double>), factors(Tk);
+  double each_key(int64_t i, const auto& f) const {
+    Values s(Tk + 1, minus_infinity<double>), factors(Tk);
     rule.dropout.draw(i * Tk, Tk, factors.data());
-    for (int64_t j = 0; j < std::min(Tk, rule.past + i % Tq + 1); ++j)
-      if (allowed[i * Tk + j] != 0)
-        s[j] = rule.scale * dot(D, row(q, i, D), row(k, key(i, j), D)) + bias[i * Tk + j];
-    const double max = shift_of(maximum(Tk, s.data())), sum = sum_exp(Tk, s.data(), max);
+    const int64_t at = rule.past + i % Tq;
+    for (int64_t j = 0; j < std::min(Tk, at + 1); ++j)
+      if (allowed[i * Tk + j] != 0 && (j > at - rule.window || j < rule.sinks))
+        s[j] = (rule.soft_cap == 0 ? product(i, j) : rule.soft_cap * capped(i, j)) + bias[i * Tk + j] +
+               positions[position(i, j)];
+    s[Tk] = sink[i / Tq];
+    const double max = shift_of(maximum(Tk + 1, s.data())), sum = sum_exp(Tk + 1, s.data(), max);
     for (int64_t j = 0; j < Tk; ++j) f(j, sum == 0 ? 0 : std::exp(s[j] - max) / sum, factors[j]);
     return sum == 0 ? -minus_infinity<double> : max + std::log(sum);
   }
@@ -203,6 +214,39 @@ NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight,
           write(scale, {rows}, x.dtype())};
 }
 
+Tensor convolution(const ConvParts& parts, const Tensor& bias, const Windows& windows) {
+  const auto& [x, weight, y] = parts;
+  const auto& [h, w, groups] = windows;
+  const auto [n, out, in] = conv_sizes(parts, windows);
+  const Shape x_shape{n, groups * in, h.in, w.in}, w_shape{groups * out, in, h.size, w.size};
+  const Shape y_shape{n, groups * out, h.windows, w.windows};
+  const auto start = [&](const Tensor& part, const Shape& shape) {
+    const Tensor from =
+        part.defined() || !bias.defined() ? part : TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1});
+    return read(from, shape);
+  };
+  Values xs = start(x, x_shape), ws = start(weight, w_shape), ys = start(y, y_shape);
+  for (int64_t o = 0; o < n * groups * out; ++o)
+    for (int64_t c = 0; c < in; ++c)
+      for (int64_t i = 0; i < h.size; ++i)
+        for (int64_t j = 0; j < w.size; ++j)
+          for (int64_t a = 0; a < h.windows; ++a)
+            for (int64_t b = 0; b < w.windows; ++b) {
+              const int64_t row = a * h.stride + i * h.dilation - h.padding;
+              const int64_t column = b * w.stride + j * w.dilation - w.padding;
+              if (row < 0 || row >= h.in || column < 0 || column >= w.in) continue;
+              double& x_nc = xs[((o / out * in + c) * h.in + row) * w.in + column];
+              double& w_oc = ws[((o % (groups * out) * in + c) * h.size + i) * w.size + j];
+              double& y_no = ys[(o * h.windows + a) * w.windows + b];
+              if (!x.defined()) x_nc += w_oc * y_no;
+              if (!weight.defined()) w_oc += x_nc * y_no;
+              if (!y.defined()) y_no += w_oc * x_nc;
+            }
+  return !x.defined()   ? write(xs, x_shape, y.dtype())
+         : !y.defined() ? write(ys, y_shape, x.dtype())
+                        : write(ws, w_shape, x.dtype());
+}
+
 AttentionResult attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule) {
   const Attention a{q, k, v, rule};
   const Shape shape = a.sizes.shape(a.Tq, a.Dv);
@@ -218,12 +262,14 @@ AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Te
                                       const AttentionRule& rule, const AttentionResult& forward) {
   const Attention a{q, k, v, rule};
   const Values gs = read(g), y = read(forward.y);
-  Values dq(a.q.size()), dk(a.k.size()), dv(a.v.size());
+  Values dq(a.q.size()), dk(a.k.size()), dv(a.v.size()), d_positions(a.positions.size());
   for (int64_t i = 0; i < a.sizes.heads * a.Tq; ++i)
     a.each_key(i, [&, g_i = row(gs, i, a.Dv)](int64_t j, double p, double factor) {
       const int64_t key = a.key(i, j);
       const double dp = factor * dot(a.Dv, g_i, row(a.v, key, a.Dv));
-      const double ds = rule.scale * p * (dp - dot(a.Dv, g_i, row(y, i, a.Dv)));
+      const double d_biased = p * (dp - dot(a.Dv, g_i, row(y, i, a.Dv))), capped = a.capped(i, j);
+      const double ds = rule.scale * d_biased * (1 - capped * capped);
+      d_positions[a.position(i, j)] += d_biased;
       add_multiple(a.Dv, p * factor, g_i, row(dv, key, a.Dv));
       add_multiple(a.D, ds, row(a.k, key, a.D), row(dq, i, a.D));
       add_multiple(a.D, ds, row(a.q, i, a.D), row(dk, key, a.D));
@@ -231,7 +277,8 @@ AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Te
   const auto result = [&](const Values& d, int64_t rows, int64_t columns) {
     return write(d, a.sizes.shape(rows, columns), q.dtype());
   };
-  return {result(dq, a.Tq, a.D), result(dk, a.Tk, a.D), result(dv, a.Tk, a.Dv)};
+  return {result(dq, a.Tq, a.D), result(dk, a.Tk, a.D), result(dv, a.Tk, a.Dv),
+          rule.positions.defined() ? result(d_positions, 1, a.sizes.distances) : Tensor()};
 }
 
 RecurrentResult recurrent_forward(const RecurrentRule& rule, const Tensor& x, const Tensor& state,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tensor/kernels/attention.h"
+#include "tensor/kernels/conv.h"
 #include "tensor/kernels/loop.h"
 #include "tensor/kernels/norm.h"
 #include "tensor/kernels/recurrent.h"
@@ -28,14 +29,11 @@ Tensor softmax(const Tensor& x, int64_t dim, bool masked);
 /// y_i = x_i - log sum_j exp(x_j)
 Tensor log_softmax(const Tensor& x, int64_t dim);
 
-NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight, const Tensor& bias,
-                double eps);
-
-AttentionResult attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule);
-AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
-                                      const AttentionRule& rule, const AttentionResult& forward);
-
-RecurrentResult recurrent_forward(const RecurrentRule& rule, const Tensor& x, const Tensor& state,
-                                  const Tensor& weight, const Tensor& bias, bool keep_gates);
+// With the arguments of the fast kernels.
+decltype(kernel::norm) norm;
+decltype(kernel::convolution) convolution;
+decltype(kernel::attention) attention;
+decltype(kernel::attention_backward) attention_backward;
+decltype(kernel::recurrent_forward) recurrent_forward;
 
 }  // namespace heed::kernel::plain

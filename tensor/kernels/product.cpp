@@ -1,7 +1,5 @@
 #include "tensor/kernels/product.h"
 
-#include <vector>
-
 #include "tensor/kernels/outer_inner.h"
 
 // A tile of the result, up to kSums vectors, stays in registers while k runs: each step of k loads
@@ -188,8 +186,7 @@ struct Gemm {
   static int64_t strip_width(int64_t vectors_left, int64_t columns) {
     return columns <= kVectors * kLanes ? vectors_left : next_part(vectors_left, kUsualVectors);
   }
-  template <class F>
-  static void each_strip(int64_t columns, const F& f) {
+  static void each_strip(int64_t columns, const auto& f) {
     const int64_t vectors = ceil_div(columns, kLanes);
     for (int64_t v = 0, width = 0; v < vectors; v += width) {
       width = strip_width(vectors - v, columns);
@@ -295,8 +292,7 @@ struct Gemm {
   }
 
   // Calls f(j, columns, p, depth) for the slabs of b [k, m]: row by row of each slab's columns.
-  template <class F>
-  static void each_slab(int64_t m, int64_t k, const F& f) {
+  static void each_slab(int64_t m, int64_t k, const auto& f) {
     for (int64_t j = 0, columns = 0; j < m; j += columns) {
       columns = std::min(m - j, ceil_div(next_part(m - j, kSlab), kLanes) * kLanes);
       int64_t p = 0;
@@ -423,10 +419,8 @@ void gemm(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<co
   if (m == 1 && n > 1 && alpha == 1 && out.row_step == 1 && (!start.data || start.row_step == 1))
     return gemm<T>(1, n, k, alpha, b.transposed(), a.transposed(), start.transposed(), out.transposed());
   if (k == 1 && b.col_step == 1) return G::outer_product(n, m, alpha, a, b.data, start, out);
-  if (n == 1 && m == 1) {
-    *out.data = G::inner_product(k, alpha, a, b, start.data ? *start.data : 0);
-    return;
-  }
+  if (n == 1 && m == 1)
+    return void(*out.data = G::inner_product(k, alpha, a, b, start.data ? *start.data : 0));
   if (n == 1 && b.row_step == 1 && b.col_step != 1 && k > 0)
     return G::row_times_columns(m, k, alpha, a, b, start.data, out.data);
   const int64_t done =
@@ -479,15 +473,11 @@ std::array<T, kDots> dots(int64_t k, T alpha, const Starts<T>& a, int64_t a_step
   return sums;
 }
 
-template void gemm(int64_t, int64_t, int64_t, float, Matrix<const float>, Matrix<const float>,
-                   Matrix<const float>, Matrix<float>);
-template void gemm(int64_t, int64_t, int64_t, double, Matrix<const double>, Matrix<const double>,
-                   Matrix<const double>, Matrix<double>);
+template decltype(gemm<float>) gemm<float>;
+template decltype(gemm<double>) gemm<double>;
 template class PackedMatrix<float>;
 template class PackedMatrix<double>;
-template std::array<float, kDots> dots(int64_t, float, const Starts<float>&, int64_t, const Starts<float>&,
-                                       int64_t);
-template std::array<double, kDots> dots(int64_t, double, const Starts<double>&, int64_t,
-                                        const Starts<double>&, int64_t);
+template decltype(dots<float>) dots<float>;
+template decltype(dots<double>) dots<double>;
 
 }  // namespace heed::kernel

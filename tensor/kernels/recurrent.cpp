@@ -48,9 +48,8 @@ void recurrent_step(Recurrence kind, int64_t H, const T* x, const T* bias, const
       return;
   }
 }
-template void recurrent_step(Recurrence, int64_t, const float*, const float*, const float*, float*, float*);
-template void recurrent_step(Recurrence, int64_t, const double*, const double*, const double*, double*,
-                             double*);
+template decltype(recurrent_step<float>) recurrent_step<float>;
+template decltype(recurrent_step<double>) recurrent_step<double>;
 
 namespace {
 

@@ -75,9 +75,7 @@ struct Plan {
 
   Plan(const Tensor& x, const Shape& dims) {
     Shape by_step = dims;  // the order within a reduction is free: the order of memory merges best
-    std::sort(by_step.begin(), by_step.end(), [&](int64_t a, int64_t b) {
-      return x.strides()[a] != x.strides()[b] ? x.strides()[a] > x.strides()[b] : a < b;
-    });
+    std::ranges::sort(by_step, {}, [&](int64_t d) { return std::pair(-x.strides()[d], d); });
     for (const int64_t d : by_step) reduced.add(x.shape()[d], x.strides()[d]);
     for (int64_t d = 0; d < x.dim(); ++d)
       if (!std::binary_search(dims.begin(), dims.end(), d)) kept.add(x.shape()[d], x.strides()[d]);
@@ -182,8 +180,7 @@ Tensor divided_sum(const Tensor& x, const Shape& dims, bool keepdim, double divi
 }
 
 // The largest (smallest) of each line, then its first position. NaN counts as the largest and smallest.
-template <class Reduce>
-MaxResult max_with_index(const Tensor& strided, int64_t dim, bool keepdim, const Reduce& reduce) {
+MaxResult max_with_index(const Tensor& strided, int64_t dim, bool keepdim, const auto& reduce) {
   const Tensor x = contiguous(strided);
   const Tensor values = reduce(x, line_dims(x, dim), keepdim);
   const Tensor indices = Tensor::empty(values.shape(), int64);
@@ -224,7 +221,8 @@ Tensor mean(const Tensor& x, const Shape& dims, bool keepdim) {
 }
 
 Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {
-  return divided_sum(square(sub(x, mean(x, dims, true))), dims, keepdim, divisor);
+  const Tensor deviation = sub(x, mean(x, dims, true));
+  return divided_sum(mul(deviation, deviation), dims, keepdim, divisor);
 }
 
 Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) {

@@ -38,34 +38,52 @@ void softmax_lines(Form form, const T* x, T* y, int64_t lines, int64_t n) {
   }
 }
 
-// y_i = max(x_i - t, 0). The threshold t is (s_k - 1) / k, with s_k the sum of the k largest x and k the most
-// for which the k-th of them is above it. A heap brings the largest to the front, so that a sparse line costs
-// little more than n.
+// y_i = max(z_i - t, 0)^(1 / (alpha - 1)) with z = (alpha - 1) (x - max x), and t such that their sum is 1.
+// If the k largest z are those above t, with sum s and sum of squares s2, then t is
+//
+//   (s - 1) / k                                        for alpha = 2
+//   m - sqrt((1 - (s2 - k m^2)) / k)  with m = s / k   for alpha = 1.5
+//
+// and k is the most for which the k-th of them is above the t of k - 1. A heap brings the largest to the
+// front, so that a sparse line costs little more than n. For another alpha, bisection finds t in [-1, 0].
 template <class T>
-void sparsemax_line(const T* x, T* y, int64_t n) {
+void entmax_line(const T* x, T* y, int64_t n, double alpha) {
   if (std::any_of(x, x + n, [](T v) { return !(v < std::numeric_limits<T>::infinity()); })) {
     std::fill_n(y, n, std::numeric_limits<T>::quiet_NaN());
     return;
   }
-  std::copy_n(x, n, y);
-  std::make_heap(y, y + n);
-  const T max = n == 0 ? 0 : shift_of(y[0]);
-  double sum = 0, threshold = 0;
-  for (int64_t k = 1; k <= n; ++k) {
-    const double value = static_cast<double>(y[0]) - max;
-    if (k > 1 && !(value > threshold)) break;
-    sum += value;
-    threshold = (sum - 1) / static_cast<double>(k);
-    std::pop_heap(y, y + (n - k + 1));
+  const double max = shift_of(n == 0 ? 0.0 : static_cast<double>(*std::max_element(x, x + n)));
+  const auto z = [=](T v) { return (alpha - 1) * (static_cast<double>(v) - max); };
+  const auto weight = [=](T v, double t) {
+    const double above = std::max(0.0, z(v) - t);
+    return alpha == 2 ? above : alpha == 1.5 ? above * above : std::pow(above, 1 / (alpha - 1));
+  };
+  double t = 0;
+  if (alpha == 2 || alpha == 1.5) {
+    std::copy_n(x, n, y);
+    std::make_heap(y, y + n);
+    double sum = 0, squares = 0;
+    for (int64_t k = 1; k <= n && (k == 1 || z(y[0]) > t); ++k) {
+      const double count = static_cast<double>(k), value = z(y[0]), mean = (sum += value) / count;
+      squares += value * value;
+      t = alpha == 2 ? (sum - 1) / count
+                     : mean - std::sqrt(std::max(0.0, 1 - (squares - count * mean * mean)) / count);
+      std::pop_heap(y, y + (n - k + 1));
+    }
+  } else {
+    double low = -1;  // where the largest alone has weight 1
+    for (double high = 0; (t = (low + high) / 2) > low && t < high;) {
+      double sum = 0;
+      for (int64_t i = 0; i < n; ++i) sum += weight(x[i], t);
+      (sum < 1 ? high : low) = t;
+    }
   }
-  for (int64_t i = 0; i < n; ++i)
-    y[i] = static_cast<T>(std::max(0.0, static_cast<double>(x[i]) - max - threshold));
+  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(weight(x[i], t));
 }
 
 // Calls f(a, b, y, lines, n) with groups of lines of n adjacent values: the lines of a, of b and of the
 // result along dim.
-template <class F>
-Tensor by_lines(const Tensor& strided_a, const Tensor& strided_b, int64_t dim, const F& f) {
+Tensor by_lines(const Tensor& strided_a, const Tensor& strided_b, int64_t dim, const auto& f) {
   const Tensor a = contiguous(last_swapped_with(strided_a, dim));
   const Tensor b = strided_b.same_as(strided_a) ? a : contiguous(last_swapped_with(strided_b, dim));
   const Tensor y = Tensor::empty(a.shape(), a.dtype());
@@ -82,8 +100,7 @@ Tensor by_lines(const Tensor& strided_a, const Tensor& strided_b, int64_t dim, c
 }
 
 // Calls f(a, b, y, n) with one line at a time.
-template <class F>
-Tensor by_line(const Tensor& a, const Tensor& b, int64_t dim, const F& f) {
+Tensor by_line(const Tensor& a, const Tensor& b, int64_t dim, const auto& f) {
   return by_lines(a, b, dim, [&f](auto* a_, auto* b_, auto* y, int64_t lines, int64_t n) {
     for (; lines > 0; --lines, a_ += n, b_ += n, y += n) f(a_, b_, y, n);
   });
@@ -107,8 +124,8 @@ Tensor log_softmax(const Tensor& x, int64_t dim) {
   return reference_mode() ? plain::log_softmax(x, dim) : forward(Form::log, x, dim);
 }
 
-Tensor sparsemax(const Tensor& x, int64_t dim) {
-  return by_line(x, x, dim, [](auto* x_, auto*, auto* y, int64_t n) { sparsemax_line(x_, y, n); });
+Tensor entmax(const Tensor& x, int64_t dim, double alpha) {
+  return by_line(x, x, dim, [alpha](auto* x_, auto*, auto* y, int64_t n) { entmax_line(x_, y, n, alpha); });
 }
 
 Tensor softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {

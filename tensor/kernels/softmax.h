@@ -8,7 +8,7 @@ namespace heed::kernel {
 Tensor softmax(const Tensor& x, int64_t dim);
 Tensor masked_softmax(const Tensor& x, int64_t dim);  // a line of -inf alone gives 0
 Tensor log_softmax(const Tensor& x, int64_t dim);
-Tensor sparsemax(const Tensor& x, int64_t dim);
+Tensor entmax(const Tensor& x, int64_t dim, double alpha);                   // alpha above 1; 2 is sparsemax
 Tensor softmax_backward(const Tensor& g, const Tensor& y, int64_t dim);      // y (g - sum(g y))
 Tensor log_softmax_backward(const Tensor& g, const Tensor& y, int64_t dim);  // g - exp(y) sum(g)
 

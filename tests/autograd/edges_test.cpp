@@ -5,6 +5,7 @@
 #include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/moments.h"
+#include "autograd/ops/rounding.h"
 #include "autograd/ops/scan.h"
 #include "nn/attention/scaled_dot_product.h"
 #include "nn/functional.h"
@@ -54,6 +55,8 @@ const struct Function {
     {"erf", OF(erf(x)), EXACT(std::erf(x)), EXACT(2 * kInvSqrtPi * std::exp(-x * x))},
     {"sign", OF(heed::sign(x)), sign_of, EXACT(0)},
     {"floor", OF(floor(x)), EXACT(std::floor(x)), EXACT(0)},
+    {"ceil", OF(ceil(x)), EXACT(std::ceil(x)), EXACT(0)},
+    {"round", OF(round(x)), EXACT(std::nearbyint(x)), EXACT(0)},
     {"relu", OF(relu(x)), EXACT(x < 0 ? 0 : x), EXACT(!(x <= 0))},
     {"leaky_relu", OF(leaky_relu(x, 0.5)), EXACT(x > 0 ? x : x / 2), EXACT(x > 0 ? 1 : Exact(0.5))},
     {"elu", OF(elu(x)), EXACT(x > 0 ? x : std::expm1(x)), EXACT(x > 0 ? 1 : std::exp(x)),

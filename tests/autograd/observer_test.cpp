@@ -102,7 +102,8 @@ TEST_CASE("an observer sees the attributes of operations") {
   CHECK(seen([&] { leaky_relu(x, 0.2); }) == Texts{"leaky_relu negative_slope=0.2"});
   CHECK(seen([&] { add(x, x, 3); }) == Texts{"add alpha=3"});
   CHECK(seen([&] { blocked_attention(x, x, x, {.is_causal = true, .scale = 0.5}); }) ==
-        Texts{"blocked_attention mask=- bias=- is_causal=1 past=0 scale=0.5 dropout_p=0"});
+        Texts{"blocked_attention mask=- bias=- is_causal=1 past=0 scale=0.5 dropout_p=0 window=0 sinks=0 "
+              "soft_cap=0"});
 }
 
 TEST_CASE("an observer sees results without a gradient") {

@@ -308,3 +308,14 @@ TEST_CASE("gelu is accurate near zero and keeps its sign") {
       }
     }
 }
+
+TEST_CASE("atan2 and log2 at the edges") {
+  const Tensor a = leaf({1, -1, 0, 0, 0}), b = leaf({-1, -1, -1, 0, 2}), y = atan2(a, b);
+  CHECK(largest_difference(values(y), {2.356194490192345, -2.356194490192345, 3.141592653589793, 0, 0}) <
+        1e-15);
+  sum(y * (counted({5}, float64) + 1)).backward();
+  CHECK(values(a.grad()) == Values{-0.5, -1, -3, 0, 2.5});
+  CHECK(values(b.grad()) == Values{-0.5, 1, 0, 0, 0});
+  CHECK(largest_difference(values(log2(tensor({8, 0, 1e-300, -1}, float64))),
+                           {3, -kInf, -996.5784284662087, kNaN}) < 1e-12);
+}

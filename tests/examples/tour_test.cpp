@@ -1,4 +1,5 @@
-// The rules for examples/tour: six small programs, each with a page in two languages that quotes its output.
+// The rules for examples/tour: seven small programs, each with a page in two languages that quotes its
+// output.
 
 #include <regex>
 
@@ -31,11 +32,11 @@ std::string quoted_output(const std::string& page) {
 
 }  // namespace
 
-TEST_CASE("tour: six programs of at most 120 lines, which include only heed.h and the standard library") {
+TEST_CASE("tour: seven programs of at most 120 lines, which include only heed.h and the standard library") {
   static const std::regex include(R"(^\s*#\s*include\s*(.*)$)"), allowed("<(heed\\.h|[a-z_]+)>");
   const Texts names = tour_programs();
   CHECK(names == Texts{"01_linear", "02_mlp", "03_kernel_regression", "04_attention", "05_translator",
-                       "06_language_model"});
+                       "06_language_model", "07_digits_cnn"});
   for (const std::string& name : names) {
     CAPTURE(name);
     const Texts lines = lines_of(read_file((tour / name).string() + ".cpp"));

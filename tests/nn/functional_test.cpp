@@ -155,3 +155,22 @@ TEST_CASE("losses are recorded at the line of their call") {
   CHECK(Node::of(loss)->line.line() == line);
   CHECK(std::string(Node::of(loss)->line.file_name()).ends_with("functional_test.cpp"));
 }
+
+TEST_CASE("entmax_loss: 0 where the target has all probability; its gradient is p - one_hot") {
+  CHECK(F::entmax_loss(tensor({{5, 0, 0}}, float64), tensor({0}, int64)).item() == 0);
+  const Tensor x = leaf({{0.5, 0.25, -3}, {0, 1, 2}}), target = tensor({1, 0}, int64);
+  for (const double alpha : {1.3, 1.5, 2.0}) {
+    const Tensor p = entmax(x.detach(), alpha),
+                 d = grad({F::entmax_loss(x, target, alpha, Reduction::sum)}, {x})[0];
+    CHECK(largest_difference(d, p - to(one_hot(target, 3), float64)) < 1e-14);
+  }
+  // sparsemax: ((sum over the support of x^2 - t^2) + 1) / 2 - x_target, t the threshold (Martins and
+  // Astudillo 2016)
+  const double t = (0.75 - 1) / 2;
+  CHECK(F::entmax_loss(x[0], tensor(1, int64), 2).item() ==
+        doctest::Approx((0.25 + 0.0625 - 2 * t * t + 1) / 2 - 0.25).epsilon(1e-14));
+  CHECK(F::entmax_loss(x, target, 1.0001).item() ==
+        doctest::Approx(F::cross_entropy(x, target).item()).epsilon(1e-3));
+  CHECK_ERROR_HAS(F::entmax_loss(x, target, 1), "alpha is 1");
+  CHECK_ERROR_HAS(F::entmax_loss(x, tensor({1, 3}, int64)), "entmax_loss: ");
+}

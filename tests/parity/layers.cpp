@@ -23,6 +23,37 @@ struct AnyLayer : Layer<AnyLayer> {
   Subject subject;
 };
 
+Dims list_of(const Fields& c, const char* name, const Dims& otherwise) {
+  return c.has(name) ? Dims(shape_of(c[name])) : otherwise;
+}
+
+Padding padding_of(const Fields& c) {
+  if (c.has("padding") && c["padding"].is_string()) return c["padding"].get<std::string>().c_str();
+  return Padding(Shape(list_of(c, "padding", 0)));
+}
+
+ConvOptions conv_options(const Fields& c) {
+  return {list_of(c, "stride", 1), padding_of(c),       list_of(c, "dilation", 1),
+          c.get("groups", 1),      c.get("bias", true), list_of(c, "output_padding", 0)};
+}
+
+BatchNormOptions batch_norm_options(const Fields& c) {
+  return {.eps = c.get("eps", 1e-5),
+          .momentum = c.get("momentum", 0.1),
+          .affine = c.get("affine", true),
+          .track_running_stats = c.get("track_running_stats", true)};
+}
+
+MaxPoolOptions max_pool_options(const Fields& c) {
+  return {list_of(c, "stride", {}), list_of(c, "padding", 0), list_of(c, "dilation", 1),
+          c.get("ceil_mode", false)};
+}
+
+AvgPoolOptions avg_pool_options(const Fields& c) {
+  return {list_of(c, "stride", {}), list_of(c, "padding", 0), c.get("ceil_mode", false),
+          c.get("count_include_pad", true), c.optional<int64_t>("divisor_override")};
+}
+
 Reduction reduction_of(const Fields& config) {
   return config.choice<Reduction>("reduction", {{"mean", Reduction::mean},
                                                 {"none", Reduction::none},
@@ -53,6 +84,20 @@ const Builds& layers() {
       UNARY_LAYER(
           RMSNorm, shape_of(c["normalized_shape"]),
           {.eps = c.optional<double>("eps"), .elementwise_affine = c.get("elementwise_affine", true)}),
+      UNARY_LAYER(Conv1d, c["in_channels"], c["out_channels"], shape_of(c["kernel_size"]), conv_options(c)),
+      UNARY_LAYER(Conv2d, c["in_channels"], c["out_channels"], shape_of(c["kernel_size"]), conv_options(c)),
+      UNARY_LAYER(ConvTranspose1d, c["in_channels"], c["out_channels"], shape_of(c["kernel_size"]),
+                  conv_options(c)),
+      UNARY_LAYER(ConvTranspose2d, c["in_channels"], c["out_channels"], shape_of(c["kernel_size"]),
+                  conv_options(c)),
+      UNARY_LAYER(MaxPool1d, shape_of(c["kernel_size"]), max_pool_options(c)),
+      UNARY_LAYER(MaxPool2d, shape_of(c["kernel_size"]), max_pool_options(c)),
+      UNARY_LAYER(AvgPool1d, shape_of(c["kernel_size"]), avg_pool_options(c)),
+      UNARY_LAYER(AvgPool2d, shape_of(c["kernel_size"]), avg_pool_options(c)),
+      UNARY_LAYER(BatchNorm1d, c["num_features"], batch_norm_options(c)),
+      UNARY_LAYER(BatchNorm2d, c["num_features"], batch_norm_options(c)),
+      UNARY_LAYER(GroupNorm, c["num_groups"], c["num_channels"],
+                  {.eps = c.get("eps", 1e-5), .affine = c.get("affine", true)}),
       {"Sequential",
        [](Config c, Config) {
          Sequential model;

@@ -51,3 +51,27 @@ TEST_CASE("in-place operations: invalid targets throw") {
   CHECK_ERROR_HAS(fill_(Tensor(), 1), "undefined");
   CHECK(values(x) == Values(4, 0));
 }
+
+TEST_CASE("in-place operators write under NoGrad, also into leaves, and throw otherwise") {
+  const Tensor x = tensor({1, 2}).requires_grad_(), same = x;
+  Tensor y = tensor({4, 6});
+  CHECK_ERROR(x += 1,
+              "add_: writes in place run only under NoGrad; put `NoGrad guard;` before it, or compute "
+              "a new tensor");
+  CHECK_ERROR_HAS(y *= 2, "mul_: writes in place");  // also what needs no gradient
+  NoGrad guard;
+  x += 1;
+  CHECK(values(same) == Values{2, 3});
+  x -= y;
+  x *= tensor({-1, 2});
+  x /= 2;
+  CHECK(values(same) == Values{1, -3});
+  CHECK(x.is_leaf());
+  CHECK(x.requires_grad());
+  y[0] += 1;  // through a view
+  CHECK(values(y) == Values{5, 6});
+  CHECK((y += 1).same_as(y));
+  const std::string line = place(__LINE__ + 1);
+  CHECK(contains(whole_message([&] { y += zeros({3}); }), "called at " + line));
+  CHECK_ERROR_HAS(x += tensor({1, 2}, float64), "operands must have one dtype");
+}

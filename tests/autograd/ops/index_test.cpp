@@ -38,6 +38,81 @@ TEST_CASE("scatter_add sums elements with the same position") {
   CHECK_ERROR_HAS(scatter_add(x, 1, zeros({1, 1}, int64), to(src, float64)), "one dtype");
 }
 
+TEST_CASE("scatter: the last of equal positions counts, and alone has the gradient") {
+  const Tensor x = leaf({{1, 2, 3}, {4, 5, 6}}), src = leaf({{7, 8, 9}, {1, 1, 1}});
+  const Tensor index = tensor({{0, 0, 2}}, int64);  // the second row of src is not used
+  const Tensor y = scatter(x, 1, index, src);
+  CHECK(values(y) == Values{8, 2, 9, 4, 5, 6});
+  sum(y * (counted({2, 3}, float64) + 1)).backward();
+  CHECK(values(x.grad()) == Values{0, 2, 0, 4, 5, 6});
+  CHECK(values(src.grad()) == Values{0, 1, 3, 0, 0, 0});
+  CHECK(values(scatter(zeros({2, 3}), 0, tensor({{1, 0}}, int64), 5)) == Values{0, 5, 0, 5, 0, 0});
+  CHECK(values(scatter(zeros({3}, boolean), 0, tensor({2}, int64), true)) == Values{0, 0, 1});
+  CHECK(scatter(tensor(1), 0, tensor(0, int64), 2.5).item() == 2.5);
+  CHECK(values(scatter(x, 1, zeros({2, 0}, int64), zeros({2, 0}, float64))) == values(x));
+  CHECK_ERROR_HAS(scatter(x, 1, tensor({{3}}, int64), 0), "scatter: position 3 is out of range");
+  CHECK_ERROR_HAS(scatter(x, 1, zeros({1, 1}, int64), zeros({1, 1})), "they must have one dtype");
+  CHECK_ERROR_HAS(scatter(zeros({2}, int64), 0, zeros({1}, int64), 0.5), "does not fit a int64 tensor");
+}
+
+TEST_CASE("index_add adds slices") {
+  const Tensor x = ones({3, 2}), src = counted({3, 2});
+  CHECK(values(index_add(x, 0, tensor({0, 2, 0}, int64), src, 2)) == Values{9, 13, 1, 1, 5, 7});
+  CHECK(values(index_add(ones({2}, int64), -1, tensor({1}, int64), tensor({3}, int64))) == Values{1, 4});
+  CHECK(index_add(tensor(1), 0, tensor({0}, int64), tensor(2)).item() == 3);
+  CHECK_ERROR(
+      index_add(x, 0, tensor({0, 2}, int64), src),
+      "index_add: x is [3, 2], the index [2], src [3, 2]; the index must be a vector, and src [2, 2]");
+  CHECK_ERROR_HAS(index_add(x, 0, tensor({0, 3, 0}, int64), src), "index_add: position 3 is out of range");
+}
+
+TEST_CASE("masked_select and nonzero, in row-major order") {
+  const Tensor x = tensor({{0, kNaN}, {-0.0, 2}});
+  CHECK(values(nonzero(x)) == Values{0, 1, 1, 1});
+  CHECK(nonzero(tensor(3)).shape() == Shape{1, 0});
+  CHECK(nonzero(tensor(0)).shape() == Shape{0, 0});
+  CHECK(nonzero(zeros({0, 3})).shape() == Shape{0, 2});
+  CHECK(values(nonzero(transpose(tensor({{0, 1}, {0, 0}}, boolean)))) == Values{1, 0});
+  CHECK(values(masked_select(counted({3}), tensor({{1}, {0}, {1}}, boolean))) == Values{0, 1, 2, 0, 1, 2});
+  CHECK(values(masked_select(tensor(3), tensor(true, boolean))) == Values{3});
+  CHECK(masked_select(x, zeros({2, 2}, boolean)).shape() == Shape{0});
+  CHECK_ERROR(masked_select(x, x),
+              "masked_select: the mask is float32 [2, 2]; it must be bool, such as x > 0");
+  CHECK_ERROR_HAS(masked_select(x, zeros({3}, boolean)), "do not broadcast");
+}
+
+TEST_CASE("repeat_interleave repeats slices, or elements") {
+  const Tensor x = counted({2, 2});
+  CHECK(values(repeat_interleave(x, 2)) == Values{0, 0, 1, 1, 2, 2, 3, 3});
+  CHECK(values(repeat_interleave(x, tensor({0, 3}, int64), 0)) == Values{2, 3, 2, 3, 2, 3});
+  CHECK(values(repeat_interleave(x, tensor({2}, int64), -1)) == Values{0, 0, 1, 1, 2, 2, 3, 3});
+  CHECK(values(repeat_interleave(x, tensor({1, 0, 2, 1}, int64))) == Values{0, 2, 2, 3});
+  CHECK(values(repeat_interleave(tensor(3), 2)) == Values{3, 3});
+  CHECK(repeat_interleave(zeros({0, 2}), 3, 0).shape() == Shape{0, 2});
+  CHECK(repeat_interleave(x, 0, 1).shape() == Shape{2, 0});
+  CHECK_ERROR(
+      repeat_interleave(x, tensor({1, 2, 3}, int64), 0),
+      "repeat_interleave: repeats are int64 [3] and x is [2, 2]; give an int64 number, or one for each "
+      "of the 2 slices along dimension 0");
+  CHECK_ERROR_HAS(repeat_interleave(x, tensor({1, -2}, int64), 0), "repeats has -2; it must not be negative");
+  CHECK_ERROR_HAS(repeat_interleave(x, 1.5), "does not fit a int64 tensor");
+}
+
+TEST_CASE("diag takes a diagonal, or makes a matrix of it") {
+  const Tensor x = counted({3, 4});
+  CHECK(values(diag(x)) == Values{0, 5, 10});
+  CHECK(values(diag(x, -1)) == Values{4, 9});
+  CHECK(values(diag(x, 2)) == Values{2, 7});
+  CHECK(values(diag(transpose(x), 1)) == Values{4, 9});
+  for (const int64_t outside : {int64_t{4}, int64_t{9}, int64_t{-3}, INT64_MIN, INT64_MAX})
+    CHECK(diag(x, outside).shape() == Shape{0});
+  CHECK(values(diag(tensor({1, 2}, int64), -1)) == Values{0, 0, 0, 1, 0, 0, 0, 2, 0});
+  CHECK(values(diag(tensor({1, 1}, boolean))) == Values{1, 0, 0, 1});
+  CHECK(diag(zeros({0}), 2).shape() == Shape{2, 2});
+  CHECK(diag(zeros({0, 3})).shape() == Shape{0});
+  CHECK_ERROR(diag(tensor(1)), "diag: x is []; it must be a vector or a matrix");
+}
+
 TEST_CASE("indexing with positions, slices, new axes and an ellipsis gives a view") {
   const Tensor x = counted({2, 3, 4});
   CHECK(values(x[-1]) == values(select(x, 0, 1)));

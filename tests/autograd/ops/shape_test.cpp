@@ -166,3 +166,34 @@ TEST_CASE("pad adds and removes elements, last dimension first") {
   CHECK_ERROR_HAS(pad(x, {-3, 0}), "no size may become negative");
   CHECK_ERROR_HAS(pad(x, {INT64_MAX, INT64_MAX}), "no size may become negative");
 }
+
+TEST_CASE("roll moves elements around the end") {
+  const Tensor x = counted({2, 3});
+  CHECK(values(roll(x, 1)) == Values{5, 0, 1, 2, 3, 4});
+  CHECK(values(roll(x, {1, -1}, {0, 1})) == Values{4, 5, 3, 1, 2, 0});
+  CHECK(values(roll(x, {1, 1}, {1, 1})) == Values{1, 2, 0, 4, 5, 3});  // one after another
+  CHECK(values(roll(x, -10000, -1)) == Values{1, 2, 0, 4, 5, 3});
+  CHECK(values(roll(x, INT64_MIN)) == values(roll(x, 4)));
+  CHECK(roll(tensor(3), 2).item() == 3);
+  CHECK(roll(zeros({0, 2}), 1, 0).shape() == Shape{0, 2});
+  CHECK_FALSE(share_memory(roll(x, 0), x));
+  CHECK_ERROR(roll(x, {1, 2}),
+              "roll: shifts are [1, 2] and dims are []; give one shift for each dim, or one shift alone");
+  CHECK_ERROR_HAS(roll(x, 1, 2), "roll: dim 2 is out of range");
+}
+
+TEST_CASE("meshgrid: coordinates of a grid, as views") {
+  const Tensor a = tensor({1, 2}), b = tensor({3, 4, 5});
+  const Tensors ij = meshgrid({a, b}), xy = meshgrid({a, b}, GridIndexing::xy);
+  CHECK(values(ij[0]) == Values{1, 1, 1, 2, 2, 2});
+  CHECK(values(ij[1]) == Values{3, 4, 5, 3, 4, 5});
+  CHECK(xy[0].shape() == Shape{3, 2});
+  CHECK(values(xy[0]) == Values{1, 2, 1, 2, 1, 2});
+  CHECK(values(xy[1]) == Values{3, 3, 4, 4, 5, 5});
+  CHECK(share_memory(ij[0], a));
+  CHECK(meshgrid({tensor(1), b})[0].shape() == Shape{1, 3});
+  CHECK(meshgrid({a}, GridIndexing::xy)[0].shape() == Shape{2});
+  CHECK(meshgrid({}).empty());
+  CHECK_ERROR(meshgrid({a, counted({2, 2})}),
+              "meshgrid: a tensor is float32 [2, 2]; all must be vectors of one dtype");
+}

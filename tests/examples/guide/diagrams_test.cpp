@@ -86,7 +86,7 @@ static bool has_balanced_tags(const std::string& xml) {
   return open.empty() && xml.find_first_of("<>", end) == std::string::npos;
 }
 
-static std::string attribute_of(const std::string& svg, const std::string& pattern) {
+static std::string matched_in(const std::string& svg, const std::string& pattern) {
   std::smatch found;
   return std::regex_search(svg, found, std::regex(pattern)) ? found[1].str() : "";
 }
@@ -119,7 +119,18 @@ TEST_CASE("diagrams: every one of the guide is drawn") {
                             "layer_norm.svg",
                             "transformer_block.svg",
                             "transformer_stack.svg",
-                            "computation_graph.svg"});
+                            "computation_graph.svg",
+                            "shared_heads.svg",
+                            "bounded_scores.svg",
+                            "position_bias.svg",
+                            "longer_rotary.svg",
+                            "sparse_masks.svg",
+                            "sparse_weights.svg",
+                            "monotonic.svg",
+                            "copy_mixture.svg",
+                            "state_rules.svg",
+                            "hopfield.svg",
+                            "differences.svg"});
   CHECK_ERROR(diagram("none.svg", "en"), "diagram: there is no none.svg; diagrams() lists all names");
   CHECK_ERROR(diagram("cues.svg", "fr"), "diagram: the language is \"fr\"; it must be \"en\" or \"zh\"");
 }
@@ -144,8 +155,8 @@ TEST_CASE("diagrams: well-formed, for a page with others") {
       CHECK(has_balanced_tags(svg));
       CHECK(svg.starts_with("<svg "));
       CHECK(contains(svg, " role=\"img\" "));
-      CHECK(attribute_of(svg, R"re(viewBox="0 0 (\d+) \d+")re") == "360");
-      CHECK(attribute_of(svg, R"re(aria-label="([^"]+)")re").size() > 20);
+      CHECK(matched_in(svg, R"re(viewBox="0 0 (\d+) \d+")re") == "360");
+      CHECK(matched_in(svg, R"re(aria-label="([^"]+)")re").size() > 20);
       const std::string prefix = name.substr(0, name.size() - 4) + "-";
       std::set<std::string> ids;
       for (const std::smatch& id : all_matches(svg, std::regex(R"re( id="([^"]*)")re"))) {
@@ -165,7 +176,7 @@ TEST_CASE("diagrams: well-formed, for a page with others") {
 TEST_CASE("diagrams: labels are legible, inside the picture, and apart from each other") {
   for (const std::string language : {"en", "zh"})
     each_diagram(language, [](const std::string&, const std::string& svg) {
-      const double height = std::stod(attribute_of(svg, R"re(viewBox="0 0 \d+ (\d+)")re"));
+      const double height = std::stod(matched_in(svg, R"re(viewBox="0 0 \d+ (\d+)")re"));
       const std::vector<DiagramLabel> labels = labels_of(svg);
       for (size_t i = 0; i < labels.size(); ++i) {
         CAPTURE(labels[i].text);
@@ -182,7 +193,7 @@ TEST_CASE("diagrams: labels are legible, inside the picture, and apart from each
 TEST_CASE("diagrams: English pictures in English, Chinese ones in Chinese") {
   each_diagram("en", [](const std::string&, const std::string& svg) { CHECK(!has_chinese(svg)); });
   each_diagram("zh", [](const std::string&, const std::string& svg) {
-    CHECK(has_chinese(attribute_of(svg, R"re(aria-label="([^"]+)")re")));
+    CHECK(has_chinese(matched_in(svg, R"re(aria-label="([^"]+)")re")));
     bool chinese = false;
     for (const DiagramLabel& label : labels_of(svg)) {
       chinese = chinese || has_chinese(label.words);

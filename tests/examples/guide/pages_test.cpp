@@ -67,6 +67,12 @@ TEST_CASE("pages: links lead to the page that has the section") {
   pages[0].body = "<a href=\"#C-000-05\">";
   CHECK_ERROR_HAS(connect(pages, kEnglish), "en/index links to #C-000-05, which no chapter has");
   pages = two_pages();
+  pages[0].body = "<a href=\"1_means.md\"><a href=\"https://a.b/c.md\">";
+  connect(pages, kChinese);
+  CHECK(pages[0].body == "<a href=\"1_means.zh.html\"><a href=\"https://a.b/c.md\">");
+  pages[0].body = "<a href=\"2_none.md\">";
+  CHECK_ERROR_HAS(connect(pages, kEnglish), "en: there is no chapter 2_none.md to link to");
+  pages = two_pages();
   pages.push_back(pages[1]);
   CHECK_ERROR_HAS(connect(pages, kEnglish), "two sections are C-000-05");
 }

@@ -100,3 +100,23 @@ TEST_CASE("KeyValueCache: grows in place; appending to a copy or after a rollbac
   CHECK_THROWS_AS(other.append(randn({3, 2, 1, 3}), randn({3, 2, 1, 5})), Error);
   holds(other, {0, 1, 5, 6, 7});
 }
+
+TEST_CASE("KeyValueCache: a state in place of keys") {
+  KeyValueCache cache;
+  CHECK(cache.state().empty());
+  cache.advance({tensor({1, 2}), tensor({{3}, {4}})}, 5);
+  KeyValueCache copy = cache;
+  copy.advance({tensor({5, 6})}, 1);
+  CHECK((cache.length() == 5 && copy.length() == 6));
+  cache.select(tensor({1, 1, 0}, int64));
+  CHECK(values(cache.state()[0]) == Values{2, 2, 1});
+  CHECK(values(cache.state()[1]) == Values{4, 4, 3});
+  CHECK(values(copy.state()[0]) == Values{5, 6});
+  CHECK_ERROR(
+      cache.roll_back(2),
+      "KeyValueCache: cannot roll back to 2 positions, because it holds a state in place of keys and values");
+  cache.roll_back(5);
+  CHECK(cache.length() == 5);
+  cache.roll_back(0);
+  CHECK((cache.length() == 0 && cache.state().empty()));
+}

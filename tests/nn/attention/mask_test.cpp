@@ -36,6 +36,18 @@ TEST_CASE("Mask: and, or, not; masks broadcast to each other") {
   CHECK(to_string(both) == "x..\nxx.\nxxx\n\nx..\nx..\nx..\n");
 }
 
+TEST_CASE("Mask: blocks and dilated windows") {
+  CHECK(to_string(Mask::blocks(5, 2)) == "xx...\nxx...\n..xx.\n..xx.\n....x\n");
+  CHECK(to_string(Mask::blocks(2, 3, 2)) == "xxx.\n...x\n");
+  CHECK(to_string(Mask::dilated(4, 2)) == "x.x.\n.x.x\nx.x.\n.x.x\n");
+  CHECK(to_string(Mask::dilated(2, 3, 3)) == "x..x.\n.x..x\n");
+  CHECK(to_string(Mask::dilated(5, 2) & Mask::window(5, 2, 0)) == "x....\n.x...\nx.x..\n.x.x.\n..x.x\n");
+  CHECK_ERROR(Mask::blocks(2, 0),
+              "Mask::blocks: 2 queries after 0 keys, in steps of 0; the step must be positive "
+              "and the others not negative");
+  CHECK_THROWS_AS(Mask::dilated(-1, 2), Error);
+}
+
 TEST_CASE("Mask: the default allows everything") {
   const Mask all, causal = Mask::causal(2);
   CHECK(all.allows_all());

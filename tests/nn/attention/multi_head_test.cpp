@@ -1,8 +1,10 @@
 #include "nn/attention/multi_head.h"
 
 #include "nn/attention/kernel_regression.h"
+#include "nn/debug/check_module.h"
 #include "nn/layers/embedding.h"
 #include "nn/view/capture.h"
+#include "tests/support/attention_forms.h"
 #include "tests/support/expect.h"
 
 using test::names;
@@ -231,4 +233,157 @@ TEST_CASE("MultiheadAttention: an error leaves the cache unchanged; a bias [B, T
     const Tensor alone = attention(narrow(x, 0, b, 1), AttentionOptions{.bias = select(bias, 0, b)}).output;
     CHECK(magnitude(narrow(each, 0, b, 1) - alone) < 1e-6);
   }
+}
+
+// The n-th element of all parameters in the order of their names is 0.5 sin(0.7 n + 0.3).
+static MultiheadAttention filled(const AttentionForm& form) {
+  MultiheadAttention attention = in_float64(MultiheadAttention(16, 4, form.options));
+  StateDict state;
+  double n = 0;
+  for (const auto& [name, x] : attention.state_dict()) {
+    const double end = n + static_cast<double>(x.numel());
+    state[name] = reshape(0.5 * sin(0.7 * arange(n, end, 1, float64) + 0.3), x.shape());
+    n = end;
+  }
+  attention.load_state_dict(state);
+  return attention;
+}
+
+// cos(0.4 n): [2, 5, 16]
+static Tensor waves() { return reshape(cos(0.4 * arange(160, float64)), {2, 5, 16}); }
+
+TEST_CASE("MultiheadAttention: every form has the values of loops over heads, queries and keys") {
+  // Causal: the first and the last element, and the sum of squares, by a program in Python.
+  const std::map<std::string, Values> want = {
+      {"plain", {1.6052953594, 0.428372139531, 223.824916168}},
+      {"grouped", {-0.337670007435, -0.116127602827, 69.34450009}},
+      {"multi_query", {-0.602122740082, 0.849498433414, 38.8229443439}},
+      {"latent", {5.91295835962e-05, 0.416048534247, 44.8136095087}},
+      {"latent_plain", {0.920096355992, -0.481264846295, 42.3521273024}},
+      {"headwise", {1.38655648323, 0.07028429851, 170.087117988}},
+      {"elementwise", {1.30652139919, 0.866051782126, 173.328562759}},
+      {"qk_norm", {1.6052953594, 0.414890910301, 223.19971935}},
+      {"soft_cap", {1.6052953594, 0.40942899251, 222.874717595}},
+      {"window", {1.6052953594, 0.562912693836, 220.989172411}},
+      {"sinks", {1.6052953594, 0.473089640143, 223.929653617}},
+      {"sink_logit", {0.195297739487, -0.0470673297234, 44.4202094103}},
+      {"memory", {-0.293016848331, 0.130595457869, 24.9300018796}},
+      {"differential", {-0.235188602521, -0.204312924683, 23.4187721794}},
+      {"talking", {0.00568424034506, 0.337289447524, 20.6906325717}},
+      {"alibi", {1.6052953594, 0.454671853697, 220.98209057}},
+      {"t5", {1.6052953594, 0.432724238173, 221.725621113}},
+      {"function", {1.6052953594, 0.542170725025, 221.581590058}},
+      {"shaw", {1.6052953594, 0.415743293698, 220.80280816}},
+      {"xl", {1.6052953594, 0.370202638757, 229.967633405}},
+      {"rotary", {1.6052953594, 0.379389644015, 219.055914673}},
+      {"rotary_scaled", {1.6052953594, 0.35658016888, 217.284284747}},
+  };
+  size_t found = 0;
+  for (const AttentionForm& form : attention_forms())
+    if (const auto numbers = want.find(form.name); numbers != want.end()) {
+      ++found;
+      const Tensor y = filled(form)(waves(), AttentionOptions{.is_causal = true}).output;
+      INFO(form.name);
+      CHECK(largest_difference({y[{0, 0, 0}].item(), y[{1, 4, 15}].item(), sum(y * y).item()},
+                               numbers->second, Difference::relative) < 1e-10);
+    }
+  CHECK(found == want.size());
+}
+
+TEST_CASE("MultiheadAttention: every form decodes step by step what one call gives, in any steps") {
+  for (const AttentionForm& form : attention_forms()) {
+    INFO(form.name);
+    const MultiheadAttention attention = filled(form);
+    const Tensor x = waves().requires_grad_(), g = randn({2, 5, 16}, float64);
+    const AttentionOptions causal{.is_causal = true};
+    const Tensor whole = attention(x, causal).output;
+    CHECK(largest_difference(attention(x, Mask::causal(5)).output, whole) < 1e-12);
+    CHECK(largest_difference(attention(x[1], causal).output, whole[1]) < 1e-12);
+    for (const int64_t step : {1, 2}) {
+      KeyValueCache cache;
+      Tensors parts;
+      for (int64_t t = 0; t < 5; t += step)
+        parts.push_back(attention(narrow(x, 1, t, std::min(step, 5 - t)), causal, &cache).output);
+      CHECK(largest_difference(cat(parts, 1), whole) < 1e-12);
+      CHECK(largest_difference(grad({cat(parts, 1)}, {x}, {.grad_outputs = {g}})[0],
+                               grad({whole}, {x}, {.grad_outputs = {g}, .retain_graph = true})[0]) < 1e-12);
+    }
+  }
+}
+
+TEST_CASE("MultiheadAttention: the weights of every form; masks of every rank; the same fused or not") {
+  for (const AttentionForm& form : attention_forms()) {
+    INFO(form.name);
+    const MultiheadAttention attention = filled(form);
+    const Tensor x = waves();
+    const Mask lengths = Mask::lengths(tensor({5, 2}, int64), 5);
+    for (const Mask& mask :
+         {lengths, lengths & Mask::causal(5), Mask(rand({2, 4, 5, 5}) < 0.6), Mask(rand({5, 1}) < 0.6)}) {
+      const Tensor fused = attention(x, mask).output;
+      AttentionOptions options = kEachHead;
+      options.mask = mask;
+      const auto [y, weights] = attention(x, options);
+      CHECK(largest_difference(y, fused) < 1e-12);
+      CHECK(weights.shape() == Shape{2, 4, 5, 5 + form.options.memory_tokens});
+    }
+    AttentionOptions bias{.bias = randn({2, 5, 5}, float64).requires_grad_(), .is_causal = true};
+    sum(square(attention(x, bias).output)).backward();
+    CHECK(magnitude(bias.bias.grad()) > 0);
+  }
+}
+
+TEST_CASE("MultiheadAttention: check_module finds nothing in any form") {
+  for (const AttentionForm& form : attention_forms()) {
+    const ModuleReport report = check_module(MultiheadAttention(16, 4, form.options), {randn({2, 3, 16})});
+    CHECK_MESSAGE(report.ok(), form.name, to_string(report));
+  }
+}
+
+TEST_CASE("MultiheadAttention: forms between a query and other keys, and with cached keys alone") {
+  for (AttentionForm form : attention_forms()) {
+    if (form.options.rotary || form.options.latent_rotary_dim > 0) continue;
+    INFO(form.name);
+    form.options.kdim = form.options.vdim = 6;
+    const MultiheadAttention attention = in_float64(MultiheadAttention(16, 4, form.options));
+    const Tensor x = waves(), memory = randn({2, 7, 6}, float64), none;
+    KeyValueCache cache;
+    const Tensor y = attention(x, memory, memory, Mask(), &cache).output;
+    CHECK(largest_difference(attention(x, memory, memory).output, y) == 0);
+    CHECK(largest_difference(attention(x, none, none, Mask(), &cache).output, y) < 1e-12);
+  }
+}
+
+TEST_CASE("MultiheadAttention: parameters of the forms, and forms that exclude each other") {
+  const auto shapes = [](const MultiheadAttentionOptions& options) {
+    std::string text;
+    for (const NamedTensor& x : MultiheadAttention(16, 4, options).named_parameters())
+      if (x.name != "out_proj.weight" && x.name != "out_proj.bias")
+        text += x.name + " " + to_string(x.tensor.shape()) + "; ";
+    return text;
+  };
+  CHECK(shapes({.num_kv_heads = 2}) == "in_proj_weight [32, 16]; in_proj_bias [32]; ");
+  CHECK(shapes({.bias = false, .kdim = 3, .vdim = 5, .num_kv_heads = 1}) ==
+        "q_proj_weight [16, 16]; k_proj_weight [4, 3]; v_proj_weight [4, 5]; ");
+  CHECK(shapes({.latent_dim = 6, .latent_rotary_dim = 2}) ==
+        "q_proj_weight [24, 16]; kv_a_proj.weight [8, 16]; kv_b_proj.weight [32, 6]; ");
+  CHECK(shapes({.position_bias = T5Bias(4)}) ==
+        "in_proj_weight [48, 16]; in_proj_bias [48]; relative_attention_bias.weight [32, 4]; ");
+  KeyValueCache cache;
+  MultiheadAttention(16, 4, {.latent_dim = 6, .latent_rotary_dim = 2})(ones({2, 5, 16}), Mask(), &cache);
+  CHECK(cache.keys().shape() == Shape{2, 1, 5, 8});  // latents and rotated parts, of all heads
+  CHECK(cache.values().numel() == 0);
+
+  CHECK_ERROR(MultiheadAttention(16, 4, {.num_kv_heads = 3}),
+              "MultiheadAttention: num_heads is 4, num_kv_heads 3; the second must divide the first");
+  CHECK_ERROR_HAS(MultiheadAttention(12, 4, {.differential = true}),
+                  "the width of a head is 3; differential");
+  CHECK_ERROR_HAS(MultiheadAttention(16, 4, {.rotary = true, .latent_dim = 4}), "give latent_rotary_dim");
+  CHECK_ERROR_HAS(MultiheadAttention(16, 4, {.latent_rotary_dim = 4}), "give latent_dim");
+  CHECK_ERROR_HAS(MultiheadAttention(16, 4, {.memory_tokens = -1}), "is negative");
+  const Tensor x = ones({2, 5, 16});
+  CHECK_ERROR_HAS(MultiheadAttention(16, 4, {.latent_dim = 4})(x, x, ones({2, 5, 16})),
+                  "give the key as the value");
+  CHECK_ERROR_HAS(
+      MultiheadAttention(16, 4, {.position_bias = [](const Tensor& d) { return narrow(d, 0, 0, 2); }})(x),
+      "the position_bias is [2] and the scores");
 }

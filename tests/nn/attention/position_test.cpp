@@ -116,3 +116,22 @@ TEST_CASE("RotaryPosition: rotates pairs by the position; products depend on the
   CHECK(rotary.state_dict().empty());
   CHECK_ERROR_HAS(RotaryPosition(5), "dim is 5; it must be even and positive");
 }
+
+TEST_CASE("RotaryPosition: another base, interpolation and NTK-aware scaling") {
+  const Tensor x = randn({2, 5, 6}, float64);
+  const auto rotated = [&](const RotaryOptions& options) { return RotaryPosition(6, options)(x, 2); };
+  CHECK(largest_difference(rotated({}), RotaryPosition(6)(x, 2)) == 0);
+  // Interpolation by 2: position 2p is rotated as p was.
+  const Tensor every_second =
+      slice(RotaryPosition(6, {.position_factor = 2})(repeat(x, {1, 2, 1})), 1, 0, 10, 2);
+  CHECK(largest_difference(every_second,
+                           RotaryPosition(6)(index_select(x, 1, tensor({0, 2, 4, 1, 3}, int64)))) < 1e-14);
+  CHECK(largest_difference(rotated({.ntk_factor = 4}), rotated({.base = 10000 * std::pow(4, 1.5)})) < 1e-12);
+  // The slowest pair, 2i = D - 2, turns 4 times as slowly, and the fastest as before.
+  const Tensor unit = tensor({{1, 0, 1, 0, 1, 0}}, float64);
+  const Tensor y = RotaryPosition(6, {.ntk_factor = 4})(unit, 3)[0];
+  CHECK(y[0].item() == doctest::Approx(std::cos(3)).epsilon(1e-12));
+  CHECK(y[5].item() == doctest::Approx(std::sin(3 / std::pow(10000, 4.0 / 6) / 4)).epsilon(1e-12));
+  CHECK_ERROR_HAS(RotaryPosition(2, {.ntk_factor = 2}), "and ntk_factor 1 if dim is 2");
+  CHECK_THROWS_AS(RotaryPosition(4, {.base = 0}), Error);
+}

@@ -1,5 +1,9 @@
 #include "nn/attention/scaled_dot_product.h"
 
+#include "autograd/ops/arithmetic.h"
+#include "autograd/ops/elementary.h"
+#include "autograd/ops/scan.h"
+
 #include "nn/view/capture.h"
 #include "tests/support/references.h"
 
@@ -49,6 +53,65 @@ TEST_CASE("attention: sizes of queries, keys and values may differ; batches broa
   CHECK_ERROR_HAS(F::scaled_dot_product_attention(q, v, v),
                   "scaled_dot_product_attention: query is [2, 3, 4, 5], key is [3, 6, 7], value is [3, 6, "
                   "7]; they must be [..., Tq, D], [..., Tk, D], [..., Tk, Dv]");
+}
+
+TEST_CASE("attention: grouped heads are those of repeated keys, with every option, and no copy of the keys") {
+  Generator generator(2);
+  const Tensor q = randn({2, 6, 40, 4}, float64, &generator), bias = randn({6, 40, 50}, float64, &generator);
+  const Tensor table = randn({6, 89}, float64, &generator), sink = randn({6}, float64, &generator);
+  for (const int64_t groups : {1, 2, 3, 6}) {
+    const Tensor k = randn({2, groups, 50, 4}, float64, &generator),
+                 v = randn({2, groups, 50, 3}, float64, &generator);
+    const auto repeated = [&](const Tensor& x) {
+      return index_select(x, 1, to(arange(6, float64) * double(groups) / 6, int64));
+    };
+    for (AttentionOptions options :
+         {AttentionOptions{}, AttentionOptions{.mask = rand({2, 1, 40, 50}) < 0.6, .bias = bias},
+          AttentionOptions{.mask = rand({6, 40, 50}) < 0.6, .is_causal = true, .past = 10},
+          AttentionOptions{
+              .past = 10, .window = 7, .sinks = 2, .soft_cap = 1, .position_bias = table, .sink_logit = sink},
+          AttentionOptions{.bias = bias.detach().requires_grad_(), .need_weights = true}}) {
+      const AttentionOptions plain = options;
+      options.enable_gqa = true;
+      const Tensors grouped = value_and_gradients([&](auto& in) { return attended(in, options); }, {q, k, v});
+      const Tensors want = value_and_gradients(
+          [&](auto& in) {
+            return attended({in[0], repeated(in[1]), repeated(in[2])}, plain);
+          },
+          {q, k, v});
+      CHECK(distance(grouped, want) < 1e-12);
+      const AttentionScope scope;
+      CHECK(distance(value_and_gradients([&](auto& in) { return attended(in, options); }, {q, k, v}),
+                     grouped) == 0);
+      CHECK(scope.weights("").shape() == Shape{2, 6, 40, 50});
+    }
+  }
+  if (!reference_mode()) {
+    const NoGrad guard;
+    const Tensor one = randn({1, 64, 1, 8}), keys = randn({1, 1, 4000, 8});
+    reset_peak_memory();
+    const size_t before = memory_use().live;
+    attended({one, keys, keys}, {.enable_gqa = true});
+    CHECK(memory_use().peak - before < 4000 * 8 * sizeof(float));
+  }
+  const Tensor k = ones({2, 4, 50, 4}, float64);
+  CHECK_ERROR_HAS(attended({q, k, k}, {.enable_gqa = true}),
+                  "query [2, 6, 40, 4] has 6 heads, and key [2, 4, 50, 4] has 4; the second number must "
+                  "divide the first");
+  const Tensor k2 = ones({2, 2, 50, 4}, float64);
+  CHECK_ERROR_HAS(attended({q, k2, k2}, {.mask = ones({4, 40, 50}, boolean), .enable_gqa = true}),
+                  "the mask is [4, 40, 50] and must broadcast to the scores, [..., Tq, Tk] = [2, 6, 40, 50]");
+  CHECK_ERROR_HAS(attended({q[0][0], k2[0][0], k2[0][0]}, {.enable_gqa = true}), "[..., Hkv, Tk, Dv]");
+}
+
+TEST_CASE("attention: maps of scores and weights") {
+  const Tensor q = randn({3, 4}, float64), k = randn({5, 4}, float64), v = randn({5, 2}, float64);
+  const auto twice = [](const Tensor& s) { return 2 * s; };
+  const Tensor bias = randn({3, 5}, float64);
+  const auto [y, weights] = F::scaled_dot_product_attention(
+      q, k, v, {.bias = bias, .need_weights = true, .score_map = twice, .weight_map = twice});
+  CHECK(largest_difference(weights, 2 * attention_weights(q, k, {.bias = bias, .scale = 1})) < 1e-14);
+  CHECK(largest_difference(y, matmul(weights, v)) < 1e-14);
 }
 
 TEST_CASE("attention: an AttentionScope does not change the bits, fused or not") {

@@ -78,6 +78,13 @@ TEST_CASE("GaussianScore: -(|q - k| w)^2 / 2 with a learned w") {
               [](auto&, const Tensor& q, const Tensor& k) { return -0.5 * sum(square((q - k) * 1.5)); });
 }
 
+TEST_CASE("CosineScore: beta cos(q, k); a query of length 0 scores 0") {
+  check_score(CosineScore(2.5), 3, 3, [](auto& s, const Tensor& q, const Tensor& k) {
+    return s.beta * dot(q, k) / sqrt(sum(square(q)) * sum(square(k)));
+  });
+  CHECK(magnitude(CosineScore()(zeros({2, 3}), randn({4, 3}))) == 0);
+}
+
 TEST_CASE("make_score: by name") {
   for (const std::string& name : score_names()) {
     INFO(name);

@@ -1,5 +1,7 @@
 #include "nn/layers/norm.h"
 
+#include "nn/debug/check_module.h"
+
 #include "tests/support/expect.h"
 
 TEST_CASE("LayerNorm: over the last dimensions, names") {
@@ -28,4 +30,17 @@ TEST_CASE("norms of zero features") {
   CHECK(RMSNorm(0)(x).shape() == Shape{2, 0});
   sum(LayerNorm(0)(x)).backward();
   CHECK(x.grad().shape() == Shape{2, 0});
+}
+
+TEST_CASE("GroupNorm: over groups of channels, names") {
+  const GroupNorm layer(2, 4, {.eps = 0});
+  const Tensor x = tensor({{{1}, {3}, {10}, {30}}});
+  CHECK(values(layer(x)) == Values{-1, 1, -1, 1});
+  CHECK(test::names(layer.named_parameters()) == Texts{"weight", "bias"});
+  CHECK(GroupNorm(2, 4, {.affine = false}).parameters().empty());
+  CHECK_THROWS_WITH_AS(GroupNorm(3, 4),
+                       "GroupNorm: num_groups is 3, num_channels is 4; num_groups must divide it", Error);
+  CHECK_THROWS_AS(layer(zeros({2, 3, 5})), Error);
+  const ModuleReport report = check_module([] { return GroupNorm(2, 4); }, {randn({2, 4, 3})});
+  CHECK_MESSAGE(report.ok(), to_string(report));
 }

@@ -33,6 +33,20 @@ TEST_CASE("AveragedModel: the mean of all updates") {
   CHECK(model.w.to_vector<double>()[0] == doctest::Approx(3));
 }
 
+TEST_CASE("AveragedModel: an exponential moving average, as get_ema_multi_avg_fn(0.9)") {
+  Linear model(1, 1, {.bias = false});
+  AveragedModel averaged(model, {.ema_decay = 0.9});
+  Values means;
+  for (const double value : {1., 2., 6.}) {
+    model.weight = full({1, 1}, value);
+    averaged.update_parameters(model);
+    means.push_back(averaged.module().at("weight").item());
+  }
+  CHECK(largest_difference(means, {1, 1.1, 1.59}) < 1e-6);
+  CHECK_ERROR(AveragedModel(model, {.ema_decay = 1.5}),
+              "AveragedModel: ema_decay is 1.5; it must lie in [0, 1]");
+}
+
 TEST_CASE("AveragedModel: resumes from a checkpoint; another model throws and changes nothing") {
   const Folder folder;
   Linear model(2, 3);

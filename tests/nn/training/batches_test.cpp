@@ -2,7 +2,10 @@
 
 #include <numeric>
 
+#include "nn/files/csv.h"
+#include "nn/files/npy.h"
 #include "tests/support/expect.h"
+#include "tests/support/program.h"
 
 namespace {
 
@@ -93,4 +96,51 @@ TEST_CASE("Batches: invalid sizes") {
   CHECK_ERROR(Batches(0, 4), "Batches: n is 0 and batch_size is 4; both must be at least 1");
   CHECK_ERROR_HAS(Batches(4, 0), "batch_size is 0");
   CHECK_ERROR_HAS(Batches(3, 4, {.drop_last = true}), "drop_last leaves no batch");
+}
+
+TEST_CASE("TensorBatches: rows that belong together stay together, in the order of Batches") {
+  const Tensor x = counted({10, 2}), y = counted({10}, int64) * 2;
+  TensorBatches data({x, y}, 4, {.generator = Generator(3)});
+  Batches order(10, 4, {.generator = Generator(3)});
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    size_t seen = 0;
+    const Tensors indices = order.epoch();
+    for (const auto& batch : data.epoch()) {
+      REQUIRE(batch.size() == 2);
+      CHECK(values(batch[0][{whole, 0}]) == values(batch[1]));
+      CHECK(values(batch[0]) == values(x[indices.at(seen++)]));
+    }
+    CHECK(seen == 3);
+  }
+  const Tensors first = data.next();
+  CHECK(values(first[1]) == values(y[order.next()]));
+  TensorBatches resumed({x, y}, 4);
+  resumed.load_state_dict(data.state_dict());
+  CHECK(values(resumed.next()[0]) == values(data.next()[0]));
+  CHECK(data.epoch().size() == 1);  // the rest of this one
+  CHECK(data.per_epoch() == 3);
+  CHECK_ERROR(
+      TensorBatches({x, counted({9})}, 4),
+      "TensorBatches: tensors of shapes [10, 2] and [9]; all must have one number of rows, the first size");
+  CHECK_ERROR_HAS(TensorBatches({x, tensor(1)}, 4), "[10, 2] and []");
+  CHECK_ERROR(TensorBatches({}, 4), "TensorBatches: there are no tensors");
+}
+
+TEST_CASE("TensorBatches: from .npy and CSV files") {
+  const Folder folder;
+  const std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': (3, 2), }";
+  folder.write("x.npy", std::string("\x93NUMPY\1\0", 8) + char(header.size()) + '\0' + header +
+                            std::string("\0\xff\x33\0\1\2", 6));
+  save_npy(folder / "y.npy", tensor({1, 0, 1}, int64));
+  const Tensor pixels = to(load_npy(folder / "x.npy"), float32) / 255;
+  for (const auto& batch :
+       TensorBatches({pixels, load_npy(folder / "y.npy")}, 3, {.shuffle = false}).epoch()) {
+    CHECK(largest_difference(values(batch[0]), {0, 1, 0.2, 0, 1 / 255., 2 / 255.}) < 1e-7);
+    CHECK(values(batch[1]) == Values{1, 0, 1});
+  }
+  const Tensor table = read_csv(folder.write("data.csv", "a,b,class\n1,2,0\n3,4,1\n")).values;
+  TensorBatches rows({table[{whole, Slice(0, 2)}], to(table[{whole, 2}], int64)}, 2, {.shuffle = false});
+  const Tensors batch = rows.next();
+  CHECK(values(batch[0]) == Values{1, 2, 3, 4});
+  CHECK(values(batch[1]) == Values{0, 1});
 }

@@ -6,6 +6,7 @@
 #include "nn/optim/adaptive.h"
 #include "nn/view/capture.h"
 #include "tensor/kernels/matmul.h"
+#include "tests/support/attention_forms.h"
 #include "tests/support/expect.h"
 
 constexpr int64_t kTarget = 5, kSource = 6;
@@ -309,4 +310,30 @@ TEST_CASE("positions: learned positions train as fast as sinusoids" * doctest::t
     manual_seed(seed);
     CHECK(learn_to_reverse(LearnedPosition(10, 32), 2, false, 400, 10) >= 0.95);
   }
+}
+
+TEST_CASE("TransformerDecoder: every form of self-attention, step by step, and of attention to the memory") {
+  manual_seed(5);
+  for (const AttentionForm& form : attention_forms()) {
+    INFO(form.name);
+    TransformerOptions options{.dim_feedforward = 6, .dropout = 0};
+    options.self_attention = form.options;
+    if (!form.options.rotary && form.options.latent_rotary_dim == 0 && !form.options.window)
+      options.cross_attention = form.options;
+    const TransformerDecoder decoder = in_float64(TransformerDecoder(16, 4, 2, options));
+    const AttentionOptions causal{.is_causal = true};
+    const Tensor tgt = randn({2, kTarget, 16}, float64), memory = randn({2, kSource, 16}, float64);
+    const Tensor whole = decoder(tgt, memory, causal);
+    DecoderCache cache;
+    decoder(narrow(tgt, 1, 0, 2), memory, causal, Mask(), &cache);
+    for (int64_t t = 2; t < kTarget; ++t)
+      CHECK(largest_difference(decoder(narrow(tgt, 1, t, 1), Tensor(), causal, Mask(), &cache),
+                               narrow(whole, 1, t, 1)) < 1e-11);
+  }
+  TransformerOptions mixed;
+  mixed.self_attention = {.position_bias = T5Bias(4), .talking_heads = true};
+  const Transformer transformer(16, 4, 1, 1, mixed);  // only weights start as Xavier
+  CHECK(largest_difference(transformer.encoder.layers[0].self_attn.mix_scores, eye(4)) == 0);
+  for (const NamedTensor& x : transformer.named_parameters())
+    if (x.name.ends_with("attention_bias.weight")) CHECK(largest_difference(x.tensor, zeros({32, 4})) == 0);
 }

@@ -18,17 +18,35 @@ Tensor composed(const Tensor& q, const Tensor& k, const Tensor& v, const Attenti
 }
 
 // Compares blocked attention and its gradients with public operations, and the kernels with the plain loops.
+// After query, key and value, `in` may have a position_bias and a sink_logit.
 void check_attention(const std::string& what, const Tensors& in, const AttentionOptions& options = {},
                      double tolerance = 0) {
   if (tolerance == 0) tolerance = in[0].dtype() == float32 ? 1e-4 : 1e-12;
-  const auto call = [&](auto& x) { return blocked_attention(x[0], x[1], x[2], options); };
+  const auto call = [&](auto& x) {
+    AttentionOptions all = options;
+    if (x.size() > 3) all.position_bias = x[3];
+    if (x.size() > 4) all.sink_logit = x[4];
+    manual_seed(5);
+    return blocked_attention(x[0], x[1], x[2], all);
+  };
   CHECK_MESSAGE(from_reference(call, in) <= tolerance, what);
-  const kernel::AttentionRule rule{options.scale.value_or(0.5), options.mask, options.bias,
-                                   options.is_causal ? 0 : kernel::AttentionRule::everything};
+  kernel::AttentionRule rule{options.scale.value_or(0.5), options.mask, options.bias};
+  if (options.is_causal || options.window) rule.past = options.past;
+  if (options.window) rule.window = *options.window;
+  rule.sinks = options.sinks;
+  rule.soft_cap = options.soft_cap;
+  if (options.dropout_p > 0) {
+    Generator generator(9);
+    rule.dropout = DropoutFactors(options.dropout_p, 1, &generator);
+  }
+  if (in.size() > 3 && in[3].defined()) rule.positions = unsqueeze(in[3], -2);
+  if (in.size() > 4 && in[4].defined()) rule.sink = unsqueeze(unsqueeze(in[4], -1), -1);
   const auto kernels = [&] {
     const kernel::AttentionResult y = kernel::attention(in[0], in[1], in[2], rule);
     const auto d = kernel::attention_backward(y.y, in[0], in[1], in[2], rule, y);
-    return Tensors{y.y, y.log_totals, d.q, d.k, d.v};
+    Tensors all{y.y, y.log_totals, d.q, d.k, d.v};
+    if (d.positions.defined()) all.push_back(d.positions);
+    return all;
   };
   CHECK_MESSAGE(from_plain(kernels) <= tolerance, what);
 }
@@ -148,6 +166,61 @@ TEST_CASE("blocked attention uses the same dropout factors for result, gradient 
                   "p is 1.5; a probability lies in [0, 1]");
 }
 
+// Every combination of the forms, over the borders of tiles of 96 queries and 256 keys.
+TEST_CASE("blocked attention: windows, sinks, caps, positions, sink logits, masks and dropout together") {
+  const int64_t Tq = 101, Tk = 270, past = 160;
+  for (const DType dtype : {float32, float64})
+    for (int which = 0; which < 128; which += dtype == float32 ? 3 : 1) {
+      Random random{dtype};
+      const auto has = [&](int bit) { return (which >> bit) % 2 == 1; };
+      AttentionOptions options{.is_causal = has(0), .past = past};
+      if (has(1)) options.window = has(2) ? 7 : 130;
+      if (has(1) && has(3)) options.sinks = has(4) ? 3 : 259;
+      if (has(2)) options.soft_cap = 0.6;
+      if (has(5)) options.mask = random.mask({1, Tq, Tk}, 0.7);
+      if (has(6) && has(4)) options.dropout_p = 0.3;
+      Tensors in = random.qkv(Tq, Tk, 5, 3, {2});
+      in.push_back(has(3) ? random({2, Tq + Tk - 1}) : Tensor());
+      in.push_back(has(4) ? random({2}) : Tensor());
+      check_attention("forms " + std::to_string(which) + " " + to_string(dtype), in, options);
+    }
+}
+
+TEST_CASE("blocked attention: positions and sinks of every shape; many strips; nothing but a sink") {
+  Random random;
+  const int64_t Tq = 50, Tk = 30, n = Tq + Tk - 1;
+  const Tensors in = random.qkv(Tq, Tk, 3, 2, {2, 3});
+  const auto with = [&](Tensors all, const Tensor& table, const Tensor& sink) {
+    all.push_back(table);
+    all.push_back(sink);
+    return all;
+  };
+  check_attention("for all heads", with(in, random({n}), random({})));
+  check_attention("for each head", with(in, random({3, n}), random({3})), {.is_causal = true});
+  check_attention("for each head and batch", with(in, random({2, 3, n}), random({2, 3})));
+  check_attention("for each batch", with(in, random({2, 1, n}), random({2, 1})), {.soft_cap = 1});
+  check_attention("columns", with(in, transpose(random({n, 3})), Tensor()));
+  check_attention("repeated", with(in, expand(random({1}), {3, n}), expand(random({1}), {3})));
+  check_attention("no keys", with(random.qkv(3, 0, 2, 2), random({2}), random({2})));
+  check_attention("no queries", with(random.qkv(0, 3, 2, 2), random({2}), random({2})));
+  check_attention("one of each", with(random.qkv(1, 1, 2, 2), random({1}), Tensor()));
+  check_attention("sinks of -inf", with(in, Tensor(), full({3}, -INFINITY, float64)));
+  check_attention("nothing but sinks", with(in, Tensor(), random({3})), {.mask = zeros({}, boolean)});
+  const Tensors far = random.qkv(1300, 1300, 2, 2, {1});
+  check_attention("many strips", with(far, random({2599}), random({1})), {.window = 40, .sinks = 2});
+  check_attention("a window after many keys", random.qkv(2, 1300, 2, 2), {.past = 1298, .window = 5});
+  check_attention("wider than all keys", in, {.window = INT64_MAX});
+  const Tensors inputs = with(far, random({2599}), random({1}));
+  CHECK(same_on_threads([&] {
+    return value_and_gradients(
+        [](auto& x) {
+          return blocked_attention(x[0], x[1], x[2],
+                                   {.window = 40, .soft_cap = 2, .position_bias = x[3], .sink_logit = x[4]});
+        },
+        inputs);
+  }));
+}
+
 TEST_CASE("blocked attention is not finite where the composed one is not") {
   Random random{float32};
   for (const double bad : {NAN, INFINITY, -INFINITY})
@@ -190,6 +263,13 @@ TEST_CASE("the memory of blocked attention is linear, of the composed one quadra
   CHECK(peak(blocked_attention, 4096) / peak(blocked_attention, 2048) < 2.1);
   CHECK(peak(composed, 1024) / peak(composed, 512) > 3.7);
   CHECK(peak(blocked_attention, 4096) < peak(composed, 1024));
+  const auto forms = [](const Tensor& q, const Tensor& k, const Tensor& v, AttentionOptions options) {
+    options = {.window = 100, .sinks = 4, .soft_cap = 5};
+    options.position_bias = zeros({2 * q.size(0) - 1}).requires_grad_();
+    options.sink_logit = zeros({}).requires_grad_();
+    return blocked_attention(q, k, v, options);
+  };
+  CHECK(peak(forms, 4096) / peak(forms, 2048) < 2.1);
 }
 
 TEST_CASE("blocked attention throws for operands that it does not accept") {
@@ -204,7 +284,17 @@ TEST_CASE("blocked attention throws for operands that it does not accept") {
   for (const AttentionOptions& options :
        {AttentionOptions{.bias = ones({3, 5}).requires_grad_()}, {.need_weights = true}})
     CHECK_ERROR_HAS(blocked_attention(q, k, v, options),
-                    "a bias that needs a gradient need the weights: use attention_weights");
+                    "and a bias that needs a gradient need the weights: use attention_weights");
+  CHECK_ERROR_HAS(blocked_attention(q, k, v, {.score_map = [](const Tensor& s) { return s; }}),
+                  "need the weights");
+  CHECK_ERROR_HAS(blocked_attention(q, k, v, {.position_bias = ones({8})}),
+                  "the position_bias is [8] and the scores [3, 5]; it must be [..., Tq + Tk - 1] = [..., 7]");
+  CHECK_ERROR_HAS(blocked_attention(q, k, v, {.position_bias = ones({2, 7})}), "broadcast to []");
+  CHECK_ERROR_HAS(blocked_attention(q, k, v, {.sink_logit = ones({2})}), "the sink_logit is [2] and must");
+  CHECK_ERROR_HAS(blocked_attention(q, k, v, {.window = 0}), "the window is 0, sinks 0, soft_cap 0;");
+  CHECK_ERROR_HAS(blocked_attention(q, k, v, {.sinks = 2}), "there are 2 sinks and no window");
+  CHECK_ERROR_HAS(blocked_attention(q, k, v, {.soft_cap = -1}), "must not be negative");
+  CHECK_ERROR_HAS(relative_shift(ones({3, 1})), "x is [3, 1]; it must be [..., Tq, Tq + Tk - 1]");
   CHECK_ERROR_HAS(blocked_attention(ones({1, 4}), k, v, {.mask = ones({2, 5}, boolean)}),
                   "must broadcast to the scores, [..., Tq, Tk] = [1, 5]");
 }

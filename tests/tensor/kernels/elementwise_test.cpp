@@ -2,6 +2,7 @@
 
 #include "autograd/ops/activation.h"
 #include "autograd/ops/elementwise.h"
+#include "autograd/ops/rounding.h"
 #include "autograd/ops/scan.h"
 #include "tensor/kernels/loop.h"
 #include "tests/support/references.h"
