@@ -52,7 +52,10 @@ TEST_CASE("tour: seven programs of at most 120 lines, which include only heed.h 
   }
 }
 
-TEST_CASE("tour: each page quotes what its program prints, and the program has learned") {
+// A seed fixes the bits for one compiler: the pages quote g++'s build. ctest runs each program in every
+// build.
+TEST_CASE("tour: each page quotes what its program prints, and the program has learned" *
+          doctest::skip(contains(HEED_CXX, "clang"))) {
   for (const std::string& name : tour_programs()) {
     CAPTURE(name);
     const Run run = run_program(name, "");
