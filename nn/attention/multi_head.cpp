@@ -48,9 +48,10 @@ void check_form(const MultiheadAttention& layer) {
       "num_kv_heads, qk_norm, differential, relative_score and core");
   check_in(
       kName,
-      !form.core || !(form.position_bias || form.relative_score || form.soft_cap > 0 || form.window ||
-                      form.sink_logit || form.memory_tokens > 0 || form.differential || form.talking_heads),
-      "a core has no scores: it excludes position_bias, relative_score, soft_cap, window, sink_logit, "
+      !form.core ||
+          !(form.position_bias || form.relative_score || form.soft_cap > 0 || form.window || form.sinks > 0 ||
+            form.sink_logit || form.memory_tokens > 0 || form.differential || form.talking_heads),
+      "a core has no scores: it excludes position_bias, relative_score, soft_cap, window, sinks, sink_logit, "
       "memory_tokens, differential and talking_heads");
 }
 

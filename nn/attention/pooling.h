@@ -51,7 +51,7 @@ struct AttentionPoolingOptions {
 ///   returns  output [..., Tq, dv] and weights [..., Tq, Tk]
 ///
 /// A query that may attend to nothing gives 0. State dict: the names of the score's members, and those of the
-/// normaliser after "normaliser.". Errors: a score or a mask of another shape.
+/// normaliser after "normaliser.". Errors: scores, weights or a mask of another shape.
 template <class ScoreType, class NormaliserType = SoftmaxNormaliser>
 class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType>> {
   static_assert(
@@ -79,7 +79,10 @@ class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType
              "queries are ", queries.shape(), ", keys ", keys.shape(), ", but the score made ",
              scores.shape(), "; it must be [..., Tq, Tk]");
     detail::check_fits_scores("mask", mask, scores.shape());
-    const Tensor weights = F::dropout(normaliser(scores, mask), dropout, this->training());
+    const Tensor normalized = normaliser(scores, mask);
+    check_in("AttentionPooling", normalized.shape() == scores.shape(), "the scores are ", scores.shape(),
+             ", but the normaliser made ", normalized.shape(), "; it must keep the shape");
+    const Tensor weights = F::dropout(normalized, dropout, this->training());
     return {attention_pool(weights, values, mask), weights};
   }
   /// One tensor for keys and values.

@@ -12,9 +12,13 @@ static Tensor split_heads(const Tensor& y, const CoreInputs& in) {
 
 // The mask of the new keys, [..., 1, T], undefined if all are seen. Throws for what a state cannot do.
 static Tensor mask_of_keys(const CoreInputs& in) {
-  const Tensor& mask = in.options.mask;
-  check_in("MultiheadAttention", !in.options.bias.defined(),
-           "a core with a state has no scores to add a bias to");
+  const AttentionOptions& o = in.options;
+  const Tensor& mask = o.mask;
+  check_in("MultiheadAttention",
+           !(o.bias.defined() || o.position_bias.defined() || o.sink_logit.defined() || o.score_map ||
+             o.weight_map || o.window || o.scale || o.soft_cap > 0),
+           "a core with a state has no scores: the call must be without bias, position_bias, sink_logit, "
+           "maps, window, scale and soft_cap");
   if (!mask.defined() || !in.k.defined()) return {};
   check_in("MultiheadAttention", mask.dim() < 2 || mask.size(-2) == 1, "the mask is ", mask.shape(),
            "; all queries read one state, so a mask can only hide keys, [..., 1, Tk]; write is_causal for "

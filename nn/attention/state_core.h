@@ -12,7 +12,8 @@
 ///
 /// They are constructed with the layer's width and number of heads. Position t reads the state after it,
 /// except for LinearCore and Performer without is_causal. There are no weights, so there is no dropout of
-/// them. Errors: a bias; a mask that does more than hide keys, [..., 1, Tk], such as padding.
+/// them. Errors: options of scores, such as a bias or a window; a mask that does more than hide keys, as
+/// padding [..., 1, Tk] does.
 namespace heed {
 
 /// F::linear_attention that continues from the state of the core, and leaves its own there. The mask is that

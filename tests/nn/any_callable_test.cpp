@@ -35,6 +35,11 @@ TEST_CASE("AnyCallable: copies share nothing; assignment writes in place or repl
   CHECK(values(at_a) == Values(4, 5));
 }
 
+TEST_CASE("AnyCallable: a part that returns nothing is an error") {
+  const Part none = [](const Tensor&) { return Tensor(); };
+  CHECK_ERROR_HAS(none(ones({3})), "AnyCallable: the part that was called returned an undefined tensor");
+}
+
 TEST_CASE("AnyCallable: a moved-from object is empty and can be copied, visited and assigned") {
   AttentionPooling<AnyScore> pooling{AdditiveScore(2, 2, 3)};
   const AttentionPooling<AnyScore> moved = std::move(pooling);

@@ -237,6 +237,10 @@ TEST_CASE("AttentionPooling: NaN in padding has no influence; errors") {
       AttentionPooling{means}(x, x),
       "AttentionPooling: queries are [1, 3, 2], keys [1, 3, 2], but the score made [1, 3]; it must be "
       "[..., Tq, Tk]");
+  const auto largest = [](const Tensor& scores, const Mask&) { return max(scores, -1).values; };
+  CHECK_ERROR(AttentionPooling(DotScore(), largest)(x, x),
+              "AttentionPooling: the scores are [1, 3, 3], but the normaliser made [1, 3]; it must keep the "
+              "shape");
   CHECK_ERROR(AttentionPooling(DotScore(), SoftmaxNormaliser(), {.dropout = -1}),
               "AttentionPooling: dropout is -1; a probability lies in [0, 1]");
 }

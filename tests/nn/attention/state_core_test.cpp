@@ -67,8 +67,13 @@ TEST_CASE("cores with a state: padding has no influence, even NaN") {
     CHECK(largest_difference(narrow(y[0], 0, 0, 3), attention(narrow(x[0], 0, 0, 3), kCausal).output) <
           1e-12);
     CHECK_ERROR_HAS(attention(x, Mask::causal(5)), "a mask can only hide keys");
-    CHECK_ERROR_HAS(attention(x, AttentionOptions{.bias = zeros({5, 5}, float64)}),
-                    "no scores to add a bias to");
+    for (const AttentionOptions& of_scores : {AttentionOptions{.bias = zeros({5, 5}, float64)},
+                                              {.scale = 1},
+                                              {.window = 2},
+                                              {.soft_cap = 1},
+                                              {.position_bias = zeros({9}, float64)},
+                                              {.sink_logit = zeros({2}, float64)}})
+      CHECK_ERROR_HAS(attention(x, of_scores), "a core with a state has no scores");
     CHECK_ERROR_HAS(attention(x, AttentionOptions{.need_weights = true}), "a core has no weights");
   }
 }
