@@ -50,11 +50,6 @@ void Visitor::operator()(std::string_view name, Module& child) {
   inside(name, [&] { module(path_, child); });
 }
 
-Module::Module(Module&& other) noexcept : training_(other.training_) {
-  call_state_.hooks = std::move(other.call_state_.hooks);
-  if (call_state_.hooks) call_state_.hooks->module = this;
-}
-
 std::vector<Module::Member> Module::members() const { return Walk(*this).members; }
 
 std::vector<NamedTensor> Module::named(bool learned) const {

@@ -33,13 +33,7 @@ using BackwardHook = Hook<const Module&, const Tensor&>;
 
 namespace detail {
 
-/// The hooks of one module. Backward hooks find the module here, because a graph may outlive it.
-struct ModuleHooks {
-  const Module* module;
-  Hooks<ForwardPreHook> before = {};
-  Hooks<ForwardHook> after = {};
-  Hooks<BackwardHook> backward = {};
-};
+struct ModuleHooks;  // of one module
 
 /// The hooks and the cached path of one module. A copy starts without both. An assigned module keeps its
 /// hooks and drops its path, since its members may have moved.

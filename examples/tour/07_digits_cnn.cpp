@@ -66,7 +66,7 @@ int main() {
 
   Sequential model{Block(1, 32),  Block(32, 32), MaxPool2d(2),  // [B, 32, 4, 4]
                    Block(32, 64), MaxPool2d(2),                 // [B, 64, 2, 2]
-                   Flatten(),     Dropout(0.5),  Linear(4 * 64, 10)};
+                   Flatten(),     Dropout(0.3),  Linear(4 * 64, 10)};
   constexpr int epochs = 20;
   Batches batches(train, 32);
   AdamW optimizer(model.parameters(), {.lr = 0.005, .weight_decay = 0.05});

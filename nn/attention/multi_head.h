@@ -87,15 +87,7 @@ struct MultiheadAttention : Layer<MultiheadAttention> {
     return forward(x, x, x, options, cache);
   }
 
-  void visit(Visitor& v) override {
-    v("in_proj_weight", in_proj_weight, "q_proj_weight", q_proj_weight, "k_proj_weight", k_proj_weight,
-      "v_proj_weight", v_proj_weight, "in_proj_bias", in_proj_bias, "out_proj", out_proj);
-    v("kv_a_proj", kv_a_proj, "kv_b_proj", kv_b_proj, "gate_proj", gate_proj, "qk_scale", qk_scale, "sinks",
-      sinks, "memory_k", memory_k, "memory_v", memory_v);
-    v("lambda_q1", lambda_q1, "lambda_k1", lambda_k1, "lambda_q2", lambda_q2, "lambda_k2", lambda_k2, "subln",
-      subln, "mix_scores", mix_scores, "mix_weights", mix_weights);
-    v("", form.position_bias, "", form.relative_score, "core", form.core);
-  }
+  void visit(Visitor& v) override;
 
   int64_t embed_dim, num_heads, num_kv_heads, kdim, vdim;
   MultiheadAttentionOptions form;  ///< the options; parts with parameters are members of the layer

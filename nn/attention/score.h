@@ -40,8 +40,11 @@ class CachedKeys : public Tensor {
   const Tensor& mapped_by(const Linear& map) const;
 
  private:
-  mutable std::tuple<const Linear*, int64_t, bool>
-      source_;  // of mapped_: map, its versions, whether recorded
+  mutable struct {
+    const Linear* map = nullptr;
+    int64_t versions = 0;
+    bool recorded = false;
+  } source_;  // of mapped_
   mutable Tensor mapped_;
 };
 

@@ -79,8 +79,8 @@ struct LSTMResult {
 /// Layers of one kind, each in one or two directions.
 class RecurrentStack {
  public:
-  int64_t input_size() const { return weights.front().input_size(); }
-  int64_t hidden_size() const { return weights.front().hidden_size(); }
+  int64_t input_size() const { return weights[0].input_size(); }
+  int64_t hidden_size() const { return weights[0].hidden_size(); }
 
   RecurrentOptions options;
   std::vector<RecurrentWeights> weights;  ///< layer 0 forward, layer 0 reverse, layer 1 forward, ...
