@@ -332,7 +332,7 @@ TEST_CASE("MultiheadAttention: the weights of every form; masks of every rank; t
   }
 }
 
-TEST_CASE("MultiheadAttention: check_module finds nothing in any form") {
+TEST_CASE("MultiheadAttention: check_module finds nothing in any form" * doctest::test_suite("slow")) {
   for (const AttentionForm& form : attention_forms()) {
     const ModuleReport report = check_module(MultiheadAttention(16, 4, form.options), {randn({2, 3, 16})});
     CHECK_MESSAGE(report.ok(), form.name, to_string(report));
