@@ -213,7 +213,7 @@ TEST_CASE("g2p: between epochs with equal word errors, fewer phone errors win") 
   CHECK_FALSE(contains(run.out, "kept: the model after epoch 1,"));
 }
 
-TEST_CASE("g2p: defaults") {
+TEST_CASE("g2p: defaults" * doctest::test_suite("slow")) {
   const Folder folder;
   const auto begun = [&](const std::string& arguments) {
     const Run run = run_program("g2p", "train --stop-after 1 " + arguments + " --out " + folder / "out");
