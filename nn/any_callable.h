@@ -35,7 +35,7 @@ class AnyCallable {
 
   Tensor operator()(Args... args) const {
     check(held_ != nullptr, "AnyCallable: there is nothing to call; what it held was moved to another place");
-    const Tensor y = held_(args...);
+    Tensor y = held_(args...);
     check(y.defined(), "AnyCallable: the part that was called returned an undefined tensor");
     return y;
   }

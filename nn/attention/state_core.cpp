@@ -14,9 +14,9 @@ static Tensor split_heads(const Tensor& y, const CoreInputs& in) {
 static Tensor mask_of_keys(const CoreInputs& in) {
   const AttentionOptions& o = in.options;
   const Tensor& mask = o.mask;
-  check_in("MultiheadAttention",
-           !(o.bias.defined() || o.position_bias.defined() || o.sink_logit.defined() || o.score_map ||
-             o.weight_map || o.window || o.scale || o.soft_cap > 0),
+  const bool of_scores = o.bias.defined() || o.position_bias.defined() || o.sink_logit.defined() ||
+                         o.score_map || o.weight_map || o.window || o.scale || o.soft_cap > 0;
+  check_in("MultiheadAttention", !of_scores,
            "a core with a state has no scores: the call must be without bias, position_bias, sink_logit, "
            "maps, window, scale and soft_cap");
   if (!mask.defined() || !in.k.defined()) return {};
