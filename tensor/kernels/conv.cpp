@@ -31,31 +31,39 @@ struct SortedLayout {
   Tensor zeros(int64_t n, int64_t channels, DType dtype) const {
     return kernel::full({n, channels, h.stride, w.stride, rows, columns}, 0, dtype);
   }
-  // Calls f(image, sorted) with the parts of images x and of sorted ones that are the same elements.
-  void each_part(const Tensor& x, const Tensor& sorted, const auto& f) const {
-    const Strides &from = x.strides(), &to = sorted.strides();
-    for (int64_t i = 0; i < h.stride; ++i)
-      for (int64_t j = 0; j < w.stride; ++j) {
-        const int64_t top = ceil_div(std::max<int64_t>(h.padding - i, 0), h.stride);
-        const int64_t left = ceil_div(std::max<int64_t>(w.padding - j, 0), w.stride);
-        const int64_t y = top * h.stride + i - h.padding, z = left * w.stride + j - w.padding;
-        if (y >= h.in || z >= w.in) continue;
-        const Shape shape{x.size(0), x.size(1), ceil_div(h.in - y, h.stride), ceil_div(w.in - z, w.stride)};
-        f(TensorImpl::view(x, shape, {from[0], from[1], from[2] * h.stride, from[3] * w.stride},
-                           y * from[2] + z * from[3]),
-          TensorImpl::view(sorted, shape, {to[0], to[1], to[4], to[5]},
-                           i * to[2] + j * to[3] + top * to[4] + left));
-      }
+  // Calls f(n, x, step, sorted) for rows of elements: x[0], x[step], ... of images x are sorted[0],
+  // sorted[1], ...
+  void each_line(const Tensor& all_x, const Tensor& all_sorted, const auto& f) const {
+    const Strides &from = all_x.strides(), &to = all_sorted.strides();
+    visit_floating(all_x.dtype(), [&]<class T>(Type<T>) {
+      each_row(all_x.size(0) * all_x.size(1), h.in * w.in, [&](int64_t row) {
+        const int64_t image = row / all_x.size(1), channel = row % all_x.size(1);
+        T* x = detail::first_of<T>(all_x) + image * from[0] + channel * from[1];
+        T* sorted = detail::first_of<T>(all_sorted) + image * to[0] + channel * to[1];
+        for (int64_t y = h.padding; y < h.in + h.padding; ++y, x += from[2])
+          for (int64_t j = 0; j < w.stride; ++j) {
+            const int64_t left = ceil_div(std::max<int64_t>(w.padding - j, 0), w.stride);
+            const int64_t z = left * w.stride + j - w.padding, part = y % h.stride * w.stride + j;
+            f(ceil_div(w.in - z, w.stride), x + z * from[3], w.stride * from[3],
+              sorted + (part * rows + y / h.stride) * columns + left);
+          }
+      });
+    });
   }
   Tensor sorted(const Tensor& x) const {
     if (h.stride * w.stride == 1 && x.size(2) == rows && x.size(3) == columns) return contiguous(x);
     Tensor y = zeros(x.size(0), x.size(1), x.dtype());
-    each_part(x, y, [](const Tensor& image, const Tensor& part) { copy_into(part, image); });
+    each_line(x, y, [](int64_t n, const auto* image, int64_t step, auto* part) {
+      if (step == 1) return void(std::copy_n(image, std::max<int64_t>(n, 0), part));
+      for (int64_t i = 0; i < n; ++i) part[i] = image[i * step];
+    });
     return y;
   }
   Tensor unsorted(const Tensor& sorted) const {
     Tensor x = Tensor::empty({sorted.size(0), sorted.size(1), h.in, w.in}, sorted.dtype());
-    each_part(x, sorted, [](const Tensor& image, const Tensor& part) { copy_into(image, part); });
+    each_line(x, sorted, [](int64_t n, auto* image, int64_t step, const auto* part) {
+      for (int64_t i = 0; i < n; ++i) image[i * step] = part[i];
+    });
     return x;
   }
   // The offset of element = i w.size + j of the first window in the sorted channels of an image.
@@ -102,6 +110,156 @@ struct Band {
   }
 };
 
+// Note [Winograd]
+//
+// Adjacent windows of 3 x 3 share most of their elements. For 2 x 2 results of one channel, 16 products are
+// enough in the place of 36 (Winograd; Lavin and Gray 2016): with elements x [4, 4] of an image, weights w
+// [3, 3] and results y [2, 2], for one factor each of kX, kW and kY below,
+//
+//   y = Y^T ((W w W^T) * (X x X^T)) Y      * element by element
+//
+// The part y is linear in w and x as before, so each part follows from the other two in the same way: these
+// become 16 numbers P p P^T each, their products are summed over the channels, or for the weights over the
+// images, and the sums q become P^T q P, which for x are added up where its parts overlap.
+constexpr double kX[4][4] = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}};
+constexpr double kW[4][3] = {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}};
+constexpr double kY[4][2] = {{1, 0}, {1, 1}, {1, -1}, {0, -1}};
+
+// out = P in P^T, or back P^T in P, for n matrices whose elements e have the number i at in(e)[i], out(e)[i].
+template <const auto& P, bool back, class T>
+void transform(int64_t n, const auto& in, const auto& out) {
+  constexpr size_t kSize = std::size(P[0]), kIn = back ? 4 : kSize, kOut = back ? kSize : 4;
+  const auto p = [](size_t i, size_t j) { return static_cast<T>(back ? P[j][i] : P[i][j]); };
+  std::array<const T*, kIn * kIn> from;
+  std::array<T*, kOut * kOut> to;
+  for (size_t e = 0; e < from.size(); ++e) from[e] = in(static_cast<int64_t>(e));
+  for (size_t e = 0; e < to.size(); ++e) to[e] = out(static_cast<int64_t>(e));
+  HEED_VECTORIZE
+  for (int64_t m = 0; m < n; ++m) {
+    T half[kOut][kIn], sum;
+    HEED_UNROLL
+    for (size_t i = 0; i < kOut; ++i) HEED_UNROLL
+    for (size_t j = 0; j < kIn; ++j) {
+      sum = 0;
+      HEED_UNROLL
+      for (size_t k = 0; k < kIn; ++k)
+        if (p(i, k) != 0) sum += p(i, k) * from[k * kIn + j][m];
+      half[i][j] = sum;
+    }
+    HEED_UNROLL
+    for (size_t i = 0; i < kOut; ++i) HEED_UNROLL
+    for (size_t j = 0; j < kOut; ++j) {
+      sum = 0;
+      HEED_UNROLL
+      for (size_t k = 0; k < kIn; ++k)
+        if (p(j, k) != 0) sum += half[i][k] * p(j, k);
+      to[i * kOut + j][m] = sum;
+    }
+  }
+}
+
+// A part of a convolution of 3 x 3, x or y, whose images lie sorted in `images` [N, C, 2, 2, rows, columns].
+// n squares begin at the positions 0, 1, ... of each image; those that begin in the last column count for
+// nothing. Their numbers are [16, C, width] for `count` images. The width is odd: in steps of a power of two
+// all 16 would share a few lines of the cache.
+template <const auto& P, class T>
+struct SquarePart {
+  static constexpr int64_t kSize = std::size(P[0]);
+
+  // The numbers of the images from `first` on.
+  Tensor numbers(int64_t first, int64_t count, int64_t n) const {
+    const Tensor y = kernel::full({16, images.size(1), ceil_div(count * n, 16) * 16}, 0, images.dtype());
+    each_image(y, first, count, n, [&](int64_t inside, T* image, T* number, int64_t step) {
+      transform<P, false, T>(
+          inside, [&](int64_t e) { return image + layout.offset(e); },
+          [&](int64_t e) { return number + e * step; });
+    });
+    return y;
+  }
+  // Adds what such numbers become.
+  void add(const Tensor& sums, int64_t first, int64_t count, int64_t n) const {
+    each_image(sums, first, count, n, [&](int64_t inside, T* image, const T* number, int64_t step) {
+      std::vector<T> elements(static_cast<size_t>(kSize * kSize * inside));
+      const auto element = [&](int64_t e) { return elements.data() + e * inside; };
+      transform<P, true, T>(
+          inside, [&](int64_t e) { return number + e * step; }, element);
+      for (int64_t e = 0; e < kSize * kSize; ++e) {
+        T* to = image + layout.offset(e);
+        const T* from = element(e);
+        HEED_VECTORIZE
+        for (int64_t i = 0; i < inside; ++i) to[i] += from[i];
+      }
+    });
+  }
+  void each_image(const Tensor& numbers, int64_t first, int64_t count, int64_t n, const auto& f) const {
+    const Strides &s = images.strides(), &t = numbers.strides();
+    each_row(images.size(1) * count, 32 * n, [&](int64_t row) {
+      const int64_t channel = row / count, image = row % count;
+      f(n - (kSize > 2),  // the last square of x would end behind the image
+        detail::first_of<T>(images) + (first + image) * s[0] + channel * s[1],
+        detail::first_of<T>(numbers) + channel * t[1] + image * n, t[0]);
+    });
+  }
+
+  const SortedLayout& layout;
+  Tensor images;
+};
+
+constexpr int64_t kSquareChannels = 32;
+bool is_square(const WindowAxis& a) { return a.size == 3 && a.stride == 1 && a.dilation == 1; }
+
+// convolution() by Note [Winograd], without a bias.
+template <class T>
+Tensor convolution_3x3(const ConvParts& given, const Windows& windows) {
+  const auto& [x, weight, y] = given;
+  const auto [n, o, c] = conv_sizes(given, windows);
+  const WindowAxis &h = windows.h, &w = windows.w;
+  const int64_t rows = ceil_div(h.windows, 2), columns = ceil_div(w.windows, 2),
+                squares = rows * (columns + 1);
+  const Windows of_x{{h.in, rows, 4, 2, h.padding}, {w.in, columns, 4, 2, w.padding}};
+  const Windows of_y{{h.windows, rows, 2, 2}, {w.windows, columns + 1, 2, 2}};
+  const SortedLayout layout_x(of_x), layout_y(of_y);
+  const SquarePart<kX, T> part_x{layout_x,
+                                 x.defined() ? layout_x.sorted(x) : layout_x.zeros(n, c, dtype_of<T>)};
+  const SquarePart<kY, T> part_y{layout_y,
+                                 y.defined() ? layout_y.sorted(y) : layout_y.zeros(n, o, dtype_of<T>)};
+  const Tensor filters = weight.defined() ? contiguous(weight) : Tensor::empty({o, c, 3, 3}, dtype_of<T>);
+  // Calls f(filter, element, number, step) for the c filters of each o; elements are [9, c].
+  const auto each_filter = [&](const Tensor& numbers, const auto& f) {
+    each_row(o, 64 * c, [&](int64_t i) {
+      std::vector<T> elements(static_cast<size_t>(9 * c));
+      f(
+          detail::first_of<T>(filters) + i * 9 * c, [&](int64_t e) { return elements.data() + e * c; },
+          [&](int64_t e) {
+            return detail::first_of<T>(numbers) + e * numbers.strides()[0] + i * numbers.strides()[1];
+          });
+    });
+  };
+  Tensor sum;  // [16, o, c] of the weight
+  if (weight.defined()) {
+    sum = TensorImpl::view(Tensor::empty({16, o, c}, dtype_of<T>), {16, o, c}, {o * c, c, 1});
+    each_filter(sum, [&](const T* filter, const auto& element, const auto& number) {
+      for (int64_t i = 0; i < 9 * c; ++i) element(i % 9)[i / 9] = filter[i];
+      transform<kW, false, T>(c, element, number);
+    });
+  }
+  const int64_t images = std::max<int64_t>(1, (1 << 20) / (16 * (o + c) * squares));
+  for (int64_t first = 0; first < n; first += images) {
+    const int64_t count = std::min(images, n - first);
+    const auto numbers = [&](const auto& part) { return part.numbers(first, count, squares); };
+    if (!y.defined()) part_y.add(matmul(sum, numbers(part_x)), first, count, squares);
+    if (!x.defined()) part_x.add(matmul(last_swapped_with(sum, 1), numbers(part_y)), first, count, squares);
+    if (!weight.defined()) sum = matmul(numbers(part_y), last_swapped_with(numbers(part_x), 1), sum);
+  }
+  if (!y.defined()) return layout_y.unsorted(part_y.images);
+  if (!x.defined()) return layout_x.unsorted(part_x.images);
+  each_filter(sum, [&](T* filter, const auto& element, const auto& number) {
+    transform<kW, true, T>(c, number, element);
+    for (int64_t i = 0; i < 9 * c; ++i) filter[i] = element(i % 9)[i / 9];
+  });
+  return filters;
+}
+
 }  // namespace
 
 Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& windows) {
@@ -112,6 +270,11 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
   const SortedLayout layout(windows);
   const int64_t groups = windows.groups, k = c * windows.size(), l = windows.count();
   const DType dtype = (x.defined() ? x : y).dtype();
+  if (groups == 1 && is_square(windows.h) && is_square(windows.w) && std::min(o, c) >= kSquareChannels) {
+    const Tensor part =
+        visit_floating(dtype, [&]<class T>(Type<T>) { return convolution_3x3<T>(given, windows); });
+    return bias.defined() ? add(part, TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1})) : part;
+  }
   const Tensor all_x = x.defined() ? layout.sorted(x) : layout.zeros(n, groups * c, dtype),
                w = contiguous(weight);
   const Shape y_shape{n, groups * o, windows.h.windows, windows.w.windows};
