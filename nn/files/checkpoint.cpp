@@ -292,8 +292,9 @@ std::vector<StateDict> Checkpoint::states_in(const std::string& path, const Safe
     result.push_back(states[part.name]);
   }
   Table misfits({"", "in the file", "now"});
-  for (const auto& [key, row] : rows)
-    if (row.in_file != row.now) misfits.add({key.second, row.in_file.value_or("-"), row.now.value_or("-")});
+  for (const auto& entry : rows)
+    if (const Row& row = entry.second; row.in_file != row.now)
+      misfits.add({entry.first.second, row.in_file.value_or("-"), row.now.value_or("-")});
   check(misfits.rows() == 0, "Checkpoint: ", path, ": does not fit this training; nothing was changed",
         misfits);
   return result;
