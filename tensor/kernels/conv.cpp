@@ -12,93 +12,110 @@ namespace {
 //
 // Images are copied with the zeros around them, and sorted by the positions of rows and columns modulo the
 // stride: [N, C, stride, stride, rows, columns]. Windows that are adjacent in the image are then adjacent in
-// memory, and become columns row by row: X [C K, L] for the K elements of the L windows of an image. For each
-// group of channels, with the weight W [O, C K] and the results Y [O, L] of an image:
+// memory, and become columns line by line: X [C K, L] for the K elements of the L windows of an image. For
+// each group of channels, with the weight W [O, C K] and the results Y [O, L] of an image:
 //
 //   y         Y = W X
 //   x         X = W^T Y, whose columns are added up in the image
 //   weight    W^T = sum_n X Y^T
+
+// to[i] = f(to[i], from[i]). Lines are short: the last vector overlaps the one before it, so that no rest is
+// left, and is computed before that one is stored.
+template <class T>
+void update_line(int64_t n, T* to, const T* from, const auto& f) {
+  constexpr int64_t size = Simd<T>::size;
+  const auto at = [&](int64_t i) { return f(Simd<T>::load(to + i), Simd<T>::load(from + i)); };
+  if (n < size) {
+    for (int64_t i = 0; i < n; ++i) to[i] = f(to[i], from[i]);
+  } else {
+    const auto last = at(n - size);
+    for (int64_t i = 0; i + size < n; i += size) Simd<T>::store(to + i, at(i));
+    Simd<T>::store(to + n - size, last);
+  }
+}
+template <class T>
+void copy_line(int64_t n, T* to, int64_t to_step, const T* from, int64_t from_step) {
+  if (to_step == 1 && from_step == 1)
+    update_line(n, to, from, [](const auto&, const auto& x) { return x; });
+  else
+    for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
+}
+
 struct SortedLayout {
   explicit SortedLayout(const Windows& windows) : h(windows.h), w(windows.w) {}
 
   const WindowAxis &h, &w;
   const int64_t rows = ceil_div(std::max(h.span(), h.in + h.padding), h.stride);
   const int64_t columns = ceil_div(std::max(w.span(), w.in + w.padding), w.stride);
-  // Whether the windows of an image are the image.
-  const bool is_image =
-      h.size * w.size * h.stride * w.stride == 1 && rows == h.windows && columns == w.windows;
+  const bool is_same = h.stride * w.stride == 1 && rows == h.in && columns == w.in;  // as the image itself
+  const bool is_columns = is_same && h.size * w.size == 1 && rows == h.windows && columns == w.windows;
 
   Tensor zeros(int64_t n, int64_t channels, DType dtype) const {
     return kernel::full({n, channels, h.stride, w.stride, rows, columns}, 0, dtype);
   }
-  // Calls f(image, sorted) with the parts of images x and of sorted ones that are the same elements.
-  void each_part(const Tensor& x, const Tensor& sorted, const auto& f) const {
-    const Strides &from = x.strides(), &to = sorted.strides();
-    for (int64_t i = 0; i < h.stride; ++i)
-      for (int64_t j = 0; j < w.stride; ++j) {
-        const int64_t top = ceil_div(std::max<int64_t>(h.padding - i, 0), h.stride);
-        const int64_t left = ceil_div(std::max<int64_t>(w.padding - j, 0), w.stride);
-        const int64_t y = top * h.stride + i - h.padding, z = left * w.stride + j - w.padding;
-        if (y >= h.in || z >= w.in) continue;
-        const Shape shape{x.size(0), x.size(1), ceil_div(h.in - y, h.stride), ceil_div(w.in - z, w.stride)};
-        f(TensorImpl::view(x, shape, {from[0], from[1], from[2] * h.stride, from[3] * w.stride},
-                           y * from[2] + z * from[3]),
-          TensorImpl::view(sorted, shape, {to[0], to[1], to[4], to[5]},
-                           i * to[2] + j * to[3] + top * to[4] + left));
-      }
+  // The offset of row i and column j of a channel, counted from the first zeros around it.
+  int64_t offset(int64_t i, int64_t j) const {
+    const int64_t part = i % h.stride * w.stride + j % w.stride;
+    return (part * rows + i / h.stride) * columns + j / w.stride;
   }
-  Tensor sorted(const Tensor& x) const {
-    if (h.stride * w.stride == 1 && x.size(2) == rows && x.size(3) == columns) return contiguous(x);
-    Tensor y = zeros(x.size(0), x.size(1), x.dtype());
-    each_part(x, y, [](const Tensor& image, const Tensor& part) { copy_into(part, image); });
+  // Calls f(n, x, sorted) for each line of n elements x[0], x[w.stride], ... of images, and where they are
+  // adjacent in sorted ones.
+  template <class T>
+  void each_line(const Tensor& x, const Tensor& sorted, const auto& f) const {
+    each_row(x.size(0) * x.size(1), h.in * w.in, [&](int64_t image) {
+      T* const first = detail::first_of<T>(sorted) + image * sorted.strides()[1];
+      for (int64_t i = 0; i < h.in; ++i)
+        for (int64_t j = 0; j < std::min(w.stride, w.in); ++j)
+          f(ceil_div(w.in - j, w.stride), detail::first_of<T>(x) + (image * h.in + i) * w.in + j,
+            first + offset(i + h.padding, j + w.padding));
+    });
+  }
+  Tensor sorted(const Tensor& images) const {
+    const Tensor x = contiguous(images);
+    if (is_same) return x;
+    const Tensor y = zeros(x.size(0), x.size(1), x.dtype());
+    visit_floating(x.dtype(), [&]<class T>(Type<T>) {
+      each_line<T>(x, y, [&](int64_t n, const T* from, T* to) { copy_line(n, to, 1, from, w.stride); });
+    });
     return y;
   }
   Tensor unsorted(const Tensor& sorted) const {
-    Tensor x = Tensor::empty({sorted.size(0), sorted.size(1), h.in, w.in}, sorted.dtype());
-    each_part(x, sorted, [](const Tensor& image, const Tensor& part) { copy_into(image, part); });
+    const Shape shape{sorted.size(0), sorted.size(1), h.in, w.in};
+    if (is_same) return TensorImpl::view(sorted, shape);
+    const Tensor x = Tensor::empty(shape, sorted.dtype());
+    visit_floating(x.dtype(), [&]<class T>(Type<T>) {
+      each_line<T>(x, sorted, [&](int64_t n, T* to, const T* from) { copy_line(n, to, w.stride, from, 1); });
+    });
     return x;
-  }
-  // The offset of element = i w.size + j of the first window in the sorted channels of an image.
-  int64_t offset(int64_t element) const {
-    const int64_t row = element / w.size * h.dilation, column = element % w.size * w.dilation;
-    const int64_t part = row % h.stride * w.stride + column % w.stride;
-    return (part * rows + row / h.stride) * columns + column / w.stride;
-  }
-  // Calls f(column, elements) for each element of the windows, with views [N, C, h.windows, w.windows] of
-  // all columns and of sorted images.
-  void each_element(const Tensor& all, const Tensor& sorted, const auto& f) const {
-    const int64_t size = h.size * w.size, count = h.windows * w.windows;
-    const Shape shape{sorted.size(0), sorted.size(1), h.windows, w.windows};
-    const Strides& s = sorted.strides();
-    for (int64_t e = 0; e < size; ++e)
-      f(TensorImpl::view(all, shape, {all.size(1) * count, size * count, w.windows, 1}, e * count),
-        TensorImpl::view(sorted, shape, {s[0], s[1], columns, 1}, offset(e)));
   }
 };
 
-// The windows of some rows of an image, as many as stay in the cache as columns.
+// Some rows of windows of an image.
 struct Band {
   const SortedLayout& layout;
   int64_t image, first, rows;
 
-  // X [C K, L] of all groups; unset unless the image itself is it.
-  Tensor columns(const Tensor& sorted) const {
-    const int64_t n = rows * layout.w.windows, k = sorted.size(1) * layout.h.size * layout.w.size;
-    if (!layout.is_image) return Tensor::empty({k, n}, sorted.dtype());
-    return TensorImpl::view(sorted, {k, n}, {layout.h.windows * layout.w.windows, 1},
-                            image * sorted.strides()[0] + first * layout.w.windows);
-  }
-  // Calls f(n, x, column) for each row of windows: their elements in the image, and in its columns.
+  // Calls f(n, x, column) for each row of windows: their elements in the image, and in its columns [C K, n].
   template <class T>
-  void each_line(const Tensor& sorted, const Tensor& columns, const auto& f) const {
-    if (layout.is_image) return;
-    const int64_t elements = layout.h.size * layout.w.size, n = layout.w.windows;
-    T* column = detail::first_of<T>(columns);
-    for (int64_t row = 0; row < columns.size(0); ++row) {
-      T* x = detail::first_of<T>(sorted) + image * sorted.strides()[0] +
-             row / elements * sorted.strides()[1] + layout.offset(row % elements) + first * layout.columns;
-      for (int64_t i = 0; i < rows; ++i, x += layout.columns, column += n) f(n, x, column);
-    }
+  void each_line(const Tensor& sorted, T* column, const auto& f) const {
+    const WindowAxis &h = layout.h, &w = layout.w;
+    T* const x = detail::first_of<T>(sorted) + image * sorted.strides()[0] + first * layout.columns;
+    for (int64_t channel = 0; channel < sorted.size(1); ++channel)
+      for (int64_t i = 0; i < h.size; ++i)
+        for (int64_t j = 0; j < w.size; ++j) {
+          T* line = x + channel * sorted.strides()[1] + layout.offset(i * h.dilation, j * w.dilation);
+          for (int64_t row = 0; row < rows; ++row, line += layout.columns, column += w.windows)
+            f(w.windows, line, column);
+        }
+  }
+  template <class T>
+  void gather(const Tensor& sorted, T* columns) const {
+    each_line<T>(sorted, columns, [](int64_t n, const T* x, T* column) { copy_line(n, column, 1, x, 1); });
+  }
+  template <class T>
+  void add(const Tensor& sorted, T* columns) const {
+    each_line<T>(sorted, columns,
+                 [](int64_t n, T* x, const T* column) { update_line(n, x, column, std::plus<>()); });
   }
 };
 
@@ -112,27 +129,26 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
   const SortedLayout layout(windows);
   const int64_t groups = windows.groups, k = c * windows.size(), l = windows.count();
   const DType dtype = (x.defined() ? x : y).dtype();
-  const Tensor all_x = x.defined() ? layout.sorted(x) : layout.zeros(n, groups * c, dtype),
-               w = contiguous(weight);
+  const Tensor all_x = x.defined() ? layout.sorted(x) : layout.zeros(n, groups * c, dtype);
   const Shape y_shape{n, groups * o, windows.h.windows, windows.w.windows};
   const Tensor all_y = y.defined() ? contiguous(y) : Tensor::empty(y_shape, dtype);
-  Tensor sum = kernel::full({weight.defined() ? 0 : groups, k, o}, 0, dtype);
+  // W, or where x is computed W^T, so that the products of all images read dense rows. Else W^T is computed.
+  Tensor w = contiguous(weight), sum = kernel::full({weight.defined() ? 0 : groups, k, o}, 0, dtype);
+  if (!x.defined()) w = contiguous(last_swapped_with(TensorImpl::view(w, {groups, o, k}), 1));
+  // As many rows of windows as stay in the cache as columns.
   const int64_t rows = std::clamp<int64_t>((1 << 18) / std::max<int64_t>(1, groups * k * windows.w.windows),
                                            1, windows.h.windows);
   visit_floating(dtype, [&]<class T>(Type<T>) {
     const auto each_band = [&](int64_t image, const auto& f) {
       for (int64_t first = 0; first < windows.h.windows; first += rows) {
         const Band band{layout, image, first, std::min(rows, windows.h.windows - first)};
-        const Tensor columns = band.columns(all_x);
-        if (x.defined())
-          band.each_line<T>(all_x, columns,
-                            [](int64_t count, T* from, T* to) { std::copy_n(from, count, to); });
-        f(columns, first * windows.w.windows, columns.size(1), columns.strides()[0]);
-        if (x.defined()) continue;
-        band.each_line<T>(all_x, columns, [](int64_t count, T* to, const T* from) {
-          HEED_VECTORIZE
-          for (int64_t i = 0; i < count; ++i) to[i] += from[i];
-        });
+        const int64_t begin = first * windows.w.windows, count = band.rows * windows.w.windows;
+        const Tensor columns = layout.is_columns ? TensorImpl::view(all_x, {groups * k, count}, {l, 1},
+                                                                    image * groups * k * l + begin)
+                                                 : Tensor::empty({groups * k, count}, dtype);
+        if (x.defined() && !layout.is_columns) band.gather(all_x, detail::first_of<T>(columns));
+        f(columns, begin, count, columns.strides()[0]);
+        if (!x.defined() && !layout.is_columns) band.add(all_x, detail::first_of<T>(columns));
       }
     };
     if (!weight.defined()) {  // products in the order of the images, each by all threads
@@ -149,11 +165,11 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
     each_row(n, groups * o * k * l / 32, [&](int64_t image) {
       each_band(image, [&](const Tensor& columns, int64_t first, int64_t count, int64_t step) {
         for (int64_t g = 0; g < groups; ++g) {
-          const Matrix<T> w_g{detail::first_of<T>(w) + g * o * k, k, 1};
+          const T* const w_g = detail::first_of<T>(w) + g * o * k;
           const Matrix<T> x_g{detail::first_of<T>(columns) + g * k * step, step, 1};
           const Matrix<T> y_g{detail::first_of<T>(all_y) + (image * groups + g) * o * l + first, l, 1};
-          if (x.defined()) gemm<T>(o, count, k, 1, w_g, x_g, {}, y_g);
-          if (y.defined()) gemm<T>(k, count, o, 1, w_g.transposed(), y_g, {}, x_g);
+          if (x.defined()) gemm<T>(o, count, k, 1, {w_g, k, 1}, x_g, {}, y_g);
+          if (y.defined()) gemm<T>(k, count, o, 1, {w_g, o, 1}, y_g, {}, x_g);
         }
       });
     });
@@ -167,15 +183,25 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
 
 Tensor unfold(const Tensor& x, const Windows& windows) {
   const SortedLayout layout(windows);
-  Tensor y = Tensor::empty({x.size(0), x.size(1) * windows.size(), windows.count()}, x.dtype());
-  layout.each_element(y, layout.sorted(x), copy_into);
+  const int64_t k = x.size(1) * windows.size(), l = windows.count();
+  const Tensor sorted = layout.sorted(x), y = Tensor::empty({x.size(0), k, l}, x.dtype());
+  visit_floating(x.dtype(), [&]<class T>(Type<T>) {
+    each_row(y.size(0), k * l, [&](int64_t image) {
+      Band{layout, image, 0, windows.h.windows}.gather(sorted, detail::first_of<T>(y) + image * k * l);
+    });
+  });
   return y;
 }
 
 Tensor fold(const Tensor& columns, const Windows& windows) {
   const SortedLayout layout(windows);
-  const Tensor x = layout.zeros(columns.size(0), columns.size(1) / windows.size(), columns.dtype());
-  layout.each_element(contiguous(columns), x, [](const auto& column, const auto& e) { add_into(e, column); });
+  const int64_t k = columns.size(1), l = windows.count();
+  const Tensor y = contiguous(columns), x = layout.zeros(y.size(0), k / windows.size(), y.dtype());
+  visit_floating(x.dtype(), [&]<class T>(Type<T>) {
+    each_row(y.size(0), k * l, [&](int64_t image) {
+      Band{layout, image, 0, windows.h.windows}.add(x, detail::first_of<T>(y) + image * k * l);
+    });
+  });
   return layout.unsorted(x);
 }
 
